@@ -6,8 +6,9 @@
     bench/default_labels.py price       what it costs on crowds drawn from the models of `dissent synth`
     bench/default_labels.py expected    the chance of being right that labels give themselves, and the true share
 
-Views: dawid-skene (its defaults) and crowd. Sets, gold, ties and log-loss as in label_methods.py. Standard library only;
-the tool fits the views, the tempering is done here so that a grid costs one fit. docs/default-labels.md has the results."""
+Views: dawid-skene (its defaults) and crowd. Sets, gold, ties and log-loss as in label_methods.py. Standard library
+only; the tool fits the views, the tempering is done here so that a grid costs one fit. docs/default-labels.md has the
+results."""
 import argparse
 import csv
 import itertools

@@ -1,7 +1,9 @@
-"""Rows of run_bench.py about pretrained encoders: vectors, predictions, fine-tuning, memory and start, against transformers.
+"""Rows of run_bench.py about pretrained encoders: vectors, predictions, fine-tuning, memory and start, against
+transformers.
 
-Processor time of the whole tool on one thread, starting, reading and saving weights included; theirs without imports and reading. Both
-sides are measured in turn, and the medians compared, so that other programs on the machine disturb both alike.
+Processor time of the whole tool on one thread, starting, reading and saving weights included; theirs without imports
+and reading. Both sides are measured in turn, and the medians compared, so that other programs on the machine disturb
+both alike.
 """
 import csv
 import itertools
@@ -94,7 +96,8 @@ def share(e, ours, operations, precision):
 
 
 def work_rows(e, what, encoder, n, floor, halves, repeats):
-    """One kind of work on one encoder: times, memory, and bfloat16 where it has it. halves: floors of bf16 against the peer and ours."""
+    """One kind of work on one encoder: times, memory, and bfloat16 where it has it. halves: floors of bf16 against the
+    peer and ours."""
     peer_name = "sentence-transformers" if what == "embed" else "transformers"
     kind = {"embed": "vectors of SNLI's premises", "predict": "predictions of SNLI's pairs, batches of 32",
             "train": "fine-tuning on RTE's pairs, batches of 8"}[what]

@@ -2,12 +2,11 @@
 
     python gpu_encoder.py ROWS LENGTH [predict]   ->  one line per way: eager, compiled, compiled and replayed as a CUDA graph
 
-Random weights, bf16 autocast, fused AdamW, gradients clipped to 1, dropout .1, scaled_dot_product_attention. Medians of 7
-groups (or GROUPS) of 20 steps with one wait each. All ways get ready first, each in 90 seconds, or as many as SECONDS says
-(compiling may take longer), then they are timed: LOCK names a file that is locked meanwhile, so that several of these
-programs can compile side by side.
-`fine-tune FOLDER ITEMS` instead trains a sequence classifier on the pairs of a CSV file as users do, eager and padded to the
-batch of 8, and prints the seconds per epoch.
+Random weights, bf16 autocast, fused AdamW, gradients clipped to 1, dropout .1, scaled_dot_product_attention. Medians of
+7 groups (or GROUPS) of 20 steps with one wait each. All ways get ready first, each in 90 seconds, or as many as SECONDS
+says (compiling may take longer), then they are timed: LOCK names a file that is locked meanwhile, so that several of
+these programs can compile side by side. `fine-tune FOLDER ITEMS` instead trains a sequence classifier on the pairs of a
+CSV file as users do, eager and padded to the batch of 8, and prints the seconds per epoch.
 """
 import csv
 import os

@@ -2,12 +2,12 @@
 
     gpu_nets.py PROGRAM [resnet34:128 resnet34:512 tagger:1024 ...]
 
-PyTorch runs with bfloat16 autocast: eager; compiled (torch.compile); and as a CUDA graph of the compiled step. Medians of
-rounds of ten steps, by the clock, behind a synchronisation. A line per figure as soon as it is had, with the seconds that
-it took to get ready (compiling a ResNet takes PyTorch most of a minute); one line of JSON per row, and a table at the end:
-milliseconds of a step. Each of PyTorch's ways has 90 seconds to get ready, or as many as SECONDS says: what takes longer is
-left out by name. LOCK names a file that is locked while steps are timed, so that several of these programs can compile side
-by side. STEPS: of ours, 200 by default."""
+PyTorch runs with bfloat16 autocast: eager; compiled (torch.compile); and as a CUDA graph of the compiled step. Medians
+of rounds of ten steps, by the clock, behind a synchronisation. A line per figure as soon as it is had, with the seconds
+that it took to get ready (compiling a ResNet takes PyTorch most of a minute); one line of JSON per row, and a table at
+the end: milliseconds of a step. Each of PyTorch's ways has 90 seconds to get ready, or as many as SECONDS says: what
+takes longer is left out by name. LOCK names a file that is locked while steps are timed, so that several of these
+programs can compile side by side. STEPS: of ours, 200 by default."""
 import json
 import os
 import signal

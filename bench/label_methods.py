@@ -7,10 +7,10 @@
     bench/label_methods.py --data FOLDER --tool build/dissent --json FILE default
 
 A condition is `default` (no --method at all), NAME[:key=value,...] of a method, or NAME=OPTIONS with any options of
-`dissent labels`. Repeated (task, worker) pairs keep the first vote. Accuracy: an item with m best classes (within 1e-9),
-gold among them, counts 1/m. Log-loss: -log p(gold) in nats, p floored at 1e-12. Gold of items without votes is left
-out. Means are over sets, every set counting the same. The data (--data, DISSENT_DATA, ../shared/data) is not part of
-this repository: a set that is not there is named and left out.
+`dissent labels`. Repeated (task, worker) pairs keep the first vote. Accuracy: an item with m best classes (within
+1e-9), gold among them, counts 1/m. Log-loss: -log p(gold) in nats, p floored at 1e-12. Gold of items without votes is
+left out. Means are over sets, every set counting the same. The data (--data, DISSENT_DATA, ../shared/data) is not part
+of this repository: a set that is not there is named and left out.
 
 Standard library only; the tool does the work. Cost: a run of the tool for each condition and set."""
 import argparse

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""How well labels of crowds with ordered classes foretell votes that they were not made from, and how often they are right
-where gold labels exist (data not included).
+"""How well labels of crowds with ordered classes foretell votes that they were not made from, and how often they are
+right where gold labels exist (data not included).
 
     bench/ordinal_votes.py DISSENT DATA [FOLDS]
 
 Votes are dealt into five folds (a worker's second vote on an item is left out); labels are made from four of them, each
 way of WAYS, and each vote of the fifth is foretold by the label of its item: log-loss in nats with probabilities of at
-least 1e-12, ranked probability score, absolute error of the median in classes, and the Wasserstein distance (unit steps)
-to all votes of the item in the fold. The second table has gold labels: share right (ties split), log-loss, absolute
-error of the median. Sets of two classes are the smallest case of an order. docs/kinds.md has the tables."""
+least 1e-12, ranked probability score, absolute error of the median in classes, and the Wasserstein distance (unit
+steps) to all votes of the item in the fold. The second table has gold labels: share right (ties split), log-loss,
+absolute error of the median. Sets of two classes are the smallest case of an order. docs/kinds.md has the tables."""
 
 import csv
 import math

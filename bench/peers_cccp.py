@@ -1,6 +1,6 @@
-"""Jensen-Shannon centroid by the concave-convex procedure in NumPy: q <- normalise(exp(mean log((p_m + q) / 2))) from the
-average, every row until its L1 change is at most 1e-13. Rows are taken in blocks that stay in the cache, and rows that have
-settled leave their block.
+"""Jensen-Shannon centroid by the concave-convex procedure in NumPy: q <- normalise(exp(mean log((p_m + q) / 2))) from
+the average, every row until its L1 change is at most 1e-13. Rows are taken in blocks that stay in the cache, and rows
+that have settled leave their block.
 
     python peers_cccp.py make OUT.f64 VIEWS ITEMS CLASSES SEED     ->  views (M, n, K), doubles without a header
     python peers_cccp.py run IN.f64 OUT.f64 VIEWS ITEMS CLASSES      ->  {"seconds": ...}
@@ -15,7 +15,8 @@ BLOCK = 4096
 
 
 def make(path, n_views, n_items, n_classes, seed):
-    """Views as methods give them: one true distribution per item, sharpened or flattened by each view, some rows nearly sure."""
+    """Views as methods give them: one true distribution per item, sharpened or flattened by each view, some rows nearly
+    sure."""
     r = np.random.default_rng(seed)
     base = r.dirichlet(np.full(n_classes, .6), size=n_items)
     views = np.empty((n_views, n_items, n_classes))

@@ -1,5 +1,5 @@
-"""crowd-kit's fits, timed. The convergence tests are switched off where iterations are counted; the time of one iteration is
-the difference of two runs, so that neither the start nor the conversion of the input counts.
+"""crowd-kit's fits, timed. The convergence tests are switched off where iterations are counted; the time of one
+iteration is the difference of two runs, so that neither the start nor the conversion of the input counts.
 
     python peers_crowdkit.py dawid-skene|mace VOTES.csv|VOTES.npz FEW MANY    ->  {"seconds": per iteration, ...}
     python peers_crowdkit.py glad VOTES.csv                                   ->  {"seconds": whole fit, "objective": ...}
@@ -23,8 +23,8 @@ def timed(model, votes):
 
 
 def glad_objective(votes, alphas, betas):
-    """log P(votes) + log prior of the parameters, the class summed out: what GLAD's EM climbs. Prior N(1, 1) on each alpha and
-    on each log of the inverse difficulty, its constants included, as dissent's glad reports it."""
+    """log P(votes) + log prior of the parameters, the class summed out: what GLAD's EM climbs. Prior N(1, 1) on each
+    alpha and on each log of the inverse difficulty, its constants included, as dissent's glad reports it."""
     labels = sorted(votes.label.unique())
     k = len(labels)
     a, b = alphas[votes.worker].to_numpy(), betas[votes.task].to_numpy()

@@ -2,10 +2,11 @@
 
     python peers_encoders.py embed|predict|train|peak FOLDER ITEMS   ->  {"processor_seconds": s, "memory": bytes, "operations": n}
 
-The same rows and columns as the tool is given: the column premise, for predictions and training with hypothesis. embed is
-sentence-transformers, which sorts texts by length, in batches of 32; predictions in batches of 32, training in batches of 8. Times are
-those of the work, without imports and reading weights. operations: what the layers' products need for the tokens, without padding. later_seconds: of training, without the first batch.
-peak: the operations per second of torch.mm, square, float32 and bfloat16, best of several.
+The same rows and columns as the tool is given: the column premise, for predictions and training with hypothesis. embed
+is sentence-transformers, which sorts texts by length, in batches of 32; predictions in batches of 32, training in
+batches of 8. Times are those of the work, without imports and reading weights. operations: what the layers' products
+need for the tokens, without padding. later_seconds: of training, without the first batch. peak: the operations per
+second of torch.mm, square, float32 and bfloat16, best of several.
 """
 import csv
 import json

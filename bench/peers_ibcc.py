@@ -1,16 +1,16 @@
 """The peer to beat: independent Bayesian classifier combination by variational Bayes on scipy's sparse matrices.
 
-Kim and Ghahramani (2012), mean-field updates as in truth-inference-at-scale: Dirichlet priors of 4 on the diagonal of each
-worker's confusion matrix, 1 off it, 1 on the classes. Votes are one sparse matrix A of items x (worker, label), so that an
-iteration is two products with K dense columns,
+Kim and Ghahramani (2012), mean-field updates as in truth-inference-at-scale: Dirichlet priors of 4 on the diagonal of
+each worker's confusion matrix, 1 off it, 1 on the classes. Votes are one sparse matrix A of items x (worker, label), so
+that an iteration is two products with K dense columns,
 
     E:  log T = A @ E[log pi] + E[log nu]          M:  counts = A.T @ T
 
-and everything else is done in place on arrays of items x K or (workers x K) x K. Posteriors lie column by column while they
-are normalised: NumPy reduces over a last axis of 4 several times slower than it adds 4 columns.
+and everything else is done in place on arrays of items x K or (workers x K) x K. Posteriors lie column by column while
+they are normalised: NumPy reduces over a last axis of 4 several times slower than it adds 4 columns.
 
-PlainIBCC is the same model in the layout that truth-inference-at-scale published: one matrix of truth values per class, K products
-per iteration each way. It is three to four times slower; both give the same posteriors.
+PlainIBCC is the same model in the layout that truth-inference-at-scale published: one matrix of truth values per class,
+K products per iteration each way. It is three to four times slower; both give the same posteriors.
 
     python peers_ibcc.py sparse|plain VOTES.npz ITERATIONS [OUT.npy]    ->  {"seconds": of each iteration}
 """

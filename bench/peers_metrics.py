@@ -3,9 +3,10 @@
     python peers_metrics.py make OUT.f64 ITEMS CLASSES SEED        ->  q, p (n, K), then gold (n), doubles without a header
     python peers_metrics.py run WHAT IN.f64 ITEMS CLASSES          ->  {"seconds": ..., "value": ...}
 
-WHAT: metrics (all but intervals and calibrated log-likelihood), calibrated, bootstrap_cross_entropy, bootstrap_accuracy,
-bootstrap_f1 (1,000 resamples each). Everything is vectorised where the library allows it; earth mover's distance is written in
-NumPy, since scipy's takes one pair of rows at a time. Bootstraps draw 20 resamples at once, which is faster than one or all.
+WHAT: metrics (all but intervals and calibrated log-likelihood), calibrated, bootstrap_cross_entropy,
+bootstrap_accuracy, bootstrap_f1 (1,000 resamples each). Everything is vectorised where the library allows it; earth
+mover's distance is written in NumPy, since scipy's takes one pair of rows at a time. Bootstraps draw 20 resamples at
+once, which is faster than one or all.
 """
 import json
 import sys

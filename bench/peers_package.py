@@ -3,8 +3,8 @@
     python peers_package.py ours|peer DawidSkene|MACE|GLAD VOTES.csv ITERATIONS str|object [REPEATS]    ->  {"seconds": [...]}
     python peers_package.py overhead VOTES.csv ITERATIONS [REPEATS]                                     ->  {"python": [...], "c": [...]}
 
-str: columns as pandas reads them, Arrow's texts where pyarrow is there; object: Python texts. overhead: DawidSkene by the package,
-and the two calls of the library on the same Arrow buffers. Needs build/python in PYTHONPATH.
+str: columns as pandas reads them, Arrow's texts where pyarrow is there; object: Python texts. overhead: DawidSkene by
+the package, and the two calls of the library on the same Arrow buffers. Needs build/python in PYTHONPATH.
 """
 import json
 import sys

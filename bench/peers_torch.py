@@ -4,11 +4,11 @@
     peers_torch.py tagger TOKENS.conll CLASSES BATCH EPOCHS [anew]
     peers_torch.py stem-cnn ITEMS.csv CLASSES BATCH EPOCHS
 
-Prints {"seconds": [...]}: processor time of each epoch behind the first, {"predict": [...]}: of seven predictions of all
-items, {"start": ...}: processor time from the start of Python to the first step, {"parameters": ..., "peak": bytes}. With SEEDS mlp
-is trained so often in one process, and {"wall": ...} is how long that took by the clock, without starting Python. Labels are
-random: time does not depend on them. The tagger reads each sentence once, as ours does; with "anew" once for each of its
-words, as the released code does. It spells each token."""
+Prints {"seconds": [...]}: processor time of each epoch behind the first, {"predict": [...]}: of seven predictions of
+all items, {"start": ...}: processor time from the start of Python to the first step, {"parameters": ..., "peak":
+bytes}. With SEEDS mlp is trained so often in one process, and {"wall": ...} is how long that took by the clock, without
+starting Python. Labels are random: time does not depend on them. The tagger reads each sentence once, as ours does;
+with "anew" once for each of its words, as the released code does. It spells each token."""
 import csv
 import json
 import random

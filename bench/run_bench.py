@@ -8,9 +8,10 @@
 --python    an interpreter that has the peers; default: a virtual environment under build/, made on the first run
 --work      where the data go (removed at the end); default: a new folder under build/
 
-One thread each unless a row says otherwise. Medians of three, except where one run of a peer takes longer than a minute. Fits on one
-thread are timed by the processor's clock, ours and the peers', so that other programs on the machine disturb them less.
-The time of one iteration is the difference between a long and a short fit, on both sides. Exit status 1 when a floor is missed.
+One thread each unless a row says otherwise. Medians of three, except where one run of a peer takes longer than a
+minute. Fits on one thread are timed by the processor's clock, ours and the peers', so that other programs on the
+machine disturb them less. The time of one iteration is the difference between a long and a short fit, on both sides.
+Exit status 1 when a floor is missed.
 """
 import argparse
 import csv
@@ -248,7 +249,8 @@ def em_rows(b):
 
 
 def crowdkit_rows(b, name, ours, method, peer_name, votes, steps):
-    """Against crowd-kit with the ids of the file, as text, which is what its users give it; and, without a floor, with integers."""
+    """Against crowd-kit with the ids of the file, as text, which is what its users give it; and, without a floor, with
+    integers."""
     def measure(path):
         return lambda: b.median(lambda: b.peer("peers_crowdkit.py", method, path(), *steps)["seconds"])
 
@@ -409,7 +411,8 @@ def metric_rows(b):
 
 
 def training_rows(b):
-    """Epochs of training, prediction, several seeds, start and memory; one thread and processor time unless a row says otherwise."""
+    """Epochs of training, prediction, several seeds, start and memory; one thread and processor time unless a row says
+    otherwise."""
     made = {}
 
     def files():
@@ -539,7 +542,8 @@ def call_plain(*command):
 
 
 def watch(command):
-    """Runs a command; wall seconds and the peak of its memory that is not a mapped file, sampled 50 times per second."""
+    """Runs a command; wall seconds and the peak of its memory that is not a mapped file, sampled 50 times per
+    second."""
     start, peak, peak_all = time.perf_counter(), 0, 0
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     while process.poll() is None:
@@ -708,7 +712,8 @@ def real_texts(b):
 
 
 def token_rows(b):
-    """encode_batch of real texts, tokenizers on one thread: real vocabularies where they are, others trained on the texts."""
+    """encode_batch of real texts, tokenizers on one thread: real vocabularies where they are, others trained on the
+    texts."""
     def folder_of(kind, model):
         texts, data = real_texts(b)
         real = {"WordPiece, BERT's vocabulary": "bert-base-uncased", "BPE, RoBERTa's vocabulary": "roberta"}.get(model)

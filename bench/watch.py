@@ -29,7 +29,8 @@ def read_labels(path):
 
 
 def watch(tool, votes, gold, options):
-    """Share of items that were sure, share right and mean p among these, votes per sure item, votes used, right of all."""
+    """Share of items that were sure, share right and mean p among these, votes per sure item, votes used, right of
+    all."""
     with tempfile.TemporaryDirectory() as folder:
         left = Path(folder) / "open.csv"
         out = subprocess.run([str(tool), "watch", str(votes), "-q", "--ask-from", "0", "-o", str(left), *options],

@@ -1,7 +1,7 @@
 """dissent turns annotator disagreement into training signal.
 
-Votes become soft labels by the methods of crowd-kit (under its names) and more, several views are combined into one, and
-labels, models and workers are judged against people. The work is done by a C library, without Python's lock, on all
+Votes become soft labels by the methods of crowd-kit (under its names) and more, several views are combined into one,
+and labels, models and workers are judged against people. The work is done by a C library, without Python's lock, on all
 processors.
 
 >>> import dissent

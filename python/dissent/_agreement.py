@@ -25,14 +25,24 @@ def agreement_measures() -> list[dict[str, Any]]:
 class Agreement(Figures):
     """What agreement() found.
 
-    Coefficients are attributes (``a.alpha_nominal``: a number, or None) and items (``a["alpha_nominal"]``: a Metric with
-    interval, n and reason). ``classes``, ``items``, ``workers`` and ``pairs`` are tables; those that were not asked for, or
-    need workers that are not known, are None.
+    Coefficients are attributes (``a.alpha_nominal``: a number, or None) and items (``a["alpha_nominal"]``: a Metric
+    with interval, n and reason). ``classes``, ``items``, ``workers`` and ``pairs`` are tables; those that were not
+    asked for, or need workers that are not known, are None.
     """
 
     def __init__(self, found: dict[str, Any], votes: Votes) -> None:
         self._figures = figures_of(found["metrics"])
-        for name in ("n_items", "n_workers", "compared", "singles", "empty", "votes", "votes_compared", "pairs_too_small", "pairs_degenerate"):
+        for name in (
+            "n_items",
+            "n_workers",
+            "compared",
+            "singles",
+            "empty",
+            "votes",
+            "votes_compared",
+            "pairs_too_small",
+            "pairs_degenerate",
+        ):
             setattr(self, name, found[name])
         self._caption = f"{found['compared']} tasks with two votes or more of {found['n_items']}"
         pandas = votes.pandas
@@ -102,7 +112,8 @@ def agreement(
     items, workers, pairs : bool
         Which tables to make; without pairs the coefficients cohen* are left out.
     ordinal : bool
-        The order of the classes means something; taken for granted when all are numbers, and of votes with scale="ordinal".
+        The order of the classes means something; taken for granted when all are numbers, and of votes with
+        scale="ordinal".
     singles : bool
         Items with one vote count in the chance agreement of Fleiss and Gwet.
     resamples : int
@@ -112,7 +123,8 @@ def agreement(
     device : str
         Where items are drawn and added up for intervals, when they are many: "cpu", "cuda", "cuda:N", or "auto".
 
-    >>> votes = [("t1", "a", "x"), ("t1", "b", "x"), ("t2", "a", "y"), ("t2", "b", "x"), ("t3", "a", "y"), ("t3", "b", "y")]
+    >>> votes = [("t1", "a", "x"), ("t1", "b", "x"), ("t2", "a", "y"), ("t2", "b", "x")]
+    >>> votes += [("t3", "a", "y"), ("t3", "b", "y")]
     >>> result = agreement(votes, resamples=0)
     >>> round(result.alpha_nominal, 4), result.workers["votes"].tolist()
     (0.4444, [3, 3])
@@ -141,4 +153,6 @@ def agreement(
     return Agreement(found, table)
 
 
-agreement.__doc__ = f"{agreement.__doc__}\n    What is measured:\n\n{list_of(_core.agreement_measures(), 'title')}\n    "
+agreement.__doc__ = (
+    f"{agreement.__doc__}\n    What is measured:\n\n{list_of(_core.agreement_measures(), 'title')}\n    "
+)

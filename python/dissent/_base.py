@@ -21,7 +21,8 @@ COMBINERS: dict[str, dict[str, Any]] = {row["name"]: row for row in _core.combin
 
 
 class FitWarning(UserWarning):
-    """Labels that look odd: iterations that did not settle, a much-voted class without labels, labels nobody voted for."""
+    """Labels that look odd: iterations that did not settle, a much-voted class without labels, labels nobody voted
+    for."""
 
 
 class Estimator:
@@ -128,19 +129,25 @@ def gold_of(votes: Votes, known: Any) -> np.ndarray | None:
 
 
 def predictions_of(votes: Votes, predictions: Any) -> tuple[np.ndarray | None, dict[str, int]]:
-    """What a model says of each task (SoftLabels, a DataFrame by task, ...), in the order of the votes; rows of zeros for tasks
-    without a prediction. And how many tasks have one, have none, and how many predictions are for tasks without votes."""
+    """What a model says of each task (SoftLabels, a DataFrame by task, ...), in the order of the votes; rows of zeros
+    for tasks without a prediction. And how many tasks have one, have none, and how many predictions are for tasks
+    without votes."""
     if predictions is None:
         return None, {}
     table = label_table(predictions, "predictions")
     if table.tasks is None or table.classes is None:
-        raise _core.DataError("predictions: tasks and classes are not known; give SoftLabels, or a DataFrame by task with a column per class")
+        raise _core.DataError(
+            "predictions: tasks and classes are not known; give SoftLabels, "
+            "or a DataFrame by task with a column per class"
+        )
     columns = table.classes.find_all(votes.classes.tolist())
     if (columns < 0).any():
         raise _core.DataError(f"predictions: no column for the class {votes.classes[columns < 0][0]!r} of the votes")
     if len(table.classes.ids) > len(columns):
         extra = sorted(set(range(len(table.classes.ids))) - set(columns.tolist()))[0]
-        raise _core.DataError(f"predictions: nobody voted for the class {table.classes.ids[extra]!r}; give Votes all classes")
+        raise _core.DataError(
+            f"predictions: nobody voted for the class {table.classes.ids[extra]!r}; give Votes all classes"
+        )
     rows = table.tasks.find_all(votes.tasks.tolist())
     there = rows >= 0
     if not there.any():
@@ -157,7 +164,9 @@ class KeptFit:
     def __init__(self, fit: Any) -> None:
         self.trace: np.ndarray = np.array(fit.trace)
         self._summary: dict[str, Any] = fit.summary()
-        self._parameters: dict[str, tuple[str, np.ndarray]] = {k: (axes, np.array(v)) for k, (axes, v) in fit.parameters().items()}
+        self._parameters: dict[str, tuple[str, np.ndarray]] = {
+            k: (axes, np.array(v)) for k, (axes, v) in fit.parameters().items()
+        }
 
     def summary(self) -> dict[str, Any]:
         return self._summary
@@ -169,9 +178,9 @@ class KeptFit:
 class Aggregator(Estimator):
     """Soft labels from votes by one of the library's methods.
 
-    After fit: ``probas_`` and ``labels_`` by task, ``skills_`` by worker, ``loss_history_`` (the objective per vote after
-    each iteration), ``n_iter_``, ``converged_``, ``objective_``, ``classes_``, ``result_`` (a SoftLabels) and, where the
-    method has them, ``errors_`` and ``priors_``. They are pandas objects when votes came in pandas.
+    After fit: ``probas_`` and ``labels_`` by task, ``skills_`` by worker, ``loss_history_`` (the objective per vote
+    after each iteration), ``n_iter_``, ``converged_``, ``objective_``, ``classes_``, ``result_`` (a SoftLabels) and,
+    where the method has them, ``errors_`` and ``priors_``. They are pandas objects when votes came in pandas.
     """
 
     _method: ClassVar[str]
@@ -378,8 +387,8 @@ class Aggregator(Estimator):
 
     @property
     def predictions_counts_(self) -> dict[str, int]:
-        """How many tasks have a prediction (matched) and have none (missing), and how many predictions are for tasks without
-        votes (without_votes), which are left out; empty without predictions."""
+        """How many tasks have a prediction (matched) and have none (missing), and how many predictions are for tasks
+        without votes (without_votes), which are left out; empty without predictions."""
         return dict(self._have("predictions_counts"))
 
     @property
@@ -401,7 +410,11 @@ class Aggregator(Estimator):
         if not self._is_fitted():
             return f"<code>{repr(self).replace('<', '&lt;')}</code>"
         s = self._summary()
-        note = f"{s['iterations']} iterations, {'converged' if s['converged'] else 'not converged'}" if s["iterations"] else ""
+        note = (
+            f"{s['iterations']} iterations, {'converged' if s['converged'] else 'not converged'}"
+            if s["iterations"]
+            else ""
+        )
         return f"<code>{repr(self).replace('<', '&lt;')}</code> {note}{self.result_._repr_html_()}"
 
 
@@ -471,9 +484,9 @@ class Simple(Aggregator):
     """Fits to votes, and where the method can, to what a model predicts."""
 
     def fit(self, data: Any, predictions: Any = None, predictions_weight: float | None = None) -> Any:
-        """Fits to votes: a table with columns task, worker and label, of any kind that Votes takes. predictions: what a model
-        says of the tasks, out of fold (SoftLabels or a DataFrame by task; SoftClassifier.out_of_fold makes them), as the prior
-        of each task; predictions_weight: None to estimate their weight, else a number (1: as they are)."""
+        """Fits to votes: a table with columns task, worker and label, of any kind that Votes takes. predictions: what a
+        model says of the tasks, out of fold (SoftLabels or a DataFrame by task; SoftClassifier.out_of_fold makes them),
+        as the prior of each task; predictions_weight: None to estimate their weight, else a number (1: as they are)."""
         self._run(data, predictions=predictions, predictions_weight=predictions_weight)
         return self
 

@@ -50,10 +50,10 @@ class Significance:
 class Comparison:
     """What compare() found.
 
-    ``accuracy`` and ``macro_f1`` are Significances; ``mcnemar`` has McNemar's test for each pair of seeds; ``cells`` counts
-    items (times pairs of seeds) that both sides, none, only A and only B has right; ``statistics``, with human labels, says
-    what kind of items these are: the mean of kurtosis, entropy and largest probability in each cell, and a Mann-Whitney test
-    of the two mixed cells.
+    ``accuracy`` and ``macro_f1`` are Significances; ``mcnemar`` has McNemar's test for each pair of seeds; ``cells``
+    counts items (times pairs of seeds) that both sides, none, only A and only B has right; ``statistics``, with human
+    labels, says what kind of items these are: the mean of kurtosis, entropy and largest probability in each cell, and a
+    Mann-Whitney test of the two mixed cells.
     """
 
     n_items: int
@@ -76,7 +76,8 @@ class Comparison:
             "mcnemar": self.mcnemar,
             "cells": self.cells,
             "statistics": {
-                name: {**s, "mean": {cell: m.to_dict() for cell, m in s["mean"].items()}} for name, s in self.statistics.items()
+                name: {**s, "mean": {cell: m.to_dict() for cell, m in s["mean"].items()}}
+                for name, s in self.statistics.items()
             },
         }
 
@@ -85,7 +86,9 @@ class Comparison:
         for name in ("accuracy", "macro_f1"):
             s: Significance = getattr(self, name)
             p = "" if s.p is None else f", p={s.p:.4g}"
-            parts.append(f"{name}: A {s.a.value:.4f}, B {s.b.value:.4f}, A-B {s.difference.value:+.4f}{'*' * s.stars}{p}")
+            parts.append(
+                f"{name}: A {s.a.value:.4f}, B {s.b.value:.4f}, A-B {s.difference.value:+.4f}{'*' * s.stars}{p}"
+            )
         return f"Comparison({'; '.join(parts)})"
 
     def _repr_html_(self) -> str:
@@ -95,7 +98,9 @@ class Comparison:
             p = "–" if s.p is None else f"{s.p:.4g}{'*' * s.stars}"
             rows.append([name, s.a._cell(), s.b._cell(), s.difference._cell(), p])
         rows += [[_text(cell), str(n), "", "", ""] for cell, n in self.cells.items()]
-        return _table(["", "A", "B", "A - B [95 %]", "p"], rows, f"{self.n_items} tasks, {self.n_a} against {self.n_b} seeds")
+        return _table(
+            ["", "A", "B", "A - B [95 %]", "p"], rows, f"{self.n_items} tasks, {self.n_a} against {self.n_b} seeds"
+        )
 
 
 def _sides(side: Any, name: str) -> list[Any]:

@@ -15,8 +15,8 @@ from ._votes import ProgressLike, Votes, as_votes
 class DawidSkene(Confusions):
     """Defaults are crowd-kit's. The command line's, smoothing=0.5, diagonal=2 and floor=0, are better on nearly every
     real crowd: without pseudo-counts matrices of workers with few votes become certain of what they saw once.
-    ``initial_error_strategy`` says what ``initial_error`` of fit() is: with 'addition' counts of earlier votes that are added
-    to those of these votes before the first iteration, with 'assign' the matrices to begin with."""
+    ``initial_error_strategy`` says what ``initial_error`` of fit() is: with 'addition' counts of earlier votes that are
+    added to those of these votes before the first iteration, with 'assign' the matrices to begin with."""
 
     _method = "dawid-skene"
     _options: ClassVar[dict[str, str]] = {
@@ -59,9 +59,9 @@ class DawidSkene(Confusions):
         predictions_weight: float | None = None,
     ) -> DawidSkene:
         """Fits to votes; true_labels (a Series or dict by task) are labels that are known and stay as they are,
-        initial_error is a DataFrame by (worker, label given) with a column for each true label. predictions: what a model says
-        of the tasks, out of fold (SoftLabels or a DataFrame by task; SoftClassifier.out_of_fold makes them), as the prior of
-        each task; predictions_weight: None to estimate their weight, else a number (1: as they are)."""
+        initial_error is a DataFrame by (worker, label given) with a column for each true label. predictions: what a
+        model says of the tasks, out of fold (SoftLabels or a DataFrame by task; SoftClassifier.out_of_fold makes them),
+        as the prior of each task; predictions_weight: None to estimate their weight, else a number (1: as they are)."""
         if initial_error is None or self.initial_error_strategy is None:
             self._run(data, true_labels, predictions=predictions, predictions_weight=predictions_weight)
             return self
@@ -88,11 +88,15 @@ class DawidSkene(Confusions):
         kept: np.ndarray | None = self._fitted.get("confusion")
         return super()._confusion() if kept is None else kept
 
-    def fit_predict_proba(self, data: Any, true_labels: Any = None, initial_error: Any = None, predictions: Any = None) -> Any:
+    def fit_predict_proba(
+        self, data: Any, true_labels: Any = None, initial_error: Any = None, predictions: Any = None
+    ) -> Any:
         """Fits, and gives a distribution over the classes for each task."""
         return self.fit(data, true_labels, initial_error, predictions).probas_
 
-    def fit_predict(self, data: Any, true_labels: Any = None, initial_error: Any = None, predictions: Any = None) -> Any:
+    def fit_predict(
+        self, data: Any, true_labels: Any = None, initial_error: Any = None, predictions: Any = None
+    ) -> Any:
         """Fits, and gives the most likely class of each task."""
         return self.fit(data, true_labels, initial_error, predictions).labels_
 
@@ -108,7 +112,8 @@ def _shares(votes: Votes, gold: np.ndarray | None) -> np.ndarray:
 
 
 def _given_errors(votes: Votes, given: Any) -> tuple[np.ndarray, np.ndarray]:
-    """initial_error as (workers, label given, true label) with 0 where it says nothing, and which (worker, label) it has."""
+    """initial_error as (workers, label given, true label) with 0 where it says nothing, and which (worker, label) it
+    has."""
     if list(getattr(getattr(given, "index", None), "names", [])) != ["worker", "label"]:
         raise _core.DataError("initial_error must be a DataFrame indexed by worker and label")
     k = votes.core.n_classes
@@ -143,7 +148,8 @@ def _first_errors(votes: Votes, shares: np.ndarray, given: Any, strategy: str, f
         missing = (used & ~there).any(axis=1)
         if missing.any():
             raise _core.DataError(
-                f"All the workers in data should be in initial_error: {int(missing.sum())} of them are not, for one {votes.workers[missing][0]!r}"
+                f"All the workers in data should be in initial_error: {int(missing.sum())} of them are not, "
+                f"for one {votes.workers[missing][0]!r}"
             )
         if (np.asarray(given.to_numpy(dtype=np.float64)) <= 1).all() and not np.allclose(initial.sum(axis=1), 1):
             raise _core.DataError("The sum of each worker's error matrix in initial_error should be 1.0")
@@ -161,7 +167,12 @@ class OneCoinDawidSkene(Simple, Confusions):
     class into that class."""
 
     _method = "one-coin"
-    _options: ClassVar[dict[str, str]] = {"n_iter": "iterations", "tol": "tolerance", "smoothing": "smoothing", "prior": "prior"}
+    _options: ClassVar[dict[str, str]] = {
+        "n_iter": "iterations",
+        "tol": "tolerance",
+        "smoothing": "smoothing",
+        "prior": "prior",
+    }
 
     def __init__(
         self,
@@ -267,7 +278,9 @@ class Crowd(Simple, Confusions):
     _method = "crowd"
     _options: ClassVar[dict[str, str]] = {"n_iter": "iterations", "tol": "tolerance"}
 
-    def __init__(self, n_iter: int = 5, tol: float = 0.0, *, n_jobs: int | None = None, progress: ProgressLike = None) -> None:
+    def __init__(
+        self, n_iter: int = 5, tol: float = 0.0, *, n_jobs: int | None = None, progress: ProgressLike = None
+    ) -> None:
         self.n_iter = n_iter
         self.tol = tol
         self.n_jobs = n_jobs
@@ -276,8 +289,8 @@ class Crowd(Simple, Confusions):
 
 class EBCC(Simple, Confusions):
     """IBCC with several kinds of items per class, so that workers may err together. errors_ averages the kinds by their
-    shares. ``combine='mean'`` averages the labels of all restarts, which end in different optima: better calibrated, and
-    n_restarts times the work."""
+    shares. ``combine='mean'`` averages the labels of all restarts, which end in different optima: better calibrated,
+    and n_restarts times the work."""
 
     _method = "ebcc"
     _options: ClassVar[dict[str, str]] = {

@@ -117,7 +117,12 @@ def votes_from_arrays(
     /,
 ) -> Votes: ...
 def votes_from_counts(
-    counts: Any, n_items: int, n_classes: int, *, tasks: Sequence[str] | None = None, classes: Sequence[str] | None = None
+    counts: Any,
+    n_items: int,
+    n_classes: int,
+    *,
+    tasks: Sequence[str] | None = None,
+    classes: Sequence[str] | None = None,
 ) -> Votes: ...
 def fit(
     votes: Votes,
@@ -157,15 +162,34 @@ class Items:
     def __len__(self) -> int: ...
 
 class Model:
-    def predict_workers(self, items: Items, tasks: Sequence[str], workers: Sequence[str], threads: int, worker_table: str | None = None, /) -> Array: ...
-    def predict(self, items: Items, *, head: str | None = None, threads: int = 0, progress: _Progress = None, device: str | None = None, precision: str | None = None) -> Array: ...
+    def predict_workers(
+        self,
+        items: Items,
+        tasks: Sequence[str],
+        workers: Sequence[str],
+        threads: int,
+        worker_table: str | None = None,
+        /,
+    ) -> Array: ...
+    def predict(
+        self,
+        items: Items,
+        *,
+        head: str | None = None,
+        threads: int = 0,
+        progress: _Progress = None,
+        device: str | None = None,
+        precision: str | None = None,
+    ) -> Array: ...
     def save(self, folder: str, /) -> None: ...
     def export(self, folder: str, /) -> None: ...
     def look(self) -> dict[str, Any]: ...
 
 _Examples = tuple[Items, Any, Any, Votes | None]
 
-def items_from_texts(texts: Sequence[str], n_texts: int = 1, tasks: Sequence[str] | None = None, sentences: Any = None) -> Items: ...
+def items_from_texts(
+    texts: Sequence[str], n_texts: int = 1, tasks: Sequence[str] | None = None, sentences: Any = None
+) -> Items: ...
 def items_from_array(x: Any, shape: tuple[int, ...], tasks: Sequence[str] | None = None) -> Items: ...
 def train(
     examples: _Examples,
@@ -203,8 +227,16 @@ def train(
 ) -> Model: ...
 def load_model(folder: str, /) -> Model: ...
 def perspectives(
-    votes: Votes, said: Votes, history: Votes | None, *, ordered: bool = False, lenient: bool = False, resamples: int = 0, seed: int = 0,
-    threads: int = 0, progress: _Progress = None
+    votes: Votes,
+    said: Votes,
+    history: Votes | None,
+    *,
+    ordered: bool = False,
+    lenient: bool = False,
+    resamples: int = 0,
+    seed: int = 0,
+    threads: int = 0,
+    progress: _Progress = None,
 ) -> dict[str, Any]: ...
 def models() -> list[dict[str, Any]]: ...
 def objectives() -> list[dict[str, Any]]: ...
@@ -283,9 +315,21 @@ def synth(
     features: str | None,
     n_features: int,
 ) -> None: ...
-def lewidi(set: str, official: str, soft: str | None, annotators: str | None, soft_out: str | None, annotators_out: str | None, /) -> dict[str, Any]: ...
-def worker_table(path: str, *, table_id: str | None = None, table_prefix: str | None = None) -> dict[str, list[str]]: ...
-def worker_groups(votes: Votes, values: Sequence[str], *, min_group: int = 5, hide: bool = False, cuts: Any = None) -> dict[str, Any]: ...
+def lewidi(
+    set: str,
+    official: str,
+    soft: str | None,
+    annotators: str | None,
+    soft_out: str | None,
+    annotators_out: str | None,
+    /,
+) -> dict[str, Any]: ...
+def worker_table(
+    path: str, *, table_id: str | None = None, table_prefix: str | None = None
+) -> dict[str, list[str]]: ...
+def worker_groups(
+    votes: Votes, values: Sequence[str], *, min_group: int = 5, hide: bool = False, cuts: Any = None
+) -> dict[str, Any]: ...
 def group_evaluation(
     votes: Votes,
     groups: tuple[Any, ...],
@@ -371,8 +415,12 @@ def report(
     threads: int = 0,
     progress: _Progress = None,
 ) -> None: ...
-def read_labels(path: str, *, format: str | None = None, renormalise: bool = False, threads: int = 0) -> tuple[list[str], list[str], Array]: ...
-def write_labels(path: str, tasks: Sequence[str], classes: Sequence[str], p: Any, *, format: str | None = None, threads: int = 0) -> None: ...
+def read_labels(
+    path: str, *, format: str | None = None, renormalise: bool = False, threads: int = 0
+) -> tuple[list[str], list[str], Array]: ...
+def write_labels(
+    path: str, tasks: Sequence[str], classes: Sequence[str], p: Any, *, format: str | None = None, threads: int = 0
+) -> None: ...
 def experiment_run(
     path: str,
     *,
@@ -387,10 +435,20 @@ def experiment_run(
     precision: str | None = None,
 ) -> dict[str, Any]: ...
 def experiment_table(
-    path: str, *, store: str | None = None, data_folder: str | None = None, filters: Sequence[str] | None = None, threads: int = 0
+    path: str,
+    *,
+    store: str | None = None,
+    data_folder: str | None = None,
+    filters: Sequence[str] | None = None,
+    threads: int = 0,
 ) -> list[dict[str, Any]]: ...
 def experiment_states(
-    path: str, *, store: str | None = None, data_folder: str | None = None, filters: Sequence[str] | None = None, threads: int = 0
+    path: str,
+    *,
+    store: str | None = None,
+    data_folder: str | None = None,
+    filters: Sequence[str] | None = None,
+    threads: int = 0,
 ) -> list[dict[str, Any]]: ...
 def experiment_report(
     path: str,

@@ -18,10 +18,11 @@ from ._votes import ProgressLike
 
 @dataclass(frozen=True)
 class ViewDistances:
-    """What view_distances() found: ``jsd[i][j]`` is the mean Jensen-Shannon divergence (nats) of views i and j, a Metric.
+    """What view_distances() found: ``jsd[i][j]`` is the mean Jensen-Shannon divergence (nats) of views i and j, a
+    Metric.
 
-    ``entropy``, ``to_others`` and ``to_centroid`` have one Metric per view; ``hub_over_items`` and ``hub_over_views`` are the
-    correlations of being near the centroid and near the others.
+    ``entropy``, ``to_others`` and ``to_centroid`` have one Metric per view; ``hub_over_items`` and ``hub_over_views``
+    are the correlations of being near the centroid and near the others.
     """
 
     names: list[str]
@@ -58,7 +59,9 @@ class ViewDistances:
 
     def _repr_html_(self) -> str:
         rows = [[_text(n), *(m._cell() for m in row)] for n, row in zip(self.names, self.jsd)]
-        return _table(["nats", *(_text(n) for n in self.names)], rows, f"mean Jensen-Shannon divergence, {self.n_items} tasks")
+        return _table(
+            ["nats", *(_text(n) for n in self.names)], rows, f"mean Jensen-Shannon divergence, {self.n_items} tasks"
+        )
 
 
 def view_distances(

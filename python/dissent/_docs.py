@@ -1,4 +1,5 @@
-"""Docstrings of estimators, from the library's own tables: what a method does, where it comes from, what its options mean."""
+"""Docstrings of estimators, from the library's own tables: what a method does, where it comes from, what its options
+mean."""
 
 from __future__ import annotations
 

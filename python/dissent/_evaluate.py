@@ -49,7 +49,9 @@ class Evaluation(Figures):
         self.majority_class: Any = None if found["majority"] is None else self.classes.tolist()[found["majority"]]
         self._caption = f"{self.n_items} tasks, {self.n_gold} with gold labels"
         k, pandas = len(self.classes), aligned.pandas
-        self.confusion: np.ndarray | None = None if found["confusion"] is None else np.asarray(found["confusion"]).reshape(k, k)
+        self.confusion: np.ndarray | None = (
+            None if found["confusion"] is None else np.asarray(found["confusion"]).reshape(k, k)
+        )
         self.by_class: Any = None
         if found["classes"]:
             rows = found["classes"]
@@ -58,8 +60,12 @@ class Evaluation(Figures):
             for c in ("precision", "recall", "f1"):
                 columns[c] = np.array([number_of(r[c]) for r in rows])
                 if rows[0][c]["ci_low"] is not None:
-                    columns[f"{c}_ci_low"] = np.array([np.nan if r[c]["ci_low"] is None else r[c]["ci_low"] for r in rows])
-                    columns[f"{c}_ci_high"] = np.array([np.nan if r[c]["ci_high"] is None else r[c]["ci_high"] for r in rows])
+                    columns[f"{c}_ci_low"] = np.array(
+                        [np.nan if r[c]["ci_low"] is None else r[c]["ci_low"] for r in rows]
+                    )
+                    columns[f"{c}_ci_high"] = np.array(
+                        [np.nan if r[c]["ci_high"] is None else r[c]["ci_high"] for r in rows]
+                    )
             self.by_class = make_table(columns, "label", pandas)
         bins = columns_of(found["bins"])
         self.bins: Any = make_table(bins, None, pandas) if len(bins["n"]) else None
@@ -110,11 +116,11 @@ def evaluate(
     Parameters
     ----------
     pred : labels
-        SoftLabels, a fitted aggregator, a DataFrame (rows tasks, columns classes), a table with task and p:CLASS columns, an
-        array (tasks, classes), or a file.
+        SoftLabels, a fitted aggregator, a DataFrame (rows tasks, columns classes), a table with task and p:CLASS
+        columns, an array (tasks, classes), or a file.
     gold : labels by task
-        A Series, a dict, Values, a table with task and label; a list in the order of the rows where pred has no task ids
-        either. None: not known.
+        A Series, a dict, Values, a table with task and label; a list in the order of the rows where pred has no task
+        ids either. None: not known.
     human : labels
         What people say, as pred.
     metrics : list of str, optional

@@ -59,10 +59,14 @@ def _by_worker(table: Any, group: str | None, table_id: str | None, table_prefix
     for name in (table_id,) if table_id is not None else _IDS:
         if name in columns:
             return dict(zip(columns[name], columns[group]))
-    raise _core.OptionError(f"no column with the ids of workers; there are: {', '.join(map(str, columns))}; name one with table_id")
+    raise _core.OptionError(
+        f"no column with the ids of workers; there are: {', '.join(map(str, columns))}; name one with table_id"
+    )
 
 
-def group_values(votes: Votes, table: Any, group: str | None, table_id: str | None, table_prefix: str | None) -> list[str]:
+def group_values(
+    votes: Votes, table: Any, group: str | None, table_id: str | None, table_prefix: str | None
+) -> list[str]:
     """What the table says of each worker of the votes, "" where it says nothing."""
     value = _by_worker(table, group, table_id, table_prefix)
     workers = Ids(votes.workers.tolist())
@@ -78,7 +82,8 @@ def group_values(votes: Votes, table: Any, group: str | None, table_id: str | No
 
 @dataclass(frozen=True)
 class Groups:
-    """Which groups the people who voted belong to: what group_agreement(), group_votes(), group_evaluation() and report() take.
+    """Which groups the people who voted belong to: what group_agreement(), group_votes(), group_evaluation() and
+    report() take.
 
     Parameters
     ----------
@@ -133,10 +138,10 @@ def _metric_columns(name: str, found: Sequence[Mapping[str, Any]]) -> dict[str, 
 class GroupAgreement:
     """What group_agreement() found.
 
-    ``groups``, ``pairs`` and ``divided`` are tables: agreement of each group, of each pair of groups, and the items that
-    divide them, the most divided first. ``apart`` is the mean over groups of within - across, a Metric; ``p_apart`` the chance
-    of so much, or more, when groups do not matter. ``merged``, ``hidden`` and ``unknown`` count small groups and workers
-    without a value.
+    ``groups``, ``pairs`` and ``divided`` are tables: agreement of each group, of each pair of groups, and the items
+    that divide them, the most divided first. ``apart`` is the mean over groups of within - across, a Metric;
+    ``p_apart`` the chance of so much, or more, when groups do not matter. ``merged``, ``hidden`` and ``unknown`` count
+    small groups and workers without a value.
     """
 
     def __init__(self, found: dict[str, Any], votes: Votes) -> None:
@@ -269,13 +274,17 @@ def group_votes(votes: Any, groups: Any, *, n_jobs: int | None = None) -> dict[s
 
 
 class GroupEvaluation:
-    """What group_evaluation() found: ``groups``, a table with a row per group; ``votes_left_out`` counts votes on other items."""
+    """What group_evaluation() found: ``groups``, a table with a row per group; ``votes_left_out`` counts votes on other
+    items."""
 
     def __init__(self, found: dict[str, Any], votes: Votes) -> None:
         self.names: list[str] = found["groups"]["names"]
         self.votes_left_out: int = found["votes_left_out"]
         rows = columns_of(found["rows"])
-        columns: dict[str, Any] = {"group": np.array(self.names, dtype=object), **{c: rows[c] for c in ("workers", "votes", "items")}}
+        columns: dict[str, Any] = {
+            "group": np.array(self.names, dtype=object),
+            **{c: rows[c] for c in ("workers", "votes", "items")},
+        }
         for name in ("log_loss", "agreement", "apart"):
             columns.update(_metric_columns(name, found[name]))
         self.groups: Any = make_table({**columns, "p": rows["p"], "q": rows["q"]}, "group", votes.pandas)

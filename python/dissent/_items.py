@@ -63,7 +63,9 @@ class Rows:
         if X.ndim == 3:
             X = X[..., np.newaxis]
         if X.ndim not in (2, 4) or 0 in X.shape:
-            raise _core.DataError(f"X: features are (items, numbers) and images (items, height, width[, channels]), not {X.shape}")
+            raise _core.DataError(
+                f"X: features are (items, numbers) and images (items, height, width[, channels]), not {X.shape}"
+            )
         scale = X.ndim == 4 and X.dtype == np.uint8
         with np.errstate(over="ignore"):
             self.array = np.ascontiguousarray(X, dtype=np.float32)
@@ -88,7 +90,9 @@ class Rows:
         elif isinstance(first, list) and first and isinstance(first[0], str):
             for i, item in enumerate(items):
                 if not isinstance(item, list) or not item:
-                    raise _core.DataError(f"X: item {i} is no sentence, a list of one token or more, as the first one is")
+                    raise _core.DataError(
+                        f"X: item {i} is no sentence, a list of one token or more, as the first one is"
+                    )
             self.bounds = np.cumsum([0, *(len(s) for s in items)]).astype(np.uint64)
             self.texts = self._all_texts([t for s in items for t in s])
         else:
@@ -97,7 +101,9 @@ class Rows:
             except (TypeError, ValueError) as e:
                 if isinstance(e, _core.DissentError):
                     raise
-                raise TypeError(f"X: items are texts, tuples of texts, lists of tokens or numbers, not {type(first).__name__}") from None
+                raise TypeError(
+                    f"X: items are texts, tuples of texts, lists of tokens or numbers, not {type(first).__name__}"
+                ) from None
 
     @staticmethod
     def _all_texts(texts: Sequence[Any]) -> list[str]:
@@ -138,7 +144,10 @@ class Rows:
                 raise _core.DataError(f"{what}: {n} rows for the {self.n} items of X")
             return np.arange(self.n)
         if self.ids is None:
-            raise _core.DataError(f"{what} has task ids and X has none: give fit(..., tasks=ids of X), or {what} as an array in the order of X")
+            raise _core.DataError(
+                f"{what} has task ids and X has none: give fit(..., tasks=ids of X), "
+                f"or {what} as an array in the order of X"
+            )
         return ids.find_all(self.ids.ids)
 
 
@@ -201,7 +210,12 @@ def is_soft(y: Any) -> bool:
     if isinstance(y, Mapping):
         return any(isinstance(v, Mapping) for v in y.values()) or any(str(k).startswith("p:") for k in y)
     if isinstance(y, (list, tuple)):
-        return bool(y) and isinstance(y[0], (list, tuple, np.ndarray)) and len(y[0]) > 0 and isinstance(y[0][0], (float, np.floating, np.ndarray))
+        return (
+            bool(y)
+            and isinstance(y[0], (list, tuple, np.ndarray))
+            and len(y[0]) > 0
+            and isinstance(y[0][0], (float, np.floating, np.ndarray))
+        )
     return hasattr(y, "columns") or hasattr(y, "column_names")
 
 

@@ -15,7 +15,8 @@ def lewidi_scores(
     annotators: str | os.PathLike[str] | None = None,
     submission: str | os.PathLike[str] | None = None,
 ) -> dict[str, Any]:
-    """Scores of Le-Wi-Di 2025 with their rounding: ``soft_score`` and ``perspective_score``, None where nothing was given.
+    """Scores of Le-Wi-Di 2025 with their rounding: ``soft_score`` and ``perspective_score``, None where nothing was
+    given.
 
     Parameters
     ----------
@@ -24,8 +25,8 @@ def lewidi_scores(
     official : file
         Its official JSON file.
     soft, annotators : file, optional
-        Soft predictions (a label file, or one to submit); predictions for each annotator (a table of task, worker and label, or a
-        file to submit). In VariErrNLI tasks are called ID:entailment and so on, with labels 0 and 1.
+        Soft predictions (a label file, or one to submit); predictions for each annotator (a table of task, worker and
+        label, or a file to submit). In VariErrNLI tasks are called ID:entailment and so on, with labels 0 and 1.
     submission : folder, optional
         Where both are written in the form to submit.
     """

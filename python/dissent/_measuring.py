@@ -66,10 +66,20 @@ def in_order(views: Any) -> dict[str, Any]:
 
 
 def one_or_named(things: Any, name: str) -> dict[str, Any]:
-    if isinstance(things, Mapping) and not any(isinstance(v, Mapping) for v in things.values()) and "task" not in things:
+    if (
+        isinstance(things, Mapping)
+        and not any(isinstance(v, Mapping) for v in things.values())
+        and "task" not in things
+    ):
         return {str(k): v for k, v in things.items()}
     rows = isinstance(things, (list, tuple)) and bool(things) and isinstance(things[0], Mapping) and "task" in things[0]
-    if isinstance(things, (list, tuple)) and things and not rows and not np.isscalar(things[0]) and not isinstance(things[0], (list, tuple)):
+    if (
+        isinstance(things, (list, tuple))
+        and things
+        and not rows
+        and not np.isscalar(things[0])
+        and not isinstance(things[0], (list, tuple))
+    ):
         return in_order(things)
     return {type(things).__name__ if hasattr(things, "get_params") else name: things}
 

@@ -31,10 +31,11 @@ def people_among(votes: Votes, models: Iterable[Any]) -> np.ndarray:
 class Panel:
     """What panel() found.
 
-    ``models``: a table with a row per model: agreement with people, winning rate and advantage of the alternative-annotator test,
-    cluster. ``pairs``: how far errors of two models go together. ``rates``: how common each class is among people's answers, by
-    model (model None: by the majority of the models). ``items``: where to ask people next. ``labels``: SoftLabels calibrated to
-    people. ``effective``: Metric, independent judges that the models are worth.
+    ``models``: a table with a row per model: agreement with people, winning rate and advantage of the
+    alternative-annotator test, cluster. ``pairs``: how far errors of two models go together. ``rates``: how common each
+    class is among people's answers, by model (model None: by the majority of the models). ``items``: where to ask
+    people next. ``labels``: SoftLabels calibrated to people. ``effective``: Metric, independent judges that the models
+    are worth.
     """
 
     def __init__(self, found: dict[str, Any], votes: Votes) -> None:
@@ -42,7 +43,9 @@ class Panel:
         self.correlation: Metric = metric(found["correlation"])
         self.effective: Metric = metric(found["effective"])
         self.effective_by_spectrum: Metric = metric(found["spectrum"])
-        self.loss_rates, self.loss_shares, self.loss_calibrated = (metric(found[k]) for k in ("loss_rates", "loss_shares", "loss_calibrated"))
+        self.loss_rates, self.loss_shares, self.loss_calibrated = (
+            metric(found[k]) for k in ("loss_rates", "loss_shares", "loss_calibrated")
+        )
         for name in ("n_clusters", "n_people", "items_with_people", "exponent", "strength", "spent"):
             setattr(self, name, found[name])
         judges = columns_of(found["judges"])
@@ -56,7 +59,14 @@ class Panel:
         self.models: Any = make_table({**columns, "cluster": judges["cluster"] + 1}, "model", pandas)
         pairs = columns_of(found["pairs"])
         self.pairs: Any = make_table(
-            {"model_a": names[pairs["a"]], "model_b": names[pairs["b"]], "items": pairs["n"], "correlation": pairs["correlation"]}, None, pandas
+            {
+                "model_a": names[pairs["a"]],
+                "model_b": names[pairs["b"]],
+                "items": pairs["n"],
+                "correlation": pairs["correlation"],
+            },
+            None,
+            pandas,
         )
         rates = columns_of(found["rates"])
         with_all = np.array([*names.tolist(), None], dtype=object)
@@ -64,10 +74,16 @@ class Panel:
         columns.update({c: rates[c] for c in ("n_people", "n_alone", "raw", "sensitivity", "specificity")})
         for name in ("people", "rogan_gladen", "powered"):
             columns.update(_metric_columns(name, found["rate_" + name]))
-        self.rates: Any = make_table({**columns, "weight": rates["lambda"], "needed": rates["needed"], "needed_alone": rates["needed_alone"]}, None, pandas)
+        self.rates: Any = make_table(
+            {**columns, "weight": rates["lambda"], "needed": rates["needed"], "needed_alone": rates["needed_alone"]},
+            None,
+            pandas,
+        )
         items = columns_of(found["items"])
         self.items: Any = make_table(
-            {"task": votes.tasks[items["item"]], "people": items["people"], "buy": items["buy"], "gain": items["gain"]}, "task", pandas
+            {"task": votes.tasks[items["item"]], "people": items["people"], "buy": items["buy"], "gain": items["gain"]},
+            "task",
+            pandas,
         )
         p = np.asarray(found["p"]).reshape(votes.core.n_items, votes.core.n_classes)
         self.labels = SoftLabels(votes.tasks, votes.classes, p)
@@ -103,8 +119,8 @@ def panel(
     models : list of worker ids
         Which of the workers are models; all others are people.
     epsilon, fdr, min_people, min_items
-        Of the alternative-annotator test: what a person costs more than a model (.1 for crowds, .15 for skilled people, .2 for
-        experts), the rate of false discoveries, votes of people that an item needs, items that a person needs.
+        Of the alternative-annotator test: what a person costs more than a model (.1 for crowds, .15 for skilled people,
+        .2 for experts), the rate of false discoveries, votes of people that an item needs, items that a person needs.
     ordinal : bool
         The test goes by differences of the classes, which are numbers.
     cluster : float
@@ -147,7 +163,8 @@ def swaps(votes: Any, swapped: Any, mirror: Mapping[Any, Any] | None = None, fir
     votes, swapped : Votes or tables
         Of the same tasks and workers.
     mirror : dict, optional
-        What a label means with the places exchanged: {"first": "second"} (and back). Without it, labels name the answers.
+        What a label means with the places exchanged: {"first": "second"} (and back). Without it, labels name the
+        answers.
     first : label, optional
         The one that says the answer shown first is better: which place flips go to.
 

@@ -23,9 +23,9 @@ _WHO = ("model", "worker_most_frequent", "majority_of_others")
 
 @dataclass(frozen=True)
 class Perspectives:
-    """error_rate[who][over], with who "model", "worker_most_frequent" or "majority_of_others" and over "votes", "items" or
-    "workers"; absolute_distance the same in steps, where classes have an order; a row per worker; and how many votes were measured,
-    and left out for lack of a prediction."""
+    """error_rate[who][over], with who "model", "worker_most_frequent" or "majority_of_others" and over "votes", "items"
+    or "workers"; absolute_distance the same in steps, where classes have an order; a row per worker; and how many votes
+    were measured, and left out for lack of a prediction."""
 
     error_rate: dict[str, dict[str, Metric]]
     absolute_distance: dict[str, dict[str, Metric]] | None
@@ -39,7 +39,10 @@ class Perspectives:
         figures = {"error_rate": self.error_rate}
         if self.absolute_distance is not None:
             figures["absolute_distance"] = self.absolute_distance
-        return {name: {who: {over: m.to_dict() for over, m in row.items()} for who, row in f.items()} for name, f in figures.items()}
+        return {
+            name: {who: {over: m.to_dict() for over, m in row.items()} for who, row in f.items()}
+            for name, f in figures.items()
+        }
 
 
 def _figures(found: Mapping[str, Any]) -> dict[str, dict[str, Metric]]:
@@ -122,7 +125,8 @@ def _columns(table: Any) -> Mapping[Any, Any]:
 
 @contextmanager
 def table_file(table: Any) -> Iterator[str | None]:
-    """A worker table as a file that the library reads: the file itself, or one that is there for the time of the call."""
+    """A worker table as a file that the library reads: the file itself, or one that is there for the time of the
+    call."""
     if table is None or isinstance(table, (str, os.PathLike)):
         yield None if table is None else os.fspath(table)
         return
@@ -134,4 +138,3 @@ def table_file(table: Any) -> Iterator[str | None]:
             out.writerow(columns)
             out.writerows(["" if _is_missing(x) else str(x) for x in row] for row in zip(*columns.values()))
         yield path
-

@@ -45,22 +45,22 @@ def report(
     votes : Votes or a table, optional
         The votes; workers are judged as ``review`` does.
     labels : labels or a dict of them by name, optional
-        Views of the labels: fitted aggregators (whose iterations are shown too), SoftLabels, DataFrames. Of the tasks and
-        classes of the votes, where there are votes.
+        Views of the labels: fitted aggregators (whose iterations are shown too), SoftLabels, DataFrames. Of the tasks
+        and classes of the votes, where there are votes.
     predictions : labels or a dict of them by name, optional
         What models say of other items, or the same; gold and human are of these where there are any, else of the votes.
     curves : a SoftClassifier or a dict of them by name, optional
         How they were trained.
     texts : texts by task, optional
-        What the items say, shown beside their ids: a dict or Series by task, a table with columns task and text, or a list in
-        the order of the tasks.
+        What the items say, shown beside their ids: a dict or Series by task, a table with columns task and text, or a
+        list in the order of the tasks.
     groups : Groups or a mapping, optional
         Groups of the people who voted, as group_agreement() takes them: a section on how far they agree.
     models : list of worker ids, optional
         Which of the voters are models, as panel() takes them: a section on what they are worth beside people.
     """
     if not isinstance(path, (str, os.PathLike)):
-        raise TypeError(f"path: where the page goes, not {type(path).__name__}: report(\"report.html\", votes)")
+        raise TypeError(f'path: where the page goes, not {type(path).__name__}: report("report.html", votes)')
     if votes is None and labels is not None:
         votes = next((v.votes_ for v in one_or_named(labels, "labels").values() if hasattr(v, "votes_")), None)
     table = None if votes is None else as_votes(votes, n_jobs)
@@ -128,7 +128,13 @@ def _label_part(votes: Votes | None, labels: Any, gold: Any, lenient: bool, said
             fit = kept if isinstance(kept, _core.Fit) else None  # one that was pickled has no iterations to draw
         views.append((name, fit, p))
     codes = None if gold is None else gold_codes(gold, tasks, classes, lenient=lenient or votes is not None)
-    return None if votes is None else votes.core, *texts, codes, tuple(views), None if said is None else item_texts(said, tasks)
+    return (
+        None if votes is None else votes.core,
+        *texts,
+        codes,
+        tuple(views),
+        None if said is None else item_texts(said, tasks),
+    )
 
 
 def _same_votes(a: Votes, b: Votes) -> bool:

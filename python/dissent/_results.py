@@ -1,4 +1,5 @@
-"""What comes out: soft labels and values under names, as NumPy, Arrow or pandas, and as a small picture in notebooks."""
+"""What comes out: soft labels and values under names, as NumPy, Arrow or pandas, and as a small picture in
+notebooks."""
 
 from __future__ import annotations
 
@@ -12,7 +13,18 @@ from . import _core
 from ._votes import Votes
 
 _SHOWN = 10  # rows of a table in a notebook
-_COLOURS = ("#3b6fb6", "#d1803a", "#4d9a57", "#b5484c", "#7d62a8", "#86644f", "#c772a9", "#7a7a7a", "#a8a337", "#3aa5b3")
+_COLOURS = (
+    "#3b6fb6",
+    "#d1803a",
+    "#4d9a57",
+    "#b5484c",
+    "#7d62a8",
+    "#86644f",
+    "#c772a9",
+    "#7a7a7a",
+    "#a8a337",
+    "#3aa5b3",
+)
 
 
 def _arrow_column(values: np.ndarray) -> Any:
@@ -40,8 +52,13 @@ def _table(head: list[str], rows: list[list[str]], caption: str, words: tuple[in
     """words: columns of texts, which begin at the left; numbers end at the right."""
     sides = ["left" if c in words else "right" for c in range(len(head))]
     cells = "".join(f'<th style="text-align:{side}">{h}</th>' for h, side in zip(head, sides))
-    body = "".join("<tr>" + "".join(f'<td style="text-align:{side}">{c}</td>' for c, side in zip(row, sides)) + "</tr>" for row in rows)
-    return f"<table><caption>{html.escape(caption)}</caption><thead><tr>{cells}</tr></thead><tbody>{body}</tbody></table>"
+    body = "".join(
+        "<tr>" + "".join(f'<td style="text-align:{side}">{c}</td>' for c, side in zip(row, sides)) + "</tr>"
+        for row in rows
+    )
+    return (
+        f"<table><caption>{html.escape(caption)}</caption><thead><tr>{cells}</tr></thead><tbody>{body}</tbody></table>"
+    )
 
 
 def _numbers(values: list[Any]) -> list[str]:
@@ -122,8 +139,8 @@ class SoftLabels:
     """A distribution over the classes for every task.
 
     ``numpy.asarray(labels)`` gives the numbers (tasks, classes) without a copy; ``polars.DataFrame(labels)``,
-    ``pyarrow.table(labels)`` and everything else that speaks Arrow gives a table with task, label, entropy and a column per
-    class; ``to_pandas()`` what crowd-kit gives. PyTorch: ``torch.from_numpy(labels.p)``.
+    ``pyarrow.table(labels)`` and everything else that speaks Arrow gives a table with task, label, entropy and a column
+    per class; ``to_pandas()`` what crowd-kit gives. PyTorch: ``torch.from_numpy(labels.p)``.
 
     >>> s = SoftLabels(["a", "b"], ["no", "yes"], [[0.25, 0.75], [1.0, 0.0]])
     >>> s.labels.tolist(), s["a"]
@@ -135,7 +152,9 @@ class SoftLabels:
         self.classes = np.asarray(classes, dtype=object) if isinstance(classes, list) else np.asarray(classes)
         self.p: np.ndarray = np.asarray(p, dtype=np.float64)
         if self.p.shape != (len(self.tasks), len(self.classes)):
-            raise _core.DataError(f"{len(self.tasks)} tasks and {len(self.classes)} classes, but numbers of shape {self.p.shape}")
+            raise _core.DataError(
+                f"{len(self.tasks)} tasks and {len(self.classes)} classes, but numbers of shape {self.p.shape}"
+            )
         self._place: dict[Any, int] | None = None
 
     @property
@@ -180,7 +199,9 @@ class SoftLabels:
         """A DataFrame with a row per task and a column per class."""
         import pandas as pd
 
-        return pd.DataFrame(self.p, index=pd.Index(self.tasks, name="task"), columns=pd.Index(self.classes, name="label"), copy=False)
+        return pd.DataFrame(
+            self.p, index=pd.Index(self.tasks, name="task"), columns=pd.Index(self.classes, name="label"), copy=False
+        )
 
     def __repr__(self) -> str:
         return f"SoftLabels({len(self.tasks)} tasks, {len(self.classes)} classes)"
@@ -189,7 +210,13 @@ class SoftLabels:
         labels, entropy = self.labels, self.entropy
         head = ["task", "label", "distribution", *(_text(c, 16) for c in self.classes[:_SHOWN]), "entropy"]
         rows = [
-            [_text(self.tasks[i]), _text(labels[i]), _bar(self.p[i]), *(f"{x:.3f}" for x in self.p[i, :_SHOWN]), f"{entropy[i]:.3f}"]
+            [
+                _text(self.tasks[i]),
+                _text(labels[i]),
+                _bar(self.p[i]),
+                *(f"{x:.3f}" for x in self.p[i, :_SHOWN]),
+                f"{entropy[i]:.3f}",
+            ]
             for i in range(min(_SHOWN, len(self)))
         ]
         mean = float(entropy.mean()) if len(self) else 0.0

@@ -20,15 +20,17 @@ _WORKERS = ("worker", "votes", "quality", "low", "high", "peers", "cause", "reas
 class Review:
     """What review() found: ``items`` and ``workers`` are tables, ranked, each row with its reason in plain words.
 
-    ``right`` is the expected share of right labels now, ``right_independent`` the same if people never erred alike on the same
-    tasks, ``right_after`` once the budget is spent as column ``buy`` proposes, ``spent`` how much of it has somewhere to go,
-    ``typical`` the share of right votes. ``beyond_chance`` is False where votes on one task agree no more than chance would have
-    it. ``n_doubtful``, ``n_weak`` and ``n_unjudged`` count workers by verdict (column ``cause``: fine, constant, random, confuses,
-    weak, unjudged), ``n_accepted`` the labels accepted and ``right_accepted`` the share of them expected to be right.
+    ``right`` is the expected share of right labels now, ``right_independent`` the same if people never erred alike on
+    the same tasks, ``right_after`` once the budget is spent as column ``buy`` proposes, ``spent`` how much of it has
+    somewhere to go, ``typical`` the share of right votes. ``beyond_chance`` is False where votes on one task agree no
+    more than chance would have it. ``n_doubtful``, ``n_weak`` and ``n_unjudged`` count workers by verdict (column
+    ``cause``: fine, constant, random, confuses, weak, unjudged), ``n_accepted`` the labels accepted and
+    ``right_accepted`` the share of them expected to be right.
 
-    Votes with scale="ordinal": ``items`` also has ``place`` (on the line of classes, which are at 0, 1, 2, ...) and ``place_se``,
-    ``workers`` has ``bias`` and ``spread`` in classes, each with its 95 % interval (``bias_low``, ...), and ``lapse``, the share of
-    votes cast without looking; ``n_biased`` counts workers whose bias is more than a quarter of a class.
+    Votes with scale="ordinal": ``items`` also has ``place`` (on the line of classes, which are at 0, 1, 2, ...) and
+    ``place_se``, ``workers`` has ``bias`` and ``spread`` in classes, each with its 95 % interval (``bias_low``, ...),
+    and ``lapse``, the share of votes cast without looking; ``n_biased`` counts workers whose bias is more than a
+    quarter of a class.
     """
 
     def __init__(self, found: dict[str, Any], votes: Votes, texts: list[str] | None = None) -> None:
@@ -56,7 +58,9 @@ class Review:
         for name in ("known", "accepted"):
             columns[name] = columns[name].astype(bool)
         said = {} if texts is None else {"text": [texts[i] for i in items.tolist()]}
-        self.items: Any = make_table({"task": tasks, **columns, "reason": found["item_reasons"], **said}, "task", votes.pandas, _ITEMS)
+        self.items: Any = make_table(
+            {"task": tasks, **columns, "reason": found["item_reasons"], **said}, "task", votes.pandas, _ITEMS
+        )
         self.workers: Any = None
         if found["workers"] is not None:
             columns = columns_of(found["workers"])
@@ -66,7 +70,10 @@ class Review:
             for name in ("said", "truth"):
                 columns[name] = votes.classes[columns[name]]
             self.workers = make_table(
-                {"worker": ids, "cause": found["causes"], **columns, "reason": found["worker_reasons"]}, "worker", votes.pandas, _WORKERS
+                {"worker": ids, "cause": found["causes"], **columns, "reason": found["worker_reasons"]},
+                "worker",
+                votes.pandas,
+                _WORKERS,
             )
 
     def to_dict(self) -> dict[str, Any]:
@@ -89,7 +96,10 @@ class Review:
         }
 
     def __repr__(self) -> str:
-        return f"Review({self.n_items} tasks, expected share of right labels {self.right:.4f}, after {self.spent} more votes {self.right_after:.4f})"
+        return (
+            f"Review({self.n_items} tasks, expected share of right labels {self.right:.4f}, "
+            f"after {self.spent} more votes {self.right_after:.4f})"
+        )
 
     def _repr_html_(self) -> str:
         html = f"<p>{_text(repr(self), 200)}</p>"
@@ -132,8 +142,8 @@ def review(
     budget : int
         Votes that can be bought: column ``buy`` says where.
     by : {"gain", "doubt", "surprise"}
-        Order of the items: where further votes help most, where the label is most likely wrong, where votes are least like
-        those workers.
+        Order of the items: where further votes help most, where the label is most likely wrong, where votes are least
+        like those workers.
     gold : labels by task, optional
         Known labels.
     labels : labels by task, optional
@@ -145,10 +155,11 @@ def review(
     top : int, optional
         Only so many rows of items.
     texts : texts by task, optional
-        What the items say, as column ``text``: a dict or Series by task, a table with columns task and text, or a list in the
-        order of the tasks.
+        What the items say, as column ``text``: a dict or Series by task, a table with columns task and text, or a list
+        in the order of the tasks.
 
-    >>> votes = [("t1", "a", "x"), ("t1", "b", "x"), ("t2", "a", "y"), ("t2", "b", "x"), ("t3", "a", "y"), ("t3", "b", "y")]
+    >>> votes = [("t1", "a", "x"), ("t1", "b", "x"), ("t2", "a", "y"), ("t2", "b", "x")]
+    >>> votes += [("t3", "a", "y"), ("t3", "b", "y")]
     >>> r = review(votes, budget=2)
     >>> r.items["task"][0], int(r.items["buy"].sum()) == r.spent
     ('t2', True)

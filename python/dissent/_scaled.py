@@ -18,8 +18,8 @@ class Scaled(Figures):
     """What scaled() found.
 
     Measures of agreement are attributes (``s.alpha_interval``: a number, or None) and items (``s["alpha_interval"]``: a
-    Metric with interval, n and reason). ``labels``, ``items`` and ``workers`` are tables, and so are the others of the scale
-    in ``tables``; items and workers have the most doubtful first.
+    Metric with interval, n and reason). ``labels``, ``items`` and ``workers`` are tables, and so are the others of the
+    scale in ``tables``; items and workers have the most doubtful first.
     """
 
     def __init__(self, found: dict[str, Any], votes: Votes) -> None:
@@ -61,8 +61,8 @@ def scaled(
     scale : str
         "multi-label", "numeric", "pairwise" or "spans"; None: that of the votes.
     method : str or list of str
-        The scale's model with options ("random-effects:shrink=10", "bradley-terry:reliability=no"), or label methods for
-        multi-label and spans; None: the scale's own.
+        The scale's model with options ("random-effects:shrink=10", "bradley-terry:reliability=no"), or label methods
+        for multi-label and spans; None: the scale's own.
     combine : str
         Combination of several label methods.
     resamples : int
@@ -76,7 +76,9 @@ def scaled(
     """
     if not isinstance(votes, Votes):
         if scale is None:
-            raise _core.OptionError("of which scale are these votes? scale='numeric', 'multi-label', 'pairwise' or 'spans'")
+            raise _core.OptionError(
+                "of which scale are these votes? scale='numeric', 'multi-label', 'pairwise' or 'spans'"
+            )
         votes = Votes(votes, scale=scale, n_jobs=n_jobs)
     elif scale is not None and votes.scale != scale:
         raise _core.OptionError(f"the votes are of scale {votes.scale!r}, not {scale!r}")

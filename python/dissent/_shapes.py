@@ -64,7 +64,9 @@ def _rows(data: Any, scale: str, given: Mapping[str, str | None]) -> list[dict[s
             names = _ORDER[scale]
             for i, row in enumerate(rows):
                 if len(row) != len(names):
-                    raise _core.DataError(f"row {i}: a row of scale {scale} is ({', '.join(names)}), not {len(row)} values")
+                    raise _core.DataError(
+                        f"row {i}: a row of scale {scale} is ({', '.join(names)}), not {len(row)} values"
+                    )
             return [dict(zip(names, row)) for row in rows]
     columns: dict[str, list[Any]] = {}
     for role in _COLUMNS[scale]:
@@ -74,7 +76,9 @@ def _rows(data: Any, scale: str, given: Mapping[str, str | None]) -> list[dict[s
         if found is not None:
             columns[role] = table[found]
         elif role != "task" or scale != "pairwise" or given["task"]:
-            raise _core.DataError(f"no column {names[0]!r}; the columns are: {', '.join(table)}; name the one to use with {role}=")
+            raise _core.DataError(
+                f"no column {names[0]!r}; the columns are: {', '.join(table)}; name the one to use with {role}="
+            )
     return [dict(zip(columns, row)) for row in zip(*columns.values())]
 
 
@@ -102,11 +106,15 @@ def _span(i: int, row: Mapping[str, Any]) -> tuple[Any, Any, str]:
         return f"{row['task']}{_PARTS}{_PARTS}", row["worker"], "O"
     try:
         places = int(start), int(end)
-        fine = 0 <= places[0] < places[1] and places == (float(start), float(end)) and not _empty(label) and label != "O"
+        fine = (
+            0 <= places[0] < places[1] and places == (float(start), float(end)) and not _empty(label) and label != "O"
+        )
     except (TypeError, ValueError):
         fine = False
     if not fine:
-        raise _core.DataError(f"row {i}: a span has a start, an end above it and a class, not {start!r}, {end!r} and {label!r}")
+        raise _core.DataError(
+            f"row {i}: a span has a start, an end above it and a class, not {start!r}, {end!r} and {label!r}"
+        )
     return f"{row['task']}{_PARTS}{places[0]}{_PARTS}{places[1]}", row["worker"], str(label)
 
 

@@ -12,7 +12,8 @@ from ._votes import ProgressLike
 
 
 class BWA(Simple):
-    """Class by class, a mean of the votes weighted by how closely each worker keeps to such means. Calibrated, and cheap."""
+    """Class by class, a mean of the votes weighted by how closely each worker keeps to such means. Calibrated, and
+    cheap."""
 
     _method = "bwa"
     _options: ClassVar[dict[str, str]] = {
@@ -82,7 +83,9 @@ class GLAD(Simple):
         """Fits to votes; it has no use for predictions, and says so."""
         for name in ("labels_priors", "alphas_priors_mean", "betas_priors_mean"):
             if getattr(self, name) is not None:
-                raise _core.OptionError(f"GLAD's {name} cannot be chosen here: classes are equally likely, abilities and easiness N(1, 1)")
+                raise _core.OptionError(
+                    f"GLAD's {name} cannot be chosen here: classes are equally likely, abilities and easiness N(1, 1)"
+                )
         self._run(data, predictions=predictions, predictions_weight=predictions_weight)
         return self
 
@@ -100,7 +103,9 @@ class GLAD(Simple):
     @property
     def betas_(self) -> Any:
         """The easiness of each task, in logarithms."""
-        return self._once("betas", lambda: self._by_task(-np.log(np.asarray(self._parameter("difficulty"))), "beta", True))
+        return self._once(
+            "betas", lambda: self._by_task(-np.log(np.asarray(self._parameter("difficulty"))), "beta", True)
+        )
 
     @property
     def skills_(self) -> Any:
@@ -180,8 +185,8 @@ class MACE(Simple):
 
 
 class Ordinal(Simple):
-    """Classes in an order, which is that of the votes: give Votes with scale="ordinal", or classes. The soft label of a task
-    is how workers who look at it would vote."""
+    """Classes in an order, which is that of the votes: give Votes with scale="ordinal", or classes. The soft label of a
+    task is how workers who look at it would vote."""
 
     _method = "ordinal"
     _options: ClassVar[dict[str, str]] = {
@@ -236,8 +241,8 @@ class Ordinal(Simple):
 
 
 class Crowdlab(Simple):
-    """Needs predictions: ``Crowdlab().fit(votes, predictions)``. skills_ are the shares of co-voters that each worker agrees
-    with, weights_ what they count, predictions_weight_ what the model counts beside them."""
+    """Needs predictions: ``Crowdlab().fit(votes, predictions)``. skills_ are the shares of co-voters that each worker
+    agrees with, weights_ what they count, predictions_weight_ what the model counts beside them."""
 
     _method = "crowdlab"
 

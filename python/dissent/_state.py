@@ -1,4 +1,5 @@
-"""Parameters to start a fit from, as bytes of the library's state files: safetensors, names of workers and classes with them."""
+"""Parameters to start a fit from, as bytes of the library's state files: safetensors, names of workers and classes with
+them."""
 
 from __future__ import annotations
 
@@ -14,14 +15,19 @@ def _names(name: str, texts: list[str]) -> list[tuple[str, str, np.ndarray]]:
     return [(f"{name}/start", "U64", start), (name, "U8", np.frombuffer(b"".join(encoded), dtype=np.uint8))]
 
 
-def state_bytes(method: str, parameters: dict[str, tuple[str, np.ndarray]], workers: list[str], classes: list[str]) -> bytes:
+def state_bytes(
+    method: str, parameters: dict[str, tuple[str, np.ndarray]], workers: list[str], classes: list[str]
+) -> bytes:
     """parameters: {name: (axes, numbers)}; w stands for workers, v for the class voted, t for the true class."""
     tensors: list[tuple[str, str, np.ndarray]] = []
     metadata = {"format": "dissent-state", "version": "1"}
     for name, (axes, values) in parameters.items():
         tensors.append((f"{method}/{name}", "F64", np.ascontiguousarray(values, dtype="<f8")))
         metadata[f"{method}/{name}"] = axes
-    (worker_start, worker_bytes), (class_start, class_bytes) = _names("names/workers", workers), _names("names/classes", classes)
+    (worker_start, worker_bytes), (class_start, class_bytes) = (
+        _names("names/workers", workers),
+        _names("names/classes", classes),
+    )
     header: dict[str, object] = {"__metadata__": metadata}
     body, at = [], 0
     for name, dtype, values in [*tensors, worker_start, class_start, worker_bytes, class_bytes]:

@@ -15,8 +15,8 @@ from ._votes import Votes, read_votes
 
 
 class SyntheticCrowd(NamedTuple):
-    """What synth() made: ``votes``; ``gold``, the true class by task; ``texts`` by task and ``features``, a row per task in the
-    order of ``gold``, None unless asked for."""
+    """What synth() made: ``votes``; ``gold``, the true class by task; ``texts`` by task and ``features``, a row per
+    task in the order of ``gold``, None unless asked for."""
 
     votes: Votes
     gold: dict[str, str]
@@ -44,7 +44,8 @@ def synth(
     n_features: int = 0,
     random_state: Any = 0,
 ) -> SyntheticCrowd:
-    """Votes of a crowd that is drawn, with the truth: for examples, tests and trying methods out. The same as ``dissent synth``.
+    """Votes of a crowd that is drawn, with the truth: for examples, tests and trying methods out. The same as ``dissent
+    synth``.
 
     Parameters
     ----------

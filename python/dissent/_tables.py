@@ -1,7 +1,7 @@
 """Label tables and gold labels in, matched by task and class; figures and tables out.
 
-Whatever is compared first comes into one order: rows by task, columns by class, those of the first table. Ids are the same
-when they are equal, or when their texts are ("3" in a file, 3 in a DataFrame).
+Whatever is compared first comes into one order: rows by task, columns by class, those of the first table. Ids are the
+same when they are equal, or when their texts are ("3" in a file, 3 in a DataFrame).
 """
 
 from __future__ import annotations
@@ -28,10 +28,11 @@ _LONGEST = 160  # characters of a text in a notebook
 
 @dataclass(frozen=True)
 class Metric:
-    """One measured number: ``value``, a 95 % bootstrap interval ``ci_low`` .. ``ci_high``, and ``n``, what it was measured on.
+    """One measured number: ``value``, a 95 % bootstrap interval ``ci_low`` .. ``ci_high``, and ``n``, what it was
+    measured on.
 
-    ``value`` is None where it cannot be measured; ``reason`` then says why. ``degenerate``: the value is a convention, such
-    as agreement 1 when all labels are the same. Without resamples the interval is None.
+    ``value`` is None where it cannot be measured; ``reason`` then says why. ``degenerate``: the value is a convention,
+    such as agreement 1 when all labels are the same. Without resamples the interval is None.
 
     >>> Metric(0.5, n=4)
     Metric(0.5, n=4)
@@ -83,8 +84,8 @@ def metric(d: Mapping[str, Any]) -> Metric:
 class Table:
     """Columns of the same length under names: what a DataFrame would hold, where pandas did not come in.
 
-    ``table["column"]`` is a NumPy array; ``polars.DataFrame(table)``, ``pyarrow.table(table)`` and ``to_pandas()`` make tables
-    of others. In columns of numbers NaN stands for "no value".
+    ``table["column"]`` is a NumPy array; ``polars.DataFrame(table)``, ``pyarrow.table(table)`` and ``to_pandas()`` make
+    tables of others. In columns of numbers NaN stands for "no value".
 
     >>> t = Table({"worker": ["a", "b"], "votes": [3, 4]})
     >>> t["votes"].tolist(), len(t), t.columns
@@ -148,11 +149,15 @@ class Table:
         names = [c for c in self._shown if c in self._columns] or list(self._columns)
         numeric = [self._columns[c].dtype.kind in "fiu" for c in names]
         cells = [
-            _numbers([_plain(v) for v in self._columns[c][:some]]) if n else [_text(_plain(v), _LONGEST) for v in self._columns[c][:some]]
+            _numbers([_plain(v) for v in self._columns[c][:some]])
+            if n
+            else [_text(_plain(v), _LONGEST) for v in self._columns[c][:some]]
             for c, n in zip(names, numeric)
         ]
         words = tuple(i for i, n in enumerate(numeric) if not n)
-        return _table([_text(c) for c in names], [list(row) for row in zip(*cells)], _some(some, len(self), "rows"), words)
+        return _table(
+            [_text(c) for c in names], [list(row) for row in zip(*cells)], _some(some, len(self), "rows"), words
+        )
 
 
 def _plain(value: Any) -> Any:
@@ -200,7 +205,11 @@ class Figures:
         return f"{type(self).__name__}({text}{', ...' if len(some) > 6 else ''})"
 
     def _repr_html_(self) -> str:
-        rows = [[_text(k) + self._arrows.get(k, ""), m._cell(), f"{m.n:,}"] for k, m in self._shown().items() if m.value is not None]
+        rows = [
+            [_text(k) + self._arrows.get(k, ""), m._cell(), f"{m.n:,}"]
+            for k, m in self._shown().items()
+            if m.value is not None
+        ]
         missing = [k for k, m in self._shown().items() if m.value is None]
         rest = f"; cannot be measured here: {', '.join(missing)}" if missing else ""
         return _table(["figure", "value [95 %]", "n"], rows, self._caption + rest)
@@ -218,7 +227,8 @@ class Ids:
         self._texts: dict[str, int] | None = None
 
     def are_numbers_of_rows(self) -> bool:
-        """Whether ids say no more than the order of the rows does: 0, 1, 2, ... as pandas has them where nobody gave any."""
+        """Whether ids say no more than the order of the rows does: 0, 1, 2, ... as pandas has them where nobody gave
+        any."""
         return self.ids == list(range(len(self.ids)))
 
     def twice(self) -> Any:
@@ -269,7 +279,13 @@ def id_texts(ids: Iterable[Any]) -> list[str]:
 
 
 def _list(values: Any) -> list[Any]:
-    return values.tolist() if hasattr(values, "tolist") else values.to_list() if hasattr(values, "to_list") else list(values)
+    return (
+        values.tolist()
+        if hasattr(values, "tolist")
+        else values.to_list()
+        if hasattr(values, "to_list")
+        else list(values)
+    )
 
 
 # ---- tables of labels ----
@@ -278,7 +294,9 @@ def _list(values: Any) -> list[Any]:
 class LabelTable:
     """A distribution per row; tasks and classes may be unknown, and are then the row's and the column's number."""
 
-    def __init__(self, p: Any, tasks: Any = None, classes: Any = None, pandas: bool = False, what: str = "labels") -> None:
+    def __init__(
+        self, p: Any, tasks: Any = None, classes: Any = None, pandas: bool = False, what: str = "labels"
+    ) -> None:
         self.p = np.ascontiguousarray(p, dtype=np.float64)
         if self.p.ndim != 2:
             raise _core.DataError(f"{what}: a row per task and a column per class, not {self.p.ndim} dimensions")
@@ -294,7 +312,9 @@ class LabelTable:
             if ids is None:
                 continue
             if len(ids.ids) != m:
-                raise _core.DataError(f"{self.what}: {len(ids.ids)} names for {m} {name}{'e' if name == 'class' else ''}s")
+                raise _core.DataError(
+                    f"{self.what}: {len(ids.ids)} names for {m} {name}{'e' if name == 'class' else ''}s"
+                )
             twice = ids.twice()
             if twice:
                 raise _core.DataError(f"{self.what}: the {name} {twice[0]!r} is there twice")
@@ -303,12 +323,15 @@ class LabelTable:
         bad = ~np.isfinite(self.p) | (self.p < 0)
         if bad.any():
             i = int(np.argmax(bad.any(axis=1)))
-            raise _core.DataError(f"{self.what}: task {self.task(i)!r} has a probability of {self.p[i][bad[i]][0]}; it must be 0 or more")
+            raise _core.DataError(
+                f"{self.what}: task {self.task(i)!r} has a probability of {self.p[i][bad[i]][0]}; it must be 0 or more"
+            )
         off = np.abs(self.p.sum(axis=1) - 1) > _SLACK
         if off.any():
             i = int(np.argmax(off))
             raise _core.DataError(
-                f"{self.what}: the probabilities of task {self.task(i)!r} sum to {self.p[i].sum():.9g}, not 1; mend them, or divide by the sum"
+                f"{self.what}: the probabilities of task {self.task(i)!r} sum to {self.p[i].sum():.9g}, not 1; "
+                "mend them, or divide by the sum"
             )
 
     def task(self, i: int) -> Any:
@@ -362,23 +385,37 @@ def label_table(data: Any, what: str = "labels") -> LabelTable:
             classes.update(dict.fromkeys(row))
         order = _sorted(list(classes))
         return LabelTable([[row.get(c, 0.0) for c in order] for row in data.values()], list(data), order, False, what)
-    columns = dict(data) if isinstance(data, Mapping) else records(data) if isinstance(data, (np.ndarray, list, tuple)) else _columns(data)
+    columns = (
+        dict(data)
+        if isinstance(data, Mapping)
+        else records(data)
+        if isinstance(data, (np.ndarray, list, tuple))
+        else _columns(data)
+    )
     if columns is not None:
         if "task" not in columns:
             raise _core.DataError(f"{what}: no column 'task'; there are {list(columns)}")
         chosen = _class_columns(columns)
-        return LabelTable(np.column_stack([np.asarray(columns[c], dtype=np.float64) for c, _ in chosen]), columns["task"], [k for _, k in chosen], False, what)
+        return LabelTable(
+            np.column_stack([np.asarray(columns[c], dtype=np.float64) for c, _ in chosen]),
+            columns["task"],
+            [k for _, k in chosen],
+            False,
+            what,
+        )
     try:
         array = np.asarray(data, dtype=np.float64)
     except (TypeError, ValueError):
         raise TypeError(
-            f"{what}: {type(data).__name__} holds no distributions: give SoftLabels, a DataFrame (rows tasks, columns classes) or an array"
+            f"{what}: {type(data).__name__} holds no distributions: give SoftLabels, a DataFrame (rows tasks, "
+            "columns classes) or an array"
         ) from None
     return LabelTable(array, None, None, False, what)
 
 
 def read_labels(path: str | os.PathLike[str], *, format: str | None = None, renormalise: bool = False) -> SoftLabels:
-    """Soft labels of a file: CSV, TSV or JSONL as ``dissent labels`` writes them, or npy with its lists of tasks and classes."""
+    """Soft labels of a file: CSV, TSV or JSONL as ``dissent labels`` writes them, or npy with its lists of tasks and
+    classes."""
     tasks, classes, p = _core.read_labels(os.fspath(path), format=format, renormalise=renormalise)
     return SoftLabels(tasks, classes, np.asarray(p))
 
@@ -394,11 +431,15 @@ def write_labels(labels: Any, path: str | os.PathLike[str], *, format: str | Non
 class Aligned:
     """Tables of labels in one order; their numbers are in ``p``."""
 
-    def __init__(self, tables: Sequence[LabelTable], lenient: bool = False, tasks: Any = None, classes: Any = None) -> None:
+    def __init__(
+        self, tables: Sequence[LabelTable], lenient: bool = False, tasks: Any = None, classes: Any = None
+    ) -> None:
         self.tables = list(tables)
         first = self.tables[0]
         self.tasks = tasks or next((t.tasks for t in self.tables if t.tasks), None) or Ids(range(len(first.p)))
-        self.classes = classes or next((t.classes for t in self.tables if t.classes), None) or Ids(range(first.p.shape[1]))
+        self.classes = (
+            classes or next((t.classes for t in self.tables if t.classes), None) or Ids(range(first.p.shape[1]))
+        )
         self.pandas = any(t.pandas for t in self.tables)
         self.left_out = 0
         self._align(lenient)
@@ -410,17 +451,23 @@ class Aligned:
                 raise _core.DataError(f"{t.what}: {len(t.p)} rows without task ids for {n} tasks")
             if not self.tasks.are_numbers_of_rows():
                 raise _core.DataError(
-                    f"{t.what} has no task ids to match with those of the others ({self.tasks.ids[0]!r}, ...): give it as "
-                    "SoftLabels(tasks, classes, p) or a DataFrame with tasks as its index, or all as arrays in one order"
+                    f"{t.what} has no task ids to match with those of the others ({self.tasks.ids[0]!r}, ...): "
+                    "give it as "
+                    "SoftLabels(tasks, classes, p) or a DataFrame with tasks as its index, "
+                    "or all as arrays in one order"
                 )
             return np.arange(n)
         rows = t.tasks.find_all(self.tasks.ids)
         if not lenient and (rows < 0).any():
             missing = self.tasks.ids[int(np.argmax(rows < 0))]
-            raise _core.DataError(f"{t.what}: nothing about task {missing!r}; add it, or leave out what not all have (lenient=True)")
+            raise _core.DataError(
+                f"{t.what}: nothing about task {missing!r}; add it, or leave out what not all have (lenient=True)"
+            )
         if not lenient and len(t.p) > n:
             extra = next(k for k in t.tasks.ids if self.tasks.find(k) < 0)
-            raise _core.DataError(f"{t.what}: task {extra!r} is nowhere else; leave out what not all have (lenient=True)")
+            raise _core.DataError(
+                f"{t.what}: task {extra!r} is nowhere else; leave out what not all have (lenient=True)"
+            )
         return rows
 
     def _align(self, lenient: bool) -> None:
@@ -441,13 +488,18 @@ class Aligned:
         k = len(self.classes.ids)
         if t.classes is None:
             if t.p.shape[1] != k:
-                raise _core.DataError(f"{t.what}: {t.p.shape[1]} columns without names for the classes {self.classes.ids}")
+                raise _core.DataError(
+                    f"{t.what}: {t.p.shape[1]} columns without names for the classes {self.classes.ids}"
+                )
             return np.ascontiguousarray(t.p[rows])
         place = t.classes.find_all(self.classes.ids)
         extra = [c for c in t.classes.ids if self.classes.find(c) < 0]
         if extra or (not lenient and (place < 0).any()):
             c = extra[0] if extra else self.classes.ids[int(np.argmax(place < 0))]
-            raise _core.DataError(f"{t.what}: the class {c!r} is not in all tables; there are {t.classes.ids} and {self.classes.ids} (lenient=True takes it as 0)")
+            raise _core.DataError(
+                f"{t.what}: the class {c!r} is not in all tables; "
+                f"there are {t.classes.ids} and {self.classes.ids} (lenient=True takes it as 0)"
+            )
         if (place >= 0).all():
             return np.ascontiguousarray(t.p[np.ix_(rows, place)])
         out = np.zeros((len(rows), k))
@@ -528,9 +580,15 @@ def count_unknown(gold: Any, tasks: Ids, what: str) -> int:
         return 0
     unknown = [k for k, place in zip(ids, tasks.find_all(ids).tolist()) if place < 0]
     if len(unknown) == len(ids):
-        raise _core.DataError(f"{what}: none of the {len(ids)} tasks has votes; do the ids ({ids[0]!r}, and {tasks.ids[:1]} of the votes) match?")
+        raise _core.DataError(
+            f"{what}: none of the {len(ids)} tasks has votes; do the ids ({ids[0]!r}, "
+            f"and {tasks.ids[:1]} of the votes) match?"
+        )
     if unknown:
-        warnings.warn(f"{what}: {len(unknown)} of {len(ids)} tasks have no votes and are not used, such as {unknown[0]!r}", stacklevel=5)
+        warnings.warn(
+            f"{what}: {len(unknown)} of {len(ids)} tasks have no votes and are not used, such as {unknown[0]!r}",
+            stacklevel=5,
+        )
     return len(unknown)
 
 
@@ -544,7 +602,8 @@ def gold_codes(gold: Any, tasks: Ids, classes: Ids, *, lenient: bool = True, wha
             raise _core.DataError(f"{what}: {len(labels)} labels without task ids for {n} tasks")
         if not tasks.are_numbers_of_rows():
             raise _core.DataError(
-                f"{what} has no task ids to match with those of the others ({tasks.ids[0]!r}, ...): give it as a dict or a "
+                f"{what} has no task ids to match with those of the others ({tasks.ids[0]!r}, ...): "
+                "give it as a dict or a "
                 "Series by task, or all as arrays in one order"
             )
         places = np.arange(n)
@@ -558,12 +617,16 @@ def gold_codes(gold: Any, tasks: Ids, classes: Ids, *, lenient: bool = True, wha
     named = (places >= 0) & (found != -2)
     if (found[named] < 0).any():
         j = int(np.flatnonzero(named & (found < 0))[0])
-        raise _core.DataError(f"{what}: the label {labels[j]!r} of task {tasks.ids[places[j]]!r} is not among the classes {classes.ids}")
+        raise _core.DataError(
+            f"{what}: the label {labels[j]!r} of task {tasks.ids[places[j]]!r} is not among the classes {classes.ids}"
+        )
     codes[places[named]] = found[named]
     if (codes[places[named]] != found[named]).any():
         j = int(np.flatnonzero(named)[np.argmax(codes[places[named]] != found[named])])
         raise _core.DataError(f"{what}: task {tasks.ids[places[j]]!r} has two labels; keep one")
     if not lenient and (codes < 0).any():
         i = int(np.argmax(codes < 0))
-        raise _core.DataError(f"{what}: no label for task {tasks.ids[i]!r}; add it, or measure on those that have one (lenient=True)")
+        raise _core.DataError(
+            f"{what}: no label for task {tasks.ids[i]!r}; add it, or measure on those that have one (lenient=True)"
+        )
     return codes

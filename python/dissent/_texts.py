@@ -10,8 +10,8 @@ from ._tables import Ids, known_labels
 
 
 def item_texts(texts: Any, tasks: Ids) -> list[str]:
-    """One text per task, empty where there is none. texts: by task (a dict, a Series), columns task and text, or a list in the
-    order of the tasks."""
+    """One text per task, empty where there is none. texts: by task (a dict, a Series), columns task and text, or a list
+    in the order of the tasks."""
     columns = texts if isinstance(texts, Mapping) else getattr(texts, "columns", getattr(texts, "column_names", ()))
     if "task" in columns and "text" in columns:
         texts = {"task": _values(texts["task"]), "label": _values(texts["text"])}

@@ -29,7 +29,9 @@ class Tokens:
         self.start = np.asarray(made["start"]).astype(np.int64)
         self.ids = np.asarray(made["id"])
         self.types = np.asarray(made["type"])
-        self.places = None if made["from"] is None else np.stack([np.asarray(made["from"]), np.asarray(made["to"])], axis=1)
+        self.places = (
+            None if made["from"] is None else np.stack([np.asarray(made["from"]), np.asarray(made["to"])], axis=1)
+        )
         self.first_token = None
         if made["first_token"] is not None:
             first = np.asarray(made["first_token"])
@@ -53,8 +55,8 @@ class Tokens:
 class Tokenizer:
     """The tokenizer of an encoder's folder as Hugging Face lays it out; weights are not needed.
 
-    Read are tokenizer.json, or vocab.json and merges.txt, or vocab.txt, with tokenizer_config.json and config.json beside
-    them. Padding and truncation blocks of tokenizer.json are ignored.
+    Read are tokenizer.json, or vocab.json and merges.txt, or vocab.txt, with tokenizer_config.json and config.json
+    beside them. Padding and truncation blocks of tokenizer.json are ignored.
 
     >>> tokenizer = dissent.Tokenizer("minilm")  # doctest: +SKIP
     >>> tokenizer.encode("A man eats.")  # doctest: +SKIP
@@ -78,60 +80,91 @@ class Tokenizer:
         i = self._core.token_id(token)
         return i if i >= 0 else None
 
-    def encode(self, text: str, pair: str | None = None, *, max_length: int | None = None, special: bool = True) -> list[int]:
+    def encode(
+        self, text: str, pair: str | None = None, *, max_length: int | None = None, special: bool = True
+    ) -> list[int]:
         """Ids of one text, or of two that belong together."""
         pairs = None if pair is None else [pair]
         return self.encode_batch([text], pairs, max_length=max_length, special=special, n_jobs=1)[0]
 
-    def encode_batch(self, texts: Sequence[str], pairs: Sequence[str] | None = None, *, max_length: int | None = None,
-                     special: bool = True, places: bool = False, n_jobs: int | None = None) -> Tokens:
+    def encode_batch(
+        self,
+        texts: Sequence[str],
+        pairs: Sequence[str] | None = None,
+        *,
+        max_length: int | None = None,
+        special: bool = True,
+        places: bool = False,
+        n_jobs: int | None = None,
+    ) -> Tokens:
         """Ids of many texts, or of pairs of texts.
 
-        Parameters
-        ----------
-        texts : the texts
-        pairs : as many second texts, or None
-        max_length : tokens per text, special ones included; None: what the folder allows. The longer text of a pair loses first
-        special : whether special tokens stand around
-        places : whether the bytes that each token stands for are wanted
-        n_jobs : threads, None or -1: all processors; never changes a result
+        Parameters ---------- texts : the texts pairs : as many second texts, or None max_length : tokens per text,
+        special ones included; None: what the folder allows. The longer text of a pair loses first special : whether
+        special tokens stand around places : whether the bytes that each token stands for are wanted n_jobs : threads,
+        None or -1: all processors; never changes a result
         """
-        return Tokens(self._core.encode(list(texts), None if pairs is None else list(pairs), max_length=max_length or 0,
-                                        special=special, places=places, threads=threads_of(n_jobs)))
+        return Tokens(
+            self._core.encode(
+                list(texts),
+                None if pairs is None else list(pairs),
+                max_length=max_length or 0,
+                special=special,
+                places=places,
+                threads=threads_of(n_jobs),
+            )
+        )
 
-    def encode_words(self, sentences: Sequence[Sequence[str]], *, max_length: int | None = None, special: bool = True,
-                     places: bool = False, n_jobs: int | None = None) -> Tokens:
-        """Ids of sentences that are split into words, with the first token of each word. Parameters as of encode_batch."""
+    def encode_words(
+        self,
+        sentences: Sequence[Sequence[str]],
+        *,
+        max_length: int | None = None,
+        special: bool = True,
+        places: bool = False,
+        n_jobs: int | None = None,
+    ) -> Tokens:
+        """Ids of sentences that are split into words, with the first token of each word. Parameters as of
+        encode_batch."""
         start = np.zeros(len(sentences) + 1, np.uint64)
         np.cumsum([len(s) for s in sentences], out=start[1:])
         words = [word for sentence in sentences for word in sentence]
-        return Tokens(self._core.encode_words(words, start, max_length=max_length or 0, special=special, places=places,
-                                              threads=threads_of(n_jobs)))
+        return Tokens(
+            self._core.encode_words(
+                words, start, max_length=max_length or 0, special=special, places=places, threads=threads_of(n_jobs)
+            )
+        )
 
 
 _POOLS = ("mean", "first")
 
 
-def embed(texts: Sequence[str], pairs: Sequence[str] | None = None, *, encoder: str | os.PathLike[str], pool: str = "mean",
-          normalise: bool = False, max_length: int | None = None, device: str = "cpu", precision: str = "auto", n_jobs: int | None = None,
-          progress: ProgressLike = None) -> np.ndarray:
-    """Texts, or pairs of texts, into vectors by a pretrained encoder: the same as transformers computes from the folder.
+def embed(
+    texts: Sequence[str],
+    pairs: Sequence[str] | None = None,
+    *,
+    encoder: str | os.PathLike[str],
+    pool: str = "mean",
+    normalise: bool = False,
+    max_length: int | None = None,
+    device: str = "cpu",
+    precision: str = "auto",
+    n_jobs: int | None = None,
+    progress: ProgressLike = None,
+) -> np.ndarray:
+    """Texts, or pairs of texts, into vectors by a pretrained encoder: the same as transformers computes from the
+    folder.
 
     >>> dissent.embed(["A man eats.", "Nobody eats."], encoder="minilm").shape  # doctest: +SKIP
     (2, 384)
 
-    Parameters
-    ----------
-    texts : the texts
-    pairs : as many second texts, or None
-    encoder : the folder as Hugging Face lays it out: config.json, a tokenizer, model.safetensors
-    pool : "mean" of all tokens, or the "first" token
-    normalise : whether vectors get length 1
-    max_length : tokens per text, special ones included; None: what the folder allows
-    device : where the net runs: "cpu", "cuda", "cuda:N", or "auto": a CUDA device where there is one
-    precision : "float32", "bf16" (CUDA devices, and processors with AVX512_BF16), or "auto": bf16 on CUDA devices, else float32
-    n_jobs : threads, None or -1: all processors; never changes a result
-    progress : True: a line on standard error; a function of (what, share done)
+    Parameters ---------- texts : the texts pairs : as many second texts, or None encoder : the folder as Hugging Face
+    lays it out: config.json, a tokenizer, model.safetensors pool : "mean" of all tokens, or the "first" token normalise
+    : whether vectors get length 1 max_length : tokens per text, special ones included; None: what the folder allows
+    device : where the net runs: "cpu", "cuda", "cuda:N", or "auto": a CUDA device where there is one precision :
+    "float32", "bf16" (CUDA devices, and processors with AVX512_BF16), or "auto": bf16 on CUDA devices, else float32
+    n_jobs : threads, None or -1: all processors; never changes a result progress : True: a line on standard error; a
+    function of (what, share done)
 
     Returns
     -------
@@ -140,5 +173,16 @@ def embed(texts: Sequence[str], pairs: Sequence[str] | None = None, *, encoder: 
     if pool not in _POOLS:
         raise ValueError(f"pool must be one of {', '.join(_POOLS)}, not {pool!r}")
     with Watching(n_jobs, progress) as watching:
-        return np.asarray(_core.embed(encoder, list(texts), None if pairs is None else list(pairs), pool=_POOLS.index(pool),
-                                      normalise=normalise, max_length=max_length or 0, device=device, precision=precision, **watching))
+        return np.asarray(
+            _core.embed(
+                encoder,
+                list(texts),
+                None if pairs is None else list(pairs),
+                pool=_POOLS.index(pool),
+                normalise=normalise,
+                max_length=max_length or 0,
+                device=device,
+                precision=precision,
+                **watching,
+            )
+        )

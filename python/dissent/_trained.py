@@ -108,10 +108,15 @@ class TrainedModel(Estimator):
     # ---- predicting ----
 
     def predict_proba(self, X: Any, *, head: str | None = None) -> Any:
-        """A distribution over classes_ for every item: an array, a DataFrame when X is pandas, an array per sentence of tokens."""
+        """A distribution over classes_ for every item: an array, a DataFrame when X is pandas, an array per sentence of
+        tokens."""
         model: _core.Model = self._have("_trained")
         rows = Rows(X)
-        p = np.asarray(model.predict(rows.items(), head=head, threads=threads_of(self.n_jobs), device=self.device, precision=self.precision))
+        p = np.asarray(
+            model.predict(
+                rows.items(), head=head, threads=threads_of(self.n_jobs), device=self.device, precision=self.precision
+            )
+        )
         if rows.bounds is not None:
             return np.split(p, rows.bounds[1:-1].astype(np.int64))
         if rows.pandas:
@@ -121,11 +126,11 @@ class TrainedModel(Estimator):
         return p
 
     def predict_workers(self, X: Any, workers: Any, *, worker_table: Any = None) -> np.ndarray:
-        """What each worker would say: workers has one per row of X (repeat rows to ask several). Needs the objective annotator or
-        annot-mix.
+        """What each worker would say: workers has one per row of X (repeat rows to ask several). Needs the objective
+        annotator or annot-mix.
 
-        A worker who was not seen in training is nobody in particular, or, where the model has learned from worker_features, who
-        worker_table says it is.
+        A worker who was not seen in training is nobody in particular, or, where the model has learned from
+        worker_features, who worker_table says it is.
         """
         model: _core.Model = self._have("_trained")
         rows = Rows(X)
@@ -153,7 +158,9 @@ class TrainedModel(Estimator):
         y = flat_labels(y, rows)
         p = self.predict_proba(X)
         q = np.ascontiguousarray(np.concatenate(p) if isinstance(p, list) else np.asarray(p))
-        targets = Targets(label_table(y, "y") if is_soft(y) else None, None if is_soft(y) else y, None, self.classes_.tolist())
+        targets = Targets(
+            label_table(y, "y") if is_soft(y) else None, None if is_soft(y) else y, None, self.classes_.tolist()
+        )
         human, codes = targets.soft_rows(rows), targets.gold_rows(rows)
         if human is not None and np.isnan(human).any():
             raise _core.DataError("y: an item has no soft label")
@@ -181,8 +188,8 @@ class TrainedModel(Estimator):
             os.remove(beside)
 
     def export(self, folder: str | os.PathLike[str]) -> None:
-        """Writes a model of a pretrained encoder as a folder that transformers loads with the same logits, LoRA added to the
-        encoder's matrices; of two heads the first."""
+        """Writes a model of a pretrained encoder as a folder that transformers loads with the same logits, LoRA added
+        to the encoder's matrices; of two heads the first."""
         model: _core.Model = self._have("_trained")
         model.export(os.fspath(folder))
 
@@ -203,8 +210,15 @@ class TrainedModel(Estimator):
         if not self._is_fitted():
             return name
         losses = [e["loss"] for e in self.history_ if e["loss"] is not None]
-        rows = [["epochs", str(self.n_epochs_)], ["epoch kept", str(self.best_epoch_ + 1)], ["loss", f"{losses[-1]:.4f}" if losses else "–"]]
-        rows += [["parameters", f"{self.n_parameters_:,}"], ["classes", _text(", ".join(map(str, self.classes_.tolist())))]]
+        rows = [
+            ["epochs", str(self.n_epochs_)],
+            ["epoch kept", str(self.best_epoch_ + 1)],
+            ["loss", f"{losses[-1]:.4f}" if losses else "–"],
+        ]
+        rows += [
+            ["parameters", f"{self.n_parameters_:,}"],
+            ["classes", _text(", ".join(map(str, self.classes_.tolist())))],
+        ]
         return name + _curve(losses) + _table(["", ""], rows, "trained model")
 
 
@@ -226,5 +240,8 @@ def _curve(values: Sequence[float], width: int = 240, height: int = 60) -> str:
         return ""
     low, high = min(values), max(values)
     span = (high - low) or 1.0
-    points = " ".join(f"{width * i / (len(values) - 1):.1f},{height - height * (v - low) / span:.1f}" for i, v in enumerate(values))
-    return f'<svg width="{width}" height="{height + 4}" role="img"><polyline fill="none" stroke="#3b6fb6" stroke-width="1.5" points="{points}"/></svg>'
+    points = " ".join(
+        f"{width * i / (len(values) - 1):.1f},{height - height * (v - low) / span:.1f}" for i, v in enumerate(values)
+    )
+    line = f'<polyline fill="none" stroke="#3b6fb6" stroke-width="1.5" points="{points}"/>'
+    return f'<svg width="{width}" height="{height + 4}" role="img">{line}</svg>'

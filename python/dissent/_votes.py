@@ -1,7 +1,8 @@
 """Votes in: tables of any kind into the library's table of votes, and ids back out as what they were.
 
-Ids are texts in the library. A column of integers, numbers or bools goes in as it lies in memory and its ids come back as
-integers, numbers or bools; other objects (dates, tuples, mixed columns) are told apart here and go in under their texts.
+Ids are texts in the library. A column of integers, numbers or bools goes in as it lies in memory and its ids come back
+as integers, numbers or bools; other objects (dates, tuples, mixed columns) are told apart here and go in under their
+texts.
 """
 
 from __future__ import annotations
@@ -58,7 +59,9 @@ class _Bar:
         if self._bar is None or what != self._what:
             self.close()
             self._what = what
-            self._bar = tqdm(total=100, desc=what, bar_format="{desc}: {percentage:3.0f}%|{bar}| {elapsed}", leave=False)
+            self._bar = tqdm(
+                total=100, desc=what, bar_format="{desc}: {percentage:3.0f}%|{bar}| {elapsed}", leave=False
+            )
         self._bar.n = round(100 * min(done, 1.0))
         self._bar.refresh()
 
@@ -167,7 +170,9 @@ def _array_column(array: np.ndarray) -> tuple[_core.Column, Axis]:
     if array.ndim != 1:
         raise TypeError(f"a column of ids has one dimension, not {array.ndim}")
     if array.dtype.kind in "iub" and array.dtype.isnative:
-        return _core.column(np.ascontiguousarray(array)), Axis("bool" if array.dtype.kind == "b" else "int", array.dtype)
+        return _core.column(np.ascontiguousarray(array)), Axis(
+            "bool" if array.dtype.kind == "b" else "int", array.dtype
+        )
     if array.dtype in (np.float32, np.float64) and array.dtype.isnative:
         return _core.column(np.ascontiguousarray(array)), Axis("float", array.dtype)
     return _object_column(array.tolist())
@@ -299,8 +304,8 @@ class Votes:
     Parameters
     ----------
     data : table
-        polars, pyarrow, DuckDB, Hugging Face datasets and everything else that speaks Arrow; pandas; a dict of columns; a
-        tuple (tasks, workers, labels); a list of (task, worker, label), or of dicts with these keys.
+        polars, pyarrow, DuckDB, Hugging Face datasets and everything else that speaks Arrow; pandas; a dict of columns;
+        a tuple (tasks, workers, labels); a list of (task, worker, label), or of dicts with these keys.
     task, worker, label : str
         Names of the columns. worker may also be called performer.
     classes : list, optional
@@ -350,7 +355,14 @@ class Votes:
         progress: ProgressLike = None,
     ) -> None:
         if scale in SHAPED:
-            data, duplicates = shaped(data, scale, {"task": task, "worker": worker, "label": label, "a": a, "b": b, "start": start, "end": end}), "all"
+            data, duplicates = (
+                shaped(
+                    data,
+                    scale,
+                    {"task": task, "worker": worker, "label": label, "a": a, "b": b, "start": start, "end": end},
+                ),
+                "all",
+            )
             task = worker = label = None
         names = tuple(_names_of(role, given) for role, given in zip(_ROLES, (task, worker, label)))
         columns = _columns_of(data, names)
@@ -387,7 +399,9 @@ class Votes:
         return votes
 
     @classmethod
-    def from_counts(cls, counts: Any, tasks: Sequence[Any] | None = None, classes: Sequence[Any] | None = None) -> Votes:
+    def from_counts(
+        cls, counts: Any, tasks: Sequence[Any] | None = None, classes: Sequence[Any] | None = None
+    ) -> Votes:
         """Counts of votes, one row per task, one column per class; workers are not known.
 
         >>> Votes.from_counts([[3, 1], [0, 4]], classes=["no", "yes"])
@@ -473,7 +487,14 @@ class Votes:
         arrays = self.core.arrays()
         votes: Any = np.array(arrays) if not isinstance(arrays, tuple) else tuple(np.array(a) for a in arrays)
         names = {role: self.core.names(role) for role in _ROLES}
-        return {"votes": votes, "names": names, "axes": self.axes, "pandas": self.pandas, "notes": self.notes, "scale": self.scale}
+        return {
+            "votes": votes,
+            "names": names,
+            "axes": self.axes,
+            "pandas": self.pandas,
+            "notes": self.notes,
+            "scale": self.scale,
+        }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         names = state["names"]
@@ -481,7 +502,15 @@ class Votes:
             start, worker, label = state["votes"]
             sizes = np.diff(start.astype(np.int64))
             task = np.repeat(np.arange(len(sizes), dtype=np.uint32), sizes)
-            self.core = _core.votes_from_arrays(task, worker, label.astype(np.uint16), names["task"], names["worker"], names["label"], state.get("scale", "nominal"))
+            self.core = _core.votes_from_arrays(
+                task,
+                worker,
+                label.astype(np.uint16),
+                names["task"],
+                names["worker"],
+                names["label"],
+                state.get("scale", "nominal"),
+            )
         else:
             counts = np.ascontiguousarray(state["votes"])
             self.core = _core.votes_from_counts(counts, *counts.shape, tasks=names["task"], classes=names["label"])

@@ -50,8 +50,8 @@ def _weights_of(votes: Votes, skills: Any, missing: float | None) -> np.ndarray:
 
 
 class MajorityVote(Aggregator):
-    """probas_ holds the shares of votes, labels_ the class with most of them, the first one on a tie; skills_ each worker's
-    share of votes that agree with labels_. Votes may be weighted by skills."""
+    """probas_ holds the shares of votes, labels_ the class with most of them, the first one on a tie; skills_ each
+    worker's share of votes that agree with labels_. Votes may be weighted by skills."""
 
     _method = "standard"
     _sorts_tasks = True
@@ -81,7 +81,8 @@ class MajorityVote(Aggregator):
             voted = np.bincount(item, weights=~np.isnan(weight[worker]), minlength=votes.core.n_items)
             if (voted == 0).any():
                 raise _core.DataError(
-                    f"{int((voted == 0).sum())} tasks have no worker with a known skill; give on_missing_skill='value' and default_skill"
+                    f"{int((voted == 0).sum())} tasks have no worker with a known skill; "
+                    "give on_missing_skill='value' and default_skill"
                 )
             weight = np.nan_to_num(weight, nan=0.0)
         self._keep(votes, _weighted_shares(votes, weight), None)
@@ -96,7 +97,8 @@ class MajorityVote(Aggregator):
         if self.on_missing_skill == "error" and np.isnan(weight).any():
             unknown = votes.workers[np.isnan(weight)][0]
             raise _core.DataError(
-                f"{int(np.isnan(weight).sum())} workers have no skill, for one {unknown!r}; give it, or another on_missing_skill"
+                f"{int(np.isnan(weight).sum())} workers have no skill, for one {unknown!r}; give it, "
+                "or another on_missing_skill"
             )
         return weight
 

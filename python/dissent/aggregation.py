@@ -46,7 +46,10 @@ _OWN = {
     "betas_priors_mean": "Only None: 1 for all.",
 }
 for _class in (
-    Standard, Softmax, MajorityVote, Wawa, ZeroBasedSkill, DawidSkene, OneCoinDawidSkene, FastDawidSkene, IBCC, EBCC, BWA, GLAD, MACE, Crowd, Crowdlab, Ordinal
+    Standard, Softmax, MajorityVote, Wawa, ZeroBasedSkill, DawidSkene, OneCoinDawidSkene, FastDawidSkene, IBCC, EBCC,
+    BWA, GLAD, MACE, Crowd, Crowdlab, Ordinal
 ):  # fmt: skip
     describe(_class, METHODS[_class._method], _OWN)
-DawidSkene.__doc__ = (DawidSkene.__doc__ or "").replace(_OWN["initial_error_strategy"], "'assign', 'addition' or None, as above.")
+DawidSkene.__doc__ = (DawidSkene.__doc__ or "").replace(
+    _OWN["initial_error_strategy"], "'assign', 'addition' or None, as above."
+)

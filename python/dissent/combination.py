@@ -29,7 +29,9 @@ def _same_rows(views: Sequence[Any]) -> tuple[list[np.ndarray], Any]:
     tables = [label_table(view, f"view {i + 1}") for i, view in enumerate(views)]
     first = tables[0]
     if first.tasks is None and any(t.tasks is not None and not t.tasks.are_numbers_of_rows() for t in tables):
-        raise _core.DataError("view 1 has no task ids to match with those of the others: give ids to all views or to none")
+        raise _core.DataError(
+            "view 1 has no task ids to match with those of the others: give ids to all views or to none"
+        )
     return Aligned(tables, tasks=first.tasks, classes=first.classes).p, views[0]
 
 
@@ -90,8 +92,8 @@ class _Combination(Simple):
         return np.asarray(p), info
 
     def fit(self, data: Any, predictions: Any = None, predictions_weight: float | None = None) -> Any:
-        """Fits every aggregator to the votes and combines what they say. Those that have a use for predictions of a model, out
-        of fold, take them (DawidSkene.fit)."""
+        """Fits every aggregator to the votes and combines what they say. Those that have a use for predictions of a
+        model, out of fold, take them (DawidSkene.fit)."""
         votes = as_votes(data, self.n_jobs)
         members = self._members()
         tables = []
@@ -295,7 +297,8 @@ class Calibrated(_Combination):
 
 
 _OWN = {
-    "aggregators": "What to combine; None: Standard, Softmax, DawidSkene and MACE, the views of Wright & Augenstein 2022.",
+    "aggregators": "What to combine; None: Standard, Softmax, DawidSkene and MACE, the views of Wright & Augenstein "
+    "2022.",
     "weights": "One number per view, 'equal', or 'auto': by how well each predicts votes it has not seen.",
 }
 for _class in (Average, JensenShannonCentroid, Temperature, Hybrid):

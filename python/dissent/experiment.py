@@ -1,7 +1,7 @@
 """Experiments: a table of conditions from one YAML file, as ``dissent experiment`` runs them (docs/experiments.md).
 
-Results lie in a folder, the store; nothing is computed twice, and the command line and Python may share one. They need a build
-with libyaml and SQLite, and say so where those were missing.
+Results lie in a folder, the store; nothing is computed twice, and the command line and Python may share one. They need
+a build with libyaml and SQLite, and say so where those were missing.
 """
 
 from __future__ import annotations
@@ -22,7 +22,9 @@ __all__ = ["report", "run", "status", "table"]
 _Path = str | os.PathLike[str]
 
 
-def _where(file: _Path, store: _Path | None, data: _Path | None, filters: Sequence[str] | str) -> tuple[str, dict[str, Any]]:
+def _where(
+    file: _Path, store: _Path | None, data: _Path | None, filters: Sequence[str] | str
+) -> tuple[str, dict[str, Any]]:
     return os.fspath(file), {
         "store": None if store is None else os.fspath(store),
         "data_folder": None if data is None else os.fspath(data),
@@ -75,19 +77,26 @@ def run(
     retry_failed : bool
         Try again what failed earlier.
     device, precision : str
-        Where nets run, "cpu", "cuda", "cuda:N" or "auto", and in what: "auto", "float32" or "bf16". Runs of another device
-        or precision are other runs.
+        Where nets run, "cpu", "cuda", "cuda:N" or "auto", and in what: "auto", "float32" or "bf16". Runs of another
+        device or precision are other runs.
 
-    Returns how many runs there are (total), are done, failed, and were computed now, and the seconds it took. A run that
-    fails does not stop the others; the first failure is raised at the end.
+    Returns how many runs there are (total), are done, failed, and were computed now, and the seconds it took. A run
+    that fails does not stop the others; the first failure is raised at the end.
     """
     path, where = _where(file, store, data, filters)
     with Watching(n_jobs, progress) as watching:
-        return _core.experiment_run(path, **where, jobs=jobs, retry_failed=retry_failed, device=device, precision=precision, **watching)
+        return _core.experiment_run(
+            path, **where, jobs=jobs, retry_failed=retry_failed, device=device, precision=precision, **watching
+        )
 
 
 def table(
-    file: _Path, *, store: _Path | None = None, data: _Path | None = None, filters: Sequence[str] | str = (), n_jobs: int | None = None
+    file: _Path,
+    *,
+    store: _Path | None = None,
+    data: _Path | None = None,
+    filters: Sequence[str] | str = (),
+    n_jobs: int | None = None,
 ) -> Table:
     """The table of an experiment: one row per cell and measure.
 
@@ -96,11 +105,28 @@ def table(
     """
     path, where = _where(file, store, data, filters)
     rows = _core.experiment_table(path, **where, threads=threads_of(n_jobs))
-    names = ("cell", "data", "set", "metric", "n", "mean", "sd", "ci_low", "ci_high", "published", "difference", "p", "stars", "best")
+    names = (
+        "cell",
+        "data",
+        "set",
+        "metric",
+        "n",
+        "mean",
+        "sd",
+        "ci_low",
+        "ci_high",
+        "published",
+        "difference",
+        "p",
+        "stars",
+        "best",
+    )
     return _table(rows, (*names, "runs_done", "seeds"))
 
 
-def status(file: _Path, *, store: _Path | None = None, data: _Path | None = None, filters: Sequence[str] | str = ()) -> Table:
+def status(
+    file: _Path, *, store: _Path | None = None, data: _Path | None = None, filters: Sequence[str] | str = ()
+) -> Table:
     """One row per run: cell, fold, seed, key, and state: missing, running, done or failed."""
     path, where = _where(file, store, data, filters)
     return _table(_core.experiment_states(path, **where, threads=1), ("cell", "fold", "seed", "key", "state"))

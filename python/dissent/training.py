@@ -35,7 +35,8 @@ _USUAL = {"texts": "text", "tokens": "tagger", "features": "mlp", "images": "res
 
 
 def models() -> list[dict[str, Any]]:
-    """The models that SoftClassifier knows: name, summary, the items it is for, its options, its own epochs, batch and rate.
+    """The models that SoftClassifier knows: name, summary, the items it is for, its options, its own epochs, batch and
+    rate.
 
     >>> [m["name"] for m in models() if m["items"] == "features"]
     ['mlp']
@@ -59,16 +60,17 @@ class SoftClassifier(TrainedModel):
     ----------
     objective : str
         What it is trained towards; objectives() lists them. "soft-ce", "kl", "inverse-kl" and "js" learn soft labels,
-        "gold" hard ones, "gold+kl" and the like both at once with two heads, "crowd:mw" and the like the votes of single
-        workers. Settings follow the name, as on the command line ("crowd:mw:on=probabilities,warm-up=5").
+        "gold" hard ones, "gold+kl" and the like both at once with two heads, "crowd:mw" and the like the votes of
+        single workers. Settings follow the name, as on the command line ("crowd:mw:on=probabilities,warm-up=5").
     model : str
         "text", "mlp", "tagger", "stem-cnn", "resnet", "encoder", "encoder-tagger", with options as on the command line
-        ("mlp:hidden=64,dropout=0.2"); models() lists them. "auto": text for texts, mlp for rows of numbers, tagger for sentences, resnet for images.
+        ("mlp:hidden=64,dropout=0.2"); models() lists them. "auto": text for texts, mlp for rows of numbers, tagger for
+        sentences, resnet for images.
     n_epochs, batch_size, learning_rate, optimizer, schedule
         None: the model's own.
     keep : str, optional
-        With a development set (fit(..., dev=(X, y))): the metric by which the best epoch is kept; macro_f1 with gold labels,
-        else cross_entropy.
+        With a development set (fit(..., dev=(X, y))): the metric by which the best epoch is kept; macro_f1 with gold
+        labels, else cross_entropy.
     patience : int
         Epochs without a better one until training stops; 0: all epochs.
     soft_weight : float
@@ -102,10 +104,10 @@ class SoftClassifier(TrainedModel):
     random_state, n_jobs, progress
         As everywhere. The same data, options and seed give the same model for any n_jobs.
 
-    After fit: ``classes_``, ``history_`` (one dict per epoch: loss, rate, dev, dev_cross_entropy; None where not measured),
-    ``n_epochs_``, ``best_epoch_``, ``heads_``, ``n_parameters_``, ``n_left_out_``, ``model_``. ``save(folder)`` writes what
-    ``dissent predict`` reads, ``SoftClassifier.load(folder)`` reads what ``dissent train`` writes. Pickling keeps
-    parameters and model.
+    After fit: ``classes_``, ``history_`` (one dict per epoch: loss, rate, dev, dev_cross_entropy; None where not
+    measured), ``n_epochs_``, ``best_epoch_``, ``heads_``, ``n_parameters_``, ``n_left_out_``, ``model_``.
+    ``save(folder)`` writes what ``dissent predict`` reads, ``SoftClassifier.load(folder)`` reads what ``dissent train``
+    writes. Pickling keeps parameters and model.
     """
 
     _estimator_type = "classifier"
@@ -186,12 +188,12 @@ class SoftClassifier(TrainedModel):
         Parameters
         ----------
         X : items
-            An array (items, numbers); a list or Series of texts; tuples of texts; sentences as lists of tokens; an array
-            of images (items, height, width[, channels]), bytes or numbers from 0 to 1. A Series or DataFrame brings the task
-            ids with its index.
+            An array (items, numbers); a list or Series of texts; tuples of texts; sentences as lists of tokens; an
+            array of images (items, height, width[, channels]), bytes or numbers from 0 to 1. A Series or DataFrame
+            brings the task ids with its index.
         y : labels
-            Soft labels: SoftLabels, a fitted aggregator, a DataFrame or an array (items, classes). Or one label per item.
-            By task id where X and y have ids, else in the order of X.
+            Soft labels: SoftLabels, a fitted aggregator, a DataFrame or an array (items, classes). Or one label per
+            item. By task id where X and y have ids, else in the order of X.
         gold : labels by task, optional
             Gold labels beside soft ones.
         votes : Votes or a table, optional
@@ -206,7 +208,9 @@ class SoftClassifier(TrainedModel):
             Columns of it to learn from: numbers are standardised, other values are categories.
         """
         if (worker_table is None) != (worker_features is None):
-            raise _core.OptionError("worker_table and worker_features go together: a table, and what of it to learn from")
+            raise _core.OptionError(
+                "worker_table and worker_features go together: a table, and what of it to learn from"
+            )
         with table_file(worker_table) as path:
             known = {} if path is None else {"worker_table": path, "worker_features": ",".join(worker_features or ())}
             model, _, classes, left_out = self._train(X, y, gold, votes, tasks, dev, known=known)
@@ -226,11 +230,11 @@ class SoftClassifier(TrainedModel):
         tasks: Any = None,
         dev: Any = None,
     ) -> Any:
-        """What models that have not seen an item say of it: the items are dealt into folds by random_state, every label in every
-        fold in the same share; the model of each fold is trained on all other items and predicts the fold. Such predictions may
-        stand beside the votes: DawidSkene().fit(votes, predictions=...). dev_share of the items outside of a fold choose its
-        epoch; everything else as in fit(), which it does not change. Gives SoftLabels where tasks are known, a DataFrame when X is
-        pandas, else an array; an array per sentence of tokens."""
+        """What models that have not seen an item say of it: the items are dealt into folds by random_state, every label
+        in every fold in the same share; the model of each fold is trained on all other items and predicts the fold.
+        Such predictions may stand beside the votes: DawidSkene().fit(votes, predictions=...). dev_share of the items
+        outside of a fold choose its epoch; everything else as in fit(), which it does not change. Gives SoftLabels
+        where tasks are known, a DataFrame when X is pandas, else an array; an array per sentence of tokens."""
         if folds < 2:
             raise _core.OptionError(f"{folds} folds; 2 or more are possible")
         result, rows, classes, _ = self._train(X, y, gold, votes, tasks, dev, folds, dev_share)
@@ -334,7 +338,12 @@ class SoftClassifier(TrainedModel):
                 raise _core.OptionError(f"the objective {self.objective} needs {what}")
         if soft is None and hard is None and votes is None:
             raise _core.OptionError("nothing to learn from: give y or votes")
-        return Targets(soft if needs["needs_labels"] else None, hard if needs["needs_gold"] else None, votes if needs["needs_votes"] else None, self.classes)
+        return Targets(
+            soft if needs["needs_labels"] else None,
+            hard if needs["needs_gold"] else None,
+            votes if needs["needs_votes"] else None,
+            self.classes,
+        )
 
     def _aggregated(self, votes: Votes) -> Any:
         aggregator = (self.aggregator if self.aggregator is not None else Standard(n_jobs=self.n_jobs)).clone()
@@ -369,7 +378,10 @@ class SoftClassifier(TrainedModel):
             i = int(np.argmin(has))
             name = i if rows.ids is None else rows.ids.ids[i]
             if not self.lenient:
-                raise _core.DataError(f"the item {name!r} has no label, as have {int((~has).sum()) - 1} others; lenient=True leaves them out")
+                raise _core.DataError(
+                    f"the item {name!r} has no label, as have {int((~has).sum()) - 1} others; "
+                    "lenient=True leaves them out"
+                )
             if not has.any():
                 raise _core.DataError(f"none of the {rows.n} items has a label; do the ids ({name!r}, ...) match?")
             keep = np.flatnonzero(has)

@@ -1,9 +1,10 @@
-"""The alternative-annotator test of `dissent panel` beside a direct implementation of the published rules, on the authors' data.
+"""The alternative-annotator test of `dissent panel` beside a direct implementation of the published rules, on the
+authors' data.
 
     python python/parity/alt_test_parity.py build/dissent DATA        (needs numpy and scipy)
 
-DATA is the folder `data` of the authors' repository (github.com/nitaytech/AltTest): a folder per set with human_annotations.json and
-llm_annotations.json. Exit 1 when a winning rate or an advantage differs by more than 1e-9.
+DATA is the folder `data` of the authors' repository (github.com/nitaytech/AltTest): a folder per set with
+human_annotations.json and llm_annotations.json. Exit 1 when a winning rate or an advantage differs by more than 1e-9.
 """
 
 from __future__ import annotations

@@ -2,11 +2,11 @@
 
     PYTHONPATH=build/python python python/parity/cleanlab_parity.py        (needs cleanlab and pandas)
 
-Prints one row per crowd and the largest difference of labels, of workers' weights and of the model's weight; exit 1 beyond 1e-9. Last,
-what cleanlab says of the small crowd in tests/unit/test_predictions_threads.c.
+Prints one row per crowd and the largest difference of labels, of workers' weights and of the model's weight; exit 1
+beyond 1e-9. Last, what cleanlab says of the small crowd in tests/unit/test_predictions_threads.c.
 
-Where cleanlab decides ties of the majority by workers' agreement or by chance, dissent takes the first class; with predictions that
-differ in every class this never comes up. Items without a prediction are dissent's own.
+Where cleanlab decides ties of the majority by workers' agreement or by chance, dissent takes the first class; with
+predictions that differ in every class this never comes up. Items without a prediction are dissent's own.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ warnings.simplefilter("ignore")
 
 
 def theirs(table: np.ndarray, q: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
-    """Labels and weights of quality_method="crowdlab", consensus_method="best_quality", by cleanlab's own functions; checked against
-    what its public function says of the consensus."""
+    """Labels and weights of quality_method="crowdlab", consensus_method="best_quality", by cleanlab's own functions;
+    checked against what its public function says of the consensus."""
     n = np.sum(~np.isnan(table), axis=1)
     consensus = get_majority_vote_label(table, q, verbose=False)
     for _ in range(2):

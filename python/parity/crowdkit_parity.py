@@ -1,9 +1,10 @@
-"""crowd-kit beside dissent: its published examples run with the import changed, and every aggregator of both on the same crowds.
+"""crowd-kit beside dissent: its published examples run with the import changed, and every aggregator of both on the
+same crowds.
 
     PYTHONPATH=build/python python python/parity/crowdkit_parity.py        (needs crowd-kit and pandas; ./run bench installs both)
 
-Prints one row a comparison and, below, every difference that is wanted with its reason. Exit 1 for one that is not. The data
-sets that the examples download are replaced by synthetic crowds under the same ids and columns.
+Prints one row a comparison and, below, every difference that is wanted with its reason. Exit 1 for one that is not. The
+data sets that the examples download are replaced by synthetic crowds under the same ids and columns.
 """
 
 from __future__ import annotations
@@ -23,8 +24,8 @@ import crowdkit.aggregation.classification.wawa as wawa
 import crowdkit.aggregation.classification.zero_based_skill as zbs
 import dissent
 
-# crowd-kit 1.4.1 asks scikit-learn whether its own classes are fitted, which newer versions refuse to say.
-# With pandas 3 its majority vote has tasks and classes in the order of counts, which also decides ties; before, they were sorted.
+# crowd-kit 1.4.1 asks scikit-learn whether its own classes are fitted, which newer versions refuse to say. With pandas
+# 3 its majority vote has tasks and classes in the order of counts, which also decides ties; before, they were sorted.
 plain_rows = majority.normalize_rows
 majority.normalize_rows = lambda scores: plain_rows(scores.sort_index(axis=0).sort_index(axis=1))
 wawa.check_is_fitted = zbs.check_is_fitted = lambda *args, **kwargs: None

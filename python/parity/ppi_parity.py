@@ -4,8 +4,8 @@
     pip install ppi-python
     python/parity/ppi_parity.py build/dissent
 
-Ten made-up panels, two models each, people on a part of the items, two to four classes. Exits with 1 when a value differs by
-more than 1e-9."""
+Ten made-up panels, two models each, people on a part of the items, two to four classes. Exits with 1 when a value
+differs by more than 1e-9."""
 
 import csv
 import subprocess

@@ -20,7 +20,8 @@ SOFT = np.array([[0.9, 0.1], [0.2, 0.8], [0.7, 0.3], [0.1, 0.9]] * 5)
 
 @pytest.mark.parametrize("spec", ["encoder", "encoder:lora=2,lora-targets=all", "encoder:frozen=1,layer-decay=0.9,max-length=9"])
 def test_encoder(tmp_path, spec):
-    """Pairs of texts: the same again, in a pickle, from a folder without the encoder's, and after a stop; for transformers."""
+    """Pairs of texts: the same again, in a pickle, from a folder without the encoder's, and after a stop; for
+    transformers."""
     how = dict(encoder=ENCODER, n_epochs=12, batch_size=4, learning_rate=0.02)
     model = SoftClassifier("kl", spec, **how).fit(PAIRS, SOFT)
     p = model.predict_proba(PAIRS)

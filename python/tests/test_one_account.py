@@ -1,5 +1,5 @@
-"""The page, the command line and Python say the same of the same votes: who is doubtful, how often each worker is right, how
-many labels are expected to be right."""
+"""The page, the command line and Python say the same of the same votes: who is doubtful, how often each worker is
+right, how many labels are expected to be right."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ import dissent
 
 
 def _careful(rng):
-    """Twelve careful workers, one who says "a" whatever the item, one who does not look, and a newcomer with one vote."""
+    """Twelve careful workers, one who says "a" whatever the item, one who does not look, and a newcomer with one
+    vote."""
     rows = []
     for i in range(300):
         truth = rng.integers(3)

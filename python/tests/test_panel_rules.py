@@ -1,5 +1,5 @@
-"""panel() beside a direct implementation of the published rules: the alternative-annotator test (Calderon et al. 2025), the design
-effect of Kish (1965), Rogan and Gladen (1978), prediction-powered means (Angelopoulos et al. 2023)."""
+"""panel() beside a direct implementation of the published rules: the alternative-annotator test (Calderon et al. 2025),
+the design effect of Kish (1965), Rogan and Gladen (1978), prediction-powered means (Angelopoulos et al. 2023)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ stats = pytest.importorskip("scipy.stats", reason="scipy is not installed")
 
 
 def crowd(seed, classes):
-    """Votes of 6 people on a part of 150 items and of 3 models on all, the second of which copies the first now and then."""
+    """Votes of 6 people on a part of 150 items and of 3 models on all, the second of which copies the first now and
+    then."""
     rng = np.random.default_rng(seed)
     people, models = {}, {f"m{j}": {} for j in range(3)}
     for i in range(150):

@@ -18,7 +18,8 @@ PRIORS = [dissent.DawidSkene(smoothing=0.5), dissent.OneCoinDawidSkene(), dissen
 
 @pytest.fixture(scope="module")
 def world():
-    """Three votes per task of workers who are right in .5 to .8, features that tell the classes apart, calibrated predictions."""
+    """Three votes per task of workers who are right in .5 to .8, features that tell the classes apart, calibrated
+    predictions."""
     rng = np.random.default_rng(5)
     n = 600
     truth = rng.integers(3, size=n)

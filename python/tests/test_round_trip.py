@@ -1,4 +1,5 @@
-"""Labels as annotation tools import them, checked by what the tools themselves accept. Each test runs where its tool is installed."""
+"""Labels as annotation tools import them, checked by what the tools themselves accept. Each test runs where its tool is
+installed."""
 
 from __future__ import annotations
 

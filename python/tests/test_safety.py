@@ -1,4 +1,5 @@
-"""Whatever is passed in, there is an answer or an exception, never a crash; Ctrl-C stops a fit; threads share what they may."""
+"""Whatever is passed in, there is an answer or an exception, never a crash; Ctrl-C stops a fit; threads share what they
+may."""
 
 from __future__ import annotations
 

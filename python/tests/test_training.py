@@ -1,4 +1,5 @@
-"""SoftClassifier: every kind of item and target, the command line's models to the last bit, scikit-learn's manners, being stopped."""
+"""SoftClassifier: every kind of item and target, the command line's models to the last bit, scikit-learn's manners,
+being stopped."""
 
 from __future__ import annotations
 
@@ -295,7 +296,8 @@ def test_progress_and_stopping(world):
 
 
 def test_ctrl_c(tmp_path):
-    """A long training ends soon after Ctrl-C, with KeyboardInterrupt; with a folder for checkpoints it goes on from there."""
+    """A long training ends soon after Ctrl-C, with KeyboardInterrupt; with a folder for checkpoints it goes on from
+    there."""
     program = textwrap.dedent(
         """
         import sys, numpy as np, dissent
