@@ -109,7 +109,7 @@ static dis_status add(finder *f, name128 name, const dis__tally *tally, size_t n
         return dis__fail(DIS_ELIMIT, "more than %u different patterns of votes", UINT32_MAX - 1);
     DIS_TRY(dis__reserve(&f->entries, &f->room, f->n, f->n + 1, sizeof *f->entries));
     DIS_TRY(dis__reserve(&f->tallies, &f->tally_room, f->n_tallies, f->n_tallies + n, sizeof *f->tallies));
-    dis__tally *to = f->tallies + f->n_tallies;
+    dis__tally *to = n ? f->tallies + f->n_tallies : NULL;
     entry e = {.first = f->n_tallies, .items = items, .n = (uint32_t)n, .name = name};
     if (n) memcpy(to, tally, n * sizeof *to);
     for (size_t i = 0; i < n; i++) e.votes += to[i].count;

@@ -82,7 +82,8 @@ static const char *entity(char c)
 
 void dis__put_escaped(dis__markup *m, const char *text, size_t n)
 {
-    size_t from = 0; /* what lies before i and is not put yet */
+    if (n == 0) return; /* of a text that may be NULL */
+    size_t from = 0;    /* what lies before i and is not put yet */
     for (size_t i = 0; i < n;) {
         const size_t wide = (unsigned char)text[i] < 0x80 ? 1 : dis__utf8_length(text + i, n - i);
         const char *instead = wide == 0 ? "\xEF\xBF\xBD" : wide == 1 ? entity(text[i]) : NULL;

@@ -76,6 +76,12 @@ static void end_product(const void *arg, size_t row, size_t col, size_t m, size_
     }
 }
 
+/* A factor without numbers (k = 0) may be NULL, of which there is nothing behind. */
+static const real *behind(const real *x, size_t n)
+{
+    return x ? x + n : NULL;
+}
+
 void OP(product)(const void *args, size_t first, size_t last, void *scratch)
 {
     const dis__product_args *a = args;
@@ -86,10 +92,9 @@ void OP(product)(const void *args, size_t first, size_t last, void *scratch)
         const size_t row = tile.row, col = tile.col;
         const size_t m = a->m - row < a->tile_rows ? a->m - row : a->tile_rows;
         const size_t n = a->n - col < a->tile_cols ? a->n - col : a->tile_cols;
-        const real *left = a->a, *right = a->b;
-        times(&(matrices){a->ta, a->tb, a->add, m, n, a->k, left + (a->ta ? row : row * a->lda), a->lda,
-                          right + (a->tb ? col * a->ldb : col), a->ldb, (real *)a->c + row * a->ldc + col, a->ldc,
-                          ends ? end_product : NULL, &tile},
+        const size_t left = a->ta ? row : row * a->lda, right = a->tb ? col * a->ldb : col;
+        times(&(matrices){a->ta, a->tb, a->add, m, n, a->k, behind(a->a, left), a->lda, behind(a->b, right), a->ldb,
+                          (real *)a->c + row * a->ldc + col, a->ldc, ends ? end_product : NULL, &tile},
               scratch);
     }
 }

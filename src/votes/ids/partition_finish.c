@@ -188,15 +188,16 @@ static inline uint32_t count_bits(uint64_t x)
 static void put_in_order(const finishing *f, size_t r, const scratch *s)
 {
     const size_t n_words = (range_first(f, r + 1) - range_first(f, r)) / 64 + 1;
-    dis__bucket_task *const end = s->task + (f->range[r + 1].items - f->range[r].items);
+    const size_t n_tasks = (size_t)(f->range[r + 1].items - f->range[r].items);
     memset(s->is_first, 0, n_words * sizeof *s->is_first);
-    for (const dis__bucket_task *t = s->task; t < end; t++) s->is_first[t->at / 64] |= 1ull << t->at % 64;
+    for (size_t i = 0; i < n_tasks; i++) s->is_first[s->task[i].at / 64] |= 1ull << s->task[i].at % 64;
     uint32_t rank = 0;
     for (size_t w = 0; w < n_words; w++) {
         s->rank[w] = rank;
         rank += count_bits(s->is_first[w]);
     }
-    for (dis__bucket_task *t = s->task; t < end; t++) {
+    for (size_t i = 0; i < n_tasks; i++) {
+        dis__bucket_task *t = &s->task[i];
         const uint64_t before = (1ull << t->at % 64) - 1;
         t->at = s->rank[t->at / 64] + count_bits(s->is_first[t->at / 64] & before);
         s->item[t->at] = *t;
@@ -242,8 +243,10 @@ static dis_status get_votes(const finishing *f, size_t h, size_t r, scratch *s, 
     const range_part *part = &f->part[h * f->n_ranges + r];
     const dis__scratch_file *file = &f->partition->file;
     const size_t size = sizeof *s->vote;
-    *from = b->vote + part->first_vote;
-    if (b->vote) return DIS_OK;
+    if (b->vote) {
+        *from = b->vote + part->first_vote;
+        return DIS_OK;
+    }
     if (h + PARTS_AHEAD < n_buckets(f->partition)) {
         const range_part *later = part + PARTS_AHEAD * f->n_ranges;
         dis__scratch_ahead(file, f->bucket[h + PARTS_AHEAD].at + later->first_vote * size, (size_t)later->votes * size);
