@@ -1,5 +1,6 @@
-/* cuda_memory.h: large blocks that are kept when they are given back, since to take one from the system costs as much
- * as several passes over votes: one block of the memory of each GPU, one of host memory that is never swapped out.
+/* cuda_memory.h: memory of GPUs, and of the host where devices fetch from it (pinned), that is kept when it is given
+ * back. To take some from the system costs milliseconds, and to give it back waits for all that the whole process has
+ * asked of the device: runs side by side would wait for each other.
  *
  *     dis__cuda_lock();
  *     error = dis__cuda_take(DIS_CUDA_THERE, ordinal, bytes, &block);
@@ -11,6 +12,10 @@
 #ifndef DIS_CORE_CUDA_CUDA_MEMORY_H
 #define DIS_CORE_CUDA_CUDA_MEMORY_H
 #include <cuda_runtime_api.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 typedef enum { DIS_CUDA_THERE, DIS_CUDA_PINNED, DIS_CUDA_KINDS } dis__cuda_kind;
 
@@ -30,15 +35,21 @@ cudaError_t dis__cuda_take(dis__cuda_kind kind, int ordinal, size_t bytes, dis__
 static inline void *dis__cuda_carve(char *memory, size_t *used, size_t n)
 {
     enum { ALIGN = 256 };
-    char *at = memory ? memory + *used : NULL;
+    char *at = memory ? memory + *used : 0;
     *used += (n + ALIGN - 1) / ALIGN * ALIGN;
     return at;
 }
 /* Nobody uses it any more, no stream either. at NULL: nothing. */
 void dis__cuda_give(dis__cuda_block *block);
+/* The same by the address alone. */
+cudaError_t dis__cuda_get(dis__cuda_kind kind, int ordinal, size_t bytes, void **at);
+void dis__cuda_put_back(void *at);
 /* Bytes of a GPU that are kept and not used. */
 size_t dis__cuda_kept(int ordinal);
 /* Gives all that is kept back to the system. */
 void dis__cuda_trim(void);
 
+#ifdef __cplusplus
+}
+#endif
 #endif

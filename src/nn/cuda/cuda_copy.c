@@ -4,6 +4,7 @@
  * kernel fetches them all (cuda_fetch.cu), since a copy of its own would hold the stream up for some microseconds. On
  * the way out the host must wait. */
 #include "nn/cuda/cuda_host.h"
+#include "core/cuda/cuda_memory.h"
 #include "core/cuda/cuda_ring.h"
 #include "nn/cuda/cuda_fetch.h"
 #include <string.h>
@@ -19,7 +20,8 @@ struct dis__cuda_copies {
 dis_status dis__cuda_copies_open(dis__cuda_session *s)
 {
     DIS_TRY(s->host->alloc_zeroed(&s->copies, 1, sizeof *s->copies));
-    CUDA_TRY(s, cudaMallocHost((void **)&s->copies->pinned, 3 * (size_t)HALF), "taking pinned memory");
+    CUDA_TRY(s, dis__cuda_get(DIS_CUDA_PINNED, s->ordinal, 3 * (size_t)HALF, (void **)&s->copies->pinned),
+             "taking pinned memory");
     CUDA_TRY(s, dis__cuda_ring_open(&s->copies->ring, 2, HALF, s->copies->pinned), "opening");
     return DIS_OK;
 }
@@ -28,7 +30,7 @@ void dis__cuda_copies_close(dis__cuda_session *s)
 {
     if (!s->copies) return;
     dis__cuda_ring_close(&s->copies->ring);
-    cudaFreeHost(s->copies->pinned);
+    dis__cuda_put_back(s->copies->pinned);
     s->host->free(s->copies);
 }
 

@@ -1,5 +1,6 @@
 /* CUDA devices: two rows for each GPU, with values in bfloat16 and in float32. A session has a stream of its own, so
- * several nets run side by side; memory is taken by cudaMalloc when a net is planned and never within a step.
+ * several nets run side by side; memory is taken when a net is planned and never within a step, and stays with the
+ * process when it is given back, for the next net (cuda_memory.h).
  *
  * Beside parameters lies a copy in bfloat16, which products read; the optimiser writes both. Whoever writes
  * parameters otherwise (copies, starts) makes the copy stale, and it is made anew before the next operation. */
@@ -50,11 +51,11 @@ static void close_session(void *session)
     dis__cuda_chain_close(s);
     dis__cudnn_close(s);
     dis__nccl_close(s);
-    cudaFree(s->copy);
-    cudaFree(s->scratch);
-    cudaFree(s->product_work);
-    cudaFree(s->product_twin);
-    cudaFree(s->counters);
+    dis__cuda_put_back(s->copy);
+    dis__cuda_put_back(s->scratch);
+    dis__cuda_put_back(s->product_work);
+    dis__cuda_put_back(s->product_twin);
+    dis__cuda_put_back(s->counters);
     if (s->stream) cudaStreamDestroy(s->stream);
     dis__cuda_unlock();
     s->host->free(s);
@@ -68,9 +69,11 @@ static dis_status open_parts(dis__cuda_session *s)
     CUDA_TRY(s, cudaDeviceGetAttribute(&s->n_processors, cudaDevAttrMultiProcessorCount, s->ordinal), doing);
     CUDA_TRY(s, cudaDeviceGetStreamPriorityRange(&least, &most), doing); /* before what is done on the side */
     CUDA_TRY(s, cudaStreamCreateWithPriority(&s->stream, cudaStreamNonBlocking, most), doing);
-    CUDA_TRY(s, cudaMalloc((void **)&s->product_work, DIS_CUDA_PRODUCT), doing);
-    CUDA_TRY(s, cudaMalloc((void **)&s->product_twin, DIS_CUDA_PRODUCT), doing);
-    CUDA_TRY(s, cudaMalloc((void **)&s->counters, DIS_CUDA_COUNTERS * sizeof *s->counters), doing);
+    CUDA_TRY(s, dis__cuda_get(DIS_CUDA_THERE, s->ordinal, DIS_CUDA_PRODUCT, (void **)&s->product_work), doing);
+    CUDA_TRY(s, dis__cuda_get(DIS_CUDA_THERE, s->ordinal, DIS_CUDA_PRODUCT, (void **)&s->product_twin), doing);
+    CUDA_TRY(s,
+             dis__cuda_get(DIS_CUDA_THERE, s->ordinal, DIS_CUDA_COUNTERS * sizeof *s->counters, (void **)&s->counters),
+             doing);
     CUDA_TRY(s, cudaMemsetAsync(s->counters, 0, DIS_CUDA_COUNTERS * sizeof *s->counters, s->stream), doing);
     DIS_TRY(dis__cuda_copies_open(s));
     DIS_TRY(dis__cuda_plans_open(s));
@@ -113,11 +116,8 @@ static dis_status fits(void *session, dis_context *ctx, size_t bytes, const char
     size_t left = 0, all = 0;
     CUDA_TRY(s, cudaSetDevice(s->ordinal), "asking for its memory");
     dis__cuda_lock();
-    cudaError_t error = cudaMemGetInfo(&left, &all);
-    if (error == cudaSuccess && bytes > left && dis__cuda_kept(s->ordinal)) { /* for passes over votes */
-        dis__cuda_trim();
-        error = cudaMemGetInfo(&left, &all);
-    }
+    const cudaError_t error = cudaMemGetInfo(&left, &all);
+    left += dis__cuda_kept(s->ordinal);
     dis__cuda_unlock();
     CUDA_TRY(s, error, "asking for its memory");
     if (bytes <= left) return DIS_OK;
@@ -134,7 +134,7 @@ static dis_status begin(void *session, dis_context *ctx)
     dis__cuda_session *s = session;
     CUDA_TRY(s, cudaSetDevice(s->ordinal), "taking memory");
     dis__cuda_lock();
-    cudaError_t error = cudaMalloc((void **)&s->scratch, s->scratch_bytes);
+    cudaError_t error = dis__cuda_get(DIS_CUDA_THERE, s->ordinal, s->scratch_bytes, (void **)&s->scratch);
     if (error == cudaSuccess && s->region[DIS_MEMORY_GRADS].at) error = dis__cuda_side_begin(s);
     if (error == cudaSuccess && s->region[DIS_MEMORY_GRADS].at) error = dis__cuda_chain_begin(s);
     dis__cuda_unlock();
@@ -152,12 +152,12 @@ static bool serve(void *session, dis_context *ctx)
 
 static cudaError_t take_memory(dis__cuda_session *s, dis__memory what, size_t room, bool zeroed, void **at)
 {
-    cudaError_t error = cudaMalloc(at, room);
+    cudaError_t error = dis__cuda_get(DIS_CUDA_THERE, s->ordinal, room, at);
     if (error != cudaSuccess) return error;
     if (zeroed) error = cudaMemsetAsync(*at, 0, room, s->stream);
     if (error == cudaSuccess && what == DIS_MEMORY_PARAMS && s->value != DIS_FLOAT32 && !s->copy)
-        error = cudaMalloc(&s->copy, room / 2 + 256);
-    if (error != cudaSuccess) cudaFree(*at);
+        error = dis__cuda_get(DIS_CUDA_THERE, s->ordinal, room / 2 + 256, &s->copy);
+    if (error != cudaSuccess) dis__cuda_put_back(*at);
     return error;
 }
 
@@ -185,7 +185,7 @@ static void release(void *session, void *memory)
     dis__cuda_join(s);
     cudaStreamSynchronize(s->stream);
     dis__cuda_lock();
-    cudaFree(memory);
+    dis__cuda_put_back(memory);
     dis__cuda_unlock();
 }
 

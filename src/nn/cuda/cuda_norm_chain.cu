@@ -2,6 +2,7 @@
  * does them all (cuda_norm_rows.cu); where the next one does not belong to it, those that wait are run by themselves. Few
  * rows are faster in more kernels side by side (cuda_norm.cu). */
 #include "nn/cuda/cuda_host.h"
+#include "core/cuda/cuda_memory.h"
 #include "nn/cuda/norm_chain.cuh"
 
 enum { SLOTS = 4 };
@@ -30,14 +31,15 @@ cudaError_t dis__cuda_chain_begin(dis__cuda_session *s)
 {
     cudaError_t error = cudaSuccess;
     for (int i = 0; i < SLOTS && error == cudaSuccess && s->value == DIS_BFLOAT16; i++)
-        error = cudaMalloc((void **)&s->chain->parts[i], (size_t)NORM_PARTS * NORM_SUMS * NORM_WIDTH * sizeof(float));
+        error = dis__cuda_get(DIS_CUDA_THERE, s->ordinal, (size_t)NORM_PARTS * NORM_SUMS * NORM_WIDTH * sizeof(float),
+                              (void **)&s->chain->parts[i]);
     return error;
 }
 
 void dis__cuda_chain_close(dis__cuda_session *s)
 {
     if (!s->chain) return;
-    for (int i = 0; i < SLOTS; i++) cudaFree(s->chain->parts[i]);
+    for (int i = 0; i < SLOTS; i++) dis__cuda_put_back(s->chain->parts[i]);
     s->host->free(s->chain);
 }
 

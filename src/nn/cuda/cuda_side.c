@@ -6,6 +6,7 @@
  * Each stream has work memory and counters of its own; dis__cuda_to_side() puts them in place of the session's until
  * dis__cuda_to_main(). In a recorded step all this becomes edges of the graph. */
 #include "nn/cuda/cuda_host.h"
+#include "core/cuda/cuda_memory.h"
 
 enum { LAG = DIS_CUDA_LAG };
 
@@ -42,9 +43,10 @@ cudaError_t dis__cuda_side_begin(dis__cuda_session *s)
 {
     dis__cuda_side *side = s->side;
     const size_t counters = DIS_CUDA_COUNTERS * sizeof *side->counters;
-    cudaError_t error = cudaMalloc((void **)&side->scratch, s->scratch_bytes);
-    if (error == cudaSuccess) error = cudaMalloc((void **)&side->product_work, DIS_CUDA_PRODUCT);
-    if (error == cudaSuccess) error = cudaMalloc((void **)&side->counters, counters);
+    cudaError_t error = dis__cuda_get(DIS_CUDA_THERE, s->ordinal, s->scratch_bytes, (void **)&side->scratch);
+    if (error == cudaSuccess)
+        error = dis__cuda_get(DIS_CUDA_THERE, s->ordinal, DIS_CUDA_PRODUCT, (void **)&side->product_work);
+    if (error == cudaSuccess) error = dis__cuda_get(DIS_CUDA_THERE, s->ordinal, counters, (void **)&side->counters);
     return error == cudaSuccess ? cudaMemsetAsync(side->counters, 0, counters, s->stream) : error;
 }
 
@@ -53,9 +55,9 @@ void dis__cuda_side_close(dis__cuda_session *s)
     dis__cuda_side *side = s->side;
     if (!side) return;
     if (side->stream) cudaStreamSynchronize(side->stream);
-    cudaFree(side->scratch);
-    cudaFree(side->product_work);
-    cudaFree(side->counters);
+    dis__cuda_put_back(side->scratch);
+    dis__cuda_put_back(side->product_work);
+    dis__cuda_put_back(side->counters);
     if (side->fork) cudaEventDestroy(side->fork);
     if (side->join) cudaEventDestroy(side->join);
     if (side->before) cudaEventDestroy(side->before);
