@@ -12,7 +12,7 @@ import numpy as np
 from . import _core
 from ._base import seed_of
 from ._measuring import Watching, checked_count, columns_of
-from ._tables import Ids, Metric, id_texts, label_table, make_table, metric
+from ._tables import Ids, Metric, id_texts, label_table, make_table, metric, shown_with
 from ._votes import ProgressLike, Votes, _is_missing, as_votes, is_pandas, records
 
 _IDS = ("worker", "performer", "annotator", "annotator_id", "user", "id")
@@ -194,8 +194,11 @@ class GroupAgreement:
         )
 
     def __repr__(self) -> str:
-        value = "None" if self.apart.value is None else f"{self.apart.value:.4g}"
-        return f"GroupAgreement({', '.join(self.names)}; apart={value}, p_apart={self.p_apart})"
+        value, p = (None if x is None else f"{x:.4g}" for x in (self.apart.value, self.p_apart))
+        return f"GroupAgreement({', '.join(self.names)}; apart={value}, p_apart={p})"
+
+    def _repr_html_(self) -> str:
+        return shown_with(self, self.groups, self.pairs, self.divided)
 
 
 def group_agreement(
@@ -291,6 +294,9 @@ class GroupEvaluation:
 
     def __repr__(self) -> str:
         return f"GroupEvaluation({', '.join(self.names)})"
+
+    def _repr_html_(self) -> str:
+        return shown_with(self, self.groups)
 
 
 def group_evaluation(

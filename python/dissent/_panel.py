@@ -12,7 +12,7 @@ from ._base import seed_of
 from ._groups import _metric_columns
 from ._measuring import Watching, checked_count, columns_of
 from ._results import SoftLabels
-from ._tables import Ids, Metric, make_table, metric
+from ._tables import Ids, Metric, make_table, metric, shown_with
 from ._votes import ProgressLike, Votes, as_votes
 
 
@@ -91,6 +91,9 @@ class Panel:
     def __repr__(self) -> str:
         value = "None" if self.effective.value is None else f"{self.effective.value:.3g}"
         return f"Panel({len(self.models['votes'])} models, effective={value})"
+
+    def _repr_html_(self) -> str:
+        return shown_with(self, self.models, self.items)
 
 
 def panel(

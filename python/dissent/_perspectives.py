@@ -15,13 +15,13 @@ import numpy as np
 from . import _core
 from ._base import seed_of
 from ._measuring import Watching, checked_count
-from ._tables import Metric, make_table, metric
+from ._tables import Metric, make_table, metric, shown_with
 from ._votes import ProgressLike, _is_missing, as_votes, is_pandas, records
 
 _WHO = ("model", "worker_most_frequent", "majority_of_others")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Perspectives:
     """error_rate[who][over], with who "model", "worker_most_frequent" or "majority_of_others" and over "votes", "items"
     or "workers"; absolute_distance the same in steps, where classes have an order; a row per worker; and how many votes
@@ -33,6 +33,14 @@ class Perspectives:
     n_votes: int
     n_items: int
     n_left_out: int
+
+    def __repr__(self) -> str:
+        rates = ((who, row["votes"].value) for who, row in self.error_rate.items())
+        errors = ", ".join(f"{who}={'None' if x is None else f'{x:.4g}'}" for who, x in rates)
+        return f"Perspectives({self.n_votes} votes on {self.n_items} tasks; error rate: {errors})"
+
+    def _repr_html_(self) -> str:
+        return shown_with(self, self.workers)
 
     def to_dict(self) -> dict[str, Any]:
         """Figures alone, as JSON has them."""

@@ -7,8 +7,7 @@ from typing import Any
 from . import _core
 from ._base import seed_of
 from ._measuring import Watching, checked_count, columns_of, known_classes
-from ._results import _text
-from ._tables import Ids, Table, make_table
+from ._tables import Ids, make_table, shown_with
 from ._texts import item_texts
 from ._votes import ProgressLike, Votes, as_votes
 
@@ -102,11 +101,7 @@ class Review:
         )
 
     def _repr_html_(self) -> str:
-        html = f"<p>{_text(repr(self), 200)}</p>"
-        for table in (self.items, self.workers):
-            if table is not None:
-                html += table._repr_html_() if isinstance(table, Table) else table.head(10)._repr_html_()
-        return html
+        return shown_with(self, self.items, self.workers)
 
 
 def checked_share(name: str, value: float | None) -> float:

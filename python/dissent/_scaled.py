@@ -81,7 +81,7 @@ def scaled(
             )
         votes = Votes(votes, scale=scale, n_jobs=n_jobs)
     elif scale is not None and votes.scale != scale:
-        raise _core.OptionError(f"the votes are of scale {votes.scale!r}, not {scale!r}")
+        raise _core.OptionError(f"the votes are of scale {votes.scale!r}; make them with Votes(..., scale={scale!r})")
     with Watching(n_jobs, progress) as watching:
         found = _core.scaled(
             votes.core,

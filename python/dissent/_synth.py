@@ -23,6 +23,10 @@ class SyntheticCrowd(NamedTuple):
     texts: dict[str, str] | None
     features: np.ndarray | None
 
+    def __repr__(self) -> str:
+        beside = [name for name in ("texts", "features") if getattr(self, name) is not None]
+        return f"SyntheticCrowd({self.votes!r}{''.join(', ' + name for name in beside)})"
+
 
 def _pairs(path: str) -> dict[str, str]:
     with open(path, encoding="utf-8", newline="") as f:

@@ -80,6 +80,10 @@ class Watch:
         """votes, late, duplicates, sure, unsure (done at max_votes), open, n_workers, n_classes."""
         return self._watch.look()
 
+    def __repr__(self) -> str:
+        n = self.counts
+        return f"Watch({n['votes']} votes; {n['sure']} tasks sure, {n['unsure']} at the limit, {n['open']} open)"
+
     def write(self, path: str | os.PathLike[str]) -> None:
         """The labels of open items into a file, by its name CSV, TSV, JSONL or npy."""
         self._watch.write(path)

@@ -68,7 +68,7 @@ def test_files(tmp_path):
     assert dissent.scaled(dissent.read_votes(path, scale="numeric"), resamples=0).labels["votes"].tolist() == [2]
     with pytest.raises(dissent.OptionError, match="of which scale"):
         dissent.scaled([("t", "a", 1)])
-    with pytest.raises(dissent.OptionError, match="not 'numeric'"):
+    with pytest.raises(dissent.OptionError, match="scale='numeric'"):
         dissent.scaled(dissent.Votes([("t", "a", 1)]), "numeric")
 
 

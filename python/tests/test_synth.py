@@ -18,7 +18,18 @@ def test_a_crowd_is_that_of_the_tool(tmp_path):
     how = ["--model", "spammer", "--accuracy", 0.8, "--spread", 0.1, "--spammers", 0.3, "--shuffle", "--n-features", 2]
     run("synth", *size, *how, "--gold", gold, "--text", texts, "--features", features, "-o", votes)
     made = dissent.synth(
-        60, 9, 3, 4, model="spammer", accuracy=0.8, spread=0.1, spammers=0.3, shuffle=True, texts=True, n_features=2, random_state=5
+        60,
+        9,
+        3,
+        4,
+        model="spammer",
+        accuracy=0.8,
+        spread=0.1,
+        spammers=0.3,
+        shuffle=True,
+        texts=True,
+        n_features=2,
+        random_state=5,
     )
     told = dissent.read_votes(votes)
     assert [a.tolist() for a in made.votes.rows()] == [a.tolist() for a in told.rows()]
@@ -53,3 +64,28 @@ def test_commands_in_messages_keep_their_dashes(tmp_path):
         dissent.Tokenizer(tmp_path / "nowhere")
     with pytest.raises(dissent.OptionError, match="there are: .*label-studio"):
         dissent.read_votes(tmp_path / "votes.csv", preset="nope")
+
+
+def test_results_show_themselves_in_a_line_and_in_notebooks():
+    made = dissent.synth(40, 8, 2, 4, texts=True)
+    votes = made.votes
+    half = {w: "ab"[i % 2] for i, w in enumerate(votes.workers.tolist())}
+    groups = dissent.Groups(half, min_group=2)
+    rows = votes.rows()
+    said = list(zip(votes.tasks[rows[0]], votes.workers[rows[1]], votes.classes[rows[2]]))
+    fit = dissent.MajorityVote().fit(votes)
+    shown = [
+        dissent.panel(votes, votes.workers.tolist()[:2], resamples=0),
+        dissent.group_agreement(votes, groups, resamples=20, permutations=20),
+        dissent.group_evaluation(fit.result_, votes, groups, resamples=0, permutations=0),
+        dissent.perspectives(votes, said, n_resamples=0),
+        dissent.review(votes),
+    ]
+    for result in shown:
+        assert len(repr(result)) < 200 and repr(result).startswith(type(result).__name__)
+        assert result._repr_html_().count("<table") >= 1
+    assert "model=0," in repr(shown[3])
+    assert repr(made) == f"SyntheticCrowd({votes!r}, texts)"
+    watch = dissent.Watch()
+    watch.add("t", "w", "a")
+    assert repr(watch) == "Watch(1 votes; 0 tasks sure, 0 at the limit, 1 open)"
