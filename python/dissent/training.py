@@ -377,13 +377,14 @@ class SoftClassifier(TrainedModel):
         if not has.all():
             i = int(np.argmin(has))
             name = i if rows.ids is None else rows.ids.ids[i]
+            if not has.any():
+                ask = "give them with fit(..., tasks=ids of X)" if rows.ids is None else "do they match?"
+                raise _core.DataError(f"none of the {rows.n} items has a label by its id ({name!r}, ...); {ask}")
             if not self.lenient:
                 raise _core.DataError(
                     f"the item {name!r} has no label, as have {int((~has).sum()) - 1} others; "
                     "lenient=True leaves them out"
                 )
-            if not has.any():
-                raise _core.DataError(f"none of the {rows.n} items has a label; do the ids ({name!r}, ...) match?")
             keep = np.flatnonzero(has)
             rows.keep(keep)
             p = None if p is None else p[keep]
