@@ -1,0 +1,208 @@
+/* Opening a store: its database, its folders, and who is at work in it.
+ *
+ * SQLite in WAL mode: readers and one writer at a time, of any number of processes; a commit survives the death of the
+ * process. Two processes may open a new store at once. */
+#include "experiment/store/store_internal.h"
+#include "core/memory.h"
+#include "core/sys.h"
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { APPLICATION = 0x44695373, SCHEMA = 1 };
+
+static const char tables[] =
+    "CREATE TABLE runs(key TEXT PRIMARY KEY, experiment TEXT, cell TEXT, data TEXT, settings TEXT, fold INTEGER,"
+    " seed INTEGER, state TEXT NOT NULL, owner TEXT, message TEXT, version TEXT, finished TEXT, seconds REAL,"
+    " best_epoch INTEGER, parameters INTEGER, examples INTEGER) WITHOUT ROWID;"
+    "CREATE TABLE measures(key TEXT, set_name TEXT, metric TEXT, value REAL,"
+    " PRIMARY KEY(key, set_name, metric)) WITHOUT ROWID;"
+    "CREATE TABLE epochs(key TEXT, epoch INTEGER, loss REAL, rate REAL, dev REAL, dev_cross_entropy REAL,"
+    " PRIMARY KEY(key, epoch)) WITHOUT ROWID;"
+    "CREATE TABLE sets(key TEXT, set_name TEXT, path TEXT, truth TEXT, PRIMARY KEY(key, set_name)) WITHOUT ROWID;";
+
+dis_status dis__store_path(const dis__store *store, const char *part, const char *name, const char *suffix, char **out)
+{
+    const size_t n = strlen(store->folder) + strlen(part) + (name ? strlen(name) : 0) + strlen(suffix) + 3;
+    DIS_TRY(dis__alloc_array(out, n, 1));
+    snprintf(*out, n, "%s/%s%s%s%s", store->folder, part, name ? "/" : "", name ? name : "", suffix);
+    return DIS_OK;
+}
+
+dis_status dis__make_folder(const char *path)
+{
+    return dis__sys_mkdir(path) != 0 && errno != EEXIST ? dis__fail_io("make the folder", path) : DIS_OK;
+}
+
+static dis_status pragma(dis__sql *db, const char *text, uint64_t *out)
+{
+    dis__query q = dis__sql_query(db, text);
+    if (dis__sql_next(&q)) *out = dis__sql_count(&q, 0);
+    return dis__sql_end(&q);
+}
+
+static dis_status make_tables(dis__sql *db)
+{
+    DIS_TRY(dis__sql_run(db, tables));
+    char text[96];
+    snprintf(text, sizeof text, "PRAGMA application_id = %d; PRAGMA user_version = %d", APPLICATION, SCHEMA);
+    return dis__sql_run(db, text);
+}
+
+/* Whose database it is; *empty: nobody has made tables in it yet. */
+static dis_status check_tables(dis__sql *db, const char *path, bool *empty)
+{
+    uint64_t application = 0, schema = 0, n_tables = 0;
+    DIS_TRY(pragma(db, "PRAGMA application_id", &application));
+    DIS_TRY(pragma(db, "PRAGMA user_version", &schema));
+    DIS_TRY(pragma(db, "SELECT count(*) FROM sqlite_master", &n_tables));
+    *empty = n_tables == 0 && application == 0;
+    if (*empty) return DIS_OK;
+    if (application != APPLICATION)
+        return dis__fail(DIS_EDATA, "%s: a database of another program; use another store", path);
+    if (schema != SCHEMA)
+        return dis__fail(DIS_EDATA,
+                         "%s: version %llu of the store, and this dissent knows version %d; use the "
+                         "dissent that made it, or another store",
+                         path, (unsigned long long)schema, SCHEMA);
+    return DIS_OK;
+}
+
+/* Within a transaction: two processes may open a new store at once. */
+static dis_status settle_tables(dis__sql *db, const char *path)
+{
+    bool empty;
+    DIS_TRY(check_tables(db, path, &empty));
+    return empty ? make_tables(db) : DIS_OK;
+}
+
+/* SQLite does not wait by itself for another process that makes the same change of journal; a moment later it is
+ * made. */
+static dis_status choose_journal(dis__sql *db, int wait_ms)
+{
+    enum { STEP_MS = 20, MAX_MS = 2000 };
+    for (int waited = 0;; waited += STEP_MS) {
+        const dis_status status = dis__sql_run(db, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL");
+        if (status == DIS_OK || !dis__sql_is_busy(db) || waited >= wait_ms || waited >= MAX_MS) return status;
+        nanosleep(&(struct timespec){.tv_nsec = STEP_MS * 1000000L}, NULL);
+    }
+}
+
+/* *there false: a database without tables, whose maker died early. */
+static dis_status open_database(dis__store *s, bool create, int wait_ms, bool *there)
+{
+    char *path;
+    bool empty = false;
+    DIS_TRY(dis__store_path(s, "results.sqlite", NULL, "", &path));
+    dis_status status = dis__sql_open(path, create, wait_ms, &s->db);
+    if (create) {
+        /* synchronous=NORMAL: a commit is safe from the death of the process; power loss may take the last ones back */
+        if (status == DIS_OK) status = choose_journal(s->db, wait_ms);
+        if (status == DIS_OK) status = dis__sql_begin(s->db);
+        if (status == DIS_OK) status = dis__sql_commit(s->db, settle_tables(s->db, path));
+    } else if (status == DIS_OK) {
+        status = check_tables(s->db, path, &empty);
+    }
+    dis__free(path);
+    *there = !empty;
+    return status;
+}
+
+static dis_status make_folders(dis__store *s)
+{
+    static const char *const parts[] = {"predictions", "truth", "cache"};
+    DIS_TRY(dis__make_folder(s->folder));
+    dis_status status = DIS_OK;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts && status == DIS_OK; i++) {
+        char *path;
+        DIS_TRY(dis__store_path(s, parts[i], NULL, "", &path));
+        status = dis__make_folder(path);
+        dis__free(path);
+    }
+    return status;
+}
+
+/* Temporary files of the dead; called when nobody else is at work. */
+static dis_status sweep(const dis__store *s, const char *part)
+{
+    char *path;
+    DIS_TRY(dis__store_path(s, part, NULL, "", &path));
+    DIR *d = opendir(path);
+    if (d) {
+        for (const struct dirent *e; (e = readdir(d));) {
+            const size_t n = strlen(e->d_name);
+            if (n > 4 && strcmp(e->d_name + n - 4, ".tmp") == 0) unlinkat(dirfd(d), e->d_name, 0);
+        }
+        closedir(d);
+    }
+    dis__free(path);
+    return DIS_OK;
+}
+
+/* Becoming an owner is a transaction: who finds itself alone in it may sweep, since nobody can begin meanwhile. */
+static dis_status become_owner(dis__store *s)
+{
+    bool alone = false;
+    DIS_TRY(dis__sql_begin(s->db));
+    dis_status status = dis__owner_begin(s->owners, &s->owner, &alone);
+    if (status == DIS_OK && alone) status = sweep(s, "truth");
+    if (status == DIS_OK && alone) status = sweep(s, "cache");
+    return dis__sql_commit(s->db, status);
+}
+
+static dis_status fill_store(dis__store *s, const char *folder, bool create, int wait_ms, bool *there)
+{
+    DIS_TRY(dis__copy_text(&s->folder, folder, strlen(folder)));
+    DIS_TRY(dis__store_path(s, "cache", NULL, "", &s->cache));
+    DIS_TRY(dis__store_path(s, "owners", NULL, "", &s->owners));
+    if (create) DIS_TRY(make_folders(s));
+    DIS_TRY(open_database(s, create, wait_ms, there));
+    return create ? become_owner(s) : DIS_OK;
+}
+
+dis_status dis__store_open(const char *folder, bool create, int wait_ms, dis__store **out)
+{
+    dis__store *s;
+    DIS_TRY(dis__sql_there());
+    DIS_TRY(dis__alloc_zeroed(&s, 1, sizeof *s));
+    s->owner.fd = -1;
+    pthread_mutex_init(&s->mutex, NULL);
+    dis_status status = dis__copy_text(&s->folder, folder, strlen(folder));
+    bool there = true;
+    if (status == DIS_OK && !create) {
+        char *path = NULL;
+        status = dis__store_path(s, "results.sqlite", NULL, "", &path);
+        there = status == DIS_OK && access(path, F_OK) == 0;
+        dis__free(path);
+    }
+    dis__free(s->folder);
+    s->folder = NULL;
+    if (status == DIS_OK && there) status = fill_store(s, folder, create, wait_ms, &there);
+    if (status == DIS_OK && there) {
+        *out = s;
+        return DIS_OK;
+    }
+    dis__store_close(s);
+    if (status == DIS_OK) *out = NULL;
+    return status;
+}
+
+void dis__store_close(dis__store *store)
+{
+    if (!store) return;
+    dis__owner_end(&store->owner);
+    dis__sql_close(store->db);
+    pthread_mutex_destroy(&store->mutex);
+    dis__free(store->folder);
+    dis__free(store->cache);
+    dis__free(store->owners);
+    dis__free(store);
+}
+
+const char *dis__store_cache(const dis__store *store)
+{
+    return store->cache;
+}
