@@ -2,23 +2,10 @@
  *
  * With votes the methods are fitted here, as `dissent labels` would, so that one command gives a full report; label
  * files made elsewhere stand beside them. The combination of the methods is the view that the report trusts. */
-#include "groups_input.h"
 #include "model_curves.h"
-#include "texts_input.h"
-#include "voters_input.h"
+#include "report_job.h"
 #include <stdlib.h>
 #include <string.h>
-
-typedef struct {
-    cli_common common;
-    cli_votes_values reading;
-    cli_texts_values texts;
-    cli_groups_values groups;
-    cli_voters_values voters;
-    cli_list votes, method, labels, pred, model;
-    const char *output, *combine, *gold, *human, *human_labels, *title, *json;
-    uint64_t seed, resamples;
-} report_values;
 
 #define TEXT(field, name_, argument_, names_, summary_)                                                   \
     {                                                                                                     \
@@ -86,38 +73,6 @@ static const cli_option options[] = {
     CLI_COMMON_OPTIONS(report_values),
 };
 
-/* A table from a file, under its name, in the order of the report. */
-typedef struct {
-    char *name; /* NAME of NAME=FILE, or made from the file's name */
-    const char *path;
-    dis_labels *labels;
-} report_table;
-
-typedef struct {
-    report_table table[CLI_MAX_VALUES];
-    size_t n;
-} report_tables;
-
-typedef struct {
-    cli *c;
-    const report_values *v;
-    dis_context *ctx;
-    votes_input in;
-    groups_input groups;
-    cli_voters_values voter_values;
-    voters_input voters;
-    dis_panel *panel;
-    dis_report *report;
-    report_tables labels, pred, models; /* of models only names and folders */
-    report_table human;
-    dis_gold *gold;
-    dis_alignment *aligned_labels, *aligned_pred;
-    dis_fit *human_fit;
-    dis_names *texts;
-    dis_label_choice choice;
-    dis_made *made;
-} report_job;
-
 static int check_given(report_job *job)
 {
     const report_values *v = job->v;
@@ -170,23 +125,6 @@ static int check_options(report_job *job)
     return code;
 }
 
-/* NAME=FILE; a bare FILE is called by its name without folder and ending. */
-static int take_tables(report_job *job, const cli_list *given, report_tables *out)
-{
-    for (size_t i = 0; i < given->n; i++) {
-        report_table *t = &out->table[out->n];
-        const char *text = given->value[i], *equals = strchr(text, '='), *slash = strrchr(text, '/');
-        const char *name = equals ? text : slash ? slash + 1 : text;
-        const size_t length = equals ? (size_t)(equals - text) : strcspn(name, ".");
-        if (length == 0) return cli_usage(job->c, "%s: must be NAME=FILE", text);
-        t->path = equals ? equals + 1 : text;
-        t->name = strndup(name, length);
-        if (!t->name) return cli_error(job->c, DIS_ELIMIT, "no memory for a name");
-        out->n++;
-    }
-    return 0;
-}
-
 /* Models as voters: the worker table, where there is one, says who is one. */
 static int add_panel(report_job *job)
 {
@@ -224,125 +162,6 @@ static int read_votes(report_job *job)
     if (code != 0 || !job->groups.groups) return code;
     groups_input_tell(&job->groups);
     return cli_failed(job->c, dis_report_add_groups(job->report, job->groups.groups, v->groups.group));
-}
-
-static int read_table(report_job *job, report_table *t)
-{
-    dis_labels_read_options how = dis_labels_read_options_default();
-    how.renormalise = job->v->reading.renormalise;
-    return cli_failed(job->c, dis_labels_read(job->ctx, t->path, &how, &t->labels));
-}
-
-static int read_tables(report_job *job)
-{
-    int code = 0;
-    for (size_t i = 0; i < job->labels.n && code == 0; i++) code = read_table(job, &job->labels.table[i]);
-    for (size_t i = 0; i < job->pred.n && code == 0; i++) code = read_table(job, &job->pred.table[i]);
-    if (code == 0 && job->human.path) code = read_table(job, &job->human);
-    const bool wanted = job->v->gold && (job->v->votes.n == 0 || job->pred.n);
-    if (code == 0 && wanted) code = cli_failed(job->c, dis_gold_read(job->ctx, job->v->gold, &job->gold));
-    return code;
-}
-
-static dis_alignment_source source_of(const report_table *t)
-{
-    return (dis_alignment_source){.name = t->path, .labels = dis_labels_look(t->labels)};
-}
-
-static dis_alignment_options matching(const report_job *job)
-{
-    dis_alignment_options o = dis_alignment_options_default();
-    o.lenient = job->v->reading.lenient;
-    o.gold = job->gold;
-    return o;
-}
-
-/* In the order of the votes. */
-static dis_status add_labels_beside_votes(report_job *job)
-{
-    dis_status status = DIS_OK;
-    for (size_t i = 0; i < job->labels.n && status == DIS_OK; i++) {
-        report_table *t = &job->labels.table[i];
-        dis_labels *aligned;
-        status = dis_labels_align(job->ctx, t->labels, job->in.look.tasks, job->in.look.classes, &aligned);
-        if (status != DIS_OK) return status;
-        dis_labels_destroy(t->labels);
-        t->labels = aligned;
-        const dis_labels_view look = dis_labels_look(aligned);
-        status = dis_report_add_labels(job->report, t->name, &look);
-    }
-    return status;
-}
-
-/* By themselves, in the order of the first. */
-static dis_status add_labels(report_job *job)
-{
-    dis_alignment_source source[CLI_MAX_VALUES];
-    if (job->labels.n == 0) return DIS_OK;
-    for (size_t i = 0; i < job->labels.n; i++) source[i] = source_of(&job->labels.table[i]);
-    const dis_alignment_options o = matching(job);
-    dis_status status = dis_alignment_run(job->ctx, source, job->labels.n, &o, &job->aligned_labels);
-    if (status != DIS_OK) return status;
-    const dis_alignment_view a = dis_alignment_look(job->aligned_labels);
-    for (size_t i = 0; i < job->labels.n && status == DIS_OK; i++) {
-        const dis_labels_view look = {
-            .n_items = a.n_items, .n_classes = a.n_classes, .p = a.p[i], .tasks = a.tasks, .classes = a.classes};
-        status = dis_report_add_labels(job->report, job->labels.table[i].name, &look);
-    }
-    if (status == DIS_OK && a.gold) status = dis_report_add_gold(job->report, a.gold);
-    return status;
-}
-
-/* What people say: a file, or what a method makes of the votes. */
-static dis_status find_human(report_job *job, dis_alignment_source *out, bool *found)
-{
-    *found = false;
-    if (job->human.labels) {
-        *out = source_of(&job->human);
-        *found = true;
-        return DIS_OK;
-    }
-    if (!job->v->human_labels) return DIS_OK;
-    dis_fit_options how = dis_fit_options_default();
-    how.seed = job->v->seed;
-    const dis_status status = dis_fit_run(job->ctx, job->in.votes, job->v->human_labels, &how, &job->human_fit);
-    if (status != DIS_OK) return status;
-    *out = (dis_alignment_source){.name = job->v->votes.value[0],
-                                  .labels = {.n_items = job->in.look.n_items,
-                                             .n_classes = job->in.look.n_classes,
-                                             .p = dis_fit_p(job->human_fit),
-                                             .tasks = job->in.look.tasks,
-                                             .classes = job->in.look.classes}};
-    *found = true;
-    return DIS_OK;
-}
-
-static int add_predictions(report_job *job)
-{
-    dis_alignment_source source[CLI_MAX_VALUES + 1];
-    bool human = false;
-    const size_t n = job->pred.n;
-    if (n == 0) return 0;
-    for (size_t i = 0; i < n; i++) source[i] = source_of(&job->pred.table[i]);
-    dis_status status = find_human(job, &source[n], &human);
-    const dis_alignment_options o = matching(job);
-    if (status == DIS_OK) status = dis_alignment_run(job->ctx, source, n + human, &o, &job->aligned_pred);
-    if (status != DIS_OK) return cli_failed(job->c, status);
-    const dis_alignment_view a = dis_alignment_look(job->aligned_pred);
-    char safe[CLI_SAFE];
-    for (size_t i = 0; i < n + human; i++)
-        if (a.notes[i].items_left_out)
-            cli_warn(job->c, "%s: %zu items that another table lacks are left out (--lenient)",
-                     cli_safe(source[i].name, safe), a.notes[i].items_left_out);
-    const dis_report_test test = {.n_items = a.n_items,
-                                  .n_classes = a.n_classes,
-                                  .classes = a.classes,
-                                  .gold = a.gold,
-                                  .human = human ? a.p[n] : NULL};
-    status = dis_report_add_test(job->report, &test);
-    for (size_t i = 0; i < n && status == DIS_OK; i++)
-        status = dis_report_add_predictions(job->report, job->pred.table[i].name, a.p[i]);
-    return cli_failed(job->c, status);
 }
 
 static int add_texts(report_job *job)
@@ -470,9 +289,9 @@ static int work(report_job *job)
 {
     const report_values *v = job->v;
     int code = check_options(job);
-    if (code == 0) code = take_tables(job, &v->labels, &job->labels);
-    if (code == 0) code = take_tables(job, &v->pred, &job->pred);
-    if (code == 0) code = take_tables(job, &v->model, &job->models);
+    if (code == 0) code = report_take_tables(job, &v->labels, &job->labels);
+    if (code == 0) code = report_take_tables(job, &v->pred, &job->pred);
+    if (code == 0) code = report_take_tables(job, &v->model, &job->models);
     job->human.path = v->human;
     if (code == 0 && v->votes.n) code = votes_input_check(&job->in);
     if (code != 0) return code;
@@ -485,11 +304,11 @@ static int work(report_job *job)
     if (status == DIS_OK) status = dis_report_create(&o, &job->report);
     if (status != DIS_OK) return cli_failed(job->c, status);
     code = read_votes(job);
-    if (code == 0) code = read_tables(job);
-    if (code == 0) code = cli_failed(job->c, job->in.votes ? add_labels_beside_votes(job) : add_labels(job));
+    if (code == 0) code = report_read_tables(job);
+    if (code == 0) code = report_add_labels(job);
     if (code == 0) code = add_texts(job);
     if (code == 0 && !votes_input_is_own(&v->reading)) code = fit_all(job);
-    if (code == 0) code = add_predictions(job);
+    if (code == 0) code = report_add_predictions(job);
     if (code == 0) code = add_models(job);
     if (code == 0) code = add_sources(job);
     if (code != 0) return code;
@@ -501,14 +320,6 @@ static int work(report_job *job)
         cli_say(job->c, "%s%s%s: open it in a browser, %.2f s", cli_bold(job->c), cli_safe(v->output, safe),
                 cli_plain(job->c), cli_seconds(&job->c->start));
     return 0;
-}
-
-static void free_tables(report_tables *t)
-{
-    for (size_t i = 0; i < t->n; i++) {
-        free(t->table[i].name);
-        dis_labels_destroy(t->table[i].labels);
-    }
 }
 
 static int run(cli *c, const void *values, char **operands, size_t n_operands)
@@ -531,9 +342,9 @@ static int run(cli *c, const void *values, char **operands, size_t n_operands)
     dis_fit_destroy(job->human_fit);
     dis_names_destroy(job->texts);
     dis_gold_destroy(job->gold);
-    free_tables(&job->labels);
-    free_tables(&job->pred);
-    free_tables(&job->models);
+    report_free_tables(&job->labels);
+    report_free_tables(&job->pred);
+    report_free_tables(&job->models);
     dis_labels_destroy(job->human.labels);
     dis_made_destroy(job->made);
     groups_input_free(&job->groups);
