@@ -257,9 +257,13 @@ def test_behind(found, verdict, artefact):
         needs = [f["need"] for f in found if f["need"]]
         return f"about {min(needs)} seeds would tell" if needs else f"more than {MANY} seeds would be needed"
     reasons = {f["test"] for f in found if f["verdict"] == "fails" and f["test"]}
-    if verdict == "not" or (reasons and verdict == "in part"):
-        return " or ".join(sorted(reasons)) if len(found) == 1 or verdict == "not" else f"what fails is {' or '.join(sorted(reasons))}"
-    return ""
+    if verdict == "not":
+        return " or ".join(sorted(reasons))
+    if verdict != "in part":
+        return ""
+    needs = [f["need"] or MANY for f in found if f["verdict"] == "open"]
+    told = f"{len(needs)} open: all told with about {max(needs)} seeds" if needs and max(needs) < MANY else f"{len(needs)} open: {MANY} seeds or more would tell all" if needs else ""
+    return "; ".join(t for t in (f"what fails is {' or '.join(sorted(reasons))}" if reasons else "", told) if t)
 
 
 def spread(found):
@@ -291,7 +295,7 @@ def row(results, claim):
     return {"paper": paper, "text": text, "published": said_published, "found": found, "verdict": verdict, "remarks": remarks}
 
 
-MARKS = {"reproduced": "\u2713 **reproduced**", "in part": "\u25d0 in part", "not": "\u2717 **not**", "cannot be told": "? open"}
+MARKS = {"reproduced": "\u2713&nbsp;reproduced", "in part": "\u25d0&nbsp;in&nbsp;part", "not": "\u2717&nbsp;**not**", "cannot be told": "?&nbsp;open"}
 SAID = {"holds": "holds", "fails": "fails", "open": "open"}
 
 
@@ -304,6 +308,14 @@ def by_paper(rows):
     return lines
 
 
+def in_full(f, what):
+    """Both conditions of a comparison, and the measure where the claim has several."""
+    if not f["other"]:
+        return what
+    measure = NAMES.get(f["metric"], f["metric"])
+    return f"{f['one']} against {f['other']}" + (f", {measure}" if measure in what.split(", ") else "")
+
+
 def table_of(paper, rows):
     """The claims of a paper, a line each; all their comparisons behind a fold."""
     lines = [f"**{paper}**", "", "| | verdict | claim | published | here | seeds | remarks |", "|---|---|---|---|---|---|---|"]
@@ -312,7 +324,7 @@ def table_of(paper, rows):
     lines += ["", f"<details><summary>Every comparison of {paper}, with its interval</summary>", "", "| | comparison | difference [95 % interval] | seeds | |", "|---|---|---|---|---|"]
     for n, r in zip(names, rows):
         for what, f in zip(what_is_compared(r["found"]), r["found"]):
-            lines.append(f"| {n} | {what or f['one'] + ' to ' + f['other']} | {f['text']} | {f['n'] or ''} | {SAID[f['verdict']]}{': ' + f['test'] if f['verdict'] == 'fails' and f['test'] else ''} |")
+            lines.append(f"| {n} | {in_full(f, what)} | {f['text']} | {f['n'] or ''} | {SAID[f['verdict']]}{': ' + f['test'] if f['verdict'] == 'fails' and f['test'] else ''} |")
     return [re.sub(r"(?<=\|) {2,}(?=\|)", " ", line) for line in [*lines, "", "</details>", ""]]
 
 

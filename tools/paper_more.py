@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 
-from claims import LOWER, PERCENT, ROOT, interval
+from claims import PERCENT, ROOT, interval
 from claims import number as signed
 
 VIEWS = ["standard", "softmax", "mace", "dawid-skene"]
@@ -57,7 +57,28 @@ def first_five(path, to):
                 written.writerow(r)
 
 
+def agree(results, *line):
+    """What `dissent agree` says, by measure."""
+    done = subprocess.run([results.options.dissent, "agree", *map(str, line), "-q", "--resamples", "0"], capture_output=True, text=True)
+    if done.returncode:
+        sys.exit(done.stderr)
+    return {r["measure"]: r["value"] for r in csv.DictReader(done.stdout.splitlines())}
+
+
+def agreements(results, _):
+    """How far the crowds of MULTI-VIEW agree."""
+    data = data_of(results)
+    if not (data / "rte_snow").exists():
+        return None
+    lines = ["| | published | share of agreeing pairs | Fleiss' kappa | Krippendorff's alpha |", "|---|---|---|---|---|"]
+    for said, file, published in (("RTE", "rte_snow/annotations.csv", ".629"), ("MRE", "mre_crowdtruth/annotations_cause_expert_subset.csv", ".857"), ("POS", "pos_gimpel/annotations.csv", ".725")):
+        x = agree(results, data / file)
+        lines.append(f"| {said} | {published} | " + " | ".join(plain(float(x[m]), 3) for m in ("percent", "fleiss", "alpha_nominal")) + " |")
+    return "\n".join(lines)
+
+
 def crowds(results, _):
+    """Table 1 of SOFT-LOSS."""
     data, said = data_of(results), []
     if not (data / "labelme").exists():
         return None
@@ -67,10 +88,7 @@ def crowds(results, _):
         pathlib.Path(folder, "counts.csv").write_text(counts.replace("c", "", 10))  # classes as gold names them
         for line in ([f"{folder}/votes.csv", "--gold", data / "pos_gimpel/gold.csv"], [data / "labelme/annotations.csv", "--gold", data / "labelme/gold.csv"],
                      [f"{folder}/counts.csv", "--input", "counts", "--gold", data / "cifar10h/gold.csv"]):  # fmt: skip
-            done = subprocess.run([results.options.dissent, "agree", *map(str, line), "-q", "--resamples", "0"], capture_output=True, text=True)
-            if done.returncode:
-                sys.exit(done.stderr)
-            said.append({r["measure"]: r["value"] for r in csv.DictReader(done.stdout.splitlines())})
+            said.append(agree(results, *line))
     lines = ["| | POS, published / here | LabelMe | CIFAR-10H |", "|---|---|---|---|"]
     for label, measure, published, digits in CROWDS:
         here = [plain(float(s[measure]), digits) if s.get(measure) else "no ids of workers" for s in said]
@@ -198,7 +216,7 @@ def gains(results, key):
 STEMS = [("2 epochs", "{}, 2"), ("5 epochs", "{}, 5"), ("10 epochs, as the paper has it", "{}, 10"), ("20 epochs", "{}, 20"),
          ("10 epochs, the epoch chosen by accuracy", "{}, epoch by accuracy"), ("10 epochs, batches of 1,024", "{}, batches of 1024"), ("10 epochs, words cut at 12 letters", "{}, 12 letters")]  # fmt: skip
 BLOCKS = [(f"{said}, {v} votes{more}", f"{d}, {v} votes: {{}}") for d, said, more in (("first", "the first 2,439 tokens", ""), ("last", "the last 2,439 tokens", "")) for v in ("all", "5")]
-BLOCKS += [("the first, 5 votes, no word vectors", "no vectors: {}"), ("the first, 5 votes, vectors of 50 numbers", "50 numbers: {}")]
+BLOCKS += [("the first, 5 votes, word vectors of 50 numbers", "50 numbers: {}")]
 
 
 def mean_of(db, experiment, cell, measure):
@@ -235,25 +253,27 @@ def why_tags(results, _):
     return "\n".join(lines) if len(lines) > 2 else None
 
 
-STEPS = [("gold", "gold", 97.21), ("majority", "majority", 80.36), ("Dawid-Skene, hard", "d&s", 83.43), ("crowd layer on logits", "crowd layer", 83.54), ("soft", "soft", 84.85), ("soft, standard shares", "soft shares", 83.46)]
+STEPS = [("gold", "gold", 97.21), ("majority", "majority", 80.36), ("Dawid-Skene, hard", "d&s", 83.43), ("crowd layer on logits", "crowd layer", 83.54), ("soft", "soft", 84.85), ("soft, standard shares", "shares", 83.46)]
+KEPT = [("chosen", e) for e in (20, 200)] + [("last", e) for e in (20, 60, 200)]
 
 
 def why_steps(results, _):
-    file = "why-labelme-steps"
-    _, db = opened(results, file)
-    if not db:
-        return None
-    lines = ["| | published | " + " | ".join(f"{s}, {e} epochs" for s in ("trained on", "test images") for e in (20, 60, 200)) + " |", "|---" * 8 + "|"]
-    for said, cell, published in STEPS:
-        x = [mean_of(db, file, f"{cell}, {e}", f"{s}.accuracy") for s in ("seen", "images") for e in (20, 60, 200)]
-        if all(n for _, n in x):
-            lines.append(f"| {said} | {published:.2f} | " + " | ".join(f"{100 * v:.2f}" for v, _ in x) + " |")
-    for other in ("majority", "d&s", "crowd layer", "soft shares"):
-        got = [difference(db, file, f"soft, {e}", f"{other}, {e}", f"{s}.accuracy") for s in ("seen", "images") for e in (20, 60, 200)]
-        if all(got):
-            published = {c: p for _, c, p in STEPS}
-            lines.append(f"| soft against {dict((c, s) for s, c, _ in STEPS)[other]} | {signed(84.85 - published[other])} | " + " | ".join(got) + " |")
-    return "\n".join(lines) if len(lines) > 2 else None
+    """Accuracy on images that were trained on, by epochs and by which of them is kept."""
+    file, said = "why-labelme-steps", {"chosen": "chosen of {}", "last": "last of {}"}
+    get = lambda who, kept: results.values(file, f"{kept[0]}: {who}, {kept[1]}", "seen.accuracy")
+    lines = ["| | published | " + " | ".join(said[k].format(e) for k, e in KEPT) + " |", "|---" * (len(KEPT) + 2) + "|"]
+    for label, cell, published in STEPS:
+        x = [get(cell, k) for k in KEPT]
+        if not all(x):
+            return None
+        lines.append(f"| {label} | {published:.2f} | " + " | ".join(f"{100 * sum(v) / len(v):.2f}" for v in x) + " |")
+    for label, cell, published in STEPS[1:4] + STEPS[5:]:
+        shown = []
+        for k in KEPT:
+            mean, _, low, high = (100 * y for y in interval([a - b for a, b in zip(get("soft", k), get(cell, k))]))
+            shown.append(f"{signed(mean)} [{signed(low)}, {signed(high)}]")
+        lines.append(f"| soft against {label} | {signed(84.85 - published)} | " + " | ".join(shown) + " |")
+    return "\n".join(lines)
 
 
 def kept_epochs(results, _):
@@ -269,6 +289,35 @@ def kept_epochs(results, _):
         got = [db.execute(rows, (file, cell, low, high)).fetchone() for _, low, high in bands]
         lines.append(f"| {said} | " + " | ".join(f"{100 * v:.2f} ({n} runs)" if n else "" for n, v in got) + " |")
     return "\n".join(lines)
+
+
+def last_epochs(results, _):
+    """How many runs of tags on other tweets keep one of the last two epochs, and how accurate these are."""
+    file = "large-mtl-pos-test"
+    _, db = opened(results, file)
+    if not db:
+        return None
+    rows = "select count(*), sum(best_epoch >= 8), avg(value) from runs join measures using(key) where state = 'done' and experiment = ? and cell = ? and set_name = 'lowlands' and metric = 'accuracy'"
+    lines = ["| | runs | keep the ninth or tenth of ten epochs |", "|---|---|---|"]
+    for said, cell in (("gold", "gold"), ("gold + KL", "gold+kl"), ("silver", "silver"), ("silver + KL", "silver+kl")):
+        n, late, _ = db.execute(rows, (file, cell)).fetchone()
+        lines.append(f"| {said} | {n} | {late} |")
+    return "\n".join(lines)
+
+
+def why_tweets(results, _):
+    file = "why-mtl-pos-test"
+    _, db = opened(results, file)
+    if not db:
+        return None
+    lines = ["| epochs | one head: accuracy / macro-F1 | two heads, KL | gain in accuracy [95 %] | in macro-F1 |", "|---|---|---|---|---|"]
+    for e in (3, 10, 30):
+        one, two = f"one head, {e}", f"two heads, {e}"
+        x = [[mean_of(db, file, c, f"lowlands.{m}") for m in ("accuracy", "macro_f1")] for c in (one, two)]
+        if x[0][0][1] and x[1][0][1]:
+            shown = [" / ".join(f"{100 * v:.2f}" for v, _ in y) for y in x]
+            lines.append(f"| {e} | {shown[0]} | {shown[1]} | " + " | ".join(difference(db, file, two, one, f"lowlands.{m}") or "" for m in ("accuracy", "macro_f1")) + " |")
+    return "\n".join(lines) if len(lines) > 2 else None
 
 
 # ---- the reference run of an encoder, by PyTorch and transformers (accuracy, macro-F1, calibrated log-likelihood) ----
@@ -331,6 +380,7 @@ INDEX = [
     ("MTL", "table 3: who is right where, POS", "#part-of-speech-tags-of-tweets-five-folds-tables-1-to-3", "large-mtl-pos", "the paper's; all losses"),
     ("MTL", "table 3 in words: stemming", "#stemming-tables-1-to-3", "large-mtl-stemming", "entropy in place of kurtosis"),
     ("MULTI-VIEW", "table 1: labels", "#soft-labels-table-1", "multi-view-labels", "the paper's data but for toxicity"),
+    ("MULTI-VIEW", "appendix B: agreement", "#soft-labels-table-1", None, "all votes but toxicity's"),
     ("MULTI-VIEW", "figure 4, section 5.4: distances", "#distances-between-views-section-54-figure-4", "multi-view-labels", "the same"),
     ("MULTI-VIEW", "figures 1 and 2: RTE", "#the-conditions-with-mpnet-base-on-a-gpu-figures-1-to-3", "large-multi-view-rte", "MPNet-base instead of RoBERTa-base"),
     ("MULTI-VIEW", "figures 1 and 2: MRE", "#the-conditions-with-mpnet-base-on-a-gpu-figures-1-to-3", "large-multi-view-mre", "the same"),
@@ -386,5 +436,5 @@ def times(results, _):
     return "\n".join(lines)
 
 
-MORE = {"crowds": crowds, "hub": hub, "low-and-high": low_and_high, "why-stemming": why_stemming, "why-pos-soft-loss": why_tags, "why-labelme-steps": why_steps,
-        "kept-epochs": kept_epochs, "reference": reference, "ranges": ranges, "index": index, "times": times, **{k: gains for k in GAINS}}  # fmt: skip
+MORE = {"crowds": crowds, "agreements": agreements, "hub": hub, "low-and-high": low_and_high, "why-stemming": why_stemming, "why-pos-soft-loss": why_tags, "why-labelme-steps": why_steps,
+        "kept-epochs": kept_epochs, "last-epochs": last_epochs, "why-mtl-pos-test": why_tweets, "reference": reference, "ranges": ranges, "index": index, "times": times, **{k: gains for k in GAINS}}  # fmt: skip

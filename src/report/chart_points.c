@@ -11,7 +11,7 @@ typedef struct {
 
 static points_layout lay_out(const dis__points *p, const dis__scale *x)
 {
-    enum { SHORT = 150, LONGER = 205, MANY = 8 }; /* of many rows the height counts more than the width */
+    enum { SHORT = 150, LONGER = 205, MANY = 5 }; /* of many rows the height counts more than the width */
     double widest = 0;
     for (size_t i = 0; i < p->n; i++)
         widest = fmax(widest, dis__text_width(p->row[i].row) * (p->row[i].strong ? 1.12 : 1));
