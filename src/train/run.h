@@ -48,6 +48,10 @@ typedef struct {
 dis_status dis__train_on(const dis__device *device, dis_context *ctx, const dis_examples *train,
                          const dis_examples *dev, const dis_model_train_options *options, dis_model **out);
 
+/* train_prepare.c: everything before the first step. On failure what was made is the caller's to free. */
+dis_status dis__training_prepare(dis__training *t, dis_context *ctx, const dis_examples *train,
+                                 const dis_examples *dev);
+
 /* Labels of the items of these units, to a head of labels. */
 dis_status dis__training_put_labels(dis__training *t, int head, const uint32_t *units, size_t n);
 
