@@ -53,9 +53,9 @@ static void summarise(dis_experiment_figure *f, dis_eval_metric metric)
 {
     f->mean = f->sd = f->ci_low = f->ci_high = f->difference = f->p = (double)NAN;
     if (f->n == 0) return;
-    double sum = 0, squares = 0;
-    for (size_t i = 0; i < f->n; i++) sum += f->seed[i];
-    f->mean = sum / (double)f->n;
+    double sum = 0, squares = 0; /* from the first seed on: numbers that are the same have it as mean, and no spread */
+    for (size_t i = 1; i < f->n; i++) sum += f->seed[i] - f->seed[0];
+    f->mean = f->seed[0] + sum / (double)f->n;
     if (f->n == 1) return;
     for (size_t i = 0; i < f->n; i++) squares += (f->seed[i] - f->mean) * (f->seed[i] - f->mean);
     f->sd = sqrt(squares / (double)(f->n - 1));

@@ -51,7 +51,9 @@ static void say_progress(dis__experiment_page *p)
 static bool say_best(dis__experiment_page *p, size_t first, size_t end, size_t m)
 {
     char metric[WORDS];
+    size_t n_best = 0;
     plain_metric(p, m, metric);
+    for (size_t r = first; r < end; r++) n_best += p->t.row[r].figure[m].best;
     for (size_t r = first; r < end; r++) {
         const dis_experiment_figure *f = &p->t.row[r].figure[m];
         if (!f->best) continue;
@@ -61,7 +63,8 @@ static bool say_best(dis__experiment_page *p, size_t first, size_t end, size_t m
         dis__put_name(&say, cell->data, strlen(cell->data), 40);
         dis__putf(&say, ", ");
         put_cell_name(&say, cell->name);
-        dis__putf(&say, " is best in %s (", metric);
+        if (n_best > 1) dis__putf(&say, " and %zu other%s", n_best - 1, dis__plural(n_best - 1));
+        dis__putf(&say, " %s best in %s (", n_best > 1 ? "are alike and" : "is", metric);
         dis__put_name(&say, p->e->plan->measure[m].set, strlen(p->e->plan->measure[m].set), 30);
         dis__putf(&say, "): %s", dis__fixed(f->mean, 4).text);
         if (f->n > 1)
