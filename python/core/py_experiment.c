@@ -170,11 +170,35 @@ static PyObject *experiment_report(PyObject *module, PyObject *args, PyObject *k
     return with(module, args, keywords, do_report, nothing);
 }
 
+static PyObject *experiment_merge(PyObject *module, PyObject *args)
+{
+    const char *into;
+    PyObject *from;
+    if (!PyArg_ParseTuple(args, "sO:experiment_merge", &into, &from)) return NULL;
+    core_state *state = core_state_of_module(module);
+    core_texts texts;
+    if (core_texts_get(from, "stores", &texts) < 0) return NULL;
+    dis_merge_counts counts = {0};
+    core_call call;
+    int code = core_begin(&call, state, 1, NULL);
+    if (code == 0) {
+        core_release(&call);
+        const dis_status status = dis_experiment_merge(call.ctx, into, texts.text, texts.n, &counts);
+        core_retake(&call);
+        code = core_end(&call, status);
+    }
+    core_texts_free(&texts);
+    if (code < 0) return NULL;
+    return Py_BuildValue("{sNsNsNsN}", "added", core_count(counts.added), "known", core_count(counts.known), "differ",
+                         core_count(counts.differ), "waiting", core_count(counts.waiting));
+}
+
 static PyMethodDef functions[] = {
     {"experiment_run", CORE_KEYWORDS(experiment_run), "Does what is missing."},
     {"experiment_table", CORE_KEYWORDS(experiment_table), "One row per cell and measure."},
     {"experiment_states", CORE_KEYWORDS(experiment_states), "One row per run."},
     {"experiment_report", CORE_KEYWORDS(experiment_report), "Writes the page."},
+    {"experiment_merge", experiment_merge, METH_VARARGS, "experiment_merge(into, stores)\n\nJoins stores."},
     {NULL, NULL, 0, NULL},
 };
 

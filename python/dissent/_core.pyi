@@ -459,6 +459,7 @@ def experiment_report(
     output: str,
     threads: int = 0,
 ) -> None: ...
+def experiment_merge(into: str, stores: Sequence[str], /) -> dict[str, int]: ...
 
 class Tokenizer:
     def encode(

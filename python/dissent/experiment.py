@@ -17,7 +17,7 @@ from ._measuring import Watching
 from ._tables import Table
 from ._votes import ProgressLike, threads_of
 
-__all__ = ["report", "run", "status", "table"]
+__all__ = ["merge", "report", "run", "status", "table"]
 
 _Path = str | os.PathLike[str]
 
@@ -144,3 +144,13 @@ def report(
     """Writes one HTML page of an experiment: the table, measures over seeds, training, who is right where."""
     path, where = _where(file, store, data, filters)
     _core.experiment_report(path, **where, output=os.fspath(output), threads=threads_of(n_jobs))
+
+
+def merge(into: _Path, *stores: _Path) -> dict[str, int]:
+    """Joins stores made on several machines: runs of ``stores`` into the store ``into``, which is made where it is not
+    there.
+
+    Comes back with how many runs were ``added``, ``known`` already, known with other measures (``differ``; what was
+    there stays), and not done yet (``waiting``).
+    """
+    return _core.experiment_merge(os.fspath(into), [os.fspath(s) for s in stores])

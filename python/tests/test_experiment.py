@@ -80,3 +80,16 @@ def test_refusals(plan, tmp_path):
     plan.write_text(PLAN.replace("objective: gold}", "objective: glod}"))
     with pytest.raises(dissent.DataError, match=r"small\.yaml:\d+:\d+"):
         experiment.status(plan)
+
+
+def test_stores_are_merged(plan, tmp_path):
+    one, two, both = (tmp_path / name for name in ("one", "two", "both"))
+    experiment.run(plan, store=one, filters="cell=gold", n_jobs=1)
+    experiment.run(plan, store=two, filters="cell=soft", n_jobs=1)
+    assert experiment.merge(both, one, two) == {"added": 4, "known": 0, "differ": 0, "waiting": 0}
+    assert experiment.merge(both, one)["known"] == 2
+    whole = tmp_path / "whole"
+    experiment.run(plan, store=whole, n_jobs=1)
+    assert experiment.table(plan, store=both)["mean"].tolist() == experiment.table(plan, store=whole)["mean"].tolist()
+    with pytest.raises(dissent.FileError, match="no store there"):
+        experiment.merge(both, tmp_path / "nowhere")
