@@ -31,7 +31,7 @@ static void widen(double x, double *low, double *high)
     *high = fmax(*high, x);
 }
 
-static dis__scale scale_of(const dis__points *p)
+static dis__scale scale_of(const dis__points *p, int ticks)
 {
     double low = INFINITY, high = -INFINITY;
     for (size_t i = 0; i < p->n; i++) {
@@ -44,7 +44,15 @@ static dis__scale scale_of(const dis__points *p)
     }
     if (low > high) low = 0, high = 1;
     if (high - low < 1e-9 * fmax(1, fabs(high))) low -= .05 * fmax(.1, fabs(low)), high += .05 * fmax(.1, fabs(high));
-    return dis__scale_nice(low, high, 5, false);
+    return dis__scale_nice(low, high, ticks, false);
+}
+
+/* Ticks stand clear of each other. */
+static bool ticks_fit(const dis__scale *x, const points_layout *l)
+{
+    const double widest =
+        fmax(dis__text_width(dis__scale_text(x, x->low).text), dis__text_width(dis__scale_text(x, x->high).text));
+    return (widest + 6) * (x->high - x->low) / x->step <= l->right - l->left;
 }
 
 static void put_axis(dis__markup *m, const dis__points *p, const dis__scale *x, const points_layout *l, double top,
@@ -122,8 +130,13 @@ static void put_legend(dis__markup *m, const dis__points *p, bool intervals, boo
 void dis__chart_points(dis__markup *m, const dis__points *p, const dis__markup *name)
 {
     enum { LEGEND = 24 };
-    const dis__scale x = scale_of(p);
-    const points_layout l = lay_out(p, &x);
+    int ticks = 5;
+    dis__scale x = scale_of(p, ticks);
+    points_layout l = lay_out(p, &x);
+    while (ticks > 1 && !ticks_fit(&x, &l)) {
+        x = scale_of(p, --ticks);
+        l = lay_out(p, &x);
+    }
     const double height = LEGEND + l.row * (double)p->n + 52;
     bool intervals = false, values = false, other = false;
     for (size_t i = 0; i < p->n; i++) {
