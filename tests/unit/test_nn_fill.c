@@ -211,6 +211,52 @@ static void named(void **state)
     }
 }
 
+/* All finite numbers of 16 bits come out as what they are, in an array of more than one piece; others are refused. */
+static void halves(void **state)
+{
+    (void)state;
+    enum { WIDE = 600, HIGH = 500, ALL = WIDE * HIGH, FINITE = 0x7c00 };
+    static const dis__fill_row row = {"all", "all.weight", 0, 0};
+    const char *path = in_folder("halves.safetensors");
+    uint16_t *half = malloc(ALL * sizeof *half);
+    double *x = malloc(ALL * sizeof *x);
+    assert_true(half && x);
+    for (size_t i = 0; i < ALL; i++) half[i] = (uint16_t)(i % FINITE | (i / FINITE % 2 ? 0x8000 : 0));
+    for (int endless = 0; endless < 2; endless++) {
+        if (endless) half[ALL - 1] = 0xfc00;
+        const dis__tensor tensor = {.name = "all",
+                                    .name_length = 3,
+                                    .dtype = dis__dtype_find("F16", 3),
+                                    .n_dims = 2,
+                                    .dim = {HIGH, WIDE},
+                                    .n = ALL,
+                                    .data = half};
+        dis__out *file;
+        assert_int_equal(dis__out_open(path, &file), DIS_OK);
+        assert_int_equal(dis__out_finish(file, dis__safetensors_write(file, &tensor, 1, NULL, 0)), DIS_OK);
+        arrays a;
+        open_arrays(path, &a);
+        dis__net *net;
+        assert_int_equal(dis__net_create(&dis__device_cpu, 1, &net), DIS_OK);
+        const int in = dis__net_reals(net, "x", dis__shape_rows(dis__net_axis(net, 5), WIDE));
+        dis__head_soft(net, "head", dis__layer_linear(net, "all", in, HIGH, DIS_ACT_NONE), NULL);
+        assert_int_equal(dis__net_plan(net, NULL, NULL), DIS_OK);
+        const dis__fill fill = {
+            .file = &a.file, .path = &path, .n_files = 1, .rows = &row, .n_rows = 1, .fresh = "all.bias"};
+        assert_int_equal(dis__net_fill(net, &fill), endless ? DIS_EDATA : DIS_OK);
+        assert_int_equal(dis__param_get(net, dis__net_find_param(net, "all.weight"), x), DIS_OK);
+        for (size_t i = 0; i < ALL && !endless; i++) {
+            const int exponent = half[i] >> 10 & 31, fraction = half[i] & 1023;
+            const double size = exponent ? ldexp(1024 + fraction, exponent - 25) : ldexp(fraction, -24);
+            if (x[i] != (half[i] & 0x8000 ? -size : size)) fail_msg("%04x became %g", half[i], x[i]);
+        }
+        dis__net_destroy(net);
+        close_arrays(&a);
+    }
+    free(half);
+    free(x);
+}
+
 /* What does not fit is told by its name, and the net stays as it was. */
 static void misfits(void **state)
 {
@@ -314,8 +360,8 @@ static void parts(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rates), cmocka_unit_test(decay),   cmocka_unit_test(spread), cmocka_unit_test(buckets),
-        cmocka_unit_test(named), cmocka_unit_test(misfits), cmocka_unit_test(parts),
+        cmocka_unit_test(rates), cmocka_unit_test(decay),  cmocka_unit_test(spread),  cmocka_unit_test(buckets),
+        cmocka_unit_test(named), cmocka_unit_test(halves), cmocka_unit_test(misfits), cmocka_unit_test(parts),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
