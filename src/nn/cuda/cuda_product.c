@@ -54,11 +54,17 @@ static void drop_plan(plan *p)
     *p = (plan){0};
 }
 
+/* One per GPU for all sessions, until the process ends: to close one waits for the whole device. Guarded by
+ * dis__cuda_lock(), which whoever opens a session has. */
+static cublasLtHandle_t handles[DIS_CUDA_GPUS];
+
 dis_status dis__cuda_plans_open(dis__cuda_session *s)
 {
     DIS_TRY(s->host->alloc_zeroed(&s->plans, 1, sizeof *s->plans));
-    if (cublasLtCreate(&s->plans->handle) != CUBLAS_STATUS_SUCCESS)
+    cublasLtHandle_t *const handle = &handles[s->ordinal];
+    if (!*handle && cublasLtCreate(handle) != CUBLAS_STATUS_SUCCESS)
         return s->host->fail(DIS_EIO, "cuBLASLt does not answer on device cuda:%d", s->ordinal);
+    s->plans->handle = *handle;
     return DIS_OK;
 }
 
@@ -66,7 +72,6 @@ void dis__cuda_plans_close(dis__cuda_session *s)
 {
     if (!s->plans) return;
     for (size_t i = 0; i < SLOTS; i++) drop_plan(&s->plans->slot[i]);
-    if (s->plans->handle) cublasLtDestroy(s->plans->handle);
     s->host->free(s->plans);
 }
 
