@@ -7,7 +7,7 @@
  * where such a run begins adds its pieces up in order. */
 #include "nn/cuda/kernels.cuh"
 
-enum { WARPS = 4, CHUNK = 16384, PART = 64, RANKS = 256, SHARE = 8, NONE = 0x7fffffff };
+enum { WARPS = 4, CHUNK = 16384, PART = 64, RANKS = 256, SHARE = 8, AHEAD = 8, NONE = 0x7fffffff };
 
 template <class T> __global__ void __launch_bounds__(WARPS * 32) gather_kernel(dis__gather_args a, bool vectors)
 {
@@ -104,17 +104,14 @@ __global__ void __launch_bounds__(RANKS) rank_kernel(dis__gather_args a, size_t 
     if (mine < n && part == 0) sorted[rank] = make_int2(id, (int)mine);
 }
 
-template <class T> __device__ __forceinline__ float place_grad(const dis__gather_args &a, size_t at, size_t c)
+/* What dy's row i is multiplied by: a row of ids gives each of them its share of the mean. */
+__device__ __forceinline__ float share_of(const dis__gather_args &a, size_t i)
 {
-    const size_t i = at / a.per;
-    float share = 1;
-    if (a.mean) {
-        const size_t n = a.count ? (size_t)a.count[i] : a.per;
-        unsigned used = 0;
-        for (size_t j = 0; j < n; j++) used += a.id[i * a.per + j] >= 0;
-        if (used > 1) share = 1 / (float)used;
-    }
-    return share * as_float(((const T *)a.dy)[i * a.width + c]);
+    if (!a.mean) return 1;
+    const size_t n = a.count ? (size_t)a.count[i] : a.per;
+    unsigned used = 0;
+    for (size_t j = 0; j < n; j++) used += a.id[i * a.per + j] >= 0;
+    return used > 1 ? 1 / (float)used : 1;
 }
 
 /* Block (part, columns). */
@@ -122,33 +119,46 @@ template <class T, class D>
 __global__ void __launch_bounds__(128)
     sum_runs_kernel(dis__gather_args a, size_t from, unsigned n, const int2 *sorted, float *open)
 {
-    __shared__ int2 place[PART + 2];
-    const unsigned first = blockIdx.x * PART, last = first + PART < n ? first + PART : n;
-    for (unsigned k = threadIdx.x; k < PART + 2; k += blockDim.x) { /* with a neighbour on each side */
+    __shared__ int id[PART + 2]; /* with a neighbour on each side */
+    __shared__ unsigned row[PART + AHEAD];
+    __shared__ float share[PART + AHEAD];
+    const unsigned first = blockIdx.x * PART, m = first + PART < n ? PART : n - first;
+    for (unsigned k = threadIdx.x; k < PART + AHEAD; k += blockDim.x) {
         const long at = (long)first + k - 1;
-        place[k] = at >= 0 && at < (long)n ? sorted[at] : make_int2(-1, 0);
+        const int2 place = at >= 0 && at < (long)n ? sorted[at] : make_int2(-1, 0);
+        const bool here = k >= 1 && k <= m && place.x != NONE;
+        const size_t i = a.per == 1 ? from + (size_t)place.y : (from + (size_t)place.y) / a.per;
+        if (k < PART + 2) id[k] = place.x;
+        row[k] = here ? (unsigned)i : 0;
+        share[k] = here ? share_of(a, i) : 0;
     }
     __syncthreads();
     const size_t c = (size_t)blockIdx.y * blockDim.x + threadIdx.x, width = a.width;
-    if (c >= width || place[1].x == NONE) return;
-    const unsigned m = last - first;
+    if (c >= width || id[1] == NONE) return;
+    const T *dy = (const T *)a.dy + c;
     D *table = (D *)a.d_table;
     float sum = 0;
-    bool inside = place[0].x != place[1].x; /* the run began in this part */
-    for (unsigned k = 1; k <= m; k++) {
-        const int id = place[k].x;
-        if (id == NONE) break;
-        sum += place_grad<T>(a, from + (size_t)place[k].y, c);
-        if (k < m && place[k + 1].x == id) continue;
-        const bool goes_on = k == m && place[k + 1].x == id;
-        if (inside && !goes_on) {
-            D *to = table + (size_t)id * width + c;
-            *to = from_float<D>(as_float(*to) + sum);
-        } else {
-            open[((size_t)blockIdx.x * 2 + inside) * width + c] = sum; /* 0: began before; 1: began here, goes on */
+    bool inside = id[0] != id[1]; /* the run began in this part */
+    for (unsigned base = 1; base <= m; base += AHEAD) {
+        float x[AHEAD];
+#pragma unroll
+        for (int i = 0; i < AHEAD; i++) x[i] = as_float(dy[row[base + i] * width]); /* on their way together */
+#pragma unroll
+        for (int i = 0; i < AHEAD; i++) {
+            const unsigned k = base + i;
+            if (k > m || id[k] == NONE) return;
+            sum += share[k] * x[i];
+            if (k < m && id[k + 1] == id[k]) continue;
+            const bool goes_on = k == m && id[k + 1] == id[k];
+            if (inside && !goes_on) {
+                D *to = table + (size_t)id[k] * width + c;
+                *to = from_float<D>(as_float(*to) + sum);
+            } else {
+                open[((size_t)blockIdx.x * 2 + inside) * width + c] = sum; /* 0: began before; 1: here, goes on */
+            }
+            sum = 0;
+            inside = true;
         }
-        sum = 0;
-        inside = true;
     }
 }
 
