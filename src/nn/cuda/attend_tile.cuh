@@ -11,7 +11,7 @@
 #include "nn/cuda/cuda_attend.cuh"
 #include "nn/cuda/wgmma.cuh"
 
-enum { TILE = ATTEND_TILE, THREADS = 128, ROOM_ALIGN = 1024 };
+enum { TILE = ATTEND_TILE, THREADS = 128, ROOM_ALIGN = 1024, ROOM_ALIGNED = 128 /* by the compiler */ };
 #define LOG2E 1.4426950408889634f
 
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
@@ -35,7 +35,7 @@ template <int D> __device__ __forceinline__ bf16 *place(bf16 *tile, int row, int
     return tile + row * D + ((chunk ^ swap) * 8);
 }
 
-/* The block's shared memory, which the launch has ROOM_ALIGN bytes more of. */
+/* The block's shared memory, which the launch has as many bytes more of as may be left out. */
 __device__ __forceinline__ bf16 *aligned_room(bf16 *room)
 {
     const uint32_t at = shared_address(room), beyond = at % ROOM_ALIGN;
@@ -249,8 +249,7 @@ struct facts_ahead {
         shift = (uint32_t)e & 31;
         const int first = k0 - (int)shift; /* the key of the first word's first bit */
 #pragma unroll
-        for (int i = 0; i < 3; i++)
-            word[i] = first + 32 * i < span.y && first + 32 * i + 32 > span.x ? from[i] : 0;
+        for (int i = 0; i < 3; i++) word[i] = first + 32 * i < span.y && first + 32 * i + 32 > span.x ? from[i] : 0;
     }
     template <bool BIAS, bool DROP, bool SUMS> __device__ __forceinline__ void put(pair_facts &f) const
     {
@@ -357,7 +356,7 @@ typedef void attend_kernel_of(const attend_call call);
 static inline cudaError_t launch_tiles(cudaStream_t stream, attend_kernel_of *run, const attend_call *c, size_t bytes)
 {
     const unsigned grid = (unsigned)(attend_tiles(&c->a) * c->a.n_heads);
-    bytes += ROOM_ALIGN;
+    bytes += ROOM_ALIGN - ROOM_ALIGNED;
     cudaFuncSetAttribute((const void *)run, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
     run<<<grid, THREADS, bytes, stream>>>(*c);
     return cudaGetLastError();

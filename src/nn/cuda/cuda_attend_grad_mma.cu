@@ -266,7 +266,7 @@ template <int D, bool KEYS, bool BIAS, bool DROP>
 __global__ void __launch_bounds__(THREADS, by_group<D> || !KEYS ? 3 : 2)
     attend_grad_mma_kernel(const __grid_constant__ attend_call call)
 {
-    extern __shared__ __align__(128) bf16 any_room[];
+    extern __shared__ __align__(ROOM_ALIGNED) bf16 any_room[];
     __shared__ __align__(16) tile_facts f;
     __shared__ bool own_seen[TILE];
     attend_grad_tile<D, KEYS, BIAS, DROP>(call, aligned_room(any_room), f, own_seen);

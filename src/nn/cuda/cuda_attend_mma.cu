@@ -37,10 +37,11 @@ __device__ __forceinline__ void soften(float (&s)[8][4], float (&y)[D / 8][4], f
     }
 }
 
+/* Without dropout five blocks share a processor: registers and shared memory are just enough. */
 template <int D, bool BIAS, bool DROP>
-__global__ void __launch_bounds__(THREADS, 4) attend_mma_kernel(const __grid_constant__ attend_call call)
+__global__ void __launch_bounds__(THREADS, DROP ? 4 : 5) attend_mma_kernel(const __grid_constant__ attend_call call)
 {
-    extern __shared__ __align__(128) bf16 any_room[];
+    extern __shared__ __align__(ROOM_ALIGNED) bf16 any_room[];
     __shared__ __align__(16) tile_facts f;
     const dis__attend_args &a = call.a;
     bf16 *const room = aligned_room(any_room);

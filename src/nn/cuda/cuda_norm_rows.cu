@@ -11,7 +11,7 @@
 
 enum { SET = 4, GROUPS = NORM_WIDTH / 256, SUMS = NORM_SUMS, MANY = 256 };
 /* Blocks per processor, which is what registers are shared out for; rows at a time backward. Measured on an H200. */
-enum { NORM_BLOCKS = 8, CHAIN_BLOCKS = 5, CHAIN_ROWS = 2 };
+enum { NORM_BLOCKS = 8, ALONE_BLOCKS = 10, CHAIN_BLOCKS = 5, CHAIN_ROWS = 2 };
 
 typedef struct {
     dis__layernorm_args a;
@@ -81,9 +81,10 @@ __device__ __forceinline__ void load_8(const float *from, float (&x)[8])
 /* ---- forward ---- */
 
 /* A block has a set; thread t has numbers 8 t to 8 t + 7 of each row. Sets come from the end on, which the product before
- * has left in the cache, and the product behind begins with what is written last. */
-template <int G, bool DROP>
-__global__ void __launch_bounds__(G * 32, NORM_BLOCKS) norm_rows_kernel(const __grid_constant__ chain_call c)
+ * has left in the cache, and the product behind begins with what is written last. ALONE: there is no residual. */
+template <int G, bool DROP, bool ALONE>
+__global__ void __launch_bounds__(G * 32, ALONE ? ALONE_BLOCKS : NORM_BLOCKS)
+    norm_rows_kernel(const __grid_constant__ chain_call c)
 {
     __shared__ uint32_t drops[G * 32];
     __shared__ float room[2][G][SET];
@@ -96,7 +97,7 @@ __global__ void __launch_bounds__(G * 32, NORM_BLOCKS) norm_rows_kernel(const __
     for (int n = 0; n < SET; n++)
         if (n < here) {
             in[n] = *(const pack<bf16> *)(x + n * G * 256);
-            if (a.r) more[n] = *(const pack<bf16> *)(r + n * G * 256);
+            if (!ALONE && a.r) more[n] = *(const pack<bf16> *)(r + n * G * 256);
         }
     if (DROP) {
         draw_set<G>(c, set, drops);
@@ -115,10 +116,10 @@ __global__ void __launch_bounds__(G * 32, NORM_BLOCKS) norm_rows_kernel(const __
             in[n].get(v[n]); /* as it is stored */
         }
         float z[8];
-        if (a.r) more[n].get(z);
+        if (!ALONE && a.r) more[n].get(z);
         mean[n] = 0;
 #pragma unroll
-        for (int i = 0; i < 8; i++) mean[n] += v[n][i] += a.r ? z[i] : 0;
+        for (int i = 0; i < 8; i++) mean[n] += v[n][i] += !ALONE && a.r ? z[i] : 0;
     }
     sums_of_block<G>(mean, room[0]);
 #pragma unroll
@@ -304,7 +305,7 @@ bool dis__cuda_dropout_norm(dis__cuda_session *s, const dis__dropout_args *d, co
     if (d->n != a->n_rows * a->width || !dis__cuda_norm_wide(s, a) || !aligned16(d->x) || drop_threshold(d->rate) == 0)
         return false;
     const chain_call c = call_of(a, d);
-    norm_rows_kernel<GROUPS, true><<<grid_of(a->n_rows, SET), GROUPS * 32, 0, s->stream>>>(c);
+    norm_rows_kernel<GROUPS, true, false><<<grid_of(a->n_rows, SET), GROUPS * 32, 0, s->stream>>>(c);
     *error = cudaGetLastError();
     return true;
 }
@@ -312,7 +313,11 @@ bool dis__cuda_dropout_norm(dis__cuda_session *s, const dis__dropout_args *d, co
 bool dis__cuda_norm_rows(dis__cuda_session *s, const dis__layernorm_args *a, cudaError_t *error)
 {
     if (!dis__cuda_norm_wide(s, a)) return false;
-    norm_rows_kernel<GROUPS, false><<<grid_of(a->n_rows, SET), GROUPS * 32, 0, s->stream>>>(call_of(a, NULL));
+    const unsigned blocks = grid_of(a->n_rows, SET);
+    if (a->r)
+        norm_rows_kernel<GROUPS, false, false><<<blocks, GROUPS * 32, 0, s->stream>>>(call_of(a, NULL));
+    else
+        norm_rows_kernel<GROUPS, false, true><<<blocks, GROUPS * 32, 0, s->stream>>>(call_of(a, NULL));
     *error = cudaGetLastError();
     return true;
 }
