@@ -85,8 +85,12 @@ static cudaError_t run_apart(dis__cuda_session *s, const waiting *w)
     return error;
 }
 
-/* The next of the rows of parts; the session's stream waits where those before may not be summed yet. */
-static cudaError_t next_parts(dis__cuda_session *s, float **parts)
+size_t dis__cuda_parts(const dis__cuda_session *s)
+{
+    return s->chain && s->chain->parts[0] ? (size_t)NORM_PARTS * NORM_SUMS * NORM_WIDTH : 0;
+}
+
+cudaError_t dis__cuda_next_parts(dis__cuda_session *s, float **parts)
 {
     const size_t i = s->chain->n++ % SLOTS, now = dis__cuda_layers_done(s);
     const bool soon = now <= s->chain->layer[i] + DIS_CUDA_LAG;
@@ -103,7 +107,7 @@ static cudaError_t run_together(dis__cuda_session *s, const waiting *w)
                     {{w->params ? (float *)a->d_gain : NULL, w->params ? (float *)a->d_bias : NULL,
                       w->sums ? (float *)w->below.out : NULL}},
                     NULL};
-    const cudaError_t error = next_parts(s, &n.parts);
+    const cudaError_t error = dis__cuda_next_parts(s, &n.parts);
     return error == cudaSuccess ? dis__cuda_norm_chain(s, &n) : error;
 }
 

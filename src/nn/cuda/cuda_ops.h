@@ -109,6 +109,11 @@ cudaError_t dis__cuda_plain_gemm(dis__cuda_session *s, const dis__cuda_product_a
 /* out[c] += the sum of column c of x (n_rows x n_cols), both float32. */
 cudaError_t dis__cuda_sum_rows(dis__cuda_session *s, const float *x, size_t n_rows, size_t n_cols, float *out);
 
+/* Room for so many float32 that are summed on the side, in nets that train; 0: none. The next one: the session's stream
+ * waits where those in it may not be summed yet. */
+size_t dis__cuda_parts(const dis__cuda_session *s);
+cudaError_t dis__cuda_next_parts(dis__cuda_session *s, float **parts);
+
 /* The same for few rows. */
 cudaError_t dis__cuda_sum_parts(dis__cuda_session *s, const float *part, size_t n_parts, size_t n, float *out);
 

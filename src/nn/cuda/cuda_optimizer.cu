@@ -233,7 +233,7 @@ __global__ void __launch_bounds__(1024) clip_kernel(dis__clip_args a)
 {
     __shared__ double room[32];
     double total = 0;
-#pragma unroll 8
+#pragma unroll 32
     for (size_t b = threadIdx.x; b < a.n; b += blockDim.x) total += a.sums[b];
     total = block_sum(total, room);
     const double norm = sqrt(total);

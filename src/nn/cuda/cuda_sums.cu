@@ -37,7 +37,7 @@ __global__ void __launch_bounds__(SUM_WARPS * 32)
 }
 
 /* Rows of whole packs: a lane has a pack of columns, a block 32 packs. With GELU set, x is what the activation's
- * gradient makes of its argument (of) and dy (x), in place. */
+ * gradient makes of its argument (of) and dy (x), in place. Without a counter the parts are left as they are. */
 template <class T, bool GELU>
 __global__ void __launch_bounds__(SUM_WARPS * 32)
     pack_sums_kernel(T *x, const T *of, size_t n_rows, size_t n_cols, size_t ld, float *out, float *part,
@@ -88,7 +88,7 @@ __global__ void __launch_bounds__(SUM_WARPS * 32)
         else
             part[mine * n_cols + c0 + column] = sum;
     }
-    if (parts == 1 || !last_of_parts(counter + blockIdx.x, parts)) return;
+    if (parts == 1 || !counter || !last_of_parts(counter + blockIdx.x, parts)) return;
     for (int column = threadIdx.x; column < WIDE && c0 + column < n_cols; column += SUM_WARPS * 32)
         out[c0 + column] += sum_of_parts(part + c0 + column, parts, n_cols);
 }
@@ -114,6 +114,22 @@ static cudaError_t pack_sums(dis__cuda_session *s, const dis__column_sums_args *
     return cudaGetLastError();
 }
 
+/* The same, with the parts summed on the side: whoever reads x need not wait for that. */
+static cudaError_t gelu_parts(dis__cuda_session *s, const dis__column_sums_args *a, const void *of, size_t n_parts)
+{
+    float *parts;
+    cudaError_t error = dis__cuda_next_parts(s, &parts);
+    if (error != cudaSuccess) return error;
+    const dim3 grid(grid_of(a->n_cols, 32 * pack<bf16>::N), (unsigned)n_parts);
+    pack_sums_kernel<bf16, true><<<grid, SUM_WARPS * 32, 0, s->stream>>>((bf16 *)a->x, (const bf16 *)of, a->n_rows,
+                                                                         a->n_cols, a->ld, NULL, parts, NULL);
+    error = cudaGetLastError();
+    if (error == cudaSuccess) error = dis__cuda_to_side(s);
+    if (error == cudaSuccess) error = dis__cuda_sum_parts(s, parts, n_parts, a->n_cols, (float *)a->out);
+    dis__cuda_to_main(s);
+    return error;
+}
+
 template <class T> static bool in_packs(const dis__column_sums_args *a)
 {
     return a->n_cols % pack<T>::N == 0 && a->ld % pack<T>::N == 0 && aligned16(a->x);
@@ -127,7 +143,9 @@ bool dis__cuda_gelu_sums(dis__cuda_session *s, const void *first, const void *se
         sums->ld != sums->n_cols || sums->n_rows * sums->n_cols != act->n || !in_packs<bf16>(sums) ||
         !aligned16(act->x))
         return false;
-    *error = pack_sums<bf16, true>(s, sums, act->x);
+    const size_t n_parts = row_parts(s, sums->n_rows, sums->n_cols, 32 * pack<bf16>::N, 6);
+    const bool aside = sums->later && n_parts > 1 && n_parts * sums->n_cols <= dis__cuda_parts(s);
+    *error = aside ? gelu_parts(s, sums, act->x, n_parts) : pack_sums<bf16, true>(s, sums, act->x);
     return true;
 }
 
