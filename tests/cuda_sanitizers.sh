@@ -63,6 +63,9 @@ for tool in $tools; do
     [ "$tool" != memcheck ] || much=brief
     parts "$tool" many 24 $much
     parts "$tool" layers "$n" $much
+    parts "$tool" steps 17 once | sed -n '1p;6p;12p' # what the optimiser runs, and what only recorded steps have
+    echo "$tool test_cuda by_index 0/1 once"
+    echo "$tool test_cuda optimizers 0/1 once"
     echo "$tool test_em_cuda"
     echo "$tool test_bootstrap_cuda"
 done >"$FOLDER/list"
