@@ -128,19 +128,33 @@ cudaError_t dis__cuda_pair_terms(dis__cuda_session *s, const void *args)
     return cudaGetLastError();
 }
 
+/* Some pairs at a time: what they add is there before the first of them is added. */
 __global__ void __launch_bounds__(THREADS) pair_terms_grad_kernel(dis__pair_terms_args a)
 {
+    enum { SOME = 8 };
     const size_t c = (size_t)blockIdx.x * blockDim.x + threadIdx.x, n = a.width;
     if (c >= n) return;
-    const float *table = (const float *)a.table, scale = (float)*a.scale;
+    const float *table = (const float *)a.table, *slope = (const float *)a.slope, scale = (float)*a.scale;
     float *d = (float *)a.d_table;
-    for (size_t i = 0; i < a.n_pairs; i++) {
-        const int32_t *pair = a.pair + 3 * i;
-        const float *slope = (const float *)a.slope + 3 * i;
-        const size_t at = (size_t)pair[0] * n + c, to = (size_t)pair[1] * n + c;
-        if (slope[0] == 0 && slope[1] == 0 && slope[2] == 0) continue;
-        d[at] += scale * (slope[0] * table[at] + slope[1] * table[to]);
-        if (pair[2] != DIS_PAIR_LENGTH) d[to] += scale * (slope[1] * table[at] + slope[2] * table[to]);
+    for (size_t first = 0; first < a.n_pairs; first += SOME) {
+        size_t at[SOME], to[SOME];
+        float x[SOME], y[SOME];
+        bool both[SOME];
+#pragma unroll
+        for (int k = 0; k < SOME; k++) {
+            const size_t i = first + k < a.n_pairs ? first + k : a.n_pairs - 1;
+            at[k] = (size_t)a.pair[3 * i] * n + c, to[k] = (size_t)a.pair[3 * i + 1] * n + c;
+            both[k] = a.pair[3 * i + 2] != DIS_PAIR_LENGTH;
+            const float p = table[at[k]], q = table[to[k]];
+            x[k] = scale * (slope[3 * i] * p + slope[3 * i + 1] * q);
+            y[k] = scale * (slope[3 * i + 1] * p + slope[3 * i + 2] * q);
+        }
+#pragma unroll
+        for (int k = 0; k < SOME; k++) {
+            if (first + k >= a.n_pairs) break;
+            if (x[k] != 0) d[at[k]] += x[k];
+            if (both[k] && y[k] != 0) d[to[k]] += y[k];
+        }
     }
 }
 
