@@ -7,7 +7,11 @@
 
 enum { BLOCKS = 4096 }; /* of 200 nets at a time */
 
+#ifdef DIS_CUDA_PLAIN
+static const size_t max_kept[DIS_CUDA_KINDS]; /* initcheck is to see what nobody has written */
+#else
 static const size_t max_kept[DIS_CUDA_KINDS] = {(size_t)24 << 30, (size_t)1 << 30};
+#endif
 
 typedef struct {
     dis__cuda_block block;
