@@ -5,10 +5,10 @@
 #include "sanitized.h"
 
 /* Runs `call` with the 1st, 2nd, ... allocation, system call and short count failing, until a run no longer reaches the
- * fault; under sanitizers, where a run takes ten times as long, with a sample of them, sparser towards the end. A failed
- * allocation must come back as DIS_ELIMIT and a failed system call as DIS_EIO, and no run may leave memory behind; the
- * caller of this sees to everything else within `call` (outputs untouched) and `failed`, run after each failure (old
- * file intact, nothing left over; may be NULL). */
+ * fault; under sanitizers, where a run takes ten times as long, with a sample of them, sparser towards the end. A
+ * failed allocation must come back as DIS_ELIMIT and a failed system call as DIS_EIO, and no run may leave memory
+ * behind; the caller of this sees to everything else within `call` (outputs untouched) and `failed`, run after each
+ * failure (old file intact, nothing left over; may be NULL). */
 static inline void walk_faults(dis_status (*call)(void *arg), void (*failed)(void *arg), void *arg)
 {
     static const dis_status expected[DIS_FAULT_KINDS] = {DIS_ELIMIT, DIS_EIO, DIS_OK};

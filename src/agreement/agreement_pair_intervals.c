@@ -10,8 +10,8 @@
  *
  * and M = sum n kappa / sum n over the pairs gets ((kappa - M) + n times that) / sum n. All these sum to 0.
  *
- * What a pair adds is made of its counts (agreement_pair_table.h); then the items are gone through, and each adds up its
- * pairs of votes in the order of pairs. On several ranks each does its items, and all get what every item adds.
+ * What a pair adds is made of its counts (agreement_pair_table.h); then the items are gone through, and each adds up
+ * its pairs of votes in the order of pairs. On several ranks each does its items, and all get what every item adds.
  *
  * Cost: one pass over the votes, or as many as counting took, and O(classes) per pair of workers; then about a cycle
  * for each item that some pair shares, and resample. */

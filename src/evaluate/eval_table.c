@@ -1,5 +1,5 @@
-/* The table of metrics: names, meanings, which direction is better, ranges, and how those that are means over items come
- * from what the pass over items adds up. */
+/* The table of metrics: names, meanings, which direction is better, ranges, and how those that are means over items
+ * come from what the pass over items adds up. */
 #include "evaluate/evaluation.h"
 #include <math.h>
 #include <string.h>

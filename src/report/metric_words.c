@@ -1,5 +1,5 @@
-/* Names of metrics as people write them: "macro-F1", "calibrated log-likelihood". A name that the table does not have is
- * that of the command line with spaces. */
+/* Names of metrics as people write them: "macro-F1", "calibrated log-likelihood". A name that the table does not have
+ * is that of the command line with spaces. */
 #include "report/report_internal.h"
 #include <stdio.h>
 #include <string.h>

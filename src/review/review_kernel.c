@@ -1,9 +1,10 @@
 /* The votes of an item multiplied up for a draw of its truth: probabilities of wrong votes at each level, odds where a
- * vote is right, shares of mistakes. Only products and quotients, in the order of the votes: every instruction set gives
- * the same bits.
+ * vote is right, shares of mistakes. Only products and quotients, in the order of the votes: every instruction set
+ * gives the same bits.
  *
  * Products of an item stay in registers: products() is expanded for each small number of classes, and a vote multiplies
- * by 1 where its odds do not belong. Rows of workers are asked for some votes ahead, so that memory has time to answer. */
+ * by 1 where its odds do not belong. Rows of workers are asked for some votes ahead, so that memory has time to answer.
+ */
 #include "core/kernel.h"
 #include "labels/method.h"
 #include "review/review_sampler.h"

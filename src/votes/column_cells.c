@@ -1,6 +1,6 @@
-/* The texts of a column in memory: see column_cells.h. Cells of every kind that dissent/columns.h knows become texts where
- * they lie, numbers in a room of their own; those that are plain (1 to 64 KiB of ASCII, nearly all) need no second look,
- * and of those of up to 8 bytes the word that they are is all that is needed.
+/* The texts of a column in memory: see column_cells.h. Cells of every kind that dissent/columns.h knows become texts
+ * where they lie, numbers in a room of their own; those that are plain (1 to 64 KiB of ASCII, nearly all) need no
+ * second look, and of those of up to 8 bytes the word that they are is all that is needed.
  *
  * Cost per cell: its text read once, 8 bytes at a time. */
 #include "votes/column_cells.h"

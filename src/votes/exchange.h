@@ -1,5 +1,6 @@
-/* exchange.h: votes that several ranks have read are shared out: each step goes to all ranks or to the owner of an item.
- * dis__votes_share_out() and dis__votes_share_again() (votes_internal.h) go through them; each step's file says how. */
+/* exchange.h: votes that several ranks have read are shared out: each step goes to all ranks or to the owner of an
+ * item. dis__votes_share_out() and dis__votes_share_again() (votes_internal.h) go through them; each step's file says
+ * how. */
 #ifndef DIS_VOTES_EXCHANGE_H
 #define DIS_VOTES_EXCHANGE_H
 #include "core/comm.h"

@@ -1,7 +1,7 @@
-/* The numbers of tasks that several ranks have read: see exchange.h. A task's hash tells which rank, its home, knows who
- * had it first; those number their own in order, from where the ranks before end, and tell the others by way of the
- * homes. Cost per rank: its items three times (name, a flag, a number), and a table of its share of all tasks. Names that
- * ascend over all ranks, as those of a sorted file do, need none of that: only neighbours can have the same. */
+/* The numbers of tasks that several ranks have read: see exchange.h. A task's hash tells which rank, its home, knows
+ * who had it first; those number their own in order, from where the ranks before end, and tell the others by way of the
+ * homes. Cost per rank: its items three times (name, a flag, a number), and a table of its share of all tasks. Names
+ * that ascend over all ranks, as those of a sorted file do, need none of that: only neighbours can have the same. */
 #include "votes/exchange.h"
 #include "core/memory.h"
 #include "core/name_index.h"

@@ -3,8 +3,8 @@
  * To look up the tasks of a shuffled file one by one means a line of memory far away for every row, and then rows must
  * still be sorted. So the votes of a round are partitioned into buckets by a hash of their tasks, as they come, and at
  * the end each bucket is taken up by itself: a small table numbers its tasks, its votes are sorted by task, and where
- * they go follows from the rows in which the tasks of all buckets first appear. Buckets that are too much for the memory
- * lie in a file (core/scratch_file.h), block by block; of each as much as a block is collected in memory.
+ * they go follows from the rows in which the tasks of all buckets first appear. Buckets that are too much for the
+ * memory lie in a file (core/scratch_file.h), block by block; of each as much as a block is collected in memory.
  *
  *     DIS_TRY(dis__partition_begin(ctx, &partition, &secret, n_bytes, bucket_bytes, words_per_byte, false));
  *     ... round by round:

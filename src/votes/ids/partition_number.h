@@ -70,8 +70,8 @@ static inline const uint64_t *dis__bucket_words(const uint64_t *text, const dis_
     return dis__bucket_is_long(task->word) ? text + (task->word >> 8) : &task->word;
 }
 
-/* Numbers bucket h, all of whose records are there: tasks and their first rows into the scratch, votes by task, in place
- * of the records. class_of as in dis__partition_finish(). */
+/* Numbers bucket h, all of whose records are there: tasks and their first rows into the scratch, votes by task, in
+ * place of the records. class_of as in dis__partition_finish(). */
 dis_status dis__bucket_number(dis_context *ctx, const dis__partition *partition, size_t h, const uint16_t *class_of,
                               dis__bucket_scratch *scratch);
 /* Keeps what was found. */
