@@ -128,6 +128,7 @@ struct dis__net {
     bool planned, training_plan, training, unset;
     bool back_planned; /* for the heads that took part last time */
     bool stale;        /* gradients that are stored may be what the last update has left of them; they count as 0 */
+    bool once;         /* gradients count as 0, and this step updates by them as they come */
     bool prepared;     /* what layers make of parameters alone, in nets that never train, is made */
     dis__optimizer_options optimizer;
 

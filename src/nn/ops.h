@@ -405,6 +405,7 @@ typedef struct {
     const void *dy;
     void *dx, *d_weight, *work;
     bool add, later; /* later: d_weight */
+    bool once;       /* d_weight is 0, and the update of this step is next to read it: a device may keep it elsewhere */
 } dis__conv_args;
 #define DIS_CONV_ROWS 192 /* places of y at a time */
 
@@ -451,6 +452,7 @@ typedef struct {
     const void *dy;
     void *sums, *d_gain, *d_bias, *dx, *dr;
     bool add, add_r;
+    void *work; /* what a device keeps from batchnorm to batchnorm_grad */
 } dis__batchnorm_args;
 
 typedef enum { DIS_OPTIMIZER_SGD, DIS_OPTIMIZER_ADAM, DIS_OPTIMIZER_ADAMW, DIS_N_OPTIMIZERS } dis__optimizer_kind;

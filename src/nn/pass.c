@@ -298,6 +298,7 @@ static dis_status run_backward(dis__net *net, bool squares)
 dis_status dis__net_backward(dis__net *net)
 {
     if (!net->training_plan) return dis__fail(DIS_EBUG, "backward in a net that was planned for forward only");
+    net->once = false;
     if (!net->back_planned || !same_heads(net)) plan_backward(net);
     DIS_TRY(run_backward(net, false));
     net->stale = false;
@@ -393,6 +394,7 @@ dis_status dis__net_train(dis__net *net, double rate, bool update)
     net->pass++;
     set_step(net, rate);
     if (!net->back_planned || !same_heads(net)) plan_backward(net);
+    net->once = update && net->stale && !(net->optimizer.clip > 0);
     DIS_TRY(prepare(net, update));
     DIS_TRY(net->device->begin_step(net->session, net->key, net->n_key, &replayed));
     bool again;

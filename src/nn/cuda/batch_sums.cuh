@@ -12,7 +12,8 @@ typedef struct {
     cut c;
     float *parts; /* (parts, 2, width) */
     unsigned *counter;
-    unsigned kept, slots; /* cuda_batch_once.cu: rows of a thread that stay in shared memory, vectors of each */
+    unsigned long long *told; /* cuda_batch_once.cu, in place of parts and counter: batch_told.cuh */
+    unsigned kept, slots;     /* cuda_batch_once.cu: rows of a thread that stay in shared memory, vectors of each */
 } sum_args;
 
 template <int V>
@@ -54,7 +55,7 @@ __device__ __forceinline__ void add_gradient(const sum_args &g, const channels<V
     float v[V], yv[V] = {};
     x.get(v);
     d.get(dz);
-    if (S >= RELU_OF_Y) y.get(yv);
+    get_slope<T, V, S>(y, yv);
 #pragma unroll
     for (int i = 0; i < V; i++) {
         dz[i] = c.template slope<S>(i, g.a.act, dz[i], v[i], yv[i]);
@@ -77,7 +78,7 @@ __device__ __forceinline__ void add_gradients(const sum_args &g, const span &p, 
             if (row + b * p.down >= p.last) break;
             x[b].read(g.a.x, at);
             d[b].read(g.a.dy, at);
-            if (S >= RELU_OF_Y) y[b].read(g.a.y, at);
+            read_slope<T, V, S>(g.a, at, y[b]);
         }
 #pragma unroll
         for (int b = 0; b < BATCH; b++) {
@@ -115,6 +116,21 @@ __device__ __forceinline__ void finish_sums(const dis__batchnorm_args &a, size_t
     if (a.d_gain) ((float *)a.d_gain)[c] += (float)t;
 }
 
+/* What groups of threads have of a tile's sums, for the first of them. */
+__device__ __forceinline__ double2 add_shares(double *room, unsigned groups, unsigned tile, double s, double t,
+                                              bool first, bool *mine)
+{
+    room[threadIdx.x] = s;
+    room[SUM_THREADS + threadIdx.x] = t;
+    __syncthreads();
+    *mine = first;
+    for (unsigned i = 1; first && i < groups; i++) {
+        s += room[i * tile + threadIdx.x];
+        t += room[SUM_THREADS + i * tile + threadIdx.x];
+    }
+    return make_double2(s, t);
+}
+
 /* The parts of a tile's channels, added up by groups of threads, then the groups in order: the result for the first
  * `tile` threads, one channel each; `mine`: whether this is one of them. `room`: 2 SUM_THREADS numbers. */
 __device__ __forceinline__ double2 add_parts(const sum_args &g, unsigned tile, double *room, bool *mine)
@@ -128,25 +144,16 @@ __device__ __forceinline__ double2 add_parts(const sum_args &g, unsigned tile, d
         s += (double)__ldcg(g.parts + (size_t)p * 2 * w + c);
         t += (double)__ldcg(g.parts + ((size_t)p * 2 + 1) * w + c);
     }
-    room[threadIdx.x] = s;
-    room[SUM_THREADS + threadIdx.x] = t;
-    __syncthreads();
-    *mine = group == 0 && c < w;
-    for (unsigned i = 1; *mine && i < groups; i++) {
-        s += room[i * tile + e];
-        t += room[SUM_THREADS + i * tile + e];
-    }
-    return make_double2(s, t);
+    return add_shares(room, groups, tile, s, t, group == 0 && c < w, mine);
 }
 
-/* A block's sums to its row of parts: lanes of the same channels by exchange, then the warps in order. */
+/* Sums of lanes that have the same channels, by exchange: to room (2, groups, tile). */
 template <int V>
-__device__ __forceinline__ void put_part(const sum_args &g, unsigned tile, float *room, float (&s)[V], float (&t)[V])
+__device__ __forceinline__ unsigned warp_parts(const sum_args &g, unsigned tile, float *room, float (&s)[V],
+                                               float (&t)[V])
 {
     const unsigned across = g.c.across, together = across < 32 ? 32 : across, groups = SUM_THREADS / together;
     const unsigned group = threadIdx.x / together, lane = threadIdx.x % together;
-    const size_t w = g.a.width, col0 = blockIdx.y * (size_t)tile;
-    float *const part = g.parts + blockIdx.x * 2 * w;
     for (unsigned half = 16; half >= across; half /= 2)
 #pragma unroll
         for (int i = 0; i < V; i++) {
@@ -159,6 +166,16 @@ __device__ __forceinline__ void put_part(const sum_args &g, unsigned tile, float
             room[group * tile + lane * V + i] = s[i];
             room[(groups + group) * tile + lane * V + i] = t[i];
         }
+    return groups;
+}
+
+/* A block's sums to its row of parts: those of its warps in order. */
+template <int V>
+__device__ __forceinline__ void put_part(const sum_args &g, unsigned tile, float *room, float (&s)[V], float (&t)[V])
+{
+    const size_t w = g.a.width, col0 = blockIdx.y * (size_t)tile;
+    float *const part = g.parts + blockIdx.x * 2 * w;
+    const unsigned groups = warp_parts<V>(g, tile, room, s, t);
     __syncthreads();
     for (unsigned e = threadIdx.x; e < 2 * tile; e += SUM_THREADS) {
         const unsigned which = e / tile, c = e % tile;

@@ -9,22 +9,25 @@
 
 enum { MAX_PARTS = 132, MIN_ROWS = 32, TILE = 64, BATCH = 4 };
 
-/* Where the slope of the activation comes from; whether a ReLU's y is above 0 follows from x, or is read. What is asked
- * per number must be a constant: these kernels have no time for a switch. */
-enum slope_source { NO_SLOPE, RELU_OF_X, RELU_OF_Y, SLOPE_OF_Y };
+/* Where the slope of the activation comes from; whether a ReLU's y is above 0 follows from x, or is read: from y, or
+ * from a bit per number that was kept (args->work). What is asked per number must be a constant: these kernels have no
+ * time for a switch. */
+enum slope_source { NO_SLOPE, RELU_OF_X, RELU_OF_Y, SLOPE_OF_Y, RELU_OF_BITS };
 
 static inline slope_source slope_of_args(const dis__batchnorm_args *a)
 {
     if (a->act == DIS_ACT_NONE) return NO_SLOPE;
-    return a->act != DIS_ACT_RELU ? SLOPE_OF_Y : a->r ? RELU_OF_Y : RELU_OF_X;
+    if (a->act != DIS_ACT_RELU) return SLOPE_OF_Y;
+    return !a->r ? RELU_OF_X : a->work ? RELU_OF_BITS : RELU_OF_Y;
 }
 
-#define BY_SLOPE(call)               \
-    switch (slope_of_args(a)) {      \
-    case NO_SLOPE: call(NO_SLOPE);   \
-    case RELU_OF_X: call(RELU_OF_X); \
-    case RELU_OF_Y: call(RELU_OF_Y); \
-    default: call(SLOPE_OF_Y);       \
+#define BY_SLOPE(call)                     \
+    switch (slope_of_args(a)) {            \
+    case NO_SLOPE: call(NO_SLOPE);         \
+    case RELU_OF_X: call(RELU_OF_X);       \
+    case RELU_OF_Y: call(RELU_OF_Y);       \
+    case RELU_OF_BITS: call(RELU_OF_BITS); \
+    default: call(SLOPE_OF_Y);             \
     }
 
 /* How a matrix of rows is cut: `across` threads side by side with V channels each, TILE together, and as
@@ -81,6 +84,26 @@ template <class T, int V> struct raw {
         for (int i = 0; i < V; i++) x[i] = as_float(u.t[i]);
     }
 };
+
+/* What the slope of V numbers is read from, and as numbers. */
+template <class T, int V, slope_source S>
+__device__ __forceinline__ void read_slope(const dis__batchnorm_args &a, size_t at, raw<T, V> &y)
+{
+    if constexpr (S == RELU_OF_BITS)
+        y.w.x = ((const uint8_t *)a.work)[at / 8];
+    else if (S >= RELU_OF_Y)
+        y.read(a.y, at);
+}
+
+template <class T, int V, slope_source S> __device__ __forceinline__ void get_slope(const raw<T, V> &y, float (&v)[V])
+{
+    if constexpr (S == RELU_OF_BITS) {
+#pragma unroll
+        for (int i = 0; i < V; i++) v[i] = (float)(y.w.x >> i & 1);
+    } else if (S >= RELU_OF_Y) {
+        y.get(v);
+    }
+}
 
 template <int V> __device__ __forceinline__ void load_floats(const void *base, size_t at, float (&x)[V])
 {

@@ -6,7 +6,7 @@
  * Memory: forward x (and the residual) in and y out; backward x, dy (and y, where the slope does not follow from x) in,
  * dx (and the residual's gradient) out; and once more in what has no room. Blocks of the same channels wait for each
  * other, so all run at the same time: a cooperative launch, which the driver refuses otherwise. */
-#include "nn/cuda/batch_sums.cuh"
+#include "nn/cuda/batch_told.cuh"
 #include "nn/cuda/mma.cuh"
 
 enum { THREADS = SUM_THREADS, RESERVE = 12 << 10 }; /* RESERVE: shared memory beside what is kept */
@@ -34,28 +34,6 @@ __device__ __forceinline__ size_t place(const share &m, size_t i, size_t width)
     return (m.p.first + i * m.p.down) * width + m.p.col;
 }
 
-/* Until all n blocks are here. */
-__device__ __forceinline__ void meet(unsigned *counter, unsigned n)
-{
-    __syncthreads();
-    if (threadIdx.x == 0) {
-        __threadfence();
-        atomicAdd(counter, 1);
-        while (*(volatile unsigned *)counter < n) {}
-        __threadfence();
-    }
-    __syncthreads();
-}
-
-/* The last block that leaves makes the two counters 0 again. */
-__device__ __forceinline__ void leave(unsigned *counter, unsigned n)
-{
-    if (threadIdx.x == 0 && atomicAdd(counter + 1, 1) == n - 1) {
-        counter[0] = 0;
-        counter[1] = 0;
-    }
-}
-
 template <class T, int V> __device__ __forceinline__ raw<T, V> from_kept(const uint4 *kept, unsigned slot)
 {
     raw<T, V> x;
@@ -71,14 +49,14 @@ typedef struct {
 } totals;
 
 template <int V>
-__device__ __forceinline__ totals find_sums(const sum_args &g, double *room, float (&s)[V], float (&t)[V])
+__device__ __forceinline__ totals find_sums(const sum_args &g, const told_table &told, double *room, float (&s)[V],
+                                            float (&t)[V])
 {
     const unsigned tile = g.c.across * V;
     totals f;
     f.channel = blockIdx.y * (size_t)tile + threadIdx.x;
-    put_part<V>(g, tile, (float *)room, s, t);
-    meet(g.counter + 2 * blockIdx.y, gridDim.x);
-    f.sum = add_parts(g, tile, room, &f.mine);
+    tell_part<V>(g, told, tile, (float *)room, s, t);
+    f.sum = hear_parts(g, told, tile, room, &f.mine);
     return f;
 }
 
@@ -106,6 +84,12 @@ __device__ __forceinline__ void write_row(const dis__batchnorm_args &a, const ch
         v[i] = act_of(ACT == DIS_N_ACTS ? a.act : (dis__activation)ACT, z);
     }
     store<V>((T *)a.y + at, v);
+    if (V == 8 && ACT == DIS_ACT_RELU && a.work) {
+        unsigned above = 0;
+#pragma unroll
+        for (int i = 0; i < V; i++) above |= (unsigned)(v[i] > 0) << i;
+        ((uint8_t *)a.work)[at / 8] = (uint8_t)above;
+    }
 }
 
 template <class T, int V, int ACT>
@@ -152,11 +136,13 @@ __global__ void __launch_bounds__(THREADS, 1) forward_once_kernel(const __grid_c
     __shared__ double room[2 * THREADS];
     __shared__ float2 found[TILE];
     const dis__batchnorm_args &a = g.a;
+    const told_table told = told_of(g.told);
     const share m = share_of(g, V);
     const size_t own = blockIdx.y * (size_t)(g.c.across * V) + threadIdx.x; /* the channel it may find the sums of */
     float s[V] = {}, t[V] = {}, shift[V] = {}, gain[V] = {}, bias[V] = {};
     keep_tensor<T, V>(a.x, a.width, m, kept);
     if (g.slots > 1) keep_tensor<T, V>(a.r, a.width, m, kept + (size_t)g.kept * THREADS);
+    told_clear(told);
     const float first = threadIdx.x < g.c.across * V && own < a.width ? as_float(((const T *)a.x)[own]) : 0;
     if (m.n) {
         load<V>((const T *)a.x + m.p.col, shift);
@@ -173,7 +159,7 @@ __global__ void __launch_bounds__(THREADS, 1) forward_once_kernel(const __grid_c
         from_kept<T, V>(kept, (unsigned)i).get(v);
         add_square<V>(v, shift, s, t);
     }
-    const totals f = find_sums<V>(g, room, s, t);
+    const totals f = find_sums<V>(g, told, room, s, t);
     if (f.mine) found[threadIdx.x] = stats_of(a, first, f.sum);
     copies_wait<0>();
     __syncthreads();
@@ -188,7 +174,7 @@ __global__ void __launch_bounds__(THREADS, 1) forward_once_kernel(const __grid_c
         write_rows<T, V, ACT>(g, m, c, kept);
     }
     if (f.mine && blockIdx.x == 0) keep_stats(a, f.channel, found[threadIdx.x], f.sum);
-    leave(g.counter + 2 * blockIdx.y, gridDim.x);
+    told_leave(g.told, told);
 }
 
 /* ---- backward ---- */
@@ -217,7 +203,7 @@ __device__ __forceinline__ void write_gradient(const dis__batchnorm_args &a, con
     float v[V], dz[V], yv[V] = {}, old[V] = {};
     x.get(v);
     d.get(dz);
-    if (S >= RELU_OF_Y && !WRITTEN) y.get(yv);
+    if (!WRITTEN) get_slope<T, V, S>(y, yv);
     if (a.dx && a.add) load<V>((const T *)a.dx + at, old);
 #pragma unroll
     for (int i = 0; i < V; i++) {
@@ -247,7 +233,7 @@ __device__ __forceinline__ void write_rest(const dis__batchnorm_args &a, const s
             const size_t at = place(m, end - 1 - (size_t)b, a.width);
             x[b].read(a.x, at);
             d[b].read(WRITTEN ? a.dr : a.dy, at);
-            if (S >= RELU_OF_Y && !WRITTEN) y[b].read(a.y, at);
+            if (!WRITTEN) read_slope<T, V, S>(a, at, y[b]);
         }
 #pragma unroll
         for (int b = 0; b < SOME; b++) {
@@ -257,21 +243,30 @@ __device__ __forceinline__ void write_rest(const dis__batchnorm_args &a, const s
     }
 }
 
-/* Vectors of a row in shared memory: x, dy, and y where it is read. */
+/* Vectors of a row in shared memory: x, dy, and y where it is read. Bits lie behind them. */
 constexpr unsigned slots_of(slope_source s)
 {
-    return s >= RELU_OF_Y ? 3 : 2;
+    return s == RELU_OF_Y || s == SLOPE_OF_Y ? 3 : 2;
 }
 
-template <class T, int V, slope_source S>
-__device__ __forceinline__ void keep_rows(const dis__batchnorm_args &a, const share &m, uint4 *kept)
+__device__ __forceinline__ uint8_t *kept_bits(const sum_args &g, uint4 *kept)
 {
+    return (uint8_t *)(kept + (size_t)g.kept * 2 * THREADS) + threadIdx.x;
+}
+
+/* Bits: the first of eight threads side by side copies those of all. */
+template <class T, int V, slope_source S>
+__device__ __forceinline__ void keep_rows(const sum_args &g, const share &m, uint4 *kept)
+{
+    const dis__batchnorm_args &a = g.a;
     for (size_t i = 0; i < m.kept; i++) {
         uint4 *const to = kept + i * slots_of(S) * THREADS + threadIdx.x;
         const size_t at = place(m, i, a.width);
         copy_16(to, (const T *)a.x + at, true);
         copy_16(to + THREADS, (const T *)a.dy + at, true);
-        if (S >= RELU_OF_Y) copy_16(to + 2 * THREADS, (const T *)a.y + at, true);
+        if (slots_of(S) > 2) copy_16(to + 2 * THREADS, (const T *)a.y + at, true);
+        if (S == RELU_OF_BITS && threadIdx.x % 8 == 0)
+            copy_8(kept_bits(g, kept) + i * THREADS, (const uint8_t *)a.work + at / 8);
     }
     copies_commit();
 }
@@ -284,11 +279,14 @@ __global__ void __launch_bounds__(THREADS, 1) backward_once_kernel(const __grid_
     __shared__ float2 found[TILE];
     enum { X, D, Y, SLOTS = slots_of(S) };
     const dis__batchnorm_args &a = g.a;
+    const told_table told = told_of(g.told);
     const share m = share_of(g, V);
-    const bool early = S == RELU_OF_Y && a.dr && !a.add_r; /* dz is a value as it is, and can be read again */
+    constexpr bool bits = S == RELU_OF_BITS;
+    const bool early = (bits || S == RELU_OF_Y) && a.dr && !a.add_r; /* dz is a value as it is, and can be read again */
     channels<V> c;
     float s[V] = {}, t[V] = {}, mean[V] = {}, inverse[V] = {};
-    keep_rows<T, V, S>(a, m, kept);
+    keep_rows<T, V, S>(g, m, kept);
+    told_clear(told);
     if (m.n) {
         c.read(a, m.p.col);
         load_floats<V>(a.stats, m.p.col, mean);
@@ -296,16 +294,20 @@ __global__ void __launch_bounds__(THREADS, 1) backward_once_kernel(const __grid_
         add_gradients<T, V, S>(g, m.rest, c, mean, early, s, t);
     }
     copies_wait<0>();
+    if (bits) __syncwarp(); /* they were copied by a neighbour */
     for (size_t i = 0; i < m.kept; i++) {
         const unsigned slot = (unsigned)i * SLOTS;
         float dz[V];
-        add_gradient<T, V, S>(g, c, mean, from_kept<T, V>(kept, slot + X), from_kept<T, V>(kept, slot + D),
-                              from_kept<T, V>(kept, slot + Y % SLOTS), s, t, dz);
+        raw<T, V> y = from_kept<T, V>(kept, slot + Y % SLOTS);
+        if constexpr (S == RELU_OF_BITS) y.w.x = kept_bits(g, kept)[i * THREADS];
+        add_gradient<T, V, S>(g, c, mean, from_kept<T, V>(kept, slot + X), from_kept<T, V>(kept, slot + D), y, s, t,
+                              dz);
+        if (bits) store<V>((T *)(kept + (slot + D) * THREADS + threadIdx.x), dz); /* in place of dy */
         if (early) store<V>((T *)a.dr + place(m, i, a.width), dz);
     }
 #pragma unroll
     for (int i = 0; i < V; i++) t[i] *= inverse[i];
-    const totals f = find_sums<V>(g, room, s, t);
+    const totals f = find_sums<V>(g, told, room, s, t);
     if (f.mine) found[threadIdx.x] = make_float2((float)f.sum.x, (float)f.sum.y);
     __syncthreads();
     if (m.n) {
@@ -319,12 +321,14 @@ __global__ void __launch_bounds__(THREADS, 1) backward_once_kernel(const __grid_
         if (early) b.dr = NULL;
         for (size_t i = 0; i < m.kept; i++) {
             const unsigned slot = (unsigned)i * SLOTS;
-            write_gradient<T, V, S, false>(b, c, gr, from_kept<T, V>(kept, slot + X), from_kept<T, V>(kept, slot + D),
-                                           from_kept<T, V>(kept, slot + Y % SLOTS), place(m, i, a.width));
+            write_gradient<T, V, bits ? NO_SLOPE : S, false>(b, c, gr, from_kept<T, V>(kept, slot + X),
+                                                             from_kept<T, V>(kept, slot + D),
+                                                             from_kept<T, V>(kept, slot + Y % SLOTS),
+                                                             place(m, i, a.width));
         }
     }
     if (f.mine && blockIdx.x == 0) finish_sums(a, f.channel, f.sum.x, f.sum.y);
-    leave(g.counter + 2 * blockIdx.y, gridDim.x);
+    told_leave(g.told, told);
 }
 
 /* ---- launching ---- */
@@ -333,24 +337,24 @@ template <int V> static bool cut_once(dis__cuda_session *s, const dis__batchnorm
 {
     int together = 0;
     g->a = *a;
-    g->parts = (float *)s->scratch;
-    g->counter = s->counters;
+    g->told = (unsigned long long *)s->told;
     g->c = cut_rows(a->n_rows, a->width, V, (size_t)s->n_processors);
     return cudaDeviceGetAttribute(&together, cudaDevAttrCooperativeLaunch, s->ordinal) == cudaSuccess && together &&
-           g->c.tiles <= (unsigned)s->n_processors && 2 * g->c.tiles <= DIS_CUDA_COUNTERS &&
-           g->c.parts * 2 * a->width * sizeof(float) <= s->scratch_bytes;
+           g->c.tiles <= (unsigned)s->n_processors && g->c.parts * a->width <= TOLD_WORDS;
 }
 
-/* slots: vectors of a row that are kept; more: one more where all rows have room then. */
-static cudaError_t launch(dis__cuda_session *s, void (*kernel)(sum_args), sum_args *g, unsigned slots, bool more)
+/* slots: vectors of a row that are kept, and `beside` bytes; more: one more where all rows have room then. */
+static cudaError_t launch(dis__cuda_session *s, void (*kernel)(sum_args), sum_args *g, unsigned slots, size_t beside,
+                          bool more)
 {
     const size_t down = THREADS / g->c.across, rows = (g->c.rows_per_part + down - 1) / down, slot = THREADS * 16;
     int most = 0;
     cudaError_t error = cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, s->ordinal);
-    const size_t all = ((size_t)most - RESERVE) / slot;
-    g->slots = more && rows * (slots + 1) <= all ? slots + 1 : slots;
-    g->kept = (unsigned)(rows < all / g->slots ? rows : all / g->slots);
-    const size_t bytes = g->kept * g->slots * slot;
+    const size_t all = (size_t)most - RESERVE;
+    g->slots = more && rows * (slots + 1) * slot <= all ? slots + 1 : slots;
+    const size_t row = g->slots * slot + THREADS * beside;
+    g->kept = (unsigned)(rows < all / row ? rows : all / row);
+    const size_t bytes = g->kept * row;
     if (error == cudaSuccess) error = allow_shared(s, (const void *)kernel, bytes);
     if (error != cudaSuccess) return error;
     cudaLaunchAttribute together = {};
@@ -372,13 +376,13 @@ template <class T> static bool forward_of(dis__cuda_session *s, const dis__batch
     sum_args g;
     if (!vectors<T>(a) || !cut_once<V>(s, a, &g)) return false;
     if constexpr (one_for_all<T, V>)
-        *error = launch(s, forward_once_kernel<T, V, DIS_N_ACTS>, &g, 1, a->r);
+        *error = launch(s, forward_once_kernel<T, V, DIS_N_ACTS>, &g, 1, 0, a->r);
     else if (a->act == DIS_ACT_RELU)
-        *error = launch(s, forward_once_kernel<T, V, DIS_ACT_RELU>, &g, 1, a->r);
+        *error = launch(s, forward_once_kernel<T, V, DIS_ACT_RELU>, &g, 1, 0, a->r);
     else if (a->act == DIS_ACT_NONE)
-        *error = launch(s, forward_once_kernel<T, V, DIS_ACT_NONE>, &g, 1, a->r);
+        *error = launch(s, forward_once_kernel<T, V, DIS_ACT_NONE>, &g, 1, 0, a->r);
     else
-        *error = launch(s, forward_once_kernel<T, V, DIS_N_ACTS>, &g, 1, a->r);
+        *error = launch(s, forward_once_kernel<T, V, DIS_N_ACTS>, &g, 1, 0, a->r);
     return true;
 }
 
@@ -387,10 +391,10 @@ template <class T> static bool backward_of(dis__cuda_session *s, const dis__batc
     enum { V = 16 / sizeof(T) };
     sum_args g;
     if (!vectors<T>(a) || !cut_once<V>(s, a, &g)) return false;
-#define ONCE(S)                                                                    \
-    do {                                                                           \
-        *error = launch(s, backward_once_kernel<T, V, S>, &g, slots_of(S), false); \
-        return true;                                                               \
+#define ONCE(S)                                                                                       \
+    do {                                                                                              \
+        *error = launch(s, backward_once_kernel<T, V, S>, &g, slots_of(S), S == RELU_OF_BITS, false); \
+        return true;                                                                                  \
     } while (0)
     if constexpr (one_for_all<T, V>)
         ONCE(SLOPE_OF_Y);
@@ -414,4 +418,12 @@ extern "C" bool dis__cuda_batchnorm_grad_once(dis__cuda_session *s, const void *
     const dis__batchnorm_args *first = (const dis__batchnorm_args *)sums, *a = (const dis__batchnorm_args *)rows;
     if (first->dy != a->dy || first->sums != a->sums || a->n_rows == 0 || a->width == 0) return false;
     return s->value == DIS_BFLOAT16 ? backward_of<bf16>(s, a, error) : backward_of<float>(s, a, error);
+}
+
+/* Where the slope follows from y, backward reads a bit of it: of whole tiles, because it is copied in eights. */
+extern "C" size_t dis__cuda_batchnorm_work(dis__cuda_session *s, const void *args)
+{
+    const dis__batchnorm_args *a = (const dis__batchnorm_args *)args;
+    const bool bits = s->value == DIS_BFLOAT16 && a->act == DIS_ACT_RELU && a->r && a->width % TILE == 0;
+    return bits ? a->n_rows * a->width / 8 : 0;
 }

@@ -5,7 +5,8 @@
  * A plan is chosen once per shape and session: the first that the heuristics name, that is built, needs no more work
  * memory than there is, runs on tensor cores and gives the same bytes every time (engines say which do not). Never by
  * timing: another run would choose another. The weight's gradient comes in bfloat16 (engines that give it in float32
- * took ten times as long on an H200) and is added to the one in float32 by a kernel of our own. */
+ * took ten times as long on an H200) and is added to the one in float32 by a kernel of our own, or, where that is 0 and
+ * the update comes next, is left for the update to read. */
 #include "nn/cuda/cuda_cudnn.h"
 #include "nn/cuda/cuda_host.h"
 #if __has_include(<cudnn.h>) && !defined DIS_CUDA_PLAIN
@@ -429,8 +430,10 @@ bool dis__cudnn_conv(dis__cuda_session *s, const dis__conv_args *a, dis__cudnn_k
     if (!p || !p->plan) return false;
     *error = cudaSuccess;
     if (kind == DIS_CUDNN_BY_WEIGHT) {
-        if (!execute(s, p, work.at, a->x, a->work, a->dy)) *error = cudaErrorUnknown;
-        if (*error == cudaSuccess)
+        const size_t n = a->out * a->kernel_h * a->kernel_w * a->channels;
+        void *const whole = a->once && width == a->channels ? dis__cuda_whole_gradient(s, a->d_weight, n) : NULL;
+        if (!execute(s, p, work.at, a->x, whole ? whole : a->work, a->dy)) *error = cudaErrorUnknown;
+        if (*error == cudaSuccess && !whole)
             *error = dis__cuda_add_weight(s, (float *)a->d_weight, a->work, a->out * a->kernel_h * a->kernel_w,
                                           a->channels, width);
     } else if (!execute(s, p, work.at, kind == DIS_CUDNN_FORWARD ? a->x : a->dx, dis__cuda_weight(s, a->weight),

@@ -52,10 +52,12 @@ static void close_session(void *session)
     dis__cudnn_close(s);
     dis__nccl_close(s);
     dis__cuda_put_back(s->copy);
+    dis__cuda_put_back(s->gradients);
     dis__cuda_put_back(s->scratch);
     dis__cuda_put_back(s->product_work);
     dis__cuda_put_back(s->product_twin);
     dis__cuda_put_back(s->counters);
+    dis__cuda_put_back(s->told);
     if (s->stream) cudaStreamDestroy(s->stream);
     dis__cuda_unlock();
     s->host->free(s);
@@ -75,6 +77,8 @@ static dis_status open_parts(dis__cuda_session *s)
              dis__cuda_get(DIS_CUDA_THERE, s->ordinal, DIS_CUDA_COUNTERS * sizeof *s->counters, (void **)&s->counters),
              doing);
     CUDA_TRY(s, cudaMemsetAsync(s->counters, 0, DIS_CUDA_COUNTERS * sizeof *s->counters, s->stream), doing);
+    CUDA_TRY(s, dis__cuda_get(DIS_CUDA_THERE, s->ordinal, DIS_CUDA_TOLD, &s->told), doing);
+    CUDA_TRY(s, cudaMemsetAsync(s->told, 255, DIS_CUDA_TOLD, s->stream), doing);
     DIS_TRY(dis__cuda_copies_open(s));
     DIS_TRY(dis__cuda_plans_open(s));
     DIS_TRY(dis__cuda_update_open(s));
@@ -163,6 +167,11 @@ static cudaError_t take_memory(dis__cuda_session *s, dis__memory what, size_t ro
     if (zeroed) error = cudaMemsetAsync(*at, 0, room, s->stream);
     if (error == cudaSuccess && what == DIS_MEMORY_PARAMS && s->value != DIS_FLOAT32 && !s->copy)
         error = dis__cuda_get(DIS_CUDA_THERE, s->ordinal, room / 2 + 256, &s->copy);
+    if (error == cudaSuccess && what == DIS_MEMORY_GRADS && s->wants_gradients) {
+        dis__cuda_put_back(s->gradients);
+        s->gradients = NULL;
+        error = dis__cuda_get(DIS_CUDA_THERE, s->ordinal, room / 2 + 256, &s->gradients);
+    }
     if (error != cudaSuccess) dis__cuda_put_back(*at);
     return error;
 }

@@ -30,6 +30,7 @@ typedef struct dis__cuda_updates dis__cuda_updates; /* updates that wait to be r
 
 enum {
     DIS_CUDA_COUNTERS = 4096,    /* of blocks that are done; each is 0 between operations */
+    DIS_CUDA_TOLD = 320 << 10,   /* bytes of sums that blocks of a launch tell each other: batch_told.cuh */
     DIS_CUDA_SCRATCH = 64 << 20, /* bytes, at least */
     DIS_CUDA_PRODUCT = 32 << 20, /* bytes of work memory of products */
     DIS_CUDA_CHAIN = 40 << 20,   /* bytes, at most, of sums around normalisations: cuda_norm_chain.cu */
@@ -45,10 +46,13 @@ typedef struct dis__cuda_session {
     dis__cuda_region region[DIS_N_MEMORIES]; /* the last one of each kind */
     void *copy;                              /* of parameters, in bfloat16; NULL: values are float32 */
     bool stale;                              /* parameters were written without their copy */
-    char *scratch;                           /* within one operation; scratch_bytes, as plans asked for */
+    void *gradients; /* of weights, in bfloat16, as libraries give them (dis__cuda_whole_gradient); NULL: not wanted */
+    bool wants_gradients;
+    char *scratch; /* within one operation; scratch_bytes, as plans asked for */
     size_t scratch_bytes;
     char *product_work, *product_twin; /* products take turns; NULL: there is one */
     unsigned *counters;
+    void *told;
     dis__cuda_plans *plans;
     dis__cuda_steps *steps;
     dis__cuda_copies *copies;
@@ -78,6 +82,7 @@ void dis__cuda_want(dis__cuda_session *s, size_t bytes);
 /* Bytes of args->work, for the operations that have it (rows of the table in cuda_plan.c). */
 size_t dis__cuda_attend_work(dis__cuda_session *s, const void *args);
 size_t dis__cuda_attend_grad_work(dis__cuda_session *s, const void *args);
+size_t dis__cuda_batchnorm_work(dis__cuda_session *s, const void *args);
 size_t dis__cuda_conv_work(dis__cuda_session *s, const void *args);
 size_t dis__cuda_conv_grad_work(dis__cuda_session *s, const void *args);
 size_t dis__cuda_recurrent_work(dis__cuda_session *s, const void *args);
@@ -154,6 +159,10 @@ bool dis__cuda_ahead(dis__cuda_session *s, const void *made, cudaStream_t *side,
 cudaError_t dis__cuda_ahead_done(dis__cuda_session *s);
 
 cudaError_t dis__cuda_to_bfloat16(dis__cuda_session *s, void *to, const float *from, size_t n);
+/* Where the gradient of n weights may be put in bfloat16 instead of being added to d_weight: the next update takes it
+ * from there. NULL: nowhere. */
+void *dis__cuda_whole_gradient(dis__cuda_session *s, const void *d_weight, size_t n);
+void dis__cuda_forget_gradients(dis__cuda_session *s); /* a step begins */
 /* Updates that wait are run. */
 cudaError_t dis__cuda_update_flush(dis__cuda_session *s);
 /* So is everything else that waits for what follows it; and what was copied in since is fetched. */

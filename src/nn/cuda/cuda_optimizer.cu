@@ -3,15 +3,16 @@
  * A step updates many runs of parameters that differ in decay and rate, one behind the other in the arenas. They wait
  * until something else is to be done and then are one launch: the table of runs goes along as an argument. Each number
  * is read and written once: parameter, gradient (0 afterwards, where the next one is added to it) and state, and the
- * copy in bfloat16 that products read; 34 bytes for Adam, 30 without the gradient's zeros. */
+ * copy in bfloat16 that products read; 34 bytes for Adam, 30 without the gradient's zeros. Gradients that a library has
+ * made in bfloat16 are read as they are, from beside the others. */
 #include "nn/cuda/cuda_host.h"
-#include "nn/cuda/kernels.cuh"
+#include "nn/cuda/value.cuh"
 
-enum { RUNS = 250, CHUNK = 4096 };
+enum { RUNS = 250, CHUNK = 4096, WHOLE = 128 };
 
 typedef struct {
-    unsigned first; /* in fours, from the first parameter of the launch */
-    unsigned n : 31, stored : 1;
+    unsigned first;                          /* in fours, from the first parameter of the launch */
+    unsigned n : 30, stored : 1, beside : 1; /* beside: the gradient is in bfloat16 */
     float factor, decay;
 } run;
 
@@ -19,13 +20,22 @@ typedef struct {
 typedef struct {
     dis__update_args args; /* of the first run: pointers, kind and constants */
     bf16 *copy;            /* of the parameters; NULL: none */
+    const bf16 *beside;    /* gradients; NULL: none */
     unsigned n_runs, n_fours;
     run runs[RUNS];
 } updates;
 
+/* Gradients that lie beside the others. */
+typedef struct {
+    const char *at; /* where they would be */
+    size_t n;
+} whole;
+
 struct dis__cuda_updates {
     updates waiting;
     bool any;
+    whole whole[WHOLE];
+    size_t n_whole;
 };
 
 dis_status dis__cuda_update_open(dis__cuda_session *s)
@@ -36,6 +46,23 @@ dis_status dis__cuda_update_open(dis__cuda_session *s)
 void dis__cuda_update_close(dis__cuda_session *s)
 {
     if (s->update) s->host->free(s->update);
+}
+
+void *dis__cuda_whole_gradient(dis__cuda_session *s, const void *d_weight, size_t n)
+{
+    const dis__cuda_region *grads = &s->region[DIS_MEMORY_GRADS];
+    const char *at = (const char *)d_weight;
+    dis__cuda_updates *u = s->update;
+    if (!s->gradients || u->n_whole == WHOLE || n % 4 || at < grads->at || at >= grads->at + grads->bytes ||
+        (at - grads->at) % 32)
+        return NULL;
+    u->whole[u->n_whole++] = {at, n};
+    return (char *)s->gradients + (at - grads->at) / 2;
+}
+
+void dis__cuda_forget_gradients(dis__cuda_session *s)
+{
+    s->update->n_whole = 0;
 }
 
 struct constants {
@@ -61,13 +88,22 @@ __device__ __forceinline__ float adam(const dis__update_args &a, const constants
     return x - k.rate * m / (sqrtf(v) * k.root + (float)a.epsilon);
 }
 
+__device__ __forceinline__ float4 four_of(const bf16 *from, unsigned i)
+{
+    float x[4];
+    load<4>(from + 4 * (size_t)i, x);
+    return make_float4(x[0], x[1], x[2], x[3]);
+}
+
 /* Four numbers of each array. */
 template <bool ADAM, bool STATE> struct fours {
     float4 p, g, m, v;
 
-    __device__ __forceinline__ void load(const dis__update_args &a, unsigned i)
+    __device__ __forceinline__ void load(const updates &u, bool beside, unsigned i)
     {
-        p = ((const float4 *)a.param)[i], g = ((const float4 *)a.grad)[i];
+        const dis__update_args &a = u.args;
+        p = ((const float4 *)a.param)[i];
+        g = beside ? four_of(u.beside, i) : ((const float4 *)a.grad)[i];
         m = v = make_float4(0, 0, 0, 0);
         if (STATE) m = ((const float4 *)a.m)[i];
         if (ADAM) v = ((const float4 *)a.v)[i];
@@ -79,10 +115,10 @@ template <bool ADAM, bool STATE> struct fours {
         p.z = ADAM ? adam(a, k, p.z, g.z, m.z, v.z) : sgd(a, k, p.z, g.z, m.z);
         p.w = ADAM ? adam(a, k, p.w, g.w, m.w, v.w) : sgd(a, k, p.w, g.w, m.w);
     }
-    __device__ __forceinline__ void store(const updates &u, bool stored, unsigned i) const
+    __device__ __forceinline__ void store(const updates &u, const run &r, unsigned i) const
     {
         ((float4 *)u.args.param)[i] = p;
-        if (!stored) ((float4 *)u.args.grad)[i] = make_float4(0, 0, 0, 0);
+        if (!r.stored && !r.beside) ((float4 *)u.args.grad)[i] = make_float4(0, 0, 0, 0);
         if (STATE) ((float4 *)u.args.m)[i] = m;
         if (ADAM) ((float4 *)u.args.v)[i] = v;
         if (!u.copy) return;
@@ -124,17 +160,17 @@ template <bool ADAM, bool STATE> __global__ void __launch_bounds__(256) update_k
 {
     const unsigned begin = blockIdx.x * (CHUNK / 4), first = begin + threadIdx.x;
     fours<ADAM, STATE> now, next;
-    if (first < u.n_fours) now.load(u.args, first);
-    const dis__step_scalars step = *u.args.step;
     unsigned r = run_at(u, begin), known = r;
+    if (first < u.n_fours) now.load(u, u.runs[r].beside, first);
+    const dis__step_scalars step = *u.args.step;
     constants k = constants_of<ADAM>(u, step, r);
     if (begin >= u.runs[r].first && begin + CHUNK / 4 <= u.runs[r].first + u.runs[r].n) { /* within one run */
-        const bool stored = u.runs[r].stored;
+        const run one = u.runs[r];
 #pragma unroll
         for (unsigned t = 0; t < CHUNK / 4; t += 256) {
-            if (t + 256 < CHUNK / 4) next.load(u.args, first + t + 256);
+            if (t + 256 < CHUNK / 4) next.load(u, one.beside, first + t + 256);
             now.move(u.args, k);
-            now.store(u, stored, first + t);
+            now.store(u, one, first + t);
             now = next;
         }
         return;
@@ -144,9 +180,9 @@ template <bool ADAM, bool STATE> __global__ void __launch_bounds__(256) update_k
         if (i >= u.runs[r].first + u.runs[r].n) continue; /* between runs */
         if (r != known) k = constants_of<ADAM>(u, step, r);
         known = r;
-        now.load(u.args, i);
+        now.load(u, u.runs[r].beside, i);
         now.move(u.args, k);
-        now.store(u, u.runs[r].stored, i);
+        now.store(u, u.runs[r], i);
     }
 }
 
@@ -176,26 +212,68 @@ static bool joins(const updates *u, const dis__update_args *a)
            (!a->m || (char *)a->m - (char *)b->m == on) && (!a->v || (char *)a->v - (char *)b->v == on);
 }
 
-/* Arenas are cut in sixteens, so a run's end may lie within padding, which is 0 and stays so. */
-cudaError_t dis__cuda_update(dis__cuda_session *s, const void *args)
+static cudaError_t update_run(dis__cuda_session *s, const dis__update_args *a, bool beside)
 {
-    const dis__update_args *a = (const dis__update_args *)args;
     updates *u = &s->update->waiting;
-    if (a->n == 0) return cudaSuccess;
     if (s->update->any && !joins(u, a)) {
         const cudaError_t error = dis__cuda_update_flush(s);
         if (error != cudaSuccess) return error;
     }
     if (!s->update->any) {
+        const ptrdiff_t at = (char *)a->grad - s->region[DIS_MEMORY_GRADS].at;
         u->args = *a;
         u->copy = s->copy ? (bf16 *)dis__cuda_weight(s, a->param) : NULL;
+        u->beside = s->gradients ? (const bf16 *)((char *)s->gradients + at / 2) : NULL;
         u->n_runs = u->n_fours = 0;
         s->update->any = true;
     }
     const unsigned first = (unsigned)(((char *)a->param - (char *)u->args.param) / 16), n = (unsigned)((a->n + 3) / 4);
-    u->runs[u->n_runs++] = {first, n & 0x7fffffffu, a->stored, (float)a->factor, (float)a->decay};
+    u->runs[u->n_runs++] = {first, n & 0x3fffffffu, a->stored, beside, (float)a->factor, (float)a->decay};
     u->n_fours = first + n;
     return cudaSuccess;
+}
+
+/* The first of the gradients beside that begins within n numbers from `grad` on, which is taken out; n: there is none. */
+static whole take_whole(dis__cuda_updates *u, const char *grad, size_t n)
+{
+    size_t best = u->n_whole;
+    for (size_t i = 0; i < u->n_whole; i++) {
+        const char *const at = u->whole[i].at;
+        if (at >= grad && at < grad + n * sizeof(float) && (best == u->n_whole || at < u->whole[best].at)) best = i;
+    }
+    if (best == u->n_whole) return {grad + n * sizeof(float), 0};
+    const whole found = u->whole[best];
+    u->whole[best] = u->whole[--u->n_whole];
+    return found;
+}
+
+/* The same arguments, `skip` numbers on. */
+static dis__update_args further(const dis__update_args *a, size_t skip, size_t n)
+{
+    dis__update_args b = *a;
+    b.n = n;
+    b.param = (float *)a->param + skip;
+    b.grad = (float *)a->grad + skip;
+    b.m = a->m ? (float *)a->m + skip : NULL;
+    b.v = a->v ? (float *)a->v + skip : NULL;
+    return b;
+}
+
+/* Arenas are cut in sixteens, so a run's end may lie within padding, which is 0 and stays so. */
+cudaError_t dis__cuda_update(dis__cuda_session *s, const void *args)
+{
+    const dis__update_args *a = (const dis__update_args *)args;
+    cudaError_t error = cudaSuccess;
+    for (size_t at = 0; error == cudaSuccess && at < a->n;) {
+        const char *const grad = (const char *)((const float *)a->grad + at);
+        const whole w = take_whole(s->update, grad, a->n - at);
+        const size_t before = (size_t)(w.at - grad) / sizeof(float);
+        const dis__update_args plain = further(a, at, before), beside = further(a, at + before, w.n);
+        if (before) error = update_run(s, &plain, false);
+        if (error == cudaSuccess && w.n) error = update_run(s, &beside, true);
+        at += before + w.n;
+    }
+    return error;
 }
 
 /* ---- norms ---- */

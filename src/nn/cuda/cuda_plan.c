@@ -11,6 +11,7 @@ static size_t (*const work[DIS_N_OPS])(dis__cuda_session *s, const void *args) =
     [DIS_OP_attend] = dis__cuda_attend_work,       [DIS_OP_attend_grad] = dis__cuda_attend_grad_work,
     [DIS_OP_conv] = dis__cuda_conv_work,           [DIS_OP_conv_grad] = dis__cuda_conv_grad_work,
     [DIS_OP_recurrent] = dis__cuda_recurrent_work, [DIS_OP_recurrent_grad] = dis__cuda_recurrent_grad_work,
+    [DIS_OP_batchnorm] = dis__cuda_batchnorm_work,
 };
 
 size_t dis__cuda_plan(void *session, dis__op op, const void *args)

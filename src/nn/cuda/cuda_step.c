@@ -84,6 +84,7 @@ dis_status dis__cuda_begin_step(void *session, const uint64_t *key, size_t n, bo
     CUDA_TRY(s, dis__cuda_refresh(s), "copying parameters");
     CUDA_TRY(s, dis__cuda_flush(s), "update");
     dis__cuda_side_step(s, !t || !t->graph);
+    dis__cuda_forget_gradients(s);
     if (!t) return remember(s, key, n, hash);
     if (t->lost == TRIES) return DIS_OK;
     if (t->graph) {
@@ -154,6 +155,7 @@ dis_status dis__cuda_end_step(void *session, bool *again)
         cudaGetLastError();
         s->why[0] = 0;
         t->lost++;
+        dis__cuda_forget_gradients(s);
         *again = true;
         return DIS_OK;
     }

@@ -42,6 +42,12 @@ __device__ __forceinline__ void copy_16(void *to, const void *from, bool there)
                  : "memory");
 }
 
+/* 8 bytes, by way of the first cache. */
+__device__ __forceinline__ void copy_8(void *to, const void *from)
+{
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"(shared_address(to)), "l"(from) : "memory");
+}
+
 __device__ __forceinline__ void copies_commit()
 {
     asm volatile("cp.async.commit_group;" ::: "memory");

@@ -8,14 +8,7 @@ typedef struct {
 
 static const double EPSILON = 1e-5, MOMENTUM = .1;
 enum { GAIN, BIAS, RUNNING_MEAN, RUNNING_VAR };
-enum { STATS, SUMS };
-
-static dis_status plan(dis__net *net, dis__layer *layer)
-{
-    const size_t bytes = dis__size(dis__shape_of(net, layer->out)->channels, 2 * dis__real(net, DIS_ROLE_STAT), 0);
-    DIS_TRY(dis__layer_work(net, layer, bytes, DIS_WORK_KEPT));
-    return dis__layer_work(net, layer, bytes, DIS_WORK_BACKWARD);
-}
+enum { STATS, SUMS, OWN };
 
 static dis__batchnorm_args arguments(const dis__net *net, const dis__layer *layer)
 {
@@ -28,6 +21,7 @@ static dis__batchnorm_args arguments(const dis__net *net, const dis__layer *laye
         .running_var = dis__param_of(net, layer, RUNNING_VAR),
         .y = dis__data(net, layer->out),
         .stats = layer->work[STATS],
+        .work = layer->n_works > OWN ? layer->work[OWN] : NULL,
         .n_rows = dis__rows_now(net, layer->out),
         .width = dis__shape_of(net, layer->out)->channels,
         .act = ((const batchnorm *)layer->own)->act,
@@ -35,6 +29,17 @@ static dis__batchnorm_args arguments(const dis__net *net, const dis__layer *laye
         .momentum = MOMENTUM,
         .fixed = !net->training,
     };
+}
+
+static dis_status plan(dis__net *net, dis__layer *layer)
+{
+    const size_t bytes = dis__size(dis__shape_of(net, layer->out)->channels, 2 * dis__real(net, DIS_ROLE_STAT), 0);
+    dis__batchnorm_args args = arguments(net, layer);
+    args.r = layer->in[1] == DIS_NONE ? NULL : layer; /* whether there is one */
+    DIS_TRY(dis__layer_work(net, layer, bytes, DIS_WORK_KEPT));
+    DIS_TRY(dis__layer_work(net, layer, bytes, DIS_WORK_BACKWARD));
+    const size_t own = dis__layer_runs(net, DIS_OP_batchnorm, &args);
+    return own && net->training_plan ? dis__layer_work(net, layer, own, DIS_WORK_KEPT) : DIS_OK;
 }
 
 static dis_status forward(dis__net *net, dis__layer *layer)

@@ -78,6 +78,7 @@ static dis_status backward(dis__net *net, dis__layer *layer)
     args.d_weight = dw;
     args.work = layer->work[0];
     args.later = true;
+    args.once = net->once;
     return args.dx || dw ? dis__op_run(net, DIS_OP_conv_grad, &args) : DIS_OK;
 }
 
