@@ -118,6 +118,7 @@ static const struct {
     {LARGE(many_norms), {{4096, 1, 1}, {4099, 1, 1}, {4200, 1, 1}}},
     {LARGE(many_gelus), {{4096, 1, 1}, {4099, 1, 1}, {4200, 1, 1}}},
     {LARGE(conv_64), {{1, 1, 1}, {3, 1, 1}, {40, 1, 1}}},
+    {LARGE(conv_weights), {{1, 1, 1}, {3, 1, 1}, {21, 1, 1}}},
     {LARGE(batchnorm_many), {{11, 1, 1}, {3799, 1, 1}, {NN_MANY_IMAGES, 1, 1}}},
 };
 enum { NN_MANY = sizeof nn_many / sizeof *nn_many };

@@ -137,11 +137,27 @@ static void case_conv_64(nn_net *f)
 {
     f->rows = dis__net_axis(f->net, 40);
     const int in = nn_reals(f, (dis__shape){f->rows, DIS_NONE, 16, 24, 3});
-    const int x = dis__layer_linear(f->net, "below", in, 64, DIS_ACT_TANH);
+    const int below = dis__layer_linear(f->net, "below", in, 64, DIS_ACT_TANH);
+    const int x = dis__layer_add(f->net, below, convolve_plain(f, "colours", in, DIS_NONE, 64, 3, 1));
     const int y = convolve_plain(f, "first", x, DIS_NONE, 64, 3, 1);
     const int z = convolve_plain(f, "second", y, DIS_NONE, 64, 3, 1);
     const int sum = dis__layer_pool(f->net, dis__layer_add(f->net, x, z), DIS_NONE, DIS_POOL_MEAN);
     above(f, dis__layer_layernorm(f->net, "norm", sum, DIS_NONE));
+}
+
+/* Weights that devices have gradients of their own for: of images that are no multiple of a tile, and of small ones. */
+static void case_conv_weights(nn_net *f)
+{
+    f->rows = dis__net_axis(f->net, 21);
+    const int in = nn_reals(f, (dis__shape){f->rows, DIS_NONE, 9, 11, 3});
+    const int x = dis__layer_linear(f->net, "below", in, 64, DIS_ACT_TANH);
+    const int y = convolve_plain(f, "wide", x, DIS_NONE, 128, 3, 1);
+    const int z = convolve_plain(f, "odd", y, DIS_NONE, 192, 3, 1);
+    const int small = convolve_plain(f, "down", y, DIS_NONE, 64, 3, 2);
+    const int w = convolve_plain(f, "small", small, DIS_NONE, 128, 3, 1);
+    const int ends[] = {dis__layer_pool(f->net, z, DIS_NONE, DIS_POOL_MEAN),
+                        dis__layer_pool(f->net, w, DIS_NONE, DIS_POOL_MEAN)};
+    above(f, dis__layer_layernorm(f->net, "norm", dis__layer_concat(f->net, ends, 2), DIS_NONE));
 }
 
 /* More places than devices keep at hand between two passes over them. */

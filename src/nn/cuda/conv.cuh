@@ -32,6 +32,16 @@ bool dis__cuda_conv_mma(dis__cuda_session *s, const conv_call *c, conv_product p
  * and nothing is done. */
 bool dis__cuda_conv_64(dis__cuda_session *s, const dis__conv_args *a, bool back, cudaError_t *error);
 
+/* 3 x 3 to multiples of 128 channels from multiples of 64, there: y, or (back) dx; false: the same. */
+bool dis__cuda_conv_box(dis__cuda_session *s, const dis__conv_args *a, bool back, cudaError_t *error);
+
+/* 3 x 3, 8 channels to 64, there: y; or d_weight += its gradient, of the first `width` channels; false: the same. */
+bool dis__cuda_conv_thin(dis__cuda_session *s, const dis__conv_args *a, cudaError_t *error);
+bool dis__cuda_conv_thin_weight(dis__cuda_session *s, const dis__conv_args *a, size_t width, cudaError_t *error);
+
+/* d_weight += its gradient, of 3 x 3 with channels that are multiples of 64, there; false: the same. */
+bool dis__cuda_conv_weight(dis__cuda_session *s, const dis__conv_args *a, cudaError_t *error);
+
 /* A place of the output: its image, and the input's row and column that the kernel's first place looks at. */
 typedef struct {
     int image, row, col, limit; /* limit: columns of the image that count */

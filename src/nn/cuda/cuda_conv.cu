@@ -209,11 +209,12 @@ template <class T> static cudaError_t conv_of(dis__cuda_session *s, const dis__c
     dis__conv_args wide;
     cudaError_t error = cudaSuccess;
     if (a->n == 0 || a->out_h == 0 || a->out_w == 0) return cudaSuccess;
-    if (dis__cuda_conv_64(s, a, false, &error)) return error;
+    if (dis__cuda_conv_64(s, a, false, &error) || dis__cuda_conv_box(s, a, false, &error)) return error;
     if (!thin(s, a))
         return dis__cudnn_conv(s, a, DIS_CUDNN_FORWARD, 0, &error) ? error : product_of<T, FORWARD>(s, a, 1);
     error = widened(s, a, true, &wide);
-    if (error != cudaSuccess || dis__cudnn_conv(s, &wide, DIS_CUDNN_FORWARD, 0, &error)) return error;
+    if (error != cudaSuccess || dis__cuda_conv_thin(s, &wide, &error)) return error;
+    if (dis__cudnn_conv(s, &wide, DIS_CUDNN_FORWARD, 0, &error)) return error;
     return product_of<T, FORWARD>(s, &wide, 1);
 }
 
@@ -221,7 +222,9 @@ template <class T> static cudaError_t by_weight(dis__cuda_session *s, const dis_
 {
     dis__conv_args wide = *a;
     cudaError_t error = cudaSuccess;
+    if (dis__cuda_conv_weight(s, a, &error)) return error;
     if (thin(s, a)) error = widened(s, a, false, &wide);
+    if (error == cudaSuccess && thin(s, a) && dis__cuda_conv_thin_weight(s, &wide, a->channels, &error)) return error;
     if (error != cudaSuccess || dis__cudnn_conv(s, &wide, DIS_CUDNN_BY_WEIGHT, a->channels, &error)) return error;
     const size_t n = a->out * a->kernel_h * a->kernel_w * wide.channels, parts = parts_for(&wide);
     if (error == cudaSuccess) error = product_of<T, BY_WEIGHT>(s, &wide, parts);
@@ -242,7 +245,7 @@ template <class T> static cudaError_t conv_grad_of(dis__cuda_session *s, const d
         dis__cuda_to_main(s);
     }
     if (error != cudaSuccess || !a->dx) return error;
-    if (dis__cuda_conv_64(s, a, true, &error)) return error;
+    if (dis__cuda_conv_64(s, a, true, &error) || dis__cuda_conv_box(s, a, true, &error)) return error;
     if (dis__cudnn_conv(s, a, DIS_CUDNN_BY_INPUT, 0, &error)) return error;
     return product_of<T, BY_INPUT>(s, a, 1);
 }
@@ -260,6 +263,7 @@ extern "C" size_t dis__cuda_conv_work(dis__cuda_session *s, const void *args)
 extern "C" size_t dis__cuda_conv_grad_work(dis__cuda_session *s, const void *args)
 {
     dis__conv_args a = *(const dis__conv_args *)args;
+    if (s->value == DIS_BFLOAT16) s->wants_gradients = true;
     if (thin(s, &a)) a.channels = VECTOR;
     return parts_for(&a) * a.out * a.kernel_h * a.kernel_w * a.channels * sizeof(float);
 }

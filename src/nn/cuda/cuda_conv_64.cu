@@ -10,50 +10,13 @@
 #include "nn/cuda/conv_64.cuh"
 
 enum {
-    GROUP = 128, /* threads */
     GROUPS = 2,
     BUFFER = TILE_BYTES,
-    STAGE = PLACES * CHANNELS * 2,
     ROOM = 2 * BUFFER + 2 * STAGE, /* two tiles, the result, what it is added to */
     STEPS = 36,                    /* of 16 */
 };
 
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
-
-#define WIDE_SUMS(c)                                                                                               \
-    "+f"(c[0][0]), "+f"(c[0][1]), "+f"(c[0][2]), "+f"(c[0][3]), "+f"(c[1][0]), "+f"(c[1][1]), "+f"(c[1][2]),       \
-        "+f"(c[1][3]), "+f"(c[2][0]), "+f"(c[2][1]), "+f"(c[2][2]), "+f"(c[2][3]), "+f"(c[3][0]), "+f"(c[3][1]),   \
-        "+f"(c[3][2]), "+f"(c[3][3]), "+f"(c[4][0]), "+f"(c[4][1]), "+f"(c[4][2]), "+f"(c[4][3]), "+f"(c[5][0]),   \
-        "+f"(c[5][1]), "+f"(c[5][2]), "+f"(c[5][3]), "+f"(c[6][0]), "+f"(c[6][1]), "+f"(c[6][2]), "+f"(c[6][3]),   \
-        "+f"(c[7][0]), "+f"(c[7][1]), "+f"(c[7][2]), "+f"(c[7][3]), "+f"(c[8][0]), "+f"(c[8][1]), "+f"(c[8][2]),   \
-        "+f"(c[8][3]), "+f"(c[9][0]), "+f"(c[9][1]), "+f"(c[9][2]), "+f"(c[9][3]), "+f"(c[10][0]), "+f"(c[10][1]), \
-        "+f"(c[10][2]), "+f"(c[10][3]), "+f"(c[11][0]), "+f"(c[11][1]), "+f"(c[11][2]), "+f"(c[11][3]),            \
-        "+f"(c[12][0]), "+f"(c[12][1]), "+f"(c[12][2]), "+f"(c[12][3]), "+f"(c[13][0]), "+f"(c[13][1]),            \
-        "+f"(c[13][2]), "+f"(c[13][3]), "+f"(c[14][0]), "+f"(c[14][1]), "+f"(c[14][2]), "+f"(c[14][3]),            \
-        "+f"(c[15][0]), "+f"(c[15][1]), "+f"(c[15][2]), "+f"(c[15][3])
-
-/* c (64 x 128) += A (64 x 16, in registers) B' (128 x 16). */
-__device__ __forceinline__ void wide_mma_add(float (&c)[16][4], const uint32_t (&a)[4], uint64_t b)
-{
-    asm volatile("wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16 "
-                 "{%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15,%16,%17,%18,%19,%20,%21,"
-                 "%22,%23,%24,%25,%26,%27,%28,%29,%30,%31,%32,%33,%34,%35,%36,%37,%38,%39,%40,%41,%42,%43,"
-                 "%44,%45,%46,%47,%48,%49,%50,%51,%52,%53,%54,%55,%56,%57,%58,%59,%60,%61,%62,%63}, "
-                 "{%64,%65,%66,%67}, %68, 1, 1, 1, 0;"
-                 : WIDE_SUMS(c)
-                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b));
-}
-
-__device__ __forceinline__ void wide_settled(float (&c)[16][4])
-{
-    asm volatile("" : WIDE_SUMS(c)::"memory");
-}
-
-/* The four warps of a group. */
-__device__ __forceinline__ void meet(int group)
-{
-    asm volatile("bar.sync %0, 128;" ::"r"(group + 1) : "memory");
-}
 
 /* Groups multiply in turn, so that one writes meanwhile: left to themselves both do the same at the same time. */
 __device__ __forceinline__ void wait_turn(int group)
@@ -109,64 +72,12 @@ __device__ __forceinline__ void multiply(float (&c)[16][4], const uint32_t (&a)[
     wide_settled(c);
 }
 
-/* Sums (channel, place) to rows of channels; chunk c of place p at c ^ p % 8. */
-__device__ __forceinline__ void turn(const float (&c)[16][4], char *stage, int warp, int lane)
-{
-    const int m = lane / 8, chunk = 2 * warp + m % 2;
-#pragma unroll
-    for (int j = 0; j < 16; j += 2) {
-        const int at = 8 * (j + m / 2) + lane % 8;
-        uint32_t r[4];
-#pragma unroll
-        for (int i = 0; i < 4; i++) {
-            const __nv_bfloat162 two = __floats2bfloat162_rn(c[j + i / 2][i % 2 * 2], c[j + i / 2][i % 2 * 2 + 1]);
-            r[i] = *reinterpret_cast<const uint32_t *>(&two);
-        }
-        asm volatile("stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%0], {%1,%2,%3,%4};" ::"r"(
-                         shared_address(stage + at * 128 + (chunk ^ at % 8) * 16)),
-                     "r"(r[0]), "r"(r[1]), "r"(r[2]), "r"(r[3])
-                     : "memory");
-    }
-}
-
-/* Where the first vector of a thread goes; the next ones lie two rows further down each. */
-__device__ __forceinline__ bf16 *result_at(const tile_call &g, int tile, int thread)
-{
-    const tile_place p = tile_at(g, tile);
-    const int at = thread / 8;
-    return g.y + p.image + ((p.row + at / WIDE) * g.width + p.col + at % WIDE) * CHANNELS + thread % 8 * 8;
-}
-
-enum { EACH = PLACES * 8 / GROUP, DOWN = GROUP / 8 / WIDE }; /* vectors of a thread, rows between them */
-
 /* What the result is added to, on its way; a thread reads what it has fetched itself. */
 __device__ __forceinline__ void load_old(const tile_call &g, int tile, char *old, int thread)
 {
     const bf16 *const from = result_at(g, tile, thread);
 #pragma unroll
     for (int i = 0; i < EACH; i++) copy_16(old + (thread + i * GROUP) * 16, from + i * DOWN * g.width * CHANNELS, true);
-}
-
-template <bool ADD>
-__device__ __forceinline__ void write_tile(const tile_call &g, int tile, const char *stage, const char *old, int thread)
-{
-    bf16 *const to = result_at(g, tile, thread);
-    const char *const from = stage + thread / 8 * 128 + (thread % 8 ^ thread / 8 % 8) * 16;
-#pragma unroll(ADD ? 2 : EACH)
-    for (int i = 0; i < EACH; i++) {
-        bf16 *const at = to + i * DOWN * g.width * CHANNELS;
-        const uint4 *const now = reinterpret_cast<const uint4 *>(from + i * GROUP * 16);
-        float x[8], before[8];
-        if (!ADD) {
-            *reinterpret_cast<uint4 *>(at) = *now;
-            continue;
-        }
-        load<8>(reinterpret_cast<const bf16 *>(now), x);
-        load<8>(reinterpret_cast<const bf16 *>(old + (thread + i * GROUP) * 16), before);
-#pragma unroll
-        for (int e = 0; e < 8; e++) x[e] += before[e];
-        store<8>(at, x);
-    }
 }
 
 #endif
@@ -229,7 +140,7 @@ template <bool BACK, bool ADD> static bool run(dis__cuda_session *s, const tile_
 
 bool dis__cuda_conv_64(dis__cuda_session *s, const dis__conv_args *a, bool back, cudaError_t *error)
 {
-    if (!suits_64(s, a)) return false;
+    if (!suits_64(s, a, CHANNELS)) return false;
     const tile_call g = {(int)a->n,
                          (int)a->height,
                          (int)a->width,
