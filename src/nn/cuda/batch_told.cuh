@@ -1,8 +1,8 @@
 /* batch_told.cuh: sums that blocks of one launch tell each other, without a counter that all of them wait for.
  *
- * Each block writes the two sums of a channel as one word of 64 bits; whoever needs it reads until it is no longer NONE,
- * so that a sum is on its way twice (out and in) where a barrier takes four. There are two tables: a launch tells by one
- * of them and fills the other with NONE for the next launch. Which is whose turn lies in device memory, where the last
+ * Each block writes the two sums of a channel as one word of 64 bits; whoever needs it reads until it is no longer all
+ * ones, so that a sum is on its way twice (out and in) where a barrier takes four. There are two tables: a launch tells
+ * by one of them and fills the other with ones for the next launch. Whose turn it is lies in device memory, where the last
  * block that leaves moves it on. All blocks must run at the same time. */
 #ifndef DIS_NN_CUDA_BATCH_TOLD_CUH
 #define DIS_NN_CUDA_BATCH_TOLD_CUH
@@ -58,7 +58,7 @@ __device__ __forceinline__ told_word heard(const told_word *from)
     return x;
 }
 
-/* A block's sums: lanes of the same channels by exchange, then the warps in order; a lane has one of a channel's two. */
+/* A block's sums: lanes of the same channels by exchange, then the warps in order; a lane has one of a channel's. */
 template <int V>
 __device__ __forceinline__ void tell_part(const sum_args &g, const told_table &to, unsigned tile, float *room,
                                           float (&s)[V], float (&t)[V])

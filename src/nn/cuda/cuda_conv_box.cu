@@ -1,10 +1,10 @@
 /* Convolutions of 3 x 3 with 64, 128, ... channels, and their gradients by input, in bfloat16 on the tensor cores of
  * compute capability 9.0 (wgmma).
  *
- * A block's tile is two boxes of 8 x 8 places by 128 channels of the result. One warp has copied ahead (tensor_copy.cuh):
- * the boxes with a border of one place, 64 channels at a time, and the weights of one place of the kernel; two groups of
- * four warps multiply, a box each. All nine products of a box read the same numbers a few rows of shared memory on. The
- * gradient is the same with the kernel turned round, and reads the weights as they lie.
+ * A block's tile is two boxes of 8 x 8 places by 128 channels of the result. One warp has copied ahead
+ * (tensor_copy.cuh): the boxes with a border of one place, 64 channels at a time, and the weights of one place of the
+ * kernel; two groups of four warps multiply, a box each. All nine products of a box read the same numbers a few rows of
+ * shared memory on. The gradient is the same with the kernel turned round, and reads the weights as they lie.
  *
  * Cost: 2 x 9 x channels x out operations per place; 173 KB are copied for 19 million of them. */
 #include "nn/cuda/conv.cuh"

@@ -1,12 +1,12 @@
-/* Convolutions of 3 x 3 from 8 channels to 64, the first of a ResNet, and the gradients of their weights, in bfloat16 on
- * the tensor cores of compute capability 9.0 (wgmma).
+/* Convolutions of 3 x 3 from 8 channels to 64, the first of a ResNet, and the gradients of their weights, in bfloat16
+ * on the tensor cores of compute capability 9.0 (wgmma).
  *
  * Weights (64 x 72, and 8 zeros) lie in registers and are the left matrix; a product is 64 channels x 128 places
- * (conv_64.cuh). The nine places of the kernel are laid side by side in shared memory: a place of the image is 16 bytes,
- * the half of a row of 16 numbers, so rows need no border and no swizzle.
+ * (conv_64.cuh). The nine places of the kernel are laid side by side in shared memory: a place of the image is 16
+ * bytes, the half of a row of 16 numbers, so rows need no border and no swizzle.
  *
- * The gradient is dy' (64 x places) times the same rows. Each block has a share of the tiles and writes its sums; they are
- * added up in order.
+ * The gradient is dy' (64 x places) times the same rows. Each block has a share of the tiles and writes its sums; they
+ * are added up in order.
  *
  * Cost: bound by writing y, or reading dy, 128 bytes per place; x is read nine times from the caches. */
 #include "nn/cuda/conv_64.cuh"

@@ -233,7 +233,7 @@ static cudaError_t update_run(dis__cuda_session *s, const dis__update_args *a, b
     return cudaSuccess;
 }
 
-/* The first of the gradients beside that begins within n numbers from `grad` on, which is taken out; n: there is none. */
+/* The first of the gradients beside that begins within n numbers from `grad` on, which is taken out; n 0: none does. */
 static whole take_whole(dis__cuda_updates *u, const char *grad, size_t n)
 {
     size_t best = u->n_whole;

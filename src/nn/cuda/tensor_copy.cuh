@@ -1,6 +1,6 @@
 /* tensor_copy.cuh: boxes of images (number, height, width, channels in bfloat16) copied to shared memory by the copy
- * engine of compute capability 9.0, and the barriers that tell when they are there. A box has 64 channels: each place is
- * a row of 128 bytes, whose chunk c of 16 bytes lies at c ^ row % 8, as descriptors of wgmma.cuh name it. What lies
+ * engine of compute capability 9.0, and the barriers that tell when they are there. A box has 64 channels: each place
+ * is a row of 128 bytes, whose chunk c of 16 bytes lies at c ^ row % 8, as descriptors of wgmma.cuh name it. What lies
  * outside of the images is 0. */
 #ifndef DIS_NN_CUDA_TENSOR_COPY_CUH
 #define DIS_NN_CUDA_TENSOR_COPY_CUH
