@@ -353,11 +353,13 @@ struct block_place {
 
 typedef void attend_kernel_of(const attend_call call);
 
-static inline cudaError_t launch_tiles(cudaStream_t stream, attend_kernel_of *run, const attend_call *c, size_t bytes)
+static inline cudaError_t launch_tiles(const dis__cuda_session *s, cudaStream_t stream, attend_kernel_of *run,
+                                       const attend_call *c, size_t bytes)
 {
     const unsigned grid = (unsigned)(attend_tiles(&c->a) * c->a.n_heads);
     bytes += ROOM_ALIGN - ROOM_ALIGNED;
-    cudaFuncSetAttribute((const void *)run, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
+    const cudaError_t error = allow_shared(s, (const void *)run, bytes);
+    if (error != cudaSuccess) return error;
     run<<<grid, THREADS, bytes, stream>>>(*c);
     return cudaGetLastError();
 }

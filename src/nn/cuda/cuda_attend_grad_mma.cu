@@ -286,9 +286,9 @@ bool dis__cuda_attend_grad_mma(dis__cuda_session *s, const attend_call *c, cudaE
     const size_t bytes = 6 * TILE * d * sizeof(bf16);
     cudaStream_t twin = s->stream;
     *error = c->a.d_qkv ? dis__cuda_twin(s, &twin) : cudaSuccess; /* few blocks each: side by side */
-    if (*error == cudaSuccess) *error = launch_tiles(twin, backward_of<false>(d, c), c, bytes + sums);
+    if (*error == cudaSuccess) *error = launch_tiles(s, twin, backward_of<false>(d, c), c, bytes + sums);
     if (*error != cudaSuccess || !c->a.d_qkv) return true;
-    *error = launch_tiles(s->stream, backward_of<true>(d, c), c, bytes);
+    *error = launch_tiles(s, s->stream, backward_of<true>(d, c), c, bytes);
     if (*error == cudaSuccess) *error = dis__cuda_twin_done(s);
     return true;
 }

@@ -152,6 +152,6 @@ bool dis__cuda_attend_mma(dis__cuda_session *s, const attend_call *c, cudaError_
 {
     size_t d;
     if (!has_tiles(s, &c->a, &d)) return false;
-    *error = launch_tiles(s->stream, forward_of(d, c), c, 5 * TILE * d * sizeof(bf16));
+    *error = launch_tiles(s, s->stream, forward_of(d, c), c, 5 * TILE * d * sizeof(bf16));
     return true;
 }
