@@ -213,8 +213,8 @@ def gains(results, key):
 
 # ---- why claims fail ----
 
-STEMS = [("2 epochs", "{}, 2"), ("5 epochs", "{}, 5"), ("10 epochs, as the paper has it", "{}, 10"), ("20 epochs", "{}, 20"),
-         ("10 epochs, the epoch chosen by accuracy", "{}, epoch by accuracy"), ("10 epochs, batches of 1,024", "{}, batches of 1024"), ("10 epochs, words cut at 12 letters", "{}, 12 letters")]  # fmt: skip
+STEMS = [("2 epochs", "{}, 2"), ("5 epochs", "{}, 5"), ("10 epochs", "{}, 10"), ("20 epochs", "{}, 20"),
+         ("10 epochs, the epoch chosen by accuracy", "{}, epoch by accuracy"), ("10 epochs, batches of 1,024, as the paper has it", "{}, batches of 1024"), ("10 epochs, words cut at 12 letters", "{}, 12 letters")]  # fmt: skip
 BLOCKS = [(f"{said}, {v} votes{more}", f"{d}, {v} votes: {{}}") for d, said, more in (("first", "the first 2,439 tokens", ""), ("last", "the last 2,439 tokens", "")) for v in ("all", "5")]
 BLOCKS += [("the first, 5 votes, word vectors of 50 numbers", "50 numbers: {}")]
 
@@ -287,7 +287,7 @@ def kept_epochs(results, _):
     lines = ["| epoch kept | " + " | ".join(b for b, _, _ in bands) + " |", "|---" * (len(bands) + 1) + "|"]
     for said, cell in (("gold", "gold"), ("gold + inverse KL", "gold+inverse-kl"), ("silver", "silver"), ("silver + inverse KL", "silver+inverse-kl")):
         got = [db.execute(rows, (file, cell, low, high)).fetchone() for _, low, high in bands]
-        lines.append(f"| {said} | " + " | ".join(f"{100 * v:.2f} ({n} runs)" if n else "" for n, v in got) + " |")
+        lines.append(f"| {said} | " + " | ".join(f"{100 * v:.2f} ({n} run{'s' if n > 1 else ''})" if n else "" for n, v in got) + " |")
     return "\n".join(lines)
 
 
