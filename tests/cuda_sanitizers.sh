@@ -61,7 +61,7 @@ parts() { # TOOL TEST PARTS HOW
 for tool in $tools; do
     much=once
     [ "$tool" != memcheck ] || much=brief
-    parts "$tool" many 24 $much
+    parts "$tool" many 27 $much
     parts "$tool" layers "$n" $much
     parts "$tool" steps 17 once | sed -n '1p;6p;12p' # what the optimiser runs, and what only recorded steps have
     echo "$tool test_cuda by_index 0/1 once"
