@@ -126,6 +126,29 @@ def hub(results, _):
     return "\n".join([*lines, f"| the 12 means of the first three | {plain(r, 3)} |", "| published | .935 |"])
 
 
+def doubt(results, _):
+    """Of each kind of label of RTE its mean entropy, and how far what is learned from it carries."""
+    import numpy
+    from scipy import stats
+
+    store, db = opened(results, "multi-view-labels")
+    if not db:
+        return None
+    found = []
+    for said, view in (("standard", "standard"), ("softmax", "softmax"), ("MACE", "mace"), ("Dawid-Skene", "dawid-skene"), *[(v, v) for v in ("average", "centroid", "temperature", "hybrid")]):
+        m = [results.measure("large-multi-view-rte", view, f"snli.{metric}") for metric in ("macro_f1", "calibrated_log_likelihood")]
+        path = db.execute("select path from runs join sets using(key) where state = 'done' and cell = ?", (f"rte: {view}",)).fetchone()
+        if None in m or not path:
+            return None
+        p = numpy.load(f"{store}/{path[0]}")
+        found.append((-(p * numpy.log(numpy.where(p > 0, p, 1))).sum(1).mean() / math.log(2), m[0]["mean"], m[1]["mean"], said))
+    found.sort(reverse=True)
+    rank = [stats.spearmanr([f[0] for f in found], [sign * f[k] for f in found]).statistic for k, sign in ((1, 1), (2, -1))]
+    lines = ["| labels | mean entropy, as a share of the largest | macro-F1 on SNLI | calibrated log-likelihood |", "|---|---|---|---|"]
+    lines += [f"| {said} | {plain(h, 2)} | {100 * f1:.2f} | {plain(cll, 3)} |" for h, f1, cll, said in found]
+    return "\n".join([*lines, f"| rank correlation with the entropy (better with more) | | {plain(rank[0], 2)} | {plain(rank[1], 2)} |"])
+
+
 # ---- items of low and high entropy ----
 
 CIFAR = ["airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck"]
@@ -436,5 +459,5 @@ def times(results, _):
     return "\n".join(lines)
 
 
-MORE = {"crowds": crowds, "agreements": agreements, "hub": hub, "low-and-high": low_and_high, "why-stemming": why_stemming, "why-pos-soft-loss": why_tags, "why-labelme-steps": why_steps,
+MORE = {"doubt": doubt, "crowds": crowds, "agreements": agreements, "hub": hub, "low-and-high": low_and_high, "why-stemming": why_stemming, "why-pos-soft-loss": why_tags, "why-labelme-steps": why_steps,
         "kept-epochs": kept_epochs, "last-epochs": last_epochs, "why-mtl-pos-test": why_tweets, "reference": reference, "ranges": ranges, "index": index, "times": times, **{k: gains for k in GAINS}}  # fmt: skip
