@@ -61,13 +61,13 @@ parts() { # TOOL TEST PARTS HOW
 for tool in $tools; do
     much=once
     [ "$tool" != memcheck ] || much=brief
-    parts "$tool" many 27 $much
     parts "$tool" layers "$n" $much
     parts "$tool" steps 17 once | sed -n '1p;6p;12p' # what the optimiser runs, and what only recorded steps have
     echo "$tool test_cuda by_index 0/1 once"
     echo "$tool test_cuda optimizers 0/1 once"
     echo "$tool test_em_cuda"
     echo "$tool test_bootstrap_cuda"
+    parts "$tool" many 27 $much # half a minute each under racecheck: last
 done >"$FOLDER/list"
 xargs -P "$n" -L 1 sh "$0" one <"$FOLDER/list"
 for tool in $tools; do saw "$tool"; done
