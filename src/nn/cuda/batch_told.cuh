@@ -2,8 +2,8 @@
  *
  * Each block writes the two sums of a channel as one word of 64 bits; whoever needs it reads until it is no longer all
  * ones, so that a sum is on its way twice (out and in) where a barrier takes four. There are two tables: a launch tells
- * by one of them and fills the other with ones for the next launch. Whose turn it is lies in device memory, where the last
- * block that leaves moves it on. All blocks must run at the same time. */
+ * by one of them and fills the other with ones for the next launch. Whose turn it is lies in device memory, where the
+ * last block that leaves moves it on. All blocks must run at the same time. */
 #ifndef DIS_NN_CUDA_BATCH_TOLD_CUH
 #define DIS_NN_CUDA_BATCH_TOLD_CUH
 #include "nn/cuda/batch_sums.cuh"
