@@ -1,7 +1,6 @@
 /* Pieces of pinned memory that take turns. The event of a piece is recorded when the next one is begun. */
 #include "core/cuda/cuda_ring.h"
-
-enum { ALIGN = 256 };
+#include "core/cuda/cuda_memory.h"
 
 cudaError_t dis__cuda_ring_open(dis__cuda_ring *ring, size_t n, size_t bytes, char *memory)
 {
@@ -28,8 +27,7 @@ cudaError_t dis__cuda_ring_room(dis__cuda_ring *ring, cudaStream_t stream, size_
         if (error == cudaSuccess) error = dis__cuda_ring_wait(ring, ring->piece);
         if (error != cudaSuccess) return error;
     }
-    *room = dis__cuda_ring_piece(ring, ring->piece) + ring->used;
-    ring->used += (bytes + ALIGN - 1) / ALIGN * ALIGN;
+    *room = dis__cuda_carve(dis__cuda_ring_piece(ring, ring->piece), &ring->used, bytes);
     return cudaSuccess;
 }
 
