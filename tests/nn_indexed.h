@@ -1,5 +1,5 @@
-/* nn_indexed.h: a net whose batches are put as numbers or taken by index, of images with labels and of packed tokens with
- * soft targets: the same batches either way. */
+/* nn_indexed.h: a net whose batches are put as numbers or taken by index, of images with labels and of packed tokens
+ * with soft targets: the same batches either way. */
 #ifndef DIS_TESTS_NN_INDEXED_H
 #define DIS_TESTS_NN_INDEXED_H
 #include "nn_support.h"

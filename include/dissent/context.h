@@ -39,7 +39,8 @@ typedef struct {
      * all of them make the same calls (docs/scale.md). */
     const char *ranks;
     /* Where nets run, and where sums over resamples are made when there are many items (docs/gpu.md): cpu, cuda,
-     * cuda:N, or auto: a CUDA device where there is one (dissent/device_list.h), which is started at once; NULL: cpu. */
+     * cuda:N, or auto: a CUDA device where there is one (dissent/device_list.h), which is started at once; NULL: cpu.
+     */
     const char *device;
     /* Of several ranks each holds all data, as one process would; what is done over and over with them (resamples,
      * permutations) is shared out. Else votes are dealt out by item. */

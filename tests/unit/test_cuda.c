@@ -23,8 +23,8 @@ static const dis__device *cuda_at(size_t i)
     return NULL;
 }
 
-/* Every n-th case is run, from one on, `brief` once in two sizes, `once` in one and in training alone (the large list: in
- * float32 the smallest size alone), both without ref: for tools under which a net takes seconds, in parts side by
+/* Every n-th case is run, from one on, `brief` once in two sizes, `once` in one and in training alone (the large list:
+ * in float32 the smallest size alone), both without ref: for tools under which a net takes seconds, in parts side by
  * side (tests/cuda_sanitizers.sh). */
 static int first_case, cases_apart = 1;
 static bool brief, once;

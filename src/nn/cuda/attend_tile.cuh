@@ -337,8 +337,8 @@ __device__ __forceinline__ uint2 in_range(const tile_facts &f, const dis__attend
     return make_uint2(range_word(range.x, range.y), range_word(range.x - 32, range.y - 32));
 }
 
-/* What a block has: a tile of one head. Heads are next to each other in memory and in time; tokens come from the end on,
- * which the kernel before has left in the cache. */
+/* What a block has: a tile of one head. Heads are next to each other in memory and in time; tokens come from the end
+ * on, which the kernel before has left in the cache. */
 struct block_place {
     int tile, head;
     __device__ __forceinline__ block_place(const dis__attend_args &a)

@@ -1,8 +1,8 @@
 /* batchnorm.cuh: what the kernels of batch normalisation share: how rows are cut, what a thread keeps of its channels.
  *
- * Bound by memory: a thread keeps its channels, goes down the rows and has four of them on their way at a time. Backward
- * needs x and dy, and y (for the slope of the activation) only where it does not follow from x: behind ReLU without a
- * residual it does. */
+ * Bound by memory: a thread keeps its channels, goes down the rows and has four of them on their way at a time.
+ * Backward needs x and dy, and y (for the slope of the activation) only where it does not follow from x: behind ReLU
+ * without a residual it does. */
 #ifndef DIS_NN_CUDA_BATCHNORM_CUH
 #define DIS_NN_CUDA_BATCHNORM_CUH
 #include "nn/cuda/value.cuh"

@@ -207,9 +207,9 @@ template <class T, dis__activation ACT> static cudaError_t finish(dis__cuda_sess
     return cudaGetLastError();
 }
 
-/* Whether a product's GELU is the library's: of nets that only predict, where numbers would be written, read and written
- * again. It is the form with tanh there, which differs by less than 5e-4: as bfloat16, by less than rounding where
- * |GELU| > .13. Few numbers have it too, so that what is predicted does not change its form with the batch. */
+/* Whether a product's GELU is the library's: of nets that only predict, where numbers would be written, read and
+ * written again. It is the form with tanh there, which differs by less than 5e-4: as bfloat16, by less than rounding
+ * where |GELU| > .13. Few numbers have it too, so that what is predicted does not change its form with the batch. */
 static bool gelu_within(const dis__cuda_session *s, const dis__product_args *a, dis__number type_c)
 {
     return a->act == DIS_ACT_GELU && s->value == DIS_BFLOAT16 && type_c == DIS_BFLOAT16 && !a->bias2;

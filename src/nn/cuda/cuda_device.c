@@ -113,8 +113,8 @@ static size_t own_bytes(const void *session, const dis_context *ctx)
     return 2 * ((const dis__cuda_session *)session)->scratch_bytes + DIS_CUDA_PRODUCT + DIS_CUDA_CHAIN;
 }
 
-/* The driver is not asked for UNASKED bytes more than are kept: that takes a millisecond, in which no other run gets any
- * memory, and whoever takes them is told when they are not there. */
+/* The driver is not asked for UNASKED bytes more than are kept: that takes a millisecond, in which no other run gets
+ * any memory, and whoever takes them is told when they are not there. */
 #define UNASKED ((size_t)64 << 20)
 
 static dis_status fits(void *session, dis_context *ctx, size_t bytes, const char *what)

@@ -1,6 +1,6 @@
 /* Operations around a layer normalisation's backward, which come one by one and wait for each other, so that one kernel
- * does them all (cuda_norm_rows.cu); where the next one does not belong to it, those that wait are run by themselves. Few
- * rows are faster in more kernels side by side (cuda_norm.cu). */
+ * does them all (cuda_norm_rows.cu); where the next one does not belong to it, those that wait are run by themselves.
+ * Few rows are faster in more kernels side by side (cuda_norm.cu). */
 #include "nn/cuda/cuda_host.h"
 #include "core/cuda/cuda_memory.h"
 #include "nn/cuda/norm_chain.cuh"

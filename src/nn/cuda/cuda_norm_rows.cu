@@ -1,12 +1,12 @@
 /* Layer normalisation and what stands around it in encoders as one kernel each way, in bfloat16, for many rows of 768
- * numbers. Forward: dropout, then the normalisation of what it gives and a residual. Backward: the gradients of gain and
- * bias, of the residual and of what was dropped from, and the sums of the columns of the latter, which are the gradient
- * of the bias of the linear layer below: 10 bytes per number instead of 26.
+ * numbers. Forward: dropout, then the normalisation of what it gives and a residual. Backward: the gradients of gain
+ * and bias, of the residual and of what was dropped from, and the sums of the columns of the latter, which are the
+ * gradient of the bias of the linear layer below: 10 bytes per number instead of 26.
  *
  * A block of three warps has sets of four rows, and each thread 8 columns of them, so that its sums over all its rows
  * stay in a few registers and blocks are small: memory is waited for by many of them at a time. Four rows have their
- * choices of dropout from as few words as there can be (draw_set). Sums of columns are written to rows of parts, one per
- * block, which are added up in order on the side stream. */
+ * choices of dropout from as few words as there can be (draw_set). Sums of columns are written to rows of parts, one
+ * per block, which are added up in order on the side stream. */
 #include "nn/cuda/norm_chain.cuh"
 
 enum { SET = 4, GROUPS = NORM_WIDTH / 256, SUMS = NORM_SUMS, MANY = 256 };
@@ -80,8 +80,8 @@ __device__ __forceinline__ void load_8(const float *from, float (&x)[8])
 
 /* ---- forward ---- */
 
-/* A block has a set; thread t has numbers 8 t to 8 t + 7 of each row. Sets come from the end on, which the product before
- * has left in the cache, and the product behind begins with what is written last. ALONE: there is no residual. */
+/* A block has a set; thread t has numbers 8 t to 8 t + 7 of each row. Sets come from the end on, which the product
+ * before has left in the cache, and the product behind begins with what is written last. ALONE: there is no residual. */
 template <int G, bool DROP, bool ALONE>
 __global__ void __launch_bounds__(G * 32, ALONE ? ALONE_BLOCKS : NORM_BLOCKS)
     norm_rows_kernel(const __grid_constant__ chain_call c)

@@ -246,7 +246,8 @@ typedef struct {
     size_t n;
 } tail;
 
-/* What comes next on a stream that is recorded waits for these; n 0: too many, or nothing. false: it is not recorded. */
+/* What comes next on a stream that is recorded waits for these; n 0: too many, or nothing. false: it is not
+ * recorded. */
 static bool tail_of(cudaStream_t stream, tail *t)
 {
     enum cudaStreamCaptureStatus status;

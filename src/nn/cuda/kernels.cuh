@@ -245,8 +245,8 @@ static inline unsigned grid_some(const dis__cuda_session *s, size_t n, size_t pe
     return blocks < most ? blocks : most;
 }
 
-/* Before a launch with so many bytes of dynamic shared memory. The limit is the kernel's in the whole process, and other
- * threads launch it with other sizes: it is never lowered. */
+/* Before a launch with so many bytes of dynamic shared memory. The limit is the kernel's in the whole process, and
+ * other threads launch it with other sizes: it is never lowered. */
 static inline cudaError_t allow_shared(const dis__cuda_session *s, const void *kernel, size_t bytes)
 {
     int most = 0;

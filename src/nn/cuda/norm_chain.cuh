@@ -1,5 +1,5 @@
-/* norm_chain.cuh: kernels of normalisations of many rows (cuda_norm_rows.cu), for the operations that wait for each other
- * (cuda_norm_chain.cu). */
+/* norm_chain.cuh: kernels of normalisations of many rows (cuda_norm_rows.cu), for the operations that wait for each
+ * other (cuda_norm_chain.cu). */
 #ifndef DIS_NN_CUDA_NORM_CHAIN_CUH
 #define DIS_NN_CUDA_NORM_CHAIN_CUH
 #include "nn/cuda/kernels.cuh"
