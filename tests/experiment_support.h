@@ -42,7 +42,9 @@ static inline dis__plan made_plan(dis__run run[MADE_RUNS])
     static const dis_experiment_measure measure[] = {{"test", DIS_EVAL_ACCURACY},
                                                      {"../held out", DIS_EVAL_MACRO_F1},
                                                      {"test", DIS_EVAL_CROSS_ENTROPY}};
+    static size_t order[MADE_RUNS]; /* seed by seed */
     for (size_t r = 0; r < MADE_RUNS; r++) {
+        order[r] = r % (MADE_CELLS * MADE_FOLDS) * MADE_SEEDS + r / (MADE_CELLS * MADE_FOLDS);
         run[r] = (dis__run){.cell = r / (MADE_FOLDS * MADE_SEEDS),
                             .fold = r / MADE_SEEDS % MADE_FOLDS,
                             .seed = r % MADE_SEEDS};
@@ -60,6 +62,7 @@ static inline dis__plan made_plan(dis__run run[MADE_RUNS])
                        .cell = cell,
                        .measure = measure,
                        .run = run,
+                       .order = order,
                        .keep_predictions = true,
                        .resamples = 200,
                        .fraction = 1,

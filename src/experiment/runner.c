@@ -1,8 +1,8 @@
-/* The runner. Worker threads take runs in the order of the plan, claim each in the store and execute it. What came out
- * waits in a short queue for the calling thread, which keeps it in the store, so that nobody computes less because a
- * disk is slow; when the queue is full a worker keeps its result itself. Meanwhile the calling thread tells the watcher
- * and asks whether to stop. A run has one thread of its own, or an equal share of the threads when fewer runs are left
- * than there are workers: threads never change a result.
+/* The runner. Worker threads take runs seed by seed, claim each in the store and execute it. What came out waits in a
+ * short queue for the calling thread, which keeps it in the store, so that nobody computes less because a disk is slow;
+ * when the queue is full a worker keeps its result itself. Meanwhile the calling thread tells the watcher and asks
+ * whether to stop. A run has one thread of its own, or an equal share of the threads when fewer runs are left than there
+ * are workers: threads never change a result.
  *
  * A run in flight elsewhere is put back and asked about again: in the end it is done, failed, or its process has died
  * and it is ours. A failure of the store stops everything; a failure of a run is noted in the store. */
@@ -45,7 +45,7 @@ typedef struct {
     pthread_cond_t changed;
     progress_of *progress; /* (n_runs) */
     double *seconds;       /* (n_runs) that a run took, NaN: not known */
-    size_t next;           /* no run before it is waiting */
+    size_t next;           /* in plan->order: no run before it is waiting */
     size_t left;           /* neither done nor failed */
     size_t workers;        /* alive */
     size_t starved, ended; /* runs that wait for memory, that are over */
@@ -100,7 +100,7 @@ static void settle(job *j, size_t run, progress_of how)
     j->left -= how == DONE || how == FAILED;
     j->counts.done += how == DONE;
     j->counts.failed += how == FAILED;
-    if ((how == WAITING || how == ELSEWHERE) && run < j->next) j->next = run;
+    if (how == WAITING || how == ELSEWHERE) j->next = 0;
     pthread_cond_broadcast(&j->changed);
 }
 
@@ -115,13 +115,13 @@ static void note_failure(job *j, size_t run, dis_status status, const char *mess
 /* The next run that is worth a claim; SIZE_MAX: none now. *ask: it was in flight elsewhere a moment ago. */
 static size_t take(job *j, bool *ask)
 {
-    const size_t n = j->r->plan->n_runs;
-    while (j->next < n && j->progress[j->next] != WAITING && j->progress[j->next] != ELSEWHERE) j->next++;
+    const size_t n = j->r->plan->n_runs, *order = j->r->plan->order;
+    while (j->next < n && j->progress[order[j->next]] != WAITING && j->progress[order[j->next]] != ELSEWHERE) j->next++;
     for (int elsewhere = 0; elsewhere < 2; elsewhere++)
         for (size_t i = j->next; i < n; i++)
-            if (j->progress[i] == (elsewhere ? ELSEWHERE : WAITING)) {
+            if (j->progress[order[i]] == (elsewhere ? ELSEWHERE : WAITING)) {
                 *ask = elsewhere;
-                return i;
+                return order[i];
             }
     return SIZE_MAX;
 }

@@ -107,6 +107,15 @@ static void test_grid(void **state)
     /* Ten cells that train on four folds with two seeds, and one that trains nothing and has no split. */
     assert_int_equal(plan->n_runs, 10 * 4 * 2 + 1);
     assert_true(plan->run[0].seed == 7 && plan->run[1].seed == 3 && plan->run[2].fold == 1 && plan->run[80].cell == 10);
+    /* They are done seed by seed: the first seed of all cells, with the one that has no other, then the second. */
+    bool met[81] = {false};
+    for (size_t i = 0; i < plan->n_runs; i++) {
+        const size_t r = plan->order[i];
+        assert_true(r < plan->n_runs && !met[r]);
+        met[r] = true;
+        assert_int_equal(plan->run[r].seed, i < 41 ? 7 : 3);
+        if (i > 0 && i != 41) assert_true(r > plan->order[i - 1]);
+    }
     assert_true(plan->resamples == 50 && plan->fraction == .33 && plan->pool_seeds && !plan->keep_predictions);
     assert_string_equal(plan->about, "words");
     for (size_t r = 0; r < plan->n_runs; r++)

@@ -21,6 +21,7 @@ typedef struct {
     const dis_experiment_cell *cell;
     const dis_experiment_measure *measure;
     const dis__run *run;     /* in order of cell, fold, seed */
+    const size_t *order;     /* (n_runs) in which they are done: by seed, cell, fold */
     bool keep_predictions;   /* beside the results, for comparisons and for users */
     uint64_t resamples;      /* of comparisons with the baseline */
     double fraction;         /* of the items drawn for a resample */

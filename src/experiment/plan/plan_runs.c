@@ -199,6 +199,17 @@ static dis_status add_runs(dis__plan_internal *p, size_t cell, dis__run *runs, s
     return DIS_OK;
 }
 
+/* Seed by seed: whenever the work is stopped, conditions have the same seeds, by which comparisons are paired. */
+static void put_in_order(const dis__plan_internal *p, size_t *order)
+{
+    for (size_t s = 0, n = 0; s < p->n_seeds; s++)
+        for (size_t c = 0, first = 0; c < p->plan.n_cells; c++) {
+            const size_t n_folds = p->data[p->cell[c].data].n_folds, n_seeds = n_seeds_of(p, &p->cell[c]);
+            for (size_t fold = 0; s < n_seeds && fold < n_folds; fold++) order[n++] = first + fold * n_seeds + s;
+            first += n_folds * n_seeds;
+        }
+}
+
 dis_status dis__plan_take_runs(dis__plan_internal *p)
 {
     DIS_TRY(take_seeds(p));
@@ -207,8 +218,12 @@ dis_status dis__plan_take_runs(dis__plan_internal *p)
         n = dis__size(p->data[p->cell[c].data].n_folds, n_seeds_of(p, &p->cell[c]), n);
     if (n > MAX_RUNS) return FAIL(p, p->file.cells, "cells: %zu runs; at most %d are possible", n, MAX_RUNS);
     dis__run *runs;
+    size_t *order;
     DIS_TRY(dis__keep(&p->kept, &runs, n, sizeof *runs));
+    DIS_TRY(dis__keep(&p->kept, &order, n, sizeof *order));
     for (size_t c = 0; c < p->plan.n_cells; c++) DIS_TRY(add_runs(p, c, runs, &p->plan.n_runs));
+    put_in_order(p, order);
     p->plan.run = runs;
+    p->plan.order = order;
     return DIS_OK;
 }
