@@ -199,7 +199,8 @@ static inline bool hidden_later(dis__op op, const void *args)
 {
     return (op == DIS_OP_product && ((const dis__product_args *)args)->later) ||
            (op == DIS_OP_column_sums && ((const dis__column_sums_args *)args)->later) ||
-           (op == DIS_OP_layernorm_param_grad && ((const dis__layernorm_args *)args)->later);
+           (op == DIS_OP_layernorm_param_grad && ((const dis__layernorm_args *)args)->later) ||
+           (op == DIS_OP_square_sums && ((const dis__square_sums_args *)args)->later);
 }
 
 /* The input's gradient now, the weight's later. */
@@ -226,7 +227,7 @@ static inline dis_status hidden_run(void *session, dis__op op, const void *args)
     if (s->losing) return DIS_OK;
     if (hidden_later(op, args)) return hidden_wait(s, op, args);
     if (op == DIS_OP_conv_grad && ((const dis__conv_args *)args)->later) return hidden_conv_grad(s, args);
-    if (op == DIS_OP_square_sums || op == DIS_OP_update) DIS_TRY(hidden_catch_up(s, SIZE_MAX));
+    if (op == DIS_OP_square_sums || op == DIS_OP_clip || op == DIS_OP_update) DIS_TRY(hidden_catch_up(s, SIZE_MAX));
     return hidden_now(s, op, args);
 }
 

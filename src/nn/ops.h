@@ -92,8 +92,8 @@ const char *dis__op_name(dis__op op);
 
 /* ---- arguments ---- */
 
-/* In some: later: what comes out is needed by the optimiser alone, and what goes in stays for dis__device.lag
- * layers. */
+/* In some: later: what comes out is needed by the optimiser alone (clip and update), and what goes in stays for
+ * dis__device.lag layers. */
 
 /* C (m x n) = act(op(A) op(B) + bias + bias2), or += without activation. Index: tiles of tile_rows x tile_cols, row
  * by row, which the device chooses. */

@@ -31,36 +31,49 @@ static void layers(void **state)
         }
 }
 
+static void take_steps(const nn_case *c, double clip)
+{
+    nn_net f[2] = {0};
+    dis__plan_options options = dis__plan_options_default();
+    options.optimizer.clip = clip;
+    assert_int_equal(nn_make(c, &dis__device_ref, NULL, &options, &f[0]), DIS_OK);
+    assert_int_equal(nn_make(c, &hidden_device, NULL, &options, &f[1]), DIS_OK);
+    for (int i = 0; i < 2; i++) assert_int_equal(nn_fill(&f[i], 3, 5, 7), DIS_OK);
+    for (int step = 0; step < 3; step++) {
+        assert_int_equal(dis__net_forward(f[0].net, true), DIS_OK);
+        assert_int_equal(dis__net_backward(f[0].net), DIS_OK);
+        assert_int_equal(dis__net_step(f[0].net, .01), DIS_OK);
+        if (dis__net_train(f[1].net, .01, true) != DIS_OK) fail_msg("%s: %s", c->name, dis_last_error());
+        assert_true(dis__net_loss(f[0].net) == dis__net_loss(f[1].net));
+    }
+    double sums[2];
+    for (int i = 0; i < 2; i++) assert_int_equal(dis__net_get_loss_sum(f[i].net, &sums[i]), DIS_OK);
+    assert_true(sums[0] == sums[1]);
+    assert_int_equal(((hidden_session *)f[1].net->session)->n_replayed, 2);
+    for (size_t p = 0; p < f[0].net->n_params; p++) {
+        const size_t n = f[0].net->params[p].info.n;
+        double *x = calloc(2 * n, sizeof *x);
+        for (int i = 0; i < 2; i++) dis__param_get(f[i].net, p, x + (size_t)i * n);
+        assert_memory_equal(x, x + n, n * sizeof *x);
+        free(x);
+    }
+    for (int i = 0; i < 2; i++) dis__net_destroy(f[i].net);
+}
+
 /* Steps as training takes them: the same as forward, backward and step one by one; of a second batch of the same
  * sizes the operations are replayed. */
 static void steps(void **state)
 {
     (void)state;
-    for (int c = 0; c < NN_CASES; c++) {
-        nn_net f[2];
-        nn_must_make(&nn_cases[c], &dis__device_ref, NULL, &f[0]);
-        nn_must_make(&nn_cases[c], &hidden_device, NULL, &f[1]);
-        for (int i = 0; i < 2; i++) assert_int_equal(nn_fill(&f[i], 3, 5, 7), DIS_OK);
-        for (int step = 0; step < 3; step++) {
-            assert_int_equal(dis__net_forward(f[0].net, true), DIS_OK);
-            assert_int_equal(dis__net_backward(f[0].net), DIS_OK);
-            assert_int_equal(dis__net_step(f[0].net, .01), DIS_OK);
-            if (dis__net_train(f[1].net, .01, true) != DIS_OK) fail_msg("%s: %s", nn_cases[c].name, dis_last_error());
-            assert_true(dis__net_loss(f[0].net) == dis__net_loss(f[1].net));
-        }
-        double sums[2];
-        for (int i = 0; i < 2; i++) assert_int_equal(dis__net_get_loss_sum(f[i].net, &sums[i]), DIS_OK);
-        assert_true(sums[0] == sums[1]);
-        assert_int_equal(((hidden_session *)f[1].net->session)->n_replayed, 2);
-        for (size_t p = 0; p < f[0].net->n_params; p++) {
-            const size_t n = f[0].net->params[p].info.n;
-            double *x = calloc(2 * n, sizeof *x);
-            for (int i = 0; i < 2; i++) dis__param_get(f[i].net, p, x + (size_t)i * n);
-            assert_memory_equal(x, x + n, n * sizeof *x);
-            free(x);
-        }
-        for (int i = 0; i < 2; i++) dis__net_destroy(f[i].net);
-    }
+    for (int c = 0; c < NN_CASES; c++) take_steps(&nn_cases[c], 0);
+}
+
+/* The layer that goes backward last has most of the parameters: their squares are summed later than anything else. */
+static void clipped_steps(void **state)
+{
+    (void)state;
+    const nn_case wide = {"wide", case_wide, true};
+    take_steps(&wide, .05);
 }
 
 static dis_model *train_on(const dis__device *device, const dis_examples *e, const dis_model_train_options *o)
@@ -269,14 +282,9 @@ static void numbers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(layers),
-        cmocka_unit_test(steps),
-        cmocka_unit_test(models),
-        cmocka_unit_test(by_index),
-        cmocka_unit_test(no_room_for_items),
-        cmocka_unit_test(few_sizes),
-        cmocka_unit_test(resume),
-        cmocka_unit_test(numbers),
+        cmocka_unit_test(layers),    cmocka_unit_test(steps),    cmocka_unit_test(clipped_steps),
+        cmocka_unit_test(models),    cmocka_unit_test(by_index), cmocka_unit_test(no_room_for_items),
+        cmocka_unit_test(few_sizes), cmocka_unit_test(resume),   cmocka_unit_test(numbers),
     };
     return cmocka_run_group_tests(tests, make_folder_in_memory, remove_folder);
 }

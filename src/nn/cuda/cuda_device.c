@@ -338,7 +338,7 @@ static cudaError_t run_now(dis__cuda_session *s, dis__op op, const void *args)
         dis__cuda_to_main(s);
         return error;
     }
-    if (op == DIS_OP_square_sums || op == DIS_OP_update) error = dis__cuda_join(s);
+    if (op == DIS_OP_square_sums || op == DIS_OP_clip || op == DIS_OP_update) error = dis__cuda_join(s);
     return error == cudaSuccess ? ops[op].run(s, args) : error;
 }
 
