@@ -25,51 +25,57 @@
 /* DIS_NEEDS_WORKERS: predictions for single workers, as experiments make them (perspectives.h has their figures). */
 enum { DIS_NEEDS_GOLD = 1, DIS_NEEDS_HUMAN = 2, DIS_NEEDS_ORDER = 4, DIS_NEEDS_WORKERS = 8 };
 
-/* name in JSON and CSV, name for people, direction that is better, what it needs, one line */
-#define DIS_EVAL_LIST(X)                                                                                               \
-    X(ACCURACY, "accuracy", "higher", DIS_NEEDS_GOLD, "share of items whose most probable class is the gold label")    \
-    X(MAJORITY_ACCURACY, "majority_accuracy", "baseline", DIS_NEEDS_GOLD,                                              \
-      "accuracy of always answering the most frequent gold label")                                                     \
-    X(TOP_K_ACCURACY, "top_k_accuracy", "higher", DIS_NEEDS_GOLD,                                                      \
-      "share of items whose gold label is among the k most probable classes")                                          \
-    X(MACRO_F1, "macro_f1", "higher", DIS_NEEDS_GOLD, "mean F1 of the classes that occur in gold or predictions")      \
-    X(MAJORITY_MACRO_F1, "majority_macro_f1", "baseline", DIS_NEEDS_GOLD,                                              \
-      "macro F1 of always answering the most frequent gold label")                                                     \
-    X(MICRO_F1, "micro_f1", "higher", DIS_NEEDS_GOLD, "F1 of all decisions pooled; with one label per item, accuracy") \
-    X(WEIGHTED_F1, "weighted_f1", "higher", DIS_NEEDS_GOLD, "mean F1 of the classes, weighted by their gold labels")   \
-    X(LOG_LOSS, "log_loss", "lower", DIS_NEEDS_GOLD, "mean -log q at the gold label, nats")                            \
-    X(CALIBRATED_LOG_LIKELIHOOD, "calibrated_log_likelihood", "lower", DIS_NEEDS_GOLD,                                 \
-      "mean -log q at the gold label of one half after fitting a temperature on the other, mean of the splits, nats")  \
-    X(BRIER, "brier", "lower", DIS_NEEDS_GOLD, "mean squared distance of q from the gold label as a one-hot row")      \
-    X(ECE, "ece", "lower", DIS_NEEDS_GOLD, "expected calibration error: mean |accuracy - confidence| over equal bins") \
-    X(ABSOLUTE_ERROR, "absolute_error", "lower", DIS_NEEDS_GOLD | DIS_NEEDS_ORDER,                                     \
-      "mean number of steps from the median of q to the gold label")                                                   \
-    X(RANKED_PROBABILITY_SCORE, "ranked_probability_score", "lower", DIS_NEEDS_GOLD | DIS_NEEDS_ORDER,                 \
-      "mean over items of the sum of squared differences of q and the gold label, both cumulated in class order")      \
-    X(CROSS_ENTROPY, "cross_entropy", "lower", DIS_NEEDS_HUMAN, "mean -sum p log q, nats; never below human_entropy")  \
-    X(HUMAN_ENTROPY, "human_entropy", "floor", DIS_NEEDS_HUMAN, "mean entropy of p, nats: the floor of cross-entropy") \
-    X(KL, "kl", "lower", DIS_NEEDS_HUMAN, "mean KL(p || q), nats")                                                     \
-    X(INVERSE_KL, "inverse_kl", "lower", DIS_NEEDS_HUMAN, "mean KL(q || p), nats, p floored as q is")                  \
-    X(JSD, "jsd", "lower", DIS_NEEDS_HUMAN, "mean Jensen-Shannon divergence of p and q, nats")                         \
-    X(TOTAL_VARIATION, "total_variation", "lower", DIS_NEEDS_HUMAN, "mean of half the sum of |p - q|")                 \
-    X(MANHATTAN, "manhattan", "lower", DIS_NEEDS_HUMAN, "mean of the sum of |p - q|")                                  \
-    X(WASSERSTEIN, "wasserstein", "lower", DIS_NEEDS_HUMAN | DIS_NEEDS_ORDER,                                          \
-      "mean earth mover's distance, one step from a class to the next")                                                \
-    X(HUMAN_BRIER, "human_brier", "lower", DIS_NEEDS_HUMAN, "mean squared distance of q from p")                       \
-    X(ENTROPY_CORRELATION, "entropy_correlation", "higher", DIS_NEEDS_HUMAN,                                           \
-      "Pearson correlation over items of the entropies of q and p")                                                    \
-    X(ENTROPY_SPEARMAN, "entropy_spearman", "higher", DIS_NEEDS_HUMAN,                                                 \
-      "Spearman correlation over items of the entropies of q and p")                                                   \
-    X(ENTROPY_SIMILARITY, "entropy_similarity", "higher", DIS_NEEDS_HUMAN, "1 - mean |H(p) - H(q)| / log K")           \
-    X(MODEL_ENTROPY, "model_entropy", "none", 0, "mean entropy of q, nats")                                            \
-    X(CONFIDENCE, "confidence", "none", 0, "mean of the largest probability of q")                                     \
-    X(PERSPECTIVE_ERROR, "perspective_error", "lower", DIS_NEEDS_WORKERS,                                              \
-      "mean over items of the share of their votes that predictions for the voters have wrong")                        \
-    X(PERSPECTIVE_DISTANCE, "perspective_distance", "lower", DIS_NEEDS_WORKERS | DIS_NEEDS_ORDER,                      \
+/* enum value, name, direction that is better, unit, what it needs, one line */
+#define DIS_EVAL_LIST(X)                                                                                              \
+    X(ACCURACY, "accuracy", "higher", "", DIS_NEEDS_GOLD,                                                             \
+      "share of items whose most probable class is the gold label")                                                   \
+    X(MAJORITY_ACCURACY, "majority_accuracy", "baseline", "", DIS_NEEDS_GOLD,                                         \
+      "accuracy of always answering the most frequent gold label")                                                    \
+    X(TOP_K_ACCURACY, "top_k_accuracy", "higher", "", DIS_NEEDS_GOLD,                                                 \
+      "share of items whose gold label is among the k most probable classes")                                         \
+    X(MACRO_F1, "macro_f1", "higher", "", DIS_NEEDS_GOLD, "mean F1 of the classes that occur in gold or predictions") \
+    X(MAJORITY_MACRO_F1, "majority_macro_f1", "baseline", "", DIS_NEEDS_GOLD,                                         \
+      "macro F1 of always answering the most frequent gold label")                                                    \
+    X(MICRO_F1, "micro_f1", "higher", "", DIS_NEEDS_GOLD,                                                             \
+      "F1 of all decisions pooled; with one label per item, accuracy")                                                \
+    X(WEIGHTED_F1, "weighted_f1", "higher", "", DIS_NEEDS_GOLD,                                                       \
+      "mean F1 of the classes, weighted by their gold labels")                                                        \
+    X(LOG_LOSS, "log_loss", "lower", "nats", DIS_NEEDS_GOLD, "mean -log q at the gold label, nats")                   \
+    X(CALIBRATED_LOG_LIKELIHOOD, "calibrated_log_likelihood", "lower", "nats", DIS_NEEDS_GOLD,                        \
+      "mean -log q at the gold label of one half after fitting a temperature on the other, mean of the splits, nats") \
+    X(BRIER, "brier", "lower", "", DIS_NEEDS_GOLD, "mean squared distance of q from the gold label as a one-hot row") \
+    X(ECE, "ece", "lower", "", DIS_NEEDS_GOLD,                                                                        \
+      "expected calibration error: mean |accuracy - confidence| over equal bins")                                     \
+    X(ABSOLUTE_ERROR, "absolute_error", "lower", "steps", DIS_NEEDS_GOLD | DIS_NEEDS_ORDER,                           \
+      "mean number of steps from the median of q to the gold label")                                                  \
+    X(RANKED_PROBABILITY_SCORE, "ranked_probability_score", "lower", "", DIS_NEEDS_GOLD | DIS_NEEDS_ORDER,            \
+      "mean over items of the sum of squared differences of q and the gold label, both cumulated in class order")     \
+    X(CROSS_ENTROPY, "cross_entropy", "lower", "nats", DIS_NEEDS_HUMAN,                                               \
+      "mean -sum p log q, nats; never below human_entropy")                                                           \
+    X(HUMAN_ENTROPY, "human_entropy", "floor", "nats", DIS_NEEDS_HUMAN,                                               \
+      "mean entropy of p, nats: the floor of cross-entropy")                                                          \
+    X(KL, "kl", "lower", "nats", DIS_NEEDS_HUMAN, "mean KL(p || q), nats")                                            \
+    X(INVERSE_KL, "inverse_kl", "lower", "nats", DIS_NEEDS_HUMAN, "mean KL(q || p), nats, p floored as q is")         \
+    X(JSD, "jsd", "lower", "nats", DIS_NEEDS_HUMAN, "mean Jensen-Shannon divergence of p and q, nats")                \
+    X(TOTAL_VARIATION, "total_variation", "lower", "", DIS_NEEDS_HUMAN, "mean of half the sum of |p - q|")            \
+    X(MANHATTAN, "manhattan", "lower", "", DIS_NEEDS_HUMAN, "mean of the sum of |p - q|")                             \
+    X(WASSERSTEIN, "wasserstein", "lower", "steps", DIS_NEEDS_HUMAN | DIS_NEEDS_ORDER,                                \
+      "mean earth mover's distance, one step from a class to the next")                                               \
+    X(HUMAN_BRIER, "human_brier", "lower", "", DIS_NEEDS_HUMAN, "mean squared distance of q from p")                  \
+    X(ENTROPY_CORRELATION, "entropy_correlation", "higher", "", DIS_NEEDS_HUMAN,                                      \
+      "Pearson correlation over items of the entropies of q and p")                                                   \
+    X(ENTROPY_SPEARMAN, "entropy_spearman", "higher", "", DIS_NEEDS_HUMAN,                                            \
+      "Spearman correlation over items of the entropies of q and p")                                                  \
+    X(ENTROPY_SIMILARITY, "entropy_similarity", "higher", "", DIS_NEEDS_HUMAN, "1 - mean |H(p) - H(q)| / log K")      \
+    X(MODEL_ENTROPY, "model_entropy", "none", "nats", 0, "mean entropy of q, nats")                                   \
+    X(CONFIDENCE, "confidence", "none", "", 0, "mean of the largest probability of q")                                \
+    X(PERSPECTIVE_ERROR, "perspective_error", "lower", "", DIS_NEEDS_WORKERS,                                         \
+      "mean over items of the share of their votes that predictions for the voters have wrong")                       \
+    X(PERSPECTIVE_DISTANCE, "perspective_distance", "lower", "steps", DIS_NEEDS_WORKERS | DIS_NEEDS_ORDER,            \
       "mean over items of the steps from votes to the medians of predictions for the voters")
 
 typedef enum {
-#define DIS_EVAL_ENUM(id, name, better, needs, summary) DIS_EVAL_##id,
+#define DIS_EVAL_ENUM(id, name, better, unit, needs, summary) DIS_EVAL_##id,
     DIS_EVAL_LIST(DIS_EVAL_ENUM)
 #undef DIS_EVAL_ENUM
         DIS_EVAL_METRICS
@@ -80,6 +86,7 @@ typedef struct {
     const char *name, *summary;
     const char *better; /* "higher", "lower"; "baseline", "floor" and "none" are not to be improved */
     unsigned needs;     /* DIS_NEEDS_... */
+    const char *unit;   /* "nats", "steps" of ordered classes; "": a share, a correlation or a square */
 } dis_eval_row;
 /* Row i, NULL past the end. */
 DIS_API const dis_eval_row *dis_eval_metric_at(size_t i);

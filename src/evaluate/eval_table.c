@@ -5,8 +5,8 @@
 #include <string.h>
 
 static const dis_eval_row table[] = {
-#define ROW(id, name_, better_, needs_, summary_) \
-    [DIS_EVAL_##id] = {.name = name_, .summary = summary_, .better = better_, .needs = needs_},
+#define ROW(id, name_, better_, unit_, needs_, summary_) \
+    [DIS_EVAL_##id] = {.name = name_, .summary = summary_, .better = better_, .needs = needs_, .unit = unit_},
     DIS_EVAL_LIST(ROW)
 #undef ROW
 };

@@ -2,7 +2,6 @@
  * is that of the command line with spaces. */
 #include "report/report_internal.h"
 #include <stdio.h>
-#include <string.h>
 
 /* clang-format off */
 static const struct {
@@ -30,7 +29,9 @@ void dis__metric_words(size_t metric, char out[DIS__METRIC_WORDS])
         if (*s == '_') *s = ' ';
 }
 
-const char *dis__metric_unit(size_t metric)
+const char *dis__metric_unit(size_t metric, char out[DIS__METRIC_UNIT])
 {
-    return strstr(dis_eval_metric_at(metric)->summary, "nats") ? " (nats)" : "";
+    const char *unit = dis_eval_metric_at(metric)->unit;
+    snprintf(out, DIS__METRIC_UNIT, *unit ? " (%s)" : "%s", unit);
+    return out;
 }

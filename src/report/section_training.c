@@ -253,10 +253,10 @@ static void draw_kept(dis__report_job *job, many *m)
         if (strcmp(row->name, "cross_entropy") == 0) continue; /* has a chart of its own */
         gather(r, row, m);
         if (m->n == 0) continue;
-        char id[96], words[DIS__METRIC_WORDS], y_title[128];
+        char id[96], words[DIS__METRIC_WORDS], unit[DIS__METRIC_UNIT], y_title[128];
         dis__metric_words(i, words);
         snprintf(id, sizeof id, "dev-%s", row->name);
-        snprintf(y_title, sizeof y_title, "%s, development set%s", words, dis__metric_unit(i));
+        snprintf(y_title, sizeof y_title, "%s, development set%s", words, dis__metric_unit(i, unit));
         for (char *s = id; *s; s++)
             if (*s == '_') *s = '-';
         dis__figure f = {.id = id, .title = "How good it was after each epoch"};

@@ -444,6 +444,22 @@ static void wrong_arguments_are_refused(void **state)
     assert_null(dis_eval_metric_at(DIS_EVAL_METRICS));
 }
 
+/* Logarithms are in nats, distances of ordered classes in steps; shares, correlations and squares have no unit. What
+ * has a range without an end has a unit, but for the ranked probability score, a sum of squares. */
+static void units(void **state)
+{
+    (void)state;
+    assert_string_equal(dis_eval_metric_at(DIS_EVAL_LOG_LOSS)->unit, "nats");
+    assert_string_equal(dis_eval_metric_at(DIS_EVAL_JSD)->unit, "nats");
+    assert_string_equal(dis_eval_metric_at(DIS_EVAL_ABSOLUTE_ERROR)->unit, "steps");
+    assert_string_equal(dis_eval_metric_at(DIS_EVAL_ACCURACY)->unit, "");
+    for (size_t m = 0; m < DIS_EVAL_METRICS; m++) {
+        double low, high;
+        dis_eval_range(m, &low, &high);
+        if (isinf(high) && m != DIS_EVAL_RANKED_PROBABILITY_SCORE) assert_true(*dis_eval_metric_at(m)->unit);
+    }
+}
+
 /* More classes than a matrix is kept for give the same scores. */
 static void many_classes(void **state)
 {
@@ -503,6 +519,7 @@ int main(void)
         cmocka_unit_test(unknown_gold_is_left_out),
         cmocka_unit_test(wrong_arguments_are_refused),
         cmocka_unit_test(many_classes),
+        cmocka_unit_test(units),
         cmocka_unit_test(every_fault_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -147,7 +147,7 @@ static void draw(dis__experiment_page *p, const many *all, size_t first, size_t 
 {
     dis__line line[SERIES];
     double near = INFINITY, far = -INFINITY, low = INFINITY, high = -INFINITY;
-    char ours[160], x_title[64], y_title[128];
+    char ours[160], x_title[64], y_title[128], unit[DIS__METRIC_UNIT];
     dis__markup title = {0};
     for (size_t s = 0; s < all->n; s++) {
         const series *one = &all->one[s];
@@ -165,7 +165,7 @@ static void draw(dis__experiment_page *p, const many *all, size_t first, size_t 
     snprintf(x_title, sizeof x_title, "%s", all->key);
     put_words(ours);
     put_words(x_title);
-    snprintf(y_title, sizeof y_title, "%s%s", metric, dis__metric_unit(p->e->plan->measure[m].metric));
+    snprintf(y_title, sizeof y_title, "%s%s", metric, dis__metric_unit(p->e->plan->measure[m].metric, unit));
     dis__put_set_title(p, &title, ours, p->e->plan->measure[m].set, dis__row_cell(p, first)->data);
     dis__figure f = {.id = id.text, .title = title.status == DIS_OK ? title.bytes : ""};
     dis__put(&f.caption, "Means over seeds, with 95\xC2\xA0% intervals, of cells that differ by this number alone.");

@@ -191,7 +191,7 @@ static dis_status measure(dis__experiment_page *p, size_t first, size_t end, siz
     dis__points_row *row;
     const char *set = p->e->plan->measure[m].set, *data = dis__row_cell(p, first)->data;
     const dis_eval_row *metric = dis_eval_metric_at(p->e->plan->measure[m].metric);
-    char name[WORDS], ours[WORDS + 8], axis[WORDS + 8];
+    char name[WORDS], ours[WORDS + 8], unit[DIS__METRIC_UNIT], axis[WORDS + DIS__METRIC_UNIT];
     size_t n = 0, seeds = 0;
     DIS_TRY(dis__alloc_array(&row, end - first, sizeof *row));
     for (size_t r = first; r < end; r++) {
@@ -212,7 +212,7 @@ static dis_status measure(dis__experiment_page *p, size_t first, size_t end, siz
         dis__markup title = {0};
         plain_metric(p, m, name);
         snprintf(ours, sizeof ours, "%s, ", name);
-        snprintf(axis, sizeof axis, "%s%s", name, dis__metric_unit(p->e->plan->measure[m].metric));
+        snprintf(axis, sizeof axis, "%s%s", name, dis__metric_unit(p->e->plan->measure[m].metric, unit));
         dis__put_set_title(p, &title, ours, set, data);
         dis__figure f = {.id = id.text, .title = title.status == DIS_OK ? title.bytes : ""};
         if (several) {
