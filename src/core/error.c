@@ -70,6 +70,22 @@ dis_status dis__fail_folder(const char *path)
     return dis__fail(DIS_EIO, "cannot read %s: it is a folder; name a file in it", path);
 }
 
+void dis__list_add(char *list, size_t room, const char *text, size_t n)
+{
+    enum { LONGEST = 60, N_MORE = 5 };
+    static const char more[N_MORE + 1] = ", ...";
+    const size_t used = strlen(list);
+    if (used >= N_MORE && strcmp(list + used - N_MORE, more) == 0) return;
+    if (n > LONGEST) {
+        n = LONGEST;
+        while (n && ((unsigned char)text[n] & 0xC0) == 0x80) n--; /* no part of a character */
+    }
+    if (used + n + 2 + N_MORE < room)
+        snprintf(list + used, room - used, "%s%.*s", used ? ", " : "", (int)n, text);
+    else if (used + N_MORE < room)
+        memcpy(list + used, more, sizeof more);
+}
+
 const char *dis_status_meaning(dis_status status)
 {
     switch (status) {

@@ -37,6 +37,10 @@ dis_status dis__fail_io(const char *verb, const char *file);
 /* DIS_EIO: a folder where a file is wanted. */
 dis_status dis__fail_folder(const char *path);
 
+/* "a, b, c" for messages: one more text behind those that `list` holds, 60 bytes of it; where there is no room for it,
+ * ", ..." and nothing from then on. `list` begins empty and has `room` bytes. */
+void dis__list_add(char *list, size_t room, const char *text, size_t n);
+
 /* Replaces this thread's message: for carrying one over from another thread. */
 void dis__set_error(const char *message);
 

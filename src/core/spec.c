@@ -93,12 +93,10 @@ static dis_status set(const place *at, const dis_option *o, const char *value, b
 
 static dis_status unknown(const place *at, const char *key, size_t n, const dis_option *options, size_t n_options)
 {
-    char list[768] = "none";
-    size_t used = 0;
-    for (size_t i = 0; i < n_options && used < sizeof list; i++)
-        used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", options[i].key);
+    char list[768] = "";
+    for (size_t i = 0; i < n_options; i++) dis__list_add(list, sizeof list, options[i].key, strlen(options[i].key));
     return dis__fail(DIS_EUSAGE, "%s %.*s: no option \"%.*s\"; options are: %s", at->what, at->name_length, at->name,
-                     (int)(n > 64 ? 64 : n), key, list);
+                     (int)(n > 64 ? 64 : n), key, n_options ? list : "none");
 }
 
 /* Whether the key at `now` stands in the list of key=value before it already; `list` begins with ':'. */
@@ -119,13 +117,13 @@ dis_status dis__spec_row(const char *what, const char *spec, const char *(*name)
 {
     const size_t n = dis__spec_name(spec);
     char list[512] = "", asked[64];
-    size_t used = 0, i = 0;
+    size_t i = 0;
     for (const char *one; (one = name(NULL, i)); i++) {
         if (strlen(one) == n && memcmp(one, spec, n) == 0) {
             *row = i;
             return DIS_OK;
         }
-        if (used < sizeof list) used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", one);
+        dis__list_add(list, sizeof list, one, strlen(one));
     }
     snprintf(asked, sizeof asked, "%.*s", (int)(n < sizeof asked ? n : sizeof asked), spec);
     const char *near = dis_nearest(asked, name, NULL);

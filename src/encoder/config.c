@@ -99,8 +99,7 @@ static dis_status find_family(reader *r)
             r->c->family = f;
             return DIS_OK;
         }
-        const size_t n = strlen(known);
-        snprintf(known + n, sizeof known - n, "%s%s", i ? ", " : "", f->model_type);
+        dis__list_add(known, sizeof known, f->model_type, strlen(f->model_type));
     }
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
         if (dis__json_is(type, refused[i].model_type))

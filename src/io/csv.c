@@ -283,6 +283,12 @@ dis_status dis__csv_declare(dis__csv *csv, const char *const *names, size_t n)
     return check_twice(csv);
 }
 
+void dis__csv_list_columns(const dis__csv *csv, char *out, size_t room)
+{
+    out[0] = 0;
+    for (size_t i = 0; i < csv->n_columns; i++) dis__list_add(out, room, csv->header[i].text, csv->header[i].n);
+}
+
 size_t dis__csv_column(const dis__csv *csv, const char *name)
 {
     const size_t n = strlen(name);

@@ -57,6 +57,8 @@ dis_status dis__csv_header(dis__csv *csv);
 dis_status dis__csv_declare(dis__csv *csv, const char *const *names, size_t n);
 /* The column of that name, SIZE_MAX when there is none. */
 size_t dis__csv_column(const dis__csv *csv, const char *name);
+/* "a, b, c" for messages. */
+void dis__csv_list_columns(const dis__csv *csv, char *out, size_t room);
 
 /* The next row into csv->field; *more false at the end. After DIS_EDATA one may go on with the row behind the bad one.
  */

@@ -422,14 +422,10 @@ const dis__json_value *dis__json_member(const dis__json_value *object, const cha
 
 void dis__json_list_keys(const dis__json_value *object, char *out, size_t room)
 {
-    enum { LONGEST = 60 };
-    size_t used = 0;
     out[0] = 0;
     const dis__json_value *v = object + 1;
-    for (uint32_t i = 0; i < object->n && used + LONGEST + 3 < room; i++) {
-        const int n = snprintf(out + used, room - used, "%s%.*s", i ? ", " : "",
-                               v->length > LONGEST ? LONGEST : (int)v->length, v->text);
-        used += n > 0 ? (size_t)n : 0;
+    for (uint32_t i = 0; i < object->n; i++) {
+        dis__list_add(out, room, v->text, v->length);
         v++;
         v += v->skip;
     }

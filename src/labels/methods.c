@@ -48,10 +48,9 @@ dis_status dis__method_find(const char *spec, const dis__method **out)
 
 void dis__methods_on_devices(char *text, size_t n)
 {
-    size_t used = 0;
+    text[0] = 0;
     for (size_t i = 0; i < sizeof methods / sizeof *methods; i++)
-        if (methods[i]->devices && used < n)
-            used += (size_t)snprintf(text + used, n - used, "%s%s", used ? ", " : "", methods[i]->info.name);
+        if (methods[i]->devices) dis__list_add(text, n, methods[i]->info.name, strlen(methods[i]->info.name));
 }
 
 const dis_method *dis_method_at(size_t i)

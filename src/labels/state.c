@@ -422,12 +422,10 @@ bool dis__state_has(const dis_state *state, const char *method)
 
 void dis__state_methods(const dis_state *state, char *out, size_t size)
 {
-    size_t used = 0;
     out[0] = 0;
     for (size_t i = 0; dis_method_at(i); i++) {
         const char *name = dis_method_at(i)->name;
-        if (!dis__state_has(state, name) || used + strlen(name) + 3 > size) continue;
-        used += (size_t)snprintf(out + used, size - used, "%s%s", used ? ", " : "", name);
+        if (dis__state_has(state, name)) dis__list_add(out, size, name, strlen(name));
     }
-    if (!used) snprintf(out, size, "nothing");
+    if (!out[0]) snprintf(out, size, "nothing");
 }

@@ -114,7 +114,6 @@ static dis_status no_id(const loader *l, uint64_t line, const char *have)
 static dis_status find_id(loader *l, const dis__records *r, size_t *id)
 {
     char have[400] = "";
-    size_t used = 0;
     const size_t n = dis__records_n_columns(r);
     for (size_t i = 0; i < sizeof id_names / sizeof *id_names; i++) /* in the order of preference */
         for (size_t c = 0; c < n; c++) {
@@ -125,11 +124,9 @@ static dis_status find_id(loader *l, const dis__records *r, size_t *id)
                 return DIS_OK;
             }
         }
-    for (size_t c = 0; c < n && used + 1 < sizeof have; c++) {
+    for (size_t c = 0; c < n; c++) {
         const dis__record_cell h = dis__records_column(r, c);
-        const int put =
-            snprintf(have + used, sizeof have - used, "%s%.*s", c ? ", " : "", (int)(h.n > 60 ? 60 : h.n), h.text);
-        used += put > 0 ? (size_t)put : 0;
+        dis__list_add(have, sizeof have, h.text, h.n);
     }
     return no_id(l, 1, have);
 }
@@ -363,12 +360,11 @@ static const char *next_column(const void *arg, size_t i)
 static dis_status no_column(const dis_worker_table *t, const char *column)
 {
     char have[300] = "";
-    size_t used = 0;
     const char *near = dis_nearest(column, next_column, t->columns);
-    for (size_t c = 0; c < dis_names_count(t->columns) && used + 1 < sizeof have; c++) {
-        const int n =
-            snprintf(have + used, sizeof have - used, "%s%.60s", c ? ", " : "", dis_names_get(t->columns, c, NULL));
-        used += n > 0 ? (size_t)n : 0;
+    for (size_t c = 0; c < dis_names_count(t->columns); c++) {
+        size_t n;
+        const char *name = dis_names_get(t->columns, c, &n);
+        dis__list_add(have, sizeof have, name, n);
     }
     if (near)
         return dis__fail(DIS_EUSAGE, "%s: no column \"%.100s\"; did you mean %.100s? There are: %s", t->path, column,

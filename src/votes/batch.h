@@ -178,7 +178,7 @@ typedef struct {
  * added. Texts outside [input, input_end) are copied if need be. */
 typedef struct {
     const char *at;
-    char text[320];
+    char text[640];
 } dis__problem;
 
 /* Says what is wrong, and where; DIS_EDATA. */

@@ -16,11 +16,7 @@ dis_status dis__csv_role(dis__csv *csv, const char *role, const char *given, con
     for (size_t i = 0; !given && usual[i] && *column == SIZE_MAX; i++) *column = dis__csv_column(csv, usual[i]);
     if (*column != SIZE_MAX) return DIS_OK;
     char list[600];
-    size_t used = 0;
-    list[0] = 0;
-    for (size_t i = 0; i < csv->n_columns && used < sizeof list - 100; i++)
-        used += (size_t)snprintf(list + used, sizeof list - used, "%s%.*s", i ? ", " : "",
-                                 csv->header[i].n > 60 ? 60 : (int)csv->header[i].n, csv->header[i].text);
+    dis__csv_list_columns(csv, list, sizeof list);
     return dis__fail_at(DIS_EDATA, csv->path, 1, 0,
                         "no column \"%s\"; the columns are: %s; name the one to use with --%s",
                         given ? given : usual[0], list, role);

@@ -187,14 +187,7 @@ void dis__node_keys(dis__record *r, const dis__node *given, char *out, size_t ro
         dis__json_list_keys(node.json, out, room);
         return;
     }
-    if (node.kind != DIS_NODE_ROW) return;
-    size_t used = 0;
-    for (size_t c = 0; c < r->csv->n_columns && used + 64 < room; c++) {
-        const dis__csv_field *h = &r->csv->header[c];
-        const int wrote =
-            snprintf(out + used, room - used, "%s%.*s", c ? ", " : "", h->n > 60 ? 60 : (int)h->n, h->text);
-        used += wrote > 0 ? (size_t)wrote : 0;
-    }
+    if (node.kind == DIS_NODE_ROW || node.kind == DIS_NODE_GROUP) dis__csv_list_columns(r->csv, out, room);
 }
 
 bool dis__node_text(const dis__node *node, const char **text, size_t *n)

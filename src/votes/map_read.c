@@ -277,10 +277,20 @@ static dis_status take_leniently(void *user, const dis__answer *answer, dis__pro
     return skip(run);
 }
 
+/* A column that is not there is told of the header, once, and is no bad row. */
+static dis_status check_columns(dis__source *s, dis__walk *walk)
+{
+    if (!s->table || s->reader->o.no_header) return DIS_OK;
+    s->record.root = (dis__node){.kind = DIS_NODE_ROW, .at = s->csv.row};
+    const dis_status status = dis__walk_check_columns(walk, &s->record, &s->problem);
+    return status == DIS_EDATA ? dis__source_fail(s) : status;
+}
+
 static dis_status run_source(dis__map_run *run, dis__walk *walk)
 {
     dis__source *s = run->source;
     DIS_TRY(dis__source_use(s, run->mapping));
+    DIS_TRY(check_columns(s, walk));
     for (;;) {
         dis__record *record;
         bool go_on;

@@ -121,18 +121,25 @@ static void place_of(const dis__walk *w, const leg *l, char *out, size_t room)
     }
 }
 
+/* A row, or the columns "NAME.x" of it. */
+static bool is_of_columns(const dis__node *node)
+{
+    return node->kind == DIS_NODE_ROW || node->kind == DIS_NODE_GROUP;
+}
+
 static dis_status fail_missing(dis__walk *w, const leg *l)
 {
     const dis__step *step = &l->part->step[l->step];
-    char place[80], keys[110];
+    char place[80], keys[400];
     place_of(w, l, place, sizeof place);
     dis__node_keys(w->record, &l->node, keys, sizeof keys);
-    const bool row = l->node.kind == DIS_NODE_ROW;
-    const char *within = place[0] && !row ? " within " : "", *what = row ? "column" : "key";
-    if (row) place[0] = 0;
+    const char *within = place[0] ? " within " : "";
+    if (step->kind == DIS_STEP_KEY && is_of_columns(&l->node))
+        return bad(w, l->node.at, "no column \"%s%s%.*s\"; the columns are: %s; name the one to use with `%s`", place,
+                   place[0] ? "." : "", step->n > 60 ? 60 : (int)step->n, step->text, keys, roles[l->of]);
     if (step->kind == DIS_STEP_KEY && keys[0])
-        return bad(w, l->node.at, "no %s \"%.*s\"%s%s; the %ss are: %s; name the one to use with `%s`", what,
-                   step->n > 60 ? 60 : (int)step->n, step->text, within, place, what, keys, roles[l->of]);
+        return bad(w, l->node.at, "no key \"%.*s\"%s%s; the keys are: %s; name the one to use with `%s`",
+                   step->n > 60 ? 60 : (int)step->n, step->text, within, place, keys, roles[l->of]);
     if (step->kind == DIS_STEP_KEY && l->node.kind == DIS_NODE_JSON && l->node.json->kind == DIS_JSON_OBJECT)
         return bad(w, l->node.at, "no key \"%.*s\"%s%s: the object is empty", step->n > 60 ? 60 : (int)step->n,
                    step->text, within, place);
@@ -453,6 +460,28 @@ dis_status dis__map_record(dis__walk *w, dis__record *record, dis__take_answer t
     const dis_status status = drop ? DIS_OK : walk(w, 0);
     *dropped += w->dropped;
     return status;
+}
+
+dis_status dis__walk_check_columns(dis__walk *w, dis__record *header, dis__problem *problem)
+{
+    w->record = header;
+    w->problem = problem;
+    for (size_t i = 0; i < w->n_legs; i++) {
+        leg *l = &w->legs[i];
+        if (!is_needed(l) || (l->of == OF_WORKER && w->m->no_worker)) continue;
+        l->node = header->root;
+        for (l->step = 0; l->step < l->part->n_steps && is_of_columns(&l->node);) {
+            const dis__step *step = &l->part->step[l->step];
+            size_t n_steps;
+            dis__node next;
+            if (step->kind != DIS_STEP_KEY || step->optional) break;
+            DIS_TRY(take_key(header, &l->node, step, &next, &n_steps));
+            if (next.kind == DIS_NODE_NONE) return fail_missing(w, l);
+            l->node = next;
+            l->step += n_steps;
+        }
+    }
+    return DIS_OK;
 }
 
 dis_status dis__path_leads(const dis__path *path, dis__record *record, bool *leads)

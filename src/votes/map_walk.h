@@ -52,6 +52,9 @@ typedef dis_status (*dis__take_answer)(void *user, const dis__answer *answer, di
 typedef struct dis__walk dis__walk;
 dis_status dis__walk_create(const dis__mapping *m, dis__walk **out);
 void dis__walk_destroy(dis__walk *walk);
+/* Before the first row of a table: whether it has the columns that the paths name. `header` is a record whose row is the
+ * header. DIS_EDATA with *problem. */
+dis_status dis__walk_check_columns(dis__walk *walk, dis__record *header, dis__problem *problem);
 /* *dropped: answers that rules left out. DIS_EDATA with *problem. */
 dis_status dis__map_record(dis__walk *walk, dis__record *record, dis__take_answer take, void *user, uint64_t *dropped,
                            dis__problem *problem);

@@ -14,9 +14,8 @@ static const char *name_at(const void *arg, size_t i)
 
 static void list_presets(char *out, size_t room)
 {
-    size_t used = 0;
-    for (size_t i = 0; name_at(NULL, i) && used + 40 < room; i++)
-        used += (size_t)snprintf(out + used, room - used, "%s%.30s", i ? ", " : "", name_at(NULL, i));
+    out[0] = 0;
+    for (size_t i = 0; name_at(NULL, i); i++) dis__list_add(out, room, name_at(NULL, i), strlen(name_at(NULL, i)));
 }
 
 /* `text` with `name` for every "@"; text itself where it has none, or there is no name. */

@@ -265,18 +265,34 @@ static void names_that_ascend(void **state)
     for (size_t a = 0; a < LISTS; a++) dis_names_destroy(names[a]);
 }
 
+/* Lists in messages: whole texts, a long one cut between characters, an end that says so, never behind the room. */
+static void lists_in_messages(void **state)
+{
+    (void)state;
+    char list[24] = "", small[4] = "", wide[100] = "", text[62];
+    dis__list_add(list, sizeof list, "one", 3);
+    dis__list_add(list, sizeof list, "two, which is cut", 3);
+    assert_string_equal(list, "one, two");
+    dis__list_add(list, sizeof list, "much too long", 13);
+    assert_string_equal(list, "one, two, ...");
+    dis__list_add(list, sizeof list, "x", 1);
+    assert_string_equal(list, "one, two, ...");
+    dis__list_add(small, sizeof small, "much too long", 13);
+    assert_string_equal(small, "");
+    memset(text, 'a', sizeof text);
+    memcpy(text + 59, "\xC3\xA9", 2);
+    dis__list_add(wide, sizeof wide, text, sizeof text);
+    assert_int_equal(strlen(wide), 59);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sizes),
-        cmocka_unit_test(allocation),
-        cmocka_unit_test(growing),
-        cmocka_unit_test(impossible_sizes),
-        cmocka_unit_test(messages),
-        cmocka_unit_test(faults_count),
-        cmocka_unit_test(names),
-        cmocka_unit_test(names_without_memory),
-        cmocka_unit_test(names_that_ascend),
+        cmocka_unit_test(lists_in_messages),    cmocka_unit_test(sizes),
+        cmocka_unit_test(allocation),           cmocka_unit_test(growing),
+        cmocka_unit_test(impossible_sizes),     cmocka_unit_test(messages),
+        cmocka_unit_test(faults_count),         cmocka_unit_test(names),
+        cmocka_unit_test(names_without_memory), cmocka_unit_test(names_that_ascend),
         cmocka_unit_test(instruction_set),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

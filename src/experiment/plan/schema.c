@@ -69,11 +69,9 @@ static const char *article(const dis__schema *schema)
 dis_status dis__unknown_key(dis__form *form, const dis__schema *schema, const dis__yaml_node *key)
 {
     const char *near = dis_nearest(key->text, key_at, schema);
-    char known[600];
-    size_t used = 0;
-    known[0] = 0;
-    for (size_t i = 0; i < schema->n_fields && used < sizeof known; i++)
-        used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "", schema->field[i].key);
+    char known[600] = "";
+    for (size_t i = 0; i < schema->n_fields; i++)
+        dis__list_add(known, sizeof known, schema->field[i].key, strlen(schema->field[i].key));
     if (near)
         return dis__yaml_fail(form->yaml, key, "unknown key \"%.60s\" of %s %s; did you mean %s? It may have %s",
                               key->text, article(schema), schema->info.name, near, known);
