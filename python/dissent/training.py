@@ -381,10 +381,9 @@ class SoftClassifier(TrainedModel):
                 ask = "give them with fit(..., tasks=ids of X)" if rows.ids is None else "do they match?"
                 raise _core.DataError(f"none of the {rows.n} items has a label by its id ({name!r}, ...); {ask}")
             if not self.lenient:
-                raise _core.DataError(
-                    f"the item {name!r} has no label, as have {int((~has).sum()) - 1} others; "
-                    "lenient=True leaves them out"
-                )
+                others = int((~has).sum()) - 1
+                also = ["", ", nor has 1 other"][others] if others < 2 else f", nor have {others} others"
+                raise _core.DataError(f"the item {name!r} has no label{also}; lenient=True leaves such items out")
             keep = np.flatnonzero(has)
             rows.keep(keep)
             p = None if p is None else p[keep]

@@ -72,25 +72,13 @@ static const char *next_name(const char *names, char *out, size_t room)
 
 enum { NAME = 512 };
 
-/* "a, b, c" of the header, as much as fits. */
-static void list_columns(const dis__csv *csv, char *out, size_t room)
-{
-    size_t used = 0;
-    out[0] = 0;
-    for (size_t i = 0; i < csv->n_columns && used + 1 < room; i++) {
-        const int n = snprintf(out + used, room - used, "%s%.*s", i ? ", " : "",
-                               csv->header[i].n > 60 ? 60 : (int)csv->header[i].n, csv->header[i].text);
-        used += n > 0 ? (size_t)n : 0;
-    }
-}
-
 static dis_status find_column(dis__records *r, const char *names, size_t *column)
 {
     char name[NAME];
     for (const char *s = names; (s = next_name(s, name, sizeof name));)
         if ((*column = dis__csv_column(&r->csv, name)) != SIZE_MAX) return DIS_OK;
     char have[400];
-    list_columns(&r->csv, have, sizeof have);
+    dis__csv_list_columns(&r->csv, have, sizeof have);
     next_name(names, name, sizeof name);
     return dis__fail_at(DIS_EDATA, r->in.path, 1, 0, "no column \"%.100s\"; there are: %s%s", name, have,
                         r->hint ? r->hint : "");
@@ -160,6 +148,13 @@ dis_status dis__records_next(dis__records *r, bool *more)
     }
     r->n_rows += *more;
     return DIS_OK;
+}
+
+uint64_t dis__records_line(dis__records *r)
+{
+    uint64_t line = r->line, column;
+    if (!is_json(r)) dis__csv_place(&r->csv, r->csv.row, &line, &column);
+    return line;
 }
 
 dis_status dis__records_fail(dis__records *r, size_t i, const char *format, ...)

@@ -56,6 +56,8 @@ size_t dis__records_n_columns(const dis__records *r);
 dis__record_cell dis__records_column(const dis__records *r, size_t i);
 
 dis_status dis__records_next(dis__records *r, bool *more);
+/* Where the current row begins. */
+uint64_t dis__records_line(dis__records *r);
 /* DIS_EDATA with the place of cell i of the current row. */
 dis_status dis__records_fail(dis__records *r, size_t i, const char *format, ...) __attribute__((format(printf, 3, 4)));
 

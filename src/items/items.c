@@ -7,6 +7,7 @@
 #include "core/sized_options.h"
 #include "io/format_name.h"
 #include "io/name_file.h"
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -38,6 +39,8 @@ void dis_items_destroy(dis_items *items)
     dis_names_destroy(items->texts);
     dis__free(items->sentence);
     dis__free(items->x);
+    dis__free(items->path);
+    dis__free(items->line);
     dis__free(items);
 }
 
@@ -97,13 +100,24 @@ dis_status dis__items_take_tasks(dis_context *ctx, const char *path, const dis_i
     return status;
 }
 
-dis_status dis__items_check_twice(const char *path, const dis_names *tasks)
+dis_status dis__items_fail(const dis_items *items, size_t i, const char *format, ...)
+{
+    char message[1024];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(message, sizeof message, format, args);
+    va_end(args);
+    if (!items->path) return dis__fail(DIS_EDATA, "%s", message);
+    return dis__fail_at(DIS_EDATA, items->path, items->line ? items->line[i] : 0, 0, "%s", message);
+}
+
+dis_status dis__items_check_twice(const dis_items *items)
 {
     size_t twice;
-    DIS_TRY(dis__names_twice(tasks, &twice));
+    DIS_TRY(dis__names_twice(items->tasks, &twice));
     if (twice == SIZE_MAX) return DIS_OK;
-    return dis__fail_at(DIS_EDATA, path, 0, 0, "the item \"%.200s\" is there twice; every item needs an id of its own",
-                        dis_names_get(tasks, twice, NULL));
+    return dis__items_fail(items, twice, "the item \"%.200s\" is there twice; every item needs an id of its own",
+                           dis_names_get(items->tasks, twice, NULL));
 }
 
 dis_status dis_items_read(dis_context *ctx, const char *path, const dis_items_options *options, dis_items **out)
@@ -118,9 +132,10 @@ dis_status dis_items_read(dis_context *ctx, const char *path, const dis_items_op
     dis_items *items;
     DIS_TRY(dis__alloc_zeroed(&items, 1, sizeof *items));
     items->kind = o.kind;
-    dis_status status = formats[format].read(ctx, path, formats[format].name, &o, items);
+    dis_status status = dis__copy_text(&items->path, path, strlen(path));
+    if (status == DIS_OK) status = formats[format].read(ctx, path, formats[format].name, &o, items);
     if (status == DIS_OK && items->n_items == 0) status = dis__fail_at(DIS_EDATA, path, 0, 0, "no items in it");
-    if (status == DIS_OK) status = dis__items_check_twice(path, items->tasks);
+    if (status == DIS_OK) status = dis__items_check_twice(items);
     if (status != DIS_OK) {
         dis_items_destroy(items);
         return status;

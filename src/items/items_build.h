@@ -10,6 +10,8 @@ struct dis_items {
     dis_names *tasks, *texts;
     uint64_t *sentence;
     float *x;
+    char *path;     /* of the file it was read from, for messages; NULL: none, or several */
+    uint64_t *line; /* (n_items) there; NULL: not a table */
 };
 
 /* One reader per format; `items` is zeroed but for its kind, and is destroyed by the caller on failure. */
@@ -22,8 +24,12 @@ dis__items_reader dis__items_read_table, dis__items_read_npy, dis__items_read_f3
 dis_status dis__items_take_tasks(dis_context *ctx, const char *path, const dis_items_options *options, size_t n,
                                  dis_items *items);
 
-/* DIS_EDATA: an id that is there twice. `path` is where it says so. */
-dis_status dis__items_check_twice(const char *path, const dis_names *tasks);
+/* DIS_EDATA with the file and the line of item i, as far as they are known. */
+dis_status dis__items_fail(const dis_items *items, size_t i, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* DIS_EDATA: an id that is there twice. */
+dis_status dis__items_check_twice(const dis_items *items);
 
 /* Several tables (n > 0) as one; prefix[i], which may be NULL, goes before the ids of table i. DIS_EDATA: tables of
  * different kinds or columns, an id twice. */

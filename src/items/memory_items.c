@@ -6,8 +6,6 @@
 #include <math.h>
 #include <string.h>
 
-static const char from_memory[] = "items";
-
 static dis_status take_tasks(const dis_items_view *v, dis_items *items)
 {
     if (!v->tasks) return dis__names_numbers(v->n_items, &items->tasks);
@@ -18,8 +16,8 @@ static dis_status take_tasks(const dis_items_view *v, dis_items *items)
         dis_names_get(v->tasks, i, &n);
         if (n == 0) return dis__fail(DIS_EDATA, "item %zu (counted from 0) has an empty id", i);
     }
-    DIS_TRY(dis__items_check_twice(from_memory, v->tasks));
-    return dis__names_copy(v->tasks, &items->tasks);
+    DIS_TRY(dis__names_copy(v->tasks, &items->tasks));
+    return dis__items_check_twice(items);
 }
 
 static dis_status take_texts(const dis_items_view *v, dis_items *items)

@@ -21,6 +21,7 @@ static dis_status copy_item(const dis_items *from, size_t i, dis_items *to, dis_
     if (from->x)
         memcpy(to->x + to->n_items * from->n_features, from->x + i * from->n_features,
                from->n_features * sizeof *from->x);
+    if (from->line) to->line[to->n_items] = from->line[i];
     to->n_items++;
     return DIS_OK;
 }
@@ -34,6 +35,11 @@ static dis_status copy(const dis_items *from, const size_t *rows, size_t n, dis_
                       .width = from->width,
                       .channels = from->channels,
                       .n_features = from->n_features};
+    size_t n_items = 0;
+    for (size_t r = 0; r < n; r++)
+        n_items += from->sentence ? (size_t)(from->sentence[rows[r] + 1] - from->sentence[rows[r]]) : 1;
+    if (from->path) DIS_TRY(dis__copy_text(&to->path, from->path, strlen(from->path)));
+    if (from->line) DIS_TRY(dis__alloc_array(&to->line, n_items, sizeof *to->line));
     if (from->x) DIS_TRY(dis__alloc_array(&to->x, dis__size(n, from->n_features, 0), sizeof *to->x));
     if (from->sentence) DIS_TRY(dis__alloc_array(&to->sentence, n + 1, sizeof *to->sentence));
     for (size_t r = 0; r < n; r++) {

@@ -22,7 +22,7 @@ typedef struct {
     dis__name_list tasks, texts;
     dis__record_cell last; /* the sentence of the row before, in `last_text` */
     char *last_text;
-    size_t last_room, sentence_room, x_room;
+    size_t last_room, sentence_room, x_room, line_room;
 } reading;
 
 /* Features without named columns: all but the ids and those that rules look at. */
@@ -140,7 +140,10 @@ static dis_status take_task(reading *t)
 
 static dis_status take_row(reading *t)
 {
+    dis_items *items = t->items;
     DIS_TRY(take_task(t));
+    DIS_TRY(dis__reserve(&items->line, &t->line_room, items->n_items, items->n_items + 1, sizeof *items->line));
+    items->line[items->n_items] = dis__records_line(&t->r);
     if (t->o->kind == DIS_ITEMS_FEATURES) {
         DIS_TRY(take_numbers(t));
     } else {
@@ -148,7 +151,7 @@ static dis_status take_row(reading *t)
             DIS_TRY(dis__name_list_add(&t->texts, t->r.cell[t->first + i].text, t->r.cell[t->first + i].n));
         if (t->o->kind == DIS_ITEMS_TOKENS) DIS_TRY(take_sentence(t));
     }
-    t->items->n_items++;
+    items->n_items++;
     return DIS_OK;
 }
 

@@ -440,12 +440,12 @@ dis_status dis_labels_read(dis_context *ctx, const char *path, const dis_labels_
     DIS_TRY(dis__format_name(o.format, path, "csv|tsv|jsonl|npy", &name));
     dis_labels *labels;
     DIS_TRY(dis__alloc_zeroed(&labels, 1, sizeof *labels));
-    dis_status status = DIS_OK;
+    dis_status status = dis__copy_text(&labels->path, path, strlen(path));
     size_t t = 0;
     while (t < sizeof texts / sizeof *texts && strcmp(texts[t].name, name) != 0) t++;
-    if (t < sizeof texts / sizeof *texts)
+    if (status == DIS_OK && t < sizeof texts / sizeof *texts)
         status = read_text(ctx, path, &o, texts[t].read, texts[t].delimiter, labels);
-    else
+    else if (status == DIS_OK)
         status = dis__labels_read_npy(ctx, path, &o, labels);
     if (status != DIS_OK) {
         dis_labels_destroy(labels);

@@ -16,6 +16,7 @@ void dis_labels_destroy(dis_labels *labels)
     dis__free(labels->p);
     dis_names_destroy(labels->tasks);
     dis_names_destroy(labels->classes);
+    dis__free(labels->path);
     dis__free(labels);
 }
 

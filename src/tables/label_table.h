@@ -9,6 +9,7 @@ struct dis_labels {
     double *p; /* (n_items, n_classes) */
     dis_names *tasks, *classes;
     uint64_t renormalised;
+    char *path; /* of the file it was read from, for messages; NULL: none */
 };
 
 /* How far from 1 the sum of a row may be. */

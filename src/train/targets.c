@@ -4,7 +4,10 @@
 #include "core/name_index.h"
 #include "core/names_build.h"
 #include "core/pool.h"
+#include "items/items_build.h"
+#include "tables/label_table.h"
 #include "votes/class_order.h"
+#include <stdio.h>
 #include <string.h>
 
 double dis__target_count(const dis__targets *t, const dis__objective_row *objective, size_t head, bool over_all,
@@ -65,9 +68,26 @@ static dis_status match_items(const dis_names *items, const dis_names *tasks, si
 
 typedef struct {
     dis__targets *t;
+    const dis_items *table;
     const dis_names *items, *classes;
     size_t *row, *place;
 } matching;
+
+/* DIS_EDATA of `n` items that lack something, the first of which is `i`. */
+static dis_status lacks(const matching *m, size_t i, size_t n, const char *what, const char *path)
+{
+    char others[64] = "";
+    if (n > 1) snprintf(others, sizeof others, ", nor %s %zu other%s", n > 2 ? "have" : "has", n - 1, n > 2 ? "s" : "");
+    return dis__items_fail(m->table, i, "the item \"%.100s\" has no %s%s%.200s%s; `lenient` leaves such items out",
+                           dis_names_get(m->items, i, NULL), what, path ? " in " : "", path ? path : "", others);
+}
+
+static dis_status no_match(const matching *m, const char *path)
+{
+    return dis__items_fail(m->table, 0,
+                           "none of the %zu items has a label%s%.200s; do the ids (\"%.100s\", ...) match?",
+                           m->t->n_items, path ? " in " : "", path ? path : "", dis_names_get(m->items, 0, NULL));
+}
 
 static dis_status match(matching *m, const dis_names *tasks, const dis_names *classes, const char *what)
 {
@@ -87,10 +107,15 @@ static dis_status take_soft(matching *m, const dis_labels *labels, bool lenient)
     DIS_TRY(dis__alloc_zeroed(&t->human, dis__size(t->n_items, k, 0), sizeof *t->human));
     DIS_TRY(dis__alloc_zeroed(&t->target, dis__size(t->n_items, k, 0), sizeof *t->target));
     DIS_TRY(dis__alloc_zeroed(&t->weight, t->n_items, sizeof *t->weight));
+    size_t n_lacking = 0, lacking = SIZE_MAX;
+    for (size_t i = t->n_items; i-- > 0;)
+        if (m->row[i] == SIZE_MAX) {
+            lacking = i;
+            n_lacking++;
+        }
+    if (n_lacking == t->n_items) return no_match(m, labels->path);
+    if (n_lacking && !lenient) return lacks(m, lacking, n_lacking, "soft label", labels->path);
     for (size_t i = 0; i < t->n_items; i++) {
-        if (m->row[i] == SIZE_MAX && !lenient)
-            return dis__fail(DIS_EDATA, "the item \"%.100s\" has no soft label; `lenient` leaves such items out",
-                             dis_names_get(m->items, i, NULL));
         if (m->row[i] == SIZE_MAX) continue;
         for (size_t c = 0; c < v.n_classes; c++) t->human[i * k + m->place[c]] = v.p[m->row[i] * v.n_classes + c];
         for (size_t c = 0; c < k; c++) t->target[i * k + c] = (float)t->human[i * k + c];
@@ -193,12 +218,8 @@ static dis_status mark_used(matching *m, bool lenient)
         t->n_used += t->used[i];
         if (!t->used[i] && lacking == SIZE_MAX) lacking = i;
     }
-    if (t->n_used == 0)
-        return dis__fail(DIS_EDATA, "none of the %zu items has a label; do the ids (\"%.100s\", ...) match?",
-                         t->n_items, dis_names_get(m->items, 0, NULL));
-    if (lacking != SIZE_MAX && !lenient)
-        return dis__fail(DIS_EDATA, "the item \"%.100s\" has no label, as have %zu others; `lenient` leaves them out",
-                         dis_names_get(m->items, lacking, NULL), t->n_items - t->n_used - 1);
+    if (t->n_used == 0) return no_match(m, NULL);
+    if (lacking != SIZE_MAX && !lenient) return lacks(m, lacking, t->n_items - t->n_used, "label", NULL);
     return DIS_OK;
 }
 
@@ -232,7 +253,7 @@ dis_status dis__targets_make(dis_context *ctx, const dis_examples *examples, con
     DIS_TRY(dis__check_stop(ctx));
     const dis_items_view items = dis_items_look(examples->items);
     *out = (dis__targets){.n_items = items.n_items, .n_classes = dis_names_count(classes)};
-    matching m = {.t = out, .items = items.tasks, .classes = classes};
+    matching m = {.t = out, .table = examples->items, .items = items.tasks, .classes = classes};
     const dis_status status = make(&m, examples, objective, settings, lenient);
     dis__free(m.row);
     dis__free(m.place);

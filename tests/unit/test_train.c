@@ -293,7 +293,7 @@ static void refusals(void **state)
          DIS_EUSAGE},
         {"mlp",
          "gold",
-         "the item \"i2\" has no label, as have 87 others",
+         "the item \"i2\" has no label, nor have 87 others; `lenient`",
          {.items = c.features, .gold = few},
          DIS_EDATA},
         {"mlp",
