@@ -109,9 +109,20 @@ typedef struct {
     dis_votes_options reading;
 } watch_job;
 
+/* With the first row, or in the end: an input that cannot be read leaves no header behind. */
+static dis_status open_rows(watch_job *job)
+{
+    static const char *const columns[] = {"task", "label", "p", "votes", "reason"};
+    static const char *const formats[] = {"csv", "tsv", "jsonl"};
+    if (job->rows) return DIS_OK;
+    return dis_table_open("-", formats[job->v->format], columns, 5, &job->rows);
+}
+
 static dis_status put_row(void *user, const dis_watch_row *row)
 {
     watch_job *job = user;
+    const dis_status status = open_rows(job);
+    if (status != DIS_OK) return status;
     const char *reason = dis_watch_reason_name(row->reason);
     dis_table_text(job->rows, row->task, row->n_task);
     dis_table_text(job->rows, row->label, row->n_label);
@@ -124,7 +135,7 @@ static dis_status put_row(void *user, const dis_watch_row *row)
 static dis_status flush_rows(void *user)
 {
     watch_job *job = user;
-    return dis_table_flush(job->rows);
+    return job->rows ? dis_table_flush(job->rows) : DIS_OK;
 }
 
 static void tell_skipped(void *user, const char *message)
@@ -175,9 +186,11 @@ static int read_votes(watch_job *job, const char *path)
     dis_status status = dis_watch_read(job->ctx, job->watch, path, &o);
     if (status == DIS_ECANCELLED) status = DIS_OK;
     if (status == DIS_OK) status = dis_watch_settle(job->watch);
-    const dis_status written = dis_table_finish(job->rows, DIS_OK);
+    if (status == DIS_OK) status = open_rows(job);
+    if (status != DIS_OK) return cli_failed(job->c, status); /* rows so far go out all the same */
+    dis_table *rows = job->rows;
     job->rows = NULL;
-    return cli_failed(job->c, status != DIS_OK ? status : written);
+    return cli_failed(job->c, dis_table_finish(rows, DIS_OK));
 }
 
 static void tell_items(watch_job *job, const char *what, uint64_t n, uint64_t votes)
@@ -211,12 +224,9 @@ static void tell_result(watch_job *job)
 
 static int work(watch_job *job, const char *path)
 {
-    static const char *const columns[] = {"task", "label", "p", "votes", "reason"};
-    static const char *const formats[] = {"csv", "tsv", "jsonl"};
     const watch_values *v = job->v;
     int code = take_options(job);
     if (code == 0) code = cli_failed(job->c, cli_context(job->c, &v->common, &job->ctx));
-    if (code == 0) code = cli_failed(job->c, dis_table_open("-", formats[v->format], columns, 5, &job->rows));
     if (code == 0) code = read_votes(job, path);
     if (code == 0 && v->output) code = cli_failed(job->c, dis_watch_write(job->watch, v->output, NULL));
     if (code == 0) tell_result(job);
