@@ -341,9 +341,9 @@ static PyObject *metric_rows(PyObject *module, PyObject *unused)
     PyObject *list = PyList_New(0);
     const dis_eval_row *r;
     for (size_t i = 0; list && (r = dis_eval_metric_at(i)); i++) {
-        PyObject *row = Py_BuildValue("{sssssssssOsOsO}", "name", r->name, "summary", r->summary, "better", r->better, "unit", r->unit,
-                                      "needs_gold", r->needs & DIS_NEEDS_GOLD ? Py_True : Py_False, "needs_human",
-                                      r->needs & DIS_NEEDS_HUMAN ? Py_True : Py_False, "needs_order",
+        PyObject *row = Py_BuildValue("{sssssssssOsOsO}", "name", r->name, "summary", r->summary, "better", r->better,
+                                      "unit", r->unit, "needs_gold", r->needs & DIS_NEEDS_GOLD ? Py_True : Py_False,
+                                      "needs_human", r->needs & DIS_NEEDS_HUMAN ? Py_True : Py_False, "needs_order",
                                       r->needs & DIS_NEEDS_ORDER ? Py_True : Py_False);
         if (!row || PyList_Append(list, row) < 0) Py_CLEAR(list);
         Py_XDECREF(row);
