@@ -151,7 +151,7 @@ static void case_conv_weights(nn_net *f)
     f->rows = dis__net_axis(f->net, 21);
     const int in = nn_reals(f, (dis__shape){f->rows, DIS_NONE, 9, 11, 3});
     const int x = dis__layer_linear(f->net, "below", in, 64, DIS_ACT_TANH);
-    const int y = convolve_plain(f, "wide", x, DIS_NONE, 128, 3, 1);
+    const int y = convolve_plain(f, "same", convolve_plain(f, "wide", x, DIS_NONE, 128, 3, 1), DIS_NONE, 128, 3, 1);
     const int z = convolve_plain(f, "odd", y, DIS_NONE, 192, 3, 1);
     const int small = convolve_plain(f, "down", y, DIS_NONE, 64, 3, 2);
     const int w = convolve_plain(f, "small", small, DIS_NONE, 128, 3, 1);

@@ -12,6 +12,7 @@
 #include "nn_indexed.h"
 #include "nn_results.h"
 #include "rounded_net.h"
+#include "core/name_index.h"
 #include "nn/devices.h"
 #include "train_support.h"
 #include "train/run.h"
@@ -59,9 +60,7 @@ static double *results(const nn_case *c, const dis__device *device, const size_t
     if (status == DIS_OK && training) status = nn_pass(&f, true);
     if (status == DIS_OK && !training) status = dis__net_forward(f.net, false);
     if (status == DIS_OK) status = device->synchronise(f.net->session);
-    if (brief)
-        print_message("%s, %zu x %zu x %zu on %s: opened in %.2f s, run in %.2f s\n", c->name, size[0], size[1],
-                      size[2], device->name, made - begin, now() - made);
+    const double ended = now();
     if (status != DIS_OK) {
         print_message("%s on %s: %s\n", c->name, device->name, dis_last_error());
         dis__net_destroy(f.net);
@@ -76,6 +75,10 @@ static double *results(const nn_case *c, const dis__device *device, const size_t
         dis__param_get_grad(f.net, p, out + *n);
         *n += f.net->params[p].info.n;
     }
+    if (brief)
+        print_message("%s, %zu x %zu x %zu on %s: opened in %.2f s, run in %.2f s, bytes %016llx\n", c->name, size[0],
+                      size[1], size[2], device->name, made - begin, ended - made,
+                      (unsigned long long)dis__siphash((uint64_t[2]){0}, out, *n * sizeof *out));
     dis__net_destroy(f.net);
     return out;
 }
@@ -269,12 +272,12 @@ static double *all_params(const dis__net *net, size_t *n)
     return x;
 }
 
-/* Five steps of two sizes in turn; those of the first size are run, recorded, replayed. */
+/* Seven steps (four under tools) of two sizes in turn; those of the first size are run, recorded, replayed. */
 static double *after_steps(const nn_case *c, const dis__device *device, bool recorded, size_t *n)
 {
     nn_net f = {0};
     dis_status status = nn_make(c, device, NULL, NULL, &f);
-    for (int step = 0; step < 7 && status == DIS_OK; step++) {
+    for (int step = 0; step < (once ? 4 : 7) && status == DIS_OK; step++) {
         const size_t *size = step % 3 == 1 ? nn_sizes[0] : nn_sizes[1];
         status = nn_fill(&f, size[0], size[1], size[2]);
         if (status == DIS_OK) status = take_step(&f, recorded);
