@@ -1,17 +1,23 @@
 /* Blocks of memory that are kept between sessions: a list of all that there are, of which some are idle. Who asks gets
- * the smallest idle one that is large enough and not twice as large, else a new one. Of a GPU at most 24 GiB stay
- * idle: other programs want some too. Nets are few and have some twenty blocks each, so the list is searched from
- * end to end. */
+ * the smallest idle one that is large enough and not twice as large, else a new one. Nets are few and have some twenty
+ * blocks each, so the list is searched from end to end.
+ *
+ * Other programs want some of a GPU too: when a block is given back, an eighth stays of what would be free if all idle
+ * ones were, and a GiB whatever is free; the largest go. n processes that have nothing to do leave at least (7/8)^n of
+ * what they found, but for their GiB. The driver is asked (a millisecond) when large blocks are given back alone. */
 #include "core/cuda/cuda_memory.h"
 #include <stdbool.h>
 
 enum { BLOCKS = 4096 }; /* of 200 nets at a time */
 
 #ifdef DIS_CUDA_PLAIN
-static const size_t max_kept[DIS_CUDA_KINDS]; /* initcheck is to see what nobody has written */
+static const size_t always_kept[DIS_CUDA_KINDS]; /* initcheck is to see what nobody has written */
+enum { SHARE = 0 };
 #else
-static const size_t max_kept[DIS_CUDA_KINDS] = {(size_t)24 << 30, (size_t)1 << 30};
+static const size_t always_kept[DIS_CUDA_KINDS] = {(size_t)1 << 30, (size_t)1 << 30};
+enum { SHARE = 8 }; /* what is kept is one in so many; 0: nothing */
 #endif
+enum { LARGE = 64 << 20 }; /* blocks after which the driver is asked */
 
 typedef struct {
     dis__cuda_block block;
@@ -90,14 +96,38 @@ cudaError_t dis__cuda_take(dis__cuda_kind kind, int ordinal, size_t bytes, dis__
     return cudaSuccess;
 }
 
+/* How much of `idle` bytes may stay. */
+static size_t may_stay(dis__cuda_kind kind, size_t idle)
+{
+    size_t left = 0, all = 0;
+    if (idle <= always_kept[kind]) return idle;
+    if (kind == DIS_CUDA_PINNED || !SHARE || cudaMemGetInfo(&left, &all) != cudaSuccess) return always_kept[kind];
+    const size_t share = (left + idle) / (SHARE ? SHARE : 1);
+    return share > always_kept[kind] ? share : always_kept[kind];
+}
+
+static size_t largest_idle(dis__cuda_kind kind, int ordinal)
+{
+    size_t best = n_list;
+    for (size_t i = 0; i < n_list; i++) {
+        const dis__cuda_block *b = &list[i].block;
+        if (!list[i].idle || !serves(b, kind, ordinal)) continue;
+        if (best == n_list || b->bytes > list[best].block.bytes) best = i;
+    }
+    return best;
+}
+
 void dis__cuda_put_back(void *at)
 {
     size_t i = 0;
     while (i < n_list && list[i].block.at != at) i++;
     if (i == n_list) return;
-    const dis__cuda_block *b = &list[i].block;
+    const dis__cuda_block given = list[i].block;
     list[i].idle = true;
-    if (idle_bytes(b->kind, b->ordinal) > max_kept[b->kind]) drop(i);
+    if (SHARE && given.bytes < LARGE) return;
+    size_t idle = idle_bytes(given.kind, given.ordinal);
+    for (const size_t stays = may_stay(given.kind, idle); idle > stays; idle = idle_bytes(given.kind, given.ordinal))
+        drop(largest_idle(given.kind, given.ordinal));
 }
 
 void dis__cuda_give(dis__cuda_block *block)
