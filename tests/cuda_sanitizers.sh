@@ -75,9 +75,9 @@ for tool in $tools; do
     parts "$tool" steps 51 once 0 5 11 17 22 28 34 39 45 # what the optimiser runs, and what only recorded steps have
     parts "$tool" layers 15 $much
     if [ "$tool" = memcheck ]; then
-        parts "$tool" many 9 $much
+        parts "$tool" many 10 $much
     else # sizes that differ in a few rows run once: 12, 14, 15 and 17 have nothing
-        parts "$tool" many 27 $much 3 9 18 20 21 25 26 13 16 5 11 4 10 6 23 0 24 7 8 22 19 2 1
+        parts "$tool" many 30 $much 29 28 27 3 9 18 20 21 25 26 13 16 5 11 4 10 6 23 0 24 7 8 22 19 2 1
     fi
     echo "$tool test_cuda by_index 0/1 once"
     echo "$tool test_cuda optimizers 0/1 once"

@@ -20,7 +20,9 @@ static const nn_case nn_cases[] = {
     CASE(sigmoid),
     CASE(gelu),
     CASE(activations_alone),
+    CASE(activations_wide),
     CASE(wide_norms),
+    CASE(norm_widths),
     LARGE(wide),
     CASE(embed),
     CASE(embed_bag),
@@ -88,6 +90,7 @@ static const nn_case nn_cases[] = {
     LARGE(conv_wide),
     LARGE(conv_bare),
     CASE(windows),
+    CASE(conv_odd),
     CASE(shortcut),
     CASE(batchnorm),
     LARGE(batchnorm_wide),
@@ -120,6 +123,7 @@ static const struct {
     {LARGE(conv_64), {{1, 1, 1}, {3, 1, 1}, {40, 1, 1}}},
     {LARGE(conv_weights), {{1, 1, 1}, {3, 1, 1}, {21, 1, 1}}},
     {LARGE(batchnorm_many), {{11, 1, 1}, {3799, 1, 1}, {NN_MANY_IMAGES, 1, 1}}},
+    {LARGE(recurrent_units), {{3, 2, 1}, {70, 3, 1}, {200, 5, 1}}},
 };
 enum { NN_MANY = sizeof nn_many / sizeof *nn_many };
 

@@ -25,6 +25,14 @@ static void case_activations_alone(nn_net *f)
                             dis__layer_activate(f->net, x, DIS_ACT_SIGMOID)));
 }
 
+/* Rows of whole vectors. */
+static void case_activations_wide(nn_net *f)
+{
+    const int x = dis__layer_linear(f->net, "first", below(f, 16), 64, DIS_ACT_SIGMOID);
+    const int y = dis__layer_activate(f->net, dis__layer_linear(f->net, "second", x, 64, DIS_ACT_GELU), DIS_ACT_RELU);
+    above(f, dis__layer_linear(f->net, "third", y, 15, DIS_ACT_GELU));
+}
+
 static void case_wide(nn_net *f)
 {
     const int x = nn_reals(f, dis__shape_rows(f->rows, 700));
@@ -163,6 +171,19 @@ static void case_wide_norms(nn_net *f)
     z = dis__layer_layernorm(f->net, "norm2", z, y);
     z = dis__layer_layernorm(f->net, "norm3", dis__layer_dropout(f->net, z, .2), DIS_NONE);
     above(f, z);
+}
+
+/* Of 512 channels and of 1,024. */
+static void case_norm_widths(nn_net *f)
+{
+    const int x = below(f, 512), thin = dis__layer_linear(f->net, "thin", x, 8, DIS_ACT_NONE);
+    int y = dis__layer_linear(f->net, "one", thin, 512, DIS_ACT_NONE);
+    y = dis__layer_layernorm(f->net, "norm1", dis__layer_dropout(f->net, y, .3), x);
+    int z = dis__layer_linear(f->net, "less", y, 8, DIS_ACT_NONE);
+    z = dis__layer_linear(f->net, "two", z, 1024, DIS_ACT_NONE);
+    z = dis__layer_layernorm(f->net, "norm2", dis__layer_dropout(f->net, z, .2), DIS_NONE);
+    z = dis__layer_linear(f->net, "three", dis__layer_linear(f->net, "few", z, 8, DIS_ACT_NONE), 1024, DIS_ACT_NONE);
+    above(f, dis__layer_layernorm(f->net, "norm3", z, DIS_NONE));
 }
 
 static void case_many_norms(nn_net *f)

@@ -63,6 +63,18 @@ static void more_rows(nn_net *f)
 RECURRENT_WIDE(lstm, DIS_CELL_LSTM)
 RECURRENT_WIDE(gru, DIS_CELL_GRU)
 
+/* More units that devices have special ways for. */
+static void case_recurrent_units(nn_net *f)
+{
+    more_rows(f);
+    const int n = lengths(f), x = sequence(f, 5);
+    const int all[] = {dis__layer_recurrent(f->net, "a", DIS_CELL_LSTM, x, n, 128, false, 1, 0),
+                       dis__layer_recurrent(f->net, "b", DIS_CELL_LSTM, x, n, 256, false, 1, 0),
+                       dis__layer_recurrent(f->net, "c", DIS_CELL_GRU, x, n, 128, false, 1, 0),
+                       dis__layer_recurrent(f->net, "d", DIS_CELL_GRU, x, n, 256, false, 1, 0)};
+    above(f, dis__layer_pool(f->net, dis__layer_concat(f->net, all, 4), n, DIS_POOL_MEAN));
+}
+
 static void case_attention(nn_net *f)
 {
     const int x = sequence(f, 6), n = lengths(f), y = dis__layer_attention(f->net, "att", x, n, 2, .2);

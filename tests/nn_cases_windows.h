@@ -132,6 +132,14 @@ static void case_batchnorm_wide(nn_net *f)
                                2));
 }
 
+/* Channels that are no whole vectors to ones that are. */
+static void case_conv_odd(nn_net *f)
+{
+    const int x = convolve_plain(f, "conv", image(f, 12), DIS_NONE, 16, 3, 1);
+    const int y = dis__layer_batchnorm(f->net, "norm", x, DIS_NONE, DIS_ACT_TANH);
+    above(f, dis__layer_pool(f->net, y, DIS_NONE, DIS_POOL_MEAN));
+}
+
 /* Channels and images for which devices have convolutions of their own; of what comes back to x there are two. */
 static void case_conv_64(nn_net *f)
 {

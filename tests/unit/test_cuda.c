@@ -24,8 +24,8 @@ static const dis__device *cuda_at(size_t i)
     return NULL;
 }
 
-/* Every n-th case is run, from one on, `brief` once in two sizes, `once` in one and in training alone (the large list:
- * in float32 the smallest size alone), both without ref: for tools under which a net takes seconds, in parts side by
+/* Every n-th case is run, from one on, `brief` once in two sizes, `once` in one (the large list: in training alone, in
+ * float32 the smallest size alone), both without ref: for tools under which a net takes seconds, in parts side by
  * side (tests/cuda_sanitizers.sh). */
 static int first_case, cases_apart = 1;
 static bool brief, once;
@@ -151,9 +151,9 @@ static void layers(void **state)
         for (int s = 0; s < NN_SIZES; s++) {
             if (!chosen(c) || (nn_cases[c].large && s == NN_SIZES - 1)) continue;
             if (brief && s != 1 && s != NN_SIZES - 1 - nn_cases[c].large) continue;
-            if (once && s != (nn_cases[c].large ? 1 : NN_SIZES - 1)) continue;
-            bad += one_case(&nn_cases[c], nn_sizes[s], true, false, worst);
-            if (s == 1 && !once) bad += one_case(&nn_cases[c], nn_sizes[s], false, false, worst);
+            const bool trains = !once || s == (nn_cases[c].large ? 1 : NN_SIZES - 1);
+            if (trains) bad += one_case(&nn_cases[c], nn_sizes[s], true, false, worst);
+            if (s == 1) bad += one_case(&nn_cases[c], nn_sizes[s], false, false, worst);
         }
     tell("cases", NN_CASES, worst, bad);
 }
@@ -332,13 +332,14 @@ static void by_index(void **state)
     }
 }
 
-/* Every optimiser with clipped gradients, as on ref: the norm of what parameters moved by. Of the second net the layer
- * that goes backward last has most of the parameters: squares are summed beside it to the last. */
-static double *moved(const nn_case *net, const dis__device *device, dis__optimizer_kind kind, size_t *n)
+/* Every optimiser with clipped gradients, as on ref, and SGD without momentum (which is kind DIS_N_OPTIMIZERS here): the
+ * norm of what parameters moved by. Of the second net the layer that goes backward last has most of the parameters:
+ * squares are summed beside it to the last. */
+static double *moved(const nn_case *net, const dis__device *device, size_t kind, size_t *n)
 {
     dis__plan_options options = dis__plan_options_default();
-    options.optimizer.kind = kind;
-    options.optimizer.momentum = .9;
+    options.optimizer.kind = kind < DIS_N_OPTIMIZERS ? (dis__optimizer_kind)kind : DIS_OPTIMIZER_SGD;
+    options.optimizer.momentum = kind < DIS_N_OPTIMIZERS ? .9 : 0;
     options.optimizer.weight_decay = .01;
     options.optimizer.clip = .05;
     nn_net f = {0};
@@ -358,15 +359,15 @@ static void optimizers(void **state)
 {
     (void)state;
     static const nn_case nets[] = {{"many_heads", case_many_heads, false}, {"wide", case_wide, true}};
-    for (size_t i = 0; i < 2 * (size_t)DIS_N_OPTIMIZERS; i++) {
+    for (size_t i = 0; i < 2 * ((size_t)DIS_N_OPTIMIZERS + 1); i++) {
         const nn_case *net = &nets[i % 2];
-        const dis__optimizer_kind kind = (dis__optimizer_kind)(i / 2);
+        const size_t kind = i / 2;
         size_t n, m;
         double *wanted = moved(net, &dis__device_ref, kind, &n);
         for (size_t d = 0; cuda_at(d); d++) {
             double *got = moved(net, cuda_at(d), kind, &m);
             const double off = distance(got, wanted, n, true);
-            print_message("optimiser %d, %s on %s: steps are %.2g off\n", (int)kind, net->name, cuda_at(d)->name, off);
+            print_message("optimiser %zu, %s on %s: steps are %.2g off\n", kind, net->name, cuda_at(d)->name, off);
             if (!(off <= (rough(cuda_at(d)) ? .3 : 1e-4))) fail_msg("that is too much");
             free(got);
         }

@@ -12,10 +12,10 @@ enum { BLOCKS = 4096 }; /* of 200 nets at a time */
 
 #ifdef DIS_CUDA_PLAIN
 static const size_t always_kept[DIS_CUDA_KINDS]; /* initcheck is to see what nobody has written */
-enum { SHARE = 0 };
+#define SHARE 0
 #else
 static const size_t always_kept[DIS_CUDA_KINDS] = {(size_t)1 << 30, (size_t)1 << 30};
-enum { SHARE = 8 }; /* what is kept is one in so many; 0: nothing */
+#define SHARE 8 /* what is kept is one in so many; 0: nothing */
 #endif
 enum { LARGE = 64 << 20 }; /* blocks after which the driver is asked */
 
