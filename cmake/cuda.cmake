@@ -62,5 +62,9 @@ foreach(file ${DIS_CUDA_SOURCES})
 endforeach()
 set_target_properties(dissent_cuda PROPERTIES OUTPUT_NAME dissent-cuda CUDA_STANDARD 17 CUDA_VISIBILITY_PRESET hidden
   CUDA_SEPARABLE_COMPILATION OFF CUDA_RUNTIME_LIBRARY Static LINKER_LANGUAGE C)
-target_link_libraries(dissent_cuda PRIVATE CUDA::cudart_static CUDA::cublasLt m stdc++)
+# cuBLASLt is opened when a net needs it (src/nn/cuda/cuda_cublas.c), from where it would have been linked.
+target_link_libraries(dissent_cuda PRIVATE CUDA::cudart_static m stdc++)
+get_target_property(DIS_CUBLAS CUDA::cublasLt IMPORTED_LOCATION)
+get_filename_component(DIS_CUBLAS "${DIS_CUBLAS}" DIRECTORY)
+set_target_properties(dissent_cuda PROPERTIES BUILD_RPATH "${DIS_CUBLAS}")
 install(TARGETS dissent_cuda LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})

@@ -19,6 +19,7 @@ static const nn_case nn_cases[] = {
     CASE(tanh),
     CASE(sigmoid),
     CASE(gelu),
+    CASE(gelu_vectors),
     CASE(activations_alone),
     CASE(activations_wide),
     CASE(wide_norms),

@@ -18,6 +18,13 @@ ACTIVATION(tanh, DIS_ACT_TANH)
 ACTIVATION(sigmoid, DIS_ACT_SIGMOID)
 ACTIVATION(gelu, DIS_ACT_GELU)
 
+/* Rows of whole vectors of 16 bytes, of which there may be none. */
+static void case_gelu_vectors(nn_net *f)
+{
+    const int x = dis__layer_linear(f->net, "act", below(f, 16), 64, DIS_ACT_GELU);
+    above(f, dis__layer_linear(f->net, "narrow", x, 8, DIS_ACT_NONE));
+}
+
 static void case_activations_alone(nn_net *f)
 {
     const int x = below(f, 11), y = dis__layer_activate(f->net, x, DIS_ACT_GELU);

@@ -401,8 +401,8 @@ template <class T> static cudaError_t plain_grad(dis__cuda_session *s, const att
 {
     const dis__attend_args *a = &c->a;
     const size_t of_warp = c->parts ? (2 * a->longest - 1) * sizeof(float) : 0;
-    const int warps = of_warp * WARPS <= 128 << 10 ? WARPS : 1;
-    if (of_warp * warps > 200 << 10) return too_wide(s);
+    const int warps = of_warp * WARPS <= s->shared / 2 ? WARPS : 1;
+    if (of_warp * warps > s->shared) return too_wide(s);
     const cudaError_t error = allow_shared(s, (const void *)attend_dq_kernel<T>, of_warp * warps);
     if (error != cudaSuccess) return error;
     const dim3 tiles((unsigned)attend_tiles(a), (unsigned)a->n_heads);

@@ -283,7 +283,8 @@ bool dis__cuda_attend_grad_mma(dis__cuda_session *s, const attend_call *c, cudaE
     size_t d;
     const size_t sums = c->parts ? (TILE * (TILE + 1) + 2 * c->a.longest - 1) * sizeof(float) : 0;
     if (!has_tiles(s, &c->a, &d) || sums > 100 << 10) return false;
-    const size_t bytes = 6 * TILE * d * sizeof(bf16);
+    const size_t bytes = 6 * TILE * d * sizeof(bf16), facts = 8 << 10; /* at most */
+    if (bytes + sums + facts > s->shared) return false;
     cudaStream_t twin = s->stream;
     *error = c->a.d_qkv ? dis__cuda_twin(s, &twin) : cudaSuccess; /* few blocks each: side by side */
     if (*error == cudaSuccess) *error = launch_tiles(s, twin, backward_of<false>(d, c), c, bytes + sums);

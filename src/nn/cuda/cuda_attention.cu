@@ -6,7 +6,7 @@
  * sequences are short; long ones are packed and go through attend. */
 #include "nn/cuda/value.cuh"
 
-enum { THREADS = 256, WARPS = THREADS / 32, ROOM = 200 << 10 };
+enum { THREADS = 256, WARPS = THREADS / 32 };
 
 typedef struct {
     dis__attention_args a;
@@ -186,9 +186,9 @@ template <class T> static cudaError_t attention_of(dis__cuda_session *s, const d
     if (a->value_only) return value_alone<T>(s, a, a->qkv, a->y, false);
     if (a->n_rows == 0 || a->n_times == 0) return cudaSuccess;
     size_t warps = WARPS;
-    while (warps > 1 && warps * a->n_times * sizeof(float) > ROOM) warps /= 2;
+    while (warps > 1 && warps * a->n_times * sizeof(float) > s->shared) warps /= 2;
     const size_t bytes = warps * a->n_times * sizeof(float);
-    if (bytes > ROOM) return cudaErrorInvalidValue;
+    if (bytes > s->shared) return cudaErrorInvalidValue;
     const cudaError_t error = allow_shared(s, (const void *)attention_kernel<T>, bytes);
     if (error != cudaSuccess) return error;
     const dim3 grid((unsigned)(a->n_rows * a->n_heads), grid_of(a->n_times, 4 * warps));
@@ -201,9 +201,9 @@ template <class T> static cudaError_t attention_grad_of(dis__cuda_session *s, co
     if (a->value_only) return value_alone<T>(s, a, a->dy, a->d_qkv, a->add);
     if (a->n_rows == 0 || a->n_times == 0) return cudaSuccess;
     size_t warps = WARPS;
-    while (warps > 1 && (1 + 2 * warps) * a->n_times * sizeof(float) > ROOM) warps /= 2;
+    while (warps > 1 && (1 + 2 * warps) * a->n_times * sizeof(float) > s->shared) warps /= 2;
     const size_t bytes = (1 + 2 * warps) * a->n_times * sizeof(float);
-    if (bytes > ROOM) return cudaErrorInvalidValue;
+    if (bytes > s->shared) return cudaErrorInvalidValue;
     const cudaError_t error = allow_shared(s, (const void *)attention_grad_kernel<T>, bytes);
     if (error != cudaSuccess) return error;
     attention_grad_kernel<T>

@@ -290,14 +290,12 @@ static cudaError_t launch(dis__cuda_session *s, void (*kernel)(sum_args), sum_ar
                           bool more)
 {
     const size_t down = THREADS / g->c.across, rows = (g->c.rows_per_part + down - 1) / down, slot = THREADS * 16;
-    int most = 0;
-    cudaError_t error = cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, s->ordinal);
-    const size_t all = (size_t)most - RESERVE;
+    const size_t all = s->shared - RESERVE;
     g->slots = more && rows * (slots + 1) * slot <= all ? slots + 1 : slots;
     const size_t row = g->slots * slot + THREADS * beside;
     g->kept = (unsigned)(rows < all / row ? rows : all / row);
     const size_t bytes = g->kept * row;
-    if (error == cudaSuccess) error = allow_shared(s, (const void *)kernel, bytes);
+    const cudaError_t error = allow_shared(s, (const void *)kernel, bytes);
     if (error != cudaSuccess) return error;
     cudaLaunchAttribute together = {};
     together.id = cudaLaunchAttributeCooperative;

@@ -5,6 +5,7 @@
  * function of the shape. Cost: 2 places out kernel channels operations for each of the three products. */
 #include "nn/cuda/conv.cuh"
 #include "nn/cuda/cuda_cudnn.h"
+#include <limits.h>
 
 enum { THREADS = 256, TILE = 64, DEEP = 16, EACH = 4, BLOCKS = 264, MIN_PLACES = 256 };
 
@@ -253,9 +254,16 @@ template <class T> static cudaError_t conv_grad_of(dis__cuda_session *s, const d
 DIS_CUDA_OP(conv, dis__conv_args)
 DIS_CUDA_OP(conv_grad, dis__conv_args)
 
+/* Places and pixels are counted by int. */
+static bool too_many(const dis__conv_args *a)
+{
+    return a->n * a->out_h * a->out_w > INT_MAX || a->n * a->height * a->width > INT_MAX;
+}
+
 extern "C" size_t dis__cuda_conv_work(dis__cuda_session *s, const void *args)
 {
     const dis__conv_args *a = (const dis__conv_args *)args;
+    if (too_many(a)) return SIZE_MAX;
     if (thin(s, a)) dis__cuda_want(s, thin_bytes(a));
     return 0;
 }

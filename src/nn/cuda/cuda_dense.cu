@@ -246,7 +246,7 @@ enum { TILE = 16 };
 template <class T, class C> __global__ void plain_kernel(dis__cuda_product_args p)
 {
     __shared__ float left[TILE][TILE + 1], right[TILE][TILE + 1];
-    const size_t row = (size_t)blockIdx.y * TILE + threadIdx.y, col = (size_t)blockIdx.x * TILE + threadIdx.x;
+    const size_t row = (size_t)blockIdx.x * TILE + threadIdx.y, col = (size_t)blockIdx.y * TILE + threadIdx.x;
     const T *a = (const T *)p.a + blockIdx.z * p.step_a, *b = (const T *)p.b + blockIdx.z * p.step_b;
     C *c = (C *)p.c + blockIdx.z * p.step_c;
     float sum = 0;
@@ -272,7 +272,7 @@ cudaError_t dis__cuda_plain_gemm(dis__cuda_session *s, const dis__cuda_product_a
 {
     dis__cuda_product_args p = *args;
     if (p.batch <= 1) p.batch = 1, p.step_a = p.step_b = p.step_c = 0;
-    const dim3 block(TILE, TILE), grid(grid_of(p.n, TILE), grid_of(p.m, TILE), (unsigned)p.batch);
+    const dim3 block(TILE, TILE), grid(grid_of(p.m, TILE), grid_of(p.n, TILE), (unsigned)p.batch); /* rows are many */
     if (p.type_ab == DIS_FLOAT32 && p.type_c == DIS_FLOAT32)
         plain_kernel<float, float><<<grid, block, 0, s->stream>>>(p);
     else if (p.type_ab == DIS_FLOAT32)

@@ -5,6 +5,7 @@
  * Beside parameters lies a copy in bfloat16, which products read; the optimiser writes both. Whoever writes
  * parameters otherwise (copies, starts) makes the copy stale, and it is made anew before the next operation. */
 #include "nn/cuda/cuda_host.h"
+#include "nn/cuda/cuda_cublas.h"
 #include "nn/cuda/cuda_cudnn.h"
 #include "nn/cuda/cuda_nccl.h"
 #include "core/cuda/cuda_memory.h"
@@ -66,9 +67,11 @@ static void close_session(void *session)
 static dis_status open_parts(dis__cuda_session *s)
 {
     static const char doing[] = "opening";
-    int least = 0, most = 0;
+    int least = 0, most = 0, shared = 0;
     CUDA_TRY(s, cudaSetDevice(s->ordinal), doing);
     CUDA_TRY(s, cudaDeviceGetAttribute(&s->n_processors, cudaDevAttrMultiProcessorCount, s->ordinal), doing);
+    CUDA_TRY(s, cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, s->ordinal), doing);
+    s->shared = (size_t)shared;
     CUDA_TRY(s, cudaDeviceGetStreamPriorityRange(&least, &most), doing); /* before what is done on the side */
     CUDA_TRY(s, cudaStreamCreateWithPriority(&s->stream, cudaStreamNonBlocking, most), doing);
     CUDA_TRY(s, dis__cuda_get(DIS_CUDA_THERE, s->ordinal, DIS_CUDA_PRODUCT, (void **)&s->product_work), doing);
@@ -167,12 +170,11 @@ static cudaError_t take_memory(dis__cuda_session *s, dis__memory what, size_t ro
     if (zeroed) error = cudaMemsetAsync(*at, 0, room, s->stream);
     if (error == cudaSuccess && what == DIS_MEMORY_PARAMS && s->value != DIS_FLOAT32 && !s->copy)
         error = dis__cuda_get(DIS_CUDA_THERE, s->ordinal, room / 2 + 256, &s->copy);
-    if (error == cudaSuccess && what == DIS_MEMORY_GRADS && s->wants_gradients) {
-        dis__cuda_put_back(s->gradients);
-        s->gradients = NULL;
+    if (error == cudaSuccess && what == DIS_MEMORY_GRADS && s->wants_gradients && !s->gradients)
         error = dis__cuda_get(DIS_CUDA_THERE, s->ordinal, room / 2 + 256, &s->gradients);
-    }
-    if (error != cudaSuccess) dis__cuda_put_back(*at);
+    if (error == cudaSuccess) return error;
+    cudaStreamSynchronize(s->stream); /* zeros are not written to what is another net's next */
+    dis__cuda_put_back(*at);
     return error;
 }
 
@@ -366,6 +368,7 @@ static dis_status run(void *session, dis__op op, const void *args)
 static dis_status synchronise(void *session)
 {
     dis__cuda_session *s = session;
+    cudaSetDevice(s->ordinal); /* each thread has its own */
     CUDA_TRY(s, dis__cuda_flush(s), "update");
     CUDA_TRY(s, cudaStreamSynchronize(s->stream), "waiting for work");
     return DIS_OK;
@@ -433,6 +436,7 @@ size_t dis_plugin_devices(const dis__plugin_host *host, dis__device *rows, size_
     const bool same = host->size == sizeof *host && host->device_size == sizeof *rows && host->n_ops == DIS_N_OPS;
     const size_t n = dis__cuda_usable(same, host->version, ordinal, why);
     size_t made = 0;
+    if (n && !dis__cublas_open(why)) return 0;
     for (size_t i = 0; i < n && made + 2 <= room; i++) {
         rows[made++] = row_of(host, ordinal[i], false);
         rows[made++] = row_of(host, ordinal[i], true);

@@ -5,7 +5,8 @@
  * What is used of the library is declared here: it need not be there when this is built. Its calls enqueue work on the
  * session's stream. Cost: 2 (1 - 1 / ranks) of the numbers are sent and received; memory: twice the numbers. */
 #include "nn/cuda/cuda_nccl.h"
-#include <dlfcn.h>
+#include "core/cuda/cuda_calls.h"
+#include "core/cuda/cuda_memory.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -34,38 +35,33 @@ struct dis__nccl {
     int rank, size;
     float *room; /* (2, size, share): what came, then all sums */
     size_t n_room;
+    struct {
 #define FIELD(type, name, args) type(*name) args;
-    CALLS(FIELD)
+        CALLS(FIELD)
 #undef FIELD
+    } lib;
 };
-
-static bool find_calls(struct dis__nccl *c)
-{
-    bool all = true;
-#define FIND(type, name, args)                     \
-    *(void **)&c->name = dlsym(c->library, #name); \
-    all = all && c->name;
-    CALLS(FIND)
-#undef FIND
-    return all;
-}
 
 static dis_status told(dis__cuda_session *s, int result, const char *doing)
 {
     if (result == NCCL_SUCCESS) return DIS_OK;
     return s->host->fail(DIS_EIO, "%s by NCCL on device cuda:%d: %s", doing, s->ordinal,
-                         s->nccl->ncclGetErrorString(result));
+                         s->nccl->lib.ncclGetErrorString(result));
 }
 
 dis_status dis__nccl_open(void *session, char *name, size_t n)
 {
+#define NAME(type, name, args) #name,
+    static const char *const names[] = {CALLS(NAME)};
+#undef NAME
     dis__cuda_session *s = session;
     if (!s->nccl) DIS_TRY(s->host->alloc_zeroed(&s->nccl, 1, sizeof *s->nccl));
     struct dis__nccl *c = s->nccl;
     int version = 0;
     if (!c->library) c->library = dlopen("libnccl.so.2", RTLD_NOW | RTLD_LOCAL);
     if (!c->library) return s->host->fail(DIS_EUSAGE, "libnccl.so.2 is not there");
-    if (!find_calls(c) || c->ncclGetVersion(&version) != NCCL_SUCCESS)
+    if (!dis__cuda_calls(c->library, names, sizeof names / sizeof *names, &c->lib) ||
+        c->lib.ncclGetVersion(&version) != NCCL_SUCCESS)
         return s->host->fail(DIS_EUSAGE, "libnccl.so.2 is too old");
     snprintf(name, n, "NCCL %d.%d.%d", version / 10000, version / 100 % 100, version % 100);
     return DIS_OK;
@@ -75,7 +71,7 @@ dis_status dis__nccl_id(void *session, void *id)
 {
     dis__cuda_session *s = session;
     ncclUniqueId unique;
-    DIS_TRY(told(s, s->nccl->ncclGetUniqueId(&unique), "opening"));
+    DIS_TRY(told(s, s->nccl->lib.ncclGetUniqueId(&unique), "opening"));
     memcpy(id, &unique, sizeof unique);
     return DIS_OK;
 }
@@ -87,7 +83,7 @@ dis_status dis__nccl_join(void *session, const void *id, int rank, int size)
     memcpy(&unique, id, sizeof unique);
     CUDA_TRY(s, cudaSetDevice(s->ordinal), "joining other ranks");
     dis__cuda_lock();
-    const int result = s->nccl->ncclCommInitRank(&s->nccl->comm, size, unique, rank);
+    const int result = s->nccl->lib.ncclCommInitRank(&s->nccl->comm, size, unique, rank);
     dis__cuda_unlock();
     if (result != NCCL_SUCCESS) s->nccl->comm = NULL;
     s->nccl->rank = rank;
@@ -99,8 +95,8 @@ void dis__nccl_close(dis__cuda_session *s)
 {
     struct dis__nccl *c = s->nccl;
     if (!c) return;
-    if (c->comm) c->ncclCommDestroy(c->comm);
-    if (c->room) cudaFree(c->room);
+    if (c->comm) c->lib.ncclCommDestroy(c->comm);
+    dis__cuda_put_back(c->room);
     if (c->library) dlclose(c->library);
     s->host->free(c);
     s->nccl = NULL;
@@ -110,11 +106,12 @@ static dis_status take_room(dis__cuda_session *s, size_t n)
 {
     struct dis__nccl *c = s->nccl;
     if (n <= c->n_room) return DIS_OK;
+    cudaError_t error = cudaStreamSynchronize(s->stream); /* nobody reads what is given back */
     dis__cuda_lock();
-    cudaError_t error = cudaFree(c->room);
+    dis__cuda_put_back(c->room);
     c->room = NULL;
     c->n_room = 0;
-    if (error == cudaSuccess) error = cudaMalloc((void **)&c->room, n * sizeof *c->room);
+    if (error == cudaSuccess) error = dis__cuda_get(DIS_CUDA_THERE, s->ordinal, n * sizeof *c->room, (void **)&c->room);
     if (error == cudaSuccess) c->n_room = n;
     dis__cuda_unlock();
     return dis__cuda_status(s, error, "taking memory for sums over ranks");
@@ -131,14 +128,14 @@ static int send_shares(dis__cuda_session *s, const float *x, size_t n, size_t sh
 {
     struct dis__nccl *c = s->nccl;
     const size_t own = share_of(n, share, c->rank);
-    int result = c->ncclGroupStart();
+    int result = c->lib.ncclGroupStart();
     for (int r = 0; r < c->size && result == NCCL_SUCCESS; r++) {
         const size_t theirs = share_of(n, share, r);
-        if (theirs) result = c->ncclSend(x + (size_t)r * share, theirs, NCCL_FLOAT32, r, c->comm, s->stream);
+        if (theirs) result = c->lib.ncclSend(x + (size_t)r * share, theirs, NCCL_FLOAT32, r, c->comm, s->stream);
         if (own && result == NCCL_SUCCESS)
-            result = c->ncclRecv(c->room + (size_t)r * share, own, NCCL_FLOAT32, r, c->comm, s->stream);
+            result = c->lib.ncclRecv(c->room + (size_t)r * share, own, NCCL_FLOAT32, r, c->comm, s->stream);
     }
-    const int ended = c->ncclGroupEnd();
+    const int ended = c->lib.ncclGroupEnd();
     return result == NCCL_SUCCESS ? ended : result;
 }
 
@@ -154,7 +151,7 @@ dis_status dis__nccl_sum(void *session, void *x, size_t n)
     float *all = c->room + (size_t)c->size * share, *sums = all + (size_t)c->rank * share;
     DIS_TRY(told(s, send_shares(s, x, n, share), doing));
     CUDA_TRY(s, dis__cuda_add_rows(s, sums, c->room, (size_t)c->size, share, own), doing);
-    DIS_TRY(told(s, c->ncclAllGather(sums, all, share, NCCL_FLOAT32, c->comm, s->stream), doing));
+    DIS_TRY(told(s, c->lib.ncclAllGather(sums, all, share, NCCL_FLOAT32, c->comm, s->stream), doing));
     CUDA_TRY(s, cudaMemcpyAsync(x, all, n * sizeof(float), cudaMemcpyDeviceToDevice, s->stream), doing);
     return DIS_OK;
 }

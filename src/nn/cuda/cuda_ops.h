@@ -41,6 +41,7 @@ enum {
 typedef struct dis__cuda_session {
     const dis__plugin_host *host;
     int ordinal, n_processors;
+    size_t shared;     /* bytes of shared memory that a block may have */
     dis__number value; /* DIS_FLOAT32 or DIS_BFLOAT16 */
     cudaStream_t stream;
     dis__cuda_region region[DIS_N_MEMORIES]; /* the last one of each kind */
@@ -110,6 +111,8 @@ typedef struct {
 cudaError_t dis__cuda_gemm(dis__cuda_session *s, const dis__cuda_product_args *p);
 /* The same for any shape, without a library. */
 cudaError_t dis__cuda_plain_gemm(dis__cuda_session *s, const dis__cuda_product_args *p);
+/* Work memory of products (DIS_CUDA_PRODUCT bytes) for another operation, until the next product. */
+char *dis__cuda_product_room(dis__cuda_session *s);
 
 /* out[c] += the sum of column c of x (n_rows x n_cols), both float32. */
 cudaError_t dis__cuda_sum_rows(dis__cuda_session *s, const float *x, size_t n_rows, size_t n_cols, float *out);

@@ -8,7 +8,7 @@
 #include "nn/cuda/cuda_host.h"
 #include "nn/cuda/value.cuh"
 
-enum { RUNS = 250, CHUNK = 4096, WHOLE = 128 };
+enum { RUNS = 250, CHUNK = 4096, WHOLE = 128, LONGEST = 1 << 30 }; /* LONGEST: numbers of a run */
 
 typedef struct {
     unsigned first;                          /* in fours, from the first parameter of the launch */
@@ -266,7 +266,7 @@ cudaError_t dis__cuda_update(dis__cuda_session *s, const void *args)
     cudaError_t error = cudaSuccess;
     for (size_t at = 0; error == cudaSuccess && at < a->n;) {
         const char *const grad = (const char *)((const float *)a->grad + at);
-        const whole w = take_whole(s->update, grad, a->n - at);
+        const whole w = take_whole(s->update, grad, min(a->n - at, (size_t)LONGEST));
         const size_t before = (size_t)(w.at - grad) / sizeof(float);
         const dis__update_args plain = further(a, at, before), beside = further(a, at + before, w.n);
         if (before) error = update_run(s, &plain, false);

@@ -6,7 +6,7 @@
  * work memory, not by atomic sums. Shapes that the library has nothing for go to a plain kernel; built with
  * DIS_CUDA_PLAIN all do, since initcheck does not see what the library writes (cmake/cuda.cmake). */
 #include "nn/cuda/cuda_host.h"
-#include <cublasLt.h>
+#include "nn/cuda/cuda_cublas.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -36,6 +36,7 @@ typedef struct {
 } plan;
 
 struct dis__cuda_plans {
+    const dis__cublas *lt;
     cublasLtHandle_t handle;
     plan slot[SLOTS];
     size_t n;
@@ -43,14 +44,15 @@ struct dis__cuda_plans {
     cudaGraphNode_t user[2]; /* the last one of each, in the recording `id`; NULL: none */
     unsigned long long id;
     bool known[2]; /* whether `user` is all there is */
+    bool lent;     /* others use the work memory too */
 };
 
-static void drop_plan(plan *p)
+static void drop_plan(const dis__cublas *lt, plan *p)
 {
-    if (p->product) cublasLtMatmulDescDestroy(p->product);
-    if (p->a) cublasLtMatrixLayoutDestroy(p->a);
-    if (p->b) cublasLtMatrixLayoutDestroy(p->b);
-    if (p->c) cublasLtMatrixLayoutDestroy(p->c);
+    if (p->product) lt->cublasLtMatmulDescDestroy(p->product);
+    if (p->a) lt->cublasLtMatrixLayoutDestroy(p->a);
+    if (p->b) lt->cublasLtMatrixLayoutDestroy(p->b);
+    if (p->c) lt->cublasLtMatrixLayoutDestroy(p->c);
     *p = (plan){0};
 }
 
@@ -60,9 +62,12 @@ static cublasLtHandle_t handles[DIS_CUDA_GPUS];
 
 dis_status dis__cuda_plans_open(dis__cuda_session *s)
 {
+    char why[DIS_CUDA_WHY];
     DIS_TRY(s->host->alloc_zeroed(&s->plans, 1, sizeof *s->plans));
+    const dis__cublas *lt = s->plans->lt = dis__cublas_open(why);
+    if (!lt) return s->host->fail(DIS_EIO, "%s", why);
     cublasLtHandle_t *const handle = &handles[s->ordinal];
-    if (!*handle && cublasLtCreate(handle) != CUBLAS_STATUS_SUCCESS)
+    if (!*handle && lt->cublasLtCreate(handle) != CUBLAS_STATUS_SUCCESS)
         return s->host->fail(DIS_EIO, "cuBLASLt does not answer on device cuda:%d", s->ordinal);
     s->plans->handle = *handle;
     return DIS_OK;
@@ -71,20 +76,20 @@ dis_status dis__cuda_plans_open(dis__cuda_session *s)
 void dis__cuda_plans_close(dis__cuda_session *s)
 {
     if (!s->plans) return;
-    for (size_t i = 0; i < SLOTS; i++) drop_plan(&s->plans->slot[i]);
+    for (size_t i = 0; i < SLOTS; i++) drop_plan(s->plans->lt, &s->plans->slot[i]);
     s->host->free(s->plans);
 }
 
-static cudaError_t failed(dis__cuda_session *s, const char *call, cublasStatus_t status)
+static cudaError_t failed(dis__cuda_session *s, cublasStatus_t status)
 {
-    snprintf(s->why, sizeof s->why, "%s: %s", call, cublasLtGetStatusName(status));
+    snprintf(s->why, sizeof s->why, "cuBLASLt: %s", s->plans->lt->cublasLtGetStatusName(status));
     return cudaErrorUnknown;
 }
 
-#define LT_TRY(call)                                                                \
-    do {                                                                            \
-        const cublasStatus_t lt_status = (call);                                    \
-        if (lt_status != CUBLAS_STATUS_SUCCESS) return failed(s, #call, lt_status); \
+#define LT_TRY(call)                                                         \
+    do {                                                                     \
+        const cublasStatus_t lt_status = (call);                             \
+        if (lt_status != CUBLAS_STATUS_SUCCESS) return failed(s, lt_status); \
     } while (0)
 
 static uint32_t alignment(const void *p)
@@ -113,34 +118,34 @@ static cudaDataType type_of(uint32_t number)
     return number == DIS_BFLOAT16 ? CUDA_R_16BF : CUDA_R_32F;
 }
 
-static cublasStatus_t new_layout(cublasLtMatrixLayout_t *l, cudaDataType type, uint64_t rows, uint64_t cols,
-                                 uint64_t ld, uint64_t batch, uint64_t step)
+static cublasStatus_t new_layout(const dis__cublas *lt, cublasLtMatrixLayout_t *l, cudaDataType type, uint64_t rows,
+                                 uint64_t cols, uint64_t ld, uint64_t batch, uint64_t step)
 {
     const int32_t n = (int32_t)batch;
     const int64_t apart = (int64_t)step;
-    cublasStatus_t status = cublasLtMatrixLayoutCreate(l, type, rows, cols, (int64_t)ld);
+    cublasStatus_t status = lt->cublasLtMatrixLayoutCreate(l, type, rows, cols, (int64_t)ld);
     if (status != CUBLAS_STATUS_SUCCESS || batch <= 1) return status;
-    status = cublasLtMatrixLayoutSetAttribute(*l, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &n, sizeof n);
+    status = lt->cublasLtMatrixLayoutSetAttribute(*l, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &n, sizeof n);
     if (status != CUBLAS_STATUS_SUCCESS) return status;
-    return cublasLtMatrixLayoutSetAttribute(*l, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, &apart, sizeof apart);
+    return lt->cublasLtMatrixLayoutSetAttribute(*l, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, &apart, sizeof apart);
 }
 
 enum { CANDIDATES = 6 };
 
-static uint32_t tile_of(const cublasLtMatmulHeuristicResult_t *r)
+static uint32_t tile_of(const dis__cublas *lt, const cublasLtMatmulHeuristicResult_t *r)
 {
     uint32_t tile = CUBLASLT_MATMUL_TILE_UNDEFINED;
     size_t written;
-    cublasLtMatmulAlgoConfigGetAttribute(&r->algo, CUBLASLT_ALGO_CONFIG_TILE_ID, &tile, sizeof tile, &written);
+    lt->cublasLtMatmulAlgoConfigGetAttribute(&r->algo, CUBLASLT_ALGO_CONFIG_TILE_ID, &tile, sizeof tile, &written);
     return tile;
 }
 
 /* Which of the library's choices is taken: its first one, but for tiles of 192 x 192 numbers, which it likes for large
  * products and which are 2 to 8 % slower than what it names next on an H200. */
-static int preferred(const cublasLtMatmulHeuristicResult_t *found, int n)
+static int preferred(const dis__cublas *lt, const cublasLtMatmulHeuristicResult_t *found, int n)
 {
     for (int i = 0; i < n; i++)
-        if (found[i].state == CUBLAS_STATUS_SUCCESS && tile_of(&found[i]) != CUBLASLT_MATMUL_TILE_192x192) return i;
+        if (found[i].state == CUBLAS_STATUS_SUCCESS && tile_of(lt, &found[i]) != CUBLASLT_MATMUL_TILE_192x192) return i;
     return 0;
 }
 
@@ -150,14 +155,15 @@ static cublasStatus_t choose(dis__cuda_session *s, plan *p)
     const size_t work = DIS_CUDA_PRODUCT;
     const uint32_t sums = CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE,
                    align[3] = {p->shape.align_b, p->shape.align_a, p->shape.align_c};
+    const dis__cublas *const lt = s->plans->lt;
     cublasLtMatmulPreference_t wish = NULL;
     cublasLtMatmulHeuristicResult_t found[CANDIDATES];
     int n = 0;
-    cublasStatus_t status = cublasLtMatmulPreferenceCreate(&wish);
+    cublasStatus_t status = lt->cublasLtMatmulPreferenceCreate(&wish);
     if (status != CUBLAS_STATUS_SUCCESS) return status;
 #define WISH(what, x)                    \
     if (status == CUBLAS_STATUS_SUCCESS) \
-    status = cublasLtMatmulPreferenceSetAttribute(wish, CUBLASLT_MATMUL_PREF_##what, &(x), sizeof(x))
+    status = lt->cublasLtMatmulPreferenceSetAttribute(wish, CUBLASLT_MATMUL_PREF_##what, &(x), sizeof(x))
     WISH(MAX_WORKSPACE_BYTES, work);
     WISH(REDUCTION_SCHEME_MASK, sums);
     WISH(MIN_ALIGNMENT_A_BYTES, align[0]);
@@ -166,11 +172,11 @@ static cublasStatus_t choose(dis__cuda_session *s, plan *p)
     WISH(MIN_ALIGNMENT_D_BYTES, align[2]);
 #undef WISH
     if (status == CUBLAS_STATUS_SUCCESS)
-        status = cublasLtMatmulAlgoGetHeuristic(s->plans->handle, p->product, p->b, p->a, p->c, p->c, wish, CANDIDATES,
-                                                found, &n);
-    cublasLtMatmulPreferenceDestroy(wish);
+        status = lt->cublasLtMatmulAlgoGetHeuristic(s->plans->handle, p->product, p->b, p->a, p->c, p->c, wish,
+                                                    CANDIDATES, found, &n);
+    lt->cublasLtMatmulPreferenceDestroy(wish);
     p->plain = PLAIN || status != CUBLAS_STATUS_SUCCESS || n == 0 || found[0].state != CUBLAS_STATUS_SUCCESS;
-    if (!p->plain) p->algorithm = found[preferred(found, n)].algo;
+    if (!p->plain) p->algorithm = found[preferred(lt, found, n)].algo;
     return CUBLAS_STATUS_SUCCESS;
 }
 
@@ -178,22 +184,24 @@ static cudaError_t make_plan(dis__cuda_session *s, plan *p, const dis__cuda_prod
 {
     const shape *t = &p->shape;
     const cudaDataType ab = type_of(t->type_ab), c = type_of(t->type_c);
+    const dis__cublas *const lt = s->plans->lt;
     const cublasOperation_t op_a = t->ta ? CUBLAS_OP_T : CUBLAS_OP_N, op_b = t->tb ? CUBLAS_OP_T : CUBLAS_OP_N;
-    LT_TRY(cublasLtMatmulDescCreate(&p->product, CUBLAS_COMPUTE_32F, CUDA_R_32F));
-    LT_TRY(cublasLtMatmulDescSetAttribute(p->product, CUBLASLT_MATMUL_DESC_TRANSA, &op_b, sizeof op_b));
-    LT_TRY(cublasLtMatmulDescSetAttribute(p->product, CUBLASLT_MATMUL_DESC_TRANSB, &op_a, sizeof op_a));
+    LT_TRY(lt->cublasLtMatmulDescCreate(&p->product, CUBLAS_COMPUTE_32F, CUDA_R_32F));
+    LT_TRY(lt->cublasLtMatmulDescSetAttribute(p->product, CUBLASLT_MATMUL_DESC_TRANSA, &op_b, sizeof op_b));
+    LT_TRY(lt->cublasLtMatmulDescSetAttribute(p->product, CUBLASLT_MATMUL_DESC_TRANSB, &op_a, sizeof op_a));
     if (t->ends) {
         const cublasLtEpilogue_t epilogue = epilogues[t->ends];
-        LT_TRY(cublasLtMatmulDescSetAttribute(p->product, CUBLASLT_MATMUL_DESC_EPILOGUE, &epilogue, sizeof epilogue));
+        LT_TRY(
+            lt->cublasLtMatmulDescSetAttribute(p->product, CUBLASLT_MATMUL_DESC_EPILOGUE, &epilogue, sizeof epilogue));
     }
     if (t->ends & BIAS) {
-        LT_TRY(cublasLtMatmulDescSetAttribute(p->product, CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, &c, sizeof c));
-        LT_TRY(cublasLtMatmulDescSetAttribute(p->product, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &args->bias,
-                                              sizeof args->bias));
+        LT_TRY(lt->cublasLtMatmulDescSetAttribute(p->product, CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, &c, sizeof c));
+        LT_TRY(lt->cublasLtMatmulDescSetAttribute(p->product, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &args->bias,
+                                                  sizeof args->bias));
     }
-    LT_TRY(new_layout(&p->b, ab, t->tb ? t->k : t->n, t->tb ? t->n : t->k, t->ldb, t->batch, t->step_b));
-    LT_TRY(new_layout(&p->a, ab, t->ta ? t->m : t->k, t->ta ? t->k : t->m, t->lda, t->batch, t->step_a));
-    LT_TRY(new_layout(&p->c, c, t->n, t->m, t->ldc, t->batch, t->step_c));
+    LT_TRY(new_layout(lt, &p->b, ab, t->tb ? t->k : t->n, t->tb ? t->n : t->k, t->ldb, t->batch, t->step_b));
+    LT_TRY(new_layout(lt, &p->a, ab, t->ta ? t->m : t->k, t->ta ? t->k : t->m, t->lda, t->batch, t->step_a));
+    LT_TRY(new_layout(lt, &p->c, c, t->n, t->m, t->ldc, t->batch, t->step_c));
     LT_TRY(choose(s, p));
     return cudaSuccess;
 }
@@ -214,14 +222,14 @@ static cudaError_t plan_of(dis__cuda_session *s, const dis__cuda_product_args *a
     plan *p = find(s->plans, &t);
     if (!p->used) {
         if (s->plans->n > SLOTS / 2) { /* many shapes: begin anew */
-            for (size_t i = 0; i < SLOTS; i++) drop_plan(&s->plans->slot[i]);
+            for (size_t i = 0; i < SLOTS; i++) drop_plan(s->plans->lt, &s->plans->slot[i]);
             s->plans->n = 0;
             p = find(s->plans, &t);
         }
         p->shape = t;
         const cudaError_t error = make_plan(s, p, args);
         if (error != cudaSuccess) {
-            drop_plan(p);
+            drop_plan(s->plans->lt, p);
             return error;
         }
         p->used = true;
@@ -236,7 +244,7 @@ static cudaError_t plan_of(dis__cuda_session *s, const dis__cuda_product_args *a
 /* The library's kernels for large products share out their tiles by a counter in work memory, which it clears in front
  * of each product. In a recorded step that is a node of its own, and the product waits for two nodes one behind the
  * other. Products take turns with two work memories, so clearing needs to wait for the product before the last one
- * alone: its edge is moved there. */
+ * alone: its edge is moved there, but where other operations (convolutions) work in that memory too. */
 enum { NODES = 4 };
 
 typedef struct {
@@ -301,8 +309,15 @@ static cudaError_t clear_early(dis__cuda_session *s, const tail *before, const c
     return error;
 }
 
+char *dis__cuda_product_room(dis__cuda_session *s)
+{
+    s->plans->lent = true;
+    return s->product_work;
+}
+
 cudaError_t dis__cuda_gemm(dis__cuda_session *s, const dis__cuda_product_args *args)
 {
+    const dis__cublas *const lt = s->plans->lt;
     plan *p;
     if (args->m == 0 || args->n == 0) return cudaSuccess;
     if (args->k == 0) return args->gelu ? cudaErrorNotSupported : dis__cuda_plain_gemm(s, args);
@@ -310,13 +325,13 @@ cudaError_t dis__cuda_gemm(dis__cuda_session *s, const dis__cuda_product_args *a
     if (error != cudaSuccess) return error;
     if (p->plain) return args->gelu ? cudaErrorNotSupported : dis__cuda_plain_gemm(s, args);
     if (args->bias)
-        LT_TRY(cublasLtMatmulDescSetAttribute(p->product, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &args->bias,
-                                              sizeof args->bias));
+        LT_TRY(lt->cublasLtMatmulDescSetAttribute(p->product, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &args->bias,
+                                                  sizeof args->bias));
     tail before;
-    const bool recorded = s->product_twin && tail_of(s->stream, &before);
+    const bool recorded = s->product_twin && !s->plans->lent && tail_of(s->stream, &before);
     char *const work = s->product_twin && s->plans->turn ? s->product_twin : s->product_work;
-    LT_TRY(cublasLtMatmul(s->plans->handle, p->product, &args->alpha, args->b, p->b, args->a, p->a, &args->beta,
-                          args->c, p->c, args->c, p->c, &p->algorithm, work, DIS_CUDA_PRODUCT, s->stream));
+    LT_TRY(lt->cublasLtMatmul(s->plans->handle, p->product, &args->alpha, args->b, p->b, args->a, p->a, &args->beta,
+                              args->c, p->c, args->c, p->c, &p->algorithm, work, DIS_CUDA_PRODUCT, s->stream));
     const cudaError_t moved = recorded ? clear_early(s, &before, work) : cudaSuccess;
     if (s->product_twin) s->plans->turn ^= 1;
     return moved;

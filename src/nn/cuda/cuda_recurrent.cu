@@ -235,6 +235,8 @@ template <class T> static cudaError_t recurrent_grad_of(dis__cuda_session *s, co
     if (a->n_rows == 0 || a->n_times == 0) return cudaSuccess;
     const dim3 pads(DIS_CUDA_ROUND, (unsigned)a->n_directions);
     zero_pads_kernel<T><<<pads, 256, 0, s->stream>>>(c);
+    error = cudaGetLastError();
+    if (error != cudaSuccess) return error;
     if (sizeof(T) == sizeof(bf16) && dis__cuda_recurrent_cluster(s, &c, true, &error)) return error;
     return a->cell == DIS_CELL_LSTM ? all_steps_grad<T, DIS_CELL_LSTM>(s, &c) : all_steps_grad<T, DIS_CELL_GRU>(s, &c);
 }

@@ -55,6 +55,7 @@ void dis__cuda_side_close(dis__cuda_session *s)
     dis__cuda_side *side = s->side;
     if (!side) return;
     if (side->stream) cudaStreamSynchronize(side->stream);
+    if (side->twin) cudaStreamSynchronize(side->twin); /* after a failure nobody has waited for it */
     dis__cuda_put_back(side->scratch);
     dis__cuda_put_back(side->product_work);
     dis__cuda_put_back(side->counters);
@@ -128,6 +129,7 @@ dis_status dis__cuda_layer_done(void *session)
     dis__cuda_session *s = session;
     dis__cuda_side *side = s->side;
     const size_t i = side->n_layers++ % LAG;
+    cudaSetDevice(s->ordinal); /* each thread has its own */
     cudaError_t error = side->marked[i] ? cudaStreamWaitEvent(s->stream, side->layer[i], 0) : cudaSuccess;
     side->marked[i] = side->fresh;
     side->fresh = false;

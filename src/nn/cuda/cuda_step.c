@@ -7,6 +7,7 @@
  * when it loads a kernel or makes room for local variables in another thread. Then the step is run as it comes. */
 #include "nn/cuda/cuda_host.h"
 #include "nn/cuda/cuda_zero.h"
+#include "core/cuda/cuda_memory.h"
 #include <string.h>
 
 enum {
@@ -130,6 +131,11 @@ static cudaError_t keep(dis__cuda_session *s, step *t)
     cudaError_t error = waiting;
     if (error == cudaSuccess) error = quicken(s, graph);
     if (error == cudaSuccess) error = cudaGraphInstantiate(&t->graph, graph, 0);
+    if (error == cudaErrorMemoryAllocation) { /* of what is kept some may be enough */
+        cudaGetLastError();
+        dis__cuda_trim();
+        error = cudaGraphInstantiate(&t->graph, graph, 0);
+    }
     if (error == cudaSuccess) error = cudaGraphLaunch(t->graph, s->stream);
     cudaGraphDestroy(graph);
     return error;

@@ -139,7 +139,7 @@ bool dis__cuda_gelu_sums(dis__cuda_session *s, const void *first, const void *se
 {
     const dis__activate_args *act = (const dis__activate_args *)first;
     const dis__column_sums_args *sums = (const dis__column_sums_args *)second;
-    if (s->value != DIS_BFLOAT16 || act->act != DIS_ACT_GELU || act->y != act->dy || sums->x != act->y ||
+    if (s->value != DIS_BFLOAT16 || act->n == 0 || act->act != DIS_ACT_GELU || act->y != act->dy || sums->x != act->y ||
         sums->ld != sums->n_cols || sums->n_rows * sums->n_cols != act->n || !in_packs<bf16>(sums) ||
         !aligned16(act->x))
         return false;

@@ -16,17 +16,31 @@ static bool plain(const cudaMemsetParams &p)
     return p.height <= 1 && p.width * p.elementSize <= MOST && p.width && (p.elementSize == 1 || p.value == 0);
 }
 
-/* The kernel behind what the node is behind, and in front of what it is in front of. A node stays where its edges say
- * more than that. */
+/* What a node is behind, and in front of. */
+typedef struct {
+    cudaGraphNode_t before[DIS_CUDA_EDGES], behind[DIS_CUDA_EDGES];
+    size_t n_before, n_behind;
+} edges;
+
+/* false: there are too many, or they say more than that. */
+static bool edges_of(cudaGraphNode_t node, edges *e)
+{
+    if (cudaGraphNodeGetDependencies(node, NULL, NULL, &e->n_before) != cudaSuccess || e->n_before > DIS_CUDA_EDGES ||
+        cudaGraphNodeGetDependentNodes(node, NULL, NULL, &e->n_behind) != cudaSuccess || e->n_behind > DIS_CUDA_EDGES)
+        return false;
+    return (!e->n_before || cudaGraphNodeGetDependencies(node, e->before, NULL, &e->n_before) == cudaSuccess) &&
+           (!e->n_behind || cudaGraphNodeGetDependentNodes(node, e->behind, NULL, &e->n_behind) == cudaSuccess);
+}
+
+/* The kernel behind what the node is behind, and in front of what it is in front of; or the node stays. */
 static cudaError_t replace(cudaGraph_t graph, cudaGraphNode_t node, const cudaMemsetParams &p)
 {
-    cudaGraphNode_t before[DIS_CUDA_EDGES], behind[DIS_CUDA_EDGES], self[DIS_CUDA_EDGES], made;
-    size_t n_before = DIS_CUDA_EDGES, n_behind = DIS_CUDA_EDGES;
-    if (cudaGraphNodeGetDependencies(node, NULL, NULL, &n_before) != cudaSuccess || n_before > DIS_CUDA_EDGES ||
-        cudaGraphNodeGetDependentNodes(node, NULL, NULL, &n_behind) != cudaSuccess || n_behind > DIS_CUDA_EDGES)
+    cudaGraphNode_t self[DIS_CUDA_EDGES], made;
+    edges e;
+    if (!edges_of(node, &e)) {
+        cudaGetLastError(); /* so that no launch is blamed for it */
         return cudaSuccess;
-    if (n_before && cudaGraphNodeGetDependencies(node, before, NULL, &n_before) != cudaSuccess) return cudaSuccess;
-    if (n_behind && cudaGraphNodeGetDependentNodes(node, behind, NULL, &n_behind) != cudaSuccess) return cudaSuccess;
+    }
     size_t n = p.width * p.elementSize;
     unsigned char *to = (unsigned char *)p.dst, value = (unsigned char)p.value;
     void *args[] = {&to, &n, &value};
@@ -35,10 +49,10 @@ static cudaError_t replace(cudaGraph_t graph, cudaGraphNode_t node, const cudaMe
     k.gridDim = dim3((unsigned)((n + THREADS - 1) / THREADS));
     k.blockDim = dim3(THREADS);
     k.kernelParams = args;
-    cudaError_t error = cudaGraphAddKernelNode(&made, graph, before, n_before, &k);
+    cudaError_t error = cudaGraphAddKernelNode(&made, graph, e.before, e.n_before, &k);
     if (error != cudaSuccess) return error;
-    for (size_t i = 0; i < n_behind; i++) self[i] = made;
-    if (n_behind) error = cudaGraphAddDependencies(graph, self, behind, NULL, n_behind);
+    for (size_t i = 0; i < e.n_behind; i++) self[i] = made;
+    if (e.n_behind) error = cudaGraphAddDependencies(graph, self, e.behind, NULL, e.n_behind);
     return error == cudaSuccess ? cudaGraphDestroyNode(node) : error;
 }
 

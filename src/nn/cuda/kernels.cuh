@@ -249,14 +249,11 @@ static inline unsigned grid_some(const dis__cuda_session *s, size_t n, size_t pe
  * other threads launch it with other sizes: it is never lowered. */
 static inline cudaError_t allow_shared(const dis__cuda_session *s, const void *kernel, size_t bytes)
 {
-    int most = 0;
     cudaFuncAttributes about;
-    cudaError_t error = cudaFuncGetAttributes(&about, kernel);
+    const cudaError_t error = cudaFuncGetAttributes(&about, kernel);
     if (error != cudaSuccess || (size_t)about.maxDynamicSharedSizeBytes >= bytes) return error;
-    error = cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, s->ordinal);
-    if (error != cudaSuccess) return error;
     return cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                most - (int)about.sharedSizeBytes);
+                                (int)(s->shared - about.sharedSizeBytes));
 }
 
 /* f(T()) with T float or bf16, as the session's values are. */
