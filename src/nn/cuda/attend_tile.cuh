@@ -22,12 +22,6 @@ template <int D> constexpr bool by_group = false;
 
 /* ---- numbers ---- */
 
-__device__ __forceinline__ uint32_t two(float x, float y)
-{
-    const __nv_bfloat162 v = __floats2bfloat162_rn(x, y);
-    return *reinterpret_cast<const uint32_t *>(&v);
-}
-
 /* 64 rows of D numbers, chunks of 16 bytes swapped so that 8 rows hit 8 different banks. */
 template <int D> __device__ __forceinline__ bf16 *place(bf16 *tile, int row, int chunk)
 {
@@ -38,8 +32,7 @@ template <int D> __device__ __forceinline__ bf16 *place(bf16 *tile, int row, int
 /* The block's shared memory, which the launch has as many bytes more of as may be left out. */
 __device__ __forceinline__ bf16 *aligned_room(bf16 *room)
 {
-    const uint32_t at = shared_address(room), beyond = at % ROOM_ALIGN;
-    return (bf16 *)((char *)room + (beyond ? ROOM_ALIGN - beyond : 0));
+    return (bf16 *)aligned_shared(room, ROOM_ALIGN);
 }
 
 /* Tokens of one tensor, rows of numbers that lie `ld` apart: 64 at a time are fetched, zeros behind the last one. A
@@ -133,10 +126,10 @@ __device__ __forceinline__ void as_left(uint32_t (&a)[4][4], const float (&p)[8]
 {
 #pragma unroll
     for (int k = 0; k < 4; k++) {
-        a[k][0] = two(p[2 * k][0], p[2 * k][1]);
-        a[k][1] = two(p[2 * k][2], p[2 * k][3]);
-        a[k][2] = two(p[2 * k + 1][0], p[2 * k + 1][1]);
-        a[k][3] = two(p[2 * k + 1][2], p[2 * k + 1][3]);
+        a[k][0] = pair_to(p[2 * k][0], p[2 * k][1]);
+        a[k][1] = pair_to(p[2 * k][2], p[2 * k][3]);
+        a[k][2] = pair_to(p[2 * k + 1][0], p[2 * k + 1][1]);
+        a[k][3] = pair_to(p[2 * k + 1][2], p[2 * k + 1][3]);
     }
 }
 
@@ -198,7 +191,7 @@ __device__ __forceinline__ void store_tile(const float (&c)[D / 8][4], const flo
     for (int h = 0; h < 2; h++)
 #pragma unroll
         for (int j = 0; j < CHUNKS; j++)
-            *(uint32_t *)(place<D>(tile, r0 + 8 * h, j) + c0) = two(c[j][2 * h] * by[h], c[j][2 * h + 1] * by[h]);
+            *(uint32_t *)(place<D>(tile, r0 + 8 * h, j) + c0) = pair_to(c[j][2 * h] * by[h], c[j][2 * h + 1] * by[h]);
     __syncwarp();
 #pragma unroll
     for (int i = 0; i < CHUNKS / 2; i++) {

@@ -42,6 +42,24 @@ bool dis__cuda_conv_thin_weight(dis__cuda_session *s, const dis__conv_args *a, s
 /* d_weight += its gradient, of 3 x 3 with channels that are multiples of 64, there; false: the same. */
 bool dis__cuda_conv_weight(dis__cuda_session *s, const dis__conv_args *a, cudaError_t *error);
 
+/* Of these: 3 x 3 with a border on all sides, in bfloat16. */
+static inline bool is_3x3(const dis__cuda_session *s, const dis__conv_args *a)
+{
+    return s->value == DIS_BFLOAT16 && a->kernel_h == 3 && a->kernel_w == 3 && a->stride == 1 && a->pad_top == 1 &&
+           a->pad_left == 1 && a->height == a->out_h && a->width == a->out_w && !a->length;
+}
+
+/* Whether there is machine code of a kernel for this device, which then may have that much shared memory. */
+template <class F> static inline bool is_ready(F *kernel, int shared, cudaError_t *error)
+{
+    cudaFuncAttributes about;
+    *error = cudaFuncGetAttributes(&about, kernel);
+    if (*error == cudaSuccess && about.ptxVersion < 90) return false;
+    if (*error == cudaSuccess)
+        *error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared);
+    return true;
+}
+
 /* A place of the output: its image, and the input's row and column that the kernel's first place looks at. */
 typedef struct {
     int image, row, col, limit; /* limit: columns of the image that count */

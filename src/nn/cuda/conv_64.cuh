@@ -64,19 +64,6 @@ template <int N> __device__ __forceinline__ void load_tile(const tile_call &g, i
 
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
 
-/* Rows from `at` on: eight, then eight more a row of the tile further down. */
-__device__ __forceinline__ uint64_t places_descriptor(uint32_t at)
-{
-    const uint64_t rows_8 = HALO_W * 128 >> 4, swizzle_128 = 1;
-    return (at & 0x3ffff) >> 4 | (uint64_t)1 << 16 | rows_8 << 32 | swizzle_128 << 62;
-}
-
-/* Shared memory from a multiple of 1,024 bytes on; 1,024 more must have been asked for. */
-__device__ __forceinline__ char *aligned_room(char *room)
-{
-    return room + (1024 - shared_address(room) % 1024) % 1024;
-}
-
 /* Sums of a group: (channel, place), in eights of places. */
 #define WIDE_SUMS(c)                                                                                               \
     "+f"(c[0][0]), "+f"(c[0][1]), "+f"(c[0][2]), "+f"(c[0][3]), "+f"(c[1][0]), "+f"(c[1][1]), "+f"(c[1][2]),       \
@@ -107,12 +94,6 @@ __device__ __forceinline__ void wide_settled(float (&c)[16][4])
     asm volatile("" : WIDE_SUMS(c)::"memory");
 }
 
-/* The four warps of a group. */
-__device__ __forceinline__ void meet(int group)
-{
-    asm volatile("bar.sync %0, 128;" ::"r"(group + 1) : "memory");
-}
-
 /* Sums (channel, place) to rows of channels; chunk c of place p at c ^ p % 8. */
 __device__ __forceinline__ void turn(const float (&c)[16][4], char *stage, int warp, int lane)
 {
@@ -122,10 +103,7 @@ __device__ __forceinline__ void turn(const float (&c)[16][4], char *stage, int w
         const int at = 8 * (j + m / 2) + lane % 8;
         uint32_t r[4];
 #pragma unroll
-        for (int i = 0; i < 4; i++) {
-            const __nv_bfloat162 two = __floats2bfloat162_rn(c[j + i / 2][i % 2 * 2], c[j + i / 2][i % 2 * 2 + 1]);
-            r[i] = *reinterpret_cast<const uint32_t *>(&two);
-        }
+        for (int i = 0; i < 4; i++) r[i] = pair_to(c[j + i / 2][i % 2 * 2], c[j + i / 2][i % 2 * 2 + 1]);
         asm volatile("stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%0], {%1,%2,%3,%4};" ::"r"(
                          shared_address(stage + at * 128 + (chunk ^ at % 8) * 16)),
                      "r"(r[0]), "r"(r[1]), "r"(r[2]), "r"(r[3])
@@ -173,11 +151,9 @@ static inline bool suits_64(const dis__cuda_session *s, const dis__conv_args *a,
     const void *const p[] = {a->x, a->y, a->dy, a->dx, dis__cuda_weight(s, a->weight)};
     for (size_t i = 0; i < sizeof p / sizeof *p; i++)
         if (!aligned16(p[i])) return false;
-    const bool same = a->kernel_h == 3 && a->kernel_w == 3 && a->stride == 1 && a->pad_top == 1 && a->pad_left == 1 &&
-                      a->height == a->out_h && a->width == a->out_w;
-    return same && s->value == DIS_BFLOAT16 && a->channels == channels && a->out == CHANNELS && !a->length &&
-           !a->bias && a->act == DIS_ACT_NONE && a->width % WIDE == 0 && a->height % HIGH == 0 &&
-           a->height * a->width < 1 << 24 && a->n * a->height * a->width < (size_t)1 << 31;
+    return is_3x3(s, a) && a->channels == channels && a->out == CHANNELS && !a->bias && a->act == DIS_ACT_NONE &&
+           a->width % WIDE == 0 && a->height % HIGH == 0 && a->height * a->width < 1 << 24 &&
+           a->n * a->height * a->width < (size_t)1 << 31;
 }
 
 #endif

@@ -37,12 +37,6 @@ __device__ __forceinline__ float2 pair_of(uint32_t w)
     return make_float2(__uint_as_float(w << 16), __uint_as_float(w & 0xffff0000u));
 }
 
-__device__ __forceinline__ uint32_t pair_to(float x, float y)
-{
-    const __nv_bfloat162 two = __floats2bfloat162_rn(x, y);
-    return *reinterpret_cast<const uint32_t *>(&two);
-}
-
 /* ---- forward ---- */
 
 template <int CELL, int H> struct forward_room {
@@ -347,19 +341,23 @@ static cudaError_t launch(dis__cuda_session *s, cluster_kernel *kernel, const re
     return cudaLaunchKernelEx(&config, kernel, *c);
 }
 
-template <int CELL, int H> static cudaError_t launch_for(dis__cuda_session *s, const recurrent_call *c, bool backward)
+/* Some devices that have clusters have less shared memory than 256 units take. */
+template <int CELL, int H>
+static bool launch_for(dis__cuda_session *s, const recurrent_call *c, bool backward, cudaError_t *error)
 {
-    return backward ? launch(s, backward_kernel<CELL, H>, c, sizeof(backward_room<CELL, H>))
-                    : launch(s, forward_kernel<CELL, H>, c, sizeof(forward_room<CELL, H>));
+    const size_t bytes = backward ? sizeof(backward_room<CELL, H>) : sizeof(forward_room<CELL, H>);
+    if (bytes > s->shared) return false;
+    *error = launch(s, backward ? backward_kernel<CELL, H> : forward_kernel<CELL, H>, c, bytes);
+    return true;
 }
 
 template <int CELL>
 static bool launch_size(dis__cuda_session *s, const recurrent_call *c, bool backward, cudaError_t *error)
 {
     switch (c->a.n_hidden) {
-    case 64: *error = launch_for<CELL, 64>(s, c, backward); return true;
-    case 128: *error = launch_for<CELL, 128>(s, c, backward); return true;
-    case 256: *error = launch_for<CELL, 256>(s, c, backward); return true;
+    case 64: return launch_for<CELL, 64>(s, c, backward, error);
+    case 128: return launch_for<CELL, 128>(s, c, backward, error);
+    case 256: return launch_for<CELL, 256>(s, c, backward, error);
     default: return false;
     }
 }

@@ -64,7 +64,8 @@ __device__ __forceinline__ void multiply(float (&c)[16][4], const uint32_t (&a)[
 #pragma unroll
     for (int k = 0; k < STEPS; k++) {
         const int spot = k / 4;
-        wide_mma_add(c, a[k], places_descriptor(base + (spot / 3 * HALO_W + spot % 3) * 128 + k % 4 * 32));
+        wide_mma_add(c, a[k],
+                     rows_descriptor(base + (spot / 3 * HALO_W + spot % 3) * 128 + k % 4 * 32, 16, HALO_W * 128));
     }
     group_commit();
     give_turn(group ^ 1);
@@ -90,7 +91,8 @@ __global__ void __launch_bounds__(GROUP *GROUPS, 1) conv_64_kernel(const __grid_
     extern __shared__ char room[];
     const int group = threadIdx.x / GROUP, thread = threadIdx.x % GROUP, warp = thread / 32, lane = thread % 32;
     const int tiles = tiles_of(g), step = gridDim.x * GROUPS;
-    char *const own = aligned_room(room) + group * ROOM, *const stage = own + 2 * BUFFER, *const old = stage + STAGE;
+    char *const own = aligned_shared(room, 1024) + group * ROOM, *const stage = own + 2 * BUFFER,
+                *const old = stage + STAGE;
     uint32_t a[STEPS][4];
     const int first = (int)blockIdx.x * GROUPS, rounds = (tiles - first + step - 1) / step; /* of group 0 */
     int tile = first + group;
@@ -108,7 +110,7 @@ __global__ void __launch_bounds__(GROUP *GROUPS, 1) conv_64_kernel(const __grid_
         }
         copies_wait<0>();
         group_publish();
-        meet(group); /* also: the stage and the other buffer have been read */
+        group_meet(group); /* also: the stage and the other buffer have been read */
         if (ADD) load_old(g, tile, old, thread);
         copies_commit();
         if (tile + step < tiles) load_tile<GROUP>(g, tile + step, own + (which ^ 1) * BUFFER, thread);
@@ -116,7 +118,7 @@ __global__ void __launch_bounds__(GROUP *GROUPS, 1) conv_64_kernel(const __grid_
         multiply(c, a, own + which * BUFFER, group);
         turn(c, stage, warp, lane);
         copies_wait<1>();
-        meet(group);
+        group_meet(group);
         write_tile<ADD>(g, tile, stage, old, thread);
     }
     if (group == 0) wait_turn(0); /* of which there is one more */
@@ -127,11 +129,7 @@ template <bool BACK, bool ADD> static bool run(dis__cuda_session *s, const tile_
 {
     const int blocks = (tiles_of(*g) + GROUPS - 1) / GROUPS, bytes = GROUPS * ROOM + 1024;
     const unsigned grid = (unsigned)(blocks < s->n_processors ? blocks : s->n_processors);
-    cudaFuncAttributes about;
-    *error = cudaFuncGetAttributes(&about, conv_64_kernel<BACK, ADD>);
-    if (*error == cudaSuccess && about.ptxVersion < 90) return false; /* there is no machine code for this device */
-    if (*error == cudaSuccess)
-        *error = cudaFuncSetAttribute(conv_64_kernel<BACK, ADD>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+    if (!is_ready(conv_64_kernel<BACK, ADD>, bytes, error)) return false;
     if (*error != cudaSuccess) return true;
     conv_64_kernel<BACK, ADD><<<grid, GROUP * GROUPS, bytes, s->stream>>>(*g);
     *error = cudaGetLastError();

@@ -84,14 +84,6 @@ template <bool TURNED> __device__ __forceinline__ void mma_128(float (&c)[2][8][
                  : "l"(a), "l"(b), "n"(TURNED ? 1 : 0));
 }
 
-/* Eight rows of 128 bytes, the next eight `eight` bytes on; the next 64 numbers of a row `wide` on. */
-__device__ __forceinline__ uint64_t rows_descriptor(uint32_t at, uint32_t wide, uint32_t eight)
-{
-    const uint64_t swizzle_128 = 1;
-    return (uint64_t)((at & 0x3ffff) >> 4) | (uint64_t)(wide >> 4) << 16 | (uint64_t)(eight >> 4) << 32 |
-           swizzle_128 << 62;
-}
-
 template <bool BACK>
 __device__ __forceinline__ void copy_weight(const box_maps &maps, char *to, uint64_t *there, int part, int spot,
                                             int out)
@@ -171,11 +163,6 @@ __device__ __forceinline__ void sum_parts(float (&c)[2][8][4], const box_call &g
     if (tells) barrier_arrive(b->x_empty + x_before);
 }
 
-__device__ __forceinline__ void meet(int group)
-{
-    asm volatile("bar.sync %0, 128;" ::"r"(group + 1) : "memory");
-}
-
 /* Sums (place, channel) to rows of 64 channels; chunk c of place p at c ^ p % 8. */
 __device__ __forceinline__ void lay_out(const float (&c)[2][8][4], char *to)
 {
@@ -188,9 +175,7 @@ __device__ __forceinline__ void lay_out(const float (&c)[2][8][4], char *to)
 #pragma unroll
         for (int i = 0; i < 4; i++) {
             const int e = j + i / 2;
-            const __nv_bfloat162 two =
-                __floats2bfloat162_rn(c[e / 8][e % 8][i % 2 * 2], c[e / 8][e % 8][i % 2 * 2 + 1]);
-            r[i] = *reinterpret_cast<const uint32_t *>(&two);
+            r[i] = pair_to(c[e / 8][e % 8][i % 2 * 2], c[e / 8][e % 8][i % 2 * 2 + 1]);
         }
         asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1,%2,%3,%4};" ::"r"(
                          shared_address(to + chunk / 8 * HALF + place * 128 + (chunk % 8 ^ place % 8) * 16)),
@@ -240,10 +225,10 @@ __device__ __forceinline__ void write_box(const float (&c)[2][8][4], const box_m
 {
     const bool first = threadIdx.x % 128 == 0;
     if (first) asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
-    meet(group); /* what was there has been read */
+    group_meet(group); /* what was there has been read */
     lay_out(c, stage);
     group_publish();
-    meet(group);
+    group_meet(group);
     const box_place p = box_at(g, tile / g.out_tiles * GROUPS + group);
 #ifdef DIS_CUDA_PLAIN
     store_box<ADD>(g, stage, tile % g.out_tiles * OUTS, p);
@@ -266,7 +251,7 @@ __global__ void __launch_bounds__(THREADS, 1)
     extern __shared__ char raw[];
     __shared__ box_barriers barriers;
     box_room room;
-    room.x = raw + (1024 - shared_address(raw) % 1024) % 1024;
+    room.x = aligned_shared(raw, 1024);
     room.weight = room.x + X_STAGES * GROUPS * X_ROOM;
     room.y = room.weight + W_STAGES * W_BYTES;
     const int group = __shfl_sync(0xffffffffu, threadIdx.x / 128, 0);
@@ -302,10 +287,8 @@ template <bool BACK, bool ADD> static bool run(dis__cuda_session *s, const dis__
     const box_size weight = {BOX_CHANNELS, 1, BACK ? 64 : OUTS, 1};
     box_call g;
     box_maps maps;
-    cudaFuncAttributes about;
-    *error = cudaFuncGetAttributes(&about, box_kernel<BACK, ADD>);
+    if (!is_ready(box_kernel<BACK, ADD>, ROOM, error)) return false;
     if (*error != cudaSuccess) return true;
-    if (about.ptxVersion < 90) return false; /* there is no machine code for this device */
     g.across = (w + SIDE - 1) / SIDE;
     g.down = (h + SIDE - 1) / SIDE;
     g.out_tiles = out / OUTS;
@@ -319,8 +302,6 @@ template <bool BACK, bool ADD> static bool run(dis__cuda_session *s, const dis__
         !box_map((const bf16 *)dis__cuda_weight(s, a->weight), of_w, weight, &maps.weight) ||
         !box_map((const bf16 *)(BACK ? a->dx : a->y), of_y, y, &maps.y))
         return false;
-    *error = cudaFuncSetAttribute(box_kernel<BACK, ADD>, cudaFuncAttributeMaxDynamicSharedMemorySize, ROOM);
-    if (*error != cudaSuccess) return true;
     const unsigned blocks = (unsigned)(g.tiles < s->n_processors ? g.tiles : s->n_processors);
     box_kernel<BACK, ADD><<<blocks, THREADS, ROOM, s->stream>>>(maps, g);
     *error = cudaGetLastError();
@@ -332,11 +313,9 @@ bool dis__cuda_conv_box(dis__cuda_session *s, const dis__conv_args *a, bool back
     const void *const p[] = {a->x, a->y, a->dy, a->dx, dis__cuda_weight(s, a->weight)};
     for (size_t i = 0; i < sizeof p / sizeof *p; i++)
         if (!aligned16(p[i])) return false;
-    const bool same = a->kernel_h == 3 && a->kernel_w == 3 && a->stride == 1 && a->pad_top == 1 && a->pad_left == 1 &&
-                      a->height == a->out_h && a->width == a->out_w;
     const size_t channels = back ? a->out : a->channels, out = back ? a->channels : a->out;
-    if (!same || s->value != DIS_BFLOAT16 || a->length || channels % BOX_CHANNELS || out % OUTS || a->width < SIDE ||
-        channels > 4096 || out > 4096 || a->n * a->height * a->width >= (size_t)1 << 26)
+    if (!is_3x3(s, a) || channels % BOX_CHANNELS || out % OUTS || a->width < SIDE || channels > 4096 || out > 4096 ||
+        a->n * a->height * a->width >= (size_t)1 << 26)
         return false;
     if (!back) return a->bias || a->act != DIS_ACT_NONE ? false : run<false, false>(s, a, error);
     return a->add ? run<true, true>(s, a, error) : run<true, false>(s, a, error);

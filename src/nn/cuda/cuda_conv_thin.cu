@@ -102,13 +102,11 @@ __device__ __forceinline__ void load_dy(const tile_call &g, int tile, char *to, 
 /* 16 places at a time. Of the planes, the next eight places are 128 bytes on, the next eight numbers a plane. */
 __device__ __forceinline__ void multiply_dy(float (&c)[SPOTS][4], uint32_t x, uint32_t dy)
 {
-    const uint64_t swizzle_128 = 1, eights = (uint64_t)(128 >> 4) << 16 | (uint64_t)(PLANE >> 4) << 32;
+    const uint64_t eights = (uint64_t)(128 >> 4) << 16 | (uint64_t)(PLANE >> 4) << 32;
     group_begin();
 #pragma unroll
-    for (int k = 0; k < PLACES / 16; k++) {
-        const uint64_t a = ((dy + k * 2048) & 0x3ffff) >> 4 | (uint64_t)1 << 16 | (uint64_t)(1024 >> 4) << 32;
-        thin_mma_add(c, a | swizzle_128 << 62, ((x + k * 256) & 0x3ffff) >> 4 | eights);
-    }
+    for (int k = 0; k < PLACES / 16; k++)
+        thin_mma_add(c, rows_descriptor(dy + k * 2048, 16, 1024), ((x + k * 256) & 0x3ffff) >> 4 | eights);
     group_commit();
     group_wait<0>();
     asm volatile("" : GROUP_SUMS(c), "+f"(c[8][0]), "+f"(c[8][1]), "+f"(c[8][2]), "+f"(c[8][3])::"memory");
@@ -151,7 +149,7 @@ __global__ void __launch_bounds__(GROUP, BLOCKS)
 {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
     extern __shared__ char raw[];
-    char *const room = aligned_room(raw), *const planes = room + 2 * STAGE;
+    char *const room = aligned_shared(raw, 1024), *const planes = room + 2 * STAGE;
     const int thread = threadIdx.x, warp = thread / 32, lane = thread % 32, tiles = tiles_of(g);
     float c[SPOTS][4] = {};
     int tile = blockIdx.x;
@@ -187,16 +185,6 @@ static tile_call call_of(const dis__cuda_session *s, const dis__conv_args *a, co
             (bf16 *)y};
 }
 
-/* Whether there is machine code for this device, with that much shared memory. */
-static bool ready(const void *kernel, int room, cudaError_t *error)
-{
-    cudaFuncAttributes about;
-    *error = cudaFuncGetAttributes(&about, kernel);
-    if (*error == cudaSuccess && about.ptxVersion < 90) return false;
-    if (*error == cudaSuccess) *error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, room);
-    return true;
-}
-
 static unsigned blocks_of(const dis__cuda_session *s, const tile_call *g)
 {
     const int tiles = tiles_of(*g), most = BLOCKS * s->n_processors;
@@ -205,7 +193,7 @@ static unsigned blocks_of(const dis__cuda_session *s, const tile_call *g)
 
 bool dis__cuda_conv_thin(dis__cuda_session *s, const dis__conv_args *a, cudaError_t *error)
 {
-    if (!suits_64(s, a, THIN) || !ready((const void *)conv_thin_kernel, ROOM, error)) return false;
+    if (!suits_64(s, a, THIN) || !is_ready(conv_thin_kernel, ROOM, error)) return false;
     if (*error != cudaSuccess) return true;
     const tile_call g = call_of(s, a, a->y);
     conv_thin_kernel<<<blocks_of(s, &g), GROUP, ROOM, s->stream>>>(g);
@@ -217,10 +205,10 @@ bool dis__cuda_conv_thin_weight(dis__cuda_session *s, const dis__conv_args *a, s
 {
     const tile_call g = call_of(s, a, a->dy);
     const size_t n = CHANNELS * SPOTS * width;
-    float *const parts = (float *)s->product_work;
-    if (!suits_64(s, a, THIN) || blocks_of(s, &g) * n * sizeof *parts > DIS_CUDA_PRODUCT) return false;
-    if (!ready((const void *)thin_weight_kernel, WEIGHT_ROOM, error)) return false;
+    if (!suits_64(s, a, THIN) || blocks_of(s, &g) * n * sizeof(float) > DIS_CUDA_PRODUCT) return false;
+    if (!is_ready(thin_weight_kernel, WEIGHT_ROOM, error)) return false;
     if (*error != cudaSuccess) return true;
+    float *const parts = (float *)dis__cuda_product_room(s);
     thin_weight_kernel<<<blocks_of(s, &g), GROUP, WEIGHT_ROOM, s->stream>>>(g, (int)width, parts);
     *error = cudaGetLastError();
     if (*error == cudaSuccess) *error = dis__cuda_sum_rows(s, parts, blocks_of(s, &g), n, (float *)a->d_weight);

@@ -67,14 +67,6 @@ __device__ __forceinline__ void mma_192(float (&c)[3][8][4], uint64_t a, uint64_
                  : "l"(a), "l"(b));
 }
 
-/* Rows of 64 numbers: eight one behind the other, the next eight `eight` bytes on; the next 64 numbers `wide` on. */
-__device__ __forceinline__ uint64_t rows_descriptor(uint32_t at, uint32_t wide, uint32_t eight)
-{
-    const uint64_t swizzle_128 = 1;
-    return (uint64_t)((at & 0x3ffff) >> 4) | (uint64_t)(wide >> 4) << 16 | (uint64_t)(eight >> 4) << 32 |
-           swizzle_128 << 62;
-}
-
 typedef struct {
     uint64_t full[STAGES], empty[STAGES];
 } weight_barriers;
@@ -139,7 +131,7 @@ __global__ void __launch_bounds__(THREADS, 1)
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
     extern __shared__ char raw[];
     __shared__ weight_barriers barriers;
-    char *const room = raw + (1024 - shared_address(raw) % 1024) % 1024;
+    char *const room = aligned_shared(raw, 1024);
     const int group = __shfl_sync(0xffffffffu, threadIdx.x / 128, 0);
     const int begin = first_unit(g, blockIdx.x), end = first_unit(g, blockIdx.x + 1);
     if (threadIdx.x == 0) {
@@ -248,19 +240,21 @@ static bool run(dis__cuda_session *s, const dis__conv_args *a, cudaError_t *erro
     const int tiles = g.units / g.steps;
     const size_t parts = (size_t)g.blocks * TILES * QUADS * sizeof *g.parts;
     weight_maps maps;
-    cudaFuncAttributes about;
-    *error = cudaFuncGetAttributes(&about, weight_kernel);
+    if (!is_ready(weight_kernel, ROOM, error)) return false;
     if (*error != cudaSuccess) return true;
-    if (about.ptxVersion < 90) return false; /* there is no machine code for this device */
-    if (tiles > g.blocks || (int64_t)(g.blocks + 1) * g.units > INT32_MAX || parts > s->scratch_bytes ||
-        !maps_of(a, &maps))
-        return false;
-    *error = cudaFuncSetAttribute(weight_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, ROOM);
-    if (*error != cudaSuccess) return true;
+    if (tiles > g.blocks || parts > s->scratch_bytes || !maps_of(a, &maps)) return false;
     weight_kernel<<<(unsigned)g.blocks, THREADS, ROOM, s->stream>>>(maps, g);
     add_weight_parts_kernel<8><<<(unsigned)(tiles * QUADS / (ADDERS / 8)), ADDERS, 0, s->stream>>>(g);
     *error = cudaGetLastError();
     return true;
+}
+
+/* Whether units times blocks are an int. */
+static bool countable(const dis__cuda_session *s, const dis__conv_args *a)
+{
+    const int64_t boxes = (int64_t)((a->width + SIDE - 1) / SIDE * ((a->height + SIDE - 1) / SIDE) * a->n);
+    const int64_t tiles = (int64_t)(a->channels / 64 * (a->out / 64));
+    return boxes * tiles <= INT32_MAX / (s->n_processors + 1);
 }
 
 /* Multiples of 128 are cuDNN's: it is as fast, and leaves no parts. So it is with a middling number of places. */
@@ -272,11 +266,9 @@ static bool worth(const dis__conv_args *a)
 
 bool dis__cuda_conv_weight(dis__cuda_session *s, const dis__conv_args *a, cudaError_t *error)
 {
-    const bool same = a->kernel_h == 3 && a->kernel_w == 3 && a->stride == 1 && a->pad_top == 1 && a->pad_left == 1 &&
-                      a->height == a->out_h && a->width == a->out_w;
-    if (!same || s->value != DIS_BFLOAT16 || a->length || a->channels % 64 || a->out % 64 || !aligned16(a->x) ||
-        !aligned16(a->dy) || !aligned16(a->d_weight) || a->channels > 4096 || a->out > 4096 ||
+    if (!is_3x3(s, a) || a->channels % 64 || a->out % 64 || !aligned16(a->x) || !aligned16(a->dy) ||
+        !aligned16(a->d_weight) || a->channels > 4096 || a->out > 4096 ||
         a->n * a->height * a->width >= (size_t)1 << 24)
         return false;
-    return worth(a) && run(s, a, error);
+    return worth(a) && countable(s, a) && run(s, a, error);
 }

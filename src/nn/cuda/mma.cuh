@@ -10,6 +10,19 @@ __device__ __forceinline__ uint32_t shared_address(const void *p)
     return (uint32_t)__cvta_generic_to_shared(p);
 }
 
+/* Shared memory from a multiple of `to` bytes on; as many more must have been asked for. */
+__device__ __forceinline__ char *aligned_shared(void *room, uint32_t to)
+{
+    return (char *)room + (to - shared_address(room) % to) % to;
+}
+
+/* Two numbers as a word of bfloat16. */
+__device__ __forceinline__ uint32_t pair_to(float x, float y)
+{
+    const __nv_bfloat162 two = __floats2bfloat162_rn(x, y);
+    return *reinterpret_cast<const uint32_t *>(&two);
+}
+
 /* C (16 x 8) += A (16 x 16) B (16 x 8). */
 __device__ __forceinline__ void mma_16x8x16(float (&c)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1)
 {

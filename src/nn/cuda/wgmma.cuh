@@ -10,10 +10,24 @@
 
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
 
+/* Eight rows of 128 bytes from `at` on, the next eight `eight` bytes on; the next 64 numbers of a row `wide` on, where
+ * rows are not turned 16. */
+__device__ __forceinline__ uint64_t rows_descriptor(uint32_t at, uint32_t wide, uint32_t eight)
+{
+    const uint64_t swizzle_128 = 1;
+    return (uint64_t)((at & 0x3ffff) >> 4) | (uint64_t)(wide >> 4) << 16 | (uint64_t)(eight >> 4) << 32 |
+           swizzle_128 << 62;
+}
+
 __device__ __forceinline__ uint64_t tile_descriptor(const void *tile)
 {
-    const uint64_t rows_8 = 1024 >> 4, swizzle_128 = 1;
-    return (shared_address(tile) & 0x3ffff) >> 4 | (uint64_t)1 << 16 | rows_8 << 32 | swizzle_128 << 62;
+    return rows_descriptor(shared_address(tile), 16, 1024);
+}
+
+/* The four warps of a group, of which there are several in a block. */
+__device__ __forceinline__ void group_meet(int group)
+{
+    asm volatile("bar.sync %0, 128;" ::"r"(group + 1) : "memory");
 }
 
 #define GROUP_SUMS(c)                                                                                            \
