@@ -5,13 +5,8 @@
 set -eu
 command -v "${CC:-cc}" >/dev/null || { echo "skipped: no C compiler"; exit 77; }
 [ -z "${DISSENT_SANITIZE:-}" ] || { echo "skipped: under a sanitizer libraries of the test would need it too"; exit 77; }
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT INT TERM
-cd "$scratch"
-fail() {
-    echo "$*"
-    exit 1
-}
+# shellcheck source=tests/cli/support/scratch.sh
+. "$DISSENT_SOURCE/tests/cli/support/scratch.sh"
 # expect STATUS WORDS COMMAND...: it ends so, and says so in one line.
 expect() {
     wanted=$1
@@ -55,7 +50,7 @@ TEXT
 column=$(dirname "$DISSENT")/libdissent-cuda.so
 if [ -f "$column" ] && ! "$DISSENT" list devices cuda | grep -q "cannot open"; then
     ${CC:-cc} -shared -fPIC -w driver.c -o driver/libcuda.so.1
-    LD_LIBRARY_PATH=$scratch/driver${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+    LD_LIBRARY_PATH=$PWD/driver${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
     export LD_LIBRARY_PATH
     STUB_DRIVER=12040 expect 4 "the driver is too old: it knows CUDA 12.4, and 1[3-9].* is needed; install a newer one" train -o m
     STUB_DRIVER=99000 expect 4 "the driver finds no GPU" train -o m
@@ -137,7 +132,7 @@ TEXT
 ${CC:-cc} -std=c11 -D_GNU_SOURCE -shared -fPIC -w -I"$DISSENT_SOURCE/include" -I"$DISSENT_SOURCE/src" lost.c \
     "$DISSENT_SOURCE/tests/em_stand_in.c" "$DISSENT_SOURCE/tests/bootstrap_stand_in.c" "$DISSENT_SOURCE/src/core/random.c" \
     "$DISSENT_SOURCE/src/core/draw.c" -lm -o lost.so
-DISSENT_CUDA=$scratch/lost.so
+DISSENT_CUDA=$PWD/lost.so
 export DISSENT_CUDA
 train -o whole
 [ -f whole/model.json ] || fail "no model"

@@ -7,21 +7,16 @@ build=$(dirname "$DISSENT")
 [ -f "$build/cmake_install.cmake" ] || { echo "skipped: $build is no build folder"; exit 77; }
 ! grep -q '^DIS_SANITIZE:[A-Z]*=..*' "$build/CMakeCache.txt" || { echo "skipped: a library with sanitizers needs programs with them"; exit 77; }
 command -v pkg-config >/dev/null || { echo "skipped: pkg-config is not there"; exit 77; }
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT INT TERM
-cd "$scratch"
-fail() {
-    echo "$*"
-    exit 1
-}
+# shellcheck source=tests/cli/support/scratch.sh
+. "$DISSENT_SOURCE/tests/cli/support/scratch.sh"
 
-cmake --install "$build" --prefix "$scratch/first" >install.log || fail "cannot install: $(cat install.log)"
+cmake --install "$build" --prefix "$PWD/first" >install.log || fail "cannot install: $(cat install.log)"
 mv first prefix
 lib=$(dirname "$(dirname "$(find prefix -name dissent.pc)")")
-PKG_CONFIG_PATH=$scratch/$lib/pkgconfig
-LD_LIBRARY_PATH=$scratch/$lib
+PKG_CONFIG_PATH=$PWD/$lib/pkgconfig
+LD_LIBRARY_PATH=$PWD/$lib
 export PKG_CONFIG_PATH LD_LIBRARY_PATH
-grep -rl "$scratch/first" prefix >known || :
+grep -rl "$PWD/first" prefix >known || :
 [ ! -s known ] || fail "these know where they were installed: $(cat known)"
 
 # The tool.
@@ -52,7 +47,7 @@ find_package(dissent 0.1 REQUIRED)
 add_executable(theirs labels.c)
 target_link_libraries(theirs PRIVATE dissent::dissent)
 TEXT
-cmake -S project -B project/build -DCMAKE_PREFIX_PATH="$scratch/prefix" >cmake.log 2>&1 || fail "find_package: $(cat cmake.log)"
+cmake -S project -B project/build -DCMAKE_PREFIX_PATH="$PWD/prefix" >cmake.log 2>&1 || fail "find_package: $(cat cmake.log)"
 cmake --build project/build >cmake.log 2>&1 || fail "cannot build: $(cat cmake.log)"
 project/build/theirs votes.csv | cmp - expected || fail "through CMake it says something else"
 echo "installed, moved and used"

@@ -2,14 +2,9 @@
 # --memory is kept, with the bytes of a run that has all memory: every method and combination, every command that reads
 # votes or labels, archives, shuffled rows; nothing is left behind by kill -9; a full disk is exit code 4.
 set -eu
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT INT TERM
-cd "$scratch"
-fail() {
-    echo "$*"
-    exit 1
-}
-export TMPDIR="$scratch/temporary"
+# shellcheck source=tests/cli/support/scratch.sh
+. "$DISSENT_SOURCE/tests/cli/support/scratch.sh"
+export TMPDIR="$PWD/temporary"
 mkdir "$TMPDIR"
 
 limit=32M

@@ -4,13 +4,8 @@
 # shellcheck disable=SC2086 # options are words
 set -eu
 "$DISSENT" list devices cuda:0 >/dev/null 2>&1 || { echo "skipped: no CUDA device: $("$DISSENT" list devices cuda | tail -1)"; exit 77; }
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT INT TERM
-cd "$scratch"
-fail() {
-    echo "$*"
-    exit 1
-}
+# shellcheck source=tests/cli/support/scratch.sh
+. "$DISSENT_SOURCE/tests/cli/support/scratch.sh"
 numbers() {
     set -- "$1"/weights-*.safetensors
     [ $# = 1 ] || fail "several files of numbers: $*"

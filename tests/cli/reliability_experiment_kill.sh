@@ -2,13 +2,8 @@
 # An experiment killed a hundred times ends in the table, and in the predictions, of one that was left alone; so do two processes
 # on one store, which do every run once; an interrupted one says so and goes on. What fails is noted, and tried again when asked to.
 set -eu
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT INT TERM
-cd "$scratch"
-fail() {
-    echo "$*"
-    exit 1
-}
+# shellcheck source=tests/cli/support/scratch.sh
+. "$DISSENT_SOURCE/tests/cli/support/scratch.sh"
 
 "$DISSENT" synth --items 200 --workers 12 --votes-per-item 5 --seed 3 --gold gold.csv --features features.npy -o votes.csv -q
 cut -d, -f1 gold.csv | tail -n +2 >ids

@@ -2,13 +2,8 @@
 # kill -9 at any time: every output is the old file or the new one, whole. What may be left is a temporary file
 # NAME.PID.N.tmp, which nothing reads.
 set -eu
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT INT TERM
-cd "$scratch"
-fail() {
-    echo "$*"
-    exit 1
-}
+# shellcheck source=tests/cli/support/scratch.sh
+. "$DISSENT_SOURCE/tests/cli/support/scratch.sh"
 
 "$DISSENT" synth --items 20000 --seed 1 -o votes.csv -q
 mkdir new

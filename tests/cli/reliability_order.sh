@@ -2,13 +2,8 @@
 # Shuffled rows and renamed tasks and workers change nothing: posteriors within 1e-12 at a fixed number of
 # iterations, and the same number of iterations when a method runs to its end. crowd-kit's MACE fails this by up to 0.69.
 set -eu
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT INT TERM
-cd "$scratch"
-fail() {
-    echo "$*"
-    exit 1
-}
+# shellcheck source=tests/cli/support/scratch.sh
+. "$DISSENT_SOURCE/tests/cli/support/scratch.sh"
 
 "$DISSENT" synth --items 600 --workers 40 --classes 3 --model spammer --spammers .3 --seed 5 -o votes.csv -q
 # New names whose order is the reverse of the old one and whose lengths differ; rows in another order.

@@ -2,13 +2,8 @@
 # Any number of threads gives the same bytes, in every output of every method.
 # shellcheck disable=SC2086 # counts are words
 set -eu
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT INT TERM
-cd "$scratch"
-fail() {
-    echo "$*"
-    exit 1
-}
+# shellcheck source=tests/cli/support/scratch.sh
+. "$DISSENT_SOURCE/tests/cli/support/scratch.sh"
 
 # Sanitizers make each run ten times as long, and look at what it does to memory: one count is enough for that.
 counts="1 2 7 16" items=6000 many=1000

@@ -3,18 +3,15 @@
 # left alone. SIGINT leaves a checkpoint; two runs cannot share a folder; a damaged checkpoint, or another run's, is refused.
 # shellcheck disable=SC2086 # options are words
 set -eu
-scratch=$(mktemp -d)
+# shellcheck source=tests/cli/support/scratch.sh
+. "$DISSENT_SOURCE/tests/cli/support/scratch.sh"
 holder=
 cleanup() {
     [ -z "$holder" ] || kill -9 "$holder" 2>/dev/null || true
+    # shellcheck disable=SC2154 # of scratch.sh
     rm -rf "$scratch"
 }
 trap cleanup EXIT INT TERM
-cd "$scratch"
-fail() {
-    echo "$*"
-    exit 1
-}
 # expect STATUS WORDS COMMAND...: it ends so, and says so.
 expect() {
     wanted=$1

@@ -2,13 +2,8 @@
 # Signals: asked to stop, the tool stops soon, says nothing, leaves no temporary file and the old output as it was; a reader that
 # has seen enough ends it quietly.
 set -eu
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT INT TERM
-cd "$scratch"
-fail() {
-    echo "$*"
-    exit 1
-}
+# shellcheck source=tests/cli/support/scratch.sh
+. "$DISSENT_SOURCE/tests/cli/support/scratch.sh"
 
 # Shells start background jobs with SIGINT ignored; TERM and HUP go the same way through the tool.
 for signal in TERM:143 HUP:129; do

@@ -2,13 +2,8 @@
 # Archives are unpacked as they are read: the labels, notes and errors of the plain file, in little memory and without a
 # temporary file for the text. Rows end anywhere in a piece, quotes hold newlines, bad rows lie where pieces meet.
 set -eu
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT INT TERM
-cd "$scratch"
-fail() {
-    echo "$*"
-    exit 1
-}
+# shellcheck source=tests/cli/support/scratch.sh
+. "$DISSENT_SOURCE/tests/cli/support/scratch.sh"
 "$DISSENT" synth --items 60000 --workers 500 --votes-per-item 5 --seed 3 -o plain.csv -q
 # texts of many lengths, with newlines, quotes and commas; labels longer than a word
 awk -F, 'NR == 1 { print "note,task,worker,label"; next }

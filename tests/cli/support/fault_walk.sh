@@ -4,13 +4,8 @@
 # file, no memory left. Files of one run are put in place one after the other as they are done: a late failure may leave the
 # first ones new.
 # Sourced by reliability_faults*.sh; thousands of runs, so what the shell can do itself it does.
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT INT TERM
-cd "$scratch" || exit
-fail() {
-    echo "$*"
-    exit 1
-}
+# shellcheck source=tests/cli/support/scratch.sh
+. "$DISSENT_SOURCE/tests/cli/support/scratch.sh"
 
 cat >votes.csv <<'TEXT'
 task,worker,label

@@ -8,13 +8,8 @@ if [ ! -f "$(dirname "$DISSENT")/libdissent-mpi.so" ] || [ -n "${DISSENT_SANITIZ
     echo "no libdissent-mpi.so in this build: skipped"
     exit 77
 fi
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT INT TERM
-cd "$scratch" || exit 1
-fail() {
-    echo "$*"
-    exit 1
-}
+# shellcheck source=tests/cli/support/scratch.sh
+. "$DISSENT_SOURCE/tests/cli/support/scratch.sh"
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 export OMPI_MCA_mpi_yield_when_idle=1 # more ranks than processors: who waits must not spin
 # ranks N COMMAND...
