@@ -26,35 +26,30 @@ static PyObject *classes_of(const dis_agreement_view *v)
     return list;
 }
 
-#define FIELD(type, member, kind)             \
-    {                                         \
-#member, offsetof(type, member), kind \
-    }
-#define FIELDS(state, rows, n, fields)                                                               \
-    ((rows) ? core_fields(state, rows, n, sizeof *(rows), fields, sizeof(fields) / sizeof *(fields)) \
-            : Py_NewRef(Py_None))
+/* None for a table that was not asked for. */
+#define FIELDS(state, rows, n, fields) ((rows) ? CORE_FIELDS(state, rows, n, fields) : Py_NewRef(Py_None))
 
 static PyObject *agreement_of(core_state *state, const dis_agreement_view *v)
 {
-    static const core_field items[] = {FIELD(dis_agreement_item, votes, CORE_FIELD_U64),
-                                       FIELD(dis_agreement_item, chosen, CORE_FIELD_U32),
-                                       FIELD(dis_agreement_item, top, CORE_FIELD_U32),
-                                       FIELD(dis_agreement_item, agreement, CORE_FIELD_REAL)};
-    static const core_field workers[] = {FIELD(dis_agreement_worker, votes, CORE_FIELD_U64),
-                                         FIELD(dis_agreement_worker, compared, CORE_FIELD_U64),
-                                         FIELD(dis_agreement_worker, agreement, CORE_FIELD_REAL),
-                                         FIELD(dis_agreement_worker, alpha_without, CORE_FIELD_REAL),
-                                         FIELD(dis_agreement_worker, gold_votes, CORE_FIELD_U64),
-                                         FIELD(dis_agreement_worker, accuracy, CORE_FIELD_REAL)};
-    static const core_field pairs[] = {FIELD(dis_agreement_pair, a, CORE_FIELD_U32),
-                                       FIELD(dis_agreement_pair, b, CORE_FIELD_U32),
-                                       FIELD(dis_agreement_pair, n, CORE_FIELD_U64),
-                                       FIELD(dis_agreement_pair, agreement, CORE_FIELD_REAL),
-                                       FIELD(dis_agreement_pair, scott, CORE_FIELD_REAL),
-                                       FIELD(dis_agreement_pair, cohen, CORE_FIELD_REAL),
-                                       FIELD(dis_agreement_pair, cohen_linear, CORE_FIELD_REAL),
-                                       FIELD(dis_agreement_pair, cohen_quadratic, CORE_FIELD_REAL),
-                                       FIELD(dis_agreement_pair, degenerate, CORE_FIELD_BOOL)};
+    static const core_field items[] = {CORE_FIELD(dis_agreement_item, votes, CORE_FIELD_U64),
+                                       CORE_FIELD(dis_agreement_item, chosen, CORE_FIELD_U32),
+                                       CORE_FIELD(dis_agreement_item, top, CORE_FIELD_U32),
+                                       CORE_FIELD(dis_agreement_item, agreement, CORE_FIELD_REAL)};
+    static const core_field workers[] = {CORE_FIELD(dis_agreement_worker, votes, CORE_FIELD_U64),
+                                         CORE_FIELD(dis_agreement_worker, compared, CORE_FIELD_U64),
+                                         CORE_FIELD(dis_agreement_worker, agreement, CORE_FIELD_REAL),
+                                         CORE_FIELD(dis_agreement_worker, alpha_without, CORE_FIELD_REAL),
+                                         CORE_FIELD(dis_agreement_worker, gold_votes, CORE_FIELD_U64),
+                                         CORE_FIELD(dis_agreement_worker, accuracy, CORE_FIELD_REAL)};
+    static const core_field pairs[] = {CORE_FIELD(dis_agreement_pair, a, CORE_FIELD_U32),
+                                       CORE_FIELD(dis_agreement_pair, b, CORE_FIELD_U32),
+                                       CORE_FIELD(dis_agreement_pair, n, CORE_FIELD_U64),
+                                       CORE_FIELD(dis_agreement_pair, agreement, CORE_FIELD_REAL),
+                                       CORE_FIELD(dis_agreement_pair, scott, CORE_FIELD_REAL),
+                                       CORE_FIELD(dis_agreement_pair, cohen, CORE_FIELD_REAL),
+                                       CORE_FIELD(dis_agreement_pair, cohen_linear, CORE_FIELD_REAL),
+                                       CORE_FIELD(dis_agreement_pair, cohen_quadratic, CORE_FIELD_REAL),
+                                       CORE_FIELD(dis_agreement_pair, degenerate, CORE_FIELD_BOOL)};
     PyObject *d = PyDict_New();
     if (!d) return NULL;
     if (core_put(d, "n_items", core_count(v->n_items)) < 0 || core_put(d, "n_workers", core_count(v->n_workers)) < 0 ||
@@ -169,31 +164,42 @@ static PyObject *cause_list(const dis_review_view *v)
 
 static PyObject *review_of(core_state *state, const dis_review *review, const dis_votes *votes, size_t top)
 {
-    static const core_field items[] = {
-        FIELD(dis_review_item, item, CORE_FIELD_SIZE),      FIELD(dis_review_item, label, CORE_FIELD_SIZE),
-        FIELD(dis_review_item, other, CORE_FIELD_SIZE),     FIELD(dis_review_item, votes, CORE_FIELD_REAL),
-        FIELD(dis_review_item, for_label, CORE_FIELD_REAL), FIELD(dis_review_item, for_other, CORE_FIELD_REAL),
-        FIELD(dis_review_item, right, CORE_FIELD_REAL),     FIELD(dis_review_item, gain, CORE_FIELD_REAL),
-        FIELD(dis_review_item, surprise, CORE_FIELD_REAL),  FIELD(dis_review_item, hard, CORE_FIELD_REAL),
-        FIELD(dis_review_item, buy, CORE_FIELD_U32),        FIELD(dis_review_item, known, CORE_FIELD_BOOL),
-        FIELD(dis_review_item, best, CORE_FIELD_SIZE),      FIELD(dis_review_item, accepted, CORE_FIELD_BOOL)};
-    static const core_field workers[] = {
-        FIELD(dis_review_worker, worker, CORE_FIELD_SIZE), FIELD(dis_review_worker, votes, CORE_FIELD_U64),
-        FIELD(dis_review_worker, shared, CORE_FIELD_U64),  FIELD(dis_review_worker, quality, CORE_FIELD_REAL),
-        FIELD(dis_review_worker, low, CORE_FIELD_REAL),    FIELD(dis_review_worker, high, CORE_FIELD_REAL),
-        FIELD(dis_review_worker, peers, CORE_FIELD_REAL),  FIELD(dis_review_worker, evidence, CORE_FIELD_REAL),
-        FIELD(dis_review_worker, said, CORE_FIELD_SIZE),   FIELD(dis_review_worker, truth, CORE_FIELD_SIZE),
-        FIELD(dis_review_worker, share, CORE_FIELD_REAL),  FIELD(dis_review_worker, expected, CORE_FIELD_REAL),
-        FIELD(dis_review_worker, of, CORE_FIELD_REAL)};
-    static const core_field ordinal_items[] = {FIELD(dis_review_ordinal_item, place, CORE_FIELD_REAL),
-                                               FIELD(dis_review_ordinal_item, place_se, CORE_FIELD_REAL)};
-    static const core_field ordinal_workers[] = {FIELD(dis_review_ordinal_worker, bias, CORE_FIELD_REAL),
-                                                 FIELD(dis_review_ordinal_worker, bias_low, CORE_FIELD_REAL),
-                                                 FIELD(dis_review_ordinal_worker, bias_high, CORE_FIELD_REAL),
-                                                 FIELD(dis_review_ordinal_worker, spread, CORE_FIELD_REAL),
-                                                 FIELD(dis_review_ordinal_worker, spread_low, CORE_FIELD_REAL),
-                                                 FIELD(dis_review_ordinal_worker, spread_high, CORE_FIELD_REAL),
-                                                 FIELD(dis_review_ordinal_worker, lapse, CORE_FIELD_REAL)};
+    static const core_field items[] = {CORE_FIELD(dis_review_item, item, CORE_FIELD_SIZE),
+                                       CORE_FIELD(dis_review_item, label, CORE_FIELD_SIZE),
+                                       CORE_FIELD(dis_review_item, other, CORE_FIELD_SIZE),
+                                       CORE_FIELD(dis_review_item, votes, CORE_FIELD_REAL),
+                                       CORE_FIELD(dis_review_item, for_label, CORE_FIELD_REAL),
+                                       CORE_FIELD(dis_review_item, for_other, CORE_FIELD_REAL),
+                                       CORE_FIELD(dis_review_item, right, CORE_FIELD_REAL),
+                                       CORE_FIELD(dis_review_item, gain, CORE_FIELD_REAL),
+                                       CORE_FIELD(dis_review_item, surprise, CORE_FIELD_REAL),
+                                       CORE_FIELD(dis_review_item, hard, CORE_FIELD_REAL),
+                                       CORE_FIELD(dis_review_item, buy, CORE_FIELD_U32),
+                                       CORE_FIELD(dis_review_item, known, CORE_FIELD_BOOL),
+                                       CORE_FIELD(dis_review_item, best, CORE_FIELD_SIZE),
+                                       CORE_FIELD(dis_review_item, accepted, CORE_FIELD_BOOL)};
+    static const core_field workers[] = {CORE_FIELD(dis_review_worker, worker, CORE_FIELD_SIZE),
+                                         CORE_FIELD(dis_review_worker, votes, CORE_FIELD_U64),
+                                         CORE_FIELD(dis_review_worker, shared, CORE_FIELD_U64),
+                                         CORE_FIELD(dis_review_worker, quality, CORE_FIELD_REAL),
+                                         CORE_FIELD(dis_review_worker, low, CORE_FIELD_REAL),
+                                         CORE_FIELD(dis_review_worker, high, CORE_FIELD_REAL),
+                                         CORE_FIELD(dis_review_worker, peers, CORE_FIELD_REAL),
+                                         CORE_FIELD(dis_review_worker, evidence, CORE_FIELD_REAL),
+                                         CORE_FIELD(dis_review_worker, said, CORE_FIELD_SIZE),
+                                         CORE_FIELD(dis_review_worker, truth, CORE_FIELD_SIZE),
+                                         CORE_FIELD(dis_review_worker, share, CORE_FIELD_REAL),
+                                         CORE_FIELD(dis_review_worker, expected, CORE_FIELD_REAL),
+                                         CORE_FIELD(dis_review_worker, of, CORE_FIELD_REAL)};
+    static const core_field ordinal_items[] = {CORE_FIELD(dis_review_ordinal_item, place, CORE_FIELD_REAL),
+                                               CORE_FIELD(dis_review_ordinal_item, place_se, CORE_FIELD_REAL)};
+    static const core_field ordinal_workers[] = {CORE_FIELD(dis_review_ordinal_worker, bias, CORE_FIELD_REAL),
+                                                 CORE_FIELD(dis_review_ordinal_worker, bias_low, CORE_FIELD_REAL),
+                                                 CORE_FIELD(dis_review_ordinal_worker, bias_high, CORE_FIELD_REAL),
+                                                 CORE_FIELD(dis_review_ordinal_worker, spread, CORE_FIELD_REAL),
+                                                 CORE_FIELD(dis_review_ordinal_worker, spread_low, CORE_FIELD_REAL),
+                                                 CORE_FIELD(dis_review_ordinal_worker, spread_high, CORE_FIELD_REAL),
+                                                 CORE_FIELD(dis_review_ordinal_worker, lapse, CORE_FIELD_REAL)};
     const dis_review_view v = dis_review_look(review);
     const size_t n = v.n_items < top ? v.n_items : top;
     PyObject *d = PyDict_New();

@@ -120,18 +120,6 @@ int core_groups_get(core_state *state, const dis_votes *votes, PyObject *tuple, 
 
 /* ---- agreement ---- */
 
-static PyObject *metric_list(const void *rows, size_t n, size_t stride, size_t offset)
-{
-    PyObject *list = PyList_New((Py_ssize_t)n);
-    for (size_t i = 0; list && i < n; i++)
-        if (PyList_SetItem(list, (Py_ssize_t)i,
-                           core_metric((const dis_metric *)((const char *)rows + i * stride + offset))) < 0)
-            Py_CLEAR(list);
-    return list;
-}
-
-#define METRICS(rows, n, type, field) metric_list(rows, n, sizeof(type), offsetof(type, field))
-
 static PyObject *agreement_of(core_state *state, const dis_group_agreement_view *v)
 {
     static const core_field tests[] = {{"p_within", offsetof(dis_group_row, p_within), CORE_FIELD_REAL},
@@ -157,13 +145,13 @@ static PyObject *agreement_of(core_state *state, const dis_group_agreement_view 
     PyObject *d = PyDict_New();
     if (!d) return NULL;
     if (core_put(d, "tests", core_fields(state, v->groups, v->n_groups, sizeof *v->groups, tests, 6)) < 0 ||
-        core_put(d, "percent", METRICS(v->groups, v->n_groups, dis_group_row, percent)) < 0 ||
-        core_put(d, "within", METRICS(v->groups, v->n_groups, dis_group_row, within)) < 0 ||
-        core_put(d, "across", METRICS(v->groups, v->n_groups, dis_group_row, across)) < 0 ||
-        core_put(d, "index", METRICS(v->groups, v->n_groups, dis_group_row, index)) < 0 ||
+        core_put(d, "percent", CORE_METRICS(v->groups, v->n_groups, dis_group_row, percent)) < 0 ||
+        core_put(d, "within", CORE_METRICS(v->groups, v->n_groups, dis_group_row, within)) < 0 ||
+        core_put(d, "across", CORE_METRICS(v->groups, v->n_groups, dis_group_row, across)) < 0 ||
+        core_put(d, "index", CORE_METRICS(v->groups, v->n_groups, dis_group_row, index)) < 0 ||
         core_put(d, "pairs", core_fields(state, v->pairs, v->n_pairs, sizeof *v->pairs, pairs, 4)) < 0 ||
-        core_put(d, "pair_percent", METRICS(v->pairs, v->n_pairs, dis_group_pair, percent)) < 0 ||
-        core_put(d, "pair_across", METRICS(v->pairs, v->n_pairs, dis_group_pair, across)) < 0 ||
+        core_put(d, "pair_percent", CORE_METRICS(v->pairs, v->n_pairs, dis_group_pair, percent)) < 0 ||
+        core_put(d, "pair_across", CORE_METRICS(v->pairs, v->n_pairs, dis_group_pair, across)) < 0 ||
         core_put(d, "divided", core_fields(state, v->items, v->n_items, sizeof *v->items, items, 10)) < 0 ||
         core_put(d, "apart", core_metric(&v->apart)) < 0 || core_put(d, "p_apart", core_real(v->p_apart)) < 0)
         Py_CLEAR(d);
@@ -227,9 +215,9 @@ static PyObject *evaluation_of(core_state *state, const dis_group_evaluation_vie
                                         {"q", offsetof(dis_group_evaluation_row, q), CORE_FIELD_REAL}};
     PyObject *d = PyDict_New();
     if (d && (core_put(d, "rows", core_fields(state, v->groups, v->n_groups, sizeof *v->groups, fields, 5)) < 0 ||
-              core_put(d, "log_loss", METRICS(v->groups, v->n_groups, dis_group_evaluation_row, log_loss)) < 0 ||
-              core_put(d, "agreement", METRICS(v->groups, v->n_groups, dis_group_evaluation_row, agreement)) < 0 ||
-              core_put(d, "apart", METRICS(v->groups, v->n_groups, dis_group_evaluation_row, apart)) < 0 ||
+              core_put(d, "log_loss", CORE_METRICS(v->groups, v->n_groups, dis_group_evaluation_row, log_loss)) < 0 ||
+              core_put(d, "agreement", CORE_METRICS(v->groups, v->n_groups, dis_group_evaluation_row, agreement)) < 0 ||
+              core_put(d, "apart", CORE_METRICS(v->groups, v->n_groups, dis_group_evaluation_row, apart)) < 0 ||
               core_put(d, "votes_left_out", core_count(v->votes_left_out)) < 0))
         Py_CLEAR(d);
     return d;

@@ -2,6 +2,7 @@
 #ifndef DISSENT_PYTHON_MEASURE_H
 #define DISSENT_PYTHON_MEASURE_H
 #include "py_core.h"
+#include <stddef.h>
 
 #define CORE_KEYWORDS(function) ((PyCFunction)(void (*)(void))(function)), METH_VARARGS | METH_KEYWORDS
 
@@ -22,9 +23,18 @@ typedef struct {
     size_t offset;
     core_field_kind kind;
 } core_field;
+#define CORE_FIELD(type, member, kind)        \
+    {                                         \
+#member, offsetof(type, member), kind \
+    }
 /* {name: array}, n numbers each: float64, int64, or uint8 for bools. */
 PyObject *core_fields(core_state *state, const void *rows, size_t n, size_t stride, const core_field *fields,
                       size_t n_fields);
+#define CORE_FIELDS(state, rows, n, fields) \
+    core_fields(state, rows, n, sizeof *(rows), fields, sizeof(fields) / sizeof *(fields))
+/* A list of core_metric() of one field of each row. */
+PyObject *core_metrics(const void *rows, size_t n, size_t stride, size_t offset);
+#define CORE_METRICS(rows, n, type, member) core_metrics(rows, n, sizeof(type), offsetof(type, member))
 /* A copy of n numbers, None for NULL. */
 PyObject *core_reals(core_state *state, const double *x, size_t n);
 PyObject *core_counts(core_state *state, const uint64_t *x, size_t n);

@@ -69,6 +69,16 @@ PyObject *core_fields(core_state *state, const void *rows, size_t n, size_t stri
     return dict;
 }
 
+PyObject *core_metrics(const void *rows, size_t n, size_t stride, size_t offset)
+{
+    PyObject *list = PyList_New((Py_ssize_t)n);
+    for (size_t i = 0; list && i < n; i++)
+        if (PyList_SetItem(list, (Py_ssize_t)i,
+                           core_metric((const dis_metric *)((const char *)rows + i * stride + offset))) < 0)
+            Py_CLEAR(list);
+    return list;
+}
+
 PyObject *core_reals(core_state *state, const double *x, size_t n)
 {
     if (!x) return Py_NewRef(Py_None);

@@ -3,61 +3,50 @@
 #include <stddef.h>
 #include <string.h>
 
-#define FIELD(type, field, kind)            \
-    {                                       \
-#field, offsetof(type, field), kind \
-    }
-#define FIELDS(state, rows, n, fields) \
-    core_fields(state, rows, n, sizeof *(rows), fields, sizeof(fields) / sizeof *(fields))
-
-static PyObject *metric_list(const void *rows, size_t n, size_t stride, size_t offset)
-{
-    PyObject *list = PyList_New((Py_ssize_t)n);
-    for (size_t i = 0; list && i < n; i++)
-        if (PyList_SetItem(list, (Py_ssize_t)i,
-                           core_metric((const dis_metric *)((const char *)rows + i * stride + offset))) < 0)
-            Py_CLEAR(list);
-    return list;
-}
-#define METRICS(rows, n, type, field) metric_list(rows, n, sizeof(type), offsetof(type, field))
-
 static int put_judges(core_state *state, PyObject *d, const dis_panel_view *v)
 {
-    static const core_field judges[] = {
-        FIELD(dis_panel_judge, worker, CORE_FIELD_U32),  FIELD(dis_panel_judge, votes, CORE_FIELD_U64),
-        FIELD(dis_panel_judge, shared, CORE_FIELD_U64),  FIELD(dis_panel_judge, people, CORE_FIELD_U64),
-        FIELD(dis_panel_judge, won, CORE_FIELD_U64),     FIELD(dis_panel_judge, winning_rate, CORE_FIELD_REAL),
-        FIELD(dis_panel_judge, passed, CORE_FIELD_BOOL), FIELD(dis_panel_judge, cluster, CORE_FIELD_U32)};
-    static const core_field pairs[] = {FIELD(dis_panel_pair, a, CORE_FIELD_U32),
-                                       FIELD(dis_panel_pair, b, CORE_FIELD_U32),
-                                       FIELD(dis_panel_pair, n, CORE_FIELD_U64),
-                                       FIELD(dis_panel_pair, correlation, CORE_FIELD_REAL)};
-    if (core_put(d, "judges", FIELDS(state, v->judges, v->n_judges, judges)) < 0 ||
-        core_put(d, "agreement", METRICS(v->judges, v->n_judges, dis_panel_judge, agreement)) < 0 ||
-        core_put(d, "error", METRICS(v->judges, v->n_judges, dis_panel_judge, error)) < 0 ||
-        core_put(d, "advantage", METRICS(v->judges, v->n_judges, dis_panel_judge, advantage)) < 0)
+    static const core_field judges[] = {CORE_FIELD(dis_panel_judge, worker, CORE_FIELD_U32),
+                                        CORE_FIELD(dis_panel_judge, votes, CORE_FIELD_U64),
+                                        CORE_FIELD(dis_panel_judge, shared, CORE_FIELD_U64),
+                                        CORE_FIELD(dis_panel_judge, people, CORE_FIELD_U64),
+                                        CORE_FIELD(dis_panel_judge, won, CORE_FIELD_U64),
+                                        CORE_FIELD(dis_panel_judge, winning_rate, CORE_FIELD_REAL),
+                                        CORE_FIELD(dis_panel_judge, passed, CORE_FIELD_BOOL),
+                                        CORE_FIELD(dis_panel_judge, cluster, CORE_FIELD_U32)};
+    static const core_field pairs[] = {CORE_FIELD(dis_panel_pair, a, CORE_FIELD_U32),
+                                       CORE_FIELD(dis_panel_pair, b, CORE_FIELD_U32),
+                                       CORE_FIELD(dis_panel_pair, n, CORE_FIELD_U64),
+                                       CORE_FIELD(dis_panel_pair, correlation, CORE_FIELD_REAL)};
+    if (core_put(d, "judges", CORE_FIELDS(state, v->judges, v->n_judges, judges)) < 0 ||
+        core_put(d, "agreement", CORE_METRICS(v->judges, v->n_judges, dis_panel_judge, agreement)) < 0 ||
+        core_put(d, "error", CORE_METRICS(v->judges, v->n_judges, dis_panel_judge, error)) < 0 ||
+        core_put(d, "advantage", CORE_METRICS(v->judges, v->n_judges, dis_panel_judge, advantage)) < 0)
         return -1;
-    return core_put(d, "pairs", FIELDS(state, v->pairs, v->n_pairs, pairs));
+    return core_put(d, "pairs", CORE_FIELDS(state, v->pairs, v->n_pairs, pairs));
 }
 
 static int put_rates(core_state *state, PyObject *d, const dis_panel_view *v)
 {
-    static const core_field rates[] = {
-        FIELD(dis_panel_rate, judge, CORE_FIELD_U32),        FIELD(dis_panel_rate, class, CORE_FIELD_U32),
-        FIELD(dis_panel_rate, n_people, CORE_FIELD_U64),     FIELD(dis_panel_rate, n_alone, CORE_FIELD_U64),
-        FIELD(dis_panel_rate, raw, CORE_FIELD_REAL),         FIELD(dis_panel_rate, sensitivity, CORE_FIELD_REAL),
-        FIELD(dis_panel_rate, specificity, CORE_FIELD_REAL), FIELD(dis_panel_rate, lambda, CORE_FIELD_REAL),
-        FIELD(dis_panel_rate, needed, CORE_FIELD_REAL),      FIELD(dis_panel_rate, needed_alone, CORE_FIELD_REAL)};
-    static const core_field items[] = {FIELD(dis_panel_item, item, CORE_FIELD_SIZE),
-                                       FIELD(dis_panel_item, people, CORE_FIELD_U32),
-                                       FIELD(dis_panel_item, buy, CORE_FIELD_U32),
-                                       FIELD(dis_panel_item, gain, CORE_FIELD_REAL)};
-    if (core_put(d, "rates", FIELDS(state, v->rates, v->n_rates, rates)) < 0 ||
-        core_put(d, "rate_people", METRICS(v->rates, v->n_rates, dis_panel_rate, people)) < 0 ||
-        core_put(d, "rate_rogan_gladen", METRICS(v->rates, v->n_rates, dis_panel_rate, rogan_gladen)) < 0 ||
-        core_put(d, "rate_powered", METRICS(v->rates, v->n_rates, dis_panel_rate, powered)) < 0)
+    static const core_field rates[] = {CORE_FIELD(dis_panel_rate, judge, CORE_FIELD_U32),
+                                       CORE_FIELD(dis_panel_rate, class, CORE_FIELD_U32),
+                                       CORE_FIELD(dis_panel_rate, n_people, CORE_FIELD_U64),
+                                       CORE_FIELD(dis_panel_rate, n_alone, CORE_FIELD_U64),
+                                       CORE_FIELD(dis_panel_rate, raw, CORE_FIELD_REAL),
+                                       CORE_FIELD(dis_panel_rate, sensitivity, CORE_FIELD_REAL),
+                                       CORE_FIELD(dis_panel_rate, specificity, CORE_FIELD_REAL),
+                                       CORE_FIELD(dis_panel_rate, lambda, CORE_FIELD_REAL),
+                                       CORE_FIELD(dis_panel_rate, needed, CORE_FIELD_REAL),
+                                       CORE_FIELD(dis_panel_rate, needed_alone, CORE_FIELD_REAL)};
+    static const core_field items[] = {CORE_FIELD(dis_panel_item, item, CORE_FIELD_SIZE),
+                                       CORE_FIELD(dis_panel_item, people, CORE_FIELD_U32),
+                                       CORE_FIELD(dis_panel_item, buy, CORE_FIELD_U32),
+                                       CORE_FIELD(dis_panel_item, gain, CORE_FIELD_REAL)};
+    if (core_put(d, "rates", CORE_FIELDS(state, v->rates, v->n_rates, rates)) < 0 ||
+        core_put(d, "rate_people", CORE_METRICS(v->rates, v->n_rates, dis_panel_rate, people)) < 0 ||
+        core_put(d, "rate_rogan_gladen", CORE_METRICS(v->rates, v->n_rates, dis_panel_rate, rogan_gladen)) < 0 ||
+        core_put(d, "rate_powered", CORE_METRICS(v->rates, v->n_rates, dis_panel_rate, powered)) < 0)
         return -1;
-    return core_put(d, "items", FIELDS(state, v->items, v->n_items, items));
+    return core_put(d, "items", CORE_FIELDS(state, v->items, v->n_items, items));
 }
 
 static PyObject *panel_of(core_state *state, const dis_panel_view *v)
@@ -129,11 +118,11 @@ static PyObject *panel(PyObject *module, PyObject *args, PyObject *keywords)
 
 static PyObject *panel_swaps(PyObject *module, PyObject *args)
 {
-    static const core_field fields[] = {FIELD(dis_panel_swap, worker, CORE_FIELD_U32),
-                                        FIELD(dis_panel_swap, n, CORE_FIELD_U64),
-                                        FIELD(dis_panel_swap, first, CORE_FIELD_U64),
-                                        FIELD(dis_panel_swap, second, CORE_FIELD_U64),
-                                        FIELD(dis_panel_swap, p, CORE_FIELD_REAL)};
+    static const core_field fields[] = {CORE_FIELD(dis_panel_swap, worker, CORE_FIELD_U32),
+                                        CORE_FIELD(dis_panel_swap, n, CORE_FIELD_U64),
+                                        CORE_FIELD(dis_panel_swap, first, CORE_FIELD_U64),
+                                        CORE_FIELD(dis_panel_swap, second, CORE_FIELD_U64),
+                                        CORE_FIELD(dis_panel_swap, p, CORE_FIELD_REAL)};
     PyObject *one, *other, *turned, *result = NULL;
     Py_ssize_t first;
     if (!PyArg_ParseTuple(args, "OOOn:panel_swaps", &one, &other, &turned, &first)) return NULL;
@@ -158,8 +147,8 @@ static PyObject *panel_swaps(PyObject *module, PyObject *args)
     if (status != DIS_OK)
         core_fail(state, status);
     else if ((result = PyDict_New()) &&
-             (core_put(result, "rows", FIELDS(state, rows, n, fields)) < 0 ||
-              core_put(result, "consistent", METRICS(rows, n, dis_panel_swap, consistent)) < 0))
+             (core_put(result, "rows", CORE_FIELDS(state, rows, n, fields)) < 0 ||
+              core_put(result, "consistent", CORE_METRICS(rows, n, dis_panel_swap, consistent)) < 0))
         Py_CLEAR(result);
     dis_free(rows);
     core_buffer_free(&mirror);

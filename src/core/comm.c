@@ -322,14 +322,19 @@ dis_status dis__comm_sum_floats(const dis__comm *comm, float *x, size_t n)
     return sum_over(comm, x, n, sizeof *x, add_floats);
 }
 
-dis_status dis__comm_all_counts(const dis__comm *comm, uint64_t x, uint64_t *all)
+dis_status dis__comm_all(const dis__comm *comm, const void *own, size_t n, void *all)
 {
     dis__comm_block *from;
     DIS_TRY(dis__alloc_zeroed(&from, (size_t)comm->size, sizeof *from));
-    const dis_status status = dis__comm_gather(comm, &x, sizeof x, from);
-    for (int r = 0; status == DIS_OK && r < comm->size; r++) memcpy(&all[r], from[r].bytes, sizeof x);
+    const dis_status status = dis__comm_gather(comm, own, n, from);
+    for (size_t r = 0; status == DIS_OK && r < (size_t)comm->size; r++) memcpy((char *)all + r * n, from[r].bytes, n);
     dis__comm_free(comm, from);
     return status;
+}
+
+dis_status dis__comm_all_counts(const dis__comm *comm, uint64_t x, uint64_t *all)
+{
+    return dis__comm_all(comm, &x, sizeof x, all);
 }
 
 dis_status dis__comm_agree(const dis__comm *comm, dis_status status)

@@ -85,7 +85,8 @@ dis_status dis__comm_rows_to_first(const dis__comm *comm, const void *rows, size
 dis_status dis__comm_sum_counts(const dis__comm *comm, uint64_t *x, size_t n);
 dis_status dis__comm_sum_reals(const dis__comm *comm, double *x, size_t n);
 dis_status dis__comm_sum_floats(const dis__comm *comm, float *x, size_t n);
-/* all (size): x of each rank. */
+/* all (size, n bytes): what each rank has. */
+dis_status dis__comm_all(const dis__comm *comm, const void *own, size_t n, void *all);
 dis_status dis__comm_all_counts(const dis__comm *comm, uint64_t x, uint64_t *all);
 
 /* The failure of the lowest rank that has one: it comes back there; the other ranks wait to be ended. */

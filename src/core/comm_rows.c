@@ -15,16 +15,6 @@ typedef struct {
     dis__comm_range have, want;
 } ranges;
 
-static dis_status all_ranges(const dis__comm *comm, ranges own, ranges *all)
-{
-    dis__comm_block *from;
-    DIS_TRY(dis__alloc_zeroed(&from, (size_t)comm->size, sizeof *from));
-    const dis_status status = dis__comm_gather(comm, &own, sizeof own, from);
-    for (int r = 0; status == DIS_OK && r < comm->size; r++) memcpy(&all[r], from[r].bytes, sizeof own);
-    dis__comm_free(comm, from);
-    return status;
-}
-
 static dis_status move(const dis__comm *comm, const ranges *all, const char *rows, size_t row_size, char *out,
                        void **pointers, size_t *sizes)
 {
@@ -53,7 +43,7 @@ dis_status dis__comm_move_rows(const dis__comm *comm, dis__comm_range have, cons
     dis_status status;
     DIS_TRY_GOTO(status, dis__alloc_array(&pointers, 2 * size, sizeof *pointers), end);
     DIS_TRY_GOTO(status, dis__alloc_array(&sizes, 2 * size, sizeof *sizes), end);
-    DIS_TRY_GOTO(status, all_ranges(comm, (ranges){have, want}, all), end);
+    DIS_TRY_GOTO(status, dis__comm_all(comm, &(ranges){have, want}, sizeof *all, all), end);
     status = move(comm, all, rows, row_size, out, pointers, sizes);
 end:
     dis__free(all);

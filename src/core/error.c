@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static _Thread_local char last_error[2048];
+static _Thread_local char last_error[DIS_MESSAGE];
 
 /* Ids and labels go into messages: control characters must not reach a terminal as such, be they one byte or the two of
  * U+0080 to U+009F, which some terminals obey as well. */
@@ -25,6 +25,19 @@ const char *dis_last_error(void)
 void dis__set_error(const char *message)
 {
     snprintf(last_error, sizeof last_error, "%s", message);
+}
+
+void dis__first_error_note(dis__first_error *first, dis_status status)
+{
+    if (first->status != DIS_OK || status == DIS_OK) return;
+    first->status = status;
+    memcpy(first->message, last_error, sizeof first->message);
+}
+
+dis_status dis__first_error_tell(const dis__first_error *first)
+{
+    if (first->status != DIS_OK) dis__set_error(first->message);
+    return first->status;
 }
 
 dis_status dis__fail(dis_status status, const char *format, ...)

@@ -41,6 +41,17 @@ dis_status dis__fail_folder(const char *path);
  * ", ..." and nothing from then on. `list` begins empty and has `room` bytes. */
 void dis__list_add(char *list, size_t room, const char *text, size_t n);
 
+/* The first failure of several calls, with its message, which other calls may have replaced by the time it is told. */
+enum { DIS_MESSAGE = 2048 };
+typedef struct {
+    dis_status status;
+    char message[DIS_MESSAGE];
+} dis__first_error;
+/* Keeps `status` and this thread's message unless there is a failure already. */
+void dis__first_error_note(dis__first_error *first, dis_status status);
+/* The failure kept, its message put back; DIS_OK: there is none. */
+dis_status dis__first_error_tell(const dis__first_error *first);
+
 /* Replaces this thread's message: for carrying one over from another thread. */
 void dis__set_error(const char *message);
 

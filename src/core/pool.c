@@ -14,7 +14,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { MAX_THREADS = 1024, MESSAGE = 2048, LOOKS = 1000 };
+enum { MAX_THREADS = 1024, LOOKS = 1000 };
 
 typedef struct {
     dis_context *ctx;
@@ -50,7 +50,7 @@ struct dis_context {
     _Atomic bool stopping;
     size_t failed_job; /* lowest job that failed; guarded by mutex, like the next two */
     dis_status failure;
-    char message[MESSAGE];
+    char message[DIS_MESSAGE];
 };
 
 DIS_OPTIONS_DEFAULTS(dis_context_options, .size = sizeof(dis_context_options))

@@ -11,32 +11,21 @@ enum { DEPTH = 64 };
 
 struct dis_json {
     dis__out *out;
-    dis_status status;
-    char message[512]; /* of the failure: other calls may have replaced the thread's own by the time finish tells it */
+    dis__first_error failed;
     size_t depth;
     char kind[DEPTH]; /* '{' or '[' of each open level */
     bool some[DEPTH]; /* it has a member */
     bool after_key, done;
 };
 
-static void note(dis_json *json, dis_status status)
-{
-    if (json->status != DIS_OK || status == DIS_OK) return;
-    json->status = status;
-    const char *message = dis_last_error();
-    const size_t n = strlen(message) < sizeof json->message - 1 ? strlen(message) : sizeof json->message - 1;
-    memcpy(json->message, message, n);
-    json->message[n] = 0;
-}
-
 static void bug(dis_json *json, const char *what)
 {
-    note(json, dis__fail(DIS_EBUG, "JSON is written out of order: %s", what));
+    dis__first_error_note(&json->failed, dis__fail(DIS_EBUG, "JSON is written out of order: %s", what));
 }
 
 static void put(dis_json *json, const char *bytes, size_t n)
 {
-    if (json->status == DIS_OK) note(json, dis__out_write(json->out, bytes, n));
+    if (json->failed.status == DIS_OK) dis__first_error_note(&json->failed, dis__out_write(json->out, bytes, n));
 }
 
 static void new_line(dis_json *json)
@@ -73,7 +62,7 @@ static void begin(dis_json *json, char kind)
 {
     separate(json, false);
     if (json->depth == DEPTH) bug(json, "too many levels");
-    if (json->status != DIS_OK) return;
+    if (json->failed.status != DIS_OK) return;
     put(json, &kind, 1);
     json->kind[json->depth] = kind;
     json->some[json->depth++] = false;
@@ -81,7 +70,7 @@ static void begin(dis_json *json, char kind)
 
 static void end(dis_json *json, char kind, char close)
 {
-    if (json->status != DIS_OK) return;
+    if (json->failed.status != DIS_OK) return;
     if (json->depth == 0 || json->kind[json->depth - 1] != kind || json->after_key) {
         bug(json, "what is closed is not open");
         return;
@@ -192,8 +181,7 @@ dis_status dis_json_finish(dis_json *json, dis_status so_far)
     if (so_far == DIS_OK) {
         if (!json->done) bug(json, "it ends in the middle");
         put(json, "\n", 1);
-        if (json->status != DIS_OK) dis__set_error(json->message);
-        so_far = json->status;
+        so_far = dis__first_error_tell(&json->failed);
     }
     const dis_status status = dis__out_finish(json->out, so_far);
     dis__free(json);

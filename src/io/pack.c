@@ -4,7 +4,7 @@
 #include <string.h>
 #include <strings.h>
 #ifdef DIS_HAVE_ZLIB
-#include <zlib.h>
+#include "io/zlib_memory.h"
 #endif
 #ifdef DIS_HAVE_ZSTD
 #include <zstd.h>
@@ -29,26 +29,13 @@ struct dis__packer {
 };
 
 #ifdef DIS_HAVE_ZLIB
-static void *zlib_alloc(void *unused, unsigned n, unsigned size)
-{
-    (void)unused;
-    void *memory;
-    return dis__alloc_array(&memory, n, size) == DIS_OK ? memory : Z_NULL;
-}
-
-static void zlib_free(void *unused, void *memory)
-{
-    (void)unused;
-    dis__free(memory);
-}
-
 static dis_status open_gzip(dis__packer *p)
 {
     z_stream *z;
     DIS_TRY(dis__alloc_zeroed(&z, 1, sizeof *z));
     p->state = z;
-    z->zalloc = zlib_alloc;
-    z->zfree = zlib_free;
+    z->zalloc = dis__zlib_alloc;
+    z->zfree = dis__zlib_free;
     const int rc = deflateInit2(z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY);
     if (rc == Z_MEM_ERROR) return DIS_ELIMIT; /* the message is the allocator's */
     return rc == Z_OK ? DIS_OK : dis__fail(DIS_EBUG, "zlib does not start: %d", rc);

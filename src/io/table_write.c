@@ -9,34 +9,23 @@
 
 struct dis_table {
     dis__out *out;
-    dis_status status;
-    char message[512]; /* of the failure */
-    char delimiter;    /* '\0': JSONL */
+    dis__first_error failed;
+    char delimiter; /* '\0': JSONL */
     size_t n_columns, column;
     char *row; /* the row so far */
     size_t used, capacity;
     char **keys; /* (n_columns) JSONL: "name": ready to be put before a value */
 };
 
-static void note(dis_table *table, dis_status status)
-{
-    if (table->status != DIS_OK || status == DIS_OK) return;
-    table->status = status;
-    const char *message = dis_last_error();
-    const size_t n = strlen(message) < sizeof table->message - 1 ? strlen(message) : sizeof table->message - 1;
-    memcpy(table->message, message, n);
-    table->message[n] = 0;
-}
-
 /* Room for a cell of at most n bytes, behind what separates it from the one before. NULL after a failure. */
 static char *cell(dis_table *table, size_t n)
 {
     const char *key = table->delimiter ? "" : table->keys[table->column];
     const size_t n_key = strlen(key);
-    if (table->status == DIS_OK)
-        note(table,
-             dis__reserve(&table->row, &table->capacity, table->used, dis__size(n, 1, table->used + n_key + 8), 1));
-    if (table->status != DIS_OK) return NULL;
+    if (table->failed.status == DIS_OK)
+        dis__first_error_note(&table->failed, dis__reserve(&table->row, &table->capacity, table->used,
+                                                           dis__size(n, 1, table->used + n_key + 8), 1));
+    if (table->failed.status != DIS_OK) return NULL;
     char *at = table->row + table->used;
     if (!table->delimiter)
         *at++ = table->column ? ',' : '{';
@@ -51,7 +40,7 @@ static void end_cell(dis_table *table, char *at)
     if (++table->column == table->n_columns) {
         if (!table->delimiter) *at++ = '}';
         *at++ = '\n';
-        note(table, dis__out_write(table->out, table->row, (size_t)(at - table->row)));
+        dis__first_error_note(&table->failed, dis__out_write(table->out, table->row, (size_t)(at - table->row)));
         table->column = 0;
         at = table->row;
     }
@@ -83,7 +72,7 @@ static dis_status prepare(dis_table *table, const char *path, const char *format
     DIS_TRY(dis__out_open(path, &table->out));
     for (size_t c = 0; table->delimiter && c < table->n_columns; c++)
         dis_table_text(table, columns[c], strlen(columns[c]));
-    return table->status;
+    return table->failed.status;
 }
 
 dis_status dis_table_open(const char *path, const char *format, const char *const *columns, size_t n_columns,
@@ -132,17 +121,16 @@ void dis_table_nothing(dis_table *table)
 
 dis_status dis_table_flush(dis_table *table)
 {
-    if (table->status == DIS_OK) note(table, dis__out_flush(table->out));
-    if (table->status != DIS_OK) dis__set_error(table->message);
-    return table->status;
+    if (table->failed.status == DIS_OK) dis__first_error_note(&table->failed, dis__out_flush(table->out));
+    return dis__first_error_tell(&table->failed);
 }
 
 dis_status dis_table_finish(dis_table *table, dis_status so_far)
 {
     if (so_far == DIS_OK) {
-        if (table->column) note(table, dis__fail(DIS_EBUG, "a table ends in the middle of a row"));
-        if (table->status != DIS_OK) dis__set_error(table->message);
-        so_far = table->status;
+        if (table->column)
+            dis__first_error_note(&table->failed, dis__fail(DIS_EBUG, "a table ends in the middle of a row"));
+        so_far = dis__first_error_tell(&table->failed);
     }
     const dis_status status = dis__out_finish(table->out, so_far);
     destroy(table);

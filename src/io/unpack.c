@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <string.h>
 #ifdef DIS_HAVE_ZLIB
-#include <zlib.h>
+#include "io/zlib_memory.h"
 #endif
 #ifdef DIS_HAVE_ZSTD
 #include <zstd.h>
@@ -39,22 +39,9 @@ static dis_status damaged(const dis__unpacker *u, const char *reason)
 #endif
 
 #ifdef DIS_HAVE_ZLIB
-static void *zlib_alloc(void *unused, unsigned n, unsigned size)
-{
-    (void)unused;
-    void *memory;
-    return dis__alloc_array(&memory, n, size) == DIS_OK ? memory : Z_NULL;
-}
-
-static void zlib_free(void *unused, void *memory)
-{
-    (void)unused;
-    dis__free(memory);
-}
-
 static dis_status open_gzip(dis__unpacker *u)
 {
-    u->zlib = (z_stream){.zalloc = zlib_alloc, .zfree = zlib_free};
+    u->zlib = (z_stream){.zalloc = dis__zlib_alloc, .zfree = dis__zlib_free};
     const int rc = inflateInit2(&u->zlib, 15 + 16); /* the largest window, gzip headers */
     if (rc == Z_MEM_ERROR) return DIS_ELIMIT;       /* the message is the allocator's */
     return rc == Z_OK ? DIS_OK : dis__fail(DIS_EBUG, "zlib does not start: %d", rc);

@@ -129,9 +129,7 @@ void dis__figure_coefficients(dis__report_job *job)
         const dis_metric *m = &a.metric[i];
         if (m->reason) continue;
         dis__grid_ours(&f.grid, dis_agreement_measure_at(i)->title);
-        dis__grid_number(&f.grid, m->value);
-        dis__grid_number(&f.grid, m->has_interval ? m->ci_low : (double)NAN);
-        dis__grid_number(&f.grid, m->has_interval ? m->ci_high : (double)NAN);
+        dis__grid_metric(&f.grid, m);
         dis__grid_number(&f.grid, (double)m->n);
     }
     dis__page_figure(&job->page, &f);

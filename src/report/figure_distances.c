@@ -71,9 +71,7 @@ static void draw(dis__report_job *job, const dis_views_distances_view *d)
             const dis_metric *m = &d->jsd[a * d->n_views + b];
             dis__grid_text(&f.grid, r->view[a].name, strlen(r->view[a].name));
             dis__grid_text(&f.grid, r->view[b].name, strlen(r->view[b].name));
-            dis__grid_number(&f.grid, m->value);
-            dis__grid_number(&f.grid, m->has_interval ? m->ci_low : (double)NAN);
-            dis__grid_number(&f.grid, m->has_interval ? m->ci_high : (double)NAN);
+            dis__grid_metric(&f.grid, m);
         }
     dis__page_figure(&job->page, &f);
 }

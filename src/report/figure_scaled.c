@@ -121,8 +121,8 @@ static void scores(dis__report_job *job, const dis_scaled_table *labels)
     dis__chart_intervals(&f.chart, &c, dis__figure_name(&f, "dots with intervals"));
     dis__grid_column(&f.grid, "thing", DIS__TEXT);
     dis__grid_column(&f.grid, "score", DIS__REAL);
-    dis__grid_column(&f.grid, "low end", DIS__REAL);
-    dis__grid_column(&f.grid, "high end", DIS__REAL);
+    dis__grid_column(&f.grid, "95 % from", DIS__REAL);
+    dis__grid_column(&f.grid, "to", DIS__REAL);
     for (size_t i = 0; i < n; i++) {
         dis__grid_text(&f.grid, row[i], strlen(row[i]));
         dis__grid_number(&f.grid, score->values[i]);

@@ -75,6 +75,13 @@ void dis__grid_number(dis__grid *g, double x)
     add(g, (dis__grid_cell){.x = x});
 }
 
+void dis__grid_metric(dis__grid *g, const dis_metric *m)
+{
+    dis__grid_number(g, m->reason ? (double)NAN : m->value);
+    dis__grid_number(g, m->has_interval ? m->ci_low : (double)NAN);
+    dis__grid_number(g, m->has_interval ? m->ci_high : (double)NAN);
+}
+
 void dis__grid_noted(dis__grid *g, double x, const char *note)
 {
     const size_t first = g->texts.n;

@@ -5,6 +5,7 @@
  * an id of 64 kB would otherwise be there a few hundred times. */
 #ifndef DIS_REPORT_GRID_H
 #define DIS_REPORT_GRID_H
+#include "dissent/metric.h"
 #include "report/markup.h"
 
 enum {
@@ -57,6 +58,8 @@ void dis__grid_keep(dis__grid *g);
 void dis__grid_text(dis__grid *g, const char *text, size_t n);
 void dis__grid_ours(dis__grid *g, const char *text);
 void dis__grid_number(dis__grid *g, double x);
+/* Three cells: the value and the ends of its interval, empty where there is none. */
+void dis__grid_metric(dis__grid *g, const dis_metric *m);
 /* For DIS__NOTED; the CSV has the number alone. */
 void dis__grid_noted(dis__grid *g, double x, const char *note);
 void dis__grid_free(dis__grid *g);

@@ -80,13 +80,6 @@ static void metric_columns(dis__grid *g, const char *name, const char *low, cons
     dis__grid_csv_only(g);
 }
 
-static void metric_cells(dis__grid *g, const dis_metric *m)
-{
-    dis__grid_number(g, m->reason ? (double)NAN : m->value);
-    dis__grid_number(g, m->has_interval ? m->ci_low : (double)NAN);
-    dis__grid_number(g, m->has_interval ? m->ci_high : (double)NAN);
-}
-
 static void put_group_table(const groups_job *g, dis__grid *grid)
 {
     dis__grid_column(grid, "group", DIS__TEXT);
@@ -102,9 +95,9 @@ static void put_group_table(const groups_job *g, dis__grid *grid)
         dis__grid_text(grid, name_of(g, i), strlen(name_of(g, i)));
         dis__grid_number(grid, (double)x->workers);
         dis__grid_number(grid, (double)x->votes);
-        metric_cells(grid, &x->within);
-        metric_cells(grid, &x->across);
-        metric_cells(grid, &x->index);
+        dis__grid_metric(grid, &x->within);
+        dis__grid_metric(grid, &x->across);
+        dis__grid_metric(grid, &x->index);
         dis__grid_number(grid, x->p_index);
         dis__grid_number(grid, x->q_index);
     }
@@ -190,7 +183,7 @@ static void figure_pairs(const groups_job *g)
         dis__grid_text(&f.grid, name_of(g, x->a), strlen(name_of(g, x->a)));
         dis__grid_text(&f.grid, name_of(g, x->b), strlen(name_of(g, x->b)));
         dis__grid_number(&f.grid, (double)x->across.n);
-        metric_cells(&f.grid, &x->across);
+        dis__grid_metric(&f.grid, &x->across);
         dis__grid_number(&f.grid, x->p);
         dis__grid_number(&f.grid, x->q);
     }

@@ -15,16 +15,14 @@ static void figure_measures(dis__report_job *job, const dis_scaled_view *look)
     dis__figure f = {.id = "measures", .title = "How far people agree"};
     dis__grid_column(&f.grid, "measure", DIS__LONG);
     dis__grid_column(&f.grid, "value", DIS__REAL);
-    dis__grid_column(&f.grid, "low end", DIS__REAL);
-    dis__grid_column(&f.grid, "high end", DIS__REAL);
+    dis__grid_column(&f.grid, "95 % from", DIS__REAL);
+    dis__grid_column(&f.grid, "to", DIS__REAL);
     dis__grid_column(&f.grid, "of", DIS__COUNT);
     for (size_t m = 0; m < look->n_measures; m++) {
         const dis_scaled_measure *x = &look->measures[m];
         const bool interval = x->metric.has_interval;
         dis__grid_text(&f.grid, x->title, strlen(x->title));
-        dis__grid_number(&f.grid, x->metric.value);
-        dis__grid_number(&f.grid, interval ? x->metric.ci_low : (double)NAN);
-        dis__grid_number(&f.grid, interval ? x->metric.ci_high : (double)NAN);
+        dis__grid_metric(&f.grid, &x->metric);
         dis__grid_number(&f.grid, (double)x->metric.n);
         if (!interval || n == MAX_MEASURES) continue;
         row[n] = x->title;
