@@ -32,7 +32,7 @@ LOWER = {"cross_entropy", "kl", "calibrated_log_likelihood", "log_loss"}
 PERCENT = {"accuracy", "macro_f1"}
 ENOUGH = 3
 MANY = 300
-ON_GPU = {"cifar10h", "encoder-chaosnli", "encoder-popquorn", "why-inverse-kl"}
+ON_GPU = {"cifar10h", "encoder-chaosnli", "encoder-popquorn", "why-inverse-kl", "why-mtl-pos", "why-rte", "why-stemming-silver"}
 
 
 def student(n):

@@ -1,9 +1,8 @@
 """Tables of docs/results.md that are not one row per condition; tools/paper_tables.py puts them into the document.
 
 Crowds of SOFT-LOSS's table 1 (by `dissent agree`), distances of views to the centroid, items of low and high entropy, differences of
-two conditions with 95 % intervals by Student's t over seeds (or over seeds and folds where there are few seeds), which epochs
-were kept, what the reference run of an encoder has, what is not told by conditions one by one, where each table of a paper is, and
-how long runs took.
+two conditions with 95 % intervals by Student's t over seeds (or over seeds and folds where there are few seeds), what the
+reference run of an encoder has, what is not told by conditions one by one, where each table of a paper is, and how long runs took.
 """
 import csv
 import math
@@ -13,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 
-from claims import PERCENT, ROOT, interval
+from claims import ON_GPU, PERCENT, ROOT, interval
 from claims import number as signed
 
 VIEWS = ["standard", "softmax", "mace", "dawid-skene"]
@@ -126,29 +125,6 @@ def hub(results, _):
     return "\n".join([*lines, f"| the 12 means of the first three | {plain(r, 3)} |", "| published | .935 |"])
 
 
-def doubt(results, _):
-    """Of each kind of label of RTE its mean entropy, and how far what is learned from it carries."""
-    import numpy
-    from scipy import stats
-
-    store, db = opened(results, "multi-view-labels")
-    if not db:
-        return None
-    found = []
-    for said, view in (("standard", "standard"), ("softmax", "softmax"), ("MACE", "mace"), ("Dawid-Skene", "dawid-skene"), *[(v, v) for v in ("average", "centroid", "temperature", "hybrid")]):
-        m = [results.measure("large-multi-view-rte", view, f"snli.{metric}") for metric in ("macro_f1", "calibrated_log_likelihood")]
-        path = db.execute("select path from runs join sets using(key) where state = 'done' and cell = ?", (f"rte: {view}",)).fetchone()
-        if None in m or not path:
-            return None
-        p = numpy.load(f"{store}/{path[0]}")
-        found.append((-(p * numpy.log(numpy.where(p > 0, p, 1))).sum(1).mean() / math.log(2), m[0]["mean"], m[1]["mean"], said))
-    found.sort(reverse=True)
-    rank = [stats.spearmanr([f[0] for f in found], [sign * f[k] for f in found]).statistic for k, sign in ((1, 1), (2, -1))]
-    lines = ["| labels | mean entropy, as a share of the largest | macro-F1 on SNLI | calibrated log-likelihood |", "|---|---|---|---|"]
-    lines += [f"| {said} | {plain(h, 2)} | {100 * f1:.2f} | {plain(cll, 3)} |" for h, f1, cll, said in found]
-    return "\n".join([*lines, f"| rank correlation with the entropy (better with more) | | {plain(rank[0], 2)} | {plain(rank[1], 2)} |"])
-
-
 # ---- items of low and high entropy ----
 
 CIFAR = ["airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck"]
@@ -234,113 +210,9 @@ def gains(results, key):
     return "\n".join(lines) if len(lines) > 2 else None
 
 
-# ---- why claims fail ----
-
-STEMS = [("2 epochs", "{}, 2"), ("5 epochs", "{}, 5"), ("10 epochs", "{}, 10"), ("20 epochs", "{}, 20"),
-         ("10 epochs, the epoch chosen by accuracy", "{}, epoch by accuracy"), ("10 epochs, batches of 1,024, as the paper has it", "{}, batches of 1024"), ("10 epochs, words cut at 12 letters", "{}, 12 letters")]  # fmt: skip
-BLOCKS = [(f"{said}, {v} votes{more}", f"{d}, {v} votes: {{}}") for d, said, more in (("first", "the first 2,439 tokens", ""), ("last", "the last 2,439 tokens", "")) for v in ("all", "5")]
-BLOCKS += [("the first, 5 votes, word vectors of 50 numbers", "50 numbers: {}")]
-
-
 def mean_of(db, experiment, cell, measure):
     rows = "select avg(value), count(*) from runs join measures using(key) where state = 'done' and experiment = ? and cell = ? and set_name = ? and metric = ?"
     return db.execute(rows, (experiment, cell, *measure.split(".", 1))).fetchone()
-
-
-def why_stemming(results, _):
-    _, db = opened(results, "why-stemming")
-    if not db:
-        return None
-    cells = lambda form: [form.format(who) for who in ("one head", "two heads")]
-    lines = ["| | runs | one head: accuracy / macro-F1 | two heads, inverse KL | gain in accuracy [95 %] | in macro-F1 |", "|---|---|---|---|---|---|"]
-    for said, form in STEMS:
-        one, two = cells(form)
-        x = [[mean_of(db, "why-stemming", c, f"test.{m}") for m in ("accuracy", "macro_f1")] for c in (one, two)]
-        if not (x[0][0][1] and x[1][0][1]):
-            continue
-        shown = [" / ".join(f"{100 * v:.2f}" for v, _ in y) for y in x]
-        lines.append(f"| {said} | {x[0][0][1]} and {x[1][0][1]} | {shown[0]} | {shown[1]} | {difference(db, 'why-stemming', two, one, 'test.accuracy')} | {difference(db, 'why-stemming', two, one, 'test.macro_f1')} |")
-    return "\n".join(lines) if len(lines) > 2 else None
-
-
-def why_tags(results, _):
-    file = "why-pos-soft-loss"
-    _, db = opened(results, file)
-    if not db:
-        return None
-    lines = ["| tested on | soft | against the majority [95 %] | against shares | against the crowd layer |", "|---|---|---|---|---|"]
-    for said, form in BLOCKS:
-        mean, n = mean_of(db, file, form.format("soft"), "test.accuracy")
-        if n:
-            lines.append(f"| {said} | {100 * mean:.2f} | " + " | ".join(difference(db, file, form.format("soft"), form.format(o), "test.accuracy") or "" for o in ("majority", "shares", "crowd layer")) + " |")
-    return "\n".join(lines) if len(lines) > 2 else None
-
-
-STEPS = [("gold", "gold", 97.21), ("majority", "majority", 80.36), ("Dawid-Skene, hard", "d&s", 83.43), ("crowd layer on logits", "crowd layer", 83.54), ("soft", "soft", 84.85), ("soft, standard shares", "shares", 83.46)]
-KEPT = [("chosen", e) for e in (20, 200)] + [("last", e) for e in (20, 60, 200)]
-
-
-def why_steps(results, _):
-    """Accuracy on images that were trained on, by epochs and by which of them is kept."""
-    file, said = "why-labelme-steps", {"chosen": "chosen of {}", "last": "last of {}"}
-    get = lambda who, kept: results.values(file, f"{kept[0]}: {who}, {kept[1]}", "seen.accuracy")
-    lines = ["| | published | " + " | ".join(said[k].format(e) for k, e in KEPT) + " |", "|---" * (len(KEPT) + 2) + "|"]
-    for label, cell, published in STEPS:
-        x = [get(cell, k) for k in KEPT]
-        if not all(x):
-            return None
-        lines.append(f"| {label} | {published:.2f} | " + " | ".join(f"{100 * sum(v) / len(v):.2f}" for v in x) + " |")
-    for label, cell, published in STEPS[1:4] + STEPS[5:]:
-        shown = []
-        for k in KEPT:
-            mean, _, low, high = (100 * y for y in interval([a - b for a, b in zip(get("soft", k), get(cell, k))]))
-            shown.append(f"{signed(mean)} [{signed(low)}, {signed(high)}]")
-        lines.append(f"| soft against {label} | {signed(84.85 - published)} | " + " | ".join(shown) + " |")
-    return "\n".join(lines)
-
-
-def kept_epochs(results, _):
-    """Accuracy of the runs of stemming by the epoch that they kept."""
-    file = "large-mtl-stemming"
-    _, db = opened(results, file)
-    if not db:
-        return None
-    bands = [("1 to 3", 0, 2), ("4 to 6", 3, 5), ("7 to 10", 6, 9)]
-    rows = "select count(*), avg(value) from runs join measures using(key) where state = 'done' and experiment = ? and cell = ? and set_name = 'test' and metric = 'accuracy' and best_epoch between ? and ?"
-    lines = ["| epoch kept | " + " | ".join(b for b, _, _ in bands) + " |", "|---" * (len(bands) + 1) + "|"]
-    for said, cell in (("gold", "gold"), ("gold + inverse KL", "gold+inverse-kl"), ("silver", "silver"), ("silver + inverse KL", "silver+inverse-kl")):
-        got = [db.execute(rows, (file, cell, low, high)).fetchone() for _, low, high in bands]
-        lines.append(f"| {said} | " + " | ".join(f"{100 * v:.2f} ({n} run{'s' if n > 1 else ''})" if n else "" for n, v in got) + " |")
-    return "\n".join(lines)
-
-
-def last_epochs(results, _):
-    """How many runs of tags on other tweets keep one of the last two epochs, and how accurate these are."""
-    file = "large-mtl-pos-test"
-    _, db = opened(results, file)
-    if not db:
-        return None
-    rows = "select count(*), sum(best_epoch >= 8), avg(value) from runs join measures using(key) where state = 'done' and experiment = ? and cell = ? and set_name = 'lowlands' and metric = 'accuracy'"
-    lines = ["| | runs | keep the ninth or tenth of ten epochs |", "|---|---|---|"]
-    for said, cell in (("gold", "gold"), ("gold + KL", "gold+kl"), ("silver", "silver"), ("silver + KL", "silver+kl")):
-        n, late, _ = db.execute(rows, (file, cell)).fetchone()
-        lines.append(f"| {said} | {n} | {late} |")
-    return "\n".join(lines)
-
-
-def why_tweets(results, _):
-    file = "why-mtl-pos-test"
-    _, db = opened(results, file)
-    if not db:
-        return None
-    lines = ["| epochs | one head: accuracy / macro-F1 | two heads, KL | gain in accuracy [95 %] | in macro-F1 |", "|---|---|---|---|---|"]
-    for e in (3, 10, 30):
-        one, two = f"one head, {e}", f"two heads, {e}"
-        x = [[mean_of(db, file, c, f"lowlands.{m}") for m in ("accuracy", "macro_f1")] for c in (one, two)]
-        if x[0][0][1] and x[1][0][1]:
-            shown = [" / ".join(f"{100 * v:.2f}" for v, _ in y) for y in x]
-            lines.append(f"| {e} | {shown[0]} | {shown[1]} | " + " | ".join(difference(db, file, two, one, f"lowlands.{m}") or "" for m in ("accuracy", "macro_f1")) + " |")
-    return "\n".join(lines) if len(lines) > 2 else None
 
 
 # ---- the reference run of an encoder, by PyTorch and transformers (accuracy, macro-F1, calibrated log-likelihood) ----
@@ -437,9 +309,6 @@ def index(results, _):
 
 # ---- times ----
 
-ON_GPU = {"cifar10h", "encoder-chaosnli", "encoder-popquorn", "why-inverse-kl"}
-
-
 def seconds(x):
     return f"{x:.2g} s" if x < 10 else f"{x:.0f} s" if x < 120 else f"{x / 60:.0f} min"
 
@@ -459,5 +328,5 @@ def times(results, _):
     return "\n".join(lines)
 
 
-MORE = {"doubt": doubt, "crowds": crowds, "agreements": agreements, "hub": hub, "low-and-high": low_and_high, "why-stemming": why_stemming, "why-pos-soft-loss": why_tags, "why-labelme-steps": why_steps,
-        "kept-epochs": kept_epochs, "last-epochs": last_epochs, "why-mtl-pos-test": why_tweets, "reference": reference, "ranges": ranges, "index": index, "times": times, **{k: gains for k in GAINS}}  # fmt: skip
+MORE = {"crowds": crowds, "agreements": agreements, "hub": hub, "low-and-high": low_and_high, 
+        "reference": reference, "ranges": ranges, "index": index, "times": times, **{k: gains for k in GAINS}}  # fmt: skip
