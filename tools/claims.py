@@ -269,11 +269,11 @@ def test_behind(found, verdict, artefact):
 def spread(found):
     """What came out, in one cell: the difference, or how many comparisons hold and from where to where they go."""
     if len(found) == 1:
-        return found[0]["text"]
+        return found[0]["text"].replace(" ", "&nbsp;")
     count = {v: sum(f["verdict"] == v for f in found) for v in ("holds", "fails", "open")}
     said = f"{count['holds']} of {len(found)} hold" + (f", {count['fails']} {'fails' if count['fails'] == 1 else 'fail'}" if count["fails"] else "")
     means = sorted((f["text"].split(" ")[0] for f in found), key=float)
-    return said + (f"; {means[0]} to {means[-1]}" if len({f["metric"] for f in found}) == 1 and means[0] != means[-1] else "")
+    return said + (f"; {means[0]}&nbsp;to&nbsp;{means[-1]}" if len({f["metric"] for f in found}) == 1 and means[0] != means[-1] else "")
 
 
 def seeds_of(found):
