@@ -141,9 +141,10 @@ static dis_status flush_rows(void *user)
 static void tell_skipped(void *user, const char *message)
 {
     watch_job *job = user;
-    char named[4 * CLI_SAFE], safe[CLI_SAFE];
+    char named[8 * CLI_SAFE], safe[8 * CLI_SAFE];
     cli_name_options(message, named, sizeof named);
-    cli_say(job->c, "skipped: %s", cli_safe(named, safe));
+    cli_escape(named, safe, sizeof safe);
+    cli_say(job->c, "skipped: %s", safe);
 }
 
 static int take_options(watch_job *job)

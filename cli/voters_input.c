@@ -67,8 +67,10 @@ static int sort_voters(voters_input *in, const votes_input *votes, const dis_nam
         const char *value = dis_names_get(values, w, NULL);
         if (!*value)
             return cli_error(in->c, DIS_EDATA,
-                             "voter \"%s\": %s does not say whether it is a person or a model; add it",
-                             dis_names_get(votes->look.workers, w, NULL), in->v->type);
+                             "%s: the column %s does not say whether voter \"%s\" is a person or a model; %s",
+                             in->v->table ? in->v->table : votes->paths[0], in->v->type,
+                             dis_names_get(votes->look.workers, w, NULL),
+                             in->v->table ? "add a row for it, or fill it in" : "fill it in");
         in->person[w] = strcmp(value, people) == 0;
         in->n_people += in->person[w];
         in->n_models += !in->person[w];

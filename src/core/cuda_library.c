@@ -35,7 +35,7 @@ dis_status dis__cuda_words(const char *device, bool *automatic, long *ordinal)
     *automatic = !cpu && strcmp(device, "auto") == 0;
     *ordinal = cpu ? -1 : *automatic ? 0 : dis__cuda_ordinal(device);
     if (cpu || *ordinal >= 0) return DIS_OK;
-    return dis__fail(DIS_EUSAGE, "a device of \"%.40s\"; `device` may be cpu, cuda, cuda:N or auto", device);
+    return dis__fail(DIS_EUSAGE, "no device \"%.40s\"; `device` may be cpu, cuda, cuda:N or auto", device);
 }
 
 dis_status dis__cuda_absent(size_t n, const char *why, long ordinal)

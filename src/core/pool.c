@@ -145,7 +145,7 @@ dis_status dis_context_create(const dis_context_options *options, dis_context **
         return dis__fail(DIS_EUSAGE, "precision must be float32 or bf16, not number %d", (int)o.precision);
 
     if (o.device && strlen(o.device) >= DEVICE)
-        return dis__fail(DIS_EUSAGE, "a device of \"%.40s\"; `device` may be cpu, cuda, cuda:N or auto", o.device);
+        return dis__fail(DIS_EUSAGE, "no device \"%.40s\"; `device` may be cpu, cuda, cuda:N or auto", o.device);
 
     dis_context *ctx;
     DIS_TRY(dis__alloc_zeroed(&ctx, 1, sizeof *ctx));
@@ -326,6 +326,19 @@ dis_status dis__check_memory(const dis_context *ctx, size_t bytes, const char *w
     return dis__check_resident(ctx, bytes, what);
 }
 
+enum { SIZE_TEXT = 32 };
+
+/* "360 MiB": four digits, so that what is asked and what there is differ to the eye. */
+static const char *size_text(uint64_t n, char out[SIZE_TEXT])
+{
+    static const char *const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+    double x = (double)n;
+    size_t u = 0;
+    for (; x >= 10000 && u + 1 < sizeof units / sizeof *units; u++) x /= 1024;
+    snprintf(out, SIZE_TEXT, "%.4g %s", x, n == 1 ? "byte" : units[u]);
+    return out;
+}
+
 dis_status dis__check_resident(const dis_context *ctx, size_t bytes, const char *what)
 {
     enum { SURELY_FINE = 64 << 20 };
@@ -333,6 +346,10 @@ dis_status dis__check_resident(const dis_context *ctx, size_t bytes, const char 
     const uint64_t limit = ctx && ctx->options.memory ? ctx->options.memory : dis__memory_available();
     if (limit == 0 || bytes <= limit) return DIS_OK;
     if (bytes == SIZE_MAX) return dis__fail(DIS_ELIMIT, "%s would need more memory than any machine has", what);
-    return dis__fail(DIS_ELIMIT, "%s would need %zu bytes (%.1f GiB); %llu bytes (%.1f GiB) are available", what, bytes,
-                     (double)bytes / 0x1p30, (unsigned long long)limit, (double)limit / 0x1p30);
+    char needed[SIZE_TEXT], allowed[SIZE_TEXT];
+    const bool asked = ctx && ctx->options.memory;
+    return dis__fail(DIS_ELIMIT,
+                     asked ? "%s would need %s, and `memory` allows %s; raise it"
+                           : "%s would need %s; %s are available",
+                     what, size_text(bytes, needed), size_text(limit, allowed));
 }

@@ -167,7 +167,8 @@ dis_status dis__csv_row(dis__csv *csv)
     if (csv->n_columns && csv->n_fields != csv->n_columns) {
         const bool blank = csv->n_fields == 1 && csv->field[0].n == 0;
         blank ? bad(csv, csv->row, "a blank line; remove it")
-              : bad(csv, csv->row, "%zu fields where the header has %zu; %s", csv->n_fields, csv->n_columns,
+              : bad(csv, csv->row, "%zu field%s where the header has %zu; %s", csv->n_fields,
+                    csv->n_fields == 1 ? "" : "s", csv->n_columns,
                     p == csv->end && p[-1] != '\n' && csv->n_fields < csv->n_columns
                         ? "the file ends here: is it complete?"
                         : "quote fields that hold a separator");

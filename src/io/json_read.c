@@ -238,7 +238,7 @@ static dis_status word(parser *p, const char *text, dis__json_kind kind)
 {
     const size_t n = strlen(text);
     if ((size_t)(p->end - p->at) < n || memcmp(p->at, text, n) != 0)
-        return fail(p, p->at, "neither a value nor true, false or null");
+        return fail(p, p->at, "no JSON value begins like this; is it a JSON file, and are texts in double quotes?");
     const char *begin = p->at;
     p->at += n;
     return add(p, kind, begin, n, begin, 0);
@@ -299,7 +299,7 @@ static dis_status check_keys(const parser *p, uint32_t object)
 /* One scalar, or the opening of an array or object. */
 static dis_status begin_value(parser *p)
 {
-    if (p->at == p->end) return fail(p, p->at, "a value is missing");
+    if (p->at == p->end) return fail(p, p->at, "a value is missing: the text ends here");
     switch (*p->at) {
     case '"': return string(p);
     case '{':
@@ -318,7 +318,7 @@ static dis_status begin_value(parser *p)
     case '}': return fail(p, p->at, "a value is missing; is there a comma too many?");
     default:
         if (*p->at == '-' || (*p->at >= '0' && *p->at <= '9')) return number(p);
-        return fail(p, p->at, "no JSON value begins like this");
+        return fail(p, p->at, "no JSON value begins like this; is it a JSON file, and are texts in double quotes?");
     }
 }
 

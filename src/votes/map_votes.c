@@ -89,7 +89,9 @@ static dis_status parse_rules(const dis_drop_rule *rules, size_t n, bool keep, d
 
 static dis_status make(const dis_votes_options *o, dis__mapping *m)
 {
-    m->joiner = dis__scale_of(o->scale)->part[0] ? DIS_PARTS : '/';
+    const dis__scale *scale = dis__scale_of(o->scale);
+    m->joiner = scale->part[0] ? DIS_PARTS : '/';
+    m->part_option = scale->part[0] ? scale->part_option : NULL;
     m->numbers = o->input == DIS_INPUT_COUNTS || o->input == DIS_INPUT_SOFT;
     m->no_worker = o->input == DIS_INPUT_COUNTS || (o->input == DIS_INPUT_SOFT && !o->worker);
     DIS_TRY(dis__alloc_zeroed(&m->rule, o->n_drop + o->n_keep, sizeof *m->rule));

@@ -121,6 +121,30 @@ static void place_of(const dis__walk *w, const leg *l, char *out, size_t room)
     }
 }
 
+/* The option that names what a leg leads to. */
+static const char *option_of(const dis__walk *w, const leg *l)
+{
+    const size_t left = l->path->n_parts - (size_t)(l->part - l->path->part); /* parts from this one on */
+    return l->of == OF_TASK && w->m->part_option && left <= 2 ? w->m->part_option[2 - left] : roles[l->of];
+}
+
+/* "a" or "b" for a step "a|b", with the group that it is looked for in. */
+static void quote_keys(const char *group, const dis__step *step, char *out, size_t room)
+{
+    const char *key = step->text, *end = key + step->n;
+    size_t used = 0;
+    out[0] = 0;
+    while (used + 1 < room) {
+        const char *bar = step->quoted ? NULL : memchr(key, '|', (size_t)(end - key));
+        const size_t n = (size_t)((bar ? bar : end) - key);
+        const int put = snprintf(out + used, room - used, "%s\"%s%s%.*s\"", used ? " or " : "", group,
+                                 *group ? "." : "", n > 60 ? 60 : (int)n, key);
+        used += put > 0 ? (size_t)put : 0;
+        if (!bar) return;
+        key = bar + 1;
+    }
+}
+
 /* A row, or the columns "NAME.x" of it. */
 static bool is_of_columns(const dis__node *node)
 {
@@ -130,28 +154,28 @@ static bool is_of_columns(const dis__node *node)
 static dis_status fail_missing(dis__walk *w, const leg *l)
 {
     const dis__step *step = &l->part->step[l->step];
-    char place[80], keys[400];
+    char place[80], keys[400], name[160];
     place_of(w, l, place, sizeof place);
     dis__node_keys(w->record, &l->node, keys, sizeof keys);
     const char *within = place[0] ? " within " : "";
+    if (step->kind == DIS_STEP_KEY) quote_keys(is_of_columns(&l->node) ? place : "", step, name, sizeof name);
     if (step->kind == DIS_STEP_KEY && is_of_columns(&l->node))
-        return bad(w, l->node.at, "no column \"%s%s%.*s\"; the columns are: %s; name the one to use with `%s`", place,
-                   place[0] ? "." : "", step->n > 60 ? 60 : (int)step->n, step->text, keys, roles[l->of]);
+        return bad(w, l->node.at, "no column %s; the columns are: %s; name the one to use with `%s`", name, keys,
+                   option_of(w, l));
     if (step->kind == DIS_STEP_KEY && keys[0])
-        return bad(w, l->node.at, "no key \"%.*s\"%s%s; the keys are: %s; name the one to use with `%s`",
-                   step->n > 60 ? 60 : (int)step->n, step->text, within, place, keys, roles[l->of]);
+        return bad(w, l->node.at, "no key %s%s%s; the keys are: %s; name the one to use with `%s`", name, within, place,
+                   keys, option_of(w, l));
     if (step->kind == DIS_STEP_KEY && l->node.kind == DIS_NODE_JSON && l->node.json->kind == DIS_JSON_OBJECT)
-        return bad(w, l->node.at, "no key \"%.*s\"%s%s: the object is empty", step->n > 60 ? 60 : (int)step->n,
-                   step->text, within, place);
+        return bad(w, l->node.at, "no key %s%s%s: the object is empty", name, within, place);
     if (step->kind == DIS_STEP_KEY)
-        return bad(w, l->node.at, "no key \"%.*s\"%s%s, which is no object; correct the path, `%s`",
-                   step->n > 60 ? 60 : (int)step->n, step->text, within, place, roles[l->of]);
+        return bad(w, l->node.at, "no key %s%s%s, which is no object; correct the path, `%s`", name, within, place,
+                   option_of(w, l));
     return bad(w, l->node.at, "%s%s is no %s; correct the path, `%s`", place[0] ? place : "the record",
                l->node.kind == DIS_NODE_TEXT ? ", a text without JSON in it," : "",
                step->kind == DIS_STEP_MEMBERS                                ? "object"
                : step->kind == DIS_STEP_SPLIT || step->kind == DIS_STEP_PART ? "text"
                                                                              : "list, or not long enough",
-               roles[l->of]);
+               option_of(w, l));
 }
 
 /* ---- going on ---- */
@@ -316,7 +340,7 @@ static dis_status value_of(dis__walk *w, const leg *l, dis__vote_field *out)
     if (!dis__node_text(&l->node, &text, &n)) {
         char place[80];
         place_of(w, l, place, sizeof place);
-        return bad(w, l->node.at, "\"%s\" must be a text or a number; correct the path, `%s`", place, roles[l->of]);
+        return bad(w, l->node.at, "\"%s\" must be a text or a number; correct the path, `%s`", place, option_of(w, l));
     }
     *out = (dis__vote_field){.text = text ? text : "", .n = n, .at = l->node.at};
     return DIS_OK;

@@ -24,7 +24,8 @@ typedef struct {
     size_t n_rules;
     bool numbers; /* labels are classes with numbers (counts, soft votes): they have names and values */
     bool no_worker;
-    char joiner; /* between the parts of a task */
+    char joiner;                    /* between the parts of a task */
+    const char *const *part_option; /* (2) what the last two parts of a task are named by; NULL: as the task is */
 } dis__mapping;
 
 /* The options' paths, and the usual names where they have none. `numbers`: counts and soft votes. */

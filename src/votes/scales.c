@@ -150,6 +150,7 @@ static const dis__scale scales[] = {
               .own = true},
      .again = true,
      .part = {"a|model_a|model_1|left", "b|model_b|model_2|right"},
+     .part_option = {"a", "b"},
      .label_path = "winner|label|preferred",
      .row = is_comparison},
     {.info = {.name = "spans",
@@ -160,6 +161,7 @@ static const dis__scale scales[] = {
               .own = true},
      .again = true,
      .part = {"start|begin", "end|stop"},
+     .part_option = {"start", "end"},
      .task = "task|document|doc",
      .row = is_span},
 };

@@ -14,8 +14,9 @@ typedef struct {
     bool again; /* a worker may have several rows for a task */
     /* What a task is made of beside the task itself, in the order in which they follow it; NULL: nothing. */
     const char *part[2];
-    const char *task;       /* path of the task itself; NULL: there need not be one */
-    const char *label_path; /* where labels are, NULL: label */
+    const char *part_option[2]; /* by which each is named */
+    const char *task;           /* path of the task itself; NULL: there need not be one */
+    const char *label_path;     /* where labels are, NULL: label */
     /* Whether a row with parts is of the scale; it may put another text in place of the label. Says what is wrong in
      * `why`. NULL: every row is. */
     bool (*row)(const char *task, size_t n_task, const char **label, size_t *n_label, char *why, size_t size);

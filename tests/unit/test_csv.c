@@ -95,7 +95,7 @@ static void refuses_with_the_place(void **state)
         {TEXT("a,b\n\"c\"d,e\n"), "t.csv:2:4: text behind a closing quote"},
         {TEXT("a,b\nc,\"d\n\ne,f\n"), "t.csv:2:3: this quote is never closed"},
         {TEXT("a,b\nc,d,e\n"), "t.csv:2:1: 3 fields where the header has 2"},
-        {TEXT("a,b\nc\n"), "t.csv:2:1: 1 fields where the header has 2"},
+        {TEXT("a,b\nc\n"), "t.csv:2:1: 1 field where the header has 2"},
         {TEXT("a,b\nc,d\n\n"), "t.csv:3:1: a blank line"},
         {TEXT("a,b\nc,d\0\n"), "t.csv:2:4: a NUL byte"},
         {TEXT("a,b\n\"c\n\0\",d\n"), "t.csv:3:1: a NUL byte"},

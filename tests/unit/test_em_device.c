@@ -27,7 +27,7 @@ static void refusals(void **state)
     const em_crowd small = {50, 12, 3, 8, false}, wide = {40, 10, 1100, 8, false};
     dis_votes *votes = cases_votes(&small), *many = cases_votes(&wide);
     assert_int_equal(try_fit(votes, "dawid-skene", "abacus"), DIS_EUSAGE);
-    assert_non_null(strstr(dis_last_error(), "a device of \"abacus\""));
+    assert_non_null(strstr(dis_last_error(), "no device \"abacus\""));
     assert_int_equal(try_fit(votes, "dawid-skene", "cuda:7"), DIS_EUSAGE);
     assert_non_null(strstr(dis_last_error(), "there is no device cuda:7"));
     assert_int_equal(try_fit(votes, "glad", "cuda"), DIS_EUSAGE);

@@ -51,7 +51,7 @@ static void refuses(void **state)
     static const struct {
         const char *text, *message;
     } cases[] = {
-        {"", "x.json:1:1: a value is missing (byte 0)"},
+        {"", "x.json:1:1: a value is missing: the text ends here (byte 0)"},
         {"  ", "x.json:1:3:"},
         {"[1,]", "x.json:1:4: a value is missing; is there a comma too many? (byte 3)"},
         {"{\"a\":1,}", "x.json:1:8: a key is missing; is there a comma too many?"},
@@ -69,7 +69,7 @@ static void refuses(void **state)
         {"[1}", "neither a comma nor ]"},
         {"]", "a value is missing"},
         {"1 2", "x.json:1:3: something follows"},
-        {"nul", "neither a value nor"},
+        {"nul", "no JSON value begins like this; is it a JSON file"},
         {"True", "no JSON value begins like this"},
         {"NaN", "JSON has no NaN or Infinity; write null"},
         {"-Infinity", "not a number"},

@@ -463,7 +463,7 @@ static void gold_labels(void **state)
         {"g.csv", TEXT("task,label\nt1,c\n"), "g.csv:2:4: the gold label \"c\" is no class"},
         {"g.csv", TEXT("task,label\nt1,a\nt1,b\n"), "g.csv:3:4: task \"t1\" has two gold labels"},
         {"g.csv", TEXT("task,truth\nt1,a\n"), "g.csv:1: no column \"label\""},
-        {"g.csv", TEXT("task,label\nt1\n"), "g.csv:2:1: 1 fields"},
+        {"g.csv", TEXT("task,label\nt1\n"), "g.csv:2:1: 1 field"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         int32_t gold[3] = {7, 7, 7};
