@@ -105,35 +105,21 @@ template <class T, int V, slope_source S> __device__ __forceinline__ void get_sl
     }
 }
 
-template <int V> __device__ __forceinline__ void load_floats(const void *base, size_t at, float (&x)[V])
-{
-    const float *from = (const float *)base + at;
-#pragma unroll
-    for (int i = 0; i < V; i += V < 4 ? 1 : 4) {
-        if (V < 4) {
-            x[i] = from[i];
-            continue;
-        }
-        const float4 f = *reinterpret_cast<const float4 *>(from + i);
-        x[i] = f.x, x[(i + 1) % V] = f.y, x[(i + 2) % V] = f.z, x[(i + 3) % V] = f.w;
-    }
-}
-
 /* What a thread keeps of its channels: the value in front of residual and activation is x scale + shift. */
 template <int V> struct channels {
     float scale[V], shift[V];
     __device__ __forceinline__ void read(const dis__batchnorm_args &a, size_t col)
     {
         float mean[V], inverse[V];
-        load_floats<V>(a.stats, col, mean);
-        load_floats<V>(a.stats, a.width + col, inverse);
+        load_floats<V>((const float *)a.stats + col, mean);
+        load_floats<V>((const float *)a.stats + a.width + col, inverse);
         set(a, col, mean, inverse);
     }
     __device__ __forceinline__ void set(const dis__batchnorm_args &a, size_t col, const float (&mean)[V],
                                         const float (&inverse)[V])
     {
-        load_floats<V>(a.gain, col, scale);
-        load_floats<V>(a.bias, col, shift);
+        load_floats<V>((const float *)a.gain + col, scale);
+        load_floats<V>((const float *)a.bias + col, shift);
 #pragma unroll
         for (int i = 0; i < V; i++) {
             scale[i] *= inverse[i];

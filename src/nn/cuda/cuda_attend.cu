@@ -141,13 +141,6 @@ static attend_call call_of(const dis__attend_args *a)
 
 /* ---- any channels ---- */
 
-template <class T> __device__ __forceinline__ float dot_row(const T *x, const T *y, size_t d)
-{
-    float sum = 0;
-    for (size_t c = 0; c < d; c++) sum += as_float(x[c]) * as_float(y[c]);
-    return sum;
-}
-
 /* Whether a pair counts; both are within the query's row. */
 __device__ __forceinline__ bool counts(const dis__attend_args &a, int query, int key)
 {
@@ -183,7 +176,7 @@ template <class T> __global__ void __launch_bounds__(WARPS * 32) attend_kernel(c
         const bool here = key < span.y && counts(a, (int)query, key);
         float score = -INFINITY;
         if (here)
-            score = dot_row(q, qkv + a.channels + key * ld, d) * (float)a.scale + bias_of(a, head, (int)query, key);
+            score = dot_of(q, qkv + a.channels + key * ld, d) * (float)a.scale + bias_of(a, head, (int)query, key);
         const float top = fmaxf(max, warp_max(score));
         if (top == -INFINITY) continue;
         const float shrink = expf(max - top), p = here ? expf(score - top) : 0;
@@ -276,8 +269,8 @@ __global__ void __launch_bounds__(WARPS * 32) attend_dq_kernel(const __grid_cons
             float ds = 0;
             if (key < span.y && counts(a, (int)query, key)) {
                 const T *k = qkv + a.channels + key * ld;
-                const float score = dot_row(q, k, d) * (float)a.scale + bias_of(a, head, (int)query, key);
-                float dp = dot_row(dy, k + a.channels, d);
+                const float score = dot_of(q, k, d) * (float)a.scale + bias_of(a, head, (int)query, key);
+                float dp = dot_of(dy, k + a.channels, d);
                 dp = dropped(call, base, key) ? 0 : call.bits ? dp * call.keep : dp;
                 ds = expf(score - log_sum) * (dp - delta);
                 if (call.parts) mine[a.longest - 1 + key - query] += ds;
@@ -325,9 +318,9 @@ __global__ void __launch_bounds__(WARPS * 32) attend_dkv_kernel(const __grid_con
         float ds = 0, p = 0;
         if (query < span.y && counts(a, query, (int)key)) {
             const T *q = qkv + query * ld, *dy = dys + query * a.channels;
-            const float score = dot_row(q, k, d) * (float)a.scale + bias_of(a, head, query, (int)key);
+            const float score = dot_of(q, k, d) * (float)a.scale + bias_of(a, head, query, (int)key);
             const bool out = dropped(call, drop_base(a, head, query, span), (int)key);
-            const float keep = call.bits ? call.keep : 1, dp = out ? 0 : dot_row(dy, v, d) * keep;
+            const float keep = call.bits ? call.keep : 1, dp = out ? 0 : dot_of(dy, v, d) * keep;
             p = expf(score - ((const float *)a.log_sum)[query * a.n_heads + head]);
             ds = p * (dp - call.delta[query * a.n_heads + head]) * (float)a.scale;
             p = out ? 0 : p * keep;

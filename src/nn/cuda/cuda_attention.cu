@@ -81,13 +81,6 @@ template <class T> __device__ __forceinline__ place<T> place_of(const dis__atten
     return p;
 }
 
-template <class T> __device__ __forceinline__ float dot_of(const T *x, const T *y, size_t n)
-{
-    float sum = 0;
-    for (size_t i = 0; i < n; i++) sum += as_float(x[i]) * as_float(y[i]);
-    return sum;
-}
-
 template <class T> __global__ void attention_kernel(attention_call g)
 {
     extern __shared__ float room[];

@@ -88,8 +88,8 @@ __global__ void __launch_bounds__(THREADS, 1) forward_once_kernel(const __grid_c
     const float first = threadIdx.x < g.c.across * V && own < a.width ? as_float(((const T *)a.x)[own]) : 0;
     if (m.n) {
         load<V>((const T *)a.x + m.p.col, shift);
-        load_floats<V>(a.gain, m.p.col, gain);
-        load_floats<V>(a.bias, m.p.col, bias);
+        load_floats<V>((const float *)a.gain + m.p.col, gain);
+        load_floats<V>((const float *)a.bias + m.p.col, bias);
     }
     add_squares<T, V>(g, m.rest, shift, s, t);
     if (g.slots > 1)
@@ -231,8 +231,8 @@ __global__ void __launch_bounds__(THREADS, 1) backward_once_kernel(const __grid_
     told_clear(told);
     if (m.n) {
         c.read(a, m.p.col);
-        load_floats<V>(a.stats, m.p.col, mean);
-        load_floats<V>(a.stats, a.width + m.p.col, inverse);
+        load_floats<V>((const float *)a.stats + m.p.col, mean);
+        load_floats<V>((const float *)a.stats + a.width + m.p.col, inverse);
         add_gradients<T, V, S>(g, m.rest, c, mean, early, s, t);
     }
     copies_wait<0>();

@@ -20,9 +20,9 @@ __device__ __forceinline__ void sum_gradients(const sum_args &g, const span &p, 
     float mean[V], inverse[V];
     channels<V> c;
     c.read(g.a, p.col);
-    load_floats<V>(g.a.stats, p.col, mean);
+    load_floats<V>((const float *)g.a.stats + p.col, mean);
     add_gradients<T, V, SLOPE_OF_Y>(g, p, c, mean, false, s, t);
-    load_floats<V>(g.a.stats, g.a.width + p.col, inverse);
+    load_floats<V>((const float *)g.a.stats + g.a.width + p.col, inverse);
 #pragma unroll
     for (int i = 0; i < V; i++) t[i] *= inverse[i];
 }
@@ -30,7 +30,6 @@ __device__ __forceinline__ void sum_gradients(const sum_args &g, const span &p, 
 template <class T, int V, bool BACKWARD> __global__ void __launch_bounds__(THREADS) sums_kernel(sum_args g)
 {
     __shared__ __align__(16) float room[4 * THREADS]; /* sums of warps and channels, two of each; later doubles */
-    __shared__ bool last;
     const unsigned tile = g.c.across * V;
     const span p = span_of(g.c, g.a.n_rows, V);
     float s[V] = {}, t[V] = {};
@@ -41,13 +40,7 @@ template <class T, int V, bool BACKWARD> __global__ void __launch_bounds__(THREA
             sum_squares<T, V>(g, p, s, t);
     }
     put_part<V>(g, tile, room, s, t);
-    __threadfence();
-    __syncthreads();
-    if (threadIdx.x == 0) last = atomicAdd(g.counter + blockIdx.y, 1) == gridDim.x - 1;
-    __syncthreads();
-    if (!last) return;
-    if (threadIdx.x == 0) g.counter[blockIdx.y] = 0; /* as the next kernel wants it */
-    __threadfence();
+    if (!last_of_parts(g.counter + blockIdx.y, gridDim.x)) return;
     bool mine;
     const double2 sum = add_parts(g, tile, (double *)room, &mine);
     if (!mine) return;

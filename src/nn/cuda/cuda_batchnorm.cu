@@ -55,10 +55,10 @@ __device__ __forceinline__ void read_rest(const dis__batchnorm_args &a, size_t c
 {
     const float share = 1 / (float)a.n_rows;
     float mean[V], inverse[V], plain[V], scaled[V];
-    load_floats<V>(a.stats, col, mean);
-    load_floats<V>(a.stats, a.width + col, inverse);
-    load_floats<V>(a.sums, col, plain);
-    load_floats<V>(a.sums, a.width + col, scaled);
+    load_floats<V>((const float *)a.stats + col, mean);
+    load_floats<V>((const float *)a.stats + a.width + col, inverse);
+    load_floats<V>((const float *)a.sums + col, plain);
+    load_floats<V>((const float *)a.sums + a.width + col, scaled);
 #pragma unroll
     for (int i = 0; i < V; i++) {
         slope[i] = -c.scale[i] * inverse[i] * (scaled[i] * share);

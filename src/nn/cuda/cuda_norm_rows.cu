@@ -72,12 +72,6 @@ template <int G, int N> __device__ __forceinline__ void sums_of_block(float (&x)
     }
 }
 
-__device__ __forceinline__ void load_8(const float *from, float (&x)[8])
-{
-    const float4 a = ((const float4 *)from)[0], b = ((const float4 *)from)[1];
-    x[0] = a.x, x[1] = a.y, x[2] = a.z, x[3] = a.w, x[4] = b.x, x[5] = b.y, x[6] = b.z, x[7] = b.w;
-}
-
 /* ---- forward ---- */
 
 /* A block has a set; thread t has numbers 8 t to 8 t + 7 of each row. Sets come from the end on, which the product
@@ -134,8 +128,8 @@ __global__ void __launch_bounds__(G * 32, ALONE ? ALONE_BLOCKS : NORM_BLOCKS)
     }
     sums_of_block<G>(inverse, room[1]);
     float gain[8], bias[8];
-    load_8((const float *)a.gain + threadIdx.x * 8, gain);
-    if (a.bias) load_8((const float *)a.bias + threadIdx.x * 8, bias);
+    load_floats<8>((const float *)a.gain + threadIdx.x * 8, gain);
+    if (a.bias) load_floats<8>((const float *)a.bias + threadIdx.x * 8, bias);
 #pragma unroll
     for (int n = 0; n < SET; n++) {
         inverse[n] = 1 / sqrtf(inverse[n] / (G * 256) + (float)a.epsilon);
@@ -217,7 +211,7 @@ __global__ void __launch_bounds__(G * 32, CHAIN_BLOCKS) norm_chain_kernel(const 
         for (int h = 0; h < SET / R; h++) {
             const size_t row = set * SET + h * R;
             float z[R][8], d[R][8], both[2 * R], inverse[R], gain[8];
-            load_8((const float *)a.gain + threadIdx.x * 8, gain);
+            load_floats<8>((const float *)a.gain + threadIdx.x * 8, gain);
 #pragma unroll
             for (int n = 0; n < R; n++) {
                 float r[8];

@@ -67,6 +67,28 @@ template <> struct pack<bf16> {
     }
 };
 
+/* N float32 that follow each other: at a multiple of 16 bytes where there are more than one. */
+template <int N> __device__ __forceinline__ void load_floats(const float *p, float *x)
+{
+    if (N == 1) {
+        x[0] = *p;
+    } else {
+#pragma unroll
+        for (int i = 0; i < N; i += 4) {
+            const float4 v = *(const float4 *)(p + i);
+            x[i] = v.x, x[i + 1] = v.y, x[i + 2] = v.z, x[i + 3] = v.w;
+        }
+    }
+}
+
+/* The product of two rows, by one thread. */
+template <class T> __device__ __forceinline__ float dot_of(const T *x, const T *y, size_t n)
+{
+    float sum = 0;
+    for (size_t i = 0; i < n; i++) sum += as_float(x[i]) * as_float(y[i]);
+    return sum;
+}
+
 static inline bool aligned16(const void *p)
 {
     return ((size_t)p & 15) == 0;

@@ -22,18 +22,6 @@ template <class T, int N> __device__ __forceinline__ void store_some(T *p, const
         *(pack<T> *)p = v;
     }
 }
-template <int N> __device__ __forceinline__ void load_floats(const float *p, float *x)
-{
-    if (N == 1) {
-        x[0] = *p;
-    } else {
-#pragma unroll
-        for (int i = 0; i < N; i += 4) {
-            const float4 v = *(const float4 *)(p + i);
-            x[i] = v.x, x[i + 1] = v.y, x[i + 2] = v.z, x[i + 3] = v.w;
-        }
-    }
-}
 
 static inline bool packs(const dis__layernorm_args *a, size_t n)
 {

@@ -9,6 +9,7 @@
  *
  * Cost: some 25 instructions per item and resample and 2 for each sum; columns come from the first cache. */
 #include "stats/cuda/cuda_bootstrap.h"
+#include "core/philox.h"
 
 enum {
     BLOCK = DIS_BOOTSTRAP_BLOCK,
@@ -29,20 +30,12 @@ typedef struct {
     uint64_t s[4];
 } source;
 
-static __device__ __forceinline__ void philox(uint64_t low, uint64_t high, uint64_t key, uint64_t *a,
-                                                       uint64_t *b)
+static __device__ __forceinline__ void philox(uint64_t low, uint64_t high, uint64_t key, uint64_t *a, uint64_t *b)
 {
     uint32_t c0 = (uint32_t)low, c1 = (uint32_t)(low >> 32), c2 = (uint32_t)high, c3 = (uint32_t)(high >> 32);
-    uint32_t k0 = (uint32_t)key, k1 = (uint32_t)(key >> 32);
-    for (int round = 0; round < 10; round++) {
-        const uint64_t x = (uint64_t)0xD2511F53u * c0, y = (uint64_t)0xCD9E8D57u * c2;
-        c0 = (uint32_t)(y >> 32) ^ c1 ^ k0;
-        c2 = (uint32_t)(x >> 32) ^ c3 ^ k1;
-        c1 = (uint32_t)y;
-        c3 = (uint32_t)x;
-        k0 += 0x9E3779B9u;
-        k1 += 0xBB67AE85u;
-    }
+    for (uint32_t round = 0; round < DIS_PHILOX_ROUNDS; round++)
+        dis__philox_round(&c0, &c1, &c2, &c3, (uint32_t)key + round * DIS_PHILOX_WEYL0,
+                          (uint32_t)(key >> 32) + round * DIS_PHILOX_WEYL1);
     *a = (uint64_t)c1 << 32 | c0;
     *b = (uint64_t)c3 << 32 | c2;
 }
