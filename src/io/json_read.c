@@ -161,7 +161,7 @@ static dis_status string(parser *p)
     char *out = p->decoded;
     skip_plain(p);
     for (;;) {
-        if (p->at == p->end) return fail(p, quote, "a text without its closing quote");
+        if (p->at == p->end) return fail(p, quote, "a text without its closing quote; is the file complete?");
         const unsigned char c = (unsigned char)*p->at;
         if (c == '"') break;
         if (c == '\\') {
@@ -299,7 +299,7 @@ static dis_status check_keys(const parser *p, uint32_t object)
 /* One scalar, or the opening of an array or object. */
 static dis_status begin_value(parser *p)
 {
-    if (p->at == p->end) return fail(p, p->at, "a value is missing: the text ends here");
+    if (p->at == p->end) return fail(p, p->at, "a value is missing: the text ends here; is the file complete?");
     switch (*p->at) {
     case '"': return string(p);
     case '{':
@@ -327,8 +327,9 @@ static dis_status key(parser *p)
     skip_spaces(p);
     if (p->at == p->end || *p->at != '"')
         return fail(p, p->at,
-                    p->at < p->end && *p->at == '}' ? "a key is missing; is there a comma too many?"
-                                                    : "a key in double quotes is missing");
+                    p->at == p->end ? "a key is missing: the text ends here; is the file complete?"
+                    : *p->at == '}' ? "a key is missing; is there a comma too many?"
+                                    : "a key in double quotes is missing");
     DIS_TRY(string(p));
     skip_spaces(p);
     if (p->at == p->end || *p->at != ':') return fail(p, p->at, "a colon is missing behind a key");

@@ -219,7 +219,7 @@ dis_status dis__encoder_export(const dis_model *model, const char *folder)
     exported x = {.model = model, .e = model->encoder};
     dis_status status;
     x.room = 16 * (x.e->config.n_layers + 2);
-    if (dis__sys_mkdir(folder) != 0 && errno != EEXIST) return dis__fail_io("cannot make the folder", folder);
+    if (dis__sys_mkdir(folder) != 0 && errno != EEXIST) return dis__fail_io("make the folder", folder);
     DIS_TRY_GOTO(status, dis__alloc_array(&x.name, x.room, sizeof *x.name), end);
     DIS_TRY_GOTO(status, dis__alloc_zeroed(&x.tensor, x.room, sizeof *x.tensor), end);
     DIS_TRY_GOTO(status, dis__alloc_zeroed(&x.merged, model->weights.n, sizeof *x.merged), end);

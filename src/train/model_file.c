@@ -150,7 +150,7 @@ dis_status dis_model_write(dis_context *ctx, const dis_model *model, const char 
 {
     char meaning[HEX + 1], hex[HEX + 1], name[FILE_NAME], old[FILE_NAME], *json = NULL, *weights = NULL;
     dis_status status = DIS_OK;
-    if (dis__sys_mkdir(folder) != 0 && errno != EEXIST) return dis__fail_io("cannot make the folder", folder);
+    if (dis__sys_mkdir(folder) != 0 && errno != EEXIST) return dis__fail_io("make the folder", folder);
     dis__model_meaning(model, meaning);
     dis__model_digest(model, meaning, hex);
     snprintf(name, sizeof name, "weights-%.*s.safetensors", SHORT, hex);

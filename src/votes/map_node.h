@@ -39,6 +39,7 @@ typedef struct {
     const char *file, *folder; /* names without ending, and of the folder */
     size_t n_file, n_folder;
     const dis__csv *csv;      /* of a row */
+    bool bare;                /* its table has no header: columns are numbers */
     const bool *used;         /* (n_columns) of a row: columns that {} passes over, since a path names them */
     dis__embedded **embedded; /* (n_embedded) parsed texts, then some to be used again */
     size_t n_embedded, n_parsers, parsers_capacity;

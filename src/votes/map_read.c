@@ -23,6 +23,7 @@ static void name_file(dis__record *r, const char *path)
     r->folder = slash ? slash : path;
     while (r->folder > path && r->folder[-1] != '/') r->folder--;
     r->n_folder = slash ? (size_t)(slash - r->folder) : 0;
+    if (r->n_folder == 1 && *r->folder == '.') r->n_folder = 0; /* "./a" names none */
 }
 
 /* Columns called by their numbers, as many as the first row that is not blank has. */
@@ -58,6 +59,7 @@ static dis_status open_table(dis__source *s, const char *format)
     s->raw = o->no_header && separator != ',';
     dis__csv_open(&s->csv, s->input, separator);
     s->record.csv = &s->csv;
+    s->record.bare = o->no_header;
     if (s->raw) return s->input->n ? DIS_OK : dis__fail_at(DIS_EDATA, s->input->path, 0, 0, "the file is empty");
     DIS_TRY(o->no_header ? number_columns(s) : dis__csv_header(&s->csv));
     if (!o->no_header && s->csv.next == s->csv.end)

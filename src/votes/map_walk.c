@@ -159,6 +159,9 @@ static dis_status fail_missing(dis__walk *w, const leg *l)
     dis__node_keys(w->record, &l->node, keys, sizeof keys);
     const char *within = place[0] ? " within " : "";
     if (step->kind == DIS_STEP_KEY) quote_keys(is_of_columns(&l->node) ? place : "", step, name, sizeof name);
+    if (step->kind == DIS_STEP_KEY && l->node.kind == DIS_NODE_ROW && w->record->bare)
+        return bad(w, l->node.at, "no column %s, counted from 0: this row has %zu; is the file complete?", name,
+                   w->record->csv->n_columns);
     if (step->kind == DIS_STEP_KEY && is_of_columns(&l->node))
         return bad(w, l->node.at, "no column %s; the columns are: %s; name the one to use with `%s`", name, keys,
                    option_of(w, l));
@@ -342,6 +345,10 @@ static dis_status value_of(dis__walk *w, const leg *l, dis__vote_field *out)
         place_of(w, l, place, sizeof place);
         return bad(w, l->node.at, "\"%s\" must be a text or a number; correct the path, `%s`", place, option_of(w, l));
     }
+    if (n == 0 && l->part->step[l->part->n_steps - 1].kind == DIS_STEP_FOLDER)
+        return bad(w, l->node.at,
+                   "the %s is the folder that the file lies in, and none is named; give it as FOLDER/FILE",
+                   roles[l->of]);
     *out = (dis__vote_field){.text = text ? text : "", .n = n, .at = l->node.at};
     return DIS_OK;
 }

@@ -51,7 +51,7 @@ static void refuses(void **state)
     static const struct {
         const char *text, *message;
     } cases[] = {
-        {"", "x.json:1:1: a value is missing: the text ends here (byte 0)"},
+        {"", "x.json:1:1: a value is missing: the text ends here; is the file complete? (byte 0)"},
         {"  ", "x.json:1:3:"},
         {"[1,]", "x.json:1:4: a value is missing; is there a comma too many? (byte 3)"},
         {"{\"a\":1,}", "x.json:1:8: a key is missing; is there a comma too many?"},
