@@ -342,6 +342,7 @@ static double *moved(const nn_case *net, const dis__device *device, size_t kind,
     options.optimizer.momentum = kind < DIS_N_OPTIMIZERS ? .9 : 0;
     options.optimizer.weight_decay = .01;
     options.optimizer.clip = .05;
+    options.optimizer.epsilon = 1e-3; /* Adam follows gradients that are nearly 0 less than their sign */
     nn_net f = {0};
     if (nn_make(net, device, NULL, &options, &f) != DIS_OK || nn_fill(&f, 3, 5, 7) != DIS_OK)
         fail_msg("%s", dis_last_error());
