@@ -158,7 +158,8 @@ static dis_status prepare(dis__net *net, bool update)
         dis__key_add(net, (uint64_t)net->layers[net->heads[h]].back | (uint64_t)head->has_targets << 1 |
                               (uint64_t)counts << 2);
     }
-    dis__key_add(net, (uint64_t)update | (uint64_t)net->stale << 1);
+    dis__key_add(net, (uint64_t)update | (uint64_t)net->stale << 1 | (uint64_t)net->training << 2 |
+                          (uint64_t)(net->prepared && !net->training_plan) << 3);
     dis__feeds_key(net);
     for (size_t i = 0; i < net->n_layers; i++)
         if (net->layers[i].kind->prepare) DIS_TRY(net->layers[i].kind->prepare(net, &net->layers[i]));
@@ -193,8 +194,27 @@ static dis_status run_forward(dis__net *net)
     place_values(net);
     DIS_TRY(dis__feeds_run(net));
     for (size_t i = 0; i < net->n_layers; i++) DIS_TRY(net->layers[i].kind->forward(net, &net->layers[i]));
-    net->prepared = true;
     return sum_heads(net);
+}
+
+/* Runs operations as one step, which a device may record and replay. */
+static dis_status run_recorded(dis__net *net, dis_status (*run)(dis__net *net, bool update), bool update)
+{
+    bool replayed = false, again;
+    DIS_TRY(net->device->begin_step(net->session, net->key, net->n_key, &replayed));
+    do {
+        const dis_status status = replayed ? DIS_OK : run(net, update);
+        const dis_status ended = net->device->end_step(net->session, &again);
+        if (!again) DIS_TRY(status);
+        if (!again) DIS_TRY(ended);
+    } while (again);
+    return DIS_OK;
+}
+
+static dis_status predict(dis__net *net, bool update)
+{
+    (void)update;
+    return run_forward(net);
 }
 
 dis_status dis__net_forward(dis__net *net, bool training)
@@ -202,7 +222,9 @@ dis_status dis__net_forward(dis__net *net, bool training)
     net->training = training;
     if (training) net->pass++;
     DIS_TRY(prepare(net, false));
-    return run_forward(net);
+    DIS_TRY(training ? run_forward(net) : run_recorded(net, predict, false));
+    net->prepared = true; /* not before: a recording may be lost */
+    return DIS_OK;
 }
 
 static bool takes_part(const dis__layer *layer)
@@ -396,14 +418,7 @@ dis_status dis__net_train(dis__net *net, double rate, bool update)
     if (!net->back_planned || !same_heads(net)) plan_backward(net);
     net->once = update && net->stale && !(net->optimizer.clip > 0);
     DIS_TRY(prepare(net, update));
-    DIS_TRY(net->device->begin_step(net->session, net->key, net->n_key, &replayed));
-    bool again;
-    do {
-        const dis_status status = replayed ? DIS_OK : run_step(net, update);
-        const dis_status ended = net->device->end_step(net->session, &again);
-        if (!again) DIS_TRY(status);
-        if (!again) DIS_TRY(ended);
-    } while (again);
+    DIS_TRY(run_recorded(net, run_step, update));
     if (update) net->steps++;
     net->stale = update;
     return DIS_OK;

@@ -46,6 +46,7 @@ typedef struct {
     bool may;                        /* the table is small enough to be multiplied row by row */
     bool by_row;                     /* in this batch it is */
     bool made;                       /* what its rows make lies in INPUT, and stays */
+    bool makes;                      /* and will be there when this pass has ended, which a device may begin again */
     int32_t *places;                 /* layouts on the host, as the device has them in PLACES */
     dis__recurrent_layout layout[2]; /* of this batch, on the device */
 } recurrent;
@@ -79,7 +80,8 @@ static dis_status prepare(dis__net *net, dis__layer *layer)
         dis__recurrent_lay_out(&rows, d, l->places + d * apart, &layout[d]);
         if (layout[d].n_nodes > max) max = layout[d].n_nodes;
     }
-    l->made = l->made && net->prepared;
+    l->makes = l->makes && net->prepared;
+    l->made = l->makes;
     l->by_row = l->may && (l->made || l->n_ids < max);
     for (size_t d = 0; d < l->n_directions; d++) {
         int32_t *here = l->places + d * apart, *there = (int32_t *)layer->work[PLACES] + d * apart;
@@ -90,7 +92,7 @@ static dis_status prepare(dis__net *net, dis__layer *layer)
         dis__key_add(net, layout[d].n_nodes << 1 | layout[d].by_end);
         DIS_TRY(dis__copy_in(net, there, here, used * sizeof *here));
     }
-    dis__key_add(net, l->by_row);
+    dis__key_add(net, (uint64_t)l->by_row | (uint64_t)l->made << 1);
     return DIS_OK;
 }
 
@@ -231,7 +233,7 @@ static dis_status forward_by_row(dis__net *net, dis__layer *layer)
             DIS_TRY(inputs_forward(net, layer, d, NULL, 1, dis__value_at(net, made, l->n_ids * width)));
         }
     }
-    l->made = !net->training_plan;
+    l->makes = !net->training_plan;
     return DIS_OK;
 }
 
