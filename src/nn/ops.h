@@ -370,7 +370,8 @@ typedef struct {
  * key j is scale q k + bias[bucket[j - i + longest - 1]][head]; keys whose mask is 0, or farther away than the
  * window (0: none is), do not count; a query without keys gets 0. log_sum: (tokens, heads). The dropout of shares is
  * keyed by the place (start heads longest + head length^2 + i length + j). Index: (row, head). grad: d_bias +=
- * (NULL: not wanted), by way of `work`; that and `kept`, from forward to backward, are the device's. */
+ * (NULL: not wanted), by way of `work`; that and `kept`, from forward to backward, are the device's. known: `kept` is
+ * that of an operation before in this pass, with the same rows and without dropout. */
 typedef struct {
     size_t n_rows, n_tokens, n_heads, channels, longest, n_buckets;
     double scale;
@@ -386,7 +387,7 @@ typedef struct {
     uint32_t layer;
     const void *dy;
     void *d_qkv, *d_bias, *work, *kept;
-    bool add;
+    bool add, known;
 } dis__attend_args;
 
 /* Convolution of images (n, height, width, channels) with weight (out, kernel_h, kernel_w, channels): y (n, out_h,

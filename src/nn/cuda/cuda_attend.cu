@@ -380,7 +380,7 @@ cudaError_t dis__cuda_attend(dis__cuda_session *s, const void *args)
     const bool beside = p.n_blocks >= MANY_BLOCKS && dis__cuda_marked(s, a->qkv, &twin, &error);
     const bool ahead = p.n_blocks && p.n_blocks < MANY_BLOCKS && dis__cuda_ahead(s, a->qkv, &twin, &error);
     if (error != cudaSuccess) return error;
-    prelude_kernel<<<p.n_spans + (warps ? grid_of(warps, 8) : 0), 256, 0, twin>>>(p);
+    if (!a->known) prelude_kernel<<<p.n_spans + (warps ? grid_of(warps, 8) : 0), 256, 0, twin>>>(p);
     error = cudaGetLastError();
     if (error == cudaSuccess && beside) error = dis__cuda_twin_done(s);
     if (error == cudaSuccess && ahead) error = dis__cuda_ahead_done(s);

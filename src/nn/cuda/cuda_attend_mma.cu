@@ -144,7 +144,7 @@ __global__ void __launch_bounds__(THREADS, DROP ? 4 : 5) attend_mma_kernel(const
 static attend_kernel_of *forward_of(size_t d, const attend_call *c)
 {
     if (d == 32) return attend_mma_kernel<32, true, true>;
-    if (c->a.bias) return attend_mma_kernel<64, true, true>;
+    if (c->a.bias) return c->bits ? attend_mma_kernel<64, true, true> : attend_mma_kernel<64, true, false>;
     return c->bits ? attend_mma_kernel<64, false, true> : attend_mma_kernel<64, false, false>;
 }
 

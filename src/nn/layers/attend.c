@@ -10,6 +10,7 @@ typedef struct {
     dis__attend_options o;
     size_t channels, n_buckets;
     int32_t *bucket; /* (2 longest - 1), on the host until the device has them; NULL: no bias */
+    int like;        /* of nets that never train: the layer before that has the same rows; DIS_NONE: none has */
 } attend;
 
 enum { LOG_SUM, D_BIAS, BUCKETS, KEPT };
@@ -40,6 +41,7 @@ static dis__attend_args arguments(const dis__net *net, const dis__layer *layer)
 {
     const attend *l = layer->own;
     const bool biased = l->o.bias != DIS_NONE;
+    const dis__layer *owner = l->like == DIS_NONE ? layer : &net->layers[l->like];
     return (dis__attend_args){
         .n_rows = dis__axis_now(net, net->ints[layer->ints[START]].rows),
         .n_tokens = dis__rows_now(net, layer->out),
@@ -57,7 +59,8 @@ static dis__attend_args arguments(const dis__net *net, const dis__layer *layer)
         .qkv = dis__data(net, layer->in[0]),
         .y = dis__data(net, layer->out),
         .log_sum = layer->n_works ? layer->work[LOG_SUM] : NULL,
-        .kept = layer->n_works ? layer->work[KEPT] : NULL,
+        .kept = layer->n_works ? owner->work[KEPT] : NULL,
+        .known = owner != layer,
         .rate = net->training ? l->o.dropout : 0,
         .seed = net->seed,
         .pass = dis__pass_of(net),
@@ -65,9 +68,22 @@ static dis__attend_args arguments(const dis__net *net, const dis__layer *layer)
     };
 }
 
+/* Where rows lie is found once for all layers of a net that never trains. */
+static int like_of(const dis__net *net, const dis__layer *layer)
+{
+    for (int i = 0; !net->training_plan && i < layer->index; i++) {
+        const dis__layer *other = &net->layers[i];
+        if (other->kind == layer->kind && other->ints[START] == layer->ints[START] &&
+            other->ints[LENGTH] == layer->ints[LENGTH])
+            return i;
+    }
+    return DIS_NONE;
+}
+
 static dis_status plan(dis__net *net, dis__layer *layer)
 {
     attend *l = layer->own;
+    l->like = like_of(net, layer);
     dis__attend_args args = arguments(net, layer);
     args.rate = net->training_plan ? l->o.dropout : 0;
     const size_t sums =
@@ -78,7 +94,7 @@ static dis_status plan(dis__net *net, dis__layer *layer)
     DIS_TRY(dis__layer_work(net, layer, sums, DIS_WORK_KEPT));
     DIS_TRY(dis__layer_work(net, layer, work, DIS_WORK_BACKWARD));
     DIS_TRY(dis__layer_work(net, layer, dis__size(n, sizeof(int32_t), 0), DIS_WORK_LASTING));
-    DIS_TRY(dis__layer_work(net, layer, kept, net->training_plan ? DIS_WORK_AHEAD : DIS_WORK_KEPT));
+    DIS_TRY(dis__layer_work(net, layer, args.known ? 0 : kept, net->training_plan ? DIS_WORK_AHEAD : DIS_WORK_RESULT));
     if (!n) return DIS_OK;
     DIS_TRY(dis__alloc_array(&l->bucket, n, sizeof *l->bucket));
     for (size_t i = 0; i < n; i++)
@@ -161,7 +177,8 @@ int dis__layer_attend(dis__net *net, const char *name, int qkv, int start, int l
     shape.channels /= 3;
     dis__layer *layer = dis__net_layer(net, &attend_kind, name, &qkv, 1, &shape);
     if (!layer) return DIS_NONE;
-    *(attend *)layer->own = (attend){.o = o, .channels = shape.channels, .n_buckets = table ? table->info.dim[0] : 0};
+    *(attend *)layer->own =
+        (attend){.o = o, .channels = shape.channels, .n_buckets = table ? table->info.dim[0] : 0, .like = DIS_NONE};
     layer->ints[START] = start;
     layer->ints[LENGTH] = length;
     layer->ints[MASK] = o.mask;
