@@ -99,14 +99,17 @@ typedef struct {
 typedef struct {
     size_t rows, tokens;           /* of a batch, maximum */
     bool dropout;                  /* as in training */
+    bool predicts;                 /* the net never trains */
+    bool first;                    /* nothing but the first token of each row is read */
     const dis__encoder_lora *lora; /* NULL: none */
 } dis__encoder_limits;
 
 typedef struct {
     int rows, tokens; /* axes */
     int ids, positions, types, start, length;
-    int hidden;    /* (tokens, width) of the last layer */
-    int32_t *room; /* (3 tokens + 2 rows), to lay out a batch */
+    int hidden; /* (tokens, width) of the last layer; of the first token of each row alone: (rows, width) */
+    bool first;
+    int32_t *room; /* to lay out a batch */
 } dis__encoder_net;
 
 /* Parameters are called "encoder.words.weight", "encoder.layer.0.qkv.weight" and so on, those of LoRA

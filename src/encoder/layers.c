@@ -7,6 +7,9 @@
 #include <string.h>
 
 enum { FARTHEST = 128 }; /* MPNet: from there on distances share a bucket */
+/* Predictions have multiples of so many texts on GPUs: there are few sizes, and products of fewer rows have other bytes
+ * there. */
+enum { ROWS = 256 };
 
 bool dis__encoder_lora_parts(const dis__encoder_lora *lora, size_t layer, const char *name, size_t width,
                              dis__low_rank_options *out)
@@ -49,6 +52,7 @@ static int linear(dis__net *net, const dis__encoder_config *c, const dis__encode
     return act == DIS_ACT_NONE ? sum : dis__layer_activate(net, sum, act);
 }
 
+/* Behind attention a token is by itself: where nothing but first tokens is read of the last layer, they go on alone. */
 static int block(dis__net *net, const dis__encoder_config *c, const dis__encoder_limits *limits, size_t layer, int x,
                  const dis__encoder_net *b, const dis__attend_options *attend, double dropout)
 {
@@ -58,6 +62,10 @@ static int block(dis__net *net, const dis__encoder_config *c, const dis__encoder
 #define NAME(what) (snprintf(name, sizeof name, "encoder.layer.%zu." what, layer), name)
     int y = linear(net, c, limits, layer, "qkv", x, 3 * c->width, DIS_ACT_NONE);
     y = dis__layer_attend(net, NAME("attend"), y, b->start, b->length, attend);
+    if (limits->first && layer + 1 == c->n_layers) {
+        y = dis__layer_pool_packed(net, y, b->start, b->length, DIS_POOL_FIRST);
+        x = dis__layer_pool_packed(net, x, b->start, b->length, DIS_POOL_FIRST);
+    }
     const int proj = linear(net, c, limits, layer, "proj", y, c->width, DIS_ACT_NONE);
     y = dropout > 0 ? dis__layer_dropout(net, proj, dropout) : proj;
     x = dis__layer_layernorm_with(net, NAME("norm1"), y, x, &norm);
@@ -87,10 +95,10 @@ static int embeddings(dis__net *net, const dis__encoder_config *c, const dis__en
 dis_status dis__encoder_build(dis__net *net, const dis__encoder_config *c, const dis__encoder_limits *limits,
                               dis__encoder_net *out)
 {
-    dis__encoder_net b = {.types = DIS_NONE};
+    dis__encoder_net b = {.types = DIS_NONE, .first = limits->first && c->n_layers > 0};
     dis__attend_options attend = dis__attend_options_default();
     const double dropout = limits->dropout ? c->dropout : 0;
-    b.rows = dis__net_axis(net, limits->rows);
+    b.rows = limits->predicts ? dis__net_axis_rounded(net, limits->rows, ROWS) : dis__net_axis(net, limits->rows);
     b.tokens = dis__net_axis_packed(net, limits->tokens);
     b.ids = dis__net_ints(net, "ids", b.tokens, DIS_NONE, 1);
     b.positions = dis__net_ints(net, "positions", b.tokens, DIS_NONE, 1);
@@ -105,7 +113,7 @@ dis_status dis__encoder_build(dis__net *net, const dis__encoder_config *c, const
     if (c->family->relative) attend.bias = dis__layer_table(net, "encoder.relative", c->n_buckets, c->n_heads);
     for (size_t l = 0; l < c->n_layers; l++) x = block(net, c, limits, l, x, &b, &attend, dropout);
     b.hidden = x;
-    const size_t room = dis__size(3, limits->tokens, dis__size(6, limits->rows, 4));
+    const size_t room = dis__size(3, limits->tokens, dis__size(6, limits->rows, 4 + 2 * ROWS));
     DIS_TRY(dis__alloc_array(&b.room, room, sizeof *b.room));
     *out = b;
     return DIS_OK;
@@ -114,7 +122,7 @@ dis_status dis__encoder_build(dis__net *net, const dis__encoder_config *c, const
 int dis__encoder_top_build(dis__net *net, const dis__encoder_config *c, const dis__encoder_net *b, bool dropout)
 {
     const double rate = dropout ? c->top_dropout : 0;
-    int x = dis__layer_pool_packed(net, b->hidden, b->start, b->length, DIS_POOL_FIRST);
+    int x = b->first ? b->hidden : dis__layer_pool_packed(net, b->hidden, b->start, b->length, DIS_POOL_FIRST);
     if (rate > 0 && c->family->top.dropped) x = dis__layer_dropout(net, x, rate);
     x = dis__layer_linear(net, "top", x, c->width, c->family->top.act);
     return rate > 0 ? dis__layer_dropout(net, x, rate) : x;
@@ -138,25 +146,38 @@ static void lay_out(const dis__encoder_config *c, const dis_tokens_view *tokens,
     }
 }
 
+/* Where rows begin, and their lengths; rows behind the batch are empty. */
+static dis_status put_rows(dis__net *net, const dis__encoder_net *b, const dis_tokens_view *tokens, const uint32_t *row,
+                           size_t n_rows)
+{
+    const size_t all = dis__net_filled(net, b->start);
+    int32_t *start = b->room, *length = start + all, at = 0;
+    for (size_t r = 0; r < all; r++) {
+        length[r] = r < n_rows ? (int32_t)(tokens->start[row[r] + 1] - tokens->start[row[r]]) : 0;
+        start[r] = at;
+        at += length[r];
+    }
+    DIS_TRY(dis__net_put_filled(net, b->start, start));
+    return dis__net_put_filled(net, b->length, length);
+}
+
 dis_status dis__encoder_put(dis__net *net, const dis__encoder_net *b, const dis__encoder_config *c,
                             const dis_tokens_view *tokens, const uint32_t *row, size_t n_rows)
 {
     size_t n = 0, at = 0;
     for (size_t r = 0; r < n_rows; r++) n += tokens->start[row[r] + 1] - tokens->start[row[r]];
-    int32_t *ids = b->room, *positions = ids + n, *types = positions + n, *start = types + n, *length = start + n_rows;
-    for (size_t r = 0; r < n_rows; r++) {
-        lay_out(c, tokens, row[r], ids + at, positions + at, types + at);
-        start[r] = (int32_t)at;
-        length[r] = (int32_t)(tokens->start[row[r] + 1] - tokens->start[row[r]]);
-        at += (size_t)length[r];
-    }
     dis__net_resize(net, b->rows, n_rows);
     dis__net_resize(net, b->tokens, n);
+    int32_t *start = b->room, *ids = start + 2 * dis__net_filled(net, b->start), *positions = ids + n,
+            *types = positions + n;
+    for (size_t r = 0; r < n_rows; r++) {
+        lay_out(c, tokens, row[r], ids + at, positions + at, types + at);
+        at += tokens->start[row[r] + 1] - tokens->start[row[r]];
+    }
     DIS_TRY(dis__net_put_ints(net, b->ids, ids));
     DIS_TRY(dis__net_put_ints(net, b->positions, positions));
     if (b->types != DIS_NONE) DIS_TRY(dis__net_put_ints(net, b->types, types));
-    DIS_TRY(dis__net_put_ints(net, b->start, start));
-    return dis__net_put_ints(net, b->length, length);
+    return put_rows(net, b, tokens, row, n_rows);
 }
 
 /* ---- batches by index ---- */
@@ -194,14 +215,14 @@ dis_status dis__encoder_take(dis__net *net, const dis__encoder_net *b, const dis
     DIS_TRY(keep(net, c, tokens, kept));
     for (int i = 0; i < ARRAYS; i++)
         if (!kept[i]) return dis__encoder_put(net, b, c, tokens, row, n_rows);
-    int32_t *start = b->room, *length = start + n_rows, (*span)[4] = (int32_t(*)[4])(length + n_rows);
-    for (size_t r = 0; r < n_rows; r++) {
-        start[r] = span[r][1] = (int32_t)at;
-        span[r][0] = (int32_t)tokens->start[row[r]];
-        length[r] = span[r][2] = span[r][3] = (int32_t)(tokens->start[row[r] + 1] - tokens->start[row[r]]);
-        at += (size_t)length[r];
-    }
     dis__net_resize(net, b->rows, n_rows);
+    int32_t(*span)[4] = (int32_t(*)[4])(b->room + 2 * dis__net_filled(net, b->start));
+    for (size_t r = 0; r < n_rows; r++) {
+        span[r][1] = (int32_t)at;
+        span[r][0] = (int32_t)tokens->start[row[r]];
+        span[r][2] = span[r][3] = (int32_t)(tokens->start[row[r] + 1] - tokens->start[row[r]]);
+        at += (size_t)span[r][2];
+    }
     dis__net_resize(net, b->tokens, at);
     span[n_rows][0] = span[n_rows][2] = 0; /* what lies behind the tokens */
     span[n_rows][1] = (int32_t)at;
@@ -209,6 +230,5 @@ dis_status dis__encoder_take(dis__net *net, const dis__encoder_net *b, const dis
     for (int i = 0; i < ARRAYS; i++)
         if (inputs[i] != DIS_NONE)
             DIS_TRY(dis__net_take_ints(net, inputs[i], kept[i], (const int32_t(*)[4])span, n_rows + 1));
-    DIS_TRY(dis__net_put_ints(net, b->start, start));
-    return dis__net_put_ints(net, b->length, length);
+    return put_rows(net, b, tokens, row, n_rows);
 }

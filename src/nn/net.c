@@ -84,14 +84,19 @@ int dis__net_axis(dis__net *net, size_t max)
     return (int)net->n_axes++;
 }
 
-int dis__net_axis_packed(dis__net *net, size_t max)
+int dis__net_axis_rounded(dis__net *net, size_t max, size_t to)
 {
     const int axis = dis__net_axis(net, max);
     if (axis == DIS_NONE) return DIS_NONE;
-    const size_t round = net->device->round;
+    const size_t round = net->device->round > 1 ? to : 1;
     net->axis_round[axis] = round;
     net->axis_max[axis] = net->axis[axis] = (max + round - 1) / round * round;
     return axis;
+}
+
+int dis__net_axis_packed(dis__net *net, size_t max)
+{
+    return dis__net_axis_rounded(net, max, net->device->round);
 }
 
 static bool is_axis(const dis__net *net, int axis)

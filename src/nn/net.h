@@ -64,6 +64,8 @@ int dis__net_axis(dis__net *net, size_t max);
 /* An axis of packed tokens: rows of different lengths one behind the other. On devices that record steps counts are
  * rounded up, so that few differ; what lies behind the tokens is computed and has no effect: its ids are none. */
 int dis__net_axis_packed(dis__net *net, size_t max);
+/* An axis of rows, rounded up there to multiples of `to`. */
+int dis__net_axis_rounded(dis__net *net, size_t max, size_t to);
 /* Numbers that each batch brings: a value. */
 int dis__net_reals(dis__net *net, const char *name, dis__shape shape);
 /* Whole numbers that each batch brings (ids, lengths, places): rows x time x per of them. Not a value. */
@@ -267,6 +269,8 @@ dis_status dis__net_put(dis__net *net, int value, const float *x);
 dis_status dis__net_put_row(dis__net *net, int value, size_t row, const float *x);
 dis_status dis__net_put_exact(dis__net *net, int value, const double *x);
 dis_status dis__net_put_ints(dis__net *net, int ints, const int32_t *x);
+/* The same where x has numbers for what lies behind the batch too, up to what is computed (dis__net_filled). */
+dis_status dis__net_put_filled(dis__net *net, int ints, const int32_t *x);
 /* Targets (rows, classes) and weights (rows; NULL: 1; 0: no target). Each row is to sum to 1. */
 dis_status dis__head_put_targets(dis__net *net, int head, const float *target, const float *weight);
 dis_status dis__head_put_exact(dis__net *net, int head, const double *target, const double *weight);

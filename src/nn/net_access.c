@@ -83,6 +83,15 @@ dis_status dis__net_put_ints(dis__net *net, int ints, const int32_t *x)
     return dis__put_none(net, s->data + n, net->axis[s->rows] * per - n);
 }
 
+dis_status dis__net_put_filled(dis__net *net, int ints, const int32_t *x)
+{
+    const dis__ints *s = &net->ints[ints];
+    const size_t n = dis__net_filled(net, ints);
+    dis__feed_stop(net, s->data);
+    if (s->mirror && n) memcpy(s->mirror, x, n * sizeof *x);
+    return dis__copy_in(net, s->data, x, n * sizeof *x);
+}
+
 dis_status dis__net_get(const dis__net *net, int value, double *x)
 {
     return dis__get_doubles(net, DIS_ROLE_VALUE, dis__data(net, value), x, n_numbers(net, value));

@@ -356,6 +356,8 @@ static dis_status build(dis__net *net, const void *of, const void *encoder, cons
     const dis__encoder_limits size = {.rows = n_rows,
                                       .tokens = limits->total,
                                       .dropout = dropout,
+                                      .predicts = limits->predicts,
+                                      .first = limits->predicts && e->n_texts > 0,
                                       .lora = adapted ? &lora : NULL};
     in->config = e->config;
     in->places = DIS_NONE;

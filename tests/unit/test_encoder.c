@@ -80,13 +80,31 @@ static void put_param(fixture *f, const char *param, const char *array)
     free(x);
 }
 
-static void open_fixture(fixture *f, const char *name, const dis__device *device, double tolerance)
+static void open_files(fixture *f)
 {
-    *f = (fixture){.name = name, .device = device, .tolerance = tolerance};
-    snprintf(f->folder, sizeof f->folder, "%s/tests/parity/fixtures/encoders/%s", DIS_SOURCE_DIR, name);
+    snprintf(f->folder, sizeof f->folder, "%s/tests/parity/fixtures/encoders/%s", DIS_SOURCE_DIR, f->name);
     open_safetensors(f->folder, "expected.safetensors", &f->input, &f->file);
     open_safetensors(f->folder, "model.safetensors", &f->weights_input, &f->weights);
     assert_int_equal(dis__encoder_config_read(NULL, f->folder, &f->config), DIS_OK);
+}
+
+/* The classifier on top; then the net is planned and filled. */
+static void put_head(fixture *f, const dis__plan_options *plan)
+{
+    const int top = dis__encoder_top_build(f->net, &f->config, &f->built, false);
+    f->logits = dis__layer_linear(f->net, "out", top, K, DIS_ACT_NONE);
+    f->head = dis__head_soft(f->net, "gold", f->logits, NULL);
+    assert_int_equal(dis__net_plan(f->net, NULL, plan), DIS_OK);
+    assert_int_equal(dis__encoder_fill(NULL, f->folder, &f->config, f->net), DIS_OK);
+    char array[NAME];
+    put_param(f, "out.weight", (snprintf(array, NAME, "%s.weight", f->config.family->top.out), array));
+    put_param(f, "out.bias", (snprintf(array, NAME, "%s.bias", f->config.family->top.out), array));
+}
+
+static void open_fixture(fixture *f, const char *name, const dis__device *device, double tolerance)
+{
+    *f = (fixture){.name = name, .device = device, .tolerance = tolerance};
+    open_files(f);
     const dis__encoder_limits limits = {.rows = ROWS, .tokens = TOKENS};
     dis__plan_options plan = dis__plan_options_default();
     plan.optimizer.kind = DIS_OPTIMIZER_ADAMW;
@@ -94,14 +112,7 @@ static void open_fixture(fixture *f, const char *name, const dis__device *device
     plan.optimizer.clip = 1;
     assert_int_equal(dis__net_create(device, 1, &f->net), DIS_OK);
     assert_int_equal(dis__encoder_build(f->net, &f->config, &limits, &f->built), DIS_OK);
-    const int top = dis__encoder_top_build(f->net, &f->config, &f->built, false);
-    f->logits = dis__layer_linear(f->net, "out", top, K, DIS_ACT_NONE);
-    f->head = dis__head_soft(f->net, "gold", f->logits, NULL);
-    assert_int_equal(dis__net_plan(f->net, NULL, &plan), DIS_OK);
-    assert_int_equal(dis__encoder_fill(NULL, f->folder, &f->config, f->net), DIS_OK);
-    char array[NAME];
-    put_param(f, "out.weight", (snprintf(array, NAME, "%s.weight", f->config.family->top.out), array));
-    put_param(f, "out.bias", (snprintf(array, NAME, "%s.bias", f->config.family->top.out), array));
+    put_head(f, &plan);
 }
 
 static void close_fixture(fixture *f)
@@ -248,24 +259,22 @@ static void same_as_transformers(void **state)
  * In bfloat16 the states are close. */
 static void check_forward(const char *name, const dis__device *device, double tolerance)
 {
-    const dis__encoder_limits limits = {.rows = ROWS, .tokens = TOKENS};
+    const dis__encoder_limits limits = {.rows = ROWS, .tokens = TOKENS, .predicts = true};
     dis__plan_options plan = dis__plan_options_default();
     dis__encoder_files *files;
     fixture f = {.name = name, .device = device, .tolerance = tolerance};
     plan.training = false;
     plan.unset = true;
-    snprintf(f.folder, sizeof f.folder, "%s/tests/parity/fixtures/encoders/%s", DIS_SOURCE_DIR, name);
-    open_safetensors(f.folder, "expected.safetensors", &f.input, &f.file);
-    open_safetensors(f.folder, "model.safetensors", &f.weights_input, &f.weights);
-    assert_int_equal(dis__encoder_config_read(NULL, f.folder, &f.config), DIS_OK);
+    open_files(&f);
     assert_int_equal(dis__net_create(device, 1, &f.net), DIS_OK);
     assert_int_equal(dis__encoder_build(f.net, &f.config, &limits, &f.built), DIS_OK);
     assert_int_equal(dis__net_plan(f.net, NULL, &plan), DIS_OK);
     assert_int_equal(dis__encoder_fill_lasting(NULL, f.folder, &f.config, f.net, &files), DIS_OK);
-    put_batch(&f, "ids", false);
-    for (int pass = 0; pass < 2; pass++) {
+    for (int pass = 0; pass < 8; pass++) { /* devices record the second one of a size */
+        const bool odd = pass % 2;
+        put_batch(&f, odd ? "odd_ids" : "ids", odd);
         assert_int_equal(dis__net_forward(f.net, false), DIS_OK);
-        compare_value(&f, "hidden", f.built.hidden);
+        compare_value(&f, odd ? "odd_hidden" : "hidden", f.built.hidden);
     }
     const size_t words = dis__net_find_param(f.net, "encoder.words.weight");
     const dis__param_info *info = dis__net_param(f.net, words);
@@ -282,6 +291,31 @@ static void check_forward(const char *name, const dis__device *device, double to
     dis__encoder_files_close(files);
 }
 
+/* A net for the first token of each row gives the logits, and the same bytes when other batches were between. */
+static void check_first(const char *name, const dis__device *device, double tolerance)
+{
+    const dis__encoder_limits limits = {.rows = ROWS, .tokens = TOKENS, .predicts = true, .first = true};
+    dis__plan_options plan = dis__plan_options_default();
+    fixture f = {.name = name, .device = device, .tolerance = tolerance};
+    double together[ROWS * K], again[ROWS * K], alone[2][K];
+    plan.training = false;
+    open_files(&f);
+    assert_int_equal(dis__net_create(device, 1, &f.net), DIS_OK);
+    assert_int_equal(dis__encoder_build(f.net, &f.config, &limits, &f.built), DIS_OK);
+    put_head(&f, &plan);
+    for (int pass = 0; pass < 8; pass++) {
+        const bool odd = pass % 2;
+        put_batch(&f, odd ? "odd_ids" : "ids", odd);
+        dis__head_put_nothing(f.net, f.head);
+        assert_int_equal(dis__net_forward(f.net, false), DIS_OK);
+        if (!odd) compare_value(&f, "logits", f.logits);
+        assert_int_equal(dis__head_get(f.net, f.head, odd ? alone[pass > 2] : pass ? again : together), DIS_OK);
+    }
+    assert_memory_equal(together, again, sizeof together);
+    assert_memory_equal(alone[0], alone[1], sizeof *alone);
+    close_fixture(&f);
+}
+
 /* Products that add residuals, as CUDA devices have them in bfloat16, too. */
 static void forward_alone(void **state)
 {
@@ -290,13 +324,18 @@ static void forward_alone(void **state)
     adding.sums = true;
     for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
         check_forward(folders[i], &dis__device_ref, 1e-8);
+        check_first(folders[i], &dis__device_ref, 1e-8);
         check_forward(folders[i], &adding, 1e-8);
+        check_first(folders[i], &adding, 1e-8);
         check_forward(folders[i], &dis__device_cpu, 1e-4);
+        check_first(folders[i], &dis__device_cpu, 1e-4);
         if (!dis__bf16_lacks()) check_forward(folders[i], &dis__device_cpu_bf16, .1);
         for (size_t d = 0; dis__device_at(d); d++) {
             const dis__device *device = dis__device_at(d);
-            if (strcmp(device->machine, "cuda") == 0)
-                check_forward(folders[i], device, device->number[DIS_ROLE_VALUE] == DIS_FLOAT32 ? 1e-4 : .1);
+            const double near = device->number[DIS_ROLE_VALUE] == DIS_FLOAT32 ? 1e-4 : .1;
+            if (strcmp(device->machine, "cuda") != 0) continue;
+            check_forward(folders[i], device, near);
+            check_first(folders[i], device, near);
         }
     }
     if (dis__bf16_lacks()) printf("bf16 is skipped: %s\n", dis__bf16_lacks());
