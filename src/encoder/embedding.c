@@ -1,6 +1,8 @@
 /* Texts into vectors: tokens, batches of like lengths, the encoder's layers, the mean or the first token of each text.
  * Texts are taken from the longest to the shortest, so that a batch needs no more than a fixed number of tokens; tokens
- * are packed, so that lengths cost nothing else. The net is planned once for batches of at most TOKENS tokens. */
+ * are packed, so that lengths cost nothing else. The net is planned once for batches of at most TOKENS tokens, or as
+ * many as the device likes at once; the next batch is put, and the vectors of the last one are stored, while a device
+ * computes. */
 #include "dissent/embed.h"
 #include "core/memory.h"
 #include "core/pool.h"
@@ -13,7 +15,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { TOKENS = 2048, ROWS = 512 };
+enum { TOKENS = 2048, ROWS = 512, SHORT = 8 }; /* SHORT: tokens of a text, where batches are large */
 
 struct dis_encoder {
     dis__encoder_config config;
@@ -22,7 +24,7 @@ struct dis_encoder {
     dis__encoder_files *files; /* whose numbers the net uses */
     dis__encoder_net built;
     int pooled[2]; /* values, by dis_embed_pool */
-    size_t n_parameters, max_length, max_tokens;
+    size_t n_parameters, max_length, max_tokens, max_rows;
 };
 
 DIS_OPTIONS_DEFAULTS(dis_embed_options, .size = sizeof(dis_embed_options))
@@ -48,24 +50,38 @@ static dis_status check_tokenizer(const char *folder, dis_encoder *e)
     return DIS_OK;
 }
 
-static dis_status open_encoder(dis_context *ctx, const char *folder, dis_encoder *e)
+/* A net for batches of so many tokens, in place of one that was too large. */
+static dis_status plan_net(dis_context *ctx, const dis__device *device, size_t tokens, size_t rows, dis_encoder *e)
 {
     dis__plan_options plan = dis__plan_options_default();
     plan.training = false;
     plan.unset = true;
-    const dis__device *device;
-    DIS_TRY(dis__device_for(ctx, &dis__device_cpu, false, &device)); /* what is not there is told before reading */
-    DIS_TRY(dis__encoder_config_read(ctx, folder, &e->config));
-    DIS_TRY(dis_tokenizer_open(ctx, folder, &e->tokenizer));
-    DIS_TRY(check_tokenizer(folder, e));
-    e->max_tokens = e->max_length > TOKENS ? e->max_length : TOKENS;
-    const dis__encoder_limits limits = {.rows = ROWS, .tokens = e->max_tokens};
+    e->max_tokens = e->max_length > tokens ? e->max_length : tokens;
+    e->max_rows = rows;
+    dis__net_destroy(e->net);
+    dis__free(e->built.room);
+    e->net = NULL;
+    e->built.room = NULL;
+    const dis__encoder_limits limits = {.rows = rows, .tokens = e->max_tokens, .predicts = true};
     DIS_TRY(dis__net_create(device, 0, &e->net));
     DIS_TRY(dis__encoder_build(e->net, &e->config, &limits, &e->built));
     const dis__encoder_net *b = &e->built;
     e->pooled[DIS_EMBED_MEAN] = dis__layer_pool_packed(e->net, b->hidden, b->start, b->length, DIS_POOL_MEAN);
     e->pooled[DIS_EMBED_FIRST] = dis__layer_pool_packed(e->net, b->hidden, b->start, b->length, DIS_POOL_FIRST);
-    DIS_TRY(dis__net_plan(e->net, ctx, &plan));
+    return dis__net_plan(e->net, ctx, &plan);
+}
+
+static dis_status open_encoder(dis_context *ctx, const char *folder, dis_encoder *e)
+{
+    const dis__device *device;
+    DIS_TRY(dis__device_for(ctx, &dis__device_cpu, false, &device)); /* what is not there is told before reading */
+    DIS_TRY(dis__encoder_config_read(ctx, folder, &e->config));
+    DIS_TRY(dis_tokenizer_open(ctx, folder, &e->tokenizer));
+    DIS_TRY(check_tokenizer(folder, e));
+    dis_status status = DIS_ELIMIT;
+    if (device->at_once) status = plan_net(ctx, device, device->at_once, device->at_once / SHORT, e);
+    if (status == DIS_ELIMIT) status = plan_net(ctx, device, TOKENS, ROWS, e);
+    DIS_TRY(status);
     e->n_parameters = dis__net_n_parameters(e->net);
     return dis__encoder_fill_lasting(ctx, folder, &e->config, e->net, &e->files);
 }
@@ -113,7 +129,7 @@ static dis_status by_length(const dis_tokens_view *tokens, size_t longest, uint3
 static size_t next_batch(const dis_encoder *e, const dis_tokens_view *tokens, const uint32_t *order, size_t at)
 {
     size_t n = 0, used = 0;
-    while (at + n < tokens->n_texts && n < ROWS) {
+    while (at + n < tokens->n_texts && n < e->max_rows) {
         const uint32_t text = order[at + n];
         used += tokens->start[text + 1] - tokens->start[text];
         if (n > 0 && used > e->max_tokens) break;
@@ -122,29 +138,31 @@ static size_t next_batch(const dis_encoder *e, const dis_tokens_view *tokens, co
     return n;
 }
 
-static void store(const double *x, size_t width, bool normalise, float *to)
+static void store(const float *x, size_t width, bool normalise, float *to)
 {
     double squares = 0;
-    for (size_t c = 0; c < width; c++) squares += x[c] * x[c];
+    for (size_t c = 0; c < width; c++) squares += (double)x[c] * (double)x[c];
     const double scale = normalise && squares > 0 ? 1 / sqrt(squares) : 1;
-    for (size_t c = 0; c < width; c++) to[c] = (float)(x[c] * scale);
+    for (size_t c = 0; c < width; c++) to[c] = (float)((double)x[c] * scale);
 }
 
 static dis_status run_batches(dis_context *ctx, dis_encoder *e, const dis_tokens_view *tokens, const uint32_t *order,
-                              const dis_embed_options *o, double *pooled, float *out)
+                              const dis_embed_options *o, float *pooled, float *out)
 {
     const size_t width = e->config.width;
-    size_t done = 0;
-    for (size_t at = 0, n; at < tokens->n_texts; at += n) {
+    size_t done = 0, last = 0;
+    for (size_t at = 0, n; at < tokens->n_texts || last; at += n) {
         n = next_batch(e, tokens, order, at);
         DIS_TRY(dis__check_stop(ctx));
-        DIS_TRY(dis__encoder_put(e->net, &e->built, &e->config, tokens, order + at, n));
-        DIS_TRY(dis__net_forward(e->net, false));
-        DIS_TRY(dis__net_get(e->net, e->pooled[o->pool], pooled));
-        for (size_t r = 0; r < n; r++) {
-            store(pooled + r * width, width, o->normalise, out + order[at + r] * width);
-            done += tokens->start[order[at + r] + 1] - tokens->start[order[at + r]];
+        if (n) DIS_TRY(dis__encoder_put(e->net, &e->built, &e->config, tokens, order + at, n));
+        DIS_TRY(dis__net_get_floats(e->net, e->pooled[o->pool], last, pooled));
+        if (n) DIS_TRY(dis__net_forward(e->net, false));
+        for (size_t r = 0; r < last; r++) {
+            const uint32_t text = order[at - last + r];
+            store(pooled + r * width, width, o->normalise, out + text * width);
+            done += tokens->start[text + 1] - tokens->start[text];
         }
+        last = n;
         dis__progress(ctx, "vectors", (double)done / (double)tokens->start[tokens->n_texts]);
     }
     return DIS_OK;
@@ -154,9 +172,10 @@ static dis_status embed_tokens(dis_context *ctx, dis_encoder *e, const dis_token
                                const dis_embed_options *o, float *out)
 {
     uint32_t *order = NULL;
-    double *pooled = NULL;
+    float *pooled = NULL;
+    const size_t rows = tokens->n_texts < e->max_rows ? tokens->n_texts : e->max_rows;
     dis_status status = by_length(tokens, e->max_tokens, &order);
-    if (status == DIS_OK) status = dis__alloc_array(&pooled, dis__size(ROWS, e->config.width, 0), sizeof *pooled);
+    if (status == DIS_OK) status = dis__alloc_array(&pooled, dis__size(rows, e->config.width, 0), sizeof *pooled);
     if (status == DIS_OK) status = run_batches(ctx, e, tokens, order, o, pooled, out);
     dis__free(pooled);
     dis__free(order);

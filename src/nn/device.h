@@ -49,9 +49,10 @@ struct dis__device {
     dis__number number[DIS_N_ROLES];
     /* What was found on this machine: "AVX-512, 8 threads". */
     void (*describe)(const dis__device *device, char *text, size_t n);
-    size_t round; /* counts of packed tokens are rounded up to multiples of this; 1: as they are */
-    bool sums;    /* products that add to what is there are as fast: in nets that never train they add residuals */
-    size_t lag;   /* what an operation reads stays for so many layers more: some may be run later, or with the next */
+    size_t round;   /* counts of packed tokens are rounded up to multiples of this; 1: as they are */
+    size_t at_once; /* tokens of texts that a pass of prediction has where there are so many; 0: as a model has them */
+    bool sums;      /* products that add to what is there are as fast: in nets that never train they add residuals */
+    size_t lag;     /* what an operation reads stays for so many layers more: some may be run later, or with the next */
 
     dis_status (*open)(const dis__device *device, void **session);
     void (*close)(void *session); /* memory that is still there goes too; NULL: nothing */

@@ -122,10 +122,20 @@ dis_status dis__net_set_loss_sum(dis__net *net, double sum)
     return dis__copy_in(net, &net->scalars->sum, &sum, sizeof sum);
 }
 
-dis_status dis__head_get(const dis__net *net, int head, double *q)
+size_t dis__head_rows(const dis__net *net, int head)
+{
+    return dis__net_rows(net, head_of(net, (size_t)head)->logits);
+}
+
+dis_status dis__head_get_rows(const dis__net *net, int head, size_t n_rows, double *q)
 {
     const dis__head *h = head_of(net, (size_t)head);
-    return dis__get_doubles(net, DIS_ROLE_STAT, h->q, q, dis__net_rows(net, h->logits) * h->n_classes);
+    return dis__get_doubles(net, DIS_ROLE_STAT, h->q, q, n_rows * h->n_classes);
+}
+
+dis_status dis__head_get(const dis__net *net, int head, double *q)
+{
+    return dis__head_get_rows(net, head, dis__head_rows(net, head), q);
 }
 
 void dis__head_set_norm(dis__net *net, int head, double norm)

@@ -3,7 +3,7 @@
 #include "nn/net_internal.h"
 #include <string.h>
 
-enum { SOME = 1024, MANY = 1 << 16 };
+enum { SOME = 1024, LARGE = 1 << 14, MANY = 1 << 16 };
 
 static uint16_t to_bfloat16(float x)
 {
@@ -86,13 +86,13 @@ static dis_status copy_out(const dis__net *net, void *to, const void *from, size
     return bytes ? net->device->copy_out(net->session, to, from, bytes) : DIS_OK;
 }
 
-/* One of the two destinations is NULL. */
+/* One of the two destinations is NULL. A device may have to wait for each copy: they are large. */
 static dis_status get(const dis__net *net, dis__role role, const void *from, float *x, double *exact, size_t n)
 {
     const dis__number number = net->device->number[role];
-    double room[SOME];
-    for (size_t at = 0; at < n; at += SOME) {
-        const size_t m = n - at < SOME ? n - at : SOME;
+    double room[LARGE];
+    for (size_t at = 0; at < n; at += LARGE) {
+        const size_t m = n - at < LARGE ? n - at : LARGE;
         DIS_TRY(copy_out(net, room, dis__after(net, role, from, at), m * dis__number_size(number)));
         for (size_t i = 0; i < m; i++) {
             const double y = decode(number, room, i);
@@ -101,6 +101,18 @@ static dis_status get(const dis__net *net, dis__role role, const void *from, flo
             else
                 exact[at + i] = y;
         }
+    }
+    return DIS_OK;
+}
+
+/* As put_bfloat16. */
+static dis_status get_bfloat16(const dis__net *net, dis__role role, const void *from, float *x, size_t n)
+{
+    uint16_t room[MANY];
+    for (size_t at = 0; at < n; at += MANY) {
+        const size_t m = n - at < MANY ? n - at : MANY;
+        DIS_TRY(copy_out(net, room, dis__after(net, role, from, at), m * sizeof *room));
+        for (size_t i = 0; i < m; i++) x[at + i] = from_bfloat16(room[i]);
     }
     return DIS_OK;
 }
@@ -114,5 +126,6 @@ dis_status dis__get_doubles(const dis__net *net, dis__role role, const void *fro
 dis_status dis__get_floats(const dis__net *net, dis__role role, const void *from, float *x, size_t n)
 {
     if (net->device->number[role] == DIS_FLOAT32) return copy_out(net, x, from, n * sizeof *x);
+    if (net->device->number[role] == DIS_BFLOAT16) return get_bfloat16(net, role, from, x, n);
     return get(net, role, from, x, NULL, n);
 }

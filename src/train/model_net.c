@@ -312,34 +312,52 @@ dis_status dis__model_net_ready(dis_context *ctx, dis_model *model, const dis__b
 /* Units in their order, as many as fit. */
 static size_t next_batch(const dis__encoded *encoded, const dis__batch_limits *limits, size_t first)
 {
-    size_t u = first, items = 0;
+    size_t u = first, items = 0, total = 0;
     while (u < encoded->n_units && u - first < limits->units) {
         const size_t n = encoded->unit ? (size_t)(encoded->unit[u + 1] - encoded->unit[u]) : 1;
-        if (u > first && items + n > limits->items) break;
+        const size_t length = encoded->length ? encoded->length[u] : 1;
+        if (u > first && (items + n > limits->items || total + length > limits->total)) break;
         items += n;
+        total += length;
         u++;
     }
     return u - first;
 }
 
+static dis_status put_units(dis__model_net *r, const dis_model *model, const dis__encoded *encoded, size_t first,
+                            size_t n, uint32_t *units)
+{
+    for (size_t i = 0; i < n; i++) units[i] = (uint32_t)(first + i);
+    const dis__unit_batch batch = {.unit = units, .n = n};
+    DIS_TRY(dis__model_net_put(model, r, encoded, &batch));
+    for (size_t h = 0; h < model->n_heads; h++)
+        if (r->head[h] != DIS_NONE) dis__head_put_nothing(r->net, r->head[h]);
+    return DIS_OK;
+}
+
+/* The next batch is put while a device computes the one before, of which `done` rows are fetched then. */
+static dis_status predict_units(dis__model_net *r, const dis_model *model, const dis__encoded *encoded, size_t head,
+                                const dis__batch_limits *limits, uint32_t *units, double *q)
+{
+    const size_t k = dis_names_count(model->classes);
+    size_t done = 0;
+    for (size_t u = 0, n; u < encoded->n_units; u += n) {
+        n = next_batch(encoded, limits, u);
+        DIS_TRY(put_units(r, model, encoded, u, n, units));
+        DIS_TRY(dis__head_get_rows(r->net, r->head[head], done, q));
+        DIS_TRY(dis__net_forward(r->net, false));
+        q += done * k;
+        done = dis__head_rows(r->net, r->head[head]);
+    }
+    return dis__head_get_rows(r->net, r->head[head], done, q);
+}
+
 dis_status dis__model_net_predict(dis__model_net *r, const dis_model *model, const dis__encoded *encoded, size_t head,
                                   const dis__batch_limits *limits, double *q)
 {
-    const size_t k = dis_names_count(model->classes);
     uint32_t *units;
-    dis_status status = DIS_OK;
     DIS_TRY(dis__alloc_array(&units, limits->units, sizeof *units));
-    for (size_t u = 0; u < encoded->n_units && status == DIS_OK;) {
-        const size_t n = next_batch(encoded, limits, u), first = encoded->unit ? (size_t)encoded->unit[u] : u;
-        for (size_t i = 0; i < n; i++) units[i] = (uint32_t)(u + i);
-        const dis__unit_batch batch = {.unit = units, .n = n};
-        status = dis__model_net_put(model, r, encoded, &batch);
-        for (size_t h = 0; h < model->n_heads; h++)
-            if (r->head[h] != DIS_NONE) dis__head_put_nothing(r->net, r->head[h]);
-        if (status == DIS_OK) status = dis__net_forward(r->net, false);
-        if (status == DIS_OK) status = dis__head_get(r->net, r->head[head], q + first * k);
-        u += n;
-    }
+    const dis_status status = predict_units(r, model, encoded, head, limits, units, q);
     dis__free(units);
     return status;
 }

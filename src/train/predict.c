@@ -3,6 +3,7 @@
 #include "core/names_build.h"
 #include "core/pool.h"
 #include "io/records.h"
+#include "nn/devices.h"
 #include "tables/label_table.h"
 #include "train/model.h"
 #include <string.h>
@@ -31,6 +32,24 @@ static size_t items_of_total(const dis__encoded *encoded, size_t total)
     return n < 1 ? 1 : n < (double)total ? (size_t)n : total;
 }
 
+static size_t total_of(const dis__encoded *encoded)
+{
+    size_t total = 0;
+    for (size_t u = 0; u < encoded->n_units; u++) total += encoded->length[u];
+    return total;
+}
+
+/* As few batches as units of so many lengths in all need, each filled up to one size. */
+static dis__batch_limits full_limits(const dis__encoded *encoded, size_t at_once)
+{
+    const size_t all = total_of(encoded), n_batches = all > at_once ? (all + at_once - 1) / at_once : 1;
+    const size_t usual = items_of_total(encoded, all / n_batches + 1), n = encoded->n_items;
+    dis__batch_limits limits = dis__limits_of(encoded, 2 * usual < n ? 2 * usual : n);
+    limits.items += encoded->unit ? limits.longest : 0;
+    limits.total = all / n_batches + (n_batches > 1 ? limits.longest : 1);
+    return limits;
+}
+
 /* As many batches as the usual size needs, all of about one size. */
 static dis__batch_limits even_limits(const dis_model *model, const dis__encoded *encoded)
 {
@@ -42,14 +61,29 @@ static dis__batch_limits even_limits(const dis_model *model, const dis__encoded 
     return limits;
 }
 
+/* A net for large batches where the device likes them and has room for it. */
+static dis_status get_ready(dis_context *ctx, dis_model *model, const dis__encoded *encoded, size_t head,
+                            dis__batch_limits *limits)
+{
+    const dis__device *device;
+    DIS_TRY(dis__device_for(ctx, model->device, false, &device));
+    if (model->row->predict_total && encoded->length && device->at_once) {
+        *limits = full_limits(encoded, device->at_once);
+        const dis_status status = dis__model_net_ready(ctx, model, limits, head);
+        if (status != DIS_ELIMIT) return status;
+    }
+    *limits = even_limits(model, encoded);
+    return dis__model_net_ready(ctx, model, limits, head);
+}
+
 static dis_status predict(dis_context *ctx, dis_model *model, const dis_items_view *items, const int32_t *worker,
                           size_t head, dis__encoded **encoded, dis_labels *labels)
 {
     const size_t k = dis_names_count(model->classes);
     DIS_TRY(dis__encode(ctx, model, items, encoded));
     (*encoded)->worker = worker;
-    const dis__batch_limits limits = even_limits(model, *encoded);
-    DIS_TRY(dis__model_net_ready(ctx, model, &limits, head));
+    dis__batch_limits limits;
+    DIS_TRY(get_ready(ctx, model, *encoded, head, &limits));
     DIS_TRY(
         dis__check_memory(ctx, dis__size(dis__size(items->n_items, k, 0), sizeof *labels->p, 0), "the predictions"));
     DIS_TRY(dis__alloc_array(&labels->p, dis__size(items->n_items, k, 0), sizeof *labels->p));

@@ -403,6 +403,7 @@ static dis__device row_of(const dis__plugin_host *host, int ordinal, bool exact)
                          .number = {exact ? DIS_FLOAT32 : DIS_BFLOAT16, DIS_FLOAT32, DIS_FLOAT32},
                          .describe = describe,
                          .round = DIS_CUDA_ROUND,
+                         .at_once = DIS_CUDA_AT_ONCE,
                          .sums = !exact,
                          .lag = DIS_CUDA_LAG,
                          .open = open_session,

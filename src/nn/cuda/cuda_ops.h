@@ -36,6 +36,7 @@ enum {
     DIS_CUDA_CHAIN = 40 << 20,   /* bytes, at most, of sums around normalisations: cuda_norm_chain.cu */
     DIS_CUDA_LAG = 8,            /* layers */
     DIS_CUDA_ROUND = 128,        /* dis__device.round */
+    DIS_CUDA_AT_ONCE = 65536,    /* dis__device.at_once */
 };
 
 typedef struct dis__cuda_session {
