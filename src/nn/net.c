@@ -35,7 +35,7 @@ void dis__net_destroy(dis__net *net)
     dis__free(net->pieces);
     dis__feeds_free(net);
     void *const memory[] = {net->param_arena, net->grad_arena, net->state_arena, net->work_arena,
-                            net->int_arena,   net->squares,    net->scalars};
+                            net->int_arena,   net->squares,    net->scalars,     net->kept_arena};
     for (size_t i = 0; i < sizeof memory / sizeof *memory; i++) net->device->release(net->session, memory[i]);
     net->device->close(net->session);
     dis__free(net->heads_now);

@@ -363,6 +363,11 @@ const dis__param_info *dis__net_param(const dis__net *net, size_t param);
 size_t dis__net_find_param(const dis__net *net, const char *name); /* SIZE_MAX: not there */
 dis_status dis__param_get(const dis__net *net, size_t param, double *x);
 dis_status dis__param_get_floats(const dis__net *net, size_t param, float *x);
+/* A copy of all parameters as they are, on a device whose memory is not the host's. false: it has no room for it, and
+ * nothing is kept. */
+bool dis__net_keep_params(dis__net *net);
+/* That copy and the parameters change places, to be read: to be called twice, with nothing run or written between. */
+void dis__net_show_kept(dis__net *net);
 dis_status dis__param_get_grad(const dis__net *net, size_t param, double *x);
 dis_status dis__param_put(dis__net *net, size_t param, const double *x);
 /* All of it. A net that never trains may use x where it lies, so that must last as long as the net. */

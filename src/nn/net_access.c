@@ -149,6 +149,30 @@ dis_status dis__param_get_floats(const dis__net *net, size_t param, float *x)
     return DIS_OK;
 }
 
+bool dis__net_keep_params(dis__net *net)
+{
+    enum { SHARE = 4 }; /* of the free memory, one in so many */
+    const dis__device *d = net->device;
+    const size_t bytes = net->n_numbers * dis__real(net, DIS_ROLE_PARAM);
+    void *at = net->kept_arena;
+    if (d->shares) return false;
+    if (!at && d->fits(net->session, net->ctx, dis__size(bytes, SHARE, 0), "a copy of parameters") != DIS_OK)
+        return false;
+    if (!at && d->allocate(net->session, DIS_MEMORY_OTHER, bytes, false, &at) != DIS_OK) return false;
+    net->kept_arena = at;
+    const size_t n = bytes / dis__real(net, DIS_ROLE_VALUE); /* bytes are copied as they are */
+    const dis__copy_columns_args copy = {
+        .n_rows = 1, .from = net->param_arena, .to = at, .from_ld = 1, .to_ld = 1, .width = n};
+    return dis__op_run(net, DIS_OP_copy_columns, &copy) == DIS_OK;
+}
+
+void dis__net_show_kept(dis__net *net)
+{
+    char *const shown = net->param_arena;
+    net->param_arena = net->kept_arena;
+    net->kept_arena = shown;
+}
+
 dis_status dis__param_get_grad(const dis__net *net, size_t param, double *x)
 {
     const dis__param *p = &net->params[param];

@@ -152,6 +152,7 @@ struct dis__net {
     size_t squared;   /* while a step goes backward: gradients from here on are part of the norm already */
     /* Device memory. */
     char *param_arena, *grad_arena, *state_arena;
+    char *kept_arena; /* parameters as they were (dis__net_keep_params); NULL: none were kept */
     int n_states;
     char *work_arena;
     int32_t *int_arena;

@@ -421,7 +421,6 @@ static dis_status run_step(dis__net *net, bool update)
 dis_status dis__net_train(dis__net *net, double rate, bool update)
 {
     if (!net->training_plan) return dis__fail(DIS_EBUG, "training a net that was planned for forward only");
-    bool replayed = false;
     net->training = true;
     net->pass++;
     set_step(net, rate);

@@ -200,6 +200,24 @@ static dis_status judge_once(dis__training *t, dis_context *ctx, dis_epoch *e)
     return DIS_OK;
 }
 
+/* The numbers of the best epoch so far: on the device until they are asked for, where they can stay there. */
+static dis_status keep_best(dis__training *t)
+{
+    t->best_unsaved = true;
+    t->best_there = dis__net_keep_params(t->model_net.net);
+    return t->best_there ? DIS_OK : dis__weights_take(t->model_net.net, &t->model->weights);
+}
+
+static dis_status fetch_best(dis__training *t)
+{
+    if (!t->best_there) return DIS_OK;
+    t->best_there = false;
+    dis__net_show_kept(t->model_net.net);
+    const dis_status status = dis__weights_take(t->model_net.net, &t->model->weights);
+    dis__net_show_kept(t->model_net.net);
+    return status;
+}
+
 /* A stop between steps leaves a checkpoint, but for ranks, which are ended where they are; other failures do not. */
 static dis_status stop_here(dis__training *t, dis_status status)
 {
@@ -224,10 +242,8 @@ static dis_status end_epoch(dis__training *t, dis_context *ctx)
     const double best = model->epoch[model->best_epoch].dev;
     const bool better = !t->q || first || isnan(best) || (t->higher ? e->dev > best : e->dev < best);
     if (better) model->best_epoch = t->at.epoch;
-    if (better && t->q) { /* without a development set the last epoch's numbers are the model's, and the net has them */
-        DIS_TRY(dis__weights_take(t->model_net.net, &model->weights));
-        t->best_unsaved = true;
-    }
+    /* Without a development set the last epoch's numbers are the model's, and the net has them. */
+    if (better && t->q) DIS_TRY(keep_best(t));
     t->at = (dis__place){.epoch = t->at.epoch + 1};
     return t->o->folder && t->comm->rank == 0 && dis__training_save_due(t) ? dis__training_save(t) : DIS_OK;
 }
@@ -296,7 +312,8 @@ static dis_status work(dis__training *t, dis_context *ctx, const dis_examples *t
     if (dis__comm_is_shared(t->comm)) snprintf(t->model->sums_by, sizeof t->model->sums_by, "%s", by);
     dis__training_begin(t);
     DIS_TRY(epochs(t, ctx));
-    if (!t->q) { /* otherwise the best epoch's numbers were taken when it ended */
+    DIS_TRY(fetch_best(t));
+    if (!t->q) { /* otherwise the best epoch's numbers were kept when it ended */
         dis__net_finish(t->model_net.net);
         DIS_TRY(dis__weights_take(t->model_net.net, &t->model->weights));
     }

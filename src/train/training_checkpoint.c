@@ -114,6 +114,12 @@ static dis_status save_best(dis__training *t)
     if (t->at.batch == 0 && t->model->best_epoch + 1 == t->at.epoch) return write_best(t);
     dis__weights now = {0};
     dis_status status;
+    if (t->best_there) {
+        dis__net_show_kept(t->model_net.net);
+        status = write_best(t);
+        dis__net_show_kept(t->model_net.net);
+        return status;
+    }
     DIS_TRY_GOTO(status, dis__weights_take(t->model_net.net, &now), end);
     DIS_TRY_GOTO(status, dis__weights_give(&t->model->weights, t->model_net.net), end);
     DIS_TRY_GOTO(status, write_best(t), end);
