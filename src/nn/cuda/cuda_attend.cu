@@ -1,10 +1,8 @@
-/* Attention within packed rows (nn/loops/attend_loops.h): spans, dropout, and kernels for any number of channels and
- * both types. One warp per query (or key), 32 keys (or queries) at a time: each lane has the score of one, then the
- * lanes share out the channels. The fast kernels are in cuda_attend_mma.cu. */
+/* Attention within packed rows (nn/loops/attend_loops.h): the spans of rows and the bits of dropout, which are found
+ * before, and the operations; kernels are in cuda_attend_mma.cu and cuda_attend_plain.cu. */
 #include "nn/cuda/cuda_attend.cuh"
 
-enum { WARPS = 4, CHANNELS = 8 }; /* lanes have up to 8 channels each */
-enum { MANY_BLOCKS = 8192 };      /* of dropout: they are drawn beside the product that makes qkv; fewer: long before */
+enum { MANY_BLOCKS = 8192 }; /* of dropout: they are drawn beside the product that makes qkv; fewer: long before */
 
 /* ---- spans and dropout ---- */
 
@@ -139,72 +137,7 @@ static attend_call call_of(const dis__attend_args *a)
     return c;
 }
 
-/* ---- any channels ---- */
-
-/* Whether a pair counts; both are within the query's row. */
-__device__ __forceinline__ bool counts(const dis__attend_args &a, int query, int key)
-{
-    const int apart = query > key ? query - key : key - query;
-    return (!a.mask || a.mask[key]) && (!a.window || (size_t)apart <= a.window);
-}
-
-__device__ __forceinline__ float bias_of(const dis__attend_args &a, int head, int query, int key)
-{
-    if (!a.bias) return 0;
-    return ((const float *)a.bias)[(size_t)a.bucket[(int)a.longest - 1 + key - query] * a.n_heads + head];
-}
-
-__device__ __forceinline__ bool dropped(const attend_call &c, uint64_t base, int key)
-{
-    const uint64_t e = base + (uint64_t)key;
-    return c.bits && (c.bits[e >> 5] >> (e & 31) & 1);
-}
-
-template <class T> __global__ void __launch_bounds__(WARPS * 32) attend_kernel(const __grid_constant__ attend_call call)
-{
-    const dis__attend_args &a = call.a;
-    const int lane = threadIdx.x & 31, head = blockIdx.y;
-    const size_t query = (size_t)blockIdx.x * WARPS + (threadIdx.x >> 5);
-    if (query >= a.n_tokens) return;
-    const size_t d = a.channels / a.n_heads, ld = 3 * a.channels;
-    const int2 span = call.span[query];
-    const T *qkv = (const T *)a.qkv + head * d, *q = qkv + query * ld;
-    const uint64_t base = drop_base(a, head, (int)query, span);
-    float max = -INFINITY, sum = 0, y[CHANNELS] = {0};
-    for (int k0 = span.x; k0 < span.y; k0 += 32) {
-        const int key = k0 + lane;
-        const bool here = key < span.y && counts(a, (int)query, key);
-        float score = -INFINITY;
-        if (here)
-            score = dot_of(q, qkv + a.channels + key * ld, d) * (float)a.scale + bias_of(a, head, (int)query, key);
-        const float top = fmaxf(max, warp_max(score));
-        if (top == -INFINITY) continue;
-        const float shrink = expf(max - top), p = here ? expf(score - top) : 0;
-        const float kept = dropped(call, base, key) ? 0 : p;
-        sum = sum * shrink + warp_sum(p);
-        max = top;
-#pragma unroll
-        for (int g = 0; g < CHANNELS; g++) y[g] *= shrink;
-        for (int k = 0; k < 32 && k0 + k < span.y; k++) {
-            const float share = __shfl_sync(0xffffffffu, kept, k);
-            const T *v = qkv + 2 * a.channels + (k0 + k) * ld;
-#pragma unroll
-            for (int g = 0; g < CHANNELS; g++)
-                if (g * 32 + lane < d) y[g] += share * as_float(v[g * 32 + lane]);
-        }
-    }
-    const float scale = sum > 0 ? (call.bits ? call.keep : 1) / sum : 0;
-#pragma unroll
-    for (int g = 0; g < CHANNELS; g++)
-        if (g * 32 + lane < d) ((T *)a.y)[query * a.channels + head * d + g * 32 + lane] = from_float<T>(y[g] * scale);
-    if (lane == 0) ((float *)a.log_sum)[query * a.n_heads + head] = sum > 0 ? max + logf(sum) : 0;
-}
-
-template <class T> __device__ __forceinline__ void store_grad(const dis__attend_args &a, size_t at, float x)
-{
-    T *to = (T *)a.d_qkv + at;
-    *to = from_float<T>(a.add ? as_float(*to) + x : x);
-}
+/* ---- sums of dy y ---- */
 
 /* The sums of dy y of each token and head: what softmax's gradient subtracts. Eight lanes have DELTAS of them. */
 enum { DELTAS = 4 };
@@ -242,116 +175,7 @@ __global__ void __launch_bounds__(256)
     }
 }
 
-/* dq of a tile of queries; with parts, the gradients of scores are summed by distance, each warp for itself, then by
- * bucket. */
-template <class T>
-__global__ void __launch_bounds__(WARPS * 32) attend_dq_kernel(const __grid_constant__ attend_call call)
-{
-    extern __shared__ float by_distance[]; /* (warps, 2 longest - 1) */
-    const dis__attend_args &a = call.a;
-    const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, head = blockIdx.y, n_warps = blockDim.x / 32;
-    const size_t d = a.channels / a.n_heads, ld = 3 * a.channels, n_distances = 2 * a.longest - 1;
-    float *mine = by_distance + warp * n_distances;
-    for (size_t k = lane; call.parts && k < n_distances; k += 32) mine[k] = 0;
-    __syncwarp();
-    const T *qkv = (const T *)a.qkv + head * d;
-    for (int i = warp; i < ATTEND_TILE; i += n_warps) {
-        const size_t query = (size_t)blockIdx.x * ATTEND_TILE + i;
-        if (query >= a.n_tokens) break;
-        const int2 span = call.span[query];
-        const T *q = qkv + query * ld, *dy = (const T *)a.dy + query * a.channels + head * d;
-        const uint64_t base = drop_base(a, head, (int)query, span);
-        const float log_sum = ((const float *)a.log_sum)[query * a.n_heads + head];
-        const float delta = call.delta[query * a.n_heads + head];
-        float dq[CHANNELS] = {0};
-        for (int k0 = span.x; k0 < span.y; k0 += 32) {
-            const int key = k0 + lane;
-            float ds = 0;
-            if (key < span.y && counts(a, (int)query, key)) {
-                const T *k = qkv + a.channels + key * ld;
-                const float score = dot_of(q, k, d) * (float)a.scale + bias_of(a, head, (int)query, key);
-                float dp = dot_of(dy, k + a.channels, d);
-                dp = dropped(call, base, key) ? 0 : call.bits ? dp * call.keep : dp;
-                ds = expf(score - log_sum) * (dp - delta);
-                if (call.parts) mine[a.longest - 1 + key - query] += ds;
-            }
-            __syncwarp();
-            for (int k = 0; k < 32 && k0 + k < span.y; k++) {
-                const float g = __shfl_sync(0xffffffffu, ds, k) * (float)a.scale;
-                const T *row = qkv + a.channels + (k0 + k) * ld;
-#pragma unroll
-                for (int c = 0; c < CHANNELS; c++)
-                    if (c * 32 + lane < d) dq[c] += g * as_float(row[c * 32 + lane]);
-            }
-        }
-#pragma unroll
-        for (int c = 0; c < CHANNELS; c++)
-            if (a.d_qkv && c * 32 + lane < d) store_grad<T>(a, query * ld + head * d + c * 32 + lane, dq[c]);
-    }
-    if (!call.parts) return;
-    __syncthreads();
-    for (size_t b = warp; b < a.n_buckets; b += n_warps) {
-        float sum = 0;
-        for (size_t k = lane; k < n_distances; k += 32)
-            if ((size_t)a.bucket[k] == b)
-                for (int w = 0; w < n_warps; w++) sum += by_distance[w * n_distances + k];
-        sum = warp_sum(sum);
-        if (lane == 0) call.parts[((size_t)blockIdx.x * a.n_buckets + b) * a.n_heads + head] = sum;
-    }
-}
-
-/* dk and dv: one warp per key. */
-template <class T>
-__global__ void __launch_bounds__(WARPS * 32) attend_dkv_kernel(const __grid_constant__ attend_call call)
-{
-    const dis__attend_args &a = call.a;
-    const int lane = threadIdx.x & 31, head = blockIdx.y;
-    const size_t key = (size_t)blockIdx.x * WARPS + (threadIdx.x >> 5);
-    if (key >= a.n_tokens) return;
-    const size_t d = a.channels / a.n_heads, ld = 3 * a.channels;
-    const int2 span = call.span[key];
-    const T *qkv = (const T *)a.qkv + head * d, *k = qkv + a.channels + key * ld, *v = k + a.channels;
-    const T *dys = (const T *)a.dy + head * d;
-    float dk[CHANNELS] = {0}, dv[CHANNELS] = {0};
-    for (int q0 = span.x; q0 < span.y; q0 += 32) {
-        const int query = q0 + lane;
-        float ds = 0, p = 0;
-        if (query < span.y && counts(a, query, (int)key)) {
-            const T *q = qkv + query * ld, *dy = dys + query * a.channels;
-            const float score = dot_of(q, k, d) * (float)a.scale + bias_of(a, head, query, (int)key);
-            const bool out = dropped(call, drop_base(a, head, query, span), (int)key);
-            const float keep = call.bits ? call.keep : 1, dp = out ? 0 : dot_of(dy, v, d) * keep;
-            p = expf(score - ((const float *)a.log_sum)[query * a.n_heads + head]);
-            ds = p * (dp - call.delta[query * a.n_heads + head]) * (float)a.scale;
-            p = out ? 0 : p * keep;
-        }
-        for (int i = 0; i < 32 && q0 + i < span.y; i++) {
-            const float g = __shfl_sync(0xffffffffu, ds, i), share = __shfl_sync(0xffffffffu, p, i);
-            const T *q = qkv + (q0 + i) * ld, *dy = dys + (q0 + i) * a.channels;
-#pragma unroll
-            for (int c = 0; c < CHANNELS; c++)
-                if (c * 32 + lane < d) {
-                    dk[c] += g * as_float(q[c * 32 + lane]);
-                    dv[c] += share * as_float(dy[c * 32 + lane]);
-                }
-        }
-    }
-#pragma unroll
-    for (int c = 0; c < CHANNELS; c++)
-        if (c * 32 + lane < d) {
-            store_grad<T>(a, key * ld + a.channels + head * d + c * 32 + lane, dk[c]);
-            store_grad<T>(a, key * ld + 2 * a.channels + head * d + c * 32 + lane, dv[c]);
-        }
-}
-
 /* ---- operations ---- */
-
-static cudaError_t too_wide(dis__cuda_session *s)
-{
-    snprintf(s->why, sizeof s->why, "attention with more than %d channels per head, or biases over too long rows",
-             CHANNELS * 32);
-    return cudaErrorNotSupported;
-}
 
 static prelude_call prelude_of(const dis__cuda_session *s, const attend_call *c)
 {
@@ -371,7 +195,6 @@ cudaError_t dis__cuda_attend(dis__cuda_session *s, const void *args)
 {
     const dis__attend_args *a = (const dis__attend_args *)args;
     if (a->n_tokens == 0 || a->n_rows == 0) return cudaSuccess;
-    if (a->channels / a->n_heads > CHANNELS * 32) return too_wide(s);
     const attend_call c = call_of(a);
     const prelude_call p = prelude_of(s, &c);
     const uint64_t warps = (p.n_blocks + p.run - 1) / p.run;
@@ -385,24 +208,7 @@ cudaError_t dis__cuda_attend(dis__cuda_session *s, const void *args)
     if (error == cudaSuccess && beside) error = dis__cuda_twin_done(s);
     if (error == cudaSuccess && ahead) error = dis__cuda_ahead_done(s);
     if (error != cudaSuccess || dis__cuda_attend_mma(s, &c, &error)) return error;
-    const dim3 grid(grid_of(a->n_tokens, WARPS), (unsigned)a->n_heads);
-    DIS_CUDA_BY_VALUE(s, attend_kernel<T><<<grid, WARPS * 32, 0, s->stream>>>(c));
-    return cudaGetLastError();
-}
-
-template <class T> static cudaError_t plain_grad(dis__cuda_session *s, const attend_call *c)
-{
-    const dis__attend_args *a = &c->a;
-    const size_t of_warp = c->parts ? (2 * a->longest - 1) * sizeof(float) : 0;
-    const int warps = of_warp * WARPS <= s->shared / 2 ? WARPS : 1;
-    if (of_warp * warps > s->shared) return too_wide(s);
-    const cudaError_t error = allow_shared(s, (const void *)attend_dq_kernel<T>, of_warp * warps);
-    if (error != cudaSuccess) return error;
-    const dim3 tiles((unsigned)attend_tiles(a), (unsigned)a->n_heads);
-    const dim3 keys(grid_of(a->n_tokens, WARPS), (unsigned)a->n_heads);
-    attend_dq_kernel<T><<<tiles, warps * 32, of_warp * warps, s->stream>>>(*c);
-    if (a->d_qkv) attend_dkv_kernel<T><<<keys, WARPS * 32, 0, s->stream>>>(*c);
-    return cudaGetLastError();
+    return dis__cuda_attend_plain(s, &c);
 }
 
 cudaError_t dis__cuda_attend_grad(dis__cuda_session *s, const void *args)
@@ -418,8 +224,7 @@ cudaError_t dis__cuda_attend_grad(dis__cuda_session *s, const void *args)
                                                                                           (const T *)a->dy, n, d, packs,
                                                                                           (float *)s->scratch)));
     cudaError_t error = cudaGetLastError();
-    if (error == cudaSuccess && !dis__cuda_attend_grad_mma(s, &c, &error))
-        DIS_CUDA_BY_VALUE(s, error = plain_grad<T>(s, &c));
+    if (error == cudaSuccess && !dis__cuda_attend_grad_mma(s, &c, &error)) error = dis__cuda_attend_grad_plain(s, &c);
     if (error != cudaSuccess || !a->d_bias) return error;
     return dis__cuda_sum_rows(s, c.parts, attend_tiles(a), a->n_buckets * a->n_heads, (float *)a->d_bias);
 }

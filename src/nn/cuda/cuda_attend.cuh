@@ -37,5 +37,8 @@ static inline size_t attend_tiles(const dis__attend_args *a)
 /* Kernels with tensor cores, for bfloat16 and heads of 32 or 64 channels; false: not for these arguments. */
 bool dis__cuda_attend_mma(dis__cuda_session *s, const attend_call *c, cudaError_t *error);
 bool dis__cuda_attend_grad_mma(dis__cuda_session *s, const attend_call *c, cudaError_t *error);
+/* For the others. */
+cudaError_t dis__cuda_attend_plain(dis__cuda_session *s, const attend_call *c);
+cudaError_t dis__cuda_attend_grad_plain(dis__cuda_session *s, const attend_call *c);
 
 #endif

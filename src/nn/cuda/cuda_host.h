@@ -12,6 +12,13 @@ extern "C" {
 dis_status dis__cuda_status(dis__cuda_session *s, cudaError_t error, const char *doing);
 
 size_t dis__cuda_plan(void *session, dis__op op, const void *args);
+dis_status dis__cuda_run(void *session, dis__op op, const void *args);
+
+static inline bool dis__cuda_within(const dis__cuda_region *r, const void *p)
+{
+    const char *at = (const char *)p;
+    return r->at && at >= r->at && at < r->at + r->bytes;
+}
 
 /* Copies through pinned memory, so that the host goes on while numbers are on their way. */
 dis_status dis__cuda_copies_open(dis__cuda_session *s);
