@@ -135,6 +135,7 @@ typedef struct {
     size_t n;
     const char *x_title;
     const char *value_name, *mean_name, *other_name; /* ours, for the legend */
+    double least, most; /* values that there can be: room around a single one ends there; both 0: any */
 } dis__points;
 /* The axis spans what is there; it need not go to 0, since nothing is drawn by its length. */
 void dis__chart_points(dis__markup *m, const dis__points *p, const dis__markup *name);

@@ -43,7 +43,12 @@ static dis__scale scale_of(const dis__points *p, int ticks)
         for (size_t k = 0; k < r->n; k++) widen(r->value[k], &low, &high);
     }
     if (low > high) low = 0, high = 1;
-    if (high - low < 1e-9 * fmax(1, fabs(high))) low -= .05 * fmax(.1, fabs(low)), high += .05 * fmax(.1, fabs(high));
+    if (high - low < 1e-9 * fmax(1, fabs(high))) {
+        const double x = low, room = .05 * fmax(.1, fabs(x));
+        const bool any = p->least == p->most;
+        low = any ? x - room : fmax(x - room, p->least);
+        high = any ? x + room : fmin(x + room, p->most);
+    }
     return dis__scale_nice(low, high, ticks, false);
 }
 

@@ -132,6 +132,8 @@ static void put_shown(dis__markup *m, const char *text, size_t n, size_t max, bo
         const uint32_t c = length ? code_point(text + i, length) : 0xFFFD;
         if (c == '\n' || c == '\r' || c == '\t')
             dis__put(m, " ");
+        else if (c == ' ' && i > 0 && i + 1 < n && text[i - 1] >= '0' && text[i - 1] <= '9' && text[i + 1] == '%')
+            dis__put(m, "\xC2\xA0"); /* a line does not break within "27 %" */
         else if (length == 0)
             dis__put(m, "\xEF\xBF\xBD");
         else if (is_invisible(c))

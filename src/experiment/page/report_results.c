@@ -224,7 +224,11 @@ static dis_status measure(dis__experiment_page *p, size_t first, size_t end, siz
         if (strcmp(metric->better, "higher") == 0 || strcmp(metric->better, "lower") == 0)
             dis__putf(&f.caption, "%s is better; the best is in bold.",
                       strcmp(metric->better, "higher") == 0 ? "Higher" : "Lower");
+        double least, most;
+        dis_eval_range(p->e->plan->measure[m].metric, &least, &most);
         const dis__points points = {.row = row,
+                                    .least = least,
+                                    .most = most,
                                     .n = n,
                                     .x_title = axis,
                                     .value_name = "single seeds",
