@@ -43,7 +43,7 @@ if(DIS_CUDA_SEEN)
   target_sources(dissent_cuda PRIVATE ${CMAKE_SOURCE_DIR}/tests/cuda_seen.c)
   set_source_files_properties(${CMAKE_SOURCE_DIR}/tests/cuda_seen.c PROPERTIES COMPILE_OPTIONS "-Wno-reserved-identifier")
   target_link_options(dissent_cuda PRIVATE
-    "LINKER:--wrap=__cudaRegisterFunction,--wrap=__cudaGetKernel,--wrap=cudaLaunchKernelExC")
+    "LINKER:--wrap=__cudaRegisterFunction,--wrap=__cudaGetKernel,--wrap=cudaLaunchKernelExC,--wrap=cudaGraphAddKernelNode")
 endif()
 target_compile_options(dissent_cuda PRIVATE "$<$<COMPILE_LANGUAGE:C>:${DIS_FLAGS}>"
   "$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra,-Wno-unused-parameter;--expt-relaxed-constexpr>")

@@ -7,9 +7,9 @@
 #
 # memcheck runs with cuBLASLt and cuDNN, whose own kernels are left out. racecheck and initcheck run with kernels of our own in their
 # place (DIS_CUDA_PLAIN): what is asked is whether ours are right, and initcheck does not see what copies by tensor maps write (a known
-# limitation in its release notes), so that whatever reads it would be reported; each case runs once, in training. racecheck looks at
-# the plain products that stand in for the libraries' in every fifth process of layers alone: they take most of the time, and are the
-# same in every net. Of each tool the long processes come first. A line per process as it ends; at the end how many nets and kernels
+# limitation in its release notes), so that whatever reads it would be reported; each case runs once, the large ones in training.
+# racecheck looks at the plain products that stand in for the libraries' in the first process of layers alone: they take most of the
+# time, and are the same in every net. Of each tool the long processes come first. A line per process as it ends; at the end how many nets and kernels
 # each tool saw, and the kernels that no tool saw. FOLDER (by default a new one) keeps the logs.
 # LIMIT: seconds for a process, 600 by default. TOOLS: "memcheck racecheck initcheck". END: nothing is begun after so many seconds
 # since 1970, and what runs is ended then. ONLY: a pattern of grep for lines of the list, such as "racecheck test_cuda many".
@@ -29,7 +29,8 @@ one() { # TOOL PROGRAM ARGUMENT...
     left_out=
     case $name in
     memcheck.*) left_out="nvjet cutlass xmma cublas cudnn" ;;
-    racecheck.test_cuda.layers.0_* | racecheck.test_cuda.layers.*[05]_*) ;;
+    racecheck.test_cuda.layers.0_*) ;;
+    racecheck.test_cuda.layers.*) left_out=dis__cuda_product_args ;;
     racecheck.*) left_out=plain_kernel ;;
     esac
     [ "$tool" != racecheck ] || how="$how --racecheck-num-workers 1" # as many as there are processors run side by side
@@ -71,14 +72,14 @@ parts() { # TOOL TEST PARTS HOW [NUMBER...]
 for tool in $tools; do
     much=once
     [ "$tool" != memcheck ] || much=brief
-    echo "$tool test_em_cuda"
-    parts "$tool" steps 51 once 0 5 11 17 22 28 34 39 45 # what the optimiser runs, and what only recorded steps have
-    parts "$tool" layers 15 $much
+    for i in 2 0 1 3 4 5 6 7; do echo "$tool test_em_cuda $i/8"; done
+    parts "$tool" layers 23 $much
     if [ "$tool" = memcheck ]; then
-        parts "$tool" many 10 $much
-    else # sizes that differ in a few rows run once: 12, 14, 15 and 17 have nothing
-        parts "$tool" many 30 $much 29 28 27 3 9 18 20 21 25 26 13 16 5 11 4 10 6 23 0 24 7 8 22 19 2 1
+        parts "$tool" many 11 $much
+    else # of sizes that take the same ways one runs: 12, 14, 15, 17 and some from 28 on have nothing
+        parts "$tool" many 33 $much 30 27 26 25 23 6 3 9 0 21 22 20 18 7 13 5 4 24 19 11 10 8 2 16 1
     fi
+    parts "$tool" steps 51 once 0 11 17 5 45 22 39 34 28 # what the optimiser runs, and what only recorded steps have
     echo "$tool test_cuda by_index 0/1 once"
     echo "$tool test_cuda optimizers 0/1 once"
     echo "$tool test_bootstrap_cuda"

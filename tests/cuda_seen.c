@@ -52,6 +52,17 @@ cudaError_t __wrap_cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const v
     return __real_cudaLaunchKernelExC(config, function, args);
 }
 
+cudaError_t __real_cudaGraphAddKernelNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *before,
+                                          size_t n, const struct cudaKernelNodeParams *params);
+cudaError_t __wrap_cudaGraphAddKernelNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *before,
+                                          size_t n, const struct cudaKernelNodeParams *params);
+cudaError_t __wrap_cudaGraphAddKernelNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *before,
+                                          size_t n, const struct cudaKernelNodeParams *params)
+{
+    seen(params->func);
+    return __real_cudaGraphAddKernelNode(node, graph, before, n, params);
+}
+
 __attribute__((destructor)) static void tell(void)
 {
     const char *path = getenv("DISSENT_SEEN");

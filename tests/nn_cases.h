@@ -94,6 +94,7 @@ static const nn_case nn_cases[] = {
     CASE(conv_odd),
     CASE(shortcut),
     CASE(batchnorm),
+    CASE(batchnorm_odd),
     LARGE(batchnorm_wide),
     LARGE(tagger_encoder),
     LARGE(tagger_additive),
@@ -124,7 +125,8 @@ static const struct {
     {LARGE(conv_64), {{1, 1, 1}, {3, 1, 1}, {40, 1, 1}}},
     {LARGE(conv_weights), {{1, 1, 1}, {3, 1, 1}, {21, 1, 1}}},
     {LARGE(batchnorm_many), {{11, 1, 1}, {3799, 1, 1}, {NN_MANY_IMAGES, 1, 1}}},
-    {LARGE(recurrent_units), {{3, 2, 1}, {70, 3, 1}, {200, 5, 1}}},
+    {LARGE(lstm_units), {{3, 2, 1}, {70, 3, 1}, {200, 5, 1}}},
+    {LARGE(gru_units), {{3, 2, 1}, {70, 3, 1}, {200, 5, 1}}},
 };
 enum { NN_MANY = sizeof nn_many / sizeof *nn_many };
 

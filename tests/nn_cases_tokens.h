@@ -64,16 +64,17 @@ RECURRENT_WIDE(lstm, DIS_CELL_LSTM)
 RECURRENT_WIDE(gru, DIS_CELL_GRU)
 
 /* More units that devices have special ways for. */
-static void case_recurrent_units(nn_net *f)
-{
-    more_rows(f);
-    const int n = lengths(f), x = sequence(f, 5);
-    const int all[] = {dis__layer_recurrent(f->net, "a", DIS_CELL_LSTM, x, n, 128, false, 1, 0),
-                       dis__layer_recurrent(f->net, "b", DIS_CELL_LSTM, x, n, 256, false, 1, 0),
-                       dis__layer_recurrent(f->net, "c", DIS_CELL_GRU, x, n, 128, false, 1, 0),
-                       dis__layer_recurrent(f->net, "d", DIS_CELL_GRU, x, n, 256, false, 1, 0)};
-    above(f, dis__layer_pool(f->net, dis__layer_concat(f->net, all, 4), n, DIS_POOL_MEAN));
-}
+#define RECURRENT_UNITS(name, cell)                                                                       \
+    static void case_##name##_units(nn_net *f)                                                            \
+    {                                                                                                     \
+        more_rows(f);                                                                                     \
+        const int n = lengths(f), x = sequence(f, 5);                                                     \
+        const int y = dis__layer_recurrent(f->net, "one", cell, x, n, 128, false, 1, 0);                  \
+        const int z = dis__layer_recurrent(f->net, "two", cell, x, n, 256, false, 1, 0);                  \
+        above(f, dis__layer_pool(f->net, dis__layer_concat(f->net, (int[]){y, z}, 2), n, DIS_POOL_MEAN)); \
+    }
+RECURRENT_UNITS(lstm, DIS_CELL_LSTM)
+RECURRENT_UNITS(gru, DIS_CELL_GRU)
 
 static void case_attention(nn_net *f)
 {

@@ -121,6 +121,14 @@ static void case_batchnorm(nn_net *f)
     above(f, dis__layer_pool(f->net, z, DIS_NONE, DIS_POOL_MEAN));
 }
 
+static void case_batchnorm_odd(nn_net *f)
+{
+    const int x = image(f, 7), y = dis__layer_batchnorm(f->net, "norm", x, DIS_NONE, DIS_ACT_RELU);
+    const int z = dis__layer_batchnorm(f->net, "norm2", dis__layer_linear(f->net, "mid", y, 7, DIS_ACT_NONE), DIS_NONE,
+                                       DIS_ACT_TANH);
+    above(f, dis__layer_pool(f->net, z, DIS_NONE, DIS_POOL_MEAN));
+}
+
 static void case_batchnorm_wide(nn_net *f)
 {
     const int x = image(f, 72), y = dis__layer_batchnorm(f->net, "norm", x, DIS_NONE, DIS_ACT_RELU);

@@ -178,10 +178,10 @@ static void many(void **state)
     size_t bad = 0;
     for (int c = 0; c < NN_MANY; c++)
         for (int s = 0; s < 3; s++) {
-            const bool alike = nn_many[c].size[0][0] >= 4096; /* all three sizes take the same ways */
-            if (!chosen(3 * c + s) || (once && alike && s != 1)) continue;
-            bad += one_case(&nn_many[c].net, nn_many[c].size[s], true, once && (alike || s > 0), worst);
-            if (!once) bad += one_case(&nn_many[c].net, nn_many[c].size[s], false, false, worst);
+            const bool large = nn_many[c].size[0][0] >= 4096, alike = large || nn_many[c].size[0][1] > 1;
+            if (!chosen(3 * c + s) || (once && alike && s != large)) continue; /* all sizes take the same ways */
+            bad += one_case(&nn_many[c].net, nn_many[c].size[s], true, once && (large || s > 0), worst);
+            if (!once || (s == 0 && !alike)) bad += one_case(&nn_many[c].net, nn_many[c].size[s], false, once, worst);
         }
     tell("large cases", NN_MANY, worst, bad);
 }

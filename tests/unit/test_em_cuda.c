@@ -45,8 +45,10 @@ static void many_items(void **state)
     dis_votes_destroy(votes);
 }
 
-int main(void)
+/* Argument: I/N, every N-th crowd from I on. */
+int main(int argc, char **argv)
 {
+    if (argc > 1 && (sscanf(argv[1], "%zu/%zu", &cases_first, &cases_apart) != 2 || cases_apart < 1)) return 2;
     const struct CMUnitTest tests[] = {cmocka_unit_test(as_on_the_processor), cmocka_unit_test(many_items)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
