@@ -609,24 +609,43 @@ static void lost_recording(void **state)
     }
 }
 
-/* More memory than there is: a sentence, and the device goes on. */
+static void wide_rows(dis__net *net)
+{
+    const int rows = dis__net_axis(net, 1 << 30), x = dis__net_reals(net, "x", dis__shape_rows(rows, 4096));
+    dis__head_soft(net, "head", dis__layer_linear(net, "l", x, 4096, DIS_ACT_NONE), NULL);
+}
+
+/* Kernels count places by 31 bits; there would be memory for them. */
+static void many_places(dis__net *net)
+{
+    const int rows = dis__net_axis(net, (1 << 21) + 1);
+    const int x = dis__net_reals(net, "x", (dis__shape){rows, DIS_NONE, 32, 32, 1});
+    dis__conv_options o = dis__conv_options_default();
+    o.out = o.kernel = 1;
+    dis__layer_conv(net, "c", x, DIS_NONE, &o);
+}
+
+/* More memory, or more to count, than there is: a sentence, and the device goes on. */
 static void out_of_memory(void **state)
 {
     (void)state;
-    for (size_t d = 0; cuda_at(d); d++) {
-        dis__net *net;
-        assert_int_equal(dis__net_create(cuda_at(d), 1, &net), DIS_OK);
-        const int rows = dis__net_axis(net, 1 << 30), x = dis__net_reals(net, "x", dis__shape_rows(rows, 4096));
-        dis__head_soft(net, "head", dis__layer_linear(net, "l", x, 4096, DIS_ACT_NONE), NULL);
-        assert_int_equal(dis__net_plan(net, NULL, NULL), DIS_ELIMIT);
-        assert_non_null(strstr(dis_last_error(), "of the memory of device cuda:"));
-        dis__net_destroy(net);
-        const nn_case small = {"linear", case_linear, false};
-        size_t n;
-        double *after = results(&small, cuda_at(d), nn_sizes[1], true, &n);
-        assert_non_null(after);
-        free(after);
-    }
+    static void (*const builders[])(dis__net * net) = {wide_rows, many_places};
+    dis__plan_options predicts = dis__plan_options_default();
+    predicts.training = false;
+    for (size_t d = 0; cuda_at(d); d++)
+        for (size_t i = 0; i < 2; i++) {
+            dis__net *net;
+            assert_int_equal(dis__net_create(cuda_at(d), 1, &net), DIS_OK);
+            builders[i](net);
+            assert_int_equal(dis__net_plan(net, NULL, i ? &predicts : NULL), DIS_ELIMIT);
+            assert_non_null(strstr(dis_last_error(), "of the memory of device cuda:"));
+            dis__net_destroy(net);
+            const nn_case small = {"linear", case_linear, false};
+            size_t n;
+            double *after = results(&small, cuda_at(d), nn_sizes[1], true, &n);
+            assert_non_null(after);
+            free(after);
+        }
 }
 
 /* Arguments: a pattern of tests' names; I/N: every N-th case from I on; brief or once. */
