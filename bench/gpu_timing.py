@@ -17,9 +17,9 @@ def alone():
         yield
 
 
-def timed(step, groups, group):
+def timed(step, groups, group, before=8):
     """Milliseconds of a step: the median over groups of so many steps with one wait each, some steps before."""
-    for _ in range(8):
+    for _ in range(before):
         step()
     torch.cuda.synchronize()
     took = []
@@ -32,7 +32,8 @@ def timed(step, groups, group):
     return statistics.median(took)
 
 
-def recorded(step):
+def recorded(step, pool=None):
+    """A graph of a step; graphs that are replayed one behind the other may share their memory, a pool."""
     side = torch.cuda.Stream()
     side.wait_stream(torch.cuda.current_stream())
     with torch.cuda.stream(side):
@@ -40,7 +41,7 @@ def recorded(step):
             step()
     torch.cuda.current_stream().wait_stream(side)
     graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
+    with torch.cuda.graph(graph, pool=pool):
         step()
     return graph.replay
 

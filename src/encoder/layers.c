@@ -7,9 +7,9 @@
 #include <string.h>
 
 enum { FARTHEST = 128 }; /* MPNet: from there on distances share a bucket */
-/* Predictions have multiples of so many texts on GPUs: there are few sizes, and products of fewer rows have other bytes
- * there. */
-enum { ROWS = 256 };
+/* Predictions have multiples of so many texts and tokens on GPUs: there are few sizes, and products of fewer rows have
+ * other bytes there. */
+enum { MULTIPLE = 256 };
 
 bool dis__encoder_lora_parts(const dis__encoder_lora *lora, size_t layer, const char *name, size_t width,
                              dis__low_rank_options *out)
@@ -98,8 +98,9 @@ dis_status dis__encoder_build(dis__net *net, const dis__encoder_config *c, const
     dis__encoder_net b = {.types = DIS_NONE, .first = limits->first && c->n_layers > 0};
     dis__attend_options attend = dis__attend_options_default();
     const double dropout = limits->dropout ? c->dropout : 0;
-    b.rows = limits->predicts ? dis__net_axis_rounded(net, limits->rows, ROWS) : dis__net_axis(net, limits->rows);
-    b.tokens = dis__net_axis_packed(net, limits->tokens);
+    b.rows = limits->predicts ? dis__net_axis_rounded(net, limits->rows, MULTIPLE) : dis__net_axis(net, limits->rows);
+    b.tokens = limits->predicts ? dis__net_axis_rounded(net, limits->tokens, MULTIPLE)
+                                : dis__net_axis_packed(net, limits->tokens);
     b.ids = dis__net_ints(net, "ids", b.tokens, DIS_NONE, 1);
     b.positions = dis__net_ints(net, "positions", b.tokens, DIS_NONE, 1);
     if (c->n_types) b.types = dis__net_ints(net, "types", b.tokens, DIS_NONE, 1);
@@ -113,7 +114,7 @@ dis_status dis__encoder_build(dis__net *net, const dis__encoder_config *c, const
     if (c->family->relative) attend.bias = dis__layer_table(net, "encoder.relative", c->n_buckets, c->n_heads);
     for (size_t l = 0; l < c->n_layers; l++) x = block(net, c, limits, l, x, &b, &attend, dropout);
     b.hidden = x;
-    const size_t room = dis__size(3, limits->tokens, dis__size(6, limits->rows, 4 + 2 * ROWS));
+    const size_t room = dis__size(3, limits->tokens, dis__size(6, limits->rows, 4 + 2 * MULTIPLE));
     DIS_TRY(dis__alloc_array(&b.room, room, sizeof *b.room));
     *out = b;
     return DIS_OK;
