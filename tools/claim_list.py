@@ -1,8 +1,8 @@
 """The claims of the four papers that tools/claims.py judges.
 
-A claim is (paper, claim, published, comparisons, remark). A remark that begins with "artefact" says that what decides is
-none of the method's doing: such a claim cannot be told. What a paper reports of single cells stands in experiments/*.yaml
-(`published`), where claims.py finds the published difference of two of them.
+A claim is (paper, claim, published, comparisons, remark). A remark that begins with "artefact" says that what decides
+is none of the method's doing: such a claim cannot be told. What a paper reports of single cells stands in
+experiments/*.yaml (`published`), where claims.py finds the published difference of two of them.
 """
 
 NEAR = {"macro_f1": 0.01, "calibrated_log_likelihood": 0.01}  # "near best": no more than this behind
@@ -10,7 +10,10 @@ NEAR = {"macro_f1": 0.01, "calibrated_log_likelihood": 0.01}  # "near best": no 
 
 def beats(file, better, worse, measure):
     """`better` is claimed to be better than each of `worse`."""
-    return [{"kind": "beats", "file": file, "one": better, "other": w, "measure": measure} for w in ([worse] if isinstance(worse, str) else worse)]
+    return [
+        {"kind": "beats", "file": file, "one": better, "other": w, "measure": measure}
+        for w in ([worse] if isinstance(worse, str) else worse)
+    ]
 
 
 def each_beats(file, better, worse, measure):
@@ -20,7 +23,17 @@ def each_beats(file, better, worse, measure):
 
 def near(file, one, others, measure):
     """`one` is claimed to be as good as the best of `others`, or nearly."""
-    return [{"kind": "near", "file": file, "one": one, "other": o, "measure": measure, "margin": NEAR[measure.partition(".")[2]]} for o in others]
+    return [
+        {
+            "kind": "near",
+            "file": file,
+            "one": one,
+            "other": o,
+            "measure": measure,
+            "margin": NEAR[measure.partition(".")[2]],
+        }
+        for o in others
+    ]
 
 
 def keeps(file, one, other, measure, margin):
@@ -30,12 +43,25 @@ def keeps(file, one, other, measure, margin):
 
 def right_alone(file, kurtosis, cells):
     """Where only the model with a second head is right, people agree more than where only the other is."""
-    return [{"kind": "right alone", "file": file, "one": c, "other": c.partition("+")[0], "kurtosis": kurtosis} for c in cells]
+    return [
+        {"kind": "right alone", "file": file, "one": c, "other": c.partition("+")[0], "kurtosis": kurtosis}
+        for c in cells
+    ]
 
 
 def labels_near(file, data, one, others):
     """Labels alone, nothing drawn: `one` is at least as often right as the best of `others`."""
-    return [{"kind": "labels", "file": file, "one": f"{d}: {one}", "other": [f"{d}: {o}" for o in others], "said": d, "measure": "test.accuracy"} for d in data]
+    return [
+        {
+            "kind": "labels",
+            "file": file,
+            "one": f"{d}: {one}",
+            "other": [f"{d}: {o}" for o in others],
+            "said": d,
+            "measure": "test.accuracy",
+        }
+        for d in data
+    ]
 
 
 SILVER = ["majority", "d&s"]
@@ -54,108 +80,375 @@ def heads(file, main, measures):
 
 
 def stems(main):
-    return heads("mtl-stemming", main, ["test.accuracy"]) + beats("mtl-stemming", f"{main}+inverse-kl", f"{main}+kl", "test.accuracy")
+    return heads("mtl-stemming", main, ["test.accuracy"]) + beats(
+        "mtl-stemming", f"{main}+inverse-kl", f"{main}+kl", "test.accuracy"
+    )
 
 
 def soft_against_hard(name, file, soft, hard, remark="", artefact=""):
     """The three claims of Singh et al. on one data set."""
     return [
-        ("EPISTEMIC", f"{name}: soft training lowers KL to people", THREE[0], beats(file, soft, hard, "test.kl"), remark),
-        ("EPISTEMIC", f"{name}: and raises the correlation of entropies", THREE[1], beats(file, soft, hard, "test.entropy_correlation"), remark),
-        ("EPISTEMIC", f"{name}: and loses no accuracy, within 2 points", THREE[2], keeps(file, soft, hard, "test.accuracy", 0.02),
-         "; ".join(r for r in (artefact and "artefact: " + artefact, remark) if r)),
-    ]  # fmt: skip
+        (
+            "EPISTEMIC",
+            f"{name}: soft training lowers KL to people",
+            THREE[0],
+            beats(file, soft, hard, "test.kl"),
+            remark,
+        ),
+        (
+            "EPISTEMIC",
+            f"{name}: and raises the correlation of entropies",
+            THREE[1],
+            beats(file, soft, hard, "test.entropy_correlation"),
+            remark,
+        ),
+        (
+            "EPISTEMIC",
+            f"{name}: and loses no accuracy, within 2 points",
+            THREE[2],
+            keeps(file, soft, hard, "test.accuracy", 0.02),
+            "; ".join(r for r in (artefact and "artefact: " + artefact, remark) if r),
+        ),
+    ]
 
 
 CLAIMS = [
-    ("SOFT-LOSS", "POS: soft labels are more accurate than both silver labels", "80.0 against 77.9 and 77.5",
-     beats("pos-soft-loss", "soft", SILVER, "test.accuracy"), "[why](#why-soft-labels-lead-by-less-on-tags)"),
-    ("SOFT-LOSS", "POS: and than the crowd layer", "80.0 against 76.5",
-     beats("pos-soft-loss", "soft", "crowd layer", "test.accuracy"), "[why](#why-soft-labels-lead-by-less-on-tags)"),
-    ("SOFT-LOSS", "POS: gold is more accurate than soft labels", "89.2 against 80.0",
-     beats("pos-soft-loss", "gold", "soft", "test.accuracy"), ""),
-    ("SOFT-LOSS", "POS: soft labels are nearest to people in cross-entropy", "1.67; others 2.16 to 3.34",
-     beats("pos-soft-loss", "soft", ["gold", *SILVER, "crowd layer"], "test.cross_entropy"), ""),
-    ("SOFT-LOSS", "POS: and in the correlation of entropies", ".67; others .41 to .60",
-     beats("pos-soft-loss", "soft", ["gold", *SILVER, "crowd layer"], "test.entropy_correlation"), ""),
-    ("SOFT-LOSS", "POS: softmax of votes is a better target than shares", "80.0 against 79.0",
-     beats("pos-soft-loss", "soft", "soft, standard", "test.accuracy"), "[why](#why-soft-labels-lead-by-less-on-tags)"),
-    ("SOFT-LOSS", "LabelMe: soft labels are more accurate than both silver labels", "84.9 against 80.4 and 83.4",
-     beats("labelme", "soft", SILVER, "images.accuracy"), "on the 1,188 test images: [why](#why-labelme-differs)"),
-    ("SOFT-LOSS", "LabelMe: and than the crowd layer", "84.9 against 83.5",
-     beats("labelme", "soft", "crowd layer", "images.accuracy"),
-     "on the 1,188 test images: [why](#why-soft-labels-do-not-beat-the-crowd-layer)"),
-    ("SOFT-LOSS", "LabelMe: gold is the most accurate", "97.2 against 84.9",
-     beats("labelme", "gold", "soft", "images.accuracy"), "on the 1,188 test images"),
-    ("SOFT-LOSS", "LabelMe: soft labels are nearest to people in cross-entropy", "1.64; others 2.80 to 4.86",
-     beats("labelme", "soft", ["gold", *SILVER, "crowd layer"], "test.cross_entropy"), ""),
-    ("SOFT-LOSS", "LabelMe: and in the correlation of entropies", ".39; others -.01 to .28",
-     beats("labelme", "soft", ["gold", *SILVER, "crowd layer"], "test.entropy_correlation"),
-     "holds on images that were trained on: [why](#why-labelme-differs)"),
-    ("SOFT-LOSS", "LabelMe: softmax of votes is a better target than shares", "84.9 against 83.5",
-     beats("labelme", "soft", "soft, standard", "images.accuracy"),
-     "on the 1,188 test images: [why](#why-soft-labels-do-not-beat-the-crowd-layer)"),
-    ("SOFT-LOSS", "CIFAR-10H: soft labels are more accurate than gold and majority", "66.6 against 65.2 and 65.7",
-     beats("cifar10h", "soft, standard", ["gold", "majority"], "test.accuracy"), ""),
-    ("SOFT-LOSS", "CIFAR-10H: shares of votes are a better target than their softmax", "66.6 against 65.5",
-     beats("cifar10h", "soft, standard", "soft, softmax", "test.accuracy"), ""),
-    ("SOFT-LOSS", "CIFAR-10H: soft labels are nearest to people", "1.11 / .22; others 2.6 / .13",
-     beats("cifar10h", "soft, standard", ["gold", "majority"], "test.cross_entropy")
-     + beats("cifar10h", "soft, standard", ["gold", "majority"], "test.entropy_correlation"), ""),
-    ("SOFT-LOSS", "CIFAR-10H, second reading of the recipe: soft labels are more accurate than gold and majority", "66.6 against 65.2 and 65.7",
-     beats("cifar10h", "soft, standard, later recipe", ["gold, later recipe", "majority, later recipe"], "test.accuracy"), ""),
-    ("SOFT-LOSS", "CIFAR-10H, second reading: and nearest to people", "1.11 / .22; others 2.6 / .13",
-     beats("cifar10h", "soft, standard, later recipe", ["gold, later recipe", "majority, later recipe"], "test.cross_entropy")
-     + beats("cifar10h", "soft, standard, later recipe", ["gold, later recipe", "majority, later recipe"], "test.entropy_correlation"), ""),
-    ("MTL", "POS, 5 folds, gold: a second head helps, with each loss", "+.8 to +1.0 accuracy, +.9 to +1.0 F1",
-     heads("mtl-pos", "gold", ["test.accuracy", "test.macro_f1"]), "inverse KL: [why](#why-inverse-kl-fails)"),
-    ("MTL", "POS, 5 folds, silver: the same", "+.6 to +.8 accuracy, +.7 to +.8 F1",
-     heads("mtl-pos", "silver", ["test.accuracy", "test.macro_f1"]), ""),
-    ("MTL", "POS, other tweets, gold: a second head helps", "+.1 to +.5 accuracy, +.5 to +.6 F1",
-     heads("mtl-pos-test", "gold", ["lowlands.accuracy", "lowlands.macro_f1"]), "[why](#why-a-second-head-gains-little-on-other-tweets)"),
-    ("MTL", "POS, other tweets, silver: the same", "+.7 to +1.4 accuracy, +.9 to +1.4 F1",
-     heads("mtl-pos-test", "silver", ["lowlands.accuracy", "lowlands.macro_f1"]), "[why](#why-a-second-head-gains-little-on-other-tweets)"),
-    ("MTL", "Stemming, gold: a second head raises accuracy, most by inverse KL", "+1.7 to +3.5", stems("gold"), "[why](#why-the-second-head-does-not-help-on-stemming)"),
-    ("MTL", "Stemming, silver: the same", "+1.8 to +6.1", stems("silver"), "[why](#why-the-second-head-does-not-help-on-stemming)"),
-    ("MTL", "POS, gold: where only two heads are right, people agree more than where only one is (kurtosis)", "6.015 against 5.961 with CE",
-     right_alone("large-mtl-pos", True, [f"gold+{k}" for k in LOSSES]), ""),
-    ("MTL", "Stemming, gold: the same (entropy, lower)", "beyond chance with inverse KL",
-     right_alone("large-mtl-stemming", False, [f"gold+{k}" for k in LOSSES]), ""),
-    ("MULTI-VIEW", "Labels: the centroid is as often right as the best view, but on toxicity", ".927, .765, .799; best views .927, .765, .799",
-     labels_near("multi-view-labels", ["rte", "mre", "pos"], "centroid", VIEWS), "nothing is drawn"),
-    ("MULTI-VIEW", "POS to newspapers: the centroid is best or near best of the soft labels in F1", "best or near best",
-     near("multi-view-pos", "centroid", VIEWS, "words.macro_f1"), TAGS),
-    ("MULTI-VIEW", "the same with traces", "best or near best",
-     near("multi-view-pos", "centroid", VIEWS, "treebank.macro_f1"), "6,592 traces tagged X take part"),
-    ("MULTI-VIEW", "POS: and in calibrated log-likelihood", "best or second",
-     near("multi-view-pos", "centroid", VIEWS, "words.calibrated_log_likelihood"), TAGS),
-    ("MULTI-VIEW", "POS: gold is best in F1", "gold above all crowd labels",
-     beats("multi-view-pos", "gold", SOFT, "words.macro_f1"), TAGS),
-    ("MULTI-VIEW", "POS: and in calibrated log-likelihood", "gold above all crowd labels",
-     beats("multi-view-pos", "gold", SOFT, "words.calibrated_log_likelihood"), TAGS),
-    ("MULTI-VIEW", "POS: combining Dawid-Skene and MACE alone beats all four, in F1", "figure 3",
-     [c for k in COMBINED for c in beats("multi-view-pos", f"{k} of two", k, "words.macro_f1")], TAGS),
-    ("MULTI-VIEW", "RTE to SNLI: soft labels beat gold in F1", "gold lowest", each_beats("large-multi-view-rte", SOFT, "gold", "snli.macro_f1"), ENCODER),
-    ("MULTI-VIEW", "RTE to SNLI: and in calibrated log-likelihood", "gold highest",
-     each_beats("large-multi-view-rte", SOFT, "gold", "snli.calibrated_log_likelihood"), ENCODER),
-    ("MULTI-VIEW", "RTE to SNLI: Gold + KLD is worse than KLD", "figure 1", each_beats("large-multi-view-rte", SOFT, "gold + {}", "snli.macro_f1"), ENCODER),
-    ("MULTI-VIEW", "RTE to SNLI: the centroid is best or near best of the soft labels in F1", "best or near best",
-     near("large-multi-view-rte", "centroid", VIEWS, "snli.macro_f1"), f"{ENCODER}; [why](#why-the-centroid-is-not-best-on-rte)"),
-    ("MULTI-VIEW", "MRE to press releases: soft labels beat gold in F1", "gold lower",
-     each_beats("large-multi-view-mre", SOFT, "gold", "insciout.macro_f1"),
-     "artefact: all conditions guess (log-likelihood of a coin), so that F1 tells how often they say yes; MPNet-base"),
-    ("MULTI-VIEW", "Toxicity: silver labels are far below gold in F1", "almost 20 points", beats("multi-view-toxicity", "gold", "silver", "test.macro_f1"), TOXICITY),
-    ("MULTI-VIEW", "Toxicity: soft labels beat silver labels in F1", "much better", each_beats("multi-view-toxicity", SOFT, "silver", "test.macro_f1"), TOXICITY),
-    ("MULTI-VIEW", "Toxicity: gold beside soft labels beats gold alone in calibrated log-likelihood", "figure 2",
-     [c for v in SOFT for c in beats("multi-view-toxicity", f"gold + {v}", "gold", "test.calibrated_log_likelihood")], TOXICITY),
-    ("MULTI-VIEW", "Toxicity: the centroid is best or near best of the soft labels in F1", "best or near best",
-     near("multi-view-toxicity", "centroid", VIEWS, "test.macro_f1"), TOXICITY),
-    ("MULTI-VIEW", "Toxicity: combining Dawid-Skene and MACE alone beats all four, in F1", "nearer to the best",
-     [c for k in COMBINED for c in beats("multi-view-toxicity", f"{k} of two", k, "test.macro_f1")], TOXICITY),
+    (
+        "SOFT-LOSS",
+        "POS: soft labels are more accurate than both silver labels",
+        "80.0 against 77.9 and 77.5",
+        beats("pos-soft-loss", "soft", SILVER, "test.accuracy"),
+        "[why](#why-soft-labels-lead-by-less-on-tags)",
+    ),
+    (
+        "SOFT-LOSS",
+        "POS: and than the crowd layer",
+        "80.0 against 76.5",
+        beats("pos-soft-loss", "soft", "crowd layer", "test.accuracy"),
+        "[why](#why-soft-labels-lead-by-less-on-tags)",
+    ),
+    (
+        "SOFT-LOSS",
+        "POS: gold is more accurate than soft labels",
+        "89.2 against 80.0",
+        beats("pos-soft-loss", "gold", "soft", "test.accuracy"),
+        "",
+    ),
+    (
+        "SOFT-LOSS",
+        "POS: soft labels are nearest to people in cross-entropy",
+        "1.67; others 2.16 to 3.34",
+        beats("pos-soft-loss", "soft", ["gold", *SILVER, "crowd layer"], "test.cross_entropy"),
+        "",
+    ),
+    (
+        "SOFT-LOSS",
+        "POS: and in the correlation of entropies",
+        ".67; others .41 to .60",
+        beats("pos-soft-loss", "soft", ["gold", *SILVER, "crowd layer"], "test.entropy_correlation"),
+        "",
+    ),
+    (
+        "SOFT-LOSS",
+        "POS: softmax of votes is a better target than shares",
+        "80.0 against 79.0",
+        beats("pos-soft-loss", "soft", "soft, standard", "test.accuracy"),
+        "[why](#why-soft-labels-lead-by-less-on-tags)",
+    ),
+    (
+        "SOFT-LOSS",
+        "LabelMe: soft labels are more accurate than both silver labels",
+        "84.9 against 80.4 and 83.4",
+        beats("labelme", "soft", SILVER, "images.accuracy"),
+        "on the 1,188 test images: [why](#why-labelme-differs)",
+    ),
+    (
+        "SOFT-LOSS",
+        "LabelMe: and than the crowd layer",
+        "84.9 against 83.5",
+        beats("labelme", "soft", "crowd layer", "images.accuracy"),
+        "on the 1,188 test images: [why](#why-soft-labels-do-not-beat-the-crowd-layer)",
+    ),
+    (
+        "SOFT-LOSS",
+        "LabelMe: gold is the most accurate",
+        "97.2 against 84.9",
+        beats("labelme", "gold", "soft", "images.accuracy"),
+        "on the 1,188 test images",
+    ),
+    (
+        "SOFT-LOSS",
+        "LabelMe: soft labels are nearest to people in cross-entropy",
+        "1.64; others 2.80 to 4.86",
+        beats("labelme", "soft", ["gold", *SILVER, "crowd layer"], "test.cross_entropy"),
+        "",
+    ),
+    (
+        "SOFT-LOSS",
+        "LabelMe: and in the correlation of entropies",
+        ".39; others -.01 to .28",
+        beats("labelme", "soft", ["gold", *SILVER, "crowd layer"], "test.entropy_correlation"),
+        "holds on images that were trained on: [why](#why-labelme-differs)",
+    ),
+    (
+        "SOFT-LOSS",
+        "LabelMe: softmax of votes is a better target than shares",
+        "84.9 against 83.5",
+        beats("labelme", "soft", "soft, standard", "images.accuracy"),
+        "on the 1,188 test images: [why](#why-soft-labels-do-not-beat-the-crowd-layer)",
+    ),
+    (
+        "SOFT-LOSS",
+        "CIFAR-10H: soft labels are more accurate than gold and majority",
+        "66.6 against 65.2 and 65.7",
+        beats("cifar10h", "soft, standard", ["gold", "majority"], "test.accuracy"),
+        "",
+    ),
+    (
+        "SOFT-LOSS",
+        "CIFAR-10H: shares of votes are a better target than their softmax",
+        "66.6 against 65.5",
+        beats("cifar10h", "soft, standard", "soft, softmax", "test.accuracy"),
+        "",
+    ),
+    (
+        "SOFT-LOSS",
+        "CIFAR-10H: soft labels are nearest to people",
+        "1.11 / .22; others 2.6 / .13",
+        beats("cifar10h", "soft, standard", ["gold", "majority"], "test.cross_entropy")
+        + beats("cifar10h", "soft, standard", ["gold", "majority"], "test.entropy_correlation"),
+        "",
+    ),
+    (
+        "SOFT-LOSS",
+        "CIFAR-10H, second reading of the recipe: soft labels are more accurate than gold and majority",
+        "66.6 against 65.2 and 65.7",
+        beats(
+            "cifar10h",
+            "soft, standard, later recipe",
+            ["gold, later recipe", "majority, later recipe"],
+            "test.accuracy",
+        ),
+        "",
+    ),
+    (
+        "SOFT-LOSS",
+        "CIFAR-10H, second reading: and nearest to people",
+        "1.11 / .22; others 2.6 / .13",
+        beats(
+            "cifar10h",
+            "soft, standard, later recipe",
+            ["gold, later recipe", "majority, later recipe"],
+            "test.cross_entropy",
+        )
+        + beats(
+            "cifar10h",
+            "soft, standard, later recipe",
+            ["gold, later recipe", "majority, later recipe"],
+            "test.entropy_correlation",
+        ),
+        "",
+    ),
+    (
+        "MTL",
+        "POS, 5 folds, gold: a second head helps, with each loss",
+        "+.8 to +1.0 accuracy, +.9 to +1.0 F1",
+        heads("mtl-pos", "gold", ["test.accuracy", "test.macro_f1"]),
+        "inverse KL: [why](#why-inverse-kl-fails)",
+    ),
+    (
+        "MTL",
+        "POS, 5 folds, silver: the same",
+        "+.6 to +.8 accuracy, +.7 to +.8 F1",
+        heads("mtl-pos", "silver", ["test.accuracy", "test.macro_f1"]),
+        "",
+    ),
+    (
+        "MTL",
+        "POS, other tweets, gold: a second head helps",
+        "+.1 to +.5 accuracy, +.5 to +.6 F1",
+        heads("mtl-pos-test", "gold", ["lowlands.accuracy", "lowlands.macro_f1"]),
+        "[why](#why-a-second-head-gains-little-on-other-tweets)",
+    ),
+    (
+        "MTL",
+        "POS, other tweets, silver: the same",
+        "+.7 to +1.4 accuracy, +.9 to +1.4 F1",
+        heads("mtl-pos-test", "silver", ["lowlands.accuracy", "lowlands.macro_f1"]),
+        "[why](#why-a-second-head-gains-little-on-other-tweets)",
+    ),
+    (
+        "MTL",
+        "Stemming, gold: a second head raises accuracy, most by inverse KL",
+        "+1.7 to +3.5",
+        stems("gold"),
+        "[why](#why-the-second-head-does-not-help-on-stemming)",
+    ),
+    (
+        "MTL",
+        "Stemming, silver: the same",
+        "+1.8 to +6.1",
+        stems("silver"),
+        "[why](#why-the-second-head-does-not-help-on-stemming)",
+    ),
+    (
+        "MTL",
+        "POS, gold: where only two heads are right, people agree more than where only one is (kurtosis)",
+        "6.015 against 5.961 with CE",
+        right_alone("large-mtl-pos", True, [f"gold+{k}" for k in LOSSES]),
+        "",
+    ),
+    (
+        "MTL",
+        "Stemming, gold: the same (entropy, lower)",
+        "beyond chance with inverse KL",
+        right_alone("large-mtl-stemming", False, [f"gold+{k}" for k in LOSSES]),
+        "",
+    ),
+    (
+        "MULTI-VIEW",
+        "Labels: the centroid is as often right as the best view, but on toxicity",
+        ".927, .765, .799; best views .927, .765, .799",
+        labels_near("multi-view-labels", ["rte", "mre", "pos"], "centroid", VIEWS),
+        "nothing is drawn",
+    ),
+    (
+        "MULTI-VIEW",
+        "POS to newspapers: the centroid is best or near best of the soft labels in F1",
+        "best or near best",
+        near("multi-view-pos", "centroid", VIEWS, "words.macro_f1"),
+        TAGS,
+    ),
+    (
+        "MULTI-VIEW",
+        "the same with traces",
+        "best or near best",
+        near("multi-view-pos", "centroid", VIEWS, "treebank.macro_f1"),
+        "6,592 traces tagged X take part",
+    ),
+    (
+        "MULTI-VIEW",
+        "POS: and in calibrated log-likelihood",
+        "best or second",
+        near("multi-view-pos", "centroid", VIEWS, "words.calibrated_log_likelihood"),
+        TAGS,
+    ),
+    (
+        "MULTI-VIEW",
+        "POS: gold is best in F1",
+        "gold above all crowd labels",
+        beats("multi-view-pos", "gold", SOFT, "words.macro_f1"),
+        TAGS,
+    ),
+    (
+        "MULTI-VIEW",
+        "POS: and in calibrated log-likelihood",
+        "gold above all crowd labels",
+        beats("multi-view-pos", "gold", SOFT, "words.calibrated_log_likelihood"),
+        TAGS,
+    ),
+    (
+        "MULTI-VIEW",
+        "POS: combining Dawid-Skene and MACE alone beats all four, in F1",
+        "figure 3",
+        [c for k in COMBINED for c in beats("multi-view-pos", f"{k} of two", k, "words.macro_f1")],
+        TAGS,
+    ),
+    (
+        "MULTI-VIEW",
+        "RTE to SNLI: soft labels beat gold in F1",
+        "gold lowest",
+        each_beats("large-multi-view-rte", SOFT, "gold", "snli.macro_f1"),
+        ENCODER,
+    ),
+    (
+        "MULTI-VIEW",
+        "RTE to SNLI: and in calibrated log-likelihood",
+        "gold highest",
+        each_beats("large-multi-view-rte", SOFT, "gold", "snli.calibrated_log_likelihood"),
+        ENCODER,
+    ),
+    (
+        "MULTI-VIEW",
+        "RTE to SNLI: Gold + KLD is worse than KLD",
+        "figure 1",
+        each_beats("large-multi-view-rte", SOFT, "gold + {}", "snli.macro_f1"),
+        ENCODER,
+    ),
+    (
+        "MULTI-VIEW",
+        "RTE to SNLI: the centroid is best or near best of the soft labels in F1",
+        "best or near best",
+        near("large-multi-view-rte", "centroid", VIEWS, "snli.macro_f1"),
+        f"{ENCODER}; [why](#why-the-centroid-is-not-best-on-rte)",
+    ),
+    (
+        "MULTI-VIEW",
+        "MRE to press releases: soft labels beat gold in F1",
+        "gold lower",
+        each_beats("large-multi-view-mre", SOFT, "gold", "insciout.macro_f1"),
+        "artefact: all conditions guess (log-likelihood of a coin), so that F1 tells how often they say yes; "
+        + ENCODER,
+    ),
+    (
+        "MULTI-VIEW",
+        "Toxicity: silver labels are far below gold in F1",
+        "almost 20 points",
+        beats("multi-view-toxicity", "gold", "silver", "test.macro_f1"),
+        TOXICITY,
+    ),
+    (
+        "MULTI-VIEW",
+        "Toxicity: soft labels beat silver labels in F1",
+        "much better",
+        each_beats("multi-view-toxicity", SOFT, "silver", "test.macro_f1"),
+        TOXICITY,
+    ),
+    (
+        "MULTI-VIEW",
+        "Toxicity: gold beside soft labels beats gold alone in calibrated log-likelihood",
+        "figure 2",
+        [
+            c
+            for v in SOFT
+            for c in beats("multi-view-toxicity", f"gold + {v}", "gold", "test.calibrated_log_likelihood")
+        ],
+        TOXICITY,
+    ),
+    (
+        "MULTI-VIEW",
+        "Toxicity: the centroid is best or near best of the soft labels in F1",
+        "best or near best",
+        near("multi-view-toxicity", "centroid", VIEWS, "test.macro_f1"),
+        TOXICITY,
+    ),
+    (
+        "MULTI-VIEW",
+        "Toxicity: combining Dawid-Skene and MACE alone beats all four, in F1",
+        "nearer to the best",
+        [c for k in COMBINED for c in beats("multi-view-toxicity", f"{k} of two", k, "test.macro_f1")],
+        TOXICITY,
+    ),
     *soft_against_hard("ChaosNLI, SNLI", "encoder-chaosnli", "snli, mpnet, soft", "snli, mpnet, hard", ENCODER),
     *soft_against_hard("ChaosNLI, MNLI", "encoder-chaosnli", "mnli, mpnet, soft", "mnli, mpnet, hard", ENCODER),
-    *soft_against_hard("ChaosNLI, alphaNLI", "encoder-chaosnli", "alphanli, mpnet, soft", "alphanli, mpnet, hard", ENCODER),
-    *soft_against_hard("POPQUORN", "encoder-popquorn", "mpnet, soft", "mpnet, hard", ENCODER, "hard training always gives the most frequent answer, so there is no accuracy to keep"),
+    *soft_against_hard(
+        "ChaosNLI, alphaNLI", "encoder-chaosnli", "alphanli, mpnet, soft", "alphanli, mpnet, hard", ENCODER
+    ),
+    *soft_against_hard(
+        "POPQUORN",
+        "encoder-popquorn",
+        "mpnet, soft",
+        "mpnet, hard",
+        ENCODER,
+        "hard training always gives the most frequent answer, so there is no accuracy to keep",
+    ),
     *soft_against_hard("CIFAR-10H", "cifar10h", "soft, standard", "majority"),
-    *soft_against_hard("POPQUORN, words alone", "epistemic-popquorn", "soft", "hard", "", "both give the most frequent answer nearly always, so there is no accuracy to keep"),
-]  # fmt: skip
+    *soft_against_hard(
+        "POPQUORN, words alone",
+        "epistemic-popquorn",
+        "soft",
+        "hard",
+        "",
+        "both give the most frequent answer nearly always, so there is no accuracy to keep",
+    ),
+]

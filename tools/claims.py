@@ -11,10 +11,11 @@ or several comparisons. Of each, the difference of two conditions (in the direct
           (whatever the gain may be, it is less than half of that one)
   near    holds where the interval lies above -margin, fails where it lies below
 and is open otherwise: then the number of seeds at which the interval would tell, were mean and spread to stay what they
-are. A claim is reproduced when all comparisons hold, in part when some do, not when none does and one fails, and else it
-cannot be told; nor can it with fewer than three seeds, nor where an artefact decides, which the claim's remark then names.
-Where large-NAME.yaml, the paper's size, has seeds enough, it is taken in place of NAME.yaml.
+are. A claim is reproduced when all comparisons hold, in part when some do, not when none does and one fails, and else
+it cannot be told; nor can it with fewer than three seeds, nor where an artefact decides, which the claim's remark then
+names. Where large-NAME.yaml, the paper's size, has seeds enough, it is taken in place of NAME.yaml.
 """
+
 import argparse
 import json
 import math
@@ -32,7 +33,15 @@ LOWER = {"cross_entropy", "kl", "calibrated_log_likelihood", "log_loss"}
 PERCENT = {"accuracy", "macro_f1"}
 ENOUGH = 3
 MANY = 300
-ON_GPU = {"cifar10h", "encoder-chaosnli", "encoder-popquorn", "why-inverse-kl", "why-mtl-pos", "why-rte", "why-stemming-silver"}
+ON_GPU = {
+    "cifar10h",
+    "encoder-chaosnli",
+    "encoder-popquorn",
+    "why-inverse-kl",
+    "why-mtl-pos",
+    "why-rte",
+    "why-stemming-silver",
+}
 
 
 def student(n):
@@ -43,7 +52,10 @@ def student(n):
         c = math.exp(math.lgamma((df + 1) / 2) - math.lgamma(df / 2)) / math.sqrt(df * math.pi)
         steps = 2000
         h = t / steps
-        total = sum((1 if i in (0, steps) else 4 if i % 2 else 2) * (1 + (i * h) ** 2 / df) ** (-(df + 1) / 2) for i in range(steps + 1))
+        total = sum(
+            (1 if i in (0, steps) else 4 if i % 2 else 2) * (1 + (i * h) ** 2 / df) ** (-(df + 1) / 2)
+            for i in range(steps + 1)
+        )
         return 0.5 + c * total * h / 3
 
     low, high = 0.0, 100.0
@@ -63,7 +75,7 @@ class Results:
         return m["values"] or None if m else None
 
     def measure(self, file, cell, measure):
-        """What `experiment table` says of one measure of a cell; None: nothing, or of some seed not all folds are done."""
+        """What `experiment table` says of a measure of a cell; None: nothing, or some seed lacks folds."""
         if file not in self.tables:
             self.tables[file] = self.read(file)
         table = self.tables[file]
@@ -78,7 +90,11 @@ class Results:
     def published(self, file, cell, metric):
         """What the paper reports of this metric of a cell, on whichever set."""
         self.measure(file, cell, f"test.{metric}")
-        said = [m["published"] for m in (self.tables[file] or {}).get(cell, {"measures": []})["measures"] if m["metric"] == metric and "published" in m]
+        said = [
+            m["published"]
+            for m in (self.tables[file] or {}).get(cell, {"measures": []})["measures"]
+            if m["metric"] == metric and "published" in m
+        ]
         return said[0] if said else None
 
     def read(self, file, filters=()):
@@ -86,7 +102,9 @@ class Results:
         store, yaml = pathlib.Path(self.options.stores) / f"{file}.results", ROOT / f"experiments/{file}.yaml"
         if not store.exists():
             return None
-        kept = pathlib.Path(self.options.stores) / "tables" / f"{file}{'.'.join(filters)}.json"  # the bootstrap takes its time
+        kept = (
+            pathlib.Path(self.options.stores) / "tables" / f"{file}{'.'.join(filters)}.json"
+        )  # the bootstrap takes its time
         if not kept.exists() or kept.stat().st_mtime < max(f.stat().st_mtime for f in (yaml, store / "results.sqlite")):
             self.make(file, store, filters, kept)
         return {c["name"]: c for c in json.loads(kept.read_text())["cells"]}
@@ -98,7 +116,15 @@ class Results:
 
     def run(self, file, store, command, options):
         """Standard output of `dissent experiment COMMAND` on one file and its store."""
-        line = [self.options.dissent, "experiment", *command, str(ROOT / f"experiments/{file}.yaml"), "--store", str(store), *options]
+        line = [
+            self.options.dissent,
+            "experiment",
+            *command,
+            str(ROOT / f"experiments/{file}.yaml"),
+            "--store",
+            str(store),
+            *options,
+        ]
         if self.options.data:
             line += ["--data", self.options.data]
         if file.startswith("large-") or file in ON_GPU:  # which need not be here
@@ -109,10 +135,11 @@ class Results:
         return done.stdout
 
     def by_seed(self, file, cell, measure):
-        """Seed: value. A table names no seeds: the store does, and where its runs are not those of the table, each seed is asked for."""
+        """Seed: value. Tables name no seeds: the store does; where its runs are others, each seed is asked for."""
         values = self.values(file, cell, measure)
         db = sqlite3.connect(f"file:{self.options.stores}/{file}.results/results.sqlite?mode=ro", uri=True)
-        rows = "select seed, avg(value) from runs join measures using(key) where state = 'done' and experiment = ? and cell = ? and set_name = ? and metric = ? group by seed order by seed"
+        rows = """select seed, avg(value) from runs join measures using(key) where state = 'done'
+                  and experiment = ? and cell = ? and set_name = ? and metric = ? group by seed order by seed"""
         stored = dict(db.execute(rows, (file, cell, *measure.split(".", 1))))
         if len(stored) == len(values) and all(abs(a - b) < 1e-12 for a, b in zip(stored.values(), values)):
             return stored
@@ -165,7 +192,9 @@ def quantile(n):
 
 def seeds_to_tell(distances, spread, n):
     """Seeds at which the interval is narrower than one of these distances; None: more than MANY."""
-    return next((k for k in range(n + 1, MANY + 1) if any(quantile(k) * spread / math.sqrt(k) < d for d in distances)), None)
+    return next(
+        (k for k in range(n + 1, MANY + 1) if any(quantile(k) * spread / math.sqrt(k) < d for d in distances)), None
+    )
 
 
 def interval(d):
@@ -176,7 +205,7 @@ def interval(d):
 
 
 def judge_one(c, d, gain):
-    """One comparison by its differences of single seeds: verdict, the test, and seeds at which an open one would be told."""
+    """One comparison by its differences per seed: verdict, the test, and seeds that would tell an open one."""
     mean, spread, low, high = interval(d)
     margin, n = c.get("margin"), len(d)
     floor = -margin if c["kind"] == "near" else 0
@@ -186,7 +215,11 @@ def judge_one(c, d, gain):
         return "fails", "below 0" if not floor else "more than the margin behind", None
     if gain and gain > 0 and high < gain / 2:
         return "fails", "below half of the published", None
-    return "open", "0 within" if not floor else "margin within", seeds_to_tell([abs(mean - floor)] + ([gain / 2 - mean] if gain and gain > 0 else []), spread, n)
+    return (
+        "open",
+        "0 within" if not floor else "margin within",
+        seeds_to_tell([abs(mean - floor)] + ([gain / 2 - mean] if gain and gain > 0 else []), spread, n),
+    )
 
 
 def compare(results, c):
@@ -194,9 +227,14 @@ def compare(results, c):
     if c["kind"] == "labels":
         return compare_labels(results, c)
     if c["kind"] == "right alone":
-        from paper_tables import differences_alone
+        from paper_people import differences_alone
 
-        d, name, metric, gain = differences_alone(results, c), c["file"], "kurtosis" if c["kurtosis"] else "entropy", None
+        d, name, metric, gain = (
+            differences_alone(results, c),
+            c["file"],
+            "kurtosis" if c["kurtosis"] else "entropy",
+            None,
+        )
         if not d:
             return None
     else:
@@ -213,16 +251,38 @@ def compare(results, c):
     scale = 100 if metric in PERCENT else 1
     mean, _, low, high = (x * scale for x in interval(d))
     digits = 3 if max(abs(low), abs(high)) < 0.1 else 2
-    return {"verdict": verdict, "test": test, "need": need, "n": len(d), "one": c["one"], "other": c["other"], "metric": metric, "file": name,
-            "text": f"{number(mean, digits)} [{number(low, digits)}, {number(high, digits)}]"}  # fmt: skip
+    return {
+        "verdict": verdict,
+        "test": test,
+        "need": need,
+        "n": len(d),
+        "one": c["one"],
+        "other": c["other"],
+        "metric": metric,
+        "file": name,
+        "text": f"{number(mean, digits)} [{number(low, digits)}, {number(high, digits)}]",
+    }
 
 
 def compare_labels(results, c):
-    one, others = results.measure(c["file"], c["one"], c["measure"]), [results.measure(c["file"], o, c["measure"]) for o in c["other"]]
+    one, others = (
+        results.measure(c["file"], c["one"], c["measure"]),
+        [results.measure(c["file"], o, c["measure"]) for o in c["other"]],
+    )
     if not one or None in others:
         return None
     d = (one["mean"] - max(o["mean"] for o in others)) * 100
-    return {"verdict": "holds" if d >= 0 else "fails", "test": "", "need": None, "n": 0, "one": c["said"], "other": "", "metric": "accuracy", "file": c["file"], "text": number(d)}
+    return {
+        "verdict": "holds" if d >= 0 else "fails",
+        "test": "",
+        "need": None,
+        "n": 0,
+        "one": c["said"],
+        "other": "",
+        "metric": "accuracy",
+        "file": c["file"],
+        "text": number(d),
+    }
 
 
 def number(x, digits=2):
@@ -239,15 +299,30 @@ def judge(found):
     return "not" if "fails" in verdicts else "cannot be told"
 
 
-NAMES = {"macro_f1": "F1", "entropy_correlation": "correlation", "cross_entropy": "cross-entropy", "calibrated_log_likelihood": "CLL"}
+NAMES = {
+    "macro_f1": "F1",
+    "entropy_correlation": "correlation",
+    "cross_entropy": "cross-entropy",
+    "calibrated_log_likelihood": "CLL",
+}
 
 
 def what_is_compared(found):
     """Of each comparison the words that tell it from the others of the claim."""
-    several = len({f["other"] for f in found}) > 1, len({f["one"] for f in found}) > 1, len({f["metric"] for f in found}) > 1
-    again = lambda f: f["other"] != found[0]["other"] and sum((g["one"], g["metric"]) == (f["one"], f["metric"]) for g in found) > 1
+    several = (
+        len({f["other"] for f in found}) > 1,
+        len({f["one"] for f in found}) > 1,
+        len({f["metric"] for f in found}) > 1,
+    )
+    again = lambda f: (
+        f["other"] != found[0]["other"] and sum((g["one"], g["metric"]) == (f["one"], f["metric"]) for g in found) > 1
+    )
     for f in found:
-        words = [f["one"] if several[1] else "", "to " + f["other"].removesuffix(", later recipe") if several[0] and (not several[1] or again(f)) else "", NAMES.get(f["metric"], f["metric"]) if several[2] else ""]
+        words = [
+            f["one"] if several[1] else "",
+            "to " + f["other"].removesuffix(", later recipe") if several[0] and (not several[1] or again(f)) else "",
+            NAMES.get(f["metric"], f["metric"]) if several[2] else "",
+        ]
         yield ", ".join(w for w in words if w)
 
 
@@ -262,7 +337,13 @@ def test_behind(found, verdict, artefact):
     if verdict != "in part":
         return ""
     needs = [f["need"] or MANY for f in found if f["verdict"] == "open"]
-    told = f"{len(needs)} open: all told with about {max(needs)} seeds" if needs and max(needs) < MANY else f"{len(needs)} open: {MANY} seeds or more would tell all" if needs else ""
+    told = (
+        f"{len(needs)} open: all told with about {max(needs)} seeds"
+        if needs and max(needs) < MANY
+        else f"{len(needs)} open: {MANY} seeds or more would tell all"
+        if needs
+        else ""
+    )
     return "; ".join(t for t in (f"what fails is {' or '.join(sorted(reasons))}" if reasons else "", told) if t)
 
 
@@ -271,9 +352,15 @@ def spread(found):
     if len(found) == 1:
         return found[0]["text"].replace(" ", "&nbsp;")
     count = {v: sum(f["verdict"] == v for f in found) for v in ("holds", "fails", "open")}
-    said = f"{count['holds']} of {len(found)} hold" + (f", {count['fails']} {'fails' if count['fails'] == 1 else 'fail'}" if count["fails"] else "")
+    said = f"{count['holds']} of {len(found)} hold" + (
+        f", {count['fails']} {'fails' if count['fails'] == 1 else 'fail'}" if count["fails"] else ""
+    )
     means = sorted((f["text"].split(" ")[0] for f in found), key=float)
-    return said + (f"; {means[0]}&nbsp;to&nbsp;{means[-1]}" if len({f["metric"] for f in found}) == 1 and means[0] != means[-1] else "")
+    return said + (
+        f"; {means[0]}&nbsp;to&nbsp;{means[-1]}"
+        if len({f["metric"] for f in found}) == 1 and means[0] != means[-1]
+        else ""
+    )
 
 
 def seeds_of(found):
@@ -292,11 +379,22 @@ def row(results, claim):
     if any(f["file"].startswith("large-") for f in found) and not comparisons[0]["file"].startswith("large-"):
         remark = "; ".join(r for r in ("at the paper's size", remark.replace("; a small tagger, no encoder", "")) if r)
     remarks = "; ".join(r for r in (test_behind(found, verdict, artefact), remark) if r)
-    return {"paper": paper, "text": text, "published": said_published, "found": found, "verdict": verdict, "remarks": remarks}
+    return {
+        "paper": paper,
+        "text": text,
+        "published": said_published,
+        "found": found,
+        "verdict": verdict,
+        "remarks": remarks,
+    }
 
 
-MARKS = {"reproduced": "\u2713&nbsp;reproduced", "in part": "\u25d0&nbsp;in&nbsp;part", "not": "\u2717&nbsp;**not**", "cannot be told": "?&nbsp;open"}
-SAID = {"holds": "holds", "fails": "fails", "open": "open"}
+MARKS = {
+    "reproduced": "\u2713&nbsp;reproduced",
+    "in part": "\u25d0&nbsp;in&nbsp;part",
+    "not": "\u2717&nbsp;**not**",
+    "cannot be told": "?&nbsp;open",
+}
 
 
 def by_paper(rows):
@@ -304,7 +402,11 @@ def by_paper(rows):
     kinds = ("reproduced", "in part", "not", "cannot be told")
     lines = ["| | " + " | ".join(kinds) + " |", "|---" * (len(kinds) + 1) + "|"]
     for paper in dict.fromkeys(r["paper"] for r in rows):
-        lines.append(f"| {paper} | " + " | ".join(str(sum((r["paper"], r["verdict"]) == (paper, k) for r in rows)) for k in kinds) + " |")
+        lines.append(
+            f"| {paper} | "
+            + " | ".join(str(sum((r["paper"], r["verdict"]) == (paper, k) for r in rows)) for k in kinds)
+            + " |"
+        )
     return lines
 
 
@@ -318,13 +420,31 @@ def in_full(f, what):
 
 def table_of(paper, rows):
     """The claims of a paper, a line each; all their comparisons behind a fold."""
-    lines = [f"**{paper}**", "", "| | verdict | claim | published | here | seeds | remarks |", "|---|---|---|---|---|---|---|"]
+    lines = [
+        f"**{paper}**",
+        "",
+        "| | verdict | claim | published | here | seeds | remarks |",
+        "|---|---|---|---|---|---|---|",
+    ]
     names = [f"{paper[0] if paper != 'MULTI-VIEW' else 'V'}{i}" for i, _ in enumerate(rows, 1)]
-    lines += [f"| {n} | {MARKS[r['verdict']]} | {r['text']} | {r['published']} | {spread(r['found'])} | {seeds_of(r['found'])} | {r['remarks']} |" for n, r in zip(names, rows)]
-    lines += ["", f"<details><summary>Every comparison of {paper}, with its interval</summary>", "", "| | comparison | difference [95 % interval] | seeds | |", "|---|---|---|---|---|"]
+    lines += [
+        f"| {n} | {MARKS[r['verdict']]} | {r['text']} | {r['published']} | {spread(r['found'])} "
+        f"| {seeds_of(r['found'])} | {r['remarks']} |"
+        for n, r in zip(names, rows)
+    ]
+    lines += [
+        "",
+        f"<details><summary>Every comparison of {paper}, with its interval</summary>",
+        "",
+        "| | comparison | difference [95 % interval] | seeds | |",
+        "|---|---|---|---|---|",
+    ]
     for n, r in zip(names, rows):
         for what, f in zip(what_is_compared(r["found"]), r["found"]):
-            lines.append(f"| {n} | {in_full(f, what)} | {f['text']} | {f['n'] or ''} | {SAID[f['verdict']]}{': ' + f['test'] if f['verdict'] == 'fails' and f['test'] else ''} |")
+            lines.append(
+                f"| {n} | {in_full(f, what)} | {f['text']} | {f['n'] or ''} "
+                f"| {f['verdict']}{': ' + f['test'] if f['verdict'] == 'fails' and f['test'] else ''} |"
+            )
     return [re.sub(r"(?<=\|) {2,}(?=\|)", " ", line) for line in [*lines, "", "</details>", ""]]
 
 
@@ -338,8 +458,20 @@ def main():
     results = Results(options)
     rows = [r for r in (row(results, c) for c in CLAIMS) if r]
     verdicts = [r["verdict"] for r in rows]
-    said = ", ".join(f"{verdicts.count(v)} {t}" for v, t in (("reproduced", "are reproduced"), ("in part", "in part"), ("not", "not"), ("cannot be told", "cannot be told")))
-    papers = [line for p in dict.fromkeys(r["paper"] for r in rows) for line in table_of(p, [r for r in rows if r["paper"] == p])]
+    said = ", ".join(
+        f"{verdicts.count(v)} {t}"
+        for v, t in (
+            ("reproduced", "are reproduced"),
+            ("in part", "in part"),
+            ("not", "not"),
+            ("cannot be told", "cannot be told"),
+        )
+    )
+    papers = [
+        line
+        for p in dict.fromkeys(r["paper"] for r in rows)
+        for line in table_of(p, [r for r in rows if r["paper"] == p])
+    ]
     table = "\n".join([f"Of {len(rows)} claims {said}.", "", *by_paper(rows), "", *papers]).rstrip()
     if not options.write:
         print(table)

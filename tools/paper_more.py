@@ -1,9 +1,10 @@
 """Tables of docs/results.md that are not one row per condition; tools/paper_tables.py puts them into the document.
 
-Crowds of SOFT-LOSS's table 1 (by `dissent agree`), distances of views to the centroid, items of low and high entropy, differences of
-two conditions with 95 % intervals by Student's t over seeds (or over seeds and folds where there are few seeds), what the
-reference run of an encoder has, what is not told by conditions one by one, where each table of a paper is, and how long runs took.
+Crowds of SOFT-LOSS's table 1 (by `dissent agree`), distances of views to the centroid, items of low and high entropy,
+differences of two conditions with 95 % intervals by Student's t over seeds (or over seeds and folds where there are few
+seeds), what the reference run of an encoder has, and what is not told by conditions one by one.
 """
+
 import csv
 import math
 import pathlib
@@ -12,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 
-from claims import ON_GPU, PERCENT, ROOT, interval
+from claims import PERCENT, ROOT, interval
 from claims import number as signed
 
 VIEWS = ["standard", "softmax", "mace", "dawid-skene"]
@@ -36,11 +37,16 @@ def data_of(results):
 
 # ---- the crowds of SOFT-LOSS ----
 
-CROWDS = [("votes per item", "votes_per_item", ("5.00", "2.50", "51.10"), 2), ("coder to label ratio", "coder_to_label_ratio", (".30", ".26", "5.11"), 2),
-          ("agreement per item, single votes as agreeing", "agreement_with_singles", (".73", ".73", ".94"), 3),
-          ("accuracy of workers", "worker_accuracy", (".68", ".69", ".95"), 3), ("share of workers at .75 or more", "workers_at_75", (".29", ".42", "1.00"), 3),
-          ("share of workers above .75", "workers_above_75", (".29", ".42", "1.00"), 3), ("accuracy of votes", "vote_accuracy", ("", "", ""), 3),
-          ("items whose gold label got no vote", "gold_never_voted", ("", "", ""), 4)]  # fmt: skip
+CROWDS = [
+    ("votes per item", "votes_per_item", ("5.00", "2.50", "51.10"), 2),
+    ("coder to label ratio", "coder_to_label_ratio", (".30", ".26", "5.11"), 2),
+    ("agreement per item, single votes as agreeing", "agreement_with_singles", (".73", ".73", ".94"), 3),
+    ("accuracy of workers", "worker_accuracy", (".68", ".69", ".95"), 3),
+    ("share of workers at .75 or more", "workers_at_75", (".29", ".42", "1.00"), 3),
+    ("share of workers above .75", "workers_above_75", (".29", ".42", "1.00"), 3),
+    ("accuracy of votes", "vote_accuracy", ("", "", ""), 3),
+    ("items whose gold label got no vote", "gold_never_voted", ("", "", ""), 4),
+]
 
 
 def first_five(path, to):
@@ -58,7 +64,9 @@ def first_five(path, to):
 
 def agree(results, *line):
     """What `dissent agree` says, by measure."""
-    done = subprocess.run([results.options.dissent, "agree", *map(str, line), "-q", "--resamples", "0"], capture_output=True, text=True)
+    done = subprocess.run(
+        [results.options.dissent, "agree", *map(str, line), "-q", "--resamples", "0"], capture_output=True, text=True
+    )
     if done.returncode:
         sys.exit(done.stderr)
     return {r["measure"]: r["value"] for r in csv.DictReader(done.stdout.splitlines())}
@@ -69,10 +77,21 @@ def agreements(results, _):
     data = data_of(results)
     if not (data / "rte_snow").exists():
         return None
-    lines = ["| | published | share of agreeing pairs | Fleiss' kappa | Krippendorff's alpha |", "|---|---|---|---|---|"]
-    for said, file, published in (("RTE", "rte_snow/annotations.csv", ".629"), ("MRE", "mre_crowdtruth/annotations_cause_expert_subset.csv", ".857"), ("POS", "pos_gimpel/annotations.csv", ".725")):
+    lines = [
+        "| | published | share of agreeing pairs | Fleiss' kappa | Krippendorff's alpha |",
+        "|---|---|---|---|---|",
+    ]
+    for said, file, published in (
+        ("RTE", "rte_snow/annotations.csv", ".629"),
+        ("MRE", "mre_crowdtruth/annotations_cause_expert_subset.csv", ".857"),
+        ("POS", "pos_gimpel/annotations.csv", ".725"),
+    ):
         x = agree(results, data / file)
-        lines.append(f"| {said} | {published} | " + " | ".join(plain(float(x[m]), 3) for m in ("percent", "fleiss", "alpha_nominal")) + " |")
+        lines.append(
+            f"| {said} | {published} | "
+            + " | ".join(plain(float(x[m]), 3) for m in ("percent", "fleiss", "alpha_nominal"))
+            + " |"
+        )
     return "\n".join(lines)
 
 
@@ -85,8 +104,11 @@ def crowds(results, _):
         first_five(data / "pos_gimpel/annotations.csv", f"{folder}/votes.csv")
         counts = (data / "cifar10h/counts.csv").read_text()
         pathlib.Path(folder, "counts.csv").write_text(counts.replace("c", "", 10))  # classes as gold names them
-        for line in ([f"{folder}/votes.csv", "--gold", data / "pos_gimpel/gold.csv"], [data / "labelme/annotations.csv", "--gold", data / "labelme/gold.csv"],
-                     [f"{folder}/counts.csv", "--input", "counts", "--gold", data / "cifar10h/gold.csv"]):  # fmt: skip
+        for line in (
+            [f"{folder}/votes.csv", "--gold", data / "pos_gimpel/gold.csv"],
+            [data / "labelme/annotations.csv", "--gold", data / "labelme/gold.csv"],
+            [f"{folder}/counts.csv", "--input", "counts", "--gold", data / "cifar10h/gold.csv"],
+        ):
             said.append(agree(results, *line))
     lines = ["| | POS, published / here | LabelMe | CIFAR-10H |", "|---|---|---|---|"]
     for label, measure, published, digits in CROWDS:
@@ -114,11 +136,15 @@ def hub(results, _):
         return None
     lines, means = ["| | over items and views |", "|---|---|"], []
     for said, data in (("RTE", "rte"), ("MRE", "mre"), ("POS", "pos"), ("toxicity, another set", "toxicity")):
-        path = lambda name: db.execute("select path from runs join sets using(key) where state = 'done' and cell = ?", (f"{data}: {name}",)).fetchone()[0]
+        path = lambda name: db.execute(
+            "select path from runs join sets using(key) where state = 'done' and cell = ?", (f"{data}: {name}",)
+        ).fetchone()[0]
         p = {name: numpy.load(f"{store}/{path(name)}") for name in (*VIEWS, "centroid")}
         near = {v: divergence(p[v], p["centroid"]) for v in VIEWS}
         far = {v: sum(divergence(p[v], p[w]) for w in VIEWS if w != v) / 3 for v in VIEWS}
-        r = numpy.corrcoef(numpy.concatenate([near[v] for v in VIEWS]), numpy.concatenate([far[v] for v in VIEWS]))[0, 1]
+        r = numpy.corrcoef(numpy.concatenate([near[v] for v in VIEWS]), numpy.concatenate([far[v] for v in VIEWS]))[
+            0, 1
+        ]
         lines.append(f"| {said} | {plain(r, 3)} |")
         means += [(near[v].mean(), far[v].mean()) for v in VIEWS] if data != "toxicity" else []
     r = numpy.corrcoef(*zip(*means))[0, 1]
@@ -128,10 +154,12 @@ def hub(results, _):
 # ---- items of low and high entropy ----
 
 CIFAR = ["airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck"]
-ENTROPIES = [("SNLI", "chaosnli/snli_items.csv", {"c_e": "entailment", "c_n": "neutral", "c_c": "contradiction"}),
-             ("MNLI", "chaosnli/mnli_m_items.csv", {"c_e": "entailment", "c_n": "neutral", "c_c": "contradiction"}),
-             ("alphaNLI", "chaosnli/alphanli_items.csv", {"c_1": "first", "c_2": "second"}),
-             ("CIFAR-10H", "cifar10h/counts.csv", {f"c{k}": name for k, name in enumerate(CIFAR)})]  # fmt: skip
+ENTROPIES = [
+    ("SNLI", "chaosnli/snli_items.csv", {"c_e": "entailment", "c_n": "neutral", "c_c": "contradiction"}),
+    ("MNLI", "chaosnli/mnli_m_items.csv", {"c_e": "entailment", "c_n": "neutral", "c_c": "contradiction"}),
+    ("alphaNLI", "chaosnli/alphanli_items.csv", {"c_1": "first", "c_2": "second"}),
+    ("CIFAR-10H", "cifar10h/counts.csv", {f"c{k}": name for k, name in enumerate(CIFAR)}),
+]
 
 
 def low_and_high(results, _):
@@ -147,10 +175,23 @@ def low_and_high(results, _):
         for r in rows:
             votes = [int(r[c]) for c in columns]
             share = [v / sum(votes) for v in votes]
-            found.append((-sum(s * math.log(s) for s in share if s) / math.log(len(share)) + 0.0, r.get("task") or r.get("image") or str(len(found)), votes))
-        shown = lambda x: f"{x[1]}: " + ", ".join(f"{n} {name}" for name, n in sorted(zip(columns.values(), x[2]), key=lambda y: -y[1]) if n)
+            found.append(
+                (
+                    -sum(s * math.log(s) for s in share if s) / math.log(len(share)) + 0.0,
+                    r.get("task") or r.get("image") or str(len(found)),
+                    votes,
+                )
+            )
+        shown = lambda x: (
+            f"{x[1]}: "
+            + ", ".join(f"{n} {name}" for name, n in sorted(zip(columns.values(), x[2]), key=lambda y: -y[1]) if n)
+        )
         entropy = [x[0] for x in found]
-        lines.append(f"| {said} | {shown(min(found))} | {shown(max(found))} | {sum(e == 0 for e in entropy)} of {len(entropy):,} | {plain(sum(entropy) / len(entropy), 2)} | {100 * sum(e > .9 for e in entropy) / len(entropy):.1f} % |")
+        lines.append(
+            f"| {said} | {shown(min(found))} | {shown(max(found))} "
+            f"| {sum(e == 0 for e in entropy)} of {len(entropy):,} | {plain(sum(entropy) / len(entropy), 2)} "
+            f"| {100 * sum(e > 0.9 for e in entropy) / len(entropy):.1f} % |"
+        )
     return "\n".join(lines)
 
 
@@ -160,7 +201,8 @@ def low_and_high(results, _):
 def pairs(db, experiment, one, other, measure):
     """Differences of runs of the same seed and fold; a cell EXPERIMENT//CELL is another experiment's."""
     metric = measure.partition(".")[2]
-    rows = "select seed, fold, value from runs join measures using(key) where state = 'done' and experiment = ? and cell = ? and set_name = ? and metric = ?"
+    rows = """select seed, fold, value from runs join measures using(key)
+              where state = 'done' and experiment = ? and cell = ? and set_name = ? and metric = ?"""
     named = [cell.split("//") if "//" in cell else (experiment, cell) for cell in (one, other)]
     got = [{(s, f): v for s, f, v in db.execute(rows, (*name, *measure.split(".", 1)))} for name in named]
     both = sorted(got[0].keys() & got[1].keys())
@@ -172,7 +214,7 @@ def pairs(db, experiment, one, other, measure):
 
 
 def difference(db, experiment, one, other, measure):
-    """"+1.35 [+.62, +2.08]" in points where the measure is a share; None: nothing to compare."""
+    """ "+1.35 [+.62, +2.08]" in points where the measure is a share; None: nothing to compare."""
     d, metric = pairs(db, experiment, one, other, measure)
     if len(d) < 2:
         return None
@@ -185,16 +227,61 @@ ACCURACY, PEOPLE = "images.accuracy", "test.cross_entropy"
 LOSS = "{} against KL, {}".format
 # key: file, rows of (what, one, other, measure)
 GAINS = {
-    "gains-trust": ("beyond-trust", [(f"{said}, {int(100 * float(t))} % random", f"{one}, {t}", f"{other}, {t}", ACCURACY) for t in (".1", ".25", ".5", ".75")
-                                     for said, one, other in (("Dawid-Skene as soft labels against shares", "soft d&s", "soft"), ("crowd layer against shares", "crowd layer", "soft"),
-                                                              ("crowd layer against Dawid-Skene as soft labels", "crowd layer", "soft d&s"))]),
-    "gains-targets": ("beyond-targets", [(f"Jensen-Shannon against KL, {said}", f"js to {k}", f"kl to {k}", m) for m in (ACCURACY, PEOPLE) for said, k in (("softmax", "softmax"), ("centroid", "centroid"), ("default labels", "default"))]
-                      + [(f"default labels against the centroid, {said}", f"{k} to default", f"{k} to centroid", m) for m in (ACCURACY, PEOPLE) for said, k in (("KL", "kl"), ("Jensen-Shannon", "js"))]),
-    "gains-votes-tags": ("beyond-votes-tags", [(f"softmax against the majority, {n} votes at most" if n > 1 else "softmax against the majority, 1 vote", f"soft, of {n}", f"majority of {n}", m) for m in ("test.accuracy", PEOPLE) for n in (1, 2, 3, 5)]),
-    "gains-inverse-kl": ("why-inverse-kl", [(f"inverse KL with {said}, against {told}", cell, f"large-mtl-pos//{other}", "test.accuracy") for said, cell in (("20 steps of warm-up", "20 steps of warm-up"), ("one encoder layer", "one encoder layer"))
-                                            for told, other in (("KL", "gold+kl"), ("one head", "gold"))]),
-}  # fmt: skip
-UNIT = {"accuracy": "accuracy, points", "macro_f1": "macro-F1, points", "cross_entropy": "cross-entropy to people, nats"}
+    "gains-trust": (
+        "beyond-trust",
+        [
+            (f"{said}, {int(100 * float(t))} % random", f"{one}, {t}", f"{other}, {t}", ACCURACY)
+            for t in (".1", ".25", ".5", ".75")
+            for said, one, other in (
+                ("Dawid-Skene as soft labels against shares", "soft d&s", "soft"),
+                ("crowd layer against shares", "crowd layer", "soft"),
+                ("crowd layer against Dawid-Skene as soft labels", "crowd layer", "soft d&s"),
+            )
+        ],
+    ),
+    "gains-targets": (
+        "beyond-targets",
+        [
+            (f"Jensen-Shannon against KL, {said}", f"js to {k}", f"kl to {k}", m)
+            for m in (ACCURACY, PEOPLE)
+            for said, k in (("softmax", "softmax"), ("centroid", "centroid"), ("default labels", "default"))
+        ]
+        + [
+            (f"default labels against the centroid, {said}", f"{k} to default", f"{k} to centroid", m)
+            for m in (ACCURACY, PEOPLE)
+            for said, k in (("KL", "kl"), ("Jensen-Shannon", "js"))
+        ],
+    ),
+    "gains-votes-tags": (
+        "beyond-votes-tags",
+        [
+            (
+                f"softmax against the majority, {n} votes at most" if n > 1 else "softmax against the majority, 1 vote",
+                f"soft, of {n}",
+                f"majority of {n}",
+                m,
+            )
+            for m in ("test.accuracy", PEOPLE)
+            for n in (1, 2, 3, 5)
+        ],
+    ),
+    "gains-inverse-kl": (
+        "why-inverse-kl",
+        [
+            (f"inverse KL with {said}, against {told}", cell, f"large-mtl-pos//{other}", "test.accuracy")
+            for said, cell in (
+                ("20 steps of warm-up", "20 steps of warm-up"),
+                ("one encoder layer", "one encoder layer"),
+            )
+            for told, other in (("KL", "gold+kl"), ("one head", "gold"))
+        ],
+    ),
+}
+UNIT = {
+    "accuracy": "accuracy, points",
+    "macro_f1": "macro-F1, points",
+    "cross_entropy": "cross-entropy to people, nats",
+}
 
 
 def gains(results, key):
@@ -211,16 +298,33 @@ def gains(results, key):
 
 
 def mean_of(db, experiment, cell, measure):
-    rows = "select avg(value), count(*) from runs join measures using(key) where state = 'done' and experiment = ? and cell = ? and set_name = ? and metric = ?"
+    rows = """select avg(value), count(*) from runs join measures using(key)
+              where state = 'done' and experiment = ? and cell = ? and set_name = ? and metric = ?"""
     return db.execute(rows, (experiment, cell, *measure.split(".", 1))).fetchone()
 
 
 # ---- the reference run of an encoder, by PyTorch and transformers (accuracy, macro-F1, calibrated log-likelihood) ----
 
-REFERENCE = {"gold": (.583, .545, .653), "silver": (.678, .646, .595), "standard": (.695, .670, .589), "softmax": (.687, .641, .591), "dawid-skene": (.645, .611, .621),
-             "mace": (.599, .563, .656), "average": (.678, .652, .600), "centroid": (.660, .637, .617), "temperature": (.684, .651, .595), "hybrid": (.642, .631, .632),
-             "gold + standard": (.631, .595, .615), "gold + softmax": (.691, .631, .583), "gold + dawid-skene": (.627, .609, .635), "gold + mace": (.617, .599, .639),
-             "gold + average": (.642, .593, .629), "gold + centroid": (.640, .620, .625), "gold + temperature": (.608, .547, .645), "gold + hybrid": (.638, .615, .626)}  # fmt: skip
+REFERENCE = {
+    "gold": (0.583, 0.545, 0.653),
+    "silver": (0.678, 0.646, 0.595),
+    "standard": (0.695, 0.670, 0.589),
+    "softmax": (0.687, 0.641, 0.591),
+    "dawid-skene": (0.645, 0.611, 0.621),
+    "mace": (0.599, 0.563, 0.656),
+    "average": (0.678, 0.652, 0.600),
+    "centroid": (0.660, 0.637, 0.617),
+    "temperature": (0.684, 0.651, 0.595),
+    "hybrid": (0.642, 0.631, 0.632),
+    "gold + standard": (0.631, 0.595, 0.615),
+    "gold + softmax": (0.691, 0.631, 0.583),
+    "gold + dawid-skene": (0.627, 0.609, 0.635),
+    "gold + mace": (0.617, 0.599, 0.639),
+    "gold + average": (0.642, 0.593, 0.629),
+    "gold + centroid": (0.640, 0.620, 0.625),
+    "gold + temperature": (0.608, 0.547, 0.645),
+    "gold + hybrid": (0.638, 0.615, 0.626),
+}
 
 
 def reference(results, _):
@@ -238,17 +342,41 @@ def reference(results, _):
     if not shown:
         return None
     n, mean = len(within), {m: sum(d) / len(d) for m, d in differences.items()}
-    told = f"Of {n} figures {sum(w <= 1 for w in within)} lie within one standard deviation over our seeds of the reference run, all within {max(within):.1f}; on average accuracy is {signed(100 * mean['accuracy'], 1)} points, macro-F1 {signed(100 * mean['macro_f1'], 1)} points and calibrated log-likelihood {signed(mean['calibrated_log_likelihood'], 3)} here."
-    return "\n".join([told, "", "<details><summary>Condition by condition</summary>", "", "| | here: accuracy / macro-F1 / calibrated log-likelihood | reference |", "|---|---|---|", *shown, "", "</details>"])
+    told = (
+        f"Of {n} figures {sum(w <= 1 for w in within)} lie within one standard deviation over our seeds of the "
+        f"reference run, all within {max(within):.1f}; on average accuracy is {signed(100 * mean['accuracy'], 1)} points, "
+        f"macro-F1 {signed(100 * mean['macro_f1'], 1)} points "
+        f"and calibrated log-likelihood {signed(mean['calibrated_log_likelihood'], 3)} here."
+    )
+    return "\n".join(
+        [
+            told,
+            "",
+            "<details><summary>Condition by condition</summary>",
+            "",
+            "| | here: accuracy / macro-F1 / calibrated log-likelihood | reference |",
+            "|---|---|---|",
+            *shown,
+            "",
+            "</details>",
+        ]
+    )
 
 
 # ---- what conditions without pretraining have in common ----
 
-BAGS = [("RTE to SNLI", "multi-view-rte", "snli"), ("MRE to press releases", "multi-view-mre", "insciout"), ("toxicity, another set", "multi-view-toxicity", "test")]
+BAGS = [
+    ("RTE to SNLI", "multi-view-rte", "snli"),
+    ("MRE to press releases", "multi-view-mre", "insciout"),
+    ("toxicity, another set", "multi-view-toxicity", "test"),
+]
 
 
 def ranges(results, _):
-    lines = ["| | conditions | seeds | gold: macro-F1 / calibrated log-likelihood | the others, lowest to highest |", "|---|---|---|---|---|"]
+    lines = [
+        "| | conditions | seeds | gold: macro-F1 / calibrated log-likelihood | the others, lowest to highest |",
+        "|---|---|---|---|---|",
+    ]
     for said, file, name in BAGS:
         results.measure(file, "gold", f"{name}.macro_f1")
         cells = [c for c in results.tables.get(file) or {} if results.measure(file, c, f"{name}.macro_f1")]
@@ -258,75 +386,20 @@ def ranges(results, _):
         others = [c for c in cells if c != "gold"]
         f1, cll = ([get(c, m) for c in others] for m in ("macro_f1", "calibrated_log_likelihood"))
         seeds = {results.measure(file, c, f"{name}.macro_f1")["seeds"] for c in cells}
-        lines.append(f"| {said} | {len(cells)} | {'to'.join(str(s) for s in sorted(seeds))} | {100 * get('gold', 'macro_f1'):.1f} / {plain(get('gold', 'calibrated_log_likelihood'), 3)} | {100 * min(f1):.1f} to {100 * max(f1):.1f} / {plain(min(cll), 3)} to {plain(max(cll), 3)} |")
+        lines.append(
+            f"| {said} | {len(cells)} | {' to '.join(str(s) for s in sorted(seeds))} "
+            f"| {100 * get('gold', 'macro_f1'):.1f} / {plain(get('gold', 'calibrated_log_likelihood'), 3)} "
+            f"| {100 * min(f1):.1f} to {100 * max(f1):.1f} / {plain(min(cll), 3)} to {plain(max(cll), 3)} |"
+        )
     return "\n".join(lines) if len(lines) > 2 else None
 
 
-# ---- where each table and figure of the papers is ----
-
-INDEX = [
-    ("SOFT-LOSS", "table 1, figure 1: the crowds", "#the-crowds-table-1-and-figure-1", None, "all votes"),
-    ("SOFT-LOSS", "tables 2 and 3: POS", "#part-of-speech-tags-of-tweets-tables-2-and-3", "large-pos-soft-loss", "the paper's, word vectors of 25 numbers instead of 300"),
-    ("SOFT-LOSS", "tables 2 and 3: LabelMe", "#labelme-features-of-vgg-16-tables-2-and-3", "labelme", "the paper's net, one copy of each image instead of ten"),
-    ("SOFT-LOSS", "tables 2 and 3: CIFAR-10H", "#cifar-10h-tables-2-and-3", "cifar10h", "the paper's, two readings of the recipe; no rows that need ids of workers"),
-    ("MTL", "tables 1 and 2: POS, five folds", "#part-of-speech-tags-of-tweets-five-folds-tables-1-to-3", "large-mtl-pos", "the paper's, word vectors of 25 numbers instead of 300"),
-    ("MTL", "tables 1 and 2: POS, other tweets", "#other-tweets-tables-1-and-2", "large-mtl-pos-test", "the same"),
-    ("MTL", "tables 1 and 2: stemming", "#stemming-tables-1-to-3", "large-mtl-stemming", "the paper's"),
-    ("MTL", "table 3: who is right where, POS", "#part-of-speech-tags-of-tweets-five-folds-tables-1-to-3", "large-mtl-pos", "the paper's; all losses"),
-    ("MTL", "table 3 in words: stemming", "#stemming-tables-1-to-3", "large-mtl-stemming", "entropy in place of kurtosis"),
-    ("MULTI-VIEW", "table 1: labels", "#soft-labels-table-1", "multi-view-labels", "the paper's data but for toxicity"),
-    ("MULTI-VIEW", "appendix B: agreement", "#soft-labels-table-1", None, "all votes but toxicity's"),
-    ("MULTI-VIEW", "figure 4, section 5.4: distances", "#distances-between-views-section-54-figure-4", "multi-view-labels", "the same"),
-    ("MULTI-VIEW", "figures 1 and 2: RTE", "#the-conditions-with-mpnet-base-on-a-gpu-figures-1-to-3", "large-multi-view-rte", "MPNet-base instead of RoBERTa-base"),
-    ("MULTI-VIEW", "figures 1 and 2: MRE", "#the-conditions-with-mpnet-base-on-a-gpu-figures-1-to-3", "large-multi-view-mre", "the same"),
-    ("MULTI-VIEW", "figures 1 to 3: POS", "#the-conditions-with-mpnet-base-on-a-gpu-figures-1-to-3", "large-multi-view-pos", "the same; with and without traces"),
-    ("MULTI-VIEW", "figures 1 to 3: toxicity", "#the-conditions-with-mpnet-base-on-a-gpu-figures-1-to-3", "large-multi-view-toxicity", "the same; another data set"),
-    ("EPISTEMIC", "figure 1: low and high entropy", "#low-and-high-entropy-figure-1", None, "all votes"),
-    ("EPISTEMIC", "figures 2 to 5, the abstract's figures: ChaosNLI", "#with-mpnet-base-and-on-images", "encoder-chaosnli", "MPNet-base; the paper's four tables are not in what can be had of it"),
-    ("EPISTEMIC", "the same: POPQUORN", "#with-mpnet-base-and-on-images", "encoder-popquorn", "MPNet-base"),
-    ("EPISTEMIC", "the same: CIFAR-10H", "#with-mpnet-base-and-on-images", "cifar10h", "SOFT-LOSS's runs: soft shares against the majority"),
-]  # fmt: skip
-PUBLISHED_SEEDS = {"large-pos-soft-loss": "30", "labelme": "30", "cifar10h": "10", "large-mtl-pos": "10", "large-mtl-pos-test": "10", "large-mtl-stemming": "10",
-                   "large-multi-view-rte": "20", "large-multi-view-mre": "20", "large-multi-view-pos": "20", "large-multi-view-toxicity": "20"}  # fmt: skip
-
-
-def seeds_of(results, file):
-    """Fewest and most seeds of the cells of an experiment that are whole."""
-    if file not in results.tables:
-        results.tables[file] = results.read(file)
-    cells = results.tables[file] or {}
-    found = [m["seeds"] for name, c in cells.items() for m in c["measures"][:1] if m["seeds"] and c["done"] == m["seeds"] * results.folds(file, c["runs"])]
-    return "" if not found else str(max(found)) if min(found) == max(found) else f"{min(found)} to {max(found)}"
-
-
-def index(results, _):
-    lines = ["| paper | table or figure | experiment | seeds, published / here | size |", "|---|---|---|---|---|"]
-    for paper, what, anchor, file, size in INDEX:
-        seeds = f"{PUBLISHED_SEEDS.get(file, '-')} / {seeds_of(results, file)}" if file and file != "multi-view-labels" else "nothing is drawn"
-        lines.append(f"| {paper} | [{what}]({anchor}) | {f'`{file}.yaml`' if file else '`dissent agree`'} | {seeds} | {size} |")
-    return "\n".join(lines)
-
-
-# ---- times ----
-
-def seconds(x):
-    return f"{x:.2g} s" if x < 10 else f"{x:.0f} s" if x < 120 else f"{x / 60:.0f} min"
-
-
-def times(results, _):
-    """Runs in the stores, and how long the quickest tenth of them took at most: the others waited for the processor."""
-    lines = ["| experiment | runs | where | a run | all, one after the other |", "|---|---|---|---|---|"]
-    for yaml in sorted((ROOT / "experiments").glob("*.yaml")):
-        _, db = opened(results, yaml.stem)
-        if not db:
-            continue
-        took = sorted(r[0] for r in db.execute("select seconds from runs where state = 'done' and experiment = ?", (yaml.stem,)))
-        if took:
-            quick = took[len(took) // 10]
-            where = "H200, beside others" if yaml.stem.startswith("large-") or yaml.stem in ON_GPU else "processor"
-            lines.append(f"| {yaml.stem} | {len(took):,} | {where} | {seconds(quick)} | {seconds(quick * len(took))} |")
-    return "\n".join(lines)
-
-
-MORE = {"crowds": crowds, "agreements": agreements, "hub": hub, "low-and-high": low_and_high, 
-        "reference": reference, "ranges": ranges, "index": index, "times": times, **{k: gains for k in GAINS}}  # fmt: skip
+MORE = {
+    "crowds": crowds,
+    "agreements": agreements,
+    "hub": hub,
+    "low-and-high": low_and_high,
+    "reference": reference,
+    "ranges": ranges,
+    **{k: gains for k in GAINS},
+}

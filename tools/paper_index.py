@@ -1,0 +1,174 @@
+"""Tables of docs/results.md on where each table and figure of the papers is, and on how long runs took."""
+
+from claims import ON_GPU, ROOT
+from paper_more import opened
+
+# ---- where each table and figure of the papers is ----
+
+INDEX = [
+    ("SOFT-LOSS", "table 1, figure 1: the crowds", "#the-crowds-table-1-and-figure-1", None, "all votes"),
+    (
+        "SOFT-LOSS",
+        "tables 2 and 3: POS",
+        "#part-of-speech-tags-of-tweets-tables-2-and-3",
+        "large-pos-soft-loss",
+        "the paper's, word vectors of 25 numbers instead of 300",
+    ),
+    (
+        "SOFT-LOSS",
+        "tables 2 and 3: LabelMe",
+        "#labelme-features-of-vgg-16-tables-2-and-3",
+        "labelme",
+        "the paper's net, one copy of each image instead of ten",
+    ),
+    (
+        "SOFT-LOSS",
+        "tables 2 and 3: CIFAR-10H",
+        "#cifar-10h-tables-2-and-3",
+        "cifar10h",
+        "the paper's, two readings of the recipe; no rows that need ids of workers",
+    ),
+    (
+        "MTL",
+        "tables 1 and 2: POS, five folds",
+        "#part-of-speech-tags-of-tweets-five-folds-tables-1-to-3",
+        "large-mtl-pos",
+        "the paper's, word vectors of 25 numbers instead of 300",
+    ),
+    ("MTL", "tables 1 and 2: POS, other tweets", "#other-tweets-tables-1-and-2", "large-mtl-pos-test", "the same"),
+    ("MTL", "tables 1 and 2: stemming", "#stemming-tables-1-to-3", "large-mtl-stemming", "the paper's"),
+    (
+        "MTL",
+        "table 3: who is right where, POS",
+        "#part-of-speech-tags-of-tweets-five-folds-tables-1-to-3",
+        "large-mtl-pos",
+        "the paper's; all losses",
+    ),
+    (
+        "MTL",
+        "table 3 in words: stemming",
+        "#stemming-tables-1-to-3",
+        "large-mtl-stemming",
+        "entropy in place of kurtosis",
+    ),
+    ("MULTI-VIEW", "table 1: labels", "#soft-labels-table-1", "multi-view-labels", "the paper's data but for toxicity"),
+    ("MULTI-VIEW", "appendix B: agreement", "#soft-labels-table-1", None, "all votes but toxicity's"),
+    (
+        "MULTI-VIEW",
+        "figure 4, section 5.4: distances",
+        "#distances-between-views-section-54-figure-4",
+        "multi-view-labels",
+        "the same",
+    ),
+    (
+        "MULTI-VIEW",
+        "figures 1 and 2: RTE",
+        "#the-conditions-with-mpnet-base-on-a-gpu-figures-1-to-3",
+        "large-multi-view-rte",
+        "MPNet-base instead of RoBERTa-base",
+    ),
+    (
+        "MULTI-VIEW",
+        "figures 1 and 2: MRE",
+        "#the-conditions-with-mpnet-base-on-a-gpu-figures-1-to-3",
+        "large-multi-view-mre",
+        "the same",
+    ),
+    (
+        "MULTI-VIEW",
+        "figures 1 to 3: POS",
+        "#the-conditions-with-mpnet-base-on-a-gpu-figures-1-to-3",
+        "large-multi-view-pos",
+        "the same; with and without traces",
+    ),
+    (
+        "MULTI-VIEW",
+        "figures 1 to 3: toxicity",
+        "#the-conditions-with-mpnet-base-on-a-gpu-figures-1-to-3",
+        "large-multi-view-toxicity",
+        "the same; another data set",
+    ),
+    ("EPISTEMIC", "figure 1: low and high entropy", "#low-and-high-entropy-figure-1", None, "all votes"),
+    (
+        "EPISTEMIC",
+        "figures 2 to 5, the abstract's figures: ChaosNLI",
+        "#with-mpnet-base-and-on-images",
+        "encoder-chaosnli",
+        "MPNet-base; the paper's four tables are not in what can be had of it",
+    ),
+    ("EPISTEMIC", "the same: POPQUORN", "#with-mpnet-base-and-on-images", "encoder-popquorn", "MPNet-base"),
+    (
+        "EPISTEMIC",
+        "the same: CIFAR-10H",
+        "#with-mpnet-base-and-on-images",
+        "cifar10h",
+        "SOFT-LOSS's runs: soft shares against the majority",
+    ),
+]
+PUBLISHED_SEEDS = {
+    "large-pos-soft-loss": "30",
+    "labelme": "30",
+    "cifar10h": "10",
+    "large-mtl-pos": "10",
+    "large-mtl-pos-test": "10",
+    "large-mtl-stemming": "10",
+    "large-multi-view-rte": "20",
+    "large-multi-view-mre": "20",
+    "large-multi-view-pos": "20",
+    "large-multi-view-toxicity": "20",
+}
+
+
+def seeds_of(results, file):
+    """Fewest and most seeds of the cells of an experiment that are whole."""
+    if file not in results.tables:
+        results.tables[file] = results.read(file)
+    cells = results.tables[file] or {}
+    found = [
+        m["seeds"]
+        for name, c in cells.items()
+        for m in c["measures"][:1]
+        if m["seeds"] and c["done"] == m["seeds"] * results.folds(file, c["runs"])
+    ]
+    return "" if not found else str(max(found)) if min(found) == max(found) else f"{min(found)} to {max(found)}"
+
+
+def index(results, _):
+    lines = ["| paper | table or figure | experiment | seeds, published / here | size |", "|---|---|---|---|---|"]
+    for paper, what, anchor, file, size in INDEX:
+        seeds = (
+            f"{PUBLISHED_SEEDS.get(file, '-')} / {seeds_of(results, file)}"
+            if file and file != "multi-view-labels"
+            else "nothing is drawn"
+        )
+        lines.append(
+            f"| {paper} | [{what}]({anchor}) | {f'`{file}.yaml`' if file else '`dissent agree`'} | {seeds} | {size} |"
+        )
+    return "\n".join(lines)
+
+
+# ---- times ----
+
+
+def seconds(x):
+    return f"{x:.2g} s" if x < 10 else f"{x:.0f} s" if x < 120 else f"{x / 60:.0f} min"
+
+
+def times(results, _):
+    """Runs in the stores, and how long the quickest tenth of them took at most: the others waited for the processor."""
+    lines = ["| experiment | runs | where | a run | all, one after the other |", "|---|---|---|---|---|"]
+    for yaml in sorted((ROOT / "experiments").glob("*.yaml")):
+        _, db = opened(results, yaml.stem)
+        if not db:
+            continue
+        took = sorted(
+            r[0] for r in db.execute("select seconds from runs where state = 'done' and experiment = ?", (yaml.stem,))
+        )
+        if took:
+            quick = took[len(took) // 10]
+            where = "H200, beside others" if yaml.stem.startswith("large-") or yaml.stem in ON_GPU else "processor"
+            lines.append(f"| {yaml.stem} | {len(took):,} | {where} | {seconds(quick)} | {seconds(quick * len(took))} |")
+    return "\n".join(lines)
+
+
+INDEXES = {"index": index, "times": times}
