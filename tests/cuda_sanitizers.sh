@@ -73,7 +73,7 @@ for tool in $tools; do
     much=once
     [ "$tool" != memcheck ] || much=brief
     for i in 2 0 1 3 4 5 6 7; do echo "$tool test_em_cuda $i/8"; done
-    parts "$tool" layers 23 $much
+    parts "$tool" layers 20 $much 2 7 4 11 3 9 17 1 8 14 16 18 5 10 13 15 6 0 12 19
     if [ "$tool" = memcheck ]; then
         parts "$tool" many 11 $much
     else # of sizes that take the same ways one runs: 12, 14, 15, 17 and some from 28 on have nothing
