@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """How the default labels were chosen: power and limit of `--combine calibrated`, by cross-validation over real crowds.
 
-    bench/default_labels.py choose      log-loss over a grid of power and limit; each set judged by what the others choose
+    bench/default_labels.py choose      log-loss over a grid of power and limit; each set judged by the others' choice
     bench/default_labels.py votes       the best temperature of crowds whose votes are cut to 2, 3, 5 and 8 per item
     bench/default_labels.py price       what it costs on crowds drawn from the models of `dissent synth`
     bench/default_labels.py expected    the chance of being right that labels give themselves, and the true share
@@ -9,6 +9,7 @@
 Views: dawid-skene (its defaults) and crowd. Sets, gold, ties and log-loss as in label_methods.py. Standard library
 only; the tool fits the views, the tempering is done here so that a grid costs one fit. docs/default-labels.md has the
 results."""
+
 import argparse
 import csv
 import itertools
@@ -22,7 +23,7 @@ from pathlib import Path
 import label_methods as sets
 
 VIEWS = ("dawid-skene", "crowd")
-POWERS = (0, .3, .4, .5, .55, .6, .65, .7, .75, .8, .9, 1)
+POWERS = (0, 0.3, 0.4, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.9, 1)
 LIMITS = (8, 12, 16, 24, 40, 1e9)
 CUTS = (2, 3, 5, 8)
 
@@ -117,7 +118,9 @@ def choose(args):
     problems = {name: problem(args.tool, votes, gold) for name, (votes, gold) in load(args).items()}
     grid = list(itertools.product(POWERS, LIMITS))
     loss = {
-        (power, limit): {s: log_loss(items, lambda n, a=power, m=limit: min(n, m) ** a) for s, items in problems.items()}
+        (power, limit): {
+            s: log_loss(items, lambda n, a=power, m=limit: min(n, m) ** a) for s, items in problems.items()
+        }
         for power, limit in grid
     }
     mean = {g: sum(row.values()) / len(row) for g, row in loss.items()}
@@ -128,15 +131,17 @@ def choose(args):
     for s in problems:
         best = min(grid, key=lambda g: sum(x for other, x in loss[g].items() if other != s))
         held_out[s] = (loss[best][s], best)
-    print(f"best of all {min(mean, key=mean.get)}: {min(mean.values()):.4f}; chosen without the set that is judged: "
-          f"{sum(x for x, _ in held_out.values()) / len(held_out):.4f}")
+    print(
+        f"best of all {min(mean, key=mean.get)}: {min(mean.values()):.4f}; chosen without the set that is judged: "
+        f"{sum(x for x, _ in held_out.values()) / len(held_out):.4f}"
+    )
     print(", ".join(f"{s} {sets.number(x)} by {g[0]:g}/{g[1]:g}" for s, (x, g) in held_out.items()))
 
 
 def best_temperature(items):
     """By golden section on log T; log-loss has one minimum in T for all these crowds."""
     low, high, ratio = -1.0, 4.0, (math.sqrt(5) - 1) / 2
-    while high - low > .01:
+    while high - low > 0.01:
         a, b = high - ratio * (high - low), low + ratio * (high - low)
         if log_loss(items, lambda n: math.exp(a)) < log_loss(items, lambda n: math.exp(b)):
             high = b
@@ -149,10 +154,12 @@ def votes_per_item(args):
     print("| set | " + " | ".join(f"{n} votes" for n in CUTS) + " |\n|" + "---|" * (len(CUTS) + 1))
     for name, (votes, gold) in load(args).items():
         usual = len(votes) / len({task for task, _, _ in votes})
-        cells = [f"{best_temperature(problem(args.tool, cut(votes, n), gold)):.2f}" if usual > n + 1 else "" for n in CUTS]
+        cells = [
+            f"{best_temperature(problem(args.tool, cut(votes, n), gold)):.2f}" if usual > n + 1 else "" for n in CUTS
+        ]
         if any(cells):
             print(f"| {name} | " + " | ".join(cells) + " |", flush=True)
-    print("| n^.7 | " + " | ".join(f"{n ** .7:.2f}" for n in CUTS) + " |")
+    print("| n^.7 | " + " | ".join(f"{n**0.7:.2f}" for n in CUTS) + " |")
 
 
 CONDITIONS = {
@@ -169,8 +176,26 @@ def price(args):
         for seed in range(args.seeds):
             with tempfile.TemporaryDirectory() as folder:
                 votes, gold, out = (Path(folder) / f for f in ("votes.csv", "gold.csv", "labels.csv"))
-                subprocess.run([str(args.tool), "synth", "--model", model, "--workers", "30", "--votes-per-item", str(n),
-                                "--seed", str(seed), "-q", "-o", str(votes), "--gold", str(gold)], check=True)
+                subprocess.run(
+                    [
+                        str(args.tool),
+                        "synth",
+                        "--model",
+                        model,
+                        "--workers",
+                        "30",
+                        "--votes-per-item",
+                        str(n),
+                        "--seed",
+                        str(seed),
+                        "-q",
+                        "-o",
+                        str(votes),
+                        "--gold",
+                        str(gold),
+                    ],
+                    check=True,
+                )
                 for name, options in CONDITIONS.items():
                     subprocess.run([str(args.tool), "labels", str(votes), "-q", "-o", str(out), *options], check=True)
                     rows[name].append(sets.score(out, sets.read_gold(gold))[:2])
@@ -186,7 +211,9 @@ def expected(args):
             path = Path(folder) / "votes.csv"
             write_votes(path, votes)
             labels = fit(args.tool, path, [])
-        judged = [(max(p.values()), (gold[t] in p) and p[gold[t]] == max(p.values())) for t, p in labels.items() if t in gold]
+        judged = [
+            (max(p.values()), (gold[t] in p) and p[gold[t]] == max(p.values())) for t, p in labels.items() if t in gold
+        ]
         says, is_so = (sum(x[i] for x in judged) / len(judged) for i in (0, 1))
         apart.append(says - is_so)
         print(f"| {name} | {says:.3f} | {is_so:.3f} | {says - is_so:+.3f} |", flush=True)

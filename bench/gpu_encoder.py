@@ -1,6 +1,6 @@
 """Steps of roberta-base's size with PyTorch on a GPU: what bench/gpu_encoder.c is compared with.
 
-    python gpu_encoder.py ROWS LENGTH [predict]   ->  one line per way: eager, compiled, compiled and replayed as a CUDA graph
+    python gpu_encoder.py ROWS LENGTH [predict]   ->  a line per way: eager, compiled, replayed as a CUDA graph
     python gpu_encoder.py texts BATCHES predict|embed [mpnet] [bf16]
 
 Random weights, bf16 autocast, fused AdamW, gradients clipped to 1, dropout .1, scaled_dot_product_attention. Medians of
@@ -13,6 +13,7 @@ whose sizes are symbols, and have a graph each. `bf16`: weights and values are b
 some float32. `fine-tune FOLDER ITEMS` instead trains a sequence classifier on the pairs of a CSV file as users do,
 eager and padded to the batch of 8, and prints the seconds per epoch.
 """
+
 import csv
 import os
 import signal
@@ -28,7 +29,9 @@ GROUP, GROUPS = 20, int(os.environ.get("GROUPS", 7))
 
 
 def model_of(train):
-    config = transformers.RobertaConfig(vocab_size=50265, max_position_embeddings=514, type_vocab_size=1, num_labels=3, layer_norm_eps=1e-5)
+    config = transformers.RobertaConfig(
+        vocab_size=50265, max_position_embeddings=514, type_vocab_size=1, num_labels=3, layer_norm_eps=1e-5
+    )
     model = transformers.RobertaForSequenceClassification(config).cuda()
     return model.train() if train else model.eval()
 
@@ -38,10 +41,18 @@ def encoder_of(kind, embed, whole):
     sizes = {"vocab_size": 50265, "max_position_embeddings": 514, "layer_norm_eps": 1e-5}
     if kind == "mpnet":
         config = transformers.MPNetConfig(**sizes, num_labels=3)
-        model = transformers.MPNetModel(config, add_pooling_layer=False) if embed else transformers.MPNetForSequenceClassification(config)
+        model = (
+            transformers.MPNetModel(config, add_pooling_layer=False)
+            if embed
+            else transformers.MPNetForSequenceClassification(config)
+        )
     else:
         config = transformers.RobertaConfig(**sizes, type_vocab_size=1, num_labels=3)
-        model = transformers.RobertaModel(config, add_pooling_layer=False) if embed else transformers.RobertaForSequenceClassification(config)
+        model = (
+            transformers.RobertaModel(config, add_pooling_layer=False)
+            if embed
+            else transformers.RobertaForSequenceClassification(config)
+        )
     model = model.cuda().eval()
     return model.bfloat16() if whole else model
 
@@ -52,7 +63,10 @@ TOKENS, SHORTEST, LONGEST, POOL = 1 << 16, 8, 64, 128
 def short_texts(n_batches):
     """Padded batches of ids and masks, and the number of tokens in them: some of POOL batches, from all lengths."""
     n = POOL * TOKENS // ((SHORTEST + LONGEST) // 2)
-    lengths = sorted((SHORTEST + (((t + 1) * 2654435761 & 0xFFFFFFFF) >> 8) % (LONGEST - SHORTEST + 1) for t in range(n)), reverse=True)
+    lengths = sorted(
+        (SHORTEST + (((t + 1) * 2654435761 & 0xFFFFFFFF) >> 8) % (LONGEST - SHORTEST + 1) for t in range(n)),
+        reverse=True,
+    )
     cut, at = [], 0
     while at < n:
         cut.append(lengths[at : at + TOKENS // lengths[at]])
@@ -99,7 +113,8 @@ def predictions(n_batches, embed, kind, whole):
         "compiled, graph": lambda: over([recorded(torch.no_grad()(step), pool) for step in bound(compiled)]),
     }
     padded = sum(ids.numel() for ids, _ in batches)
-    what = f"{kind} {'embed' if embed else 'predict'}{' bf16' if whole else ''}, {len(batches)} batches, {padded / tokens - 1:.1%} padding"
+    name = f"{kind} {'embed' if embed else 'predict'}{' bf16' if whole else ''}"
+    what = f"{name}, {len(batches)} batches, {padded / tokens - 1:.1%} padding"
     time_ways(ways, what, tokens / TOKENS, 2, 2)
 
 
@@ -160,7 +175,13 @@ def fine_tune(folder, items):
         start = time.perf_counter()
         for i in range(0, len(rows), 8):
             batch = rows[i : i + 8]
-            e = tokenizer([r["premise"] for r in batch], [r["hypothesis"] for r in batch], padding=True, truncation=True, return_tensors="pt").to("cuda")
+            e = tokenizer(
+                [r["premise"] for r in batch],
+                [r["hypothesis"] for r in batch],
+                padding=True,
+                truncation=True,
+                return_tensors="pt",
+            ).to("cuda")
             gold = torch.tensor([int(r["gold"]) for r in batch], device="cuda")
             with torch.autocast("cuda", dtype=torch.bfloat16):
                 loss = torch.nn.functional.cross_entropy(model(**e).logits, gold)
@@ -169,12 +190,18 @@ def fine_tune(folder, items):
             optimizer.step()
             optimizer.zero_grad()
         torch.cuda.synchronize()
-        print(f"PyTorch eager, padded to the batch, epoch {epoch + 1} of {len(rows)} pairs: {time.perf_counter() - start:.3f} s", flush=True)
+        print(
+            f"PyTorch eager, padded to the batch, epoch {epoch + 1} of {len(rows)} pairs: "
+            f"{time.perf_counter() - start:.3f} s",
+            flush=True,
+        )
 
 
 if sys.argv[1] == "fine-tune":
     fine_tune(sys.argv[2], sys.argv[3])
 elif sys.argv[1] == "texts":
-    predictions(int(sys.argv[2]), "embed" in sys.argv, "mpnet" if "mpnet" in sys.argv else "roberta", "bf16" in sys.argv)
+    predictions(
+        int(sys.argv[2]), "embed" in sys.argv, "mpnet" if "mpnet" in sys.argv else "roberta", "bf16" in sys.argv
+    )
 else:
     steps(int(sys.argv[1]), int(sys.argv[2]), "predict" in sys.argv)

@@ -8,6 +8,7 @@ that it took to get ready (compiling a ResNet takes PyTorch most of a minute); o
 the end: milliseconds of a step. Each of PyTorch's ways has 90 seconds to get ready, or as many as SECONDS says: what
 takes longer is left out by name. LOCK names a file that is locked while steps are timed, so that several of these
 programs can compile side by side. STEPS: of ours, 200 by default."""
+
 import json
 import os
 import signal
@@ -28,10 +29,18 @@ ROUNDS, ROUND = int(os.environ.get("ROUNDS", 12)), 10
 class Block(nn.Module):
     def __init__(self, n_in, out, stride):
         super().__init__()
-        self.body = nn.Sequential(nn.Conv2d(n_in, out, 3, stride, 1, bias=False), nn.BatchNorm2d(out), nn.ReLU(inplace=True),
-                                  nn.Conv2d(out, out, 3, 1, 1, bias=False), nn.BatchNorm2d(out))
-        self.short = nn.Identity() if n_in == out and stride == 1 else nn.Sequential(
-            nn.Conv2d(n_in, out, 1, stride, bias=False), nn.BatchNorm2d(out))
+        self.body = nn.Sequential(
+            nn.Conv2d(n_in, out, 3, stride, 1, bias=False),
+            nn.BatchNorm2d(out),
+            nn.ReLU(inplace=True),
+            nn.Conv2d(out, out, 3, 1, 1, bias=False),
+            nn.BatchNorm2d(out),
+        )
+        self.short = (
+            nn.Identity()
+            if n_in == out and stride == 1
+            else nn.Sequential(nn.Conv2d(n_in, out, 1, stride, bias=False), nn.BatchNorm2d(out))
+        )
 
     def forward(self, x):
         return torch.relu(self.body(x) + self.short(x))
@@ -47,7 +56,7 @@ def resnet34(batch):
     net = net.to(memory_format=torch.channels_last)
     x = torch.randn(batch, 3, 32, 32, device="cuda").to(memory_format=torch.channels_last)
     y = torch.randint(10, (batch,), device="cuda")
-    optimizer = torch.optim.SGD(net.parameters(), 1e-4, .9, weight_decay=1e-4, fused=True)
+    optimizer = torch.optim.SGD(net.parameters(), 1e-4, 0.9, weight_decay=1e-4, fused=True)
     return net, lambda: nn.functional.cross_entropy(net(x).float(), y), optimizer
 
 
@@ -60,13 +69,17 @@ class Tagger(nn.Module):
         self.context = nn.LSTM(300, 256, batch_first=True, bidirectional=True)
         self.spelling = nn.LSTM(100, 256, batch_first=True, bidirectional=True)
         self.trunk = self.encoder()
-        self.heads = nn.ModuleList(nn.Sequential(self.encoder(), nn.Linear(1024, 512), nn.ReLU(), nn.Linear(512, 12))
-                                   for _ in range(2))
+        self.heads = nn.ModuleList(
+            nn.Sequential(self.encoder(), nn.Linear(1024, 512), nn.ReLU(), nn.Linear(512, 12)) for _ in range(2)
+        )
 
     @staticmethod
     def encoder():
-        return nn.TransformerEncoder(nn.TransformerEncoderLayer(1024, 2, 2048, .1, batch_first=True, norm_first=True), 2,
-                                     enable_nested_tensor=False)
+        return nn.TransformerEncoder(
+            nn.TransformerEncoderLayer(1024, 2, 2048, 0.1, batch_first=True, norm_first=True),
+            2,
+            enable_nested_tensor=False,
+        )
 
     def forward(self, ids, place, letters, last, word):
         x = self.context(self.words(ids))[0].reshape(-1, 512)[place]
@@ -155,18 +168,28 @@ def main(program, rows):
         command = [program, "cuda:0", name, size, os.environ.get("STEPS", "200")]
         steps = prepared(name, int(size))
         with alone():
-            ours = [json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout) for _ in range(2)]
+            ours = [
+                json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout) for _ in range(2)
+            ]
             print(f"{row} ours: {min(o['same'] for o in ours):.3f} ms", flush=True)
             theirs = torch_times(name, int(size), steps)
-        line = {"row": row, "same": min(o["same"] for o in ours), "fed": min(o["fed"] for o in ours),
-                "taken": min(o["taken"] for o in ours), "fresh": min(o["fresh"] for o in ours),
-                "repeats": ours[0]["checksum"] == ours[1]["checksum"], **theirs}
+        line = {
+            "row": row,
+            "same": min(o["same"] for o in ours),
+            "fed": min(o["fed"] for o in ours),
+            "taken": min(o["taken"] for o in ours),
+            "fresh": min(o["fresh"] for o in ours),
+            "repeats": ours[0]["checksum"] == ours[1]["checksum"],
+            **theirs,
+        }
         print(json.dumps(line), flush=True)
         table.append(line)
     print("%-14s %8s %8s %8s %8s %8s" % ("row", "ours", "fed", "eager", "compiled", "graph"))
     for line in table:
-        print("%-14s %8.3f %8.3f" % (line["row"], line["same"], line["fed"]),
-              *("%8.3f" % line[w] if w in line else "       -" for w in ("eager", "compiled", "graph")))
+        print(
+            "%-14s %8.3f %8.3f" % (line["row"], line["same"], line["fed"]),
+            *("%8.3f" % line[w] if w in line else "       -" for w in ("eager", "compiled", "graph")),
+        )
 
 
 if __name__ == "__main__":

@@ -37,8 +37,15 @@ def main():
             with tempfile.TemporaryDirectory() as folder:
                 source, workers = Path(folder) / "v.csv", Path(folder) / "w.csv"
                 with open(source, "w", newline="", encoding="utf-8") as file:
-                    csv.writer(file).writerows([("task", "worker", "label"), *(r for r, g in zip(rows, fold) if g != f)])
-                out = subprocess.run([dissent, "labels", str(source), "--scale", "numeric", "-q", "--workers", str(workers)], check=True, capture_output=True, text=True)
+                    csv.writer(file).writerows(
+                        [("task", "worker", "label"), *(r for r, g in zip(rows, fold) if g != f)]
+                    )
+                out = subprocess.run(
+                    [dissent, "labels", str(source), "--scale", "numeric", "-q", "--workers", str(workers)],
+                    check=True,
+                    capture_output=True,
+                    text=True,
+                )
                 item = {r["task"]: r for r in csv.DictReader(out.stdout.splitlines())}
                 with open(workers, newline="", encoding="utf-8") as file:
                     bias = {r["worker"]: float(r["bias"]) for r in csv.DictReader(file)}

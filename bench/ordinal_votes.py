@@ -59,7 +59,12 @@ def labels(dissent, votes, classes, options, folder):
     path = Path(folder) / "votes.csv"
     with open(path, "w", newline="", encoding="utf-8") as file:
         csv.writer(file).writerows([("task", "worker", "label"), *votes])
-    out = subprocess.run([dissent, "labels", str(path), "--quiet", "--classes", ",".join(classes), *options], check=True, capture_output=True, text=True)
+    out = subprocess.run(
+        [dissent, "labels", str(path), "--quiet", "--classes", ",".join(classes), *options],
+        check=True,
+        capture_output=True,
+        text=True,
+    )
     rows = csv.DictReader(out.stdout.splitlines())
     return {row["task"]: [float(row[f"p:{c}"]) for c in classes] for row in rows}
 
@@ -131,7 +136,11 @@ def gold_table(dissent, data):
         votes, classes = read(data, path)
         tasks = {task for task, _, _ in votes}
         with open(data / gold_path, newline="", encoding="utf-8") as file:
-            gold = {r["task"]: classes.index(r["label"]) for r in csv.DictReader(file) if r["task"] in tasks and r["label"] in classes}
+            gold = {
+                r["task"]: classes.index(r["label"])
+                for r in csv.DictReader(file)
+                if r["task"] in tasks and r["label"] in classes
+            }
         cells = []
         for way, options in enumerate(WAYS.values()):
             with tempfile.TemporaryDirectory() as folder:

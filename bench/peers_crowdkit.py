@@ -2,8 +2,9 @@
 iteration is the difference of two runs, so that neither the start nor the conversion of the input counts.
 
     python peers_crowdkit.py dawid-skene|mace VOTES.csv|VOTES.npz FEW MANY    ->  {"seconds": per iteration, ...}
-    python peers_crowdkit.py glad VOTES.csv                                   ->  {"seconds": whole fit, "objective": ...}
+    python peers_crowdkit.py glad VOTES.csv                          ->  {"seconds": whole fit, "objective": ...}
 """
+
 import json
 import sys
 import time

@@ -1,6 +1,7 @@
 """sentence-transformers and transformers on the CPU, one thread, float32, batches padded to their longest.
 
-    python peers_encoders.py embed|predict|train|peak FOLDER ITEMS   ->  {"processor_seconds": s, "memory": bytes, "operations": n}
+    python peers_encoders.py embed|predict|train|peak FOLDER ITEMS
+        ->  {"processor_seconds": s, "memory": bytes, "operations": n}
 
 The same rows and columns as the tool is given: the column premise, for predictions and training with hypothesis. embed
 is sentence-transformers, which sorts texts by length, in batches of 32; predictions in batches of 32, training in
@@ -8,6 +9,7 @@ batches of 8. Times are those of the work, without imports and reading weights. 
 need for the tokens, without padding. later_seconds: of training, without the first batch. peak: the operations per
 second of torch.mm, square, float32 and bfloat16, best of several.
 """
+
 import csv
 import json
 import resource
@@ -35,6 +37,7 @@ def operations(model, lengths):
 
 def embed(folder, rows):
     import sentence_transformers
+
     model = sentence_transformers.SentenceTransformer(folder, device="cpu")
     texts = [r["premise"] for r in rows]
     start = cpu()
@@ -45,13 +48,26 @@ def embed(folder, rows):
 
 
 def pairs(tokenizer, batch):
-    return tokenizer([r["premise"] for r in batch], [r["hypothesis"] for r in batch], padding=True, truncation=True, return_tensors="pt")
+    return tokenizer(
+        [r["premise"] for r in batch],
+        [r["hypothesis"] for r in batch],
+        padding=True,
+        truncation=True,
+        return_tensors="pt",
+    )
 
 
 def classifier(folder, rows):
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
     model = transformers.AutoModelForSequenceClassification.from_pretrained(folder, dtype=torch.float32)
-    return tokenizer, model, operations(model, [len(x) for x in tokenizer([r["premise"] for r in rows], [r["hypothesis"] for r in rows])["input_ids"]])
+    return (
+        tokenizer,
+        model,
+        operations(
+            model,
+            [len(x) for x in tokenizer([r["premise"] for r in rows], [r["hypothesis"] for r in rows])["input_ids"]],
+        ),
+    )
 
 
 def predict(folder, rows):
@@ -70,7 +86,9 @@ def train(folder, rows):
     optimizer = torch.optim.AdamW(model.parameters(), lr=3e-5, weight_decay=0.01)
     start = first = cpu()
     for batch in batches(rows, 8):
-        loss = torch.nn.functional.cross_entropy(model(**pairs(tokenizer, batch)).logits, torch.tensor([int(r["gold"]) for r in batch]))
+        loss = torch.nn.functional.cross_entropy(
+            model(**pairs(tokenizer, batch)).logits, torch.tensor([int(r["gold"]) for r in batch])
+        )
         loss.backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1)
         optimizer.step()
@@ -101,7 +119,16 @@ def main():
         rows = list(csv.DictReader(f))
     seconds, n, *later = {"embed": embed, "predict": predict, "train": train}[what](folder, rows)
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-    print(json.dumps({"processor_seconds": seconds, "memory": memory, "operations": n, "later_seconds": later[0] if later else None}))
+    print(
+        json.dumps(
+            {
+                "processor_seconds": seconds,
+                "memory": memory,
+                "operations": n,
+                "later_seconds": later[0] if later else None,
+            }
+        )
+    )
 
 
 if __name__ == "__main__":

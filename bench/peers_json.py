@@ -1,8 +1,9 @@
 """A Label Studio export: made, and read into votes as scripts do it, with json and pandas.
 
-    python peers_json.py make BYTES EXPORT.json     ->  {"tasks": ...}
-    python peers_json.py read EXPORT.json           ->  {"seconds": processor time, "votes": ...}
+python peers_json.py make BYTES EXPORT.json     ->  {"tasks": ...}
+python peers_json.py read EXPORT.json           ->  {"seconds": processor time, "votes": ...}
 """
+
 import json
 import random
 import sys
@@ -18,15 +19,40 @@ def make(size, path):
         f.write("[")
         while written < size:
             task += 1
-            annotations = [{
-                "id": 10 * task + k, "completed_by": {"id": who, "email": f"annotator{who}@example.org"},
-                "result": [{"value": {"choices": [draw.choice(("negative", "neutral", "positive"))]}, "id": f"x{task}{k}",
-                            "from_name": "sentiment", "to_name": "text", "type": "choices", "origin": "manual"}],
-                "was_cancelled": False, "ground_truth": False, "updated_at": f"2026-03-{1 + task % 28:02d}T09:{k:02d}:00.000001Z",
-                "lead_time": round(20 * draw.random(), 3), "prediction": {}, "task": task,
-            } for k, who in enumerate(draw.sample(range(1, 900), 3))]
-            record = json.dumps({"id": task, "annotations": annotations, "drafts": [], "predictions": [],
-                                 "data": {"text": texts[task % 400]}, "meta": {}, "project": 7})
+            annotations = [
+                {
+                    "id": 10 * task + k,
+                    "completed_by": {"id": who, "email": f"annotator{who}@example.org"},
+                    "result": [
+                        {
+                            "value": {"choices": [draw.choice(("negative", "neutral", "positive"))]},
+                            "id": f"x{task}{k}",
+                            "from_name": "sentiment",
+                            "to_name": "text",
+                            "type": "choices",
+                            "origin": "manual",
+                        }
+                    ],
+                    "was_cancelled": False,
+                    "ground_truth": False,
+                    "updated_at": f"2026-03-{1 + task % 28:02d}T09:{k:02d}:00.000001Z",
+                    "lead_time": round(20 * draw.random(), 3),
+                    "prediction": {},
+                    "task": task,
+                }
+                for k, who in enumerate(draw.sample(range(1, 900), 3))
+            ]
+            record = json.dumps(
+                {
+                    "id": task,
+                    "annotations": annotations,
+                    "drafts": [],
+                    "predictions": [],
+                    "data": {"text": texts[task % 400]},
+                    "meta": {},
+                    "project": 7,
+                }
+            )
             written += f.write("," * (task > 1) + record)
         f.write("]\n")
     print(json.dumps({"tasks": task}))
@@ -34,11 +60,18 @@ def make(size, path):
 
 def read(path):
     import pandas as pd
+
     start = time.process_time()
     with open(path) as f:
         tasks = json.load(f)
-    rows = [(t["id"], a["completed_by"]["email"], r["value"]["choices"][0]) for t in tasks for a in t["annotations"]
-            if not a["was_cancelled"] for r in a["result"] if r["from_name"] == "sentiment"]
+    rows = [
+        (t["id"], a["completed_by"]["email"], r["value"]["choices"][0])
+        for t in tasks
+        for a in t["annotations"]
+        if not a["was_cancelled"]
+        for r in a["result"]
+        if r["from_name"] == "sentiment"
+    ]
     votes = pd.DataFrame(rows, columns=["task", "worker", "label"])
     for column in votes:
         pd.factorize(votes[column])

@@ -43,12 +43,21 @@ def write(path, head, rows):
 
 
 def measures(dissent, arguments):
-    out = subprocess.run([dissent, "agree", *arguments, "--resamples", "0", "--threads", "1", "-q", "--format", "csv"], check=True, capture_output=True, text=True)
+    out = subprocess.run(
+        [dissent, "agree", *arguments, "--resamples", "0", "--threads", "1", "-q", "--format", "csv"],
+        check=True,
+        capture_output=True,
+        text=True,
+    )
     return {row["measure"]: float(row["value"] or "nan") for row in csv.DictReader(out.stdout.splitlines())}
 
 
 def row(what, ours, peer, name):
-    print(f"| {what} | {ours[0]:.3f} s, {ours[1]:.12g} | {name} {peer[0]:.3f} s, {peer[1]:.12g} | {peer[0] / ours[0]:.0f} |", flush=True)
+    print(
+        f"| {what} | {ours[0]:.3f} s, {ours[1]:.12g} | {name} {peer[0]:.3f} s, {peer[1]:.12g} "
+        f"| {peer[0] / ours[0]:.0f} |",
+        flush=True,
+    )
 
 
 def sets(dissent, folder, n, repeats):
@@ -64,7 +73,12 @@ def sets(dissent, folder, n, repeats):
     for name, distance in (("masi", masi_distance), ("jaccard", jaccard_distance)):
         same = lambda a, b, d=distance: 0.0 if a == b else d(a, b)
         peer = fastest(lambda: AnnotationTask(votes, distance=same).alpha(), 1)
-        row(f"alpha of {len(votes):,} sets, {name} (ours: all three alphas)", (ours[0], ours[1][f"alpha_{name}"]), peer, "nltk")
+        row(
+            f"alpha of {len(votes):,} sets, {name} (ours: all three alphas)",
+            (ours[0], ours[1][f"alpha_{name}"]),
+            peer,
+            "nltk",
+        )
 
 
 def numbers(dissent, folder, n, repeats):
@@ -79,7 +93,12 @@ def numbers(dissent, folder, n, repeats):
     ours = fastest(lambda: measures(dissent, [path, "--scale", "numeric"]), repeats)
     for level in ("interval", "ratio"):
         peer = fastest(lambda: float(krippendorff.alpha(table, level_of_measurement=level)), repeats)
-        row(f"alpha of {len(rows):,} numbers, {level} (ours: both, and the model)", (ours[0], ours[1][f"alpha_{level}"]), peer, "krippendorff")
+        row(
+            f"alpha of {len(rows):,} numbers, {level} (ours: both, and the model)",
+            (ours[0], ours[1][f"alpha_{level}"]),
+            peer,
+            "krippendorff",
+        )
 
 
 def comparisons(dissent, folder, n, repeats):
@@ -91,7 +110,22 @@ def comparisons(dissent, folder, n, repeats):
         rows.append((f"q{q}", a, b, a if first else b, f"w{q % 7}"))
         wins.append((int((a if first else b)[1:]), int((b if first else a)[1:])))
     path = write(folder / "pairs.csv", ("task", "a", "b", "winner", "worker"), rows)
-    command = [dissent, "labels", path, "--scale", "pairwise", "--task", "task", "--method", "bradley-terry:reliability=no,penalty=.01", "--threads", "1", "-q", "--format", "jsonl"]
+    command = [
+        dissent,
+        "labels",
+        path,
+        "--scale",
+        "pairwise",
+        "--task",
+        "task",
+        "--method",
+        "bradley-terry:reliability=no,penalty=.01",
+        "--threads",
+        "1",
+        "-q",
+        "--format",
+        "jsonl",
+    ]
 
     def ours():
         out = subprocess.run(command, check=True, capture_output=True, text=True).stdout
@@ -101,13 +135,20 @@ def comparisons(dissent, folder, n, repeats):
         found = choix.opt_pairwise(50, wins, alpha=0.01, method="Newton-CG", tol=1e-12)
         return float(found[0] - np.mean(found))
 
-    row(f"Bradley-Terry, {n:,} comparisons of 50 things, score of the first", fastest(ours, repeats), fastest(peer, repeats), "choix")
+    row(
+        f"Bradley-Terry, {n:,} comparisons of 50 things, score of the first",
+        fastest(ours, repeats),
+        fastest(peer, repeats),
+        "choix",
+    )
 
 
 def tokens(dissent, folder, n, repeats):
     rows, table = [], []
     for d in range(n // 100):
-        true = [(s, s + DRAW.randint(2, 8), DRAW.choice(["PER", "LOC"])) for s in range(3, 90, 12) if DRAW.random() < 0.8]
+        true = [
+            (s, s + DRAW.randint(2, 8), DRAW.choice(["PER", "LOC"])) for s in range(3, 90, 12) if DRAW.random() < 0.8
+        ]
         for w in range(3):
             mine = [(s + DRAW.choice([0, 0, 1]), e, c) for s, e, c in true if DRAW.random() < 0.85] + [(98, 100, "PER")]
             rows += [(f"d{d}", f"w{w}", *m) for m in mine]
@@ -118,11 +159,20 @@ def tokens(dissent, folder, n, repeats):
     path = write(folder / "spans.csv", ("task", "worker", "start", "end", "label"), rows)
     ours = fastest(lambda: measures(dissent, [path, "--scale", "spans"]), repeats)
     peer = fastest(lambda: AnnotationTask(table).alpha(), 1)
-    row(f"alpha of {len(table):,} tokens in {len(rows):,} spans (ours: all of agree)", (ours[0], ours[1]["alpha_tokens"]), peer, "nltk")
+    row(
+        f"alpha of {len(table):,} tokens in {len(rows):,} spans (ours: all of agree)",
+        (ours[0], ours[1]["alpha_tokens"]),
+        peer,
+        "nltk",
+    )
 
 
 def main():
-    dissent, n, repeats = sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 2000, int(sys.argv[3]) if len(sys.argv) > 3 else 3
+    dissent, n, repeats = (
+        sys.argv[1],
+        int(sys.argv[2]) if len(sys.argv) > 2 else 2000,
+        int(sys.argv[3]) if len(sys.argv) > 3 else 3,
+    )
     print("| figure | dissent | peer | times |\n|---|---|---|---|")
     with tempfile.TemporaryDirectory() as folder:
         for kind in (sets, numbers, comparisons, tokens):

@@ -1,11 +1,14 @@
 """The Python package beside crowd-kit: a DataFrame in, a DataFrame out, one thread, the processor's clock.
 
-    python peers_package.py ours|peer DawidSkene|MACE|GLAD VOTES.csv ITERATIONS str|object [REPEATS]    ->  {"seconds": [...]}
-    python peers_package.py overhead VOTES.csv ITERATIONS [REPEATS]                                     ->  {"python": [...], "c": [...]}
+    python peers_package.py ours|peer DawidSkene|MACE|GLAD VOTES.csv ITERATIONS str|object [REPEATS]
+        ->  {"seconds": [...]}
+    python peers_package.py overhead VOTES.csv ITERATIONS [REPEATS]
+        ->  {"python": [...], "c": [...]}
 
 str: columns as pandas reads them, Arrow's texts where pyarrow is there; object: Python texts. overhead: DawidSkene by
 the package, and the two calls of the library on the same Arrow buffers. Needs build/python in PYTHONPATH.
 """
+
 import json
 import sys
 import time
@@ -69,7 +72,11 @@ def main():
     if columns == "object":
         votes = votes.astype(object)
     fit = {"ours": ours, "peer": peer}[side](name, iterations)
-    print(json.dumps({"seconds": [timed(lambda: fit(votes)) for _ in range(int(sys.argv[6]) if len(sys.argv) > 6 else 1)]}))
+    print(
+        json.dumps(
+            {"seconds": [timed(lambda: fit(votes)) for _ in range(int(sys.argv[6]) if len(sys.argv) > 6 else 1)]}
+        )
+    )
 
 
 if __name__ == "__main__":

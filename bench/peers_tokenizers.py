@@ -5,6 +5,7 @@
 
 encode truncates at the same length as dissent would: min(model_max_length, positions), none without these files.
 """
+
 import json
 import os
 import sys
@@ -22,11 +23,14 @@ def texts_of(path):
 
 def train(kind, texts, folder):
     from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors, trainers
+
     options = {"vocab_size": 20000, "show_progress": False}
     if kind == "bpe":
         t = Tokenizer(models.BPE())
         t.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-        trainer = trainers.BpeTrainer(initial_alphabet=pre_tokenizers.ByteLevel.alphabet(), special_tokens=["<s>", "</s>"], **options)
+        trainer = trainers.BpeTrainer(
+            initial_alphabet=pre_tokenizers.ByteLevel.alphabet(), special_tokens=["<s>", "</s>"], **options
+        )
     elif kind == "wordpiece":
         t = Tokenizer(models.WordPiece(unk_token="[UNK]"))
         t.normalizer, t.pre_tokenizer = normalizers.BertNormalizer(), pre_tokenizers.BertPreTokenizer()
@@ -36,8 +40,11 @@ def train(kind, texts, folder):
         t.normalizer, t.pre_tokenizer = normalizers.NFKC(), pre_tokenizers.Metaspace()
         trainer = trainers.UnigramTrainer(special_tokens=["<unk>", "<s>", "</s>"], unk_token="<unk>", **options)
     t.train_from_iterator(texts_of(texts), trainer)
-    t.post_processor = processors.TemplateProcessing(single="<s> $A </s>", pair="<s> $A </s> $B </s>",
-                                                     special_tokens=[(n, t.token_to_id(n)) for n in ("<s>", "</s>")])
+    t.post_processor = processors.TemplateProcessing(
+        single="<s> $A </s>",
+        pair="<s> $A </s> $B </s>",
+        special_tokens=[(n, t.token_to_id(n)) for n in ("<s>", "</s>")],
+    )
     os.makedirs(folder, exist_ok=True)
     t.save(os.path.join(folder, "tokenizer.json"))
     print(json.dumps({"ids": t.get_vocab_size()}))
@@ -45,6 +52,7 @@ def train(kind, texts, folder):
 
 def encode(folder, texts, repeats):
     import tokenizer_parity
+
     t, lines = tokenizer_parity.reference_of(folder), texts_of(texts)
     if os.path.exists(os.path.join(folder, "config.json")):
         t.enable_truncation(512)

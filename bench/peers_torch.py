@@ -9,6 +9,7 @@ all items, {"start": ...}: processor time from the start of Python to the first 
 bytes}. With SEEDS mlp is trained so often in one process, and {"wall": ...} is how long that took by the clock, without
 starting Python. Labels are random: time does not depend on them. The tagger reads each sentence once, as ours does;
 with "anew" once for each of its words, as the released code does. It spells each token."""
+
 import csv
 import json
 import random
@@ -45,8 +46,14 @@ def measure(net, batches, n):
             for inputs, _ in batches():
                 torch.softmax(net(*inputs), 1)
             predict.append(time.process_time() - begun)
-    return {"seconds": seconds[1:] or seconds, "predict": predict, "start": start, "peak": peak,
-            "parameters": sum(p.numel() for p in net.parameters()), "version": torch.__version__}
+    return {
+        "seconds": seconds[1:] or seconds,
+        "predict": predict,
+        "start": start,
+        "peak": peak,
+        "parameters": sum(p.numel() for p in net.parameters()),
+        "version": torch.__version__,
+    }
 
 
 def epochs(n, net, batches):
@@ -54,7 +61,7 @@ def epochs(n, net, batches):
 
 
 def mlp_net(x, classes):
-    return nn.Sequential(nn.Linear(x.shape[1], 128), nn.ReLU(), nn.Dropout(.5), nn.Linear(128, classes))
+    return nn.Sequential(nn.Linear(x.shape[1], 128), nn.ReLU(), nn.Dropout(0.5), nn.Linear(128, classes))
 
 
 def features(path, classes, batch):
@@ -64,7 +71,7 @@ def features(path, classes, batch):
     def batches():
         order = torch.randperm(len(x))
         for at in range(0, len(x), batch):
-            rows = order[at:at + batch]
+            rows = order[at : at + batch]
             yield (x[rows],), y[rows]
 
     return x, batches
@@ -80,8 +87,11 @@ def mlp(path, classes, batch, n, seeds="1"):
 
 
 def encoder(width, layers, heads, feed):
-    return nn.TransformerEncoder(nn.TransformerEncoderLayer(width, heads, feed, .1, batch_first=True, norm_first=True), layers,
-                                 enable_nested_tensor=False)
+    return nn.TransformerEncoder(
+        nn.TransformerEncoderLayer(width, heads, feed, 0.1, batch_first=True, norm_first=True),
+        layers,
+        enable_nested_tensor=False,
+    )
 
 
 class Tagger(nn.Module):
@@ -131,12 +141,12 @@ def tagger(path, classes, batch, n, anew=None):
         longest = max(map(len, chunk))
         ids = torch.zeros(len(chunk), longest, dtype=torch.long)
         for i, s in enumerate(chunk):
-            ids[i, :len(s)] = torch.tensor([words[w.lower()] for w in s])
+            ids[i, : len(s)] = torch.tensor([words[w.lower()] for w in s])
         tokens = [w[:15] for s in chunk for w in s]
         spelt = torch.tensor([len(w) for w in tokens])
         spelling = torch.zeros(len(tokens), int(spelt.max()), dtype=torch.long)
         for i, w in enumerate(tokens):
-            spelling[i, :len(w)] = torch.tensor([letters[c] for c in w])
+            spelling[i, : len(w)] = torch.tensor([letters[c] for c in w])
         return (ids, torch.tensor([len(s) for s in chunk]), spelling, spelt), torch.randint(classes, (len(tokens),))
 
     made = []
@@ -161,8 +171,12 @@ class StemCnn(nn.Module):
     def __init__(self, letters, classes):
         super().__init__()
         self.letters = nn.Embedding(letters, 300)
-        self.first = nn.ModuleList([nn.ModuleList([nn.Conv1d(300, 64, k, padding="same") for k in (3, 4, 5)]) for _ in range(2)])
-        self.second = nn.ModuleList([nn.ModuleList([nn.Conv1d(192, 128, k, padding="same") for k in (3, 4, 5)]) for _ in range(2)])
+        self.first = nn.ModuleList(
+            [nn.ModuleList([nn.Conv1d(300, 64, k, padding="same") for k in (3, 4, 5)]) for _ in range(2)]
+        )
+        self.second = nn.ModuleList(
+            [nn.ModuleList([nn.Conv1d(192, 128, k, padding="same") for k in (3, 4, 5)]) for _ in range(2)]
+        )
         self.encoder = nn.ModuleList([encoder(384, 1, 1, 2048) for _ in range(2)])
         self.out = nn.Linear(768, classes)
 
@@ -190,7 +204,7 @@ def stem_cnn(path, classes, batch, n):
     def batches():
         order = torch.randperm(len(pairs))
         for at in range(0, len(pairs), batch):
-            rows = order[at:at + batch]
+            rows = order[at : at + batch]
             yield (ids[0, rows], ids[1, rows]), y[rows]
 
     epochs(n, StemCnn(len(letters) + 1, classes), batches)

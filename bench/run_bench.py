@@ -13,6 +13,7 @@ minute. Fits on one thread are timed by the processor's clock, ours and the peer
 machine disturb them less. The time of one iteration is the difference between a long and a short fit, on both sides.
 Exit status 1 when a floor is missed.
 """
+
 import argparse
 import csv
 import itertools
@@ -120,7 +121,9 @@ class Bench:
         """A file of votes, made once."""
         name = self.path(f"votes_{n_votes}_{n_workers}_{per_item}{'_shuffled' if shuffle else ''}.csv")
         if name not in self.made:
-            call(CALLS, "synth", name, n_votes // per_item, n_workers, 4, per_item, 1, *(["shuffle"] if shuffle else []))
+            call(
+                CALLS, "synth", name, n_votes // per_item, n_workers, 4, per_item, 1, *(["shuffle"] if shuffle else [])
+            )
             self.made[name] = True
         return name
 
@@ -139,8 +142,16 @@ class Bench:
     def arrays(self, csv):
         name = csv[:-4] + ".npz"
         if name not in self.made:
-            done = subprocess.run([self.python, os.path.join(HERE, "peers_data.py"), csv, name], env=ENV,
-                                  capture_output=True, text=True) if os.path.exists(self.python) else None
+            done = (
+                subprocess.run(
+                    [self.python, os.path.join(HERE, "peers_data.py"), csv, name],
+                    env=ENV,
+                    capture_output=True,
+                    text=True,
+                )
+                if os.path.exists(self.python)
+                else None
+            )
             if not done or done.returncode:
                 raise Skipped("pandas or numpy is not installed")
             self.made[name] = True
@@ -163,7 +174,15 @@ class Bench:
         if self.only and self.only not in name + " " + peer_name:
             return
         say(f"... {name} against {peer_name}")
-        entry = {"row": name, "unit": unit, "peer_name": peer_name, "floor": floor, "note": "", "ours": None, "peer": None}
+        entry = {
+            "row": name,
+            "unit": unit,
+            "peer_name": peer_name,
+            "floor": floor,
+            "note": "",
+            "ours": None,
+            "peer": None,
+        }
         for key, measure in (("ours", ours), ("peer", peer), ("note", lambda: note(entry) if callable(note) else note)):
             try:
                 if not entry["note"]:
@@ -190,7 +209,9 @@ class Bench:
         ratio = "-" if e["ratio"] is None else f"{e['ratio']:.1f}x"
         floor = "-" if e["floor"] is None else e.get("floor_text", f"{e['floor']:g}x")
         met = {None: "-", True: "met", False: "MISSED"}[e["met"]]
-        return " | ".join([e["row"], e["peer_name"], number(e["ours"]), number(e["peer"]), ratio, floor, met, e["note"]])
+        return " | ".join(
+            [e["row"], e["peer_name"], number(e["ours"]), number(e["peer"]), ratio, floor, met, e["note"]]
+        )
 
     def table(self):
         head = ["row", "against", "ours", "peer", "ratio", "floor", "", "note"]
@@ -226,13 +247,16 @@ def em_rows(b):
             def roof(entry, n=n):
                 # what must be read: 4 bytes of worker and 1 of label per vote, 8 bytes of offset per item of 5 votes
                 least = (5 + 8 / 5) / memory() * 1e9
-                return (f"{entry['ours'] / n * 1e9:.2f} ns per vote; the votes alone take {least:.2f} ns to read "
-                        f"at {memory() / 1e9:.1f} GB/s")
+                return (
+                    f"{entry['ours'] / n * 1e9:.2f} ns per vote; the votes alone take {least:.2f} ns to read "
+                    f"at {memory() / 1e9:.1f} GB/s"
+                )
 
             def ibcc(kind, n=n, w=workers):
                 def measure():
                     seconds = b.peer("peers_ibcc.py", kind, b.arrays(b.votes(n, w)), 6)["seconds"]
                     return statistics.median(seconds[1:])
+
                 return lambda: b.median(measure)
 
             name = f"dawid-skene iteration, {n:.0e} votes, {workers} workers".replace("e+0", "e")
@@ -242,15 +266,22 @@ def em_rows(b):
             if workers == 1000:
                 steps = (1, 4) if n <= 1000000 else (1, 2)
                 crowdkit_rows(b, name, ours, "dawid-skene", "crowd-kit DS", lambda n=n, w=workers: b.votes(n, w), steps)
-            b.row(name, "iteration",
-                  lambda n=n, w=workers, few=few, many=many: b.per_iteration(b.votes(n, w), spec, 2, few, many),
-                  "ours: 2 threads against 1",
-                  lambda n=n, w=workers, few=few, many=many: b.per_iteration(b.votes(n, w), spec, 1, few, many, "seconds"), 1.8)
+            b.row(
+                name,
+                "iteration",
+                lambda n=n, w=workers, few=few, many=many: b.per_iteration(b.votes(n, w), spec, 2, few, many),
+                "ours: 2 threads against 1",
+                lambda n=n, w=workers, few=few, many=many: b.per_iteration(
+                    b.votes(n, w), spec, 1, few, many, "seconds"
+                ),
+                1.8,
+            )
 
 
 def crowdkit_rows(b, name, ours, method, peer_name, votes, steps):
     """Against crowd-kit with the ids of the file, as text, which is what its users give it; and, without a floor, with
     integers."""
+
     def measure(path):
         return lambda: b.median(lambda: b.peer("peers_crowdkit.py", method, path(), *steps)["seconds"])
 
@@ -262,8 +293,15 @@ def mace_rows(b):
     n = 20000 if b.quick else 1000000
     spec = "mace:method=vb,restarts=1,start=uniform,iterations=%d,tolerance=0"
     ours = once(lambda: b.per_iteration(b.votes(n, 1000), spec, 1, 2, 42))
-    crowdkit_rows(b, f"mace iteration, {n:.0e} votes".replace("e+0", "e"), ours, "mace", "crowd-kit MACE",
-                  lambda: b.votes(n, 1000), (1, 4))
+    crowdkit_rows(
+        b,
+        f"mace iteration, {n:.0e} votes".replace("e+0", "e"),
+        ours,
+        "mace",
+        "crowd-kit MACE",
+        lambda: b.votes(n, 1000),
+        (1, 4),
+    )
 
 
 def rte(b):
@@ -299,18 +337,25 @@ def glad_rows(b):
 
 def reading_rows(b):
     n = 50000 if b.quick else 10000000
-    shapes = (("grouped", lambda: b.votes(n, 10000), (6, 10)),
-              ("grouped, tasks in no order", lambda: b.mixed_tasks(b.votes(n, 10000)), (None, None)),
-              ("shuffled", lambda: b.votes(n, 10000, shuffle=True), (6, 10)))
+    shapes = (
+        ("grouped", lambda: b.votes(n, 10000), (6, 10)),
+        ("grouped, tasks in no order", lambda: b.mixed_tasks(b.votes(n, 10000)), (None, None)),
+        ("shuffled", lambda: b.votes(n, 10000, shuffle=True), (6, 10)),
+    )
     for shape, make, floors in shapes:
         path = once(make)
         pandas = once(lambda path=path: b.median(lambda: b.peer("peers_pandas.py", path())["seconds"]))
         for threads, floor in zip((1, 2), floors):
-            b.row(f"read {n:.0e} rows, {shape}, {threads} thread{'s' * (threads > 1)}"
-                  .replace("e+0", "e"), "file",
-                  lambda path=path, t=threads: statistics.median(
-                      call(CALLS, "read", path(), t, 1 if b.quick else 3)[0]["seconds"]),
-                  "pandas read_csv + factorize", pandas, floor)
+            b.row(
+                f"read {n:.0e} rows, {shape}, {threads} thread{'s' * (threads > 1)}".replace("e+0", "e"),
+                "file",
+                lambda path=path, t=threads: statistics.median(
+                    call(CALLS, "read", path(), t, 1 if b.quick else 3)[0]["seconds"]
+                ),
+                "pandas read_csv + factorize",
+                pandas,
+                floor,
+            )
 
 
 def export_row(b):
@@ -321,11 +366,19 @@ def export_row(b):
     def ours():
         make()
         before = sum(resource.getrusage(resource.RUSAGE_CHILDREN)[:2])
-        call_plain(TOOL, "convert", path, "--preset", "label-studio", "--label", "sentiment", "--threads", 1, "-q", "-o", votes)
+        call_plain(
+            TOOL, "convert", path, "--preset", "label-studio", "--label", "sentiment", "--threads", 1, "-q", "-o", votes
+        )
         return sum(resource.getrusage(resource.RUSAGE_CHILDREN)[:2]) - before
 
-    b.row(f"read a Label Studio export of {size // 1000000} MB, processor time, ours with writing the votes", "file",
-          lambda: b.median(ours), "json.load + pandas factorize", lambda: b.peer("peers_json.py", "read", path)["seconds"], 5)
+    b.row(
+        f"read a Label Studio export of {size // 1000000} MB, processor time, ours with writing the votes",
+        "file",
+        lambda: b.median(ours),
+        "json.load + pandas factorize",
+        lambda: b.peer("peers_json.py", "read", path)["seconds"],
+        5,
+    )
 
 
 def centroid_rows(b):
@@ -337,20 +390,28 @@ def centroid_rows(b):
         if not os.path.exists(b.python):
             raise Skipped("no Python environment for the peers")
         if views not in b.made:
-            subprocess.run([b.python, os.path.join(HERE, "peers_cccp.py"), "make", views, "4", str(n), "4", "1"], env=ENV,
-                           check=True, capture_output=True)
+            subprocess.run(
+                [b.python, os.path.join(HERE, "peers_cccp.py"), "make", views, "4", str(n), "4", "1"],
+                env=ENV,
+                check=True,
+                capture_output=True,
+            )
             b.made[views] = True
 
     def ours():
         make()
-        return statistics.median(call(CALLS, "combine", views, 4, n, 4, 1, 1 if b.quick else 3, "centroid", mine)[0]["seconds"])
+        return statistics.median(
+            call(CALLS, "combine", views, 4, n, 4, 1, 1 if b.quick else 3, "centroid", mine)[0]["seconds"]
+        )
 
     def peer():
         make()
         return b.median(lambda: b.peer("peers_cccp.py", "run", views, theirs, 4, n, 4)["seconds"])
 
     before = len(b.rows)
-    b.row(f"centroid of 4 views, {n:.0e} items, K = 4".replace("e+0", "e"), "call", ours, "NumPy CCCP to 1e-13", peer, 30)
+    b.row(
+        f"centroid of 4 views, {n:.0e} items, K = 4".replace("e+0", "e"), "call", ours, "NumPy CCCP to 1e-13", peer, 30
+    )
     if len(b.rows) > before and b.rows[-1]["ratio"]:
         code = f"import numpy as np; print(float(abs(np.fromfile({mine!r}) - np.fromfile({theirs!r})).max()))"
         difference = subprocess.run([b.python, "-c", code], env=ENV, capture_output=True, text=True).stdout.strip()
@@ -367,6 +428,7 @@ def agreement_rows(b):
         def measure():
             alphas["ours"] = made()["alpha"]
             return statistics.median(made()[key])
+
         return measure
 
     def peer():
@@ -379,8 +441,7 @@ def agreement_rows(b):
     size = f"{items * per_item:.0e}".replace("e+0", "e")
     for name, key in (("votes in memory", "seconds"), ("counts in memory", "seconds_counts")):
         before = len(b.rows)
-        b.row(f"alpha, {size} votes, {name}", "call", ours(key), "krippendorff, alpha from value counts", peer,
-              100)
+        b.row(f"alpha, {size} votes, {name}", "call", ours(key), "krippendorff, alpha from value counts", peer, 100)
         if len(b.rows) > before and len(alphas) == 2:
             b.rows[-1]["note"] = f"alphas differ by {abs(alphas['ours'] - alphas['peer']):.1e}"
 
@@ -388,26 +449,47 @@ def agreement_rows(b):
 def metric_rows(b):
     """Predictions against gold and people, arrays in memory, one thread."""
     big, middle = (20000, 10000) if b.quick else (1000000, 100000)
-    kinds = (("metrics", "all metrics without intervals", "scikit-learn, scipy, NumPy", big, 15),
-             ("calibrated", "calibrated log-likelihood", "scipy minimize_scalar", big, 50),
-             ("bootstrap_cross_entropy", "1,000 resamples of cross-entropy", "NumPy, vectorised", middle, 6),
-             ("bootstrap_accuracy", "1,000 resamples of accuracy", "NumPy, vectorised", middle, 200),
-             ("bootstrap_f1", "1,000 resamples of macro-F1", "NumPy, vectorised", middle, 200))
+    kinds = (
+        ("metrics", "all metrics without intervals", "scikit-learn, scipy, NumPy", big, 15),
+        ("calibrated", "calibrated log-likelihood", "scipy minimize_scalar", big, 50),
+        ("bootstrap_cross_entropy", "1,000 resamples of cross-entropy", "NumPy, vectorised", middle, 6),
+        ("bootstrap_accuracy", "1,000 resamples of accuracy", "NumPy, vectorised", middle, 200),
+        ("bootstrap_f1", "1,000 resamples of macro-F1", "NumPy, vectorised", middle, 200),
+    )
 
     def arrays(n):
         name = b.path(f"eval_{n}.f64")
         if name not in b.made:
             if not os.path.exists(b.python):
                 raise Skipped("no Python environment for the peers")
-            subprocess.run([b.python, os.path.join(HERE, "peers_metrics.py"), "make", name, str(n), "10", "1"], env=ENV, check=True,
-                           capture_output=True)
+            subprocess.run(
+                [b.python, os.path.join(HERE, "peers_metrics.py"), "make", name, str(n), "10", "1"],
+                env=ENV,
+                check=True,
+                capture_output=True,
+            )
             b.made[name] = True
         return name
 
     for what, title, peer, n, floor in kinds:
-        b.row(f"eval: {title}, {n:.0e} items, K = 10".replace("e+0", "e"), "call",
-              lambda: statistics.median(call(os.path.join(BUILD, "bench", "bench_eval"), what, arrays(n), n, 10, 1, 1 if b.quick else 5 if n == big else 15)[0]["seconds"]),
-              peer, lambda: b.median(lambda: b.peer("peers_metrics.py", "run", what, arrays(n), n, 10)["seconds"]), floor)
+        b.row(
+            f"eval: {title}, {n:.0e} items, K = 10".replace("e+0", "e"),
+            "call",
+            lambda: statistics.median(
+                call(
+                    os.path.join(BUILD, "bench", "bench_eval"),
+                    what,
+                    arrays(n),
+                    n,
+                    10,
+                    1,
+                    1 if b.quick else 5 if n == big else 15,
+                )[0]["seconds"]
+            ),
+            peer,
+            lambda: b.median(lambda: b.peer("peers_metrics.py", "run", what, arrays(n), n, 10)["seconds"]),
+            floor,
+        )
 
 
 def training_rows(b):
@@ -421,8 +503,23 @@ def training_rows(b):
         rng = random.Random(1)
         n = 2000 if b.quick else 20000
         made["features"] = b.path("features.npy")
-        call_plain(TOOL, "synth", "--items", n, "--classes", 8, "--features", made["features"], "--n-features", 512, "--gold",
-                   b.path("numbered.csv"), "-o", b.path("feature_votes.csv"), "-q")
+        call_plain(
+            TOOL,
+            "synth",
+            "--items",
+            n,
+            "--classes",
+            8,
+            "--features",
+            made["features"],
+            "--n-features",
+            512,
+            "--gold",
+            b.path("numbered.csv"),
+            "-o",
+            b.path("feature_votes.csv"),
+            "-q",
+        )
         made["ids"], made["gold"] = b.path("features.tasks.txt"), b.path("numbered.csv")
         with open(made["ids"], "w") as f:
             f.writelines(f"t{i}\n" for i in range(n))
@@ -443,7 +540,7 @@ def training_rows(b):
             g.write("task,label\n")
             for i in range(256 if b.quick else 3072):
                 word = rng.choice(words) + rng.choice(words)
-                f.write(f"{i},{word},{word[:rng.randint(1, len(word))]}\n")
+                f.write(f"{i},{word},{word[: rng.randint(1, len(word))]}\n")
                 g.write(f"{i},{rng.randrange(2)}\n")
         return made
 
@@ -460,36 +557,76 @@ def training_rows(b):
         """What bench_train says of a model, measured once."""
         key = (kind, n)
         if key not in asked:
-            asked[key] = call(os.path.join(BUILD, "bench", "bench_train"), kind, files()[items], files()[gold], spec, batch, n)[0]
+            asked[key] = call(
+                os.path.join(BUILD, "bench", "bench_train"), kind, files()[items], files()[gold], spec, batch, n
+            )[0]
         return asked[key]
 
     few = b.quick
     models = {  # what the peer needs, what the library needs
-        "mlp": (("mlp", "features", 8, 64, 2 if few else 8), ("features", "features", "gold", "mlp:hidden=128", 64, 2 if few else 8)),
-        "tagger": (("tagger", "tokens", 12, 1024, 2 if few else 3), ("tokens", "tokens", "token_gold", "tagger:seen=1", 1024, 2 if few else 3)),
-        "stem-cnn": (("stem-cnn", "pairs", 2, 1024, 2 if few else 4), ("texts", "pairs", "pair_gold", "stem-cnn", 1024, 2 if few else 4)),
+        "mlp": (
+            ("mlp", "features", 8, 64, 2 if few else 8),
+            ("features", "features", "gold", "mlp:hidden=128", 64, 2 if few else 8),
+        ),
+        "tagger": (
+            ("tagger", "tokens", 12, 1024, 2 if few else 3),
+            ("tokens", "tokens", "token_gold", "tagger:seen=1", 1024, 2 if few else 3),
+        ),
+        "stem-cnn": (
+            ("stem-cnn", "pairs", 2, 1024, 2 if few else 4),
+            ("texts", "pairs", "pair_gold", "stem-cnn", 1024, 2 if few else 4),
+        ),
     }
-    titles = {"mlp": "mlp 512-128-8, batch 64", "tagger": "tagger, paper's sizes, batches of 1,024 tokens",
-              "stem-cnn": "stem-cnn, paper's sizes, batch 1,024"}
+    titles = {
+        "mlp": "mlp 512-128-8, batch 64",
+        "tagger": "tagger, paper's sizes, batches of 1,024 tokens",
+        "stem-cnn": "stem-cnn, paper's sizes, batch 1,024",
+    }
 
     for name, floor in (("mlp", 2.5), ("tagger", 1.5), ("stem-cnn", 2)):
         theirs, ours = models[name]
-        b.row(f"train {titles[name]}, an epoch", "epoch", lambda o=ours: statistics.median(library(*o)["epoch"]),
-              "PyTorch, a sentence once" if name == "tagger" else "PyTorch",
-              lambda t=theirs: statistics.median(torch(*t)["seconds"]), floor)
-        b.row(f"predict {titles[name]}, all items", "pass", lambda o=ours: statistics.median(library(*o)["predict"]), "PyTorch",
-              lambda t=theirs: statistics.median(torch(*t)["predict"]), 2)
-    b.row("train tagger, paper's sizes, an epoch", "epoch",
-          lambda: statistics.median(library(*models["tagger"][1])["epoch"]), "PyTorch, a sentence for each of its words",
-          lambda: torch(*models["tagger"][0][:4], 1, "anew")["seconds"][0], None)
+        b.row(
+            f"train {titles[name]}, an epoch",
+            "epoch",
+            lambda o=ours: statistics.median(library(*o)["epoch"]),
+            "PyTorch, a sentence once" if name == "tagger" else "PyTorch",
+            lambda t=theirs: statistics.median(torch(*t)["seconds"]),
+            floor,
+        )
+        b.row(
+            f"predict {titles[name]}, all items",
+            "pass",
+            lambda o=ours: statistics.median(library(*o)["predict"]),
+            "PyTorch",
+            lambda t=theirs: statistics.median(torch(*t)["predict"]),
+            2,
+        )
+    b.row(
+        "train tagger, paper's sizes, an epoch",
+        "epoch",
+        lambda: statistics.median(library(*models["tagger"][1])["epoch"]),
+        "PyTorch, a sentence for each of its words",
+        lambda: torch(*models["tagger"][0][:4], 1, "anew")["seconds"][0],
+        None,
+    )
     seeds_row(b, files)
-    for name, limit in (("mlp", .2), ("stem-cnn", .2), ("tagger", 1)):
-        b.row(f"start of {name} to its first step, reading included", "start", lambda n=name: library(*models[n][1])["start"],
-              f"limit of {limit:g} s", lambda x=limit: x, 1,
-              lambda e, n=name: "PyTorch %.2g s" % torch(*models[n][0])["start"] if os.path.exists(b.python) else "")
+    for name, limit in (("mlp", 0.2), ("stem-cnn", 0.2), ("tagger", 1)):
+        b.row(
+            f"start of {name} to its first step, reading included",
+            "start",
+            lambda n=name: library(*models[n][1])["start"],
+            f"limit of {limit:g} s",
+            lambda x=limit: x,
+            1,
+            lambda e, n=name: "PyTorch %.2g s" % torch(*models[n][0])["start"] if os.path.exists(b.python) else "",
+        )
     for name in models:
-        memory_row(b, f"memory of training {name}, less 16 bytes per parameter", lambda n=name: library(*models[n][1]),
-                   lambda n=name: torch(*models[n][0]))
+        memory_row(
+            b,
+            f"memory of training {name}, less 16 bytes per parameter",
+            lambda n=name: library(*models[n][1]),
+            lambda n=name: torch(*models[n][0]),
+        )
 
 
 def seeds_row(b, files):
@@ -499,8 +636,32 @@ def seeds_row(b, files):
 
     def ours():
         f = files()
-        command = ["train", "--model", "mlp:hidden=128", "--batch", 64, "--items", f["features"], "--ids", f["ids"], "--gold", f["gold"],
-                   "--objective", "gold", "--epochs", epochs, "--runs", n, "--jobs", 2, "--threads", 2, "-q", "-o", b.path("seeds")]
+        command = [
+            "train",
+            "--model",
+            "mlp:hidden=128",
+            "--batch",
+            64,
+            "--items",
+            f["features"],
+            "--ids",
+            f["ids"],
+            "--gold",
+            f["gold"],
+            "--objective",
+            "gold",
+            "--epochs",
+            epochs,
+            "--runs",
+            n,
+            "--jobs",
+            2,
+            "--threads",
+            2,
+            "-q",
+            "-o",
+            b.path("seeds"),
+        ]
         begun = time.perf_counter()
         call_plain(TOOL, *command)
         return (time.perf_counter() - begun) / n
@@ -509,14 +670,23 @@ def seeds_row(b, files):
         if not os.path.exists(b.python):
             raise Skipped("no Python environment for the peers")
         command = [b.python, os.path.join(HERE, "peers_torch.py"), "mlp", files()["features"], 8, 64, epochs, n // 2]
-        both = [subprocess.Popen([str(c) for c in command], env=ENV, stdout=subprocess.PIPE, text=True) for _ in range(2)]
+        both = [
+            subprocess.Popen([str(c) for c in command], env=ENV, stdout=subprocess.PIPE, text=True) for _ in range(2)
+        ]
         said = [p.communicate()[0] for p in both]
         if any(p.returncode for p in both):
             raise Skipped("PyTorch failed")
         return max(json.loads(text.splitlines()[-1])["wall"] for text in said) / n
 
-    b.row(f"mlp, {epochs} epochs of {n} seeds, two side by side, a seed", "seed", lambda: b.median(ours), "PyTorch, two processes",
-          lambda: b.median(peer), 2, "ours with reading and saving, PyTorch without starting Python")
+    b.row(
+        f"mlp, {epochs} epochs of {n} seeds, two side by side, a seed",
+        "seed",
+        lambda: b.median(ours),
+        "PyTorch, two processes",
+        lambda: b.median(peer),
+        2,
+        "ours with reading and saving, PyTorch without starting Python",
+    )
 
 
 def memory_row(b, name, ours, peer):
@@ -525,8 +695,16 @@ def memory_row(b, name, ours, peer):
 
     if b.only and b.only not in name:
         return
-    entry = {"row": name, "unit": "process", "peer_name": "PyTorch", "floor": 2, "note": "", "ours": None, "peer": None,
-             "format": lambda x: "-" if x is None else f"{x / 1e6:.0f} MB"}
+    entry = {
+        "row": name,
+        "unit": "process",
+        "peer_name": "PyTorch",
+        "floor": 2,
+        "note": "",
+        "ours": None,
+        "peer": None,
+        "format": lambda x: "-" if x is None else f"{x / 1e6:.0f} MB",
+    }
     try:
         entry["ours"] = less(ours())
         entry["peer"] = less(peer())
@@ -554,7 +732,7 @@ def watch(command):
             peak_all = max(peak_all, int(fields.get("VmHWM", "0 kB").split()[0]) * 1024)
         except OSError:
             pass
-        time.sleep(.02)
+        time.sleep(0.02)
     seconds = time.perf_counter() - start
     if process.returncode:
         raise Skipped(process.stderr.read().strip().splitlines()[-1])
@@ -572,9 +750,18 @@ def shuffled_row(b, n, name, source, target):
         command = [TOOL, "labels", source, "-o", target, "--threads", "2", "--quiet"]
         seconds, peak, _ = watch(command)
         within, least, _ = watch(command + ["--memory", "500M"])
-        b.add({"row": name + ", shuffled, long names, --memory 500M", "unit": "command", "peer_name": "ours with all memory", "ours": within,
-               "peer": seconds, "floor": 1 / 1.3, "floor_text": "1.3 times as long",
-               "note": f"peaks less mapped files {least / 1e9:.2f} and {peak / 1e9:.2f} GB"})
+        b.add(
+            {
+                "row": name + ", shuffled, long names, --memory 500M",
+                "unit": "command",
+                "peer_name": "ours with all memory",
+                "ours": within,
+                "peer": seconds,
+                "floor": 1 / 1.3,
+                "floor_text": "1.3 times as long",
+                "note": f"peaks less mapped files {least / 1e9:.2f} and {peak / 1e9:.2f} GB",
+            }
+        )
     finally:
         if os.path.exists(short):
             os.remove(short)
@@ -591,18 +778,61 @@ def large_row(b):
         call(CALLS, "synth", source, n // 10, 10000, 4, 10, 1)
         size = os.path.getsize(source)
         seconds, peak, peak_all = watch([TOOL, "labels", source, "-o", target, "--threads", "2", "--quiet"])
-        note = f"input {size / 1e9:.2f} GB, labels {os.path.getsize(target) / 1e9:.2f} GB; peak with the mapped input {peak_all / 1e9:.2f} GB"
-        b.add({"row": name, "unit": "command", "peer_name": "limit of 5 minutes", "ours": seconds, "peer": 300.0, "floor": 1,
-               "floor_text": "300 s", "note": note})
-        b.add({"row": name + ", peak memory", "unit": "bytes", "peer_name": "limit of 3 GB", "ours": peak, "peer": 3e9, "floor": 1,
-               "floor_text": "3 GB", "note": "less the mapped input", "format": lambda x: f"{x / 1e9:.2f} GB"})
-        within, least, _ = watch([TOOL, "labels", source, "-o", target, "--threads", "2", "--memory", "500M", "--quiet"])
-        b.add({"row": name + ", --memory 500M", "unit": "command", "peer_name": "ours with all memory", "ours": within, "peer": seconds,
-               "floor": 1 / 1.3, "floor_text": "1.3 times as long", "note": f"peak less the mapped input {least / 1e9:.2f} GB"})
+        note = f"input {size / 1e9:.2f} GB, labels {os.path.getsize(target) / 1e9:.2f} GB"
+        note += f"; peak with the mapped input {peak_all / 1e9:.2f} GB"
+        b.add(
+            {
+                "row": name,
+                "unit": "command",
+                "peer_name": "limit of 5 minutes",
+                "ours": seconds,
+                "peer": 300.0,
+                "floor": 1,
+                "floor_text": "300 s",
+                "note": note,
+            }
+        )
+        b.add(
+            {
+                "row": name + ", peak memory",
+                "unit": "bytes",
+                "peer_name": "limit of 3 GB",
+                "ours": peak,
+                "peer": 3e9,
+                "floor": 1,
+                "floor_text": "3 GB",
+                "note": "less the mapped input",
+                "format": lambda x: f"{x / 1e9:.2f} GB",
+            }
+        )
+        within, least, _ = watch(
+            [TOOL, "labels", source, "-o", target, "--threads", "2", "--memory", "500M", "--quiet"]
+        )
+        b.add(
+            {
+                "row": name + ", --memory 500M",
+                "unit": "command",
+                "peer_name": "ours with all memory",
+                "ours": within,
+                "peer": seconds,
+                "floor": 1 / 1.3,
+                "floor_text": "1.3 times as long",
+                "note": f"peak less the mapped input {least / 1e9:.2f} GB",
+            }
+        )
         shuffled_row(b, n, name, source, target)
     except Skipped as reason:
-        b.add({"row": name, "unit": "command", "peer_name": "limit of 5 minutes", "ours": None, "peer": None, "floor": None,
-               "note": f"skipped: {reason}"})
+        b.add(
+            {
+                "row": name,
+                "unit": "command",
+                "peer_name": "limit of 5 minutes",
+                "ours": None,
+                "peer": None,
+                "floor": None,
+                "note": f"skipped: {reason}",
+            }
+        )
     finally:
         for path in (source, target):
             if os.path.exists(path):
@@ -635,35 +865,62 @@ def append_row(b):
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
-    b.row(f"labels --append, {n_new:.0e} votes on {n:.0e}, file to file".replace("e+0", "e"), "command",
-          lambda: b.median(lambda: processor(new, "--append", state)), "ours, a fit of all votes",
-          lambda: b.median(lambda: processor(old, new)), 50)
+    b.row(
+        f"labels --append, {n_new:.0e} votes on {n:.0e}, file to file".replace("e+0", "e"),
+        "command",
+        lambda: b.median(lambda: processor(new, "--append", state)),
+        "ours, a fit of all votes",
+        lambda: b.median(lambda: processor(old, new)),
+        50,
+    )
 
 
 def package_rows(b):
     """The Python package, a DataFrame in and a DataFrame out, ids as text."""
+
     def ours(name, votes, n, columns):
         def measure():
             if not os.path.exists(os.path.join(PACKAGE, "dissent", "_core.abi3.so")):
                 raise Skipped("the Python module was not built")
-            return statistics.median(b.peer("peers_package.py", "ours", name, votes(), n, columns, 1 if b.quick else 5)["seconds"])
+            return statistics.median(
+                b.peer("peers_package.py", "ours", name, votes(), n, columns, 1 if b.quick else 5)["seconds"]
+            )
+
         return measure
 
     n = 20000 if b.quick else 1000000
     for name, size, iterations, floor in (("DawidSkene", n, 10, 60), ("MACE", n, 10, 100), ("GLAD", n // 10, 2, 100)):
         votes = lambda size=size: b.votes(size, 1000, shuffle=True)
         row = f"Python: {name}, {size:.0e} votes, {iterations} iterations, DataFrame to DataFrame".replace("e+0", "e")
-        peer = once(lambda name=name, votes=votes, k=iterations: b.median(
-            lambda: b.peer("peers_package.py", "peer", name, votes(), k, "str")["seconds"][0]))
+        peer = once(
+            lambda name=name, votes=votes, k=iterations: b.median(
+                lambda: b.peer("peers_package.py", "peer", name, votes(), k, "str")["seconds"][0]
+            )
+        )
         b.row(row, "fit", ours(name, votes, iterations, "str"), f"crowd-kit {name}", peer, floor)
         if name == "DawidSkene":
-            b.row(row + ", object columns", "fit", ours(name, votes, iterations, "object"), f"crowd-kit {name}",
-                  lambda votes=votes, k=iterations: b.median(
-                      lambda: b.peer("peers_package.py", "peer", "DawidSkene", votes(), k, "object")["seconds"][0]), None)
-    times = once(lambda: b.peer("peers_package.py", "overhead", b.votes(n, 1000, shuffle=True), 10, 1 if b.quick else 9))
+            b.row(
+                row + ", object columns",
+                "fit",
+                ours(name, votes, iterations, "object"),
+                f"crowd-kit {name}",
+                lambda votes=votes, k=iterations: b.median(
+                    lambda: b.peer("peers_package.py", "peer", "DawidSkene", votes(), k, "object")["seconds"][0]
+                ),
+                None,
+            )
+    times = once(
+        lambda: b.peer("peers_package.py", "overhead", b.votes(n, 1000, shuffle=True), 10, 1 if b.quick else 9)
+    )
     before = len(b.rows)
-    b.row("Python: DawidSkene, the same, what the package adds", "fit", lambda: statistics.median(times()["python"]),
-          "the library's calls on the same Arrow buffers", lambda: statistics.median(times()["c"]), 1 / 1.2)
+    b.row(
+        "Python: DawidSkene, the same, what the package adds",
+        "fit",
+        lambda: statistics.median(times()["python"]),
+        "the library's calls on the same Arrow buffers",
+        lambda: statistics.median(times()["c"]),
+        1 / 1.2,
+    )
     if len(b.rows) > before:
         b.rows[-1]["floor_text"] = "at most 20 % more"
 
@@ -677,23 +934,57 @@ def start_row(b):
     try:
         for _ in range(5 if b.quick else 20):
             start = time.perf_counter()
-            done = subprocess.run([TOOL, "labels", path, "-o", b.path("rte.csv"), "--quiet"], capture_output=True, text=True)
+            done = subprocess.run(
+                [TOOL, "labels", path, "-o", b.path("rte.csv"), "--quiet"], capture_output=True, text=True
+            )
             seconds.append(time.perf_counter() - start)
             if done.returncode:
                 raise Skipped((done.stderr.strip().splitlines() or ["failed"])[-1])
-        b.add({"row": name, "unit": "command", "peer_name": "limit of 50 ms", "ours": statistics.median(seconds), "peer": .05,
-               "floor": 1, "floor_text": "50 ms", "note": f"slowest {max(seconds) * 1e3:.0f} ms"})
+        b.add(
+            {
+                "row": name,
+                "unit": "command",
+                "peer_name": "limit of 50 ms",
+                "ours": statistics.median(seconds),
+                "peer": 0.05,
+                "floor": 1,
+                "floor_text": "50 ms",
+                "note": f"slowest {max(seconds) * 1e3:.0f} ms",
+            }
+        )
     except (Skipped, OSError) as reason:
-        b.add({"row": name, "unit": "command", "peer_name": "limit of 50 ms", "ours": None, "peer": None, "floor": None,
-               "note": f"skipped: {reason}"})
+        b.add(
+            {
+                "row": name,
+                "unit": "command",
+                "peer_name": "limit of 50 ms",
+                "ours": None,
+                "peer": None,
+                "floor": None,
+                "note": f"skipped: {reason}",
+            }
+        )
 
 
 def real_texts(b):
     """The texts of RTE, SNLI and POPQUORN, one per line, and the folder of the data; Skipped where they are not."""
     import csv
+
     for data in (os.environ.get("DISSENT_DATA"), os.path.join(ROOT, "..", "shared", "data")):
-        files = [os.path.join(data, *f) for f in (("rte_snow", "items.csv"), ("snli", "test_items.csv"), ("snli", "dev_items.csv"),
-                                                  ("popquorn", "items.csv"), ("toxicity_pipa", "items.csv"))] if data else []
+        files = (
+            [
+                os.path.join(data, *f)
+                for f in (
+                    ("rte_snow", "items.csv"),
+                    ("snli", "test_items.csv"),
+                    ("snli", "dev_items.csv"),
+                    ("popquorn", "items.csv"),
+                    ("toxicity_pipa", "items.csv"),
+                )
+            ]
+            if data
+            else []
+        )
         files = [f for f in files if os.path.exists(f)]
         if not files:
             continue
@@ -714,6 +1005,7 @@ def real_texts(b):
 def token_rows(b):
     """encode_batch of real texts, tokenizers on one thread: real vocabularies where they are, others trained on the
     texts."""
+
     def folder_of(kind, model):
         texts, data = real_texts(b)
         real = {"WordPiece, BERT's vocabulary": "bert-base-uncased", "BPE, RoBERTa's vocabulary": "roberta"}.get(model)
@@ -729,8 +1021,11 @@ def token_rows(b):
         return folder, texts
 
     repeats = 1 if b.quick else 5
-    for kind, model in (("wordpiece", "WordPiece, BERT's vocabulary"), ("bpe", "BPE, RoBERTa's vocabulary"),
-                        ("unigram", "Unigram, trained on the texts")):
+    for kind, model in (
+        ("wordpiece", "WordPiece, BERT's vocabulary"),
+        ("bpe", "BPE, RoBERTa's vocabulary"),
+        ("unigram", "Unigram, trained on the texts"),
+    ):
         counts = {}
 
         def ours():
@@ -780,7 +1075,22 @@ def main():
     try:
         b = Bench(args)
         print(machine())
-        for rows in (em_rows, mace_rows, glad_rows, reading_rows, export_row, centroid_rows, agreement_rows, metric_rows, training_rows, token_rows, encoder_rows, package_rows, append_row, start_row) + ((large_row,) if args.large else ()):
+        for rows in (
+            em_rows,
+            mace_rows,
+            glad_rows,
+            reading_rows,
+            export_row,
+            centroid_rows,
+            agreement_rows,
+            metric_rows,
+            training_rows,
+            token_rows,
+            encoder_rows,
+            package_rows,
+            append_row,
+            start_row,
+        ) + ((large_row,) if args.large else ()):
             rows(b)
         b.table()
         if args.json:

@@ -1,10 +1,11 @@
-"""Makes the pictures of docs/gallery.md: a report of each kind of votes, of groups, of a panel and of models, from made-up crowds.
+"""Makes the pictures of docs/gallery.md: reports of each kind of votes, of groups, of a panel and of models.
 
 usage: tools/gallery.py DISSENT [OUT]      needs chromium and chromium-driver; OUT (docs/gallery) gets the pictures,
                                            --pages FOLDER keeps the reports and whole pages at 1,400 and 360 pixels
 
 The same crowds every time: pictures change when reports do.
 """
+
 import argparse
 import base64
 import csv
@@ -19,7 +20,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "tests", "browser"))
 import webdriver  # noqa: E402
 
-PAGE, HEIGHT, SCALE = 1400, 1000, .6
+PAGE, HEIGHT, SCALE = 1400, 1000, 0.6
 PHONE = 360
 
 
@@ -41,16 +42,18 @@ NAMES = "ada ben cleo dan eva finn gus hana ivo jana kai lena milo nora otto pia
 
 def nominal(draw, folder):
     classes = ("complaint", "praise", "question", "other")
-    skill = {w: draw.uniform(.45, .95) for w in NAMES}
-    skill[NAMES[-1]] = .25
+    skill = {w: draw.uniform(0.45, 0.95) for w in NAMES}
+    skill[NAMES[-1]] = 0.25
     rows, gold = [], []
     for i in range(240):
         truth = choose(draw, {"complaint": 4, "praise": 3, "question": 2, "other": 1})
         easy = draw.betavariate(4, 1.6)
         rival = draw.choice([c for c in classes if c != truth])
         for w in draw.sample(NAMES, 5):
-            right = draw.random() < skill[w] * easy + (1 - easy) * .45
-            rows.append((f"mail-{i + 1}", w, truth if right else rival if draw.random() < .7 else draw.choice(classes)))
+            right = draw.random() < skill[w] * easy + (1 - easy) * 0.45
+            rows.append(
+                (f"mail-{i + 1}", w, truth if right else rival if draw.random() < 0.7 else draw.choice(classes))
+            )
         if i % 3 == 0:
             gold.append((f"mail-{i + 1}", truth))
     put(folder + "/votes.csv", ("task", "worker", "label"), rows)
@@ -60,11 +63,11 @@ def nominal(draw, folder):
 
 def ordinal(draw, folder):
     rows = []
-    bias = {w: draw.gauss(0, .5) for w in NAMES}
+    bias = {w: draw.gauss(0, 0.5) for w in NAMES}
     for i in range(200):
         place = draw.gauss(2.6, 1.1)
         for w in draw.sample(NAMES, 6):
-            rows.append((f"comment-{i + 1}", w, min(5, max(1, round(place + bias[w] + draw.gauss(0, .7))))))
+            rows.append((f"comment-{i + 1}", w, min(5, max(1, round(place + bias[w] + draw.gauss(0, 0.7))))))
     put(folder + "/votes.csv", ("task", "worker", "label"), rows)
     return ["--votes", "votes.csv", "--scale", "ordinal"]
 
@@ -73,7 +76,7 @@ def multi_label(draw, folder):
     classes = ("joy", "anger", "fear", "surprise", "sadness")
     rows = []
     for i in range(150):
-        chance = {c: draw.betavariate(.4, 1.1) for c in classes}
+        chance = {c: draw.betavariate(0.4, 1.1) for c in classes}
         for w in draw.sample(NAMES, 4):
             said = [c for c in classes if draw.random() < chance[c]]
             rows.append((f"line-{i + 1}", w, "|".join(said)))
@@ -93,13 +96,13 @@ def numeric(draw, folder):
 
 
 def pairwise(draw, folder):
-    score = {"alder": 1.4, "birch": .8, "cedar": .5, "elm": 0, "fir": -.4, "hazel": -.9, "oak": -1.4}
+    score = {"alder": 1.4, "birch": 0.8, "cedar": 0.5, "elm": 0, "fir": -0.4, "hazel": -0.9, "oak": -1.4}
     rows = []
     for i in range(420):
         a, b = draw.sample(sorted(score), 2)
         for w in draw.sample(NAMES[:8], 2):
             said = draw.random() < 1 / (1 + math.exp(score[b] - score[a]))
-            rows.append((f"q{i % 70 + 1}", a, b, w, "tie" if draw.random() < .08 else a if said else b))
+            rows.append((f"q{i % 70 + 1}", a, b, w, "tie" if draw.random() < 0.08 else a if said else b))
     put(folder + "/votes.csv", ("question", "a", "b", "worker", "winner"), rows)
     return ["--votes", "votes.csv", "--scale", "pairwise", "--task", "question"]
 
@@ -115,9 +118,9 @@ def spans(draw, folder):
             at += length
         for w in NAMES[:5]:
             for start, end, kind in places:
-                if draw.random() < .8:
+                if draw.random() < 0.8:
                     shift = draw.choice((0, 0, 0, 1, -1, 2))
-                    kind_said = kind if draw.random() < .88 else draw.choice(("person", "place", "company"))
+                    kind_said = kind if draw.random() < 0.88 else draw.choice(("person", "place", "company"))
                     rows.append((f"text-{i + 1}", start, end + shift, w, kind_said))
     put(folder + "/votes.csv", ("task", "start", "end", "worker", "label"), rows)
     return ["--votes", "votes.csv", "--scale", "spans"]
@@ -128,25 +131,32 @@ def groups(draw, folder):
     put(folder + "/people.csv", ("worker", "region"), [*region.items()][:-1] + [(NAMES[-1], "island")])
     rows = []
     for i in range(160):
-        hot, common = draw.random() < .4, draw.random() < .35
+        hot, common = draw.random() < 0.4, draw.random() < 0.35
         for w in draw.sample(NAMES, 10):
-            p = (.9 if region[w] == "west" else .12) if hot else .88 if common else .1
+            p = (0.9 if region[w] == "west" else 0.12) if hot else 0.88 if common else 0.1
             rows.append((f"post-{i + 1}", w, "offensive" if draw.random() < p else "fine"))
     put(folder + "/votes.csv", ("task", "worker", "label"), rows)
     return ["--votes", "votes.csv", "--worker-table", "people.csv", "--group", "region"]
 
 
 def panel(draw, folder):
-    skill = {"judge-large": .9, "judge-large-2": .9, "judge-small": .72, "keyword rule": .6}
+    skill = {"judge-large": 0.9, "judge-large-2": 0.9, "judge-small": 0.72, "keyword rule": 0.6}
     rows = []
     for i in range(300):
-        truth, hard = draw.random() < .4, draw.random() < .3
+        truth, hard = draw.random() < 0.4, draw.random() < 0.3
         slip = {"judge-large": draw.random()}
-        slip["judge-large-2"] = slip["judge-large"] if draw.random() < .7 else draw.random()
+        slip["judge-large-2"] = slip["judge-large"] if draw.random() < 0.7 else draw.random()
         for w in draw.sample(NAMES[:9], 4) if i < 180 else []:
-            rows.append((f"answer-{i + 1}", w, "human", "helpful" if (draw.random() < (.65 if hard else .9)) == truth else "not helpful"))
+            rows.append(
+                (
+                    f"answer-{i + 1}",
+                    w,
+                    "human",
+                    "helpful" if (draw.random() < (0.65 if hard else 0.9)) == truth else "not helpful",
+                )
+            )
         for m, p in skill.items():
-            right = slip.get(m, draw.random()) < (p - .2 if hard else p)
+            right = slip.get(m, draw.random()) < (p - 0.2 if hard else p)
             rows.append((f"answer-{i + 1}", m, "model", "helpful" if right == truth else "not helpful"))
     put(folder + "/votes.csv", ("task", "worker", "kind", "label"), rows)
     return ["--votes", "votes.csv", "--voter-type", "kind"]
@@ -162,15 +172,24 @@ def models(draw, folder):
         people = [(1 - sure) / 3 + (sure if k == first else 0) for k in range(3)]
         gold.append((f"pair-{i + 1}", draw.choices(classes, people)[0]))
         human.append((f"pair-{i + 1}", *people))
-        for name, sharp, noise in (("soft labels", 1.0, .7), ("majority labels", 2.4, 1.2)):
-            z = [math.exp(sharp * math.log(p + .02) + draw.gauss(0, noise)) for p in people]
+        for name, sharp, noise in (("soft labels", 1.0, 0.7), ("majority labels", 2.4, 1.2)):
+            z = [math.exp(sharp * math.log(p + 0.02) + draw.gauss(0, noise)) for p in people]
             made[name].append((f"pair-{i + 1}", *(x / sum(z) for x in z)))
     header = ("task", *("p:" + c for c in classes))
     put(folder + "/gold.csv", ("task", "label"), gold)
     put(folder + "/human.csv", header, human)
     for name, rows in made.items():
         put(f"{folder}/{name.split()[0]}.csv", header, rows)
-    return ["--pred", "soft labels=soft.csv", "--pred", "majority labels=majority.csv", "--gold", "gold.csv", "--human", "human.csv"]
+    return [
+        "--pred",
+        "soft labels=soft.csv",
+        "--pred",
+        "majority labels=majority.csv",
+        "--gold",
+        "gold.csv",
+        "--human",
+        "human.csv",
+    ]
 
 
 # name: what makes it, its title, where the picture looks, whether there is a dark one and one of a phone
@@ -200,10 +219,17 @@ class Camera:
         self.page.open(path)
 
     def shoot(self, out, anchor="", scale=1.0, whole=False):
-        top = self.page.run("const e = arguments[0] && document.querySelector(arguments[0]);"
-                            "return e ? e.getBoundingClientRect().top + scrollY - 24 : 0", anchor)
+        top = self.page.run(
+            "const e = arguments[0] && document.querySelector(arguments[0]);"
+            "return e ? e.getBoundingClientRect().top + scrollY - 24 : 0",
+            anchor,
+        )
         width = self.page.run("return innerWidth")
-        tall = self.page.run("return document.documentElement.scrollHeight") if whole else HEIGHT * (.8 if width == PHONE else 1)
+        tall = (
+            self.page.run("return document.documentElement.scrollHeight")
+            if whole
+            else HEIGHT * (0.8 if width == PHONE else 1)
+        )
         kind = {"format": "png"} if out.endswith(".png") else {"format": "webp", "quality": 82}
         clip = {"x": 0, "y": top, "width": width, "height": tall, "scale": scale}
         shot = self.page.devtools("Page.captureScreenshot", clip=clip, captureBeyondViewport=True, **kind)
@@ -233,7 +259,11 @@ def main():
             what = make(random.Random(name), folder)
             subprocess.run([tool, "report", *what, "--title", title, "-q", "-o", "report.html"], cwd=folder, check=True)
             report = os.path.join(folder, "report.html")
-            for width, ending, is_dark, wanted in ((PAGE, "", False, True), (PAGE, "-dark", True, dark), (PHONE, "-phone", False, phone)):
+            for width, ending, is_dark, wanted in (
+                (PAGE, "", False, True),
+                (PAGE, "-dark", True, dark),
+                (PHONE, "-phone", False, phone),
+            ):
                 camera.show(report, width, is_dark)
                 if args.pages:
                     camera.shoot(os.path.join(work, f"{name}{ending}-{width}.png"), whole=True)

@@ -3,12 +3,14 @@
 
     tools/lewidi_2025.py DATA ENCODER OUT [DISSENT]
 
-DATA has SET/orig/SET_train.json, SET_dev.json and SET_test.json for the sets MP, CSC, Paraphrase and VariErrNLI; training and
-development files that are there become one. ENCODER is a folder as Hugging Face lays it out. OUT gets, per set, train and test:
-texts (.csv), votes (.votes.csv), what is known of the annotators (people.csv), and vectors of the frozen encoder (.npy with .tasks.txt). VariErrNLI is three questions per item,
-and has 15 numbers instead: which of the three it is, the share of the statement's words that the context has, the overlap of both,
-whether the statement denies, and these three for each question by itself. (In cross-validation a sentence encoder's vectors
-made it worse: they say next to nothing of inference, and 438 items are few.)"""
+DATA has SET/orig/SET_train.json, SET_dev.json and SET_test.json for the sets MP, CSC, Paraphrase and VariErrNLI;
+training and development files that are there become one. ENCODER is a folder as Hugging Face lays it out. OUT gets, per
+set, train and test: texts (.csv), votes (.votes.csv), what is known of the annotators (people.csv), and vectors of the
+frozen encoder (.npy with .tasks.txt). VariErrNLI is three questions per item, and has 15 numbers instead: which of the
+three it is, the share of the statement's words that the context has, the overlap of both, whether the statement denies,
+and these three for each question by itself. (In cross-validation a sentence encoder's vectors made it worse: they say
+next to nothing of inference, and 438 items are few.)
+"""
 
 import array
 import csv
@@ -38,7 +40,9 @@ def write(path, rows):
 def write_npy(path, rows):
     head = f"{{'descr': '<f4', 'fortran_order': False, 'shape': ({len(rows)}, {len(rows[0])}), }}"
     head += " " * (-(10 + len(head) + 1) % 64) + "\n"
-    path.write_bytes(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head.encode() + b"".join(r.tobytes() for r in rows))
+    path.write_bytes(
+        b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head.encode() + b"".join(r.tobytes() for r in rows)
+    )
 
 
 def question(row):
@@ -49,14 +53,18 @@ def question(row):
 
 
 def people(path):
-    """The official file of annotators as a table; it may have a comma too many and numbers that are none, which JSON has not."""
+    """The official file of annotators as a table; it may have a comma too many, and numbers that JSON does not know."""
     found = json.loads(re.sub(r",(\s*})", r"\1", path.read_text(encoding="utf-8")))
     columns = list(dict.fromkeys(c for known in found.values() for c in known))
     rows = []
     for worker, known in found.items():
         cells = {c: str(known.get(c, "")) for c in columns}
-        rows.append({"worker": worker if worker.startswith("Ann") else f"Ann{worker}",
-                     **{c: "" if x in ("nan", "DATA_EXPIRED", "CONSENT_REVOKED") else x for c, x in cells.items()}})
+        rows.append(
+            {
+                "worker": worker if worker.startswith("Ann") else f"Ann{worker}",
+                **{c: "" if x in ("nan", "DATA_EXPIRED", "CONSENT_REVOKED") else x for c, x in cells.items()},
+            }
+        )
     return rows
 
 
@@ -73,8 +81,21 @@ def main(data, encoder, out, tool="dissent"):
                     print(f"{official} is not there: left out", file=sys.stderr)
                     continue
                 files = folder / "part.votes.csv", folder / "part.csv"
-                subprocess.run([tool, "eval", "--perspectives", name, "--official", official, "--save-votes", files[0],
-                                "--save-texts", files[1]], check=True)
+                subprocess.run(
+                    [
+                        tool,
+                        "eval",
+                        "--perspectives",
+                        name,
+                        "--official",
+                        official,
+                        "--save-votes",
+                        files[0],
+                        "--save-texts",
+                        files[1],
+                    ],
+                    check=True,
+                )
                 rows = read(files[0]), read(files[1])
                 for row in rows[0] + rows[1]:  # ids of training and development files may be the same
                     row["task"] = row["task"] if split == "test" else f"{split}_{row['task']}"
@@ -89,8 +110,25 @@ def main(data, encoder, out, tool="dissent"):
                 write_npy(vectors, [question(row) for row in texts])
                 (folder / f"{kind}.tasks.txt").write_text("".join(row["task"] + "\n" for row in texts))
                 continue
-            subprocess.run([tool, "embed", "--encoder", encoder, "--items", folder / f"{kind}.csv", "--text", "text", "--text",
-                            "text_2", "--max-length", "128", "-o", vectors], check=True)
+            subprocess.run(
+                [
+                    tool,
+                    "embed",
+                    "--encoder",
+                    encoder,
+                    "--items",
+                    folder / f"{kind}.csv",
+                    "--text",
+                    "text",
+                    "--text",
+                    "text_2",
+                    "--max-length",
+                    "128",
+                    "-o",
+                    vectors,
+                ],
+                check=True,
+            )
 
 
 if __name__ == "__main__":

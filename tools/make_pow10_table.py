@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Writes src/core/pow10_table.h: the leading 128 bits of 10^k, rounded down, in exact integer arithmetic.
 
-    python3 tools/make_pow10_table.py > src/core/pow10_table.h
+python3 tools/make_pow10_table.py > src/core/pow10_table.h
 """
+
 LOW, HIGH = -348, 324
 
 
@@ -17,7 +18,8 @@ def leading_bits(k):
     return q >> (q.bit_length() - 128)
 
 
-print("""/* Made by tools/make_pow10_table.py: the leading 128 bits of 10^k, rounded down, high half first. Exact for 0 <= k <= 55. */
+print("""/* Made by tools/make_pow10_table.py: the leading 128 bits of 10^k, rounded down, high half first. Exact for 0 <= k
+ * <= 55. */
 #ifndef DIS_CORE_POW10_TABLE_H
 #define DIS_CORE_POW10_TABLE_H
 #include <stdint.h>

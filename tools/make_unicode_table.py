@@ -2,12 +2,13 @@
 """Makes src/tokens/unicode_table.h: what Hugging Face tokenizers takes each character for.
 
 Its parts follow different versions of Unicode (the crates unicode_categories, unicode-normalization-alignments, regex,
-unicode-segmentation, Oniguruma and Rust's own char), so no one version gives the same tokens. Each property is therefore
-asked of the library itself, character by character; combining classes and pairs come from Python's unicodedata and are kept
-where the library knows them (both never change from version to version).
+unicode-segmentation, Oniguruma and Rust's own char), so no one version gives the same tokens. Each property is
+therefore asked of the library itself, character by character; combining classes and pairs come from Python's
+unicodedata and are kept where the library knows them (both never change from version to version).
 
 usage: python tools/make_unicode_table.py > src/tokens/unicode_table.h      (needs the package tokenizers; two minutes)
 """
+
 import os
 import re
 import struct
@@ -25,11 +26,13 @@ ACUTE, JOINER = "\u0301", "\u200d"
 
 
 def charsmap(key):
-    """A sentencepiece map of one key to X: a double array of Darts with all of a node's children in one block of 256."""
+    """A sentencepiece map of one key to X: a double array of Darts, all children of a node in one block of 256."""
     key = key.encode()
     units = [0] * (256 * (len(key) + 2))
+
     def leads(at, to, label, leaf):
         units[at] = ((at ^ to) << 10) | label | (leaf << 8)
+
     leads(0, 256, 0, 0)
     for i, byte in enumerate(key):
         leads(256 * (i + 1) + byte, 256 * (i + 2), byte, i + 1 == len(key))
@@ -38,6 +41,8 @@ def charsmap(key):
 
 
 flags = [0] * 0x110000
+
+
 def mark(name, cs, test):
     for c in cs:
         if test(chr(c)):
@@ -59,9 +64,13 @@ digits = pre_tokenizers.Digits().pre_tokenize_str
 mark("NUMERIC", ALL, lambda c: len(digits("a" + c)) == 2)
 words = pre_tokenizers.Whitespace().pre_tokenize_str
 mark("WORD", ALL, lambda c: len(words("a" + c)) == 1 and bool(words(c)))
+
+
 def matches(pattern):
     call = pre_tokenizers.Split(Regex(pattern), "removed").pre_tokenize_str
     return lambda c: not call(c)
+
+
 mark("LETTER", ALL, matches(r"\p{L}"))
 mark("NUMBER", ALL, matches(r"\p{N}"))
 mark("BLANK", ALL, matches(r"\s"))
@@ -77,7 +86,7 @@ rest = [c for c in ALL if c and not flags[c] & BIT["ATTACH"]]
 mark("PICTOGRAPH", rest, lambda c: copy_to_x("\xa9" + JOINER + c).startswith("X" + JOINER))
 mark("PREPEND", rest, lambda c: charsmap(c).normalize_str(c + "a") == "X")
 mark("CONTROL", [c for c in rest if c < 0x10000], lambda c: charsmap(c).normalize_str(c + ACUTE) != "X")
-flags[0] |= BIT["CONTROL"] # no map can have it
+flags[0] |= BIT["CONTROL"]  # no map can have it
 three = [c for c in rest if 0x800 <= c < 0x10000 and not flags[c] & BIT["CONTROL"]]
 mark("CONSONANT", three, lambda c: charsmap(c).normalize_str("\u0915\u094d" + c + ACUTE).endswith(ACUTE))
 ka = charsmap("\u0915").normalize_str
@@ -100,9 +109,9 @@ mark("COMPATIBLE", (c for c in ALL if c not in HANGUL), lambda c: nfkd(c) != nfd
 classes = [0] * 0x110000
 for c in ALL:
     k = unicodedata.combining(chr(c))
-    if k and k < 230 and nfd(ACUTE + chr(c)) != ACUTE + chr(c): # moved before a mark of class 230
+    if k and k < 230 and nfd(ACUTE + chr(c)) != ACUTE + chr(c):  # moved before a mark of class 230
         classes[c] = k
-    elif k >= 230 and nfd(chr(c) + "\u0323") != chr(c) + "\u0323": # a mark of class 220 moved before it
+    elif k >= 230 and nfd(chr(c) + "\u0323") != chr(c) + "\u0323":  # a mark of class 220 moved before it
         classes[c] = k
 pairs = []
 for c in ALL:
@@ -118,7 +127,7 @@ pairs.sort()
 def blocks(values, size=128):
     seen, first, second = {}, [], []
     for at in range(0, 0x110000, size):
-        block = tuple(values[at:at + size])
+        block = tuple(values[at : at + size])
         if block not in seen:
             seen[block] = len(seen)
             second.extend(block)

@@ -344,7 +344,8 @@ def reference(results, _):
     n, mean = len(within), {m: sum(d) / len(d) for m, d in differences.items()}
     told = (
         f"Of {n} figures {sum(w <= 1 for w in within)} lie within one standard deviation over our seeds of the "
-        f"reference run, all within {max(within):.1f}; on average accuracy is {signed(100 * mean['accuracy'], 1)} points, "
+        f"reference run, all within {max(within):.1f}; "
+        f"on average accuracy is {signed(100 * mean['accuracy'], 1)} points, "
         f"macro-F1 {signed(100 * mean['macro_f1'], 1)} points "
         f"and calibrated log-likelihood {signed(mean['calibrated_log_likelihood'], 3)} here."
     )

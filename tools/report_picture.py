@@ -1,7 +1,8 @@
-"""Makes docs/report.png, the picture of a report that README and the tour show, from the demo's report of its first crowd.
+"""Makes docs/report.png, the picture of a report that README and the tour show, from the demo's first report.
 
 usage: tools/report_picture.py [REPORT.html [OUT.png]]      after ./run demo; needs chromium and chromium-driver
 """
+
 import base64
 import os
 import sys
@@ -12,16 +13,19 @@ sys.path.insert(0, os.path.join(HERE, "..", "tests", "browser"))
 import webdriver  # noqa: E402
 
 PANELS = ("", "#workers")  # the top of the report and its charts of workers, side by side
-PAGE, HEIGHT, SCALE, GAP = 1280, 1380, .5, 16
+PAGE, HEIGHT, SCALE, GAP = 1280, 1380, 0.5, 16
 
 
 def both(report):
-    frame = ('<iframe src="%s" style="position:absolute;left:%dpx;top:%dpx;width:%dpx;height:%dpx;border:0;border-radius:16px;'
-             'transform:scale(%g);transform-origin:0 0"></iframe>')
+    frame = (
+        '<iframe src="%s" style="position:absolute;left:%dpx;top:%dpx;width:%dpx;height:%dpx;'
+        'border:0;border-radius:16px;transform:scale(%g);transform-origin:0 0"></iframe>'
+    )
     step = PAGE * SCALE + GAP
     return '<body style="margin:0;background:#d5dbe2">' + "".join(
         frame % (os.path.basename(report) + anchor, GAP + i * step, GAP, PAGE, HEIGHT, SCALE)
-        for i, anchor in enumerate(PANELS))
+        for i, anchor in enumerate(PANELS)
+    )
 
 
 def main():

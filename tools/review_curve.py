@@ -9,6 +9,7 @@
 
 Means over seeds with the 95 % interval of the mean (normal). The picture takes its colours from a style sheet of its
 own, so that it is readable on light and dark pages."""
+
 import csv
 import math
 import sys
@@ -82,7 +83,9 @@ def paired_table(rows):
         if row["labels"] == DRAWN:
             curve[row["crowd"], row["policy"], row["seed"]].append(float(row["accuracy"]))
     others = [p for p in POLICIES if p != "review"]
-    print(f"\nHow much higher the curve of the review lies on average, in points of per cent ({DRAWN}, paired by seed):\n")
+    print(
+        f"\nHow much higher the curve of the review lies on average, in points of per cent ({DRAWN}, paired by seed):\n"
+    )
     print("| crowd | " + " | ".join("than " + POLICIES[p][0] for p in others) + " |")
     print("|---|" + "---|" * len(others))
     for crowd in CROWDS:
@@ -110,15 +113,22 @@ def worker_table(points):
 
 
 def honesty_table(rows):
-    print("\nWhat a review expects and what is true, in per cent (5 votes per item, then one more per item on average):\n")
+    print(
+        "\nWhat a review expects and what is true, in per cent (5 votes per item, then one more per item on average):\n"
+    )
     print("| crowd | expected now | true | expected after | true |")
     print("|---|---|---|---|---|")
     for crowd in CROWDS:
-        cells = [percent(group(rows, ["crowd"], k)[crowd,]) for k in ("expected", "right", "expected_after", "right_after")]
+        cells = [
+            percent(group(rows, ["crowd"], k)[crowd,]) for k in ("expected", "right", "expected_after", "right_after")
+        ]
         print(f"| {crowd} | " + " | ".join(cells) + " |")
     for name in ("surprise", "hard"):
         area = group(rows, ["crowd"], name + "_area")["hard",]
-        print(f"\n`{name}` tells hard items from others with an area under the ROC curve of {area[0]:.3f} ± {area[1]:.3f}.")
+        print(
+            f"\n`{name}` tells hard items from others with an area under the ROC curve of "
+            f"{area[0]:.3f} ± {area[1]:.3f}."
+        )
 
 
 def real_table(paths):
@@ -154,9 +164,14 @@ def panel(out, points, crowd, left, top, width, height):
     for n in range(ticks + 1):
         value = low + n * step
         out.append(f'<line class="grid" x1="{left}" y1="{y(value):.1f}" x2="{left + width}" y2="{y(value):.1f}"/>')
-        out.append(f'<text class="tick" x="{left - 8}" y="{y(value) + 4:.1f}" text-anchor="end">{100 * value:.0f}</text>')
+        out.append(
+            f'<text class="tick" x="{left - 8}" y="{y(value) + 4:.1f}" text-anchor="end">{100 * value:.0f}</text>'
+        )
     for votes in range(0, bought[-1] + 1, bought[-1] // 4):
-        out.append(f'<text class="tick" x="{x(votes):.1f}" y="{top + height + 18}" text-anchor="middle">{votes / ITEMS:g}</text>')
+        out.append(
+            f'<text class="tick" x="{x(votes):.1f}" y="{top + height + 18}" '
+            f'text-anchor="middle">{votes / ITEMS:g}</text>'
+        )
     for policy in POLICIES:
         line = [points[crowd, policy, DRAWN, str(b)] for b in bought]
         upper = [f"{x(b):.1f},{y(min(m + i, high)):.1f}" for b, (m, i) in zip(bought, line)]
@@ -185,9 +200,12 @@ def picture(points, path):
         ".line{fill:none;stroke-width:2.2}.band{stroke:none;fill-opacity:.15}",
     ]
     for policy, (_, light, _, dashes) in POLICIES.items():
-        out.append(f".{policy}.line{{stroke:{light};stroke-dasharray:{dashes or 'none'}}}.{policy}.band{{fill:{light}}}")
+        out.append(
+            f".{policy}.line{{stroke:{light};stroke-dasharray:{dashes or 'none'}}}.{policy}.band{{fill:{light}}}"
+        )
     out.append(
-        "@media (prefers-color-scheme:dark){svg{background:#16181c}.head{fill:#eee}.tick,.axis,.key{fill:#bbb}.grid{stroke:#3a3d44}"
+        "@media (prefers-color-scheme:dark){svg{background:#16181c}.head{fill:#eee}"
+        ".tick,.axis,.key{fill:#bbb}.grid{stroke:#3a3d44}"
         + "".join(f".{p}.line{{stroke:{dark}}}.{p}.band{{fill:{dark}}}" for p, (_, _, dark, _) in POLICIES.items())
         + "}"
     )
@@ -197,7 +215,10 @@ def picture(points, path):
     for left in (270, 740):
         out.append(f'<text class="axis" x="{left}" y="660" text-anchor="middle">votes bought per item</text>')
     for top in (170, 490):
-        out.append(f'<text class="axis" transform="translate(22 {top}) rotate(-90)" text-anchor="middle">right labels, %</text>')
+        out.append(
+            f'<text class="axis" transform="translate(22 {top}) rotate(-90)" text-anchor="middle">'
+            "right labels, %</text>"
+        )
     left, top = 70, 700
     for policy, (name, *_) in reversed(POLICIES.items()):
         length = 44 + 7 * len(name)
