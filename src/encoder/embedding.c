@@ -138,16 +138,17 @@ static size_t next_batch(const dis_encoder *e, const dis_tokens_view *tokens, co
     return n;
 }
 
-static void store(const float *x, size_t width, bool normalise, float *to)
+static void normalise(float *x, size_t width)
 {
     double squares = 0;
     for (size_t c = 0; c < width; c++) squares += (double)x[c] * (double)x[c];
-    const double scale = normalise && squares > 0 ? 1 / sqrt(squares) : 1;
-    for (size_t c = 0; c < width; c++) to[c] = (float)((double)x[c] * scale);
+    const double scale = squares > 0 ? 1 / sqrt(squares) : 1;
+    for (size_t c = 0; c < width; c++) x[c] = (float)((double)x[c] * scale);
 }
 
+/* raw: room for the vectors of a batch. */
 static dis_status run_batches(dis_context *ctx, dis_encoder *e, const dis_tokens_view *tokens, const uint32_t *order,
-                              const dis_embed_options *o, float *pooled, float *out)
+                              const dis_embed_options *o, double *raw, float *out)
 {
     const size_t width = e->config.width;
     size_t done = 0, last = 0;
@@ -155,11 +156,12 @@ static dis_status run_batches(dis_context *ctx, dis_encoder *e, const dis_tokens
         n = next_batch(e, tokens, order, at);
         DIS_TRY(dis__check_stop(ctx));
         if (n) DIS_TRY(dis__encoder_put(e->net, &e->built, &e->config, tokens, order + at, n));
-        DIS_TRY(dis__net_get_floats(e->net, e->pooled[o->pool], last, pooled));
+        DIS_TRY(dis__net_fetch(e->net, e->pooled[o->pool], last, raw));
         if (n) DIS_TRY(dis__net_forward(e->net, false));
         for (size_t r = 0; r < last; r++) {
             const uint32_t text = order[at - last + r];
-            store(pooled + r * width, width, o->normalise, out + text * width);
+            dis__net_decode(e->net, raw, r * width, width, out + text * width);
+            if (o->normalise) normalise(out + text * width, width);
             done += tokens->start[text + 1] - tokens->start[text];
         }
         last = n;
@@ -172,12 +174,12 @@ static dis_status embed_tokens(dis_context *ctx, dis_encoder *e, const dis_token
                                const dis_embed_options *o, float *out)
 {
     uint32_t *order = NULL;
-    float *pooled = NULL;
+    double *raw = NULL;
     const size_t rows = tokens->n_texts < e->max_rows ? tokens->n_texts : e->max_rows;
     dis_status status = by_length(tokens, e->max_tokens, &order);
-    if (status == DIS_OK) status = dis__alloc_array(&pooled, dis__size(rows, e->config.width, 0), sizeof *pooled);
-    if (status == DIS_OK) status = run_batches(ctx, e, tokens, order, o, pooled, out);
-    dis__free(pooled);
+    if (status == DIS_OK) status = dis__alloc_array(&raw, dis__size(rows, e->config.width, 0), sizeof *raw);
+    if (status == DIS_OK) status = run_batches(ctx, e, tokens, order, o, raw, out);
+    dis__free(raw);
     dis__free(order);
     return status;
 }

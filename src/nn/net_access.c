@@ -97,12 +97,6 @@ dis_status dis__net_get(const dis__net *net, int value, double *x)
     return dis__get_doubles(net, DIS_ROLE_VALUE, dis__data(net, value), x, n_numbers(net, value));
 }
 
-dis_status dis__net_get_floats(const dis__net *net, int value, size_t n_rows, float *x)
-{
-    const size_t n = dis__size(n_rows, dis__shape_of(net, value)->channels, 0);
-    return dis__get_floats(net, DIS_ROLE_VALUE, dis__data(net, value), x, n);
-}
-
 dis_status dis__net_get_grad(const dis__net *net, int value, double *x)
 {
     return dis__get_doubles(net, DIS_ROLE_VALUE, dis__grad(net, value), x, n_numbers(net, value));

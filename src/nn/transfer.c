@@ -105,18 +105,6 @@ static dis_status get(const dis__net *net, dis__role role, const void *from, flo
     return DIS_OK;
 }
 
-/* As put_bfloat16. */
-static dis_status get_bfloat16(const dis__net *net, dis__role role, const void *from, float *x, size_t n)
-{
-    uint16_t room[MANY];
-    for (size_t at = 0; at < n; at += MANY) {
-        const size_t m = n - at < MANY ? n - at : MANY;
-        DIS_TRY(copy_out(net, room, dis__after(net, role, from, at), m * sizeof *room));
-        for (size_t i = 0; i < m; i++) x[at + i] = from_bfloat16(room[i]);
-    }
-    return DIS_OK;
-}
-
 dis_status dis__get_doubles(const dis__net *net, dis__role role, const void *from, double *x, size_t n)
 {
     if (net->device->number[role] == DIS_FLOAT64) return copy_out(net, x, from, n * sizeof *x);
@@ -126,6 +114,19 @@ dis_status dis__get_doubles(const dis__net *net, dis__role role, const void *fro
 dis_status dis__get_floats(const dis__net *net, dis__role role, const void *from, float *x, size_t n)
 {
     if (net->device->number[role] == DIS_FLOAT32) return copy_out(net, x, from, n * sizeof *x);
-    if (net->device->number[role] == DIS_BFLOAT16) return get_bfloat16(net, role, from, x, n);
     return get(net, role, from, x, NULL, n);
+}
+
+dis_status dis__net_fetch(const dis__net *net, int value, size_t n_rows, void *raw)
+{
+    const size_t n = dis__size(n_rows, dis__shape_of(net, value)->channels, 0);
+    return copy_out(net, raw, dis__data(net, value), dis__size(n, dis__real(net, DIS_ROLE_VALUE), 0));
+}
+
+void dis__net_decode(const dis__net *net, const void *raw, size_t first, size_t n, float *x)
+{
+    const dis__number number = net->device->number[DIS_ROLE_VALUE];
+    const uint16_t *halves = (const uint16_t *)raw + first;
+    for (size_t i = 0; number == DIS_BFLOAT16 && i < n; i++) x[i] = from_bfloat16(halves[i]);
+    for (size_t i = 0; number != DIS_BFLOAT16 && i < n; i++) x[i] = (float)decode(number, raw, first + i);
 }
