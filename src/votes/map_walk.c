@@ -2,55 +2,18 @@
  * level of lists is opened for all legs that have one there, and their elements are gone through together.
  *
  * Cost: every value that a path leads to is looked at once; a key costs a look at the members before it. */
-#include "votes/map_walk.h"
+#include "votes/map_walk_inside.h"
 #include "core/memory.h"
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-typedef enum { OF_TASK, OF_WORKER, OF_LABEL, OF_TIME, OF_RULE } owner;
-
-typedef struct {
-    const dis__path *path;
-    const dis__path_part *part;
-    owner of;
-    size_t rule;
-    size_t axis[DIS_PATH_AXES]; /* (part->n_axes) steps that are lists */
-    /* where it stands */
-    size_t step;
-    dis__node node;
-    bool missing; /* step `step` does not apply to `node` */
-    dis__node_list list[DIS_PATH_AXES];
-    dis__element element; /* of the innermost list */
-    char number[24];
-} leg;
-
-struct dis__walk {
-    const dis__mapping *m;
-    leg *legs; /* (n_legs) */
-    size_t n_legs;
-    size_t depth, label_depth; /* lists of an answer, and of its labels */
-    dis__record *record;
-    dis__problem *problem;
-    uint64_t dropped;
-    dis__take_answer take;
-    void *user;
-    dis__answer answer;
-    size_t label_capacity;
-    char *joined[2]; /* task and worker of several parts */
-    size_t joined_capacity[2];
-    size_t index[DIS_PATH_AXES];
-};
-
-static const char *const roles[] = {"task", "worker", "label", "time", "drop"};
-
 /* ---- making ---- */
 
-static dis_status add_legs(dis__walk *w, const dis__path *path, owner of, size_t rule)
+static dis_status add_legs(dis__walk *w, const dis__path *path, dis__leg_of of, size_t rule)
 {
     for (size_t i = 0; path->text && i < path->n_parts; i++) {
-        leg *l = &w->legs[w->n_legs++];
-        *l = (leg){.path = path, .part = &path->part[i], .of = of, .rule = rule};
+        dis__leg *l = &w->legs[w->n_legs++];
+        *l = (dis__leg){.path = path, .part = &path->part[i], .of = of, .rule = rule};
         size_t n = 0;
         for (size_t s = 0; s < l->part->n_steps; s++)
             if (dis__step_is_axis(&l->part->step[s])) l->axis[n++] = s;
@@ -68,11 +31,11 @@ dis_status dis__walk_create(const dis__mapping *m, dis__walk **out)
         dis__free(w);
         return status;
     }
-    add_legs(w, &m->task, OF_TASK, 0);
-    add_legs(w, &m->worker, OF_WORKER, 0);
-    add_legs(w, &m->label, OF_LABEL, 0);
-    add_legs(w, &m->time, OF_TIME, 0);
-    for (size_t i = 0; i < m->n_rules; i++) add_legs(w, &m->rule[i].path, OF_RULE, i);
+    add_legs(w, &m->task, DIS_LEG_TASK, 0);
+    add_legs(w, &m->worker, DIS_LEG_WORKER, 0);
+    add_legs(w, &m->label, DIS_LEG_LABEL, 0);
+    add_legs(w, &m->time, DIS_LEG_TIME, 0);
+    for (size_t i = 0; i < m->n_rules; i++) add_legs(w, &m->rule[i].path, DIS_LEG_RULE, i);
     const size_t task = dis__path_axes(&m->task), worker = dis__path_axes(&m->worker);
     w->depth = task > worker ? task : worker;
     w->label_depth = dis__path_axes(&m->label);
@@ -90,132 +53,17 @@ void dis__walk_destroy(dis__walk *w)
     dis__free(w);
 }
 
-/* ---- messages ---- */
-
-__attribute__((format(printf, 3, 4))) static dis_status bad(dis__walk *w, const char *at, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    vsnprintf(w->problem->text, sizeof w->problem->text, format, args);
-    va_end(args);
-    w->problem->at = at;
-    return DIS_EDATA;
-}
-
-/* "annotations[2].completed_by": how far a leg has come. */
-static void place_of(const dis__walk *w, const leg *l, char *out, size_t room)
-{
-    size_t used = 0, axis = 0;
-    out[0] = 0;
-    for (size_t s = 0; s < l->step && used + 2 < room; s++) {
-        const dis__step *step = &l->part->step[s];
-        int n = 0;
-        if (step->kind == DIS_STEP_KEY)
-            n = snprintf(out + used, room - used, "%s%.*s", used ? "." : "", step->n > 60 ? 60 : (int)step->n,
-                         step->text);
-        else if (dis__step_is_axis(step))
-            n = snprintf(out + used, room - used, "[%zu]", w->index[axis++]);
-        else if (step->kind == DIS_STEP_INDEX || step->kind == DIS_STEP_PART)
-            n = snprintf(out + used, room - used, "[%zu]", step->index);
-        used += n > 0 ? (size_t)n : 0;
-    }
-}
-
-/* The option that names what a leg leads to. */
-static const char *option_of(const dis__walk *w, const leg *l)
-{
-    const size_t left = l->path->n_parts - (size_t)(l->part - l->path->part); /* parts from this one on */
-    return l->of == OF_TASK && w->m->part_option && left <= 2 ? w->m->part_option[2 - left] : roles[l->of];
-}
-
-/* "a" or "b" for a step "a|b", with the group that it is looked for in. */
-static void quote_keys(const char *group, const dis__step *step, char *out, size_t room)
-{
-    const char *key = step->text, *end = key + step->n;
-    size_t used = 0;
-    out[0] = 0;
-    while (used + 1 < room) {
-        const char *bar = step->quoted ? NULL : memchr(key, '|', (size_t)(end - key));
-        const size_t n = (size_t)((bar ? bar : end) - key);
-        const int put = snprintf(out + used, room - used, "%s\"%s%s%.*s\"", used ? " or " : "", group,
-                                 *group ? "." : "", n > 60 ? 60 : (int)n, key);
-        used += put > 0 ? (size_t)put : 0;
-        if (!bar) return;
-        key = bar + 1;
-    }
-}
-
-/* A row, or the columns "NAME.x" of it. */
-static bool is_of_columns(const dis__node *node)
-{
-    return node->kind == DIS_NODE_ROW || node->kind == DIS_NODE_GROUP;
-}
-
-static dis_status fail_missing(dis__walk *w, const leg *l)
-{
-    const dis__step *step = &l->part->step[l->step];
-    char place[80], keys[400], name[160];
-    place_of(w, l, place, sizeof place);
-    dis__node_keys(w->record, &l->node, keys, sizeof keys);
-    const char *within = place[0] ? " within " : "";
-    if (step->kind == DIS_STEP_KEY) quote_keys(is_of_columns(&l->node) ? place : "", step, name, sizeof name);
-    if (step->kind == DIS_STEP_KEY && l->node.kind == DIS_NODE_ROW && w->record->bare)
-        return bad(w, l->node.at, "no column %s, counted from 0: this row has %zu; is the file complete?", name,
-                   w->record->csv->n_columns);
-    if (step->kind == DIS_STEP_KEY && is_of_columns(&l->node))
-        return bad(w, l->node.at, "no column %s; the columns are: %s; name the one to use with `%s`", name, keys,
-                   option_of(w, l));
-    if (step->kind == DIS_STEP_KEY && keys[0])
-        return bad(w, l->node.at, "no key %s%s%s; the keys are: %s; name the one to use with `%s`", name, within, place,
-                   keys, option_of(w, l));
-    if (step->kind == DIS_STEP_KEY && l->node.kind == DIS_NODE_JSON && l->node.json->kind == DIS_JSON_OBJECT)
-        return bad(w, l->node.at, "no key %s%s%s: the object is empty", name, within, place);
-    if (step->kind == DIS_STEP_KEY)
-        return bad(w, l->node.at, "no key %s%s%s, which is no object; correct the path, `%s`", name, within, place,
-                   option_of(w, l));
-    return bad(w, l->node.at, "%s%s is no %s; correct the path, `%s`", place[0] ? place : "the record",
-               l->node.kind == DIS_NODE_TEXT ? ", a text without JSON in it," : "",
-               step->kind == DIS_STEP_MEMBERS                                ? "object"
-               : step->kind == DIS_STEP_SPLIT || step->kind == DIS_STEP_PART ? "text"
-                                                                             : "list, or not long enough",
-               option_of(w, l));
-}
-
 /* ---- going on ---- */
 
-/* One of the keys "a|b"; NONE where there is none. */
-static dis_status try_keys(dis__record *r, const dis__node *node, const dis__step *step, dis__node *out)
-{
-    const char *key = step->text, *end = key + step->n;
-    for (;;) {
-        const char *bar = step->quoted ? NULL : memchr(key, '|', (size_t)(end - key));
-        DIS_TRY(dis__node_member(r, node, key, (size_t)((bar ? bar : end) - key), out));
-        if (out->kind != DIS_NODE_NONE || !bar) return DIS_OK;
-        key = bar + 1;
-    }
-}
-
-/* The key at step s, or several together as one key with dots in it, the longest that is there. *n_steps: how many. */
-static dis_status take_key(dis__record *r, const dis__node *node, const dis__step *step, dis__node *out,
-                           size_t *n_steps)
-{
-    for (*n_steps = step->chain; *n_steps > 1; --*n_steps) {
-        const dis__step *last = step + *n_steps - 1;
-        DIS_TRY(dis__node_member(r, node, step->text, (size_t)(last->text + last->n - step->text), out));
-        if (out->kind != DIS_NODE_NONE) return DIS_OK;
-    }
-    return try_keys(r, node, step, out);
-}
-
 /* The number of the element that a leg has come through last. */
-static size_t number_of(const leg *l)
+static size_t number_of(const dis__leg *l)
 {
     size_t axis = 0;
     while (axis + 1 < l->part->n_axes && l->axis[axis + 1] < l->step) axis++;
     return l->list[axis].i - 1;
 }
 
-static void take_name(leg *l)
+static void take_name(dis__leg *l)
 {
     const dis__element *e = &l->element;
     if (!e->has_name) return; /* the value itself */
@@ -228,7 +76,7 @@ static void take_name(leg *l)
 }
 
 /* All steps up to the next list, or the end. */
-static dis_status advance(dis__walk *w, leg *l)
+static dis_status advance(dis__walk *w, dis__leg *l)
 {
     const dis__path_part *part = l->part;
     for (l->missing = false; l->step < part->n_steps && !dis__step_is_axis(&part->step[l->step]);) {
@@ -238,7 +86,7 @@ static dis_status advance(dis__walk *w, leg *l)
         if (step->kind == DIS_STEP_NAME)
             take_name(l);
         else if (step->kind == DIS_STEP_KEY)
-            DIS_TRY(take_key(w->record, &l->node, step, &next, &n_steps));
+            DIS_TRY(dis__step_key(w->record, &l->node, step, &next, &n_steps));
         else
             DIS_TRY(dis__node_step(w->record, &l->node, step, &next));
         if (step->kind != DIS_STEP_NAME && next.kind == DIS_NODE_NONE && !step->optional) {
@@ -251,30 +99,26 @@ static dis_status advance(dis__walk *w, leg *l)
     return DIS_OK;
 }
 
-static bool is_needed(const leg *l)
-{
-    return l->of == OF_TASK || l->of == OF_WORKER || l->of == OF_LABEL;
-}
-
 /* Whether a leg has a list at this level, of those that go along. */
-static bool goes_along(const leg *l, size_t level, bool labels_only)
+static bool goes_along(const dis__leg *l, size_t level, bool labels_only)
 {
-    return level < l->part->n_axes && !(labels_only && (l->of == OF_TASK || l->of == OF_WORKER || l->of == OF_TIME));
+    return level < l->part->n_axes &&
+           !(labels_only && (l->of == DIS_LEG_TASK || l->of == DIS_LEG_WORKER || l->of == DIS_LEG_TIME));
 }
 
 /* Opens the lists of a level; *n becomes their length. */
 static dis_status open_level(dis__walk *w, size_t level, bool labels_only, size_t *n)
 {
-    const leg *first = NULL;
+    const dis__leg *first = NULL;
     bool single = false;
     *n = 0;
     for (size_t i = 0; i < w->n_legs; i++) {
-        leg *l = &w->legs[i];
+        dis__leg *l = &w->legs[i];
         if (!goes_along(l, level, labels_only)) continue;
         bool is_list = false;
         if (!l->missing)
             DIS_TRY(dis__node_list_open(w->record, &l->node, &l->part->step[l->step], &l->list[level], &is_list));
-        if (!is_list && is_needed(l)) return fail_missing(w, l);
+        if (!is_list && dis__leg_needed(l)) return dis__walk_missing(w, l);
         l->missing = !is_list;
         if (!is_list) continue;
         const size_t length = l->list[level].n;
@@ -282,10 +126,11 @@ static dis_status open_level(dis__walk *w, size_t level, bool labels_only, size_
         if (l->list[level].single) continue; /* goes with every element of the others */
         if (first && length != *n) {
             char a[70], b[70];
-            place_of(w, first, a, sizeof a);
-            place_of(w, l, b, sizeof b);
-            return bad(w, l->node.at, "%s has %zu elements and %s has %zu; lists side by side must be of one length", a,
-                       *n, b, length);
+            dis__walk_place(w, first, a, sizeof a);
+            dis__walk_place(w, l, b, sizeof b);
+            return dis__walk_bad(w, l->node.at,
+                                 "%s has %zu elements and %s has %zu; lists side by side must be of one length", a, *n,
+                                 b, length);
         }
         if (!first) {
             first = l;
@@ -301,14 +146,15 @@ static dis_status next_elements(dis__walk *w, size_t level, bool labels_only, bo
 {
     *passed = false;
     for (size_t i = 0; i < w->n_legs; i++) {
-        leg *l = &w->legs[i];
-        if (!goes_along(l, level, labels_only) || (l->missing && !is_needed(l) && l->step <= l->axis[level])) continue;
+        dis__leg *l = &w->legs[i];
+        if (!goes_along(l, level, labels_only) || (l->missing && !dis__leg_needed(l) && l->step <= l->axis[level]))
+            continue;
         dis__node_list *list = &l->list[level];
         if (list->i >= list->n) continue; /* the value itself, once and for all */
         DIS_TRY(dis__node_list_next(w->record, list, &l->element));
         l->node = l->element.node;
         l->step = l->axis[level] + 1;
-        if (l->element.passed && is_needed(l)) *passed = true;
+        if (l->element.passed && dis__leg_needed(l)) *passed = true;
         l->missing = l->element.passed;
         if (!l->element.passed) DIS_TRY(advance(w, l));
     }
@@ -320,8 +166,8 @@ static dis_status check_rules(const dis__walk *w, size_t level, bool *drop)
 {
     *drop = false;
     for (size_t i = 0; i < w->n_legs && !*drop; i++) {
-        const leg *l = &w->legs[i];
-        if (l->of != OF_RULE || l->part->n_axes != level || l->missing) continue;
+        const dis__leg *l = &w->legs[i];
+        if (l->of != DIS_LEG_RULE || l->part->n_axes != level || l->missing) continue;
         const dis__map_rule *rule = &w->m->rule[l->rule];
         const char *text;
         size_t n;
@@ -335,26 +181,27 @@ static dis_status check_rules(const dis__walk *w, size_t level, bool *drop)
 
 /* ---- values ---- */
 
-static dis_status value_of(dis__walk *w, const leg *l, dis__vote_field *out)
+static dis_status value_of(dis__walk *w, const dis__leg *l, dis__vote_field *out)
 {
-    if (l->missing) return fail_missing(w, l);
+    if (l->missing) return dis__walk_missing(w, l);
     const char *text;
     size_t n;
     if (!dis__node_text(&l->node, &text, &n)) {
         char place[80];
-        place_of(w, l, place, sizeof place);
-        return bad(w, l->node.at, "\"%s\" must be a text or a number; correct the path, `%s`", place, option_of(w, l));
+        dis__walk_place(w, l, place, sizeof place);
+        return dis__walk_bad(w, l->node.at, "\"%s\" must be a text or a number; correct the path, `%s`", place,
+                             dis__leg_option(w, l));
     }
     if (n == 0 && l->part->step[l->part->n_steps - 1].kind == DIS_STEP_FOLDER)
-        return bad(w, l->node.at,
-                   "the %s is the folder that the file lies in, and none is named; give it as FOLDER/FILE",
-                   roles[l->of]);
+        return dis__walk_bad(w, l->node.at,
+                             "the %s is the folder that the file lies in, and none is named; give it as FOLDER/FILE",
+                             dis__leg_option(w, l));
     *out = (dis__vote_field){.text = text ? text : "", .n = n, .at = l->node.at};
     return DIS_OK;
 }
 
 /* Values of all parts of a path, with "/" between them. */
-static dis_status join(dis__walk *w, owner of, dis__vote_field *out)
+static dis_status join(dis__walk *w, dis__leg_of of, dis__vote_field *out)
 {
     size_t n_parts = 0, used = 0;
     for (size_t i = 0; i < w->n_legs; i++) {
@@ -367,7 +214,7 @@ static dis_status join(dis__walk *w, owner of, dis__vote_field *out)
         }
         if (n_parts == 0) out->at = value.at;
         DIS_TRY(dis__reserve(&w->joined[of], &w->joined_capacity[of], used, used + value.n + 1, 1));
-        if (n_parts++) w->joined[of][used++] = of == OF_TASK ? w->m->joiner : '/';
+        if (n_parts++) w->joined[of][used++] = of == DIS_LEG_TASK ? w->m->joiner : '/';
         memcpy(w->joined[of] + used, value.text, value.n);
         used += value.n;
     }
@@ -376,14 +223,14 @@ static dis_status join(dis__walk *w, owner of, dis__vote_field *out)
     return DIS_OK;
 }
 
-static leg *leg_of(dis__walk *w, owner of)
+static dis__leg *leg_of(dis__walk *w, dis__leg_of of)
 {
     for (size_t i = 0; i < w->n_legs; i++)
         if (w->legs[i].of == of) return &w->legs[i];
     return NULL;
 }
 
-static dis_status add_label(dis__walk *w, const leg *l)
+static dis_status add_label(dis__walk *w, const dis__leg *l)
 {
     dis__answer *a = &w->answer;
     DIS_TRY(dis__reserve(&a->label, &w->label_capacity, a->n_labels, a->n_labels + 1, sizeof *a->label));
@@ -400,7 +247,7 @@ static dis_status add_label(dis__walk *w, const leg *l)
 /* What the path of the label leads to: a list where it ends is as many labels. */
 static dis_status add_labels(dis__walk *w)
 {
-    leg *l = leg_of(w, OF_LABEL);
+    dis__leg *l = leg_of(w, DIS_LEG_LABEL);
     const dis__node list = l->node;
     if (l->missing || w->m->numbers || list.kind != DIS_NODE_JSON || list.json->kind != DIS_JSON_ARRAY ||
         list.json->n < 2)
@@ -435,12 +282,12 @@ static dis_status walk_labels(dis__walk *w, size_t level)
 static dis_status take_answer(dis__walk *w)
 {
     dis__answer *a = &w->answer;
-    const leg *time = leg_of(w, OF_TIME), *label = leg_of(w, OF_LABEL);
+    const dis__leg *time = leg_of(w, DIS_LEG_TIME), *label = leg_of(w, DIS_LEG_LABEL);
     a->n_labels = 0;
     a->worker = a->time = (dis__vote_field){0};
     a->at = label->node.at;
-    DIS_TRY(join(w, OF_TASK, &a->task));
-    if (!w->m->no_worker) DIS_TRY(join(w, OF_WORKER, &a->worker));
+    DIS_TRY(join(w, DIS_LEG_TASK, &a->task));
+    if (!w->m->no_worker) DIS_TRY(join(w, DIS_LEG_WORKER, &a->worker));
     const size_t from = label->part->n_axes < w->depth ? label->part->n_axes : w->depth;
     DIS_TRY(walk_labels(w, from));
     if (time && !time->missing && time->step == time->part->n_steps) (void)value_of(w, time, &a->time);
@@ -479,7 +326,7 @@ dis_status dis__map_record(dis__walk *w, dis__record *record, dis__take_answer t
     w->dropped = 0;
     record->n_embedded = 0;
     for (size_t i = 0; i < w->n_legs; i++) {
-        leg *l = &w->legs[i];
+        dis__leg *l = &w->legs[i];
         l->node = record->root;
         l->step = 0;
         l->element = (dis__element){.has_name = false};
@@ -491,62 +338,4 @@ dis_status dis__map_record(dis__walk *w, dis__record *record, dis__take_answer t
     const dis_status status = drop ? DIS_OK : walk(w, 0);
     *dropped += w->dropped;
     return status;
-}
-
-dis_status dis__walk_check_columns(dis__walk *w, dis__record *header, dis__problem *problem)
-{
-    w->record = header;
-    w->problem = problem;
-    for (size_t i = 0; i < w->n_legs; i++) {
-        leg *l = &w->legs[i];
-        if (!is_needed(l) || (l->of == OF_WORKER && w->m->no_worker)) continue;
-        l->node = header->root;
-        for (l->step = 0; l->step < l->part->n_steps && is_of_columns(&l->node);) {
-            const dis__step *step = &l->part->step[l->step];
-            size_t n_steps;
-            dis__node next;
-            if (step->kind != DIS_STEP_KEY || step->optional) break;
-            DIS_TRY(take_key(header, &l->node, step, &next, &n_steps));
-            if (next.kind == DIS_NODE_NONE) return fail_missing(w, l);
-            l->node = next;
-            l->step += n_steps;
-        }
-    }
-    return DIS_OK;
-}
-
-dis_status dis__path_leads(const dis__path *path, dis__record *record, bool *leads)
-{
-    const dis__path_part *part = &path->part[0];
-    dis__node node = record->root;
-    *leads = false;
-    for (size_t s = 0; s < part->n_steps;) {
-        const dis__step *step = &part->step[s];
-        dis__node next = {0};
-        size_t n_steps = 1;
-        if (dis__step_is_axis(step)) {
-            dis__node_list list;
-            dis__element element;
-            bool is_list;
-            DIS_TRY(dis__node_list_open(record, &node, step, &list, &is_list));
-            if (!is_list) return DIS_OK;
-            do {
-                if (list.i == list.n) {
-                    *leads = s + 1 == part->n_steps && step->n == 0 && step->n_tests == 0;
-                    return DIS_OK;
-                }
-                DIS_TRY(dis__node_list_next(record, &list, &element));
-            } while (element.passed);
-            next = element.node;
-        } else if (step->kind == DIS_STEP_KEY) {
-            DIS_TRY(take_key(record, &node, step, &next, &n_steps));
-        } else {
-            DIS_TRY(dis__node_step(record, &node, step, &next));
-        }
-        if (next.kind == DIS_NODE_NONE && !step->optional) return DIS_OK;
-        if (next.kind != DIS_NODE_NONE) node = next;
-        s += n_steps;
-    }
-    *leads = true;
-    return DIS_OK;
 }
