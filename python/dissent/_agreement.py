@@ -8,9 +8,10 @@ import numpy as np
 
 from . import _core
 from ._base import seed_of
+from ._figures import Figures, Metric, make_table
 from ._measuring import Watching, checked_count, columns_of, figures_of, known_classes, list_of, number_of
-from ._tables import Figures, Metric, make_table
-from ._votes import ProgressLike, Votes, as_votes
+from ._running import ProgressLike
+from ._votes import Votes, as_votes
 
 
 def agreement_measures() -> list[dict[str, Any]]:

@@ -11,8 +11,9 @@ import numpy as np
 
 from . import _core
 from ._results import SoftLabels, Values, ids_index
+from ._running import ProgressLike, end_progress, progress_of, threads_of
 from ._tables import Ids, count_unknown, gold_codes, label_table
-from ._votes import ProgressLike, Votes, as_votes, end_progress, progress_of, threads_of
+from ._votes import Votes, as_votes
 
 T = TypeVar("T", bound="Estimator")
 

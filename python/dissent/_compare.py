@@ -10,10 +10,12 @@ import numpy as np
 
 from . import _core
 from ._base import seed_of
+from ._columns import _sorted, is_pandas, records
+from ._figures import Metric, metric
 from ._measuring import Watching, checked_count
 from ._results import Values, _table, _text
-from ._tables import Aligned, Ids, LabelTable, Metric, gold_codes, known_labels, label_table, metric
-from ._votes import ProgressLike, _sorted, is_pandas, records
+from ._running import ProgressLike
+from ._tables import Aligned, Ids, LabelTable, gold_codes, known_labels, label_table
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,9 @@ import numpy as np
 
 from . import _core
 from ._base import Confusions, Simple, gold_of, spec_of
+from ._running import ProgressLike
 from ._state import state_bytes
-from ._votes import ProgressLike, Votes, as_votes
+from ._votes import Votes, as_votes
 
 
 class DawidSkene(Confusions):

@@ -10,10 +10,11 @@ import numpy as np
 
 from . import _core
 from ._base import seed_of
+from ._figures import Metric, metric
 from ._measuring import Watching, checked_count, in_order
 from ._results import _table, _text
-from ._tables import Aligned, Metric, label_table, metric
-from ._votes import ProgressLike
+from ._running import ProgressLike
+from ._tables import Aligned, label_table
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,11 @@ import numpy as np
 
 from . import _core
 from ._base import seed_of
+from ._columns import _sorted, is_pandas
+from ._figures import Figures, make_table
 from ._measuring import Watching, checked_count, columns_of, figures_of, list_of, number_of
-from ._tables import Aligned, Figures, Ids, gold_codes, known_labels, label_table, make_table
-from ._votes import ProgressLike, _sorted, is_pandas
+from ._running import ProgressLike
+from ._tables import Aligned, Ids, gold_codes, known_labels, label_table
 
 
 def metrics() -> list[dict[str, Any]]:

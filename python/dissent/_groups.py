@@ -11,9 +11,12 @@ import numpy as np
 
 from . import _core
 from ._base import seed_of
+from ._columns import _is_missing, is_pandas, records
+from ._figures import Metric, make_table, metric, shown_with
 from ._measuring import Watching, checked_count, columns_of
-from ._tables import Ids, Metric, id_texts, label_table, make_table, metric, shown_with
-from ._votes import ProgressLike, Votes, _is_missing, as_votes, is_pandas, records
+from ._running import ProgressLike
+from ._tables import Ids, id_texts, label_table
+from ._votes import Votes, as_votes
 
 _IDS = ("worker", "performer", "annotator", "annotator_id", "user", "id")
 

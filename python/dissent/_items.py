@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from . import _core
+from ._columns import _is_missing, _sorted, is_pandas
 from ._tables import Ids, LabelTable, gold_codes, id_texts, known_labels
-from ._votes import Votes, _is_missing, _sorted, is_pandas
+from ._votes import Votes
 
 
 class Rows:

@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from ._tables import Ids, Metric, count_unknown, gold_codes, metric
-from ._votes import ProgressLike, Votes, progress_of, threads_of
+from ._figures import Metric, metric
+from ._running import ProgressLike, progress_of, threads_of
+from ._tables import Ids, count_unknown, gold_codes
+from ._votes import Votes
 
 
 class Watching:

@@ -9,11 +9,13 @@ import numpy as np
 
 from . import _core
 from ._base import seed_of
+from ._figures import Metric, make_table, metric, shown_with
 from ._groups import _metric_columns
 from ._measuring import Watching, checked_count, columns_of
 from ._results import SoftLabels
-from ._tables import Ids, Metric, make_table, metric, shown_with
-from ._votes import ProgressLike, Votes, as_votes
+from ._running import ProgressLike
+from ._tables import Ids
+from ._votes import Votes, as_votes
 
 
 def people_among(votes: Votes, models: Iterable[Any]) -> np.ndarray:

@@ -14,9 +14,11 @@ import numpy as np
 
 from . import _core
 from ._base import seed_of
+from ._columns import _is_missing, is_pandas, records
+from ._figures import Metric, make_table, metric, shown_with
 from ._measuring import Watching, checked_count
-from ._tables import Metric, make_table, metric, shown_with
-from ._votes import ProgressLike, _is_missing, as_votes, is_pandas, records
+from ._running import ProgressLike
+from ._votes import as_votes
 
 _WHO = ("model", "worker_most_frequent", "majority_of_others")
 

@@ -11,9 +11,10 @@ from ._base import seed_of
 from ._groups import as_groups
 from ._measuring import Watching, checked_count, one_or_named
 from ._panel import people_among
+from ._running import ProgressLike
 from ._tables import Aligned, Ids, gold_codes, id_texts, label_table
 from ._texts import item_texts
-from ._votes import ProgressLike, Votes, as_votes
+from ._votes import Votes, as_votes
 
 
 def report(

@@ -6,10 +6,12 @@ from typing import Any
 
 from . import _core
 from ._base import seed_of
+from ._figures import make_table, shown_with
 from ._measuring import Watching, checked_count, columns_of, known_classes
-from ._tables import Ids, make_table, shown_with
+from ._running import ProgressLike
+from ._tables import Ids
 from ._texts import item_texts
-from ._votes import ProgressLike, Votes, as_votes
+from ._votes import Votes, as_votes
 
 # columns that a notebook shows
 _ITEMS = ("task", "text", "label", "right", "gain", "buy", "reason")

@@ -9,9 +9,10 @@ import numpy as np
 
 from . import _core
 from ._base import seed_of
+from ._figures import Figures, make_table
 from ._measuring import Watching, checked_count, figures_of
-from ._tables import Figures, make_table
-from ._votes import ProgressLike, Votes
+from ._running import ProgressLike
+from ._votes import Votes
 
 
 class Scaled(Figures):

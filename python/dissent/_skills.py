@@ -8,7 +8,7 @@ import numpy as np
 
 from . import _core
 from ._base import Simple
-from ._votes import ProgressLike
+from ._running import ProgressLike
 
 
 class BWA(Simple):

@@ -9,7 +9,7 @@ import numpy as np
 
 from . import _core
 from ._measuring import Watching
-from ._votes import ProgressLike, threads_of
+from ._running import ProgressLike, threads_of
 
 _NONE = np.iinfo(np.uint64).max
 

@@ -13,11 +13,12 @@ import numpy as np
 
 from . import _core
 from ._base import Estimator
+from ._columns import is_pandas
 from ._items import Rows, Targets, flat_labels, is_soft
 from ._perspectives import table_file
 from ._results import _table, _text
+from ._running import threads_of
 from ._tables import id_texts, label_table
-from ._votes import is_pandas, threads_of
 
 _CLASSES_FILE = "python.json"
 

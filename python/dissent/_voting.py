@@ -8,7 +8,8 @@ import numpy as np
 
 from . import _core
 from ._base import Aggregator, Simple
-from ._votes import ProgressLike, Votes, as_votes
+from ._running import ProgressLike
+from ._votes import Votes, as_votes
 
 
 class Standard(Simple):

@@ -17,8 +17,9 @@ from . import _core
 from ._base import COMBINERS, METHODS, Aggregator, Simple, spec_of
 from ._docs import describe
 from ._results import SoftLabels
+from ._running import ProgressLike, progress_of, threads_of
 from ._tables import Aligned, label_table
-from ._votes import ProgressLike, Votes, as_votes, progress_of, threads_of
+from ._votes import Votes, as_votes
 from .aggregation import MACE, Crowd, DawidSkene, Softmax, Standard
 
 __all__ = ["Average", "Calibrated", "Hybrid", "JensenShannonCentroid", "Temperature"]

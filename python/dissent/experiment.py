@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from . import _core
+from ._figures import Table
 from ._measuring import Watching
-from ._tables import Table
-from ._votes import ProgressLike, threads_of
+from ._running import ProgressLike, threads_of
 
 __all__ = ["merge", "report", "run", "status", "table"]
 

@@ -15,15 +15,16 @@ from __future__ import annotations
 from ._agreement import Agreement, agreement, agreement_measures
 from ._compare import Comparison, Significance, compare
 from ._distances import ViewDistances, view_distances
-from ._groups import GroupAgreement, GroupEvaluation, Groups, group_agreement, group_evaluation, group_votes
 from ._evaluate import Evaluation, evaluate, metrics
+from ._figures import Metric, Table
+from ._groups import GroupAgreement, GroupEvaluation, Groups, group_agreement, group_evaluation, group_votes
 from ._lewidi import lewidi_scores
 from ._panel import Panel, panel, swaps
 from ._perspectives import Perspectives, perspectives
 from ._report import report
 from ._review import Review, review
 from ._scaled import Scaled, scaled
-from ._tables import Metric, Table, read_labels, write_labels
+from ._tables import read_labels, write_labels
 
 __all__ = [
     "Agreement",

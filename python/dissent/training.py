@@ -21,11 +21,12 @@ from . import _core
 from ._base import seed_of
 from ._items import Rows, Targets, flat_labels, is_soft
 from ._measuring import Watching
-from ._results import SoftLabels
 from ._perspectives import table_file
+from ._results import SoftLabels
+from ._running import ProgressLike
 from ._tables import Ids, LabelTable, id_array, label_table
-from ._votes import ProgressLike, Votes, as_votes
 from ._trained import TrainedModel, classes_of
+from ._votes import Votes, as_votes
 from .aggregation import Standard
 
 __all__ = ["SoftClassifier", "models", "objectives"]
