@@ -17,10 +17,10 @@
     X(cudnnBackendFinalize)          \
     X(cudnnBackendExecute)
 
-/* Padding too is 0: shapes are compared by their bytes. */
+/* Numbers of one size, without padding: shapes are compared by their bytes. */
 typedef struct {
     dis__cudnn_kind kind;
-    bool add, narrow; /* narrow: work memory is that of products */
+    int add, narrow; /* whether; narrow: work memory is that of products */
     int n, height, width, channels, out_h, out_w, out, kernel_h, kernel_w, stride, pad_h, pad_w;
 } dis__cudnn_shape;
 
