@@ -1,5 +1,7 @@
 """Tables of docs/results.md on where each table and figure of the papers is, and on how long runs took."""
 
+import re
+
 from claims import ON_GPU, ROOT
 from paper_more import opened
 
@@ -154,21 +156,48 @@ def seconds(x):
     return f"{x:.2g} s" if x < 10 else f"{x:.0f} s" if x < 120 else f"{x / 60:.0f} min"
 
 
+def quick(results, name):
+    """Seconds of runs in the store, and what the quickest tenth took at most: others waited for a processor."""
+    _, db = opened(results, name)
+    done = "select seconds from runs where state = 'done' and experiment = ?"
+    took = sorted(r[0] for r in db.execute(done, (name,))) if db else []
+    return took, took[len(took) // 10] if took else None
+
+
 def times(results, _):
-    """Runs in the stores, and how long the quickest tenth of them took at most: the others waited for the processor."""
+    """Runs in the stores, and how long they take one by one."""
     lines = ["| experiment | runs | where | a run | all, one after the other |", "|---|---|---|---|---|"]
     for yaml in sorted((ROOT / "experiments").glob("*.yaml")):
-        _, db = opened(results, yaml.stem)
-        if not db:
-            continue
-        took = sorted(
-            r[0] for r in db.execute("select seconds from runs where state = 'done' and experiment = ?", (yaml.stem,))
-        )
+        took, one = quick(results, yaml.stem)
         if took:
-            quick = took[len(took) // 10]
-            where = "H200, beside others" if yaml.stem.startswith("large-") or yaml.stem in ON_GPU else "processor"
-            lines.append(f"| {yaml.stem} | {len(took):,} | {where} | {seconds(quick)} | {seconds(quick * len(took))} |")
+            on_gpu = yaml.stem.startswith("large-") or yaml.stem in ON_GPU
+            where = "H200, beside others" if on_gpu else "processor"
+            lines.append(f"| {yaml.stem} | {len(took):,} | {where} | {seconds(one)} | {seconds(one * len(took))} |")
     return "\n".join(lines)
 
 
-INDEXES = {"index": index, "times": times}
+def small_times(results, _):
+    """Of each paper what two cores do: files, all their runs, and how long these take, by the same seconds."""
+    found = {}
+    for yaml in sorted((ROOT / "experiments").glob("*.yaml")):
+        text = yaml.read_text()
+        paper = re.search(r"(?m)^paper: (\S+)", text)
+        if not paper or not re.search(r"(?m)^size: small", text):
+            continue
+        _, one = quick(results, yaml.stem)
+        cells = results.read(yaml.stem) if one else None
+        if cells:
+            runs = sum(c["runs"] for c in cells.values())
+            found.setdefault(paper[1], []).append((yaml.stem, runs, runs * one))
+    lines = ["| paper | files | runs | one after the other | longest |", "|---|---|---|---|---|"]
+    for paper, files in found.items():
+        longest = max(files, key=lambda f: f[2])
+        total = sum(f[2] for f in files)
+        lines.append(
+            f"| {paper} | {len(files)} | {sum(f[1] for f in files):,} | {seconds(total)} "
+            f"| {longest[0]}, {seconds(longest[2])} |"
+        )
+    return "\n".join(lines) if found else None
+
+
+INDEXES = {"index": index, "times": times, "times-small": small_times}

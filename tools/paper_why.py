@@ -275,14 +275,18 @@ def why_rte(results, _):
     last = {cell: areas(results, "why-rte", f"last: {cell}") for _, _, cell, _ in LABELS}
     if not chosen["standard"]:
         return None
-    less = "against shares [95 %]"
-    lines = [f"| labels | mean entropy | area, epoch chosen | {less} | keep epoch 1 or 2 | area, last epoch | {less} |"]
-    lines += ["|---" * 7 + "|"]
+    less, more = "against shares [95 %]", any(last.values())  # with the last epoch, where that has been run
+    lines = [
+        f"| labels | mean entropy | area, epoch chosen | {less} | keep epoch 1 or 2 |"
+        + f" area, last epoch | {less} |" * more
+    ]
+    lines += ["|---" * (7 if more else 5) + "|"]
     for said, _, cell, doubt in LABELS:
         if chosen[cell]:
             entropy = entropy_of(results, cell) if doubt is None else doubt
             early = f"{sum(e < 2 for _, e in chosen[cell].values())} of {len(chosen[cell])}"
-            shown = [*area_cells(chosen[cell], chosen["standard"]), early, *area_cells(last[cell], last["standard"])]
+            shown = [*area_cells(chosen[cell], chosen["standard"]), early]
+            shown += area_cells(last[cell], last["standard"]) if more else []
             lines.append(f"| {said} | {plain(entropy, 2)} | " + " | ".join(shown) + " |")
     return "\n".join(lines)
 
