@@ -7,8 +7,8 @@ STORES is a folder with NAME.results for experiments/NAME.yaml; those that are n
 `dissent experiment table` makes of them are kept in STORES/tables until a store or its file changes. A claim is one
 or several comparisons. Of each, the difference of two conditions (in the direction that is claimed to be better) has a
 95 % interval by Student's t over seeds, paired by seed.
-  beats   holds where the interval lies above 0; fails where it lies below 0, or below half of the published difference
-          (whatever the gain may be, it is less than half of that one)
+  beats   holds where the interval lies above 0 (and it is said where it lies below half of the published difference);
+          fails where it lies below 0, or has 0 within and lies below half of the published difference
   near    holds where the interval lies above -margin, fails where it lies below
 and is open otherwise: then the number of seeds at which the interval would tell, were mean and spread to stay what they
 are. A claim is reproduced when all comparisons hold, in part when some do, not when none does and one fails, and else
@@ -204,13 +204,17 @@ def interval(d):
     return mean, spread, mean - half, mean + half
 
 
+SMALL = "by less than half of the published"
+
+
 def judge_one(c, d, gain):
     """One comparison by its differences per seed: verdict, the test, and seeds that would tell an open one."""
     mean, spread, low, high = interval(d)
     margin, n = c.get("margin"), len(d)
     floor = -margin if c["kind"] == "near" else 0
     if low > floor:
-        return "holds", "above 0" if not floor else "at most the margin behind", None
+        small = gain and gain > 0 and high < gain / 2
+        return "holds", SMALL if small else "above 0" if not floor else "at most the margin behind", None
     if high < floor:
         return "fails", "below 0" if not floor else "more than the margin behind", None
     if gain and gain > 0 and high < gain / 2:
@@ -334,8 +338,10 @@ def test_behind(found, verdict, artefact):
     reasons = {f["test"] for f in found if f["verdict"] == "fails" and f["test"]}
     if verdict == "not":
         return " or ".join(sorted(reasons))
+    few = sum(f["test"] == SMALL for f in found)
+    small = SMALL if few == len(found) else f"{few} {'holds' if few == 1 else 'hold'} {SMALL}" if few else ""
     if verdict != "in part":
-        return ""
+        return small
     needs = [f["need"] or MANY for f in found if f["verdict"] == "open"]
     told = (
         f"{len(needs)} open: all told with about {max(needs)} seeds"
@@ -344,7 +350,8 @@ def test_behind(found, verdict, artefact):
         if needs
         else ""
     )
-    return "; ".join(t for t in (f"what fails is {' or '.join(sorted(reasons))}" if reasons else "", told) if t)
+    fails = f"what fails is {' or '.join(sorted(reasons))}" if reasons else ""
+    return "; ".join(t for t in (fails, small, told) if t)
 
 
 def spread(found):
@@ -410,6 +417,11 @@ def by_paper(rows):
     return lines
 
 
+def reason_of(f):
+    """Behind the verdict of a comparison: why it fails, or that it is small."""
+    return ": " + f["test"] if f["test"] and (f["verdict"] == "fails" or f["test"] == SMALL) else ""
+
+
 def in_full(f, what):
     """Both conditions of a comparison, and the measure where the claim has several."""
     if not f["other"]:
@@ -443,7 +455,7 @@ def table_of(paper, rows):
         for what, f in zip(what_is_compared(r["found"]), r["found"]):
             lines.append(
                 f"| {n} | {in_full(f, what)} | {f['text']} | {f['n'] or ''} "
-                f"| {f['verdict']}{': ' + f['test'] if f['verdict'] == 'fails' and f['test'] else ''} |"
+                f"| {f['verdict']}{reason_of(f)} |"
             )
     return [re.sub(r"(?<=\|) {2,}(?=\|)", " ", line) for line in [*lines, "", "</details>", ""]]
 
