@@ -134,7 +134,7 @@ dis_status dis__cuda_layer_done(void *session)
     side->marked[i] = side->fresh;
     side->fresh = false;
     if (error == cudaSuccess && side->marked[i]) error = cudaEventRecord(side->layer[i], side->stream);
-    return dis__cuda_status(s, error, "a step of training");
+    return dis__cuda_status(s, error, "a step");
 }
 
 size_t dis__cuda_layers_done(const dis__cuda_session *s)

@@ -90,7 +90,7 @@ dis_status dis__cuda_begin_step(void *session, const uint64_t *key, size_t n, bo
     if (t->lost == TRIES) return DIS_OK;
     if (t->graph) {
         *replayed = true;
-        CUDA_TRY(s, cudaGraphLaunch(t->graph, s->stream), "a step of training");
+        CUDA_TRY(s, cudaGraphLaunch(t->graph, s->stream), "a recorded step");
         return DIS_OK;
     }
     dis__cuda_lock(); /* until the step ends */
@@ -165,5 +165,5 @@ dis_status dis__cuda_end_step(void *session, bool *again)
         *again = true;
         return DIS_OK;
     }
-    return dis__cuda_status(s, error, "a step of training");
+    return dis__cuda_status(s, error, "a recorded step");
 }
