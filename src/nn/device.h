@@ -72,11 +72,11 @@ struct dis__device {
     dis_status (*zero)(void *session, void *to, size_t bytes);
     dis_status (*run)(void *session, dis__op op, const void *args);
 
-    /* Operations between the two make one step of training, or one pass of a prediction. Steps of equal keys run the same operations with the same
-     * arguments, so a device may record one and replay it: then *replayed is set, nothing is to be run, and end_step
-     * follows. What differs from step to step (rate, pass, scales) lies in device memory. *again: a recording was lost,
-     * nothing of the step has happened, whatever its operations returned; they are to be run once more, and end_step
-     * follows. */
+    /* Operations between the two make one step of training, or one pass of a prediction. Steps of equal keys run the
+     * same operations with the same arguments, so a device may record one and replay it: then *replayed is set,
+     * nothing is to be run, and end_step follows. What differs from step to step (rate, pass, scales) lies in device
+     * memory. *again: a recording was lost, nothing of the step has happened, whatever its operations returned; they
+     * are to be run once more, and end_step follows. */
     dis_status (*begin_step)(void *session, const uint64_t *key, size_t n, bool *replayed);
     dis_status (*end_step)(void *session, bool *again);
     dis_status (*layer_done)(void *session); /* each layer has gone backward, or had nothing to; NULL: not asked for */
