@@ -162,7 +162,23 @@ static PyObject *cause_list(const dis_review_view *v)
     return list;
 }
 
-static PyObject *review_of(core_state *state, const dis_review *review, const dis_votes *votes, size_t top)
+static int put_figures(PyObject *d, const dis_review_view *v)
+{
+    if (core_put(d, "method", core_text(v->method)) < 0 || core_put(d, "n_items", core_count(v->n_items)) < 0 ||
+        core_put(d, "right", core_real(v->right)) < 0 || core_put(d, "right_after", core_real(v->right_after)) < 0 ||
+        core_put(d, "spent", core_count(v->spent)) < 0 || core_put(d, "typical", core_real(v->typical)) < 0 ||
+        core_put(d, "right_independent", core_real(v->right_independent)) < 0 ||
+        core_put(d, "beyond_chance", core_count(v->beyond_chance)) < 0 ||
+        core_put(d, "agreement", core_real(v->agreement)) < 0 ||
+        core_put(d, "n_doubtful", core_count(v->n_doubtful)) < 0 || core_put(d, "n_weak", core_count(v->n_weak)) < 0 ||
+        core_put(d, "n_unjudged", core_count(v->n_unjudged)) < 0 ||
+        core_put(d, "n_accepted", core_count(v->n_accepted)) < 0 ||
+        core_put(d, "right_accepted", core_real(v->right_accepted)) < 0)
+        return -1;
+    return core_put(d, "n_biased", core_count(v->n_biased));
+}
+
+static int put_tables(core_state *state, PyObject *d, const dis_review_view *v, size_t n)
 {
     static const core_field items[] = {CORE_FIELD(dis_review_item, item, CORE_FIELD_SIZE),
                                        CORE_FIELD(dis_review_item, label, CORE_FIELD_SIZE),
@@ -200,29 +216,22 @@ static PyObject *review_of(core_state *state, const dis_review *review, const di
                                                  CORE_FIELD(dis_review_ordinal_worker, spread_low, CORE_FIELD_REAL),
                                                  CORE_FIELD(dis_review_ordinal_worker, spread_high, CORE_FIELD_REAL),
                                                  CORE_FIELD(dis_review_ordinal_worker, lapse, CORE_FIELD_REAL)};
+    if (core_put(d, "items", FIELDS(state, v->items, n, items)) < 0 ||
+        core_put(d, "workers", FIELDS(state, v->n_workers ? v->workers : NULL, v->n_workers, workers)) < 0 ||
+        core_put(d, "ordinal_items", FIELDS(state, v->ordinal_items, v->n_items, ordinal_items)) < 0)
+        return -1;
+    return core_put(d, "ordinal_workers", FIELDS(state, v->ordinal_workers, v->n_workers, ordinal_workers));
+}
+
+static PyObject *review_of(core_state *state, const dis_review *review, const dis_votes *votes, size_t top)
+{
     const dis_review_view v = dis_review_look(review);
     const size_t n = v.n_items < top ? v.n_items : top;
     PyObject *d = PyDict_New();
     if (!d) return NULL;
-    if (core_put(d, "method", core_text(v.method)) < 0 || core_put(d, "n_items", core_count(v.n_items)) < 0 ||
-        core_put(d, "right", core_real(v.right)) < 0 || core_put(d, "right_after", core_real(v.right_after)) < 0 ||
-        core_put(d, "spent", core_count(v.spent)) < 0 || core_put(d, "typical", core_real(v.typical)) < 0 ||
-        core_put(d, "right_independent", core_real(v.right_independent)) < 0 ||
-        core_put(d, "beyond_chance", core_count(v.beyond_chance)) < 0 ||
-        core_put(d, "agreement", core_real(v.agreement)) < 0 ||
-        core_put(d, "n_doubtful", core_count(v.n_doubtful)) < 0 || core_put(d, "n_weak", core_count(v.n_weak)) < 0 ||
-        core_put(d, "n_unjudged", core_count(v.n_unjudged)) < 0 ||
-        core_put(d, "n_accepted", core_count(v.n_accepted)) < 0 ||
-        core_put(d, "right_accepted", core_real(v.right_accepted)) < 0 ||
-        core_put(d, "items", FIELDS(state, v.items, n, items)) < 0 ||
+    if (put_figures(d, &v) < 0 || put_tables(state, d, &v, n) < 0 ||
         core_put(d, "item_reasons", reasons(review, votes, n, dis_review_item_reason)) < 0 ||
-        core_put(d, "workers", v.n_workers ? FIELDS(state, v.workers, v.n_workers, workers) : Py_NewRef(Py_None)) < 0 ||
-        core_put(d, "causes", cause_list(&v)) < 0 || core_put(d, "n_biased", core_count(v.n_biased)) < 0 ||
-        core_put(d, "ordinal_items",
-                 v.ordinal_items ? FIELDS(state, v.ordinal_items, v.n_items, ordinal_items) : Py_NewRef(Py_None)) < 0 ||
-        core_put(d, "ordinal_workers",
-                 v.ordinal_workers ? FIELDS(state, v.ordinal_workers, v.n_workers, ordinal_workers)
-                                   : Py_NewRef(Py_None)) < 0 ||
+        core_put(d, "causes", cause_list(&v)) < 0 ||
         core_put(d, "worker_reasons", reasons(review, votes, v.n_workers, dis_review_worker_reason)) < 0)
         Py_CLEAR(d);
     return d;

@@ -45,6 +45,7 @@ int core_add_arrow(PyObject *module);
 int core_add_arrow_out(PyObject *module);
 int core_add_column(PyObject *module);
 int core_add_votes(PyObject *module);
+int core_add_votes_in(PyObject *module);
 int core_add_fit(PyObject *module);
 int core_add_combine(PyObject *module);
 int core_add_tables(PyObject *module);
@@ -123,6 +124,8 @@ int core_column_look(core_state *state, PyObject *object, const char *what, dis_
 
 /* The table of a Votes object; TypeError for anything else. Valid as long as the object. */
 const dis_votes *core_votes_look(core_state *state, PyObject *object);
+/* A new object that owns the table; NULL with an exception, and the table destroyed. */
+PyObject *core_votes_wrap(core_state *state, dis_votes *votes);
 /* Its names of "task", "worker" or "label"; NULL with an exception. */
 const dis_names *core_votes_names(core_state *state, PyObject *object, PyObject *axis);
 

@@ -9,6 +9,7 @@ static int (*const parts[])(PyObject *module) = {
     core_add_arrow_out,
     core_add_column,
     core_add_votes,
+    core_add_votes_in,
     core_add_fit,
     core_add_combine,
     core_add_tables,

@@ -150,6 +150,30 @@ static PyObject *take_options(PyObject *keywords, dis_model_train_options *o)
     return rest;
 }
 
+/* With folds: what they say of all items, else the model. The lock is free meanwhile. */
+static PyObject *run_training(core_call *call, core_state *state, const char *table_path, const dis_examples *learned,
+                              const dis_examples *judge, dis_model_train_options *o, const dis_folds_options *folds)
+{
+    dis_worker_table *table = NULL;
+    dis_model *model = NULL;
+    dis_labels *labels = NULL;
+    PyObject *result = NULL;
+    core_release(call);
+    dis_status status = table_path ? dis_worker_table_read(call->ctx, table_path, NULL, &table) : DIS_OK;
+    o->worker_table = table;
+    if (status == DIS_OK)
+        status = folds->n_folds ? dis_out_of_fold(call->ctx, learned, judge, o, folds, &labels)
+                                : dis_model_train(call->ctx, learned, judge, o, &model);
+    core_retake(call);
+    if (core_end(call, status) < 0)
+        dis_model_destroy(model);
+    else
+        result = folds->n_folds ? array_of(state, labels) : wrap(state, model);
+    dis_labels_destroy(labels);
+    dis_worker_table_destroy(table);
+    return result;
+}
+
 /* A model, or with folds what they say of all items. */
 static PyObject *train(PyObject *module, PyObject *args, PyObject *keywords)
 {
@@ -157,7 +181,6 @@ static PyObject *train(PyObject *module, PyObject *args, PyObject *keywords)
                             "lenient",  "folder",  "resume",    "folds",        "fold_dev",        "threads",
                             "progress", "device",  "precision", "worker_table", "worker_features", NULL};
     const char *table_path = NULL;
-    dis_worker_table *table = NULL;
     PyObject *given, *list, *dev = Py_None, *progress = NULL, *result = NULL;
     dis_model_train_options o = dis_model_train_options_default();
     unsigned long long seed = 0;
@@ -196,26 +219,11 @@ static PyObject *train(PyObject *module, PyObject *args, PyObject *keywords)
     if (take_examples(state, given, classes, &train_on) == 0 &&
         (dev == Py_None || take_examples(state, dev, classes, &judge_by) == 0) &&
         core_begin_on(&call, state, threads, progress, device, precision) == 0) {
-        dis_model *model = NULL;
-        dis_labels *labels = NULL;
-        const dis_examples *judge = dev == Py_None ? NULL : &judge_by.e;
         folds.n_folds = (size_t)n_folds;
-        core_release(&call);
-        dis_status status = table_path ? dis_worker_table_read(call.ctx, table_path, NULL, &table) : DIS_OK;
-        o.worker_table = table;
-        if (status == DIS_OK)
-            status = n_folds ? dis_out_of_fold(call.ctx, &train_on.e, judge, &o, &folds, &labels)
-                             : dis_model_train(call.ctx, &train_on.e, judge, &o, &model);
-        core_retake(&call);
-        if (core_end(&call, status) < 0)
-            dis_model_destroy(model);
-        else
-            result = n_folds ? array_of(state, labels) : wrap(state, model);
-        dis_labels_destroy(labels);
+        result = run_training(&call, state, table_path, &train_on.e, dev == Py_None ? NULL : &judge_by.e, &o, &folds);
     }
     free_examples(&train_on);
     free_examples(&judge_by);
-    dis_worker_table_destroy(table);
     dis_names_destroy(classes);
     return result;
 }

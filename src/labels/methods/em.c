@@ -130,6 +130,23 @@ static dis_status open_place(dis__em *em)
     return em->place->open ? em->place->open(em) : DIS_OK;
 }
 
+/* Room for the tables, and beside them for what is read while they are used. */
+static dis_status reserve(dis__em *e, const plan *p, const dis_votes_view *whole)
+{
+    const dis_votes_view *v = &e->args->votes;
+    char what[120];
+    snprintf(what, sizeof what, "the tables of %s for %zu workers and %zu classes", e->fit->method->info.name,
+             v->n_workers, v->n_classes);
+    const size_t bytes = e->device ? dis__size(doubles(v, p), sizeof(double), 0)
+                                   : dis__em_memory(whole, e->layout, e->n_groups),
+                 twice = dis__context_memory(e->args->ctx) ? 2 : 1;
+    DIS_TRY(dis__check_resident(e->args->ctx, dis__size(bytes, twice, 0), what));
+    DIS_TRY(dis__alloc_resident(&e->tables, doubles(v, p), sizeof *e->tables));
+    const dis_status status = dis__alloc_zeroed(&e->jobs, p->n_shards, sizeof *e->jobs);
+    if (status != DIS_OK) dis__free(e->tables);
+    return status;
+}
+
 dis_status dis__em_create(const dis__fit_args *args, dis_fit *fit, dis__em_layout layout, size_t n_groups, dis__em *em)
 {
     const dis_votes_view *v = &args->votes;
@@ -173,20 +190,7 @@ dis_status dis__em_create(const dis__fit_args *args, dis_fit *fit, dis__em_layou
                  .first_shard = first,
                  .special = dis__special_pick(),
                  .kernel = DIS_KERNEL_PICK(dis__em_kernel)};
-    char what[120];
-    snprintf(what, sizeof what, "the tables of %s for %zu workers and %zu classes", fit->method->info.name,
-             v->n_workers, v->n_classes);
-    /* Beside them there must be room for what is read while they are used. */
-    const size_t bytes =
-                     device ? dis__size(doubles(v, &p), sizeof(double), 0) : dis__em_memory(&whole, layout, n_groups),
-                 twice = dis__context_memory(args->ctx) ? 2 : 1;
-    DIS_TRY(dis__check_resident(args->ctx, dis__size(bytes, twice, 0), what));
-    DIS_TRY(dis__alloc_resident(&e.tables, doubles(v, &p), sizeof *e.tables));
-    const dis_status status = dis__alloc_zeroed(&e.jobs, p.n_shards, sizeof *e.jobs);
-    if (status != DIS_OK) {
-        dis__free(e.tables);
-        return status;
-    }
+    DIS_TRY(reserve(&e, &p, &whole));
     carve(&e, &p);
     const dis_status opened = open_place(&e);
     if (opened != DIS_OK) {
