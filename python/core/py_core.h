@@ -58,6 +58,7 @@ int core_add_perspectives(PyObject *module);
 int core_add_scaled(PyObject *module);
 int core_add_report(PyObject *module);
 int core_add_items(PyObject *module);
+int core_add_model(PyObject *module);
 int core_add_train(PyObject *module);
 int core_add_experiment(PyObject *module);
 int core_add_tokens(PyObject *module);
@@ -133,6 +134,10 @@ const dis_names *core_votes_names(core_state *state, PyObject *object, PyObject 
 const dis_fit *core_fit_look(core_state *state, PyObject *object);
 const dis_items *core_items_look(core_state *state, PyObject *object);
 const dis_model *core_model_look(core_state *state, PyObject *object);
+/* A new object that owns the model; NULL with an exception, and the model destroyed. */
+PyObject *core_model_wrap(core_state *state, dis_model *model);
+/* The distributions of labels as an array (n_items, n_classes). */
+PyObject *core_labels_array(core_state *state, const dis_labels *labels);
 
 /* Texts of a sequence of str for calls that take lists of texts; NULL-terminated UTF-8 that the `keep` list owns. */
 typedef struct {

@@ -22,6 +22,7 @@ static int (*const parts[])(PyObject *module) = {
     core_add_scaled,
     core_add_report,
     core_add_items,
+    core_add_model,
     core_add_train,
     core_add_experiment,
     core_add_tokens,
