@@ -46,7 +46,6 @@ PyObject *core_labels_array(core_state *state, const dis_labels *labels)
     return array;
 }
 
-/* One option of the table from its value; -1 with an exception. Texts are the caller's. */
 static PyObject *predict(PyObject *object, PyObject *args, PyObject *keywords)
 {
     static char *names[] = {"items", "head", "threads", "progress", "device", "precision", NULL};

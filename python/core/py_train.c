@@ -74,6 +74,7 @@ static int take_examples(core_state *state, PyObject *tuple, const dis_names *cl
 
 /* ---- training ---- */
 
+/* One option of the table from its value; -1 with an exception. Texts are the caller's. */
 static int take_option(const dis_train_option *row, PyObject *value, dis_model_train_options *o)
 {
     void *to = (char *)o + row->offset;
