@@ -402,7 +402,7 @@ CLAIMS = [
         "Toxicity: soft labels beat silver labels in F1",
         "much better",
         each_beats("multi-view-toxicity", SOFT, "silver", "test.macro_f1"),
-        TOXICITY,
+        f"{TOXICITY}; [why](#why-soft-labels-do-not-lead-on-toxicity)",
     ),
     (
         "MULTI-VIEW",
@@ -420,7 +420,7 @@ CLAIMS = [
         "Toxicity: the centroid is best or near best of the soft labels in F1",
         "best or near best",
         near("multi-view-toxicity", "centroid", VIEWS, "test.macro_f1"),
-        TOXICITY,
+        f"{TOXICITY}; [why](#why-soft-labels-do-not-lead-on-toxicity)",
     ),
     (
         "MULTI-VIEW",

@@ -220,17 +220,18 @@ LABELS = [
 ]
 
 
-def areas(results, file, cell):
-    """Seed: area under the ROC curve of predictions on SNLI, and the epoch that was kept."""
+def areas(results, file, cell, where="snli"):
+    """Seed: area under the ROC curve of predictions on a set of two classes, and the epoch that was kept."""
     import numpy
     from scipy import stats
 
     store, db = opened(results, file)
     found = {}
     rows = """select seed, path, truth, best_epoch from runs join sets using(key)
-              where state = 'done' and experiment = ? and cell = ? and set_name = 'snli'"""
-    for seed, path, truth, epoch in db.execute(rows, (file, cell)) if db else ():
-        p, yes = numpy.load(store / path)[:, 1], gold_of(store, truth)
+              where state = 'done' and experiment = ? and cell = ? and set_name = ?"""
+    for seed, path, truth, epoch in db.execute(rows, (file, cell, where)) if db else ():
+        p, (known, yes) = numpy.load(store / path)[:, 1], gold_of(store, truth)
+        p, yes = p[known], yes[known]
         ranks = stats.rankdata(p)
         found[seed] = ((ranks[yes].sum() - yes.sum() * (yes.sum() + 1) / 2) / (yes.sum() * (~yes).sum()), epoch)
     return found
@@ -238,7 +239,7 @@ def areas(results, file, cell):
 
 @functools.lru_cache
 def gold_of(store, truth):
-    """Which items the gold labels call yes, the last class."""
+    """Which items have gold labels, and which of them these call yes, the last class."""
     import csv
 
     import numpy
@@ -247,7 +248,7 @@ def gold_of(store, truth):
     with open(store / f"truth/{truth}.gold.csv", newline="") as f:
         gold = {r["task"]: r["label"] for r in csv.DictReader(f)}
     yes = read("classes")[-1]
-    return numpy.array([gold.get(t) == yes for t in read("tasks")])
+    return numpy.array([t in gold for t in read("tasks")]), numpy.array([gold.get(t) == yes for t in read("tasks")])
 
 
 def entropy_of(results, view):
@@ -302,6 +303,33 @@ def kept_rte(results, _):
     return "\n".join(lines) if len(lines) > 2 else None
 
 
+# ---- MULTI-VIEW, toxicity ----
+
+COMMENTS = [
+    ("majority", "silver", "standard"),
+    ("vote shares", "standard", "standard"),
+    ("their softmax", "softmax", "softmax"),
+    ("MACE", "mace", "mace"),
+    ("Dawid-Skene", "dawid-skene", "dawid-skene"),
+    ("centroid", "centroid", "centroid"),
+    ("gold", "gold", None),
+]
+
+
+def why_toxicity(results, _):
+    """How often labels of comments are right, and how well what is learned from them ranks the comments of the test."""
+    file, found = "large-multi-view-toxicity", {}
+    lines = ["| labels | right, percent | area under the curve | against the majority [95 %] |", "|---|---|---|---|"]
+    for said, cell, view in COMMENTS:
+        found[cell] = areas(results, file, cell, "test")
+        if len(found[cell]) < 3:
+            return None
+        right = results.measure("multi-view-labels", f"toxicity: {view}", "test.accuracy")["mean"] if view else 1
+        shown = [f"{100 * right:.1f}", *area_cells(found[cell], found["silver"])]
+        lines.append(f"| {said} | " + " | ".join(shown) + " |")
+    return "\n".join(lines)
+
+
 WHY = {
     "why-labelme-steps": why_steps,
     "why-labelme-crowd": why_crowd,
@@ -314,4 +342,5 @@ WHY = {
     "last-epochs": last_epochs,
     "why-rte": why_rte,
     "kept-rte": kept_rte,
+    "why-toxicity": why_toxicity,
 }
