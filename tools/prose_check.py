@@ -4,7 +4,8 @@ Every number with a decimal point that stands in a sentence is bound to where it
 table, or the difference of two of one row or one column. tests/results_cells.tsv has these sources, a line per number,
 and the check reads each of them again: a number of the text, or of a table, that has changed alone is named.
 "1.6 (.6 to 2.5)" must be one cell. Numbers within `code` and those of seconds are left out; a setting, or what a paper
-says and no table has, has the source "said NUMBER", written by hand.
+says and no table has, has the source "said NUMBER", written by hand. "12 seeds" must be what a table, a file or a claim
+of the section has.
 
     tools/prose_check.py docs/results.md            what does not agree, a line each; status 1 where there is something
     tools/prose_check.py docs/results.md --mend     sentences get what their tables now say, and are printed: read them
@@ -305,6 +306,43 @@ def wrong_intervals(line, known):
             yield f"{m[0]} ({m[1]} to {m[2]})"
 
 
+SEEDS = re.compile(r"(\d+)(?: (?:to|and) (\d+))? seeds")
+
+
+def seeds_told(text):
+    """How many seeds the tables of a section, the files that it names and the claims of its paper have."""
+    told, claimed, section, chapter = {}, {}, "", ""
+    for number, *seeds in re.findall(r"(?m)^\| ([SMVE])\d+ \|.*?\| (\d+)(?: to (\d+))? \| [^|]*\|$", text):
+        claimed.setdefault(PAPERS[number], set()).update(filter(None, seeds))
+    for line in text.split("\n"):
+        if re.match(r"#{2,4} ", line):
+            section = line.lstrip("# ")
+            chapter = section if line.startswith("## ") else chapter
+            told[section] = set().union(*(s for paper, s in claimed.items() if chapter.startswith(paper)))
+        elif line.startswith("|"):
+            told.setdefault(section, set()).update(x for m in SEEDS.findall(line) for x in m if x)
+        for file in re.findall(r"`([\w-]+)\.yaml`", line):
+            found = re.search(r"(?m)^seeds: (\d+)", (ROOT / f"experiments/{file}.yaml").read_text())
+            told.setdefault(section, set()).update(found.groups() if found else ())
+    return told
+
+
+def wrong_seeds(text):
+    """(line, words) of sentences with a number of seeds that nothing in their section has."""
+    told, section, above, made = seeds_told(text), "", "", False
+    for i, line in enumerate(text.split("\n")):
+        made = (made or line.startswith(("<!-- table", "<!-- claims"))) and not line.startswith("<!-- /")
+        if re.match(r"#{2,4} ", line):
+            section = line.lstrip("# ")
+            above = above if line.startswith("#### ") else section
+        if made or section in ("Claims", "Reading the tables") or line.startswith(("|", "#", "<", "!")):
+            continue
+        known = told.get(section, set()) | told.get(above, set())
+        for m in SEEDS.finditer(line):
+            if not {x for x in m.groups() if x} <= known:
+                yield i + 1, f"{m[0]}: no table, file or claim of the section has so many"
+
+
 def shown(x, said):
     """A value in the form of the number that stands there."""
     text = f"{abs(x) if said[0] not in '+-' else x:{'+' if said[0] in '+-' else ''}.{places(said)}f}"
@@ -335,7 +373,7 @@ def check(text):
         if not line.startswith(("|", "#", "<", "!")):
             odd_ones = wrong_intervals(re.sub(r"`[^`]*`", " ", line), known)
             wrong += [(i + 1, f"{w} is the interval of no table") for w in odd_ones]
-    return sorted(wrong)
+    return sorted(wrong + list(wrong_seeds(text)))
 
 
 def mend(text):
