@@ -28,6 +28,10 @@ typedef struct {
     dis_group_agreement_view between;
 } agree_job;
 
+/* agree_write.c: what was read and left out, on standard error; tables, measures and the summary, by the options. */
+void agree_tell(agree_job *job);
+int agree_write(const agree_job *job);
+/* agree_groups.c */
 int agree_check_groups(agree_job *job);
 int agree_measure_groups(agree_job *job, dis_context *ctx);
 dis_status agree_write_groups(const agree_job *job);
