@@ -53,6 +53,12 @@ static inline void make_indexed(indexed *s, const dis__device *device)
     }
 }
 
+/* Whether the images of batch b are moved; others are taken as rows. */
+static inline bool is_moved(size_t b)
+{
+    return b % 4 != 3;
+}
+
 /* Batch b: which images, how they are moved, and two spans of tokens. */
 static inline size_t rows_of(size_t b, int32_t row[MOST][4], int32_t span[3][4])
 {
@@ -60,7 +66,8 @@ static inline size_t rows_of(size_t b, int32_t row[MOST][4], int32_t span[3][4])
     for (size_t i = 0; i < n; i++) {
         const int32_t move[4] = {(int32_t)((b * 5 + i * 2) % ITEMS), (int32_t)(i % 3) - 1, (int32_t)(b % 5) - 2,
                                  (i + b) % 2};
-        memcpy(row[i], move, sizeof move);
+        memset(row[i], 0, sizeof row[i]);
+        memcpy(row[i], move, is_moved(b) ? sizeof move : sizeof *move);
     }
     span[0][0] = (int32_t)(b % 20), span[0][1] = 0, span[0][2] = span[0][3] = 3 + (int32_t)b % 4;
     span[1][0] = 20, span[1][1] = span[0][2], span[1][2] = span[1][3] = 2;
@@ -115,7 +122,6 @@ static inline void take_batch(indexed *s, size_t b)
     assert_int_equal(dis__net_keep_reals(s->net, DIS_ROLE_STAT, s->target, s->target, IDS * CLASSES, &target), DIS_OK);
     assert_int_equal(dis__net_keep_reals(s->net, DIS_ROLE_STAT, s->weight, s->weight, IDS, &weight), DIS_OK);
     assert_true(image && whole && part && id && label && target && weight);
-    assert_int_equal(dis__net_take(s->net, s->images, image, row[0], true), DIS_OK);
     span[2][0] = span[2][2] = 0;
     span[2][1] = (int32_t)n_tokens;
     span[2][3] = (int32_t)(dis__net_filled(s->net, s->ids) - n_tokens);
@@ -124,6 +130,7 @@ static inline void take_batch(indexed *s, size_t b)
         item[i] = row[i][0];
         labels += s->label[item[i]] >= 0;
     }
+    assert_int_equal(dis__net_take(s->net, s->images, image, is_moved(b) ? row[0] : item, is_moved(b)), DIS_OK);
     assert_int_equal(dis__net_take(s->net, s->even, whole, item, false), DIS_OK);
     assert_int_equal(dis__net_take(s->net, s->odd, part, item, false), DIS_OK);
     assert_int_equal(dis__head_take_labels(s->net, s->label_head, label, item, labels), DIS_OK);

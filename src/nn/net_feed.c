@@ -180,11 +180,10 @@ void dis__feeds_key(dis__net *net)
 {
     for (size_t i = 0; i < net->n_feeds; i++) {
         const dis__feed *f = &net->feeds[i];
-        const void *x = f->op == DIS_OP_take_rows    ? f->args.take.x
-                        : f->op == DIS_OP_take_spans ? f->args.spans.x
-                                                     : f->to;
+        const bool rows = f->op == DIS_OP_take_rows, spans = f->op == DIS_OP_take_spans;
+        const void *x = rows ? f->args.take.x : spans ? f->args.spans.x : f->to;
         dis__key_add(net, f->on ? (uint64_t)(uintptr_t)x : 0);
-        dis__key_add(net, f->op == DIS_OP_take_spans ? f->args.spans.n_spans : 0);
+        dis__key_add(net, rows ? f->args.take.moved : spans ? f->args.spans.n_spans : 0);
     }
 }
 
