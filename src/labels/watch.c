@@ -26,7 +26,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MIN_SWEEP = 1024, NONE = 0 };
+enum { MIN_SWEEP = 1024 };
 
 DIS_OPTIONS_DEFAULTS(dis_watch_options, .size = sizeof(dis_watch_options), .retire = .95, .min_votes = 2, .ask_from = 3,
                      .power = .7, .limit = 16)
@@ -116,105 +116,6 @@ static dis_status find_worker(dis_watch *w, const dis_watch_vote *v, size_t *out
     return DIS_OK;
 }
 
-/* ---- open items ---- */
-
-static size_t home(const dis_watch *w, uint64_t hash)
-{
-    return (size_t)hash & w->mask;
-}
-
-/* The slot of an item, or the free one where it would go. */
-static size_t seek(const dis_watch *w, uint64_t hash, const char *name, size_t n)
-{
-    size_t s = home(w, hash);
-    for (; w->slot[s] != NONE; s = (s + 1) & w->mask) {
-        const dis__open_item *item = &w->item[w->slot[s] - 1];
-        if (item->hash == hash && item->n_name == n && memcmp(item->name, name, n) == 0) break;
-    }
-    return s;
-}
-
-static dis_status grow_slots(dis_watch *w)
-{
-    enum { FIRST = 256 };
-    const size_t n = w->slot ? 2 * (w->mask + 1) : FIRST;
-    uint32_t *slot;
-    DIS_TRY(dis__alloc_zeroed(&slot, n, sizeof *slot));
-    for (size_t i = 0; i < w->n_places; i++) {
-        if (!w->item[i].name) continue;
-        size_t s = (size_t)w->item[i].hash & (n - 1);
-        while (slot[s] != NONE) s = (s + 1) & (n - 1);
-        slot[s] = (uint32_t)(i + 1);
-    }
-    dis__free(w->slot);
-    w->slot = slot;
-    w->mask = n - 1;
-    return DIS_OK;
-}
-
-/* A free place in the pool, which is not taken yet. */
-static dis_status find_place(dis_watch *w, size_t *out)
-{
-    enum { FIRST = 64 };
-    *out = w->first_free;
-    if (w->first_free < w->n_places) return DIS_OK;
-    if (w->n_places == w->capacity) {
-        const size_t n = w->capacity ? w->capacity + w->capacity / 2 : FIRST, row = w->row;
-        if (n >= UINT32_MAX) return dis__fail(DIS_ELIMIT, "more than %zu open items", w->capacity);
-        DIS_TRY(dis__resize_array(&w->item, w->n_places, n, sizeof *w->item));
-        DIS_TRY(dis__resize_array(&w->p, w->n_places * row, dis__size(n, row, 0), sizeof *w->p));
-        w->capacity = n;
-    }
-    w->item[w->n_places] = (dis__open_item){.next_free = w->n_places + 1};
-    *out = w->n_places;
-    return DIS_OK;
-}
-
-static dis_status open_item(dis_watch *w, uint64_t hash, const char *name, size_t n, size_t *out)
-{
-    enum { FIRST = 4 };
-    size_t i;
-    char *copy;
-    dis__online_vote *vote;
-    if (2 * (w->n_open + 1) > w->mask) DIS_TRY(grow_slots(w));
-    DIS_TRY(find_place(w, &i));
-    DIS_TRY(dis__alloc_array(&vote, FIRST, sizeof *vote));
-    const dis_status status = dis__copy_text(&copy, name, n);
-    if (status != DIS_OK) {
-        dis__free(vote);
-        return status;
-    }
-    if (i == w->n_places) w->n_places++;
-    w->first_free = w->item[i].next_free;
-    w->item[i] = (dis__open_item){
-        .hash = hash, .name = copy, .n_name = (uint32_t)n, .serial = w->n_items++, .vote = vote, .capacity = FIRST};
-    memset(w->p + i * w->row, 0, w->row * sizeof *w->p);
-    w->slot[seek(w, hash, name, n)] = (uint32_t)(i + 1);
-    w->n_open++;
-    *out = i;
-    return DIS_OK;
-}
-
-/* Takes an item out; those behind it in its stretch of the table move up, so that each is found from its home. */
-static void close_item(dis_watch *w, size_t i)
-{
-    dis__open_item *item = &w->item[i];
-    size_t hole = seek(w, item->hash, item->name, item->n_name);
-    for (size_t s = (hole + 1) & w->mask; w->slot[s] != NONE; s = (s + 1) & w->mask) {
-        const size_t from = home(w, w->item[w->slot[s] - 1].hash);
-        if (((s - from) & w->mask) < ((s - hole) & w->mask)) continue;
-        w->slot[hole] = w->slot[s];
-        hole = s;
-    }
-    w->slot[hole] = NONE;
-    w->votes_open -= item->n_votes;
-    w->n_open--;
-    dis__free(item->name);
-    dis__free(item->vote);
-    *item = (dis__open_item){.next_free = w->first_free};
-    w->first_free = i;
-}
-
 /* ---- decisions ---- */
 
 void dis__watch_temper(const dis_watch *w, const double *p, size_t n_votes, double *q)
@@ -247,7 +148,7 @@ static dis_status retire(dis_watch *w, size_t i, size_t label, double p, dis_wat
     const dis_status status = tell(w, item, label, p, reason);
     *(reason == DIS_WATCH_SURE ? &w->sure : &w->unsure) += 1;
     *(reason == DIS_WATCH_SURE ? &w->votes_sure : &w->votes_unsure) += item->n_votes;
-    close_item(w, i);
+    dis__watch_close(w, i);
     return status;
 }
 
@@ -362,15 +263,15 @@ dis_status dis_watch_add(dis_watch *w, const dis_watch_vote *v)
     DIS_TRY(find_class(w, v, &label));
     DIS_TRY(find_worker(w, v, &worker));
     const dis__online_vote vote = {.worker = (uint32_t)worker, .label = (uint16_t)label};
-    const size_t s = w->slot ? seek(w, hash, v->task, v->n_task) : 0;
-    if (w->slot && w->slot[s] != NONE) return vote_on(w, w->slot[s] - 1, vote, v);
+    const size_t s = w->slot ? dis__watch_seek(w, hash, v->task, v->n_task) : 0;
+    if (w->slot && w->slot[s] != DIS_WATCH_NONE) return vote_on(w, w->slot[s] - 1, vote, v);
     if (dis__retired_find(&w->done, hash, &truth)) {
         dis__online_add_known(&w->model, vote, truth);
         w->votes++;
         w->late++;
         return DIS_OK;
     }
-    DIS_TRY(open_item(w, hash, v->task, v->n_task, &i));
+    DIS_TRY(dis__watch_open(w, hash, v->task, v->n_task, &i));
     return vote_on(w, i, vote, v);
 }
 

@@ -39,6 +39,14 @@ struct dis_watch {
     size_t votes_open, since_sweep;
 };
 
+/* watch_items.c. A slot that no item has. */
+enum { DIS_WATCH_NONE = 0 };
+/* The slot of an item, or the free one where it would go. */
+size_t dis__watch_seek(const dis_watch *w, uint64_t hash, const char *name, size_t n);
+/* A new item without votes: *out is its place. DIS_ELIMIT. */
+dis_status dis__watch_open(dis_watch *w, uint64_t hash, const char *name, size_t n, size_t *out);
+void dis__watch_close(dis_watch *w, size_t i);
+
 /* The posterior p of an item with so many votes, made less sure: q. */
 void dis__watch_temper(const dis_watch *w, const double *p, size_t n_votes, double *q);
 

@@ -3,12 +3,6 @@
 #include "experiment/plan/plan_internal.h"
 #include "core/memory.h"
 #include "core/number.h"
-#include "dissent/fit.h"
-#include "dissent/train.h"
-#include "encoder/encoder_folder.h"
-#include "train/objective.h"
-#include "train/optimizer_spec.h"
-#include "train/model.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -133,191 +127,6 @@ static dis_status usual_name(grid *g, const dis_experiment_cell *cell, const cha
     return dis__keep_text(&g->p->kept, out, "%s", l.text);
 }
 
-/* ---- checks ---- */
-
-/* Where a key of a cell stands: in its entry or in the defaults. */
-static const dis__yaml_node *place_of(const dis__plan_internal *p, const dis__cell_part *part, const char *key)
-{
-    const dis__yaml_node *own = dis__yaml_member(part->at, key), *usual = dis__yaml_member(p->file.defaults, key);
-    return own ? own : usual ? usual : part->at;
-}
-
-static dis_status find_data(dis__plan_internal *p, dis__cell_internal *c)
-{
-    if (!c->part.data && p->file.data.n > 1)
-        return FAIL(p, c->part.at, "there are several data sets; a cell needs the key data");
-    for (size_t i = 0; i < p->file.data.n; i++)
-        if (!c->part.data || strcmp(p->data[i].name, c->part.data) == 0) {
-            c->data = i;
-            return DIS_OK;
-        }
-    return FAIL(p, place_of(p, &c->part, "data"), "data: no data set \"%.60s\" in this file", c->part.data);
-}
-
-static const char *objective_name(const void *arg, size_t i)
-{
-    (void)arg;
-    return dis_objective_at(i) ? dis_objective_at(i)->name : NULL;
-}
-
-static dis_status check_needs(dis__plan_internal *p, const dis__cell_internal *c, const dis_objective *o)
-{
-    const dis__data *d = &p->data[c->data];
-    const dis__yaml_node *at = place_of(p, &c->part, "objective");
-    if (o->needs_labels && !c->labels)
-        return FAIL(p, at, "objective: %s needs the key labels, what to train towards", o->name);
-    if (o->needs_gold && !d->part->gold.n)
-        return FAIL(p, at, "objective: %s needs gold labels, which %s lacks", o->name, d->name);
-    if (o->needs_votes &&
-        (!d->part->votes || d->part->votes->input == DIS_INPUT_COUNTS || d->part->votes->input == DIS_INPUT_SOFT))
-        return FAIL(p, at, "objective: %s needs to know who voted, which %s does not say", o->name, d->name);
-    if (!d->part->items.n) return FAIL(p, at, "objective: the data set %s has no items to train on", d->name);
-    return DIS_OK;
-}
-
-/* The items that choose the epoch need something to be judged by, and the metric what it measures. */
-static dis_status check_judging(dis__plan_internal *p, const dis__cell_internal *c)
-{
-    const dis__cell_part *part = &c->part;
-    const dis__data *d = &p->data[c->data];
-    const bool own = part->judge == DIS_JUDGE_LABELS;
-    if (part->train.keep && dis_eval_metric_find(part->train.keep) == DIS_EVAL_METRICS)
-        return dis__plan_no_metric(p, place_of(p, part, "keep"), "keep", part->train.keep);
-    if (own && (!c->labels || d->dev == DIS_DEV_SET))
-        return FAIL(p, place_of(p, part, "judge"), "judge: %s",
-                    c->labels ? "dev is a set of its own, which the cell's labels say nothing of"
-                              : "the cell has no labels to judge by");
-    if (d->dev == DIS_DEV_NONE) {
-        if (!part->train.keep && !part->train.patience) return DIS_OK;
-        return FAIL(p, place_of(p, part, part->train.keep ? "keep" : "patience"),
-                    "%s has nothing to go by: the data set %s has no dev", part->train.keep ? "keep" : "patience",
-                    d->name);
-    }
-    const dis__set_part *set = d->dev == DIS_DEV_SET ? dis__part(&d->part->sets, d->dev_set) : NULL;
-    const bool labels = set ? set->votes && d->human && !d->human->file : c->labels || d->human;
-    const bool gold = !own && (set ? set->gold.n : d->part->gold.n) > 0;
-    if (!gold && !labels)
-        return FAIL(p, part->at,
-                    "nothing chooses the epoch: dev of %s has neither gold labels nor labels of people; say "
-                    "human, or dev: none",
-                    d->name);
-    if (part->train.keep && (dis_eval_metric_at(dis_eval_metric_find(part->train.keep))->needs & DIS_NEEDS_HUMAN) &&
-        !labels)
-        return FAIL(p, place_of(p, part, "keep"), "keep: %s needs labels of people for dev; say human",
-                    part->train.keep);
-    return DIS_OK;
-}
-
-/* The folder that a model starts from is there and can be read, or the model needs none. */
-static dis_status check_encoder(dis__plan_internal *p, const dis__cell_part *part, bool missing,
-                                const dis__yaml_node *at, const dis_model_kind *kind)
-{
-    const dis__model_row *row;
-    DIS_TRY(dis__model_row_find(kind->name, &row));
-    if (row->pretrained && !part->train.encoder)
-        return FAIL(p, at, "model: %s needs the key encoder, the folder of a pretrained encoder", kind->name);
-    if (!row->pretrained && part->train.encoder)
-        return FAIL(p, place_of(p, part, "encoder"),
-                    "encoder is for models of pretrained encoders, and %s is none; leave it out, or choose the model "
-                    "encoder or encoder-tagger",
-                    kind->name);
-    if (!part->train.encoder || missing) return DIS_OK;
-    return dis__plan_refuse(p, place_of(p, part, "encoder"), "encoder",
-                            dis__encoder_folder_check(NULL, part->train.encoder));
-}
-
-/* A table, what of it to learn from, and an objective that knows workers. */
-static dis_status check_features(dis__plan_internal *p, const dis__cell_part *part)
-{
-    const char *given = part->worker_table ? "worker_table" : "worker_features";
-    if (!part->worker_table && !part->worker_features) return DIS_OK;
-    if (!part->worker_table || !part->worker_features)
-        return FAIL(p, place_of(p, part, given), "%s: worker_table and worker_features go together", given);
-    if (dis__objective_row_find(part->objective)->annotator) return DIS_OK;
-    return FAIL(p, place_of(p, part, given), "%s is for the objectives annotator and annot-mix", given);
-}
-
-static dis_status check_training(dis__plan_internal *p, const dis__cell_internal *c)
-{
-    const dis__cell_part *part = &c->part;
-    const dis__data *d = &p->data[c->data];
-    const dis_objective *o = dis_objective_find(part->objective);
-    if (!o) {
-        const char *near = dis_nearest(part->objective, objective_name, NULL);
-        return FAIL(p, place_of(p, part, "objective"),
-                    "objective: no objective \"%.60s\"%s%s%s dissent list objectives shows them", part->objective,
-                    near ? "; did you mean " : ";", near ? near : "", near ? "?" : "");
-    }
-    char text[DIS__OBJECTIVE_TEXT];
-    DIS_TRY(
-        dis__plan_refuse(p, place_of(p, part, "objective"), "objective", dis__objective_text(part->objective, text)));
-    DIS_TRY(check_needs(p, c, o));
-    DIS_TRY(check_features(p, part));
-    if (!part->model) return FAIL(p, part->at, "a cell with an objective needs the key model");
-    dis_model *model;
-    const dis__yaml_node *at = place_of(p, part, "model");
-    DIS_TRY(dis__plan_refuse(p, at, "model", dis__model_create(part->model, part->objective, &model)));
-    const dis_model_kind *kind = dis_model_look(model).kind;
-    dis_model_destroy(model);
-    static const char *const kinds[] = {"text", "tokens", "features", "images"};
-    const dis__items_part *items = dis__part(&d->part->items, 0);
-    if ((int)kind->items != items->kind)
-        return FAIL(p, at, "model: %s reads %s, and the items of %s are %s", kind->name, kinds[kind->items], d->name,
-                    kinds[items->kind]);
-    DIS_TRY(check_encoder(p, part, c->missing != NULL, at, kind));
-    dis__optimizer_options optimizer;
-    dis__schedule schedule;
-    if (part->train.optimizer)
-        DIS_TRY(dis__plan_refuse(p, place_of(p, part, "optimizer"), "optimizer",
-                                 dis__optimizer_parse(part->train.optimizer, &optimizer)));
-    if (part->train.schedule)
-        DIS_TRY(dis__plan_refuse(p, place_of(p, part, "schedule"), "schedule",
-                                 dis__schedule_parse(part->train.schedule, 1, 1, 1, &schedule)));
-    return check_judging(p, c);
-}
-
-/* What is drawn from votes needs votes, and random workers need to know whose they are. */
-static dis_status check_draw(dis__plan_internal *p, const dis__cell_internal *c, const dis_objective *o)
-{
-    static const char *const keys[] = {"votes_per_item", "random_workers"};
-    const bool drawn[] = {c->part.votes_per_item > 0, c->part.random_workers > 0};
-    const dis__votes_part *votes = p->data[c->data].part->votes;
-    const bool none = (!c->labels || c->labels->file) && !(o && o->needs_votes);
-    for (size_t i = 0; i < 2; i++)
-        if (drawn[i] && none)
-            return FAIL(p, place_of(p, &c->part, keys[i]), "%s: the cell has no labels that are made from votes",
-                        keys[i]);
-    if (drawn[1] && (votes->input == DIS_INPUT_COUNTS || votes->input == DIS_INPUT_SOFT))
-        return FAIL(p, place_of(p, &c->part, keys[1]), "%s: %s does not say who voted", keys[1], p->data[c->data].name);
-    return DIS_OK;
-}
-
-static dis_status check(dis__plan_internal *p, dis__cell_internal *c)
-{
-    DIS_TRY(find_data(p, c));
-    const dis__data *d = &p->data[c->data];
-    const dis__yaml_node *at = place_of(p, &c->part, "labels");
-    if (c->part.labels) {
-        DIS_TRY(dis__plan_find_labels(p, at, "labels", c->part.labels, &c->labels));
-        if (!d->part->votes && !c->labels->file)
-            return FAIL(p, at, "labels: the data set %s has no votes to make labels from", d->name);
-        const dis_method *method;
-        for (size_t i = 0; i < (c->labels->method ? 1 : c->labels->methods.n); i++) {
-            const char *spec = c->labels->method ? c->labels->method : c->labels->methods.text[i];
-            char name[80];
-            snprintf(name, sizeof name, "%.*s", (int)strcspn(spec, ":"), spec);
-            method = dis_method_find(name);
-            if (method && method->needs_workers &&
-                (d->part->votes->input == DIS_INPUT_COUNTS || d->part->votes->input == DIS_INPUT_SOFT))
-                return FAIL(p, at, "labels: %s needs to know who voted, which %s does not say", name, d->name);
-        }
-    }
-    const dis_objective *o = c->part.objective ? dis_objective_find(c->part.objective) : NULL;
-    DIS_TRY(check_draw(p, c, o));
-    if (c->part.objective) return check_training(p, c);
-    return c->labels ? DIS_OK : FAIL(p, c->part.at, "a cell needs an objective to train towards, or labels to measure");
-}
-
 /* ---- cells ---- */
 
 /* What is not there of the data and labels that a cell uses. */
@@ -355,7 +164,7 @@ static dis_status add_cell(grid *g, const dis__yaml_node *at, const size_t *chos
             setting[cell->n_settings++] = (dis__setting){.key = g->axis[a].field->key, .value = value->text};
     }
     cell->setting = setting;
-    DIS_TRY(check(p, internal));
+    DIS_TRY(dis__plan_check_cell(p, internal));
     note_missing(p, internal);
     cell->data = p->data[internal->data].name;
     DIS_TRY(name ? fill_in(g, name, cell, &cell->name) : usual_name(g, cell, &cell->name));
@@ -395,9 +204,10 @@ static dis_status find_baselines(dis__plan_internal *p)
         size_t b = 0;
         while (b < p->plan.n_cells && strcmp(p->cells[b].name, base) != 0) b++;
         if (b == p->plan.n_cells)
-            return FAIL(p, place_of(p, &p->cell[i].part, "baseline"), "baseline: no cell is called \"%.100s\"", base);
+            return FAIL(p, dis__plan_cell_place(p, &p->cell[i].part, "baseline"),
+                        "baseline: no cell is called \"%.100s\"", base);
         if (b != i && p->cell[b].data != p->cell[i].data)
-            return FAIL(p, place_of(p, &p->cell[i].part, "baseline"),
+            return FAIL(p, dis__plan_cell_place(p, &p->cell[i].part, "baseline"),
                         "baseline: \"%.100s\" works on other data than \"%.100s\"", base, p->cells[i].name);
         p->cells[i].baseline = b == i ? SIZE_MAX : b;
     }

@@ -72,6 +72,10 @@ dis_status dis__plan_no_metric(dis__plan_internal *p, const dis__yaml_node *at, 
 
 /* plan_cells.c: conditions, their names, baselines and published figures. */
 dis_status dis__plan_take_cells(dis__plan_internal *p);
+/* plan_cell_check.c: where a key of a cell stands, in its entry or in the defaults; whether the cell makes sense, which
+ * finds its data and labels. */
+const dis__yaml_node *dis__plan_cell_place(const dis__plan_internal *p, const dis__cell_part *part, const char *key);
+dis_status dis__plan_check_cell(dis__plan_internal *p, dis__cell_internal *c);
 /* plan_runs.c: seeds, folds, keys. */
 dis_status dis__plan_take_runs(dis__plan_internal *p);
 
