@@ -22,7 +22,7 @@ from ._core import (
     __version__,
 )
 from . import experiment
-from ._base import FitWarning
+from ._estimator import FitWarning
 from ._results import SoftLabels, Values
 from ._synth import SyntheticCrowd, synth
 from ._tokens import Tokenizer, Tokens, embed

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from ._base import seed_of
+from ._estimator import seed_of
 from ._figures import Figures, Metric, make_table
 from ._measuring import Watching, checked_count, columns_of, figures_of, known_classes, list_of, number_of
 from ._running import ProgressLike

@@ -1,121 +1,21 @@
-"""What estimators share: scikit-learn's manners without scikit-learn, and fitting by the library's table of methods."""
+"""What label methods share: fitting by the library's table of methods, and what a fit shows."""
 
 from __future__ import annotations
 
-import inspect
 import warnings
-from collections.abc import Mapping
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from . import _core
+from ._estimator import Estimator, FitWarning, seed_of, spec_of
 from ._results import SoftLabels, Values, ids_index
 from ._running import ProgressLike, end_progress, progress_of, threads_of
 from ._tables import Ids, count_unknown, gold_codes, label_table
 from ._votes import Votes, as_votes
 
-T = TypeVar("T", bound="Estimator")
-
 METHODS: dict[str, dict[str, Any]] = {row["name"]: row for row in _core.methods()}
 COMBINERS: dict[str, dict[str, Any]] = {row["name"]: row for row in _core.combiners()}
-
-
-class FitWarning(UserWarning):
-    """Labels that look odd: iterations that did not settle, a much-voted class without labels, labels nobody voted
-    for."""
-
-
-class Estimator:
-    """Parameters as scikit-learn has them: those of __init__, kept under their names and not looked at before fit."""
-
-    @classmethod
-    def _parameters(cls) -> dict[str, inspect.Parameter]:
-        return {k: p for k, p in inspect.signature(cls).parameters.items() if p.kind is not p.VAR_KEYWORD}
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The parameters as they were given."""
-        return {name: getattr(self, name) for name in self._parameters()}
-
-    def set_params(self: T, **params: Any) -> T:
-        """Sets parameters by name."""
-        known = self._parameters()
-        for name, value in params.items():
-            if name not in known:
-                raise _core.OptionError(f"{type(self).__name__} has no parameter {name!r}; it has {', '.join(known)}")
-            setattr(self, name, value)
-        return self
-
-    def clone(self: T) -> T:
-        """A new one with the same parameters that has not been fitted."""
-        return type(self)(**self.get_params())
-
-    def __sklearn_clone__(self: T) -> T:
-        return self.clone()
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return self._is_fitted()
-
-    def _is_fitted(self) -> bool:
-        return False
-
-    def __repr__(self) -> str:
-        given = []
-        for name, p in self._parameters().items():
-            value = getattr(self, name)
-            if not (value is p.default or (type(value) is type(p.default) and bool(np.all(value == p.default)))):
-                given.append(f"{name}={value!r}")
-        return f"{type(self).__name__}({', '.join(given)})"
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Parameters, and what was fitted; for pickle, copy.deepcopy and joblib."""
-        return {"params": self.get_params(), "fitted": self._fitted_state() if self._is_fitted() else None}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__init__(**state["params"])  # type: ignore[misc]
-        if state["fitted"] is not None:
-            self._take_fitted(state["fitted"])
-
-    def _fitted_state(self) -> Any:
-        raise NotImplementedError
-
-    def _take_fitted(self, state: Any) -> None:
-        raise NotImplementedError
-
-
-def seed_of(seed: Any) -> int:
-    """A random_state as the library's seed."""
-    if seed is None:
-        return int(np.random.SeedSequence().generate_state(1, np.uint64)[0])
-    if hasattr(seed, "integers"):
-        return int(seed.integers(2**63))
-    if hasattr(seed, "randint"):
-        return int(seed.randint(2**31 - 1))
-    if not 0 <= int(seed) < 2**64:
-        raise _core.OptionError("random_state is a whole number from 0 to 2**64 - 1, a generator or None")
-    return int(seed)
-
-
-def spec_of(name: str, options: Mapping[str, Any]) -> str:
-    """NAME:key=value,... as the library and the command line take it."""
-
-    def text(value: Any) -> str:
-        if isinstance(value, bool):
-            return str(int(value))
-        if isinstance(value, (int, np.integer)):
-            return str(int(value))
-        if isinstance(value, (float, np.floating)):
-            return repr(float(value))
-        if isinstance(value, str):
-            if not value.replace("-", "").replace("_", "").isalnum():
-                raise _core.OptionError(f"{name}: {value!r} is no value of an option")
-            return value
-        if isinstance(value, (list, tuple, np.ndarray)):
-            return "/".join(repr(float(x)) for x in value)
-        raise _core.OptionError(f"{name}: an option cannot be {value!r}")
-
-    given = ",".join(f"{key}={text(value)}" for key, value in options.items() if value is not None)
-    return f"{name}:{given}" if given else name
 
 
 def gold_of(votes: Votes, known: Any) -> np.ndarray | None:

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from ._base import seed_of
 from ._columns import _sorted, is_pandas, records
+from ._estimator import seed_of
 from ._figures import Metric, metric
 from ._measuring import Watching, checked_count
 from ._results import Values, _table, _text

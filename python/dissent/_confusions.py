@@ -7,7 +7,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from . import _core
-from ._base import Confusions, Simple, gold_of, spec_of
+from ._base import Confusions, Simple, gold_of
+from ._estimator import spec_of
 from ._running import ProgressLike
 from ._state import state_bytes
 from ._votes import Votes, as_votes

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from ._base import seed_of
+from ._estimator import seed_of
 from ._figures import Metric, metric
 from ._measuring import Watching, checked_count, in_order
 from ._results import _table, _text

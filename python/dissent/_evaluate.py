@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from ._base import seed_of
 from ._columns import _sorted, is_pandas
+from ._estimator import seed_of
 from ._figures import Figures, make_table
 from ._measuring import Watching, checked_count, columns_of, figures_of, list_of, number_of
 from ._running import ProgressLike

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from ._base import seed_of
+from ._estimator import seed_of
 from ._figures import Metric, make_table, metric, shown_with
 from ._groups import _metric_columns
 from ._measuring import Watching, checked_count, columns_of

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from ._base import seed_of
 from ._columns import _is_missing, is_pandas, records
+from ._estimator import seed_of
 from ._figures import Metric, make_table, metric, shown_with
 from ._measuring import Watching, checked_count
 from ._running import ProgressLike

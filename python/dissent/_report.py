@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from . import _core
-from ._base import seed_of
+from ._estimator import seed_of
 from ._groups import as_groups
 from ._measuring import Watching, checked_count, one_or_named
 from ._panel import people_among

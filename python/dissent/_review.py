@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from . import _core
-from ._base import seed_of
+from ._estimator import seed_of
 from ._figures import make_table, shown_with
 from ._measuring import Watching, checked_count, columns_of, known_classes
 from ._running import ProgressLike

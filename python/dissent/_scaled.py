@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from ._base import seed_of
+from ._estimator import seed_of
 from ._figures import Figures, make_table
 from ._measuring import Watching, checked_count, figures_of
 from ._running import ProgressLike

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import _core
-from ._base import seed_of
+from ._estimator import seed_of
 from ._votes import Votes, read_votes
 
 

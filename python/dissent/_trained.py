@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from ._base import Estimator
 from ._columns import is_pandas
+from ._estimator import Estimator
 from ._items import Rows, Targets, flat_labels, is_soft
 from ._perspectives import table_file
 from ._results import _table, _text

@@ -14,8 +14,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from . import _core
-from ._base import COMBINERS, METHODS, Aggregator, Simple, spec_of
+from ._base import COMBINERS, METHODS, Aggregator, Simple
 from ._docs import describe
+from ._estimator import spec_of
 from ._results import SoftLabels
 from ._running import ProgressLike, progress_of, threads_of
 from ._tables import Aligned, label_table

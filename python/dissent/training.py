@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from ._base import seed_of
+from ._estimator import seed_of
 from ._items import Rows, Targets, flat_labels, is_soft
 from ._measuring import Watching
 from ._perspectives import table_file
