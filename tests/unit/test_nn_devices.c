@@ -84,6 +84,41 @@ static dis_model *train_on(const dis__device *device, const dis_examples *e, con
     return m;
 }
 
+/* How many nets for predictions have no room yet. */
+static int too_large;
+
+static dis_status room_for_small(void *session, dis_context *ctx, size_t bytes, const char *what)
+{
+    (void)session;
+    (void)ctx;
+    (void)bytes;
+    if (strncmp(what, "this net", 8) != 0 || too_large == 0) return DIS_OK;
+    too_large--;
+    return dis__fail(DIS_ELIMIT, "no room");
+}
+
+/* A device that likes other batches predicts the same, also where it has no room for them. */
+static void predict_at_once(dis_model *m, const dis_items *items, const double *wanted)
+{
+    dis__device many = hidden_device;
+    many.at_once = 30; /* tokens */
+    many.fits = room_for_small;
+    m->device = &many;
+    for (too_large = 0; too_large < 2; too_large++) {
+        const int before = too_large;
+        dis_labels *p;
+        if (dis_model_predict(NULL, m, items, NULL, &p) != DIS_OK) fail_msg("%s", dis_last_error());
+        assert_memory_equal(dis_labels_look(p).p, wanted, N * K * sizeof *wanted);
+        dis_labels_destroy(p);
+        dis__model_net_free(&m->ready);
+        assert_true(too_large == 0);
+        too_large = before;
+        if (!m->row->predict_total) break;
+    }
+    too_large = 0;
+    m->device = &hidden_device;
+}
+
 static void models(void **state)
 {
     (void)state;
@@ -105,6 +140,7 @@ static void models(void **state)
             assert_int_equal(dis_model_predict(NULL, ref, items, NULL, &p[0]), DIS_OK);
             assert_int_equal(dis_model_predict(NULL, hidden, items, NULL, &p[1]), DIS_OK);
             assert_memory_equal(dis_labels_look(p[0]).p, dis_labels_look(p[1]).p, N * K * sizeof(double));
+            predict_at_once(hidden, items, dis_labels_look(p[0]).p);
             dis_labels_destroy(p[0]);
             dis_labels_destroy(p[1]);
             dis_model_destroy(ref);
