@@ -72,13 +72,13 @@ parts() { # TOOL TEST PARTS HOW [NUMBER...]
 for tool in $tools; do
     much=once
     [ "$tool" != memcheck ] || much=brief
-    for i in 2 0 1 3 4 5 6 7; do echo "$tool test_em_cuda $i/8"; done
     parts "$tool" layers 20 $much 2 7 4 11 3 9 17 1 8 14 16 18 5 10 13 15 6 0 12 19
     if [ "$tool" = memcheck ]; then
         parts "$tool" many 11 $much
     else # of sizes that take the same ways one runs: 12, 14, 15, 17 and some from 28 on have nothing
         parts "$tool" many 33 $much 30 27 26 25 23 6 3 9 0 21 22 20 18 7 13 5 4 24 19 11 10 8 2 16 1
     fi
+    for i in 2 0 1 3 4 5 6 7; do echo "$tool test_em_cuda $i/8"; done
     parts "$tool" steps 51 once 0 11 17 5 45 22 39 34 28 # what the optimiser runs, and what only recorded steps have
     echo "$tool test_cuda by_index 0/1 once"
     echo "$tool test_cuda optimizers 0/1 once"
