@@ -206,10 +206,10 @@ def pairs(db, experiment, one, other, measure):
     named = [cell.split("//") if "//" in cell else (experiment, cell) for cell in (one, other)]
     got = [{(s, f): v for s, f, v in db.execute(rows, (*name, *measure.split(".", 1)))} for name in named]
     both = sorted(got[0].keys() & got[1].keys())
-    if len({s for s, _ in both}) >= 3:  # of each seed the mean over its folds
-        seeds = sorted({s for s, _ in both})
-        mean = lambda g, s: sum(g[k] for k in both if k[0] == s) / sum(k[0] == s for k in both)
-        return [mean(got[0], s) - mean(got[1], s) for s in seeds], metric
+    folds = {s: [k for k in both if k[0] == s] for s, _ in both}
+    whole = [k for k in folds.values() if len(k) == max(map(len, folds.values()))]  # seeds that have all folds
+    if len(whole) >= 5:  # of each seed the mean over its folds
+        return [sum(got[0][k] - got[1][k] for k in seed) / len(seed) for seed in whole], metric
     return [got[0][k] - got[1][k] for k in both], metric
 
 
