@@ -370,6 +370,8 @@ BAGS = [
     ("RTE to SNLI", "multi-view-rte", "snli"),
     ("MRE to press releases", "multi-view-mre", "insciout"),
     ("toxicity, another set", "multi-view-toxicity", "test"),
+    ("POS to newspapers, a small tagger", "multi-view-pos", "words"),
+    ("the same with traces", "multi-view-pos", "treebank"),
 ]
 
 
