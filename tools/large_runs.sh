@@ -2,11 +2,12 @@
 # Runs the large experiments on a GPU within a number of seconds, in order of what they tell, and packs their results.
 #   GROUP      files                                              data besides those of the others
 #   encoders   large-multi-view-rte, -mre, -toxicity, -pos        rte_snow, snli, mre_crowdtruth, causal_claims, ...
-#              encoder-chaosnli, encoder-popquorn                 chaosnli, popquorn
+#              encoder-chaosnli, encoder-popquorn, why-rte        chaosnli, popquorn
 #   tags       large-pos-soft-loss, large-mtl-pos-test,           pos_gimpel, glove_twitter_25d_subset, nltk
-#              multi-view-pos, large-mtl-pos, why-inverse-kl
+#              multi-view-pos, large-mtl-pos, why-inverse-kl,     glove_6B_50d_subset
+#              why-mtl-pos
 #   images     cifar10h                                           cifar10h
-#   stems      large-mtl-stemming                                 stemming
+#   stems      large-mtl-stemming, why-stemming-silver            stemming
 # A group whose data or encoder is not there is passed over with a word. Each file is run seed by seed, so that all
 # conditions have the same seeds whenever time runs out; a run in flight is lost, the rest is kept.
 # usage: tools/large_runs.sh SECONDS FOLDER [GROUP...]
@@ -16,7 +17,7 @@
 # JOBS: runs side by side; SEEDS: how many at most.
 set -u
 if [ $# -lt 2 ]; then
-    sed -n '2,17s/^# //p' "$0" >&2
+    sed -n '2,18s/^# //p' "$0" >&2
     exit 2
 fi
 end=$(($(date +%s) + $1))
@@ -78,10 +79,12 @@ while [ $seed -lt "$seeds" ] && [ "$(left)" -gt 15 ]; do
             there nltk && part 90 multi-view-pos "$seed"
             part 120 large-mtl-pos "$seed"
             part 60 why-inverse-kl "$seed"
+            there glove_6B_50d_subset && part 60 why-mtl-pos "$seed"
             ;;
         stems)
             there stemming || continue
             part 120 large-mtl-stemming "$seed"
+            part 60 why-stemming-silver "$seed"
             ;;
         images)
             there cifar10h || continue
@@ -95,6 +98,7 @@ while [ $seed -lt "$seeds" ] && [ "$(left)" -gt 15 ]; do
                 part 120 large-multi-view-pos "$seed"
                 there chaosnli && part 60 encoder-chaosnli "$seed" --filter encoder=mpnet
                 there popquorn && part 60 encoder-popquorn "$seed" --filter encoder=mpnet
+                part 60 why-rte "$seed"
             else
                 there minilm && part 90 large-multi-view-rte-minilm "$seed"
             fi
