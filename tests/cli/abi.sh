@@ -7,7 +7,9 @@ library=$(dirname "$DISSENT")/libdissent.so
 [ "$(uname -s) $(getconf LONG_BIT)" = "Linux 64" ] || { echo "skipped: tests/abi.txt is of 64-bit Linux"; exit 77; }
 for tool in nm python3 "${CC:-cc}"; do command -v "$tool" >/dev/null || { echo "skipped: no $tool"; exit 77; }; done
 now=$(mktemp)
-trap 'rm -f "$now"' EXIT INT TERM
+trap 'rm -f "$now"' EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
 python3 "$DISSENT_SOURCE/tools/abi.py" "$library" >"$now"
 diff -u "$DISSENT_SOURCE/tests/abi.txt" "$now" || {
     echo "The binary interface has changed. If that is meant: python3 tools/abi.py build/libdissent.so > tests/abi.txt, and a line in"

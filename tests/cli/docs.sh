@@ -2,7 +2,9 @@
 # Man pages are clean roff, completion scripts load, and both know every command and option that help knows.
 set -eu
 scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT INT TERM
+trap 'rm -rf "$scratch"' EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
 cd "$scratch"
 "$DISSENT" help | sed -n '/^Commands:/,/^$/s/^  \([a-z][a-z]*\) .*/\1/p' >commands
 [ -s commands ] || { echo "help names no commands"; exit 1; }

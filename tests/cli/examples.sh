@@ -4,7 +4,9 @@ set -eu
 folder=$(dirname "$DISSENT")/examples
 [ -x "$folder/example_labels" ] || { echo "skipped: the examples are not built"; exit 77; }
 scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT INT TERM
+trap 'rm -rf "$scratch"' EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
 cd "$scratch"
 "$DISSENT" synth -q --items 200 --classes 2 --gold gold.csv -o votes.csv
 "$folder/example_labels" votes.csv >labels.txt

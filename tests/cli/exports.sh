@@ -5,7 +5,9 @@ set -eu
 source=${DISSENT_SOURCE:-$(cd "$(dirname "$0")/../.." && pwd)}
 DISSENT=${DISSENT:-$source/build/dissent}
 scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT INT TERM
+trap 'rm -rf "$scratch"' EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
 PATH=$(dirname "$DISSENT"):$PATH
 export PATH
 plain() {

@@ -8,7 +8,9 @@ DISSENT=${DISSENT:-$source/build/dissent}
 fixtures=$source/tests/cli/fixtures
 encoder=$source/tests/parity/fixtures/encoders/bert_training
 scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT INT TERM
+trap 'rm -rf "$scratch"' EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
 PATH=$(dirname "$DISSENT"):$PATH
 export PATH
 cd "$scratch"

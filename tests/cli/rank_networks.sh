@@ -21,7 +21,9 @@ clean() {
     ip netns del "$two" 2>/dev/null || true
     rm -rf "$scratch"
 }
-trap clean EXIT INT TERM
+trap clean EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
 cd "$scratch"
 ip netns add "$two" && ip -n "$one" link add cable type veth peer name cable netns "$two" 2>/dev/null || skip "no virtual cables here"
 for end in "$one 10.207.93.1" "$two 10.207.93.2"; do

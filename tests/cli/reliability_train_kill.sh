@@ -11,7 +11,7 @@ cleanup() {
     # shellcheck disable=SC2154 # of scratch.sh
     rm -rf "$scratch"
 }
-trap cleanup EXIT INT TERM
+trap cleanup EXIT
 # expect STATUS WORDS COMMAND...: it ends so, and says so.
 expect() {
     wanted=$1

@@ -15,7 +15,9 @@ unset NO_COLOR DISSENT_FAULT DISSENT_ISA || :
 LC_ALL=C.UTF-8
 export LC_ALL
 scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT INT TERM
+trap 'rm -rf "$scratch"' EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
 
 plain() {
     sed -E -e 's/[0-9]+\.[0-9]+ s\)/T s)/; s/, [0-9]+\.[0-9]+ s$/, T s/; s/( (yes|no|-) +)[0-9]+\.[0-9]{3}$/\1T/' -e "s#$scratch#SCRATCH#g" "$1"
