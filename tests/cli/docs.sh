@@ -1,11 +1,8 @@
 #!/bin/sh
 # Man pages are clean roff, completion scripts load, and both know every command and option that help knows.
 set -eu
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
-trap 'exit 130' INT
-trap 'exit 143' TERM
-cd "$scratch"
+# shellcheck source=tests/cli/support/scratch.sh
+. "$DISSENT_SOURCE/tests/cli/support/scratch.sh"
 "$DISSENT" help | sed -n '/^Commands:/,/^$/s/^  \([a-z][a-z]*\) .*/\1/p' >commands
 [ -s commands ] || { echo "help names no commands"; exit 1; }
 for shell in bash zsh fish; do

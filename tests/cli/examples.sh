@@ -3,11 +3,8 @@
 set -eu
 folder=$(dirname "$DISSENT")/examples
 [ -x "$folder/example_labels" ] || { echo "skipped: the examples are not built"; exit 77; }
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
-trap 'exit 130' INT
-trap 'exit 143' TERM
-cd "$scratch"
+# shellcheck source=tests/cli/support/scratch.sh
+. "$DISSENT_SOURCE/tests/cli/support/scratch.sh"
 "$DISSENT" synth -q --items 200 --classes 2 --gold gold.csv -o votes.csv
 "$folder/example_labels" votes.csv >labels.txt
 [ "$(wc -l <labels.txt)" = 200 ] || { echo "not one line per item"; exit 1; }

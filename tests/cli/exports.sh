@@ -2,17 +2,8 @@
 # Runs the shell blocks of docs/exports/*.md, each page in a folder with the files of examples/exports: what they show
 # must work, and print what they say. Every preset must have a page that uses it, and every page a row in mapper.md.
 set -eu
-source=${DISSENT_SOURCE:-$(cd "$(dirname "$0")/../.." && pwd)}
-DISSENT=${DISSENT:-$source/build/dissent}
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
-trap 'exit 130' INT
-trap 'exit 143' TERM
-PATH=$(dirname "$DISSENT"):$PATH
-export PATH
-plain() {
-    sed -E -e 's/, [0-9]+\.[0-9]+ s$/, T s/; s/( (yes|no|-) +)[0-9]+\.[0-9]{3}$/\1T/' -e 's/([0-9]\.[0-9]{6})[0-9]+/\1/g' "$1"
-}
+# shellcheck source=tests/cli/support/documents.sh
+. "${DISSENT_SOURCE:-$(cd "$(dirname "$0")/../.." && pwd)}/tests/cli/support/documents.sh"
 for page in "$source"/docs/exports/*.md; do
     name=$(basename "$page")
     rm -rf "$scratch/blocks" "$scratch/work"

@@ -1,14 +1,8 @@
 #!/bin/sh
 # The commands at the top of docs/labels-and-model.md: labels, predictions out of fold, labels with them. What they are for must come true.
 set -eu
-source=${DISSENT_SOURCE:-$(cd "$(dirname "$0")/../.." && pwd)}
-DISSENT=${DISSENT:-$source/build/dissent}
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
-trap 'exit 130' INT
-trap 'exit 143' TERM
-PATH=$(dirname "$DISSENT"):$PATH
-export PATH
+# shellcheck source=tests/cli/support/documents.sh
+. "${DISSENT_SOURCE:-$(cd "$(dirname "$0")/../.." && pwd)}/tests/cli/support/documents.sh"
 cd "$scratch"
 awk '/^```sh$/ && !n++ { on = 1; next } /^```/ { on = 0 } on { print $0 " --quiet" }' "$source/docs/labels-and-model.md" >commands.sh
 [ "$(wc -l <commands.sh)" -ge 6 ] || { echo "docs/labels-and-model.md shows fewer commands than it did"; exit 1; }

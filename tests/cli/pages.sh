@@ -3,16 +3,10 @@
 # folder with made-up files of the names it uses: what a page shows must be accepted and end well. Left out: what needs
 # a GPU, the papers' data or another program; --device and MPI have tests of their own.
 set -eu
-source=${DISSENT_SOURCE:-$(cd "$(dirname "$0")/../.." && pwd)}
-DISSENT=${DISSENT:-$source/build/dissent}
+# shellcheck source=tests/cli/support/documents.sh
+. "${DISSENT_SOURCE:-$(cd "$(dirname "$0")/../.." && pwd)}/tests/cli/support/documents.sh"
 fixtures=$source/tests/cli/fixtures
 encoder=$source/tests/parity/fixtures/encoders/bert_training
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
-trap 'exit 130' INT
-trap 'exit 143' TERM
-PATH=$(dirname "$DISSENT"):$PATH
-export PATH
 cd "$scratch"
 
 # Files by the names that most pages use.

@@ -5,19 +5,8 @@
 # The tour's tables must name every method, combination and recipe of `dissent list`, and no other; the C programs must
 # be those of examples/; README must link to every page of docs/.
 set -eu
-source=${DISSENT_SOURCE:-$(cd "$(dirname "$0")/../.." && pwd)}
-DISSENT=${DISSENT:-$source/build/dissent}
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
-trap 'exit 130' INT
-trap 'exit 143' TERM
-PATH=$(dirname "$DISSENT"):$PATH
-export PATH
-
-# Times differ from run to run, the last digits from one instruction set to the next.
-plain() {
-    sed -E -e 's/, [0-9]+\.[0-9]+ s$/, T s/; s/( (yes|no|-) +)[0-9]+\.[0-9]{3}$/\1T/' -e 's/([0-9]\.[0-9]{6})[0-9]+/\1/g' "$1"
-}
+# shellcheck source=tests/cli/support/documents.sh
+. "${DISSENT_SOURCE:-$(cd "$(dirname "$0")/../.." && pwd)}/tests/cli/support/documents.sh"
 
 experiments=yes
 ! dissent --version --verbose | grep -Eqi '^(libyaml|sqlite): absent' || experiments=no

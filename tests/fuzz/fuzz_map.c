@@ -2,26 +2,11 @@
  * give the same table or message; a table that is read is whole; paths themselves come from the input too. */
 #include "fuzz.h"
 #include "fuzz_file.h"
+#include "fuzz_whole_votes.h"
 #include "votes/map_path.h"
 #include "votes/reader.h"
 #include "votes/when.h"
 #include <math.h>
-
-static void check(const dis_votes *votes)
-{
-    const dis_votes_view v = dis_votes_look(votes);
-    MUST(v.n_items > 0 && v.n_classes > 0 && v.n_classes <= DIS_MAX_CLASSES);
-    MUST(dis_names_count(v.tasks) == v.n_items && dis_names_count(v.workers) == v.n_workers);
-    MUST(dis_names_count(v.classes) == v.n_classes);
-    if (v.counts) {
-        for (size_t i = 0; i < v.n_items * v.n_classes; i++) MUST(v.counts[i] >= 0 && isfinite(v.counts[i]));
-        return;
-    }
-    MUST(v.start[0] == 0 && v.start[v.n_items] == v.n_votes);
-    for (size_t i = 0; i < v.n_items; i++) MUST(v.start[i] < v.start[i + 1]);
-    for (size_t k = 0; k < v.n_votes; k++)
-        MUST(v.worker[k] < v.n_workers && (v.label8 ? v.label8[k] : v.label16[k]) < v.n_classes);
-}
 
 /* A line of the input as a text of its own; what follows it stays. */
 static const char *take_line(const uint8_t **data, size_t *size, char *room, size_t n)
@@ -84,7 +69,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         MUST(strcmp(message, dis_last_error()) == 0 && message[0]);
         return 0;
     }
-    check(a);
+    check_votes(a);
     MUST(dis_votes_look(a).n_votes == dis_votes_look(b).n_votes &&
          dis_votes_look(a).n_items == dis_votes_look(b).n_items);
     dis_votes_destroy(a);

@@ -3,26 +3,17 @@
  * together. */
 #include "fuzz.h"
 #include "fuzz_file.h"
+#include "fuzz_whole_votes.h"
 #include "votes/reader.h"
 #include <math.h>
 
 static void check(const dis_votes *votes)
 {
+    check_votes(votes);
     const dis_votes_view v = dis_votes_look(votes);
-    MUST(v.n_items > 0 && v.n_classes > 0 && v.n_classes <= DIS_MAX_CLASSES);
-    MUST(dis_names_count(v.tasks) == v.n_items && dis_names_count(v.workers) == v.n_workers);
-    MUST(dis_names_count(v.classes) == v.n_classes);
     for (size_t i = 0; i < v.n_items && i < 300; i++)
         for (size_t k = 0; k < i; k++)
             MUST(strcmp(dis_names_get(v.tasks, i, NULL), dis_names_get(v.tasks, k, NULL)) != 0);
-    if (v.counts) {
-        for (size_t i = 0; i < v.n_items * v.n_classes; i++) MUST(v.counts[i] >= 0 && isfinite(v.counts[i]));
-        return;
-    }
-    MUST(v.start[0] == 0 && v.start[v.n_items] == v.n_votes);
-    for (size_t i = 0; i < v.n_items; i++) MUST(v.start[i] < v.start[i + 1]);
-    for (size_t k = 0; k < v.n_votes; k++)
-        MUST(v.worker[k] < v.n_workers && (v.label8 ? v.label8[k] : v.label16[k]) < v.n_classes);
 }
 
 static void compare(const dis_votes *a, const dis_votes *b)
