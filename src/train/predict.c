@@ -5,6 +5,7 @@
 #include "io/records.h"
 #include "nn/devices.h"
 #include "tables/label_table.h"
+#include "items/items_build.h"
 #include "train/model.h"
 #include <string.h>
 
@@ -143,7 +144,10 @@ static dis_status match_pairs(const dis_model *model, const dis_items *items, co
     DIS_TRY(dis__names_match(dis_items_look(items).tasks, tasks, rows, NULL));
     for (size_t r = 0; r < n; r++)
         if (rows[r] == SIZE_MAX)
-            return dis__fail(DIS_EDATA, "the task \"%.100s\" is none of the items", dis_names_get(tasks, r, NULL));
+            return dis__fail(
+                DIS_EDATA,
+                "pair %zu: the task \"%.100s\" is none of the items%s%.200s; leave the pair out, or add the item",
+                r + 1, dis_names_get(tasks, r, NULL), items->path ? " of " : "", items->path ? items->path : "");
     DIS_TRY(dis__names_rows(model->workers, workers, &number, NULL));
     for (size_t r = 0; r < n; r++) worker[r] = number[r] == SIZE_MAX ? -1 : (int32_t)number[r];
     dis__free(number);
@@ -187,12 +191,14 @@ dis_status dis_model_predict_workers(dis_context *ctx, dis_model *model, const d
 static dis_status read_pairs(dis__records *r, dis__name_list *tasks, dis__name_list *workers)
 {
     static const char *const columns[] = {"task", "worker|performer|annotator"};
+    r->hint = "; name the columns task and worker";
     DIS_TRY(dis__records_want(r, columns, 2));
     for (bool more;;) {
         DIS_TRY(dis__records_next(r, &more));
         if (!more) return DIS_OK;
         for (size_t c = 0; c < 2; c++)
-            if (r->cell[c].n == 0) return dis__records_fail(r, c, "an empty %s", c ? "worker" : "task");
+            if (r->cell[c].n == 0)
+                return dis__records_fail(r, c, "an empty %s; a pair needs both", c ? "worker" : "task");
         DIS_TRY(dis__name_list_add(tasks, r->cell[0].text, r->cell[0].n));
         DIS_TRY(dis__name_list_add(workers, r->cell[1].text, r->cell[1].n));
     }
