@@ -3,9 +3,9 @@
 #include "core/names_build.h"
 #include "core/pool.h"
 #include "io/records.h"
+#include "items/items_build.h"
 #include "nn/devices.h"
 #include "tables/label_table.h"
-#include "items/items_build.h"
 #include "train/model.h"
 #include <string.h>
 
