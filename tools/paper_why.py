@@ -160,6 +160,22 @@ def why_folds(results, _):
     return "\n".join(lines) if len(lines) > 3 else None
 
 
+def small_folds(results, _):
+    """What a second head gains with smaller nets and batches of 256, by loss and main label; and what is published."""
+    file = "mtl-pos"
+    _, db = opened(results, file)
+    lines = ["| | published: accuracy / macro-F1 | gain in accuracy [95 %] | in macro-F1 |", "|---|---|---|---|"]
+    for main in ("gold", "silver") if db else ():
+        for said, loss in (("KL", "kl"), ("inverse KL", "inverse-kl"), ("CE, other draws", "ce")):
+            cell, measures = f"{main}+{loss}", ("test.accuracy", "test.macro_f1")
+            gains = [difference(db, file, cell, main, m) for m in measures]
+            told = [[results.published(file, c, m.partition(".")[2]) for c in (cell, main)] for m in measures]
+            if None not in gains:
+                published = " / ".join(signed(100 * (a - b)) for a, b in told)
+                lines.append(f"| {main} + {said} | {published} | " + " | ".join(gains) + " |")
+    return "\n".join(lines) if len(lines) > 2 else None
+
+
 def why_silver(results, _):
     """Stemming beside silver labels, chosen and tested by gold labels and by the majority."""
     less = "gain [95 %]"
@@ -359,6 +375,7 @@ WHY = {
     "why-stemming": functools.partial(why_heads, "why-stemming", STEMS, "inverse KL", "test", ""),
     "why-mtl-pos-test": functools.partial(why_heads, "why-mtl-pos-test", TWEETS, "KL", "lowlands", "epochs"),
     "why-mtl-pos": why_folds,
+    "small-mtl-pos": small_folds,
     "why-stemming-silver": why_silver,
     "kept-epochs": kept_epochs,
     "last-epochs": last_epochs,
