@@ -120,14 +120,23 @@ dis_status dis__items_check_twice(const dis_items *items)
                            dis_names_get(items->tasks, twice, NULL));
 }
 
+/* DIS_EUSAGE of a file that holds other items than those asked for. */
+static dis_status other_kind(const char *path, size_t format, dis_items_kind kind)
+{
+    char held[64] = "";
+    for (unsigned k = 0; k < sizeof kind_names / sizeof *kind_names; k++)
+        if (formats[format].kinds >> k & 1) dis__list_add(held, sizeof held, kind_names[k], strlen(kind_names[k]));
+    return dis__fail(DIS_EUSAGE, "%s: %s files hold %s, not %s; dissent list models says which model reads what", path,
+                     formats[format].name, held, kind_names[kind]);
+}
+
 dis_status dis_items_read(dis_context *ctx, const char *path, const dis_items_options *options, dis_items **out)
 {
     dis_items_options o = dis_items_options_default();
     DIS_TRY(DIS_OPTIONS_TAKE(dis_items_options, &o, options));
     size_t format;
     DIS_TRY(find_format(o.format, path, &format));
-    if (!(formats[format].kinds >> o.kind & 1))
-        return dis__fail(DIS_EUSAGE, "%s: %s files do not hold %s", path, formats[format].name, kind_names[o.kind]);
+    if (!(formats[format].kinds >> o.kind & 1)) return other_kind(path, format, o.kind);
     DIS_TRY(dis__check_stop(ctx));
     dis_items *items;
     DIS_TRY(dis__alloc_zeroed(&items, 1, sizeof *items));

@@ -84,9 +84,11 @@ static dis_status lacks(const matching *m, size_t i, size_t n, const char *what,
 
 static dis_status no_match(const matching *m, const char *path)
 {
+    const bool counted = m->table && m->table->path && !m->table->line; /* arrays have no column of ids */
     return dis__items_fail(m->table, 0,
-                           "none of the %zu items has a label%s%.200s; do the ids (\"%.100s\", ...) match?",
-                           m->t->n_items, path ? " in " : "", path ? path : "", dis_names_get(m->items, 0, NULL));
+                           "none of the %zu items has a label%s%.200s; do the ids (\"%.100s\", ...) match?%s",
+                           m->t->n_items, path ? " in " : "", path ? path : "", dis_names_get(m->items, 0, NULL),
+                           counted ? " A file of them, one per line, is given with `ids`" : "");
 }
 
 static dis_status match(matching *m, const dis_names *tasks, const dis_names *classes, const char *what)
