@@ -3,6 +3,7 @@
 #include "summary.h"
 #include <math.h>
 #include <string.h>
+#include <unistd.h>
 
 /* clang-format off */
 static const cli_option options[] = {
@@ -221,6 +222,8 @@ static int act_on_one(experiment_job *job, size_t a, const char *path)
     const char *const outputs[] = {job->v->output, job->v->json};
     for (size_t i = 0; i < 2 && code == 0; i++)
         if (outputs[i]) code = cli_failed(c, dis_experiment_check_output(job->experiment, outputs[i]));
+    if (code == 0 && !actions[a].run && job->v->store && access(job->v->store, F_OK) != 0)
+        cli_warn(c, "there is no store %s, so that no run is done", job->v->store);
     if (code == 0) code = actions[a].act(job);
     dis_experiment_destroy(job->experiment);
     return code;
