@@ -1,8 +1,8 @@
 /* The runner. Worker threads take runs seed by seed, claim each in the store and execute it. What came out waits in a
  * short queue for the calling thread, which keeps it in the store, so that nobody computes less because a disk is slow;
  * when the queue is full a worker keeps its result itself. Meanwhile the calling thread tells the watcher and asks
- * whether to stop. A run has one thread of its own, or an equal share of the threads when fewer runs are left than there
- * are workers: threads never change a result.
+ * whether to stop. A run has one thread of its own, or an equal share of the threads when fewer runs are left than
+ * there are workers: threads never change a result.
  *
  * A run in flight elsewhere is put back and asked about again: in the end it is done, failed, or its process has died
  * and it is ours. A failure of the store stops everything; a failure of a run is noted in the store. */

@@ -346,7 +346,7 @@ dis_status dis__net_set_loss_sum(dis__net *net, double sum);
 dis_status dis__head_get(const dis__net *net, int head, double *q);
 dis_status dis__net_get(const dis__net *net, int value, double *x);
 /* The first rows, of the last pass: the next batch may be there already, so that a device has no need to wait for it.
- * raw: bytes as the device has them, at most those of doubles; numbers [first, first + n) are then decoded from there. */
+ * raw: bytes as the device has them, at most those of doubles; numbers [first, first + n) are decoded from there. */
 dis_status dis__net_fetch(const dis__net *net, int value, size_t n_rows, void *raw);
 void dis__net_decode(const dis__net *net, const void *raw, size_t first, size_t n, float *x);
 size_t dis__head_rows(const dis__net *net, int head); /* of the batch */

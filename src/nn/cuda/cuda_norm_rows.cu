@@ -75,7 +75,7 @@ template <int G, int N> __device__ __forceinline__ void sums_of_block(float (&x)
 /* ---- forward ---- */
 
 /* A block has a set; thread t has numbers 8 t to 8 t + 7 of each row. Sets come from the end on, which the product
- * before has left in the cache, and the product behind begins with what is written last. ALONE: there is no residual. */
+ * before has left in the cache, and the product behind begins with what is written last. ALONE: no residual. */
 template <int G, bool DROP, bool ALONE>
 __global__ void __launch_bounds__(G * 32, ALONE ? ALONE_BLOCKS : NORM_BLOCKS)
     norm_rows_kernel(const __grid_constant__ chain_call c)
