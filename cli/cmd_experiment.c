@@ -14,7 +14,7 @@ static const cli_option options[] = {
      .names = CLI_NAMES_FOLDER, .summary = "where the file's relative paths of data are looked for"},
     {.name = "filter", .kind = CLI_LIST, .offset = offsetof(experiment_values, filter), .argument = "TEXT|KEY=VALUE",
      .summary = "only runs whose cell has TEXT in its name, or a setting, cell, data, fold, seed, paper or size of "
-                "that value"},
+                "that value; seed=8..19 is twelve seeds; several of one KEY are alternatives"},
     {.name = "jobs", .letter = 'j', .kind = CLI_COUNT, .offset = offsetof(experiment_values, jobs), .argument = "N",
      .fallback = "auto", .none = "auto", .high = 1024,
      .summary = "run: so many runs side by side; auto: as many as threads, on a GPU up to 12 of those that fit"},

@@ -63,8 +63,9 @@ typedef struct {
     const char *store;       /* folder of the results; NULL: NAME.results in the current folder, for NAME.yaml */
     const char *data_folder; /* where relative paths of data are looked for; NULL: as the file says */
     size_t n_filters;
-    /* Which runs are meant; all that must hold. TEXT: part of the cell's name. KEY=VALUE: a setting of the cell, or
-     * cell, data, fold or seed, or the file's paper or size. */
+    /* Which runs are meant; all that must hold, but that those of one KEY are alternatives. TEXT: part of the cell's
+     * name. KEY=VALUE: a setting of the cell, or cell, data, fold or seed, or the file's paper or size; folds and seeds
+     * may be FIRST..LAST. */
     const char *const *filter;
     bool may_be_empty; /* filters that fit no run are no error */
 } dis_experiment_options;

@@ -71,7 +71,8 @@ def run(
     data : path, optional
         Where relative paths of data are looked for.
     filters : list of str
-        Only some runs: part of a cell's name, or KEY=VALUE (a setting, cell, data, fold, seed).
+        Only some runs: part of a cell's name, or KEY=VALUE (a setting, cell, data, fold, seed). "seed=8..19" is twelve
+        seeds; several of one KEY are alternatives.
     jobs : int
         Runs side by side; 0: as many as threads.
     retry_failed : bool

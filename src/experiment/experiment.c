@@ -18,11 +18,22 @@ DIS_OPTIONS_DEFAULTS(dis_experiment_run_options, .size = sizeof(dis_experiment_r
 
 /* ---- which runs ---- */
 
-static bool is_number(const char *text, uint64_t x)
+/* Digits, to behind them; NULL: there are none. */
+static const char *take_number(const char *text, uint64_t *x)
 {
-    char digits[24];
-    snprintf(digits, sizeof digits, "%llu", (unsigned long long)x);
-    return strcmp(text, digits) == 0;
+    const char *end = text;
+    for (*x = 0; *end >= '0' && *end <= '9'; end++) *x = *x * 10 + (uint64_t)(*end - '0');
+    return end == text || end - text > 19 ? NULL : end;
+}
+
+/* A number, or FIRST..LAST. */
+static bool has_number(const char *text, uint64_t x)
+{
+    uint64_t first, last;
+    text = take_number(text, &first);
+    last = first;
+    if (text && strncmp(text, "..", 2) == 0) text = take_number(text + 2, &last);
+    return text && !*text && x >= first && x <= last;
 }
 
 static bool setting_is(const dis_experiment_cell *cell, const char *key, size_t n, const char *value)
@@ -47,9 +58,19 @@ static bool fits(const dis__plan *plan, const dis__run *run, const char *filter)
     if (n == 4 && memcmp(filter, "size", n) == 0) return strcmp(plan->size, value) == 0;
     if (n == 4 && memcmp(filter, "cell", n) == 0) return strcmp(cell->name, value) == 0;
     if (n == 4 && memcmp(filter, "data", n) == 0) return strcmp(cell->data, value) == 0;
-    if (n == 4 && memcmp(filter, "fold", n) == 0) return is_number(value, run->fold);
-    if (n == 4 && memcmp(filter, "seed", n) == 0) return is_number(value, run->seed);
+    if (n == 4 && memcmp(filter, "fold", n) == 0) return has_number(value, run->fold);
+    if (n == 4 && memcmp(filter, "seed", n) == 0) return has_number(value, run->seed);
     return setting_is(cell, filter, n, value);
+}
+
+/* Filters with the same KEY are alternatives. */
+static bool fits_any(const dis__plan *plan, const dis__run *run, const dis_experiment_options *o, const char *filter)
+{
+    const char *equals = strchr(filter, '=');
+    const size_t n = equals ? (size_t)(equals - filter) + 1 : strlen(filter) + 1;
+    for (size_t i = 0; i < o->n_filters; i++)
+        if (strncmp(o->filter[i], filter, n) == 0 && fits(plan, run, o->filter[i])) return true;
+    return false;
 }
 
 static dis_status select_runs(dis_experiment *e, const dis_experiment_options *o)
@@ -59,7 +80,7 @@ static dis_status select_runs(dis_experiment *e, const dis_experiment_options *o
     for (size_t r = 0; r < plan->n_runs; r++) {
         e->selected[r] = true;
         for (size_t i = 0; i < o->n_filters; i++)
-            e->selected[r] = e->selected[r] && fits(plan, &plan->run[r], o->filter[i]);
+            e->selected[r] = e->selected[r] && fits_any(plan, &plan->run[r], o, o->filter[i]);
         e->n_selected += e->selected[r];
         const char *missing = e->selected[r] ? dis__plan_missing(plan, plan->run[r].cell) : NULL;
         if (missing) return dis__fail(DIS_EIO, "%s", missing);

@@ -81,6 +81,13 @@ static void filters_choose_runs(void **state)
                  {{"data=d", "o"}, 2, 2},
                  {{"cell=so"}, 1, 0},
                  {{"fold=0", "cell=ds"}, 2, 1},
+                 {{"cell=ds", "cell=soft"}, 2, 2},
+                 {{"cell=ds", "cell=none"}, 2, 1},
+                 {{"seed=0..3", "soft"}, 2, 1},
+                 {{"seed=1..3"}, 1, 0},
+                 {{"seed=0.."}, 1, 0},
+                 {{"seed=0...3"}, 1, 0},
+                 {{"seed=00000000000000000000"}, 1, 0},
                  {{"nothing=here"}, 1, 0}};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         dis_experiment_options o = dis_experiment_options_default();
