@@ -6,20 +6,6 @@
 
 enum { THREADS = 128 };
 
-/* The long item that part p is of. */
-static __device__ size_t long_of(const dis__cuda_em_pass &g, size_t p)
-{
-    size_t low = 0, high = g.shape.n_long;
-    while (low + 1 < high) {
-        const size_t middle = (low + high) / 2;
-        if (g.long_part[middle] <= p)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 static __device__ __forceinline__ long long count(const dis__cuda_em_pass &g, uint64_t first, uint64_t last,
                                                   uint32_t label)
 {
@@ -43,7 +29,7 @@ static __global__ void __launch_bounds__(THREADS) parts_kernel(const __grid_cons
     const int lane = (int)threadIdx.x % lanes, n_states = (int)g.shape.n_states;
     const size_t part = blockIdx.x * (size_t)(THREADS / lanes) + threadIdx.x / (unsigned)lanes;
     if (part >= g.shape.n_parts) return;
-    const size_t which = long_of(g, part), item = g.long_item[which];
+    const size_t which = last_at_most(g.long_part, g.shape.n_long, part), item = g.long_item[which];
     const uint64_t first = g.start[item] + (part - g.long_part[which]) * DIS_CUDA_EM_PART, end = g.start[item + 1],
                    last = end - first < DIS_CUDA_EM_PART ? end : first + DIS_CUDA_EM_PART;
     for (int k = lane; k < n_states; k += lanes) {

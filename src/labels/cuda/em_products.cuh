@@ -126,15 +126,8 @@ struct range {
 
 __device__ __noinline__ range parts_of(const dis__cuda_em_pass &g, size_t item)
 {
-    size_t low = 0, high = g.shape.n_long;
-    while (low + 1 < high) {
-        const size_t middle = (low + high) / 2;
-        if (g.long_item[middle] <= item)
-            low = middle;
-        else
-            high = middle;
-    }
-    return {g.long_part[low], g.long_part[low + 1]};
+    const size_t which = last_at_most(g.long_item, g.shape.n_long, item);
+    return {g.long_part[which], g.long_part[which + 1]};
 }
 
 /* The same as score() for products of any size, to the same power of 2 for all states of an item, which is returned.

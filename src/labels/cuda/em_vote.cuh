@@ -19,4 +19,18 @@ static __device__ __forceinline__ double split(double x, long long *e)
     return zero ? 1. : __longlong_as_double((bits & 0x000fffffffffffffLL) | 0x3ff0000000000000LL);
 }
 
+/* The last of n numbers that is at most x; they are in order, and the first is. */
+static __device__ __forceinline__ size_t last_at_most(const uint32_t *numbers, size_t n, size_t x)
+{
+    size_t low = 0;
+    while (low + 1 < n) {
+        const size_t middle = (low + n) / 2;
+        if (numbers[middle] <= x)
+            low = middle;
+        else
+            n = middle;
+    }
+    return low;
+}
+
 #endif
