@@ -176,9 +176,7 @@ __global__ void __launch_bounds__(WARPS * 32) attend_dkv_kernel(const __grid_con
 
 static cudaError_t too_wide(dis__cuda_session *s)
 {
-    snprintf(s->why, sizeof s->why, "attention with more than %d channels per head, or biases over too long rows",
-             CHANNELS * 32);
-    return cudaErrorNotSupported;
+    return dis__cuda_beyond(s, "attention", CHANNELS * 32, "channels per head, or with biases over rows as long as these");
 }
 
 cudaError_t dis__cuda_attend_plain(dis__cuda_session *s, const attend_call *c)

@@ -4,7 +4,8 @@
  * until something else is to be done and then are one launch: the table of runs goes along as an argument. Each number
  * is read and written once: parameter, gradient (0 afterwards, where the next one is added to it) and state, and the
  * copy in bfloat16 that products read; 34 bytes for Adam, 30 without the gradient's zeros. Gradients that a library has
- * made in bfloat16 are read as they are, from beside the others. */
+ * made in bfloat16 are read as they are, from beside the others. Rows of embeddings that no batch has had yet (gradient
+ * and state 0, no decay) would be written as they were, and are not: 16 bytes. */
 #include "nn/cuda/cuda_host.h"
 #include "nn/cuda/value.cuh"
 
@@ -115,6 +116,13 @@ template <bool ADAM, bool STATE> struct fours {
         p.z = ADAM ? adam(a, k, p.z, g.z, m.z, v.z) : sgd(a, k, p.z, g.z, m.z);
         p.w = ADAM ? adam(a, k, p.w, g.w, m.w, v.w) : sgd(a, k, p.w, g.w, m.w);
     }
+    /* Whether a move leaves everything as it is, where nothing decays. */
+    __device__ __forceinline__ bool rests() const
+    {
+        const float4 any = make_float4(fabsf(g.x) + fabsf(m.x) + v.x, fabsf(g.y) + fabsf(m.y) + v.y,
+                                       fabsf(g.z) + fabsf(m.z) + v.z, fabsf(g.w) + fabsf(m.w) + v.w);
+        return any.x == 0 && any.y == 0 && any.z == 0 && any.w == 0;
+    }
     __device__ __forceinline__ void store(const updates &u, const run &r, unsigned i) const
     {
         ((float4 *)u.args.param)[i] = p;
@@ -166,11 +174,14 @@ template <bool ADAM, bool STATE> __global__ void __launch_bounds__(256) update_k
     constants k = constants_of<ADAM>(u, step, r);
     if (begin >= u.runs[r].first && begin + CHUNK / 4 <= u.runs[r].first + u.runs[r].n) { /* within one run */
         const run one = u.runs[r];
+        const bool decays = one.decay != 0;
 #pragma unroll
         for (unsigned t = 0; t < CHUNK / 4; t += 256) {
             if (t + 256 < CHUNK / 4) next.load(u, one.beside, first + t + 256);
-            now.move(u.args, k);
-            now.store(u, one, first + t);
+            if (decays || !now.rests()) {
+                now.move(u.args, k);
+                now.store(u, one, first + t);
+            }
             now = next;
         }
         return;
