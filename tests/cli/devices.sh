@@ -1,7 +1,7 @@
 #!/bin/sh
 # GPUs that fail, on a machine without one: a driver that is too old, without a device, or that does not answer (a library in place of
 # libcuda.so.1); a device that is lost in the middle of training or of a fit to votes, or whose memory is used up (a library in place of
-# our own). Exits 4 and 5, one sentence, nothing half written.
+# our own). Exits 4 and 5, one sentence, nothing half written. What hangs is ended and named (exit 124).
 set -eu
 command -v "${CC:-cc}" >/dev/null || { echo "skipped: no C compiler"; exit 77; }
 [ -z "${DISSENT_SANITIZE:-}" ] || { echo "skipped: under a sanitizer libraries of the test would need it too"; exit 77; }
@@ -22,7 +22,7 @@ expect() {
 "$DISSENT" labels votes.csv --method softmax -o labels.csv -q
 cut -d, -f1 gold.csv | tail -n +2 >ids
 train() {
-    "$DISSENT" train --items features.npy --labels labels.csv --ids ids --model mlp:hidden=8 --epochs 20 -q --device cuda "$@"
+    timeout 100 "$DISSENT" train --items features.npy --labels labels.csv --ids ids --model mlp:hidden=8 --epochs 20 -q --device cuda "$@"
 }
 
 # ---- the driver ----
@@ -159,7 +159,7 @@ STUB_BYTES=1000 expect 5 "is used up" train --runs 3 --jobs auto --threads 3 -o 
 
 # ---- labels on the device (tests/em_stand_in.c) ----
 fit() {
-    "$DISSENT" labels votes.csv -q --device cuda "$@"
+    timeout 100 "$DISSENT" labels votes.csv -q --device cuda "$@"
 }
 fit --method dawid-skene --json there.json -o there.csv
 grep -q '"device": "cuda:0"' there.json || fail "the summary does not name the device: $(cat there.json)"
@@ -180,7 +180,7 @@ grep -q "there is no device cuda:3" err || fail "$(cat err)"
 
 # ---- resamples on the device (tests/bootstrap_stand_in.c): from 2^26 draws on ----
 measure() {
-    "$DISSENT" eval labels.csv --gold gold.csv -q --device cuda --metric log_loss --metric ece "$@"
+    timeout 100 "$DISSENT" eval labels.csv --gold gold.csv -q --device cuda --metric log_loss --metric ece "$@"
 }
 digits() { sed 's/\(\.[0-9]\{10\}\)[0-9]*/\1/g'; }
 measure --resamples 240000 | digits >table

@@ -6,6 +6,7 @@
 #include <setjmp.h>
 #include <math.h>
 #include <stdio.h>
+#include <unistd.h>
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
@@ -351,6 +352,11 @@ static void check_real(const char *parent, const char *name)
     dis_items *items;
     dis__input in;
     dis__safetensors file;
+    snprintf(where, sizeof where, "%s/%s/config.json", parent, name);
+    if (access(where, R_OK) != 0) {
+        printf("%s is skipped: there is no %s\n", name, where);
+        return;
+    }
     snprintf(where, sizeof where, "%s/%s", parent, name);
     snprintf(items_path, NAME, "%s/tests/parity/fixtures/encoders/real_items.csv", DIS_SOURCE_DIR);
     snprintf(expected, NAME, "%s/tests/parity/fixtures/encoders", DIS_SOURCE_DIR);
