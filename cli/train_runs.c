@@ -126,7 +126,7 @@ static int wait_for_room(train_job *job)
     const int others = job->at_work > job->waiting + 1 ? 2 : job->at_work > 1;
     job->waiting++;
     while (others > 1 && job->ended == ended && job->status == DIS_OK) pthread_cond_wait(&job->changed, &job->mutex);
-    job->waiting--;
+    if (job->ended == ended) job->waiting--;
     pthread_mutex_unlock(&job->mutex);
     return others;
 }
@@ -141,6 +141,7 @@ static void train_where_it_fits(train_job *job, dis_context *ctx, size_t n)
     pthread_mutex_lock(&job->mutex);
     job->at_work--;
     job->ended++;
+    job->waiting = 0; /* they try again, whether they have woken up yet or not */
     pthread_cond_broadcast(&job->changed);
     pthread_mutex_unlock(&job->mutex);
 }

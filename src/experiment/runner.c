@@ -183,7 +183,7 @@ static int wait_for_room(job *j)
     const int others = j->counts.running > j->starved + 1 ? 2 : j->counts.running > 1;
     j->starved++;
     while (others > 1 && j->ended == ended && !atomic_load(&j->stop)) pthread_cond_wait(&j->changed, &j->mutex);
-    j->starved--;
+    if (j->ended == ended) j->starved--;
     pthread_mutex_unlock(&j->mutex);
     return others;
 }
@@ -242,6 +242,7 @@ static dis_status do_run(job *j, dis_context **ctx, size_t run, int threads, pro
     pthread_mutex_lock(&j->mutex);
     j->counts.running--;
     j->ended++;
+    j->starved = 0; /* they try again, whether they have woken up yet or not */
     pthread_cond_broadcast(&j->changed);
     pthread_mutex_unlock(&j->mutex);
     return status;
