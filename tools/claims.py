@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""The table of claims at the top of docs/results.md, from stores of results; the claims are those of claim_list.py.
+"""The table of claims at the top of docs/results.md, from results of runs; the claims are those of claim_list.py.
 
-usage: tools/claims.py STORES [--dissent TOOL] [--data FOLDER] [--write docs/results.md]
+usage: tools/claims.py [STORES] [--dissent TOOL] [--data FOLDER] [--write docs/results.md]
 
-STORES is a folder with NAME.results for experiments/NAME.yaml; those that are not there are passed over. Tables that
-`dissent experiment table` makes of them are kept in STORES/tables until a store or its file changes. A claim is one
-or several comparisons. Of each, the difference of two conditions (in the direction that is claimed to be better) has a
+STORES is a folder with NAME.results for experiments/NAME.yaml; what is not there comes from experiments/runs
+(kept_runs.py), where seeds that were run earlier are joined to later ones. Tables that `dissent experiment table` makes
+of stores are kept in STORES/tables until a store or its file changes. A claim is one or several comparisons. Of each, the difference of two conditions (in the direction that is claimed to be better) has a
 95 % interval by Student's t over seeds, paired by seed.
   beats   holds where the interval lies above 0 (and it is said where it lies below half of the published difference);
           fails where it lies below 0, or has 0 within and lies below half of the published difference
@@ -26,6 +26,7 @@ import subprocess
 import sys
 
 from claim_list import CLAIMS
+from kept_runs import Kept, Summary, joined, later_seeds, summary
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BEGIN, END = "<!-- claims -->", "<!-- /claims -->"
@@ -67,7 +68,23 @@ def student(n):
 
 class Results:
     def __init__(self, options):
-        self.options, self.tables, self.seeds = options, {}, {}
+        self.options, self.tables, self.seeds, self.whole = options, {}, {}, {}
+        self.kept = Kept(lambda n, half: half * math.sqrt(n) / student(n))
+
+    def store(self, file):
+        """Where the store of an experiment would be; it need not be there."""
+        return pathlib.Path(self.options.stores or "/nowhere") / f"{file}.results"
+
+    def in_store(self, file):
+        """Whether there is a store, with more runs than are kept."""
+        if file not in self.whole:
+            runs = 0
+            if self.store(file).exists():
+                db = sqlite3.connect(f"file:{self.store(file)}/results.sqlite?mode=ro", uri=True)
+                asked = "select count(*) from runs where state = 'done' and experiment = ?"
+                runs = db.execute(asked, (file,)).fetchone()[0]
+            self.whole[file] = runs > self.kept.n_runs(file)
+        return self.whole[file]
 
     def values(self, file, cell, measure):
         """Values of single seeds, or None."""
@@ -88,26 +105,25 @@ class Results:
         return None
 
     def published(self, file, cell, metric):
-        """What the paper reports of this metric of a cell, on whichever set."""
-        self.measure(file, cell, f"test.{metric}")
-        said = [
-            m["published"]
-            for m in (self.tables[file] or {}).get(cell, {"measures": []})["measures"]
-            if m["metric"] == metric and "published" in m
-        ]
-        return said[0] if said else None
+        """What the paper reports of this metric of a cell, as the experiment's file has it."""
+        for line in (ROOT / f"experiments/{file}.yaml").read_text().split("\n"):
+            if re.search(rf'name: "?{re.escape(cell)}"?,', line):
+                said = re.search(rf"published: {{[^}}]*\b{metric}: ([-.\d]+)", line)
+                return float(said[1]) if said else None
+        return None
 
     def read(self, file, filters=()):
-        """The cells of `experiment table`, by name; None: no store."""
-        store, yaml = pathlib.Path(self.options.stores) / f"{file}.results", ROOT / f"experiments/{file}.yaml"
-        if not store.exists():
-            return None
+        """The cells of `experiment table`, by name, with seeds that are kept alone; None: nothing of it."""
+        store, yaml = self.store(file), ROOT / f"experiments/{file}.yaml"
+        if not self.in_store(file):
+            return self.kept.completed(file, None)
         kept = (
             pathlib.Path(self.options.stores) / "tables" / f"{file}{'.'.join(filters)}.json"
         )  # the bootstrap takes its time
         if not kept.exists() or kept.stat().st_mtime < max(f.stat().st_mtime for f in (yaml, store / "results.sqlite")):
             self.make(file, store, filters, kept)
-        return {c["name"]: c for c in json.loads(kept.read_text())["cells"]}
+        table = {c["name"]: c for c in json.loads(kept.read_text())["cells"]}
+        return table if filters else self.kept.completed(file, table)
 
     def make(self, file, store, filters, kept):
         done = self.run(file, store, ["table"], ["--json", "-", "-q", *filters])
@@ -135,15 +151,17 @@ class Results:
         return done.stdout
 
     def by_seed(self, file, cell, measure):
-        """Seed: value. Tables name no seeds: the store does; where its runs are others, each seed is asked for."""
-        values = self.values(file, cell, measure)
-        db = sqlite3.connect(f"file:{self.options.stores}/{file}.results/results.sqlite?mode=ro", uri=True)
+        """Seed: value, of seeds whose runs are in a store or kept one by one."""
+        if not self.in_store(file):
+            return self.kept.runs(file).get(cell, {}).get(measure, {})
+        values = self.values(file, cell, measure) or []
+        db = sqlite3.connect(f"file:{self.store(file)}/results.sqlite?mode=ro", uri=True)
         rows = """select seed, avg(value) from runs join measures using(key) where state = 'done'
                   and experiment = ? and cell = ? and set_name = ? and metric = ? group by seed order by seed"""
         stored = dict(db.execute(rows, (file, cell, *measure.split(".", 1))))
         if len(stored) == len(values) and all(abs(a - b) < 1e-12 for a, b in zip(stored.values(), values)):
             return stored
-        found, seed = {}, 0
+        found, seed = {}, 0  # tables name no seeds: each is asked for
         while len(found) < len(values):
             if (file, seed) not in self.seeds:
                 self.seeds[file, seed] = self.read(file, ("--filter", f"seed={seed}"))
@@ -153,6 +171,14 @@ class Results:
             seed += 1
         return found
 
+    def difference(self, file, one, other, measure):
+        """By how much `one` is better, over the seeds that both have, earlier ones joined; None: nothing of it."""
+        a, b = (self.by_seed(file, cell, measure) for cell in (one, other))
+        sign = -1 if measure.partition(".")[2] in LOWER else 1
+        later = {seed: sign * (a[seed] - b[seed]) for seed in sorted(a.keys() & b.keys())}
+        before, later = later_seeds(self.kept.earlier.get((file, one, other, measure)), later)
+        return joined(before, summary(later))
+
     def folds(self, file, runs):
         """Runs per seed of a cell."""
         seeds = re.search(r"^seeds: (\d+)", (ROOT / f"experiments/{file}.yaml").read_text(), re.M)
@@ -160,25 +186,22 @@ class Results:
 
 
 def pair(results, file, one, other, measure):
-    """Values of both conditions, from the larger experiment where that has seeds enough; and which it was."""
+    """The difference of both conditions, from the larger experiment where that has seeds enough; and which it was."""
     small = None
     for name in ([] if file.startswith("large-") else [f"large-{file}"]) + [file]:
         if not (ROOT / f"experiments/{name}.yaml").exists():
             continue
-        a, b = results.values(name, one, measure), results.values(name, other, measure)
-        if a and b and len(a) != len(b):  # seeds that both have
-            a, b = (results.by_seed(name, cell, measure) for cell in (one, other))
-            both = sorted(a.keys() & b.keys())
-            a, b = [a[s] for s in both], [b[s] for s in both]
-        n = min(len(a or []), len(b or []))
-        if n >= ENOUGH:
-            return a[:n], b[:n], n, name
-        small = small or ((a[:n], b[:n], n, name) if n > 1 else None)
+        found = results.difference(name, one, other, measure)
+        if found and found.n >= ENOUGH:
+            return found, name
+        small = small or ((found, name) if found and found.n > 1 else None)
     return small
 
 
 def published(results, file, c):
     """The published difference, in the direction that is claimed; None: not reported."""
+    if c["gain"]:
+        return c["gain"]
     metric = c["measure"].partition(".")[2]
     said = [results.published(file, cell, metric) for cell in (c["one"], c["other"])]
     return None if None in said else (said[0] - said[1]) * (-1 if metric in LOWER else 1)
@@ -198,19 +221,21 @@ def seeds_to_tell(distances, spread, n):
 
 
 def interval(d):
-    n, mean = len(d), sum(d) / len(d)
-    spread = math.sqrt(sum((x - mean) ** 2 for x in d) / (n - 1))
-    half = student(n) * spread / math.sqrt(n)
-    return mean, spread, mean - half, mean + half
+    """Mean, spread and 95 % interval of values of seeds, or of a summary of them."""
+    s = d if isinstance(d, Summary) else summary(d)
+    if s.low is not None:
+        return s.mean, s.sd, s.low, s.high
+    half = student(s.n) * s.sd / math.sqrt(s.n)
+    return s.mean, s.sd, s.mean - half, s.mean + half
 
 
 SMALL = "by less than half of the published"
 
 
 def judge_one(c, d, gain):
-    """One comparison by its differences per seed: verdict, the test, and seeds that would tell an open one."""
+    """One comparison by the differences of its seeds: verdict, the test, and seeds that would tell an open one."""
     mean, spread, low, high = interval(d)
-    margin, n = c.get("margin"), len(d)
+    margin, n = c.get("margin"), d.n
     floor = -margin if c["kind"] == "near" else 0
     if low > floor:
         small = gain and gain > 0 and high < gain / 2
@@ -233,24 +258,21 @@ def compare(results, c):
     if c["kind"] == "right alone":
         from paper_people import differences_alone
 
-        d, name, metric, gain = (
-            differences_alone(results, c),
-            c["file"],
-            "kurtosis" if c["kurtosis"] else "entropy",
-            None,
-        )
+        name, metric, gain = c["file"], "kurtosis" if c["kurtosis"] else "entropy", None
+        before = results.kept.earlier.get((name, c["one"], c["other"], f"{metric} alone"))
+        before, later = later_seeds(before, differences_alone(results, c) or {})
+        d = joined(before, summary(later))
         if not d:
             return None
     else:
         found = pair(results, c["file"], c["one"], c["other"], c["measure"])
         if not found:
             return None
-        a, b, _, name = found
+        d, name = found
         metric = c["measure"].partition(".")[2]
-        d = [(-1 if metric in LOWER else 1) * (x - y) for x, y in zip(a, b)]
         gain = published(results, name, c) if c["kind"] == "beats" else None
     verdict, test, need = judge_one(c, d, gain)
-    if len(d) < ENOUGH:
+    if d.n < ENOUGH:
         verdict, test, need = "open", "too few seeds", None
     scale = 100 if metric in PERCENT else 1
     mean, _, low, high = (x * scale for x in interval(d))
@@ -259,7 +281,7 @@ def compare(results, c):
         "verdict": verdict,
         "test": test,
         "need": need,
-        "n": len(d),
+        "n": d.n,
         "one": c["one"],
         "other": c["other"],
         "metric": metric,
@@ -273,9 +295,13 @@ def compare_labels(results, c):
         results.measure(c["file"], c["one"], c["measure"]),
         [results.measure(c["file"], o, c["measure"]) for o in c["other"]],
     )
-    if not one or None in others:
+    before = results.kept.earlier.get((c["file"], c["one"], "best view", c["measure"]))
+    if one and None not in others:
+        d = (one["mean"] - max(o["mean"] for o in others)) * 100
+    elif before:
+        d = before.mean * 100
+    else:
         return None
-    d = (one["mean"] - max(o["mean"] for o in others)) * 100
     return {
         "verdict": "holds" if d >= 0 else "fails",
         "test": "",
@@ -462,7 +488,7 @@ def table_of(paper, rows):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("stores")
+    parser.add_argument("stores", nargs="?")
     parser.add_argument("--dissent", default=str(ROOT / "build/dissent"))
     parser.add_argument("--data")
     parser.add_argument("--write")

@@ -1,20 +1,29 @@
 #!/usr/bin/env python3
 """Numbers of runs that stay with the project, in experiments/runs: stores, with their predictions and curves, do not.
 
-    tools/kept_runs.py STORES        takes in the runs of STORES/NAME.results for experiments/NAME.yaml
+    tools/kept_runs.py STORES             takes in the runs of STORES/NAME.results for experiments/NAME.yaml, if these
+                                          want a GPU (size: large)
+    tools/kept_runs.py --restore STORES   makes STORES/NAME.results of what is kept, without predictions and curves:
+                                          `dissent experiment table` and `report` read it
 
 NAME.tsv has a line per run: cell, seed, fold and what was measured. earlier.tsv has what is left of runs that were made
-before single runs were kept, as docs/results.md had it: of a cell the number of its seeds (the first ones: 0, 1, ...),
-their mean and standard deviation; of a comparison ("against", paired by seed) by how much the cell is better and the
-ends of the 95 % interval. Later seeds are joined to these: mean and spread of two groups give those of both.
+before single runs were kept: of a cell the number of its seeds (the first ones: 0, 1, ...), their mean and standard
+deviation; of a comparison ("against", paired by seed) by how much the cell is better and the ends of the 95 % interval.
+Later seeds are joined to these: mean and spread of two groups give those of both. experiments/runs/README.md says where
+the numbers come from. --restore asks the tool for the runs of a file (DISSENT, else build/dissent), which wants its data
+and its encoder.
 """
 
 import collections
 import csv
+import functools
+import json
 import math
+import os
 import pathlib
 import re
 import sqlite3
+import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -45,8 +54,8 @@ def joined(before, later):
 
 
 def later_seeds(before, by_seed):
-    """Values of seeds that are not among those of `before`, or of all, and no `before`, where they are more."""
-    if not before or len(by_seed) >= before.n:
+    """`before` and the values of seeds that are not among its own; without it where all of these were run again."""
+    if not before or all(seed in by_seed for seed in range(before.n)):
         return None, list(by_seed.values())
     return before, [x for seed, x in by_seed.items() if seed >= before.n]
 
@@ -69,8 +78,8 @@ class Kept:
     def runs(self, file):
         """Cell: measure: seed: value, the mean over folds; seeds that lack folds are left out. Empty: none are kept."""
         if file not in self.files:
-            path, found = FOLDER / f"{file}.tsv", {}
-            for r in csv.DictReader(path.open(newline=""), delimiter="\t") if path.exists() else ():
+            found = {}
+            for r in rows_of(file):
                 for measure, x in r.items():
                     if "." in measure and x:
                         seeds = found.setdefault(r["cell"], {}).setdefault(measure, {})
@@ -81,6 +90,9 @@ class Kept:
                     cell[measure] = {s: sum(x) / folds for s, x in sorted(seeds.items()) if len(x) == folds}
             self.files[file] = found
         return self.files[file]
+
+    def n_runs(self, file):
+        return len(rows_of(file))
 
     def completed(self, file, table):
         """The cells of `experiment table`, or where there is no store those that are kept, with earlier seeds."""
@@ -109,14 +121,48 @@ def measured(measure, s, by_seed):
     return {"set": name, "metric": metric, "seeds": s.n, "mean": s.mean, "sd": s.sd, "values": list(by_seed.values())}
 
 
-# ---- taking runs in ----
+# ---- taking runs in, and giving them out ----
+
+
+def rows_of(file):
+    path = FOLDER / f"{file}.tsv"
+    if not path.exists():
+        return []
+    with path.open(newline="") as f:
+        return list(csv.DictReader(f, delimiter="\t"))
+
+
+@functools.lru_cache
+def gold_of(store, truth):
+    """Which items of a set have gold labels, and which of them these call yes, the last class."""
+    import numpy
+
+    read = lambda end: (store / f"truth/{truth}.{end}.txt").read_text().splitlines()
+    with open(store / f"truth/{truth}.gold.csv", newline="") as f:
+        gold = {r["task"]: r["label"] for r in csv.DictReader(f)}
+    yes = read("classes")[-1]
+    return numpy.array([t in gold for t in read("tasks")]), numpy.array([gold.get(t) == yes for t in read("tasks")])
+
+
+def area_of(store, path, truth):
+    """Area under the ROC curve of predictions of two classes; None: there are more classes."""
+    import numpy
+    from scipy import stats
+
+    p = numpy.load(store / path)
+    if p.shape[1] != 2:
+        return None
+    known, yes = gold_of(store, truth)
+    p, yes = p[known, 1], yes[known]
+    ranks = stats.rankdata(p)
+    return float((ranks[yes].sum() - yes.sum() * (yes.sum() + 1) / 2) / (yes.sum() * (~yes).sum()))
 
 
 def keep(file, store):
     """Adds the runs of a store to NAME.tsv; one that is there already is replaced."""
     path = FOLDER / f"{file}.tsv"
     rows, columns = {}, []
-    for r in csv.DictReader(path.open(newline=""), delimiter="\t") if path.exists() else ():
+    for r in rows_of(file):
         columns = [m for m in r if "." in m]
         rows[r["cell"], int(r["seed"]), int(r["fold"])] = r
     db = sqlite3.connect(f"file:{store}/results.sqlite?mode=ro", uri=True)
@@ -126,6 +172,13 @@ def keep(file, store):
         columns += [f"{name}.{metric}"] if f"{name}.{metric}" not in columns else []
         row = rows.setdefault((cell, seed, fold), {"cell": cell, "seed": seed, "fold": fold})
         row[f"{name}.{metric}"] = repr(value)
+    asked = """select cell, seed, fold, set_name, path, truth, best_epoch from runs join sets using(key)
+               where state = 'done' and experiment = ? and path is not null"""
+    for cell, seed, fold, name, predictions, truth, epoch in db.execute(asked, (file,)):
+        area = area_of(store, predictions, truth)
+        if area is not None:  # how well it ranks, and whether one of the first two epochs was kept
+            columns += [c for c in (f"{name}.area", f"{name}.early") if c not in columns]
+            rows[cell, seed, fold].update({f"{name}.area": repr(area), f"{name}.early": int(epoch < 2)})
     with path.open("w", newline="") as f:
         out = csv.DictWriter(f, ["cell", "seed", "fold", *columns], delimiter="\t", lineterminator="\n", restval="")
         out.writeheader()
@@ -133,12 +186,60 @@ def keep(file, store):
     print(f"{path.relative_to(ROOT)}: {len(rows)} runs")
 
 
+TABLES = """  -- src/experiment/store/store_open.c
+    pragma application_id = 1147753331;
+    pragma user_version = 1;
+    create table runs(key text primary key, experiment text, cell text, data text, settings text, fold integer,
+                      seed integer, state text not null, owner text, message text, version text, finished text,
+                      seconds real, best_epoch integer, parameters integer, examples integer) without rowid;
+    create table measures(key text, set_name text, metric text, value real, primary key(key, set_name, metric))
+                      without rowid;
+    create table epochs(key text, epoch integer, loss real, rate real, dev real, dev_cross_entropy real,
+                      primary key(key, epoch)) without rowid;
+    create table sets(key text, set_name text, path text, truth text, primary key(key, set_name)) without rowid;
+"""
+
+
+def restore(file, store):
+    """A store with the kept runs under the keys that the tool has for them now."""
+    tool = os.environ.get("DISSENT", str(ROOT / "build/dissent"))
+    line = [tool, "experiment", "status", str(ROOT / f"experiments/{file}.yaml"), "--store", str(store)]
+    done = subprocess.run([*line, "--device", "cuda", "--json", "-"], capture_output=True, text=True)
+    if done.returncode:
+        sys.exit(done.stderr)
+    keys = {(r["cell"], r["seed"], r["fold"]): r for r in json.loads(done.stdout)["runs"]}
+    store.mkdir(parents=True)
+    db = sqlite3.connect(store / "results.sqlite")
+    db.executescript(TABLES)
+    for row in rows_of(file):
+        run = keys.get((row["cell"], int(row["seed"]), int(row["fold"])))
+        if run:
+            named = (run["key"], file, run["cell"], run["data"], run["fold"], run["seed"])
+            db.execute(
+                "insert into runs(key, experiment, cell, data, fold, seed, state) values(?, ?, ?, ?, ?, ?, 'done')", named
+            )
+            found = [(run["key"], *m.split(".", 1), float(x) if x else None) for m, x in row.items() if "." in m]
+            db.executemany("insert into measures values(?, ?, ?, ?)", found)
+    db.commit()
+
+
 def main():
-    if len(sys.argv) != 2 or sys.argv[1].startswith("-"):
-        sys.exit(re.search(r"(?m)^ +(tools/.*)$", __doc__)[1])
+    words = sys.argv[1:]
+    if len(words) not in (1, 2) or words[-1].startswith("-") or words[:-1] not in ([], ["--restore"]):
+        sys.exit("usage:" + "".join(re.findall(r"(?m)^ +tools/.*\n", __doc__)))
+    stores = pathlib.Path(words[-1])
+    if len(words) == 2:
+        stores.mkdir(parents=True, exist_ok=True)
+        for kept in sorted(FOLDER.glob("*.tsv")):
+            store = stores / f"{kept.stem}.results"
+            if kept.stem != "earlier" and not store.exists():
+                restore(kept.stem, store)
+                print(store)
+        return
     FOLDER.mkdir(exist_ok=True)
-    for store in sorted(pathlib.Path(sys.argv[1]).glob("*.results")):
-        if (ROOT / f"experiments/{store.stem}.yaml").exists():
+    for store in sorted(stores.glob("*.results")):
+        yaml = ROOT / f"experiments/{store.stem}.yaml"
+        if yaml.exists() and re.search(r"(?m)^size: large", yaml.read_text()):  # two cores repeat the others
             keep(store.stem, store)
 
 

@@ -25,7 +25,7 @@ def plain(x, digits):
 
 def opened(results, file):
     """The store of an experiment; None: not there."""
-    store = pathlib.Path(results.options.stores) / f"{file}.results"
+    store = results.store(file)
     if not (store / "results.sqlite").exists():
         return None, None
     return store, sqlite3.connect(f"file:{store}/results.sqlite?mode=ro", uri=True)
@@ -334,7 +334,7 @@ def reference(results, _):
         here = [results.measure(file, cell, f"snli.{m}") for m in metrics]
         if None in here:
             continue
-        within += [abs(h["mean"] - t) / h["sd"] for h, t in zip(here, there)]
+        within += [abs(h["mean"] - t) / h["sd"] for h, t in zip(here, there) if h["sd"]]  # the spread may be lost
         for m, h, t in zip(metrics, here, there):
             differences[m].append(h["mean"] - t)
         said = lambda x: f"{100 * x[0]:.1f} / {100 * x[1]:.1f} / {plain(x[2], 3)}"
@@ -343,8 +343,8 @@ def reference(results, _):
         return None
     n, mean = len(within), {m: sum(d) / len(d) for m, d in differences.items()}
     told = (
-        f"Of {n} figures {sum(w <= 1 for w in within)} lie within one standard deviation over our seeds of the "
-        f"reference run, all within {max(within):.1f}; "
+        f"Of {n} figures whose spread is known {sum(w <= 1 for w in within)} lie within one standard deviation over our "
+        f"seeds of the reference run, all within {max(within):.1f}; "
         f"on average accuracy is {signed(100 * mean['accuracy'], 1)} points, "
         f"macro-F1 {signed(100 * mean['macro_f1'], 1)} points "
         f"and calibrated log-likelihood {signed(mean['calibrated_log_likelihood'], 3)} here."

@@ -75,22 +75,22 @@ def four_cells(found, one, two, kurtosis):
 
 
 def differences_alone(results, c):
-    """Of each seed, how much more people agree where only `one` (two heads) is right than where only `other` is."""
-    store = pathlib.Path(results.options.stores) / f"{c['file']}.results"
+    """Seed: how much more people agree where only `one` (two heads) is right than where only `other` is."""
+    store = results.store(c["file"])
     if not store.exists():
         return None
     found = predictions(store)
     seeds = sorted({seed for cell, _, seed in found if cell == c["one"]})
-    made = [
-        right_or_wrong({k: v for k, v in found.items() if k[2] == seed}, c["other"], c["one"], c["kurtosis"])
+    made = {
+        seed: right_or_wrong({k: v for k, v in found.items() if k[2] == seed}, c["other"], c["one"], c["kurtosis"])
         for seed in seeds
-    ]
-    return [(1 if c["kurtosis"] else -1) * (m[1].mean() - m[2].mean()) for m in made if m]
+    }
+    return {seed: (1 if c["kurtosis"] else -1) * (m[1].mean() - m[2].mean()) for seed, m in made.items() if m}
 
 
 def who_is_right(results, key):
     file, published = CELLS[key]
-    store = pathlib.Path(results.options.stores) / f"{file}.results"
+    store = results.store(file)
     if not store.exists():
         return None
     found = predictions(store)
@@ -125,7 +125,7 @@ def distances(store, data):
 
 def near_and_far(results, _):
     file = "beyond-views"
-    store = pathlib.Path(results.options.stores) / f"{file}.results"
+    store = results.store(file)
     if not store.exists():
         return None
     names = {b: a for a, b in VIEWS[:4]}
@@ -166,7 +166,7 @@ INVERSE = [
 
 
 def late_runs(results, _):
-    store = pathlib.Path(results.options.stores) / "why-inverse-kl.results"
+    store = results.store("why-inverse-kl")
     if not store.exists():
         return None
     db = sqlite3.connect(f"file:{store}/results.sqlite?mode=ro", uri=True)
@@ -282,7 +282,7 @@ def disputed(results, key):
     import numpy
 
     file, rows = DISPUTED[key]
-    store = pathlib.Path(results.options.stores) / f"{file}.results"
+    store = results.store(file)
     if not store.exists():
         return None
     db = sqlite3.connect(f"file:{store}/results.sqlite?mode=ro", uri=True)

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """The tables of docs/results.md that hold published rows against ours, from stores of results.
 
-    tools/paper_tables.py STORES [--dissent build/dissent] [--data FOLDER] [--write docs/results.md]
-                                 [--figures docs/figures]
+    tools/paper_tables.py [STORES] [--dissent build/dissent] [--data FOLDER] [--write docs/results.md]
+                                   [--figures docs/figures]
 
 STORES has NAME.results for experiments/NAME.yaml, as tools/claims.py reads them. Each table of TABLES stands between
-<!-- table KEY --> and <!-- /table --> of the document, or is printed. Means over seeds (of each the mean over its
+<!-- table KEY --> and <!-- /table --> of the document, or is printed. A table, or a row of those that have one per
+experiment, stays as it is where neither a store nor experiments/runs has anything of it. Means over seeds (of each the mean over its
 folds), accuracies and F1 in percent, stars as `dissent experiment table` has them; a condition of which a seed lacks
 folds is left empty. Other tables come from tools/paper_more.py, paper_people.py, paper_why.py and paper_index.py.
 --figures draws anew those figures that docs/results.md shows.
@@ -35,7 +36,7 @@ def from_published(results, file, cell, measures, published):
         found = results.measure(file, cell, m)
         scale = 100 if m.partition(".")[2] in PERCENT else 1
         shown.append(signed(found["mean"] * scale - float(text), 2) if found else "-")
-    return " / ".join(shown)
+    return " / ".join(shown) if set(shown) != {"-"} else ""
 
 
 def column(results, rows, spec):
@@ -74,6 +75,11 @@ def table(results, key):
     return "\n".join(re.sub(r"(?<=\|) {2,}(?=\|)", " ", line) for line in lines)
 
 
+def columns(text):
+    """Of a table in Markdown."""
+    return max((line.count("|") for line in text.split("\n") if line.startswith("|")), default=0)
+
+
 OTHERS = {**MORE, **PEOPLE, **WHY, **INDEXES}
 
 
@@ -100,7 +106,7 @@ def draw(results, folder):
         only = next((o for f, part, o in ONLY if f == file and part in name), None)
         by_file.setdefault((file, only), []).append(name)
     for (file, only), names in by_file.items():
-        store = pathlib.Path(results.options.stores) / f"{file}.results"
+        store = results.store(file)
         if not file or not store.exists():
             print(f"no store: {', '.join(names)}")
             continue
@@ -129,8 +135,6 @@ def main():
         for line, said in missing:
             print(f"{options.check}:{line}: {said}")
         sys.exit(1 if missing else 0)
-    if not options.stores:
-        parser.error("STORES or --check DOCUMENT")
     results = Results(options)
     if options.figures:
         draw(results, options.figures)
@@ -141,11 +145,15 @@ def main():
         else "".join(f"<!-- table {k} -->\n<!-- /table -->\n" for k in (*TABLES, *OTHERS))
     )
 
+    results.page = text
+
     def fill(match):
         made = OTHERS.get(match[1], table)(results, match[1])
-        return f"<!-- table {match[1]} -->\n{made}\n<!-- /table -->" if made else match[0]
+        if not made or columns(made) < columns(match[2]):  # something of it is neither in stores nor kept
+            return match[0]
+        return f"<!-- table {match[1]} -->\n{made}\n<!-- /table -->"
 
-    text = re.sub(r"<!-- table (\S+) -->\n.*?<!-- /table -->", fill, text, flags=re.S)
+    text = re.sub(r"<!-- table (\S+) -->\n(.*?)<!-- /table -->", fill, text, flags=re.S)
     if options.write:
         pathlib.Path(options.write).write_text(text)
     else:

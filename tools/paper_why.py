@@ -10,6 +10,7 @@ import math
 
 from claims import interval
 from claims import number as signed
+from kept_runs import area_of
 from paper_more import difference, mean_of, opened, plain
 
 HEADS = [
@@ -260,33 +261,11 @@ LABELS = [
 
 def areas(results, file, cell, where="snli"):
     """Seed: area under the ROC curve of predictions on a set of two classes, and the epoch that was kept."""
-    import numpy
-    from scipy import stats
-
     store, db = opened(results, file)
-    found = {}
     rows = """select seed, path, truth, best_epoch from runs join sets using(key)
               where state = 'done' and experiment = ? and cell = ? and set_name = ?"""
-    for seed, path, truth, epoch in db.execute(rows, (file, cell, where)) if db else ():
-        p, (known, yes) = numpy.load(store / path)[:, 1], gold_of(store, truth)
-        p, yes = p[known], yes[known]
-        ranks = stats.rankdata(p)
-        found[seed] = ((ranks[yes].sum() - yes.sum() * (yes.sum() + 1) / 2) / (yes.sum() * (~yes).sum()), epoch)
-    return found
-
-
-@functools.lru_cache
-def gold_of(store, truth):
-    """Which items have gold labels, and which of them these call yes, the last class."""
-    import csv
-
-    import numpy
-
-    read = lambda end: (store / f"truth/{truth}.{end}.txt").read_text().splitlines()
-    with open(store / f"truth/{truth}.gold.csv", newline="") as f:
-        gold = {r["task"]: r["label"] for r in csv.DictReader(f)}
-    yes = read("classes")[-1]
-    return numpy.array([t in gold for t in read("tasks")]), numpy.array([gold.get(t) == yes for t in read("tasks")])
+    found = db.execute(rows, (file, cell, where)) if db else ()
+    return {seed: (area_of(store, path, truth), epoch) for seed, path, truth, epoch in found}
 
 
 def entropy_of(results, view):
@@ -299,34 +278,37 @@ def entropy_of(results, view):
     return -(p * numpy.log(numpy.where(p > 0, p, 1))).sum(1).mean() / math.log(2)
 
 
-def area_cells(found, base):
-    """Mean area, in percent, with its seeds, and the difference to the first row's."""
+def area_cells(results, file, cell, base, measure):
+    """Mean area, in percent, with its seeds, and the difference to that of `base`."""
+    found = results.measure(file, cell, measure)
     if not found:
         return ["", ""]
-    both = sorted(found.keys() & base.keys())
-    less = "" if found is base or len(both) < 3 else against([found[s][0] for s in both], [base[s][0] for s in both])
-    return [f"{100 * sum(a for a, _ in found.values()) / len(found):.1f} ({len(found)} seeds)", less]
+    less = results.difference(file, cell, base, measure) if cell != base else None
+    told = ""
+    if less and less.n >= 3:
+        mean, _, low, high = (100 * x for x in interval(less))
+        told = f"{signed(mean)} [{signed(low)}, {signed(high)}]"
+    return [f"{100 * found['mean']:.1f} ({found['seeds']} seeds)", told]
 
 
 def why_rte(results, _):
     """How well what is learned from each kind of label ranks pairs of SNLI, the epoch chosen or the last one."""
-    chosen = {cell: areas(results, file, cell) for _, file, cell, _ in LABELS}
-    last = {cell: areas(results, "why-rte", f"last: {cell}") for _, _, cell, _ in LABELS}
-    if not chosen["standard"]:
+    if not results.store("multi-view-labels").exists() or not results.measure(RTE, "standard", "snli.area"):
         return None
-    less, more = "against shares [95 %]", any(last.values())  # with the last epoch, where that has been run
+    less = "against shares [95 %]"
     lines = [
-        f"| labels | mean entropy | area, epoch chosen | {less} | keep epoch 1 or 2 |"
-        + f" area, last epoch | {less} |" * more
+        f"| labels | mean entropy | area, epoch chosen | {less} | keep epoch 1 or 2 | area, last epoch | {less} |",
+        "|---" * 7 + "|",
     ]
-    lines += ["|---" * (7 if more else 5) + "|"]
-    for said, _, cell, doubt in LABELS:
-        if chosen[cell]:
-            entropy = entropy_of(results, cell) if doubt is None else doubt
-            early = f"{sum(e < 2 for _, e in chosen[cell].values())} of {len(chosen[cell])}"
-            shown = [*area_cells(chosen[cell], chosen["standard"]), early]
-            shown += area_cells(last[cell], last["standard"]) if more else []
-            lines.append(f"| {said} | {plain(entropy, 2)} | " + " | ".join(shown) + " |")
+    for said, file, cell, doubt in LABELS:
+        entropy = entropy_of(results, cell) if doubt is None else doubt
+        early = results.measure(file, cell, "snli.early")
+        shown = [
+            *area_cells(results, file, cell, "standard", "snli.area"),
+            f"{early['mean'] * early['seeds']:.0f} of {early['seeds']}" if early else "",
+            *area_cells(results, "why-rte", f"last: {cell}", "last: standard", "snli.area"),
+        ]
+        lines.append(f"| {said} | {plain(entropy, 2)} | " + " | ".join(shown) + " |")
     return "\n".join(lines)
 
 
@@ -356,14 +338,12 @@ COMMENTS = [
 
 def why_toxicity(results, _):
     """How often labels of comments are right, and how well what is learned from them ranks the comments of the test."""
-    file, found = "large-multi-view-toxicity", {}
+    if not results.store("multi-view-labels").exists():
+        return None
     lines = ["| labels | right, percent | area under the curve | against the majority [95 %] |", "|---|---|---|---|"]
     for said, cell, view in COMMENTS:
-        found[cell] = areas(results, file, cell, "test")
-        if len(found[cell]) < 3:
-            return None
         right = results.measure("multi-view-labels", f"toxicity: {view}", "test.accuracy")["mean"] if view else 1
-        shown = [f"{100 * right:.1f}", *area_cells(found[cell], found["silver"])]
+        shown = [f"{100 * right:.1f}", *area_cells(results, "large-multi-view-toxicity", cell, "silver", "test.area")]
         lines.append(f"| {said} | " + " | ".join(shown) + " |")
     return "\n".join(lines)
 
