@@ -118,7 +118,8 @@ static size_t n_side_by_side(const train_job *job)
     return wanted < n ? wanted : n;
 }
 
-/* After a training found the memory used up: waits for another one to end. 0: there is no other; 1: all others wait. */
+/* After a training found the memory used up: waits for another one to end. 0: there is no other, or one has failed, and
+ * with it all; 1: all others wait. */
 static int wait_for_room(train_job *job)
 {
     pthread_mutex_lock(&job->mutex);
@@ -127,8 +128,9 @@ static int wait_for_room(train_job *job)
     job->waiting++;
     while (others > 1 && job->ended == ended && job->status == DIS_OK) pthread_cond_wait(&job->changed, &job->mutex);
     if (job->ended == ended) job->waiting--;
+    const bool over = job->status != DIS_OK;
     pthread_mutex_unlock(&job->mutex);
-    return others;
+    return over ? 0 : others;
 }
 
 /* With --jobs auto, what does not fit beside the others is tried again when one of them has ended, and once alone. */
