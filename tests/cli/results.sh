@@ -1,5 +1,6 @@
 #!/bin/sh
 # docs/results.md: figures in its text are those of its tables, links lead somewhere, pictures are there; and the check finds wrong ones.
+# Its claims are what experiments/runs says, and seeds of two groups are joined as if they were one.
 set -eu
 source=${DISSENT_SOURCE:-$(cd "$(dirname "$0")/../.." && pwd)}
 cd "$source"
@@ -36,6 +37,26 @@ if len(named) < 0.9 * len(places):
     bad.append(f"of {len(places)} changed numbers {len(named)} are named")
     print(bad[-1])
 sys.exit(1 if bad else 0)
+P
+cp docs/results.md "$work/claims.md"
+python3 tools/claims.py --write "$work/claims.md"
+cmp docs/results.md "$work/claims.md" || { diff docs/results.md "$work/claims.md" | head -20; failed=1; }
+python3 - <<'P' || failed=1
+import random, sys
+sys.path.insert(0, "tools")
+from kept_runs import Kept, Summary, joined, later_seeds, summary
+random.seed(1)
+for n in (2, 3, 7, 20):
+    for cut in range(n + 1):
+        x = [random.gauss(5, 2) for _ in range(n)]
+        whole, both = summary(x), joined(summary(x[:cut]), summary(x[cut:]))
+        assert both.n == n and abs(both.mean - whole.mean) < 1e-12 and abs(both.sd - whole.sd) < 1e-12, (n, cut)
+assert joined(Summary(5, 1.0), summary([2.0, 2.0])) == Summary(7, 9 / 7)  # a spread that is not known stays so
+assert later_seeds(Summary(2, 0.5), {0: 1.0, 3: 4.0}) == (Summary(2, 0.5), [4.0])
+assert later_seeds(Summary(2, 0.5), {0: 1.0, 1: 2.0, 3: 4.0}) == (None, [1.0, 2.0, 4.0])
+kept = Kept(lambda n, half: half)
+seeds = kept.runs("large-multi-view-toxicity")["gold"]["test.macro_f1"]
+assert list(seeds) == list(range(20)), list(seeds)
 P
 if check "$work/wrong.md" >"$work/said"; then echo "a wrong figure passes"; failed=1; fi
 for wrong in "12.34" "1.6 (.3 to 9.9)"; do
