@@ -57,6 +57,8 @@ typedef struct {
     size_t room;
     char *id; /* prefix and id */
     size_t id_room;
+    uint64_t *line; /* (workers.n) 0: not told, as in a JSON array */
+    size_t line_room;
 } loader;
 
 static void loader_free(loader *l)
@@ -66,12 +68,15 @@ static void loader_free(loader *l)
     dis__name_list_free(&l->texts);
     dis__free(l->at);
     dis__free(l->id);
+    dis__free(l->line);
 }
 
-static dis_status put_worker(loader *l, const char *text, size_t n)
+static dis_status put_worker(loader *l, uint64_t line, const char *text, size_t n)
 {
     const size_t before = l->o->table_prefix ? strlen(l->o->table_prefix) : 0;
     DIS_TRY(dis__reserve(&l->id, &l->id_room, 0, dis__size(1, before, n + 1), 1));
+    DIS_TRY(dis__reserve(&l->line, &l->line_room, l->workers.n, l->workers.n + 1, sizeof *l->line));
+    l->line[l->workers.n] = line;
     if (before) memcpy(l->id, l->o->table_prefix, before);
     if (n) memcpy(l->id + before, text, n);
     return dis__name_list_add(&l->workers, l->id, before + n);
@@ -152,7 +157,7 @@ static dis_status read_rows(loader *l, dis__records *r, const char **names, size
         DIS_TRY(dis__records_next(r, &more));
         if (!more) return DIS_OK;
         DIS_TRY(check_worker(r, id, &r->cell[id]));
-        DIS_TRY(put_worker(l, r->cell[id].text, r->cell[id].n));
+        DIS_TRY(put_worker(l, dis__records_line(r), r->cell[id].text, r->cell[id].n));
         for (size_t c = 0; c < n; c++)
             if (c != id) DIS_TRY(put_cell(l, c, r->cell[c].text, r->cell[c].n));
     }
@@ -196,7 +201,7 @@ static dis_status take_object(loader *l, const dis__json *json, const dis__json_
     return DIS_OK;
 }
 
-static dis_status take_record(loader *l, const dis__json *json, const dis__json_value *object)
+static dis_status take_record(loader *l, const dis__json *json, uint64_t line, const dis__json_value *object)
 {
     const dis__json_value *id = NULL;
     if (object->kind != DIS_JSON_OBJECT) return dis__json_fail(json, object, "a worker must be an object");
@@ -215,7 +220,7 @@ static dis_status take_record(loader *l, const dis__json *json, const dis__json_
         return dis__json_fail(json, id, "the id of a worker must be a text or a number");
     if (id->length == 0 || id->length > DIS_MAX_ID)
         return dis__json_fail(json, id, "a worker id of %u bytes; from 1 to %u are possible", id->length, DIS_MAX_ID);
-    DIS_TRY(put_worker(l, id->text, id->length));
+    DIS_TRY(put_worker(l, line, id->text, id->length));
     return take_object(l, json, object, id);
 }
 
@@ -228,7 +233,7 @@ static dis_status take_by_worker(loader *l, const dis__json *json, const dis__js
             return dis__json_fail(json, v, "what is said of worker \"%.*s\" must be an object",
                                   (int)(key->length > 100 ? 100 : key->length), key->text);
         if (key->length == 0) return dis__json_fail(json, key, "an empty worker id; every worker needs one");
-        DIS_TRY(put_worker(l, key->text, key->length));
+        DIS_TRY(put_worker(l, 0, key->text, key->length));
         DIS_TRY(take_object(l, json, v, NULL));
         key = v + v->skip;
     }
@@ -238,7 +243,7 @@ static dis_status take_by_worker(loader *l, const dis__json *json, const dis__js
 static dis_status take_list(loader *l, const dis__json *json, const dis__json_value *root)
 {
     const dis__json_value *v = root + 1;
-    for (uint32_t e = 0; e < root->n; e++, v += v->skip) DIS_TRY(take_record(l, json, v));
+    for (uint32_t e = 0; e < root->n; e++, v += v->skip) DIS_TRY(take_record(l, json, 0, v));
     return DIS_OK;
 }
 
@@ -263,7 +268,7 @@ static dis_status read_lines(loader *l, const dis__input *in, dis__json *json)
                                     .offset = (uint64_t)(line - in->bytes)};
         const dis__json_value *root;
         DIS_TRY(dis__json_parse(json, line, (size_t)(stop - line), &at, &root));
-        DIS_TRY(take_record(l, json, root));
+        DIS_TRY(take_record(l, json, number, root));
         line = lf ? lf + 1 : end;
     }
     return DIS_OK;
@@ -311,6 +316,17 @@ static dis_status lay_out(loader *l, dis_worker_table *t)
     return status;
 }
 
+static dis_status comes_twice(const loader *l, const dis_names *workers, size_t second)
+{
+    const char *name = dis_names_get(workers, second, NULL);
+    size_t first = 0;
+    while (strcmp(dis_names_get(workers, first, NULL), name) != 0) first++;
+    if (!l->line[second])
+        return dis__fail_at(DIS_EDATA, l->path, 0, 0, "worker \"%.200s\" comes twice; keep one", name);
+    return dis__fail_at(DIS_EDATA, l->path, l->line[second], 0, "worker \"%.200s\" is in line %llu, too; keep one row",
+                        name, (unsigned long long)l->line[first]);
+}
+
 static dis_status finish(loader *l, dis_worker_table *t)
 {
     size_t twice = SIZE_MAX;
@@ -318,10 +334,7 @@ static dis_status finish(loader *l, dis_worker_table *t)
     DIS_TRY(dis__name_list_finish(&l->workers, &t->workers));
     DIS_TRY(dis__name_list_finish(&l->columns, &t->columns));
     DIS_TRY(dis__names_twice(t->workers, &twice));
-    if (twice != SIZE_MAX)
-        return dis__fail_at(DIS_EDATA, l->path, 0, 0, "worker \"%.200s\" comes twice; keep one row",
-                            dis_names_get(t->workers, twice, NULL));
-    return lay_out(l, t);
+    return twice == SIZE_MAX ? lay_out(l, t) : comes_twice(l, t->workers, twice);
 }
 
 dis_status dis_worker_table_read(dis_context *ctx, const char *path, const dis_worker_table_options *options,

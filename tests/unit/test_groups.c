@@ -511,7 +511,9 @@ static void test_refused(void **state)
         const char *name, *text, *says;
     } cases[] = {
         {"a.csv", "worker,sex\n,f\n", "a.csv:2:1: an empty worker id"},
-        {"b.csv", "worker,sex\n1,f\n1,m\n", "worker \"1\" comes twice"},
+        {"b.csv", "worker,sex\n1,f\n2,f\n1,m\n", "b.csv:4: worker \"1\" is in line 2, too; keep one row"},
+        {"k.jsonl", "{\"id\": 7}\n{\"id\": 7}\n", "k.jsonl:2: worker \"7\" is in line 1, too; keep one row"},
+        {"l.json", "[{\"id\": 7}, {\"id\": 7}]", "worker \"7\" comes twice; keep one"},
         {"c.csv", "who,sex\n1,f\n", "no column \"worker\" with the ids of workers; there are: who, sex"},
         {"d.json", "{\"1\": {\"sex\": \"f\",}}", "d.json:1:19: a key is missing; is there a comma too many?"},
         {"e.json", "{\"1\": {\"age\": NaN}}", "e.json:1:15: JSON has no NaN or Infinity; write null"},
