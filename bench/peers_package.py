@@ -49,7 +49,7 @@ def peer(name, iterations):
 
 def overhead(votes, iterations, repeats):
     from dissent import _core
-    from dissent._votes import make_column
+    from dissent._columns import make_column
 
     columns = [make_column(votes[c])[0] for c in ("task", "worker", "label")]
     spec = f"dawid-skene:smoothing=0,iterations={iterations},tolerance=0,floor=1e-10"
