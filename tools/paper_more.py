@@ -344,7 +344,7 @@ def reference(results, _):
     n, mean = len(within), {m: sum(d) / len(d) for m, d in differences.items()}
     told = (
         f"Of {n} figures whose spread is known {sum(w <= 1 for w in within)} lie within one standard deviation over our "
-        f"seeds of the reference run, all within {max(within):.1f}; "
+        f"seeds of the reference run, all within {plain(max(within), 1)}; "
         f"on average accuracy is {signed(100 * mean['accuracy'], 1)} points, "
         f"macro-F1 {signed(100 * mean['macro_f1'], 1)} points "
         f"and calibrated log-likelihood {signed(mean['calibrated_log_likelihood'], 3)} here."
