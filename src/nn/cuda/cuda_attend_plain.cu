@@ -176,7 +176,8 @@ __global__ void __launch_bounds__(WARPS * 32) attend_dkv_kernel(const __grid_con
 
 static cudaError_t too_wide(dis__cuda_session *s)
 {
-    return dis__cuda_beyond(s, "attention", CHANNELS * 32, "channels per head, or with biases over rows as long as these");
+    return dis__cuda_beyond(s, "attention", CHANNELS * 32,
+                            "channels per head, or with biases over rows as long as these");
 }
 
 cudaError_t dis__cuda_attend_plain(dis__cuda_session *s, const attend_call *c)

@@ -196,7 +196,8 @@ template <class T> static cudaError_t attention_grad_of(dis__cuda_session *s, co
     size_t warps = WARPS;
     while (warps > 1 && (1 + 2 * warps) * a->n_times * sizeof(float) > s->shared) warps /= 2;
     const size_t bytes = (1 + 2 * warps) * a->n_times * sizeof(float);
-    if (bytes > s->shared) return dis__cuda_beyond(s, "attention", s->shared / (3 * sizeof(float)), "places, in training");
+    if (bytes > s->shared)
+        return dis__cuda_beyond(s, "attention", s->shared / (3 * sizeof(float)), "places, in training");
     const cudaError_t error = allow_shared(s, (const void *)attention_grad_kernel<T>, bytes);
     if (error != cudaSuccess) return error;
     attention_grad_kernel<T>

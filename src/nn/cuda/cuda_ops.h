@@ -79,7 +79,7 @@ typedef struct dis__cuda_session {
 DIS_OPS(DIS_CUDA_DECLARE)
 #undef DIS_CUDA_DECLARE
 
-/* What the device does not have, `what` of more than `most` `of`, is kept for the message; the error that stands for it. */
+/* What the device does not have, `what` of more than `most` `of`, is kept for the message; the error for it. */
 cudaError_t dis__cuda_beyond(dis__cuda_session *s, const char *what, size_t most, const char *of);
 /* While a net is planned: bytes of scratch memory that an operation will need. */
 void dis__cuda_want(dis__cuda_session *s, size_t bytes);
