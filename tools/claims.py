@@ -3,10 +3,11 @@
 
 usage: tools/claims.py [STORES] [--dissent TOOL] [--data FOLDER] [--write docs/results.md]
 
-STORES is a folder with NAME.results for experiments/NAME.yaml; what is not there comes from experiments/runs
-(kept_runs.py), where seeds that were run earlier are joined to later ones. Tables that `dissent experiment table` makes
-of stores are kept in STORES/tables until a store or its file changes. A claim is one or several comparisons. Of each, the difference of two conditions (in the direction that is claimed to be better) has a
-95 % interval by Student's t over seeds, paired by seed.
+STORES is a folder with NAME.results for experiments/NAME.yaml; where there is none, or one of fewer runs, results come
+from experiments/runs (kept_runs.py), where seeds that were run earlier are joined to later ones. Tables that `dissent
+experiment table` makes of stores are kept in STORES/tables until a store or its file changes. A claim is one or several
+comparisons. Of each, the difference of two conditions (in the direction that is claimed to be better) has a 95 %
+interval by Student's t over seeds, paired by seed.
   beats   holds where the interval lies above 0 (and it is said where it lies below half of the published difference);
           fails where it lies below 0, or has 0 within and lies below half of the published difference
   near    holds where the interval lies above -margin, fails where it lies below
@@ -113,17 +114,16 @@ class Results:
         return None
 
     def read(self, file, filters=()):
-        """The cells of `experiment table`, by name, with seeds that are kept alone; None: nothing of it."""
+        """The cells of `experiment table`, by name, or what is kept of them; None: nothing of it."""
         store, yaml = self.store(file), ROOT / f"experiments/{file}.yaml"
         if not self.in_store(file):
-            return self.kept.completed(file, None)
+            return self.kept.table(file)
         kept = (
             pathlib.Path(self.options.stores) / "tables" / f"{file}{'.'.join(filters)}.json"
         )  # the bootstrap takes its time
         if not kept.exists() or kept.stat().st_mtime < max(f.stat().st_mtime for f in (yaml, store / "results.sqlite")):
             self.make(file, store, filters, kept)
-        table = {c["name"]: c for c in json.loads(kept.read_text())["cells"]}
-        return table if filters else self.kept.completed(file, table)
+        return {c["name"]: c for c in json.loads(kept.read_text())["cells"]}
 
     def make(self, file, store, filters, kept):
         done = self.run(file, store, ["table"], ["--json", "-", "-q", *filters])

@@ -94,24 +94,19 @@ class Kept:
     def n_runs(self, file):
         return len(rows_of(file))
 
-    def completed(self, file, table):
-        """The cells of `experiment table`, or where there is no store those that are kept, with earlier seeds."""
-        if table is None:
-            table = {
-                cell: {"measures": [measured(m, summary(list(s.values())), s) for m, s in by.items()], "runs": 0}
-                for cell, by in self.runs(file).items()
-            }
-        for (name, cell, against, measure), before in self.earlier.items():
+    def table(self, file):
+        """Cells as `experiment table` says them, later seeds joined to earlier ones; None: nothing is kept."""
+        found = {cell: dict(by) for cell, by in self.runs(file).items()}
+        for name, cell, against, measure in self.earlier:
             if name == file and not against:
-                found = table.setdefault(cell, {"measures": [], "runs": 0})["measures"]
-                at = next((m for m in found if f"{m['set']}.{m['metric']}" == measure and m["seeds"]), None)
-                by_seed = self.runs(file).get(cell, {}).get(measure, {})
-                before, later = later_seeds(before, by_seed)
-                if before:  # else the later ones are all there is
-                    found[:] = [m for m in found if m is not at]
-                    found.append(measured(measure, joined(before, summary(later)), by_seed))
-        for c in table.values():
-            c["done"] = max((m["seeds"] for m in c["measures"]), default=0) if c["runs"] == 0 else c["done"]
+                found.setdefault(cell, {}).setdefault(measure, {})
+        table = {}
+        for cell, measures in found.items():
+            told = []
+            for measure, by_seed in measures.items():
+                before, later = later_seeds(self.earlier.get((file, cell, "", measure)), by_seed)
+                told.append(measured(measure, joined(before, summary(later)), by_seed))
+            table[cell] = {"measures": told, "runs": 0, "done": max(m["seeds"] for m in told)}
         return table or None
 
 
