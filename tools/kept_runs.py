@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Numbers of runs that stay with the project, in experiments/runs: stores, with their predictions and curves, do not.
 
-    tools/kept_runs.py STORES             takes in the runs of STORES/NAME.results for experiments/NAME.yaml, if these
-                                          want a GPU (size: large)
+    tools/kept_runs.py STORES             takes in the runs of STORES/*.results, those of experiments that want a GPU
+                                          (size: large)
     tools/kept_runs.py --restore STORES   makes STORES/NAME.results of what is kept, without predictions and curves:
                                           `dissent experiment table` and `report` read it
 
@@ -233,9 +233,11 @@ def main():
         return
     FOLDER.mkdir(exist_ok=True)
     for store in sorted(stores.glob("*.results")):
-        yaml = ROOT / f"experiments/{store.stem}.yaml"
-        if yaml.exists() and re.search(r"(?m)^size: large", yaml.read_text()):  # two cores repeat the others
-            keep(store.stem, store)
+        db = sqlite3.connect(f"file:{store}/results.sqlite?mode=ro", uri=True)
+        for (file,) in db.execute("select distinct experiment from runs where state = 'done' order by experiment"):
+            yaml = ROOT / f"experiments/{file}.yaml"
+            if yaml.exists() and re.search(r"(?m)^size: large", yaml.read_text()):  # two cores repeat the others
+                keep(file, store)
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@
 # conditions have the same seeds whenever time runs out; a run in flight is lost, the rest is kept.
 # usage: tools/large_runs.sh SECONDS FOLDER [GROUP...]
 #   FOLDER     gets results.tar.gz in pieces of 15 MB, and times.txt; here: cat FOLDER/results.tar.gz.* | tar xz, then
-#              dissent experiment merge large.results --store ALL
+#              dissent experiment merge large.results --store ALL; tools/kept_runs.py . keeps the numbers
 # DISSENT: the tool; DISSENT_DATA: the data; DISSENT_ENCODERS: folders of encoders; DEVICE: cuda (or cpu, to try this);
 # JOBS: runs side by side; SEEDS: how many at most.
 set -u
