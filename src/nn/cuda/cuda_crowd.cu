@@ -152,7 +152,7 @@ template <class T> static cudaError_t crowd_loss_of(dis__cuda_session *s, const 
     const unsigned warps = warps_for(ROWS * a->n_classes);
     const size_t bytes = warps * ROWS * a->n_classes * sizeof(float);
     if (a->n_rows == 0) return cudaSuccess;
-    if (warps == 0) return dis__cuda_beyond(s, "a crowd layer", ROOM / (ROWS * sizeof(float)) - 1, "classes");
+    if (warps == 0) return dis__cuda_beyond(s, "a crowd layer", (ROOM - 1) / (ROWS * sizeof(float)), "classes");
     const cudaError_t error = allow_shared(s, (const void *)crowd_loss_kernel<T>, bytes);
     if (error != cudaSuccess) return error;
     crowd_loss_kernel<T><<<grid_of(a->n_rows, warps), 32 * warps, bytes, s->stream>>>(*a);
@@ -219,7 +219,7 @@ template <class T> static cudaError_t weigh_of(dis__cuda_session *s, const dis__
     const unsigned warps = warps_for(a->per);
     const size_t bytes = warps * a->per * sizeof(float);
     if (a->n_rows == 0) return cudaSuccess;
-    if (warps == 0) return dis__cuda_beyond(s, "additive attention", ROOM / sizeof(float) - 1, "places");
+    if (warps == 0) return dis__cuda_beyond(s, "additive attention", (ROOM - 1) / sizeof(float), "places");
     const cudaError_t error = allow_shared(s, (const void *)weigh_kernel<T>, bytes);
     if (error != cudaSuccess) return error;
     weigh_kernel<T><<<grid_of(a->n_rows, warps), 32 * warps, bytes, s->stream>>>(*a);

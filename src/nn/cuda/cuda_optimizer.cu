@@ -5,7 +5,7 @@
  * is read and written once: parameter, gradient (0 afterwards, where the next one is added to it) and state, and the
  * copy in bfloat16 that products read; 34 bytes for Adam, 30 without the gradient's zeros. Gradients that a library has
  * made in bfloat16 are read as they are, from beside the others. Rows of embeddings that no batch has had yet (gradient
- * and state 0, no decay) would be written as they were, and are not: 16 bytes. */
+ * and state 0, no decay) would be written as they were, and are not: 18 bytes. */
 #include "nn/cuda/cuda_host.h"
 #include "nn/cuda/value.cuh"
 
