@@ -27,7 +27,7 @@ import subprocess
 import sys
 
 from claim_list import CLAIMS
-from kept_runs import Kept, Summary, joined, later_seeds, summary
+from kept_runs import Kept, Summary, joined, later_seeds, on_gpu, summary
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BEGIN, END = "<!-- claims -->", "<!-- /claims -->"
@@ -35,15 +35,6 @@ LOWER = {"cross_entropy", "kl", "calibrated_log_likelihood", "log_loss"}
 PERCENT = {"accuracy", "macro_f1"}
 ENOUGH = 3
 MANY = 300
-ON_GPU = {
-    "cifar10h",
-    "encoder-chaosnli",
-    "encoder-popquorn",
-    "why-inverse-kl",
-    "why-mtl-pos",
-    "why-rte",
-    "why-stemming-silver",
-}
 
 
 def student(n):
@@ -143,7 +134,7 @@ class Results:
         ]
         if self.options.data:
             line += ["--data", self.options.data]
-        if file.startswith("large-") or file in ON_GPU:  # which need not be here
+        if on_gpu(file):  # which need not be here
             line += ["--device", "cuda"]
         done = subprocess.run(line, capture_output=True, text=True)
         if done.returncode:

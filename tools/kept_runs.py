@@ -28,7 +28,21 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "experiments/runs"
+ON_GPU = {
+    "cifar10h",
+    "encoder-chaosnli",
+    "encoder-popquorn",
+    "why-inverse-kl",
+    "why-mtl-pos",
+    "why-rte",
+    "why-stemming-silver",
+}
 Summary = collections.namedtuple("Summary", "n mean sd low high", defaults=(None, None, None))
+
+
+def on_gpu(file):
+    """Whether the runs of an experiment were made on a GPU, which is part of their keys."""
+    return file.startswith("large-") or file in ON_GPU
 
 
 def summary(values):
@@ -199,7 +213,8 @@ def restore(file, store):
     """A store with the kept runs under the keys that the tool has for them now."""
     tool = os.environ.get("DISSENT", str(ROOT / "build/dissent"))
     line = [tool, "experiment", "status", str(ROOT / f"experiments/{file}.yaml"), "--store", str(store)]
-    done = subprocess.run([*line, "--device", "cuda", "--json", "-"], capture_output=True, text=True)
+    line += ["--device", "cuda"] if on_gpu(file) else []
+    done = subprocess.run([*line, "--json", "-"], capture_output=True, text=True)
     if done.returncode:
         sys.exit(done.stderr)
     keys = {(r["cell"], r["seed"], r["fold"]): r for r in json.loads(done.stdout)["runs"]}

@@ -2,7 +2,8 @@
 
 import re
 
-from claims import ON_GPU, ROOT
+from claims import ROOT
+from kept_runs import on_gpu
 from paper_more import opened
 
 # ---- where each table and figure of the papers is ----
@@ -199,8 +200,7 @@ def times(results, _):
             lines.append(known)
         if runs:
             runs = max(runs, results.kept.n_runs(yaml.stem))
-            on_gpu = yaml.stem.startswith("large-") or yaml.stem in ON_GPU
-            where = "H200, beside others" if on_gpu else "processor"
+            where = "H200, beside others" if on_gpu(yaml.stem) else "processor"
             lines.append(f"| {yaml.stem} | {runs:,} | {where} | {seconds(one)} | {seconds(one * runs)} |")
     return "\n".join(lines)
 

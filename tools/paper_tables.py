@@ -6,9 +6,9 @@
 
 STORES has NAME.results for experiments/NAME.yaml, as tools/claims.py reads them. Each table of TABLES stands between
 <!-- table KEY --> and <!-- /table --> of the document, or is printed. A table, or a row of those that have one per
-experiment, stays as it is where neither a store nor experiments/runs has anything of it. Means over seeds (of each the mean over its
-folds), accuracies and F1 in percent, stars as `dissent experiment table` has them; a condition of which a seed lacks
-folds is left empty. Other tables come from tools/paper_more.py, paper_people.py, paper_why.py and paper_index.py.
+experiment, stays as it is where neither a store nor experiments/runs has anything of it. Means over seeds (of each the
+mean over its folds), accuracies and F1 in percent, stars as `dissent experiment table` has them; a condition of which a
+seed lacks folds is left empty. Other tables come from tools/paper_more.py, paper_people.py, paper_why.py and paper_index.py.
 --figures draws anew those figures that docs/results.md shows.
 """
 
