@@ -1,7 +1,7 @@
 """crowd-kit beside dissent: its published examples run with the import changed, and every aggregator of both on the
 same crowds.
 
-    PYTHONPATH=build/python python python/parity/crowdkit_parity.py        (needs crowd-kit and pandas; ./run bench installs both)
+    PYTHONPATH=build/python python python/parity/crowdkit_parity.py        (needs crowd-kit and pandas)
 
 Prints one row a comparison and, below, every difference that is wanted with its reason. Exit 1 for one that is not. The
 data sets that the examples download are replaced by synthetic crowds under the same ids and columns.
@@ -43,6 +43,7 @@ WANTED = {
     "order": "Tasks are sorted where crowd-kit sorts them with pandas before 3 (MajorityVote, Wawa, ZeroBasedSkill, GLAD), else in order of first "
     "appearance; columns are in class order. With pandas 3, crowd-kit's MajorityVote has both in the order of counts.",
     "start": "With n_iter=0, crowd-kit's DawidSkene gives its majority vote, sorted; ours stays in order of first appearance.",
+    "arguments": "fit() takes crowd-kit's arguments in the same positions, then predictions and predictions_weight, which are optional.",
     "ties": "A tie takes the first class in class order; crowd-kit's takes the first column, whose order depends on the data and on pandas.",
 }
 
@@ -213,8 +214,11 @@ def signatures() -> None:
         for method in ("fit", "fit_predict", "fit_predict_proba", "predict", "predict_proba"):
             if hasattr(getattr(theirs, name), method):
                 x = list(inspect.signature(getattr(getattr(theirs, name), method)).parameters)
-                y = list(inspect.signature(getattr(getattr(dissent, name), method)).parameters)
-                report(f"arguments of {name}.{method}", x == y, ", ".join(x)) if x != y else None
+                y = list(inspect.signature(getattr(getattr(dissent, name), method)).parameters.values())
+                added = y[len(x) :]
+                compatible = [p.name for p in y[: len(x)]] == x and all(p.default is not p.empty for p in added)
+                note = "arguments" if added else ""
+                report(f"arguments of {name}.{method}", compatible, ", ".join(p.name for p in added), note)
 
 
 if __name__ == "__main__":
