@@ -13,10 +13,12 @@
  * Agreement: alpha with the interval distance from sums of items (squared differences of all pairs are sums of
  * squares), with the ratio distance from pairs of values.
  *
+ * Labels so large or so small that their squares would leave the range of a double are divided by a power of two, which
+ * is exact, and results are multiplied by it. A result that still does not fit is undefined.
+ *
  * Cost: two passes over the votes per iteration. */
 #include "scaled/numeric.h"
 #include "core/number.h"
-#include <math.h>
 #include <string.h>
 
 static const dis_option options[] = {
@@ -43,10 +45,24 @@ static const dis_option options[] = {
      .summary = "votes that the common noise is worth beside those of a worker; large: all have the same noise"},
 };
 
-enum { MAX_JOBS = 64, GRAIN = 4096 };
+enum {
+    MAX_JOBS = 64,
+    GRAIN = 4096,
+    SAFE_EXPONENT = 300 /* squares and their sums stay within the range of a double */
+};
 #define LOG_2PI 1.83787706640934548356
 
 /* ---- reading ---- */
+
+/* The exponent by which labels are divided: 0 unless the largest of them is extreme. */
+static int common_exponent(const double *label, size_t n)
+{
+    double largest = 0;
+    int exponent;
+    for (size_t k = 0; k < n; k++) largest = fabs(label[k]) > largest ? fabs(label[k]) : largest;
+    (void)frexp(largest, &exponent);
+    return exponent > SAFE_EXPONENT || exponent < -SAFE_EXPONENT ? exponent : 0;
+}
 
 static dis_status take_values(dis__numeric *x)
 {
@@ -61,6 +77,8 @@ static dis_status take_values(dis__numeric *x)
             return dis__fail(DIS_EDATA, "the label \"%.100s\" is no number; scale numeric takes numbers", text);
         }
     }
+    x->exponent = common_exponent(of_class, v->n_classes);
+    for (size_t k = 0; k < v->n_classes; k++) of_class[k] = ldexp(of_class[k], -x->exponent);
     for (size_t n = 0; n < v->n_votes; n++) x->value[n] = of_class[v->label8 ? v->label8[n] : v->label16[n]];
     dis__free(of_class);
     return DIS_OK;

@@ -2,6 +2,7 @@
 #ifndef DIS_SCALED_NUMERIC_H
 #define DIS_SCALED_NUMERIC_H
 #include "scaled/scaled_internal.h"
+#include <math.h>
 
 typedef struct {
     int64_t iterations;
@@ -21,12 +22,20 @@ typedef struct {
     double *noise;          /* (n_workers): variances */
     double *apart;          /* (n_workers): sum of expected squares of what is left of their votes */
     double m, var_t, var_b, common;
+    int exponent; /* value is the label divided by 2^exponent */
     double *part; /* (n_jobs, 4) */
 } dis__numeric;
 
 static inline double dis__numeric_votes(const dis__numeric *x, size_t w)
 {
     return (double)(x->worker_start[w + 1] - x->worker_start[w]);
+}
+
+/* A length on the scale of the labels; NaN if a double cannot hold it. */
+static inline double dis__numeric_length(const dis__numeric *x, double length)
+{
+    const double scaled = ldexp(length, x->exponent);
+    return isfinite(scaled) ? scaled : NAN;
 }
 
 dis_status dis__numeric_show(dis__numeric *x, dis_scaled *out); /* all tables and measures of a fitted model */

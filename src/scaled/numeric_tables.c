@@ -1,7 +1,6 @@
 /* Values of items, workers and agreement of numbers: see numeric.c. */
 #include "scaled/numeric.h"
 #include "stats/bootstrap.h"
-#include <math.h>
 
 /* Of the votes of item i without the biases of their workers: plain mean, and standard deviation (NaN: one vote). */
 static void spread_of(const dis__numeric *x, size_t i, double *plain, double *spread)
@@ -48,10 +47,12 @@ static dis_status add_items(const dis__numeric *x, dis_scaled *out)
     DIS_TRY(dis__scaled_numbers(out, &label[4], "plain_mean", n, &plain));
     DIS_TRY(dis__scaled_numbers(out, &label[5], "spread", n, &spread));
     for (size_t i = 0; i < n; i++) {
-        mean[i] = x->m + x->t[i];
-        sd[i] = deviation_of(x, i);
+        mean[i] = dis__numeric_length(x, x->m + x->t[i]);
+        sd[i] = dis__numeric_length(x, deviation_of(x, i));
         votes[i] = (double)(v->start[i + 1] - v->start[i]);
         spread_of(x, i, &plain[i], &spread[i]);
+        plain[i] = dis__numeric_length(x, plain[i]);
+        spread[i] = dis__numeric_length(x, spread[i]);
     }
     DIS_TRY(dis__scaled_add(out, "items", "items by the spread of their votes, the widest first", n, 5, &item));
     item[0] = label[0];
@@ -77,10 +78,10 @@ static dis_status add_workers(const dis__numeric *x, dis_scaled *out)
     DIS_TRY(dis__scaled_numbers(out, &c[5], "noise", n, &noise));
     for (size_t w = 0; w < n; w++) {
         votes[w] = dis__numeric_votes(x, w);
-        bias[w] = x->b[w];
-        sd[w] = sqrt(x->b_var[w]);
-        noise[w] = sqrt(x->noise[w]);
-        error[w] = sqrt(x->b[w] * x->b[w] + x->noise[w]);
+        bias[w] = dis__numeric_length(x, x->b[w]);
+        sd[w] = dis__numeric_length(x, sqrt(x->b_var[w]));
+        noise[w] = dis__numeric_length(x, sqrt(x->noise[w]));
+        error[w] = dis__numeric_length(x, sqrt(x->b[w] * x->b[w] + x->noise[w]));
     }
     return dis__scaled_sort(out, &out->table[out->n_tables - 1], error);
 }
@@ -166,6 +167,15 @@ static dis_status ratio_alpha(const dis__numeric *x, dis_metric *m)
     return status;
 }
 
+static void add_deviation(const dis__numeric *x, dis_scaled *out, const char *name, const char *title, double variance,
+                          size_t n)
+{
+    const double length = dis__numeric_length(x, sqrt(variance));
+    dis__scaled_measure(out, name, title,
+                        isnan(length) ? dis_metric_undefined("larger than a floating-point number can be")
+                                      : (dis_metric){.value = length, .n = n});
+}
+
 static dis_status add_measures(const dis__numeric *x, dis_scaled *out)
 {
     dis_metric interval = {0}, ratio = {0};
@@ -179,12 +189,9 @@ static dis_status add_measures(const dis__numeric *x, dis_scaled *out)
     dis__scaled_measure(out, "icc", "Share of the variance that is between items",
                         all > 0 ? (dis_metric){.value = x->var_t / all, .n = x->n_items}
                                 : dis_metric_undefined("all votes are the same"));
-    dis__scaled_measure(out, "item_sd", "Standard deviation of items",
-                        (dis_metric){.value = sqrt(x->var_t), .n = x->n_items});
-    dis__scaled_measure(out, "bias_sd", "Standard deviation of biases of workers",
-                        (dis_metric){.value = sqrt(x->var_b), .n = x->n_workers});
-    dis__scaled_measure(out, "noise_sd", "Standard deviation of a vote, its worker's bias apart",
-                        (dis_metric){.value = sqrt(noise), .n = x->n_votes});
+    add_deviation(x, out, "item_sd", "Standard deviation of items", x->var_t, x->n_items);
+    add_deviation(x, out, "bias_sd", "Standard deviation of biases of workers", x->var_b, x->n_workers);
+    add_deviation(x, out, "noise_sd", "Standard deviation of a vote, its worker's bias apart", noise, x->n_votes);
     return DIS_OK;
 }
 

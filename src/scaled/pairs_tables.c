@@ -71,54 +71,94 @@ static double is_other(const void *arg, size_t a, size_t b)
     return a != b;
 }
 
-/* Items are two things of a task; of a worker who saw them more than once, all opinions count. */
-static dis_status measure(dis__pairs *m, const rater_counts *r, dis_scaled *out)
+/* Opinions of one worker on one pair of a task, by the order in which the pair was shown. */
+typedef struct {
+    double n[2], opinion[2][3]; /* [lower number first, higher number first] */
+} rater_opinions;
+
+static rater_opinions count_opinions(const dis__comparison *c, const uint32_t *kind, size_t n)
 {
+    rater_opinions own = {.n = {0}};
+    for (size_t i = 0; i < n; i++) {
+        const int order = c[i].a > c[i].b;
+        own.n[order]++;
+        own.opinion[order][kind[i]]++;
+    }
+    return own;
+}
+
+static size_t end_of_worker(const dis__comparison *c, size_t i, size_t end)
+{
+    size_t last = i;
+    while (last < end && c[last].worker == c[i].worker) last++;
+    return last;
+}
+
+/* What is measured, with a value per item or per worker and item: at most one per comparison. */
+typedef struct {
     uint64_t *start;
     uint32_t *kind;
     double *same, *kept, *first;
-    size_t n_items = 0, n_kept = 0;
+    size_t n_items, n_kept;
+} pair_agreement;
+
+/* Comparisons from `from` to `end` are of one pair of a task. Pairs of opinions are counted, not listed: a pair that
+ * one worker saw n times has n^2 of them. */
+static void measure_item(const dis__pairs *m, const rater_counts *r, size_t from, size_t end, pair_agreement *x)
+{
+    double all[3] = {0}, pairs = 0, agree = 0;
+    for (size_t i = from; i < end; i++) all[x->kind[i]]++;
+    for (size_t i = from, last; i < end; i = last) {
+        last = end_of_worker(m->c, i, end);
+        const rater_opinions own = count_opinions(m->c + i, x->kind + i, last - i);
+        const size_t w = m->c[i].worker;
+        double same = 0, kept = 0;
+        for (int k = 0; k < 3; k++) {
+            const double mine = own.opinion[0][k] + own.opinion[1][k];
+            same += mine * (all[k] - mine);
+            kept += own.opinion[0][k] * own.opinion[1][k];
+        }
+        const double compared = (double)(last - i) * (double)(end - from - (last - i)), both = own.n[0] * own.n[1];
+        r->compared[w] += compared;
+        r->agreed[w] += same;
+        r->both[w] += both;
+        r->kept[w] += kept;
+        pairs += compared / 2;
+        agree += same / 2;
+        if (both > 0) x->kept[x->n_kept++] = kept / both;
+    }
+    x->same[x->n_items] = pairs > 0 ? agree / pairs : NAN;
+    x->start[++x->n_items] = end;
+}
+
+/* Items are pairs of a task; of a worker who saw a pair more than once, all opinions count. */
+static dis_status measure(dis__pairs *m, const rater_counts *r, dis_scaled *out)
+{
+    pair_agreement x = {.n_items = 0};
     dis_status status = DIS_OK;
     const size_t resamples = m->args->o->resamples;
     const uint64_t seed = m->args->o->seed;
-    DIS_TRY(dis__scaled_room(out, &start, m->n + 1, sizeof *start));
-    DIS_TRY(dis__scaled_room(out, &kind, m->n, sizeof *kind));
-    DIS_TRY(dis__scaled_room(out, &same, m->n, sizeof *same));
-    DIS_TRY(dis__scaled_room(out, &kept, m->n, sizeof *kept));
-    DIS_TRY(dis__scaled_room(out, &first, m->n, sizeof *first));
+    DIS_TRY(dis__scaled_room(out, &x.start, m->n + 1, sizeof *x.start));
+    DIS_TRY(dis__scaled_room(out, &x.kind, m->n, sizeof *x.kind));
+    DIS_TRY(dis__scaled_room(out, &x.same, m->n, sizeof *x.same));
+    DIS_TRY(dis__scaled_room(out, &x.kept, m->n, sizeof *x.kept));
+    DIS_TRY(dis__scaled_room(out, &x.first, m->n, sizeof *x.first));
     qsort(m->c, m->n, sizeof *m->c, by_place);
     for (size_t i = 0, end; i < m->n; i = end) {
-        double pairs = 0, agree = 0;
-        for (end = i; end < m->n && same_place(&m->c[i], &m->c[end]); end++) kind[end] = opinion(&m->c[end]);
-        for (size_t x = i; x < end; x++)
-            for (size_t y = i; y < x; y++) {
-                const dis__comparison *p = &m->c[x], *q = &m->c[y];
-                if (p->worker != q->worker) {
-                    pairs++;
-                    agree += kind[x] == kind[y];
-                    r->compared[p->worker]++;
-                    r->compared[q->worker]++;
-                    r->agreed[p->worker] += kind[x] == kind[y];
-                    r->agreed[q->worker] += kind[x] == kind[y];
-                } else if (p->a == q->b && p->a != p->b) {
-                    kept[n_kept++] = kind[x] == kind[y];
-                    r->both[p->worker]++;
-                    r->kept[p->worker] += kind[x] == kind[y];
-                }
-            }
-        same[n_items] = pairs > 0 ? agree / pairs : NAN;
-        start[++n_items] = end;
+        for (end = i; end < m->n && same_place(&m->c[i], &m->c[end]); end++) x.kind[end] = opinion(&m->c[end]);
+        measure_item(m, r, i, end, &x);
     }
-    for (size_t i = 0; i < m->n; i++) first[i] = dis__pair_won(&m->c[i]);
-    const dis__alpha_input in = {.n_items = n_items, .n_kinds = 3, .start = start, .kind = kind, .distance = is_other};
+    for (size_t i = 0; i < m->n; i++) x.first[i] = dis__pair_won(&m->c[i]);
+    const dis__alpha_input in = {
+        .n_items = x.n_items, .n_kinds = 3, .start = x.start, .kind = x.kind, .distance = is_other};
     dis__scaled_measure(out, "agreement", "Raters who say the same of the same two",
-                        dis__mean_metric(m->args->ctx, same, n_items, resamples, seed, &status));
+                        dis__mean_metric(m->args->ctx, x.same, x.n_items, resamples, seed, &status));
     dis__scaled_measure(out, "alpha_nominal", "Krippendorff's alpha of the same two",
                         dis__alpha(m->args->ctx, &in, resamples, seed, &status));
     dis__scaled_measure(out, "kept", "Opinions kept when the order was swapped",
-                        dis__mean_metric(m->args->ctx, kept, n_kept, resamples, seed, &status));
+                        dis__mean_metric(m->args->ctx, x.kept, x.n_kept, resamples, seed, &status));
     dis__scaled_measure(out, "first_preferred", "Share of the first of two (a tie is half)",
-                        dis__mean_metric(m->args->ctx, first, m->n, resamples, seed, &status));
+                        dis__mean_metric(m->args->ctx, x.first, m->n, resamples, seed, &status));
     return status;
 }
 

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <cmocka.h>
 #include "fault_walk.h"
 
@@ -143,6 +144,94 @@ static void test_pairs(void **state)
         char name[] = {'w', (char)('0' + w), 0};
         assert_true(cell(s, "workers", name, "reliability") > cell(s, "workers", "w3", "reliability") + .2);
     }
+    dis_scaled_destroy(s);
+    dis_votes_destroy(votes);
+}
+
+/* ---- what people would not expect in a file ---- */
+
+static dis_votes *read_text(dis_scale scale, const char *text)
+{
+    char path[] = "/tmp/dissent-scaled-XXXXXX";
+    const int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+    close(fd);
+    dis_votes_options o = dis_votes_options_default();
+    dis_votes *votes = NULL;
+    const char *file = path;
+    o.scale = scale;
+    o.format = "csv";
+    if (dis_votes_read(NULL, &file, 1, &o, &votes) != DIS_OK) fail_msg("%s", dis_last_error());
+    remove(path);
+    return votes;
+}
+
+/* A worker who saw a pair 60 times in each order has 3,600 pairs of swapped opinions. */
+static void test_repeated_pairs(void **state)
+{
+    (void)state;
+    char text[8000] = "worker,a,b,winner\nw2,A,B,B\n";
+    for (int i = 0; i < 60; i++) strcat(text, i < 15 ? "w1,A,B,B\nw1,B,A,A\n" : "w1,A,B,A\nw1,B,A,A\n");
+    dis_votes *votes = read_text(DIS_SCALE_PAIRWISE, text);
+    dis_scaled *s = measure(NULL, votes, NULL, 10);
+    assert_true(cell(s, "workers", "w1", "swapped") == 3600);
+    assert_true(cell(s, "workers", "w1", "kept") == .75); /* 45 of 60 opinions x 60 */
+    assert_true(value_of(s, "kept") == .75);
+    assert_true(cell(s, "workers", "w2", "compared") == 120);
+    assert_true(cell(s, "workers", "w2", "agreement") == .125); /* 15 of 120 */
+    assert_true(value_of(s, "agreement") == .125);
+    dis_scaled_destroy(s);
+    dis_votes_destroy(votes);
+}
+
+static dis_scaled *measure_numbers(const double v[6], dis_votes **votes)
+{
+    char text[1000];
+    snprintf(text, sizeof text, "task,worker,label\na,x,%.17g\na,y,%.17g\nb,x,%.17g\nb,y,%.17g\nc,x,%.17g\nc,y,%.17g\n",
+             v[0], v[1], v[2], v[3], v[4], v[5]);
+    *votes = read_text(DIS_SCALE_NUMERIC, text);
+    return measure(NULL, *votes, NULL, 50);
+}
+
+/* The same labels times 2^1023 and 2^-1030: squares of both are out of range, results are not. */
+static void test_extreme_numbers(void **state)
+{
+    (void)state;
+    static const double plain[6] = {.5, .625, -.75, -.5, .25, 1.5};
+    static const int exponents[] = {1023, -1030};
+    dis_votes *votes, *votes_plain;
+    dis_scaled *expected = measure_numbers(plain, &votes_plain);
+    for (size_t e = 0; e < 2; e++) {
+        double v[6];
+        for (int i = 0; i < 6; i++) v[i] = ldexp(plain[i], exponents[e]);
+        dis_scaled *s = measure_numbers(v, &votes);
+        near("alpha", value_of(s, "alpha_interval"), value_of(expected, "alpha_interval"), 1e-12);
+        near("icc", value_of(s, "icc"), value_of(expected, "icc"), 1e-9);
+        near("sd", ldexp(value_of(s, "item_sd"), -exponents[e]), value_of(expected, "item_sd"), 1e-9);
+        near("mean", ldexp(cell(s, "labels", "c", "mean"), -exponents[e]), cell(expected, "labels", "c", "mean"), 1e-9);
+        near("noise", ldexp(cell(s, "workers", "x", "noise"), -exponents[e]), cell(expected, "workers", "x", "noise"),
+             1e-9);
+        dis_scaled_destroy(s);
+        dis_votes_destroy(votes);
+    }
+    dis_scaled_destroy(expected);
+    dis_votes_destroy(votes_plain);
+}
+
+/* A spread above the largest double is absent, never inf. */
+static void test_too_large_spread(void **state)
+{
+    (void)state;
+    static const double v[6] = {1.7e308, -1.7e308, -1.7e308, 1.7e308, 0, 0};
+    dis_votes *votes;
+    dis_scaled *s = measure_numbers(v, &votes);
+    assert_true(isnan(cell(s, "labels", "a", "spread"))); /* 2.4e308 */
+    assert_true(isfinite(value_of(s, "alpha_interval")));
+    const dis_scaled_view view = dis_scaled_look(s);
+    for (size_t t = 0; t < view.n_tables; t++)
+        for (size_t c = 1; c < view.tables[t].n_columns; c++)
+            for (size_t i = 0; i < view.tables[t].n_rows; i++) assert_true(!isinf(view.tables[t].columns[c].values[i]));
     dis_scaled_destroy(s);
     dis_votes_destroy(votes);
 }
@@ -338,10 +427,19 @@ static void test_other_scale(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_numeric), cmocka_unit_test(test_sets),    cmocka_unit_test(test_pairs),
-        cmocka_unit_test(test_spans),   cmocka_unit_test(test_ordinal), cmocka_unit_test(test_measures_only),
-        cmocka_unit_test(test_refused), cmocka_unit_test(test_threads), cmocka_unit_test(test_other_scale),
+        cmocka_unit_test(test_numeric),
+        cmocka_unit_test(test_sets),
+        cmocka_unit_test(test_pairs),
+        cmocka_unit_test(test_spans),
+        cmocka_unit_test(test_ordinal),
+        cmocka_unit_test(test_measures_only),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_other_scale),
         cmocka_unit_test(test_faults),
+        cmocka_unit_test(test_repeated_pairs),
+        cmocka_unit_test(test_extreme_numbers),
+        cmocka_unit_test(test_too_large_spread),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
