@@ -128,8 +128,8 @@ static void show_text(const experiment_job *job, const dis_run_record *r)
     if (r->n_examples) printf("%-14s%zu\n", "examples", r->n_examples);
     if (r->n_measures) printf("\nmeasures\n");
     for (size_t i = 0; i < r->n_measures; i++) {
-        char safe[CLI_SAFE];
-        printf("  %-28s%-16s", r->metric[i], cli_safe(r->set[i], safe));
+        char metric[CLI_SAFE], set[CLI_SAFE];
+        printf("  %-28s%-16s", cli_safe(r->metric[i], metric), cli_safe(r->set[i], set));
         if (isnan(r->value[i]))
             printf("-\n");
         else

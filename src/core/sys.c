@@ -29,6 +29,15 @@ int dis__sys_open(const char *path, int flags, mode_t mode)
     return fd;
 }
 
+int dis__sys_open_at(int folder, const char *name, int flags)
+{
+    if (fault(EIO)) return -1;
+    int fd;
+    do fd = openat(folder, name, flags | O_CLOEXEC);
+    while (fd < 0 && errno == EINTR);
+    return fd;
+}
+
 ssize_t dis__sys_read(int fd, void *buffer, size_t n)
 {
     if (fault(EIO)) return -1;

@@ -5,6 +5,8 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 dis_status dis__path_in(const char *folder, const char *name, char **out)
 {
@@ -25,4 +27,47 @@ dis_status dis__file_is_there(const char *folder, const char *name, bool *out)
     dis__free(path);
     if (status == DIS_OK) *out = !absent;
     return status;
+}
+
+const char *dis__file_kind(mode_t mode)
+{
+    static const struct {
+        mode_t type;
+        const char *name;
+    } kinds[] = {{S_IFIFO, "a FIFO"},          {S_IFCHR, "a device"},  {S_IFBLK, "a device"},
+                 {S_IFLNK, "a symbolic link"}, {S_IFSOCK, "a socket"}, {S_IFDIR, "a folder"}};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if ((mode & S_IFMT) == kinds[i].type) return kinds[i].name;
+    return "not a regular file";
+}
+
+dis_status dis__check_regular(const char *path)
+{
+    struct stat st;
+    if (stat(path, &st) != 0) return dis__fail_io("open", path);
+    if (S_ISREG(st.st_mode)) return DIS_OK;
+    return dis__fail(DIS_EDATA, "%s is %s; expected a regular file", path, dis__file_kind(st.st_mode));
+}
+
+bool dis__is_own_file(const char *path)
+{
+    struct stat st;
+    return lstat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, R_OK) == 0;
+}
+
+dis_status dis__make_own_folder(const char *path)
+{
+    struct stat st;
+    if (dis__sys_mkdir(path) == 0) return DIS_OK;
+    if (errno != EEXIST || lstat(path, &st) != 0) return dis__fail_io("make the folder", path);
+    if (S_ISDIR(st.st_mode)) return DIS_OK;
+    return dis__fail(DIS_EDATA, "%s is %s; expected a folder", path,
+                     S_ISREG(st.st_mode) ? "a file" : dis__file_kind(st.st_mode));
+}
+
+dis_status dis__remove_irregular(const char *path)
+{
+    struct stat st;
+    if (lstat(path, &st) != 0 || S_ISREG(st.st_mode) || S_ISDIR(st.st_mode)) return DIS_OK;
+    return unlink(path) != 0 ? dis__fail_io("remove", path) : DIS_OK;
 }

@@ -5,8 +5,7 @@
  * Label sets that were drawn for one seed are given up when the last user returns them; all others stay. */
 #include "experiment/run/cache.h"
 #include "core/memory.h"
-#include "core/sys.h"
-#include <errno.h>
+#include "io/folder.h"
 #include <pthread.h>
 #include <string.h>
 
@@ -46,8 +45,7 @@ static dis_status fill(dis__cache *cache, const char *folder)
         DIS_TRY(dis__alloc_zeroed(&cache->dataset[i], 1 + cache->plan->data[i].part->sets.n, sizeof **cache->dataset));
     if (!folder) return DIS_OK;
     DIS_TRY(dis__copy_text(&cache->folder, folder, strlen(folder)));
-    if (dis__sys_mkdir(folder) != 0 && errno != EEXIST) return dis__fail_io("make the folder", folder);
-    return DIS_OK;
+    return dis__make_own_folder(folder);
 }
 
 dis_status dis__cache_open(const dis__plan *plan, const char *folder, dis__cache **out)

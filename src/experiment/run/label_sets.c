@@ -10,11 +10,11 @@
 #include "core/random.h"
 #include "core/sha256.h"
 #include "dissent/recipe.h"
+#include "io/folder.h"
 #include "io/input.h"
 #include "io/outfile.h"
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 void dis__label_set_free(dis__label_set *set)
 {
@@ -208,7 +208,7 @@ static dis_status cache_get(dis_context *ctx, const char *path, const char *key,
 {
     dis__input in;
     *p = NULL;
-    if (access(path, R_OK) != 0) return DIS_OK;
+    if (!dis__is_own_file(path)) return DIS_OK;
     dis_status status = dis__input_open(ctx, path, &in);
     if (status == DIS_EDATA) return DIS_OK; /* damaged so that it looks like something else */
     DIS_TRY(status);
@@ -234,6 +234,7 @@ static dis_status cache_put(const char *path, const char *key, size_t n, size_t 
     char head[HEAD];
     dis__out *out;
     head_of(key, n, k, p, head);
+    DIS_TRY(dis__remove_irregular(path));
     DIS_TRY(dis__out_open(path, &out));
     dis_status status = dis__out_write(out, head, HEAD);
     if (status == DIS_OK) status = dis__out_write(out, p, n * k * sizeof *p);

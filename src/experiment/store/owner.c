@@ -20,7 +20,9 @@ enum { TRIES = 100 };
 static dis_status probe(const char *path, bool *alive)
 {
     *alive = false;
-    const int fd = dis__sys_open(path, O_RDWR, 0);
+    struct stat st;
+    if (lstat(path, &st) == 0 && !S_ISREG(st.st_mode)) return DIS_OK; /* no lock file, and nothing to remove */
+    const int fd = dis__sys_open(path, O_RDWR | O_NOFOLLOW | O_NONBLOCK, 0);
     if (fd < 0) return errno == ENOENT ? DIS_OK : dis__fail_io("open", path);
     dis_status status = DIS_OK;
     if (dis__sys_flock(fd, LOCK_EX | LOCK_NB) == 0)
@@ -33,18 +35,22 @@ static dis_status probe(const char *path, bool *alive)
     return status;
 }
 
+static bool is_name(const char *text)
+{
+    return strspn(text, "0123456789abcdef") == DIS__OWNER_NAME - 1 && text[DIS__OWNER_NAME - 1] == 0;
+}
+
 dis_status dis__owner_lives(const char *folder, const char *name, bool *out)
 {
     char *path;
+    struct stat st;
+    *out = false;
+    /* a name from a damaged database, or a link, could lead to any file */
+    if (!is_name(name) || (lstat(folder, &st) == 0 && !S_ISDIR(st.st_mode))) return DIS_OK;
     DIS_TRY(dis__path_in(folder, name, &path));
     const dis_status status = probe(path, out);
     dis__free(path);
     return status;
-}
-
-static bool is_name(const char *text)
-{
-    return strspn(text, "0123456789abcdef") == DIS__OWNER_NAME - 1 && text[DIS__OWNER_NAME - 1] == 0;
 }
 
 static dis_status clear_dead(const char *folder, bool *alone)
@@ -80,7 +86,7 @@ static dis_status make_file(const char *folder, dis__owner *o, bool *there)
 
 dis_status dis__owner_begin(const char *folder, dis__owner *owner, bool *alone)
 {
-    if (dis__sys_mkdir(folder) != 0 && errno != EEXIST) return dis__fail_io("make the folder", folder);
+    DIS_TRY(dis__make_own_folder(folder));
     DIS_TRY(clear_dead(folder, alone));
     for (int i = 0; i < TRIES; i++) {
         dis__owner o = {.fd = -1};

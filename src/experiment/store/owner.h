@@ -18,7 +18,7 @@ typedef struct {
 /* Makes the folder where it is not there. Files of dead owners are cleared away; *alone: nobody else lives. DIS_EIO. */
 dis_status dis__owner_begin(const char *folder, dis__owner *owner, bool *alone);
 void dis__owner_end(dis__owner *owner);
-/* Whether the owner of that name lives. DIS_EIO. */
+/* Whether the owner of that name lives; false if it is not the name of an owner. DIS_EIO. */
 dis_status dis__owner_lives(const char *folder, const char *name, bool *out);
 
 #endif

@@ -3,17 +3,25 @@
 #include "experiment/store/sql.h"
 #include "core/faults.h"
 #include "core/memory.h"
+#include "io/folder.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #ifdef DIS_HAVE_SQLITE
 #include <sqlite3.h>
 
+/* Bounds for a database that may come from someone else. A statement may take STEPS instructions of SQLite's virtual
+ * machine, and STEPS_PER_BYTE more for each byte of the database and of the attached one: what a scan of all rows needs
+ * many times over. */
+enum { CHECK_EVERY = 100000, STEPS = 200000000, STEPS_PER_BYTE = 64, MAX_TEXT = 1 << 26, MAX_ATTACHED = 1 };
+
 struct dis__sql {
     sqlite3 *db;
     char *path;
+    uint64_t steps; /* of the statement at hand */
 };
 
 /* codes, status, what it means for a user */
@@ -36,6 +44,7 @@ static const struct {
     {SQLITE_NOTADB, DIS_EDATA, "it is no SQLite database; use another store, or move it away"},
     {SQLITE_CORRUPT, DIS_EDATA, "it is damaged; move it away, or repair it with sqlite3's .recover"},
     {SQLITE_TOOBIG, DIS_ELIMIT, "a text is too long for it"},
+    {SQLITE_INTERRUPT, DIS_EDATA, "a query takes more steps than a store of this size can need; use another store"},
 };
 
 static dis_status failed(const char *path, int code, const char *said)
@@ -44,7 +53,9 @@ static dis_status failed(const char *path, int code, const char *said)
         if (failures[i].code == (code & 0xFF))
             return dis__fail(failures[i].status, "%s: %s (SQLite: %s)", path, failures[i].meaning,
                              said ? said : sqlite3_errstr(code));
-    return dis__fail(DIS_EBUG, "%s: SQLite answers %d: %s", path, code, said ? said : sqlite3_errstr(code));
+    /* The statements are fixed and tested, so whatever else SQLite reports is due to the database. */
+    return dis__fail(DIS_EDATA, "%s: the database is damaged, or not as dissent writes it (SQLite %d: %s)", path, code,
+                     said ? said : sqlite3_errstr(code));
 }
 
 static dis_status check(dis__sql *db, int code)
@@ -55,6 +66,64 @@ static dis_status check(dis__sql *db, int code)
 dis_status dis__sql_there(void)
 {
     return DIS_OK;
+}
+
+static uint64_t file_bytes(sqlite3 *db, const char *name)
+{
+    struct stat st;
+    const char *path = sqlite3_db_filename(db, name);
+    return path && *path && stat(path, &st) == 0 ? (uint64_t)st.st_size : 0;
+}
+
+/* Called by SQLite every CHECK_EVERY steps; other than 0: stop. */
+static int count_steps(void *arg)
+{
+    dis__sql *db = arg;
+    db->steps += CHECK_EVERY;
+    if (db->steps <= STEPS) return 0;
+    return db->steps > STEPS + STEPS_PER_BYTE * (file_bytes(db->db, "main") + file_bytes(db->db, "other"));
+}
+
+/* Nothing in a database may run code or exceed the bounds above. */
+static dis_status restrict_database(dis__sql *db)
+{
+    sqlite3_limit(db->db, SQLITE_LIMIT_LENGTH, MAX_TEXT);
+    sqlite3_limit(db->db, SQLITE_LIMIT_ATTACHED, MAX_ATTACHED);
+    sqlite3_limit(db->db, SQLITE_LIMIT_TRIGGER_DEPTH, 1);
+    static const int settings[][2] = {
+        {SQLITE_DBCONFIG_ENABLE_TRIGGER, 0},
+#ifdef SQLITE_DBCONFIG_DEFENSIVE
+        {SQLITE_DBCONFIG_DEFENSIVE, 1},
+#endif
+#ifdef SQLITE_DBCONFIG_ENABLE_VIEW
+        {SQLITE_DBCONFIG_ENABLE_VIEW, 0},
+#endif
+#ifdef SQLITE_DBCONFIG_TRUSTED_SCHEMA
+        {SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0},
+#endif
+    };
+    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
+        sqlite3_db_config(db->db, settings[i][0], settings[i][1], (int *)NULL);
+    sqlite3_progress_handler(db->db, CHECK_EVERY, count_steps, db);
+    return dis__sql_run(db, "PRAGMA cell_size_check = ON");
+}
+
+/* SQLite follows a link, and waits at a FIFO. */
+static dis_status check_files(const char *path)
+{
+    static const char *const suffixes[] = {"", "-wal", "-shm", "-journal"};
+    dis_status status = DIS_OK;
+    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes && status == DIS_OK; i++) {
+        char *name;
+        struct stat st;
+        const size_t n = strlen(path) + 16;
+        DIS_TRY(dis__alloc_array(&name, n, 1));
+        snprintf(name, n, "%s%s", path, suffixes[i]);
+        if (lstat(name, &st) == 0 && !S_ISREG(st.st_mode))
+            status = dis__fail(DIS_EDATA, "%s is %s; expected a regular file", name, dis__file_kind(st.st_mode));
+        dis__free(name);
+    }
+    return status;
 }
 
 /* file:PATH?immutable=1, with what means something in there written as %XX. The caller frees it. */
@@ -105,9 +174,11 @@ dis_status dis__sql_open(const char *path, bool create, int wait_ms, dis__sql **
     DIS_TRY(dis__alloc_zeroed(&db, 1, sizeof *db));
     dis_status status = dis__copy_text(&db->path, path, strlen(path));
     if (status == DIS_OK && dis__fault_hits(DIS_FAULT_IO)) status = failed(path, SQLITE_CANTOPEN, NULL);
+    if (status == DIS_OK) status = check_files(path);
     if (status == DIS_OK) status = open_as_allowed(db, create);
+    if (status == DIS_OK) sqlite3_busy_timeout(db->db, wait_ms);
+    if (status == DIS_OK) status = restrict_database(db);
     if (status == DIS_OK) {
-        sqlite3_busy_timeout(db->db, wait_ms);
         *out = db;
     } else {
         dis__sql_close(db);
@@ -132,12 +203,14 @@ dis_status dis__sql_run(dis__sql *db, const char *text)
 {
     if (dis__fault_hits(DIS_FAULT_ALLOC)) return failed(db->path, SQLITE_NOMEM, NULL);
     if (dis__fault_hits(DIS_FAULT_IO)) return failed(db->path, SQLITE_FULL, NULL);
+    db->steps = 0;
     return check(db, sqlite3_exec(db->db, text, NULL, NULL, NULL));
 }
 
 dis__query dis__sql_query(dis__sql *db, const char *text)
 {
     dis__query q = {.db = db};
+    db->steps = 0;
     sqlite3_stmt *statement = NULL;
     if (dis__fault_hits(DIS_FAULT_ALLOC))
         q.status = failed(db->path, SQLITE_NOMEM, NULL);
@@ -193,6 +266,7 @@ uint64_t dis__sql_count(dis__query *q, int column)
 void dis__sql_again(dis__query *q)
 {
     if (q->statement) sqlite3_reset(q->statement);
+    q->db->steps = 0;
     q->bound = 0;
 }
 

@@ -10,11 +10,13 @@
 #include "core/sha256.h"
 #include "core/sys.h"
 #include "dissent/table.h"
+#include "io/folder.h"
 #include "io/name_file.h"
 #include "io/npy.h"
 #include "io/outfile.h"
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -88,7 +90,11 @@ static dis_status write_part(const dis__store *s, const char *hash, const char *
 {
     char *path;
     DIS_TRY(dis__store_path(s, "truth", hash, kind, &path));
-    dis_status status = DIS_OK;
+    dis_status status = dis__remove_irregular(path);
+    if (status != DIS_OK) {
+        dis__free(path);
+        return status;
+    }
     if (strcmp(kind, ".npy") == 0) {
         if (set->human) status = write_array(path, set->human, v->n_items, v->n_classes);
     } else if (strcmp(kind, ".gold.csv") == 0) {
@@ -106,7 +112,7 @@ static dis_status write_truth(const dis__store *s, const char *hash, const dis__
     static const char *const kinds[] = {".npy", ".gold.csv", ".classes.txt", ".tasks.txt"};
     char *last;
     DIS_TRY(dis__store_path(s, "truth", hash, ".tasks.txt", &last));
-    const bool there = access(last, F_OK) == 0;
+    const bool there = dis__is_own_file(last);
     dis__free(last);
     if (there) return DIS_OK;
     DIS_TRY(dis__names_check_lines(v->tasks, "task"));
@@ -163,7 +169,7 @@ static dis_status write_predictions(const dis__store *s, const char *key, const 
 {
     char *path;
     DIS_TRY(dis__store_path(s, "predictions", key, "", &path));
-    dis_status status = dis__make_folder(path);
+    dis_status status = dis__make_own_folder(path);
     dis__free(path);
     DIS_TRY(status);
     DIS_TRY(dis__link_lists(s, file, hash));
@@ -188,19 +194,30 @@ dis_status dis__write_set(dis__store *store, const char *key, const dis__predict
     return dis__copy_text(file, path, strlen(path));
 }
 
+static dis_status clear_folder(const char *path)
+{
+    DIS_TRY(dis__remove_irregular(path));
+    const int fd = dis__sys_open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
+    if (fd < 0) return errno == ENOENT ? DIS_OK : dis__fail_io("open", path);
+    DIR *d = fdopendir(fd);
+    if (!d) {
+        close(fd);
+        return dis__fail_io("read the folder", path);
+    }
+    for (const struct dirent *e; (e = readdir(d));)
+        if (e->d_name[0] != '.') unlinkat(fd, e->d_name, 0);
+    closedir(d);
+    rmdir(path); /* one that stays is in nobody's way */
+    return DIS_OK;
+}
+
 dis_status dis__remove_predictions(const dis__store *store, const char *key)
 {
     char *path;
     DIS_TRY(dis__store_path(store, "predictions", key, "", &path));
-    DIR *d = opendir(path);
-    if (d) {
-        for (const struct dirent *e; (e = readdir(d));)
-            if (e->d_name[0] != '.') unlinkat(dirfd(d), e->d_name, 0);
-        closedir(d);
-        rmdir(path); /* one that stays is in nobody's way */
-    }
+    const dis_status status = clear_folder(path);
     dis__free(path);
-    return DIS_OK;
+    return status;
 }
 
 /* ---- reading ---- */
@@ -276,11 +293,10 @@ static dis_status find_set(dis__store *s, const char *key, const char *set, char
     *path = NULL;
     if (dis__sql_next(&q)) {
         const char *file = dis__sql_text(&q, 0), *hash = dis__sql_text(&q, 1);
-        if (file && hash) {
-            snprintf(truth, 65, "%s", hash);
-            const dis_status status = dis__store_path(s, file, NULL, "", path);
-            if (status != DIS_OK) q.status = status;
-        }
+        dis_status status = dis__store_check_set(s, key, file, hash);
+        if (status == DIS_OK) status = dis__store_path(s, file, NULL, "", path);
+        if (status == DIS_OK) memcpy(truth, hash, 65);
+        if (status != DIS_OK) q.status = status;
     }
     const dis_status status = dis__sql_end(&q);
     pthread_mutex_unlock(&s->mutex);

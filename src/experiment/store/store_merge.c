@@ -3,14 +3,14 @@
  * Keys say all that determines a result, so runs of several stores go together without renaming. Run by run: a claim in
  * the target, files (truth first, predictions behind it), then all rows in one transaction, so that a merge that dies
  * leaves whole runs and void claims alone. Links are made anew: a store that was packed without them is read as well.
- * What the other database says of files is not trusted: paths outside of the run's own folder are refused. Cost: a read
- * and a write per file that the target lacks. */
+ * The other store is not trusted: store_schema.c checks its tables, store_paths.c its names and links. Cost: a read and a
+ * write per file that the target lacks. */
 #include "experiment/store/store_internal.h"
 #include "core/memory.h"
 #include "core/sys.h"
 #include "dissent/file.h"
+#include "io/folder.h"
 #include "io/outfile.h"
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -36,28 +36,30 @@ static dis_status copy_bytes(int fd, const char *from, dis__out *out)
     }
 }
 
-static dis_status copy_to(const char *from, const char *to)
+static dis_status copy_to(int fd, const char *from, const char *to)
 {
-    const int fd = dis__sys_open(from, O_RDONLY | O_CLOEXEC, 0);
-    if (fd < 0) return dis__fail_io("open", from);
     dis__out *out;
-    dis_status status = dis__out_open(to, &out);
+    dis_status status = dis__remove_irregular(to);
+    if (status == DIS_OK) status = dis__out_open(to, &out);
     if (status == DIS_OK) status = dis__out_finish(out, copy_bytes(fd, from, out));
     if (dis__sys_close(fd) != 0 && status == DIS_OK) status = dis__fail_io("close", from);
     return status;
 }
 
-/* `optional`: a file that the other store does not have is none here. */
-static dis_status copy_part(const merging *m, const char *part, const char *name, const char *suffix, bool optional)
+/* `path` is relative to both stores. `optional`: a file that the other store does not have is none here. */
+static dis_status copy_part(const merging *m, const char *path, bool optional)
 {
-    char *from, *to = NULL;
-    DIS_TRY(dis__store_path(m->from, part, name, suffix, &from));
-    dis_status status = DIS_OK;
-    if (!optional || access(from, F_OK) == 0) {
-        status = dis__store_path(m->into, part, name, suffix, &to);
-        if (status == DIS_OK) status = copy_to(from, to);
+    char *to;
+    int fd;
+    DIS_TRY(dis__store_open_file(m->from, path, &fd));
+    if (fd < 0 && optional) return DIS_OK;
+    if (fd < 0) return dis__fail(DIS_EDATA, "%s/%s is missing; the store is not complete", m->from->folder, path);
+    dis_status status = dis__store_path(m->into, path, NULL, "", &to);
+    if (status != DIS_OK) {
+        close(fd);
+        return status;
     }
-    dis__free(from);
+    status = copy_to(fd, path, to);
     dis__free(to);
     return status;
 }
@@ -71,43 +73,28 @@ static dis_status copy_truth(const merging *m, const char *hash)
     } kinds[] = {{".npy", true}, {".gold.csv", true}, {".classes.txt", false}, {".tasks.txt", false}};
     char *last;
     DIS_TRY(dis__store_path(m->into, "truth", hash, ".tasks.txt", &last));
-    const bool there = access(last, F_OK) == 0;
+    const bool there = dis__is_own_file(last);
     dis__free(last);
-    for (size_t i = 0; !there && i < sizeof kinds / sizeof *kinds; i++)
-        DIS_TRY(copy_part(m, "truth", hash, kinds[i].suffix, kinds[i].optional));
+    for (size_t i = 0; !there && i < sizeof kinds / sizeof *kinds; i++) {
+        char path[128];
+        snprintf(path, sizeof path, "truth/%s%s", hash, kinds[i].suffix);
+        DIS_TRY(copy_part(m, path, kinds[i].optional));
+    }
     return DIS_OK;
-}
-
-static bool is_hash(const char *text)
-{
-    return text && strlen(text) == 64 && strspn(text, "0123456789abcdef") == 64;
-}
-
-/* predictions/KEY/NAME.npy, and nothing else. */
-static bool is_own_path(const char *path, const char *key)
-{
-    char folder[96];
-    const size_t n = (size_t)snprintf(folder, sizeof folder, "predictions/%s/", key);
-    if (!path || strlen(path) > 240 || strncmp(path, folder, n) != 0) return false;
-    const char *name = path + n;
-    const size_t length = strlen(name);
-    return length > 4 && name[0] != '.' && !strchr(name, '/') && strcmp(name + length - 4, ".npy") == 0;
 }
 
 static dis_status copy_set(const merging *m, const char *key, const char *path, const char *truth)
 {
-    if (!is_hash(truth) || !is_own_path(path, key))
-        return dis__fail(DIS_EDATA, "%s: the run %.16s names files that no run has; the store is damaged",
-                         m->from->folder, key);
+    DIS_TRY(dis__store_check_set(m->from, key, path, truth));
     DIS_TRY(copy_truth(m, truth));
     char *folder, base[256];
     DIS_TRY(dis__store_path(m->into, "predictions", key, "", &folder));
-    const dis_status status = dis__make_folder(folder);
+    const dis_status status = dis__make_own_folder(folder);
     dis__free(folder);
     DIS_TRY(status);
     snprintf(base, sizeof base, "%.*s", (int)(strlen(path) - 4), path);
     DIS_TRY(dis__link_lists(m->into, base, truth));
-    return copy_part(m, path, NULL, "", false);
+    return copy_part(m, path, false);
 }
 
 static dis_status copy_files(const merging *m, const char *key)
@@ -221,7 +208,7 @@ static dis_status list_runs(dis__sql *db, dis_merge_counts *counts, other_run **
     while (dis__sql_next(&q)) {
         const char *key = dis__sql_text(&q, 0), *state = dis__sql_text(&q, 1);
         const bool done = state && strcmp(state, "done") == 0;
-        if (!is_hash(key) || (!done && strcmp(state ? state : "", "failed") != 0)) {
+        if (!dis__store_is_hash(key) || (!done && strcmp(state ? state : "", "failed") != 0)) {
             counts->waiting++;
             continue;
         }
@@ -258,7 +245,8 @@ dis_status dis__store_merge(dis__store *into, const char *from, dis_merge_counts
     size_t n = 0;
     dis_status status = attach(into->db, other);
     if (status == DIS_OK) {
-        status = list_runs(into->db, counts, &run, &n);
+        status = dis__schema_check_other(into->db, other->folder);
+        if (status == DIS_OK) status = list_runs(into->db, counts, &run, &n);
         for (size_t i = 0; i < n && status == DIS_OK; i++) status = merge_run(&m, run[i].key, run[i].done);
         const dis_status detached = dis__sql_run(into->db, "DETACH other");
         if (status == DIS_OK) status = detached;

@@ -5,24 +5,13 @@
 #include "experiment/store/store_internal.h"
 #include "core/memory.h"
 #include "core/sys.h"
+#include "io/folder.h"
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
-
-enum { APPLICATION = 0x44695373, SCHEMA = 1 };
-
-static const char tables[] =
-    "CREATE TABLE runs(key TEXT PRIMARY KEY, experiment TEXT, cell TEXT, data TEXT, settings TEXT, fold INTEGER,"
-    " seed INTEGER, state TEXT NOT NULL, owner TEXT, message TEXT, version TEXT, finished TEXT, seconds REAL,"
-    " best_epoch INTEGER, parameters INTEGER, examples INTEGER) WITHOUT ROWID;"
-    "CREATE TABLE measures(key TEXT, set_name TEXT, metric TEXT, value REAL,"
-    " PRIMARY KEY(key, set_name, metric)) WITHOUT ROWID;"
-    "CREATE TABLE epochs(key TEXT, epoch INTEGER, loss REAL, rate REAL, dev REAL, dev_cross_entropy REAL,"
-    " PRIMARY KEY(key, epoch)) WITHOUT ROWID;"
-    "CREATE TABLE sets(key TEXT, set_name TEXT, path TEXT, truth TEXT, PRIMARY KEY(key, set_name)) WITHOUT ROWID;";
 
 dis_status dis__store_path(const dis__store *store, const char *part, const char *name, const char *suffix, char **out)
 {
@@ -32,51 +21,12 @@ dis_status dis__store_path(const dis__store *store, const char *part, const char
     return DIS_OK;
 }
 
-dis_status dis__make_folder(const char *path)
-{
-    return dis__sys_mkdir(path) != 0 && errno != EEXIST ? dis__fail_io("make the folder", path) : DIS_OK;
-}
-
-static dis_status pragma(dis__sql *db, const char *text, uint64_t *out)
-{
-    dis__query q = dis__sql_query(db, text);
-    if (dis__sql_next(&q)) *out = dis__sql_count(&q, 0);
-    return dis__sql_end(&q);
-}
-
-static dis_status make_tables(dis__sql *db)
-{
-    DIS_TRY(dis__sql_run(db, tables));
-    char text[96];
-    snprintf(text, sizeof text, "PRAGMA application_id = %d; PRAGMA user_version = %d", APPLICATION, SCHEMA);
-    return dis__sql_run(db, text);
-}
-
-/* Whose database it is; *empty: nobody has made tables in it yet. */
-static dis_status check_tables(dis__sql *db, const char *path, bool *empty)
-{
-    uint64_t application = 0, schema = 0, n_tables = 0;
-    DIS_TRY(pragma(db, "PRAGMA application_id", &application));
-    DIS_TRY(pragma(db, "PRAGMA user_version", &schema));
-    DIS_TRY(pragma(db, "SELECT count(*) FROM sqlite_master", &n_tables));
-    *empty = n_tables == 0 && application == 0;
-    if (*empty) return DIS_OK;
-    if (application != APPLICATION)
-        return dis__fail(DIS_EDATA, "%s: a database of another program; use another store", path);
-    if (schema != SCHEMA)
-        return dis__fail(DIS_EDATA,
-                         "%s: version %llu of the store, and this dissent knows version %d; use the "
-                         "dissent that made it, or another store",
-                         path, (unsigned long long)schema, SCHEMA);
-    return DIS_OK;
-}
-
 /* Within a transaction: two processes may open a new store at once. */
 static dis_status settle_tables(dis__sql *db, const char *path)
 {
     bool empty;
-    DIS_TRY(check_tables(db, path, &empty));
-    return empty ? make_tables(db) : DIS_OK;
+    DIS_TRY(dis__schema_check(db, path, &empty));
+    return empty ? dis__schema_create(db) : DIS_OK;
 }
 
 /* SQLite does not wait by itself for another process that makes the same change of journal; a moment later it is
@@ -104,7 +54,7 @@ static dis_status open_database(dis__store *s, bool create, int wait_ms, bool *t
         if (status == DIS_OK) status = dis__sql_begin(s->db);
         if (status == DIS_OK) status = dis__sql_commit(s->db, settle_tables(s->db, path));
     } else if (status == DIS_OK) {
-        status = check_tables(s->db, path, &empty);
+        status = dis__schema_check(s->db, path, &empty);
     }
     dis__free(path);
     *there = !empty;
@@ -114,12 +64,12 @@ static dis_status open_database(dis__store *s, bool create, int wait_ms, bool *t
 static dis_status make_folders(dis__store *s)
 {
     static const char *const parts[] = {"predictions", "truth", "cache"};
-    DIS_TRY(dis__make_folder(s->folder));
+    if (dis__sys_mkdir(s->folder) != 0 && errno != EEXIST) return dis__fail_io("make the folder", s->folder);
     dis_status status = DIS_OK;
     for (size_t i = 0; i < sizeof parts / sizeof *parts && status == DIS_OK; i++) {
         char *path;
         DIS_TRY(dis__store_path(s, parts[i], NULL, "", &path));
-        status = dis__make_folder(path);
+        status = dis__make_own_folder(path);
         dis__free(path);
     }
     return status;

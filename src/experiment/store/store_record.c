@@ -59,6 +59,8 @@ static dis_status take_settings(record *r, const char *key, const char *text)
     const dis__json_place place = {.file = key};
     dis_status status = dis__json_parse(&json, text, strlen(text), &place, &root);
     dis_experiment_setting *setting = NULL;
+    if (status == DIS_OK && root->kind != DIS_JSON_OBJECT)
+        status = dis__fail(DIS_EDATA, "the settings of the run %.16s are no object; the store is damaged", key);
     if (status == DIS_OK) status = keep_array(r, root->n, sizeof *setting, &setting);
     if (status == DIS_OK) {
         const dis__json_value *member = root + 1;
