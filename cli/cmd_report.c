@@ -221,6 +221,7 @@ static dis_status add_file(report_job *job, const char *role, const char *path)
     char line[65 + 16] = "", hex[65];
     if (cli_is_dash(path)) return dis_report_add_source(job->report, role, "standard input");
     dis_status status = dis_report_add_source(job->report, role, path);
+    if (status == DIS_OK && cli_read_once(path)) return DIS_OK;
     if (status == DIS_OK) status = dis_file_sha256(path, hex);
     if (status != DIS_OK) return status;
     snprintf(line, sizeof line, "SHA-256 %s", hex);

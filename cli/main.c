@@ -1,9 +1,11 @@
 /* The tool: finds the subcommand, parses its options, runs it. Signals ask the library to stop between pieces of work,
  * so that no temporary file stays behind; a second one kills. */
 #include "cli.h"
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 extern const cli_command cli_cmd_labels, cli_cmd_combine, cli_cmd_train, cli_cmd_predict, cli_cmd_model, cli_cmd_synth,
     cli_cmd_list, cli_cmd_help, cli_cmd_completion;
@@ -81,6 +83,16 @@ static void catch_signals(void)
     sigaction(SIGHUP, &ask, NULL);
     sigaction(SIGPIPE, &usual, NULL);  /* a reader that has seen enough ends us without a word */
     sigaction(SIGXFSZ, &ignore, NULL); /* a file that may not grow is an error of writing, cleaned up like others */
+}
+
+/* A standard descriptor that the caller has closed would become that of the next file which is opened, and that file
+ * would be read or written in its place. /dev/null in the wrong direction makes each use fail as on a closed one;
+ * messages have nowhere to go. */
+static void fill_closed_descriptors(void)
+{
+    static const int flags[] = {[STDIN_FILENO] = O_WRONLY, [STDOUT_FILENO] = O_RDONLY, [STDERR_FILENO] = O_WRONLY};
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", flags[fd]) != fd) _exit(DIS_EIO); /* the lowest free one */
 }
 
 #ifdef DIS_FAULT_HOOKS
@@ -176,6 +188,7 @@ static int dispatch(cli *c, int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+    fill_closed_descriptors();
     catch_signals();
     faults_begin();
     cli c = cli_start();

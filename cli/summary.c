@@ -1,6 +1,6 @@
 /* The common parts of the summaries for machines. */
 #include "summary.h"
-#include <string.h>
+#include <sys/stat.h>
 
 enum { SCHEMA = 1 };
 
@@ -64,15 +64,23 @@ void cli_inputs_begin(dis_json *j)
     dis_json_begin_array(j);
 }
 
+const char *cli_read_once(const char *path)
+{
+    struct stat st;
+    if (cli_is_dash(path)) return "standard input cannot be read twice";
+    return stat(path, &st) == 0 && !S_ISREG(st.st_mode) ? "a pipe or device cannot be read twice" : NULL;
+}
+
 dis_status cli_put_file_fields(dis_json *j, const char *path, const char *role)
 {
     char hex[65];
     cli_put_text(j, "path", path);
     cli_put_text(j, "role", role);
     dis_status status = DIS_OK;
-    if (strcmp(path, "-") == 0) {
+    const char *once = cli_read_once(path);
+    if (once) {
         cli_put_text(j, "sha256", NULL);
-        cli_put_text(j, "reason", "standard input cannot be read twice");
+        cli_put_text(j, "reason", once);
     } else if ((status = dis_file_sha256(path, hex)) == DIS_OK)
         cli_put_text(j, "sha256", hex);
     return status;

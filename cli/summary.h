@@ -19,6 +19,9 @@
 dis_status cli_summary_open(const char *path, const char *command, const uint64_t *seed, dis_json **out);
 dis_status cli_summary_finish(dis_json *j, dis_status so_far);
 
+/* Why a file has no SHA-256: it is standard input, a pipe or a device, which can be read once; NULL: it has one. */
+const char *cli_read_once(const char *path);
+
 /* The list "inputs": one object per file with its path, role and SHA-256. */
 void cli_inputs_begin(dis_json *j);
 dis_status cli_put_file(dis_json *j, const char *path, const char *role);

@@ -73,8 +73,7 @@ dis_status dis__fail_io(const char *verb, const char *file)
 {
     const int code = errno;
     char text[128];
-    const char *standard =
-        strcmp(verb, "read") == 0 || strcmp(verb, "open") == 0 ? "standard input" : "standard output";
+    const char *standard = strcmp(verb, "write") == 0 ? "standard output" : "standard input";
     /* strerror() itself may race; the GNU variant returns the text it used. */
     return dis__fail(DIS_EIO, "cannot %s %s: %s", verb, strcmp(file, "-") == 0 ? standard : file,
                      strerror_r(code, text, sizeof text));

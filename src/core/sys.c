@@ -38,6 +38,11 @@ int dis__sys_open_at(int folder, const char *name, int flags)
     return fd;
 }
 
+int dis__sys_duplicate(int fd)
+{
+    return fault(EIO) ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+}
+
 ssize_t dis__sys_read(int fd, void *buffer, size_t n)
 {
     if (fault(EIO)) return -1;

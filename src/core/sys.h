@@ -8,6 +8,7 @@
 
 int dis__sys_open(const char *path, int flags, mode_t mode);
 int dis__sys_open_at(int folder, const char *name, int flags); /* openat, for reading */
+int dis__sys_duplicate(int fd);
 ssize_t dis__sys_read(int fd, void *buffer, size_t n);
 ssize_t dis__sys_write(int fd, const void *buffer, size_t n);
 ssize_t dis__sys_read_at(int fd, void *buffer, size_t n, uint64_t at); /* pread, pwrite */

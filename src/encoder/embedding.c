@@ -225,9 +225,9 @@ dis_status dis_embed_items(dis_context *ctx, dis_encoder *e, const dis_items *it
 
 dis_status dis_embed_write(const dis_names *tasks, const float *x, size_t width, const char *path)
 {
-    if (strcmp(path, "-") == 0)
-        return dis__fail(DIS_EUSAGE,
-                         "npy comes with a list of tasks beside it and cannot go to standard output; name a file");
+    if (dis__out_is_stream(path))
+        return dis__fail(DIS_EUSAGE, "npy is written with a second file, of tasks, and cannot go to standard output, a "
+                                     "pipe or a device; name a file");
     DIS_TRY(dis__names_check_lines(tasks, "task"));
     const size_t n = dis_names_count(tasks);
     dis__out *outs[2] = {NULL, NULL};

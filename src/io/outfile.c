@@ -1,6 +1,6 @@
 /* Atomic output. The temporary file lies in the target's folder (rename does not cross file systems) under a name that
- * no other process uses; O_EXCL makes sure. A target that is not a regular file (a pipe, /dev/null) is written
- * directly. A symbolic link stays, and the file that it leads to is replaced, or made when it leads to nothing yet.
+ * no other process uses; O_EXCL makes sure. A target that is not a regular file (a pipe, /dev/null), or
+ * that names an open descriptor (/dev/stdout, /dev/fd/3), is written directly. A symbolic link stays, and the file that it leads to is replaced, or made when it leads to nothing yet.
  *
  * Everything that can fail comes before the rename: an error means that the old file is still there. The one exception
  * is the flush of the folder after it: then the new file is in place, whole, and the error says that the disk may not
@@ -12,8 +12,10 @@
 #include "io/same_file.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -94,16 +96,48 @@ static dis_status open_temporary(dis__out *out, mode_t mode)
     return status;
 }
 
+/* The number N of an open descriptor that `path` names as /dev/stdout, /dev/fd/N or /proc/self/fd/N; -1: none. */
+static int descriptor_of(const char *path)
+{
+    static const char *const folders[] = {"/dev/fd/", "/proc/self/fd/"};
+    if (strcmp(path, "/dev/stdout") == 0) return STDOUT_FILENO;
+    if (strcmp(path, "/dev/stderr") == 0) return STDERR_FILENO;
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+        const size_t n = strlen(folders[i]);
+        char *end;
+        if (strncmp(path, folders[i], n) != 0 || path[n] < '0' || path[n] > '9') continue;
+        const long fd = strtol(path + n, &end, 10);
+        if (!*end && fd <= INT_MAX) return (int)fd;
+    }
+    return -1;
+}
+
+bool dis__out_is_stream(const char *path)
+{
+    struct stat st;
+    if (strcmp(path, "-") == 0 || descriptor_of(path) >= 0) return true;
+    return stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
+}
+
+/* A stream has no folder to rename in. A descriptor is written from where it stands, so that `>>` and earlier output of
+ * the caller keep what they have. */
+static dis_status open_stream(dis__out *out, const char *path)
+{
+    const int fd = descriptor_of(path);
+    if (strcmp(path, "-") == 0)
+        out->fd = STDOUT_FILENO;
+    else
+        out->fd = fd >= 0 ? dis__sys_duplicate(fd) : dis__sys_open(path, O_WRONLY, 0);
+    return out->fd < 0 ? dis__fail_io("open", path) : DIS_OK;
+}
+
 static dis_status open_target(dis__out *out, const char *path)
 {
     DIS_TRY(dis__alloc_array(&out->buffer, BUFFER, 1));
     DIS_TRY(dis__copy_text(&out->path, path, strlen(path)));
     DIS_TRY(dis__packer_open(path, &out->packer));
     if (!*path) return dis__fail(DIS_EUSAGE, "a file name is empty; - is standard output");
-    if (strcmp(path, "-") == 0) {
-        out->fd = STDOUT_FILENO;
-        return DIS_OK;
-    }
+    if (dis__out_is_stream(path)) return open_stream(out, path);
     /* Through a symbolic link the file it points to is replaced or made, not the link. */
     char real[PATH_MAX];
     struct stat st;
@@ -116,10 +150,6 @@ static dis_status open_target(dis__out *out, const char *path)
     const bool exists = followed && stat(real, &st) == 0;
     if (exists && S_ISDIR(st.st_mode))
         return dis__fail(DIS_EIO, "cannot write %s: it is a folder; name a file in it", path);
-    if (exists && !S_ISREG(st.st_mode)) {
-        out->fd = dis__sys_open(path, O_WRONLY, 0);
-        return out->fd < 0 ? dis__fail_io("open", path) : DIS_OK;
-    }
     if (exists && access(real, W_OK) != 0) return dis__fail_io("write", path); /* rename() would not care */
     if (followed) {
         dis__free(out->path);

@@ -16,6 +16,9 @@
 typedef struct dis__out dis__out;
 
 dis_status dis__out_open(const char *path, dis__out **out);
+/* Whether `path` is written directly, without a temporary file: standard output, an open descriptor (/dev/fd/N), a pipe
+ * or a device. */
+bool dis__out_is_stream(const char *path);
 dis_status dis__out_write(dis__out *out, const void *bytes, size_t n);
 dis_status dis__out_printf(dis__out *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Room for n bytes (at most DIS_OUT_ROOM) to be filled in place: *room; then dis__out_advance by what was used. */

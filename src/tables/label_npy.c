@@ -89,10 +89,9 @@ static dis_status write_npy(const dis__comm *comm, const dis_labels_view *labels
 dis_status dis__labels_write_npy(const dis__comm *comm, const dis_labels_view *labels, const char *path)
 {
     dis_status status = DIS_OK;
-    if (strcmp(path, "-") == 0)
-        status = dis__fail(
-            DIS_EUSAGE,
-            "npy comes with lists of tasks and classes beside it and cannot go to standard output; name a file");
+    if (dis__out_is_stream(path))
+        status = dis__fail(DIS_EUSAGE, "npy is written with two more files, of tasks and classes, and cannot go to "
+                                       "standard output, a pipe or a device; name a file");
     if (status == DIS_OK) status = dis__names_check_lines(labels->tasks, "task");
     if (status == DIS_OK) status = dis__names_check_lines(labels->classes, "class");
     DIS_TRY(dis__comm_agree(comm, status));
