@@ -297,7 +297,7 @@ int eval_workers(cli *c, const eval_values *v, size_t n_operands)
         .v = v,
         .votes = {.c = c, .v = &v->reading, .paths = (char *const *)v->votes.value, .n_paths = v->votes.n},
         .people = {.c = c, .v = &v->people},
-        .ordered = v->reading.ordinal || v->reading.scale == DIS_SCALE_ORDINAL};
+        .ordered = v->reading.scale == DIS_SCALE_ORDINAL};
     c->whole = true;
     int code = check(&job, n_operands);
     if (code == 0) code = cli_figures_check(c, &v->figures);

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { MAX_OPTIONS = 128 };
+
 int cli_choice(const char *choices, const char *word)
 {
     const size_t n = strlen(word);
@@ -164,9 +166,55 @@ static bool is_option(const char *arg)
     return arg[0] == '-' && arg[1] != 0;
 }
 
-/* Handles the option argv[*i]; moves *i over values that are arguments of their own. */
-static int take(cli *c, const cli_command *command, int argc, char **argv, int *i, void *values)
+/* What an option was given, as the user wrote it: the option itself, or a flag that is short for a value of it. */
+typedef struct {
+    const cli_option *written; /* NULL: not given yet */
+    const char *value;
+} given_value;
+
+typedef struct {
+    cli *c;
+    const cli_command *command;
+    void *values;
+    given_value given[MAX_OPTIONS]; /* (n_options) */
+} parsing;
+
+/* "--scale nominal", or "--ordinal" of a flag. */
+static void show_given(const given_value *g, char out[CLI_SAFE])
 {
+    const bool flag = g->written->kind == CLI_FLAG;
+    snprintf(out, CLI_SAFE, "--%s%s%s", g->written->name, flag ? "" : " ", flag ? "" : g->value);
+}
+
+/* Stores the value of an option that the user wrote as `written`. A second value that differs from the first is an
+ * error: which one was meant is not for the tool to guess. */
+static int give(parsing *p, const cli_option *o, const cli_option *written, const char *value)
+{
+    const bool repeats = o->kind == CLI_LIST || o->kind == CLI_WORDS;
+    given_value *before = &p->given[o - p->command->options];
+    const given_value now = {written, value};
+    if (before->written && !repeats && strcmp(before->value, value) != 0) {
+        char x[CLI_SAFE], y[CLI_SAFE];
+        show_given(before, x);
+        show_given(&now, y);
+        return cli_usage(p->c, "%s and %s contradict each other; leave one of them out", x, y);
+    }
+    *before = now;
+    return set(p->c, o, value, p->values);
+}
+
+static int give_flag(parsing *p, const cli_option *o)
+{
+    if (!o->short_for) return give(p, o, o, "");
+    const size_t n = strcspn(o->short_for, "=");
+    return give(p, find(p->command, o->short_for, n), o, o->short_for + n + 1);
+}
+
+/* Handles the option argv[*i]; moves *i over values that are arguments of their own. */
+static int take(parsing *p, int argc, char **argv, int *i)
+{
+    cli *c = p->c;
+    const cli_command *command = p->command;
     const char *arg = argv[*i];
     const bool is_long = arg[1] == '-';
     const char *name = arg + 1 + is_long;
@@ -181,18 +229,21 @@ static int take(cli *c, const cli_command *command, int argc, char **argv, int *
     }
     if (!o) return cli_usage(c, "no option -%c", *name);
     const char *joined = name[length] == 0 ? NULL : name + length + is_long;
-    if (o->kind == CLI_FLAG) return joined ? cli_usage(c, "--%s takes no value", o->name) : set(c, o, "", values);
+    if (o->kind == CLI_FLAG) return joined ? cli_usage(c, "--%s takes no value", o->name) : give_flag(p, o);
     if (!joined && ++*i == argc) return cli_usage(c, "--%s needs a value: %s", o->name, o->argument);
     if (o->kind == CLI_WORDS && !joined && is_option(argv[*i]))
         return cli_usage(c, "--%s needs a value: %s", o->name, o->argument);
-    int code = set(c, o, joined ? joined : argv[*i], values);
+    int code = give(p, o, o, joined ? joined : argv[*i]);
     while (o->kind == CLI_WORDS && !joined && code == DIS_OK && *i + 1 < argc && !is_option(argv[*i + 1]))
-        code = set(c, o, argv[++*i], values);
+        code = give(p, o, o, argv[++*i]);
     return code;
 }
 
 int cli_parse(cli *c, const cli_command *command, int argc, char **argv, void *values, size_t *n_operands)
 {
+    parsing p = {.c = c, .command = command, .values = values};
+    if (command->n_options > MAX_OPTIONS)
+        return cli_error(c, DIS_EBUG, "%s has more options than the parser counts", command->name);
     set_defaults(command, values);
     size_t n = 0;
     bool only_operands = false;
@@ -202,7 +253,7 @@ int cli_parse(cli *c, const cli_command *command, int argc, char **argv, void *v
         else if (strcmp(argv[i], "--") == 0)
             only_operands = true;
         else {
-            const int code = take(c, command, argc, argv, &i, values);
+            const int code = take(&p, argc, argv, &i);
             if (code != DIS_OK) return code;
         }
     }

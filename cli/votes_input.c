@@ -37,7 +37,7 @@ int votes_input_delimiter(cli *c, const char *text, int *out)
 
 dis_scale votes_input_scale(const cli_votes_values *v)
 {
-    return v->ordinal ? DIS_SCALE_ORDINAL : (dis_scale)v->scale;
+    return (dis_scale)v->scale;
 }
 
 bool votes_input_is_own(const cli_votes_values *v)
@@ -64,9 +64,7 @@ static int check_scale(cli *c, const cli_votes_values *v)
     if (v->table.n && !votes_input_is_own(v))
         return cli_usage(c, "--table is for the results of --scale multi-label, numeric and the like, not %s",
                          dis_scale_at(votes_input_scale(v))->name);
-    if (!v->ordinal || v->scale == DIS_SCALE_NOMINAL || v->scale == DIS_SCALE_ORDINAL) return 0;
-    return cli_usage(c, "--ordinal is short for --scale ordinal, and --scale says %s; leave one of them out",
-                     dis_scale_at((size_t)v->scale)->name);
+    return 0;
 }
 
 int votes_input_check(votes_input *in)

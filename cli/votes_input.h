@@ -22,7 +22,7 @@ typedef struct {
     int input, duplicates, several, scale;
     cli_list drop, keep, na, table;
     const char *pair_a, *pair_b, *span_start, *span_end;
-    bool lenient, renormalise, ordinal, no_header;
+    bool lenient, renormalise, no_header;
     uint64_t min_votes;
 } cli_votes_values;
 
@@ -74,8 +74,8 @@ typedef struct {
     {.name = "scale", .kind = CLI_CHOICE, .offset = offsetof(type, field.scale), .argument = "SCALE",               \
      .fallback = "nominal", .choices = "nominal|ordinal|multi-label|numeric|pairwise|spans",                        \
      .summary = "what labels are (docs/kinds.md)"},                                                                 \
-    {.name = "ordinal", .kind = CLI_FLAG, .offset = offsetof(type, field.ordinal),                                  \
-     .summary = "short for --scale ordinal"}
+    {.name = "ordinal", .kind = CLI_FLAG, .offset = offsetof(type, field.scale),                                    \
+     .short_for = "scale=ordinal", .summary = "short for --scale ordinal"}
 /* For scales whose votes have more columns. */
 #define CLI_PARTS_OPTIONS(type, field)                                                                              \
     {.name = "a", .kind = CLI_TEXT, .offset = offsetof(type, field.pair_a), .argument = "COLUMN",                   \

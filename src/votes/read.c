@@ -390,12 +390,14 @@ static dis_status use_parts(dis__reader *r)
 static dis_status read_all(dis__reader *r, const char *const *paths, size_t n_paths)
 {
     uint64_t n_bytes = 0;
+    const dis_votes_options caller = r->o;
     const dis__comm *comm = dis__context_comm(r->ctx);
     dis_status status = dis__preset_use(r);
     if (status == DIS_OK) status = use_parts(r);
     if (status == DIS_OK) status = check_options(comm, &r->o, n_paths);
     if (status == DIS_OK) status = open_inputs(r, paths, n_paths, &n_bytes);
     if (status == DIS_OK) status = dis__reader_begin(r, n_bytes);
+    if (status == DIS_OK) status = dis__check_named(r, &caller);
     DIS_TRY(dis__comm_agree(comm, status));
     status = shapes[r->o.input](r);
     if (status == DIS_EDATA && r->o.preset) return dis__other_preset(r);
