@@ -22,7 +22,7 @@ expect() {
 "$DISSENT" labels votes.csv --method softmax -o labels.csv -q
 cut -d, -f1 gold.csv | tail -n +2 >ids
 train() {
-    timeout 100 "$DISSENT" train --items features.npy --labels labels.csv --ids ids --model mlp:hidden=8 --epochs 20 -q --device cuda "$@"
+    timeout 100 "$DISSENT" train --items features.npy --labels labels.csv --ids ids --model mlp:hidden=8 --epochs 20 -q --device "${device:-cuda}" "$@"
 }
 
 # ---- the driver ----
@@ -162,7 +162,7 @@ done
 
 # ---- labels on the device (tests/em_stand_in.c) ----
 fit() {
-    timeout 100 "$DISSENT" labels votes.csv -q --device cuda "$@"
+    timeout 100 "$DISSENT" labels votes.csv -q --device "${device:-cuda}" "$@"
 }
 fit --method dawid-skene --json there.json -o there.csv
 grep -q '"device": "cuda:0"' there.json || fail "the summary does not name the device: $(cat there.json)"
@@ -177,13 +177,15 @@ STUB_AT=2 expect 4 "it is lost" fit --method papers -o lost.csv
 STUB_BYTES=100 expect 5 "the memory of device cuda:0 is used up" fit --method mace -o lost.csv
 fit --method glad -o lost.csv 2>err && fail "glad ran on a device"
 grep -q "the processor alone makes glad; leave --device out, use auto, or one of dawid-skene" err || fail "$(cat err)"
-fit --device cuda:3 --method dawid-skene -o lost.csv 2>err && fail "there is one device"
+device=cuda:3
+fit --method dawid-skene -o lost.csv 2>err && fail "there is one device"
 grep -q "there is no device cuda:3" err || fail "$(cat err)"
+device=cuda
 [ ! -e lost.csv ] || fail "labels of a fit that failed"
 
 # ---- resamples on the device (tests/bootstrap_stand_in.c): from 2^26 draws on ----
 measure() {
-    timeout 100 "$DISSENT" eval labels.csv --gold gold.csv -q --device cuda --metric log_loss --metric ece "$@"
+    timeout 100 "$DISSENT" eval labels.csv --gold gold.csv -q --device "${device:-cuda}" --metric log_loss --metric ece "$@"
 }
 digits() { sed 's/\(\.[0-9]\{10\}\)[0-9]*/\1/g'; }
 measure --resamples 240000 | digits >table
@@ -191,6 +193,7 @@ measure --resamples 240000 | digits >table
     fail "other intervals: $(cat table)"
 STUB_AT=1 expect 4 "it is lost" measure --resamples 240000
 STUB_BYTES=100 expect 5 "the memory of device cuda:0 is used up" measure --resamples 240000
-measure --resamples 100 --device cuda:3 >table 2>err && fail "there is one device"
+device=cuda:3
+measure --resamples 100 >table 2>err && fail "there is one device"
 grep -q "cuda:3" err || fail "$(cat err)"
 echo "${drivers}a device that is lost, and one whose memory is used up: exits 4 and 5, nothing half written"

@@ -163,7 +163,8 @@ for file in checkpoint best; do
     done
 done
 # Seeds have 64 bits, also those that a double cannot hold.
-train -o large --seed 9007199254740993
+run=$(echo "$run" | sed "s,--seed 5,--seed 9007199254740993,")
+train -o large
 "$DISSENT" model large >out
 grep -q 9007199254740993 out || fail "the seed did not come back: $(cat out)"
 echo "killed $kills times in runs of $((took / 1000000)) ms and stopped: the same bytes; damage and second runs are refused"
