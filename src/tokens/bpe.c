@@ -21,7 +21,7 @@ typedef struct {
 
 static size_t slot_of(const dis__model *m, uint32_t left, uint32_t right)
 {
-    return (size_t)((((uint64_t)left << 32 | right) * 0x9e3779b97f4a7c15u) >> 24) & m->merge_mask;
+    return (size_t)((((uint64_t)left << 32 | right) * m->merge_factor) >> 24) & m->merge_mask;
 }
 
 dis_status dis__bpe_reserve(dis__model *m, size_t n_merges)
@@ -31,6 +31,7 @@ dis_status dis__bpe_reserve(dis__model *m, size_t n_merges)
     DIS_TRY(dis__alloc_array(&m->merge, size, sizeof *m->merge));
     for (size_t i = 0; i < size; i++) m->merge[i].left = UINT32_MAX;
     m->merge_mask = size - 1;
+    m->merge_factor = dis__random_factor();
     return DIS_OK;
 }
 
@@ -195,6 +196,7 @@ static dis_status encode(const dis__model *m, dis__bench *b, const char *word, s
         if (id != DIS_TRIE_NONE) return dis__sink_add(out, (int32_t)id, 0, n);
     }
     const size_t max = n + n * m->n_prefix + m->n_suffix; /* byte tokens of prefixes count as well */
+    if (max > UINT32_MAX) return dis__fail(DIS_ELIMIT, "a word of %zu bytes is too long for its prefixes", n);
     const size_t bytes = max * (sizeof(symbol) + 3 * sizeof(uint64_t));
     if (bytes > b->work_room) DIS_TRY(dis__reserve(&b->work, &b->work_room, 0, bytes, 1));
     uint64_t *heap = b->work;
@@ -321,6 +323,8 @@ static dis_status read_options(dis__tokenizer_reader *r, const dis__json_value *
         return dis__json_fail(&r->json, dropout, "model.dropout is not supported: tokens would be random");
     DIS_TRY(dis__field_text(r, v, "continuing_subword_prefix", false, &m->prefix, &m->n_prefix));
     DIS_TRY(dis__field_text(r, v, "end_of_word_suffix", false, &m->suffix, &m->n_suffix));
+    DIS_TRY(dis__check_bytes(r, v, "model.continuing_subword_prefix", m->n_prefix, DIS_TOKEN_AFFIX));
+    DIS_TRY(dis__check_bytes(r, v, "model.end_of_word_suffix", m->n_suffix, DIS_TOKEN_AFFIX));
     DIS_TRY(dis__field_bool(r, v, "fuse_unk", false, &m->fuse_unknown));
     DIS_TRY(dis__field_bool(r, v, "byte_fallback", false, &m->byte_fallback));
     DIS_TRY(dis__field_bool(r, v, "ignore_merges", false, &m->ignore_merges));

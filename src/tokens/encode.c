@@ -117,8 +117,16 @@ static void trim(const dis_tokenizer *t, const dis__bench *b, const dis__text *t
 static void place_tokens(const dis_tokenizer *t, const dis__bench *b, const dis__text *text, dis__span word,
                          size_t before, dis__sink *out)
 {
+    size_t last_start = SIZE_MAX, last_end = 0;
     for (size_t i = before; i < out->n; i++) {
         const size_t start = word.start + out->from[i], end = word.start + out->to[i];
+        if (start == last_start && end == last_end && i - 1 != b->begun) { /* bytes of one character, say */
+            out->from[i] = out->from[i - 1];
+            out->to[i] = out->to[i - 1];
+            continue;
+        }
+        last_start = start;
+        last_end = end;
         out->from[i] = dis__text_from(text, start);
         out->to[i] = dis__text_to(text, end > start ? end - 1 : start);
         if (t->templates.trim && end > start)
@@ -146,12 +154,31 @@ static dis_status encode_word(const dis_tokenizer *t, dis__bench *b, const dis__
 
 /* ---- texts ---- */
 
+void dis__bench_allow(dis__bench *b, size_t n)
+{
+    const size_t most = n > DIS_TOKEN_TEXT_MAX / DIS_TOKEN_GROWTH ? DIS_TOKEN_TEXT_MAX : DIS_TOKEN_GROWTH * n;
+    b->grown = 0;
+    b->allowed = most > DIS_TOKEN_TEXT_MAX - DIS_TOKEN_SLACK ? DIS_TOKEN_TEXT_MAX : most + DIS_TOKEN_SLACK;
+    for (size_t i = 0; i < sizeof b->text / sizeof *b->text; i++) b->text[i].max = b->allowed;
+}
+
+/* DIS_ELIMIT: the text grows too much; names the step that did it. */
+static dis_status too_long(const dis_tokenizer *t, const dis__bench *b, const char *what, size_t i, const char *kind)
+{
+    return dis__fail(DIS_ELIMIT,
+                     "%s: %s %zu (%s) makes more than %zu bytes of a text; at most %d times its bytes and %d more are "
+                     "possible",
+                     t->path ? t->path : "tokenizer.json", what, i + 1, kind, b->allowed, DIS_TOKEN_GROWTH,
+                     DIS_TOKEN_SLACK);
+}
+
 dis_status dis__normalise(const dis_tokenizer *t, dis__bench *b, dis__text **text)
 {
     for (size_t i = 0; i < t->normalisers.n; i++) {
         const dis__step *step = &t->normalisers.step[i];
         dis__text *next = *text == &b->text[0] ? &b->text[1] : &b->text[0];
-        DIS_TRY(step->kind->normalise(step, b, *text, next));
+        const dis_status status = step->kind->normalise(step, b, *text, next);
+        if (status != DIS_OK) return next->over ? too_long(t, b, "normalizer", i, step->kind->name) : status;
         *text = next;
     }
     return DIS_OK;
@@ -165,7 +192,9 @@ static dis_status encode_words(const dis_tokenizer *t, dis__bench *b, dis__text 
     DIS_TRY(dis__spans_add(&b->words, start, end));
     for (size_t i = 0; i < t->pre_tokenizers.n; i++) {
         const dis__step *step = &t->pre_tokenizers.step[i];
-        DIS_TRY(step->kind->cut(step, b, &text));
+        const dis_status status = step->kind->cut(step, b, &text);
+        if (status != DIS_OK)
+            return b->text[2].over || b->text[3].over ? too_long(t, b, "pre_tokenizer", i, step->kind->name) : status;
     }
     for (size_t i = 0; i < b->words.n && !b->full; i++) DIS_TRY(encode_word(t, b, text, b->words.span[i], out));
     return DIS_OK;
@@ -201,9 +230,15 @@ static dis_status encode_piece(const dis_tokenizer *t, dis__bench *b, const char
     DIS_TRY(load(b, bytes, n, place, b->traced || t->origins));
     dis__text *text = &b->text[0];
     DIS_TRY(dis__normalise(t, b, &text));
+    b->grown += text->n;
+    const size_t last = t->normalisers.n - 1;
+    if (t->normalisers.n && b->grown > b->allowed)
+        return too_long(t, b, "normalizer", last, t->normalisers.step[last].kind->name);
     dis__added_match m = {0};
     size_t taken = 0;
-    while (!b->full && dis__added_next(&t->added, true, text->bytes, text->n, taken, &m)) {
+    while (!b->full) {
+        DIS_TRY(dis__added_next(&t->added, b, true, text->bytes, text->n, taken, &m));
+        if (!m.token) break;
         if (taken < m.start) DIS_TRY(encode_words(t, b, text, taken, m.start, out));
         if (b->full) return DIS_OK;
         DIS_TRY(add_added(t, b, m.token, text, m.start, m.end, out));
@@ -218,7 +253,10 @@ dis_status dis__encode_text(const dis_tokenizer *t, dis__bench *b, const char *t
     size_t taken = 0;
     b->begun = out->n;
     b->full = false;
-    while (!b->full && dis__added_next(&t->added, false, text, n, taken, &m)) {
+    dis__bench_allow(b, n);
+    while (!b->full) {
+        DIS_TRY(dis__added_next(&t->added, b, false, text, n, taken, &m));
+        if (!m.token) break;
         if (taken < m.start) DIS_TRY(encode_piece(t, b, text + taken, m.start - taken, taken, out));
         if (b->full) return DIS_OK;
         if (b->traced) DIS_TRY(load(b, text + m.start, m.end - m.start, m.start, true));
@@ -264,5 +302,6 @@ void dis__bench_free(dis__bench *b)
     dis__free(b->work);
     dis__free(b->word_at);
     dis__free(b->cache);
+    for (size_t i = 0; i < 2; i++) dis__free(b->longest[i]);
     dis__free(b);
 }

@@ -181,7 +181,8 @@ static dis_status strip(const dis__step *s, dis__bench *b, const dis__text *in, 
 
 static dis_status read_prepend(dis__tokenizer_reader *r, const dis__json_value *v, dis__step *s)
 {
-    return dis__field_text(r, v, "prepend", true, &s->text, &s->n_text);
+    DIS_TRY(dis__field_text(r, v, "prepend", true, &s->text, &s->n_text));
+    return dis__check_bytes(r, v, "prepend", s->n_text, DIS_TOKEN_STEP_TEXT);
 }
 
 static dis_status prepend(const dis__step *s, dis__bench *b, const dis__text *in, dis__text *out)
@@ -195,6 +196,7 @@ static dis_status prepend(const dis__step *s, dis__bench *b, const dis__text *in
 static dis_status read_replace(dis__tokenizer_reader *r, const dis__json_value *v, dis__step *s)
 {
     DIS_TRY(dis__field_text(r, v, "content", true, &s->text, &s->n_text));
+    DIS_TRY(dis__check_bytes(r, v, "content", s->n_text, DIS_TOKEN_STEP_TEXT));
     return dis__pattern_read(r, v, &s->pattern);
 }
 

@@ -117,6 +117,8 @@ static dis_status read_one(dis__tokenizer_reader *r, const dis__json_value *v, c
         return dis__json_fail(&r->json, list ? list : v, "post_processor.%s must be a list", key);
     if (!tokens || tokens->kind != DIS_JSON_OBJECT)
         return dis__json_fail(&r->json, tokens ? tokens : v, "post_processor.special_tokens must be an object");
+    if (list->n > DIS_MAX_PIECES)
+        return dis__json_fail(&r->json, list, "post_processor.%s has more than %d pieces", key, DIS_MAX_PIECES);
     *out = (dis__template){0};
     const dis__json_value *at = list + 1;
     for (uint32_t i = 0; i < list->n; i++, at += at->skip) DIS_TRY(read_piece(r, at, tokens, out));

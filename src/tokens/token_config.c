@@ -69,6 +69,7 @@ static dis_status take_added(dis__tokenizer_reader *r, const dis__json_value *li
             id = 10 * id + (at->text[k] - '0');
         }
         if (!content) return dis__json_fail(&r->json, at + 1, "added_tokens_decoder: content must be a text");
+        DIS_TRY(dis__check_bytes(r, content, "added_tokens_decoder: content", content->length, DIS_TOKEN_ADDED));
         token = (dis__added){.text = (char *)content->text, .n = content->length, .id = id};
         DIS_TRY(dis__field_bool(r, at + 1, "single_word", false, &token.single_word));
         DIS_TRY(dis__field_bool(r, at + 1, "lstrip", false, &token.left));

@@ -11,12 +11,29 @@
 #ifndef DIS_TOKENS_TOKEN_INTERNAL_H
 #define DIS_TOKENS_TOKEN_INTERNAL_H
 #include "dissent/tokenizer.h"
+#include "tokens/added_search.h"
 #include "tokens/token_text.h"
 #include "tokens/trie.h"
 #include "io/json_read.h"
 #include <pthread.h>
 
 #define DIS_TOKEN_MAX_IDS 16777216 /* above any vocabulary; as many places are taken for tables */
+
+/* Bounds of a tokenizer that may come from someone else, far above what tokenizers in use need. A text may grow to
+ * DIS_TOKEN_GROWTH times its bytes, and DIS_TOKEN_SLACK more. */
+enum {
+    DIS_TOKEN_FILE = 1 << 29,       /* bytes of one of its files */
+    DIS_TOKEN_STEPS = 64,           /* normalisers; pre-tokenizers */
+    DIS_TOKEN_STEP_TEXT = 256,      /* bytes that Prepend or Replace puts */
+    DIS_TOKEN_GROWTH = 32,          /* the longest decomposition of Unicode takes 11 */
+    DIS_TOKEN_SLACK = 256,          /* bytes */
+    DIS_TOKEN_PIECE = 512,          /* bytes of a token of Unigram or WordPiece, whose time grows with it */
+    DIS_TOKEN_AFFIX = 64,           /* bytes of BPE's prefix and suffix */
+    DIS_TOKEN_ADDED = 1 << 16,      /* bytes of an added token */
+    DIS_TOKEN_VAIN = 8,             /* steps per byte in vain, after which added tokens are looked for all at once */
+    DIS_TOKEN_SHORT = 64,           /* added tokens up to here are looked for place by place */
+    DIS_TOKEN_TEXT_MAX = INT32_MAX, /* bytes of a normalised text: places are 32 bits */
+};
 
 typedef struct {
     size_t start, end; /* bytes of a text */
@@ -71,8 +88,11 @@ typedef struct dis__bench {
     size_t begun;       /* tokens that were there before it */
     size_t *word_at;    /* words: tokens that were there before each, and behind the last */
     size_t word_room;
-    bool traced; /* places are wanted */
-    bool spaced; /* words of a sentence: each as if a space stood before it */
+    bool traced;           /* places are wanted */
+    bool spaced;           /* words of a sentence: each as if a space stood before it */
+    size_t allowed, grown; /* bytes that the normalised pieces of a text may have, and have so far */
+    uint32_t *longest[2];  /* added tokens at each byte, of the text and of its normalised piece; see added_tokens.c */
+    size_t longest_room[2];
 } dis__bench;
 
 dis_status dis__spans_add(dis__spans *spans, size_t start, size_t end);
@@ -164,8 +184,9 @@ typedef struct dis__model {
     /* BPE */
     struct dis__merge *merge; /* (merge_mask + 1) */
     size_t merge_mask;
-    int32_t byte_id[256]; /* -1: none */
-    dis__trie whole;      /* tokens as bytes, for ignore_merges */
+    uint64_t merge_factor; /* random and odd */
+    int32_t byte_id[256];  /* -1: none */
+    dis__trie whole;       /* tokens as bytes, for ignore_merges */
     char *prefix, *suffix;
     size_t n_prefix, n_suffix;
     bool fuse_unknown, byte_fallback, ignore_merges;
@@ -211,19 +232,28 @@ typedef struct {
 typedef struct {
     dis__added *token;
     size_t n, room;
-    dis__trie raw, normalised; /* to the index of the token */
-    bool first[2][256];        /* bytes that tokens begin with: raw, normalised */
+    dis__trie by_id, by_text; /* to the index of the token */
+    /* What finds them: [false] in the text, [true] in the normalised one. */
+    dis__trie trie[2];           /* to the index of the token */
+    bool first[2][256];          /* bytes that tokens begin with */
+    dis__added_search search[2]; /* built where a token is longer than DIS_TOKEN_SHORT; to the index of `found` */
+    struct dis__added_found *found[2];
+    size_t n_found[2];
 } dis__added_tokens;
 
 typedef struct {
     size_t at;         /* where to go on */
     size_t start, end; /* of a token found, strip included */
     const dis__added *token;
+    size_t wasted;           /* steps of walks that found less than they read */
+    const uint32_t *longest; /* the tokens at each byte, once these are too many */
 } dis__added_match;
 
-/* The next token at or behind m->at; false: there is none. `taken`: bytes before it belong to the token before. */
-bool dis__added_next(const dis__added_tokens *a, bool normalised, const char *text, size_t n, size_t taken,
-                     dis__added_match *m);
+/* The next token at or behind m->at; m->token is NULL: there is none. `taken`: bytes before it belong to the token
+ * before. m begins as {0}. DIS_ELIMIT: no memory. */
+dis_status dis__added_next(const dis__added_tokens *a, dis__bench *b, bool normalised, const char *text, size_t n,
+                           size_t taken, dis__added_match *m);
+void dis__added_free(dis__added_tokens *a);
 
 /* ---- templates ---- */
 
@@ -254,6 +284,7 @@ dis__templates dis__templates_plain(void);
 /* ---- the whole ---- */
 
 struct dis_tokenizer {
+    char *path; /* of the file with the steps, for messages */
     dis__steps normalisers, pre_tokenizers;
     dis__model model;
     dis__added_tokens added;
@@ -295,6 +326,8 @@ static inline const dis__json_value *dis__field(const dis__json_value *object, c
 }
 /* DIS_EDATA: the type of an object is not in a table. */
 dis_status dis__refuse_type(dis__tokenizer_reader *r, const dis__json_value *v, const char *what);
+/* DIS_ELIMIT when a text of the file has more than `max` bytes. */
+dis_status dis__check_bytes(dis__tokenizer_reader *r, const dis__json_value *v, const char *what, size_t n, size_t max);
 /* A field; absent or null: the default, unless `needed`. */
 dis_status dis__field_bool(dis__tokenizer_reader *r, const dis__json_value *v, const char *key, bool fallback,
                            bool *out);
@@ -329,7 +362,8 @@ dis_status dis__added_add(dis__added_tokens *a, const dis__added *token);
 /* Builds what finds them; normalisers must be there. */
 dis_status dis__added_finish(dis_tokenizer *t, dis__bench *b);
 
-/* encode.c */
+/* encode.c. Bytes that the texts made of n bytes may have; called before the first of them is begun. */
+void dis__bench_allow(dis__bench *b, size_t n);
 dis_status dis__normalise(const dis_tokenizer *t, dis__bench *b, dis__text **text);
 /* Adds the tokens of a text (valid UTF-8, below 2 GiB) to *out. */
 dis_status dis__encode_text(const dis_tokenizer *t, dis__bench *b, const char *text, size_t n, dis__sink *out);

@@ -7,6 +7,9 @@
 
 static dis_status reserve(dis__text *text, size_t need)
 {
+    text->over = text->max && need > text->max;
+    if (text->over)
+        return dis__fail(DIS_ELIMIT, "a tokenizer makes a text longer than %zu bytes of a shorter one", text->max);
     if (need + DIS_TEXT_PAD > text->room) {
         const size_t old = text->room;
         DIS_TRY(dis__reserve(&text->bytes, &text->room, text->n, need + DIS_TEXT_PAD, 1));

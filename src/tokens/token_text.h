@@ -13,10 +13,12 @@ typedef struct {
     char *bytes;         /* (n), DIS_TEXT_PAD readable behind them */
     uint32_t *from, *to; /* (n) where traced: the bytes of the caller's text, [from, to) */
     size_t n, room, traced_room;
+    size_t max; /* bytes that it may have; 0: any number */
     bool traced;
+    bool over; /* more were put, with DIS_ELIMIT */
 } dis__text;
 
-/* Empties it and makes room for n bytes. */
+/* Empties it and makes room for n bytes. `max` stays. */
 dis_status dis__text_begin(dis__text *text, size_t n, bool traced);
 /* Adds n bytes that stand for [from, to). */
 dis_status dis__text_put(dis__text *text, const char *bytes, size_t n, uint32_t from, uint32_t to);

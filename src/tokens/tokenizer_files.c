@@ -123,6 +123,9 @@ static dis_status put_lines(dis__tokenizer_reader *r, lines *l)
     while (next_line(l, &text, &n)) {
         if (l->line > DIS_TOKEN_MAX_IDS)
             return dis__fail_at(DIS_ELIMIT, l->in.path, l->line, 0, "more than %d tokens", DIS_TOKEN_MAX_IDS);
+        if (n > DIS_TOKEN_PIECE)
+            return dis__fail_at(DIS_ELIMIT, l->in.path, l->line, 0, "a token of %zu bytes; at most %d are possible", n,
+                                DIS_TOKEN_PIECE);
         while (n) { /* white space at the end goes, as tokenizers reads these files */
             const size_t before = dis__char_before(text, n);
             if (!(dis__kind_at(text + before, &step) & DIS_IS_SPACE)) break;

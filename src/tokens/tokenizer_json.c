@@ -39,6 +39,13 @@ dis_status dis__only_fields(dis__tokenizer_reader *r, const dis__json_value *v, 
     return DIS_OK;
 }
 
+dis_status dis__check_bytes(dis__tokenizer_reader *r, const dis__json_value *v, const char *what, size_t n, size_t max)
+{
+    if (n <= max) return DIS_OK;
+    (void)dis__json_fail(&r->json, v, "%s has %zu bytes; at most %zu are possible", what, n, max);
+    return DIS_ELIMIT;
+}
+
 dis_status dis__field_bool(dis__tokenizer_reader *r, const dis__json_value *v, const char *key, bool fallback,
                            bool *out)
 {
@@ -118,6 +125,10 @@ static dis_status read_steps(dis__tokenizer_reader *r, const family *f, const di
     const dis__step_kind *kind = f->find(type->text, type->length);
     if (!kind) return dis__refuse_type(r, v, f->what);
     DIS_TRY(dis__only_fields(r, v, f->what, kind->fields));
+    if (steps->n == DIS_TOKEN_STEPS) {
+        (void)dis__json_fail(&r->json, v, "%s has more than %d steps", f->what, DIS_TOKEN_STEPS);
+        return DIS_ELIMIT;
+    }
     DIS_TRY(dis__reserve(&steps->step, &steps->room, steps->n, steps->n + 1, sizeof *steps->step));
     dis__step *step = &steps->step[steps->n++];
     *step = (dis__step){.kind = kind};
@@ -149,6 +160,8 @@ dis_status dis__vocabulary_read(dis__tokenizer_reader *r, const dis__json_value 
         int32_t id = 0;
         DIS_TRY(dis__field_id(r, at + 1, "the id of a token", &id));
         if (at->length == 0) continue; /* nothing is ever the empty text */
+        if (m->kind == &dis__wordpiece_kind)
+            DIS_TRY(dis__check_bytes(r, at, "model.vocab: a token", at->length, DIS_TOKEN_PIECE));
         DIS_TRY(dis__trie_put(&m->vocabulary, at->text, at->length, (uint32_t)id));
         if (also) DIS_TRY(also(m, at->text, at->length, (uint32_t)id));
         if ((size_t)id >= m->n_ids) m->n_ids = (size_t)id + 1;
@@ -223,13 +236,13 @@ static dis_status read_added(dis__tokenizer_reader *r, const dis__json_value *v,
     DIS_TRY(dis__field_bool(r, v, "rstrip", false, &token.right));
     DIS_TRY(dis__field_bool(r, v, "special", false, &token.special));
     DIS_TRY(dis__field_bool(r, v, "normalized", !token.special, &token.normalised));
+    DIS_TRY(dis__check_bytes(r, content, "added_tokens: content", content->length, DIS_TOKEN_ADDED));
     token.text = (char *)content->text; /* copied when it is added */
     token.n = content->length;
     const uint32_t known = dis__trie_get(&r->t->model.vocabulary, content->text, content->length);
     token.id = known != DIS_TRIE_NONE ? (int32_t)known : (int32_t)*next;
-    for (size_t i = 0; known == DIS_TRIE_NONE && i < r->t->added.n; i++)
-        if (r->t->added.token[i].n == token.n && memcmp(r->t->added.token[i].text, token.text, token.n) == 0)
-            token.id = r->t->added.token[i].id;
+    const uint32_t same = dis__trie_get(&r->t->added.by_text, token.text, token.n);
+    if (known == DIS_TRIE_NONE && same != DIS_TRIE_NONE) token.id = r->t->added.token[same].id;
     *next += token.id == (int32_t)*next && token.n;
     return dis__added_add(&r->t->added, &token);
 }

@@ -58,6 +58,7 @@ static dis_status read_set(dis__tokenizer_reader *r, const char *folder, size_t 
     char *vocabulary = NULL, *merges = NULL;
     dis_status status = dis__path_in(folder, sets[set].vocabulary, &vocabulary);
     if (status == DIS_OK && sets[set].merges) status = dis__path_in(folder, sets[set].merges, &merges);
+    if (status == DIS_OK) status = dis__copy_text(&r->t->path, vocabulary, strlen(vocabulary));
     if (status == DIS_OK && r->old_files) status = refuse_added(folder, r);
     if (status == DIS_OK)
         status = merges         ? dis__tokenizer_read_merges(r, vocabulary, merges)
@@ -166,10 +167,8 @@ void dis_tokenizer_destroy(dis_tokenizer *t)
     steps_free(&t->normalisers);
     steps_free(&t->pre_tokenizers);
     dis__model_free(&t->model);
-    for (size_t i = 0; i < t->added.n; i++) dis__free(t->added.token[i].text);
-    dis__free(t->added.token);
-    dis__trie_free(&t->added.raw);
-    dis__trie_free(&t->added.normalised);
+    dis__added_free(&t->added);
+    dis__free(t->path);
     while (t->idle) {
         dis__bench *b = t->idle;
         t->idle = b->next;
@@ -189,8 +188,8 @@ DIS_LOOK_DEFINE(dis_tokenizer, t, view_of(t))
 
 int32_t dis_tokenizer_id(const dis_tokenizer *t, const char *token, size_t n)
 {
-    for (size_t i = 0; i < t->added.n; i++)
-        if (t->added.token[i].n == n && memcmp(t->added.token[i].text, token, n) == 0) return t->added.token[i].id;
+    const uint32_t added = dis__trie_get(&t->added.by_text, token, n);
+    if (added != DIS_TRIE_NONE) return t->added.token[added].id;
     const uint32_t id = dis__trie_get(&t->model.vocabulary, token, n);
     return id == DIS_TRIE_NONE ? -1 : (int32_t)id;
 }

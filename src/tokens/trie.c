@@ -1,12 +1,13 @@
 /* A trie in a hash table: one slot per node but the root, twice as many slots as nodes. */
 #include "tokens/trie.h"
 #include "core/memory.h"
+#include "core/name_index.h"
 
 enum { FIRST_NODES = 256, MAX_NODES = 1 << 24 };
 
-static void place(uint64_t *slot, size_t mask, uint64_t entry)
+static void place(uint64_t *slot, size_t mask, uint64_t factor, uint64_t entry)
 {
-    size_t at = (size_t)(((entry >> 32) * 0x9e3779b97f4a7c15u) >> 32) & mask;
+    size_t at = (size_t)(((entry >> 32) * factor) >> 32) & mask;
     while (slot[at]) at = (at + 1) & mask;
     slot[at] = entry;
 }
@@ -23,13 +24,21 @@ static dis_status grow(dis__trie *trie)
         dis__free(slot);
         return status;
     }
+    if (!trie->slot) trie->factor = dis__random_factor();
     for (size_t i = 0; trie->slot && i <= trie->mask; i++)
-        if (trie->slot[i]) place(slot, 2 * capacity - 1, trie->slot[i]);
+        if (trie->slot[i]) place(slot, 2 * capacity - 1, trie->factor, trie->slot[i]);
     dis__free(trie->slot);
     trie->slot = slot;
     trie->mask = 2 * capacity - 1;
     trie->capacity = capacity;
     return DIS_OK;
+}
+
+uint64_t dis__random_factor(void)
+{
+    uint64_t key[2] = {0};
+    dis__draw_key(key, key);
+    return key[0] | 1;
 }
 
 static uint32_t new_node(dis__trie *trie)
@@ -51,7 +60,7 @@ dis_status dis__trie_put(dis__trie *trie, const char *text, size_t n, uint32_t v
             if (trie->n_nodes == trie->capacity) DIS_TRY(grow(trie));
             next = new_node(trie);
             const uint32_t key = (node << 8 | (unsigned char)text[i]) + 1;
-            place(trie->slot, trie->mask, (uint64_t)key << 32 | next);
+            place(trie->slot, trie->mask, trie->factor, (uint64_t)key << 32 | next);
         }
         node = next;
     }

@@ -17,6 +17,7 @@ typedef struct {
     uint64_t *slot;  /* (mask + 1): (node << 8 | byte) + 1 above 32 bits of the node it leads to; 0: free */
     uint32_t *value; /* (n_nodes) */
     size_t mask, n_nodes, capacity;
+    uint64_t factor; /* random and odd, so that no vocabulary can make all its nodes collide */
 } dis__trie;
 
 /* The last value put for a text counts. DIS_ELIMIT. */
@@ -24,13 +25,15 @@ dis_status dis__trie_put(dis__trie *trie, const char *text, size_t n, uint32_t v
 uint32_t dis__trie_get(const dis__trie *trie, const char *text, size_t n);
 void dis__trie_free(dis__trie *trie);
 
+/* For multiplicative hashing of what others choose. */
+uint64_t dis__random_factor(void);
+
 /* The node behind `node` (0: the root) by a byte; 0: there is none. */
 static inline uint32_t dis__trie_step(const dis__trie *trie, uint32_t node, char byte)
 {
     if (trie->n_nodes == 0) return 0;
     const uint32_t key = (node << 8 | (unsigned char)byte) + 1;
-    for (size_t at = (size_t)((key * 0x9e3779b97f4a7c15u) >> 32) & trie->mask; trie->slot[at];
-         at = (at + 1) & trie->mask)
+    for (size_t at = (size_t)((key * trie->factor) >> 32) & trie->mask; trie->slot[at]; at = (at + 1) & trie->mask)
         if (trie->slot[at] >> 32 == key) return (uint32_t)trie->slot[at];
     return 0;
 }

@@ -137,6 +137,7 @@ static dis_status read_vocabulary(dis__tokenizer_reader *r, const dis__json_valu
     for (uint32_t i = 0; i < list->n; i++, at += at->skip) {
         if (at->kind != DIS_JSON_ARRAY || at->n != 2 || at[1].kind != DIS_JSON_STRING || at[2].kind != DIS_JSON_NUMBER)
             return dis__json_fail(&r->json, at, "model.vocab: each is [token, score]");
+        DIS_TRY(dis__check_bytes(r, at, "model.vocab: a token", at[1].length, DIS_TOKEN_PIECE));
         m->score[i] = score_of(&at[2]);
         if (i == 0 || m->score[i] < min) min = m->score[i];
         if (at[1].length) DIS_TRY(dis__trie_put(&m->vocabulary, at[1].text, at[1].length, i));
