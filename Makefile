@@ -3,15 +3,21 @@ PREFIX ?= /usr/local
 GENERATOR := $(shell command -v ninja >/dev/null 2>&1 && echo -G Ninja)
 JOBS ?= $(shell nproc)
 
-all: build/CMakeCache.txt
+CONFIGURE = cmake -S . -B build $(GENERATOR) -DCMAKE_BUILD_TYPE=Release -DDIS_WERROR=$(or $(DIS_WERROR),OFF)
+
+all: configured
+	@! grep -q '^DIS_TOOL_ONLY:BOOL=ON' build/CMakeCache.txt || cmake -DDIS_TOOL_ONLY=OFF build >/dev/null
 	@cmake --build build -j $(JOBS)
 
-# The tool and the examples alone, without tests, Python module and plug-ins.
-tool: build/CMakeCache.txt
+# The tool and the examples alone, without tests, Python module and plug-ins, which are not even looked for in a new build folder.
+tool: CONFIGURE += -DDIS_TOOL_ONLY=ON
+tool: configured
 	@cmake --build build -j $(JOBS) --target tool
 
-build/CMakeCache.txt:
-	@cmake -S . -B build $(GENERATOR) -DCMAKE_BUILD_TYPE=Release -DDIS_WERROR=$(or $(DIS_WERROR),OFF) >/dev/null
+# A configuration that failed is started afresh. What it prints on stderr, such as skipped components, is shown.
+configured:
+	@command -v cmake >/dev/null || { echo "make: cmake is not installed; ./run build installs it" >&2; exit 1; }
+	@[ -e build/build.ninja ] || [ -e build/Makefile ] || { rm -rf build/CMakeCache.txt build/CMakeFiles; $(CONFIGURE) >/dev/null; }
 
 test: all
 	@ctest --test-dir build --output-on-failure -j $(JOBS)
@@ -37,4 +43,4 @@ install: all
 clean:
 	@rm -rf build build-*
 
-.PHONY: all tool test long asan tsan dev clang format install clean
+.PHONY: all tool configured test long asan tsan dev clang format install clean

@@ -13,19 +13,6 @@ write_basic_package_version_file(${CMAKE_BINARY_DIR}/dissent-config-version.cmak
 install(FILES ${CMAKE_BINARY_DIR}/dissent-config.cmake ${CMAKE_BINARY_DIR}/dissent-config-version.cmake
   DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/dissent)
 
-set(DIS_PRIVATE_LIBS "-lm -pthread")
-if(ZLIB_FOUND)
-  string(APPEND DIS_PRIVATE_LIBS " -lz")
-endif()
-if(ZSTD_LIBRARY AND ZSTD_INCLUDE)
-  string(APPEND DIS_PRIVATE_LIBS " -lzstd")
-endif()
-if(YAML_LIBRARIES)
-  string(APPEND DIS_PRIVATE_LIBS " -lyaml")
-endif()
-if(SQLite3_FOUND)
-  string(APPEND DIS_PRIVATE_LIBS " -lsqlite3")
-endif()
 # The prefix may be chosen as late as at installation (make install PREFIX=...): the file says where it is relative to itself.
 file(RELATIVE_PATH DIS_PC_TO_PREFIX /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
 configure_file(cmake/dissent.pc.in ${CMAKE_BINARY_DIR}/dissent.pc @ONLY)

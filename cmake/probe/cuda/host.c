@@ -1,0 +1,6 @@
+int probe(void);
+
+int main(void)
+{
+    return probe();
+}
