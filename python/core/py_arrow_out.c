@@ -1,18 +1,26 @@
-/* Giving tables away as Arrow streams. A table is one batch: columns of texts ("U"), of float64 ("g") and of int64
- * ("l"), copied into memory of plain malloc, so that whoever holds the stream may give it back from any thread and at
- * any time, even after Python has ended. */
+/* Exports tables as Arrow streams. A table is one batch: columns of texts ("U"), of float64 ("g"), of int64 ("l") and
+ * of int32 indices ("i") into a dictionary of any of these. Columns are copied into memory of plain malloc, so that the
+ * consumer may release the stream from any thread and at any time, even after Python has ended. */
 #include "py_arrow.h"
 #include <errno.h>
 #include <stdlib.h>
 
-/* A column's memory, until an ArrowArray takes it over. */
-typedef struct {
+/* A column: what its schema needs, and its memory until an ArrowArray owns it. */
+typedef struct out_column out_column;
+struct out_column {
     const char *format; /* static */
     char *name;
-    void *values; /* numbers, or the offsets of texts */
+    char *metadata; /* key-value pairs in Arrow's encoding, or NULL */
+    size_t n_metadata;
+    bool ordered;           /* the order of the dictionary has a meaning */
+    int64_t n_dictionary;   /* values in the dictionary */
+    out_column *dictionary; /* NULL: none */
+    uint8_t *valid;         /* one bit per value; NULL: no value is missing */
+    int64_t n_missing;
+    void *values; /* numbers, indices, or the offsets of texts */
     char *bytes;  /* of texts */
     const void *buffers[3];
-} out_column;
+};
 
 typedef struct {
     out_column *column; /* (n_columns) */
@@ -22,7 +30,11 @@ typedef struct {
 
 static void free_column(out_column *c)
 {
+    if (c->dictionary) free_column(c->dictionary);
+    free(c->dictionary);
     free(c->name);
+    free(c->metadata);
+    free(c->valid);
     free(c->values);
     free(c->bytes);
     *c = (out_column){0};
@@ -45,21 +57,29 @@ static void release_schema(struct ArrowSchema *s)
         free(s->children[k]);
     }
     free(s->children);
-    free(s->private_data); /* the name */
+    if (s->dictionary && s->dictionary->release) s->dictionary->release(s->dictionary);
+    free(s->dictionary);
+    free(s->private_data); /* the metadata and the name */
     s->release = NULL;
 }
 
-static int make_schema(const char *format, const char *name, int64_t n_children, struct ArrowSchema *out)
+static int make_schema(const out_column *c, int64_t n_children, struct ArrowSchema *out)
 {
-    *out = (struct ArrowSchema){.format = format, .release = release_schema};
-    char *copy = strdup(name);
-    out->children = n_children ? calloc((size_t)n_children, sizeof *out->children) : NULL;
+    enum { DICTIONARY_ORDERED = 1, NULLABLE = 2 };
+    *out = (struct ArrowSchema){.format = c->format, .flags = c->dictionary ? NULLABLE : 0, .release = release_schema};
+    const size_t n_name = strlen(c->name) + 1;
+    char *copy = malloc(c->n_metadata + n_name);
     out->private_data = copy;
-    out->name = copy;
-    if (!copy || (n_children && !out->children)) {
+    out->children = n_children ? calloc((size_t)n_children, sizeof *out->children) : NULL;
+    out->dictionary = c->dictionary ? calloc(1, sizeof *out->dictionary) : NULL;
+    if (!copy || (n_children && !out->children) || (c->dictionary && !out->dictionary) ||
+        (c->dictionary && make_schema(c->dictionary, 0, out->dictionary))) {
         release_schema(out);
         return ENOMEM;
     }
+    if (c->ordered) out->flags |= DICTIONARY_ORDERED;
+    if (c->n_metadata) out->metadata = memcpy(copy, c->metadata, c->n_metadata);
+    out->name = memcpy(copy + c->n_metadata, c->name, n_name);
     out->n_children = n_children;
     return 0;
 }
@@ -68,10 +88,11 @@ static int get_schema(struct ArrowArrayStream *stream, struct ArrowSchema *out)
 {
     const table *t = stream->private_data;
     struct ArrowSchema schema;
-    if (make_schema("+s", "", t->n_columns, &schema)) return ENOMEM;
+    const out_column all = {.format = "+s", .name = (char[]){""}};
+    if (make_schema(&all, t->n_columns, &schema)) return ENOMEM;
     for (int64_t k = 0; k < t->n_columns; k++) {
         schema.children[k] = calloc(1, sizeof *schema.children[k]);
-        if (!schema.children[k] || make_schema(t->column[k].format, t->column[k].name, 0, schema.children[k])) {
+        if (!schema.children[k] || make_schema(&t->column[k], 0, schema.children[k])) {
             release_schema(&schema);
             return ENOMEM;
         }
@@ -84,6 +105,8 @@ static int get_schema(struct ArrowArrayStream *stream, struct ArrowSchema *out)
 
 static void release_child(struct ArrowArray *a)
 {
+    if (a->dictionary && a->dictionary->release) a->dictionary->release(a->dictionary);
+    free(a->dictionary);
     free_column(a->private_data);
     free(a->private_data);
     a->release = NULL;
@@ -100,22 +123,32 @@ static void release_batch(struct ArrowArray *a)
     a->release = NULL;
 }
 
+/* Moves the values of a column out; what its schema needs stays, for the consumer may request the schema later. */
 static int give_child(out_column *from, int64_t n, struct ArrowArray *out)
 {
-    out_column *own = malloc(sizeof *own);
-    if (!own) return ENOMEM;
-    *own = *from;
-    *from = (out_column){.format = own->format};
-    from->name = strdup(own->name); /* the schema may still be asked for */
-    own->buffers[0] = NULL;
+    out_column *own = calloc(1, sizeof *own);
+    struct ArrowArray *dictionary = from->dictionary ? calloc(1, sizeof *dictionary) : NULL;
+    if (!own || (from->dictionary && (!dictionary || give_child(from->dictionary, from->n_dictionary, dictionary)))) {
+        free(own);
+        free(dictionary);
+        return ENOMEM;
+    }
+    own->values = from->values;
+    own->bytes = from->bytes;
+    own->valid = from->valid;
+    from->values = from->bytes = NULL;
+    from->valid = NULL;
+    own->buffers[0] = own->valid;
     own->buffers[1] = own->values;
     own->buffers[2] = own->bytes;
     *out = (struct ArrowArray){.length = n,
+                               .null_count = from->n_missing,
                                .n_buffers = own->bytes ? 3 : 2,
                                .buffers = own->buffers,
+                               .dictionary = dictionary,
                                .release = release_child,
                                .private_data = own};
-    return from->name ? 0 : ENOMEM;
+    return 0;
 }
 
 static int get_next(struct ArrowArrayStream *stream, struct ArrowArray *out)
@@ -207,6 +240,55 @@ static int take_numbers(PyObject *array, out_column *c, int64_t *n)
     return c->values ? 0 : -1;
 }
 
+static int take_plain(PyObject *values, out_column *c, int64_t *n)
+{
+    return PyList_Check(values) ? take_texts(values, c, n) : take_numbers(values, c, n);
+}
+
+/* Indices as a column; a negative one is a missing value. */
+static int copy_indices(const int32_t *from, out_column *c, int64_t n)
+{
+    int32_t *index = malloc(((size_t)n + 1) * sizeof *index);
+    c->values = index;
+    c->valid = calloc((size_t)n / 8 + 1, 1);
+    if (!index || !c->valid) return -1;
+    for (int64_t i = 0; i < n; i++) {
+        if (from[i] >= c->n_dictionary) {
+            PyErr_SetString(PyExc_ValueError, "an index lies beyond its dictionary");
+            return -1;
+        }
+        index[i] = from[i] < 0 ? 0 : from[i];
+        if (from[i] < 0) c->n_missing++;
+        if (from[i] >= 0) c->valid[i / 8] |= (uint8_t)(1u << i % 8);
+    }
+    return 0;
+}
+
+/* (indices, values, ordered, metadata): a column with a dictionary. */
+static int take_dictionary(PyObject *tuple, out_column *c, int64_t *n)
+{
+    PyObject *indices, *values;
+    int ordered;
+    const char *metadata;
+    Py_ssize_t n_metadata;
+    Py_buffer view;
+    if (!PyArg_ParseTuple(tuple, "OOpy#:dictionary", &indices, &values, &ordered, &metadata, &n_metadata)) return -1;
+    c->format = "i";
+    c->ordered = ordered != 0;
+    c->dictionary = calloc(1, sizeof *c->dictionary);
+    c->metadata = malloc((size_t)n_metadata + 1);
+    if (!c->dictionary || !c->metadata) return -1;
+    memcpy(c->metadata, metadata, (size_t)n_metadata);
+    c->n_metadata = (size_t)n_metadata;
+    c->dictionary->name = strdup("");
+    if (!c->dictionary->name || take_plain(values, c->dictionary, &c->n_dictionary) < 0) return -1;
+    if (core_get_buffer(indices, "indices", CORE_INT32, -1, &view) < 0) return -1;
+    *n = view.len / 4;
+    const int result = copy_indices(view.buf, c, *n);
+    PyBuffer_Release(&view);
+    return result;
+}
+
 static int take_column(PyObject *name, PyObject *values, table *t, int64_t k)
 {
     out_column *c = &t->column[k];
@@ -214,7 +296,7 @@ static int take_column(PyObject *name, PyObject *values, table *t, int64_t k)
     if (!text) return -1;
     c->name = strdup(text);
     int64_t n = 0;
-    if (!c->name || (PyList_Check(values) ? take_texts(values, c, &n) : take_numbers(values, c, &n)) < 0) {
+    if (!c->name || (PyTuple_Check(values) ? take_dictionary(values, c, &n) : take_plain(values, c, &n)) < 0) {
         if (!PyErr_Occurred()) PyErr_NoMemory();
         return -1;
     }
@@ -310,7 +392,7 @@ static PyObject *arrow_names(PyObject *module, PyObject *args)
     struct ArrowSchema *schema = calloc(1, sizeof *schema);
     struct ArrowArray *array = calloc(1, sizeof *array);
     PyObject *schema_capsule = NULL, *array_capsule = NULL, *pair = NULL;
-    if (schema && array && take_names(names, &column) == 0 && make_schema("U", "", 0, schema) == 0 &&
+    if (schema && array && take_names(names, &column) == 0 && make_schema(&column, 0, schema) == 0 &&
         give_child(&column, (int64_t)dis_names_count(names), array) == 0) {
         schema_capsule = PyCapsule_New(schema, "arrow_schema", schema_gone);
         array_capsule = PyCapsule_New(array, "arrow_array", array_gone);
@@ -337,7 +419,9 @@ static PyMethodDef functions[] = {
      "arrow_names(votes, axis)\n\nCapsules of a schema and an array with the names of \"task\", \"worker\" or "
      "\"label\"."},
     {"arrow_stream", arrow_stream, METH_VARARGS,
-     "arrow_stream(names, columns)\n\nA capsule with a table of lists of texts and arrays of float64 or int64."},
+     "arrow_stream(names, columns)\n\nA capsule with a table. A column is a list of texts, an array of float64 or "
+     "int64, "
+     "or a tuple (int32 indices, values, ordered, metadata); a negative index is a missing value."},
     {NULL, NULL, 0, NULL},
 };
 

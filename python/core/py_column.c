@@ -13,6 +13,8 @@ typedef struct {
     dis_text *texts;  /* of a list */
     uint8_t *bits;    /* of an array of bool */
     const char *kind; /* "text", "int", "float", "bool" */
+    bool ordered;     /* its dictionary declares an order */
+    bool is_enum;     /* a polars Enum */
 } column;
 
 static void column_dealloc(PyObject *object)
@@ -44,6 +46,7 @@ static column *column_new(core_state *state, size_t n_pieces, size_t n_dictionar
 /* ---- from Arrow ---- */
 
 /* What an Arrow format is to us. */
+enum { DICTIONARY_ORDERED = 1 }; /* a flag of ArrowSchema */
 static const struct {
     const char *format;
     dis_cells_kind cells;
@@ -106,6 +109,22 @@ static int fill_cells(const char *name, const struct ArrowSchema *schema, const 
     return fill_cells(name, schema->dictionary, array->dictionary, dictionary, NULL);
 }
 
+/* Whether the metadata of a field (Arrow's encoding: a count, then lengths and bytes of keys and values) has a key that
+ * begins so. */
+static bool has_key(const char *metadata, const char *key)
+{
+    int32_t n = 0, length;
+    if (metadata) memcpy(&n, metadata, sizeof n);
+    const char *p = metadata + sizeof n;
+    for (int32_t i = 0; i < 2 * n; i++) { /* keys are the even ones */
+        memcpy(&length, p, sizeof length);
+        p += sizeof length;
+        if (i % 2 == 0 && (size_t)length >= strlen(key) && memcmp(p, key, strlen(key)) == 0) return true;
+        p += length;
+    }
+    return false;
+}
+
 /* Child k of all arrays (k < 0: the arrays themselves) as a column. */
 static column *column_of_arrow(core_state *state, arrow_data *data, int64_t k)
 {
@@ -138,6 +157,8 @@ static column *column_of_arrow(core_state *state, arrow_data *data, int64_t k)
     const int f = format_of(name, schema->dictionary ? schema->dictionary->format : schema->format);
     if (f < 0) goto failed;
     c->kind = formats[f].kind;
+    c->is_enum = schema->dictionary && has_key(schema->metadata, "_PL_ENUM_VALUES");
+    c->ordered = c->is_enum || (schema->dictionary && schema->flags & DICTIONARY_ORDERED);
     return c;
 failed:
     Py_DECREF(c);
@@ -349,6 +370,18 @@ static PyObject *get_kind(PyObject *object, void *unused)
     return PyUnicode_FromString(((column *)object)->kind);
 }
 
+static PyObject *get_ordered(PyObject *object, void *unused)
+{
+    (void)unused;
+    return PyBool_FromLong(((column *)object)->ordered);
+}
+
+static PyObject *get_is_enum(PyObject *object, void *unused)
+{
+    (void)unused;
+    return PyBool_FromLong(((column *)object)->is_enum);
+}
+
 static Py_ssize_t column_length(PyObject *object)
 {
     return (Py_ssize_t)((column *)object)->n;
@@ -356,6 +389,8 @@ static Py_ssize_t column_length(PyObject *object)
 
 static PyGetSetDef getters[] = {
     {"kind", get_kind, NULL, "What ids were: \"text\", \"int\", \"float\" or \"bool\".", NULL},
+    {"ordered", get_ordered, NULL, "Whether Arrow says that the order of its dictionary has a meaning.", NULL},
+    {"is_enum", get_is_enum, NULL, "Whether it is a polars Enum.", NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
 static PyType_Slot slots[] = {

@@ -44,6 +44,7 @@ int core_add_array(PyObject *module);
 int core_add_arrow(PyObject *module);
 int core_add_arrow_out(PyObject *module);
 int core_add_column(PyObject *module);
+int core_add_dictionary(PyObject *module);
 int core_add_votes(PyObject *module);
 int core_add_votes_in(PyObject *module);
 int core_add_fit(PyObject *module);

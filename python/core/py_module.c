@@ -7,7 +7,7 @@ static int (*const parts[])(PyObject *module) = {
     core_add_array,
     core_add_arrow,
     core_add_arrow_out,
-    core_add_column,
+    core_add_column, core_add_dictionary,
     core_add_votes,
     core_add_votes_in,
     core_add_fit,

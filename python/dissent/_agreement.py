@@ -61,7 +61,7 @@ class Agreement(Figures):
         self.items: Any = None
         if found["items"] is not None:
             columns = columns_of(found["items"])
-            columns["top"] = votes.classes[columns["top"]]
+            columns["top"] = votes._labels(columns["top"])
             self.items = make_table({"task": votes.tasks, **columns}, "task", pandas)
         self.workers: Any = None
         if found["workers"] is not None:
@@ -113,8 +113,8 @@ def agreement(
     items, workers, pairs : bool
         Which tables to make; without pairs the coefficients cohen* are left out.
     ordinal : bool
-        The order of the classes means something; taken for granted when all are numbers, and of votes with
-        scale="ordinal".
+        The order of the classes has a meaning. This is assumed when all classes are numbers, of votes with
+        scale="ordinal", and of labels whose type declares an order (an ordered Categorical, an Enum).
     singles : bool
         Items with one vote count in the chance agreement of Fleiss and Gwet.
     resamples : int
@@ -143,7 +143,7 @@ def agreement(
             items=items,
             workers=workers,
             pairs=pairs,
-            ordinal=ordinal,
+            ordinal=ordinal or table.ordered,
             singles=singles,
             seed=seed_of(random_state),
             resamples=checked_count("resamples", resamples),

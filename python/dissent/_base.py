@@ -200,7 +200,7 @@ class Aggregator(Estimator):
     def _table(self, p: np.ndarray) -> Any:
         votes: Votes = self._have("votes")
         if not votes.pandas:
-            return SoftLabels(votes.tasks, votes.classes, p)
+            return SoftLabels(votes.tasks, votes.classes, p, categories=votes.categories)
         import pandas as pd
 
         order = self._order()
@@ -220,7 +220,9 @@ class Aggregator(Estimator):
     def result_(self) -> SoftLabels:
         """The soft labels, whatever the votes came in."""
         votes: Votes = self._have("votes")
-        return self._once("result", lambda: SoftLabels(votes.tasks, votes.classes, self._have("p")))
+        return self._once(
+            "result", lambda: SoftLabels(votes.tasks, votes.classes, self._have("p"), categories=votes.categories)
+        )
 
     @property
     def votes_(self) -> Votes:
@@ -245,12 +247,16 @@ class Aggregator(Estimator):
             votes: Votes = self._have("votes")
             best = np.argmax(self._have("p"), axis=1)
             if not votes.pandas:
-                return Values(votes.tasks, votes.classes[best], "agg_label", "task")
+                return Values(votes.tasks, votes._labels(best), "agg_label", "task")
             import pandas as pd
 
             order = self._order()
-            labels = ids_index(votes, "label", best if order is None else best[order])
-            return pd.Series(labels.array, index=ids_index(votes, "task", order), name="agg_label", copy=False)
+            best = best if order is None else best[order]
+            if votes.categories is None:
+                labels = ids_index(votes, "label", best).array
+            else:
+                labels = votes.categories.to_pandas(votes.classes[best])
+            return pd.Series(labels, index=ids_index(votes, "task", order), name="agg_label", copy=False)
 
         return self._once("labels", make)
 

@@ -14,7 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from . import _core
+from . import _categories, _core
+from ._categories import Categories
 
 _ROLES = ("task", "worker", "label")
 
@@ -36,6 +37,7 @@ class Axis:
         self.kind = kind  # "text", "int", "float", "bool" or "object"
         self.dtype = dtype  # NumPy's or pandas', when the column had one
         self.originals = originals  # by text, for "object"
+        self.categories: Categories | None = None  # that the column declares
 
     def decode(self, core: _core.Votes, role: str) -> np.ndarray:
         """All ids of a role as an array of what they were."""
@@ -127,13 +129,13 @@ def _pandas_column(series: Any) -> tuple[_core.Column, Axis]:
     pd = _pandas()
     dtype = series.dtype
     if isinstance(dtype, pd.CategoricalDtype):
-        values, axis = _pandas_column(series.cat.categories.to_series())
-        codes = series.cat.codes.to_numpy()
-        if axis.kind == "text" or axis.kind == "object":
-            texts = list(axis.originals) if axis.originals is not None else list(series.cat.categories)
-            values = _core.column([*texts, None])
-            codes = np.where(codes < 0, len(texts), codes)
-        return _core.dictionary_column(np.ascontiguousarray(codes), values), Axis(axis.kind, None, axis.originals)
+        _, axis = _pandas_column(series.cat.categories.to_series())
+        axis = Axis(axis.kind, None, axis.originals)
+        axis.categories = _categories.of_pandas(series)
+        texts = [axis.encode(c) for c in series.cat.categories.tolist()]
+        codes = series.cat.codes.to_numpy().astype(np.int64)
+        codes[codes < 0] = len(texts)  # missing
+        return _core.dictionary_column(codes, _core.column([*texts, None])), axis
     if isinstance(dtype, np.dtype) and dtype.kind in "iubf":
         return _array_column(series.to_numpy())
     if isinstance(dtype, pd.StringDtype) or type(dtype).__name__ == "ArrowDtype":
@@ -150,15 +152,23 @@ def _pandas_column(series: Any) -> tuple[_core.Column, Axis]:
     return column, axis
 
 
+def _arrow_column(column: _core.Column, name: str, from_pandas: bool = False) -> tuple[_core.Column, Axis]:
+    axis = Axis(column.kind)
+    axis.categories = _categories.of_column(column, name, from_pandas)
+    return column, axis
+
+
 def make_column(source: Any) -> tuple[_core.Column, Axis]:
     """A column of anything: Arrow data, a NumPy array, a pandas Series, a list."""
+    pd = _pandas()
+    if pd is not None and isinstance(source, (pd.Index, pd.api.extensions.ExtensionArray)):
+        source = pd.Series(source)
     if is_pandas(source):
         return _pandas_column(source)
     if isinstance(source, np.ndarray):
         return _array_column(source)
     if hasattr(source, "__arrow_c_stream__") or hasattr(source, "__arrow_c_array__"):
-        column = _core.column(source)
-        return column, Axis(column.kind)
+        return _arrow_column(_core.column(source), "label")
     if isinstance(source, (str, bytes)):
         raise TypeError("a column of ids is a list or an array, not one text")
     if isinstance(source, Iterable):
@@ -208,6 +218,7 @@ def _columns_of(data: Any, names: tuple[tuple[str, ...], ...]) -> list[tuple[_co
         return [_pandas_column(data[_pick(data.columns, role, n)]) for role, n in zip(_ROLES, names)]
     if hasattr(data, "with_format") and hasattr(data, "features"):  # a Hugging Face dataset, in the order of its rows
         data = data.with_format("arrow")[:]
+    enum = next((e for n in names[2] if (e := _categories.of_duckdb(data, n)) is not None), None)
     if not hasattr(data, "__arrow_c_stream__") and hasattr(data, "fetch_arrow_table"):  # older DuckDB
         data = data.fetch_arrow_table()
     if hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__"):
@@ -215,7 +226,10 @@ def _columns_of(data: Any, names: tuple[tuple[str, ...], ...]) -> list[tuple[_co
             columns = _core.columns(data, names)
         except KeyError as e:
             raise ColumnError(str(e.args[0])) from None
-        return [(c, Axis(c.kind)) for c in columns]
+        categorical = _categories.pandas_names(data)
+        labels = _arrow_column(columns[2], names[2][0], any(n in categorical for n in names[2]))
+        labels[1].categories = labels[1].categories or enum
+        return [(c, Axis(c.kind)) for c in columns[:2]] + [labels]
     if isinstance(data, Mapping):
         return [make_column(data[_pick(data, role, n)]) for role, n in zip(_ROLES, names)]
     if isinstance(data, np.ndarray) and data.dtype.names:

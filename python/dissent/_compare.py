@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from . import _core
+from ._categories import declared_by
 from ._columns import _sorted, is_pandas, records
 from ._estimator import seed_of
 from ._figures import Metric, metric
@@ -198,7 +199,10 @@ def compare(
                 if not _is_hard(x):
                     t = label_table(x, name)
                     found.update(dict.fromkeys(t.classes.ids if t.classes else range(t.p.shape[1])))
-        classes = Ids(_sorted(list(found)))
+        declared = next((c for c in map(declared_by, [*hard, gold]) if c is not None), None)
+        first = [] if declared is None else declared.values
+        rest = [k for k in found if k not in first]
+        classes = Ids([*first, *_sorted(rest)])
     tables = []
     for side, name in sides:
         for x in side:

@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from ._columns import _sorted, is_pandas
+from ._categories import Categories, declared_by
+from ._columns import is_pandas
 from ._estimator import seed_of
 from ._figures import Figures, make_table
 from ._measuring import Watching, checked_count, columns_of, figures_of, list_of, number_of
 from ._running import ProgressLike
-from ._tables import Aligned, Ids, gold_codes, known_labels, label_table
+from ._tables import Aligned, Ids, LabelTable, gold_codes, known_labels, label_table, with_classes
 
 
 def metrics() -> list[dict[str, Any]]:
@@ -78,8 +79,8 @@ class Evaluation(Figures):
             if gold is not None:
                 labels = np.empty(len(gold), dtype=object)
                 labels[:] = [None if c < 0 else self.classes.tolist()[c] for c in gold]
-                columns["gold"] = labels
-            columns["predicted"] = self.classes[values.pop("predicted")]
+                columns["gold"] = aligned.labels(labels)
+            columns["predicted"] = aligned.labels(self.classes[values.pop("predicted")])
             self.items = make_table({**columns, **values}, "task", pandas)
 
     def to_dict(self) -> dict[str, Any]:
@@ -134,7 +135,8 @@ def evaluate(
     fraction : float
         Share of the items that a resample draws.
     ordinal : bool
-        The order of the classes means something: wasserstein, absolute_error, ranked_probability_score.
+        The order of the classes has a meaning: wasserstein, absolute_error, ranked_probability_score. This is assumed
+        of labels whose type declares an order (an ordered Categorical, an Enum).
     keep_items : bool
         Also the values of single items, in ``items``.
     lenient : bool
@@ -145,11 +147,12 @@ def evaluate(
     tables = [label_table(pred, "predictions")]
     if human is not None:
         tables.append(label_table(human, "human"))
-    aligned = Aligned(tables, lenient)
+    declared = None if gold is None else declared_by(gold)
+    aligned = Aligned(tables, lenient, classes=_in_declared_order(tables, declared))
     if gold is not None and lenient:
         more = [g for g in dict.fromkeys(known_labels(gold)[1]) if g is not None and aligned.classes.find(g) < 0]
         if more:
-            aligned = Aligned(tables, lenient, classes=Ids(_sorted([*aligned.classes.ids, *more])))
+            aligned = Aligned(tables, lenient, classes=Ids(with_classes(aligned.classes.ids, more)))
     codes = None if gold is None else gold_codes(gold, aligned.tasks, aligned.classes, lenient=lenient)
     group, n_groups = _group_numbers(groups, aligned.tasks)
     with Watching(n_jobs, progress) as watching:
@@ -165,7 +168,7 @@ def evaluate(
             seed=seed_of(random_state),
             resamples=checked_count("resamples", resamples),
             fraction=float(fraction),
-            ordinal=ordinal,
+            ordinal=ordinal or any(c is not None and c.ordered for c in (aligned.categories, declared)),
             keep_items=keep_items,
             top_k=top_k,
             n_splits=n_splits,
@@ -176,7 +179,20 @@ def evaluate(
     if metrics is not None:
         found["metrics"] = {name: found["metrics"][name] for name in metrics}
     aligned.pandas = aligned.pandas or is_pandas(gold)
+    aligned.categories = aligned.categories or declared_by(gold)
+    if aligned.categories is not None:
+        aligned.categories = aligned.categories.of_classes(aligned.classes.ids)
     return Evaluation(found, aligned, codes, human is not None)
+
+
+def _in_declared_order(tables: Sequence[LabelTable], declared: Categories | None) -> Ids | None:
+    """The classes of the tables in the order that gold labels declare; None: the order of the tables."""
+    classes = tables[0].classes
+    if declared is None or classes is None or any(t.categories for t in tables):
+        return None
+    order = Ids(declared.values)
+    places = order.find_all(classes.ids)
+    return None if (places < 0).any() else Ids([classes.ids[i] for i in np.argsort(places)])
 
 
 def _group_numbers(groups: Any, tasks: Ids) -> tuple[np.ndarray | None, int]:

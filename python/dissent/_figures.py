@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from . import _core
+from ._categories import Categories, TypedLabels, typed
 from ._results import _SHOWN, _arrow_column, _numbers, _some, _table, _text
 
 _LONGEST = 160  # characters of a text in a notebook
@@ -85,7 +86,11 @@ class Table:
     def __init__(self, columns: Mapping[str, Any], index: str | None = None, shown: Sequence[str] = ()) -> None:
         self._columns: dict[str, np.ndarray] = {}
         self._shown = shown
+        self._categories: dict[str, Categories] = {}
         for name, values in columns.items():
+            if isinstance(values, TypedLabels):
+                self._categories[name] = values.categories
+                values = values.values
             if isinstance(values, list) and values and isinstance(values[0], str):
                 array = np.empty(len(values), dtype=object)
                 array[:] = values
@@ -120,13 +125,16 @@ class Table:
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         names = tuple(self._columns)
-        return _core.arrow_stream(names, tuple(_arrow_column(self._columns[n]) for n in names))
+        columns = (typed(self._columns[n], self._categories.get(n)) for n in names)
+        return _core.arrow_stream(names, tuple(map(_arrow_column, columns)))
 
     def to_pandas(self) -> Any:
         """A DataFrame, with the ids as its index."""
         import pandas as pd
 
         frame = pd.DataFrame(self._columns)
+        for name, categories in self._categories.items():
+            frame[name] = categories.to_pandas(self._columns[name])
         return frame.set_index(self._index) if self._index else frame
 
     def __repr__(self) -> str:

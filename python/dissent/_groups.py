@@ -186,8 +186,8 @@ class GroupAgreement:
                 "group_b": names[rows["b"]],
                 "votes_a": rows["votes_a"],
                 "votes_b": rows["votes_b"],
-                "label_a": votes.classes[rows["label_a"]],
-                "label_b": votes.classes[rows["label_b"]],
+                "label_a": votes._labels(rows["label_a"]),
+                "label_b": votes._labels(rows["label_b"]),
                 "distance": rows["distance"],
                 "p": rows["p"],
                 "q": rows["q"],
@@ -224,7 +224,7 @@ def group_agreement(
     groups : Groups or a mapping
         Who belongs to which; a mapping of worker to group stands for Groups(mapping).
     ordinal : bool
-        The order of the classes means something.
+        The order of the classes has a meaning. This is assumed of labels whose type declares an order.
     resamples, permutations : int
         Resamples of the items for 95 % intervals, and dealings of groups to workers for p-values; 0: none.
 
@@ -241,7 +241,7 @@ def group_agreement(
             table.core,
             values,
             **how,
-            ordinal=ordinal,
+            ordinal=ordinal or table.ordered,
             resamples=checked_count("resamples", resamples),
             permutations=checked_count("permutations", permutations),
             seed=seed_of(random_state),
@@ -274,7 +274,7 @@ def group_votes(votes: Any, groups: Any, *, n_jobs: int | None = None) -> dict[s
             duplicates="all",
             n_jobs=n_jobs,
         )
-        part.pandas = table.pandas
+        part.pandas, part.categories = table.pandas, table.categories
         out[name] = part
     return out
 

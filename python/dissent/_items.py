@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from ._columns import _is_missing, _sorted, is_pandas
-from ._tables import Ids, LabelTable, gold_codes, id_texts, known_labels
+from ._categories import class_list, declared_by
+from ._columns import _is_missing, is_pandas
+from ._tables import Ids, LabelTable, gold_classes, gold_codes, id_texts, known_labels
 from ._votes import Votes
 
 
@@ -157,14 +158,20 @@ class Targets:
 
     def __init__(self, soft: LabelTable | None, hard: Any, votes: Votes | None, classes: Sequence[Any] | None) -> None:
         self.soft, self.hard, self.votes = soft, hard, votes
+        self.categories = (
+            (soft and soft.categories) or (votes and votes.categories) or (None if hard is None else declared_by(hard))
+        )
         if classes is not None:
-            self.classes = Ids(list(classes))
+            self.classes = Ids(class_list(classes) or [])
         elif soft is not None:
             self.classes = soft.classes or Ids(range(soft.p.shape[1]))
         elif votes is not None:
             self.classes = Ids(votes.classes.tolist())
         else:
-            self.classes = Ids(_sorted([c for c in dict.fromkeys(known_labels(hard, "y")[1]) if c is not None]))
+            self.classes = Ids(gold_classes(hard, "y"))
+
+        if self.categories is not None:
+            self.categories = self.categories.of_classes(self.classes.ids)
 
     def class_texts(self) -> list[str]:
         texts = id_texts(self.classes.ids)

@@ -72,7 +72,7 @@ class Panel:
         )
         rates = columns_of(found["rates"])
         with_all = np.array([*names.tolist(), None], dtype=object)
-        columns = {"model": with_all[rates["judge"]], "label": votes.classes[rates["class"]]}
+        columns = {"model": with_all[rates["judge"]], "label": votes._labels(rates["class"])}
         columns.update({c: rates[c] for c in ("n_people", "n_alone", "raw", "sensitivity", "specificity")})
         for name in ("people", "rogan_gladen", "powered"):
             columns.update(_metric_columns(name, found["rate_" + name]))
@@ -88,7 +88,7 @@ class Panel:
             pandas,
         )
         p = np.asarray(found["p"]).reshape(votes.core.n_items, votes.core.n_classes)
-        self.labels = SoftLabels(votes.tasks, votes.classes, p)
+        self.labels = SoftLabels(votes.tasks, votes.classes, p, categories=votes.categories)
 
     def __repr__(self) -> str:
         value = "None" if self.effective.value is None else f"{self.effective.value:.3g}"

@@ -84,13 +84,15 @@ def perspectives(
     history : Votes or a table, optional
         Earlier votes, to take the most frequent answers from; without it, those of the worker's other votes.
     ordered : bool
-        Classes are steps of a scale: also how many steps predictions are off.
+        Classes are steps of a scale: also how many steps predictions are off. This is assumed of labels whose type
+        declares an order.
     lenient : bool
         Leave votes without a prediction out, and count them.
     n_resamples : int
         For intervals; 0 for none.
     """
     table = as_votes(votes, n_jobs)
+    ordered = ordered or table.ordered
     said = as_votes(predictions, n_jobs)
     before = None if history is None else as_votes(history, n_jobs)
     with Watching(n_jobs, progress) as watching:

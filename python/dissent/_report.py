@@ -103,7 +103,7 @@ def report(
             title=title,
             seed=seed_of(random_state),
             resamples=checked_count("resamples", resamples),
-            ordinal=ordinal,
+            ordinal=ordinal or (table is not None and table.ordered),
             groups=by_group,
             panel=panel,
             **watching,

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from . import _core
+from ._categories import Categories, TypedLabels, typed
 from ._votes import Votes
 
 _SHOWN = 10  # rows of a table in a notebook
@@ -27,8 +28,10 @@ _COLOURS = (
 )
 
 
-def _arrow_column(values: np.ndarray) -> Any:
-    """Something that arrow_stream() takes: an array of numbers or a list of texts."""
+def _arrow_column(values: Any) -> Any:
+    """Something that arrow_stream() takes: an array of numbers, a list of texts, labels with their declared classes."""
+    if isinstance(values, TypedLabels):
+        return values.categories.to_arrow(values.values)
     values = np.asarray(values)
     if values.dtype.kind == "f":
         return np.ascontiguousarray(values, dtype=np.float64)
@@ -89,7 +92,8 @@ class Values:
 
     def __init__(self, index: Any, values: Any, name: str, index_name: str) -> None:
         self.index = np.asarray(index, dtype=object) if isinstance(index, list) else np.asarray(index)
-        self.values = np.asarray(values)
+        self.categories: Categories | None = values.categories if isinstance(values, TypedLabels) else None
+        self.values = np.asarray(values.values if isinstance(values, TypedLabels) else values)
         self.name, self.index_name = name, index_name
         self._place: dict[Any, int] | None = None
 
@@ -115,12 +119,15 @@ class Values:
         return np.array(self.values, dtype=dtype) if copy else np.asarray(self.values, dtype=dtype)
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        return _core.arrow_stream((self.index_name, self.name), (_arrow_column(self.index), _arrow_column(self.values)))
+        return _core.arrow_stream(
+            (self.index_name, self.name), (_arrow_column(self.index), _arrow_column(typed(self.values, self.categories)))
+        )
 
     def to_pandas(self) -> Any:
         import pandas as pd
 
-        return pd.Series(self.values, index=pd.Index(self.index, name=self.index_name), name=self.name)
+        values = self.values if self.categories is None else self.categories.to_pandas(self.values)
+        return pd.Series(values, index=pd.Index(self.index, name=self.index_name), name=self.name)
 
     def __repr__(self) -> str:
         some = ", ".join(f"{k!r}: {v!r}" for k, v in list(self.items())[:4])
@@ -147,7 +154,8 @@ class SoftLabels:
     (['yes', 'no'], {'no': 0.25, 'yes': 0.75})
     """
 
-    def __init__(self, tasks: Any, classes: Any, p: Any) -> None:
+    def __init__(self, tasks: Any, classes: Any, p: Any, *, categories: Categories | None = None) -> None:
+        self.categories = categories  # the type of labels in Arrow tables; None: texts or numbers
         self.tasks = np.asarray(tasks, dtype=object) if isinstance(tasks, list) else np.asarray(tasks)
         self.classes = np.asarray(classes, dtype=object) if isinstance(classes, list) else np.asarray(classes)
         self.p: np.ndarray = np.asarray(p, dtype=np.float64)
@@ -191,7 +199,7 @@ class SoftLabels:
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         names = ["task", "label", "entropy", *(f"p:{c}" for c in self.classes.tolist())]
-        columns = [_arrow_column(self.tasks), _arrow_column(self.labels), _arrow_column(self.entropy)]
+        columns = [_arrow_column(self.tasks), _arrow_column(typed(self.labels, self.categories)), _arrow_column(self.entropy)]
         columns += [np.ascontiguousarray(self.p[:, k]) for k in range(len(self.classes))]
         return _core.arrow_stream(tuple(names), tuple(columns))
 

@@ -55,7 +55,7 @@ class Review:
         tasks = votes.tasks[items]
         columns.update({name: x[items] for name, x in columns_of(found["ordinal_items"] or {}).items()})
         for name in ("label", "other", "best"):
-            columns[name] = votes.classes[columns[name]]
+            columns[name] = votes._labels(columns[name])
         for name in ("known", "accepted"):
             columns[name] = columns[name].astype(bool)
         said = {} if texts is None else {"text": [texts[i] for i in items.tolist()]}
@@ -69,7 +69,7 @@ class Review:
             ids = votes.workers[numbers]
             columns.update({name: x[numbers] for name, x in columns_of(found["ordinal_workers"] or {}).items()})
             for name in ("said", "truth"):
-                columns[name] = votes.classes[columns[name]]
+                columns[name] = votes._labels(columns[name])
             self.workers = make_table(
                 {"worker": ids, "cause": found["causes"], **columns, "reason": found["worker_reasons"]},
                 "worker",

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from . import _core
+from ._categories import Categories, declared_by, typed
 from ._columns import _is_missing, _sorted, is_pandas, records
 from ._results import SoftLabels, Values
 
@@ -101,7 +102,13 @@ class LabelTable:
     """A distribution per row; tasks and classes may be unknown, and are then the row's and the column's number."""
 
     def __init__(
-        self, p: Any, tasks: Any = None, classes: Any = None, pandas: bool = False, what: str = "labels"
+        self,
+        p: Any,
+        tasks: Any = None,
+        classes: Any = None,
+        pandas: bool = False,
+        what: str = "labels",
+        categories: Categories | None = None,
     ) -> None:
         self.p = np.ascontiguousarray(p, dtype=np.float64)
         if self.p.ndim != 2:
@@ -109,6 +116,7 @@ class LabelTable:
         self.tasks = None if tasks is None else Ids(_list(tasks))
         self.classes = None if classes is None else Ids(_list(classes))
         self.pandas = pandas
+        self.categories = categories
         self.what = what
         self._check()
 
@@ -177,14 +185,14 @@ def label_table(data: Any, what: str = "labels") -> LabelTable:
         pandas = data.votes_.pandas
         data = data.result_
     if isinstance(data, SoftLabels):
-        return LabelTable(data.p, data.tasks, data.classes, pandas, what)
+        return LabelTable(data.p, data.tasks, data.classes, pandas, what, data.categories)
     if is_pandas(data):
         if data.ndim != 2:
             raise TypeError(f"{what}: a DataFrame with a row per task and a column per class, not a Series")
         if "task" in data.columns:
             chosen = _class_columns(data.columns)
             return LabelTable(data[[c for c, _ in chosen]].to_numpy(), data["task"], [k for _, k in chosen], True, what)
-        return LabelTable(data.to_numpy(), data.index, data.columns, True, what)
+        return LabelTable(data.to_numpy(), data.index, data.columns, True, what, declared_by(data.columns))
     if isinstance(data, Mapping) and data and all(isinstance(v, Mapping) for v in data.values()):  # {task: {class: p}}
         classes: dict[Any, None] = {}
         for row in data.values():
@@ -243,8 +251,13 @@ class Aligned:
         self.tables = list(tables)
         first = self.tables[0]
         self.tasks = tasks or next((t.tasks for t in self.tables if t.tasks), None) or Ids(range(len(first.p)))
+        self.categories = next((t.categories for t in self.tables if t.categories), None)
+        declared = next((t.classes for t in self.tables if t.categories), None)
         self.classes = (
-            classes or next((t.classes for t in self.tables if t.classes), None) or Ids(range(first.p.shape[1]))
+            classes
+            or declared
+            or next((t.classes for t in self.tables if t.classes), None)
+            or Ids(range(first.p.shape[1]))
         )
         self.pandas = any(t.pandas for t in self.tables)
         self.left_out = 0
@@ -280,7 +293,7 @@ class Aligned:
         if lenient:
             more = [c for t in self.tables if t.classes for c in t.classes.ids if self.classes.find(c) < 0]
             if more:
-                self.classes = Ids(_sorted([*self.classes.ids, *dict.fromkeys(more)]))
+                self.classes = Ids(with_classes(self.classes.ids, list(dict.fromkeys(more))))
         rows = [self._rows(t, lenient) for t in self.tables]
         keep = np.all([r >= 0 for r in rows], axis=0)
         if not keep.all():
@@ -312,11 +325,28 @@ class Aligned:
         out[:, place >= 0] = t.p[np.ix_(rows, place[place >= 0])]
         return out
 
+    def labels(self, labels: np.ndarray) -> Any:
+        """Labels for a table, with their declared classes where there are any."""
+        return typed(labels, self.categories)
+
     def task_column(self) -> np.ndarray:
         return id_array(self.tasks.ids)
 
     def class_column(self) -> np.ndarray:
         return id_array(self.classes.ids)
+
+
+def with_classes(classes: list[Any], more: list[Any]) -> list[Any]:
+    """Classes and those that came later: sorted where they were, else at the end, which keeps a declared order."""
+    return _sorted([*classes, *more]) if classes == _sorted(classes) else [*classes, *more]
+
+
+def gold_classes(gold: Any, what: str = "gold") -> list[Any]:
+    """The classes of known labels: those that their column declares, else those found, sorted."""
+    declared = declared_by(gold)
+    if declared is not None:
+        return declared.values
+    return _sorted([k for k in dict.fromkeys(known_labels(gold, what)[1]) if k is not None])
 
 
 def id_array(ids: Sequence[Any]) -> np.ndarray:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from . import _core
+from ._categories import Categories
 from ._columns import is_pandas
 from ._estimator import Estimator
 from ._items import Rows, Targets, flat_labels, is_soft
@@ -37,19 +38,25 @@ class TrainedModel(Estimator):
         with tempfile.TemporaryDirectory() as folder:
             self.model_.save(folder)
             files = {name: (Path(folder) / name).read_bytes() for name in sorted(os.listdir(folder))}
-        return {"files": files, "classes": self._classes, "left_out": self._left_out}
+        return {
+            "files": files,
+            "classes": self._classes,
+            "categories": self._categories,
+            "left_out": self._left_out,
+        }
 
     def _take_fitted(self, state: dict[str, Any]) -> None:
         with tempfile.TemporaryDirectory() as folder:
             for name, content in state["files"].items():
                 (Path(folder) / os.path.basename(name)).write_bytes(content)
-            self._keep(_core.load_model(folder), state["classes"])
+            self._keep(_core.load_model(folder), state["classes"], state.get("categories"))
         self._left_out = state["left_out"]
 
-    def _keep(self, model: _core.Model, classes: np.ndarray) -> None:
+    def _keep(self, model: _core.Model, classes: np.ndarray, categories: Categories | None = None) -> None:
         self._trained = model
         self._look: dict[str, Any] = model.look()
         self._classes = classes
+        self._categories = categories
         self._left_out = 0
 
     def _is_fitted(self) -> bool:
@@ -150,7 +157,8 @@ class TrainedModel(Estimator):
             return [self.classes_[np.argmax(s, axis=1)] for s in p]
         labels = self.classes_[np.argmax(np.asarray(p), axis=1)]
         if is_pandas(p):
-            return type(p[p.columns[0]])(labels, index=p.index, name="label")
+            values = labels if self._categories is None else self._categories.to_pandas(labels)
+            return type(p[p.columns[0]])(values, index=p.index, name="label")
         return labels
 
     def score(self, X: Any, y: Any) -> float:

@@ -9,9 +9,13 @@ from typing import Any
 import numpy as np
 
 from . import _core
+from ._categories import Categories, class_list, typed
 from ._columns import _ROLES, Axis, _columns_of, _is_missing, _names_of, _texts_of, is_pandas
 from ._running import ProgressLike, progress_of, threads_of
 from ._shapes import SHAPED, shaped
+
+
+_CLASSED = ("nominal", "ordinal")  # scales whose labels are classes
 
 
 class Votes:
@@ -25,8 +29,9 @@ class Votes:
     task, worker, label : str
         Names of the columns. worker may also be called performer.
     classes : list, optional
-        All classes in their order; else those found, integers by value, texts by bytes. A label that is not among them
-        is an error.
+        All classes in their order. Else the categories that the column declares (a Categorical of pandas, an Enum of
+        polars, an ordered Arrow dictionary), with those that have no votes; else the labels found, integers by value,
+        texts by bytes. A label that is not among the given classes is an error.
     na : list, optional
         Labels that mean "no vote"; None among them stands for missing labels.
     duplicates : {"error", "first", "last", "all"}
@@ -84,15 +89,23 @@ class Votes:
         columns = _columns_of(data, names)
         self.axes: dict[str, Axis] = {role: axis for role, (_, axis) in zip(_ROLES, columns)}
         labels = self.axes["label"]
+        missing = ["" if _is_missing(x) else labels.encode(x) for x in na or ()]
         declared = None
+        classes = class_list(classes)
         if classes is not None:
             declared = [labels.encode(c) for c in classes]
+        elif labels.categories is not None and scale in _CLASSED:
+            texts = [labels.encode(c) for c in labels.categories.values]
+            declared = [text for text in texts if text and text not in missing]
         elif labels.originals is not None and scale == "nominal":
             declared = list(labels.originals)
+        self.categories: Categories | None = None
+        if labels.categories is not None and scale in _CLASSED:
+            self.categories = labels.categories if classes is None else labels.categories.of_classes(classes)
         self.core: _core.Votes = _core.votes_from_columns(
             *(column for column, _ in columns),
             classes=declared,
-            na=["" if _is_missing(x) else labels.encode(x) for x in na or ()],
+            na=missing,
             duplicates=duplicates,
             lenient=lenient,
             min_votes=min_votes,
@@ -110,6 +123,7 @@ class Votes:
         votes.core = core
         votes.axes = {role: Axis("text") for role in _ROLES}
         votes.pandas = pandas
+        votes.categories = None
         votes._notes = None
         votes._decoded = {}
         return votes
@@ -163,6 +177,16 @@ class Votes:
         return self._ids("label")
 
     @property
+    def ordered(self) -> bool:
+        """Whether the column of labels declares an order: an ordered Categorical of pandas, an Enum of polars, an
+        ordered Arrow dictionary."""
+        return self.categories is not None and self.categories.ordered
+
+    def _labels(self, numbers: np.ndarray) -> Any:
+        """Class numbers as labels, for tables: with the declared classes of the column, where there are any."""
+        return typed(self.classes[numbers], self.categories)
+
+    @property
     def scale(self) -> str:
         """What labels are: "nominal", "ordinal", ..."""
         return self.core.scale
@@ -208,6 +232,7 @@ class Votes:
             "names": names,
             "axes": self.axes,
             "pandas": self.pandas,
+            "categories": self.categories,
             "notes": self.notes,
             "scale": self.scale,
         }
@@ -230,6 +255,7 @@ class Votes:
         else:
             counts = np.ascontiguousarray(state["votes"])
             self.core = _core.votes_from_counts(counts, *counts.shape, tasks=names["task"], classes=names["label"])
+        self.categories = state.get("categories")
         self.axes, self.pandas, self._notes, self._decoded = state["axes"], state["pandas"], state["notes"], {}
 
 
@@ -306,7 +332,7 @@ def read_votes(
         several=several,
         delimiter=delimiter,
         header=header,
-        classes=classes,
+        classes=class_list(classes),
         na=na,
         duplicates=duplicates,
         lenient=lenient,

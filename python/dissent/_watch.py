@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from . import _core
+from ._categories import class_list
 from ._core import OptionError
 
 _DUPLICATES = ("error", "first", "last", "all")
@@ -63,7 +64,7 @@ class Watch:
     ) -> None:
         if duplicates not in _DUPLICATES:
             raise OptionError(f"duplicates is {duplicates!r}; one of {', '.join(_DUPLICATES)} is possible")
-        names = None if classes is None else [str(name) for name in classes]
+        names = None if classes is None else [str(name) for name in class_list(classes) or ()]
         rule = _DUPLICATES.index(duplicates)
         self._watch = _core.watch_open(retire, min_votes, ask_from, max_votes, remember, power, limit, rule, names)
 

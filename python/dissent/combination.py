@@ -116,13 +116,13 @@ class _Combination(Simple):
         tables, like = _same_rows(views)
         p, _ = self._combine(tables, self._weights(len(tables), None, ()), None)
         if isinstance(like, SoftLabels):
-            return SoftLabels(like.tasks, like.classes, p)
+            return SoftLabels(like.tasks, like.classes, p, categories=like.categories)
         if hasattr(like, "result_"):
             like = like.probas_
         if hasattr(like, "columns") and hasattr(like, "index"):
             return type(like)(p, index=like.index, columns=like.columns)
         if isinstance(like, SoftLabels):
-            return SoftLabels(like.tasks, like.classes, p)
+            return SoftLabels(like.tasks, like.classes, p, categories=like.categories)
         return p
 
     @property

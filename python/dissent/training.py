@@ -214,9 +214,9 @@ class SoftClassifier(TrainedModel):
             )
         with table_file(worker_table) as path:
             known = {} if path is None else {"worker_table": path, "worker_features": ",".join(worker_features or ())}
-            model, _, classes, left_out = self._train(X, y, gold, votes, tasks, dev, known=known)
-        self._keep(model, classes)
-        self._left_out = left_out
+            model, rows, targets, n_given = self._train(X, y, gold, votes, tasks, dev, known=known)
+        self._keep(model, id_array(targets.classes.ids), targets.categories)
+        self._left_out = n_given - rows.n
         return self
 
     def out_of_fold(
@@ -238,15 +238,17 @@ class SoftClassifier(TrainedModel):
         where tasks are known, a DataFrame when X is pandas, else an array; an array per sentence of tokens."""
         if folds < 2:
             raise _core.OptionError(f"{folds} folds; 2 or more are possible")
-        result, rows, classes, _ = self._train(X, y, gold, votes, tasks, dev, folds, dev_share)
-        p = np.asarray(result)
+        result, rows, targets, _ = self._train(X, y, gold, votes, tasks, dev, folds, dev_share)
+        classes, p = id_array(targets.classes.ids), np.asarray(result)
         if rows.bounds is not None:
             return np.split(p, rows.bounds[1:-1].astype(np.int64))
         if rows.pandas:
             import pandas as pd
 
             return pd.DataFrame(p, index=rows.index, columns=pd.Index(classes, name="label"), copy=False)
-        return p if rows.ids is None else SoftLabels(id_array(rows.ids.ids), classes, p)
+        if rows.ids is None:
+            return p
+        return SoftLabels(id_array(rows.ids.ids), classes, p, categories=targets.categories)
 
     def _train(
         self,
@@ -259,8 +261,8 @@ class SoftClassifier(TrainedModel):
         folds: int = 0,
         fold_dev: float = 0.0,
         known: dict[str, Any] | None = None,
-    ) -> tuple[Any, Rows, np.ndarray, int]:
-        """A model, or the predictions of all folds; the items, the classes, and how many items were left out."""
+    ) -> tuple[Any, Rows, Targets, int]:
+        """A model, or the predictions of all folds; the items used, the targets, and how many items were given."""
         needs = self._needs()
         rows = Rows(X, tasks)
         table = None if votes is None else as_votes(votes, self.n_jobs)
@@ -306,7 +308,7 @@ class SoftClassifier(TrainedModel):
                 **(known or {}),
                 **watching,
             )
-        return result, rows, id_array(targets.classes.ids), n_given - rows.n
+        return result, rows, targets, n_given
 
     def _needs(self) -> dict[str, Any]:
         for name, row in _OBJECTIVES.items():
@@ -362,7 +364,7 @@ class SoftClassifier(TrainedModel):
         if len(known) < rows.n and rows.ids is None:
             rows.ids = Ids(ids)
         tasks = None if len(known) == rows.n else [ids[i] for i in known.tolist()]
-        return LabelTable(p[known], tasks, targets.classes.ids, False, "y")
+        return LabelTable(p[known], tasks, targets.classes.ids, False, "y", targets.categories)
 
     def _examples(self, rows: Rows, targets: Targets) -> tuple[Any, Any, Any, Any]:
         p, codes = targets.soft_rows(rows), targets.gold_rows(rows)
