@@ -38,9 +38,13 @@ format:
 	@git ls-files '*.c' '*.h' | xargs clang-format -i
 
 install: all
-	@cmake --install build --prefix $(PREFIX)
+	@cmake --install build --prefix $(abspath $(PREFIX))
+
+# Removes what `make install` with the same PREFIX and DESTDIR has installed from this build folder.
+uninstall:
+	@cmake -DBUILD=build -DPREFIX=$(abspath $(PREFIX)) -P cmake/uninstall.cmake
 
 clean:
 	@rm -rf build build-*
 
-.PHONY: all tool configured test long asan tsan dev clang format install clean
+.PHONY: all tool configured test long asan tsan dev clang format install uninstall clean

@@ -80,5 +80,5 @@ set_target_properties(dissent_cuda PROPERTIES OUTPUT_NAME dissent-cuda CUDA_STAN
 target_link_libraries(dissent_cuda PRIVATE CUDA::cudart_static m stdc++)
 get_target_property(DIS_CUBLAS CUDA::cublasLt IMPORTED_LOCATION)
 get_filename_component(DIS_CUBLAS "${DIS_CUBLAS}" DIRECTORY)
-set_target_properties(dissent_cuda PROPERTIES BUILD_RPATH "${DIS_CUBLAS}")
+set_target_properties(dissent_cuda PROPERTIES BUILD_RPATH "${DIS_CUBLAS}" INSTALL_RPATH "${DIS_CUBLAS}")
 install(TARGETS dissent_cuda LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})

@@ -1,5 +1,4 @@
-# Man pages and completions, written by the tool itself from the rows that its help comes from. cli/cmd_NAME.c is a subcommand.
-file(GLOB command_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/cli/cmd_*.c)
+# Man pages and completions, written by the tool from the rows that its help comes from.
 set(DIS_MAN ${CMAKE_BINARY_DIR}/man)
 set(DIS_COMPLETION ${CMAKE_BINARY_DIR}/completion)
 file(MAKE_DIRECTORY ${DIS_MAN} ${DIS_COMPLETION})
@@ -10,15 +9,13 @@ function(dissent_says output)
   set(DIS_SAID ${DIS_SAID} ${output} PARENT_SCOPE)
 endfunction()
 
-dissent_says(${DIS_MAN}/dissent.1 help --man)
-foreach(source ${command_sources})
-  string(REGEX REPLACE ".*/cmd_(.*)\\.c" "\\1" command ${source})
-  dissent_says(${DIS_MAN}/dissent-${command}.1 help --man ${command})
-endforeach()
+add_custom_command(OUTPUT ${DIS_MAN}.stamp DEPENDS dissent_cli ${CMAKE_SOURCE_DIR}/cmake/man_pages.cmake VERBATIM
+  COMMAND ${CMAKE_COMMAND} -DTOOL=$<TARGET_FILE:dissent_cli> -DFOLDER=${DIS_MAN} -P ${CMAKE_SOURCE_DIR}/cmake/man_pages.cmake
+  COMMAND ${CMAKE_COMMAND} -E touch ${DIS_MAN}.stamp)
 foreach(shell bash zsh fish)
   dissent_says(${DIS_COMPLETION}/dissent.${shell} completion ${shell})
 endforeach()
-add_custom_target(dissent_docs ALL DEPENDS ${DIS_SAID})
+add_custom_target(dissent_docs ALL DEPENDS ${DIS_MAN}.stamp ${DIS_SAID})
 
 install(DIRECTORY ${DIS_MAN}/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 install(FILES ${DIS_COMPLETION}/dissent.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME dissent)

@@ -1,6 +1,9 @@
 # `make install PREFIX=...`: tool, both libraries, headers, pkg-config and CMake package files, man pages, completions.
 include(CMakePackageConfigHelpers)
 
+# The plug-ins are found next to the tool wherever the prefix is moved to, and under any name of the library folder.
+file(RELATIVE_PATH DIS_BIN_TO_LIB /prefix/${CMAKE_INSTALL_BINDIR} /prefix/${CMAKE_INSTALL_LIBDIR})
+set_target_properties(dissent_cli PROPERTIES INSTALL_RPATH "$ORIGIN/${DIS_BIN_TO_LIB}")
 install(TARGETS dissent_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(TARGETS dissent_shared EXPORT dissent-targets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(TARGETS dissent_static ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
@@ -17,3 +20,4 @@ install(FILES ${CMAKE_BINARY_DIR}/dissent-config.cmake ${CMAKE_BINARY_DIR}/disse
 file(RELATIVE_PATH DIS_PC_TO_PREFIX /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
 configure_file(cmake/dissent.pc.in ${CMAKE_BINARY_DIR}/dissent.pc @ONLY)
 install(FILES ${CMAKE_BINARY_DIR}/dissent.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+install(CODE "include([[${CMAKE_SOURCE_DIR}/cmake/install_end.cmake]])")
