@@ -20,7 +20,7 @@ def state_bytes(
 ) -> bytes:
     """parameters: {name: (axes, numbers)}; w stands for workers, v for the class voted, t for the true class."""
     tensors: list[tuple[str, str, np.ndarray]] = []
-    metadata = {"format": "dissent-state", "version": "1"}
+    metadata = {"format": "dissent-state", "version": "2"}
     for name, (axes, values) in parameters.items():
         tensors.append((f"{method}/{name}", "F64", np.ascontiguousarray(values, dtype="<f8")))
         metadata[f"{method}/{name}"] = axes

@@ -24,21 +24,38 @@ static size_t home_of(const dis_growing *g, const char *name, size_t n)
     return (size_t)dis__siphash(key, name, n) & (g->part[DIS_GROWING_INDEX]->n - 1);
 }
 
-static size_t find_task(const dis_growing *g, const char *name, size_t n, size_t home)
+/* The name of an item of the state, its checksums verified. */
+static dis_status name_of(const dis_growing *g, size_t i, const char **name, size_t *n)
+{
+    DIS_TRY(dis__growing_verify(g, DIS_GROWING_TASK_START, i, 2));
+    const uint64_t from = dis__u64_at(g->part[DIS_GROWING_TASK_START], i),
+                   to = dis__u64_at(g->part[DIS_GROWING_TASK_START], i + 1);
+    DIS_TRY(dis__growing_verify(g, DIS_GROWING_TASKS, from, to - from));
+    return dis__growing_name(g->part[DIS_GROWING_TASK_START], g->part[DIS_GROWING_TASKS], i, name, n)
+               ? DIS_OK
+               : dis__growing_bad(g, "damaged names");
+}
+
+/* *found: the item of that name, SIZE_MAX: it is new. */
+static dis_status find_task(const dis_growing *g, const char *name, size_t n, size_t home, size_t *found)
 {
     const size_t mask = g->part[DIS_GROWING_INDEX]->n - 1;
     size_t s = home;
+    *found = SIZE_MAX;
     for (size_t tried = 0; tried <= mask; tried++, s = (s + 1) & mask) {
-        const uint32_t i = dis__u32_at(g->part[DIS_GROWING_INDEX], s);
         const char *other;
         size_t length;
+        DIS_TRY(dis__growing_verify(g, DIS_GROWING_INDEX, s, 1));
+        const uint32_t i = dis__u32_at(g->part[DIS_GROWING_INDEX], s);
         if (i == 0) break;
-        if (i <= g->n_items &&
-            dis__growing_name(g->part[DIS_GROWING_TASK_START], g->part[DIS_GROWING_TASKS], i - 1, &other, &length) &&
-            length == n && memcmp(name, other, n) == 0)
-            return i - 1;
+        if (i > g->n_items) return dis__growing_bad(g, "a damaged index");
+        DIS_TRY(name_of(g, i - 1, &other, &length));
+        if (length == n && memcmp(name, other, n) == 0) {
+            *found = i - 1;
+            break;
+        }
     }
-    return SIZE_MAX;
+    return DIS_OK;
 }
 
 static inline void ask_for(const dis__tensor *t, size_t i, size_t size)
@@ -83,11 +100,13 @@ static dis_status find_item(dis__appending *a, size_t i, size_t home)
     const dis_votes_view *m = a->more;
     size_t n;
     const char *name = dis_names_get(m->tasks, i, &n);
-    const size_t at = a->item[i] = find_task(g, name, n, home);
     uint64_t old = 0;
+    DIS_TRY(find_task(g, name, n, home, &a->item[i]));
+    const size_t at = a->item[i];
     if (at == SIZE_MAX) {
         a->notes.new_items++;
     } else {
+        DIS_TRY(dis__growing_verify(g, DIS_GROWING_START, at, 2));
         const uint64_t from = dis__u64_at(g->part[DIS_GROWING_START], at),
                        to = dis__u64_at(g->part[DIS_GROWING_START], at + 1);
         if (from > to || to > g->part[DIS_GROWING_WORKER]->n) return dis__growing_bad(g, "damaged votes");
@@ -146,6 +165,8 @@ static dis_status take_votes(dis__appending *a)
         dis__online_vote *to = a->vote + a->start[i];
         const size_t n_old = old_votes(a, i);
         const uint64_t from = n_old ? dis__u64_at(g->part[DIS_GROWING_START], a->item[i]) : 0;
+        DIS_TRY(dis__growing_verify(g, DIS_GROWING_WORKER, from, n_old));
+        DIS_TRY(dis__growing_verify(g, DIS_GROWING_LABEL, from, n_old));
         for (size_t v = 0; v < n_old; v++, to++) {
             *to = (dis__online_vote){.worker = dis__u32_at(g->part[DIS_GROWING_WORKER], (size_t)from + v),
                                      .label = dis__u16_at(g->part[DIS_GROWING_LABEL], (size_t)from + v)};

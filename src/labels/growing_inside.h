@@ -4,12 +4,12 @@
 #define DIS_LABELS_GROWING_INSIDE_H
 #include "dissent/growing.h"
 #include "io/input.h"
-#include "io/safetensors.h"
+#include "io/checked_tensors.h"
 #include "labels/online.h"
 #include <string.h>
 
 #define DIS_GROWING_FORMAT  "dissent-growing"
-#define DIS_GROWING_VERSION "1"
+#define DIS_GROWING_VERSION "2"
 
 /* In the order in which they are written: wide numbers first, so that all are aligned. */
 enum {
@@ -36,6 +36,7 @@ struct dis_growing {
     dis__input input;
     char *path;
     dis__safetensors file;
+    dis__tensor_check check;
     const dis__tensor *part[DIS_GROWING_PARTS];
     dis_names *workers, *classes;
     size_t n_items, n_workers, n_classes;
@@ -65,6 +66,9 @@ static inline uint16_t dis__u16_at(const dis__tensor *t, size_t i)
 
 /* Name i of a list: *n bytes. False: the file is damaged there. */
 bool dis__growing_name(const dis__tensor *start, const dis__tensor *bytes, size_t i, const char **name, size_t *n);
+/* Values [first, first + n) of a part before they are used. DIS_EDATA: their checksums do not match, or the part has no
+ * such values. */
+dis_status dis__growing_verify(const dis_growing *g, int part, uint64_t first, uint64_t n);
 /* DIS_EDATA: what is damaged. */
 dis_status dis__growing_bad(const dis_growing *g, const char *reason);
 

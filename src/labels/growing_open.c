@@ -1,5 +1,6 @@
-/* Opening a growing state: the file is mapped, its parts are checked for size and type, counts for being counts. Votes,
- * tasks and the index are checked where they are looked at. Cost: the names and counts of workers. */
+/* Opening a growing state: the file is mapped, its parts are checked for size and type, counts for being counts.
+ * Checksums of votes, tasks and the index are verified where these are looked at (dis__growing_verify). Cost: the names
+ * and counts of workers, and 8 bytes per 512 bytes of the file. */
 #include "labels/growing_inside.h"
 #include "core/memory.h"
 #include "core/names_build.h"
@@ -8,6 +9,14 @@
 dis_status dis__growing_bad(const dis_growing *g, const char *reason)
 {
     return dis__fail_at(DIS_EDATA, g->path, 0, 0, "%s; save the state again", reason);
+}
+
+dis_status dis__growing_verify(const dis_growing *g, int part, uint64_t first, uint64_t n)
+{
+    const dis__tensor *t = g->part[part];
+    if (first > t->n || n > t->n - first) return dis__growing_bad(g, "parts that do not fit together");
+    return dis__tensor_check_range(&g->check, (const char *)t->data + first * t->dtype->size,
+                                   (size_t)n * t->dtype->size);
 }
 
 bool dis__growing_name(const dis__tensor *start, const dis__tensor *bytes, size_t i, const char **name, size_t *n)
@@ -19,10 +28,12 @@ bool dis__growing_name(const dis__tensor *start, const dis__tensor *bytes, size_
     return true;
 }
 
-static dis_status read_names(const dis_growing *g, const dis__tensor *start, const dis__tensor *bytes, dis_names **out)
+static dis_status read_names(const dis_growing *g, int starts, int names, dis_names **out)
 {
+    const dis__tensor *start = g->part[starts], *bytes = g->part[names];
     dis__name_list list = {0};
-    dis_status status = DIS_OK;
+    dis_status status = dis__growing_verify(g, starts, 0, start->n);
+    if (status == DIS_OK) status = dis__growing_verify(g, names, 0, bytes->n);
     for (size_t i = 0; i + 1 < start->n && status == DIS_OK; i++) {
         const char *name;
         size_t n;
@@ -43,6 +54,7 @@ static dis_status check_parts(dis_growing *g)
                             "not a state that votes can be added to; save one with --save-growing");
     if (!version || !dis__json_is(version, DIS_GROWING_VERSION))
         return dis__growing_bad(g, "a state of another version of dissent");
+    DIS_TRY(dis__tensor_check_open(&g->file, g->path, &g->check));
     for (size_t i = 0; i < DIS_GROWING_PARTS; i++) {
         const dis__tensor *t = g->part[i] = dis__safetensors_find(&g->file, dis__growing_parts[i].name);
         if (!t || t->n_dims != 1 || strcmp(t->dtype->name, dis__growing_parts[i].type) != 0)
@@ -60,6 +72,9 @@ static dis_status check_parts(dis_growing *g)
         p[DIS_GROWING_CLASS_SUM]->n != K || p[DIS_GROWING_COUNTS]->n != dis__size(g->n_workers, K * K, 0) ||
         p[DIS_GROWING_LABEL]->n != p[DIS_GROWING_WORKER]->n || slots <= g->n_items || (slots & (slots - 1)))
         return dis__growing_bad(g, "parts that do not fit together");
+    DIS_TRY(dis__growing_verify(g, DIS_GROWING_KEY, 0, 2));
+    DIS_TRY(dis__growing_verify(g, DIS_GROWING_CLASS_SUM, 0, K));
+    DIS_TRY(dis__growing_verify(g, DIS_GROWING_COUNTS, 0, p[DIS_GROWING_COUNTS]->n));
     for (size_t x = 0; x < p[DIS_GROWING_COUNTS]->n; x++) {
         double count;
         memcpy(&count, (const char *)p[DIS_GROWING_COUNTS]->data + x * sizeof count, sizeof count);
@@ -74,8 +89,8 @@ static dis_status open_growing(dis_context *ctx, const char *path, dis_growing *
     DIS_TRY(dis__input_open(ctx, g->path, &g->input));
     DIS_TRY(dis__safetensors_open(g->path, g->input.bytes, g->input.n, &g->file));
     DIS_TRY(check_parts(g));
-    DIS_TRY(read_names(g, g->part[DIS_GROWING_WORKER_START], g->part[DIS_GROWING_WORKERS], &g->workers));
-    return read_names(g, g->part[DIS_GROWING_CLASS_START], g->part[DIS_GROWING_CLASSES], &g->classes);
+    DIS_TRY(read_names(g, DIS_GROWING_WORKER_START, DIS_GROWING_WORKERS, &g->workers));
+    return read_names(g, DIS_GROWING_CLASS_START, DIS_GROWING_CLASSES, &g->classes);
 }
 
 dis_status dis_growing_open(dis_context *ctx, const char *path, dis_growing **out)
@@ -96,6 +111,7 @@ void dis_growing_destroy(dis_growing *g)
     if (!g) return;
     dis_names_destroy(g->workers);
     dis_names_destroy(g->classes);
+    dis__tensor_check_close(&g->check);
     dis__safetensors_close(&g->file);
     dis__input_close(&g->input);
     dis__free(g->path);

@@ -70,6 +70,7 @@ static dis_status join_votes(dis_context *ctx, dis__appending *a, dis_duplicates
                              dis_votes **out)
 {
     DIS_TRY(dis__growing_check(a));
+    DIS_TRY(dis__tensor_check_all(&a->g->check));
     DIS_TRY(dis__growing_find(a));
     DIS_TRY(gather(a, x));
     const dis_votes_arrays all = {.n_votes = a->g->part[DIS_GROWING_WORKER]->n + a->more->n_votes,

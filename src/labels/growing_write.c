@@ -5,6 +5,8 @@
  *     votes/start (U64), votes/worker (U32), votes/label (U16): votes by item
  *     counts (F64, workers x voted x true): sum of p(t | item) over votes; class_sum (F64): sum of p over items
  *
+ * It has checksums (io/checked_tensors.h).
+ *
  * Ranks: counts are added up one after the other, in the order of items; the first rank writes what the others send.
  *
  * Cost: a pass over the votes, and the bytes of the file. */
@@ -124,8 +126,8 @@ static dis_status write_parts(const dis_votes_view *v, const writing *x, const c
                           .data = data[i]};
     dis__out *out;
     DIS_TRY(dis__out_open(path, &out));
-    return dis__out_finish(out, dis__safetensors_write(out, tensor, DIS_GROWING_PARTS, metadata,
-                                                       sizeof metadata / sizeof *metadata));
+    return dis__out_finish(out, dis__checked_write(out, tensor, DIS_GROWING_PARTS, metadata,
+                                                   sizeof metadata / sizeof *metadata));
 }
 
 dis_status dis_growing_write(dis_context *ctx, const dis_votes *votes, const double *p, const char *path)

@@ -4,7 +4,7 @@
  * item, v class voted, t true class, g kind of items), which the metadata keeps under the same key. "names/workers",
  * "names/classes" and, when a parameter has an axis i, "names/tasks" hold the names as U8, each ended by a NUL, and
  * "names/workers/start" and so on where each begins (U64, one more than there are names). Of several fits of one method
- * the first is kept: a method asks for its start by its own name.
+ * the first is kept: a method asks for its start by its own name. The file has checksums (io/checked_tensors.h).
  *
  * A later fit fills its parameters by name: workers, items and classes that the state does not know keep the method's
  * own start. Cost: O(names) to read; O(names + cells) for each parameter that is filled. On ranks the first one writes;
@@ -20,13 +20,13 @@
 #include "dissent/version.h"
 #include "io/input.h"
 #include "io/outfile.h"
-#include "io/safetensors.h"
+#include "io/checked_tensors.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #define STATE_FORMAT  "dissent-state"
-#define STATE_VERSION "1"
+#define STATE_VERSION "2"
 
 enum { WORKERS, CLASSES, TASKS, LISTS };
 static const char *const list_name[LISTS] = {"names/workers", "names/classes", "names/tasks"};
@@ -177,7 +177,7 @@ dis_status dis_state_write(dis_context *ctx, const dis_votes *votes, const dis_f
     DIS_TRY_GOTO(status, make_plan(comm, &view, fits, n_fits, &p), end);
     if (comm->rank > 0) goto end;
     DIS_TRY_GOTO(status, dis__out_open(path, &out), end);
-    status = dis__safetensors_write(out, p.tensors, p.n_tensors, (const char *const(*)[2])p.metadata, p.n_metadata);
+    status = dis__checked_write(out, p.tensors, p.n_tensors, (const char *const(*)[2])p.metadata, p.n_metadata);
     status = dis__out_finish(out, status);
 end:
     dis__free(p.tensors);
@@ -257,8 +257,17 @@ static dis_status check_parameter(const dis_state *s, const dis__json_value *key
     return DIS_OK;
 }
 
-/* What lies in the input. */
-static dis_status read_state(const char *path, dis_state *s)
+static dis_status verify(const dis_state *s)
+{
+    dis__tensor_check check;
+    DIS_TRY(dis__tensor_check_open(&s->file, s->path, &check));
+    const dis_status status = dis__tensor_check_all(&check);
+    dis__tensor_check_close(&check);
+    return status;
+}
+
+/* What lies in the input. A state that a program builds in memory needs no checksums. */
+static dis_status read_state(const char *path, bool in_memory, dis_state *s)
 {
     DIS_TRY(dis__safetensors_open(s->path, s->input.bytes, s->input.n, &s->file));
     const dis__json_value *format = dis__safetensors_metadata(&s->file, "format");
@@ -268,6 +277,7 @@ static dis_status read_state(const char *path, dis_state *s)
     if (!version || !dis__json_is(version, STATE_VERSION))
         return dis__fail_at(DIS_EDATA, path, 0, 0,
                             "a state of another version of dissent; save it again with this one");
+    if (!in_memory) DIS_TRY(verify(s));
     for (int list = 0; list < LISTS; list++) DIS_TRY(read_list(s, list));
     const dis__json_value *m = s->file.metadata;
     for (const dis__json_value *key = m + 1; key < m + m->skip; key += 2)
@@ -286,7 +296,7 @@ static dis_status open_state(dis_context *ctx, const char *path, const char *byt
     } else {
         DIS_TRY(dis__input_open(ctx, s->path, &s->input));
     }
-    return read_state(path, s);
+    return read_state(path, bytes != NULL, s);
 }
 
 static dis_status make_state(dis_context *ctx, const char *path, const char *bytes, size_t n, dis_state **out)

@@ -216,6 +216,16 @@ static dis_status take_encoder(const dis__model_source *s, const char *folder, d
     return m->row->load(s, of, folder, m->encoder);
 }
 
+/* A model or an objective that does not exist is damaged data here, not a mistake of the caller. */
+static dis_status create(const dis__model_source *s, const char *spec, const char *objective, dis_model **out)
+{
+    const dis_status status = dis__model_create(spec, objective, out);
+    if (status != DIS_EUSAGE) return status;
+    char reason[400];
+    snprintf(reason, sizeof reason, "%s", dis_last_error());
+    return dis__json_fail(&s->json, s->root, "%s; the file was changed after dissent wrote it", reason);
+}
+
 static dis_status read_model(dis__model_source *s, const char *folder, dis_model **out, char **weights, char **hex)
 {
     char *format = NULL, *spec = NULL, *objective = NULL;
@@ -228,7 +238,7 @@ static dis_status read_model(dis__model_source *s, const char *folder, dis_model
     DIS_TRY_GOTO(status, dis__model_take_text(s, s->root, "objective", &objective), end);
     DIS_TRY_GOTO(status, dis__model_take_text(s, s->root, "weights", weights), end);
     DIS_TRY_GOTO(status, dis__model_take_text(s, s->root, "weights_sha256", hex), end);
-    DIS_TRY_GOTO(status, dis__model_create(spec, objective, out), end);
+    DIS_TRY_GOTO(status, create(s, spec, objective, out), end);
     dis_model *m = *out;
     const dis__json_value *keep = dis__json_member(s->root, "kept_by");
     if (keep && keep->kind == DIS_JSON_STRING)

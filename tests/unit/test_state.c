@@ -182,12 +182,11 @@ static void damaged(void **state)
         assert_int_equal(dis_state_read(NULL, path, &s), DIS_EDATA);
     }
     for (size_t i = 0; i < n; i++)
-        for (int bit = 0; bit < 8; bit += 3) {
+        for (int bit = 0; bit < 8; bit++) {
             bytes[i] = (char)(bytes[i] ^ 1 << bit);
             put_file(STATE, bytes, n);
             const dis_status status = dis_state_read(NULL, path, &s);
-            assert_true(status == DIS_OK || status == DIS_EDATA || (status == DIS_ELIMIT && i < 8));
-            if (status == DIS_OK) dis_state_destroy(s);
+            assert_true(status == DIS_EDATA || (status == DIS_ELIMIT && i < 8)); /* every flip is detected */
             bytes[i] = (char)(bytes[i] ^ 1 << bit);
         }
     free(bytes);
