@@ -117,7 +117,7 @@ DIS_API dis_status dis_votes_worker_quality(dis_context *ctx, const dis_votes *v
 DIS_API dis_status dis_state_write(dis_context *ctx, const dis_votes *votes, const dis_fit *const *fits, size_t n_fits,
                                    const char *path);
 DIS_API dis_status dis_state_read(dis_context *ctx, const char *path, dis_state **out);
-/* The same from bytes that such a file would have, which are copied. */
+/* The same from bytes that such a file would have, which are copied. They need no checksums. */
 DIS_API dis_status dis_state_from_bytes(const void *bytes, size_t n, dis_state **out);
 DIS_API void dis_state_destroy(dis_state *state);
 
