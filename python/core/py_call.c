@@ -93,34 +93,79 @@ void core_retake(core_call *call)
     call->thread = NULL;
 }
 
-/* Fields that are arguments of another name here. */
+/* Fields that are arguments of another name here, or that are no single texts. */
 static const struct {
     const char *field, *argument;
-} other_names[] = {{"columns", "text"}, {"data_folder", "data"}};
+    enum { TEXT, LIST, FLAG } kind;
+} arguments[] = {
+    {"columns", "text", LIST},    {"data_folder", "data", TEXT}, {"na", "na", LIST},
+    {"classes", "classes", LIST}, {"lenient", "lenient", FLAG},  {"renormalise", "renormalise", FLAG},
+};
+enum { N_ARGUMENTS = sizeof arguments / sizeof *arguments, MESSAGE = 4096 };
+
+static const char letters[] = "abcdefghijklmnopqrstuvwxyz_";
+
+/* The length of a name between backquotes, or after two hyphens, at p; 0: there is none. */
+static size_t name_at(const char *message, const char *p, const char **name)
+{
+    if (p > message && p[-1] != ' ' && p[-1] != '(') return 0;
+    *name = p[0] == '`' ? p + 1 : p + 2;
+    if (p[0] == '-' && p[1] == '-' && p[2] >= 'a' && p[2] <= 'z') return strspn(*name, letters);
+    const size_t n = p[0] == '`' ? strspn(*name, letters) : 0;
+    return n && (*name)[n] == '`' ? n : 0;
+}
+
+/* After "say", a word that follows a field is its value: its length with the space before it, else 0. */
+static size_t value_at(const char *message, const char *p, const char *rest)
+{
+    if (p - message < 4 || strncmp(p - 4, "say ", 4) != 0 || rest[0] != ' ' || !rest[1]) return 0;
+    if (rest[1] == '"' || rest[1] == '\'') {
+        const char *end = strchr(rest[2] ? rest + 2 : "", rest[1]);
+        return end ? (size_t)(end - rest) + 1 : 0;
+    }
+    return 1 + strcspn(rest + 1, " ,;:)");
+}
+
+/* One field as an argument: NAME, NAME=True, NAME="value" or NAME=["value"]. Returns how many characters of the message
+ * it stands for. */
+static size_t name_argument(const char *message, const char *p, char *out, size_t size)
+{
+    const char *name;
+    const size_t n = name_at(message, p, &name);
+    const char *rest = name + n + (*p == '`');
+    int kind = TEXT;
+    char argument[64];
+    snprintf(argument, sizeof argument, "%.*s", (int)n, name);
+    for (size_t i = 0; i < N_ARGUMENTS; i++)
+        if (strcmp(argument, arguments[i].field) == 0) {
+            snprintf(argument, sizeof argument, "%s", arguments[i].argument);
+            kind = arguments[i].kind;
+        }
+    const size_t n_value = kind == FLAG ? 0 : value_at(message, p, rest);
+    const char *mark = rest[0] && (rest[1] == '"' || rest[1] == '\'') ? "" : "\"";
+    if (kind == FLAG)
+        snprintf(out, size, "%s=True", argument);
+    else if (n_value)
+        snprintf(out, size, kind == LIST ? "%s=[%s%.*s%s]" : "%s=%s%.*s%s", argument, mark, (int)n_value - 1, rest + 1,
+                 mark);
+    else
+        snprintf(out, size, "%s", argument);
+    return (size_t)(rest - p) + n_value;
+}
 
 void core_name_arguments(const char *message, char *out, size_t size)
 {
     bool quoted = false;
     size_t n = 0;
-    for (const char *p = message; *p && n + 1 < size; p++) {
+    const char *name;
+    for (const char *p = message; *p && n + 1 < size;) {
         quoted ^= *p == '"';
-        const bool begins = p == message || p[-1] == ' ' || p[-1] == '(';
-        if (!quoted && begins && p[0] == '-' && p[1] == '-' && p[2] >= 'a' && p[2] <= 'z') p += 2;
-        const size_t field = !quoted && begins && *p == '`' ? strspn(p + 1, "abcdefghijklmnopqrstuvwxyz_") : 0;
-        if (field && p[1 + field] == '`') {
-            const char *name = p + 1;
-            size_t length = field;
-            for (size_t i = 0; i < sizeof other_names / sizeof *other_names; i++)
-                if (strlen(other_names[i].field) == field && strncmp(other_names[i].field, p + 1, field) == 0) {
-                    name = other_names[i].argument;
-                    length = strlen(name);
-                }
-            n += (size_t)snprintf(out + n, size - n, "%.*s", (int)length, name);
-            if (n >= size) n = size - 1;
-            p += field + 1;
-            continue;
+        if (!quoted && name_at(message, p, &name)) {
+            p += name_argument(message, p, out + n, size - n);
+            n += strlen(out + n);
+        } else {
+            out[n++] = *p++;
         }
-        out[n++] = *p;
     }
     out[n] = 0;
 }
@@ -128,7 +173,7 @@ void core_name_arguments(const char *message, char *out, size_t size)
 int core_fail(core_state *state, dis_status status)
 {
     PyObject *error = status > DIS_OK && (int)status < CORE_N_ERRORS ? state->error[status] : NULL;
-    char message[4096];
+    char message[MESSAGE];
     const char *said = dis_last_error();
     core_name_arguments(*said ? said : dis_status_meaning(status), message, sizeof message);
     PyErr_SetString(error ? error : state->error[0], message);

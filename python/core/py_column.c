@@ -165,7 +165,8 @@ failed:
     return NULL;
 }
 
-/* The child that one of the names (a str or a tuple of str) fits; -1 with an exception. */
+/* The child that one of the names (a str or a tuple of str) fits; -1 with KeyError((names, all names there)) if there is
+ * none, or more than one. */
 static int64_t find_child(const struct ArrowSchema *schema, PyObject *names)
 {
     core_texts wanted = {0};
@@ -174,18 +175,24 @@ static int64_t find_child(const struct ArrowSchema *schema, PyObject *names)
         Py_XDECREF(one);
         return -1;
     }
-    int64_t found = -1;
+    int64_t found = -1, n_found = 0;
     for (size_t w = 0; w < wanted.n && found < 0; w++)
-        for (int64_t k = 0; k < schema->n_children && found < 0; k++)
-            if (schema->children[k]->name && strcmp(schema->children[k]->name, wanted.text[w]) == 0) found = k;
-    if (found < 0) {
+        for (int64_t k = 0; k < schema->n_children; k++)
+            if (schema->children[k]->name && strcmp(schema->children[k]->name, wanted.text[w]) == 0) {
+                found = k;
+                n_found++;
+            }
+    if (n_found != 1) {
+        found = -1;
         PyObject *there = PyList_New(0);
         for (int64_t k = 0; there && k < schema->n_children; k++) {
             PyObject *name = PyUnicode_FromString(schema->children[k]->name ? schema->children[k]->name : "");
             if (!name || PyList_Append(there, name) < 0) Py_CLEAR(there);
             Py_XDECREF(name);
         }
-        if (there) PyErr_Format(PyExc_KeyError, "no column %R; there are %R", names, there);
+        PyObject *pair = there ? PyTuple_Pack(2, names, there) : NULL;
+        if (pair) PyErr_SetObject(PyExc_KeyError, pair);
+        Py_XDECREF(pair);
         Py_XDECREF(there);
     }
     core_texts_free(&wanted);

@@ -10,7 +10,7 @@ from . import _core
 from ._estimator import seed_of
 from ._figures import Figures, Metric, make_table
 from ._measuring import Watching, checked_count, columns_of, figures_of, known_classes, list_of, number_of
-from ._running import ProgressLike
+from ._running import ProgressLike, device_of
 from ._votes import Votes, as_votes
 
 
@@ -148,7 +148,7 @@ def agreement(
             seed=seed_of(random_state),
             resamples=checked_count("resamples", resamples),
             **more,
-            device=device,
+            device=device_of(device),
             **watching,
         )
     return Agreement(found, table)

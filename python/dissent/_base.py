@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from . import _core
-from ._estimator import Estimator, FitWarning, seed_of, spec_of
+from ._estimator import Estimator, FitWarning, in_python, named_in_python, seed_of, spec_of
 from ._results import SoftLabels, Values, ids_index
-from ._running import ProgressLike, end_progress, progress_of, threads_of
+from ._running import ProgressLike, device_of, end_progress, progress_of, threads_of
 from ._tables import Ids, count_unknown, gold_codes, label_table
 from ._votes import Votes, as_votes
 
@@ -115,22 +115,23 @@ class Aggregator(Estimator):
         rows, counts = predictions_of(votes, predictions)
         watcher = progress_of(self._progress())
         try:
-            fit = _core.fit(
-                votes.core,
-                spec or self._spec(),
-                seed=self._seed(),
-                gold=gold_of(votes, known),
-                start=start,
-                predictions=rows,
-                predictions_weight=-1.0 if predictions_weight is None else float(predictions_weight),
-                threads=threads_of(self.n_jobs),
-                progress=watcher,
-                device=getattr(self, "device", None),
-            )
+            with named_in_python(self):
+                fit = _core.fit(
+                    votes.core,
+                    spec or self._spec(),
+                    seed=self._seed(),
+                    gold=gold_of(votes, known),
+                    start=start,
+                    predictions=rows,
+                    predictions_weight=-1.0 if predictions_weight is None else float(predictions_weight),
+                    threads=threads_of(self.n_jobs),
+                    progress=watcher,
+                    device=device_of(getattr(self, "device", None)),
+                )
         finally:
             end_progress(watcher)
         for sentence in fit.warnings():
-            warnings.warn(f"{type(self).__name__}: {sentence}", FitWarning, stacklevel=3)
+            warnings.warn(f"{type(self).__name__}: {in_python(sentence, self)}", FitWarning, stacklevel=3)
         self._keep(votes, np.asarray(fit.p), fit)
         self._fitted["predictions_counts"] = counts
 

@@ -77,6 +77,26 @@ def _texts_of(values: Sequence[Any]) -> list[str]:
     return texts if len(set(texts)) == len(texts) and all(texts) else [f"{type(v).__name__} {v!r}" for v in values]
 
 
+def check_labels(labels: Iterable[Any]) -> None:
+    """Fails if a number and its text are both labels: the column is mixed by mistake, and they would be two classes."""
+    seen: dict[str, Any] = {}
+    for label in labels:
+        other = seen.setdefault(str(label), label)
+        if other is not label:
+            raise _core.DataError(
+                f"the labels {other!r} and {label!r} are a {type(other).__name__} and a {type(label).__name__} with the "
+                "same text; convert the column to one type"
+            )
+
+
+def _is_unicode(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def _sorted(values: list[Any]) -> list[Any]:
     try:
         return sorted(values)
@@ -85,7 +105,41 @@ def _sorted(values: list[Any]) -> list[Any]:
 
 
 def _is_missing(value: Any) -> bool:
-    return value is None or value != value or type(value).__name__ in ("NAType", "NaTType")
+    """None, NaN, and NA and NaT of pandas."""
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    differs = value != value  # of an array this is an array
+    return isinstance(differs, (bool, np.bool_)) and bool(differs)
+
+
+def _plain(value: Any) -> Any:
+    """A scalar of NumPy, or of a library like it, as a Python object."""
+    is_scalar = isinstance(value, np.generic) or (hasattr(value, "item") and getattr(value, "ndim", 1) == 0)
+    return value.item() if is_scalar else value
+
+
+def _number(value: Any, row: int, number: dict[Any, int]) -> int:
+    """The number of an object among those seen; -1: missing."""
+    value = _plain(value)
+    if _is_missing(value):
+        return -1
+    try:
+        return number.setdefault((type(value) is bool, value), len(number))
+    except TypeError:
+        raise _core.DataError(
+            f"row {row}: {str(value)[:60]} is a {type(value).__name__}; an id is a text, a number or another single "
+            "value (for sets of labels, use scale='multi-label')"
+        ) from None
+
+
+_TYPES = {int: "int", float: "float", bool: "bool"}
+
+
+def _same_type(values: list[Any]) -> str:
+    """What all values are: "int" (of 64 bits), "float" or "bool"; "" for anything else."""
+    types = {type(v) for v in values}
+    kind = _TYPES.get(types.pop(), "") if len(types) == 1 else ""
+    return "" if kind == "int" and not all(-(2**63) <= v < 2**63 for v in values) else kind
 
 
 def _object_column(values: Iterable[Any]) -> tuple[_core.Column, Axis]:
@@ -93,18 +147,21 @@ def _object_column(values: Iterable[Any]) -> tuple[_core.Column, Axis]:
     values = list(values)
     try:
         return _core.column(values), Axis("text")
+    except UnicodeEncodeError:
+        row = next(i for i, v in enumerate(values) if isinstance(v, str) and not _is_unicode(v))
+        raise _core.DataError(f"row {row}: {values[row]!r} is not valid Unicode; correct its encoding") from None
     except TypeError:
         pass
     number: dict[Any, int] = {}
-    codes = np.empty(len(values), dtype=np.int64)
-    for i, value in enumerate(values):
-        if hasattr(value, "item") and not isinstance(value, (str, bytes)):
-            value = value.item()  # a NumPy scalar
-        missing = _is_missing(value)
-        codes[i] = -1 if missing else number.setdefault((type(value) is bool, value), len(number))
+    codes = np.fromiter((_number(v, i, number) for i, v in enumerate(values)), dtype=np.int64, count=len(values))
     found = [value for _, value in number]
-    if found and all(type(v) is int and -(2**63) <= v < 2**63 for v in found) and codes.min() >= 0:
+    kind = _same_type(found)
+    if kind == "int" and codes.min() >= 0:
         return _core.column(np.array(found, dtype=np.int64)[codes]), Axis("int")
+    if kind:
+        axis = Axis(kind)
+        column = _core.dictionary_column(codes % (len(found) + 1), _core.column([*map(axis.encode, found), None]))
+        return column, axis
     order = _sorted(found)
     place = {id(v): k for k, v in enumerate(order)}
     texts = _texts_of(order)
@@ -138,6 +195,8 @@ def _pandas_column(series: Any) -> tuple[_core.Column, Axis]:
         return _core.dictionary_column(codes, _core.column([*texts, None])), axis
     if isinstance(dtype, np.dtype) and dtype.kind in "iubf":
         return _array_column(series.to_numpy())
+    if hasattr(dtype, "numpy_dtype") and not isinstance(dtype, pd.StringDtype) and not series.hasnans:
+        return _array_column(series.to_numpy(dtype=dtype.numpy_dtype))  # Int64, Float64, boolean
     if isinstance(dtype, pd.StringDtype) or type(dtype).__name__ == "ArrowDtype":
         held = getattr(series.array, "_pa_array", None)  # Arrow memory: nothing is copied
         if held is not None:
@@ -183,18 +242,36 @@ class ColumnError(_core.DataError, KeyError):
         return str(self.args[0])
 
 
-def _names_of(role: str, given: str | Sequence[str] | None) -> tuple[str, ...]:
+def _names_of(role: str, given: Any) -> tuple[Any, ...]:
     if given is None:
         return ("worker", "performer") if role == "worker" else (role,)
-    return (given,) if isinstance(given, str) else tuple(given)
+    return tuple(given) if isinstance(given, list) else (given,)
 
 
-def _pick(columns: Iterable[str], role: str, names: tuple[str, ...]) -> str:
+def missing_column(role: str, names: Sequence[Any], columns: Sequence[Any]) -> ColumnError:
+    """What to do about a column that a table lacks."""
+    there = ", ".join(map(repr, columns)) or "none"
+    wanted = " or ".join(map(repr, names))
+    return ColumnError(f"no column {wanted}; the columns are: {there}; name the one to use with {role}=")
+
+
+def _pick(columns: Iterable[Any], role: str, names: Sequence[Any]) -> Any:
     columns = list(columns)
     for name in names:
+        if columns.count(name) > 1:
+            raise ColumnError(f"{columns.count(name)} columns are called {name!r}; keep or rename one of them")
         if name in columns:
             return name
-    raise ColumnError(f"no column {' or '.join(map(repr, names))} for the {role} of a vote; there are {columns}")
+    raise missing_column(role, names, columns)
+
+
+def frame_column(data: Any, role: str, names: Sequence[Any]) -> Any:
+    """A column of a DataFrame of pandas, under one of its names."""
+    if not hasattr(data, "columns"):
+        raise TypeError(f"a {type(data).__name__} is one column; votes are a table with columns task, worker and label")
+    if not any(name in data.columns for name in names) and any(name in data.index.names for name in names):
+        raise ColumnError(f"the {role} is the index of the table; call reset_index() to make it a column")
+    return data[_pick(data.columns, role, names)]
 
 
 def records(data: Any) -> dict[str, list[Any]] | None:
@@ -215,7 +292,7 @@ def records(data: Any) -> dict[str, list[Any]] | None:
 def _columns_of(data: Any, names: tuple[tuple[str, ...], ...]) -> list[tuple[_core.Column, Axis]]:
     """The three columns of a table of any kind."""
     if is_pandas(data):
-        return [_pandas_column(data[_pick(data.columns, role, n)]) for role, n in zip(_ROLES, names)]
+        return [_pandas_column(frame_column(data, role, n)) for role, n in zip(_ROLES, names)]
     if hasattr(data, "with_format") and hasattr(data, "features"):  # a Hugging Face dataset, in the order of its rows
         data = data.with_format("arrow")[:]
     enum = next((e for n in names[2] if (e := _categories.of_duckdb(data, n)) is not None), None)
@@ -225,7 +302,8 @@ def _columns_of(data: Any, names: tuple[tuple[str, ...], ...]) -> list[tuple[_co
         try:
             columns = _core.columns(data, names)
         except KeyError as e:
-            raise ColumnError(str(e.args[0])) from None
+            missing, there = e.args
+            _pick(there, _ROLES[names.index(missing)], missing)  # raises
         categorical = _categories.pandas_names(data)
         labels = _arrow_column(columns[2], names[2][0], any(n in categorical for n in names[2]))
         labels[1].categories = labels[1].categories or enum
@@ -254,4 +332,6 @@ def _columns_of(data: Any, names: tuple[tuple[str, ...], ...]) -> list[tuple[_co
             if len(row) != 3:
                 raise _core.DataError(f"row {i}: a vote is (task, worker, label), not {len(row)} values")
         return [make_column([row[k] for row in rows]) for k in range(3)]
+    if hasattr(data, "collect"):
+        raise TypeError(f"a {type(data).__name__} has not been run; call collect() first")
     raise TypeError(f"{type(data).__name__} holds no votes: give a table with columns task, worker and label")

@@ -15,7 +15,7 @@ from ._estimator import seed_of
 from ._figures import Metric, metric
 from ._measuring import Watching, checked_count
 from ._results import Values, _table, _text
-from ._running import ProgressLike
+from ._running import ProgressLike, device_of
 from ._tables import Aligned, Ids, LabelTable, gold_codes, known_labels, label_table
 
 
@@ -225,7 +225,7 @@ def compare(
             fraction=float(fraction),
             pool_seeds=pool_seeds,
             alternative=alternative,
-            device=device,
+            device=device_of(device),
             **watching,
         )
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 import numpy as np
 
 from . import _core
+from ._running import whole
 
 T = TypeVar("T", bound="Estimator")
 
@@ -75,6 +78,25 @@ class Estimator:
         raise NotImplementedError
 
 
+def in_python(text: str, estimator: Any) -> str:
+    """A message of the library about a method, with the names of its class and parameters instead of the names that
+    the method and its options have on the command line."""
+    text = re.sub(r"^(?:method|combination) [\w-]+: ", "", text)
+    for name, option in estimator._options.items():
+        text = re.sub(rf"(?<![\w-]){re.escape(option)}(?==)", name, text)
+    return text
+
+
+@contextmanager
+def named_in_python(estimator: Any) -> Iterator[None]:
+    """Errors of the library about the options of a method, under the names of its class and parameters."""
+    try:
+        yield
+    except _core.OptionError as error:
+        text = in_python(str(error), estimator)
+        raise _core.OptionError(text if text == str(error) else f"{type(estimator).__name__}: {text}") from None
+
+
 def seed_of(seed: Any) -> int:
     """A random_state as the library's seed."""
     if seed is None:
@@ -83,15 +105,13 @@ def seed_of(seed: Any) -> int:
         return int(seed.integers(2**63))
     if hasattr(seed, "randint"):
         return int(seed.randint(2**31 - 1))
-    if not 0 <= int(seed) < 2**64:
-        raise _core.OptionError("random_state is a whole number from 0 to 2**64 - 1, a generator or None")
-    return int(seed)
+    return whole("random_state", seed, 0, 2**64 - 1)
 
 
 def spec_of(name: str, options: Mapping[str, Any]) -> str:
     """NAME:key=value,... as the library and the command line take it."""
 
-    def text(value: Any) -> str:
+    def text(key: str, value: Any) -> str:
         if isinstance(value, bool):
             return str(int(value))
         if isinstance(value, (int, np.integer)):
@@ -100,11 +120,11 @@ def spec_of(name: str, options: Mapping[str, Any]) -> str:
             return repr(float(value))
         if isinstance(value, str):
             if not value.replace("-", "").replace("_", "").isalnum():
-                raise _core.OptionError(f"{name}: {value!r} is no value of an option")
+                raise _core.OptionError(f"method {name}: {key}={value!r}: not a possible value")
             return value
-        if isinstance(value, (list, tuple, np.ndarray)):
+        if isinstance(value, (list, tuple, np.ndarray)) and len(value):
             return "/".join(repr(float(x)) for x in value)
-        raise _core.OptionError(f"{name}: an option cannot be {value!r}")
+        raise _core.OptionError(f"method {name}: {key}={value!r}: not a possible value")
 
-    given = ",".join(f"{key}={text(value)}" for key, value in options.items() if value is not None)
+    given = ",".join(f"{key}={text(key, value)}" for key, value in options.items() if value is not None)
     return f"{name}:{given}" if given else name

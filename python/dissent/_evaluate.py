@@ -13,7 +13,7 @@ from ._columns import is_pandas
 from ._estimator import seed_of
 from ._figures import Figures, make_table
 from ._measuring import Watching, checked_count, columns_of, figures_of, list_of, number_of
-from ._running import ProgressLike
+from ._running import ProgressLike, device_of
 from ._tables import Aligned, Ids, LabelTable, gold_codes, known_labels, label_table, with_classes
 
 
@@ -173,7 +173,7 @@ def evaluate(
             top_k=top_k,
             n_splits=n_splits,
             n_bins=n_bins,
-            device=device,
+            device=device_of(device),
             **watching,
         )
     if metrics is not None:

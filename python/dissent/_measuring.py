@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from . import _core
 from ._figures import Metric, metric
-from ._running import ProgressLike, progress_of, threads_of
+from ._running import ProgressLike, progress_of, threads_of, whole
 from ._tables import Ids, count_unknown, gold_codes
 from ._votes import Votes
 
@@ -31,9 +30,7 @@ class Watching:
 
 
 def checked_count(name: str, value: int) -> int:
-    if not 0 <= int(value) < 2**31:
-        raise _core.OptionError(f"{name} is a whole number from 0 to {2**31 - 1}, not {value!r}")
-    return int(value)
+    return whole(name, value)
 
 
 def columns_of(table: Mapping[str, Any]) -> dict[str, np.ndarray]:

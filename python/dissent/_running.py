@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import os
 import sys
 from collections.abc import Callable
@@ -12,15 +13,32 @@ from . import _core
 ProgressLike = bool | Callable[[str, float], object] | None
 
 
+def whole(name: str, value: Any, low: int = 0, high: int = 2**31 - 1) -> int:
+    """An argument that must be a whole number within bounds; 3.0 counts as one."""
+    try:
+        number = operator.index(int(value) if isinstance(value, float) and value.is_integer() else value)
+    except TypeError:
+        raise _core.OptionError(f"{name}={value!r}: must be a whole number from {low} to {high}") from None
+    if not low <= number <= high:
+        raise _core.OptionError(f"{name}={value!r}: must be a whole number from {low} to {high}")
+    return number
+
+
 def threads_of(n_jobs: int | None) -> int:
-    """scikit-learn's n_jobs as a number of threads; None and -1 are all processors, for no result depends on it."""
-    if n_jobs is None or n_jobs == -1:
+    """scikit-learn's n_jobs as a number of threads; None and -1 are all cores, for no result depends on it."""
+    if n_jobs is None:
         return 0
-    if n_jobs < -1:
-        return max(1, (os.cpu_count() or 1) + 1 + n_jobs)
-    if n_jobs == 0:
-        raise _core.OptionError("n_jobs is a number of threads, or -1 for all processors")
-    return int(n_jobs)
+    n = whole("n_jobs", n_jobs, -(2**31))
+    if n == 0:
+        raise _core.OptionError("n_jobs=0: pass a number of threads, or -1 for all cores")
+    return 0 if n == -1 else n if n > 0 else max(1, (os.cpu_count() or 1) + 1 + n)
+
+
+def device_of(device: Any) -> str | None:
+    """A device by its name."""
+    if device is not None and not isinstance(device, str):
+        raise TypeError(f"device={device!r}: must be a text such as 'cpu', 'cuda' or 'cuda:1'")
+    return device
 
 
 class _Bar:

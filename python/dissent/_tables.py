@@ -55,8 +55,8 @@ class Ids:
         if i is not None:
             return i
         if self._texts is None:
-            self._texts = {_id_text(k): i for k, i in self.place.items()}
-        return self._texts.get(_id_text(key), -1)
+            self._texts = {id_text(k): i for k, i in self.place.items()}
+        return self._texts.get(id_text(key), -1)
 
     def find_all(self, keys: Sequence[Any]) -> np.ndarray:
         """Where each of the keys stands, -1: nowhere."""
@@ -68,7 +68,7 @@ class Ids:
             return np.fromiter(map(self.find, keys), dtype=np.int64, count=len(keys))
 
 
-def _id_text(value: Any) -> str:
+def id_text(value: Any) -> str:
     if isinstance(value, (bool, np.bool_)):
         return "true" if value else "false"
     if isinstance(value, (float, np.floating)) and float(value).is_integer():
@@ -79,7 +79,7 @@ def _id_text(value: Any) -> str:
 def id_texts(ids: Iterable[Any]) -> list[str]:
     """Ids as the library's texts, different ones for different ids."""
     ids = list(ids)
-    texts = [_id_text(k) for k in ids]
+    texts = [id_text(k) for k in ids]
     if len(set(texts)) != len(texts) or not all(texts):
         texts = [f"{type(k).__name__} {k!r}" for k in ids]
     return texts

@@ -10,8 +10,8 @@ import numpy as np
 
 from . import _core
 from ._categories import Categories, class_list, typed
-from ._columns import _ROLES, Axis, _columns_of, _is_missing, _names_of, _texts_of, is_pandas
-from ._running import ProgressLike, progress_of, threads_of
+from ._columns import _ROLES, Axis, _columns_of, _is_missing, _names_of, _texts_of, check_labels, is_pandas
+from ._running import ProgressLike, progress_of, threads_of, whole
 from ._shapes import SHAPED, shaped
 
 
@@ -27,10 +27,10 @@ class Votes:
         polars, pyarrow, DuckDB, Hugging Face datasets and everything else that speaks Arrow; pandas; a dict of columns;
         a tuple (tasks, workers, labels); a list of (task, worker, label), or of dicts with these keys.
     task, worker, label : str
-        Names of the columns. worker may also be called performer.
+        Names of the columns, which may be numbers in pandas. worker may also be called performer.
     classes : list, optional
         All classes in their order. Else the categories that the column declares (a Categorical of pandas, an Enum of
-        polars, an ordered Arrow dictionary), with those that have no votes; else the labels found, integers by value,
+        polars, an ordered Arrow dictionary), with those that have no votes; else the labels found, numbers by value,
         texts by bytes. A label that is not among the given classes is an error.
     na : list, optional
         Labels that mean "no vote"; None among them stands for missing labels.
@@ -89,10 +89,16 @@ class Votes:
         columns = _columns_of(data, names)
         self.axes: dict[str, Axis] = {role: axis for role, (_, axis) in zip(_ROLES, columns)}
         labels = self.axes["label"]
-        missing = ["" if _is_missing(x) else labels.encode(x) for x in na or ()]
+        if labels.originals is not None:
+            check_labels(labels.originals.values())
+        if isinstance(na, (str, bytes)):
+            raise TypeError(f"na is a list of labels, not the one text {na!r}")
+        missing = ["" if _is_missing(x) or x == "" else labels.encode(x) for x in na or ()]
         declared = None
         classes = class_list(classes)
         if classes is not None:
+            if not classes or any(map(_is_missing, classes)):
+                raise _core.OptionError(f"classes is {classes!r}; list every class, or pass None to find them")
             declared = [labels.encode(c) for c in classes]
         elif labels.categories is not None and scale in _CLASSED:
             texts = [labels.encode(c) for c in labels.categories.values]
@@ -102,17 +108,26 @@ class Votes:
         self.categories: Categories | None = None
         if labels.categories is not None and scale in _CLASSED:
             self.categories = labels.categories if classes is None else labels.categories.of_classes(classes)
-        self.core: _core.Votes = _core.votes_from_columns(
-            *(column for column, _ in columns),
-            classes=declared,
-            na=missing,
-            duplicates=duplicates,
-            lenient=lenient,
-            min_votes=min_votes,
-            scale=scale,
-            threads=threads_of(n_jobs),
-            progress=progress_of(progress),
-        )
+
+        def make(order: list[str] | None) -> _core.Votes:
+            return _core.votes_from_columns(
+                *(column for column, _ in columns),
+                classes=order,
+                na=missing,
+                duplicates=duplicates,
+                lenient=lenient,
+                min_votes=whole("min_votes", min_votes),
+                scale=scale,
+                threads=threads_of(n_jobs),
+                progress=progress_of(progress),
+            )
+
+        self.core: _core.Votes = make(declared)
+        if declared is None and labels.kind == "float" and scale in _CLASSED:
+            names_found = self.core.names("label")  # by bytes, where 10 is before 2.5
+            by_value = sorted(names_found, key=float)
+            if by_value != names_found:
+                self.core = make(by_value)
         self.pandas: bool = is_pandas(data)
         self._notes: dict[str, Any] | None = None  # of a table that was pickled
         self._decoded: dict[str, np.ndarray] = {}
@@ -337,7 +352,7 @@ def read_votes(
         duplicates=duplicates,
         lenient=lenient,
         renormalise=renormalise,
-        min_votes=min_votes,
+        min_votes=whole("min_votes", min_votes),
         scale=scale,
         pair_a=a,
         pair_b=b,

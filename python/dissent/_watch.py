@@ -8,9 +8,19 @@ from typing import NamedTuple
 
 from . import _core
 from ._categories import class_list
+from ._columns import _is_missing, _plain
 from ._core import OptionError
+from ._running import whole
+from ._tables import id_text
 
 _DUPLICATES = ("error", "first", "last", "all")
+
+
+def _text(what: str, value: object) -> str:
+    """An id as its text, as Votes has it."""
+    if _is_missing(value):
+        raise _core.DataError(f"{what} is {value!r}; every vote needs a task, a worker and a label")
+    return id_text(_plain(value))
 
 
 class WatchRow(NamedTuple):
@@ -64,13 +74,24 @@ class Watch:
     ) -> None:
         if duplicates not in _DUPLICATES:
             raise OptionError(f"duplicates is {duplicates!r}; one of {', '.join(_DUPLICATES)} is possible")
-        names = None if classes is None else [str(name) for name in class_list(classes) or ()]
+        names = None if classes is None else [_text("a class", name) for name in class_list(classes) or ()]
         rule = _DUPLICATES.index(duplicates)
-        self._watch = _core.watch_open(retire, min_votes, ask_from, max_votes, remember, power, limit, rule, names)
+        self._watch = _core.watch_open(
+            retire,
+            whole("min_votes", min_votes),
+            whole("ask_from", ask_from),
+            whole("max_votes", max_votes),
+            whole("remember", remember, high=2**63 - 1),
+            power,
+            limit,
+            rule,
+            names,
+        )
 
     def add(self, task: object, worker: object, label: object) -> list[WatchRow]:
         """Counts a vote; the rows that it led to."""
-        return [WatchRow(*row) for row in self._watch.add(str(task), str(worker), str(label))]
+        vote = _text("the task", task), _text("the worker", worker), _text("the label", label)
+        return [WatchRow(*row) for row in self._watch.add(*vote)]
 
     def settle(self) -> list[WatchRow]:
         """Looks at all open items again with what is known of workers by now; rows of those that are sure."""

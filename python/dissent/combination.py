@@ -16,7 +16,7 @@ import numpy as np
 from . import _core
 from ._base import COMBINERS, METHODS, Aggregator, Simple
 from ._docs import describe
-from ._estimator import spec_of
+from ._estimator import named_in_python, spec_of
 from ._results import SoftLabels
 from ._running import ProgressLike, progress_of, threads_of
 from ._tables import Aligned, label_table
@@ -81,16 +81,17 @@ class _Combination(Simple):
         self, tables: Sequence[np.ndarray], weights: np.ndarray | None, votes: Votes | None
     ) -> tuple[np.ndarray, dict[str, Any]]:
         n_items, n_classes = tables[0].shape
-        p, info = _core.combine(
-            tuple(np.ascontiguousarray(t) for t in tables),
-            n_items,
-            n_classes,
-            self._combiner_spec(),
-            weights=weights,
-            votes=votes.core if votes is not None else None,
-            threads=threads_of(self.n_jobs),
-            progress=progress_of(self._progress()),
-        )
+        with named_in_python(self):
+            p, info = _core.combine(
+                tuple(np.ascontiguousarray(t) for t in tables),
+                n_items,
+                n_classes,
+                self._combiner_spec(),
+                weights=weights,
+                votes=votes.core if votes is not None else None,
+                threads=threads_of(self.n_jobs),
+                progress=progress_of(self._progress()),
+            )
         return np.asarray(p), info
 
     def fit(self, data: Any, predictions: Any = None, predictions_weight: float | None = None) -> Any:

@@ -23,7 +23,7 @@ from ._items import Rows, Targets, flat_labels, is_soft
 from ._measuring import Watching
 from ._perspectives import table_file
 from ._results import SoftLabels
-from ._running import ProgressLike
+from ._running import ProgressLike, device_of
 from ._tables import Ids, LabelTable, id_array, label_table
 from ._trained import TrainedModel, classes_of
 from ._votes import Votes, as_votes
@@ -303,7 +303,7 @@ class SoftClassifier(TrainedModel):
                 resume=self.resume,
                 folds=folds,
                 fold_dev=fold_dev,
-                device=self.device,
+                device=device_of(self.device),
                 precision=self.precision,
                 **(known or {}),
                 **watching,

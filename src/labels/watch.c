@@ -102,8 +102,7 @@ static dis_status find_class(dis_watch *w, const dis_watch_vote *v, size_t *out)
         return DIS_OK;
     }
     if (w->o.n_classes)
-        return dis__fail(DIS_EDATA,
-                         "the label \"%.*s\" is not among the declared classes; add it, or make it an NA value",
+        return dis__fail(DIS_EDATA, "the label \"%.*s\" is not among the declared classes; add it to `classes`",
                          v->n_label > 200 ? 200 : (int)v->n_label, v->label);
     return add_class(w, v->label, v->n_label, out);
 }

@@ -83,16 +83,15 @@ static dis_status find_label(dis__batch *b, const dis__column_block *c, size_t i
     case DIS_LABEL_VOTE:
     case DIS_LABEL_NA: return DIS_OK;
     case DIS_LABEL_EMPTY:
-        return flaw(problem, "row %zu: no label; if that means \"no vote\", make \"\" an NA value", row);
+        return flaw(problem, "row %zu: no label; if a missing label means \"no vote\", list \"\" in `na`", row);
     case DIS_LABEL_ODD:
-        return flaw(problem,
-                    "row %zu: the label \"%.*s\" is not %s, as scale %s has it; correct it, or make it an NA value",
+        return flaw(problem, "row %zu: the label \"%.*s\" is not %s, as scale %s has it; correct it, or add it to `na`",
                     row, t->n > 100 ? 100 : (int)t->n, t->bytes, b->rules->scale->info.label,
                     b->rules->scale->info.name);
     case DIS_LABEL_UNDECLARED: break;
     }
     return flaw(problem,
-                "row %zu: the label \"%.*s\" is not among the declared classes; add it, or make it an NA value", row,
+                "row %zu: the label \"%.*s\" is not among the declared classes; add it to `classes`, or to `na`", row,
                 t->n > 200 ? 200 : (int)t->n, t->bytes);
 }
 

@@ -159,7 +159,8 @@ dis_status dis__fit_warn(const dis__fit_args *args, dis_fit *fit)
     fit->n_warnings = 0;
     if (!fit->converged && fit->iterations > 0 && tolerance_of(args, fit) > 0)
         snprintf(next_warning(fit), DIS_WARNING_SIZE,
-                 "did not converge in %d iterations; allow more (iterations=N) or a larger tolerance", fit->iterations);
+                 "did not converge in %d iterations; allow more (iterations=N), or a larger tolerance (tolerance=X)",
+                 fit->iterations);
     if (!fit->method->info.needs_workers) return DIS_OK;
     if (!fit->counted) return judge_labels(args, fit);
     judge(&args->votes, fit->counts, fit->counts + fit->n_classes, fit->counts + 2 * fit->n_classes, fit);
