@@ -239,7 +239,7 @@ static int take_folder(train_job *job)
         return cli_error(job->c, DIS_EIO, "cannot make the folder %s: %s", cli_safe(folder, safe), strerror(errno));
     if ((size_t)snprintf(path, sizeof path, "%s/lock", folder) >= sizeof path)
         return cli_error(job->c, DIS_EUSAGE, "-o: a path that is too long");
-    job->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    job->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
     if (job->lock < 0)
         return cli_error(job->c, DIS_EIO, "cannot write to the folder %s: %s", cli_safe(folder, safe), strerror(errno));
     if (flock(job->lock, LOCK_EX | LOCK_NB) != 0)

@@ -170,10 +170,14 @@ dis_status dis__sha256_file(const char *path, char hex[65])
     enum { ROOM = 1 << 18 };
     unsigned char *buffer;
     DIS_TRY(dis__alloc_array(&buffer, ROOM, 1));
-    const int fd = dis__sys_open(path, O_RDONLY, 0);
+    const int fd = dis__sys_open(path, O_RDONLY | O_NONBLOCK, 0); /* to open a FIFO would block */
+    struct stat st;
     dis__sha256 s;
     dis__sha256_begin(&s);
-    dis_status status = fd < 0 ? dis__fail_io("open", path) : hash_file(path, fd, buffer, ROOM, &s);
+    dis_status status = fd < 0 ? dis__fail_io("open", path) : DIS_OK;
+    if (status == DIS_OK && fstat(fd, &st) == 0 && !S_ISREG(st.st_mode))
+        status = dis__fail(DIS_EDATA, "%s is not a regular file, so it has no checksum", path);
+    if (status == DIS_OK) status = hash_file(path, fd, buffer, ROOM, &s);
     if (fd >= 0) close(fd);
     dis__free(buffer);
     if (status != DIS_OK) return status;

@@ -59,7 +59,7 @@ static dis_status add_file(source *s, const char *folder, const char *name, size
         return dis__fail(DIS_ELIMIT, "%s: more than %d files of weights, or names too long", folder, FILES);
     snprintf(text, sizeof text, "%.*s", (int)n, name);
     for (size_t i = 0; i < s->n_files; i++)
-        if (strcmp(s->path[i] + strlen(s->path[i]) - n, text) == 0) return DIS_OK;
+        if (strcmp(strrchr(s->path[i], '/') + 1, text) == 0) return DIS_OK;
     DIS_TRY(dis__path_in(folder, text, &s->owned[s->n_files]));
     s->path[s->n_files] = s->owned[s->n_files];
     s->n_files++;
@@ -88,7 +88,7 @@ static dis_status read_index(dis_context *ctx, source *s, const char *folder)
     dis__json json = {0};
     const dis__json_value *root;
     DIS_TRY(dis__path_in(folder, "model.safetensors.index.json", &path));
-    dis_status status = dis__input_open(ctx, path, &in);
+    dis_status status = dis__input_open_regular(ctx, path, DIS_CONFIG_FILE, &in);
     if (status == DIS_OK) {
         const dis__json_place place = {.file = path, .line = 1, .column = 1};
         status = dis__json_parse(&json, in.bytes, in.n, &place, &root);
@@ -112,7 +112,7 @@ static dis_status open_files(dis_context *ctx, source *s, const char *folder)
     if (s->n_files == 0) return refuse(folder);
     for (; s->n_opened < s->n_files; s->n_opened++) {
         dis__input *in = &s->input[s->n_opened];
-        DIS_TRY(dis__input_open(ctx, s->path[s->n_opened], in));
+        DIS_TRY(dis__input_open_regular(ctx, s->path[s->n_opened], SIZE_MAX / 2, in));
         const dis_status status = dis__safetensors_open(in->path, in->bytes, in->n, &s->file[s->n_opened]);
         if (status != DIS_OK) {
             dis__input_close(in);

@@ -20,9 +20,11 @@ dis_status dis__file_is_there(const char *folder, const char *name, bool *out)
 {
     char *path;
     DIS_TRY(dis__path_in(folder, name, &path));
-    const int fd = dis__sys_open(path, O_RDONLY | O_CLOEXEC, 0);
+    const int fd = dis__sys_open(path, O_RDONLY | O_NONBLOCK, 0); /* to open a FIFO would block */
     const bool absent = fd < 0 && (errno == ENOENT || errno == ENOTDIR);
     dis_status status = fd < 0 && !absent ? dis__fail_io("open", path) : DIS_OK;
+    struct stat st;
+    if (fd >= 0 && fstat(fd, &st) == 0) status = dis__check_regular_mode(st.st_mode, path);
     if (fd >= 0 && dis__sys_close(fd) != 0) status = dis__fail_io("close", path);
     dis__free(path);
     if (status == DIS_OK) *out = !absent;
@@ -45,8 +47,21 @@ dis_status dis__check_regular(const char *path)
 {
     struct stat st;
     if (stat(path, &st) != 0) return dis__fail_io("open", path);
-    if (S_ISREG(st.st_mode)) return DIS_OK;
-    return dis__fail(DIS_EDATA, "%s is %s; expected a regular file", path, dis__file_kind(st.st_mode));
+    return dis__check_regular_mode(st.st_mode, path);
+}
+
+dis_status dis__check_regular_mode(mode_t mode, const char *path)
+{
+    if (S_ISREG(mode)) return DIS_OK;
+    return dis__fail(DIS_EDATA, "%s is %s; expected a regular file", path, dis__file_kind(mode));
+}
+
+dis_status dis__check_endless(int fd, const struct stat *st, const char *path)
+{
+    struct stat null;
+    if (!S_ISCHR(st->st_mode) && !S_ISBLK(st->st_mode)) return DIS_OK;
+    if (isatty(fd) || (stat("/dev/null", &null) == 0 && null.st_rdev == st->st_rdev)) return DIS_OK;
+    return dis__fail(DIS_EDATA, "%s is a device, which has no end; expected a file or a pipe", path);
 }
 
 bool dis__is_own_file(const char *path)

@@ -3,12 +3,13 @@
 #define DIS_IO_FOLDER_H
 #include "core/error.h"
 #include <stdbool.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 
 /* "folder/name", which the caller frees with dis__free(). DIS_ELIMIT. */
 dis_status dis__path_in(const char *folder, const char *name, char **out);
 
-/* Whether there is such a file. DIS_EIO: it cannot be told, or the file cannot be opened. DIS_ELIMIT. */
+/* Whether there is such a file. DIS_EDATA: it is a FIFO, a device or a folder. DIS_EIO: it cannot be told, or the file cannot be opened. DIS_ELIMIT. */
 dis_status dis__file_is_there(const char *folder, const char *name, bool *out);
 
 /* What a file is that is not a regular one: "a FIFO", "a device", "a folder", ... */
@@ -16,6 +17,9 @@ const char *dis__file_kind(mode_t mode);
 /* DIS_EDATA unless `path`, links followed, is a regular file. Use it on files that are named in other files, or that
  * are found in a folder: the open of a FIFO blocks, and a device never ends. Opens nothing. DIS_EIO: nothing there. */
 dis_status dis__check_regular(const char *path);
+dis_status dis__check_regular_mode(mode_t mode, const char *path); /* the same of what was opened */
+/* DIS_EDATA: `fd` is a device that has no end, such as /dev/zero. Terminals and /dev/null are fine. */
+dis_status dis__check_endless(int fd, const struct stat *st, const char *path);
 
 /* For folders whose contents may come from others. None of these follows a symbolic link at the end of the path. */
 bool dis__is_own_file(const char *path); /* a regular file that can be read */

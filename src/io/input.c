@@ -9,6 +9,8 @@
 #include "core/pool.h"
 #include "core/spill.h"
 #include "core/sys.h"
+#include "dissent/votes.h"
+#include "io/folder.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -24,6 +26,8 @@ typedef struct {
     char *bytes;
     size_t n, capacity;
     size_t packed; /* bytes of the archive; 0: none */
+    size_t max;    /* bytes that it may have; 0: any number */
+    bool binary;   /* not looked at */
 } block;
 
 static dis_status grow(block *b)
@@ -39,15 +43,24 @@ static dis_status grow(block *b)
     return DIS_OK;
 }
 
+/* Called before each growth. */
+static dis_status look_at_pipe(const block *b);
+
 static dis_status read_all(int fd, block *b)
 {
     for (;;) {
+        if (b->n == b->capacity) DIS_TRY(look_at_pipe(b));
         if (b->n == b->capacity) DIS_TRY(grow(b));
         const ssize_t got = dis__sys_read(fd, b->bytes + b->n, b->capacity - b->n);
         if (got < 0) return dis__fail_io("read", b->path);
         if (got == 0) return DIS_OK;
         b->n += (size_t)got;
     }
+}
+
+static dis_status too_large(const char *path, size_t max)
+{
+    return dis__fail(DIS_ELIMIT, "%s is larger than the %zu bytes that such a file may have", path, max);
 }
 
 /* What the first bytes of a file give away. */
@@ -120,6 +133,44 @@ static dis_status look_at(const char *path, const char *bytes, size_t n)
     return dis__fail_at(DIS_EDATA, path, 0, 0, "an archive in an archive; unpack it once");
 }
 
+static bool is_numbers(const char *bytes, size_t n)
+{
+    static const char npy[] = "\x93NUMPY";
+    return is_safetensors(bytes, n) || (n >= sizeof npy && memcmp(bytes, npy, sizeof npy - 1) == 0);
+}
+
+static dis_status fail_nul(const char *path, const char *bytes, const char *nul)
+{
+    const char *start = bytes;
+    uint64_t line = 1;
+    for (const char *lf; (lf = memchr(start, '\n', (size_t)(nul - start))); line++) start = lf + 1;
+    return dis__fail_at(DIS_EDATA, path, line, (uint64_t)(nul - start) + 1,
+                        "a NUL byte; this is not text, or UTF-16 text: save it as UTF-8");
+}
+
+/* The start of a large input, or of one that is still coming: text without an end is refused. */
+static dis_status look_at_text(const char *path, const char *bytes, size_t n)
+{
+    if (is_numbers(bytes, n) || archive_of(bytes, n) != DIS_ARCHIVE_NONE) return DIS_OK;
+    const char *nul = memchr(bytes, 0, n < FIRST_BLOCK ? n : FIRST_BLOCK);
+    if (nul) return fail_nul(path, bytes, nul);
+    if (n <= DIS_MAX_FIELD) return DIS_OK;
+    size_t blanks = 0;
+    while (blanks < n && strchr(" \t\r\n\xef\xbb\xbf", bytes[blanks])) blanks++;
+    if (blanks > DIS_MAX_FIELD)
+        return dis__fail_at(DIS_ELIMIT, path, 1, 1, "begins with more than %u blanks; is this a table?", DIS_MAX_FIELD);
+    const bool json = blanks < n && (bytes[blanks] == '{' || bytes[blanks] == '[');
+    if (json || memchr(bytes, '\n', DIS_MAX_FIELD)) return DIS_OK;
+    return dis__fail_at(DIS_ELIMIT, path, 1, 1, "a first line of more than %u bytes; is this a table?", DIS_MAX_FIELD);
+}
+
+static dis_status look_at_pipe(const block *b)
+{
+    if (b->n == 0 || b->binary) return DIS_OK;
+    const signature *s = recognise(b->bytes, b->n);
+    return s ? refuse(b->path, s) : look_at_text(b->path, b->bytes, b->n);
+}
+
 static dis_status unpack_all(dis__unpacker *u, block *b)
 {
     for (bool end = false, looked = false; !end;) {
@@ -128,6 +179,7 @@ static dis_status unpack_all(dis__unpacker *u, block *b)
         DIS_TRY(
             dis__unpacker_read(u, b->bytes + b->n, b->capacity - b->n < STEP ? b->capacity - b->n : STEP, &got, &end));
         b->n += got;
+        if (b->max && b->n > b->max) return too_large(b->path, b->max);
         DIS_TRY(dis__check_stop(b->ctx));
         if (looked || (b->n < FIRST_BYTES && !end)) continue;
         looked = true;
@@ -137,13 +189,13 @@ static dis_status unpack_all(dis__unpacker *u, block *b)
 }
 
 /* Replaces an archive by its contents. */
-static dis_status unpack(dis_context *ctx, dis__input *in)
+static dis_status unpack(dis_context *ctx, size_t max, dis__input *in)
 {
     const signature *s = recognise(in->bytes, in->n);
     const dis__archive kind = archive_of(in->bytes, in->n);
     if (s) return refuse(in->path, s);
     if (kind == DIS_ARCHIVE_NONE) return DIS_OK;
-    block b = {.ctx = ctx, .path = in->path, .packed = in->n};
+    block b = {.ctx = ctx, .path = in->path, .packed = in->n, .max = max};
     dis__unpacker *u = NULL;
     dis_status status = dis__unpacker_open(in->path, kind, in->bytes, in->n, &u);
     if (status == DIS_OK) status = unpack_all(u, &b);
@@ -158,11 +210,20 @@ static dis_status unpack(dis_context *ctx, dis__input *in)
     return DIS_OK;
 }
 
-static dis_status load(dis_context *ctx, int fd, dis__input *in)
+/* How a file is opened. */
+typedef struct {
+    bool stream, binary;
+    size_t max; /* 0: any size, and any kind of file; else a regular file of at most so many bytes */
+} manner;
+
+static dis_status load(dis_context *ctx, int fd, const manner *how, dis__input *in)
 {
     struct stat st;
     if (dis__sys_fstat(fd, &st) != 0) return dis__fail_io("look at", in->path);
+    if (how->max) DIS_TRY(dis__check_regular_mode(st.st_mode, in->path));
     if (S_ISDIR(st.st_mode)) return dis__fail_folder(in->path);
+    DIS_TRY(dis__check_endless(fd, &st, in->path));
+    if (how->max && (uintmax_t)st.st_size > how->max) return too_large(in->path, how->max);
     if (S_ISREG(st.st_mode) && st.st_size > 0 && fd != STDIN_FILENO) {
         if ((uintmax_t)st.st_size > SIZE_MAX / 2) return dis__fail(DIS_ELIMIT, "%s is too large to map", in->path);
         in->map = dis__sys_map(fd, (size_t)st.st_size);
@@ -174,7 +235,7 @@ static dis_status load(dis_context *ctx, int fd, dis__input *in)
         }
         if (errno != ENODEV) return dis__fail_io("map", in->path); /* some file systems cannot map: read then */
     }
-    block b = {.ctx = ctx, .path = in->path};
+    block b = {.ctx = ctx, .path = in->path, .binary = how->binary};
     const dis_status status = read_all(fd, &b);
     in->bytes = in->owned = b.bytes;
     in->n = b.n;
@@ -285,17 +346,21 @@ static dis_status begin_stream(dis_context *ctx, dis__input *in, bool *begun)
     return dis__input_more(in, STREAM_FIRST);
 }
 
-static dis_status open_input(dis_context *ctx, const char *path, bool stream, dis__input *in)
+static dis_status open_input(dis_context *ctx, const char *path, const manner *how, dis__input *in)
 {
     dis__input opened = {.path = path, .bytes = ""};
-    const bool standard = strcmp(path, "-") == 0;
-    const int fd = standard ? STDIN_FILENO : dis__sys_open(path, O_RDONLY, 0);
+    const bool standard = !how->max && strcmp(path, "-") == 0;
+    const int flags = O_RDONLY | (how->max ? O_NONBLOCK : 0); /* to open a FIFO would block */
+    const int fd = standard ? STDIN_FILENO : dis__sys_open(path, flags, 0);
     if (fd < 0) return dis__fail_io("open", path);
     bool begun = false;
-    dis_status status = load(ctx, fd, &opened);
+    dis_status status = load(ctx, fd, how, &opened);
     if (!standard) close(fd);
-    if (status == DIS_OK && stream) status = begin_stream(ctx, &opened, &begun);
-    if (status == DIS_OK && !begun) status = unpack(ctx, &opened);
+    const bool large =
+        opened.n > DIS_MAX_FIELD && !recognise(opened.bytes, opened.n); /* what is known has its own message */
+    if (status == DIS_OK && large && !how->binary && !how->max) status = look_at_text(path, opened.bytes, opened.n);
+    if (status == DIS_OK && how->stream) status = begin_stream(ctx, &opened, &begun);
+    if (status == DIS_OK && !begun) status = unpack(ctx, how->max, &opened);
     if (status != DIS_OK) {
         dis__input_close(&opened);
         return status;
@@ -306,12 +371,22 @@ static dis_status open_input(dis_context *ctx, const char *path, bool stream, di
 
 dis_status dis__input_open(dis_context *ctx, const char *path, dis__input *in)
 {
-    return open_input(ctx, path, false, in);
+    return open_input(ctx, path, &(manner){0}, in);
+}
+
+dis_status dis__input_open_binary(dis_context *ctx, const char *path, dis__input *in)
+{
+    return open_input(ctx, path, &(manner){.binary = true}, in);
+}
+
+dis_status dis__input_open_regular(dis_context *ctx, const char *path, size_t max, dis__input *in)
+{
+    return open_input(ctx, path, &(manner){.max = max}, in);
 }
 
 dis_status dis__input_open_stream(dis_context *ctx, const char *path, dis__input *in)
 {
-    return open_input(ctx, path, true, in);
+    return open_input(ctx, path, &(manner){.stream = true}, in);
 }
 
 dis_status dis__input_whole(dis_context *ctx, dis__input *in)

@@ -4,6 +4,9 @@
  * bytes, whatever the name, and unpacked. Formats that dissent does not read (pickle, PyTorch, zip, parquet, ...) are
  * refused by name with advice.
  *
+ * An input without end is refused as soon as it can be told: a device at once; text from a pipe at a NUL within its
+ * first 64 KiB, or where its first line is longer than a field may be.
+ *
  *     dis__input in;
  *     DIS_TRY(dis__input_open(ctx, path, &in));
  *     ... in.bytes, in.n ...
@@ -31,6 +34,12 @@ typedef struct {
 /* DIS_EIO, DIS_EDATA (a damaged or unknown archive, a refused format), DIS_ELIMIT (unpacked it does not fit in memory).
  * On failure there is nothing to close. `path` must outlive the input. */
 dis_status dis__input_open(dis_context *ctx, const char *path, dis__input *in);
+/* The same of raw numbers, which may hold any bytes: text from a pipe is looked at as it comes, see below. */
+dis_status dis__input_open_binary(dis_context *ctx, const char *path, dis__input *in);
+/* For files that are found in a folder or named in another file, so that someone else may have put them there: a regular
+ * file of at most `max` bytes, unpacked. DIS_EDATA: a FIFO, a device or a folder. DIS_ELIMIT: it is larger. */
+enum { DIS_CONFIG_FILE = 1 << 26, DIS_MODEL_FILE = 1 << 30 }; /* bytes of config.json and its like; of model.json */
+dis_status dis__input_open_regular(dis_context *ctx, const char *path, size_t max, dis__input *in);
 void dis__input_close(dis__input *in);
 /* Before large files are closed: to take back the pages of a mapping takes a while, and all threads share it. */
 void dis__input_forget(dis_context *ctx, const dis__input *in);

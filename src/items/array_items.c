@@ -86,7 +86,7 @@ dis_status dis__items_read_f32(dis_context *ctx, const char *path, const char *f
 {
     (void)format;
     dis__input in;
-    DIS_TRY(dis__input_open(ctx, path, &in));
+    DIS_TRY(dis__input_open_binary(ctx, path, &in));
     const dis_status status = take_f32(ctx, &in, options->width, items);
     dis__input_close(&in);
     return status == DIS_OK ? dis__items_take_tasks(ctx, path, options, items->n_items, items) : status;
@@ -116,7 +116,7 @@ dis_status dis__items_read_cifar(dis_context *ctx, const char *path, const char 
 {
     (void)format;
     dis__input in;
-    DIS_TRY(dis__input_open(ctx, path, &in));
+    DIS_TRY(dis__input_open_binary(ctx, path, &in));
     const dis_status status = take_cifar(ctx, &in, items);
     dis__input_close(&in);
     return status == DIS_OK ? dis__items_take_tasks(ctx, path, options, items->n_items, items) : status;

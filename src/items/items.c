@@ -5,6 +5,7 @@
 #include "core/names_build.h"
 #include "core/pool.h"
 #include "core/sized_options.h"
+#include "io/folder.h"
 #include "io/format_name.h"
 #include "io/name_file.h"
 #include <stdarg.h>
@@ -92,7 +93,9 @@ dis_status dis__items_take_tasks(dis_context *ctx, const char *path, const dis_i
     char *beside = NULL;
     if (!options->tasks) DIS_TRY(list_beside(path, &beside));
     const char *list = options->tasks ? options->tasks : beside;
-    dis_status status = list ? dis__names_read(ctx, list, &items->tasks) : dis__names_numbers(n, &items->tasks);
+    dis_status status = beside ? dis__check_regular(beside) : DIS_OK;
+    if (status == DIS_OK)
+        status = list ? dis__names_read(ctx, list, &items->tasks) : dis__names_numbers(n, &items->tasks);
     if (status == DIS_OK && dis_names_count(items->tasks) != n)
         status = dis__fail_at(DIS_EDATA, list, 0, 0, "%zu ids for the %zu items of %s", dis_names_count(items->tasks),
                               n, path);

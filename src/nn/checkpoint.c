@@ -268,7 +268,7 @@ dis_status dis__net_load(dis__net *net, dis_context *ctx, const char *path)
 {
     dis__input input;
     dis__safetensors file;
-    DIS_TRY(dis__input_open(ctx, path, &input));
+    DIS_TRY(dis__input_open_regular(ctx, path, SIZE_MAX / 2, &input));
     dis_status status = dis__safetensors_open(path, input.bytes, input.n, &file);
     if (status != DIS_OK) {
         dis__input_close(&input);

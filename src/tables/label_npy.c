@@ -9,6 +9,7 @@
 #include "core/names_build.h"
 #include "core/pool.h"
 #include "dissent/votes.h"
+#include "io/folder.h"
 #include "io/input.h"
 #include "io/name_file.h"
 #include "io/npy.h"
@@ -106,7 +107,8 @@ static dis_status read_list(dis_context *ctx, const char *path, const char *suff
 {
     char *name;
     DIS_TRY(dis__name_beside(path, suffix, &name));
-    dis_status status = dis__names_read(ctx, name, out);
+    dis_status status = dis__check_regular(name);
+    if (status == DIS_OK) status = dis__names_read(ctx, name, out);
     size_t twice = SIZE_MAX;
     if (status == DIS_OK && dis_names_count(*out) != n)
         status =

@@ -122,7 +122,7 @@ static dis_status read_file(dis__tokenizer_reader *r, const char *path,
     dis__input in;
     const dis__json_value *root;
     const dis__json_place place = {.file = path, .line = 1, .column = 1};
-    DIS_TRY(dis__input_open(r->ctx, path, &in));
+    DIS_TRY(dis__input_open_regular(r->ctx, path, DIS_CONFIG_FILE, &in));
     dis_status status = dis__json_parse(&r->json, in.bytes, in.n, &place, &root);
     if (status == DIS_OK && root->kind != DIS_JSON_OBJECT) status = dis__json_fail(&r->json, root, "must be an object");
     if (status == DIS_OK) status = take(r, root);

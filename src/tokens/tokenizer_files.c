@@ -104,7 +104,7 @@ static bool next_line(lines *l, const char **text, size_t *n)
 static dis_status open_lines(dis__tokenizer_reader *r, const char *path, lines *l)
 {
     *l = (lines){0};
-    DIS_TRY(dis__input_open(r->ctx, path, &l->in));
+    DIS_TRY(dis__input_open_regular(r->ctx, path, DIS_TOKEN_FILE, &l->in));
     const size_t bad = dis__utf8_check(l->in.bytes, l->in.n);
     if (bad == l->in.n) return DIS_OK;
     uint64_t line = 1;
@@ -172,7 +172,7 @@ static dis_status read_vocabulary(dis__tokenizer_reader *r, const char *path)
     dis__input in;
     const dis__json_value *root;
     const dis__json_place place = {.file = path, .line = 1, .column = 1};
-    DIS_TRY(dis__input_open(r->ctx, path, &in));
+    DIS_TRY(dis__input_open_regular(r->ctx, path, DIS_TOKEN_FILE, &in));
     dis_status status = dis__json_parse(&r->json, in.bytes, in.n, &place, &root);
     if (status == DIS_OK) status = dis__vocabulary_read(r, root, &r->t->model, NULL);
     dis__input_close(&in);

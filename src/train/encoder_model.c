@@ -117,7 +117,7 @@ static dis_status read_kept(dis_context *ctx, const char *folder, pretrained *e)
         DIS_TRY(dis__file_is_there(folder, kept[i], &there));
         if (!there) continue;
         DIS_TRY(dis__path_in(folder, kept[i], &path));
-        dis_status status = dis__input_open(ctx, path, &in);
+        dis_status status = dis__input_open_regular(ctx, path, DIS_TOKEN_FILE, &in);
         if (status == DIS_OK) {
             status = dis__copy_text(&e->file[i], in.bytes, in.n);
             e->n_file[i] = in.n;

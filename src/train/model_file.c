@@ -125,7 +125,7 @@ static dis_status old_weights(dis_context *ctx, const char *path, char name[FILE
     const dis__json_place place = {.file = path};
     name[0] = 0;
     if (access(path, F_OK) != 0) return DIS_OK;
-    DIS_TRY(dis__input_open(ctx, path, &in));
+    DIS_TRY(dis__input_open_regular(ctx, path, DIS_MODEL_FILE, &in));
     const dis_status status = dis__json_parse(&json, in.bytes, in.n, &place, &root);
     if (status == DIS_OK && (v = dis__json_member(root, "weights")) && v->kind == DIS_JSON_STRING &&
         v->length < FILE_NAME && !memchr(v->text, '/', v->length)) {
@@ -341,7 +341,7 @@ static dis_status read_weights(dis_context *ctx, const char *path, const char *j
 {
     dis__input in;
     dis__safetensors file;
-    DIS_TRY(dis__input_open(ctx, path, &in));
+    DIS_TRY(dis__input_open_regular(ctx, path, SIZE_MAX / 2, &in));
     dis_status status = dis__safetensors_open(path, in.bytes, in.n, &file);
     if (status == DIS_OK) {
         status = take_tensors(&file, path, &in, m);
@@ -358,7 +358,7 @@ static dis_status load(dis_context *ctx, const char *folder, const char *path, d
     dis__model_source s = {.path = path};
     char *name = NULL, *hex = NULL, *weights = NULL;
     const dis__json_place place = {.file = path, .line = 1, .column = 1};
-    DIS_TRY(dis__input_open(ctx, path, &in));
+    DIS_TRY(dis__input_open_regular(ctx, path, DIS_MODEL_FILE, &in));
     dis_status status = dis__json_parse(&s.json, in.bytes, in.n, &place, &s.root);
     if (status == DIS_OK) status = read_model(&s, folder, out, &name, &hex);
     if (status == DIS_OK && strchr(name, '/'))

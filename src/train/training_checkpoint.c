@@ -239,7 +239,7 @@ static dis_status load_one(dis__training *t, dis_context *ctx, const char *path,
 {
     dis__input in;
     dis__safetensors file;
-    DIS_TRY(dis__input_open(ctx, path, &in));
+    DIS_TRY(dis__input_open_regular(ctx, path, SIZE_MAX / 2, &in));
     dis_status status = dis__safetensors_open(path, in.bytes, in.n, &file);
     if (status == DIS_OK) {
         status = take(t, &file, path);

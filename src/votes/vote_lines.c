@@ -7,6 +7,7 @@
 #include "core/memory.h"
 #include "core/pool.h"
 #include "core/sys.h"
+#include "io/folder.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -35,6 +36,12 @@ dis_status dis__vote_lines_open(const char *path, const dis_votes_options *optio
     const bool standard = strcmp(path, "-") == 0;
     const int fd = standard ? STDIN_FILENO : dis__sys_open(path, O_RDONLY, 0);
     if (fd < 0) return dis__fail_io("open", path);
+    struct stat st;
+    if (fstat(fd, &st) == 0) {
+        const dis_status status = dis__check_endless(fd, &st, path);
+        if (status != DIS_OK && !standard) close(fd);
+        DIS_TRY(status);
+    }
     *l = (dis__vote_lines){.fd = fd, .path = standard ? "standard input" : path};
     l->reader.o = *options;
     l->file = (dis__file){.reader = &l->reader, .input = &l->input, .format = rows};

@@ -3,6 +3,7 @@
 #include "dissent/option.h"
 #include "core/memory.h"
 #include "core/number.h"
+#include "io/folder.h"
 #include <errno.h>
 #include <math.h>
 #include <stdarg.h>
@@ -182,16 +183,25 @@ static dis_status note_missing(dis__form *form, const dis__yaml_node *node, dis_
     return DIS_OK;
 }
 
+/* The file may come from someone else: the open of a FIFO would block, and a device never ends. */
+static dis_status check_file(dis__form *form, const dis__field *field, const dis__yaml_node *node, const char *path)
+{
+    struct stat st;
+    if (stat(path, &st) != 0 || S_ISREG(st.st_mode)) return DIS_OK;
+    return dis__fail_at(DIS_EDATA, form->yaml->path, node->line, node->column,
+                        "%s: %.200s is %s; expected a regular file", field->key, path, dis__file_kind(st.st_mode));
+}
+
 static dis_status find_file(dis__form *form, const dis__field *field, const dis__yaml_node *node, const char **out)
 {
     const char *name = NULL;
     DIS_TRY(text_of(form, field, node, &name));
     *out = name;
     const char *const folders[] = {form->folder, form->data_folder};
-    if (name[0] == '/' && access(name, R_OK) == 0) return DIS_OK;
+    if (name[0] == '/' && access(name, R_OK) == 0) return check_file(form, field, node, name);
     for (size_t i = 0; i < 2 && name[0] != '/'; i++) {
         DIS_TRY(dis__keep_text(form->kept, out, "%s/%s", folders[i], name));
-        if (access(*out, R_OK) == 0) return DIS_OK;
+        if (access(*out, R_OK) == 0) return check_file(form, field, node, *out);
     }
     const bool one = name[0] == '/' || strcmp(form->folder, form->data_folder) == 0;
     return dis__fail_at(DIS_EIO, form->yaml->path, node->line, node->column,

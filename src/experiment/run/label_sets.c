@@ -209,7 +209,7 @@ static dis_status cache_get(dis_context *ctx, const char *path, const char *key,
     dis__input in;
     *p = NULL;
     if (!dis__is_own_file(path)) return DIS_OK;
-    dis_status status = dis__input_open(ctx, path, &in);
+    dis_status status = dis__input_open_binary(ctx, path, &in);
     if (status == DIS_EDATA) return DIS_OK; /* damaged so that it looks like something else */
     DIS_TRY(status);
     const size_t bytes = n * k * sizeof **p;
