@@ -11,7 +11,9 @@
 #include "io/name_file.h"
 #include "io/npy.h"
 #include "io/outfile.h"
+#include "items/items_build.h"
 #include "nn/devices.h"
+#include "nn/fill.h"
 #include <math.h>
 #include <string.h>
 
@@ -146,9 +148,9 @@ static void normalise(float *x, size_t width)
     for (size_t c = 0; c < width; c++) x[c] = (float)((double)x[c] * scale);
 }
 
-/* raw: room for the vectors of a batch. */
+/* raw: room for the vectors of a batch; *bad: the text whose vector is not finite, SIZE_MAX unless there is one. */
 static dis_status run_batches(dis_context *ctx, dis_encoder *e, const dis_tokens_view *tokens, const uint32_t *order,
-                              const dis_embed_options *o, double *raw, float *out)
+                              const dis_embed_options *o, double *raw, float *out, size_t *bad)
 {
     const size_t width = e->config.width;
     size_t done = 0, last = 0;
@@ -161,6 +163,12 @@ static dis_status run_batches(dis_context *ctx, dis_encoder *e, const dis_tokens
         for (size_t r = 0; r < last; r++) {
             const uint32_t text = order[at - last + r];
             dis__net_decode(e->net, raw, r * width, width, out + text * width);
+            if (!dis__all_finite(out + text * width, width)) {
+                *bad = text;
+                return dis__fail(DIS_EDATA,
+                                 "text %zu: the encoder's output is not finite; its weights overflow float32",
+                                 (size_t)text + 1);
+            }
             if (o->normalise) normalise(out + text * width, width);
             done += tokens->start[text + 1] - tokens->start[text];
         }
@@ -171,22 +179,23 @@ static dis_status run_batches(dis_context *ctx, dis_encoder *e, const dis_tokens
 }
 
 static dis_status embed_tokens(dis_context *ctx, dis_encoder *e, const dis_tokens_view *tokens,
-                               const dis_embed_options *o, float *out)
+                               const dis_embed_options *o, float *out, size_t *bad)
 {
     uint32_t *order = NULL;
     double *raw = NULL;
     const size_t rows = tokens->n_texts < e->max_rows ? tokens->n_texts : e->max_rows;
     dis_status status = by_length(tokens, e->max_tokens, &order);
     if (status == DIS_OK) status = dis__alloc_array(&raw, dis__size(rows, e->config.width, 0), sizeof *raw);
-    if (status == DIS_OK) status = run_batches(ctx, e, tokens, order, o, raw, out);
+    if (status == DIS_OK) status = run_batches(ctx, e, tokens, order, o, raw, out, bad);
     dis__free(raw);
     dis__free(order);
     return status;
 }
 
-dis_status dis_embed(dis_context *ctx, dis_encoder *e, const dis_token_text *texts, size_t n,
-                     const dis_embed_options *options, float *out)
+static dis_status embed(dis_context *ctx, dis_encoder *e, const dis_token_text *texts, size_t n,
+                        const dis_embed_options *options, float *out, size_t *bad)
 {
+    *bad = SIZE_MAX;
     dis_embed_options o = dis_embed_options_default();
     DIS_TRY(DIS_OPTIONS_TAKE(dis_embed_options, &o, options));
     const size_t longest = dis__encoder_longest(&e->config);
@@ -201,9 +210,16 @@ dis_status dis_embed(dis_context *ctx, dis_encoder *e, const dis_token_text *tex
     dis_tokens *tokens;
     DIS_TRY(dis_tokenizer_encode(ctx, e->tokenizer, texts, n, &how, &tokens));
     const dis_tokens_view view = dis_tokens_look(tokens);
-    const dis_status status = embed_tokens(ctx, e, &view, &o, out);
+    const dis_status status = embed_tokens(ctx, e, &view, &o, out, bad);
     dis_tokens_destroy(tokens);
     return status;
+}
+
+dis_status dis_embed(dis_context *ctx, dis_encoder *e, const dis_token_text *texts, size_t n,
+                     const dis_embed_options *options, float *out)
+{
+    size_t bad;
+    return embed(ctx, e, texts, n, options, out, &bad);
 }
 
 dis_status dis_embed_items(dis_context *ctx, dis_encoder *e, const dis_items *items, const dis_embed_options *options,
@@ -218,8 +234,13 @@ dis_status dis_embed_items(dis_context *ctx, dis_encoder *e, const dis_items *it
         texts[i].first = dis_names_get(v.texts, i * v.n_texts, &texts[i].n_first);
         if (v.n_texts == 2) texts[i].second = dis_names_get(v.texts, i * v.n_texts + 1, &texts[i].n_second);
     }
-    const dis_status status = dis_embed(ctx, e, texts, v.n_items, options, out);
+    size_t bad;
+    dis_status status = embed(ctx, e, texts, v.n_items, options, out, &bad);
     dis__free(texts);
+    if (status == DIS_EDATA && bad != SIZE_MAX)
+        status = dis__items_fail(items, bad,
+                                 "item \"%.100s\": the encoder's output is not finite; its weights overflow float32",
+                                 dis_names_get(v.tasks, bad, NULL));
     return status;
 }
 

@@ -7,6 +7,7 @@
 #include "nn/devices.h"
 #include "tables/label_table.h"
 #include "train/model.h"
+#include <math.h>
 #include <string.h>
 
 enum { BATCH = 256 }; /* at least; twice the model's own when that is larger, since nothing is kept for backward */
@@ -77,6 +78,18 @@ static dis_status get_ready(dis_context *ctx, dis_model *model, const dis__encod
     return dis__model_net_ready(ctx, model, limits, head);
 }
 
+/* Weights are finite, and their products may still overflow. */
+static dis_status check_finite(const dis_items_view *items, const double *p, size_t k)
+{
+    for (size_t i = 0; i < items->n_items; i++)
+        for (size_t c = 0; c < k; c++)
+            if (!isfinite(p[i * k + c]))
+                return dis__fail(DIS_EDATA,
+                                 "item \"%.100s\": the model's output is not finite; its weights overflow float32",
+                                 dis_names_get(items->tasks, i, NULL));
+    return DIS_OK;
+}
+
 static dis_status predict(dis_context *ctx, dis_model *model, const dis_items_view *items, const int32_t *worker,
                           size_t head, dis__encoded **encoded, dis_labels *labels)
 {
@@ -89,6 +102,7 @@ static dis_status predict(dis_context *ctx, dis_model *model, const dis_items_vi
         dis__check_memory(ctx, dis__size(dis__size(items->n_items, k, 0), sizeof *labels->p, 0), "the predictions"));
     DIS_TRY(dis__alloc_array(&labels->p, dis__size(items->n_items, k, 0), sizeof *labels->p));
     DIS_TRY(dis__model_net_predict(&model->ready, model, *encoded, head, &limits, labels->p));
+    DIS_TRY(check_finite(items, labels->p, k));
     labels->n_items = items->n_items;
     labels->n_classes = k;
     DIS_TRY(dis__names_copy(items->tasks, &labels->tasks));

@@ -8,6 +8,7 @@
 #include "core/sized_options.h"
 #include "dissent/evaluate.h"
 #include "nn/devices.h"
+#include "nn/fill.h"
 #include "train/batches.h"
 #include "train/optimizer_spec.h"
 #include "train/targets.h"
@@ -165,12 +166,20 @@ static dis_status one_batch(dis__training *t, size_t b)
     return dis__net_step(net, t->at.rate);
 }
 
+static dis_status not_finite(const dis__training *t, const char *what)
+{
+    return dis__fail(DIS_EDATA, "the %s became infinite in epoch %zu; try a smaller rate or clip=1", what,
+                     t->at.epoch + 1);
+}
+
 static dis_status judge(dis__training *t, dis_context *ctx, dis_epoch *e)
 {
     e->dev = e->dev_cross_entropy = NAN;
     if (!t->q) return DIS_OK;
     const dis__targets *g = &t->dev_targets;
     DIS_TRY(dis__model_net_predict(&t->model_net, t->model, t->dev_encoded, 0, &t->limits, t->q));
+    for (size_t i = 0; i < g->n_items * g->n_classes; i++)
+        if (!isfinite(t->q[i])) return not_finite(t, "predictions");
     bool wanted[DIS_EVAL_METRICS] = {false};
     const dis_eval_metric loss = g->human ? DIS_EVAL_CROSS_ENTROPY : DIS_EVAL_LOG_LOSS;
     wanted[t->keep] = wanted[loss] = true;
@@ -192,7 +201,7 @@ static dis_status judge(dis__training *t, dis_context *ctx, dis_epoch *e)
 /* Ranks have the same numbers: the first judges, and tells the others. */
 static dis_status judge_once(dis__training *t, dis_context *ctx, dis_epoch *e)
 {
-    if (t->comm->rank == 0) DIS_TRY(judge(t, ctx, e));
+    DIS_TRY(dis__comm_agree(t->comm, t->comm->rank == 0 ? judge(t, ctx, e) : DIS_OK));
     double told[] = {e->dev, e->dev_cross_entropy};
     if (dis__comm_is_shared(t->comm)) DIS_TRY(dis__comm_broadcast(t->comm, told, sizeof told, 0));
     e->dev = told[0];
@@ -236,6 +245,7 @@ static dis_status end_epoch(dis__training *t, dis_context *ctx)
     if (dis__comm_is_shared(t->comm)) DIS_TRY(dis__net_share_statistics(t->model_net.net, t->comm));
     const size_t steps = (t->batches.n + t->o->accumulate - 1) / t->o->accumulate;
     *e = (dis_epoch){.loss = t->at.loss / (double)steps, .rate = t->at.rate};
+    if (!isfinite(e->loss)) return dis__comm_agree(t->comm, not_finite(t, "loss"));
     DIS_TRY(stop_here(t, judge_once(t, ctx, e)));
     model->n_epochs = t->at.epoch + 1;
     const bool first = t->at.epoch <= (size_t)t->settings.warm_up; /* what warms up is not what was asked for */
@@ -273,11 +283,6 @@ static dis_status epochs(dis__training *t, dis_context *ctx)
             snprintf(t->what, sizeof t->what, "loss %.4f, %s %.4f", e->loss, t->model->keep, e->dev);
         else
             snprintf(t->what, sizeof t->what, "loss %.4f", e->loss);
-        if (!isfinite(e->loss))
-            return dis__comm_agree(t->comm,
-                                   dis__fail(DIS_EDATA,
-                                             "the loss became infinite in epoch %zu; try a smaller rate or clip=1",
-                                             t->model->n_epochs));
     }
     return DIS_OK;
 }
@@ -317,6 +322,10 @@ static dis_status work(dis__training *t, dis_context *ctx, const dis_examples *t
         dis__net_finish(t->model_net.net);
         DIS_TRY(dis__weights_take(t->model_net.net, &t->model->weights));
     }
+    for (size_t i = 0; i < t->model->weights.n; i++)
+        if (!dis__all_finite(t->model->weights.value[i], t->model->weights.info[i].n))
+            return dis__comm_agree(t->comm,
+                                   dis__fail(DIS_EDATA, "the weights became infinite; try a smaller rate or clip=1"));
     dis__asked_finish(t->model);
     return DIS_OK;
 }
