@@ -133,7 +133,7 @@ static size_t name_argument(const char *message, const char *p, char *out, size_
     const char *name;
     const size_t n = name_at(message, p, &name);
     const char *rest = name + n + (*p == '`');
-    int kind = TEXT;
+    unsigned kind = TEXT;
     char argument[64];
     snprintf(argument, sizeof argument, "%.*s", (int)n, name);
     for (size_t i = 0; i < N_ARGUMENTS; i++)
