@@ -205,9 +205,10 @@ static int check_view(labels_job *job, const labels_result *r)
             "one file of arrays",
             job->in.look.n_classes, labels_worker_columns(job), DIS_MAX_COLUMNS);
     if (job->v->require_convergence && !r->look.converged)
-        return cli_error(job->c, DIS_ENOTCONVERGED,
-                         "%s did not converge in %d iterations; allow more (iterations=N) or a larger tolerance",
-                         r->spec, r->look.iterations);
+        return cli_error(
+            job->c, DIS_ENOTCONVERGED,
+            "%s did not converge in %d iterations; allow more (iterations=N), or a larger tolerance (tolerance=X)",
+            r->spec, r->look.iterations);
     return 0;
 }
 
