@@ -91,6 +91,13 @@ static const cli_option options[] = {
      .kind = CLI_FLAG,
      .offset = offsetof(watch_values, lenient),
      .summary = "tell of bad rows and skip them, instead of ending with the first"},
+    {.name = "memory",
+     .kind = CLI_BYTES,
+     .offset = offsetof(watch_values, common.memory),
+     .argument = "SIZE",
+     .fallback = "0",
+     .summary = "memory limit for items, workers and done items, e.g. 500M or 3G; fails if they need more [all "
+                "available]"},
     {.name = "quiet",
      .letter = 'q',
      .kind = CLI_FLAG,
@@ -159,6 +166,7 @@ static int take_options(watch_job *job)
     o.ask_from = v->ask_from;
     o.max_votes = v->max_votes;
     o.remember = v->remember;
+    o.memory = v->common.memory;
     o.power = v->power;
     o.limit = v->limit;
     o.duplicates = (dis_duplicates)v->duplicates;

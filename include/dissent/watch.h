@@ -56,6 +56,7 @@ typedef struct {
     /* Called for every row; anything but DIS_OK ends the call that led to it. NULL: nobody is told. */
     dis_status (*each)(void *user, const dis_watch_row *row);
     void *user;
+    uint64_t memory; /* bytes that items, workers and done items may take; 0: what the machine has available */
 } dis_watch_options;
 DIS_OPTIONS_API(dis_watch_options);
 
@@ -80,7 +81,7 @@ typedef struct {
 DIS_API dis_status dis_watch_create(const dis_watch_options *options, dis_watch **out);
 DIS_API void dis_watch_destroy(dis_watch *watch);
 /* DIS_EDATA: an empty id, a label that was not declared, a worker's second vote where that is an error; the vote did
- * not count then, and one may go on. DIS_ELIMIT. What `each` returns. */
+ * not count then, and one may go on. DIS_ELIMIT: more than `memory`, or a limit of votes.h. What `each` returns. */
 DIS_API dis_status dis_watch_add(dis_watch *watch, const dis_watch_vote *vote);
 /* Votes of a file or of standard input ("-"), line by line as they come, to the end or until the context is stopped:
  * DIS_ECANCELLED, all lines that were whole counted. CSV, TSV, JSONL; of the options only format, task, worker, label,

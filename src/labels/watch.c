@@ -48,9 +48,12 @@ static dis_status number_of(dis_watch *w, dis__table *table, const char *text, s
         *out = at->value;
         return DIS_OK;
     }
+    if (dis__table_is_full(table)) DIS_TRY(dis__watch_afford(w, 2 * table->n_slots * sizeof *table->slot));
     if (n > DIS_KEY_INLINE) {
         const char *copy;
+        DIS_TRY(dis__watch_afford(w, n));
         DIS_TRY(dis__arena_copy(&w->texts, text, n, &copy));
+        w->blocks_bytes += n;
         key.high = (uint64_t)(uintptr_t)copy;
     }
     bool fresh;
@@ -85,7 +88,11 @@ static dis_status add_class(dis_watch *w, const char *text, size_t n, size_t *ou
     const size_t k = w->n_classes;
     if (k == DIS_MAX_CLASSES)
         return dis__fail(DIS_ELIMIT, "more than %u different labels; is this the right column?", DIS_MAX_CLASSES);
-    DIS_TRY(widen_posteriors(w, dis__online_row(&w->model, k + 1)));
+    const size_t row = dis__online_row(&w->model, k + 1);
+    if (row > w->row)
+        DIS_TRY(dis__watch_afford(w, dis__watch_worker_bytes(w->model.capacity, row) +
+                                         dis__watch_pool_bytes(w, w->capacity, row)));
+    DIS_TRY(widen_posteriors(w, row));
     DIS_TRY(dis__online_classes(&w->model, k + 1));
     if (w->class_name.n == k) DIS_TRY(dis__name_list_add(&w->class_name, text, n));
     const dis_status status = number_of(w, &w->classes, text, n, &w->n_classes, out);
@@ -107,9 +114,17 @@ static dis_status find_class(dis_watch *w, const dis_watch_vote *v, size_t *out)
     return add_class(w, v->label, v->n_label, out);
 }
 
+static bool known_worker(const dis_watch *w, const dis_watch_vote *v)
+{
+    const dis__key key = dis__key_of(&w->secret, v->worker, v->n_worker);
+    return dis__table_find(&w->workers, &key) != NULL;
+}
+
 static dis_status find_worker(dis_watch *w, const dis_watch_vote *v, size_t *out)
 {
     size_t n = w->model.n_workers;
+    if (n == w->model.capacity && !known_worker(w, v))
+        DIS_TRY(dis__watch_afford(w, dis__watch_worker_bytes(n + n / 2 + 16, w->model.row)));
     DIS_TRY(number_of(w, &w->workers, v->worker, v->n_worker, &n, out));
     if (*out >= w->model.n_workers) DIS_TRY(dis__online_worker(&w->model));
     return DIS_OK;
@@ -143,6 +158,7 @@ static dis_status tell(dis_watch *w, const dis__open_item *item, size_t label, d
 static dis_status retire(dis_watch *w, size_t i, size_t label, double p, dis_watch_reason reason)
 {
     const dis__open_item *item = &w->item[i];
+    DIS_TRY(dis__watch_afford_done(w));
     DIS_TRY(dis__retired_add(&w->done, item->hash, (uint16_t)label));
     const dis_status status = tell(w, item, label, p, reason);
     *(reason == DIS_WATCH_SURE ? &w->sure : &w->unsure) += 1;
@@ -239,7 +255,9 @@ static dis_status vote_on(dis_watch *w, size_t i, dis__online_vote vote, const d
             break;
         }
     size_t capacity = item->capacity;
+    if (item->n_votes == capacity) DIS_TRY(dis__watch_afford(w, 2 * capacity * sizeof vote));
     DIS_TRY(dis__reserve(&item->vote, &capacity, item->n_votes, item->n_votes + 1, sizeof vote));
+    w->blocks_bytes += (capacity - item->capacity) * sizeof vote;
     item->capacity = (uint32_t)capacity;
     item->vote[item->n_votes++] = vote;
     w->votes++;
@@ -314,6 +332,7 @@ dis_status dis_watch_create(const dis_watch_options *options, dis_watch **out)
     w->o = o;
     w->model = (dis__online){.smoothing = .5, .diagonal = 2}; /* the defaults of dawid-skene */
     w->done.remember = o.remember;
+    w->memory = o.memory ? o.memory : dis__memory_available();
     w->secret = dis__secret_draw();
     dis__draw_key(w->key, &w);
     const dis_status status = declare(w);

@@ -37,7 +37,19 @@ struct dis_watch {
 
     uint64_t n_items, votes, late, duplicates, sure, unsure, votes_sure, votes_unsure, bad_rows, na, dropped;
     size_t votes_open, since_sweep;
+    uint64_t memory;       /* bytes that all of it may take; 0: not known */
+    uint64_t blocks_bytes; /* of names and votes, with what the allocator takes */
 };
+
+/* What a small block takes beside its bytes, measured: it is aligned to 64 and has a header. */
+enum { DIS_WATCH_BLOCK = 176 };
+
+/* watch_memory.c. Bytes of the state, and DIS_ELIMIT where `more` of them are too many. */
+uint64_t dis__watch_bytes(const dis_watch *w);
+uint64_t dis__watch_worker_bytes(size_t n_workers, size_t row);
+uint64_t dis__watch_pool_bytes(const dis_watch *w, size_t n_items, size_t row);
+dis_status dis__watch_afford(const dis_watch *w, uint64_t more);
+dis_status dis__watch_afford_done(const dis_watch *w); /* one more done item */
 
 /* watch_items.c. A slot that no item has. */
 enum { DIS_WATCH_NONE = 0 };

@@ -24,6 +24,7 @@ static dis_status grow_slots(dis_watch *w)
     enum { FIRST = 256 };
     const size_t n = w->slot ? 2 * (w->mask + 1) : FIRST;
     uint32_t *slot;
+    DIS_TRY(dis__watch_afford(w, n * sizeof *slot));
     DIS_TRY(dis__alloc_zeroed(&slot, n, sizeof *slot));
     for (size_t i = 0; i < w->n_places; i++) {
         if (!w->item[i].name) continue;
@@ -46,6 +47,7 @@ static dis_status find_place(dis_watch *w, size_t *out)
     if (w->n_places == w->capacity) {
         const size_t n = w->capacity ? w->capacity + w->capacity / 2 : FIRST, row = w->row;
         if (n >= UINT32_MAX) return dis__fail(DIS_ELIMIT, "more than %zu open items", w->capacity);
+        DIS_TRY(dis__watch_afford(w, dis__watch_pool_bytes(w, n, row)));
         DIS_TRY(dis__resize_array(&w->item, w->n_places, n, sizeof *w->item));
         DIS_TRY(dis__resize_array(&w->p, w->n_places * row, dis__size(n, row, 0), sizeof *w->p));
         w->capacity = n;
@@ -61,6 +63,8 @@ dis_status dis__watch_open(dis_watch *w, uint64_t hash, const char *name, size_t
     size_t i;
     char *copy;
     dis__online_vote *vote;
+    const size_t bytes = n + 1 + FIRST * sizeof *vote + 2 * (size_t)DIS_WATCH_BLOCK;
+    DIS_TRY(dis__watch_afford(w, bytes));
     if (2 * (w->n_open + 1) > w->mask) DIS_TRY(grow_slots(w));
     DIS_TRY(find_place(w, &i));
     DIS_TRY(dis__alloc_array(&vote, FIRST, sizeof *vote));
@@ -76,6 +80,7 @@ dis_status dis__watch_open(dis_watch *w, uint64_t hash, const char *name, size_t
     memset(w->p + i * w->row, 0, w->row * sizeof *w->p);
     w->slot[dis__watch_seek(w, hash, name, n)] = (uint32_t)(i + 1);
     w->n_open++;
+    w->blocks_bytes += bytes;
     *out = i;
     return DIS_OK;
 }
@@ -94,6 +99,7 @@ void dis__watch_close(dis_watch *w, size_t i)
     w->slot[hole] = DIS_WATCH_NONE;
     w->votes_open -= item->n_votes;
     w->n_open--;
+    w->blocks_bytes -= item->n_name + 1 + item->capacity * sizeof *item->vote + 2 * (size_t)DIS_WATCH_BLOCK;
     dis__free(item->name);
     dis__free(item->vote);
     *item = (dis__open_item){.next_free = w->first_free};

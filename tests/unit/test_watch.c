@@ -291,6 +291,44 @@ static void memory_and_disks_that_fail_are_told(void **state)
     walk_faults(some_votes, NULL, path);
 }
 
+/* Votes on items that stay open, or of workers, or with labels, that are all new, until memory is used up. */
+static size_t votes_until_full(uint64_t memory, bool tasks, bool workers, bool labels)
+{
+    enum { MANY = 200000 };
+    heard h = {0};
+    dis_watch_options o = dis_watch_options_default();
+    o.memory = memory;
+    o.retire = 1;
+    o.ask_from = 0;
+    o.duplicates = DIS_DUPLICATES_ALL;
+    dis_watch *w = start(&h, o);
+    dis_status status = DIS_OK;
+    size_t n = 0;
+    for (; n < MANY && status == DIS_OK; n++) {
+        char task[64], worker[64], label[64];
+        snprintf(task, sizeof task, "task %zu", tasks ? n : n % 100);
+        snprintf(worker, sizeof worker, "worker with a long name %zu", workers ? n : n % 10);
+        snprintf(label, sizeof label, "%zu", labels ? n % 3000 : n % 2);
+        status = vote(w, task, worker, label);
+    }
+    assert_int_equal(status, n < MANY ? DIS_ELIMIT : DIS_OK);
+    if (n < MANY) assert_non_null(strstr(dis_last_error(), "`memory` allows"));
+    assert_true(dis__watch_bytes(w) <= memory);
+    dis_watch_destroy(w);
+    return n;
+}
+
+static void memory_is_bounded(void **state)
+{
+    (void)state;
+    const uint64_t mib = 1 << 20;
+    for (int what = 0; what < 3; what++) {
+        const size_t few = votes_until_full(mib, what == 0, what == 1, what == 2);
+        const size_t more = votes_until_full(8 * mib, what == 0, what == 1, what == 2);
+        assert_true(few > 10 && few < more); /* what fits is not refused */
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -301,6 +339,7 @@ int main(void)
         cmocka_unit_test(rows_are_a_function_of_the_votes),
         cmocka_unit_test(done_items_are_known_again),
         cmocka_unit_test(memory_and_disks_that_fail_are_told),
+        cmocka_unit_test(memory_is_bounded),
     };
     return cmocka_run_group_tests(tests, make_folder_in_memory, remove_folder);
 }
