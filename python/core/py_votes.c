@@ -185,7 +185,9 @@ static PyObject *get_scales(PyObject *module, PyObject *unused)
     PyObject *list = PyList_New(0);
     const dis_scale_row *row;
     for (size_t i = 0; list && (row = dis_scale_at(i)); i++) {
-        PyObject *pair = Py_BuildValue("(ssz)", row->name, row->summary, row->method);
+        char summary[512];
+        core_name_arguments(row->summary, summary, sizeof summary);
+        PyObject *pair = Py_BuildValue("(ssz)", row->name, summary, row->method);
         if (!pair || PyList_Append(list, pair) < 0) Py_CLEAR(list);
         Py_XDECREF(pair);
     }

@@ -192,7 +192,9 @@ static PyObject *get_presets(PyObject *module, PyObject *unused)
     PyObject *list = PyList_New(0);
     const dis_votes_preset *p;
     for (size_t i = 0; list && (p = dis_votes_preset_at(i)); i++) {
-        PyObject *pair = Py_BuildValue("(ss)", p->name, p->summary);
+        char summary[512];
+        core_name_arguments(p->summary, summary, sizeof summary);
+        PyObject *pair = Py_BuildValue("(ss)", p->name, summary);
         if (!pair || PyList_Append(list, pair) < 0) Py_CLEAR(list);
         Py_XDECREF(pair);
     }

@@ -10,7 +10,8 @@ from . import _core
 from ._estimator import seed_of
 from ._figures import Figures, Metric, make_table
 from ._measuring import Watching, checked_count, columns_of, figures_of, known_classes, list_of, number_of
-from ._running import ProgressLike, device_of
+from ._checks import device_of
+from ._running import ProgressLike
 from ._votes import Votes, as_votes
 
 

@@ -10,7 +10,8 @@ import numpy as np
 from . import _core
 from ._estimator import Estimator, FitWarning, in_python, named_in_python, seed_of, spec_of
 from ._results import SoftLabels, Values, ids_index
-from ._running import ProgressLike, device_of, end_progress, progress_of, threads_of
+from ._checks import device_of
+from ._running import ProgressLike, end_progress, progress_of, threads_of
 from ._tables import Ids, count_unknown, gold_codes, label_table
 from ._votes import Votes, as_votes
 

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from . import _core
+from ._checks import listed
 
 
 class Categories:
@@ -99,12 +100,10 @@ def class_list(classes: Any) -> list[Any] | None:
     declares them."""
     if classes is None:
         return None
-    if isinstance(classes, (str, bytes)):
-        raise TypeError(f"classes is a list of classes, not the one text {classes!r}")
     declared = declared_by(classes)
     if declared is not None:
         return declared.values
-    return list(classes.categories if hasattr(classes, "categories") else classes)
+    return listed("classes", classes.categories if hasattr(classes, "categories") else classes, "classes")
 
 
 def pandas_names(data: Any) -> set[str]:

@@ -15,7 +15,8 @@ from ._estimator import seed_of
 from ._figures import Metric, metric
 from ._measuring import Watching, checked_count
 from ._results import Values, _table, _text
-from ._running import ProgressLike, device_of
+from ._checks import device_of, real, word
+from ._running import ProgressLike
 from ._tables import Aligned, Ids, LabelTable, gold_codes, known_labels, label_table
 
 
@@ -222,9 +223,9 @@ def compare(
             human=aligned.p[-1] if people is not None else None,
             seed=seed_of(random_state),
             resamples=checked_count("resamples", resamples),
-            fraction=float(fraction),
+            fraction=real("fraction", fraction),
             pool_seeds=pool_seeds,
-            alternative=alternative,
+            alternative=word("alternative", alternative),
             device=device_of(device),
             **watching,
         )

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from . import _core
-from ._running import whole
+from ._checks import whole
 
 T = TypeVar("T", bound="Estimator")
 

@@ -13,7 +13,8 @@ from ._columns import is_pandas
 from ._estimator import seed_of
 from ._figures import Figures, make_table
 from ._measuring import Watching, checked_count, columns_of, figures_of, list_of, number_of
-from ._running import ProgressLike, device_of
+from ._checks import device_of, listed, real, whole
+from ._running import ProgressLike
 from ._tables import Aligned, Ids, LabelTable, gold_codes, known_labels, label_table, with_classes
 
 
@@ -164,15 +165,15 @@ def evaluate(
             human=aligned.p[1] if human is not None else None,
             group=group,
             n_groups=n_groups,
-            metrics=None if metrics is None else list(metrics),
+            metrics=None if metrics is None else listed("metrics", metrics, "names (dissent.metrics() lists them)"),
             seed=seed_of(random_state),
             resamples=checked_count("resamples", resamples),
-            fraction=float(fraction),
+            fraction=real("fraction", fraction),
             ordinal=ordinal or any(c is not None and c.ordered for c in (aligned.categories, declared)),
             keep_items=keep_items,
-            top_k=top_k,
-            n_splits=n_splits,
-            n_bins=n_bins,
+            top_k=whole("top_k", top_k, 1),
+            n_splits=whole("n_splits", n_splits, 1, 16),
+            n_bins=whole("n_bins", n_bins, 1, 200),
             device=device_of(device),
             **watching,
         )

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from ._figures import Metric, metric
-from ._running import ProgressLike, progress_of, threads_of, whole
+from ._checks import whole
+from ._running import ProgressLike, progress_of, threads_of
 from ._tables import Ids, count_unknown, gold_codes
 from ._votes import Votes
 
@@ -45,12 +46,12 @@ def number_of(m: Mapping[str, Any]) -> float:
     return np.nan if m["value"] is None else m["value"]
 
 
-def known_classes(votes: Votes, gold: Any) -> np.ndarray | None:
+def known_classes(votes: Votes, gold: Any, what: str = "gold") -> np.ndarray | None:
     if gold is None:
         return None
     tasks = Ids(votes.tasks.tolist())
-    codes = gold_codes(gold, tasks, Ids(votes.classes.tolist()))
-    count_unknown(gold, tasks, "gold")
+    codes = gold_codes(gold, tasks, Ids(votes.classes.tolist()), what=what)
+    count_unknown(gold, tasks, what)
     return codes
 
 

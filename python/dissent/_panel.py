@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from . import _core
+from ._checks import real
 from ._estimator import seed_of
 from ._figures import Metric, make_table, metric, shown_with
 from ._groups import _metric_columns
@@ -145,13 +146,13 @@ def panel(
         found = _core.panel(
             table.core,
             people_among(table, models),
-            epsilon=float(epsilon),
-            fdr=float(fdr),
+            epsilon=real("epsilon", epsilon),
+            fdr=real("fdr", fdr),
             min_people=checked_count("min_people", min_people),
             min_items=checked_count("min_items", min_items),
             numbers=ordinal,
-            cluster=float(cluster),
-            precision=float(half_width),
+            cluster=real("cluster", cluster, -1, 1),
+            precision=real("half_width", half_width, 1e-6, 1 - 1e-6),
             budget=checked_count("budget", budget),
             resamples=checked_count("resamples", resamples),
             seed=seed_of(random_state),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from . import _core
+from ._checks import real, word
 from ._estimator import seed_of
 from ._figures import make_table, shown_with
 from ._measuring import Watching, checked_count, columns_of, known_classes
@@ -109,10 +110,7 @@ class Review:
 def checked_share(name: str, value: float | None) -> float:
     if value is None:
         return 0.0
-    share = float(value)
-    if not 0 < share <= 1:
-        raise _core.OptionError(f"{name} is a probability above 0 and up to 1, not {value!r}")
-    return share
+    return real(name, value, 1e-9, 1)
 
 
 def review(
@@ -167,12 +165,12 @@ def review(
     with Watching(n_jobs, progress) as watching:
         found = _core.review(
             table.core,
-            method=method,
+            method=None if method is None else word("method", method),
             gold=known_classes(table, gold),
-            labels=known_classes(table, labels),
+            labels=known_classes(table, labels, "labels"),
             accept=checked_share("accept", accept),
             budget=checked_count("budget", budget),
-            by=by,
+            by=word("by", by),
             seed=seed_of(random_state),
             **rows,
             **watching,

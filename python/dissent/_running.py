@@ -2,26 +2,15 @@
 
 from __future__ import annotations
 
-import operator
 import os
 import sys
 from collections.abc import Callable
 from typing import Any
 
 from . import _core
+from ._checks import whole
 
 ProgressLike = bool | Callable[[str, float], object] | None
-
-
-def whole(name: str, value: Any, low: int = 0, high: int = 2**31 - 1) -> int:
-    """An argument that must be a whole number within bounds; 3.0 counts as one."""
-    try:
-        number = operator.index(int(value) if isinstance(value, float) and value.is_integer() else value)
-    except TypeError:
-        raise _core.OptionError(f"{name}={value!r}: must be a whole number from {low} to {high}") from None
-    if not low <= number <= high:
-        raise _core.OptionError(f"{name}={value!r}: must be a whole number from {low} to {high}")
-    return number
 
 
 def threads_of(n_jobs: int | None) -> int:
@@ -32,13 +21,6 @@ def threads_of(n_jobs: int | None) -> int:
     if n == 0:
         raise _core.OptionError("n_jobs=0: pass a number of threads, or -1 for all cores")
     return 0 if n == -1 else n if n > 0 else max(1, (os.cpu_count() or 1) + 1 + n)
-
-
-def device_of(device: Any) -> str | None:
-    """A device by its name."""
-    if device is not None and not isinstance(device, str):
-        raise TypeError(f"device={device!r}: must be a text such as 'cpu', 'cuda' or 'cuda:1'")
-    return device
 
 
 class _Bar:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import _core
+from ._checks import real, whole, word
 from ._estimator import seed_of
 from ._votes import Votes, read_votes
 
@@ -77,29 +78,25 @@ def synth(
     >>> round(evaluate(DawidSkene().fit(crowd.votes), gold=crowd.gold).accuracy, 2) > 0.8
     True
     """
-    for name, value in (("n_items", n_items), ("n_workers", n_workers), ("n_classes", n_classes)):
-        if int(value) < 1:
-            raise _core.OptionError(f"{name} is {value!r}; it is a whole number of at least 1")
-    if int(votes_per_item) < 1 or int(n_features) < 0:
-        raise _core.OptionError("votes_per_item is at least 1, n_features at least 0")
+    n_features = whole("n_features", n_features, 0, 16384)
     with tempfile.TemporaryDirectory() as folder:
         path = {name: os.path.join(folder, name) for name in ("votes.csv", "gold.csv", "texts.csv", "features.npy")}
         _core.synth(
             path["votes.csv"],
             path["gold.csv"],
-            model=model,
-            n_items=int(n_items),
-            n_workers=int(n_workers),
-            n_classes=int(n_classes),
-            votes_per_item=int(votes_per_item),
+            model=word("model", model),
+            n_items=whole("n_items", n_items, 1),
+            n_workers=whole("n_workers", n_workers, 1),
+            n_classes=whole("n_classes", n_classes, 1),
+            votes_per_item=whole("votes_per_item", votes_per_item, 1),
             seed=seed_of(random_state),
-            accuracy=accuracy,
-            spread=spread,
-            spammers=spammers,
+            accuracy=real("accuracy", accuracy),
+            spread=real("spread", spread),
+            spammers=real("spammers", spammers),
             shuffle=shuffle,
             text=path["texts.csv"] if texts else None,
             features=path["features.npy"] if n_features else None,
-            n_features=int(n_features) or 16,
+            n_features=n_features or 16,
         )
         return SyntheticCrowd(
             read_votes(path["votes.csv"]),

@@ -389,12 +389,12 @@ def known_labels(gold: Any, what: str = "gold") -> tuple[list[Any] | None, list[
         else:
             tasks, labels = ([g[0] for g in gold], [g[1] for g in gold]) if pairs else (None, list(gold))
     elif isinstance(gold, (str, bytes)):
-        raise TypeError(f"{what}: labels by task, not one text")
+        raise TypeError(f"{what}={gold!r}: labels cannot be read from one text; give a Series or dict by task, or a list")
     else:
         columns = _columns(gold)
         if columns is None:
             if not hasattr(gold, "to_list") and not isinstance(gold, Iterable):
-                raise TypeError(f"{what}: {type(gold).__name__} holds no labels: give a Series, a dict or a list")
+                raise TypeError(f"{what}: labels cannot be read from {type(gold).__name__}; give a Series or dict by task, or a list")
             tasks, labels = None, _list(gold)
         else:
             tasks, labels = _two_columns(columns, what)

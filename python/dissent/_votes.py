@@ -11,7 +11,8 @@ import numpy as np
 from . import _core
 from ._categories import Categories, class_list, typed
 from ._columns import _ROLES, Axis, _columns_of, _is_missing, _names_of, _texts_of, check_labels, is_pandas
-from ._running import ProgressLike, progress_of, threads_of, whole
+from ._checks import listed, whole, word
+from ._running import ProgressLike, progress_of, threads_of
 from ._shapes import SHAPED, shaped
 
 
@@ -75,7 +76,7 @@ class Votes:
         n_jobs: int | None = None,
         progress: ProgressLike = None,
     ) -> None:
-        if scale in SHAPED:
+        if word("scale", scale) in SHAPED:
             data, duplicates = (
                 shaped(
                     data,
@@ -91,9 +92,8 @@ class Votes:
         labels = self.axes["label"]
         if labels.originals is not None:
             check_labels(labels.originals.values())
-        if isinstance(na, (str, bytes)):
-            raise TypeError(f"na is a list of labels, not the one text {na!r}")
-        missing = ["" if _is_missing(x) or x == "" else labels.encode(x) for x in na or ()]
+        no_votes = [] if na is None else listed("na", na, "labels")
+        missing = ["" if _is_missing(x) or x == "" else labels.encode(x) for x in no_votes]
         declared = None
         classes = class_list(classes)
         if classes is not None:
@@ -114,7 +114,7 @@ class Votes:
                 *(column for column, _ in columns),
                 classes=order,
                 na=missing,
-                duplicates=duplicates,
+                duplicates=word("duplicates", duplicates),
                 lenient=lenient,
                 min_votes=whole("min_votes", min_votes),
                 scale=scale,

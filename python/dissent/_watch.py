@@ -10,7 +10,7 @@ from . import _core
 from ._categories import class_list
 from ._columns import _is_missing, _plain
 from ._core import OptionError
-from ._running import whole
+from ._checks import real, whole
 from ._tables import id_text
 
 _DUPLICATES = ("error", "first", "last", "all")
@@ -77,13 +77,13 @@ class Watch:
         names = None if classes is None else [_text("a class", name) for name in class_list(classes) or ()]
         rule = _DUPLICATES.index(duplicates)
         self._watch = _core.watch_open(
-            retire,
+            real("retire", retire),
             whole("min_votes", min_votes),
             whole("ask_from", ask_from),
             whole("max_votes", max_votes),
             whole("remember", remember, high=2**63 - 1),
-            power,
-            limit,
+            real("power", power),
+            real("limit", limit),
             rule,
             names,
         )

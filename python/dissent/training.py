@@ -23,7 +23,8 @@ from ._items import Rows, Targets, flat_labels, is_soft
 from ._measuring import Watching
 from ._perspectives import table_file
 from ._results import SoftLabels
-from ._running import ProgressLike, device_of
+from ._checks import device_of, real, whole, word
+from ._running import ProgressLike
 from ._tables import Ids, LabelTable, id_array, label_table
 from ._trained import TrainedModel, classes_of
 from ._votes import Votes, as_votes
@@ -274,6 +275,8 @@ class SoftClassifier(TrainedModel):
             if not isinstance(dev, (tuple, list)) or len(dev) not in (2, 3):
                 raise _core.OptionError("dev is (X, y) or (X, y, gold)")
             judged = self._dev(dev, targets)
+        if self.resume and self.checkpoints is None:
+            raise _core.OptionError("resume=True continues from a folder of checkpoints; give checkpoints=FOLDER")
         if self.checkpoints is not None:
             os.makedirs(self.checkpoints, exist_ok=True)
         with Watching(self.n_jobs, self.progress) as watching:
@@ -284,18 +287,18 @@ class SoftClassifier(TrainedModel):
                 model=self._model_spec(rows.kind),
                 objective=self.objective,
                 seed=seed_of(self.random_state),
-                epochs=self.n_epochs or 0,
-                batch=self.batch_size or 0,
-                rate=float(self.learning_rate or 0),
+                epochs=0 if self.n_epochs is None else whole("n_epochs", self.n_epochs, 0, 10**9),
+                batch=0 if self.batch_size is None else whole("batch_size", self.batch_size, 0, 10**9),
+                rate=0.0 if self.learning_rate is None else real("learning_rate", self.learning_rate, 0, 1000),
                 optimizer=self.optimizer,
                 schedule=self.schedule,
                 keep=self.keep,
-                patience=self.patience,
-                soft_weight=float(self.soft_weight),
-                base=float(self.base),
-                floor=float(self.floor),
+                patience=whole("patience", self.patience),
+                soft_weight=real("soft_weight", self.soft_weight),
+                base=real("base", self.base),
+                floor=real("floor", self.floor),
                 over_all=self.over_all,
-                accumulate=self.accumulate,
+                accumulate=whole("accumulate", self.accumulate),
                 lenient=True,
                 vectors=None if self.vectors is None else os.fspath(self.vectors),
                 encoder=None if self.encoder is None else os.fspath(self.encoder),
@@ -311,13 +314,17 @@ class SoftClassifier(TrainedModel):
         return result, rows, targets, n_given
 
     def _needs(self) -> dict[str, Any]:
+        word("objective", self.objective, "'soft-ce'")
+        for name in ("optimizer", "schedule", "keep", "precision"):
+            if getattr(self, name) is not None:
+                word(name, getattr(self, name))
         for name, row in _OBJECTIVES.items():
             if self.objective == name or self.objective.startswith(name + ":"):
                 return row
         raise _core.OptionError(f"no objective {self.objective!r}; there are {', '.join(_OBJECTIVES)}")
 
     def _model_spec(self, kind: str) -> str:
-        return _USUAL[kind] if self.model == "auto" else self.model
+        return _USUAL[kind] if word("model", self.model) == "auto" else self.model
 
     def _targets(self, y: Any, gold: Any, votes: Votes | None, needs: dict[str, Any], rows: Rows) -> Targets:
         soft, hard = None, gold

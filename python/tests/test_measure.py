@@ -280,7 +280,7 @@ def test_compare_labels_and_tables(labels):
         (lambda d: dissent.evaluate(object()), TypeError, "holds no distributions"),
         (lambda d: dissent.evaluate(d["model"], {"task0": "purple"}, lenient=False), dissent.DataError, "purple"),
         (lambda d: dissent.evaluate(d["model"], [1, 2]), dissent.DataError, "2 labels"),
-        (lambda d: dissent.evaluate(d["model"], 7), TypeError, "holds no labels"),
+        (lambda d: dissent.evaluate(d["model"], 7), TypeError, "labels cannot be read from int"),
         (lambda d: dissent.evaluate(d["model"], [("task0", 0), ("task0", 1)], lenient=True), dissent.DataError, "two labels"),
         (lambda d: dissent.evaluate(d["model"], metrics=["cleverness"]), ValueError, "no metric"),
         (lambda d: dissent.evaluate(d["model"], resamples=-1), dissent.OptionError, "resamples"),

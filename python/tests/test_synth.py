@@ -45,7 +45,7 @@ def test_what_was_not_asked_for_is_not_there():
 
 
 def test_wrong_sizes_are_told():
-    with pytest.raises(dissent.OptionError, match="n_items is 0"):
+    with pytest.raises(dissent.OptionError, match="n_items=0"):
         dissent.synth(0)
     with pytest.raises(dissent.OptionError, match="between 1 and 3, not 5"):
         dissent.synth(10, 3)

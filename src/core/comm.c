@@ -74,7 +74,7 @@ static dis_status load_mpi(dis__comm_row *row)
     if (!symbol)
         return dis__fail(DIS_EUSAGE,
                          "this was started by mpirun, and the part that talks MPI cannot be loaded (%s); build it with "
-                         "cmake --preset mpi, or leave mpirun out",
+                         "the CMake preset mpi, or leave mpirun out",
                          dis__sys_library_error());
     dis__comm_plugin *plugin;
     memcpy(&plugin, &symbol, sizeof plugin);

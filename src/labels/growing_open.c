@@ -51,7 +51,7 @@ static dis_status check_parts(dis_growing *g)
     const dis__json_value *version = dis__safetensors_metadata(&g->file, "version");
     if (!format || !dis__json_is(format, DIS_GROWING_FORMAT))
         return dis__fail_at(DIS_EDATA, g->path, 0, 0,
-                            "not a state that votes can be added to; save one with --save-growing");
+                            "not a state that votes can be added to; save one with `save_growing`");
     if (!version || !dis__json_is(version, DIS_GROWING_VERSION))
         return dis__growing_bad(g, "a state of another version of dissent");
     DIS_TRY(dis__tensor_check_open(&g->file, g->path, &g->check));

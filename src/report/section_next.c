@@ -69,7 +69,7 @@ static void workers(dis__report_job *job, const dis_review *review, const dis_re
     size_t n = 0;
     if (v->n_workers == 0) return;
     dis__figure f = {.id = "look-at-workers", .title = "Workers to look at", .wide = true, .open = true};
-    if (out > MAX_ROWS) f.note = "The first 100; dissent review --workers lists all.";
+    if (out > MAX_ROWS) f.note = "The first 100; dissent review lists all workers.";
     if (out == 0) {
         if (v->n_unjudged < v->n_workers)
             dis__putf(&f.caption, "Nobody is doubtful, as far as the votes can tell.");
@@ -110,7 +110,7 @@ static void on_the_scale(dis__report_job *job, const dis_review_view *v)
 {
     if (!v->ordinal_workers) return;
     dis__figure f = {.id = "workers-on-the-scale", .title = "Workers on the scale", .wide = true, .open = true};
-    if (v->n_workers > MAX_ROWS) f.note = "The first 100; dissent review --scale ordinal --workers lists all.";
+    if (v->n_workers > MAX_ROWS) f.note = "The first 100; dissent review lists all workers.";
     dis__putf(
         &f.caption,
         "%zu of %zu worker%s vote%s more than a quarter of a class too high or too low. Bias, and spread of votes "

@@ -53,7 +53,7 @@ static void figure_table(dis__report_job *job, const dis_scaled_table *t)
     dis__figure f = {.id = t->name, .title = t->name, .wide = true, .open = true};
     for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)
         if (strcmp(titles[i][0], t->name) == 0) f.title = titles[i][1];
-    if (t->n_rows > MAX_ROWS) f.note = "The first 100; --table NAME=FILE writes all.";
+    if (t->n_rows > MAX_ROWS) f.note = "The first 100 rows; the complete table can be written to a file.";
     dis__putf(&f.caption, "%c%s.", t->summary[0] - 'a' + 'A', t->summary + 1);
     const size_t n_columns = t->n_columns < DIS__GRID_COLUMNS ? t->n_columns : DIS__GRID_COLUMNS;
     for (size_t c = 0; c < n_columns; c++)

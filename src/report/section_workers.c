@@ -265,7 +265,7 @@ static dis_status quality(dis__report_job *job, const dis__crowd *c)
     dis__figure f = {.id = "worker-quality",
                      .title = "How often workers are right",
                      .note = job->look.n_workers > DIS__WORKER_ROWS
-                                 ? "The 500 workers with most votes; dissent review --workers lists all."
+                                 ? "The 500 workers with the most votes; dissent review lists all workers."
                                  : NULL};
     backdrop b;
     if (n.judged == 0) return DIS_OK;

@@ -284,7 +284,7 @@ static dis_status write_folder(exporting *e)
 
 static const struct target targets[] = {
     {.row = {.name = "label-studio",
-             .summary = "predictions for Label Studio; with --source, tasks to import that have them",
+             .summary = "predictions for Label Studio; with a source, tasks to import that include them",
              .source = true},
      .run = write_list,
      .record = label_studio,

@@ -32,7 +32,7 @@ dis_status dis__cuda_status(dis__cuda_session *s, cudaError_t error, const char 
             doing, s->ordinal, left >> 20, all >> 20);
     }
     if (error == cudaErrorNotSupported && s->why[0])
-        return s->host->fail(DIS_ELIMIT, "%s: device cuda:%d does not have %s; --device cpu does", doing, s->ordinal,
+        return s->host->fail(DIS_ELIMIT, "%s: device cuda:%d does not have %s; `device` cpu does", doing, s->ordinal,
                              s->why);
     return s->host->fail(DIS_EIO, "%s on device cuda:%d: %s; nothing was written; if the device is lost, start again",
                          doing, s->ordinal, s->why[0] ? s->why : cudaGetErrorString(error));
