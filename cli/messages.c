@@ -156,8 +156,16 @@ int cli_usage(cli *c, const char *format, ...)
     return DIS_EUSAGE;
 }
 
+/* Stopped by a signal: no error, and nothing to say. */
+static int stopped(cli *c)
+{
+    cli_bar_clear(c);
+    return 128 + cli_signal();
+}
+
 int cli_error(cli *c, dis_status status, const char *format, ...)
 {
+    if (status == DIS_ECANCELLED) return stopped(c);
     if (c->silent) return (int)status;
     va_list args;
     va_start(args, format);
@@ -169,10 +177,6 @@ int cli_error(cli *c, dis_status status, const char *format, ...)
 int cli_failed(cli *c, dis_status status)
 {
     if (status == DIS_OK) return 0;
-    if (status == DIS_ECANCELLED) {
-        cli_bar_clear(c);
-        return 128 + cli_signal();
-    }
     if (status == DIS_EUSAGE) return cli_usage(c, "%s", dis_last_error());
     return cli_error(c, status, "%s", dis_last_error());
 }
