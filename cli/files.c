@@ -185,6 +185,15 @@ static bool is_made(const file_list *list, const char *folder)
     return false;
 }
 
+/* The slash before the last part of a name, NULL: there is none. "model/" is the folder model. */
+static const char *last_slash(const named_file *f)
+{
+    size_t n = strlen(f->path);
+    while (f->folder && n > 1 && f->path[n - 1] == '/') n--;
+    while (n > 0 && f->path[n - 1] != '/') n--;
+    return n ? f->path + n - 1 : NULL;
+}
+
 /* Over ranks one of them writes, and others may be on machines that have no such folder. */
 static int check_folders(cli *c, const file_list *list)
 {
@@ -193,7 +202,7 @@ static int check_folders(cli *c, const file_list *list)
         struct stat st;
         if (!f->writes || cli_is_dash(f->path) || lstat(f->path, &st) == 0 || errno != ENOENT) continue;
         char folder[4096], safe[CLI_SAFE], shown[CLI_SAFE + 64];
-        const char *slash = strrchr(f->path, '/');
+        const char *slash = last_slash(f);
         if (!slash || slash == f->path || (size_t)(slash - f->path) >= sizeof folder) continue;
         snprintf(folder, sizeof folder, "%.*s", (int)(slash - f->path), f->path);
         if (is_made(list, folder) || access(folder, W_OK | X_OK) == 0) continue;

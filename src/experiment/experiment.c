@@ -212,22 +212,6 @@ dis_status dis_experiment_run(dis_context *ctx, dis_experiment *experiment, cons
     return status;
 }
 
-dis_status dis_experiment_merge(dis_context *ctx, const char *into, const char *const *from, size_t n_from,
-                                dis_merge_counts *counts)
-{
-    dis__store *store;
-    dis_merge_counts n = {0};
-    DIS_TRY(dis__store_open(into, true, DIS__STORE_PATIENCE_MS, &store));
-    dis_status status = DIS_OK;
-    for (size_t i = 0; i < n_from && status == DIS_OK; i++) {
-        status = dis__check_stop(ctx);
-        if (status == DIS_OK) status = dis__store_merge(store, from[i], &n);
-    }
-    dis__store_close(store);
-    *counts = n;
-    return status;
-}
-
 /* ---- looking ---- */
 
 dis_status dis_experiment_states(dis_context *ctx, dis_experiment *experiment, dis_run_state *state, double *seconds)

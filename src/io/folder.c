@@ -3,6 +3,7 @@
 #include "core/sys.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -85,4 +86,19 @@ dis_status dis__remove_irregular(const char *path)
     struct stat st;
     if (lstat(path, &st) != 0 || S_ISREG(st.st_mode) || S_ISDIR(st.st_mode)) return DIS_OK;
     return unlink(path) != 0 ? dis__fail_io("remove", path) : DIS_OK;
+}
+
+static int remove_entry(const char *path, const struct stat *st, int kind, struct FTW *at)
+{
+    (void)st;
+    (void)kind;
+    (void)at;
+    (void)remove(path);
+    return 0; /* on to the others */
+}
+
+void dis__remove_tree(const char *path)
+{
+    enum { MAX_OPEN = 8 };
+    (void)nftw(path, remove_entry, MAX_OPEN, FTW_DEPTH | FTW_PHYS);
 }

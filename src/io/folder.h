@@ -28,4 +28,7 @@ dis_status dis__make_own_folder(const char *path);
 /* Removes a symbolic link, FIFO or device, so that the path can be written without leaving the folder. DIS_EIO. */
 dis_status dis__remove_irregular(const char *path);
 
+/* Removes a folder and what is in it. Follows no symbolic link; what cannot be removed stays. */
+void dis__remove_tree(const char *path);
+
 #endif

@@ -126,6 +126,7 @@ dis_status dis__store_open(const char *folder, bool create, int wait_ms, dis__st
         char *path = NULL;
         status = dis__store_path(s, "results.sqlite", NULL, "", &path);
         there = status == DIS_OK && access(path, F_OK) == 0;
+        if (status == DIS_OK && !there && errno != ENOENT) status = dis__fail_io("open", path);
         dis__free(path);
     }
     dis__free(s->folder);

@@ -1,0 +1,71 @@
+/* Merging stores. A target that does not exist yet appears whole or not at all: the stores are merged into a temporary
+ * folder next to it, which is renamed in the end and removed on failure. A target that exists keeps what was added
+ * before a failure; the same call goes on from there. */
+#include "experiment/experiment_internal.h"
+#include "core/memory.h"
+#include "core/pool.h"
+#include "core/sys.h"
+#include "io/folder.h"
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static dis_status merge_into(dis_context *ctx, const char *into, const char *const *from, size_t n_from,
+                             dis_merge_counts *counts)
+{
+    dis__store *store;
+    DIS_TRY(dis__store_open(into, true, DIS__STORE_PATIENCE_MS, &store));
+    dis_status status = DIS_OK;
+    for (size_t i = 0; i < n_from && status == DIS_OK; i++) {
+        status = dis__check_stop(ctx);
+        if (status == DIS_OK) status = dis__store_merge(store, from[i], counts);
+    }
+    dis__store_close(store);
+    return status;
+}
+
+/* Whether there is nothing at `folder`, or an empty folder. */
+static bool is_new(const char *folder)
+{
+    DIR *d = opendir(folder);
+    if (!d) return errno == ENOENT;
+    bool empty = true;
+    for (const struct dirent *e; empty && (e = readdir(d));)
+        empty = strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0;
+    closedir(d);
+    return empty;
+}
+
+/* "folder.PID.tmp", slashes at the end of `folder` apart. */
+static dis_status name_temporary(const char *folder, char **out)
+{
+    size_t n = strlen(folder);
+    while (n > 1 && folder[n - 1] == '/') n--;
+    DIS_TRY(dis__alloc_array(out, n + 32, 1));
+    snprintf(*out, n + 32, "%.*s.%ld.tmp", (int)n, folder, (long)getpid());
+    return DIS_OK;
+}
+
+static dis_status merge_into_new(dis_context *ctx, const char *into, const char *const *from, size_t n_from,
+                                 dis_merge_counts *counts)
+{
+    char *temporary;
+    DIS_TRY(name_temporary(into, &temporary));
+    dis_status status = merge_into(ctx, temporary, from, n_from, counts);
+    if (status == DIS_OK && dis__sys_rename(temporary, into) != 0) status = dis__fail_io("put in place", into);
+    if (status != DIS_OK) dis__remove_tree(temporary);
+    dis__free(temporary);
+    return status;
+}
+
+dis_status dis_experiment_merge(dis_context *ctx, const char *into, const char *const *from, size_t n_from,
+                                dis_merge_counts *counts)
+{
+    dis_merge_counts n = {0};
+    const dis_status status =
+        is_new(into) ? merge_into_new(ctx, into, from, n_from, &n) : merge_into(ctx, into, from, n_from, &n);
+    *counts = n;
+    return status;
+}
