@@ -154,7 +154,17 @@ typedef struct {
          .summary = "nothing on standard error but errors"},                                                    \
         CLI_HELP_OPTION(type)
 
+struct cli_command;
+/* What the tool was started with. */
 typedef struct {
+    const struct cli_command *command;
+    const void *values;
+    char *const *operands;
+    size_t n_operands;
+} cli_started;
+
+typedef struct {
+    const cli_started *started; /* NULL: nothing yet */
     bool whole;                   /* ranks hold all data each (dis_context_options) */
     bool silent;                  /* another rank tells what is wrong */
     bool quiet, colour, terminal; /* of standard error */
@@ -196,6 +206,11 @@ int cli_take_rules(cli *c, const char *option, const cli_list *list, dis_drop_ru
                    char **room);
 /* Whether a path says standard input or output; NULL does not. */
 bool cli_is_dash(const char *path);
+/* FILE of NAME=FILE, where the option takes that; else the value. */
+const char *cli_option_path(const cli_option *o, const char *value);
+/* ranks_check.c: compares options and inputs of all ranks. 0 or, reported already and the same on every rank, DIS_EUSAGE
+ * (options) or DIS_EDATA (files). */
+int cli_ranks_compare(cli *c, dis_context *ctx);
 /* files.c: refuses, before any work, an output that is an input or another output (links followed), names of outputs
  * that promise another format than they get, and standard input or output for two things. 0 or, told already,
  * DIS_EUSAGE. */

@@ -46,8 +46,7 @@ static bool is_file(cli_names names)
     return names == CLI_NAMES_FILE || is_folder(names) || is_output(names);
 }
 
-/* FILE of NAME=FILE, where the option takes that. */
-static const char *path_in(const cli_option *o, const char *value)
+const char *cli_option_path(const cli_option *o, const char *value)
 {
     const char *equals = value && o->argument && strncmp(o->argument, "NAME=", 5) == 0 ? strchr(value, '=') : NULL;
     return equals ? equals + 1 : value;
@@ -58,14 +57,14 @@ static void add_option(file_list *list, const cli_option *o, const void *values)
     const void *at = (const char *)values + o->offset;
     named_file file = {.option = o, .holds = o->holds, .writes = is_output(o->names), .folder = is_folder(o->names)};
     if (o->kind == CLI_TEXT) {
-        file.path = path_in(o, *(const char *const *)at);
+        file.path = cli_option_path(o, *(const char *const *)at);
         file.implied = !file.path && o->standard;
         if (file.implied) file.path = "-";
         add(list, file);
     } else if (o->kind == CLI_LIST || o->kind == CLI_WORDS) {
         const cli_list *given = at;
         for (size_t i = 0; i < given->n; i++) {
-            file.path = path_in(o, given->value[i]);
+            file.path = cli_option_path(o, given->value[i]);
             add(list, file);
         }
     }

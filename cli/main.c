@@ -182,8 +182,12 @@ static int dispatch(cli *c, int argc, char **argv)
         return cli_flush(c);
     }
     c->quiet = common->quiet;
+    const cli_started started = {command, &values, argv + 2, n_operands};
+    c->started = &started;
     const int clash = cli_check_files(c, command, &values, argv + 2, n_operands);
-    return clash != 0 ? clash : command->run(c, &values, argv + 2, n_operands);
+    const int result = clash != 0 ? clash : command->run(c, &values, argv + 2, n_operands);
+    c->started = NULL;
+    return result;
 }
 
 int main(int argc, char **argv)

@@ -311,6 +311,11 @@ dis_status cli_context(cli *c, const cli_common *common, dis_context **out)
     o.device = device_of_rank(common->device, device, sizeof device) ? device : common->device;
     const dis_status status = dis_context_create(&o, out);
     if (status != DIS_OK && o.ranks && started_as(ranks) > 0) exit(DIS_EUSAGE);
+    const int differ = status == DIS_OK ? cli_ranks_compare(c, *out) : 0;
+    if (differ != 0) {
+        dis_context_destroy(*out);
+        exit(differ);
+    }
     if (status == DIS_OK && dis_context_rank(*out) > 0) c->quiet = true;
     if (status == DIS_OK && dis_context_rank(*out) > 0) c->silent = c->whole;
     return status;

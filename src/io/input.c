@@ -389,6 +389,11 @@ dis_status dis__input_open_stream(dis_context *ctx, const char *path, dis__input
     return open_input(ctx, path, &(manner){.stream = true}, in);
 }
 
+dis_status dis__fail_changed(const char *path)
+{
+    return dis__fail(DIS_EIO, "%s changed while it was read; run again when no other program writes it", path);
+}
+
 dis_status dis__input_whole(dis_context *ctx, dis__input *in)
 {
     dis__input whole;

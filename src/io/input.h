@@ -58,6 +58,9 @@ dis_status dis__input_rewind(dis__input *in);
 /* From the start, all at once. */
 dis_status dis__input_whole(dis_context *ctx, dis__input *in);
 
+/* DIS_EIO: what was read of a file does not match what was read of it before. */
+dis_status dis__fail_changed(const char *path);
+
 /* Tells the system that bytes before `at` will not be looked at for a while, so that a mapped file of any size takes
  * little memory. They may be looked at again. *passed: up to where that was said before, NULL at first. */
 void dis__input_passed(const dis__input *in, const char *at, const char **passed);

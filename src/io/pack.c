@@ -83,7 +83,7 @@ static dis_status pack_zstd(dis__packer *p, const char *bytes, size_t n, bool en
     for (;;) {
         ZSTD_outBuffer out = {.dst = p->room, .size = ROOM};
         const size_t left = ZSTD_compressStream2(p->state, &out, &in, end ? ZSTD_e_end : ZSTD_e_continue);
-        if (ZSTD_isError(left)) return dis__fail(DIS_EBUG, "zstd fails: %s", ZSTD_getErrorName(left));
+        if (ZSTD_isError(left)) return dis__fail(DIS_ELIMIT, "cannot compress: zstd: %s", ZSTD_getErrorName(left));
         if (out.pos) DIS_TRY(put(user, p->room, out.pos));
         if (in.pos == n && (!end || left == 0)) return DIS_OK;
     }

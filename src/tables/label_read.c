@@ -218,7 +218,7 @@ static dis_status read_csv_row(const reading *r, chunk *to, dis__csv *csv)
     const dis__csv_field *task = &csv->field[r->columns.task];
     if (task_problem(task->n)) return dis__csv_fail(csv, task, "%s", task_problem(task->n));
     double *p = next_row(r, to);
-    if (!p) return dis__fail(DIS_EBUG, "more labels than lines");
+    if (!p) return dis__fail_changed(r->input->path);
     for (size_t k = 0; k < n_classes; k++) {
         const dis__csv_field *f = &csv->field[r->columns.p[k]];
         if (!dis__parse_real(f->text, f->n, &p[k])) return number_problem(r, csv, f, k);
@@ -334,7 +334,7 @@ static dis_status read_json_row(const reading *r, chunk *to, const dis__json *js
     if (p->n != labels->n_classes)
         return dis__json_fail(json, p, "%u classes where the first line has %zu", p->n, labels->n_classes);
     double *row = next_row(r, to);
-    if (!row) return dis__fail(DIS_EBUG, "more labels than lines");
+    if (!row) return dis__fail_changed(r->input->path);
     const dis__json_value *v = p + 1;
     for (size_t k = 0; k < labels->n_classes; k++, v += 2) {
         size_t at = k, n;

@@ -172,7 +172,7 @@ static dis_status choose(choosing *c, const dis__mapping *mapping, uint64_t *n_r
     c->walk = (dis__vote_walk){.reader = c->reader, .take = compare_times, .user = c};
     DIS_TRY(dis__vote_walk_run(&c->walk, mapping, false));
     for (size_t k = 0; k < c->n; k++)
-        if (c->pairs[k].seen < 2) return dis__fail(DIS_EBUG, "a vote that was there twice is not found again");
+        if (c->pairs[k].seen < 2) return dis__fail_changed(c->reader->input[0].path);
     keep_chosen(c);
     *n_replaced = before - votes->n_votes;
     return DIS_OK;

@@ -302,7 +302,7 @@ static dis_status fail_duplicate(dis__reader *r, const dis__duplicate *twice)
     const dis_status status = dis__vote_walk_run(&l.walk, &mapping, false);
     dis__vote_walk_free(&l.walk);
     dis__mapping_free(&mapping);
-    return status == DIS_OK ? dis__fail(DIS_EBUG, "a duplicate vote that cannot be found again") : status;
+    return status == DIS_OK ? dis__fail_changed(r->input[0].path) : status;
 }
 
 /* Before duplicates are looked at: those that go by time. */

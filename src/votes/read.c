@@ -186,7 +186,7 @@ static dis_status fail_in_files(dis__reader *r, const dis__duplicate *twice)
         dis__file_close(&file);
         if (status != DIS_OK && status != DIS_EDATA) return status;
     }
-    return dis__fail(DIS_EBUG, "a duplicate vote that cannot be found again");
+    return dis__fail_changed(r->input[0].path);
 }
 
 dis_status dis__reader_no_votes(const dis__reader *r)

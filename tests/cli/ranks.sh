@@ -121,4 +121,28 @@ ranks 3 sh -c '[ "$OMPI_COMM_WORLD_RANK" != 1 ] || ulimit -f 400; exec "$@"' sh 
 [ $code = 4 ] && [ "$(grep -c "cannot write full.csv" message)" = 1 ] || fail "a full disk: exit code $code, $(cat message)"
 for left in full*; do [ ! -e "$left" ] || fail "a full disk leaves $left"; done
 
+# ranks that were started with other options, or that read other votes: all end before any work, with one sentence
+cat >apart.sh <<'TEXT'
+[ "$OMPI_COMM_WORLD_RANK" = 1 ] && shift
+exec "$DISSENT" $1
+TEXT
+# apart CODE TEXT FIRST SECOND: command lines of rank 0 and rank 1
+apart() {
+    code=0
+    ranks 2 sh apart.sh "$3" "$4" 2>message || code=$?
+    [ $code = "$1" ] || fail "$3 and $4: exit code $code, not $1: $(cat message)"
+    [ "$(grep -c "the ranks differ: $2" message)" = 1 ] || fail "$3 and $4: $(cat message)"
+}
+apart 2 "rank 0 has --method majority, rank 1 has --method dawid-skene; give all ranks the same options" \
+    "labels small.csv --method majority -o apart.csv" "labels small.csv --method dawid-skene -o apart.csv"
+apart 2 "rank 0 has no --gold, rank 1 has --gold gold.csv" "labels small.csv -o apart.csv" "labels small.csv -o apart.csv --gold gold.csv"
+apart 2 "rank 0 has --seed 1, rank 1 has --seed 2" "agree small.csv --seed 1" "agree small.csv --seed 2"
+apart 2 "rank 0 has --scale nominal, rank 1 has --scale ordinal" "agree small.csv" "agree small.csv --ordinal"
+apart 2 "rank 0 runs dissent [0-9.]* labels, rank 1 dissent [0-9.]* agree" "labels small.csv -o apart.csv" "agree small.csv"
+apart 3 "rank 0 reads small.csv, rank 1 reads two.csv with other contents; give all ranks the same files" \
+    "labels small.csv -o apart.csv" "labels two.csv -o apart.csv"
+apart 3 "rank 0 reads --gold gold.csv, rank 1 reads --gold texts.csv" "eval one.csv --gold gold.csv" "eval one.csv --gold texts.csv"
+[ ! -e apart.csv ] || fail "ranks that differ have written labels"
+ranks 2 sh apart.sh "labels small.csv -q -o apart.csv --threads 1" "labels ./small.csv -o apart.csv --threads 2" ||
+    fail "another name of the same file, other threads: $?"
 echo "1 to 4 ranks give the bytes of one process"
