@@ -33,7 +33,7 @@ static int check(compare_job *job)
 {
     const compare_values *v = job->v;
     if (v->a.n == 0 || v->b.n == 0)
-        return cli_usage(job->c, "compare needs predictions of both sides: --a FILE... --b FILE...");
+        return cli_usage(job->c, "compare needs predictions of both sides: A B, or --a FILE... --b FILE...");
     if (!v->gold) return cli_usage(job->c, "compare needs the true labels: --gold FILE");
     if (v->pool_seeds && v->a.n != v->b.n)
         return cli_usage(job->c, "--pool-seeds pairs the seeds of both sides in order, and A has %zu, B %zu", v->a.n,
@@ -156,11 +156,25 @@ static int work(compare_job *job, dis_context *ctx)
     return code;
 }
 
+/* compare A B: a file per side. */
+static int take_sides(cli *c, compare_values *v, char **operands, size_t n)
+{
+    if (v->a.n || v->b.n)
+        return cli_usage(c, "%s: files are named by --a and --b, or as A and B without these", operands[0]);
+    if (n != 2) return cli_usage(c, "compare takes two files, A and B; several per side: --a FILE... --b FILE...");
+    v->a.value[v->a.n++] = operands[0];
+    v->b.value[v->b.n++] = operands[1];
+    return 0;
+}
+
 static int run(cli *c, const void *values, char **operands, size_t n_operands)
 {
-    (void)operands;
-    (void)n_operands;
-    const compare_values *v = values;
+    compare_values given = *(const compare_values *)values;
+    if (n_operands) {
+        const int wrong = take_sides(c, &given, operands, n_operands);
+        if (wrong != 0) return wrong;
+    }
+    const compare_values *v = &given;
     compare_job job = {.c = c,
                        .v = v,
                        .in = {.c = c, .lenient = v->lenient, .renormalise = v->renormalise, .hard = v->hard}};
@@ -185,7 +199,7 @@ extern const cli_command cli_cmd_compare;
 const cli_command cli_cmd_compare = {
     .name = "compare",
     .summary = "is one model better than another, and on which items",
-    .operands = "--a FILE... --b FILE... --gold FILE",
+    .operands = "A B --gold FILE",
     .text =
         "Accuracy and macro-F1 of two sides with their difference, its 95 % interval and the p-value of the paired "
         "bootstrap: the share of resamples whose difference is more than twice the observed one. One star is p <= .05, "
@@ -200,7 +214,7 @@ const cli_command cli_cmd_compare = {
         "Predictions are files of soft labels as dissent labels writes them, of which the class of the largest "
         "probability counts, or with --hard files of task and label.",
     .examples =
-        "  dissent compare --a soft.csv --b gold.csv --gold test.csv\n"
+        "  dissent compare soft.csv gold.csv --gold test.csv\n"
         "  dissent compare --a soft-*.csv --b gold-*.csv --gold test.csv --human people.csv --json compare.json\n"
         "  dissent compare --a soft-*.csv --b gold-*.csv --gold test.csv --pool-seeds --fraction .33 "
         "--resamples 1000\n",
@@ -208,7 +222,7 @@ const cli_command cli_cmd_compare = {
     .late_device = true,
     .names = CLI_NAMES_FILE,
     .min = 0,
-    .max = 0,
+    .max = SIZE_MAX,
     .options = options,
     .n_options = sizeof options / sizeof *options,
     .values_size = sizeof(compare_values),

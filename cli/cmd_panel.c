@@ -64,8 +64,10 @@ static const cli_option options[] = {
 static int check_options(panel_job *job)
 {
     const panel_values *v = job->v;
-    if (!v->voters.type)
-        return cli_usage(job->c, "which column says who is a person and who a model? give --voter-type COLUMN");
+    if (!voters_input_given(&v->voters))
+        return cli_usage(job->c,
+                         "who is a person and who a model? give --voter-type COLUMN, or the names of the people: "
+                         "--people A,B,...");
     if (!v->voters.table && (v->voters.table_id || v->voters.table_prefix))
         return cli_usage(job->c, "--%s is about --worker-table, and there is none",
                          v->voters.table_id ? "table-id" : "table-prefix");

@@ -24,11 +24,11 @@ static const cli_option options[] = {
      .kind = CLI_TEXT,
      .offset = offsetof(report_values, output),
      .argument = "FILE",
+     .fallback = "report.html",
      .names = CLI_NAMES_OUTPUT,
-     .summary = "where the report goes; without it, standard output",
-     .formats = "html",
-     .standard = "the report"},
-    LIST(votes, "votes", "FILE", CLI_NAMES_FILE, "the votes; several files make one table"),
+     .summary = "where the report goes; - is standard output",
+     .formats = "html"},
+    LIST(votes, "votes", "FILE", CLI_NAMES_FILE, "the votes, as operands name them; several files make one table"),
     LIST(method, "method", "SPEC", CLI_NAMES_METHOD,
          "NAME[:key=value,...], fitted to the votes, or the name of a recipe; none: the first recipe"),
     TEXT(combine, "combine", "SPEC", CLI_NAMES_COMBINER,
@@ -68,8 +68,7 @@ static const cli_option options[] = {
      .argument = "N",
      .fallback = "0",
      .summary = "for whatever is random; seed= of a method wins"},
-    CLI_OUTPUT_OPTION(report_values, json, "json", "json",
-                      "summary for machines; - is standard output (then the report needs -o)"),
+    CLI_OUTPUT_OPTION(report_values, json, "json", "json", "summary for machines; - is standard output"),
     CLI_COMMON_OPTIONS(report_values),
 };
 
@@ -78,8 +77,8 @@ static int check_given(report_job *job)
     const report_values *v = job->v;
     cli *c = job->c;
     if (v->votes.n == 0 && v->labels.n == 0 && v->pred.n == 0 && v->model.n == 0)
-        return cli_usage(c, "a report about what? give --votes FILE, --labels NAME=FILE, --pred NAME=FILE or --model "
-                            "NAME=FOLDER");
+        return cli_usage(
+            c, "a report about what? give VOTES, --labels NAME=FILE, --pred NAME=FILE or --model NAME=FOLDER");
     if (v->votes.n == 0 && (v->method.n || v->combine || v->human_labels))
         return cli_usage(c, "--method, --combine and --human-labels need votes; give --votes FILE");
     if (v->human && v->human_labels)
@@ -105,7 +104,8 @@ static int check_given(report_job *job)
                          "--texts stand beside the items of votes or labels; give --votes FILE or --labels NAME=FILE");
     if (v->groups.group && v->votes.n == 0)
         return cli_usage(c, "--group is about the people who voted; give --votes FILE");
-    if (v->voters.type && v->votes.n == 0) return cli_usage(c, "--voter-type is about the voters; give --votes FILE");
+    if (voters_input_given(&v->voters) && v->votes.n == 0)
+        return cli_usage(c, "--voter-type and --people are about the voters; give votes");
     const int code = groups_input_check_beside(&job->groups, v->voters.type != NULL);
     return code == 0 ? texts_input_check(c, &v->texts) : code;
 }
@@ -129,7 +129,7 @@ static int check_options(report_job *job)
 static int add_panel(report_job *job)
 {
     const report_values *v = job->v;
-    if (!v->voters.type) return 0;
+    if (!voters_input_given(&v->voters)) return 0;
     job->voter_values = v->voters;
     job->voter_values.table = v->groups.table;
     job->voter_values.table_id = v->groups.table_id;
@@ -146,6 +146,13 @@ static int add_panel(report_job *job)
     return cli_failed(job->c, status);
 }
 
+/* A path as it stands on a page that others may read: that of the user, of an absolute one the last part. */
+static const char *shown(const char *path)
+{
+    const char *slash = path[0] == '/' ? strrchr(path, '/') : NULL;
+    return slash && slash[1] ? slash + 1 : path;
+}
+
 static int read_votes(report_job *job)
 {
     const report_values *v = job->v;
@@ -155,7 +162,7 @@ static int read_votes(report_job *job)
     if (code != 0) return code;
     votes_input_tell(&job->in);
     if (v->gold) votes_input_tell_gold(&job->in, "to judge the labels by");
-    code = cli_failed(job->c, dis_report_add_votes(job->report, job->in.votes, v->votes.value[0]));
+    code = cli_failed(job->c, dis_report_add_votes(job->report, job->in.votes, shown(v->votes.value[0])));
     if (code == 0 && job->in.gold) code = cli_failed(job->c, dis_report_add_gold(job->report, job->in.gold));
     if (code == 0) code = groups_input_read(&job->groups, job->ctx, job->in.votes);
     if (code == 0) code = add_panel(job);
@@ -220,7 +227,7 @@ static dis_status add_file(report_job *job, const char *role, const char *path)
 {
     char line[65 + 16] = "", hex[65];
     if (cli_is_dash(path)) return dis_report_add_source(job->report, role, "standard input");
-    dis_status status = dis_report_add_source(job->report, role, path);
+    dis_status status = dis_report_add_source(job->report, role, shown(path));
     if (status == DIS_OK && cli_read_once(path)) return DIS_OK;
     if (status == DIS_OK) status = dis_file_sha256(path, hex);
     if (status != DIS_OK) return status;
@@ -238,7 +245,7 @@ static int add_sources(report_job *job)
     for (size_t i = 0; i < job->pred.n && status == DIS_OK; i++)
         status = add_file(job, "predictions", job->pred.table[i].path);
     for (size_t i = 0; i < job->models.n && status == DIS_OK; i++)
-        status = dis_report_add_source(job->report, "model", job->models.table[i].path);
+        status = dis_report_add_source(job->report, "model", shown(job->models.table[i].path));
     if (status == DIS_OK && v->human) status = add_file(job, "people", v->human);
     if (status == DIS_OK && v->gold) status = add_file(job, "gold", v->gold);
     if (status == DIS_OK && v->texts.path) status = add_file(job, "texts", v->texts.path);
@@ -313,11 +320,11 @@ static int work(report_job *job)
     if (code == 0) code = add_models(job);
     if (code == 0) code = add_sources(job);
     if (code != 0) return code;
-    status = dis_report_write(job->ctx, job->report, v->output ? v->output : "-");
+    status = dis_report_write(job->ctx, job->report, v->output);
     if (status == DIS_OK && v->json) status = write_json(job);
     if (status != DIS_OK) return cli_failed(job->c, status);
     char safe[CLI_SAFE];
-    if (v->output && !cli_is_dash(v->output))
+    if (!cli_is_dash(v->output))
         cli_say(job->c, "%s%s%s: open it in a browser, %.2f s", cli_bold(job->c), cli_safe(v->output, safe),
                 cli_plain(job->c), cli_seconds(&job->c->start));
     return 0;
@@ -325,12 +332,17 @@ static int work(report_job *job)
 
 static int run(cli *c, const void *values, char **operands, size_t n_operands)
 {
-    (void)operands;
-    (void)n_operands;
     report_job *job = calloc(1, sizeof *job);
     if (!job) return cli_error(c, DIS_ELIMIT, "no memory");
+    report_values *v = &job->values;
     job->c = c;
-    job->v = values;
+    job->v = v;
+    *v = *(const report_values *)values;
+    if (v->votes.n + n_operands > CLI_MAX_VALUES) {
+        free(job);
+        return cli_usage(c, "more than %d files of votes", CLI_MAX_VALUES);
+    }
+    for (size_t i = 0; i < n_operands; i++) v->votes.value[v->votes.n++] = operands[i];
     job->in = (votes_input){.c = c,
                             .v = &job->v->reading,
                             .paths = (char *const *)job->v->votes.value,
@@ -361,25 +373,27 @@ extern const cli_command cli_cmd_report;
 const cli_command cli_cmd_report = {
     .name = "report",
     .summary = "one HTML file that shows what votes, labels and models say",
-    .operands = "",
+    .operands = "[VOTES...]",
     .text =
         "Writes one HTML file that works offline: how far people agree, what the methods make of their votes, which "
         "items are disputed, which workers stand out, how a model learned and how good it is. Every chart has its "
         "numbers as a table and "
         "as CSV. With votes "
         "the methods are fitted as dissent labels would; their combination is the view that the report trusts.\n\n"
+        "VOTES are the files of votes, as other commands take them; --votes FILE names them too. Without -o the page "
+        "is "
+        "report.html in the current folder.\n\n"
         "The file stays small whatever the number of items, and ids and labels in it are inert whatever they hold.",
-    .examples =
-        "  dissent report --votes votes.csv -o report.html\n"
-        "  dissent report --votes votes.csv --gold gold.csv --method standard --method glad -o report.html\n"
-        "  dissent report --votes votes.csv --worker-table people.csv --group gender -o report.html\n"
-        "  dissent report --labels ours=labels.csv --labels theirs=other.csv -o report.html\n"
-        "  dissent report --votes votes.csv --pred mine=predictions.csv --human-labels standard -o report.html\n"
-        "  dissent report --model soft=soft-model --model hard=hard-model -o report.html\n",
+    .examples = "  dissent report votes.csv\n"
+                "  dissent report votes.csv --gold gold.csv --method standard --method glad -o report.html\n"
+                "  dissent report votes.csv --worker-table people.csv --group gender -o report.html\n"
+                "  dissent report --labels ours=labels.csv --labels theirs=other.csv -o report.html\n"
+                "  dissent report votes.csv --pred mine=predictions.csv --human-labels standard -o report.html\n"
+                "  dissent report --model soft=soft-model --model hard=hard-model -o report.html\n",
     .methods = true,
     .combiners = true,
     .names = CLI_NAMES_FILE,
-    .max = 0,
+    .max = SIZE_MAX,
     .options = options,
     .n_options = sizeof options / sizeof *options,
     .values_size = sizeof(report_values),

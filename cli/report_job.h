@@ -31,6 +31,7 @@ typedef struct {
 typedef struct {
     cli *c;
     const report_values *v;
+    report_values values; /* with the operands among the votes */
     dis_context *ctx;
     votes_input in;
     groups_input groups;

@@ -6,15 +6,17 @@
 #include "votes_input.h"
 
 typedef struct {
-    const char *type, *people, *table, *table_id, *table_prefix;
+    const char *type, *table, *table_id, *table_prefix;
+    cli_list people;
 } cli_voters_values;
 
 /* clang-format off */
 #define CLI_VOTER_TYPE_OPTIONS(type_, field)                                                                        \
     {.name = "voter-type", .kind = CLI_TEXT, .offset = offsetof(type_, field.type), .argument = "COLUMN",           \
      .summary = "column, of the votes or of --worker-table, that says whether a voter is a person or a model"},     \
-    {.name = "people", .kind = CLI_TEXT, .offset = offsetof(type_, field.people), .argument = "VALUE",              \
-     .summary = "what --voter-type says of people; without it, human, person or people, whichever is there"}
+    {.name = "people", .kind = CLI_LIST, .offset = offsetof(type_, field.people), .argument = "A,B,...",            \
+     .summary = "values of --voter-type that mean a person [human, person or people]; without --voter-type, the "   \
+                "workers who are people"}
 #define CLI_VOTER_TABLE_OPTIONS(type_, field)                                                                       \
     {.name = "worker-table", .kind = CLI_TEXT, .offset = offsetof(type_, field.table), .argument = "FILE",          \
      .names = CLI_NAMES_FILE,                                                                                       \
@@ -32,6 +34,8 @@ typedef struct {
     size_t n_people, n_models;
 } voters_input;
 
+/* Whether the options say who is a person. */
+bool voters_input_given(const cli_voters_values *v);
 int voters_input_read(voters_input *in, dis_context *ctx, const votes_input *votes);
 void voters_input_free(voters_input *in);
 
