@@ -96,6 +96,11 @@ int dis__sys_fstat(int fd, struct stat *st)
     return fault(EIO) ? -1 : fstat(fd, st);
 }
 
+int dis__sys_stat(const char *path, struct stat *st)
+{
+    return fault(EIO) ? -1 : stat(path, st);
+}
+
 void *dis__sys_map(int fd, size_t n)
 {
     if (fault(ENOMEM)) return NULL;

@@ -16,6 +16,7 @@ ssize_t dis__sys_write_at(int fd, const void *buffer, size_t n, uint64_t at);
 /* Whether something (or the end) can be read within so many milliseconds: 1, 0 (also after a signal), -1. */
 int dis__sys_wait(int fd, int milliseconds);
 int dis__sys_fstat(int fd, struct stat *st);
+int dis__sys_stat(const char *path, struct stat *st);
 void *dis__sys_map(int fd, size_t n); /* read-only mapping of a file; NULL on failure */
 /* A new file in a folder, for reading and writing, that has no name: it is gone when it is closed. */
 int dis__sys_temporary(const char *folder);

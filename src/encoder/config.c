@@ -209,8 +209,7 @@ dis_status dis__encoder_config_read(dis_context *ctx, const char *folder, dis__e
         return dis__fail(DIS_EUSAGE, "the name of the encoder's folder is too long");
     DIS_TRY(dis__input_open_regular(ctx, path, DIS_CONFIG_FILE, &in));
     const dis_status status = dis__encoder_config_parse(path, in.bytes, in.n, out);
-    dis__input_close(&in);
-    return status;
+    return dis__input_finish(&in, status);
 }
 
 size_t dis__encoder_longest(const dis__encoder_config *config)

@@ -210,7 +210,7 @@ static dis_status embed(dis_context *ctx, dis_encoder *e, const dis_token_text *
     dis_tokens *tokens;
     DIS_TRY(dis_tokenizer_encode(ctx, e->tokenizer, texts, n, &how, &tokens));
     const dis_tokens_view view = dis_tokens_look(tokens);
-    const dis_status status = embed_tokens(ctx, e, &view, &o, out, bad);
+    const dis_status status = dis__encoder_files_check(e->files, embed_tokens(ctx, e, &view, &o, out, bad));
     dis_tokens_destroy(tokens);
     return status;
 }

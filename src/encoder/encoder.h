@@ -146,6 +146,8 @@ dis_status dis__encoder_weights_check(dis_context *ctx, const char *folder);
 typedef struct dis__encoder_files dis__encoder_files;
 dis_status dis__encoder_fill_lasting(dis_context *ctx, const char *folder, const dis__encoder_config *config,
                                      dis__net *net, dis__encoder_files **out);
+/* After a pass: `so_far`, or DIS_EIO if a file has changed since it was opened. */
+dis_status dis__encoder_files_check(const dis__encoder_files *files, dis_status so_far);
 void dis__encoder_files_close(dis__encoder_files *files);
 /* SHA-256 over the files of its numbers. */
 dis_status dis__encoder_digest(dis_context *ctx, const char *folder, char hex[65]);

@@ -93,7 +93,7 @@ static dis_status read_index(dis_context *ctx, source *s, const char *folder)
         const dis__json_place place = {.file = path, .line = 1, .column = 1};
         status = dis__json_parse(&json, in.bytes, in.n, &place, &root);
         if (status == DIS_OK) status = add_from_index(s, folder, &json, root);
-        dis__input_close(&in);
+        status = dis__input_finish(&in, status);
     }
     dis__json_free(&json);
     dis__free(path);
@@ -114,12 +114,16 @@ static dis_status open_files(dis_context *ctx, source *s, const char *folder)
         dis__input *in = &s->input[s->n_opened];
         DIS_TRY(dis__input_open_regular(ctx, s->path[s->n_opened], SIZE_MAX / 2, in));
         const dis_status status = dis__safetensors_open(in->path, in->bytes, in->n, &s->file[s->n_opened]);
-        if (status != DIS_OK) {
-            dis__input_close(in);
-            return status;
-        }
+        if (status != DIS_OK) return dis__input_finish(in, status);
     }
     return DIS_OK;
+}
+
+/* `so_far`, or DIS_EIO if a file has changed since it was opened. */
+static dis_status check_files(const source *s, dis_status so_far)
+{
+    for (size_t i = 0; i < s->n_opened; i++) so_far = dis__input_check(&s->input[i], so_far);
+    return so_far;
 }
 
 static void close_files(source *s)
@@ -245,7 +249,7 @@ dis_status dis__encoder_fill(dis_context *ctx, const char *folder, const dis__en
 {
     source *s;
     DIS_TRY(dis__alloc_zeroed(&s, 1, sizeof *s));
-    const dis_status status = fill(ctx, s, folder, config, false, net);
+    const dis_status status = check_files(s, fill(ctx, s, folder, config, false, net));
     close_files(s);
     return status;
 }
@@ -255,12 +259,17 @@ dis_status dis__encoder_fill_lasting(dis_context *ctx, const char *folder, const
 {
     source *s;
     DIS_TRY(dis__alloc_zeroed(&s, 1, sizeof *s));
-    const dis_status status = fill(ctx, s, folder, config, true, net);
+    const dis_status status = check_files(s, fill(ctx, s, folder, config, true, net));
     if (status == DIS_OK)
         *out = s;
     else
         close_files(s);
     return status;
+}
+
+dis_status dis__encoder_files_check(const dis__encoder_files *files, dis_status so_far)
+{
+    return files ? check_files(files, so_far) : so_far;
 }
 
 void dis__encoder_files_close(dis__encoder_files *files)
@@ -289,6 +298,7 @@ dis_status dis__encoder_digest(dis_context *ctx, const char *folder, char hex[65
         status = dis__sha256_file(s->path[i], hex);
         dis__sha256_add(&sha, hex, 64);
     }
+    status = check_files(s, status);
     if (s->n_opened > 1) dis__sha256_hex(&sha, hex);
     close_files(s);
     return status;

@@ -210,7 +210,7 @@ static dis_status values_from_table(dis_context *ctx, const dis_lewidi_view *v, 
             status = dis__records_open(ctx, path, NULL, &r);
             if (status == DIS_OK) {
                 status = take_rows(v, &r, &tasks, &workers, value, &filled);
-                dis__records_close(&r);
+                status = dis__records_finish(&r, status);
             }
             dis__name_index_free(&workers);
         }
@@ -233,8 +233,7 @@ static dis_status read_predictions(dis_context *ctx, const dis_lewidi *official,
     dis__input in;
     DIS_TRY(dis__input_open(ctx, path, &in));
     const bool official_form = is_submission(&in);
-    const dis_status status = official_form ? read_submission(&s, &in) : DIS_OK;
-    dis__input_close(&in);
+    const dis_status status = dis__input_finish(&in, official_form ? read_submission(&s, &in) : DIS_OK);
     if (status != DIS_OK || official_form) return status;
     return soft ? soft_from_labels(ctx, &v, path, p) : values_from_table(ctx, &v, path, value);
 }

@@ -305,8 +305,7 @@ static dis_status load(dis_context *ctx, const char *path, loader *d)
     dis_status status = dis__json_parse(&json, in.bytes, in.n, &at, &root);
     if (status == DIS_OK) status = take_items(d, root);
     dis__json_free(&json);
-    dis__input_close(&in);
-    return status;
+    return dis__input_finish(&in, status);
 }
 
 dis_status dis_lewidi_read(dis_context *ctx, const char *path, const dis_lewidi_set *set, dis_lewidi **out)

@@ -9,17 +9,24 @@
  *
  *     dis__input in;
  *     DIS_TRY(dis__input_open(ctx, path, &in));
- *     ... in.bytes, in.n ...
- *     dis__input_close(&in);
+ *     dis_status status = ... in.bytes, in.n ...
+ *     return dis__input_finish(&in, status);
  *
- * A mapped file must not be cut shorter by another process while it is being read: the system would answer with a
- * signal. */
+ * A file that another process truncates, extends or overwrites while it is being read gives DIS_EIO, whatever was read
+ * (core/file_map.h). A file that is replaced or deleted is read as it was when it was opened. */
 #ifndef DIS_IO_INPUT_H
 #define DIS_IO_INPUT_H
 #include "dissent/context.h"
 #include "core/error.h"
 
 typedef struct dis__stream dis__stream;
+
+/* What tells whether a file has changed since it was opened. */
+typedef struct {
+    bool known; /* false: not a regular file */
+    uint64_t device, file, size;
+    int64_t seconds, nanoseconds; /* of the last modification */
+} dis__file_version;
 
 typedef struct {
     const char *path;  /* the caller's, "-" for standard input: for messages */
@@ -29,6 +36,7 @@ typedef struct {
     size_t n_map;
     char *owned;         /* what to free, or NULL */
     dis__stream *stream; /* there may be more than n bytes by and by; NULL: all are there */
+    dis__file_version version;
 } dis__input;
 
 /* DIS_EIO, DIS_EDATA (a damaged or unknown archive, a refused format), DIS_ELIMIT (unpacked it does not fit in memory).
@@ -40,7 +48,12 @@ dis_status dis__input_open_binary(dis_context *ctx, const char *path, dis__input
  * file of at most `max` bytes, unpacked. DIS_EDATA: a FIFO, a device or a folder. DIS_ELIMIT: it is larger. */
 enum { DIS_CONFIG_FILE = 1 << 26, DIS_MODEL_FILE = 1 << 30 }; /* bytes of config.json and its like; of model.json */
 dis_status dis__input_open_regular(dis_context *ctx, const char *path, size_t max, dis__input *in);
+/* Closes without a check: after a failure, or where dis__input_check() was called before. */
 void dis__input_close(dis__input *in);
+/* `so_far`, or DIS_EIO if the file has changed since it was opened: what was read must not be used. */
+dis_status dis__input_check(const dis__input *in, dis_status so_far);
+/* The check, then closes. */
+dis_status dis__input_finish(dis__input *in, dis_status so_far);
 /* Before large files are closed: to take back the pages of a mapping takes a while, and all threads share it. */
 void dis__input_forget(dis_context *ctx, const dis__input *in);
 

@@ -31,7 +31,7 @@ dis_status dis__names_read(dis_context *ctx, const char *path, dis_names **out)
     dis__input input;
     DIS_TRY(dis__input_open(ctx, path, &input));
     dis__name_list list = {0};
-    dis_status status = take_lines(&input, &list);
+    dis_status status = dis__input_check(&input, take_lines(&input, &list));
     if (status == DIS_OK && list.n == 0) status = dis__fail_at(DIS_EDATA, path, 0, 0, "no names in it");
     if (status == DIS_OK) status = dis__name_list_finish(&list, out);
     dis__name_list_free(&list);

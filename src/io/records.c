@@ -25,10 +25,7 @@ dis_status dis__records_open_bare(dis_context *ctx, const char *path, const char
     if (is_json(r) && n) return dis__fail(DIS_EUSAGE, "%s: JSON Lines have their names in every line, no header", path);
     DIS_TRY(dis__input_open(ctx, path, &r->in));
     dis_status status = n ? DIS_OK : dis__text_shape(&r->in, r->format, NULL);
-    if (status != DIS_OK) {
-        dis__input_close(&r->in);
-        return status;
-    }
+    if (status != DIS_OK) return dis__input_finish(&r->in, status);
     if (is_json(r)) {
         r->next = r->in.bytes;
         if (r->in.n >= 3 && memcmp(r->next, "\xef\xbb\xbf", 3) == 0) r->next += 3;
@@ -37,18 +34,18 @@ dis_status dis__records_open_bare(dis_context *ctx, const char *path, const char
         dis__csv_open(&r->csv, &r->in, strcmp(r->format, "tsv") == 0 ? '\t' : ',');
         status = n ? dis__csv_declare(&r->csv, names, n) : dis__csv_header(&r->csv);
     }
-    if (status != DIS_OK) dis__records_close(r);
+    if (status != DIS_OK) status = dis__records_finish(r, status);
     return status;
 }
 
-void dis__records_close(dis__records *r)
+dis_status dis__records_finish(dis__records *r, dis_status so_far)
 {
     if (!is_json(r)) dis__csv_close(&r->csv);
     dis__json_free(&r->json);
     dis__free(r->column);
     dis__free(r->value);
     dis__free(r->cell);
-    dis__input_close(&r->in);
+    return dis__input_finish(&r->in, so_far);
 }
 
 size_t dis__records_n_columns(const dis__records *r)

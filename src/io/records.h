@@ -8,7 +8,7 @@
  *     dis_status status = dis__records_want(&r, names, 2);
  *     while (status == DIS_OK && (status = dis__records_next(&r, &more)) == DIS_OK && more)
  *         if (r.cell[1].n == 0) status = dis__records_fail(&r, 1, "empty label; ...");
- *     dis__records_close(&r);
+ *     return dis__records_finish(&r, status);
  *
  * A name may list others that will do, "label|gold": the first one that is there. In JSON a cell is a text, or a number
  * or truth value as it is written; lists, objects and null are refused. Cells are valid until the next row. */
@@ -46,7 +46,8 @@ dis_status dis__records_open(dis_context *ctx, const char *path, const char *for
  * has one. */
 dis_status dis__records_open_bare(dis_context *ctx, const char *path, const char *format, const char *const *names,
                                   size_t n, dis__records *r);
-void dis__records_close(dis__records *r);
+/* Closes; `so_far`, or DIS_EIO if the file changed while it was being read. */
+dis_status dis__records_finish(dis__records *r, dis_status so_far);
 
 /* The columns, by name, that rows are to give, in that order; the texts must outlive the reader. CSV: DIS_EDATA when
  * one is missing, with those that are there. May be called once, before the first row. */

@@ -42,8 +42,12 @@ dis_status dis__yaml_read(dis_context *ctx, const char *path, dis__yaml *out)
 {
     dis__input in;
     DIS_TRY(dis__input_open(ctx, path, &in));
-    const dis_status status = dis__yaml_parse(path, in.bytes, in.n, out);
-    dis__input_close(&in);
+    dis__yaml parsed;
+    dis_status status = dis__yaml_parse(path, in.bytes, in.n, &parsed);
+    const bool made = status == DIS_OK;
+    status = dis__input_finish(&in, status);
+    if (made && status != DIS_OK) dis__yaml_free(&parsed);
+    if (status == DIS_OK) *out = parsed;
     return status;
 }
 

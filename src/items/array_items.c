@@ -62,7 +62,7 @@ dis_status dis__items_read_npy(dis_context *ctx, const char *path, const char *f
     DIS_TRY(dis__input_open(ctx, path, &in));
     dis_status status = dis__npy_open(path, in.bytes, in.n, &a);
     if (status == DIS_OK) status = take_npy(ctx, path, &a, items);
-    dis__input_close(&in);
+    status = dis__input_finish(&in, status);
     return status == DIS_OK ? dis__items_take_tasks(ctx, path, options, items->n_items, items) : status;
 }
 
@@ -87,8 +87,7 @@ dis_status dis__items_read_f32(dis_context *ctx, const char *path, const char *f
     (void)format;
     dis__input in;
     DIS_TRY(dis__input_open_binary(ctx, path, &in));
-    const dis_status status = take_f32(ctx, &in, options->width, items);
-    dis__input_close(&in);
+    const dis_status status = dis__input_finish(&in, take_f32(ctx, &in, options->width, items));
     return status == DIS_OK ? dis__items_take_tasks(ctx, path, options, items->n_items, items) : status;
 }
 
@@ -117,7 +116,6 @@ dis_status dis__items_read_cifar(dis_context *ctx, const char *path, const char 
     (void)format;
     dis__input in;
     DIS_TRY(dis__input_open_binary(ctx, path, &in));
-    const dis_status status = take_cifar(ctx, &in, items);
-    dis__input_close(&in);
+    const dis_status status = dis__input_finish(&in, take_cifar(ctx, &in, items));
     return status == DIS_OK ? dis__items_take_tasks(ctx, path, options, items->n_items, items) : status;
 }

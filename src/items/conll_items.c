@@ -91,9 +91,8 @@ dis_status dis__items_read_conll(dis_context *ctx, const char *path, const char 
     dis__input in;
     DIS_TRY(dis__input_open(ctx, path, &in));
     reading t = {.in = &in, .field = number - 1, .items = items};
-    const dis_status status = read_lines(&t);
+    const dis_status status = dis__input_finish(&in, read_lines(&t));
     dis__name_list_free(&t.texts);
-    dis__input_close(&in);
     return status == DIS_OK && items->n_items ? dis__items_take_tasks(ctx, path, options, items->n_items, items)
                                               : status;
 }

@@ -185,8 +185,8 @@ dis_status dis__items_read_table(dis_context *ctx, const char *path, const char 
 {
     reading t = {.o = options, .items = items};
     DIS_TRY(dis__records_open_bare(ctx, path, format, options->header, options->n_header, &t.r));
-    const dis_status status = read_rows(&t);
-    dis__records_close(&t.r);
+    dis_status status = read_rows(&t);
+    status = dis__records_finish(&t.r, status);
     dis__name_list_free(&t.tasks);
     dis__name_list_free(&t.texts);
     dis__free(t.wanted);

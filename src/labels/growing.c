@@ -286,7 +286,12 @@ dis_status dis_growing_append(dis_context *ctx, const dis_growing *g, const dis_
                         .notes = {.n_items = g->n_items,
                                   .n_workers = g->n_workers,
                                   .n_votes = g->part[DIS_GROWING_WORKER]->n}};
-    const dis_status status = append(ctx, &a, out);
+    dis_labels *labels = NULL;
+    const dis_status status = dis__input_check(&g->input, append(ctx, &a, &labels));
+    if (status == DIS_OK)
+        *out = labels;
+    else
+        dis_labels_destroy(labels);
     if (status == DIS_OK && notes) *notes = a.notes;
     dis__free(a.worker);
     dis__free(a.item);

@@ -97,7 +97,7 @@ dis_status dis_growing_open(dis_context *ctx, const char *path, dis_growing **ou
 {
     dis_growing *g;
     DIS_TRY(dis__alloc_zeroed(&g, 1, sizeof *g));
-    const dis_status status = open_growing(ctx, path, g);
+    const dis_status status = dis__input_check(&g->input, open_growing(ctx, path, g));
     if (status != DIS_OK) {
         dis_growing_destroy(g);
         return status;

@@ -94,7 +94,12 @@ dis_status dis_growing_votes(dis_context *ctx, const dis_growing *g, const dis_v
     const dis_votes_view m = dis_votes_look(more);
     dis__appending a = {.g = g, .more = &m};
     gathering x = {.tasks = NULL};
-    const dis_status status = join_votes(ctx, &a, duplicates, &x, out);
+    dis_votes *all = NULL;
+    const dis_status status = dis__input_check(&g->input, join_votes(ctx, &a, duplicates, &x, &all));
+    if (status == DIS_OK)
+        *out = all;
+    else
+        dis_votes_destroy(all);
     dis__free(a.worker);
     dis__free(a.item);
     dis__free(a.start);

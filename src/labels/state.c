@@ -285,18 +285,17 @@ static dis_status read_state(const char *path, bool in_memory, dis_state *s)
     return DIS_OK;
 }
 
-/* Takes the bytes when they are given, else opens the file. */
+/* Copies the bytes when they are given, else those of the file, which may change later. */
 static dis_status open_state(dis_context *ctx, const char *path, const char *bytes, size_t n, dis_state *s)
 {
+    dis__input file = dis__input_of_bytes(path, bytes, n);
+    char *copy = NULL;
     DIS_TRY(dis__copy_text(&s->path, path, strlen(path)));
-    if (bytes) {
-        char *copy;
-        DIS_TRY(dis__copy_text(&copy, bytes, n));
-        s->input = (dis__input){.path = s->path, .bytes = copy, .n = n, .owned = copy};
-    } else {
-        DIS_TRY(dis__input_open(ctx, s->path, &s->input));
-    }
-    return read_state(path, bytes != NULL, s);
+    if (!bytes) DIS_TRY(dis__input_open(ctx, s->path, &file));
+    const dis_status status = dis__input_check(&file, dis__copy_text(&copy, file.bytes, file.n));
+    s->input = (dis__input){.path = s->path, .bytes = copy, .n = file.n, .owned = copy};
+    dis__input_close(&file);
+    return status == DIS_OK ? read_state(path, bytes != NULL, s) : status;
 }
 
 static dis_status make_state(dis_context *ctx, const char *path, const char *bytes, size_t n, dis_state **out)

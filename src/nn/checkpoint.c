@@ -270,10 +270,7 @@ dis_status dis__net_load(dis__net *net, dis_context *ctx, const char *path)
     dis__safetensors file;
     DIS_TRY(dis__input_open_regular(ctx, path, SIZE_MAX / 2, &input));
     dis_status status = dis__safetensors_open(path, input.bytes, input.n, &file);
-    if (status != DIS_OK) {
-        dis__input_close(&input);
-        return status;
-    }
+    if (status != DIS_OK) return dis__input_finish(&input, status);
     uint64_t seed, steps, pass;
     DIS_TRY_GOTO(status, check_sum(&input, &file), end);
     DIS_TRY_GOTO(status, number_of(path, &file, "seed", &seed), end);
@@ -288,6 +285,5 @@ dis_status dis__net_load(dis__net *net, dis_context *ctx, const char *path)
     net->prepared = false;
 end:
     dis__safetensors_close(&file);
-    dis__input_close(&input);
-    return status;
+    return dis__input_finish(&input, status);
 }

@@ -214,7 +214,7 @@ static dis_status read_table(dis_context *ctx, loader *l)
     dis_status status = dis__records_open_bare(ctx, s->path, s->format, s->header, s->n_header, &r);
     if (status == DIS_OK) {
         status = read_rows(l, &r, columns);
-        dis__records_close(&r);
+        status = dis__records_finish(&r, status);
     }
     dis__free(columns);
     return status;
@@ -242,8 +242,7 @@ static dis_status read_cifar(dis_context *ctx, loader *l)
         if (status == DIS_OK) status = full_task(l, NULL, i + 1, &task);
         if (status == DIS_OK) status = add(l, &task, &label, i + 1, &two);
     }
-    dis__input_close(&in);
-    return status;
+    return dis__input_finish(&in, status);
 }
 
 static dis_status load(dis_context *ctx, loader *l, const dis__gold_source *sources, size_t n)

@@ -64,8 +64,7 @@ static dis_status read_gold(dis_context *ctx, known *k, const char *path)
     dis__records r;
     DIS_TRY(dis__records_open(ctx, path, NULL, &r));
     const dis_status status = read_rows(k, &r);
-    dis__records_close(&r);
-    return status;
+    return dis__records_finish(&r, status);
 }
 
 dis_status dis_votes_read_gold(dis_context *ctx, const char *path, const dis_votes *votes, int32_t *gold,

@@ -202,8 +202,7 @@ static dis_status from_source(exporting *e)
     dis__free(s.seen);
     dis__json_free(&s.json);
     dis__csv_close(&places);
-    dis__input_close(&in);
-    return status;
+    return dis__input_finish(&in, status);
 }
 
 static dis_status write_list(exporting *e)

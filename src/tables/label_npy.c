@@ -157,6 +157,5 @@ dis_status dis__labels_read_npy(dis_context *ctx, const char *path, const dis_la
     dis__npy a;
     dis_status status = dis__npy_open(path, input.bytes, input.n, &a);
     if (status == DIS_OK) status = read_table(ctx, path, options, &a, labels);
-    dis__input_close(&input);
-    return status;
+    return dis__input_finish(&input, status);
 }

@@ -410,18 +410,14 @@ static dis_status read_text(dis_context *ctx, const char *path, const dis_labels
     dis__input input;
     DIS_TRY(dis__input_open(ctx, path, &input));
     const dis_status shape = dis__text_shape(&input, delimiter == ',' ? "csv" : delimiter ? "tsv" : "jsonl", NULL);
-    if (shape != DIS_OK) {
-        dis__input_close(&input);
-        return shape;
-    }
+    if (shape != DIS_OK) return dis__input_finish(&input, shape);
     reading r = {.ctx = ctx, .input = &input, .options = options, .labels = labels, .delimiter = delimiter};
     const dis_status status = read(&r);
     for (size_t j = 0; j < r.n_chunks; j++) dis__name_list_free(&r.chunks[j].tasks);
     dis__free(r.chunks);
     dis__free(r.columns.p);
     dis__name_index_free(&r.classes);
-    dis__input_close(&input);
-    return status;
+    return dis__input_finish(&input, status);
 }
 
 DIS_OPTIONS_DEFAULTS(dis_labels_read_options, .size = sizeof(dis_labels_read_options))

@@ -172,8 +172,7 @@ static dis_status read_table(dis_context *ctx, loader *l, const char *format)
     dis_status status = dis__alloc_array(&names, n, sizeof *names);
     if (status == DIS_OK) status = read_rows(l, &r, names, n);
     dis__free(names);
-    dis__records_close(&r);
-    return status;
+    return dis__records_finish(&r, status);
 }
 
 /* ---- JSON ---- */
@@ -290,8 +289,7 @@ static dis_status read_values(dis_context *ctx, loader *l, bool lines)
     DIS_TRY(dis__input_open(ctx, l->path, &in));
     const dis_status status = lines || looks_like_lines(&in) ? read_lines(l, &in, &json) : read_json(l, &in, &json);
     dis__json_free(&json);
-    dis__input_close(&in);
-    return status;
+    return dis__input_finish(&in, status);
 }
 
 /* ---- the table ---- */

@@ -86,8 +86,7 @@ dis_status dis__vectors_read(dis_context *ctx, const char *path, const dis__voca
     dis__input in;
     DIS_TRY(dis__input_open(ctx, path, &in));
     dis__vectors v = {0};
-    const dis_status status = read_lines(ctx, &in, words, &v);
-    dis__input_close(&in);
+    const dis_status status = dis__input_finish(&in, read_lines(ctx, &in, words, &v));
     if (status != DIS_OK) {
         dis__vectors_free(&v);
         return status;

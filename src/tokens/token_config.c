@@ -126,8 +126,7 @@ static dis_status read_file(dis__tokenizer_reader *r, const char *path,
     dis_status status = dis__json_parse(&r->json, in.bytes, in.n, &place, &root);
     if (status == DIS_OK && root->kind != DIS_JSON_OBJECT) status = dis__json_fail(&r->json, root, "must be an object");
     if (status == DIS_OK) status = take(r, root);
-    dis__input_close(&in);
-    return status;
+    return dis__input_finish(&in, status);
 }
 
 dis_status dis__token_config_read(dis__tokenizer_reader *r, const char *folder)

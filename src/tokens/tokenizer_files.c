@@ -149,9 +149,7 @@ dis_status dis__tokenizer_read_lines(dis__tokenizer_reader *r, const char *vocab
     DIS_TRY(dis__copy_text(&m->prefix, "##", 2));
     lines l;
     DIS_TRY(open_lines(r, vocabulary, &l));
-    const dis_status status = put_lines(r, &l);
-    dis__input_close(&l.in);
-    DIS_TRY(status);
+    DIS_TRY(dis__input_finish(&l.in, put_lines(r, &l)));
     DIS_TRY(name_specials(r, classes[class].twice));
     if (!c->special[DIS_TOKEN_UNKNOWN] || (m->unknown = id_of(r->t, c->special[DIS_TOKEN_UNKNOWN])) < 0)
         m->unknown = id_of(r->t, "[UNK]");
@@ -175,8 +173,7 @@ static dis_status read_vocabulary(dis__tokenizer_reader *r, const char *path)
     DIS_TRY(dis__input_open_regular(r->ctx, path, DIS_TOKEN_FILE, &in));
     dis_status status = dis__json_parse(&r->json, in.bytes, in.n, &place, &root);
     if (status == DIS_OK) status = dis__vocabulary_read(r, root, &r->t->model, NULL);
-    dis__input_close(&in);
-    return status;
+    return dis__input_finish(&in, status);
 }
 
 static uint32_t joined(const dis__trie *trie, const char *a, size_t n_a, const char *b, size_t n_b)
@@ -222,9 +219,7 @@ dis_status dis__tokenizer_read_merges(dis__tokenizer_reader *r, const char *voca
     DIS_TRY(find_class(r, true, around ? "RobertaTokenizer" : "GPT2Tokenizer", &class));
     lines l;
     DIS_TRY(open_lines(r, merges, &l));
-    const dis_status status = put_merges(m, &l);
-    dis__input_close(&l.in);
-    DIS_TRY(status);
+    DIS_TRY(dis__input_finish(&l.in, put_merges(m, &l)));
     DIS_TRY(dis__bpe_finish(m));
     if (classes[class].around) DIS_TRY(name_specials(r, true));
     dis__step cut = {.kind = dis__pre_tokenizer_find("ByteLevel", 9),

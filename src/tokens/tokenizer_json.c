@@ -289,6 +289,5 @@ dis_status dis__tokenizer_read_json(dis__tokenizer_reader *r, const char *path)
     dis__input in;
     DIS_TRY(dis__input_open_regular(r->ctx, path, DIS_TOKEN_FILE, &in));
     const dis_status status = dis__tokenizer_read_text(r, path, in.bytes, in.n);
-    dis__input_close(&in);
-    return status;
+    return dis__input_finish(&in, status);
 }

@@ -77,7 +77,7 @@ dis_status dis_tokenizer_encode_file(dis_context *ctx, const dis_tokenizer *t, c
     dis_status status = dis__alloc_array(&texts, LINES_AT_ONCE, sizeof *texts);
     if (status == DIS_OK) status = dis__out_open(output, &out);
     if (status == DIS_OK) {
-        status = encode_lines(ctx, t, &in, texts, &o, out, &n);
+        status = dis__input_check(&in, encode_lines(ctx, t, &in, texts, &o, out, &n));
         status = dis__out_finish(out, status);
     }
     dis__free(texts);

@@ -121,7 +121,7 @@ static dis_status read_kept(dis_context *ctx, const char *folder, pretrained *e)
         if (status == DIS_OK) {
             status = dis__copy_text(&e->file[i], in.bytes, in.n);
             e->n_file[i] = in.n;
-            dis__input_close(&in);
+            status = dis__input_finish(&in, status);
         }
         dis__free(path);
         DIS_TRY(status);

@@ -122,6 +122,7 @@ typedef struct {
     dis__param_info *info; /* (n) */
     float **value;         /* (n); never written to where they are a file's */
     dis__input file;       /* that they lie in, mapped; map NULL: each is memory of its own */
+    char *path;            /* of the file, for messages */
 } dis__weights;
 dis_status dis__weights_take(const dis__net *net, dis__weights *weights); /* replaces what it has */
 /* A net that never trains may use them where they lie. DIS_EDATA: the net has a parameter that is not among them, or

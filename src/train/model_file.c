@@ -126,14 +126,14 @@ static dis_status old_weights(dis_context *ctx, const char *path, char name[FILE
     name[0] = 0;
     if (access(path, F_OK) != 0) return DIS_OK;
     DIS_TRY(dis__input_open_regular(ctx, path, DIS_MODEL_FILE, &in));
-    const dis_status status = dis__json_parse(&json, in.bytes, in.n, &place, &root);
+    dis_status status = dis__json_parse(&json, in.bytes, in.n, &place, &root);
     if (status == DIS_OK && (v = dis__json_member(root, "weights")) && v->kind == DIS_JSON_STRING &&
         v->length < FILE_NAME && !memchr(v->text, '/', v->length)) {
         memcpy(name, v->text, v->length);
         name[v->length] = 0;
     }
     dis__json_free(&json);
-    dis__input_close(&in);
+    status = dis__input_finish(&in, status);
     return status == DIS_EDATA ? DIS_OK : status; /* a damaged one is replaced */
 }
 
@@ -304,8 +304,9 @@ static dis_status take_tensors(const dis__safetensors *file, const char *path, c
     }
     w->n = file->n_tensors;
     if (there) {
+        DIS_TRY(dis__copy_text(&w->path, path, strlen(path)));
         w->file = *in;
-        w->file.path = NULL; /* is the caller's */
+        w->file.path = w->path; /* that of `in` is the caller's */
     }
     return DIS_OK;
 }
@@ -348,6 +349,7 @@ static dis_status read_weights(dis_context *ctx, const char *path, const char *j
         if (status == DIS_OK) status = check_weights(&file, &in, json, schema, hex, m);
         dis__safetensors_close(&file);
     }
+    status = dis__input_check(&in, status);
     if (!m->weights.file.map) dis__input_close(&in);
     return status;
 }
@@ -369,8 +371,7 @@ static dis_status load(dis_context *ctx, const char *folder, const char *path, d
     dis__free(hex);
     dis__free(weights);
     dis__json_free(&s.json);
-    dis__input_close(&in);
-    return status;
+    return dis__input_finish(&in, status);
 }
 
 /* Somebody may name a file, or a folder of another kind. */

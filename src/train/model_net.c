@@ -15,6 +15,7 @@ void dis__weights_free(dis__weights *weights)
     dis__input_close(&weights->file);
     dis__free(weights->value);
     dis__free(weights->info);
+    dis__free(weights->path);
     *weights = (dis__weights){0};
 }
 

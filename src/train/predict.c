@@ -120,7 +120,8 @@ static dis_status predict_items(dis_context *ctx, dis_model *model, const dis_it
     dis_labels *labels;
     DIS_TRY(dis__alloc_zeroed(&labels, 1, sizeof *labels));
     dis__encoded *encoded = NULL;
-    const dis_status status = predict(ctx, model, &view, worker, h, &encoded, labels);
+    const dis_status status =
+        dis__input_check(&model->weights.file, predict(ctx, model, &view, worker, h, &encoded, labels));
     dis__encoded_free(model, encoded);
     if (status != DIS_OK) {
         dis_labels_destroy(labels);
@@ -225,7 +226,7 @@ dis_status dis_pairs_read(dis_context *ctx, const char *path, dis_names **tasks,
     dis_names *of_tasks = NULL;
     DIS_TRY(dis__records_open(ctx, path, NULL, &r));
     dis_status status = read_pairs(&r, &lists[0], &lists[1]);
-    dis__records_close(&r);
+    status = dis__records_finish(&r, status);
     if (status == DIS_OK && lists[0].n == 0)
         status = dis__fail_at(DIS_EDATA, path, 0, 0, "no pairs of task and worker");
     if (status == DIS_OK) status = dis__name_list_finish(&lists[0], &of_tasks);

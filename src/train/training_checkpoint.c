@@ -245,7 +245,7 @@ static dis_status load_one(dis__training *t, dis_context *ctx, const char *path,
         status = take(t, &file, path);
         dis__safetensors_close(&file);
     }
-    dis__input_close(&in);
+    status = dis__input_finish(&in, status);
     return status == DIS_OK ? dis__net_load(t->model_net.net, ctx, path) : status;
 }
 

@@ -430,7 +430,8 @@ dis_status dis__votes_read(dis_context *ctx, const char *const *paths, size_t n_
 {
     dis__reader r = {.ctx = ctx, .o = dis_votes_options_default(), .tuning = *tuning, .fail_duplicate = fail_in_files};
     DIS_TRY(DIS_OPTIONS_TAKE(dis_votes_options, &r.o, options));
-    const dis_status status = read_all(&r, paths, n_paths);
+    dis_status status = read_all(&r, paths, n_paths);
+    for (size_t i = 0; i < r.n_inputs; i++) status = dis__input_check(&r.input[i], status);
     for (size_t i = 0; i < r.n_inputs && status == DIS_OK; i++) dis__input_forget(ctx, &r.input[i]);
     dis__reader_release(&r);
     if (status != DIS_OK) {

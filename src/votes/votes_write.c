@@ -78,8 +78,7 @@ static dis_status read_numbers(dis_context *ctx, numbering *t, const char *path)
     DIS_TRY(dis__records_open(ctx, path, NULL, &r));
     dis_status status = dis__records_want(&r, names, 2);
     while (status == DIS_OK && (status = dis__records_next(&r, &more)) == DIS_OK && more) status = read_row(t, &r);
-    dis__records_close(&r);
-    return status;
+    return dis__records_finish(&r, status);
 }
 
 static dis_status write_numbers(const numbering *t, const char *path)

@@ -214,7 +214,7 @@ static dis_status read_columns(dis_context *ctx, const dis__votes_part *part, co
     dis_status status = dis__records_open(ctx, part->file.text[0], part->format, &r);
     if (status == DIS_OK) {
         status = count_rows(&r, part, classes, columns, &c);
-        dis__records_close(&r);
+        status = dis__records_finish(&r, status);
     }
     if (status == DIS_OK && c.n == 0) status = dis__fail_at(DIS_EDATA, part->file.text[0], 0, 0, "no counts in it");
     if (status == DIS_OK) status = dis__name_list_finish(&c.tasks, &tasks);

@@ -225,7 +225,11 @@ static dis_status cache_get(dis_context *ctx, const char *path, const char *key,
             }
         }
     }
-    dis__input_close(&in);
+    status = dis__input_finish(&in, status);
+    if (status != DIS_OK) {
+        dis__free(*p);
+        *p = NULL;
+    }
     return status;
 }
 
