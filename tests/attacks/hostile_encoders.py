@@ -160,6 +160,17 @@ def models():
         expect(f"a model with weights {name}", ERRORS, "predict", "h", "--items", "features.csv", "-o", "p.csv")
 
 
+def damage_model(i, draw, part):
+    """A file of a model with damaged bytes."""
+    shutil.rmtree("h", ignore_errors=True)
+    shutil.copytree("m", "h")
+    path = pathlib.Path("h", part)
+    path.write_bytes(damage(path.read_bytes(), draw))
+    code, error = run("predict", "h", "--items", "features.csv", "-o", "p.csv")
+    if code not in (0, *ERRORS) or (code == 0 and "nan" in pathlib.Path("p.csv").read_text()):
+        raise SystemExit(f"round {i}: {part} of a model: exit {code}\n{error}")
+
+
 def main():
     items = [f"t{i}" for i in range(12)]
     pathlib.Path("items.csv").write_text("task,text\n" + "".join(f"{t},the cat {i} sat\n" for i, t in enumerate(items)))
@@ -170,8 +181,12 @@ def main():
     overflow()
     models()
     folders()
-    parts = [f for f in ("config.json", "tokenizer.json", "model.safetensors")]
+    parts = ["config.json", "tokenizer.json", "model.safetensors"]
+    own = [f for f in os.listdir("m") if f.startswith("weights") or f == "model.json"]
     for i, draw in rounds():
+        if i % 3 == 2:
+            damage_model(i, draw, draw.choice(own))
+            continue
         e = copy_encoder()
         part = draw.choice(parts)
         data = (GOOD / part).read_bytes()

@@ -86,6 +86,9 @@ def schemas():
     yield "an index of an expression", "CREATE INDEX i ON runs(length(hex(zeroblob(length(key) * 1000000))))"
     yield "no tables", "DROP TABLE runs", "DROP TABLE measures", "DROP TABLE epochs", "DROP TABLE sets"
     yield "a text in place of the schema", "UPDATE sqlite_master SET sql = 'CREATE TABLE runs(' WHERE name = 'runs'"
+    yield "an endless sqlite_stat1", "ANALYZE", (
+        "UPDATE sqlite_master SET sql = 'CREATE TABLE sqlite_stat1(tbl,idx,stat AS (zeroblob(1000000000)))'"
+        " WHERE name = 'sqlite_stat1'")
     yield "another version", "PRAGMA user_version = 77"
 
 
@@ -104,6 +107,7 @@ def main():
     copy_store()
     everywhere("a good store", "hostile", (0,))
 
+    everywhere("a store after ANALYZE", copy_store_with("ANALYZE"), (0,))
     for what, *statements in schemas():
         everywhere(what, copy_store_with(*statements), (3,))
 
