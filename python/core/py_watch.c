@@ -98,12 +98,12 @@ static PyObject *watch_open(PyObject *module, PyObject *args)
 {
     core_state *state = core_state_of_module(module);
     dis_watch_options o = dis_watch_options_default();
-    unsigned long long min_votes, ask_from, max_votes, remember;
+    unsigned long long min_votes, ask_from, max_votes, remember, memory;
     int duplicates;
     PyObject *list;
     const char **classes = NULL;
-    if (!PyArg_ParseTuple(args, "dKKKKddiO:watch_open", &o.retire, &min_votes, &ask_from, &max_votes, &remember,
-                          &o.power, &o.limit, &duplicates, &list))
+    if (!PyArg_ParseTuple(args, "dKKKKddiOK:watch_open", &o.retire, &min_votes, &ask_from, &max_votes, &remember,
+                          &o.power, &o.limit, &duplicates, &list, &memory))
         return NULL;
     watch_object *self = (watch_object *)PyType_GenericAlloc(state->watch, 0);
     if (self && take_classes(list, &classes, &o.n_classes) == 0) {
@@ -111,6 +111,7 @@ static PyObject *watch_open(PyObject *module, PyObject *args)
         o.ask_from = ask_from;
         o.max_votes = max_votes;
         o.remember = remember;
+        o.memory = memory;
         o.duplicates = (dis_duplicates)duplicates;
         o.classes = classes;
         o.each = take_row;

@@ -504,6 +504,7 @@ def watch_open(
     limit: float,
     duplicates: int,
     classes: list[str] | None,
+    memory: int,
     /,
 ) -> Watch: ...
 def tokenizer_open(folder: Any, /) -> Tokenizer: ...

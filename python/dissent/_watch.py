@@ -46,6 +46,7 @@ class Watch:
     power, limit : how far probabilities are held back by the number of votes; power=0: votes are independent
     duplicates : "error", "first", "last" or "all", for a worker who votes again on an open item
     classes : None: those that turn up
+    memory : bytes for open items, workers and done items; 0: what the machine has available
 
     Ids and labels are texts; other values are taken by their text.
 
@@ -71,6 +72,7 @@ class Watch:
         limit: float = 16,
         duplicates: str = "error",
         classes: Sequence[object] | None = None,
+        memory: int = 0,
     ) -> None:
         if duplicates not in _DUPLICATES:
             raise OptionError(f"duplicates is {duplicates!r}; one of {', '.join(_DUPLICATES)} is possible")
@@ -86,6 +88,7 @@ class Watch:
             real("limit", limit),
             rule,
             names,
+            whole("memory", memory, high=2**63 - 1),
         )
 
     def add(self, task: object, worker: object, label: object) -> list[WatchRow]:

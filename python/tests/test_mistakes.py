@@ -116,7 +116,7 @@ def test_columns_may_have_numbers_or_tuples_as_names():
     assert len(Votes(nested, task=("v", "task"), worker=("v", "worker"), label=("v", "label"))) == 3
 
 
-@pytest.mark.parametrize("name", ["min_votes", "ask_from", "max_votes", "remember"])
+@pytest.mark.parametrize("name", ["min_votes", "ask_from", "max_votes", "remember", "memory"])
 def test_watch_checks_its_counts(name):
     for value in (-1, 1.5, math.nan, "x", 2**70, None):
         with pytest.raises(OptionError, match=f"{name}="):

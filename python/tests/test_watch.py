@@ -47,3 +47,11 @@ def test_what_is_refused():
         dissent.Watch(duplicates="never")
     with pytest.raises(dissent.OptionError):
         dissent.Watch(classes=["a", "a"])
+
+
+def test_memory_is_bounded():
+    watch = dissent.Watch(retire=1, ask_from=0, memory=1 << 20)
+    with pytest.raises(dissent.LimitError, match="memory"):
+        for i in range(100_000):
+            watch.add(f"t{i}", "w", "a")
+    assert 0 < watch.counts["open"] < 100_000
