@@ -1,7 +1,7 @@
 /* Times Krippendorff's alpha on a crowd made up in memory: bench_agreement items classes votes_per_item repeats
  * [counts.i64]. Prints one line of JSON: seconds of each repeat with the votes given vote by vote, and with the counts
  * given (both tables are in memory before the clock starts; all coefficients that votes alone decide are computed, not
- * only alpha), and alpha itself. With a last argument the counts (items x classes, 64-bit whole numbers) are written
+ * only alpha), of the votes with intervals for other items and for other annotators (1,000 resamples), and alpha itself. With a last argument the counts (items x classes, 64-bit whole numbers) are written
  * there for the peer. One thread. */
 #include "dissent/dissent.h"
 #include <stdio.h>
@@ -33,11 +33,13 @@ static int failed(void)
     return 1;
 }
 
-static int measure(const dis_votes *votes, size_t repeats, double *seconds, double *alpha)
+static int measure(const dis_votes *votes, size_t repeats, size_t resamples, dis_interval_over over, double *seconds,
+                   double *alpha)
 {
     dis_agreement_options o = dis_agreement_options_default();
     o.parts = 0;
-    o.resamples = 0;
+    o.resamples = resamples;
+    o.over = over;
     for (size_t r = 0; r < repeats; r++) {
         dis_agreement *a;
         const double start = now();
@@ -105,14 +107,18 @@ int main(int argc, char **argv)
     free(worker);
     free(label);
     if (dis_votes_from_counts(NULL, counts, items, k, NULL, NULL, &counted) != DIS_OK) return failed();
-    double by_vote[MAX_REPEATS], by_count[MAX_REPEATS], alpha, again;
-    int code = measure(votes, repeats, by_vote, &alpha);
-    if (code == 0) code = measure(counted, repeats, by_count, &again);
+    double by_vote[MAX_REPEATS], by_count[MAX_REPEATS], items_only[MAX_REPEATS], annotators[MAX_REPEATS], alpha, again;
+    int code = measure(votes, repeats, 0, DIS_INTERVAL_ITEMS, by_vote, &alpha);
+    if (code == 0) code = measure(votes, repeats, 1000, DIS_INTERVAL_ITEMS, items_only, &again);
+    if (code == 0) code = measure(votes, repeats, 1000, DIS_INTERVAL_ANNOTATORS, annotators, &again);
+    if (code == 0) code = measure(counted, repeats, 0, DIS_INTERVAL_ITEMS, by_count, &again);
     if (code == 0 && argc > 5) code = write_counts(argv[5], counts, items * k);
     if (code == 0) {
         printf("{");
         print_list("seconds", by_vote, repeats);
         print_list("seconds_counts", by_count, repeats);
+        print_list("seconds_intervals_items", items_only, repeats);
+        print_list("seconds_intervals_annotators", annotators, repeats);
         printf("\"alpha\": %.17g, \"alpha_counts\": %.17g}\n", alpha, again);
     }
     dis_votes_destroy(votes);

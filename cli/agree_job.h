@@ -14,6 +14,7 @@ typedef struct {
     const char *gold, *workers, *items, *by_class, *pairs;
     const char *group_table, *group_pairs, *divided;
     uint64_t max_pairs, min_common, permutations;
+    int over;
     bool singles;
 } agree_values;
 

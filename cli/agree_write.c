@@ -15,7 +15,7 @@ static bool is_shown(const agree_job *job, size_t m)
 
 static dis_status write_measures(const agree_job *job, const char *path, const char *format)
 {
-    static const char *const columns[] = {"measure", "value", "ci_low", "ci_high", "n", "degenerate", "reason"};
+    static const char *const columns[] = {"measure", "value", "ci_low", "ci_high", "n", "degenerate", "reason", "over"};
     dis_table *t;
     const dis_status status = dis_table_open(path, format, columns, N(columns), &t);
     if (status != DIS_OK) return status;
@@ -26,7 +26,8 @@ static dis_status write_measures(const agree_job *job, const char *path, const c
         cli_cell_metric(t, x);
         dis_table_count(t, x->n);
         cli_cell_text(t, x->degenerate ? "true" : NULL);
-        cli_cell_text(t, x->reason);
+        cli_cell_text(t, x->reason ? x->reason : dis_metric_no_interval(x));
+        cli_cell_text(t, x->has_interval ? dis_interval_over_name(job->look.over) : NULL);
     }
     return dis_table_finish(t, DIS_OK);
 }
@@ -127,6 +128,7 @@ static void put_counts(const agree_job *job, dis_json *j)
     cli_put_count(j, "votes", l->votes_compared);
     cli_put_bool(j, "singles_in_chance", job->v->singles);
     cli_put_count(j, "resamples", job->v->figures.resamples);
+    cli_put_text(j, "intervals_over", dis_interval_over_name(l->over));
     if (l->pairs) {
         cli_put_count(j, "pairs_of_workers", l->n_pairs);
         cli_put_count(j, "workers_in_pairs", l->pair_workers);
@@ -190,7 +192,10 @@ static void print_measure(const agree_job *job, size_t m)
     else
         printf("%8.4f", x->value);
     if (x->has_interval) printf("  [%.4f, %.4f]", x->ci_low, x->ci_high);
-    if (x->degenerate) printf("  (all labels are the same: 1 by convention)");
+    if (x->degenerate)
+        printf("  (all labels are the same: 1 by convention)");
+    else if (dis_metric_no_interval(x))
+        printf("  no interval: %s", dis_metric_no_interval(x));
     printf("\n");
 }
 
@@ -208,7 +213,10 @@ static bool is_headline(const agree_job *job, size_t m)
 static void print_measures(const agree_job *job)
 {
     const dis_scale_row *scale = dis_scale_at(dis_votes_scale(job->in.votes));
-    const char *interval = job->v->figures.resamples ? "  95 % interval" : "";
+    const char *interval = !job->v->figures.resamples ? ""
+                           : job->look.over == DIS_INTERVAL_ANNOTATORS
+                               ? "  95 % interval for other annotators and items"
+                               : "  95 % interval for other items";
     bool crowd = false;
     char title[64];
     if (scale->headline) {
@@ -253,8 +261,10 @@ void agree_tell(agree_job *job)
                 cli_grouped(l->pairs_too_small, number), cli_grouped(l->n_pairs, other),
                 (unsigned long long)job->v->min_common);
     if (l->pairs_degenerate)
-        cli_say(c, "  %-18s %s chose nothing but one and the same class: Cohen's kappa 1 by convention", "pairs",
+        cli_say(c, "  %-18s %s chose nothing but one and the same class: not in Cohen's kappa", "pairs",
                 cli_grouped(l->pairs_degenerate, number));
+    if (!l->n_workers && job->v->figures.resamples)
+        cli_say(c, "  %-18s for other items alone: the input has no annotator ids", "intervals");
 }
 
 int agree_write(const agree_job *job)

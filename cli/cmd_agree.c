@@ -18,6 +18,7 @@
 static const cli_option options[] = {
     CLI_TABLE_OPTIONS(agree_values, figures),
     CLI_RESAMPLES_OPTION(agree_values, figures, "1000"),
+    CLI_OVER_OPTION(agree_values, over),
     TEXT(gold, "gold", "FILE", CLI_NAMES_FILE, "known labels (task,label): also how good the workers are"),
     CLI_OUTPUT_OPTION(
         agree_values, workers, "workers", CLI_TABLE_FORMATS,
@@ -80,6 +81,7 @@ static int measure(agree_job *job, dis_context *ctx)
     o.seed = v->figures.seed;
     o.max_pairs = (size_t)v->max_pairs;
     o.min_common = (size_t)v->min_common;
+    o.over = (dis_interval_over)v->over;
     const dis_status status = dis_agreement_run(ctx, job->in.votes, &o, &job->agreement);
     if (status != DIS_OK) return cli_failed(job->c, status);
     job->look = dis_agreement_look(job->agreement);

@@ -33,6 +33,10 @@ typedef struct {
 #define CLI_RESAMPLES_OPTION(type, field, usual)                                                                    \
     {.name = "resamples", .kind = CLI_COUNT, .offset = offsetof(type, field.resamples), .argument = "N",            \
      .fallback = usual, .high = 1e9, .summary = "of items, for intervals; 0 for none"}
+#define CLI_OVER_OPTION(type, field)                                                                                \
+    {.name = "over", .kind = CLI_CHOICE, .offset = offsetof(type, field), .argument = "WHAT",                       \
+     .fallback = "annotators", .choices = "annotators|items",                                                       \
+     .summary = "what intervals hold for: other annotators and other items, or other items alone"}
 #define CLI_FIGURES_OPTIONS(type, field, usual)                                                                     \
     CLI_TABLE_OPTIONS(type, field), CLI_RESAMPLES_OPTION(type, field, usual),                                       \
     {.name = "fraction", .kind = CLI_REAL, .offset = offsetof(type, field.fraction), .argument = "X",               \

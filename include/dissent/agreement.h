@@ -5,7 +5,7 @@
  *     dis_agreement *agreement;
  *     if (dis_agreement_run(ctx, votes, NULL, &agreement) != DIS_OK) { puts(dis_last_error()); return 1; }
  *     const dis_metric *alpha = dis_agreement_find(agreement, "alpha_nominal");
- *     printf("alpha %.4f, 95 %% of resamples within %.4f .. %.4f\n", alpha->value, alpha->ci_low, alpha->ci_high);
+ *     printf("alpha %.4f, 95 %% interval %.4f .. %.4f\n", alpha->value, alpha->ci_low, alpha->ci_high);
  *     dis_agreement_destroy(agreement);
  *
  * What each coefficient is and what it does about missing votes: docs/agreement.md. Items with fewer than two votes are
@@ -36,6 +36,7 @@ typedef struct {
     uint64_t seed;     /* of the resamples */
     size_t max_pairs;  /* of workers; beyond, the pairs among the workers with most votes */
     size_t min_common; /* votes that a pair must have on the same items to count in cohen* */
+    dis_interval_over over; /* what intervals hold for; votes without annotators: DIS_INTERVAL_ITEMS */
 } dis_agreement_options;
 DIS_OPTIONS_API(dis_agreement_options);
 
@@ -94,9 +95,10 @@ typedef struct {
     const dis_agreement_worker *workers; /* (n_workers), NULL unless asked for and known */
     const dis_agreement_pair *pairs; /* (n_pairs) that share an item, by a, then b; NULL unless asked for and known */
     size_t n_pairs;
-    size_t pair_workers;      /* workers whose pairs were looked at: all, or those with most votes */
-    uint64_t pairs_too_small; /* pairs left out of cohen* for sharing less than min_common */
-    uint64_t pairs_degenerate;
+    size_t pair_workers;       /* workers whose pairs were looked at: all, or those with most votes */
+    uint64_t pairs_too_small;  /* pairs left out of cohen* for sharing less than min_common */
+    uint64_t pairs_degenerate; /* pairs left out of cohen* because both chose nothing but one and the same class */
+    dis_interval_over over;    /* what the intervals hold for */
 } dis_agreement_view;
 
 typedef struct dis_agreement dis_agreement;

@@ -59,6 +59,7 @@ static PyObject *agreement_of(core_state *state, const dis_agreement_view *v)
         core_put(d, "pair_workers", core_count(v->pair_workers)) < 0 ||
         core_put(d, "pairs_too_small", core_count(v->pairs_too_small)) < 0 ||
         core_put(d, "pairs_degenerate", core_count(v->pairs_degenerate)) < 0 ||
+        core_put(d, "over", core_text(dis_interval_over_name(v->over))) < 0 ||
         core_put(d, "metrics", metrics_of(v)) < 0 || core_put(d, "classes", classes_of(v)) < 0 ||
         core_put(d, "items", FIELDS(state, v->items, v->n_items, items)) < 0 ||
         core_put(d, "workers", FIELDS(state, v->workers, v->n_workers, workers)) < 0 ||
@@ -70,21 +71,21 @@ static PyObject *agreement_of(core_state *state, const dis_agreement_view *v)
 static PyObject *agreement(PyObject *module, PyObject *args, PyObject *keywords)
 {
     static char *names[] = {"votes",     "gold",      "items",      "workers", "pairs",    "ordinal", "singles", "seed",
-                            "resamples", "max_pairs", "min_common", "threads", "progress", "device",  NULL};
-    const char *device = NULL;
+                            "resamples", "max_pairs", "min_common", "threads", "progress", "device",  "over",  NULL};
+    const char *device = NULL, *over = NULL;
     PyObject *table, *gold = NULL, *progress = NULL, *result = NULL;
     int items = 1, workers = 1, pairs = 1, ordinal = 0, singles = 0, threads = 0;
     dis_agreement_options o = dis_agreement_options_default();
     unsigned long long seed = 0;
     Py_ssize_t resamples = (Py_ssize_t)o.resamples, max_pairs = (Py_ssize_t)o.max_pairs,
                min_common = (Py_ssize_t)o.min_common;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|$OpppppKnnniOz:agreement", names, &table, &gold, &items,
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|$OpppppKnnniOzz:agreement", names, &table, &gold, &items,
                                      &workers, &pairs, &ordinal, &singles, &seed, &resamples, &max_pairs, &min_common,
-                                     &threads, &progress, &device))
+                                     &threads, &progress, &device, &over))
         return NULL;
     core_state *state = core_state_of_module(module);
     const dis_votes *votes = core_votes_look(state, table);
-    if (!votes) return NULL;
+    if (!votes || core_over(over, &o.over) < 0) return NULL;
     if (resamples < 0 || max_pairs < 0 || min_common < 0) {
         PyErr_SetString(PyExc_ValueError, "resamples, max_pairs and min_common are 0 or more");
         return NULL;

@@ -1,6 +1,7 @@
 /* Metrics, columns and tables on their way between the library and Python. */
 #include "py_measure.h"
 #include <math.h>
+#include <string.h>
 
 int core_put(PyObject *dict, const char *key, PyObject *value)
 {
@@ -26,10 +27,23 @@ PyObject *core_text(const char *text)
 
 PyObject *core_metric(const dis_metric *m)
 {
-    return Py_BuildValue("{sNsNsNsNsNsO}", "value", core_real(m->reason ? NAN : m->value), "ci_low",
+    return Py_BuildValue("{sNsNsNsNsNsOsN}", "value", core_real(m->reason ? NAN : m->value), "ci_low",
                          core_real(m->has_interval ? m->ci_low : NAN), "ci_high",
                          core_real(m->has_interval ? m->ci_high : NAN), "n", core_count(m->n), "reason",
-                         core_text(m->reason), "degenerate", m->degenerate ? Py_True : Py_False);
+                         core_text(m->reason), "degenerate", m->degenerate ? Py_True : Py_False, "no_interval",
+                         core_text(dis_metric_no_interval(m)));
+}
+
+int core_over(const char *text, dis_interval_over *over)
+{
+    for (int i = DIS_INTERVAL_ANNOTATORS; text && i <= DIS_INTERVAL_ITEMS; i++)
+        if (strcmp(text, dis_interval_over_name((dis_interval_over)i)) == 0) {
+            *over = (dis_interval_over)i;
+            return 0;
+        }
+    if (!text) return 0;
+    PyErr_Format(PyExc_ValueError, "over must be \"annotators\" or \"items\", not \"%s\"", text);
+    return -1;
 }
 
 static int64_t whole(const char *field, core_field_kind kind)

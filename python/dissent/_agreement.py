@@ -44,6 +44,7 @@ class Agreement(Figures):
             "votes_compared",
             "pairs_too_small",
             "pairs_degenerate",
+            "over",
         ):
             setattr(self, name, found[name])
         self._caption = f"{found['compared']} tasks with two votes or more of {found['n_items']}"
@@ -82,6 +83,7 @@ class Agreement(Figures):
         return {
             "items": self.__dict__["n_items"],
             "compared": self.__dict__["compared"],
+            "over": self.__dict__["over"],
             "metrics": {name: m.to_dict() for name, m in self._figures.items()},
         }
 
@@ -96,6 +98,7 @@ def agreement(
     ordinal: bool = False,
     singles: bool = False,
     resamples: int = 1000,
+    over: str = "annotators",
     max_pairs: int | None = None,
     min_common: int | None = None,
     random_state: Any = 0,
@@ -120,6 +123,9 @@ def agreement(
         Items with one vote count in the chance agreement of Fleiss and Gwet.
     resamples : int
         Resamples of the items for 95 % intervals; 0: none.
+    over : "annotators" or "items"
+        What intervals hold for: other annotators and other items, or other items alone. Votes without annotator ids
+        (counts) have intervals over items; the attribute ``over`` has what was used.
     max_pairs, min_common : int
         Maximum number of pairs of workers to look at, and the votes that a pair must share to count in cohen*.
     device : str
@@ -148,6 +154,7 @@ def agreement(
             singles=singles,
             seed=seed_of(random_state),
             resamples=checked_count("resamples", resamples),
+            over=over,
             **more,
             device=device_of(device),
             **watching,

@@ -378,6 +378,7 @@ def agreement(
     threads: int = 0,
     progress: _Progress = None,
     device: str | None = None,
+    over: str | None = None,
 ) -> dict[str, Any]: ...
 def agreement_measures() -> list[dict[str, Any]]: ...
 def review(

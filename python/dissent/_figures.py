@@ -17,11 +17,11 @@ _LONGEST = 160  # characters of a text in a notebook
 
 @dataclass(frozen=True)
 class Metric:
-    """One measured number: ``value``, a 95 % bootstrap interval ``ci_low`` .. ``ci_high``, and ``n``, what it was
-    measured on.
+    """One measured number: ``value``, a 95 % interval ``ci_low`` .. ``ci_high``, and ``n``, what it was measured on.
 
     ``value`` is None where it cannot be measured; ``reason`` then says why. ``degenerate``: the value is a convention,
-    such as agreement 1 when all labels are the same. Without resamples the interval is None.
+    such as agreement 1 when all labels are the same. Without resamples the interval is None; where an
+    interval was asked for and cannot be computed, ``no_interval`` is the reason.
 
     >>> Metric(0.5, n=4)
     Metric(0.5, n=4)
@@ -35,6 +35,7 @@ class Metric:
     n: int = 0
     reason: str | None = None
     degenerate: bool = False
+    no_interval: str | None = None
 
     def __float__(self) -> float:
         if self.value is None:
@@ -51,6 +52,8 @@ class Metric:
             d["reason"] = self.reason
         if self.degenerate:
             d["degenerate"] = True
+        if self.no_interval is not None:
+            d["no_interval"] = self.no_interval
         return d
 
     def __repr__(self) -> str:

@@ -208,7 +208,8 @@ static void count_crowd(const dis__vote_patterns *p, dis_agreement *a)
     a->metric[DIS_MEASURE_AGREEMENT_WITH_SINGLES] = measured((agreed + (double)p->singles) / (double)items, items);
 }
 
-static dis_status measure_coefficients(dis_context *ctx, const dis__vote_patterns *patterns, const dis__coefficients *c,
+static dis_status measure_coefficients(dis_context *ctx, const dis_votes_view *votes,
+                                       const dis__vote_patterns *patterns, const dis__coefficients *c,
                                        const dis_agreement_options *o, dis_agreement *a)
 {
     dis_status status = DIS_OK;
@@ -217,8 +218,7 @@ static dis_status measure_coefficients(dis_context *ctx, const dis__vote_pattern
     else {
         status = measure_patterns(patterns, c, a);
         if (status == DIS_OK && o->resamples)
-            status = dis__agreement_intervals(ctx, patterns, c, o->resamples, o->seed, a->metric, a->classes,
-                                              a->view.n_classes);
+            status = dis__agreement_intervals(ctx, votes, patterns, c, o, a->metric, a->classes);
     }
     for (dis__coefficient_id m = DIS_MEASURE_COHEN; m <= DIS_MEASURE_COHEN_QUADRATIC; m++) {
         const char *reason = dis__coefficient_reason(c, m);
@@ -255,7 +255,7 @@ static void judge_crowd(const dis_agreement_options *o, const gold_sums *gold, b
     to[DIS_MEASURE_WORKERS_ABOVE_75] = measured((double)better / (double)n, n);
 }
 
-/* Means over the pairs that share enough, each weighing by what it shares. */
+/* Means over the pairs that share enough and whose kappa is defined, each weighing by what it shares. */
 static void mean_of_pairs(const dis_agreement_options *o, bool ordered, dis_agreement *a)
 {
     double sum[DIS_KAPPAS] = {0}, weight = 0;
@@ -266,18 +266,20 @@ static void mean_of_pairs(const dis_agreement_options *o, bool ordered, dis_agre
             a->view.pairs_too_small++;
             continue;
         }
-        n++;
         a->view.pairs_degenerate += x->degenerate;
+        if (x->degenerate) continue; /* 0/0 is no agreement beyond chance */
+        n++;
         weight += (double)x->n;
         sum[0] += (double)x->n * x->cohen;
         sum[1] += (double)x->n * x->cohen_linear;
         sum[2] += (double)x->n * x->cohen_quadratic;
     }
+    const char *no_pairs = a->view.pairs_degenerate ? "every pair of workers chose nothing but one and the same class"
+                                                    : "no two workers share enough items";
     for (int m = 0; m < DIS_KAPPAS; m++) {
         dis_metric *to = &a->metric[DIS_MEASURE_COHEN + m];
         if (m && !ordered) continue; /* has its reason */
-        *to = n ? measured(sum[m] / weight, n) : dis_metric_undefined("no two workers share enough items");
-        to->degenerate = n && a->view.pairs_degenerate == n;
+        *to = n ? measured(sum[m] / weight, n) : dis_metric_undefined(no_pairs);
     }
 }
 
@@ -317,7 +319,7 @@ static dis_status measure_all(dis_context *ctx, const dis_votes_view *votes, con
                               const dis__coefficients *coefficients, const dis_agreement_options *o, dis_agreement *a)
 {
     gold_sums gold = {0};
-    DIS_TRY(measure_coefficients(ctx, patterns, coefficients, o, a));
+    DIS_TRY(measure_coefficients(ctx, votes, patterns, coefficients, o, a));
     count_crowd(patterns, a);
     if (o->parts & DIS_AGREEMENT_ITEMS) DIS_TRY(dis__alloc_array(&a->items, votes->n_items, sizeof *a->items));
     if (a->items || o->gold) DIS_TRY(look_at_items(ctx, votes, o->gold, a->items, &gold));
@@ -338,7 +340,8 @@ static dis_status fill(dis_context *ctx, const dis_votes_view *votes, const dis_
                                    .n_workers = votes->n_workers,
                                    .n_classes = votes->n_classes,
                                    .metric = a->metric,
-                                   .n_metrics = DIS_MEASURES};
+                                   .n_metrics = DIS_MEASURES,
+                                   .over = votes->start ? o->over : DIS_INTERVAL_ITEMS};
     DIS_TRY(dis__alloc_array(&a->classes, votes->n_classes, sizeof *a->classes));
     DIS_TRY(dis__vote_patterns_find(ctx, votes, o->singles, &patterns));
     dis_status status = dis__coefficients_create(votes, &patterns, o->ordinal, &coefficients);

@@ -28,22 +28,19 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Disagreements of a pattern by distance. */
-typedef enum { BY_NAME, BY_LINEAR, BY_QUADRATIC, BY_PLACE, BY_RATIO, DISTANCES } distance;
-
 enum { FEW = 8 }; /* tallies whose pairs are gone through one by one */
 
 struct dis__coefficients {
     const dis__vote_patterns *patterns;
     size_t n_classes;
     bool numbers, ordered, negative;
-    uint32_t *place;         /* (n_classes) in the order of the numbers, or of the classes where they are none */
-    uint32_t *order;         /* (n_classes) the class at each place */
-    bool rising;             /* x rises with the class */
-    double *x;               /* (n_classes) between 0 and 1: numbers, or places; NULL for classes without order */
-    double *raw;             /* (n_classes) the numbers as they are; NULL without */
-    double total[DISTANCES]; /* sum of d over all K^2 pairs of classes */
-    double *d;               /* (patterns, DISTANCES) D of each pattern */
+    uint32_t *place; /* (n_classes) in the order of the numbers, or of the classes where they are none */
+    uint32_t *order; /* (n_classes) the class at each place */
+    bool rising;     /* x rises with the class */
+    double *x;       /* (n_classes) between 0 and 1: numbers, or places; NULL for classes without order */
+    double *raw;     /* (n_classes) the numbers as they are; NULL without */
+    double total[DIS_PATTERN_DISTANCES]; /* sum of d over all K^2 pairs of classes */
+    double *d;                           /* (patterns, DIS_PATTERN_DISTANCES) D of each pattern */
 };
 
 /* ---- classes ---- */
@@ -122,31 +119,32 @@ static double ratio_distance(double a, double b)
 /* ---- patterns ---- */
 
 /* sum_kl c_k c_l d_kl for every distance. `t` is sorted by class. */
-static void pair_by_pair(const dis__coefficients *c, const dis__tally *t, size_t n, double sum[DISTANCES])
+static void pair_by_pair(const dis__coefficients *c, const dis__tally *t, size_t n, double sum[DIS_PATTERN_DISTANCES])
 {
     for (size_t i = 0; i < n; i++)
         for (size_t j = i + 1; j < n; j++) {
             const double both = 2 * (double)t[i].count * (double)t[j].count;
             const double apart = fabs((double)c->place[t[j].class] - (double)c->place[t[i].class]);
-            sum[BY_NAME] += both;
-            sum[BY_PLACE] += both * (apart * apart + apart);
+            sum[DIS_BY_NAME] += both;
+            sum[DIS_BY_PLACE] += both * (apart * apart + apart);
             if (c->x) {
                 const double dx = fabs(c->x[t[j].class] - c->x[t[i].class]);
-                sum[BY_LINEAR] += both * dx;
-                sum[BY_QUADRATIC] += both * dx * dx;
+                sum[DIS_BY_LINEAR] += both * dx;
+                sum[DIS_BY_QUADRATIC] += both * dx * dx;
             }
-            if (c->numbers) sum[BY_RATIO] += both * ratio_distance(c->raw[t[i].class], c->raw[t[j].class]);
+            if (c->numbers) sum[DIS_BY_RATIO] += both * ratio_distance(c->raw[t[i].class], c->raw[t[j].class]);
         }
 }
 
 /* The same in one pass, but for ratio. */
-static void along_the_order(const dis__coefficients *c, const dis__tally *t, size_t n, double sum[DISTANCES])
+static void along_the_order(const dis__coefficients *c, const dis__tally *t, size_t n,
+                            double sum[DIS_PATTERN_DISTANCES])
 {
     double before = 0, before_place = 0, before_x = 0, square = 0, place2 = 0, x2 = 0;
     for (size_t i = 0; i < n; i++) {
         const double count = (double)t[i].count, place = (double)t[i].class, x = c->x ? c->x[t[i].class] : 0;
-        sum[BY_PLACE] += 2 * count * (before * place - before_place); /* of |k - l| */
-        sum[BY_LINEAR] += 2 * count * (before * x - before_x);
+        sum[DIS_BY_PLACE] += 2 * count * (before * place - before_place); /* of |k - l| */
+        sum[DIS_BY_LINEAR] += 2 * count * (before * x - before_x);
         before += count;
         before_place += count * place;
         before_x += count * x;
@@ -154,36 +152,36 @@ static void along_the_order(const dis__coefficients *c, const dis__tally *t, siz
         place2 += count * place * place;
         x2 += count * x * x;
     }
-    sum[BY_NAME] = before * before - square;
-    sum[BY_PLACE] += 2 * (before * place2 - before_place * before_place);
-    sum[BY_QUADRATIC] = 2 * (before * x2 - before_x * before_x);
+    sum[DIS_BY_NAME] = before * before - square;
+    sum[DIS_BY_PLACE] += 2 * (before * place2 - before_place * before_place);
+    sum[DIS_BY_QUADRATIC] = 2 * (before * x2 - before_x * before_x);
     if (!c->numbers) return;
     for (size_t i = 0; i < n; i++)
         for (size_t j = i + 1; j < n; j++)
-            sum[BY_RATIO] +=
+            sum[DIS_BY_RATIO] +=
                 2 * (double)t[i].count * (double)t[j].count * ratio_distance(c->raw[t[i].class], c->raw[t[j].class]);
 }
 
-static void distances_of(const dis__coefficients *c, const dis__tally *t, size_t n, double sum[DISTANCES])
+static void distances_of(const dis__coefficients *c, const dis__tally *t, size_t n, double sum[DIS_PATTERN_DISTANCES])
 {
-    for (int d = 0; d < DISTANCES; d++) sum[d] = 0;
+    for (int d = 0; d < DIS_PATTERN_DISTANCES; d++) sum[d] = 0;
     if (n <= FEW || !c->rising)
         pair_by_pair(c, t, n, sum);
     else
         along_the_order(c, t, n, sum);
     const double k = (double)c->n_classes;
-    if (c->n_classes > 1) sum[BY_PLACE] /= k * (k - 1);
+    if (c->n_classes > 1) sum[DIS_BY_PLACE] /= k * (k - 1);
 }
 
 static dis_status measure_patterns(dis__coefficients *c)
 {
     const dis__vote_patterns *all = c->patterns;
-    DIS_TRY(dis__alloc_array(&c->d, all->n, DISTANCES * sizeof *c->d));
+    DIS_TRY(dis__alloc_array(&c->d, all->n, DIS_PATTERN_DISTANCES * sizeof *c->d));
     for (size_t p = 0; p < all->n; p++) {
-        double *d = c->d + p * DISTANCES;
+        double *d = c->d + p * DIS_PATTERN_DISTANCES;
         const double r = (double)all->pattern[p].votes;
         distances_of(c, all->pattern[p].tally, all->pattern[p].n, d);
-        for (int j = 0; j < DISTANCES; j++) d[j] /= r > 1 ? r * (r - 1) : 1;
+        for (int j = 0; j < DIS_PATTERN_DISTANCES; j++) d[j] /= r > 1 ? r * (r - 1) : 1;
     }
     /* one vote for each class: the sums over all pairs of classes */
     dis__tally *one;
@@ -243,28 +241,20 @@ const char *dis__coefficient_reason(const dis__coefficients *c, dis__coefficient
 
 /* ---- all together ---- */
 
-typedef struct {
-    double items;             /* with at least two votes */
-    double shared;            /* items whose votes count in the class shares */
-    double votes;             /* on items with at least two */
-    double mean[DISTANCES];   /* sum of w D */
-    double paired[DISTANCES]; /* sum of w r D */
-} totals;
-
-static void add_patterns(const dis__coefficients *c, const double *times, dis__class_sums *k, totals *t)
+static void add_patterns(const dis__coefficients *c, const double *times, dis__class_sums *k, dis__agreement_totals *t)
 {
     for (size_t i = 0; i < c->n_classes; i++) k[i] = (dis__class_sums){0};
-    *t = (totals){0};
+    *t = (dis__agreement_totals){0};
     for (size_t p = 0; p < c->patterns->n; p++) {
         const dis__vote_pattern *x = &c->patterns->pattern[p];
-        const double w = times[p], r = (double)x->votes, *d = c->d + p * DISTANCES;
+        const double w = times[p], r = (double)x->votes, *d = c->d + p * DIS_PATTERN_DISTANCES;
         if (w == 0) continue;
         t->shared += w;
         for (size_t i = 0; i < x->n; i++) k[x->tally[i].class].share += w * (double)x->tally[i].count / r;
         if (x->votes < 2) continue;
         t->items += w;
         t->votes += w * r;
-        for (int j = 0; j < DISTANCES; j++) {
+        for (int j = 0; j < DIS_PATTERN_DISTANCES; j++) {
             t->mean[j] += w * d[j];
             t->paired[j] += w * r * d[j];
         }
@@ -296,8 +286,9 @@ static double spread(const dis__class_sums *k, size_t n_classes, const double *x
     return 2 * n * sum / (n - 1);
 }
 
-static void alpha_ordinal(const dis__coefficients *c, const double *times, const dis__class_sums *k, double *rank,
-                          const totals *t, dis__coefficient_values *out)
+/* Mean ranks of the classes, and what the patterns disagree by them. */
+static void add_ranks(const dis__coefficients *c, const double *times, const dis__class_sums *k, double *rank,
+                      dis__agreement_totals *t)
 {
     double before = 0;
     for (size_t j = 0; j < c->n_classes; j++) {
@@ -305,7 +296,6 @@ static void alpha_ordinal(const dis__coefficients *c, const double *times, const
         rank[i] = (before + k[i].votes / 2) / t->votes - .5;
         before += k[i].votes;
     }
-    double observed = 0;
     for (size_t p = 0; p < c->patterns->n; p++) {
         const dis__vote_pattern *x = &c->patterns->pattern[p];
         if (x->votes < 2 || times[p] == 0) continue;
@@ -317,12 +307,11 @@ static void alpha_ordinal(const dis__coefficients *c, const double *times, const
             const double from = rank[x->tally[i].class] - mean;
             sum += (double)x->tally[i].count * from * from;
         }
-        observed += times[p] * (2 * r * sum / (r - 1));
+        t->paired[DIS_BY_RANK] += times[p] * (2 * r * sum / (r - 1));
     }
-    settle(out, DIS_MEASURE_ALPHA_ORDINAL, observed, spread(k, c->n_classes, rank, t->votes));
 }
 
-static void alpha_ratio(const dis__coefficients *c, const dis__class_sums *k, const totals *t,
+static void alpha_ratio(const dis__coefficients *c, const dis__class_sums *k, const dis__agreement_totals *t,
                         dis__coefficient_values *out)
 {
     double expected = 0;
@@ -332,54 +321,83 @@ static void alpha_ratio(const dis__coefficients *c, const dis__class_sums *k, co
         for (size_t j = i + 1; j < c->n_classes; j++) sum += k[j].votes * ratio_distance(c->raw[i], c->raw[j]);
         expected += 2 * k[i].votes * sum;
     }
-    settle(out, DIS_MEASURE_ALPHA_RATIO, t->paired[BY_RATIO], expected / (t->votes - 1));
+    settle(out, DIS_MEASURE_ALPHA_RATIO, t->paired[DIS_BY_RATIO], expected / (t->votes - 1));
 }
 
-static void gwet(const dis__coefficients *c, double share_variance, const totals *t, dis__coefficient_id which,
-                 distance d, dis__coefficient_values *out)
+static void gwet(const dis__coefficients *c, double share_variance, const dis__agreement_totals *t,
+                 dis__coefficient_id which, dis__distance d, dis__coefficient_values *out)
 {
     const double n = (double)c->n_classes;
     const double chance = n > 1 ? (n * n - c->total[d]) / (n * (n - 1)) * share_variance : 1;
     settle(out, which, t->mean[d] / t->items, 1 - chance);
 }
 
-void dis__coefficients_of(const dis__coefficients *c, const double *times, dis__class_sums *classes, double *rank,
-                          dis__coefficient_values *out)
+void dis__coefficients_from_totals(const dis__coefficients *c, const dis__agreement_totals *t,
+                                   const dis__class_sums *classes, const double *rank, dis__coefficient_values *out)
 {
-    totals t;
-    *out = (dis__coefficient_values){0};
-    add_patterns(c, times, classes, &t);
-    out->items = t.items;
-    out->shared = t.shared;
-    out->votes = t.votes;
+    *out = (dis__coefficient_values){.items = t->items, .shared = t->shared, .votes = t->votes};
     double variance = 0, scott = 0, nominal = 0, used = 0; /* 1 - sum pi^2 = sum pi (1 - pi) without cancellation */
     for (size_t k = 0; k < c->n_classes; k++) {
-        const double pi = classes[k].share / t.shared, q = classes[k].votes / t.votes;
+        const double pi = classes[k].share / t->shared, q = classes[k].votes / t->votes;
         variance += pi * (1 - pi);
         scott += q * (1 - q);
-        nominal += classes[k].votes * (t.votes - classes[k].votes);
+        nominal += classes[k].votes * (t->votes - classes[k].votes);
         used += classes[k].votes > 0;
     }
-    out->value[DIS_MEASURE_PERCENT] = (t.items - t.mean[BY_NAME]) / t.items;
-    settle(out, DIS_MEASURE_FLEISS, t.mean[BY_NAME] / t.items, variance);
-    settle(out, DIS_MEASURE_SCOTT, t.paired[BY_NAME] / t.votes, scott);
-    settle(out, DIS_MEASURE_ALPHA_NOMINAL, t.paired[BY_NAME], nominal / (t.votes - 1));
-    gwet(c, variance, &t, DIS_MEASURE_AC1, BY_NAME, out);
+    out->value[DIS_MEASURE_PERCENT] = (t->items - t->mean[DIS_BY_NAME]) / t->items;
+    settle(out, DIS_MEASURE_FLEISS, t->mean[DIS_BY_NAME] / t->items, variance);
+    settle(out, DIS_MEASURE_SCOTT, t->paired[DIS_BY_NAME] / t->votes, scott);
+    settle(out, DIS_MEASURE_ALPHA_NOMINAL, t->paired[DIS_BY_NAME], nominal / (t->votes - 1));
+    gwet(c, variance, t, DIS_MEASURE_AC1, DIS_BY_NAME, out);
     if (c->ordered) {
-        alpha_ordinal(c, times, classes, rank, &t, out);
-        gwet(c, variance, &t, DIS_MEASURE_AC2_LINEAR, BY_LINEAR, out);
-        gwet(c, variance, &t, DIS_MEASURE_AC2_QUADRATIC, BY_QUADRATIC, out);
-        gwet(c, variance, &t, DIS_MEASURE_AC2_ORDINAL, BY_PLACE, out);
+        settle(out, DIS_MEASURE_ALPHA_ORDINAL, t->paired[DIS_BY_RANK], spread(classes, c->n_classes, rank, t->votes));
+        gwet(c, variance, t, DIS_MEASURE_AC2_LINEAR, DIS_BY_LINEAR, out);
+        gwet(c, variance, t, DIS_MEASURE_AC2_QUADRATIC, DIS_BY_QUADRATIC, out);
+        gwet(c, variance, t, DIS_MEASURE_AC2_ORDINAL, DIS_BY_PLACE, out);
     }
     if (c->numbers) {
-        settle(out, DIS_MEASURE_ALPHA_INTERVAL, t.paired[BY_QUADRATIC], spread(classes, c->n_classes, c->x, t.votes));
-        alpha_ratio(c, classes, &t, out);
+        settle(out, DIS_MEASURE_ALPHA_INTERVAL, t->paired[DIS_BY_QUADRATIC],
+               spread(classes, c->n_classes, c->x, t->votes));
+        alpha_ratio(c, classes, t, out);
     }
     if (used > 1) return;
     for (int m = 0; m < DIS_MEASURES_OF_PATTERNS; m++) { /* all labels are the same */
         out->value[m] = 1;
         out->degenerate[m] = true;
     }
+}
+
+void dis__coefficients_totals(const dis__coefficients *c, const double *times, dis__class_sums *classes, double *rank,
+                              dis__agreement_totals *out)
+{
+    add_patterns(c, times, classes, out);
+    if (c->ordered) add_ranks(c, times, classes, rank, out);
+}
+
+void dis__coefficients_of(const dis__coefficients *c, const double *times, dis__class_sums *classes, double *rank,
+                          dis__coefficient_values *out)
+{
+    dis__agreement_totals t;
+    dis__coefficients_totals(c, times, classes, rank, &t);
+    dis__coefficients_from_totals(c, &t, classes, rank, out);
+}
+
+size_t dis__coefficient_distances(const dis__coefficients *c)
+{
+    return c->ordered ? DIS_DISTANCES : 1;
+}
+
+void dis__class_distances(const dis__coefficients *c, const double *rank, uint32_t k, uint32_t l,
+                          double out[DIS_DISTANCES])
+{
+    const double apart = fabs((double)c->place[k] - (double)c->place[l]), n = (double)c->n_classes;
+    const double x = c->x ? c->x[k] - c->x[l] : 0, ranks = c->ordered ? rank[k] - rank[l] : 0;
+    out[DIS_BY_NAME] = k != l;
+    out[DIS_BY_LINEAR] = fabs(x);
+    out[DIS_BY_QUADRATIC] = x * x;
+    out[DIS_BY_PLACE] = c->n_classes > 1 ? (apart * apart + apart) / (n * (n - 1)) : 0;
+    out[DIS_BY_RATIO] = c->numbers ? ratio_distance(c->raw[k], c->raw[l]) : 0;
+    out[DIS_BY_RANK] = ranks * ranks;
 }
 
 bool dis__class_measures(const dis__class_sums *k, const dis__coefficient_values *all, double out[DIS_CLASS_MEASURES],

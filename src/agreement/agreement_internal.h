@@ -99,6 +99,37 @@ typedef struct {
     double shared;       /* items that count in the class shares */
 } dis__coefficient_values;
 
+/* Distances between classes. The last, of mean ranks, depends on how often patterns come. */
+typedef enum {
+    DIS_BY_NAME,
+    DIS_BY_LINEAR,
+    DIS_BY_QUADRATIC,
+    DIS_BY_PLACE,
+    DIS_BY_RATIO,
+    DIS_BY_RANK,
+    DIS_DISTANCES,
+    DIS_PATTERN_DISTANCES = DIS_BY_RANK
+} dis__distance;
+
+/* What the coefficients are made of, together with the sums of classes; w is how often an item comes, r its votes. */
+typedef struct {
+    double items;                 /* with at least two votes */
+    double shared;                /* items whose votes count in the class shares */
+    double votes;                 /* on items with at least two */
+    double mean[DIS_DISTANCES];   /* sum of w D; not of ranks */
+    double paired[DIS_DISTANCES]; /* sum of w r D */
+} dis__agreement_totals;
+
+/* The two steps of dis__coefficients_of. */
+void dis__coefficients_totals(const dis__coefficients *coefficients, const double *times, dis__class_sums *classes,
+                              double *rank, dis__agreement_totals *out);
+void dis__coefficients_from_totals(const dis__coefficients *coefficients, const dis__agreement_totals *totals,
+                                   const dis__class_sums *classes, const double *rank, dis__coefficient_values *out);
+/* How many distances count: the first alone for classes without order. */
+size_t dis__coefficient_distances(const dis__coefficients *coefficients);
+void dis__class_distances(const dis__coefficients *coefficients, const double *rank, uint32_t k, uint32_t l,
+                          double out[DIS_DISTANCES]);
+
 /* times: (n) how often each pattern comes; `rank` and `classes` are scratch, and `classes` a result too. Needs at least
  * one item with two votes. */
 void dis__coefficients_of(const dis__coefficients *coefficients, const double *times, dis__class_sums *classes,
@@ -145,8 +176,8 @@ dis_status dis__pair_intervals(dis_context *ctx, dis__pair_table *table, const d
                                const dis_agreement_options *options, dis_metric metric[DIS_KAPPAS]);
 
 /* agreement_intervals.c: intervals of the coefficients of patterns and of classes. */
-dis_status dis__agreement_intervals(dis_context *ctx, const dis__vote_patterns *patterns,
-                                    const dis__coefficients *coefficients, size_t n_resamples, uint64_t seed,
-                                    dis_metric *metric, dis_agreement_class *classes, size_t n_classes);
+dis_status dis__agreement_intervals(dis_context *ctx, const dis_votes_view *votes, const dis__vote_patterns *patterns,
+                                    const dis__coefficients *coefficients, const dis_agreement_options *options,
+                                    dis_metric *metric, dis_agreement_class *classes);
 
 #endif

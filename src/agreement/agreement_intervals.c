@@ -1,4 +1,5 @@
-/* Bootstrap intervals of agreement, resampling items.
+/* Intervals of agreement. For other items: the percentile bootstrap. For other items and other annotators: the variance
+ * of the bootstrap, and jackknife variances over annotators and votes (agreement_left_out.h), put together by crossed.h.
  *
  * What is measured depends on how often each pattern of votes comes, so a resample is a draw of those numbers. With few
  * patterns (at most an eighth of the items) they are drawn as such, multinomial over the patterns, which is the same
@@ -7,8 +8,9 @@
  *
  * Cost: for each resample O(tallies + classes), and for many patterns a cycle or so an item. Intervals of classes are
  * drawn for at most 1,000 classes: beyond, the table of what each resample gave would be larger than the votes. */
-#include "agreement/agreement_internal.h"
+#include "agreement/agreement_left_out.h"
 #include "stats/bootstrap.h"
+#include "stats/crossed.h"
 #include "core/memory.h"
 #include <math.h>
 
@@ -35,11 +37,14 @@ static void measure(const resampling *s, int thread, double *values)
     for (size_t p = 0; p < s->patterns->n && !pairs; p++) pairs = times[p] > 0 && s->patterns->pattern[p].votes > 1;
     if (!pairs) return; /* only single votes were drawn */
     dis__coefficients_of(s->coefficients, times, sums, s->rank + (size_t)thread * s->n_classes, &v);
-    for (size_t m = 0; m < DIS_MEASURES_OF_PATTERNS; m++) values[m] = v.value[m];
+    for (size_t m = 0; m < DIS_MEASURES_OF_PATTERNS; m++) /* a convention is no value of a resample */
+        if (m == DIS_MEASURE_PERCENT || !v.degenerate[m]) values[m] = v.value[m];
     values += DIS_MEASURES_OF_PATTERNS;
     for (size_t k = 0; s->classes && k < s->n_classes; k++) {
-        bool degenerate;
-        dis__class_measures(&sums[k], &v, values + k * DIS_CLASS_MEASURES, &degenerate);
+        bool degenerate = false;
+        double *of_class = values + k * DIS_CLASS_MEASURES;
+        dis__class_measures(&sums[k], &v, of_class, &degenerate);
+        if (degenerate) of_class[1] = of_class[2] = NAN;
     }
 }
 
@@ -75,49 +80,105 @@ static dis_status resample(dis_context *ctx, resampling *s, const dis__bootstrap
     return dis__bootstrap_cells(ctx, b, cells, s->patterns->n, of_patterns, s, s->n_values, values);
 }
 
-static void take_interval(const double *values, const dis__bootstrap *b, size_t n_values, size_t at, double *scratch,
-                          dis_metric *metric)
+/* What the intervals are made of. */
+typedef struct {
+    const double *values; /* (n_resamples, n_values) */
+    size_t n_resamples, n_values, n_items;
+    double *scratch;           /* (n_resamples) */
+    const dis__left_out *rest; /* NULL: for other items alone */
+} evidence;
+
+static void take_interval(const evidence *e, size_t at, double min, dis_metric *metric)
 {
     if (metric->reason) return;
-    metric->has_interval =
-        dis__bootstrap_interval_of(values, b->n_resamples, n_values, at, scratch, &metric->ci_low, &metric->ci_high);
+    if (e->rest) {
+        const dis__crossed v = {.annotators = e->rest->annotators[at],
+                                .items = dis__resampled_variance(e->values + at, e->n_resamples, e->n_values),
+                                .votes = e->rest->votes[at],
+                                .df_annotators = e->rest->n > 1 ? fmax(dis__annotator_df(e->rest->effective), 1) : 0,
+                                .df_items = (double)e->n_items - 1};
+        dis__crossed_interval(&v, min, 1, metric);
+        return;
+    }
+    metric->has_interval = !metric->degenerate &&
+                           dis__bootstrap_interval_of(e->values, e->n_resamples, e->n_values, at, e->scratch,
+                                                      &metric->ci_low, &metric->ci_high) &&
+                           metric->ci_low < metric->ci_high;
+    if (!metric->has_interval)
+        metric->no_interval = metric->degenerate ? DIS_NO_INTERVAL_SAME_LABELS
+                              : e->n_items < 2   ? DIS_NO_INTERVAL_ONE_ITEM
+                                                 : DIS_NO_INTERVAL_NO_SPREAD;
 }
 
-dis_status dis__agreement_intervals(dis_context *ctx, const dis__vote_patterns *patterns,
-                                    const dis__coefficients *coefficients, size_t n_resamples, uint64_t seed,
-                                    dis_metric *metric, dis_agreement_class *classes, size_t n_classes)
+static void take_intervals(const evidence *e, dis_metric *metric, dis_agreement_class *classes, size_t n_classes)
 {
-    dis__bootstrap b = {.n_resamples = n_resamples, .seed = seed};
+    for (size_t m = 0; m < DIS_MEASURES_OF_PATTERNS; m++)
+        take_interval(e, m, m == DIS_MEASURE_PERCENT ? 0 : -1, &metric[m]);
+    for (size_t k = 0; e->n_values > DIS_MEASURES_OF_PATTERNS && k < n_classes; k++) {
+        dis_metric *const of_class[DIS_CLASS_MEASURES] = {&classes[k].agreement, &classes[k].fleiss, &classes[k].alpha};
+        for (size_t m = 0; m < DIS_CLASS_MEASURES; m++)
+            take_interval(e, DIS_MEASURES_OF_PATTERNS + k * DIS_CLASS_MEASURES + m, m == 0 ? 0 : -1, of_class[m]);
+    }
+}
+
+static dis_status leave_out(dis_context *ctx, const dis_votes_view *votes, const resampling *s, bool singles,
+                            dis__left_out *out)
+{
+    dis__agreement_base base;
+    dis_status status =
+        dis__agreement_base_create(s->patterns, s->coefficients, s->n_classes, s->n_values, singles, &base);
+    if (status == DIS_OK) status = dis__left_out_annotators(ctx, &base, votes, out);
+    if (status == DIS_OK) status = dis__left_out_votes(ctx, &base, out);
+    dis__agreement_base_free(&base);
+    return status;
+}
+
+static dis_status draw(dis_context *ctx, resampling *s, const dis__bootstrap *b, double *values)
+{
+    const size_t threads = (size_t)dis_context_threads(ctx);
+    uint64_t *cells = NULL;
+    dis_status status = dis__alloc_array(&s->times, dis__size(threads, s->patterns->n, 0), sizeof *s->times);
+    if (status == DIS_OK) status = dis__alloc_array(&s->sums, dis__size(threads, s->n_classes, 0), sizeof *s->sums);
+    if (status == DIS_OK) status = dis__alloc_array(&s->rank, dis__size(threads, s->n_classes, 0), sizeof *s->rank);
+    if (status == DIS_OK) status = dis__alloc_array(&cells, s->patterns->n, sizeof *cells);
+    if (status == DIS_OK) status = resample(ctx, s, b, cells, values);
+    dis__free(s->times);
+    dis__free(s->sums);
+    dis__free(s->rank);
+    dis__free(cells);
+    return status;
+}
+
+dis_status dis__agreement_intervals(dis_context *ctx, const dis_votes_view *votes, const dis__vote_patterns *patterns,
+                                    const dis__coefficients *coefficients, const dis_agreement_options *o,
+                                    dis_metric *metric, dis_agreement_class *classes)
+{
+    dis__bootstrap b = {.n_resamples = o->resamples, .seed = o->seed};
     for (size_t p = 0; p < patterns->n; p++) b.n_items += patterns->pattern[p].items;
     b.n_draws = b.n_items;
-    const size_t threads = (size_t)dis_context_threads(ctx);
+    const size_t n_classes = votes->n_classes;
+    const bool crossed = o->over == DIS_INTERVAL_ANNOTATORS && votes->start;
     resampling s = {.patterns = patterns,
                     .coefficients = coefficients,
                     .n_classes = n_classes,
                     .classes = n_classes <= MAX_CLASSES};
     s.n_values = DIS_MEASURES_OF_PATTERNS + (s.classes ? DIS_CLASS_MEASURES * n_classes : 0);
     double *values = NULL, *scratch = NULL;
-    uint64_t *cells = NULL;
-    dis_status status;
-    DIS_TRY_GOTO(status, dis__alloc_array(&s.times, dis__size(threads, patterns->n, 0), sizeof *s.times), end);
-    DIS_TRY_GOTO(status, dis__alloc_array(&s.sums, dis__size(threads, n_classes, 0), sizeof *s.sums), end);
-    DIS_TRY_GOTO(status, dis__alloc_array(&s.rank, dis__size(threads, n_classes, 0), sizeof *s.rank), end);
-    DIS_TRY_GOTO(status, dis__alloc_array(&cells, patterns->n, sizeof *cells), end);
-    DIS_TRY_GOTO(status, dis__alloc_array(&values, dis__size(n_resamples, s.n_values, 0), sizeof *values), end);
-    DIS_TRY_GOTO(status, dis__alloc_array(&scratch, n_resamples, sizeof *scratch), end);
-    DIS_TRY_GOTO(status, resample(ctx, &s, &b, cells, values), end);
-    for (size_t m = 0; m < DIS_MEASURES_OF_PATTERNS; m++) take_interval(values, &b, s.n_values, m, scratch, &metric[m]);
-    for (size_t k = 0; s.classes && k < n_classes; k++) {
-        dis_metric *const of_class[DIS_CLASS_MEASURES] = {&classes[k].agreement, &classes[k].fleiss, &classes[k].alpha};
-        for (size_t m = 0; m < DIS_CLASS_MEASURES; m++)
-            take_interval(values, &b, s.n_values, DIS_MEASURES_OF_PATTERNS + k * DIS_CLASS_MEASURES + m, scratch,
-                          of_class[m]);
+    dis__left_out rest = {0};
+    dis_status status = dis__alloc_array(&values, dis__size(b.n_resamples, s.n_values, 0), sizeof *values);
+    if (status == DIS_OK) status = dis__alloc_array(&scratch, b.n_resamples, sizeof *scratch);
+    if (status == DIS_OK) status = draw(ctx, &s, &b, values);
+    if (status == DIS_OK && crossed) status = leave_out(ctx, votes, &s, o->singles, &rest);
+    if (status == DIS_OK) {
+        const evidence e = {.values = values,
+                            .n_resamples = b.n_resamples,
+                            .n_values = s.n_values,
+                            .n_items = patterns->compared,
+                            .scratch = scratch,
+                            .rest = crossed ? &rest : NULL};
+        take_intervals(&e, metric, classes, n_classes);
     }
-end:
-    dis__free(s.times);
-    dis__free(s.sums);
-    dis__free(s.rank);
-    dis__free(cells);
+    dis__left_out_free(&rest);
     dis__free(values);
     dis__free(scratch);
     return status;

@@ -1,4 +1,6 @@
-/* Bootstrap intervals of the mean of Cohen's kappa over pairs of workers, resampling items.
+/* Intervals of the mean of Cohen's kappa over pairs of workers. For other items: the bootstrap over items. For other
+ * items and other annotators: its variance, that of a jackknife over annotators (the mean without the pairs of each of
+ * them) and that over single votes (the sum of squares of what each vote adds), put together by crossed.h.
  *
  * Two workers may share five items; a resample of those has often only one class in it, where kappa is 1 by convention,
  * so plain resamples of the mean lie far above it. What is resampled instead is the mean in its linear form: its value
@@ -17,6 +19,7 @@
  * for each item that some pair shares, and resample. */
 #include "agreement/agreement_internal.h"
 #include "stats/bootstrap.h"
+#include "stats/crossed.h"
 #include "core/comm.h"
 #include "core/memory.h"
 #include <math.h>
@@ -35,14 +38,16 @@ typedef struct {
 typedef struct {
     const dis__pair_table *table;
     size_t min;
-    int n_kappas;             /* 1 for classes without order */
-    size_t n_numbers;         /* of a pair_adds */
-    double weight;            /* votes of all pairs that count */
-    double mean[DIS_KAPPAS];  /* of kappa */
-    double *pairs;            /* a pair_adds for each that the table has counts of */
-    size_t n_jobs;            /* over items */
-    double *adds[DIS_KAPPAS]; /* (n_items) */
-    bool *shared;             /* (n_items) some pair has both its votes there */
+    int n_kappas;                /* 1 for classes without order */
+    size_t n_numbers;            /* of a pair_adds */
+    double weight;               /* votes of all pairs that count */
+    double mean[DIS_KAPPAS];     /* of kappa */
+    double *pairs;               /* a pair_adds for each that the table has counts of */
+    size_t n_jobs;               /* over items */
+    double *adds[DIS_KAPPAS];    /* (n_items) */
+    float *by_vote;              /* (n_votes, n_kappas) what a vote adds with all others; NULL: not asked for */
+    bool *shared;                /* (n_items) some pair has both its votes there */
+    double *squares[DIS_KAPPAS]; /* (n_items) sums of squares of what its votes add */
 } influence;
 
 size_t dis__pair_interval_numbers(size_t n_classes, bool ordered)
@@ -95,6 +100,10 @@ static void prepare_pair(const influence *f, size_t p)
     const double observed[DIS_KAPPAS] = {(double)(*x.n - *x.equal), (double)*x.linear, (double)*x.quadratic};
     double chance[DIS_KAPPAS];
     dis__kappa_chance(a, b, K, n, chance);
+    if (chance[0] == 0) { /* both chose nothing but one and the same class: not in the mean */
+        to->n = 0;
+        return;
+    }
     if (f->n_kappas > 1) {
         distances_to(a, K, b + K);
         distances_to(b, K, b + 2 * K);
@@ -107,9 +116,11 @@ static void prepare_pair(const influence *f, size_t p)
     }
 }
 
-/* Two votes of a pair on an item. */
-static void add_votes(const influence *f, const pair_adds *pair, size_t item, size_t mine, size_t theirs)
+/* Two votes of a pair on an item: numbers x and y among those of the item. */
+static void add_votes(const influence *f, const pair_adds *pair, size_t item, const dis__ranked_votes *votes, size_t i,
+                      size_t j)
 {
+    const size_t mine = votes->vote[i].place, theirs = votes->vote[j].place;
     const size_t K = f->table->votes->n_classes;
     const double *a = pair->classes, *b = a + K, *from_a = b + K, *from_b = from_a + K;
     const double x = (double)mine, y = (double)theirs, apart = fabs(x - y), n = pair->n;
@@ -121,8 +132,14 @@ static void add_votes(const influence *f, const pair_adds *pair, size_t item, si
         n * (x * x + y * y) - 2 * (x * pair->b_first + y * pair->a_first) + pair->a_second + pair->b_second,
     };
     f->shared[item] = true;
-    for (int m = 0; m < f->n_kappas; m++)
-        f->adds[m][item] += pair->always[m] + pair->by_distance[m] * d[m] + pair->by_chance[m] * more_chance[m];
+    float *by_vote = f->by_vote ? f->by_vote + f->table->votes->start[item] * (size_t)f->n_kappas : NULL;
+    for (int m = 0; m < f->n_kappas; m++) {
+        const double add = pair->always[m] + pair->by_distance[m] * d[m] + pair->by_chance[m] * more_chance[m];
+        f->adds[m][item] += add;
+        if (!by_vote) continue;
+        by_vote[i * (size_t)f->n_kappas + (size_t)m] += (float)add;
+        by_vote[j * (size_t)f->n_kappas + (size_t)m] += (float)add;
+    }
 }
 
 /* The pairs of votes on an item, those of one pair of workers together. */
@@ -136,8 +153,7 @@ static void add_item(const influence *f, size_t item, const dis__ranked_votes *v
             const size_t p = dis__pair_of(t, v->vote[x].rank, v->vote[y].rank);
             if (p < t->first || p >= t->last || pair_at(f, p)->n == 0) continue;
             for (size_t i = x; i < x_end; i++)
-                for (size_t j = y; j < y_end; j++)
-                    add_votes(f, pair_at(f, p), item, v->vote[i].place, v->vote[j].place);
+                for (size_t j = y; j < y_end; j++) add_votes(f, pair_at(f, p), item, v, i, j);
         }
     }
 }
@@ -157,11 +173,15 @@ static dis_status item_job(void *arg, size_t j, int thread)
     return status;
 }
 
-static dis_status prepare(influence *f, const dis__worker_pairs *pairs)
+static dis_status prepare(influence *f, const dis__worker_pairs *pairs, bool crossed)
 {
-    const size_t n_items = f->table->votes->n_items;
+    const size_t n_items = f->table->votes->n_items, n_votes = f->table->votes->n_votes;
+    if (crossed) {
+        DIS_TRY(dis__alloc_zeroed(&f->by_vote, dis__size(n_votes, (size_t)f->n_kappas, 0), sizeof *f->by_vote));
+        for (int m = 0; m < f->n_kappas; m++) DIS_TRY(dis__alloc_array(&f->squares[m], n_items, sizeof(double)));
+    }
     for (size_t p = 0; p < pairs->n; p++)
-        if (pairs->pair[p].n >= f->min) f->weight += (double)pairs->pair[p].n;
+        if (pairs->pair[p].n >= f->min && !pairs->pair[p].degenerate) f->weight += (double)pairs->pair[p].n;
     DIS_TRY(dis__alloc_resident(&f->pairs, dis__size(f->table->room, f->n_numbers, 0), sizeof *f->pairs));
     for (int m = 0; m < f->n_kappas; m++) DIS_TRY(dis__alloc_zeroed(&f->adds[m], n_items, sizeof *f->adds[m]));
     return dis__alloc_zeroed(&f->shared, n_items, sizeof *f->shared);
@@ -177,66 +197,164 @@ static dis_status add_all(dis_context *ctx, dis__pair_table *t, influence *f)
     return DIS_OK;
 }
 
+/* Sums of squares of what the votes of each item add. */
+static void square_votes(const influence *f)
+{
+    const dis_votes_view *v = f->table->votes;
+    const size_t n = (size_t)f->n_kappas;
+    for (size_t m = 0; f->by_vote && m < n; m++)
+        for (size_t i = 0; i < v->n_items; i++) {
+            double sum = 0;
+            for (uint64_t y = v->start[i]; y < v->start[i + 1]; y++) {
+                const double add = (double)f->by_vote[y * n + m];
+                sum += add * add;
+            }
+            f->squares[m][i] = sum;
+        }
+}
+
 /* Only items that some pair shares are drawn: moves them to the front; returns how many. */
 static size_t keep_shared(const influence *f)
 {
     size_t n = 0;
     for (size_t i = 0; i < f->table->votes->n_items; i++) {
         if (!f->shared[i]) continue;
-        for (int m = 0; m < f->n_kappas; m++) f->adds[m][n] = f->adds[m][i];
+        for (int m = 0; m < f->n_kappas; m++) {
+            f->adds[m][n] = f->adds[m][i];
+            if (f->by_vote) f->squares[m][n] = f->squares[m][i];
+        }
         n++;
     }
     return n;
 }
 
-/* Those of all ranks one behind the other, which is the order of items. */
+/* A column of all ranks one behind the other, which is the order of items. */
+static dis_status gather_column(const dis__comm *comm, dis__comm_block *from, size_t n, double **column, size_t *n_all)
+{
+    size_t size = 0;
+    char *all = NULL;
+    dis_status status = dis__comm_gather(comm, *column, n * sizeof **column, from);
+    for (int r = 0; r < comm->size && status == DIS_OK; r++) size += from[r].n;
+    if (status == DIS_OK) status = dis__alloc_array(&all, size, 1);
+    size = 0;
+    for (int r = 0; r < comm->size && status == DIS_OK; r++) {
+        if (from[r].n) memcpy(all + size, from[r].bytes, from[r].n);
+        size += from[r].n;
+    }
+    for (int r = 0; r < comm->size; r++) {
+        dis__free(from[r].bytes);
+        from[r] = (dis__comm_block){0};
+    }
+    if (status != DIS_OK) return status;
+    dis__free(*column);
+    *column = (double *)(void *)all;
+    *n_all = size / sizeof **column;
+    return DIS_OK;
+}
+
 static dis_status gather_items(const dis__comm *comm, influence *f, size_t *items)
 {
     dis__comm_block *from;
     DIS_TRY(dis__alloc_zeroed(&from, (size_t)comm->size, sizeof *from));
     dis_status status = DIS_OK;
+    size_t n = *items;
     for (int m = 0; m < f->n_kappas && status == DIS_OK; m++) {
-        size_t n = 0;
-        double *all = NULL;
-        status = dis__comm_gather(comm, f->adds[m], *items * sizeof(double), from);
-        for (int r = 0; r < comm->size && status == DIS_OK; r++) n += from[r].n;
-        if (status == DIS_OK) status = dis__alloc_array(&all, n, 1);
-        n = 0;
-        for (int r = 0; r < comm->size && status == DIS_OK; r++) {
-            if (from[r].n) memcpy((char *)all + n, from[r].bytes, from[r].n);
-            n += from[r].n;
-        }
-        for (int r = 0; r < comm->size; r++) {
-            dis__free(from[r].bytes);
-            from[r] = (dis__comm_block){0};
-        }
-        if (status != DIS_OK) break;
-        dis__free(f->adds[m]);
-        f->adds[m] = all;
-        if (m + 1 == f->n_kappas) *items = n / sizeof(double);
+        status = gather_column(comm, from, *items, &f->adds[m], &n);
+        if (status == DIS_OK && f->by_vote) status = gather_column(comm, from, *items, &f->squares[m], &n);
     }
+    *items = n;
     dis__comm_free(comm, from);
     return status;
 }
 
-static dis_status draw(dis_context *ctx, influence *f, const dis_agreement_options *o, dis_metric metric[DIS_KAPPAS])
+/* ---- annotators ---- */
+
+/* Means of kappas without the pairs of one annotator: rest (annotators, n_kappas); returns how many there are, and how
+ * many equal ones they weigh. */
+static size_t leave_out(const influence *f, const dis__worker_pairs *pairs, double *weight, double *sums, double *rest,
+                        double *effective)
 {
+    const size_t n = (size_t)f->n_kappas, n_workers = f->table->votes->n_workers;
+    double all[DIS_KAPPAS] = {0};
+    size_t found = 0;
+    for (size_t p = 0; p < pairs->n; p++) {
+        const dis_agreement_pair *x = &pairs->pair[p];
+        if (x->n < f->min || x->degenerate) continue;
+        const double kappa[DIS_KAPPAS] = {x->cohen, x->cohen_linear, x->cohen_quadratic}, w = (double)x->n;
+        weight[x->a] += w;
+        weight[x->b] += w;
+        for (size_t m = 0; m < n; m++) {
+            sums[x->a * n + m] += w * kappa[m];
+            sums[x->b * n + m] += w * kappa[m];
+            all[m] += w * kappa[m];
+        }
+    }
+    *effective = dis__effective_number(weight, n_workers);
+    for (size_t w = 0; w < n_workers; w++) {
+        const double left = f->weight - weight[w];
+        if (weight[w] == 0) continue;
+        for (size_t m = 0; m < n; m++) rest[found * n + m] = left > 0 ? (all[m] - sums[w * n + m]) / left : (double)NAN;
+        found++;
+    }
+    return found;
+}
+
+static dis_status over_annotators(const influence *f, const dis__worker_pairs *pairs, const double *drawn,
+                                  size_t n_resamples, size_t items, dis_metric metric[DIS_KAPPAS])
+{
+    const size_t n = (size_t)f->n_kappas, n_workers = f->table->votes->n_workers;
+    double *weight = NULL, *sums = NULL, *rest = NULL, effective = 0;
+    dis_status status = dis__alloc_zeroed(&weight, n_workers, sizeof *weight);
+    if (status == DIS_OK) status = dis__alloc_zeroed(&sums, dis__size(n_workers, n, 0), sizeof *sums);
+    if (status == DIS_OK) status = dis__alloc_array(&rest, dis__size(n_workers, n, 0), sizeof *rest);
+    const size_t found = status == DIS_OK ? leave_out(f, pairs, weight, sums, rest, &effective) : 0;
+    for (size_t m = 0; m < n && status == DIS_OK; m++) {
+        dis__crossed v = {.annotators = dis__jackknife(rest + m, found, n),
+                          .items = dis__resampled_variance(drawn + m, n_resamples, n),
+                          .df_annotators = dis__annotator_df(effective),
+                          .df_items = (double)items - 1};
+        for (size_t i = 0; i < items; i++) v.votes += f->squares[m][i];
+        dis__crossed_interval(&v, -1, 1, &metric[m]);
+    }
+    dis__free(weight);
+    dis__free(sums);
+    dis__free(rest);
+    return status;
+}
+
+static void over_items(const double *drawn, size_t n_resamples, size_t n, size_t items, double *scratch,
+                       dis_metric metric[DIS_KAPPAS])
+{
+    for (size_t m = 0; m < n; m++) {
+        double low, high;
+        if (metric[m].reason) continue;
+        metric[m].has_interval =
+            dis__bootstrap_interval_of(drawn, n_resamples, n, m, scratch, &low, &high) && low < high;
+        if (!metric[m].has_interval) {
+            metric[m].no_interval = items < 2 ? DIS_NO_INTERVAL_ONE_ITEM : DIS_NO_INTERVAL_NO_SPREAD;
+            continue;
+        }
+        metric[m].ci_low = metric[m].value + low;
+        metric[m].ci_high = fmin(metric[m].value + high, 1);
+    }
+}
+
+static dis_status draw(dis_context *ctx, influence *f, const dis__worker_pairs *pairs, const dis_agreement_options *o,
+                       dis_metric metric[DIS_KAPPAS])
+{
+    square_votes(f);
     size_t items = keep_shared(f);
     const dis__comm *comm = dis__context_comm(ctx);
     if (dis__comm_is_shared(comm)) DIS_TRY(gather_items(comm, f, &items));
     const dis__bootstrap b = {.n_items = items, .n_draws = items, .n_resamples = o->resamples, .seed = o->seed};
     const size_t n = (size_t)f->n_kappas;
-    double *sums, *scratch;
+    double *sums;
     DIS_TRY(dis__alloc_array(&sums, dis__size(o->resamples, n + 1, 0), sizeof *sums));
-    scratch = sums + o->resamples * n;
-    const dis_status status = dis__bootstrap_sums(ctx, &b, (const double *const *)f->adds, n, sums);
-    for (size_t m = 0; m < n && status == DIS_OK; m++) {
-        double low, high;
-        if (metric[m].reason || !dis__bootstrap_interval_of(sums, o->resamples, n, m, scratch, &low, &high)) continue;
-        metric[m].has_interval = true;
-        metric[m].ci_low = metric[m].value + low;
-        metric[m].ci_high = fmin(metric[m].value + high, 1);
-    }
+    dis_status status = dis__bootstrap_sums(ctx, &b, (const double *const *)f->adds, n, sums);
+    if (status == DIS_OK && f->by_vote)
+        status = over_annotators(f, pairs, sums, o->resamples, items, metric);
+    else if (status == DIS_OK)
+        over_items(sums, o->resamples, n, items, sums + o->resamples * n, metric);
     dis__free(sums);
     return status;
 }
@@ -250,11 +368,15 @@ dis_status dis__pair_intervals(dis_context *ctx, dis__pair_table *t, const dis__
                    .n_numbers = dis__pair_interval_numbers(t->votes->n_classes, ordered),
                    .n_jobs = dis__n_jobs(t->votes->n_items, GRAIN, MAX_JOBS)};
     for (int m = 0; m < DIS_KAPPAS; m++) f.mean[m] = metric[m].reason ? 0 : metric[m].value;
-    dis_status status = prepare(&f, pairs);
+    dis_status status = prepare(&f, pairs, o->over == DIS_INTERVAL_ANNOTATORS);
     if (status == DIS_OK) status = add_all(ctx, t, &f);
-    if (status == DIS_OK) status = draw(ctx, &f, o, metric);
+    if (status == DIS_OK) status = draw(ctx, &f, pairs, o, metric);
     dis__free(f.pairs);
     dis__free(f.shared);
-    for (int m = 0; m < DIS_KAPPAS; m++) dis__free(f.adds[m]);
+    dis__free(f.by_vote);
+    for (int m = 0; m < DIS_KAPPAS; m++) {
+        dis__free(f.adds[m]);
+        dis__free(f.squares[m]);
+    }
     return status;
 }

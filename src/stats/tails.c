@@ -87,6 +87,17 @@ double dis__student_tail(double t, double df)
     return t > 0 ? half : 1 - half;
 }
 
+double dis__student_critical(double tail, double df)
+{
+    double low = 0, high = 1;
+    while (dis__student_tail(high, df) > tail && high < 1e12) high *= 2;
+    for (int i = 0; i < 200 && high - low > 1e-13 * high; i++) {
+        const double middle = (low + high) / 2;
+        *(dis__student_tail(middle, df) > tail ? &low : &high) = middle;
+    }
+    return (low + high) / 2;
+}
+
 /* ---- normal ---- */
 
 static double rational(const double *above, const double *below, double x)

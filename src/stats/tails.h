@@ -7,6 +7,8 @@
 double dis__chi_square_tail(double x, double df);
 /* P(T > t) of Student's t with `df` degrees of freedom. */
 double dis__student_tail(double t, double df);
+/* The t with P(T > t) = tail of Student's t; tail within (0, 1/2]. */
+double dis__student_critical(double tail, double df);
 /* The x with P(X <= x) = p of the standard normal law; p within (0, 1). */
 double dis__normal_quantile(double p);
 

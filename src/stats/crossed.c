@@ -1,0 +1,71 @@
+/* Intervals for other items and other annotators: see crossed.h. */
+#include "stats/crossed.h"
+#include "stats/tails.h"
+#include <math.h>
+
+double dis__jackknife(const double *left_out, size_t n, size_t stride)
+{
+    double mean = 0, sum = 0;
+    if (n < 2) return NAN;
+    for (size_t i = 0; i < n; i++) mean += left_out[i * stride] / (double)n;
+    for (size_t i = 0; i < n; i++) sum += (left_out[i * stride] - mean) * (left_out[i * stride] - mean);
+    return sum * (double)(n - 1) / (double)n;
+}
+
+double dis__resampled_variance(const double *figures, size_t n, size_t stride)
+{
+    double defined = 0, mean = 0, sum = 0;
+    for (size_t i = 0; i < n; i++) {
+        const double x = figures[i * stride];
+        if (isnan(x)) continue;
+        defined++;
+        const double from = x - mean;
+        mean += from / defined;
+        sum += from * (x - mean);
+    }
+    return defined < 2 || 2 * defined < (double)n ? (double)NAN : sum / (defined - 1);
+}
+
+double dis__effective_number(const double *votes, size_t n)
+{
+    double sum = 0, squares = 0;
+    for (size_t i = 0; i < n; i++) {
+        sum += votes[i];
+        squares += votes[i] * votes[i];
+    }
+    return squares > 0 ? sum * sum / squares : 0;
+}
+
+double dis__annotator_df(double effective)
+{
+    return effective < 1.5 ? 0 : fmax(effective - 2, fmin(effective - 1, 2));
+}
+
+double dis__crossed_variance(const dis__crossed *v, double *df)
+{
+    const double a = v->annotators, i = v->items;
+    const double total = fmax(fmax(a + i - (isnan(v->votes) ? 0 : v->votes), i), a / 2);
+    const double parts = a * a / fmax(v->df_annotators, 1) + i * i / fmax(v->df_items, 1);
+    *df = fmax(parts > 0 ? (a + i) * (a + i) / parts : INFINITY, fmax(v->df_annotators, 1));
+    return isnan(a) || isnan(i) ? (double)NAN : total;
+}
+
+void dis__crossed_interval(const dis__crossed *v, double min, double max, dis_metric *m)
+{
+    const double least = 1e-12; /* below this, the spread is rounding */
+    if (m->reason) return;
+    double df;
+    const double variance = dis__crossed_variance(v, &df);
+    m->has_interval = !m->degenerate && isfinite(variance) && sqrt(variance) > least;
+    if (!m->has_interval) {
+        m->no_interval = m->degenerate           ? DIS_NO_INTERVAL_SAME_LABELS
+                         : v->df_annotators <= 0 ? DIS_NO_INTERVAL_ONE_ANNOTATOR
+                         : v->df_items <= 0      ? DIS_NO_INTERVAL_ONE_ITEM
+                         : isnan(variance)       ? DIS_NO_INTERVAL_REST_UNDEFINED
+                                                 : DIS_NO_INTERVAL_NO_SPREAD;
+        return;
+    }
+    const double reach = dis__student_critical(.025, df) * sqrt(variance), below = max - m->value;
+    m->ci_low = fmax(max - below * exp(reach / below), min);
+    m->ci_high = max - below * exp(-reach / below);
+}
