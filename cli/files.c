@@ -3,7 +3,8 @@
  * Every option says whether it names what is read or what is written; operands are read. Before anything is done, each
  * output is held against all inputs and all other outputs: the same file, whatever the name, through symbolic and hard
  * links, and standard input and output for what they are connected to. In folders only the files count that are known
- * to matter there (cli_option.holds). Devices are exempt. Then each new file must have a folder that it can be made in,
+ * to matter there (cli_option.holds). With NAME.npy, the lists that are written and read with it count as well
+ * (dis_file_companion). Devices are exempt. Then each new file must have a folder that it can be made in,
  * since that would otherwise be found out behind all the work. Cost: a look at the disk for each pair with an output in
  * it. */
 #include "cli.h"
@@ -19,6 +20,8 @@ typedef struct {
     const char *path;
     const char *holds;            /* of a folder, or NULL */
     bool writes, folder, implied; /* implied: standard output, since the option is not there */
+    char *companion;              /* owned: the path, of a list that goes with NAME.npy; else NULL */
+    const char *array;            /* NAME.npy, of a companion */
 } named_file;
 
 typedef struct {
@@ -70,18 +73,65 @@ static void add_option(file_list *list, const cli_option *o, const void *values)
     }
 }
 
+/* Whether an option for formats says npy: --format for the main output, any other for what is read. */
+static bool format_is_npy(const cli_command *command, const void *values, bool of_output)
+{
+    for (size_t i = 0; i < command->n_options; i++) {
+        const cli_option *o = &command->options[i];
+        const size_t n = strlen(o->name);
+        if (o->kind != CLI_TEXT || n < 6 || strcmp(o->name + n - 6, "format") != 0 || (n == 6) != of_output) continue;
+        const char *value = *(const char *const *)(const void *)((const char *)values + o->offset);
+        if (value && strcmp(value, "npy") == 0) return true;
+    }
+    return false;
+}
+
+static bool is_npy(const named_file *f, bool main_output, bool input)
+{
+    if (f->folder || cli_is_dash(f->path)) return false;
+    const bool by_name = fnmatch("*.npy", f->path, 0) == 0 || fnmatch("*.npy.gz", f->path, 0) == 0 ||
+                         fnmatch("*.npy.zst", f->path, 0) == 0;
+    const bool is_main = f->writes && f->option && strcmp(f->option->name, "output") == 0;
+    return by_name || (is_main && main_output) || (!f->writes && input);
+}
+
+/* The lists that go with every NAME.npy. False: no memory. */
+static bool add_companions(const cli_command *command, const void *values, file_list *list)
+{
+    const bool main_output = format_is_npy(command, values, true), input = format_is_npy(command, values, false);
+    const size_t n = list->n;
+    for (size_t i = 0; i < n; i++) {
+        char path[4096];
+        if (!is_npy(&list->file[i], main_output, input)) continue;
+        for (size_t k = 0; dis_file_companion(list->file[i].path, k, path, sizeof path); k++) {
+            named_file file = list->file[i];
+            file.array = file.path;
+            file.path = file.companion = strdup(path);
+            if (!file.path) return false;
+            add(list, file);
+        }
+    }
+    return true;
+}
+
 /* All that the command line names. False: no memory. */
 static bool collect(const cli_command *command, const void *values, char *const *operands, size_t n_operands,
                     file_list *list)
 {
-    *list = (file_list){.file = calloc(n_operands + command->n_options * CLI_MAX_VALUES + 1, sizeof *list->file)};
+    *list = (file_list){.file = calloc(3 * (n_operands + command->n_options * CLI_MAX_VALUES + 1), sizeof *list->file)};
     if (!list->file) return false;
     const size_t first = n_operands && cli_choice(command->words, operands[0]) >= 0; /* an action is no file */
     for (size_t i = first; is_file(command->names) && i < n_operands; i++)
         add(list, (named_file){.path = operands[i], .holds = command->holds, .folder = is_folder(command->names)});
     for (size_t i = 0; i < command->n_options; i++)
         if (is_file(command->options[i].names)) add_option(list, &command->options[i], values);
-    return true;
+    return add_companions(command, values, list);
+}
+
+static void release(file_list *list)
+{
+    for (size_t i = 0; i < list->n; i++) free(list->file[i].companion);
+    free(list->file);
 }
 
 /* "--gold gold.csv", or an operand as it is. */
@@ -89,7 +139,9 @@ static const char *show(const named_file *f, char out[CLI_SAFE + 64])
 {
     char safe[CLI_SAFE];
     cli_safe(f->path, safe);
-    if (f->implied)
+    if (f->companion && f->option)
+        snprintf(out, CLI_SAFE + 64, "%s (%s with --%s)", safe, f->writes ? "written" : "read", f->option->name);
+    else if (f->implied)
         snprintf(out, CLI_SAFE + 64, "standard output");
     else if (f->option)
         snprintf(out, CLI_SAFE + 64, "--%s %s", f->option->name, safe);
@@ -167,7 +219,8 @@ static int check_pairs(cli *c, const file_list *list)
             const named_file *output = &list->file[i], *other = &list->file[j];
             const bool seen = other->writes && j <= i; /* two outputs are looked at once */
             const bool dashes = cli_is_dash(output->path) && cli_is_dash(other->path) && other->writes;
-            if (seen || dashes || !clash(output, other)) continue;
+            const bool together = output->array && output->array == other->array;
+            if (seen || dashes || together || !clash(output, other)) continue;
             return refuse(c, output, other);
         }
     return 0;
@@ -199,7 +252,7 @@ static int check_folders(cli *c, const file_list *list)
     for (size_t i = 0; i < list->n && cli_started_ranks() <= 1; i++) {
         const named_file *f = &list->file[i];
         struct stat st;
-        if (!f->writes || cli_is_dash(f->path) || lstat(f->path, &st) == 0 || errno != ENOENT) continue;
+        if (!f->writes || f->companion || cli_is_dash(f->path) || lstat(f->path, &st) == 0 || errno != ENOENT) continue;
         char folder[4096], safe[CLI_SAFE], shown[CLI_SAFE + 64];
         const char *slash = last_slash(f);
         if (!slash || slash == f->path || (size_t)(slash - f->path) >= sizeof folder) continue;
@@ -230,7 +283,7 @@ static int check_names(cli *c, const file_list *list, bool format)
 {
     for (size_t i = 0; i < list->n; i++) {
         const named_file *f = &list->file[i];
-        if (!f->writes || !f->option->formats || cli_is_dash(f->path)) continue;
+        if (!f->writes || f->companion || !f->option->formats || cli_is_dash(f->path)) continue;
         const bool main_one = strcmp(f->option->name, "output") == 0;
         if (main_one && format) continue;
         bool known;
@@ -254,8 +307,15 @@ int cli_check_files(cli *c, const cli_command *command, const void *values, char
     if (code == 0) code = check_pairs(c, &list);
     if (code == 0) code = check_names(c, &list, format_given(command, values));
     if (code == 0) code = check_folders(c, &list);
-    free(list.file);
+    release(&list);
     return code;
+}
+
+static int check_one(cli *c, const named_file *output, const file_list *list)
+{
+    for (size_t i = 0; i < list->n; i++)
+        if (!list->file[i].folder && clash(output, &list->file[i])) return refuse(c, output, &list->file[i]);
+    return 0;
 }
 
 int cli_check_output(cli *c, const cli_command *command, const void *values, char *const *operands, size_t n_operands,
@@ -266,9 +326,13 @@ int cli_check_output(cli *c, const cli_command *command, const void *values, cha
     const named_file output = {.option = &option, .path = path, .writes = true};
     if (!collect(command, values, operands, n_operands, &list))
         return cli_error(c, DIS_ELIMIT, "no memory for a list of files");
-    int code = 0;
-    for (size_t i = 0; i < list.n && code == 0; i++)
-        if (!list.file[i].folder && clash(&output, &list.file[i])) code = refuse(c, &output, &list.file[i]);
-    free(list.file);
+    int code = check_one(c, &output, &list);
+    for (size_t k = 0; code == 0 && is_npy(&output, false, false); k++) {
+        char companion[4096];
+        if (!dis_file_companion(path, k, companion, sizeof companion)) break;
+        const named_file also = {.option = &option, .path = companion, .writes = true};
+        code = check_one(c, &also, &list);
+    }
+    release(&list);
     return code;
 }

@@ -14,6 +14,10 @@ DIS_API bool dis_file_same(const char *a, const char *b);
  * `size` bytes or more. */
 DIS_API bool dis_file_within(const char *path, const char *folder, char *out, size_t size);
 
+/* The files that are written and read with NAME.npy: NAME.tasks.txt (i = 0) and NAME.classes.txt (i = 1). False: there
+ * is no such one, or its name has `size` bytes or more. */
+DIS_API bool dis_file_companion(const char *path, size_t i, char *out, size_t size);
+
 /* Looks at the end of an output's name. `formats`: what would be written, "csv|tsv|jsonl". DIS_EUSAGE: the name
  * promises something else (.parquet, .json, ...; .gz and .zst behind it ask for compression). *known: whether it
  * promises one of them; a name without an ending, or with one that nobody knows, does not. */

@@ -254,6 +254,7 @@ dis_status dis_embed_write(const dis_names *tasks, const float *x, size_t width,
     dis__out *outs[2] = {NULL, NULL};
     char *name = NULL;
     dis_status status = dis__name_beside(path, ".tasks.txt", &name);
+    if (status == DIS_OK) status = dis__companion_check(path, name);
     if (status == DIS_OK) status = dis__out_open(name, &outs[0]);
     if (status == DIS_OK) status = dis__names_write(outs[0], tasks);
     if (status == DIS_OK) status = dis__out_open(path, &outs[1]);

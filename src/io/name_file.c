@@ -1,12 +1,15 @@
 /* Names of a file, one per line; lines end with LF or CRLF. */
 #include "io/name_file.h"
+#include "dissent/file.h"
 #include "core/memory.h"
 #include "core/names_build.h"
 #include "core/utf8.h"
 #include "dissent/votes.h"
 #include "io/input.h"
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
 
 static dis_status take_lines(const dis__input *input, dis__name_list *list)
 {
@@ -65,12 +68,37 @@ dis_status dis__names_write(dis__out *out, const dis_names *names)
     return DIS_OK;
 }
 
-dis_status dis__name_beside(const char *path, const char *suffix, char **out)
+/* The length of NAME in NAME.npy, NAME.npy.gz and NAME.npy.zst. */
+static size_t stem_of(const char *path)
 {
     size_t n = strlen(path);
     if (n > 3 && strcasecmp(path + n - 3, ".gz") == 0) n -= 3;
     if (n > 4 && strncasecmp(path + n - 4, ".zst", 4) == 0) n -= 4;
     if (n > 4 && strncasecmp(path + n - 4, ".npy", 4) == 0) n -= 4;
+    return n;
+}
+
+bool dis_file_companion(const char *path, size_t i, char *out, size_t size)
+{
+    static const char *const suffixes[] = {".tasks.txt", ".classes.txt"};
+    if (i >= sizeof suffixes / sizeof *suffixes) return false;
+    const int n = snprintf(out, size, "%.*s%s", (int)stem_of(path), path, suffixes[i]);
+    return n > 0 && (size_t)n < size;
+}
+
+dis_status dis__companion_check(const char *path, const char *companion)
+{
+    struct stat st;
+    if (lstat(companion, &st) != 0 || lstat(path, &st) == 0) return DIS_OK;
+    return dis__fail(DIS_EUSAGE,
+                     "%s is written with %s, which exists without it and would be lost; rename or remove that file, or "
+                     "name another output",
+                     path, companion);
+}
+
+dis_status dis__name_beside(const char *path, const char *suffix, char **out)
+{
+    const size_t n = stem_of(path);
     char *name;
     DIS_TRY(dis__alloc_array(&name, n + strlen(suffix) + 1, 1));
     memcpy(name, path, n);

@@ -13,6 +13,9 @@ dis_status dis__names_read(dis_context *ctx, const char *path, dis_names **out);
 dis_status dis__names_check_lines(const dis_names *names, const char *what);
 dis_status dis__names_write(dis__out *out, const dis_names *names);
 
+/* Before NAME.npy is written with a companion. DIS_EUSAGE: the companion exists and NAME.npy does not, so that it is not
+ * one of an earlier run. */
+dis_status dis__companion_check(const char *path, const char *companion);
 /* NAME.npy (or NAME.npy.gz) to NAME and the suffix, such as ".tasks.txt". The caller frees it. */
 dis_status dis__name_beside(const char *path, const char *suffix, char **out);
 

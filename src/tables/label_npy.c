@@ -73,6 +73,7 @@ static dis_status write_npy(const dis__comm *comm, const dis_labels_view *labels
     for (size_t i = 0; i < 2 && status == DIS_OK; i++) {
         char *name = NULL;
         status = dis__name_beside(path, suffixes[i], &name);
+        if (status == DIS_OK) status = dis__companion_check(path, name);
         if (status == DIS_OK) status = dis__out_open(name, &outs[i]);
         dis__free(name);
     }
