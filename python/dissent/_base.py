@@ -12,7 +12,8 @@ from ._estimator import Estimator, FitWarning, in_python, named_in_python, seed_
 from ._results import SoftLabels, Values, ids_index
 from ._checks import device_of
 from ._running import ProgressLike, end_progress, progress_of, threads_of
-from ._tables import Ids, count_unknown, gold_codes, label_table
+from ._ids import Ids
+from ._tables import count_unknown, gold_codes, label_table
 from ._votes import Votes, as_votes
 
 METHODS: dict[str, dict[str, Any]] = {row["name"]: row for row in _core.methods()}

@@ -265,10 +265,29 @@ def _pick(columns: Iterable[Any], role: str, names: Sequence[Any]) -> Any:
     raise missing_column(role, names, columns)
 
 
+def _wide_columns(data: Any) -> list[Any]:
+    """Columns of a DataFrame that share few values with another one: they may hold the labels of one worker each."""
+    head = data.head(1000)
+    values = {c: set(head[c].dropna()) for c in head.columns if head[c].map(np.isscalar).all()}
+    few = {c: v for c, v in values.items() if 0 < len(v) <= max(5, len(head) // 2)}
+    return [c for c, v in few.items() if any(v & other for d, other in few.items() if d != c)]
+
+
 def frame_column(data: Any, role: str, names: Sequence[Any]) -> Any:
     """A column of a DataFrame of pandas, under one of its names."""
     if not hasattr(data, "columns"):
         raise TypeError(f"a {type(data).__name__} is one column; votes are a table with columns task, worker and label")
+    long = any(name in data.columns for name in ("worker", "performer", "label", *names))
+    wide = [] if long or not data.columns.is_unique else _wide_columns(data)
+    if len(wide) >= 2:
+        rest = [c for c in data.columns if c not in wide]
+        task = rest[0] if rest else data.index.name or "index"
+        raise ColumnError(
+            f"no column {names[0]!r}; the columns are: {', '.join(map(repr, data.columns))}; name the one to use with "
+            f"{role}=, or, if {', '.join(map(repr, wide[:3]))} hold the labels of one worker each, make a row per vote: "
+            f"Votes(df{'' if rest else '.reset_index()'}.melt({task!r}, {wide[:3]!r}{'' if len(wide) < 4 else ' + ...'}, "
+            f"'worker', 'label').dropna(), task={task!r})"
+        )
     if not any(name in data.columns for name in names) and any(name in data.index.names for name in names):
         raise ColumnError(f"the {role} is the index of the table; call reset_index() to make it a column")
     return data[_pick(data.columns, role, names)]

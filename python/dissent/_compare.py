@@ -17,7 +17,8 @@ from ._measuring import Watching, checked_count
 from ._results import Values, _table, _text
 from ._checks import device_of, real, word
 from ._running import ProgressLike
-from ._tables import Aligned, Ids, LabelTable, gold_codes, known_labels, label_table
+from ._ids import Ids
+from ._tables import Aligned, LabelTable, gold_codes, known_labels, label_table
 
 
 @dataclass(frozen=True)

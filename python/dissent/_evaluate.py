@@ -15,7 +15,8 @@ from ._figures import Figures, make_table
 from ._measuring import Watching, checked_count, columns_of, figures_of, list_of, number_of
 from ._checks import device_of, listed, real, whole
 from ._running import ProgressLike
-from ._tables import Aligned, Ids, LabelTable, gold_codes, known_labels, label_table, with_classes
+from ._ids import Ids
+from ._tables import Aligned, LabelTable, gold_codes, known_labels, label_table, with_classes
 
 
 def metrics() -> list[dict[str, Any]]:
@@ -155,6 +156,10 @@ def evaluate(
         if more:
             aligned = Aligned(tables, lenient, classes=Ids(with_classes(aligned.classes.ids, more)))
     codes = None if gold is None else gold_codes(gold, aligned.tasks, aligned.classes, lenient=lenient)
+    if codes is not None and not (codes >= 0).any():
+        raise _core.DataError(
+            f"gold: no task of the predictions ({aligned.tasks.ids[0]!r}, ...) has a label; do the ids match?"
+        )
     group, n_groups = _group_numbers(groups, aligned.tasks)
     with Watching(n_jobs, progress) as watching:
         found = _core.evaluate(

@@ -15,7 +15,8 @@ from ._estimator import seed_of
 from ._figures import Metric, make_table, metric, shown_with
 from ._measuring import Watching, checked_count, columns_of
 from ._running import ProgressLike
-from ._tables import Ids, id_texts, label_table
+from ._ids import Ids, id_texts
+from ._tables import label_table
 from ._votes import Votes, as_votes
 
 _IDS = ("worker", "performer", "annotator", "annotator_id", "user", "id")

@@ -10,7 +10,8 @@ import numpy as np
 from . import _core
 from ._categories import class_list, declared_by
 from ._columns import _is_missing, is_pandas
-from ._tables import Ids, LabelTable, gold_classes, gold_codes, id_texts, known_labels
+from ._ids import Ids, id_texts
+from ._tables import LabelTable, gold_classes, gold_codes, known_labels
 from ._votes import Votes
 
 

@@ -10,7 +10,8 @@ import numpy as np
 from ._figures import Metric, metric
 from ._checks import whole
 from ._running import ProgressLike, progress_of, threads_of
-from ._tables import Ids, count_unknown, gold_codes
+from ._ids import Ids
+from ._tables import count_unknown, gold_codes
 from ._votes import Votes
 
 

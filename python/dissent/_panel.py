@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from ._checks import real
+from ._checks import listed, real
 from ._estimator import seed_of
 from ._figures import Metric, make_table, metric, shown_with
 from ._groups import _metric_columns
 from ._measuring import Watching, checked_count, columns_of
 from ._results import SoftLabels
 from ._running import ProgressLike
-from ._tables import Ids
+from ._ids import Ids
 from ._votes import Votes, as_votes
 
 
@@ -145,7 +145,7 @@ def panel(
     with Watching(n_jobs, progress) as watching:
         found = _core.panel(
             table.core,
-            people_among(table, models),
+            people_among(table, listed("models", models, "worker ids")),
             epsilon=real("epsilon", epsilon),
             fdr=real("fdr", fdr),
             min_people=checked_count("min_people", min_people),

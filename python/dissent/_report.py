@@ -12,7 +12,8 @@ from ._groups import as_groups
 from ._measuring import Watching, checked_count, one_or_named
 from ._panel import people_among
 from ._running import ProgressLike
-from ._tables import Aligned, Ids, gold_codes, id_texts, label_table
+from ._ids import Ids, id_texts
+from ._tables import Aligned, gold_codes, label_table
 from ._texts import item_texts
 from ._votes import Votes, as_votes
 

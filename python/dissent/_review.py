@@ -10,7 +10,7 @@ from ._estimator import seed_of
 from ._figures import make_table, shown_with
 from ._measuring import Watching, checked_count, columns_of, known_classes
 from ._running import ProgressLike
-from ._tables import Ids
+from ._ids import Ids
 from ._texts import item_texts
 from ._votes import Votes, as_votes
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from . import _core
+from ._columns import _is_missing, frame_column, is_pandas, missing_column
 
 SHAPED = ("multi-label", "pairwise", "spans")
 _PARTS = "\x1f"
@@ -38,15 +39,15 @@ _WINNERS = {
 
 
 def _empty(value: Any) -> bool:
-    return value is None or value == "" or value != value
+    return _is_missing(value) or (isinstance(value, str) and not value)
 
 
 def _table(data: Any) -> dict[str, list[Any]] | None:
     """Columns by name, or None for rows."""
     if isinstance(data, Mapping):
         return {str(k): list(v) for k, v in data.items()}
-    if hasattr(data, "columns") and hasattr(data, "to_dict"):  # pandas
-        return {str(k): data[k].tolist() for k in data.columns}
+    if is_pandas(data):
+        return {str(k): frame_column(data, str(k), [k]).tolist() for k in data.columns}
     if hasattr(data, "to_pydict"):  # pyarrow
         return {str(k): v for k, v in data.to_pydict().items()}
     if hasattr(data, "to_dict") and hasattr(data, "schema"):  # polars
@@ -76,9 +77,7 @@ def _rows(data: Any, scale: str, given: Mapping[str, str | None]) -> list[dict[s
         if found is not None:
             columns[role] = table[found]
         elif role != "task" or scale != "pairwise" or given["task"]:
-            raise _core.DataError(
-                f"no column {names[0]!r}; the columns are: {', '.join(table)}; name the one to use with {role}="
-            )
+            raise missing_column(role, names[:1], list(table))
     return [dict(zip(columns, row)) for row in zip(*columns.values())]
 
 

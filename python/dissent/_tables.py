@@ -15,84 +15,12 @@ import numpy as np
 
 from . import _core
 from ._categories import Categories, declared_by, typed
-from ._columns import _is_missing, _sorted, is_pandas, records
+from ._columns import _is_missing, _sorted, frame_column, is_pandas, records
+from ._ids import Ids, as_list, id_texts
 from ._results import SoftLabels, Values
 
 _SLACK = 1e-6  # how far from 1 the sum of a row may be
 _NOT_CLASSES = ("task", "label", "entropy")
-
-
-# ---- ids ----
-
-
-class Ids:
-    """Where ids stand: by themselves, else by their texts."""
-
-    def __init__(self, ids: Sequence[Any]) -> None:
-        self.ids = list(ids)
-        self.place = dict(zip(self.ids, range(len(self.ids))))
-        self._texts: dict[str, int] | None = None
-
-    def are_numbers_of_rows(self) -> bool:
-        """Whether ids say no more than the order of the rows does: 0, 1, 2, ... as pandas has them where nobody gave
-        any."""
-        return self.ids == list(range(len(self.ids)))
-
-    def twice(self) -> Any:
-        """An id that is there twice, in a list; None when all differ."""
-        if len(self.place) == len(self.ids):
-            return None
-        seen = set()
-        for k in self.ids:
-            if k in seen:
-                return [k]
-            seen.add(k)
-        return None
-
-    def find(self, key: Any) -> int:
-        """-1: not there."""
-        i = self.place.get(key)
-        if i is not None:
-            return i
-        if self._texts is None:
-            self._texts = {id_text(k): i for k, i in self.place.items()}
-        return self._texts.get(id_text(key), -1)
-
-    def find_all(self, keys: Sequence[Any]) -> np.ndarray:
-        """Where each of the keys stands, -1: nowhere."""
-        if keys == self.ids:
-            return np.arange(len(self.ids))
-        try:
-            return np.fromiter(map(self.place.__getitem__, keys), dtype=np.int64, count=len(keys))
-        except KeyError:
-            return np.fromiter(map(self.find, keys), dtype=np.int64, count=len(keys))
-
-
-def id_text(value: Any) -> str:
-    if isinstance(value, (bool, np.bool_)):
-        return "true" if value else "false"
-    if isinstance(value, (float, np.floating)) and float(value).is_integer():
-        return str(int(value))
-    return str(value)
-
-
-def id_texts(ids: Iterable[Any]) -> list[str]:
-    """Ids as the library's texts, different ones for different ids."""
-    ids = list(ids)
-    texts = [id_text(k) for k in ids]
-    if len(set(texts)) != len(texts) or not all(texts):
-        texts = [f"{type(k).__name__} {k!r}" for k in ids]
-    return texts
-
-
-def _list(values: Any) -> list[Any]:
-    return (
-        values.tolist()
-        if hasattr(values, "tolist")
-        else values.to_list()
-        if hasattr(values, "to_list")
-        else list(values)
-    )
 
 
 # ---- tables of labels ----
@@ -113,8 +41,8 @@ class LabelTable:
         self.p = np.ascontiguousarray(p, dtype=np.float64)
         if self.p.ndim != 2:
             raise _core.DataError(f"{what}: a row per task and a column per class, not {self.p.ndim} dimensions")
-        self.tasks = None if tasks is None else Ids(_list(tasks))
-        self.classes = None if classes is None else Ids(_list(classes))
+        self.tasks = None if tasks is None else Ids(as_list(tasks))
+        self.classes = None if classes is None else Ids(as_list(classes))
         self.pandas = pandas
         self.categories = categories
         self.what = what
@@ -167,11 +95,34 @@ def _columns(data: Any) -> dict[str, Any] | None:
     return None
 
 
+def _probabilities(columns: Mapping[Any, Any], chosen: Sequence[tuple[Any, Any]], what: str) -> np.ndarray:
+    """(tasks, classes); an error names the column that does not hold numbers."""
+    arrays = []
+    for name, _ in chosen:
+        values = as_list(columns[name])
+        try:
+            arrays.append(np.array([np.nan if _is_missing(v) else v for v in values], dtype=np.float64))
+        except (TypeError, ValueError):
+            shown = next(v for v in values if not isinstance(v, (int, float, np.number)))
+            raise _core.DataError(
+                f"{what}: the column {name!r} holds {shown!r}, not probabilities; give a row per task and a column per "
+                "class (for votes, fit a method such as Calibrated() first)"
+            ) from None
+    return np.column_stack(arrays) if arrays else np.empty((0, 0))
+
+
 def _class_columns(names: Iterable[Any]) -> list[tuple[Any, Any]]:
     """(column, class): those called p:CLASS, else all but task, label and entropy."""
     names = list(names)
     marked = [(c, c[2:]) for c in names if isinstance(c, str) and c.startswith("p:")]
     return marked or [(c, c) for c in names if c not in _NOT_CLASSES]
+
+
+def _hard(what: str) -> str:
+    return (
+        f"{what}: one label per task is given, and probabilities are needed: SoftLabels, a fitted method, or a DataFrame "
+        "with a row per task and a column per class (compare() and gold= take labels)"
+    )
 
 
 def label_table(data: Any, what: str = "labels") -> LabelTable:
@@ -188,17 +139,24 @@ def label_table(data: Any, what: str = "labels") -> LabelTable:
         return LabelTable(data.p, data.tasks, data.classes, pandas, what, data.categories)
     if is_pandas(data):
         if data.ndim != 2:
-            raise TypeError(f"{what}: a DataFrame with a row per task and a column per class, not a Series")
+            raise TypeError(_hard(what))
         if "task" in data.columns:
             chosen = _class_columns(data.columns)
-            return LabelTable(data[[c for c, _ in chosen]].to_numpy(), data["task"], [k for _, k in chosen], True, what)
-        return LabelTable(data.to_numpy(), data.index, data.columns, True, what, declared_by(data.columns))
+            p = _probabilities({c: frame_column(data, what, [c]) for c, _ in chosen}, chosen, what)
+            return LabelTable(p, frame_column(data, what, ["task"]), [k for _, k in chosen], True, what)
+        if any(kind == object for kind in data.dtypes) or any(hasattr(kind, "na_value") for kind in data.dtypes):
+            places = list(enumerate(data.columns))  # nullable numbers, or texts by mistake
+            _probabilities({k: data.iloc[:, i] for i, k in places}, [(k, k) for _, k in places], what)
+        p = data.to_numpy(dtype=np.float64, na_value=np.nan)
+        return LabelTable(p, data.index, data.columns, True, what, declared_by(data.columns))
     if isinstance(data, Mapping) and data and all(isinstance(v, Mapping) for v in data.values()):  # {task: {class: p}}
         classes: dict[Any, None] = {}
         for row in data.values():
             classes.update(dict.fromkeys(row))
         order = _sorted(list(classes))
         return LabelTable([[row.get(c, 0.0) for c in order] for row in data.values()], list(data), order, False, what)
+    if isinstance(data, Values) or (isinstance(data, Mapping) and data and np.ndim(next(iter(data.values()))) == 0):
+        raise TypeError(_hard(what))
     columns = (
         dict(data)
         if isinstance(data, Mapping)
@@ -211,7 +169,7 @@ def label_table(data: Any, what: str = "labels") -> LabelTable:
             raise _core.DataError(f"{what}: no column 'task'; there are {list(columns)}")
         chosen = _class_columns(columns)
         return LabelTable(
-            np.column_stack([np.asarray(columns[c], dtype=np.float64) for c, _ in chosen]),
+            _probabilities(columns, chosen, what),
             columns["task"],
             [k for _, k in chosen],
             False,
@@ -372,7 +330,7 @@ def known_labels(gold: Any, what: str = "gold") -> tuple[list[Any] | None, list[
         if gold.ndim == 1:
             tasks, labels = gold.index.tolist(), gold.tolist()
         else:
-            tasks, labels = _two_columns({c: gold[c] for c in gold.columns}, what)
+            tasks, labels = _two_columns({c: frame_column(gold, what, [c]) for c in gold.columns}, what)
     elif isinstance(gold, Mapping):
         two = "task" in gold and ("label" in gold or "gold" in gold) and not isinstance(gold["task"], str)
         tasks, labels = _two_columns(gold, what) if two else (list(gold), list(gold.values()))
@@ -389,24 +347,32 @@ def known_labels(gold: Any, what: str = "gold") -> tuple[list[Any] | None, list[
         else:
             tasks, labels = ([g[0] for g in gold], [g[1] for g in gold]) if pairs else (None, list(gold))
     elif isinstance(gold, (str, bytes)):
-        raise TypeError(f"{what}={gold!r}: labels cannot be read from one text; give a Series or dict by task, or a list")
+        raise TypeError(f"{what}={gold!r}: labels cannot be read from one text; give a Series or dict by task, or a list (read a file with pandas first)")
     else:
         columns = _columns(gold)
         if columns is None:
             if not hasattr(gold, "to_list") and not isinstance(gold, Iterable):
                 raise TypeError(f"{what}: labels cannot be read from {type(gold).__name__}; give a Series or dict by task, or a list")
-            tasks, labels = None, _list(gold)
+            tasks, labels = None, as_list(gold)
         else:
             tasks, labels = _two_columns(columns, what)
-    missing = {x for x in set(labels) if _is_missing(x)}
-    return tasks, [None if x in missing else x for x in labels] if missing else labels
+    try:
+        different = set(labels)
+    except TypeError:
+        odd = next(x for x in labels if getattr(type(x), "__hash__", None) is None)
+        raise _core.DataError(f"{what}: {odd!r} is a {type(odd).__name__}; a task has one label") from None
+    missing = {x for x in different if _is_missing(x)}
+    return tasks, [None if _is_missing(x) else x for x in labels] if missing else labels
 
 
 def _two_columns(columns: Mapping[Any, Any], what: str) -> tuple[list[Any], list[Any]]:
     label = next((c for c in ("label", "gold", "agg_label") if c in columns), None)
     if "task" not in columns or label is None:
-        raise _core.DataError(f"{what}: columns 'task' and 'label' are needed; there are {list(columns)}")
-    return _list(columns["task"]), _list(columns[label])
+        raise _core.DataError(
+            f"{what}: no columns 'task' and 'label'; the columns are: {', '.join(map(repr, columns))}; rename them, or "
+            "give a dict or a Series by task"
+        )
+    return as_list(columns["task"]), as_list(columns[label])
 
 
 def count_unknown(gold: Any, tasks: Ids, what: str) -> int:
@@ -445,6 +411,11 @@ def gold_codes(gold: Any, tasks: Ids, classes: Ids, *, lenient: bool = True, wha
         places = np.arange(n)
     else:
         places = tasks.find_all(ids)
+        if (places < 0).all() and len(ids) and tasks.are_numbers_of_rows():
+            raise _core.DataError(
+                f"{what} has task ids ({ids[0]!r}, ...) and the others have none: give it as a list in their order, or "
+                "give the others task ids (SoftLabels, or a DataFrame with tasks as its index)"
+            )
         if not lenient and (places < 0).any():
             extra = ids[int(np.argmax(places < 0))]
             raise _core.DataError(f"{what}: task {extra!r} is nowhere else; leave out what not all have (lenient=True)")

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from . import _core
-from ._tables import Ids, known_labels
+from ._ids import Ids
+from ._tables import known_labels
 
 
 def item_texts(texts: Any, tasks: Ids) -> list[str]:

@@ -19,7 +19,8 @@ from ._items import Rows, Targets, flat_labels, is_soft
 from ._perspectives import table_file
 from ._results import _table, _text
 from ._running import threads_of
-from ._tables import id_texts, label_table
+from ._ids import id_texts
+from ._tables import label_table
 
 _CLASSES_FILE = "python.json"
 

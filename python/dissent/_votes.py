@@ -12,6 +12,7 @@ from . import _core
 from ._categories import Categories, class_list, typed
 from ._columns import _ROLES, Axis, _columns_of, _is_missing, _names_of, _texts_of, check_labels, is_pandas
 from ._checks import listed, whole, word
+from ._ids import Ids, id_text
 from ._running import ProgressLike, progress_of, threads_of
 from ._shapes import SHAPED, shaped
 
@@ -156,7 +157,14 @@ class Votes:
         if pandas:
             tasks = list(counts.index) if tasks is None else tasks
             classes = list(counts.columns) if classes is None else classes
-        array = np.ascontiguousarray(counts, dtype=np.float64)
+        try:
+            array = np.ascontiguousarray(counts, dtype=np.float64)
+        except (TypeError, ValueError) as e:
+            raise _core.DataError(f"counts: {e}; give numbers, one row per task and one column per class") from None
+        for role, ids in (("task", tasks), ("class", classes)):
+            twice = None if ids is None else Ids(list(ids)).twice()
+            if twice:
+                raise _core.DataError(f"counts: the {role} {twice[0]!r} occurs twice")
         if array.ndim != 2:
             raise _core.DataError(f"counts have one row per task and one column per class, not {array.ndim} dimensions")
         texts = [None if x is None else _texts_of(list(x)) for x in (tasks, classes)]
@@ -332,6 +340,10 @@ def read_votes(
 
     The others are those of :class:`Votes`.
     """
+    for path in paths:
+        if not isinstance(path, (str, bytes, os.PathLike)):
+            raise TypeError(f"a path is expected, not {type(path).__name__}; Votes(table) takes tables")
+    given = class_list(classes)
     core = _core.votes_from_files(
         [os.fspath(p) for p in paths],
         input=input,
@@ -347,8 +359,8 @@ def read_votes(
         several=several,
         delimiter=delimiter,
         header=header,
-        classes=class_list(classes),
-        na=na,
+        classes=None if given is None else [id_text(c) for c in given],
+        na=None if na is None else ["" if _is_missing(x) else id_text(x) for x in listed("na", na, "labels")],
         duplicates=duplicates,
         lenient=lenient,
         renormalise=renormalise,

@@ -11,7 +11,7 @@ from ._categories import class_list
 from ._columns import _is_missing, _plain
 from ._core import OptionError
 from ._checks import real, whole
-from ._tables import id_text
+from ._ids import id_text
 
 _DUPLICATES = ("error", "first", "last", "all")
 

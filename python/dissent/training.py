@@ -25,7 +25,8 @@ from ._perspectives import table_file
 from ._results import SoftLabels
 from ._checks import device_of, real, whole, word
 from ._running import ProgressLike
-from ._tables import Ids, LabelTable, id_array, label_table
+from ._ids import Ids
+from ._tables import LabelTable, id_array, label_table
 from ._trained import TrainedModel, classes_of
 from ._votes import Votes, as_votes
 from .aggregation import Standard

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import math
+import re
 
 import numpy as np
 import pytest
@@ -102,6 +103,68 @@ WRONG = {
 def test_mistakes_raise_what_says_how_to_fix_them(call, error, match):
     with pytest.raises(error, match=match):
         call()
+
+
+LABELS = dissent.MajorityVote().fit(GOOD)
+TABLES = {
+    "votes as predictions": (lambda: dissent.evaluate(frame(), {"a": "p"}), DataError, "'worker' holds 'x', not prob"),
+    "labels as predictions": (lambda: dissent.evaluate({"a": "p"}, {"a": "p"}), TypeError, "one label per task"),
+    "a Series of labels": (lambda: dissent.evaluate(pd.Series({"a": "p"}), {"a": "p"}), TypeError, "one label per task"),
+    "gold of other tasks": (lambda: dissent.evaluate(LABELS, {"z": "p"}, lenient=True), DataError, "ids match"),
+    "gold as lists": (lambda: dissent.evaluate(LABELS, {"a": ["p"]}, lenient=True), DataError, "list; a task has one"),
+    "gold with other columns": (lambda: dissent.evaluate(LABELS, pd.DataFrame({"id": ["a"], "y": ["p"]})), DataError, "rename"),
+    "gold with a column twice": (
+        lambda: dissent.evaluate(LABELS, pd.DataFrame([list("apq")], columns=["task", "label", "label"])),
+        DataError,
+        "2 columns",
+    ),
+    "gold as a path": (lambda: dissent.evaluate(LABELS, "gold.csv"), TypeError, "read a file"),
+    "ids against rows": (lambda: dissent.evaluate(np.array([[0.5, 0.5]]), {"a": "p"}), DataError, "as a list"),
+    "counts of texts": (lambda: Votes.from_counts([["a", "b"]]), DataError, "give numbers"),
+    "counts with a class twice": (lambda: Votes.from_counts([[1, 2]], classes=["a", "a"]), DataError, "twice"),
+    "a model as one text": (lambda: dissent.panel(GOOD, "x"), TypeError, "list of worker ids"),
+    "a table to read": (lambda: dissent.read_votes(frame()), TypeError, "Votes\\(table\\)"),
+    "sets in a column twice": (
+        lambda: Votes(pd.DataFrame([["a", "x", ["p"], ["q"]]], columns=["task", "worker", "label", "label"]), scale="multi-label"),
+        DataError,
+        "2 columns",
+    ),
+}
+
+
+@pytest.mark.parametrize("call, error, match", TABLES.values(), ids=TABLES.keys())
+def test_tables_of_another_kind_raise_what_says_how_to_fix_them(call, error, match):
+    with pytest.raises(error, match=match):
+        call()
+
+
+def test_the_advice_about_wide_tables_works():
+    ids = ["a", "b", "c"]
+    wide = pd.DataFrame({"id": ids, "ann": ["p", "q", "p"], "bob": ["q", "q", None], "eve": ["p", "q", "q"]})
+    for df in (wide, wide.set_index("id")):
+        with pytest.raises(KeyError, match="melt") as caught:
+            Votes(df)
+        advice = re.search(r"Votes\(df.*\)$", str(caught.value))
+        assert advice
+        votes = eval(advice.group(0), {"Votes": Votes, "df": df})
+        assert votes.tasks.tolist() == ids and votes.workers.tolist() == ["ann", "bob", "eve"] and len(votes) == 8
+    with pytest.raises(KeyError) as caught:
+        Votes(pd.DataFrame({"item": ids, "coder": ["x", "y", "z"], "text": ["k", "l", "m"]}))
+    assert "melt" not in str(caught.value)
+
+
+def test_missing_parts_of_spans_and_sets_are_handled():
+    spans = pd.DataFrame({"task": ["d", "d"], "worker": ["x", "y"], "label": ["A", pd.NA]})
+    spans = spans.assign(start=pd.array([1, None], dtype="Int64"), end=pd.array([3, None], dtype="Int64"))
+    assert len(Votes(spans, scale="spans")) == 2
+    assert len(Votes(frame(label=pd.Series([["p"], pd.NA, ["q", "p"]])), scale="multi-label")) == 3
+
+
+def test_files_take_classes_and_na_of_any_type(tmp_path):
+    path = tmp_path / "votes.csv"
+    path.write_text("task,worker,label\na,x,2\na,y,\nb,x,1\n")
+    votes = dissent.read_votes(path, classes=[2, 1], na=[None])
+    assert votes.classes.tolist() == ["2", "1"] and len(votes) == 2
 
 
 def test_float_labels_are_in_numeric_order():
