@@ -58,6 +58,8 @@ dis_status dis__needs_mapper(const dis__reader *reader, bool *needed);
 dis_status dis__read_mapped(dis__reader *reader);
 /* map_counts.c: counts and soft votes by the mapper. */
 dis_status dis__read_mapped_counts(dis__reader *reader);
+/* mturk.c: with the preset mturk, the path of the question that `label` names. DIS_EDATA: none, or no such question. */
+dis_status dis__mturk_use(dis__reader *reader);
 /* named_columns.c: DIS_EDATA when a column or path that the caller names for times or rules is nowhere in a file. */
 dis_status dis__check_named(dis__reader *reader, const dis_votes_options *caller);
 /* recognise.c: DIS_EDATA that proposes a preset, when a file does not have the usual columns and looks like one; DIS_OK

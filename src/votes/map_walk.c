@@ -161,8 +161,8 @@ static dis_status next_elements(dis__walk *w, size_t level, bool labels_only, bo
     return DIS_OK;
 }
 
-/* Rules whose lists end at this level. */
-static dis_status check_rules(const dis__walk *w, size_t level, bool *drop)
+/* Rules whose lists end at this level; what they leave out is counted. */
+static dis_status check_rules(dis__walk *w, size_t level, bool *drop)
 {
     *drop = false;
     for (size_t i = 0; i < w->n_legs && !*drop; i++) {
@@ -175,6 +175,7 @@ static dis_status check_rules(const dis__walk *w, size_t level, bool *drop)
         const size_t length = strlen(rule->value);
         *drop =
             rule->keep ? !dis__glob(rule->value, length, text, n) : n == length && memcmp(text, rule->value, n) == 0;
+        w->dropped += *drop && rule->value != dis__option_chosen;
     }
     return DIS_OK;
 }
@@ -273,7 +274,6 @@ static dis_status walk_labels(dis__walk *w, size_t level)
         DIS_TRY(next_elements(w, level, true, &passed));
         if (passed) continue;
         DIS_TRY(check_rules(w, level + 1, &drop));
-        w->dropped += drop;
         if (!drop) DIS_TRY(walk_labels(w, level + 1));
     }
     return DIS_OK;
@@ -310,7 +310,6 @@ static dis_status walk(dis__walk *w, size_t level)
         DIS_TRY(next_elements(w, level, false, &passed));
         if (passed) continue;
         DIS_TRY(check_rules(w, level + 1, &drop));
-        w->dropped += drop;
         if (!drop) DIS_TRY(walk(w, level + 1));
     }
     return DIS_OK;
@@ -334,7 +333,6 @@ dis_status dis__map_record(dis__walk *w, dis__record *record, dis__take_answer t
     }
     bool drop;
     DIS_TRY(check_rules(w, 0, &drop));
-    w->dropped += drop;
     const dis_status status = drop ? DIS_OK : walk(w, 0);
     *dropped += w->dropped;
     return status;

@@ -28,6 +28,10 @@ typedef struct {
     const char *const *part_option; /* (2) what the last two parts of a task are named by; NULL: as the task is */
 } dis__mapping;
 
+/* The value of a rule that keeps the options of a question that were chosen (mturk.c). It is known by its address: the
+ * other options are not counted as left out. */
+extern const char dis__option_chosen[];
+
 /* The options' paths, and the usual names where they have none. `numbers`: counts and soft votes. */
 dis_status dis__mapping_make(const dis_votes_options *o, dis__mapping *m);
 void dis__mapping_free(dis__mapping *m);

@@ -384,6 +384,7 @@ static dis_status use_parts(dis__reader *r)
     r->named[r->n_named++] = path;
     r->o.task = path;
     if (!r->o.label) r->o.label = scale->label_path;
+    if (!r->o.worker) r->o.worker = scale->worker;
     return DIS_OK;
 }
 
@@ -399,7 +400,8 @@ static dis_status read_all(dis__reader *r, const char *const *paths, size_t n_pa
     if (status == DIS_OK) status = dis__reader_begin(r, n_bytes);
     if (status == DIS_OK) status = dis__check_named(r, &caller);
     DIS_TRY(dis__comm_agree(comm, status));
-    status = shapes[r->o.input](r);
+    status = dis__mturk_use(r);
+    if (status == DIS_OK) status = shapes[r->o.input](r);
     if (status == DIS_EDATA && r->o.preset) return dis__other_preset(r);
     DIS_TRY(status);
     return dis__reader_look(r);

@@ -5,6 +5,7 @@
 #include "core/number.h"
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 static bool is_number(const char *text, size_t n)
 {
@@ -35,16 +36,91 @@ static int shown(size_t n)
     return n > 60 ? 60 : (int)n;
 }
 
-/* The winner as a, b or tie. */
+/* ---- comparisons ---- */
+
+/* What a winner is called where it is not named: Chatbot Arena and MT-bench (model_a, tie (bothbad)), Arena-Hard and the
+ * verdicts of LLM judges ([[A>>B]], [[C]]), annotation tools (left, first). Compared without regard to case. How much
+ * better one is ("A>>B") is not kept. */
+static const char *const winners[][2] = {
+    {"a", "a"},
+    {"b", "b"},
+    {"model_a", "a"},
+    {"model_b", "b"},
+    {"model_1", "a"},
+    {"model_2", "b"},
+    {"assistant_a", "a"},
+    {"assistant_b", "b"},
+    {"response_a", "a"},
+    {"response_b", "b"},
+    {"left", "a"},
+    {"right", "b"},
+    {"first", "a"},
+    {"second", "b"},
+    {"[[a]]", "a"},
+    {"[[b]]", "b"},
+    {"[[c]]", "tie"},
+    {"tie", "tie"},
+    {"tie (bothbad)", "tie"},
+    {"tie (both bad)", "tie"},
+    {"both_bad", "tie"},
+    {"bothbad", "tie"},
+    {"both bad", "tie"},
+    {"both_good", "tie"},
+    {"both good", "tie"},
+    {"both", "tie"},
+    {"neither", "tie"},
+    {"draw", "tie"},
+    {"equal", "tie"},
+    {"same", "tie"},
+};
+
+static bool is_word(const char *text, size_t n, const char *word)
+{
+    return strlen(word) == n && strncasecmp(text, word, n) == 0;
+}
+
+static const char *find_winner(const char *text, size_t n)
+{
+    for (size_t i = 0; i < sizeof winners / sizeof *winners; i++)
+        if (is_word(text, n, winners[i][0])) return winners[i][1];
+    return NULL;
+}
+
+/* Which of the two a text names: "a" or "b", NULL: neither. */
+static const char *find_named(const char *text, size_t n, const char *const part[2], const size_t length[2])
+{
+    for (int i = 0; i < 2; i++)
+        if (length[i] == n && memcmp(part[i], text, n) == 0) return i ? "b" : "a";
+    return NULL;
+}
+
+static const char *find_side(const char *text, size_t n, const char *const part[2], const size_t length[2])
+{
+    const char *named = find_named(text, n, part, length);
+    return named ? named : is_word(text, n, "a") ? "a" : is_word(text, n, "b") ? "b" : NULL;
+}
+
+/* "A>B", "B>>A", "A=B", of the names or of the letters, also in [[ ]]. NULL: it is no such verdict. */
+static const char *find_verdict(const char *text, size_t n, const char *const part[2], const size_t length[2])
+{
+    if (n > 4 && memcmp(text, "[[", 2) == 0 && memcmp(text + n - 2, "]]", 2) == 0) {
+        text += 2;
+        n -= 4;
+    }
+    size_t at = 0, to;
+    while (at < n && !strchr("<>=", text[at])) at++;
+    for (to = at; to < n && text[to] == text[at]; to++) {}
+    if (at == 0 || to == n || to - at > 2) return NULL;
+    const char *x = find_side(text, at, part, length), *y = find_side(text + to, n - to, part, length);
+    if (!x || !y || x[0] == y[0]) return NULL;
+    return text[at] == '=' ? "tie" : text[at] == '>' ? x : y;
+}
+
+/* The winner as a, b or tie. A thing that is called as another outcome makes "tie" or "left" ambiguous; a and b are the
+ * usual names of things, and then mean these. */
 static bool is_comparison(const char *task, size_t n_task, const char **label, size_t *n_label, char *why, size_t size)
 {
-    static const char *const words[][2] = {
-        {"a", "a"},         {"A", "a"},       {"model_a", "a"}, {"model_1", "a"}, {"left", "a"},
-        {"b", "b"},         {"B", "b"},       {"model_b", "b"}, {"model_2", "b"}, {"right", "b"},
-        {"tie", "tie"},     {"Tie", "tie"},   {"draw", "tie"},  {"both", "tie"},  {"tie (bothbad)", "tie"},
-        {"neither", "tie"}, {"equal", "tie"}, {"same", "tie"},
-    };
-    const char *part[2], *found = NULL;
+    const char *part[2];
     size_t n[2];
     if (!last_parts(task, n_task, part, n) || n[0] == 0 || n[1] == 0) {
         snprintf(why, size, "a comparison is of two things, in columns a and b, and one of them is empty");
@@ -54,22 +130,30 @@ static bool is_comparison(const char *task, size_t n_task, const char **label, s
         snprintf(why, size, "\"%.*s\" is compared with itself; leave the row out", shown(n[0]), part[0]);
         return false;
     }
-    for (int i = 0; i < 2; i++)
-        if (n[i] == *n_label && memcmp(part[i], *label, n[i]) == 0) found = i ? "b" : "a";
-    for (size_t i = 0; !found && i < sizeof words / sizeof *words; i++)
-        if (is_text(*label, *n_label, words[i][0])) found = words[i][1];
-    if (!found && *n_label == 0) return true; /* an NA value, or an empty label like any other */
-    if (!found) {
+    if (*n_label == 0) return true; /* an NA value, or an empty label like any other */
+    const char *named = find_named(*label, *n_label, part, n), *word = find_winner(*label, *n_label);
+    if (named && word && *n_label > 1 && named[0] != word[0]) {
         snprintf(why, size,
-                 "the winner \"%.*s\" is neither \"%.*s\" nor \"%.*s\", nor a, b or tie; correct it, or make it an NA "
-                 "value",
-                 shown(*n_label), *label, shown(n[0]), part[0], shown(n[1]), part[1]);
+                 "the winner \"%.*s\" is the name of one of the two and also means \"%s\"; rename it, or write a, b or "
+                 "tie",
+                 shown(*n_label), *label, word);
+        return false;
+    }
+    const char *found = named ? named : word ? word : find_verdict(*label, *n_label, part, n);
+    if (!found) {
+        snprintf(
+            why, size,
+            "the winner \"%.*s\" is neither \"%.*s\" nor \"%.*s\", nor a, b or tie; write one of these, or leave such "
+            "votes out with `na`",
+            shown(*n_label), *label, shown(n[0]), part[0], shown(n[1]), part[1]);
         return false;
     }
     *label = found;
     *n_label = strlen(found);
     return true;
 }
+
+/* ---- spans ---- */
 
 static bool is_place(const char *text, size_t n)
 {
@@ -149,7 +233,8 @@ static const dis__scale scales[] = {
               .columns = "thing,score,se,rank,won,lost,tied",
               .own = true},
      .again = true,
-     .part = {"a|model_a|model_1|left", "b|model_b|model_2|right"},
+     .part = {"a|model_a|model_1|left|first|response_a", "b|model_b|model_2|right|second|response_b"},
+     .worker = "worker|performer|judge|annotator|rater",
      .part_option = {"a", "b"},
      .label_path = "winner|label|preferred",
      .row = is_comparison},

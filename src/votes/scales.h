@@ -17,6 +17,7 @@ typedef struct {
     const char *part_option[2]; /* by which each is named */
     const char *task;           /* path of the task itself; NULL: there need not be one */
     const char *label_path;     /* where labels are, NULL: label */
+    const char *worker;         /* where workers are, NULL: as elsewhere */
     /* Whether a row with parts is of the scale; it may put another text in place of the label. Says what is wrong in
      * `why`. NULL: every row is. */
     bool (*row)(const char *task, size_t n_task, const char **label, size_t *n_label, char *why, size_t size);
