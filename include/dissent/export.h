@@ -27,8 +27,8 @@ DIS_API dis_status dis_votes_write(dis_context *ctx, const dis_votes *votes, con
 typedef struct {
     size_t size;         /* of this struct */
     const char *to;      /* the name of a target, see below */
-    const char *control; /* Label Studio's from_name, Argilla's question; NULL: label */
-    const char *object;  /* Label Studio's to_name; NULL: text */
+    const char *control; /* Label Studio's from_name, Argilla's question; NULL: that of `source`, else label */
+    const char *object;  /* Label Studio's to_name; NULL: that of `source`, else text */
     const char *model;   /* what the labels are said to come from; NULL: dissent */
     const char *source;  /* the tool's own export, whose data (Label Studio) or fields (Argilla) go along; NULL: none */
     const dis_names *text; /* what each item says, for targets that hold it; NULL: nothing */

@@ -15,6 +15,7 @@
 #include "io/json_records.h"
 #include "io/outfile.h"
 #include "io/text_write.h"
+#include "tables/studio_controls.h"
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -31,6 +32,7 @@ struct exporting {
     size_t room_capacity;
     bool some; /* of a list: an element is there */
     const struct target *target;
+    dis__studio_control control; /* of Label Studio */
 };
 
 struct target {
@@ -87,6 +89,42 @@ static size_t class_of(const exporting *e, size_t i, double *p)
 
 /* ---- targets ---- */
 
+/* Types of controls that labels can go back to: how the class stands in a value. */
+static const struct {
+    const char *type, *before, *after;
+    bool number;
+} control_types[] = {
+    {"choices", ",\"value\":{\"choices\":[", "]}", false},
+    {"taxonomy", ",\"value\":{\"taxonomy\":[[", "]]}", false},
+    {"rating", ",\"value\":{\"rating\":", "}", true},
+    {"number", ",\"value\":{\"number\":", "}", true},
+};
+enum { N_CONTROL_TYPES = sizeof control_types / sizeof *control_types };
+
+static size_t control_type(const char *type)
+{
+    size_t t = 0;
+    while (t < N_CONTROL_TYPES && strcmp(control_types[t].type, type) != 0) t++;
+    return t;
+}
+
+/* Type and value of class k. */
+static dis_status put_control_value(exporting *e, size_t k)
+{
+    const size_t t = control_type(e->control.type);
+    size_t n;
+    const char *name = dis_names_get(e->labels->classes, k, &n);
+    double x;
+    if (control_types[t].number && !dis__parse_real(name, n, &x))
+        return dis__fail(DIS_EDATA, "the class \"%.100s\" is no number, and the control %s is a %s", name, e->o.control,
+                         e->control.type);
+    DIS_TRY(put(e, ",\"type\":"));
+    DIS_TRY(put_text(e, e->control.type, strlen(e->control.type)));
+    DIS_TRY(put(e, control_types[t].before));
+    DIS_TRY(control_types[t].number ? put_real(e, x) : put_text(e, name, n));
+    return put(e, control_types[t].after);
+}
+
 static dis_status label_studio(exporting *e, size_t i, const char *data, size_t n)
 {
     double score;
@@ -108,9 +146,8 @@ static dis_status label_studio(exporting *e, size_t i, const char *data, size_t 
     DIS_TRY(put_text(e, e->o.control, strlen(e->o.control)));
     DIS_TRY(put(e, ",\"to_name\":"));
     DIS_TRY(put_text(e, e->o.object, strlen(e->o.object)));
-    DIS_TRY(put(e, ",\"type\":\"choices\",\"value\":{\"choices\":["));
-    DIS_TRY(put_name(e, e->labels->classes, k));
-    return put(e, data ? "]}}]}]" : "]}}]");
+    DIS_TRY(put_control_value(e, k));
+    return put(e, data ? "}]}]" : "}]");
 }
 
 static dis_status argilla(exporting *e, size_t i, const char *fields, size_t n)
@@ -315,6 +352,23 @@ static const struct target *find_target(const char *name)
     return NULL;
 }
 
+/* The names and the type that the source has; what the caller names wins. */
+static dis_status choose_control(exporting *e)
+{
+    snprintf(e->control.type, sizeof e->control.type, "choices");
+    if (!e->o.source) return DIS_OK;
+    const dis_status status = dis__studio_find_control(e->ctx, e->o.source, e->o.control, &e->control);
+    if (status == DIS_EUSAGE && e->o.control && e->o.object) return DIS_OK; /* a control that was not used yet */
+    DIS_TRY(status);
+    if (control_type(e->control.type) == N_CONTROL_TYPES)
+        return dis__fail(DIS_EUSAGE,
+                         "the control %s is of type %s; labels can go to choices, taxonomy, rating and number",
+                         e->control.control, e->control.type);
+    if (!e->o.control) e->o.control = e->control.control;
+    if (!e->o.object && *e->control.object) e->o.object = e->control.object;
+    return DIS_OK;
+}
+
 dis_status dis_labels_export(dis_context *ctx, const dis_labels_view *labels, const char *path,
                              const dis_labels_export_options *options, dis_export_notes *notes)
 {
@@ -328,6 +382,7 @@ dis_status dis_labels_export(dis_context *ctx, const dis_labels_view *labels, co
                          e.o.to ? e.o.to : "");
     if (e.o.source && !e.target->row.source)
         return dis__fail(DIS_EUSAGE, "`source` is an export of Label Studio or Argilla; leave it out for %s", e.o.to);
+    if (e.target->record == label_studio) DIS_TRY(choose_control(&e));
     if (!e.o.control) e.o.control = "label";
     if (!e.o.object) e.o.object = "text";
     if (!e.o.model) e.o.model = "dissent";
