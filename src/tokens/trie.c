@@ -7,7 +7,7 @@ enum { FIRST_NODES = 256, MAX_NODES = 1 << 24 };
 
 static void place(uint64_t *slot, size_t mask, uint64_t factor, uint64_t entry)
 {
-    size_t at = (size_t)(((entry >> 32) * factor) >> 32) & mask;
+    size_t at = dis__trie_slot(entry >> 32, factor, mask);
     while (slot[at]) at = (at + 1) & mask;
     slot[at] = entry;
 }

@@ -25,7 +25,14 @@ dis_status dis__trie_put(dis__trie *trie, const char *text, size_t n, uint32_t v
 uint32_t dis__trie_get(const dis__trie *trie, const char *text, size_t n);
 void dis__trie_free(dis__trie *trie);
 
-/* For multiplicative hashing of what others choose. */
+/* The slot of a key: mixed, then spread over the table, so that no key can be chosen for its slot. */
+static inline size_t dis__trie_slot(uint64_t key, uint64_t factor, size_t mask)
+{
+    const uint64_t mixed = key * factor;
+    return (size_t)(((mixed ^ mixed >> 32) * 0x9e3779b97f4a7c15u) >> 32) & mask;
+}
+
+/* A factor for hashing of what others choose. */
 uint64_t dis__random_factor(void);
 
 /* The node behind `node` (0: the root) by a byte; 0: there is none. */
@@ -33,7 +40,7 @@ static inline uint32_t dis__trie_step(const dis__trie *trie, uint32_t node, char
 {
     if (trie->n_nodes == 0) return 0;
     const uint32_t key = (node << 8 | (unsigned char)byte) + 1;
-    for (size_t at = (size_t)((key * trie->factor) >> 32) & trie->mask; trie->slot[at]; at = (at + 1) & trie->mask)
+    for (size_t at = dis__trie_slot(key, trie->factor, trie->mask); trie->slot[at]; at = (at + 1) & trie->mask)
         if (trie->slot[at] >> 32 == key) return (uint32_t)trie->slot[at];
     return 0;
 }
