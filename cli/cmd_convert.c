@@ -55,6 +55,8 @@ static const cli_option options[] = {
     CLI_COMMON_OPTIONS(convert_values),
 };
 
+extern const cli_command cli_cmd_convert;
+
 typedef struct {
     cli *c;
     const convert_values *v;
@@ -155,6 +157,20 @@ static int check_name(const convert_job *job)
     return cli_failed(job->c, dis_file_check_output(v->output, target(v) ? "json" : "csv|tsv|jsonl", &known));
 }
 
+/* The folder of a dataset: what is written in it must not be what is read. */
+static int check_dataset(const convert_job *job)
+{
+    static const char *const files[] = {"data.jsonl", "README.md"};
+    const convert_values *v = job->v;
+    int code = 0;
+    for (size_t i = 0; i < sizeof files / sizeof *files && code == 0; i++) {
+        char path[4096];
+        if ((size_t)snprintf(path, sizeof path, "%s/%s", v->output, files[i]) >= sizeof path) break;
+        code = cli_check_output(job->c, &cli_cmd_convert, v, job->in.paths, job->in.n_paths, "output", path);
+    }
+    return code;
+}
+
 static int check(convert_job *job)
 {
     const convert_values *v = job->v;
@@ -165,6 +181,7 @@ static int check(convert_job *job)
     if (code == 0 && target(v) && job->in.n_paths > 1)
         code = cli_usage(c, "--to %s takes one file of labels, not %zu", target(v), job->in.n_paths);
     if (code == 0 && v->to == 3 && !v->output) code = cli_usage(c, "--to huggingface makes a folder; name it with -o");
+    if (code == 0 && v->to == 3) code = check_dataset(job);
     if (code == 0 && v->format && cli_choice("csv|tsv|jsonl", v->format) < 0)
         code = cli_usage(c, "--format %s: must be one of csv|tsv|jsonl%s", v->format,
                          strcmp(v->format, "parquet") == 0
@@ -185,7 +202,6 @@ static int run(cli *c, const void *values, char **operands, size_t n_operands)
     return code;
 }
 
-extern const cli_command cli_cmd_convert;
 const cli_command cli_cmd_convert = {
     .name = "convert",
     .summary = "votes of any source as task,worker,label; labels as tools import them",

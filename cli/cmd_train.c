@@ -245,7 +245,7 @@ static int take_folder(train_job *job)
     if (flock(job->lock, LOCK_EX | LOCK_NB) != 0)
         return cli_error(job->c, DIS_EIO, "another run is writing to %s; wait for it, or use another folder",
                          cli_safe(folder, safe));
-    return 0;
+    return cli_failed(job->c, dis_model_check_folder(job->ctx, folder));
 }
 
 /* ---- all of it ---- */

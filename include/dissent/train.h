@@ -124,7 +124,10 @@ typedef struct dis_model dis_model;
 DIS_API dis_status dis_model_train(dis_context *ctx, const dis_examples *train, const dis_examples *dev,
                                    const dis_model_train_options *options, dis_model **out);
 
-/* A folder of model.json and model.safetensors, each whole or not at all. */
+/* Before a long training: whether dis_model_write() would replace a model.json that dissent did not write (DIS_EUSAGE). */
+DIS_API dis_status dis_model_check_folder(dis_context *ctx, const char *folder);
+/* A folder of model.json and model.safetensors, each whole or not at all. DIS_EUSAGE: it has a model.json that dissent
+ * did not write. */
 DIS_API dis_status dis_model_write(dis_context *ctx, const dis_model *model, const char *folder);
 DIS_API dis_status dis_model_read(dis_context *ctx, const char *folder, dis_model **out);
 /* A model of a pretrained encoder as a folder that transformers loads, its first head as the classifier. DIS_EUSAGE:

@@ -102,3 +102,11 @@ void dis__remove_tree(const char *path)
     enum { MAX_OPEN = 8 };
     (void)nftw(path, remove_entry, MAX_OPEN, FTW_DEPTH | FTW_PHYS);
 }
+
+dis_status dis__fail_foreign(const char *path)
+{
+    return dis__fail(DIS_EUSAGE,
+                     "%s was not written by dissent, or was edited since, and is not replaced; name another folder, or "
+                     "remove that file",
+                     path);
+}

@@ -12,6 +12,9 @@ dis_status dis__path_in(const char *folder, const char *name, char **out);
 /* Whether there is such a file. DIS_EDATA: it is a FIFO, a device or a folder. DIS_EIO: it cannot be told, or the file cannot be opened. DIS_ELIMIT. */
 dis_status dis__file_is_there(const char *folder, const char *name, bool *out);
 
+/* DIS_EUSAGE: a file in an output folder that dissent did not write, and so does not replace. */
+dis_status dis__fail_foreign(const char *path);
+
 /* What a file is that is not a regular one: "a FIFO", "a device", "a folder", ... */
 const char *dis__file_kind(mode_t mode);
 /* DIS_EDATA unless `path`, links followed, is a regular file. Use it on files that are named in other files, or that

@@ -19,6 +19,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 typedef struct exporting exporting;
 struct exporting {
@@ -279,6 +280,8 @@ static dis_status hugging_row(exporting *e, size_t i)
     return put(e, "]}\n");
 }
 
+#define SOFT_LABELS "Soft labels: `soft_label` has a probability for each class of `label`, in their order."
+
 static dis_status hugging_card(exporting *e)
 {
     char line[64];
@@ -292,8 +295,67 @@ static dis_status hugging_card(exporting *e)
         DIS_TRY(put_name(e, e->labels->classes, k)); /* a JSON string is one of YAML */
         DIS_TRY(put(e, "\n"));
     }
-    return put(e, "  - name: soft_label\n    sequence: float64\n---\n"
-                  "Soft labels: `soft_label` has a probability for each class of `label`, in their order.\n");
+    return put(e, "  - name: soft_label\n    sequence: float64\n---\n" SOFT_LABELS "\n");
+}
+
+/* Whether every line of a README.md is one that hugging_card() writes: of one that was edited, the edits would be lost. */
+static bool is_own_card(const dis__input *in)
+{
+    static const char *const lines[] = {"---",
+                                        "configs:",
+                                        "- config_name: default",
+                                        "  data_files:",
+                                        "  - split: train",
+                                        "    path: data.jsonl",
+                                        "dataset_info:",
+                                        "  features:",
+                                        "  - name: task",
+                                        "    dtype: string",
+                                        "  - name: text",
+                                        "  - name: label",
+                                        "    dtype:",
+                                        "      class_label:",
+                                        "        names:",
+                                        "  - name: soft_label",
+                                        "    sequence: float64",
+                                        SOFT_LABELS};
+    static const char class_line[] = "          \'";
+    const char *at = in->bytes, *end = in->bytes + in->n;
+    bool own = in->n > 0;
+    while (own && at < end) {
+        const char *lf = memchr(at, '\n', (size_t)(end - at));
+        const size_t n = (size_t)((lf ? lf : end) - at);
+        own = n > sizeof class_line && memcmp(at, class_line, sizeof class_line - 1) == 0;
+        for (size_t i = 0; i < sizeof lines / sizeof *lines && !own; i++)
+            own = strlen(lines[i]) == n && memcmp(lines[i], at, n) == 0;
+        at += n + 1;
+    }
+    return own;
+}
+
+/* Files in the folder that were not written by an earlier export stay. */
+static dis_status check_card(exporting *e, const char *card, const char *data)
+{
+    struct stat st;
+    dis__input in;
+    if (lstat(card, &st) != 0) return lstat(data, &st) == 0 ? dis__fail_foreign(data) : DIS_OK;
+    dis_status status = dis__input_open_regular(e->ctx, card, DIS_CONFIG_FILE, &in);
+    if (status == DIS_EDATA || status == DIS_ELIMIT) return dis__fail_foreign(card);
+    DIS_TRY(status);
+    const bool own = is_own_card(&in);
+    status = dis__input_finish(&in, DIS_OK);
+    return status == DIS_OK && !own ? dis__fail_foreign(card) : status;
+}
+
+static dis_status check_folder(exporting *e)
+{
+    char *card = NULL, *data = NULL;
+    dis_status status = dis__path_in(e->path, "README.md", &card);
+    if (status == DIS_OK) status = dis__path_in(e->path, "data.jsonl", &data);
+    if (status == DIS_OK) status = check_card(e, card, data);
+    dis__free(card);
+    dis__free(data);
+    return status;
 }
 
 static dis_status open_in(exporting *e, const char *name, dis__out **out)
@@ -309,6 +371,7 @@ static dis_status write_folder(exporting *e)
 {
     dis__out *outs[2] = {NULL, NULL};
     if (dis__sys_mkdir(e->path) != 0 && errno != EEXIST) return dis__fail_io("make the folder", e->path);
+    DIS_TRY(check_folder(e));
     dis_status status = open_in(e, "data.jsonl", &outs[0]);
     if (status == DIS_OK) status = open_in(e, "README.md", &outs[1]);
     e->out = outs[0];

@@ -84,14 +84,16 @@ static dis_status add_all(exported *x)
     return add_layer(x, "", "", &out);
 }
 
+#define WRITTEN_BY "written_by"
+
 static dis_status write_numbers(exported *x, const char *folder)
 {
-    static const char *const metadata[][2] = {{"format", "pt"}};
+    static const char *const metadata[][2] = {{"format", "pt"}, {WRITTEN_BY, "dissent"}};
     char *path;
     dis__out *out;
     DIS_TRY(dis__path_in(folder, "model.safetensors", &path));
     dis_status status = dis__out_open(path, &out);
-    if (status == DIS_OK) status = dis__out_finish(out, dis__safetensors_write(out, x->tensor, x->n, metadata, 1));
+    if (status == DIS_OK) status = dis__out_finish(out, dis__safetensors_write(out, x->tensor, x->n, metadata, 2));
     dis__free(path);
     return status;
 }
@@ -214,12 +216,48 @@ static dis_status write_tokenizer(const exported *x, const char *folder)
     return DIS_OK;
 }
 
+/* Whether model.safetensors is that of an earlier export. */
+static dis_status is_own_export(const char *path, bool *own)
+{
+    dis__input in;
+    dis__safetensors file;
+    *own = false;
+    const dis_status opened = dis__input_open(NULL, path, &in);
+    if (opened == DIS_EDATA) return DIS_OK;
+    DIS_TRY(opened);
+    if (dis__safetensors_open(path, in.bytes, in.n, &file) == DIS_OK) {
+        const dis__json_value *by = dis__safetensors_metadata(&file, WRITTEN_BY);
+        *own = by && dis__json_is(by, "dissent");
+        dis__safetensors_close(&file);
+    }
+    return dis__input_finish(&in, DIS_OK);
+}
+
+/* Weights and settings of an encoder that dissent did not write stay. */
+static dis_status check_folder(const char *folder)
+{
+    static const char *const files[] = {"model.safetensors", "config.json"};
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        bool there, own = false;
+        char *path;
+        DIS_TRY(dis__file_is_there(folder, files[i], &there));
+        if (!there) continue;
+        DIS_TRY(dis__path_in(folder, files[i], &path));
+        dis_status status = i == 0 ? is_own_export(path, &own) : DIS_OK;
+        if (status == DIS_OK && !own) status = dis__fail_foreign(path);
+        dis__free(path);
+        return status;
+    }
+    return DIS_OK;
+}
+
 dis_status dis__encoder_export(const dis_model *model, const char *folder)
 {
     exported x = {.model = model, .e = model->encoder};
     dis_status status;
     x.room = 16 * (x.e->config.n_layers + 2);
     if (dis__sys_mkdir(folder) != 0 && errno != EEXIST) return dis__fail_io("make the folder", folder);
+    DIS_TRY(check_folder(folder));
     DIS_TRY_GOTO(status, dis__alloc_array(&x.name, x.room, sizeof *x.name), end);
     DIS_TRY_GOTO(status, dis__alloc_zeroed(&x.tensor, x.room, sizeof *x.tensor), end);
     DIS_TRY_GOTO(status, dis__alloc_zeroed(&x.merged, model->weights.n, sizeof *x.merged), end);

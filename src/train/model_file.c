@@ -116,7 +116,17 @@ static dis_status write_weights(const dis_model *m, const char *path, const char
     return status == DIS_OK ? dis__sha256_file(path, hex) : status;
 }
 
-/* What an older model.json names; "" when there is none that makes sense. */
+/* "weights-....safetensors": nothing else in the folder is ever removed. */
+static bool is_weights_name(const dis__json_value *v)
+{
+    static const char begin[] = "weights-", end[] = ".safetensors";
+    const size_t n_begin = sizeof begin - 1, n_end = sizeof end - 1;
+    return v->kind == DIS_JSON_STRING && v->length < FILE_NAME && !memchr(v->text, '/', v->length) &&
+           v->length > n_begin + n_end && memcmp(v->text, begin, n_begin) == 0 &&
+           memcmp(v->text + v->length - n_end, end, n_end) == 0;
+}
+
+/* What an older model.json names; "" when there is none that makes sense. DIS_EUSAGE: it is not one of dissent. */
 static dis_status old_weights(dis_context *ctx, const char *path, char name[FILE_NAME])
 {
     dis__input in;
@@ -127,8 +137,10 @@ static dis_status old_weights(dis_context *ctx, const char *path, char name[FILE
     if (access(path, F_OK) != 0) return DIS_OK;
     DIS_TRY(dis__input_open_regular(ctx, path, DIS_MODEL_FILE, &in));
     dis_status status = dis__json_parse(&json, in.bytes, in.n, &place, &root);
-    if (status == DIS_OK && (v = dis__json_member(root, "weights")) && v->kind == DIS_JSON_STRING &&
-        v->length < FILE_NAME && !memchr(v->text, '/', v->length)) {
+    const dis__json_value *format = status == DIS_OK ? dis__json_member(root, "format") : NULL;
+    if (status == DIS_OK && (!format || !dis__json_is(format, MODEL_FORMAT))) {
+        status = dis__fail_foreign(path);
+    } else if (status == DIS_OK && (v = dis__json_member(root, "weights")) && is_weights_name(v)) {
         memcpy(name, v->text, v->length);
         name[v->length] = 0;
     }
@@ -144,6 +156,15 @@ static dis_status remove_file(const char *folder, const char *name)
     unlink(path); /* a file too many does no harm */
     dis__free(path);
     return DIS_OK;
+}
+
+dis_status dis_model_check_folder(dis_context *ctx, const char *folder)
+{
+    char old[FILE_NAME], *json;
+    DIS_TRY(dis__path_in(folder, "model.json", &json));
+    const dis_status status = old_weights(ctx, json, old);
+    dis__free(json);
+    return status;
 }
 
 dis_status dis_model_write(dis_context *ctx, const dis_model *model, const char *folder)

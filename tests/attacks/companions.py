@@ -21,6 +21,9 @@ COMMANDS = [
     ("views {labels.csv} {array.npy}", "-o --json"),
     ("convert {votes.csv} --input-format csv --anonymise", "-o --numbers"),
     ("convert {labels.csv} --to huggingface --texts {texts.csv}", "-o"),
+    ("convert {data.jsonl} --input-format csv --to huggingface", "-o"),
+    ("convert {labels.csv} --to huggingface --texts {README.md}", "-o"),
+    ("train --items {texts.csv} --labels {model.json} --epochs 1 --model text:width=4,buckets=64", "-o"),
     ("predict model --items {texts.csv}", "-o"),
     ("train --items {texts.csv} --labels {labels.csv} --epochs 1 --model text:width=4,buckets=64", "-o"),
     ("agree {votes.csv} --input-format csv --gold {gold.csv} --resamples 0", "-o --workers --items --pairs --json"),
@@ -44,6 +47,10 @@ def hard_link(source):
     return source, "link"
 
 
+def here(source):
+    return source, "."
+
+
 def in_folder(source):
     pathlib.Path("folder").mkdir()
     name = f"folder/{source}"
@@ -65,6 +72,7 @@ WAYS = [
     same_name,
     symbolic_link,
     hard_link,
+    here,
     in_folder,
     list_of_array(".tasks.txt", "x.npy"),
     list_of_array(".classes.txt", "x.npy"),

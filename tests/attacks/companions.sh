@@ -17,4 +17,7 @@ printf 'worker,age\nw0,30\nw1,40\n' >people.csv
 } >texts.csv
 "$DISSENT" train -q --items texts.csv --labels labels.csv --model text:width=4,buckets=64 --epochs 1 -o model ||
     fail "model"
+cp labels.csv data.jsonl # names of files that are written into a folder
+cp texts.csv README.md
+cp labels.csv model.json
 python3 "$DISSENT_SOURCE/tests/attacks/companions.py"
