@@ -278,6 +278,11 @@ def frame_column(data: Any, role: str, names: Sequence[Any]) -> Any:
     if not hasattr(data, "columns"):
         raise TypeError(f"a {type(data).__name__} is one column; votes are a table with columns task, worker and label")
     long = any(name in data.columns for name in ("worker", "performer", "label", *names))
+    if not long and len(data.columns) and all(getattr(kind, "kind", "") == "f" for kind in data.dtypes):
+        raise TypeError(
+            f"votes are expected, and this table of numbers ({', '.join(map(repr, list(data.columns)[:3]))}, ...) looks like "
+            "probabilities with a column per class; give the table with columns task, worker and label"
+        )
     wide = [] if long or not data.columns.is_unique else _wide_columns(data)
     if len(wide) >= 2:
         rest = [c for c in data.columns if c not in wide]

@@ -16,6 +16,7 @@ import numpy as np
 from . import _core
 from ._base import COMBINERS, METHODS, Aggregator, Simple
 from ._docs import describe
+from ._checks import listed
 from ._estimator import named_in_python, spec_of
 from ._results import SoftLabels
 from ._running import ProgressLike, progress_of, threads_of
@@ -55,10 +56,13 @@ class _Combination(Simple):
     def _members(self) -> list[Aggregator]:
         if self.aggregators is None:
             return self._usual()
-        members = [a.clone() for a in self.aggregators]
-        if not members:
+        given = listed("aggregators", self.aggregators, "label methods such as [DawidSkene(), MACE()]")
+        for a in given:
+            if not isinstance(a, Aggregator):
+                raise TypeError(f"aggregators holds {a!r}; list label methods such as [DawidSkene(), MACE()]")
+        if not given:
             raise _core.OptionError("no aggregators to combine")
-        return members
+        return [a.clone() for a in given]
 
     def _weights(self, n: int, votes: Votes | None, members: Sequence[Aggregator]) -> np.ndarray | None:
         if self.weights is None or (isinstance(self.weights, str) and self.weights == "equal"):
