@@ -8,7 +8,7 @@
 
 typedef enum {
     DIS_OPTION_INT,    /* int64_t */
-    DIS_OPTION_REAL,   /* double */
+    DIS_OPTION_REAL,   /* double; NaN if the value is the word in `choices` ("auto") */
     DIS_OPTION_CHOICE, /* int: index into `choices`, which reads "vb|em" */
     DIS_OPTION_REALS,  /* dis_reals: ".2/.3/.5" */
     DIS_OPTION_SEED,   /* dis_seed: uint64_t, and whether it was given */
@@ -33,7 +33,7 @@ typedef struct {
     const char
         *fallback;    /* the default, as a user would write it; NULL: unset (zero bytes; for DIS_OPTION_REALS n = 0) */
     double low, high; /* inclusive bounds for numbers */
-    const char *choices; /* "a|b|c" for DIS_OPTION_CHOICE, and words that DIS_OPTION_REALS takes */
+    const char *choices; /* "a|b|c" for DIS_OPTION_CHOICE; words accepted instead of numbers for the other kinds */
     const char *summary; /* one line: what it does */
 } dis_option;
 

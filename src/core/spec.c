@@ -2,6 +2,7 @@
 #include "core/spec.h"
 #include "core/number.h"
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,7 +37,8 @@ static dis_status real(const place *at, const dis_option *o, const char *value, 
 {
     char must[96];
     double x;
-    snprintf(must, sizeof must, "a number from %g to %g", o->low, o->high);
+    snprintf(must, sizeof must, "a number from %g to %g%s%s", o->low, o->high, o->choices ? ", or " : "",
+             o->choices ? o->choices : "");
     if (!dis__parse_real(text, strlen(text), &x) || x < o->low || x > o->high) return wrong(at, o, value, must);
     *out = x;
     return DIS_OK;
@@ -75,7 +77,12 @@ static dis_status set(const place *at, const dis_option *o, const char *value, b
         *(int64_t *)field = x;
         return DIS_OK;
     }
-    case DIS_OPTION_REAL: return real(at, o, value, value, field);
+    case DIS_OPTION_REAL:
+        if (choice(o->choices, value) == 0) {
+            *(double *)field = NAN;
+            return DIS_OK;
+        }
+        return real(at, o, value, value, field);
     case DIS_OPTION_CHOICE:
         if ((*(int *)field = choice(o->choices, value)) < 0) return wrong(at, o, value, o->choices);
         return DIS_OK;
