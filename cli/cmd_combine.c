@@ -148,7 +148,7 @@ static int work(combine_job *job)
     if (status != DIS_OK) return cli_failed(c, status);
     if (dis_combiner_wants_auto_weights(v->combine))
         return cli_usage(
-            c, "weights=auto needs the votes, which label files do not hold; use dissent labels, or give the weights");
+            c, "weights=auto and weights=votes need the votes, which label files do not hold; use dissent labels, or give the weights");
     if (cli_check_format(c, "format", v->format) != 0) return DIS_EUSAGE;
     status = cli_context(c, &v->common, &job->ctx);
     if (status != DIS_OK) return cli_failed(c, status);

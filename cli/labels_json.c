@@ -66,6 +66,8 @@ static void put_combination(const labels_job *job, dis_json *j)
     dis_json_end_array(j);
     cli_put_real(j, "objective", job->did.objective);
     cli_put_count(j, "steps", (uint64_t)job->did.max_steps);
+    cli_put_real(j, "overdispersion", job->did.overdispersion);
+    cli_put_real(j, "power", job->did.power);
     dis_json_end_object(j);
 }
 

@@ -40,6 +40,9 @@ static void tell_combination(labels_job *job)
     cli *c = job->c;
     char safe[CLI_SAFE];
     cli_say(c, "  combined by %s", cli_safe(job->choice.combine, safe));
+    if (isfinite(job->did.overdispersion))
+        cli_say(c, "    overdispersion %.2f, estimated from the votes: temperature = votes^%.3f",
+                job->did.overdispersion, job->did.power);
     bool tempered = false, uneven = false;
     for (size_t m = 0; m < job->n_views; m++) {
         tempered |= job->did.temperature[m] > 0;

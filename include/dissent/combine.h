@@ -41,10 +41,12 @@ typedef struct {
     bool on_bound[DIS_MAX_VIEWS];      /* that temperature sits on its bound */
     double objective;                  /* of the temperatures; NaN where there are none */
     int max_steps;                     /* of the slowest item */
+    double power;                      /* of the number of votes in the temperature of an item; NaN: not used */
+    double overdispersion;             /* estimated from the votes (see `calibrated`); NaN: not estimated */
 } dis_combination;
 
-/* True when the spec asks for weights=auto, which dis_views_combine cannot choose by itself: call
- * dis_views_auto_weights first. */
+/* True if the spec asks for weights=auto or weights=votes, which dis_views_combine cannot choose without the methods:
+ * use dis_make_labels, or pass the weights of dis_views_auto_weights or dis_views_vote_weights. */
 DIS_API bool dis_combiner_wants_auto_weights(const char *spec);
 
 /* Writes the combined table to `out` (n_items, n_classes), which may be one of the views. `did` may be NULL.
@@ -58,5 +60,10 @@ DIS_API dis_status dis_views_combine(dis_context *ctx, const dis_views *views, c
  * predicts those (docs/auto-weights.md). weight: (n_specs), summing to 1. */
 DIS_API dis_status dis_views_auto_weights(dis_context *ctx, const dis_votes *votes, const char *const *specs,
                                           size_t n_specs, const dis_fit_options *options, double *weight);
+
+/* Weights by the number of votes per parameter: methods with one matrix per annotator count less if annotators have few
+ * votes (docs/default-labels.md). weight: (n_specs), summing to 1. */
+DIS_API dis_status dis_views_vote_weights(const dis_votes *votes, const char *const *specs, size_t n_specs,
+                                          double *weight);
 
 #endif

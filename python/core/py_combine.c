@@ -52,8 +52,9 @@ static PyObject *describe(const dis_combination *did, size_t n)
         Py_XDECREF(temperature);
         return NULL;
     }
-    return Py_BuildValue("{sNsNsNsdsi}", "weights", weight, "temperatures", temperature, "on_bound", bound, "objective",
-                         did->objective, "max_steps", did->max_steps);
+    return Py_BuildValue("{sNsNsNsdsisdsd}", "weights", weight, "temperatures", temperature, "on_bound", bound,
+                         "objective", did->objective, "max_steps", did->max_steps, "power", did->power,
+                         "overdispersion", did->overdispersion);
 }
 
 static PyObject *combine(PyObject *module, PyObject *args, PyObject *keywords)
@@ -98,14 +99,14 @@ static PyObject *combine(PyObject *module, PyObject *args, PyObject *keywords)
     return result;
 }
 
-static PyObject *auto_weights(PyObject *module, PyObject *args, PyObject *keywords)
+static PyObject *view_weights(PyObject *module, PyObject *args, PyObject *keywords)
 {
-    static char *names[] = {"votes", "specs", "seed", "threads", "progress", NULL};
+    static char *names[] = {"votes", "specs", "by_votes", "seed", "threads", "progress", NULL};
     PyObject *table, *list, *progress = NULL, *array = NULL;
     unsigned long long seed = 0;
-    int threads = 0;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OO|$KiO:auto_weights", names, &table, &list, &seed, &threads,
-                                     &progress))
+    int threads = 0, by_votes = 0;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OO|$pKiO:view_weights", names, &table, &list, &by_votes, &seed,
+                                     &threads, &progress))
         return NULL;
     core_state *state = core_state_of_module(module);
     const dis_votes *votes = core_votes_look(state, table);
@@ -123,7 +124,9 @@ static PyObject *auto_weights(PyObject *module, PyObject *args, PyObject *keywor
         Py_CLEAR(array);
     } else if (array) {
         core_release(&call);
-        const dis_status status = dis_views_auto_weights(call.ctx, votes, specs.text, specs.n, &options, data);
+        const dis_status status = by_votes
+                                      ? dis_views_vote_weights(votes, specs.text, specs.n, data)
+                                      : dis_views_auto_weights(call.ctx, votes, specs.text, specs.n, &options, data);
         core_retake(&call);
         if (core_end(&call, status) < 0) Py_CLEAR(array);
     }
@@ -134,7 +137,7 @@ static PyObject *auto_weights(PyObject *module, PyObject *args, PyObject *keywor
 static PyMethodDef functions[] = {
     {"combine", (PyCFunction)(void (*)(void))combine, METH_VARARGS | METH_KEYWORDS,
      "One table of several, and what was done."},
-    {"auto_weights", (PyCFunction)(void (*)(void))auto_weights, METH_VARARGS | METH_KEYWORDS,
+    {"view_weights", (PyCFunction)(void (*)(void))view_weights, METH_VARARGS | METH_KEYWORDS,
      "A weight for each method."},
     {NULL, NULL, 0, NULL},
 };

@@ -68,12 +68,19 @@ class _Combination(Simple):
         if self.weights is None or (isinstance(self.weights, str) and self.weights == "equal"):
             return None
         if isinstance(self.weights, str):
-            if self.weights != "auto":
-                raise _core.OptionError(f"weights are numbers, 'equal' or 'auto', not {self.weights!r}")
+            if self.weights not in ("auto", "votes"):
+                raise _core.OptionError(f"weights are numbers, 'equal', 'auto' or 'votes', not {self.weights!r}")
             if votes is None:
-                raise _core.OptionError("weights='auto' needs the votes: call fit()")
-            specs = [m._spec() for m in members]
-            return np.asarray(_core.auto_weights(votes.core, specs, seed=self._seed(), threads=threads_of(self.n_jobs)))
+                raise _core.OptionError(f"weights={self.weights!r} needs the votes: call fit()")
+            return np.asarray(
+                _core.view_weights(
+                    votes.core,
+                    [m._spec() for m in members],
+                    by_votes=self.weights == "votes",
+                    seed=self._seed(),
+                    threads=threads_of(self.n_jobs),
+                )
+            )
         weights = np.ascontiguousarray(self.weights, dtype=np.float64)
         if weights.shape != (n,):
             raise _core.OptionError(f"{n} views, but weights of shape {weights.shape}")
@@ -270,18 +277,19 @@ class Hybrid(_Combination):
 
 
 class Calibrated(_Combination):
-    """Made for the labels of models of workers, which are too sure of themselves on real crowds. As it is, it gives the
-    default labels of the command line."""
+    """For models of annotators, which are overconfident on real crowds. Without arguments it gives the default labels of
+    the command line."""
 
     _combiner = "calibrated"
-    _options: ClassVar[dict[str, str]] = {"power": "power", "limit": "limit"}
+    _options: ClassVar[dict[str, str]] = {"power": "power", "limit": "limit", "mix": "mix"}
 
     def __init__(
         self,
         aggregators: Sequence[Aggregator] | None = None,
-        weights: Any = "equal",
-        power: float = 0.7,
+        weights: Any = "votes",
+        power: float | str = "auto",
         limit: float = 16.0,
+        mix: float = 0.02,
         *,
         random_state: Any = 0,
         n_jobs: int | None = None,
@@ -291,9 +299,21 @@ class Calibrated(_Combination):
         self.weights = weights
         self.power = power
         self.limit = limit
+        self.mix = mix
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.progress = progress
+
+    @property
+    def power_(self) -> float:
+        """Exponent of the number of votes in the temperature of a task."""
+        return float(self._have("info")["power"])
+
+    @property
+    def overdispersion_(self) -> float:
+        """Standard deviation of the effect of a task on the log-odds of a correct vote, estimated from the votes; NaN if
+        power was given."""
+        return float(self._have("info")["overdispersion"])
 
     def _usual(self) -> list[Aggregator]:
         return [DawidSkene(tol=1e-7, smoothing=0.5, diagonal=2.0, floor=0.0), Crowd()]
@@ -306,7 +326,8 @@ class Calibrated(_Combination):
 _OWN = {
     "aggregators": "What to combine; None: Standard, Softmax, DawidSkene and MACE, the views of Wright & Augenstein "
     "2022.",
-    "weights": "One number per view, 'equal', or 'auto': by how well each predicts votes it has not seen.",
+    "weights": "One number per view, 'equal', 'auto' (by how well each predicts held-out votes), or 'votes' (less for "
+    "methods with one matrix per annotator if annotators have few votes).",
 }
 for _class in (Average, JensenShannonCentroid, Temperature, Hybrid):
     describe(_class, COMBINERS[_class._combiner], _OWN)

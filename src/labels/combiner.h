@@ -35,12 +35,15 @@ typedef struct {
 dis_status dis__views_check(const dis_votes *votes, size_t n_views, const char *spec);
 
 /* Weights of views, the first field of every options struct. */
-enum { DIS_WEIGHTS_EQUAL, DIS_WEIGHTS_AUTO };
+enum { DIS_WEIGHTS_EQUAL, DIS_WEIGHTS_AUTO, DIS_WEIGHTS_VOTES };
+/* Whether the spec has this word for its weights. */
+bool dis__combiner_weights_are(const char *spec, int word);
 #define DIS_OPTION_WEIGHTS                                                                                     \
     {                                                                                                          \
         .key = "weights", .kind = DIS_OPTION_REALS, .offset = 0, .fallback = "equal", .low = 0, .high = 1e100, \
-        .choices = "equal|auto",                                                                               \
-        .summary = "one weight per view, as in .2/.3/.5; auto: by how well they predict votes"                 \
+        .choices = "equal|auto|votes",                                                                         \
+        .summary = "one weight per view, e.g. .2/.3/.5; auto: by how well they predict votes; "                \
+                   "votes: less for matrices of annotators with few votes"                                     \
     }
 
 #define DIS_OPTION_CENTROID_TOLERANCE(type)                                                                    \

@@ -70,25 +70,31 @@ dis_status dis_combiner_check(const char *spec)
     return DIS_OK;
 }
 
-/* Looks at the text alone: a question whose answer could not be had for want of memory would have no honest answer. */
-bool dis_combiner_wants_auto_weights(const char *spec)
+static const char *const weights_words[] = {"weights=equal", "weights=auto", "weights=votes"};
+
+/* Reads the text alone: parsing would need memory, and the answer must not depend on it. */
+bool dis__combiner_weights_are(const char *spec, int word)
 {
-    static const char wanted[] = "weights=auto";
+    const char *wanted = weights_words[word];
     for (const char *one = spec + dis__spec_name(spec); *one; one += strcspn(one, ",")) {
         one++; /* ':' or ',' */
-        if (strcspn(one, ",") == sizeof wanted - 1 && memcmp(one, wanted, sizeof wanted - 1) == 0) return true;
+        if (strcspn(one, ",") == strlen(wanted) && memcmp(one, wanted, strlen(wanted)) == 0) return true;
     }
     return false;
+}
+
+bool dis_combiner_wants_auto_weights(const char *spec)
+{
+    return dis__combiner_weights_are(spec, DIS_WEIGHTS_AUTO) || dis__combiner_weights_are(spec, DIS_WEIGHTS_VOTES);
 }
 
 /* weight (n_views): what the caller gave, else what the spec says, else equal; summing to 1. */
 static dis_status choose_weights(const dis_views *views, const dis__combiner *c, const dis_reals *given, double *weight)
 {
     const size_t n = views->n_views;
-    if (!views->weight && given->n == 0 && given->word == DIS_WEIGHTS_AUTO)
-        return dis__fail(DIS_EUSAGE,
-                         "combination %s: weights=auto needs the votes: give weights, or use `dissent labels`",
-                         c->info.name);
+    if (!views->weight && given->n == 0 && given->word > DIS_WEIGHTS_EQUAL)
+        return dis__fail(DIS_EUSAGE, "combination %s: %s needs the votes: give weights, or use `dissent labels`",
+                         c->info.name, weights_words[given->word]);
     if (!views->weight && given->n && given->n != n)
         return dis__fail(DIS_EUSAGE, "combination %s: %zu weights for %zu views", c->info.name, given->n, n);
     const double *from = views->weight ? views->weight : given->n ? given->value : NULL;
@@ -133,7 +139,7 @@ static dis_status run(dis_context *ctx, const dis_views *views, const dis__combi
     const double *p[DIS_MAX_VIEWS];
     double weight[DIS_MAX_VIEWS], temperature[DIS_MAX_VIEWS] = {0};
     bool on_bound[DIS_MAX_VIEWS] = {0};
-    *did = (dis_combination){.objective = NAN};
+    *did = (dis_combination){.objective = NAN, .power = NAN, .overdispersion = NAN};
     DIS_TRY(choose_weights(views, c, options, did->weight));
     size_t n = 0;
     for (size_t m = 0; m < views->n_views; m++) {

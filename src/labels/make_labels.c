@@ -73,13 +73,21 @@ static dis_status fit_views(dis_context *ctx, const dis_votes *votes, const dis_
     return DIS_OK;
 }
 
+static dis_status choose_weights(dis_context *ctx, const dis_votes *votes, const dis_label_choice *choice,
+                                 const dis_make_options *o, double *weight)
+{
+    if (dis__combiner_weights_are(choice->combine, DIS_WEIGHTS_VOTES))
+        return dis_views_vote_weights(votes, choice->view, choice->n_views, weight);
+    return dis_views_auto_weights(ctx, votes, choice->view, choice->n_views, o->fit, weight);
+}
+
 static dis_status combine_views(dis_context *ctx, const dis_votes *votes, const dis_label_choice *choice,
                                 const dis_make_options *o, dis_made *made)
 {
     const dis_votes_view v = dis_votes_look(votes);
     double weight[DIS_MAX_VIEWS];
     const bool automatic = dis_combiner_wants_auto_weights(choice->combine);
-    if (automatic) DIS_TRY(dis_views_auto_weights(ctx, votes, choice->view, choice->n_views, o->fit, weight));
+    if (automatic) DIS_TRY(choose_weights(ctx, votes, choice, o, weight));
     const dis_views views = {.n_items = v.n_items,
                              .n_classes = v.n_classes,
                              .n_views = choice->n_views,

@@ -38,9 +38,10 @@ typedef struct {
     /* Bytes it needs beside the votes and the posterior (SIZE_MAX: overflow); NULL: next to nothing. */
     size_t (*memory)(const dis_votes_view *votes, const void *options);
     dis_status (*fit)(const dis__fit_args *args, dis_fit *fit);
-    bool starts;  /* from a state of its own */
-    bool ranks;   /* can be shared out over ranks */
-    bool devices; /* its passes can be made elsewhere than on the processor (methods/em_device.h) */
+    bool matrices; /* one matrix per annotator, without pooling */
+    bool starts;   /* from a state of its own */
+    bool ranks;    /* can be shared out over ranks */
+    bool devices;  /* its passes can be made elsewhere than on the processor (methods/em_device.h) */
 } dis__method;
 
 enum { DIS_MAX_PARAMETERS = 12, DIS_MAX_WARNINGS = 3, DIS_WARNING_SIZE = 240, DIS_FIT_COUNTED = 8 };

@@ -19,11 +19,11 @@ static const char *const shares[] = {"standard", "softmax"};
 
 static const dis_recipe recipes[] = {
     {.name = "default",
-     .summary = "two models of workers, made as sure as real crowds allow: dawid-skene with smoothing and crowd",
+     .summary = "dawid-skene with smoothing and crowd, calibrated for real crowds",
      .source = "chosen by cross-validation over real crowds (docs/default-labels.md)",
      VIEWS(models),
      COUNTS(shares),
-     .combine = "calibrated",
+     .combine = "calibrated:weights=votes",
      .combine_of_counts = "centroid"},
     {.name = "papers",
      .summary = "the papers' four views by their centroid: standard, softmax, dawid-skene without smoothing, mace",

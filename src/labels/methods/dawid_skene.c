@@ -102,6 +102,7 @@ const dis__method dis__method_dawid_skene = {
     .options_size = sizeof(ds_options),
     .memory = dis__confusion_memory,
     .fit = fit_dawid_skene,
+    .matrices = true,
     .starts = true,
     .ranks = true,
     .devices = true,

@@ -431,6 +431,7 @@ const dis__method dis__method_ebcc = {
     .seed_offset = offsetof(ebcc_options, seed) + 1,
     .memory = memory,
     .fit = fit_ebcc,
+    .matrices = true,
     .starts = true,
     .ranks = true,
     .devices = true,

@@ -116,6 +116,7 @@ const dis__method dis__method_fast_dawid_skene = {
     .options_size = sizeof(fds_options),
     .memory = dis__confusion_memory,
     .fit = fit_fast_dawid_skene,
+    .matrices = true,
     .starts = true,
     .ranks = true,
     .devices = true,

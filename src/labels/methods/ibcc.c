@@ -153,6 +153,7 @@ const dis__method dis__method_ibcc = {
     .options_size = sizeof(ibcc_options),
     .memory = dis__confusion_memory,
     .fit = fit_ibcc,
+    .matrices = true,
     .starts = true,
     .ranks = true,
     .devices = true,
