@@ -261,5 +261,6 @@ dis_status dis_embed_write(const dis_names *tasks, const float *x, size_t width,
     if (status == DIS_OK) status = dis__npy_write_header(outs[1], sizeof *x, n, width);
     if (status == DIS_OK) status = dis__out_write(outs[1], x, n * width * sizeof *x);
     dis__free(name);
-    return dis__out_finish_all(outs, 2, status);
+    dis__out *const array_first[] = {outs[1], outs[0]}; /* a list never exists without its array */
+    return dis__out_finish_all(array_first, 2, status);
 }

@@ -6,6 +6,7 @@
  * is the flush of the folder after it: then the new file is in place, whole, and the error says that the disk may not
  * know yet. */
 #include "io/outfile.h"
+#include "io/file_lock.h"
 #include "core/memory.h"
 #include "core/sys.h"
 #include "io/pack.h"
@@ -305,11 +306,22 @@ static dis_status put_in_place(dis__out *out)
     return DIS_OK;
 }
 
+/* Several files are put in place while no other process puts its own there: theirs and ours would be mixed. */
+static dis_status lock_folder(dis__out *const *outs, size_t n)
+{
+    size_t n_renamed = 0;
+    for (size_t i = 0; i < n; i++) n_renamed += outs[i] && outs[i]->temporary && outs[i]->folder >= 0;
+    for (size_t i = 0; i < n && n_renamed > 1; i++)
+        if (outs[i] && outs[i]->folder >= 0) return dis__folder_lock(NULL, outs[i]->folder, outs[i]->path);
+    return DIS_OK;
+}
+
 dis_status dis__out_finish_all(dis__out *const *outs, size_t n, dis_status so_far)
 {
     dis_status status = so_far;
     for (size_t i = 0; i < n && status == DIS_OK; i++)
         if (outs[i]) status = settle(outs[i]);
+    if (status == DIS_OK) status = lock_folder(outs, n);
     for (size_t i = 0; i < n && status == DIS_OK; i++)
         if (outs[i]) status = put_in_place(outs[i]);
     for (size_t i = 0; i < n; i++)

@@ -42,7 +42,8 @@ dis_status dis__out_flush(dis__out *out);
  * back. */
 dis_status dis__out_finish(dis__out *out, dis_status so_far);
 /* The same for files that belong together (NULLs are skipped): all are on the disk before the first is put in place, so
- * only a crash or a failing rename between two renames can leave some of them new and some old. */
+ * only a crash or a failing rename between two renames can leave some of them new and some old. Processes that put such
+ * files into one folder take turns (file_lock.h). */
 dis_status dis__out_finish_all(dis__out *const *outs, size_t n, dis_status so_far);
 
 #endif

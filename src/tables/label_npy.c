@@ -85,7 +85,8 @@ static dis_status write_npy(const dis__comm *comm, const dis_labels_view *labels
         status = dis__out_write(outs[2], labels->p, labels->n_items * labels->n_classes * sizeof *labels->p);
     for (int r = 1; r < comm->size && status == DIS_OK; r++)
         status = receive_part(comm, r, labels->n_classes, outs[0], outs[2]);
-    return dis__out_finish_all(outs, 3, status);
+    dis__out *const array_first[] = {outs[2], outs[0], outs[1]}; /* a list never exists without its array */
+    return dis__out_finish_all(array_first, 3, status);
 }
 
 dis_status dis__labels_write_npy(const dis__comm *comm, const dis_labels_view *labels, const char *path)

@@ -5,6 +5,7 @@
 #include "core/memory.h"
 #include "core/number.h"
 #include "core/sized_options.h"
+#include "io/file_lock.h"
 #include "io/records.h"
 #include "votes/ids/intern.h"
 #include "votes/votes_internal.h"
@@ -97,7 +98,9 @@ static dis_status write_numbers(const numbering *t, const char *path)
 static dis_status number_workers(dis_context *ctx, const dis_votes *votes, const char *path, uint64_t *number)
 {
     numbering t = {.secret = dis__secret_draw()};
-    dis_status status = path ? read_numbers(ctx, &t, path) : DIS_OK;
+    int lock = -1;
+    dis_status status = path ? dis__file_lock(ctx, path, &lock) : DIS_OK; /* or two processes would give one number */
+    if (status == DIS_OK && path) status = read_numbers(ctx, &t, path);
     for (size_t w = 0; w < votes->n_workers && status == DIS_OK; w++) {
         size_t n;
         bool fresh;
@@ -107,6 +110,7 @@ static dis_status number_workers(dis_context *ctx, const dis_votes *votes, const
     }
     if (status == DIS_OK && path) status = write_numbers(&t, path);
     free_numbering(&t);
+    if (lock >= 0) dis__file_unlock(lock);
     return status;
 }
 
