@@ -8,22 +8,12 @@ build=$(cd "$1" && pwd)
 sanitizers=${2:-}
 shift
 [ $# -gt 0 ] && shift
-skip() {
-    echo "skipped: $*"
-    exit 77
-}
+# shellcheck source=python/tests/venv.sh
+. "$here/venv.sh"
 
-ls "$build"/python/dissent/_core.abi3.so > /dev/null 2>&1 || skip "the Python module was not built (no headers of Python 3.11 or later)"
+need_module "$build"
 venv=${DISSENT_VENV:-$root/build/venv}
-wanted=$(cat "$here/requirements.txt")
-if [ "$(cat "$venv/wanted" 2> /dev/null)" != "$wanted" ]; then
-    rm -rf "$venv"
-    mkdir -p "$(dirname "$venv")"
-    python3 -m venv "$venv" > /dev/null 2>&1 || skip "python3 -m venv does not work here"
-    "$venv/bin/pip" install -q --disable-pip-version-check -r "$here/requirements.txt" > "$venv/pip.log" 2>&1 ||
-        skip "pip could not install what the tests need: $(tail -n 1 "$venv/pip.log")"
-    echo "$wanted" > "$venv/wanted"
-fi
+make_venv "$venv" "$here/requirements.txt"
 case $sanitizers in
 '') ;;
 *address*)
