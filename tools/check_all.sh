@@ -1,0 +1,89 @@
+#!/bin/sh
+# ./run check-all [PART ...]: the slow checks, a line per part at the end. Exit code 1 if a part failed. Each part is a function below;
+# a part that cannot run here prints "skipped: reason" and exits with 77.
+#   DISSENT_ATTACK_SECONDS  time of one script of tests/attacks [60]
+#   DISSENT_FUZZ_SECONDS    time of one fuzz target [60]
+set -eu
+cd "$(dirname "$0")/.."
+root=$PWD
+logs=$root/build/check-all
+DISSENT_ATTACK_SECONDS=${DISSENT_ATTACK_SECONDS:-60}
+DISSENT_FUZZ_SECONDS=${DISSENT_FUZZ_SECONDS:-60}
+export DISSENT_ATTACK_SECONDS DISSENT_FUZZ_SECONDS
+mkdir -p "$logs"
+
+skip() {
+    echo "skipped: $*"
+    exit 77
+}
+
+# Set-up in bare chroots, with all tests in the first.
+part_chroots() {
+    DISSENT_CHROOT_TESTS=${DISSENT_CHROOT_TESTS:-.} tests/chroots.sh
+}
+
+# The source distribution in a clean environment: package, module and command.
+part_pip() {
+    python3 -c 'import ensurepip, venv' 2>/dev/null || skip "python3 -m venv does not work here"
+    rm -rf build/clean build/dist
+    python3 -m venv build/clean
+    build/clean/bin/pip install -q --disable-pip-version-check build || skip "pip cannot install the package build"
+    build/clean/bin/python -m build -q --sdist --outdir build/dist .
+    # shellcheck disable=SC2086 # words
+    build/clean/bin/pip install -q --disable-pip-version-check ${DISSENT_PIP_OPTIONS:-} build/dist/dissent-*.tar.gz
+    (cd / && "$root/build/clean/bin/python" "$root/tests/installed_package.py")
+}
+
+part_attacks() {
+    ls tests/attacks/*.sh >/dev/null 2>&1 || skip "tests/attacks contains no scripts"
+    # one after the other: the time of each is a limit, and several would share the cores
+    ctest --test-dir build --output-on-failure -L attack
+}
+
+part_fuzzing() {
+    command -v clang >/dev/null || skip "clang is not installed"
+    cmake --preset fuzz >/dev/null || skip "the fuzz targets cannot be configured"
+    cmake --build build-fuzz -j "$(nproc)" --target fuzzers
+    failed=
+    for target in build-fuzz/fuzz_*; do
+        [ -x "$target" ] && [ ! -d "$target" ] || continue
+        name=$(basename "$target" | sed 's/^fuzz_//')
+        mkdir -p "build-fuzz/found/$name" "build-fuzz/crashes/$name" "tests/fuzz/corpus/$name"
+        begin=$(date +%s)
+        outcome=ok
+        "$target" -max_total_time="$DISSENT_FUZZ_SECONDS" -max_len=4096 -artifact_prefix="build-fuzz/crashes/$name/" \
+            "build-fuzz/found/$name" "tests/fuzz/corpus/$name" >"build-fuzz/crashes/$name.log" 2>&1 || { outcome="FAILED: build-fuzz/crashes/$name.log" && failed="$failed $name"; }
+        echo "fuzz_$name: $outcome ($(($(date +%s) - begin)) s)"
+    done
+    [ -z "$failed" ] || { echo "failed:$failed" && exit 1; }
+}
+
+part_crowdkit() {
+    sh python/parity/run_crowdkit_parity.sh build
+}
+
+parts="pip crowdkit attacks fuzzing chroots"
+[ $# -gt 0 ] || set -- $parts
+for part; do
+    case " $parts " in *" $part "*) ;; *) echo "check-all: no part \"$part\"; choose from: $parts" >&2 && exit 2 ;; esac
+done
+
+table=
+code=0
+for part; do
+    printf '\n== %s\n' "$part"
+    begin=$(date +%s)
+    result=0
+    # A pipe would hide the exit code: it goes through a file.
+    (set +e; (set -e; "part_$part") 2>&1; echo $? >"$logs/$part.code") | tee "$logs/$part.log"
+    result=$(cat "$logs/$part.code")
+    case $result in
+    0) outcome=pass ;;
+    77) outcome=skip && why=$(sed -n 's/^skipped: //p' "$logs/$part.log" | tail -n 1) ;;
+    *) outcome=fail && why="build/check-all/$part.log" && code=1 ;;
+    esac
+    table="$table$(printf '%-10s %-5s %5d s  %s' "$part" "$outcome" $(($(date +%s) - begin)) "$([ "$outcome" = pass ] || echo "$why")")
+"
+done
+printf '\n%-10s %-5s %7s\n%s' part result time "$table"
+exit $code
