@@ -230,10 +230,24 @@ static dis_status fill(dis_context *ctx, const dis_votes *votes, const dis_revie
     return status;
 }
 
+/* Likelihoods of more votes than that leave the range of a double. */
+static dis_status check_counts(const dis_votes_view *v)
+{
+    for (size_t i = 0; v->counts && i < v->n_items; i++) {
+        double sum = 0;
+        for (size_t k = 0; k < v->n_classes; k++) sum += v->counts[i * v->n_classes + k];
+        if (sum > UINT32_MAX)
+            return dis__fail(DIS_ELIMIT, "item \"%.200s\": more than %u votes", dis_names_get(v->tasks, i, NULL),
+                             UINT32_MAX);
+    }
+    return DIS_OK;
+}
+
 static dis_status check(dis_context *ctx, const dis_votes *votes, const dis_review_options *o)
 {
     const dis_votes_view v = dis_votes_look(votes);
     char what[128];
+    DIS_TRY(check_counts(&v));
     if ((int)o->by < DIS_REVIEW_BY_GAIN || (int)o->by > DIS_REVIEW_BY_SURPRISE)
         return dis__fail(DIS_EUSAGE, "items can be ordered by gain, doubt or surprise");
     if (!(o->accept >= 0 && o->accept <= 1))
