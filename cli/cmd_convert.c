@@ -45,7 +45,8 @@ static const cli_option options[] = {
          "with --anonymise: worker,number; who is in it keeps the number, new ones are added to it"),
     TEXT(control, "control", "NAME", CLI_NAMES_NOTHING,
          "label-studio: name of the control (from_name) [that of --source, else label]; argilla: the question [label]"),
-    TEXT(object, "object", "NAME", CLI_NAMES_NOTHING, "label-studio: what the control is about (to_name) [that of --source, else text]"),
+    TEXT(object, "object", "NAME", CLI_NAMES_NOTHING,
+         "label-studio: what the control is about (to_name) [that of --source, else text]"),
     TEXT(model, "model", "NAME", CLI_NAMES_NOTHING,
          "what the labels are said to come from (model_version, agent); without it, dissent"),
     TEXT(source, "source", "FILE", CLI_NAMES_FILE,
@@ -122,7 +123,8 @@ static int convert_labels(convert_job *job)
     const dis_status status = dis_labels_read(job->ctx, job->in.paths[0], &how, &labels);
     if (status != DIS_OK) return cli_failed(job->c, status);
     const dis_labels_view look = dis_labels_look(labels);
-    int code = texts_input_read(job->c, job->ctx, &v->texts, v->reading.task, look.tasks, &texts);
+    const votes_input export = {.c = job->c, .v = &v->reading, .how = job->in.how};
+    int code = texts_input_read(job->c, job->ctx, &v->texts, &export, look.tasks, &texts);
     if (code == 0) code = export_labels(job, &look, texts);
     dis_names_destroy(texts);
     dis_labels_destroy(labels);
@@ -177,7 +179,7 @@ static int check(convert_job *job)
     cli *c = job->c;
     int code = check_unused(c, v);
     if (code == 0) code = check_name(job);
-    if (code == 0) code = texts_input_check(c, &v->texts);
+    if (code == 0) code = texts_input_check(c, &v->texts, false);
     if (code == 0 && target(v) && job->in.n_paths > 1)
         code = cli_usage(c, "--to %s takes one file of labels, not %zu", target(v), job->in.n_paths);
     if (code == 0 && v->to == 3 && !v->output) code = cli_usage(c, "--to huggingface makes a folder; name it with -o");
@@ -187,7 +189,7 @@ static int check(convert_job *job)
                          strcmp(v->format, "parquet") == 0
                              ? " (Parquet: pandas.read_csv(VOTES).to_parquet(FILE) in Python)"
                              : "");
-    return code == 0 && !target(v) ? votes_input_check(&job->in) : code;
+    return code == 0 ? votes_input_check(&job->in) : code;
 }
 
 static int run(cli *c, const void *values, char **operands, size_t n_operands)

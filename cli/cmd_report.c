@@ -107,7 +107,7 @@ static int check_given(report_job *job)
     if (voters_input_given(&v->voters) && v->votes.n == 0)
         return cli_usage(c, "--voter-type and --people are about the voters; give votes");
     const int code = groups_input_check_beside(&job->groups, v->voters.type != NULL);
-    return code == 0 ? texts_input_check(c, &v->texts) : code;
+    return code == 0 ? texts_input_check(c, &v->texts, v->votes.n > 0) : code;
 }
 
 static dis_status choose(report_job *job, bool workers)
@@ -176,7 +176,7 @@ static int add_texts(report_job *job)
     const dis_names *tasks = job->in.votes ? job->in.look.tasks : NULL;
     if (!tasks && job->aligned_labels) tasks = dis_alignment_look(job->aligned_labels).tasks;
     if (!tasks) return 0;
-    const int code = texts_input_read(job->c, job->ctx, &job->v->texts, job->v->reading.task, tasks, &job->texts);
+    const int code = texts_input_read(job->c, job->ctx, &job->v->texts, &job->in, tasks, &job->texts);
     texts_input_tell(job->c, job->texts);
     return code == 0 && job->texts ? cli_failed(job->c, dis_report_add_texts(job->report, job->texts)) : code;
 }

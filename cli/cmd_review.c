@@ -69,7 +69,7 @@ static int check_options(const review_job *job)
     if ((v->accepted || v->send_back) && !(v->accept > 0))
         return cli_error(job->c, DIS_EUSAGE, "%s needs --accept P", v->accepted ? "--accepted" : "--send-back");
     int code = cli_figures_check(job->c, &v->figures);
-    if (code == 0) code = texts_input_check(job->c, &v->texts);
+    if (code == 0) code = texts_input_check(job->c, &v->texts, true);
     return code == 0 && v->method ? cli_failed(job->c, dis_method_check(v->method)) : code;
 }
 
@@ -219,8 +219,7 @@ static int work(review_job *job, dis_context **ctx)
     if (code == 0) code = cli_failed(job->c, cli_context(job->c, &job->v->common, ctx));
     if (code == 0) code = votes_input_read(&job->in, *ctx);
     if (code == 0 && job->v->gold) code = votes_input_read_gold(&job->in, *ctx, job->v->gold);
-    if (code == 0)
-        code = texts_input_read(job->c, *ctx, &job->v->texts, job->v->reading.task, job->in.look.tasks, &job->texts);
+    if (code == 0) code = texts_input_read(job->c, *ctx, &job->v->texts, &job->in, job->in.look.tasks, &job->texts);
     if (code == 0 && job->v->labels) code = read_labels(job, *ctx);
     if (code == 0) code = review(job, *ctx);
     if (code != 0) return code;
@@ -233,8 +232,9 @@ extern const cli_command cli_cmd_review;
 /* Votes whose labels are no distribution over classes. */
 static int run_scaled(cli *c, const review_values *v, char **operands, size_t n_operands)
 {
-    const scaled_unused unused[] = {{v->gold, "gold"},     {v->labels, "labels"}, {v->accept > 0, "accept"},
-                                    {v->budget, "budget"}, {v->by > 0, "by"},     {v->texts.path, "texts"}};
+    const scaled_unused unused[] = {
+        {v->gold, "gold"}, {v->labels, "labels"},    {v->accept > 0, "accept"},    {v->budget, "budget"},
+        {v->by > 0, "by"}, {v->texts.path, "texts"}, {v->texts.text.n > 0, "text"}};
     const cli_list method = {.n = v->method != NULL, .value = {v->method}};
     const int code = cli_figures_check(c, &v->figures);
     if (code != 0) return code;

@@ -12,17 +12,18 @@ typedef struct {
 #define CLI_TEXTS_OPTIONS(type, field)                                                                                 \
     {.name = "texts", .kind = CLI_TEXT, .offset = offsetof(type, field.path), .argument = "FILE",                      \
      .names = CLI_NAMES_FILE,                                                                                          \
-     .summary = "what the items say (task,text), to stand beside their ids: CSV, TSV or JSONL by the name"},           \
+     .summary = "file with the texts of the items (task,text; CSV, TSV or JSONL), or the export with the votes"},      \
     {.name = "text", .kind = CLI_LIST, .offset = offsetof(type, field.text), .argument = "COLUMN",                     \
-     .summary = "column of a text in --texts; without it, text"}
+     .summary = "column, or path, of a text in --texts, or in the votes without --texts [text]"}
 /* clang-format on */
 
-/* Whether what is given goes together; told already. */
-int texts_input_check(cli *c, const cli_texts_values *v);
-/* One text per task, empty where there is none; *out stays NULL without --texts. `task` is the column of the ids, NULL:
- * task. Returns an exit code, what is wrong told already. */
-int texts_input_read(cli *c, dis_context *ctx, const cli_texts_values *v, const char *task, const dis_names *tasks,
-                     dis_names **out);
+/* Whether what is given goes together; reported already. `votes`: the command reads votes. */
+int texts_input_check(cli *c, const cli_texts_values *v, bool votes);
+/* One text per task, empty where there is none; *out stays NULL without --texts and --text. `votes` are where votes come
+ * from: texts are read from these files without --texts, and where --texts is one of them. Without files there, a preset
+ * is that of --texts. Returns an exit code, what is wrong reported already. */
+int texts_input_read(cli *c, dis_context *ctx, const cli_texts_values *v, const votes_input *votes,
+                     const dis_names *tasks, dis_names **out);
 /* How many items have one. */
 void texts_input_tell(cli *c, const dis_names *texts);
 

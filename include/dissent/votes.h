@@ -100,7 +100,9 @@ typedef struct {
     const char *file; /* the container it is recognised in: "table", "json" or "lines"; NULL: any */
     bool empty_is_na; /* an empty label means "no vote" */
     bool no_header;
-    const char *question; /* `task` of comparisons, whose two things are part of it anyway; NULL: as `task` */
+    const char *question;    /* `task` of comparisons, whose two things are part of it anyway; NULL: as `task` */
+    const char *text;        /* path of the text of an item; NULL: not known */
+    const char *text_choice; /* the same where the caller names a field: "@" stands for the name; NULL: a path */
 } dis_votes_preset;
 
 /* Row i of the table of presets, NULL past the end. */
@@ -173,5 +175,14 @@ DIS_API const char *dis_votes_skipped(const dis_votes *votes, size_t i);
  * is no class, a task twice with two labels, a malformed file. */
 DIS_API dis_status dis_votes_read_gold(dis_context *ctx, const char *path, const dis_votes *votes, int32_t *gold,
                                        size_t *unknown);
+
+/* What the items say, from the files that votes are read from: exports hold both. One text per name of `tasks`, of the
+ * first record of each item; empty where there is none. `options` are those by which the votes are read. `text`
+ * (n_text): columns, paths, or fields of the preset's data, joined by " / "; 0: the preset's, else text. *found (may be
+ * NULL): how many items have one. The caller destroys the list. DIS_EDATA with the place, DIS_EIO, DIS_EUSAGE,
+ * DIS_ELIMIT. */
+DIS_API dis_status dis_votes_read_texts(dis_context *ctx, const char *const *paths, size_t n_paths,
+                                        const dis_votes_options *options, const char *const *text, size_t n_text,
+                                        const dis_names *tasks, dis_names **out, size_t *found);
 
 #endif

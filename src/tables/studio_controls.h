@@ -11,8 +11,8 @@ typedef struct {
     char control[DIS_STUDIO_NAME], object[DIS_STUDIO_NAME], type[DIS_STUDIO_NAME];
 } dis__studio_control;
 
-/* The control `name` of the export at `path`, NULL: the only one of type choices. Looks at the first thousand tasks.
- * DIS_EUSAGE: there is no such control, none, or several; the message lists those that are there. */
+/* The control `name` of the export at `path`, NULL: the only one of type choices. Looks at the first thousand tasks;
+ * *out is untouched where these have no annotations and the name is given. DIS_EUSAGE: there is no such control, none, or several; the message lists those that are there. */
 dis_status dis__studio_find_control(dis_context *ctx, const char *path, const char *name, dis__studio_control *out);
 
 #endif
