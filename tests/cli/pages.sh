@@ -51,12 +51,19 @@ prepare() {
         cp items.csv new.csv
         ;;
     gallery) scales ;;
+    mapper)
+        cp "$fixtures/export.label-studio.json" export.json
+        cp "$fixtures/export.mturk.csv" batch.csv
+        awk -F, 'NR == 1 { print $0 ",review"; next } { print $0 ",text of " $1 }' votes.csv >reviews.csv
+        mv reviews.csv votes.csv
+        ;;
     panel)
         cp kinds.csv votes.csv
         cp "$fixtures/panel.ab.csv" ab.csv
         cp "$fixtures/panel.ba.csv" ba.csv
         ;;
     report)
+        cp "$fixtures/export.label-studio.json" export.json
         for name in soft hard; do
             dissent train -q --items texts.csv --labels labels.csv --model text:width=4,buckets=64 --epochs 1 -o $name-model
         done
