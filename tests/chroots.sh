@@ -6,7 +6,8 @@
 # The mirror and the release are those of this machine's apt configuration. Everything is under build/chroots: the bases as tar files,
 # which are reused, a log per variant, downloads and a compiler cache that all variants share. Mounts end with the process, because
 # each step has a mount and process namespace of its own. DISSENT_CHROOT_TESTS is the regular expression of the tests that the variant
-# `bare` runs with ./run test ("." is all of them); DISSENT_CHROOT_MAKE=0 leaves out the full `make` of the other variants.
+# `bare` runs with ./run test ("." is all of them); DISSENT_CHROOT_MAKE=0 leaves out the full `make` of the other variants, and
+# DISSENT_CHROOT_BUILD=0 configures only: minutes instead of an hour.
 # shellcheck disable=SC2016 # $ in single quotes is for the shell in the chroot
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -25,7 +26,8 @@ release=$(. /etc/os-release && echo "$VERSION_CODENAME")
 
 top=$PWD/build/chroots
 tests=${DISSENT_CHROOT_TESTS:-^(test_csv|test_votes|cli_install|cli_readme|cli_ranks|python|case_help.*)$}
-full_make=${DISSENT_CHROOT_MAKE:-1}
+build=${DISSENT_CHROOT_BUILD:-1}
+full_make=${DISSENT_CHROOT_MAKE:-$build}
 mkdir -p "$top/apt" "$top/ccache"
 failed=()
 
@@ -72,6 +74,11 @@ make_bases() {
     fi
 }
 
+# build_step NAME COMMAND: a step that compiles.
+build_step() {
+    [ "$build" = 0 ] || step "$@"
+}
+
 # step NAME COMMAND: runs it in the chroot of $variant and prints the outcome; the log has all of its output.
 variant=
 step() {
@@ -98,22 +105,33 @@ pip='python3 -m venv /tmp/venv && /tmp/venv/bin/pip install --config-settings=cm
 no_probe='! grep -iE "^(MPI_|CMAKE_CUDA|DIS_NVCC|DIS_CMOCKA|_?Python)" build/CMakeCache.txt'
 skipped() { echo "cmake -DDIS_SUMMARY_HASH= build 2>&1 | tee /tmp/configured && grep -q '$1: skipped: ' /tmp/configured"; }
 used() { echo "cmake -DDIS_SUMMARY_HASH= build 2>&1 | tee /tmp/configured && grep -q 'optional components:.* $1' /tmp/configured"; }
+# demo_step [FIRST]: the demo after the command FIRST, or the configuration that it starts with.
+demo_step() {
+    if [ "$build" = 0 ]; then
+        step "configure as ./run demo does" "${1:-:}; command -v cmake || apt-get update -qq && apt-get install -y -qq --no-install-recommends cmake gcc libc6-dev ninja-build make > /dev/null
+            cmake -S . -B build -G Ninja -DCMAKE_BUILD_TYPE=Release -DDIS_TOOL_ONLY=ON"
+    else
+        step "./run demo" "${1:-:}; $demo"
+    fi
+}
 make_all() { [ "$full_make" = 0 ] || step make "make"; }
 
 variant_bare() {
     begin bare bare
     step "./run help" "./run help"
-    step "./run demo without network: message" "unshare --net ./run demo > /tmp/out 2>&1; test \$? = 4 && cat /tmp/out && grep -q 'is missing and could not be installed' /tmp/out"
     step "./run demo without apt-get: message" "mv /usr/bin/apt-get /tmp/ && { ./run demo > /tmp/out 2>&1; code=\$?; mv /tmp/apt-get /usr/bin/; cat /tmp/out
         test \$code = 4 && grep -q 'apt-get is not available' /tmp/out; }"
     step "./run demo without root and sudo: message" "chmod -R a+rwX /src && { setpriv --reuid=65534 --clear-groups ./run demo > /tmp/out 2>&1; code=\$?; cat /tmp/out
         test \$code = 4 && grep -q 'sudo is not available' /tmp/out; }"
-    step "./run demo" "$demo"
+    step "./run demo without network: message" "mkdir -p /tmp/empty/partial && echo 'Dir::Cache::Archives \"/tmp/empty\";' > /etc/apt/apt.conf.d/99empty
+        unshare --net ./run demo > /tmp/out 2>&1; code=\$?; rm /etc/apt/apt.conf.d/99empty; cat /tmp/out
+        test \$code = 4 && grep -q 'is missing and could not be installed' /tmp/out"
+    demo_step
     step "the demo has looked for no plug-in" "$no_probe"
-    step "./run build finds MPI after the demo" "./run build && test -e build/libdissent-mpi.so && test -e build/tests/test_csv"
-    step "./run test" "DISSENT_TESTS='$tests' ./run test"
-    step "pip install ." "$pip"
-    step "make install, make uninstall" "find /usr/local | sort > /tmp/before && make install && cd / && dissent --version && cd /src &&
+    build_step "./run build finds MPI after the demo" "./run build && test -e build/libdissent-mpi.so && test -e build/tests/test_csv"
+    build_step "./run test" "DISSENT_TESTS='$tests' ./run test"
+    build_step "pip install ." "$pip"
+    build_step "make install, make uninstall" "find /usr/local | sort > /tmp/before && make install && cd / && dissent --version && cd /src &&
         cc examples/labels.c \$(pkg-config --cflags --libs dissent) -o /tmp/labels && dissent synth -q --items 9 -o /tmp/votes.csv &&
         /tmp/labels /tmp/votes.csv > /dev/null && make uninstall && find /usr/local | sort | diff /tmp/before -"
 }
@@ -122,10 +140,10 @@ variant_openmpi-bin() {
     begin tools openmpi-bin
     step "mpicc exists, mpi.h does not" "apt-get update -qq && apt-get install -y -qq --no-install-recommends openmpi-bin > /dev/null && command -v mpicc &&
         ! echo '#include <mpi.h>' | mpicc -x c -fsyntax-only -"
-    step "./run demo" "$demo"
+    demo_step
     make_all
     step "MPI is skipped with a reason" "cmake -DDIS_TOOL_ONLY=OFF build && $(skipped libdissent-mpi.so)"
-    step "pip install ." "$pip"
+    build_step "pip install ." "$pip"
     step "MPI is found after libopenmpi-dev is installed" "apt-get install -y -qq --no-install-recommends libopenmpi-dev > /dev/null && $(used libdissent-mpi.so) &&
         cmake --build build --target dissent_mpi && test -e build/libdissent-mpi.so"
 }
@@ -133,11 +151,11 @@ variant_openmpi-bin() {
 variant_libopenmpi-dev() {
     begin tools libopenmpi-dev
     step "install libopenmpi-dev" "apt-get update -qq && apt-get install -y -qq --no-install-recommends libopenmpi-dev openmpi-bin > /dev/null"
-    step "./run demo" "$demo"
+    demo_step
     step "the demo has looked for no plug-in" "$no_probe"
     make_all
     step "MPI is used" "cmake -DDIS_TOOL_ONLY=OFF build && $(used libdissent-mpi.so) && cmake --build build --target dissent_mpi"
-    step "pip install ." "$pip"
+    build_step "pip install ." "$pip"
     step "MPI is skipped after libopenmpi-dev is removed" "apt-get purge -y -qq libopenmpi-dev > /dev/null && $(skipped libdissent-mpi.so)"
 }
 
@@ -146,11 +164,11 @@ broken_nvcc() {
     begin tools "$1"
     printf '#!/bin/sh\n%s\n' "$2" > "$top/$1/usr/local/bin/nvcc"
     chmod +x "$top/$1/usr/local/bin/nvcc"
-    step "./run demo" "$demo"
+    demo_step
     step "the demo has looked for no plug-in" "$no_probe"
     make_all
     step "CUDA is skipped with a reason" "cmake -DDIS_TOOL_ONLY=OFF build && $(skipped libdissent-cuda.so)"
-    step "pip install ." "$pip"
+    build_step "pip install ." "$pip"
 }
 variant_nvcc-fails() { broken_nvcc nvcc-fails 'exit 1'; }
 variant_nvcc-cannot-compile() {
@@ -164,13 +182,13 @@ variant_pkg-config() {
         name=${pair#*=}; cp -L /usr/lib/*-linux-*/lib$name.so . && printf "\363\000" | dd of=lib$name.so bs=1 seek=18 conv=notrunc 2>&1 &&
         printf "Name: x\nDescription: x\nVersion: 99\nLibs: -L/opt/other/lib -l%s\nCflags:\n" $name > pkgconfig/${pair%=*}.pc; done'
     export_pc='export PKG_CONFIG_PATH=/opt/other/lib/pkgconfig'
-    step "./run demo" "$export_pc; $demo"
+    demo_step "$export_pc"
     [ "$full_make" = 0 ] || step "make" "$export_pc; make"
     step "the system's libraries are used" "$export_pc; cmake -DDIS_TOOL_ONLY=OFF build && $(used 'zlib zstd yaml sqlite') && ! grep _LINKS:.*/opt/other build/CMakeCache.txt"
-    step "pip install ." "$export_pc; $pip"
-    step "header without library, library without header" "rm /usr/include/zlib.h && rm /usr/lib/*-linux-*/libzstd.so /usr/lib/*-linux-*/libyaml.* && $export_pc &&
+    build_step "pip install ." "$export_pc; $pip"
+    step "header without library, library without header" "rm /usr/include/zlib.h && rm /usr/lib/*-linux-*/libzstd.so /usr/lib/*-linux-*/libzstd.a /usr/lib/*-linux-*/libyaml.* && $export_pc &&
         $(skipped zlib) && grep -q 'zstd: skipped' /tmp/configured && grep -q 'yaml: skipped' /tmp/configured"
-    step "./run demo without zlib, zstd and libyaml" "$export_pc; make tool && sh tools/demo.sh && test -s build/demo/report.html"
+    build_step "./run demo without zlib, zstd and libyaml" "$export_pc; make tool && sh tools/demo.sh && test -s build/demo/report.html"
     step "they are found after their packages are installed" "apt-get update -qq && apt-get install -y -qq --reinstall zlib1g-dev libzstd-dev libyaml-dev > /dev/null && $(used 'zlib zstd yaml sqlite')"
 }
 
