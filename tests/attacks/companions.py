@@ -15,8 +15,14 @@ SEED = int(os.environ.get("DISSENT_ATTACK_SEED") or 1)
 
 # Arguments with inputs in braces, and the options that name an output.
 COMMANDS = [
-    ("labels {votes.csv} --input-format csv --gold {gold.csv} --classes {classes.txt}", "-o --workers --save-state --json"),
-    ("labels {votes.csv} --input-format csv --method dawid-skene --init-state {state}", "-o --save-growing --save-views"),
+    (
+        "labels {votes.csv} --input-format csv --gold {gold.csv} --classes {classes.txt}",
+        "-o --workers --save-state --json",
+    ),
+    (
+        "labels {votes.csv} --input-format csv --method dawid-skene --init-state {state}",
+        "-o --save-growing --save-views",
+    ),
     ("combine {labels.csv} {array.npy}", "-o --json"),
     ("views {labels.csv} {array.npy}", "-o --json"),
     ("convert {votes.csv} --input-format csv --anonymise", "-o --numbers"),
