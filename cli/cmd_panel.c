@@ -18,44 +18,45 @@ static const cli_option options[] = {
     CLI_VOTER_TYPE_OPTIONS(panel_values, voters),
     CLI_VOTER_TABLE_OPTIONS(panel_values, voters),
     CLI_OUTPUT_OPTION(panel_values, labels, "save-labels", CLI_LABEL_FORMATS,
-                      "soft labels calibrated to people, from the votes of models and people"),
-    CLI_OUTPUT_OPTION(
-        panel_values, rates, "rates", CLI_TABLE_FORMATS,
-        "per model and class: its share, sensitivity and specificity, the rate among people corrected for "
-        "its errors, and how many items people must label"),
+                      "soft labels of all items, calibrated to people"),
+    CLI_OUTPUT_OPTION(panel_values, rates, "rates", CLI_TABLE_FORMATS,
+                      "per judge and class: its bias, and the share of the class among people's answers"),
     CLI_OUTPUT_OPTION(panel_values, pairs, "pairs", CLI_TABLE_FORMATS,
-                      "per pair of models: how far their errors go together"),
+                      "per pair of judges: correlation of their errors"),
+    CLI_OUTPUT_OPTION(panel_values, copies, "copies", CLI_TABLE_FORMATS,
+                      "judges that copy a person or the majority of people"),
     CLI_OUTPUT_OPTION(panel_values, buy, "buy", CLI_TABLE_FORMATS,
-                      "per item: what one more vote of a person would gain, and how many to buy of --budget"),
+                      "per item: what one more vote of a person gains, and how many of --budget to buy"),
     COUNT(budget, "budget", "0", 1e8, "votes of people to buy"),
     REAL(epsilon, "epsilon", "X", ".1", 0, 1,
-         "what a person costs more than a model, in the alternative-annotator test: .1 for crowds, .15 for skilled "
+         "alternative-annotator test: how much more a person costs than a judge; .1 for crowds, .15 for skilled "
          "people, .2 for experts"),
-    REAL(fdr, "fdr", "X", ".05", 1e-9, 1, "rate of false discoveries of that test"),
-    COUNT(min_people, "min-people", "2", 1e6, "votes of people that an item must have to count in it"),
-    COUNT(min_items, "min-items", "30", 1e9, "items that a person must share with a model to count in it"),
-    REAL(cluster, "cluster", "X", ".5", -1, 1, "models whose errors correlate so much on average are one cluster"),
+    REAL(fdr, "fdr", "X", ".05", 1e-9, 1, "alternative-annotator test: false discovery rate"),
+    COUNT(min_people, "min-people", "2", 1e6, "alternative-annotator test: votes of people that an item needs"),
+    COUNT(min_items, "min-items", "30", 1e9, "alternative-annotator test: items that a person must share with a judge"),
+    REAL(same_errors, "same-errors", "X", ".5", -1, 1,
+         "put judges into one error group if their errors correlate at least this much on average"),
     REAL(precision, "half-width", "X", ".05", 1e-6, 1,
-         "half width of the interval of a rate, for how many items people must label"),
+         "half width of the interval of a class share, for the number of items that people must label"),
     {.name = "swapped",
      .kind = CLI_WORDS,
      .offset = offsetof(panel_values, swapped),
      .argument = "FILE...",
      .names = CLI_NAMES_FILE,
-     .summary = "votes on the same pairs with the two answers in the other order"},
+     .summary = "votes on the same pairs with the two answers exchanged"},
     {.name = "mirror",
      .kind = CLI_LIST,
      .offset = offsetof(panel_values, mirror),
      .argument = "A=B",
-     .summary = "label A of one order is label B of the other (first=second); without it, labels name the answers"},
+     .summary = "label A of one order is label B of the other (first=second) [labels name the answers]"},
     {.name = "first",
      .kind = CLI_TEXT,
      .offset = offsetof(panel_values, first),
      .argument = "LABEL",
-     .summary = "the label that the answer shown first is better: which place flips go to"},
-    CLI_OUTPUT_OPTION(panel_values, swaps, "swaps", CLI_TABLE_FORMATS, "per voter: outcomes that stay, and flips"),
+     .summary = "label for \"the answer shown first is better\"; counts flips towards each position"},
+    CLI_OUTPUT_OPTION(panel_values, swaps, "swaps", CLI_TABLE_FORMATS,
+                      "per worker: share of consistent pairs, and flips"),
     CLI_TABLE_OPTIONS(panel_values, figures),
-    CLI_RESAMPLES_OPTION(panel_values, figures, "1000"),
     CLI_VOTES_OPTIONS(panel_values, reading),
     CLI_SCALE_OPTIONS(panel_values, reading),
     CLI_COMMON_OPTIONS(panel_values),
@@ -66,7 +67,7 @@ static int check_options(panel_job *job)
     const panel_values *v = job->v;
     if (!voters_input_given(&v->voters))
         return cli_usage(job->c,
-                         "who is a person and who a model? give --voter-type COLUMN, or the names of the people: "
+                         "people and judges are not marked; give --voter-type COLUMN, or the names of the people: "
                          "--people A,B,...");
     if (!v->voters.table && (v->voters.table_id || v->voters.table_prefix))
         return cli_usage(job->c, "--%s is about --worker-table, and there is none",
@@ -136,10 +137,9 @@ static int measure(panel_job *job, dis_context *ctx)
     o.min_people = (size_t)v->min_people;
     o.min_items = (size_t)v->min_items;
     o.numbers = votes_input_ordered(&v->reading);
-    o.cluster = v->cluster;
+    o.same_errors = v->same_errors;
     o.precision = v->precision;
     o.budget = v->budget;
-    o.resamples = (size_t)v->figures.resamples;
     o.seed = v->figures.seed;
     const dis_status status = dis_panel_run(ctx, job->in.votes, job->voters.person, &o, &job->panel);
     if (status != DIS_OK) return cli_failed(job->c, status);
@@ -196,18 +196,19 @@ static int run(cli *c, const void *values, char **operands, size_t n_operands)
 extern const cli_command cli_cmd_panel;
 const cli_command cli_cmd_panel = {
     .name = "panel",
-    .summary = "people and models as voters: what judges are worth, and what to ask people",
+    .summary = "compare LLM judges with people: agreement, errors, class shares, what to ask people",
     .operands = "VOTES...",
     .text =
-        "Reads votes of people and of models (LLM judges, classifiers) and says of each model how far it agrees with "
-        "people, whether it may replace one (the alternative-annotator test: winning rate and advantage probability), "
-        "and with which other models it errs together; what the panel of models is worth as independent judges; how "
-        "common each class is among people's answers, corrected for the errors of the models (Rogan and Gladen; "
-        "prediction-powered inference); soft labels of all items calibrated to people; and how many votes of people to "
-        "buy, and where.\n\n"
-        "Models need votes of people on a part of the items. With --swapped: how often the outcome of a pair stays "
-        "when "
-        "the two answers change places. docs/panel.md has the formulas.",
+        "Reads votes of people and of judges (LLM judges, classifiers). A test against chance comes first: if people "
+        "agree with each other no more than chance, nothing is reported about judges; a judge that agrees with people "
+        "no more than chance gets no other verdict.\n\n"
+        "For each judge: agreement with people, its error rate corrected for the errors of people, bias per class, "
+        "whether it answers like these people (alternative-annotator test, which measures likeness and not quality), "
+        "and whether it copies a person or the majority. For all judges: which err together and how many independent "
+        "judges they are worth. For each class: its share among people's answers (prediction-powered inference, Rogan "
+        "and Gladen). Also soft labels calibrated to people, and where more votes of people help most.\n\n"
+        "People must have voted on a part of the items, best drawn at random. With --swapped: how often the outcome "
+        "of a pair stays when the two answers are exchanged. docs/panel.md has the formulas and measured error rates.",
     .examples = "  dissent panel votes.csv --voter-type kind\n"
                 "  dissent panel votes.csv --worker-table voters.csv --voter-type kind --people expert --epsilon .2\n"
                 "  dissent panel votes.csv --voter-type kind --save-labels labels.csv --rates rates.csv --budget 500 "

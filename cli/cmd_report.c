@@ -139,7 +139,6 @@ static int add_panel(report_job *job)
     if (code != 0) return code;
     dis_panel_options o = dis_panel_options_default();
     o.numbers = votes_input_ordered(&v->reading);
-    o.resamples = (size_t)v->resamples;
     o.seed = v->seed;
     dis_status status = dis_panel_run(job->ctx, job->in.votes, job->voters.person, &o, &job->panel);
     if (status == DIS_OK) status = dis_report_add_panel(job->report, job->panel);

@@ -1,14 +1,16 @@
-/* panel.h: people and models as voters: what a panel of judges is worth, and what people must still be asked.
+/* panel.h: people and LLM judges (or other models) as annotators: whether a judge answers like people, which judges err
+ * together, how common each class is, and where more votes of people help.
  *
  *     const bool person[] = {true, true, true, false};   // of the votes' workers
  *     dis_panel *panel;
  *     if (dis_panel_run(ctx, votes, person, NULL, &panel) != DIS_OK) { puts(dis_last_error()); return 1; }
  *     const dis_panel_view v = dis_panel_look(panel);
- *     printf("%zu judges count for %.1f\n", v.n_judges, v.effective.value);
+ *     if (v.unknown) puts(v.unknown);   // nothing is reported about judges, for example because people vote at random
+ *     else printf("%zu judges count for %.1f independent ones\n", v.n_above, v.effective.value);
  *     dis_panel_destroy(panel);
  *
- * Formulas and sources: docs/panel.md. Results do not depend on the number of threads.
- * Threads: a result may be read by any number of threads at once. */
+ * Formulas, sources and measured error rates: docs/panel.md. Results do not depend on the number of threads.
+ * Threads: a result may be read by any number of threads concurrently. */
 #ifndef DIS_PANEL_H
 #define DIS_PANEL_H
 #include "dissent/metric.h"
@@ -17,61 +19,74 @@
 #define DIS_MAX_JUDGES 64u
 
 typedef struct {
-    size_t size;       /* of this struct */
-    double epsilon;    /* what a person costs more than a judge, in the alternative-annotator test */
-    double fdr;        /* rate of false discoveries of that test */
-    size_t min_people; /* votes of people that an item must have to count in it */
-    size_t min_items;  /* items that a person must share with a judge to count in it */
-    bool numbers;      /* classes are numbers: the test goes by the root of the mean square of differences */
-    double cluster;    /* judges whose errors correlate so much on average are one cluster */
-    double precision;  /* half width of the interval of a rate, for how many items people must label */
-    uint64_t budget;   /* votes of people to buy */
-    size_t resamples;  /* of the items, for 95 % intervals; 0: none */
+    size_t size;        /* of this struct */
+    double epsilon;     /* alternative-annotator test: how much more a person costs than a judge */
+    double fdr;         /* its false discovery rate */
+    size_t min_people;  /* votes of people that an item needs for this test */
+    size_t min_items;   /* items that a person must share with a judge for this test */
+    bool numbers;       /* classes are numbers: this test uses the root mean squared difference */
+    double same_errors; /* judges whose errors correlate at least this much on average form one error group */
+    double precision;   /* half width of the interval of a class share, for `needed` */
+    uint64_t budget;    /* votes of people to buy */
     uint64_t seed;
 } dis_panel_options;
 DIS_OPTIONS_API(dis_panel_options);
 
-/* A model among the voters. */
+/* One judge. Every figure is undefined when `unknown` of the view is set; all but agreement, chance and p_chance also
+ * when the judge agrees with people no more than chance. */
 typedef struct {
     uint32_t worker;      /* of the votes */
     uint64_t votes;       /* items it voted on */
     uint64_t shared;      /* of these with votes of people */
-    dis_metric agreement; /* share of people's votes that are its own, mean over shared items */
-    dis_metric error;     /* share of items with a majority of people on which it says something else */
-    uint64_t people, won; /* compared with so many people; stands for so many of them at least as well */
-    double winning_rate;  /* omega = won / people; NaN: nobody could be compared */
-    dis_metric advantage; /* rho: chance that it stands for the others as well as a person does */
-    bool passed;          /* omega is .5 or more: it may replace a person */
-    uint32_t cluster;     /* from 0 */
+    dis_metric agreement; /* share of people's votes that equal its own, mean over shared items */
+    double chance;        /* the agreement expected if its answers did not depend on the item */
+    double p_chance;      /* permutation test of agreement against chance, corrected over judges; NaN: not tested */
+    bool above_chance;
+    dis_metric error;     /* share of items on which it differs from the answer of most people, corrected for people's
+                             own errors */
+    uint64_t people, won; /* people it was compared with; people it represents at least as well (given epsilon) */
+    double winning_rate;  /* won / people; NaN: no one could be compared */
+    dis_metric as_good; /* share of items on which it agrees with the other people at least as well as a person does */
+    bool passed;        /* winning_rate is .5 or more: it answers like these people */
+    uint32_t error_group; /* from 0: judges that err together; UINT32_MAX: unknown */
 } dis_panel_judge;
 
 typedef struct {
     uint32_t a, b;      /* judges */
-    uint64_t n;         /* items that both voted on, with a majority of people */
-    double correlation; /* of their errors; NaN: one of them never errs there, or always */
+    uint64_t n;         /* items with votes of both and of people */
+    double correlation; /* of their errors, corrected for people's errors; NaN: cannot be measured */
 } dis_panel_pair;
 
-/* How common a class is among the answers of people, by what a judge says (judge n_judges: the majority of the judges).
- */
+/* A judge whose votes equal those of a person, or of the majority of people, more often than independent votes would. */
+typedef struct {
+    uint32_t judge, worker; /* worker UINT32_MAX: the majority of people */
+    uint64_t n;             /* shared items */
+    double same, expected;  /* share of equal votes; the share expected of independent votes */
+    double copied;          /* estimated share of copied votes: (same - expected) / (1 - expected) */
+    double p;               /* corrected over all comparisons (Holm) */
+} dis_panel_copy;
+
+/* The share of a class among people's answers, estimated with a judge (judge n_judges: the majority of the judges, ties
+ * split evenly). */
 typedef struct {
     uint32_t judge, class;
     uint64_t n_people, n_alone; /* items with votes of people and of the judge; of the judge alone */
     double raw;                 /* share of the judge's votes */
     double sensitivity, specificity;
-    dis_metric people; /* the mean share of people's votes by itself */
+    dis_metric bias;   /* share of the judge's votes minus share of people's votes, on items with both */
+    dis_metric people; /* mean share of people's votes */
     dis_metric rogan_gladen;
-    dis_metric powered; /* prediction-powered, tuned */
-    double lambda;      /* its tuning: how much the judge counts, 0 to 1 */
-    double needed,
-        needed_alone; /* items that people must label for `precision`, with the judge and without; infinite: the
-                                    judge has not voted on enough items */
+    dis_metric powered;          /* prediction-powered, tuned */
+    double lambda;               /* its tuning: weight of the judge, 0 to 1 */
+    double needed, needed_alone; /* items that people must label for `precision`, with the judge and without; infinite:
+                                    the judge has not voted on enough items */
 } dis_panel_rate;
 
 typedef struct {
     size_t item;
-    uint32_t people; /* votes of theirs so far */
+    uint32_t people; /* votes of people so far */
     uint32_t buy;    /* votes to buy */
-    double gain;     /* how much one more vote would narrow its label: expected fall of the variance of its shares */
+    double gain;     /* expected reduction of the variance of its soft label by one more vote */
 } dis_panel_item;
 
 /* A voter who judged pairs in both orders. */
@@ -84,28 +99,35 @@ typedef struct {
 } dis_panel_swap;
 
 typedef struct {
-    size_t n_judges, n_pairs, n_rates, n_items, n_classes, n_clusters;
+    size_t n_judges, n_pairs, n_rates, n_items, n_classes, n_error_groups, n_copies;
     const dis_panel_judge *judges;
     const dis_panel_pair *pairs;
+    const dis_panel_copy *copies; /* the smallest p first */
     const dis_panel_rate *rates;
     const dis_panel_item *items; /* (n_items) the largest gain first */
     const double *p;             /* (n_items, n_classes) soft labels calibrated to people, in the order of the votes */
-    dis_metric correlation;      /* mean correlation of the errors of two judges */
-    dis_metric effective;        /* independent judges that the panel is worth: n / (1 + (n - 1) correlation) */
-    dis_metric spectrum;         /* the same by the spectrum of the correlations: n^2 / sum of their squares */
+    const char *unknown;         /* static text: why nothing is reported about judges; NULL: judges are reported on */
     size_t n_people;             /* people among the voters */
-    uint64_t items_with_people;
-    double exponent; /* to which what the judges say is raised: 1, they are independent */
-    double strength; /* votes of people that the judges together are worth */
-    dis_metric loss_rates, loss_shares, loss_calibrated; /* -log of a person's vote, held out: by the classes' rates, by
-                                                             the judges' shares, by the calibrated labels */
+    bool few_people;             /* fewer than 5: intervals hold for new items, but for these people only */
+    uint64_t items_with_people, items_with_two; /* items with votes of people; of two people or more */
+    double p_people;        /* permutation test: people agree no more than chance; NaN: not tested */
+    size_t n_above;         /* judges that agree with people more than chance */
+    dis_metric correlation; /* mean correlation of the errors of two judges, corrected for people's errors */
+    dis_metric effective;   /* n / (1 + (n - 1) correlation) independent judges, n = n_above */
+    bool copies_tested;     /* false: people's votes do not suffice */
+    double p_labelled;    /* test: the judges answer alike on items with and without people's votes; NaN: not tested */
+    bool labelled_differ; /* p_labelled is below .01: estimates from labelled items may not hold for the others */
+    double exponent;      /* power to which the judges' evidence is raised; 1: they are independent */
+    double strength;      /* number of people's votes that the judges' prediction counts as, at most 100 */
+    dis_metric loss_rates, loss_shares, loss_calibrated; /* mean -log of a person's held-out vote: by class shares, by
+                                                            the judges' shares, by the calibrated labels */
     uint64_t spent;
 } dis_panel_view;
 
 typedef struct dis_panel dis_panel;
 
-/* person: (n_workers of the votes) whether a voter is a person. `options` NULL: the defaults. DIS_EUSAGE; DIS_EDATA: no
- * model, no person, or no item with both; more than DIS_MAX_JUDGES models. DIS_ELIMIT, DIS_ECANCELLED. */
+/* person: (n_workers of the votes) true for people, false for judges. `options` NULL: the defaults. DIS_EUSAGE;
+ * DIS_EDATA: no judge, no person, or no item with both; more than DIS_MAX_JUDGES judges. DIS_ELIMIT, DIS_ECANCELLED. */
 DIS_API dis_status dis_panel_run(dis_context *ctx, const dis_votes *votes, const bool *person,
                                  const dis_panel_options *options, dis_panel **out);
 DIS_API void dis_panel_destroy(dis_panel *panel);

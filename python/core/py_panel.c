@@ -8,19 +8,30 @@ static int put_judges(core_state *state, PyObject *d, const dis_panel_view *v)
     static const core_field judges[] = {CORE_FIELD(dis_panel_judge, worker, CORE_FIELD_U32),
                                         CORE_FIELD(dis_panel_judge, votes, CORE_FIELD_U64),
                                         CORE_FIELD(dis_panel_judge, shared, CORE_FIELD_U64),
+                                        CORE_FIELD(dis_panel_judge, chance, CORE_FIELD_REAL),
+                                        CORE_FIELD(dis_panel_judge, p_chance, CORE_FIELD_REAL),
+                                        CORE_FIELD(dis_panel_judge, above_chance, CORE_FIELD_BOOL),
                                         CORE_FIELD(dis_panel_judge, people, CORE_FIELD_U64),
                                         CORE_FIELD(dis_panel_judge, won, CORE_FIELD_U64),
                                         CORE_FIELD(dis_panel_judge, winning_rate, CORE_FIELD_REAL),
                                         CORE_FIELD(dis_panel_judge, passed, CORE_FIELD_BOOL),
-                                        CORE_FIELD(dis_panel_judge, cluster, CORE_FIELD_U32)};
+                                        CORE_FIELD(dis_panel_judge, error_group, CORE_FIELD_U32)};
     static const core_field pairs[] = {CORE_FIELD(dis_panel_pair, a, CORE_FIELD_U32),
                                        CORE_FIELD(dis_panel_pair, b, CORE_FIELD_U32),
                                        CORE_FIELD(dis_panel_pair, n, CORE_FIELD_U64),
                                        CORE_FIELD(dis_panel_pair, correlation, CORE_FIELD_REAL)};
+    static const core_field copies[] = {CORE_FIELD(dis_panel_copy, judge, CORE_FIELD_U32),
+                                        CORE_FIELD(dis_panel_copy, worker, CORE_FIELD_U32),
+                                        CORE_FIELD(dis_panel_copy, n, CORE_FIELD_U64),
+                                        CORE_FIELD(dis_panel_copy, same, CORE_FIELD_REAL),
+                                        CORE_FIELD(dis_panel_copy, expected, CORE_FIELD_REAL),
+                                        CORE_FIELD(dis_panel_copy, copied, CORE_FIELD_REAL),
+                                        CORE_FIELD(dis_panel_copy, p, CORE_FIELD_REAL)};
     if (core_put(d, "judges", CORE_FIELDS(state, v->judges, v->n_judges, judges)) < 0 ||
         core_put(d, "agreement", CORE_METRICS(v->judges, v->n_judges, dis_panel_judge, agreement)) < 0 ||
         core_put(d, "error", CORE_METRICS(v->judges, v->n_judges, dis_panel_judge, error)) < 0 ||
-        core_put(d, "advantage", CORE_METRICS(v->judges, v->n_judges, dis_panel_judge, advantage)) < 0)
+        core_put(d, "as_good", CORE_METRICS(v->judges, v->n_judges, dis_panel_judge, as_good)) < 0 ||
+        core_put(d, "copies", CORE_FIELDS(state, v->copies, v->n_copies, copies)) < 0)
         return -1;
     return core_put(d, "pairs", CORE_FIELDS(state, v->pairs, v->n_pairs, pairs));
 }
@@ -42,6 +53,7 @@ static int put_rates(core_state *state, PyObject *d, const dis_panel_view *v)
                                        CORE_FIELD(dis_panel_item, buy, CORE_FIELD_U32),
                                        CORE_FIELD(dis_panel_item, gain, CORE_FIELD_REAL)};
     if (core_put(d, "rates", CORE_FIELDS(state, v->rates, v->n_rates, rates)) < 0 ||
+        core_put(d, "rate_bias", CORE_METRICS(v->rates, v->n_rates, dis_panel_rate, bias)) < 0 ||
         core_put(d, "rate_people", CORE_METRICS(v->rates, v->n_rates, dis_panel_rate, people)) < 0 ||
         core_put(d, "rate_rogan_gladen", CORE_METRICS(v->rates, v->n_rates, dis_panel_rate, rogan_gladen)) < 0 ||
         core_put(d, "rate_powered", CORE_METRICS(v->rates, v->n_rates, dis_panel_rate, powered)) < 0)
@@ -56,9 +68,15 @@ static PyObject *panel_of(core_state *state, const dis_panel_view *v)
     if (put_judges(state, d, v) < 0 || put_rates(state, d, v) < 0 ||
         core_put(d, "p", core_reals(state, v->p, v->n_items * v->n_classes)) < 0 ||
         core_put(d, "correlation", core_metric(&v->correlation)) < 0 ||
-        core_put(d, "effective", core_metric(&v->effective)) < 0 ||
-        core_put(d, "spectrum", core_metric(&v->spectrum)) < 0 ||
-        core_put(d, "n_clusters", core_count(v->n_clusters)) < 0 ||
+        core_put(d, "effective", core_metric(&v->effective)) < 0 || core_put(d, "unknown", core_text(v->unknown)) < 0 ||
+        core_put(d, "n_error_groups", core_count(v->n_error_groups)) < 0 ||
+        core_put(d, "n_above_chance", core_count(v->n_above)) < 0 ||
+        core_put(d, "p_people", core_real(v->p_people)) < 0 ||
+        core_put(d, "p_labelled", core_real(v->p_labelled)) < 0 ||
+        core_put(d, "labelled_differ", PyBool_FromLong(v->labelled_differ)) < 0 ||
+        core_put(d, "few_people", PyBool_FromLong(v->few_people)) < 0 ||
+        core_put(d, "copies_tested", PyBool_FromLong(v->copies_tested)) < 0 ||
+        core_put(d, "items_with_two_people", core_count(v->items_with_two)) < 0 ||
         core_put(d, "n_people", core_count(v->n_people)) < 0 ||
         core_put(d, "items_with_people", core_count(v->items_with_people)) < 0 ||
         core_put(d, "exponent", core_real(v->exponent)) < 0 || core_put(d, "strength", core_real(v->strength)) < 0 ||
@@ -72,23 +90,22 @@ static PyObject *panel_of(core_state *state, const dis_panel_view *v)
 
 static PyObject *panel(PyObject *module, PyObject *args, PyObject *keywords)
 {
-    static char *names[] = {"votes",     "person", "epsilon",   "fdr",  "min_people", "min_items", "numbers", "cluster",
-                            "precision", "budget", "resamples", "seed", "threads",    "progress",  NULL};
+    static char *names[] = {"votes",       "person",    "epsilon", "fdr",  "min_people", "min_items", "numbers",
+                            "same_errors", "precision", "budget",  "seed", "threads",    "progress",  NULL};
     PyObject *table, *who, *progress = NULL, *result = NULL;
     dis_panel_options o = dis_panel_options_default();
-    Py_ssize_t min_people = (Py_ssize_t)o.min_people, min_items = (Py_ssize_t)o.min_items,
-               resamples = (Py_ssize_t)o.resamples;
+    Py_ssize_t min_people = (Py_ssize_t)o.min_people, min_items = (Py_ssize_t)o.min_items;
     unsigned long long budget = 0, seed = 0;
     int numbers = 0, threads = 0;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OO|$ddnnpddKnKiO:panel", names, &table, &who, &o.epsilon, &o.fdr,
-                                     &min_people, &min_items, &numbers, &o.cluster, &o.precision, &budget, &resamples,
-                                     &seed, &threads, &progress))
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OO|$ddnnpddKKiO:panel", names, &table, &who, &o.epsilon, &o.fdr,
+                                     &min_people, &min_items, &numbers, &o.same_errors, &o.precision, &budget, &seed,
+                                     &threads, &progress))
         return NULL;
     core_state *state = core_state_of_module(module);
     const dis_votes *votes = core_votes_look(state, table);
     if (!votes) return NULL;
-    if (min_people < 0 || min_items < 0 || resamples < 0) {
-        PyErr_SetString(PyExc_ValueError, "min_people, min_items and resamples are 0 or more");
+    if (min_people < 0 || min_items < 0) {
+        PyErr_SetString(PyExc_ValueError, "min_people and min_items must be 0 or more");
         return NULL;
     }
     Py_buffer person = {0};
@@ -96,7 +113,6 @@ static PyObject *panel(PyObject *module, PyObject *args, PyObject *keywords)
         return NULL;
     o.min_people = (size_t)min_people;
     o.min_items = (size_t)min_items;
-    o.resamples = (size_t)resamples;
     o.numbers = numbers != 0;
     o.budget = budget;
     o.seed = seed;

@@ -264,7 +264,6 @@ static dis_status write_page(dis_context *ctx, job *j, const dis_report_options 
 {
     dis_panel_options how = dis_panel_options_default();
     how.numbers = o->ordinal;
-    how.resamples = o->resamples;
     how.seed = o->seed;
     dis_status status = DIS_OK;
     if (j->panel_votes) status = dis_panel_run(ctx, j->panel_votes, j->person.buf, &how, &j->panel);

@@ -1,4 +1,4 @@
-"""People and models as voters."""
+"""People and LLM judges as annotators."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ._votes import Votes, as_votes
 
 
 def people_among(votes: Votes, models: Iterable[Any]) -> np.ndarray:
-    """Who of the voters is a person."""
+    """For each worker, whether it is a person."""
     workers = Ids(votes.workers.tolist())
     person = np.ones(votes.core.n_workers, dtype=np.uint8)
     for model in models:
@@ -32,34 +32,53 @@ def people_among(votes: Votes, models: Iterable[Any]) -> np.ndarray:
 
 
 class Panel:
-    """What panel() found.
+    """Result of panel().
 
-    ``models``: a table with a row per model: agreement with people, winning rate and advantage of the
-    alternative-annotator test, cluster. ``pairs``: how far errors of two models go together. ``rates``: how common each
-    class is among people's answers, by model (model None: by the majority of the models). ``items``: where to ask
-    people next. ``labels``: SoftLabels calibrated to people. ``effective``: Metric, independent judges that the models
-    are worth.
+    ``unknown``: why nothing is reported about judges (people agree no more than chance, or too few items), or None.
+    ``models``: a table with a row per judge: agreement with people, the test against chance, error rate, the
+    alternative-annotator test, error group (0: unknown). ``pairs``: correlation of the errors of two judges. ``copies``: judges that
+    copy a person (source None: the majority of people). ``rates``: bias of each judge and the share of each class among
+    people's answers (model None: the majority of the judges, ties split evenly). ``items``: where to ask people next.
+    ``labels``: SoftLabels calibrated to people. ``effective``: Metric, the number of independent judges that the judges
+    are worth. ``labelled_differ``: items with votes of people differ from the others in the judges' answers.
+    ``few_people``: fewer than 5 people, so that intervals do not hold for other people.
     """
 
     def __init__(self, found: dict[str, Any], votes: Votes) -> None:
         pandas = votes.pandas
         self.correlation: Metric = metric(found["correlation"])
         self.effective: Metric = metric(found["effective"])
-        self.effective_by_spectrum: Metric = metric(found["spectrum"])
         self.loss_rates, self.loss_shares, self.loss_calibrated = (
             metric(found[k]) for k in ("loss_rates", "loss_shares", "loss_calibrated")
         )
-        for name in ("n_clusters", "n_people", "items_with_people", "exponent", "strength", "spent"):
+        self.unknown: str | None = found["unknown"]
+        self.n_above_chance: int = found["n_above_chance"]
+        for name in (
+            "n_error_groups",
+            "n_people",
+            "few_people",
+            "items_with_people",
+            "items_with_two_people",
+            "p_people",
+            "p_labelled",
+            "labelled_differ",
+            "copies_tested",
+            "exponent",
+            "strength",
+            "spent",
+        ):
             setattr(self, name, found[name])
         judges = columns_of(found["judges"])
         names = votes.workers[judges["worker"]]
         columns: dict[str, Any] = {"model": names, "votes": judges["votes"], "shared": judges["shared"]}
         columns.update(_metric_columns("agreement", found["agreement"]))
+        columns.update({"chance": judges["chance"], "p_chance": judges["p_chance"]})
+        columns["above_chance"] = judges["above_chance"].astype(bool)
         columns.update(_metric_columns("error", found["error"]))
         columns.update({"people": judges["people"], "won": judges["won"], "winning_rate": judges["winning_rate"]})
         columns["passed"] = judges["passed"].astype(bool)
-        columns.update(_metric_columns("advantage", found["advantage"]))
-        self.models: Any = make_table({**columns, "cluster": judges["cluster"] + 1}, "model", pandas)
+        columns.update(_metric_columns("as_good", found["as_good"]))
+        self.models: Any = make_table({**columns, "error_group": (judges["error_group"].astype(np.int64) + 1) % 2**32}, "model", pandas)
         pairs = columns_of(found["pairs"])
         self.pairs: Any = make_table(
             {
@@ -71,11 +90,23 @@ class Panel:
             None,
             pandas,
         )
+        copies = columns_of(found["copies"])
+        workers = [None if w == 2**32 - 1 else votes.workers[w] for w in copies["worker"]]
+        self.copies: Any = make_table(
+            {
+                "model": names[copies["judge"]],
+                "source": np.array(workers, dtype=object),
+                "items": copies["n"],
+                **{c: copies[c] for c in ("same", "expected", "copied", "p")},
+            },
+            None,
+            pandas,
+        )
         rates = columns_of(found["rates"])
         with_all = np.array([*names.tolist(), None], dtype=object)
         columns = {"model": with_all[rates["judge"]], "label": votes._labels(rates["class"])}
         columns.update({c: rates[c] for c in ("n_people", "n_alone", "raw", "sensitivity", "specificity")})
-        for name in ("people", "rogan_gladen", "powered"):
+        for name in ("bias", "people", "rogan_gladen", "powered"):
             columns.update(_metric_columns(name, found["rate_" + name]))
         self.rates: Any = make_table(
             {**columns, "weight": rates["lambda"], "needed": rates["needed"], "needed_alone": rates["needed_alone"]},
@@ -92,8 +123,11 @@ class Panel:
         self.labels = SoftLabels(votes.tasks, votes.classes, p, categories=votes.categories)
 
     def __repr__(self) -> str:
+        count = len(self.models["votes"])
+        if self.unknown:
+            return f"Panel({count} judges; {self.unknown})"
         value = "None" if self.effective.value is None else f"{self.effective.value:.3g}"
-        return f"Panel({len(self.models['votes'])} models, effective={value})"
+        return f"Panel({count} judges, {self.n_above_chance} above chance, effective={value})"
 
     def _repr_html_(self) -> str:
         return shown_with(self, self.models, self.items)
@@ -108,38 +142,40 @@ def panel(
     min_people: int = 2,
     min_items: int = 30,
     ordinal: bool = False,
-    cluster: float = 0.5,
+    same_errors: float = 0.5,
     half_width: float = 0.05,
     budget: int = 0,
-    resamples: int = 1000,
     random_state: Any = 0,
     n_jobs: int | None = None,
     progress: ProgressLike = None,
 ) -> Panel:
-    """People and models as voters: what judges are worth, and what to ask people.
+    """Compare LLM judges (or other models) with people as annotators.
+
+    Tests against chance come first: if people agree with each other no more than chance, ``unknown`` has the reason and
+    nothing else is reported about judges. docs/panel.md has the formulas and measured error rates.
 
     Parameters
     ----------
     votes : Votes or a table
-        Votes of people and of models, as aggregators take them.
+        Votes of people and of judges, in any form that the aggregators accept.
     models : list of worker ids
-        Which of the workers are models; all others are people.
+        The workers that are judges; all others are people.
     epsilon, fdr, min_people, min_items
-        Of the alternative-annotator test: what a person costs more than a model (.1 for crowds, .15 for skilled people,
-        .2 for experts), the rate of false discoveries, votes of people that an item needs, items that a person needs.
+        Alternative-annotator test: how much more a person costs than a judge (.1 for crowds, .15 for skilled people,
+        .2 for experts), the false discovery rate, votes of people that an item needs, items that a person needs.
     ordinal : bool
-        The test goes by differences of the classes, which are numbers.
-    cluster : float
-        Models whose errors correlate so much on average are one cluster.
+        Classes are numbers: the test uses their differences.
+    same_errors : float
+        Judges whose errors correlate at least this much on average form one error group.
     half_width : float
-        Of the interval of a rate, for how many items people must label.
+        Half width of the interval of a class share, for the number of items that people must label.
     budget : int
         Votes of people to place.
 
     >>> votes = [(t, w, (t * 7 + (w == "m") * (t % 5 == 0)) % 2) for t in range(40) for w in ("a", "b", "c", "m")]
-    >>> found = panel(votes, ["m"], epsilon=0.3, resamples=0)
-    >>> found.models["people"].tolist(), found.models["error"].round(2).tolist()
-    ([3], [0.2])
+    >>> found = panel(votes, ["m"], epsilon=0.3)
+    >>> found.models["people"].tolist(), found.models["above_chance"].tolist(), found.few_people
+    ([3], [True], True)
     """
     table = as_votes(votes, n_jobs)
     with Watching(n_jobs, progress) as watching:
@@ -151,10 +187,9 @@ def panel(
             min_people=checked_count("min_people", min_people),
             min_items=checked_count("min_items", min_items),
             numbers=ordinal,
-            cluster=real("cluster", cluster, -1, 1),
+            same_errors=real("same_errors", same_errors, -1, 1),
             precision=real("half_width", half_width, 1e-6, 1 - 1e-6),
             budget=checked_count("budget", budget),
-            resamples=checked_count("resamples", resamples),
             seed=seed_of(random_state),
             **watching,
         )

@@ -4,7 +4,7 @@ authors' data.
     python python/parity/alt_test_parity.py build/dissent DATA        (needs numpy and scipy)
 
 DATA is the folder `data` of the authors' repository (github.com/nitaytech/AltTest): a folder per set with
-human_annotations.json and llm_annotations.json. Exit 1 when a winning rate or an advantage differs by more than 1e-9.
+human_annotations.json and llm_annotations.json. Exit 1 when a winning rate or a share `as_good` differs by more than 1e-9.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def by_the_rules(people, model, epsilon, numbers):
     for name, votes in people.items():
         for task, label in votes.items():
             voters.setdefault(task, {})[name] = label
-    p, advantage = [], []
+    p, as_good = [], []
     for name, votes in people.items():
         stands, apart = [], []
         for task, label in votes.items():
@@ -55,9 +55,9 @@ def by_the_rules(people, model, epsilon, numbers):
             apart.append(float(b >= a) - float(a >= b))
         if len(stands) >= 30:
             p.append(stats.ttest_1samp(apart, epsilon, alternative="less").pvalue)
-            advantage.append(np.mean(stands))
+            as_good.append(np.mean(stands))
     q = stats.false_discovery_control(p, method="by")
-    return np.mean(q <= 0.05), np.mean(advantage)
+    return np.mean(q <= 0.05), np.mean(as_good)
 
 
 def main(tool: str, data: str) -> int:
@@ -72,10 +72,12 @@ def main(tool: str, data: str) -> int:
                 for kind, voters in (("human", people), ("model", models)):
                     rows.writerows((t, w, kind, x) for w, votes in voters.items() for t, x in votes.items() if x is not None)
             more = ["--ordinal"] if numbers else []
-            subprocess.run([tool, "panel", path, "--voter-type", "kind", "--epsilon", str(epsilon), "--resamples", "0", "-q", "-o", out, *more], check=True)
+            subprocess.run([tool, "panel", path, "--voter-type", "kind", "--epsilon", str(epsilon), "-q", "-o", out, *more], check=True)
             for row in csv.DictReader(open(out)):
+                if not row["as_good"]:
+                    continue  # no better than chance: no verdict
                 omega, rho = by_the_rules(people, {t: x for t, x in models[row["model"]].items() if x is not None}, epsilon, numbers)
-                worst = max(worst, abs(float(row["winning_rate"]) - omega), abs(float(row["advantage"]) - rho))
+                worst = max(worst, abs(float(row["winning_rate"]) - omega), abs(float(row["as_good"]) - rho))
                 count += 1
     print(f"{count} models on {len(SETS)} sets, largest difference {worst:.3g}")
     return int(worst > 1e-9)

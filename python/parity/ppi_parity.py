@@ -54,10 +54,11 @@ def main():
         with tempfile.TemporaryDirectory() as folder:
             path, rows, n, classes = panel(seed, folder)
             out = Path(folder) / "rates.csv"
-            subprocess.run([tool, "panel", path, "--voter-type", "kind", "--resamples", "0", "-q", "-o", Path(folder) / "m.csv", "--rates", out], check=True)
+            subprocess.run([tool, "panel", path, "--voter-type", "kind", "-q", "-o", Path(folder) / "m.csv", "--rates", out], check=True)
             for row in csv.DictReader(open(out)):
-                if row["model"] not in ("m0", "m1"):
-                    continue
+                value, items = float(row["people"]), int(row["items_with_people"])
+                if row["model"] not in ("m0", "m1") or not row["powered"] or items * value * (1 - value) < 10:
+                    continue  # few items differ: dissent widens the interval
                 ours = [float(row[c]) for c in ("powered_ci_low", "powered_ci_high")]
                 expected = theirs(rows, n, row["model"], int(row["class"]))
                 worst = max(worst, *(abs(a - b) for a, b in zip(ours, expected[:2])))

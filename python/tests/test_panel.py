@@ -1,4 +1,4 @@
-"""People and models as voters: what the command line says."""
+"""panel() gives the results of `dissent panel`; noise, copies, swapped pairs, reports."""
 
 from __future__ import annotations
 
@@ -27,21 +27,59 @@ def rows():
 @needs_tool
 def test_is_dissent_panel(rows, tmp_path):
     path = put_csv(tmp_path / "votes.csv", ["task", "worker", "kind", "label"], rows)
-    theirs = summary(tmp_path, "panel", path, "--voter-type", "kind", "--resamples", 100, "--seed", 2, "--budget", 30)
-    found = dissent.panel([(t, w, k) for t, w, _, k in rows], ["m0", "m1", "m2"], resamples=100, random_state=2, budget=30)
+    theirs = summary(tmp_path, "panel", path, "--voter-type", "kind", "--seed", 2, "--budget", 30)
+    found = dissent.panel([(t, w, k) for t, w, _, k in rows], ["m0", "m1", "m2"], random_state=2, budget=30)
     assert found.models["winning_rate"].tolist() == [m["winning_rate"] for m in theirs["models"]]
-    assert found.models["advantage_ci_low"].tolist() == [m["advantage"]["ci_low"] for m in theirs["models"]]
+    assert found.models["as_good_ci_low"].tolist() == [m["as_good"]["ci_low"] for m in theirs["models"]]
     assert found.rates["powered"].tolist() == [r["powered"]["value"] for r in theirs["rates"]]
     assert found.effective.to_dict() == theirs["effective"] and found.strength == theirs["strength"]
+    assert found.rates["bias"].tolist() == [r["bias"]["value"] for r in theirs["rates"]]
+    assert found.unknown is None is theirs["unknown"] and found.p_people == theirs["p_people"]
+    assert found.few_people is theirs["few_people"] is True and found.p_labelled == theirs["p_labelled"]
     assert found.items["buy"].sum() == theirs["spent"] == 30
     assert np.allclose(found.labels.p.sum(axis=1), 1) and found.loss_calibrated.value < found.loss_rates.value
+
+
+@needs_tool
+def test_noise_is_reported_first(tmp_path):
+    """People vote at random: text, JSON, the report and Python say so, and nothing else about judges."""
+    rng = np.random.default_rng(3)
+    rows = [(f"t{i}", f"p{w}", "human", int(rng.random() < 0.05)) for i in range(100) for w in range(6)]
+    rows += [(f"t{i}", f"m{m}", "model", int(m == 0 or rng.random() < 0.5)) for i in range(100) for m in range(2)]
+    path = put_csv(tmp_path / "votes.csv", ["task", "worker", "kind", "label"], rows)
+    found = dissent.panel([(t, w, k) for t, w, _, k in rows], ["m0", "m1"], budget=5)
+    assert "no more than chance" in found.unknown and "no more than chance" in repr(found)
+    assert not found.models["passed"].any() and found.spent == 0 and np.isnan(found.models["agreement"]).all()
+    theirs = summary(tmp_path, "panel", path, "--voter-type", "kind")
+    assert theirs["unknown"] == found.unknown
+    assert all(m[k]["value"] is None for m in theirs["models"] for k in ("agreement", "error", "as_good"))
+    assert all(r["rogan_gladen"]["value"] is None and r["bias"]["value"] is None for r in theirs["rates"])
+    text = run("panel", path, "--voter-type", "kind", "--format", "text")
+    assert text.startswith("Unknown: people agree with each other no more than chance") and "m0" not in text
+    run("report", "--votes", path, "--voter-type", "kind", "-q", "-o", tmp_path / "page.html")
+    section = re.search(r'<section aria-labelledby="models">.*?</section>', (tmp_path / "page.html").read_text(), re.S)[0]
+    assert "no more than chance" in section and "<figure" not in section
+
+
+def test_copies_and_labelled_items():
+    rng = np.random.default_rng(4)
+    truth = rng.integers(2, size=300)
+    said = {f"p{w}": np.where(rng.random(300) < 0.8, truth, 1 - truth) for w in range(5)}
+    models = {"copy": said["p3"], "own": np.where(rng.random(300) < 0.85, truth, 1 - truth)}
+    rows = [(i, w, int(said[w][i])) for w in said for i in range(300)]
+    found = dissent.panel(rows + [(i, m, int(models[m][i])) for m in models for i in range(300)], list(models))
+    assert np.asarray(found.copies["model"]).tolist() == ["copy"]
+    assert np.asarray(found.copies["source"]).tolist() == ["p3"] and not found.labelled_differ
+    zeros = [row for row in rows if truth[row[0]] == 0]
+    found = dissent.panel(zeros + [(i, m, int(models[m][i])) for m in models for i in range(300)], list(models))
+    assert found.labelled_differ and found.p_labelled < 1e-6
 
 
 def test_what_is_refused(rows):
     votes = [(t, w, k) for t, w, _, k in rows]
     with pytest.raises(dissent.DataError, match="cast no vote"):
         dissent.panel(votes, ["nobody"])
-    with pytest.raises(dissent.DataError, match="no voter is a model"):
+    with pytest.raises(dissent.DataError, match="no worker is a judge"):
         dissent.panel(votes, [])
     with pytest.raises(dissent.OptionError, match="mirror"):
         dissent.swaps(votes, votes, {"first": "second"})

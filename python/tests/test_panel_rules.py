@@ -1,5 +1,5 @@
-"""panel() beside a direct implementation of the published rules: the alternative-annotator test (Calderon et al. 2025),
-the design effect of Kish (1965), Rogan and Gladen (1978), prediction-powered means (Angelopoulos et al. 2023)."""
+"""panel() compared with a direct implementation of the published rules: the alternative-annotator test (Calderon et al.
+2025), the design effect of Kish (1965), Rogan and Gladen (1978), prediction-powered means (Angelopoulos et al. 2023)."""
 
 from __future__ import annotations
 
@@ -61,39 +61,98 @@ def test_alternative_annotator(classes, numbers, epsilon):
     rates = []
     for seed in range(3):
         people, models = crowd(10 * classes + seed, classes)
-        found = dissent.panel(rows_of(people, models), list(models), epsilon=epsilon, ordinal=numbers, resamples=0)
+        found = dissent.panel(rows_of(people, models), list(models), epsilon=epsilon, ordinal=numbers)
         for j, model in enumerate(models.values()):
             rate, advantage = alternative(people, model, epsilon, numbers)
             assert found.models["winning_rate"].tolist()[j] == pytest.approx(rate, abs=1e-12)
-            assert found.models["advantage"].tolist()[j] == pytest.approx(advantage, abs=1e-12)
+            assert found.models["as_good"].tolist()[j] == pytest.approx(advantage, abs=1e-12)
             rates.append(rate)
     assert min(rates) < 0.5 <= max(rates)  # some pass, some do not: the test tells them apart
 
 
-def majority(people, task, classes):
-    count = np.bincount([v[task] for v in people.values() if task in v], minlength=classes)
-    return int(count.argmax()) if count.sum() and (count == count.max()).sum() == 1 else None
+def decoded(people, items, classes):
+    """Values with expectation 1 for the answer of most people, by EM on counts (src/review/panel_truth.c)."""
+    counts = np.array([np.bincount([v[t] for v in people.values() if t in v], minlength=classes) for t in items], dtype=float)
+    q = (counts + 1 / classes) / (counts.sum(axis=1, keepdims=True) + 1)
+    for _ in range(300):
+        prior = q.sum(axis=0) + 1 / classes
+        prior /= prior.sum()
+        matrix = q.T @ counts
+        accuracy = np.trace(matrix) / matrix.sum()
+        matrix += 10 * np.where(np.eye(classes, dtype=bool), accuracy, (1 - accuracy) / (classes - 1))
+        matrix /= matrix.sum(axis=1, keepdims=True)
+        log_q = np.log(prior) + counts @ np.log(matrix).T
+        new = np.exp(log_q - log_q.max(axis=1, keepdims=True))
+        new /= new.sum(axis=1, keepdims=True)
+        change, q = np.abs(new - q).max(), new
+        if change <= 1e-6:
+            break
+    return q @ np.linalg.inv(q.T @ q / q.sum(axis=0)[:, None])
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_effective_number_of_judges(seed):
     people, models = crowd(seed, 3)
-    found = dissent.panel(rows_of(people, models), list(models), resamples=0)
-    known = [(t, m) for t in range(150) if (m := majority(people, t, 3)) is not None]
-    errors = np.array([[votes[t] != m for t, m in known] for votes in models.values()], dtype=float)
-    r = np.corrcoef(errors)
-    mean = (r.sum() - 3) / 6
-    assert found.correlation.value == pytest.approx(mean, abs=1e-12)
-    assert found.effective.value == pytest.approx(min(3, 3 / (1 + 2 * mean)), abs=1e-12)
-    assert found.effective_by_spectrum.value == pytest.approx(9 / (r**2).sum(), abs=1e-12)
-    assert found.models["error"].tolist() == pytest.approx(errors.mean(axis=1).tolist(), abs=1e-12)
+    found = dissent.panel(rows_of(people, models), list(models))
+    s = decoded(people, range(110), 3)
+    said = np.array([[v[t] for t in range(110)] for v in models.values()])
+    own = np.array([s[np.arange(110), z] for z in said])
+    error = 1 - own.mean(axis=1)
+    covariance, spread = 0.0, 0.0
+    for a in range(3):
+        for b in range(a):
+            both = np.mean(1 - own[a] - own[b] + (said[a] == said[b]) * own[a])
+            covariance += both - error[a] * error[b]
+            spread += np.sqrt(error[a] * (1 - error[a]) * error[b] * (1 - error[b]))
+    r = covariance / spread
+    assert found.models["error"].tolist() == pytest.approx(error.tolist(), abs=1e-6)
+    assert found.correlation.value == pytest.approx(r, abs=1e-6)
+    assert found.effective.value == pytest.approx(min(3, 3 / (1 + 2 * max(0, r))), abs=1e-6)
+
+
+def test_ties_of_the_judges_are_split():
+    people, models = crowd(7, 3)
+    del models["m2"]
+    found = dissent.panel(rows_of(people, models), list(models))
+    said = np.array([[v[t] for t in range(150)] for v in models.values()])
+    raw = np.asarray(found.rates["raw"])[6:]
+    assert raw.tolist() == pytest.approx([(said == k).mean() for k in range(3)], abs=1e-12)  # of two judges, the mean
+
+
+def test_labelled_items_by_welch():
+    people, models = crowd(8, 2)
+    found = dissent.panel(rows_of(people, models), list(models))
+    said = np.array([[v[t] for t in range(150)] for v in models.values()])
+    pairs = np.mean([said[a] == said[b] for a in range(3) for b in range(a)], axis=0)
+    p = []
+    for score in (said.mean(axis=0), pairs):
+        x, y = score[:110], score[110:]
+        z = (x.mean() - y.mean()) / np.sqrt(x.var() / 109 + y.var() / 39)
+        p.append(2 * stats.norm.sf(abs(z)))
+    assert found.p_labelled == pytest.approx(min(1, 2 * min(p)), abs=1e-12)
+
+
+def test_agreement_interval_for_new_items_and_people():
+    """Two-way clustering: items + people - votes."""
+    people, models = crowd(9, 2)
+    found = dissent.panel(rows_of(people, models), list(models))
+    for j, model in enumerate(models.values()):
+        n = {t: sum(t in v for v in people.values()) for t in range(110)}
+        value = np.mean([np.mean([v[t] == model[t] for v in people.values() if t in v]) for t in n])
+        psi = {(t, h): ((v[t] == model[t]) - value) / (110 * n[t]) for h, v in people.items() for t in v}
+        by_item = sum(sum(x for (t, _), x in psi.items() if t == i) ** 2 for i in n)
+        by_person = sum(sum(x for (_, g), x in psi.items() if g == h) ** 2 for h in people) * 6 / 5
+        votes = sum(x**2 for x in psi.values())
+        reach = stats.norm.ppf(0.975) * np.sqrt(by_item + max(0, by_person - votes))
+        assert found.models["agreement"].tolist()[j] == pytest.approx(value, abs=1e-12)
+        assert found.models["agreement_ci_low"].tolist()[j] == pytest.approx(value - reach, abs=1e-12)
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_rates(seed):
     people, models = crowd(20 + seed, 2)
-    found = dissent.panel(rows_of(people, models), list(models), resamples=0)
-    rates = {c: np.asarray(found.rates[c]).tolist() for c in ("model", "label", "raw", "people", "rogan_gladen", "powered", "weight")}
+    found = dissent.panel(rows_of(people, models), list(models))
+    rates = {c: np.asarray(found.rates[c]).tolist() for c in ("model", "label", "raw", "bias", "people", "rogan_gladen", "powered", "weight")}
     for r, name in enumerate(rates["model"]):
         if name is None:
             continue
@@ -108,6 +167,7 @@ def test_rates(seed):
         weight = np.cov(y, with_people, ddof=0)[0, 1] / ((1 + 110 / 40) * f.var())
         weight = min(1.0, max(0.0, weight))
         assert rates["raw"][r] == pytest.approx(f.mean(), abs=1e-12)
+        assert rates["bias"][r] == pytest.approx(with_people.mean() - y.mean(), abs=1e-12)
         assert rates["people"][r] == pytest.approx(y.mean(), abs=1e-12)
         assert rates["rogan_gladen"][r] == pytest.approx(min(1, max(0, corrected)), abs=1e-12)
         assert rates["weight"][r] == pytest.approx(weight, rel=2e-2)

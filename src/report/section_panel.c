@@ -1,5 +1,6 @@
-/* Models as voters: whether each may replace a person, which err together, how common classes are among people's
- * answers, and where people should be asked. All figures are those of a panel that the caller ran. */
+/* LLM judges and people: whether each judge answers like people, which judges err together, the share of each class
+ * among people's answers, and where to ask people next. All figures are those of a panel that the caller ran; if
+ * people's votes carry no information about the items, the section has this statement alone. */
 #include "dissent/panel.h"
 #include "report/report_internal.h"
 #include <math.h>
@@ -22,24 +23,49 @@ static void put_judge(dis__markup *m, const panel_job *g, size_t j)
     dis__put_name(m, name_of(g, j), strlen(name_of(g, j)), 30);
 }
 
+static void say_copies(const panel_job *g, dis__markup *m)
+{
+    for (size_t c = 0; c < g->v.n_copies; c++) {
+        const dis_panel_copy *x = &g->v.copies[c];
+        dis__put(m, " ");
+        put_judge(m, g, x->judge);
+        dis__put(m, " appears to copy ");
+        if (x->worker == UINT32_MAX)
+            dis__put(m, "the majority of people");
+        else {
+            const char *name = dis_names_get(g->job->look.workers, x->worker, NULL);
+            dis__put_name(m, name, strlen(name), 30);
+        }
+        dis__putf(m, ": equal votes on %s %% of %zu items, where independent votes would give %s %%.",
+                  dis__fixed(100 * x->same, 0).text, (size_t)x->n, dis__fixed(100 * x->expected, 0).text);
+    }
+}
+
 static void say_panel(const panel_job *g, dis__markup *m)
 {
-    size_t passed = 0, best = 0;
+    size_t passed = 0, compared = 0;
     for (size_t j = 0; j < g->v.n_judges; j++) {
         passed += g->v.judges[j].passed;
-        if (!(g->v.judges[j].advantage.value <= g->v.judges[best].advantage.value)) best = j;
+        compared += g->v.judges[j].people > 0;
     }
-    if (g->v.judges[best].advantage.reason)
-        dis__put(m, "No person shares enough items with a model to say whether it may replace one.");
-    else {
-        dis__putf(m, "%zu of %zu model%s may replace a person by the alternative-annotator test; best: ", passed,
-                  g->v.n_judges, dis__plural(g->v.n_judges));
-        put_judge(m, g, best);
-        dis__putf(m, " (advantage %s).", dis__fixed(g->v.judges[best].advantage.value, 2).text);
+    if (g->v.unknown) {
+        dis__putf(m, "Judges: %s.", g->v.unknown);
+        return;
     }
-    if (g->v.n_judges > 1 && !g->v.effective.reason)
-        dis__putf(m, " Together the %zu models are worth %s independent judges.", g->v.n_judges,
+    dis__putf(m, "%zu of %zu judge%s agree%s with people more than chance. ", g->v.n_above, g->v.n_judges,
+              dis__plural(g->v.n_judges), g->v.n_judges == 1 ? "s" : "");
+    if (compared == 0)
+        dis__put(m, "No person shares enough items with a judge for the alternative-annotator test.");
+    else
+        dis__putf(m, "%zu answer%s like these people by the alternative-annotator test.", passed,
+                  passed == 1 ? "s" : "");
+    if (!g->v.effective.reason)
+        dis__putf(m, " Together %zu judges are worth %s independent ones.", g->v.n_above,
                   dis__fixed(g->v.effective.value, 1).text);
+    say_copies(g, m);
+    if (g->v.labelled_differ)
+        dis__put(m, " Items with votes of people differ from the others in the judges' answers: shares estimated from "
+                    "them may not hold for all items.");
 }
 
 static double or_nothing(const dis_metric *m, double x)
@@ -47,21 +73,50 @@ static double or_nothing(const dis_metric *m, double x)
     return m->has_interval ? x : (double)NAN;
 }
 
-static void figure_advantage(const panel_job *g)
+static void grid_judges(const panel_job *g, dis__grid *grid)
+{
+    static const char *const heads[] = {"agreement",           "agreement by chance", "p (chance)",        "error",
+                                        "as good as a person", "winning rate",        "people it compares"};
+    dis__grid_column(grid, "judge", DIS__TEXT);
+    dis__grid_column(grid, "items with people", DIS__COUNT);
+    for (size_t c = 0; c < sizeof heads / sizeof *heads; c++) dis__grid_column(grid, heads[c], DIS__REAL);
+    dis__grid_column(grid, "like people", DIS__TEXT);
+    dis__grid_keep(grid);
+    dis__grid_column(grid, "error group", DIS__COUNT);
+    for (size_t j = 0; j < g->v.n_judges; j++) {
+        const dis_panel_judge *x = &g->v.judges[j];
+        const double cells[] = {x->agreement.value, x->chance,       x->p_chance,      x->error.value,
+                                x->as_good.value,   x->winning_rate, (double)x->people};
+        dis__grid_text(grid, name_of(g, j), strlen(name_of(g, j)));
+        dis__grid_number(grid, (double)x->shared);
+        for (size_t c = 0; c < sizeof cells / sizeof *cells; c++) dis__grid_number(grid, cells[c]);
+        dis__grid_ours(grid, !x->above_chance ? "no better than chance"
+                             : x->people == 0 ? ""
+                             : x->passed      ? "yes"
+                                              : "no");
+        dis__grid_number(grid, x->error_group == UINT32_MAX ? (double)NAN : x->error_group + 1.);
+    }
+}
+
+static void figure_judges(const panel_job *g)
 {
     dis__points_row row[SHOWN_JUDGES];
     const size_t n = g->v.n_judges < SHOWN_JUDGES ? g->v.n_judges : SHOWN_JUDGES;
-    dis__figure f = {.id = "models-advantage", .title = "May a model replace a person?"};
+    dis__figure f = {.id = "models-as-good", .title = "Which judges answer like people?"};
     dis__put(&f.caption,
-             "Dots: the chance that the model stands for the other people at least as well as one of them does, with "
-             "its interval over items; diamonds: how often it says what people say. Bold: it passes, winning "
-             "against half of the people or more.");
+             "Dots: the share of items on which the judge agrees with the other people at least as well as a person "
+             "does, with its 95 % interval. Diamonds: the share of people's votes that equal the judge's. Bold: the "
+             "judge passes the alternative-annotator test. The test measures likeness to these people, not quality: a "
+             "judge as accurate as people whose errors differ from theirs often fails.");
+    if (g->v.few_people)
+        dis__put(&f.caption, " Intervals hold for these people only; fewer than 5 voted, and others might answer "
+                             "differently.");
     for (size_t j = 0; j < n; j++) {
         const dis_panel_judge *x = &g->v.judges[j];
         row[j] = (dis__points_row){.row = name_of(g, j),
-                                   .mean = x->advantage.reason ? (double)NAN : x->advantage.value,
-                                   .low = or_nothing(&x->advantage, x->advantage.ci_low),
-                                   .high = or_nothing(&x->advantage, x->advantage.ci_high),
+                                   .mean = x->as_good.reason ? (double)NAN : x->as_good.value,
+                                   .low = or_nothing(&x->as_good, x->as_good.ci_low),
+                                   .high = or_nothing(&x->as_good, x->as_good.ci_high),
                                    .other = x->agreement.reason ? (double)NAN : x->agreement.value,
                                    .strong = x->passed};
     }
@@ -69,31 +124,10 @@ static void figure_advantage(const panel_job *g)
                            .n = n,
                            .x_title = "share",
                            .value_name = "",
-                           .mean_name = "advantage",
+                           .mean_name = "as good as a person",
                            .other_name = "agreement with people"};
     dis__chart_points(&f.chart, &p, dis__figure_name(&f, "dot plot"));
-    dis__grid_column(&f.grid, "model", DIS__TEXT);
-    dis__grid_column(&f.grid, "items with people", DIS__COUNT);
-    dis__grid_column(&f.grid, "agreement", DIS__REAL);
-    dis__grid_column(&f.grid, "error", DIS__REAL);
-    dis__grid_column(&f.grid, "advantage", DIS__REAL);
-    dis__grid_column(&f.grid, "winning rate", DIS__REAL);
-    dis__grid_column(&f.grid, "people", DIS__COUNT);
-    dis__grid_column(&f.grid, "passes", DIS__TEXT);
-    dis__grid_keep(&f.grid);
-    dis__grid_column(&f.grid, "cluster", DIS__COUNT);
-    for (size_t j = 0; j < g->v.n_judges; j++) {
-        const dis_panel_judge *x = &g->v.judges[j];
-        dis__grid_text(&f.grid, name_of(g, j), strlen(name_of(g, j)));
-        dis__grid_number(&f.grid, (double)x->shared);
-        dis__grid_number(&f.grid, x->agreement.value);
-        dis__grid_number(&f.grid, x->error.value);
-        dis__grid_number(&f.grid, x->advantage.value);
-        dis__grid_number(&f.grid, x->winning_rate);
-        dis__grid_number(&f.grid, (double)x->people);
-        dis__grid_ours(&f.grid, x->people == 0 ? "" : x->passed ? "yes" : "no");
-        dis__grid_number(&f.grid, x->cluster + 1.);
-    }
+    grid_judges(g, &f.grid);
     dis__page_figure(&g->job->page, &f);
 }
 
@@ -102,7 +136,7 @@ static void figure_errors(const panel_job *g)
     const size_t n = g->v.n_judges;
     double value[SHOWN_JUDGES * SHOWN_JUDGES];
     const char *name[SHOWN_JUDGES];
-    if (n < 2 || n > SHOWN_JUDGES) return;
+    if (n < 2 || n > SHOWN_JUDGES || g->v.effective.reason) return;
     for (size_t j = 0; j < n; j++) {
         name[j] = name_of(g, j);
         value[j * n + j] = NAN;
@@ -111,13 +145,13 @@ static void figure_errors(const panel_job *g)
         const dis_panel_pair *x = &g->v.pairs[p];
         value[x->a * n + x->b] = value[x->b * n + x->a] = x->correlation;
     }
-    dis__figure f = {.id = "models-errors", .title = "Which models err together"};
-    dis__putf(&f.caption, "Correlation of errors on items with a majority of people, %s on average. ",
-              dis__fixed(g->v.correlation.value, 2).text);
-    if (!g->v.effective.reason)
-        dis__putf(&f.caption, "%zu models are worth %s independent ones (%s to %s), in %zu cluster%s.", n,
-                  dis__fixed(g->v.effective.value, 1).text, dis__fixed(g->v.effective.ci_low, 1).text,
-                  dis__fixed(g->v.effective.ci_high, 1).text, g->v.n_clusters, dis__plural(g->v.n_clusters));
+    dis__figure f = {.id = "models-errors", .title = "Which judges err together"};
+    dis__putf(&f.caption,
+              "Correlation of errors, corrected for the errors of people; %s on average. %zu judges are worth %s "
+              "independent ones (%s to %s), in %zu error group%s.",
+              dis__fixed(g->v.correlation.value, 2).text, g->v.n_above, dis__fixed(g->v.effective.value, 1).text,
+              dis__fixed(g->v.effective.ci_low, 1).text, dis__fixed(g->v.effective.ci_high, 1).text,
+              g->v.n_error_groups, dis__plural(g->v.n_error_groups));
     const dis__heat h = {.name = name,
                          .n = n,
                          .value = value,
@@ -129,8 +163,8 @@ static void figure_errors(const panel_job *g)
                          .width = DIS__CHART_WIDTH,
                          .legend = true};
     dis__chart_heat(&f.chart, &h, dis__figure_name(&f, "heat map"));
-    dis__grid_column(&f.grid, "model", DIS__TEXT);
-    dis__grid_column(&f.grid, "other model", DIS__TEXT);
+    dis__grid_column(&f.grid, "judge", DIS__TEXT);
+    dis__grid_column(&f.grid, "other judge", DIS__TEXT);
     dis__grid_column(&f.grid, "items", DIS__COUNT);
     dis__grid_column(&f.grid, "correlation", DIS__REAL);
     for (size_t p = 0; p < g->v.n_pairs; p++) {
@@ -143,15 +177,48 @@ static void figure_errors(const panel_job *g)
     dis__page_figure(&g->job->page, &f);
 }
 
+static const char *judge_or_majority(const panel_job *g, size_t j)
+{
+    return j < g->v.n_judges ? name_of(g, j) : "majority of the judges";
+}
+
+/* One row per judge and class. */
+static void grid_rates(const panel_job *g, dis__grid *grid)
+{
+    static const char *const heads[] = {"raw share",    "bias",
+                                        "sensitivity",  "specificity",
+                                        "people alone", "Rogan-Gladen",
+                                        "powered",      "weight",
+                                        "items needed", "needed without judges"};
+    dis__grid_column(grid, "judge", DIS__TEXT);
+    dis__grid_column(grid, "class", DIS__TEXT);
+    for (size_t c = 0; c < sizeof heads / sizeof *heads; c++) dis__grid_column(grid, heads[c], DIS__REAL);
+    for (size_t r = 0; r < g->v.n_rates; r++) {
+        const dis_panel_rate *x = &g->v.rates[r];
+        const double cells[] = {x->raw,          x->bias.value,         x->sensitivity,   x->specificity,
+                                x->people.value, x->rogan_gladen.value, x->powered.value, x->lambda,
+                                x->needed,       x->needed_alone};
+        const char *judge = judge_or_majority(g, x->judge), *class = dis__class_name(g->job, x->class);
+        dis__grid_text(grid, judge, strlen(judge));
+        dis__grid_text(grid, class, strlen(class));
+        for (size_t c = 0; c < sizeof cells / sizeof *cells; c++) dis__grid_number(grid, cells[c]);
+    }
+}
+
 static void figure_rates(const panel_job *g)
 {
     const size_t n = g->v.n_classes, shown = n < SHOWN_JUDGES ? n : SHOWN_JUDGES;
     dis__points_row row[SHOWN_JUDGES];
     const dis_panel_rate *all = g->v.rates + g->v.n_judges * n;
-    dis__figure f = {.id = "models-rates", .title = "How common classes are among people's answers"};
-    dis__put(&f.caption,
-             "Diamonds: share of the models' majority as it is. Dots: the share among people's answers, from the items "
-             "that people labelled and, as far as they help, the models on the others (prediction-powered).");
+    dis__figure f = {.id = "models-rates", .title = "Share of each class among people's answers"};
+    dis__put(
+        &f.caption,
+        "Diamonds: share of the majority of the judges, ties split evenly. Dots: the share among people's answers, "
+        "estimated from the items that people labelled and from the judges on the others (prediction-powered). "
+        "The table has one row of bias per judge and class.");
+    if (g->v.labelled_differ)
+        dis__put(&f.caption, " Warning: labelled and unlabelled items differ in the judges' answers, so the intervals "
+                             "may not hold.");
     for (size_t k = 0; k < shown; k++)
         row[k] = (dis__points_row){.row = dis__class_name(g->job, k),
                                    .mean = all[k].powered.reason ? (double)NAN : all[k].powered.value,
@@ -163,22 +230,9 @@ static void figure_rates(const panel_job *g)
                            .x_title = "share of the items",
                            .value_name = "",
                            .mean_name = "among people's answers",
-                           .other_name = "models, raw"};
+                           .other_name = "majority of the judges"};
     dis__chart_points(&f.chart, &p, dis__figure_name(&f, "dot plot"));
-    static const char *const heads[] = {"raw",          "sensitivity",  "specificity",
-                                        "people alone", "Rogan-Gladen", "powered",
-                                        "lambda",       "items needed", "needed without models"};
-    dis__grid_column(&f.grid, "class", DIS__TEXT);
-    for (size_t c = 0; c < sizeof heads / sizeof *heads; c++) dis__grid_column(&f.grid, heads[c], DIS__REAL);
-    for (size_t k = 0; k < n; k++) {
-        const dis_panel_rate *x = &all[k];
-        const double cells[] = {
-            x->raw,           x->sensitivity, x->specificity, x->people.value, x->rogan_gladen.value,
-            x->powered.value, x->lambda,      x->needed,      x->needed_alone};
-        const char *name = dis__class_name(g->job, k);
-        dis__grid_text(&f.grid, name, strlen(name));
-        for (size_t c = 0; c < sizeof cells / sizeof *cells; c++) dis__grid_number(&f.grid, cells[c]);
-    }
+    grid_rates(g, &f.grid);
     dis__page_figure(&g->job->page, &f);
 }
 
@@ -187,9 +241,9 @@ static void figure_buy(const panel_job *g)
     const dis__report_job *job = g->job;
     dis__figure f = {.id = "models-buy", .title = "Where to ask people next", .wide = true, .open = true};
     dis__putf(&f.caption,
-              "Items on which one more vote of a person narrows the label most, the models together being worth %s "
-              "votes of people there. A person's vote is foretold with a loss of %s by the calibrated labels, %s by "
-              "the models' shares.",
+              "Items on which one more vote of a person reduces the variance of the soft label most. The judges' "
+              "prediction counts as %s votes of people. Log-loss of a person's held-out vote: %s with calibrated "
+              "labels, %s with the judges' shares.",
               dis__fixed(g->v.strength, 1).text, dis__fixed(g->v.loss_calibrated.value, 3).text,
               dis__fixed(g->v.loss_shares.value, 3).text);
     dis__grid_column(&f.grid, "item", DIS__TEXT);
@@ -216,11 +270,13 @@ dis_status dis__section_panel(dis__report_job *job)
     say_panel(&g, &say);
     dis__page_say(&job->page, &say);
     dis__markup_free(&say);
-    dis__page_section(&job->page, "models", "Models as voters", "What models are worth beside people.");
-    figure_advantage(&g);
-    figure_errors(&g);
-    figure_rates(&g);
-    figure_buy(&g);
+    dis__page_section(&job->page, "models", "Judges", g.v.unknown ? g.v.unknown : "LLM judges compared with people.");
+    if (!g.v.unknown) {
+        figure_judges(&g);
+        figure_errors(&g);
+        figure_rates(&g);
+        figure_buy(&g);
+    }
     dis__page_section_end(&job->page);
     return DIS_OK;
 }

@@ -1,26 +1,26 @@
-/* A panel of people and models: the votes sorted out, then one part after the other looks at them.
+/* A panel of people and judges: sorts the votes, tests against chance, then runs the parts.
  *
- * Cost: one pass over the votes, and what the parts take. */
+ * Cost: one pass over the votes, and the costs of the parts. */
 #include "review/panel_internal.h"
 #include "core/memory.h"
 #include "core/number.h"
 #include "core/sized_options.h"
 #include <math.h>
 
-enum { MAX_RESAMPLES = 1000000 };
 #define MAX_BUDGET 100000000u
 
 struct dis_panel {
     dis_panel_view view;
     dis_panel_judge *judges;
     dis_panel_pair *pairs;
+    dis_panel_copy *copies;
     dis_panel_rate *rates;
     dis_panel_item *items;
     double *p;
 };
 
 DIS_OPTIONS_DEFAULTS(dis_panel_options, .size = sizeof(dis_panel_options), .epsilon = .1, .fdr = .05, .min_people = 2,
-                     .min_items = 30, .cluster = .5, .precision = .05, .resamples = 1000)
+                     .min_items = 30, .same_errors = .5, .precision = .05)
 
 static dis_panel_view view_of(const dis_panel *panel)
 {
@@ -33,6 +33,7 @@ void dis_panel_destroy(dis_panel *panel)
     if (!panel) return;
     dis__free(panel->judges);
     dis__free(panel->pairs);
+    dis__free(panel->copies);
     dis__free(panel->rates);
     dis__free(panel->items);
     dis__free(panel->p);
@@ -50,6 +51,9 @@ static void data_free(dis__panel_data *d)
     dis__free(d->majority);
     dis__free(d->panel);
     dis__free(d->number);
+    dis__free(d->first);
+    dis__free(d->vote);
+    dis__free(d->item);
 }
 
 static dis_status number_judges(dis__panel_data *d)
@@ -61,37 +65,44 @@ static dis_status number_judges(dis__panel_data *d)
         d->n_people += d->person[w];
         if (d->person[w]) continue;
         if (d->n_judges == DIS_MAX_JUDGES)
-            return dis__fail(DIS_EDATA, "more than %u models among the voters; a panel takes no more", DIS_MAX_JUDGES);
+            return dis__fail(DIS_EDATA, "more than %u judges (models) among the workers; name fewer", DIS_MAX_JUDGES);
         d->judge[w] = (int32_t)d->n_judges;
         d->worker[d->n_judges++] = (uint32_t)w;
     }
-    if (d->n_judges == 0) return dis__fail(DIS_EDATA, "no voter is a model; a panel is about models beside people");
-    if (d->n_people == 0) return dis__fail(DIS_EDATA, "no voter is a person; models are judged by people");
+    if (d->n_judges == 0)
+        return dis__fail(DIS_EDATA, "no worker is a judge (model); a panel compares judges with people");
+    if (d->n_people == 0) return dis__fail(DIS_EDATA, "no worker is a person; judges are compared with people");
     return DIS_OK;
 }
 
-/* The class with most votes, -1 when there is none; on a tie the first one, or -1. */
-static int32_t most_chosen(const uint32_t *count, size_t n, bool ties)
+/* The class with most votes, -1 when there is none or several have most; *tied: how many have most, 0 without votes. */
+static int32_t most_chosen(const uint32_t *count, size_t n, size_t *tied)
 {
     size_t top = 0;
-    bool tied = false;
-    for (size_t k = 1; k < n; k++) {
-        tied = count[k] == count[top] || (tied && count[k] < count[top]);
-        if (count[k] > count[top]) {
-            top = k;
-            tied = false;
-        }
-    }
-    return count[top] == 0 || (tied && !ties) ? -1 : (int32_t)top;
+    *tied = 0;
+    for (size_t k = 1; k < n; k++)
+        if (count[k] > count[top]) top = k;
+    for (size_t k = 0; k < n && count[top]; k++) *tied += count[k] == count[top];
+    return *tied == 1 ? (int32_t)top : -1;
 }
 
-static void take_item(dis__panel_data *d, size_t i, uint32_t *models)
+/* The majority of the judges: each of t classes tied for most gets 1 / t. */
+static void split_majority(const uint32_t *count, size_t n, double *share)
+{
+    uint32_t most = 0;
+    size_t tied;
+    most_chosen(count, n, &tied);
+    for (size_t k = 0; k < n; k++) most = count[k] > most ? count[k] : most;
+    for (size_t k = 0; k < n; k++) share[k] = most && count[k] == most ? 1 / (double)tied : 0;
+}
+
+static void read_item(dis__panel_data *d, size_t i, uint32_t *models)
 {
     const dis_votes_view *v = d->votes;
     const size_t n = v->n_classes;
     for (size_t k = 0; k < n; k++) models[k] = 0;
     for (uint64_t t = v->start[i]; t < v->start[i + 1]; t++) {
-        const uint32_t w = v->worker[t], k = v->label8 ? v->label8[t] : v->label16[t];
+        const size_t w = v->worker[t], k = dis__panel_label(v, t);
         if (d->person[w]) {
             d->people[i * n + k]++;
             d->n_votes[i]++;
@@ -100,11 +111,12 @@ static void take_item(dis__panel_data *d, size_t i, uint32_t *models)
             models[k]++;
         }
     }
-    d->majority[i] = most_chosen(d->people + i * n, n, false);
-    d->panel[i] = most_chosen(models, n, true);
+    size_t tied;
+    d->majority[i] = most_chosen(d->people + i * n, n, &tied);
+    split_majority(models, n, d->panel + i * n);
 }
 
-static dis_status take_numbers(dis__panel_data *d)
+static dis_status read_numbers(dis__panel_data *d)
 {
     const dis_votes_view *v = d->votes;
     if (!d->o->numbers) return DIS_OK;
@@ -117,7 +129,31 @@ static dis_status take_numbers(dis__panel_data *d)
     return DIS_OK;
 }
 
-static dis_status sort_out(dis__panel_data *d, uint64_t *with_people)
+/* Votes by worker, and the item of each. */
+static dis_status list_votes(dis__panel_data *d)
+{
+    const dis_votes_view *v = d->votes;
+    DIS_TRY(dis__alloc_zeroed(&d->first, v->n_workers + 2, sizeof *d->first));
+    DIS_TRY(dis__alloc_array(&d->vote, v->n_votes, sizeof *d->vote));
+    DIS_TRY(dis__alloc_array(&d->item, v->n_votes, sizeof *d->item));
+    for (size_t t = 0; t < v->n_votes; t++) d->first[v->worker[t] + 2]++;
+    for (size_t w = 1; w < v->n_workers + 2; w++) d->first[w] += d->first[w - 1];
+    for (size_t i = 0; i < v->n_items; i++)
+        for (uint64_t t = v->start[i]; t < v->start[i + 1]; t++) {
+            d->vote[d->first[v->worker[t] + 1]++] = t;
+            d->item[t] = (uint32_t)i;
+        }
+    return DIS_OK;
+}
+
+static bool has_judge(const dis__panel_data *d, size_t i)
+{
+    for (size_t j = 0; j < d->n_judges; j++)
+        if (d->said[j * d->votes->n_items + i] >= 0) return true;
+    return false;
+}
+
+static dis_status sort_out(dis__panel_data *d, dis_panel_view *view)
 {
     const dis_votes_view *v = d->votes;
     uint32_t *models = NULL;
@@ -128,27 +164,99 @@ static dis_status sort_out(dis__panel_data *d, uint64_t *with_people)
     DIS_TRY(dis__alloc_zeroed(&d->people, dis__size(v->n_items, v->n_classes, 0), sizeof *d->people));
     DIS_TRY(dis__alloc_zeroed(&d->n_votes, v->n_items, sizeof *d->n_votes));
     DIS_TRY(dis__alloc_array(&d->majority, v->n_items, sizeof *d->majority));
-    DIS_TRY(dis__alloc_array(&d->panel, v->n_items, sizeof *d->panel));
-    DIS_TRY(take_numbers(d));
+    DIS_TRY(dis__alloc_array(&d->panel, dis__size(v->n_items, v->n_classes, 0), sizeof *d->panel));
+    DIS_TRY(list_votes(d));
+    DIS_TRY(read_numbers(d));
     for (size_t x = 0; x < judged; x++) d->said[x] = -1;
     DIS_TRY(dis__alloc_array(&models, v->n_classes, sizeof *models));
     for (size_t i = 0; i < v->n_items; i++) {
-        take_item(d, i, models);
-        *with_people += d->n_votes[i] > 0;
-        both = both || (d->n_votes[i] > 0 && d->panel[i] >= 0);
+        read_item(d, i, models);
+        view->items_with_people += d->n_votes[i] > 0;
+        view->items_with_two += d->n_votes[i] > 1;
+        both = both || (d->n_votes[i] > 0 && has_judge(d, i));
     }
     dis__free(models);
     return both ? DIS_OK
-                : dis__fail(DIS_EDATA, "no item has votes of people and of models; models are judged by people");
+                : dis__fail(DIS_EDATA, "no item has votes of people and of judges; judges are compared with people");
 }
 
 /* ---- work ---- */
+
+static void count_judge(const dis__panel_data *d, size_t j, dis_panel_judge *to)
+{
+    *to = (dis_panel_judge){.worker = d->worker[j], .chance = NAN, .p_chance = NAN, .winning_rate = NAN};
+    for (size_t i = 0; i < d->votes->n_items; i++) {
+        const bool voted = d->said[j * d->votes->n_items + i] >= 0;
+        to->votes += voted;
+        to->shared += voted && d->n_votes[i] > 0;
+    }
+}
+
+/* Everything is unknown until it is measured. */
+static void undefine(const dis__panel_data *d, dis_panel_judge *judges, dis_panel_pair *pairs, dis_panel_view *view)
+{
+    const char *weak = view->items_with_two < DIS_PANEL_MIN_ITEMS
+                           ? "fewer than 10 items have votes of two people"
+                           : "people's votes do not identify the correct answers well enough";
+    const char *few = "fewer than two judges agree with people more than chance";
+    size_t p = 0;
+    for (size_t j = 0; j < d->n_judges; j++) {
+        const char *chance = judges[j].shared < DIS_PANEL_MIN_ITEMS
+                                 ? "fewer than 10 items have votes of people and of the judge"
+                                 : "the judge agrees with people no more than chance";
+        const char *reason = d->unknown ? d->unknown : judges[j].above_chance ? weak : chance;
+        judges[j].error = judges[j].as_good = dis_metric_undefined(reason);
+        judges[j].agreement = dis_metric_undefined(d->unknown ? d->unknown : chance);
+        judges[j].error_group = UINT32_MAX;
+        for (size_t b = j + 1; b < d->n_judges; b++)
+            pairs[p++] = (dis_panel_pair){.a = (uint32_t)j, .b = (uint32_t)b, .correlation = NAN};
+    }
+    view->n_pairs = p;
+    view->correlation = view->effective = dis_metric_undefined(d->unknown          ? d->unknown
+                                                               : view->n_above < 2 ? few
+                                                                                   : weak);
+}
+
+static dis_status judge_one(const dis__panel_data *d, size_t j, const dis_panel_view *view, dis_panel_judge *judge)
+{
+    if (judge->shared < DIS_PANEL_MIN_ITEMS) return DIS_OK;
+    DIS_TRY(dis__panel_agreement(d, j, judge));
+    if (!judge->above_chance || isnan(view->p_people)) return DIS_OK;
+    return dis__panel_alternative(d, j, judge);
+}
+
+/* What needs several people per item. */
+static dis_status judge_together(const dis__panel_data *d, dis_panel *panel, dis_panel_view *view)
+{
+    dis__panel_truth t;
+    if (isnan(view->p_people) || d->votes->n_classes > DIS_PANEL_MAX_CLASSES) return DIS_OK;
+    DIS_TRY(dis__panel_truth_create(d, &t));
+    dis__panel_truth_fit(&t);
+    dis_status status = dis__panel_errors(d, &t, panel->judges, panel->pairs, view, &view->copies_tested);
+    if (status == DIS_OK && view->copies_tested)
+        status = dis__panel_copies(d, &t, panel->judges, &panel->copies, &view->n_copies);
+    dis__panel_truth_destroy(&t);
+    return status;
+}
+
+static dis_status judge_all(dis__panel_data *d, dis_panel *panel, dis_panel_view *view)
+{
+    for (size_t j = 0; j < d->n_judges; j++) count_judge(d, j, &panel->judges[j]);
+    view->few_people = d->n_people < DIS_PANEL_MIN_PEOPLE;
+    DIS_TRY(dis__panel_chance(d, panel->judges, view));
+    view->unknown = d->unknown;
+    undefine(d, panel->judges, panel->pairs, view);
+    DIS_TRY(dis__panel_labelled(d, view));
+    if (d->unknown) return DIS_OK;
+    for (size_t j = 0; j < d->n_judges; j++) DIS_TRY(judge_one(d, j, view, &panel->judges[j]));
+    return judge_together(d, panel, view);
+}
 
 static dis_status fill(dis__panel_data *d, dis_panel *panel)
 {
     const size_t n_items = d->votes->n_items, n = d->votes->n_classes;
     dis_panel_view *v = &panel->view;
-    DIS_TRY(sort_out(d, &v->items_with_people));
+    DIS_TRY(sort_out(d, v));
     const size_t m = d->n_judges;
     v->n_judges = m;
     v->n_people = d->n_people;
@@ -160,12 +268,13 @@ static dis_status fill(dis__panel_data *d, dis_panel *panel)
     DIS_TRY(dis__alloc_array(&panel->rates, v->n_rates, sizeof *panel->rates));
     DIS_TRY(dis__alloc_array(&panel->items, n_items, sizeof *panel->items));
     DIS_TRY(dis__alloc_array(&panel->p, dis__size(n_items, n, 0), sizeof *panel->p));
-    DIS_TRY(dis__panel_judges(d, panel->judges, panel->pairs, v));
-    DIS_TRY(dis__panel_rates(d, panel->rates));
+    DIS_TRY(judge_all(d, panel, v));
+    DIS_TRY(dis__panel_rates(d, panel->judges, panel->rates));
     DIS_TRY(dis__panel_labels(d, panel->p, v));
     DIS_TRY(dis__panel_buy(d, panel->p, v->strength, panel->items, &v->spent));
     v->judges = panel->judges;
     v->pairs = panel->pairs;
+    v->copies = panel->copies;
     v->rates = panel->rates;
     v->items = panel->items;
     v->p = panel->p;
@@ -174,13 +283,14 @@ static dis_status fill(dis__panel_data *d, dis_panel *panel)
 
 static dis_status check(const dis_votes_view *v, const dis_panel_options *o)
 {
-    if (!v->start) return dis__fail(DIS_EDATA, "the votes do not say who voted; bring one row per vote");
-    if (v->n_classes < 2) return dis__fail(DIS_EDATA, "all votes are for one class; there is nothing to judge");
+    if (!v->start)
+        return dis__fail(DIS_EDATA,
+                         "the votes have no annotator ids; a panel needs one row per vote with a worker column");
+    if (v->n_classes < 2)
+        return dis__fail(DIS_EDATA, "all votes are for one class; judges cannot be compared with people");
     if (!(o->epsilon >= 0 && o->epsilon <= 1)) return dis__fail(DIS_EUSAGE, "`epsilon` must be from 0 to 1");
-    if (!(o->fdr > 0 && o->fdr < 1)) return dis__fail(DIS_EUSAGE, "`fdr` must lie between 0 and 1");
-    if (!(o->precision > 0 && o->precision < 1)) return dis__fail(DIS_EUSAGE, "`precision` must lie between 0 and 1");
-    if (o->resamples > MAX_RESAMPLES)
-        return dis__fail(DIS_EUSAGE, "at most %d `resamples` are possible", MAX_RESAMPLES);
+    if (!(o->fdr > 0 && o->fdr < 1)) return dis__fail(DIS_EUSAGE, "`fdr` must be between 0 and 1");
+    if (!(o->precision > 0 && o->precision < 1)) return dis__fail(DIS_EUSAGE, "`precision` must be between 0 and 1");
     if (o->budget > MAX_BUDGET) return dis__fail(DIS_EUSAGE, "a `budget` of at most %u votes is possible", MAX_BUDGET);
     return DIS_OK;
 }

@@ -25,10 +25,11 @@
 #include <string.h>
 
 enum { FOLDS = 5, STEPS = 60 };
-#define FLOOR        1e-12
-#define MAX_EXPONENT 3.
-#define MIN_STRENGTH .01
-#define MAX_STRENGTH 1e4
+#define FLOOR         1e-12
+#define MAX_EXPONENT  3.
+#define MIN_STRENGTH  .01
+#define MAX_STRENGTH  1e4
+#define MOST_STRENGTH 100. /* more cannot be told from a few votes per item */
 
 typedef struct {
     const dis__panel_data *d;
@@ -214,7 +215,8 @@ static dis_status calibrate(work *w, double *p, dis_panel_view *view)
     w->exponent = lowest(w, loss_at_exponent, 0, MAX_EXPONENT);
     for (size_t i = 0; i < w->n_items; i++) word_of(w, i, w->exponent, w->g + i * n);
     w->strength = 2; /* single votes say nothing of how far people differ */
-    if (has_second_votes(w)) w->strength = exp(lowest(w, loss_at_strength, log(MIN_STRENGTH), log(MAX_STRENGTH)));
+    if (has_second_votes(w))
+        w->strength = fmin(MOST_STRENGTH, exp(lowest(w, loss_at_strength, log(MIN_STRENGTH), log(MAX_STRENGTH))));
     judge_labels(w, view);
     for (size_t i = 0; i < w->n_items; i++)
         for (size_t k = 0; k < n; k++)
@@ -224,8 +226,28 @@ static dis_status calibrate(work *w, double *p, dis_panel_view *view)
     return DIS_OK;
 }
 
+/* Every item gets the class shares of people: votes do not tell items apart. */
+static void label_alike(const dis__panel_data *d, double *p, dis_panel_view *view)
+{
+    static const char *const reason = "nothing is predicted from the judges";
+    const size_t n = d->votes->n_classes, n_items = d->votes->n_items;
+    double total = 0;
+    for (size_t k = 0; k < n; k++) p[k] = 1 / (double)n;
+    for (size_t i = 0; i < n_items; i++)
+        for (size_t k = 0; k < n && d->n_votes[i]; k++) p[k] += (double)d->people[i * n + k] / d->n_votes[i];
+    for (size_t k = 0; k < n; k++) total += p[k];
+    for (size_t k = 0; k < n; k++) p[k] /= total;
+    for (size_t i = 1; i < n_items; i++) memcpy(p + i * n, p, n * sizeof *p);
+    view->exponent = view->strength = NAN;
+    view->loss_rates = view->loss_shares = view->loss_calibrated = dis_metric_undefined(reason);
+}
+
 dis_status dis__panel_labels(const dis__panel_data *d, double *p, dis_panel_view *view)
 {
+    if (d->unknown) {
+        label_alike(d, p, view);
+        return DIS_OK;
+    }
     work w = {.d = d, .n_classes = d->votes->n_classes, .n_items = d->votes->n_items};
     const dis_status status = calibrate(&w, p, view);
     dis__free(w.fold);
@@ -281,16 +303,18 @@ dis_status dis__panel_buy(const dis__panel_data *d, const double *p, double stre
 {
     const size_t n_items = d->votes->n_items, n = d->votes->n_classes;
     offer *heap;
+    *spent = 0;
+    for (size_t i = 0; i < n_items; i++) items[i] = (dis_panel_item){.item = i, .people = d->n_votes[i], .gain = NAN};
+    if (d->unknown) return DIS_OK;
     DIS_TRY(dis__alloc_array(&heap, n_items, sizeof *heap));
     for (size_t i = 0; i < n_items; i++) {
         double squares = 0;
         for (size_t k = 0; k < n; k++) squares += p[i * n + k] * p[i * n + k];
-        items[i] = (dis_panel_item){.item = i, .people = d->n_votes[i]};
         heap[i] = (offer){.spread = fmax(0, 1 - squares), .weight = strength + d->n_votes[i], .item = &items[i]};
         items[i].gain = gain_of(&heap[i]);
     }
     for (size_t i = n_items / 2; i-- > 0;) sink(heap, n_items, i);
-    for (*spent = 0; n_items && *spent < d->o->budget && gain_of(&heap[0]) > 0; ++*spent) {
+    for (; n_items && *spent < d->o->budget && gain_of(&heap[0]) > 0; ++*spent) {
         heap[0].item->buy++;
         heap[0].weight++;
         sink(heap, n_items, 0);
