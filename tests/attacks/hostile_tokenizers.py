@@ -63,14 +63,14 @@ def cases():
     a = "a" * MEGABYTE
     doubling = normalizer(*[replace("a", "aa")] * 40)
     case("40 chained Replace", (5,), wordpiece(normalizer=doubling), "a\nb\n", "t/tokenizer.json: normalizer")
-    case("a long Prepend", (5,), wordpiece(normalizer={"type": "Prepend", "prepend": "a" * 50_000_000}), "a\n", "prepend")
+    case("a long Prepend", (5,), wordpiece(normalizer={"type": "Prepend", "prepend": "a" * 5_000_000}), "a\n", "prepend")
     case("a long Replace", (5,), wordpiece(normalizer=replace("a", "a" * 1_000_000)), a, "content")
     case("a Replace that just fits", (5,), wordpiece(normalizer=replace("a", "a" * 250)), a, "Replace")
     case("Prepend at each piece", (5,), wordpiece(normalizer={"type": "Prepend", "prepend": "b" * 250},
                                                   added_tokens=added("b")), "ab" * (MEGABYTE // 2), "Prepend")
     case("10,000 steps", (5,), wordpiece(normalizer=normalizer(*[{"type": "Lowercase"}] * 10_000)), a, "steps")
     case("a charsmap with a long result", (5,), wordpiece(
-        normalizer={"type": "Precompiled", "precompiled_charsmap": charsmap(b"b" * 10_000_000)}), a, "Precompiled")
+        normalizer={"type": "Precompiled", "precompiled_charsmap": charsmap(b"b" * 1_000_000)}), a, "Precompiled")
 
     nested = ["a" * n for n in range(1, 3001)]
     case("3,000 nested added tokens", (0,), wordpiece(added_tokens=added(nested)), a)
@@ -87,13 +87,13 @@ def cases():
     case("nested added tokens, 40 Replace", (5,), wordpiece(added_tokens=added(nested, normalized=True), normalizer=doubling), a)
 
     case("Unigram with a long piece", (5,), unigram([["a", -1.0], ["a" * MEGABYTE, -1.0]]), a, "512")
-    case("Unigram with nested pieces", (0,), unigram([["a" * n, -1.0 * n] for n in range(1, 512)]), a[:len(a) // 4])
+    case("Unigram with nested pieces", (0,), unigram([["a" * n, -1.0 * n] for n in range(1, 512)]), a[:len(a) // 16])
     case("Unigram of unknown blanks with places", (0,), unigram([["a", -1.0], *[[f"<0x{i:02X}>", -1.0] for i in range(256)]]), " " * MEGABYTE)
     case("Unigram with endless scores", ANY, unigram([["a", -1e308], ["aa", -1.7e308], ["aaa", 1.7e308]]), a[:1000])
     case("WordPiece with long words", (0,), {**wordpiece(), "model": {**wordpiece()["model"], "max_input_chars_per_word": 1e9}}, a)
     deep = wordpiece({"[UNK]": 0, "a": 1, "##a": 2, "##" + "a" * 500 + "c": 3})
     deep["model"]["max_input_chars_per_word"] = 1e9
-    case("WordPiece with a long piece that nearly matches", (0,), deep, a[:len(a) // 4])
+    case("WordPiece with a long piece that nearly matches", (0,), deep, a[:len(a) // 16])
     case("BPE on one long word", (0,), bpe({"a": 0, "aa": 1, "aaaa": 2, "aaaaaaaa": 3}, ["a a", "aa aa", "aaaa aaaa"]), a)
     case("BPE with a long prefix", (5,), bpe({"a": 0, "b": 1}, [], continuing_subword_prefix="b" * 1_000_000), a, "prefix")
     case("BPE with merges of missing tokens", (3,), bpe({"a": 0}, ["a b"]), "a\n", "merge 1")
@@ -105,7 +105,7 @@ def cases():
         "type": "Split", "pattern": {"Regex": "\\s{9,}"}, "behavior": "Isolated", "invert": False}}, (" " * 8 + "a") * (MEGABYTE // 9))
     case("nested JSON", (3,), "[" * 1_000_000, "a\n")
     case("equal keys", (3,), '{"version":"1.0","version":"1.0"}', "a\n")
-    case("a million tokens", ANY, wordpiece({"[UNK]": 0, **{f"x{i}": i + 1 for i in range(200_000 if SANITIZED else 1_000_000)}}), "x1 x2\n")
+    case("300,000 tokens", ANY, wordpiece({"[UNK]": 0, **{f"x{i}": i + 1 for i in range(100_000 if SANITIZED else 300_000)}}), "x1 x2\n")
 
 
 def mutations():
