@@ -17,7 +17,7 @@ from dissent import _estimator
 ROOT = Path(__file__).resolve().parents[2]
 LITERAL = re.compile(r'"(?:[^"\\\n]|\\.)*"')
 # Fields of messages that nothing in Python can cause: MPI ranks, `dissent convert`, labels --save-growing, files of items.
-UNREACHABLE = {"anonymise", "numbers", "source", "whole", "save_growing", "sentence", "min_side", "memory", "ids"}
+UNREACHABLE = {"anonymise", "control", "object", "numbers", "source", "whole", "save_growing", "sentence", "min_side", "memory", "ids"}
 # Texts that are not messages: style sheets, and commands of other programs.
 # Summaries of presets and scales are spelled when Python asks for them, which is tested below.
 NO_MESSAGES = ("page_style.c", "token_config.c", "text_shape.h", "presets.c", "scales.c")
