@@ -57,7 +57,7 @@ typedef struct {
     double correlation; /* of their errors, corrected for people's errors; NaN: cannot be measured */
 } dis_panel_pair;
 
-/* A judge whose votes equal those of a person, or of the majority of people, more often than independent votes would. */
+/* A judge whose votes equal those of a person, or of the majority of people, more often than independent votes. */
 typedef struct {
     uint32_t judge, worker; /* worker UINT32_MAX: the majority of people */
     uint64_t n;             /* shared items */

@@ -1,11 +1,11 @@
 /* Errors of judges against the answer of most people, corrected for the errors of people, and judges that err together.
  *
  * With s the decoded votes of people (panel_truth.c), 1 - s(z) estimates without bias whether answer z is an error, and
- * 1 - s(z) - s(y) + [z = y] s(z) whether z and y both are. The mean correlation r of the errors of two judges is the sum
- * over pairs of covariances over the sum of the products of standard deviations; n judges are worth n / (1 + (n - 1) r)
- * independent ones (design effect, Kish 1965). Intervals: jackknife over groups of items, EM refitted without each.
- * Nothing is reported unless the clarity of people's votes minus two standard errors is at least MIN_CLARITY, and at
- * least MIN_MINORITY items are expected in the second most common class.
+ * 1 - s(z) - s(y) + [z = y] s(z) whether z and y both are. The mean correlation r of the errors of two judges is the
+ * sum over pairs of covariances divided by the sum of the products of standard deviations; n judges are worth
+ * n / (1 + (n - 1) r) independent ones (design effect, Kish 1965). Intervals: jackknife over groups of items, EM
+ * refitted without each. Nothing is reported unless the clarity of people's votes minus two standard errors is at least
+ * MIN_CLARITY, and at least MIN_MINORITY items are expected in the second most common class.
  *
  * Error groups: the two groups of judges whose errors correlate most on average are joined, until no two reach the
  * threshold. Cost: O(groups x items x judges^2). */

@@ -3,9 +3,9 @@
  * People vote independently given this answer T, with one confusion matrix for all (Dawid and Skene 1979, pooled); EM
  * on counts of votes, the matrix smoothed by PRIOR votes per class towards one accuracy for all classes. The posterior
  * q is not T: judges and people both err, and q counts errors of people as errors of judges. Therefore it is decoded:
- * with M(j, k) = sum_i q_ij q_ik / sum_i q_ij, the expectation of q_k when T = j, the values s = q M^-1 have expectation
- * 1 for T and 0 for other classes, so that the mean over items of a function of (T, judges) is estimated without bias by
- * the sum over k of s_k times the function at k (as in learning from noisy labels, Natarajan et al. 2013).
+ * with M(j, k) = sum_i q_ij q_ik / sum_i q_ij, the expectation of q_k when T = j, the values s = q M^-1 have
+ * expectation 1 for T and 0 for other classes. The mean over items of a function of (T, judges) is then estimated
+ * without bias by the sum over k of s_k times the function at k (Natarajan et al. 2013, learning from noisy labels).
  *
  * Clarity is (sum_k pi_k M_kk - sum_k pi_k^2) / (1 - sum_k pi_k^2): 1 when people's votes identify T, 0 when they are
  * noise. Items with equal counts are one pattern, so that EM costs O(patterns x classes^2) per iteration. */
