@@ -174,7 +174,8 @@ const cli_command cli_cmd_agree = {
     .text =
         "Reads votes as dissent labels does and measures agreement: the share of agreeing pairs of votes, Cohen's "
         "kappa of pairs of workers (unweighted, linear, quadratic), Fleiss' kappa, Scott's pi, Krippendorff's alpha "
-        "(nominal, ordinal, interval, ratio) and Gwet's AC1 and AC2, each with a bootstrap interval over items.\n\n"
+        "(nominal, ordinal, interval, ratio) and Gwet's AC1 and AC2, each with a 95 % interval for other "
+        "annotators and other items.\n\n"
         "Items with fewer than two votes are left out and counted. Coefficients that need ordered classes or "
         "numbers are there when the classes are numbers; --scale ordinal with --classes says that other classes have "
         "an order; what goes by it then comes first. With --gold: how good the crowd is. Counts (--input counts) serve "

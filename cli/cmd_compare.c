@@ -10,6 +10,9 @@ static const cli_option options[] = {
      .names = CLI_NAMES_FILE, .summary = "predictions of B, mostly the baseline"},
     {.name = "gold", .kind = CLI_TEXT, .offset = offsetof(compare_values, gold), .argument = "FILE",
      .names = CLI_NAMES_FILE, .summary = "the true labels: task and label"},
+    {.name = "votes", .kind = CLI_WORDS, .offset = offsetof(compare_values, votes), .argument = "FILE...",
+     .names = CLI_NAMES_FILE, .summary = "votes instead of --gold: the true label is the class with most votes"},
+    CLI_OVER_OPTION(compare_values, over),
     {.name = "human", .kind = CLI_TEXT, .offset = offsetof(compare_values, human), .argument = "FILE",
      .names = CLI_NAMES_FILE, .summary = "soft labels of people: what kind of items A and B differ on"},
     {.name = "hard", .kind = CLI_FLAG, .offset = offsetof(compare_values, hard),
@@ -20,10 +23,7 @@ static const cli_option options[] = {
     {.name = "pool-seeds", .kind = CLI_FLAG, .offset = offsetof(compare_values, pool_seeds),
      .summary = "resample pairs of item and seed, as though seeds were independent, instead of items"},
     CLI_FIGURES_OPTIONS(compare_values, figures, "10000"),
-    {.name = "lenient", .kind = CLI_FLAG, .offset = offsetof(compare_values, lenient),
-     .summary = "leave out items that not all files have, take missing classes as 0, and count both"},
-    {.name = "renormalise", .kind = CLI_FLAG, .offset = offsetof(compare_values, renormalise),
-     .summary = "scale rows that do not sum to 1, and count them"},
+    CLI_VOTES_OPTIONS(compare_values, reading),
     CLI_DEVICE_OPTION_FOR(compare_values, CLI_RESAMPLES),
     CLI_COMMON_OPTIONS(compare_values),
 };
@@ -34,7 +34,13 @@ static int check(compare_job *job)
     const compare_values *v = job->v;
     if (v->a.n == 0 || v->b.n == 0)
         return cli_usage(job->c, "compare needs predictions of both sides: A B, or --a FILE... --b FILE...");
-    if (!v->gold) return cli_usage(job->c, "compare needs the true labels: --gold FILE");
+    if (!v->gold && v->votes.n == 0)
+        return cli_usage(job->c, "compare needs the true labels: --gold FILE, or --votes FILE...");
+    if (v->gold && v->votes.n)
+        return cli_usage(job->c, "--gold and --votes both give the true labels; give one of them");
+    if (v->votes.n && v->over == DIS_INTERVAL_ANNOTATORS && (v->pool_seeds || v->figures.fraction < 1))
+        return cli_usage(job->c, "--%s is about intervals for other items; add --over items",
+                         v->pool_seeds ? "pool-seeds" : "fraction");
     if (v->pool_seeds && v->a.n != v->b.n)
         return cli_usage(job->c, "--pool-seeds pairs the seeds of both sides in order, and A has %zu, B %zu", v->a.n,
                          v->b.n);
@@ -43,7 +49,53 @@ static int check(compare_job *job)
     for (size_t i = 0; i < v->b.n && code == 0 && !v->hard; i++) code = label_input_add(&job->in, v->b.value[i], "b");
     if (v->human && code == 0) code = label_input_add(&job->in, v->human, "human");
     job->in.gold_path = v->gold;
-    return code;
+    return code == 0 && v->votes.n ? votes_input_check(&job->votes) : code;
+}
+
+/* ---- true labels from votes ---- */
+
+/* Which tasks have a true label. What it is does not matter here: the library finds the class with most votes. */
+static int gold_of_votes(compare_job *job, dis_context *ctx)
+{
+    votes_input *in = &job->votes;
+    const int code = votes_input_read(in, ctx);
+    if (code != 0) return code;
+    int32_t *label = calloc(in->look.n_items + 1, sizeof *label);
+    if (!label) return cli_error(job->c, DIS_ELIMIT, "no memory for the labels of %zu items", in->look.n_items);
+    for (size_t i = 0; i < in->look.n_items && in->look.start; i++) {
+        const uint64_t v = in->look.start[i];
+        if (v < in->look.start[i + 1]) label[i] = in->look.label8 ? in->look.label8[v] : in->look.label16[v];
+    }
+    const dis_gold_view view = {.n_items = in->look.n_items,
+                                .label = label,
+                                .tasks = in->look.tasks,
+                                .classes = in->look.classes};
+    const dis_status status = dis_gold_from_memory(ctx, &view, &job->in.gold);
+    free(label);
+    job->in.gold_path = in->paths[0];
+    job->in.gold_role = "votes";
+    return cli_failed(job->c, status);
+}
+
+static size_t place_of(const dis_names *from, size_t i, const dis_names *in)
+{
+    size_t n;
+    const char *text = dis_names_get(from, i, &n);
+    return dis_names_find(in, text, n);
+}
+
+static int place_votes(compare_job *job, dis_comparison_votes *out)
+{
+    const dis_votes_view *v = &job->votes.look;
+    const dis_alignment_view *t = &job->in.look;
+    job->vote_item = calloc(t->n_items + 1, sizeof *job->vote_item);
+    job->vote_class = calloc(v->n_classes + 1, sizeof *job->vote_class);
+    if (!job->vote_item || !job->vote_class)
+        return cli_error(job->c, DIS_ELIMIT, "no memory for the places of %zu items", t->n_items);
+    for (size_t i = 0; i < t->n_items; i++) job->vote_item[i] = place_of(t->tasks, i, v->tasks);
+    for (size_t k = 0; k < v->n_classes; k++) job->vote_class[k] = place_of(v->classes, k, t->classes);
+    *out = (dis_comparison_votes){.votes = job->votes.votes, .item = job->vote_item, .class = job->vote_class};
+    return 0;
 }
 
 /* Labels as predictions, behind what was read already. A class that a file does not have is no mistake there; one that
@@ -54,7 +106,7 @@ static int read_hard(compare_job *job, dis_context *ctx)
     const size_t n = v->a.n + v->b.n;
     const dis_names *lists[2 * CLI_MAX_VALUES + 2];
     size_t n_lists = 0;
-    const bool all = !v->human || v->lenient;
+    const bool all = !v->human || v->reading.lenient;
     if (v->human) lists[n_lists++] = dis_labels_look(job->in.labels[0]).classes;
     if (all) lists[n_lists++] = dis_gold_look(job->in.gold).classes;
     job->hard = calloc(n, sizeof *job->hard);
@@ -75,6 +127,7 @@ static int read_hard(compare_job *job, dis_context *ctx)
 static int read_all(compare_job *job, dis_context *ctx)
 {
     int code = label_input_load(&job->in, ctx);
+    if (code == 0 && job->v->votes.n) code = gold_of_votes(job, ctx);
     if (code == 0 && job->v->hard) code = read_hard(job, ctx);
     if (code == 0) code = label_input_align(&job->in, ctx);
     if (code == 0) label_input_tell(&job->in);
@@ -102,11 +155,14 @@ static int compare(compare_job *job, dis_context *ctx)
     const compare_values *v = job->v;
     const dis_alignment_view *t = &job->in.look;
     const int32_t *sides[2 * CLI_MAX_VALUES];
-    const int code = take_labels(job, sides);
+    dis_comparison_votes votes;
+    int code = take_labels(job, sides);
+    if (code == 0 && v->votes.n) code = place_votes(job, &votes);
     if (code != 0) return code;
     const dis_comparison_input in = {.n_items = t->n_items,
                                      .n_classes = t->n_classes,
-                                     .gold = t->gold,
+                                     .gold = v->votes.n ? NULL : t->gold,
+                                     .votes = v->votes.n ? &votes : NULL,
                                      .n_a = v->a.n,
                                      .n_b = v->b.n,
                                      .a = sides,
@@ -117,6 +173,7 @@ static int compare(compare_job *job, dis_context *ctx)
     o.resamples = v->figures.resamples;
     o.fraction = v->figures.fraction;
     o.pool_seeds = v->pool_seeds;
+    o.over = (dis_interval_over)v->over;
     o.alternative = (dis_alternative)v->alternative;
     const dis_status status = dis_comparison_run(ctx, &in, &o, &job->comparison);
     if (status == DIS_OK) job->look = dis_comparison_look(job->comparison);
@@ -130,7 +187,10 @@ static void tell(compare_job *job)
     char items[CLI_NUMBER];
     bool starred = false;
     for (size_t m = 0; m < DIS_COMPARE_METRICS; m++) starred |= v->metric[m].stars > 0;
-    if (starred && apart < DIS_MCNEMAR_FEW * v->n_pairs)
+    if (v->few_annotators)
+        cli_warn(job->c, "only %zu annotator%s made the true labels: other annotators might reverse the result",
+                 v->n_annotators, cli_plural(v->n_annotators));
+    if (starred && !v->n_annotators && apart < DIS_MCNEMAR_FEW * v->n_pairs)
         cli_warn(job->c,
                  "the sides differ in being right on few items (%llu): the bootstrap's p is then too small; "
                  "McNemar's holds",
@@ -175,9 +235,11 @@ static int run(cli *c, const void *values, char **operands, size_t n_operands)
         if (wrong != 0) return wrong;
     }
     const compare_values *v = &given;
-    compare_job job = {.c = c,
-                       .v = v,
-                       .in = {.c = c, .lenient = v->lenient, .renormalise = v->renormalise, .hard = v->hard}};
+    compare_job job = {
+        .c = c,
+        .v = v,
+        .votes = {.c = c, .v = &v->reading, .paths = (char *const *)v->votes.value, .n_paths = v->votes.n},
+        .in = {.c = c, .lenient = v->reading.lenient, .renormalise = v->reading.renormalise, .hard = v->hard}};
     int code = check(&job);
     if (code != 0) return code;
     dis_context *ctx;
@@ -187,7 +249,10 @@ static int run(cli *c, const void *values, char **operands, size_t n_operands)
     code = cli_ranks_end(c, ctx, work(&job, ctx));
     dis_comparison_destroy(job.comparison);
     free(job.labels);
+    free(job.vote_item);
+    free(job.vote_class);
     label_input_free(&job.in);
+    votes_input_free(&job.votes);
     for (size_t s = 0; job.hard && s < v->a.n + v->b.n; s++) hard_labels_free(&job.hard[s]);
     free(job.hard);
     dis_names_destroy(job.classes);
@@ -211,13 +276,17 @@ const cli_command cli_cmd_compare = {
         "has the mean kurtosis, entropy and largest probability of the soft labels of people, and a Mann-Whitney test "
         "holds the two mixed cells against each other. Which soft labels (shares of votes, softmax of counts) is up "
         "to the file: dissent labels --method standard or softmax.\n\n"
+        "With --votes instead of --gold the true label of an item is the class with most votes, ties broken at random. "
+        "Intervals and the p-value (two-sided) then hold for other annotators as well as other items; --over items "
+        "gives those for other items alone.\n\n"
         "Predictions are files of soft labels as dissent labels writes them, of which the class of the largest "
         "probability counts, or with --hard files of task and label.",
     .examples =
         "  dissent compare soft.csv gold.csv --gold test.csv\n"
         "  dissent compare --a soft-*.csv --b gold-*.csv --gold test.csv --human people.csv --json compare.json\n"
         "  dissent compare --a soft-*.csv --b gold-*.csv --gold test.csv --pool-seeds --fraction .33 "
-        "--resamples 1000\n",
+        "--resamples 1000\n"
+        "  dissent compare --a new.csv --b old.csv --votes votes.csv\n",
     .ranks = true,
     .late_device = true,
     .names = CLI_NAMES_FILE,

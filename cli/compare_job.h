@@ -3,14 +3,16 @@
 #define DIS_CLI_COMPARE_JOB_H
 #include "hard_labels.h"
 #include "label_input.h"
+#include "votes_input.h"
 
 typedef struct {
     cli_common common;
     cli_figures_values figures;
-    cli_list a, b;
+    cli_votes_values reading;
+    cli_list a, b, votes;
     const char *gold, *human;
-    int alternative;
-    bool hard, pool_seeds, lenient, renormalise;
+    int alternative, over;
+    bool hard, pool_seeds;
 } compare_values;
 
 typedef struct {
@@ -19,7 +21,9 @@ typedef struct {
     label_input in;     /* sides first, then people; hard predictions behind people */
     hard_labels *hard;  /* (n_a + n_b) with --hard */
     dis_names *classes; /* with --hard: of all files together */
-    int32_t *labels;    /* (n_a + n_b, n_items) predicted classes */
+    votes_input votes;  /* with --votes: what the true labels are made of */
+    size_t *vote_item, *vote_class;
+    int32_t *labels; /* (n_a + n_b, n_items) predicted classes */
     dis_comparison *comparison;
     dis_comparison_view look;
 } compare_job;

@@ -26,7 +26,10 @@ static void metrics_text(const compare_job *job)
 {
     const dis_comparison_view *v = &job->look;
     const uint64_t resamples = job->v->figures.resamples;
-    printf("%-10s%-26s%-26s%s\n", "", "A", "B", resamples ? "A - B                       paired bootstrap" : "A - B");
+    printf("%-10s%-26s%-26s%s\n", "", "A", "B",
+           !resamples                           ? "A - B"
+           : v->over == DIS_INTERVAL_ANNOTATORS ? "A - B                       for other annotators and items"
+                                                : "A - B                       paired bootstrap");
     for (size_t m = 0; m < DIS_COMPARE_METRICS; m++) {
         const dis_significance *s = &v->metric[m];
         char a[CLI_FIGURE], b[CLI_FIGURE], d[CLI_FIGURE], p[CLI_NUMBER];
@@ -252,6 +255,9 @@ dis_status compare_json(const compare_job *job)
     cli_put_count(j, "resamples", job->v->figures.resamples);
     cli_put_real(j, "fraction", job->v->figures.fraction);
     cli_put_count(j, "drawn", v->n_resample);
+    cli_put_text(j, "intervals_over", dis_interval_over_name(v->over));
+    cli_put_count(j, "annotators", v->n_annotators);
+    cli_put_bool(j, "few_annotators", v->few_annotators);
     put_metrics(v, j);
     put_mcnemar(v, j);
     put_cells(job, j);

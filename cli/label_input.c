@@ -96,7 +96,7 @@ dis_status label_input_put(const label_input *in, dis_json *j)
     }
     if (status == DIS_OK && in->gold_path) {
         dis_json_begin_object(j);
-        status = cli_put_file_fields(j, in->gold_path, "gold");
+        status = cli_put_file_fields(j, in->gold_path, in->gold_role ? in->gold_role : "gold");
         cli_put_count(j, "items_without", in->look.without_gold);
         cli_put_count(j, "left_out", in->look.gold_left_out);
         dis_json_end_object(j);

@@ -21,6 +21,7 @@ typedef struct {
     bool lenient, renormalise;
     bool hard;             /* labels in memory are one class per item: one that they lack is no news */
     const char *gold_path; /* NULL: none */
+    const char *gold_role; /* what the summary calls it; NULL: "gold" */
     size_t n;
     const char *path[LABEL_INPUT_MAX], *role[LABEL_INPUT_MAX];
     dis_labels *labels[LABEL_INPUT_MAX];          /* NULL for those that */

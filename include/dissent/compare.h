@@ -23,6 +23,7 @@
 #define DIS_COMPARE_H
 #include "dissent/context.h"
 #include "dissent/metric.h"
+#include "dissent/votes.h"
 
 /* What a test looks for: another law; smaller numbers in the first group; larger ones. */
 typedef enum { DIS_TWO_SIDED, DIS_LESS, DIS_GREATER } dis_alternative;
@@ -58,13 +59,21 @@ DIS_API double dis_kurtosis(const double *x, size_t n);
 
 /* ---- two sides ---- */
 
+/* Votes that the true labels are made of: the class with most votes, ties broken at random by the seed. */
+typedef struct {
+    const dis_votes *votes; /* with annotators */
+    const size_t *item;     /* (n_items) the item of `votes`; SIZE_MAX: none */
+    const size_t *class;    /* (classes of `votes`) the class; SIZE_MAX: none, such votes do not count */
+} dis_comparison_votes;
+
 /* The arrays stay the caller's. */
 typedef struct {
     size_t n_items, n_classes;
-    const int32_t *gold;                /* (n_items): class, -1: unknown, the item is left out */
+    const int32_t *gold;                /* (n_items): class, -1: unknown, the item is left out; not with votes */
     size_t n_a, n_b;                    /* seeds per side, 1 .. DIS_COMPARE_MAX_SEEDS */
     const int32_t *const *a, *const *b; /* n_a and n_b arrays of (n_items): the predicted class */
     const double *human;                /* (n_items, n_classes) soft labels for the four cells; NULL: no cells */
+    const dis_comparison_votes *votes;  /* NULL: the true labels are `gold` */
 } dis_comparison_input;
 
 #define DIS_COMPARE_MAX_SEEDS 64
@@ -76,6 +85,7 @@ typedef struct {
     double fraction;             /* of the items drawn for a resample: 1 */
     bool pool_seeds;             /* resample (item, seed) pairs, A's and B's seeds paired in order, instead of items */
     dis_alternative alternative; /* of the Mann-Whitney test, "only A right" being the first group: two-sided */
+    dis_interval_over over;      /* what intervals and p hold for, where the true labels are made of votes */
 } dis_comparison_options;
 DIS_OPTIONS_API(dis_comparison_options);
 
@@ -111,12 +121,18 @@ typedef struct {
     uint64_t cell[DIS_CELLS];   /* (item, pair) in each cell */
     bool has_statistics;        /* human soft labels were given */
     dis_cell_statistic statistic[DIS_CELL_STATISTICS];
+    dis_interval_over over; /* what intervals and p hold for; with DIS_INTERVAL_ANNOTATORS p is two-sided */
+    size_t n_annotators;    /* whose votes the true labels are made of; 0: gold labels */
+    bool few_annotators;    /* fewer than DIS_COMPARE_FEW_ANNOTATORS: others might reverse the result */
 } dis_comparison_view;
+
+#define DIS_COMPARE_FEW_ANNOTATORS 5
 
 typedef struct dis_comparison dis_comparison;
 
 /* options NULL: the defaults. DIS_EDATA: no item with a gold label. DIS_EUSAGE: no or too many seeds, a class out of
- * range, a fraction outside (0, 1], pool_seeds with different numbers of seeds. DIS_ELIMIT, DIS_ECANCELLED. */
+ * range, a fraction outside (0, 1], pool_seeds with different numbers of seeds; pool_seeds or a fraction below 1
+ * with intervals over annotators. DIS_EDATA: votes without annotators. DIS_ELIMIT, DIS_ECANCELLED. */
 DIS_API dis_status dis_comparison_run(dis_context *ctx, const dis_comparison_input *input,
                                       const dis_comparison_options *options, dis_comparison **out);
 DIS_LOOK_API(dis_comparison);

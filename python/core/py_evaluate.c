@@ -227,11 +227,13 @@ static PyObject *comparison_of(const dis_comparison_view *v)
         failed = core_put(cells, dis_comparison_cell_name(c), core_count(v->cell[c])) < 0;
     for (size_t s = 0; s < DIS_CELL_STATISTICS && v->has_statistics && !failed; s++)
         failed = core_put(statistics, dis_comparison_statistic_name(s), statistic_of(&v->statistic[s])) < 0;
-    failed = failed || core_put(d, "n_items", core_count(v->n_items)) < 0 ||
-             core_put(d, "n_a", core_count(v->n_a)) < 0 || core_put(d, "n_b", core_count(v->n_b)) < 0 ||
-             core_put(d, "n_resample", core_count(v->n_resample)) < 0 || core_put(d, "mcnemar", mcnemar_of(v)) < 0 ||
-             core_put(d, "metrics", Py_XNewRef(metrics)) < 0 || core_put(d, "cells", Py_XNewRef(cells)) < 0 ||
-             core_put(d, "statistics", Py_XNewRef(statistics)) < 0;
+    failed = failed || core_put(d, "over", core_text(dis_interval_over_name(v->over))) < 0 ||
+             core_put(d, "n_annotators", core_count(v->n_annotators)) < 0 ||
+             core_put(d, "few_annotators", PyBool_FromLong(v->few_annotators)) < 0 ||
+             core_put(d, "n_items", core_count(v->n_items)) < 0 || core_put(d, "n_a", core_count(v->n_a)) < 0 ||
+             core_put(d, "n_b", core_count(v->n_b)) < 0 || core_put(d, "n_resample", core_count(v->n_resample)) < 0 ||
+             core_put(d, "mcnemar", mcnemar_of(v)) < 0 || core_put(d, "metrics", Py_XNewRef(metrics)) < 0 ||
+             core_put(d, "cells", Py_XNewRef(cells)) < 0 || core_put(d, "statistics", Py_XNewRef(statistics)) < 0;
     Py_XDECREF(metrics);
     Py_XDECREF(cells);
     Py_XDECREF(statistics);
@@ -279,21 +281,64 @@ static int alternative_of(const char *word, dis_alternative *out)
     return -1;
 }
 
+/* Votes that the true labels are made of. */
+typedef struct {
+    dis_comparison_votes votes;
+    size_t *place; /* of items, then of classes */
+} vote_places;
+
+static int put_places(PyObject *from, const char *what, size_t n, size_t limit, size_t *to)
+{
+    Py_buffer codes = {0};
+    if (core_gold_must(from, what, n, limit, &codes) < 0) return -1;
+    for (size_t i = 0; i < n; i++) {
+        const int32_t code = ((const int32_t *)codes.buf)[i];
+        to[i] = code < 0 ? SIZE_MAX : (size_t)code;
+    }
+    core_buffer_free(&codes);
+    return 0;
+}
+
+/* table None: there are none. */
+static int take_votes(core_state *state, PyObject *table, PyObject *item, PyObject *class, size_t n_items,
+                      size_t n_classes, vote_places *out)
+{
+    *out = (vote_places){.place = NULL};
+    if (!table || table == Py_None) return 0;
+    out->votes.votes = core_votes_look(state, table);
+    if (!out->votes.votes) return -1;
+    const dis_votes_view v = dis_votes_look(out->votes.votes);
+    out->place = PyMem_Calloc(n_items + v.n_classes + 1, sizeof *out->place);
+    if (!out->place) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    out->votes.item = out->place;
+    out->votes.class = out->place + n_items;
+    if (put_places(item, "item", n_items, v.n_items, out->place) < 0) return -1;
+    return put_places(class, "class", v.n_classes, n_classes, out->place + n_items);
+}
+
 static PyObject *compare(PyObject *module, PyObject *args, PyObject *keywords)
 {
-    static char *names[] = {"a",        "b",          "gold",        "n_classes", "human",    "seed",   "resamples",
-                            "fraction", "pool_seeds", "alternative", "threads",   "progress", "device", NULL};
+    static char *names[] = {"a",         "b",        "gold",       "n_classes",   "human",   "seed",
+                            "resamples", "fraction", "pool_seeds", "alternative", "threads", "progress",
+                            "device",    "votes",    "item",       "class_",      "over",    NULL};
+    PyObject *table = NULL, *item = NULL, *class = NULL;
+    const char *over = NULL;
+    vote_places votes = {.place = NULL};
     PyObject *a, *b, *gold, *human = NULL, *progress = NULL, *result = NULL;
     Py_ssize_t n_classes;
     unsigned long long seed = 0, resamples = 10000;
     dis_comparison_options o = dis_comparison_options_default();
     int pool = 0, threads = 0;
     const char *alternative = "two-sided", *device = NULL;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O!O!On|$OKKdpsiOz:compare", names, &PyTuple_Type, &a,
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O!O!On|$OKKdpsiOzOOOz:compare", names, &PyTuple_Type, &a,
                                      &PyTuple_Type, &b, &gold, &n_classes, &human, &seed, &resamples, &o.fraction,
-                                     &pool, &alternative, &threads, &progress, &device))
+                                     &pool, &alternative, &threads, &progress, &device, &table, &item, &class, &over))
         return NULL;
     core_state *state = core_state_of_module(module);
+    if (core_over(over, &o.over) < 0) return NULL;
     const Py_ssize_t n_items = gold == Py_None ? 0 : PyObject_Size(gold);
     if (n_items < 0 || !core_sizes_ok(n_items, n_classes) || alternative_of(alternative, &o.alternative) < 0)
         return NULL;
@@ -304,15 +349,17 @@ static PyObject *compare(PyObject *module, PyObject *args, PyObject *keywords)
     core_call call;
     if (core_gold_must(gold, "gold", n, k, &known) == 0 && core_rows_get(human, "human", n, k, &people) == 0 &&
         take_side(a, "a", n, k, &sides[0]) == 0 && take_side(b, "b", n, k, &sides[1]) == 0 &&
+        take_votes(state, table, item, class, n, k, &votes) == 0 &&
         core_begin_on(&call, state, threads, progress, device, NULL) == 0) {
         const dis_comparison_input in = {.n_items = n,
                                          .n_classes = k,
-                                         .gold = known.buf,
+                                         .gold = votes.place ? NULL : known.buf,
                                          .n_a = sides[0].n,
                                          .n_b = sides[1].n,
                                          .a = sides[0].label,
                                          .b = sides[1].label,
-                                         .human = people.buf};
+                                         .human = people.buf,
+                                         .votes = votes.place ? &votes.votes : NULL};
         o.seed = seed;
         o.resamples = resamples;
         o.pool_seeds = pool != 0;
@@ -329,6 +376,7 @@ static PyObject *compare(PyObject *module, PyObject *args, PyObject *keywords)
     free_side(&sides[0]);
     free_side(&sides[1]);
     PyMem_Free(sides);
+    PyMem_Free(votes.place);
     core_buffer_free(&known);
     core_buffer_free(&people);
     return result;

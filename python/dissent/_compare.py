@@ -19,6 +19,7 @@ from ._checks import device_of, real, word
 from ._running import ProgressLike
 from ._ids import Ids
 from ._tables import Aligned, LabelTable, gold_codes, known_labels, label_table
+from ._votes import Votes, as_votes
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,8 @@ class Comparison:
     ``accuracy`` and ``macro_f1`` are Significances; ``mcnemar`` has McNemar's test for each pair of seeds; ``cells``
     counts items (times pairs of seeds) that both sides, none, only A and only B has right; ``statistics``, with human
     labels, says what kind of items these are: the mean of kurtosis, entropy and largest probability in each cell, and a
-    Mann-Whitney test of the two mixed cells.
+    Mann-Whitney test of the two mixed cells. ``over`` is what intervals and p hold for; with votes, ``n_annotators`` is
+    how many made the true labels, and ``few_annotators`` that these are fewer than 5: others might reverse the result.
     """
 
     n_items: int
@@ -69,6 +71,9 @@ class Comparison:
     mcnemar: list[dict[str, Any]]
     cells: dict[str, int]
     statistics: dict[str, dict[str, Any]] = field(default_factory=dict)
+    over: str = "items"
+    n_annotators: int = 0
+    few_annotators: bool = False
 
     def to_dict(self) -> dict[str, Any]:
         """All of it as plain dicts and lists."""
@@ -76,6 +81,9 @@ class Comparison:
             "items": self.n_items,
             "seeds_a": self.n_a,
             "seeds_b": self.n_b,
+            "over": self.over,
+            "annotators": self.n_annotators,
+            "few_annotators": self.few_annotators,
             "accuracy": self.accuracy.to_dict(),
             "macro_f1": self.macro_f1.to_dict(),
             "mcnemar": self.mcnemar,
@@ -146,12 +154,28 @@ def _one_hot(side: Any, classes: Ids, what: str) -> LabelTable:
     return LabelTable(p, ids, classes.ids, is_pandas(side), what)
 
 
+def _places(table: Votes, aligned: Aligned, lenient: bool) -> dict[str, np.ndarray]:
+    """Where tasks and classes of the others stand among those of the votes."""
+    items = Ids(table.tasks.tolist())
+    item = np.asarray(items.find_all(aligned.tasks.ids), dtype=np.int32)
+    if not lenient and (item < 0).any():
+        missing = aligned.tasks.ids[int(np.argmax(item < 0))]
+        raise _core.DataError(f"votes: task {missing!r} has no votes; leave out what not all have (lenient=True)")
+    found = np.array([aligned.classes.find(k) for k in table.classes.tolist()], dtype=np.int32)
+    if not lenient and (found < 0).any():
+        extra = table.classes[int(np.argmax(found < 0))]
+        raise _core.DataError(f"votes: the class {extra!r} is not among the classes {aligned.classes.ids}")
+    return {"item": item, "class_": found}
+
+
 def compare(
     a: Any,
     b: Any,
-    gold: Any,
+    gold: Any = None,
     human: Any = None,
     *,
+    votes: Any = None,
+    over: str = "annotators",
     resamples: int = 10000,
     fraction: float = 1.0,
     pool_seeds: bool = False,
@@ -169,9 +193,14 @@ def compare(
     a, b : predictions
         One table of distributions (see evaluate()) or labels by task, or a list of them, one per seed.
     gold : labels by task
-        The true labels.
+        The true labels; or give votes.
     human : labels, optional
         What people say: for the four cells.
+    votes : Votes or a table
+        Votes instead of gold: the true label of a task is the class with most votes, ties broken at random.
+    over : "annotators" or "items"
+        With votes, what intervals and p-values hold for: other annotators and other items, or other items alone. With
+        "annotators" p is two-sided.
     resamples, fraction
         Resamples of the paired bootstrap, and the share of items that each draws.
     pool_seeds : bool
@@ -186,22 +215,26 @@ def compare(
     >>> c.accuracy.difference.value, c.cells["only_a_right"]
     (0.5, 2)
     """
-    if gold is None:
-        raise _core.OptionError("compare() needs the true labels")
+    if (gold is None) == (votes is None):
+        raise _core.OptionError("compare() needs the true labels: gold or votes")
+    table = None if votes is None else as_votes(votes, n_jobs)
     sides = [(_sides(a, "a"), "a"), (_sides(b, "b"), "b")]
     people = None if human is None else label_table(human, "human")
     hard = [x for side, _ in sides for x in side if _is_hard(x)]
+    truth = [] if gold is None else [gold]
     classes: Ids | None = people.classes if people is not None else None
     if hard and classes is None:
         found: dict[Any, None] = {}
-        for x in [*hard, gold]:
+        for x in [*hard, *truth]:
             found.update(dict.fromkeys(k for k in known_labels(x)[1] if k is not None))
+        if table is not None:
+            found.update(dict.fromkeys(table.classes.tolist()))
         for side, name in sides:
             for x in side:
                 if not _is_hard(x):
                     t = label_table(x, name)
                     found.update(dict.fromkeys(t.classes.ids if t.classes else range(t.p.shape[1])))
-        declared = next((c for c in map(declared_by, [*hard, gold]) if c is not None), None)
+        declared = next((c for c in map(declared_by, [*hard, *truth]) if c is not None), None)
         first = [] if declared is None else declared.values
         rest = [k for k in found if k not in first]
         classes = Ids([*first, *_sorted(rest)])
@@ -212,7 +245,12 @@ def compare(
     if people is not None:
         tables.append(people)
     aligned = Aligned(tables, lenient, classes=classes if hard else None)
-    codes = gold_codes(gold, aligned.tasks, aligned.classes, lenient=lenient)
+    more: dict[str, Any] = {}
+    if table is None:
+        codes = gold_codes(gold, aligned.tasks, aligned.classes, lenient=lenient)
+    else:
+        more = {"votes": table.core, **_places(table, aligned, lenient)}
+        codes = np.zeros(len(aligned.tasks.ids), dtype=np.int32)
     predicted = [np.ascontiguousarray(np.argmax(p, axis=1), dtype=np.int32) for p in aligned.p]
     n_a, n_b = len(sides[0][0]), len(sides[1][0])
     with Watching(n_jobs, progress) as watching:
@@ -228,6 +266,8 @@ def compare(
             pool_seeds=pool_seeds,
             alternative=word("alternative", alternative),
             device=device_of(device),
+            over=over,
+            **more,
             **watching,
         )
 
@@ -246,4 +286,7 @@ def compare(
         mcnemar=d["mcnemar"],
         cells=d["cells"],
         statistics=statistics,
+        over=d["over"],
+        n_annotators=d["n_annotators"],
+        few_annotators=d["few_annotators"],
     )

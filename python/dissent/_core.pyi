@@ -283,6 +283,10 @@ def compare(
     threads: int = 0,
     progress: _Progress = None,
     device: str | None = None,
+    votes: Votes | None = None,
+    item: Any = None,
+    class_: Any = None,
+    over: str | None = None,
 ) -> dict[str, Any]: ...
 def metrics() -> list[dict[str, Any]]: ...
 def panel(

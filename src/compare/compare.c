@@ -86,11 +86,14 @@ static dis_mcnemar test_pair(const dis_comparison_input *in, const size_t pair[2
 }
 
 static dis_status bootstrap(dis_context *ctx, const dis_comparison_input *in, const dis_comparison_options *o,
-                            dis_comparison_view *v)
+                            const dis__vote_reference *reference, dis_comparison_view *v)
 {
     dis__patterns patterns;
+    dis__crossed crossed[DIS_COMPARE_VALUES];
+    const bool annotators = reference && o->resamples && o->over == DIS_INTERVAL_ANNOTATORS;
     dis_status status = dis__patterns_find(in, o->pool_seeds, &patterns);
-    if (status == DIS_OK) status = dis__paired_bootstrap(ctx, &patterns, o, v);
+    if (status == DIS_OK && annotators) status = dis__vote_reference_variances(ctx, reference, in, &patterns, crossed);
+    if (status == DIS_OK) status = dis__paired_bootstrap(ctx, &patterns, o, annotators ? crossed : NULL, v);
     dis__patterns_free(&patterns);
     return status;
 }
@@ -100,7 +103,7 @@ static dis_status deviations(dis_context *ctx, const dis_comparison_input *in, d
 {
     const dis_comparison_options apart = {.size = sizeof apart, .fraction = 1};
     dis_comparison_view each = {0};
-    DIS_TRY(bootstrap(ctx, in, &apart, &each));
+    DIS_TRY(bootstrap(ctx, in, &apart, NULL, &each));
     for (size_t m = 0; m < DIS_COMPARE_METRICS; m++) {
         v->metric[m].sd_a = each.metric[m].sd_a;
         v->metric[m].sd_b = each.metric[m].sd_b;
@@ -109,7 +112,7 @@ static dis_status deviations(dis_context *ctx, const dis_comparison_input *in, d
 }
 
 static dis_status compare(dis_context *ctx, const dis_comparison_input *in, const dis_comparison_options *o,
-                          size_t (*pairs)[2], dis_comparison *c)
+                          const dis__vote_reference *reference, size_t (*pairs)[2], dis_comparison *c)
 {
     dis_comparison_view *v = &c->view;
     v->n_a = in->n_a;
@@ -119,8 +122,39 @@ static dis_status compare(dis_context *ctx, const dis_comparison_input *in, cons
     for (size_t i = 0; i < in->n_items; i++) v->n_items += in->gold[i] >= 0;
     for (size_t q = 0; q < v->n_pairs; q++) c->mcnemar[q] = test_pair(in, pairs[q]);
     DIS_TRY(dis__cell_statistics(in, pairs, v->n_pairs, o->alternative, v));
-    DIS_TRY(bootstrap(ctx, in, o, v));
+    v->over = reference ? o->over : DIS_INTERVAL_ITEMS;
+    v->n_annotators = reference ? reference->n_workers : 0;
+    v->few_annotators = reference && reference->n_workers < DIS_COMPARE_FEW_ANNOTATORS;
+    DIS_TRY(bootstrap(ctx, in, o, reference, v));
     return o->pool_seeds ? deviations(ctx, in, v) : DIS_OK;
+}
+
+static dis_status run(dis_context *ctx, const dis_comparison_input *in, const dis_comparison_options *o,
+                      const dis__vote_reference *reference, dis_comparison *c)
+{
+    size_t(*pairs)[2] = NULL;
+    DIS_TRY(check(in, o));
+    DIS_TRY(dis__alloc_array(&c->mcnemar, in->n_a * in->n_b, sizeof *c->mcnemar));
+    dis_status status = dis__alloc_array(&pairs, in->n_a * in->n_b, sizeof *pairs);
+    if (status == DIS_OK) status = compare(ctx, in, o, reference, pairs, c);
+    dis__free(pairs);
+    return status;
+}
+
+/* With the true labels from votes. */
+static dis_status run_with_votes(dis_context *ctx, const dis_comparison_input *in, const dis_comparison_options *o,
+                                 dis_comparison *c)
+{
+    if (in->gold) return dis__fail(DIS_EUSAGE, "the true labels are `gold` or made of `votes`, not both");
+    if (o->over == DIS_INTERVAL_ANNOTATORS && (o->pool_seeds || o->fraction < 1))
+        return dis__fail(DIS_EUSAGE, "`pool_seeds` and a `fraction` below 1 are about intervals over items");
+    dis__vote_reference reference;
+    DIS_TRY(dis__vote_reference_create(in, o->seed, &reference));
+    dis_comparison_input known = *in;
+    known.gold = reference.gold;
+    const dis_status status = run(ctx, &known, o, &reference, c);
+    dis__vote_reference_free(&reference);
+    return status;
 }
 
 dis_status dis_comparison_run(dis_context *ctx, const dis_comparison_input *in, const dis_comparison_options *options,
@@ -129,16 +163,9 @@ dis_status dis_comparison_run(dis_context *ctx, const dis_comparison_input *in, 
     DIS_MEMORY_SCOPE(ctx);
     dis_comparison_options o = dis_comparison_options_default();
     DIS_TRY(DIS_OPTIONS_TAKE(dis_comparison_options, &o, options));
-    DIS_TRY(check(in, &o));
     dis_comparison *c;
-    size_t(*pairs)[2] = NULL;
     DIS_TRY(dis__alloc_zeroed(&c, 1, sizeof *c));
-    dis_status status;
-    DIS_TRY_GOTO(status, dis__alloc_array(&c->mcnemar, in->n_a * in->n_b, sizeof *c->mcnemar), end);
-    DIS_TRY_GOTO(status, dis__alloc_array(&pairs, in->n_a * in->n_b, sizeof *pairs), end);
-    status = compare(ctx, in, &o, pairs, c);
-end:
-    dis__free(pairs);
+    const dis_status status = in->votes ? run_with_votes(ctx, in, &o, c) : run(ctx, in, &o, NULL, c);
     if (status == DIS_OK)
         *out = c;
     else

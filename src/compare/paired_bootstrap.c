@@ -12,6 +12,7 @@
  * classes x seeds) and the draw. */
 #include "compare/compare_internal.h"
 #include "stats/bootstrap_device.h"
+#include "stats/tails.h"
 #include "core/memory.h"
 #include "core/pool.h"
 #include <math.h>
@@ -20,9 +21,12 @@
 /* From this many items per pattern on, counts of patterns are drawn as such. */
 enum { ITEMS_A_PATTERN = 32 };
 
-/* What one resample gives: for each metric A, B and the difference; that of accuracy as the whole number
- * n_b * (right answers of A) - n_a * (right answers of B). */
-enum { SIDE_A, SIDE_B, DIFFERENCE, N_VALUES = 3 };
+enum {
+    SIDE_A = DIS_COMPARE_SIDE_A,
+    SIDE_B = DIS_COMPARE_SIDE_B,
+    DIFFERENCE = DIS_COMPARE_DIFFERENCE,
+    N_VALUES = DIS_COMPARE_SIDES
+};
 
 typedef struct {
     const dis__patterns *p;
@@ -68,9 +72,8 @@ static void figures(const dis__patterns *p, const uint64_t *tally, size_t s, uin
     *f1 = macro_f1(answers, tally + p->n_series * p->n_classes, p->n_classes);
 }
 
-static void measure_tally(const bootstrap_work *w, const uint64_t *tally, double *values)
+void dis__tally_figures(const dis__patterns *p, const uint64_t *tally, double n, double *values)
 {
-    const dis__patterns *p = w->p;
     const size_t n_seeds[2] = {p->n_a, p->n_series - p->n_a};
     uint64_t right[2] = {0, 0};
     double f1[2] = {0, 0};
@@ -82,8 +85,8 @@ static void measure_tally(const bootstrap_work *w, const uint64_t *tally, double
         f1[s >= p->n_a] += f / (double)n_seeds[s >= p->n_a];
     }
     double *accuracy = values + DIS_COMPARE_ACCURACY * N_VALUES, *macro = values + DIS_COMPARE_MACRO_F1 * N_VALUES;
-    accuracy[SIDE_A] = (double)right[0] / ((double)n_seeds[0] * w->n_draws);
-    accuracy[SIDE_B] = (double)right[1] / ((double)n_seeds[1] * w->n_draws);
+    accuracy[SIDE_A] = (double)right[0] / ((double)n_seeds[0] * n);
+    accuracy[SIDE_B] = (double)right[1] / ((double)n_seeds[1] * n);
     accuracy[DIFFERENCE] = (double)((int64_t)(right[0] * n_seeds[1]) - (int64_t)(right[1] * n_seeds[0]));
     macro[SIDE_A] = f1[0];
     macro[SIDE_B] = f1[1];
@@ -94,7 +97,7 @@ static void measure(const bootstrap_work *w, const uint64_t *drawn, int thread, 
 {
     uint64_t *tally = w->tally + (size_t)thread * w->tally_room;
     count(w->p, drawn, tally);
-    measure_tally(w, tally, values);
+    dis__tally_figures(w->p, tally, w->n_draws, values);
 }
 
 static dis_status of_cells(void *arg, const uint64_t *drawn, size_t resample, int thread, double *values)
@@ -154,7 +157,7 @@ static dis_status run_there(dis_context *ctx, const dis__bootstrap *b, const boo
         for (size_t r = 0; r < b->n_resamples; r++) take_bins(p, series, sums + r * n_bins, tally + r * w->tally_room);
     }
     for (size_t r = 0; r < b->n_resamples; r++)
-        measure_tally(w, tally + r * w->tally_room, values + r * N_VALUES * DIS_COMPARE_METRICS);
+        dis__tally_figures(w->p, tally + r * w->tally_room, w->n_draws, values + r * N_VALUES * DIS_COMPARE_METRICS);
 end:
     dis__free(one);
     dis__free(bin);
@@ -217,6 +220,29 @@ static void conclude(const dis__patterns *p, const double *values, size_t n_resa
     }
 }
 
+/* The same for other items and other annotators. */
+static void conclude_crossed(const dis__patterns *p, const double *values, size_t n_resamples, dis__crossed *crossed,
+                             dis_comparison_view *out)
+{
+    const double seeds = (double)p->n_a * (double)(p->n_series - p->n_a);
+    for (size_t m = 0; m < DIS_COMPARE_METRICS; m++) {
+        dis_significance *s = &out->metric[m];
+        dis_metric *const metric[N_VALUES] = {&s->a, &s->b, &s->difference};
+        for (size_t v = 0; v < N_VALUES; v++) {
+            dis__crossed *x = &crossed[m * N_VALUES + v];
+            const double scale = m == DIS_COMPARE_ACCURACY && v == DIFFERENCE ? 1 / (seeds * (double)p->n) : 1;
+            x->items = scale * scale *
+                       dis__resampled_variance(values + m * N_VALUES + v, n_resamples, N_VALUES * DIS_COMPARE_METRICS);
+            dis__crossed_interval_linear(x, v == DIFFERENCE ? -1 : 0, 1, metric[v]);
+        }
+        double df;
+        const double variance = dis__crossed_variance(&crossed[m * N_VALUES + DIFFERENCE], &df);
+        const double t = fabs(s->difference.value) / sqrt(variance);
+        s->p = s->p_two_sided = s->difference.value == 0 ? 1 : fmin(1, 2 * dis__student_tail(t, df));
+        s->stars = s->p <= .01 ? 2 : s->p <= .05;
+    }
+}
+
 /* ---- what was observed ---- */
 
 static double deviation(double sum, double squares, size_t n)
@@ -257,7 +283,7 @@ static void observe(const bootstrap_work *w, double *observed, dis_comparison_vi
 }
 
 dis_status dis__paired_bootstrap(dis_context *ctx, const dis__patterns *p, const dis_comparison_options *o,
-                                 dis_comparison_view *out)
+                                 dis__crossed *crossed, dis_comparison_view *out)
 {
     const size_t threads = (size_t)dis_context_threads(ctx), n_values = N_VALUES * DIS_COMPARE_METRICS;
     const bool by_pattern = p->n / ITEMS_A_PATTERN >= p->n_patterns;
@@ -285,7 +311,10 @@ dis_status dis__paired_bootstrap(dis_context *ctx, const dis__patterns *p, const
         status = dis__bootstrap_cells(ctx, &b, p->count, p->n_patterns, of_cells, &w, n_values, values);
     else
         status = run_items(ctx, &b, &w, values);
-    if (status == DIS_OK) conclude(p, values, b.n_resamples, b.n_draws, scratch, observed, out);
+    if (status == DIS_OK && crossed)
+        conclude_crossed(p, values, b.n_resamples, crossed, out);
+    else if (status == DIS_OK)
+        conclude(p, values, b.n_resamples, b.n_draws, scratch, observed, out);
 end:
     dis__free(w.tally);
     dis__free(w.drawn);

@@ -35,6 +35,7 @@ typedef enum {
     DIS_STREAM_ASKED,
     DIS_STREAM_MIXUP,
     DIS_STREAM_CONTRAST,
+    DIS_STREAM_ANNOTATORS,
 } dis_stream;
 
 typedef struct {

@@ -50,22 +50,36 @@ double dis__crossed_variance(const dis__crossed *v, double *df)
     return isnan(a) || isnan(i) ? (double)NAN : total;
 }
 
-void dis__crossed_interval(const dis__crossed *v, double min, double max, dis_metric *m)
+/* t sqrt(V); NaN, with the reason in the metric, where there is no interval. */
+static double reach_of(const dis__crossed *v, dis_metric *m)
 {
     const double least = 1e-12; /* below this, the spread is rounding */
-    if (m->reason) return;
+    if (m->reason) return NAN;
     double df;
     const double variance = dis__crossed_variance(v, &df);
-    m->has_interval = !m->degenerate && isfinite(variance) && sqrt(variance) > least;
-    if (!m->has_interval) {
-        m->no_interval = m->degenerate           ? DIS_NO_INTERVAL_SAME_LABELS
-                         : v->df_annotators <= 0 ? DIS_NO_INTERVAL_ONE_ANNOTATOR
-                         : v->df_items <= 0      ? DIS_NO_INTERVAL_ONE_ITEM
-                         : isnan(variance)       ? DIS_NO_INTERVAL_REST_UNDEFINED
-                                                 : DIS_NO_INTERVAL_NO_SPREAD;
-        return;
-    }
-    const double reach = dis__student_critical(.025, df) * sqrt(variance), below = max - m->value;
+    m->has_interval =
+        !m->degenerate && v->df_annotators > 0 && v->df_items > 0 && isfinite(variance) && sqrt(variance) > least;
+    if (m->has_interval) return dis__student_critical(.025, df) * sqrt(variance);
+    m->no_interval = m->degenerate           ? DIS_NO_INTERVAL_SAME_LABELS
+                     : v->df_annotators <= 0 ? DIS_NO_INTERVAL_ONE_ANNOTATOR
+                     : v->df_items <= 0      ? DIS_NO_INTERVAL_ONE_ITEM
+                     : isnan(variance)       ? DIS_NO_INTERVAL_REST_UNDEFINED
+                                             : DIS_NO_INTERVAL_NO_SPREAD;
+    return NAN;
+}
+
+void dis__crossed_interval(const dis__crossed *v, double min, double max, dis_metric *m)
+{
+    const double reach = reach_of(v, m), below = max - m->value;
+    if (isnan(reach)) return;
     m->ci_low = fmax(max - below * exp(reach / below), min);
     m->ci_high = max - below * exp(-reach / below);
+}
+
+void dis__crossed_interval_linear(const dis__crossed *v, double min, double max, dis_metric *m)
+{
+    const double reach = reach_of(v, m);
+    if (isnan(reach)) return;
+    m->ci_low = fmax(m->value - reach, min);
+    m->ci_high = fmin(m->value + reach, max);
 }

@@ -38,5 +38,7 @@ double dis__annotator_df(double effective);
 double dis__crossed_variance(const dis__crossed *v, double *df);
 /* The interval of metric->value, or why there is none. A metric with a reason is left alone. */
 void dis__crossed_interval(const dis__crossed *v, double min, double max, dis_metric *metric);
+/* The same, symmetric in the value and cut to its range: for means and differences. */
+void dis__crossed_interval_linear(const dis__crossed *v, double min, double max, dis_metric *metric);
 
 #endif

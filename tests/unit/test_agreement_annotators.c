@@ -214,9 +214,96 @@ static void pairs_without_kappa(void **state)
     dis_agreement_destroy(a);
 }
 
+/* ---- slow: known truth ---- */
+
+static double normal(uint64_t seed, uint64_t stream, uint64_t at)
+{
+    return dis__normal_quantile((dis__uniform(seed, stream, at) + 0x1p-54));
+}
+
+/* Items with a score, annotators with thresholds of their own; `noise`: votes for class 1 with this chance. */
+static dis_votes *simulate(uint64_t seed, size_t n_items, size_t n_workers, double noise)
+{
+    const size_t n = n_items * n_workers;
+    uint32_t *task = malloc(n * sizeof *task), *worker = malloc(n * sizeof *worker);
+    uint16_t *label = malloc(n * sizeof *label);
+    assert_true(task && worker && label);
+    for (size_t i = 0, v = 0; i < n_items; i++)
+        for (size_t w = 0; w < n_workers; w++, v++) {
+            const double score = normal(seed, 1, i) + .6 * normal(seed, 2, v), threshold = .5 * normal(seed, 3, w);
+            task[v] = (uint32_t)i;
+            worker[v] = (uint32_t)w;
+            label[v] = noise > 0 ? dis__uniform(seed, 4, v) < noise : score > threshold;
+        }
+    const dis_votes_arrays a = {.n_votes = n,
+                                .n_items = n_items,
+                                .n_workers = n_workers,
+                                .n_classes = 2,
+                                .task = task,
+                                .worker = worker,
+                                .label = label};
+    dis_votes *votes;
+    if (dis_votes_from_arrays(NULL, &a, &votes) != DIS_OK) fail_msg("%s", dis_last_error());
+    free(task);
+    free(worker);
+    free(label);
+    return votes;
+}
+
+enum { CROWDS = 300, NAMES = 5 };
+static const char *const names[NAMES] = {"percent", "fleiss", "alpha_nominal", "gwet_ac1", "cohen"};
+
+/* How many of the intervals hold the mean of all values (truth NULL), or the truth. */
+static void count_held(size_t n_items, size_t n_workers, double noise, const double *truth, size_t held[NAMES])
+{
+    static dis_metric metric[CROWDS][NAMES];
+    double mean[NAMES] = {0};
+    for (uint64_t c = 0; c < CROWDS; c++) {
+        dis_votes *votes = simulate(c + 1, n_items, n_workers, noise);
+        dis_agreement *a;
+        if (dis_agreement_run(NULL, votes, NULL, &a) != DIS_OK) fail_msg("%s", dis_last_error());
+        for (size_t m = 0; m < NAMES; m++) {
+            metric[c][m] = *dis_agreement_find(a, names[m]);
+            mean[m] += metric[c][m].value / CROWDS;
+        }
+        dis_agreement_destroy(a);
+        dis_votes_destroy(votes);
+    }
+    for (size_t m = 0; m < NAMES; m++) {
+        const double value = truth ? truth[m] : mean[m];
+        held[m] = 0;
+        for (size_t c = 0; c < CROWDS; c++) {
+            assert_true(metric[c][m].has_interval);
+            held[m] += metric[c][m].ci_low <= value && value <= metric[c][m].ci_high;
+        }
+        print_message("%2zu annotators, %3zu items, noise %.2f: %-14s held %.3f\n", n_workers, n_items, noise, names[m],
+                      (double)held[m] / CROWDS);
+    }
+}
+
+static void coverage(void **state)
+{
+    (void)state;
+    if (!getenv("DISSENT_SLOW")) {
+        print_message("skipped: DISSENT_SLOW is not set\n");
+        skip();
+    }
+    static const size_t workers[] = {5, 10, 20, 50};
+    /* .95^2 + .05^2 agree by chance; AC1 expects 2 * .05 * .95 */
+    static const double chance[NAMES] = {.905, 0, 0, (.905 - .095) / (1 - .095), 0};
+    size_t held[NAMES];
+    for (size_t i = 0; i < sizeof workers / sizeof *workers; i++) {
+        count_held(200, workers[i], 0, NULL, held);
+        for (size_t m = 0; m < NAMES; m++) assert_in_range(held[m], CROWDS * .88, CROWDS * .985);
+    }
+    count_held(300, 10, .05, chance, held); /* votes that carry nothing, with a rare class */
+    for (size_t m = 0; m < NAMES; m++) assert_in_range(held[m], CROWDS * .92, CROWDS);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(variances), cmocka_unit_test(put_together),
-                                       cmocka_unit_test(no_interval), cmocka_unit_test(pairs_without_kappa)};
+                                       cmocka_unit_test(no_interval), cmocka_unit_test(pairs_without_kappa),
+                                       cmocka_unit_test(coverage)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

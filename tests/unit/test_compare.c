@@ -243,7 +243,7 @@ static void two_ways(void **state)
     dis_comparison_options o = dis_comparison_options_default();
     o.resamples = 8000;
     dis_comparison_view by_cells = {0}, by_items = {0};
-    assert_int_equal(dis__paired_bootstrap(NULL, &few, &o, &by_cells), DIS_OK);
+    assert_int_equal(dis__paired_bootstrap(NULL, &few, &o, NULL, &by_cells), DIS_OK);
     dis__patterns apart = few; /* every item its own pattern */
     uint64_t *count = calloc(4000, sizeof *count);
     uint32_t *truth = calloc(4000, sizeof *truth), *answer = calloc(8000, sizeof *answer),
@@ -260,7 +260,7 @@ static void two_ways(void **state)
     apart.gold = truth;
     apart.answer = answer;
     apart.pattern = own;
-    assert_int_equal(dis__paired_bootstrap(NULL, &apart, &o, &by_items), DIS_OK);
+    assert_int_equal(dis__paired_bootstrap(NULL, &apart, &o, NULL, &by_items), DIS_OK);
     for (size_t m = 0; m < 2; m++) {
         const dis_significance *x = &by_cells.metric[m], *y = &by_items.metric[m];
         em_assert_close(x->difference.value, y->difference.value, 1e-15);
@@ -367,13 +367,82 @@ static void faults(void **state)
     walk_faults(one_comparison, NULL, &in);
 }
 
+/* ---- true labels from votes ---- */
+
+static void reference_of_votes(void **state)
+{
+    (void)state;
+    enum { N = 60, J = 5 };
+    static uint32_t task[N * J], worker[N * J];
+    static uint16_t vote_label[N * J];
+    static int32_t most[N], from_a[N], from_b[N];
+    static size_t item[N];
+    static const size_t class[] = {0, 1};
+    for (size_t i = 0; i < N; i++) {
+        size_t ones = 0;
+        for (size_t w = 0; w < J; w++) {
+            const size_t v = i * J + w;
+            task[v] = (uint32_t)i;
+            worker[v] = (uint32_t)w;
+            vote_label[v] = (i * 7 + w * w) % 11 < 4 + w;
+            ones += vote_label[v];
+        }
+        most[i] = ones > J / 2;
+        from_a[i] = i % 6 ? most[i] : !most[i];
+        from_b[i] = i % 3 ? most[i] : !most[i];
+        item[i] = i;
+    }
+    const dis_votes_arrays arrays = {
+        .n_votes = N * J, .n_items = N, .n_workers = J, .n_classes = 2, .task = task, .worker = worker, .label = vote_label};
+    dis_votes *votes;
+    assert_int_equal(dis_votes_from_arrays(NULL, &arrays, &votes), DIS_OK);
+    const dis_comparison_votes reference = {.votes = votes, .item = item, .class = class};
+    const int32_t *a[] = {from_a}, *b[] = {from_b};
+    dis_comparison_input in = {.n_items = N, .n_classes = 2, .n_a = 1, .a = a, .n_b = 1, .b = b, .votes = &reference};
+    dis_comparison_options o = dis_comparison_options_default();
+    dis_comparison *c, *known;
+    assert_int_equal(dis_comparison_run(NULL, &in, NULL, &c), DIS_OK);
+    in.votes = NULL;
+    in.gold = most;
+    assert_int_equal(dis_comparison_run(NULL, &in, NULL, &known), DIS_OK);
+    const dis_comparison_view v = dis_comparison_look(c), w = dis_comparison_look(known);
+    assert_int_equal(v.over, DIS_INTERVAL_ANNOTATORS);
+    assert_int_equal(w.over, DIS_INTERVAL_ITEMS);
+    assert_int_equal(v.n_annotators, J);
+    assert_false(v.few_annotators);
+    for (size_t m = 0; m < DIS_COMPARE_METRICS; m++) {
+        const dis_significance *x = &v.metric[m], *y = &w.metric[m];
+        assert_true(x->difference.value == y->difference.value && x->a.value == y->a.value); /* the same labels */
+        assert_true(x->difference.ci_high - x->difference.ci_low > y->difference.ci_high - y->difference.ci_low);
+        assert_true(x->p == x->p_two_sided && x->p > y->p_two_sided);
+    }
+    dis_comparison_destroy(c);
+    dis_comparison_destroy(known);
+    in.votes = &reference; /* with gold too */
+    assert_int_equal(dis_comparison_run(NULL, &in, &o, &c), DIS_EUSAGE);
+    in.gold = NULL;
+    o.fraction = .5;
+    assert_int_equal(dis_comparison_run(NULL, &in, &o, &c), DIS_EUSAGE);
+    o.over = DIS_INTERVAL_ITEMS;
+    assert_int_equal(dis_comparison_run(NULL, &in, &o, &c), DIS_OK);
+    dis_comparison_destroy(c);
+    dis_votes_destroy(votes);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(null),     cmocka_unit_test(planted),     cmocka_unit_test(by_hand),
-        cmocka_unit_test(the_same), cmocka_unit_test(few_classes), cmocka_unit_test(left_out),
-        cmocka_unit_test(two_ways), cmocka_unit_test(refused),     cmocka_unit_test(limits),
+        cmocka_unit_test(null),
+        cmocka_unit_test(planted),
+        cmocka_unit_test(by_hand),
+        cmocka_unit_test(the_same),
+        cmocka_unit_test(few_classes),
+        cmocka_unit_test(left_out),
+        cmocka_unit_test(two_ways),
+        cmocka_unit_test(refused),
+        cmocka_unit_test(limits),
         cmocka_unit_test(faults),
+        cmocka_unit_test(reference_of_votes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
