@@ -171,6 +171,8 @@ typedef struct {
     bool bar;                     /* a progress bar is on the screen */
     struct timespec start, drawn;
     const char *command; /* the subcommand at work, "" before there is one */
+    char *const *argv;   /* (argc) what the user wrote after it */
+    int argc;
 } cli;
 
 typedef struct cli_command {
@@ -233,6 +235,8 @@ void cli_name_options(const char *message, char *out, size_t size);
 int cli_usage(cli *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Says what the library's last call failed with; returns the exit code. */
 int cli_failed(cli *c, dis_status status);
+/* suggest.c: the suggestions at the end of a message of the library, "\n  `task` \"x\"" each, as commands. */
+void cli_suggest(const cli *c, const char *lines);
 /* The same for a failure of the tool's own. */
 int cli_error(cli *c, dis_status status, const char *format, ...) __attribute__((format(printf, 3, 4)));
 /* A line for people, unless --quiet. */

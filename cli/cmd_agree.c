@@ -47,6 +47,7 @@ static const cli_option options[] = {
      .kind = CLI_FLAG,
      .offset = offsetof(agree_values, singles),
      .summary = "items with one vote count in the chance agreement of Fleiss and Gwet, as in Gwet's own software"},
+    CLI_GOLD_COLUMNS_OPTION(agree_values, reading.gold_columns),
     CLI_VOTES_OPTIONS(agree_values, reading),
     CLI_SCALE_OPTIONS(agree_values, reading),
     CLI_PARTS_OPTIONS(agree_values, reading),

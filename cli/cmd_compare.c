@@ -10,6 +10,7 @@ static const cli_option options[] = {
      .names = CLI_NAMES_FILE, .summary = "predictions of B, mostly the baseline"},
     {.name = "gold", .kind = CLI_TEXT, .offset = offsetof(compare_values, gold), .argument = "FILE",
      .names = CLI_NAMES_FILE, .summary = "the true labels: task and label"},
+    CLI_GOLD_COLUMNS_OPTION(compare_values, gold_columns),
     {.name = "votes", .kind = CLI_WORDS, .offset = offsetof(compare_values, votes), .argument = "FILE...",
      .names = CLI_NAMES_FILE, .summary = "votes instead of --gold: the true label is the class with most votes"},
     CLI_OVER_OPTION(compare_values, over),
@@ -49,6 +50,7 @@ static int check(compare_job *job)
     for (size_t i = 0; i < v->b.n && code == 0 && !v->hard; i++) code = label_input_add(&job->in, v->b.value[i], "b");
     if (v->human && code == 0) code = label_input_add(&job->in, v->human, "human");
     job->in.gold_path = v->gold;
+    job->in.gold_columns = v->gold_columns;
     return code == 0 && v->votes.n ? votes_input_check(&job->votes) : code;
 }
 

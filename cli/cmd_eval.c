@@ -62,6 +62,7 @@ static const cli_option options[] = {
     {.name = "permutations", .kind = CLI_COUNT, .offset = offsetof(eval_values, permutations), .argument = "N",
      .fallback = "1000", .high = 1e6, .summary = "of who is in which group, for the tests of groups; 0 for none"},
     CLI_FIGURES_OPTIONS(eval_values, figures, "1000"),
+    CLI_GOLD_COLUMNS_OPTION(eval_values, reading.gold_columns),
     CLI_VOTES_OPTIONS(eval_values, reading),
     CLI_SCALE_OPTIONS(eval_values, reading),
     CLI_DEVICE_OPTION_FOR(eval_values, CLI_RESAMPLES),
@@ -128,6 +129,9 @@ static int check(eval_job *job, char **operands)
     for (size_t i = 0; i < job->n && code == 0; i++) code = label_input_add(&job->in, operands[i], "predictions");
     if (v->human && code == 0) code = label_input_add(&job->in, v->human, "human");
     job->in.gold_path = v->gold;
+    job->in.gold_columns = v->reading.gold_columns;
+    job->in.fold_case = v->reading.fold_case;
+    job->in.trim = v->reading.trim;
     return code == 0 ? votes_input_check(&job->votes) : code;
 }
 

@@ -42,6 +42,7 @@ static const cli_option options[] = {
          "NAME[:key=value,...] for several methods; weights=.2/.3/.5 or weights=auto weighs them; without it, that of "
          "the "
          "recipe, else centroid"),
+    CLI_GOLD_COLUMNS_OPTION(labels_values, reading.gold_columns),
     CLI_VOTES_OPTIONS(labels_values, reading),
     CLI_SCALE_OPTIONS(labels_values, reading),
     CLI_PARTS_OPTIONS(labels_values, reading),

@@ -182,6 +182,34 @@ static void preset_detail(size_t i)
     if (p->choice) printf("with --label NAME, which @ stands for: --label '%s'\n", p->choice);
 }
 
+static const char *role_name(const void *arg, size_t i)
+{
+    (void)arg;
+    return dis_role_name((dis_role)i);
+}
+
+/* "task; performer, worker_id, ...": the names of a role, ranks apart. */
+static const char *role_summary(size_t i)
+{
+    static char text[1500];
+    dis_synonym s;
+    size_t n = 0;
+    int rank = 0;
+    for (size_t k = 0; dis_role_synonym((dis_role)i, k, &s) && n < sizeof text; k++) {
+        const char *between = k == 0 ? "" : s.rank == rank ? ", " : "; ";
+        n += (size_t)snprintf(text + n, sizeof text - n, "%s%.*s", between, (int)s.n, s.text);
+        rank = s.rank;
+    }
+    return text;
+}
+
+static void role_detail(size_t i)
+{
+    printf("%s: %s\nNames before a semicolon take precedence over those after it. Case, '_', '-', '.' and spaces are "
+           "ignored.\n",
+           dis_role_name((dis_role)i), role_summary(i));
+}
+
 static const char *scale_name(const void *arg, size_t i)
 {
     (void)arg;
@@ -266,6 +294,7 @@ static const struct {
     {"models", model_name, model_summary, model_detail},
     {"objectives", objective_name, objective_summary, objective_detail},
     {"presets", preset_name, preset_summary, preset_detail},
+    {"columns", role_name, role_summary, role_detail},
     {"scales", scale_name, scale_summary, scale_detail},
     {"crowds", crowd_name, crowd_summary, crowd_detail},
     {"keys", part_name, part_summary, part_detail},
@@ -289,7 +318,7 @@ static int run(cli *c, const void *values, char **operands, size_t n_operands)
         return cli_usage(
             c,
             "no table \"%s\"; there are methods, combiners, recipes, metrics, models, objectives, presets, "
-            "scales, crowds, keys and devices%s%s%s",
+            "columns, scales, crowds, keys and devices%s%s%s",
             operands[0], near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
     }
     if (n_operands == 1) {
@@ -315,20 +344,21 @@ static int run(cli *c, const void *values, char **operands, size_t n_operands)
 extern const cli_command cli_cmd_list;
 const cli_command cli_cmd_list = {
     .name = "list",
-    .summary =
-        "what there is: methods, combiners, recipes, metrics, models, objectives, presets, scales, crowds, keys, "
-        "devices",
-    .operands = "methods|combiners|recipes|metrics|models|objectives|presets|scales|crowds|keys|devices [NAME]",
+    .summary = "what there is: methods, combiners, recipes, metrics, models, objectives, presets, columns, scales, "
+               "crowds, keys, "
+               "devices",
+    .operands = "methods|combiners|recipes|metrics|models|objectives|presets|columns|scales|crowds|keys|devices [NAME]",
     .text = "Lists label methods, combinations of views, recipes of both, metrics of eval, models and objectives of "
             "train, presets for "
             "files "
-            "of known tools, kinds of votes, crowd models of synth, keys of an experiment's file, or where nets can "
+            "of known tools, names of columns that are recognised, kinds of votes, crowd models of synth, keys of an "
+            "experiment's file, or where nets can "
             "run. With NAME, "
             "that row in full: "
             "where the formula comes from, and each "
             "option with its default.",
     .examples = "  dissent list methods\n  dissent list methods dawid-skene\n",
-    .words = "methods|combiners|recipes|metrics|models|objectives|presets|scales|crowds|keys|devices",
+    .words = "methods|combiners|recipes|metrics|models|objectives|presets|columns|scales|crowds|keys|devices",
     .min = 1,
     .max = 2,
     .options = options,

@@ -52,6 +52,7 @@ static const cli_option options[] = {
     CLI_GROUPS_OPTIONS(report_values, groups),
     CLI_VOTER_TYPE_OPTIONS(report_values, voters),
     TEXT(title, "title", "TEXT", CLI_NAMES_NOTHING, "heading of the report"),
+    CLI_GOLD_COLUMNS_OPTION(report_values, reading.gold_columns),
     CLI_VOTES_OPTIONS(report_values, reading),
     CLI_SCALE_OPTIONS(report_values, reading),
     CLI_PARTS_OPTIONS(report_values, reading),

@@ -51,6 +51,7 @@ static const cli_option options[] = {
     CLI_TEXTS_OPTIONS(review_values, texts),
     TEXT(method, "method", "SPEC", CLI_NAMES_METHOD,
          "NAME[:key=value,...]: label method whose labels the model of the crowd starts from; without it, standard"),
+    CLI_GOLD_COLUMNS_OPTION(review_values, reading.gold_columns),
     CLI_VOTES_OPTIONS(review_values, reading),
     CLI_SCALE_OPTIONS(review_values, reading),
     CLI_PARTS_OPTIONS(review_values, reading),

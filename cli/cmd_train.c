@@ -64,6 +64,7 @@ static const cli_option options[] = {
     TEXT(items, "items", "FILE", NULL, CLI_NAMES_FILE, "the items to learn from"),
     TEXT(labels, "labels", "FILE", NULL, CLI_NAMES_FILE, "their soft labels, as dissent labels writes them"),
     TEXT(gold, "gold", "FILE", NULL, CLI_NAMES_FILE, "their gold labels (task,label)"),
+    CLI_GOLD_COLUMNS_OPTION(train_values, gold_columns),
     TEXT(votes, "votes", "FILE", NULL, CLI_NAMES_FILE,
          "the votes (task,worker,label), for the objectives crowd:..., annotator and annot-mix"),
     TEXT(preset, "preset", "NAME", NULL, CLI_NAMES_PRESET,
@@ -106,6 +107,10 @@ static const cli_option options[] = {
     CLI_OUTPUT_OPTION(
         train_values, out_of_fold, "out-of-fold", CLI_LABEL_FORMATS,
         "what the models of --folds say of the items they have not seen (CSV, TSV, JSONL or npy by the name)"),
+    FLAG(fold_case, "fold-case",
+         "ignore case: labels that differ in case alone are one class, in lower case (votes and gold)"),
+    FLAG(trim, "trim", "remove spaces around labels (votes and gold)"),
+    FLAG(allow_many_classes, "allow-many-classes", "accept a label column in which most values are different"),
     FLAG(resume, "resume", "go on from the checkpoints in the output folder"),
     CLI_OUTPUT_OPTION(train_values, curves, "curves", CLI_TABLE_FORMATS,
                       "loss and development metric of every epoch (CSV, TSV or JSONL by the name)"),
@@ -187,6 +192,15 @@ static int read_votes(train_job *job, const dis_votes_options *how)
     return cli_failed(job->c, status);
 }
 
+static int read_gold(train_job *job, const char *path, dis_gold **out)
+{
+    gold_input how;
+    int code = gold_input_init(job->c, job->v->gold_columns, job->v->fold_case, job->v->trim, &how);
+    if (code == 0) code = cli_failed(job->c, dis_gold_read_with(job->ctx, path, &how.o, out));
+    gold_input_free(&how);
+    return code;
+}
+
 static int read_all(train_job *job)
 {
     cli *c = job->c;
@@ -199,14 +213,17 @@ static int read_all(train_job *job)
                                 v->dev_items ? v->dev_items : v->items, &job->dev_items);
     if (code == 0 && v->labels) code = read_labels(job, v->labels, &job->labels);
     if (code == 0 && v->dev_labels) code = read_labels(job, v->dev_labels, &job->dev_labels);
-    if (code == 0 && v->gold) code = cli_failed(c, dis_gold_read(job->ctx, v->gold, &job->gold));
-    if (code == 0 && v->dev_gold) code = cli_failed(c, dis_gold_read(job->ctx, v->dev_gold, &job->dev_gold));
+    if (code == 0 && v->gold) code = read_gold(job, v->gold, &job->gold);
+    if (code == 0 && v->dev_gold) code = read_gold(job, v->dev_gold, &job->dev_gold);
     if (code == 0 && v->votes) {
         dis_votes_options how = dis_votes_options_default();
         how.preset = v->preset;
         how.label = v->votes_label;
         how.classes = job->classes.name;
         how.n_classes = job->classes.n;
+        how.allow_many_classes = v->allow_many_classes;
+        how.fold_case = v->fold_case;
+        how.trim = v->trim;
         code = read_votes(job, &how);
     }
     return code == 0 ? table_input_read(c, job->ctx, &v->table, &job->table) : code;

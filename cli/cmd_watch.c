@@ -9,7 +9,7 @@ typedef struct {
     double retire, power, limit;
     uint64_t min_votes, ask_from, max_votes, remember;
     int duplicates, format;
-    bool lenient;
+    bool lenient, fold_case, trim;
 } watch_values;
 
 #define TEXT(field, name_, argument_, summary_)                                                          \
@@ -71,9 +71,9 @@ static const cli_option options[] = {
      .summary = "of the rows on standard output"},
     TEXT(input_format, "input-format", "FORMAT", "csv, tsv or jsonl; without it, by the name of the input, else csv"),
     TEXT(delimiter, "delimiter", "C", "what separates columns: one character, or tab or space"),
-    TEXT(task, "task", "NAME", "column or key of the task; without it, task"),
-    TEXT(worker, "worker", "NAME", "column or key of the worker; without it, worker or performer"),
-    TEXT(label, "label", "NAME", "column or key of the label; without it, label"),
+    TEXT(task, "task", "NAME", "column or key of the task [task, or a synonym: dissent list columns]"),
+    TEXT(worker, "worker", "NAME", "column or key of the worker [worker, or a synonym: dissent list columns]"),
+    TEXT(label, "label", "NAME", "column or key of the label [label, or a synonym: dissent list columns]"),
     TEXT(classes, "classes", "LIST", "classes, as a list or a file; without it, those that turn up"),
     {.name = "na",
      .kind = CLI_LIST,
@@ -87,6 +87,14 @@ static const cli_option options[] = {
      .fallback = "error",
      .choices = "error|first|last|all",
      .summary = "what to do when a worker votes again on an item that is open; on one that is done nobody knows"},
+    {.name = "fold-case",
+     .kind = CLI_FLAG,
+     .offset = offsetof(watch_values, fold_case),
+     .summary = "ignore case: labels that differ in case alone are one class, in lower case"},
+    {.name = "trim",
+     .kind = CLI_FLAG,
+     .offset = offsetof(watch_values, trim),
+     .summary = "remove spaces around labels"},
     {.name = "lenient",
      .kind = CLI_FLAG,
      .offset = offsetof(watch_values, lenient),
@@ -181,6 +189,8 @@ static int take_options(watch_job *job)
     job->reading.na = v->na.value;
     job->reading.n_na = v->na.n;
     job->reading.lenient = v->lenient;
+    job->reading.fold_case = v->fold_case;
+    job->reading.trim = v->trim;
     return cli_failed(job->c, dis_watch_create(&o, &job->watch));
 }
 
@@ -222,6 +232,9 @@ static void tell_result(watch_job *job)
     char votes[CLI_NUMBER], workers[CLI_NUMBER];
     cli_say(job->c, "%s vote%s by %s worker%s, %zu class%s", cli_grouped(w.votes, votes), cli_plural(w.votes),
             cli_grouped(w.n_workers, workers), cli_plural(w.n_workers), w.n_classes, w.n_classes == 1 ? "" : "es");
+    if (w.votes >= 20 && 2 * w.n_classes > w.votes && !job->v->classes)
+        cli_warn(job->c, "most labels are different: are these classes? Name another column with --label, or the "
+                         "classes with --classes");
     tell_items(job, "sure", w.sure, w.votes_sure);
     tell_items(job, "at --max-votes", w.unsure, w.votes_unsure);
     tell_items(job, "open", w.open, w.votes_open);

@@ -10,7 +10,7 @@ typedef struct {
     cli_figures_values figures;
     cli_votes_values reading;
     cli_list a, b, votes;
-    const char *gold, *human;
+    const char *gold, *gold_columns, *human;
     int alternative, over;
     bool hard, pool_seeds;
 } compare_values;

@@ -18,7 +18,12 @@ int label_input_load(label_input *in, dis_context *ctx)
         const dis_status status = dis_labels_read(ctx, in->path[i], &how, &in->labels[i]);
         if (status != DIS_OK) return cli_failed(in->c, status);
     }
-    return in->gold_path ? cli_failed(in->c, dis_gold_read(ctx, in->gold_path, &in->gold)) : 0;
+    if (!in->gold_path) return 0;
+    gold_input gold;
+    int code = gold_input_init(in->c, in->gold_columns, in->fold_case, in->trim, &gold);
+    if (code == 0) code = cli_failed(in->c, dis_gold_read_with(ctx, in->gold_path, &gold.o, &in->gold));
+    gold_input_free(&gold);
+    return code;
 }
 
 int label_input_add_view(label_input *in, const char *path, const char *role, const dis_labels_view *view)

@@ -11,6 +11,7 @@
  * Calls that return int return an exit code, what is wrong told already. */
 #ifndef DIS_CLI_LABEL_INPUT_H
 #define DIS_CLI_LABEL_INPUT_H
+#include "gold_input.h"
 #include "figures.h"
 #include "summary.h"
 
@@ -22,6 +23,8 @@ typedef struct {
     bool hard;             /* labels in memory are one class per item: one that they lack is no news */
     const char *gold_path; /* NULL: none */
     const char *gold_role; /* what the summary calls it; NULL: "gold" */
+    const char *gold_columns;
+    bool fold_case, trim; /* of the gold labels */
     size_t n;
     const char *path[LABEL_INPUT_MAX], *role[LABEL_INPUT_MAX];
     dis_labels *labels[LABEL_INPUT_MAX];          /* NULL for those that */

@@ -54,7 +54,13 @@ static dis_status read_gold(labels_job *job, const dis_votes *votes, int32_t **g
     if (!job->v->gold) return DIS_OK;
     const size_t n = dis_votes_look(votes).n_items;
     *gold = malloc((n ? n : 1) * sizeof **gold);
-    return *gold ? dis_votes_read_gold(job->ctx, job->v->gold, votes, *gold, NULL) : DIS_ELIMIT;
+    gold_input how;
+    const cli_votes_values *v = &job->v->reading;
+    if (gold_input_init(job->c, v->gold_columns, v->fold_case, v->trim, &how) != 0) return DIS_EUSAGE;
+    const dis_status status =
+        *gold ? dis_votes_read_gold_with(job->ctx, job->v->gold, &how.o, votes, *gold, NULL) : DIS_ELIMIT;
+    gold_input_free(&how);
+    return status;
 }
 
 static dis_status label_group(labels_job *job, const dis_votes *votes, const char *path)

@@ -148,6 +148,25 @@ static int version(cli *c, int argc, char **argv)
     return cli_flush(c);
 }
 
+static int run_command(cli *c, const cli_command *command, int argc, char **argv, void *values)
+{
+    size_t n_operands;
+    const int code = cli_parse(c, command, argc, argv, values, &n_operands);
+    if (code != 0) return code;
+    const cli_common *common = values;
+    if (common->help) {
+        cli_help(stdout, command);
+        return cli_flush(c);
+    }
+    c->quiet = common->quiet;
+    const cli_started started = {command, values, argv, n_operands};
+    c->started = &started;
+    const int clash = cli_check_files(c, command, values, argv, n_operands);
+    const int result = clash != 0 ? clash : command->run(c, values, argv, n_operands);
+    c->started = NULL;
+    return result;
+}
+
 static int dispatch(cli *c, int argc, char **argv)
 {
     if (argc < 2) {
@@ -173,21 +192,14 @@ static int dispatch(cli *c, int argc, char **argv)
     } values;
     if (command->values_size > sizeof values)
         return cli_error(c, DIS_EBUG, "the options of %s need more room", command->name);
-    size_t n_operands;
-    const int code = cli_parse(c, command, argc - 2, argv + 2, &values, &n_operands);
-    if (code != 0) return code;
-    const cli_common *common = (const cli_common *)&values;
-    if (common->help) {
-        cli_help(stdout, command);
-        return cli_flush(c);
-    }
-    c->quiet = common->quiet;
-    const cli_started started = {command, &values, argv + 2, n_operands};
-    c->started = &started;
-    const int clash = cli_check_files(c, command, &values, argv + 2, n_operands);
-    const int result = clash != 0 ? clash : command->run(c, &values, argv + 2, n_operands);
-    c->started = NULL;
-    return result;
+    char **words = malloc((size_t)argc * sizeof *words); /* cli_parse() reorders argv */
+    if (!words) return cli_error(c, DIS_ELIMIT, "no memory for the command line");
+    memcpy(words, argv + 2, (size_t)(argc - 2) * sizeof *words);
+    c->argv = words;
+    c->argc = argc - 2;
+    const int code = run_command(c, command, argc - 2, argv + 2, &values);
+    free(words);
+    return code;
 }
 
 int main(int argc, char **argv)

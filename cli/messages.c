@@ -177,8 +177,12 @@ int cli_error(cli *c, dis_status status, const char *format, ...)
 int cli_failed(cli *c, dis_status status)
 {
     if (status == DIS_OK) return 0;
-    if (status == DIS_EUSAGE) return cli_usage(c, "%s", dis_last_error());
-    return cli_error(c, status, "%s", dis_last_error());
+    const char *message = dis_last_error();
+    const size_t n = strcspn(message, "\n"); /* suggestions follow, a line each */
+    if (status == DIS_EUSAGE) return cli_usage(c, "%s", message);
+    const int code = cli_error(c, status, "%.*s", (int)n, message);
+    if (!c->silent && status == DIS_EDATA) cli_suggest(c, message + n);
+    return code;
 }
 
 void cli_say(cli *c, const char *format, ...)

@@ -36,6 +36,16 @@ static int read_table(report_job *job, report_table *t)
     return cli_failed(job->c, dis_labels_read(job->ctx, t->path, &how, &t->labels));
 }
 
+static int read_gold(report_job *job)
+{
+    gold_input how;
+    const cli_votes_values *v = &job->v->reading;
+    int code = gold_input_init(job->c, v->gold_columns, v->fold_case, v->trim, &how);
+    if (code == 0) code = cli_failed(job->c, dis_gold_read_with(job->ctx, job->v->gold, &how.o, &job->gold));
+    gold_input_free(&how);
+    return code;
+}
+
 int report_read_tables(report_job *job)
 {
     int code = 0;
@@ -43,7 +53,7 @@ int report_read_tables(report_job *job)
     for (size_t i = 0; i < job->pred.n && code == 0; i++) code = read_table(job, &job->pred.table[i]);
     if (code == 0 && job->human.path) code = read_table(job, &job->human);
     const bool wanted = job->v->gold && (job->v->votes.n == 0 || job->pred.n);
-    if (code == 0 && wanted) code = cli_failed(job->c, dis_gold_read(job->ctx, job->v->gold, &job->gold));
+    if (code == 0 && wanted) code = read_gold(job);
     return code;
 }
 

@@ -2,6 +2,7 @@
 #ifndef DIS_CLI_TRAIN_JOB_H
 #define DIS_CLI_TRAIN_JOB_H
 #include "class_list.h"
+#include "gold_input.h"
 #include "groups_input.h"
 #include "items_input.h"
 #include <pthread.h>
@@ -9,8 +10,9 @@
 typedef struct {
     cli_common common;
     cli_items_values reading;
-    const char *model, *objective, *items, *labels, *gold, *votes, *preset, *votes_label, *dev_items, *dev_labels,
-        *dev_gold, *output;
+    const char *model, *objective, *items, *labels, *gold, *gold_columns, *votes, *preset, *votes_label, *dev_items,
+        *dev_labels, *dev_gold, *output;
+    bool allow_many_classes, fold_case, trim;
     dis_model_train_options train; /* what train_options.h lists */
     const char *curves, *classes, *json;
     cli_table_values table;

@@ -92,6 +92,10 @@ int votes_input_check(votes_input *in)
     o->records = v->records;
     o->several = (dis_several)v->several;
     o->no_header = v->no_header;
+    o->skip = (size_t)v->skip;
+    o->fold_case = v->fold_case;
+    o->trim = v->trim;
+    o->allow_many_classes = v->allow_many_classes;
     o->classes = in->classes.name;
     o->n_classes = in->classes.n;
     o->na = v->na.value;
@@ -129,6 +133,8 @@ int votes_input_unused(cli *c, const cli_votes_values *v, const char *remedy)
                    {v->several > 0, "several"},
                    {v->delimiter != NULL, "delimiter"},
                    {v->no_header, "no-header"},
+                   {v->skip > 0, "skip"},
+                   {v->allow_many_classes, "allow-many-classes"},
                    {v->duplicates > 0, "duplicates"},
                    {v->min_votes > 0, "min-votes"}};
     for (size_t i = 0; i < sizeof options / sizeof *options; i++)
@@ -147,7 +153,11 @@ int votes_input_read_gold(votes_input *in, dis_context *ctx, const char *path)
     const size_t n = in->look.n_items;
     in->gold = malloc((n ? n : 1) * sizeof *in->gold);
     if (!in->gold) return cli_error(in->c, DIS_ELIMIT, "no memory for the gold labels of %zu items", n);
-    const dis_status status = dis_votes_read_gold(ctx, path, in->votes, in->gold, &in->n_gold_unknown);
+    gold_input how;
+    const int code = gold_input_init(in->c, in->v->gold_columns, in->v->fold_case, in->v->trim, &how);
+    if (code != 0) return code;
+    const dis_status status = dis_votes_read_gold_with(ctx, path, &how.o, in->votes, in->gold, &in->n_gold_unknown);
+    gold_input_free(&how);
     if (status != DIS_OK) return cli_failed(in->c, status);
     uint64_t own = 0;
     for (size_t i = 0; i < n; i++) own += in->gold[i] >= 0;
@@ -157,6 +167,9 @@ int votes_input_read_gold(votes_input *in, dis_context *ctx, const char *path)
         if (told != DIS_OK) return cli_failed(in->c, told);
         in->n_gold += (size_t)x;
     }
+    if (in->n_gold == 0 && in->n_gold_unknown)
+        cli_warn(in->c, "%s: none of its tasks has votes (\"%.60s\", ... have); are the task ids the same?", path,
+                 n ? dis_names_get(in->look.tasks, 0, NULL) : "");
     return 0;
 }
 
@@ -316,6 +329,9 @@ void votes_input_tell(votes_input *in)
     tell_count(c, "duplicates", n->duplicates, duplicates);
     tell_count(c, "renormalised", n->renormalised, "row%s that did not sum to 1");
     tell_count(c, "items left out", n->items_left_out, "with fewer votes than --min-votes");
+    dis_note_kind kind;
+    for (size_t i = 0; dis_votes_note_at(in->votes, i, &kind); i++)
+        cli_warn(c, "%s", dis_votes_note_at(in->votes, i, &kind));
     if (n->look_alike_classes)
         cli_warn(c, "classes that look alike (\"0\" and \"0.0\"?) are kept apart; check the label column");
 }

@@ -15,6 +15,7 @@
 #ifndef DIS_CLI_VOTES_INPUT_H
 #define DIS_CLI_VOTES_INPUT_H
 #include "class_list.h"
+#include "gold_input.h"
 #include "summary.h"
 
 typedef struct {
@@ -22,8 +23,9 @@ typedef struct {
     int input, duplicates, several, scale;
     cli_list drop, keep, na, table;
     const char *pair_a, *pair_b, *span_start, *span_end;
-    bool lenient, renormalise, no_header;
-    uint64_t min_votes;
+    bool lenient, renormalise, no_header, fold_case, trim, allow_many_classes;
+    uint64_t min_votes, skip;
+    const char *gold_columns; /* of commands with CLI_GOLD_COLUMNS_OPTION */
 } cli_votes_values;
 
 /* clang-format off */
@@ -34,19 +36,21 @@ typedef struct {
     {.name = "input-format", .kind = CLI_TEXT, .offset = offsetof(type, field.input_format), .argument = "FORMAT",  \
      .summary = "csv, tsv, json, jsonl or npy; without it, by the name of the input, else csv"},                    \
     {.name = "delimiter", .kind = CLI_TEXT, .offset = offsetof(type, field.delimiter), .argument = "C",             \
-     .summary = "the character that separates columns of csv, or tab; without it, a comma"},                        \
+     .summary = "the character that separates columns, or tab [, or ; | tab, by the header]"},                      \
     {.name = "no-header", .kind = CLI_FLAG, .offset = offsetof(type, field.no_header),                              \
      .summary = "csv and tsv: there is none; columns are called 0, 1, 2, ..."},                                     \
+    {.name = "skip", .kind = CLI_COUNT, .offset = offsetof(type, field.skip), .argument = "N", .fallback = "0",     \
+     .high = 1e6, .summary = "csv and tsv: skip N lines before the header [0]"},                                    \
     {.name = "records", .kind = CLI_TEXT, .offset = offsetof(type, field.records), .argument = "PATH",              \
      .summary = "json: keys (a.b) that lead to the list of records; . for one record; without it, the file itself"}, \
     {.name = "preset", .kind = CLI_TEXT, .offset = offsetof(type, field.preset), .argument = "NAME",                \
      .names = CLI_NAMES_PRESET, .summary = "settings for the files of a known tool: dissent list presets"},         \
     {.name = "task", .kind = CLI_TEXT, .offset = offsetof(type, field.task), .argument = "COLUMN",                  \
-     .summary = "column, or path, of the items; without it, task"},                                                 \
+     .summary = "column, or path, of the items [task, or a synonym: dissent list columns]"},                                                 \
     {.name = "worker", .kind = CLI_TEXT, .offset = offsetof(type, field.worker), .argument = "COLUMN",              \
-     .summary = "column, or path, of the workers; without it, worker or performer"},                                \
+     .summary = "column, or path, of the workers [worker, or a synonym: dissent list columns]"},                                \
     {.name = "label", .kind = CLI_TEXT, .offset = offsetof(type, field.label), .argument = "COLUMN",                \
-     .summary = "column, or path, of the labels; with a preset, the question; without it, label"},                  \
+     .summary = "column, or path, of the labels; with a preset, the question [label, or a synonym: dissent list columns]"}, \
     {.name = "time", .kind = CLI_TEXT, .offset = offsetof(type, field.time), .argument = "COLUMN",                  \
      .summary = "column, or path, of the time of votes: --duplicates first and last go by it"},                     \
     {.name = "drop", .kind = CLI_LIST, .offset = offsetof(type, field.drop), .argument = "COLUMN=VALUE",            \
@@ -61,6 +65,12 @@ typedef struct {
      .summary = "the classes in their order, also ones nobody chose: a,b,c, or a file with one per line"},            \
     {.name = "na", .kind = CLI_LIST, .offset = offsetof(type, field.na), .argument = "VALUE",                       \
      .summary = "a label that means no vote; --na \"\" for empty ones"},                                            \
+    {.name = "fold-case", .kind = CLI_FLAG, .offset = offsetof(type, field.fold_case),                              \
+     .summary = "ignore case: labels that differ in case alone are one class, in lower case"},                      \
+    {.name = "trim", .kind = CLI_FLAG, .offset = offsetof(type, field.trim),                                        \
+     .summary = "remove spaces around labels"},                                                                     \
+    {.name = "allow-many-classes", .kind = CLI_FLAG, .offset = offsetof(type, field.allow_many_classes),            \
+     .summary = "accept a label column in which most values are different"},                                        \
     {.name = "duplicates", .kind = CLI_CHOICE, .offset = offsetof(type, field.duplicates), .argument = "RULE",      \
      .fallback = "error", .choices = "error|first|last|all", .summary = "when a worker voted on an item twice"},    \
     {.name = "lenient", .kind = CLI_FLAG, .offset = offsetof(type, field.lenient),                                  \

@@ -23,14 +23,18 @@
 #ifndef DIS_ALIGN_H
 #define DIS_ALIGN_H
 #include "dissent/labels.h"
+#include "dissent/votes.h"
 
 /* ---- gold labels as a file has them ---- */
 
 typedef struct dis_gold dis_gold;
 
-/* From CSV, TSV or JSONL with task and label (or gold). DIS_EDATA with the place: a malformed row, an empty label, a
+/* From CSV, TSV or JSONL with task and label, or the usual synonyms (dis_role_find). DIS_EDATA with the place: a malformed row, an empty label, a
  * task with two labels. DIS_EIO, DIS_ELIMIT. The caller destroys it. */
 DIS_API dis_status dis_gold_read(dis_context *ctx, const char *path, dis_gold **out);
+/* The same with options; NULL: the defaults. */
+DIS_API dis_status dis_gold_read_with(dis_context *ctx, const char *path, const dis_gold_options *options,
+                                      dis_gold **out);
 DIS_API void dis_gold_destroy(dis_gold *gold);
 
 typedef struct {

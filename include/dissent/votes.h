@@ -77,7 +77,12 @@ typedef struct {
     int reserved_scale;
     const char *pair_a, *pair_b; /* pairwise: columns, or paths, of what is compared; NULL: a and b */
     const char *span_start,
-        *span_end; /* spans: of where a span begins and ends (the first place behind it); NULL: start and end */
+        *span_end;  /* spans: of where a span begins and ends (the first place behind it); NULL: start and end */
+    bool fold_case; /* labels that differ in upper and lower case alone are one class, in lower case */
+    bool trim;      /* spaces around labels are not part of them */
+    bool allow_many_classes; /* most labels may be different texts; else DIS_EDATA */
+    bool reserved_flags[5];
+    size_t skip; /* csv and tsv: lines before the header that are not read */
 } dis_votes_options;
 
 DIS_OPTIONS_API(dis_votes_options);
@@ -153,6 +158,29 @@ DIS_API dis_scale dis_votes_scale(const dis_votes *votes);
 /* Items and votes of all ranks together (`ranks` of a context); the view has this rank's. */
 DIS_API void dis_votes_whole(const dis_votes *votes, size_t *n_items, size_t *n_votes);
 
+/* What the columns of a table of votes (or keys of JSON) are for. DIS_ROLE_GOLD: the label of a gold file. */
+typedef enum { DIS_ROLE_TASK, DIS_ROLE_WORKER, DIS_ROLE_LABEL, DIS_ROLE_GOLD, DIS_COLUMN_ROLES } dis_role;
+
+/* "task", "worker", "label", "gold label"; NULL: there is no such role. */
+DIS_API const char *dis_role_name(dis_role role);
+
+/* A name that is accepted for a role. Rank 0 is the standard name; a lower rank takes precedence over a higher one. */
+typedef struct {
+    const char *text; /* no NUL behind it */
+    size_t n;
+    int rank;
+} dis_synonym;
+/* Synonym i of a role, best first; false past the end. */
+DIS_API bool dis_role_synonym(dis_role role, size_t i, dis_synonym *out);
+
+typedef struct {
+    const char *text;
+    size_t n;
+} dis_column_name;
+/* Finds the column that plays a role among the names (n) of a table. Upper and lower case, '_', '-', '.' and spaces are
+ * ignored. Returns 0: none; 1: found[0]; 2: ambiguous, found has the first two candidates. */
+DIS_API size_t dis_role_find(dis_role role, const dis_column_name *names, size_t n, size_t found[2]);
+
 /* What reading let pass, for the user to be told. */
 typedef struct {
     uint64_t rows;           /* of votes, header apart */
@@ -166,6 +194,14 @@ typedef struct {
     bool look_alike_classes; /* e.g. "0" and "0.0" are two classes */
 } dis_votes_notes;
 DIS_API dis_votes_notes dis_votes_read_notes(const dis_votes *votes);
+
+/* Something about the table that the user should know: one line of text. */
+typedef enum {
+    DIS_NOTE_COLUMNS,   /* columns that were used because of their names, a delimiter that was found */
+    DIS_NOTE_SUSPICIOUS /* the data may not be what the user thinks it is */
+} dis_note_kind;
+/* Note i of reading, NULL past the end. */
+DIS_API const char *dis_votes_note_at(const dis_votes *votes, size_t i, dis_note_kind *kind);
 
 /* The message of bad row i that was skipped under lenient, NULL past the end; the first 20 are kept. */
 DIS_API const char *dis_votes_skipped(const dis_votes *votes, size_t i);
@@ -184,5 +220,16 @@ DIS_API dis_status dis_votes_read_gold(dis_context *ctx, const char *path, const
 DIS_API dis_status dis_votes_read_texts(dis_context *ctx, const char *const *paths, size_t n_paths,
                                         const dis_votes_options *options, const char *const *text, size_t n_text,
                                         const dis_names *tasks, dis_names **out, size_t *found);
+/* How a gold file is read. */
+typedef struct {
+    size_t size;              /* of this struct */
+    const char *task, *label; /* columns, or keys in JSON Lines; NULL: by their usual names (dis_role_find) */
+    bool fold_case, trim;     /* as in dis_votes_options; votes that were read so imply it */
+    bool reserved[6];
+} dis_gold_options;
+DIS_OPTIONS_API(dis_gold_options);
+/* dis_votes_read_gold() with options; NULL: the defaults. */
+DIS_API dis_status dis_votes_read_gold_with(dis_context *ctx, const char *path, const dis_gold_options *options,
+                                            const dis_votes *votes, int32_t *gold, size_t *unknown);
 
 #endif

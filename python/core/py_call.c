@@ -170,12 +170,54 @@ void core_name_arguments(const char *message, char *out, size_t size)
     out[n] = 0;
 }
 
+/* A line of suggestions, `task` "x" `no_header`, as arguments: task="x", header=False. Returns where it ends. */
+static const char *put_advice(const char *p, char *out, size_t size, size_t *used)
+{
+    bool first = true;
+    for (; *p && *p != '\n'; first = false) {
+        const char *name = strchr(p, '`');
+        if (!name) return p + strlen(p);
+        const size_t length = strcspn(++name, "`");
+        const char *value = name + length + (name[length] == '`');
+        const bool flag = strncmp(value, " \"", 2) != 0, bare = strncmp(name, "no_header", length) == 0;
+        const char *end = flag ? value : value + 2;
+        while (!flag && *end && *end != '"') end += *end == '\\' && end[1] ? 2 : 1;
+        end += !flag && *end == '"';
+        const int number = length == 4 && strncmp(name, "skip", 4) == 0; /* without quotes */
+        const bool list = length == 2 && strncmp(name, "na", 2) == 0;
+        if (*used >= size) return end;
+        *used += (size_t)snprintf(out + *used, size - *used, "%s%.*s=%s%.*s%s", first ? "" : ", ",
+                                  bare ? 6 : (int)length, bare ? "header" : name, list ? "[" : "",
+                                  flag ? 0 : (int)(end - value - 1) - 2 * number, flag ? "" : value + 1 + number,
+                                  bare   ? "False"
+                                  : flag ? "True"
+                                  : list ? "]"
+                                         : "");
+        p = end;
+    }
+    return p;
+}
+
+/* Suggestions behind a message, a line each. */
+static void put_suggestions(const char *lines, char *out, size_t size)
+{
+    size_t used = strlen(out);
+    while (*lines == '\n' && used + 4 < size) {
+        used += (size_t)snprintf(out + used, size - used, "\n  ");
+        lines = put_advice(lines + 1, out, size, &used);
+    }
+}
+
 int core_fail(core_state *state, dis_status status)
 {
     PyObject *error = status > DIS_OK && (int)status < CORE_N_ERRORS ? state->error[status] : NULL;
     char message[MESSAGE];
     const char *said = dis_last_error();
-    core_name_arguments(*said ? said : dis_status_meaning(status), message, sizeof message);
+    const size_t n = strcspn(said, "\n");
+    char first[4096];
+    snprintf(first, sizeof first, "%.*s", (int)n, said);
+    core_name_arguments(*first ? first : dis_status_meaning(status), message, sizeof message);
+    put_suggestions(said + n, message, sizeof message);
     PyErr_SetString(error ? error : state->error[0], message);
     return -1;
 }

@@ -202,11 +202,30 @@ static PyGetSetDef getters[] = {
     {"scale", get_scale, NULL, "What labels are: the name of a scale.", NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
+/* Notes as (suspicious, text). */
+static PyObject *get_messages(PyObject *object, PyObject *unused)
+{
+    (void)unused;
+    const dis_votes *votes = ((votes_object *)object)->votes;
+    PyObject *list = PyList_New(0);
+    dis_note_kind kind;
+    const char *text;
+    for (size_t i = 0; list && (text = dis_votes_note_at(votes, i, &kind)); i++) {
+        char named[1024];
+        core_name_arguments(text, named, sizeof named);
+        PyObject *pair = Py_BuildValue("(Os)", kind == DIS_NOTE_SUSPICIOUS ? Py_True : Py_False, named);
+        if (!pair || PyList_Append(list, pair) < 0) Py_CLEAR(list);
+        Py_XDECREF(pair);
+    }
+    return list;
+}
+
 static PyMethodDef methods[] = {
     {"names", get_names, METH_O, "names(axis)\n\nThe names of \"task\", \"worker\" or \"label\"."},
     {"integers", get_integers, METH_O, "integers(axis)\n\nNames as int64; None when they are not."},
     {"order", get_order, METH_O, "order(axis)\n\nIndices that sort the names."},
     {"arrays", get_arrays, METH_NOARGS, "arrays()\n\n(start, worker, label) of votes grouped by task, or counts."},
+    {"messages", get_messages, METH_NOARGS, "messages()\n\nNotes of reading: whether each is suspicious, its text."},
     {"notes", get_notes, METH_NOARGS, "notes()\n\nWhat reading let pass."},
     {"skipped", get_skipped, METH_NOARGS, "skipped()\n\nMessages of the first rows that were skipped."},
     {NULL, NULL, 0, NULL},

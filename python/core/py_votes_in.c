@@ -29,14 +29,16 @@ static int scale_of(const char *word, dis_scale *out)
 
 static PyObject *votes_from_columns(PyObject *module, PyObject *args, PyObject *keywords)
 {
-    static char *names[] = {"task",    "worker",    "label",   "classes",  "na",    "duplicates",
-                            "lenient", "min_votes", "threads", "progress", "scale", NULL};
+    static char *names[] = {
+        "task",    "worker",   "label", "classes",   "na",   "duplicates",         "lenient", "min_votes",
+        "threads", "progress", "scale", "fold_case", "trim", "allow_many_classes", NULL};
     PyObject *task, *worker, *label, *classes = NULL, *na = NULL, *progress = NULL;
     const char *duplicates = "error", *scale = "nominal";
-    int lenient = 0, threads = 0;
+    int lenient = 0, threads = 0, fold_case = 0, trim = 0, many = 0;
     Py_ssize_t min_votes = 0;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OOO|$OOspniOs:votes_from_columns", names, &task, &worker, &label,
-                                     &classes, &na, &duplicates, &lenient, &min_votes, &threads, &progress, &scale))
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OOO|$OOspniOsppp:votes_from_columns", names, &task, &worker,
+                                     &label, &classes, &na, &duplicates, &lenient, &min_votes, &threads, &progress,
+                                     &scale, &fold_case, &trim, &many))
         return NULL;
     core_state *state = core_state_of_module(module);
     dis_votes_columns columns;
@@ -57,6 +59,9 @@ static PyObject *votes_from_columns(PyObject *module, PyObject *args, PyObject *
     options.na = na_list.text;
     options.n_na = na_list.n;
     options.lenient = lenient != 0;
+    options.fold_case = fold_case != 0;
+    options.trim = trim != 0;
+    options.allow_many_classes = many != 0;
     options.min_votes = min_votes > 0 ? (size_t)min_votes : 0;
 
     PyObject *result = NULL;
@@ -159,30 +164,59 @@ static PyObject *read_files(core_state *state, dis_votes_options *o, PyObject *c
 
 static PyObject *votes_from_files(PyObject *module, PyObject *args, PyObject *keywords)
 {
-    static char *names[] = {"paths",    "input",   "format",     "preset",  "task",        "worker",    "label",
-                            "time",     "records", "keep",       "drop",    "several",     "delimiter", "header",
-                            "classes",  "na",      "duplicates", "lenient", "renormalise", "min_votes", "threads",
-                            "progress", "scale",   "pair_a",     "pair_b",  "span_start",  "span_end",  NULL};
+    static char *names[] = {"paths",       "input",      "format",   "preset",    "task",       "worker",
+                            "label",       "time",       "records",  "keep",      "drop",       "several",
+                            "delimiter",   "header",     "classes",  "na",        "duplicates", "lenient",
+                            "renormalise", "min_votes",  "threads",  "progress",  "scale",      "pair_a",
+                            "pair_b",      "span_start", "span_end", "fold_case", "trim",       "allow_many_classes",
+                            "skip",        NULL};
     PyObject *given[5] = {NULL, NULL, NULL, NULL, NULL}, *progress = NULL; /* paths, classes, na, keep, drop */
     const char *input = NULL, *duplicates = "error", *several = "error", *delimiter = NULL, *scale = "nominal";
-    int lenient = 0, renormalise = 0, threads = 0, header = 1;
-    Py_ssize_t min_votes = 0;
+    int lenient = 0, renormalise = 0, threads = 0, header = 1, fold_case = 0, trim = 0, many = 0;
+    Py_ssize_t min_votes = 0, skip = 0;
     dis_votes_options o = dis_votes_options_default();
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|$zzzzzzzzOOszpOOsppniOszzzz:votes_from_files", names, &given[0],
-                                     &input, &o.format, &o.preset, &o.task, &o.worker, &o.label, &o.time, &o.records,
-                                     &given[3], &given[4], &several, &delimiter, &header, &given[1], &given[2],
-                                     &duplicates, &lenient, &renormalise, &min_votes, &threads, &progress, &scale,
-                                     &o.pair_a, &o.pair_b, &o.span_start, &o.span_end))
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|$zzzzzzzzOOszpOOsppniOszzzzpppn:votes_from_files", names,
+                                     &given[0], &input, &o.format, &o.preset, &o.task, &o.worker, &o.label, &o.time,
+                                     &o.records, &given[3], &given[4], &several, &delimiter, &header, &given[1],
+                                     &given[2], &duplicates, &lenient, &renormalise, &min_votes, &threads, &progress,
+                                     &scale, &o.pair_a, &o.pair_b, &o.span_start, &o.span_end, &fold_case, &trim, &many,
+                                     &skip))
         return NULL;
     if (input && input_of(input, &o.input) < 0) return NULL;
     if (duplicates_of(duplicates, &o.duplicates) < 0 || several_of(several, &o.several) < 0 ||
         delimiter_of(delimiter, &o.delimiter) < 0 || scale_of(scale, &o.scale) < 0)
         return NULL;
     o.no_header = !header;
+    o.fold_case = fold_case != 0;
+    o.trim = trim != 0;
+    o.allow_many_classes = many != 0;
+    o.skip = skip > 0 ? (size_t)skip : 0;
     o.lenient = lenient != 0;
     o.renormalise = renormalise != 0;
     o.min_votes = min_votes > 0 ? (size_t)min_votes : 0;
     return read_files(core_state_of_module(module), &o, given, threads, progress);
+}
+
+/* find_column(role, names): the places of the columns that could play a role, none, one or two. */
+static PyObject *find_column(PyObject *module, PyObject *args)
+{
+    (void)module;
+    enum { MAX_COLUMNS = 1024 };
+    const char *role;
+    PyObject *names;
+    core_texts texts;
+    dis_column_name list[MAX_COLUMNS];
+    size_t found[2], n = 0;
+    int r = DIS_ROLE_TASK;
+    if (!PyArg_ParseTuple(args, "sO:find_column", &role, &names) || core_texts_get(names, "names", &texts) < 0)
+        return NULL;
+    while (r < DIS_ROLE_GOLD && strcmp(role, dis_role_name((dis_role)r)) != 0) r++;
+    for (; n < texts.n && n < MAX_COLUMNS; n++) list[n] = (dis_column_name){texts.text[n], strlen(texts.text[n])};
+    n = dis_role_find((dis_role)r, list, n, found);
+    core_texts_free(&texts);
+    if (n == 0) return PyTuple_New(0);
+    return n == 1 ? Py_BuildValue("(n)", (Py_ssize_t)found[0])
+                  : Py_BuildValue("(nn)", (Py_ssize_t)found[0], (Py_ssize_t)found[1]);
 }
 
 /* (name, what it reads) of each. */
@@ -302,6 +336,8 @@ static PyObject *votes_from_arrays(PyObject *module, PyObject *args)
 static PyMethodDef functions[] = {
     {"votes_from_columns", WITH_KEYWORDS(votes_from_columns), "A table of three columns."},
     {"votes_from_files", WITH_KEYWORDS(votes_from_files), "A table of one or more files."},
+    {"find_column", find_column, METH_VARARGS,
+     "find_column(role, names)\n\nPlaces of the columns that could play a role by their names: none, one or two."},
     {"presets", get_presets, METH_NOARGS, "presets()\n\nNames of presets and what they read."},
     {"votes_from_counts", WITH_KEYWORDS(votes_from_counts), "A table of counts: an array (items, classes) of float64."},
     {"votes_from_arrays", votes_from_arrays, METH_VARARGS,

@@ -26,7 +26,7 @@ from ._estimator import FitWarning
 from ._results import SoftLabels, Values
 from ._synth import SyntheticCrowd, synth
 from ._tokens import Tokenizer, Tokens, embed
-from ._votes import Votes, presets, read_votes, scales
+from ._votes import Votes, VotesWarning, presets, read_votes, scales
 from ._watch import Watch, WatchRow
 from .aggregation import (
     BWA,
@@ -133,6 +133,7 @@ __all__ = [
     "Values",
     "ViewDistances",
     "Votes",
+    "VotesWarning",
     "Watch",
     "WatchRow",
     "Wawa",

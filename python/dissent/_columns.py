@@ -262,7 +262,21 @@ def _pick(columns: Iterable[Any], role: str, names: Sequence[Any]) -> Any:
             raise ColumnError(f"{columns.count(name)} columns are called {name!r}; keep or rename one of them")
         if name in columns:
             return name
-    raise missing_column(role, names, columns)
+    return _synonym(columns, role, names)
+
+
+def _synonym(columns: Sequence[Any], role: str, names: Sequence[Any]) -> Any:
+    """The column of another usual name (``dissent list columns``), where the caller has named none."""
+    found = _core.find_column(role, [str(c) for c in columns]) if tuple(names) == _names_of(role, None) else ()
+    if len(found) == 2:
+        first, second = (columns[i] for i in found)
+        raise ColumnError(
+            f"two columns could be the {role}: {first!r} and {second!r}; choose one: {role}={first!r} or "
+            f"{role}={second!r}"
+        )
+    if not found:
+        raise missing_column(role, names, columns)
+    return columns[found[0]]
 
 
 def _wide_columns(data: Any) -> list[Any]:
@@ -319,15 +333,19 @@ def _columns_of(data: Any, names: tuple[tuple[str, ...], ...]) -> list[tuple[_co
         return [_pandas_column(frame_column(data, role, n)) for role, n in zip(_ROLES, names)]
     if hasattr(data, "with_format") and hasattr(data, "features"):  # a Hugging Face dataset, in the order of its rows
         data = data.with_format("arrow")[:]
-    enum = next((e for n in names[2] if (e := _categories.of_duckdb(data, n)) is not None), None)
+    given = data
     if not hasattr(data, "__arrow_c_stream__") and hasattr(data, "fetch_arrow_table"):  # older DuckDB
         data = data.fetch_arrow_table()
     if hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__"):
-        try:
-            columns = _core.columns(data, names)
-        except KeyError as e:
-            missing, there = e.args
-            _pick(there, _ROLES[names.index(missing)], missing)  # raises
+        while True:
+            try:
+                columns = _core.columns(data, names)
+                break
+            except KeyError as e:
+                missing, there = e.args
+                role = names.index(missing)
+                names = (*names[:role], (_pick(there, _ROLES[role], missing),), *names[role + 1 :])  # or raises
+        enum = next((e for n in names[2] if (e := _categories.of_duckdb(given, n)) is not None), None)
         categorical = _categories.pandas_names(data)
         labels = _arrow_column(columns[2], names[2][0], any(n in categorical for n in names[2]))
         labels[1].categories = labels[1].categories or enum

@@ -48,6 +48,7 @@ class Votes:
     def order(self, axis: str, /) -> Array: ...
     def arrays(self) -> tuple[Array, Array, Array] | Array: ...
     def notes(self) -> dict[str, int | bool]: ...
+    def messages(self) -> list[tuple[bool, str]]: ...
     def skipped(self) -> list[str]: ...
 
 class Fit:
@@ -77,6 +78,9 @@ def votes_from_columns(
     min_votes: int = 0,
     threads: int = 0,
     progress: _Progress = None,
+    fold_case: bool = False,
+    trim: bool = False,
+    allow_many_classes: bool = False,
     scale: str = "nominal",
 ) -> Votes: ...
 def votes_from_files(
@@ -103,6 +107,10 @@ def votes_from_files(
     min_votes: int = 0,
     threads: int = 0,
     progress: _Progress = None,
+    fold_case: bool = False,
+    trim: bool = False,
+    allow_many_classes: bool = False,
+    skip: int = 0,
     scale: str = "nominal",
     pair_a: str | None = None,
     pair_b: str | None = None,
@@ -110,6 +118,7 @@ def votes_from_files(
     span_end: str | None = None,
 ) -> Votes: ...
 def scales() -> list[tuple[str, str, str | None]]: ...
+def find_column(role: str, names: list[str]) -> tuple[int, ...]: ...
 def presets() -> list[tuple[str, str]]: ...
 def votes_from_arrays(
     task: Any,

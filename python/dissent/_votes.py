@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -20,6 +21,10 @@ from ._shapes import SHAPED, shaped
 _CLASSED = ("nominal", "ordinal")  # scales whose labels are classes
 
 
+class VotesWarning(UserWarning):
+    """Votes may not be what the caller thinks they are: columns swapped, classes that differ in case alone, ..."""
+
+
 class Votes:
     """Who said what about which item: made once, read by any number of methods.
 
@@ -29,7 +34,8 @@ class Votes:
         polars, pyarrow, DuckDB, Hugging Face datasets and everything else that speaks Arrow; pandas; a dict of columns;
         a tuple (tasks, workers, labels); a list of (task, worker, label), or of dicts with these keys.
     task, worker, label : str
-        Names of the columns, which may be numbers in pandas. worker may also be called performer.
+        Names of the columns, which may be numbers in pandas. Without them: task, worker and label, or the usual
+        synonyms (item_id, annotator, answer, ...; docs/mapper.md has the list).
     classes : list, optional
         All classes in their order. Else the categories that the column declares (a Categorical of pandas, an Enum of
         polars, an ordered Arrow dictionary), with those that have no votes; else the labels found, numbers by value,
@@ -45,6 +51,12 @@ class Votes:
     scale : str
         What labels are (docs/kinds.md): "nominal", "ordinal", "multi-label" (a label is a list), "numeric",
         "pairwise", "spans"; ``dissent.scales()`` lists them.
+    fold_case : bool
+        Labels that differ in case alone are one class, in lower case.
+    trim : bool
+        Remove spaces around labels.
+    allow_many_classes : bool
+        Accept a label column in which most values are different.
     a, b : str
         Pairwise: names of the columns of what is compared; label is the winner: "a", "b", "tie", or one of the two.
     start, end : str
@@ -70,6 +82,9 @@ class Votes:
         lenient: bool = False,
         min_votes: int = 0,
         scale: str = "nominal",
+        fold_case: bool = False,
+        trim: bool = False,
+        allow_many_classes: bool = False,
         a: str | None = None,
         b: str | None = None,
         start: str | None = None,
@@ -118,6 +133,9 @@ class Votes:
                 duplicates=word("duplicates", duplicates),
                 lenient=lenient,
                 min_votes=whole("min_votes", min_votes),
+                fold_case=fold_case and labels.originals is None,
+                trim=trim and labels.originals is None,
+                allow_many_classes=allow_many_classes,
                 scale=scale,
                 threads=threads_of(n_jobs),
                 progress=progress_of(progress),
@@ -132,6 +150,18 @@ class Votes:
         self.pandas: bool = is_pandas(data)
         self._notes: dict[str, Any] | None = None  # of a table that was pickled
         self._decoded: dict[str, np.ndarray] = {}
+        self._warn()
+
+    def _warn(self) -> None:
+        """Warns about what is suspicious in the data."""
+        for suspicious, text in self.core.messages():
+            if suspicious:
+                warnings.warn(text, VotesWarning, stacklevel=3)
+
+    @property
+    def messages(self) -> list[str]:
+        """Notes about the table: columns that were found by their names, data that is suspicious."""
+        return [text for _, text in self.core.messages()]
 
     @classmethod
     def _wrap(cls, core: _core.Votes, pandas: bool = False) -> Votes:
@@ -304,6 +334,10 @@ def read_votes(
     renormalise: bool = False,
     min_votes: int = 0,
     scale: str = "nominal",
+    fold_case: bool = False,
+    trim: bool = False,
+    allow_many_classes: bool = False,
+    skip: int = 0,
     a: str | None = None,
     b: str | None = None,
     start: str | None = None,
@@ -337,6 +371,8 @@ def read_votes(
         The character that separates columns.
     header : bool
         Whether tables have one.
+    skip : int
+        Lines before the header that are not read.
 
     The others are those of :class:`Votes`.
     """
@@ -365,6 +401,10 @@ def read_votes(
         lenient=lenient,
         renormalise=renormalise,
         min_votes=whole("min_votes", min_votes),
+        fold_case=fold_case,
+        trim=trim,
+        allow_many_classes=allow_many_classes,
+        skip=whole("skip", skip),
         scale=scale,
         pair_a=a,
         pair_b=b,
@@ -373,7 +413,9 @@ def read_votes(
         threads=threads_of(n_jobs),
         progress=progress_of(progress),
     )
-    return Votes._wrap(core)
+    votes = Votes._wrap(core)
+    votes._warn()
+    return votes
 
 
 def presets() -> dict[str, str]:

@@ -109,7 +109,7 @@ def test_records():
     np.testing.assert_array_equal(dissent.DawidSkene().fit(iter(rows)).result_.p, expected.result_.p)
     assert dissent.Votes([{"item": "a", "by": "x", "says": 1}], task="item", worker="by", label="says").tasks.tolist() == ["a"]
     with pytest.raises(dissent.DataError, match="no column 'task'"):
-        dissent.Votes([{"item": "a", "worker": "x", "label": 1}])
+        dissent.Votes([{"thing": "a", "worker": "x", "label": 1}])
     with pytest.raises(dissent.DataError):
         dissent.Votes([*rows, {"task": "t", "worker": "x"}])  # a row without a label
     with pytest.raises(dissent.DataError, match="row 160"):

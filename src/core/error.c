@@ -50,6 +50,13 @@ dis_status dis__fail(dis_status status, const char *format, ...)
     return status;
 }
 
+dis_status dis__advise(dis_status status, const char *lines)
+{
+    const size_t n = strlen(last_error);
+    if (n + strlen(lines) < sizeof last_error) strcpy(last_error + n, lines);
+    return status;
+}
+
 dis_status dis__fail_at(dis_status status, const char *file, uint64_t line, uint64_t column, const char *format, ...)
 {
     const char *name = strcmp(file, "-") == 0 ? "standard input" : file;

@@ -31,6 +31,10 @@ dis_status dis__fail(dis_status status, const char *format, ...) __attribute__((
 dis_status dis__fail_at(dis_status status, const char *file, uint64_t line, uint64_t column, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
 
+/* Adds lines to this thread's message as they are, each with a newline before it: suggestions, whose texts the caller has
+ * made safe for a terminal. */
+dis_status dis__advise(dis_status status, const char *lines);
+
 /* DIS_EIO with "verb FILE: strerror(errno)". */
 dis_status dis__fail_io(const char *verb, const char *file);
 

@@ -37,8 +37,8 @@ static dis_status real(const place *at, const dis_option *o, const char *value, 
 {
     char must[96];
     double x;
-    snprintf(must, sizeof must, "a number from %g to %g%s%s", o->low, o->high, o->choices ? ", or " : "",
-             o->choices ? o->choices : "");
+    const char *word = o->kind == DIS_OPTION_REAL ? o->choices : NULL;
+    snprintf(must, sizeof must, "a number from %g to %g%s%s", o->low, o->high, word ? ", or " : "", word ? word : "");
     if (!dis__parse_real(text, strlen(text), &x) || x < o->low || x > o->high) return wrong(at, o, value, must);
     *out = x;
     return DIS_OK;

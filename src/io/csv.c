@@ -14,6 +14,7 @@ void dis__csv_open(dis__csv *csv, const dis__input *input, char separator)
 {
     const char *begin = input->bytes;
     size_t bom = input->n >= 3 && memcmp(begin, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+    if (input->preamble > bom) bom = input->preamble < input->n ? input->preamble : input->n;
     *csv = (dis__csv){.path = input->path,
                       .begin = begin,
                       .end = begin + input->n,
@@ -63,8 +64,10 @@ static dis_status check_text(dis__csv *csv, const char *text, size_t n)
     if (nul) return bad(csv, nul, "a NUL byte; this is not text, or UTF-16 text: save it as UTF-8");
     const size_t valid = dis__utf8_check(text, n);
     if (valid < n)
-        return bad(csv, text + valid, "invalid UTF-8 (byte 0x%02x); save the file as UTF-8",
-                   (unsigned char)text[valid]);
+        return bad(csv, text + valid,
+                   "invalid UTF-8 (byte 0x%02x); save the file as UTF-8, or if it is Windows-1252 or Latin-1, convert "
+                   "it: iconv -f WINDOWS-1252 -t UTF-8 %.100s > utf8.csv",
+                   (unsigned char)text[valid], csv->path);
     return DIS_OK;
 }
 
@@ -235,7 +238,7 @@ static int by_text(const void *a, const void *b)
     return order ? order : x->n < y->n ? -1 : x->n > y->n ? 1 : x->at < y->at ? -1 : x->at > y->at;
 }
 
-/* Two columns of one name; looks among the sorted ones. */
+/* Two columns of one name; looks among the sorted ones. Several columns may lack a name. */
 static dis_status check_twice(dis__csv *csv)
 {
     dis__csv_field *sorted;
@@ -244,8 +247,8 @@ static dis_status check_twice(dis__csv *csv)
     qsort(sorted, csv->n_columns, sizeof *sorted, by_text);
     const dis__csv_field *twice = NULL; /* the first one in the file that repeats another */
     for (size_t i = 1; i < csv->n_columns; i++)
-        if (sorted[i].n == sorted[i - 1].n && memcmp(sorted[i].text, sorted[i - 1].text, sorted[i].n) == 0 &&
-            (!twice || sorted[i].at < twice->at))
+        if (sorted[i].n && sorted[i].n == sorted[i - 1].n &&
+            memcmp(sorted[i].text, sorted[i - 1].text, sorted[i].n) == 0 && (!twice || sorted[i].at < twice->at))
             twice = &sorted[i];
     const dis_status status = twice ? dis__csv_fail(csv, twice, "a second column called \"%.*s\"; rename one of them",
                                                     twice->n > 200 ? 200 : (int)twice->n, twice->text)

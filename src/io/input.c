@@ -5,6 +5,7 @@
  * is not read), and every few megabytes whether somebody wants to stop. */
 #include "io/input.h"
 #include "io/input_version.h"
+#include "io/utf16.h"
 #include "io/unpack.h"
 #include "core/file_map.h"
 #include "core/memory.h"
@@ -84,8 +85,21 @@ static const signature signatures[] = {
     PICKLE("\x80\x03"),
     PICKLE("\x80\x04"),
     PICKLE("\x80\x05"),
-    REFUSED("PK\x03\x04", "a zip archive (PyTorch .pt, NumPy .npz and spreadsheets are such)",
-            "which is not read; save the table as CSV, JSONL or npy instead"),
+    REFUSED("PK\x03\x04", "an Excel workbook, another spreadsheet or a zip archive",
+            "which is not read; save the table as CSV, or in Python use dissent.Votes(pandas.read_excel(FILE))"),
+    REFUSED("\xd0\xcf\x11\xe0", "an old Excel workbook (.xls)",
+            "which is not read; save the table as CSV, or in Python use dissent.Votes(pandas.read_excel(FILE))"),
+    REFUSED("$FL2", "an SPSS file (.sav)",
+            "which is not read; save the table as CSV, or in Python use dissent.Votes(pandas.read_spss(FILE))"),
+    REFUSED("$FL3", "an SPSS file (.zsav)",
+            "which is not read; save the table as CSV, or in Python use dissent.Votes(pandas.read_spss(FILE))"),
+    REFUSED("<stata_dta>", "a Stata file (.dta)",
+            "which is not read; save the table as CSV, or in Python use dissent.Votes(pandas.read_stata(FILE))"),
+    REFUSED("RDX", "an R data file (.rda)", "which is not read; in R, save the table with write.csv()"),
+    REFUSED("X\n\0\0\0", "an R data file (.rds)", "which is not read; in R, save the table with write.csv()"),
+    REFUSED("A\n3\n", "an R data file (.rds)", "which is not read; in R, save the table with write.csv()"),
+    REFUSED("SQLite format 3", "an SQLite database", "which is not read; export the table as CSV"),
+    REFUSED("%PDF-", "a PDF document", "which is not read; save the table as CSV"),
     REFUSED("PK\x05\x06", "an empty zip archive", "which is not read"),
     REFUSED(
         "PAR1", "a parquet file",
@@ -98,8 +112,6 @@ static const signature signatures[] = {
     REFUSED("\x89HDF\r\n\x1a\n", "an HDF5 file", "which is not read; save the table as CSV, JSONL or npy instead"),
     REFUSED("\xfd\x37zXZ", "an xz archive", "which is not read; unpack it with unxz"),
     REFUSED("BZh", "a bzip2 archive", "which is not read; unpack it with bunzip2"),
-    REFUSED("\xff\xfe", "UTF-16 text", "which is not read; save it as UTF-8"),
-    REFUSED("\xfe\xff", "UTF-16 text", "which is not read; save it as UTF-8"),
 };
 
 /* A safetensors file begins with the length of its header, whose low bytes may look like anything. */
@@ -153,7 +165,7 @@ static dis_status fail_nul(const char *path, const char *bytes, const char *nul)
 /* The start of a large input, or of one that is still coming: text without an end is refused. */
 static dis_status look_at_text(const char *path, const char *bytes, size_t n)
 {
-    if (is_numbers(bytes, n) || archive_of(bytes, n) != DIS_ARCHIVE_NONE) return DIS_OK;
+    if (is_numbers(bytes, n) || dis__is_utf16(bytes, n) || archive_of(bytes, n) != DIS_ARCHIVE_NONE) return DIS_OK;
     const char *nul = memchr(bytes, 0, n < FIRST_BLOCK ? n : FIRST_BLOCK);
     if (nul) return fail_nul(path, bytes, nul);
     if (n <= DIS_MAX_FIELD) return DIS_OK;
@@ -281,6 +293,8 @@ dis_status dis__input_more(dis__input *in, size_t n)
         if (s->looked || (in->n < FIRST_BYTES && !s->ended)) continue;
         s->looked = true;
         DIS_TRY(look_at(in->path, in->bytes, in->n));
+        if (dis__is_utf16(in->bytes, in->n))
+            return dis__fail_at(DIS_EDATA, in->path, 0, 0, "UTF-16 text in an archive; unpack it first");
     }
     return DIS_OK;
 }
@@ -351,10 +365,38 @@ static dis_status begin_stream(dis_context *ctx, dis__input *in, bool *begun)
     return dis__input_more(in, STREAM_FIRST);
 }
 
+/* "https://", "s3://" and the like. */
+static bool is_url(const char *path)
+{
+    const size_t n = strspn(path, "abcdefghijklmnopqrstuvwxyz0123456789");
+    return n > 1 && strncmp(path + n, "://", 3) == 0;
+}
+
+/* Replaces UTF-16 by UTF-8. */
+static dis_status decode_utf16(dis_context *ctx, dis__input *in)
+{
+    char *text;
+    size_t n;
+    DIS_TRY(dis__check_memory(ctx, dis__size(in->n, 2, 0), in->path));
+    DIS_TRY(dis__alloc_array(&text, dis__size(in->n / 2, 3, 1), 1));
+    const dis_status status = dis__input_check(in, dis__utf16_decode(in->path, in->bytes, in->n, text, &n));
+    if (status != DIS_OK) {
+        dis__free(text);
+        return status;
+    }
+    const char *path = in->path;
+    dis__input_close(in);
+    *in = (dis__input){.path = path, .bytes = text, .n = n, .owned = text};
+    return DIS_OK;
+}
+
 static dis_status open_input(dis_context *ctx, const char *path, const manner *how, dis__input *in)
 {
     dis__input opened = {.path = path, .bytes = ""};
     const bool standard = !how->max && strcmp(path, "-") == 0;
+    if (is_url(path))
+        return dis__fail(DIS_EUSAGE, "%.300s: files are read, not URLs; download it first: curl -LO '%.300s'", path,
+                         path);
     const int flags = O_RDONLY | (how->max ? O_NONBLOCK : 0); /* to open a FIFO would block */
     const int fd = standard ? STDIN_FILENO : dis__sys_open(path, flags, 0);
     if (fd < 0) return dis__fail_io("open", path);
@@ -366,6 +408,9 @@ static dis_status open_input(dis_context *ctx, const char *path, const manner *h
     if (status == DIS_OK && large && !how->binary && !how->max) status = look_at_text(path, opened.bytes, opened.n);
     if (status == DIS_OK && how->stream) status = begin_stream(ctx, &opened, &begun);
     if (status == DIS_OK && !begun) status = unpack(ctx, how->max, &opened);
+    const bool text =
+        !how->binary && !begun && dis__is_utf16(opened.bytes, opened.n) && !is_safetensors(opened.bytes, opened.n);
+    if (status == DIS_OK && text) status = decode_utf16(ctx, &opened);
     if (status != DIS_OK) return dis__input_finish(&opened, status);
     *in = opened;
     return DIS_OK;

@@ -35,6 +35,7 @@ typedef struct {
     void *map; /* what to unmap, or NULL */
     size_t n_map;
     char *owned;         /* what to free, or NULL */
+    size_t preamble;     /* bytes before the table that are not read: a byte order mark, lines before the header */
     dis__stream *stream; /* there may be more than n bytes by and by; NULL: all are there */
     dis__file_version version;
 } dis__input;

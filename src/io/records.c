@@ -24,14 +24,15 @@ dis_status dis__records_open_bare(dis_context *ctx, const char *path, const char
     DIS_TRY(dis__format_name(format, path, "csv|tsv|jsonl", &r->format));
     if (is_json(r) && n) return dis__fail(DIS_EUSAGE, "%s: JSON Lines have their names in every line, no header", path);
     DIS_TRY(dis__input_open(ctx, path, &r->in));
-    dis_status status = n ? DIS_OK : dis__text_shape(&r->in, r->format, NULL);
+    char separator = strcmp(r->format, "tsv") == 0 ? '\t' : ',';
+    dis_status status = n ? DIS_OK : dis__text_shape(&r->in, r->format, NULL, &separator);
     if (status != DIS_OK) return dis__input_finish(&r->in, status);
     if (is_json(r)) {
         r->next = r->in.bytes;
         if (r->in.n >= 3 && memcmp(r->next, "\xef\xbb\xbf", 3) == 0) r->next += 3;
         if (r->next == r->in.bytes + r->in.n) status = dis__fail_at(DIS_EDATA, path, 0, 0, "the file is empty");
     } else {
-        dis__csv_open(&r->csv, &r->in, strcmp(r->format, "tsv") == 0 ? '\t' : ',');
+        dis__csv_open(&r->csv, &r->in, separator);
         status = n ? dis__csv_declare(&r->csv, names, n) : dis__csv_header(&r->csv);
     }
     if (status != DIS_OK) status = dis__records_finish(r, status);
@@ -130,6 +131,26 @@ static dis_status next_json(dis__records *r, bool *more)
     if (r->root->kind != DIS_JSON_OBJECT) return dis__json_fail(&r->json, r->root, "a line must hold one object");
     for (size_t i = 0; i < r->n_wanted; i++) DIS_TRY(take_key(r, i));
     return DIS_OK;
+}
+
+dis_status dis__records_names(dis__records *r, dis_column_name *out, size_t room, size_t *n)
+{
+    *n = 0;
+    for (; !is_json(r) && *n < r->csv.n_columns && *n < room; ++*n)
+        out[*n] = (dis_column_name){r->csv.header[*n].text, r->csv.header[*n].n};
+    if (!is_json(r)) return DIS_OK;
+    bool more;
+    const dis__records before = *r;
+    r->n_wanted = 0;
+    const dis_status status = next_json(r, &more);
+    if (status == DIS_OK && more) {
+        const dis__json_value *v = r->root + 1;
+        for (; *n < r->root->n && *n < room; ++*n, v += 1 + v[1].skip) out[*n] = (dis_column_name){v->text, v->length};
+    }
+    r->n_wanted = before.n_wanted;
+    r->next = before.next;
+    r->line = before.line;
+    return status;
 }
 
 dis_status dis__records_next(dis__records *r, bool *more)

@@ -52,6 +52,9 @@ dis_status dis__records_finish(dis__records *r, dis_status so_far);
 /* The columns, by name, that rows are to give, in that order; the texts must outlive the reader. CSV: DIS_EDATA when
  * one is missing, with those that are there. May be called once, before the first row. */
 dis_status dis__records_want(dis__records *r, const char *const *names, size_t n);
+/* The names of the columns, or the keys of the first row of JSON Lines, at most `room`. They are valid until the next row
+ * of JSON Lines is read. */
+dis_status dis__records_names(dis__records *r, dis_column_name *out, size_t room, size_t *n);
 /* The names of all columns of CSV and TSV; 0 for JSON Lines, where every line has keys of its own. */
 size_t dis__records_n_columns(const dis__records *r);
 dis__record_cell dis__records_column(const dis__records *r, size_t i);

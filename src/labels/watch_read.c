@@ -2,6 +2,7 @@
 #include "core/pool.h"
 #include "core/sized_options.h"
 #include "labels/watch_inside.h"
+#include "votes/label_fold.h"
 #include "votes/vote_lines.h"
 #include <string.h>
 
@@ -24,7 +25,14 @@ static const dis__vote_field *refused(const dis__vote_field *cell)
 
 static dis_status add_row(dis_watch *w, dis__vote_lines *l)
 {
-    const dis__vote_field *cell = l->cell, *label = cell + DIS_ID_COLUMNS;
+    const dis__vote_field *cell = l->cell;
+    const dis_votes_options *o = &l->reader.o;
+    char room[DIS_MAX_ID];
+    dis__vote_field folded = cell[DIS_ID_COLUMNS], *label = &folded;
+    if ((o->fold_case || o->trim) && folded.n <= DIS_MAX_ID) {
+        folded.n = dis__label_fold(folded.text, folded.n, o->fold_case, o->trim, room);
+        folded.text = room;
+    }
     if (l->dropped || is_na(&l->reader.o, label)) {
         *(l->dropped ? &w->dropped : &w->na) += 1;
         return DIS_OK;

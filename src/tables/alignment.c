@@ -211,6 +211,23 @@ static dis_status same_items(const dis_names *a, const char *a_is, const dis_nam
                      b_is, dis_names_get(b, which, NULL), a_is);
 }
 
+/* DIS_EDATA with the first ids of both files. */
+static dis_status no_common_item(const char *a_is, const dis_names *a, const char *b_is, const dis_names *b)
+{
+    char list[2][200] = {"", ""};
+    for (size_t i = 0; i < 3; i++) {
+        size_t n;
+        const char *text = i < dis_names_count(a) ? dis_names_get(a, i, &n) : NULL;
+        if (text) dis__list_add(list[0], sizeof list[0], text, n);
+        text = i < dis_names_count(b) ? dis_names_get(b, i, &n) : NULL;
+        if (text) dis__list_add(list[1], sizeof list[1], text, n);
+    }
+    return dis__fail(DIS_EDATA,
+                     "no item of %s (%s, ...) is in %s (%s, ...), so there is nothing to measure; are the task ids the "
+                     "same?",
+                     a_is, list[0], b_is, list[1]);
+}
+
 static dis_status match_items(matcher *m)
 {
     dis_alignment *out = m->out;
@@ -239,6 +256,8 @@ static dis_status match_items(matcher *m)
             if (everywhere) m->keep[out->n_items++] = i;
         }
     }
+    if (out->n_items == 0 && m->n_sources == 2)
+        return no_common_item(m->source[0].name, first, m->source[1].name, m->source[1].labels.tasks);
     if (out->n_items == 0)
         return dis__fail(DIS_EDATA, "%s%s: no item is in all of these files; are the task ids the same?",
                          m->source[0].name, m->n_sources > 1 ? " and the others" : "");
@@ -283,6 +302,8 @@ static dis_status match_gold(matcher *m)
     DIS_TRY(dis__alloc_array(&out->gold, out->n_items, sizeof *out->gold));
     DIS_TRY(dis__alloc_array(&row, out->n_items, sizeof *row));
     dis_status status = dis__names_match(m->gold->tasks, out->tasks, row, &found);
+    if (status == DIS_OK && found == 0)
+        status = no_common_item(m->source[0].name, out->tasks, m->gold->path, m->gold->tasks);
     if (status == DIS_OK && !m->lenient)
         status = same_items(out->tasks, m->source[0].name, m->gold->tasks, m->gold->path, found);
     if (status == DIS_OK) {

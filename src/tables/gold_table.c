@@ -9,7 +9,8 @@
 #include "core/name_order.h"
 #include "core/names_build.h"
 #include "io/format_name.h"
-#include "io/records.h"
+#include "tables/gold_columns.h"
+#include "votes/label_fold.h"
 #include "votes/ids/intern.h"
 #include "votes/votes_internal.h"
 #include <stdio.h>
@@ -100,6 +101,7 @@ typedef struct {
     size_t label_room, row_room;
     dis_gold *gold;
     const dis__gold_source *source; /* being read */
+    dis__gold_columns columns;      /* of the file being read, where they were looked for */
     char *task;                     /* prefix and id, when there is a prefix */
     size_t task_room;
 } loader;
@@ -177,6 +179,11 @@ static dis_status take(loader *l, dis__records *r, uint64_t row)
     if (label.n == 0 && s->skip_empty) return DIS_OK;
     if (label.n == 0) return dis__records_fail(r, LABEL, "an empty %s; leave out tasks that have none", l->kind->what);
     bool two;
+    char folded[DIS_MAX_ID];
+    if (s->fold_case || s->trim) {
+        label.n = dis__label_fold(label.text, label.n, s->fold_case, s->trim, folded);
+        label.text = folded;
+    }
     DIS_TRY(renamed(l, r, &label));
     DIS_TRY(add(l, &task, &label, row, &two));
     if (two)
@@ -191,11 +198,13 @@ static dis_status read_rows(loader *l, dis__records *r, const char **columns)
 {
     const dis__gold_source *s = l->source;
     size_t n = 0;
-    columns[n++] = s->label ? s->label : l->kind->column;
-    if (!s->numbered) columns[n++] = s->task ? s->task : "task";
+    columns[n++] = l->columns.label ? l->columns.label : s->label ? s->label : l->kind->column;
+    if (!s->numbered) columns[n++] = l->columns.task ? l->columns.task : s->task ? s->task : "task";
+    if (!s->label && !s->task)
+        r->hint = s->options ? "; name the columns to use with `gold_columns` TASK,LABEL"
+                             : "; name the columns task and label";
     for (size_t i = 0; i < s->n_where; i++) columns[n++] = s->where[i].column;
     for (size_t i = 0; i < s->n_leave_out; i++) columns[n++] = s->leave_out[i].column;
-    if (!s->label && !s->task) r->hint = "; name the columns task and label";
     DIS_TRY(dis__records_want(r, columns, n));
     for (uint64_t row = 1;; row++) {
         bool more;
@@ -213,7 +222,10 @@ static dis_status read_table(dis_context *ctx, loader *l)
     DIS_TRY(dis__alloc_array(&columns, 2 + s->n_where + s->n_leave_out, sizeof *columns));
     dis_status status = dis__records_open_bare(ctx, s->path, s->format, s->header, s->n_header, &r);
     if (status == DIS_OK) {
-        status = read_rows(l, &r, columns);
+        if (l->kind == &labels_kind && !s->n_header && !s->numbered)
+            status = dis__gold_columns_find(&r, s->task, s->label, &l->columns);
+        if (status == DIS_OK) status = read_rows(l, &r, columns);
+        dis__gold_columns_free(&l->columns);
         status = dis__records_finish(&r, status);
     }
     dis__free(columns);
@@ -282,8 +294,20 @@ dis_status dis__gold_load(dis_context *ctx, const dis__gold_source *sources, siz
 
 dis_status dis_gold_read(dis_context *ctx, const char *path, dis_gold **out)
 {
+    return dis_gold_read_with(ctx, path, NULL, out);
+}
+
+dis_status dis_gold_read_with(dis_context *ctx, const char *path, const dis_gold_options *options, dis_gold **out)
+{
     DIS_MEMORY_SCOPE(ctx);
-    const dis__gold_source source = {.path = path};
+    dis_gold_options o = dis_gold_options_default();
+    DIS_TRY(DIS_OPTIONS_TAKE(dis_gold_options, &o, options));
+    const dis__gold_source source = {.path = path,
+                                     .task = o.task,
+                                     .label = o.label,
+                                     .fold_case = o.fold_case,
+                                     .trim = o.trim,
+                                     .options = options != NULL};
     return load_kind(ctx, &source, 1, &labels_kind, out);
 }
 

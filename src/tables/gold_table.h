@@ -15,7 +15,7 @@ struct dis_gold {
 /* Where gold labels, or any other column that says something of tasks, come from. */
 typedef struct {
     const char *path, *format; /* format NULL: by the name */
-    const char *task, *label;  /* columns; NULL: task, and label or gold */
+    const char *task, *label;  /* columns; NULL: by their usual names */
     const char *const *header; /* names of the columns of a file that lacks them */
     size_t n_header;
     const char *subject, *what; /* what messages call the two columns; NULL: task, and gold label */
@@ -28,6 +28,8 @@ typedef struct {
     size_t n_leave_out;
     const char *const *from, *const *to; /* other names for labels; a label that is not among them is an error */
     size_t n_map;
+    bool fold_case, trim; /* of labels (votes/label_fold.h) */
+    bool options;         /* the caller may name the columns by options */
 } dis__gold_source;
 
 /* One table from all sources together. */

@@ -1,17 +1,38 @@
 /* Known labels from a file of task and label, by one table of the votes' tasks. Cost: a lookup per row. */
 #include "core/comm.h"
 #include "core/memory.h"
+#include "core/sized_options.h"
 #include "core/spill.h"
-#include "io/records.h"
+#include "tables/gold_columns.h"
+#include "votes/label_fold.h"
 #include "votes/reader.h"
+
+DIS_OPTIONS_DEFAULTS(dis_gold_options, .size = sizeof(dis_gold_options))
 
 typedef struct {
     const dis_votes *votes;
+    dis_gold_options o;
     dis__secret secret;
     dis__table tasks; /* value: item */
     int32_t *gold;    /* (n_items) */
     uint64_t rows, unknown;
 } known;
+
+/* The class of a label under fold_case and trim; declared classes keep their spelling. SIZE_MAX: none. */
+static size_t find_folded(const known *k, const dis__record_cell *label)
+{
+    const dis_names *classes = k->votes->classes;
+    char a[512], b[512];
+    if (label->n > sizeof a) return SIZE_MAX;
+    const size_t n = dis__label_fold(label->text, label->n, k->o.fold_case, k->o.trim, a);
+    for (size_t c = 0; c < dis_names_count(classes); c++) {
+        size_t m;
+        const char *text = dis_names_get(classes, c, &m);
+        if (m <= sizeof b && dis__label_fold(text, m, k->o.fold_case, k->o.trim, b) == n && memcmp(a, b, n) == 0)
+            return c;
+    }
+    return SIZE_MAX;
+}
 
 static dis_status take(known *k, dis__records *r)
 {
@@ -23,7 +44,8 @@ static dis_status take(known *k, dis__records *r)
         k->unknown++;
         return DIS_OK;
     }
-    const size_t class = dis_names_find(k->votes->classes, label->text, label->n);
+    size_t class = dis_names_find(k->votes->classes, label->text, label->n);
+    if (class == SIZE_MAX && (k->o.fold_case || k->o.trim)) class = find_folded(k, label);
     if (class == SIZE_MAX)
         return dis__records_fail(r, 1, "the gold label \"%.*s\" is no class of the votes; declare it with `classes`",
                                  label->n > 200 ? 200 : (int)label->n, label->text);
@@ -37,9 +59,6 @@ static dis_status take(known *k, dis__records *r)
 
 static dis_status read_rows(known *k, dis__records *r)
 {
-    static const char *const columns[] = {"task", "label|gold"};
-    r->hint = "; name the columns task and label";
-    DIS_TRY(dis__records_want(r, columns, 2));
     for (bool more;;) {
         DIS_TRY(dis__records_next(r, &more));
         if (!more) return DIS_OK;
@@ -63,15 +82,30 @@ static dis_status read_gold(dis_context *ctx, known *k, const char *path)
     }
     dis__records r;
     DIS_TRY(dis__records_open(ctx, path, NULL, &r));
-    const dis_status status = read_rows(k, &r);
+    dis__gold_columns found = {0};
+    dis_status status = dis__gold_columns_find(&r, k->o.task, k->o.label, &found);
+    const char *const columns[] = {found.task, found.label};
+    r.hint = "; name the columns to use with `gold_columns` TASK,LABEL";
+    if (status == DIS_OK) status = dis__records_want(&r, columns, 2);
+    if (status == DIS_OK) status = read_rows(k, &r);
+    dis__gold_columns_free(&found);
     return dis__records_finish(&r, status);
 }
 
 dis_status dis_votes_read_gold(dis_context *ctx, const char *path, const dis_votes *votes, int32_t *gold,
                                size_t *unknown)
 {
+    return dis_votes_read_gold_with(ctx, path, NULL, votes, gold, unknown);
+}
+
+dis_status dis_votes_read_gold_with(dis_context *ctx, const char *path, const dis_gold_options *options,
+                                    const dis_votes *votes, int32_t *gold, size_t *unknown)
+{
     DIS_MEMORY_SCOPE(ctx);
-    known k = {.votes = votes, .secret = dis__secret_draw()};
+    known k = {.votes = votes, .secret = dis__secret_draw(), .o = dis_gold_options_default()};
+    DIS_TRY(DIS_OPTIONS_TAKE(dis_gold_options, &k.o, options));
+    k.o.fold_case = k.o.fold_case || votes->fold_case;
+    k.o.trim = k.o.trim || votes->trim;
     const dis__comm *comm = dis__context_comm(ctx);
     dis_status status = dis__comm_agree(comm, read_gold(ctx, &k, path));
     /* a task that is known is so to one rank */

@@ -409,7 +409,8 @@ static dis_status read_text(dis_context *ctx, const char *path, const dis_labels
 {
     dis__input input;
     DIS_TRY(dis__input_open(ctx, path, &input));
-    const dis_status shape = dis__text_shape(&input, delimiter == ',' ? "csv" : delimiter ? "tsv" : "jsonl", NULL);
+    const char *format = delimiter == ',' ? "csv" : delimiter ? "tsv" : "jsonl";
+    const dis_status shape = dis__text_shape(&input, format, NULL, delimiter ? &delimiter : NULL);
     if (shape != DIS_OK) return dis__input_finish(&input, shape);
     reading r = {.ctx = ctx, .input = &input, .options = options, .labels = labels, .delimiter = delimiter};
     const dis_status status = read(&r);

@@ -1,5 +1,6 @@
 /* Batches: see batch.h. */
 #include "votes/batch.h"
+#include "votes/label_fold.h"
 #include "core/memory.h"
 #include <stdarg.h>
 #include <stdio.h>
@@ -119,7 +120,14 @@ static bool all_declared(const dis__label_rules *rules, const dis__key *label)
     return true;
 }
 
-dis__label_kind dis__label_kind_of(const dis__label_rules *rules, const dis__key *label)
+const char *dis__rules_fold(const dis__label_rules *rules, const char *text, size_t *n, char *room)
+{
+    if (!rules->fold_case && !rules->trim) return text;
+    *n = dis__label_fold(text, *n, rules->fold_case, rules->trim, room);
+    return room;
+}
+
+static dis__label_kind kind_of(const dis__label_rules *rules, const dis__key *label)
 {
     const dis__key *known = dis__table_find(&rules->known, label);
     if (known) return known->value == DIS_LABEL_IS_NA ? DIS_LABEL_NA : DIS_LABEL_VOTE;
@@ -128,6 +136,16 @@ dis__label_kind dis__label_kind_of(const dis__label_rules *rules, const dis__key
     if (rules->declared) return sets && all_declared(rules, label) ? DIS_LABEL_VOTE : DIS_LABEL_UNDECLARED;
     return rules->scale && rules->scale->fits && !rules->scale->fits(dis__key_text(label), label->n) ? DIS_LABEL_ODD
                                                                                                      : DIS_LABEL_VOTE;
+}
+
+dis__label_kind dis__label_kind_of(const dis__label_rules *rules, const dis__key *label)
+{
+    char room[DIS_MAX_ID];
+    if ((!rules->fold_case && !rules->trim) || label->n > DIS_MAX_ID) return kind_of(rules, label);
+    size_t n = label->n;
+    const char *text = dis__rules_fold(rules, dis__key_text(label), &n, room);
+    const dis__key key = dis__key_of(&rules->secret, text, n);
+    return kind_of(rules, &key);
 }
 
 /* Adds a label that is new, at a free slot. */
@@ -250,8 +268,7 @@ dis_status dis__batch_row(dis__batch *b, const dis__vote_field cell[DIS_ID_COLUM
     switch ((dis__label_kind)label.kind) {
     case DIS_LABEL_VOTE: break;
     case DIS_LABEL_NA: b->na++; return DIS_OK;
-    case DIS_LABEL_EMPTY:
-        return dis__problem_at(problem, given->at, "an empty label; if it means \"no vote\", say `na` \"\"");
+    case DIS_LABEL_EMPTY: return dis__problem_at(problem, given->at, DIS_EMPTY_LABEL);
     case DIS_LABEL_UNDECLARED:
         return dis__problem_at(problem, given->at,
                                "the label \"%.*s\" is not among the declared classes; add it, or make it an NA value",

@@ -13,6 +13,9 @@ enum { DIS_COLUMN_TASK, DIS_COLUMN_WORKER, DIS_ID_COLUMNS };
 
 enum { DIS_RECENT_LABELS = 128 };
 
+/* The problem of a row that the user can solve by an option alone. */
+#define DIS_EMPTY_LABEL "an empty label; if it means \"no vote\", say `na` \"\""
+
 /* What a label is good for. */
 typedef enum { DIS_LABEL_VOTE, DIS_LABEL_NA, DIS_LABEL_EMPTY, DIS_LABEL_UNDECLARED, DIS_LABEL_ODD } dis__label_kind;
 
@@ -23,7 +26,11 @@ typedef struct {
     dis__table known;
     bool declared;           /* other labels are errors */
     const dis__scale *scale; /* what a label may be; NULL: anything */
+    bool fold_case, trim;    /* labels are known by what dis__label_fold() makes of them */
 } dis__label_rules;
+
+/* The label that `text` stands for under fold_case and trim, in `room` (n bytes); the text itself without them. */
+const char *dis__rules_fold(const dis__label_rules *rules, const char *text, size_t *n, char *room);
 
 dis__label_kind dis__label_kind_of(const dis__label_rules *rules, const dis__key *label);
 

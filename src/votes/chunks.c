@@ -45,7 +45,9 @@ dis_status dis__file_fail(dis__file *file, const dis__problem *problem)
 {
     uint64_t line, column;
     dis__csv_place(&file->csv, problem->at, &line, &column);
-    return dis__fail_at(DIS_EDATA, file->csv.path, line, column, "%s", problem->text);
+    const dis_status status = dis__fail_at(DIS_EDATA, file->csv.path, line, column, "%s", problem->text);
+    const bool advice = file->reader && !file->reader->o.lenient && strcmp(problem->text, DIS_EMPTY_LABEL) == 0;
+    return advice ? dis__advise(status, "\n  `na` \"\"") : status;
 }
 
 dis_status dis__file_open(dis__file *file, dis__reader *reader, const dis__input *input, const dis__row_format *format)

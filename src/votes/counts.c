@@ -190,6 +190,7 @@ static dis_status read_npy(dis__reader *r)
     dis__free(counts);
     dis_names_destroy(classes);
     DIS_TRY(status);
+    dis__votes_move_notes(r->votes, votes);
     dis_votes_destroy(r->votes);
     r->votes = votes;
     return DIS_OK;
@@ -204,7 +205,7 @@ static dis_status read_tables(dis__numbers *t)
         if (strcmp(format, "csv") != 0 && strcmp(format, "tsv") != 0)
             return dis__fail(DIS_EUSAGE, "%s are read from csv and tsv%s, not from %s",
                              t->soft ? "soft votes" : "counts", t->soft ? "" : " and npy", format);
-        if (!t->reader->o.delimiter) DIS_TRY(dis__text_shape(in, format, "`format`"));
+        DIS_TRY(dis__reader_shape(t->reader, in, format));
         table f = {0};
         dis__csv_open(&f.csv, in, dis__votes_separator(&t->reader->o, format));
         const dis_status status = read_table(t, &f);

@@ -10,10 +10,25 @@
 #include "votes/fast_rows.h"
 #include <stdio.h>
 
+/* The column of a role by another usual name; SIZE_MAX: none, or several. */
+static dis_status find_synonym(const dis__csv *csv, const char *role, size_t *column)
+{
+    dis_column_name *names;
+    size_t found[2];
+    int r = DIS_ROLE_TASK;
+    while (r < DIS_ROLE_LABEL && strcmp(role, dis_role_name((dis_role)r)) != 0) r++;
+    DIS_TRY(dis__alloc_array(&names, csv->n_columns + 1, sizeof *names));
+    for (size_t i = 0; i < csv->n_columns; i++) names[i] = (dis_column_name){csv->header[i].text, csv->header[i].n};
+    if (dis_role_find((dis_role)r, names, csv->n_columns, found) == 1) *column = found[0];
+    dis__free(names);
+    return DIS_OK;
+}
+
 dis_status dis__csv_role(dis__csv *csv, const char *role, const char *given, const char *const *usual, size_t *column)
 {
     *column = given ? dis__csv_column(csv, given) : SIZE_MAX;
     for (size_t i = 0; !given && usual[i] && *column == SIZE_MAX; i++) *column = dis__csv_column(csv, usual[i]);
+    if (*column == SIZE_MAX && !given && strcmp(role, "drop") != 0) DIS_TRY(find_synonym(csv, role, column));
     if (*column != SIZE_MAX) return DIS_OK;
     char list[600];
     dis__csv_list_columns(csv, list, sizeof list);

@@ -177,6 +177,9 @@ dis_status dis__sharing_replace(dis__sharing *s)
         out.notes = votes->notes;
         memcpy(out.skipped, votes->skipped, sizeof out.skipped);
         out.n_skipped = votes->n_skipped;
+        dis__votes_move_notes(votes, &out);
+        out.fold_case = votes->fold_case;
+        out.trim = votes->trim;
         *votes = out;
     }
     dis__free(old.start);

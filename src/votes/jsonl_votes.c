@@ -22,12 +22,29 @@ __attribute__((format(printf, 3, 4))) static dis_status bad(dis__cursor *c, cons
     return DIS_EDATA;
 }
 
+/* The value of the only key that is a synonym of a role, NULL: none is. */
+static const dis__json_value *find_synonym(const dis__json_value *object, const char *role)
+{
+    enum { MAX_KEYS = 64 };
+    dis_column_name names[MAX_KEYS];
+    const dis__json_value *value[MAX_KEYS], *v = object + 1;
+    size_t n = 0, found[2];
+    int r = DIS_ROLE_TASK;
+    while (r < DIS_ROLE_LABEL && strcmp(role, dis_role_name((dis_role)r)) != 0) r++;
+    for (; n < object->n && n < MAX_KEYS; n++, v += 1 + v[1].skip) {
+        names[n] = (dis_column_name){v->text, v->length};
+        value[n] = v + 1;
+    }
+    return dis_role_find((dis_role)r, names, n, found) == 1 ? value[found[0]] : NULL;
+}
+
 static dis_status take(dis__cursor *c, const dis__json_value *object, const char *line, const char *key,
                        const char *other, const char *option, dis__vote_field *cell)
 {
     const bool label = strcmp(option, "label") == 0;
     const dis__json_value *v = dis__json_member(object, key);
     if (!v && other) v = dis__json_member(object, other);
+    if (!v && strcmp(key, option) == 0) v = find_synonym(object, option);
     if (!v) {
         char keys[150];
         dis__json_list_keys(object, keys, sizeof keys);

@@ -175,7 +175,7 @@ static dis_status read_row(dis__source *s, bool *more)
     dis__input_leave(in, from, &s->file.csv, &s->passed);
     for (size_t n = DIS_RECORDS_AHEAD;; n *= 2) {
         DIS_TRY(dis__input_more(in, (size_t)(from - in->bytes) + n));
-        if (in->stream && !o->delimiter && !o->no_header) dis__text_cut_blank_lines(in);
+        if (in->stream && (!o->delimiter || s->reader->delimiter_found) && !o->no_header) dis__text_cut_blank_lines(in);
         if (in->stream) s->csv.end = s->file.csv.end = in->bytes + in->n;
         s->csv.next = from;
         const dis_status status = s->raw ? next_raw_line(s, more) : dis__csv_next(&s->csv, more);

@@ -4,6 +4,7 @@
 #include "core/memory.h"
 #include "dissent/option.h"
 #include "votes/map_path.h"
+#include "votes/roles/role_use.h"
 #include <stdio.h>
 
 static const char *name_at(const void *arg, size_t i)
@@ -107,18 +108,33 @@ dis_status dis__preset_use(dis__reader *r)
     return p->empty_is_na ? add_na(r) : DIS_OK;
 }
 
-/* The column of the items: the usual names, else the first. */
+static dis_status name_wide_task(dis__reader *r, const dis__csv *csv)
+{
+    dis_column_name *names;
+    size_t found[2];
+    char *copy;
+    DIS_TRY(dis__alloc_array(&names, csv->n_columns, sizeof *names));
+    for (size_t i = 0; i < csv->n_columns; i++) names[i] = (dis_column_name){csv->header[i].text, csv->header[i].n};
+    const size_t n = dis_role_find(DIS_ROLE_TASK, names, csv->n_columns, found);
+    const dis_column_name *name = n ? &names[found[0]] : NULL;
+    dis_status status = DIS_OK;
+    if (name) status = dis__reserve(&r->named, &r->named_capacity, r->n_named, r->n_named + 1, sizeof *r->named);
+    if (name && status == DIS_OK) status = dis__copy_text(&copy, name->text, name->n);
+    if (name && status == DIS_OK) r->o.task = r->named[r->n_named++] = copy;
+    dis__free(names);
+    return status;
+}
+
+/* The column of the items: one with a usual name, else the first. */
 static dis_status wide_task(dis__reader *r)
 {
-    static const char *const usual[] = {"task", "id", "item"};
     const char *format;
     DIS_TRY(dis__votes_format(r->o.format, r->input[0].path, &format));
     dis__csv csv;
     dis__csv_open(&csv, &r->input[0], dis__votes_separator(&r->o, format));
-    const dis_status status = dis__csv_header(&csv);
+    dis_status status = dis__csv_header(&csv);
     r->o.task = "[0]";
-    for (size_t i = sizeof usual / sizeof *usual; status == DIS_OK && i-- > 0;)
-        if (dis__csv_column(&csv, usual[i]) != SIZE_MAX) r->o.task = usual[i];
+    if (status == DIS_OK) status = name_wide_task(r, &csv);
     dis__csv_close(&csv);
     return status;
 }
@@ -132,6 +148,7 @@ dis_status dis__wide_use(dis__reader *r)
         return dis__fail(DIS_EUSAGE, "a wide table has a column per worker and none of labels; leave `label` out, and "
                                      "name the columns of workers with `worker` (a,b or ann*)");
     if (!o->task) DIS_TRY(wide_task(r));
+    if (!o->worker) DIS_TRY(dis__check_wide_columns(r));
     DIS_TRY(dis__alloc_array(&r->wide_label, n, 1));
     DIS_TRY(dis__alloc_array(&r->wide_worker, n, 1));
     snprintf(r->wide_label, n, "{%s}", pattern);

@@ -2,6 +2,7 @@
  * table. The parts: containers with rows in chunks.c (csv_votes.c, jsonl_votes.c), wide tables in wide.c, counts and
  * soft votes in counts.c; numbering in batch.c and collect.c; grouping in group.c. */
 #include "votes/map_read.h"
+#include "votes/roles/table_notes.h"
 #include "io/text_shape.h"
 #include "core/comm.h"
 #include "core/memory.h"
@@ -71,6 +72,20 @@ static const dis__row_format *rows_of(const char *format)
     return NULL;
 }
 
+/* The key of a declared label, or of an NA value, under fold_case and trim. */
+static dis_status fold_known(dis__reader *r, const char *text, size_t n, dis__key *key)
+{
+    if (r->rules.fold_case || r->rules.trim) {
+        char *folded;
+        DIS_TRY(dis__reserve(&r->named, &r->named_capacity, r->n_named, r->n_named + 1, sizeof *r->named));
+        DIS_TRY(dis__alloc_array(&folded, n + 1, 1));
+        r->named[r->n_named++] = folded;
+        text = dis__rules_fold(&r->rules, text, &n, folded);
+    }
+    *key = dis__key_of(&r->rules.secret, text, n);
+    return DIS_OK;
+}
+
 /* NA values and declared classes, looked up by every label that is new to a batch. */
 static dis_status make_rules(dis__reader *r)
 {
@@ -78,6 +93,8 @@ static dis_status make_rules(dis__reader *r)
     r->rules.secret = dis__secret_draw();
     r->rules.declared = o->n_classes > 0;
     r->rules.scale = dis__scale_of(o->scale);
+    r->rules.fold_case = o->fold_case;
+    r->rules.trim = o->trim;
     if (!r->rules.scale) return dis__fail(DIS_EUSAGE, "no such scale: %d", (int)o->scale);
     if (r->rules.scale->sets && o->several == DIS_SEVERAL_ERROR) r->o.several = DIS_SEVERAL_JOIN;
     if (r->rules.scale->again && o->duplicates == DIS_DUPLICATES_ERROR) r->o.duplicates = DIS_DUPLICATES_ALL;
@@ -90,7 +107,8 @@ static dis_status make_rules(dis__reader *r)
         const size_t n = strlen(text);
         if (n > DIS_MAX_ID) return dis__fail(DIS_EUSAGE, "a class of more than %u bytes is declared", DIS_MAX_ID);
         if (!na && n == 0) return dis__fail(DIS_EUSAGE, "an empty class is declared");
-        dis__key key = dis__key_of(&r->rules.secret, text, n);
+        dis__key key;
+        DIS_TRY(fold_known(r, text, n, &key));
         key.value = na ? DIS_LABEL_IS_NA : (uint32_t)i;
         const dis__key *at;
         bool fresh;
@@ -102,35 +120,6 @@ static dis_status make_rules(dis__reader *r)
                              text);
     }
     return DIS_OK;
-}
-
-static dis_status declared_names(const dis_votes_options *o, dis_names **out)
-{
-    return dis_names_create(o->classes, o->n_classes, out);
-}
-
-/* Names of classes and the class of each label the collector has seen. */
-static dis_status make_classes(dis__reader *r, uint16_t *class_of)
-{
-    const dis__collector *c = &r->collector;
-    dis_votes *votes = r->votes;
-    if (r->rules.declared && !r->rules.scale->sets) {
-        for (size_t i = 0; i < c->labels.n; i++)
-            class_of[i] = (uint16_t)dis__table_find(&r->rules.known, &c->labels.key[i])->value;
-        votes->n_classes = r->o.n_classes;
-        return declared_names(&r->o, &votes->classes);
-    }
-    DIS_TRY(dis__classes_order(c->labels.key, c->labels.n, r->rules.scale->info.ordered, class_of));
-    votes->n_classes = c->labels.n;
-    char **texts;
-    DIS_TRY(dis__alloc_zeroed(&texts, c->labels.n, sizeof *texts));
-    dis_status status = DIS_OK;
-    for (size_t i = 0; i < c->labels.n && status == DIS_OK; i++)
-        status = dis__copy_text(&texts[class_of[i]], dis__key_text(&c->labels.key[i]), c->labels.key[i].n);
-    if (status == DIS_OK) status = dis_names_create((const char *const *)texts, c->labels.n, &votes->classes);
-    for (size_t i = 0; i < c->labels.n; i++) dis__free(texts[i]);
-    dis__free(texts);
-    return status;
 }
 
 static bool cell_is(const dis__vote_field *cell, const dis_names *names, size_t i)
@@ -163,8 +152,7 @@ static dis_status fail_in_files(dis__reader *r, const dis__duplicate *twice)
                 continue;
             const dis__vote_field *label = &c.cell[DIS_ID_COLUMNS];
             const dis__key key = dis__key_of(&r->rules.secret, label->text, label->n);
-            const dis__key *known = dis__table_find(&r->rules.known, &key);
-            if (known ? known->value == DIS_LABEL_IS_NA : label->n == 0 || r->rules.declared) continue; /* no vote */
+            if (dis__label_kind_of(&r->rules, &key) != DIS_LABEL_VOTE) continue;
             uint64_t line, column;
             dis__csv_place(&file.csv, c.cell[DIS_COLUMN_WORKER].at, &line, &column);
             if (first[0] == 0) {
@@ -221,7 +209,7 @@ dis_status dis__reader_settle(dis__reader *r)
 /* The table from what was collected. */
 static dis_status make_table(dis__reader *r, uint16_t *class_of)
 {
-    DIS_TRY(make_classes(r, class_of));
+    DIS_TRY(dis__reader_classes(r, class_of));
     DIS_TRY(dis__collect_finish(r->ctx, &r->collector, class_of, r->votes));
     return dis__comm_is_shared(dis__context_comm(r->ctx)) ? DIS_OK : dis__reader_settle(r);
 }
@@ -260,6 +248,26 @@ dis_status dis__read_file(dis__reader *r, dis__input *input, const dis__share *s
     return status;
 }
 
+static const char *separator_name(char c)
+{
+    static const char *const names[] = {"tabs", "semicolons", "commas", "the character |"};
+    return names[c == '\t' ? 0 : c == ';' ? 1 : c == ',' ? 2 : 3];
+}
+
+dis_status dis__reader_shape(dis__reader *r, dis__input *in, const char *format)
+{
+    dis_votes_options *o = &r->o;
+    char found;
+    if ((o->delimiter && !r->delimiter_found) || o->no_header || strcmp(format, "json") == 0) return DIS_OK;
+    const char usual = strcmp(format, "tsv") == 0 ? '\t' : ',';
+    DIS_TRY(dis__text_shape(in, format, "`format`", &found));
+    if (strcmp(format, "jsonl") == 0 || o->delimiter || found == usual) return DIS_OK;
+    o->delimiter = (unsigned char)found;
+    r->delimiter_found = true;
+    return dis__votes_add_note(r->votes, DIS_NOTE_COLUMNS, "columns are separated by %s (`delimiter`)",
+                               separator_name(found));
+}
+
 /* What the first lines say of the files, where nothing else was said. */
 static dis_status look_at_files(dis__reader *r)
 {
@@ -268,10 +276,9 @@ static dis_status look_at_files(dis__reader *r)
         const char *format;
         DIS_TRY(dis__votes_format(o->format, r->input[i].path, &format));
         if (strcmp(format, "npy") == 0) continue;
-        if (!o->preset && !o->task && !o->worker && !o->label && o->input == DIS_INPUT_VOTES)
+        DIS_TRY(dis__reader_shape(r, &r->input[i], format));
+        if (!o->preset && (!o->task || !o->worker || !o->label) && o->input == DIS_INPUT_VOTES)
             DIS_TRY(dis__recognise(r, &r->input[i]));
-        if (!o->delimiter && !o->no_header && strcmp(format, "json") != 0)
-            DIS_TRY(dis__text_shape(&r->input[i], format, "`format`"));
     }
     return DIS_OK;
 }
@@ -343,6 +350,7 @@ static dis_status open_inputs(dis__reader *r, const char *const *paths, size_t n
         DIS_TRY(dis__votes_format(r->o.format, paths[r->n_inputs], &format));
         DIS_TRY(may_stream(r, format) ? dis__input_open_stream(r->ctx, paths[r->n_inputs], in)
                                       : dis__input_open(r->ctx, paths[r->n_inputs], in));
+        if (r->o.skip && strncmp(format, "json", 4) != 0) dis__text_skip_lines(in, r->o.skip);
         *n_bytes += dis__input_size(in);
     }
     return DIS_OK;
@@ -362,6 +370,9 @@ dis_status dis__reader_begin(dis__reader *r, uint64_t n_to_come)
 dis_status dis__reader_look(dis__reader *r)
 {
     r->votes->scale = r->o.scale;
+    r->votes->fold_case = r->o.fold_case;
+    r->votes->trim = r->o.trim;
+    DIS_TRY(dis__table_notes(r));
     DIS_TRY(dis__scale_check_classes(r->rules.scale, r->votes->classes, r->rules.declared));
     return dis__classes_look_alike(r->votes->classes, &r->votes->notes.look_alike_classes);
 }

@@ -34,6 +34,7 @@ struct dis__reader {
     /* what a preset gives beside the caller's own (preset_use.c) */
     char **named; /* (n_named) texts with the caller's name in them */
     size_t n_named, named_capacity;
+    bool delimiter_found; /* o.delimiter is what the header has, not what the caller said */
     char *wide_label, *wide_worker;
     dis_drop_rule *filters;
     const char **na;
@@ -112,6 +113,9 @@ dis_status dis__read_counts(dis__reader *reader);
 dis_status dis__votes_format(const char *given, const char *path, const char **format);
 /* The character that separates columns of csv and tsv. */
 char dis__votes_separator(const dis_votes_options *o, const char *format);
+/* What the first line says of a file: DIS_EDATA for JSON that is read as a table and the like. Finds the delimiter,
+ * unless the caller has named one, with a note. */
+dis_status dis__reader_shape(dis__reader *reader, dis__input *input, const char *format);
 /* preset_use.c: the preset that the options name, put where they leave the default. */
 dis_status dis__preset_use(dis__reader *reader);
 /* Paths of a wide table with a header, once the inputs are open. */
@@ -133,6 +137,8 @@ void dis__share_use(const dis__share *share, dis__file *file);
 dis_status dis__read_shared(dis__reader *reader);
 /* The rules about votes that are grouped; the end of dis__reader_finish() where there are no ranks. */
 dis_status dis__reader_settle(dis__reader *reader);
+/* make_classes.c: names of classes, and the class of each label that the collector has seen. */
+dis_status dis__reader_classes(dis__reader *reader, uint16_t *class_of);
 /* The failure when nothing is left. */
 dis_status dis__reader_no_votes(const dis__reader *reader);
 /* The table from what the collector holds. */

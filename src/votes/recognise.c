@@ -1,8 +1,9 @@
 /* What a file looks like, by its first records: proposed, never assumed. Presets have signs, paths that lead somewhere
- * in their files; a wide table is one whose columns share few values. Costs a look at the first record, of tables at
- * the first thousand rows. */
+ * in their files. Columns are found by their names (roles/role_use.h). Costs a look at the first record, of tables
+ * without a header at the first thousand rows. */
 #include "votes/map_read.h"
 #include "core/memory.h"
+#include "votes/roles/role_use.h"
 #include <stdio.h>
 
 enum { ROWS = 1000 };
@@ -221,29 +222,6 @@ dis_status dis__check_wide(dis__reader *r, const dis__input *in, const char *for
 
 /* ---- votes ---- */
 
-static dis_status has_usual(dis__source *s, bool *usual)
-{
-    dis__path path;
-    DIS_TRY(dis__path_parse("task", "task", &path));
-    DIS_TRY(dis__path_leads(&path, &s->record, usual));
-    if (!*usual) return DIS_OK;
-    DIS_TRY(dis__path_parse("label", "label", &path));
-    return dis__path_leads(&path, &s->record, usual);
-}
-
-static dis_status propose_wide(dis__reader *r, const dis__source *s)
-{
-    survey w = {.secret = r->rules.secret};
-    dis_status status = look(&w, s->input, s->csv.separator);
-    if (status == DIS_OK && shares_values(&w) && has_header(&w))
-        status =
-            dis__fail_at(DIS_EDATA, s->input->path, 1, 0,
-                         "no columns task, worker and label; this looks like a wide table with a column per worker: "
-                         "say `input` wide (and `worker` a,b or ann* for the columns that are workers)");
-    free_survey(&w);
-    return status;
-}
-
 /* A first row that cannot be a header holds values that come again below. */
 static bool repeats_first(const survey *w)
 {
@@ -254,13 +232,15 @@ static bool repeats_first(const survey *w)
 }
 
 /* A table whose first row is no header: MACE's, when its columns share few values. */
-static dis_status propose_mace(dis__reader *r, const dis__input *in)
+static dis_status propose_mace(dis__reader *r, dis__input *in)
 {
     const char *format;
     DIS_TRY(dis__votes_format(r->o.format, in->path, &format));
     survey w = {.secret = r->rules.secret};
-    dis_status status = DIS_OK;
-    if (strcmp(format, "csv") == 0) status = look(&w, in, dis__votes_separator(&r->o, format));
+    if (strncmp(format, "json", 4) == 0) return DIS_OK;
+    DIS_TRY(dis__check_header_twice(in, dis__votes_separator(&r->o, format)));
+    dis_status status = dis__suggest_bare(r, in);
+    if (status == DIS_OK && strcmp(format, "csv") == 0) status = look(&w, in, dis__votes_separator(&r->o, format));
     if (status == DIS_OK && !has_header(&w) && (shares_values(&w) || repeats_first(&w)))
         status = dis__fail_at(DIS_EDATA, in->path, 1, 0,
                               "the first row is no header; this looks like a table with a column per worker, as MACE "
@@ -269,34 +249,47 @@ static dis_status propose_mace(dis__reader *r, const dis__input *in)
     return status;
 }
 
+/* What the first record says: a preset that the file looks like, else the columns. */
+static dis_status look_at_record(dis__reader *r, dis__source *s, bool presets)
+{
+    const dis_votes_preset *preset = NULL;
+    dis__roles roles;
+    DIS_TRY(dis__roles_find(r, s, &roles));
+    dis_status status = presets && !roles.standard ? find_preset(s, &preset) : DIS_OK;
+    if (status == DIS_EDATA) status = DIS_OK;
+    if (status == DIS_OK && preset) status = propose(s, preset);
+    if (status == DIS_OK && s->table && !roles.standard) status = dis__find_header(s->input);
+    if (status == DIS_OK && !preset) status = dis__roles_use(r, s, &roles);
+    dis__roles_free(&roles);
+    return status;
+}
+
 dis_status dis__recognise(dis__reader *r, dis__input *in)
 {
     dis__source s;
     dis__record *record;
-    bool go_on, usual = true;
-    const dis_votes_preset *preset = NULL;
-    if (has_ending(in->path, ".ann"))
+    bool go_on;
+    const bool presets = !r->o.task && !r->o.worker && !r->o.label;
+    if (presets && has_ending(in->path, ".ann"))
         return dis__fail_at(DIS_EDATA, in->path, 0, 0, "this looks like annotations of brat: say `preset` brat");
     dis_status status = dis__source_open(&s, r, in);
-    if (status == DIS_EDATA) return propose_mace(r, in);
+    if (status == DIS_EDATA) return presets ? propose_mace(r, in) : DIS_OK;
     if (status == DIS_EUSAGE) return DIS_OK; /* the reader will say it */
     DIS_TRY(status);
     status = dis__source_next(&s, &record, &go_on);
-    if (status == DIS_OK && record) status = has_usual(&s, &usual);
-    if (status == DIS_OK && !usual) status = find_preset(&s, &preset);
-    if (status == DIS_EDATA) status = DIS_OK;
-    if (is_gimpel(&s)) preset = dis_votes_preset_find("gimpel"); /* whose second line is blank */
-    if (status == DIS_OK && preset)
-        status = propose(&s, preset);
-    else if (status == DIS_OK && !usual && s.table)
-        status = propose_wide(r, &s);
+    if (presets && is_gimpel(&s)) /* whose second line is blank */
+        status = propose(&s, dis_votes_preset_find("gimpel"));
+    else if (status == DIS_OK && record)
+        status = look_at_record(r, &s, presets);
+    else if (status == DIS_EDATA)
+        status = s.table ? dis__find_header(in) : DIS_OK;
     dis__source_close(&s);
     return status;
 }
 
 dis_status dis__other_preset(dis__reader *r)
 {
-    char message[1024];
+    char message[DIS_MESSAGE];
     const dis_votes_preset *preset = NULL;
     snprintf(message, sizeof message, "%s", dis_last_error());
     const dis__reader before = *r;
@@ -316,6 +309,10 @@ dis_status dis__other_preset(dis__reader *r)
         dis__source_close(&s);
     }
     r->o = before.o;
-    if (!preset || strcmp(preset->name, r->o.preset) == 0) return dis__fail(DIS_EDATA, "%s", message);
+    if (!preset || strcmp(preset->name, r->o.preset) == 0) {
+        dis__set_error(message);
+        return DIS_EDATA;
+    }
+    message[strcspn(message, "\n")] = 0; /* without suggestions */
     return dis__fail(DIS_EDATA, "%s; the file looks like %s: say `preset` %s", message, preset->tool, preset->name);
 }

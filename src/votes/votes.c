@@ -6,6 +6,8 @@
 #include "core/sized_options.h"
 #include "core/names_build.h"
 #include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 DIS_OPTIONS_DEFAULTS(dis_votes_options, .size = sizeof(dis_votes_options))
@@ -22,6 +24,7 @@ void dis_votes_destroy(dis_votes *votes)
     dis_names_destroy(votes->workers);
     dis_names_destroy(votes->classes);
     for (size_t i = 0; i < votes->n_skipped; i++) dis__free(votes->skipped[i]);
+    for (size_t i = 0; i < votes->n_notes; i++) dis__free(votes->note[i]);
     dis__free(votes);
 }
 
@@ -55,6 +58,34 @@ dis_votes_notes dis_votes_read_notes(const dis_votes *votes)
 const char *dis_votes_skipped(const dis_votes *votes, size_t i)
 {
     return i < votes->n_skipped ? votes->skipped[i] : NULL;
+}
+
+const char *dis_votes_note_at(const dis_votes *votes, size_t i, dis_note_kind *kind)
+{
+    if (i >= votes->n_notes) return NULL;
+    if (kind) *kind = votes->note_kind[i];
+    return votes->note[i];
+}
+
+dis_status dis__votes_add_note(dis_votes *votes, dis_note_kind kind, const char *format, ...)
+{
+    char text[600];
+    if (votes->n_notes == DIS_MAX_NOTES) return DIS_OK;
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    DIS_TRY(dis__copy_text(&votes->note[votes->n_notes], text, strlen(text)));
+    votes->note_kind[votes->n_notes++] = kind;
+    return DIS_OK;
+}
+
+void dis__votes_move_notes(dis_votes *from, dis_votes *to)
+{
+    memcpy(to->note, from->note, sizeof to->note);
+    memcpy(to->note_kind, from->note_kind, sizeof to->note_kind);
+    to->n_notes = from->n_notes;
+    from->n_notes = 0;
 }
 
 /* A copy of the list, or numbers where there is none. */

@@ -4,7 +4,7 @@
 #include "dissent/votes.h"
 #include "core/error.h"
 
-enum { DIS_KEPT_MESSAGES = 20 };
+enum { DIS_KEPT_MESSAGES = 20, DIS_MAX_NOTES = 8 };
 
 /* Where a table that is shared out over ranks lies in the whole: it has items first_item .. first_item + n_items -
  * 1. */
@@ -25,10 +25,21 @@ struct dis_votes {
     dis_names *tasks, *workers, *classes;
     dis_votes_notes notes;
     dis_scale scale;
+    bool fold_case, trim; /* labels were read so, and gold labels are too */
     char *skipped[DIS_KEPT_MESSAGES];
     size_t n_skipped;
+    char *note[DIS_MAX_NOTES];
+    dis_note_kind note_kind[DIS_MAX_NOTES];
+    size_t n_notes;
     dis__votes_part part;
 };
+
+/* Adds a note for the user; one too many is left out. */
+dis_status dis__votes_add_note(dis_votes *votes, dis_note_kind kind, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Moves the notes of one table to another, which has none. */
+void dis__votes_move_notes(dis_votes *from, dis_votes *to);
 
 /* The part that a table is: of itself, when there are no ranks. */
 dis__votes_part dis__votes_part_of(const dis_votes *votes);

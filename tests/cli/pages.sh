@@ -56,6 +56,8 @@ prepare() {
         cp "$fixtures/export.mturk.csv" batch.csv
         awk -F, 'NR == 1 { print $0 ",review"; next } { print $0 ",text of " $1 }' votes.csv >reviews.csv
         mv reviews.csv votes.csv
+        sed '1s/.*/Satz,Person,Urteil,text/' votes.csv >sentences.csv
+        printf "id,ann,bob,cat\n1,yes,no,yes\n2,no,no,no\n3,yes,yes,no\n" >answers.csv
         ;;
     panel)
         cp kinds.csv votes.csv

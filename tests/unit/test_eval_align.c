@@ -263,7 +263,7 @@ static void every_fault_is_reported(void **state)
     snprintf(gold_path, sizeof gold_path, "/tmp/test_eval_align_%ld.csv", (long)getpid());
     FILE *f = fopen(gold_path, "w");
     assert_non_null(f);
-    fputs("task,label\na,yes\na task with a long name,a label with a long name\n", f);
+    fputs("task,label\nb,yes\na task with a long name,a label with a long name\n", f);
     fclose(f);
     walk_faults(lenient_run, NULL, (void *)sources);
     unlink(gold_path);

@@ -135,9 +135,9 @@ static void refuses(void **state)
         {"a.csv", TEXT(""), {DEFAULTS}, "a.csv: the file is empty"},
         {"a.csv", TEXT(HEAD), {DEFAULTS}, "a.csv: a header and no rows"},
         {"a.csv",
-         TEXT("task,worker,answer\nt,w,x\n"),
+         TEXT("task,worker,reply\nt,w,x\n"),
          {DEFAULTS},
-         "a.csv:1: no column \"label\"; the columns are: task, worker, answer"},
+         "a.csv:1: no column \"label\"; the columns are: task, worker, reply"},
         {"a.csv", TEXT("task,worker,label,task\nt,w,x,t\n"), {DEFAULTS}, "a.csv:1:19: a second column called \"task\""},
         {"a.csv", TEXT(HEAD "t,w,x\nt,w\n"), {DEFAULTS}, "a.csv:3:1: 2 fields where the header has 3"},
         {"a.csv", TEXT(HEAD "t,w,x\nt,v,x,\n"), {DEFAULTS}, "a.csv:3:1: 4 fields where the header has 3"},
@@ -218,9 +218,12 @@ static void refuses(void **state)
          TEXT("task,worker,a,b\nx,w,0,1\nx,w,0,1\n"),
          {DEFAULTS, .input = DIS_INPUT_SOFT},
          "s.csv:3:3: this worker has already voted"},
-        {"a.csv", TEXT("PK\x03\x04xxxx"), {DEFAULTS}, "a.csv: this is a zip archive (PyTorch .pt"},
+        {"a.csv",
+         TEXT("PK\x03\x04xxxx"),
+         {DEFAULTS},
+         "a.csv: this is an Excel workbook, another spreadsheet or a zip archive"},
         {"a.csv", TEXT("\x80\x04\x95xxxx"), {DEFAULTS}, "a.csv: this is a Python pickle, which can run code"},
-        {"a.csv", TEXT("\xff\xfet\0a\0"), {DEFAULTS}, "a.csv: this is UTF-16 text"},
+        {"a.csv", TEXT("\xff\xfet\0\0\xd8"), {DEFAULTS}, "a.csv:1: invalid UTF-16"},
     };
     static char out[ROOM];
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -253,12 +256,14 @@ static void lenient_skips_and_says_so(void **state)
                    &o, out),
         DIS_OK);
     /* the quote of line 5 is closed by the next one there is, in line 8 */
-    assert_string_equal(out, "x z | t:w=x,s=x,q=z, | rows 8 bad 5\n"
-                             "a.csv:3:1: 2 fields where the header has 3; quote fields that hold a separator\n"
-                             "a.csv:4:1: an empty task; every vote needs one\n"
-                             "a.csv:8:2: text behind a closing quote; double the quotes that belong to the text\n"
-                             "a.csv:9:1: invalid UTF-8 (byte 0xff); save the file as UTF-8\n"
-                             "a.csv:11:4: a lone CR; end lines with LF or CRLF");
+    assert_string_equal(out,
+                        "x z | t:w=x,s=x,q=z, | rows 8 bad 5\n"
+                        "a.csv:3:1: 2 fields where the header has 3; quote fields that hold a separator\n"
+                        "a.csv:4:1: an empty task; every vote needs one\n"
+                        "a.csv:8:2: text behind a closing quote; double the quotes that belong to the text\n"
+                        "a.csv:9:1: invalid UTF-8 (byte 0xff); save the file as UTF-8, or if it is Windows-1252 or "
+                        "Latin-1, convert it: iconv -f WINDOWS-1252 -t UTF-8 a.csv > utf8.csv\n"
+                        "a.csv:11:4: a lone CR; end lines with LF or CRLF");
     /* many bad rows: the first 20 messages */
     char *text = malloc(ROOM);
     size_t n = (size_t)snprintf(text, ROOM, HEAD "t,w,x\n");
@@ -359,7 +364,8 @@ static void random_csv_is_read_as_by_a_plain_reader(void **state)
             const size_t at = 19 + DRAW(n - 19);
             text[at] = *damage[DRAW(sizeof damage / sizeof *damage)];
         }
-        const dis_votes_options o = {DEFAULTS, .duplicates = DIS_DUPLICATES_ALL, .lenient = lenient};
+        const dis_votes_options o = {DEFAULTS, .duplicates = DIS_DUPLICATES_ALL, .lenient = lenient,
+                                     .allow_many_classes = true};
         const dis_status status = read_bytes("a.csv", text, n, &o, out);
 
         /* the votes in the order of the file, by dis__csv alone */
@@ -431,7 +437,8 @@ static void limits_hold(void **state)
         put_file("a.csv", text, n);
         const char *path = in_folder("a.csv");
         dis_votes *votes = NULL;
-        assert_int_equal(dis_votes_read(NULL, &path, 1, NULL, &votes), over ? DIS_ELIMIT : DIS_OK);
+        const dis_votes_options many = {DEFAULTS, .allow_many_classes = true};
+        assert_int_equal(dis_votes_read(NULL, &path, 1, &many, &votes), over ? DIS_ELIMIT : DIS_OK);
         if (!over) {
             const dis_votes_view v = dis_votes_look(votes);
             assert_int_equal(v.n_classes, DIS_MAX_CLASSES);
@@ -462,7 +469,7 @@ static void gold_labels(void **state)
          NULL},
         {"g.csv", TEXT("task,label\nt1,c\n"), "g.csv:2:4: the gold label \"c\" is no class"},
         {"g.csv", TEXT("task,label\nt1,a\nt1,b\n"), "g.csv:3:4: task \"t1\" has two gold labels"},
-        {"g.csv", TEXT("task,truth\nt1,a\n"), "g.csv:1: no column \"label\""},
+        {"g.csv", TEXT("task,note\nt1,a\n"), "g.csv:1: no column \"label\""},
         {"g.csv", TEXT("task,label\nt1\n"), "g.csv:2:1: 1 field"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

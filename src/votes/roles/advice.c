@@ -1,0 +1,156 @@
+/* Suggestions as text: see advice.h. */
+#include "votes/roles/advice.h"
+#include <stdio.h>
+
+enum { LONGEST_NAME = 120 };
+
+static void put(dis__advice *a, const char *text, size_t n)
+{
+    if (a->full) return;
+    for (size_t i = 0; i < n; i++) /* a terminal must not obey it */
+        if (((unsigned char)text[i] < 32 && !(text[i] == '\n' && i == 0 && n == 2)) || text[i] == 127)
+            n = sizeof a->text;
+    if (a->n + n + 1 > sizeof a->text) {
+        a->full = true;
+        a->text[a->n = a->line] = 0;
+        return;
+    }
+    memcpy(a->text + a->n, text, n);
+    a->text[a->n += n] = 0;
+}
+
+void dis__advice_line(dis__advice *a)
+{
+    a->full = false;
+    a->line = a->n;
+    put(a, "\n ", 2);
+}
+
+void dis__advice_flag(dis__advice *a, const char *field)
+{
+    put(a, " `", 2);
+    put(a, field, strlen(field));
+    put(a, "`", 1);
+}
+
+void dis__advice_add(dis__advice *a, const char *field, const char *value, size_t n)
+{
+    dis__advice_flag(a, field);
+    put(a, " \"", 2);
+    for (size_t i = 0; i < n; i++) {
+        if (value[i] == '"' || value[i] == '\\') put(a, "\\", 1);
+        put(a, value + i, 1);
+    }
+    put(a, "\"", 1);
+}
+
+static void add_column(dis__advice *a, const char *field, const dis__survey *s, size_t c, bool numbered)
+{
+    char number[24];
+    const dis__survey_column *x = &s->column[c];
+    if (numbered)
+        dis__advice_add(a, field, number, (size_t)snprintf(number, sizeof number, "%zu", c));
+    else
+        dis__advice_add(a, field, x->name, x->n_name);
+    if (x->n_name > LONGEST_NAME) put(a, x->name, sizeof a->text); /* cuts the line */
+}
+
+static void add_missing(dis__advice *a, const dis__survey *s, size_t column)
+{
+    const dis__survey_column *c = &s->column[column];
+    for (size_t i = 0; i < c->n_missing; i++) dis__advice_add(a, "na", c->missing[i], strlen(c->missing[i]));
+    if (c->n_empty) dis__advice_add(a, "na", "", 0);
+}
+
+void dis__advise_long(dis__advice *a, const dis__survey *s, const dis__long_guess *g, bool numbered,
+                      const size_t known[3])
+{
+    static const char *const field[] = {"task", "worker", "label"};
+    for (size_t i = 0; i < g->n_labels; i++) {
+        const size_t column[] = {g->task, g->worker, g->label[i]};
+        dis__advice_line(a);
+        if (numbered) dis__advice_flag(a, "no_header");
+        for (int role = 0; role < 3; role++)
+            if (known[role] == DIS_NO_COLUMN) add_column(a, field[role], s, column[role], numbered);
+        add_missing(a, s, g->label[i]);
+    }
+}
+
+/* The columns of workers as one pattern, "a,b,c"; "*" for characters that patterns need. False: no room. */
+static bool list_workers(const dis__survey *s, const dis__wide_guess *g, char *out, size_t room)
+{
+    size_t used = 0;
+    for (size_t c = 0; c < s->n_columns; c++) {
+        const dis__survey_column *x = &s->column[c];
+        if (!g->worker[c]) continue;
+        if (used + x->n_name + 2 > room) return false;
+        if (used) out[used++] = ',';
+        for (size_t i = 0; i < x->n_name; i++) out[used++] = strchr(",{}\"\\", x->name[i]) ? '*' : x->name[i];
+    }
+    out[used] = 0;
+    return true;
+}
+
+/* Words for missing values in any column of answers, each once. */
+static void add_missing_of_all(dis__advice *a, const dis__survey *s, const dis__wide_guess *g)
+{
+    const char *words[8];
+    size_t n_words = 0;
+    for (size_t c = 0; c < s->n_columns; c++)
+        for (size_t i = 0; g->worker[c] && i < s->column[c].n_missing && n_words < 8; i++) {
+            const char *word = s->column[c].missing[i];
+            size_t k = 0;
+            while (k < n_words && strcmp(words[k], word) != 0) k++;
+            if (k < n_words) continue;
+            words[n_words++] = word;
+            dis__advice_add(a, "na", word, strlen(word));
+        }
+}
+
+void dis__advise_wide(dis__advice *a, const dis__survey *s, const dis__wide_guess *g)
+{
+    char workers[1000];
+    if (!list_workers(s, g, workers, sizeof workers)) return;
+    dis__advice_line(a);
+    dis__advice_add(a, "input", "wide", 4);
+    if (g->task != DIS_NO_COLUMN)
+        add_column(a, "task", s, g->task, false);
+    else
+        dis__advice_add(a, "task", "#", 1);
+    dis__advice_add(a, "worker", workers, strlen(workers));
+    add_missing_of_all(a, s, g);
+}
+
+/* A row that repeats the header in other words: its answers are found nowhere else. */
+static bool is_header_row(const dis__survey *s, const dis__wide_guess *g, size_t row)
+{
+    for (size_t c = 0; c < s->n_columns; c++) {
+        const uint32_t value = s->column[c].cell[row];
+        if (!g->worker[c] || value == DIS_NO_VALUE) continue;
+        for (size_t r = 0; r < s->n_rows; r++)
+            if (r != row && s->column[c].cell[r] == value) return false;
+    }
+    return true;
+}
+
+void dis__advise_survey(dis__advice *a, const dis__survey *s, const dis__wide_guess *g, size_t worker)
+{
+    enum { HEADER_ROWS = 2 };
+    char list[1000], path[1010];
+    const dis__survey_column *w = &s->column[worker];
+    if (!list_workers(s, g, list, sizeof list)) return;
+    dis__advice_line(a);
+    snprintf(path, sizeof path, "{%s}#", list);
+    dis__advice_add(a, "task", path, strlen(path));
+    add_column(a, "worker", s, worker, false);
+    snprintf(path, sizeof path, "{%s}", list);
+    dis__advice_add(a, "label", path, strlen(path));
+    for (size_t r = 0; r < HEADER_ROWS && r < s->n_rows && is_header_row(s, g, r); r++) {
+        char rule[400];
+        const dis__key *text = w->cell[r] == DIS_NO_VALUE ? NULL : dis__survey_text(s, worker, w->cell[r]);
+        const int n = snprintf(rule, sizeof rule, "%s=%.*s", w->name, text ? (int)(text->n > 200 ? 200 : text->n) : 0,
+                               text ? dis__key_text(text) : "");
+        dis__advice_add(a, "drop", rule, (size_t)n);
+    }
+    add_missing_of_all(a, s, g);
+}

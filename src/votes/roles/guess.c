@@ -1,0 +1,174 @@
+/* Guesses from a survey.
+ *
+ * Long tables: the tasks and the workers are two columns whose values repeat while their pairs do not, and of such
+ * pairs the one that needs the fewest values to tell the rows apart (n_tasks x n_workers is smallest). There are
+ * usually more tasks than workers. A label has few values, and neither the task nor the worker determines it.
+ * Wide tables: several columns whose values are mostly those of the others, and few. */
+#include "votes/roles/guess.h"
+
+enum { MAX_CLASSES = 50, MIN_ROWS = 3 };
+
+/* ---- long ---- */
+
+static size_t mean_bytes(const dis__survey_column *c)
+{
+    return c->n_cells ? c->n_bytes / c->n_cells : 0;
+}
+
+static bool can_be_id(const dis__survey *s, size_t c)
+{
+    const dis__survey_column *x = &s->column[c];
+    return x->n_name > 0 && x->n_cells == s->n_rows && x->n_values > 1 && x->n_values < s->n_rows;
+}
+
+/* Texts that two columns share: they are of one kind. Numbers may be ids here and labels there. */
+static bool is_same_kind(const dis__survey *s, size_t a, size_t b)
+{
+    const dis__survey_column *x = &s->column[a];
+    return x->n_numbers < x->n_cells && dis__survey_shared(s, a, b) > 0;
+}
+
+/* The smaller, the better a pair of columns tells the rows apart; 0: it does not. */
+static dis_status cost_of(const dis__survey *s, size_t a, size_t b, double *cost)
+{
+    size_t n;
+    *cost = 0;
+    if (is_same_kind(s, a, b)) return DIS_OK;
+    DIS_TRY(dis__survey_pairs(s, a, b, &n));
+    if (n + n / 50 < s->n_rows) return DIS_OK;
+    const dis__survey_column *x = &s->column[a], *y = &s->column[b];
+    *cost = (double)x->n_values * (double)y->n_values + 1e-3 * (double)(mean_bytes(x) + mean_bytes(y));
+    return DIS_OK;
+}
+
+static dis_status find_pair(const dis__survey *s, const size_t known[3], dis__long_guess *g)
+{
+    double best = 0;
+    if (known[0] != DIS_NO_COLUMN && known[1] != DIS_NO_COLUMN) {
+        g->task = known[0];
+        g->worker = known[1];
+        return DIS_OK;
+    }
+    for (size_t a = 0; a < s->n_columns; a++)
+        for (size_t b = 0; b < s->n_columns; b++) {
+            double cost;
+            const bool first = known[0] == DIS_NO_COLUMN ? can_be_id(s, a) && a != known[2] : a == known[0];
+            const bool second = known[1] == DIS_NO_COLUMN ? can_be_id(s, b) && b != known[2] : b == known[1];
+            if (a == b || !first || !second) continue;
+            if (known[0] == DIS_NO_COLUMN && known[1] == DIS_NO_COLUMN &&
+                (s->column[a].n_values < s->column[b].n_values ||
+                 (s->column[a].n_values == s->column[b].n_values && a > b)))
+                continue;
+            DIS_TRY(cost_of(s, a, b, &cost));
+            if (cost == 0 || (best > 0 && cost >= best)) continue;
+            best = cost;
+            g->task = a;
+            g->worker = b;
+        }
+    return DIS_OK;
+}
+
+static bool can_be_label(const dis__survey *s, const dis__long_guess *g, size_t c)
+{
+    const dis__survey_column *x = &s->column[c];
+    if (c == g->task || c == g->worker || x->n_name == 0 || x->n_cells == 0 || x->n_values < 2) return false;
+    if (is_same_kind(s, c, g->task) || is_same_kind(s, c, g->worker)) return false;
+    return x->n_values <= MAX_CLASSES && 2 * x->n_values <= x->n_cells;
+}
+
+static void add_label(dis__long_guess *g, size_t c)
+{
+    if (g->n_labels < DIS_GUESSED_LABELS) g->label[g->n_labels++] = c;
+}
+
+static void find_labels(const dis__survey *s, size_t known, dis__long_guess *g)
+{
+    if (known != DIS_NO_COLUMN) {
+        add_label(g, known);
+        return;
+    }
+    for (size_t c = 0; c < s->n_columns; c++)
+        if (can_be_label(s, g, c) && !dis__survey_determines(s, g->task, c) && !dis__survey_determines(s, g->worker, c))
+            add_label(g, c);
+    if (g->n_labels) return;
+    for (size_t c = 0; c < s->n_columns; c++) /* everyone agrees */
+        if (can_be_label(s, g, c) && !dis__survey_determines(s, g->worker, c)) add_label(g, c);
+}
+
+dis_status dis__guess_long(const dis__survey *s, const size_t known[3], dis__long_guess *out)
+{
+    *out = (dis__long_guess){.task = DIS_NO_COLUMN, .worker = DIS_NO_COLUMN};
+    if (s->n_rows < MIN_ROWS) return DIS_OK;
+    DIS_TRY(find_pair(s, known, out));
+    if (out->task == DIS_NO_COLUMN) return DIS_OK;
+    find_labels(s, known[2], out);
+    if (out->n_labels == 0) out->task = DIS_NO_COLUMN;
+    return DIS_OK;
+}
+
+/* ---- wide ---- */
+
+/* Values that come more than once count; in a table of a few rows, all do. n: (values of x) how often each comes. */
+static size_t count_common(const dis__survey *s, const dis__survey_column *x, bool *counts)
+{
+    enum { FEW_ROWS = 8 };
+    uint16_t n[DIS_SURVEY_ROWS] = {0};
+    size_t common = 0;
+    for (size_t r = 0; r < s->n_rows; r++)
+        if (x->cell[r] != DIS_NO_VALUE) n[x->cell[r]]++;
+    for (size_t i = 0; i < x->n_values; i++) {
+        counts[i] = n[i] > 1 || x->n_cells < FEW_ROWS;
+        common += counts[i];
+    }
+    return common;
+}
+
+static size_t count_shared(const dis__survey_column *x, const bool *counts, const dis__survey_column *y)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < x->values.n_slots; i++) {
+        const dis__key *key = &x->values.slot[i];
+        n += key->value != DIS_KEY_NONE && counts[key->value] && dis__table_find(&y->values, key) != NULL;
+    }
+    return n;
+}
+
+/* Another column has most of the values of this one, or this one most of its. Single numbers say nothing. */
+static bool has_peer(const dis__survey *s, size_t task, size_t c)
+{
+    bool counts[DIS_SURVEY_ROWS], other[DIS_SURVEY_ROWS];
+    const dis__survey_column *x = &s->column[c];
+    const size_t n = count_common(s, x, counts);
+    if (n == 0 || (n < 2 && x->n_numbers)) return false;
+    for (size_t d = 0; d < s->n_columns; d++) {
+        const dis__survey_column *y = &s->column[d];
+        if (d == c || d == task || y->n_values > MAX_CLASSES) continue;
+        const size_t m = count_common(s, y, other);
+        if (m == 0 || (m < 2 && y->n_numbers)) continue;
+        if (2 * count_shared(x, counts, y) >= (n < m ? n : m)) return true;
+    }
+    return false;
+}
+
+/* The first column with a different value in every row. */
+static size_t find_ids(const dis__survey *s)
+{
+    for (size_t c = 0; c < s->n_columns; c++)
+        if (s->column[c].n_name && s->column[c].n_cells == s->n_rows && s->column[c].n_values == s->n_rows) return c;
+    return DIS_NO_COLUMN;
+}
+
+void dis__guess_wide(const dis__survey *s, size_t task, dis__wide_guess *out)
+{
+    *out = (dis__wide_guess){.task = task == DIS_NO_COLUMN ? find_ids(s) : task};
+    if (s->n_rows < MIN_ROWS) return;
+    for (size_t c = 0; c < s->n_columns; c++) {
+        const dis__survey_column *x = &s->column[c];
+        if (c == out->task || x->n_cells == 0) continue;
+        const bool few = x->n_values <= MAX_CLASSES && (2 * x->n_values <= x->n_cells || x->n_values <= 5);
+        out->worker[c] = x->n_name && few && has_peer(s, out->task, c);
+        out->n_workers += out->worker[c];
+        out->n_others += !out->worker[c];
+    }
+    if (out->n_workers < 2) out->n_workers = 0;
+}

@@ -1,0 +1,164 @@
+/* Tables that do not begin with a header, and wide tables with columns that are no answers: see role_use.h. */
+#include "votes/roles/role_use.h"
+#include <stdio.h>
+
+static const char *const role_field[] = {"task", "worker", "label"};
+
+/* How many roles the cells of a row name. */
+static size_t count_roles(const dis__csv *csv, size_t found[3][2], size_t n_found[3])
+{
+    enum { MAX_CELLS = 256 };
+    dis_column_name names[MAX_CELLS];
+    const size_t n = csv->n_fields < MAX_CELLS ? csv->n_fields : MAX_CELLS;
+    for (size_t i = 0; i < n; i++) names[i] = (dis_column_name){csv->field[i].text, csv->field[i].n};
+    size_t roles = 0;
+    for (int role = 0; role < 3; role++) {
+        n_found[role] = dis_role_find((dis_role)role, names, n, found[role]);
+        roles += n_found[role] > 0;
+    }
+    return roles;
+}
+
+static void add_number(dis__advice *a, const char *field, size_t number)
+{
+    char text[24];
+    dis__advice_add(a, field, text, (size_t)snprintf(text, sizeof text, "%zu", number));
+}
+
+/* A header that names a column twice: columns by their numbers. */
+static dis_status advise_numbers(dis_status status, size_t found[3][2], const size_t n_found[3])
+{
+    dis__advice advice = {0};
+    for (size_t i = 0; i < n_found[DIS_ROLE_LABEL]; i++) {
+        dis__advice_line(&advice);
+        add_number(&advice, "skip", 1);
+        dis__advice_flag(&advice, "no_header");
+        for (int role = 0; role < 3; role++) add_number(&advice, role_field[role], found[role][role == 2 ? i : 0]);
+    }
+    return dis__advise(status, advice.text);
+}
+
+static dis_status find_header(const dis__input *in, char separator)
+{
+    enum { MAX_LINES = 10 };
+    dis__csv csv;
+    size_t found[3][2], n_found[3];
+    dis__csv_open(&csv, in, separator);
+    dis_status status = DIS_OK;
+    for (size_t line = 0; status == DIS_OK && line < MAX_LINES && csv.next < csv.end; line++) {
+        status = dis__csv_row(&csv);
+        if (status != DIS_OK || count_roles(&csv, found, n_found) < 3) continue;
+        dis__advice advice = {0};
+        if (line == 0) break;
+        dis__advice_line(&advice);
+        add_number(&advice, "skip", line);
+        status = dis__advise(dis__fail_at(DIS_EDATA, in->path, line + 1, 0,
+                                          "this line looks like the header, and there are lines before it; skip them:"),
+                             advice.text);
+        dis__csv_close(&csv);
+        return status;
+    }
+    dis__csv_close(&csv);
+    return status == DIS_EDATA ? DIS_OK : status;
+}
+
+dis_status dis__find_header(const dis__input *in)
+{
+    for (const char *separator = ",;\t|"; *separator; separator++) DIS_TRY(find_header(in, *separator));
+    return DIS_OK;
+}
+
+dis_status dis__check_header_twice(const dis__input *in, char separator)
+{
+    dis__csv csv;
+    size_t found[3][2], n_found[3];
+    char message[DIS_MESSAGE];
+    snprintf(message, sizeof message, "%s", dis_last_error());
+    if (!strstr(message, "a second column called")) return DIS_OK;
+    dis__csv_open(&csv, in, separator);
+    dis_status status = dis__csv_row(&csv);
+    const bool header = status == DIS_OK && count_roles(&csv, found, n_found) == 3;
+    if (header) dis__set_error(message);
+    if (header) status = advise_numbers(DIS_EDATA, found, n_found);
+    dis__csv_close(&csv);
+    return header ? status : DIS_OK;
+}
+
+static const size_t nothing[] = {DIS_NO_COLUMN, DIS_NO_COLUMN, DIS_NO_COLUMN};
+
+static dis_status suggest_numbers(dis__source *s, const dis__input *in)
+{
+    dis__record *record;
+    dis__survey survey;
+    dis__long_guess guess;
+    bool go_on;
+    DIS_TRY(dis__source_next(s, &record, &go_on));
+    if (!record) return DIS_OK;
+    DIS_TRY(dis__survey_make(s, &survey));
+    dis__advice advice = {0};
+    dis_status status = dis__guess_long(&survey, nothing, &guess);
+    if (status == DIS_OK && guess.task != DIS_NO_COLUMN) {
+        dis__advise_long(&advice, &survey, &guess, true, nothing);
+        status = dis__advise(dis__fail_at(DIS_EDATA, in->path, 1, 0,
+                                          "the first row is no header; name columns by their numbers:"),
+                             advice.text);
+    }
+    dis__survey_free(&survey);
+    return status;
+}
+
+dis_status dis__suggest_bare(dis__reader *r, dis__input *in)
+{
+    dis__source s;
+    const bool before = r->o.no_header;
+    r->o.no_header = true;
+    dis_status status = dis__source_open(&s, r, in);
+    if (status == DIS_OK) {
+        status = s.raw ? DIS_OK : suggest_numbers(&s, in);
+        dis__source_close(&s);
+    }
+    r->o.no_header = before;
+    return status;
+}
+
+/* ---- wide ---- */
+
+static dis_status check_columns(const dis__reader *r, dis__source *s)
+{
+    dis__record *record;
+    dis__survey survey;
+    dis__wide_guess guess;
+    bool go_on;
+    size_t task = DIS_NO_COLUMN;
+    DIS_TRY(dis__source_next(s, &record, &go_on));
+    if (!record) return DIS_OK;
+    DIS_TRY(dis__survey_make(s, &survey));
+    for (size_t c = 0; c < survey.n_columns; c++)
+        if (strcmp(survey.column[c].name, r->o.task) == 0) task = c;
+    if (task == DIS_NO_COLUMN && strcmp(r->o.task, "[0]") == 0) task = 0;
+    dis__guess_wide(&survey, task, &guess);
+    dis_status status = DIS_OK;
+    if (guess.n_workers && guess.n_others && task != DIS_NO_COLUMN) {
+        char others[300] = "";
+        dis__advice advice = {0};
+        for (size_t c = 0; c < survey.n_columns; c++)
+            if (!guess.worker[c] && c != task && survey.column[c].n_cells)
+                dis__list_add(others, sizeof others, survey.column[c].name, survey.column[c].n_name);
+        dis__advise_wide(&advice, &survey, &guess);
+        status = dis__advise(dis__fail_at(DIS_EDATA, s->input->path, 1, 0,
+                                          "not all columns hold answers: %s; name those of the workers:", others),
+                             advice.text);
+    }
+    dis__survey_free(&survey);
+    return status;
+}
+
+dis_status dis__check_wide_columns(dis__reader *r)
+{
+    dis__source s;
+    if (r->o.n_classes || r->o.no_header) return DIS_OK; /* what is no class is refused anyway */
+    DIS_TRY(dis__source_open(&s, r, &r->input[0]));
+    const dis_status status = s.table ? check_columns(r, &s) : DIS_OK;
+    dis__source_close(&s);
+    return status;
+}
