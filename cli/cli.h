@@ -164,7 +164,7 @@ typedef struct {
 } cli_started;
 
 typedef struct {
-    const cli_started *started; /* NULL: nothing yet */
+    const cli_started *started;   /* NULL: nothing yet */
     bool whole;                   /* ranks hold all data each (dis_context_options) */
     bool silent;                  /* another rank tells what is wrong */
     bool quiet, colour, terminal; /* of standard error */

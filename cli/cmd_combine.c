@@ -147,8 +147,8 @@ static int work(combine_job *job)
     dis_status status = dis_combiner_check(v->combine);
     if (status != DIS_OK) return cli_failed(c, status);
     if (dis_combiner_wants_auto_weights(v->combine))
-        return cli_usage(
-            c, "weights=auto and weights=votes need the votes, which label files do not hold; use dissent labels, or give the weights");
+        return cli_usage(c, "weights=auto and weights=votes need the votes, which label files do not hold; use dissent "
+                            "labels, or give the weights");
     if (cli_check_format(c, "format", v->format) != 0) return DIS_EUSAGE;
     status = cli_context(c, &v->common, &job->ctx);
     if (status != DIS_OK) return cli_failed(c, status);

@@ -71,7 +71,7 @@ static PyObject *agreement_of(core_state *state, const dis_agreement_view *v)
 static PyObject *agreement(PyObject *module, PyObject *args, PyObject *keywords)
 {
     static char *names[] = {"votes",     "gold",      "items",      "workers", "pairs",    "ordinal", "singles", "seed",
-                            "resamples", "max_pairs", "min_common", "threads", "progress", "device",  "over",  NULL};
+                            "resamples", "max_pairs", "min_common", "threads", "progress", "device",  "over",    NULL};
     const char *device = NULL, *over = NULL;
     PyObject *table, *gold = NULL, *progress = NULL, *result = NULL;
     int items = 1, workers = 1, pairs = 1, ordinal = 0, singles = 0, threads = 0;

@@ -392,8 +392,13 @@ static void reference_of_votes(void **state)
         from_b[i] = i % 3 ? most[i] : !most[i];
         item[i] = i;
     }
-    const dis_votes_arrays arrays = {
-        .n_votes = N * J, .n_items = N, .n_workers = J, .n_classes = 2, .task = task, .worker = worker, .label = vote_label};
+    const dis_votes_arrays arrays = {.n_votes = N * J,
+                                     .n_items = N,
+                                     .n_workers = J,
+                                     .n_classes = 2,
+                                     .task = task,
+                                     .worker = worker,
+                                     .label = vote_label};
     dis_votes *votes;
     assert_int_equal(dis_votes_from_arrays(NULL, &arrays, &votes), DIS_OK);
     const dis_comparison_votes reference = {.votes = votes, .item = item, .class = class};
