@@ -345,7 +345,7 @@ def _columns_of(data: Any, names: tuple[tuple[str, ...], ...]) -> list[tuple[_co
                 missing, there = e.args
                 role = names.index(missing)
                 names = (*names[:role], (_pick(there, _ROLES[role], missing),), *names[role + 1 :])  # or raises
-        enum = next((e for n in names[2] if (e := _categories.of_duckdb(given, n)) is not None), None)
+        enum = next((order for n in names[2] if (order := _categories.of_duckdb(given, n)) is not None), None)
         categorical = _categories.pandas_names(data)
         labels = _arrow_column(columns[2], names[2][0], any(n in categorical for n in names[2]))
         labels[1].categories = labels[1].categories or enum

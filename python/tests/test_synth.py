@@ -75,7 +75,7 @@ def test_results_show_themselves_in_a_line_and_in_notebooks():
     said = list(zip(votes.tasks[rows[0]], votes.workers[rows[1]], votes.classes[rows[2]]))
     fit = dissent.MajorityVote().fit(votes)
     shown = [
-        dissent.panel(votes, votes.workers.tolist()[:2], resamples=0),
+        dissent.panel(votes, votes.workers.tolist()[:2]),
         dissent.group_agreement(votes, groups, resamples=20, permutations=20),
         dissent.group_evaluation(fit.result_, votes, groups, resamples=0, permutations=0),
         dissent.perspectives(votes, said, n_resamples=0),

@@ -15,7 +15,7 @@ inputs() {
     eval) echo gold human votes groups classes worker-table official soft annotators history ;;
     agree) echo gold classes worker-table ;;
     review) echo gold classes labels texts text predictions ;;
-    compare) echo gold human a b ;;
+    compare) echo gold human votes a b classes worker-table ;;
     report) echo votes labels pred gold human classes texts text predictions items worker-table ;;
     train) echo items labels gold votes classes dev-items dev-labels dev-gold vectors ids worker-table ;;
     predict) echo items ids pairs worker-table ;;
