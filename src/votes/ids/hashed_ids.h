@@ -121,7 +121,7 @@ void dis__id_key_make(const dis__ids *ids, const char *text, size_t n, bool stay
 /* How long the text in a word is; its name, with a NUL behind it, where there is room for `room` bytes. */
 static inline size_t dis__word_length(uint64_t word)
 {
-    return (size_t)(71 - __builtin_clzll(word)) / 8;
+    return (size_t)(71 - __builtin_clzll(word | 1)) / 8; /* a file that was truncated may give 0 */
 }
 static inline void dis__word_put(uint64_t word, size_t n, char *to, size_t room)
 {

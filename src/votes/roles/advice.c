@@ -4,26 +4,45 @@
 
 enum { LONGEST_NAME = 120 };
 
-static void put(dis__advice *a, const char *text, size_t n)
+/* Drops the line at hand, and what would be added to it. */
+static void cut_line(dis__advice *a)
+{
+    a->full = true;
+    a->text[a->n = a->line] = 0;
+}
+
+/* Control characters, which a terminal would obey. */
+static bool has_controls(const char *text, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if ((unsigned char)text[i] < 32 || text[i] == 127) return true;
+    return false;
+}
+
+static void put_plain(dis__advice *a, const char *text, size_t n)
 {
     if (a->full) return;
-    for (size_t i = 0; i < n; i++) /* a terminal must not obey it */
-        if (((unsigned char)text[i] < 32 && !(text[i] == '\n' && i == 0 && n == 2)) || text[i] == 127)
-            n = sizeof a->text;
     if (a->n + n + 1 > sizeof a->text) {
-        a->full = true;
-        a->text[a->n = a->line] = 0;
+        cut_line(a);
         return;
     }
     memcpy(a->text + a->n, text, n);
     a->text[a->n += n] = 0;
 }
 
+static void put(dis__advice *a, const char *text, size_t n)
+{
+    if (has_controls(text, n))
+        cut_line(a);
+    else
+        put_plain(a, text, n);
+}
+
 void dis__advice_line(dis__advice *a)
 {
     a->full = false;
     a->line = a->n;
-    put(a, "\n ", 2);
+    put_plain(a, "\n ", 2);
 }
 
 void dis__advice_flag(dis__advice *a, const char *field)
@@ -52,7 +71,7 @@ static void add_column(dis__advice *a, const char *field, const dis__survey *s, 
         dis__advice_add(a, field, number, (size_t)snprintf(number, sizeof number, "%zu", c));
     else
         dis__advice_add(a, field, x->name, x->n_name);
-    if (x->n_name > LONGEST_NAME) put(a, x->name, sizeof a->text); /* cuts the line */
+    if (x->n_name > LONGEST_NAME) cut_line(a);
 }
 
 static void add_missing(dis__advice *a, const dis__survey *s, size_t column)
