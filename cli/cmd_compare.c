@@ -51,6 +51,8 @@ static int check(compare_job *job)
     if (v->human && code == 0) code = label_input_add(&job->in, v->human, "human");
     job->in.gold_path = v->gold;
     job->in.gold_columns = v->gold_columns;
+    job->in.fold_case = v->reading.fold_case;
+    job->in.trim = v->reading.trim;
     return code == 0 && v->votes.n ? votes_input_check(&job->votes) : code;
 }
 

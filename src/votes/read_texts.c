@@ -5,7 +5,8 @@
 #include "core/memory.h"
 #include "core/name_index.h"
 #include "core/sized_options.h"
-#include "votes/map_read.h"
+#include "io/text_shape.h"
+#include "votes/roles/role_use.h"
 #include <stdio.h>
 
 typedef struct {
@@ -71,7 +72,7 @@ static dis_status choose_path(const dis_votes_preset *p, const char *name, char 
 /* The options of votes, made those of a table of items and texts. */
 static void use_for_texts(dis_votes_options *o, const dis_votes_preset *p, const char *path)
 {
-    if (!o->task) o->task = p && p->task ? p->task : "task|id|item|item_id|task_id|example_id";
+    if (!o->task) o->task = p && p->task ? p->task : "task";
     if (p && !o->format) o->format = p->format;
     if (p && !o->records) o->records = p->records;
     o->no_header = o->no_header || (p && p->no_header);
@@ -106,14 +107,55 @@ static dis_status read_pass(dis__reader *r, texts_found *t)
     return status == DIS_EDATA ? fail_about_text() : status;
 }
 
+/* The column of the items by its usual name, as votes are read (role_use.h), into `task`; "": none is known. */
+static dis_status find_task(dis__reader *r, char *task, size_t size)
+{
+    dis__source source;
+    dis__record *record;
+    dis__roles roles;
+    bool go_on;
+    *task = 0;
+    dis_status status = dis__source_open(&source, r, &r->input[0]);
+    if (status == DIS_EDATA || status == DIS_EUSAGE) return DIS_OK; /* reading will report it */
+    DIS_TRY(status);
+    status = dis__source_next(&source, &record, &go_on);
+    if (status == DIS_OK && record) {
+        status = dis__roles_find(r, &source, &roles);
+        const dis_column_name *name =
+            status == DIS_OK && roles.n_found[DIS_ROLE_TASK] == 1 ? &roles.names[roles.found[DIS_ROLE_TASK][0]] : NULL;
+        if (name && name->n < size) snprintf(task, size, "%.*s", (int)name->n, name->text);
+        if (status == DIS_OK) dis__roles_free(&roles);
+    }
+    dis__source_close(&source);
+    return status == DIS_EDATA ? DIS_OK : status;
+}
+
+/* Lines before the header and the delimiter, as votes are read. */
+static dis_status find_shape(dis__reader *r, dis__input *in)
+{
+    const char *format;
+    char separator;
+    DIS_TRY(dis__votes_format(r->o.format, in->path, &format));
+    if (strcmp(format, "csv") != 0 && strcmp(format, "tsv") != 0) return DIS_OK;
+    if (r->o.skip) dis__text_skip_lines(in, r->o.skip);
+    if (r->o.delimiter || r->o.no_header || r->o.preset) return DIS_OK;
+    DIS_TRY(dis__text_shape(in, format, "`format`", &separator));
+    if (separator != dis__votes_separator(&r->o, format)) r->o.delimiter = (unsigned char)separator;
+    return DIS_OK;
+}
+
 static dis_status read_all(dis__reader *r, const char *const *paths, size_t n_paths, const char *const *text,
                            size_t n_text, texts_found *t)
 {
     const dis_votes_preset *p = r->o.preset ? dis_votes_preset_find(r->o.preset) : NULL;
-    const dis_votes_options given = r->o;
+    char task[256] = "";
     DIS_TRY(dis__alloc_zeroed(&r->input, n_paths, sizeof *r->input));
     for (; r->n_inputs < n_paths; r->n_inputs++)
         DIS_TRY(dis__input_open(r->ctx, paths[r->n_inputs], &r->input[r->n_inputs]));
+    for (size_t i = 0; i < n_paths; i++) DIS_TRY(find_shape(r, &r->input[i]));
+    if (!r->o.task && !p) DIS_TRY(find_task(r, task, sizeof task));
+    if (*task) r->o.task = task;
+    const dis_votes_options given = r->o;
     for (size_t i = 0; i < (n_text ? n_text : 1); i++) {
         char path[1024];
         DIS_TRY(choose_path(p, n_text ? text[i] : NULL, path, sizeof path));
