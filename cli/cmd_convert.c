@@ -44,7 +44,8 @@ static const cli_option options[] = {
     TEXT(numbers, "numbers", "FILE", CLI_NAMES_OUTPUT,
          "with --anonymise: worker,number; who is in it keeps the number, new ones are added to it"),
     TEXT(control, "control", "NAME", CLI_NAMES_NOTHING,
-         "label-studio: name of the control (from_name) [that of --source, else label]; argilla: the question [label]"),
+         "label-studio: name of the control (from_name) [that of --source, else label]; argilla: the question [that of "
+         "--source, else label]"),
     TEXT(object, "object", "NAME", CLI_NAMES_NOTHING,
          "label-studio: what the control is about (to_name) [that of --source, else text]"),
     TEXT(model, "model", "NAME", CLI_NAMES_NOTHING,

@@ -116,7 +116,7 @@ static void view_path(const labels_values *v, const char *const *specs, size_t m
 
 enum { VIEW_PATH = 160 }; /* what a path of a view has beyond the folder's */
 
-/* That no view goes where an input or another output is. */
+/* That no view replaces an input, another output, or a file that dissent did not write. */
 static int check_views(labels_job *job)
 {
     const labels_values *v = job->v;
@@ -127,6 +127,7 @@ static int check_views(labels_job *job)
     for (size_t m = 0; m < n && code == 0; m++) {
         view_path(v, job->choice.view, m, path, size);
         code = cli_check_output(job->c, &cli_cmd_labels, v, job->in.paths, job->in.n_paths, "save-views", path);
+        if (code == 0) code = cli_failed(job->c, dis_file_check_replace(path, DIS_FILE_LABELS));
     }
     free(path);
     return code;
@@ -301,6 +302,7 @@ static int work(labels_job *job)
     code = job->v->append ? labels_read_all(job) : votes_input_read(&job->in, job->ctx);
     if (code == 0 && job->v->gold) code = votes_input_read_gold(&job->in, job->ctx, job->v->gold);
     if (code == 0) code = groups_input_read(&job->groups, job->ctx, job->in.votes);
+    if (code == 0) code = labels_check_group_files(job);
     if (code == 0) code = labels_read_predictions(job);
     if (code != 0) return code;
     const bool shared = dis_context_ranks(job->ctx) > 1;

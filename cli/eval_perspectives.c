@@ -56,23 +56,54 @@ static dis_status read_all(perspectives *job)
     return status;
 }
 
-/* FOLDER/MP_test_soft.tsv and FOLDER/MP_test_pe.tsv. */
+/* FOLDER/MP_test_soft.tsv and FOLDER/MP_test_pe.tsv: NULL if there is no memory. The caller frees it. */
+static char *submission_path(const perspectives *job, const char *what)
+{
+    const size_t size = strlen(job->v->submission) + PATH_ROOM;
+    char *path = malloc(size);
+    if (path) snprintf(path, size, "%s/%s_test_%s.tsv", job->v->submission, job->set->name, what);
+    return path;
+}
+
+/* That no file to submit replaces one that dissent did not write. */
+static int check_submission(const perspectives *job)
+{
+    const struct {
+        const char *what;
+        bool written;
+    } files[] = {{"soft", job->v->soft != NULL}, {"pe", job->v->annotators != NULL}};
+    int code = 0;
+    for (size_t i = 0; i < sizeof files / sizeof *files && code == 0 && job->v->submission; i++) {
+        if (!files[i].written) continue;
+        char *path = submission_path(job, files[i].what);
+        if (!path) return cli_error(job->c, DIS_ELIMIT, "no memory for a file name");
+        code = cli_failed(job->c, dis_file_check_replace(path, DIS_FILE_SUBMISSION));
+        free(path);
+    }
+    return code;
+}
+
+static dis_status write_submission(const perspectives *job, const char *soft, const char *people)
+{
+    if (!soft || !people) return DIS_ELIMIT;
+    dis_status status = DIS_OK;
+    if (job->soft) status = dis_lewidi_write_soft(job->official, job->soft, soft);
+    if (status == DIS_OK && job->value) status = dis_lewidi_write_perspectives(job->official, job->value, people);
+    return status;
+}
+
 static int submit(const perspectives *job)
 {
     const char *folder = job->v->submission;
     if (!folder) return 0;
     if (mkdir(folder, 0777) != 0 && errno != EEXIST)
         return cli_error(job->c, DIS_EIO, "cannot make the folder %s: %s", folder, strerror(errno));
-    const size_t size = strlen(folder) + PATH_ROOM;
-    char *path = malloc(size);
-    if (!path) return cli_error(job->c, DIS_ELIMIT, "no memory for a file name");
-    dis_status status = DIS_OK;
-    snprintf(path, size, "%s/%s_test_soft.tsv", folder, job->set->name);
-    if (job->soft) status = dis_lewidi_write_soft(job->official, job->soft, path);
-    snprintf(path, size, "%s/%s_test_pe.tsv", folder, job->set->name);
-    if (status == DIS_OK && job->value) status = dis_lewidi_write_perspectives(job->official, job->value, path);
-    free(path);
-    return cli_failed(job->c, status);
+    char *soft = submission_path(job, "soft"), *people = submission_path(job, "pe");
+    const dis_status status = write_submission(job, soft, people);
+    const bool no_memory = !soft || !people;
+    free(soft);
+    free(people);
+    return no_memory ? cli_error(job->c, DIS_ELIMIT, "no memory for a file name") : cli_failed(job->c, status);
 }
 
 static dis_status write_json(const perspectives *job)
@@ -145,6 +176,7 @@ int eval_perspectives(cli *c, const eval_values *v, size_t n_operands)
     perspectives job = {.c = c, .v = v};
     int code = check(&job, n_operands);
     if (code == 0) code = cli_figures_check(c, &v->figures);
+    if (code == 0) code = check_submission(&job);
     if (code == 0) code = cli_failed(c, cli_context(c, &v->common, &job.ctx));
     if (code == 0) code = cli_ranks_refuse(c, job.ctx, "perspectives");
     if (code == 0) code = cli_failed(c, read_all(&job));

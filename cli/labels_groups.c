@@ -100,16 +100,34 @@ static void tell_group(const labels_job *job, size_t g, const dis_votes *votes, 
             cli_safe(path, file));
 }
 
+/* That no group's file replaces an input, another output, or a file that dissent did not write. */
+static int check_group_path(const labels_job *job, const char *path)
+{
+    int code = cli_check_output(job->c, &cli_cmd_labels, job->v, job->in.paths, job->in.n_paths, "save-groups", path);
+    if (code == 0) code = cli_failed(job->c, dis_file_check_replace(path, DIS_FILE_LABELS));
+    return code;
+}
+
+int labels_check_group_files(const labels_job *job)
+{
+    int code = 0;
+    if (!job->v->save_groups || dis_context_rank(job->ctx) != 0) return 0;
+    for (size_t g = 0; g < job->groups.look.n_groups && code == 0; g++) {
+        char *path = group_path(job, g);
+        if (!path) return cli_error(job->c, DIS_ELIMIT, "no memory for a file name");
+        code = check_group_path(job, path);
+        free(path);
+    }
+    return code;
+}
+
 static int save_group(labels_job *job, size_t g, bool *keep)
 {
     dis_votes *votes = NULL;
     char *path = group_path(job, g);
     if (!path) return cli_error(job->c, DIS_ELIMIT, "no memory for a file name");
     for (size_t w = 0; w < job->in.look.n_workers; w++) keep[w] = job->groups.look.group[w] == (int32_t)g;
-    int code = 0;
-    if (dis_context_rank(job->ctx) == 0)
-        code = cli_check_output(job->c, &cli_cmd_labels, job->v, job->in.paths, job->in.n_paths, "save-groups", path);
-    if (code == 0) code = cli_failed(job->c, dis_votes_of_workers(job->ctx, job->in.votes, keep, &votes));
+    int code = cli_failed(job->c, dis_votes_of_workers(job->ctx, job->in.votes, keep, &votes));
     if (code == 0) code = cli_failed(job->c, label_group(job, votes, path));
     if (code == 0) tell_group(job, g, votes, path);
     dis_votes_destroy(votes);

@@ -69,6 +69,7 @@ int labels_read_all(labels_job *job); /* --refit: votes of the state and new one
 
 /* labels_groups.c; an exit code, what is wrong told already. */
 int labels_check_groups(labels_job *job);
+int labels_check_group_files(const labels_job *job); /* after groups are read, before labels are estimated */
 int labels_save_groups(labels_job *job);
 void labels_put_groups(const labels_job *job, dis_json *j);
 

@@ -27,7 +27,7 @@ DIS_API dis_status dis_votes_write(dis_context *ctx, const dis_votes *votes, con
 typedef struct {
     size_t size;         /* of this struct */
     const char *to;      /* the name of a target, see below */
-    const char *control; /* Label Studio's from_name, Argilla's question; NULL: that of `source`, else label */
+    const char *control; /* Label Studio's from_name, Argilla's question; NULL: the only one of `source`, else label */
     const char *object;  /* Label Studio's to_name; NULL: that of `source`, else text */
     const char *model;   /* what the labels are said to come from; NULL: dissent */
     const char *source;  /* the tool's own export, whose data (Label Studio) or fields (Argilla) go along; NULL: none */

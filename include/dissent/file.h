@@ -1,4 +1,4 @@
-/* file.h: what a file holds, to the bit; which file a name leads to; what its name promises. */
+/* file.h: what a file holds, to the bit; which file a name leads to; what its name promises; what may be replaced. */
 #ifndef DIS_FILE_H
 #define DIS_FILE_H
 #include "dissent/status.h"
@@ -22,5 +22,16 @@ DIS_API bool dis_file_companion(const char *path, size_t i, char *out, size_t si
  * promises something else (.parquet, .json, ...; .gz and .zst behind it ask for compression). *known: whether it
  * promises one of them; a name without an ending, or with one that nobody knows, does not. */
 DIS_API dis_status dis_file_check_output(const char *path, const char *formats, bool *known);
+
+/* What dissent writes into a folder under file names that the user did not choose. */
+typedef enum {
+    DIS_FILE_LABELS,     /* CSV, TSV, JSONL, or NAME.npy with its two lists */
+    DIS_FILE_SUBMISSION, /* lines of an id, a tab and a list */
+    DIS_FILE_CHART,      /* SVG */
+} dis_file_kind;
+
+/* Call it before such a file is written. DIS_OK: `path` does not exist, is empty, or was written by dissent as a file of
+ * this kind. DIS_EUSAGE: it is another file, whose contents would be lost. DIS_EDATA: it is not a regular file. DIS_EIO. */
+DIS_API dis_status dis_file_check_replace(const char *path, dis_file_kind kind);
 
 #endif

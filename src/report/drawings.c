@@ -3,6 +3,7 @@
 #include "report/drawings.h"
 #include "core/memory.h"
 #include "core/sys.h"
+#include "dissent/file.h"
 #include "io/outfile.h"
 #include <errno.h>
 #include <stdio.h>
@@ -79,13 +80,28 @@ void dis__drawings_add(dis__drawings *drawings, const dis__figure *f)
     dis__markup_free(&chart);
 }
 
-static dis_status write_one(const dis__drawing *one, const char *folder, const char *prefix)
+static dis_status path_of(const dis__drawing *one, const char *folder, const char *prefix, char **path)
 {
     const size_t n = strlen(folder) + strlen(prefix) + strlen(one->name) + sizeof "/-.svg";
+    DIS_TRY(dis__alloc_array(path, n, 1));
+    snprintf(*path, n, "%s/%s-%s.svg", folder, prefix, one->name);
+    return DIS_OK;
+}
+
+static dis_status check_one(const dis__drawing *one, const char *folder, const char *prefix)
+{
+    char *path;
+    DIS_TRY(path_of(one, folder, prefix, &path));
+    const dis_status status = dis_file_check_replace(path, DIS_FILE_CHART);
+    dis__free(path);
+    return status;
+}
+
+static dis_status write_one(const dis__drawing *one, const char *folder, const char *prefix)
+{
     char *path;
     dis__out *out;
-    DIS_TRY(dis__alloc_array(&path, n, 1));
-    snprintf(path, n, "%s/%s-%s.svg", folder, prefix, one->name);
+    DIS_TRY(path_of(one, folder, prefix, &path));
     dis_status status = dis__out_open(path, &out);
     if (status == DIS_OK) status = dis__out_finish(out, dis__out_write(out, one->svg.bytes, one->svg.n));
     dis__free(path);
@@ -98,6 +114,7 @@ dis_status dis__drawings_write(const dis__drawings *drawings, const char *folder
     if (dis__sys_mkdir(folder) != 0 && errno != EEXIST) return dis__fail_io("make the folder", folder);
     char name[DIS__DRAWING_NAME];
     name_of(prefix, name);
+    for (size_t i = 0; i < drawings->n; i++) DIS_TRY(check_one(&drawings->drawing[i], folder, name));
     for (size_t i = 0; i < drawings->n; i++) DIS_TRY(write_one(&drawings->drawing[i], folder, name));
     return DIS_OK;
 }

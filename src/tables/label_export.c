@@ -15,11 +15,11 @@
 #include "io/json_records.h"
 #include "io/outfile.h"
 #include "io/text_write.h"
-#include "tables/studio_controls.h"
+#include "tables/dataset_folder.h"
+#include "tables/source_controls.h"
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 typedef struct exporting exporting;
 struct exporting {
@@ -33,13 +33,22 @@ struct exporting {
     size_t room_capacity;
     bool some; /* of a list: an element is there */
     const struct target *target;
-    dis__studio_control control; /* of Label Studio */
+    dis__source_control control; /* the question that the labels answer */
 };
+
+/* How the value of a class is written for a type of controls that labels can go back to. */
+typedef struct {
+    const char *type, *before, *after;
+    bool number;
+} control_type;
 
 struct target {
     dis_export_target row;
     dis_status (*run)(exporting *e);
-    const char *copied; /* of a record of the source: what goes along */
+    const char *copied;                  /* of a record of the source: what goes along */
+    const dis__control_reader *controls; /* of the source; NULL: labels answer no question */
+    const control_type *types;           /* up to one without a name; the first is the default */
+    const char *type_list;
     /* What is said of item i, as members of an object; `copied` NULL: nothing goes along. */
     dis_status (*record)(exporting *e, size_t i, const char *copied, size_t n);
 };
@@ -90,40 +99,25 @@ static size_t class_of(const exporting *e, size_t i, double *p)
 
 /* ---- targets ---- */
 
-/* Types of controls that labels can go back to: how the class stands in a value. */
-static const struct {
-    const char *type, *before, *after;
-    bool number;
-} control_types[] = {
-    {"choices", ",\"value\":{\"choices\":[", "]}", false},
-    {"taxonomy", ",\"value\":{\"taxonomy\":[[", "]]}", false},
-    {"rating", ",\"value\":{\"rating\":", "}", true},
-    {"number", ",\"value\":{\"number\":", "}", true},
-};
-enum { N_CONTROL_TYPES = sizeof control_types / sizeof *control_types };
-
-static size_t control_type(const char *type)
+/* How the type of the control writes classes; NULL: labels cannot go to it. */
+static const control_type *find_type(const exporting *e)
 {
-    size_t t = 0;
-    while (t < N_CONTROL_TYPES && strcmp(control_types[t].type, type) != 0) t++;
-    return t;
+    for (const control_type *t = e->target->types; t->type; t++)
+        if (strcmp(t->type, e->control.type) == 0) return t;
+    return NULL;
 }
 
-/* Type and value of class k. */
-static dis_status put_control_value(exporting *e, size_t k)
+static dis_status put_value(exporting *e, const control_type *t, size_t k)
 {
-    const size_t t = control_type(e->control.type);
     size_t n;
     const char *name = dis_names_get(e->labels->classes, k, &n);
     double x;
-    if (control_types[t].number && !dis__parse_real(name, n, &x))
-        return dis__fail(DIS_EDATA, "the class \"%.100s\" is no number, and the control %s is a %s", name, e->o.control,
-                         e->control.type);
-    DIS_TRY(put(e, ",\"type\":"));
-    DIS_TRY(put_text(e, e->control.type, strlen(e->control.type)));
-    DIS_TRY(put(e, control_types[t].before));
-    DIS_TRY(control_types[t].number ? put_real(e, x) : put_text(e, name, n));
-    return put(e, control_types[t].after);
+    if (t->number && !dis__parse_real(name, n, &x))
+        return dis__fail(DIS_EDATA, "the class \"%.100s\" is not a number, but the control %s is of type %s", name,
+                         e->o.control, t->type);
+    DIS_TRY(put(e, t->before));
+    DIS_TRY(t->number ? put_real(e, x) : put_text(e, name, n));
+    return put(e, t->after);
 }
 
 static dis_status label_studio(exporting *e, size_t i, const char *data, size_t n)
@@ -147,7 +141,10 @@ static dis_status label_studio(exporting *e, size_t i, const char *data, size_t 
     DIS_TRY(put_text(e, e->o.control, strlen(e->o.control)));
     DIS_TRY(put(e, ",\"to_name\":"));
     DIS_TRY(put_text(e, e->o.object, strlen(e->o.object)));
-    DIS_TRY(put_control_value(e, k));
+    DIS_TRY(put(e, ",\"type\":"));
+    DIS_TRY(put_text(e, e->control.type, strlen(e->control.type)));
+    DIS_TRY(put(e, ",\"value\":"));
+    DIS_TRY(put_value(e, find_type(e), k));
     return put(e, data ? "}]}]" : "}]");
 }
 
@@ -165,7 +162,7 @@ static dis_status argilla(exporting *e, size_t i, const char *fields, size_t n)
     DIS_TRY(put(e, ",\"suggestions\":{"));
     DIS_TRY(put_text(e, e->o.control, strlen(e->o.control)));
     DIS_TRY(put(e, ":{\"value\":"));
-    DIS_TRY(put_name(e, e->labels->classes, k));
+    DIS_TRY(put_value(e, find_type(e), k));
     DIS_TRY(put(e, ",\"score\":"));
     DIS_TRY(put_real(e, score));
     DIS_TRY(put(e, ",\"agent\":"));
@@ -280,8 +277,6 @@ static dis_status hugging_row(exporting *e, size_t i)
     return put(e, "]}\n");
 }
 
-#define SOFT_LABELS "Soft labels: `soft_label` has a probability for each class of `label`, in their order."
-
 static dis_status hugging_card(exporting *e)
 {
     char line[64];
@@ -295,67 +290,7 @@ static dis_status hugging_card(exporting *e)
         DIS_TRY(put_name(e, e->labels->classes, k)); /* a JSON string is one of YAML */
         DIS_TRY(put(e, "\n"));
     }
-    return put(e, "  - name: soft_label\n    sequence: float64\n---\n" SOFT_LABELS "\n");
-}
-
-/* Whether every line of a README.md is one that hugging_card() writes: of one that was edited, the edits would be lost. */
-static bool is_own_card(const dis__input *in)
-{
-    static const char *const lines[] = {"---",
-                                        "configs:",
-                                        "- config_name: default",
-                                        "  data_files:",
-                                        "  - split: train",
-                                        "    path: data.jsonl",
-                                        "dataset_info:",
-                                        "  features:",
-                                        "  - name: task",
-                                        "    dtype: string",
-                                        "  - name: text",
-                                        "  - name: label",
-                                        "    dtype:",
-                                        "      class_label:",
-                                        "        names:",
-                                        "  - name: soft_label",
-                                        "    sequence: float64",
-                                        SOFT_LABELS};
-    static const char class_line[] = "          \'";
-    const char *at = in->bytes, *end = in->bytes + in->n;
-    bool own = in->n > 0;
-    while (own && at < end) {
-        const char *lf = memchr(at, '\n', (size_t)(end - at));
-        const size_t n = (size_t)((lf ? lf : end) - at);
-        own = n > sizeof class_line && memcmp(at, class_line, sizeof class_line - 1) == 0;
-        for (size_t i = 0; i < sizeof lines / sizeof *lines && !own; i++)
-            own = strlen(lines[i]) == n && memcmp(lines[i], at, n) == 0;
-        at += n + 1;
-    }
-    return own;
-}
-
-/* Files in the folder that were not written by an earlier export stay. */
-static dis_status check_card(exporting *e, const char *card, const char *data)
-{
-    struct stat st;
-    dis__input in;
-    if (lstat(card, &st) != 0) return lstat(data, &st) == 0 ? dis__fail_foreign(data) : DIS_OK;
-    dis_status status = dis__input_open_regular(e->ctx, card, DIS_CONFIG_FILE, &in);
-    if (status == DIS_EDATA || status == DIS_ELIMIT) return dis__fail_foreign(card);
-    DIS_TRY(status);
-    const bool own = is_own_card(&in);
-    status = dis__input_finish(&in, DIS_OK);
-    return status == DIS_OK && !own ? dis__fail_foreign(card) : status;
-}
-
-static dis_status check_folder(exporting *e)
-{
-    char *card = NULL, *data = NULL;
-    dis_status status = dis__path_in(e->path, "README.md", &card);
-    if (status == DIS_OK) status = dis__path_in(e->path, "data.jsonl", &data);
-    if (status == DIS_OK) status = check_card(e, card, data);
-    dis__free(card);
-    dis__free(data);
-    return status;
+    return put(e, "  - name: soft_label\n    sequence: float64\n---\n" DIS_DATASET_NOTE "\n");
 }
 
 static dis_status open_in(exporting *e, const char *name, dis__out **out)
@@ -371,7 +306,7 @@ static dis_status write_folder(exporting *e)
 {
     dis__out *outs[2] = {NULL, NULL};
     if (dis__sys_mkdir(e->path) != 0 && errno != EEXIST) return dis__fail_io("make the folder", e->path);
-    DIS_TRY(check_folder(e));
+    DIS_TRY(dis__dataset_check_folder(e->ctx, e->path));
     dis_status status = open_in(e, "data.jsonl", &outs[0]);
     if (status == DIS_OK) status = open_in(e, "README.md", &outs[1]);
     e->out = outs[0];
@@ -381,19 +316,35 @@ static dis_status write_folder(exporting *e)
     return dis__out_finish_all(outs, 2, status);
 }
 
+static const control_type studio_types[] = {{"choices", "{\"choices\":[", "]}", false},
+                                            {"taxonomy", "{\"taxonomy\":[[", "]]}", false},
+                                            {"rating", "{\"rating\":", "}", true},
+                                            {"number", "{\"number\":", "}", true},
+                                            {.type = NULL}};
+static const control_type argilla_types[] = {{"text", "", "", false},
+                                             {"number", "", "", true},
+                                             {"list", "[", "]", false},
+                                             {.type = NULL}};
+
 static const struct target targets[] = {
     {.row = {.name = "label-studio",
              .summary = "predictions for Label Studio; with a source, tasks to import that include them",
              .source = true},
      .run = write_list,
      .record = label_studio,
-     .copied = "data"},
+     .copied = "data",
+     .controls = &dis__studio_controls,
+     .types = studio_types,
+     .type_list = "choices, taxonomy, rating and number"},
     {.row = {.name = "argilla",
              .summary = "records with suggestions for Argilla 2 (records.from_json)",
              .source = true},
      .run = write_list,
      .record = argilla,
-     .copied = "fields"},
+     .copied = "fields",
+     .controls = &dis__argilla_questions,
+     .types = argilla_types,
+     .type_list = "text, number and list"},
     {.row = {.name = "huggingface",
              .summary = "a folder for datasets.load_dataset: label, soft_label and the text",
              .folder = true},
@@ -418,15 +369,16 @@ static const struct target *find_target(const char *name)
 /* The names and the type that the source has; what the caller names wins. */
 static dis_status choose_control(exporting *e)
 {
-    snprintf(e->control.type, sizeof e->control.type, "choices");
+    if (!e->target->controls) return DIS_OK;
+    snprintf(e->control.type, sizeof e->control.type, "%s", e->target->types->type);
     if (!e->o.source) return DIS_OK;
-    const dis_status status = dis__studio_find_control(e->ctx, e->o.source, e->o.control, &e->control);
+    const dis_status status =
+        dis__source_find_control(e->ctx, e->o.source, e->target->controls, e->o.control, &e->control);
     if (status == DIS_EUSAGE && e->o.control && e->o.object) return DIS_OK; /* a control that was not used yet */
     DIS_TRY(status);
-    if (control_type(e->control.type) == N_CONTROL_TYPES)
-        return dis__fail(DIS_EUSAGE,
-                         "the control %s is of type %s; labels can go to choices, taxonomy, rating and number",
-                         e->control.control, e->control.type);
+    if (!find_type(e))
+        return dis__fail(DIS_EUSAGE, "the control %s is of type %s; labels can go to %s", e->control.control,
+                         e->control.type, e->target->type_list);
     if (!e->o.control) e->o.control = e->control.control;
     if (!e->o.object && *e->control.object) e->o.object = e->control.object;
     return DIS_OK;
@@ -445,7 +397,7 @@ dis_status dis_labels_export(dis_context *ctx, const dis_labels_view *labels, co
                          e.o.to ? e.o.to : "");
     if (e.o.source && !e.target->row.source)
         return dis__fail(DIS_EUSAGE, "`source` is an export of Label Studio or Argilla; leave it out for %s", e.o.to);
-    if (e.target->record == label_studio) DIS_TRY(choose_control(&e));
+    DIS_TRY(choose_control(&e));
     if (!e.o.control) e.o.control = "label";
     if (!e.o.object) e.o.object = "text";
     if (!e.o.model) e.o.model = "dissent";
