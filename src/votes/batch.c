@@ -293,6 +293,7 @@ dis_status dis__batch_row(dis__batch *b, const dis__vote_field cell[DIS_ID_COLUM
             DIS_TRY(dis__batch_keep_long(b, task->text, task->n, stays(task, input, input_end)));
         else
             memcpy(&word, task->text, task->n);
+        if (word == 0 && task->n <= DIS_ID_INLINE) return dis__problem_at(problem, task->at, "a task of NUL bytes");
         dis__batch_add_late(b, word, index[DIS_COLUMN_WORKER], label.index);
     } else {
         dis__batch_add(b, index[DIS_COLUMN_TASK], index[DIS_COLUMN_WORKER], label.index);

@@ -156,19 +156,21 @@ static dis_status take_others(dis__batch *b, const dis__window *w, size_t r, siz
         const char *worker = dis__window_field(w, row, w->column[DIS_COLUMN_WORKER], &n_worker);
         const char *text = dis__window_field(w, row, w->column[DIS_ID_COLUMNS], &n_label);
         if (n_task == 0 || n_worker == 0) break;
+        const uint64_t task_word = word_of(task, n_task), worker_word = word_of(worker, n_worker);
+        if ((!task_word && n_task <= DIS_ID_INLINE) || (!worker_word && n_worker <= DIS_ID_INLINE)) break; /* NUL */
         dis__label label;
         DIS_TRY(find_label(b, text, n_label, &label));
         if (label.kind > DIS_LABEL_NA) break;
         if (label.kind == DIS_LABEL_NA) continue;
         label_out[n_votes] = (uint16_t)label.index;
         if (n_task != n_before || memcmp(task, task_before, n_task) != 0) {
-            s->task[n_runs] = word_of(task, n_task);
+            s->task[n_runs] = task_word;
             s->first[n_runs++] = (uint32_t)n_votes;
             s->is_long[DIS_COLUMN_TASK] |= n_task > DIS_ID_INLINE;
             task_before = task;
             n_before = n_task;
         }
-        s->worker[n_votes] = word_of(worker, n_worker);
+        s->worker[n_votes] = worker_word;
         s->is_long[DIS_COLUMN_WORKER] |= n_worker > DIS_ID_INLINE;
         s->row[n_votes++] = (uint32_t)(r * n_columns);
     }

@@ -31,12 +31,14 @@ static inline __attribute__((always_inline)) size_t take_one_by_one(const dis__b
         const dis__recent *found = &b->recent[dis__label_slot(word)];
         if (found->word != word || found->label.kind != DIS_LABEL_VOTE) break;
         label_out[r] = (uint16_t)found->label.index;
-        const uint64_t task_word = dis__load64(task) & dis__keep_bytes[n_task];
+        const uint64_t task_word = dis__load64(task) & dis__keep_bytes[n_task],
+                       worker_word = dis__load64(worker) & dis__keep_bytes[n_worker];
+        if (!task_word | !worker_word) break; /* the text became zeros: another process truncated the file */
         t->task[n_runs] = task_word;
         t->first[n_runs] = (uint32_t)r;
         n_runs += task_word != before;
         before = task_word;
-        t->worker[r] = dis__load64(worker) & dis__keep_bytes[n_worker];
+        t->worker[r] = worker_word;
     }
     t->n_runs = n_runs;
     return r;
@@ -117,12 +119,14 @@ static inline size_t take_eight(taking *k, const uint32_t *list, size_t r, uint6
         known |= same;
     }
     bad |= known ^ 0xffu;
+    const __m512i task = first_bytes(word[0] + at, n_task), worker = first_bytes(word[1] + at, n_worker);
+    /* zeros: another process truncated the file after the fields were found */
+    bad |= _mm512_testn_epi64_mask(task, task) | (unsigned)_mm512_testn_epi64_mask(worker, worker);
     const size_t n = (size_t)__builtin_ctz(bad | 1u << ROWS);
     _mm_storeu_si128((void *)(k->b->row_label + k->b->n_rows + r), _mm512_cvtepi64_epi16(index));
 
     dis__fast_rows *t = k->t;
-    _mm512_storeu_si512(t->worker + r, first_bytes(word[1] + at, n_worker));
-    const __m512i task = first_bytes(word[0] + at, n_task);
+    _mm512_storeu_si512(t->worker + r, worker);
     const __mmask8 begins =
         (__mmask8)(_mm512_cmpneq_epi64_mask(task, _mm512_alignr_epi64(task, k->before, 7)) & ((1u << n) - 1));
     const __m256i row = _mm256_add_epi32(_mm256_set1_epi32((int)r), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));

@@ -21,6 +21,7 @@ CASES = [
     ("labels.npy", [DISSENT, "combine", "-q", "labels.npy", "labels2.csv"]),
     ("state", [DISSENT, "labels", "-q", "--method", "dawid-skene:iterations=2", "votes.csv", "--init-state", "state"]),
     ("votes.csv", [DISSENT, "agree", "-q", "--resamples", "0", "votes.csv"]),
+    ("long_names.csv", VOTES + ["long_names.csv"]),
 ]
 
 

@@ -7,6 +7,7 @@ command -v python3 >/dev/null || { echo "python3 is not installed"; exit 77; }
 [ -e /proc/self/maps ] || { echo "this system does not tell which files are mapped"; exit 77; }
 "$DISSENT" synth --items 120000 --workers 300 --classes 4 --votes-per-item 5 --seed 3 -o votes.csv 2>/dev/null ||
     fail "synth"
+sed '2,$s/^/a-long-name-/' votes.csv > long_names.csv || fail "long_names.csv"
 "$DISSENT" labels votes.csv -q --method majority -o labels.csv || fail "labels"
 "$DISSENT" labels votes.csv -q --method majority -o labels.npy || fail "labels.npy"
 "$DISSENT" labels votes.csv -q --method dawid-skene:iterations=2 --save-state state -o /dev/null || fail "state"

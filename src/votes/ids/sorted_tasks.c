@@ -52,13 +52,16 @@ static inline bool differs(dis__task_text before, dis__task_text task, bool brok
     return dis__name_differs(before.text, before.n, task.text, task.n, broken);
 }
 
-static void follow_texts(const dis__batch *b, batch_order *s)
+/* Texts may be those of a mapped file, which another process can change. Whether a task differs from the one before is
+ * therefore decided once, and kept in `run` for number_texts(). */
+static void follow_texts(dis__batch *b, batch_order *s)
 {
     size_t long_at = 0;
     dis__task_text before = dis__batch_task(b, 0, &long_at);
     for (size_t i = 1; i < b->n_runs; i++) {
         const dis__task_text task = dis__batch_task(b, i, &long_at);
         const bool new = differs(before, task, s->broken);
+        b->run[i] = new;
         s->n_ids += new;
         s->n_bytes += new ? task.n + 1 : 0;
         before = task;
@@ -69,7 +72,7 @@ static dis_status follow_job(void *arg, size_t j, int thread)
 {
     (void)thread;
     const order_job *c = arg;
-    const dis__batch *b = c->batch[j];
+    dis__batch *b = c->batch[j];
     batch_order s = {.n_ids = 0};
     if (b->n_long)
         follow_texts(b, &s);
@@ -173,17 +176,15 @@ static void number_texts(dis__batch *b)
     const dis__id_share *share = &b->share[DIS_COLUMN_TASK];
     const dis__ids *ids = share->ids;
     size_t id = share->id, at = share->byte, long_at = 0;
-    dis__task_text before = {.n = 0};
     for (size_t i = 0; i < b->n_runs; i++) {
         const dis__task_text task = dis__batch_task(b, i, &long_at);
-        if (i == 0 ? b->first_is_new : task.n != before.n || memcmp(task.text, before.text, task.n) != 0) {
+        if (i == 0 ? b->first_is_new : b->run[i] != 0) {
             ids->start[id++] = at;
             memcpy(ids->bytes + at, task.text, task.n);
             ids->bytes[at + task.n] = 0;
             at += task.n + 1;
         }
         b->run[i] = (uint32_t)(id - 1);
-        before = task;
     }
 }
 
