@@ -31,6 +31,7 @@ static void put_methods(const labels_job *job, dis_json *j)
         cli_put_count(j, "restart", (uint64_t)r->look.restart);
         cli_put_text(j, "objective_is", r->look.method->objective);
         cli_put_real(j, "objective", r->look.objective);
+        if (!isnan(r->look.strength)) cli_put_real(j, "strength", r->look.strength);
         if (job->predictions) cli_put_real(j, "predictions_weight", r->look.predictions_weight);
         if (strcmp(r->look.device, "cpu") != 0) cli_put_text(j, "device", r->look.device);
         dis_json_key(j, "warnings");

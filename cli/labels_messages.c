@@ -32,6 +32,9 @@ static void tell_methods(labels_job *job)
                                     : "no",
                 r->seconds, devices ? "  " : "", devices ? r->look.device : "");
         labels_tell_weight(job, r);
+        if (!isnan(r->look.strength))
+            cli_say(c, "    %-26s strength %.3f: votes at the class rates added to each item", r->look.method->name,
+                    r->look.strength);
     }
 }
 

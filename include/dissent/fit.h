@@ -87,6 +87,7 @@ typedef struct {
     size_t n_trace;            /* the objective after each iteration */
     const double *trace;
     const char *device; /* that made the passes: "cpu", "cuda:0" */
+    double strength;    /* of `smoothed`: votes at the class rates that each item got; NaN for other methods */
 } dis_fit_view;
 DIS_LOOK_API(dis_fit);
 

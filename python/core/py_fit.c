@@ -116,9 +116,9 @@ static PyObject *get_summary(PyObject *object, PyObject *unused)
 {
     (void)unused;
     const dis_fit_view v = dis_fit_look(((fit_object *)object)->fit);
-    return Py_BuildValue("{sssisOsisdsdss}", "method", v.method->name, "iterations", v.iterations, "converged",
+    return Py_BuildValue("{sssisOsisdsdsssd}", "method", v.method->name, "iterations", v.iterations, "converged",
                          v.converged ? Py_True : Py_False, "restart", v.restart, "objective", v.objective,
-                         "predictions_weight", v.predictions_weight, "device", v.device);
+                         "predictions_weight", v.predictions_weight, "device", v.device, "strength", v.strength);
 }
 
 static PyObject *get_trace(PyObject *object, void *unused)

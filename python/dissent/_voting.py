@@ -32,6 +32,32 @@ class Softmax(Simple):
         self.progress = progress
 
 
+class Smoothed(Simple):
+    """(counts + strength * priors_) / (n + strength): the prediction of a Dirichlet-multinomial for the next vote on a
+    task, and so a target for training on human label variation. Takes counts too (Votes.from_counts). After fit:
+    strength_, and priors_, the class rates."""
+
+    _method = "smoothed"
+    _options: ClassVar[dict[str, str]] = {"strength": "strength"}
+
+    def __init__(
+        self, strength: float | None = None, *, n_jobs: int | None = None, progress: ProgressLike = None
+    ) -> None:
+        self.strength = strength
+        self.n_jobs = n_jobs
+        self.progress = progress
+
+    @property
+    def strength_(self) -> float:
+        """The number of votes at the class rates that each task got."""
+        return float(self._summary()["strength"])
+
+    @property
+    def priors_(self) -> Any:
+        """The class rates."""
+        return self._once("priors", lambda: self._by_class(np.asarray(self._parameter("prior")), "prior"))
+
+
 def _weighted_shares(votes: Votes, weight: np.ndarray) -> np.ndarray:
     """Shares of votes that count as much as their worker; items whose votes count nothing get equal shares."""
     item, worker, label = votes.rows()

@@ -12,7 +12,7 @@ from ._base import METHODS
 from ._confusions import EBCC, IBCC, Crowd, DawidSkene, FastDawidSkene, OneCoinDawidSkene
 from ._docs import describe
 from ._skills import BWA, GLAD, MACE, Crowdlab, Ordinal
-from ._voting import MajorityVote, Softmax, Standard, Wawa, ZeroBasedSkill
+from ._voting import MajorityVote, Smoothed, Softmax, Standard, Wawa, ZeroBasedSkill
 
 __all__ = [
     "BWA",
@@ -27,6 +27,7 @@ __all__ = [
     "MajorityVote",
     "OneCoinDawidSkene",
     "Ordinal",
+    "Smoothed",
     "Softmax",
     "Standard",
     "Wawa",
@@ -46,8 +47,8 @@ _OWN = {
     "betas_priors_mean": "Only None: 1 for all.",
 }
 for _class in (
-    Standard, Softmax, MajorityVote, Wawa, ZeroBasedSkill, DawidSkene, OneCoinDawidSkene, FastDawidSkene, IBCC, EBCC,
-    BWA, GLAD, MACE, Crowd, Crowdlab, Ordinal
+    Standard, Softmax, Smoothed, MajorityVote, Wawa, ZeroBasedSkill, DawidSkene, OneCoinDawidSkene, FastDawidSkene,
+    IBCC, EBCC, BWA, GLAD, MACE, Crowd, Crowdlab, Ordinal
 ):  # fmt: skip
     describe(_class, METHODS[_class._method], _OWN)
 DawidSkene.__doc__ = (DawidSkene.__doc__ or "").replace(

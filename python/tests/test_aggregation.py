@@ -76,7 +76,7 @@ def test_options_are_those_of_the_library(cls):
     for name, key in cls._options.items():
         assert key in rows, f"{cls.__name__}.{name}"
         default = inspect.signature(cls).parameters[name].default
-        if rows[key]["kind"] in ("int", "float"):
+        if rows[key]["kind"] in ("int", "float") and default is not None:
             assert rows[key]["low"] <= default <= rows[key]["high"]
         assert rows[key]["summary"][1:] in cls.__doc__
     assert {m["summary"][1:] for m in _core.methods() if m["name"] == cls._method}.pop() in cls.__doc__
@@ -142,6 +142,18 @@ def test_warnings_of_a_fit():
     with warnings.catch_warnings():
         warnings.simplefilter("error", dissent.FitWarning)
         dissent.Standard().fit(votes)
+
+
+def test_smoothed_predicts_the_next_vote(columns):
+    votes = [("a", "w1", "x"), ("a", "w2", "x"), ("b", "w1", "y"), ("b", "w2", "x")]
+    fixed = dissent.Smoothed(strength=2).fit(votes)
+    rates = np.array([(1.5 + 0.5) / 3, (0.5 + 0.5) / 3])  # mean shares of the classes, with a task of equal shares
+    assert fixed.strength_ == pytest.approx(2) and np.allclose(np.asarray(fixed.priors_), rates)
+    assert np.allclose(np.asarray(fixed.probas_), (np.array([[2, 0], [1, 1]]) + 2 * rates) / 4)
+    fit = dissent.Smoothed().fit(columns)
+    assert fit.strength_ > 0 and fit.converged_ and (fit.result_.p > 0).all()
+    with pytest.warns(dissent.FitWarning, match="strength 2 was assumed"):
+        dissent.Smoothed().fit(votes[::2])
 
 
 @needs_tool

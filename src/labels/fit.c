@@ -128,7 +128,8 @@ static dis_status run(const dis__fit_args *args, const dis__method *m, dis_fit *
                      .n_classes = args->votes.n_classes,
                      .converged = true,
                      .objective = NAN,
-                     .predictions_weight = NAN};
+                     .predictions_weight = NAN,
+                     .strength = NAN};
     DIS_TRY(dis__alloc_array(&fit->p, dis__size(fit->n_items, fit->n_classes, 0), sizeof *fit->p));
     return m->fit(args, fit);
 }
@@ -240,7 +241,8 @@ static dis_fit_view view_of(const dis_fit *fit)
                           .predictions_weight = fit->predictions_weight,
                           .n_trace = fit->n_trace,
                           .trace = fit->trace,
-                          .device = fit->device ? fit->device : "cpu"};
+                          .device = fit->device ? fit->device : "cpu",
+                          .strength = fit->strength};
 }
 DIS_LOOK_DEFINE(dis_fit, fit, view_of(fit))
 

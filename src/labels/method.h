@@ -54,6 +54,8 @@ struct dis_fit {
     bool converged;
     double objective;          /* NaN: none */
     double predictions_weight; /* NaN: none were used */
+    double strength;           /* of smoothed; NaN for the others */
+    bool strength_assumed;     /* the votes do not determine it */
     double *trace;
     size_t n_trace, trace_capacity;
     dis_parameter parameter[DIS_MAX_PARAMETERS];

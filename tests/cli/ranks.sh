@@ -38,6 +38,7 @@ same "two items" "4" two.csv --method standard
 same "methods" "3" grouped.csv --method fast-dawid-skene --method mace:method=em,prior=estimate,restarts=2 --method majority --combine average
 same "weighted votes" "3" shuffled.csv --method wawa --method zero-based-skill --combine average
 same "kinds of items" "3" grouped.csv --method ebcc:iterations=4,restarts=2,groups=3
+same "next vote" "2 3" shuffled.csv --method smoothed
 same "declared classes" "3" shuffled.csv --method dawid-skene:iterations=3 --method softmax --combine calibrated --classes 3,2,1,0,nobody
 
 # standard output and other files, in order

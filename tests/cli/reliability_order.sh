@@ -28,10 +28,10 @@ iterations() {
     awk '/"iterations":/ { gsub(/[^0-9]/, ""); print }' "$1"
 }
 
-for method in majority standard softmax dawid-skene dawid-skene:floor=1e-10 one-coin fast-dawid-skene ibcc mace mace:method=em \
+for method in majority standard softmax smoothed dawid-skene dawid-skene:floor=1e-10 one-coin fast-dawid-skene ibcc mace mace:method=em \
     mace:start=uniform wawa zero-based-skill glad crowd; do
     case $method in
-    majority | standard | softmax | wawa | zero-based-skill) fixed=$method ;;
+    majority | standard | softmax | smoothed | wawa | zero-based-skill) fixed=$method ;;
     fast-dawid-skene | glad | crowd) fixed=$method:iterations=6 ;; # its own end is tested below
     *:*) fixed=$method,iterations=40,tolerance=0 ;;
     *) fixed=$method:iterations=40,tolerance=0 ;;

@@ -28,7 +28,7 @@ run() {
 run "default" labels ../votes.csv --gold ../known.csv -o labels.csv --workers workers.csv --save-state state.safetensors \
     --save-views views --json summary.json
 run "other methods" labels ../votes.csv --method majority:ties=random --method one-coin:iterations=15 --method fast-dawid-skene \
-    --method ibcc:iterations=15 --method mace:method=em,restarts=3,iterations=15 --method wawa --method crowd --method zero-based-skill \
+    --method ibcc:iterations=15 --method mace:method=em,restarts=3,iterations=15 --method wawa --method crowd --method zero-based-skill --method smoothed \
     --method glad:iterations=10 --combine hybrid -o labels.jsonl --save-views views --json summary.json
 run "weights without gold" labels ../votes.csv --method standard --method ibcc:iterations=5 --combine average:weights=auto \
     -o labels.npy --json summary.json

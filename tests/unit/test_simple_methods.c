@@ -1,4 +1,4 @@
-/* majority, standard, softmax, wawa and zero-based-skill: reference values, edge cases, and that neither order nor
+/* majority, standard, softmax, smoothed, wawa and zero-based-skill: reference values, edge cases, and that neither order nor
  * threads count. */
 #include "dissent/dissent.h"
 #include "core/random.h"
@@ -13,8 +13,8 @@
 #include "fault_walk.h"
 
 static const char *const simple[] = {
-    "majority", "majority:ties=random", "majority:ties=split",     "standard", "softmax",
-    "wawa",     "zero-based-skill",     "zero-based-skill:rate=.3"};
+    "majority", "majority:ties=random", "majority:ties=split",      "standard", "softmax",
+    "wawa",     "zero-based-skill",     "zero-based-skill:rate=.3", "smoothed", "smoothed:strength=2"};
 enum { N_SIMPLE = sizeof simple / sizeof *simple };
 
 /* Votes as text "0a1 0b0 1a2": item, worker, class. */
@@ -77,6 +77,10 @@ static void small_example(void **state)
     expect(votes, "majority:ties=split", NULL, (double[]){0, 1, 0, .5, 0, .5, u, u, u}, 9);
     expect(votes, "standard", NULL, (double[]){1 / 3., 2 / 3., 0, .5, 0, .5, u, u, u}, 9);
     expect(votes, "softmax", NULL, (double[]){e / z0, e * e / z0, 1 / z0, e / z1, 1 / z1, e / z1, u, u, u}, 9);
+    /* class rates: mean shares over items, one item of equal shares added */
+    expect(votes, "smoothed:strength=2", NULL,
+           (double[]){16 / 45., 24 / 45., 5 / 45., 16 / 36., 6 / 36., 14 / 36., 7 / 18., 6 / 18., 5 / 18.}, 9);
+    expect(votes, "smoothed:strength=0", NULL, (double[]){1 / 3., 2 / 3., 0, .5, 0, .5, 7 / 18., 6 / 18., 5 / 18.}, 9);
     /* a agrees with the majority on item 0 only, b on both, c on none */
     expect(votes, "wawa", NULL, (double[]){0, 1, 0, 2 / 3., 0, 1 / 3., u, u, u}, 9);
     expect(votes, "zero-based-skill", NULL, (double[]){0, 1, 0, 2 / 3., 0, 1 / 3., u, u, u}, 9);

@@ -1,4 +1,4 @@
-/* The loop that majority, standard and softmax share: counts of an item in, soft label out, gold pinned.
+/* The loop that majority, standard, softmax and smoothed share: counts of an item in, soft label out, gold pinned.
  *
  * Cost: one pass over the votes; items are cut into jobs by their number alone. */
 #include "labels/methods/each_item.h"
@@ -6,7 +6,7 @@
 typedef struct {
     const dis__fit_args *args;
     dis_fit *fit;
-    void (*item)(const dis__fit_args *args, size_t i, double *p);
+    const dis__item_rule *rule;
     size_t n_jobs;
 } item_work;
 
@@ -25,16 +25,16 @@ static dis_status item_job(void *arg, size_t j, int thread)
         dis__item_counts(&w->args->votes, i, p);
         for (size_t k = 0; k < n_classes; k++) max = p[k] > max ? p[k] : max;
         if (max > 0)
-            w->item(w->args, i, p);
+            w->rule->item(w->args, w->rule->arg, i, p);
         else
-            for (size_t k = 0; k < n_classes; k++) p[k] = 1 / (double)n_classes;
+            for (size_t k = 0; k < n_classes; k++)
+                p[k] = w->rule->unvoted ? w->rule->unvoted[k] : 1 / (double)n_classes;
     }
     return DIS_OK;
 }
 
-dis_status dis__fit_each_item(const dis__fit_args *args, dis_fit *fit,
-                              void (*item)(const dis__fit_args *args, size_t i, double *p))
+dis_status dis__fit_each_item(const dis__fit_args *args, dis_fit *fit, const dis__item_rule *rule)
 {
-    item_work w = {.args = args, .fit = fit, .item = item, .n_jobs = dis__n_jobs(fit->n_items, 4096, 256)};
+    item_work w = {.args = args, .fit = fit, .rule = rule, .n_jobs = dis__n_jobs(fit->n_items, 4096, 256)};
     return dis__run_jobs(args->ctx, w.n_jobs, item_job, &w);
 }

@@ -3,9 +3,14 @@
 #define DIS_LABELS_METHODS_EACH_ITEM_H
 #include "labels/method.h"
 
-/* Calls `item` for every item with p holding how often each class was chosen; it turns p (n_classes) into the soft
- * label. Items that nobody voted on get the uniform distribution and pinned ones their class, without a call. */
-dis_status dis__fit_each_item(const dis__fit_args *args, dis_fit *fit,
-                              void (*item)(const dis__fit_args *args, size_t i, double *p));
+/* Makes the soft label of an item. `item` gets p with how often each class was chosen and turns it (n_classes) into the
+ * label; it is not called for items that nobody voted on and for pinned ones. */
+typedef struct {
+    void (*item)(const dis__fit_args *args, const void *arg, size_t i, double *p);
+    const void *arg;
+    const double *unvoted; /* (n_classes) the label of items that nobody voted on; NULL: the uniform distribution */
+} dis__item_rule;
+
+dis_status dis__fit_each_item(const dis__fit_args *args, dis_fit *fit, const dis__item_rule *rule);
 
 #endif

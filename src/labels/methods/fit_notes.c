@@ -161,6 +161,10 @@ dis_status dis__fit_warn(const dis__fit_args *args, dis_fit *fit)
         snprintf(next_warning(fit), DIS_WARNING_SIZE,
                  "did not converge in %d iterations; allow more (iterations=N), or a larger tolerance (tolerance=X)",
                  fit->iterations);
+    if (fit->strength_assumed)
+        snprintf(next_warning(fit), DIS_WARNING_SIZE,
+                 "strength %g was assumed: estimating it needs items with two or more votes, counted in whole numbers",
+                 fit->strength);
     if (!fit->method->info.needs_workers) return DIS_OK;
     if (!fit->counted) return judge_labels(args, fit);
     judge(&args->votes, fit->counts, fit->counts + fit->n_classes, fit->counts + 2 * fit->n_classes, fit);

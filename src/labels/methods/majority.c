@@ -34,8 +34,9 @@ static uint64_t hash_text(const char *text, size_t n)
     return h;
 }
 
-static void majority(const dis__fit_args *args, size_t i, double *p)
+static void majority(const dis__fit_args *args, const void *arg, size_t i, double *p)
 {
+    (void)arg;
     const majority_options *o = args->options;
     const size_t n_classes = args->votes.n_classes;
     double max = 0;
@@ -62,7 +63,7 @@ static void majority(const dis__fit_args *args, size_t i, double *p)
 
 static dis_status fit_majority(const dis__fit_args *args, dis_fit *fit)
 {
-    return dis__fit_each_item(args, fit, majority);
+    return dis__fit_each_item(args, fit, &(dis__item_rule){.item = majority});
 }
 
 const dis__method dis__method_majority = {

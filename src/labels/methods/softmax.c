@@ -9,8 +9,9 @@ typedef struct {
     char none;
 } softmax_options;
 
-static void softmax(const dis__fit_args *args, size_t i, double *p)
+static void softmax(const dis__fit_args *args, const void *arg, size_t i, double *p)
 {
+    (void)arg;
     (void)i;
     const size_t n_classes = args->votes.n_classes;
     double max = 0, sum = 0;
@@ -21,7 +22,7 @@ static void softmax(const dis__fit_args *args, size_t i, double *p)
 
 static dis_status fit_softmax(const dis__fit_args *args, dis_fit *fit)
 {
-    return dis__fit_each_item(args, fit, softmax);
+    return dis__fit_each_item(args, fit, &(dis__item_rule){.item = softmax});
 }
 
 const dis__method dis__method_softmax = {

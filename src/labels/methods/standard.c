@@ -9,8 +9,9 @@ typedef struct {
     char none;
 } standard_options;
 
-static void shares(const dis__fit_args *args, size_t i, double *p)
+static void shares(const dis__fit_args *args, const void *arg, size_t i, double *p)
 {
+    (void)arg;
     (void)i;
     const size_t n_classes = args->votes.n_classes;
     double sum = 0, max = 0;
@@ -27,7 +28,7 @@ static void shares(const dis__fit_args *args, size_t i, double *p)
 
 static dis_status fit_standard(const dis__fit_args *args, dis_fit *fit)
 {
-    return dis__fit_each_item(args, fit, shares);
+    return dis__fit_each_item(args, fit, &(dis__item_rule){.item = shares});
 }
 
 const dis__method dis__method_standard = {
