@@ -24,12 +24,23 @@ extern const dis__method dis__method_crowdlab;
 extern const dis__method dis__method_ordinal;
 
 static const dis__method *const methods[] = {
-    &dis__method_majority, &dis__method_standard, &dis__method_softmax,
-    &dis__method_smoothed, &dis__method_dawid_skene, &dis__method_one_coin,
-    &dis__method_fast_dawid_skene, &dis__method_ibcc, &dis__method_ebcc,
-    &dis__method_mace, &dis__method_bwa, &dis__method_wawa,
-    &dis__method_zero_based_skill, &dis__method_glad, &dis__method_crowd,
-    &dis__method_crowdlab, &dis__method_ordinal,
+    &dis__method_majority,
+    &dis__method_standard,
+    &dis__method_softmax,
+    &dis__method_smoothed,
+    &dis__method_dawid_skene,
+    &dis__method_one_coin,
+    &dis__method_fast_dawid_skene,
+    &dis__method_ibcc,
+    &dis__method_ebcc,
+    &dis__method_mace,
+    &dis__method_bwa,
+    &dis__method_wawa,
+    &dis__method_zero_based_skill,
+    &dis__method_glad,
+    &dis__method_crowd,
+    &dis__method_crowdlab,
+    &dis__method_ordinal,
 };
 /* clang-format on */
 
