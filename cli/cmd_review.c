@@ -9,6 +9,11 @@
         .name = name_, .kind = CLI_TEXT, .offset = offsetof(review_values, field), .argument = argument_, \
         .names = names_, .summary = summary_                                                              \
     }
+#define LIST(field, name_, argument_, names_, summary_)                                                   \
+    {                                                                                                     \
+        .name = name_, .kind = CLI_LIST, .offset = offsetof(review_values, field), .argument = argument_, \
+        .names = names_, .summary = summary_                                                              \
+    }
 #define COUNT(field, name_, fallback_, high_, summary_)                                              \
     {                                                                                                \
         .name = name_, .kind = CLI_COUNT, .offset = offsetof(review_values, field), .argument = "N", \
@@ -23,10 +28,11 @@ static const cli_option options[] = {
      .kind = CLI_CHOICE,
      .offset = offsetof(review_values, by),
      .argument = "ORDER",
-     .fallback = "gain",
-     .choices = "gain|doubt|surprise",
-     .summary = "gain: where another vote of this crowd tells most; doubt: where the label is most likely wrong, for "
-                "an expert to settle; surprise: where votes are least like these workers, the item may be unclear"},
+     .fallback = "auto",
+     .choices = "gain|doubt|surprise|auto",
+     .summary =
+         "order of items: doubt (label most likely wrong first), gain (another vote tells most), surprise (votes "
+         "least expected of these workers), auto (doubt; with --budget gain)"},
     COUNT(budget, "budget", "0", 0, "votes that can be bought: how many to get on which item"),
     CLI_OUTPUT_OPTION(review_values, items, "items", CLI_TABLE_FORMATS,
                       "every item, ranked (CSV, TSV or JSONL by the name)"),
@@ -34,7 +40,8 @@ static const cli_option options[] = {
                       "every worker, ranked: the most suspicious first; with --scale ordinal also bias, "
                       "spread and lapses with intervals"),
     TEXT(labels, "labels", "FILE", CLI_NAMES_FILE,
-         "labels to review (task,label; what dissent labels writes will do): ranked by the chance that they are wrong"),
+         "labels to review: a file with probabilities, as dissent labels writes it, or with task and label alone; the "
+         "probability of a label alone is that of the default labels"),
     {.name = "accept",
      .kind = CLI_REAL,
      .offset = offsetof(review_values, accept),
@@ -42,15 +49,17 @@ static const cli_option options[] = {
      .fallback = "0",
      .low = 0,
      .high = 1,
-     .summary = "accept labels that are right with at least this probability; the others are to be sent back"},
+     .summary = "accept labels with at least this probability; the others are to be sent back"},
     CLI_OUTPUT_OPTION(review_values, accepted, "accepted", CLI_TABLE_FORMATS, "with --accept: the accepted items"),
     CLI_OUTPUT_OPTION(review_values, send_back, "send-back", CLI_TABLE_FORMATS,
                       "with --accept: the items to send back, the worst first"),
     TEXT(gold, "gold", "FILE", CLI_NAMES_FILE,
          "known labels (task,label): workers are judged by them, and these items are not relabelled"),
     CLI_TEXTS_OPTIONS(review_values, texts),
-    TEXT(method, "method", "SPEC", CLI_NAMES_METHOD,
-         "NAME[:key=value,...]: label method whose labels the model of the crowd starts from; without it, standard"),
+    LIST(method, "method", "SPEC", CLI_NAMES_METHOD,
+         "label method or recipe, NAME[:key=value,...], as in dissent labels; repeat to combine several [default]"),
+    TEXT(combine, "combine", "SPEC", CLI_NAMES_COMBINER,
+         "combination of several methods, as in dissent labels [of the recipe, else centroid]"),
     CLI_GOLD_COLUMNS_OPTION(review_values, reading.gold_columns),
     CLI_VOTES_OPTIONS(review_values, reading),
     CLI_SCALE_OPTIONS(review_values, reading),
@@ -64,6 +73,11 @@ static bool for_people(const review_values *v)
     return !cli_figures_format(&v->figures);
 }
 
+static dis_status choose(const review_job *job, bool workers, dis_label_choice *out)
+{
+    return votes_input_choose(&job->v->reading, &job->v->method, job->v->combine, workers, out);
+}
+
 static int check_options(const review_job *job)
 {
     const review_values *v = job->v;
@@ -71,7 +85,13 @@ static int check_options(const review_job *job)
         return cli_error(job->c, DIS_EUSAGE, "%s needs --accept P", v->accepted ? "--accepted" : "--send-back");
     int code = cli_figures_check(job->c, &v->figures);
     if (code == 0) code = texts_input_check(job->c, &v->texts, true);
-    return code == 0 && v->method ? cli_failed(job->c, dis_method_check(v->method)) : code;
+    if (code == 0 && cli_is_dash(v->labels))
+        return cli_usage(job->c, "--labels is read twice and cannot be standard input; give a file");
+    if (code == 0 && v->combine && v->method.n == 1 && !dis_recipe_find(v->method.value[0]))
+        return cli_usage(
+            job->c, "--combine needs several views and there is one --method; name another, or leave --combine out");
+    dis_label_choice choice;
+    return code == 0 ? cli_failed(job->c, choose(job, true, &choice)) : code;
 }
 
 /* ---- in sentences ---- */
@@ -81,16 +101,18 @@ static void tell_split(const review_job *job)
     const dis_review_view *l = &job->look;
     char number[CLI_NUMBER], other[CLI_NUMBER];
     if (job->v->labels)
-        cli_say(job->c, "  %-18s %s of %s items have one; the others are reviewed by their most probable class",
-                "labels", cli_grouped(job->n_labels, number), cli_grouped(l->n_items, other));
+        cli_say(job->c, "  %-18s %s of %s items have a label, %s%s", "given", cli_grouped(job->n_labels, number),
+                cli_grouped(l->n_items, other),
+                job->p ? "with its probability" : "whose probability is that of the default labels",
+                job->n_labels < l->n_items ? "; the others have default labels" : "");
     if (job->n_labels_unknown)
         cli_say(job->c, "  %-18s %s of other tasks", "not used", cli_grouped(job->n_labels_unknown, number));
     if (job->v->accept > 0 && l->n_accepted)
-        cli_say(job->c, "  %-18s %s items, %.1f %% of their labels expected to be right; %s to send back", "accepted",
+        cli_say(job->c, "  %-18s %s items, %.1f %% of their labels expected to be correct; %s to send back", "accepted",
                 cli_grouped(l->n_accepted, number), 100 * l->right_accepted,
                 cli_grouped(l->n_items - l->n_accepted, other));
     else if (job->v->accept > 0)
-        cli_say(job->c, "  %-18s no item: no label is right with a probability of %.6g", "accepted", job->v->accept);
+        cli_say(job->c, "  %-18s no item: no label has a probability of %.6g", "accepted", job->v->accept);
 }
 
 static void tell_workers(const review_job *job)
@@ -120,22 +142,17 @@ static void tell(review_job *job)
     if (l->n_items == 0) return;
     if (job->in.look.start && !l->n_compared)
         cli_say(c, "  %-18s no item has votes of two workers: nothing can be said of labels or workers", "now");
-    else if (l->ordinal_items)
-        cli_say(c, "  %-18s %.1f %% of labels expected to be right (by the method ordinal, not calibrated)", "now",
-                100 * l->right);
-    else if (l->beyond_chance)
-        cli_say(c, "  %-18s %.1f %% of labels expected to be right (%.1f %% if people never erred alike)", "now",
-                100 * l->right, 100 * l->right_independent);
-    else
+    else if (!l->beyond_chance)
         cli_say(c,
-                "  %-18s votes on one item agree no more than chance would have it (z = %.1f): random as far as can be "
-                "told, %.0f %% of labels expected to be right",
-                "now", l->agreement_z, 100 * l->right);
-    if (!isnan(l->typical) && l->beyond_chance && !l->ordinal_items)
-        cli_say(c, "  %-18s %.1f %% of them right", "votes", 100 * l->typical);
+                "  %-18s annotators agree no more than chance (z = %.1f): nothing can be said of labels or annotators",
+                "noise", l->agreement_z);
+    else
+        cli_say(c, "  %-18s %.1f %% expected to be correct (%s)", "labels", 100 * l->right, l->method);
+    if (!isnan(l->typical) && !l->ordinal_items)
+        cli_say(c, "  %-18s %.1f %% expected to be correct", "votes", 100 * l->typical);
     tell_split(job);
-    if (job->v->budget)
-        cli_say(c, "  %-18s %s vote%s spread: %.1f %% expected to be right", "after the budget",
+    if (job->v->budget && !isnan(l->right_after))
+        cli_say(c, "  %-18s %s vote%s spread: %.1f %% of labels expected to be correct", "after the budget",
                 cli_grouped(l->spent, number), cli_plural(l->spent), 100 * l->right_after);
     if (l->spent < job->v->budget)
         cli_say(c, "  %-18s %s of %s votes: nothing to be gained from more before a new review", "not needed",
@@ -189,7 +206,12 @@ static int review(review_job *job, dis_context *ctx)
     if (v->workers && !job->in.look.start)
         return cli_error(job->c, DIS_EDATA, "--workers: this input does not say who voted; bring one row per vote");
     dis_review_options o = dis_review_options_default();
-    o.method = v->method;
+    if (v->method.n || v->combine) {
+        const int code = cli_failed(job->c, choose(job, job->in.look.start != NULL, &job->choice));
+        if (code != 0) return code;
+        o.choice = &job->choice;
+    }
+    o.p = job->p;
     o.seed = v->figures.seed;
     o.gold = job->in.gold;
     o.budget = v->budget;
@@ -208,7 +230,7 @@ static int read_labels(review_job *job, dis_context *ctx)
     job->labels = malloc((n ? n : 1) * sizeof *job->labels);
     if (!job->labels) return cli_error(job->c, DIS_ELIMIT, "no memory for the labels of %zu items", n);
     const dis_status status =
-        dis_votes_read_gold(ctx, job->v->labels, job->in.votes, job->labels, &job->n_labels_unknown);
+        dis_votes_read_labels(ctx, job->v->labels, job->in.votes, job->labels, &job->p, &job->n_labels_unknown);
     for (size_t i = 0; status == DIS_OK && i < n; i++) job->n_labels += job->labels[i] >= 0;
     return cli_failed(job->c, status);
 }
@@ -233,17 +255,21 @@ extern const cli_command cli_cmd_review;
 /* Votes whose labels are no distribution over classes. */
 static int run_scaled(cli *c, const review_values *v, char **operands, size_t n_operands)
 {
-    const scaled_unused unused[] = {
-        {v->gold, "gold"}, {v->labels, "labels"},    {v->accept > 0, "accept"},    {v->budget, "budget"},
-        {v->by > 0, "by"}, {v->texts.path, "texts"}, {v->texts.text.n > 0, "text"}};
-    const cli_list method = {.n = v->method != NULL, .value = {v->method}};
+    const scaled_unused unused[] = {{v->gold, "gold"},
+                                    {v->labels, "labels"},
+                                    {v->accept > 0, "accept"},
+                                    {v->budget, "budget"},
+                                    {v->by != DIS_REVIEW_BY_DEFAULT, "by"},
+                                    {v->combine, "combine"},
+                                    {v->texts.path, "texts"},
+                                    {v->texts.text.n > 0, "text"}};
     const int code = cli_figures_check(c, &v->figures);
     if (code != 0) return code;
     scaled_job job = {.c = c,
                       .command = &cli_cmd_review,
                       .common = &v->common,
                       .in = {.c = c, .v = &v->reading, .paths = operands, .n_paths = n_operands},
-                      .method = &method,
+                      .method = &v->method,
                       .seed = v->figures.seed,
                       .table = "items",
                       .output = v->figures.output,
@@ -270,6 +296,7 @@ static int run(cli *c, const void *values, char **operands, size_t n_operands)
     dis_review_destroy(job.review);
     dis_names_destroy(job.texts);
     free(job.labels);
+    dis_free(job.p);
     votes_input_free(&job.in);
     dis_context_destroy(ctx);
     return code;
@@ -280,30 +307,30 @@ const cli_command cli_cmd_review = {
     .summary = "which items to label again and which workers to look at, with the reason",
     .operands = "VOTES...",
     .text =
-        "Reads votes as dissent labels does and ranks items by how much one more vote of a typical worker is "
-        "expected to tell about them, and workers by the evidence that they vote without looking. Each row says "
-        "why in words.\n\n"
-        "right: chance that the label is right, calibrated on real crowds, where people err alike on the same items. "
-        "gain: expected fall of the entropy by one more vote, nats. odd "
-        "(surprise): by how many standard deviations the votes are more surprising than these workers' votes are; "
-        "2 or more is disagreement that the quality of the workers does not explain. hard: chance that the item "
-        "is harder than most. evidence: log10 of how much better a worker's votes are explained by not looking at "
-        "the items than by being like the others; from 1 on the worker is doubtful. It grows with the number of "
-        "votes: three wrong votes of four are no evidence. A worker's share of right votes has a 95 % interval; votes "
-        "on "
-        "items that nobody else voted on judge nobody.\n\n"
-        "With --scale ordinal labels are those of the method ordinal, gain is what another vote tells of an item's "
-        "place on the line of classes, and workers have a bias, a spread and a share of lapses (docs/kinds.md).\n\n"
-        "With --labels the labels given are reviewed instead of the most probable ones; with --accept P the items are "
-        "split into those whose label is right with at least that probability and those to send back.\n\n"
-        "With --budget the votes are spread over the items so that each goes where it tells most after those "
+        "Reads votes as dissent labels does and ranks items by the probability that their label is wrong, and workers "
+        "by the evidence that their votes ignore the items. Each row gives the reason.\n\n"
+        "label, right: the label that dissent labels writes and its probability; --method, --combine and --gold mean "
+        "the same as there. With --labels they come from that file. gain: expected decrease of the entropy by one more "
+        "vote of a typical worker, nats. odd (surprise): by how many standard deviations the votes are less expected "
+        "than those of these workers usually are; at 2 or more the item may be unclear. hard: probability that the "
+        "item "
+        "is harder than most. evidence: log10 of how much better a worker's votes are explained by ignoring the items "
+        "than by being like the others; from 1 on the worker is doubtful. A worker's share of correct votes has a 95 % "
+        "interval. Votes on items that no one else voted on judge no one.\n\n"
+        "If votes agree no more than chance, review reports this and says nothing of labels or workers.\n\n"
+        "With --scale ordinal labels are those of the method ordinal, right is the probability that the item lies in "
+        "the class, gain is what another vote tells of its place, and workers have a bias, a spread and a share of "
+        "lapses (docs/kinds.md).\n\n"
+        "With --accept P the items are split into those whose label has at least that probability and those to send "
+        "back. With --budget the votes are spread over the items so that each goes where it tells most after those "
         "before it. Review again once they have come in.",
     .examples =
         "  dissent review votes.csv\n"
         "  dissent review votes.csv --budget 500 -o buy.csv --workers workers.csv\n"
-        "  dissent review votes.csv --by doubt --top 50 --gold known.csv -o for_the_expert.csv\n"
+        "  dissent review votes.csv --top 50 --gold known.csv -o for_the_expert.csv\n"
         "  dissent review votes.csv --labels labels.csv --accept .9 --accepted good.csv --send-back again.csv\n",
     .methods = true,
+    .combiners = true,
     .ranks = true,
     .names = CLI_NAMES_FILE,
     .min = 1,

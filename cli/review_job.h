@@ -12,7 +12,8 @@ typedef struct {
     cli_votes_values reading;
     cli_figures_values figures;
     cli_texts_values texts;
-    const char *method, *gold, *items, *workers, *labels, *accepted, *send_back;
+    cli_list method;
+    const char *combine, *gold, *items, *workers, *labels, *accepted, *send_back;
     int by;
     uint64_t top, budget;
     double accept;
@@ -25,7 +26,9 @@ typedef struct {
     dis_review *review;
     dis_review_view look;
     dis_names *texts; /* (n_items), empty: not known; NULL without --texts */
-    int32_t *labels;  /* of --labels */
+    dis_label_choice choice;
+    int32_t *labels; /* of --labels */
+    double *p;       /* their probabilities, or NULL */
     size_t n_labels, n_labels_unknown;
 } review_job;
 

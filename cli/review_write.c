@@ -9,6 +9,14 @@ static const char *const orders[] = {"gain", "doubt", "surprise"};
 
 /* ---- tables ---- */
 
+static void put_real(dis_table *t, double x)
+{
+    if (isnan(x))
+        dis_table_nothing(t);
+    else
+        dis_table_real(t, x);
+}
+
 dis_status review_write_items(const review_job *job, const char *path, const char *format, size_t n, review_which which)
 {
     static const char *const columns[] = {"task",      "label", "right",     "gain", "surprise", "hard", "votes",
@@ -30,7 +38,7 @@ dis_status review_write_items(const review_job *job, const char *path, const cha
         char reason[DIS_REVIEW_REASON];
         cli_cell_name(t, job->in.look.tasks, x->item);
         cli_cell_name(t, job->in.look.classes, x->label);
-        dis_table_real(t, x->right);
+        put_real(t, x->right);
         dis_table_real(t, x->gain);
         dis_table_real(t, x->surprise);
         dis_table_real(t, x->hard);
@@ -70,11 +78,7 @@ dis_status review_write_workers(const review_job *job, const char *path)
         dis_table_count(t, x->votes);
         dis_table_count(t, x->shared);
         const double figures[] = {x->quality, x->low, x->high, x->peers, x->evidence};
-        for (size_t a = 0; a < N(figures); a++)
-            if (x->shared && !isnan(figures[a]))
-                dis_table_real(t, figures[a]);
-            else
-                dis_table_nothing(t);
+        for (size_t a = 0; a < N(figures); a++) put_real(t, x->shared ? figures[a] : (double)NAN);
         cli_cell_text(t, dis_review_verdict(x->cause));
         cli_cell_text(t, dis_review_worker_reason(job->review, job->in.votes, r, reason, sizeof reason));
         if (!job->look.ordinal_workers) continue;
@@ -91,7 +95,7 @@ dis_status review_write_workers(const review_job *job, const char *path)
 static void put_share(dis_json *j, const char *name, double value, size_t n)
 {
     dis_metric m = {.value = value, .n = n};
-    if (n == 0) m = dis_metric_undefined("there is nothing to judge by");
+    if (n == 0 || isnan(value)) m = dis_metric_undefined("there is nothing to judge by");
     dis_json_key(j, name);
     dis_json_metric(j, &m);
 }
@@ -188,7 +192,7 @@ dis_status review_write_json(const review_job *job, const char *path)
     if (status == DIS_OK) status = votes_input_put_table(&job->in, j);
     votes_input_put_notes(&job->in, j);
     cli_put_text(j, "method", l->method);
-    cli_put_text(j, "by", orders[job->v->labels ? DIS_REVIEW_BY_DOUBT : job->v->by]);
+    cli_put_text(j, "by", orders[l->by]);
     cli_put_count(j, "budget", job->v->budget);
     cli_put_count(j, "spent", l->spent);
     cli_put_count(j, "doubtful_workers", l->n_doubtful);
@@ -197,7 +201,6 @@ dis_status review_write_json(const review_job *job, const char *path)
     cli_put_real(j, "agreement_z", l->agreement_z);
     dis_json_key(j, "agreement_beyond_chance");
     dis_json_bool(j, l->beyond_chance);
-    cli_put_real(j, "temperature", l->temperature);
     if (job->v->accept > 0) {
         cli_put_real(j, "accept", job->v->accept);
         cli_put_count(j, "accepted", l->n_accepted);
@@ -205,8 +208,7 @@ dis_status review_write_json(const review_job *job, const char *path)
     }
     dis_json_key(j, "metrics");
     dis_json_begin_object(j);
-    put_share(j, "expected_right", l->right, job->in.look.start && !l->n_compared ? 0 : l->n_items);
-    put_share(j, "expected_right_if_independent", l->right_independent, l->n_items);
+    put_share(j, "expected_right", l->right, l->n_items);
     put_share(j, "expected_right_after_budget", l->right_after, l->n_items);
     if (job->v->accept > 0) put_share(j, "expected_right_accepted", l->right_accepted, l->n_accepted);
     put_share(j, "typical_worker_right", l->typical, isnan(l->typical) ? 0 : job->in.look.n_votes);
@@ -242,8 +244,10 @@ void review_print_items(const review_job *job, size_t n)
         char task[CLI_SAFE], label[CLI_SAFE], reason[DIS_REVIEW_REASON], safe[2 * DIS_REVIEW_REASON];
         dis_review_item_reason(job->review, job->in.votes, r, reason, sizeof reason);
         cli_escape(reason, safe, sizeof safe);
-        printf("%-24s %-12s %6.3f %6.3f %6.1f", cli_safe(dis_names_get(job->in.look.tasks, x->item, NULL), task),
-               cli_safe(dis_names_get(job->in.look.classes, x->label, NULL), label), x->right, x->gain, x->surprise);
+        char right[16] = "-";
+        if (!isnan(x->right)) snprintf(right, sizeof right, "%.3f", x->right);
+        printf("%-24s %-12s %6s %6.3f %6.1f", cli_safe(dis_names_get(job->in.look.tasks, x->item, NULL), task),
+               cli_safe(dis_names_get(job->in.look.classes, x->label, NULL), label), right, x->gain, x->surprise);
         if (budget) printf(" %4u", x->buy);
         printf("  %s\n", safe);
         if (job->texts) print_text(dis_names_get(job->texts, x->item, NULL));

@@ -1,11 +1,10 @@
-/* review.h: which labels to doubt, which items to label again, and which workers to look at.
+/* review.h: which labels are probably wrong, which items to label again, and which annotators to check.
  *
- * Everything follows from one model of the crowd: a confusion matrix for each worker, drawn towards that of the whole
- * crowd as far as their votes are few, and for each item how hard it is. From it come, for each item, the chance that
- * its label is right, how much one more vote of a typical worker would tell, and how surprising its votes are given who
- * cast them; for each worker the share of right votes with its interval, and the evidence that the votes were cast
- * without looking at the items. Verdicts on workers come from here alone: whatever shows them reads these rows.
- * docs/review.md has the formulas, what they are worth, and how far they can be trusted.
+ * The label of an item and its probability are those that `dissent labels` writes, or those that the caller passes: a
+ * review has no labels of its own. A model of the crowd adds what labels alone cannot tell. For each item: how much one
+ * more vote is expected to tell, and how surprising its votes are given who cast them. For each worker: the share of
+ * correct votes with its interval, and the evidence that the votes ignore the items. Verdicts on workers come from here
+ * alone. docs/review.md has the formulas and their measured quality.
  *
  *     dis_review *review;
  *     if (dis_review_run(NULL, votes, NULL, &review) == DIS_OK) {
@@ -20,7 +19,7 @@
  * stand in order of first appearance. A review keeps no pointer into the votes. Threads: any number may look at one. */
 #ifndef DIS_REVIEW_H
 #define DIS_REVIEW_H
-#include "dissent/votes.h"
+#include "dissent/recipe.h"
 
 typedef struct dis_review dis_review;
 
@@ -28,31 +27,35 @@ enum { DIS_REVIEW_REASON = 512 }; /* bytes that every reason fits into; long nam
 
 typedef enum {
     DIS_REVIEW_BY_GAIN,     /* where further votes of the same crowd help most */
-    DIS_REVIEW_BY_DOUBT,    /* where the label is most likely wrong: for somebody who knows the answer */
+    DIS_REVIEW_BY_DOUBT,    /* where the label is most likely wrong: smallest `right` first */
     DIS_REVIEW_BY_SURPRISE, /* where votes are least like those workers: the item itself may be at fault */
+    DIS_REVIEW_BY_DEFAULT,  /* by doubt; by gain where there is a budget */
 } dis_review_order;
 
 typedef struct {
-    size_t size;           /* of this struct */
-    const char *method;    /* first labels come from this label method; NULL: see docs/review.md */
-    uint64_t seed;         /* for methods that use chance */
-    const int32_t *gold;   /* (n_items) class of items whose truth is known, -1 elsewhere; NULL: none */
-    uint64_t budget;       /* votes that can be bought: they are spread over the items */
-    dis_review_order by;   /* order of the items */
-    const int32_t *labels; /* (n_items) labels to be reviewed, a class each, -1: none; NULL: the review's own. Items are
-                              then ordered by the chance that theirs is wrong */
-    double accept;         /* labels are accepted that are right with at least this chance; 0: no such split */
+    size_t size;                    /* of this struct */
+    const dis_label_choice *choice; /* how labels are made (dis_choose_labels); NULL: the default recipe */
+    uint64_t seed;                  /* random seed */
+    const int32_t *gold;            /* (n_items) class of items whose truth is known, -1 elsewhere; NULL: none */
+    uint64_t budget;                /* votes that can be bought: they are spread over the items */
+    dis_review_order by;            /* order of the items [DIS_REVIEW_BY_DEFAULT] */
+    const int32_t *labels; /* (n_items) labels to be reviewed, a class each, -1: the most probable one; NULL: all the
+                              most probable ones */
+    double accept;         /* labels are accepted that are correct with at least this probability; 0: no such split */
+    const double *p;       /* (n_items, n_classes) probabilities of the classes, rows sum to 1 or are NaN; NULL and rows
+                              of NaN: made by `choice` */
 } dis_review_options;
 DIS_OPTIONS_API(dis_review_options);
 
 typedef struct {
     size_t item;
-    size_t label; /* the label under review: the one given, else the most probable class */
-    size_t best;  /* the most probable class */
+    size_t label; /* the label under review: the one given, else `best` */
+    size_t best;  /* the most probable class; the first one on a tie */
     size_t other; /* the most chosen class besides; `label` itself when nobody chose another */
     double votes; /* how many there are, and how many of them for these two classes */
     double for_label, for_other;
-    double right;    /* chance that `label` is right, calibrated on real crowds */
+    double right;    /* probability that `label` is correct; NaN where nothing can be said of labels (`beyond_chance`,
+                        `n_compared`) */
     double gain;     /* expected fall of the entropy of the truth by one more vote of a typical worker, nats */
     double surprise; /* how many standard deviations the votes are more surprising than those workers' votes are; 0 with
                         fewer than two votes */
@@ -104,29 +107,29 @@ typedef struct {
 } dis_review_ordinal_worker;
 
 typedef struct {
-    const char *method;               /* as given, or as chosen */
+    const char *method;               /* where labels are from: a recipe, methods, or "given" */
     size_t n_items, n_workers;        /* n_workers is 0 where it is not known who voted */
     const dis_review_item *items;     /* (n_items), ranked; known ones last */
     const dis_review_worker *workers; /* (n_workers), ranked */
-    double right;                     /* expected share of right labels now */
-    double right_independent; /* the same if people never erred alike on the same items: the model uncalibrated */
-    double right_after;       /* the same once the budget is spent as proposed */
-    uint64_t spent;           /* votes of the budget that have somewhere to go */
-    double typical;           /* share of right votes among all that can be judged */
-    bool beyond_chance;       /* false: votes on one item agree no more than the workers' habits would make them */
-    double agreement;         /* what is left of full agreement once that is taken off: 0 chance, 1 full */
-    double agreement_z;       /* by how many standard errors it is above 0 */
-    double temperature;       /* what the calibration divided log-probabilities by; 1: nothing */
-    size_t n_compared;        /* items with votes of two workers or more, or known: without any, `right` says nothing */
+    double right;                     /* expected share of correct labels: mean of `right`; NaN likewise */
+    double right_after;               /* the same once the budget is spent as proposed */
+    uint64_t spent;                   /* votes of the budget that have somewhere to go */
+    double typical;                   /* expected share of correct votes among all that can be judged; NaN likewise */
+    bool beyond_chance; /* false: votes on one item agree no more than the workers' habits would make them */
+    double agreement;   /* what is left of full agreement once that is taken off: 0 chance, 1 full */
+    double agreement_z; /* by how many standard errors it is above 0 */
+    size_t n_compared;  /* items with votes of two workers or more, or known: without any, `right` says nothing */
     size_t n_doubtful, n_weak, n_unjudged;            /* workers by verdict; of all with votes */
     size_t n_accepted;                                /* items, with `accept` */
     double right_accepted;                            /* expected share of right labels among them */
     const dis_review_ordinal_item *ordinal_items;     /* (n_items) by number of the item; NULL: classes have no order */
     const dis_review_ordinal_worker *ordinal_workers; /* (n_workers) by number of the worker; likewise */
     size_t n_biased;                                  /* workers */
+    dis_review_order by;                              /* the order of `items` */
 } dis_review_view;
 
-/* DIS_EUSAGE: unknown method or option. DIS_EDATA: the method needs workers and there are none. DIS_ELIMIT.
+/* DIS_EUSAGE: unknown method or option. DIS_EDATA: the method needs workers and there are none, a class or probability
+ * that cannot be one. DIS_ELIMIT.
  * DIS_ECANCELLED. The caller destroys the review. */
 DIS_API dis_status dis_review_run(dis_context *ctx, const dis_votes *votes, const dis_review_options *options,
                                   dis_review **out);

@@ -136,8 +136,10 @@ static PyObject *measures(PyObject *module, PyObject *unused)
 
 /* ---- review ---- */
 
-static const char *const orders[] = {
-    [DIS_REVIEW_BY_GAIN] = "gain", [DIS_REVIEW_BY_DOUBT] = "doubt", [DIS_REVIEW_BY_SURPRISE] = "surprise"};
+static const char *const orders[] = {[DIS_REVIEW_BY_GAIN] = "gain",
+                                     [DIS_REVIEW_BY_DOUBT] = "doubt",
+                                     [DIS_REVIEW_BY_SURPRISE] = "surprise",
+                                     [DIS_REVIEW_BY_DEFAULT] = "auto"};
 
 /* What the reason of row r is, as a text; names may be cut within a character. */
 typedef const char *reason_of(const dis_review *review, const dis_votes *votes, size_t r, char *out, size_t size);
@@ -168,7 +170,7 @@ static int put_figures(PyObject *d, const dis_review_view *v)
     if (core_put(d, "method", core_text(v->method)) < 0 || core_put(d, "n_items", core_count(v->n_items)) < 0 ||
         core_put(d, "right", core_real(v->right)) < 0 || core_put(d, "right_after", core_real(v->right_after)) < 0 ||
         core_put(d, "spent", core_count(v->spent)) < 0 || core_put(d, "typical", core_real(v->typical)) < 0 ||
-        core_put(d, "right_independent", core_real(v->right_independent)) < 0 ||
+        core_put(d, "by", core_text(orders[v->by])) < 0 || core_put(d, "n_compared", core_count(v->n_compared)) < 0 ||
         core_put(d, "beyond_chance", core_count(v->beyond_chance)) < 0 ||
         core_put(d, "agreement", core_real(v->agreement)) < 0 ||
         core_put(d, "n_doubtful", core_count(v->n_doubtful)) < 0 || core_put(d, "n_weak", core_count(v->n_weak)) < 0 ||
@@ -238,57 +240,86 @@ static PyObject *review_of(core_state *state, const dis_review *review, const di
     return d;
 }
 
+/* What a review is given beside the votes. */
+typedef struct {
+    Py_buffer gold, labels, p;
+    core_texts methods;
+    dis_label_choice choice;
+} review_input;
+
+static void free_review_input(review_input *in)
+{
+    core_buffer_free(&in->gold);
+    core_buffer_free(&in->labels);
+    core_buffer_free(&in->p);
+    core_texts_free(&in->methods);
+}
+
+static int order_of(const char *by, dis_review_order *out)
+{
+    for (size_t i = 0; i < sizeof orders / sizeof *orders; i++)
+        if (strcmp(by, orders[i]) == 0) {
+            *out = (dis_review_order)i;
+            return 0;
+        }
+    PyErr_Format(PyExc_ValueError, "by must be \"auto\", \"doubt\", \"gain\" or \"surprise\", not \"%.50s\"", by);
+    return -1;
+}
+
+static PyObject *run_review(core_state *state, const dis_votes *votes, const dis_review_options *o, size_t top,
+                            int threads, PyObject *progress)
+{
+    PyObject *result = NULL;
+    core_call call;
+    if (core_begin(&call, state, threads, progress) < 0) return NULL;
+    dis_review *r = NULL;
+    core_release(&call);
+    const dis_status status = dis_review_run(call.ctx, votes, o, &r);
+    core_retake(&call);
+    if (core_end(&call, status) == 0) result = review_of(state, r, votes, top);
+    dis_review_destroy(r);
+    return result;
+}
+
 static PyObject *review(PyObject *module, PyObject *args, PyObject *keywords)
 {
-    static char *names[] = {"votes", "method", "gold",   "budget",  "by",       "top",
-                            "seed",  "labels", "accept", "threads", "progress", NULL};
-    PyObject *table, *gold = NULL, *labels = NULL, *progress = NULL, *result = NULL;
-    const char *method = NULL, *by = "gain";
+    static char *names[] = {"votes", "methods", "combine", "gold",   "budget",  "by",       "top",
+                            "seed",  "labels",  "p",       "accept", "threads", "progress", NULL};
+    PyObject *table, *methods = Py_None, *gold = NULL, *labels = NULL, *p = Py_None, *progress = NULL, *result = NULL;
+    const char *combine = NULL, *by = "auto";
     unsigned long long seed = 0, budget = 0;
-    double accept = 0;
     Py_ssize_t top = PY_SSIZE_T_MAX;
     int threads = 0;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|$zOKsnKOdiO:review", names, &table, &method, &gold, &budget,
-                                     &by, &top, &seed, &labels, &accept, &threads, &progress))
+    dis_review_options o = dis_review_options_default();
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|$OzOKsnKOOdiO:review", names, &table, &methods, &combine, &gold,
+                                     &budget, &by, &top, &seed, &labels, &p, &o.accept, &threads, &progress) ||
+        order_of(by, &o.by) < 0)
         return NULL;
+    if (top < 0) return PyErr_Format(PyExc_ValueError, "top is 0 or more");
     core_state *state = core_state_of_module(module);
     const dis_votes *votes = core_votes_look(state, table);
-    if (!votes) return NULL;
-    dis_review_options o = dis_review_options_default();
-    int order = -1;
-    for (int i = 0; i < 3; i++)
-        if (strcmp(by, orders[i]) == 0) order = i;
-    if (order < 0 || top < 0) {
-        PyErr_Format(PyExc_ValueError,
-                     order < 0 ? "by must be \"gain\", \"doubt\" or \"surprise\", not \"%.50s\"" : "top is 0 or more",
-                     by);
-        return NULL;
-    }
+    review_input in = {0};
+    if (!votes || core_texts_get(methods, "methods", &in.methods) < 0) return NULL;
     const dis_votes_view v = dis_votes_look(votes);
-    Py_buffer known = {0}, given = {0};
-    if (core_gold_get(gold, "gold", v.n_items, v.n_classes, &known) < 0) return NULL;
-    if (core_gold_get(labels, "labels", v.n_items, v.n_classes, &given) < 0) {
-        core_buffer_free(&known);
-        return NULL;
-    }
-    o.method = method;
     o.seed = seed;
-    o.gold = known.buf;
-    o.labels = given.buf;
-    o.accept = accept;
     o.budget = budget;
-    o.by = (dis_review_order)order;
-    core_call call;
-    if (core_begin(&call, state, threads, progress) == 0) {
-        dis_review *r = NULL;
-        core_release(&call);
-        const dis_status status = dis_review_run(call.ctx, votes, &o, &r);
-        core_retake(&call);
-        if (core_end(&call, status) == 0) result = review_of(state, r, votes, (size_t)top);
-        dis_review_destroy(r);
+    dis_status chosen = DIS_OK;
+    if (in.methods.n || combine) {
+        chosen = core_choose_labels(votes, &in.methods, combine, &in.choice);
+        o.choice = &in.choice;
     }
-    core_buffer_free(&known);
-    core_buffer_free(&given);
+    if (chosen != DIS_OK) {
+        core_fail(state, chosen);
+    } else if (core_gold_get(gold, "gold", v.n_items, v.n_classes, &in.gold) == 0 &&
+               core_gold_get(labels, "labels", v.n_items, v.n_classes, &in.labels) == 0 &&
+               (p == Py_None ||
+                core_get_buffer(p, "p", CORE_FLOAT64, (Py_ssize_t)(v.n_items * v.n_classes), &in.p) == 0)) {
+        o.gold = in.gold.buf;
+        o.labels = in.labels.buf;
+        o.p = in.p.buf;
+        result = run_review(state, votes, &o, (size_t)top, threads, progress);
+    }
+    free_review_input(&in);
     return result;
 }
 

@@ -1,5 +1,5 @@
 /* Combining views: several tables of soft labels into one, and weights for them without gold labels. */
-#include "py_core.h"
+#include "py_measure.h"
 
 typedef struct {
     Py_buffer view[DIS_MAX_VIEWS], weight;
@@ -134,7 +134,71 @@ static PyObject *view_weights(PyObject *module, PyObject *args, PyObject *keywor
     return array;
 }
 
+/* ---- labels in one call ---- */
+
+dis_status core_choose_labels(const dis_votes *votes, const core_texts *methods, const char *combine,
+                              dis_label_choice *out)
+{
+    const bool workers = dis_votes_look(votes).start != NULL;
+    const char *usual = dis_scale_at(dis_votes_scale(votes))->method;
+    if (methods->n == 0 && usual && workers) return dis_choose_labels(&usual, 1, combine, workers, out);
+    return dis_choose_labels(methods->text, methods->n, combine, workers, out);
+}
+
+static dis_status run_labels(core_call *call, const dis_votes *votes, const core_texts *methods,
+                             const char *combination, const dis_fit_options *fit, double *p)
+{
+    const dis_votes_view v = dis_votes_look(votes);
+    dis_label_choice choice;
+    dis_make_options how = dis_make_options_default();
+    how.fit = fit;
+    dis_made *made = NULL;
+    dis_status status = core_choose_labels(votes, methods, combination, &choice);
+    if (status == DIS_OK) status = dis_make_labels(call->ctx, votes, &choice, &how, &made);
+    if (status == DIS_OK) memcpy(p, dis_made_look(made).p, v.n_items * v.n_classes * sizeof *p);
+    dis_made_destroy(made);
+    return status;
+}
+
+static PyObject *make_labels(PyObject *module, PyObject *args, PyObject *keywords)
+{
+    static char *names[] = {"votes", "methods", "combine", "gold", "seed", "threads", "progress", NULL};
+    PyObject *table, *list = Py_None, *gold = Py_None, *progress = NULL, *array = NULL;
+    const char *combination = NULL;
+    unsigned long long seed = 0;
+    int threads = 0;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|$OzOKiO:make_labels", names, &table, &list, &combination, &gold,
+                                     &seed, &threads, &progress))
+        return NULL;
+    core_state *state = core_state_of_module(module);
+    const dis_votes *votes = core_votes_look(state, table);
+    core_texts methods;
+    if (!votes || core_texts_get(list, "methods", &methods) < 0) return NULL;
+    const dis_votes_view v = dis_votes_look(votes);
+    dis_fit_options fit = dis_fit_options_default();
+    Py_buffer known = {0};
+    void *p;
+    core_call call;
+    if (core_gold_get(gold, "gold", v.n_items, v.n_classes, &known) == 0)
+        array = core_array_create(state, CORE_FLOAT64, (Py_ssize_t)v.n_items, (Py_ssize_t)v.n_classes, &p);
+    fit.seed = seed;
+    fit.gold = known.buf;
+    if (array && core_begin(&call, state, threads, progress) < 0) {
+        Py_CLEAR(array);
+    } else if (array) {
+        core_release(&call);
+        const dis_status status = run_labels(&call, votes, &methods, combination, &fit, p);
+        core_retake(&call);
+        if (core_end(&call, status) < 0) Py_CLEAR(array);
+    }
+    core_buffer_free(&known);
+    core_texts_free(&methods);
+    return array;
+}
+
 static PyMethodDef functions[] = {
+    {"make_labels", (PyCFunction)(void (*)(void))make_labels, METH_VARARGS | METH_KEYWORDS,
+     "Soft labels by methods, or by the default recipe."},
     {"combine", (PyCFunction)(void (*)(void))combine, METH_VARARGS | METH_KEYWORDS,
      "One table of several, and what was done."},
     {"view_weights", (PyCFunction)(void (*)(void))view_weights, METH_VARARGS | METH_KEYWORDS,

@@ -149,6 +149,10 @@ typedef struct {
 /* None is an empty list. -1 with a TypeError that names `what`. */
 int core_texts_get(PyObject *object, const char *what, core_texts *texts);
 void core_texts_free(core_texts *texts);
+/* The choice that specs of methods and a combination (NULL: the usual one) make for these votes; the texts stay the
+ * caller's. No specs: the default of the command line. */
+dis_status core_choose_labels(const dis_votes *votes, const core_texts *methods, const char *combine,
+                              dis_label_choice *out);
 /* A list of names as Python texts. */
 PyObject *core_names_list(const dis_names *names);
 /* A list of options as dictionaries, for the tables of methods, combinations and models. */

@@ -394,16 +394,28 @@ def agreement(
     over: str | None = None,
 ) -> dict[str, Any]: ...
 def agreement_measures() -> list[dict[str, Any]]: ...
+def make_labels(
+    votes: Votes,
+    *,
+    methods: Sequence[str] | None = None,
+    combine: str | None = None,
+    gold: Any = None,
+    seed: int = 0,
+    threads: int = 0,
+    progress: _Progress = None,
+) -> Array: ...
 def review(
     votes: Votes,
     *,
-    method: str | None = None,
+    methods: Sequence[str] | None = None,
+    combine: str | None = None,
     gold: Any = None,
     budget: int = 0,
-    by: str = "gain",
+    by: str = "auto",
     top: int = ...,
     seed: int = 0,
     labels: Any = None,
+    p: Any = None,
     accept: float = 0,
     threads: int = 0,
     progress: _Progress = None,

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterable, Mapping
 from typing import Any
+
+import numpy as np
 
 from . import _core
 from ._checks import real, word
+from ._columns import is_pandas
 from ._estimator import seed_of
 from ._figures import make_table, shown_with
+from ._labels import method_specs
 from ._measuring import Watching, checked_count, columns_of, known_classes
+from ._results import SoftLabels
 from ._running import ProgressLike
 from ._ids import Ids
+from ._tables import LabelTable, label_table
 from ._texts import item_texts
 from ._votes import Votes, as_votes
 
@@ -22,12 +30,13 @@ _WORKERS = ("worker", "votes", "quality", "low", "high", "peers", "cause", "reas
 class Review:
     """What review() found: ``items`` and ``workers`` are tables, ranked, each row with its reason in plain words.
 
-    ``right`` is the expected share of right labels now, ``right_independent`` the same if people never erred alike on
-    the same tasks, ``right_after`` once the budget is spent as column ``buy`` proposes, ``spent`` how much of it has
-    somewhere to go, ``typical`` the share of right votes. ``beyond_chance`` is False where votes on one task agree no
-    more than chance would have it. ``n_doubtful``, ``n_weak`` and ``n_unjudged`` count workers by verdict (column
-    ``cause``: fine, constant, random, confuses, weak, unjudged), ``n_accepted`` the labels accepted and
-    ``right_accepted`` the share of them expected to be right.
+    Column ``label`` of ``items`` is the label of ``labels(votes)``, column ``right`` its probability. ``right`` is the
+    expected share of correct labels, ``right_after`` the same once the budget is spent as column ``buy`` proposes,
+    ``spent`` how much of it has somewhere to go, ``typical`` the expected share of correct votes. ``beyond_chance`` is
+    False where votes agree no more than chance; nothing is said of labels or workers then (``right`` is None). ``n_doubtful``, ``n_weak``
+    and ``n_unjudged`` count workers by verdict (column ``cause``: fine, constant, random, confuses, weak, unjudged),
+    ``n_accepted`` the accepted labels and ``right_accepted`` the expected share of correct ones among them. ``by`` is
+    the order of the items, ``method`` where the labels are from.
 
     Votes with scale="ordinal": ``items`` also has ``place`` (on the line of classes, which are at 0, 1, 2, ...) and
     ``place_se``, ``workers`` has ``bias`` and ``spread`` in classes, each with its 95 % interval (``bias_low``, ...),
@@ -38,8 +47,8 @@ class Review:
     def __init__(self, found: dict[str, Any], votes: Votes, texts: list[str] | None = None) -> None:
         self.method: str = found["method"]
         self.n_items: int = found["n_items"]
-        self.right: float = found["right"]
-        self.right_independent: float = found["right_independent"]
+        self.right: float | None = found["right"]
+        self.by: str = found["by"]
         self.beyond_chance: bool = bool(found["beyond_chance"])
         self.agreement: float = found["agreement"]
         self.n_doubtful: int = found["n_doubtful"]
@@ -48,9 +57,9 @@ class Review:
         self.n_unjudged: int = found["n_unjudged"]
         self.n_accepted: int = found["n_accepted"]
         self.right_accepted: float = found["right_accepted"]
-        self.right_after: float = found["right_after"]
+        self.right_after: float | None = found["right_after"]
         self.spent: int = found["spent"]
-        self.typical: float = found["typical"]
+        self.typical: float | None = found["typical"]
         columns = columns_of(found["items"] or {})
         items = columns.pop("item")
         tasks = votes.tasks[items]
@@ -83,7 +92,7 @@ class Review:
             "method": self.method,
             "items": self.n_items,
             "right": self.right,
-            "right_independent": self.right_independent,
+            "by": self.by,
             "beyond_chance": self.beyond_chance,
             "agreement": self.agreement,
             "n_doubtful": self.n_doubtful,
@@ -99,12 +108,57 @@ class Review:
 
     def __repr__(self) -> str:
         return (
-            f"Review({self.n_items} tasks, expected share of right labels {self.right:.4f}, "
-            f"after {self.spent} more votes {self.right_after:.4f})"
+            f"Review({self.n_items} tasks, expected share of correct labels {_known(self.right)}, "
+            f"after {self.spent} more votes {_known(self.right_after)})"
         )
 
     def _repr_html_(self) -> str:
         return shown_with(self, self.items, self.workers)
+
+
+def _known(share: float | None) -> str:
+    return "unknown" if share is None else f"{share:.4f}"
+
+
+def _are_soft(labels: Any) -> bool:
+    """Whether labels have probabilities."""
+    if isinstance(labels, (LabelTable, SoftLabels, str, os.PathLike)) or hasattr(labels, "result_"):
+        return True
+    if isinstance(labels, Mapping):
+        rows = labels.values()
+        return any(str(c).startswith("p:") for c in labels) or (len(rows) > 0 and all(isinstance(r, Mapping) for r in rows))
+    columns = getattr(labels, "columns", None) if is_pandas(labels) else getattr(labels, "column_names", None)
+    columns = getattr(labels, "columns", None) if columns is None else columns
+    if columns is None or callable(columns):
+        return getattr(labels, "ndim", 1) == 2
+    names = [str(c) for c in columns]
+    return any(c.startswith("p:") for c in names) or "label" not in names
+
+
+def _given(votes: Votes, labels: Any) -> tuple[np.ndarray | None, np.ndarray | None]:
+    """Labels under review as class numbers and, where they have any, their probabilities; rows of NaN for tasks that
+    they lack. Probabilities of 0 and 1 alone are labels without probabilities."""
+    if labels is None or not _are_soft(labels):
+        return known_classes(votes, labels, "labels"), None
+    t = label_table(labels, "labels")
+    if t.classes is None and t.p.shape[1] != len(votes.classes):
+        raise _core.DataError(f"labels: {t.p.shape[1]} columns for the classes {votes.classes.tolist()}")
+    if t.tasks is None and len(t.p) != len(votes.tasks):
+        raise _core.DataError(f"labels: {len(t.p)} rows without task ids for {len(votes.tasks)} tasks")
+    rows = np.arange(len(t.p)) if t.tasks is None else t.tasks.find_all(votes.tasks.tolist())
+    place = np.arange(t.p.shape[1])
+    if t.classes is not None:
+        place = Ids(votes.classes.tolist()).find_all(list(t.classes.ids))
+        lost = (place < 0) & (t.p > 0).any(axis=0)
+        if lost.any():
+            raise _core.DataError(f"labels: {t.classes.ids[int(np.argmax(lost))]!r} is no class of the votes; declare it with classes=")
+    p = np.full((len(votes.tasks), len(votes.classes)), np.nan)
+    p[rows >= 0] = 0.0
+    p[np.ix_(np.flatnonzero(rows >= 0), place[place >= 0])] = t.p[np.ix_(rows[rows >= 0], np.flatnonzero(place >= 0))]
+    best = np.where(rows >= 0, np.argmax(np.nan_to_num(p), axis=1), -1).astype(np.int32)
+    if (p[rows >= 0].max(axis=1) >= 1).all():
+        return best, None
+    return best, np.ascontiguousarray(p)
 
 
 def checked_share(name: str, value: float | None) -> float:
@@ -117,11 +171,12 @@ def review(
     votes: Any,
     budget: int = 0,
     *,
-    by: str = "gain",
+    by: str = "auto",
     gold: Any = None,
     labels: Any = None,
     accept: float | None = None,
-    method: str | None = None,
+    method: str | Iterable[str] | None = None,
+    combine: str | None = None,
     top: int | None = None,
     texts: Any = None,
     random_state: Any = 0,
@@ -136,17 +191,19 @@ def review(
         As aggregators take them.
     budget : int
         Votes that can be bought: column ``buy`` says where.
-    by : {"gain", "doubt", "surprise"}
-        Order of the items: where further votes help most, where the label is most likely wrong, where votes are least
-        like those workers.
+    by : {"auto", "doubt", "gain", "surprise"}
+        Order of the items: label most likely wrong first, where further votes help most, where votes are least
+        expected of those workers. "auto": doubt, with a budget gain.
     gold : labels by task, optional
         Known labels.
-    labels : labels by task, optional
-        Labels to be reviewed instead of the review's own: tasks are then ordered by the chance that theirs is wrong.
+    labels : labels or probabilities by task, optional
+        Labels to be reviewed instead of the default ones: a Series or dict of labels, or anything with probabilities
+        (SoftLabels, a fitted aggregator, a DataFrame with a column per class). Labels without probabilities have those
+        of the default labels.
     accept : float, optional
-        Labels that are right with at least this probability are accepted (column ``accepted``).
-    method : str, optional
-        First labels come from this method, as the command line names it ("dawid-skene").
+        Labels with at least this probability are accepted (column ``accepted``).
+    method, combine : str or list of str, optional
+        How labels are made, as in labels().
     top : int, optional
         Only so many rows of items.
     texts : texts by task, optional
@@ -161,13 +218,16 @@ def review(
     """
     table = as_votes(votes, n_jobs)
     said = None if texts is None else item_texts(texts, Ids(table.tasks.tolist()))
+    given, p = _given(table, labels)
     rows: dict[str, Any] = {} if top is None else {"top": checked_count("top", top)}
     with Watching(n_jobs, progress) as watching:
         found = _core.review(
             table.core,
-            method=None if method is None else word("method", method),
+            methods=method_specs(method),
+            combine=None if combine is None else word("combine", combine, '"average"'),
             gold=known_classes(table, gold),
-            labels=known_classes(table, labels, "labels"),
+            labels=given,
+            p=p,
             accept=checked_share("accept", accept),
             budget=checked_count("budget", budget),
             by=word("by", by),

@@ -18,6 +18,7 @@ from ._distances import ViewDistances, view_distances
 from ._evaluate import Evaluation, evaluate, metrics
 from ._figures import Metric, Table
 from ._groups import GroupAgreement, GroupEvaluation, Groups, group_agreement, group_evaluation, group_votes
+from ._labels import labels
 from ._lewidi import lewidi_scores
 from ._panel import Panel, panel, swaps
 from ._perspectives import Perspectives, perspectives
@@ -48,6 +49,7 @@ __all__ = [
     "group_agreement",
     "group_evaluation",
     "group_votes",
+    "labels",
     "lewidi_scores",
     "metrics",
     "panel",

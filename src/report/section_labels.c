@@ -312,7 +312,7 @@ static void say_labels(dis__report_job *job)
         }
         dis__page_say(&job->page, &say);
     }
-    if (job->review && (job->verdicts.n_compared || !job->look.start))
+    if (job->review && !isnan(job->verdicts.right) && !trusted->judged)
         dis__page_tile(&job->page, dis__share(job->verdicts.right).text, "labels expected right");
     if (trusted->judged) {
         size_t best = job->main;

@@ -14,21 +14,16 @@ static void put_text(dis__grid *g, const dis_names *names, size_t i)
     dis__grid_text(g, text, n);
 }
 
-/* How many labels are right, as far as that can be told. */
+/* How many labels are correct, as far as that can be told. */
 static void put_expected(dis__markup *m, const dis_review_view *v)
 {
     if (!v->n_compared && v->n_workers)
-        dis__put(m, "No item has votes of two people: how many labels are right cannot be told. ");
+        dis__put(m, "No item has votes of two people: how many labels are correct cannot be told. ");
     else if (!v->beyond_chance)
-        dis__putf(m,
-                  "Votes on one item agree no more than chance would have it: only %s of the labels are expected to be "
-                  "right. ",
-                  dis__share(v->right).text);
+        dis__put(m, "Votes on one item agree no more than chance: how many labels are correct cannot be told. ");
     else
-        dis__putf(m,
-                  "An estimated %s of the labels are right (%s if people never erred alike), and %s of all votes "
-                  "together. ",
-                  dis__share(v->right).text, dis__share(v->right_independent).text, dis__share(v->typical).text);
+        dis__putf(m, "An estimated %s of the labels are correct, and %s of all votes. ", dis__share(v->right).text,
+                  dis__share(v->typical).text);
 }
 
 static void items(dis__report_job *job, const dis_review *review, const dis_review_view *v)
@@ -38,9 +33,10 @@ static void items(dis__report_job *job, const dis_review *review, const dis_revi
     dis__figure f = {.id = "label-next", .title = "Items to label again", .wide = true, .open = true};
     if (v->n_items > MAX_ROWS) f.note = "The first 100; dissent review ranks all.";
     put_expected(&f.caption, v);
-    dis__put(&f.caption,
-             "One more vote helps most where the votes leave the label open: these items come first. Right: "
-             "chance that the label is right; gain: how much one more vote is expected to tell (nats).");
+    dis__put(
+        &f.caption,
+        "The labels that are most likely wrong come first. Right: probability that the label is correct; gain: how "
+        "much one more vote is expected to tell (nats).");
     dis__grid_column(&f.grid, "item", DIS__TEXT);
     dis__text_column(job, &f.grid);
     dis__grid_column(&f.grid, "label", DIS__TEXT);
@@ -138,6 +134,7 @@ dis_status dis__report_review(dis__report_job *job)
     if (dis__size(dis__size(n_classes, n_classes, 0), n_workers, 0) > MAX_CELLS) return DIS_OK;
     dis_review_options o = dis_review_options_default();
     o.seed = job->r->seed;
+    if (job->r->n_views) o.p = job->r->view[job->main].p;
     DIS_TRY(dis_review_run(job->ctx, job->r->votes, &o, &job->review));
     job->verdicts = dis_review_look(job->review);
     return DIS_OK;

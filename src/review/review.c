@@ -1,20 +1,18 @@
-/* A review: first labels by a label method, the model of the crowd (crowd_model.h), the truths drawn (review_sample.h),
- * what they say of items and workers (review_items.c, review_calibrate.c, review_workers.c), the budget
- * (review_budget.c), where classes have an order what the ordinal model says (review_ordinal.c), and the ranking of it
- * all. */
+/* A review: the labels and their probabilities (review_labels.c), the model of the crowd (crowd_model.h), whether votes
+ * agree beyond chance (review_chance.c), what all this says of items and workers (review_items.c, review_sample.h,
+ * review_workers.c), the budget (review_budget.c), where classes have an order the ordinal model (review_ordinal.c), and
+ * the ranking. */
 #include "review/review_internal.h"
 #include "core/spill.h"
 #include "core/sized_options.h"
 #include "dissent/fit.h"
+#include "labels/method.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* docs/review.md has the measurements behind these. */
-static const char default_method[] = "standard";
-
-DIS_OPTIONS_DEFAULTS(dis_review_options, .size = sizeof(dis_review_options))
+DIS_OPTIONS_DEFAULTS(dis_review_options, .size = sizeof(dis_review_options), .by = DIS_REVIEW_BY_DEFAULT)
 
 static const char *const verdicts[DIS_REVIEW_CAUSES] = {"fine", "constant", "random", "confuses", "weak", "unjudged"};
 
@@ -47,14 +45,13 @@ static int compare(const void *x, const void *y)
 
 static rank rank_of_item(const dis_review_item *row, dis_review_order by)
 {
-    const double gain = dis__review_digits(row->gain), doubt = dis__review_digits(1 - row->right),
-                 surprise = dis__review_digits(row->surprise);
+    const double gain = dis__review_digits(row->gain), surprise = dis__review_digits(row->surprise),
+                 doubt = isnan(row->right) ? 0 : dis__review_digits(1 - row->right);
     switch (by) {
-    case DIS_REVIEW_BY_DOUBT: return (rank){row->known, doubt, gain, row->item};
+    case DIS_REVIEW_BY_GAIN: return (rank){row->known, gain, doubt, row->item};
     case DIS_REVIEW_BY_SURPRISE: return (rank){row->known, surprise, doubt, row->item};
-    case DIS_REVIEW_BY_GAIN: break;
+    default: return (rank){row->known, doubt, gain, row->item};
     }
-    return (rank){row->known, gain, doubt, row->item};
 }
 
 /* rows (n, size bytes each) in the order of `order`. */
@@ -114,27 +111,38 @@ static void sum_up(const dis_review_item *rows, double gain, dis_review_view *v)
     v->right_accepted = v->n_accepted ? accepted / (double)v->n_accepted : 0;
 }
 
-/* ordered: soft labels by the order of classes, or NULL. */
-static dis_status review_items(const dis__crowd_model *m, dis__review_sample *sample, const dis_review_options *o,
-                               const double *ordered, dis_review *review)
+static dis_review_order order_of(const dis_review_options *o)
+{
+    if (o->by != DIS_REVIEW_BY_DEFAULT) return o->by;
+    return o->budget ? DIS_REVIEW_BY_GAIN : DIS_REVIEW_BY_DOUBT;
+}
+
+/* Votes that cannot be compared, or agree no more than chance, say nothing of labels that are not known. */
+static bool labels_can_be_judged(const dis__crowd_model *m, const dis_review_view *v)
+{
+    return v->beyond_chance && (v->n_compared || !m->votes.start);
+}
+
+/* p: (n_items, K) the labels' probabilities. */
+static dis_status review_items(const dis__crowd_model *m, const double *p, const dis_review_options *o,
+                               dis_review *review)
 {
     const size_t n = m->votes.n_items;
-    const double *p = ordered ? ordered : sample->p ? sample->p : m->p;
     dis_review_view *v = &review->view;
+    const bool judged = labels_can_be_judged(m, v);
     dis_review_item *rows;
     double gain = 0;
     DIS_TRY(dis__alloc_array(&rows, n, sizeof *rows));
     dis_status status = dis__review_items(m, p, o->labels, rows);
-    if (status == DIS_OK) {
-        v->temperature = dis__review_temperature(m, rows, sample->spread);
-        status = dis__review_calibrate(m, sample, v, rows);
-        dis__review_ordinal_rows(review, m->n_classes, rows);
+    if (status == DIS_OK) dis__review_ordinal_rows(review, m->n_classes, rows);
+    for (size_t i = 0; status == DIS_OK && i < n; i++) {
+        if (!judged && !rows[i].known) rows[i].right = NAN;
+        rows[i].accepted = o->accept > 0 && rows[i].right >= o->accept;
     }
-    for (size_t i = 0; status == DIS_OK && i < n; i++) rows[i].accepted = o->accept > 0 && rows[i].right >= o->accept;
     if (status == DIS_OK && o->budget) status = dis__review_spend(m, rows, o->budget, &v->spent, &gain);
-    if (status == DIS_OK) status = rank_items(review, rows, o->labels ? DIS_REVIEW_BY_DOUBT : o->by);
+    v->by = order_of(o);
+    if (status == DIS_OK) status = rank_items(review, rows, v->by);
     if (status == DIS_OK) sum_up(rows, gain, v);
-    if (ordered) v->right_independent = v->right; /* the model as it is */
     dis__free(rows);
     return status;
 }
@@ -149,84 +157,90 @@ static void count_verdicts(const dis_review_worker *rows, dis_review_view *v)
     }
 }
 
-static dis_status review_workers(const dis__crowd_model *m, const dis__review_sample *sample, dis_review *review)
+static dis_status review_workers(const dis__crowd_model *m, const double *p, const dis__review_sample *sample,
+                                 dis_review *review)
 {
     if (!m->votes.start) return DIS_OK;
     dis_review_worker *rows;
     DIS_TRY(dis__alloc_array(&rows, m->n_workers, sizeof *rows));
-    dis_status status = dis__review_workers(m, sample, review->view.beyond_chance, rows);
+    dis_status status = dis__review_workers(m, p, sample, review->view.beyond_chance, rows);
     if (status == DIS_OK) status = rank_workers(review, rows);
     if (status == DIS_OK) count_verdicts(rows, &review->view);
     dis__free(rows);
     return status;
 }
 
-/* Share of right votes among those that somebody else's can be set against; where it is not known who voted, the chance
- * that a typical vote is right. */
-static double typical_share(const dis__crowd_model *m, const dis__review_sample *sample)
+/* Expected share of correct votes among those on items that say something of others. */
+static double typical_share(const dis__crowd_model *m, const double *p)
 {
+    const dis_votes_view *v = &m->votes;
     const size_t K = m->n_classes;
-    const double *crowd = m->crowd + DIS_CROWD_USUAL * K * K;
     double sum = 0, n = 0;
-    for (size_t t = 0; t < K; t++) sum += exp(m->log_prior[t]) * crowd[t * K + t];
-    if (!sample->worker) return sum;
-    sum = 0;
-    for (size_t w = 0; w < m->n_workers; w++) {
-        if (!sample->worker[w].shared) continue;
-        sum += sample->worker[w].mean * (double)sample->worker[w].shared;
-        n += (double)sample->worker[w].shared;
+    for (size_t i = 0; i < v->n_items; i++) {
+        if (v->start && !dis__review_shared(m, i)) continue;
+        for (uint64_t a = v->start ? v->start[i] : 0; v->start && a < v->start[i + 1]; a++) {
+            sum += p[i * K + dis__vote_label(v, a)];
+            n++;
+        }
+        for (size_t k = 0; v->counts && k < K; k++) {
+            sum += v->counts[i * K + k] * p[i * K + k];
+            n += v->counts[i * K + k];
+        }
     }
     return n > 0 ? sum / n : NAN;
 }
 
-static dis_status first_labels(dis_context *ctx, const dis_votes *votes, const char *method,
-                               const dis_review_options *o, double **p)
+/* The crowd model starts from vote shares: it does not depend on the labels under review. */
+static dis_status fit_crowd(dis_context *ctx, const dis_votes *votes, const dis_review_options *o, dis__crowd_model *m)
 {
+    const dis_votes_view look = dis_votes_look(votes);
     dis_fit_options how = dis_fit_options_default();
-    how.seed = o->seed;
     how.gold = o->gold;
     dis_fit *fit;
-    DIS_TRY(dis_fit_run(ctx, votes, method, &how, &fit));
-    *p = dis_fit_take_p(fit);
+    DIS_TRY(dis_fit_run(ctx, votes, "standard", &how, &fit));
+    double *p = dis_fit_take_p(fit);
     dis_fit_destroy(fit);
-    return DIS_OK;
+    DIS_TRY(dis__crowd_model_create(ctx, &look, NULL, o->gold, p, m));
+    DIS_TRY(look.start ? dis__crowd_index(m) : DIS_OK);
+    return dis__crowd_model_fit(m);
+}
+
+static dis_status judge(const dis__crowd_model *m, const double *p, const dis_review_options *o, dis_review *review)
+{
+    const bool compared = m->votes.start && m->n_classes > 1;
+    dis_review_view *v = &review->view;
+    dis__review_sample sample = {0};
+    dis_status status = compared ? dis__review_agreement(m, v) : DIS_OK;
+    if (status == DIS_OK && compared) status = dis__review_sample_draw(m, o->seed, &sample);
+    for (size_t i = 0; m->votes.start && i < m->votes.n_items; i++) v->n_compared += dis__review_shared(m, i);
+    v->typical = labels_can_be_judged(m, v) ? typical_share(m, p) : NAN;
+    if (status == DIS_OK) status = review_items(m, p, o, review);
+    if (status == DIS_OK) status = review_workers(m, p, &sample, review);
+    dis__review_sample_free(&sample);
+    return status;
 }
 
 static dis_status fill(dis_context *ctx, const dis_votes *votes, const dis_review_options *o, dis_review *review)
 {
     const dis_votes_view look = dis_votes_look(votes);
-    const char *method = o->method ? o->method : default_method;
-    const size_t K = look.n_classes;
-    double *p, *ordered = NULL;
-    dis__crowd_model m;
-    DIS_TRY(dis__copy_text(&review->method, method, strlen(method)));
-    review->view.n_items = look.n_items;
-    review->view.n_workers = look.start ? look.n_workers : 0;
-    DIS_TRY(first_labels(ctx, votes, method, o, &p));
-    DIS_TRY(dis__crowd_model_create(ctx, &look, NULL, o->gold, p, &m));
-    dis__review_sample sample = {0};
-    dis_status status = look.start ? dis__crowd_index(&m) : DIS_OK;
-    if (status == DIS_OK) status = dis__crowd_model_fit(&m);
-    review->view.beyond_chance = true;
-    if (status == DIS_OK && look.start && K > 1) {
-        status = dis__review_agreement(&m, &review->view);
-        if (status == DIS_OK) status = dis__review_sample_draw(&m, o->seed, &sample);
-    }
-    for (size_t i = 0; status == DIS_OK && look.start && i < look.n_items; i++)
-        review->view.n_compared += dis__review_shared(&m, i);
-    if (status == DIS_OK) review->view.typical = typical_share(&m, &sample);
-    if (status == DIS_OK && look.start && K > 1 && dis_votes_scale(votes) == DIS_SCALE_ORDINAL)
-        status = dis__review_ordinal(ctx, votes, o, review, &ordered);
-    if (status == DIS_OK) status = review_items(&m, &sample, o, ordered, review);
-    if (status == DIS_OK) status = review_workers(&m, &sample, review);
-    dis__free(ordered);
-    dis__review_sample_free(&sample);
+    double *p = NULL;
+    dis__crowd_model m = {0};
+    dis_review_view *v = &review->view;
+    v->n_items = look.n_items;
+    v->n_workers = look.start ? look.n_workers : 0;
+    v->beyond_chance = true;
+    if (look.start && look.n_classes > 1 && dis_votes_scale(votes) == DIS_SCALE_ORDINAL)
+        DIS_TRY(dis__review_ordinal(ctx, votes, o, review));
+    DIS_TRY(dis__review_labels(ctx, votes, o, review, &p));
+    dis_status status = fit_crowd(ctx, votes, o, &m);
+    if (status == DIS_OK) status = judge(&m, p, o, review);
     dis__crowd_model_destroy(&m);
-    review->view.method = review->method;
-    review->view.items = review->items;
-    review->view.workers = review->workers;
-    review->view.ordinal_items = review->ordinal_items;
-    review->view.ordinal_workers = review->ordinal_workers;
+    dis__free(p);
+    v->method = review->method;
+    v->items = review->items;
+    v->workers = review->workers;
+    v->ordinal_items = review->ordinal_items;
+    v->ordinal_workers = review->ordinal_workers;
     return status;
 }
 
@@ -248,7 +262,7 @@ static dis_status check(dis_context *ctx, const dis_votes *votes, const dis_revi
     const dis_votes_view v = dis_votes_look(votes);
     char what[128];
     DIS_TRY(check_counts(&v));
-    if ((int)o->by < DIS_REVIEW_BY_GAIN || (int)o->by > DIS_REVIEW_BY_SURPRISE)
+    if ((int)o->by < DIS_REVIEW_BY_GAIN || (int)o->by > DIS_REVIEW_BY_DEFAULT)
         return dis__fail(DIS_EUSAGE, "items can be ordered by gain, doubt or surprise");
     if (!(o->accept >= 0 && o->accept <= 1))
         return dis__fail(DIS_EUSAGE, "labels are accepted from a probability of 0 to 1 on, not %g", o->accept);
@@ -259,8 +273,9 @@ static dis_status check(dis_context *ctx, const dis_votes *votes, const dis_revi
         if (o->labels[i] >= 0 && (size_t)o->labels[i] >= v.n_classes)
             return dis__fail(DIS_EDATA, "item %zu: label %d; there are %zu classes", i, o->labels[i], v.n_classes);
     snprintf(what, sizeof what, "a review with %zu classes and %zu workers", v.n_classes, v.n_workers);
-    const size_t rows = dis__size(v.n_items, 2 * sizeof(dis_review_item) + sizeof(rank) + v.n_classes * sizeof(double),
-                                  dis__size(v.n_workers, 2 * sizeof(dis_review_worker) + sizeof(rank), 0));
+    const size_t rows =
+        dis__size(v.n_items, 2 * sizeof(dis_review_item) + sizeof(rank) + 2 * v.n_classes * sizeof(double),
+                  dis__size(v.n_workers, 2 * sizeof(dis_review_worker) + sizeof(rank), 0));
     const size_t by_worker = v.start ? dis__size(v.n_votes, 6, 0) : 0;
     const size_t model =
         dis__size(1, dis__crowd_model_memory(&v), dis__size(1, by_worker, dis__review_sample_memory(&v)));
@@ -293,6 +308,7 @@ void dis_review_destroy(dis_review *review)
     dis__free(review->method);
     dis__free(review->ordinal_items);
     dis__free(review->truth);
+    dis__free(review->ordinal_p);
     dis__free(review->ordinal_workers);
     dis__free(review);
 }

@@ -10,14 +10,18 @@ struct dis_review {
     size_t *row_of_worker;      /* (n_workers): where each stands in `workers` */
     char *method;
     dis_review_ordinal_item *ordinal_items;     /* (n_items), or NULL */
-    double *truth;                              /* (n_items, K): of the place, likewise */
+    double *truth;                              /* (n_items, K): posterior of the place's class, likewise */
+    double *ordinal_p;                          /* (n_items, K): soft labels of that fit, until they are used */
     dis_review_ordinal_worker *ordinal_workers; /* (n_workers), or NULL */
 };
 
-/* Fits the method ordinal: ordinal_items, ordinal_workers, n_biased; *p: its soft labels (n_items, K), the caller's. */
+/* The labels under review as probabilities (n_items, K), the caller's; fills review->method. */
+dis_status dis__review_labels(dis_context *ctx, const dis_votes *votes, const dis_review_options *o, dis_review *review,
+                              double **p);
+/* Fits the method ordinal: ordinal_items, ordinal_workers, ordinal_p, truth, n_biased. */
 dis_status dis__review_ordinal(dis_context *ctx, const dis_votes *votes, const dis_review_options *o,
-                               dis_review *review, double **p);
-/* What another vote tells and the chance that the label is right, by that fit, where there is one. */
+                               dis_review *review);
+/* `gain` of the rows by that fit, and where the labels are its own, `right`. Nothing without a fit. */
 void dis__review_ordinal_rows(const dis_review *review, size_t n_classes, dis_review_item *rows);
 
 #endif

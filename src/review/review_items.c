@@ -21,6 +21,7 @@
  * Cost: O(K) per item for the gain, O(K) per vote and probable class for the surprise. */
 #include "review/review_parts.h"
 #include "core/rank_jobs.h"
+#include "dissent/labels.h"
 #include "labels/method.h"
 #include <math.h>
 #include <string.h>
@@ -215,17 +216,10 @@ static void count_votes(const dis__crowd_model *m, double *counts, dis_review_it
     row->for_label = counts[row->label];
 }
 
-static size_t largest(const double *p, size_t K)
-{
-    size_t best = 0;
-    for (size_t t = 1; t < K; t++) best = p[t] > p[best] ? t : best;
-    return best;
-}
-
 static void review_item(const item_work *work, size_t i, double *scratch, dis_review_item *row)
 {
     const dis__crowd_model *m = work->m;
-    const size_t K = m->n_classes, best = largest(work->p + i * K, K);
+    const size_t K = m->n_classes, best = dis_argmax(work->p + i * K, K);
     double *joint = scratch, *sums = joint + LEVELS * K;
     dis__crowd_joint(m, i, joint, sums);
     const podium d = find_podium(joint, K);
@@ -234,6 +228,7 @@ static void review_item(const item_work *work, size_t i, double *scratch, dis_re
                              .label = work->labels && work->labels[i] >= 0 ? (size_t)work->labels[i] : best,
                              .known = m->gold && m->gold[i] >= 0,
                              .surprise = surprise_of(m, i, sums, sums + K)};
+    row->right = row->known ? (int32_t)row->label == m->gold[i] : fmin(work->p[i * K + row->label], 1);
     for (size_t t = 0; t < K; t++) row->hard += joint[DIS_CROWD_HARD * K + t];
     count_votes(m, sums, row);
     if (row->known || K < 2) return;

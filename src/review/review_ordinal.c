@@ -1,7 +1,7 @@
 /* What a review adds where classes have an order: the method ordinal (src/labels/methods/ordinal.c), fitted with
- * standard errors. Labels under review are its most probable classes, right if the item's place lies between the
- * thresholds of the class; what another vote would tell is what it tells of the place; workers get bias, spread and
- * lapses with 95 % intervals, of bias by +- 1.96 standard errors, of spread by the same on its logarithm.
+ * standard errors. Without a choice of labels they are its most probable classes, correct if the item's place lies
+ * between the thresholds of the class. What another vote would tell is what it tells of the place. Workers get bias,
+ * spread and lapses with 95 % intervals: of bias by +- 1.96 standard errors, of spread by the same on its logarithm.
  *
  * Cost: one fit of the method, and a pass over the votes. */
 #include "review/review_internal.h"
@@ -45,7 +45,7 @@ static void copy_items(const dis_fit *fit, dis_review *review)
 }
 
 dis_status dis__review_ordinal(dis_context *ctx, const dis_votes *votes, const dis_review_options *o,
-                               dis_review *review, double **p)
+                               dis_review *review)
 {
     dis_fit_options how = dis_fit_options_default();
     how.seed = o->seed;
@@ -59,7 +59,7 @@ dis_status dis__review_ordinal(dis_context *ctx, const dis_votes *votes, const d
     copy_workers(fit, review);
     copy_items(fit, review);
     memcpy(review->truth, values(fit, "truth"), review->view.n_items * n_classes * sizeof *review->truth);
-    *p = dis_fit_take_p(fit);
+    review->ordinal_p = dis_fit_take_p(fit);
     dis_fit_destroy(fit);
     return DIS_OK;
 }
@@ -70,6 +70,6 @@ void dis__review_ordinal_rows(const dis_review *review, size_t n_classes, dis_re
     for (size_t i = 0; i < review->view.n_items; i++) {
         if (rows[i].known) continue;
         rows[i].gain = review->ordinal_items[i].gain;
-        rows[i].right = review->truth[i * n_classes + rows[i].label];
+        if (!review->ordinal_p) rows[i].right = review->truth[i * n_classes + rows[i].label];
     }
 }

@@ -7,18 +7,13 @@
 
 enum { DIS_REVIEW_MAX = 8 }; /* votes that one item gets of a budget: after that many it is time for a new review */
 
-/* Fills rows (n_items), in the order of items, all but `right`, `buy` and `accepted`. p: (n_items, K) posterior that
- * the most probable class is taken from; labels: those under review, or NULL. */
+/* Fills rows (n_items), in the order of items, all but `buy` and `accepted`. p: (n_items, K) the labels' probabilities;
+ * labels: those under review, or NULL. */
 dis_status dis__review_items(const dis__crowd_model *m, const double *p, const int32_t *labels, dis_review_item *rows);
 
 /* Whether votes on one item agree more than the habits of workers would make them: `agreement`, `agreement_z` and
  * `beyond_chance` of the view. */
 dis_status dis__review_agreement(const dis__crowd_model *m, dis_review_view *out);
-/* What log-probabilities are to be divided by; spread: of the sample. */
-double dis__review_temperature(const dis__crowd_model *m, const dis_review_item *rows, double spread);
-/* `right` of every row, `right_independent` of the view, and the sample's cautious shares. */
-dis_status dis__review_calibrate(const dis__crowd_model *m, dis__review_sample *sample, dis_review_view *view,
-                                 dis_review_item *rows);
 
 /* What is expected of item i after n <= DIS_REVIEW_MAX more votes of typical workers. scratch: (DIS_CROWD_LEVELS + 1)
  * * K numbers. */
@@ -33,9 +28,9 @@ dis__review_future dis__review_look_ahead(const dis__crowd_model *m, size_t i, s
 dis_status dis__review_spend(const dis__crowd_model *m, dis_review_item *rows, uint64_t budget, uint64_t *spent,
                              double *gain);
 
-/* Fills rows (n_workers), in the order of workers. */
-dis_status dis__review_workers(const dis__crowd_model *m, const dis__review_sample *sample, bool beyond_chance,
-                               dis_review_worker *rows);
+/* Fills rows (n_workers), in the order of workers. p: (n_items, K) the labels' probabilities. */
+dis_status dis__review_workers(const dis__crowd_model *m, const double *p, const dis__review_sample *sample,
+                               bool beyond_chance, dis_review_worker *rows);
 
 /* x to ten digits after the point, so that rounding, and with it the order of rows, decides no rank. */
 static inline double dis__review_digits(double x)

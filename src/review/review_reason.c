@@ -128,7 +128,7 @@ static void put_quality(text *t, const dis_review_item *row, const char *label, 
     else if (row->for_other <= 0 && for_label->quality < typical - CHANCE_GAP)
         put(t, "%s poor (right %.0f %% of the time)", row->votes <= 1 ? "; that worker is" : "; these workers are",
             percent(for_label->quality));
-    else if (row->for_label <= 0 && row->for_other > 0)
+    else if (row->for_label <= 0 && row->for_other > 0 && row->label == row->best)
         put(t, ", but %s is more probable, given who voted so", label);
 }
 

@@ -262,7 +262,6 @@ dis_status dis__review_sample_draw(const dis__crowd_model *m, uint64_t seed, dis
     *out = (dis__review_sample){0};
     DIS_TRY(dis__alloc_zeroed(&out->p, dis__size(m->votes.n_items, m->n_classes, 0), sizeof *out->p));
     DIS_TRY(dis__alloc_array(&out->worker, m->n_workers, sizeof *out->worker));
-    DIS_TRY(dis__alloc_zeroed(&out->cautious, m->n_workers, sizeof *out->cautious));
     dis__sampler s = {.m = m,
                       .K = m->n_classes,
                       .W = m->n_workers,
@@ -292,6 +291,5 @@ void dis__review_sample_free(dis__review_sample *sample)
 {
     dis__free(sample->p);
     dis__free(sample->worker);
-    dis__free(sample->cautious);
     *sample = (dis__review_sample){0};
 }

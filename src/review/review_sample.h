@@ -14,7 +14,6 @@ typedef struct {
 typedef struct {
     double *p;                 /* (n_items, K): posterior of the truth, all parameters integrated out */
     dis__review_share *worker; /* (n_workers) */
-    double *cautious;          /* (n_workers): right votes expected by the calibrated posteriors (review_calibrate.c) */
     double spread;             /* how much workers differ: standard deviation of their log-odds of being right */
 } dis__review_sample;
 

@@ -39,6 +39,7 @@ enum { MAX_JOBS = 64, GRAIN = 4096 };
 
 typedef struct {
     const dis__crowd_model *m;
+    const double *p; /* (n_items, K): the labels' probabilities */
     const dis__review_sample *sample;
     bool beyond_chance;
     dis_review_worker *rows;
@@ -59,6 +60,7 @@ typedef struct {
     double *believed; /* (K, K) soft counts by the posterior with all votes: what a matrix is estimated from */
     double *gamma;    /* (2 K + 2) */
     double like;      /* log-probability of the votes, like the others */
+    double correct;   /* votes that are correct by the labels' probabilities */
 } tally;
 
 enum { TALLY_ROWS = 6, TALLY_TABLES = 2 };
@@ -233,6 +235,7 @@ static void review_worker(const worker_work *work, size_t w, double *scratch, di
         }
         if (!dis__review_shared(m, m->item_of[a])) continue;
         add_vote(work, m->p + m->item_of[a] * K, matrix + m->label_of[a] * K, m->label_of[a], &y);
+        y.correct += work->p[m->item_of[a] * K + m->label_of[a]];
         out->shared++;
     }
     if (!out->shared || K < 2) return;
@@ -241,7 +244,7 @@ static void review_worker(const worker_work *work, size_t w, double *scratch, di
     if (!work->last) return;
     const dis__review_share *share = &work->sample->worker[w];
     out->quality = share->mean;
-    const double cautious = work->sample->cautious[w] / (double)out->shared;
+    const double cautious = y.correct / (double)out->shared;
     out->low = work->beyond_chance ? fmin(share->low, share->mean - CAUTION * (share->mean - cautious)) : share->low;
     out->high = share->high;
     out->peers = share_of_others(work, w);
@@ -280,13 +283,14 @@ static dis_status two_passes(worker_work *work)
     return dis__run_rank_jobs(work->m->ctx, work->n_jobs, worker_job, work, tables, 1);
 }
 
-dis_status dis__review_workers(const dis__crowd_model *m, const dis__review_sample *sample, bool beyond_chance,
-                               dis_review_worker *rows)
+dis_status dis__review_workers(const dis__crowd_model *m, const double *p, const dis__review_sample *sample,
+                               bool beyond_chance, dis_review_worker *rows)
 {
     const size_t K = m->n_classes, threads = (size_t)dis_context_threads(m->ctx);
     size_t n_jobs = dis__n_jobs(m->votes.n_votes, GRAIN + 16 * K * K, MAX_JOBS);
     n_jobs = n_jobs < m->n_workers ? n_jobs : m->n_workers ? m->n_workers : 1;
     worker_work work = {.m = m,
+                        .p = p,
                         .sample = sample,
                         .beyond_chance = beyond_chance,
                         .rows = rows,

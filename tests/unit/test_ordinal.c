@@ -290,7 +290,9 @@ static void test_review(void **state)
     (void)state;
     dis_votes *votes = drawn_crowd();
     dis_review *review;
-    assert_int_equal(dis_review_run(NULL, votes, NULL, &review), DIS_OK);
+    dis_review_options o = dis_review_options_default();
+    o.by = DIS_REVIEW_BY_GAIN;
+    assert_int_equal(dis_review_run(NULL, votes, &o, &review), DIS_OK);
     const dis_review_view v = dis_review_look(review);
     double n_right = 0, sure = 0, n_sure = 0, n_biased = 0;
     for (size_t r = 0; r < v.n_items; r++) {

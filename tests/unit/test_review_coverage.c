@@ -97,7 +97,7 @@ static void random_votes_are_called_random(void **state)
             const dis_review_view v = dis_review_look(review);
             char reason[DIS_REVIEW_REASON];
             assert_false(v.beyond_chance);
-            em_assert_close(v.right, 1 / (double)classes[k], .05);
+            assert_true(isnan(v.right) && isnan(v.items[0].right) && isnan(v.typical));
             assert_int_equal(v.n_unjudged, WORKERS);
             assert_non_null(strstr(dis_review_worker_reason(review, votes, 0, reason, sizeof reason), "chance"));
             assert_non_null(strstr(dis_review_item_reason(review, votes, 0, reason, sizeof reason), "chance"));
