@@ -220,6 +220,9 @@ static int take(parsing *p, int argc, char **argv, int *i)
     const char *name = arg + 1 + is_long;
     const size_t length = is_long ? strcspn(name, "=") : 1;
     const cli_option *o = is_long ? find(command, name, length) : find_letter(command, *name);
+    const size_t word_length = strcspn(name, "=");
+    if (!is_long && word_length > 1 && find(command, name, word_length))
+        return cli_usage(c, "no option -%.*s; did you mean --%.*s?", (int)word_length, name, (int)word_length, name);
     if (!o && is_long) {
         char word[64];
         snprintf(word, sizeof word, "%.*s", (int)(length < 63 ? length : 63), name);
@@ -229,7 +232,10 @@ static int take(parsing *p, int argc, char **argv, int *i)
     }
     if (!o) return cli_usage(c, "no option -%c", *name);
     const char *joined = name[length] == 0 ? NULL : name + length + is_long;
-    if (o->kind == CLI_FLAG) return joined ? cli_usage(c, "--%s takes no value", o->name) : give_flag(p, o);
+    if (o->kind == CLI_FLAG && joined)
+        return is_long ? cli_usage(c, "--%s takes no value", o->name)
+                       : cli_usage(c, "-%c takes no value; write -%c -%s", *name, *name, joined);
+    if (o->kind == CLI_FLAG) return give_flag(p, o);
     if (!joined && ++*i == argc) return cli_usage(c, "--%s needs a value: %s", o->name, o->argument);
     if (o->kind == CLI_WORDS && !joined && is_option(argv[*i]))
         return cli_usage(c, "--%s needs a value: %s", o->name, o->argument);
@@ -237,6 +243,18 @@ static int take(parsing *p, int argc, char **argv, int *i)
     while (o->kind == CLI_WORDS && !joined && code == DIS_OK && *i + 1 < argc && !is_option(argv[*i + 1]))
         code = give(p, o, o, argv[++*i]);
     return code;
+}
+
+/* An operand too many. Commands whose operands are not files take files by options. */
+static int fail_operand(cli *c, const cli_command *command, const char *operand)
+{
+    char safe[CLI_SAFE];
+    cli_safe(operand, safe);
+    for (size_t i = 0; command->names != CLI_NAMES_FILE && i < command->n_options; i++)
+        if (command->options[i].names == CLI_NAMES_FILE)
+            return cli_usage(c, "unexpected argument %s; %s takes files by options, such as --%s %s", safe,
+                             command->name, command->options[i].name, safe);
+    return cli_usage(c, "one argument too many: %s", safe);
 }
 
 int cli_parse(cli *c, const cli_command *command, int argc, char **argv, void *values, size_t *n_operands)
@@ -260,8 +278,7 @@ int cli_parse(cli *c, const cli_command *command, int argc, char **argv, void *v
     *n_operands = n;
     if (((cli_common *)values)->help) return DIS_OK;
     if (n < command->min) return cli_usage(c, "%s needs %s", command->name, command->operands);
-    if (n > command->max) return cli_usage(c, "one argument too many: %s", argv[command->max]);
-    return DIS_OK;
+    return n > command->max ? fail_operand(c, command, argv[command->max]) : DIS_OK;
 }
 
 bool cli_is_dash(const char *path)

@@ -112,9 +112,9 @@ static int several_of(const char *word, dis_several *out)
 static int delimiter_of(const char *text, int *out)
 {
     if (!text) return 0;
-    *out = (unsigned char)text[0];
-    if (text[0] && !text[1]) return 0;
-    PyErr_Format(PyExc_ValueError, "delimiter must be one character, not \"%.50s\"", text);
+    *out = strcmp(text, "tab") == 0 ? '\t' : strcmp(text, "space") == 0 ? ' ' : (unsigned char)text[0];
+    if (text[0] && (!text[1] || *out != (unsigned char)text[0])) return 0;
+    PyErr_Format(PyExc_ValueError, "delimiter must be one character, \"tab\" or \"space\", not \"%.50s\"", text);
     return -1;
 }
 

@@ -368,7 +368,7 @@ def read_votes(
     several : {"error", "all", "join"}
         Several labels in one answer: each a vote, or one class "a+b".
     delimiter : str
-        The character that separates columns.
+        The character that separates columns, "tab" or "space".
     header : bool
         Whether tables have one.
     skip : int

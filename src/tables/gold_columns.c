@@ -1,6 +1,7 @@
 /* Columns of gold files: see gold_columns.h. */
 #include "tables/gold_columns.h"
 #include "core/memory.h"
+#include <stdio.h>
 #include <string.h>
 
 enum { MAX_COLUMNS = 256 };
@@ -35,6 +36,22 @@ dis_status dis__gold_columns_find(dis__records *r, const char *task, const char 
     dis_status status = find_column(r, DIS_ROLE_TASK, "task", task, &out->task);
     if (status == DIS_OK) status = find_column(r, DIS_ROLE_GOLD, "label", label, &out->label);
     if (status != DIS_OK) dis__gold_columns_free(out);
+    return status;
+}
+
+dis_status dis__gold_fail_twice(dis__records *r, size_t column, const char *subject, dis__record_cell task,
+                                const char *what)
+{
+    dis_column_name names[MAX_COLUMNS];
+    size_t n, found[2];
+    const dis_status status = dis__records_fail(r, column, "%s \"%.*s\" has two %ss; keep one", subject,
+                                                task.n > 200 ? 200 : (int)task.n, task.text, what);
+    char message[DIS_MESSAGE];
+    snprintf(message, sizeof message, "%s", dis_last_error());
+    if (dis__records_names(r, names, MAX_COLUMNS, &n) == DIS_OK && dis_role_find(DIS_ROLE_WORKER, names, n, found) > 0)
+        return dis__fail(DIS_EDATA, "%s; a column \"%.*s\" names workers: this may be a file of votes instead of %ss",
+                         message, names[found[0]].n > 100 ? 100 : (int)names[found[0]].n, names[found[0]].text, what);
+    dis__set_error(message);
     return status;
 }
 

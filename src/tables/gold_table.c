@@ -187,8 +187,8 @@ static dis_status take(loader *l, dis__records *r, uint64_t row)
     DIS_TRY(renamed(l, r, &label));
     DIS_TRY(add(l, &task, &label, row, &two));
     if (two)
-        return dis__records_fail(r, LABEL, "%s \"%.*s\" has two %ss; keep one", s->subject ? s->subject : "task",
-                                 (int)(task.n > 200 ? 200 : task.n), task.text, s->what ? s->what : l->kind->what);
+        return dis__gold_fail_twice(r, LABEL, s->subject ? s->subject : "task", task,
+                                    s->what ? s->what : l->kind->what);
     if (l->classes.names.n > l->kind->max)
         return dis__records_fail(r, LABEL, "more than %zu different %ss", l->kind->max, l->kind->what);
     return DIS_OK;

@@ -50,9 +50,7 @@ static dis_status take(known *k, dis__records *r)
         return dis__records_fail(r, 1, "the gold label \"%.*s\" is no class of the votes; declare it with `classes`",
                                  label->n > 200 ? 200 : (int)label->n, label->text);
     int32_t *gold = &k->gold[at->value];
-    if (*gold >= 0 && *gold != (int32_t) class)
-        return dis__records_fail(r, 1, "task \"%.*s\" has two gold labels; keep one",
-                                 task->n > 200 ? 200 : (int)task->n, task->text);
+    if (*gold >= 0 && *gold != (int32_t) class) return dis__gold_fail_twice(r, 1, "task", *task, "gold label");
     *gold = (int32_t) class;
     return DIS_OK;
 }

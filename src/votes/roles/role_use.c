@@ -190,7 +190,9 @@ dis_status dis__roles_use(dis__reader *r, dis__source *s, const dis__roles *role
         found = found && (!roles->given[role] || roles->n_found[role]); /* the caller's own are columns, not paths */
     }
     if (complete) return use(r, roles);
+    DIS_TRY(dis__check_one_column(s));
     if (!found) return DIS_OK;
+    DIS_TRY(dis__check_soft_labels(s, roles));
     dis__survey survey;
     DIS_TRY(dis__survey_make(s, &survey));
     const dis_status status = survey.n_columns > 1 ? suggest(s, roles, &survey) : DIS_OK;

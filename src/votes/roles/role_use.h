@@ -25,6 +25,10 @@ dis_status dis__roles_use(dis__reader *reader, dis__source *source, const dis__r
 /* table_shape.c: DIS_EDATA that suggests to skip lines, when a later one of the first lines names task, worker and label; DIS_OK: none
  * does, or the first one. */
 dis_status dis__find_header(const dis__input *input);
+/* DIS_EDATA for a table with one column whose header has several with another separator, which is suggested. */
+dis_status dis__check_one_column(const dis__source *source);
+/* DIS_EDATA for a table of soft labels. */
+dis_status dis__check_soft_labels(const dis__source *source, const dis__roles *roles);
 /* After DIS_EDATA for a header: the same with columns by their numbers, when the first line names task, worker and label,
  * one of them twice; DIS_OK: it does not. */
 dis_status dis__check_header_twice(const dis__input *input, char separator);

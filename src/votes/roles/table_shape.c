@@ -84,6 +84,60 @@ dis_status dis__check_header_twice(const dis__input *in, char separator)
     return header ? status : DIS_OK;
 }
 
+/* ---- another separator, another kind of table ---- */
+
+static const struct {
+    char separator;
+    const char *word, *name; /* the value of the option, and for messages */
+} separators[] = {{',', ",", "commas"},
+                  {';', ";", "semicolons"},
+                  {'\t', "tab", "tabs"},
+                  {'|', "|", "the character |"},
+                  {' ', "space", "spaces"}};
+
+/* Whether this separator gives columns; spaces also separate words, so that all roles must be named. */
+static bool separates(const dis__input *in, char separator)
+{
+    dis__csv csv;
+    size_t found[3][2], n_found[3];
+    dis__csv_open(&csv, in, separator);
+    const bool fits = dis__csv_row(&csv) == DIS_OK && csv.n_fields > 1 &&
+                      (separator != ' ' || count_roles(&csv, found, n_found) == 3);
+    dis__csv_close(&csv);
+    return fits;
+}
+
+dis_status dis__check_one_column(const dis__source *s)
+{
+    if (!s->table || s->csv.n_columns != 1) return DIS_OK;
+    const dis__csv_field *header = s->csv.header;
+    for (size_t i = 0; i < sizeof separators / sizeof *separators; i++) {
+        if (separators[i].separator == s->csv.separator || !separates(s->input, separators[i].separator)) continue;
+        dis__advice advice = {0};
+        dis__advice_line(&advice);
+        dis__advice_add(&advice, "delimiter", separators[i].word, strlen(separators[i].word));
+        return dis__advise(dis__fail_at(DIS_EDATA, s->input->path, 1, 0,
+                                        "the table has one column, \"%.*s\"; if %s separate the columns, use:",
+                                        header->n > 100 ? 100 : (int)header->n, header->text, separators[i].name),
+                           advice.text);
+    }
+    return DIS_OK;
+}
+
+dis_status dis__check_soft_labels(const dis__source *s, const dis__roles *roles)
+{
+    size_t n = 0;
+    if (!roles->standard || roles->given[DIS_ROLE_WORKER] || roles->n_found[DIS_ROLE_WORKER]) return DIS_OK;
+    for (size_t i = 0; i < roles->n_names; i++) {
+        const dis_column_name *name = &roles->names[i];
+        n += s->table ? name->n > 2 && memcmp(name->text, "p:", 2) == 0 : name->n == 1 && *name->text == 'p';
+    }
+    if (n == 0) return DIS_OK;
+    return dis__fail_at(DIS_EDATA, s->input->path, 1, 0,
+                        "these are soft labels, as dissent labels writes them, and not votes: no column names the "
+                        "worker; give the file of the votes");
+}
+
 static const size_t nothing[] = {DIS_NO_COLUMN, DIS_NO_COLUMN, DIS_NO_COLUMN};
 
 static dis_status suggest_numbers(dis__source *s, const dis__input *in)

@@ -30,6 +30,8 @@ gzip -k votes.csv 2>/dev/null || cp votes.csv votes.csv.gz
 every=100000
 [ -z "${DISSENT_SANITIZE:-}" ] || every=8
 
+old=task,label,entropy,p:old # what was there before: labels, since views replace nothing else
+
 # walk "OUTPUT..." COMMAND...: the command writes these files in the folder it runs in.
 walk() {
     outputs=$1
@@ -46,7 +48,7 @@ walk() {
             # Under sanitizers, where a run takes ten times as long, a sample, sparser towards the end.
             n=$((n + 1 + n / every))
             [ $n -le 2000 ] || fail "$* ${kind%:*}: more than 2000 sites"
-            for f in $outputs; do echo old >"now/$f"; done
+            for f in $outputs; do echo "$old" >"now/$f"; done
             status=0
             (cd now && DISSENT_FAULT=${kind%:*}:$n exec "$DISSENT_FAULTY" "$@" >stdout 2>../err) || status=$?
             for left in now/*.tmp now/*/*.tmp now/.*.tmp; do
@@ -69,7 +71,7 @@ walk() {
             [ $status = 0 ] || [ $said = 1 ] || fail "$* ${kind%:*}:$n: said $(cat err)"
             for f in $outputs; do
                 IFS= read -r line <"now/$f" || line=
-                if [ "$line" = old ]; then
+                if [ "$line" = "$old" ]; then
                     [ $status != 0 ] || fail "$* ${kind%:*}:$n: $f was not written"
                 elif ! cmp -s "now/$f" "new/$f"; then
                     fail "$* ${kind%:*}:$n: $f is neither the old nor the new file"
