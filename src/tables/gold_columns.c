@@ -48,7 +48,8 @@ dis_status dis__gold_fail_twice(dis__records *r, size_t column, const char *subj
                                                 task.n > 200 ? 200 : (int)task.n, task.text, what);
     char message[DIS_MESSAGE];
     snprintf(message, sizeof message, "%s", dis_last_error());
-    if (dis__records_names(r, names, MAX_COLUMNS, &n) == DIS_OK && dis_role_find(DIS_ROLE_WORKER, names, n, found) > 0)
+    if (strcmp(subject, "task") == 0 && dis__records_names(r, names, MAX_COLUMNS, &n) == DIS_OK &&
+        dis_role_find(DIS_ROLE_WORKER, names, n, found) > 0)
         return dis__fail(DIS_EDATA, "%s; a column \"%.*s\" names workers: this may be a file of votes instead of %ss",
                          message, names[found[0]].n > 100 ? 100 : (int)names[found[0]].n, names[found[0]].text, what);
     dis__set_error(message);

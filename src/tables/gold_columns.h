@@ -10,8 +10,8 @@ typedef struct {
 /* The caller's names, else the usual ones that the file has (dis_role_find), else the standard ones. DIS_EDATA: two
  * columns could be meant. On failure there is nothing to free. */
 dis_status dis__gold_columns_find(dis__records *records, const char *task, const char *label, dis__gold_columns *out);
-/* DIS_EDATA at the column of the label: a second label of a task. `subject`: "task"; `what`: "gold label". If a column
- * names workers, the message adds that the file may hold votes. */
+/* DIS_EDATA at the column of the label: a second label of a task. `subject`: "task"; `what`: "gold label". If the subject is
+ * a task and a column names workers, the message adds that the file may hold votes. */
 dis_status dis__gold_fail_twice(dis__records *records, size_t column, const char *subject, dis__record_cell task,
                                 const char *what);
 void dis__gold_columns_free(dis__gold_columns *columns);
