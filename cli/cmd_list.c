@@ -246,6 +246,17 @@ static void model_detail(size_t i)
            m->source, items[m->items], m->epochs, m->batch, m->rate, m->optimizer, m->schedule ? ", schedule " : "",
            m->schedule ? m->schedule : "");
     options_of(m->options, m->n_options);
+    if (m->n_recipes) printf("recipes:\n");
+    for (size_t r = 0; r < m->n_recipes; r++) {
+        char text[600];
+        const dis_model_recipe *recipe = &m->recipes[r];
+        printf("  %-18s", recipe->name);
+        snprintf(text, sizeof text, "%s%s%s%s", recipe->summary, *recipe->settings ? " (" : "", recipe->settings,
+                 *recipe->settings ? ")" : "");
+        for (char *c = text; *c; c++)
+            if (*c == ',' && c[1] != ' ') *c = ' ';
+        cli_wrap(stdout, text, NAME_COLUMN, NAME_COLUMN);
+    }
 }
 
 static void objective_detail(size_t i)

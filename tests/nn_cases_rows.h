@@ -216,6 +216,30 @@ static void case_layernorm_options(nn_net *f)
     above(f, dis__layer_layernorm_with(f->net, "two", x, x, &o));
 }
 
+/* Of a sample, in rows of one group, of vectors, and too wide for registers. */
+static void case_layernorm_sample(nn_net *f)
+{
+    static const size_t widths[] = {9, 512, 1300};
+    dis__layernorm_options o = dis__layernorm_options_default();
+    int x = below(f, 2);
+    o.sample = true;
+    o.epsilon = .01;
+    for (size_t i = 0; i < 3; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "wide.%zu", i);
+        x = dis__layer_linear(f->net, name, x, widths[i], DIS_ACT_NONE);
+        snprintf(name, sizeof name, "norm.%zu", i);
+        x = dis__layer_layernorm_with(f->net, name, x, i == 1 ? x : DIS_NONE, &o);
+    }
+    above(f, x);
+}
+
+static void case_position(nn_net *f)
+{
+    const int x = below(f, 7);
+    above(f, dis__layer_add(f->net, dis__layer_position(f->net, x), x));
+}
+
 /* Without bias; and tied to the table of an embedding, which gets both gradients. */
 static void case_linear_options(nn_net *f)
 {

@@ -87,19 +87,33 @@ static void case_attention_alone(nn_net *f)
     above(f, dis__layer_attention(f->net, "att", below(f, 6), DIS_NONE, 3, .3));
 }
 
+static dis__encoder_options encoder_options(size_t heads, size_t feed, double dropout)
+{
+    dis__encoder_options o = dis__encoder_options_default();
+    o.n_heads = heads;
+    o.n_feed = feed;
+    o.dropout = dropout;
+    return o;
+}
+
 static void case_encoder(nn_net *f)
 {
     const int n = lengths(f);
-    const int x = dis__layer_encoder(f->net, "one", sequence(f, 8), n, 2, 11, DIS_ACT_RELU, .1, true);
-    above(f, dis__layer_encoder(f->net, "two", x, n, 4, 10, DIS_ACT_GELU, 0, false));
+    dis__encoder_options o = encoder_options(2, 11, .1);
+    const int x = dis__layer_encoder(f->net, "one", sequence(f, 8), n, &o);
+    o = encoder_options(4, 10, 0);
+    o.act = DIS_ACT_GELU;
+    o.norm_first = false;
+    above(f, dis__layer_encoder(f->net, "two", x, n, &o));
 }
 
 /* What the blocks add to is needed once more behind them, itself and passed on. */
 static void case_encoder_fork(nn_net *f)
 {
     const int x = below(f, 6), y = dis__layer_dropout(f->net, x, .1);
-    const int one = dis__layer_encoder(f->net, "one", x, DIS_NONE, 2, 7, DIS_ACT_RELU, .1, true);
-    const int two = dis__layer_encoder(f->net, "two", x, DIS_NONE, 2, 7, DIS_ACT_RELU, 0, true);
+    const dis__encoder_options o = encoder_options(2, 7, .1), p = encoder_options(2, 7, 0);
+    const int one = dis__layer_encoder(f->net, "one", x, DIS_NONE, &o);
+    const int two = dis__layer_encoder(f->net, "two", x, DIS_NONE, &p);
     above(f, dis__layer_concat(f->net, (int[]){one, two, y}, 3));
 }
 
@@ -222,18 +236,14 @@ static void case_pool_packed_first(nn_net *f)
                                DIS_ACT_TANH));
 }
 
-static void tagger(nn_net *f, dis__tagger_kind kind, dis__recurrent_cell cell)
+static void tagger(nn_net *f, dis__tagger_options o)
 {
-    dis__tagger_options o = dis__tagger_options_default();
-    o.kind = kind;
-    o.cell = cell;
     o.n_words = 9;
     o.n_characters = 6;
     o.word_width = 5;
     o.character_width = 3;
     o.hidden = 4;
-    o.feed = 7;
-    o.encoder_layers = 1;
+    o.encoder.feed = 7;
     o.sentences = o.positions = o.tokens = o.distinct = o.characters = 128; /* a round number for any device */
     const dis__tagger t = dis__tagger_build(f->net, &o);
     dis__net_resize(f->net, t.distinct, 12);
@@ -247,23 +257,55 @@ static void tagger(nn_net *f, dis__tagger_kind kind, dis__recurrent_cell cell)
     f->ints[f->n_ints++] = (nn_ints){t.spelt, 1, 12};
     f->ints[f->n_ints++] = (nn_ints){t.place, 0, 0};
     f->ints[f->n_ints++] = (nn_ints){t.word, 0, 11};
+    if (o.padded) f->ints[f->n_ints++] = (nn_ints){t.reversed, 0, 8};
+    if (o.padded) f->ints[f->n_ints++] = (nn_ints){t.from_end, 0, 0};
+    if (o.last_state) f->ints[f->n_ints++] = (nn_ints){t.last, 0, 5};
     nn_soft(f, "gold", dis__tagger_head(f->net, &o, &t, "gold", 4), NULL);
     nn_soft(f, "soft", dis__tagger_head(f->net, &o, &t, "soft", 3), NULL);
 }
 
+static dis__tagger_options tagger_options(dis__tagger_kind kind, dis__recurrent_cell cell)
+{
+    dis__tagger_options o = dis__tagger_options_default();
+    o.kind = kind;
+    o.cell = cell;
+    o.encoder.layers = 1;
+    return o;
+}
+
 static void case_tagger_encoder(nn_net *f)
 {
-    tagger(f, DIS_TAGGER_ENCODER, DIS_CELL_LSTM);
+    tagger(f, tagger_options(DIS_TAGGER_ENCODER, DIS_CELL_LSTM));
 }
 
 static void case_tagger_additive(nn_net *f)
 {
-    tagger(f, DIS_TAGGER_ADDITIVE, DIS_CELL_LSTM);
+    tagger(f, tagger_options(DIS_TAGGER_ADDITIVE, DIS_CELL_LSTM));
 }
 
 static void case_tagger_gru(nn_net *f)
 {
-    tagger(f, DIS_TAGGER_ENCODER, DIS_CELL_GRU);
+    tagger(f, tagger_options(DIS_TAGGER_ENCODER, DIS_CELL_GRU));
+}
+
+static void case_tagger_linear(nn_net *f)
+{
+    dis__tagger_options o = tagger_options(DIS_TAGGER_LINEAR, DIS_CELL_LSTM);
+    o.frozen = true;
+    o.n_linears = 2;
+    o.linear[0] = 6;
+    o.linear[1] = 5;
+    tagger(f, o);
+}
+
+static void case_tagger_released(nn_net *f)
+{
+    dis__tagger_options o = tagger_options(DIS_TAGGER_ENCODER, DIS_CELL_LSTM);
+    o.encoder.layers = 2;
+    o.encoder.position = o.encoder.final_norm = o.encoder.sample_norm = o.encoder.copies = true;
+    o.dropout_between = o.padded = o.last_state = true;
+    o.head_relu = false;
+    tagger(f, o);
 }
 
 #endif

@@ -32,6 +32,23 @@ static void case_conv_fixed(nn_net *f)
 }
 
 /* Two texts over one table, by kernels of even and odd width, with and without bias; some ids are none. */
+static void case_lookup_conv_inner(nn_net *f)
+{
+    const int table = dis__layer_table(f->net, "letters", 6, 5);
+    const int ids = nn_ints_input(f, f->rows, DIS_NONE, 7, -1, 5);
+    int y[3];
+    for (size_t i = 0; i < 3; i++) {
+        dis__conv_options o = dis__conv_options_default();
+        o.out = 9;
+        o.kernel = (size_t[]){1, 4, 7}[i];
+        o.same = false;
+        o.act = i == 1 ? DIS_ACT_RELU : DIS_ACT_NONE;
+        y[i] = dis__layer_lookup_conv(f->net, (const char *[]){"one", "four", "seven"}[i], ids, table, &o);
+        y[i] = dis__layer_pool(f->net, y[i], DIS_NONE, i ? DIS_POOL_MAX : DIS_POOL_MEAN);
+    }
+    above(f, dis__layer_concat(f->net, y, 3));
+}
+
 static void case_lookup_conv(nn_net *f)
 {
     const int table = dis__layer_table(f->net, "letters", 6, 5);
@@ -188,20 +205,41 @@ static void case_batchnorm_many(nn_net *f)
     above(f, dis__layer_pool(f->net, z, DIS_NONE, DIS_POOL_MEAN));
 }
 
-static void case_stem_cnn(nn_net *f)
+static void stem_cnn(nn_net *f, dis__stem_cnn_options o)
 {
-    dis__stem_cnn_options o = dis__stem_cnn_options_default();
     o.n_characters = 8;
     o.width = 4;
     o.length = 9;
-    o.channels[0] = 3;
     o.channels[1] = 2;
-    o.feed = 5;
+    o.encoder.feed = 5;
     o.rows = 40;
     const dis__stem_cnn s = dis__stem_cnn_build(f->net, &o);
     f->rows = s.rows;
     for (int i = 0; i < 2; i++) f->ints[f->n_ints++] = (nn_ints){s.text[i], -1, 7};
     above(f, s.trunk);
+}
+
+static void case_stem_cnn(nn_net *f)
+{
+    dis__stem_cnn_options o = dis__stem_cnn_options_default();
+    o.channels[0] = 3;
+    stem_cnn(f, o);
+}
+
+static void case_stem_released(nn_net *f)
+{
+    dis__stem_cnn_options o = dis__stem_cnn_options_default();
+    o.channels[0] = 0;
+    o.dropouts = 2;
+    o.encoder.position = o.encoder.final_norm = o.encoder.sample_norm = true;
+    stem_cnn(f, o);
+}
+
+/* One logit, and 0 for the other class. */
+static void case_sigmoid_head(nn_net *f)
+{
+    nn_soft(f, "head",
+            dis__layer_shortcut(f->net, dis__layer_linear(f->net, "one", below(f, 5), 1, DIS_ACT_NONE), 1, 2), NULL);
 }
 
 static void resnet(nn_net *f, dis__resnet_kind kind)

@@ -27,6 +27,12 @@
 #include "dissent/option.h"
 #include "dissent/worker_table.h"
 
+/* Defaults for all options of a model at once, asked for as recipe=NAME; static. */
+typedef struct {
+    const char *name, *summary;
+    const char *settings; /* key=value,...; "": the options' own defaults */
+} dis_model_recipe;
+
 /* A row of the table of models; static. */
 typedef struct {
     const char *name, *summary, *source;
@@ -38,6 +44,8 @@ typedef struct {
     double rate;
     const char *optimizer;
     const char *schedule; /* NULL: constant */
+    const dis_model_recipe *recipes;
+    size_t n_recipes; /* 0: the model has none */
 } dis_model_kind;
 /* Row i, NULL past the end. */
 DIS_API const dis_model_kind *dis_model_kind_at(size_t i);

@@ -183,6 +183,19 @@ static PyObject *train(PyObject *module, PyObject *args, PyObject *keywords)
     return result;
 }
 
+/* NULL: an exception is set. */
+static PyObject *recipes_list(const dis_model_kind *m)
+{
+    PyObject *list = PyList_New(0);
+    for (size_t i = 0; list && i < m->n_recipes; i++) {
+        const dis_model_recipe *r = &m->recipes[i];
+        PyObject *row = Py_BuildValue("{ssssss}", "name", r->name, "summary", r->summary, "settings", r->settings);
+        if (!row || PyList_Append(list, row) < 0) Py_CLEAR(list);
+        Py_XDECREF(row);
+    }
+    return list;
+}
+
 static PyObject *models(PyObject *module, PyObject *unused)
 {
     (void)module;
@@ -195,11 +208,12 @@ static PyObject *models(PyObject *module, PyObject *unused)
     const dis_model_kind *m;
     for (size_t i = 0; list && (m = dis_model_kind_at(i)); i++) {
         PyObject *options = core_options_list(m->options, m->n_options);
-        PyObject *row = options ? Py_BuildValue("{sssssssssNsnsnsdss}", "name", m->name, "summary", m->summary,
-                                                "source", m->source ? m->source : "", "items", kinds[m->items],
-                                                "options", options, "epochs", (Py_ssize_t)m->epochs, "batch",
-                                                (Py_ssize_t)m->batch, "rate", m->rate, "optimizer", m->optimizer)
-                                : NULL;
+        PyObject *row = options
+                            ? Py_BuildValue("{sssssssssNsNsnsnsdss}", "name", m->name, "summary", m->summary, "source",
+                                            m->source ? m->source : "", "items", kinds[m->items], "options", options,
+                                            "recipes", recipes_list(m), "epochs", (Py_ssize_t)m->epochs, "batch",
+                                            (Py_ssize_t)m->batch, "rate", m->rate, "optimizer", m->optimizer)
+                            : NULL;
         if (!row || PyList_Append(list, row) < 0) Py_CLEAR(list);
         Py_XDECREF(row);
     }

@@ -428,3 +428,48 @@ def test_types_are_not_made_by_hand():
     for cls in (_core.Items, _core.Model):
         with pytest.raises(TypeError):
             cls()
+
+
+SENTENCES = [["the", "Cat", "sat"], ["a", "dog"], ["the", "dog", "saw", "a", "cat"], ["cat"]]
+TAGS = [["D", "N", "V"], ["D", "N"], ["D", "N", "V", "D", "N"], ["N"]]
+TINY = "word=4,character=3,hidden=3,layers=2,feed=5,dropout=0,letters=6,positions=8"
+
+
+def tagged(spec, **more):
+    return SoftClassifier("gold", spec, epochs=3, batch=100, rate=0.05, seed=1, **more).fit(SENTENCES, TAGS)
+
+
+def test_tokens_with_their_sentences_are_the_same_step():
+    """One batch of all tokens is one of all sentences, whichever of the two batches are drawn from."""
+    for recipe in ("default", "released"):
+        p = [tagged(f"tagger:recipe={recipe},{TINY},units={units}").predict_proba(SENTENCES) for units in ("sentences", "tokens")]
+        for a, b in zip(*p):
+            assert np.allclose(a, b, rtol=0, atol=1e-4)
+
+
+def test_recipes_are_defaults():
+    rows = {m["name"]: m for m in dissent.models()}
+    for name in ("tagger", "stem-cnn"):
+        keys = {o["key"] for o in rows[name]["options"]}
+        for recipe in rows[name]["recipes"]:
+            settings = dict(pair.split("=") for pair in recipe["settings"].split(",") if pair)
+            assert settings.keys() <= keys
+    settings = {r["name"]: r["settings"] for r in rows["tagger"]["recipes"]}
+    p = [np.concatenate(tagged(f"tagger:{spec}").predict_proba(SENTENCES))
+         for spec in (f"recipe=paper,{TINY}", f"{TINY},position=no,final-norm=no", f"recipe=released,{TINY},units=sentences")]
+    assert np.array_equal(p[0], p[1]) and not np.array_equal(p[0], p[2])
+    assert "position=no" in settings["paper"] and "units=tokens" in settings["released"]
+    with pytest.raises(DissentError, match="recipe=new"):
+        tagged("tagger:recipe=new")
+
+
+def test_released_stems():
+    pairs = [(w, w[:-1]) for w in ("Cats", "dogs", "runs", "eats", "sits", "naps")] + [(w, w) for w in ("Bus", "gas", "as", "is")]
+    labels = ["yes"] * 6 + ["no"] * 4
+    model = SoftClassifier("gold", "stem-cnn:recipe=released,width=8,second=8,feed=8,length=8,dropout=0", epochs=30, rate=0.01)
+    p = model.fit(pairs, labels).predict_proba(pairs)
+    assert np.allclose(p.sum(1), 1) and (model.predict(pairs) == np.array(labels)).mean() >= 0.9
+    lower = [(w.lower(), s.lower()) for w, s in pairs]
+    assert np.array_equal(model.predict_proba(lower), p)
+    with pytest.raises(DissentError, match="2 classes, not 3"):
+        SoftClassifier("gold", "stem-cnn:recipe=released").fit(pairs[:3], ["a", "b", "c"])

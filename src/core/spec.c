@@ -138,10 +138,42 @@ dis_status dis__spec_row(const char *what, const char *spec, const char *(*name)
                 : dis__fail(DIS_EUSAGE, "no %s \"%s\"; there are: %s", what, asked, list);
 }
 
+static dis_status given(const place *at, const dis_option *options, size_t n_options, void *values)
+{
+    const char *const list = at->name + at->name_length, *rest = list;
+    while (*rest) {
+        rest++; /* ':' or ',' */
+        const size_t n = strcspn(rest, ","), key = strcspn(rest, "=,");
+        if (key == n)
+            return dis__fail(DIS_EUSAGE, "%s %.*s: \"%.*s\" is not key=value", at->what, at->name_length, at->name,
+                             (int)(n > 64 ? 64 : n), rest);
+        const dis_option *o = NULL;
+        for (size_t i = 0; i < n_options; i++)
+            if (strlen(options[i].key) == key && memcmp(options[i].key, rest, key) == 0) o = &options[i];
+        if (!o) return unknown(at, rest, key, options, n_options);
+        if (given_before(list, rest, key))
+            return dis__fail(DIS_EUSAGE, "%s %.*s: %s is given twice", at->what, at->name_length, at->name, o->key);
+        char value[VALUE];
+        if (n - key - 1 >= sizeof value) return wrong(at, o, "...", "shorter");
+        memcpy(value, rest + key + 1, n - key - 1);
+        value[n - key - 1] = 0;
+        DIS_TRY(set(at, o, value, true, values));
+        rest += n;
+    }
+    return DIS_OK;
+}
+
 dis_status dis__spec_parse(const char *what, const char *spec, const dis_option *options, size_t n_options,
                            void *values, size_t values_size)
 {
     return dis__spec_parse_behind(what, spec, dis__spec_name(spec), options, n_options, values, values_size);
+}
+
+dis_status dis__spec_parse_over(const char *what, const char *spec, const dis_option *options, size_t n_options,
+                                void *values)
+{
+    const place at = {.what = what, .name = spec, .name_length = (int)dis__spec_name(spec)};
+    return given(&at, options, n_options, values);
 }
 
 dis_status dis__spec_parse_behind(const char *what, const char *spec, size_t name_length, const dis_option *options,
@@ -151,26 +183,5 @@ dis_status dis__spec_parse_behind(const char *what, const char *spec, size_t nam
     memset(values, 0, values_size);
     for (size_t i = 0; i < n_options; i++)
         if (options[i].fallback) DIS_TRY(set(&at, &options[i], options[i].fallback, false, values));
-
-    const char *rest = spec + at.name_length;
-    while (*rest) {
-        rest++; /* ':' or ',' */
-        const size_t n = strcspn(rest, ","), key = strcspn(rest, "=,");
-        if (key == n)
-            return dis__fail(DIS_EUSAGE, "%s %.*s: \"%.*s\" is not key=value", what, at.name_length, spec,
-                             (int)(n > 64 ? 64 : n), rest);
-        const dis_option *o = NULL;
-        for (size_t i = 0; i < n_options; i++)
-            if (strlen(options[i].key) == key && memcmp(options[i].key, rest, key) == 0) o = &options[i];
-        if (!o) return unknown(&at, rest, key, options, n_options);
-        if (given_before(spec + at.name_length, rest, key))
-            return dis__fail(DIS_EUSAGE, "%s %.*s: %s is given twice", what, at.name_length, spec, o->key);
-        char value[VALUE];
-        if (n - key - 1 >= sizeof value) return wrong(&at, o, "...", "shorter");
-        memcpy(value, rest + key + 1, n - key - 1);
-        value[n - key - 1] = 0;
-        DIS_TRY(set(&at, o, value, true, values));
-        rest += n;
-    }
-    return DIS_OK;
+    return given(&at, options, n_options, values);
 }

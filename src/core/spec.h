@@ -16,7 +16,10 @@ dis_status dis__spec_row(const char *what, const char *spec, const char *(*name)
  * and NAME start the message: DIS_EUSAGE "method mace: no option \"restart\"; it has iterations, restarts, ...". */
 dis_status dis__spec_parse(const char *what, const char *spec, const dis_option *options, size_t n_options,
                            void *values, size_t values_size);
-/* The same where NAME is the first `name_length` bytes of the spec: names may hold a colon. */
+/* What follows NAME: over values that are there already. */
+dis_status dis__spec_parse_over(const char *what, const char *spec, const dis_option *options, size_t n_options,
+                                void *values);
+/* The same as dis__spec_parse() where NAME is the first `name_length` bytes of the spec: names may hold a colon. */
 dis_status dis__spec_parse_behind(const char *what, const char *spec, size_t name_length, const dis_option *options,
                                   size_t n_options, void *values, size_t values_size);
 

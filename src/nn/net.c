@@ -269,6 +269,22 @@ void dis__net_spread(dis__net *net, const char *prefix, double sd)
     }
 }
 
+void dis__net_start_like(dis__net *net, const char *name, const char *like)
+{
+    const size_t n = strlen(name);
+    EACH_PARAM(net, name, p)
+    {
+        char other[2 * DIS_NET_NAME];
+        if (p->info.name[n] != '.') continue;
+        snprintf(other, sizeof other, "%s%s", like, p->info.name + n);
+        const size_t at = dis__net_find_param(net, other);
+        if (at == SIZE_MAX || net->params[at].info.n != p->info.n)
+            dis__net_bad(net, DIS_EBUG, "no %s for %s to start like", other, p->info.name);
+        else
+            p->start_like = at + 1;
+    }
+}
+
 void dis__net_unset(dis__net *net, const char *prefix)
 {
     EACH_PARAM(net, prefix, p) p->start = DIS_START_ZERO;

@@ -112,12 +112,15 @@ typedef struct {
     size_t size;
     double epsilon;
     bool bias;
+    bool sample; /* divided by the standard deviation of a sample, + epsilon, instead of sqrt(variance + epsilon) */
 } dis__layernorm_options;
-dis__layernorm_options dis__layernorm_options_default(void); /* 1e-5, with bias */
+dis__layernorm_options dis__layernorm_options_default(void); /* 1e-5, with bias, not of a sample */
 int dis__layer_layernorm_with(dis__net *net, const char *name, int x, int residual,
                               const dis__layernorm_options *options);
 int dis__layer_dropout(dis__net *net, int x, double rate);
 int dis__layer_add(dis__net *net, int x, int y);
+/* x sqrt(channels) + the position term of Vaswani et al. (2017) at position 0: 0 at even channels, 1 at odd ones. */
+int dis__layer_position(dis__net *net, int x);
 /* Side by side in channels. */
 int dis__layer_concat(dis__net *net, const int *values, int n);
 /* The same numbers as rows of another shape, whose rows and time are x's: (height, width, channels) may be cut anew. */
@@ -163,8 +166,16 @@ int32_t dis__distance_bucket(int32_t distance, int32_t n_buckets, int32_t farthe
 /* One row of channels of each packed row. */
 int dis__layer_pool_packed(dis__net *net, int x, int start, int length, dis__pooling kind);
 /* A block of an attention encoder, normalised before (or after) attention and feed-forward. */
-int dis__layer_encoder(dis__net *net, const char *name, int x, int lengths, size_t n_heads, size_t n_feed,
-                       dis__activation act, double dropout, bool norm_first);
+typedef struct {
+    size_t size;
+    size_t n_heads, n_feed;
+    dis__activation act; /* of the feed-forward layer */
+    double dropout;
+    bool norm_first;
+    dis__layernorm_options norm;
+} dis__encoder_options;
+dis__encoder_options dis__encoder_options_default(void); /* 1 head, 2048, ReLU, no dropout, normalised before */
+int dis__layer_encoder(dis__net *net, const char *name, int x, int lengths, const dis__encoder_options *options);
 /* Convolution. Over time, or over the width of a sequence of fixed length (height 1), kernel is that of the one
  * dimension and lengths may say where sequences end; over images it is kernel x kernel. `same`: padded so that stride 1
  * keeps the size; otherwise only where the kernel lies within, which time cannot. */
@@ -231,6 +242,8 @@ void dis__net_rate(dis__net *net, const char *prefix, double factor); /* of the 
 void dis__net_decay(dis__net *net, const char *prefix, bool decays);  /* whether weight decay is for them */
 /* Matrices and tables begin normal with this standard deviation, biases at 0. */
 void dis__net_spread(dis__net *net, const char *prefix, double sd);
+/* Parameters NAME.* begin with the values of LIKE.*, as if they were copies of them. */
+void dis__net_start_like(dis__net *net, const char *name, const char *like);
 /* They begin at 0, since the caller puts them: drawing numbers for a large encoder takes longer than a step. */
 void dis__net_unset(dis__net *net, const char *prefix);
 

@@ -39,6 +39,7 @@ typedef struct {
 typedef struct {
     dis__param_info info;
     dis__start start;
+    size_t start_like; /* 1 + the parameter whose values it begins with; 0: it has its own */
     double spread;  /* uniform: +-, normal: sd */
     bool decays;    /* a matrix or table */
     double rate;    /* factor of the rate of a step */

@@ -327,7 +327,8 @@ static dis_status start_params(dis__net *net)
         const dis__param *p = &net->params[i];
         const dis__start_args args = {.kind = p->start,
                                       .seed = net->seed,
-                                      .stream = name_key(p->info.name),
+                                      .stream = name_key(p->start_like ? net->params[p->start_like - 1].info.name
+                                                                       : p->info.name),
                                       .spread = p->spread,
                                       .n = p->info.n,
                                       .side = p->info.n_dims ? p->info.dim[p->info.n_dims - 1] : 1,

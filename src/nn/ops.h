@@ -34,6 +34,7 @@ typedef enum { DIS_ACT_NONE, DIS_ACT_RELU, DIS_ACT_TANH, DIS_ACT_SIGMOID, DIS_AC
     X(layernorm_param_grad) \
     X(dropout)              \
     X(add)                  \
+    X(shift)                \
     X(copy_columns)         \
     X(pool)                 \
     X(pool_grad)            \
@@ -139,9 +140,9 @@ typedef struct {
     void *d_table;
 } dis__gather_args;
 
-/* y = gain (s - mean) / sqrt(var + eps) + bias over the width of s = x + r (r may be NULL); stats: (rows, 2) mean and
- * 1 / sd. Index: rows. grad: d = gradient of s, stored or added to dx and dr (each may be NULL). param_grad: index:
- * columns. */
+/* y = gain (s - mean) / D + bias over the width of s = x + r (r may be NULL); D = sqrt(var + eps), or with `sample` sd +
+ * eps, whose sum of squares is divided by width - 1. stats: (rows, 2) mean and 1 / D. Index: rows. grad: d = gradient
+ * of s, stored or added to dx and dr (each may be NULL). param_grad: index: columns. */
 typedef struct {
     const void *x, *r, *gain, *bias;
     void *y, *stats;
@@ -150,6 +151,7 @@ typedef struct {
     const void *dy;
     void *dx, *dr, *d_gain, *d_bias;
     bool add_x, add_r, later; /* later: of param_grad */
+    bool sample;
 } dis__layernorm_args;
 
 /* y = x kept with probability 1 - rate, divided by it; the choice is a function of (seed, pass, layer, element). With
@@ -172,6 +174,15 @@ typedef struct {
     const void *x, *z;
     void *y;
 } dis__add_args;
+
+/* y = scale x, + odd at odd columns of rows of `width`; with `add` y +=. Index: rows. */
+typedef struct {
+    size_t n_rows, width;
+    double scale, odd;
+    const void *x;
+    void *y;
+    bool add;
+} dis__shift_args;
 
 /* to[i][0 .. width) = from[i][0 .. width), or +=. Index: rows. */
 typedef struct {
@@ -412,10 +423,10 @@ typedef struct {
 
 /* Convolution over rows of a table: place j of text i is row id[i * width + j] (below 0: zeros). product: (ids, kernel,
  * out): each row of the table times the weights of each place of the kernel, so that y[i][j] = act(bias + sum over k of
- * product[id of place j + k - before][k]). Index: texts. grad: d_product += the gradients of the places it went to;
+ * product[id of place j + k - before][k]) for `places` places j. Index: texts. grad: d_product += the gradients of the places it went to;
  * index: columns of out. */
 typedef struct {
-    size_t n, width, kernel, before, out, n_ids;
+    size_t n, width, places, kernel, before, out, n_ids;
     const int32_t *id;
     dis__activation act;
     const void *product, *bias; /* bias may be NULL */

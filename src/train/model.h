@@ -115,6 +115,8 @@ typedef struct {
 
 /* The row that NAME[:key=value,...] asks for; DIS_EUSAGE when there is none. */
 dis_status dis__model_row_find(const char *spec, const dis__model_row **out);
+/* Its settings: the defaults, those of the recipe, then what the spec says. */
+dis_status dis__model_settings(const dis__model_row *row, const char *spec, void *settings);
 
 /* Numbers of a net by name, apart from any net. */
 typedef struct {

@@ -71,8 +71,7 @@ static dis_status fill(const char *spec, const char *objective, dis_model *model
     model->device = &dis__device_cpu;
     DIS_TRY(dis__alloc_zeroed(&model->settings, 1, row->settings_size ? row->settings_size : 1));
     DIS_TRY(dis__alloc_zeroed(&model->encoder, 1, row->encoder_size));
-    DIS_TRY(
-        dis__spec_parse("model", spec, row->info.options, row->info.n_options, model->settings, row->settings_size));
+    DIS_TRY(dis__model_settings(row, spec, model->settings));
     DIS_TRY(dis__copy_text(&model->spec, spec, strlen(spec)));
     DIS_TRY(dis__copy_text(&model->objective, objective, strlen(objective)));
     model->of_objective = of_objective;

@@ -1,6 +1,7 @@
 /* The table of models: one row per file. */
 #include "train/models.h"
 #include "core/spec.h"
+#include <stdio.h>
 #include <string.h>
 
 /* clang-format off */
@@ -28,6 +29,27 @@ dis_status dis__model_row_find(const char *spec, const dis__model_row **out)
     DIS_TRY(dis__spec_row("model", spec, name_of, &i));
     *out = rows[i];
     return DIS_OK;
+}
+
+/* Which recipe the settings ask for. */
+static const dis_model_recipe *recipe_of(const dis_model_kind *kind, const void *settings)
+{
+    for (size_t i = 0; kind->n_recipes && i < kind->n_options; i++)
+        if (strcmp(kind->options[i].key, "recipe") == 0)
+            return &kind->recipes[*(const int *)((const char *)settings + kind->options[i].offset)];
+    return NULL;
+}
+
+dis_status dis__model_settings(const dis__model_row *row, const char *spec, void *settings)
+{
+    const dis_model_kind *k = &row->info;
+    char text[512];
+    DIS_TRY(dis__spec_parse("model", spec, k->options, k->n_options, settings, row->settings_size));
+    const dis_model_recipe *recipe = recipe_of(k, settings);
+    if (!recipe || !*recipe->settings) return DIS_OK;
+    snprintf(text, sizeof text, "%s:%s", k->name, recipe->settings);
+    DIS_TRY(dis__spec_parse_over("model", text, k->options, k->n_options, settings));
+    return dis__spec_parse_over("model", spec, k->options, k->n_options, settings);
 }
 
 const dis_model_kind *dis_model_kind_at(size_t i)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 typedef struct {
+    int recipe, case_, padding, convolutions, pooled_dropout, position, final_norm, norm, head;
     int64_t width, length, first, second, feed;
     double dropout;
 } settings;
@@ -17,11 +18,18 @@ typedef struct {
         .key = #field, .kind = DIS_OPTION_INT, .offset = offsetof(settings, field), .fallback = fallback_, \
         .low = low_, .high = high_, .summary = summary_                                                    \
     }
+#define CHOICE(key_, field, fallback_, choices_, summary_)                                                  \
+    {                                                                                                       \
+        .key = key_, .kind = DIS_OPTION_CHOICE, .offset = offsetof(settings, field), .fallback = fallback_, \
+        .choices = choices_, .summary = summary_                                                            \
+    }
 static const dis_option options[] = {
-    WHOLE(width, "300", 1, 4096, "of the vector of a letter"),
-    WHOLE(length, "21", 5, 256, "letters of a word and of a stem that are read"),
-    WHOLE(first, "64", 1, 4096, "channels of the first convolution, for each window"),
-    WHOLE(second, "128", 1, 4096, "channels of the second"),
+    CHOICE("recipe", recipe, "default", "default|paper|released",
+           "set of defaults for all other options, listed under recipes"),
+    WHOLE(width, "300", 1, 4096, "width of the vector of a character"),
+    WHOLE(length, "21", 5, 256, "characters of a word and of a stem that are read"),
+    WHOLE(first, "64", 1, 4096, "channels of the first layer of convolutions, for each window"),
+    WHOLE(second, "128", 1, 4096, "channels of the second, or of the single one"),
     WHOLE(feed, "2048", 1, 65536, "width of the encoders' inner layer"),
     {.key = "dropout",
      .kind = DIS_OPTION_REAL,
@@ -29,7 +37,29 @@ static const dis_option options[] = {
      .fallback = "0.1",
      .low = 0,
      .high = .99,
-     .summary = "share of values left out in each step"},
+     .summary = "dropout rate"},
+    CHOICE("case", case_, "keep", "keep|lower", "keep the case of ASCII letters, or convert them to lower case"),
+    CHOICE("padding", padding, "none", "none|learned",
+           "after the end of a text: zeros, or a learned vector for each position"),
+    CHOICE("convolutions", convolutions, "stacked", "stacked|single",
+           "two layers that keep the length, or one without padding on the characters"),
+    CHOICE("pooled-dropout", pooled_dropout, "none", "none|once|twice", "dropout after the maxima"),
+    CHOICE("position", position, "no", "no|yes", "scale the encoders' input by sqrt(width) and add the position term"),
+    CHOICE("final-norm", final_norm, "no", "no|yes", "normalize the output of the attention encoders"),
+    CHOICE("norm", norm, "variance", "variance|sample",
+           "divisor of layer normalization: sqrt(variance + 1e-5), or sample standard deviation + 1e-6"),
+    CHOICE("head", head, "softmax", "softmax|sigmoid",
+           "first head: one output per class, or one output for two classes"),
+};
+
+static const dis_model_recipe recipes[] = {
+    {"default", "the paper's network", ""},
+    {"paper", "Fornaciari et al. 2021 as the text describes it",
+     "case=keep,padding=none,convolutions=stacked,pooled-dropout=none,position=no,final-norm=no,norm=variance,"
+     "head=softmax"},
+    {"released", "Fornaciari et al. 2021 as released",
+     "case=lower,padding=learned,convolutions=single,pooled-dropout=twice,position=yes,final-norm=yes,norm=sample,"
+     "head=sigmoid"},
 };
 
 enum { TEXTS = 2 };
@@ -42,7 +72,7 @@ typedef struct {
 typedef struct {
     dis__encoded shared;
     size_t length; /* of a list */
-    int32_t *ids;  /* (n_items, TEXTS, length), -1 behind the end */
+    int32_t *ids;  /* (n_items, TEXTS, length); behind the end -1, or the number of padding */
 } encoded_items;
 
 typedef struct {
@@ -52,12 +82,19 @@ typedef struct {
     int32_t (*span)[4]; /* (units): as dis__net_take_ints wants them */
 } inputs;
 
+/* The character as the vocabulary has it. */
+static const char *normal(const settings *s, const char *character, size_t n, char *room)
+{
+    *room = (char)(*character - 'A' + 'a');
+    return s->case_ && n == 1 && *character >= 'A' && *character <= 'Z' ? room : character;
+}
+
 static dis_status learn(dis_context *ctx, const void *of, const dis_items_view *items, const dis__model_files *files,
                         void *encoder)
 {
     (void)ctx;
-    (void)of;
     (void)files;
+    const settings *s = of;
     letter_encoder *e = encoder;
     if (items->n_texts != TEXTS)
         return dis__fail(DIS_EUSAGE,
@@ -68,7 +105,8 @@ static dis_status learn(dis_context *ctx, const void *of, const dis_items_view *
         const char *text = dis_names_get(items->texts, t, &n);
         for (size_t at = 0, m; at < n; at += m) {
             m = dis__utf8_step(text[at]);
-            DIS_TRY(dis__vocabulary_count(&e->characters, text + at, m));
+            char room;
+            DIS_TRY(dis__vocabulary_count(&e->characters, normal(s, text + at, m, &room), m));
         }
     }
     return dis__vocabulary_close(&e->characters, 1, SIZE_MAX);
@@ -114,6 +152,7 @@ static dis_status encode(dis_context *ctx, const void *of, const void *encoder, 
     const letter_encoder *e = encoder;
     encoded_items *out = (encoded_items *)encoded;
     const size_t lists = items->n_items * TEXTS, length = (size_t)s->length;
+    const int32_t pad = s->padding ? (int32_t)dis__vocabulary_size(&e->characters) : -1;
     (void)ctx;
     if (items->n_texts != TEXTS)
         return dis__fail(DIS_EDATA, "items of %zu texts; the model was made for word and stem", items->n_texts);
@@ -125,9 +164,10 @@ static dis_status encode(dis_context *ctx, const void *of, const void *encoder, 
         const char *text = dis_names_get(items->texts, t, &n);
         for (size_t at = 0, m; at < n && letters < length; at += m) {
             m = dis__utf8_step(text[at]);
-            out->ids[t * length + letters++] = dis__vocabulary_find(&e->characters, text + at, m);
+            char room;
+            out->ids[t * length + letters++] = dis__vocabulary_find(&e->characters, normal(s, text + at, m, &room), m);
         }
-        while (letters < length) out->ids[t * length + letters++] = -1;
+        while (letters < length) out->ids[t * length + letters++] = pad;
     }
     return DIS_OK;
 }
@@ -150,13 +190,17 @@ static dis_status build(dis__net *net, const void *of, const void *encoder, cons
     const settings *s = of;
     inputs *in = (inputs *)to;
     dis__stem_cnn_options o = dis__stem_cnn_options_default();
-    o.n_characters = dis__vocabulary_size(&((const letter_encoder *)encoder)->characters);
+    o.n_characters = dis__vocabulary_size(&((const letter_encoder *)encoder)->characters) + (s->padding ? 1 : 0);
     o.width = (size_t)s->width;
     o.length = (size_t)s->length;
-    o.channels[0] = (size_t)s->first;
+    o.channels[0] = s->convolutions ? 0 : (size_t)s->first;
     o.channels[1] = (size_t)s->second;
-    o.feed = (size_t)s->feed;
-    o.dropout = s->dropout;
+    o.dropouts = (size_t)s->pooled_dropout;
+    o.encoder.feed = (size_t)s->feed;
+    o.encoder.dropout = s->dropout;
+    o.encoder.position = s->position;
+    o.encoder.final_norm = s->final_norm;
+    o.encoder.sample_norm = s->norm;
     o.rows = limits->units;
     const dis__stem_cnn t = dis__stem_cnn_build(net, &o);
     in->rows = t.rows;
@@ -171,6 +215,23 @@ static void free_inputs(dis__inputs *in)
 {
     dis__free(((inputs *)in)->ids);
     dis__free(((inputs *)in)->span);
+}
+
+static dis_status fits(const void *of, size_t n_classes)
+{
+    const settings *s = of;
+    if (s->head && n_classes != 2)
+        return dis__fail(DIS_EUSAGE, "model stem-cnn: head=sigmoid is for 2 classes, not %zu; use head=softmax",
+                         n_classes);
+    return DIS_OK;
+}
+
+/* A sigmoid of z is a softmax of (z, 0). */
+static int head(dis__net *net, const void *of, const dis__inputs *in, const char *name, size_t n_classes)
+{
+    const bool sigmoid = ((const settings *)of)->head && strcmp(name, "out") == 0;
+    const int z = dis__layer_linear(net, name, in->trunk, sigmoid ? 1 : n_classes, DIS_ACT_NONE);
+    return sigmoid ? dis__layer_shortcut(net, z, 1, 2) : z;
 }
 
 static dis_status put(dis__net *net, dis__inputs *to, const dis__encoded *encoded, const dis__unit_batch *batch)
@@ -196,11 +257,13 @@ static dis_status put(dis__net *net, dis__inputs *to, const dis__encoded *encode
 
 const dis__model_row dis__model_stem_cnn = {
     .info = {.name = "stem-cnn",
-             .summary = "convolutions over the letters of a word and of a stem",
+             .summary = "convolutions over the characters of a word and of a stem",
              .source = "Fornaciari et al. 2021",
              .items = DIS_ITEMS_TEXT,
              .options = options,
              .n_options = sizeof options / sizeof *options,
+             .recipes = recipes,
+             .n_recipes = sizeof recipes / sizeof *recipes,
              .epochs = 10,
              .batch = 1024,
              .rate = 1e-3,
@@ -218,7 +281,9 @@ const dis__model_row dis__model_stem_cnn = {
     .encode = encode,
     .free_encoded = free_encoded,
     .hash_encoded = hash_encoded,
+    .fits = fits,
     .build = build,
     .free_inputs = free_inputs,
+    .head = head,
     .put = put,
 };

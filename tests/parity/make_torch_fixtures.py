@@ -371,17 +371,17 @@ def below(n, *shape):
     return torch.randint(0, n, shape, dtype=torch.int32)
 
 
-def targets(rows):
-    p = F.softmax(1.5 * torch.randn(rows, CLASSES), -1)
-    p[0] = torch.tensor([0.0, 1.0, 0.0])
+def targets(rows, classes=CLASSES):
+    p = F.softmax(1.5 * torch.randn(rows, classes), -1)
+    p[0] = torch.eye(classes)[1]
     weight = torch.tensor([(1.0, 0.5, 1.0, 0.0, 2.0)[i % 5] for i in range(rows)])
-    label = below(CLASSES, rows)
+    label = below(classes, rows)
     label[1] = -1
     votes = [(i, w) for i in range(rows) for w in range(WORKERS) if (i + 2 * w) % 3]
     return {"target": p, "weight": weight, "label": label,
             "vote_row": torch.tensor([v[0] for v in votes], dtype=torch.int32),
             "vote_worker": torch.tensor([v[1] for v in votes], dtype=torch.int32),
-            "vote_label": below(CLASSES, len(votes))}
+            "vote_label": below(classes, len(votes))}
 
 
 def mlp_batch(rows):
@@ -471,7 +471,7 @@ def make(name, model, batches, kinds=("nesterov", "adam", "adamw"), steps=STEPS)
     loss, z = first.loss(batches[0])
     loss.backward()
     out["q"], out["loss"] = F.softmax(z, -1), loss.reshape(1)
-    put_all(out, "grad/", [(n, p.grad) for n, p in first.named_parameters()])
+    put_all(out, "grad/", [(n, p.grad) for n, p in first.named_parameters() if p.requires_grad])
     for kind in kinds:
         m = copy.deepcopy(model)
         o = optimizer(kind, m)
@@ -519,4 +519,5 @@ def main():
         make(name, AnnotMix(matrix).aim("ce"), [workers_batch(7), workers_batch(4)])
 
 
-main()
+if __name__ == "__main__":
+    main()

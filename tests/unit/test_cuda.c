@@ -211,9 +211,9 @@ static void letters(nn_net *f)
     o.width = 16;
     o.channels[0] = 16;
     o.channels[1] = 32;
-    o.feed = 64;
+    o.encoder.feed = 64;
     o.rows = 40;
-    o.dropout = 0;
+    o.encoder.dropout = 0;
     const dis__stem_cnn s = dis__stem_cnn_build(f->net, &o);
     f->rows = s.rows;
     for (int i = 0; i < 2; i++) f->ints[f->n_ints++] = (nn_ints){s.text[i], -1, 29};

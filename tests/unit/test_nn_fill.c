@@ -9,6 +9,7 @@
 #include <cmocka.h>
 #include "io/input.h"
 #include "nn/fill.h"
+#include "nn/models/nets.h"
 #include "nn/net_internal.h"
 #include "scratch.h"
 
@@ -357,11 +358,36 @@ static void parts(void **state)
     }
 }
 
+/* Layers that start as copies have the first one's values; others have their own. */
+static void copies(void **state)
+{
+    (void)state;
+    for (int copied = 0; copied < 2; copied++) {
+        dis__net *net;
+        dis__attention_encoder e = dis__attention_encoder_default();
+        e.layers = 3;
+        e.feed = 5;
+        e.copies = copied;
+        assert_int_equal(dis__net_create(&dis__device_cpu, 1, &net), DIS_OK);
+        const int x = dis__net_reals(net, "x", dis__shape_rows(dis__net_axis(net, 5), 4));
+        dis__head_soft(net, "head", dis__attention_encoder_build(net, "encoder", x, &e), NULL);
+        if (dis__net_plan(net, NULL, NULL) != DIS_OK) fail_msg("%s", dis_last_error());
+        for (size_t i = 0; i < 5; i++) {
+            const double first = param(net, "encoder.0.linear1.weight", i);
+            assert_int_equal(param(net, "encoder.1.linear1.weight", i) == first, copied);
+            assert_int_equal(param(net, "encoder.2.linear1.weight", i) == first, copied);
+            assert_true(param(net, "encoder.0.linear2.weight", i) != first);
+        }
+        dis__net_destroy(net);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rates), cmocka_unit_test(decay),  cmocka_unit_test(spread),  cmocka_unit_test(buckets),
-        cmocka_unit_test(named), cmocka_unit_test(halves), cmocka_unit_test(misfits), cmocka_unit_test(parts),
+        cmocka_unit_test(rates),   cmocka_unit_test(decay), cmocka_unit_test(spread),
+        cmocka_unit_test(buckets), cmocka_unit_test(named), cmocka_unit_test(halves),
+        cmocka_unit_test(misfits), cmocka_unit_test(parts), cmocka_unit_test(copies),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

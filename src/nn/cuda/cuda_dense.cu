@@ -115,6 +115,27 @@ cudaError_t dis__cuda_add(dis__cuda_session *s, const void *args)
 /* ---- columns ---- */
 
 template <class T>
+__global__ void shift_kernel(size_t n, size_t width, float scale, float odd, const T *x, T *y, bool add)
+{
+    const size_t step = (size_t)gridDim.x * blockDim.x;
+    for (size_t e = (size_t)blockIdx.x * blockDim.x + threadIdx.x; e < n; e += step) {
+        const float z = scale * as_float(x[e]) + (e % width % 2 ? odd : 0);
+        y[e] = from_float<T>(add ? as_float(y[e]) + z : z);
+    }
+}
+
+cudaError_t dis__cuda_shift(dis__cuda_session *s, const void *args)
+{
+    const dis__shift_args *a = (const dis__shift_args *)args;
+    const size_t n = a->n_rows * a->width;
+    if (n == 0) return cudaSuccess;
+    const unsigned blocks = grid_some(s, n, 256);
+    DIS_CUDA_BY_VALUE(s, (shift_kernel<T><<<blocks, 256, 0, s->stream>>>(n, a->width, (float)a->scale, (float)a->odd,
+                                                                         (const T *)a->x, (T *)a->y, a->add)));
+    return cudaGetLastError();
+}
+
+template <class T>
 __global__ void copy_columns_kernel(size_t n_rows, size_t width, const T *from, size_t from_ld, T *to, size_t to_ld,
                                     bool add)
 {

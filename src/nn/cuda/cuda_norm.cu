@@ -87,7 +87,7 @@ __device__ __forceinline__ void layernorm_row(const dis__layernorm_args &a, cons
                 v[g][i] -= mean;
                 squares += v[g][i] * v[g][i];
             }
-    const float inverse = 1 / sqrtf(warp_sum(squares) / (float)width + (float)a.epsilon);
+    const float inverse = norm_inverse(a, warp_sum(squares));
 #pragma unroll
     for (int g = 0; g < GROUPS; g++) {
         const size_t c = (size_t)(g * 32 + lane) * N;
@@ -131,7 +131,7 @@ template <class T> __global__ void __launch_bounds__(WARPS * 32) layernorm_wide_
         const float z = as_float(x[c]) + (r ? as_float(r[c]) : 0) - mean;
         squares += z * z;
     }
-    const float inverse = 1 / sqrtf(warp_sum(squares) / (float)width + (float)a.epsilon);
+    const float inverse = norm_inverse(a, warp_sum(squares));
     for (size_t c = lane; c < width; c += 32) {
         const float z = as_float(x[c]) + (r ? as_float(r[c]) : 0) - mean;
         ((T *)a.y)[row * width + c] = from_float<T>(gain[c] * (z * inverse) + (bias ? bias[c] : 0));
@@ -194,13 +194,13 @@ __device__ __forceinline__ void layernorm_grad_row(const dis__layernorm_args &a,
             }
         }
     }
-    const float g_mean = warp_sum(g_sum) / (float)width, gz_mean = warp_sum(gz_sum) / (float)width;
+    const float g_mean = warp_sum(g_sum) / (float)width, slope = norm_slope(a, warp_sum(gz_sum), stats.y);
 #pragma unroll
     for (int k = 0; k < GROUPS; k++) {
         const size_t c = (size_t)(k * 32 + lane) * N;
         if (c < width) {
 #pragma unroll
-            for (int i = 0; i < N; i++) g[k][i] = (g[k][i] - g_mean - z[k][i] * gz_mean) * stats.y;
+            for (int i = 0; i < N; i++) g[k][i] = (g[k][i] - g_mean - z[k][i] * slope) * stats.y;
 #pragma unroll
             for (int which = 0; which < 2; which++) {
                 T *to = (T *)(which ? a.dr : DROP ? d->a.y : a.dx);
@@ -248,10 +248,10 @@ template <class T> __global__ void __launch_bounds__(WARPS * 32) layernorm_grad_
         g_sum += g;
         gz_sum += g * z;
     }
-    const float g_mean = warp_sum(g_sum) / (float)width, gz_mean = warp_sum(gz_sum) / (float)width;
+    const float g_mean = warp_sum(g_sum) / (float)width, slope = norm_slope(a, warp_sum(gz_sum), stats.y);
     for (size_t c = lane; c < width; c += 32) {
         const float z = (as_float(x[c]) + (r ? as_float(r[c]) : 0) - stats.x) * stats.y;
-        const float d = (gain[c] * as_float(dy[c]) - g_mean - z * gz_mean) * stats.y;
+        const float d = (gain[c] * as_float(dy[c]) - g_mean - z * slope) * stats.y;
         if (dx) dx[c] = from_float<T>(a.add_x ? as_float(dx[c]) + d : d);
         if (dr) dr[c] = from_float<T>(a.add_r ? as_float(dr[c]) + d : d);
     }

@@ -290,7 +290,7 @@ static chain_call call_of(const dis__layernorm_args *a, const dis__dropout_args 
 bool dis__cuda_norm_wide(const dis__cuda_session *s, const dis__layernorm_args *a)
 {
     const size_t few = s->region[DIS_MEMORY_GRADS].at ? MANY : 1;
-    return s->value == DIS_BFLOAT16 && a->n_rows >= few && a->width == NORM_WIDTH && aligned16(a->x) &&
+    return s->value == DIS_BFLOAT16 && !a->sample && a->n_rows >= few && a->width == NORM_WIDTH && aligned16(a->x) &&
            aligned16(a->r) && aligned16(a->y) && aligned16(a->dy) && aligned16(a->dx) && aligned16(a->dr) &&
            aligned16(a->gain) && aligned16(a->bias);
 }

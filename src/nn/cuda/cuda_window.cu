@@ -133,9 +133,9 @@ DIS_CUDA_OP(shortcut_grad, dis__window_args)
 template <class T> __global__ void lookup_conv_kernel(dis__lookup_conv_args a)
 {
     const size_t e = blockIdx.x * (size_t)THREADS + threadIdx.x;
-    if (e >= a.n * a.width * a.out) return;
-    const size_t c = e % a.out, place = e / a.out, j = place % a.width;
-    const int32_t *id = a.id + place - j;
+    if (e >= a.n * a.places * a.out) return;
+    const size_t c = e % a.out, place = e / a.out, j = place % a.places;
+    const int32_t *id = a.id + place / a.places * a.width;
     float y = a.bias ? ((const float *)a.bias)[c] : 0;
     for (size_t k = 0; k < a.kernel; k++) {
         if (j + k < a.before || j + k - a.before >= a.width) continue;
@@ -159,10 +159,11 @@ template <class T> __global__ void __launch_bounds__(32 * LOOKUP_WARPS) lookup_c
     for (size_t base = warp * (size_t)32; base < n; base += 32 * LOOKUP_WARPS) {
         /* the place of the input; the output it went to lies before - k farther on */
         const size_t at = base + lane, j = at % a.width;
-        const bool there = at < n && j + a.before >= k && j + a.before - k < a.width && a.id[at] == (int32_t)id;
+        const bool there = at < n && j + a.before >= k && j + a.before - k < a.places && a.id[at] == (int32_t)id;
         unsigned found = __ballot_sync(~0u, there);
         for (; found; found &= found - 1) {
-            const size_t place = base + (size_t)(__ffs((int)found) - 1) + a.before - k;
+            const size_t from = base + (size_t)(__ffs((int)found) - 1);
+            const size_t place = from / a.width * a.places + from % a.width + a.before - k;
             if (c < a.out) sum += as_float(((const T *)a.dy)[place * a.out + c]);
         }
     }
@@ -175,7 +176,7 @@ template <class T> __global__ void __launch_bounds__(32 * LOOKUP_WARPS) lookup_c
 
 template <class T> static cudaError_t lookup_conv_of(dis__cuda_session *s, const dis__lookup_conv_args *a)
 {
-    const size_t n = a->n * a->width * a->out;
+    const size_t n = a->n * a->places * a->out;
     if (n) lookup_conv_kernel<T><<<grid_of(n, THREADS), THREADS, 0, s->stream>>>(*a);
     return cudaGetLastError();
 }

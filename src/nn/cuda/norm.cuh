@@ -23,6 +23,19 @@ template <class T, int N> __device__ __forceinline__ void store_some(T *p, const
     }
 }
 
+/* As norm_loops.h has them. */
+__device__ __forceinline__ float norm_inverse(const dis__layernorm_args &a, float squares)
+{
+    if (a.sample) return 1 / (sqrtf(squares / (float)(a.width - 1)) + (float)a.epsilon);
+    return 1 / sqrtf(squares / (float)a.width + (float)a.epsilon);
+}
+__device__ __forceinline__ float norm_slope(const dis__layernorm_args &a, float gz_sum, float inverse)
+{
+    if (!a.sample) return gz_sum / (float)a.width;
+    const float share = 1 - (float)a.epsilon * inverse;
+    return share > 0 ? gz_sum / ((float)(a.width - 1) * share) : 0;
+}
+
 static inline bool packs(const dis__layernorm_args *a, size_t n)
 {
     return a->width % n == 0 && aligned16(a->x) && aligned16(a->r) && aligned16(a->y) && aligned16(a->gain) &&

@@ -83,6 +83,7 @@ CUT(layernorm_grad, dis__layernorm_args) { return rows(a->n_rows, 6 * a->width);
 CUT(layernorm_param_grad, dis__layernorm_args) { return columns(a->width, 4 * a->n_rows); }
 CUT(dropout, dis__dropout_args) { return rows(parts(a->n, DIS_DROPOUT_BLOCK), 4 * DIS_DROPOUT_BLOCK); }
 CUT(add, dis__add_args) { return rows(a->n, 1); }
+CUT(shift, dis__shift_args) { return rows(a->n_rows, a->width); }
 CUT(copy_columns, dis__copy_columns_args) { return rows(a->n_rows, a->width); }
 CUT(pool, dis__pool_args) { return rows(a->n_rows, a->per * a->width); }
 CUT(pool_grad, dis__pool_args) { return rows(a->n_rows, a->per * a->width); }
@@ -97,8 +98,8 @@ CUT(pair_terms, dis__pair_terms_args) { return rows(a->n_pairs, 3 * a->width + 1
 CUT(pair_terms_grad, dis__pair_terms_args) { return columns(a->width, 6 * a->n_pairs); }
 CUT(head_loss, dis__head_loss_args) { (void)a; return rows(1, 1); }
 CUT(total_loss, dis__total_loss_args) { (void)a; return rows(1, 1); }
-CUT(lookup_conv, dis__lookup_conv_args) { return rows(a->n, a->width * a->kernel * a->out); }
-CUT(lookup_conv_grad, dis__lookup_conv_args) { return columns(a->out, a->n * a->width * a->kernel * 2); }
+CUT(lookup_conv, dis__lookup_conv_args) { return rows(a->n, a->places * a->kernel * a->out); }
+CUT(lookup_conv_grad, dis__lookup_conv_args) { return columns(a->out, a->n * a->places * a->kernel * 2); }
 CUT(window, dis__window_args) { return rows(a->n, a->height * a->width * a->channels); }
 CUT(batch_stats, dis__batchnorm_args) { return columns(a->width, 4 * a->n_rows); }
 CUT(batchnorm, dis__batchnorm_args) { return rows(a->n_rows, 4 * a->width); }
@@ -256,6 +257,7 @@ static const row table[DIS_N_OPS] = {
     ROW(layernorm_param_grad, dis__layernorm_args, cut_layernorm_param_grad, NULL, NULL),
     ROW(dropout, dis__dropout_args, cut_dropout, NULL, NULL),
     ROW(add, dis__add_args, cut_add, NULL, NULL),
+    ROW(shift, dis__shift_args, cut_shift, NULL, NULL),
     ROW(copy_columns, dis__copy_columns_args, cut_copy_columns, NULL, NULL),
     ROW(pool, dis__pool_args, cut_pool, NULL, NULL),
     ROW(pool_grad, dis__pool_args, cut_pool_grad, NULL, NULL),

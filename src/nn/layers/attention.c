@@ -100,24 +100,36 @@ int dis__layer_attention(dis__net *net, const char *name, int x, int lengths, si
     return out;
 }
 
+dis__encoder_options dis__encoder_options_default(void)
+{
+    return (dis__encoder_options){.size = sizeof(dis__encoder_options),
+                                  .n_heads = 1,
+                                  .n_feed = 2048,
+                                  .act = DIS_ACT_RELU,
+                                  .norm_first = true,
+                                  .norm = dis__layernorm_options_default()};
+}
+
 /* norm_first: x + f(norm(x)) for attention and feed-forward in turn; otherwise norm(x + f(x)). */
-int dis__layer_encoder(dis__net *net, const char *name, int x, int lengths, size_t n_heads, size_t n_feed,
-                       dis__activation act, double dropout, bool norm_first)
+int dis__layer_encoder(dis__net *net, const char *name, int x, int lengths, const dis__encoder_options *options)
 {
     if (x < 0) return dis__net_bad(net, DIS_EBUG, "%s: no input", name);
     char text[DIS_NET_NAME];
+    const dis__encoder_options *o = options;
     const size_t channels = dis__shape_of(net, x)->channels;
-    int y = norm_first ? dis__layer_layernorm(net, join(text, name, "norm1"), x, DIS_NONE) : x;
-    int out = dis__layer_attention(net, join(text, name, "self_attn"), y, lengths, n_heads, dropout);
-    y = dis__layer_dropout(net, out, dropout);
-    x = norm_first ? dis__layer_add(net, x, y) : dis__layer_layernorm(net, join(text, name, "norm1"), y, x);
-    if (norm_first) dis__linear_in_place(net, out, x);
-    y = norm_first ? dis__layer_layernorm(net, join(text, name, "norm2"), x, DIS_NONE) : x;
-    y = dis__layer_linear(net, join(text, name, "linear1"), y, n_feed, act);
-    y = dis__layer_dropout(net, y, dropout);
+#define NORM(which, x_, residual) dis__layer_layernorm_with(net, join(text, name, which), x_, residual, &o->norm)
+    int y = o->norm_first ? NORM("norm1", x, DIS_NONE) : x;
+    int out = dis__layer_attention(net, join(text, name, "self_attn"), y, lengths, o->n_heads, o->dropout);
+    y = dis__layer_dropout(net, out, o->dropout);
+    x = o->norm_first ? dis__layer_add(net, x, y) : NORM("norm1", y, x);
+    if (o->norm_first) dis__linear_in_place(net, out, x);
+    y = o->norm_first ? NORM("norm2", x, DIS_NONE) : x;
+    y = dis__layer_linear(net, join(text, name, "linear1"), y, o->n_feed, o->act);
+    y = dis__layer_dropout(net, y, o->dropout);
     out = dis__layer_linear(net, join(text, name, "linear2"), y, channels, DIS_ACT_NONE);
-    y = dis__layer_dropout(net, out, dropout);
-    x = norm_first ? dis__layer_add(net, x, y) : dis__layer_layernorm(net, join(text, name, "norm2"), y, x);
-    if (norm_first) dis__linear_in_place(net, out, x);
+    y = dis__layer_dropout(net, out, o->dropout);
+    x = o->norm_first ? dis__layer_add(net, x, y) : NORM("norm2", y, x);
+    if (o->norm_first) dis__linear_in_place(net, out, x);
+#undef NORM
     return x;
 }

@@ -1,6 +1,7 @@
 /* Layers without parameters that pass values on: dropout, the sum of two, several side by side.
  * O(elements). */
 #include "nn/net_internal.h"
+#include <math.h>
 
 static size_t n_elements(const dis__net *net, int value)
 {
@@ -157,6 +158,42 @@ int dis__layer_add(dis__net *net, int x, int y)
 void dis__add_in_place(dis__layer *layer)
 {
     if (layer->kind == &add_kind) ((sum *)layer->own)->in_place = true;
+}
+
+/* ---- position ---- */
+
+static dis_status run_shift(dis__net *net, const dis__layer *layer, double odd, const void *x, void *y, bool add)
+{
+    const size_t width = dis__shape_of(net, layer->out)->channels;
+    const dis__shift_args args = {.n_rows = dis__rows_now(net, layer->out),
+                                  .width = width,
+                                  .scale = sqrt((double)width),
+                                  .odd = odd,
+                                  .x = x,
+                                  .y = y,
+                                  .add = add};
+    return dis__op_run(net, DIS_OP_shift, &args);
+}
+
+static dis_status position_forward(dis__net *net, dis__layer *layer)
+{
+    return run_shift(net, layer, 1, dis__data(net, layer->in[0]), dis__data(net, layer->out), false);
+}
+
+static dis_status position_backward(dis__net *net, dis__layer *layer)
+{
+    return run_shift(net, layer, 0, dis__grad(net, layer->out), dis__grad(net, layer->in[0]), layer->adds[0]);
+}
+
+static const dis__layer_kind position_kind = {
+    .name = "position", .own = 1, .forward = position_forward, .backward = position_backward, .reads = reads_nothing};
+
+int dis__layer_position(dis__net *net, int x)
+{
+    if (x < 0) return dis__net_bad(net, DIS_EBUG, "position: no input");
+    const dis__shape shape = *dis__shape_of(net, x);
+    dis__layer *layer = dis__net_layer(net, &position_kind, "position", &x, 1, &shape);
+    return layer ? layer->out : DIS_NONE;
 }
 
 /* ---- concat ---- */

@@ -36,6 +36,7 @@ static dis__layernorm_args arguments(const dis__net *net, const dis__layer *laye
         .n_rows = dis__rows_now(net, layer->out),
         .width = dis__shape_of(net, layer->out)->channels,
         .epsilon = o->epsilon,
+        .sample = o->sample,
     };
 }
 
@@ -79,6 +80,8 @@ int dis__layer_layernorm_with(dis__net *net, const char *name, int x, int residu
     dis__layer *layer = dis__net_layer(net, &layernorm_kind, name, (int[]){x, residual}, 2, &shape);
     if (!layer) return DIS_NONE;
     if (!(options->epsilon > 0)) return dis__net_bad(net, DIS_EUSAGE, "%s: an epsilon of %g", name, options->epsilon);
+    if (options->sample && shape.channels < 2)
+        return dis__net_bad(net, DIS_EUSAGE, "%s: the deviation of a sample of one", name);
     ((layernorm *)layer->own)->o = *options;
     dis__layer_param(net, layer, "weight", 1, &shape.channels, DIS_START_ONE, 0);
     if (options->bias) dis__layer_param(net, layer, "bias", 1, &shape.channels, DIS_START_ZERO, 0);

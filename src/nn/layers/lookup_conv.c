@@ -54,7 +54,8 @@ static dis__lookup_conv_args arguments(const dis__net *net, const dis__layer *la
     const dis__shape *s = dis__shape_of(net, layer->out);
     return (dis__lookup_conv_args){
         .n = dis__axis_now(net, s->rows),
-        .width = s->width,
+        .width = net->ints[layer->ints[0]].per,
+        .places = s->width,
         .kernel = l->o.kernel,
         .before = l->before,
         .out = l->o.out,
@@ -149,11 +150,12 @@ int dis__layer_lookup_conv(dis__net *net, const char *name, int ids, int table, 
     const size_t param = net->layers[table].param[0], *dim = net->params[param].info.dim;
     const dis__conv_options o = options ? *options : dis__conv_options_default();
     const dis__ints *in = &net->ints[ids];
-    if (o.kernel == 0 || o.kernel > 1 << 20 || o.stride != 1 || !o.same || o.out == 0 || o.act == DIS_ACT_GELU ||
-        in->time != DIS_NONE)
-        return dis__net_bad(net, DIS_EUSAGE, "%s: a convolution over ids has a stride of 1 and keeps the size", name);
-    const dis__shape shape = {in->rows, DIS_NONE, 1, in->per, o.out};
-    const lookup_conv own = {o, dim[0], dim[1], (o.kernel - 1) / 2};
+    if (o.kernel == 0 || o.kernel > 1 << 20 || o.stride != 1 || o.out == 0 || o.act == DIS_ACT_GELU ||
+        in->time != DIS_NONE || (!o.same && in->per < o.kernel))
+        return dis__net_bad(net, DIS_EUSAGE, "%s: a convolution over %zu ids with a kernel of %zu and a stride of %zu",
+                            name, in->per, o.kernel, o.stride);
+    const dis__shape shape = {in->rows, DIS_NONE, 1, o.same ? in->per : in->per - o.kernel + 1, o.out};
+    const lookup_conv own = {o, dim[0], dim[1], o.same ? (o.kernel - 1) / 2 : 0};
     dis__layer *layer = dis__net_layer(net, &lookup_conv_kind, name, NULL, 0, &shape);
     if (!layer) return DIS_NONE;
     *(lookup_conv *)layer->own = own;

@@ -189,6 +189,21 @@ void OP(add)(const void *args, size_t first, size_t last, void *scratch)
     for (size_t i = first; i < last; i++) y[i] = x[i] + z[i];
 }
 
+void OP(shift)(const void *args, size_t first, size_t last, void *scratch)
+{
+    (void)scratch;
+    const dis__shift_args *a = args;
+    const real scale = (real)a->scale, odd = (real)a->odd;
+    for (size_t i = first; i < last; i++) {
+        const real *x = (const real *)a->x + i * a->width;
+        real *y = (real *)a->y + i * a->width;
+        for (size_t c = 0; c < a->width; c++) {
+            const real z = scale * x[c] + (c % 2 ? odd : 0);
+            y[c] = a->add ? y[c] + z : z;
+        }
+    }
+}
+
 void OP(copy_columns)(const void *args, size_t first, size_t last, void *scratch)
 {
     (void)scratch;

@@ -7,9 +7,9 @@ void OP(lookup_conv)(const void *args, size_t first, size_t last, void *scratch)
     (void)scratch;
     const dis__lookup_conv_args *a = args;
     const size_t out = a->out, row = a->kernel * out;
-    for (size_t place = first * a->width; place < last * a->width; place++) {
-        const size_t j = place % a->width;
-        const int32_t *id = a->id + place - j;
+    for (size_t place = first * a->places; place < last * a->places; place++) {
+        const size_t j = place % a->places;
+        const int32_t *id = a->id + place / a->places * a->width;
         real *restrict y = (real *)a->y + place * out;
         if (a->bias)
             memcpy(y, a->bias, out * sizeof *y);
@@ -29,9 +29,9 @@ void OP(lookup_conv_grad)(const void *args, size_t first, size_t last, void *scr
     (void)scratch;
     const dis__lookup_conv_args *a = args;
     const size_t out = a->out, row = a->kernel * out;
-    for (size_t place = 0; place < a->n * a->width; place++) {
-        const size_t j = place % a->width;
-        const int32_t *id = a->id + place - j;
+    for (size_t place = 0; place < a->n * a->places; place++) {
+        const size_t j = place % a->places;
+        const int32_t *id = a->id + place / a->places * a->width;
         const real *restrict dy = (const real *)a->dy + place * out;
         for (size_t k = 0; k < a->kernel; k++) {
             if (j + k < a->before || j + k - a->before >= a->width || id[j + k - a->before] < 0) continue;

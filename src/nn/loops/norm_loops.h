@@ -6,6 +6,22 @@
 #include "nn/loops/loops.h"
 #include "core/random.h"
 
+/* What a row's squares of s - mean add up to, as 1 / D. */
+static inline real norm_inverse(const dis__layernorm_args *a, real squares)
+{
+    if (a->sample) return 1 / (SQRT(squares / (real)(a->width - 1)) + (real)a->epsilon);
+    return 1 / SQRT(squares / (real)a->width + (real)a->epsilon);
+}
+
+/* What z is multiplied by in the gradient, of the row's sum of g z: its mean, or with `sample` that over width - 1 and
+ * D / sd; 0 where all numbers of the row are equal. */
+static inline real norm_slope(const dis__layernorm_args *a, real gz_sum, real inverse)
+{
+    if (!a->sample) return gz_sum / (real)a->width;
+    const real share = 1 - (real)a->epsilon * inverse; /* sd / D */
+    return share > 0 ? gz_sum / ((real)(a->width - 1) * share) : 0;
+}
+
 void OP(layernorm)(const void *args, size_t first, size_t last, void *scratch)
 {
     (void)scratch;
@@ -18,14 +34,14 @@ void OP(layernorm)(const void *args, size_t first, size_t last, void *scratch)
         for (size_t c = 0; c < n; c++) y[c] = r ? x[c] + r[c] : x[c];
         const real mean = sum(y, n) / (real)n;
         for (size_t c = 0; c < n; c++) y[c] -= mean;
-        const real inverse = 1 / SQRT(dot(y, y, n) / (real)n + (real)a->epsilon);
+        const real inverse = norm_inverse(a, dot(y, y, n));
         for (size_t c = 0; c < n; c++) y[c] = bias ? gain[c] * (y[c] * inverse) + bias[c] : gain[c] * (y[c] * inverse);
         stats[0] = mean;
         stats[1] = inverse;
     }
 }
 
-/* With z = (s - mean) / sd and g = gain dy: ds = (g - mean(g) - z mean(g z)) / sd. */
+/* With z = (s - mean) / D and g = gain dy: ds = (g - mean(g) - z slope(g z)) / D. */
 void OP(layernorm_grad)(const void *args, size_t first, size_t last, void *scratch)
 {
     (void)scratch;
@@ -45,10 +61,10 @@ void OP(layernorm_grad)(const void *args, size_t first, size_t last, void *scrat
                 g_sum[l] += g;
                 gz_sum[l] += g * z;
             }
-        const real g_mean = sum(g_sum, LANES) / (real)n, gz_mean = sum(gz_sum, LANES) / (real)n;
+        const real g_mean = sum(g_sum, LANES) / (real)n, slope = norm_slope(a, sum(gz_sum, LANES), inverse);
         for (size_t c = 0; c < n; c++) {
             const real z = ((r ? x[c] + r[c] : x[c]) - mean) * inverse;
-            const real d = (gain[c] * dy[c] - g_mean - z * gz_mean) * inverse;
+            const real d = (gain[c] * dy[c] - g_mean - z * slope) * inverse;
             if (dx) dx[c] = a->add_x ? dx[c] + d : d;
             if (dr) dr[c] = a->add_r ? dr[c] + d : d;
         }

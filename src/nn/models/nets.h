@@ -11,11 +11,28 @@
 #define DIS_NN_MODELS_NETS_H
 #include "nn/net.h"
 
+/* ---- attention encoder: blocks that see one position ---- */
+
+typedef struct {
+    size_t size;
+    size_t layers, heads, feed;
+    double dropout;
+    bool position;    /* the input is scaled by sqrt(channels), plus the term of position 0 */
+    bool final_norm;  /* the output is normalised */
+    bool sample_norm; /* norms divide by the standard deviation of a sample + 1e-6, not by sqrt(variance + 1e-5) */
+    bool copies;      /* further layers start with the values of the first */
+    bool unnumbered;  /* the first layer has the encoder's name, not NAME.0 */
+} dis__attention_encoder;
+dis__attention_encoder dis__attention_encoder_default(void); /* 1 layer, 1 head, 2048, .1, none of the others */
+int dis__attention_encoder_build(dis__net *net, const char *name, int x, const dis__attention_encoder *encoder);
+
 /* ---- tagger: a label for each token ---- */
 
-/* How a token's two vectors, of its place in the sentence and of its characters, become one: side by side and through
- * an attention encoder (multi-task learning), or weighted by additive attention. */
-typedef enum { DIS_TAGGER_ENCODER, DIS_TAGGER_ADDITIVE } dis__tagger_kind;
+/* How a token's two vectors, of its context and of its characters, become one: concatenated and passed through an
+ * attention encoder (multi-task learning), weighted by additive attention, or concatenated and passed through linear
+ * layers (SOFT-LOSS, later code). */
+typedef enum { DIS_TAGGER_ENCODER, DIS_TAGGER_ADDITIVE, DIS_TAGGER_LINEAR } dis__tagger_kind;
+enum { DIS_TAGGER_LINEARS = 8 };
 
 typedef struct {
     size_t size;
@@ -23,15 +40,21 @@ typedef struct {
     dis__recurrent_cell cell;                   /* of the layers over words and letters */
     size_t n_words, n_characters;               /* ids of either: from 0, an id below 0 is nothing */
     size_t word_width, character_width, hidden; /* hidden: of each direction */
-    size_t encoder_layers, encoder_heads, feed;
+    dis__attention_encoder encoder;             /* the shared one, and each head's */
     double dropout;
+    bool dropout_between; /* from the shared encoder to the heads' */
+    bool head_relu;       /* between the two linear layers of a head */
+    bool padded;          /* words and sentences end in a learned padding vector, up to the largest size */
+    bool last_state;      /* both states of the characters' layers at the last position; otherwise final states */
+    bool frozen;          /* vectors of words and characters are not trained */
+    size_t linear[DIS_TAGGER_LINEARS], n_linears; /* DIS_TAGGER_LINEAR: widths; n_linears 0: none */
     /* the largest batch */
     size_t sentences, positions; /* positions: of the longest sentence */
     size_t tokens;               /* that have a row in the heads */
     size_t distinct, characters; /* distinct words of a batch, and characters of each */
 } dis__tagger_options;
 dis__tagger_options
-dis__tagger_options_default(void); /* LSTM; 300, 100, 256; 2 layers, 2 heads, 2048, .1; 15 letters */
+dis__tagger_options_default(void); /* LSTM; 300, 100, 256; 2 layers, 2 heads, 2048, .1; 15 characters */
 
 /* Axes, inputs of whole numbers, and the value (tokens, .) at the end. Each distinct word of a batch is spelt once,
  * each sentence read once. */
@@ -40,6 +63,8 @@ typedef struct {
     int word_ids, lengths;    /* (sentences, positions), (sentences) */
     int character_ids, spelt; /* (distinct, characters), (distinct): how many characters */
     int place, word;          /* (tokens): sentence * positions + position; which distinct word */
+    int reversed, from_end;   /* padded: (sentences, all positions): ids from the end; (tokens): place in these */
+    int last;                 /* last_state: (distinct): the character at the last position */
     int trunk;
 } dis__tagger;
 
@@ -59,10 +84,10 @@ int dis__tagger_head(dis__net *net, const dis__tagger_options *options, const di
 typedef struct {
     size_t size;
     size_t n_characters, width, length; /* ids, of a vector, characters of a word and of a stem */
-    size_t channels[2];                 /* of the two layers, for each window */
+    size_t channels[2];                 /* of the two layers, for each window; the first 0: one layer, unpadded */
     size_t windows[4], n_windows;
-    size_t feed;
-    double dropout;
+    size_t dropouts; /* after the maxima, one on the other */
+    dis__attention_encoder encoder;
     size_t rows; /* of the largest batch */
 } dis__stem_cnn_options;
 dis__stem_cnn_options dis__stem_cnn_options_default(void); /* 300; 20; 64 and 128; 3, 4, 5; 2048; .1 */

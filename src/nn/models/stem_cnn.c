@@ -1,9 +1,10 @@
 /* The stem CNN of Fornaciari et al. (2021): the characters of a word and of a proposed stem, each through two layers of
  * convolutions with windows of several widths. The first layer's maxima over pairs of places go to the second, whose
  * maxima over all places go through an attention encoder that sees one position. Word and stem have layers of their own
- * and share the table of characters.
+ * and share the table of characters. The released network has one layer of convolutions, on the characters, without
+ * padding (channels[0] = 0).
  *
- * The first layer looks up products of the table and its weights instead of convolving rows of the table
+ * The layer on characters looks up products of the table and its weights instead of convolving rows of the table
  * (lookup_conv.c): a text has few different letters.
  *
  * Cost forward, windows w: 4 letters width channels[0] sum(w) operations per batch, and a row 2 length channels[0]
@@ -21,41 +22,61 @@ dis__stem_cnn_options dis__stem_cnn_options_default(void)
         .channels = {64, 128},
         .windows = {3, 4, 5},
         .n_windows = 3,
-        .feed = 2048,
-        .dropout = .1,
+        .encoder = dis__attention_encoder_default(),
         .rows = 1024,
     };
 }
 
-/* Convolutions of every window side by side: over ids of a table, or over a value (table NULL). */
-static int convolve(dis__net *net, const dis__stem_cnn_options *o, const char *name, int x, const int *table,
-                    size_t channels)
+typedef struct {
+    dis__net *net;
+    const dis__stem_cnn_options *o;
+    const char *name; /* of the text */
+    int table;
+} reading;
+
+/* Convolutions of every window: over ids of the table, or over a value. */
+static void convolve(const reading *r, const char *part, int x, bool ids, size_t channels, int out[4])
 {
-    int side[4];
-    const size_t n = o->n_windows < 4 ? o->n_windows : 4;
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < r->o->n_windows; i++) {
         char text[DIS_NET_NAME / 2];
-        snprintf(text, sizeof text, "%.24s.%zu", name, o->windows[i]);
+        snprintf(text, sizeof text, "%.16s.%.8s.%zu", r->name, part, r->o->windows[i]);
         dis__conv_options c = dis__conv_options_default();
         c.out = channels;
-        c.kernel = o->windows[i];
+        c.kernel = r->o->windows[i];
         c.act = DIS_ACT_RELU;
-        side[i] =
-            !table ? dis__layer_conv(net, text, x, DIS_NONE, &c) : dis__layer_lookup_conv(net, text, x, *table, &c);
+        c.same = r->o->channels[0] > 0;
+        out[i] = ids ? dis__layer_lookup_conv(r->net, text, x, r->table, &c)
+                     : dis__layer_conv(r->net, text, x, DIS_NONE, &c);
     }
-    return dis__layer_concat(net, side, (int)n);
 }
 
-static int read_text(dis__net *net, const dis__stem_cnn_options *o, const char *name, int ids, int table)
+static int stacked(const reading *r, int ids)
+{
+    int out[4];
+    const int n = (int)r->o->n_windows;
+    convolve(r, "first", ids, true, r->o->channels[0], out);
+    const int x = dis__layer_window(r->net, dis__layer_concat(r->net, out, n), DIS_POOL_MAX, 2, 2);
+    convolve(r, "second", x, false, r->o->channels[1], out);
+    return dis__layer_pool(r->net, dis__layer_concat(r->net, out, n), DIS_NONE, DIS_POOL_MAX);
+}
+
+static int single(const reading *r, int ids)
+{
+    int out[4];
+    convolve(r, "conv", ids, true, r->o->channels[1], out);
+    for (size_t i = 0; i < r->o->n_windows; i++) out[i] = dis__layer_pool(r->net, out[i], DIS_NONE, DIS_POOL_MAX);
+    return dis__layer_concat(r->net, out, (int)r->o->n_windows);
+}
+
+static int read_text(const reading *r, int ids)
 {
     char text[DIS_NET_NAME / 2];
-    snprintf(text, sizeof text, "%.16s.first", name);
-    int x = convolve(net, o, text, ids, &table, o->channels[0]);
-    x = dis__layer_window(net, x, DIS_POOL_MAX, 2, 2);
-    snprintf(text, sizeof text, "%.16s.second", name);
-    x = dis__layer_pool(net, convolve(net, o, text, x, NULL, o->channels[1]), DIS_NONE, DIS_POOL_MAX);
-    snprintf(text, sizeof text, "%.16s.encoder", name);
-    return dis__layer_encoder(net, text, x, DIS_NONE, 1, o->feed, DIS_ACT_RELU, o->dropout, true);
+    dis__attention_encoder encoder = r->o->encoder;
+    int x = r->o->channels[0] ? stacked(r, ids) : single(r, ids);
+    for (size_t i = 0; i < r->o->dropouts; i++) x = dis__layer_dropout(r->net, x, encoder.dropout);
+    snprintf(text, sizeof text, "%.16s.encoder", r->name);
+    encoder.unnumbered = true;
+    return dis__attention_encoder_build(r->net, text, x, &encoder);
 }
 
 dis__stem_cnn dis__stem_cnn_build(dis__net *net, const dis__stem_cnn_options *o)
@@ -65,7 +86,7 @@ dis__stem_cnn dis__stem_cnn_build(dis__net *net, const dis__stem_cnn_options *o)
     int end[2];
     for (int i = 0; i < 2; i++) s.text[i] = dis__net_ints(net, names[i], s.rows, DIS_NONE, o->length);
     const int table = dis__layer_table(net, "characters", o->n_characters, o->width);
-    for (int i = 0; i < 2; i++) end[i] = read_text(net, o, names[i], s.text[i], table);
+    for (int i = 0; i < 2; i++) end[i] = read_text(&(reading){net, o, names[i], table}, s.text[i]);
     s.trunk = dis__layer_concat(net, end, 2);
     return s;
 }
