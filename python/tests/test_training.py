@@ -435,8 +435,8 @@ TAGS = [["D", "N", "V"], ["D", "N"], ["D", "N", "V", "D", "N"], ["N"]]
 TINY = "word=4,character=3,hidden=3,layers=2,feed=5,dropout=0,letters=6,positions=8"
 
 
-def tagged(spec, **more):
-    return SoftClassifier("gold", spec, epochs=3, batch=100, rate=0.05, seed=1, **more).fit(SENTENCES, TAGS)
+def tagged(spec):
+    return SoftClassifier("gold", spec, n_epochs=3, batch_size=100, learning_rate=0.05).fit(SENTENCES, TAGS)
 
 
 def test_tokens_with_their_sentences_are_the_same_step():
@@ -466,7 +466,7 @@ def test_recipes_are_defaults():
 def test_released_stems():
     pairs = [(w, w[:-1]) for w in ("Cats", "dogs", "runs", "eats", "sits", "naps")] + [(w, w) for w in ("Bus", "gas", "as", "is")]
     labels = ["yes"] * 6 + ["no"] * 4
-    model = SoftClassifier("gold", "stem-cnn:recipe=released,width=8,second=8,feed=8,length=8,dropout=0", epochs=30, rate=0.01)
+    model = SoftClassifier("gold", "stem-cnn:recipe=released,width=8,second=8,feed=8,length=8,dropout=0", n_epochs=30, learning_rate=0.01)
     p = model.fit(pairs, labels).predict_proba(pairs)
     assert np.allclose(p.sum(1), 1) and (model.predict(pairs) == np.array(labels)).mean() >= 0.9
     lower = [(w.lower(), s.lower()) for w, s in pairs]

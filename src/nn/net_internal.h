@@ -40,11 +40,11 @@ typedef struct {
     dis__param_info info;
     dis__start start;
     size_t start_like; /* 1 + the parameter whose values it begins with; 0: it has its own */
-    double spread;  /* uniform: +-, normal: sd */
-    bool decays;    /* a matrix or table */
-    double rate;    /* factor of the rate of a step */
-    bool statistic; /* not a parameter: kept and saved, never trained */
-    size_t at;      /* in numbers, from the start of each arena */
+    double spread;     /* uniform: +-, normal: sd */
+    bool decays;       /* a matrix or table */
+    double rate;       /* factor of the rate of a step */
+    bool statistic;    /* not a parameter: kept and saved, never trained */
+    size_t at;         /* in numbers, from the start of each arena */
     /* Of nets that never train: where its numbers are used instead, in the host's memory, in so many parts of as many
      * rows each; 0: in the arena. */
     const void *elsewhere[DIS_PARAM_PARTS];
