@@ -62,7 +62,7 @@ typedef struct {
     const char
         *formats; /* of an output: "csv|tsv|jsonl", what it may be; a name that promises something else is refused */
     const char *standard;  /* of an output: what goes to standard output without it ("the labels") */
-    const char *holds;     /* of a folder: "model.json|weights-*", the files in it that matter */
+    const char *holds;     /* of a folder, or a file that may be one: "model.json|weights-*", files that matter */
     const char *short_for; /* of a flag: "scale=ordinal", the option and value that it stands for */
 } cli_option;
 

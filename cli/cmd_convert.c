@@ -24,6 +24,7 @@ static const cli_option options[] = {
      .offset = offsetof(convert_values, output),
      .argument = "FILE",
      .names = CLI_NAMES_OUTPUT,
+     .holds = "data.jsonl|README.md",
      .summary = "where it goes (huggingface: a folder); without it, standard output",
      .formats = "csv|tsv|jsonl|json",
      .standard = "the result"},

@@ -246,25 +246,48 @@ static const char *last_slash(const named_file *f)
     return n ? f->path + n - 1 : NULL;
 }
 
+/* An output that exists. One with `holds` may be either, as another option says. */
+static int check_kind(cli *c, const named_file *f, mode_t mode)
+{
+    char shown[CLI_SAFE + 64];
+    if (f->companion || (f->holds && !f->folder) || f->folder == S_ISDIR(mode)) return 0;
+    show(f, shown);
+    return f->folder ? cli_error(c, DIS_EIO, "%s is a file; name a folder", shown)
+                     : cli_error(c, DIS_EIO, "%s is a folder; name a file in it", shown);
+}
+
+/* The folder of an output that does not exist. */
+static int check_parent(cli *c, const file_list *list, const named_file *f)
+{
+    struct stat st;
+    char folder[4096], safe[CLI_SAFE], shown[CLI_SAFE + 64];
+    const char *slash = last_slash(f);
+    if (!slash || slash == f->path || (size_t)(slash - f->path) >= sizeof folder) return 0;
+    snprintf(folder, sizeof folder, "%.*s", (int)(slash - f->path), f->path);
+    if (is_made(list, folder)) return 0;
+    int why = stat(folder, &st) != 0 ? errno : S_ISDIR(st.st_mode) ? 0 : ENOTDIR;
+    if (why == 0 && access(folder, W_OK | X_OK) != 0) why = errno;
+    if (why == 0) return 0;
+    cli_safe(folder, safe);
+    show(f, shown);
+    if (why == ENOENT) return cli_error(c, DIS_EIO, "%s: there is no folder %s; make it first", shown, safe);
+    return cli_error(c, DIS_EIO, "%s: cannot write to the folder %s: %s", shown, safe, strerror(why));
+}
+
 /* Over ranks one of them writes, and others may be on machines that have no such folder. */
 static int check_folders(cli *c, const file_list *list)
 {
-    for (size_t i = 0; i < list->n && cli_started_ranks() <= 1; i++) {
+    int code = 0;
+    for (size_t i = 0; i < list->n && cli_started_ranks() <= 1 && code == 0; i++) {
         const named_file *f = &list->file[i];
         struct stat st;
-        if (!f->writes || f->companion || cli_is_dash(f->path) || lstat(f->path, &st) == 0 || errno != ENOENT) continue;
-        char folder[4096], safe[CLI_SAFE], shown[CLI_SAFE + 64];
-        const char *slash = last_slash(f);
-        if (!slash || slash == f->path || (size_t)(slash - f->path) >= sizeof folder) continue;
-        snprintf(folder, sizeof folder, "%.*s", (int)(slash - f->path), f->path);
-        if (is_made(list, folder) || access(folder, W_OK | X_OK) == 0) continue;
-        const int why = errno;
-        cli_safe(folder, safe);
-        show(f, shown);
-        if (why == ENOENT) return cli_error(c, DIS_EIO, "%s: there is no folder %s; make it first", shown, safe);
-        return cli_error(c, DIS_EIO, "%s: cannot write to the folder %s: %s", shown, safe, strerror(why));
+        if (!f->writes || cli_is_dash(f->path)) continue;
+        if (stat(f->path, &st) == 0)
+            code = check_kind(c, f, st.st_mode);
+        else if (!f->companion && lstat(f->path, &st) != 0 && (errno == ENOENT || errno == ENOTDIR))
+            code = check_parent(c, list, f);
     }
-    return 0;
+    return code;
 }
 
 /* Whether --format says what the main output is, whatever its name. */

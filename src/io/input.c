@@ -390,13 +390,19 @@ static dis_status decode_utf16(dis_context *ctx, dis__input *in)
     return DIS_OK;
 }
 
+static dis_status fail_url(const char *path)
+{
+    if (strncmp(path, "http", 4) == 0 || strncmp(path, "ftp", 3) == 0)
+        return dis__fail(DIS_EUSAGE, "%.300s: files are read, not URLs; download it first: curl -LO '%.300s'", path,
+                         path);
+    return dis__fail(DIS_EUSAGE, "%.300s: files are read, not URLs; download it first, and name the local file", path);
+}
+
 static dis_status open_input(dis_context *ctx, const char *path, const manner *how, dis__input *in)
 {
     dis__input opened = {.path = path, .bytes = ""};
     const bool standard = !how->max && strcmp(path, "-") == 0;
-    if (is_url(path))
-        return dis__fail(DIS_EUSAGE, "%.300s: files are read, not URLs; download it first: curl -LO '%.300s'", path,
-                         path);
+    if (is_url(path)) return fail_url(path);
     const int flags = O_RDONLY | (how->max ? O_NONBLOCK : 0); /* to open a FIFO would block */
     const int fd = standard ? STDIN_FILENO : dis__sys_open(path, flags, 0);
     if (fd < 0) return dis__fail_io("open", path);
