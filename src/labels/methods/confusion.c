@@ -66,17 +66,17 @@ double dis__confusion_worker(void *arg, size_t w, double *x, double *scratch, bo
         normalise(c, x, scratch);
     if (keep)
         for (size_t l = 0; l < K; l++) memcpy(confusion + l * K, x + l * row, K * sizeof *x);
-    double penalty = 0;
-    if (c->smoothing > 0 || c->diagonal > 0) {
-        memcpy(scratch, x, K * row * sizeof *x);
-        c->em.special.log(scratch, K * row);
-        for (size_t l = 0; l < K; l++) {
-            if (c->smoothing > 0)
-                for (size_t t = 0; t < K; t++) penalty += c->smoothing * scratch[l * row + t];
-            if (c->diagonal > 0) penalty += c->diagonal * scratch[l * row + l];
-        }
+    if (!(c->smoothing > 0 || c->diagonal > 0)) return 0;
+    memcpy(scratch, x, K * row * sizeof *x);
+    c->em.special.log(scratch, K * row);
+    double cells = 0, diagonal = 0;
+    for (size_t l = 0; l < K; l++) {
+        double line = 0; /* rows apart, so that their sums do not wait for one another */
+        for (size_t t = 0; c->smoothing > 0 && t < K; t++) line += scratch[l * row + t];
+        cells += line;
+        if (c->diagonal > 0) diagonal += scratch[l * row + l];
     }
-    return penalty;
+    return c->smoothing * cells + c->diagonal * diagonal;
 }
 
 double dis__confusion_classes(void *arg, const double *sum, size_t n_items, double *out, bool keep)

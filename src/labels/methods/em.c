@@ -12,6 +12,8 @@
 #include <string.h>
 
 DIS_KERNEL_DECLARE(void, dis__em_kernel, (dis__em_job * job));
+DIS_KERNEL_DECLARE(void, dis__em_add_sums, (const dis__em_worker_rows *tables, double *out));
+DIS_KERNEL_DECLARE(void, dis__em_set_rows, (const dis__em_worker_rows *tables, const double *values));
 
 enum { UPDATE_GRAIN = 1024 };
 
@@ -189,7 +191,9 @@ dis_status dis__em_create(const dis__fit_args *args, dis_fit *fit, dis__em_layou
                  .n_all_shards = n_all,
                  .first_shard = first,
                  .special = dis__special_pick(),
-                 .kernel = DIS_KERNEL_PICK(dis__em_kernel)};
+                 .kernel = DIS_KERNEL_PICK(dis__em_kernel),
+                 .add_sums = DIS_KERNEL_PICK(dis__em_add_sums),
+                 .set_rows = DIS_KERNEL_PICK(dis__em_set_rows)};
     DIS_TRY(reserve(&e, &p, &whole));
     carve(&e, &p);
     const dis_status opened = open_place(&e);

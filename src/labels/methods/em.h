@@ -41,6 +41,13 @@ typedef enum { DIS_EM_ROWS, DIS_EM_LABELS, DIS_EM_WORKERS } dis__em_layout;
 /* What a kernel works on at a time, at most: items (a multiple of every vector's lanes), and votes. */
 enum { DIS_EM_BLOCK = 64, DIS_EM_VOTES = 1024 };
 
+/* The rows of one worker in the tables of several shards. */
+typedef struct {
+    double *first;      /* row 0 in the first table */
+    size_t n, size;     /* tables, doubles of each */
+    size_t n_rows, row; /* rows of the worker, doubles of each; sums follow probabilities */
+} dis__em_worker_rows;
+
 /* What a kernel gets: one shard, one pass. */
 typedef struct {
     const dis_votes_view *votes;
@@ -127,6 +134,8 @@ struct dis__em {
     double evidence;        /* of the last pass (item_prior.h); NaN before the first */
     dis__special special;
     void (*kernel)(dis__em_job *job);
+    void (*add_sums)(const dis__em_worker_rows *tables, double *out);          /* em_tables_kernel.c */
+    void (*set_rows)(const dis__em_worker_rows *tables, const double *values); /* likewise; sums become 0 */
     /* Of passes under DIS_EM_SHARES with groups (dis__em_job). */
     const uint64_t *signature;
     uint64_t key;

@@ -62,38 +62,21 @@ static dis_status run_pass(dis__em *em, dis__em_step step, bool sum, bool write)
     return DIS_OK;
 }
 
-/* Sums of a worker in one shard added to out, and probabilities back with sums of zero. `row` is a constant where
- * it is called with one, and the inner loops vanish. */
-static inline __attribute__((always_inline)) void gather_rows(const double *table, size_t n_rows, size_t row,
-                                                              double *out)
+/* The rows of worker w in the tables of all shards at hand. */
+static dis__em_worker_rows tables_of(const dis__em *em, size_t w)
 {
-    for (size_t r = 0; r < n_rows; r++)
-        for (size_t k = 0; k < row; k++) out[r * row + k] += table[(2 * r + 1) * row + k];
-}
-
-static inline __attribute__((always_inline)) void scatter_rows(double *table, size_t n_rows, size_t row,
-                                                               const double *values)
-{
-    for (size_t r = 0; r < n_rows; r++)
-        for (size_t k = 0; k < row; k++) {
-            table[2 * r * row + k] = values[r * row + k];
-            table[(2 * r + 1) * row + k] = 0;
-        }
+    return (dis__em_worker_rows){.first = em->tables + w * 2 * em->worker_size,
+                                 .n = em->n_shards,
+                                 .size = em->table_size,
+                                 .n_rows = em->worker_size / em->row,
+                                 .row = em->row};
 }
 
 /* Adds the shards at hand to out, in their order. */
 static void add_shards(const dis__em *em, size_t w, double *out)
 {
-    const size_t n_rows = em->worker_size / em->row;
-    for (size_t j = 0; j < em->n_shards; j++) {
-        const double *table = em->tables + j * em->table_size + w * 2 * em->worker_size;
-        switch (em->row) {
-        case 1: gather_rows(table, n_rows, 1, out); break;
-        case 2: gather_rows(table, n_rows, 2, out); break;
-        case 4: gather_rows(table, n_rows, 4, out); break;
-        default: gather_rows(table, n_rows, em->row, out);
-        }
-    }
+    const dis__em_worker_rows tables = tables_of(em, w);
+    em->add_sums(&tables, out);
 }
 
 static void gather(const dis__em *em, size_t w, double *out)
@@ -130,16 +113,8 @@ static dis_status add_ranks(dis__em *em)
 
 static void scatter(dis__em *em, size_t w, const double *values)
 {
-    const size_t n_rows = em->worker_size / em->row;
-    for (size_t j = 0; j < em->n_shards; j++) {
-        double *table = em->tables + j * em->table_size + w * 2 * em->worker_size;
-        switch (em->row) {
-        case 1: scatter_rows(table, n_rows, 1, values); break;
-        case 2: scatter_rows(table, n_rows, 2, values); break;
-        case 4: scatter_rows(table, n_rows, 4, values); break;
-        default: scatter_rows(table, n_rows, em->row, values);
-        }
-    }
+    const dis__em_worker_rows tables = tables_of(em, w);
+    em->set_rows(&tables, values);
 }
 
 const dis__em_place dis__em_processor = {.pass = run_pass, .collect = add_ranks, .gather = gather, .scatter = scatter};
