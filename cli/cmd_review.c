@@ -119,10 +119,10 @@ static void tell_workers(const review_job *job)
 {
     const dis_review_view *l = &job->look;
     char number[CLI_NUMBER], other[CLI_NUMBER], weak[CLI_NUMBER], unjudged[CLI_NUMBER];
-    cli_say(job->c, "  %-18s %s of %s doubtful, %s weaker than the others, %s cannot be judged%s", "workers",
+    cli_say(job->c, "  %-18s %s of %s doubtful, %s less accurate than the others, %s cannot be judged%s", "workers",
             cli_grouped(l->n_doubtful, number), cli_grouped(l->n_workers, other), cli_grouped(l->n_weak, weak),
             cli_grouped(l->n_unjudged, unjudged),
-            l->n_doubtful && !job->v->workers && !for_people(job->v) ? " (--workers FILE lists them)" : "");
+            l->n_doubtful + l->n_weak && !job->v->workers && !for_people(job->v) ? " (--workers FILE lists them)" : "");
     if (l->ordinal_workers)
         cli_say(job->c, "  %-18s %s of %s by more than a quarter of a class", "biased",
                 cli_grouped(l->n_biased, number), cli_grouped(l->n_workers, other));
@@ -182,7 +182,7 @@ static int write_all(const review_job *job)
     dis_status status = DIS_OK;
     if (people) {
         review_print_items(job, n);
-        const size_t workers = review_at_most(job->look.n_doubtful, v->top ? v->top : REVIEW_TOP);
+        const size_t workers = review_at_most(job->look.n_doubtful + job->look.n_weak, v->top ? v->top : REVIEW_TOP);
         if (workers) review_print_workers(job, workers);
         if (job->look.n_biased)
             review_print_biased(job, review_at_most(job->look.n_biased, v->top ? v->top : REVIEW_TOP));
@@ -315,8 +315,11 @@ const cli_command cli_cmd_review = {
         "than those of these workers usually are; at 2 or more the item may be unclear. hard: probability that the "
         "item "
         "is harder than most. evidence: log10 of how much better a worker's votes are explained by ignoring the items "
-        "than by being like the others; from 1 on the worker is doubtful. A worker's share of correct votes has a 95 % "
-        "interval. Votes on items that no one else voted on judge no one.\n\n"
+        "than by being like the others; from 1 on the worker is doubtful. quality: the probability that a worker's "
+        "vote "
+        "is correct, with a 95 % interval that allows for errors that annotators share. weak: a worker who agrees with "
+        "the others on the same items less than they do, at a false discovery rate of 5 %. Votes on items that no one "
+        "else voted on are left out. With --gold, accuracy against the known labels is shown too.\n\n"
         "If votes agree no more than chance, review reports this and says nothing of labels or workers.\n\n"
         "With --scale ordinal labels are those of the method ordinal, right is the probability that the item lies in "
         "the class, gain is what another vote tells of its place, and workers have a bias, a spread and a share of "

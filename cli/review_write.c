@@ -63,9 +63,13 @@ dis_status review_write_items(const review_job *job, const char *path, const cha
 
 dis_status review_write_workers(const review_job *job, const char *path)
 {
-    static const char *const columns[] = {"worker",    "votes",    "shared",     "quality",     "ci_low", "ci_high",
-                                          "peers",     "evidence", "verdict",    "reason",      "bias",   "bias_low",
-                                          "bias_high", "spread",   "spread_low", "spread_high", "lapse"};
+    static const char *const columns[] = {"worker",         "votes",           "shared",     "quality",
+                                          "ci_low",         "ci_high",         "peers",      "difference",
+                                          "difference_low", "difference_high", "p_adjusted", "evidence",
+                                          "gold_accuracy",  "gold_low",        "gold_high",  "gold_votes",
+                                          "verdict",        "reason",          "bias",       "bias_low",
+                                          "bias_high",      "spread",          "spread_low", "spread_high",
+                                          "lapse"};
     enum { ORDINAL = 7 };
     dis_table *t;
     const dis_status status =
@@ -77,8 +81,12 @@ dis_status review_write_workers(const review_job *job, const char *path)
         cli_cell_name(t, job->in.look.workers, x->worker);
         dis_table_count(t, x->votes);
         dis_table_count(t, x->shared);
-        const double figures[] = {x->quality, x->low, x->high, x->peers, x->evidence};
+        const double figures[] = {x->quality,         x->low,        x->high,
+                                  x->peers,           x->difference, x->difference_low,
+                                  x->difference_high, x->p_adjusted, x->evidence,
+                                  x->gold_accuracy,   x->gold_low,   x->gold_high};
         for (size_t a = 0; a < N(figures); a++) put_real(t, x->shared ? figures[a] : (double)NAN);
+        dis_table_count(t, x->gold_votes);
         cli_cell_text(t, dis_review_verdict(x->cause));
         cli_cell_text(t, dis_review_worker_reason(job->review, job->in.votes, r, reason, sizeof reason));
         if (!job->look.ordinal_workers) continue;
@@ -96,6 +104,13 @@ static void put_share(dis_json *j, const char *name, double value, size_t n)
 {
     dis_metric m = {.value = value, .n = n};
     if (n == 0 || isnan(value)) m = dis_metric_undefined("there is nothing to judge by");
+    dis_json_key(j, name);
+    dis_json_metric(j, &m);
+}
+
+static void put_metric(dis_json *j, const char *name, double value, double low, double high, size_t n)
+{
+    const dis_metric m = {.value = value, .ci_low = low, .ci_high = high, .n = n, .has_interval = true};
     dis_json_key(j, name);
     dis_json_metric(j, &m);
 }
@@ -140,19 +155,16 @@ static void put_workers(const review_job *job, dis_json *j, size_t n)
             .value = x->quality, .ci_low = x->low, .ci_high = x->high, .n = (size_t)x->shared, .has_interval = true};
         dis_json_metric(j, &quality);
         cli_put_real(j, "peers", x->peers);
+        put_metric(j, "difference", x->difference, x->difference_low, x->difference_high, (size_t)x->shared);
+        cli_put_real(j, "p_adjusted", x->p_adjusted);
+        if (x->gold_votes)
+            put_metric(j, "gold_accuracy", x->gold_accuracy, x->gold_low, x->gold_high, (size_t)x->gold_votes);
         cli_put_real(j, "evidence", x->evidence);
         cli_put_text(j, "verdict", dis_review_verdict(x->cause));
         cli_put_text(j, "reason", dis_review_worker_reason(job->review, job->in.votes, r, reason, sizeof reason));
         dis_json_end_object(j);
     }
     dis_json_end_array(j);
-}
-
-static void put_metric(dis_json *j, const char *name, double value, double low, double high, size_t n)
-{
-    const dis_metric m = {.value = value, .ci_low = low, .ci_high = high, .n = n, .has_interval = true};
-    dis_json_key(j, name);
-    dis_json_metric(j, &m);
 }
 
 /* Of votes whose classes have an order: whoever votes too high or too low. */
@@ -214,7 +226,7 @@ dis_status review_write_json(const review_job *job, const char *path)
     put_share(j, "typical_worker_right", l->typical, isnan(l->typical) ? 0 : job->in.look.n_votes);
     dis_json_end_object(j);
     put_items(job, j, review_at_most(l->n_items, top));
-    put_workers(job, j, review_at_most(l->n_doubtful, top));
+    put_workers(job, j, review_at_most(l->n_doubtful + l->n_weak, top));
     put_biased(job, j, review_at_most(l->n_biased, top));
     return cli_summary_finish(j, status);
 }

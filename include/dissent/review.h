@@ -71,7 +71,7 @@ typedef enum {
     DIS_REVIEW_CONSTANT, /* chooses `said` whatever the item */
     DIS_REVIEW_RANDOM,   /* votes do not depend on the item */
     DIS_REVIEW_CONFUSES, /* says `said` where the truth is `truth` */
-    DIS_REVIEW_WEAK,     /* looks at the items, but is clearly less often right than others: high < peers */
+    DIS_REVIEW_WEAK,     /* looks at the items, but is less accurate than the others on them: p_adjusted <= .05 */
     DIS_REVIEW_UNJUDGED, /* nothing to go by: nobody else voted on these items, or nobody agrees beyond chance */
 } dis_review_cause;
 enum { DIS_REVIEW_CAUSES = DIS_REVIEW_UNJUDGED + 1 };
@@ -82,15 +82,23 @@ DIS_API bool dis_review_doubtful(dis_review_cause cause);
 typedef struct {
     size_t worker;
     uint64_t votes;
-    uint64_t shared;  /* those on items that somebody else voted on, or whose truth is known: only these are judged */
-    double quality;   /* share of right votes among them, estimated; NaN where there are none */
+    uint64_t shared;  /* those on items that another annotator voted on, or whose class is known: only these count */
+    double quality;   /* accuracy: probability of a correct vote on an item like these; NaN where `shared` is 0 or votes
+                         agree no more than chance */
     double low, high; /* its 95 % interval; NaN likewise */
-    double peers;     /* the share of right votes of the others on the same items; NaN likewise */
+    double peers;     /* the same of the others on the same items; NaN likewise, and where there are no others */
     double evidence;  /* log10 of how much better "without looking" explains the votes than "like the others" */
     dis_review_cause cause;
     size_t said, truth;     /* classes of the cause */
     double share, expected; /* how often `said` was chosen (of `of` votes), and how often a typical worker would */
     double of;
+    double difference;                      /* how often votes agree with the others on the item (or are correct, where
+                                               the class is known), less the same of these others; NaN as `peers` */
+    double difference_low, difference_high; /* its 95 % interval */
+    double p_adjusted;    /* p-value of `difference` < 0, adjusted for the false discovery rate over all annotators */
+    uint64_t gold_votes;  /* votes on items whose class is known */
+    double gold_accuracy; /* share of them that are correct; NaN without any */
+    double gold_low, gold_high; /* its 95 % interval (Wilson) */
 } dis_review_worker;
 
 /* Where classes have an order (DIS_SCALE_ORDINAL), also what the method ordinal says, in classes (docs/kinds.md): */

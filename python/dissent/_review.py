@@ -38,6 +38,12 @@ class Review:
     ``n_accepted`` the accepted labels and ``right_accepted`` the expected share of correct ones among them. ``by`` is
     the order of the items, ``method`` where the labels are from.
 
+    Columns of ``workers``: ``quality`` is the accuracy, the probability of a correct vote on a task like these, with its
+    95 % interval from ``low`` to ``high``; ``peers`` the same of the others on the same tasks. ``difference`` is how often
+    the worker agrees with the others, less how often these others agree, with its interval (``difference_low``,
+    ``difference_high``) and a p-value adjusted for the false discovery rate (``p_adjusted``). With ``gold``,
+    ``gold_accuracy`` is the share of ``gold_votes`` that are correct, with its interval (``gold_low``, ``gold_high``).
+
     Votes with scale="ordinal": ``items`` also has ``place`` (on the line of classes, which are at 0, 1, 2, ...) and
     ``place_se``, ``workers`` has ``bias`` and ``spread`` in classes, each with its 95 % interval (``bias_low``, ...),
     and ``lapse``, the share of votes cast without looking; ``n_biased`` counts workers whose bias is more than a

@@ -1,4 +1,4 @@
-/* Binomial, multinomial, normal and gamma numbers, exact in law.
+/* Binomial and multinomial numbers, exact in law.
  *
  * Binomial: below a mean of 10 by going through the distribution from 0 upwards, else by transformed rejection (BTRS,
  * Hoermann 1993), which takes about 1.2 rounds and mostly no logarithm. Multinomial: cell by cell, each a binomial of
@@ -18,22 +18,6 @@ dis__source dis__source_at(uint64_t seed, uint64_t stream, uint64_t index)
     }
     source.s[0] |= 1; /* never all zero */
     return source;
-}
-
-double dis__draw_normal(dis__source *source)
-{
-    const double u = 1 - dis__draw_uniform(source), v = dis__draw_uniform(source);
-    return sqrt(-2 * log(u)) * cos(6.283185307179586 * v);
-}
-
-double dis__draw_gamma(dis__source *source, double shape)
-{
-    const double boost = shape < 1 ? pow(1 - dis__draw_uniform(source), 1 / shape) : 1;
-    const double d = (shape < 1 ? shape + 1 : shape) - 1. / 3, c = 1 / sqrt(9 * d);
-    for (;;) {
-        const double x = dis__draw_normal(source), t = 1 + c * x, v = t * t * t;
-        if (t > 0 && log(1 - dis__draw_uniform(source)) < .5 * x * x + d - d * v + d * log(v)) return boost * d * v;
-    }
 }
 
 /* log k! less Stirling's formula for it. */

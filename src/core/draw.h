@@ -41,11 +41,6 @@ static inline uint64_t dis__draw_below(dis__source *source, uint64_t n)
     return (uint64_t)((unsigned __int128)dis__draw(source) * n >> 64);
 }
 
-/* Standard normal. */
-double dis__draw_normal(dis__source *source);
-/* Gamma with this shape (above 0) and scale 1 (Marsaglia and Tsang 2000). */
-double dis__draw_gamma(dis__source *source, double shape);
-
 /* How many of n trials succeed that do so with probability p each. */
 uint64_t dis__draw_binomial(dis__source *source, uint64_t n, double p);
 

@@ -118,9 +118,9 @@ dis_status dis__figure_confusions(dis__report_job *job, const dis__crowd *c)
     for (size_t i = 0; i < c->n_busiest && m.n < SHOWN_MATRICES; i++)
         if (c->votes[c->busiest[i].item] >= MIN_VOTES) m.worker[m.n++] = c->busiest[i].item;
     n_busy = m.n;
-    for (size_t i = 0; i < job->verdicts.n_workers && m.n < 2 * SHOWN_MATRICES; i++) {
-        const dis_review_worker *row = &job->verdicts.workers[i]; /* the most doubtful first */
-        bool new = dis_review_doubtful(row->cause) && row->votes >= MIN_VOTES;
+    for (size_t i = 0; i < job->verdicts.n_doubtful + job->verdicts.n_weak && m.n < 2 * SHOWN_MATRICES; i++) {
+        const dis_review_worker *row = &job->verdicts.workers[i];
+        bool new = row->votes >= MIN_VOTES;
         for (size_t j = 0; j < n_busy; j++) new &= m.worker[j] != row->worker;
         if (new) m.worker[m.n++] = row->worker;
     }

@@ -61,24 +61,23 @@ static void items(dis__report_job *job, const dis_review *review, const dis_revi
 static void workers(dis__report_job *job, const dis_review *review, const dis_review_view *v)
 {
     char reason[DIS_REVIEW_REASON];
-    const size_t out = v->n_doubtful;
-    size_t n = 0;
+    const size_t out = v->n_doubtful + v->n_weak; /* ranked first */
     if (v->n_workers == 0) return;
     dis__figure f = {.id = "look-at-workers", .title = "Workers to look at", .wide = true, .open = true};
     if (out > MAX_ROWS) f.note = "The first 100; dissent review lists all workers.";
     if (out == 0) {
         if (v->n_unjudged < v->n_workers)
-            dis__putf(&f.caption, "Nobody is doubtful, as far as the votes can tell.");
+            dis__putf(&f.caption, "No one is doubtful or less accurate than the others.");
         else
             dis__putf(&f.caption, "Nobody can be judged by these votes.");
         dis__page_figure(&job->page, &f);
         return;
     }
     dis__putf(&f.caption,
-              "%zu of %zu worker%s stand%s out by votes that do not depend on the item, or that mistake one class for "
-              "another. Right: how often their votes are right, others: how often those of the others are on the same "
-              "items; evidence "
-              "counts powers of ten.",
+              "%zu of %zu worker%s stand%s out: votes that do not depend on the item, votes that mistake one class for "
+              "another, or votes that agree less with the others than these agree on the same items. Right: accuracy "
+              "of the worker; others: accuracy of the others on the same items; evidence: powers of ten for votes "
+              "that ignore the items.",
               out, v->n_workers, dis__plural(v->n_workers), out == 1 ? "s" : "");
     dis__grid_column(&f.grid, "worker", DIS__TEXT);
     dis__grid_column(&f.grid, "votes", DIS__COUNT);
@@ -86,9 +85,8 @@ static void workers(dis__report_job *job, const dis_review *review, const dis_re
     dis__grid_column(&f.grid, "others", DIS__SHARE);
     dis__grid_column(&f.grid, "evidence", DIS__REAL);
     dis__grid_column(&f.grid, "why", DIS__LONG);
-    for (size_t i = 0; i < v->n_workers && n < MAX_ROWS; i++) {
+    for (size_t i = 0; i < out && i < MAX_ROWS; i++) {
         const dis_review_worker *one = &v->workers[i];
-        if (!dis_review_doubtful(one->cause)) continue;
         put_text(&f.grid, job->look.workers, one->worker);
         dis__grid_number(&f.grid, (double)one->votes);
         dis__grid_number(&f.grid, one->quality);
@@ -96,7 +94,6 @@ static void workers(dis__report_job *job, const dis_review *review, const dis_re
         dis__grid_number(&f.grid, one->evidence);
         dis_review_worker_reason(review, job->r->votes, i, reason, sizeof reason);
         dis__grid_text(&f.grid, reason, strlen(reason));
-        n++;
     }
     dis__page_figure(&job->page, &f);
 }

@@ -1,17 +1,21 @@
-/* Workers: how often each is right and who is doubtful, as the review has it, and what each confuses.
+/* Workers: accuracy and verdicts, as the review has them, and what each confuses.
  *
- * Shares of right votes and verdicts are rows of dis_review, estimated from the votes alone; the known classes, where
- * there are some, are not looked at here. */
+ * Accuracy and verdicts are rows of dis_review, estimated from the votes alone. With gold labels the table also has the
+ * accuracy against them. */
 #include "report/workers.h"
 #include "core/memory.h"
+#include "labels/method.h"
+#include "stats/tails.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#define Z_95 1.959963984540054
+
 enum { DRAWN_POINTS = 1500, LISTED = 10, WITH_INTERVALS = 80, RANKED = 60, RASTER = 40, KINDS = 3 };
 
-static const char *const kinds[KINDS] = {"like the others", "clearly weaker", "doubtful"};
+static const char *const kinds[KINDS] = {"like the others", "less accurate", "doubtful"};
 
 const dis_review_worker *dis__crowd_row(const dis__report_job *job, const dis__crowd *c, size_t worker)
 {
@@ -56,6 +60,11 @@ static void count_votes(const dis__report_job *job, dis__crowd *c)
 {
     const dis_votes_view *v = &job->look;
     for (uint64_t a = 0; a < v->n_votes; a++) c->votes[v->worker[a]]++;
+    for (size_t i = 0; c->known && i < v->n_items; i++)
+        for (uint64_t a = v->start[i]; job->r->gold[i] >= 0 && a < v->start[i + 1]; a++) {
+            c->known[v->worker[a]]++;
+            c->known_correct[v->worker[a]] += (int32_t)dis__vote_label(v, a) == job->r->gold[i];
+        }
     c->min = INFINITY;
     for (size_t w = 0; w < v->n_workers; w++) {
         if (c->votes[w] == 0) continue;
@@ -234,6 +243,14 @@ static dis_status draw_raster(const dis__report_job *job, const backdrop *b, dis
     return DIS_OK;
 }
 
+static void put_gold(dis__grid *g, double n, double correct)
+{
+    dis__grid_number(g, n);
+    dis__grid_number(g, n > 0 ? correct / n : NAN);
+    dis__grid_number(g, n > 0 ? dis__wilson_bound(correct / n, n, Z_95, -1) : NAN);
+    dis__grid_number(g, n > 0 ? dis__wilson_bound(correct / n, n, Z_95, 1) : NAN);
+}
+
 static void put_quality_table(const dis__report_job *job, const dis__crowd *c, dis__grid *g)
 {
     dis__grid_column(g, "worker", DIS__TEXT);
@@ -244,6 +261,12 @@ static void put_quality_table(const dis__report_job *job, const dis__crowd *c, d
     dis__grid_column(g, "to", DIS__SHARE);
     dis__grid_column(g, "others there", DIS__SHARE);
     dis__grid_column(g, "verdict", DIS__TEXT);
+    if (c->known) {
+        dis__grid_column(g, "on items with gold", DIS__COUNT);
+        dis__grid_column(g, "accuracy against gold", DIS__SHARE);
+        dis__grid_column(g, "gold 95 % from", DIS__SHARE);
+        dis__grid_column(g, "gold to", DIS__SHARE);
+    }
     for (size_t i = 0; i < c->n_busiest; i++) {
         const dis_review_worker *w = dis__crowd_row(job, c, c->busiest[i].item);
         size_t length;
@@ -256,6 +279,7 @@ static void put_quality_table(const dis__report_job *job, const dis__crowd *c, d
         dis__grid_number(g, w->high);
         dis__grid_number(g, w->peers);
         dis__grid_ours(g, dis_review_verdict(w->cause));
+        if (c->known) put_gold(g, (double)c->known[w->worker], (double)c->known_correct[w->worker]);
     }
 }
 
@@ -318,8 +342,8 @@ static void say_doubtful(const dis__report_job *job, const counts *n, dis__marku
         dis__putf(say, "None of the %zu worker%s that can be judged is doubtful.", n->judged, dis__plural(n->judged));
     }
     if (v->n_weak)
-        dis__putf(say, " %zu %s clearly less often right than the others, but look%s at the items.", v->n_weak,
-                  v->n_weak == 1 ? "is" : "are", v->n_weak == 1 ? "s" : "");
+        dis__putf(say, " %zu %s less accurate than the others on the same items.", v->n_weak,
+                  v->n_weak == 1 ? "is" : "are");
     if (v->n_unjudged) dis__putf(say, " %zu cannot be judged.", v->n_unjudged);
 }
 
@@ -351,6 +375,10 @@ dis_status dis__section_workers(dis__report_job *job)
     DIS_TRY(dis__alloc_zeroed(&c, 1, sizeof *c));
     DIS_TRY_GOTO(status, dis__alloc_zeroed(&c->votes, n, sizeof *c->votes), end);
     if (job->review) DIS_TRY_GOTO(status, dis__alloc_zeroed(&c->row, n, sizeof *c->row), end);
+    if (job->r->gold) {
+        DIS_TRY_GOTO(status, dis__alloc_zeroed(&c->known, n, sizeof *c->known), end);
+        DIS_TRY_GOTO(status, dis__alloc_zeroed(&c->known_correct, n, sizeof *c->known_correct), end);
+    }
     count_votes(job, c);
     if (job->review) say_workers(job);
     dis__page_section(&job->page, "workers", "Workers",
@@ -362,6 +390,8 @@ dis_status dis__section_workers(dis__report_job *job)
     dis__page_section_end(&job->page);
 end:
     dis__free(c->votes);
+    dis__free(c->known);
+    dis__free(c->known_correct);
     dis__free(c->row);
     dis__free(c);
     return status;

@@ -7,8 +7,9 @@
 enum { DIS__WORKER_ROWS = 500 };
 
 typedef struct {
-    uint64_t *votes; /* (n_workers) */
-    size_t *row;     /* (n_workers): their row of the review; NULL without one */
+    uint64_t *votes;                 /* (n_workers) */
+    uint64_t *known, *known_correct; /* (n_workers): of these, on items with gold labels, and correct ones; or NULL */
+    size_t *row;                     /* (n_workers): their row of the review; NULL without one */
     dis__top_item busiest[DIS__WORKER_ROWS];
     size_t n_busiest;
     double min, max; /* votes of one worker */

@@ -5,6 +5,7 @@
  * (two-way clustering: Cameron, Gelbach and Miller 2011; Owen 2007). Cost: O(votes). */
 #include "review/panel_internal.h"
 #include "core/memory.h"
+#include "stats/tails.h"
 #include <math.h>
 
 dis_status dis__panel_variance_begin(const dis__panel_data *d, dis__panel_variance *v)
@@ -43,13 +44,11 @@ void dis__panel_variance_end(dis__panel_variance *v)
 
 dis_metric dis__panel_share(double value, double variance, double quantile, size_t n)
 {
-    const double m = (double)n, z2 = quantile * quantile, share = fmin(1, fmax(0, value));
+    const double m = (double)n, share = fmin(1, fmax(0, value));
     double low = value - quantile * sqrt(fmax(0, variance)), high = value + quantile * sqrt(fmax(0, variance));
     if (!(variance > 0) || m * share * (1 - share) < 5) {
-        const double middle = (share + z2 / (2 * m)) / (1 + z2 / m);
-        const double reach = quantile * sqrt(share * (1 - share) / m + z2 / (4 * m * m)) / (1 + z2 / m);
-        low = fmin(low, middle - reach);
-        high = fmax(high, middle + reach);
+        low = fmin(low, dis__wilson_bound(share, m, quantile, -1));
+        high = fmax(high, dis__wilson_bound(share, m, quantile, 1));
     }
     return (dis_metric){.value = share, .ci_low = fmax(0, low), .ci_high = fmin(1, high), .n = n, .has_interval = true};
 }

@@ -8,6 +8,7 @@
 #include "dissent/panel.h"
 #include "core/memory.h"
 #include "core/name_index.h"
+#include "stats/tails.h"
 #include "dissent/compare.h"
 #include <math.h>
 
@@ -55,12 +56,10 @@ static void compare_all(const work *w)
 
 static void finish(dis_panel_swap *row)
 {
-    const double n = (double)row->n, share = row->consistent.value / n, z2 = Z * Z;
-    const double middle = (share + z2 / (2 * n)) / (1 + z2 / n);
-    const double reach = Z * sqrt(share * (1 - share) / n + z2 / (4 * n * n)) / (1 + z2 / n);
+    const double n = (double)row->n, share = row->consistent.value / n;
     row->consistent = (dis_metric){.value = share,
-                                   .ci_low = fmax(0, middle - reach),
-                                   .ci_high = fmin(1, middle + reach),
+                                   .ci_low = dis__wilson_bound(share, n, Z, -1),
+                                   .ci_high = dis__wilson_bound(share, n, Z, 1),
                                    .n = (size_t)row->n,
                                    .has_interval = true};
     row->p = row->first + row->second ? dis_mcnemar_test(row->first, row->second).p : 1;

@@ -1,7 +1,6 @@
 /* A review: the labels and their probabilities (review_labels.c), the model of the crowd (crowd_model.h), whether votes
- * agree beyond chance (review_chance.c), what all this says of items and workers (review_items.c, review_sample.h,
- * review_workers.c), the budget (review_budget.c), where classes have an order the ordinal model (review_ordinal.c), and
- * the ranking. */
+ * agree beyond chance (review_chance.c), what all this says of items and workers (review_items.c, review_workers.c), the
+ * budget (review_budget.c), where classes have an order the ordinal model (review_ordinal.c), and the ranking. */
 #include "review/review_internal.h"
 #include "core/spill.h"
 #include "core/sized_options.h"
@@ -73,11 +72,15 @@ static dis_status rank_items(dis_review *review, const dis_review_item *rows, di
     return DIS_OK;
 }
 
-/* The doubtful first, those without votes last. */
-static int group_of(const dis_review_worker *row)
+/* The doubtful first by evidence, then the weak by how far they are behind; those without votes last. */
+static rank rank_of_worker(const dis_review_worker *row, size_t w)
 {
-    if (row->votes == 0) return 3;
-    return dis_review_doubtful(row->cause) ? 0 : row->cause == DIS_REVIEW_UNJUDGED ? 2 : 1;
+    static const int group[DIS_REVIEW_CAUSES] = {
+        [DIS_REVIEW_WEAK] = 1, [DIS_REVIEW_FINE] = 2, [DIS_REVIEW_UNJUDGED] = 3};
+    const double evidence = dis__review_digits(row->evidence), behind = dis__review_digits(-row->difference);
+    if (row->votes == 0) return (rank){.group = DIS_REVIEW_CAUSES, .at = w};
+    return row->cause == DIS_REVIEW_WEAK ? (rank){group[row->cause], behind, evidence, w}
+                                         : (rank){.group = group[row->cause], .first = evidence, .at = w};
 }
 
 static dis_status rank_workers(dis_review *review, const dis_review_worker *rows)
@@ -87,8 +90,7 @@ static dis_status rank_workers(dis_review *review, const dis_review_worker *rows
     DIS_TRY(dis__alloc_array(&review->workers, n, sizeof *review->workers));
     DIS_TRY(dis__alloc_array(&review->row_of_worker, n, sizeof *review->row_of_worker));
     DIS_TRY(dis__alloc_array(&order, n, sizeof *order));
-    for (size_t w = 0; w < n; w++)
-        order[w] = (rank){.group = group_of(rows + w), .first = dis__review_digits(rows[w].evidence), .at = w};
+    for (size_t w = 0; w < n; w++) order[w] = rank_of_worker(rows + w, w);
     qsort(order, n, sizeof *order, compare);
     arrange(order, n, sizeof *rows, rows, review->workers);
     for (size_t r = 0; r < n; r++) review->row_of_worker[order[r].at] = r;
@@ -157,13 +159,12 @@ static void count_verdicts(const dis_review_worker *rows, dis_review_view *v)
     }
 }
 
-static dis_status review_workers(const dis__crowd_model *m, const double *p, const dis__review_sample *sample,
-                                 dis_review *review)
+static dis_status review_workers(const dis__crowd_model *m, const double *p, dis_review *review)
 {
     if (!m->votes.start) return DIS_OK;
     dis_review_worker *rows;
     DIS_TRY(dis__alloc_array(&rows, m->n_workers, sizeof *rows));
-    dis_status status = dis__review_workers(m, p, sample, review->view.beyond_chance, rows);
+    dis_status status = dis__review_workers(m, p, review->view.beyond_chance, rows);
     if (status == DIS_OK) status = rank_workers(review, rows);
     if (status == DIS_OK) count_verdicts(rows, &review->view);
     dis__free(rows);
@@ -209,14 +210,11 @@ static dis_status judge(const dis__crowd_model *m, const double *p, const dis_re
 {
     const bool compared = m->votes.start && m->n_classes > 1;
     dis_review_view *v = &review->view;
-    dis__review_sample sample = {0};
     dis_status status = compared ? dis__review_agreement(m, v) : DIS_OK;
-    if (status == DIS_OK && compared) status = dis__review_sample_draw(m, o->seed, &sample);
     for (size_t i = 0; m->votes.start && i < m->votes.n_items; i++) v->n_compared += dis__review_shared(m, i);
     v->typical = labels_can_be_judged(m, v) ? typical_share(m, p) : NAN;
     if (status == DIS_OK) status = review_items(m, p, o, review);
-    if (status == DIS_OK) status = review_workers(m, p, &sample, review);
-    dis__review_sample_free(&sample);
+    if (status == DIS_OK) status = review_workers(m, p, review);
     return status;
 }
 
@@ -277,8 +275,7 @@ static dis_status check(dis_context *ctx, const dis_votes *votes, const dis_revi
         dis__size(v.n_items, 2 * sizeof(dis_review_item) + sizeof(rank) + 2 * v.n_classes * sizeof(double),
                   dis__size(v.n_workers, 2 * sizeof(dis_review_worker) + sizeof(rank), 0));
     const size_t by_worker = v.start ? dis__size(v.n_votes, 6, 0) : 0;
-    const size_t model =
-        dis__size(1, dis__crowd_model_memory(&v), dis__size(1, by_worker, dis__review_sample_memory(&v)));
+    const size_t model = dis__size(1, dis__crowd_model_memory(&v), by_worker);
     return dis__check_memory(ctx, dis__size(1, rows, model), what);
 }
 

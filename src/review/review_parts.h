@@ -3,7 +3,6 @@
 #define DIS_REVIEW_REVIEW_PARTS_H
 #include "dissent/review.h"
 #include "labels/methods/crowd_model.h"
-#include "review/review_sample.h"
 
 enum { DIS_REVIEW_MAX = 8 }; /* votes that one item gets of a budget: after that many it is time for a new review */
 
@@ -29,8 +28,17 @@ dis_status dis__review_spend(const dis__crowd_model *m, dis_review_item *rows, u
                              double *gain);
 
 /* Fills rows (n_workers), in the order of workers. p: (n_items, K) the labels' probabilities. */
-dis_status dis__review_workers(const dis__crowd_model *m, const double *p, const dis__review_sample *sample,
-                               bool beyond_chance, dis_review_worker *rows);
+dis_status dis__review_workers(const dis__crowd_model *m, const double *p, bool beyond_chance, dis_review_worker *rows);
+/* Parts of it: accuracy, peers and accuracy against gold; the difference to the others on the same items. */
+dis_status dis__annotator_accuracy(const dis__crowd_model *m, const double *p, bool beyond_chance,
+                                   dis_review_worker *rows);
+dis_status dis__annotator_differences(const dis__crowd_model *m, dis_review_worker *rows);
+
+/* Whether the votes on item i can judge a worker: somebody else voted, or the truth is known. */
+static inline bool dis__review_shared(const dis__crowd_model *m, size_t i)
+{
+    return m->votes.start[i + 1] - m->votes.start[i] > 1 || (m->gold && m->gold[i] >= 0);
+}
 
 /* x to ten digits after the point, so that rounding, and with it the order of rows, decides no rank. */
 static inline double dis__review_digits(double x)

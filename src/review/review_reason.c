@@ -164,13 +164,20 @@ const char *dis_review_item_reason(const dis_review *review, const dis_votes *vo
     return out;
 }
 
-/* "right in 81 % of 40 (70 to 90 %; others on the same items: 78 %)" */
-static void put_share(text *t, const dis_review_worker *w)
+/* "accuracy 81 % in 40 votes (70 to 90 %; others on the same items: 78 %)" */
+static void put_accuracy(text *t, const dis_review_worker *w)
 {
-    put(t, "right in %.0f %% of %llu (%.0f to %.0f %%", percent(w->quality), (unsigned long long)w->shared,
-        percent(w->low), percent(w->high));
+    put(t, "accuracy %.0f %% in %llu vote%s (%.0f to %.0f %%", percent(w->quality), (unsigned long long)w->shared,
+        w->shared == 1 ? "" : "s", percent(w->low), percent(w->high));
     if (!isnan(w->peers)) put(t, "; others on the same items: %.0f %%", percent(w->peers));
     put(t, ")");
+}
+
+static void put_gold(text *t, const dis_review_worker *w)
+{
+    if (w->gold_votes == 0) return;
+    put(t, "; against gold %.0f %% in %llu vote%s (%.0f to %.0f %%)", percent(w->gold_accuracy),
+        (unsigned long long)w->gold_votes, w->gold_votes == 1 ? "" : "s", percent(w->gold_low), percent(w->gold_high));
 }
 
 const char *dis_review_worker_reason(const dis_review *review, const dis_votes *votes, size_t r, char *out, size_t size)
@@ -193,15 +200,17 @@ const char *dis_review_worker_reason(const dis_review *review, const dis_votes *
         break;
     case DIS_REVIEW_RANDOM:
         put(&t, "votes do not follow the items: ");
-        put_share(&t, w);
+        put_accuracy(&t, w);
         break;
     case DIS_REVIEW_CONFUSES:
         put(&t, "says %s where it is %s: %.0f %% of %.0f votes (others: %.0f %%)", said, truth, percent(w->share),
             w->of, percent(w->expected));
         break;
     case DIS_REVIEW_WEAK:
-        put(&t, "weaker than others, but looks at the items: ");
-        put_share(&t, w);
+        put(&t,
+            "less accurate than the others: agrees %.0f points less than they do on the same items (%.0f to %.0f); ",
+            percent(-w->difference), percent(-w->difference_high), percent(-w->difference_low));
+        put_accuracy(&t, w);
         break;
     case DIS_REVIEW_UNJUDGED:
         put(&t, "cannot be judged: %s",
@@ -210,8 +219,9 @@ const char *dis_review_worker_reason(const dis_review *review, const dis_votes *
         break;
     case DIS_REVIEW_FINE:
         put(&t, w->evidence > -STRONG ? "too few votes to tell: " : "like the others: ");
-        put_share(&t, w);
+        put_accuracy(&t, w);
         break;
     }
+    put_gold(&t, w);
     return out;
 }

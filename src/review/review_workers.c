@@ -17,8 +17,8 @@
  * class throughout, in 20 votes or more, where a typical worker would hardly have done so, is constant whatever the
  * evidence.
  *
- * The share of right votes and its interval are those of the truths drawn (review_sample.h). Votes on items that nobody
- * else voted on are no evidence of anything and are left out.
+ * The accuracy with its interval and the comparison with the others come from annotator_accuracy.c and
+ * annotator_difference.c. Votes on items that no one else voted on are no evidence of anything and are left out.
  *
  * Cost: two passes, O(K) per vote and probable truth; K^2 numbers per thread and job. */
 #include "core/rank_jobs.h"
@@ -33,14 +33,13 @@ enum { MAX_JOBS = 64, GRAIN = 4096 };
 #define OWN_PRIOR   2.0
 #define STRONG      1.0 /* log10: ten to one */
 #define FAVOURITE_Z 3.0
-#define CAUTION     .75 /* of the way from the share to the one by calibrated posteriors that intervals reach down */
+#define WEAK_RATE   .05 /* of false discoveries among annotators called weak */
+#define MATTERS     .02 /* smallest difference in agreement that is called weak */
 #define MONOTONE    20  /* votes from which saying the same throughout is looked at for itself, */
 #define MONOTONE_P  2.5 /* where a typical worker would do so with a probability below 10^-2.5 */
 
 typedef struct {
     const dis__crowd_model *m;
-    const double *p; /* (n_items, K): the labels' probabilities */
-    const dis__review_sample *sample;
     bool beyond_chance;
     dis_review_worker *rows;
     const double *crowd; /* (K voted, K true) */
@@ -60,7 +59,6 @@ typedef struct {
     double *believed; /* (K, K) soft counts by the posterior with all votes: what a matrix is estimated from */
     double *gamma;    /* (2 K + 2) */
     double like;      /* log-probability of the votes, like the others */
-    double correct;   /* votes that are correct by the labels' probabilities */
 } tally;
 
 enum { TALLY_ROWS = 6, TALLY_TABLES = 2 };
@@ -175,41 +173,27 @@ static void find_confusion(const worker_work *work, const tally *y, dis_review_w
     if (best > 0) out->cause = DIS_REVIEW_CONFUSES;
 }
 
-/* The share of right votes among those of others on the same items. */
-static double share_of_others(const worker_work *work, size_t w)
-{
-    const dis__crowd_model *m = work->m;
-    const dis_votes_view *v = &m->votes;
-    double sum = 0, n = 0;
-    for (uint64_t a = m->worker_start[w]; a < m->worker_start[w + 1]; a++) {
-        const size_t i = m->item_of[a];
-        const double *p = work->sample->p + i * m->n_classes;
-        const double others = (double)(v->start[i + 1] - v->start[i]) - 1;
-        if (others < 1) continue;
-        double right = -p[m->label_of[a]];
-        for (uint64_t b = v->start[i]; b < v->start[i + 1]; b++) right += p[dis__vote_label(v, b)];
-        sum += right / others;
-        n += 1;
-    }
-    return n > 0 ? fmin(fmax(sum / n, 0), 1) : NAN;
-}
-
 /* Says one class throughout although a typical worker would hardly have done so on these items. */
 static bool is_monotone(const dis_review_worker *out)
 {
     return out->of >= MONOTONE && out->share >= 1 && out->of * log10(fmin(fmax(out->expected, 1e-9), 1)) < -MONOTONE_P;
 }
 
+static bool is_weak(const dis_review_worker *out)
+{
+    return out->p_adjusted <= WEAK_RATE && out->difference <= -MATTERS;
+}
+
 static void judge(const worker_work *work, const tally *y, dis_review_worker *out)
 {
+    if (!work->beyond_chance) return;
     find_favourite(y, work->m->n_classes, (double)out->shared, out);
     if (is_monotone(out))
         out->cause = DIS_REVIEW_CONSTANT;
     else if (out->evidence < STRONG)
-        out->cause = out->high < out->peers ? DIS_REVIEW_WEAK : DIS_REVIEW_FINE;
+        out->cause = is_weak(out) ? DIS_REVIEW_WEAK : DIS_REVIEW_FINE;
     else if (own_way(work, y) > STRONG * log(10))
         find_confusion(work, y, out);
-    if (!work->beyond_chance) out->cause = DIS_REVIEW_UNJUDGED;
 }
 
 static void review_worker(const worker_work *work, size_t w, double *scratch, dis_review_worker *out)
@@ -220,13 +204,6 @@ static void review_worker(const worker_work *work, size_t w, double *scratch, di
     const double *matrix = dis__crowd_matrix(m, w);
     memset(scratch, 0, work->n_scratch * sizeof *scratch);
     tally y = tally_of(scratch, K);
-    *out = (dis_review_worker){.worker = w,
-                               .votes = m->worker_start[w + 1] - m->worker_start[w],
-                               .quality = NAN,
-                               .low = NAN,
-                               .high = NAN,
-                               .peers = NAN,
-                               .cause = DIS_REVIEW_UNJUDGED};
     const uint64_t end = m->worker_start[w + 1];
     for (uint64_t a = m->worker_start[w]; a < end; a++) {
         if (end - a > AHEAD) { /* items lie all over memory */
@@ -235,20 +212,11 @@ static void review_worker(const worker_work *work, size_t w, double *scratch, di
         }
         if (!dis__review_shared(m, m->item_of[a])) continue;
         add_vote(work, m->p + m->item_of[a] * K, matrix + m->label_of[a] * K, m->label_of[a], &y);
-        y.correct += work->p[m->item_of[a] * K + m->label_of[a]];
-        out->shared++;
     }
     if (!out->shared || K < 2) return;
     const double blind = log_sequence(&m->special, y.given, NULL, RATE_PRIOR, K, 1, y.gamma) - y.like;
     out->evidence = blind / log(10);
-    if (!work->last) return;
-    const dis__review_share *share = &work->sample->worker[w];
-    out->quality = share->mean;
-    const double cautious = y.correct / (double)out->shared;
-    out->low = work->beyond_chance ? fmin(share->low, share->mean - CAUTION * (share->mean - cautious)) : share->low;
-    out->high = share->high;
-    out->peers = share_of_others(work, w);
-    judge(work, &y, out);
+    if (work->last) judge(work, &y, out);
 }
 
 static dis_status worker_job(void *arg, size_t j, int thread)
@@ -283,15 +251,12 @@ static dis_status two_passes(worker_work *work)
     return dis__run_rank_jobs(work->m->ctx, work->n_jobs, worker_job, work, tables, 1);
 }
 
-dis_status dis__review_workers(const dis__crowd_model *m, const double *p, const dis__review_sample *sample,
-                               bool beyond_chance, dis_review_worker *rows)
+static dis_status find_evidence(const dis__crowd_model *m, bool beyond_chance, dis_review_worker *rows)
 {
     const size_t K = m->n_classes, threads = (size_t)dis_context_threads(m->ctx);
     size_t n_jobs = dis__n_jobs(m->votes.n_votes, GRAIN + 16 * K * K, MAX_JOBS);
     n_jobs = n_jobs < m->n_workers ? n_jobs : m->n_workers ? m->n_workers : 1;
     worker_work work = {.m = m,
-                        .p = p,
-                        .sample = sample,
                         .beyond_chance = beyond_chance,
                         .rows = rows,
                         .crowd = m->crowd + DIS_CROWD_USUAL * K * K,
@@ -305,4 +270,26 @@ end:
     dis__free(work.scratch);
     dis__free(work.sums);
     return status;
+}
+
+dis_status dis__review_workers(const dis__crowd_model *m, const double *p, bool beyond_chance, dis_review_worker *rows)
+{
+    for (size_t w = 0; w < m->n_workers; w++)
+        rows[w] = (dis_review_worker){.worker = w,
+                                      .votes = m->worker_start[w + 1] - m->worker_start[w],
+                                      .quality = NAN,
+                                      .low = NAN,
+                                      .high = NAN,
+                                      .peers = NAN,
+                                      .difference = NAN,
+                                      .difference_low = NAN,
+                                      .difference_high = NAN,
+                                      .p_adjusted = NAN,
+                                      .gold_accuracy = NAN,
+                                      .gold_low = NAN,
+                                      .gold_high = NAN,
+                                      .cause = DIS_REVIEW_UNJUDGED};
+    DIS_TRY(dis__annotator_accuracy(m, p, beyond_chance, rows));
+    if (beyond_chance && m->n_classes > 1) DIS_TRY(dis__annotator_differences(m, rows));
+    return find_evidence(m, beyond_chance, rows);
 }

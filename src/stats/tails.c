@@ -150,6 +150,13 @@ double dis__normal_quantile(double p)
     return q < 0 ? -x : x;
 }
 
+double dis__wilson_bound(double share, double n, double quantile, int side)
+{
+    const double z2 = quantile * quantile / n;
+    const double reach = quantile * sqrt(fmax(share * (1 - share), 0) / n + z2 / (4 * n));
+    return fmin(fmax((share + z2 / 2 + side * reach) / (1 + z2), 0), 1);
+}
+
 /* ---- many tests ---- */
 
 dis_status dis__false_discovery(const double *p, size_t n, bool any_dependence, double *q)

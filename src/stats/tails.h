@@ -12,6 +12,10 @@ double dis__student_critical(double tail, double df);
 /* The x with P(X <= x) = p of the standard normal law; p within (0, 1). */
 double dis__normal_quantile(double p);
 
+/* Wilson's (1927) bound of a share among n observations, n above 0: the lower one for side -1, the upper one for 1.
+ * quantile: of the standard normal law, such as 1.96. */
+double dis__wilson_bound(double share, double n, double quantile, int side);
+
 /* p-values (n) of tests that are looked at together, corrected for the rate of false discoveries: the smallest rate at
  * which each test would still be called (Benjamini and Hochberg 1995; with `any_dependence` Benjamini and Yekutieli
  * 2001). NaN stays NaN and does not count. q may be p. DIS_ELIMIT. */

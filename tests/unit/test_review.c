@@ -242,7 +242,7 @@ static void planted_workers_are_found(void **state)
     assert_true(row < 3 && w->said != w->truth);
     w = row_of(&v, 3, &row);
     assert_int_equal(w->cause, DIS_REVIEW_WEAK);
-    assert_true(row == 3 && w->high < w->peers);
+    assert_true(row == 3 && w->quality < w->peers && w->difference_high < 0 && w->p_adjusted <= .05);
     assert_true(v.n_doubtful == 3 && v.n_unjudged == 0 && v.n_weak >= 1);
     for (size_t r = 3; r < v.n_workers; r++) assert_false(dis_review_doubtful(v.workers[r].cause));
     for (size_t r = 0; r < v.n_workers; r++)

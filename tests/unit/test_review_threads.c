@@ -31,7 +31,9 @@ static void compare(const dis_votes *votes)
         for (size_t r = 0; r < a.n_workers; r++) {
             const dis_review_worker *x = &a.workers[r], *y = &b.workers[r];
             assert_true(x->worker == y->worker && x->quality == y->quality && x->low == y->low && x->high == y->high &&
-                        x->peers == y->peers && x->evidence == y->evidence && x->cause == y->cause);
+                        x->peers == y->peers && x->evidence == y->evidence && x->cause == y->cause &&
+                        x->difference == y->difference && x->difference_low == y->difference_low &&
+                        x->p_adjusted == y->p_adjusted);
         }
         dis_review_destroy(many);
     }
