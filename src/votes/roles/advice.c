@@ -85,13 +85,15 @@ void dis__advise_long(dis__advice *a, const dis__survey *s, const dis__long_gues
                       const size_t known[3])
 {
     static const char *const field[] = {"task", "worker", "label"};
-    for (size_t i = 0; i < g->n_labels; i++) {
-        const size_t column[] = {g->task, g->worker, g->label[i]};
+    for (size_t i = 0; i < g->n_labels * (g->either ? 2 : 1); i++) {
+        const size_t label = g->label[i % g->n_labels];
+        const bool swapped = i >= g->n_labels;
+        const size_t column[] = {swapped ? g->worker : g->task, swapped ? g->task : g->worker, label};
         dis__advice_line(a);
         if (numbered) dis__advice_flag(a, "no_header");
         for (int role = 0; role < 3; role++)
             if (known[role] == DIS_NO_COLUMN) add_column(a, field[role], s, column[role], numbered);
-        add_missing(a, s, g->label[i]);
+        add_missing(a, s, label);
     }
 }
 

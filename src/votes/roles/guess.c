@@ -1,10 +1,12 @@
 /* Guesses from a survey.
  *
  * Long tables: the tasks and the workers are two columns whose values repeat while their pairs do not, and of such
- * pairs the one that needs the fewest values to tell the rows apart (n_tasks x n_workers is smallest). There are
- * usually more tasks than workers. A label has few values, and neither the task nor the worker determines it.
+ * pairs the one that needs the fewest values to tell the rows apart (n_tasks x n_workers is smallest), weighted by what
+ * the names of the columns say. A label has few values, and neither the task nor the worker determines it.
  * Wide tables: several columns whose values are mostly those of the others, and few. */
 #include "votes/roles/guess.h"
+#include <math.h>
+#include <string.h>
 
 enum { MAX_CLASSES = 50, MIN_ROWS = 3 };
 
@@ -18,7 +20,8 @@ static size_t mean_bytes(const dis__survey_column *c)
 static bool can_be_id(const dis__survey *s, size_t c)
 {
     const dis__survey_column *x = &s->column[c];
-    return x->n_name > 0 && x->n_cells == s->n_rows && x->n_values > 1 && x->n_values < s->n_rows;
+    return x->n_name > 0 && x->n_cells == s->n_rows && x->n_values > 1 && x->n_values < s->n_rows &&
+           2 * x->n_measured <= x->n_cells;
 }
 
 /* Texts that two columns share: they are of one kind. Numbers may be ids here and labels there. */
@@ -28,7 +31,44 @@ static bool is_same_kind(const dis__survey *s, size_t a, size_t b)
     return x->n_numbers < x->n_cells && dis__survey_shared(s, a, b) > 0;
 }
 
-/* The smaller, the better a pair of columns tells the rows apart; 0: it does not. */
+/* How far values are from coming equally often: the standard deviation of their counts by the mean. */
+static double unevenness(const dis__survey_column *c, size_t n_rows)
+{
+    uint32_t n[DIS_SURVEY_ROWS] = {0};
+    double sum = 0;
+    for (size_t r = 0; r < n_rows; r++)
+        if (c->cell[r] != DIS_NO_VALUE) n[c->cell[r]]++;
+    const double mean = (double)c->n_cells / (double)c->n_values;
+    for (size_t i = 0; i < c->n_values; i++) sum += ((double)n[i] - mean) * ((double)n[i] - mean);
+    return sqrt(sum / (double)c->n_values) / mean;
+}
+
+/* Above 0: column a looks more like tasks and b like workers than the other way round. Workers have addresses, tasks have
+ * paths or texts; most crowds give every task the same number of votes, and have more tasks than workers. */
+static int prefer_order(const dis__survey *s, size_t a, size_t b)
+{
+    enum { REDUNDANCY = 10, MANY = 8 }; /* votes per task that are usually planned; tasks that make counts telling */
+    const double EVEN = .1, UNEVEN = .3;
+    const dis__survey_column *x = &s->column[a], *y = &s->column[b];
+    const int mails = (2 * y->n_mails > y->n_cells) - (2 * x->n_mails > x->n_cells);
+    const int files = (2 * x->n_files > x->n_cells) - (2 * y->n_files > y->n_cells);
+    const double of_x = unevenness(x, s->n_rows), of_y = unevenness(y, s->n_rows);
+    const bool planned_x = x->n_values > MANY && x->n_cells <= REDUNDANCY * x->n_values;
+    const bool planned_y = y->n_values > MANY && y->n_cells <= REDUNDANCY * y->n_values;
+    const int even = (of_x < EVEN && of_y > UNEVEN && planned_x) - (of_y < EVEN && of_x > UNEVEN && planned_y);
+    const int more = (x->n_values > y->n_values) - (x->n_values < y->n_values);
+    return 8 * mails + 8 * files + 4 * even + 2 * more + (a < b ? 1 : -1);
+}
+
+/* A factor of the cost: what the name of column c says of it in this role. */
+static double name_cost(const dis__survey *s, size_t c, dis__named role)
+{
+    const double WRONG = 1e6, OTHER = 1e3, RIGHT = 1e-3;
+    const dis__named named = dis__guess_name(s->column[c].name, s->column[c].n_name);
+    return named == role ? RIGHT : named == DIS_NAMED_NOTHING ? 1 : named == DIS_NAMED_OTHER ? OTHER : WRONG;
+}
+
+/* The smaller, the better a pair of columns tells the rows apart as tasks and workers; 0: it does not. */
 static dis_status cost_of(const dis__survey *s, size_t a, size_t b, double *cost)
 {
     size_t n;
@@ -38,7 +78,19 @@ static dis_status cost_of(const dis__survey *s, size_t a, size_t b, double *cost
     if (n + n / 50 < s->n_rows) return DIS_OK;
     const dis__survey_column *x = &s->column[a], *y = &s->column[b];
     *cost = (double)x->n_values * (double)y->n_values + 1e-3 * (double)(mean_bytes(x) + mean_bytes(y));
+    *cost *= name_cost(s, a, DIS_NAMED_TASK) * name_cost(s, b, DIS_NAMED_WORKER);
+    if (prefer_order(s, a, b) < 0) *cost *= 2;
     return DIS_OK;
+}
+
+static bool is_either(const dis__survey *s, size_t a, size_t b)
+{
+    enum { STRONG = 4, RATIO = 3 };
+    const dis__survey_column *x = &s->column[a], *y = &s->column[b];
+    const int order = prefer_order(s, a, b);
+    return order > -STRONG && order < STRONG && x->n_values < RATIO * y->n_values &&
+           y->n_values < RATIO * x->n_values && dis__guess_name(x->name, x->n_name) == DIS_NAMED_NOTHING &&
+           dis__guess_name(y->name, y->n_name) == DIS_NAMED_NOTHING;
 }
 
 static dis_status find_pair(const dis__survey *s, const size_t known[3], dis__long_guess *g)
@@ -55,10 +107,6 @@ static dis_status find_pair(const dis__survey *s, const size_t known[3], dis__lo
             const bool first = known[0] == DIS_NO_COLUMN ? can_be_id(s, a) && a != known[2] : a == known[0];
             const bool second = known[1] == DIS_NO_COLUMN ? can_be_id(s, b) && b != known[2] : b == known[1];
             if (a == b || !first || !second) continue;
-            if (known[0] == DIS_NO_COLUMN && known[1] == DIS_NO_COLUMN &&
-                (s->column[a].n_values < s->column[b].n_values ||
-                 (s->column[a].n_values == s->column[b].n_values && a > b)))
-                continue;
             DIS_TRY(cost_of(s, a, b, &cost));
             if (cost == 0 || (best > 0 && cost >= best)) continue;
             best = cost;
@@ -76,23 +124,30 @@ static bool can_be_label(const dis__survey *s, const dis__long_guess *g, size_t 
     return x->n_values <= MAX_CLASSES && 2 * x->n_values <= x->n_cells;
 }
 
-static void add_label(dis__long_guess *g, size_t c)
+/* Columns that are called labels first, times and comments last. */
+static void add_label(const dis__survey *s, dis__long_guess *g, size_t c)
 {
-    if (g->n_labels < DIS_GUESSED_LABELS) g->label[g->n_labels++] = c;
+    const double cost = name_cost(s, c, DIS_NAMED_LABEL);
+    size_t i = g->n_labels;
+    while (i > 0 && name_cost(s, g->label[i - 1], DIS_NAMED_LABEL) > cost) i--;
+    if (i == DIS_GUESSED_LABELS) return;
+    g->n_labels += g->n_labels < DIS_GUESSED_LABELS;
+    memmove(&g->label[i + 1], &g->label[i], (g->n_labels - i - 1) * sizeof *g->label);
+    g->label[i] = c;
 }
 
 static void find_labels(const dis__survey *s, size_t known, dis__long_guess *g)
 {
     if (known != DIS_NO_COLUMN) {
-        add_label(g, known);
+        add_label(s, g, known);
         return;
     }
     for (size_t c = 0; c < s->n_columns; c++)
         if (can_be_label(s, g, c) && !dis__survey_determines(s, g->task, c) && !dis__survey_determines(s, g->worker, c))
-            add_label(g, c);
+            add_label(s, g, c);
     if (g->n_labels) return;
     for (size_t c = 0; c < s->n_columns; c++) /* everyone agrees */
-        if (can_be_label(s, g, c) && !dis__survey_determines(s, g->worker, c)) add_label(g, c);
+        if (can_be_label(s, g, c) && !dis__survey_determines(s, g->worker, c)) add_label(s, g, c);
 }
 
 dis_status dis__guess_long(const dis__survey *s, const size_t known[3], dis__long_guess *out)
@@ -103,6 +158,8 @@ dis_status dis__guess_long(const dis__survey *s, const size_t known[3], dis__lon
     if (out->task == DIS_NO_COLUMN) return DIS_OK;
     find_labels(s, known[2], out);
     if (out->n_labels == 0) out->task = DIS_NO_COLUMN;
+    out->either =
+        out->n_labels && known[0] == DIS_NO_COLUMN && known[1] == DIS_NO_COLUMN && is_either(s, out->task, out->worker);
     return DIS_OK;
 }
 

@@ -4,6 +4,18 @@
 #include "votes/roles/survey.h"
 
 #define DIS_NO_COLUMN SIZE_MAX
+
+/* What the name of a column suggests (guess_names.c). */
+typedef enum {
+    DIS_NAMED_NOTHING,
+    DIS_NAMED_TASK,
+    DIS_NAMED_WORKER,
+    DIS_NAMED_LABEL,
+    DIS_NAMED_OTHER, /* times, texts, comments, ... */
+} dis__named;
+
+dis__named dis__guess_name(const char *name, size_t n);
+
 enum { DIS_GUESSED_LABELS = 3 };
 
 /* One row per vote. */
@@ -11,6 +23,7 @@ typedef struct {
     size_t task, worker;              /* columns; DIS_NO_COLUMN: no guess at all */
     size_t label[DIS_GUESSED_LABELS]; /* columns that could be the label, likely ones first */
     size_t n_labels;
+    bool either; /* nothing but a few more tasks than workers tells these two apart */
 } dis__long_guess;
 
 /* known: (3) the columns of task, worker and label that are known already, DIS_NO_COLUMN for the others. */

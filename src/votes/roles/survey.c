@@ -37,6 +37,27 @@ static dis_status add_missing(dis__survey_column *c, dis__arena *texts, const ch
     return dis__arena_copy(texts, word, n + 1, &c->missing[c->n_missing++]);
 }
 
+/* 0.25, 2024-03-01, 12:30 */
+static bool is_measured(const char *text, size_t n, bool number)
+{
+    if (number) return memchr(text, '.', n) != NULL;
+    bool plain = true;
+    size_t dashes = 0, colons = 0;
+    for (size_t i = 0; i < n; i++) {
+        dashes += text[i] == '-';
+        colons += text[i] == ':';
+        plain = plain && (strchr("0123456789-:. TZ+/", text[i]) != NULL);
+    }
+    return plain && n >= 5 && (dashes >= 2 || colons >= 1);
+}
+
+static bool is_file(const char *text, size_t n)
+{
+    size_t spaces = 0;
+    for (size_t i = 0; i < n; i++) spaces += text[i] == ' ';
+    return spaces > 1 || memchr(text, '/', n) != NULL;
+}
+
 static dis_status add_cell(dis__survey *s, size_t column, const char *text, size_t n)
 {
     dis__survey_column *c = &s->column[column];
@@ -57,7 +78,11 @@ static dis_status add_cell(dis__survey *s, size_t column, const char *text, size
     c->cell[s->n_rows] = at->value;
     c->n_cells++;
     c->n_bytes += n;
-    c->n_numbers += dis__parse_real(text, n, &x);
+    const bool number = dis__parse_real(text, n, &x);
+    c->n_numbers += number;
+    c->n_measured += is_measured(text, n, number);
+    c->n_mails += memchr(text, '@', n) != NULL;
+    c->n_files += is_file(text, n);
     return DIS_OK;
 }
 

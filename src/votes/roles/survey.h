@@ -15,10 +15,13 @@ typedef struct {
     size_t n_empty;                          /* empty cells */
     const char *missing[DIS_SURVEY_MISSING]; /* (n_missing) such words, in order of appearance */
     size_t n_missing;
-    size_t n_values;  /* different ones */
-    size_t n_bytes;   /* of all cells */
-    size_t n_numbers; /* cells that are numbers */
-    uint32_t *cell;   /* (DIS_SURVEY_ROWS) the value of each row, DIS_NO_VALUE */
+    size_t n_values;   /* different ones */
+    size_t n_bytes;    /* of all cells */
+    size_t n_numbers;  /* cells that are numbers */
+    size_t n_measured; /* cells that are decimal fractions, dates or times: no ids */
+    size_t n_mails;    /* cells with an @ */
+    size_t n_files;    /* cells with a slash or several words */
+    uint32_t *cell;    /* (DIS_SURVEY_ROWS) the value of each row, DIS_NO_VALUE */
 } dis__survey_column;
 
 typedef struct {

@@ -1,0 +1,114 @@
+#!/usr/bin/env python3
+"""Random tables with one row per vote, under names that dissent does not accept without a question.
+
+Each table has columns in random order, other columns (texts, times, durations, comments), ids of several kinds and one
+of three designs: the same number of votes per item, a random number, or all workers on all items. dissent must suggest
+commands, and the first one must read the items, workers and classes that the table was made with. Where the names of the
+columns say nothing either, any of the suggested commands may be the right one, and some tables are allowed to fail.
+
+usage: random_tables.py DISSENT [TABLES [SEED]]
+"""
+
+import csv
+import json
+import random
+import shlex
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+KNOWN = [
+    ("Aufgabe", "Bewerter", "Urteil"), ("tâche", "annotateur", "étiquette"), ("tarea", "anotador", "etiqueta"),
+    ("elemento", "annotatore", "etichetta"), ("zadanie", "oceniający", "ocena"), ("görev", "etiketleyen", "etiket"),
+    ("taak", "beoordelaar", "antwoord"), ("Задание", "Разметчик", "Ответ"), ("任务", "标注者", "标签"), ("課題", "評価者", "評価"),
+    ("my tweet", "crowd member", "stance"), ("radiograph_image", "radiologist", "finding"), ("hit no", "turker no", "ans"),
+]  # fmt: skip
+UNKNOWN = [("A", "B", "C"), ("var1", "var2", "var3"), ("kazi", "mkadiriaji", "lebo"), ("lot", "agent", "kod")]
+CLASSES = [["yes", "no"], ["pos", "neg", "neu"], ["0", "1"], ["1", "2", "3", "4", "5"], ["a", "b", "c", "d", "e", "f", "g"]]
+WORDS = "the quick brown fox jumps over a lazy dog while rain falls on green hills near old town".split()
+
+ITEM_IDS = [
+    str,
+    lambda i: f"doc-{i}",
+    lambda i: f"images/{i:05}.png",
+    lambda i: f"{random.Random(i).getrandbits(128):032x}",
+    lambda i: f"{WORDS[i % 18]} {WORDS[i * 7 % 18]} number {i}",
+]
+WORKER_IDS = [lambda w: str(100 + w), lambda w: f"W{w:03}", lambda w: f"w{w}@example.org", lambda w: f"{WORDS[w % 18]}{w}"]
+
+OTHERS = {
+    "content": lambda draw, i, row: " ".join(WORDS[(i * j + 3) % 18] for j in range(8)) + f" {i}",
+    "created": lambda draw, i, row: f"2024-03-{1 + row % 28:02}T{row % 24:02}:{row % 60:02}:{row * 7 % 60:02}Z",
+    "nr": lambda draw, i, row: str(row),
+    "seconds": lambda draw, i, row: f"{draw.uniform(1, 60):.2f}",
+    "remark": lambda draw, i, row: draw.choice(["", "", "ok", "hard one"]),
+    "round": lambda draw, i, row: f"b{i // 10}",
+}
+
+
+def make_table(draw, path, names):
+    """Writes a table; returns what is in it."""
+    n_items = draw.choice([30, 80, 200])
+    n_workers = draw.choice([3, 5, 12, 25])
+    classes, item, worker = draw.choice(CLASSES), draw.choice(ITEM_IDS), draw.choice(WORKER_IDS)
+    design = draw.choice(["even", "free", "full"] if n_workers <= 12 else ["even", "free"])
+    votes = draw.choice([2, 3, 5])
+    others = draw.sample(list(OTHERS), draw.choice([0, 0, 1, 2, 3]))
+    rows = []
+    for i in range(n_items):
+        truth = draw.choice(classes)
+        n = {"even": min(n_workers, votes), "free": draw.randint(1, min(n_workers, 6)), "full": n_workers}[design]
+        for w in draw.sample(range(n_workers), n):
+            label = truth if draw.random() < 0.7 else draw.choice(classes)
+            cells = {names[0]: item(i), names[1]: worker(w), names[2]: label}
+            rows.append(cells | {name: OTHERS[name](draw, i, len(rows)) for name in others})
+    columns = list(rows[0])
+    draw.shuffle(columns)
+    if draw.random() < 0.3:
+        draw.shuffle(rows)
+    with open(path, "w", newline="") as f:
+        out = csv.writer(f, delimiter=draw.choice(",;\t"))
+        out.writerow(columns)
+        out.writerows([row[name] for name in columns] for row in rows)
+    found = [{row[name] for row in rows} for name in names]
+    return len(found[0]), len(found[1]), sorted(found[2])
+
+
+def run(command, folder):
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=60, stdin=subprocess.DEVNULL)
+
+
+def check(draw, tool, folder, names):
+    """Which of the suggested commands reads the table: 0 is the first one, None none of them. With the message."""
+    truth = make_table(draw, folder / "votes.csv", names)
+    asked = run([tool, "labels", "votes.csv", "-q", "-o", "labels.csv", "--json", "summary.json", "--method", "majority"], folder)
+    if asked.returncode != 3:
+        return None, f"exit {asked.returncode}: {asked.stderr}"
+    commands = [line for line in asked.stderr.splitlines() if line.startswith("  dissent labels")]
+    for i, command in enumerate(commands):
+        if run([tool, *shlex.split(command)[1:]], folder).returncode == 0:
+            summary = json.loads((folder / "summary.json").read_text())
+            if (summary["items"], summary["workers"], sorted(summary["classes"])) == truth:
+                return i, asked.stderr
+    return None, asked.stderr
+
+
+def main(tool, tables="120", seed="1"):
+    draw = random.Random(int(seed))
+    tool = str(Path(tool).resolve())
+    n, wrong = {True: 0, False: 0}, {True: 0, False: 0}
+    with tempfile.TemporaryDirectory() as folder:
+        for _ in range(int(tables)):
+            known = draw.random() < 0.7
+            found, message = check(draw, tool, Path(folder), draw.choice(KNOWN if known else UNKNOWN))
+            n[known] += 1
+            if found is None or (known and found > 0):
+                wrong[known] += 1
+                print(f"suggestion {found}: {message}")
+    print(f"known names: {wrong[True]} of {n[True]} wrong; unknown names: {wrong[False]} of {n[False]} wrong")
+    return int(wrong[True] > 0 or wrong[False] > 0.1 * n[False])
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
