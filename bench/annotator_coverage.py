@@ -1,14 +1,14 @@
-"""Coverage of the intervals of agreement and rejections of compare, on simulated crowds with known truth.
+"""Coverage of the intervals of agreement, groups and eval, and rejections of compare, on simulated crowds.
 
-    PYTHONPATH=build/python python3 bench/annotator_coverage.py [crowds per row, 400]
+    PYTHONPATH=build/python python3 bench/annotator_coverage.py [--crowds N] [agreement|groups|compare|eval ...]
 
 Items have a score x ~ N(0, 1); annotators have thresholds of their own (standard deviation `spread`) and vote 1 where
 x + .6 N(0, 1) is above the threshold. An interval covers when it holds the mean of the coefficient over all crowds of the
-row. The two models of `compare` have thresholds at -.4 and .4: against annotators of this population neither is better.
-docs/agreement.md and docs/comparing.md have the figures of this script.
+row. Groups have thresholds of their own population. The two models of `compare` have thresholds at -.4 and .4: against annotators of this population neither is better.
+docs/agreement.md, groups.md, comparing.md and evaluation.md have the figures of this script.
 """
 
-import sys
+import argparse
 
 import dissent
 import numpy as np
@@ -30,23 +30,59 @@ def crowd(rng, annotators, items, votes_per_item, spread, shift=0.0, noise=0.0):
     return x, {"task": task, "worker": worker, "label": label[task, worker].astype(int)}
 
 
+def share_held(rows):
+    """Of rows (value, low, high): the share of intervals that hold the mean value."""
+    value, low, high = np.array(rows, dtype=float).T
+    there = ~np.isnan(low)
+    return np.mean((low[there] <= value.mean()) & (value.mean() <= high[there]))
+
+
+def add_metric(rows, name, m):
+    if m.value is not None:
+        ends = (np.nan, np.nan) if m.ci_low is None else (m.ci_low, m.ci_high)
+        rows.setdefault(name, []).append((m.value, *ends))
+
+
 def coverage(n, over, **kind):
     """Share of intervals that hold the mean value, by coefficient."""
     rng = np.random.default_rng(1)
-    rows = {name: [] for name in NAMES}
+    rows = {}
     for _ in range(n):
         found = dissent.agreement(
             crowd(rng, **kind)[1], items=False, workers=False, resamples=200, over=over, n_jobs=1
         )
         for name in NAMES:
-            m = found[name]
-            if m.ci_low is not None:
-                rows[name].append((m.value, m.ci_low, m.ci_high))
-    held = {}
-    for name, row in rows.items():
-        value, low, high = np.array(row).T
-        held[name] = np.mean((low <= value.mean()) & (value.mean() <= high))
-    return held
+            add_metric(rows, name, found[name])
+    return {name: share_held(row) for name, row in rows.items()}
+
+
+def two_groups(rng, sizes, items, votes_per_item):
+    """Votes, and the group of each annotator: thresholds -.3 +- .5 and .5 +- .3."""
+    group = np.repeat((0, 1), sizes)
+    threshold = np.array((-0.3, 0.5))[group] + np.array((0.5, 0.3))[group] * rng.normal(size=len(group))
+    x = rng.normal(size=items)
+    label = x[:, None] + 0.6 * rng.normal(size=(items, len(group))) > threshold
+    voted = np.ones(label.shape, bool)
+    if votes_per_item:
+        voted = np.argsort(rng.random(label.shape), axis=1) < votes_per_item
+    task, worker = np.nonzero(voted)
+    votes = {"task": task, "worker": worker, "label": label[task, worker].astype(int)}
+    return votes, {w: "ab"[g] for w, g in enumerate(group.tolist())}
+
+
+def group_coverage(n, over, **kind):
+    rng = np.random.default_rng(1)
+    rows = {}
+    for _ in range(n):
+        votes, people = two_groups(rng, **kind)
+        found = dissent.group_agreement(
+            votes, dissent.Groups(people, min_group=2), permutations=0, resamples=200, over=over, n_jobs=1
+        )
+        for table, names in ((found.groups, ("within", "across", "index")), (found.pairs, ("difference",))):
+            for name in names:
+                rows.setdefault(name, []).append([table[name + end][0] for end in ("", "_ci_low", "_ci_high")])
+        add_metric(rows, "apart", found.apart)
+    return {name: share_held(row) for name, row in rows.items()}
 
 
 def rejections(n, over, **kind):
@@ -61,8 +97,11 @@ def rejections(n, over, **kind):
     return rejected / n
 
 
-def main():
-    n = int(sys.argv[1]) if len(sys.argv) > 1 else 400
+def show(kind, over, values):
+    print(kind, over, *(f"{name} {x:.3f}" for name, x in values.items()), flush=True)
+
+
+def agreement_rows(n):
     rows = [dict(annotators=j, items=300, votes_per_item=0, spread=0.5) for j in (5, 10, 20, 50)]
     rows += [
         dict(annotators=50, items=60, votes_per_item=0, spread=0.3),
@@ -70,15 +109,37 @@ def main():
         dict(annotators=20, items=300, votes_per_item=4, spread=0.5),
         dict(annotators=10, items=300, votes_per_item=0, spread=0, noise=0.05),
     ]
-    print("agreement:", *NAMES)
     for kind in rows:
         for over in ("annotators", "items"):
-            print(kind, over, *(f"{x:.3f}" for x in coverage(n, over, **kind).values()), flush=True)
-    print("compare: accuracy macro_f1")
-    for j, votes_per_item in ((3, 0), (5, 0), (10, 0), (20, 0), (50, 0), (10, 3), (50, 5)):
+            show(kind, over, coverage(n, over, **kind))
+
+
+def group_rows(n):
+    for sizes, votes_per_item in (((5, 5), 0), ((10, 10), 0), ((10, 10), 6), ((5, 20), 0), ((25, 25), 0), ((25, 25), 6)):
+        for over in ("annotators", "items"):
+            kind = dict(sizes=sizes, items=200, votes_per_item=votes_per_item)
+            show(kind, over, group_coverage(n, over, **kind))
+
+
+def compare_rows(n):
+    for j, votes_per_item in ((3, 0), (5, 0), (10, 0), (20, 0), (50, 0), (10, 3), (20, 3), (50, 5)):
         kind = dict(annotators=j, items=300, votes_per_item=votes_per_item, spread=0.5)
         for over in ("annotators", "items"):
-            print(kind, over, *(f"{x:.3f}" for x in rejections(n, over, **kind)), flush=True)
+            show(kind, over, dict(zip(("accuracy", "macro_f1"), rejections(n, over, **kind))))
 
 
-main()
+PARTS = {"agreement": agreement_rows, "groups": group_rows, "compare": compare_rows}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("part", nargs="*", choices=[[], *PARTS], help="default: all")
+    parser.add_argument("--crowds", type=int, default=400, help="per row")
+    args = parser.parse_args()
+    for part in args.part or PARTS:
+        print(part, flush=True)
+        PARTS[part](args.crowds)
+
+
+if __name__ == "__main__":
+    main()

@@ -29,6 +29,7 @@ int agree_measure_groups(agree_job *job, dis_context *ctx)
     o.resamples = (size_t)v->figures.resamples;
     o.permutations = (size_t)v->permutations;
     o.seed = v->figures.seed;
+    o.over = (dis_interval_over)v->over;
     const dis_status status = dis_group_agreement_run(ctx, job->in.votes, job->groups.groups, &o, &job->of_groups);
     if (status != DIS_OK) return cli_failed(job->c, status);
     job->between = dis_group_agreement_look(job->of_groups);
@@ -87,6 +88,9 @@ static cli_rows rows_of_pairs(const agree_job *job)
         CLI_FIELD(dis_group_pair, METRIC, across),
         CLI_FIELD(dis_group_pair, REAL, p),
         CLI_FIELD(dis_group_pair, REAL, q),
+        CLI_FIELD(dis_group_pair, METRIC, difference),
+        CLI_FIELD(dis_group_pair, REAL, p_difference),
+        CLI_FIELD(dis_group_pair, REAL, q_difference),
     };
     return (cli_rows){.field = fields,
                       .n_fields = N(fields),
@@ -161,6 +165,7 @@ void agree_put_groups(const agree_job *job, dis_json *j)
     dis_json_begin_object(j);
     groups_input_put(&job->groups, j);
     cli_put_count(j, "permutations", job->v->permutations);
+    cli_put_text(j, "intervals_over", dis_interval_over_name(job->between.over));
     dis_json_key(j, "apart");
     dis_json_metric(j, &job->between.apart);
     cli_put_real(j, "p_apart", job->between.p_apart);
@@ -208,13 +213,18 @@ static void print_hidden(const agree_job *job)
                cli_plural(g->hidden_people));
 }
 
-/* With two groups the table above has said it. */
+/* With two groups the table above has said most of it. */
 static void print_pairs(const agree_job *job)
 {
     const dis_group_agreement_view *b = &job->between;
     const size_t shown = b->n_pairs < SHOWN_PAIRS ? b->n_pairs : SHOWN_PAIRS;
     const int width = figure_width(job);
     char line[2 * CLI_SAFE + 8], one[CLI_SAFE], two[CLI_SAFE], items[CLI_NUMBER];
+    if (b->n_pairs == 1 && !b->pairs->difference.reason) {
+        cli_escape(dis_names_get(job->groups.look.names, b->pairs->a, NULL), one, 26);
+        cli_escape(dis_names_get(job->groups.look.names, b->pairs->b, NULL), two, 26);
+        printf("\nWithin %s less within %s: %s\n", one, two, cli_figure(&b->pairs->difference, 4, line));
+    }
     if (b->n_pairs < 2) return;
     printf("\n%-*s %8s  %-*s%-*s%s\n", PAIR_WIDTH, "Between groups", "items", width, "percent", width, "across", "q");
     for (size_t p = 0; p < shown; p++) {

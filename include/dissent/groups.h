@@ -26,6 +26,7 @@ typedef struct {
     size_t permutations; /* of who is in which group, for p-values; 0: none */
     size_t min_side;     /* votes that each of two groups must have on an item to be compared there */
     uint64_t seed;
+    dis_interval_over over; /* what intervals hold for */
 } dis_group_agreement_options;
 DIS_OPTIONS_API(dis_group_agreement_options);
 
@@ -44,7 +45,9 @@ typedef struct {
     uint32_t a, b;      /* groups */
     dis_metric percent; /* share of agreeing pairs of votes, one of each */
     dis_metric across;
-    double p, q;
+    double p, q;                       /* of across */
+    dis_metric difference;             /* within of a less within of b */
+    double p_difference, q_difference; /* of this */
 } dis_group_pair;
 
 typedef struct {
@@ -62,8 +65,9 @@ typedef struct {
     const dis_group_pair *pairs; /* a < b */
     /* rows of items and pairs of groups, the most divided first; NULL unless asked for */
     const dis_group_item *items;
-    dis_metric apart; /* mean over groups, by votes, of within - across: 0 when groups do not matter */
-    double p_apart;   /* one-sided */
+    dis_metric apart;       /* mean over groups, by votes, of within - across: 0 when groups do not matter */
+    double p_apart;         /* one-sided */
+    dis_interval_over over; /* what intervals hold for */
 } dis_group_agreement_view;
 
 typedef struct dis_group_agreement dis_group_agreement;

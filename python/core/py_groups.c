@@ -131,7 +131,9 @@ static PyObject *agreement_of(core_state *state, const dis_group_agreement_view 
     static const core_field pairs[] = {{"a", offsetof(dis_group_pair, a), CORE_FIELD_U32},
                                        {"b", offsetof(dis_group_pair, b), CORE_FIELD_U32},
                                        {"p", offsetof(dis_group_pair, p), CORE_FIELD_REAL},
-                                       {"q", offsetof(dis_group_pair, q), CORE_FIELD_REAL}};
+                                       {"q", offsetof(dis_group_pair, q), CORE_FIELD_REAL},
+                                       {"p_difference", offsetof(dis_group_pair, p_difference), CORE_FIELD_REAL},
+                                       {"q_difference", offsetof(dis_group_pair, q_difference), CORE_FIELD_REAL}};
     static const core_field items[] = {{"task", offsetof(dis_group_item, item), CORE_FIELD_SIZE},
                                        {"a", offsetof(dis_group_item, a), CORE_FIELD_U32},
                                        {"b", offsetof(dis_group_item, b), CORE_FIELD_U32},
@@ -149,9 +151,11 @@ static PyObject *agreement_of(core_state *state, const dis_group_agreement_view 
         core_put(d, "within", CORE_METRICS(v->groups, v->n_groups, dis_group_row, within)) < 0 ||
         core_put(d, "across", CORE_METRICS(v->groups, v->n_groups, dis_group_row, across)) < 0 ||
         core_put(d, "index", CORE_METRICS(v->groups, v->n_groups, dis_group_row, index)) < 0 ||
-        core_put(d, "pairs", core_fields(state, v->pairs, v->n_pairs, sizeof *v->pairs, pairs, 4)) < 0 ||
+        core_put(d, "pairs", core_fields(state, v->pairs, v->n_pairs, sizeof *v->pairs, pairs, 6)) < 0 ||
         core_put(d, "pair_percent", CORE_METRICS(v->pairs, v->n_pairs, dis_group_pair, percent)) < 0 ||
         core_put(d, "pair_across", CORE_METRICS(v->pairs, v->n_pairs, dis_group_pair, across)) < 0 ||
+        core_put(d, "pair_difference", CORE_METRICS(v->pairs, v->n_pairs, dis_group_pair, difference)) < 0 ||
+        core_put(d, "over", core_text(dis_interval_over_name(v->over))) < 0 ||
         core_put(d, "divided", core_fields(state, v->items, v->n_items, sizeof *v->items, items, 10)) < 0 ||
         core_put(d, "apart", core_metric(&v->apart)) < 0 || core_put(d, "p_apart", core_real(v->p_apart)) < 0)
         Py_CLEAR(d);
@@ -160,21 +164,22 @@ static PyObject *agreement_of(core_state *state, const dis_group_agreement_view 
 
 static PyObject *group_agreement(PyObject *module, PyObject *args, PyObject *keywords)
 {
-    static char *names[] = {"votes",     "values",       "min_group", "hide",    "cuts",     "ordinal",
-                            "resamples", "permutations", "seed",      "threads", "progress", NULL};
+    static char *names[] = {"votes",        "values", "min_group", "hide",     "cuts", "ordinal", "resamples",
+                            "permutations", "seed",   "threads",   "progress", "over", NULL};
     PyObject *table, *progress = NULL, *result = NULL;
+    const char *over = NULL;
     group_args a = {.min_group = 5};
     dis_group_agreement_options o = dis_group_agreement_options_default();
     Py_ssize_t resamples = (Py_ssize_t)o.resamples, permutations = (Py_ssize_t)o.permutations;
     unsigned long long seed = 0;
     int ordinal = 0, threads = 0;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OO|$npOpnnKiO:group_agreement", names, &table, &a.values,
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OO|$npOpnnKiOz:group_agreement", names, &table, &a.values,
                                      &a.min_group, &a.hide, &a.cuts, &ordinal, &resamples, &permutations, &seed,
-                                     &threads, &progress))
+                                     &threads, &progress, &over))
         return NULL;
     core_state *state = core_state_of_module(module);
     const dis_votes *votes = core_votes_look(state, table);
-    if (!votes) return NULL;
+    if (!votes || core_over(over, &o.over) < 0) return NULL;
     if (resamples < 0 || permutations < 0) {
         PyErr_SetString(PyExc_ValueError, "resamples and permutations are 0 or more");
         return NULL;

@@ -374,6 +374,7 @@ def group_agreement(
     seed: int = 0,
     threads: int = 0,
     progress: _Progress = None,
+    over: str | None = None,
 ) -> dict[str, Any]: ...
 def agreement(
     votes: Votes,

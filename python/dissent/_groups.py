@@ -144,7 +144,8 @@ class GroupAgreement:
 
     ``groups``, ``pairs`` and ``divided`` are tables: agreement of each group, of each pair of groups, and the items
     that divide them, the most divided first. ``apart`` is the mean over groups of within - across, a Metric;
-    ``p_apart`` the chance of so much, or more, when groups do not matter. ``merged``, ``hidden`` and ``unknown`` count
+    ``p_apart`` the chance of so much, or more, when groups do not matter. ``over`` is what intervals hold for, annotators
+    or items. ``merged``, ``hidden`` and ``unknown`` count
     small groups and workers without a value.
     """
 
@@ -155,6 +156,7 @@ class GroupAgreement:
         self.merged, self.hidden, self.unknown = groups["merged"], groups["hidden"], groups["unknown"]
         self.apart: Metric = metric(found["apart"])
         self.p_apart: float | None = found["p_apart"]
+        self.over: str = found["over"]
         names = np.array(self.names, dtype=object)
         columns: dict[str, Any] = {
             "group": names,
@@ -175,6 +177,9 @@ class GroupAgreement:
                 **_metric_columns("across", found["pair_across"]),
                 "p": pairs["p"],
                 "q": pairs["q"],
+                **_metric_columns("difference", found["pair_difference"]),
+                "p_difference": pairs["p_difference"],
+                "q_difference": pairs["q_difference"],
             },
             None,
             pandas,
@@ -212,6 +217,7 @@ def group_agreement(
     ordinal: bool = False,
     resamples: int = 1000,
     permutations: int = 1000,
+    over: str = "annotators",
     random_state: Any = 0,
     n_jobs: int | None = None,
     progress: ProgressLike = None,
@@ -228,6 +234,8 @@ def group_agreement(
         The order of the classes has a meaning. This is assumed of labels whose type declares an order.
     resamples, permutations : int
         Resamples of the items for 95 % intervals, and dealings of groups to workers for p-values; 0: none.
+    over : str
+        What intervals hold for: "annotators" (other annotators of the groups and other items) or "items".
 
     >>> votes = [(t, w, (t + (w > 2)) % 2) for t in range(8) for w in range(6)]
     >>> sides = Groups({w: "ab"[w > 2] for w in range(6)}, min_group=3)
@@ -245,6 +253,7 @@ def group_agreement(
             ordinal=ordinal or table.ordered,
             resamples=checked_count("resamples", resamples),
             permutations=checked_count("permutations", permutations),
+            over=over,
             seed=seed_of(random_state),
             **watching,
         )

@@ -1,17 +1,21 @@
-/* Agreement of groups: figures, bootstrap intervals over items, permutation tests over workers.
+/* Agreement of groups: figures, intervals, permutation tests over workers.
  *
  * A test asks whether groups matter to a figure: the groups are dealt out to the workers anew, each keeping its number
  * of workers, and the p-value is twice the smaller share of dealings in which the figure is at least as low, or as high
  * (one more on both sides of the share, so that it is never 0). p-values of one kind are corrected together for false
  * discoveries (Benjamini and Hochberg 1995).
  *
- * Cost: (1 + resamples + permutations) passes over the votes. */
+ * Intervals hold for other items and other annotators of the same groups: the bootstrap over items joined with a
+ * jackknife over the annotators of each group (stats/crossed.h).
+ *
+ * Cost: (1 + resamples + permutations) passes over the votes, and that of group_left_out.c. */
 #include "agreement/group_sums.h"
 #include "core/memory.h"
 #include "core/rank_jobs.h"
 #include "core/pool.h"
 #include "core/sized_options.h"
 #include "stats/bootstrap.h"
+#include "stats/crossed.h"
 #include "stats/deal.h"
 #include "stats/tails.h"
 #include <math.h>
@@ -57,6 +61,7 @@ typedef struct {
     double *value;    /* (n_values) */
     double *resample; /* (resamples, n_values) */
     double *dealt;    /* (permutations, n_values) */
+    dis__group_left_out left_out;
     double *scratch;
 } work;
 
@@ -70,6 +75,7 @@ static void work_free(work *w)
     dis__free(w->resample);
     dis__free(w->dealt);
     dis__free(w->scratch);
+    dis__group_left_out_free(&w->left_out);
 }
 
 /* Mean ranks of the classes among all votes of people in groups: Krippendorff's ordinal distance. */
@@ -130,6 +136,13 @@ static dis_status deal_job(void *arg, size_t j, int thread)
     return DIS_OK;
 }
 
+static dis_status leave_out(work *w)
+{
+    dis__group_sums_add(&w->sums[0], w->groups->group, NULL);
+    dis__group_values(&w->sums[0], w->value);
+    return dis__group_leave_out(w->ctx, w->sums, w->groups->group, w->value, &w->left_out);
+}
+
 static dis_status pass_all(work *w)
 {
     const dis__rank_rows rows = {.table = w->dealt,
@@ -141,6 +154,7 @@ static dis_status pass_all(work *w)
     if (n && w->o->resamples) DIS_TRY(dis__bootstrap_run(w->ctx, &b, one_resample, w, w->n_values, w->resample));
     const size_t jobs = (w->o->permutations + DEALS_A_JOB - 1) / DEALS_A_JOB;
     if (jobs) DIS_TRY(dis__run_rank_jobs(w->ctx, jobs, deal_job, w, &rows, 1));
+    if (w->o->resamples && w->o->over == DIS_INTERVAL_ANNOTATORS) DIS_TRY(leave_out(w));
     dis__group_sums_add(&w->sums[0], w->groups->group, NULL); /* last: the counts are looked at */
     dis__group_values(&w->sums[0], w->value);
     return DIS_OK;
@@ -148,11 +162,29 @@ static dis_status pass_all(work *w)
 
 /* ---- results ---- */
 
-static dis_metric metric_at(const work *w, size_t at, double n, const char *reason)
+/* For other items and other annotators of the groups. Values above -1 are at most 1; others lie between
+ * min and -min. */
+static void crossed_interval(const work *w, size_t at, double min, dis_metric *m)
+{
+    const bool of_groups = at == dis__group_value_apart(&w->sums[0]); /* n counts these, not items */
+    const dis__crossed v = {.annotators = w->left_out.annotators[at],
+                            .items = dis__resampled_variance(w->resample + at, w->o->resamples, w->n_values),
+                            .votes = w->left_out.votes[at],
+                            .df_annotators = w->left_out.df[at],
+                            .df_items = (double)(of_groups ? w->votes->n_items : m->n) - 1};
+    if (min >= -1)
+        dis__crossed_interval(&v, min, 1, m);
+    else
+        dis__crossed_interval_linear(&v, min, -min, m);
+}
+
+static dis_metric metric_at(const work *w, size_t at, double n, double min, const char *reason)
 {
     if (isnan(w->value[at])) return dis_metric_undefined(reason);
     dis_metric m = {.value = w->value[at], .ci_low = NAN, .ci_high = NAN, .n = (size_t)n};
-    if (w->o->resamples)
+    if (w->o->resamples && w->o->over == DIS_INTERVAL_ANNOTATORS)
+        crossed_interval(w, at, min, &m);
+    else if (w->o->resamples)
         m.has_interval = dis__bootstrap_interval_of(w->resample, w->o->resamples, w->n_values, at, w->scratch,
                                                     &m.ci_low, &m.ci_high);
     return m;
@@ -173,10 +205,10 @@ static void fill_groups(const work *w, dis_group_agreement *a)
         const double within = s->within[g].items, across = s->others[g].items;
         a->groups[g] = (dis_group_row){.workers = w->groups->workers[g],
                                        .votes = w->groups->votes[g],
-                                       .percent = metric_at(w, at + DIS_GROUP_PERCENT, within, no_pairs),
-                                       .within = metric_at(w, at + DIS_GROUP_WITHIN, within, no_pairs),
-                                       .across = metric_at(w, at + DIS_GROUP_ACROSS, across, no_others),
-                                       .index = metric_at(w, at + DIS_GROUP_INDEX, across,
+                                       .percent = metric_at(w, at + DIS_GROUP_PERCENT, within, 0, no_pairs),
+                                       .within = metric_at(w, at + DIS_GROUP_WITHIN, within, -1, no_pairs),
+                                       .across = metric_at(w, at + DIS_GROUP_ACROSS, across, -1, no_others),
+                                       .index = metric_at(w, at + DIS_GROUP_INDEX, across, -INFINITY,
                                                           "agreement with the others is not above chance"),
                                        .p_within = p_at(w, at + DIS_GROUP_WITHIN, false),
                                        .p_across = p_at(w, at + DIS_GROUP_ACROSS, false),
@@ -185,14 +217,18 @@ static void fill_groups(const work *w, dis_group_agreement *a)
     for (size_t g = 0; g < a->view.n_groups; g++)
         for (size_t h = g + 1; h < a->view.n_groups; h++) {
             const size_t p = dis__group_pair_at(a->view.n_groups, g, h), at = dis__group_value_of_pair(s, p);
-            a->pairs[p] = (dis_group_pair){.a = (uint32_t)g,
-                                           .b = (uint32_t)h,
-                                           .percent = metric_at(w, at + DIS_PAIR_PERCENT, s->pair[p].items, no_others),
-                                           .across = metric_at(w, at + DIS_PAIR_ACROSS, s->pair[p].items, no_others),
-                                           .p = p_at(w, at + DIS_PAIR_ACROSS, false)};
+            a->pairs[p] =
+                (dis_group_pair){.a = (uint32_t)g,
+                                 .b = (uint32_t)h,
+                                 .percent = metric_at(w, at + DIS_PAIR_PERCENT, s->pair[p].items, 0, no_others),
+                                 .across = metric_at(w, at + DIS_PAIR_ACROSS, s->pair[p].items, -1, no_others),
+                                 .p = p_at(w, at + DIS_PAIR_ACROSS, false),
+                                 .difference = metric_at(w, at + DIS_PAIR_DIFFERENCE, s->pair[p].items, -2,
+                                                         "one of the groups has no two votes on an item"),
+                                 .p_difference = p_at(w, at + DIS_PAIR_DIFFERENCE, false)};
         }
     const size_t at = dis__group_value_apart(s);
-    a->view.apart = metric_at(w, at, (double)a->view.n_groups, "no two groups can be compared");
+    a->view.apart = metric_at(w, at, (double)a->view.n_groups, -2, "no two groups can be compared");
     a->view.p_apart = p_at(w, at, true);
 }
 
@@ -215,14 +251,17 @@ static dis_status correct_all(dis_group_agreement *a)
                                        {offsetof(dis_group_row, p_index), offsetof(dis_group_row, q_index)}};
     for (size_t f = 0; f < sizeof fields / sizeof *fields; f++)
         DIS_TRY(correct(a->groups, a->view.n_groups, sizeof *a->groups, fields[f][0], fields[f][1]));
-    return correct(a->pairs, a->view.n_pairs, sizeof *a->pairs, offsetof(dis_group_pair, p),
-                   offsetof(dis_group_pair, q));
+    DIS_TRY(
+        correct(a->pairs, a->view.n_pairs, sizeof *a->pairs, offsetof(dis_group_pair, p), offsetof(dis_group_pair, q)));
+    return correct(a->pairs, a->view.n_pairs, sizeof *a->pairs, offsetof(dis_group_pair, p_difference),
+                   offsetof(dis_group_pair, q_difference));
 }
 
 static dis_status fill(work *w, dis_group_agreement *a)
 {
     const size_t n = w->groups->n_groups;
     DIS_TRY(prepare(w));
+    a->view.over = w->o->over;
     a->view.n_groups = n;
     a->view.n_pairs = n * (n - 1) / 2;
     DIS_TRY(dis__alloc_array(&a->groups, n, sizeof *a->groups));

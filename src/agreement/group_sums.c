@@ -75,6 +75,7 @@ void dis__group_sums_free(dis__group_sums *s)
     dis__free(s->count);
     dis__free(s->class);
     dis__free(s->seen);
+    *s = (dis__group_sums){0};
 }
 
 static void restart(dis__group_sums *s)
@@ -175,7 +176,7 @@ static void clear_item(dis__group_sums *s, size_t n_classes)
     }
 }
 
-static void add_item(dis__group_sums *s, size_t i, const int32_t *group, double times)
+void dis__group_sums_item(dis__group_sums *s, size_t i, const int32_t *group, double times)
 {
     present side[DIS_MAX_GROUPS], all = {.count = s->count + s->n_groups * s->votes->n_classes};
     for (size_t g = 0; g < s->n_groups; g++) side[g] = (present){.count = s->count + g * s->votes->n_classes};
@@ -199,7 +200,19 @@ void dis__group_sums_add(dis__group_sums *s, const int32_t *group, const uint8_t
 {
     restart(s);
     for (size_t i = 0; i < s->votes->n_items; i++)
-        if (!times || times[i]) add_item(s, i, group, times ? times[i] : 1);
+        if (!times || times[i]) dis__group_sums_item(s, i, group, times ? times[i] : 1);
+}
+
+void dis__group_sums_copy(const dis__group_sums *from, dis__group_sums *to)
+{
+    const size_t relations = 2 * from->n_groups + from->n_pairs;
+    for (size_t r = 0; r < relations; r++) {
+        double *const x = to->within[r].x.margin, *const y = to->within[r].y.margin;
+        to->within[r] = from->within[r];
+        to->within[r].x.margin = x;
+        to->within[r].y.margin = y;
+    }
+    memcpy(to->margins, from->margins, 2 * relations * from->votes->n_classes * sizeof *to->margins);
 }
 
 /* ---- values ---- */
@@ -258,5 +271,9 @@ void dis__group_values(const dis__group_sums *s, double *values)
         v[DIS_PAIR_PERCENT] = percent_of(&s->pair[p]);
         v[DIS_PAIR_ACROSS] = across_of(s, &s->pair[p]);
     }
+    for (size_t a = 0; a < s->n_groups; a++)
+        for (size_t b = a + 1; b < s->n_groups; b++)
+            values[dis__group_value_of_pair(s, dis__group_pair_at(s->n_groups, a, b)) + DIS_PAIR_DIFFERENCE] =
+                values[a * DIS_GROUP_VALUES + DIS_GROUP_WITHIN] - values[b * DIS_GROUP_VALUES + DIS_GROUP_WITHIN];
     values[dis__group_value_apart(s)] = votes > 0 ? apart / votes : (double)NAN;
 }

@@ -25,7 +25,7 @@ typedef struct {
 
 /* Values of a group, then those of a pair. */
 enum { DIS_GROUP_PERCENT, DIS_GROUP_WITHIN, DIS_GROUP_ACROSS, DIS_GROUP_INDEX, DIS_GROUP_VALUES };
-enum { DIS_PAIR_PERCENT, DIS_PAIR_ACROSS, DIS_PAIR_VALUES };
+enum { DIS_PAIR_PERCENT, DIS_PAIR_ACROSS, DIS_PAIR_DIFFERENCE, DIS_PAIR_VALUES };
 
 typedef struct {
     const dis_votes_view *votes;
@@ -48,7 +48,20 @@ void dis__group_sums_free(dis__group_sums *s);
 /* Starts anew and adds all items. group: (n_workers), -1: none. times: (n_items) how often each item counts; NULL:
  * once. */
 void dis__group_sums_add(dis__group_sums *s, const int32_t *group, const uint8_t *times);
+/* Adds item i so many times; below 0: takes it away. */
+void dis__group_sums_item(dis__group_sums *s, size_t i, const int32_t *group, double times);
+void dis__group_sums_copy(const dis__group_sums *from, dis__group_sums *to);
 void dis__group_values(const dis__group_sums *s, double *values);
+
+/* group_left_out.c: variances of the values (n_values each). */
+typedef struct {
+    double *annotators, *df; /* of a jackknife over annotators, drawn group by group; its degrees of freedom */
+    double *votes;           /* of a jackknife over votes */
+} dis__group_left_out;
+/* sums: (threads); their contents are lost. value: of all votes. */
+dis_status dis__group_leave_out(dis_context *ctx, dis__group_sums *sums, const int32_t *group, const double *value,
+                                dis__group_left_out *out);
+void dis__group_left_out_free(dis__group_left_out *out);
 
 /* group_items.c: what divides which groups, sorted; dis__free()d by the caller. */
 dis_status dis__group_items(dis_context *ctx, const dis_votes_view *votes, const int32_t *group, size_t n_groups,

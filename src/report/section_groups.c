@@ -111,7 +111,7 @@ static void figure_within(const groups_job *g)
     say_groups(g, &f.caption);
     dis__put(
         &f.caption,
-        " Dots: alpha of the group's own votes, with its interval over items; diamonds: of its votes with those of all "
+        " Dots: alpha of the group's own votes, with its 95 % interval; diamonds: of its votes with those of all "
         "others. A dot right of its diamond is a group that agrees more with itself.");
     say_small(g, &f.caption);
     for (size_t i = 0; i < n; i++) {

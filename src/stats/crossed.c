@@ -12,6 +12,22 @@ double dis__jackknife(const double *left_out, size_t n, size_t stride)
     return sum * (double)(n - 1) / (double)n;
 }
 
+double dis__grouped_jackknife(const dis__left_out_group *groups, const double *effective, size_t n_groups,
+                              size_t stride, double *df)
+{
+    double total = 0, parts = 0;
+    for (size_t g = 0; g < n_groups; g++) {
+        const dis__left_out_group *x = &groups[g * stride];
+        if (x->squares == 0) continue; /* the figure is not about this group */
+        const double of_group =
+            x->n < 2 ? (double)NAN : fmax(x->squares - x->sum * x->sum / x->n, 0) * (x->n - 1) / x->n;
+        total += of_group;
+        parts += of_group * of_group / fmax(dis__annotator_df(effective[g]), 1);
+    }
+    *df = parts > 0 ? total * total / parts : 0;
+    return total;
+}
+
 double dis__resampled_variance(const double *figures, size_t n, size_t stride)
 {
     double defined = 0, mean = 0, sum = 0;
@@ -38,7 +54,7 @@ double dis__effective_number(const double *votes, size_t n)
 
 double dis__annotator_df(double effective)
 {
-    return effective < 1.5 ? 0 : fmax(effective - 2, fmin(effective - 1, 2));
+    return effective < 1.5 ? 0 : fmax(effective - 2 - 4 / effective, fmin(effective - 1, 2));
 }
 
 double dis__crossed_variance(const dis__crossed *v, double *df)
@@ -46,7 +62,8 @@ double dis__crossed_variance(const dis__crossed *v, double *df)
     const double a = v->annotators, i = v->items;
     const double total = fmax(fmax(a + i - (isnan(v->votes) ? 0 : v->votes), i), a / 2);
     const double parts = a * a / fmax(v->df_annotators, 1) + i * i / fmax(v->df_items, 1);
-    *df = fmax(parts > 0 ? (a + i) * (a + i) / parts : INFINITY, fmax(v->df_annotators, 1));
+    const double least = fmax(v->df_annotators, 1);
+    *df = fmin(fmax(parts > 0 ? (a + i) * (a + i) / parts : INFINITY, least), 3 * least);
     return isnan(a) || isnan(i) ? (double)NAN : total;
 }
 

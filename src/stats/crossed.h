@@ -25,6 +25,14 @@ typedef struct {
 /* The variance of a figure from its values with one of n units left out, every `stride`-th number of `left_out`. NaN
  * where one of them is NaN or n is below 2. */
 double dis__jackknife(const double *left_out, size_t n, size_t stride);
+/* Annotators who were drawn group by group: how a figure changes without each annotator of one group. */
+typedef struct {
+    double n, sum, squares; /* annotators left out, their changes, the squares of these */
+} dis__left_out_group;
+/* The variance over the annotators of all groups; of group g, `effective` (n_groups) has the effective number. df: the
+ * degrees of freedom. NaN where a change is NaN, or only annotator of a group changes the figure. */
+double dis__grouped_jackknife(const dis__left_out_group *groups, const double *effective, size_t n_groups,
+                              size_t stride, double *df);
 /* The variance of n resampled figures, every `stride`-th number; NaN is left out, and the result where fewer than half
  * are defined. */
 double dis__resampled_variance(const double *figures, size_t n, size_t stride);

@@ -4,6 +4,7 @@
 #include "fault_walk.h"
 #include "scratch.h"
 #include "core/random.h"
+#include "agreement/group_sums.h"
 #include "stats/tails.h"
 
 enum { ITEMS = 120, WORKERS = 24, CLASSES = 4 };
@@ -263,6 +264,124 @@ static void test_ordered(void **state)
     em_assert_close(v.pairs[0].across.value, across_by_hand(votes, g.group, 0, 1, rank), 1e-12);
     em_assert_close(v.groups[0].across.value, v.pairs[0].across.value, 1e-12); /* the others are the one other group */
     dis_group_agreement_destroy(found);
+    dis_worker_groups_destroy(groups);
+    dis_votes_destroy(votes);
+}
+
+/* The values with groups `group`, of votes without that of number `without`. */
+static void values_without(const dis_votes *votes, const double *rank, const int32_t *group, size_t without,
+                           double *values)
+{
+    const dis_votes_view v = dis_votes_look(votes);
+    size_t n = 0;
+    for (size_t i = 0; i < v.n_items; i++)
+        for (uint64_t t = v.start[i]; t < v.start[i + 1]; t++) {
+            if (t == without) continue;
+            task_of[n] = (uint32_t)i;
+            worker_of[n] = v.worker[t];
+            label_of[n++] = v.label8[t];
+        }
+    const dis_votes_arrays a = {.n_votes = n,
+                                .n_items = v.n_items,
+                                .n_workers = WORKERS,
+                                .n_classes = CLASSES,
+                                .task = task_of,
+                                .worker = worker_of,
+                                .label = label_of};
+    dis_votes *rest;
+    assert_int_equal(dis_votes_from_arrays(NULL, &a, &rest), DIS_OK);
+    const dis_votes_view r = dis_votes_look(rest);
+    dis__group_sums s;
+    assert_int_equal(dis__group_sums_create(&r, rank, 3, &s), DIS_OK);
+    dis__group_sums_add(&s, group, NULL);
+    dis__group_values(&s, values);
+    dis__group_sums_free(&s);
+    dis_votes_destroy(rest);
+}
+
+/* Against the values computed again without each annotator, and without each vote. */
+static void check_left_out(const dis_votes *votes, const int32_t *group, const double *rank)
+{
+    enum { MAX_VALUES = 3 * DIS_GROUP_VALUES + 3 * DIS_PAIR_VALUES + 1 };
+    const dis_votes_view v = dis_votes_look(votes);
+    dis__group_sums s;
+    dis__group_left_out found;
+    double value[MAX_VALUES], rest[MAX_VALUES], sum[MAX_VALUES][3] = {{0}}, squares[MAX_VALUES][3] = {{0}}, n[3] = {0};
+    double annotators[MAX_VALUES] = {0}, each[MAX_VALUES] = {0};
+    dis_context *ctx;
+    dis_context_options one = dis_context_options_default();
+    one.threads = 1;
+    assert_int_equal(dis_context_create(&one, &ctx), DIS_OK);
+    assert_int_equal(dis__group_sums_create(&v, rank, 3, &s), DIS_OK);
+    values_without(votes, rank, group, SIZE_MAX, value);
+    assert_int_equal(dis__group_leave_out(ctx, &s, group, value, &found), DIS_OK);
+    for (size_t w = 0; w < WORKERS; w++) {
+        int32_t others[WORKERS];
+        if (group[w] < 0) continue;
+        memcpy(others, group, sizeof others);
+        others[w] = -1;
+        values_without(votes, rank, others, SIZE_MAX, rest);
+        n[group[w]]++;
+        for (size_t x = 0; x < s.n_values; x++) {
+            sum[x][group[w]] += rest[x] - value[x];
+            squares[x][group[w]] += (rest[x] - value[x]) * (rest[x] - value[x]);
+        }
+    }
+    for (uint64_t t = 0; t < v.n_votes; t++) {
+        values_without(votes, rank, group, t, rest);
+        for (size_t x = 0; x < s.n_values; x++) each[x] += (rest[x] - value[x]) * (rest[x] - value[x]);
+    }
+    for (size_t x = 0; x < s.n_values; x++) {
+        for (int g = 0; g < 3; g++) annotators[x] += (squares[x][g] - sum[x][g] * sum[x][g] / n[g]) * (n[g] - 1) / n[g];
+        em_assert_close(found.annotators[x], annotators[x], 1e-10 * annotators[x]);
+        em_assert_close(found.votes[x], each[x], 1e-10 * each[x]);
+    }
+    dis__group_left_out_free(&found);
+    dis__group_sums_free(&s);
+    dis_context_destroy(ctx);
+}
+
+static void test_left_out(void **state)
+{
+    (void)state;
+    dis_votes *votes = crowd(7, .3);
+    dis_worker_groups *groups = grouped(votes, by_three, 2);
+    const dis_worker_groups_view g = dis_worker_groups_look(groups);
+    double rank[CLASSES];
+    ranks_of(votes, g.group, rank);
+    check_left_out(votes, g.group, NULL);
+    check_left_out(votes, g.group, rank);
+    dis_worker_groups_destroy(groups);
+    dis_votes_destroy(votes);
+}
+
+/* Intervals over annotators are wider where annotators differ, and say what they hold for. */
+static void test_over(void **state)
+{
+    (void)state;
+    dis_votes *votes = crowd(8, .3);
+    dis_worker_groups *groups = grouped(votes, by_three, 2);
+    dis_group_agreement *found[2];
+    dis_group_agreement_options o = dis_group_agreement_options_default();
+    o.permutations = 0;
+    for (int over = 0; over < 2; over++) {
+        o.over = (dis_interval_over)over;
+        assert_int_equal(dis_group_agreement_run(NULL, votes, groups, &o, &found[over]), DIS_OK);
+        assert_int_equal(dis_group_agreement_look(found[over]).over, over);
+    }
+    const dis_group_agreement_view a = dis_group_agreement_look(found[0]), b = dis_group_agreement_look(found[1]);
+    for (size_t g = 0; g < 3; g++) { /* each has annotators of both kinds */
+        const dis_metric *x = &a.groups[g].within, *y = &b.groups[g].within;
+        assert_true(x->has_interval && y->has_interval && x->ci_high <= 1);
+        assert_true(x->ci_high - x->ci_low > 1.05 * (y->ci_high - y->ci_low));
+    }
+    for (size_t p = 0; p < a.n_pairs; p++) {
+        const dis_group_pair *x = &a.pairs[p];
+        em_assert_close(x->difference.value, a.groups[x->a].within.value - a.groups[x->b].within.value, 1e-15);
+        assert_true(x->difference.ci_low < 0 && x->difference.ci_high > 0);
+    }
+    dis_group_agreement_destroy(found[0]);
+    dis_group_agreement_destroy(found[1]);
     dis_worker_groups_destroy(groups);
     dis_votes_destroy(votes);
 }
@@ -588,7 +707,8 @@ int main(void)
         cmocka_unit_test(test_small_groups), cmocka_unit_test(test_cuts),
         cmocka_unit_test(test_tables),       cmocka_unit_test(test_prefix),
         cmocka_unit_test(test_refused),      cmocka_unit_test(test_evaluation),
-        cmocka_unit_test(test_faults),
+        cmocka_unit_test(test_faults),       cmocka_unit_test(test_left_out),
+        cmocka_unit_test(test_over),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
