@@ -109,10 +109,9 @@ static void figure_within(const groups_job *g)
     dis__points_row row[SHOWN_GROUPS];
     const size_t n = g->found.n_groups < SHOWN_GROUPS ? g->found.n_groups : SHOWN_GROUPS;
     say_groups(g, &f.caption);
-    dis__put(
-        &f.caption,
-        " Dots: alpha of the group's own votes, with its 95 % interval; diamonds: of its votes with those of all "
-        "others. A dot right of its diamond is a group that agrees more with itself.");
+    dis__put(&f.caption,
+             " Dots: alpha of the group's own votes, with its 95 % interval; diamonds: of its votes with those of all "
+             "others. A dot right of its diamond is a group that agrees more with itself.");
     say_small(g, &f.caption);
     for (size_t i = 0; i < n; i++) {
         const dis_group_row *x = &g->found.groups[i];
