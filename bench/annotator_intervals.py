@@ -4,6 +4,7 @@
     PYTHONPATH=build/python python3 bench/annotator_intervals.py intervals    coverage and width on simulated crowds
     PYTHONPATH=build/python python3 bench/annotator_intervals.py real         coverage on real crowds with gold
     PYTHONPATH=build/python python3 bench/annotator_intervals.py weak         equally good annotators that are called weak
+    PYTHONPATH=build/python python3 bench/annotator_intervals.py verdicts     wrong verdicts on simulated crowds
     PYTHONPATH=build/python python3 bench/annotator_intervals.py power        one bad annotator that is called weak
     PYTHONPATH=build/python python3 bench/annotator_intervals.py choose       the constant of the intervals, by cross-validation
 
@@ -30,8 +31,9 @@ Z = 1.959963984540054
 MIN_GOLD = 10
 SIZES = (2, 3, 5, 10)
 INDEPENDENT = ("one-coin", "dawid-skene", "spammer", "difficulty")
-DEPENDENT = ("hard", "misleading", "camps", "copies", "spam")
+DEPENDENT = ("hard", "misleading", "camps", "copies", "herding", "spam")
 LIMITS = ("even camps", "one source")
+DOUBTFUL = ("constant", "random", "confuses")
 SHIFTS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.6)
 
 
@@ -94,9 +96,24 @@ def crowd(kind, votes, seed, classes=4, items=1000, annotators=30):
         accuracy = np.where(dissents, (1 - correct) / (classes - 1), correct).mean(axis=1)
         return {"item": item, "who": who, "label": label, "truth": truth, "accuracy": accuracy}
     label = np.where(rng.random(len(who)) < correct[who, item], truth[item], wrong)
+    if kind == "herding":
+        return herded(rng, item, who, truth, label, skill, votes)
     if kind in ("copies", "one source"):
         return copied(rng, kind, item, who, truth, correct, classes)
     return {"item": item, "who": who, "label": label, "truth": truth, "accuracy": correct.mean(axis=1)}
+
+
+def herded(rng, item, who, truth, label, skill, votes):
+    """Three of ten votes copy an earlier vote on the item."""
+    label, voter, item_rows = label.reshape(-1, votes), who.reshape(-1, votes), np.arange(len(truth))
+    chance = skill[voter]
+    for k in range(1, votes):
+        source = rng.integers(0, k, len(truth))
+        label[:, k] = np.where(rng.random(len(truth)) < 0.3, label[item_rows, source], label[:, k])
+        chance[:, k] = 0.3 * chance[:, :k].mean(axis=1) + 0.7 * chance[:, k]
+    n = np.maximum(np.bincount(who, minlength=len(skill)), 1)
+    accuracy = np.bincount(who, chance.ravel(), minlength=len(skill)) / n
+    return {"item": item, "who": who, "label": label.ravel(), "truth": truth, "accuracy": accuracy}
 
 
 def copied(rng, kind, item, who, truth, correct, classes):
@@ -297,6 +314,23 @@ def weak(runs):
     print_rows(["annotators", "accuracy", "items", "gold"] + [f"{votes} votes per item" for votes in SIZES], rows)
 
 
+def verdicts(runs):
+    """Annotators called weak or doubtful on simulated crowds, and how many of them are no less accurate than the mean."""
+    rows = []
+    for kind in INDEPENDENT + DEPENDENT + LIMITS:
+        cells = []
+        for votes in SIZES:
+            called = np.zeros(4, int)
+            for seed in range(runs):
+                c = crowd(kind, votes, seed, 2 + 2 * (seed % 2))
+                cause, good = reviewed(c)["cause"], c["accuracy"] >= c["accuracy"].mean()
+                weak_ones, doubtful = cause == "weak", np.isin(cause, DOUBTFUL)
+                called += [x.sum() for x in (weak_ones & good, weak_ones, doubtful & good, doubtful)]
+            cells.append("{} of {}, {} of {}".format(*called))
+        rows.append([kind, *cells])
+    print_rows(["weak, doubtful: wrong"] + [f"{votes} votes per item" for votes in SIZES], rows)
+
+
 def share_found(votes, runs, accuracy, bad, items):
     """Share of crowds in which the one bad annotator is called weak (or doubtful)."""
     found = 0
@@ -384,7 +418,7 @@ def choose(_runs):
     print(f"mean coverage of the crowd left out: {np.mean(scores):.3f}")
 
 
-PARTS = {"intervals": intervals, "real": real, "weak": weak, "power": power, "choose": choose}
+PARTS = {"intervals": intervals, "real": real, "weak": weak, "verdicts": verdicts, "power": power, "choose": choose}
 
 
 def main():
