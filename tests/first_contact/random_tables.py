@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Random tables with one row per vote, under names that dissent does not accept without a question.
+"""Random tables under names that dissent does not accept without a question: one row per vote, or one row per item and a
+column per worker.
 
 Each table has columns in random order, other columns (texts, times, durations, comments), ids of several kinds and one
 of three designs: the same number of votes per item, a random number, or all workers on all items. dissent must suggest
@@ -46,9 +47,55 @@ OTHERS = {
     "round": lambda draw, i, row: f"b{i // 10}",
 }
 
+WIDE_OTHERS = {name: OTHERS[name] for name in ("content", "created", "seconds", "remark")} | {
+    "split": lambda draw, i, row: draw.choice(["train", "test"]),
+    "agreed": lambda draw, i, row: draw.choice(["0.33", "0.67", "1"]),
+}
+WORKER_COLUMNS = [
+    [f"ann{k}" for k in range(1, 9)],
+    [f"Rater {k}" for k in range(1, 9)],
+    [f"label_{k}" for k in range(1, 9)],
+    "Anna Bob Cem Dan Eva Flo Gus Hal".split(),
+    "gpt-4 claude llama mistral ann bob x y".split(),
+]
+
+
+def write_table(draw, path, rows):
+    columns = list(rows[0])
+    draw.shuffle(columns)
+    if draw.random() < 0.3:
+        draw.shuffle(rows)
+    with open(path, "w", newline="") as f:
+        out = csv.writer(f, delimiter=draw.choice(",;\t"))
+        out.writerow(columns)
+        out.writerows([row[name] for name in columns] for row in rows)
+
+
+def make_wide(draw, path, name):
+    """Writes a table with a column per worker; returns how many items and workers it has, and its classes."""
+    n_items = draw.choice([12, 30, 80, 200])
+    workers = draw.choice(WORKER_COLUMNS)[: draw.choice([3, 4, 5, 8])]
+    classes, item = draw.choice(CLASSES), draw.choice(ITEM_IDS)
+    missing, word = draw.choice([0, 0, 0.1, 0.3]), draw.choice(["", "NA", "nan"])
+    others = draw.sample(list(WIDE_OTHERS), draw.choice([0, 0, 1, 2]))
+    rows, found = [], [set(), set()]
+    for i in range(n_items):
+        truth = draw.choice(classes)
+        row = {name: item(i)}
+        for k, w in enumerate(workers):
+            row[w] = truth if draw.random() < 0.7 else draw.choice(classes)
+            if k and draw.random() < missing:
+                row[w] = word
+            else:
+                found[0].add(w)
+                found[1].add(row[w])
+        rows.append(row | {other: WIDE_OTHERS[other](draw, i, len(rows)) for other in others})
+    write_table(draw, path, rows)
+    return n_items, len(found[0]), sorted(found[1])
+
 
 def make_table(draw, path, names):
-    """Writes a table; returns what is in it."""
+    """Writes a table with a row per vote; returns how many items and workers it has, and its classes."""
     n_items = draw.choice([30, 80, 200])
     n_workers = draw.choice([3, 5, 12, 25])
     classes, item, worker = draw.choice(CLASSES), draw.choice(ITEM_IDS), draw.choice(WORKER_IDS)
@@ -63,14 +110,7 @@ def make_table(draw, path, names):
             label = truth if draw.random() < 0.7 else draw.choice(classes)
             cells = {names[0]: item(i), names[1]: worker(w), names[2]: label}
             rows.append(cells | {name: OTHERS[name](draw, i, len(rows)) for name in others})
-    columns = list(rows[0])
-    draw.shuffle(columns)
-    if draw.random() < 0.3:
-        draw.shuffle(rows)
-    with open(path, "w", newline="") as f:
-        out = csv.writer(f, delimiter=draw.choice(",;\t"))
-        out.writerow(columns)
-        out.writerows([row[name] for name in columns] for row in rows)
+    write_table(draw, path, rows)
     found = [{row[name] for row in rows} for name in names]
     return len(found[0]), len(found[1]), sorted(found[2])
 
@@ -81,7 +121,8 @@ def run(command, folder):
 
 def check(draw, tool, folder, names):
     """Which of the suggested commands reads the table: 0 is the first one, None none of them. With the message."""
-    truth = make_table(draw, folder / "votes.csv", names)
+    wide = draw.random() < 0.3
+    truth = make_wide(draw, folder / "votes.csv", names[0]) if wide else make_table(draw, folder / "votes.csv", names)
     asked = run([tool, "labels", "votes.csv", "-q", "-o", "labels.csv", "--json", "summary.json", "--method", "majority"], folder)
     if asked.returncode != 3:
         return None, f"exit {asked.returncode}: {asked.stderr}"

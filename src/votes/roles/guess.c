@@ -101,6 +101,7 @@ static dis_status find_pair(const dis__survey *s, const size_t known[3], dis__lo
         g->worker = known[1];
         return DIS_OK;
     }
+    if (known[0] != DIS_NO_COLUMN && s->column[known[0]].n_values == s->n_rows) return DIS_OK; /* a row per task */
     for (size_t a = 0; a < s->n_columns; a++)
         for (size_t b = 0; b < s->n_columns; b++) {
             double cost;
@@ -199,7 +200,7 @@ static bool has_peer(const dis__survey *s, size_t task, size_t c)
     if (n == 0 || (n < 2 && x->n_numbers)) return false;
     for (size_t d = 0; d < s->n_columns; d++) {
         const dis__survey_column *y = &s->column[d];
-        if (d == c || d == task || y->n_values > MAX_CLASSES) continue;
+        if (d == c || d == task || y->n_values > MAX_CLASSES || !x->n_measured != !y->n_measured) continue;
         const size_t m = count_common(s, y, other);
         if (m == 0 || (m < 2 && y->n_numbers)) continue;
         if (2 * count_shared(x, counts, y) >= (n < m ? n : m)) return true;
@@ -215,6 +216,20 @@ static size_t find_ids(const dis__survey *s)
     return DIS_NO_COLUMN;
 }
 
+/* Columns with few rows for their classes: most of their cells hold values of a worker that was found. */
+static void add_workers(const dis__survey *s, dis__wide_guess *g)
+{
+    const dis__wide_guess found = *g;
+    for (size_t c = 0; c < s->n_columns; c++) {
+        const dis__survey_column *x = &s->column[c];
+        for (size_t d = 0; d < s->n_columns && !g->worker[c] && c != g->task && x->n_cells; d++)
+            g->worker[c] = found.worker[d] && x->n_name && x->n_values <= MAX_CLASSES && !x->n_measured &&
+                           10 * dis__survey_shared(s, c, d) >= 6 * x->n_cells;
+        g->n_workers += g->worker[c] && !found.worker[c];
+        g->n_others -= g->worker[c] && !found.worker[c];
+    }
+}
+
 void dis__guess_wide(const dis__survey *s, size_t task, dis__wide_guess *out)
 {
     *out = (dis__wide_guess){.task = task == DIS_NO_COLUMN ? find_ids(s) : task};
@@ -227,5 +242,6 @@ void dis__guess_wide(const dis__survey *s, size_t task, dis__wide_guess *out)
         out->n_workers += out->worker[c];
         out->n_others += !out->worker[c];
     }
+    add_workers(s, out);
     if (out->n_workers < 2) out->n_workers = 0;
 }
