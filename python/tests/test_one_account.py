@@ -111,3 +111,27 @@ def test_report_review_and_python_say_the_same(crowd, tmp_path):
     if crowd in ("alone", "noise"):
         assert not doubtful and "Nothing can be said of single workers" in says
         assert "worker-quality" not in tables
+
+
+@needs_tool
+def test_accuracy_against_gold_is_the_same_everywhere(tmp_path):
+    rows = _careful(np.random.default_rng(9))
+    votes, gold = tmp_path / "votes.csv", tmp_path / "gold.csv"
+    votes.write_text("task,worker,label\n" + "".join(",".join(r) + "\n" for r in rows))
+    known = {task: label for task, _, label in rows[::7]}
+    gold.write_text("task,label\n" + "".join(f"{task},{label}\n" for task, label in known.items()))
+    run("review", votes, "--gold", gold, "--workers", tmp_path / "workers.csv", "-o", tmp_path / "items.csv", "-q")
+    run("report", "--votes", votes, "--gold", gold, "-o", tmp_path / "page.html", "--resamples", "0", "-q")
+    with open(tmp_path / "workers.csv", newline="") as f:
+        listed = {r["worker"]: r for r in csv.DictReader(f)}
+    page = {r["worker"]: r for r in _page(tmp_path / "page.html")[2]["worker-quality"]}
+    ours = dissent.review(dissent.read_votes(votes), gold=known).workers
+    assert set(page) == set(listed) == set(ours["worker"])
+    for i, worker in enumerate(ours["worker"]):
+        right = [label == known[task] for task, who, label in rows if who == worker and task in known]
+        tool, shown = listed[worker], page[worker]
+        assert int(tool["gold_votes"]) == int(shown["on items with gold"]) == ours["gold_votes"][i] == len(right) > 0
+        assert float(tool["gold_accuracy"]) == float(shown["accuracy against gold"]) == pytest.approx(np.mean(right))
+        assert float(tool["gold_low"]) == float(shown["gold 95 % from"]) == ours["gold_low"][i] <= np.mean(right)
+        assert float(tool["gold_high"]) == float(shown["gold to"]) == ours["gold_high"][i] >= np.mean(right)
+        assert "against gold" in ours["reason"][i]
