@@ -1,5 +1,6 @@
 /* What dissent agree found: tables, the summary for machines, and for people. */
 #include "agree_job.h"
+#include "chance_show.h"
 #include <math.h>
 #include <string.h>
 
@@ -152,6 +153,7 @@ static dis_status write_json(const agree_job *job, const char *path)
     if (status == DIS_OK) status = votes_input_put_table(&job->in, j);
     votes_input_put_notes(&job->in, j);
     put_counts(job, j);
+    chance_put(j, &job->look.chance);
     dis_json_key(j, "metrics");
     dis_json_begin_object(j);
     for (size_t m = 0; m < job->look.n_metrics; m++) {
@@ -263,6 +265,7 @@ void agree_tell(agree_job *job)
     if (l->pairs_degenerate)
         cli_say(c, "  %-18s %s chose nothing but one and the same class: not in Cohen's kappa", "pairs",
                 cli_grouped(l->pairs_degenerate, number));
+    if (l->compared) chance_tell(c, &l->chance);
     if (!l->n_workers && job->v->figures.resamples)
         cli_say(c, "  %-18s for other items alone: the input has no annotator ids", "intervals");
 }

@@ -313,6 +313,7 @@ static int work(labels_job *job)
     code = choose_views(job);
     if (code == 0) labels_tell_predictions(job);
     if (code == 0) code = make_labels(job);
+    if (code == 0) code = cli_failed(job->c, dis_votes_chance_test(job->ctx, job->in.votes, &job->chance));
     if (code == 0) code = count_workers(job);
     if (code == 0) code = write_all(job);
     if (code == 0 && !shared) labels_tell_result(job);

@@ -1,4 +1,5 @@
 /* dissent review: which items to label again and which workers to look at, ranked, with the reason. */
+#include "chance_show.h"
 #include "review_job.h"
 #include "scaled_show.h"
 #include <math.h>
@@ -140,14 +141,10 @@ static void tell(review_job *job)
         cli_warn(c, "this input does not say who voted: everybody counts as the same typical worker, and there is "
                     "nothing to say of single workers");
     if (l->n_items == 0) return;
-    if (job->in.look.start && !l->n_compared)
-        cli_say(c, "  %-18s no item has votes of two workers: nothing can be said of labels or workers", "now");
-    else if (!l->beyond_chance)
-        cli_say(c,
-                "  %-18s annotators agree no more than chance (z = %.1f): nothing can be said of labels or annotators",
-                "noise", l->agreement_z);
-    else
-        cli_say(c, "  %-18s %.1f %% expected to be correct (%s)", "labels", 100 * l->right, l->method);
+    chance_tell(c, &l->chance);
+    if (!isnan(l->right))
+        cli_say(c, "  %-18s %.1f %% expected to be correct%s (%s)", "labels", 100 * l->right,
+                l->chance.verdict == DIS_CHANCE_UNKNOWN ? ", if annotators agree more than chance" : "", l->method);
     if (!isnan(l->typical) && !l->ordinal_items)
         cli_say(c, "  %-18s %.1f %% expected to be correct", "votes", 100 * l->typical);
     tell_split(job);
@@ -157,7 +154,7 @@ static void tell(review_job *job)
     if (l->spent < job->v->budget)
         cli_say(c, "  %-18s %s of %s votes: nothing to be gained from more before a new review", "not needed",
                 cli_grouped(job->v->budget - l->spent, number), cli_grouped(job->v->budget, other));
-    if (job->in.look.start) tell_workers(job);
+    if (job->in.look.start && l->beyond_chance) tell_workers(job);
 }
 
 /* ---- work ---- */
@@ -181,7 +178,7 @@ static int write_all(const review_job *job)
     const size_t n = n_shown(job, people);
     dis_status status = DIS_OK;
     if (people) {
-        review_print_items(job, n);
+        if (job->look.beyond_chance) review_print_items(job, n);
         const size_t workers = review_at_most(job->look.n_doubtful + job->look.n_weak, v->top ? v->top : REVIEW_TOP);
         if (workers) review_print_workers(job, workers);
         if (job->look.n_biased)

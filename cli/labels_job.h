@@ -44,6 +44,7 @@ typedef struct {
     labels_result view[DIS_MAX_VIEWS];
     size_t n_views; /* fitted so far */
     dis_combination did;
+    dis_chance_test chance;
     const double *p;   /* the final labels */
     double *borne_out; /* (n_workers) or NULL */
     uint64_t *n_voted; /* (n_workers) or NULL */

@@ -2,6 +2,7 @@
  * times, no thread count. Undefined values are null, with a reason where the cause is not plain; infinite ones are
  * "inf". */
 #include "labels_job.h"
+#include "chance_show.h"
 #include <math.h>
 #include <string.h>
 
@@ -135,6 +136,7 @@ static dis_status write_file(const labels_job *job, const metric_sums *sums, con
         if (job->predictions) labels_put_predictions(job, j);
         put_methods(job, j);
         put_combination(job, j);
+        chance_put(j, &job->chance);
         put_metrics(job, sums, j);
     }
     labels_put_groups(job, j);

@@ -1,5 +1,6 @@
 /* What `dissent labels` tells people on standard error. */
 #include "labels_job.h"
+#include "chance_show.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,6 +67,7 @@ void labels_tell_result(labels_job *job)
     if (c->quiet) return;
     tell_methods(job);
     if (job->choice.combine) tell_combination(job);
+    if (job->chance.verdict == DIS_CHANCE_NOISE) chance_tell(c, &job->chance);
     char safe[CLI_SAFE], items[CLI_NUMBER];
     const char *output = job->v->output && strcmp(job->v->output, "-") != 0 ? job->v->output : NULL;
     cli_say(c, "%s%s%s: %s item%s, seed %llu, %.2f s", cli_bold(c), output ? cli_safe(output, safe) : "standard output",

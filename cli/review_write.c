@@ -1,5 +1,6 @@
 /* What `dissent review` found: tables of items and workers, a summary for machines, text for people. */
 #include "review_job.h"
+#include "chance_show.h"
 #include <math.h>
 #include <string.h>
 
@@ -210,9 +211,7 @@ dis_status review_write_json(const review_job *job, const char *path)
     cli_put_count(j, "doubtful_workers", l->n_doubtful);
     cli_put_count(j, "weak_workers", l->n_weak);
     cli_put_count(j, "unjudged_workers", l->n_unjudged);
-    cli_put_real(j, "agreement_z", l->agreement_z);
-    dis_json_key(j, "agreement_beyond_chance");
-    dis_json_bool(j, l->beyond_chance);
+    chance_put(j, &l->chance);
     if (job->v->accept > 0) {
         cli_put_real(j, "accept", job->v->accept);
         cli_put_count(j, "accepted", l->n_accepted);

@@ -84,6 +84,23 @@ typedef struct {
     bool degenerate;                      /* both always chose one and the same class */
 } dis_agreement_pair;
 
+/* Whether votes on one item agree more than chance: before anything is said of labels or workers. */
+typedef enum {
+    DIS_CHANCE_BEYOND,  /* they do */
+    DIS_CHANCE_UNKNOWN, /* too few votes on common items to tell */
+    DIS_CHANCE_NOISE,   /* they do not: the votes say nothing of the items, as far as can be told */
+} dis_chance;
+/* "beyond", "unknown", "noise". */
+DIS_API const char *dis_chance_name(dis_chance verdict);
+
+typedef struct {
+    dis_chance verdict;
+    double coefficient;    /* 0: as by chance, 1: pairs of votes always agree */
+    double standard_error; /* of it by chance; 0: nothing to test, no item has two votes, or no annotator two labels */
+    double z, p;           /* one-sided test of agreement by chance; p for any class balance */
+    double n_pairs;        /* pairs of votes on one item */
+} dis_chance_test;
+
 typedef struct {
     size_t n_items, n_workers, n_classes;
     uint64_t compared, singles, empty; /* items with at least two votes, one, none */
@@ -99,6 +116,7 @@ typedef struct {
     uint64_t pairs_too_small;  /* pairs left out of cohen* for sharing less than min_common */
     uint64_t pairs_degenerate; /* pairs left out of cohen* because both chose nothing but one and the same class */
     dis_interval_over over;    /* what the intervals hold for */
+    dis_chance_test chance;    /* before anything is read into the coefficients */
 } dis_agreement_view;
 
 typedef struct dis_agreement dis_agreement;
@@ -113,5 +131,9 @@ DIS_API void dis_agreement_destroy(dis_agreement *agreement);
 DIS_LOOK_API(dis_agreement);
 /* The metric of that name, NULL when there is none. */
 DIS_API const dis_metric *dis_agreement_find(const dis_agreement *agreement, const char *name);
+
+/* Keeps the label rates of each worker, so habits alone are chance. Votes that are distributions: unknown. DIS_ELIMIT,
+ * DIS_ECANCELLED. */
+DIS_API dis_status dis_votes_chance_test(dis_context *ctx, const dis_votes *votes, dis_chance_test *out);
 
 #endif

@@ -19,6 +19,7 @@
  * stand in order of first appearance. A review keeps no pointer into the votes. Threads: any number may look at one. */
 #ifndef DIS_REVIEW_H
 #define DIS_REVIEW_H
+#include "dissent/agreement.h"
 #include "dissent/recipe.h"
 
 typedef struct dis_review dis_review;
@@ -123,8 +124,8 @@ typedef struct {
     double right_after;               /* the same once the budget is spent as proposed */
     uint64_t spent;                   /* votes of the budget that have somewhere to go */
     double typical;                   /* expected share of correct votes among all that can be judged; NaN likewise */
-    bool beyond_chance; /* false: votes on one item agree no more than the workers' habits would make them */
-    double agreement;   /* what is left of full agreement once that is taken off: 0 chance, 1 full */
+    bool beyond_chance; /* false: votes are noise (`chance`); then nothing is said of labels and workers */
+    double agreement;   /* coefficient of `chance`: 0 chance, 1 full */
     double agreement_z; /* by how many standard errors it is above 0 */
     size_t n_compared;  /* items with votes of two workers or more, or known: without any, `right` says nothing */
     size_t n_doubtful, n_weak, n_unjudged;            /* workers by verdict; of all with votes */
@@ -134,6 +135,7 @@ typedef struct {
     const dis_review_ordinal_worker *ordinal_workers; /* (n_workers) by number of the worker; likewise */
     size_t n_biased;                                  /* workers */
     dis_review_order by;                              /* the order of `items` */
+    dis_chance_test chance;                           /* whether votes agree more than chance */
 } dis_review_view;
 
 /* DIS_EUSAGE: unknown method or option. DIS_EDATA: the method needs workers and there are none, a class or probability

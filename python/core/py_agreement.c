@@ -26,6 +26,13 @@ static PyObject *classes_of(const dis_agreement_view *v)
     return list;
 }
 
+static PyObject *core_chance(const dis_chance_test *t)
+{
+    return Py_BuildValue("{sssNsNsNsN}", "verdict", dis_chance_name(t->verdict), "coefficient",
+                         core_real(t->coefficient), "standard_error", core_real(t->standard_error), "z",
+                         core_real(t->z), "p", core_real(t->p));
+}
+
 /* None for a table that was not asked for. */
 #define FIELDS(state, rows, n, fields) ((rows) ? CORE_FIELDS(state, rows, n, fields) : Py_NewRef(Py_None))
 
@@ -60,7 +67,8 @@ static PyObject *agreement_of(core_state *state, const dis_agreement_view *v)
         core_put(d, "pairs_too_small", core_count(v->pairs_too_small)) < 0 ||
         core_put(d, "pairs_degenerate", core_count(v->pairs_degenerate)) < 0 ||
         core_put(d, "over", core_text(dis_interval_over_name(v->over))) < 0 ||
-        core_put(d, "metrics", metrics_of(v)) < 0 || core_put(d, "classes", classes_of(v)) < 0 ||
+        core_put(d, "chance", core_chance(&v->chance)) < 0 || core_put(d, "metrics", metrics_of(v)) < 0 ||
+        core_put(d, "classes", classes_of(v)) < 0 ||
         core_put(d, "items", FIELDS(state, v->items, v->n_items, items)) < 0 ||
         core_put(d, "workers", FIELDS(state, v->workers, v->n_workers, workers)) < 0 ||
         core_put(d, "pairs", FIELDS(state, v->pairs, v->n_pairs, pairs)) < 0)
@@ -172,7 +180,7 @@ static int put_figures(PyObject *d, const dis_review_view *v)
         core_put(d, "spent", core_count(v->spent)) < 0 || core_put(d, "typical", core_real(v->typical)) < 0 ||
         core_put(d, "by", core_text(orders[v->by])) < 0 || core_put(d, "n_compared", core_count(v->n_compared)) < 0 ||
         core_put(d, "beyond_chance", core_count(v->beyond_chance)) < 0 ||
-        core_put(d, "agreement", core_real(v->agreement)) < 0 ||
+        core_put(d, "chance", core_chance(&v->chance)) < 0 ||
         core_put(d, "n_doubtful", core_count(v->n_doubtful)) < 0 || core_put(d, "n_weak", core_count(v->n_weak)) < 0 ||
         core_put(d, "n_unjudged", core_count(v->n_unjudged)) < 0 ||
         core_put(d, "n_accepted", core_count(v->n_accepted)) < 0 ||

@@ -29,7 +29,8 @@ class Agreement(Figures):
 
     Coefficients are attributes (``a.alpha_nominal``: a number, or None) and items (``a["alpha_nominal"]``: a Metric
     with interval, n and reason). ``classes``, ``items``, ``workers`` and ``pairs`` are tables; those that were not
-    asked for, or need workers that are not known, are None.
+    asked for, or need workers that are not known, are None. ``chance`` is the test of agreement against chance:
+    ``verdict`` ("beyond", "noise", or "unknown" for too few votes on common tasks), ``coefficient``, ``z`` and ``p``.
     """
 
     def __init__(self, found: dict[str, Any], votes: Votes) -> None:
@@ -45,6 +46,7 @@ class Agreement(Figures):
             "pairs_too_small",
             "pairs_degenerate",
             "over",
+            "chance",
         ):
             setattr(self, name, found[name])
         self._caption = f"{found['compared']} tasks with two votes or more of {found['n_items']}"

@@ -33,7 +33,8 @@ class Review:
     Column ``label`` of ``items`` is the label of ``labels(votes)``, column ``right`` its probability. ``right`` is the
     expected share of correct labels, ``right_after`` the same once the budget is spent as column ``buy`` proposes,
     ``spent`` how much of it has somewhere to go, ``typical`` the expected share of correct votes. ``beyond_chance`` is
-    False where votes agree no more than chance; nothing is said of labels or workers then (``right`` is None). ``n_doubtful``, ``n_weak``
+    False where votes agree no more than chance; nothing is said of labels or workers then (``right`` is None). ``chance`` is the
+    test behind it, as in agreement(): its ``verdict`` is "unknown" for too few votes on common tasks. ``n_doubtful``, ``n_weak``
     and ``n_unjudged`` count workers by verdict (column ``cause``: fine, constant, random, confuses, weak, unjudged),
     ``n_accepted`` the accepted labels and ``right_accepted`` the expected share of correct ones among them. ``by`` is
     the order of the items, ``method`` where the labels are from.
@@ -56,7 +57,7 @@ class Review:
         self.right: float | None = found["right"]
         self.by: str = found["by"]
         self.beyond_chance: bool = bool(found["beyond_chance"])
-        self.agreement: float = found["agreement"]
+        self.chance: dict[str, Any] = found["chance"]
         self.n_doubtful: int = found["n_doubtful"]
         self.n_weak: int = found["n_weak"]
         self.n_biased: int = found["n_biased"]
@@ -100,7 +101,7 @@ class Review:
             "right": self.right,
             "by": self.by,
             "beyond_chance": self.beyond_chance,
-            "agreement": self.agreement,
+            "chance": self.chance,
             "n_doubtful": self.n_doubtful,
             "n_weak": self.n_weak,
             "n_biased": self.n_biased,

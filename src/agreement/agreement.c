@@ -382,7 +382,8 @@ dis_status dis_agreement_run(dis_context *ctx, const dis_votes *votes, const dis
                                      "votes (`whole`), or leave mpirun out");
     dis_agreement *a;
     DIS_TRY(dis__alloc_zeroed(&a, 1, sizeof *a));
-    const dis_status status = fill(ctx, &v, &o, a);
+    dis_status status = fill(ctx, &v, &o, a);
+    if (status == DIS_OK) status = dis_votes_chance_test(ctx, votes, &a->view.chance);
     if (status != DIS_OK) {
         dis_agreement_destroy(a);
         return status;

@@ -24,7 +24,9 @@ dis_status dis__report_agreement(dis__report_job *job)
     o.resamples = job->r->resamples;
     o.seed = job->r->seed;
     o.max_pairs = MAX_PAIRS;
-    return dis_agreement_run(job->ctx, job->r->votes, &o, &job->agreement);
+    DIS_TRY(dis_agreement_run(job->ctx, job->r->votes, &o, &job->agreement));
+    job->chance = dis_agreement_look(job->agreement).chance;
+    return DIS_OK;
 }
 
 static const dis_metric *metric(const dis__report_job *job, const char *name)
@@ -46,13 +48,16 @@ static const char *in_words(double kappa)
 }
 
 /* What the coefficient means, with its interval in mind: one that reaches chance shows nothing. */
-void dis__put_beyond_chance(dis__markup *m, const dis_metric *alpha)
+void dis__put_beyond_chance(dis__markup *m, const dis_metric *alpha, const dis_chance_test *test)
 {
     if (alpha->degenerate) {
         dis__put(m, "all votes are for one class, which says nothing of chance");
         return;
     }
-    if (alpha->has_interval && alpha->ci_low <= 0 && alpha->ci_high >= 0)
+    if (test && test->verdict != DIS_CHANCE_BEYOND)
+        dis__put(m, test->verdict == DIS_CHANCE_NOISE ? "no more than chance would give"
+                                                      : "too few to tell that from chance");
+    else if (!test && alpha->has_interval && alpha->ci_low <= 0 && alpha->ci_high >= 0)
         dis__put(m, alpha->ci_high > .4 ? "too few to tell that from chance" : "no more than chance would give");
     else if (alpha->value < 0)
         dis__putf(m, "less than chance would give");
@@ -66,6 +71,11 @@ void dis__put_beyond_chance(dis__markup *m, const dis_metric *alpha)
     dis__put(m, ")");
 }
 
+bool dis__votes_are_noise(const dis__report_job *job)
+{
+    return job->agreement && job->chance.verdict == DIS_CHANCE_NOISE;
+}
+
 void dis__say_agreement(dis__report_job *job)
 {
     const dis_metric *percent = job->agreement ? metric(job, "percent") : NULL;
@@ -73,7 +83,7 @@ void dis__say_agreement(dis__report_job *job)
     if (!percent || !alpha) return;
     dis__markup say = {0};
     dis__putf(&say, "Two votes on the same item agree in %s of the cases: ", dis__share(percent->value).text);
-    dis__put_beyond_chance(&say, alpha);
+    dis__put_beyond_chance(&say, alpha, &job->chance);
     dis__put(&say, ".");
     dis__page_say(&job->page, &say);
     dis__markup_free(&say);
@@ -105,7 +115,7 @@ void dis__figure_coefficients(dis__report_job *job)
     const dis_metric *alpha = metric(job, "alpha_nominal"), *percent = metric(job, "percent");
     if (percent && alpha) {
         dis__putf(&f.caption, "%s of the pairs of votes on an item agree, ", dis__share(percent->value).text);
-        dis__put_beyond_chance(&f.caption, alpha);
+        dis__put_beyond_chance(&f.caption, alpha, &job->chance);
         dis__put(&f.caption, ". ");
     }
     dis__put(&f.caption, "Of the coefficients below the first, 0 is what chance gives and 1 full agreement.");

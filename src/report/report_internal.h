@@ -78,6 +78,7 @@ typedef struct {
     dis_review *review;                        /* NULL where votes cannot be judged one by one, or are too many */
     dis_review_view verdicts;                  /* of the review; all zero without */
     dis_agreement *agreement;                  /* NULL where votes cannot be compared one by one */
+    dis_chance_test chance;                    /* of it */
     dis_evaluation *evaluation[DIS_MAX_VIEWS]; /* (n_predictions) */
     const dis_evaluation_view *model[DIS_MAX_VIEWS];
     dis_scaled *scaled; /* of votes of a scale of its own; NULL: all else is there */
@@ -129,7 +130,9 @@ dis_status dis__figure_traces(dis__report_job *job);
 dis_status dis__report_agreement(dis__report_job *job); /* fills job->agreement */
 void dis__say_agreement(dis__report_job *job);
 /* "fair agreement beyond chance (Krippendorff's alpha 0.35, 95 % from 0.31 to 0.38)" */
-void dis__put_beyond_chance(dis__markup *m, const dis_metric *alpha);
+void dis__put_beyond_chance(dis__markup *m, const dis_metric *alpha, const dis_chance_test *test); /* test: or NULL */
+/* Votes that agree no more than chance: nothing is said of labels and workers. */
+bool dis__votes_are_noise(const dis__report_job *job);
 /* figure_scaled.c: the labels of a scale of its own in one picture. */
 void dis__figure_scaled(dis__report_job *job);
 void dis__figure_coefficients(dis__report_job *job);

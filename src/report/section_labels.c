@@ -334,9 +334,25 @@ static void say_labels(dis__report_job *job)
     dis__markup_free(&say);
 }
 
+/* Of votes that agree no more than chance: labels are shown only against known ones. */
+static dis_status without_labels(dis__report_job *job)
+{
+    dis__markup say = {0};
+    dis__putf(&say, "Annotators agree no more than chance (p %s): nothing can be said about the labels of these items.",
+              dis__fixed(job->chance.p, 2).text);
+    dis__page_say(&job->page, &say);
+    dis__markup_free(&say);
+    if (job->r->n_views == 0 || job->tally[job->main].judged == 0) return DIS_OK;
+    dis__page_section(&job->page, "labels", "Labels", "How often the labels agree with the known classes.");
+    table_of_views(job);
+    dis__page_section_end(&job->page);
+    return DIS_OK;
+}
+
 dis_status dis__section_labels(dis__report_job *job)
 {
     if (job->r->n_items == 0 || (job->r->n_views == 0 && !job->r->votes)) return DIS_OK;
+    if (dis__votes_are_noise(job)) return without_labels(job);
     dis__page_section(&job->page, "labels", "Labels",
                       "What the methods make of the votes: one distribution over the classes for each item.");
     if (job->r->n_views) {

@@ -19,11 +19,12 @@ static void put_expected(dis__markup *m, const dis_review_view *v)
 {
     if (!v->n_compared && v->n_workers)
         dis__put(m, "No item has votes of two people: how many labels are correct cannot be told. ");
-    else if (!v->beyond_chance)
-        dis__put(m, "Votes on one item agree no more than chance: how many labels are correct cannot be told. ");
     else
-        dis__putf(m, "An estimated %s of the labels are correct, and %s of all votes. ", dis__share(v->right).text,
-                  dis__share(v->typical).text);
+        dis__putf(m, "%s estimated %s of the labels are correct, and %s of all votes. ",
+                  v->chance.verdict == DIS_CHANCE_UNKNOWN
+                      ? "There are too few votes to tell whether annotators agree more than chance. If they do, an"
+                      : "An",
+                  dis__share(v->right).text, dis__share(v->typical).text);
 }
 
 static void items(dis__report_job *job, const dis_review *review, const dis_review_view *v)
@@ -139,7 +140,7 @@ dis_status dis__report_review(dis__report_job *job)
 
 dis_status dis__section_next(dis__report_job *job)
 {
-    if (!job->review) return DIS_OK;
+    if (!job->review || dis__votes_are_noise(job)) return DIS_OK;
     dis__page_section(&job->page, "next", "What to do next",
                       "Where another vote helps most, and whose votes are worth a look, each with the reason.");
     items(job, job->review, &job->verdicts);

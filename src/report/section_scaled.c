@@ -121,7 +121,7 @@ static void say_agreement(dis__report_job *job, const dis_scaled_view *look)
             alpha = &look->measures[m].metric;
     if (!alpha) return;
     dis__put(&say, "Votes on the same item: ");
-    dis__put_beyond_chance(&say, alpha);
+    dis__put_beyond_chance(&say, alpha, NULL);
     dis__put(&say, ".");
     dis__page_say(&job->page, &say);
     dis__markup_free(&say);

@@ -386,7 +386,7 @@ dis_status dis__section_workers(dis__report_job *job)
                                   : "A crowd as large as this one is judged by dissent review.");
     if (job->review) DIS_TRY_GOTO(status, quality(job, c), end);
     dis__figure_pairs(job);
-    if (job->r->n_views) DIS_TRY_GOTO(status, dis__figure_confusions(job, c), end);
+    if (job->r->n_views && !dis__votes_are_noise(job)) DIS_TRY_GOTO(status, dis__figure_confusions(job, c), end);
     dis__page_section_end(&job->page);
 end:
     dis__free(c->votes);

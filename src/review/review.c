@@ -1,6 +1,6 @@
-/* A review: the labels and their probabilities (review_labels.c), the model of the crowd (crowd_model.h), whether votes
- * agree beyond chance (review_chance.c), what all this says of items and workers (review_items.c, review_workers.c), the
- * budget (review_budget.c), where classes have an order the ordinal model (review_ordinal.c), and the ranking. */
+/* A review: the labels and their probabilities (review_labels.c), the model of the crowd (crowd_model.h), what all this
+ * says of items and workers (review_items.c, review_workers.c), the budget (review_budget.c), where classes have an
+ * order the ordinal model (review_ordinal.c), and the ranking. */
 #include "review/review_internal.h"
 #include "core/spill.h"
 #include "core/sized_options.h"
@@ -119,10 +119,11 @@ static dis_review_order order_of(const dis_review_options *o)
     return o->budget ? DIS_REVIEW_BY_GAIN : DIS_REVIEW_BY_DOUBT;
 }
 
-/* Votes that cannot be compared, or agree no more than chance, say nothing of labels that are not known. */
+/* Votes that cannot be compared, are all alike, or agree no more than chance, say nothing of labels. */
 static bool labels_can_be_judged(const dis__crowd_model *m, const dis_review_view *v)
 {
-    return v->beyond_chance && (v->n_compared || !m->votes.start);
+    if (m->votes.start && !v->n_compared) return false;
+    return v->beyond_chance && (v->chance.standard_error > 0 || m->gold || !m->votes.start);
 }
 
 /* p: (n_items, K) the labels' probabilities. */
@@ -206,16 +207,22 @@ static dis_status fit_crowd(dis_context *ctx, const dis_votes *votes, const dis_
     return dis__crowd_model_fit(m);
 }
 
+static dis_status test_chance(dis_context *ctx, const dis_votes *votes, dis_review_view *v)
+{
+    DIS_TRY(dis_votes_chance_test(ctx, votes, &v->chance));
+    v->agreement = v->chance.coefficient;
+    v->agreement_z = v->chance.z;
+    v->beyond_chance = v->chance.verdict != DIS_CHANCE_NOISE;
+    return DIS_OK;
+}
+
 static dis_status judge(const dis__crowd_model *m, const double *p, const dis_review_options *o, dis_review *review)
 {
-    const bool compared = m->votes.start && m->n_classes > 1;
     dis_review_view *v = &review->view;
-    dis_status status = compared ? dis__review_agreement(m, v) : DIS_OK;
     for (size_t i = 0; m->votes.start && i < m->votes.n_items; i++) v->n_compared += dis__review_shared(m, i);
     v->typical = labels_can_be_judged(m, v) ? typical_share(m, p) : NAN;
-    if (status == DIS_OK) status = review_items(m, p, o, review);
-    if (status == DIS_OK) status = review_workers(m, p, review);
-    return status;
+    DIS_TRY(review_items(m, p, o, review));
+    return review_workers(m, p, review);
 }
 
 static dis_status fill(dis_context *ctx, const dis_votes *votes, const dis_review_options *o, dis_review *review)
@@ -226,7 +233,7 @@ static dis_status fill(dis_context *ctx, const dis_votes *votes, const dis_revie
     dis_review_view *v = &review->view;
     v->n_items = look.n_items;
     v->n_workers = look.start ? look.n_workers : 0;
-    v->beyond_chance = true;
+    DIS_TRY(test_chance(ctx, votes, v));
     if (look.start && look.n_classes > 1 && dis_votes_scale(votes) == DIS_SCALE_ORDINAL)
         DIS_TRY(dis__review_ordinal(ctx, votes, o, review));
     DIS_TRY(dis__review_labels(ctx, votes, o, review, &p));

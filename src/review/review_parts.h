@@ -10,10 +10,6 @@ enum { DIS_REVIEW_MAX = 8 }; /* votes that one item gets of a budget: after that
  * labels: those under review, or NULL. */
 dis_status dis__review_items(const dis__crowd_model *m, const double *p, const int32_t *labels, dis_review_item *rows);
 
-/* Whether votes on one item agree more than the habits of workers would make them: `agreement`, `agreement_z` and
- * `beyond_chance` of the view. */
-dis_status dis__review_agreement(const dis__crowd_model *m, dis_review_view *out);
-
 /* What is expected of item i after n <= DIS_REVIEW_MAX more votes of typical workers. scratch: (DIS_CROWD_LEVELS + 1)
  * * K numbers. */
 typedef struct {

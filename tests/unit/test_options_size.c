@@ -231,7 +231,7 @@ static dis_status review(const fixture *f, const void *o, double *value)
 {
     dis_review *r;
     DIS_TRY(dis_review_run(NULL, f->c.votes, o, &r));
-    *value = dis_review_look(r).right;
+    *value = dis_review_look(r).items[0].gain + (double)dis_review_look(r).items[0].item;
     dis_review_destroy(r);
     return DIS_OK;
 }

@@ -440,7 +440,7 @@ static void is_sound(const dis_votes *votes, uint64_t budget)
     o.budget = budget;
     dis_review *review = review_of(NULL, votes, &o);
     const dis_review_view v = dis_review_look(review);
-    const bool judged = v.beyond_chance && (v.n_compared || !v.n_workers);
+    const bool judged = v.beyond_chance && (!v.n_workers || (v.n_compared && v.chance.standard_error > 0));
     char reason[DIS_REVIEW_REASON];
     for (size_t r = 0; r < v.n_items; r++) {
         const dis_review_item *x = &v.items[r];
