@@ -152,8 +152,7 @@ static void put_accuracy(const annotator_sums *s, const annotator_sums *all, dis
     if (s->compared > 0) row->peers = fmin(fmax(s->peers / s->compared, 0), 1);
 }
 
-dis_status dis__annotator_accuracy(const dis__crowd_model *m, const double *p, bool beyond_chance,
-                                   dis_review_worker *rows)
+dis_status dis__annotator_accuracy(const dis__crowd_model *m, const double *p, bool judged, dis_review_worker *rows)
 {
     const size_t K = m->n_classes, block = BLOCK_VALUES / K + 1;
     accuracy_work work = {.m = m, .p = p};
@@ -169,7 +168,7 @@ dis_status dis__annotator_accuracy(const dis__crowd_model *m, const double *p, b
     }
     for (size_t w = 0; w < m->n_workers; w++) {
         put_gold(&work.of[w], &rows[w]);
-        if (beyond_chance && K > 1 && work.of[w].votes > 0) put_accuracy(&work.of[w], &all, &rows[w]);
+        if (judged && K > 1 && work.of[w].votes > 0) put_accuracy(&work.of[w], &all, &rows[w]);
     }
 end:
     dis__free(work.of);

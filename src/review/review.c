@@ -165,7 +165,7 @@ static dis_status review_workers(const dis__crowd_model *m, const double *p, dis
     if (!m->votes.start) return DIS_OK;
     dis_review_worker *rows;
     DIS_TRY(dis__alloc_array(&rows, m->n_workers, sizeof *rows));
-    dis_status status = dis__review_workers(m, p, review->view.beyond_chance, rows);
+    dis_status status = dis__review_workers(m, p, labels_can_be_judged(m, &review->view), rows);
     if (status == DIS_OK) status = rank_workers(review, rows);
     if (status == DIS_OK) count_verdicts(rows, &review->view);
     dis__free(rows);

@@ -24,10 +24,9 @@ dis_status dis__review_spend(const dis__crowd_model *m, dis_review_item *rows, u
                              double *gain);
 
 /* Fills rows (n_workers), in the order of workers. p: (n_items, K) the labels' probabilities. */
-dis_status dis__review_workers(const dis__crowd_model *m, const double *p, bool beyond_chance, dis_review_worker *rows);
+dis_status dis__review_workers(const dis__crowd_model *m, const double *p, bool judged, dis_review_worker *rows);
 /* Parts of it: accuracy, peers and accuracy against gold; the difference to the others on the same items. */
-dis_status dis__annotator_accuracy(const dis__crowd_model *m, const double *p, bool beyond_chance,
-                                   dis_review_worker *rows);
+dis_status dis__annotator_accuracy(const dis__crowd_model *m, const double *p, bool judged, dis_review_worker *rows);
 dis_status dis__annotator_differences(const dis__crowd_model *m, dis_review_worker *rows);
 
 /* Whether the votes on item i can judge a worker: somebody else voted, or the truth is known. */

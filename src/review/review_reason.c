@@ -147,7 +147,7 @@ const char *dis_review_item_reason(const dis_review *review, const dis_votes *vo
         return out;
     }
     if (review->view.n_compared && !review->view.beyond_chance) { /* then nothing tells workers or classes apart */
-        put(&t, "; the votes of this crowd agree no more than chance would have it");
+        put(&t, "; annotators agree no more than chance");
         return out;
     }
     if (review->ordinal_items) { /* how often workers are right by the crowd model is not how they were weighed */
@@ -214,8 +214,9 @@ const char *dis_review_worker_reason(const dis_review *review, const dis_votes *
         break;
     case DIS_REVIEW_UNJUDGED:
         put(&t, "cannot be judged: %s",
-            w->shared ? "votes on the same items agree no more than chance would have it"
-                      : "nobody else voted on these items");
+            !w->shared                                        ? "nobody else voted on these items"
+            : review->view.chance.verdict == DIS_CHANCE_NOISE ? "annotators agree no more than chance"
+                                                              : "each annotator chose one class alone");
         break;
     case DIS_REVIEW_FINE:
         put(&t, w->evidence > -STRONG ? "too few votes to tell: " : "like the others: ");

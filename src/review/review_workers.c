@@ -40,7 +40,7 @@ enum { MAX_JOBS = 64, GRAIN = 4096 };
 
 typedef struct {
     const dis__crowd_model *m;
-    bool beyond_chance;
+    bool judged;
     dis_review_worker *rows;
     const double *crowd; /* (K voted, K true) */
     size_t n_jobs, n_scratch;
@@ -186,7 +186,7 @@ static bool is_weak(const dis_review_worker *out)
 
 static void judge(const worker_work *work, const tally *y, dis_review_worker *out)
 {
-    if (!work->beyond_chance) return;
+    if (!work->judged) return;
     find_favourite(y, work->m->n_classes, (double)out->shared, out);
     if (is_monotone(out))
         out->cause = DIS_REVIEW_CONSTANT;
@@ -251,13 +251,13 @@ static dis_status two_passes(worker_work *work)
     return dis__run_rank_jobs(work->m->ctx, work->n_jobs, worker_job, work, tables, 1);
 }
 
-static dis_status find_evidence(const dis__crowd_model *m, bool beyond_chance, dis_review_worker *rows)
+static dis_status find_evidence(const dis__crowd_model *m, bool judged, dis_review_worker *rows)
 {
     const size_t K = m->n_classes, threads = (size_t)dis_context_threads(m->ctx);
     size_t n_jobs = dis__n_jobs(m->votes.n_votes, GRAIN + 16 * K * K, MAX_JOBS);
     n_jobs = n_jobs < m->n_workers ? n_jobs : m->n_workers ? m->n_workers : 1;
     worker_work work = {.m = m,
-                        .beyond_chance = beyond_chance,
+                        .judged = judged,
                         .rows = rows,
                         .crowd = m->crowd + DIS_CROWD_USUAL * K * K,
                         .n_jobs = n_jobs,
@@ -272,7 +272,7 @@ end:
     return status;
 }
 
-dis_status dis__review_workers(const dis__crowd_model *m, const double *p, bool beyond_chance, dis_review_worker *rows)
+dis_status dis__review_workers(const dis__crowd_model *m, const double *p, bool judged, dis_review_worker *rows)
 {
     for (size_t w = 0; w < m->n_workers; w++)
         rows[w] = (dis_review_worker){.worker = w,
@@ -289,7 +289,7 @@ dis_status dis__review_workers(const dis__crowd_model *m, const double *p, bool 
                                       .gold_low = NAN,
                                       .gold_high = NAN,
                                       .cause = DIS_REVIEW_UNJUDGED};
-    DIS_TRY(dis__annotator_accuracy(m, p, beyond_chance, rows));
-    if (beyond_chance && m->n_classes > 1) DIS_TRY(dis__annotator_differences(m, rows));
-    return find_evidence(m, beyond_chance, rows);
+    DIS_TRY(dis__annotator_accuracy(m, p, judged, rows));
+    if (judged && m->n_classes > 1) DIS_TRY(dis__annotator_differences(m, rows));
+    return find_evidence(m, judged, rows);
 }
