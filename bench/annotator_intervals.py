@@ -154,13 +154,16 @@ def equals(kind, votes, seed, accuracy, bad=None, classes=4, items=1000, annotat
 # ---- what the review reports ----
 
 
+METHOD: str | None = None  # label method of the reviews; None: the default labels
+
+
 def reviewed(votes, gold=None):
     """Columns of the workers' table, ordered by the number of the annotator; NaN rows where there are no votes."""
     import dissent
 
     table = {"task": votes["item"], "worker": votes["who"], "label": votes["label"]}
     known = None if gold is None else dict(enumerate(gold.tolist()))
-    rows = dissent.review(table, gold=known, top=1, n_jobs=1).workers
+    rows = dissent.review(table, gold=known, method=METHOD, top=1, n_jobs=1).workers
     n = int(votes["who"].max()) + 1
     place = np.asarray(rows["worker"]).astype(int)
     out = {}
@@ -425,7 +428,9 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("part", choices=PARTS)
     parser.add_argument("--runs", type=int, default=10, help="seeds per setting [10]")
+    parser.add_argument("--method", help="label method of the reviews [the default labels]")
     args = parser.parse_args()
+    globals()["METHOD"] = args.method
     PARTS[args.part](args.runs)
     return 0
 
