@@ -289,6 +289,15 @@ static bool is_asked_later(const cli *c, const char *device)
            access("/dev/nvidiactl", F_OK) == 0;
 }
 
+/* Ends a rank without a message: the first one has it. mpirun stops all ranks when one fails, so the first must be
+ * the one that ends before the others. */
+static void exit_after_first(int code)
+{
+    const struct timespec moment = {.tv_sec = 5};
+    nanosleep(&moment, NULL);
+    exit(code);
+}
+
 dis_status cli_context(cli *c, const cli_common *common, dis_context **out)
 {
     static const char *const ranks[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID", NULL};
@@ -302,7 +311,7 @@ dis_status cli_context(cli *c, const cli_common *common, dis_context **out)
     dis_context_options o = dis_context_options_default();
     if (cli_started_ranks() > 1) o.ranks = "mpi";
     if (o.ranks && !cli_command_find(c->command)->ranks) {
-        if (started_as(ranks) > 0) exit(DIS_EUSAGE); /* one sentence is enough */
+        if (started_as(ranks) > 0) exit_after_first(DIS_EUSAGE); /* one sentence is enough */
         cli_error(c, DIS_EUSAGE,
                   "%s works in one process; leave mpirun out (labels, agree, eval, compare, review and train can be "
                   "shared out)",
@@ -314,7 +323,7 @@ dis_status cli_context(cli *c, const cli_common *common, dis_context **out)
     char device[32];
     o.device = device_of_rank(common->device, device, sizeof device) ? device : common->device;
     const dis_status status = dis_context_create(&o, out);
-    if (status != DIS_OK && o.ranks && started_as(ranks) > 0) exit(DIS_EUSAGE);
+    if (status != DIS_OK && o.ranks && started_as(ranks) > 0) exit_after_first(DIS_EUSAGE);
     const int differ = status == DIS_OK ? cli_ranks_compare(c, *out) : 0;
     if (differ != 0) {
         dis_context_destroy(*out);

@@ -104,6 +104,9 @@ rm -r one models
 
 # what cannot be shared out is refused, exit code 2, said once
 refused "no plug-in" "cannot be loaded" env DISSENT_MPI=/nowhere/libdissent-mpi.so "$DISSENT" labels grouped.csv -o refused.csv -q
+# the first rank has the message, also when it is the last to fail
+refused "late first rank" "cannot be loaded" sh -c '[ "$OMPI_COMM_WORLD_RANK" != 0 ] || sleep .5; exec "$@"' sh \
+    env DISSENT_MPI=/nowhere/libdissent-mpi.so "$DISSENT" labels grouped.csv -o refused.csv -q
 [ ! -e refused.csv ] || fail "something was written"
 
 # bad data: the place, from whichever rank has it, the first one if there are several
