@@ -1,7 +1,8 @@
 {"", " the file is empty"}, {"x", "1:1: an experiment must be a map of keys and values"},
-    {HEAD TAIL "cell: 1\n", "5:1: unknown key \"cell\" of an experiment; did you mean cells? It may have name, about, "
-                            "paper, size, data, labels, split, "
-                            "dev, human, defaults, cells, seeds, measure, published, significance, keep_predictions"},
+    {HEAD TAIL "cell: 1\n",
+     "5:1: unknown key \"cell\" of an experiment; did you mean cells? It may have name, about, "
+     "paper, size, data, labels, split, "
+     "dev, human, defaults, cells, seeds, measure, published, significance, pool_folds, keep_predictions"},
     {"name: t\n" TAIL, "1:1: an experiment needs the key \"data\": data sets by name"},
     {DATA TAIL, "1:1: an experiment needs the key \"name\": of the experiment"},
     {HEAD "measure: {test: accuracy}\n",
@@ -117,9 +118,11 @@
     {CELLS("  - {model: text}\n"), "5:5: a cell needs an objective to train towards, or labels to measure"},
     {CELLS("  - {objective: gold, model: text, epoch: 3}\n"),
      "5:36: unknown key \"epoch\" of a cell; did you mean epochs? It may have name, data, labels, objective, "
-     "votes_per_item, random_workers, model, epochs, batch, rate, optimizer, schedule, keep, judge, patience, "
+     "votes_per_item, random_workers, model, epochs, batch, rate, optimizer, schedule, keep, judge, test_by, patience, "
      "accumulate, soft_weight, "
-     "base, floor, over_all, draw, vectors, encoder, worker_table, worker_features, baseline, published"},
+     "base, floor, over_all, order, keep_last, class_weights, carry_moments, draw, draw_per_fold, vectors, encoder, "
+     "worker_table, "
+     "worker_features, baseline, published"},
     {CELLS("  - {objective: [], model: text}\n"), "5:17: objective: an empty list"},
     {CELLS("  - {objective: gld, model: text}\n"),
      "5:17: objective: no objective \"gld\"; did you mean gold? dissent list objectives shows them"},
@@ -188,9 +191,11 @@
     {CELLS("  - {labels: standard}\ndefaults: [a]\n"), "6:11: a cell must be a map of keys and values"},
     {CELLS("  - {labels: standard}\ndefaults: {modle: text}\n"),
      "6:12: unknown key \"modle\" of a cell; did you mean model? It may have name, data, labels, objective, "
-     "votes_per_item, random_workers, model, epochs, batch, rate, optimizer, schedule, keep, judge, patience, "
+     "votes_per_item, random_workers, model, epochs, batch, rate, optimizer, schedule, keep, judge, test_by, patience, "
      "accumulate, soft_weight, "
-     "base, floor, over_all, draw, vectors, encoder, worker_table, worker_features, baseline, published"},
+     "base, floor, over_all, order, keep_last, class_weights, carry_moments, draw, draw_per_fold, vectors, encoder, "
+     "worker_table, "
+     "worker_features, baseline, published"},
     {CELLS("  - {labels: standard}\nsignificance: {fraction: 2}\n"),
      "6:26: fraction: \"2\" must be a number from 1e-06 to 1"},
     {"name: t\ndata: {d: {votes: votes.csv, gold: gold.csv}, e: {votes: votes.csv, gold: gold.csv}}\nmeasure: {test: "
@@ -221,7 +226,7 @@
      "3:35: keep: no metric \"acc\"; did you mean accuracy? dissent list metrics shows them"},
     {"name: t\ndata: {d: {items: items.csv, gold: gold.csv, split: {by: column, colum: part}}}\n" TAIL,
      "2:66: unknown key \"colum\" of a split; did you mean column? It may have by, column, file, task, train, dev, "
-     "test, folds, size, from, stratify, seed"},
+     "test, folds, size, from, stratify, order, seed"},
     {"name: t\ndata: {d: {items: items.csv, gold: gold.csv, classes: {a: b}}}\n" TAIL,
      "2:55: classes must be a text, not a map"},
     {"name: t\ndata: {d: {votes: {file: [votes.csv, counts.csv], input: counts, columns: {n_x: x}}, gold: "

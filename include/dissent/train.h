@@ -100,6 +100,9 @@ typedef struct {
     const dis_worker_table
         *worker_table;           /* what is known of the workers, for objectives that say who is asked; NULL: */
     const char *worker_features; /* nothing. Columns of it to learn from, with commas between them */
+    const char *order;           /* shuffled, fixed or file; NULL: shuffled every epoch */
+    bool keep_last;              /* of several best epochs, keep the last */
+    bool class_weights;          /* items weigh items / (classes x items of their class) */
 } dis_model_train_options;
 DIS_OPTIONS_API(dis_model_train_options);
 

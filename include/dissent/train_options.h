@@ -27,7 +27,14 @@
     X(REAL, base, "base", "X", NULL, 0, 1e9, "of the logarithms of the soft head, such as 2; 0: e")                     \
     X(REAL, floor, "floor", "X", "1e-6", 1e-300, .5, "smallest target probability, for inverse KL")                     \
     X(FLAG, over_all, "over-all", NULL, NULL, 0, 0,                                                                     \
-      "crowd objectives: losses are means over items x workers, missing votes counting as 0; otherwise over votes")
+      "crowd objectives: losses are means over items x workers, missing votes counting as 0; otherwise over votes")       \
+    X(TEXT, order, "order", "ORDER", NULL, 0, 0,                                                                        \
+      "order of the items: shuffled every epoch, fixed (shuffled once, the same batches in every epoch) or file; "        \
+      "default shuffled")                                                                                               \
+    X(FLAG, keep_last, "keep-last", NULL, NULL, 0, 0,                                                                   \
+      "keep the last of several best epochs; otherwise the first")                                                      \
+    X(FLAG, class_weights, "class-weights", NULL, NULL, 0, 0,                                                           \
+      "weight each item by items / (classes x items of its class); otherwise all items have weight 1")
 #define DIS_TRAIN_START_OPTIONS(X)                                                                                      \
     X(FILE, vectors, "vectors", "FILE", NULL, 0, 0, "word vectors to start from, in GloVe's text format")               \
     X(FOLDER, encoder, "encoder", "FOLDER", NULL, 0, 0,                                                                 \

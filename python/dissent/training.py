@@ -84,6 +84,12 @@ class SoftClassifier(TrainedModel):
         Of targets of inverse KL.
     over_all : bool
         Crowd losses are means over items x workers, as in some published code; otherwise over votes.
+    order : str, optional
+        Order of the items: "shuffled" every epoch (the default), "fixed" (the same batches in every epoch) or "file".
+    keep_last : bool
+        Keep the last of several best epochs; otherwise the first.
+    class_weights : bool
+        Weight each item by items / (classes x items of its class).
     accumulate : int
         Batches that make one step, the same as one batch of their size.
     aggregator : estimator, optional
@@ -131,6 +137,9 @@ class SoftClassifier(TrainedModel):
         base: float = 0.0,
         floor: float = 1e-6,
         over_all: bool = False,
+        order: str | None = None,
+        keep_last: bool = False,
+        class_weights: bool = False,
         accumulate: int = 1,
         aggregator: Any = None,
         classes: Sequence[Any] | None = None,
@@ -158,6 +167,9 @@ class SoftClassifier(TrainedModel):
         self.base = base
         self.floor = floor
         self.over_all = over_all
+        self.order = order
+        self.keep_last = keep_last
+        self.class_weights = class_weights
         self.accumulate = accumulate
         self.aggregator = aggregator
         self.classes = classes
@@ -299,6 +311,9 @@ class SoftClassifier(TrainedModel):
                 base=real("base", self.base),
                 floor=real("floor", self.floor),
                 over_all=self.over_all,
+                order=self.order,
+                keep_last=self.keep_last,
+                class_weights=self.class_weights,
                 accumulate=whole("accumulate", self.accumulate),
                 lenient=True,
                 vectors=None if self.vectors is None else os.fspath(self.vectors),

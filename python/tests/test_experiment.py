@@ -93,3 +93,50 @@ def test_stores_are_merged(plan, tmp_path):
     assert experiment.table(plan, store=both)["mean"].tolist() == experiment.table(plan, store=whole)["mean"].tolist()
     with pytest.raises(dissent.FileError, match="no store there"):
         experiment.merge(both, tmp_path / "nowhere")
+
+
+RELEASED = PLAN.replace("split: {by: hold-out, size: .3}", "split: {by: folds, folds: 3}").replace("seeds: 2", "seeds: 2\npool_folds: yes")
+RELEASED = RELEASED.replace("[accuracy, cross_entropy]", "[accuracy, macro_f1]").replace("epochs: 2", "epochs: 3, optimizer: adam")
+RELEASED += "  - {name: carried, objective: gold, carry_moments: yes}\n"
+RELEASED += "  - {name: silver, objective: silver, labels: standard, judge: labels, test_by: labels}\n"
+
+
+def test_folds_together_moments_and_labels_of_the_test_part(plan, tmp_path):
+    from sklearn.metrics import f1_score
+
+    plan.write_text(RELEASED)
+    store = tmp_path / "store"
+    assert experiment.run(plan, store=store)["failed"] == 0
+    t = experiment.table(plan, store=store, filters="seed=0")
+    value = {(c, m): s[0] for c, m, s in zip(t["cell"], t["metric"], t["seeds"])}
+    votes = {}
+    with open(tmp_path / "votes.csv", newline="") as f:
+        for row in csv.DictReader(f):
+            votes.setdefault(row["task"], []).append(row["label"])
+    gold = {r["task"]: r["label"] for r in csv.DictReader(open(tmp_path / "gold.csv", newline=""))}
+    majority = {}
+    for task, labels in votes.items():
+        best = sorted({labels.count(x) for x in labels})[-1]
+        most = [x for x in set(labels) if labels.count(x) == best]
+        if len(most) == 1:
+            majority[task] = most[0]
+    states = experiment.status(plan, store=store)
+    for cell, truth in (("gold", gold), ("carried", gold), ("silver", majority)):
+        said = {}
+        for c, seed, key in zip(states["cell"], states["seed"], states["key"]):
+            if c != cell or seed != 0:
+                continue
+            where = store / "predictions" / key
+            p = np.load(where / "test.npy")
+            tasks = (where / "test.tasks.txt").read_text().splitlines()
+            names = (where / "test.classes.txt").read_text().splitlines()
+            said |= {task: names[k] for task, k in zip(tasks, p.argmax(1))}
+        both = [task for task in said if task in truth]
+        assert len(both) > 30
+        have = value[cell, "macro_f1"]
+        assert have == pytest.approx(f1_score([truth[t] for t in both], [said[t] for t in both], average="macro"), abs=1e-12)
+        assert value[cell, "accuracy"] == pytest.approx(np.mean([truth[t] == said[t] for t in both]), abs=1e-12)
+    first = {(c, f): k for c, s, f, k in zip(states["cell"], states["seed"], states["fold"], states["key"]) if s == 0}
+    p = {c: [np.load(store / "predictions" / first[c, f] / "test.npy") for f in range(3)] for c in ("gold", "carried")}
+    assert np.array_equal(p["gold"][0], p["carried"][0])  # nothing is carried into the first fold
+    assert not np.array_equal(p["gold"][1], p["carried"][1])

@@ -473,3 +473,51 @@ def test_released_stems():
     assert np.array_equal(model.predict_proba(lower), p)
     with pytest.raises(DissentError, match="2 classes, not 3"):
         SoftClassifier("gold", "stem-cnn:recipe=released").fit(pairs[:3], ["a", "b", "c"])
+
+
+def test_order_of_items():
+    x, y = np.eye(4, dtype=np.float32)[[0, 1, 2, 3] * 8], np.array(["a", "b"] * 16)
+    one = lambda **more: SoftClassifier("gold", "mlp:hidden=8,dropout=0", batch_size=4, learning_rate=0.05, **more).fit(x, y).predict_proba(x)
+    assert np.array_equal(one(n_epochs=1), one(n_epochs=1, order="fixed"))
+    p = [one(n_epochs=3, order=order) for order in ("shuffled", "fixed", "file")]
+    assert np.array_equal(one(n_epochs=3), p[0])
+    assert not np.array_equal(p[0], p[1]) and not np.array_equal(p[1], p[2])
+    assert np.array_equal(p[2], one(n_epochs=3, order="file", random_state=0))
+    with pytest.raises(DissentError, match="shuffled, fixed or file"):
+        one(order="sorted")
+
+
+def test_the_last_of_equal_epochs():
+    x, y = np.eye(2, dtype=np.float32)[[0, 1] * 10], np.array(["a", "b"] * 10)
+    for last in (False, True):
+        m = SoftClassifier("gold", "mlp:hidden=4", n_epochs=5, learning_rate=1e-12, keep_last=last)
+        m.fit(x, y, dev=(x, y))
+        assert len({h["dev"] for h in m.history_}) == 1 and m.best_epoch_ == (4 if last else 0)
+
+
+@pytest.mark.parametrize("objective", ["gold", "kl", "gold+kl"])
+def test_class_weights_are_copies_of_rare_items(objective):
+    """Two items of one class and six of the other: a weight of 2 and one of 2/3 are three copies of each of the two."""
+    rng = np.random.default_rng(3)
+    x, y = rng.normal(size=(8, 3)).astype(np.float32), np.array(["a"] * 6 + ["b"] * 2)
+    more = [0, 1, 2, 3, 4, 5, 6, 7, 6, 7, 6, 7]
+
+    def fitted(rows, weights):
+        hard = y[rows]
+        soft = np.stack([hard == "a", hard == "b"], 1).astype(float)
+        m = SoftClassifier(objective, "mlp:hidden=4,dropout=0", n_epochs=20, batch_size=100, learning_rate=0.5,
+                           optimizer="sgd", class_weights=weights)
+        if objective == "gold":
+            m.fit(x[rows], hard)
+        elif objective == "kl":
+            m.fit(x[rows], soft)
+        else:
+            m.fit(x[rows], soft, gold=(hard == "b").astype(int))
+        return m.predict_proba(x)
+
+    rows = list(range(8))
+    assert np.allclose(fitted(rows, True), fitted(more, False), atol=1e-5)
+    assert not np.allclose(fitted(rows, True), fitted(rows, False), atol=1e-2)
+    with pytest.raises(DissentError, match="class_weights"):
+        SoftClassifier("crowd:mw", "mlp:hidden=4", class_weights=True).fit(
+            x, votes=dissent.Votes({"task": list(range(8)), "worker": list("uvuvuvuv"), "label": list(y)}))

@@ -26,4 +26,9 @@ double dis__student_quantile(double share, size_t n);
 dis_status dis__table_make(dis_context *ctx, const dis_experiment *e, dis__store *store, const dis__known *known,
                            dis_experiment_table **out);
 
+/* Of the seed of run r, measured on all its folds together: value (n_measures), as it was where a measure does not
+ * pool. */
+dis_status dis__pooled_values(dis_context *ctx, const dis__plan *plan, dis__store *store, const dis__known *known,
+                              size_t r, double *value);
+
 #endif

@@ -86,12 +86,14 @@ static bool first_of_seed(const dis__plan *plan, span s, size_t r)
     return true;
 }
 
-/* Mean over the folds of the seed of run r; NaN: nothing there. */
-static double seed_value(const dis_experiment *e, const dis__known *known, span s, size_t r, size_t m)
+/* Over the folds of the seed of run r: the pooled value where there is one, else the mean; NaN: nothing there. */
+static double seed_value(const dis_experiment *e, const dis__known *known, span s, size_t r, size_t m,
+                         const double *pooled)
 {
     const dis__plan *plan = e->plan;
     double sum = 0;
     size_t n = 0;
+    if (!isnan(pooled[m])) return pooled[m];
     for (size_t q = s.first; q < s.end; q++) {
         const double x = known->value[q * plan->n_measures + m];
         if (plan->run[q].seed != plan->run[r].seed || !e->selected[q] || isnan(x)) continue;
@@ -101,8 +103,8 @@ static double seed_value(const dis_experiment *e, const dis__known *known, span 
     return n ? sum / (double)n : (double)NAN;
 }
 
-static void fill_row(const dis_experiment *e, const dis__known *known, dis_experiment_table *t, size_t cell,
-                     dis_experiment_row *row, double **room)
+static void fill_row(const dis_experiment *e, const dis__known *known, const double *pooled, dis_experiment_table *t,
+                     size_t cell, dis_experiment_row *row, double **room)
 {
     const dis__plan *plan = e->plan;
     const span s = runs_of(plan, cell);
@@ -122,7 +124,7 @@ static void fill_row(const dis_experiment *e, const dis__known *known, dis_exper
         f->seed = *room;
         for (size_t r = s.first; r < s.end; r++) {
             if (!first_of_seed(plan, s, r)) continue;
-            const double x = seed_value(e, known, s, r, m);
+            const double x = seed_value(e, known, s, r, m, pooled + r * plan->n_measures);
             if (!isnan(x)) (*room)[f->n++] = x;
         }
         *room += f->n;
@@ -237,8 +239,20 @@ static bool first_of_data(const dis__plan *plan, size_t cell)
     return c == cell;
 }
 
+/* (n_runs, n_measures): of the first run of each seed, what all its folds together have; NaN: they are not pooled. */
+static dis_status pool_all(dis_context *ctx, const dis_experiment *e, dis__store *store, const dis__known *known,
+                           double *pooled)
+{
+    const dis__plan *plan = e->plan;
+    for (size_t i = 0; i < plan->n_runs * plan->n_measures; i++) pooled[i] = (double)NAN;
+    for (size_t r = 0; plan->pool_folds && r < plan->n_runs; r++)
+        if (first_of_seed(plan, runs_of(plan, plan->run[r].cell), r))
+            DIS_TRY(dis__pooled_values(ctx, plan, store, known, r, pooled + r * plan->n_measures));
+    return DIS_OK;
+}
+
 static dis_status fill(dis_context *ctx, const dis_experiment *e, dis__store *store, const dis__known *known,
-                       dis_experiment_table *t)
+                       const double *pooled, dis_experiment_table *t)
 {
     const dis__plan *plan = e->plan;
     double *room = t->seed;
@@ -246,7 +260,7 @@ static dis_status fill(dis_context *ctx, const dis_experiment *e, dis__store *st
         if (!first_of_data(plan, c)) continue;
         for (size_t d = c; d < plan->n_cells; d++) { /* cells of a data set lie together */
             if (strcmp(plan->cell[d].data, plan->cell[c].data) != 0) continue;
-            fill_row(e, known, t, d, &t->row[t->n_rows], &room);
+            fill_row(e, known, pooled, t, d, &t->row[t->n_rows], &room);
             t->n_rows += t->row[t->n_rows].n_runs > 0;
         }
     }
@@ -267,7 +281,12 @@ dis_status dis__table_make(dis_context *ctx, const dis_experiment *e, dis__store
         status = dis__alloc_zeroed(&t->figure, dis__size(plan->n_cells, plan->n_measures, 0), sizeof *t->figure);
     if (status == DIS_OK)
         status = dis__alloc_zeroed(&t->seed, dis__size(plan->n_runs, plan->n_measures, 0), sizeof *t->seed);
-    if (status == DIS_OK) status = fill(ctx, e, store, known, t);
+    double *pooled = NULL;
+    if (status == DIS_OK)
+        status = dis__alloc_array(&pooled, dis__size(plan->n_runs, plan->n_measures, 0), sizeof *pooled);
+    if (status == DIS_OK) status = pool_all(ctx, e, store, known, pooled);
+    if (status == DIS_OK) status = fill(ctx, e, store, known, pooled, t);
+    dis__free(pooled);
     if (status == DIS_OK) status = count_all_items(ctx, e, store, known, t);
     if (status == DIS_OK)
         *out = t;

@@ -394,6 +394,16 @@ dis_status dis__param_put_rows(dis__net *net, size_t param, size_t first, size_t
 
 /* ---- checkpoints ---- */
 
+/* The optimiser's state and step, for a net that goes on with them; zeroed: none. Freed by dis__moments_free(). */
+typedef struct {
+    size_t n;
+    struct dis__moment *param;
+    uint64_t steps;
+} dis__moments;
+dis_status dis__net_take_moments(const dis__net *net, dis__moments *moments); /* replaces what they have */
+dis_status dis__net_put_moments(dis__net *net, const dis__moments *moments);
+void dis__moments_free(dis__moments *moments);
+
 /* Parameters, optimiser state and the step to a safetensors file with a checksum, whole or not at all. `extra`:
  * pairs of key and text kept with it. */
 dis_status dis__net_save(const dis__net *net, const char *path, bool with_state, const char *const (*extra)[2],

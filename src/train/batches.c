@@ -16,6 +16,18 @@ void dis__batches_free(dis__batches *b)
     *b = (dis__batches){0};
 }
 
+dis_status dis__order_find(const char *name, dis__order *out)
+{
+    static const char *const names[DIS_N_ORDERS] = {"shuffled", "fixed", "file"};
+    *out = DIS_ORDER_SHUFFLED;
+    for (int i = 0; name && i < DIS_N_ORDERS; i++) {
+        if (strcmp(name, names[i]) != 0) continue;
+        *out = (dis__order)i;
+        return DIS_OK;
+    }
+    return name ? dis__fail(DIS_EUSAGE, "order: \"%.60s\" must be shuffled, fixed or file", name) : DIS_OK;
+}
+
 static size_t items_of(const dis__encoded *e, size_t u)
 {
     return e->unit ? (size_t)(e->unit[u + 1] - e->unit[u]) : 1;
@@ -73,10 +85,12 @@ static void sort_by_length(uint32_t *unit, size_t n, const uint32_t *length, uin
 void dis__batches_epoch(dis__batches *b, const dis__encoded *encoded, const dis__batch_limits *limits, uint64_t seed,
                         uint64_t epoch)
 {
+    const bool as_read = b->kind == DIS_ORDER_FILE;
+    if (b->kind == DIS_ORDER_FIXED) epoch = 0;
     const uint64_t by_unit = DIS_STREAM_TRAIN_ORDER | epoch << 33, by_batch = by_unit | UINT64_C(1) << 32;
     memcpy(b->unit, b->all, b->n_units * sizeof *b->unit);
-    SHUFFLE(b->unit, b->n_units, seed, by_unit)
-    if (encoded->length && !encoded->packed) {
+    SHUFFLE(b->unit, as_read ? 0 : b->n_units, seed, by_unit)
+    if (encoded->length && !encoded->packed && !as_read) {
         /* `order` has room for a stretch and is not needed yet. */
         const size_t max = STRETCH * limits->units;
         for (size_t at = 0; at < b->n_units; at += max) {
@@ -97,5 +111,5 @@ void dis__batches_epoch(dis__batches *b, const dis__encoded *encoded, const dis_
     }
     b->first[++b->n] = b->n_units;
     for (size_t i = 0; i < b->n; i++) b->order[i] = i;
-    SHUFFLE(b->order, b->n, seed, by_batch)
+    SHUFFLE(b->order, as_read ? 0 : b->n, seed, by_batch)
 }

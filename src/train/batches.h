@@ -1,12 +1,18 @@
 /* batches.h: which units go through the net together, in which order: a function of seed and epoch.
  *
  * Units are shuffled; within stretches of some batches those of like length are put together, so that little is padded,
- * unless a model packs them; then the batches are shuffled. */
+ * unless a model packs them; then the batches are shuffled. Or all epochs have the batches of the first, or those of the
+ * file in its order. */
 #ifndef DIS_TRAIN_BATCHES_H
 #define DIS_TRAIN_BATCHES_H
 #include "train/model.h"
 
+typedef enum { DIS_ORDER_SHUFFLED, DIS_ORDER_FIXED, DIS_ORDER_FILE, DIS_N_ORDERS } dis__order;
+/* By name; NULL: shuffled. DIS_EUSAGE. */
+dis_status dis__order_find(const char *name, dis__order *out);
+
 typedef struct {
+    dis__order kind;
     uint32_t *all;  /* units that take part */
     uint32_t *unit; /* the same in the order of the epoch */
     size_t n_units;

@@ -14,7 +14,8 @@ double dis__target_count(const dis__targets *t, const dis__objective_row *object
                          size_t item)
 {
     const size_t main = objective->main != DIS_MAIN_NONE, soft = objective->soft >= 0, crowd = objective->crowd >= 0;
-    if ((main && head == 0) || head == main + soft + crowd) return t->label[item] >= 0;
+    if ((main && head == 0) || head == main + soft + crowd)
+        return t->label[item] < 0 ? 0 : t->of_class ? (double)t->of_class[t->label[item]] : 1;
     if (soft && head == main) return (double)t->weight[item];
     return over_all ? (double)t->n_workers : (double)(t->first[item + 1] - t->first[item]);
 }
@@ -25,11 +26,45 @@ void dis__targets_free(dis__targets *t)
     dis__free(t->human);
     dis__free(t->target);
     dis__free(t->weight);
+    dis__free(t->of_class);
     dis__free(t->first);
     dis__free(t->worker);
     dis__free(t->vote);
     dis__free(t->used);
     *t = (dis__targets){0};
+}
+
+/* How many items each class has: whole ones by label, shares by soft label. */
+static double count_classes(const dis__targets *t, double *count)
+{
+    double n = 0;
+    for (size_t i = 0; i < t->n_items; i++) {
+        const bool soft = !t->label && t->weight[i] > 0;
+        if (t->label && t->label[i] >= 0) count[t->label[i]]++;
+        for (size_t k = 0; soft && k < t->n_classes; k++) count[k] += t->human[i * t->n_classes + k];
+        n += soft || (t->label && t->label[i] >= 0);
+    }
+    return n;
+}
+
+dis_status dis__targets_weigh(dis__targets *t, const dis__objective_row *objective)
+{
+    const size_t k = t->n_classes;
+    double *count;
+    if (objective->annotator || objective->crowd >= 0)
+        return dis__fail(DIS_EUSAGE, "`class_weights` is for gold, silver and soft labels; %s learns from votes",
+                         objective->info.name);
+    DIS_TRY(dis__alloc_array(&t->of_class, k, sizeof *t->of_class));
+    DIS_TRY(dis__alloc_zeroed(&count, k, sizeof *count));
+    const double n = count_classes(t, count);
+    for (size_t c = 0; c < k; c++) t->of_class[c] = count[c] > 0 ? (float)(n / ((double)k * count[c])) : 0;
+    dis__free(count);
+    for (size_t i = 0; t->weight && i < t->n_items; i++) {
+        double weight = 0;
+        for (size_t c = 0; c < k; c++) weight += (double)t->of_class[c] * t->human[i * k + c];
+        t->weight[i] *= (float)weight;
+    }
+    return DIS_OK;
 }
 
 dis_status dis__examples_classes(const dis_examples *examples, dis_names **out)

@@ -8,7 +8,8 @@ typedef struct {
     int32_t *label;  /* (n_items) gold or silver, -1: none; NULL: neither is there */
     double *human;   /* (n_items, n_classes) soft labels; NULL: there are none */
     float *target;   /* the same for nets, rows without a label 0 */
-    float *weight;   /* (n_items) 1, 0: no soft label */
+    float *weight;   /* (n_items) of its soft label, 0: none */
+    float *of_class; /* (n_classes) weight of items with that label; NULL: 1 */
     uint64_t *first; /* (n_items + 1) votes of item i: first[i] .. first[i + 1] - 1; NULL: none */
     int32_t *worker, *vote;
     size_t n_workers;
@@ -24,6 +25,9 @@ dis_status dis__examples_classes(const dis_examples *examples, dis_names **out);
 dis_status dis__targets_make(dis_context *ctx, const dis_examples *examples, const dis__objective_row *objective,
                              const dis__objective_settings *settings, const dis_names *classes, bool lenient,
                              dis__targets *out);
+/* Items weigh items / (classes x items of their class): by their labels, else by their soft labels, whose mass in a class
+ * counts. DIS_EUSAGE: an objective of votes. */
+dis_status dis__targets_weigh(dis__targets *targets, const dis__objective_row *objective);
 /* What an item counts for in the mean of a head's losses: `head` as the objective has them, in their order; behind them
  * that of labels. */
 double dis__target_count(const dis__targets *targets, const dis__objective_row *objective, size_t head, bool over_all,

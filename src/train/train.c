@@ -2,6 +2,7 @@
  *
  * Which units a batch holds is a function of seed and epoch (batches.h), what dropout leaves out a function of seed and
  * pass (nn); so a run that goes on from a checkpoint does exactly what it would have done without the stop. */
+#include "train/carry.h"
 #include "train/run.h"
 #include "core/comm.h"
 #include "core/pool.h"
@@ -55,11 +56,26 @@ static dis_status put_votes(dis__training *t, int head, const uint32_t *units, s
     return dis__head_put_votes(t->model_net.net, head, n_votes, row_of, worker, label);
 }
 
+/* Labels whose items weigh as their classes do. */
+static dis_status put_weighted(dis__training *t, int head, const uint32_t *units, size_t n)
+{
+    const dis__targets *g = &t->targets;
+    const size_t k = g->n_classes;
+    EACH_ITEM(t, units, n, row, item)
+    {
+        const int32_t label = g->label[item];
+        for (size_t c = 0; c < k; c++) t->target[row * k + c] = label >= 0 && (size_t)label == c;
+        t->weight[row] = label >= 0 ? g->of_class[label] : 0;
+    }
+    return dis__head_put_targets(t->model_net.net, head, t->target, t->weight);
+}
+
 dis_status dis__training_put_labels(dis__training *t, int head, const uint32_t *units, size_t n)
 {
     const dis__targets *g = &t->targets;
     const void *kept;
     double counted = 0;
+    if (g->of_class) return put_weighted(t, head, units, n);
     DIS_TRY(dis__net_keep_ints(t->model_net.net, g->label, g->label, g->n_items, &kept));
     EACH_ITEM(t, units, n, row, item)
     {
@@ -250,7 +266,8 @@ static dis_status end_epoch(dis__training *t, dis_context *ctx)
     model->n_epochs = t->at.epoch + 1;
     const bool first = t->at.epoch <= (size_t)t->settings.warm_up; /* what warms up is not what was asked for */
     const double best = model->epoch[model->best_epoch].dev;
-    const bool better = !t->q || first || isnan(best) || (t->higher ? e->dev > best : e->dev < best);
+    const bool better = !t->q || first || isnan(best) || (t->higher ? e->dev > best : e->dev < best) ||
+                        (t->o->keep_last && e->dev == best);
     if (better) model->best_epoch = t->at.epoch;
     /* Without a development set the last epoch's numbers are the model's, and the net has them. */
     if (better && t->q) DIS_TRY(keep_best(t));
@@ -316,7 +333,9 @@ static dis_status work(dis__training *t, dis_context *ctx, const dis_examples *t
     DIS_TRY(dis__net_join_ranks(t->model_net.net, t->comm, &by));
     if (dis__comm_is_shared(t->comm)) snprintf(t->model->sums_by, sizeof t->model->sums_by, "%s", by);
     dis__training_begin(t);
+    if (t->moments) DIS_TRY(dis__net_put_moments(t->model_net.net, t->moments));
     DIS_TRY(epochs(t, ctx));
+    if (t->moments) DIS_TRY(dis__net_take_moments(t->model_net.net, t->moments));
     DIS_TRY(fetch_best(t));
     if (!t->q) { /* otherwise the best epoch's numbers were kept when it ended */
         dis__net_finish(t->model_net.net);
@@ -328,6 +347,31 @@ static dis_status work(dis__training *t, dis_context *ctx, const dis_examples *t
                                    dis__fail(DIS_EDATA, "the weights became infinite; try a smaller rate or clip=1"));
     dis__asked_finish(t->model);
     return DIS_OK;
+}
+
+static dis_status run(dis__training *t, const dis__device *device, dis_context *ctx, const dis_examples *train,
+                      const dis_examples *dev, dis_model **out)
+{
+    DIS_TRY(dis__objective_parse(t->o->objective, &t->objective, &t->settings));
+    DIS_TRY(check_options(t->o));
+    DIS_TRY(dis__model_create(t->o->model, t->o->objective, &t->model));
+    t->model->seed = t->o->seed;
+    t->model->device = device;
+    const dis_status status = work(t, ctx, train, dev);
+    free_training(t);
+    if (t->model->row->forget) t->model->row->forget(t->model->encoder);
+    if (status != DIS_OK) {
+        dis_model_destroy(t->model);
+        return status;
+    }
+    *out = t->model;
+    return DIS_OK;
+}
+
+static dis__training begin(dis_context *ctx, const dis_model_train_options *o)
+{
+    return (dis__training){
+        .o = o, .comm = dis__context_comm(ctx), .warm_up = DIS_NONE, .terms = DIS_NONE, .what = "training"};
 }
 
 dis_status dis_model_train(dis_context *ctx, const dis_examples *train, const dis_examples *dev,
@@ -343,20 +387,18 @@ dis_status dis__train_on(const dis__device *device, dis_context *ctx, const dis_
 {
     dis_model_train_options o = dis_model_train_options_default();
     DIS_TRY(DIS_OPTIONS_TAKE(dis_model_train_options, &o, options));
-    dis__training t = {
-        .o = &o, .comm = dis__context_comm(ctx), .warm_up = DIS_NONE, .terms = DIS_NONE, .what = "training"};
-    DIS_TRY(dis__objective_parse(t.o->objective, &t.objective, &t.settings));
-    DIS_TRY(check_options(t.o));
-    DIS_TRY(dis__model_create(t.o->model, t.o->objective, &t.model));
-    t.model->seed = t.o->seed;
-    t.model->device = device;
-    const dis_status status = work(&t, ctx, train, dev);
-    free_training(&t);
-    if (t.model->row->forget) t.model->row->forget(t.model->encoder);
-    if (status != DIS_OK) {
-        dis_model_destroy(t.model);
-        return status;
-    }
-    *out = t.model;
-    return DIS_OK;
+    dis__training t = begin(ctx, &o);
+    return run(&t, device, ctx, train, dev, out);
+}
+
+dis_status dis__train_carrying(dis_context *ctx, const dis_examples *train, const dis_examples *dev,
+                               const dis_model_train_options *options, dis__moments *moments, dis_model **out)
+{
+    const dis__device *device;
+    dis_model_train_options o = dis_model_train_options_default();
+    DIS_TRY(DIS_OPTIONS_TAKE(dis_model_train_options, &o, options));
+    DIS_TRY(dis__device_for(ctx, &dis__device_cpu, true, &device));
+    dis__training t = begin(ctx, &o);
+    t.moments = moments;
+    return run(&t, device, ctx, train, dev, out);
 }

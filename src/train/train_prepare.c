@@ -148,6 +148,7 @@ static dis_status prepare_data(dis__training *t, dis_context *ctx, const dis_exa
         DIS_TRY(make_pairs(t, ctx, train, dev));
     } else {
         DIS_TRY(dis__targets_make(ctx, train, t->objective, &t->settings, model->classes, o->lenient, &t->targets));
+        if (o->class_weights) DIS_TRY(dis__targets_weigh(&t->targets, t->objective));
         if (dev) DIS_TRY(dis__targets_make(ctx, dev, NULL, NULL, model->classes, true, &t->dev_targets));
     }
     DIS_TRY(choose_keep(t, o, dev));
@@ -159,7 +160,8 @@ static dis_status prepare_data(dis__training *t, dis_context *ctx, const dis_exa
     DIS_TRY(model->row->learn(ctx, model->settings, &items, &files, model->encoder));
     DIS_TRY(encode(t, ctx, train->items, &t->pairs, &t->encoded));
     if (dev) DIS_TRY(encode(t, ctx, dev->items, &t->dev_pairs, &t->dev_encoded));
-    return dis__batches_create(t->encoded, t->targets.used, &t->batches);
+    DIS_TRY(dis__batches_create(t->encoded, t->targets.used, &t->batches));
+    return dis__order_find(o->order, &t->batches.kind);
 }
 
 static bool has_dev(const dis__training *t)

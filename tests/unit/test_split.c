@@ -91,6 +91,26 @@ static void test_folds(void **state)
     close_case(&s);
 }
 
+/* Blocks in the order of the file: the folds of scikit-learn's StratifiedKFold(5) without shuffling. */
+static void test_blocks_of_labels(void **state)
+{
+    (void)state;
+    static const char expected[] = "000001000100110101111122122212322322322333333344433444444444";
+    split_case s = open_case(FILES "split: {by: folds, folds: 5, order: file}");
+    uint8_t part[CROWD];
+    assert_int_equal(s.m.n, sizeof expected - 1);
+    for (size_t i = 0; i < s.m.n; i++) s.m.label[i] = (int32_t)((i * i + i / 7) % 3);
+    for (size_t fold = 0; fold < 5; fold++) {
+        split_it(&s, fold, 0, part);
+        for (size_t i = 0; i < s.m.n; i++) {
+            const size_t f = (size_t)(expected[i] - '0');
+            const uint8_t other = f == (fold + 1) % 5 ? DIS_PART_DEV : DIS_PART_TRAIN;
+            assert_int_equal(part[i], f == fold ? DIS_PART_TEST : other);
+        }
+    }
+    close_case(&s);
+}
+
 static void test_columns(void **state)
 {
     (void)state;
@@ -198,8 +218,8 @@ static void test_unknown(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_folds),   cmocka_unit_test(test_columns),  cmocka_unit_test(test_hold_out),
-        cmocka_unit_test(test_unknown), cmocka_unit_test(test_left_out),
+        cmocka_unit_test(test_folds),    cmocka_unit_test(test_blocks_of_labels), cmocka_unit_test(test_columns),
+        cmocka_unit_test(test_hold_out), cmocka_unit_test(test_unknown),          cmocka_unit_test(test_left_out),
     };
     return cmocka_run_group_tests(tests, make_crowd, remove_folder);
 }

@@ -113,6 +113,9 @@ static const dis__field split_rows[] = {
      .fallback = "end", .choices = "end|start"},
     {ROW(dis__split_part, stratify, DIS_FIELD_FLAG, "stratify", "folds, hold-out: every gold label in the same share"),
      .fallback = "yes"},
+    {ROW(dis__split_part, order, DIS_FIELD_CHOICE, "order",
+         "folds: items are assigned in random order, or in blocks in the order of the file"),
+     .fallback = "random", .choices = "random|file"},
     {ROW(dis__split_part, seed, DIS_FIELD_TEXT, "seed",
          "a number, or run: drawn anew with each seed. Without it, 0 for folds, run for hold-out and shares")},
 };
@@ -199,10 +202,20 @@ static const dis__field cell_rows[] = {
     {ROW(dis__cell_part, judge, DIS_FIELD_CHOICE, "judge",
          "what chooses the epoch: gold labels where there are some, or the cell's own labels"),
      .fallback = "gold", .choices = "gold|labels"},
+    {ROW(dis__cell_part, test_by, DIS_FIELD_CHOICE, "test_by",
+         "what the tested part of the split is measured by: gold labels, or the majority of the cell's own labels "
+         "without ties"),
+     .fallback = "gold", .choices = "gold|labels"},
     DIS_TRAIN_STEP_OPTIONS(TRAIN_ROW)
+    {ROW(dis__cell_part, carry_moments, DIS_FIELD_FLAG, "carry_moments",
+         "each fold starts with the optimizer's moments of the fold before; folds are retrained for that"),
+     .fallback = "no"},
     {ROW(dis__cell_part, draw, DIS_FIELD_COUNT, "draw",
          "another number: starts, order and dropout of every seed are drawn anew; splits and votes stay"),
      .high = 1e6},
+    {ROW(dis__cell_part, draw_per_fold, DIS_FIELD_FLAG, "draw_per_fold",
+         "starts, order and dropout are drawn for each fold; otherwise all folds of a seed share them"),
+     .fallback = "no"},
     DIS_TRAIN_START_OPTIONS(TRAIN_ROW)
     {ROW(dis__cell_part, worker_table, DIS_FIELD_FILE, "worker_table",
          "what is known of the workers, for the objectives annotator and annot-mix")},
@@ -260,6 +273,10 @@ static const dis__field file_rows[] = {
      .form = "map of maps"},
     {ROW(dis__file_part, significance, DIS_FIELD_RECORD, "significance", "how cells are tested against their baseline"),
      .part = &dis__significance_schema},
+    {ROW(dis__file_part, pool_folds, DIS_FIELD_FLAG, "pool_folds",
+         "metrics of gold labels are computed on the predictions of all folds of a seed together; otherwise averaged "
+         "over folds"),
+     .fallback = "no"},
     {ROW(dis__file_part, keep_predictions, DIS_FIELD_FLAG, "keep_predictions",
          "beside the results: comparisons need them"),
      .fallback = "yes"},

@@ -51,7 +51,7 @@ typedef struct {
     dis__texts train, dev, test;
     uint64_t folds;
     double size;
-    int from; /* 1: the first items */
+    int from, order; /* from: 1: the first items; order: 1: of the file */
     bool stratify;
 } dis__split_part;
 
@@ -85,7 +85,8 @@ typedef struct {
     dis_model_train_options train; /* what train_options.h lists */
     uint64_t votes_per_item, draw;
     double random_workers;
-    int judge;
+    int judge, test_by;
+    bool carry_moments, draw_per_fold;
     const dis__yaml_node *published;
 } dis__cell_part;
 enum { DIS_JUDGE_GOLD, DIS_JUDGE_LABELS };
@@ -105,7 +106,7 @@ typedef struct {
     dis__split_part *split;
     const dis__yaml_node *defaults, *cells, *seeds, *measure, *published;
     dis__significance_part *significance;
-    bool keep_predictions;
+    bool keep_predictions, pool_folds;
 } dis__file_part;
 
 extern const dis__schema dis__file_schema, dis__data_schema, dis__set_schema, dis__items_schema, dis__votes_schema,

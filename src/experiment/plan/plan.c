@@ -63,6 +63,7 @@ static dis_status read_file(dis_context *ctx, const char *path, const char *data
     plan->resamples = s->resamples;
     plan->fraction = s->fraction;
     plan->pool_seeds = s->pool_seeds;
+    plan->pool_folds = p->file.pool_folds;
     plan->data_folder = p->form.data_folder;
     return DIS_OK;
 }

@@ -26,6 +26,7 @@ typedef struct {
     uint64_t resamples;      /* of comparisons with the baseline */
     double fraction;         /* of the items drawn for a resample */
     bool pool_seeds;         /* resample (item, seed) pairs */
+    bool pool_folds;         /* measure all folds of a seed together */
     const char *data_folder; /* where relative paths of data were looked for */
     size_t n_files;
     const char *const *file; /* of data */

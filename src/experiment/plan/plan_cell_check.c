@@ -63,6 +63,8 @@ static dis_status check_judging(dis__plan_internal *p, const dis__cell_internal 
         return FAIL(p, dis__plan_cell_place(p, part, "judge"), "judge: %s",
                     c->labels ? "dev is a set of its own, which the cell's labels say nothing of"
                               : "the cell has no labels to judge by");
+    if (part->test_by == DIS_JUDGE_LABELS && !c->labels)
+        return FAIL(p, dis__plan_cell_place(p, part, "test_by"), "test_by: the cell has no labels to be measured by");
     if (d->dev == DIS_DEV_NONE) {
         if (!part->train.keep && !part->train.patience) return DIS_OK;
         return FAIL(p, dis__plan_cell_place(p, part, part->train.keep ? "keep" : "patience"),

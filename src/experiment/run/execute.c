@@ -6,6 +6,7 @@
 #include "experiment/run/examples.h"
 #include "experiment/run/cache.h"
 #include "tables/label_table.h"
+#include "train/carry.h"
 #include <math.h>
 #include <string.h>
 
@@ -23,6 +24,8 @@ typedef struct {
     dis__vote_draw draw;
     const dis__vote_draw *drawn; /* that, or NULL: all votes as they are */
     dis_model *model;
+    size_t fold;          /* that is trained now */
+    dis__moments moments; /* of the fold before */
     dis__result *out;
     double *last;            /* predictions of the last further set, and its items: sets may share them */
     const dis__parts *items; /* NULL: there are none yet */
@@ -89,7 +92,7 @@ static dis_status train_on(running *r, const dis__examples *train, const dis__ex
     o.size = sizeof o;
     o.model = c->model;
     o.objective = c->objective;
-    o.seed = r->run->seed + (c->draw << 32);
+    o.seed = r->run->seed + (c->draw << 32) + (c->draw_per_fold ? (uint64_t)r->fold << 52 : 0);
     o.lenient = true;
     o.classes = r->m->classes;
     dis_worker_table *table = NULL;
@@ -98,7 +101,9 @@ static dis_status train_on(running *r, const dis__examples *train, const dis__ex
     o.worker_features = c->worker_features;
     const dis_examples t = {.items = train->items, .labels = train->labels, .gold = train->gold, .votes = train->votes};
     const dis_examples d = {.items = dev->items, .labels = dev->labels, .gold = dev->gold};
-    const dis_status status = dis_model_train(r->ctx, &t, dev->items ? &d : NULL, &o, &r->model);
+    const dis_examples *judge = dev->items ? &d : NULL;
+    const dis_status status = c->carry_moments ? dis__train_carrying(r->ctx, &t, judge, &o, &r->moments, &r->model)
+                                               : dis_model_train(r->ctx, &t, judge, &o, &r->model);
     dis_worker_table_destroy(table);
     return status;
 }
@@ -116,16 +121,31 @@ static dis_status take_curve(running *r)
     return DIS_OK;
 }
 
-static dis_status train(running *r)
+static dis_status train_fold(running *r, bool last)
 {
     dis__examples train = {0}, dev = {0};
     dis_status status = training_part(r, &train);
     if (status == DIS_OK) status = judging_part(r, &dev);
     if (status == DIS_OK) status = train_on(r, &train, &dev);
-    if (status == DIS_OK) status = take_curve(r);
+    if (status == DIS_OK && last) status = take_curve(r);
     dis__examples_free(&train);
     dis__examples_free(&dev);
     return status;
+}
+
+/* With moments carried over, the folds before come first: a run depends on nothing that other runs leave. */
+static dis_status train(running *r)
+{
+    const size_t folds = r->cell->part.carry_moments ? r->run->fold : 0;
+    for (size_t f = r->fold = 0; f < folds; r->fold = ++f) {
+        DIS_TRY(dis__split_make(r->data, r->m, f, r->run->seed, r->part));
+        DIS_TRY(train_fold(r, false));
+        dis_model_destroy(r->model);
+        r->model = NULL;
+    }
+    r->fold = r->run->fold;
+    if (folds) DIS_TRY(dis__split_make(r->data, r->m, r->fold, r->run->seed, r->part));
+    return train_fold(r, true);
 }
 
 /* ---- predictions ---- */
@@ -145,12 +165,23 @@ static dis_status predict(running *r, const dis__dataset *m, const dis__examples
 /* What a set is measured by. */
 typedef struct {
     const dis__dataset *m;
-    const dis__label_set *human;
+    const dis__label_set *human, *own; /* own: what stands for gold labels; NULL: gold labels do */
     dis__examples part;
     double *p;               /* (m->n, n_classes) */
     const dis__parts *items; /* of a further set; NULL: the tested part of the split */
     dis__perspective asked;  /* what its voters would say, by models that know them */
 } measuring;
+
+/* The most probable class; -1: there are several, or no label. */
+static int32_t majority_of(const dis__label_set *labels, size_t task, size_t k)
+{
+    const double *p = labels->p + task * k;
+    if (!labels->has[task]) return -1;
+    const size_t best = dis_argmax(p, k);
+    for (size_t c = best + 1; c < k; c++)
+        if (p[c] == p[best]) return -1;
+    return (int32_t)best;
+}
 
 static dis_status fill_set(running *r, const measuring *w, const char *name, dis__predicted_set *set)
 {
@@ -159,9 +190,10 @@ static dis_status fill_set(running *r, const measuring *w, const char *name, dis
     (void)r;
     set->set = name;
     DIS_TRY(dis__labels_of_rows(w->m, w->p, e->task, e->n, &set->predicted));
-    if (w->m->label) {
+    if (w->m->label || w->own) {
         DIS_TRY(dis__alloc_array(&set->gold, e->n, sizeof *set->gold));
-        for (size_t i = 0; i < e->n; i++) set->gold[i] = w->m->label[e->task[i]];
+        for (size_t i = 0; i < e->n; i++)
+            set->gold[i] = w->own ? majority_of(w->own, e->task[i], k) : w->m->label[e->task[i]];
     }
     if (w->human) {
         DIS_TRY(dis__alloc_array(&set->human, dis__size(e->n, k, 0), sizeof *set->human));
@@ -329,6 +361,7 @@ static dis_status tested(running *r)
 {
     const bool all = !r->model && r->data->split->by == DIS_SPLIT_NONE;
     measuring w = {.m = r->m, .human = dis__cache_entry_labels(r->human)};
+    if (r->cell->part.test_by == DIS_JUDGE_LABELS) w.own = dis__cache_entry_labels(r->labels);
     for (size_t i = 0; i < r->m->n; i++) {
         r->wanted[i] = all ? r->part[i] != DIS_PART_NONE : r->part[i] == DIS_PART_TEST;
         if (!r->model) r->wanted[i] &= dis__cache_entry_labels(r->labels)->has[i];
@@ -416,6 +449,7 @@ dis_status dis__execute(dis_context *ctx, dis__cache *cache, size_t run, dis__re
                  .out = &result};
     const dis_status status = carry_out(&r);
     dis_model_destroy(r.model);
+    dis__moments_free(&r.moments);
     dis__free(r.last);
     dis__cache_release(cache, r.labels);
     dis__cache_release(cache, r.human);

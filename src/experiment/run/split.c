@@ -68,9 +68,55 @@ static dis_status by_block(splitting *s)
     return DIS_OK;
 }
 
+/* How many of positions [0, end) are dealt to fold f of n, in turn. */
+static size_t dealt(size_t end, size_t f, size_t n)
+{
+    return (end + n - 1 - f) / n;
+}
+
+/* Fold of the i-th of `many` items in blocks, whose sizes are those of dealing positions begun, begun + 1, ... in turn. */
+static size_t fold_of(size_t i, size_t begun, size_t many, size_t n)
+{
+    size_t f = 0;
+    for (size_t end = 0; f < n; f++) {
+        end += dealt(begun + many, f, n) - dealt(begun, f, n);
+        if (i < end) break;
+    }
+    return f;
+}
+
+/* Items of each label in blocks, in the order of the file; labels in the order of their first items. As the stratified
+ * folds of scikit-learn without shuffling. */
+static dis_status by_blocks_of_labels(splitting *s, size_t fold, size_t next)
+{
+    const size_t n = s->data->n_folds, k = dis_names_count(s->m->classes);
+    const int32_t *label = s->data->split->stratify ? s->m->label : NULL;
+    size_t *many, *begun, *seen, at = 0;
+    DIS_TRY(dis__alloc_zeroed(&many, 3 * (k + 1), sizeof *many));
+    begun = many + k + 1;
+    seen = begun + k + 1;
+#define CLASS_OF(i) (label && label[i] >= 0 ? (size_t)label[i] : k)
+    for (size_t i = 0; i < s->m->n; i++) many[CLASS_OF(i)] += s->part[i] == DIS_PART_TRAIN;
+    for (size_t i = 0; i < s->m->n; i++) {
+        const size_t c = CLASS_OF(i);
+        if (s->part[i] != DIS_PART_TRAIN) continue;
+        if (seen[c] == 0) {
+            begun[c] = at;
+            at += many[c];
+        }
+        const size_t f = fold_of(seen[c]++, begun[c], many[c], n);
+        if (f == fold) s->part[i] = DIS_PART_TEST;
+        if (f == next && s->data->dev == DIS_DEV_NEXT) s->part[i] = DIS_PART_DEV;
+    }
+#undef CLASS_OF
+    dis__free(many);
+    return at < n ? dis__fail(DIS_EDATA, "%s: %zu items are too few for %zu folds", s->data->name, at, n) : DIS_OK;
+}
+
 static dis_status by_drawn_folds(splitting *s, size_t fold)
 {
     const size_t n = s->data->n_folds, next = (fold + 1) % n;
+    if (s->data->split->order) return by_blocks_of_labels(s, fold, next);
     DIS_TRY(line_up(s, DIS_PART_TRAIN, DRAW_TEST, s->data->split->stratify));
     if (s->n < n) return dis__fail(DIS_EDATA, "%s: %zu items are too few for %zu folds", s->data->name, s->n, n);
     for (size_t i = 0; i < s->n; i++) {
