@@ -312,7 +312,7 @@ const cli_command cli_cmd_review = {
         "than those of these workers usually are; at 2 or more the item may be unclear. hard: probability that the "
         "item "
         "is harder than most. evidence: log10 of how much better a worker's votes are explained by ignoring the items "
-        "than by being like the others; from 1 on the worker is doubtful. quality: the probability that a worker's "
+        "than by being like the others; a worker is doubtful from 1 on, or from a larger value if few workers ignore the items. quality: the probability that a worker's "
         "vote "
         "is correct, with a 95 % interval that allows for errors that annotators share. weak: a worker who agrees with "
         "the others on the same items less than they do, at a false discovery rate of 5 %. Votes on items that no one "

@@ -27,16 +27,17 @@
 #include <math.h>
 #include <string.h>
 
-enum { MAX_JOBS = 64, GRAIN = 4096 };
-#define NEGLIGIBLE  1e-9
-#define RATE_PRIOR  .5
-#define OWN_PRIOR   2.0
-#define STRONG      1.0 /* log10: ten to one */
-#define FAVOURITE_Z 3.0
-#define WEAK_RATE   .05 /* of false discoveries among annotators called weak */
-#define MATTERS     .02 /* smallest difference in agreement that is called weak */
-#define MONOTONE    20  /* votes from which saying the same throughout is looked at for itself, */
-#define MONOTONE_P  2.5 /* where a typical worker would do so with a probability below 10^-2.5 */
+enum { MAX_JOBS = 64, GRAIN = 4096, EM_ROUNDS = 50 };
+#define NEGLIGIBLE     1e-9
+#define RATE_PRIOR     .5
+#define OWN_PRIOR      2.0
+#define STRONG         1.0 /* log10: ten to one */
+#define SMALLEST_SHARE 1e-6
+#define FAVOURITE_Z    3.0
+#define WEAK_RATE      .05 /* of false discoveries among annotators called weak */
+#define MATTERS        .02 /* smallest difference in agreement that is called weak */
+#define MONOTONE       20  /* votes from which saying the same throughout is looked at for itself, */
+#define MONOTONE_P     2.5 /* where a typical worker would do so with a probability below 10^-2.5 */
 
 typedef struct {
     const dis__crowd_model *m;
@@ -47,6 +48,7 @@ typedef struct {
     double *scratch; /* (threads, n_scratch) */
     double *sums;    /* (n_jobs, K, K): counts of workers weighted by how much they are like the others */
     bool last;       /* second pass: causes too, no sums */
+    double doubtful; /* evidence from which an annotator is doubtful */
 } worker_work;
 
 /* What is added up over the votes of one worker. */
@@ -190,7 +192,7 @@ static void judge(const worker_work *work, const tally *y, dis_review_worker *ou
     find_favourite(y, work->m->n_classes, (double)out->shared, out);
     if (is_monotone(out))
         out->cause = DIS_REVIEW_CONSTANT;
-    else if (out->evidence < STRONG)
+    else if (out->evidence < work->doubtful)
         out->cause = is_weak(out) ? DIS_REVIEW_WEAK : DIS_REVIEW_FINE;
     else if (own_way(work, y) > STRONG * log(10))
         find_confusion(work, y, out);
@@ -235,6 +237,25 @@ static dis_status worker_job(void *arg, size_t j, int thread)
     return DIS_OK;
 }
 
+/* With many annotators some reach any fixed bound by chance. So the bound allows for the share of annotators who ignore the
+ * items, estimated as the one that makes the evidence of all most probable (EM): posterior odds of ten to one. */
+static double doubtful_from(const dis_review_worker *rows, size_t n_workers)
+{
+    double share = .5;
+    for (int round = 0; round < EM_ROUNDS && share > SMALLEST_SHARE; round++) {
+        double sum = 0, n = 0;
+        for (size_t w = 0; w < n_workers; w++) {
+            if (!rows[w].shared) continue;
+            sum += 1 / (1 + (1 - share) / share * pow(10, -rows[w].evidence));
+            n++;
+        }
+        const double last = share;
+        share = n > 0 ? sum / n : 0;
+        if (fabs(share - last) < 1e-4 * last) break;
+    }
+    return STRONG + fmax(0, log10((1 - share) / fmax(share, SMALLEST_SHARE)));
+}
+
 static dis_status two_passes(worker_work *work)
 {
     const size_t K = work->m->n_classes;
@@ -247,6 +268,7 @@ static dis_status two_passes(worker_work *work)
     double *others = work->sums + work->n_jobs * K * K;
     dis__crowd_normalise(work->sums, K, others);
     work->crowd = others;
+    work->doubtful = doubtful_from(work->rows, work->m->n_workers);
     work->last = true;
     return dis__run_rank_jobs(work->m->ctx, work->n_jobs, worker_job, work, tables, 1);
 }

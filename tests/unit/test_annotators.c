@@ -105,6 +105,24 @@ static void count_weak(size_t each, double accuracy, bool with_gold, double *wea
     }
 }
 
+/* With many annotators a fixed bound of the evidence would call some doubtful by chance. */
+static void equals_are_not_doubtful(void **state)
+{
+    (void)state;
+    enum { CROWDS = 20, MANY = 60 };
+    size_t doubtful = 0;
+    for (uint64_t seed = 0; seed < CROWDS; seed++) {
+        review_crowd c = review_good_crowd(500 + seed, 300, MANY, 3);
+        for (size_t w = 0; w < MANY; w++) c.accuracy[w] = .7;
+        dis_votes *votes = review_even_votes(&c, 3);
+        dis_review *review = review_of(NULL, votes, NULL);
+        doubtful += dis_review_look(review).n_doubtful;
+        dis_review_destroy(review);
+        dis_votes_destroy(votes);
+    }
+    if (doubtful > 2) fail_msg("%zu of 1,200 doubtful", doubtful);
+}
+
 static void equals_are_not_called_weak(void **state)
 {
     (void)state;
@@ -175,6 +193,7 @@ int main(void)
         cmocka_unit_test(differences_by_hand),
         cmocka_unit_test(partners_cannot_be_told_apart),
         cmocka_unit_test(equals_are_not_called_weak),
+        cmocka_unit_test(equals_are_not_doubtful),
         cmocka_unit_test(bad_annotator_is_found),
         cmocka_unit_test(nothing_is_said_about_noise),
     };
