@@ -4,6 +4,7 @@
     PYTHONPATH=build/python python3 bench/annotator_intervals.py intervals    coverage and width on simulated crowds
     PYTHONPATH=build/python python3 bench/annotator_intervals.py real         coverage on real crowds with gold
     PYTHONPATH=build/python python3 bench/annotator_intervals.py weak         equally good annotators that are called weak
+    PYTHONPATH=build/python python3 bench/annotator_intervals.py doubtful     equally good annotators that are called doubtful
     PYTHONPATH=build/python python3 bench/annotator_intervals.py verdicts     wrong verdicts on simulated crowds
     PYTHONPATH=build/python python3 bench/annotator_intervals.py power        one bad annotator that is called weak
     PYTHONPATH=build/python python3 bench/annotator_intervals.py choose       the constant of the intervals, by cross-validation
@@ -295,11 +296,11 @@ def behind_peers(c):
 # ---- verdicts ----
 
 
-def share_called(kind, votes, runs, accuracy, items, gold, wanted=("weak",)):
+def share_called(kind, votes, runs, accuracy, items, gold, wanted=("weak",), annotators=20):
     """Share of equally good annotators with one of the verdicts `wanted`."""
     called = total = 0
     for seed in range(runs):
-        c = equals(kind, votes, seed, accuracy, classes=2 if seed % 2 else 4, items=items)
+        c = equals(kind, votes, seed, accuracy, classes=2 if seed % 2 else 4, items=items, annotators=annotators)
         found = reviewed(c, c["truth"] if gold else None)
         called += np.isin(found["cause"], wanted).sum()
         total += len(found["cause"])
@@ -315,6 +316,16 @@ def weak(runs):
                     shares = [share_called(kind, votes, runs, accuracy, items, gold) for votes in SIZES]
                     rows.append([kind, f"{accuracy}", str(items), "yes" if gold else "no"] + [f"{s:.3f}" for s in shares])
     print_rows(["annotators", "accuracy", "items", "gold"] + [f"{votes} votes per item" for votes in SIZES], rows)
+
+
+def doubtful(runs):
+    """Equally good annotators that are called doubtful, in small and large crowds."""
+    rows = []
+    for kind in ("plain", "classes", "rare", "hard"):
+        for annotators in (20, 200):
+            shares = [share_called(kind, votes, runs, 0.7, 1000, False, DOUBTFUL, annotators) for votes in SIZES]
+            rows.append([kind, str(annotators)] + [f"{s:.4f}" for s in shares])
+    print_rows(["annotators", "number"] + [f"{votes} votes per item" for votes in SIZES], rows)
 
 
 def verdicts(runs):
@@ -421,7 +432,7 @@ def choose(_runs):
     print(f"mean coverage of the crowd left out: {np.mean(scores):.3f}")
 
 
-PARTS = {"intervals": intervals, "real": real, "weak": weak, "verdicts": verdicts, "power": power, "choose": choose}
+PARTS = {"intervals": intervals, "real": real, "weak": weak, "doubtful": doubtful, "verdicts": verdicts, "power": power, "choose": choose}
 
 
 def main():

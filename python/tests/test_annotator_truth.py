@@ -52,7 +52,8 @@ def test_equally_good_annotators_are_not_called_weak(bench, gold):
             for votes in SIZES:
                 shares = [bench.share_called(kind, votes, 10, accuracy, items, gold, ("weak",)) for items in (100, 1000)]
                 assert max(shares) <= 0.05, (kind, accuracy, votes, shares)
-    assert bench.share_called("plain", 5, 20, 0.9, 300, gold, bench.DOUBTFUL) <= 0.02
+    assert bench.share_called("plain", 5, 20, 0.9, 300, gold, bench.DOUBTFUL) <= 0.01
+    assert bench.share_called("plain", 3, 5, 0.7, 1000, gold, bench.DOUBTFUL, 200) <= 0.002
 
 
 def test_a_bad_annotator_is_found(bench):
