@@ -238,6 +238,7 @@ static void tell_result(watch_job *job)
     tell_items(job, "sure", w.sure, w.votes_sure);
     tell_items(job, "at --max-votes", w.unsure, w.votes_unsure);
     tell_items(job, "open", w.open, w.votes_open);
+    cli_say(job->c, "  %-18s updated vote by vote: dissent labels makes the final ones from all votes", "labels");
     tell_count(job, "late votes", w.late, "on items that were done; they count for their workers");
     tell_count(job, "bad rows", w.bad_rows, "skipped (--lenient)");
     tell_count(job, "no label", w.na, "left out (--na)");
@@ -272,12 +273,15 @@ const cli_command cli_cmd_watch = {
     .name = "watch",
     .summary = "votes as they come: which items need no more of them",
     .operands = "VOTES",
-    .text = "Reads votes (columns task, worker, label; CSV, TSV or JSONL) line by line as they come, - from standard "
-            "input, and prints a row task,label,p,votes,reason as soon as an item is sure enough (reason sure, once), "
-            "needs more votes than it was to get (more), or has as many as it may get (limit).\n\n"
-            "Votes of open items are kept, and what is known of each worker; of items that are done no more than a "
-            "hash, so that late votes are known to be late. Ends with the input, or with SIGINT or SIGTERM (exit code "
-            "0), after a last look at the open items. The same votes in the same order give the same rows.",
+    .text =
+        "Reads votes (columns task, worker, label; CSV, TSV or JSONL) line by line as they come, - from standard "
+        "input, and prints a row task,label,p,votes,reason as soon as an item is sure enough (reason sure, once), "
+        "needs more votes than it was to get (more), or has as many as it may get (limit).\n\n"
+        "Votes of open items are kept, and what is known of each worker; of items that are done no more than a "
+        "hash, so that late votes are known to be late. Ends with the input, or with SIGINT or SIGTERM (exit code "
+        "0), after a last look at the open items. The same votes in the same order give the same rows.\n\n"
+        "Labels and probabilities are updated vote by vote, so they are provisional; dissent labels makes the final "
+        "ones from all votes.",
     .examples = "  tail -n +1 -f votes.csv | dissent watch - --retire .95 -o open.csv\n"
                 "  dissent watch votes.csv --max-votes 10 --format jsonl\n",
     .names = CLI_NAMES_FILE,

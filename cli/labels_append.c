@@ -67,8 +67,9 @@ static void tell(labels_job *job, const dis_growing_notes *n)
     cli_say(job->c, "  %-18s %s item%s that the state has, with %s votes there; %s new", "new votes on",
             cli_grouped(job->in.look.n_items - n->new_items, a), cli_plural(job->in.look.n_items - n->new_items),
             cli_grouped(n->old_votes, b), cli_grouped(n->new_items, c));
-    cli_say(job->c, "  %-18s %d, last change %.1g; labels of other items stay as they were", "rounds", n->rounds,
-            n->change);
+    cli_say(job->c,
+            "  %-18s %d, last change %.1g; other items keep their labels; --refit updates all labels from all votes",
+            "rounds", n->rounds, n->change);
 }
 
 static int append(labels_job *job, dis_context *ctx, const dis_growing *state)

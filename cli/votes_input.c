@@ -1,6 +1,7 @@
 /* Reading votes for a subcommand: options into dis_votes_options, then what people and machines are told of it. */
 #include "votes_input.h"
 #include <math.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -336,6 +337,33 @@ void votes_input_tell(votes_input *in)
         cli_warn(c, "classes that look alike (\"0\" and \"0.0\"?) are kept apart; check the label column");
 }
 
+/* Votes that agree with the gold labels less than chance: a wrong column or other names of classes, more often than
+ * wrong people. Chance: any vote against any gold label. */
+static void warn_of_gold(const votes_input *in)
+{
+    const dis_votes_view *v = &in->look;
+    const size_t K = v->n_classes;
+    double n = 0, same = 0, chance = 0, *rate = calloc(2 * K + 1, sizeof *rate);
+    for (size_t i = 0; rate && v->start && i < v->n_items; i++) {
+        if (in->gold[i] < 0) continue;
+        for (uint64_t a = v->start[i]; a < v->start[i + 1]; a++) {
+            const size_t label = v->label8 ? v->label8[a] : v->label16[a];
+            n++;
+            same += (int32_t)label == in->gold[i];
+            rate[label]++;
+            rate[K + (size_t)in->gold[i]]++;
+        }
+    }
+    for (size_t k = 0; rate && k < K && n > 0; k++) chance += rate[k] / n * rate[K + k] / n;
+    free(rate);
+    if (n > 0 && same / n < chance - 2 * sqrt(chance * (1 - chance) / n))
+        cli_warn(
+            in->c,
+            "%.0f %% of the votes on items with a gold label agree with it, fewer than the %.0f %% of chance: check "
+            "the gold file; what is expected of labels and annotators follows it",
+            100 * same / n, 100 * chance);
+}
+
 void votes_input_tell_gold(votes_input *in, const char *verb)
 {
     if (!in->gold || in->c->quiet) return;
@@ -343,6 +371,7 @@ void votes_input_tell_gold(votes_input *in, const char *verb)
     snprintf(note, sizeof note, "item%%s %s", verb);
     tell_count(in->c, "gold", in->n_gold, note);
     tell_count(in->c, "gold without votes", in->n_gold_unknown, "task%s of the gold file");
+    warn_of_gold(in);
 }
 
 void votes_input_tell_no_workers(const votes_input *in, const dis_label_choice *choice)
