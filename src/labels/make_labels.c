@@ -81,6 +81,13 @@ static dis_status choose_weights(dis_context *ctx, const dis_votes *votes, const
     return dis_views_auto_weights(ctx, votes, choice->view, choice->n_views, o->fit, weight);
 }
 
+/* Combining leaves 1 - 1e-16 of what all views are sure of. */
+static void pin_known(const dis_votes_view *v, const int32_t *gold, double *p)
+{
+    for (size_t i = 0; gold && i < v->n_items; i++)
+        for (size_t k = 0; gold[i] >= 0 && k < v->n_classes; k++) p[i * v->n_classes + k] = (int32_t)k == gold[i];
+}
+
 static dis_status combine_views(dis_context *ctx, const dis_votes *votes, const dis_label_choice *choice,
                                 const dis_make_options *o, dis_made *made)
 {
@@ -99,6 +106,7 @@ static dis_status combine_views(dis_context *ctx, const dis_votes *votes, const 
     else
         made->p = made->view[0];
     DIS_TRY(dis_views_combine(ctx, &views, choice->combine, made->p, &made->did));
+    pin_known(&v, o->fit->gold, made->p);
     for (size_t m = 0; !o->keep_views && m < made->n_views; m++) {
         if (m > 0) dis__free(made->view[m]);
         made->view[m] = NULL;
