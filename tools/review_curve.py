@@ -67,7 +67,7 @@ def curve_tables(points):
             cells = [percent(points[crowd, policy, DRAWN, b]) for b in bought]
             print(f"| {crowd} | {name} | " + " | ".join(cells) + " |")
     labels = list(dict.fromkeys(key[2] for key in points))
-    print("\nThe same after 1,000 votes, by how the labels are made (`review`: the review's own):\n")
+    print("\nThe same after 1,000 votes, by how the labels are made:\n")
     print("| crowd | votes go to | " + " | ".join(labels) + " |")
     print("|---|---|" + "---|" * len(labels))
     for crowd in CROWDS:
