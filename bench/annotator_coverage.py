@@ -85,6 +85,24 @@ def group_coverage(n, over, **kind):
     return {name: share_held(row) for name, row in rows.items()}
 
 
+PEOPLE = ("cross_entropy", "human_entropy", "kl", "jsd", "total_variation", "entropy_correlation", "entropy_similarity")
+
+
+def eval_coverage(n, over, labels, **kind):
+    """Of a model of two classes, logit 2 x + noise, against the labels that `labels` makes of the votes."""
+    rng = np.random.default_rng(3)
+    rows = {}
+    for _ in range(n):
+        x, votes = crowd(rng, **kind)
+        p = 1 / (1 + np.exp(-2 * (x + 0.4 * rng.normal(size=len(x)))))
+        model = {"task": list(range(len(x))), "p:0": 1 - p, "p:1": p}
+        human = labels(n_jobs=1).fit({name: column.tolist() for name, column in votes.items()})
+        found = dissent.evaluate(model, human=human, resamples=200, over=over, n_jobs=1)
+        for name in PEOPLE:
+            add_metric(rows, name, found[name])
+    return {name: share_held(row) for name, row in rows.items()}
+
+
 def rejections(n, over, **kind):
     """Share of comparisons of two equally good models with p <= .05, for accuracy and macro-F1."""
     rng = np.random.default_rng(5)
@@ -128,7 +146,23 @@ def compare_rows(n):
             show(kind, over, dict(zip(("accuracy", "macro_f1"), rejections(n, over, **kind))))
 
 
-PARTS = {"agreement": agreement_rows, "groups": group_rows, "compare": compare_rows}
+def eval_rows(n):
+    for j, votes_per_item, labels in (
+        (5, 0, dissent.Standard),
+        (10, 0, dissent.Standard),
+        (20, 0, dissent.Standard),
+        (50, 0, dissent.Standard),
+        (20, 4, dissent.Standard),
+        (50, 5, dissent.Standard),
+        (20, 4, dissent.Smoothed),
+        (20, 4, dissent.Softmax),
+    ):
+        kind = dict(annotators=j, items=300, votes_per_item=votes_per_item, spread=0.5)
+        for over in ("annotators", "items"):
+            show({**kind, "labels": labels.__name__}, over, eval_coverage(n, over, labels, **kind))
+
+
+PARTS = {"agreement": agreement_rows, "groups": group_rows, "compare": compare_rows, "eval": eval_rows}
 
 
 def main():

@@ -81,25 +81,11 @@ static int gold_of_votes(compare_job *job, dis_context *ctx)
     return cli_failed(job->c, status);
 }
 
-static size_t place_of(const dis_names *from, size_t i, const dis_names *in)
-{
-    size_t n;
-    const char *text = dis_names_get(from, i, &n);
-    return dis_names_find(in, text, n);
-}
-
 static int place_votes(compare_job *job, dis_comparison_votes *out)
 {
-    const dis_votes_view *v = &job->votes.look;
-    const dis_alignment_view *t = &job->in.look;
-    job->vote_item = calloc(t->n_items + 1, sizeof *job->vote_item);
-    job->vote_class = calloc(v->n_classes + 1, sizeof *job->vote_class);
-    if (!job->vote_item || !job->vote_class)
-        return cli_error(job->c, DIS_ELIMIT, "no memory for the places of %zu items", t->n_items);
-    for (size_t i = 0; i < t->n_items; i++) job->vote_item[i] = place_of(t->tasks, i, v->tasks);
-    for (size_t k = 0; k < v->n_classes; k++) job->vote_class[k] = place_of(v->classes, k, t->classes);
+    const int code = label_input_places(&job->in, &job->votes.look, &job->vote_item, &job->vote_class);
     *out = (dis_comparison_votes){.votes = job->votes.votes, .item = job->vote_item, .class = job->vote_class};
-    return 0;
+    return code;
 }
 
 /* Labels as predictions, behind what was read already. A class that a file does not have is no mistake there; one that

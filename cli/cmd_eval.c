@@ -62,6 +62,7 @@ static const cli_option options[] = {
     {.name = "permutations", .kind = CLI_COUNT, .offset = offsetof(eval_values, permutations), .argument = "N",
      .fallback = "1000", .high = 1e6, .summary = "of who is in which group, for the tests of groups; 0 for none"},
     CLI_FIGURES_OPTIONS(eval_values, figures, "1000"),
+    CLI_OVER_OPTION(eval_values, over),
     CLI_GOLD_COLUMNS_OPTION(eval_values, reading.gold_columns),
     CLI_VOTES_OPTIONS(eval_values, reading),
     CLI_SCALE_OPTIONS(eval_values, reading),
@@ -229,6 +230,15 @@ static int measure(eval_job *job, dis_context *ctx)
     o.n_bins = (size_t)v->n_bins;
     o.n_splits = (size_t)v->n_splits;
     o.wanted = job->wanted;
+    o.over = (dis_interval_over)v->over;
+    if (v->votes.n) {
+        const int code = label_input_places(&job->in, &job->votes.look, &job->vote_item, &job->vote_class);
+        if (code != 0) return code;
+    }
+    const dis_evaluation_votes votes = {.votes = job->votes.votes,
+                                        .labels = v->human_labels,
+                                        .item = job->vote_item,
+                                        .class = job->vote_class};
     for (size_t i = 0; i < job->n; i++) {
         const dis_evaluation_input in = {.n_items = t->n_items,
                                          .n_classes = t->n_classes,
@@ -236,7 +246,8 @@ static int measure(eval_job *job, dis_context *ctx)
                                          .gold = t->gold,
                                          .human = t->n_sources > job->n ? t->p[job->n] : NULL,
                                          .group = job->group,
-                                         .n_groups = job->n_groups};
+                                         .n_groups = job->n_groups,
+                                         .votes = v->votes.n ? &votes : NULL};
         const dis_status status = dis_evaluation_run(ctx, &in, &o, &job->evaluation[i]);
         if (status != DIS_OK) return cli_failed(job->c, status);
         job->look[i] = dis_evaluation_look(job->evaluation[i]);
@@ -247,6 +258,9 @@ static int measure(eval_job *job, dis_context *ctx)
 static void tell(eval_job *job)
 {
     char items[CLI_NUMBER], floored[CLI_NUMBER];
+    if (job->look[0].few_annotators)
+        cli_warn(job->c, "only %zu annotator%s made the human labels: other annotators might reverse the result",
+                 job->look[0].n_annotators, cli_plural(job->look[0].n_annotators));
     for (size_t i = 0; i < job->n; i++)
         if (job->look[i].floored)
             cli_say(job->c, "%s: %s probabilities below 1e-12 were raised to it for logarithms", job->in.path[i],
@@ -309,6 +323,8 @@ static int run(cli *c, const void *values, char **operands, size_t n_operands)
     label_input_free(&job.in);
     dis_fit_destroy(job.fit);
     free(job.group);
+    free(job.vote_item);
+    free(job.vote_class);
     votes_input_free(&job.votes);
     dis_names_destroy(job.classes);
     dis_context_destroy(ctx);
@@ -323,8 +339,10 @@ const cli_command cli_cmd_eval = {
     .text =
         "Measures predicted distributions (label files as dissent labels writes them, or anybody's CSV, TSV, JSONL or "
         "npy with one column per class) against gold labels (--gold), against the soft labels of people (--human, or "
-        "--votes with --human-labels), or both. Each figure comes with a 95 % bootstrap interval over items; the "
-        "majority-class baseline and the floor of cross-entropy, the entropy of the human labels, stand beside.\n\n"
+        "--votes with --human-labels), or both. Each figure comes with a 95 % bootstrap interval over items, figures "
+        "against --votes "
+        "with one for other annotators as well (--over items for items alone); the majority-class baseline and the "
+        "floor of cross-entropy, the entropy of the human labels, stand beside.\n\n"
         "Files are matched by task and class. Items or classes that not all files have are errors; --lenient leaves "
         "such "
         "items out, takes missing classes as 0, and counts both. Several files of predictions make one table with a "

@@ -15,6 +15,7 @@ typedef struct {
     const char *perspectives, *official, *soft, *annotators, *submission, *save_votes, *save_texts, *history,
         *worker_errors;
     uint64_t top_k, n_bins, n_splits, permutations;
+    int over;
 } eval_values;
 
 typedef struct {
@@ -26,6 +27,7 @@ typedef struct {
     dis_names *classes;
     dis_fit *fit; /* of the votes */
     dis_labels_view human;
+    size_t *vote_item, *vote_class; /* where items of the predictions are among the votes, and classes of the votes */
     bool wanted[DIS_EVAL_METRICS];
     uint32_t *group; /* with --groups */
     size_t n_groups;

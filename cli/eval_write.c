@@ -115,9 +115,11 @@ void eval_text(const eval_job *job)
         metric_rows(job, of_gold, intervals, width);
     }
     if (job->in.look.n_sources > job->n) {
-        printf("%sagainst people, %s items, nats%s%s\n", job->v->gold ? "\n" : "",
+        const bool annotators = job->look[0].over == DIS_INTERVAL_ANNOTATORS;
+        printf("%sagainst people, %s items, nats%s%s%s\n", job->v->gold ? "\n" : "",
                cli_grouped(job->in.look.n_items, items), job->v->human_labels ? ", labels: " : "",
-               job->v->human_labels ? job->v->human_labels : "");
+               job->v->human_labels ? job->v->human_labels : "",
+               annotators && intervals ? "; intervals for other annotators and items" : "");
         metric_rows(job, of_people, intervals, width);
     }
     putchar('\n');
@@ -347,6 +349,9 @@ dis_status eval_json(const eval_job *job)
     cli_put_text(j, "human_labels", v->human_labels);
     cli_put_bool(j, "ordinal", votes_input_ordered(&v->reading));
     cli_put_count(j, "resamples", v->figures.resamples);
+    cli_put_text(j, "intervals_over", dis_interval_over_name(job->look[0].over));
+    cli_put_count(j, "annotators", job->look[0].n_annotators);
+    cli_put_bool(j, "few_annotators", job->look[0].few_annotators);
     cli_put_real(j, "fraction", v->figures.fraction);
     cli_put_count(j, "top_k", v->top_k);
     cli_put_text(j, "entropy_base", "e");

@@ -1,5 +1,6 @@
 /* Files of soft labels, and gold labels, in one order. */
 #include "label_input.h"
+#include <stdlib.h>
 #include <string.h>
 
 int label_input_add(label_input *in, const char *path, const char *role)
@@ -108,4 +109,22 @@ dis_status label_input_put(const label_input *in, dis_json *j)
     }
     cli_inputs_end(j);
     return status;
+}
+
+static size_t place_of(const dis_names *from, size_t i, const dis_names *to)
+{
+    size_t n;
+    const char *name = dis_names_get(from, i, &n);
+    return dis_names_find(to, name, n);
+}
+
+int label_input_places(const label_input *in, const dis_votes_view *votes, size_t **item, size_t **class)
+{
+    const dis_alignment_view *t = &in->look;
+    *item = calloc(t->n_items + 1, sizeof **item);
+    *class = calloc(votes->n_classes + 1, sizeof **class);
+    if (!*item || !*class) return cli_error(in->c, DIS_ELIMIT, "no memory for the places of %zu items", t->n_items);
+    for (size_t i = 0; i < t->n_items; i++) (*item)[i] = place_of(t->tasks, i, votes->tasks);
+    for (size_t k = 0; k < votes->n_classes; k++) (*class)[k] = place_of(votes->classes, k, t->classes);
+    return 0;
 }

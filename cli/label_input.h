@@ -49,4 +49,8 @@ void label_input_tell(label_input *in);
 /* For machines: "inputs", each with what it had let pass. */
 dis_status label_input_put(const label_input *in, dis_json *j);
 
+/* Where each item of the input is among votes, and each class of the votes in the input; SIZE_MAX: nowhere. The caller
+ * frees both, also after a failure. */
+int label_input_places(const label_input *in, const dis_votes_view *votes, size_t **item, size_t **class);
+
 #endif

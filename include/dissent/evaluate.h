@@ -20,6 +20,7 @@
 #define DIS_EVALUATE_H
 #include "dissent/context.h"
 #include "dissent/metric.h"
+#include "dissent/votes.h"
 
 /* What a metric cannot do without. */
 /* DIS_NEEDS_WORKERS: predictions for single workers, as experiments make them (perspectives.h has their figures). */
@@ -97,6 +98,14 @@ DIS_API const char *dis_eval_arrow(size_t i);
 /* The values that a metric can take: -1 .. 1, 0 .. 1, 0 .. 2, 0 .. log 2 or 0 .. infinity. */
 DIS_API void dis_eval_range(size_t i, double *low, double *high);
 
+/* The votes that `human` was made of, for intervals that hold for other annotators. */
+typedef struct {
+    const dis_votes *votes; /* with annotators; else intervals hold for other items alone */
+    const char *labels;     /* the label method that made `human` of them, as in fit.h */
+    const size_t *item;     /* (n_items) the item of `votes`; SIZE_MAX: none */
+    const size_t *class;    /* (classes of `votes`) the class; SIZE_MAX: none */
+} dis_evaluation_votes;
+
 /* The arrays stay the caller's. */
 typedef struct {
     size_t n_items, n_classes;
@@ -107,19 +116,21 @@ typedef struct {
         *group;      /* (n_items): items of one group (tokens of a sentence) stay in one half of a split; NULL: each
                               item for itself */
     size_t n_groups; /* numbers in group are below it */
+    const dis_evaluation_votes *votes; /* NULL: unknown; intervals hold for other items alone */
 } dis_evaluation_input;
 
 typedef struct {
     size_t size; /* of this struct */
     uint64_t seed;
-    uint64_t resamples; /* of the bootstrap: 0, no intervals */
-    double fraction;    /* of the items drawn for a resample: 1 */
-    bool ordinal;       /* the order of the classes means something */
-    bool keep_items;    /* the values of single items are wanted */
-    size_t top_k;       /* 3 */
-    size_t n_splits;    /* of calibrated log-likelihood: 5, at most DIS_EVAL_MAX_SPLITS */
-    size_t n_bins;      /* of ECE: 15, at most DIS_EVAL_MAX_BINS */
-    const bool *wanted; /* (DIS_EVAL_METRICS): which metrics; NULL: all */
+    uint64_t resamples;     /* of the bootstrap: 0, no intervals */
+    double fraction;        /* of the items drawn for a resample: 1 */
+    bool ordinal;           /* the order of the classes means something */
+    bool keep_items;        /* the values of single items are wanted */
+    size_t top_k;           /* 3 */
+    size_t n_splits;        /* of calibrated log-likelihood: 5, at most DIS_EVAL_MAX_SPLITS */
+    size_t n_bins;          /* of ECE: 15, at most DIS_EVAL_MAX_BINS */
+    const bool *wanted;     /* (DIS_EVAL_METRICS): which metrics; NULL: all */
+    dis_interval_over over; /* what intervals of metrics against people hold for, with `votes` and a fraction of 1 */
 } dis_evaluation_options;
 DIS_OPTIONS_API(dis_evaluation_options);
 
@@ -159,7 +170,12 @@ typedef struct {
     double temperature[DIS_EVAL_MAX_SPLITS]; /* of each split */
     bool on_bound[DIS_EVAL_MAX_SPLITS];      /* it sits on the bound of the search */
     dis_eval_items items;                    /* with keep_items */
+    dis_interval_over over;                  /* what intervals of metrics against people hold for */
+    size_t n_annotators;                     /* whose votes `human` is made of; 0: unknown */
+    bool few_annotators;                     /* fewer than DIS_EVAL_FEW_ANNOTATORS: others might reverse results */
 } dis_evaluation_view;
+
+#define DIS_EVAL_FEW_ANNOTATORS 5
 
 #define DIS_EVAL_MAX_CONFUSED 4096
 

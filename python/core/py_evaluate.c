@@ -85,6 +85,9 @@ static PyObject *describe(core_state *state, const dis_evaluation_view *v)
     const size_t k = v->n_classes;
     if (core_put(d, "n_items", core_count(v->n_items)) < 0 || core_put(d, "n_gold", core_count(v->n_gold)) < 0 ||
         core_put(d, "resamples", core_count(v->resamples)) < 0 || core_put(d, "metrics", metrics_of(v)) < 0 ||
+        core_put(d, "over", core_text(dis_interval_over_name(v->over))) < 0 ||
+        core_put(d, "n_annotators", core_count(v->n_annotators)) < 0 ||
+        core_put(d, "few_annotators", PyBool_FromLong(v->few_annotators)) < 0 ||
         core_put(d, "floored", core_count(v->floored)) < 0 ||
         core_put(d, "human_floored", core_count(v->human_floored)) < 0 ||
         core_put(d, "majority", v->majority == SIZE_MAX ? Py_NewRef(Py_None) : core_count(v->majority)) < 0 ||
@@ -127,24 +130,67 @@ static void free_tables(tables *t)
     core_buffer_free(&t->group);
 }
 
+/* Votes that labels are made of. */
+typedef struct {
+    dis_comparison_votes votes;
+    size_t *place; /* of items, then of classes */
+} vote_places;
+
+static int put_places(PyObject *from, const char *what, size_t n, size_t limit, size_t *to)
+{
+    Py_buffer codes = {0};
+    if (core_gold_must(from, what, n, limit, &codes) < 0) return -1;
+    for (size_t i = 0; i < n; i++) {
+        const int32_t code = ((const int32_t *)codes.buf)[i];
+        to[i] = code < 0 ? SIZE_MAX : (size_t)code;
+    }
+    core_buffer_free(&codes);
+    return 0;
+}
+
+/* table None: there are none. */
+static int take_votes(core_state *state, PyObject *table, PyObject *item, PyObject *class, size_t n_items,
+                      size_t n_classes, vote_places *out)
+{
+    *out = (vote_places){.place = NULL};
+    if (!table || table == Py_None) return 0;
+    out->votes.votes = core_votes_look(state, table);
+    if (!out->votes.votes) return -1;
+    const dis_votes_view v = dis_votes_look(out->votes.votes);
+    out->place = PyMem_Calloc(n_items + v.n_classes + 1, sizeof *out->place);
+    if (!out->place) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    out->votes.item = out->place;
+    out->votes.class = out->place + n_items;
+    if (put_places(item, "item", n_items, v.n_items, out->place) < 0) return -1;
+    return put_places(class, "class", v.n_classes, n_classes, out->place + n_items);
+}
+
 static PyObject *evaluate(PyObject *module, PyObject *args, PyObject *keywords)
 {
     static char *names[] = {"q",        "n_items", "n_classes", "gold",     "human",   "group",      "n_groups",
                             "metrics",  "seed",    "resamples", "fraction", "ordinal", "keep_items", "top_k",
-                            "n_splits", "n_bins",  "threads",   "progress", "device",  NULL};
-    const char *device = NULL;
+                            "n_splits", "n_bins",  "threads",   "progress", "device",  "votes",      "labels",
+                            "item",     "class_",  "over",      NULL};
+    const char *device = NULL, *labels = NULL, *over = NULL;
+    PyObject *table = NULL, *item = NULL, *class = NULL;
+    vote_places votes = {.place = NULL};
     PyObject *q, *gold = NULL, *human = NULL, *group = NULL, *list = NULL, *progress = NULL, *result = NULL;
     Py_ssize_t n_items, n_classes, n_groups = 0, top_k = 3, n_splits = 5, n_bins = 15;
     unsigned long long seed = 0, resamples = 0;
     dis_evaluation_options o = dis_evaluation_options_default();
     int ordinal = 0, keep_items = 0, threads = 0;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "Onn|$OOOnOKKdppnnniOz:evaluate", names, &q, &n_items, &n_classes,
-                                     &gold, &human, &group, &n_groups, &list, &seed, &resamples, &o.fraction, &ordinal,
-                                     &keep_items, &top_k, &n_splits, &n_bins, &threads, &progress, &device))
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "Onn|$OOOnOKKdppnnniOzOzOOz:evaluate", names, &q, &n_items,
+                                     &n_classes, &gold, &human, &group, &n_groups, &list, &seed, &resamples,
+                                     &o.fraction, &ordinal, &keep_items, &top_k, &n_splits, &n_bins, &threads,
+                                     &progress, &device, &table, &labels, &item, &class, &over))
         return NULL;
     core_state *state = core_state_of_module(module);
     bool wanted[DIS_EVAL_METRICS] = {false}, some;
-    if (!core_sizes_ok(n_items, n_classes) || choose(list, wanted, &some) < 0) return NULL;
+    if (!core_sizes_ok(n_items, n_classes) || choose(list, wanted, &some) < 0 || core_over(over, &o.over) < 0)
+        return NULL;
     const size_t n = (size_t)n_items, k = (size_t)n_classes;
     tables t = {0};
     core_call call;
@@ -152,14 +198,20 @@ static PyObject *evaluate(PyObject *module, PyObject *args, PyObject *keywords)
     if (core_rows_must(q, "predictions", n, k, &t.q) == 0 && core_gold_get(gold, "gold", n, k, &t.gold) == 0 &&
         core_rows_get(human, "human", n, k, &t.human) == 0 &&
         (!groups || core_get_buffer(group, "groups", CORE_UINT32, n_items, &t.group) == 0) &&
+        take_votes(state, table, item, class, n, k, &votes) == 0 &&
         core_begin_on(&call, state, threads, progress, device, NULL) == 0) {
+        const dis_evaluation_votes from = {.votes = votes.votes.votes,
+                                           .labels = labels,
+                                           .item = votes.votes.item,
+                                           .class = votes.votes.class};
         const dis_evaluation_input in = {.n_items = n,
                                          .n_classes = k,
                                          .q = t.q.buf,
                                          .gold = t.gold.buf,
                                          .human = t.human.buf,
                                          .group = t.group.buf,
-                                         .n_groups = n_groups > 0 ? (size_t)n_groups : 0};
+                                         .n_groups = n_groups > 0 ? (size_t)n_groups : 0,
+                                         .votes = votes.place ? &from : NULL};
         o.seed = seed;
         o.resamples = resamples;
         o.ordinal = ordinal != 0;
@@ -179,6 +231,7 @@ static PyObject *evaluate(PyObject *module, PyObject *args, PyObject *keywords)
         dis_evaluation_destroy(e);
     }
     free_tables(&t);
+    PyMem_Free(votes.place);
     return result;
 }
 
@@ -279,44 +332,6 @@ static int alternative_of(const char *word, dis_alternative *out)
         }
     PyErr_Format(PyExc_ValueError, "alternative must be \"two-sided\", \"less\" or \"greater\", not \"%.50s\"", word);
     return -1;
-}
-
-/* Votes that the true labels are made of. */
-typedef struct {
-    dis_comparison_votes votes;
-    size_t *place; /* of items, then of classes */
-} vote_places;
-
-static int put_places(PyObject *from, const char *what, size_t n, size_t limit, size_t *to)
-{
-    Py_buffer codes = {0};
-    if (core_gold_must(from, what, n, limit, &codes) < 0) return -1;
-    for (size_t i = 0; i < n; i++) {
-        const int32_t code = ((const int32_t *)codes.buf)[i];
-        to[i] = code < 0 ? SIZE_MAX : (size_t)code;
-    }
-    core_buffer_free(&codes);
-    return 0;
-}
-
-/* table None: there are none. */
-static int take_votes(core_state *state, PyObject *table, PyObject *item, PyObject *class, size_t n_items,
-                      size_t n_classes, vote_places *out)
-{
-    *out = (vote_places){.place = NULL};
-    if (!table || table == Py_None) return 0;
-    out->votes.votes = core_votes_look(state, table);
-    if (!out->votes.votes) return -1;
-    const dis_votes_view v = dis_votes_look(out->votes.votes);
-    out->place = PyMem_Calloc(n_items + v.n_classes + 1, sizeof *out->place);
-    if (!out->place) {
-        PyErr_NoMemory();
-        return -1;
-    }
-    out->votes.item = out->place;
-    out->votes.class = out->place + n_items;
-    if (put_places(item, "item", n_items, v.n_items, out->place) < 0) return -1;
-    return put_places(class, "class", v.n_classes, n_classes, out->place + n_items);
 }
 
 static PyObject *compare(PyObject *module, PyObject *args, PyObject *keywords)

@@ -136,6 +136,8 @@ class Aggregator(Estimator):
             warnings.warn(f"{type(self).__name__}: {in_python(sentence, self)}", FitWarning, stacklevel=3)
         self._keep(votes, np.asarray(fit.p), fit)
         self._fitted["predictions_counts"] = counts
+        plain = known is None and start is None and predictions is None
+        self._fitted["remake"] = (spec or self._spec()) if plain else None  # how to fit it to other votes
 
     def _keep(self, votes: Votes, p: np.ndarray, fit: _core.Fit | None) -> None:
         self._fitted: dict[str, Any] = {"votes": votes, "p": p, "fit": fit}

@@ -18,8 +18,8 @@ from ._results import Values, _table, _text
 from ._checks import device_of, real, word
 from ._running import ProgressLike
 from ._ids import Ids
-from ._tables import Aligned, LabelTable, gold_codes, known_labels, label_table
-from ._votes import Votes, as_votes
+from ._tables import Aligned, LabelTable, gold_codes, known_labels, label_table, vote_places
+from ._votes import as_votes
 
 
 @dataclass(frozen=True)
@@ -154,20 +154,6 @@ def _one_hot(side: Any, classes: Ids, what: str) -> LabelTable:
     return LabelTable(p, ids, classes.ids, is_pandas(side), what)
 
 
-def _places(table: Votes, aligned: Aligned, lenient: bool) -> dict[str, np.ndarray]:
-    """Where tasks and classes of the others stand among those of the votes."""
-    items = Ids(table.tasks.tolist())
-    item = np.asarray(items.find_all(aligned.tasks.ids), dtype=np.int32)
-    if not lenient and (item < 0).any():
-        missing = aligned.tasks.ids[int(np.argmax(item < 0))]
-        raise _core.DataError(f"votes: task {missing!r} has no votes; leave out what not all have (lenient=True)")
-    found = np.array([aligned.classes.find(k) for k in table.classes.tolist()], dtype=np.int32)
-    if not lenient and (found < 0).any():
-        extra = table.classes[int(np.argmax(found < 0))]
-        raise _core.DataError(f"votes: the class {extra!r} is not among the classes {aligned.classes.ids}")
-    return {"item": item, "class_": found}
-
-
 def compare(
     a: Any,
     b: Any,
@@ -249,7 +235,7 @@ def compare(
     if table is None:
         codes = gold_codes(gold, aligned.tasks, aligned.classes, lenient=lenient)
     else:
-        more = {"votes": table.core, **_places(table, aligned, lenient)}
+        more = {"votes": table.core, **vote_places(table, aligned, lenient)}
         codes = np.zeros(len(aligned.tasks.ids), dtype=np.int32)
     predicted = [np.ascontiguousarray(np.argmax(p, axis=1), dtype=np.int32) for p in aligned.p]
     n_a, n_b = len(sides[0][0]), len(sides[1][0])

@@ -279,6 +279,11 @@ def evaluate(
     threads: int = 0,
     progress: _Progress = None,
     device: str | None = None,
+    votes: Votes | None = None,
+    labels: str | None = None,
+    item: Any = None,
+    class_: Any = None,
+    over: str | None = None,
 ) -> dict[str, Any]: ...
 def compare(
     a: tuple[Any, ...],

@@ -16,7 +16,7 @@ from ._measuring import Watching, checked_count, columns_of, figures_of, list_of
 from ._checks import device_of, listed, real, whole
 from ._running import ProgressLike
 from ._ids import Ids
-from ._tables import Aligned, LabelTable, gold_codes, known_labels, label_table, with_classes
+from ._tables import Aligned, LabelTable, gold_codes, known_labels, label_table, vote_places, with_classes
 
 
 def metrics() -> list[dict[str, Any]]:
@@ -33,7 +33,8 @@ class Evaluation(Figures):
 
     Figures are attributes (``e.accuracy``: a number, or None where it cannot be measured) and, with interval, n and the
     reason why there is none, items (``e["accuracy"]``: a Metric). ``by_class``, ``bins`` and ``items`` are tables,
-    ``confusion`` an array (gold, predicted); they are None where there is nothing to show.
+    ``confusion`` an array (gold, predicted); they are None where there is nothing to show. ``over`` is what intervals of
+    figures against people hold for; ``few_annotators``: other annotators might reverse the result.
     """
 
     def __init__(self, found: dict[str, Any], aligned: Aligned, gold: np.ndarray | None, human: bool) -> None:
@@ -46,6 +47,9 @@ class Evaluation(Figures):
         self._arrows = {name: {"higher": " ↑", "lower": " ↓"}.get(m["better"], "") for name, m in needs.items()}
         self.n_items: int = found["n_items"]
         self.n_gold: int = found["n_gold"]
+        self.over: str = found["over"]
+        self.n_annotators: int | None = found["n_annotators"] or None
+        self.few_annotators: bool = found["few_annotators"]
         self.classes: np.ndarray = aligned.class_column()
         self.left_out = aligned.left_out
         self.floored: int = found["floored"]
@@ -53,6 +57,8 @@ class Evaluation(Figures):
         self.temperatures: list[dict[str, Any]] = found["temperatures"]
         self.majority_class: Any = None if found["majority"] is None else self.classes.tolist()[found["majority"]]
         self._caption = f"{self.n_items} tasks, {self.n_gold} with gold labels"
+        if self.few_annotators:
+            self._caption += f"; {self.n_annotators} annotators: others might reverse the result"
         k, pandas = len(self.classes), aligned.pandas
         self.confusion: np.ndarray | None = (
             None if found["confusion"] is None else np.asarray(found["confusion"]).reshape(k, k)
@@ -111,6 +117,7 @@ def evaluate(
     n_splits: int = 5,
     n_bins: int = 15,
     lenient: bool = False,
+    over: str = "annotators",
     random_state: Any = 0,
     device: str = "cpu",
     n_jobs: int | None = None,
@@ -127,7 +134,7 @@ def evaluate(
         A Series, a dict, Values, a table with task and label; a list in the order of the rows where pred has no task
         ids either. None: not known.
     human : labels
-        What people say, as pred.
+        What people say, as pred. If it is an aggregator that was fitted to votes, intervals hold for other annotators.
     metrics : list of str, optional
         Only these; None: all.
     groups : by task
@@ -143,6 +150,9 @@ def evaluate(
         Also the values of single items, in ``items``.
     lenient : bool
         Leave out tasks that not all have, take missing classes as 0; otherwise those are errors.
+    over : str
+        What intervals of figures against people hold for: "annotators" (other annotators and other items, where
+        human is a fitted aggregator that knows its votes) or "items".
     device : str
         Where items are drawn and added up for intervals, when they are many: "cpu", "cuda", "cuda:N", or "auto".
     """
@@ -161,6 +171,7 @@ def evaluate(
             f"gold: no task of the predictions ({aligned.tasks.ids[0]!r}, ...) has a label; do the ids match?"
         )
     group, n_groups = _group_numbers(groups, aligned.tasks)
+    votes = _votes_of(human, aligned)
     with Watching(n_jobs, progress) as watching:
         found = _core.evaluate(
             aligned.p[0],
@@ -180,6 +191,8 @@ def evaluate(
             n_splits=whole("n_splits", n_splits, 1, 16),
             n_bins=whole("n_bins", n_bins, 1, 200),
             device=device_of(device),
+            over=over,
+            **votes,
             **watching,
         )
     if metrics is not None:
@@ -189,6 +202,15 @@ def evaluate(
     if aligned.categories is not None:
         aligned.categories = aligned.categories.of_classes(aligned.classes.ids)
     return Evaluation(found, aligned, codes, human is not None)
+
+
+def _votes_of(human: Any, aligned: Aligned) -> dict[str, Any]:
+    """The votes that a fitted aggregator made its labels of, and how."""
+    fitted = getattr(human, "_fitted", {})
+    if fitted.get("remake") is None or fitted["votes"].core.n_workers == 0:
+        return {}
+    votes = fitted["votes"]
+    return {"votes": votes.core, "labels": fitted["remake"], **vote_places(votes, aligned, lenient=True)}
 
 
 def _in_declared_order(tables: Sequence[LabelTable], declared: Categories | None) -> Ids | None:

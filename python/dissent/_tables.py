@@ -437,3 +437,17 @@ def gold_codes(gold: Any, tasks: Ids, classes: Ids, *, lenient: bool = True, wha
             f"{what}: no label for task {tasks.ids[i]!r}; add it, or measure on those that have one (lenient=True)"
         )
     return codes
+
+
+def vote_places(table: Any, aligned: Aligned, lenient: bool) -> dict[str, np.ndarray]:
+    """Where tasks and classes of the others stand among those of the votes."""
+    items = Ids(table.tasks.tolist())
+    item = np.asarray(items.find_all(aligned.tasks.ids), dtype=np.int32)
+    if not lenient and (item < 0).any():
+        missing = aligned.tasks.ids[int(np.argmax(item < 0))]
+        raise _core.DataError(f"votes: task {missing!r} has no votes; leave out what not all have (lenient=True)")
+    found = np.array([aligned.classes.find(k) for k in table.classes.tolist()], dtype=np.int32)
+    if not lenient and (found < 0).any():
+        extra = table.classes[int(np.argmax(found < 0))]
+        raise _core.DataError(f"votes: the class {extra!r} is not among the classes {aligned.classes.ids}")
+    return {"item": item, "class_": found}

@@ -22,9 +22,26 @@ typedef struct {
     double *sums, *figure;                     /* (n_resamples, n_columns), (n_resamples) */
 } resampling;
 
-static void set_interval(dis_metric *m, double *figure, size_t n)
+/* For other annotators too: what has 1 as its best value may be skewed towards less. */
+static void crossed_interval(dis_evaluation *e, dis_eval_metric m, const double *figure, size_t n)
 {
-    if (!m->reason) m->has_interval = dis__bootstrap_interval(figure, n, &m->ci_low, &m->ci_high);
+    dis__crossed v = e->crossed[m];
+    double low, high;
+    v.items = dis__resampled_variance(figure, n, 1);
+    dis_eval_range(m, &low, &high);
+    if (high == 1 && strcmp(dis_eval_metric_at(m)->better, "higher") == 0)
+        dis__crossed_interval(&v, low, high, &e->view.metric[m]);
+    else
+        dis__crossed_interval_linear(&v, low, high, &e->view.metric[m]);
+}
+
+static void set_interval(dis_evaluation *e, dis_eval_metric which, double *figure, size_t n)
+{
+    dis_metric *m = &e->view.metric[which];
+    if (e->crossed && dis_eval_metric_at(which)->needs & DIS_NEEDS_HUMAN)
+        crossed_interval(e, which, figure, n);
+    else if (!m->reason)
+        m->has_interval = dis__bootstrap_interval(figure, n, &m->ci_low, &m->ci_high);
 }
 
 /* Draws the sums of all columns, then the intervals of the metrics that are means of some of them. */
@@ -40,7 +57,7 @@ static dis_status draw_sums(resampling *r, const dis__bootstrap *b)
             r->figure[s] =
                 dis__eval_mean_value(row, r->sums[s * r->n_columns + r->place[row->column]] / (double)b->n_draws,
                                      e->in.n_classes);
-        set_interval(&e->view.metric[row->metric], r->figure, b->n_resamples);
+        set_interval(e, row->metric, r->figure, b->n_resamples);
     }
     return DIS_OK;
 }
@@ -100,7 +117,7 @@ static dis_status of_all(resampling *r, const dis__bootstrap *b)
         const bool varies = xx > 1e-12 * x[2] && yy > 1e-12 * x[3]; /* more than rounding makes of equal numbers */
         r->figure[s] = varies ? dis__correlation(x[4] - x[0] * x[1] / draws, xx, yy) : NAN;
     }
-    set_interval(&e->view.metric[DIS_EVAL_ENTROPY_CORRELATION], r->figure, b->n_resamples);
+    set_interval(e, DIS_EVAL_ENTROPY_CORRELATION, r->figure, b->n_resamples);
     return DIS_OK;
 }
 
@@ -154,7 +171,7 @@ static dis_status of_gold(resampling *r, const dis__bootstrap *b)
             r->figure[s] = 0; /* a held-out half of which nothing was drawn makes it NaN */
             for (size_t k = 0; k < e->o.n_splits; k++) r->figure[s] += x[2 * k] / x[2 * k + 1] / (double)e->o.n_splits;
         }
-        set_interval(&e->view.metric[DIS_EVAL_CALIBRATED_LOG_LIKELIHOOD], r->figure, b->n_resamples);
+        set_interval(e, DIS_EVAL_CALIBRATED_LOG_LIKELIHOOD, r->figure, b->n_resamples);
     }
     for (size_t c = 0; c < DIS_ITEM_COLUMNS; c++) dis__free(copy[c]);
     return status;
@@ -188,7 +205,7 @@ static dis_status of_bins(dis_context *ctx, dis_evaluation *e, const dis__bootst
     }
     DIS_TRY_GOTO(status, dis__bootstrap_bins(ctx, b, excess, bin, n_bins, sums), end);
     for (size_t r = 0; r < b->n_resamples; r++) figure[r] = ece_of(sums + r * n_bins, n_bins, b->n_draws);
-    set_interval(&e->view.metric[DIS_EVAL_ECE], figure, b->n_resamples);
+    set_interval(e, DIS_EVAL_ECE, figure, b->n_resamples);
 end:
     dis__free(bin);
     dis__free(excess);
@@ -274,7 +291,7 @@ static dis_status of_ranks(dis_context *ctx, dis_evaluation *e, const dis__boots
     DIS_TRY_GOTO(status, dis__alloc_array(&figure, b->n_resamples, sizeof *figure), end);
     DIS_TRY_GOTO(status, sort_items(e, &o, sorting), end);
     DIS_TRY_GOTO(status, dis__bootstrap_run(ctx, b, spearman_of, &o, 1, figure), end);
-    set_interval(&e->view.metric[DIS_EVAL_ENTROPY_SPEARMAN], figure, b->n_resamples);
+    set_interval(e, DIS_EVAL_ENTROPY_SPEARMAN, figure, b->n_resamples);
 end:
     dis__free(o.x_starts);
     dis__free(o.y_starts);

@@ -406,6 +406,12 @@ static dis_status evaluate(dis_context *ctx, dis_evaluation *e)
         DIS_TRY_GOTO(status, set_calibrated(ctx, e), end);
     }
     if (e->in.human) DIS_TRY_GOTO(status, set_correlations(e, sums), end);
+    e->view.over = DIS_INTERVAL_ITEMS;
+    if (e->in.human && e->in.votes && dis_votes_look(e->in.votes->votes).start && e->o.resamples &&
+        e->o.fraction >= 1 && e->o.over == DIS_INTERVAL_ANNOTATORS) {
+        e->view.over = DIS_INTERVAL_ANNOTATORS;
+        DIS_TRY_GOTO(status, dis__eval_annotators(ctx, e), end);
+    }
     if (e->o.resamples) DIS_TRY_GOTO(status, dis__eval_intervals(ctx, e), end);
     if (e->o.keep_items) show_items(e);
 end:
@@ -448,5 +454,6 @@ void dis_evaluation_destroy(dis_evaluation *e)
     dis__free(e->cells.gold);
     dis__free(e->cells.predicted);
     dis__free(e->calibrated.fitted);
+    dis__free(e->crossed);
     dis__free(e);
 }

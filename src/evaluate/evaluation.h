@@ -7,6 +7,7 @@
 #include "dissent/evaluate.h"
 #include "core/error.h"
 #include "stats/bootstrap.h"
+#include "stats/crossed.h"
 #include "evaluate/calibrated_likelihood.h"
 #include "evaluate/item_metrics.h"
 
@@ -34,6 +35,7 @@ struct dis_evaluation {
     dis__calibration calibration;
     dis__calibrated calibrated;
     double model_entropy_mean, human_entropy_mean;
+    dis__crossed *crossed; /* (DIS_EVAL_METRICS) variances over annotators; NULL: intervals over items */
 };
 
 /* Metrics that are means of a column: value = scale * mean + shift. */
@@ -69,6 +71,9 @@ dis_status dis__class_intervals(dis_context *ctx, dis_evaluation *e, const dis__
 
 /* eval_intervals.c: the intervals of everything that was measured. */
 dis_status dis__eval_intervals(dis_context *ctx, dis_evaluation *e);
+
+/* eval_annotators.c: how figures against people vary with the annotators, into e->crossed. */
+dis_status dis__eval_annotators(dis_context *ctx, dis_evaluation *e);
 
 /* Which bin of n a confidence falls into: above low, up to high. */
 size_t dis__reliability_bin_of(double confidence, size_t n_bins);
