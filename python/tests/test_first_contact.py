@@ -86,3 +86,21 @@ def test_files(tmp_path):
         dissent.read_votes(path)
     path.write_text("item,rater,answer\n" + "".join(",".join((t, w, label.title())) + "\n" for t, w, label in ROWS))
     assert list(dissent.read_votes(path, fold_case=True).classes) == ["no", "yes"]
+
+
+@pytest.mark.parametrize(("word", "character"), [("space", " "), ("tab", "\t"), (";", ";")])
+def test_delimiters(tmp_path, word, character):
+    path = tmp_path / "votes.csv"
+    path.write_text("\n".join(character.join(row) for row in [("task", "worker", "label"), *ROWS]) + "\n")
+    assert len(dissent.read_votes(path, delimiter=word).tasks) == len(dissent.read_votes(path, delimiter=character).tasks) == 10
+    with pytest.raises(dissent.DataError, match=f"the table has one column.*use:\n *delimiter=\"{word}\""):
+        dissent.read_votes(path, delimiter="|")
+    with pytest.raises(ValueError, match='delimiter must be one character, "tab" or "space", not "tabs"'):
+        dissent.read_votes(path, delimiter="tabs")
+
+
+def test_soft_labels_are_no_votes(tmp_path):
+    path = tmp_path / "labels.csv"
+    path.write_text("task,label,entropy,p:no,p:yes\na,no,0,1,0\n")
+    with pytest.raises(dissent.DataError, match="these are soft labels.*give the file of the votes"):
+        dissent.read_votes(path)
