@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Whether every line of a README.md is one that hugging_card() writes: of one that was edited, the edits would be lost. */
+/* Whether every line of a README.md is one that an export writes. If it was edited, the edits would be lost. */
 static bool is_own_card(const dis__input *in)
 {
     static const char *const lines[] = {"---",

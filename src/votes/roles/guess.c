@@ -43,8 +43,8 @@ static double unevenness(const dis__survey_column *c, size_t n_rows)
     return sqrt(sum / (double)c->n_values) / mean;
 }
 
-/* Above 0: column a looks more like tasks and b like workers than the other way round. Workers have addresses, tasks have
- * paths or texts; most crowds give every task the same number of votes, and have more tasks than workers. */
+/* Above 0: column a looks more like tasks and b like workers than the other way round. Workers have addresses, tasks
+ * have paths or texts; most crowds give every task the same number of votes, and have more tasks than workers. */
 static int prefer_order(const dis__survey *s, size_t a, size_t b)
 {
     enum { REDUNDANCY = 10, MANY = 8 }; /* votes per task that are usually planned; tasks that make counts telling */
