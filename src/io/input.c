@@ -69,7 +69,7 @@ static dis_status too_large(const char *path, size_t max)
 /* What the first bytes of a file give away. */
 typedef struct {
     const char *magic;
-    size_t n;
+    size_t n, at; /* bytes; where they begin */
     const char *name, *advice;
 } signature;
 
@@ -112,6 +112,15 @@ static const signature signatures[] = {
     REFUSED("\x89HDF\r\n\x1a\n", "an HDF5 file", "which is not read; save the table as CSV, JSONL or npy instead"),
     REFUSED("\xfd\x37zXZ", "an xz archive", "which is not read; unpack it with unxz"),
     REFUSED("BZh", "a bzip2 archive", "which is not read; unpack it with bunzip2"),
+    REFUSED("<!DOCTYPE html", "an HTML page", "such as a login or error page; download the file itself"),
+    REFUSED("<!doctype html", "an HTML page", "such as a login or error page; download the file itself"),
+    REFUSED("<html", "an HTML page", "such as a login or error page; download the file itself"),
+    REFUSED("version https://git-lfs", "a Git LFS pointer", "which stands for a file; get the file with git lfs pull"),
+    {.magic = "ustar",
+     .n = 5,
+     .at = 257,
+     .name = "a tar archive",
+     .advice = "which is not read; unpack it with tar -x"},
 };
 
 /* A safetensors file begins with the length of its header, whose low bytes may look like anything. */
@@ -124,7 +133,9 @@ static const signature *recognise(const char *bytes, size_t n)
 {
     if (is_safetensors(bytes, n)) return NULL;
     for (size_t i = 0; i < sizeof signatures / sizeof *signatures; i++)
-        if (n >= signatures[i].n && memcmp(bytes, signatures[i].magic, signatures[i].n) == 0) return &signatures[i];
+        if (n >= signatures[i].at + signatures[i].n &&
+            memcmp(bytes + signatures[i].at, signatures[i].magic, signatures[i].n) == 0)
+            return &signatures[i];
     return NULL;
 }
 
