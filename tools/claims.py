@@ -8,13 +8,15 @@ from experiments/runs (kept_runs.py), where seeds that were run earlier are join
 experiment table` makes of stores are kept in STORES/tables until a store or its file changes. A claim is one or several
 comparisons. Of each, the difference of two conditions (in the direction that is claimed to be better) has a 95 %
 interval by Student's t over seeds, paired by seed.
-  beats   holds where the interval lies above 0 (and it is said where it lies below half of the published difference);
-          fails where it lies below 0, or has 0 within and lies below half of the published difference
+  beats   holds where the interval lies above 0, fails where it lies below
   near    holds where the interval lies above -margin, fails where it lies below
+  rank    holds where the condition is among the best few by its mean, fails otherwise
 and is open otherwise: then the number of seeds at which the interval would tell, were mean and spread to stay what they
-are. A claim is reproduced when all comparisons hold, in part when some do, not when none does and one fails, and else
-it cannot be told; nor can it with fewer than three seeds, nor where an artefact decides, which the claim's remark then
-names. Where large-NAME.yaml, the paper's size, has seeds enough, it is taken in place of NAME.yaml.
+are. A claim is reproduced as stated when all comparisons hold, in part when some do, not when none does and one fails,
+and else it cannot be told; nor can it with fewer than three seeds, nor where an artefact decides, which the claim's
+remark then names. Its size is judged apart: a comparison has at least half of the published effect where the interval
+lies above that half, less where it lies below, and else it is open. A row that repeats another ("again") is shown and not
+counted. Where large-NAME.yaml, the paper's size, has seeds enough, it is taken in place of NAME.yaml.
 """
 
 import argparse
@@ -193,6 +195,9 @@ def published(results, file, c):
     """The published difference, in the direction that is claimed; None: not reported."""
     if c["gain"]:
         return c["gain"]
+    if "relative" in c:
+        m = results.measure(file, c["other"], c["measure"])
+        return c["relative"] * abs(m["mean"]) if m else None
     metric = c["measure"].partition(".")[2]
     said = [results.published(file, cell, metric) for cell in (c["one"], c["other"])]
     return None if None in said else (said[0] - said[1]) * (-1 if metric in LOWER else 1)
@@ -220,32 +225,31 @@ def interval(d):
     return s.mean, s.sd, s.mean - half, s.mean + half
 
 
-SMALL = "by less than half of the published"
-
-
-def judge_one(c, d, gain):
+def judge_one(c, d):
     """One comparison by the differences of its seeds: verdict, the test, and seeds that would tell an open one."""
     mean, spread, low, high = interval(d)
-    margin, n = c.get("margin"), d.n
-    floor = -margin if c["kind"] == "near" else 0
+    floor = -c["margin"] if c["kind"] == "near" else 0
     if low > floor:
-        small = gain and gain > 0 and high < gain / 2
-        return "holds", SMALL if small else "above 0" if not floor else "at most the margin behind", None
+        return "holds", "above 0" if not floor else "at most the margin behind", None
     if high < floor:
         return "fails", "below 0" if not floor else "more than the margin behind", None
-    if gain and gain > 0 and high < gain / 2:
-        return "fails", "below half of the published", None
-    return (
-        "open",
-        "0 within" if not floor else "margin within",
-        seeds_to_tell([abs(mean - floor)] + ([gain / 2 - mean] if gain and gain > 0 else []), spread, n),
-    )
+    return "open", "0 within" if not floor else "margin within", seeds_to_tell([abs(mean - floor)], spread, d.n)
+
+
+def half(d, gain):
+    """Whether a difference has at least half of the published one: yes, no, open; "": nothing was published."""
+    if not gain or gain <= 0 or d.n < ENOUGH:
+        return ""
+    _, _, low, high = interval(d)
+    return "yes" if low > gain / 2 else "no" if high < gain / 2 else "open"
 
 
 def compare(results, c):
     """What one comparison says, or None: nothing was run."""
     if c["kind"] == "labels":
         return compare_labels(results, c)
+    if c["kind"] == "rank":
+        return compare_rank(results, c)
     if c["kind"] == "right alone":
         from paper_people import differences_alone
 
@@ -262,7 +266,7 @@ def compare(results, c):
         d, name = found
         metric = c["measure"].partition(".")[2]
         gain = published(results, name, c) if c["kind"] == "beats" else None
-    verdict, test, need = judge_one(c, d, gain)
+    verdict, test, need = judge_one(c, d)
     if d.n < ENOUGH:
         verdict, test, need = "open", "too few seeds", None
     scale = 100 if metric in PERCENT else 1
@@ -277,7 +281,35 @@ def compare(results, c):
         "other": c["other"],
         "metric": metric,
         "file": name,
+        "half": half(d, gain),
         "text": f"{number(mean, digits)} [{number(low, digits)}, {number(high, digits)}]",
+    }
+
+
+def compare_rank(results, c):
+    """Where the mean of a condition stands among those of all."""
+    for name in (f"large-{c['file']}", c["file"]):
+        found = {o: results.measure(name, o, c["measure"]) for o in c["other"]} if (
+            ROOT / f"experiments/{name}.yaml"
+        ).exists() else {}
+        if found and None not in found.values():
+            break
+    else:
+        return None
+    metric = c["measure"].partition(".")[2]
+    means = sorted((m["mean"] for m in found.values()), reverse=metric not in LOWER)
+    place = 1 + means.index(found[c["one"]]["mean"])
+    return {
+        "verdict": "holds" if place <= c["most"] else "fails",
+        "test": "" if place <= c["most"] else f"number {place} of {len(means)} by its mean",
+        "need": None,
+        "n": min(m["seeds"] for m in found.values()),
+        "one": c["one"],
+        "other": "all others",
+        "metric": metric,
+        "file": name,
+        "half": "",
+        "text": f"{place} of {len(means)}",
     }
 
 
@@ -302,6 +334,7 @@ def compare_labels(results, c):
         "other": "",
         "metric": "accuracy",
         "file": c["file"],
+        "half": "",
         "text": number(d),
     }
 
@@ -355,10 +388,8 @@ def test_behind(found, verdict, artefact):
     reasons = {f["test"] for f in found if f["verdict"] == "fails" and f["test"]}
     if verdict == "not":
         return " or ".join(sorted(reasons))
-    few = sum(f["test"] == SMALL for f in found)
-    small = SMALL if few == len(found) else f"{few} {'holds' if few == 1 else 'hold'} {SMALL}" if few else ""
     if verdict != "in part":
-        return small
+        return ""
     needs = [f["need"] or MANY for f in found if f["verdict"] == "open"]
     told = (
         f"{len(needs)} open: all told with about {max(needs)} seeds"
@@ -368,13 +399,23 @@ def test_behind(found, verdict, artefact):
         else ""
     )
     fails = f"what fails is {' or '.join(sorted(reasons))}" if reasons else ""
-    return "; ".join(t for t in (fails, small, told) if t)
+    return "; ".join(t for t in (fails, told) if t)
+
+
+def size_of(found):
+    """Of a claim: how many of its comparisons have at least half of the published effect."""
+    said = [f["half"] for f in found if f["half"]]
+    if not said:
+        return ""
+    if len(said) == 1:
+        return {"yes": "yes", "no": "**no**", "open": "?"}[said[0]]
+    return f"{said.count('yes')} of {len(said)}" + (f", {said.count('open')} open" if "open" in said else "")
 
 
 def spread(found):
     """What came out, in one cell: the difference, or how many comparisons hold and from where to where they go."""
     if len(found) == 1:
-        return found[0]["text"].replace(" ", "&nbsp;")
+        return found[0]["text"].replace(" ", "&nbsp;")  # a difference, or a rank
     count = {v: sum(f["verdict"] == v for f in found) for v in ("holds", "fails", "open")}
     said = f"{count['holds']} of {len(found)} hold" + (
         f", {count['fails']} {'fails' if count['fails'] == 1 else 'fail'}" if count["fails"] else ""
@@ -398,8 +439,8 @@ def row(results, claim):
     found = [f for f in (compare(results, c) for c in comparisons) if f]
     if not found:
         return None
-    artefact = remark.startswith("artefact")
-    verdict = "cannot be told" if artefact else judge(found)
+    artefact, again = "artefact: " in remark, remark.startswith("again")
+    verdict = "again" if again else "cannot be told" if artefact else judge(found)
     if any(f["file"].startswith("large-") for f in found) and not comparisons[0]["file"].startswith("large-"):
         remark = "; ".join(r for r in ("at the paper's size", remark.replace("; a small tagger, no encoder", "")) if r)
     remarks = "; ".join(r for r in (test_behind(found, verdict, artefact), remark) if r)
@@ -418,6 +459,7 @@ MARKS = {
     "in part": "\u25d0&nbsp;in&nbsp;part",
     "not": "\u2717&nbsp;**not**",
     "cannot be told": "?&nbsp;open",
+    "again": "(not&nbsp;counted)",
 }
 
 
@@ -435,8 +477,8 @@ def by_paper(rows):
 
 
 def reason_of(f):
-    """Behind the verdict of a comparison: why it fails, or that it is small."""
-    return ": " + f["test"] if f["test"] and (f["verdict"] == "fails" or f["test"] == SMALL) else ""
+    """Behind the verdict of a comparison: why it fails."""
+    return ": " + f["test"] if f["test"] and f["verdict"] == "fails" else ""
 
 
 def in_full(f, what):
@@ -452,12 +494,12 @@ def table_of(paper, rows):
     lines = [
         f"**{paper}**",
         "",
-        "| | verdict | claim | published | here | seeds | remarks |",
-        "|---|---|---|---|---|---|---|",
+        "| | as stated | at least half of the effect | claim | published | here | seeds | remarks |",
+        "|---|---|---|---|---|---|---|---|",
     ]
     names = [f"{paper[0] if paper != 'MULTI-VIEW' else 'V'}{i}" for i, _ in enumerate(rows, 1)]
     lines += [
-        f"| {n} | {MARKS[r['verdict']]} | {r['text']} | {r['published']} | {spread(r['found'])} "
+        f"| {n} | {MARKS[r['verdict']]} | {size_of(r['found'])} | {r['text']} | {r['published']} | {spread(r['found'])} "
         f"| {seeds_of(r['found'])} | {r['remarks']} |"
         for n, r in zip(names, rows)
     ]
@@ -465,14 +507,14 @@ def table_of(paper, rows):
         "",
         f"<details><summary>Every comparison of {paper}, with its interval</summary>",
         "",
-        "| | comparison | difference [95 % interval] | seeds | |",
-        "|---|---|---|---|---|",
+        "| | comparison | difference [95 % interval] | seeds | as stated | half of the effect |",
+        "|---|---|---|---|---|---|",
     ]
     for n, r in zip(names, rows):
         for what, f in zip(what_is_compared(r["found"]), r["found"]):
             lines.append(
                 f"| {n} | {in_full(f, what)} | {f['text']} | {f['n'] or ''} "
-                f"| {f['verdict']}{reason_of(f)} |"
+                f"| {f['verdict']}{reason_of(f)} | {f['half']} |"
             )
     return [re.sub(r"(?<=\|) {2,}(?=\|)", " ", line) for line in [*lines, "", "</details>", ""]]
 
@@ -486,7 +528,7 @@ def main():
     options = parser.parse_args()
     results = Results(options)
     rows = [r for r in (row(results, c) for c in CLAIMS) if r]
-    verdicts = [r["verdict"] for r in rows]
+    verdicts = [r["verdict"] for r in rows if r["verdict"] != "again"]
     said = ", ".join(
         f"{verdicts.count(v)} {t}"
         for v, t in (
@@ -501,7 +543,7 @@ def main():
         for p in dict.fromkeys(r["paper"] for r in rows)
         for line in table_of(p, [r for r in rows if r["paper"] == p])
     ]
-    table = "\n".join([f"Of {len(rows)} claims {said}.", "", *by_paper(rows), "", *papers]).rstrip()
+    table = "\n".join([f"Of {len(verdicts)} claims, as stated, {said}.", "", *by_paper(rows), "", *papers]).rstrip()
     if not options.write:
         print(table)
         return
