@@ -3,10 +3,15 @@
 
     tools/kept_runs.py STORES             takes in the runs of STORES/*.results, those of experiments that want a GPU
                                           (size: large)
+    tools/kept_runs.py --lines FOLDER COMMIT DEVICE
+                                          takes in what a GPU machine sent back: FOLDER/runs.tsv, a line per run and metric,
+                                          and FOLDER/EXPERIMENT.json of `experiment table`, figures over all folds
     tools/kept_runs.py --restore STORES   makes STORES/NAME.results of what is kept, without predictions and curves:
                                           `dissent experiment table` and `report` read it
 
-NAME.tsv has a line per run: cell, seed, fold and what was measured. earlier.tsv has what is left of runs that were made
+NAME.tsv has a line per run: cell, seed, fold and what was measured; of lines that were taken in with --lines also the
+run's key (the hash of all that determines it), the commit and the device. Fold "all": measured on the predictions of all
+folds of the seed together, which stands for the seed where it is there. earlier.tsv has what is left of runs that were made
 before single runs were kept: of a cell the number of its seeds (the first ones: 0, 1, ...), their mean and standard
 deviation; of a comparison ("against", paired by seed) by how much the cell is better and the ends of the 95 % interval.
 Later seeds are joined to these: mean and spread of two groups give those of both. experiments/runs/README.md says where
@@ -92,21 +97,24 @@ class Kept:
     def runs(self, file):
         """Cell: measure: seed: value, the mean over folds; seeds that lack folds are left out. Empty: none are kept."""
         if file not in self.files:
-            found = {}
+            found, together = {}, {}
             for r in rows_of(file):
                 for measure, x in r.items():
                     if "." in measure and x:
-                        seeds = found.setdefault(r["cell"], {}).setdefault(measure, {})
+                        where = together if r["fold"] == "all" else found
+                        seeds = where.setdefault(r["cell"], {}).setdefault(measure, {})
                         seeds.setdefault(int(r["seed"]), []).append(float(x))
-            for cell in found.values():
+            for name, cell in found.items():
                 for measure, seeds in cell.items():
                     folds = max(map(len, seeds.values()))
                     cell[measure] = {s: sum(x) / folds for s, x in sorted(seeds.items()) if len(x) == folds}
+                    for s, (x,) in together.get(name, {}).get(measure, {}).items():
+                        cell[measure][s] = x
             self.files[file] = found
         return self.files[file]
 
     def n_runs(self, file):
-        return len(rows_of(file))
+        return sum(r["fold"] != "all" for r in rows_of(file))
 
     def table(self, file):
         """Cells as `experiment table` says them, later seeds joined to earlier ones; None: nothing is kept."""
@@ -195,6 +203,36 @@ def keep(file, store):
     print(f"{path.relative_to(ROOT)}: {len(rows)} runs")
 
 
+def keep_lines(folder, commit, device):
+    """Adds runs that came as lines, and the figures over all folds of a seed."""
+    runs = {}
+    with (folder / "runs.tsv").open(newline="") as f:
+        for r in csv.DictReader(f, delimiter="\t"):
+            row = runs.setdefault(r["experiment"], {}).setdefault((r["cell"], int(r["seed"]), r["fold"]), {})
+            row[f"{r['set']}.{r['metric']}"] = r["value"]
+            row["key"] = r["key"][:16]
+    for file, new in runs.items():
+        table = folder / f"{file}.json"
+        for cell in json.loads(table.read_text())["cells"] if table.exists() else ():
+            seeds = sorted({s for c, s, _ in new if c == cell["name"]})
+            folds = len({fold for c, _, fold in new if c == cell["name"]})
+            whole = [s for s in seeds if sum(c == cell["name"] and q == s for c, q, _ in new) == folds]
+            for m in cell["measures"]:
+                for s, x in zip(seeds, m["values"]) if folds > 1 and len(m["values"]) == len(seeds) else ():
+                    if s in whole:
+                        new.setdefault((cell["name"], s, "all"), {})[f"{m['set']}.{m['metric']}"] = repr(x)
+        rows = {(r["cell"], int(r["seed"]), r["fold"]): r for r in rows_of(file)}
+        for (cell, seed, fold), row in new.items():
+            rows[cell, seed, fold] = {"cell": cell, "seed": seed, "fold": fold, "commit": commit, "device": device, **row}
+        columns = sorted({m for r in rows.values() for m in r if "." in m})
+        with (FOLDER / f"{file}.tsv").open("w", newline="") as f:
+            names = ["cell", "seed", "fold", *columns, "key", "commit", "device"]
+            out = csv.DictWriter(f, names, delimiter="\t", lineterminator="\n", restval="")
+            out.writeheader()
+            out.writerows(rows[k] for k in sorted(rows))
+        print(f"experiments/runs/{file}.tsv: {sum(fold != 'all' for _, _, fold in rows)} runs")
+
+
 TABLES = """  -- src/experiment/store/store_open.c
     pragma application_id = 1147753331;
     pragma user_version = 1;
@@ -222,7 +260,7 @@ def restore(file, store):
     db = sqlite3.connect(store / "results.sqlite")
     db.executescript(TABLES)
     for row in rows_of(file):
-        run = keys.get((row["cell"], int(row["seed"]), int(row["fold"])))
+        run = row["fold"] != "all" and keys.get((row["cell"], int(row["seed"]), int(row["fold"])))
         if run:
             named = (run["key"], file, run["cell"], run["data"], run["fold"], run["seed"])
             db.execute(
@@ -235,6 +273,9 @@ def restore(file, store):
 
 def main():
     words = sys.argv[1:]
+    if len(words) == 4 and words[0] == "--lines":
+        keep_lines(pathlib.Path(words[1]), *words[2:])
+        return
     if len(words) not in (1, 2) or words[-1].startswith("-") or words[:-1] not in ([], ["--restore"]):
         sys.exit("usage:" + "".join(re.findall(r"(?m)^ +tools/.*\n", __doc__)))
     stores = pathlib.Path(words[-1])

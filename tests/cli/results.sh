@@ -57,6 +57,23 @@ assert later_seeds(Summary(2, 0.5), {0: 1.0, 1: 2.0, 3: 4.0}) == (None, [1.0, 2.
 kept = Kept(lambda n, half: half)
 seeds = kept.runs("large-multi-view-toxicity")["gold"]["test.macro_f1"]
 assert list(seeds) == list(range(20)), list(seeds)
+
+# Lines from a GPU machine: a seed has the figure over all its folds where it has all of them, else none.
+import json, pathlib, tempfile
+import kept_runs
+with tempfile.TemporaryDirectory() as work:
+    kept_runs.FOLDER = folder = pathlib.Path(work)
+    lines = ["experiment\tcell\tseed\tfold\tset\tmetric\tvalue\tkey"]
+    lines += [f"zz\tgold\t{s}\t{f}\ttest\taccuracy\t{s + f / 10}\t{'ab' * 32}" for s in range(3) for f in range(2) if (s, f) != (2, 1)]
+    (folder / "runs.tsv").write_text("\n".join(lines) + "\n")
+    cells = [{"name": "gold", "measures": [{"set": "test", "metric": "accuracy", "values": [0.5, 1.5, 2.5]}]}]
+    (folder / "zz.json").write_text(json.dumps({"cells": cells}))
+    kept_runs.ROOT = folder
+    (folder / "zz.tsv").touch()
+    kept_runs.keep_lines(folder, "c0ffee", "a device")
+    kept = kept_runs.Kept(lambda n, half: half)
+    assert kept.runs("zz") == {"gold": {"test.accuracy": {0: 0.5, 1: 1.5}}}, kept.runs("zz")
+    assert kept.n_runs("zz") == 5
 P
 if check "$work/wrong.md" >"$work/said"; then echo "a wrong figure passes"; failed=1; fi
 for wrong in "12.34" "1.6 (.3 to 9.9)"; do
