@@ -95,7 +95,7 @@ static void sets(dis__report_job *job, const dis_scaled_table *labels)
 static void scores(dis__report_job *job, const dis_scaled_table *labels)
 {
     const dis_scaled_column *thing = column(labels, "thing"), *score = column(labels, "score"),
-                            *se = column(labels, "se");
+                            *se = column(labels, "se"), *group = column(labels, "group");
     const char *row[MOST];
     double low[MOST], high[MOST], most = 0;
     size_t n = 0;
@@ -111,6 +111,10 @@ static void scores(dis__report_job *job, const dis_scaled_table *labels)
               "Scores with their 95 %% intervals; 0 is the mean of all. A difference of 1 is a preference of 73 "
               "to 27.%s",
               labels->n_rows > MOST ? " The first 20." : "");
+    if (group)
+        dis__put(&f.caption,
+                 " Comparisons do not connect all things: scores of one group say nothing about another, and "
+                 "0 is the mean of the group.");
     const dis__intervals c = {.row = row,
                               .value = score->values,
                               .low = low,
@@ -120,11 +124,13 @@ static void scores(dis__report_job *job, const dis_scaled_table *labels)
                               .x_title = "score, with 95 % interval"};
     dis__chart_intervals(&f.chart, &c, dis__figure_name(&f, "dots with intervals"));
     dis__grid_column(&f.grid, "thing", DIS__TEXT);
+    if (group) dis__grid_column(&f.grid, "group", DIS__COUNT);
     dis__grid_column(&f.grid, "score", DIS__REAL);
     dis__grid_column(&f.grid, "95 % from", DIS__REAL);
     dis__grid_column(&f.grid, "to", DIS__REAL);
     for (size_t i = 0; i < n; i++) {
         dis__grid_text(&f.grid, row[i], strlen(row[i]));
+        if (group) dis__grid_number(&f.grid, group->values[i]);
         dis__grid_number(&f.grid, score->values[i]);
         dis__grid_number(&f.grid, low[i]);
         dis__grid_number(&f.grid, high[i]);

@@ -15,9 +15,13 @@ static void put_text(dis__grid *g, const dis_names *names, size_t i)
 }
 
 /* How many labels are correct, as far as that can be told. */
-static void put_expected(dis__markup *m, const dis_review_view *v)
+static void put_expected(const dis__report_job *job, dis__markup *m, const dis_review_view *v)
 {
-    if (!v->n_compared && v->n_workers)
+    const dis__view_tally *trusted = &job->tally[job->main];
+    if (job->r->n_views && trusted->judged)
+        dis__putf(m, "%s of the labels of items whose class is known are correct. ",
+                  dis__share((double)trusted->right / (double)trusted->judged).text);
+    else if (!v->n_compared && v->n_workers)
         dis__put(m, "No item has votes of two people: how many labels are correct cannot be told. ");
     else
         dis__putf(m, "%s estimated %s of the labels are correct, and %s of all votes. ",
@@ -33,7 +37,7 @@ static void items(dis__report_job *job, const dis_review *review, const dis_revi
     size_t n = 0;
     dis__figure f = {.id = "label-next", .title = "Items to label again", .wide = true, .open = true};
     if (v->n_items > MAX_ROWS) f.note = "The first 100; dissent review ranks all.";
-    put_expected(&f.caption, v);
+    put_expected(job, &f.caption, v);
     dis__put(
         &f.caption,
         "The labels that are most likely wrong come first. Right: probability that the label is correct; gain: how "

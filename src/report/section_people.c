@@ -115,7 +115,8 @@ static dis_status prevalence(dis__report_job *job)
     const double *from[MAX_SERIES] = {job->raw};
     size_t n_series = job->raw ? 1 : 0;
     double value[DIS__REPORT_SHOWN_CLASSES * MAX_SERIES];
-    if (r->n_views) {
+    const bool labels = r->n_views && !dis__votes_are_noise(job);
+    if (labels) {
         series[n_series] = "labels";
         from[n_series++] = job->tally[job->main].prevalence;
     }
@@ -129,7 +130,7 @@ static dis_status prevalence(dis__report_job *job)
         for (size_t s = 0; s < n_series; s++) value[i * n_series + s] = from[s][job->top_class[i]];
     }
     dis__figure f = {.id = "class-prevalence", .title = "How common each class is"};
-    if (job->raw && r->n_views)
+    if (job->raw && labels)
         say_prevalence(job, &f.caption);
     else
         dis__put(&f.caption, "Share of each class.");

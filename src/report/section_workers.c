@@ -385,7 +385,7 @@ dis_status dis__section_workers(dis__report_job *job)
                       job->review ? "Judged by everybody else\xE2\x80\x99s votes on the same items."
                                   : "A crowd as large as this one is judged by dissent review.");
     if (job->review) DIS_TRY_GOTO(status, quality(job, c), end);
-    dis__figure_pairs(job);
+    if (!dis__votes_are_noise(job)) dis__figure_pairs(job);
     if (job->r->n_views && !dis__votes_are_noise(job)) DIS_TRY_GOTO(status, dis__figure_confusions(job, c), end);
     dis__page_section_end(&job->page);
 end:

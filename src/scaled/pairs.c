@@ -8,7 +8,8 @@
  *
  * Newton's method for all scores at once (dense, at most MAX_THINGS of them), halved until it does not lose; then one
  * for each r_w, which is concave given the scores; in turn until the objective settles. Standard errors come from the
- * inverse of the negative Hessian, for scores less their mean; scores sum to 0.
+ * inverse of the negative Hessian, for scores less their mean; scores sum to 0. Comparisons that do not connect all
+ * things make groups: scores, their errors and ranks are then those within a group.
  *
  * Agreement: the share of pairs of raters who say the same of the same two things (of one task), in whatever order they
  * saw them, and alpha of that; of raters who saw two things in both orders, the share that kept to their opinion; how
@@ -208,16 +209,42 @@ static dis_status fit(dis__pairs *m, dis_scaled *out)
     return DIS_OK;
 }
 
-/* Of scores less their mean: the square root of u' H^-1 u, u being 1 at the thing less 1 / n everywhere. */
+static uint32_t root_of(uint32_t *parent, uint32_t k)
+{
+    while (parent[k] != k) k = parent[k] = parent[parent[k]];
+    return k;
+}
+
+/* Groups in the order of their first things. */
+static dis_status find_groups(dis__pairs *m, dis_scaled *out)
+{
+    uint32_t *parent;
+    DIS_TRY(dis__scaled_room(out, &parent, m->n_things, sizeof *parent));
+    DIS_TRY(dis__scaled_room(out, &m->group, m->n_things, sizeof *m->group));
+    for (size_t k = 0; k < m->n_things; k++) parent[k] = (uint32_t)k;
+    for (size_t i = 0; i < m->n; i++) {
+        const uint32_t a = root_of(parent, m->c[i].a), b = root_of(parent, m->c[i].b);
+        parent[a > b ? a : b] = a > b ? b : a;
+    }
+    for (size_t k = 0; k < m->n_things; k++) {
+        const uint32_t root = root_of(parent, (uint32_t)k);
+        m->group[k] = root == k ? (uint32_t)m->n_groups++ : m->group[root];
+    }
+    return DIS_OK;
+}
+
+/* Of scores less the mean of their group: the square root of u' H^-1 u, u being 1 at the thing less 1 / n at the n
+ * things of its group. */
 static void errors(const dis__pairs *m)
 {
     const size_t n = m->n_things;
     derive(m);
     factor(m->hessian, n);
     for (size_t k = 0; k < n; k++) {
-        double sum = 0;
+        double sum = 0, size = 0;
+        for (size_t i = 0; i < n; i++) size += m->group[i] == m->group[k];
         for (size_t i = 0; i < n; i++) { /* L y = u, and the sum of y^2 */
-            double x = (i == k) - 1 / (double)n;
+            double x = m->group[i] == m->group[k] ? (i == k) - 1 / size : 0;
             for (size_t l = 0; l < i; l++) x -= m->hessian[i * n + l] * m->slope[l];
             m->slope[i] = x / m->hessian[i * n + i];
             sum += m->slope[i] * m->slope[i];
@@ -240,6 +267,7 @@ static dis_status run(const dis__scaled_args *args, dis_scaled *out)
     m.trial = m.score + m.n_things;
     m.se = m.trial + m.n_things;
     m.slope = m.se + m.n_things;
+    DIS_TRY(find_groups(&m, out));
     DIS_TRY(fit(&m, out));
     errors(&m);
     return dis__pairs_show(&m, out);

@@ -26,6 +26,8 @@ typedef struct {
     double *score, *trial, *se; /* (n_things) */
     double *reliability;        /* (n_workers) */
     double *hessian, *slope;    /* (n_things, n_things), (n_things) */
+    uint32_t *group;            /* (n_things): things that comparisons connect; scores mean nothing between groups */
+    size_t n_groups;
 } dis__pairs;
 
 /* How much of a comparison the first of two has won. */

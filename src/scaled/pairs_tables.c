@@ -3,27 +3,26 @@
 #include <math.h>
 #include <stdlib.h>
 
-static dis_status add_scores(dis__pairs *m, dis_scaled *out)
+#define TIE 1e-9 /* difference of scores that is rounding */
+
+/* Score less the mean of the group, and the rank within it. */
+static void score_groups(const dis__pairs *m, double *score, double *rank)
 {
-    const size_t n = m->n_things;
-    dis_scaled_column *c;
-    double *score, *se, *rank, *won, *lost, *tied;
-    DIS_TRY(dis__scaled_add(out, "labels", "scores of what was compared, the best first", n, 7, &c));
-    c[0] = (dis_scaled_column){.name = "thing", .names = m->things};
-    DIS_TRY(dis__scaled_numbers(out, &c[1], "score", n, &score));
-    DIS_TRY(dis__scaled_numbers(out, &c[2], "se", n, &se));
-    DIS_TRY(dis__scaled_numbers(out, &c[3], "rank", n, &rank));
-    DIS_TRY(dis__scaled_numbers(out, &c[4], "won", n, &won));
-    DIS_TRY(dis__scaled_numbers(out, &c[5], "lost", n, &lost));
-    DIS_TRY(dis__scaled_numbers(out, &c[6], "tied", n, &tied));
-    double mean = 0;
-    for (size_t k = 0; k < n; k++) mean += m->score[k] / (double)n;
-    for (size_t k = 0; k < n; k++) {
-        score[k] = m->score[k] - mean;
-        se[k] = m->se[k];
+    for (size_t k = 0; k < m->n_things; k++) {
+        double sum = 0, n = 0;
         rank[k] = 1;
-        for (size_t l = 0; l < n; l++) rank[k] += m->score[l] > m->score[k];
+        for (size_t l = 0; l < m->n_things; l++) {
+            if (m->group[l] != m->group[k]) continue;
+            sum += m->score[l];
+            n++;
+            rank[k] += m->score[l] > m->score[k] + TIE;
+        }
+        score[k] = m->score[k] - sum / n;
     }
+}
+
+static void count_results(const dis__pairs *m, double *won, double *lost, double *tied)
+{
     for (size_t i = 0; i < m->n; i++) {
         const dis__comparison *x = &m->c[i];
         won[x->a] += x->verdict == DIS_PAIR_FIRST;
@@ -33,7 +32,44 @@ static dis_status add_scores(dis__pairs *m, dis_scaled *out)
         tied[x->a] += x->verdict == DIS_PAIR_TIE;
         tied[x->b] += x->verdict == DIS_PAIR_TIE;
     }
-    return dis__scaled_sort(out, &out->table[out->n_tables - 1], score);
+}
+
+/* Several groups have one more column, and stand one after the other. */
+static dis_status add_groups(const dis__pairs *m, const double *rank, dis_scaled_column *column, dis_scaled *out)
+{
+    const size_t n = m->n_things;
+    double *group = NULL, *key;
+    if (m->n_groups > 1) {
+        DIS_TRY(dis__scaled_numbers(out, column, "group", n, &group));
+        for (size_t k = 0; k < n; k++) group[k] = m->group[k] + 1;
+        dis__scaled_note(out,
+                         "%zu groups of things were never compared with each other: scores and ranks hold within a "
+                         "group alone",
+                         m->n_groups);
+    }
+    DIS_TRY(dis__scaled_room(out, &key, n, sizeof *key));
+    for (size_t k = 0; k < n; k++) key[k] = -((double)m->group[k] * (double)(n + 1) + rank[k]);
+    return dis__scaled_sort(out, &out->table[out->n_tables - 1], key);
+}
+
+static dis_status add_scores(dis__pairs *m, dis_scaled *out)
+{
+    const size_t n = m->n_things;
+    dis_scaled_column *c;
+    double *score, *se, *rank, *won, *lost, *tied;
+    DIS_TRY(
+        dis__scaled_add(out, "labels", "scores of what was compared, the best first", n, 7 + (m->n_groups > 1), &c));
+    c[0] = (dis_scaled_column){.name = "thing", .names = m->things};
+    DIS_TRY(dis__scaled_numbers(out, &c[1], "score", n, &score));
+    DIS_TRY(dis__scaled_numbers(out, &c[2], "se", n, &se));
+    DIS_TRY(dis__scaled_numbers(out, &c[3], "rank", n, &rank));
+    DIS_TRY(dis__scaled_numbers(out, &c[4], "won", n, &won));
+    DIS_TRY(dis__scaled_numbers(out, &c[5], "lost", n, &lost));
+    DIS_TRY(dis__scaled_numbers(out, &c[6], "tied", n, &tied));
+    for (size_t k = 0; k < n; k++) se[k] = m->se[k];
+    score_groups(m, score, rank);
+    count_results(m, won, lost, tied);
+    return add_groups(m, rank, &c[7], out);
 }
 
 /* The same two things of one task lie together, and within them the same worker. */
