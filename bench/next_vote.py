@@ -4,11 +4,12 @@
     bench/next_vote.py crowds [NAME...]     log-loss of a held-out vote per item, by label method
     bench/next_vote.py estimators           leave-one-out and marginal likelihood, fixed strengths, priors
     bench/next_vote.py small                crowds thinned to 50 and 200 items
+    bench/next_vote.py reference            labels of 3, 5 and 10 votes against those of all 50 to 100
     bench/next_vote.py parity               `--method smoothed` against scipy
 
 One vote of each item with two or more is held out at random; labels are made from the other votes and scored by
 -log p(held-out vote), floored at 1e-12. Means over draws, then over crowds. Repeated votes of an annotator on an item
-keep the first. `crowds` and `parity` run the tool; `estimators` and `small` repeat the estimate in NumPy, so that
+keep the first. `crowds`, `reference` and `parity` run the tool; `estimators` and `small` repeat the estimate in NumPy, so that
 variants can be compared. Needs numpy and scipy, and the data (--data, DISSENT_DATA, ../shared/data), which is not part
 of this repository. docs/label-variation.md has the results."""
 
@@ -312,9 +313,37 @@ def parity(args):
     return worst > 1e-6
 
 
+def entropy(p):
+    return -(p * np.log(np.maximum(p, 1e-300))).sum(axis=1)
+
+
+def references(args):
+    """Human labels made of n votes, against the shares of the other votes: log-loss, divergence, entropy."""
+    print("| crowd | votes | labels | log-loss | Jensen-Shannon | entropy | of all votes | correlation |")
+    print("|" + "---|" * 8)
+    for name, (task, _, label, n_classes) in load(args.folder, args.name or [*CHAOS, "cifar10h"]).items():
+        n_items = task.max() + 1
+        for n in (3, 5, 10):
+            order = np.random.default_rng(n).permutation(len(task))
+            order = order[np.argsort(task[order], kind="stable")]
+            place = np.arange(len(task)) - np.searchsorted(task[order], task[order])
+            kept, rest = order[place < n], order[place >= n]
+            counts = table(task[kept], label[kept], n_items, n_classes)
+            truth = table(task[rest], label[rest], n_items, n_classes)
+            truth /= truth.sum(axis=1, keepdims=True)
+            for method in ("standard", "softmax", "smoothed"):
+                p = fit_tool(args.tool, None, counts, method)
+                logs = -(truth * np.log(np.maximum(p, 1e-12))).sum(axis=1).mean()
+                middle = (p + truth) / 2
+                js = (entropy(middle) - (entropy(p) + entropy(truth)) / 2).mean()
+                r = np.corrcoef(entropy(p), entropy(truth))[0, 1]
+                figures = (logs, js, entropy(p).mean(), entropy(truth).mean(), r)
+                print(f"| {name} | {n} | {method} | " + " | ".join(map(sets.number, figures)) + " |", flush=True)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("crowds", "estimators", "small", "parity"))
+    parser.add_argument("what", choices=("crowds", "estimators", "small", "reference", "parity"))
     parser.add_argument("name", nargs="*", help="crowds; default: all")
     parser.add_argument("--data", help="folder of the sets")
     parser.add_argument("--tool", default=sets.ROOT / "build" / "dissent")
@@ -324,7 +353,8 @@ def main():
     if args.folder is None:
         print("skipped: no data (--data FOLDER, DISSENT_DATA or ../shared/data)", file=sys.stderr)
         return 0
-    return {"crowds": crowds, "estimators": estimators, "small": small, "parity": parity}[args.what](args) or 0
+    parts = {"crowds": crowds, "estimators": estimators, "small": small, "reference": references, "parity": parity}
+    return parts[args.what](args) or 0
 
 
 if __name__ == "__main__":

@@ -219,8 +219,7 @@ static void replace_votes(row_classes *r)
     }
 }
 
-static void replace_row(const resampling *s, size_t row, uint32_t *count, row_classes *r, double *by_worker,
-                        double *each)
+static void replace_row(const resampling *s, size_t row, uint32_t *count, row_classes *r, double *by_worker)
 {
     const dis__vote_reference *ref = s->r;
     const size_t item = ref->from->item[row];
@@ -238,20 +237,17 @@ static void replace_row(const resampling *s, size_t row, uint32_t *count, row_cl
     replace_votes(r);
     for (uint64_t v = ref->votes.start[item]; v < ref->votes.start[item + 1]; v++) {
         const int32_t class = class_of(ref, v);
-        if (class < 0) continue;
-        const double change = r->change[r->class[class]];
-        by_worker[ref->votes.worker[v]] += change;
-        *each += change * change;
+        if (class >= 0) by_worker[ref->votes.worker[v]] += r->change[r->class[class]];
     }
 }
 
-/* The variance over annotators of the difference in accuracy. A quarter of that of single votes is left to the bootstrap over
- * items, which has it too; without all of it true nulls are rejected too often (bench/annotator_coverage.py). */
+/* The variance over annotators of the difference in accuracy. It contains that of single votes, as the bootstrap over
+ * items does: without it true nulls are rejected too often (bench/annotator_coverage.py). */
 static dis_status replaced_variance(const resampling *s, double *variance)
 {
     const size_t K = s->r->n_classes, n_workers = s->r->votes.n_workers;
     uint32_t *count = NULL;
-    double *by_worker = NULL, *room = NULL, sum = 0, squares = 0, each = 0, rows = 0;
+    double *by_worker = NULL, *room = NULL, sum = 0, squares = 0, rows = 0;
     row_classes r = {0};
     dis_status status = dis__alloc_array(&count, K, sizeof *count);
     if (status == DIS_OK) status = dis__alloc_array(&r.class, K, sizeof *r.class);
@@ -264,14 +260,14 @@ static dis_status replaced_variance(const resampling *s, double *variance)
         for (size_t row = 0; row < s->r->n_rows; row++) {
             if (s->r->gold[row] < 0) continue;
             rows++;
-            replace_row(s, row, count, &r, by_worker, &each);
+            replace_row(s, row, count, &r, by_worker);
         }
         for (size_t w = 0; w < n_workers; w++) {
             sum += by_worker[w] / rows;
             squares += by_worker[w] / rows * (by_worker[w] / rows);
         }
         const double n = (double)s->r->n_workers;
-        *variance = (squares - sum * sum / n) * (n - 1) / n - each / (rows * rows) / 4;
+        *variance = fmax(squares - sum * sum / n, 0) * (n - 1) / n;
     }
     dis__free(count);
     dis__free(r.class);
