@@ -19,7 +19,8 @@
  * p is at least LEVEL and the upper end of the coefficient's 95 % interval, for other items, is below LITTLE; if it is
  * not, there are too few votes to tell. bench/noise.py measures level and power.
  *
- * Cost: O(K) per vote, and per item the smaller of O(n K^2) and O(n^2 K) for the variance. */
+ * Cost: O(K) per vote, and per item the smaller of O(n K^2) and O(n^2 K) for the variance; O(n K) with more than
+ * MATRIX_CLASSES classes. */
 #include "core/comm.h"
 #include "core/memory.h"
 #include "core/pool.h"
@@ -30,7 +31,15 @@
 #include <math.h>
 #include <string.h>
 
-enum { FEW_VOTES = 5, MIN_ITEMS = 20, GRAIN = 1024, MAX_JOBS = 64, MATRIX_CLASSES = 64, MAX_TABLE = 1 << 26 };
+enum {
+    FEW_VOTES = 5,
+    MIN_ITEMS = 20,
+    GRAIN = 1024,
+    MAX_JOBS = 64,
+    MATRIX_CLASSES = 64,
+    FEW_PAIRS = 8,
+    MAX_TABLE = 1 << 26
+};
 #define LEVEL  .005
 #define LITTLE .15
 #define Z_95   1.959963984540054
@@ -180,6 +189,37 @@ static double variance_by_pairs(const work *w, uint64_t first, uint64_t end)
     return sum;
 }
 
+/* The same with the squares of r . s replaced by the square of their mean, which is next to nothing with many classes:
+ * O(n K). sums (2 K) scratch. */
+static double variance_by_sums(const work *w, uint64_t first, uint64_t end, double *sums)
+{
+    const size_t K = w->v.n_classes;
+    const double n = (double)(end - first), pairs = n * (n - 1) / 2;
+    double *of_squares = sums + K, dot = 0, rest = 0;
+    memset(sums, 0, 2 * K * sizeof *sums);
+    for (uint64_t a = first; a < end; a++) {
+        const double *r = w->rate + group_of(w, a) * K;
+        for (size_t k = 0; k < K; k++) {
+            sums[k] += r[k];
+            of_squares[k] += r[k] * r[k];
+            rest -= r[k] * r[k] * r[k];
+        }
+    }
+    for (size_t k = 0; k < K; k++) {
+        dot += (sums[k] * sums[k] - of_squares[k]) / 2;
+        rest += of_squares[k] * sums[k];
+    }
+    return fmax(dot - rest + dot * dot / pairs, 0);
+}
+
+static double item_variance(const work *w, uint64_t first, uint64_t end, double *scratch)
+{
+    const size_t K = w->v.n_classes, n = end - first;
+    if (K > MATRIX_CLASSES)
+        return n > FEW_PAIRS ? variance_by_sums(w, first, end, scratch) : variance_by_pairs(w, first, end);
+    return K <= 3 * n ? variance_by_matrix(w, first, end, scratch) : variance_by_pairs(w, first, end);
+}
+
 /* T and scale of one item. */
 static void add_statistic(double t, double scale, sums_of *out)
 {
@@ -215,8 +255,7 @@ static void add_item(const work *w, size_t i, double *scratch, sums_of *out)
     out->pairs += n * (n - 1) / 2;
     out->triples += n * (n - 1) * (n - 2);
     out->few += n_few * (n_few - 1) / 2;
-    out->variance += K <= MATRIX_CLASSES && (double)K <= 3 * n ? variance_by_matrix(w, first, end, scratch + K)
-                                                               : variance_by_pairs(w, first, end);
+    out->variance += item_variance(w, first, end, scratch + K);
 }
 
 /* Votes of nobody known: all share the rates. */
@@ -265,7 +304,7 @@ static dis_status add_items(work *w, sums_of *out)
                           .job = item_job,
                           .arg = w};
     double sums[sizeof *out / sizeof(double)];
-    w->n_scratch = K + (K <= MATRIX_CLASSES ? K * K : 0);
+    w->n_scratch = K + (K <= MATRIX_CLASSES ? K * K : 2 * K);
     DIS_TRY(dis__alloc_array(&w->scratch, dis__size((size_t)dis_context_threads(w->ctx), w->n_scratch, 0),
                              sizeof *w->scratch));
     dis_status status = dis__job_sums_create(&pass);
