@@ -6,8 +6,11 @@
     bench/default_labels.py price       log-loss on crowds drawn from the models of `dissent synth`
     bench/default_labels.py small       crowds thinned to 50, 100 and 300 items, compared with the majority
     bench/default_labels.py expected    the probability that labels assign to themselves, and the true accuracy
+    bench/default_labels.py shares      the weight of the vote shares, for whole and thinned crowds
+    bench/default_labels.py known       20, 50 and 100 known labels that are pinned, or also calibrate the labels
+    bench/default_labels.py priors      the constants of this calibration; each set scored with the choice of the others
 
-Views: dawid-skene (its defaults) and crowd. The tool fits the views and estimates the overdispersion; tempering and
+Views: dawid-skene (its defaults) and crowd; in shares and known also others. The tool fits the views and estimates the overdispersion; tempering and
 mixing are repeated here, so that a grid costs one fit. Sets, gold, ties and log-loss as in label_methods.py. Standard
 library only. docs/default-labels.md has the results."""
 
@@ -25,6 +28,7 @@ from pathlib import Path
 import label_methods as sets
 
 VIEWS = ("dawid-skene", "crowd")
+SHARES = (0, 0.2, 0.5, 0.8)  # of `standard` in weights=votes, if annotators have no votes to be judged by
 BASES = (0.4, 0.44, 0.48, 0.52, 0.56, 0.6, 0.7)
 SLOPES = (0, 0.15, 0.3, 0.45)
 LIMITS = (12, 16, 24)
@@ -84,7 +88,7 @@ def overdispersion(tool, path):
 
 
 def problem(tool, votes, gold):
-    """The overdispersion, and per item with gold: votes per class, smoothed shares, index of gold, log p of each view."""
+    """The overdispersion, and per item with gold: votes, index of gold, log p of each view, smoothed shares, votes per class."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "votes.csv"
         write_votes(path, votes)
@@ -102,7 +106,8 @@ def problem(tool, votes, gold):
             n = sum(count.values())
             shares = [(count.get(k, 0) + 2 * rate[k]) / (n + 2) for k in classes]
             logs = [[math.log(max(view[task][k], 1e-300)) for k in classes] for view in views]
-            items.append((n, classes.index(gold[task]), logs, shares))
+            plain = [count.get(k, 0) for k in classes]
+            items.append((n, classes.index(gold[task]), logs, shares, plain))
     random.Random(1).shuffle(items)
     return spread, items[:MAX_ITEMS]
 
@@ -117,7 +122,7 @@ def tempered(logs, t):
 def log_loss(items, temperature, mix=0.0):
     """Mean -log p(gold) where temperature(number of votes) flattens each view before they are averaged and mixed."""
     loss = 0
-    for n, truth, views, shares in items:
+    for n, truth, views, shares, _ in items:
         t = temperature(n)
         p = sum(tempered(logs, t)[truth] for logs in views) / len(views)
         loss -= math.log(max((1 - mix) * p + mix * shares[truth], sets.FLOOR))
@@ -279,14 +284,243 @@ def expected(args):
     print(f"mean {sum(apart) / len(apart):+.3f}, mean absolute {sum(map(abs, apart)) / len(apart):.3f}")
 
 
+def subsets(votes, gold, size):
+    """Three random subsets of the items with gold; all votes for None."""
+    if size is None:
+        return [votes]
+    known = sorted({task for task, _, _ in votes if task in gold})
+    if len(known) < size:
+        return []
+    chosen = [set(random.Random(seed).sample(known, size)) for seed in range(3)]
+    return [[vote for vote in votes if vote[0] in some] for some in chosen]
+
+
+def shares_loss(tool, votes, gold):
+    """Log-loss for each weight of `standard`: weight / (r + 1), r the votes per value of a matrix."""
+    n_classes, n_workers = len(classes_of(votes)), len({worker for _, worker, _ in votes})
+    r = len(votes) / (n_workers * n_classes**2)
+    spread, items = problem(tool, votes, gold)
+    power = 0.48 + 0.3 * min(spread, MAX_SPREAD)
+    loss = {weight: 0.0 for weight in SHARES}
+    for n, truth, views, smoothed, plain in items:
+        t = min(n, 16) ** power
+        top = max(plain)
+        flat = [(x / top) ** (1 / t) for x in plain]
+        p = [*(tempered(logs, t)[truth] for logs in views), flat[truth] / sum(flat)]
+        for weight in SHARES:
+            w = (r / (r + 1), 1, weight / (r + 1))
+            mean = sum(x * y for x, y in zip(w, p)) / sum(w)
+            loss[weight] -= math.log(0.98 * mean + 0.02 * smoothed[truth]) / len(items)
+    return loss
+
+
+def weight_of_shares(args):
+    loaded = load(args)
+    loss = {}
+    print("| items | " + " | ".join(f"weight {w:g}" for w in SHARES) + " |\n|" + "---|" * (len(SHARES) + 1))
+    for size in (*SIZES, None):
+        rows = {}
+        for name, (votes, gold) in loaded.items():
+            parts = [shares_loss(args.tool, some, gold) for some in subsets(votes, gold, size)]
+            if parts:
+                rows[name] = {w: sum(part[w] for part in parts) / len(parts) for w in SHARES}
+        loss[size] = rows
+        cells = [sets.number(sum(row[w] for row in rows.values()) / len(rows)) for w in SHARES]
+        print(f"| {size or 'all'} | " + " | ".join(cells) + " |", flush=True)
+    chosen = {}
+    for name in loaded:
+        others = {w: [row[w] for rows in loss.values() for s, row in rows.items() if s != name] for w in SHARES}
+        best = min(SHARES, key=lambda w: sum(others[w]) / len(others[w]))
+        chosen[best] = [*chosen.get(best, []), name]
+    print("; ".join(f"{w:g} is chosen by the others for {', '.join(names)}" for w, names in chosen.items()))
+
+
+# ---- known labels ----
+
+KNOWN = (20, 50, 100)
+PINNED = ["--combine", "calibrated:weights=votes"]
+OF_GOLD = ("dawid-skene", "crowd", "standard", "ebcc:restarts=2,groups=4,tolerance=1e-5", "mace", "glad")
+POWERS = [x / 10 for x in range(11)]
+PRIORS = list(itertools.product((0.1, 0.15, 0.25), (0.5, 2 / 3, 0.9), (0.001, 0.2, 0.4)))  # power, base, classes
+CHOSEN = (0.15, 2 / 3, 0.2)
+MAX_SCORED = 400  # items per draw that `priors` scores
+
+
+def draws(name, votes, gold, n, repeats):
+    """(known, others): n gold labels drawn at random, and the rest, if there are as many of these."""
+    classes = {label for _, _, label in votes}
+    tasks = sorted({task for task, _, _ in votes if gold.get(task) in classes})
+    for repeat in range(repeats if len(tasks) >= 2 * n else 0):
+        known = set(random.Random(f"{name} {n} {repeat}").sample(tasks, n))
+        yield {t: gold[t] for t in known}, {t: label for t, label in gold.items() if t not in known}
+
+
+def write_gold(path, gold):
+    with open(path, "w", newline="", encoding="utf-8") as file:
+        csv.writer(file, lineterminator="\n").writerows([("task", "label"), *gold.items()])
+
+
+def known(args):
+    """Means over sets of five random draws each; accuracy / log-loss of the items whose label is not known."""
+    conditions = {"no known labels": None, "pinned only": PINNED, "default": []}
+    print("| known labels | sets | " + " | ".join(conditions) + " | expected | worst |\n|" + "---|" * 7)
+    for n in KNOWN:
+        means, gains, apart = {name: [] for name in conditions}, [], []
+        for name, (votes, gold) in load(args).items():
+            rows, says = {c: [] for c in conditions}, []
+            with tempfile.TemporaryDirectory() as folder:
+                path, truth, out, summary = (Path(folder) / f for f in ("votes.csv", "gold.csv", "l.csv", "l.json"))
+                write_votes(path, votes)
+                for labels, others in draws(name, votes, gold, n, args.seeds):
+                    write_gold(truth, labels)
+                    for condition, options in conditions.items():
+                        given = [] if options is None else ["--gold", str(truth), *options]
+                        command = [str(args.tool), "labels", str(path), "-q", "-o", str(out), "--json", str(summary)]
+                        subprocess.run([*command, *given], check=True)
+                        rows[condition].append(sets.score(out, others)[:2])
+                    did = json.loads(summary.read_text())["combination"]
+                    says.append(did["gold_log_loss"])
+            if not says:
+                continue
+            for condition, scores in rows.items():
+                means[condition].append([sum(x) / len(x) for x in zip(*scores)])
+            apart.append(sum(says) / len(says) - means["default"][-1][1])
+            gains.append((means["default"][-1][1] - means["pinned only"][-1][1], name))
+        cells = [" / ".join(sets.number(sum(x) / len(x)) for x in zip(*row)) for row in means.values()]
+        worst = max(gains)
+        print(f"| {n} | {len(gains)} | " + " | ".join(cells), end="")
+        print(f" | {sum(apart) / len(apart):+.3f} | {worst[1]} {worst[0]:+.3f} |", flush=True)
+
+
+def known_problem(tool, votes, gold, folder):
+    """Of every item with gold: index of its class, log-probability tables of the views by power, base weights."""
+    path = Path(folder) / "votes.csv"
+    write_votes(path, votes)
+    views = [fit(tool, path, ["--method", view]) for view in OF_GOLD]
+    out = [str(Path(folder) / name) for name in ("labels.csv", "labels.json")]
+    subprocess.run([str(tool), "labels", str(path), "-q", "-o", out[0], "--json", out[1]], check=True)
+    did = json.loads(Path(out[1]).read_text())["combination"]
+    counts, rate = {}, {}
+    for task, _, label in votes:
+        of_task = counts.setdefault(task, {})
+        of_task[label] = of_task.get(label, 0) + 1
+        rate[label] = rate.get(label, 0) + 1 / len(votes)
+
+    def tables(task):
+        classes = list(views[0][task])
+        n = sum(counts[task].values())
+        shares = [(counts[task].get(k, 0) + 2 * rate[k]) / (n + 2) for k in classes]
+        logs = [[math.log(max(view[task][k], 1e-300)) for k in classes] for view in views]
+        by_power = []
+        for power in POWERS:
+            t = min(n, 16) ** power
+            by_power.append([[0.98 * p + 0.02 * s for p, s in zip(tempered(x, t), shares)] for x in logs])
+        return classes.index(gold[task]), by_power
+
+    return tables, did["weights"], did["power"]
+
+
+def chosen_by(labels, base, centre, prior):
+    """Weight of each view, power, and offsets of the classes, as src/labels/combine/gold_weights.c chooses them."""
+    spread, of_base, of_classes = prior
+    n_views = len(OF_GOLD)
+    score = {}
+    for a, power in enumerate(POWERS):
+        start = -0.5 * ((power - centre) / spread) ** 2
+        for m in range(n_views):
+            score[m, a] = start + math.log((1 - of_base) / n_views) + sum(math.log(t[a][m][y]) for y, t in labels)
+        mean = [sum(w * t[a][m][y] for m, w in enumerate(base)) for y, t in labels]
+        score[-1, a] = start + math.log(of_base) + sum(map(math.log, mean))
+    top = max(score.values())
+    p = {h: math.exp(x - top) for h, x in score.items()}
+    total = sum(p.values())
+    weight = [sum(p[m, a] for a in range(len(POWERS))) / total for m in range(n_views)]
+    for m, w in enumerate(base):
+        weight[m] += w * sum(p[-1, a] for a in range(len(POWERS))) / total
+    power = sum(POWERS[a] * x for (_, a), x in p.items()) / total
+    rows = [(y, mixture(t, weight, power)) for y, t in labels]
+    offset = [0.0] * len(rows[0][1])
+    for _ in range(200):
+        gradient, curvature = [-b / of_classes**2 for b in offset], [0.0] * len(offset)
+        for y, q in rows:
+            q = favoured(q, offset)
+            gradient[y] += 1
+            for k, x in enumerate(q):
+                gradient[k] -= x
+                curvature[k] += x * (1 - x)
+        steps = [max(-1, min(1, g / (2 * c + 1 / of_classes**2))) for g, c in zip(gradient, curvature)]
+        offset = [b + s for b, s in zip(offset, steps)]
+        if max(map(abs, steps)) < 1e-6:
+            break
+    return weight, power, offset
+
+
+def mixture(table, weight, power):
+    """Between the two nearest powers of the table."""
+    low = min(int(power * 10), len(POWERS) - 2)
+    part = power * 10 - low
+    rows = [[(1 - part) * x + part * y for x, y in zip(a, b)] for a, b in zip(table[low], table[low + 1])]
+    return [sum(w * row[k] for w, row in zip(weight, rows)) for k in range(len(rows[0]))]
+
+
+def favoured(q, offset):
+    q = [x * math.exp(b) for x, b in zip(q, offset)]
+    return [x / sum(q) for x in q]
+
+
+def priors(args):
+    """Without fitting the views again to the pinned labels: log-loss of the other items."""
+    loss = {n: {prior: {} for prior in PRIORS} for n in KNOWN}
+    for name, (votes, gold) in load(args).items():
+        with tempfile.TemporaryDirectory() as folder:
+            tables, base, centre = known_problem(args.tool, votes, gold, folder)
+        for n in KNOWN:
+            rows = {prior: [] for prior in PRIORS}
+            for labels, others in draws(name, votes, gold, n, args.seeds):
+                told = [tables(task) for task in sorted(labels)]
+                asked = [t for t in sorted(others) if t in {task for task, _, _ in votes} and others[t] in classes_of(votes)]
+                random.Random(1).shuffle(asked)
+                asked = [tables(task) for task in asked[:MAX_SCORED]]
+                for prior in PRIORS:
+                    weight, power, offset = chosen_by(told, base, centre, prior)
+                    rows[prior].append(
+                        sum(-math.log(favoured(mixture(t, weight, power), offset)[y]) for y, t in asked) / len(asked)
+                    )
+            for prior, values in rows.items():
+                if values:
+                    loss[n][prior][name] = sum(values) / len(values)
+    print("| known labels | chosen constants | best constants | each set with the choice of the others |\n|---|---|---|---|")
+    for n in KNOWN:
+        mean = {prior: sum(x.values()) / len(x) for prior, x in loss[n].items()}
+        held_out = []
+        for name in loss[n][CHOSEN]:
+            best = min(PRIORS, key=lambda p: sum(x for n2 in KNOWN for s, x in loss[n2][p].items() if s != name))
+            held_out.append(loss[n][best][name])
+        best = min(mean, key=mean.get)
+        print(f"| {n} | {mean[CHOSEN]:.4f} | {mean[best]:.4f} {best} | {sum(held_out) / len(held_out):.4f} |", flush=True)
+
+
+def classes_of(votes):
+    return {label for _, _, label in votes}
+
+
 def main():
-    parts = {"choose": choose, "votes": votes_per_item, "price": price, "small": small, "expected": expected}
+    parts = {
+        "choose": choose,
+        "votes": votes_per_item,
+        "price": price,
+        "small": small,
+        "expected": expected,
+        "shares": weight_of_shares,
+        "known": known,
+        "priors": priors,
+    }
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("part", choices=parts)
     parser.add_argument("--data", help="folder of the sets")
     parser.add_argument("--tool", default=sets.ROOT / "build" / "dissent")
     parser.add_argument("--first-seed", type=int, default=11, help="seed of the first crowd of price")
-    parser.add_argument("--seeds", type=int, default=4, help="crowds per row of price")
+    parser.add_argument("--seeds", type=int, default=4, help="crowds per row of price; draws of known and priors")
     args = parser.parse_args()
     parts[args.part](args)
 

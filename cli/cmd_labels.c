@@ -47,7 +47,8 @@ static const cli_option options[] = {
     CLI_SCALE_OPTIONS(labels_values, reading),
     CLI_PARTS_OPTIONS(labels_values, reading),
     CLI_TABLES_OPTION(labels_values, reading),
-    TEXT(gold, "gold", "FILE", CLI_NAMES_FILE, "known labels (task,label): these items are pinned to them"),
+    TEXT(gold, "gold", "FILE", CLI_NAMES_FILE,
+         "known labels (task,label): these items keep them; 10 or more also calibrate the default recipe"),
     TEXT(predictions, "predictions", "FILE", CLI_NAMES_FILE,
          "what a model says of the items, out of fold (dissent train --folds): the prior of each item for methods that "
          "have one; the default is then the recipe with-model"),
@@ -165,13 +166,17 @@ static void tell_ranks(const labels_job *job)
             cli_seconds(&job->c->start));
 }
 
-/* Votes of nobody known: a recipe has other views for them. */
+/* Votes of nobody known, and known labels: a recipe has other views for them. */
 static int choose_views(labels_job *job)
 {
-    if (job->in.look.start) return 0;
-    const int code = cli_failed(job->c, choose(job, false));
-    if (code == 0 && job->choice.recipe) votes_input_tell_no_workers(&job->in, &job->choice);
-    return code == 0 ? labels_check_predictions(job) : code;
+    int code = 0;
+    if (!job->in.look.start) {
+        code = cli_failed(job->c, choose(job, false));
+        if (code == 0 && job->choice.recipe) votes_input_tell_no_workers(&job->in, &job->choice);
+        if (code == 0) code = labels_check_predictions(job);
+    }
+    job->choice = dis_choose_for_gold(&job->choice, job->in.n_gold);
+    return code == 0 && job->in.gold && job->v->save_views ? check_views(job) : code;
 }
 
 /* ---- fitting ---- */
@@ -218,6 +223,7 @@ static dis_status take_view(void *user, size_t m, const dis_made_part *part)
 {
     labels_job *job = user;
     labels_result *r = &job->view[m];
+    job->choice.view[m] = part->spec; /* known labels may have left views out */
     *r = (labels_result){.spec = part->spec,
                          .fit = part->fit,
                          .look = dis_fit_look(part->fit),
@@ -254,6 +260,9 @@ static int make_labels(labels_job *job)
     const dis_made_view made = dis_made_look(job->made);
     job->p = made.p;
     job->did = *made.combination;
+    job->class_weight = made.class_weight;
+    job->choice.n_views = made.n_views;
+    job->choice.combine = made.combine;
     return 0;
 }
 

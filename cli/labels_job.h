@@ -45,6 +45,7 @@ typedef struct {
     size_t n_views; /* fitted so far */
     dis_combination did;
     dis_chance_test chance;
+    const double *class_weight; /* that known labels chose, or NULL */
     const double *p;   /* the final labels */
     double *borne_out; /* (n_workers) or NULL */
     uint64_t *n_voted; /* (n_workers) or NULL */

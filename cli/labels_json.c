@@ -44,6 +44,22 @@ static void put_methods(const labels_job *job, dis_json *j)
     dis_json_end_array(j);
 }
 
+/* What known labels have chosen besides weights and power. */
+static void put_gold(const labels_job *job, dis_json *j)
+{
+    cli_put_count(j, "gold", job->did.n_gold);
+    cli_put_real(j, "gold_log_loss", job->did.gold_loss);
+    cli_put_real(j, "gold_log_loss_before", job->did.gold_loss_base);
+    dis_json_key(j, "class_weights");
+    if (!job->class_weight) {
+        dis_json_null(j);
+        return;
+    }
+    dis_json_begin_array(j);
+    for (size_t k = 0; k < job->in.look.n_classes; k++) dis_json_real(j, job->class_weight[k]);
+    dis_json_end_array(j);
+}
+
 static void put_combination(const labels_job *job, dis_json *j)
 {
     dis_json_key(j, "combination");
@@ -70,6 +86,7 @@ static void put_combination(const labels_job *job, dis_json *j)
     cli_put_count(j, "steps", (uint64_t)job->did.max_steps);
     cli_put_real(j, "overdispersion", job->did.overdispersion);
     cli_put_real(j, "power", job->did.power);
+    put_gold(job, j);
     dis_json_end_object(j);
 }
 

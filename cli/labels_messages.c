@@ -39,12 +39,54 @@ static void tell_methods(labels_job *job)
     }
 }
 
+enum { LISTED_CLASSES = 6 };
+
+/* Factors of the classes, the strongest first. */
+static void tell_class_weights(labels_job *job)
+{
+    const size_t n = job->in.look.n_classes;
+    bool told[LISTED_CLASSES] = {0};
+    char line[LISTED_CLASSES * (CLI_SAFE + 16)] = "", safe[CLI_SAFE];
+    if (n > LISTED_CLASSES) return;
+    for (size_t x = 0; x < n; x++) {
+        size_t best = n;
+        for (size_t k = 0; k < n; k++)
+            if (!told[k] && (best == n || job->class_weight[k] > job->class_weight[best])) best = k;
+        told[best] = true;
+        const size_t used = strlen(line);
+        snprintf(line + used, sizeof line - used, "%s%s %.2f", x ? ", " : "",
+                 cli_safe(dis_names_get(job->in.look.classes, best, NULL), safe), job->class_weight[best]);
+    }
+    cli_say(job->c, "    class weights: %s", line);
+}
+
+static void tell_gold(labels_job *job)
+{
+    cli *c = job->c;
+    const dis_combination *did = &job->did;
+    char n[CLI_NUMBER];
+    if (did->n_gold == 0) {
+        if (job->in.gold && job->choice.recipe && job->choice.combine == job->choice.recipe->combine &&
+            job->choice.recipe->combine_of_gold)
+            cli_say(c, "    the known labels are pinned only; %d or more would also choose weights and power",
+                    (int)DIS_MIN_GOLD);
+        return;
+    }
+    cli_say(c, "    chosen by %s known labels: temperature = votes^%.3f, the weights below",
+            cli_grouped(did->n_gold, n), did->power);
+    if (job->class_weight) tell_class_weights(job);
+    const double gain = did->gold_loss_base - did->gold_loss;
+    cli_say(c, "    log-loss of a known label, predicted from the others: %.3f, without this choice %.3f%s",
+            did->gold_loss, did->gold_loss_base, gain > 0 ? "" : "; no gain is expected beyond the pinned items");
+}
+
 static void tell_combination(labels_job *job)
 {
     cli *c = job->c;
     char safe[CLI_SAFE];
     cli_say(c, "  combined by %s", cli_safe(job->choice.combine, safe));
-    if (isfinite(job->did.overdispersion))
+    tell_gold(job);
+    if (isfinite(job->did.overdispersion) && job->did.n_gold == 0)
         cli_say(c, "    overdispersion %.2f, estimated from the votes: temperature = votes^%.3f",
                 job->did.overdispersion, job->did.power);
     bool tempered = false, uneven = false;

@@ -14,6 +14,7 @@
 #include "dissent/fit.h"
 
 #define DIS_MAX_VIEWS 64
+enum { DIS_MIN_GOLD = 10 }; /* known labels that can choose weights; fewer are only pinned */
 
 /* A row of the table of combinations; static. */
 typedef struct {
@@ -32,6 +33,9 @@ typedef struct {
     const double *const *p; /* n_views tables of (n_items, n_classes), rows summing to 1 */
     const double *weight;   /* n_views, positive, any scale; NULL: what the spec says, else equal */
     const dis_votes *votes; /* that the views were made from, for combinations that count them; NULL: not known */
+    /* (n_items) known class, -1: not known. They are pinned, and choose for a combination with `gold=choose`; the views
+     * must then be fitted without them. NULL: none. */
+    const int32_t *gold;
 } dis_views;
 
 /* What was done. */
@@ -43,6 +47,9 @@ typedef struct {
     int max_steps;                     /* of the slowest item */
     double power;                      /* of the number of votes in the temperature of an item; NaN: not used */
     double overdispersion;             /* estimated from the votes (see `calibrated`); NaN: not estimated */
+    size_t n_gold;                     /* known labels that chose the weights and the power; 0: none did */
+    double gold_loss;      /* mean -log p of these labels, each predicted by the choice of the others; NaN: no choice */
+    double gold_loss_base; /* the same with the weights and the power that apply without known labels */
 } dis_combination;
 
 /* True if the spec asks for weights=auto or weights=votes, which dis_views_combine cannot choose without the methods:

@@ -24,6 +24,11 @@ typedef struct {
     const char *const *view_of_counts; /* where nobody knows who voted */
     size_t n_views_of_counts;
     const char *combine, *combine_of_counts; /* specs of the combination */
+    /* With known labels (DIS_MIN_GOLD or more): `view` and further ones, and a combination in which the known labels
+     * choose (`gold=choose`). NULL: as without; known labels are only pinned. */
+    const char *const *view_of_gold;
+    size_t n_views_of_gold;
+    const char *combine_of_gold;
 } dis_recipe;
 
 /* Row i, NULL past the end; row 0 is the default. The row of a name, NULL when there is none. */
@@ -44,6 +49,10 @@ typedef struct {
  * combination of one view, too many views. */
 DIS_API dis_status dis_choose_labels(const char *const *specs, size_t n_specs, const char *combine, bool workers,
                                      dis_label_choice *out);
+
+/* The choice that dis_make_labels() follows if so many labels are known: the recipe's for known labels, or the one
+ * without. Methods named one by one and a combination that the caller named stay as they are. */
+DIS_API dis_label_choice dis_choose_for_gold(const dis_label_choice *choice, size_t n_gold);
 
 /* One view. */
 typedef struct {
@@ -68,11 +77,15 @@ typedef struct {
     const dis_made_part *part;
     const double *p; /* the labels: combined, or of the one view */
     const dis_combination *combination;
+    const char *combine;        /* spec of the combination; NULL: one view, taken as it is */
+    const double *class_weight; /* (n_classes) factors of the classes that known labels chose; NULL: none */
 } dis_made_view;
 
 typedef struct dis_made dis_made;
 
-/* Fits every view and combines them. Everything that dis_fit_run and dis_views_combine refuse is refused, before the
+/* Fits every view and combines them. With fit->gold, these items are pinned to their class. If the combination of
+ * dis_choose_for_gold() has gold=choose, every view is also fitted without the known labels, which then choose weights,
+ * power and class weights; only the views with weight are fitted again, made known by `each`, and kept. Everything that dis_fit_run and dis_views_combine refuse is refused, before the
  * first fit where that is possible. The caller destroys it. */
 DIS_API dis_status dis_make_labels(dis_context *ctx, const dis_votes *votes, const dis_label_choice *choice,
                                    const dis_make_options *options, dis_made **out);

@@ -11,18 +11,28 @@
 #include "core/pool.h"
 #include "votes/votes_internal.h"
 
+/* What known labels have chosen. */
+typedef struct {
+    size_t n_gold;
+    double weight[DIS_MAX_VIEWS]; /* of the views, summing to 1 */
+    double power, loss, base_loss;
+    double *class_weight; /* (n_classes); NULL: 1 for all */
+} dis__gold_choice;
+
 typedef struct {
     dis_context *ctx;
     size_t n_items, n_classes, n_views;
-    const double *const *p; /* n_views tables of (n_items, n_classes) */
-    const double *weight;   /* (n_views), positive, summing to 1 */
-    const dis_votes *votes; /* that the views were made from; NULL: not known */
-    dis__votes_part part;   /* what the items are of those of all ranks */
-    const void *options;    /* the combination's own struct */
-    double *out;            /* (n_items, n_classes); may be one of p */
-    double *temperature;    /* (n_views), to be filled where there are any; zeros */
-    bool *on_bound;         /* (n_views), likewise */
-    dis_combination *did;   /* objective and max_steps are to be filled; NaN and 0 */
+    const double *const *p;   /* n_views tables of (n_items, n_classes) */
+    const double *weight;     /* (n_views), positive, summing to 1 */
+    const dis_votes *votes;   /* that the views were made from; NULL: not known */
+    dis__votes_part part;     /* what the items are of those of all ranks */
+    const void *options;      /* the combination's own struct */
+    double *out;              /* (n_items, n_classes); may be one of p */
+    double *temperature;      /* (n_views), to be filled where there are any; zeros */
+    bool *on_bound;           /* (n_views), likewise */
+    const int32_t *gold;      /* (n_items) known class or -1; NULL: none */
+    dis__gold_choice *choice; /* n_gold > 0: to be used; else to be filled by a combination whose known labels choose */
+    dis_combination *did;     /* objective and max_steps are to be filled; NaN and 0 */
 } dis__combine_args;
 
 typedef struct {
@@ -33,6 +43,12 @@ typedef struct {
 
 /* What is wrong with a combination of so many views of these votes, before there are any views. */
 dis_status dis__views_check(const dis_votes *votes, size_t n_views, const char *spec);
+/* dis_views_combine() with what known labels have chosen; with choice->n_gold 0, it is filled with what they choose. The
+ * caller frees choice->class_weight. */
+dis_status dis__views_combine(dis_context *ctx, const dis_views *views, const char *spec, dis__gold_choice *choice,
+                              double *out, dis_combination *did);
+/* Whether known labels choose for this spec. */
+bool dis__combiner_gold_chooses(const char *spec);
 
 /* Weights of views, the first field of every options struct. */
 enum { DIS_WEIGHTS_EQUAL, DIS_WEIGHTS_AUTO, DIS_WEIGHTS_VOTES };

@@ -73,14 +73,23 @@ dis_status dis_combiner_check(const char *spec)
 static const char *const weights_words[] = {"weights=equal", "weights=auto", "weights=votes"};
 
 /* Reads the text alone: parsing would need memory, and the answer must not depend on it. */
-bool dis__combiner_weights_are(const char *spec, int word)
+static bool says(const char *spec, const char *wanted)
 {
-    const char *wanted = weights_words[word];
     for (const char *one = spec + dis__spec_name(spec); *one; one += strcspn(one, ",")) {
         one++; /* ':' or ',' */
         if (strcspn(one, ",") == strlen(wanted) && memcmp(one, wanted, strlen(wanted)) == 0) return true;
     }
     return false;
+}
+
+bool dis__combiner_weights_are(const char *spec, int word)
+{
+    return says(spec, weights_words[word]);
+}
+
+bool dis__combiner_gold_chooses(const char *spec)
+{
+    return says(spec, "gold=choose");
 }
 
 bool dis_combiner_wants_auto_weights(const char *spec)
@@ -132,19 +141,32 @@ static dis_status join_steps(const dis__comm *comm, dis_combination *did)
     return status;
 }
 
-/* Runs the combination over the views that have weight. */
+/* Combining leaves 1 - 1e-16 of what all views are sure of. */
+static void pin(const dis_views *views, double *out)
+{
+    const size_t K = views->n_classes;
+    for (size_t i = 0; views->gold && i < views->n_items; i++) {
+        if (views->gold[i] < 0) continue;
+        memset(out + i * K, 0, K * sizeof *out);
+        out[i * K + (size_t)views->gold[i]] = 1;
+    }
+}
+
+/* Runs the combination over the views that have weight, or over all if known labels are to choose the weights. */
 static dis_status run(dis_context *ctx, const dis_views *views, const dis__combiner *c, const dis_reals *options,
-                      double *out, dis_combination *did)
+                      bool gold_chooses, dis__gold_choice *choice, double *out, dis_combination *did)
 {
     const double *p[DIS_MAX_VIEWS];
     double weight[DIS_MAX_VIEWS], temperature[DIS_MAX_VIEWS] = {0};
     bool on_bound[DIS_MAX_VIEWS] = {0};
-    *did = (dis_combination){.objective = NAN, .power = NAN, .overdispersion = NAN};
+    size_t n = 0, at[DIS_MAX_VIEWS];
+    *did = (dis_combination){
+        .objective = NAN, .power = NAN, .overdispersion = NAN, .gold_loss = NAN, .gold_loss_base = NAN};
     DIS_TRY(choose_weights(views, c, options, did->weight));
-    size_t n = 0;
     for (size_t m = 0; m < views->n_views; m++) {
-        if (!(did->weight[m] > 0)) continue;
+        if (!(did->weight[m] > 0) && !gold_chooses) continue;
         p[n] = views->p[m];
+        at[n] = m;
         weight[n++] = did->weight[m];
     }
     const dis__combine_args args = {.ctx = ctx,
@@ -159,14 +181,21 @@ static dis_status run(dis_context *ctx, const dis_views *views, const dis__combi
                                     .out = out,
                                     .temperature = temperature,
                                     .on_bound = on_bound,
+                                    .gold = views->gold,
+                                    .choice = choice,
                                     .did = did};
     DIS_TRY(c->run(&args));
     DIS_TRY(join_steps(dis__context_comm(ctx), did));
-    n = 0;
-    for (size_t m = 0; m < views->n_views; m++) {
-        if (!(did->weight[m] > 0)) continue;
-        did->temperature[m] = temperature[n];
-        did->on_bound[m] = on_bound[n++];
+    pin(views, out);
+    if (choice->n_gold) {
+        did->n_gold = choice->n_gold;
+        did->gold_loss = choice->loss;
+        did->gold_loss_base = choice->base_loss;
+        memcpy(did->weight, choice->weight, views->n_views * sizeof *did->weight);
+    }
+    for (size_t m = 0; m < n; m++) {
+        did->temperature[at[m]] = temperature[m];
+        did->on_bound[at[m]] = on_bound[m];
     }
     return DIS_OK;
 }
@@ -198,10 +227,9 @@ dis_status dis__views_check(const dis_votes *votes, size_t n_views, const char *
     return status;
 }
 
-dis_status dis_views_combine(dis_context *ctx, const dis_views *views, const char *spec, double *out,
-                             dis_combination *did)
+dis_status dis__views_combine(dis_context *ctx, const dis_views *views, const char *spec, dis__gold_choice *choice,
+                              double *out, dis_combination *did)
 {
-    DIS_MEMORY_SCOPE(ctx);
     const dis__combiner *c;
     dis_reals *options;
     DIS_TRY(parse(spec, &c, &options));
@@ -210,8 +238,19 @@ dis_status dis_views_combine(dis_context *ctx, const dis_views *views, const cha
     if (status == DIS_OK && dis__comm_is_shared(dis__context_comm(ctx)) && !views->votes)
         status = dis__fail(DIS_EUSAGE, "combination %s over ranks needs the votes that the views were made from",
                            c->info.name);
-    if (status == DIS_OK) status = run(ctx, views, c, options, out, &done);
+    const bool gold_chooses = views->gold && dis__combiner_gold_chooses(spec);
+    if (status == DIS_OK) status = run(ctx, views, c, options, gold_chooses, choice, out, &done);
     dis__free(options);
     if (status == DIS_OK && did) *did = done;
+    return status;
+}
+
+dis_status dis_views_combine(dis_context *ctx, const dis_views *views, const char *spec, double *out,
+                             dis_combination *did)
+{
+    DIS_MEMORY_SCOPE(ctx);
+    dis__gold_choice choice = {0};
+    const dis_status status = dis__views_combine(ctx, views, spec, &choice, out, did);
+    dis__free(choice.class_weight);
     return status;
 }

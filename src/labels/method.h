@@ -39,6 +39,7 @@ typedef struct {
     size_t (*memory)(const dis_votes_view *votes, const void *options);
     dis_status (*fit)(const dis__fit_args *args, dis_fit *fit);
     bool matrices; /* one matrix per annotator, without pooling */
+    bool shares;   /* of the votes on the item; nothing about annotators is estimated */
     bool starts;   /* from a state of its own */
     bool ranks;    /* can be shared out over ranks */
     bool devices;  /* its passes can be made elsewhere than on the processor (methods/em_device.h) */

@@ -9,7 +9,9 @@
 #include "core/error.h"
 #include <string.h>
 
-static const char *const models[] = {"dawid-skene", "crowd"};
+static const char *const models[] = {"dawid-skene", "crowd", "standard"};
+static const char *const of_gold[] = {"dawid-skene", "crowd", "standard", "ebcc:restarts=2,groups=4,tolerance=1e-5",
+                                      "mace",        "glad"};
 static const char *const papers[] = {"standard", "softmax", "dawid-skene:smoothing=0", "mace"};
 static const char *const with_model[] = {"dawid-skene:smoothing=.5,diagonal=2", "ibcc"};
 static const char *const shares[] = {"standard", "softmax"};
@@ -19,12 +21,15 @@ static const char *const shares[] = {"standard", "softmax"};
 
 static const dis_recipe recipes[] = {
     {.name = "default",
-     .summary = "dawid-skene with smoothing and crowd, calibrated for real crowds",
+     .summary = "dawid-skene with smoothing, crowd and vote shares, calibrated for real crowds and by known labels",
      .source = "chosen by cross-validation over real crowds (docs/default-labels.md)",
      VIEWS(models),
      COUNTS(shares),
      .combine = "calibrated:weights=votes",
-     .combine_of_counts = "centroid"},
+     .combine_of_counts = "centroid",
+     .view_of_gold = of_gold,
+     .n_views_of_gold = sizeof of_gold / sizeof *of_gold,
+     .combine_of_gold = "calibrated:weights=votes,gold=choose"},
     {.name = "papers",
      .summary = "the papers' four views by their centroid: standard, softmax, dawid-skene without smoothing, mace",
      .source = "Wright & Augenstein 2022",
@@ -88,6 +93,19 @@ static void take_recipe(const dis_recipe *r, bool workers, dis_label_choice *c)
 static const char *recipe_combine(const dis_recipe *r, bool workers)
 {
     return workers ? r->combine : r->combine_of_counts;
+}
+
+dis_label_choice dis_choose_for_gold(const dis_label_choice *choice, size_t n_gold)
+{
+    const dis_recipe *r = choice->recipe;
+    dis_label_choice c = *choice;
+    if (!r || !r->combine_of_gold || (c.combine != r->combine && c.combine != r->combine_of_gold)) return c;
+    const bool chooses = n_gold >= DIS_MIN_GOLD;
+    const char *const *view = chooses ? r->view_of_gold : r->view;
+    c.n_views = chooses ? r->n_views_of_gold : r->n_views;
+    memcpy(c.view, view, c.n_views * sizeof *view);
+    c.combine = chooses ? r->combine_of_gold : r->combine;
+    return c;
 }
 
 dis_status dis_choose_labels(const char *const *specs, size_t n_specs, const char *combine, bool workers,

@@ -12,7 +12,10 @@
  *
  * A class that all views rule out (an item pinned by gold) stays ruled out.
  *
+ * With gold=choose, known labels choose w, the power and a factor per class (gold_weights.c).
+ *
  * Cost: the estimate of the overdispersion, and one pass with a logarithm and an exponential per value. */
+#include "labels/combine/gold_weights.h"
 #include "labels/combine/overdispersion.h"
 #include "labels/combine/temper.h"
 #include "labels/methods/job_sums.h"
@@ -28,7 +31,10 @@ enum { GRAIN = 1 << 14, MAX_JOBS = 64 };
 typedef struct {
     dis_reals weights;
     double power, limit, mix;
+    int gold;
 } calibrated_options;
+
+enum { GOLD_PIN, GOLD_CHOOSE };
 
 static const dis_option options[] = {
     DIS_OPTION_WEIGHTS,
@@ -55,14 +61,30 @@ static const dis_option options[] = {
      .low = 0,
      .high = 1,
      .summary = "weight of the smoothed vote shares in the result"},
+    {.key = "gold",
+     .kind = DIS_OPTION_CHOICE,
+     .offset = offsetof(calibrated_options, gold),
+     .fallback = "pin",
+     .choices = "pin|choose",
+     .summary = "known labels are pinned; choose: 10 or more of them also choose weights, power and class weights"},
 };
 
-static double votes_on(const dis_votes_view *votes, size_t i)
+double dis__calibrated_votes(const dis_votes_view *votes, size_t i, double limit)
 {
-    if (votes->start) return (double)(votes->start[i + 1] - votes->start[i]);
     double n = 0;
-    for (size_t k = 0; k < votes->n_classes; k++) n += votes->counts[i * votes->n_classes + k];
-    return n;
+    if (votes->start)
+        n = (double)(votes->start[i + 1] - votes->start[i]);
+    else
+        for (size_t k = 0; k < votes->n_classes; k++) n += votes->counts[i * votes->n_classes + k];
+    return fmax(1, fmin(n, limit));
+}
+
+double dis__smoothed_counts(const dis_votes_view *votes, size_t i, const double *rate, double *shares)
+{
+    double total = 0;
+    dis__item_counts(votes, i, shares);
+    for (size_t k = 0; k < votes->n_classes; k++) total += shares[k] += SHARES * rate[k];
+    return total;
 }
 
 typedef struct {
@@ -82,7 +104,7 @@ static dis_status temperatures_job(void *arg, size_t j, int thread)
     const size_t last = dis__job_first(w->args->n_items, w->n_jobs, j + 1);
     double last_n = 1, last_t = 1; /* neighbours often have as many votes */
     for (size_t i = dis__job_first(w->args->n_items, w->n_jobs, j); i < last; i++) {
-        const double n = fmax(1, fmin(votes_on(w->votes, i), w->limit));
+        const double n = dis__calibrated_votes(w->votes, i, w->limit);
         if (n != last_n) last_t = pow(n, w->power);
         last_n = n;
         w->temperature[i] = last_t;
@@ -127,9 +149,9 @@ static void mix_item(const calibrated_work *w, size_t i, double *shares, double 
     const size_t K = w->args->n_classes;
     double total = 0;
     size_t n_possible = 0;
-    dis__item_counts(w->votes, i, shares);
+    dis__smoothed_counts(w->votes, i, w->rate, shares);
     for (size_t k = 0; k < K; k++) {
-        shares[k] = q[k] > 0 ? shares[k] + SHARES * w->rate[k] : 0;
+        if (!(q[k] > 0)) shares[k] = 0;
         total += shares[k];
         n_possible += q[k] > 0;
     }
@@ -137,12 +159,23 @@ static void mix_item(const calibrated_work *w, size_t i, double *shares, double 
     for (size_t k = 0; k < K; k++) q[k] = (1 - w->mix) * q[k] + w->mix * shares[k] / total;
 }
 
-static dis_status mix_job(void *arg, size_t j, int thread)
+/* Class weights: factors of the classes, then scaled to sum to 1. */
+static void favour_item(const double *factor, size_t K, double *q)
+{
+    double total = 0;
+    for (size_t k = 0; k < K; k++) total += q[k] *= factor[k];
+    for (size_t k = 0; k < K; k++) q[k] /= total;
+}
+
+static dis_status finish_job(void *arg, size_t j, int thread)
 {
     const calibrated_work *w = arg;
+    const double *factor = w->args->choice->class_weight;
     const size_t K = w->args->n_classes, last = dis__job_first(w->args->n_items, w->n_jobs, j + 1);
-    for (size_t i = dis__job_first(w->args->n_items, w->n_jobs, j); i < last; i++)
-        mix_item(w, i, w->counts + (size_t)thread * K, w->args->out + i * K);
+    for (size_t i = dis__job_first(w->args->n_items, w->n_jobs, j); i < last; i++) {
+        if (w->mix > 0) mix_item(w, i, w->counts + (size_t)thread * K, w->args->out + i * K);
+        if (factor) favour_item(factor, K, w->args->out + i * K);
+    }
     return DIS_OK;
 }
 
@@ -156,23 +189,63 @@ static dis_status choose_power(const dis__combine_args *args, double *power)
         DIS_TRY(dis__overdispersion(args, &args->did->overdispersion));
         *power = round(1000 * (BASE + SLOPE * fmin(args->did->overdispersion, MAX_SPREAD))) / 1000;
     }
-    args->did->power = *power;
     return DIS_OK;
+}
+
+/* The power without known labels; then what these choose. */
+static dis_status choose(calibrated_work *w)
+{
+    const dis__combine_args *a = w->args;
+    const calibrated_options *o = a->options;
+    const bool chosen = a->choice->n_gold > 0;
+    if (!chosen) DIS_TRY(choose_power(a, &w->power));
+    if (!chosen && o->gold == GOLD_CHOOSE && a->gold) {
+        const dis__gold_problem problem = {.args = a,
+                                           .votes = w->votes,
+                                           .rate = w->rate,
+                                           .limit = w->limit,
+                                           .mix = w->mix,
+                                           .power = w->power,
+                                           .fixed_power = !isnan(o->power)};
+        DIS_TRY(dis__gold_choose(&problem));
+    }
+    if (a->choice->n_gold > 0) w->power = a->choice->power;
+    a->did->power = w->power;
+    return DIS_OK;
+}
+
+/* The views that have weight. */
+static dis__combine_args weighted_views(const dis__combine_args *args, const double **p, double *weight)
+{
+    const double *from = args->choice->n_gold > 0 ? args->choice->weight : args->weight;
+    dis__combine_args out = *args;
+    out.n_views = 0;
+    for (size_t m = 0; m < args->n_views; m++) {
+        if (!(from[m] > 0)) continue;
+        p[out.n_views] = args->p[m];
+        weight[out.n_views++] = from[m];
+    }
+    out.p = p;
+    out.weight = weight;
+    return out;
 }
 
 static dis_status combine(calibrated_work *w)
 {
     const dis__combine_args *a = w->args;
     const size_t K = a->n_classes, threads = (size_t)dis_context_threads(a->ctx);
-    DIS_TRY(choose_power(a, &w->power));
+    const double *p[DIS_MAX_VIEWS];
+    double weight[DIS_MAX_VIEWS];
     DIS_TRY(dis__alloc_array(&w->temperature, a->n_items, sizeof *w->temperature));
     DIS_TRY(dis__alloc_zeroed(&w->rate, K, sizeof *w->rate));
     DIS_TRY(dis__alloc_array(&w->counts, dis__size(threads, K, 0), sizeof *w->counts));
+    DIS_TRY(find_rates(w));
+    DIS_TRY(choose(w));
     DIS_TRY(dis__run_jobs(a->ctx, w->n_jobs, temperatures_job, w));
     const dis__temperatures t = {.value = w->temperature, .by_item = 1, .floor = -INFINITY};
-    if (w->mix > 0) DIS_TRY(find_rates(w));
-    DIS_TRY(dis__temper_mean(a, &t));
-    return w->mix > 0 ? dis__run_jobs(a->ctx, w->n_jobs, mix_job, w) : DIS_OK;
+    const dis__combine_args views = weighted_views(a, p, weight);
+    DIS_TRY(dis__temper_mean(&views, &t));
+    return w->mix > 0 || a->choice->class_weight ? dis__run_jobs(a->ctx, w->n_jobs, finish_job, w) : DIS_OK;
 }
 
 static dis_status run_calibrated(const dis__combine_args *args)

@@ -1,8 +1,11 @@
 /* Weights of views by the number of votes per parameter. A method with one confusion matrix per annotator estimates
  * K^2 values for each of them; with few votes these are noise, and methods that pool annotators predict better. With r
- * votes per value such a method gets r / (r + 1), any other 1. docs/default-labels.md has the figures. */
+ * votes per value such a method gets r / (r + 1), one that estimates nothing about annotators .5 / (r + 1), any other 1.
+ * docs/default-labels.md has the figures. */
 #include "labels/combiner.h"
 #include "labels/methods.h"
+
+#define OF_SHARES .5 /* weight of vote shares if annotators have no votes to be judged by */
 
 dis_status dis_views_vote_weights(const dis_votes *votes, const char *const *specs, size_t n_specs, double *weight)
 {
@@ -15,7 +18,7 @@ dis_status dis_views_vote_weights(const dis_votes *votes, const char *const *spe
     for (size_t m = 0; m < n_specs; m++) {
         const dis__method *method;
         DIS_TRY(dis__method_find(specs[m], &method));
-        sum += weight[m] = method->matrices ? r / (r + 1) : 1;
+        sum += weight[m] = method->matrices ? r / (r + 1) : method->shares ? OF_SHARES / (r + 1) : 1;
     }
     for (size_t m = 0; m < n_specs; m++) weight[m] = sum > 0 ? weight[m] / sum : 1 / (double)n_specs;
     return DIS_OK;

@@ -76,5 +76,6 @@ const dis__method dis__method_majority = {
     .options_size = sizeof(majority_options),
     .seed_offset = offsetof(majority_options, seed) + 1,
     .fit = fit_majority,
+    .shares = true,
     .ranks = true,
 };

@@ -277,5 +277,6 @@ const dis__method dis__method_smoothed = {
              .n_options = sizeof options / sizeof *options},
     .options_size = sizeof(smoothed_options),
     .fit = fit_smoothed,
+    .shares = true,
     .ranks = true,
 };

@@ -32,5 +32,6 @@ const dis__method dis__method_softmax = {
              .objective = "none"},
     .options_size = sizeof(softmax_options),
     .fit = fit_softmax,
+    .shares = true,
     .ranks = true,
 };

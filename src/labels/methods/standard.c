@@ -38,5 +38,6 @@ const dis__method dis__method_standard = {
              .objective = "none"},
     .options_size = sizeof(standard_options),
     .fit = fit_standard,
+    .shares = true,
     .ranks = true,
 };
