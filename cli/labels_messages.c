@@ -11,13 +11,21 @@ void labels_tell_input(labels_job *job)
     votes_input_tell_gold(&job->in, "pinned to the known class");
 }
 
+/* Characters of the column of methods, at least so many. */
+static int method_width(const labels_job *job, int least)
+{
+    enum { MOST = 60 };
+    int width = least;
+    for (size_t m = 0; m < job->n_views; m++)
+        if (strlen(job->view[m].spec) > (size_t)width)
+            width = strlen(job->view[m].spec) < MOST ? (int)strlen(job->view[m].spec) : MOST;
+    return width;
+}
+
 static void tell_methods(labels_job *job)
 {
     cli *c = job->c;
-    int width = 28;
-    for (size_t m = 0; m < job->n_views; m++)
-        if (strlen(job->view[m].spec) > (size_t)width)
-            width = strlen(job->view[m].spec) < 60 ? (int)strlen(job->view[m].spec) : 60;
+    const int width = method_width(job, 28);
     const bool devices = labels_on_device(job->v);
     cli_say(c, "  %s%-*s %10s  %-18s %-9s %8s%s%s", cli_dim(c), width, "method", "iterations", "objective", "converged",
             "seconds", devices ? "  device" : "", cli_plain(c));
@@ -90,6 +98,7 @@ static void tell_combination(labels_job *job)
         cli_say(c, "    overdispersion %.2f, estimated from the votes: temperature = votes^%.3f",
                 job->did.overdispersion, job->did.power);
     bool tempered = false, uneven = false;
+    const int width = method_width(job, 26);
     for (size_t m = 0; m < job->n_views; m++) {
         tempered |= job->did.temperature[m] > 0;
         uneven |= job->did.weight[m] != job->did.weight[0];
@@ -99,7 +108,7 @@ static void tell_combination(labels_job *job)
         if (tempered)
             snprintf(temperature, sizeof temperature, "  temperature %.4f%s", job->did.temperature[m],
                      job->did.on_bound[m] ? " (on its bound)" : "");
-        cli_say(c, "    %-26s weight %.4f%s", cli_safe(job->view[m].spec, safe), job->did.weight[m], temperature);
+        cli_say(c, "    %-*s weight %.4f%s", width, cli_safe(job->view[m].spec, safe), job->did.weight[m], temperature);
     }
 }
 

@@ -316,7 +316,7 @@ class Calibrated(_Combination):
         return float(self._have("info")["overdispersion"])
 
     def _usual(self) -> list[Aggregator]:
-        return [DawidSkene(tol=1e-7, smoothing=0.5, diagonal=2.0, floor=0.0), Crowd()]
+        return [DawidSkene(tol=1e-7, smoothing=0.5, diagonal=2.0, floor=0.0), Crowd(), Standard()]
 
     def combine(self, views: Sequence[Any]) -> Any:
         """Not possible: how many votes each task has is not known here; fit() knows."""
@@ -334,5 +334,5 @@ for _class in (Average, JensenShannonCentroid, Temperature, Hybrid):
 describe(
     Calibrated,
     COMBINERS["calibrated"],
-    {**_OWN, "aggregators": "What to combine; None: DawidSkene with smoothing and Crowd, as the command line does."},
+    {**_OWN, "aggregators": "What to combine; None: DawidSkene with smoothing, Crowd and Standard, as the command line does."},
 )

@@ -35,6 +35,7 @@ same() {
 }
 same "bwa and glad, known labels" "1 2 3 4" votes.csv --gold some.csv --method bwa:iterations=5 --method glad:iterations=4 --combine average
 same "papers, known labels" 2 votes.csv --gold some.csv --method papers
+same "default, known labels" "1 3" votes.csv --gold some.csv
 same "predictions" 3 votes.csv --predictions predictions.csv --method dawid-skene:iterations=5 --method crowdlab --combine average
 same "classes in an order" "2 3" votes.csv --scale ordinal --method ordinal:iterations=6,intervals=yes
 same "a state" 3 votes.csv --init-state state.safetensors --method dawid-skene:iterations=2
