@@ -46,9 +46,9 @@ typedef struct {
     dis_combination did;
     dis_chance_test chance;
     const double *class_weight; /* that known labels chose, or NULL */
-    const double *p;   /* the final labels */
-    double *borne_out; /* (n_workers) or NULL */
-    uint64_t *n_voted; /* (n_workers) or NULL */
+    const double *p;            /* the final labels */
+    double *borne_out;          /* (n_workers) or NULL */
+    uint64_t *n_voted;          /* (n_workers) or NULL */
 } labels_job;
 
 /* Whether another device than the processor is asked for. */
