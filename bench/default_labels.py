@@ -6,6 +6,7 @@
     bench/default_labels.py price       log-loss on crowds drawn from the models of `dissent synth`
     bench/default_labels.py small       crowds thinned to 50, 100 and 300 items, compared with the majority
     bench/default_labels.py expected    the probability that labels assign to themselves, and the true accuracy
+    bench/default_labels.py correlated  simulated small crowds whose errors depend on the item, compared with the majority
     bench/default_labels.py shares      the weight of the vote shares, for whole and thinned crowds
     bench/default_labels.py known       20, 50 and 100 known labels that are pinned, or also calibrate the labels
     bench/default_labels.py priors      the constants of this calibration; each set scored with the choice of the others
@@ -478,7 +479,8 @@ def priors(args):
             rows = {prior: [] for prior in PRIORS}
             for labels, others in draws(name, votes, gold, n, args.seeds):
                 told = [tables(task) for task in sorted(labels)]
-                asked = [t for t in sorted(others) if t in {task for task, _, _ in votes} and others[t] in classes_of(votes)]
+                voted, classes = {task for task, _, _ in votes}, classes_of(votes)
+                asked = [t for t in sorted(others) if t in voted and others[t] in classes]
                 random.Random(1).shuffle(asked)
                 asked = [tables(task) for task in asked[:MAX_SCORED]]
                 for prior in PRIORS:
@@ -500,6 +502,55 @@ def priors(args):
         print(f"| {n} | {mean[CHOSEN]:.4f} | {mean[best]:.4f} {best} | {sum(held_out) / len(held_out):.4f} |", flush=True)
 
 
+SHAPES = {  # items, annotators, votes per item, classes
+    "240 items, 53 annotators, 10 votes": (240, 53, 10, 2),
+    "240 items, 53 annotators, 40 votes": (240, 53, 40, 3),
+    "100 items, 8 readers of all": (100, 8, 8, 2),
+    "100 items, 8 readers of all, 4 classes": (100, 8, 8, 4),
+}
+
+
+def correlated_crowd(shape, spread, seed):
+    """Log-odds of a correct vote: logit .7 + normal(.7) of the annotator + normal(spread) of the item. Seven of ten
+    wrong votes on an item are for the same class."""
+    n_items, n_workers, per_item, n_classes = shape
+    draw = random.Random(f"{shape} {spread} {seed}")
+    skill = [math.log(0.7 / 0.3) + draw.gauss(0, 0.7) for _ in range(n_workers)]
+    votes, gold = [], {}
+    for i in range(n_items):
+        truth, effect = draw.randrange(n_classes), draw.gauss(0, spread)
+        misleading = (truth + 1 + draw.randrange(n_classes - 1)) % n_classes
+        gold[f"t{i}"] = str(truth)
+        for j in draw.sample(range(n_workers), per_item):
+            label = truth
+            if draw.random() > 1 / (1 + math.exp(-skill[j] - effect)):
+                other = (truth + 1 + draw.randrange(n_classes - 1)) % n_classes
+                label = misleading if draw.random() < 0.7 else other
+            votes.append((f"t{i}", f"w{j}", str(label)))
+    return votes, gold
+
+
+def correlated(args):
+    """Means of 8 crowds per row; accuracy / log-loss, and the smallest probability that a true class got."""
+    print("| crowd | item effect | majority | default | worst difference in accuracy | smallest p of a true class |")
+    print("|" + "---|" * 6)
+    for (name, shape), spread in itertools.product(SHAPES.items(), (1, 2)):
+        rows, worst, least = {"majority": [], "default": []}, 1.0, 1.0
+        for seed in range(8):
+            votes, gold = correlated_crowd(shape, spread, seed)
+            with tempfile.TemporaryDirectory() as folder:
+                path, out = (Path(folder) / f for f in ("votes.csv", "labels.csv"))
+                write_votes(path, votes)
+                for condition, options in (("majority", ["--method", "majority"]), ("default", [])):
+                    subprocess.run([str(args.tool), "labels", str(path), "-q", "-o", str(out), *options], check=True)
+                    rows[condition].append(sets.score(out, gold)[:2])
+                labels = fit(args.tool, path, [])
+            least = min(least, *(labels[task].get(truth, 1.0) for task, truth in gold.items()))
+            worst = min(worst, rows["default"][-1][0] - rows["majority"][-1][0])
+        cells = [" / ".join(sets.number(sum(x) / len(x)) for x in zip(*row)) for row in rows.values()]
+        print(f"| {name} | {spread} | " + " | ".join(cells) + f" | {worst:+.3f} | {least:.1g} |", flush=True)
+
+
 def classes_of(votes):
     return {label for _, _, label in votes}
 
@@ -511,6 +562,7 @@ def main():
         "price": price,
         "small": small,
         "expected": expected,
+        "correlated": correlated,
         "shares": weight_of_shares,
         "known": known,
         "priors": priors,

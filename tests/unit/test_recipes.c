@@ -144,11 +144,33 @@ static dis_status run_faulty(void *arg)
     return status;
 }
 
+/* Known labels choose: every view is fitted twice. */
+static dis_status run_faulty_with_gold(void *arg)
+{
+    dis_label_choice c;
+    dis_made *made = NULL;
+    int32_t gold[40];
+    dis_fit_options fit = dis_fit_options_default();
+    dis_make_options o = dis_make_options_default();
+    for (size_t i = 0; i < 40; i++) gold[i] = i < 12 ? (int32_t)(i % 3) : -1;
+    fit.gold = gold;
+    o.fit = &fit;
+    assert_int_equal(dis_choose_labels(NULL, 0, NULL, true, &c), DIS_OK);
+    const dis_status status = dis_make_labels(NULL, arg, &c, &o, &made);
+    if (status != DIS_OK)
+        assert_null(made);
+    else
+        assert_int_equal(dis_made_look(made).combination->n_gold, 12);
+    dis_made_destroy(made);
+    return status;
+}
+
 static void failing_allocations(void **state)
 {
     (void)state;
     dis_votes *votes = make_votes();
     walk_faults(run_faulty, NULL, votes);
+    walk_faults(run_faulty_with_gold, NULL, votes);
     dis_votes_destroy(votes);
 }
 
