@@ -209,7 +209,6 @@ static void stem_cnn(nn_net *f, dis__stem_cnn_options o)
 {
     o.n_characters = 8;
     o.width = 4;
-    o.length = 9;
     o.channels[1] = 2;
     o.encoder.feed = 5;
     o.rows = 40;
@@ -223,13 +222,17 @@ static void case_stem_cnn(nn_net *f)
 {
     dis__stem_cnn_options o = dis__stem_cnn_options_default();
     o.channels[0] = 3;
+    o.length = 9;
     stem_cnn(f, o);
 }
 
+/* With 9 positions, two maxima of a text differ by less than bfloat16 resolves, and rounding alone moves the gradients
+ * by .12 (measured with rounded_net.h). With 7 it moves them by .006. */
 static void case_stem_released(nn_net *f)
 {
     dis__stem_cnn_options o = dis__stem_cnn_options_default();
     o.channels[0] = 0;
+    o.length = 7;
     o.dropouts = 2;
     o.encoder.position = o.encoder.final_norm = o.encoder.sample_norm = true;
     stem_cnn(f, o);

@@ -186,7 +186,7 @@ def main():
     make("stem_released", Stem(), [stem_batch(6), stem_batch(4)])
     torch.manual_seed(12)
     make("tagger_released", Tagger().aim("inverse_kl"), [tagger_batch([4, 6, 1], True), tagger_batch([2, 5], True)])
-    torch.manual_seed(13)
+    torch.manual_seed(22)  # no input of a ReLU is within .02 of 0, so rounding to bfloat16 does not switch one on or off
     make("tagger_linear", Linear().aim("ce"), [tagger_batch([4, 6, 1], False), tagger_batch([2, 5], False)])
 
 
