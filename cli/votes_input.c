@@ -1,7 +1,6 @@
 /* Reading votes for a subcommand: options into dis_votes_options, then what people and machines are told of it. */
 #include "votes_input.h"
 #include <math.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
