@@ -185,6 +185,8 @@ static int add_made(report_job *job)
 {
     const dis_made_view made = dis_made_look(job->made);
     dis_status status = DIS_OK;
+    job->choice.n_views = made.n_views; /* views that hardly count are left out */
+    for (size_t m = 0; m < made.n_views; m++) job->choice.view[m] = made.part[m].spec;
     for (size_t m = 0; m < made.n_views; m++) cli_warn_of_fit(job->c, made.part[m].spec, made.part[m].fit);
     for (size_t m = 0; m < made.n_views && status == DIS_OK; m++)
         status = dis_report_add_fit(job->report, made.part[m].spec, made.part[m].fit, made.part[m].p);

@@ -11,6 +11,8 @@
 #include "core/pool.h"
 #include "votes/votes_internal.h"
 
+#define DIS_LEAST_WEIGHT .01 /* of a view whose weight is chosen: below, it is left out */
+
 /* What known labels have chosen. */
 typedef struct {
     size_t n_gold;

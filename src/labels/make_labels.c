@@ -161,16 +161,28 @@ static dis_status choose_by_gold(dis_context *ctx, const dis_votes *votes, const
     return dis__views_combine(ctx, &views, choice->combine, &made->gold, p[0], &made->did);
 }
 
-/* Leaves the views that have no weight out of the choice. */
-static void keep_weighted(dis_label_choice *choice, dis_made *made)
+/* Leaves the views with a smaller weight out of the choice. */
+static void keep_weighted(dis_label_choice *choice, double *weight, double least)
 {
     size_t n = 0;
     for (size_t m = 0; m < choice->n_views; m++) {
-        if (!(made->gold.weight[m] > 0)) continue;
+        if (!(weight[m] >= least)) continue;
         choice->view[n] = choice->view[m];
-        made->gold.weight[n++] = made->gold.weight[m];
+        weight[n++] = weight[m];
     }
     choice->n_views = n;
+}
+
+/* A recipe's views that would hardly count are not fitted. */
+static dis_status drop_light_views(dis_context *ctx, const dis_votes *votes, dis_label_choice *choice,
+                                   const dis_make_options *o)
+{
+    double weight[DIS_MAX_VIEWS];
+    if (!choice->recipe || !choice->combine || !dis__combiner_weights_are(choice->combine, DIS_WEIGHTS_VOTES))
+        return DIS_OK;
+    DIS_TRY(choose_weights(ctx, votes, choice, o, weight));
+    keep_weighted(choice, weight, DIS_LEAST_WEIGHT);
+    return DIS_OK;
 }
 
 static dis_status apply_gold(dis_context *ctx, const dis_votes *votes, dis_label_choice *choice,
@@ -179,7 +191,7 @@ static dis_status apply_gold(dis_context *ctx, const dis_votes *votes, dis_label
     double *p[DIS_MAX_VIEWS] = {0};
     const dis_status status = choose_by_gold(ctx, votes, choice, o, p, made);
     for (size_t m = 0; m < choice->n_views; m++) dis__free(p[m]);
-    if (status == DIS_OK && made->gold.n_gold) keep_weighted(choice, made);
+    if (status == DIS_OK && made->gold.n_gold) keep_weighted(choice, made->gold.weight, DIS_LEAST_WEIGHT);
     return status;
 }
 
@@ -193,6 +205,7 @@ static dis_status make(dis_context *ctx, const dis_votes *votes, dis_label_choic
     DIS_TRY(dis__comm_agree(dis__context_comm(ctx), status));
     if (o->fit->gold && choice->combine && dis__combiner_gold_chooses(choice->combine))
         DIS_TRY(apply_gold(ctx, votes, choice, o, made));
+    if (!made->gold.n_gold) DIS_TRY(drop_light_views(ctx, votes, choice, o));
     DIS_TRY(fit_views(ctx, votes, choice, o, made));
     made->combine = choice->combine;
     if (choice->combine) return combine_views(ctx, votes, choice, o, made);

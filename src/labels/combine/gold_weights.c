@@ -34,7 +34,6 @@ enum { POWERS = 11, GRAIN = 256, MAX_JOBS = 64, MAX_STEPS = 500 };
 #define POWER_SD   .15
 #define BASE_PRIOR (2 / 3.)
 #define CLASS_SD   .2
-#define SMALLEST   .01 /* weight of a view */
 #define FLOOR      1e-12
 #define CONVERGED  1e-10
 
@@ -146,7 +145,7 @@ static double summarize(const gold_work *w, const double *less, double *weight)
         for (size_t m = 0; !view && m < w->args->n_views; m++) weight[m] += p * w->args->weight[m];
     }
     for (size_t m = 0; m < w->args->n_views; m++) {
-        if (weight[m] < SMALLEST * total) weight[m] = 0;
+        if (weight[m] < DIS_LEAST_WEIGHT * total) weight[m] = 0;
         kept += weight[m];
     }
     for (size_t m = 0; m < w->args->n_views; m++) weight[m] /= kept;
