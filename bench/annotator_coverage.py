@@ -57,7 +57,7 @@ def coverage(n, over, **kind):
 
 
 def two_groups(rng, sizes, items, votes_per_item):
-    """Votes, and the group of each annotator: thresholds -.3 +- .5 and .5 +- .3."""
+    """Scores of the items, votes, and the group of each annotator: thresholds -.3 +- .5 and .5 +- .3."""
     group = np.repeat((0, 1), sizes)
     threshold = np.array((-0.3, 0.5))[group] + np.array((0.5, 0.3))[group] * rng.normal(size=len(group))
     x = rng.normal(size=items)
@@ -67,14 +67,14 @@ def two_groups(rng, sizes, items, votes_per_item):
         voted = np.argsort(rng.random(label.shape), axis=1) < votes_per_item
     task, worker = np.nonzero(voted)
     votes = {"task": task, "worker": worker, "label": label[task, worker].astype(int)}
-    return votes, {w: "ab"[g] for w, g in enumerate(group.tolist())}
+    return x, votes, {w: "ab"[g] for w, g in enumerate(group.tolist())}
 
 
 def group_coverage(n, over, **kind):
     rng = np.random.default_rng(1)
     rows = {}
     for _ in range(n):
-        votes, people = two_groups(rng, **kind)
+        _, votes, people = two_groups(rng, **kind)
         found = dissent.group_agreement(
             votes, dissent.Groups(people, min_group=2), permutations=0, resamples=200, over=over, n_jobs=1
         )
@@ -82,6 +82,24 @@ def group_coverage(n, over, **kind):
             for name in names:
                 rows.setdefault(name, []).append([table[name + end][0] for end in ("", "_ci_low", "_ci_high")])
         add_metric(rows, "apart", found.apart)
+    return {name: share_held(row) for name, row in rows.items()}
+
+
+def whom_coverage(n, over, **kind):
+    """Of group_evaluation: a model of the class x > 0 against the votes of the two groups."""
+    rng = np.random.default_rng(2)
+    rows = {}
+    for _ in range(n):
+        x, votes, people = two_groups(rng, **kind)
+        p = 1 / (1 + np.exp(-2 * x))
+        model = {"task": list(range(kind["items"])), "p:0": 1 - p, "p:1": p}
+        columns = {name: column.tolist() for name, column in votes.items()}
+        found = dissent.group_evaluation(
+            model, columns, dissent.Groups(people, min_group=2), permutations=0, resamples=200, over=over, n_jobs=1
+        )
+        for name in ("log_loss", "agreement", "apart"):
+            row = [found.groups[name + end][0] for end in ("", "_ci_low", "_ci_high")]
+            rows.setdefault("model " + name, []).append(row)
     return {name: share_held(row) for name, row in rows.items()}
 
 
@@ -136,7 +154,7 @@ def group_rows(n):
     for sizes, votes_per_item in (((5, 5), 0), ((10, 10), 0), ((10, 10), 6), ((5, 20), 0), ((25, 25), 0), ((25, 25), 6)):
         for over in ("annotators", "items"):
             kind = dict(sizes=sizes, items=200, votes_per_item=votes_per_item)
-            show(kind, over, group_coverage(n, over, **kind))
+            show(kind, over, group_coverage(n, over, **kind) | whom_coverage(n, over, **kind))
 
 
 def compare_rows(n):

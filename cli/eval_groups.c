@@ -26,6 +26,7 @@ int eval_measure_groups(eval_job *job, dis_context *ctx)
     o.resamples = (size_t)v->figures.resamples;
     o.permutations = (size_t)v->permutations;
     o.seed = v->figures.seed;
+    o.over = (dis_interval_over)v->over;
     for (size_t i = 0; i < job->n; i++) {
         const dis_group_evaluation_input in = {
             .n_items = t->n_items, .n_classes = t->n_classes, .q = t->p[i], .tasks = t->tasks, .classes = t->classes};

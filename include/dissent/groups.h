@@ -102,6 +102,7 @@ typedef struct {
     size_t n_groups;
     const dis_group_evaluation_row *groups;
     uint64_t votes_left_out;
+    dis_interval_over over; /* what intervals hold for */
 } dis_group_evaluation_view;
 
 typedef struct dis_group_evaluation dis_group_evaluation;

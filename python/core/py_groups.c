@@ -239,20 +239,21 @@ static int names_of(core_state *state, PyObject *list, const char *what, dis_nam
 
 static PyObject *group_evaluation(PyObject *module, PyObject *args, PyObject *keywords)
 {
-    static char *names[] = {"votes",        "groups", "tasks",   "classes",  "p", "resamples",
-                            "permutations", "seed",   "threads", "progress", NULL};
+    static char *names[] = {"votes",        "groups", "tasks",   "classes",  "p",    "resamples",
+                            "permutations", "seed",   "threads", "progress", "over", NULL};
+    const char *over = NULL;
     PyObject *table, *groups, *tasks, *classes, *rows, *progress = NULL, *result = NULL;
     dis_group_agreement_options o = dis_group_agreement_options_default();
     Py_ssize_t resamples = (Py_ssize_t)o.resamples, permutations = (Py_ssize_t)o.permutations;
     unsigned long long seed = 0;
     int threads = 0;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OO!OOO|$nnKiO:group_evaluation", names, &table, &PyTuple_Type,
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OO!OOO|$nnKiOz:group_evaluation", names, &table, &PyTuple_Type,
                                      &groups, &tasks, &classes, &rows, &resamples, &permutations, &seed, &threads,
-                                     &progress))
+                                     &progress, &over))
         return NULL;
     core_state *state = core_state_of_module(module);
     const dis_votes *votes = core_votes_look(state, table);
-    if (!votes) return NULL;
+    if (!votes || core_over(over, &o.over) < 0) return NULL;
     o.resamples = resamples > 0 ? (size_t)resamples : 0;
     o.permutations = permutations > 0 ? (size_t)permutations : 0;
     o.seed = seed;

@@ -368,6 +368,7 @@ def group_evaluation(
     seed: int = 0,
     threads: int = 0,
     progress: _Progress = None,
+    over: str | None = None,
 ) -> dict[str, Any]: ...
 def group_agreement(
     votes: Votes,

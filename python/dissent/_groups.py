@@ -319,6 +319,7 @@ def group_evaluation(
     *,
     resamples: int = 1000,
     permutations: int = 1000,
+    over: str = "annotators",
     random_state: Any = 0,
     n_jobs: int | None = None,
     progress: ProgressLike = None,
@@ -329,7 +330,7 @@ def group_evaluation(
     ----------
     pred : labels
         What a model says: SoftLabels, a fitted aggregator, a DataFrame, a file.
-    votes, groups, permutations
+    votes, groups, permutations, over
         As group_agreement() takes them.
 
     >>> votes = [(t, w, "no" if w > 2 else "yes") for t in "ab" for w in range(6)]
@@ -354,6 +355,7 @@ def group_evaluation(
             np.ascontiguousarray(labels.p, dtype=np.float64),
             resamples=checked_count("resamples", resamples),
             permutations=checked_count("permutations", permutations),
+            over=over,
             seed=seed_of(random_state),
             **watching,
         )

@@ -51,3 +51,15 @@ def test_groups():
         wide, narrow = (f.groups[name + "_ci_high"] - f.groups[name + "_ci_low"] for f in (new, same))
         assert (wide > narrow).all()
     assert new.pairs["difference"][0] == pytest.approx(new.groups["within"][0] - new.groups["within"][1])
+
+
+def test_group_evaluation():
+    model, votes = crowd(10)
+    people = {w: "ab"[w % 2] for w in range(10)}
+    new, same = (
+        dissent.group_evaluation(model, votes, people, permutations=0, resamples=200, over=over)
+        for over in ("annotators", "items")
+    )
+    for name in ("log_loss", "agreement", "apart"):
+        wide, narrow = (f.groups[name + "_ci_high"] - f.groups[name + "_ci_low"] for f in (new, same))
+        assert (wide > narrow).all()

@@ -2,7 +2,8 @@
  *
  * A vote costs -log q of its class. The mean over a group's votes estimates the cross-entropy between the group and the
  * prediction without bias, however few votes the group has on each item; so do means over resamples of items, and over
- * dealings of the groups to the workers, by which the difference to all other groups is tested.
+ * dealings of the groups to the workers, by which the difference to all other groups is tested. Intervals hold for other
+ * items and other annotators of the groups (stats/crossed.h).
  *
  * Cost: (1 + resamples + permutations) passes over the votes. */
 #include "dissent/groups.h"
@@ -12,6 +13,7 @@
 #include "core/pool.h"
 #include "core/sized_options.h"
 #include "stats/bootstrap.h"
+#include "stats/crossed.h"
 #include "stats/deal.h"
 #include "stats/tails.h"
 #include <math.h>
@@ -48,6 +50,7 @@ typedef struct {
     size_t n_values;
     int32_t *deal;                    /* (threads, n_workers) */
     double *value, *resample, *dealt; /* (1, resamples, permutations; n_values) */
+    dis__crossed *crossed;            /* (n_values) variances over annotators and votes; NULL: over items alone */
     double *scratch;
 } work;
 
@@ -59,6 +62,7 @@ static void work_free(work *w)
     dis__free(w->value);
     dis__free(w->resample);
     dis__free(w->dealt);
+    dis__free(w->crossed);
     dis__free(w->scratch);
 }
 
@@ -113,32 +117,142 @@ static dis_status prepare(work *w)
 
 /* ---- passes ---- */
 
-static void measure(const work *w, const int32_t *group, const uint8_t *times, double *values)
+/* Sums over votes, of each group and, last, of all. */
+typedef struct {
+    double n, loss, right;
+} vote_sums;
+
+static void add_vote(const work *w, uint64_t t, double times, vote_sums *to)
 {
-    double n[DIS_MAX_GROUPS + 1] = {0}, loss[DIS_MAX_GROUPS + 1] = {0}, right[DIS_MAX_GROUPS + 1] = {0};
+    to->n += times;
+    to->loss += times * w->loss[t];
+    to->right += times * w->right[t];
+}
+
+static void values_of(const vote_sums *of, size_t n_groups, double *values)
+{
+    const vote_sums *all = &of[n_groups];
+    for (size_t g = 0; g < n_groups; g++) {
+        double *to = values + g * VALUES;
+        const double others = all->n - of[g].n;
+        to[LOSS] = of[g].n > 0 ? of[g].loss / of[g].n : (double)NAN;
+        to[AGREEMENT] = of[g].n > 0 ? of[g].right / of[g].n : (double)NAN;
+        to[APART] = of[g].n > 0 && others > 0 ? to[LOSS] - (all->loss - of[g].loss) / others : (double)NAN;
+    }
+}
+
+static void sum_votes(const work *w, const int32_t *group, const uint8_t *times, vote_sums *of)
+{
     const dis_votes_view *v = w->votes;
     const size_t n_groups = w->groups->n_groups;
+    for (size_t g = 0; g <= n_groups; g++) of[g] = (vote_sums){0};
     for (size_t i = 0; i < v->n_items; i++) {
         const double m = times ? times[i] : 1;
         for (uint64_t t = v->start[i]; m > 0 && t < v->start[i + 1]; t++) {
             const int32_t g = group[v->worker[t]];
-            if (g < 0 || isnan(w->loss[t])) continue;
-            n[g] += m;
-            loss[g] += m * w->loss[t];
-            right[g] += m * w->right[t];
+            if (g >= 0 && !isnan(w->loss[t])) add_vote(w, t, m, &of[g]);
         }
     }
     for (size_t g = 0; g < n_groups; g++) {
-        n[n_groups] += n[g];
-        loss[n_groups] += loss[g];
+        of[n_groups].n += of[g].n;
+        of[n_groups].loss += of[g].loss;
+        of[n_groups].right += of[g].right;
     }
-    for (size_t g = 0; g < n_groups; g++) {
-        double *to = values + g * VALUES;
-        const double others = n[n_groups] - n[g];
-        to[LOSS] = n[g] > 0 ? loss[g] / n[g] : (double)NAN;
-        to[AGREEMENT] = n[g] > 0 ? right[g] / n[g] : (double)NAN;
-        to[APART] = n[g] > 0 && others > 0 ? to[LOSS] - (loss[n_groups] - loss[g]) / others : (double)NAN;
+}
+
+static void measure(const work *w, const int32_t *group, const uint8_t *times, double *values)
+{
+    vote_sums of[DIS_MAX_GROUPS + 1];
+    sum_votes(w, group, times, of);
+    values_of(of, w->groups->n_groups, values);
+}
+
+/* ---- other annotators ---- */
+
+typedef struct {
+    vote_sums of[DIS_MAX_GROUPS + 1];
+    double rest[DIS_MAX_GROUPS * VALUES];
+    vote_sums *by_worker;         /* (n_workers) */
+    dis__left_out_group *moments; /* (n_values, n_groups) */
+} leaving;
+
+/* The values without some votes of a group. */
+static void leave_out(const work *w, leaving *l, size_t g, const vote_sums *x)
+{
+    const size_t n_groups = w->groups->n_groups;
+    const vote_sums group = l->of[g], all = l->of[n_groups];
+    vote_sums *const from[2] = {&l->of[g], &l->of[n_groups]};
+    for (int i = 0; i < 2; i++) {
+        from[i]->n -= x->n;
+        from[i]->loss -= x->loss;
+        from[i]->right -= x->right;
     }
+    values_of(l->of, n_groups, l->rest);
+    l->of[g] = group;
+    l->of[n_groups] = all;
+}
+
+static void leave_annotators(work *w, leaving *l)
+{
+    const size_t n_groups = w->groups->n_groups;
+    double sum[DIS_MAX_GROUPS] = {0}, squares[DIS_MAX_GROUPS] = {0}, effective[DIS_MAX_GROUPS];
+    for (size_t x = 0; x < w->votes->n_workers; x++) {
+        const int32_t g = w->groups->group[x];
+        const double n = l->by_worker[x].n;
+        if (g < 0 || n == 0) continue;
+        sum[g] += n;
+        squares[g] += n * n;
+        leave_out(w, l, (size_t)g, &l->by_worker[x]);
+        for (size_t v = 0; v < w->n_values; v++) {
+            const double change = l->rest[v] - w->value[v];
+            dis__left_out_group *m = &l->moments[v * n_groups + (size_t)g];
+            m->n++;
+            m->sum += change;
+            m->squares += change * change;
+        }
+    }
+    for (size_t g = 0; g < n_groups; g++) effective[g] = squares[g] > 0 ? sum[g] * sum[g] / squares[g] : 0;
+    for (size_t v = 0; v < w->n_values; v++)
+        w->crossed[v].annotators =
+            dis__grouped_jackknife(l->moments + v * n_groups, effective, n_groups, 1, &w->crossed[v].df_annotators);
+}
+
+static void leave_votes(work *w, leaving *l)
+{
+    const dis_votes_view *v = w->votes;
+    for (uint64_t t = 0; t < v->n_votes; t++) {
+        const int32_t g = w->groups->group[v->worker[t]];
+        vote_sums one = {0};
+        if (g < 0 || isnan(w->loss[t])) continue;
+        add_vote(w, t, 1, &one);
+        leave_out(w, l, (size_t)g, &one);
+        for (size_t k = 0; k < w->n_values; k++) {
+            const double change = l->rest[k] - w->value[k];
+            w->crossed[k].votes += isnan(change) ? 0 : change * change;
+        }
+    }
+}
+
+static dis_status over_annotators(work *w)
+{
+    const dis_votes_view *v = w->votes;
+    leaving *l;
+    DIS_TRY(dis__alloc_zeroed(&l, 1, sizeof *l));
+    dis_status status = dis__alloc_zeroed(&w->crossed, w->n_values, sizeof *w->crossed);
+    if (status == DIS_OK) status = dis__alloc_zeroed(&l->by_worker, v->n_workers, sizeof *l->by_worker);
+    if (status == DIS_OK)
+        status = dis__alloc_zeroed(&l->moments, dis__size(w->n_values, w->groups->n_groups, 0), sizeof *l->moments);
+    if (status == DIS_OK) {
+        sum_votes(w, w->groups->group, NULL, l->of);
+        for (uint64_t t = 0; t < v->n_votes; t++)
+            if (!isnan(w->loss[t])) add_vote(w, t, 1, &l->by_worker[v->worker[t]]);
+        leave_annotators(w, l);
+        leave_votes(w, l);
+    }
+    dis__free(l->by_worker);
+    dis__free(l->moments);
+    dis__free(l);
+    return status;
 }
 
 static dis_status one_resample(void *arg, const uint8_t *count, size_t resample, int thread, double *values)
@@ -172,16 +286,28 @@ static dis_status pass_all(work *w)
     const dis__bootstrap b = {.n_items = n, .n_draws = n, .n_resamples = w->o->resamples, .seed = w->o->seed};
     measure(w, w->groups->group, NULL, w->value);
     if (w->o->resamples) DIS_TRY(dis__bootstrap_run(w->ctx, &b, one_resample, w, w->n_values, w->resample));
+    if (w->o->resamples && w->o->over == DIS_INTERVAL_ANNOTATORS) DIS_TRY(over_annotators(w));
     return jobs ? dis__run_rank_jobs(w->ctx, jobs, deal_job, w, &rows, 1) : DIS_OK;
 }
 
 /* ---- results ---- */
 
-static dis_metric metric_at(const work *w, size_t at, size_t n, const char *reason)
+static void crossed_interval(const work *w, size_t at, uint64_t items, dis_metric *m)
+{
+    static const double low[VALUES] = {[APART] = -INFINITY}, high[VALUES] = {INFINITY, 1, INFINITY};
+    dis__crossed v = w->crossed[at];
+    v.items = dis__resampled_variance(w->resample + at, w->o->resamples, w->n_values);
+    v.df_items = (double)items - 1;
+    dis__crossed_interval_linear(&v, low[at % VALUES], high[at % VALUES], m);
+}
+
+static dis_metric metric_at(const work *w, size_t at, const dis_group_evaluation_row *row, const char *reason)
 {
     if (isnan(w->value[at])) return dis_metric_undefined(reason);
-    dis_metric m = {.value = w->value[at], .ci_low = NAN, .ci_high = NAN, .n = n};
-    if (w->o->resamples)
+    dis_metric m = {.value = w->value[at], .ci_low = NAN, .ci_high = NAN, .n = (size_t)row->votes};
+    if (w->crossed)
+        crossed_interval(w, at, row->items, &m);
+    else if (w->o->resamples)
         m.has_interval = dis__bootstrap_interval_of(w->resample, w->o->resamples, w->n_values, at, w->scratch,
                                                     &m.ci_low, &m.ci_high);
     return m;
@@ -212,6 +338,7 @@ static dis_status fill(work *w, dis_group_evaluation *e)
     w->n_values = n * VALUES;
     DIS_TRY(prepare(w));
     DIS_TRY(dis__alloc_zeroed(&e->groups, n, sizeof *e->groups));
+    e->view.over = w->o->over;
     e->view.n_groups = n;
     e->view.groups = e->groups;
     count_votes(w, e);
@@ -223,9 +350,9 @@ static dis_status fill(work *w, dis_group_evaluation *e)
     for (size_t g = 0; g < n; g++) {
         dis_group_evaluation_row *to = &e->groups[g];
         to->workers = w->groups->workers[g];
-        to->log_loss = metric_at(w, g * VALUES + LOSS, (size_t)to->votes, none);
-        to->agreement = metric_at(w, g * VALUES + AGREEMENT, (size_t)to->votes, none);
-        to->apart = metric_at(w, g * VALUES + APART, (size_t)to->votes, "there is no other group to compare with");
+        to->log_loss = metric_at(w, g * VALUES + LOSS, to, none);
+        to->agreement = metric_at(w, g * VALUES + AGREEMENT, to, none);
+        to->apart = metric_at(w, g * VALUES + APART, to, "there is no other group to compare with");
         p[g] = to->p = dis__deal_p(w->dealt, w->o->permutations, w->n_values, g * VALUES + APART,
                                    w->value[g * VALUES + APART], false);
     }

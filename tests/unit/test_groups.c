@@ -493,6 +493,18 @@ static void test_evaluation(void **state)
     assert_true(e.groups[0].apart.value > .1); /* even */
     em_assert_close(e.groups[0].apart.value, -e.groups[1].apart.value, 1e-12);
     em_assert_close(e.groups[0].p, 2. / 200, 1e-15);
+    dis_group_evaluation *fixed;
+    o.over = DIS_INTERVAL_ITEMS;
+    assert_int_equal(dis_group_evaluation_run(NULL, votes, groups, &in, &o, &fixed), DIS_OK);
+    const dis_group_evaluation_view f = dis_group_evaluation_look(fixed);
+    assert_true(e.over == DIS_INTERVAL_ANNOTATORS && f.over == DIS_INTERVAL_ITEMS);
+    for (size_t k = 0; k < 2; k++) { /* annotators of a group differ by chance alone: about the same */
+        const dis_metric *x = &e.groups[k].log_loss, *y = &f.groups[k].log_loss;
+        const double ratio = (x->ci_high - x->ci_low) / (y->ci_high - y->ci_low);
+        assert_true(x->value == y->value && ratio > .8 && ratio < 2);
+        em_assert_close(x->ci_high - x->value, x->value - x->ci_low, 1e-12);
+    }
+    dis_group_evaluation_destroy(fixed);
     dis_group_evaluation_destroy(found);
     dis_worker_groups_destroy(groups);
     dis_votes_destroy(votes);
