@@ -4,7 +4,8 @@
 
 Items have a score x ~ N(0, 1); annotators have thresholds of their own (standard deviation `spread`) and vote 1 where
 x + .6 N(0, 1) is above the threshold. An interval covers when it holds the mean of the coefficient over all crowds of the
-row. Groups have thresholds of their own population. The two models of `compare` have thresholds at -.4 and .4: against annotators of this population neither is better.
+row. Groups have thresholds of their own population. The two models of `compare` have thresholds at -.4 and .4: against
+annotators of this population neither is better.
 docs/agreement.md, groups.md, comparing.md and evaluation.md have the figures of this script.
 """
 
@@ -151,7 +152,8 @@ def agreement_rows(n):
 
 
 def group_rows(n):
-    for sizes, votes_per_item in (((5, 5), 0), ((10, 10), 0), ((10, 10), 6), ((5, 20), 0), ((25, 25), 0), ((25, 25), 6)):
+    settings = (((5, 5), 0), ((10, 10), 0), ((10, 10), 6), ((5, 20), 0), ((25, 25), 0), ((25, 25), 6))
+    for sizes, votes_per_item in settings:
         for over in ("annotators", "items"):
             kind = dict(sizes=sizes, items=200, votes_per_item=votes_per_item)
             show(kind, over, group_coverage(n, over, **kind) | whom_coverage(n, over, **kind))
