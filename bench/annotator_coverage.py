@@ -3,9 +3,9 @@
     PYTHONPATH=build/python python3 bench/annotator_coverage.py [--crowds N] [agreement|groups|compare|eval ...]
 
 Items have a score x ~ N(0, 1); annotators have thresholds of their own (standard deviation `spread`) and vote 1 where
-x + .6 N(0, 1) is above the threshold. An interval covers when it holds the mean of the coefficient over all crowds of the
-row. Groups have thresholds of their own population. The two models of `compare` have thresholds at -.4 and .4: against
-annotators of this population neither is better.
+x + .6 N(0, 1) is above the threshold. An interval covers when it holds the mean of the coefficient over all crowds of
+the row. Groups have thresholds of their own population. The two models of `compare` have thresholds at -.4 and .4:
+against annotators of this population neither is better.
 docs/agreement.md, groups.md, comparing.md and evaluation.md have the figures of this script.
 """
 

@@ -10,8 +10,8 @@
 One vote of each item with two or more is held out at random; labels are made from the other votes and scored by
 -log p(held-out vote), floored at 1e-12. Means over draws, then over crowds. Repeated votes of an annotator on an item
 keep the first. `crowds`, `reference` and `parity` run the tool; `estimators` and `small` repeat the estimate in NumPy,
-so that variants can be compared. Needs numpy and scipy, and the data (--data, DISSENT_DATA, ../shared/data), which is not part
-of this repository. docs/label-variation.md has the results."""
+so that variants can be compared. Needs numpy and scipy, and the data (--data, DISSENT_DATA, ../shared/data), which is
+not part of this repository. docs/label-variation.md has the results."""
 
 import argparse
 import csv
@@ -160,13 +160,15 @@ def crowds(args):
         mean = np.mean(rows, axis=0)
         means.append(mean)
         cells = [sets.number(x) if np.isfinite(x) else "" for x in mean]
-        print(f"| {name} | {n_items} | {len(task) / n_items:.1f} | {np.mean(strength):.2f} | " + " | ".join(cells) + " |")
+        cells = [name, str(n_items), f"{len(task) / n_items:.1f}", f"{np.mean(strength):.2f}", *cells]
+        print("| " + " | ".join(cells) + " |")
         sys.stdout.flush()
     both = np.array(means)
     every = [sets.number(x) if np.isfinite(x) else "" for x in both.mean(axis=0)]
     print(f"| mean of {len(both)} | | | | " + " | ".join(every) + " |")
     voters = both[np.isfinite(both).all(axis=1)]
-    print(f"| mean of {len(voters)} with annotator ids | | | | " + " | ".join(map(sets.number, voters.mean(axis=0))) + " |")
+    known = map(sets.number, voters.mean(axis=0))
+    print(f"| mean of {len(voters)} with annotator ids | | | | " + " | ".join(known) + " |")
 
 
 # ---- the estimate again ----

@@ -6,10 +6,10 @@
  * counts twice, so that tests reject too rarely rather than too often. A jackknife would not do: leaving out one
  * annotator hardly ever changes which class has most votes.
  *
- * Where items have few votes, resamples vary too little: a class that one annotator drawn twice decides depends less on
- * the others than one that all decide. So the variance of the difference in accuracy is also estimated by replacing each
- * vote of an annotator with another vote on the same item, which leaves their number alone, and adding up the changes by
- * annotator. If that is more, all variances over annotators grow in the same ratio.
+ * Where items have few votes, resamples vary too little: a class that one annotator drawn twice decides depends less
+ * on the others than one that all decide. So the variance of the difference in accuracy is also estimated by replacing
+ * each vote of an annotator with another vote on the same item, which leaves their number alone, and adding up the
+ * changes by annotator. If that is more, all variances over annotators grow in the same ratio.
  *
  * Ties are broken at random by the seed, for each item in the same way whoever was drawn.
  *

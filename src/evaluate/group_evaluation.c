@@ -1,9 +1,9 @@
 /* Whom predictions speak for: the votes of each group against what is predicted for their items.
  *
- * A vote costs -log q of its class. The mean over a group's votes estimates the cross-entropy between the group and the
- * prediction without bias, however few votes the group has on each item; so do means over resamples of items, and over
- * dealings of the groups to the workers, by which the difference to all other groups is tested. Intervals hold for other
- * items and other annotators of the groups (stats/crossed.h).
+ * A vote costs -log q of its class. The mean over a group's votes estimates the cross-entropy between the group and
+ * the prediction without bias, however few votes the group has on each item; so do means over resamples of items, and
+ * over dealings of the groups to the workers, by which the difference to all other groups is tested. Intervals hold
+ * for other items and other annotators of the groups (stats/crossed.h).
  *
  * Cost: (1 + resamples + permutations) passes over the votes. */
 #include "dissent/groups.h"
