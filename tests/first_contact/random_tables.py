@@ -3,9 +3,9 @@
 column per worker.
 
 Each table has columns in random order, other columns (texts, times, durations, comments), ids of several kinds and one
-of three designs: the same number of votes per item, a random number, or all workers on all items. dissent must suggest
-commands, and the first one must read the items, workers and classes that the table was made with. Where the names of the
-columns say nothing either, any of the suggested commands may be the right one, and some tables are allowed to fail.
+of three designs: the same number of votes per item, a random number, or all workers on all items. Some have no header.
+dissent must suggest commands, and the first one must read the items, workers and classes that the table was made with.
+Where the names of the columns say nothing, any of the suggested commands may be the right one, and a tenth may fail.
 
 usage: random_tables.py DISSENT [TABLES [SEED]]
 """
@@ -60,14 +60,15 @@ WORKER_COLUMNS = [
 ]
 
 
-def write_table(draw, path, rows):
+def write_table(draw, path, rows, header=True):
     columns = list(rows[0])
     draw.shuffle(columns)
     if draw.random() < 0.3:
         draw.shuffle(rows)
     with open(path, "w", newline="") as f:
         out = csv.writer(f, delimiter=draw.choice(",;\t"))
-        out.writerow(columns)
+        if header:
+            out.writerow(columns)
         out.writerows([row[name] for name in columns] for row in rows)
 
 
@@ -94,7 +95,7 @@ def make_wide(draw, path, name):
     return n_items, len(found[0]), sorted(found[1])
 
 
-def make_table(draw, path, names):
+def make_table(draw, path, names, header=True):
     """Writes a table with a row per vote; returns how many items and workers it has, and its classes."""
     n_items = draw.choice([30, 80, 200])
     n_workers = draw.choice([3, 5, 12, 25])
@@ -110,7 +111,7 @@ def make_table(draw, path, names):
             label = truth if draw.random() < 0.7 else draw.choice(classes)
             cells = {names[0]: item(i), names[1]: worker(w), names[2]: label}
             rows.append(cells | {name: OTHERS[name](draw, i, len(rows)) for name in others})
-    write_table(draw, path, rows)
+    write_table(draw, path, rows, header)
     found = [{row[name] for row in rows} for name in names]
     return len(found[0]), len(found[1]), sorted(found[2])
 
@@ -119,10 +120,13 @@ def run(command, folder):
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=60, stdin=subprocess.DEVNULL)
 
 
-def check(draw, tool, folder, names):
+def check(draw, tool, folder, names, header):
     """Which of the suggested commands reads the table: 0 is the first one, None none of them. With the message."""
-    wide = draw.random() < 0.3
-    truth = make_wide(draw, folder / "votes.csv", names[0]) if wide else make_table(draw, folder / "votes.csv", names)
+    path = folder / "votes.csv"
+    if header and draw.random() < 0.3:
+        truth = make_wide(draw, path, names[0])
+    else:
+        truth = make_table(draw, path, names, header)
     asked = run([tool, "labels", "votes.csv", "-q", "-o", "labels.csv", "--json", "summary.json", "--method", "majority"], folder)
     if asked.returncode != 3:
         return None, f"exit {asked.returncode}: {asked.stderr}"
@@ -141,8 +145,9 @@ def main(tool, tables="120", seed="1"):
     n, wrong = {True: 0, False: 0}, {True: 0, False: 0}
     with tempfile.TemporaryDirectory() as folder:
         for _ in range(int(tables)):
-            known = draw.random() < 0.7
-            found, message = check(draw, tool, Path(folder), draw.choice(KNOWN if known else UNKNOWN))
+            known, header = draw.random() < 0.6, draw.random() < 0.8
+            known = known and header
+            found, message = check(draw, tool, Path(folder), draw.choice(KNOWN if known else UNKNOWN), header)
             n[known] += 1
             if found is None or (known and found > 0):
                 wrong[known] += 1

@@ -81,6 +81,14 @@ static void add_missing(dis__advice *a, const dis__survey *s, size_t column)
     if (c->n_empty) dis__advice_add(a, "na", "", 0);
 }
 
+static void add_delimiter(dis__advice *a, char c)
+{
+    if (c == '\t')
+        dis__advice_add(a, "delimiter", "tab", 3);
+    else
+        dis__advice_add(a, "delimiter", &c, 1);
+}
+
 void dis__advise_long(dis__advice *a, const dis__survey *s, const dis__long_guess *g, bool numbered,
                       const size_t known[3])
 {
@@ -91,6 +99,7 @@ void dis__advise_long(dis__advice *a, const dis__survey *s, const dis__long_gues
         const size_t column[] = {swapped ? g->worker : g->task, swapped ? g->task : g->worker, label};
         dis__advice_line(a);
         if (numbered) dis__advice_flag(a, "no_header");
+        if (numbered && s->delimiter) add_delimiter(a, s->delimiter);
         for (int role = 0; role < 3; role++)
             if (known[role] == DIS_NO_COLUMN) add_column(a, field[role], s, column[role], numbered);
         add_missing(a, s, label);

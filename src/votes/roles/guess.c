@@ -64,7 +64,7 @@ static int prefer_order(const dis__survey *s, size_t a, size_t b)
 static double name_cost(const dis__survey *s, size_t c, dis__named role)
 {
     const double WRONG = 1e6, OTHER = 1e3, RIGHT = 1e-3;
-    const dis__named named = dis__guess_name(s->column[c].name, s->column[c].n_name);
+    const dis__named named = s->unnamed ? DIS_NAMED_NOTHING : dis__guess_name(s->column[c].name, s->column[c].n_name);
     return named == role ? RIGHT : named == DIS_NAMED_NOTHING ? 1 : named == DIS_NAMED_OTHER ? OTHER : WRONG;
 }
 

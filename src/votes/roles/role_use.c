@@ -103,15 +103,17 @@ static dis_status use(dis__reader *r, const dis__roles *roles)
     return dis__votes_add_note(r->votes, DIS_NOTE_COLUMNS, "using columns %s", list);
 }
 
-/* Most cells of the first row are found again in the rows below, in their own columns: it is no header. */
+/* Most cells of the first row, of columns whose values repeat, are found again below them: it is no header. */
 static bool header_is_data(const dis__survey *s)
 {
-    size_t n = 0;
+    size_t n = 0, n_repeating = 0;
     for (size_t c = 0; c < s->n_columns; c++) {
-        const dis__key key = dis__key_of(&s->secret, s->column[c].name, s->column[c].n_name);
-        n += s->column[c].n_name && dis__table_find(&s->column[c].values, &key) != NULL;
+        const dis__survey_column *x = &s->column[c];
+        const dis__key key = dis__key_of(&s->secret, x->name, x->n_name);
+        n += x->n_name && dis__table_find(&x->values, &key) != NULL;
+        n_repeating += 2 * x->n_values <= x->n_cells;
     }
-    return s->table && n > 1 && 2 * n >= s->n_columns;
+    return s->table && n > 1 && 2 * n >= n_repeating;
 }
 
 static dis_status fail_unknown(const dis__source *s, const dis__roles *roles, const dis__survey *survey,
@@ -150,7 +152,7 @@ static size_t find_respondents(const dis__survey *s, size_t worker)
     return DIS_NO_COLUMN;
 }
 
-static dis_status suggest(const dis__source *s, const dis__roles *roles, const dis__survey *survey)
+static dis_status suggest(const dis__source *s, const dis__roles *roles, dis__survey *survey, bool delimiter_found)
 {
     static const size_t nothing[] = {DIS_NO_COLUMN, DIS_NO_COLUMN, DIS_NO_COLUMN};
     size_t known[3];
@@ -158,17 +160,19 @@ static dis_status suggest(const dis__source *s, const dis__roles *roles, const d
     dis__wide_guess wide;
     dis__advice advice = {0};
     for (int role = 0; role < 3; role++) known[role] = roles->n_found[role] ? roles->found[role][0] : DIS_NO_COLUMN;
-    const bool bare = header_is_data(survey);
+    const bool bare = survey->unnamed = header_is_data(survey);
+    if (delimiter_found) survey->delimiter = s->csv.separator;
     DIS_TRY(dis__guess_long(survey, bare ? nothing : known, &rows));
     const size_t respondents = bare ? DIS_NO_COLUMN : find_respondents(survey, known[DIS_ROLE_WORKER]);
     dis__guess_wide(survey, respondents == DIS_NO_COLUMN ? known[DIS_ROLE_TASK] : respondents, &wide);
+    const bool only_answers = wide.n_workers > 2 && (!bare || wide.n_others == 0);
     const bool is_long =
-        rows.task != DIS_NO_COLUMN && !(wide.n_workers > 2 && (wide.worker[rows.task] || wide.worker[rows.worker]));
+        rows.task != DIS_NO_COLUMN && !(only_answers && (wide.worker[rows.task] || wide.worker[rows.worker]));
     if (is_long) {
         dis__advise_long(&advice, survey, &rows, bare, bare ? nothing : known);
         return bare ? fail_bare(s, &advice) : fail_unknown(s, roles, survey, &advice, "one row per vote");
     }
-    if (bare && wide.n_workers > 1)
+    if (bare && wide.n_workers > 1 && wide.n_others == 0)
         return dis__fail_at(DIS_EDATA, s->input->path, 1, 0,
                             "the first row is no header; this looks like a table with a column per worker, as MACE "
                             "reads it: say `preset` mace");
@@ -195,7 +199,7 @@ dis_status dis__roles_use(dis__reader *r, dis__source *s, const dis__roles *role
     DIS_TRY(dis__check_soft_labels(s, roles));
     dis__survey survey;
     DIS_TRY(dis__survey_make(s, &survey));
-    const dis_status status = survey.n_columns > 1 ? suggest(s, roles, &survey) : DIS_OK;
+    const dis_status status = survey.n_columns > 1 ? suggest(s, roles, &survey, r->delimiter_found) : DIS_OK;
     dis__survey_free(&survey);
     return status;
 }

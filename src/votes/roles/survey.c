@@ -104,6 +104,10 @@ static dis_status name_columns(dis__survey *s, const dis__source *source)
 static dis_status add_row(dis__survey *s, const dis__source *source)
 {
     for (size_t c = 0; c < s->n_columns; c++) {
+        if (source->table && c >= source->csv.n_fields) { /* without a header, rows may differ in length */
+            s->column[c].n_empty++;
+            continue;
+        }
         if (source->table) {
             const dis__csv_field *field = &source->csv.field[c];
             DIS_TRY(add_cell(s, c, field->text, field->n));

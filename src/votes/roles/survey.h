@@ -29,7 +29,9 @@ typedef struct {
     dis__arena texts;
     dis__survey_column *column; /* (n_columns) */
     size_t n_columns, n_rows;
-    bool table; /* not JSON */
+    bool table;     /* not JSON */
+    bool unnamed;   /* the names of the columns are data, or numbers */
+    char delimiter; /* of a table, that `no_header` would not find; 0: none */
 } dis__survey;
 
 /* Looks at the rows of `source`, from the record that was read last on (`record`: it is not NULL). Rows that cannot be

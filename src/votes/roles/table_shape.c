@@ -140,7 +140,7 @@ dis_status dis__check_soft_labels(const dis__source *s, const dis__roles *roles)
 
 static const size_t nothing[] = {DIS_NO_COLUMN, DIS_NO_COLUMN, DIS_NO_COLUMN};
 
-static dis_status suggest_numbers(dis__source *s, const dis__input *in)
+static dis_status suggest_numbers(dis__source *s, const dis__input *in, bool delimiter_found)
 {
     dis__record *record;
     dis__survey survey;
@@ -150,6 +150,8 @@ static dis_status suggest_numbers(dis__source *s, const dis__input *in)
     if (!record) return DIS_OK;
     DIS_TRY(dis__survey_make(s, &survey));
     dis__advice advice = {0};
+    survey.unnamed = true;
+    if (delimiter_found) survey.delimiter = s->csv.separator;
     dis_status status = dis__guess_long(&survey, nothing, &guess);
     if (status == DIS_OK && guess.task != DIS_NO_COLUMN) {
         dis__advise_long(&advice, &survey, &guess, true, nothing);
@@ -168,7 +170,7 @@ dis_status dis__suggest_bare(dis__reader *r, dis__input *in)
     r->o.no_header = true;
     dis_status status = dis__source_open(&s, r, in);
     if (status == DIS_OK) {
-        status = s.raw ? DIS_OK : suggest_numbers(&s, in);
+        status = suggest_numbers(&s, in, r->delimiter_found);
         dis__source_close(&s);
     }
     r->o.no_header = before;
