@@ -226,8 +226,10 @@ static int read_labels(review_job *job, dis_context *ctx)
     const size_t n = job->in.look.n_items;
     job->labels = malloc((n ? n : 1) * sizeof *job->labels);
     if (!job->labels) return cli_error(job->c, DIS_ELIMIT, "no memory for the labels of %zu items", n);
+    dis_labels_read_options how = dis_labels_read_options_default();
+    how.renormalise = job->v->reading.renormalise;
     const dis_status status =
-        dis_votes_read_labels(ctx, job->v->labels, job->in.votes, job->labels, &job->p, &job->n_labels_unknown);
+        dis_votes_read_labels(ctx, job->v->labels, &how, job->in.votes, job->labels, &job->p, &job->n_labels_unknown);
     for (size_t i = 0; status == DIS_OK && i < n; i++) job->n_labels += job->labels[i] >= 0;
     return cli_failed(job->c, status);
 }

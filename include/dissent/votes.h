@@ -16,6 +16,7 @@
 #ifndef DIS_VOTES_H
 #define DIS_VOTES_H
 #include "dissent/context.h"
+#include "dissent/labels.h"
 #include "dissent/names.h"
 #include "dissent/scale.h"
 
@@ -232,12 +233,13 @@ DIS_OPTIONS_API(dis_gold_options);
 DIS_API dis_status dis_votes_read_gold_with(dis_context *ctx, const char *path, const dis_gold_options *options,
                                             const dis_votes *votes, int32_t *gold, size_t *unknown);
 
-/* Labels for the items of `votes` from a file of labels: as dissent labels writes it, or of task and label. label
- * (n_items): class indices, of probabilities the largest, -1 where the file says nothing. *p: the probabilities
- * (n_items, n_classes), rows of NaN where it says nothing; the caller frees them with dis_free(). *p is NULL for a file
- * without probabilities, or with nothing but 0 and 1. *unknown as above. DIS_EDATA: as dis_labels_read() and
- * dis_votes_read_gold(). The file is opened twice, so it cannot be a pipe. */
-DIS_API dis_status dis_votes_read_labels(dis_context *ctx, const char *path, const dis_votes *votes, int32_t *label,
-                                         double **p, size_t *unknown);
+/* Labels for the items of `votes` from a file of labels: as dissent labels writes it (`options` as for
+ * dis_labels_read(), NULL: the defaults), or of task and label. label (n_items): class indices, of probabilities the
+ * largest, -1 where the file says nothing. *p: the probabilities (n_items, n_classes), rows of NaN where it says
+ * nothing; the caller frees them with dis_free(). *p is NULL for a file without probabilities, or with nothing but 0
+ * and 1. *unknown as above. DIS_EDATA: as dis_labels_read() and dis_votes_read_gold(). The file is opened twice, so it
+ * cannot be a pipe. */
+DIS_API dis_status dis_votes_read_labels(dis_context *ctx, const char *path, const dis_labels_read_options *options,
+                                         const dis_votes *votes, int32_t *label, double **p, size_t *unknown);
 
 #endif

@@ -116,8 +116,8 @@ end:
     return status;
 }
 
-dis_status dis_votes_read_labels(dis_context *ctx, const char *path, const dis_votes *votes, int32_t *label, double **p,
-                                 size_t *unknown)
+dis_status dis_votes_read_labels(dis_context *ctx, const char *path, const dis_labels_read_options *options,
+                                 const dis_votes *votes, int32_t *label, double **p, size_t *unknown)
 {
     DIS_MEMORY_SCOPE(ctx);
     const dis_votes_view v = dis_votes_look(votes);
@@ -128,7 +128,7 @@ dis_status dis_votes_read_labels(dis_context *ctx, const char *path, const dis_v
         *p = NULL;
         return dis_votes_read_gold(ctx, path, votes, label, unknown);
     }
-    DIS_TRY(dis_labels_read(ctx, path, NULL, &labels));
+    DIS_TRY(dis_labels_read(ctx, path, options, &labels));
     const dis_labels_view look = dis_labels_look(labels);
     const dis_status status = align(path, &look, &v, label, p, unknown);
     dis_labels_destroy(labels);
