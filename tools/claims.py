@@ -11,6 +11,7 @@ interval by Student's t over seeds, paired by seed.
   beats   holds where the interval lies above 0, fails where it lies below
   near    holds where the interval lies above -margin, fails where it lies below
   rank    holds where the condition is among the best few by its mean, fails otherwise
+  alike   holds where the interval includes 0, fails otherwise
 and is open otherwise: then the number of seeds at which the interval would tell, were mean and spread to stay what they
 are. A claim is reproduced as stated when all comparisons hold, in part when some do, not when none does and one fails,
 and else it cannot be told; nor can it with fewer than three seeds, nor where an artefact decides, which the claim's
@@ -165,8 +166,10 @@ class Results:
         return found
 
     def difference(self, file, one, other, measure):
-        """By how much `one` is better, over the seeds that both have, earlier ones joined; None: nothing of it."""
-        a, b = (self.by_seed(file, cell, measure) for cell in (one, other))
+        """By how much `one` is better, over the seeds that both have, earlier ones joined; None: nothing of it. `other` may
+        be a published figure."""
+        a = self.by_seed(file, one, measure)
+        b = dict.fromkeys(a, other) if isinstance(other, float) else self.by_seed(file, other, measure)
         sign = -1 if measure.partition(".")[2] in LOWER else 1
         later = {seed: sign * (a[seed] - b[seed]) for seed in sorted(a.keys() & b.keys())}
         before, later = later_seeds(self.kept.earlier.get((file, one, other, measure)), later)
@@ -199,7 +202,8 @@ def published(results, file, c):
         m = results.measure(file, c["other"], c["measure"])
         return c["relative"] * abs(m["mean"]) if m else None
     metric = c["measure"].partition(".")[2]
-    said = [results.published(file, cell, metric) for cell in (c["one"], c["other"])]
+    of = lambda cell: cell if isinstance(cell, float) else results.published(file, cell, metric)
+    said = [of(cell) for cell in (c["one"], c["other"])]
     return None if None in said else (said[0] - said[1]) * (-1 if metric in LOWER else 1)
 
 
@@ -228,6 +232,8 @@ def interval(d):
 def judge_one(c, d):
     """One comparison by the differences of its seeds: verdict, the test, and seeds that would tell an open one."""
     mean, spread, low, high = interval(d)
+    if c["kind"] == "alike":
+        return ("holds", "0 within", None) if low <= 0 <= high else ("fails", "0 outside", None)
     floor = -c["margin"] if c["kind"] == "near" else 0
     if low > floor:
         return "holds", "above 0" if not floor else "at most the margin behind", None
@@ -278,7 +284,7 @@ def compare(results, c):
         "need": need,
         "n": d.n,
         "one": c["one"],
-        "other": c["other"],
+        "other": number(c["other"] * 100, 1).lstrip("+") if isinstance(c["other"], float) else c["other"],
         "metric": metric,
         "file": name,
         "half": half(d, gain),
@@ -481,12 +487,13 @@ def reason_of(f):
     return ": " + f["test"] if f["test"] and f["verdict"] == "fails" else ""
 
 
-def in_full(f, what):
-    """Both conditions of a comparison, and the measure where the claim has several."""
+def in_full(f, what, found):
+    """Both conditions of a comparison, and the measure and the experiment where the claim has several."""
     if not f["other"]:
         return what
     measure = NAMES.get(f["metric"], f["metric"])
-    return f"{f['one']} against {f['other']}" + (f", {measure}" if measure in what.split(", ") else "")
+    experiment = f"{f['file']}: " if len({g["file"] for g in found}) > 1 else ""
+    return f"{experiment}{f['one']} against {f['other']}" + (f", {measure}" if measure in what.split(", ") else "")
 
 
 def table_of(paper, rows):
@@ -513,7 +520,7 @@ def table_of(paper, rows):
     for n, r in zip(names, rows):
         for what, f in zip(what_is_compared(r["found"]), r["found"]):
             lines.append(
-                f"| {n} | {in_full(f, what)} | {f['text']} | {f['n'] or ''} "
+                f"| {n} | {in_full(f, what, r['found'])} | {f['text']} | {f['n'] or ''} "
                 f"| {f['verdict']}{reason_of(f)} | {f['half']} |"
             )
     return [re.sub(r"(?<=\|) {2,}(?=\|)", " ", line) for line in [*lines, "", "</details>", ""]]

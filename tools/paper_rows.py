@@ -221,6 +221,30 @@ TABLES = {
         ],
     ),
 }
+for _key, _set in (("mtl-pos", "test"), ("mtl-pos-test", "lowlands"), ("mtl-stemming", "test")):
+    _both = [f"{_set}.accuracy", f"{_set}.macro_f1"]
+    TABLES[f"{_key}-networks"] = (
+        [r for r in TABLES[_key][0] if r[1]],
+        "published, 10 seeds",
+        [
+            column
+            for network in ("released", "default")
+            for column in (
+                here(f"large-{_key}-{network}", _both, f"{network} network, {{n}} seeds"),
+                sd(f"large-{_key}-{network}", _both[:1]),
+                less(f"large-{_key}-{network}", _both),
+            )
+        ],
+    )
+TABLES["pos-soft-loss-later"] = (
+    SOFT_LOSS_POS,
+    "published, 30 seeds",
+    [
+        here("large-pos-soft-loss-later", SOFT3),
+        sd("large-pos-soft-loss-later", SOFT3[:1]),
+        less("large-pos-soft-loss-later", SOFT3),
+    ],
+)
 SETS = ["rte", "mre", "pos", "toxicity", "labelme", "bluebird", "dog", "sentiment"]
 SAID = {"rte": "RTE", "mre": "MRE", "pos": "POS", "labelme": "LabelMe"}
 TABLES["beyond-weights"] = (

@@ -2,13 +2,14 @@
 """The tables of docs/results.md that hold published rows against ours, from stores of results.
 
     tools/paper_tables.py [STORES] [--dissent build/dissent] [--data FOLDER] [--write docs/results.md]
-                                   [--figures docs/figures]
+                                   [--figures docs/figures] [--lines]
 
 STORES has NAME.results for experiments/NAME.yaml, as tools/claims.py reads them. Each table of TABLES stands between
 <!-- table KEY --> and <!-- /table --> of the document, or is printed. A table, or a row of those that have one per
 experiment, stays as it is where neither a store nor experiments/runs has anything of it. Means over seeds (of each the
 mean over its folds), accuracies and F1 in percent, stars as `dissent experiment table` has them; a condition of which a
-seed lacks folds is left empty. Other tables come from tools/paper_more.py, paper_people.py, paper_why.py and paper_index.py.
+seed lacks folds is left empty. Other tables come from tools/paper_more.py, paper_people.py, paper_why.py, paper_mtl.py and paper_index.py.
+--lines fills only those tables that are made from experiments/runs alone.
 --figures draws anew those figures that docs/results.md shows.
 """
 
@@ -23,6 +24,7 @@ from claims import PERCENT, ROOT, Results
 from claims import number as signed
 from paper_index import INDEXES
 from paper_more import MORE
+from paper_mtl import LINES, MTL
 from paper_people import PEOPLE
 from paper_rows import ALSO, TABLES, value
 from paper_why import WHY
@@ -80,7 +82,7 @@ def columns(text):
     return max((line.count("|") for line in text.split("\n") if line.startswith("|")), default=0)
 
 
-OTHERS = {**MORE, **PEOPLE, **WHY, **INDEXES}
+OTHERS = {**MORE, **PEOPLE, **WHY, **MTL, **INDEXES}
 
 
 # ---- figures ----
@@ -129,6 +131,7 @@ def main():
     parser.add_argument("--data")
     parser.add_argument("--write")
     parser.add_argument("--figures")
+    parser.add_argument("--lines", action="store_true")
     options = parser.parse_args()
     if options.check:
         missing = check(pathlib.Path(options.check).read_text())
@@ -148,8 +151,10 @@ def main():
     results.page = text
 
     def fill(match):
+        if options.lines and match[1] not in LINES:
+            return match[0]
         made = OTHERS.get(match[1], table)(results, match[1])
-        if not made or columns(made) < columns(match[2]):  # something of it is neither in stores nor kept
+        if not made or (not options.lines and columns(made) < columns(match[2])):  # something of it is neither in stores nor kept
             return match[0]
         return f"<!-- table {match[1]} -->\n{made}\n<!-- /table -->"
 

@@ -1,6 +1,6 @@
 #!/bin/sh
 # docs/results.md: figures in its text are those of its tables, links lead somewhere, pictures are there; and the check finds wrong ones.
-# Its claims are what experiments/runs says, and seeds of two groups are joined as if they were one.
+# Its claims, and the tables that are made from experiments/runs alone, are remade from there; seeds of two groups are joined as if they were one.
 set -eu
 source=${DISSENT_SOURCE:-$(cd "$(dirname "$0")/../.." && pwd)}
 cd "$source"
@@ -40,6 +40,7 @@ sys.exit(1 if bad else 0)
 P
 cp docs/results.md "$work/claims.md"
 python3 tools/claims.py --write "$work/claims.md"
+python3 tools/paper_tables.py --lines --write "$work/claims.md"
 cmp docs/results.md "$work/claims.md" || { diff docs/results.md "$work/claims.md" | head -20; failed=1; }
 python3 - <<'P' || failed=1
 import random, sys
