@@ -88,6 +88,12 @@ COMBINED = ["average", "centroid", "temperature", "hybrid"]
 ENCODER = "MPNet-base"
 SEEN = "MPNet-base, trained on SNLI and MultiNLI: [contamination](encoders.md#what-the-encoders-have-seen)"
 TOXICITY = "another data set; MPNet-base"
+VIEW_SETS = [
+    ("large-multi-view-rte", "snli"),
+    ("large-multi-view-mre", "insciout"),
+    ("large-multi-view-pos", "words"),
+    ("large-multi-view-toxicity", "test"),
+]
 TAGS = "traces left out; a small tagger, no encoder"
 VECTORS = "word vectors of 25 dimensions for 300, character vectors not pretrained"
 MTL_SETS = [
@@ -504,6 +510,39 @@ CLAIMS = [
         "nearer to the best",
         [c for k in COMBINED for c in beats("multi-view-toxicity", f"{k} of two", k, "test.macro_f1")],
         TOXICITY,
+    ),
+    (
+        "MULTI-VIEW",
+        "POS: the hybrid is slightly better than the centroid in F1",
+        "slightly better",
+        beats("large-multi-view-pos", "hybrid", "centroid", "words.macro_f1"),
+        TAGS.partition(";")[0],
+    ),
+    (
+        "MULTI-VIEW",
+        "Temperature scaling does not help: the centroid is as good in F1, within 1 point",
+        "no benefit",
+        [c for file, where in VIEW_SETS for c in near(file, "centroid", ["temperature"], f"{where}.macro_f1")],
+        f"toxicity: another data set; {SEEN}",
+    ),
+    (
+        "MULTI-VIEW",
+        "MRE to press releases: soft labels beat gold in calibrated log-likelihood",
+        "soft labels above gold",
+        each_beats("large-multi-view-mre", SOFT, "gold", "insciout.calibrated_log_likelihood"),
+        ENCODER,
+    ),
+    (
+        "MULTI-VIEW",
+        "RTE, MRE, toxicity: the centroid is best or second of the soft labels in calibrated log-likelihood",
+        "best or second",
+        [
+            c
+            for file, where in VIEW_SETS
+            if file != "large-multi-view-pos"
+            for c in among_best(file, "centroid", [*VIEWS, *COMBINED], f"{where}.calibrated_log_likelihood", 2)
+        ],
+        f"POS is V4; toxicity: another data set; {SEEN}",
     ),
     *soft_against_hard("ChaosNLI, SNLI", "encoder-chaosnli", "snli, mpnet, soft", "snli, mpnet, hard", SEEN),
     *soft_against_hard("ChaosNLI, MNLI", "encoder-chaosnli", "mnli, mpnet, soft", "mnli, mpnet, hard", SEEN),
