@@ -153,10 +153,6 @@ dis_status dis__safetensors_open(const char *file, const void *bytes, size_t n_b
         return dis__fail_at(DIS_EDATA, file, 0, 0,
                             "a PyTorch file or a pickle, which can run code when it is read: dissent never does; "
                             "in Python, convert it with safetensors.torch.save_file");
-    if (n_bytes > 24 && memcmp(b, "version https://git-lfs.", 24) == 0)
-        return dis__fail_at(DIS_EDATA, file, 0, 0,
-                            "a pointer of git-lfs in place of the numbers; in the repository it comes from, git lfs "
-                            "pull fetches them");
     if (n_bytes < 8) return dis__fail_at(DIS_EDATA, file, 0, 0, "not a safetensors file: %zu bytes", n_bytes);
     uint64_t length = 0;
     for (int i = 7; i >= 0; i--) length = length << 8 | b[i];
