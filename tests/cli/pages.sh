@@ -43,7 +43,7 @@ scales() {
 prepare() {
     case $1 in
     comparing | evaluation) cp labels.csv people.csv ;;
-    agreement | default-labels | auto-weights | review | groups) ;;
+    agreement | default-labels | label-variation | auto-weights | review | groups) ;;
     scale) printf "task,worker,label\nt0,w1,1\nnew,w1,2\n" >new.csv ;;
     encoders)
         cp -r "$encoder" minilm
