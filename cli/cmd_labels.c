@@ -166,7 +166,7 @@ static void tell_ranks(const labels_job *job)
             cli_seconds(&job->c->start));
 }
 
-/* Votes of nobody known, and known labels: a recipe has other views for them. */
+/* A recipe has other views for votes without annotator ids, and for known labels. */
 static int choose_views(labels_job *job)
 {
     int code = 0;

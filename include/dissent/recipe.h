@@ -85,8 +85,8 @@ typedef struct dis_made dis_made;
 
 /* Fits every view and combines them. With fit->gold, these items are pinned to their class. If the combination of
  * dis_choose_for_gold() has gold=choose, every view is also fitted without the known labels, which then choose weights,
- * power and class weights; only the views with weight are fitted again, made known by `each`, and kept. Everything that dis_fit_run and dis_views_combine refuse is refused, before the
- * first fit where that is possible. The caller destroys it. */
+ * power and class weights. Only the views with weight are fitted again, passed to `each`, and kept. Fails with the
+ * errors of dis_fit_run and dis_views_combine, before the first fit where that is possible. The caller destroys it. */
 DIS_API dis_status dis_make_labels(dis_context *ctx, const dis_votes *votes, const dis_label_choice *choice,
                                    const dis_make_options *options, dis_made **out);
 DIS_LOOK_API(dis_made);
