@@ -27,7 +27,7 @@ list(FILTER DIS_SOURCES EXCLUDE REGEX "/src/([a-z_]+/)*(cuda|mpi)/")
 set(DIS_KERNEL_SOURCES ${DIS_SOURCES})
 list(FILTER DIS_KERNEL_SOURCES INCLUDE REGEX "_kernel\\.c$")
 list(FILTER DIS_SOURCES EXCLUDE REGEX "_kernel\\.c$")
-file(GLOB DIS_CLI_SOURCES CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/cli/*.c)
+file(GLOB_RECURSE DIS_CLI_SOURCES CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/cli/*.c)
 
 function(dissent_settings target defines)
   target_include_directories(${target} PUBLIC $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}/include> $<INSTALL_INTERFACE:include>
@@ -76,12 +76,13 @@ function(dissent_library target kind objects)
 endfunction()
 
 add_library(dissent_cli_objects OBJECT ${DIS_CLI_SOURCES})
-target_include_directories(dissent_cli_objects PRIVATE ${CMAKE_SOURCE_DIR}/include)
+target_include_directories(dissent_cli_objects PRIVATE ${CMAKE_SOURCE_DIR}/include ${CMAKE_SOURCE_DIR}/cli)
 target_compile_definitions(dissent_cli_objects PRIVATE _GNU_SOURCE)
 target_compile_options(dissent_cli_objects PRIVATE ${DIS_FLAGS})
 
 function(dissent_tool target name library defines)
   add_executable(${target} $<TARGET_OBJECTS:dissent_cli_objects> ${DIS_FAULT_CLI_SOURCES})
+  target_include_directories(${target} PRIVATE ${CMAKE_SOURCE_DIR}/cli)
   target_compile_definitions(${target} PRIVATE _GNU_SOURCE ${defines})
   target_compile_options(${target} PRIVATE ${DIS_FLAGS})
   target_link_libraries(${target} PRIVATE ${library})
