@@ -1,5 +1,5 @@
 #!/bin/sh
-# The table of docs/auto-weights.md: equal against chosen weights on every set with gold labels that are not made of the same
+# The table of docs/evidence/auto-weights.md: equal against chosen weights on every set with gold labels that are not made of the same
 # votes. Usage: bench/auto_weights.sh [BENCH_AUTO_WEIGHTS [DATA]]; sets that are absent are left out.
 tool=${1:-build/bench/bench_auto_weights}
 data=${2:-../shared/data}

@@ -1,7 +1,7 @@
 /* What weights=auto does to labels, against gold: bench_auto_weights NAME VOTES.csv GOLD.csv [method ...], default
  * standard, softmax, dawid-skene and mace. For each combination one row of a Markdown table: accuracy and negative
  * log-likelihood of the gold label (labels floored at 1e-12 and renormalised) with equal and with chosen weights.
- * docs/auto-weights.md is made of these. */
+ * docs/evidence/auto-weights.md is made of these. */
 #include "dissent/dissent.h"
 #include <math.h>
 #include <stdio.h>

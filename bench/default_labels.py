@@ -13,7 +13,7 @@
 
 Views: dawid-skene (its defaults) and crowd; in shares and priors also others. The tool fits the views and estimates the
 overdispersion; tempering and mixing are repeated here, so that a grid costs one fit. Sets, gold, ties and log-loss as in
-label_methods.py. Standard library only. docs/default-labels.md has the results."""
+label_methods.py. Standard library only. docs/concepts/default-labels.md has the results."""
 
 import argparse
 import csv

@@ -13,7 +13,7 @@
 #include <math.h>
 #include <string.h>
 
-#define LIMIT 4.3e12 /* bytes per second that a copy moves on an H200 (docs/gpu.md) */
+#define LIMIT 4.3e12 /* bytes per second that a copy moves on an H200 (docs/guides/gpu.md) */
 
 static double iteration(const reports *r)
 {

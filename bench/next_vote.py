@@ -11,7 +11,7 @@ One vote of each item with two or more is held out at random; labels are made fr
 -log p(held-out vote), floored at 1e-12. Means over draws, then over crowds. Repeated votes of an annotator on an item
 keep the first. `crowds`, `reference` and `parity` run the tool; `estimators` and `small` repeat the estimate in NumPy,
 so that variants can be compared. Needs numpy and scipy, and the data (--data, DISSENT_DATA, ../shared/data), which is
-not part of this repository. docs/label-variation.md has the results."""
+not part of this repository. docs/guides/label-variation.md has the results."""
 
 import argparse
 import csv

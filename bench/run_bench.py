@@ -1,4 +1,4 @@
-"""Speed against the peers, in one run on one machine: the table that docs/benchmarks.md explains.
+"""Speed against the peers, in one run on one machine: the table that docs/evidence/benchmarks.md explains.
 
     python3 bench/run_bench.py [--quick] [--large] [--only TEXT] [--python PATH] [--work FOLDER] [--json FILE]
 

@@ -184,7 +184,7 @@ const cli_command cli_cmd_agree = {
         "--worker-table with --group COLUMN asks whether groups of people agree: within a group (alpha of its votes), "
         "across (its votes with those of all others), and their ratio, the index: above 1, the group agrees more with "
         "itself than with the others. p-values come from dealing out the groups to the workers anew, q-values correct "
-        "them for the number of tests. docs/groups.md.",
+        "them for the number of tests. docs/guides/groups.md.",
     .examples = "  dissent agree votes.csv\n"
                 "  dissent agree votes.csv --gold gold.csv --workers workers.csv --pairs pairs.csv\n"
                 "  dissent agree votes.csv --worker-table people.csv --group gender --divided divided.csv\n"

@@ -346,13 +346,13 @@ const cli_command cli_cmd_eval = {
         "Files are matched by task and class. Items or classes that not all files have are errors; --lenient leaves "
         "such "
         "items out, takes missing classes as 0, and counts both. Several files of predictions make one table with a "
-        "column each. docs/evaluation.md defines every metric; dissent list metrics lists them.\n\n"
+        "column each. docs/guides/evaluation.md defines every metric; dissent list metrics lists them.\n\n"
         "--votes with --worker-table and --group COLUMN says whom predictions speak for: every vote of a group against "
-        "what is predicted for its item (docs/groups.md).\n\n"
+        "what is predicted for its item (docs/guides/groups.md).\n\n"
         "--perspectives votes holds predictions for single workers (--annotators, as dissent predict --perspectives "
         "writes them) against --votes: error rates over votes, items and workers, with --ordinal steps off as well, "
         "beside two baselines; by --group too. --perspectives SET has the scores of the shared task Le-Wi-Di 2025, and "
-        "files to submit (docs/perspectives.md).",
+        "files to submit (docs/guides/perspectives.md).",
     .examples = "  dissent eval labels.csv --gold gold.csv\n"
                 "  dissent eval a.csv b.csv --gold gold.csv --human human.csv --json figures.json\n"
                 "  dissent eval --perspectives votes --votes test.csv --annotators said.csv --history train.csv\n"

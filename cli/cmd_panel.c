@@ -208,7 +208,8 @@ const cli_command cli_cmd_panel = {
         "judges they are worth. For each class: its share among people's answers (prediction-powered inference, Rogan "
         "and Gladen). Also soft labels calibrated to people, and where more votes of people help most.\n\n"
         "People must have voted on a part of the items, best drawn at random. With --swapped: how often the outcome "
-        "of a pair stays when the two answers are exchanged. docs/panel.md has the formulas and measured error rates.",
+        "of a pair stays when the two answers are exchanged. docs/guides/panel.md has the formulas and measured error "
+        "rates.",
     .examples = "  dissent panel votes.csv --voter-type kind\n"
                 "  dissent panel votes.csv --worker-table voters.csv --voter-type kind --people expert --epsilon .2\n"
                 "  dissent panel votes.csv --voter-type kind --save-labels labels.csv --rates rates.csv --budget 500 "

@@ -323,7 +323,7 @@ const cli_command cli_cmd_review = {
         "If votes agree no more than chance, review reports this and says nothing of labels or workers.\n\n"
         "With --scale ordinal labels are those of the method ordinal, right is the probability that the item lies in "
         "the class, gain is what another vote tells of its place, and workers have a bias, a spread and a share of "
-        "lapses (docs/kinds.md).\n\n"
+        "lapses (docs/guides/scales.md).\n\n"
         "With --accept P the items are split into those whose label has at least that probability and those to send "
         "back. With --budget the votes are spread over the items so that each goes where it tells most after those "
         "before it. Review again once they have come in.",

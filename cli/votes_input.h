@@ -83,7 +83,7 @@ typedef struct {
 #define CLI_SCALE_OPTIONS(type, field)                                                                              \
     {.name = "scale", .kind = CLI_CHOICE, .offset = offsetof(type, field.scale), .argument = "SCALE",               \
      .fallback = "nominal", .choices = "nominal|ordinal|multi-label|numeric|pairwise|spans",                        \
-     .summary = "what labels are (docs/kinds.md)"},                                                                 \
+     .summary = "what labels are (docs/guides/scales.md)"},                                                                 \
     {.name = "ordinal", .kind = CLI_FLAG, .offset = offsetof(type, field.scale),                                    \
      .short_for = "scale=ordinal", .summary = "short for --scale ordinal"}
 /* For scales whose votes have more columns. */

@@ -1,4 +1,4 @@
-"""Makes docs/report.png, the picture of a report that README and the tour show, from the demo's first report.
+"""Makes docs/images/report.png, the picture of a report that README and the tour show, from the demo's first report.
 
 usage: tools/report_picture.py [REPORT.html [OUT.png]]      after ./run demo; needs chromium and chromium-driver
 """

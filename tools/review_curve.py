@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Tables and the picture of docs/review.md from what build/bench/bench_review prints.
+"""Tables and the picture of docs/guides/review.md from what build/bench/bench_review prints.
 
     build/bench/bench_review items 40 > items.csv
     build/bench/bench_review workers 200 > workers.csv
     build/bench/bench_review honesty 40 > honesty.csv
     build/bench/bench_review file 10 rte VOTES GOLD > rte.csv          (and other sets)
-    tools/review_curve.py items.csv workers.csv honesty.csv docs/review.svg [rte.csv ...] > tables.md
+    tools/review_curve.py items.csv workers.csv honesty.csv docs/images/review.svg [rte.csv ...] > tables.md
 
 Means over seeds with the 95 % interval of the mean (normal). The picture takes its colours from a style sheet of its
 own, so that it is readable on light and dark pages."""

@@ -1,4 +1,4 @@
-"""Soft labels as targets of a PyTorch model. docs/pytorch.md has the losses."""
+"""Soft labels as targets of a PyTorch model. docs/guides/pytorch.md has the losses."""
 
 import numpy as np
 import torch

@@ -64,12 +64,12 @@ DIS_API dis_status dis_views_combine(dis_context *ctx, const dis_views *views, c
                                      dis_combination *did);
 
 /* Weights for views without any gold label: each method is fitted without some of the votes and judged by how well it
- * predicts those (docs/auto-weights.md). weight: (n_specs), summing to 1. */
+ * predicts those (docs/evidence/auto-weights.md). weight: (n_specs), summing to 1. */
 DIS_API dis_status dis_views_auto_weights(dis_context *ctx, const dis_votes *votes, const char *const *specs,
                                           size_t n_specs, const dis_fit_options *options, double *weight);
 
 /* Weights by the number of votes per parameter: methods with one matrix per annotator count less if annotators have few
- * votes (docs/default-labels.md). weight: (n_specs), summing to 1. */
+ * votes (docs/concepts/default-labels.md). weight: (n_specs), summing to 1. */
 DIS_API dis_status dis_views_vote_weights(const dis_votes *votes, const char *const *specs, size_t n_specs,
                                           double *weight);
 

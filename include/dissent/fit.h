@@ -55,7 +55,7 @@ typedef struct {
         predictions_weight; /* power to which they are raised: 0 none, 1 as they are; below 0 (the default): estimated,
                                   between 0 and 2, so that useless ones get 0 */
     /* Where passes over the votes are made: cpu, cuda, cuda:N, or auto: a CUDA device where there is one and the method
-     * can use it; NULL: cpu (docs/gpu.md). */
+     * can use it; NULL: cpu (docs/guides/gpu.md). */
     const char *device;
 } dis_fit_options;
 DIS_OPTIONS_API(dis_fit_options);

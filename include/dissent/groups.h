@@ -10,7 +10,7 @@
  *
  * Within: Krippendorff's alpha of the group's own votes. Across: the same of pairs of votes, one of each group (xRR,
  * Wong et al. 2021). Their ratio is the group association index of Prabhakaran et al. 2024. p-values come from dealing
- * out the groups to the workers anew, q-values correct them for the number of tests (docs/groups.md). Results do not
+ * out the groups to the workers anew, q-values correct them for the number of tests (docs/guides/groups.md). Results do not
  * depend on the number of threads.
  * Threads: a result may be read by any number of threads at once. */
 #ifndef DIS_GROUPS_H

@@ -8,7 +8,7 @@
  *     dis_lewidi_destroy(official);
  *
  * An item has one part, or in VariErrNLI three: contradiction, entailment and neutral, each yes or no. In files of
- * dissent a part is an item of its own, "ID:entailment". docs/perspectives.md.
+ * dissent a part is an item of its own, "ID:entailment". docs/guides/perspectives.md.
  * Threads: a file may be read by any number of threads at once. */
 #ifndef DIS_LEWIDI_H
 #define DIS_LEWIDI_H

@@ -8,7 +8,7 @@
  *     if (dis_votes_read(NULL, &path, 1, &o, &votes) != DIS_OK) { puts(dis_last_error()); return 1; }
  *     puts(dis_scale_at(dis_votes_scale(votes))->method);   // "ordinal"
  *
- * docs/kinds.md has what each scale gives. */
+ * docs/guides/scales.md has what each scale gives. */
 #ifndef DIS_SCALE_H
 #define DIS_SCALE_H
 #include "dissent/status.h"

@@ -12,7 +12,7 @@
  *     dis_scaled_destroy(result);
  *
  * Tables: "labels" (what dissent labels writes), "items" and "workers" (the most doubtful first: what dissent review
- * shows), and more of each scale (docs/kinds.md). Texts of columns are those of the votes, which must live as long as
+ * shows), and more of each scale (docs/guides/scales.md). Texts of columns are those of the votes, which must live as long as
  * the result. Results do not depend on the number of threads. */
 #ifndef DIS_SCALED_H
 #define DIS_SCALED_H

@@ -4,7 +4,7 @@
  * that are done no more than a hash each, by which they are known when further votes come. Whenever a vote, or what
  * was learned of workers since, makes an item sure enough, `each` is called with its row and the item is retired. The
  * model is dawid-skene with the smoothing of the default labels, kept up to date vote by vote, and made less sure by
- * the number of votes as these are (docs/watch.md, docs/default-labels.md). The same votes in the same order give the
+ * the number of votes as these are (docs/guides/watch.md, docs/concepts/default-labels.md). The same votes in the same order give the
  * same rows.
  *
  *     dis_status print(void *user, const dis_watch_row *row); // yours: writes row->task, returns DIS_OK

@@ -34,7 +34,7 @@ class WatchRow(NamedTuple):
 
 
 class Watch:
-    """Votes one by one; each call gives the rows that the vote led to (`dissent watch`, docs/watch.md).
+    """Votes one by one; each call gives the rows that the vote led to (`dissent watch`, docs/guides/watch.md).
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Experiments: a table of conditions from one YAML file, as ``dissent experiment`` runs them (docs/experiments.md).
+"""Experiments: a table of conditions from one YAML file, as ``dissent experiment`` runs them (docs/guides/experiments.md).
 
 Results lie in a folder, the store; nothing is computed twice, and the command line and Python may share one. They need
 a build with libyaml and SQLite, and say so where those were missing.

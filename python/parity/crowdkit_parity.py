@@ -32,7 +32,7 @@ wawa.check_is_fitted = zbs.check_is_fitted = lambda *args, **kwargs: None
 
 warnings.simplefilter("ignore")
 SHARED = ["MajorityVote", "Wawa", "ZeroBasedSkill", "DawidSkene", "OneCoinDawidSkene", "GLAD", "MACE"]
-# What is different on purpose; docs/python.md says why.
+# What is different on purpose; docs/guides/python.md says why.
 WANTED = {
     "stop": "DawidSkene, OneCoinDawidSkene, GLAD stop on the relative change of the true likelihood; crowd-kit on the change of "
     "a sum that counts the prior once per vote. At a fixed number of iterations both give the same numbers.",

@@ -115,7 +115,7 @@ def test_the_loop(world):
 
 
 def test_the_page():
-    """docs/labels-and-model.md shows code that runs."""
+    """docs/guides/labels-and-model.md shows code that runs."""
     page = (Path(__file__).parents[2] / "docs" / "labels-and-model.md").read_text()
     blocks = re.findall(r"^```python\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
     assert blocks

@@ -22,7 +22,7 @@ static const char *const shares[] = {"standard", "softmax"};
 static const dis_recipe recipes[] = {
     {.name = "default",
      .summary = "dawid-skene with smoothing, crowd and vote shares, calibrated for real crowds and by known labels",
-     .source = "chosen by cross-validation over real crowds (docs/default-labels.md)",
+     .source = "chosen by cross-validation over real crowds (docs/concepts/default-labels.md)",
      VIEWS(models),
      COUNTS(shares),
      .combine = "calibrated:weights=votes",
@@ -39,7 +39,7 @@ static const dis_recipe recipes[] = {
      .combine_of_counts = "centroid"},
     {.name = "with-model",
      .summary = "votes with the predictions of a model: dawid-skene and ibcc, calibrated",
-     .source = "docs/labels-and-model.md",
+     .source = "docs/guides/labels-and-model.md",
      VIEWS(with_model),
      COUNTS(shares),
      .combine = "calibrated",

@@ -1,10 +1,10 @@
 #!/bin/sh
-# docs/mapper.md lists the names of columns that the tool accepts.
+# docs/guides/votes.md lists the names of columns that the tool accepts.
 set -eu
 # shellcheck source=tests/cli/support/scratch.sh
 . "$DISSENT_SOURCE/tests/cli/support/scratch.sh"
 for role in task worker label gold; do
     names=$("$DISSENT" list columns $role | sed -n "1s/^$role: //p")
     [ -n "$names" ] || fail "list columns $role names nothing"
-    grep -qF "| $role | $names |" "$DISSENT_SOURCE/docs/mapper.md" || fail "docs/mapper.md has other names for $role; expected: | $role | $names |"
+    grep -qF "| $role | $names |" "$DISSENT_SOURCE/docs/mapper.md" || fail "docs/guides/votes.md has other names for $role; expected: | $role | $names |"
 done

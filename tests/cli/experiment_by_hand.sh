@@ -1,5 +1,5 @@
 #!/bin/sh
-# A run of an experiment gives the numbers that the commands give by hand; and the example of docs/experiments.md runs.
+# A run of an experiment gives the numbers that the commands give by hand; and the example of docs/guides/experiments.md runs.
 set -eu
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT

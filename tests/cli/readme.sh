@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs every shell block of README.md and docs/tour.md, in order, in one fresh folder per document: what they show must
+# Runs every shell block of README.md and docs/start/tour.md, in order, in one fresh folder per document: what they show must
 # work, and print what they say. Blocks marked ```sh are run with the tool first in the path, and lines that begin with
 # ./run, make or cmake are left out (they build what is being tested).
 # The tour's tables must name every method, combination and recipe of `dissent list`, and no other; the C programs must
@@ -47,7 +47,7 @@ check() {
         diff "$source/examples/$program" - || { echo "the C program of $document is not examples/$program"; exit 1; }
 }
 check README.md default_labels.c 1
-check docs/tour.md labels.c 10
+check docs/start/tour.md labels.c 10
 
 for kind in methods combiners recipes; do dissent list $kind | sed -n 's/^\([a-z-][a-z-]*\) .*/\1/p'; done | sort >"$scratch/known"
 sed -n 's/^| `\([a-z-]*\)` |.*/\1/p' "$source/docs/tour.md" | sort >"$scratch/table"

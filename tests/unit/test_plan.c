@@ -328,7 +328,7 @@ static void test_folders(void **state)
     assert_int_equal(dis__plan_read(NULL, in_folder("none.yaml"), NULL, &plan), DIS_EIO);
 }
 
-/* docs/experiments.md has a row for every key, and says what the rows say. */
+/* docs/guides/experiments.md has a row for every key, and says what the rows say. */
 static void test_reference(void **state)
 {
     size_t n;
@@ -340,7 +340,7 @@ static void test_reference(void **state)
         char row[700], form[300];
         snprintf(row, sizeof row, "\n### %c%s\n| key | value | |\n|---|---|---|\n", name[0] - 32, name + 1);
         at = strstr(at, row);
-        if (!at) fail_msg("docs/experiments.md lacks: %s", row);
+        if (!at) fail_msg("docs/guides/experiments.md lacks: %s", row);
         at += strlen(row);
         for (size_t i = 0; dis_experiment_key_at(p, i, &k); i++) {
             size_t used = 0;
@@ -349,7 +349,7 @@ static void test_reference(void **state)
             snprintf(row, sizeof row, "| `%s`%s | %s%s%s%s%s | %s |\n", k.key, k.required ? " *" : "",
                      k.named ? "NAME: " : "", form, k.many && !k.named ? ", or a list" : "", k.fallback ? "; " : "",
                      k.fallback ? k.fallback : "", k.summary);
-            if (strncmp(at, row, strlen(row)) != 0) fail_msg("docs/experiments.md should go on with: %s", row);
+            if (strncmp(at, row, strlen(row)) != 0) fail_msg("docs/guides/experiments.md should go on with: %s", row);
             at += strlen(row);
         }
     }

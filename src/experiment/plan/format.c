@@ -1,4 +1,4 @@
-/* The rows of an experiment's file: what docs/experiments.md says of each key comes from here. */
+/* The rows of an experiment's file: what docs/guides/experiments.md says of each key comes from here. */
 #include "experiment/plan/format.h"
 #include "dissent/experiment.h"
 

@@ -1,4 +1,4 @@
-/* format.h: what an experiment's file can say, as records. The rows that fill them are in format.c; docs/experiments.md
+/* format.h: what an experiment's file can say, as records. The rows that fill them are in format.c; docs/guides/experiments.md
  * explains them to users. */
 #ifndef DIS_EXPERIMENT_PLAN_FORMAT_H
 #define DIS_EXPERIMENT_PLAN_FORMAT_H

@@ -1,4 +1,4 @@
-/* Weights for views without gold labels (a question that MULTI-VIEW leaves open; docs/auto-weights.md has the
+/* Weights for views without gold labels (a question that MULTI-VIEW leaves open; docs/evidence/auto-weights.md has the
  * measurements).
  *
  * The votes of every item are split into two halves. Each method is fitted to each half, and the label that one half of

@@ -8,7 +8,7 @@
  * best temperature against gold labels grows like a power of the number of votes. The power follows from the
  * overdispersion s of the votes (overdispersion.h): power = BASE + SLOPE min(s, MAX_SPREAD), rounded to 3 digits so that
  * the value that is reported gives the same labels. The second term keeps items on which everyone agrees, some of
- * which are wrong, from being near-certain. docs/default-labels.md has the figures and how the constants were chosen.
+ * which are wrong, from being near-certain. docs/concepts/default-labels.md has the figures and how the constants were chosen.
  *
  * A class that all views rule out (an item pinned by gold) stays ruled out.
  *
@@ -267,7 +267,7 @@ static dis_status run_calibrated(const dis__combine_args *args)
 const dis__combiner dis__combiner_calibrated = {
     .info = {.name = "calibrated",
              .summary = "views tempered by the number of votes and their overdispersion, then averaged",
-             .source = "dissent; docs/default-labels.md",
+             .source = "dissent; docs/concepts/default-labels.md",
              .options = options,
              .n_options = sizeof options / sizeof *options,
              .needs_votes = true},

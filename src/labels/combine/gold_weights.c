@@ -19,7 +19,7 @@
  * the diagonal sums to -h_k.
  *
  * The expected gain is measured on the known labels themselves, each predicted by the choice of the others: its factor
- * is divided out of the posterior, and b is corrected by one such step. docs/default-labels.md has the figures.
+ * is divided out of the posterior, and b is corrected by one such step. docs/concepts/default-labels.md has the figures.
  *
  * Cost: per known label two passes over (views x powers x classes), and one over the classes per step of b. Sums are
  * over items in fixed blocks, so threads and ranks do not change them. */

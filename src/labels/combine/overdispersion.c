@@ -10,7 +10,7 @@
  * is the posterior mean of s over a grid, with a normal prior centred at PRIOR_MEAN, so that a crowd too small to
  * tell gets the usual value.
  *
- * s is 0 on crowds with independent errors and .3 to 1.3 on most real ones; docs/default-labels.md has the figures.
+ * s is 0 on crowds with independent errors and .3 to 1.3 on most real ones; docs/concepts/default-labels.md has the figures.
  *
  * Cost: one update of the matrices, then one pass over the votes with 11 K additions per vote and 11 K exponentials per
  * item; memory for 10 K values per annotator. */

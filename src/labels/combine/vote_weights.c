@@ -1,7 +1,7 @@
 /* Weights of views by the number of votes per parameter. A method with one confusion matrix per annotator estimates
  * K^2 values for each of them; with few votes these are noise, and methods that pool annotators predict better. With r
  * votes per value such a method gets r / (r + 1), one that estimates nothing about annotators .5 / (r + 1), any other 1.
- * docs/default-labels.md has the figures. */
+ * docs/concepts/default-labels.md has the figures. */
 #include "labels/combiner.h"
 #include "labels/methods.h"
 

@@ -13,7 +13,7 @@
  * Objective: the marginal log-likelihood, plus the log-prior up to its constant.
  *
  * Defaults: half a vote on every cell and two on the diagonal, which is better in log-loss on nearly every real crowd
- * and never collapses where workers have few votes (docs/methods.md). smoothing=0 is the reference rule, without any
+ * and never collapses where workers have few votes (docs/evidence/methods.md). smoothing=0 is the reference rule, without any
  * pseudo-count, and gives the published accuracies (RTE .9275, MRE .760, POS .779; measured in
  * tests/unit/test_em_data.c).
  *

@@ -12,7 +12,7 @@
  * votes alone (who voted: how often that worker chose each class): neither names nor the order of rows matter.
  * combine=best: each of `restarts` starts runs `screen` iterations, then the best one is run from its start.
  * combine=mean: all are run to the end, and the labels are the mean of theirs; everything else is of the best. Starts
- * end in different optima, and their mean is better calibrated than any of them (docs/methods.md).
+ * end in different optima, and their mean is better calibrated than any of them (docs/evidence/methods.md).
  *
  * Parameters: `confusion` and `prior` as of ibcc, posterior means, the kinds of a class averaged by their shares;
  * `group_confusion` and `group_share` are those of each kind.

@@ -6,7 +6,7 @@
  *   - on at least 1 % of the items, and on at least 3, the label is a class that nobody voted for there.
  *
  * Only methods with workers can do the last two; items without votes and known ones do not count. The bounds are such
- * that the methods' defaults say nothing on most real crowds (docs/methods.md).
+ * that the methods' defaults say nothing on most real crowds (docs/evidence/methods.md).
  *
  * Cost: one pass over the votes, which a device that has made the labels makes too. */
 #include "labels/method.h"

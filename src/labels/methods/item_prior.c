@@ -7,7 +7,7 @@
  * fixed). w = 0 is the model without predictions. Overconfident predictions get a weight below 1, useless ones get 0,
  * those of a model that has learned from soft labels of few votes, which is less sure than it may be, one above 1. It
  * is at most 2: a model that has learned from these very votes shares errors with them, and the likelihood takes that
- * for skill (docs/labels-and-model.md has the measurements).
+ * for skill (docs/guides/labels-and-model.md has the measurements).
  *
  * Each M-step raises the expected log-likelihood sum_i sum_t p[i][t] log P(t | item i) - cost w, so the objective never
  * falls: one step of generalised iterative scaling (Darroch & Ratcliff 1972) for c, c[t] <- c[t] * sum_i p[i][t] /

@@ -11,7 +11,7 @@
  * right and for wrong). The clip is the constrained maximum, so the objective does not fall.
  *
  * Defaults: equally likely classes and one vote right and one wrong added for each worker. The reference rules,
- * prior=estimate and smoothing=0, put every item of a crowd with a frequent class into that class (docs/methods.md).
+ * prior=estimate and smoothing=0, put every item of a crowd with a frequent class into that class (docs/evidence/methods.md).
  *
  * Cost: one pass over the votes per iteration; memory 2 numbers per worker and shard. */
 #include "labels/methods/em.h"
