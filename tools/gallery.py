@@ -243,7 +243,7 @@ class Camera:
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("dissent")
-    parser.add_argument("out", nargs="?", default=os.path.join(HERE, "..", "docs", "gallery"))
+    parser.add_argument("out", nargs="?", default=os.path.join(HERE, "..", "docs", "images", "gallery"))
     parser.add_argument("--pages")
     parser.add_argument("--only")
     args = parser.parse_args()

@@ -77,7 +77,7 @@ def main():
     parser.add_argument("document", nargs="*", type=Path)
     parser.add_argument("--tool", type=Path, default=ROOT / "build" / "dissent")
     args = parser.parse_args()
-    usual = [ROOT / "README.md", ROOT / "docs" / "tour.md", *sorted((ROOT / "docs" / "exports").glob("*.md"))]
+    usual = [ROOT / "README.md", ROOT / "docs" / "start" / "tour.md", *sorted((ROOT / "docs" / "reference" / "exports").glob("*.md"))]
     for document in args.document or usual:
         refresh(document.resolve(), args.tool.resolve())
 

@@ -30,7 +30,7 @@ def both(report):
 
 def main():
     report = sys.argv[1] if len(sys.argv) > 1 else os.path.join(HERE, "..", "build", "demo", "crowd.html")
-    out = sys.argv[2] if len(sys.argv) > 2 else os.path.join(HERE, "..", "docs", "report.png")
+    out = sys.argv[2] if len(sys.argv) > 2 else os.path.join(HERE, "..", "docs", "images", "report.png")
     browser, driver = webdriver.find()
     if not browser or not driver:
         sys.exit("needs chromium and chromedriver")

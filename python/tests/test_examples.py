@@ -53,7 +53,7 @@ def test_notebook(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("page", ["pytorch.md"])
 def test_page(page, tmp_path, monkeypatch):
-    blocks = re.findall(r"^```python\n(.*?)^```", (ROOT / "docs" / page).read_text(), re.MULTILINE | re.DOTALL)
+    blocks = re.findall(r"^```python\n(.*?)^```", (ROOT / "docs" / "guides" / page).read_text(), re.MULTILINE | re.DOTALL)
     torch = pytest.importorskip("torch", reason="PyTorch is not installed")
     monkeypatch.chdir(tmp_path)
     space: dict = {"__name__": "__main__"}

@@ -116,7 +116,7 @@ def test_the_loop(world):
 
 def test_the_page():
     """docs/guides/labels-and-model.md shows code that runs."""
-    page = (Path(__file__).parents[2] / "docs" / "labels-and-model.md").read_text()
+    page = (Path(__file__).parents[2] / "docs" / "guides" / "labels-and-model.md").read_text()
     blocks = re.findall(r"^```python\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
     assert blocks
     for block in blocks:

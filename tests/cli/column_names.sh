@@ -6,5 +6,5 @@ set -eu
 for role in task worker label gold; do
     names=$("$DISSENT" list columns $role | sed -n "1s/^$role: //p")
     [ -n "$names" ] || fail "list columns $role names nothing"
-    grep -qF "| $role | $names |" "$DISSENT_SOURCE/docs/mapper.md" || fail "docs/guides/votes.md has other names for $role; expected: | $role | $names |"
+    grep -qF "| $role | $names |" "$DISSENT_SOURCE/docs/guides/votes.md" || fail "docs/guides/votes.md has other names for $role; expected: | $role | $names |"
 done

@@ -139,7 +139,7 @@ compare gold accuracy macro_f1 calibrated_log_likelihood
 # The example of the manual, on a crowd of forty.
 mkdir example
 cd example
-sed -n '/<!-- example -->/,/^```$/p' "$DISSENT_SOURCE/docs/experiments.md" | sed '1,2d;$d' >small.yaml
+sed -n '/<!-- example -->/,/^```$/p' "$DISSENT_SOURCE/docs/guides/experiments.md" | sed '1,2d;$d' >small.yaml
 grep -q '^name: small' small.yaml
 "$DISSENT" synth --items 40 --workers 6 --classes 2 --votes-per-item 4 --seed 1 --gold gold.csv --text items.csv -o votes.csv --quiet
 "$DISSENT" experiment run small.yaml --quiet

@@ -4,7 +4,7 @@
 set -eu
 # shellcheck source=tests/cli/support/documents.sh
 . "${DISSENT_SOURCE:-$(cd "$(dirname "$0")/../.." && pwd)}/tests/cli/support/documents.sh"
-for page in "$source"/docs/exports/*.md; do
+for page in "$source"/docs/reference/exports/*.md; do
     name=$(basename "$page")
     rm -rf "$scratch/blocks" "$scratch/work"
     mkdir "$scratch/blocks"
@@ -30,9 +30,9 @@ for page in "$source"/docs/exports/*.md; do
         shown=$((shown + 1))
     done
     [ "$shown" -ge 3 ] || { echo "$name has $shown blocks, not three"; exit 1; }
-    grep -qF "](exports/$name)" "$source/docs/mapper.md" || { echo "votes.md has no link to $name"; exit 1; }
+    grep -qF "](../reference/exports/$name)" "$source/docs/guides/votes.md" || { echo "votes.md has no link to $name"; exit 1; }
 done
 dissent list presets | sed -n 's/^\([a-z][a-z0-9-]*\) .*/\1/p' | while read -r preset; do
-    grep -q -e "--preset $preset " "$source"/docs/exports/*.md || { echo "no page shows --preset $preset"; exit 1; }
+    grep -q -e "--preset $preset " "$source"/docs/reference/exports/*.md || { echo "no page shows --preset $preset"; exit 1; }
 done
 echo "pages of exports hold"

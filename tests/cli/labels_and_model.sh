@@ -4,7 +4,7 @@ set -eu
 # shellcheck source=tests/cli/support/documents.sh
 . "${DISSENT_SOURCE:-$(cd "$(dirname "$0")/../.." && pwd)}/tests/cli/support/documents.sh"
 cd "$scratch"
-awk '/^```sh$/ && !n++ { on = 1; next } /^```/ { on = 0 } on { print $0 " --quiet" }' "$source/docs/labels-and-model.md" >commands.sh
+awk '/^```sh$/ && !n++ { on = 1; next } /^```/ { on = 0 } on { print $0 " --quiet" }' "$source/docs/guides/labels-and-model.md" >commands.sh
 [ "$(wc -l <commands.sh)" -ge 6 ] || { echo "docs/guides/labels-and-model.md shows fewer commands than it did"; exit 1; }
 sh -eu commands.sh
 accuracy() { dissent eval --gold gold.csv "$1" --quiet 2>/dev/null | sed -n 's/^accuracy,[^,]*,\([^,]*\),.*/\1/p'; }

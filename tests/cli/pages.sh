@@ -32,7 +32,7 @@ awk -F, 'NR == 1 { print "["; next } { printf "%s{\"worker\": \"%s\", \"Age\": %
 cd ..
 
 # Votes on scales of each kind.
-scales() {
+votes_on_scales() {
     printf 'task,worker,label\na,x,1\na,y,2\nb,x,2\nb,y,2\nc,x,3\nc,y,2\nd,x,1\nd,y,1\n' >numbers.csv
     printf 'task,worker,label\na,x,red|blue\na,y,red\nb,x,blue\nb,y,blue\nc,x,\nc,y,red\n' >sets.csv
     printf 'question,worker,left,right,label\nq,x,A,B,left\nq,y,A,B,right\nq,x,B,C,left\nq,y,C,A,right\n' >pairs.csv
@@ -50,8 +50,8 @@ prepare() {
         awk -F, 'NR == 1 { print "task,text,premise,hypothesis"; next } NR < 30 { print $1 "," $2 "," $2 "," $2 }' texts.csv >items.csv
         cp items.csv new.csv
         ;;
-    gallery) scales ;;
-    mapper)
+    gallery) votes_on_scales ;;
+    votes)
         cp "$fixtures/export.label-studio.json" export.json
         cp "$fixtures/export.mturk.csv" batch.csv
         awk -F, 'NR == 1 { print $0 ",review"; next } { print $0 ",text of " $1 }' votes.csv >reviews.csv
@@ -70,8 +70,8 @@ prepare() {
             dissent train -q --items texts.csv --labels labels.csv --model text:width=4,buckets=64 --epochs 1 -o $name-model
         done
         ;;
-    kinds)
-        scales
+    scales)
+        votes_on_scales
         printf 'task,worker,label\na,x,never\na,y,always\nb,x,sometimes\nb,y,sometimes\n' >answers.csv
         cp sets.csv votes.csv
         cp numbers.csv ratings.csv
@@ -117,11 +117,11 @@ put() {
 }
 
 n=0
-for page in "$source"/docs/*.md; do
+for page in "$source"/docs/guides/*.md "$source"/docs/concepts/*.md "$source"/docs/evidence/*.md; do
     name=$(basename "$page" .md)
     awk '/^```/ { on = !on; next } on && /^(\$ )?dissent / { sub(/^\$ /, ""); print }' "$page" |
         grep -vE -e '--device|\| *$' >"$scratch/commands" || continue
-    case $name in tour | labels-and-model) continue ;; esac # by readme.sh and labels_and_model.sh
+    case $name in labels-and-model) continue ;; esac # by labels_and_model.sh
     rm -rf work
     cp -r common work
     cd work

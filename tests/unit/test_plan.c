@@ -332,7 +332,7 @@ static void test_folders(void **state)
 static void test_reference(void **state)
 {
     size_t n;
-    char *text = contents(DIS_SOURCE_DIR "/docs/experiments.md", &n), *at = text;
+    char *text = contents(DIS_SOURCE_DIR "/docs/guides/experiments.md", &n), *at = text;
     (void)state;
     for (size_t p = 0; dis_experiment_part_at(p); p++) {
         const char *name = dis_experiment_part_at(p)->name;
