@@ -3,7 +3,7 @@
 #include <string.h>
 
 /* One of the keys "a|b"; NONE where there is none. */
-static dis_status try_keys(dis__record *r, const dis__node *node, const dis__step *step, dis__node *out)
+static dis_status try_keys(dis__record *r, const dis__node *node, const dis__path_step *step, dis__node *out)
 {
     const char *key = step->text, *end = key + step->n;
     for (;;) {
@@ -14,10 +14,11 @@ static dis_status try_keys(dis__record *r, const dis__node *node, const dis__ste
     }
 }
 
-dis_status dis__step_key(dis__record *r, const dis__node *node, const dis__step *step, dis__node *out, size_t *n_steps)
+dis_status dis__step_key(dis__record *r, const dis__node *node, const dis__path_step *step, dis__node *out,
+                         size_t *n_steps)
 {
     for (*n_steps = step->chain; *n_steps > 1; --*n_steps) {
-        const dis__step *last = step + *n_steps - 1;
+        const dis__path_step *last = step + *n_steps - 1;
         DIS_TRY(dis__node_member(r, node, step->text, (size_t)(last->text + last->n - step->text), out));
         if (out->kind != DIS_NODE_NONE) return DIS_OK;
     }
@@ -30,7 +31,7 @@ dis_status dis__path_leads(const dis__path *path, dis__record *record, bool *lea
     dis__node node = record->root;
     *leads = false;
     for (size_t s = 0; s < part->n_steps;) {
-        const dis__step *step = &part->step[s];
+        const dis__path_step *step = &part->step[s];
         dis__node next = {0};
         size_t n_steps = 1;
         if (dis__step_is_axis(step)) {

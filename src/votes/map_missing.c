@@ -22,7 +22,7 @@ void dis__walk_place(const dis__walk *w, const dis__leg *l, char *out, size_t ro
     size_t used = 0, axis = 0;
     out[0] = 0;
     for (size_t s = 0; s < l->step && used + 2 < room; s++) {
-        const dis__step *step = &l->part->step[s];
+        const dis__path_step *step = &l->part->step[s];
         int n = 0;
         if (step->kind == DIS_STEP_KEY)
             n = snprintf(out + used, room - used, "%s%.*s", used ? "." : "", step->n > 60 ? 60 : (int)step->n,
@@ -42,7 +42,7 @@ const char *dis__leg_option(const dis__walk *w, const dis__leg *l)
 }
 
 /* "a" or "b" for a step "a|b", with the group that it is looked for in. */
-static void quote_keys(const char *group, const dis__step *step, char *out, size_t room)
+static void quote_keys(const char *group, const dis__path_step *step, char *out, size_t room)
 {
     const char *key = step->text, *end = key + step->n;
     size_t used = 0;
@@ -66,7 +66,7 @@ static bool is_of_columns(const dis__node *node)
 
 dis_status dis__walk_missing(dis__walk *w, const dis__leg *l)
 {
-    const dis__step *step = &l->part->step[l->step];
+    const dis__path_step *step = &l->part->step[l->step];
     char place[80], keys[400], name[160];
     dis__walk_place(w, l, place, sizeof place);
     dis__node_keys(w->record, &l->node, keys, sizeof keys);
@@ -103,7 +103,7 @@ dis_status dis__walk_check_columns(dis__walk *w, dis__record *header, dis__probl
         if (!dis__leg_needed(l) || (l->of == DIS_LEG_WORKER && w->m->no_worker)) continue;
         l->node = header->root;
         for (l->step = 0; l->step < l->part->n_steps && is_of_columns(&l->node);) {
-            const dis__step *step = &l->part->step[l->step];
+            const dis__path_step *step = &l->part->step[l->step];
             size_t n_steps;
             dis__node next;
             if (step->kind != DIS_STEP_KEY || step->optional) break;

@@ -147,7 +147,7 @@ static dis__node part_node(const dis__node *whole, const char *part, size_t n)
     return text_node(part, n, as_is ? part : whole->at);
 }
 
-dis_status dis__node_step(dis__record *r, const dis__node *node, const dis__step *step, dis__node *out)
+dis_status dis__node_step(dis__record *r, const dis__node *node, const dis__path_step *step, dis__node *out)
 {
     const char *text;
     size_t n;
@@ -210,7 +210,7 @@ static size_t count_parts(const char *text, size_t n, char separator)
     return parts;
 }
 
-dis_status dis__node_list_open(dis__record *r, const dis__node *given, const dis__step *step, dis__node_list *l,
+dis_status dis__node_list_open(dis__record *r, const dis__node *given, const dis__path_step *step, dis__node_list *l,
                                bool *is_list)
 {
     dis__node node = *given;
@@ -248,7 +248,7 @@ dis_status dis__node_list_open(dis__record *r, const dis__node *given, const dis
 }
 
 /* Whether the conditions of a step hold for an element. */
-static dis_status passes(dis__record *r, const dis__node *node, const dis__step *step, bool *good)
+static dis_status passes(dis__record *r, const dis__node *node, const dis__path_step *step, bool *good)
 {
     *good = true;
     for (size_t i = 0; i < step->n_tests && *good; i++) {
@@ -263,7 +263,7 @@ static dis_status passes(dis__record *r, const dis__node *node, const dis__step 
 }
 
 /* Whether a name fits one of the patterns "a*,b". */
-static bool fits(const dis__step *step, const char *name, size_t n)
+static bool fits(const dis__path_step *step, const char *name, size_t n)
 {
     for (const char *p = step->text, *end = p + step->n;;) {
         const char *comma = memchr(p, ',', (size_t)(end - p)), *stop = comma ? comma : end;
@@ -288,7 +288,7 @@ static void take_column(const dis__record *r, dis__node_list *l, dis__element *o
 
 dis_status dis__node_list_next(dis__record *r, dis__node_list *l, dis__element *out)
 {
-    const dis__step *step = l->step;
+    const dis__path_step *step = l->step;
     *out = (dis__element){.node = l->list, .has_name = !l->single};
     if (l->single) {
         l->i++;

@@ -50,7 +50,7 @@ void dis__record_free(dis__record *record);
 /* The value of a key; NONE where there is none. */
 dis_status dis__node_member(dis__record *record, const dis__node *node, const char *key, size_t n, dis__node *out);
 /* What one step that is no axis leads to; NONE where it does not apply. */
-dis_status dis__node_step(dis__record *record, const dis__node *node, const dis__step *step, dis__node *out);
+dis_status dis__node_step(dis__record *record, const dis__node *node, const dis__path_step *step, dis__node *out);
 /* Keys that are there, for messages. */
 void dis__node_keys(dis__record *record, const dis__node *node, char *out, size_t room);
 /* The text of a plain value: false for lists, objects and nothing. null is an empty text, a list of one what it holds.
@@ -59,7 +59,7 @@ bool dis__node_text(const dis__node *node, const char **text, size_t *n);
 
 /* Elements of a list, one after the other. */
 typedef struct {
-    const dis__step *step;
+    const dis__path_step *step;
     dis__node list;
     const dis__json_value *next; /* of JSON */
     const char *part;            /* of a text */
@@ -76,8 +76,8 @@ typedef struct {
 } dis__element;
 
 /* *is_list false: the step does not apply. */
-dis_status dis__node_list_open(dis__record *record, const dis__node *node, const dis__step *step, dis__node_list *list,
-                               bool *is_list);
+dis_status dis__node_list_open(dis__record *record, const dis__node *node, const dis__path_step *step,
+                               dis__node_list *list, bool *is_list);
 /* Element list->i, and on to the next; there must be one. */
 dis_status dis__node_list_next(dis__record *record, dis__node_list *list, dis__element *out);
 

@@ -15,12 +15,12 @@ static dis_status bad(const parser *p, const char *at, const char *reason)
                      (size_t)(at - p->text) + 1);
 }
 
-static dis_status add(parser *p, dis__step_kind kind, const char *at, dis__step **step)
+static dis_status add(parser *p, dis__path_step_kind kind, const char *at, dis__path_step **step)
 {
     dis__path_part *part = p->part;
     if (part->n_steps == DIS_PATH_STEPS) return bad(p, at, "too many steps");
     *step = &part->step[part->n_steps++];
-    **step = (dis__step){.kind = kind, .text = at};
+    **step = (dis__path_step){.kind = kind, .text = at};
     if (!dis__step_is_axis(*step)) return DIS_OK;
     return ++part->n_axes > DIS_PATH_AXES ? bad(p, at, "too many lists within lists") : DIS_OK;
 }
@@ -32,7 +32,7 @@ static bool ends_key(const char *s, const char *end)
 
 static dis_status key(parser *p)
 {
-    dis__step *step = NULL;
+    dis__path_step *step = NULL;
     const char *begin = p->at;
     DIS_TRY(add(p, DIS_STEP_KEY, begin, &step));
     if (begin < p->end && *begin == '"') {
@@ -50,7 +50,7 @@ static dis_status key(parser *p)
 }
 
 /* "a=x&b=y" up to the closing bracket. */
-static dis_status tests(parser *p, dis__step *step, const char *close)
+static dis_status tests(parser *p, dis__path_step *step, const char *close)
 {
     for (const char *s = p->at; s < close;) {
         const char *amp = memchr(s, '&', (size_t)(close - s)), *stop = amp ? amp : close;
@@ -80,7 +80,7 @@ static dis_status bracket(parser *p)
     const char *open = p->at++;
     const char *close = memchr(p->at, ']', (size_t)(p->end - p->at));
     if (!close) return bad(p, open, "[ without its ]");
-    dis__step *step = NULL;
+    dis__path_step *step = NULL;
     if (p->at == close) {
         DIS_TRY(add(p, DIS_STEP_EACH, open, &step));
     } else if (memchr(p->at, '=', (size_t)(close - p->at))) {
@@ -108,7 +108,7 @@ static dis_status braces(parser *p)
     const char *open = p->at++;
     const char *close = memchr(p->at, '}', (size_t)(p->end - p->at));
     if (!close) return bad(p, open, "{ without its }");
-    dis__step *step = NULL;
+    dis__path_step *step = NULL;
     DIS_TRY(add(p, DIS_STEP_MEMBERS, open, &step));
     step->text = p->at;
     step->n = (size_t)(close - p->at);
@@ -118,7 +118,7 @@ static dis_status braces(parser *p)
 
 static dis_status name(parser *p)
 {
-    dis__step *step = NULL;
+    dis__path_step *step = NULL;
     const char *at = p->at++;
     const dis__path_part *part = p->part;
     if (part->n_steps == 0) return add(p, DIS_STEP_RECORD, at, &step);
@@ -128,7 +128,7 @@ static dis_status name(parser *p)
 
 static dis_status one_step(parser *p)
 {
-    dis__step *step = NULL;
+    dis__path_step *step = NULL;
     const size_t left = (size_t)(p->end - p->at);
     switch (*p->at) {
     case '[': return bracket(p);
@@ -161,7 +161,7 @@ static dis_status one_part(parser *p)
         }
     } while (p->at < p->end && *p->at != ' ');
     for (size_t i = p->part->n_steps; i-- > 0;) {
-        dis__step *step = &p->part->step[i];
+        dis__path_step *step = &p->part->step[i];
         if (step->kind != DIS_STEP_KEY) continue;
         const bool more = i + 1 < p->part->n_steps && step[1].kind == DIS_STEP_KEY && !step[1].quoted;
         step->chain = 1 + (more && !step->quoted && !step->optional ? step[1].chain : 0);

@@ -36,7 +36,7 @@ typedef enum {
     DIS_STEP_RECORD,  /* the name of the record */
     DIS_STEP_FILE,
     DIS_STEP_FOLDER,
-} dis__step_kind;
+} dis__path_step_kind;
 
 typedef struct {
     const char *key, *value;
@@ -44,7 +44,7 @@ typedef struct {
 } dis__step_test;
 
 typedef struct {
-    dis__step_kind kind;
+    dis__path_step_kind kind;
     const char *text; /* in the path's text, quotes apart */
     size_t n;
     size_t chain;  /* of a key: how many steps from here on are plain keys, which may be one key with dots in it */
@@ -54,10 +54,10 @@ typedef struct {
     size_t index;
     dis__step_test test[DIS_PATH_TESTS];
     size_t n_tests;
-} dis__step;
+} dis__path_step;
 
 typedef struct {
-    dis__step step[DIS_PATH_STEPS];
+    dis__path_step step[DIS_PATH_STEPS];
     size_t n_steps;
     size_t n_axes; /* steps that go through a list */
 } dis__path_part;
@@ -68,7 +68,7 @@ typedef struct {
     size_t n_parts; /* joined by "/" */
 } dis__path;
 
-static inline bool dis__step_is_axis(const dis__step *step)
+static inline bool dis__step_is_axis(const dis__path_step *step)
 {
     return step->kind == DIS_STEP_EACH || step->kind == DIS_STEP_MEMBERS || step->kind == DIS_STEP_SPLIT;
 }

@@ -8,7 +8,7 @@
 #include "io/text_shape.h"
 #include <stdio.h>
 
-dis_status dis__source_fail(dis__source *s)
+dis_status dis__source_fail(dis__record_reader *s)
 {
     return dis__file_fail(&s->file, &s->problem);
 }
@@ -27,7 +27,7 @@ static void name_file(dis__record *r, const char *path)
 }
 
 /* Columns called by their numbers, as many as the first row that is not blank has. */
-static dis_status number_columns(dis__source *s)
+static dis_status number_columns(dis__record_reader *s)
 {
     dis__csv first = {0};
     dis__csv_open(&first, s->input, s->csv.separator);
@@ -51,7 +51,7 @@ static dis_status number_columns(dis__source *s)
     return dis__csv_declare(&s->csv, (const char *const *)s->column, n);
 }
 
-static dis_status open_table(dis__source *s, const char *format)
+static dis_status open_table(dis__record_reader *s, const char *format)
 {
     const dis_votes_options *o = &s->reader->o;
     const char separator = dis__votes_separator(o, format);
@@ -67,9 +67,9 @@ static dis_status open_table(dis__source *s, const char *format)
     return DIS_OK;
 }
 
-dis_status dis__source_open(dis__source *s, dis__reader *reader, dis__input *input)
+dis_status dis__source_open(dis__record_reader *s, dis__reader *reader, dis__input *input)
 {
-    *s = (dis__source){.reader = reader, .input = input};
+    *s = (dis__record_reader){.reader = reader, .input = input};
     DIS_TRY(dis__input_rewind(input));
     s->file = (dis__file){.reader = reader, .input = input};
     dis__csv_open(&s->file.csv, input, ',');
@@ -88,7 +88,7 @@ dis_status dis__source_open(dis__source *s, dis__reader *reader, dis__input *inp
     return status;
 }
 
-void dis__source_close(dis__source *s)
+void dis__source_close(dis__record_reader *s)
 {
     for (size_t i = 0; i < s->n_columns; i++) dis__free(s->column[i]);
     dis__free(s->column);
@@ -104,7 +104,7 @@ void dis__source_close(dis__source *s)
 }
 
 /* Names for the first n columns of lines that may have any number of them. */
-static dis_status name_columns(dis__source *s, size_t n)
+static dis_status name_columns(dis__record_reader *s, size_t n)
 {
     dis__csv *csv = &s->csv;
     DIS_TRY(dis__reserve(&s->column, &s->column_capacity, s->n_columns, n, sizeof *s->column));
@@ -119,14 +119,14 @@ static dis_status name_columns(dis__source *s, size_t n)
     return DIS_OK;
 }
 
-static dis_status bad_line(dis__source *s, const char *at, const char *reason)
+static dis_status bad_line(dis__record_reader *s, const char *at, const char *reason)
 {
     s->problem.at = at;
     snprintf(s->problem.text, sizeof s->problem.text, "%s", reason);
     return dis__source_fail(s);
 }
 
-static dis_status check_text(dis__source *s, const char *text, size_t n)
+static dis_status check_text(dis__record_reader *s, const char *text, size_t n)
 {
     for (size_t i = 0; i < n;) {
         if (text[i] == 0) return bad_line(s, text + i, "the character NUL in a text");
@@ -138,7 +138,7 @@ static dis_status check_text(dis__source *s, const char *text, size_t n)
 }
 
 /* A line of cells without quotes, as taggers and brat write them. */
-static dis_status next_raw_line(dis__source *s, bool *more)
+static dis_status next_raw_line(dis__record_reader *s, bool *more)
 {
     dis__csv *csv = &s->csv;
     while (csv->next < csv->end && (*csv->next == '\n' || *csv->next == '\r')) csv->next++;
@@ -165,7 +165,7 @@ static dis_status next_raw_line(dis__source *s, bool *more)
 }
 
 /* A row that goes on to the end of what is there of an archive may be cut, unless it is longer than a row may be. */
-static dis_status read_row(dis__source *s, bool *more)
+static dis_status read_row(dis__record_reader *s, bool *more)
 {
     dis__input *in = s->input;
     const dis_votes_options *o = &s->reader->o;
@@ -184,7 +184,7 @@ static dis_status read_row(dis__source *s, bool *more)
     }
 }
 
-static dis_status next_row(dis__source *s, bool *more, bool *go_on)
+static dis_status next_row(dis__record_reader *s, bool *more, bool *go_on)
 {
     const dis_status status = read_row(s, more);
     if (!*more) return status;
@@ -194,7 +194,7 @@ static dis_status next_row(dis__source *s, bool *more, bool *go_on)
     return DIS_OK;
 }
 
-static dis_status next_value(dis__source *s, bool *more, bool *go_on)
+static dis_status next_value(dis__record_reader *s, bool *more, bool *go_on)
 {
     dis__json_records *v = &s->values;
     const dis__json_value *root, *key;
@@ -211,7 +211,7 @@ static dis_status next_value(dis__source *s, bool *more, bool *go_on)
     return DIS_OK;
 }
 
-dis_status dis__source_next(dis__source *s, dis__record **record, bool *go_on)
+dis_status dis__source_next(dis__record_reader *s, dis__record **record, bool *go_on)
 {
     bool more;
     *record = NULL;
@@ -225,15 +225,15 @@ dis_status dis__source_next(dis__source *s, dis__record **record, bool *go_on)
 }
 
 /* The column that the first step of a part names. */
-static void mark(dis__source *s, const dis__path *path)
+static void mark(dis__record_reader *s, const dis__path *path)
 {
     for (size_t i = 0; path->text && i < path->n_parts; i++) {
-        const dis__step *step = &path->part[i].step[0];
+        const dis__path_step *step = &path->part[i].step[0];
         for (size_t c = 0; c < s->csv.n_columns; c++) {
             const dis__csv_field *h = &s->csv.header[c];
             const bool index = step->kind == DIS_STEP_INDEX && step->index == c;
             for (size_t k = step->kind == DIS_STEP_KEY ? step->chain : 0; k > 0; k--) {
-                const dis__step *last = step + k - 1;
+                const dis__path_step *last = step + k - 1;
                 const size_t n = (size_t)(last->text + last->n - step->text);
                 if (h->n == n && memcmp(h->text, step->text, n) == 0) s->used[c] = true;
             }
@@ -242,7 +242,7 @@ static void mark(dis__source *s, const dis__path *path)
     }
 }
 
-dis_status dis__source_use(dis__source *s, const dis__mapping *m)
+dis_status dis__source_use(dis__record_reader *s, const dis__mapping *m)
 {
     if (!s->table || s->raw) return DIS_OK;
     DIS_TRY(dis__alloc_zeroed(&s->used, s->csv.n_columns, sizeof *s->used));
@@ -280,7 +280,7 @@ static dis_status take_leniently(void *user, const dis__answer *answer, dis__pro
 }
 
 /* A column that is not there is told of the header, once, and is no bad row. */
-static dis_status check_columns(dis__source *s, dis__walk *walk)
+static dis_status check_columns(dis__record_reader *s, dis__walk *walk)
 {
     if (!s->table || s->reader->o.no_header) return DIS_OK;
     s->record.root = (dis__node){.kind = DIS_NODE_ROW, .at = s->csv.row};
@@ -290,7 +290,7 @@ static dis_status check_columns(dis__source *s, dis__walk *walk)
 
 static dis_status run_source(dis__map_run *run, dis__walk *walk)
 {
-    dis__source *s = run->source;
+    dis__record_reader *s = run->source;
     DIS_TRY(dis__source_use(s, run->mapping));
     DIS_TRY(check_columns(s, walk));
     for (;;) {
@@ -324,7 +324,7 @@ dis_status dis__map_run_all(dis__map_run *run)
     DIS_TRY(dis__walk_create(run->mapping, &walk));
     dis_status status = DIS_OK;
     for (run->input = 0; run->input < run->reader->n_inputs && status == DIS_OK; run->input++) {
-        dis__source source;
+        dis__record_reader source;
         status = dis__source_open(&source, run->reader, &run->reader->input[run->input]);
         if (status != DIS_OK) break;
         run->source = &source;

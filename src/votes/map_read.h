@@ -28,17 +28,17 @@ typedef struct {
     uint64_t n_records;
     const char *passed; /* the input up to here may go out of memory */
     dis__problem problem;
-} dis__source;
+} dis__record_reader;
 
-dis_status dis__source_open(dis__source *source, dis__reader *reader, dis__input *input);
-void dis__source_close(dis__source *source);
+dis_status dis__source_open(dis__record_reader *source, dis__reader *reader, dis__input *input);
+void dis__source_close(dis__record_reader *source);
 /* *record NULL at the end. DIS_EDATA with a message; *go_on: the next call goes on behind the bad record. */
-dis_status dis__source_next(dis__source *source, dis__record **record, bool *go_on);
+dis_status dis__source_next(dis__record_reader *source, dis__record **record, bool *go_on);
 /* DIS_EDATA with the place of source->problem. */
-dis_status dis__source_fail(dis__source *source);
+dis_status dis__source_fail(dis__record_reader *source);
 
 /* Columns of a table that paths of the mapping name: {} passes over them. */
-dis_status dis__source_use(dis__source *source, const dis__mapping *mapping);
+dis_status dis__source_use(dis__record_reader *source, const dis__mapping *mapping);
 
 /* All answers of all inputs, in order. Under lenient bad records are skipped, and counted when `count`; so are answers
  * for which `take` says DIS_EDATA. */
@@ -47,9 +47,9 @@ typedef struct {
     const dis__mapping *mapping;
     dis__take_answer take;
     void *user;
-    bool count;          /* what is dropped and skipped, in the notes of the table */
-    dis__source *source; /* at hand, for places */
-    size_t input;        /* which one it is */
+    bool count;                 /* what is dropped and skipped, in the notes of the table */
+    dis__record_reader *source; /* at hand, for places */
+    size_t input;               /* which one it is */
 } dis__map_run;
 dis_status dis__map_run_all(dis__map_run *run);
 

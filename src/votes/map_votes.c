@@ -234,7 +234,7 @@ static dis_status flush(mapped *m, uint64_t n_bytes)
 
 static uint64_t bytes_so_far(const mapped *m)
 {
-    const dis__source *s = m->walk.run.source;
+    const dis__record_reader *s = m->walk.run.source;
     uint64_t n = (uint64_t)((s->table ? s->csv.next : s->values.split.at) - s->input->bytes);
     for (size_t i = 0; i < m->walk.run.input; i++) n += m->reader->input[i].n;
     return n;
@@ -271,7 +271,7 @@ static dis_status find_twice(void *user, const dis__vote_field *cell, const dis_
 {
     looking *l = user;
     dis__reader *reader = l->walk.reader;
-    dis__source *source = l->walk.run.source;
+    dis__record_reader *source = l->walk.run.source;
     const dis_names *tasks = reader->votes->tasks, *workers = reader->votes->workers;
     if (!cell_is(&cell[DIS_COLUMN_TASK], tasks, l->twice->item) ||
         !cell_is(&cell[DIS_COLUMN_WORKER], workers, l->twice->worker) || !dis__row_is_vote(&reader->rules, cell))

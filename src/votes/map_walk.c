@@ -80,7 +80,7 @@ static dis_status advance(dis__walk *w, dis__leg *l)
 {
     const dis__path_part *part = l->part;
     for (l->missing = false; l->step < part->n_steps && !dis__step_is_axis(&part->step[l->step]);) {
-        const dis__step *step = &part->step[l->step];
+        const dis__path_step *step = &part->step[l->step];
         size_t n_steps = 1;
         dis__node next = l->node;
         if (step->kind == DIS_STEP_NAME)

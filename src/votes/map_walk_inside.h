@@ -46,7 +46,8 @@ static inline bool dis__leg_needed(const dis__leg *l)
 
 /* map_lead.c: the key at `step`, or several together as one key with dots in it, the longest that is there; NONE where
  * there is none. *n_steps: how many steps that were. */
-dis_status dis__step_key(dis__record *r, const dis__node *node, const dis__step *step, dis__node *out, size_t *n_steps);
+dis_status dis__step_key(dis__record *r, const dis__node *node, const dis__path_step *step, dis__node *out,
+                         size_t *n_steps);
 
 /* map_missing.c: DIS_EDATA with the problem of the walk. */
 dis_status dis__walk_bad(dis__walk *w, const char *at, const char *format, ...) __attribute__((format(printf, 3, 4)));

@@ -18,7 +18,7 @@ enum { PREFIX = sizeof prefix - 1 };
 
 typedef struct {
     dis__reader *reader;
-    dis__source *source;
+    dis__record_reader *source;
     const char *name; /* of the question, without the prefix */
     size_t n;
     char path[512];
@@ -288,7 +288,7 @@ static dis_status find_label(search *s)
 
 dis_status dis__mturk_use(dis__reader *r)
 {
-    dis__source source;
+    dis__record_reader source;
     if (!r->o.preset || strcmp(r->o.preset, "mturk") != 0 || (r->o.label && dis__path_is_special(r->o.label, false)))
         return DIS_OK;
     const dis_status opened = dis__source_open(&source, r, &r->input[0]);

@@ -8,7 +8,7 @@
 enum { RECORDS = 1000 };
 
 /* Whether a path leads somewhere in one of the first records. Bad records are left to the reader. */
-static dis_status find_path(dis__source *s, const dis__path *path, bool *found)
+static dis_status find_path(dis__record_reader *s, const dis__path *path, bool *found)
 {
     *found = false;
     for (size_t i = 0; i < RECORDS && !*found; i++) {
@@ -23,7 +23,7 @@ static dis_status find_path(dis__source *s, const dis__path *path, bool *found)
     return DIS_OK;
 }
 
-static dis_status fail_missing(const dis__source *s, const char *name, const char *role)
+static dis_status fail_missing(const dis__record_reader *s, const char *name, const char *role)
 {
     char columns[400];
     if (!s->table)
@@ -38,7 +38,7 @@ static dis_status fail_missing(const dis__source *s, const char *name, const cha
 static dis_status check_name(dis__reader *r, dis__input *in, const char *name, const char *role)
 {
     dis__path path;
-    dis__source s;
+    dis__record_reader s;
     DIS_TRY(dis__path_parse(name, role, &path));
     dis_status status = dis__source_open(&s, r, in);
     if (status == DIS_EDATA) return DIS_OK;

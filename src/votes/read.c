@@ -231,7 +231,7 @@ dis_status dis__reader_unpack(dis__reader *r)
     return DIS_OK;
 }
 
-dis_status dis__read_file(dis__reader *r, dis__input *input, const dis__share *share)
+dis_status dis__read_file(dis__reader *r, dis__input *input, const dis__file_part *share)
 {
     const char *format;
     DIS_TRY(dis__votes_format(r->o.format, input->path, &format));

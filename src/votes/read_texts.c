@@ -110,7 +110,7 @@ static dis_status read_pass(dis__reader *r, texts_found *t)
 /* The column of the items by its usual name, as votes are read (role_use.h), into `task`; "": none is known. */
 static dis_status find_task(dis__reader *r, char *task, size_t size)
 {
-    dis__source source;
+    dis__record_reader source;
     dis__record *record;
     dis__roles roles;
     bool go_on;

@@ -127,13 +127,13 @@ typedef struct {
     uint64_t first, last; /* bytes */
     bool quotes;          /* there are some */
     uint64_t odd[2];      /* of them before first, and before last */
-} dis__share;
+} dis__file_part;
 /* All text of all inputs is there. */
 dis_status dis__reader_unpack(dis__reader *reader);
 /* The rows of a file, or of a part of it (NULL: all), into the collector. */
-dis_status dis__read_file(dis__reader *reader, dis__input *input, const dis__share *share);
+dis_status dis__read_file(dis__reader *reader, dis__input *input, const dis__file_part *share);
 /* shared_read.c: narrows a file to a part; the table of this rank from all inputs, into reader->votes. */
-void dis__share_use(const dis__share *share, dis__file *file);
+void dis__share_use(const dis__file_part *share, dis__file *file);
 dis_status dis__read_shared(dis__reader *reader);
 /* The rules about votes that are grouped; the end of dis__reader_finish() where there are no ranks. */
 dis_status dis__reader_settle(dis__reader *reader);

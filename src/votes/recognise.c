@@ -35,7 +35,7 @@ static bool is_integer(const dis__json_value *v)
 }
 
 /* {"worker": label, ...} of integers alone, in an object of such objects. */
-static bool is_peerannot(const dis__source *s)
+static bool is_peerannot(const dis__record_reader *s)
 {
     if (s->table || s->values.split.kind != DIS_SPLIT_OBJECT) return false;
     const dis__json_value *o = s->record.root.json;
@@ -47,13 +47,13 @@ static bool is_peerannot(const dis__source *s)
 }
 
 /* Whether the file is one object, this key its first. */
-static bool has_key_like(const dis__source *s, const char *key)
+static bool has_key_like(const dis__record_reader *s, const char *key)
 {
     return !s->table && s->values.split.kind == DIS_SPLIT_OBJECT && s->record.n_key == strlen(key) &&
            memcmp(s->record.key, key, s->record.n_key) == 0;
 }
 
-static bool fits_container(const dis__source *s, const char *file)
+static bool fits_container(const dis__record_reader *s, const char *file)
 {
     if (!file) return true;
     if (strcmp(file, "table") == 0) return s->table;
@@ -63,7 +63,7 @@ static bool fits_container(const dis__source *s, const char *file)
 }
 
 /* A number, a word, tags with commas between them, the tag of an expert; no header. */
-static bool is_gimpel(const dis__source *s)
+static bool is_gimpel(const dis__record_reader *s)
 {
     const dis__csv_field *h = s->csv.header;
     if (!s->table || s->csv.separator != '\t' || s->csv.n_columns != 4 || h[0].n == 0) return false;
@@ -72,7 +72,7 @@ static bool is_gimpel(const dis__source *s)
     return memchr(h[2].text, ',', h[2].n) != NULL;
 }
 
-static dis_status find_preset(dis__source *s, const dis_votes_preset **found)
+static dis_status find_preset(dis__record_reader *s, const dis_votes_preset **found)
 {
     const char *name = is_peerannot(s)                                                       ? "peerannot"
                        : has_key_like(s, "%FEATURE_STRUCTURES") || has_key_like(s, "%TYPES") ? "inception"
@@ -88,7 +88,7 @@ static dis_status find_preset(dis__source *s, const dis_votes_preset **found)
     return DIS_OK;
 }
 
-static dis_status propose(const dis__source *s, const dis_votes_preset *p)
+static dis_status propose(const dis__record_reader *s, const dis_votes_preset *p)
 {
     return dis__fail_at(DIS_EDATA, s->input->path, 0, 0, "this looks like %s: say `preset` %s%s", p->tool, p->name,
                         p->label ? "" : " and `label` NAME");
@@ -250,7 +250,7 @@ static dis_status propose_mace(dis__reader *r, dis__input *in)
 }
 
 /* What the first record says: a preset that the file looks like, else the columns. */
-static dis_status look_at_record(dis__reader *r, dis__source *s, bool presets)
+static dis_status look_at_record(dis__reader *r, dis__record_reader *s, bool presets)
 {
     const dis_votes_preset *preset = NULL;
     dis__roles roles;
@@ -266,7 +266,7 @@ static dis_status look_at_record(dis__reader *r, dis__source *s, bool presets)
 
 dis_status dis__recognise(dis__reader *r, dis__input *in)
 {
-    dis__source s;
+    dis__record_reader s;
     dis__record *record;
     bool go_on;
     const bool presets = !r->o.task && !r->o.worker && !r->o.label;
@@ -297,7 +297,7 @@ dis_status dis__other_preset(dis__reader *r)
     r->o.delimiter = 0;
     r->o.no_header = false;
     for (size_t i = 0; i < r->n_inputs && !preset; i++) {
-        dis__source s;
+        dis__record_reader s;
         dis__record *record;
         bool go_on;
         dis_status status = dis__source_open(&s, r, &r->input[i]);

@@ -36,7 +36,7 @@ static dis_status count_quotes(const dis__reader *r, const uint64_t range[2], ui
     return status;
 }
 
-void dis__share_use(const dis__share *share, dis__file *file)
+void dis__share_use(const dis__file_part *share, dis__file *file)
 {
     const bool quotes = share->quotes && file->format->quotes;
     const char *begin = dis__guess_row(file, share->first, quotes, share->odd[0] % 2), *end = file->end;
@@ -49,7 +49,7 @@ void dis__share_use(const dis__share *share, dis__file *file)
 static dis_status read_share(dis__reader *r)
 {
     const dis__comm *comm = dis__context_comm(r->ctx);
-    dis__share share;
+    dis__file_part share;
     uint64_t n = 0, part[2];
     for (size_t i = 0; i < r->n_inputs; i++) n += r->input[i].n;
     const uint64_t range[2] = {dis__job_first((size_t)n, (size_t)comm->size, (size_t)comm->rank),

@@ -12,7 +12,7 @@ static bool is_named(const dis_column_name *name, const char *text)
     return name->n == strlen(text) && memcmp(name->text, text, name->n) == 0;
 }
 
-static dis_status list_names(const dis__source *s, dis__roles *out)
+static dis_status list_names(const dis__record_reader *s, dis__roles *out)
 {
     const dis__json_value *o = s->table ? NULL : s->record.root.json;
     const size_t n = s->table ? s->csv.n_columns : o->kind == DIS_JSON_OBJECT ? o->n : 0;
@@ -26,7 +26,7 @@ static dis_status list_names(const dis__source *s, dis__roles *out)
     return DIS_OK;
 }
 
-dis_status dis__roles_find(const dis__reader *r, const dis__source *s, dis__roles *out)
+dis_status dis__roles_find(const dis__reader *r, const dis__record_reader *s, dis__roles *out)
 {
     const char *const given[] = {r->o.task, r->o.worker, r->o.label};
     *out = (dis__roles){0};
@@ -53,7 +53,7 @@ void dis__roles_free(dis__roles *roles)
     roles->names = NULL;
 }
 
-static dis_status fail_ambiguous(const dis__source *s, const dis__roles *roles, int role)
+static dis_status fail_ambiguous(const dis__record_reader *s, const dis__roles *roles, int role)
 {
     dis__advice advice = {0};
     const dis_column_name *a = &roles->names[roles->found[role][0]], *b = &roles->names[roles->found[role][1]];
@@ -116,7 +116,7 @@ static bool header_is_data(const dis__survey *s)
     return s->table && n > 1 && 2 * n >= n_repeating;
 }
 
-static dis_status fail_unknown(const dis__source *s, const dis__roles *roles, const dis__survey *survey,
+static dis_status fail_unknown(const dis__record_reader *s, const dis__roles *roles, const dis__survey *survey,
                                const dis__advice *advice, const char *looks_like)
 {
     char missing[80] = "", list[600] = "";
@@ -132,7 +132,7 @@ static dis_status fail_unknown(const dis__source *s, const dis__roles *roles, co
     return dis__advise(status, advice->text);
 }
 
-static dis_status fail_bare(const dis__source *s, const dis__advice *advice)
+static dis_status fail_bare(const dis__record_reader *s, const dis__advice *advice)
 {
     const dis_status status =
         dis__fail_at(DIS_EDATA, s->input->path, 1, 0,
@@ -152,7 +152,8 @@ static size_t find_respondents(const dis__survey *s, size_t worker)
     return DIS_NO_COLUMN;
 }
 
-static dis_status suggest(const dis__source *s, const dis__roles *roles, dis__survey *survey, bool delimiter_found)
+static dis_status suggest(const dis__record_reader *s, const dis__roles *roles, dis__survey *survey,
+                          bool delimiter_found)
 {
     static const size_t nothing[] = {DIS_NO_COLUMN, DIS_NO_COLUMN, DIS_NO_COLUMN};
     size_t known[3];
@@ -185,7 +186,7 @@ static dis_status suggest(const dis__source *s, const dis__roles *roles, dis__su
     return fail_unknown(s, roles, survey, &advice, "one row per item and a column per worker");
 }
 
-dis_status dis__roles_use(dis__reader *r, dis__source *s, const dis__roles *roles)
+dis_status dis__roles_use(dis__reader *r, dis__record_reader *s, const dis__roles *roles)
 {
     bool complete = true, found = true;
     for (int role = 0; role < 3; role++) {

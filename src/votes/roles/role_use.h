@@ -16,19 +16,19 @@ typedef struct {
 } dis__roles;
 
 /* `source` has read its first record, and must stay there. */
-dis_status dis__roles_find(const dis__reader *reader, const dis__source *source, dis__roles *out);
+dis_status dis__roles_find(const dis__reader *reader, const dis__record_reader *source, dis__roles *out);
 void dis__roles_free(dis__roles *roles);
 /* Names the columns in reader->o, and adds a note. DIS_EDATA: they are ambiguous, or not known and there is something
  * to suggest. DIS_OK without a change: the reader will report what is missing. Reads on in `source`. */
-dis_status dis__roles_use(dis__reader *reader, dis__source *source, const dis__roles *roles);
+dis_status dis__roles_use(dis__reader *reader, dis__record_reader *source, const dis__roles *roles);
 
 /* table_shape.c: DIS_EDATA that suggests to skip lines, when a later one of the first lines names task, worker and label; DIS_OK: none
  * does, or the first one. */
 dis_status dis__find_header(const dis__input *input);
 /* DIS_EDATA for a table with one column whose header has several with another separator, which is suggested. */
-dis_status dis__check_one_column(const dis__source *source);
+dis_status dis__check_one_column(const dis__record_reader *source);
 /* DIS_EDATA for a table of soft labels. */
-dis_status dis__check_soft_labels(const dis__source *source, const dis__roles *roles);
+dis_status dis__check_soft_labels(const dis__record_reader *source, const dis__roles *roles);
 /* After DIS_EDATA for a header: the same with columns by their numbers, when the first line names task, worker and label,
  * one of them twice; DIS_OK: it does not. */
 dis_status dis__check_header_twice(const dis__input *input, char separator);

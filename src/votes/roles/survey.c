@@ -86,7 +86,7 @@ static dis_status add_cell(dis__survey *s, size_t column, const char *text, size
     return DIS_OK;
 }
 
-static dis_status name_columns(dis__survey *s, const dis__source *source)
+static dis_status name_columns(dis__survey *s, const dis__record_reader *source)
 {
     if (source->table) {
         for (size_t i = 0; i < source->csv.n_columns && s->n_columns < DIS_SURVEY_COLUMNS; i++)
@@ -101,7 +101,7 @@ static dis_status name_columns(dis__survey *s, const dis__source *source)
     return DIS_OK;
 }
 
-static dis_status add_row(dis__survey *s, const dis__source *source)
+static dis_status add_row(dis__survey *s, const dis__record_reader *source)
 {
     for (size_t c = 0; c < s->n_columns; c++) {
         if (source->table && c >= source->csv.n_fields) { /* without a header, rows may differ in length */
@@ -125,7 +125,7 @@ static dis_status add_row(dis__survey *s, const dis__source *source)
     return DIS_OK;
 }
 
-static dis_status look(dis__source *source, dis__survey *s)
+static dis_status look(dis__record_reader *source, dis__survey *s)
 {
     dis__record *record = &source->record;
     bool go_on;
@@ -140,7 +140,7 @@ static dis_status look(dis__source *source, dis__survey *s)
     return DIS_OK;
 }
 
-dis_status dis__survey_make(dis__source *source, dis__survey *out)
+dis_status dis__survey_make(dis__record_reader *source, dis__survey *out)
 {
     *out = (dis__survey){.secret = dis__secret_draw(), .table = source->table};
     const dis_status status = look(source, out);

@@ -36,7 +36,7 @@ typedef struct {
 
 /* Looks at the rows of `source`, from the record that was read last on (`record`: it is not NULL). Rows that cannot be
  * read end the survey. On failure there is nothing to free. */
-dis_status dis__survey_make(dis__source *source, dis__survey *out);
+dis_status dis__survey_make(dis__record_reader *source, dis__survey *out);
 void dis__survey_free(dis__survey *survey);
 
 /* Words that stand for a missing value: NA, nan, NULL and the like. */

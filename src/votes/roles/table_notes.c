@@ -23,7 +23,7 @@ static bool all_numbers(const dis_names *classes)
 }
 
 /* Another column that could be the label, by the data. */
-static dis_status advise_label(dis__reader *r, dis__source *s, dis__advice *advice)
+static dis_status advise_label(dis__reader *r, dis__record_reader *s, dis__advice *advice)
 {
     const dis_votes_options *o = &r->o;
     const char *const named[] = {o->task ? o->task : "task", o->worker ? o->worker : "worker"};
@@ -50,7 +50,7 @@ static dis_status advise_label(dis__reader *r, dis__source *s, dis__advice *advi
 
 static dis_status advise_other_label(dis__reader *r, dis__advice *advice)
 {
-    dis__source s;
+    dis__record_reader s;
     if (r->n_inputs == 0 || r->o.input != DIS_INPUT_VOTES || r->o.no_header || r->o.records) return DIS_OK;
     DIS_TRY(dis__source_open(&s, r, &r->input[0]));
     const dis_status status = advise_label(r, &s, advice);

@@ -107,7 +107,7 @@ static bool separates(const dis__input *in, char separator)
     return fits;
 }
 
-dis_status dis__check_one_column(const dis__source *s)
+dis_status dis__check_one_column(const dis__record_reader *s)
 {
     if (!s->table || s->csv.n_columns != 1) return DIS_OK;
     const dis__csv_field *header = s->csv.header;
@@ -124,7 +124,7 @@ dis_status dis__check_one_column(const dis__source *s)
     return DIS_OK;
 }
 
-dis_status dis__check_soft_labels(const dis__source *s, const dis__roles *roles)
+dis_status dis__check_soft_labels(const dis__record_reader *s, const dis__roles *roles)
 {
     size_t n = 0;
     if (!roles->standard || roles->given[DIS_ROLE_WORKER] || roles->n_found[DIS_ROLE_WORKER]) return DIS_OK;
@@ -140,7 +140,7 @@ dis_status dis__check_soft_labels(const dis__source *s, const dis__roles *roles)
 
 static const size_t nothing[] = {DIS_NO_COLUMN, DIS_NO_COLUMN, DIS_NO_COLUMN};
 
-static dis_status suggest_numbers(dis__source *s, const dis__input *in, bool delimiter_found)
+static dis_status suggest_numbers(dis__record_reader *s, const dis__input *in, bool delimiter_found)
 {
     dis__record *record;
     dis__survey survey;
@@ -165,7 +165,7 @@ static dis_status suggest_numbers(dis__source *s, const dis__input *in, bool del
 
 dis_status dis__suggest_bare(dis__reader *r, dis__input *in)
 {
-    dis__source s;
+    dis__record_reader s;
     const bool before = r->o.no_header;
     r->o.no_header = true;
     dis_status status = dis__source_open(&s, r, in);
@@ -179,7 +179,7 @@ dis_status dis__suggest_bare(dis__reader *r, dis__input *in)
 
 /* ---- wide ---- */
 
-static dis_status check_columns(const dis__reader *r, dis__source *s)
+static dis_status check_columns(const dis__reader *r, dis__record_reader *s)
 {
     dis__record *record;
     dis__survey survey;
@@ -211,7 +211,7 @@ static dis_status check_columns(const dis__reader *r, dis__source *s)
 
 dis_status dis__check_wide_columns(dis__reader *r)
 {
-    dis__source s;
+    dis__record_reader s;
     if (r->o.n_classes || r->o.no_header) return DIS_OK; /* what is no class is refused anyway */
     DIS_TRY(dis__source_open(&s, r, &r->input[0]));
     const dis_status status = s.table ? check_columns(r, &s) : DIS_OK;
