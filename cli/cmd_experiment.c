@@ -355,11 +355,11 @@ const cli_command cli_cmd_experiment = {
         "--store.\n\n"
         "Results belong to keys: when the file changes, its table shows the runs that are still the same, and the rest "
         "as missing. Runs of cells that are gone stay in the store.",
-    .examples = "  dissent experiment run experiments/labelme.yaml --jobs 2\n"
-                "  dissent experiment status experiments/labelme.yaml\n"
-                "  dissent experiment table experiments/labelme.yaml --format markdown -o labelme.md\n"
-                "  dissent experiment report experiments/labelme.yaml -o labelme.html\n"
-                "  dissent experiment run experiments/labelme.yaml --filter gold --filter seed=0\n"
+    .examples = "  dissent experiment run papers/experiments/labelme.yaml --jobs 2\n"
+                "  dissent experiment status papers/experiments/labelme.yaml\n"
+                "  dissent experiment table papers/experiments/labelme.yaml --format markdown -o labelme.md\n"
+                "  dissent experiment report papers/experiments/labelme.yaml -o labelme.html\n"
+                "  dissent experiment run papers/experiments/labelme.yaml --filter gold --filter seed=0\n"
                 "  dissent experiment run experiments/*.yaml --filter paper=soft-loss --filter size=small\n"
                 "  dissent experiment merge first.results second.results --store all.results\n",
     .names = CLI_NAMES_FILE,

@@ -19,7 +19,7 @@ skip() {
 
 # Set-up in bare chroots, with all tests in the first.
 part_chroots() {
-    DISSENT_CHROOT_TESTS=${DISSENT_CHROOT_TESTS:-.} tests/chroots.sh
+    DISSENT_CHROOT_TESTS=${DISSENT_CHROOT_TESTS:-.} tests/packaging/chroots.sh
 }
 
 # The source distribution in a clean environment: package, module and command.

@@ -8,7 +8,7 @@
  *     printf("%d iterations\n", dis_fit_look(fit).iterations);
  *     dis_fit_destroy(fit);
  *
- * Results do not depend on the order of rows, on names, or on the number of threads (see docs/architecture.md for the
+ * Results do not depend on the order of rows, on names, or on the number of threads (see docs/development/architecture.md for the
  * exact promise). A fit keeps no pointer into the votes but does keep their counts: it may outlive them. */
 #ifndef DIS_FIT_H
 #define DIS_FIT_H

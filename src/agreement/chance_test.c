@@ -17,7 +17,7 @@
  *
  * The coefficient is T / sum over pairs of sqrt(tr C_a tr C_b): 1 if pairs always agree, 0 by chance. Votes are noise if
  * p is at least LEVEL and the upper end of the coefficient's 95 % interval, for other items, is below LITTLE; if it is
- * not, there are too few votes to tell. bench/noise.py measures level and power.
+ * not, there are too few votes to tell. bench/truth/noise.py measures level and power.
  *
  * Cost: O(K) per vote, and per item the smaller of O(n K^2) and O(n^2 K) for the variance; O(n K) with more than
  * MATRIX_CLASSES classes. */

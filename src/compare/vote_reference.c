@@ -242,7 +242,7 @@ static void replace_row(const resampling *s, size_t row, uint32_t *count, row_cl
 }
 
 /* The variance over annotators of the difference in accuracy. It contains that of single votes, as the bootstrap over
- * items does: without it true nulls are rejected too often (bench/annotator_coverage.py). */
+ * items does: without it true nulls are rejected too often (bench/truth/annotator_coverage.py). */
 static dis_status replaced_variance(const resampling *s, double *variance)
 {
     const size_t K = s->r->n_classes, n_workers = s->r->votes.n_workers;

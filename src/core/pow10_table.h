@@ -1,4 +1,4 @@
-/* Made by tools/make_pow10_table.py: the leading 128 bits of 10^k, rounded down, high half first. Exact for 0 <= k
+/* Made by tools/generate/make_pow10_table.py: the leading 128 bits of 10^k, rounded down, high half first. Exact for 0 <= k
  * <= 55. */
 #ifndef DIS_CORE_POW10_TABLE_H
 #define DIS_CORE_POW10_TABLE_H

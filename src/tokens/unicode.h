@@ -2,12 +2,12 @@
  * grapheme clusters.
  *
  * Texts are valid UTF-8 everywhere in src/tokens: they are checked at the door. The tables are made by
- * tools/make_unicode_table.py, which says which versions of Unicode they follow and why these are several. */
+ * tools/generate/make_unicode_table.py, which says which versions of Unicode they follow and why these are several. */
 #ifndef DIS_TOKENS_UNICODE_H
 #define DIS_TOKENS_UNICODE_H
 #include "core/utf8.h"
 
-/* What a character is; tools/make_unicode_table.py reads these lines. */
+/* What a character is; tools/generate/make_unicode_table.py reads these lines. */
 #define DIS_IS_DROP        0x1u      /* removed by BertNormalizer: control characters of several kinds */
 #define DIS_IS_SPACE       0x2u      /* white space */
 #define DIS_IS_PUNCTUATION 0x4u      /* of Bert */

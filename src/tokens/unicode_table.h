@@ -1,4 +1,4 @@
-/* Made by tools/make_unicode_table.py from Hugging Face tokenizers 0.23.3 and Unicode 14.0.0 (combining classes
+/* Made by tools/generate/make_unicode_table.py from Hugging Face tokenizers 0.23.3 and Unicode 14.0.0 (combining classes
  * and pairs, where the library knows them). Not to be edited. */
 #ifndef DIS_TOKENS_UNICODE_TABLE_H
 #define DIS_TOKENS_UNICODE_TABLE_H

@@ -160,7 +160,7 @@ for i in 1 2 3 4 5 6 7 8; do # those that wait once went on trying for ever afte
     STUB_BYTES=1000 expect 5 "is used up" train --runs $((1 + i % 4 * 3)) --jobs auto --threads 6 -o none
 done
 
-# ---- labels on the device (tests/em_stand_in.c) ----
+# ---- labels on the device (tests/devices/em_stand_in.c) ----
 fit() {
     timeout 100 "$DISSENT" labels votes.csv -q --device "${device:-cuda}" "$@"
 }
@@ -183,7 +183,7 @@ grep -q "there is no device cuda:3" err || fail "$(cat err)"
 device=cuda
 [ ! -e lost.csv ] || fail "labels of a fit that failed"
 
-# ---- resamples on the device (tests/bootstrap_stand_in.c): from 2^26 draws on ----
+# ---- resamples on the device (tests/devices/bootstrap_stand_in.c): from 2^26 draws on ----
 measure() {
     timeout 100 "$DISSENT" eval labels.csv --gold gold.csv -q --device "${device:-cuda}" --metric log_loss --metric ece "$@"
 }

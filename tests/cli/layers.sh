@@ -1,6 +1,6 @@
 #!/bin/sh
 # The order of dependencies: a folder of src includes only headers of folders that stand before it in the list below (and its own);
-# the command line, the benchmarks (but bench/gpu_*.c, which time single steps) and the examples include public headers alone. docs/architecture.md states the same order.
+# the command line, the benchmarks (but bench/gpu_*.c, which time single steps) and the examples include public headers alone. docs/development/architecture.md states the same order.
 set -eu
 source=${DISSENT_SOURCE:-$(cd "$(dirname "$0")/../.." && pwd)}
 cd "$source"
@@ -27,6 +27,6 @@ if grep -rnE '#include "[a-z_]+/' cli bench examples --include='*.[ch]' | grep -
 fi
 twice=$(find src cli include tests/unit python/core -name '*.[ch]' | sed 's|.*/||' | sort | uniq -d)
 [ -z "$twice" ] || { echo "file names that are there more than once: $twice"; failed=1; }
-stated=$(sed -n 's/^Order of dependencies: `\(.*\)`.*/\1/p' docs/architecture.md | sed 's/ <- / /g')
-[ "$stated" = "$(echo $order)" ] || { echo "docs/architecture.md states another order: $stated"; failed=1; }
+stated=$(sed -n 's/^Order of dependencies: `\(.*\)`.*/\1/p' docs/development/architecture.md | sed 's/ <- / /g')
+[ "$stated" = "$(echo $order)" ] || { echo "docs/development/architecture.md states another order: $stated"; failed=1; }
 exit $failed

@@ -1,6 +1,6 @@
 /* Agreement: against a count of all pairs of votes, edge rules, order of rows, threads, faults, limits. */
-#include "em_support.h"
-#include "fault_walk.h"
+#include "support/em_support.h"
+#include "support/fault_walk.h"
 #include "core/random.h"
 
 enum { ITEMS = 300, WORKERS = 25, CLASSES = 5 };

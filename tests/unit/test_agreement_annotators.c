@@ -1,6 +1,6 @@
 /* Intervals of agreement for other annotators: the variances against crowds from which annotators and votes were
  * really taken out, the way they are put together, and cases in which there is no interval. */
-#include "em_support.h"
+#include "support/em_support.h"
 #include "agreement/agreement_left_out.h"
 #include "core/random.h"
 #include "stats/crossed.h"

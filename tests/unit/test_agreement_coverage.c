@@ -4,7 +4,7 @@
  * A crowd has items of four classes 0..3 with shares .4 .3 .2 .1, an item difficulty uniform on 0 .. 1, two to seven
  * votes per item by as many of ten workers, each right with chance 1 - difficulty / 2 and else a neighbouring class.
  * The truth is the value on 4,000,000 items of the same kind. */
-#include "em_support.h"
+#include "support/em_support.h"
 #include "core/random.h"
 
 enum { CROWDS = 2000, ITEMS = 500, CLASSES = 4, WORKERS = 10, MAX_VOTES = 7, MANY = 4000000 };

@@ -1,7 +1,7 @@
 /* Agreement of real crowds: alpha as the krippendorff package has it, kappas as irrCAC and scikit-learn have them, the
  * agreement that MULTI-VIEW reports, and the crowd statistics of SOFT-LOSS table 1. Looks in $DISSENT_DATA or
  * ../shared/data; skipped where a file is absent. */
-#include "em_support.h"
+#include "support/em_support.h"
 #include <unistd.h>
 
 static const char *data(const char *file)

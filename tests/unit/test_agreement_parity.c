@@ -1,6 +1,6 @@
 /* Agreement against other programs on the small crowds of tests/parity/fixtures/agreement_*.votes.csv, within 1e-9:
  * krippendorff, irrCAC and scikit-learn (tests/parity/make_agreement_fixtures.py says where each number comes from). */
-#include "em_support.h"
+#include "support/em_support.h"
 
 enum { MAX_SETS = 16 };
 

@@ -1,7 +1,7 @@
 /* Models that are told who is asked: workers of two opinions are told apart, by their votes or by what is known of
  * them, files keep what was learned, threads change nothing, and what cannot be is refused. */
-#include "em_support.h"
-#include "scratch.h"
+#include "support/em_support.h"
+#include "support/scratch.h"
 #include "core/random.h"
 #include "train/worker_net.h"
 

@@ -1,6 +1,6 @@
 /* What a review reports about annotators: accuracy against gold to the last digit, the difference to the others by hand,
  * equally good annotators of whom none may be called weak, and one bad annotator who must be. */
-#include "review_support.h"
+#include "support/review_support.h"
 #include "stats/tails.h"
 
 enum { EQUALS = 20 };

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
-#include "fault_walk.h"
+#include "support/fault_walk.h"
 
 static const char *const specs[] = {"standard", "softmax", "dawid-skene:iterations=20,tolerance=0", "wawa"};
 enum { M = 4, ITEMS = 600, WORKERS = 40, K = 3, EACH = 7, N = ITEMS * EACH };

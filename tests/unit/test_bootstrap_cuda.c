@@ -1,6 +1,6 @@
 /* Resamples on a CUDA device: the processor's sums but for rounding, and the same bytes twice. Without one: skipped,
  * with the reason. */
-#include "bootstrap_device_cases.h"
+#include "devices/bootstrap_device_cases.h"
 
 static void as_on_the_processor(void **state)
 {

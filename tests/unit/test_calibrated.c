@@ -1,5 +1,5 @@
 /* The combination calibrated: the formula item by item, votes and counts, the estimate of the overdispersion. */
-#include "em_support.h"
+#include "support/em_support.h"
 #include "core/random.h"
 
 enum { N = 301, K = 3, M = 2 };

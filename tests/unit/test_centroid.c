@@ -2,15 +2,15 @@
 #include "dissent/combine.h"
 #include "labels/combine/centroid.h"
 #include "core/random.h"
-#include "golden_csv.h"
+#include "support/golden_csv.h"
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
-#include "fault_walk.h"
-#include "sanitized.h"
+#include "support/fault_walk.h"
+#include "support/sanitized.h"
 
 enum { N_RANDOM = SANITIZED ? 100 : 3000 };
 enum { MAX_CLASSES = 9, MAX_VIEWS = 9 };

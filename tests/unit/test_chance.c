@@ -1,7 +1,7 @@
 /* The test of agreement against chance: on noise of any class balance it errs as often as it says, and calls it noise
  * where there are votes enough; agreement is found; nothing depends on names, order of rows or threads; small cases.
  * DISSENT_SLOW=1: more crowds, and the level within its bounds. */
-#include "em_support.h"
+#include "support/em_support.h"
 #include "core/random.h"
 #include "dissent/agreement.h"
 #include <stdlib.h>

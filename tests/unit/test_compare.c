@@ -1,7 +1,7 @@
 /* What a comparison must do, by itself: p-values that are uniform when there is nothing to find and small when there
  * is, intervals that hold the truth as often as they say, the edges, and every fault. */
-#include "em_support.h"
-#include "fault_walk.h"
+#include "support/em_support.h"
+#include "support/fault_walk.h"
 #include "core/random.h"
 #include "compare/compare_internal.h"
 

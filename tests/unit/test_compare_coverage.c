@@ -1,7 +1,7 @@
 /* How often the interval of a difference holds the true one, and how often p calls nothing something: 2,000 made-up
  * comparisons of 500 items each. Takes a while, so it runs only when DISSENT_SLOW is set; docs/guides/comparing.md has what it
  * said. */
-#include "em_support.h"
+#include "support/em_support.h"
 #include "core/random.h"
 
 enum { TIMES = 2000, N = 500, K = 3, MAX_SEEDS = 3 };

@@ -1,6 +1,6 @@
 /* Tests and figures of a comparison against scipy and scikit-learn, on the fixtures that
  * tests/parity/make_compare_fixtures.py makes: within 1e-9. */
-#include "em_support.h"
+#include "support/em_support.h"
 #include "stats/ranks.h"
 
 static em_table fixture(const char *file)

@@ -1,5 +1,5 @@
 /* Comparisons of sides and of views give the same bytes with any number of threads. */
-#include "em_support.h"
+#include "support/em_support.h"
 #include "core/random.h"
 
 enum { N = 3000, K = 5, SEEDS = 3, VIEWS = 5 };

@@ -20,7 +20,7 @@
 #include "core/memory.h"
 #include "core/random.h"
 #include "io/outfile.h"
-#include "scratch.h"
+#include "support/scratch.h"
 
 #define NAME "out.csv"
 static char path[128];

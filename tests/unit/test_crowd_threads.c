@@ -1,7 +1,7 @@
 /* The label method crowd: the review's own labels, the same to the last bit with any number of threads, found again
  * from a saved state, gold pinned. */
-#include "review_support.h"
-#include "scratch.h"
+#include "support/review_support.h"
+#include "support/scratch.h"
 
 enum { N = 3000, W = 40, K = 3 };
 

@@ -9,12 +9,12 @@
 #include <time.h>
 #include <unistd.h>
 #include <cmocka.h>
-#include "nn_indexed.h"
-#include "nn_results.h"
-#include "rounded_net.h"
+#include "operations/nn_indexed.h"
+#include "operations/nn_results.h"
+#include "operations/rounded_net.h"
 #include "core/name_index.h"
 #include "nn/devices.h"
-#include "train_support.h"
+#include "support/train_support.h"
 #include "train/run.h"
 
 static const dis__device *cuda_at(size_t i)
@@ -26,7 +26,7 @@ static const dis__device *cuda_at(size_t i)
 
 /* Every n-th case is run, from one on, `brief` once in two sizes, `once` in one (the large list: in training alone, in
  * float32 the smallest size alone), both without ref: for tools under which a net takes seconds, in parts side by
- * side (tests/cuda_sanitizers.sh). */
+ * side (tests/devices/cuda_sanitizers.sh). */
 static int first_case, cases_apart = 1;
 static bool brief, once;
 

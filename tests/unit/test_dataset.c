@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 #include <cmocka.h>
-#include "plan_cases.h"
+#include "support/plan_cases.h"
 
 static dis__plan *plan_of(const char *data)
 {

@@ -1,6 +1,6 @@
 /* Fits on a CUDA device: within 1e-10 of the processor, and the same bytes twice. Without one: a sentence, and the
  * rest is skipped with the reason. */
-#include "em_device_cases.h"
+#include "devices/em_device_cases.h"
 
 /* Whether there is a device; the reason is printed. */
 static bool there(void)

@@ -1,7 +1,7 @@
 /* The EM methods on real crowds (shared/data): the published accuracies (MULTI-VIEW table 1), the same answer
  * for shuffled rows and renamed workers, the choice of MACE's restart, and warm starts. */
-#include "em_support.h"
-#include "sanitized.h"
+#include "support/em_support.h"
+#include "support/sanitized.h"
 
 enum { SETS = 3 };
 static const char *const names[SETS] = {"RTE", "MRE", "POS"};

@@ -1,8 +1,8 @@
 /* Every method of the table: edge cases and random tiny problems. Whatever the votes, posteriors
  * are finite and sum to 1 within 1e-12, and the objective never falls by more than 1e-10 relative to itself. */
-#include "sanitized.h"
-#include "em_support.h"
-#include "fault_walk.h"
+#include "support/sanitized.h"
+#include "support/em_support.h"
+#include "support/fault_walk.h"
 
 enum { MAX_VOTES = 200 };
 

@@ -1,5 +1,5 @@
 /* The EM methods against reference outputs on RTE (shared/golden): posteriors and parameters within 1e-9. */
-#include "em_support.h"
+#include "support/em_support.h"
 
 static em_set rte;
 static bool have;

@@ -1,5 +1,5 @@
 /* Items whose product of probabilities no double can hold: dawid-skene against the same rules in plain log space. */
-#include "em_support.h"
+#include "support/em_support.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

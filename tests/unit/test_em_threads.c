@@ -1,7 +1,7 @@
 /* Any number of threads gives the same bytes: posteriors, parameters and objective of every EM method, on problems
  * large enough to be cut into many shards, with few and with many workers. */
-#include "em_support.h"
-#include "sanitized.h"
+#include "support/em_support.h"
+#include "support/sanitized.h"
 
 static uint64_t state_ = 12345;
 

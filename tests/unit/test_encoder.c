@@ -17,7 +17,7 @@
 #include "core/memory.h"
 #include "io/outfile.h"
 #include "nn/cpu/bf16.h"
-#include "scratch.h"
+#include "support/scratch.h"
 
 enum { ROWS = 5, TOKENS = 40, K = 3, STEPS = 20, WARM_UP = 4, NAME = 256 };
 static const char *const folders[] = {"bert",    "bert_relu",    "roberta",         "xlm-roberta", "distilbert",

@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <setjmp.h>
 #include <cmocka.h>
-#include "train_support.h"
+#include "support/train_support.h"
 #include "dissent/embed.h"
 #include "io/input.h"
 #include "io/safetensors.h"

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <setjmp.h>
 #include <cmocka.h>
-#include "train_support.h"
+#include "support/train_support.h"
 #include "train/encoder_model.h"
 #include "train/run.h"
 #include "io/input.h"

@@ -7,7 +7,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 #include "dissent/dissent.h"
-#include "fault_walk.h"
+#include "support/fault_walk.h"
 
 typedef struct {
     dis_names *tasks, *classes;

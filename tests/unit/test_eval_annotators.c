@@ -1,7 +1,7 @@
 /* Figures against people for other annotators: variances against evaluations without each annotator, what is reported,
  * threads, faults. */
-#include "em_support.h"
-#include "fault_walk.h"
+#include "support/em_support.h"
+#include "support/fault_walk.h"
 #include "core/random.h"
 #include "evaluate/evaluation.h"
 

@@ -8,8 +8,8 @@
 #include <string.h>
 #include <cmocka.h>
 #include "dissent/dissent.h"
-#include "eval_support.h"
-#include "fault_walk.h"
+#include "support/eval_support.h"
+#include "support/fault_walk.h"
 #include "stats/ranks.h"
 
 /* ---- parity ---- */

@@ -3,7 +3,7 @@
 #include <stdarg.h>
 #include <string.h>
 #include <cmocka.h>
-#include "eval_support.h"
+#include "support/eval_support.h"
 
 static void same_view(const dis_evaluation_view *a, const dis_evaluation_view *b)
 {

@@ -14,8 +14,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include <cmocka.h>
-#include "fault_walk.h"
-#include "plan_cases.h"
+#include "support/fault_walk.h"
+#include "support/plan_cases.h"
 
 static dis__plan *plan_of(const char *text)
 {

@@ -7,8 +7,8 @@
 #include <cmocka.h>
 #include "dissent/dissent.h"
 #include "experiment/experiment_internal.h"
-#include "fault_walk.h"
-#include "scratch.h"
+#include "support/fault_walk.h"
+#include "support/scratch.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,9 +4,9 @@
 #include <setjmp.h>
 #include <stdint.h>
 #include <cmocka.h>
-#include "experiment_support.h"
-#include "fault_walk.h"
-#include "scratch.h"
+#include "support/experiment_support.h"
+#include "support/fault_walk.h"
+#include "support/scratch.h"
 #include <pthread.h>
 #include <signal.h>
 #include <sys/stat.h>

@@ -1,5 +1,5 @@
 /* What the library finds odd about a fit: each sentence where its bound is passed, none where it is not. */
-#include "em_support.h"
+#include "support/em_support.h"
 
 static bool warns(const dis_fit *fit, const char *part)
 {

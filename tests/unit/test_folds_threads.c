@@ -5,8 +5,8 @@
 #include <stddef.h>
 #include <unistd.h>
 #include <cmocka.h>
-#include "train_support.h"
-#include "fault_walk.h"
+#include "support/train_support.h"
+#include "support/fault_walk.h"
 
 static dis_context *context(int threads)
 {

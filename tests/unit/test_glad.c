@@ -2,8 +2,8 @@
  * count. */
 #include "dissent/dissent.h"
 #include "core/random.h"
-#include "golden_csv.h"
-#include "golden_votes.h"
+#include "support/golden_csv.h"
+#include "support/golden_votes.h"
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 #include <cmocka.h>
-#include "fault_walk.h"
+#include "support/fault_walk.h"
 
 enum { N_RANDOM = SANITIZED ? 300 : 5000 };
 

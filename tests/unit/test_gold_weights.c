@@ -1,6 +1,6 @@
 /* Known labels that choose weights, power and class weights: the formula by hand, what they leave alone, and that they
  * help on crowds that mislead the models. */
-#include "em_support.h"
+#include "support/em_support.h"
 #include "core/random.h"
 #include "labels/combiner.h"
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* Groups of workers: tables about them, small groups, agreement within and between groups against a count of all pairs
  * of votes, tests, threads, faults; the tails and corrections behind the tests. */
-#include "em_support.h"
-#include "fault_walk.h"
-#include "scratch.h"
+#include "support/em_support.h"
+#include "support/fault_walk.h"
+#include "support/scratch.h"
 #include "core/random.h"
 #include "agreement/group_sums.h"
 #include "stats/tails.h"

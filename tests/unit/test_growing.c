@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
-#include "fault_walk.h"
-#include "scratch.h"
+#include "support/fault_walk.h"
+#include "support/scratch.h"
 
 enum { ITEMS = 6000, WORKERS = 40, K = 3, EACH = 7, NEW = 30 };
 

@@ -7,8 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 #include <cmocka.h>
-#include "fault_walk.h"
-#include "scratch.h"
+#include "support/fault_walk.h"
+#include "support/scratch.h"
 
 static dis_items *read_items(const char *path, const dis_items_options *o)
 {

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
-#include "fault_walk.h"
+#include "support/fault_walk.h"
 
 static const dis__json_place place = {.file = "x.json", .line = 1, .column = 1, .offset = 0};
 

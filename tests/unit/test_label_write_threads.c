@@ -12,8 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include <cmocka.h>
-#include "fault_walk.h"
-#include "scratch.h"
+#include "support/fault_walk.h"
+#include "support/scratch.h"
 
 static void expect_file(const char *path, const char *text)
 {

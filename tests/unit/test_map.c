@@ -4,12 +4,12 @@
 #include <stddef.h>
 #include <setjmp.h>
 #include <cmocka.h>
-#include "fault_walk.h"
+#include "support/fault_walk.h"
 #include "io/json_split.h"
-#include "sanitized.h"
+#include "support/sanitized.h"
 #include "votes/map_path.h"
 #include "votes/when.h"
-#include "votes_read_support.h"
+#include "support/votes_read_support.h"
 #include <math.h>
 
 #define TWL .task = "t", .worker = "w", .label = "l"

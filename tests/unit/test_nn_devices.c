@@ -6,10 +6,10 @@
 #include <stdio.h>
 #include <unistd.h>
 #include <cmocka.h>
-#include "hidden_device.h"
-#include "nn_indexed.h"
-#include "nn_results.h"
-#include "train_support.h"
+#include "devices/hidden_device.h"
+#include "operations/nn_indexed.h"
+#include "operations/nn_results.h"
+#include "support/train_support.h"
 #include "train/run.h"
 
 /* Gradients and losses of the whole list of cases. */

@@ -11,7 +11,7 @@
 #include "nn/fill.h"
 #include "nn/models/nets.h"
 #include "nn/net_internal.h"
-#include "scratch.h"
+#include "support/scratch.h"
 
 enum { IN = 3, OUT = 4, N = OUT * IN };
 

@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <cmocka.h>
 #include "core/kernel.h"
-#include "nn_results.h"
-#include "sanitized.h"
+#include "operations/nn_results.h"
+#include "support/sanitized.h"
 
 static double loss_at(nn_net *f)
 {

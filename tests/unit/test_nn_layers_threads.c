@@ -4,7 +4,7 @@
 #include <setjmp.h>
 #include <stdio.h>
 #include <cmocka.h>
-#include "nn_results.h"
+#include "operations/nn_results.h"
 
 static void threads(void **state)
 {

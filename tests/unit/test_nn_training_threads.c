@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <unistd.h>
 #include <cmocka.h>
-#include "nn_cases.h"
-#include "fault_walk.h"
+#include "operations/nn_cases.h"
+#include "support/fault_walk.h"
 
 static const nn_case mlp = {"many_heads", case_many_heads, false}, small = {"linear", case_linear, false},
                      dropped = {"dropout", case_dropout, false};

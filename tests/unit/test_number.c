@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
-#include "sanitized.h"
+#include "support/sanitized.h"
 
 enum { MANY = SANITIZED ? 100000 : 2000000, SOME = SANITIZED ? 5000 : 50000 };
 

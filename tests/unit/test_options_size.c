@@ -5,8 +5,8 @@
 #include <setjmp.h>
 #include <cmocka.h>
 #include "core/sized_options.h"
-#include "older_caller.h"
-#include "train_support.h"
+#include "compatibility/older_caller.h"
+#include "support/train_support.h"
 
 #define ENCODER DIS_SOURCE_DIR "/tests/parity/fixtures/encoders/bert_vocabulary"
 

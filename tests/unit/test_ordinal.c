@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
-#include "fault_walk.h"
+#include "support/fault_walk.h"
 
 enum { ITEMS = 400, WORKERS = 20, CLASSES = 5, EACH = 8 };
 

@@ -1,7 +1,7 @@
 /* Panels of people and judges: the alternative-annotator test by hand, tests against chance, judges that err together
  * or copy, class shares with known truth, labels, buying, swapped pairs, threads and faults. */
-#include "em_support.h"
-#include "fault_walk.h"
+#include "support/em_support.h"
+#include "support/fault_walk.h"
 #include "core/random.h"
 #include "stats/tails.h"
 

@@ -1,6 +1,6 @@
 /* Every method and combination against other programs, on the small crowds of tests/parity/fixtures (made by
  * tests/parity/make_fixtures.py, which says where each number comes from): posteriors and parameters within 1e-9. */
-#include "em_support.h"
+#include "support/em_support.h"
 
 /* cmocka's own comparison is in single precision. */
 static void near(double a, double b, double tolerance)

@@ -1,7 +1,7 @@
 /* Defects of other programs that dissent must not have, each with who has it. Through the public calls alone.
  * Elsewhere: shuffled and renamed real files (tests/cli/reliability_order.sh), 100,000 votes on one item
  * (test_em_edges.c), duplicates in real files (test_real_data.c). */
-#include "em_support.h"
+#include "support/em_support.h"
 
 /* Every method that knows workers, with few iterations. */
 static const char *const specs[] = {

@@ -1,7 +1,7 @@
 /* Predictions for single workers against their votes: figures by hand, baselines that leave a vote out of itself,
  * groups, and what is refused. */
-#include "em_support.h"
-#include "scratch.h"
+#include "support/em_support.h"
+#include "support/scratch.h"
 
 static dis_votes *votes_of(const char *name, const char *text, const char *const *classes, size_t n_classes)
 {

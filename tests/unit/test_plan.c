@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 #include <cmocka.h>
-#include "fault_walk.h"
-#include "plan_cases.h"
+#include "support/fault_walk.h"
+#include "support/plan_cases.h"
 
 #define DATA         "data: {d: {items: items.csv, votes: votes.csv, gold: gold.csv, human: standard}}\n"
 #define HEAD         "name: t\n" DATA
@@ -20,7 +20,7 @@
 static const struct {
     const char *text, *message;
 } malformed[] = {
-#include "plan_malformed.h"
+#include "support/plan_malformed.h"
 };
 
 static dis_status read_text(const char *text, dis__plan **plan)

@@ -1,7 +1,7 @@
 /* Predictions as the prior of each item: what they may change, and what they may not. Crowds and models are made up, so
  * that the truth is known. */
-#include "em_support.h"
-#include "fault_walk.h"
+#include "support/em_support.h"
+#include "support/fault_walk.h"
 
 static const char *const methods[] = {"dawid-skene:smoothing=.5,diagonal=2", "one-coin:prior=uniform,smoothing=1",
                                       "ibcc", "mace:restarts=3", "fast-dawid-skene:smoothing=.5,diagonal=2"};

@@ -1,7 +1,7 @@
 /* Real crowds, read from their files: reference outputs on RTE, the published accuracies of MULTI-VIEW table 1, and
  * files with real defects. Looks in $DISSENT_DATA or ../shared/data, and ../shared/golden; skipped where they are
  * absent. */
-#include "em_support.h"
+#include "support/em_support.h"
 #include <unistd.h>
 
 /* cmocka's own comparison is in single precision. */

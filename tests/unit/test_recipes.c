@@ -1,7 +1,7 @@
 /* Recipes: what a choice resolves to, what is refused, and that one call makes what its views and combination make one
  * by one. */
-#include "em_support.h"
-#include "fault_walk.h"
+#include "support/em_support.h"
+#include "support/fault_walk.h"
 
 static dis_votes *make_votes(void)
 {

@@ -12,9 +12,9 @@
 #include <string.h>
 #include <unistd.h>
 #include "dissent/dissent.h"
-#include "fault_walk.h"
-#include "sanitized.h"
-#include "scratch.h"
+#include "support/fault_walk.h"
+#include "support/sanitized.h"
+#include "support/scratch.h"
 #include "report/figure.h"
 #include "report/page.h"
 

@@ -9,8 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 #include "dissent/dissent.h"
-#include "scratch.h"
-#include "sanitized.h"
+#include "support/scratch.h"
+#include "support/sanitized.h"
 
 static char votes_path[128], page_path[128];
 

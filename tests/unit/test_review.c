@@ -1,7 +1,7 @@
 /* Reviews: the look ahead against a count of all outcomes, the budget against all spreads, planted workers and items,
  * what following the ranking is worth, order of rows, edges, faults. */
-#include "review_support.h"
-#include "fault_walk.h"
+#include "support/review_support.h"
+#include "support/fault_walk.h"
 #include "review/review_parts.h"
 
 enum { LEVELS = DIS_CROWD_LEVELS };

@@ -2,8 +2,8 @@
  * models at 2, 3, 5 and 10 votes per item, random votes, votes that nobody else's can be set against, labels under
  * review. One crowd a case here; with DISSENT_SLOW=1 ten, with the bound at 90 % for each (docs/guides/review.md has those
  * figures). */
-#include "review_support.h"
-#include "scratch.h"
+#include "support/review_support.h"
+#include "support/scratch.h"
 
 enum { ITEMS = 1000, WORKERS = 20 };
 

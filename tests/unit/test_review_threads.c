@@ -1,6 +1,6 @@
 /* A review is the same to the last bit with any number of threads. */
-#include "review_support.h"
-#include "sanitized.h"
+#include "support/review_support.h"
+#include "support/sanitized.h"
 
 static dis_review *with_threads(const dis_votes *votes, int threads)
 {

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 #include <cmocka.h>
-#include "fault_walk.h"
+#include "support/fault_walk.h"
 
 #define FIXTURES DIS_SOURCE_DIR "/tests/parity/fixtures/kinds/"
 

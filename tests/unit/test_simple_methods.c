@@ -2,15 +2,15 @@
  * threads count. */
 #include "dissent/dissent.h"
 #include "core/random.h"
-#include "golden_csv.h"
-#include "golden_votes.h"
+#include "support/golden_csv.h"
+#include "support/golden_votes.h"
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
-#include "fault_walk.h"
+#include "support/fault_walk.h"
 
 static const char *const simple[] = {
     "majority", "majority:ties=random", "majority:ties=split",      "standard", "softmax",

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 #include <cmocka.h>
-#include "plan_cases.h"
+#include "support/plan_cases.h"
 
 typedef struct {
     dis__plan *plan;

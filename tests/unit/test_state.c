@@ -15,8 +15,8 @@
 #include <string.h>
 #include <unistd.h>
 #include <cmocka.h>
-#include "fault_walk.h"
-#include "scratch.h"
+#include "support/fault_walk.h"
+#include "support/scratch.h"
 
 #define STATE "state.safetensors"
 static char path[128];

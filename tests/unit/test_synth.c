@@ -11,8 +11,8 @@
 #include <unistd.h>
 #include <cmocka.h>
 #include "dissent/synth.h"
-#include "fault_walk.h"
-#include "scratch.h"
+#include "support/fault_walk.h"
+#include "support/scratch.h"
 
 static char votes_path[96], gold_path[96], other_path[96];
 

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 #include <cmocka.h>
-#include "fault_walk.h"
+#include "support/fault_walk.h"
 
 static void words_of_a_text(void **state)
 {

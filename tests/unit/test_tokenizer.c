@@ -9,8 +9,8 @@
 #include "io/json_read.h"
 #include "tokens/token_internal.h"
 #include "tokens/unicode.h"
-#include "scratch.h"
-#include "fault_walk.h"
+#include "support/scratch.h"
+#include "support/fault_walk.h"
 #include <dirent.h>
 #include <time.h>
 

@@ -18,7 +18,7 @@
 #include "nn/net_internal.h"
 #include "train/model.h"
 #include "nn/devices.h"
-#include "rounded_net.h"
+#include "operations/rounded_net.h"
 
 enum { K = 3, WORKERS = 4, MAX_BINDINGS = 16, TENSOR_NAME = 160 };
 static const double RATE = .01;

@@ -5,8 +5,8 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <cmocka.h>
-#include "fault_walk.h"
-#include "train_support.h"
+#include "support/fault_walk.h"
+#include "support/train_support.h"
 
 static void every_objective_learns(void **state)
 {

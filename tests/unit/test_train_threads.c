@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <unistd.h>
 #include <cmocka.h>
-#include "train_support.h"
+#include "support/train_support.h"
 
 static void threads_change_nothing(void **state)
 {

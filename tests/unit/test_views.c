@@ -1,7 +1,7 @@
 /* Distances between views: what must hold whatever the views are, the edges, and every fault. Figures against scipy
  * are in test_compare_parity.c. */
-#include "em_support.h"
-#include "fault_walk.h"
+#include "support/em_support.h"
+#include "support/fault_walk.h"
 #include "core/random.h"
 
 enum { N = 700, K = 4, VIEWS = 21 };

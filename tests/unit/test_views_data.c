@@ -1,7 +1,7 @@
 /* Distances between the views of real crowds, as Wright and Augenstein (2022) look at them in section 5.4: views near
  * the Jensen-Shannon centroid are those near the others (published r = .935). Looks in $DISSENT_DATA or ../shared/data;
  * skipped where they are absent. */
-#include "em_support.h"
+#include "support/em_support.h"
 #include <unistd.h>
 
 /* POS moves with what Dawid-Skene does to small probabilities: with crowd-kit's rules r is that measured with

@@ -5,9 +5,9 @@
 #include <setjmp.h>
 #include <cmocka.h>
 #include "core/random.h"
-#include "sanitized.h"
-#include "votes_read_support.h"
-#include "votes_support.h"
+#include "support/sanitized.h"
+#include "support/votes_read_support.h"
+#include "support/votes_support.h"
 
 /* A file of some thousand rows: ids of 0 to 40 bytes, mostly short; in runs or scattered; few labels or many; columns
  * in any order, perhaps one more; quotes and CRLF never, seldom or often. */

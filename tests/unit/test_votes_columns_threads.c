@@ -6,9 +6,9 @@
 #include <cmocka.h>
 #include "dissent/dissent.h"
 #include "core/random.h"
-#include "fault_walk.h"
+#include "support/fault_walk.h"
 #include "votes/reader.h"
-#include "votes_support.h"
+#include "support/votes_support.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -7,11 +7,11 @@
 #include "core/memory.h"
 #include "core/random.h"
 #include "core/spill.h"
-#include "fault_walk.h"
-#include "sanitized.h"
-#include "scratch.h"
+#include "support/fault_walk.h"
+#include "support/sanitized.h"
+#include "support/scratch.h"
 #include "votes/reader.h"
-#include "votes_support.h"
+#include "support/votes_support.h"
 
 #define HEAD "task,worker,label\n"
 

@@ -5,9 +5,9 @@
 #include <setjmp.h>
 #include <cmocka.h>
 #include "core/random.h"
-#include "fault_walk.h"
-#include "sanitized.h"
-#include "votes_read_support.h"
+#include "support/fault_walk.h"
+#include "support/sanitized.h"
+#include "support/votes_read_support.h"
 
 static const char *const empty_na[] = {""}, *const skip_na[] = {"skip"}, *const yes_no[] = {"yes", "no", "maybe"};
 static const dis_drop_rule rejected[] = {{"status", "Rejected"}};

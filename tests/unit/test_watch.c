@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
-#include "fault_walk.h"
-#include "scratch.h"
+#include "support/fault_walk.h"
+#include "support/scratch.h"
 
 typedef struct {
     size_t n, sure, more, limit;

@@ -1,5 +1,5 @@
 /* em.h: the one pass over the votes that dawid-skene, fast-dawid-skene, ibcc, ebcc, one-coin and mace share
- * (docs/architecture.md).
+ * (docs/development/architecture.md).
  *
  * One iteration of such a method is a fused pass and an update:
  *

@@ -11,7 +11,7 @@
  *         + RATES_WEIGHT sum_k s_k log r_k - log(a / USUAL)^2 / (2 SPREAD^2)
  *
  * s_k is the mean share of the class over items, with one item of equal shares added. The leave-one-out likelihood
- * predicts held-out votes better than the marginal likelihood does (bench/next_vote.py).
+ * predicts held-out votes better than the marginal likelihood does (bench/truth/next_vote.py).
  *
  * L is maximised over log(a r) by Newton's method. Its Hessian is diagonal plus rank one, so a step costs O(classes); a
  * fixed-point step replaces it where L is not concave. Steps are halved until L does not fall.

@@ -1,0 +1,281 @@
+"""Makes the pictures of docs/guides/gallery.md: reports of each kind of votes, of groups, of a panel and of models.
+
+usage: tools/docs/gallery.py DISSENT [OUT]      needs chromium and chromium-driver; OUT (docs/gallery) gets the pictures,
+                                           --pages FOLDER keeps the reports and whole pages at 1,400 and 360 pixels
+
+The same crowds every time: pictures change when reports do.
+"""
+
+import argparse
+import base64
+import csv
+import math
+import os
+import random
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "tests", "browser"))
+import webdriver  # noqa: E402
+
+PAGE, HEIGHT, SCALE = 1400, 1000, 0.6
+PHONE = 360
+
+
+def put(path, header, rows):
+    with open(path, "w", newline="") as f:
+        out = csv.writer(f)
+        out.writerow(header)
+        out.writerows(rows)
+
+
+def choose(draw, weights):
+    return draw.choices(list(weights), list(weights.values()))[0]
+
+
+# ---- crowds ----
+
+NAMES = "ada ben cleo dan eva finn gus hana ivo jana kai lena milo nora otto pia quin rosa sven tara".split()
+
+
+def nominal(draw, folder):
+    classes = ("complaint", "praise", "question", "other")
+    skill = {w: draw.uniform(0.45, 0.95) for w in NAMES}
+    skill[NAMES[-1]] = 0.25
+    rows, gold = [], []
+    for i in range(240):
+        truth = choose(draw, {"complaint": 4, "praise": 3, "question": 2, "other": 1})
+        easy = draw.betavariate(4, 1.6)
+        rival = draw.choice([c for c in classes if c != truth])
+        for w in draw.sample(NAMES, 5):
+            right = draw.random() < skill[w] * easy + (1 - easy) * 0.45
+            rows.append(
+                (f"mail-{i + 1}", w, truth if right else rival if draw.random() < 0.7 else draw.choice(classes))
+            )
+        if i % 3 == 0:
+            gold.append((f"mail-{i + 1}", truth))
+    put(folder + "/votes.csv", ("task", "worker", "label"), rows)
+    put(folder + "/gold.csv", ("task", "label"), gold)
+    return ["--votes", "votes.csv", "--gold", "gold.csv"]
+
+
+def ordinal(draw, folder):
+    rows = []
+    bias = {w: draw.gauss(0, 0.5) for w in NAMES}
+    for i in range(200):
+        place = draw.gauss(2.6, 1.1)
+        for w in draw.sample(NAMES, 6):
+            rows.append((f"comment-{i + 1}", w, min(5, max(1, round(place + bias[w] + draw.gauss(0, 0.7))))))
+    put(folder + "/votes.csv", ("task", "worker", "label"), rows)
+    return ["--votes", "votes.csv", "--scale", "ordinal"]
+
+
+def multi_label(draw, folder):
+    classes = ("joy", "anger", "fear", "surprise", "sadness")
+    rows = []
+    for i in range(150):
+        chance = {c: draw.betavariate(0.4, 1.1) for c in classes}
+        for w in draw.sample(NAMES, 4):
+            said = [c for c in classes if draw.random() < chance[c]]
+            rows.append((f"line-{i + 1}", w, "|".join(said)))
+    put(folder + "/votes.csv", ("task", "worker", "label"), rows)
+    return ["--votes", "votes.csv", "--scale", "multi-label", "--label", "label[|]"]
+
+
+def numeric(draw, folder):
+    bias = {w: draw.gauss(0, 6) for w in NAMES}
+    rows = []
+    for i in range(160):
+        value = draw.gauss(55, 18)
+        for w in draw.sample(NAMES, 5):
+            rows.append((f"photo-{i + 1}", w, min(100, max(0, round(value + bias[w] + draw.gauss(0, 8))))))
+    put(folder + "/votes.csv", ("task", "worker", "label"), rows)
+    return ["--votes", "votes.csv", "--scale", "numeric"]
+
+
+def pairwise(draw, folder):
+    score = {"alder": 1.4, "birch": 0.8, "cedar": 0.5, "elm": 0, "fir": -0.4, "hazel": -0.9, "oak": -1.4}
+    rows = []
+    for i in range(420):
+        a, b = draw.sample(sorted(score), 2)
+        for w in draw.sample(NAMES[:8], 2):
+            said = draw.random() < 1 / (1 + math.exp(score[b] - score[a]))
+            rows.append((f"q{i % 70 + 1}", a, b, w, "tie" if draw.random() < 0.08 else a if said else b))
+    put(folder + "/votes.csv", ("question", "a", "b", "worker", "winner"), rows)
+    return ["--votes", "votes.csv", "--scale", "pairwise", "--task", "question"]
+
+
+def spans(draw, folder):
+    rows = []
+    for i in range(60):
+        places, at = [], 0
+        for _ in range(draw.randint(1, 4)):
+            at += draw.randint(3, 25)
+            length = draw.randint(4, 14)
+            places.append((at, at + length, choose(draw, {"person": 4, "place": 3, "company": 2})))
+            at += length
+        for w in NAMES[:5]:
+            for start, end, kind in places:
+                if draw.random() < 0.8:
+                    shift = draw.choice((0, 0, 0, 1, -1, 2))
+                    kind_said = kind if draw.random() < 0.88 else draw.choice(("person", "place", "company"))
+                    rows.append((f"text-{i + 1}", start, end + shift, w, kind_said))
+    put(folder + "/votes.csv", ("task", "start", "end", "worker", "label"), rows)
+    return ["--votes", "votes.csv", "--scale", "spans"]
+
+
+def groups(draw, folder):
+    region = {w: ("north", "south", "west")[i % 3] for i, w in enumerate(NAMES)}
+    put(folder + "/people.csv", ("worker", "region"), [*region.items()][:-1] + [(NAMES[-1], "island")])
+    rows = []
+    for i in range(160):
+        hot, common = draw.random() < 0.4, draw.random() < 0.35
+        for w in draw.sample(NAMES, 10):
+            p = (0.9 if region[w] == "west" else 0.12) if hot else 0.88 if common else 0.1
+            rows.append((f"post-{i + 1}", w, "offensive" if draw.random() < p else "fine"))
+    put(folder + "/votes.csv", ("task", "worker", "label"), rows)
+    return ["--votes", "votes.csv", "--worker-table", "people.csv", "--group", "region"]
+
+
+def panel(draw, folder):
+    skill = {"judge-large": 0.9, "judge-large-2": 0.9, "judge-small": 0.72, "keyword rule": 0.6}
+    rows = []
+    for i in range(300):
+        truth, hard = draw.random() < 0.4, draw.random() < 0.3
+        slip = {"judge-large": draw.random()}
+        slip["judge-large-2"] = slip["judge-large"] if draw.random() < 0.7 else draw.random()
+        for w in draw.sample(NAMES[:9], 4) if i < 180 else []:
+            rows.append(
+                (
+                    f"answer-{i + 1}",
+                    w,
+                    "human",
+                    "helpful" if (draw.random() < (0.65 if hard else 0.9)) == truth else "not helpful",
+                )
+            )
+        for m, p in skill.items():
+            right = slip.get(m, draw.random()) < (p - 0.2 if hard else p)
+            rows.append((f"answer-{i + 1}", m, "model", "helpful" if right == truth else "not helpful"))
+    put(folder + "/votes.csv", ("task", "worker", "kind", "label"), rows)
+    return ["--votes", "votes.csv", "--voter-type", "kind"]
+
+
+def models(draw, folder):
+    classes = ("entailment", "neutral", "contradiction")
+    gold, human = [], []
+    made = {"soft labels": [], "majority labels": []}
+    for i in range(400):
+        sure = draw.betavariate(2, 1)
+        first = draw.randrange(3)
+        people = [(1 - sure) / 3 + (sure if k == first else 0) for k in range(3)]
+        gold.append((f"pair-{i + 1}", draw.choices(classes, people)[0]))
+        human.append((f"pair-{i + 1}", *people))
+        for name, sharp, noise in (("soft labels", 1.0, 0.7), ("majority labels", 2.4, 1.2)):
+            z = [math.exp(sharp * math.log(p + 0.02) + draw.gauss(0, noise)) for p in people]
+            made[name].append((f"pair-{i + 1}", *(x / sum(z) for x in z)))
+    header = ("task", *("p:" + c for c in classes))
+    put(folder + "/gold.csv", ("task", "label"), gold)
+    put(folder + "/human.csv", header, human)
+    for name, rows in made.items():
+        put(f"{folder}/{name.split()[0]}.csv", header, rows)
+    return [
+        "--pred",
+        "soft labels=soft.csv",
+        "--pred",
+        "majority labels=majority.csv",
+        "--gold",
+        "gold.csv",
+        "--human",
+        "human.csv",
+    ]
+
+
+# name: what makes it, its title, where the picture looks, whether there is a dark one and one of a phone
+PAGES = {
+    "nominal": (nominal, "Mails of one week", "", True, True),
+    "ordinal": (ordinal, "How rude is it, 1 to 5", "", False, False),
+    "multi-label": (multi_label, "Emotions in lines of dialogue", "", False, False),
+    "numeric": (numeric, "How sharp is the photo, 0 to 100", "", False, False),
+    "pairwise": (pairwise, "Which answer is better", "", False, False),
+    "spans": (spans, "People, places and companies in texts", "", False, False),
+    "groups": (groups, "Posts by three regions", "#groups", True, False),
+    "panel": (panel, "Helpful answers, by people and models", "#models", True, False),
+    "models": (models, "Two models of entailment", "#model", True, False),
+}
+
+
+class Camera:
+    def __init__(self):
+        browser, driver = webdriver.find()
+        if not browser or not driver:
+            sys.exit("needs chromium and chromedriver")
+        self.page = webdriver.Browser(browser, driver, PAGE, HEIGHT)
+
+    def show(self, path, width, dark):
+        self.page.dark(dark)
+        self.page.size(width, HEIGHT, mobile=width == PHONE)
+        self.page.open(path)
+
+    def shoot(self, out, anchor="", scale=1.0, whole=False):
+        top = self.page.run(
+            "const e = arguments[0] && document.querySelector(arguments[0]);"
+            "return e ? e.getBoundingClientRect().top + scrollY - 24 : 0",
+            anchor,
+        )
+        width = self.page.run("return innerWidth")
+        tall = (
+            self.page.run("return document.documentElement.scrollHeight")
+            if whole
+            else HEIGHT * (0.8 if width == PHONE else 1)
+        )
+        kind = {"format": "png"} if out.endswith(".png") else {"format": "webp", "quality": 82}
+        clip = {"x": 0, "y": top, "width": width, "height": tall, "scale": scale}
+        shot = self.page.devtools("Page.captureScreenshot", clip=clip, captureBeyondViewport=True, **kind)
+        with open(out, "wb") as f:
+            f.write(base64.b64decode(shot["data"]))
+
+    def close(self):
+        self.page.close()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("dissent")
+    parser.add_argument("out", nargs="?", default=os.path.join(HERE, "..", "docs", "images", "gallery"))
+    parser.add_argument("--pages")
+    parser.add_argument("--only")
+    args = parser.parse_args()
+    tool, work = os.path.abspath(args.dissent), args.pages or tempfile.mkdtemp(prefix="gallery-")
+    os.makedirs(args.out, exist_ok=True)
+    camera, total = Camera(), 0
+    try:
+        for name, (make, title, anchor, dark, phone) in PAGES.items():
+            if args.only and args.only != name:
+                continue
+            folder = os.path.join(work, name)
+            os.makedirs(folder, exist_ok=True)
+            what = make(random.Random(name), folder)
+            subprocess.run([tool, "report", *what, "--title", title, "-q", "-o", "report.html"], cwd=folder, check=True)
+            report = os.path.join(folder, "report.html")
+            for width, ending, is_dark, wanted in (
+                (PAGE, "", False, True),
+                (PAGE, "-dark", True, dark),
+                (PHONE, "-phone", False, phone),
+            ):
+                camera.show(report, width, is_dark)
+                if args.pages:
+                    camera.shoot(os.path.join(work, f"{name}{ending}-{width}.png"), whole=True)
+                if wanted:
+                    out = os.path.join(args.out, f"{name}{ending}.webp")
+                    camera.shoot(out, anchor, SCALE if width == PAGE else 1)
+                    total += os.path.getsize(out)
+                    print(f"{out}: {os.path.getsize(out) // 1000} kB")
+    finally:
+        camera.close()
+    print(f"{total // 1000} kB in all")
+
+
+if __name__ == "__main__":
+    main()
