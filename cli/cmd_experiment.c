@@ -360,7 +360,7 @@ const cli_command cli_cmd_experiment = {
                 "  dissent experiment table papers/experiments/labelme.yaml --format markdown -o labelme.md\n"
                 "  dissent experiment report papers/experiments/labelme.yaml -o labelme.html\n"
                 "  dissent experiment run papers/experiments/labelme.yaml --filter gold --filter seed=0\n"
-                "  dissent experiment run experiments/*.yaml --filter paper=soft-loss --filter size=small\n"
+                "  dissent experiment run papers/experiments/*.yaml --filter paper=soft-loss --filter size=small\n"
                 "  dissent experiment merge first.results second.results --store all.results\n",
     .names = CLI_NAMES_FILE,
     .words = "run|status|table|show|report|merge",

@@ -31,7 +31,7 @@ part_pip() {
     build/clean/bin/python -m build -q --sdist --outdir build/dist .
     # shellcheck disable=SC2086 # words
     build/clean/bin/pip install -q --disable-pip-version-check ${DISSENT_PIP_OPTIONS:-} build/dist/dissent-*.tar.gz
-    (cd / && "$root/build/clean/bin/python" "$root/tests/installed_package.py")
+    (cd / && "$root/build/clean/bin/python" "$root/tests/packaging/installed_package.py")
 }
 
 part_attacks() {
@@ -62,7 +62,11 @@ part_crowdkit() {
     sh python/parity/run_crowdkit_parity.sh build
 }
 
-parts="pip crowdkit attacks fuzzing chroots"
+part_papers() {
+    sh papers/check.sh
+}
+
+parts="papers pip crowdkit attacks fuzzing chroots"
 [ $# -gt 0 ] || set -- $parts
 for part; do
     case " $parts " in *" $part "*) ;; *) echo "check-all: no part \"$part\"; choose from: $parts" >&2 && exit 2 ;; esac

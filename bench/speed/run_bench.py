@@ -31,7 +31,8 @@ import time
 import encoder_rows as encoder_rows_of
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-ROOT = os.path.dirname(HERE)
+ROOT = os.path.dirname(os.path.dirname(HERE))
+PEERS = os.path.join(ROOT, "bench", "peers")
 BUILD = os.path.join(ROOT, "build")
 CALLS = os.path.join(BUILD, "bench", "bench_calls")
 TOOL = os.path.join(BUILD, "dissent")
@@ -103,7 +104,7 @@ class Bench:
     def peer(self, script, *arguments):
         if not os.path.exists(self.python):
             raise Skipped("no Python environment for the peers")
-        return call(self.python, os.path.join(HERE, script), *arguments)[0]
+        return call(self.python, os.path.join(PEERS, script), *arguments)[0]
 
     def median(self, measure):
         """Median of three measurements; fewer when they take longer than a minute."""
@@ -144,7 +145,7 @@ class Bench:
         if name not in self.made:
             done = (
                 subprocess.run(
-                    [self.python, os.path.join(HERE, "peers_data.py"), csv, name],
+                    [self.python, os.path.join(PEERS, "peers_data.py"), csv, name],
                     env=ENV,
                     capture_output=True,
                     text=True,
@@ -391,7 +392,7 @@ def centroid_rows(b):
             raise Skipped("no Python environment for the peers")
         if views not in b.made:
             subprocess.run(
-                [b.python, os.path.join(HERE, "peers_cccp.py"), "make", views, "4", str(n), "4", "1"],
+                [b.python, os.path.join(PEERS, "peers_cccp.py"), "make", views, "4", str(n), "4", "1"],
                 env=ENV,
                 check=True,
                 capture_output=True,
@@ -463,7 +464,7 @@ def metric_rows(b):
             if not os.path.exists(b.python):
                 raise Skipped("no Python environment for the peers")
             subprocess.run(
-                [b.python, os.path.join(HERE, "peers_metrics.py"), "make", name, str(n), "10", "1"],
+                [b.python, os.path.join(PEERS, "peers_metrics.py"), "make", name, str(n), "10", "1"],
                 env=ENV,
                 check=True,
                 capture_output=True,
@@ -669,7 +670,7 @@ def seeds_row(b, files):
     def peer():
         if not os.path.exists(b.python):
             raise Skipped("no Python environment for the peers")
-        command = [b.python, os.path.join(HERE, "peers_torch.py"), "mlp", files()["features"], 8, 64, epochs, n // 2]
+        command = [b.python, os.path.join(PEERS, "peers_torch.py"), "mlp", files()["features"], 8, 64, epochs, n // 2]
         both = [
             subprocess.Popen([str(c) for c in command], env=ENV, stdout=subprocess.PIPE, text=True) for _ in range(2)
         ]

@@ -1,6 +1,6 @@
 #!/bin/sh
 # papers/results.md: figures in its text are those of its tables, links lead somewhere, pictures are there; and the check finds wrong ones.
-# Its claims, and the tables that are made from experiments/runs alone, are remade from there; seeds of two groups are joined as if they were one.
+# Its claims, and the tables that are made from papers/runs alone, are remade from there; seeds of two groups are joined as if they were one.
 set -eu
 source=${DISSENT_SOURCE:-$(cd "$(dirname "$0")/../.." && pwd)}
 cd "$source"
@@ -25,7 +25,7 @@ table = text.index("<!-- table beyond-targets -->")
 wrong = text[:table] + "It gains 1.6 points (.3 to 9.9) and has 12.34.\n\n" + text[table:]
 pathlib.Path(sys.argv[2]).write_text(wrong)
 # Every third number of the text, a little off: nearly all are named.
-sys.path.insert(0, "tools")
+sys.path.insert(0, "papers/tools")
 import prose_check
 places = [(s.line, at, said) for s in prose_check.sentences(text) for said, at in s.found][::3]
 lines = text.split("\n")
@@ -44,7 +44,7 @@ python3 papers/tools/result_tables.py --lines --write "$work/claims.md"
 cmp papers/results.md "$work/claims.md" || { diff papers/results.md "$work/claims.md" | head -20; failed=1; }
 python3 - <<'P' || failed=1
 import random, sys
-sys.path.insert(0, "tools")
+sys.path.insert(0, "papers/tools")
 from kept_runs import Kept, Summary, joined, later_seeds, summary
 random.seed(1)
 for n in (2, 3, 7, 20):

@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 
-from claims import PERCENT, ROOT, interval
+from claims import DATA, PERCENT, interval
 from claims import number as signed
 
 VIEWS = ["standard", "softmax", "mace", "dawid-skene"]
@@ -32,7 +32,7 @@ def opened(results, file):
 
 
 def data_of(results):
-    return pathlib.Path(results.options.data or ROOT / "../shared/data")
+    return pathlib.Path(results.options.data or DATA)
 
 
 # ---- the crowds of SOFT-LOSS ----

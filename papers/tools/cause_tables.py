@@ -1,4 +1,4 @@
-"""Tables of papers/results.md on why claims fail, from experiments/why-*.yaml and from what stores keep of runs.
+"""Tables of papers/results.md on why claims fail, from papers/experiments/why-*.yaml and from what stores keep of runs.
 
 Which steps, epochs, vectors and labels decide: means over runs, and differences of two conditions with 95 % intervals
 by Student's t over seeds, or over seeds and folds where there are fewer than five seeds. papers/tools/result_tables.py puts

@@ -86,7 +86,7 @@ VIEWS = ["standard", "softmax", "mace", "dawid-skene"]
 SOFT = [*VIEWS, "centroid"]
 COMBINED = ["average", "centroid", "temperature", "hybrid"]
 ENCODER = "MPNet-base"
-SEEN = "MPNet-base, trained on SNLI and MultiNLI: [contamination](guides/encoders.md#what-the-encoders-have-seen)"
+SEEN = "MPNet-base, trained on SNLI and MultiNLI: [contamination](../docs/guides/encoders.md#what-the-encoders-have-seen)"
 TOXICITY = "another data set; MPNet-base"
 VIEW_SETS = [
     ("large-multi-view-rte", "snli"),

@@ -3,8 +3,8 @@
 
 usage: papers/tools/claims.py [STORES] [--dissent TOOL] [--data FOLDER] [--write papers/results.md]
 
-STORES is a folder with NAME.results for experiments/NAME.yaml; where there is none, or one of fewer runs, results come
-from experiments/runs (kept_runs.py), where seeds that were run earlier are joined to later ones. Tables that `dissent
+STORES is a folder with NAME.results for papers/experiments/NAME.yaml; where there is none, or one of fewer runs, results come
+from papers/runs (kept_runs.py), where seeds that were run earlier are joined to later ones. Tables that `dissent
 experiment table` makes of stores are kept in STORES/tables until a store or its file changes. A claim is one or several
 comparisons. Of each, the difference of two conditions (in the direction that is claimed to be better) has a 95 %
 interval by Student's t over seeds, paired by seed.
@@ -30,9 +30,8 @@ import subprocess
 import sys
 
 from claim_list import CLAIMS
-from kept_runs import Kept, Summary, joined, later_seeds, on_gpu, summary
+from kept_runs import DATA, PAPERS, ROOT, Kept, Summary, joined, later_seeds, on_gpu, summary
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
 BEGIN, END = "<!-- claims -->", "<!-- /claims -->"
 LOWER = {"cross_entropy", "kl", "calibrated_log_likelihood", "log_loss"}
 PERCENT = {"accuracy", "macro_f1"}
@@ -101,7 +100,7 @@ class Results:
 
     def published(self, file, cell, metric):
         """What the paper reports of this metric of a cell, as the experiment's file has it."""
-        for line in (ROOT / f"experiments/{file}.yaml").read_text().split("\n"):
+        for line in (PAPERS / f"experiments/{file}.yaml").read_text().split("\n"):
             if re.search(rf'name: "?{re.escape(cell)}"?,', line):
                 said = re.search(rf"published: {{[^}}]*\b{metric}: ([-.\d]+)", line)
                 return float(said[1]) if said else None
@@ -109,7 +108,7 @@ class Results:
 
     def read(self, file, filters=()):
         """The cells of `experiment table`, by name, or what is kept of them; None: nothing of it."""
-        store, yaml = self.store(file), ROOT / f"experiments/{file}.yaml"
+        store, yaml = self.store(file), PAPERS / f"experiments/{file}.yaml"
         if not self.in_store(file):
             return self.kept.table(file)
         kept = (
@@ -130,13 +129,13 @@ class Results:
             self.options.dissent,
             "experiment",
             *command,
-            str(ROOT / f"experiments/{file}.yaml"),
+            str(PAPERS / f"experiments/{file}.yaml"),
             "--store",
             str(store),
             *options,
+            "--data",
+            str(self.options.data or DATA),
         ]
-        if self.options.data:
-            line += ["--data", self.options.data]
         if on_gpu(file):  # which need not be here
             line += ["--device", "cuda"]
         done = subprocess.run(line, capture_output=True, text=True)
@@ -177,7 +176,7 @@ class Results:
 
     def folds(self, file, runs):
         """Runs per seed of a cell."""
-        seeds = re.search(r"^seeds: (\d+)", (ROOT / f"experiments/{file}.yaml").read_text(), re.M)
+        seeds = re.search(r"^seeds: (\d+)", (PAPERS / f"experiments/{file}.yaml").read_text(), re.M)
         return max(runs // int(seeds[1] if seeds else 1), 1)
 
 
@@ -185,7 +184,7 @@ def pair(results, file, one, other, measure):
     """The difference of both conditions, from the larger experiment where that has seeds enough; and which it was."""
     small = None
     for name in ([] if file.startswith("large-") else [f"large-{file}"]) + [file]:
-        if not (ROOT / f"experiments/{name}.yaml").exists():
+        if not (PAPERS / f"experiments/{name}.yaml").exists():
             continue
         found = results.difference(name, one, other, measure)
         if found and found.n >= ENOUGH:
@@ -296,7 +295,7 @@ def compare_rank(results, c):
     """Where the mean of a condition stands among those of all."""
     for name in (f"large-{c['file']}", c["file"]):
         found = {o: results.measure(name, o, c["measure"]) for o in c["other"]} if (
-            ROOT / f"experiments/{name}.yaml"
+            PAPERS / f"experiments/{name}.yaml"
         ).exists() else {}
         if found and None not in found.values():
             break

@@ -2,7 +2,7 @@
 
 import re
 
-from claims import ROOT
+from claims import PAPERS
 from kept_runs import on_gpu
 from analysis_tables import opened
 
@@ -195,7 +195,7 @@ def quick(results, name):
 def times(results, _):
     """Runs in the stores, and how long they take one by one."""
     lines = ["| experiment | runs | where | a run | all, one after the other |", "|---|---|---|---|---|"]
-    for yaml in sorted((ROOT / "experiments").glob("*.yaml")):
+    for yaml in sorted((PAPERS / "experiments").glob("*.yaml")):
         runs, one = quick(results, yaml.stem)
         known = row_of(results, f"| {yaml.stem} |", has=" s |")
         if not runs and known:
@@ -210,7 +210,7 @@ def times(results, _):
 def small_times(results, _):
     """Of each paper what two cores do: files, all their runs, and how long these take, by the same seconds."""
     found = {}
-    for yaml in sorted((ROOT / "experiments").glob("*.yaml")):
+    for yaml in sorted((PAPERS / "experiments").glob("*.yaml")):
         text = yaml.read_text()
         paper = re.search(r"(?m)^paper: (\S+)", text)
         if not paper or not re.search(r"(?m)^size: small", text):

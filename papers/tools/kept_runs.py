@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Numbers of runs that stay with the project, in experiments/runs: stores, with their predictions and curves, do not.
+"""Numbers of runs that stay with the project, in papers/runs: stores, with their predictions and curves, do not.
 
     papers/tools/kept_runs.py STORES             takes in the runs of STORES/*.results, those of experiments that want a GPU
                                           (size: large)
@@ -31,8 +31,10 @@ import sqlite3
 import subprocess
 import sys
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-FOLDER = ROOT / "experiments/runs"
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PAPERS = ROOT / "papers"
+DATA = pathlib.Path(os.environ.get("DISSENT_DATA") or ROOT / "../shared/data")
+FOLDER = PAPERS / "runs"
 ON_GPU = {
     "cifar10h",
     "encoder-chaosnli",
@@ -80,7 +82,7 @@ def later_seeds(before, by_seed):
 
 
 class Kept:
-    """What experiments/runs has."""
+    """What papers/runs has."""
 
     def __init__(self, spread):
         """`spread` gives the standard deviation of n seeds from half the length of their 95 % interval."""
@@ -230,7 +232,7 @@ def keep_lines(folder, commit, device):
             out = csv.DictWriter(f, names, delimiter="\t", lineterminator="\n", restval="")
             out.writeheader()
             out.writerows(rows[k] for k in sorted(rows))
-        print(f"experiments/runs/{file}.tsv: {sum(fold != 'all' for _, _, fold in rows)} runs")
+        print(f"papers/runs/{file}.tsv: {sum(fold != 'all' for _, _, fold in rows)} runs")
 
 
 TABLES = """  -- src/experiment/store/store_open.c
@@ -250,7 +252,8 @@ TABLES = """  -- src/experiment/store/store_open.c
 def restore(file, store):
     """A store with the kept runs under the keys that the tool has for them now."""
     tool = os.environ.get("DISSENT", str(ROOT / "build/dissent"))
-    line = [tool, "experiment", "status", str(ROOT / f"experiments/{file}.yaml"), "--store", str(store)]
+    line = [tool, "experiment", "status", str(PAPERS / f"experiments/{file}.yaml"), "--store", str(store)]
+    line += ["--data", str(DATA)]
     line += ["--device", "cuda"] if on_gpu(file) else []
     done = subprocess.run([*line, "--json", "-"], capture_output=True, text=True)
     if done.returncode:
@@ -277,7 +280,7 @@ def main():
         keep_lines(pathlib.Path(words[1]), *words[2:])
         return
     if len(words) not in (1, 2) or words[-1].startswith("-") or words[:-1] not in ([], ["--restore"]):
-        sys.exit("usage:" + "".join(re.findall(r"(?m)^ +tools/.*\n", __doc__)))
+        sys.exit("usage:" + "".join(re.findall(r"(?m)^ +papers/tools/.*\n", __doc__)))
     stores = pathlib.Path(words[-1])
     if len(words) == 2:
         stores.mkdir(parents=True, exist_ok=True)
@@ -291,7 +294,7 @@ def main():
     for store in sorted(stores.glob("*.results")):
         db = sqlite3.connect(f"file:{store}/results.sqlite?mode=ro", uri=True)
         for (file,) in db.execute("select distinct experiment from runs where state = 'done' order by experiment"):
-            yaml = ROOT / f"experiments/{file}.yaml"
+            yaml = PAPERS / f"experiments/{file}.yaml"
             if yaml.exists() and re.search(r"(?m)^size: large", yaml.read_text()):  # two cores repeat the others
                 keep(file, store)
 

@@ -1,4 +1,4 @@
-"""Tables of papers/results.md on the networks of MTL, made from experiments/runs alone: each condition as published, with
+"""Tables of papers/results.md on the networks of MTL, made from papers/runs alone: each condition as published, with
 the released network and with the default network, and what a second head gains."""
 
 from claims import number as signed
@@ -49,5 +49,5 @@ def text_gains(results, _):
 
 
 MTL = {"mtl-gains": gains, "mtl-text-gains": text_gains}
-# What is made from experiments/runs alone, wherever the tables are made.
+# What is made from papers/runs alone, wherever the tables are made.
 LINES = [*(f"{key}-networks" for _, key, _ in SETS), *MTL, "pos-soft-loss-later"]

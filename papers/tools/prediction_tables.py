@@ -10,7 +10,7 @@ import functools
 import pathlib
 import sqlite3
 
-from claims import ROOT, interval
+from claims import DATA, interval
 from claims import number as signed
 from condition_rows import PEOPLE3, VIEWS, heads, value
 
@@ -228,7 +228,7 @@ def votes_of_labelme(results):
     """Of each image of LabelMe its classes in the order of the votes."""
     found = {}
     with open(
-        pathlib.Path(results.options.data or ROOT / "../shared/data") / "labelme/annotations.csv", newline=""
+        pathlib.Path(results.options.data or DATA) / "labelme/annotations.csv", newline=""
     ) as f:
         for r in csv.DictReader(f):
             found.setdefault(r["task"], []).append(r["label"])

@@ -22,8 +22,8 @@ import pathlib
 import re
 import sys
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-CELLS = ROOT / "papers/results_sources.tsv"
+FOLDER = pathlib.Path(__file__).resolve().parents[1]
+CELLS = FOLDER / "results_sources.tsv"
 NUMBER = re.compile(r"(?<![\w.,#-])[-+]?(?:\d{1,3}(?:,\d{3})+|\d+)?\.\d+(?![\w])")
 DECIMAL = r"([-+]?\d*\.\d+)"
 TRIPLE = re.compile(
@@ -322,7 +322,7 @@ def seeds_told(text):
         elif line.startswith("|"):
             told.setdefault(section, set()).update(x for m in SEEDS.findall(line) for x in m if x)
         for file in re.findall(r"`([\w-]+)\.yaml`", line):
-            found = re.search(r"(?m)^seeds: (\d+)", (ROOT / f"experiments/{file}.yaml").read_text())
+            found = re.search(r"(?m)^seeds: (\d+)", (FOLDER / f"experiments/{file}.yaml").read_text())
             told.setdefault(section, set()).update(found.groups() if found else ())
     return told
 

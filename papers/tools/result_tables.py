@@ -2,14 +2,14 @@
 """The tables of papers/results.md that hold published rows against ours, from stores of results.
 
     papers/tools/result_tables.py [STORES] [--dissent build/dissent] [--data FOLDER] [--write papers/results.md]
-                                   [--figures docs/figures] [--lines]
+                                   [--figures papers/figures] [--lines]
 
-STORES has NAME.results for experiments/NAME.yaml, as papers/tools/claims.py reads them. Each table of TABLES stands between
+STORES has NAME.results for papers/experiments/NAME.yaml, as papers/tools/claims.py reads them. Each table of TABLES stands between
 <!-- table KEY --> and <!-- /table --> of the document, or is printed. A table, or a row of those that have one per
-experiment, stays as it is where neither a store nor experiments/runs has anything of it. Means over seeds (of each the
+experiment, stays as it is where neither a store nor papers/runs has anything of it. Means over seeds (of each the
 mean over its folds), accuracies and F1 in percent, stars as `dissent experiment table` has them; a condition of which a
 seed lacks folds is left empty. Other tables come from papers/tools/analysis_tables.py, prediction_tables.py, cause_tables.py, mtl_tables.py and index_tables.py.
---lines fills only those tables that are made from experiments/runs alone.
+--lines fills only those tables that are made from papers/runs alone.
 --figures draws anew those figures that papers/results.md shows.
 """
 
@@ -20,7 +20,7 @@ import shutil
 import sys
 import tempfile
 
-from claims import PERCENT, ROOT, Results
+from claims import PAPERS, PERCENT, ROOT, Results
 from claims import number as signed
 from index_tables import INDEXES
 from analysis_tables import MORE
@@ -100,8 +100,8 @@ ONLY = [
 
 def draw(results, folder):
     """The figures that papers/results.md shows, each by `dissent experiment report` of the file that begins its name."""
-    shown = sorted(set(re.findall(r"\(figures/([^)]+\.svg)\)", (ROOT / "papers/results.md").read_text())))
-    files = sorted((f.stem for f in (ROOT / "experiments").glob("*.yaml")), key=len, reverse=True)
+    shown = sorted(set(re.findall(r"\(figures/([^)]+\.svg)\)", (PAPERS / "results.md").read_text())))
+    files = sorted((f.stem for f in (PAPERS / "experiments").glob("*.yaml")), key=len, reverse=True)
     by_file = {}
     for name in shown:
         file = next((f for f in files if name.startswith(f + "-")), None)

@@ -24,7 +24,7 @@ end=$(($(date +%s) + $1))
 out=$2
 shift 2
 [ $# -gt 0 ] || set -- encoders tags images stems
-source=$(cd "$(dirname "$0")/.." && pwd)
+source=$(cd "$(dirname "$0")/../.." && pwd)
 dissent=${DISSENT:-$source/build/dissent}
 data=${DISSENT_DATA:-$source/../shared/data}
 device=${DEVICE:-cuda}
@@ -52,7 +52,7 @@ part() {
     [ "$now" -gt 15 ] || return 0
     [ "$most" -lt $((now - 10)) ] || most=$((now - 10))
     begun=$(date +%s)
-    timeout -s INT "$most" "$dissent" experiment run "$source/experiments/$file.yaml" --data "$data" --store "$work/large.results" \
+    timeout -s INT "$most" "$dissent" experiment run "$source/papers/experiments/$file.yaml" --data "$data" --store "$work/large.results" \
         --device "$device" --jobs "$jobs" --filter "seed=$seed" "$@" >"$work/said" 2>&1
     code=$?
     echo "$file seed $seed $*: $(($(date +%s) - begun)) s, exit $code: $(tail -1 "$work/said")" | tee -a "$out/times.txt"

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 pytestmark = pytest.mark.skipif(not os.environ.get("DISSENT_SLOW"), reason="DISSENT_SLOW is not set")
-PATH = Path(__file__).resolve().parents[2] / "bench" / "annotator_intervals.py"
+PATH = Path(__file__).resolve().parents[2] / "bench" / "truth" / "annotator_intervals.py"
 SIZES = (2, 3, 5, 10)
 
 

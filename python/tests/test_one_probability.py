@@ -18,7 +18,7 @@ from tool import needs_tool, run
 import dissent
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "bench"))
+sys.path.insert(0, str(ROOT / "bench" / "truth"))
 from label_methods import SETS, data_folder  # noqa: E402
 
 SYNTHETIC = [(model, votes, classes) for model in ("one-coin", "dawid-skene", "spammer", "difficulty") for votes, classes in ((2, 4), (5, 2))]

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 pytestmark = pytest.mark.skipif(not os.environ.get("DISSENT_SLOW"), reason="DISSENT_SLOW is not set")
-PATH = Path(__file__).resolve().parents[2] / "bench" / "annotator_coverage.py"
+PATH = Path(__file__).resolve().parents[2] / "bench" / "truth" / "annotator_coverage.py"
 CROWDS = 300
 SLACK = 0.03  # two and a half standard errors of a coverage of .95
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 pytestmark = pytest.mark.skipif(not os.environ.get("DISSENT_SLOW"), reason="DISSENT_SLOW is not set")
-PATH = Path(__file__).resolve().parents[2] / "bench" / "panel_truth.py"
+PATH = Path(__file__).resolve().parents[2] / "bench" / "truth" / "panel_truth.py"
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,6 @@
 #!/bin/sh
 # The order of dependencies: a folder of src includes only headers of folders that stand before it in the list below (and its own);
-# the command line, the benchmarks (but bench/gpu_*.c, which time single steps) and the examples include public headers alone. docs/development/architecture.md states the same order.
+# the command line, the benchmarks (but bench/gpu/*.c, which time single steps) and the examples include public headers alone. docs/development/architecture.md states the same order.
 set -eu
 source=${DISSENT_SOURCE:-$(cd "$(dirname "$0")/../.." && pwd)}
 cd "$source"
@@ -21,7 +21,7 @@ for folder in $order; do
         failed=1
     done
 done
-if grep -rnE '#include "[a-z_]+/' cli bench examples --include='*.[ch]' | grep -v '^bench/gpu_' | grep -v '"dissent/'; then
+if grep -rnE '#include "[a-z_]+/' cli bench examples --include='*.[ch]' | grep -v '^bench/gpu/' | grep -v '"dissent/'; then
     echo "only public headers may be included there"
     failed=1
 fi

@@ -11,6 +11,6 @@ trap 'rm -rf "$folder"' EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
 printf 'task,worker,label\na,x,yes\na,y,no\nb,x,yes\nb,y,yes\nc,x,no\nc,y,no\n' >"$folder/votes.csv"
-python3 "$DISSENT_SOURCE/tests/older_headers.py" "$DISSENT_SOURCE/include" "$folder"
+python3 "$DISSENT_SOURCE/tests/compatibility/older_headers.py" "$DISSENT_SOURCE/include" "$folder"
 "${CC:-cc}" -std=c11 -Wall -Wextra -Werror -I"$folder/include" "$folder/older.c" "$library" -Wl,-rpath,"$(dirname "$library")" -o "$folder/older"
 "$folder/older" "$folder/votes.csv"

@@ -54,7 +54,7 @@ sed -n 's/^| `\([a-z-]*\)` |.*/\1/p' "$source/docs/start/tour.md" | sort >"$scra
 diff "$scratch/known" "$scratch/table" || { echo "the tour's tables of methods, combinations and recipes are not those of the tool"; exit 1; }
 
 # Links within the tree lead somewhere.
-find "$source"/*.md "$source/docs" -name "*.md" >"$scratch/documents"
+find "$source"/*.md "$source/docs" "$source/bench" "$source/papers" -name "*.md" >"$scratch/documents"
 while read -r document; do
     { grep -oE '\]\([^)#]+' "$document" || true; } | cut -c3- | { grep -v '://' || true; } | while read -r link; do
         [ -e "$(dirname "$document")/$link" ] || { echo "$document: nothing at $link"; exit 1; }

@@ -10,7 +10,7 @@
 # DISSENT_CHROOT_BUILD=0 configures only: minutes instead of an hour.
 # shellcheck disable=SC2016 # $ in single quotes is for the shell in the chroot
 set -euo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/../.."
 
 skip() {
     echo "skipped: $*"

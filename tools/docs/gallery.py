@@ -17,7 +17,7 @@ import sys
 import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, "..", "tests", "browser"))
+sys.path.insert(0, os.path.join(HERE, "..", "..", "tests", "browser"))
 import webdriver  # noqa: E402
 
 PAGE, HEIGHT, SCALE = 1400, 1000, 0.6
@@ -243,7 +243,7 @@ class Camera:
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("dissent")
-    parser.add_argument("out", nargs="?", default=os.path.join(HERE, "..", "docs", "images", "gallery"))
+    parser.add_argument("out", nargs="?", default=os.path.join(HERE, "..", "..", "docs", "images", "gallery"))
     parser.add_argument("--pages")
     parser.add_argument("--only")
     args = parser.parse_args()

@@ -9,7 +9,7 @@ import sys
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, "..", "tests", "browser"))
+sys.path.insert(0, os.path.join(HERE, "..", "..", "tests", "browser"))
 import webdriver  # noqa: E402
 
 PANELS = ("", "#workers")  # the top of the report and its charts of workers, side by side
@@ -29,8 +29,8 @@ def both(report):
 
 
 def main():
-    report = sys.argv[1] if len(sys.argv) > 1 else os.path.join(HERE, "..", "build", "demo", "crowd.html")
-    out = sys.argv[2] if len(sys.argv) > 2 else os.path.join(HERE, "..", "docs", "images", "report.png")
+    report = sys.argv[1] if len(sys.argv) > 1 else os.path.join(HERE, "..", "..", "build", "demo", "crowd.html")
+    out = sys.argv[2] if len(sys.argv) > 2 else os.path.join(HERE, "..", "..", "docs", "images", "report.png")
     browser, driver = webdriver.find()
     if not browser or not driver:
         sys.exit("needs chromium and chromedriver")

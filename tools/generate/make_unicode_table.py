@@ -18,7 +18,7 @@ import unicodedata
 import tokenizers
 from tokenizers import Regex, normalizers, pre_tokenizers
 
-HEADER = os.path.join(os.path.dirname(__file__), "..", "src", "tokens", "unicode.h")
+HEADER = os.path.join(os.path.dirname(__file__), "..", "..", "src", "tokens", "unicode.h")
 with open(HEADER, encoding="utf-8") as header:
     BIT = {name: int(bit, 16) for name, bit in re.findall(r"#define DIS_IS_(\w+) +(0x[0-9a-f]+)u", header.read())}
 ALL = [c for c in range(0x110000) if not 0xD800 <= c < 0xE000]
