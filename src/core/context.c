@@ -1,0 +1,206 @@
+/* A context: its options, checked, with the threads, the communicator and the device that they ask for. */
+#include "core/context_internal.h"
+#include "core/comm.h"
+#include "core/cuda_library.h"
+#include "core/memory.h"
+#include "core/pool.h"
+#include "core/sized_options.h"
+#include "core/spill.h"
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { DEVICE = 24 };
+
+struct dis_context {
+    dis_context_options options;
+    dis__pool *pool;
+    dis__comm comm;
+    uint64_t sent; /* bytes to other ranks */
+    char device[DEVICE];
+    pthread_t device_start; /* the thread that starts the device */
+    bool device_starting;
+    bool stop_held; /* the stop callback is not polled */
+};
+
+DIS_OPTIONS_DEFAULTS(dis_context_options, .size = sizeof(dis_context_options))
+
+static dis_status check_options(const dis_context_options *o)
+{
+    if (o->threads < 0 || o->threads > DIS__MAX_THREADS)
+        return dis__fail(DIS_EUSAGE, "threads must be between 0 (all) and %d, not %d", DIS__MAX_THREADS, o->threads);
+    if ((int)o->precision < 0 || o->precision > DIS_PRECISION_BF16)
+        return dis__fail(DIS_EUSAGE, "precision must be float32 or bf16, not number %d", (int)o->precision);
+    if (o->device && strlen(o->device) >= DEVICE)
+        return dis__fail(DIS_EUSAGE, "no device \"%.40s\"; `device` may be cpu, cuda, cuda:N or auto", o->device);
+    return DIS_OK;
+}
+
+static void *start_device_main(void *arg)
+{
+    dis__cuda_start(arg);
+    return NULL;
+}
+
+/* In a thread, so that files can be read meanwhile. Without one the first use of the device starts it. */
+static void start_device(dis_context *ctx)
+{
+    if (!*ctx->device || strcmp(ctx->device, "cpu") == 0) return;
+    ctx->device_starting = pthread_create(&ctx->device_start, NULL, start_device_main, ctx->device) == 0;
+}
+
+dis_status dis_context_create(const dis_context_options *options, dis_context **out)
+{
+    dis_context_options o = dis_context_options_default();
+    DIS_TRY(DIS_OPTIONS_TAKE(dis_context_options, &o, options));
+    DIS_TRY(check_options(&o));
+    dis_context *ctx;
+    DIS_TRY(dis__alloc_zeroed(&ctx, 1, sizeof *ctx));
+    ctx->options = o;
+    if (o.device) strcpy(ctx->device, o.device);
+    dis_status status = dis__pool_create(o.threads ? o.threads : dis__usable_cpus(), &ctx->pool);
+    if (status == DIS_OK) status = dis__comm_open(o.ranks, &ctx->comm);
+    ctx->comm.sent = &ctx->sent;
+    if (status != DIS_OK) {
+        dis__pool_destroy(ctx->pool);
+        dis__free(ctx);
+        return status;
+    }
+    start_device(ctx);
+    *out = ctx;
+    return DIS_OK;
+}
+
+void dis_context_destroy(dis_context *ctx)
+{
+    if (!ctx) return;
+    dis__pool_destroy(ctx->pool);
+    if (ctx->device_starting) pthread_join(ctx->device_start, NULL);
+    dis__comm_close(&ctx->comm);
+    dis__free(ctx);
+}
+
+int dis_context_threads(const dis_context *ctx)
+{
+    return ctx ? dis__pool_threads(ctx->pool) : 1;
+}
+
+dis__pool *dis__context_pool(dis_context *ctx)
+{
+    return ctx ? ctx->pool : NULL;
+}
+
+dis_precision dis__context_precision(const dis_context *ctx)
+{
+    return ctx ? ctx->options.precision : DIS_PRECISION_DEFAULT;
+}
+
+const char *dis__context_device(const dis_context *ctx)
+{
+    return ctx ? ctx->device : "";
+}
+
+uint64_t dis__context_memory(const dis_context *ctx)
+{
+    return ctx ? ctx->options.memory : 0;
+}
+
+/* ---- ranks ---- */
+
+static const dis__comm alone = {.size = 1};
+
+const dis__comm *dis__context_comm(const dis_context *ctx)
+{
+    return ctx && !ctx->options.whole ? &ctx->comm : &alone;
+}
+
+const dis__comm *dis__context_team(const dis_context *ctx)
+{
+    return ctx ? &ctx->comm : &alone;
+}
+
+int dis_context_rank(const dis_context *ctx)
+{
+    return dis__context_team(ctx)->rank;
+}
+
+int dis_context_ranks(const dis_context *ctx)
+{
+    return dis__context_team(ctx)->size;
+}
+
+void dis_context_fail(dis_context *ctx, int code)
+{
+    if (ctx && dis__comm_is_shared(&ctx->comm)) ctx->comm.row.abort(code);
+}
+
+dis_status dis_context_agree(dis_context *ctx, dis_status so_far)
+{
+    return dis__comm_agree(dis__context_team(ctx), so_far);
+}
+
+uint64_t dis_context_sent(const dis_context *ctx)
+{
+    return ctx ? ctx->sent : 0;
+}
+
+dis_status dis_context_broadcast(dis_context *ctx, int from, void *bytes, size_t n)
+{
+    const dis__comm *team = dis__context_team(ctx);
+    return dis__comm_is_shared(team) ? dis__comm_broadcast(team, bytes, n, from) : DIS_OK;
+}
+
+/* ---- progress and stopping ---- */
+
+void dis__progress(dis_context *ctx, const char *what, double done)
+{
+    if (ctx && ctx->options.progress) ctx->options.progress(ctx->options.user, what, done);
+}
+
+dis_status dis__check_stop(dis_context *ctx)
+{
+    if (ctx && !ctx->stop_held && ctx->options.stop && ctx->options.stop(ctx->options.user))
+        return dis__fail(DIS_ECANCELLED, "stopped");
+    return DIS_OK;
+}
+
+void dis__hold_stop(dis_context *ctx, bool held)
+{
+    if (ctx) ctx->stop_held = held;
+}
+
+/* ---- memory ---- */
+
+dis_status dis__check_memory(const dis_context *ctx, size_t bytes, const char *what)
+{
+    if (bytes < SIZE_MAX / 2 && dis__memory_limit()) return DIS_OK; /* what is too much goes to files */
+    return dis__check_resident(ctx, bytes, what);
+}
+
+enum { SIZE_TEXT = 32 };
+
+/* "360 MiB": four digits, so that the size needed and the limit are seen to differ. */
+static const char *size_text(uint64_t n, char out[SIZE_TEXT])
+{
+    static const char *const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+    double x = (double)n;
+    size_t u = 0;
+    for (; x >= 10000 && u + 1 < sizeof units / sizeof *units; u++) x /= 1024;
+    snprintf(out, SIZE_TEXT, "%.4g %s", x, n == 1 ? "byte" : units[u]);
+    return out;
+}
+
+dis_status dis__check_resident(const dis_context *ctx, size_t bytes, const char *what)
+{
+    enum { SURELY_FINE = 64 << 20 };
+    if (bytes <= SURELY_FINE && !(ctx && ctx->options.memory)) return DIS_OK;
+    const uint64_t limit = ctx && ctx->options.memory ? ctx->options.memory : dis__memory_available();
+    if (limit == 0 || bytes <= limit) return DIS_OK;
+    if (bytes == SIZE_MAX) return dis__fail(DIS_ELIMIT, "%s would need more memory than any machine has", what);
+    char needed[SIZE_TEXT], allowed[SIZE_TEXT];
+    const bool asked = ctx && ctx->options.memory;
+    return dis__fail(DIS_ELIMIT,
+                     asked ? "%s would need %s, and `memory` allows %s; raise it"
+                           : "%s would need %s; %s are available",
+                     what, size_text(bytes, needed), size_text(limit, allowed));
+}
