@@ -1,7 +1,7 @@
 /* Suggestions of the library as commands that can be pasted into a shell. A message may end with lines of fields, such
  * as
  *       `task` "item no" `label` "answer"
- * (src/votes/roles/advice.h). Each is shown as the user's own command with these options added, or replaced. A command
+ * (src/votes/roles/suggestion.h). Each is shown as the user's own command with these options added, or replaced. A command
  * that lacks one of the options shows the fields alone. */
 #include "cli.h"
 #include <stdlib.h>

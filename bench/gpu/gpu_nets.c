@@ -8,7 +8,7 @@
  * a ResNet, with images and labels on the device and their rows told before each step; fresh: of a tagger, with a batch
  * of other sizes every time. Each is the median of rounds of ten steps. `checksum` of the parameters at the end: equal
  * from run to run. */
-#include "core/random.h"
+#include "core/random/random.h"
 #include "nn/models/nets.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,7 +43,7 @@ typedef struct {
 
 static int32_t draw(uint64_t stream, size_t i, uint64_t n)
 {
-    return (int32_t)dis__below(7, stream << 32, i, n);
+    return (int32_t)dis__random_below(7, stream << 32, i, n);
 }
 
 static void put_labels(run *r, size_t which, size_t rows)
@@ -98,7 +98,7 @@ static void build_resnet(run *r)
         dis__head_soft(r->net, "head", dis__layer_linear(r->net, "out", r->resnet.trunk, 10, DIS_ACT_NONE), NULL);
     const size_t n = r->size * o.height * o.width * o.channels + BATCHES * 64;
     r->images = calloc(n, sizeof *r->images);
-    for (size_t i = 0; i < n; i++) r->images[i] = (float)dis__normal(3, 1, i);
+    for (size_t i = 0; i < n; i++) r->images[i] = (float)dis__random_normal(3, 1, i);
     r->feed = feed_images;
 }
 

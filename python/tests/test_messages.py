@@ -21,7 +21,7 @@ UNREACHABLE = {"anonymise", "control", "gold_columns", "ids", "memory", "min_sid
 UNREACHABLE |= {"sentence", "source", "whole"}
 # Texts that are not messages: style sheets, and commands of other programs.
 # Summaries of presets and scales are spelled when Python asks for them, which is tested below.
-NO_MESSAGES = ("page_style.c", "token_config.c", "text_shape.h", "presets.c", "scales.c")
+NO_MESSAGES = ("page_style.c", "tokenizer_config.c", "text_format.h", "presets.c", "scales.c")
 
 
 def literals() -> Iterator[tuple[Path, str]]:

@@ -3,10 +3,10 @@
  *
  * Cost: one pass over the votes for the patterns, one each for items and gold, two for workers; see there. */
 #include "agreement/agreement_internal.h"
-#include "core/comm.h"
-#include "core/memory.h"
-#include "core/spill.h"
-#include "core/sized_options.h"
+#include "core/parallel/comm.h"
+#include "core/memory/memory.h"
+#include "core/memory/spill.h"
+#include "core/options/sized_structs.h"
 #include <math.h>
 #include <string.h>
 
@@ -41,7 +41,7 @@ static dis_agreement_view view_of(const dis_agreement *a)
 {
     return a->view;
 }
-DIS_LOOK_DEFINE(dis_agreement, a, view_of(a))
+DIS_VIEW_DEFINE(dis_agreement, a, view_of(a))
 
 const dis_metric *dis_agreement_find(const dis_agreement *a, const char *name)
 {
@@ -373,11 +373,11 @@ dis_status dis_agreement_run(dis_context *ctx, const dis_votes *votes, const dis
 {
     DIS_MEMORY_SCOPE(ctx);
     dis_agreement_options o = dis_agreement_options_default();
-    DIS_TRY(DIS_OPTIONS_TAKE(dis_agreement_options, &o, options));
+    DIS_TRY(DIS_OPTIONS_COPY(dis_agreement_options, &o, options));
     const dis_votes_view v = dis_votes_look(votes);
     o.ordinal |= dis_scale_at(dis_votes_scale(votes))->ordered;
     DIS_TRY(check_options(&v, &o));
-    if (dis__comm_is_shared(dis__context_comm(ctx)) && (o.gold || (o.parts & ~(unsigned)DIS_AGREEMENT_PAIRS)))
+    if (dis__comm_is_parallel(dis__context_comm(ctx)) && (o.gold || (o.parts & ~(unsigned)DIS_AGREEMENT_PAIRS)))
         return dis__fail(DIS_EUSAGE, "gold labels, items and workers cannot be dealt out over ranks; let each hold all "
                                      "votes (`whole`), or leave mpirun out");
     dis_agreement *a;

@@ -23,8 +23,8 @@
  * Cost: once O(tallies) (ratio: the sum over patterns of tallies^2), then O(tallies + K) each time the weights change
  * (ratio: K^2 of the classes used). */
 #include "agreement/agreement_internal.h"
-#include "core/memory.h"
-#include "core/number.h"
+#include "core/memory/memory.h"
+#include "core/numbers/decimal.h"
 #include <math.h>
 #include <stdlib.h>
 

@@ -7,7 +7,7 @@
 #define DIS_AGREEMENT_AGREEMENT_INTERNAL_H
 #include "dissent/agreement.h"
 #include "agreement/agreement_pair_table.h"
-#include "core/pool.h"
+#include "core/parallel/pool.h"
 
 /* `count` votes for class `class`. */
 typedef struct {

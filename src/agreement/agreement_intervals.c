@@ -11,7 +11,7 @@
 #include "agreement/agreement_left_out.h"
 #include "stats/bootstrap.h"
 #include "stats/crossed.h"
-#include "core/memory.h"
+#include "core/memory/memory.h"
 #include <math.h>
 
 enum { MAX_CLASSES = 1000, ITEMS_A_PATTERN = 8 };
@@ -137,9 +137,11 @@ static dis_status draw(dis_context *ctx, resampling *s, const dis__bootstrap *b,
 {
     const size_t threads = (size_t)dis_context_threads(ctx);
     uint64_t *cells = NULL;
-    dis_status status = dis__alloc_array(&s->times, dis__size(threads, s->patterns->n, 0), sizeof *s->times);
-    if (status == DIS_OK) status = dis__alloc_array(&s->sums, dis__size(threads, s->n_classes, 0), sizeof *s->sums);
-    if (status == DIS_OK) status = dis__alloc_array(&s->rank, dis__size(threads, s->n_classes, 0), sizeof *s->rank);
+    dis_status status = dis__alloc_array(&s->times, dis__saturating_size(threads, s->patterns->n, 0), sizeof *s->times);
+    if (status == DIS_OK)
+        status = dis__alloc_array(&s->sums, dis__saturating_size(threads, s->n_classes, 0), sizeof *s->sums);
+    if (status == DIS_OK)
+        status = dis__alloc_array(&s->rank, dis__saturating_size(threads, s->n_classes, 0), sizeof *s->rank);
     if (status == DIS_OK) status = dis__alloc_array(&cells, s->patterns->n, sizeof *cells);
     if (status == DIS_OK) status = resample(ctx, s, b, cells, values);
     dis__free(s->times);
@@ -165,7 +167,7 @@ dis_status dis__agreement_intervals(dis_context *ctx, const dis_votes_view *vote
     s.n_values = DIS_MEASURES_OF_PATTERNS + (s.classes ? DIS_CLASS_MEASURES * n_classes : 0);
     double *values = NULL, *scratch = NULL;
     dis__left_out rest = {0};
-    dis_status status = dis__alloc_array(&values, dis__size(b.n_resamples, s.n_values, 0), sizeof *values);
+    dis_status status = dis__alloc_array(&values, dis__saturating_size(b.n_resamples, s.n_values, 0), sizeof *values);
     if (status == DIS_OK) status = dis__alloc_array(&scratch, b.n_resamples, sizeof *scratch);
     if (status == DIS_OK) status = draw(ctx, &s, &b, values);
     if (status == DIS_OK && crossed) status = leave_out(ctx, votes, &s, o->singles, &rest);

@@ -12,9 +12,9 @@
  * annotator and thread (15 + 4 classes where classes have an order), at most an eighth of the limit, or 256 MiB. */
 #include "agreement/agreement_left_out.h"
 #include "agreement/agreement_vote_cells.h"
-#include "core/comm.h"
-#include "core/memory.h"
-#include "core/spill.h"
+#include "core/parallel/comm.h"
+#include "core/memory/memory.h"
+#include "core/memory/spill.h"
 #include <math.h>
 #include <string.h>
 
@@ -71,7 +71,7 @@ static dis_status item_room_create(const jackknife *j, item_room *m)
     DIS_TRY(dis__alloc_zeroed(&m->count, n, sizeof *m->count));
     DIS_TRY(dis__alloc_array(&m->after, n, sizeof *m->after));
     DIS_TRY(dis__alloc_array(&m->at, n, sizeof *m->at));
-    DIS_TRY(dis__alloc_array(&m->near, dis__size(n, DIS_DISTANCES, 0), sizeof *m->near));
+    DIS_TRY(dis__alloc_array(&m->near, dis__saturating_size(n, DIS_DISTANCES, 0), sizeof *m->near));
     DIS_TRY(dis__alloc_array(&m->all.classes, n, sizeof *m->all.classes));
     DIS_TRY(dis__alloc_array(&m->rest.classes, n, sizeof *m->rest.classes));
     DIS_TRY(dis__alloc_array(&m->change, j->width, sizeof *m->change));
@@ -246,7 +246,7 @@ static void add_cells(const jackknife *j, const cell_room *c, int64_t *sums)
 static dis_status find_changes(jackknife *j)
 {
     item_room m = {0};
-    dis_status status = dis__alloc_zeroed(&j->change, dis__size(j->cells.n, j->width, 0), sizeof *j->change);
+    dis_status status = dis__alloc_zeroed(&j->change, dis__saturating_size(j->cells.n, j->width, 0), sizeof *j->change);
     if (status == DIS_OK) status = item_room_create(j, &m);
     for (size_t x = 0; x < j->cells.n && status == DIS_OK; x++) {
         const dis__vote_pattern *p = &j->base->patterns->pattern[j->cells.pattern[x]];
@@ -274,7 +274,7 @@ static dis_status item_job(void *arg, size_t copy, int thread)
     dis_status status = item_room_create(j, &m);
     if (status == DIS_OK && n_cells) status = dis__alloc_zeroed(&c.pattern, 1 << DIS_CELL_CODE_BITS, sizeof *c.pattern);
     if (status == DIS_OK && n_cells)
-        status = dis__alloc_zeroed(&c.count, dis__size(j->room, n_cells, 0), sizeof *c.count);
+        status = dis__alloc_zeroed(&c.count, dis__saturating_size(j->room, n_cells, 0), sizeof *c.count);
     for (size_t i = dis__job_first(j->votes->n_items, j->n_copies, copy); i < last && status == DIS_OK; i++) {
         if (j->votes->start[i + 1] - j->votes->start[i] < least) continue;
         const bool repeated = is_repeated(j, i, m.seen);
@@ -362,9 +362,9 @@ static dis_status pass(dis_context *ctx, jackknife *j, double *moments)
 {
     const dis__comm *comm = dis__context_comm(ctx);
     const size_t n_values = 2 * j->base->n_values;
-    DIS_TRY(dis__comm_agree(comm, dis__run_jobs(ctx, j->n_copies, item_job, j)));
+    DIS_TRY(dis__comm_first_failure(comm, dis__run_jobs(ctx, j->n_copies, item_job, j)));
     add_copies(j);
-    if (dis__comm_is_shared(comm)) /* two's complement: sums of negative numbers are right too */
+    if (dis__comm_is_parallel(comm)) /* two's complement: sums of negative numbers are right too */
         DIS_TRY(dis__comm_sum_counts(comm, (uint64_t *)(void *)j->sums, (j->last - j->first) * j->width));
     DIS_TRY(dis__run_jobs(ctx, j->n_jobs, worker_job, j));
     for (size_t job = 0; job < j->n_jobs; job++)
@@ -400,15 +400,16 @@ static dis_status make_room(dis_context *ctx, jackknife *j)
 {
     enum { SHARE = 8, UNLIMITED = 256 << 20 };
     const uint64_t limit = dis__memory_limit();
-    const bool limited = limit && limit != DIS_MEMORY_OF_MACHINE, shared = dis__comm_is_shared(dis__context_comm(ctx));
+    const bool limited = limit && limit != DIS_MEMORY_OF_MACHINE,
+               shared = dis__comm_is_parallel(dis__context_comm(ctx));
     const size_t numbers = (size_t)(limited ? limit / SHARE : UNLIMITED) / sizeof *j->sums;
     const size_t n = j->votes->n_workers, fits = numbers / j->width, threads = (size_t)dis_context_threads(ctx);
     j->room = fits < n && !shared ? fits + !fits : n; /* ranks must cut annotators in the same way: all at once */
     j->n_copies = j->room ? fits / j->room : 1;
     if (j->n_copies > threads) j->n_copies = threads;
     if (j->n_copies == 0) j->n_copies = 1;
-    const size_t size = dis__size(j->n_copies, dis__size(j->room, j->width, 0), 0);
-    DIS_TRY(dis__check_resident(ctx, dis__size(size, sizeof *j->sums, 0), "sums per annotator"));
+    const size_t size = dis__saturating_size(j->n_copies, dis__saturating_size(j->room, j->width, 0), 0);
+    DIS_TRY(dis__check_resident(ctx, dis__saturating_size(size, sizeof *j->sums, 0), "sums per annotator"));
     return dis__alloc_resident(&j->sums, size, sizeof *j->sums);
 }
 
@@ -448,16 +449,16 @@ dis_status dis__left_out_annotators(dis_context *ctx, const dis__agreement_base 
                    .votes = votes,
                    .first_class = FIRST_DISTANCE + 2 * base->n_distances,
                    .n_jobs = dis__n_jobs(votes->n_workers, WORKER_GRAIN, MAX_JOBS)};
-    j.width = dis__size(OF_CLASS, base->n_classes, j.first_class);
+    j.width = dis__saturating_size(OF_CLASS, base->n_classes, j.first_class);
     dis_status status = dis__alloc_array(&out->annotators, base->n_values, sizeof *out->annotators);
     if (status == DIS_OK) status = choose_units(&j);
     if (status == DIS_OK) status = dis__alloc_zeroed(&j.weight, votes->n_workers, sizeof *j.weight);
     if (status == DIS_OK)
-        status = dis__alloc_array(&j.moments, dis__size(j.n_jobs, 2 * base->n_values, 0), sizeof *j.moments);
+        status = dis__alloc_array(&j.moments, dis__saturating_size(j.n_jobs, 2 * base->n_values, 0), sizeof *j.moments);
     if (status == DIS_OK) status = dis__vote_cells_create(base, votes, votes->n_workers, &j.cells);
     if (status == DIS_OK && j.cells.n) status = find_changes(&j);
     if (status == DIS_OK) status = make_room(ctx, &j);
-    status = dis__comm_agree(dis__context_comm(ctx), status);
+    status = dis__comm_first_failure(dis__context_comm(ctx), status);
     if (status == DIS_OK) status = run(ctx, &j, out);
     dis__free(j.unit);
     dis__free(j.weight);

@@ -4,7 +4,7 @@
  * With many patterns only every n-th (pattern, class) is looked at, so that about MAX_WORK classes are gone through. Of a
  * variance that is precise enough. */
 #include "agreement/agreement_left_out.h"
-#include "core/memory.h"
+#include "core/memory/memory.h"
 #include <math.h>
 
 enum { MAX_WORK = 1 << 22, GRAIN = 64, MAX_JOBS = 64 };
@@ -119,7 +119,7 @@ static dis_status room_create(const dis__agreement_base *b, leaving_room *m)
     DIS_TRY(dis__alloc_array(&m->rest.classes, n, sizeof *m->rest.classes));
     DIS_TRY(dis__alloc_array(&m->classes, n, sizeof *m->classes));
     DIS_TRY(dis__alloc_array(&m->count, n, sizeof *m->count));
-    DIS_TRY(dis__alloc_array(&m->near, dis__size(n, DIS_DISTANCES, 0), sizeof *m->near));
+    DIS_TRY(dis__alloc_array(&m->near, dis__saturating_size(n, DIS_DISTANCES, 0), sizeof *m->near));
     DIS_TRY(dis__alloc_array(&m->value, b->n_values, sizeof *m->value));
     for (size_t k = 0; k < n; k++) m->classes[k] = b->classes[k];
     return DIS_OK;
@@ -210,7 +210,8 @@ dis_status dis__left_out_votes(dis_context *ctx, const dis__agreement_base *b, d
     leaving w = {.base = b, .n_jobs = dis__n_jobs(b->patterns->n, GRAIN, MAX_JOBS)};
     DIS_TRY(dis__alloc_array(&out->votes, b->n_values, sizeof *out->votes));
     dis_status status = dis__alloc_array(&w.first, b->patterns->n, sizeof *w.first);
-    if (status == DIS_OK) status = dis__alloc_array(&w.sums, dis__size(w.n_jobs, b->n_values + 1, 0), sizeof *w.sums);
+    if (status == DIS_OK)
+        status = dis__alloc_array(&w.sums, dis__saturating_size(w.n_jobs, b->n_values + 1, 0), sizeof *w.sums);
     size_t n = 0;
     double all = 0; /* votes */
     for (size_t p = 0; p < b->patterns->n && status == DIS_OK; p++) {
@@ -218,7 +219,7 @@ dis_status dis__left_out_votes(dis_context *ctx, const dis__agreement_base *b, d
         n += b->patterns->pattern[p].n;
         all += (double)b->patterns->pattern[p].items * (double)b->patterns->pattern[p].votes;
     }
-    w.step = dis__size(n, b->n_classes, 0) / MAX_WORK + 1;
+    w.step = dis__saturating_size(n, b->n_classes, 0) / MAX_WORK + 1;
     if (status == DIS_OK) status = dis__run_jobs(ctx, w.n_jobs, pattern_job, &w);
     for (size_t v = 0; v < b->n_values && status == DIS_OK; v++) {
         double sum = 0, votes = 0;

@@ -20,8 +20,8 @@
 #include "agreement/agreement_internal.h"
 #include "stats/bootstrap.h"
 #include "stats/crossed.h"
-#include "core/comm.h"
-#include "core/memory.h"
+#include "core/parallel/comm.h"
+#include "core/memory/memory.h"
 #include <math.h>
 #include <string.h>
 
@@ -52,7 +52,7 @@ typedef struct {
 
 size_t dis__pair_interval_numbers(size_t n_classes, bool ordered)
 {
-    return dis__size(n_classes, ordered ? 4 : 2, sizeof(pair_adds) / sizeof(double));
+    return dis__saturating_size(n_classes, ordered ? 4 : 2, sizeof(pair_adds) / sizeof(double));
 }
 
 static pair_adds *pair_at(const influence *f, size_t pair)
@@ -177,12 +177,13 @@ static dis_status prepare(influence *f, const dis__worker_pairs *pairs, bool cro
 {
     const size_t n_items = f->table->votes->n_items, n_votes = f->table->votes->n_votes;
     if (crossed) {
-        DIS_TRY(dis__alloc_zeroed(&f->by_vote, dis__size(n_votes, (size_t)f->n_kappas, 0), sizeof *f->by_vote));
+        DIS_TRY(
+            dis__alloc_zeroed(&f->by_vote, dis__saturating_size(n_votes, (size_t)f->n_kappas, 0), sizeof *f->by_vote));
         for (int m = 0; m < f->n_kappas; m++) DIS_TRY(dis__alloc_array(&f->squares[m], n_items, sizeof(double)));
     }
     for (size_t p = 0; p < pairs->n; p++)
         if (pairs->pair[p].n >= f->min && !pairs->pair[p].degenerate) f->weight += (double)pairs->pair[p].n;
-    DIS_TRY(dis__alloc_resident(&f->pairs, dis__size(f->table->room, f->n_numbers, 0), sizeof *f->pairs));
+    DIS_TRY(dis__alloc_resident(&f->pairs, dis__saturating_size(f->table->room, f->n_numbers, 0), sizeof *f->pairs));
     for (int m = 0; m < f->n_kappas; m++) DIS_TRY(dis__alloc_zeroed(&f->adds[m], n_items, sizeof *f->adds[m]));
     return dis__alloc_zeroed(&f->shared, n_items, sizeof *f->shared);
 }
@@ -233,7 +234,7 @@ static dis_status gather_column(const dis__comm *comm, dis__comm_block *from, si
 {
     size_t size = 0;
     char *all = NULL;
-    dis_status status = dis__comm_gather(comm, *column, n * sizeof **column, from);
+    dis_status status = dis__comm_allgather_blocks(comm, *column, n * sizeof **column, from);
     for (int r = 0; r < comm->size && status == DIS_OK; r++) size += from[r].n;
     if (status == DIS_OK) status = dis__alloc_array(&all, size, 1);
     size = 0;
@@ -263,7 +264,7 @@ static dis_status gather_items(const dis__comm *comm, influence *f, size_t *item
         if (status == DIS_OK && f->by_vote) status = gather_column(comm, from, *items, &f->squares[m], &n);
     }
     *items = n;
-    dis__comm_free(comm, from);
+    dis__comm_blocks_free(comm, from);
     return status;
 }
 
@@ -305,8 +306,8 @@ static dis_status over_annotators(const influence *f, const dis__worker_pairs *p
     const size_t n = (size_t)f->n_kappas, n_workers = f->table->votes->n_workers;
     double *weight = NULL, *sums = NULL, *rest = NULL, effective = 0;
     dis_status status = dis__alloc_zeroed(&weight, n_workers, sizeof *weight);
-    if (status == DIS_OK) status = dis__alloc_zeroed(&sums, dis__size(n_workers, n, 0), sizeof *sums);
-    if (status == DIS_OK) status = dis__alloc_array(&rest, dis__size(n_workers, n, 0), sizeof *rest);
+    if (status == DIS_OK) status = dis__alloc_zeroed(&sums, dis__saturating_size(n_workers, n, 0), sizeof *sums);
+    if (status == DIS_OK) status = dis__alloc_array(&rest, dis__saturating_size(n_workers, n, 0), sizeof *rest);
     const size_t found = status == DIS_OK ? leave_out(f, pairs, weight, sums, rest, &effective) : 0;
     for (size_t m = 0; m < n && status == DIS_OK; m++) {
         dis__crossed v = {.annotators = dis__jackknife(rest + m, found, n),
@@ -345,11 +346,11 @@ static dis_status draw(dis_context *ctx, influence *f, const dis__worker_pairs *
     square_votes(f);
     size_t items = keep_shared(f);
     const dis__comm *comm = dis__context_comm(ctx);
-    if (dis__comm_is_shared(comm)) DIS_TRY(gather_items(comm, f, &items));
+    if (dis__comm_is_parallel(comm)) DIS_TRY(gather_items(comm, f, &items));
     const dis__bootstrap b = {.n_items = items, .n_draws = items, .n_resamples = o->resamples, .seed = o->seed};
     const size_t n = (size_t)f->n_kappas;
     double *sums;
-    DIS_TRY(dis__alloc_array(&sums, dis__size(o->resamples, n + 1, 0), sizeof *sums));
+    DIS_TRY(dis__alloc_array(&sums, dis__saturating_size(o->resamples, n + 1, 0), sizeof *sums));
     dis_status status = dis__bootstrap_sums(ctx, &b, (const double *const *)f->adds, n, sums);
     if (status == DIS_OK && f->by_vote)
         status = over_annotators(f, pairs, sums, o->resamples, items, metric);

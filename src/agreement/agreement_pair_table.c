@@ -7,9 +7,9 @@
  * (4 + 2 classes) bytes per pair and thread, at most an eighth of the limit, or 256 MiB. On ranks all pairs at once; a
  * row goes over the network twice. */
 #include "agreement/agreement_pair_table.h"
-#include "core/comm.h"
-#include "core/memory.h"
-#include "core/spill.h"
+#include "core/parallel/comm.h"
+#include "core/memory/memory.h"
+#include "core/memory/spill.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -97,8 +97,8 @@ dis_status dis__pair_table_count(dis_context *ctx, dis__pair_table *t, size_t fi
     t->last = t->n_pairs - first < t->room ? t->n_pairs : first + t->room;
     dis_status status = dis__run_jobs(ctx, t->n_copies, count_job, t);
     if (status == DIS_OK && t->n_copies > 1) status = dis__run_jobs(ctx, MERGE_JOBS, merge_job, t);
-    DIS_TRY(dis__comm_agree(comm, status));
-    return dis__comm_is_shared(comm) ? dis__comm_sum_counts(comm, t->facts, (t->last - first) * t->width) : DIS_OK;
+    DIS_TRY(dis__comm_first_failure(comm, status));
+    return dis__comm_is_parallel(comm) ? dis__comm_sum_counts(comm, t->facts, (t->last - first) * t->width) : DIS_OK;
 }
 
 /* ---- who is looked at ---- */
@@ -178,14 +178,14 @@ static dis_status make_room(dis_context *ctx, dis__pair_table *t, size_t spare)
     const bool limited = limit && limit != DIS_MEMORY_OF_MACHINE;
     const size_t numbers = (size_t)(limited ? limit / SHARE : UNLIMITED) / sizeof *t->facts;
     const size_t threads = (size_t)dis_context_threads(ctx);
-    const bool shared = dis__comm_is_shared(dis__context_comm(ctx));
+    const bool shared = dis__comm_is_parallel(dis__context_comm(ctx));
     t->room = t->n_pairs;
-    t->n_copies = at_least_one(numbers / dis__size(t->n_pairs, t->width + spare, 1));
+    t->n_copies = at_least_one(numbers / dis__saturating_size(t->n_pairs, t->width + spare, 1));
     if (t->n_copies > threads) t->n_copies = threads;
-    const size_t fits = at_least_one(numbers / dis__size(t->n_copies, t->width, spare));
+    const size_t fits = at_least_one(numbers / dis__saturating_size(t->n_copies, t->width, spare));
     if (fits < t->room && !shared) t->room = fits;
-    const size_t n = dis__size(t->n_copies, dis__size(t->room, t->width, 0), 0);
-    DIS_TRY(dis__check_resident(ctx, dis__size(n, sizeof *t->facts, 0), "a table of pairs of workers"));
+    const size_t n = dis__saturating_size(t->n_copies, dis__saturating_size(t->room, t->width, 0), 0);
+    DIS_TRY(dis__check_resident(ctx, dis__saturating_size(n, sizeof *t->facts, 0), "a table of pairs of workers"));
     return dis__alloc_resident(&t->facts, n, sizeof *t->facts);
 }
 
@@ -195,13 +195,13 @@ dis_status dis__pair_table_create(dis_context *ctx, const dis_votes_view *votes,
     const dis__comm *comm = dis__context_comm(ctx);
     *t = (dis__pair_table){.votes = votes,
                            .n = workers_of(max_pairs, votes->n_workers),
-                           .width = dis__size(2, votes->n_classes, 4)};
+                           .width = dis__saturating_size(2, votes->n_classes, 4)};
     t->n_pairs = t->n ? t->n * (t->n - 1) / 2 : 0;
     dis_status status = rank_workers(comm, t);
     if (status == DIS_OK) status = dis__alloc_array(&t->place, votes->n_classes, sizeof *t->place);
     for (size_t k = 0; k < votes->n_classes && status == DIS_OK; k++) t->place[order ? order[k] : k] = (uint16_t)k;
     if (status == DIS_OK) status = make_room(ctx, t, spare);
-    status = dis__comm_agree(comm, status);
+    status = dis__comm_first_failure(comm, status);
     if (status != DIS_OK) dis__pair_table_free(t);
     return status;
 }

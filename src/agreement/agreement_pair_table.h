@@ -15,7 +15,7 @@
 #ifndef DIS_AGREEMENT_AGREEMENT_PAIR_TABLE_H
 #define DIS_AGREEMENT_AGREEMENT_PAIR_TABLE_H
 #include "dissent/votes.h"
-#include "core/pool.h"
+#include "core/parallel/pool.h"
 
 typedef struct {
     const dis_votes_view *votes;

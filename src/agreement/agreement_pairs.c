@@ -12,7 +12,7 @@
  *
  * Cost: O(classes) per pair, beside counting. */
 #include "agreement/agreement_internal.h"
-#include "core/memory.h"
+#include "core/memory/memory.h"
 #include <math.h>
 #include <string.h>
 
@@ -96,9 +96,11 @@ dis_status dis__agreement_pairs(dis_context *ctx, dis__pair_table *t, bool order
 {
     double *scratch = NULL;
     *out = (dis__worker_pairs){.workers = t->n};
-    dis_status status = dis__check_memory(ctx, dis__size(t->n_pairs, sizeof *out->pair, 0), "pairs of workers");
+    dis_status status =
+        dis__check_memory(ctx, dis__saturating_size(t->n_pairs, sizeof *out->pair, 0), "pairs of workers");
     if (status == DIS_OK) status = dis__alloc_array(&out->pair, t->n_pairs, sizeof *out->pair);
-    if (status == DIS_OK) status = dis__alloc_array(&scratch, dis__size(2, t->votes->n_classes, 0), sizeof *scratch);
+    if (status == DIS_OK)
+        status = dis__alloc_array(&scratch, dis__saturating_size(2, t->votes->n_classes, 0), sizeof *scratch);
     if (status == DIS_OK) status = measure_all(ctx, t, ordered, scratch, out);
     dis__free(scratch);
     if (status == DIS_OK) return DIS_OK;

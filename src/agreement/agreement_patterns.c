@@ -17,9 +17,9 @@
  * Cost: O(votes) and the sort of the patterns; memory: 8 bytes per tally and about 100 per pattern. */
 #include "agreement/agreement_internal.h"
 #include "agreement/agreement_kernel.h"
-#include "core/comm.h"
-#include "core/memory.h"
-#include "core/random.h"
+#include "core/parallel/comm.h"
+#include "core/memory/memory.h"
+#include "core/random/random.h"
 #include "votes/ids/intern.h"
 #include <stdlib.h>
 #include <string.h>
@@ -218,7 +218,7 @@ static dis_status code_items(const search *s, finder *f, size_t first, size_t la
     while (loadable > first && v->start[loadable - 1] + DIS_CODE_WORD > v->n_votes) loadable--;
     for (size_t i = first; i < last; i++) {
         if (i < loadable)
-            i = DIS_KERNEL_PICK(dis__code_items)(v->start, v->label8, i, loadable, s->bits, s->max_coded, table);
+            i = DIS_KERNEL_SELECT(dis__code_items)(v->start, v->label8, i, loadable, s->bits, s->max_coded, table);
         if (i < last) DIS_TRY(item_of_votes(s, f, i, room));
     }
     return DIS_OK;
@@ -269,7 +269,7 @@ static dis_status block_of_counts(const search *s, finder *f, size_t first, size
     const size_t k = s->votes->n_classes;
     const uint64_t keep = k == DIS_CODE_WORD ? UINT64_MAX : ((uint64_t)1 << (8 * k)) - 1;
     const bool fit =
-        DIS_KERNEL_PICK(dis__counts_to_bytes)(s->votes->counts + first * k, (last - first) * k, w->bytes) != 0;
+        DIS_KERNEL_SELECT(dis__counts_to_bytes)(s->votes->counts + first * k, (last - first) * k, w->bytes) != 0;
     for (size_t i = first; i < last; i++) {
         uint64_t word;
         memcpy(&word, w->bytes + (i - first) * k, sizeof word);
@@ -386,13 +386,14 @@ static dis_status merge_ranks(const dis__comm *comm, finder *own)
     dis_status status = dis__alloc_zeroed(&from, (size_t)comm->size, sizeof *from);
     for (size_t p = 0; p < own->n && status == DIS_OK; p++) {
         const entry *e = &own->entries[p];
-        status = dis__comm_put(&mine, e, sizeof *e);
-        if (status == DIS_OK) status = dis__comm_put(&mine, own->tallies + e->first, e->n * sizeof *own->tallies);
+        status = dis__comm_block_append(&mine, e, sizeof *e);
+        if (status == DIS_OK)
+            status = dis__comm_block_append(&mine, own->tallies + e->first, e->n * sizeof *own->tallies);
     }
-    if (status == DIS_OK) status = dis__comm_gather(comm, mine.bytes, mine.n, from);
+    if (status == DIS_OK) status = dis__comm_allgather_blocks(comm, mine.bytes, mine.n, from);
     for (int r = 0; r < comm->size && status == DIS_OK; r++) status = merge_block(&all, &from[r]);
     dis__free(mine.bytes);
-    dis__comm_free(comm, from);
+    dis__comm_blocks_free(comm, from);
     finder_free(own);
     *own = all;
     return status;
@@ -437,13 +438,13 @@ static dis_status run_search(dis_context *ctx, search *s, name128 *key)
 {
     const dis__comm *comm = dis__context_comm(ctx);
     dis__secret secret = dis__secret_draw();
-    if (dis__comm_is_shared(comm)) DIS_TRY(dis__comm_broadcast(comm, &secret, sizeof secret, 0));
+    if (dis__comm_is_parallel(comm)) DIS_TRY(dis__comm_broadcast(comm, &secret, sizeof secret, 0));
     for (size_t k = 0; k < s->votes->n_classes; k++)
         key[k] = (name128){dis__random(secret.word[0], secret.word[1], 2 * k),
                            dis__random(secret.word[2], secret.word[3], 2 * k + 1)};
     DIS_TRY(dis__run_jobs(ctx, s->n_jobs, search_job, s));
     DIS_TRY(merge(s));
-    return dis__comm_is_shared(comm) ? merge_ranks(comm, &s->finders[0]) : DIS_OK;
+    return dis__comm_is_parallel(comm) ? merge_ranks(comm, &s->finders[0]) : DIS_OK;
 }
 
 dis_status dis__vote_patterns_find(dis_context *ctx, const dis_votes_view *votes, bool singles, dis__vote_patterns *out)

@@ -1,14 +1,14 @@
 /* Cells of votes: see agreement_vote_cells.h. Patterns are sorted, so that of a code is found by bisection; callers keep
  * what they found in a table of codes. */
 #include "agreement/agreement_vote_cells.h"
-#include "core/memory.h"
+#include "core/memory/memory.h"
 
 enum { MAX_CLASSES = 16, MAX_VOTES = 8, MAX_COUNTS = 16 << 20 };
 
 static dis_status number_cells(dis__vote_cells *c, size_t n_classes)
 {
     const dis__vote_patterns *all = c->patterns;
-    DIS_TRY(dis__alloc_zeroed(&c->cell, dis__size(all->n, n_classes, 0), sizeof *c->cell));
+    DIS_TRY(dis__alloc_zeroed(&c->cell, dis__saturating_size(all->n, n_classes, 0), sizeof *c->cell));
     DIS_TRY(dis__alloc_array(&c->pattern, c->n, sizeof *c->pattern));
     DIS_TRY(dis__alloc_array(&c->tally, c->n, sizeof *c->tally));
     uint32_t n = 0;
@@ -31,7 +31,7 @@ dis_status dis__vote_cells_create(const dis__agreement_base *base, const dis_vot
         (DIS_CELL_CODE_BITS - 1) / out->bits < MAX_VOTES ? (DIS_CELL_CODE_BITS - 1) / out->bits : MAX_VOTES;
     for (size_t p = 0; p < base->patterns->n; p++)
         if (base->patterns->pattern[p].votes <= out->max_votes) out->n += base->patterns->pattern[p].n;
-    if (dis__size(out->n, n_annotators, 0) > MAX_COUNTS) out->n = 0;
+    if (dis__saturating_size(out->n, n_annotators, 0) > MAX_COUNTS) out->n = 0;
     const dis_status status = out->n ? number_cells(out, votes->n_classes) : DIS_OK;
     if (status != DIS_OK) dis__vote_cells_free(out);
     return status;

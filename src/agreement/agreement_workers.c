@@ -9,9 +9,9 @@
  * Votes are grouped by worker by counting; a worker's items come in rising order, so sums have a fixed order.
  * Cost: O(votes + workers + classes) with 12 bytes per vote and 16 per item. */
 #include "agreement/agreement_internal.h"
-#include "core/memory.h"
-#include "core/pool.h"
-#include "core/spill.h"
+#include "core/memory/memory.h"
+#include "core/parallel/pool.h"
+#include "core/memory/spill.h"
 #include <math.h>
 #include <string.h>
 
@@ -98,7 +98,7 @@ static dis_status cut_workers(const dis_context *ctx, grouping *g)
 static dis_status group_votes(dis_context *ctx, const dis_votes_view *votes, dis__by_worker *out)
 {
     grouping g = {.votes = votes, .by = out};
-    DIS_TRY(dis__check_memory(ctx, dis__size(votes->n_votes, sizeof *out->cast, 0), "agreement of workers"));
+    DIS_TRY(dis__check_memory(ctx, dis__saturating_size(votes->n_votes, sizeof *out->cast, 0), "agreement of workers"));
     DIS_TRY(dis__alloc_zeroed(&out->first, votes->n_workers + 1, sizeof *out->first));
     DIS_TRY(dis__alloc_array(&out->cast, votes->n_votes, sizeof *out->cast));
     for (size_t v = 0; v < votes->n_votes; v++) out->first[votes->worker[v] + 1]++;

@@ -21,10 +21,10 @@
  *
  * Cost: O(K) per vote, and per item the smaller of O(n K^2) and O(n^2 K) for the variance; O(n K) with more than
  * MATRIX_CLASSES classes. */
-#include "core/comm.h"
-#include "core/memory.h"
-#include "core/pool.h"
-#include "core/spill.h"
+#include "core/parallel/comm.h"
+#include "core/memory/memory.h"
+#include "core/parallel/pool.h"
+#include "core/memory/spill.h"
 #include "dissent/agreement.h"
 #include "labels/methods/job_sums.h"
 #include "stats/tails.h"
@@ -130,7 +130,7 @@ static dis_status make_rates(work *w)
     const size_t K = w->v.n_classes;
     w->n_groups = 1;
     if (w->v.start) DIS_TRY(make_groups(w));
-    DIS_TRY(dis__alloc_zeroed(&w->rate, dis__size(w->n_groups, K, 0), sizeof *w->rate));
+    DIS_TRY(dis__alloc_zeroed(&w->rate, dis__saturating_size(w->n_groups, K, 0), sizeof *w->rate));
     DIS_TRY(dis__alloc_array(&w->n_votes, w->n_groups, sizeof *w->n_votes));
     DIS_TRY(dis__alloc_array(&w->of, w->n_groups, sizeof *w->of));
     DIS_TRY(dis__alloc_zeroed(&w->overall, K, sizeof *w->overall));
@@ -305,7 +305,7 @@ static dis_status add_items(work *w, sums_of *out)
                           .arg = w};
     double sums[sizeof *out / sizeof(double)];
     w->n_scratch = K + (K <= MATRIX_CLASSES ? K * K : 2 * K);
-    DIS_TRY(dis__alloc_array(&w->scratch, dis__size((size_t)dis_context_threads(w->ctx), w->n_scratch, 0),
+    DIS_TRY(dis__alloc_array(&w->scratch, dis__saturating_size((size_t)dis_context_threads(w->ctx), w->n_scratch, 0),
                              sizeof *w->scratch));
     dis_status status = dis__job_sums_create(&pass);
     if (status == DIS_OK) status = dis__job_sums_run(&pass, sums);

@@ -10,10 +10,10 @@
  *
  * Cost: (1 + resamples + permutations) passes over the votes, and that of group_left_out.c. */
 #include "agreement/group_sums.h"
-#include "core/memory.h"
-#include "core/rank_jobs.h"
-#include "core/pool.h"
-#include "core/sized_options.h"
+#include "core/memory/memory.h"
+#include "core/parallel/rank_jobs.h"
+#include "core/parallel/pool.h"
+#include "core/options/sized_structs.h"
 #include "stats/bootstrap.h"
 #include "stats/crossed.h"
 #include "stats/deal.h"
@@ -37,7 +37,7 @@ static dis_group_agreement_view view_of(const dis_group_agreement *a)
 {
     return a->view;
 }
-DIS_LOOK_DEFINE(dis_group_agreement, a, view_of(a))
+DIS_VIEW_DEFINE(dis_group_agreement, a, view_of(a))
 
 void dis_group_agreement_destroy(dis_group_agreement *a)
 {
@@ -104,10 +104,10 @@ static dis_status prepare(work *w)
         DIS_TRY(dis__group_sums_create(w->votes, w->rank, w->groups->n_groups, &w->sums[w->n_sums]));
     w->n_values = w->sums[0].n_values;
     const size_t repeats = w->o->resamples > w->o->permutations ? w->o->resamples : w->o->permutations;
-    DIS_TRY(dis__alloc_array(&w->deal, dis__size(threads, n_workers, 0), sizeof *w->deal));
+    DIS_TRY(dis__alloc_array(&w->deal, dis__saturating_size(threads, n_workers, 0), sizeof *w->deal));
     DIS_TRY(dis__alloc_array(&w->value, w->n_values, sizeof *w->value));
-    DIS_TRY(dis__alloc_array(&w->resample, dis__size(w->o->resamples, w->n_values, 0), sizeof *w->resample));
-    DIS_TRY(dis__alloc_array(&w->dealt, dis__size(w->o->permutations, w->n_values, 0), sizeof *w->dealt));
+    DIS_TRY(dis__alloc_array(&w->resample, dis__saturating_size(w->o->resamples, w->n_values, 0), sizeof *w->resample));
+    DIS_TRY(dis__alloc_array(&w->dealt, dis__saturating_size(w->o->permutations, w->n_values, 0), sizeof *w->dealt));
     return dis__alloc_array(&w->scratch, repeats, sizeof *w->scratch);
 }
 
@@ -295,7 +295,7 @@ dis_status dis_group_agreement_run(dis_context *ctx, const dis_votes *votes, con
     const dis_votes_view v = dis_votes_look(votes);
     const dis_worker_groups_view g = dis_worker_groups_look(groups);
     dis_group_agreement *a;
-    DIS_TRY(DIS_OPTIONS_TAKE(dis_group_agreement_options, &o, options));
+    DIS_TRY(DIS_OPTIONS_COPY(dis_group_agreement_options, &o, options));
     DIS_TRY(check(&v, &g, &o));
     DIS_TRY(dis__alloc_zeroed(&a, 1, sizeof *a));
     work w = {.ctx = ctx, .votes = &v, .groups = &g, .o = &o};

@@ -4,8 +4,8 @@
  * Items are looked at twice, to count the rows and to fill them: their number is known before the tests begin, which
  * then run on all threads. Cost: O(votes x groups), a test per row, a sort. */
 #include "agreement/group_sums.h"
-#include "core/memory.h"
-#include "core/pool.h"
+#include "core/memory/memory.h"
+#include "core/parallel/pool.h"
 #include "stats/tails.h"
 #include <math.h>
 #include <stdlib.h>
@@ -70,7 +70,7 @@ static dis_status test_job(void *arg, size_t j, int thread)
     (void)thread;
     const work *w = arg;
     uint32_t *count;
-    DIS_TRY(dis__alloc_array(&count, dis__size(w->votes->n_classes, 2, 0), sizeof *count));
+    DIS_TRY(dis__alloc_array(&count, dis__saturating_size(w->votes->n_classes, 2, 0), sizeof *count));
     dis_status status = DIS_OK;
     const size_t last = dis__job_first(w->n, w->n_jobs, j + 1);
     for (size_t r = dis__job_first(w->n, w->n_jobs, j); status == DIS_OK && r < last; r++)

@@ -8,8 +8,8 @@
  * of an item. */
 #include "agreement/agreement_internal.h"
 #include "agreement/group_sums.h"
-#include "core/memory.h"
-#include "core/pool.h"
+#include "core/memory/memory.h"
+#include "core/parallel/pool.h"
 #include "stats/crossed.h"
 #include <math.h>
 
@@ -134,18 +134,19 @@ static dis_status vote_job(void *arg, size_t j, int thread)
 static dis_status prepare(dis_context *ctx, leaving *l, dis__group_left_out *out)
 {
     const size_t threads = (size_t)dis_context_threads(ctx), n_workers = l->votes->n_workers, n = l->n_values;
-    const size_t cells = dis__size(l->n_groups, l->votes->n_classes, 0);
-    l->max_jobs = MAX_MOMENTS / dis__size(n, l->n_groups, 1) + 1;
+    const size_t cells = dis__saturating_size(l->n_groups, l->votes->n_classes, 0);
+    l->max_jobs = MAX_MOMENTS / dis__saturating_size(n, l->n_groups, 1) + 1;
     if (l->max_jobs > MAX_JOBS) l->max_jobs = MAX_JOBS;
     DIS_TRY(dis__by_worker_make(ctx, l->votes, &l->by));
     DIS_TRY(dis__group_sums_create(l->votes, l->sums[0].rank, l->n_groups, &l->all));
-    DIS_TRY(dis__alloc_array(&l->without, dis__size(threads, n_workers, 0), sizeof *l->without));
-    DIS_TRY(dis__alloc_array(&l->rest, dis__size(threads, n, 0), sizeof *l->rest));
-    DIS_TRY(dis__alloc_zeroed(&l->times, dis__size(threads, cells, 0), sizeof *l->times));
-    DIS_TRY(dis__alloc_zeroed(&l->seen, dis__size(threads, n_workers, 0), sizeof *l->seen));
-    DIS_TRY(
-        dis__alloc_zeroed(&l->moments, dis__size(l->max_jobs, dis__size(n, l->n_groups, 0), 0), sizeof *l->moments));
-    DIS_TRY(dis__alloc_zeroed(&l->squares, dis__size(l->max_jobs, n, 0), sizeof *l->squares));
+    DIS_TRY(dis__alloc_array(&l->without, dis__saturating_size(threads, n_workers, 0), sizeof *l->without));
+    DIS_TRY(dis__alloc_array(&l->rest, dis__saturating_size(threads, n, 0), sizeof *l->rest));
+    DIS_TRY(dis__alloc_zeroed(&l->times, dis__saturating_size(threads, cells, 0), sizeof *l->times));
+    DIS_TRY(dis__alloc_zeroed(&l->seen, dis__saturating_size(threads, n_workers, 0), sizeof *l->seen));
+    DIS_TRY(dis__alloc_zeroed(&l->moments,
+                              dis__saturating_size(l->max_jobs, dis__saturating_size(n, l->n_groups, 0), 0),
+                              sizeof *l->moments));
+    DIS_TRY(dis__alloc_zeroed(&l->squares, dis__saturating_size(l->max_jobs, n, 0), sizeof *l->squares));
     DIS_TRY(dis__alloc_zeroed(&l->effective, l->n_groups, sizeof *l->effective));
     DIS_TRY(dis__alloc_array(&out->annotators, n, sizeof *out->annotators));
     DIS_TRY(dis__alloc_array(&out->df, n, sizeof *out->df));

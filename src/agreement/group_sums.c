@@ -14,7 +14,7 @@
  *
  * Cost: O(votes + items x groups present^2 x classes present). */
 #include "agreement/group_sums.h"
-#include "core/memory.h"
+#include "core/memory/memory.h"
 #include <math.h>
 #include <string.h>
 
@@ -50,8 +50,10 @@ dis_status dis__group_sums_create(const dis_votes_view *votes, const double *ran
                            .n_values = n_groups * DIS_GROUP_VALUES + n_pairs * DIS_PAIR_VALUES + 1};
     const size_t relations = 2 * n_groups + n_pairs;
     dis_status status = dis__alloc_zeroed(&s->within, relations, sizeof *s->within);
-    if (status == DIS_OK) status = dis__alloc_zeroed(&s->margins, dis__size(2 * relations, n, 0), sizeof *s->margins);
-    if (status == DIS_OK) status = dis__alloc_zeroed(&s->count, dis__size(n_groups + 1, n, 0), sizeof *s->count);
+    if (status == DIS_OK)
+        status = dis__alloc_zeroed(&s->margins, dis__saturating_size(2 * relations, n, 0), sizeof *s->margins);
+    if (status == DIS_OK)
+        status = dis__alloc_zeroed(&s->count, dis__saturating_size(n_groups + 1, n, 0), sizeof *s->count);
     if (status == DIS_OK) status = dis__alloc_array(&s->class, n, sizeof *s->class);
     if (status == DIS_OK) status = dis__alloc_zeroed(&s->seen, n, sizeof *s->seen);
     if (status != DIS_OK) {

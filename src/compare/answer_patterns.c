@@ -4,7 +4,7 @@
  * table that numbers the patterns anew, in order of first appearance. O(items x seeds). The keys are small numbers of
  * our own making, so a fixed hash does. */
 #include "compare/compare_internal.h"
-#include "core/memory.h"
+#include "core/memory/memory.h"
 
 typedef struct {
     uint64_t *key;   /* (mask + 1), key + 1; 0: free */
@@ -83,7 +83,7 @@ static void describe(const dis_comparison_input *in, bool pool_seeds, dis__patte
 static size_t max_patterns(const dis__patterns *p)
 {
     size_t ways = 1;
-    for (size_t s = 0; s <= p->n_series && ways < p->n; s++) ways = dis__size(ways, p->n_classes, 0);
+    for (size_t s = 0; s <= p->n_series && ways < p->n; s++) ways = dis__saturating_size(ways, p->n_classes, 0);
     return ways < p->n ? ways : p->n;
 }
 
@@ -94,7 +94,7 @@ dis_status dis__patterns_find(const dis_comparison_input *in, bool pool_seeds, d
                            .n_series = pool_seeds ? 2 : in->n_a + in->n_b};
     size_t known = 0;
     for (size_t i = 0; i < in->n_items; i++) known += in->gold[i] >= 0;
-    out->n = dis__size(known, pool_seeds ? in->n_a : 1, 0);
+    out->n = dis__saturating_size(known, pool_seeds ? in->n_a : 1, 0);
     if (out->n > UINT32_MAX)
         return dis__fail(DIS_ELIMIT, "%zu answers per side; at most %u can be compared", out->n, UINT32_MAX);
     numbering t = {.mask = 1};
@@ -108,7 +108,8 @@ dis_status dis__patterns_find(const dis_comparison_input *in, bool pool_seeds, d
     DIS_TRY_GOTO(status, dis__alloc_zeroed(&out->count, out->n_patterns, sizeof *out->count), end);
     DIS_TRY_GOTO(status, dis__alloc_array(&out->gold, out->n_patterns, sizeof *out->gold), end);
     DIS_TRY_GOTO(status,
-                 dis__alloc_array(&out->answer, dis__size(out->n_patterns, out->n_series, 0), sizeof *out->answer),
+                 dis__alloc_array(&out->answer, dis__saturating_size(out->n_patterns, out->n_series, 0),
+                                  sizeof *out->answer),
                  end);
     describe(in, pool_seeds, out);
 end:

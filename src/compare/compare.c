@@ -3,9 +3,9 @@
 #include "dissent/compare.h"
 #include "dissent/votes.h"
 #include "compare/compare_internal.h"
-#include "core/memory.h"
-#include "core/spill.h"
-#include "core/sized_options.h"
+#include "core/memory/memory.h"
+#include "core/memory/spill.h"
+#include "core/options/sized_structs.h"
 
 struct dis_comparison {
     dis_comparison_view view;
@@ -162,7 +162,7 @@ dis_status dis_comparison_run(dis_context *ctx, const dis_comparison_input *in, 
 {
     DIS_MEMORY_SCOPE(ctx);
     dis_comparison_options o = dis_comparison_options_default();
-    DIS_TRY(DIS_OPTIONS_TAKE(dis_comparison_options, &o, options));
+    DIS_TRY(DIS_OPTIONS_COPY(dis_comparison_options, &o, options));
     dis_comparison *c;
     DIS_TRY(dis__alloc_zeroed(&c, 1, sizeof *c));
     const dis_status status = in->votes ? run_with_votes(ctx, in, &o, c) : run(ctx, in, &o, NULL, c);
@@ -173,7 +173,7 @@ dis_status dis_comparison_run(dis_context *ctx, const dis_comparison_input *in, 
     return status;
 }
 
-DIS_LOOK_DEFINE(dis_comparison, comparison, comparison->view)
+DIS_VIEW_DEFINE(dis_comparison, comparison, comparison->view)
 
 void dis_comparison_destroy(dis_comparison *comparison)
 {

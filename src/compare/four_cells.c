@@ -10,7 +10,7 @@
  * constant without a test. A uniform soft label has none. */
 #include "compare/compare_internal.h"
 #include "dissent/labels.h"
-#include "core/memory.h"
+#include "core/memory/memory.h"
 #include <math.h>
 
 static double max_probability(const double *p, size_t n_classes)

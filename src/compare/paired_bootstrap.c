@@ -13,8 +13,8 @@
 #include "compare/compare_internal.h"
 #include "stats/bootstrap_device.h"
 #include "stats/tails.h"
-#include "core/memory.h"
-#include "core/pool.h"
+#include "core/memory/memory.h"
+#include "core/parallel/pool.h"
 #include <math.h>
 #include <stdio.h>
 
@@ -148,8 +148,9 @@ static dis_status run_there(dis_context *ctx, const dis__bootstrap *b, const boo
     dis_status status;
     DIS_TRY_GOTO(status, dis__alloc_array(&one, p->n, sizeof *one), end);
     DIS_TRY_GOTO(status, dis__alloc_array(&bin, p->n, sizeof *bin), end);
-    DIS_TRY_GOTO(status, dis__alloc_array(&sums, dis__size(b->n_resamples, n_bins, 0), sizeof *sums), end);
-    DIS_TRY_GOTO(status, dis__alloc_array(&tally, dis__size(b->n_resamples, w->tally_room, 0), sizeof *tally), end);
+    DIS_TRY_GOTO(status, dis__alloc_array(&sums, dis__saturating_size(b->n_resamples, n_bins, 0), sizeof *sums), end);
+    DIS_TRY_GOTO(status,
+                 dis__alloc_array(&tally, dis__saturating_size(b->n_resamples, w->tally_room, 0), sizeof *tally), end);
     for (size_t i = 0; i < p->n; i++) one[i] = 1;
     for (size_t series = 0; series <= p->n_series; series++) {
         fill_bins(p, series, bin);
@@ -173,7 +174,7 @@ static dis_status run_items(dis_context *ctx, const dis__bootstrap *b, bootstrap
     const dis__bootstrap_device *device;
     DIS_TRY(dis__bootstrap_device_for(ctx, b, &device));
     if (device && 2 * w->p->n_classes <= DIS_BOOTSTRAP_MAX_BINS) return run_there(ctx, b, w, values);
-    DIS_TRY(dis__alloc_array(&w->drawn, dis__size(threads, w->p->n_patterns, 0), sizeof *w->drawn));
+    DIS_TRY(dis__alloc_array(&w->drawn, dis__saturating_size(threads, w->p->n_patterns, 0), sizeof *w->drawn));
     return dis__bootstrap_run(ctx, b, of_items, w, n_values, values);
 }
 
@@ -293,19 +294,23 @@ dis_status dis__paired_bootstrap(dis_context *ctx, const dis__patterns *p, const
                               .seed = o->seed};
     bootstrap_work w = {.p = p,
                         .n_draws = (double)b.n_draws,
-                        .tally_room = dis__size(p->n_series + 1, p->n_classes, 0)};
+                        .tally_room = dis__saturating_size(p->n_series + 1, p->n_classes, 0)};
     double *values = NULL, *scratch = NULL, observed[N_VALUES * DIS_COMPARE_METRICS];
-    const size_t a_thread = dis__size(w.tally_room + (by_pattern ? 0 : p->n_patterns), threads, 0);
+    const size_t a_thread = dis__saturating_size(w.tally_room + (by_pattern ? 0 : p->n_patterns), threads, 0);
     char what[96];
     snprintf(what, sizeof what, "%zu resamples of %zu answers per side", b.n_resamples, p->n);
-    DIS_TRY(
-        dis__check_memory(ctx, dis__size(dis__size(b.n_resamples, n_values + 1, a_thread), sizeof(double), 0), what));
+    DIS_TRY(dis__check_memory(ctx,
+                              dis__saturating_size(dis__saturating_size(b.n_resamples, n_values + 1, a_thread),
+                                                   sizeof(double), 0),
+                              what));
     dis_status status;
-    DIS_TRY_GOTO(status, dis__alloc_array(&w.tally, dis__size(threads, w.tally_room, 0), sizeof *w.tally), end);
+    DIS_TRY_GOTO(status, dis__alloc_array(&w.tally, dis__saturating_size(threads, w.tally_room, 0), sizeof *w.tally),
+                 end);
     observe(&w, observed, out);
     out->n_resample = b.n_draws;
     if (b.n_resamples == 0) goto end;
-    DIS_TRY_GOTO(status, dis__alloc_array(&values, dis__size(b.n_resamples, n_values, 0), sizeof *values), end);
+    DIS_TRY_GOTO(status, dis__alloc_array(&values, dis__saturating_size(b.n_resamples, n_values, 0), sizeof *values),
+                 end);
     DIS_TRY_GOTO(status, dis__alloc_array(&scratch, b.n_resamples, sizeof *scratch), end);
     if (by_pattern)
         status = dis__bootstrap_cells(ctx, &b, p->count, p->n_patterns, of_cells, &w, n_values, values);

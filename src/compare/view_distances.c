@@ -11,11 +11,11 @@
 #include "dissent/views.h"
 #include "stats/bootstrap.h"
 #include "evaluate/evaluation.h"
-#include "core/memory.h"
-#include "core/pool.h"
-#include "core/spill.h"
-#include "core/sized_options.h"
-#include "core/special.h"
+#include "core/memory/memory.h"
+#include "core/parallel/pool.h"
+#include "core/memory/spill.h"
+#include "core/options/sized_structs.h"
+#include "core/numbers/special_functions.h"
 #include <math.h>
 #include <stdio.h>
 
@@ -288,21 +288,22 @@ static dis_status allocate(measuring *w)
 {
     const dis_views *v = w->views;
     const size_t threads = (size_t)dis_context_threads(w->ctx), n_resamples = w->b.n_resamples;
-    const size_t an_item = dis__size(v->n_views, A_VIEW, TOGETHER + 1 + v->n_classes);
-    const size_t numbers = dis__size(v->n_items, an_item, dis__size(n_resamples, TOGETHER + 1 + 2 * v->n_views, 0));
+    const size_t an_item = dis__saturating_size(v->n_views, A_VIEW, TOGETHER + 1 + v->n_classes);
+    const size_t numbers =
+        dis__saturating_size(v->n_items, an_item, dis__saturating_size(n_resamples, TOGETHER + 1 + 2 * v->n_views, 0));
     char what[96];
     snprintf(what, sizeof what, "comparing %zu views of %zu items", v->n_views, v->n_items);
     w->scratch_room = 2 * (v->n_classes > NUMBERS ? v->n_classes : NUMBERS);
-    DIS_TRY(dis__check_memory(w->ctx, dis__size(numbers, sizeof(double), 0), what));
-    DIS_TRY(dis__alloc_array(&w->centroid, dis__size(v->n_items, v->n_classes, 0), sizeof *w->centroid));
+    DIS_TRY(dis__check_memory(w->ctx, dis__saturating_size(numbers, sizeof(double), 0), what));
+    DIS_TRY(dis__alloc_array(&w->centroid, dis__saturating_size(v->n_items, v->n_classes, 0), sizeof *w->centroid));
     for (size_t c = 0; c < A_VIEW; c++)
-        DIS_TRY(dis__alloc_array(&w->column[c], dis__size(v->n_views, v->n_items, 0), sizeof *w->column[c]));
+        DIS_TRY(dis__alloc_array(&w->column[c], dis__saturating_size(v->n_views, v->n_items, 0), sizeof *w->column[c]));
     DIS_TRY(dis__alloc_array(&w->centroid_entropy, v->n_items, sizeof *w->centroid_entropy));
-    DIS_TRY(dis__alloc_array(&w->pair, dis__size(TOGETHER, v->n_items, 0), sizeof *w->pair));
-    DIS_TRY(dis__alloc_array(&w->sums, dis__size(n_resamples, TOGETHER, 0), sizeof *w->sums));
+    DIS_TRY(dis__alloc_array(&w->pair, dis__saturating_size(TOGETHER, v->n_items, 0), sizeof *w->pair));
+    DIS_TRY(dis__alloc_array(&w->sums, dis__saturating_size(n_resamples, TOGETHER, 0), sizeof *w->sums));
     DIS_TRY(dis__alloc_array(&w->sorted, n_resamples, sizeof *w->sorted));
-    DIS_TRY(dis__alloc_array(&w->means, dis__size(n_resamples, 2 * v->n_views, 0), sizeof *w->means));
-    return dis__alloc_array(&w->scratch, dis__size(threads, w->scratch_room, 0), sizeof *w->scratch);
+    DIS_TRY(dis__alloc_array(&w->means, dis__saturating_size(n_resamples, 2 * v->n_views, 0), sizeof *w->means));
+    return dis__alloc_array(&w->scratch, dis__saturating_size(threads, w->scratch_room, 0), sizeof *w->scratch);
 }
 
 static dis_status measure(measuring *w, dis_views_distances *d)
@@ -334,7 +335,7 @@ dis_status dis_views_distances_run(dis_context *ctx, const dis_views *views, con
 {
     DIS_MEMORY_SCOPE(ctx);
     dis_views_distances_options o = dis_views_distances_options_default();
-    DIS_TRY(DIS_OPTIONS_TAKE(dis_views_distances_options, &o, options));
+    DIS_TRY(DIS_OPTIONS_COPY(dis_views_distances_options, &o, options));
     DIS_TRY(check(views, &o));
     dis_views_distances *d;
     DIS_TRY(dis__alloc_zeroed(&d, 1, sizeof *d));
@@ -345,7 +346,7 @@ dis_status dis_views_distances_run(dis_context *ctx, const dis_views *views, con
                          .n_resamples = (size_t)o.resamples,
                          .seed = o.seed},
                    .n_jobs = dis__n_jobs(views->n_items, 1024, 256),
-                   .f = dis__special_pick()};
+                   .f = dis__special_select()};
     dis_status status = dis__alloc_zeroed(&d->metrics, views->n_views * (views->n_views + A_VIEW), sizeof *d->metrics);
     if (status == DIS_OK) status = allocate(&w);
     if (status == DIS_OK) status = measure(&w, d);
@@ -364,7 +365,7 @@ dis_status dis_views_distances_run(dis_context *ctx, const dis_views *views, con
     return status;
 }
 
-DIS_LOOK_DEFINE(dis_views_distances, distances, distances->view)
+DIS_VIEW_DEFINE(dis_views_distances, distances, distances->view)
 
 void dis_views_distances_destroy(dis_views_distances *distances)
 {

@@ -15,9 +15,9 @@
  *
  * Cost: RESAMPLES passes over the votes. */
 #include "compare/compare_internal.h"
-#include "core/memory.h"
-#include "core/pool.h"
-#include "core/random.h"
+#include "core/memory/memory.h"
+#include "core/parallel/pool.h"
+#include "core/random/random.h"
 #include "stats/crossed.h"
 #include <math.h>
 #include <string.h>
@@ -160,7 +160,8 @@ static dis_status resample_job(void *arg, size_t j, int thread)
     if (status == DIS_OK) status = dis__alloc_zeroed(&weight, r->votes.n_workers, sizeof *weight);
     if (status == DIS_OK) {
         const uint64_t stream = (uint64_t)j << 32 | DIS_STREAM_ANNOTATORS;
-        for (size_t i = 0; i < r->n_workers; i++) weight[r->worker[dis__below(r->seed, stream, i, r->n_workers)]]++;
+        for (size_t i = 0; i < r->n_workers; i++)
+            weight[r->worker[dis__random_below(r->seed, stream, i, r->n_workers)]]++;
         measure(s, weight, tally, count, s->values + j * VALUES);
     }
     dis__free(tally);
@@ -251,7 +252,7 @@ static dis_status replaced_variance(const resampling *s, double *variance)
     row_classes r = {0};
     dis_status status = dis__alloc_array(&count, K, sizeof *count);
     if (status == DIS_OK) status = dis__alloc_array(&r.class, K, sizeof *r.class);
-    if (status == DIS_OK) status = dis__alloc_array(&room, dis__size(K, 3, 0), sizeof *room);
+    if (status == DIS_OK) status = dis__alloc_array(&room, dis__saturating_size(K, 3, 0), sizeof *room);
     if (status == DIS_OK) status = dis__alloc_zeroed(&by_worker, n_workers, sizeof *by_worker);
     if (status == DIS_OK) {
         r.count = room;
@@ -279,7 +280,7 @@ static dis_status replaced_variance(const resampling *s, double *variance)
 dis_status dis__vote_reference_variances(dis_context *ctx, const dis__vote_reference *r, const dis_comparison_input *in,
                                          const dis__patterns *p, dis__crossed out[VALUES])
 {
-    resampling s = {.r = r, .in = in, .p = p, .tally_size = dis__size(p->n_series + 1, p->n_classes, 0)};
+    resampling s = {.r = r, .in = in, .p = p, .tally_size = dis__saturating_size(p->n_series + 1, p->n_classes, 0)};
     DIS_TRY(dis__alloc_array(&s.values, (size_t)RESAMPLES * VALUES, sizeof *s.values));
     double replaced = 0;
     dis_status status = dis__run_jobs(ctx, RESAMPLES, resample_job, &s);

@@ -1,11 +1,11 @@
 /* A context: its options, checked, with the threads, the communicator and the device that they ask for. */
 #include "core/context_internal.h"
-#include "core/comm.h"
+#include "core/parallel/comm.h"
 #include "core/cuda_library.h"
-#include "core/memory.h"
-#include "core/pool.h"
-#include "core/sized_options.h"
-#include "core/spill.h"
+#include "core/memory/memory.h"
+#include "core/parallel/pool.h"
+#include "core/options/sized_structs.h"
+#include "core/memory/spill.h"
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -52,7 +52,7 @@ static void start_device(dis_context *ctx)
 dis_status dis_context_create(const dis_context_options *options, dis_context **out)
 {
     dis_context_options o = dis_context_options_default();
-    DIS_TRY(DIS_OPTIONS_TAKE(dis_context_options, &o, options));
+    DIS_TRY(DIS_OPTIONS_COPY(dis_context_options, &o, options));
     DIS_TRY(check_options(&o));
     dis_context *ctx;
     DIS_TRY(dis__alloc_zeroed(&ctx, 1, sizeof *ctx));
@@ -114,29 +114,29 @@ const dis__comm *dis__context_comm(const dis_context *ctx)
     return ctx && !ctx->options.whole ? &ctx->comm : &alone;
 }
 
-const dis__comm *dis__context_team(const dis_context *ctx)
+const dis__comm *dis__context_all_ranks(const dis_context *ctx)
 {
     return ctx ? &ctx->comm : &alone;
 }
 
 int dis_context_rank(const dis_context *ctx)
 {
-    return dis__context_team(ctx)->rank;
+    return dis__context_all_ranks(ctx)->rank;
 }
 
 int dis_context_ranks(const dis_context *ctx)
 {
-    return dis__context_team(ctx)->size;
+    return dis__context_all_ranks(ctx)->size;
 }
 
 void dis_context_fail(dis_context *ctx, int code)
 {
-    if (ctx && dis__comm_is_shared(&ctx->comm)) ctx->comm.row.abort(code);
+    if (ctx && dis__comm_is_parallel(&ctx->comm)) ctx->comm.row.abort(code);
 }
 
 dis_status dis_context_agree(dis_context *ctx, dis_status so_far)
 {
-    return dis__comm_agree(dis__context_team(ctx), so_far);
+    return dis__comm_first_failure(dis__context_all_ranks(ctx), so_far);
 }
 
 uint64_t dis_context_sent(const dis_context *ctx)
@@ -146,8 +146,8 @@ uint64_t dis_context_sent(const dis_context *ctx)
 
 dis_status dis_context_broadcast(dis_context *ctx, int from, void *bytes, size_t n)
 {
-    const dis__comm *team = dis__context_team(ctx);
-    return dis__comm_is_shared(team) ? dis__comm_broadcast(team, bytes, n, from) : DIS_OK;
+    const dis__comm *team = dis__context_all_ranks(ctx);
+    return dis__comm_is_parallel(team) ? dis__comm_broadcast(team, bytes, n, from) : DIS_OK;
 }
 
 /* ---- progress and stopping ---- */

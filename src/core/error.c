@@ -27,14 +27,14 @@ void dis__set_error(const char *message)
     snprintf(last_error, sizeof last_error, "%s", message);
 }
 
-void dis__first_error_note(dis__first_error *first, dis_status status)
+void dis__first_error_record(dis__first_error *first, dis_status status)
 {
     if (first->status != DIS_OK || status == DIS_OK) return;
     first->status = status;
     memcpy(first->message, last_error, sizeof first->message);
 }
 
-dis_status dis__first_error_tell(const dis__first_error *first)
+dis_status dis__first_error_restore(const dis__first_error *first)
 {
     if (first->status != DIS_OK) dis__set_error(first->message);
     return first->status;
@@ -50,7 +50,7 @@ dis_status dis__fail(dis_status status, const char *format, ...)
     return status;
 }
 
-dis_status dis__advise(dis_status status, const char *lines)
+dis_status dis__fail_append(dis_status status, const char *lines)
 {
     const size_t n = strlen(last_error);
     if (n + strlen(lines) < sizeof last_error) strcpy(last_error + n, lines);
@@ -91,7 +91,7 @@ dis_status dis__fail_folder(const char *path)
     return dis__fail(DIS_EIO, "cannot read %s: it is a folder; name a file in it", path);
 }
 
-void dis__list_add(char *list, size_t room, const char *text, size_t n)
+void dis__text_list_append(char *list, size_t room, const char *text, size_t n)
 {
     enum { LONGEST = 60, N_MORE = 5 };
     static const char more[N_MORE + 1] = ", ...";

@@ -33,7 +33,7 @@ dis_status dis__fail_at(dis_status status, const char *file, uint64_t line, uint
 
 /* Adds lines to this thread's message as they are, each with a newline before it: suggestions, whose texts the caller has
  * made safe for a terminal. */
-dis_status dis__advise(dis_status status, const char *lines);
+dis_status dis__fail_append(dis_status status, const char *lines);
 
 /* DIS_EIO with "verb FILE: strerror(errno)". */
 dis_status dis__fail_io(const char *verb, const char *file);
@@ -43,7 +43,7 @@ dis_status dis__fail_folder(const char *path);
 
 /* "a, b, c" for messages: one more text behind those that `list` holds, 60 bytes of it; where there is no room for it,
  * ", ..." and nothing from then on. `list` begins empty and has `room` bytes. */
-void dis__list_add(char *list, size_t room, const char *text, size_t n);
+void dis__text_list_append(char *list, size_t room, const char *text, size_t n);
 
 /* The first failure of several calls, with its message, which other calls may have replaced by the time it is told. */
 enum { DIS_MESSAGE = 2048 };
@@ -52,9 +52,9 @@ typedef struct {
     char message[DIS_MESSAGE];
 } dis__first_error;
 /* Keeps `status` and this thread's message unless there is a failure already. */
-void dis__first_error_note(dis__first_error *first, dis_status status);
+void dis__first_error_record(dis__first_error *first, dis_status status);
 /* The failure kept, its message put back; DIS_OK: there is none. */
-dis_status dis__first_error_tell(const dis__first_error *first);
+dis_status dis__first_error_restore(const dis__first_error *first);
 
 /* Replaces this thread's message: for carrying one over from another thread. */
 void dis__set_error(const char *message);

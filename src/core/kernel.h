@@ -4,7 +4,7 @@
  * its functions different names. NAME.c holds the table and picks at run time:
  *
  *     DIS_KERNEL_DECLARE(void, dis__sum_rows, (const double *x, size_t n, double *out));
- *     ... DIS_KERNEL_PICK(dis__sum_rows)(x, n, out);
+ *     ... DIS_KERNEL_SELECT(dis__sum_rows)(x, n, out);
  *
  * Kernels use GCC vector types of DIS_LANES doubles, which every compiler lowers to what the target has. */
 #ifndef DIS_CORE_KERNEL_H
@@ -27,11 +27,11 @@ const char *dis__isa_name(dis_isa isa);
     type f##_baseline args;               \
     type f##_avx2 args;                   \
     type f##_avx512 args
-#define DIS_KERNEL_PICK(f) \
+#define DIS_KERNEL_SELECT(f) \
     (dis__isa() == DIS_ISA_AVX512 ? f##_avx512 : dis__isa() == DIS_ISA_AVX2 ? f##_avx2 : f##_baseline)
 #else
 #define DIS_KERNEL_DECLARE(type, f, args) type f##_baseline args
-#define DIS_KERNEL_PICK(f)                (f##_baseline)
+#define DIS_KERNEL_SELECT(f)              (f##_baseline)
 #endif
 
 #if defined(DIS_ISA_avx512)

@@ -14,7 +14,7 @@ static bool find_near(const char *file, const char *library, char path[PATH])
     const char *slash = strrchr(file, '/');
     for (size_t i = 0; slash && i < sizeof near / sizeof *near; i++) {
         const int n = snprintf(path, PATH, "%.*s%s%s", (int)(slash + 1 - file), file, near[i], library);
-        if (n < PATH && dis__sys_is_there(path)) return true;
+        if (n < PATH && dis__sys_exists(path)) return true;
     }
     return false;
 }
@@ -23,7 +23,7 @@ static bool find(const char *library, char path[PATH])
 {
     char file[PATH];
     if (dis__sys_program(file, sizeof file) && find_near(file, library, path)) return true;
-    return dis__sys_own_file((void (*)(void))dis__plugin_open, file, sizeof file) && find_near(file, library, path);
+    return dis__sys_library_file((void (*)(void))dis__plugin_open, file, sizeof file) && find_near(file, library, path);
 }
 
 void *dis__plugin_open(const char *library, const char *variable)

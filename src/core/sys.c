@@ -83,7 +83,7 @@ ssize_t dis__sys_write_at(int fd, const void *buffer, size_t n, uint64_t at)
     return put;
 }
 
-int dis__sys_wait(int fd, int milliseconds)
+int dis__sys_poll_input(int fd, int milliseconds)
 {
     if (fault(EIO)) return -1;
     struct pollfd waits = {.fd = fd, .events = POLLIN};
@@ -139,7 +139,7 @@ int dis__sys_extend(int fd, size_t n)
     return failed ? -1 : 0;
 }
 
-void *dis__sys_map_shared(int fd, size_t n)
+void *dis__sys_map_writable(int fd, size_t n)
 {
     if (fault(ENOMEM)) return NULL;
     void *map = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
@@ -162,14 +162,14 @@ int dis__sys_truncate(int fd, uint64_t n)
     return failed;
 }
 
-void *dis__sys_map_part(int fd, uint64_t from, size_t n)
+void *dis__sys_map_writable_part(int fd, uint64_t from, size_t n)
 {
     if (fault(ENOMEM)) return NULL;
     void *map = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)from);
     return map == MAP_FAILED ? NULL : map;
 }
 
-int dis__sys_claim(void *map, size_t n)
+int dis__sys_populate(void *map, size_t n)
 {
     if (fault(ENOSPC)) return -1;
 #ifdef MADV_POPULATE_WRITE
@@ -227,7 +227,7 @@ int dis__sys_flock(int fd, int operation)
     return failed;
 }
 
-bool dis__sys_is_there(const char *path)
+bool dis__sys_exists(const char *path)
 {
     return !fault(EIO) && access(path, R_OK) == 0;
 }
@@ -256,7 +256,7 @@ bool dis__sys_program(char *path, size_t n)
     return true;
 }
 
-bool dis__sys_own_file(void (*function)(void), char *path, size_t n)
+bool dis__sys_library_file(void (*function)(void), char *path, size_t n)
 {
     Dl_info info;
     void *address;

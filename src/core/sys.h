@@ -14,32 +14,32 @@ ssize_t dis__sys_write(int fd, const void *buffer, size_t n);
 ssize_t dis__sys_read_at(int fd, void *buffer, size_t n, uint64_t at); /* pread, pwrite */
 ssize_t dis__sys_write_at(int fd, const void *buffer, size_t n, uint64_t at);
 /* Whether something (or the end) can be read within so many milliseconds: 1, 0 (also after a signal), -1. */
-int dis__sys_wait(int fd, int milliseconds);
+int dis__sys_poll_input(int fd, int milliseconds);
 int dis__sys_fstat(int fd, struct stat *st);
 int dis__sys_stat(const char *path, struct stat *st);
 void *dis__sys_map(int fd, size_t n); /* read-only mapping of a file; NULL on failure */
 /* A new file in a folder, for reading and writing, that has no name: it is gone when it is closed. */
 int dis__sys_temporary(const char *folder);
-int dis__sys_extend(int fd, size_t n);       /* makes a file n bytes long, with room on the disk for all of them */
-void *dis__sys_map_shared(int fd, size_t n); /* mapping of a file for reading and writing; NULL on failure */
+int dis__sys_extend(int fd, size_t n);         /* makes a file n bytes long, with room on the disk for all of them */
+void *dis__sys_map_writable(int fd, size_t n); /* mapping of a file for reading and writing; NULL on failure */
 /* Addresses without memory behind them, which comes as they are used; NULL: there are not so many. */
 void *dis__sys_reserve(size_t n);
 int dis__sys_truncate(int fd, uint64_t n);
-void *dis__sys_map_part(int fd, uint64_t from, size_t n); /* the same of a part that begins with a page */
-int dis__sys_claim(void *map, size_t n); /* makes sure that such pages can be written to: -1, where they cannot */
+void *dis__sys_map_writable_part(int fd, uint64_t from, size_t n); /* the same of a part that begins with a page */
+int dis__sys_populate(void *map, size_t n); /* makes sure that such pages can be written to: -1, where they cannot */
 int dis__sys_fsync(int fd);
 int dis__sys_close(int fd);
 int dis__sys_rename(const char *from, const char *to);
 int dis__sys_mkdir(const char *path);
 int dis__sys_symlink(const char *target, const char *path);
 int dis__sys_flock(int fd, int operation);
-bool dis__sys_is_there(const char *path);
+bool dis__sys_exists(const char *path);
 /* Libraries that are loaded on demand; NULL on failure, of which the error says the reason. */
 void *dis__sys_library(const char *path);
 void *dis__sys_symbol(void *library, const char *name);
 const char *dis__sys_library_error(void);
 /* The file of this program, and that of the library which has a function. False: the system does not tell. */
 bool dis__sys_program(char *path, size_t n);
-bool dis__sys_own_file(void (*function)(void), char *path, size_t n);
+bool dis__sys_library_file(void (*function)(void), char *path, size_t n);
 
 #endif

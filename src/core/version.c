@@ -1,6 +1,6 @@
 /* What this build is made of. */
 #include "dissent/version.h"
-#include "core/comm.h"
+#include "core/parallel/comm.h"
 #include "core/kernel.h"
 #ifdef DIS_HAVE_ZLIB
 #include <zlib.h>
@@ -60,7 +60,7 @@ const char *dis_version_part(size_t part)
         YAML_PART,
         SQLITE_PART,
         NETS_PART,
-        dis__comm_part(),
+        dis__comm_plugin_status(),
         FAULTS_PART,
     };
     /* clang-format on */

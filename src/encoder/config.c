@@ -1,10 +1,10 @@
 /* config.json of an encoder's folder: which family it is, its sizes, and a check of every field that changes what is
  * computed. What asks for something else is refused with the field's name. */
 #include "encoder/encoder.h"
-#include "core/memory.h"
-#include "io/folder.h"
-#include "io/input.h"
-#include "tokens/token_internal.h"
+#include "core/memory/memory.h"
+#include "io/files/folder.h"
+#include "io/input/input.h"
+#include "tokens/tokenizer_internal.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -44,7 +44,7 @@ static dis_status take_act(reader *r, const dis__config_field *f, const dis__jso
     *to = DIS_ACT_GELU;
     if (!v) return DIS_OK;
     for (size_t i = 0; i < sizeof activations / sizeof *activations; i++)
-        if (v->kind == DIS_JSON_STRING && dis__json_is(v, activations[i].name)) {
+        if (v->kind == DIS_JSON_STRING && dis__json_equals(v, activations[i].name)) {
             *to = activations[i].act;
             return DIS_OK;
         }
@@ -95,14 +95,14 @@ static dis_status find_family(reader *r)
         return dis__json_fail(&r->json, type ? type : r->root, "there is no model_type that names the architecture");
     const dis__encoder_family *f;
     for (size_t i = 0; (f = dis__encoder_family_at(i)); i++) {
-        if (dis__json_is(type, f->model_type)) {
+        if (dis__json_equals(type, f->model_type)) {
             r->c->family = f;
             return DIS_OK;
         }
-        dis__list_add(known, sizeof known, f->model_type, strlen(f->model_type));
+        dis__text_list_append(known, sizeof known, f->model_type, strlen(f->model_type));
     }
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
-        if (dis__json_is(type, refused[i].model_type))
+        if (dis__json_equals(type, refused[i].model_type))
             return dis__json_fail(&r->json, type, "model_type %s: %s; supported are %s", refused[i].model_type,
                                   refused[i].reason, known);
     return dis__json_fail(&r->json, type, "model_type %.*s is not supported; these are: %s",
@@ -155,7 +155,7 @@ dis_status dis__encoder_config_parse(const char *file, const char *text, size_t 
 {
     dis__encoder_config config = {0};
     reader r = {.c = &config};
-    const dis__json_place place = {.file = file, .line = 1, .column = 1};
+    const dis__json_position place = {.file = file, .line = 1, .column = 1};
     dis_status status = dis__json_parse(&r.json, text, n, &place, &r.root);
     if (status == DIS_OK) status = take_all(&r);
     dis__json_free(&r.json);
@@ -183,8 +183,8 @@ static dis_status check_folder(const char *folder)
 static dis_status check_config(const char *folder)
 {
     bool config, adapter;
-    DIS_TRY(dis__file_is_there(folder, "config.json", &config));
-    DIS_TRY(dis__file_is_there(folder, "adapter_config.json", &adapter));
+    DIS_TRY(dis__file_exists(folder, "config.json", &config));
+    DIS_TRY(dis__file_exists(folder, "adapter_config.json", &adapter));
     if (config) return DIS_OK;
     if (!adapter)
         return dis__fail(DIS_EIO,

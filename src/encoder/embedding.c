@@ -4,14 +4,14 @@
  * many as the device likes at once; the next batch is put, and the vectors of the last one are stored, while a device
  * computes. */
 #include "dissent/embed.h"
-#include "core/memory.h"
-#include "core/pool.h"
-#include "core/sized_options.h"
+#include "core/memory/memory.h"
+#include "core/parallel/pool.h"
+#include "core/options/sized_structs.h"
 #include "encoder/encoder.h"
 #include "io/name_file.h"
-#include "io/npy.h"
-#include "io/outfile.h"
-#include "items/items_build.h"
+#include "io/tensors/npy.h"
+#include "io/output/output_file.h"
+#include "items/items_internal.h"
 #include "nn/devices.h"
 #include "nn/fill.h"
 #include <math.h>
@@ -109,7 +109,7 @@ static dis_encoder_view view_of(const dis_encoder *e)
                               .n_parameters = e->n_parameters,
                               .max_length = e->max_length};
 }
-DIS_LOOK_DEFINE(dis_encoder, e, view_of(e))
+DIS_VIEW_DEFINE(dis_encoder, e, view_of(e))
 
 /* ---- batches ---- */
 
@@ -185,7 +185,7 @@ static dis_status embed_tokens(dis_context *ctx, dis_encoder *e, const dis_token
     double *raw = NULL;
     const size_t rows = tokens->n_texts < e->max_rows ? tokens->n_texts : e->max_rows;
     dis_status status = by_length(tokens, e->max_tokens, &order);
-    if (status == DIS_OK) status = dis__alloc_array(&raw, dis__size(rows, e->config.width, 0), sizeof *raw);
+    if (status == DIS_OK) status = dis__alloc_array(&raw, dis__saturating_size(rows, e->config.width, 0), sizeof *raw);
     if (status == DIS_OK) status = run_batches(ctx, e, tokens, order, o, raw, out, bad);
     dis__free(raw);
     dis__free(order);
@@ -197,7 +197,7 @@ static dis_status embed(dis_context *ctx, dis_encoder *e, const dis_token_text *
 {
     *bad = SIZE_MAX;
     dis_embed_options o = dis_embed_options_default();
-    DIS_TRY(DIS_OPTIONS_TAKE(dis_embed_options, &o, options));
+    DIS_TRY(DIS_OPTIONS_COPY(dis_embed_options, &o, options));
     const size_t longest = dis__encoder_longest(&e->config);
     if (o.max_length > longest)
         return dis__fail(DIS_EUSAGE, "a maximum length of %zu tokens; the encoder has positions for %zu", o.max_length,
@@ -249,11 +249,11 @@ dis_status dis_embed_write(const dis_names *tasks, const float *x, size_t width,
     if (dis__out_is_stream(path))
         return dis__fail(DIS_EUSAGE, "npy is written with a second file, of tasks, and cannot go to standard output, a "
                                      "pipe or a device; name a file");
-    DIS_TRY(dis__names_check_lines(tasks, "task"));
+    DIS_TRY(dis__names_check_line_breaks(tasks, "task"));
     const size_t n = dis_names_count(tasks);
     dis__out *outs[2] = {NULL, NULL};
     char *name = NULL;
-    dis_status status = dis__name_beside(path, ".tasks.txt", &name);
+    dis_status status = dis__companion_path(path, ".tasks.txt", &name);
     if (status == DIS_OK) status = dis__companion_check(path, name);
     if (status == DIS_OK) status = dis__out_open(name, &outs[0]);
     if (status == DIS_OK) status = dis__names_write(outs[0], tasks);

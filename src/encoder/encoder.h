@@ -15,7 +15,7 @@
 #ifndef DIS_ENCODER_ENCODER_H
 #define DIS_ENCODER_ENCODER_H
 #include "dissent/tokenizer.h"
-#include "io/json_read.h"
+#include "io/json/json_read.h"
 #include "nn/net.h"
 
 enum { DIS_ENCODER_LAYERS = 256, DIS_ENCODER_PATH = 4096 };

@@ -1,10 +1,10 @@
 /* An encoder's folder as a whole. Its digest is one pass over its bytes: the numbers are all but a little of them. */
 #include "encoder/encoder_folder.h"
-#include "core/memory.h"
-#include "core/sha256.h"
+#include "core/memory/memory.h"
+#include "core/text/sha256.h"
 #include "encoder/encoder.h"
-#include "io/folder.h"
-#include "tokens/token_internal.h"
+#include "io/files/folder.h"
+#include "tokens/tokenizer_internal.h"
 #include <string.h>
 
 static const char *const files[DIS_ENCODER_N_FILES] = DIS_ENCODER_FILES;
@@ -21,14 +21,14 @@ static dis_status add_file(dis__sha256 *sha, const char *folder, const char *nam
 {
     bool there;
     char *path, hex[65];
-    DIS_TRY(dis__file_is_there(folder, name, &there));
+    DIS_TRY(dis__file_exists(folder, name, &there));
     if (!there) return DIS_OK;
-    DIS_TRY(dis__path_in(folder, name, &path));
+    DIS_TRY(dis__path_join(folder, name, &path));
     const dis_status status = dis__sha256_file(path, hex);
     dis__free(path);
     DIS_TRY(status);
-    dis__sha256_add(sha, name, strlen(name) + 1);
-    dis__sha256_add(sha, hex, sizeof hex);
+    dis__sha256_update(sha, name, strlen(name) + 1);
+    dis__sha256_update(sha, hex, sizeof hex);
     return DIS_OK;
 }
 
@@ -36,10 +36,10 @@ dis_status dis__encoder_folder_digest(dis_context *ctx, const char *folder, char
 {
     dis__sha256 sha;
     char numbers[65];
-    dis__sha256_begin(&sha);
+    dis__sha256_init(&sha);
     for (size_t i = 0; i < DIS_ENCODER_N_FILES; i++) DIS_TRY(add_file(&sha, folder, files[i]));
     DIS_TRY(dis__encoder_digest(ctx, folder, numbers));
-    dis__sha256_add(&sha, numbers, sizeof numbers);
+    dis__sha256_update(&sha, numbers, sizeof numbers);
     dis__sha256_hex(&sha, hex);
     return DIS_OK;
 }

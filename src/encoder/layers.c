@@ -2,7 +2,7 @@
  * self-attention and two linear layers, each normalised after what it adds to (Vaswani et al. 2017, as BERT has it).
  * Queries, keys and values are one matrix. MPNet's layers share one table of biases by the distance of two tokens. */
 #include "encoder/encoder.h"
-#include "core/memory.h"
+#include "core/memory/memory.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -114,7 +114,8 @@ dis_status dis__encoder_build(dis__net *net, const dis__encoder_config *c, const
     if (c->family->relative) attend.bias = dis__layer_table(net, "encoder.relative", c->n_buckets, c->n_heads);
     for (size_t l = 0; l < c->n_layers; l++) x = block(net, c, limits, l, x, &b, &attend, dropout);
     b.hidden = x;
-    const size_t room = dis__size(3, limits->tokens, dis__size(6, limits->rows, 4 + 2 * MULTIPLE));
+    const size_t room =
+        dis__saturating_size(3, limits->tokens, dis__saturating_size(6, limits->rows, 4 + 2 * MULTIPLE));
     DIS_TRY(dis__alloc_array(&b.room, room, sizeof *b.room));
     *out = b;
     return DIS_OK;
@@ -195,7 +196,7 @@ static dis_status keep(dis__net *net, const dis__encoder_config *c, const dis_to
     for (int i = 0; i < ARRAYS; i++) known &= dis__net_keeps(net, of[i], &kept[i]);
     if (known) return DIS_OK;
     int32_t *all;
-    DIS_TRY(dis__alloc_array(&all, dis__size(n, ARRAYS, 0), sizeof *all));
+    DIS_TRY(dis__alloc_array(&all, dis__saturating_size(n, ARRAYS, 0), sizeof *all));
     for (size_t t = 0; t < tokens->n_texts; t++) {
         int32_t *at = all + tokens->start[t];
         lay_out(c, tokens, t, at, at + n, at + 2 * n);

@@ -2,12 +2,12 @@
  * by the names of the family, with and without the prefix of its models and of sentence-transformers. One pass over the
  * numbers. */
 #include "encoder/encoder.h"
-#include "core/memory.h"
-#include "core/sha256.h"
-#include "io/folder.h"
-#include "io/input.h"
+#include "core/memory/memory.h"
+#include "core/text/sha256.h"
+#include "io/files/folder.h"
+#include "io/input/input.h"
 #include "nn/fill.h"
-#include "tokens/token_internal.h"
+#include "tokens/tokenizer_internal.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -40,7 +40,7 @@ static dis_status refuse(const char *folder)
                                          "flax_model.msgpack"};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         bool there;
-        DIS_TRY(dis__file_is_there(folder, others[i], &there));
+        DIS_TRY(dis__file_exists(folder, others[i], &there));
         if (there)
             return dis__fail(
                 DIS_EDATA,
@@ -60,7 +60,7 @@ static dis_status add_file(source *s, const char *folder, const char *name, size
     snprintf(text, sizeof text, "%.*s", (int)n, name);
     for (size_t i = 0; i < s->n_files; i++)
         if (strcmp(strrchr(s->path[i], '/') + 1, text) == 0) return DIS_OK;
-    DIS_TRY(dis__path_in(folder, text, &s->owned[s->n_files]));
+    DIS_TRY(dis__path_join(folder, text, &s->owned[s->n_files]));
     s->path[s->n_files] = s->owned[s->n_files];
     s->n_files++;
     return DIS_OK;
@@ -87,10 +87,10 @@ static dis_status read_index(dis_context *ctx, source *s, const char *folder)
     dis__input in;
     dis__json json = {0};
     const dis__json_value *root;
-    DIS_TRY(dis__path_in(folder, "model.safetensors.index.json", &path));
+    DIS_TRY(dis__path_join(folder, "model.safetensors.index.json", &path));
     dis_status status = dis__input_open_regular(ctx, path, DIS_CONFIG_FILE, &in);
     if (status == DIS_OK) {
-        const dis__json_place place = {.file = path, .line = 1, .column = 1};
+        const dis__json_position place = {.file = path, .line = 1, .column = 1};
         status = dis__json_parse(&json, in.bytes, in.n, &place, &root);
         if (status == DIS_OK) status = add_from_index(s, folder, &json, root);
         status = dis__input_finish(&in, status);
@@ -103,8 +103,8 @@ static dis_status read_index(dis_context *ctx, source *s, const char *folder)
 static dis_status open_files(dis_context *ctx, source *s, const char *folder)
 {
     bool whole, index;
-    DIS_TRY(dis__file_is_there(folder, "model.safetensors", &whole));
-    DIS_TRY(dis__file_is_there(folder, "model.safetensors.index.json", &index));
+    DIS_TRY(dis__file_exists(folder, "model.safetensors", &whole));
+    DIS_TRY(dis__file_exists(folder, "model.safetensors.index.json", &index));
     if (whole)
         DIS_TRY(add_file(s, folder, "model.safetensors", 17));
     else if (index)
@@ -293,10 +293,10 @@ dis_status dis__encoder_digest(dis_context *ctx, const char *folder, char hex[65
     dis__sha256 sha;
     DIS_TRY(dis__alloc_zeroed(&s, 1, sizeof *s));
     dis_status status = open_files(ctx, s, folder);
-    dis__sha256_begin(&sha);
+    dis__sha256_init(&sha);
     for (size_t i = 0; i < s->n_opened && status == DIS_OK; i++) {
         status = dis__sha256_file(s->path[i], hex);
-        dis__sha256_add(&sha, hex, 64);
+        dis__sha256_update(&sha, hex, 64);
     }
     status = check_files(s, status);
     if (s->n_opened > 1) dis__sha256_hex(&sha, hex);

@@ -10,10 +10,10 @@
  *
  * Cost: about three passes, each one logarithm and n_splits exponentials for each item and class. */
 #include "evaluate/calibrated_likelihood.h"
-#include "core/draw.h"
-#include "core/memory.h"
-#include "core/pool.h"
-#include "core/random.h"
+#include "core/random/rng.h"
+#include "core/memory/memory.h"
+#include "core/parallel/pool.h"
+#include "core/random/random.h"
 #include <math.h>
 #include <string.h>
 
@@ -32,10 +32,10 @@ enum {
  * Knuth 1969, algorithm S). */
 static void mark_half(uint16_t *mark, size_t n, unsigned bit, uint64_t seed)
 {
-    dis__source source = dis__source_at(seed, DIS_STREAM_HALVES, bit);
+    dis__rng source = dis__rng_at(seed, DIS_STREAM_HALVES, bit);
     uint64_t wanted = n / 2;
     for (size_t i = 0; i < n; i++) {
-        const bool in = dis__draw_below(&source, n - i) < wanted;
+        const bool in = dis__rng_below(&source, n - i) < wanted;
         wanted -= in;
         mark[i] |= (uint16_t)(in << bit);
     }
@@ -82,7 +82,7 @@ static dis_status pass_job(void *arg, size_t j, int thread)
     const passing *p = arg;
     dis__calibrated_sums *sums = p->sums + j * p->sums_room;
     memset(sums, 0, p->sums_room * sizeof *sums);
-    DIS_KERNEL_PICK(dis__calibrated_pass)
+    DIS_KERNEL_SELECT(dis__calibrated_pass)
     (p->args, dis__job_first(p->n, p->n_jobs, j), dis__job_first(p->n, p->n_jobs, j + 1), p->stride,
      p->scratch + (size_t)thread * p->scratch_room, sums);
     return DIS_OK;
@@ -91,7 +91,7 @@ static dis_status pass_job(void *arg, size_t j, int thread)
 static dis_status items_job(void *arg, size_t j, int thread)
 {
     const passing *p = arg;
-    DIS_KERNEL_PICK(dis__calibrated_items)
+    DIS_KERNEL_SELECT(dis__calibrated_items)
     (p->args, dis__job_first(p->n, p->n_jobs, j), dis__job_first(p->n, p->n_jobs, j + 1),
      p->scratch + (size_t)thread * p->scratch_room);
     return DIS_OK;
@@ -99,12 +99,12 @@ static dis_status items_job(void *arg, size_t j, int thread)
 
 static dis_status passing_open(dis_context *ctx, const dis__calibration *c, passing *p)
 {
-    p->scratch_room = dis__size(c->n_classes, 8, 0); /* doubles: the widest vector has eight */
+    p->scratch_room = dis__saturating_size(c->n_classes, 8, 0); /* doubles: the widest vector has eight */
     p->sums_room = 2 * DIS_EVAL_MAX_SPLITS;
     p->n_jobs = dis__n_jobs(c->n, 16384, 64);
-    DIS_TRY(dis__alloc_array(&p->scratch, dis__size((size_t)dis_context_threads(ctx), p->scratch_room, 0),
+    DIS_TRY(dis__alloc_array(&p->scratch, dis__saturating_size((size_t)dis_context_threads(ctx), p->scratch_room, 0),
                              sizeof *p->scratch));
-    return dis__alloc_array(&p->sums, dis__size(p->n_jobs, p->sums_room, 0), sizeof *p->sums);
+    return dis__alloc_array(&p->sums, dis__saturating_size(p->n_jobs, p->sums_room, 0), sizeof *p->sums);
 }
 
 static void passing_close(passing *p)

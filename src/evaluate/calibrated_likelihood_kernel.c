@@ -4,7 +4,7 @@
  * cumulant generating function, so its derivatives are the mean, variance and third cumulant of y under
  * softmax(b y). */
 #include "evaluate/calibrated_likelihood.h"
-#include "core/vmath.h"
+#include "core/numbers/vector_math.h"
 #include "evaluate/item_metrics.h"
 
 typedef dis__vec vec;

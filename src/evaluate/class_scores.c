@@ -9,7 +9,7 @@
  * next to nothing where F1 is not asked for, and comes out the same where it is. Cost: a binomial number for each cell
  * that is not empty. */
 #include "evaluate/evaluation.h"
-#include "core/memory.h"
+#include "core/memory/memory.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -95,7 +95,7 @@ static dis_status cells_by_matrix(dis_evaluation *e)
 {
     const size_t k = e->in.n_classes;
     size_t room = 0;
-    DIS_TRY(dis__alloc_zeroed(&e->confusion, dis__size(k, k, 0), sizeof *e->confusion));
+    DIS_TRY(dis__alloc_zeroed(&e->confusion, dis__saturating_size(k, k, 0), sizeof *e->confusion));
     for (size_t i = 0; i < e->in.n_items; i++)
         if (e->in.gold[i] >= 0) e->confusion[(size_t)e->in.gold[i] * k + (size_t)e->predicted[i]]++;
     for (size_t c = 0; c < k * k; c++)
@@ -150,7 +150,7 @@ dis_status dis__class_scores(dis_evaluation *e)
     DIS_TRY(k <= DIS_EVAL_MAX_CONFUSED ? cells_by_matrix(e) : cells_by_sorting(e));
     DIS_TRY(dis__alloc_zeroed(&e->classes, k, sizeof *e->classes));
     uint64_t *room;
-    DIS_TRY(dis__alloc_array(&room, dis__size(k, 3, 0), sizeof *room));
+    DIS_TRY(dis__alloc_array(&room, dis__saturating_size(k, 3, 0), sizeof *room));
     tally t = tally_over(room, k);
     tally_cells(&t, &e->cells, e->cells.count, k);
     const size_t n = e->view.n_gold;
@@ -249,8 +249,11 @@ dis_status dis__class_intervals(dis_context *ctx, dis_evaluation *e, const dis__
     double *values = NULL, *scratch = NULL;
     dis_status status;
     DIS_TRY_GOTO(status,
-                 dis__alloc_array(&r.room, dis__size((size_t)dis_context_threads(ctx), 3 * k, 0), sizeof *r.room), end);
-    DIS_TRY_GOTO(status, dis__alloc_array(&values, dis__size(b->n_resamples, n_values, 0), sizeof *values), end);
+                 dis__alloc_array(&r.room, dis__saturating_size((size_t)dis_context_threads(ctx), 3 * k, 0),
+                                  sizeof *r.room),
+                 end);
+    DIS_TRY_GOTO(status, dis__alloc_array(&values, dis__saturating_size(b->n_resamples, n_values, 0), sizeof *values),
+                 end);
     DIS_TRY_GOTO(status, dis__alloc_array(&scratch, b->n_resamples, sizeof *scratch), end);
     DIS_TRY_GOTO(status, accuracy_interval(ctx, e, b, scratch), end);
     if (!f1) goto end;

@@ -6,10 +6,10 @@
  *
  * Cost: at most BLOCKS + 1 times the method that makes the labels, and as many evaluations without intervals. */
 #include "evaluate/evaluation.h"
-#include "core/comm.h"
-#include "core/memory.h"
-#include "core/pool.h"
-#include "core/random.h"
+#include "core/parallel/comm.h"
+#include "core/memory/memory.h"
+#include "core/parallel/pool.h"
+#include "core/random/random.h"
 #include "dissent/fit.h"
 #include <math.h>
 #include <string.h>
@@ -86,7 +86,7 @@ static dis_status make_blocks(leaving *l)
             if (n_votes[w] > 0) order[l->n_workers++] = (uint32_t)w;
         }
         for (size_t i = l->n_workers; l->n_workers > BLOCKS && i > 1; i--) {
-            const size_t j = (size_t)dis__below(l->e->o.seed, DIS_STREAM_ANNOTATORS, i, i);
+            const size_t j = (size_t)dis__random_below(l->e->o.seed, DIS_STREAM_ANNOTATORS, i, i);
             const uint32_t other = order[j];
             order[j] = order[i - 1];
             order[i - 1] = other;
@@ -226,8 +226,8 @@ static dis_status prepare(leaving *l)
     DIS_TRY(dis__alloc_array(&l->worker, l->votes.n_votes, sizeof *l->worker));
     DIS_TRY(dis__alloc_array(&l->label, l->votes.n_votes, sizeof *l->label));
     DIS_TRY(dis__alloc_array(&l->row, n, sizeof *l->row));
-    DIS_TRY(dis__alloc_array(&l->q, dis__size(n, K, 0), sizeof *l->q));
-    DIS_TRY(dis__alloc_array(&l->human, dis__size(n, K, 0), sizeof *l->human));
+    DIS_TRY(dis__alloc_array(&l->q, dis__saturating_size(n, K, 0), sizeof *l->q));
+    DIS_TRY(dis__alloc_array(&l->human, dis__saturating_size(n, K, 0), sizeof *l->human));
     return dis__alloc_array(&l->value, (size_t)BLOCKS * DIS_EVAL_METRICS, sizeof *l->value);
 }
 
@@ -260,7 +260,7 @@ dis_status dis__eval_annotators(dis_context *ctx, dis_evaluation *e)
     leaving l = {.ctx = ctx, .e = e, .from = e->in.votes, .votes = dis_votes_look(e->in.votes->votes)};
     dis_context *local = NULL;
     DIS_TRY(dis__alloc_zeroed(&e->crossed, DIS_EVAL_METRICS, sizeof *e->crossed));
-    if (dis__comm_is_shared(dis__context_comm(ctx))) { /* each rank has all votes */
+    if (dis__comm_is_parallel(dis__context_comm(ctx))) { /* each rank has all votes */
         dis_context_options o = dis_context_options_default();
         o.threads = dis_context_threads(ctx);
         DIS_TRY(dis_context_create(&o, &local));

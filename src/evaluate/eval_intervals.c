@@ -5,8 +5,8 @@
  * for itself. The temperatures of calibrated log-likelihood are taken as given: what is resampled is the loss of the
  * held-out halves. */
 #include "evaluate/evaluation.h"
-#include "core/memory.h"
-#include "core/pool.h"
+#include "core/memory/memory.h"
+#include "core/parallel/pool.h"
 #include "stats/ranks.h"
 #include <math.h>
 #include <string.h>
@@ -48,7 +48,7 @@ static void set_interval(dis_evaluation *e, dis_eval_metric which, double *figur
 static dis_status draw_sums(resampling *r, const dis__bootstrap *b)
 {
     dis_evaluation *e = r->e;
-    DIS_TRY(dis__alloc_array(&r->sums, dis__size(b->n_resamples, r->n_columns, 0), sizeof *r->sums));
+    DIS_TRY(dis__alloc_array(&r->sums, dis__saturating_size(b->n_resamples, r->n_columns, 0), sizeof *r->sums));
     DIS_TRY(dis__bootstrap_sums(r->ctx, b, r->column, r->n_columns, r->sums));
     for (size_t i = 0; i < DIS_EVAL_MEANS; i++) {
         const dis__eval_mean *row = &dis__eval_means[i];
@@ -98,7 +98,7 @@ static dis_status of_all(resampling *r, const dis__bootstrap *b)
     add_items(r, false);
     const size_t at = r->n_columns;
     if (correlated) {
-        DIS_TRY(dis__alloc_array(&r->own, dis__size(n, CORRELATION, 0), sizeof *r->own));
+        DIS_TRY(dis__alloc_array(&r->own, dis__saturating_size(n, CORRELATION, 0), sizeof *r->own));
         for (size_t i = 0; i < n; i++) {
             const double x = e->column[DIS_ITEM_MODEL_ENTROPY][i] - e->model_entropy_mean;
             const double y = e->column[DIS_ITEM_HUMAN_ENTROPY][i] - e->human_entropy_mean;
@@ -140,7 +140,7 @@ static dis_status add_calibrated(resampling *r)
 {
     dis_evaluation *e = r->e;
     const size_t n = e->view.n_gold, n_splits = e->o.n_splits;
-    DIS_TRY(dis__alloc_array(&r->own, dis__size(n, 2 * n_splits, 0), sizeof *r->own));
+    DIS_TRY(dis__alloc_array(&r->own, dis__saturating_size(n, 2 * n_splits, 0), sizeof *r->own));
     double *loss[DIS_EVAL_MAX_SPLITS];
     for (size_t s = 0; s < n_splits; s++) {
         loss[s] = r->own + 2 * s * n;
@@ -195,7 +195,7 @@ static dis_status of_bins(dis_context *ctx, dis_evaluation *e, const dis__bootst
     dis_status status;
     DIS_TRY_GOTO(status, dis__alloc_array(&bin, n, sizeof *bin), end);
     DIS_TRY_GOTO(status, dis__alloc_array(&excess, n, sizeof *excess), end);
-    DIS_TRY_GOTO(status, dis__alloc_array(&sums, dis__size(b->n_resamples, n_bins, 0), sizeof *sums), end);
+    DIS_TRY_GOTO(status, dis__alloc_array(&sums, dis__saturating_size(b->n_resamples, n_bins, 0), sizeof *sums), end);
     DIS_TRY_GOTO(status, dis__alloc_array(&figure, b->n_resamples, sizeof *figure), end);
     for (size_t i = 0; i < n; i++) {
         const size_t item = e->known ? e->known[i] : i;
@@ -285,9 +285,11 @@ static dis_status of_ranks(dis_context *ctx, dis_evaluation *e, const dis__boots
     DIS_TRY_GOTO(status, dis__alloc_array(&o.x_starts, o.n, 1), end);
     DIS_TRY_GOTO(status, dis__alloc_array(&o.y_starts, o.n, 1), end);
     DIS_TRY_GOTO(status, dis__alloc_array(&o.by_y, o.n, sizeof *o.by_y), end);
-    DIS_TRY_GOTO(status, dis__alloc_array(&o.rank, dis__size(o.n, (size_t)dis_context_threads(ctx), 0), sizeof *o.rank),
+    DIS_TRY_GOTO(status,
+                 dis__alloc_array(&o.rank, dis__saturating_size(o.n, (size_t)dis_context_threads(ctx), 0),
+                                  sizeof *o.rank),
                  end);
-    DIS_TRY_GOTO(status, dis__alloc_array(&sorting, dis__size(o.n, 3, 0), sizeof *sorting), end);
+    DIS_TRY_GOTO(status, dis__alloc_array(&sorting, dis__saturating_size(o.n, 3, 0), sizeof *sorting), end);
     DIS_TRY_GOTO(status, dis__alloc_array(&figure, b->n_resamples, sizeof *figure), end);
     DIS_TRY_GOTO(status, sort_items(e, &o, sorting), end);
     DIS_TRY_GOTO(status, dis__bootstrap_run(ctx, b, spearman_of, &o, 1, figure), end);

@@ -5,10 +5,10 @@
  * Cost: three logarithms for each item and class, a sort of the entropies for Spearman's correlation, about three more
  * passes for calibrated log-likelihood. */
 #include "evaluate/evaluation.h"
-#include "core/memory.h"
-#include "core/pool.h"
-#include "core/spill.h"
-#include "core/sized_options.h"
+#include "core/memory/memory.h"
+#include "core/parallel/pool.h"
+#include "core/memory/spill.h"
+#include "core/options/sized_structs.h"
 #include "stats/ranks.h"
 #include <math.h>
 #include <string.h>
@@ -77,10 +77,10 @@ static dis_status items_job(void *arg, size_t j, int thread)
         double *column[DIS_ITEM_COLUMNS];
         for (size_t c = 0; c < DIS_ITEM_COLUMNS; c++)
             column[c] = e->column[c] ? e->column[c] + first : w->tile + ((size_t)thread * DIS_ITEM_COLUMNS + c) * TILE;
-        DIS_KERNEL_PICK(dis__item_metrics)(&w->args, first, many, column, e->predicted + first, &s->counts);
+        DIS_KERNEL_SELECT(dis__item_metrics)(&w->args, first, many, column, e->predicted + first, &s->counts);
         if (w->args.labels_only) continue;
         for (size_t c = 0; c < DIS_ITEM_COLUMNS; c++)
-            if (w->used[c]) s->sum[c] += DIS_KERNEL_PICK(dis__item_sum)(column[c], many);
+            if (w->used[c]) s->sum[c] += DIS_KERNEL_SELECT(dis__item_sum)(column[c], many);
         range(column[DIS_ITEM_MODEL_ENTROPY], many, &s->min[0], &s->max[0]);
         if (e->in.human) range(column[DIS_ITEM_HUMAN_ENTROPY], many, &s->min[1], &s->max[1]);
         for (size_t i = 0; e->in.gold && i < many; i++) {
@@ -226,7 +226,7 @@ static dis_status spearman(dis_evaluation *e)
 {
     const size_t n = e->in.n_items;
     double *rank;
-    DIS_TRY(dis__alloc_array(&rank, dis__size(n, 3, 0), sizeof *rank));
+    DIS_TRY(dis__alloc_array(&rank, dis__saturating_size(n, 3, 0), sizeof *rank));
     double *rounded = rank + 2 * n;
     for (size_t i = 0; i < n; i++) rounded[i] = dis__entropy_to_rank(e->column[DIS_ITEM_MODEL_ENTROPY][i]);
     dis_status status = dis__ranks(rounded, n, rank, NULL);
@@ -235,7 +235,7 @@ static dis_status spearman(dis_evaluation *e)
     if (status == DIS_OK) {
         double sums[3] = {0, 0, 0};
         const double mean = ((double)n + 1) / 2;
-        DIS_KERNEL_PICK(dis__item_moments)(rank, rank + n, n, mean, mean, sums);
+        DIS_KERNEL_SELECT(dis__item_moments)(rank, rank + n, n, mean, mean, sums);
         set(e, DIS_EVAL_ENTROPY_SPEARMAN, dis__correlation(sums[0], sums[1], sums[2]), n);
     }
     dis__free(rank);
@@ -262,7 +262,7 @@ static dis_status set_correlations(dis_evaluation *e, const item_sums *s)
     e->human_entropy_mean = s->sum[DIS_ITEM_HUMAN_ENTROPY] / (double)n;
     if (e->wanted[DIS_EVAL_ENTROPY_CORRELATION]) {
         double sums[3] = {0, 0, 0};
-        DIS_KERNEL_PICK(dis__item_moments)
+        DIS_KERNEL_SELECT(dis__item_moments)
         (e->column[DIS_ITEM_MODEL_ENTROPY], e->column[DIS_ITEM_HUMAN_ENTROPY], n, e->model_entropy_mean,
          e->human_entropy_mean, sums);
         set(e, DIS_EVAL_ENTROPY_CORRELATION, dis__correlation(sums[0], sums[1], sums[2]), n);
@@ -305,8 +305,10 @@ static dis_status check_room(const dis_context *ctx, const dis_evaluation *e)
                            sizeof(int32_t) + sizeof(size_t) +                                       /* class, place */
                            5 * sizeof(dis__indexed_value) +                                         /* sorting */
                            resampled * ((6 + 2 * e->o.n_splits) * sizeof(double) + threads * (sizeof(double) + 1));
-    const size_t k = e->in.n_classes, matrix = k <= DIS_EVAL_MAX_CONFUSED ? dis__size(k, k, 0) : 0;
-    return dis__check_memory(ctx, dis__size(e->in.n_items, an_item, dis__size(matrix, sizeof(uint64_t), 1 << 20)),
+    const size_t k = e->in.n_classes, matrix = k <= DIS_EVAL_MAX_CONFUSED ? dis__saturating_size(k, k, 0) : 0;
+    return dis__check_memory(ctx,
+                             dis__saturating_size(e->in.n_items, an_item,
+                                                  dis__saturating_size(matrix, sizeof(uint64_t), 1 << 20)),
                              "an evaluation");
 }
 
@@ -424,7 +426,7 @@ dis_status dis_evaluation_run(dis_context *ctx, const dis_evaluation_input *inpu
 {
     DIS_MEMORY_SCOPE(ctx);
     dis_evaluation_options o = dis_evaluation_options_default();
-    DIS_TRY(DIS_OPTIONS_TAKE(dis_evaluation_options, &o, options));
+    DIS_TRY(DIS_OPTIONS_COPY(dis_evaluation_options, &o, options));
     DIS_TRY(check(input, &o));
     dis_evaluation *e;
     DIS_TRY(dis__alloc_zeroed(&e, 1, sizeof *e));
@@ -439,7 +441,7 @@ dis_status dis_evaluation_run(dis_context *ctx, const dis_evaluation_input *inpu
     return status;
 }
 
-DIS_LOOK_DEFINE(dis_evaluation, evaluation, evaluation->view)
+DIS_VIEW_DEFINE(dis_evaluation, evaluation, evaluation->view)
 
 void dis_evaluation_destroy(dis_evaluation *e)
 {

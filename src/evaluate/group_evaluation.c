@@ -7,11 +7,11 @@
  *
  * Cost: (1 + resamples + permutations) passes over the votes. */
 #include "dissent/groups.h"
-#include "core/memory.h"
-#include "core/rank_jobs.h"
-#include "core/name_index.h"
-#include "core/pool.h"
-#include "core/sized_options.h"
+#include "core/memory/memory.h"
+#include "core/parallel/rank_jobs.h"
+#include "core/names/name_index.h"
+#include "core/parallel/pool.h"
+#include "core/options/sized_structs.h"
 #include "stats/bootstrap.h"
 #include "stats/crossed.h"
 #include "stats/deal.h"
@@ -30,7 +30,7 @@ static dis_group_evaluation_view view_of(const dis_group_evaluation *e)
 {
     return e->view;
 }
-DIS_LOOK_DEFINE(dis_group_evaluation, e, view_of(e))
+DIS_VIEW_DEFINE(dis_group_evaluation, e, view_of(e))
 
 void dis_group_evaluation_destroy(dis_group_evaluation *e)
 {
@@ -99,8 +99,8 @@ static dis_status prepare(work *w)
     const dis_votes_view *v = w->votes;
     const size_t threads = (size_t)dis_context_threads(w->ctx), n = w->n_values;
     size_t *row = NULL, *class = NULL;
-    dis_status status = dis__names_rows(w->in->tasks, v->tasks, &row, NULL);
-    if (status == DIS_OK) status = dis__names_rows(w->in->classes, v->classes, &class, NULL);
+    dis_status status = dis__names_match_alloc(w->in->tasks, v->tasks, &row, NULL);
+    if (status == DIS_OK) status = dis__names_match_alloc(w->in->classes, v->classes, &class, NULL);
     if (status == DIS_OK) status = dis__alloc_array(&w->loss, v->n_votes, sizeof *w->loss);
     if (status == DIS_OK) status = dis__alloc_array(&w->right, v->n_votes, sizeof *w->right);
     if (status == DIS_OK) cost_votes(w, row, class);
@@ -108,10 +108,10 @@ static dis_status prepare(work *w)
     dis__free(class);
     if (status != DIS_OK) return status;
     const size_t repeats = w->o->resamples > w->o->permutations ? w->o->resamples : w->o->permutations;
-    DIS_TRY(dis__alloc_array(&w->deal, dis__size(threads, v->n_workers, 0), sizeof *w->deal));
+    DIS_TRY(dis__alloc_array(&w->deal, dis__saturating_size(threads, v->n_workers, 0), sizeof *w->deal));
     DIS_TRY(dis__alloc_array(&w->value, n, sizeof *w->value));
-    DIS_TRY(dis__alloc_array(&w->resample, dis__size(w->o->resamples, n, 0), sizeof *w->resample));
-    DIS_TRY(dis__alloc_array(&w->dealt, dis__size(w->o->permutations, n, 0), sizeof *w->dealt));
+    DIS_TRY(dis__alloc_array(&w->resample, dis__saturating_size(w->o->resamples, n, 0), sizeof *w->resample));
+    DIS_TRY(dis__alloc_array(&w->dealt, dis__saturating_size(w->o->permutations, n, 0), sizeof *w->dealt));
     return dis__alloc_array(&w->scratch, repeats, sizeof *w->scratch);
 }
 
@@ -241,7 +241,8 @@ static dis_status over_annotators(work *w)
     dis_status status = dis__alloc_zeroed(&w->crossed, w->n_values, sizeof *w->crossed);
     if (status == DIS_OK) status = dis__alloc_zeroed(&l->by_worker, v->n_workers, sizeof *l->by_worker);
     if (status == DIS_OK)
-        status = dis__alloc_zeroed(&l->moments, dis__size(w->n_values, w->groups->n_groups, 0), sizeof *l->moments);
+        status = dis__alloc_zeroed(&l->moments, dis__saturating_size(w->n_values, w->groups->n_groups, 0),
+                                   sizeof *l->moments);
     if (status == DIS_OK) {
         sum_votes(w, w->groups->group, NULL, l->of);
         for (uint64_t t = 0; t < v->n_votes; t++)
@@ -383,7 +384,7 @@ dis_status dis_group_evaluation_run(dis_context *ctx, const dis_votes *votes, co
     const dis_votes_view v = dis_votes_look(votes);
     const dis_worker_groups_view g = dis_worker_groups_look(groups);
     dis_group_evaluation *e;
-    DIS_TRY(DIS_OPTIONS_TAKE(dis_group_agreement_options, &o, options));
+    DIS_TRY(DIS_OPTIONS_COPY(dis_group_agreement_options, &o, options));
     DIS_TRY(check(&v, &g, input, &o));
     DIS_TRY(dis__alloc_zeroed(&e, 1, sizeof *e));
     work w = {.ctx = ctx, .votes = &v, .groups = &g, .in = input, .o = &o};

@@ -9,7 +9,7 @@
  *
  * so an item and class costs three logarithms and no division. Where q is 0, q log qf is 0 as it should be. */
 #include "evaluate/item_metrics.h"
-#include "core/vmath.h"
+#include "core/numbers/vector_math.h"
 
 typedef dis__vec vec;
 

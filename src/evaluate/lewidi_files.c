@@ -1,15 +1,15 @@
 /* Predictions for the items of an official file of Le-Wi-Di 2025, and files to submit: no header, "id<TAB>[0.81,0.19]"
  * for soft labels, "id<TAB>[0,0,1]" for annotators in the order of the official file, lists of three in VariErrNLI.
  * CSC's soft labels have a bin 0 there. Cost: O(predictions). */
-#include "core/memory.h"
-#include "core/name_index.h"
-#include "core/names_build.h"
-#include "core/number.h"
+#include "core/memory/memory.h"
+#include "core/names/name_index.h"
+#include "core/names/names_internal.h"
+#include "core/numbers/decimal.h"
 #include "dissent/table.h"
 #include "evaluate/lewidi_internal.h"
-#include "io/json_read.h"
-#include "io/outfile.h"
-#include "io/records.h"
+#include "io/json/json_read.h"
+#include "io/output/output_file.h"
+#include "io/table_rows.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -32,7 +32,7 @@ static dis_status list_tasks(const dis_lewidi_view *v, dis_names **out)
     for (size_t i = 0; i < v->n_items; i++)
         for (size_t p = 0; p < v->set->n_parts && status == DIS_OK; p++)
             status = dis__name_list_add(&list, task, dis__lewidi_task(v, i, p, task, DIS__LEWIDI_TASK + 64));
-    if (status == DIS_OK) status = dis__name_list_finish(&list, out);
+    if (status == DIS_OK) status = dis__name_list_move(&list, out);
     dis__name_list_free(&list);
     dis__free(task);
     return status;
@@ -101,10 +101,10 @@ static dis_status read_lines(submission *s, const dis__input *in, const dis__nam
         const dis__json_value *root;
         if (!tab) return dis__fail_at(DIS_EDATA, in->path, number, 1, "an id, a tab and a list are expected");
         const size_t i = dis__name_index_find(index, line, (size_t)(tab - line));
-        const dis__json_place at = {.file = in->path,
-                                    .line = number,
-                                    .column = (uint64_t)(tab - line) + 2,
-                                    .offset = (uint64_t)(tab + 1 - in->bytes)};
+        const dis__json_position at = {.file = in->path,
+                                       .line = number,
+                                       .column = (uint64_t)(tab - line) + 2,
+                                       .offset = (uint64_t)(tab + 1 - in->bytes)};
         if (i == SIZE_MAX)
             return dis__fail_at(DIS_EDATA, in->path, number, 1, "no item \"%.*s\" in the official file",
                                 (int)(tab - line > 60 ? 60 : tab - line), line);
@@ -171,24 +171,24 @@ static size_t annotation_of(const dis_lewidi_view *v, size_t i, size_t worker)
     return SIZE_MAX;
 }
 
-static dis_status take_rows(const dis_lewidi_view *v, dis__records *r, const dis__name_index *tasks,
+static dis_status take_rows(const dis_lewidi_view *v, dis__table_rows *r, const dis__name_index *tasks,
                             const dis__name_index *workers, int32_t *value, size_t *filled)
 {
     static const char *const columns[] = {"task", "worker|annotator", "label"};
     const size_t parts = v->set->n_parts;
-    DIS_TRY(dis__records_want(r, columns, 3));
+    DIS_TRY(dis__table_rows_select(r, columns, 3));
     for (bool more;;) {
         double x;
-        DIS_TRY(dis__records_next(r, &more));
+        DIS_TRY(dis__table_rows_next(r, &more));
         if (!more) return DIS_OK;
         const size_t task = dis__name_index_find(tasks, r->cell[0].text, r->cell[0].n);
         const size_t worker = dis__name_index_find(workers, r->cell[1].text, r->cell[1].n);
         const size_t a = task == SIZE_MAX || worker == SIZE_MAX ? SIZE_MAX : annotation_of(v, task / parts, worker);
         if (a == SIZE_MAX) continue; /* others were asked too */
         if (!dis__parse_real(r->cell[2].text, r->cell[2].n, &x) || x != floor(x))
-            return dis__records_fail(r, 2, "a whole number is expected");
+            return dis__table_rows_fail(r, 2, "a whole number is expected");
         if (value[a * parts + task % parts] != INT32_MIN)
-            return dis__records_fail(r, 0, "a second prediction for this task and worker; keep one");
+            return dis__table_rows_fail(r, 0, "a second prediction for this task and worker; keep one");
         value[a * parts + task % parts] = (int32_t)x;
         ++*filled;
     }
@@ -199,7 +199,7 @@ static dis_status values_from_table(dis_context *ctx, const dis_lewidi_view *v, 
     const size_t cells = v->n_annotations * v->set->n_parts;
     dis_names *names = NULL;
     dis__name_index tasks, workers;
-    dis__records r;
+    dis__table_rows r;
     size_t twice, filled = 0;
     for (size_t c = 0; c < cells; c++) value[c] = INT32_MIN;
     DIS_TRY(list_tasks(v, &names));
@@ -207,10 +207,10 @@ static dis_status values_from_table(dis_context *ctx, const dis_lewidi_view *v, 
     if (status == DIS_OK) {
         status = dis__name_index_build(v->workers, &workers, &twice);
         if (status == DIS_OK) {
-            status = dis__records_open(ctx, path, NULL, &r);
+            status = dis__table_rows_open(ctx, path, NULL, &r);
             if (status == DIS_OK) {
                 status = take_rows(v, &r, &tasks, &workers, value, &filled);
-                status = dis__records_finish(&r, status);
+                status = dis__table_rows_finish(&r, status);
             }
             dis__name_index_free(&workers);
         }
@@ -242,7 +242,8 @@ dis_status dis_lewidi_read_soft(dis_context *ctx, const dis_lewidi *official, co
 {
     const dis_lewidi_view v = dis_lewidi_look(official);
     double *own;
-    DIS_TRY(dis__alloc_zeroed(&own, dis__size(v.n_items, v.set->n_parts * v.set->n_classes, 0), sizeof *own));
+    DIS_TRY(
+        dis__alloc_zeroed(&own, dis__saturating_size(v.n_items, v.set->n_parts * v.set->n_classes, 0), sizeof *own));
     const dis_status status = read_predictions(ctx, official, path, true, own, NULL);
     if (status == DIS_OK)
         *p = own;
@@ -255,7 +256,7 @@ dis_status dis_lewidi_read_perspectives(dis_context *ctx, const dis_lewidi *offi
 {
     const dis_lewidi_view v = dis_lewidi_look(official);
     int32_t *own;
-    DIS_TRY(dis__alloc_zeroed(&own, dis__size(v.n_annotations, v.set->n_parts, 0), sizeof *own));
+    DIS_TRY(dis__alloc_zeroed(&own, dis__saturating_size(v.n_annotations, v.set->n_parts, 0), sizeof *own));
     const dis_status status = read_predictions(ctx, official, path, false, NULL, own);
     if (status == DIS_OK)
         *value = own;

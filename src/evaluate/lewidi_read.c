@@ -3,13 +3,13 @@
  * Annotators come in the order of `annotators`, in VariErrNLI (whose list repeats ids) in that of the keys of
  * `annotations`.
  * Values are numbers, also "1.0"; in VariErrNLI names of labels with commas between them. Cost: one pass. */
-#include "core/memory.h"
-#include "core/names_build.h"
-#include "core/number.h"
-#include "core/sized_options.h"
+#include "core/memory/memory.h"
+#include "core/names/names_internal.h"
+#include "core/numbers/decimal.h"
+#include "core/options/sized_structs.h"
 #include "evaluate/lewidi_internal.h"
-#include "io/input.h"
-#include "io/json_read.h"
+#include "io/input/input.h"
+#include "io/json/json_read.h"
 #include "votes/ids/intern.h"
 #include <math.h>
 #include <string.h>
@@ -80,7 +80,7 @@ static dis_lewidi_view view_of(const dis_lewidi *l)
                              .value = l->value,
                              .soft = l->soft};
 }
-DIS_LOOK_DEFINE(dis_lewidi, l, view_of(l))
+DIS_VIEW_DEFINE(dis_lewidi, l, view_of(l))
 
 void dis_lewidi_destroy(dis_lewidi *l)
 {
@@ -101,7 +101,7 @@ typedef struct {
     dis_lewidi *l;
     const dis__json *json;
     dis__name_list items, workers, texts;
-    dis__table table; /* of workers; value: index */
+    dis__key_table table; /* of workers; value: index */
     dis__secret secret;
     dis__arena ids;
     size_t worker_room, value_room;
@@ -113,7 +113,7 @@ typedef struct {
 static dis_status worker_of(loader *d, const char *text, size_t n, uint32_t *out)
 {
     dis__key key = dis__key_of(&d->secret, text, n);
-    const dis__key *at = dis__table_find(&d->table, &key);
+    const dis__key *at = dis__key_table_find(&d->table, &key);
     bool fresh;
     if (at) {
         *out = at->value;
@@ -123,7 +123,7 @@ static dis_status worker_of(loader *d, const char *text, size_t n, uint32_t *out
     DIS_TRY(dis__arena_copy(&d->ids, text, n, &stays));
     key = dis__key_of(&d->secret, stays, n);
     key.value = *out = (uint32_t)d->workers.n;
-    DIS_TRY(dis__table_put(&d->table, &key, &at, &fresh));
+    DIS_TRY(dis__key_table_insert(&d->table, &key, &at, &fresh));
     return dis__name_list_add(&d->workers, text, n);
 }
 
@@ -266,7 +266,7 @@ static dis_status take_items(loader *d, const dis__json_value *root)
 {
     dis_lewidi *l = d->l;
     const dis__json_value *key = root + 1;
-    const size_t cells = dis__size(l->set->n_parts * l->set->n_classes, root->n, 0);
+    const size_t cells = dis__saturating_size(l->set->n_parts * l->set->n_classes, root->n, 0);
     if (root->kind != DIS_JSON_OBJECT || root->n == 0)
         return dis__json_fail(d->json, root, "an official file of Le-Wi-Di 2025 is an object by item");
     DIS_TRY(dis__alloc_array(&l->start, (size_t)root->n + 1, sizeof *l->start));
@@ -288,9 +288,9 @@ static dis_status take_items(loader *d, const dis__json_value *root)
         dis__free(l->soft);
         l->soft = NULL;
     }
-    DIS_TRY(dis__name_list_finish(&d->items, &l->items));
-    DIS_TRY(dis__name_list_finish(&d->workers, &l->workers));
-    return dis__name_list_finish(&d->texts, &l->texts);
+    DIS_TRY(dis__name_list_move(&d->items, &l->items));
+    DIS_TRY(dis__name_list_move(&d->workers, &l->workers));
+    return dis__name_list_move(&d->texts, &l->texts);
 }
 
 static dis_status load(dis_context *ctx, const char *path, loader *d)
@@ -298,7 +298,7 @@ static dis_status load(dis_context *ctx, const char *path, loader *d)
     dis__input in;
     dis__json json = {0};
     const dis__json_value *root;
-    const dis__json_place at = {.file = path, .line = 1, .column = 1};
+    const dis__json_position at = {.file = path, .line = 1, .column = 1};
     DIS_TRY(dis__input_open(ctx, path, &in));
     d->secret = dis__secret_draw();
     d->json = &json;
@@ -317,7 +317,7 @@ dis_status dis_lewidi_read(dis_context *ctx, const char *path, const dis_lewidi_
     dis__name_list_free(&d.items);
     dis__name_list_free(&d.workers);
     dis__name_list_free(&d.texts);
-    dis__table_free(&d.table);
+    dis__key_table_free(&d.table);
     dis__arena_free(&d.ids);
     dis__free(d.text);
     if (status != DIS_OK) {

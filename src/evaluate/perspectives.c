@@ -4,10 +4,10 @@
  * A vote leaves itself out of its baselines, by taking one from the count of its class. Cost: O(votes + workers x
  * classes), and one pass over items or workers per resample. */
 #include "dissent/perspectives.h"
-#include "core/memory.h"
-#include "core/name_index.h"
-#include "core/names_build.h"
-#include "core/sized_options.h"
+#include "core/memory/memory.h"
+#include "core/names/name_index.h"
+#include "core/names/names_internal.h"
+#include "core/options/sized_structs.h"
 #include "stats/bootstrap.h"
 #include <math.h>
 
@@ -53,7 +53,7 @@ static dis_perspectives_view view_of(const dis_perspectives *p)
 {
     return p->view;
 }
-DIS_LOOK_DEFINE(dis_perspectives, p, view_of(p))
+DIS_VIEW_DEFINE(dis_perspectives, p, view_of(p))
 
 void dis_perspectives_destroy(dis_perspectives *p)
 {
@@ -98,11 +98,11 @@ static dis_status take_predictions(work *w)
 {
     const dis_votes_view *v = &w->v;
     size_t lacking, found;
-    DIS_TRY(dis__names_rows(w->said.tasks, v->tasks, &w->said_item, NULL));
-    DIS_TRY(dis__names_rows(w->said.workers, v->workers, &w->said_worker, NULL));
-    DIS_TRY(dis__names_rows(v->classes, w->said.classes, &w->said_class, &found));
+    DIS_TRY(dis__names_match_alloc(w->said.tasks, v->tasks, &w->said_item, NULL));
+    DIS_TRY(dis__names_match_alloc(w->said.workers, v->workers, &w->said_worker, NULL));
+    DIS_TRY(dis__names_match_alloc(v->classes, w->said.classes, &w->said_class, &found));
     if (found < w->said.n_classes) {
-        DIS_TRY(dis__names_lacking(w->said.classes, v->classes, &lacking));
+        DIS_TRY(dis__names_find_missing(w->said.classes, v->classes, &lacking));
         return dis__fail(DIS_EDATA,
                          "a prediction of \"%.100s\", which is no class of the votes; declare it (`classes`)",
                          dis_names_get(w->said.classes, lacking, NULL));
@@ -149,10 +149,10 @@ static dis_status count_answers(work *w)
 {
     const dis_votes_view *v = &w->v, *h = w->has_history ? &w->history : v;
     const size_t k = v->n_classes;
-    DIS_TRY(dis__alloc_zeroed(&w->count, dis__size(v->n_workers, k, 0), sizeof *w->count));
+    DIS_TRY(dis__alloc_zeroed(&w->count, dis__saturating_size(v->n_workers, k, 0), sizeof *w->count));
     size_t *worker = NULL, *class = NULL;
-    dis_status status = dis__names_rows(v->workers, h->workers, &worker, NULL);
-    if (status == DIS_OK) status = dis__names_rows(v->classes, h->classes, &class, NULL);
+    dis_status status = dis__names_match_alloc(v->workers, h->workers, &worker, NULL);
+    if (status == DIS_OK) status = dis__names_match_alloc(v->classes, h->classes, &class, NULL);
     for (uint64_t t = 0; status == DIS_OK && t < h->n_votes; t++) {
         const size_t a = worker[h->worker[t]], c = class[label_of(h, t)];
         if (a != SIZE_MAX && c != SIZE_MAX) w->count[a * k + c]++;
@@ -310,8 +310,8 @@ static dis_status run(work *w)
     DIS_TRY(count_answers(w));
     DIS_TRY(measure_votes(w));
     for (size_t c = 0; c < 2; c++) DIS_TRY(dis__alloc_array(&w->column[c], units, sizeof *w->column[c]));
-    DIS_TRY(dis__alloc_array(&w->sums, dis__size(w->o->resamples, 2, 1), sizeof *w->sums));
-    DIS_TRY(dis__alloc_array(&w->figure, dis__size(w->o->resamples, 1, 1), sizeof *w->figure));
+    DIS_TRY(dis__alloc_array(&w->sums, dis__saturating_size(w->o->resamples, 2, 1), sizeof *w->sums));
+    DIS_TRY(dis__alloc_array(&w->figure, dis__saturating_size(w->o->resamples, 1, 1), sizeof *w->figure));
     DIS_TRY(worker_rows(w));
     DIS_TRY(means(w));
     return group_means(w);
@@ -322,7 +322,7 @@ dis_status dis_perspectives_run(dis_context *ctx, const dis_votes *votes, const 
                                 dis_perspectives **out)
 {
     dis_perspectives_options o = dis_perspectives_options_default();
-    DIS_TRY(DIS_OPTIONS_TAKE(dis_perspectives_options, &o, options));
+    DIS_TRY(DIS_OPTIONS_COPY(dis_perspectives_options, &o, options));
     work w = {.ctx = ctx, .o = &o, .v = dis_votes_look(votes), .said = dis_votes_look(said)};
     if (history) w.history = dis_votes_look(history);
     w.has_history = history != NULL;

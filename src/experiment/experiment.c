@@ -2,9 +2,9 @@
  * closed after it, so that nothing is held while nobody works. */
 #include "experiment/experiment_internal.h"
 #include "experiment/runner.h"
-#include "core/memory.h"
-#include "core/pool.h"
-#include "core/sized_options.h"
+#include "core/memory/memory.h"
+#include "core/parallel/pool.h"
+#include "core/options/sized_structs.h"
 #include "dissent/file.h"
 #include "nn/devices.h"
 #include <math.h>
@@ -109,7 +109,7 @@ static dis_status default_store(const char *path, char **out)
 dis_status dis__experiment_make(dis__plan *plan, const dis_experiment_options *options, dis_experiment **out)
 {
     dis_experiment_options o = dis_experiment_options_default();
-    DIS_TRY(DIS_OPTIONS_TAKE(dis_experiment_options, &o, options));
+    DIS_TRY(DIS_OPTIONS_COPY(dis_experiment_options, &o, options));
     dis_experiment *e;
     DIS_TRY(dis__alloc_zeroed(&e, 1, sizeof *e));
     e->plan = plan;
@@ -129,7 +129,7 @@ dis_status dis_experiment_read(dis_context *ctx, const char *path, const dis_exp
                                dis_experiment **out)
 {
     dis_experiment_options o = dis_experiment_options_default();
-    DIS_TRY(DIS_OPTIONS_TAKE(dis_experiment_options, &o, options));
+    DIS_TRY(DIS_OPTIONS_COPY(dis_experiment_options, &o, options));
     dis__plan *plan;
     DIS_TRY((o.n_filters ? dis__plan_read_some : dis__plan_read)(ctx, path, o.data_folder, &plan));
     const dis_status status = dis__experiment_make(plan, &o, out);
@@ -177,7 +177,7 @@ static dis_experiment_view view_of(const dis_experiment *experiment)
                                  .n_selected = experiment->n_selected,
                                  .paper = p->paper};
 }
-DIS_LOOK_DEFINE(dis_experiment, experiment, view_of(experiment))
+DIS_VIEW_DEFINE(dis_experiment, experiment, view_of(experiment))
 
 /* ---- running ---- */
 
@@ -190,7 +190,7 @@ dis_status dis_experiment_run(dis_context *ctx, dis_experiment *experiment, cons
                               dis_experiment_counts *counts)
 {
     dis_experiment_run_options o = dis_experiment_run_options_default();
-    DIS_TRY(DIS_OPTIONS_TAKE(dis_experiment_run_options, &o, options));
+    DIS_TRY(DIS_OPTIONS_COPY(dis_experiment_run_options, &o, options));
     const dis__device *device; /* must be here */
     DIS_TRY(dis__device_for(ctx, &dis__device_cpu, true, &device));
     dis__store *store = NULL;
@@ -230,7 +230,7 @@ dis_status dis__known_read(const dis_experiment *e, dis__store *store, dis__know
     const size_t n = e->plan->n_runs;
     DIS_TRY(dis__alloc_array(&out->state, n, sizeof *out->state));
     DIS_TRY(dis__alloc_array(&out->seconds, n, sizeof *out->seconds));
-    DIS_TRY(dis__alloc_array(&out->value, dis__size(n, e->plan->n_measures, 0), sizeof *out->value));
+    DIS_TRY(dis__alloc_array(&out->value, dis__saturating_size(n, e->plan->n_measures, 0), sizeof *out->value));
     return dis__store_look(store, e->plan, out);
 }
 

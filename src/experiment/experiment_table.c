@@ -7,8 +7,8 @@
  * sum (Abramowitz and Stegun 1964, 26.7.3 and 26.7.4), so its quantile is found by bisection. */
 #include "experiment/experiment_internal.h"
 #include "experiment/pairwise.h"
-#include "core/memory.h"
-#include "core/sized_options.h"
+#include "core/memory/memory.h"
+#include "core/options/sized_structs.h"
 #include <math.h>
 #include <string.h>
 
@@ -278,12 +278,13 @@ dis_status dis__table_make(dis_context *ctx, const dis_experiment *e, dis__store
     t->n_measures = plan->n_measures;
     dis_status status = dis__alloc_zeroed(&t->row, plan->n_cells, sizeof *t->row);
     if (status == DIS_OK)
-        status = dis__alloc_zeroed(&t->figure, dis__size(plan->n_cells, plan->n_measures, 0), sizeof *t->figure);
+        status =
+            dis__alloc_zeroed(&t->figure, dis__saturating_size(plan->n_cells, plan->n_measures, 0), sizeof *t->figure);
     if (status == DIS_OK)
-        status = dis__alloc_zeroed(&t->seed, dis__size(plan->n_runs, plan->n_measures, 0), sizeof *t->seed);
+        status = dis__alloc_zeroed(&t->seed, dis__saturating_size(plan->n_runs, plan->n_measures, 0), sizeof *t->seed);
     double *pooled = NULL;
     if (status == DIS_OK)
-        status = dis__alloc_array(&pooled, dis__size(plan->n_runs, plan->n_measures, 0), sizeof *pooled);
+        status = dis__alloc_array(&pooled, dis__saturating_size(plan->n_runs, plan->n_measures, 0), sizeof *pooled);
     if (status == DIS_OK) status = pool_all(ctx, e, store, known, pooled);
     if (status == DIS_OK) status = fill(ctx, e, store, known, pooled, t);
     dis__free(pooled);
@@ -299,7 +300,7 @@ static dis_experiment_table_view view_of(const dis_experiment_table *t)
 {
     return (dis_experiment_table_view){.n_rows = t->n_rows, .n_measures = t->n_measures, .row = t->row};
 }
-DIS_LOOK_DEFINE(dis_experiment_table, t, view_of(t))
+DIS_VIEW_DEFINE(dis_experiment_table, t, view_of(t))
 
 void dis_experiment_table_destroy(dis_experiment_table *t)
 {

@@ -2,10 +2,10 @@
  * folder next to it, which is renamed in the end and removed on failure. A target that exists keeps what was added
  * before a failure; the same call goes on from there. */
 #include "experiment/experiment_internal.h"
-#include "core/memory.h"
-#include "core/pool.h"
+#include "core/memory/memory.h"
+#include "core/parallel/pool.h"
 #include "core/sys.h"
-#include "io/folder.h"
+#include "io/files/folder.h"
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>

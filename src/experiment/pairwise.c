@@ -6,9 +6,9 @@
  *
  * Cost: every file of predictions of both sides is read once. */
 #include "experiment/pairwise.h"
-#include "core/memory.h"
-#include "core/name_index.h"
-#include "core/names_build.h"
+#include "core/memory/memory.h"
+#include "core/names/name_index.h"
+#include "core/names/names_internal.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -76,7 +76,7 @@ static dis_status all_tasks(const folds *f, bool numbered, dis_names **out)
             status = dis__name_list_add(&list, name, n);
         }
     }
-    if (status == DIS_OK) status = dis__name_list_finish(&list, out);
+    if (status == DIS_OK) status = dis__name_list_move(&list, out);
     dis__name_list_free(&list);
     dis__free(text);
     return status;
@@ -86,7 +86,7 @@ static dis_status name_tasks(const folds *f, dis_names **out)
 {
     size_t twice = SIZE_MAX;
     DIS_TRY(all_tasks(f, false, out));
-    const dis_status status = dis__names_twice(*out, &twice);
+    const dis_status status = dis__names_find_duplicate(*out, &twice);
     if (status == DIS_OK && twice == SIZE_MAX) return DIS_OK;
     dis_names_destroy(*out);
     *out = NULL;
@@ -100,7 +100,7 @@ static dis_status join_folds(const folds *f, bool want_p, dis__pooled *p)
     p->n_classes = first.n_classes;
     for (size_t i = 0; i < f->n; i++) {
         const dis_labels_view v = dis_labels_look(f->fold[i].predicted);
-        if (!dis__names_same(v.classes, first.classes))
+        if (!dis__names_equal(v.classes, first.classes))
             return dis__fail(DIS_EDATA, "folds of one run that have other classes; the store is not in order");
         p->n_items += v.n_items;
         human = human && f->fold[i].human;
@@ -110,8 +110,8 @@ static dis_status join_folds(const folds *f, bool want_p, dis__pooled *p)
     const size_t n = p->n_items, k = p->n_classes;
     DIS_TRY(dis__alloc_array(&p->label, n, sizeof *p->label));
     DIS_TRY(dis__alloc_array(&p->gold, n, sizeof *p->gold));
-    if (want_p) DIS_TRY(dis__alloc_array(&p->p, dis__size(n, k, 0), sizeof *p->p));
-    if (human) DIS_TRY(dis__alloc_array(&p->human, dis__size(n, k, 0), sizeof *p->human));
+    if (want_p) DIS_TRY(dis__alloc_array(&p->p, dis__saturating_size(n, k, 0), sizeof *p->p));
+    if (human) DIS_TRY(dis__alloc_array(&p->human, dis__saturating_size(n, k, 0), sizeof *p->human));
     size_t at = 0;
     for (size_t i = 0; i < f->n; i++) {
         const dis_labels_view v = dis_labels_look(f->fold[i].predicted);
@@ -160,17 +160,17 @@ static void side_free(side *s)
 /* Rows of `p` in the order of `tasks`; *same false: other items. */
 static dis_status reorder(dis__pooled *p, const dis_names *tasks, const dis_names *classes, bool *same)
 {
-    *same = p->n_items == dis_names_count(tasks) && dis__names_same(p->classes, classes);
-    if (!*same || dis__names_same(p->tasks, tasks)) return DIS_OK;
+    *same = p->n_items == dis_names_count(tasks) && dis__names_equal(p->classes, classes);
+    if (!*same || dis__names_equal(p->tasks, tasks)) return DIS_OK;
     size_t *row, found;
     int32_t *label = NULL, *gold = NULL;
     double *human = NULL;
-    DIS_TRY(dis__names_rows(p->tasks, tasks, &row, &found));
+    DIS_TRY(dis__names_match_alloc(p->tasks, tasks, &row, &found));
     *same = found == p->n_items;
     dis_status status = dis__alloc_array(&label, p->n_items, sizeof *label);
     if (status == DIS_OK) status = dis__alloc_array(&gold, p->n_items, sizeof *gold);
     if (status == DIS_OK && p->human)
-        status = dis__alloc_array(&human, dis__size(p->n_items, p->n_classes, 0), sizeof *human);
+        status = dis__alloc_array(&human, dis__saturating_size(p->n_items, p->n_classes, 0), sizeof *human);
     for (size_t i = 0; i < p->n_items && status == DIS_OK && *same; i++) {
         label[i] = p->label[row[i]];
         gold[i] = p->gold[row[i]];
@@ -262,7 +262,7 @@ static dis_status match_pairs(side *a, side *b)
     for (size_t i = 0; i < a->n; i++) {
         bool same;
         DIS_TRY(reorder(&b->one[i], a->one[i].tasks, a->one[i].classes, &same));
-        same = same && dis__names_same(a->one[i].classes, a->one[0].classes);
+        same = same && dis__names_equal(a->one[i].classes, a->one[0].classes);
         if (!same) continue;
         const dis__pooled x = a->one[n], y = b->one[n];
         a->one[n] = a->one[i];
@@ -288,7 +288,7 @@ static dis_status chain(dis__pooled *p, size_t n)
     dis_status status = dis__alloc_array(&all.label, all.n_items, sizeof *all.label);
     if (status == DIS_OK) status = dis__alloc_array(&all.gold, all.n_items, sizeof *all.gold);
     if (status == DIS_OK && human)
-        status = dis__alloc_array(&all.human, dis__size(all.n_items, all.n_classes, 0), sizeof *all.human);
+        status = dis__alloc_array(&all.human, dis__saturating_size(all.n_items, all.n_classes, 0), sizeof *all.human);
     if (status != DIS_OK) {
         dis__pooled_free(&all);
         return status;

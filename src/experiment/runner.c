@@ -7,8 +7,8 @@
  * A run in flight elsewhere is put back and asked about again: in the end it is done, failed, or its process has died
  * and it is ours. A failure of the store stops everything; a failure of a run is noted in the store. */
 #include "experiment/runner.h"
-#include "core/memory.h"
-#include "core/pool.h"
+#include "core/memory/memory.h"
+#include "core/parallel/pool.h"
 #include "dissent/device_list.h"
 #include <errno.h>
 #include <math.h>

@@ -1,11 +1,11 @@
 /* Names of a file, one per line; lines end with LF or CRLF. */
 #include "io/name_file.h"
 #include "dissent/file.h"
-#include "core/memory.h"
-#include "core/names_build.h"
-#include "core/utf8.h"
+#include "core/memory/memory.h"
+#include "core/names/names_internal.h"
+#include "core/text/utf8.h"
 #include "dissent/votes.h"
-#include "io/input.h"
+#include "io/input/input.h"
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -36,13 +36,13 @@ dis_status dis__names_read(dis_context *ctx, const char *path, dis_names **out)
     dis__name_list list = {0};
     dis_status status = dis__input_check(&input, take_lines(&input, &list));
     if (status == DIS_OK && list.n == 0) status = dis__fail_at(DIS_EDATA, path, 0, 0, "no names in it");
-    if (status == DIS_OK) status = dis__name_list_finish(&list, out);
+    if (status == DIS_OK) status = dis__name_list_move(&list, out);
     dis__name_list_free(&list);
     dis__input_close(&input);
     return status;
 }
 
-dis_status dis__names_check_lines(const dis_names *names, const char *what)
+dis_status dis__names_check_line_breaks(const dis_names *names, const char *what)
 {
     for (size_t i = 0; i < dis_names_count(names); i++) {
         size_t n;
@@ -96,7 +96,7 @@ dis_status dis__companion_check(const char *path, const char *companion)
                      path, companion);
 }
 
-dis_status dis__name_beside(const char *path, const char *suffix, char **out)
+dis_status dis__companion_path(const char *path, const char *suffix, char **out)
 {
     const size_t n = stem_of(path);
     char *name;

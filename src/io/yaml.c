@@ -1,8 +1,8 @@
 /* YAML by libyaml's events, strictly. Cost: one pass; equal keys of a map are found by comparing each with those before
  * it, which the limit on keys keeps small. */
 #include "io/yaml.h"
-#include "core/memory.h"
-#include "core/utf8.h"
+#include "core/memory/memory.h"
+#include "core/text/utf8.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>

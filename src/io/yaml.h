@@ -16,7 +16,7 @@
  * DIS_EUSAGE. */
 #ifndef DIS_IO_YAML_H
 #define DIS_IO_YAML_H
-#include "io/input.h"
+#include "io/input/input.h"
 
 #define DIS_YAML_DEPTH 32
 #define DIS_YAML_NODES 200000u

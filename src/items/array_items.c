@@ -1,10 +1,10 @@
 /* Items that are numbers one behind the other: npy, raw float32, and CIFAR's records (one byte of label, then 32 x 32
  * red, green and blue values). Images become height x width x channels numbers from 0 to 1, channels fastest. */
-#include "items/items_build.h"
-#include "core/memory.h"
-#include "core/pool.h"
-#include "io/input.h"
-#include "io/npy.h"
+#include "items/items_internal.h"
+#include "core/memory/memory.h"
+#include "core/parallel/pool.h"
+#include "io/input/input.h"
+#include "io/tensors/npy.h"
 #include <math.h>
 #include <string.h>
 
@@ -12,9 +12,11 @@ enum { CIFAR_SIDE = 32, CIFAR_PIXELS = CIFAR_SIDE * CIFAR_SIDE, CIFAR_RECORD = 1
 
 static dis_status make_room(dis_context *ctx, dis_items *items)
 {
-    DIS_TRY(dis__check_memory(ctx, dis__size(dis__size(items->n_items, items->n_features, 0), sizeof *items->x, 0),
+    DIS_TRY(dis__check_memory(ctx,
+                              dis__saturating_size(dis__saturating_size(items->n_items, items->n_features, 0),
+                                                   sizeof *items->x, 0),
                               "the items"));
-    return dis__alloc_array(&items->x, dis__size(items->n_items, items->n_features, 0), sizeof *items->x);
+    return dis__alloc_array(&items->x, dis__saturating_size(items->n_items, items->n_features, 0), sizeof *items->x);
 }
 
 static dis_status check_finite(const char *path, const dis_items *items)
@@ -47,7 +49,7 @@ static dis_status take_npy(dis_context *ctx, const char *path, const dis__npy *a
     double piece[PIECE];
     for (size_t at = 0; at < a->n; at += PIECE) {
         const size_t n = a->n - at < PIECE ? a->n - at : PIECE;
-        dis__npy_reals(a, at, n, piece);
+        dis__npy_read_doubles(a, at, n, piece);
         for (size_t i = 0; i < n; i++) items->x[at + i] = (float)piece[i] * scale;
     }
     return check_finite(path, items);
@@ -63,7 +65,7 @@ dis_status dis__items_read_npy(dis_context *ctx, const char *path, const char *f
     dis_status status = dis__npy_open(path, in.bytes, in.n, &a);
     if (status == DIS_OK) status = take_npy(ctx, path, &a, items);
     status = dis__input_finish(&in, status);
-    return status == DIS_OK ? dis__items_take_tasks(ctx, path, options, items->n_items, items) : status;
+    return status == DIS_OK ? dis__items_set_tasks(ctx, path, options, items->n_items, items) : status;
 }
 
 static dis_status take_f32(dis_context *ctx, const dis__input *in, size_t width, dis_items *items)
@@ -71,7 +73,7 @@ static dis_status take_f32(dis_context *ctx, const dis__input *in, size_t width,
     if (width == 0)
         return dis__fail(DIS_EUSAGE, "%s: raw float32 does not say how many numbers a row has; give the width",
                          in->path);
-    const size_t row = dis__size(width, sizeof *items->x, 0);
+    const size_t row = dis__saturating_size(width, sizeof *items->x, 0);
     if (in->n == 0 || in->n % row)
         return dis__fail_at(DIS_EDATA, in->path, 0, 0, "%zu bytes are not rows of %zu float32 numbers", in->n, width);
     items->n_items = in->n / row;
@@ -88,7 +90,7 @@ dis_status dis__items_read_f32(dis_context *ctx, const char *path, const char *f
     dis__input in;
     DIS_TRY(dis__input_open_binary(ctx, path, &in));
     const dis_status status = dis__input_finish(&in, take_f32(ctx, &in, options->width, items));
-    return status == DIS_OK ? dis__items_take_tasks(ctx, path, options, items->n_items, items) : status;
+    return status == DIS_OK ? dis__items_set_tasks(ctx, path, options, items->n_items, items) : status;
 }
 
 static dis_status take_cifar(dis_context *ctx, const dis__input *in, dis_items *items)
@@ -117,5 +119,5 @@ dis_status dis__items_read_cifar(dis_context *ctx, const char *path, const char 
     dis__input in;
     DIS_TRY(dis__input_open_binary(ctx, path, &in));
     const dis_status status = dis__input_finish(&in, take_cifar(ctx, &in, items));
-    return status == DIS_OK ? dis__items_take_tasks(ctx, path, options, items->n_items, items) : status;
+    return status == DIS_OK ? dis__items_set_tasks(ctx, path, options, items->n_items, items) : status;
 }

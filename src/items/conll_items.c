@@ -1,10 +1,10 @@
 /* Tokens one per line, blank lines between sentences: fields parted by tabs, or by spaces where a line has no tab.
  * Lines end with LF or CRLF; nothing is a comment, since "#" begins many a token. */
-#include "items/items_build.h"
-#include "core/memory.h"
-#include "core/names_build.h"
-#include "core/utf8.h"
-#include "io/input.h"
+#include "items/items_internal.h"
+#include "core/memory/memory.h"
+#include "core/names/names_internal.h"
+#include "core/text/utf8.h"
+#include "io/input/input.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -75,7 +75,7 @@ static dis_status read_lines(reading *t)
     if (t->items->n_items == 0) return DIS_OK;
     t->items->n_texts = 1;
     t->items->sentence[t->items->n_sentences] = t->items->n_items;
-    return dis__name_list_finish(&t->texts, &t->items->texts);
+    return dis__name_list_move(&t->texts, &t->items->texts);
 }
 
 dis_status dis__items_read_conll(dis_context *ctx, const char *path, const char *format,
@@ -93,6 +93,6 @@ dis_status dis__items_read_conll(dis_context *ctx, const char *path, const char 
     reading t = {.in = &in, .field = number - 1, .items = items};
     const dis_status status = dis__input_finish(&in, read_lines(&t));
     dis__name_list_free(&t.texts);
-    return status == DIS_OK && items->n_items ? dis__items_take_tasks(ctx, path, options, items->n_items, items)
+    return status == DIS_OK && items->n_items ? dis__items_set_tasks(ctx, path, options, items->n_items, items)
                                               : status;
 }

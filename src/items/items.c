@@ -1,12 +1,12 @@
 /* Items: the table of formats, ids, and the life of a table. */
-#include "items/items_build.h"
-#include "core/memory.h"
-#include "core/name_index.h"
-#include "core/names_build.h"
-#include "core/pool.h"
-#include "core/sized_options.h"
-#include "io/folder.h"
-#include "io/format_name.h"
+#include "items/items_internal.h"
+#include "core/memory/memory.h"
+#include "core/names/name_index.h"
+#include "core/names/names_internal.h"
+#include "core/parallel/pool.h"
+#include "core/options/sized_structs.h"
+#include "io/files/folder.h"
+#include "io/files/file_format.h"
 #include "io/name_file.h"
 #include <stdarg.h>
 #include <stdio.h>
@@ -60,13 +60,13 @@ static dis_items_view view_of(const dis_items *items)
                             .n_features = items->n_features,
                             .x = items->x};
 }
-DIS_LOOK_DEFINE(dis_items, items, view_of(items))
+DIS_VIEW_DEFINE(dis_items, items, view_of(items))
 
 static dis_status find_format(const char *asked, const char *path, size_t *format)
 {
     *format = 0; /* csv */
     for (size_t i = 0; i < N_FORMATS; i++)
-        if (asked ? strcmp(asked, formats[i].name) == 0 : dis__path_ends(path, formats[i].ending)) {
+        if (asked ? strcmp(asked, formats[i].name) == 0 : dis__path_has_ending(path, formats[i].ending)) {
             *format = i;
             return DIS_OK;
         }
@@ -79,23 +79,23 @@ static dis_status find_format(const char *asked, const char *path, size_t *forma
 static dis_status list_beside(const char *path, char **out)
 {
     *out = NULL;
-    if (!dis__path_ends(path, ".npy")) return DIS_OK;
-    DIS_TRY(dis__name_beside(path, ".tasks.txt", out));
+    if (!dis__path_has_ending(path, ".npy")) return DIS_OK;
+    DIS_TRY(dis__companion_path(path, ".tasks.txt", out));
     if (access(*out, R_OK) == 0) return DIS_OK;
     dis__free(*out);
     *out = NULL;
     return DIS_OK;
 }
 
-dis_status dis__items_take_tasks(dis_context *ctx, const char *path, const dis_items_options *options, size_t n,
-                                 dis_items *items)
+dis_status dis__items_set_tasks(dis_context *ctx, const char *path, const dis_items_options *options, size_t n,
+                                dis_items *items)
 {
     char *beside = NULL;
     if (!options->tasks) DIS_TRY(list_beside(path, &beside));
     const char *list = options->tasks ? options->tasks : beside;
     dis_status status = beside ? dis__check_regular(beside) : DIS_OK;
     if (status == DIS_OK)
-        status = list ? dis__names_read(ctx, list, &items->tasks) : dis__names_numbers(n, &items->tasks);
+        status = list ? dis__names_read(ctx, list, &items->tasks) : dis__names_from_numbers(n, &items->tasks);
     if (status == DIS_OK && dis_names_count(items->tasks) != n)
         status = dis__fail_at(DIS_EDATA, list, 0, 0, "%zu ids for the %zu items of %s", dis_names_count(items->tasks),
                               n, path);
@@ -114,10 +114,10 @@ dis_status dis__items_fail(const dis_items *items, size_t i, const char *format,
     return dis__fail_at(DIS_EDATA, items->path, items->line ? items->line[i] : 0, 0, "%s", message);
 }
 
-dis_status dis__items_check_twice(const dis_items *items)
+dis_status dis__items_check_duplicates(const dis_items *items)
 {
     size_t twice;
-    DIS_TRY(dis__names_twice(items->tasks, &twice));
+    DIS_TRY(dis__names_find_duplicate(items->tasks, &twice));
     if (twice == SIZE_MAX) return DIS_OK;
     return dis__items_fail(items, twice, "the item \"%.200s\" is there twice; every item needs an id of its own",
                            dis_names_get(items->tasks, twice, NULL));
@@ -128,7 +128,8 @@ static dis_status other_kind(const char *path, size_t format, dis_items_kind kin
 {
     char held[64] = "";
     for (unsigned k = 0; k < sizeof kind_names / sizeof *kind_names; k++)
-        if (formats[format].kinds >> k & 1) dis__list_add(held, sizeof held, kind_names[k], strlen(kind_names[k]));
+        if (formats[format].kinds >> k & 1)
+            dis__text_list_append(held, sizeof held, kind_names[k], strlen(kind_names[k]));
     return dis__fail(DIS_EUSAGE, "%s: %s files hold %s, not %s; dissent list models says which model reads what", path,
                      formats[format].name, held, kind_names[kind]);
 }
@@ -136,7 +137,7 @@ static dis_status other_kind(const char *path, size_t format, dis_items_kind kin
 dis_status dis_items_read(dis_context *ctx, const char *path, const dis_items_options *options, dis_items **out)
 {
     dis_items_options o = dis_items_options_default();
-    DIS_TRY(DIS_OPTIONS_TAKE(dis_items_options, &o, options));
+    DIS_TRY(DIS_OPTIONS_COPY(dis_items_options, &o, options));
     size_t format;
     DIS_TRY(find_format(o.format, path, &format));
     if (!(formats[format].kinds >> o.kind & 1)) return other_kind(path, format, o.kind);
@@ -147,7 +148,7 @@ dis_status dis_items_read(dis_context *ctx, const char *path, const dis_items_op
     dis_status status = dis__copy_text(&items->path, path, strlen(path));
     if (status == DIS_OK) status = formats[format].read(ctx, path, formats[format].name, &o, items);
     if (status == DIS_OK && items->n_items == 0) status = dis__fail_at(DIS_EDATA, path, 0, 0, "no items in it");
-    if (status == DIS_OK) status = dis__items_check_twice(items);
+    if (status == DIS_OK) status = dis__items_check_duplicates(items);
     if (status != DIS_OK) {
         dis_items_destroy(items);
         return status;

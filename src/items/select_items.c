@@ -1,9 +1,9 @@
 /* Some items of a table as a table of their own: for splits. Cost: what is copied. */
-#include "items/items_build.h"
-#include "core/memory.h"
-#include "core/names_build.h"
-#include "core/pool.h"
-#include "core/random.h"
+#include "items/items_internal.h"
+#include "core/memory/memory.h"
+#include "core/names/names_internal.h"
+#include "core/parallel/pool.h"
+#include "core/random/random.h"
 #include <string.h>
 
 static dis_status copy_name(const dis_names *from, size_t i, dis__name_list *to)
@@ -40,7 +40,7 @@ static dis_status copy(const dis_items *from, const size_t *rows, size_t n, dis_
         n_items += from->sentence ? (size_t)(from->sentence[rows[r] + 1] - from->sentence[rows[r]]) : 1;
     if (from->path) DIS_TRY(dis__copy_text(&to->path, from->path, strlen(from->path)));
     if (from->line) DIS_TRY(dis__alloc_array(&to->line, n_items, sizeof *to->line));
-    if (from->x) DIS_TRY(dis__alloc_array(&to->x, dis__size(n, from->n_features, 0), sizeof *to->x));
+    if (from->x) DIS_TRY(dis__alloc_array(&to->x, dis__saturating_size(n, from->n_features, 0), sizeof *to->x));
     if (from->sentence) DIS_TRY(dis__alloc_array(&to->sentence, n + 1, sizeof *to->sentence));
     for (size_t r = 0; r < n; r++) {
         const size_t first = from->sentence ? (size_t)from->sentence[rows[r]] : rows[r];
@@ -49,8 +49,8 @@ static dis_status copy(const dis_items *from, const size_t *rows, size_t n, dis_
         for (size_t i = first; i < end; i++) DIS_TRY(copy_item(from, i, to, tasks, texts));
     }
     if (to->sentence) to->sentence[to->n_sentences] = to->n_items;
-    DIS_TRY(dis__name_list_finish(tasks, &to->tasks));
-    return from->n_texts ? dis__name_list_finish(texts, &to->texts) : DIS_OK;
+    DIS_TRY(dis__name_list_move(tasks, &to->tasks));
+    return from->n_texts ? dis__name_list_move(texts, &to->texts) : DIS_OK;
 }
 
 dis_status dis_items_select(dis_context *ctx, const dis_items *items, const size_t *rows, size_t n, dis_items **out)
@@ -78,7 +78,7 @@ void dis_shuffled(uint64_t seed, size_t n, size_t *order)
 {
     for (size_t i = 0; i < n; i++) order[i] = i;
     for (size_t i = n; i > 1; i--) {
-        const size_t j = (size_t)dis__below(seed, DIS_STREAM_SPLIT, i, i), held = order[i - 1];
+        const size_t j = (size_t)dis__random_below(seed, DIS_STREAM_SPLIT, i, i), held = order[i - 1];
         order[i - 1] = order[j];
         order[j] = held;
     }

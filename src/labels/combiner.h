@@ -7,9 +7,9 @@
 #define DIS_LABELS_COMBINER_H
 #include "dissent/combine.h"
 #include "core/error.h"
-#include "core/memory.h"
-#include "core/pool.h"
-#include "votes/votes_internal.h"
+#include "core/memory/memory.h"
+#include "core/parallel/pool.h"
+#include "votes/table/votes_table.h"
 
 #define DIS_LEAST_WEIGHT .01 /* of a view whose weight is chosen: below, it is left out */
 

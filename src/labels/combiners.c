@@ -1,9 +1,9 @@
 /* The table of combinations, in the order in which help shows them, and the checks that all of them share. A new
  * combination is one file and one line here. */
 #include "labels/combiner.h"
-#include "core/comm.h"
-#include "core/spill.h"
-#include "core/spec.h"
+#include "core/parallel/comm.h"
+#include "core/memory/spill.h"
+#include "core/options/option_spec.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -41,7 +41,7 @@ const dis_combiner *dis_combiner_find(const char *name)
 static dis_status parse(const char *spec, const dis__combiner **combiner, dis_reals **options)
 {
     size_t row;
-    DIS_TRY(dis__spec_row("combination", spec, name_of, &row));
+    DIS_TRY(dis__spec_find_row("combination", spec, name_of, &row));
     const dis__combiner *c = combiners[row];
     void *parsed;
     DIS_TRY(dis__alloc_zeroed(&parsed, 1, c->options_size));
@@ -75,7 +75,7 @@ static const char *const weights_words[] = {"weights=equal", "weights=auto", "we
 /* Reads the text alone: parsing would need memory, and the answer must not depend on it. */
 static bool says(const char *spec, const char *wanted)
 {
-    for (const char *one = spec + dis__spec_name(spec); *one; one += strcspn(one, ",")) {
+    for (const char *one = spec + dis__spec_name_length(spec); *one; one += strcspn(one, ",")) {
         one++; /* ':' or ',' */
         if (strcspn(one, ",") == strlen(wanted) && memcmp(one, wanted, strlen(wanted)) == 0) return true;
     }
@@ -132,9 +132,9 @@ static dis__votes_part part_of(const dis_views *views)
 static dis_status join_steps(const dis__comm *comm, dis_combination *did)
 {
     uint64_t *all;
-    if (!dis__comm_is_shared(comm)) return DIS_OK;
+    if (!dis__comm_is_parallel(comm)) return DIS_OK;
     DIS_TRY(dis__alloc_array(&all, (size_t)comm->size, sizeof *all));
-    const dis_status status = dis__comm_all_counts(comm, (uint64_t)did->max_steps, all);
+    const dis_status status = dis__comm_allgather_counts(comm, (uint64_t)did->max_steps, all);
     for (int r = 0; status == DIS_OK && r < comm->size; r++)
         if ((int)all[r] > did->max_steps) did->max_steps = (int)all[r];
     dis__free(all);
@@ -235,7 +235,7 @@ dis_status dis__views_combine(dis_context *ctx, const dis_views *views, const ch
     DIS_TRY(parse(spec, &c, &options));
     dis_combination done;
     dis_status status = check(c, views->votes, views->n_views);
-    if (status == DIS_OK && dis__comm_is_shared(dis__context_comm(ctx)) && !views->votes)
+    if (status == DIS_OK && dis__comm_is_parallel(dis__context_comm(ctx)) && !views->votes)
         status = dis__fail(DIS_EUSAGE, "combination %s over ranks needs the votes that the views were made from",
                            c->info.name);
     const bool gold_chooses = views->gold && dis__combiner_gold_chooses(spec);

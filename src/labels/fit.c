@@ -2,12 +2,12 @@
 #include "labels/methods/em_device.h"
 #include "labels/methods/job_sums.h"
 #include "labels/methods/item_prior.h"
-#include "core/comm.h"
-#include "core/spill.h"
-#include "core/sized_options.h"
+#include "core/parallel/comm.h"
+#include "core/memory/spill.h"
+#include "core/options/sized_structs.h"
 #include "labels/method.h"
 #include "labels/methods.h"
-#include "core/spec.h"
+#include "core/options/option_spec.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -87,7 +87,7 @@ static dis_status check_device(const dis__method *m, const char *words)
 static dis_status check_fits(dis_context *ctx, const dis__method *m, const dis_votes_view *v, const void *options,
                              size_t n_tables)
 {
-    if (dis__comm_is_shared(dis__context_comm(ctx)) && !m->ranks)
+    if (dis__comm_is_parallel(dis__context_comm(ctx)) && !m->ranks)
         return dis__fail(DIS_EUSAGE, "%s cannot be shared out over ranks; leave mpirun out, or use another method",
                          m->info.name);
     if (m->info.needs_workers && !v->start)
@@ -96,9 +96,10 @@ static dis_status check_fits(dis_context *ctx, const dis__method *m, const dis_v
             "%s needs to know who cast each vote, and this input has no single votes; use majority, standard or "
             "softmax, or bring one row per vote",
             m->info.name);
-    size_t bytes = dis__size(dis__size(v->n_items, v->n_classes, 0), n_tables * sizeof(double), 0);
+    size_t bytes =
+        dis__saturating_size(dis__saturating_size(v->n_items, v->n_classes, 0), n_tables * sizeof(double), 0);
     const size_t own = m->memory ? m->memory(v, options) : 0;
-    bytes = bytes == SIZE_MAX || own == SIZE_MAX ? SIZE_MAX : dis__size(bytes, 1, own);
+    bytes = bytes == SIZE_MAX || own == SIZE_MAX ? SIZE_MAX : dis__saturating_size(bytes, 1, own);
     char what[160];
     snprintf(what, sizeof what, "%s with %zu items, %zu classes and %zu workers", m->info.name, v->n_items,
              v->n_classes, v->n_workers);
@@ -130,7 +131,7 @@ static dis_status run(const dis__fit_args *args, const dis__method *m, dis_fit *
                      .objective = NAN,
                      .predictions_weight = NAN,
                      .strength = NAN};
-    DIS_TRY(dis__alloc_array(&fit->p, dis__size(fit->n_items, fit->n_classes, 0), sizeof *fit->p));
+    DIS_TRY(dis__alloc_array(&fit->p, dis__saturating_size(fit->n_items, fit->n_classes, 0), sizeof *fit->p));
     return m->fit(args, fit);
 }
 
@@ -175,7 +176,7 @@ dis_status dis_fit_run(dis_context *ctx, const dis_votes *votes, const char *spe
 {
     DIS_MEMORY_SCOPE(ctx);
     dis_fit_options o = dis_fit_options_default();
-    DIS_TRY(DIS_OPTIONS_TAKE(dis_fit_options, &o, options));
+    DIS_TRY(DIS_OPTIONS_COPY(dis_fit_options, &o, options));
     const dis__method *m;
     void *own;
     DIS_TRY(parse(spec, &m, &own));
@@ -244,7 +245,7 @@ static dis_fit_view view_of(const dis_fit *fit)
                           .device = fit->device ? fit->device : "cpu",
                           .strength = fit->strength};
 }
-DIS_LOOK_DEFINE(dis_fit, fit, view_of(fit))
+DIS_VIEW_DEFINE(dis_fit, fit, view_of(fit))
 
 const dis_parameter *dis_fit_parameter_at(const dis_fit *fit, size_t i)
 {
@@ -272,7 +273,7 @@ dis_status dis__fit_parameter(dis_fit *fit, const char *name, const char *axes, 
 {
     if (fit->n_parameters == DIS_MAX_PARAMETERS) return dis__fail(DIS_EBUG, "too many parameters");
     size_t n = 1;
-    for (const char *a = axes; *a; a++) n = dis__size(n, axis_size(fit, *a), 0);
+    for (const char *a = axes; *a; a++) n = dis__saturating_size(n, axis_size(fit, *a), 0);
     DIS_TRY(dis__alloc_zeroed(values, n, sizeof **values));
     fit->parameter[fit->n_parameters++] = (dis_parameter){.name = name, .axes = axes, .n = n, .values = *values};
     return DIS_OK;
@@ -330,7 +331,7 @@ dis_status dis_votes_worker_quality(dis_context *ctx, const dis_votes *votes, co
     quality_work w = {.votes = &args.votes, .p = p};
     dis__job_sums pass = {.args = &args,
                           .n_jobs = dis__n_jobs(args.part.n_votes, n * 4 + 100000, 8),
-                          .n_sums = dis__size(n, 2, 0),
+                          .n_sums = dis__saturating_size(n, 2, 0),
                           .job = quality_job,
                           .arg = &w};
     double *total;

@@ -7,10 +7,10 @@
  * Cost: a look-up per item and the table of workers, then O(votes on the items touched) per round. Of the mapped file
  * only the pages of these items are read. */
 #include "labels/growing_inside.h"
-#include "core/memory.h"
-#include "core/name_index.h"
-#include "core/names_build.h"
-#include "core/spill.h"
+#include "core/memory/memory.h"
+#include "core/names/name_index.h"
+#include "core/names/names_internal.h"
+#include "core/memory/spill.h"
 #include "labels/method.h"
 #include <math.h>
 
@@ -207,7 +207,7 @@ static dis_status take_model(dis__appending *a)
 static dis_status take_posteriors(dis__appending *a)
 {
     const size_t K = a->g->n_classes, n = a->more->n_items;
-    DIS_TRY(dis__alloc_zeroed(&a->p, dis__size(n, K, 0), sizeof *a->p));
+    DIS_TRY(dis__alloc_zeroed(&a->p, dis__saturating_size(n, K, 0), sizeof *a->p));
     DIS_TRY(dis__alloc_array(&a->next, K, sizeof *a->next));
     for (size_t i = 0; i < n; i++)
         if (old_votes(a, i))
@@ -257,7 +257,7 @@ dis_status dis__growing_check(const dis__appending *a)
 {
     const dis_votes_view *m = a->more;
     if (!m->start) return dis__fail(DIS_EDATA, "the new votes do not say who voted; bring one row per vote");
-    if (!dis__names_same(m->classes, a->g->classes))
+    if (!dis__names_equal(m->classes, a->g->classes))
         return dis__fail(DIS_EDATA, "the new votes have other classes than %s", a->g->path);
     return DIS_OK;
 }

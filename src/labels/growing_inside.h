@@ -3,8 +3,8 @@
 #ifndef DIS_LABELS_GROWING_INSIDE_H
 #define DIS_LABELS_GROWING_INSIDE_H
 #include "dissent/growing.h"
-#include "io/input.h"
-#include "io/checked_tensors.h"
+#include "io/input/input.h"
+#include "io/tensors/checked_tensors.h"
 #include "labels/online.h"
 #include <string.h>
 

@@ -2,8 +2,8 @@
  * Checksums of votes, tasks and the index are verified where these are looked at (dis__growing_verify). Cost: the names
  * and counts of workers, and 8 bytes per 512 bytes of the file. */
 #include "labels/growing_inside.h"
-#include "core/memory.h"
-#include "core/names_build.h"
+#include "core/memory/memory.h"
+#include "core/names/names_internal.h"
 #include <math.h>
 
 dis_status dis__growing_bad(const dis_growing *g, const char *reason)
@@ -40,7 +40,7 @@ static dis_status read_names(const dis_growing *g, int starts, int names, dis_na
         status = dis__growing_name(start, bytes, i, &name, &n) ? dis__name_list_add(&list, name, n)
                                                                : dis__growing_bad(g, "damaged names");
     }
-    if (status == DIS_OK) status = dis__name_list_finish(&list, out);
+    if (status == DIS_OK) status = dis__name_list_move(&list, out);
     dis__name_list_free(&list);
     return status;
 }
@@ -49,10 +49,10 @@ static dis_status check_parts(dis_growing *g)
 {
     const dis__json_value *format = dis__safetensors_metadata(&g->file, "format");
     const dis__json_value *version = dis__safetensors_metadata(&g->file, "version");
-    if (!format || !dis__json_is(format, DIS_GROWING_FORMAT))
+    if (!format || !dis__json_equals(format, DIS_GROWING_FORMAT))
         return dis__fail_at(DIS_EDATA, g->path, 0, 0,
                             "not a state that votes can be added to; save one with `save_growing`");
-    if (!version || !dis__json_is(version, DIS_GROWING_VERSION))
+    if (!version || !dis__json_equals(version, DIS_GROWING_VERSION))
         return dis__growing_bad(g, "a state of another version of dissent");
     DIS_TRY(dis__tensor_check_open(&g->file, g->path, &g->check));
     for (size_t i = 0; i < DIS_GROWING_PARTS; i++) {
@@ -69,7 +69,7 @@ static dis_status check_parts(dis_growing *g)
     g->n_classes = p[DIS_GROWING_CLASS_START]->n - 1;
     const size_t K = g->n_classes, slots = p[DIS_GROWING_INDEX]->n;
     if (p[DIS_GROWING_KEY]->n != 2 || p[DIS_GROWING_TASK_START]->n != g->n_items + 1 || K == 0 || K > DIS_MAX_CLASSES ||
-        p[DIS_GROWING_CLASS_SUM]->n != K || p[DIS_GROWING_COUNTS]->n != dis__size(g->n_workers, K * K, 0) ||
+        p[DIS_GROWING_CLASS_SUM]->n != K || p[DIS_GROWING_COUNTS]->n != dis__saturating_size(g->n_workers, K * K, 0) ||
         p[DIS_GROWING_LABEL]->n != p[DIS_GROWING_WORKER]->n || slots <= g->n_items || (slots & (slots - 1)))
         return dis__growing_bad(g, "parts that do not fit together");
     DIS_TRY(dis__growing_verify(g, DIS_GROWING_KEY, 0, 2));

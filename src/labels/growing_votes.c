@@ -1,8 +1,8 @@
 /* The votes of a growing state and new ones in one table, for a refit. Cost: that of all votes. */
 #include "labels/growing_inside.h"
-#include "core/memory.h"
-#include "core/names_build.h"
-#include "core/spill.h"
+#include "core/memory/memory.h"
+#include "core/names/names_internal.h"
+#include "core/memory/spill.h"
 #include "labels/method.h"
 
 typedef struct {
@@ -29,7 +29,7 @@ static dis_status join_names(const dis_growing *g, int start, int bytes, const d
         const char *name = dis_names_get(more, i, &n);
         if (place[i] >= n_old) status = dis__name_list_add(&list, name, n);
     }
-    if (status == DIS_OK) status = dis__name_list_finish(&list, out);
+    if (status == DIS_OK) status = dis__name_list_move(&list, out);
     dis__name_list_free(&list);
     return status;
 }

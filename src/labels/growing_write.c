@@ -5,19 +5,19 @@
  *     votes/start (U64), votes/worker (U32), votes/label (U16): votes by item
  *     counts (F64, workers x voted x true): sum of p(t | item) over votes; class_sum (F64): sum of p over items
  *
- * It has checksums (io/checked_tensors.h).
+ * It has checksums (io/tensors/checked_tensors.h).
  *
  * Ranks: counts are added up one after the other, in the order of items; the first rank writes what the others send.
  *
  * Cost: a pass over the votes, and the bytes of the file. */
 #include "labels/growing_inside.h"
-#include "core/comm.h"
-#include "core/memory.h"
-#include "core/name_index.h"
-#include "core/names_build.h"
-#include "core/spill.h"
+#include "core/parallel/comm.h"
+#include "core/memory/memory.h"
+#include "core/names/name_index.h"
+#include "core/names/names_internal.h"
+#include "core/memory/spill.h"
 #include "dissent/version.h"
-#include "io/outfile.h"
+#include "io/output/output_file.h"
 #include "labels/method.h"
 #include "labels/methods/job_sums.h"
 
@@ -41,7 +41,7 @@ static dis_status index_tasks(const dis_names *tasks, writing *x)
     const size_t n = dis_names_count(tasks);
     for (x->n_index = 2; x->n_index < 2 * n; x->n_index *= 2) continue;
     DIS_TRY(dis__alloc_zeroed(&x->index, x->n_index, sizeof *x->index));
-    dis__draw_key(x->key, x);
+    dis__random_key(x->key, x);
     for (size_t i = 0; i < n; i++) {
         size_t length;
         const char *name = dis_names_get(tasks, i, &length);
@@ -77,9 +77,9 @@ static void count_items(void *arg, size_t first, size_t last, double *sums, int 
 static dis_status count_votes(dis_context *ctx, const dis_votes *votes, const double *p, writing *x)
 {
     const dis__fit_args args = {.ctx = ctx, .votes = dis_votes_look(votes), .part = dis__votes_part_of(votes)};
-    const size_t K = args.votes.n_classes, n_counts = dis__size(args.votes.n_workers, K * K, 0);
+    const size_t K = args.votes.n_classes, n_counts = dis__saturating_size(args.votes.n_workers, K * K, 0);
     counting c = {.v = &args.votes, .p = p};
-    DIS_TRY(dis__alloc_array(&x->counts, dis__size(n_counts, 1, K), sizeof *x->counts));
+    DIS_TRY(dis__alloc_array(&x->counts, dis__saturating_size(n_counts, 1, K), sizeof *x->counts));
     x->class_sum = x->counts + n_counts;
     return dis__item_chain(&args, n_counts + K, count_items, &c, NULL, x->counts);
 }
@@ -134,13 +134,13 @@ dis_status dis_growing_write(dis_context *ctx, const dis_votes *votes, const dou
 {
     DIS_MEMORY_SCOPE(ctx);
     const dis__comm *comm = dis__context_comm(ctx);
-    const bool shared = dis__comm_is_shared(comm);
+    const bool shared = dis__comm_is_parallel(comm);
     dis_votes *all = NULL;
     if (!votes->start) return dis__fail(DIS_EDATA, "this input does not say who voted; bring one row per vote");
     writing x = {.n_index = 0};
     dis_status status;
     DIS_TRY_GOTO(status, count_votes(ctx, votes, p, &x), end);
-    if (shared) DIS_TRY_GOTO(status, dis__votes_to_first(comm, votes, &all), end);
+    if (shared) DIS_TRY_GOTO(status, dis__votes_gather(comm, votes, &all), end);
     if (shared && comm->rank > 0) goto end;
     const dis_votes_view v = dis_votes_look(shared ? all : votes);
     DIS_TRY_GOTO(status, widen_labels(&v, &x), end);

@@ -8,9 +8,9 @@
  * test a view. The views that get weight are then fitted with the known labels pinned, which tells more about the
  * annotators, and combined by the choice. The cost is that of two fits per view. */
 #include "dissent/recipe.h"
-#include "core/comm.h"
-#include "core/spill.h"
-#include "core/sized_options.h"
+#include "core/parallel/comm.h"
+#include "core/memory/spill.h"
+#include "core/options/sized_structs.h"
 #include "labels/combiner.h"
 #include "labels/methods.h"
 #include "labels/methods/em_device.h"
@@ -123,7 +123,7 @@ static dis_status combine_views(dis_context *ctx, const dis_votes *votes, const 
                              .votes = votes,
                              .gold = o->fit->gold};
     if (o->keep_views)
-        DIS_TRY(dis__alloc_array(&made->p, dis__size(v.n_items, v.n_classes, 0), sizeof *made->p));
+        DIS_TRY(dis__alloc_array(&made->p, dis__saturating_size(v.n_items, v.n_classes, 0), sizeof *made->p));
     else
         made->p = made->view[0];
     const double overdispersion = made->did.overdispersion; /* of the choice */
@@ -202,7 +202,7 @@ static dis_status make(dis_context *ctx, const dis_votes *votes, dis_label_choic
     if (status == DIS_OK) status = check_start(choice, o->fit->start);
     if (status == DIS_OK) status = check_device(choice, o->fit->device);
     if (status == DIS_OK && choice->combine) status = dis__views_check(votes, choice->n_views, choice->combine);
-    DIS_TRY(dis__comm_agree(dis__context_comm(ctx), status));
+    DIS_TRY(dis__comm_first_failure(dis__context_comm(ctx), status));
     if (o->fit->gold && choice->combine && dis__combiner_gold_chooses(choice->combine))
         DIS_TRY(apply_gold(ctx, votes, choice, o, made));
     if (!made->gold.n_gold) DIS_TRY(drop_light_views(ctx, votes, choice, o));
@@ -231,9 +231,9 @@ dis_status dis_make_labels(dis_context *ctx, const dis_votes *votes, const dis_l
 {
     DIS_MEMORY_SCOPE(ctx);
     dis_make_options o = dis_make_options_default();
-    DIS_TRY(DIS_OPTIONS_TAKE(dis_make_options, &o, options));
+    DIS_TRY(DIS_OPTIONS_COPY(dis_make_options, &o, options));
     dis_fit_options fit = dis_fit_options_default();
-    DIS_TRY(DIS_OPTIONS_TAKE(dis_fit_options, &fit, o.fit));
+    DIS_TRY(DIS_OPTIONS_COPY(dis_fit_options, &fit, o.fit));
     o.fit = &fit;
     if (choice->n_views == 0 || choice->n_views > DIS_MAX_VIEWS || (choice->n_views > 1) != (choice->combine != NULL))
         return dis__fail(DIS_EUSAGE, "no choice that dis_choose_labels has made");
@@ -259,7 +259,7 @@ static dis_made_view view_of(const dis_made *made)
                            .combine = made->combine,
                            .class_weight = made->gold.class_weight};
 }
-DIS_LOOK_DEFINE(dis_made, made, view_of(made))
+DIS_VIEW_DEFINE(dis_made, made, view_of(made))
 
 double *dis_made_take_p(dis_made *made)
 {

@@ -11,10 +11,10 @@
 #define DIS_LABELS_METHOD_H
 #include "dissent/fit.h"
 #include "core/error.h"
-#include "core/memory.h"
-#include "core/pool.h"
+#include "core/memory/memory.h"
+#include "core/parallel/pool.h"
 #include "labels/state.h"
-#include "votes/votes_internal.h"
+#include "votes/table/votes_table.h"
 
 typedef struct dis__fit_args {
     dis_context *ctx;

@@ -1,6 +1,6 @@
 /* The table of label methods, in the order in which help shows them. A new method is one file and one line here. */
 #include "labels/methods.h"
-#include "core/spec.h"
+#include "core/options/option_spec.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -53,7 +53,7 @@ static const char *name_of(const void *unused, size_t i)
 dis_status dis__method_find(const char *spec, const dis__method **out)
 {
     size_t i;
-    DIS_TRY(dis__spec_row("method", spec, name_of, &i));
+    DIS_TRY(dis__spec_find_row("method", spec, name_of, &i));
     *out = methods[i];
     return DIS_OK;
 }
@@ -62,7 +62,7 @@ void dis__methods_on_devices(char *text, size_t n)
 {
     text[0] = 0;
     for (size_t i = 0; i < sizeof methods / sizeof *methods; i++)
-        if (methods[i]->devices) dis__list_add(text, n, methods[i]->info.name, strlen(methods[i]->info.name));
+        if (methods[i]->devices) dis__text_list_append(text, n, methods[i]->info.name, strlen(methods[i]->info.name));
 }
 
 const dis_method *dis_method_at(size_t i)

@@ -14,7 +14,7 @@
  *
  * Cost: O(n K) for an item with n votes; 8 K (K + 1) bytes per worker. */
 #include "labels/online.h"
-#include "core/memory.h"
+#include "core/memory/memory.h"
 #include <string.h>
 
 #define INLINE static inline __attribute__((always_inline))
@@ -31,8 +31,8 @@ static dis_status widen(dis__online *m, size_t row)
     double *sum = NULL, *total = NULL, *class_sum = NULL;
     const size_t old = m->row, n = m->capacity ? m->capacity : 1;
     dis_status status;
-    DIS_TRY_GOTO(status, dis__alloc_zeroed(&sum, dis__size(n, row * row, 0), sizeof *sum), fail);
-    DIS_TRY_GOTO(status, dis__alloc_zeroed(&total, dis__size(n, row, 0), sizeof *total), fail);
+    DIS_TRY_GOTO(status, dis__alloc_zeroed(&sum, dis__saturating_size(n, row * row, 0), sizeof *sum), fail);
+    DIS_TRY_GOTO(status, dis__alloc_zeroed(&total, dis__saturating_size(n, row, 0), sizeof *total), fail);
     DIS_TRY_GOTO(status, dis__alloc_zeroed(&class_sum, row, sizeof *class_sum), fail);
     if (old) {
         spread(m->sum, m->n_workers, old, sum, row);
@@ -72,8 +72,8 @@ dis_status dis__online_reserve(dis__online *m, size_t n_workers)
 {
     const size_t n = m->n_workers, row = m->row;
     if (n_workers <= m->capacity) return DIS_OK;
-    DIS_TRY(dis__resize_array(&m->sum, n * row * row, dis__size(n_workers, row * row, 0), sizeof *m->sum));
-    DIS_TRY(dis__resize_array(&m->total, n * row, dis__size(n_workers, row, 0), sizeof *m->total));
+    DIS_TRY(dis__resize_array(&m->sum, n * row * row, dis__saturating_size(n_workers, row * row, 0), sizeof *m->sum));
+    DIS_TRY(dis__resize_array(&m->total, n * row, dis__saturating_size(n_workers, row, 0), sizeof *m->total));
     m->capacity = n_workers;
     return DIS_OK;
 }

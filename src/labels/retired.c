@@ -4,7 +4,7 @@
  * A bounded set is two tables: when the young one holds `remember` items it becomes the old one, and what was old is
  * forgotten. */
 #include "labels/retired.h"
-#include "core/memory.h"
+#include "core/memory/memory.h"
 
 enum { FIRST = 256 };
 

@@ -4,23 +4,23 @@
  * item, v class voted, t true class, g kind of items), which the metadata keeps under the same key. "names/workers",
  * "names/classes" and, when a parameter has an axis i, "names/tasks" hold the names as U8, each ended by a NUL, and
  * "names/workers/start" and so on where each begins (U64, one more than there are names). Of several fits of one method
- * the first is kept: a method asks for its start by its own name. The file has checksums (io/checked_tensors.h).
+ * the first is kept: a method asks for its start by its own name. The file has checksums (io/tensors/checked_tensors.h).
  *
  * A later fit fills its parameters by name: workers, items and classes that the state does not know keep the method's
  * own start. Cost: O(names) to read; O(names + cells) for each parameter that is filled. On ranks the first one writes;
  * numbers and names of items come to it. */
 #include "labels/state.h"
-#include "core/comm.h"
+#include "core/parallel/comm.h"
 #include "labels/method.h"
-#include "core/memory.h"
-#include "core/spill.h"
-#include "core/name_index.h"
-#include "core/names_build.h"
-#include "core/utf8.h"
+#include "core/memory/memory.h"
+#include "core/memory/spill.h"
+#include "core/names/name_index.h"
+#include "core/names/names_internal.h"
+#include "core/text/utf8.h"
 #include "dissent/version.h"
-#include "io/input.h"
-#include "io/outfile.h"
-#include "io/checked_tensors.h"
+#include "io/input/input.h"
+#include "io/output/output_file.h"
+#include "io/tensors/checked_tensors.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -112,10 +112,10 @@ static dis_status gather_parameter(const dis__comm *comm, plan *p, size_t n_item
 {
     size_t row = parameter->n && n_items ? parameter->n / n_items : 0, n;
     uint64_t widest = row;
-    if (!dis__comm_is_shared(comm) || parameter->axes[0] != 'i') return DIS_OK;
+    if (!dis__comm_is_parallel(comm) || parameter->axes[0] != 'i') return DIS_OK;
     DIS_TRY(dis__comm_broadcast(comm, &widest, sizeof widest, 0)); /* the first rank always has items */
     row = (size_t)widest * sizeof *parameter->values;
-    DIS_TRY(dis__comm_rows_to_first(comm, parameter->values, n_items, row, &p->gathered[p->n_gathered], &n));
+    DIS_TRY(dis__comm_gather_rows(comm, parameter->values, n_items, row, &p->gathered[p->n_gathered], &n));
     parameter->values = p->gathered[p->n_gathered++];
     parameter->n = n * (size_t)widest;
     return DIS_OK;
@@ -146,7 +146,7 @@ static dis_status make_plan(const dis__comm *comm, const dis_votes_view *votes, 
     bool items = false;
     for (size_t f = 0; f < n_fits; f++)
         for (size_t i = 0; i < fits[f]->n_parameters; i++) items |= strchr(fits[f]->parameter[i].axes, 'i') != NULL;
-    if (items && dis__comm_is_shared(comm)) DIS_TRY(dis__names_to_first(comm, votes->tasks, &p->tasks));
+    if (items && dis__comm_is_parallel(comm)) DIS_TRY(dis__names_gather(comm, votes->tasks, &p->tasks));
     const size_t n_items = p->tasks ? dis_names_count(p->tasks) : votes->n_items;
     for (size_t f = 0; f < n_fits; f++) {
         if (was_before(fits, f)) continue;
@@ -222,7 +222,7 @@ static dis_status read_list(dis_state *s, int list)
         good = start[i] < start[i + 1] && start[i + 1] <= bytes->n &&
                memchr(text + start[i], 0, (size_t)(start[i + 1] - start[i])) == text + start[i + 1] - 1;
     if (!good) DIS_TRY_GOTO(status, bad(s, list_name[list], "names that do not fit together"), fail);
-    DIS_TRY_GOTO(status, dis__names_adopt(text, start, n, &s->names[list]), fail);
+    DIS_TRY_GOTO(status, dis__names_from_buffers(text, start, n, &s->names[list]), fail);
     size_t twice;
     DIS_TRY(dis__name_index_build(s->names[list], &s->index[list], &twice));
     return twice == SIZE_MAX ? DIS_OK : bad(s, list_name[list], "a name that comes twice");
@@ -272,9 +272,9 @@ static dis_status read_state(const char *path, bool in_memory, dis_state *s)
     DIS_TRY(dis__safetensors_open(s->path, s->input.bytes, s->input.n, &s->file));
     const dis__json_value *format = dis__safetensors_metadata(&s->file, "format");
     const dis__json_value *version = dis__safetensors_metadata(&s->file, "version");
-    if (!format || !dis__json_is(format, STATE_FORMAT))
+    if (!format || !dis__json_equals(format, STATE_FORMAT))
         return dis__fail_at(DIS_EDATA, path, 0, 0, "a safetensors file, but not a state that dissent has saved");
-    if (!version || !dis__json_is(version, STATE_VERSION))
+    if (!version || !dis__json_equals(version, STATE_VERSION))
         return dis__fail_at(DIS_EDATA, path, 0, 0,
                             "a state of another version of dissent; save it again with this one");
     if (!in_memory) DIS_TRY(verify(s));
@@ -288,7 +288,7 @@ static dis_status read_state(const char *path, bool in_memory, dis_state *s)
 /* Copies the bytes when they are given, else those of the file, which may change later. */
 static dis_status open_state(dis_context *ctx, const char *path, const char *bytes, size_t n, dis_state *s)
 {
-    dis__input file = dis__input_of_bytes(path, bytes, n);
+    dis__input file = dis__input_from_bytes(path, bytes, n);
     char *copy = NULL;
     DIS_TRY(dis__copy_text(&s->path, path, strlen(path)));
     if (!bytes) DIS_TRY(dis__input_open(ctx, s->path, &file));
@@ -379,7 +379,7 @@ dis_status dis__state_fill_groups(const dis_state *state, const char *method, co
         *found = false;
         return DIS_OK;
     }
-    if (!dis__json_is(kept, axes)) return bad(state, key, "a table of another shape than this version has");
+    if (!dis__json_equals(kept, axes)) return bad(state, key, "a table of another shape than this version has");
     const dis_names *const names[LISTS] = {votes->workers, votes->classes, votes->tasks};
     filling f = {.axes = axes, .from = t->data};
     dis_status status = DIS_OK;
@@ -434,7 +434,7 @@ void dis__state_methods(const dis_state *state, char *out, size_t size)
     out[0] = 0;
     for (size_t i = 0; dis_method_at(i); i++) {
         const char *name = dis_method_at(i)->name;
-        if (dis__state_has(state, name)) dis__list_add(out, size, name, strlen(name));
+        if (dis__state_has(state, name)) dis__text_list_append(out, size, name, strlen(name));
     }
     if (!out[0]) snprintf(out, size, "nothing");
 }

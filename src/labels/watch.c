@@ -18,10 +18,10 @@
  * Cost of a vote: O(K votes of the item). Memory: per open item some 100 bytes, its name, 8 bytes per vote and 8 per
  * class; per worker 8 K (K + 1) bytes and the name; per done item 13 to 27 bytes. */
 #include "labels/watch_inside.h"
-#include "core/memory.h"
-#include "core/name_index.h"
-#include "core/sized_options.h"
-#include "votes/votes_internal.h"
+#include "core/memory/memory.h"
+#include "core/names/name_index.h"
+#include "core/options/sized_structs.h"
+#include "votes/table/votes_table.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,15 +40,15 @@ const char *dis_watch_reason_name(dis_watch_reason reason)
 /* ---- ids ---- */
 
 /* The number of a text among the keys of a table, which gets it when it is new: *n is then one more. */
-static dis_status number_of(dis_watch *w, dis__table *table, const char *text, size_t n, size_t *count, size_t *out)
+static dis_status number_of(dis_watch *w, dis__key_table *table, const char *text, size_t n, size_t *count, size_t *out)
 {
     dis__key key = dis__key_of(&w->secret, text, n);
-    const dis__key *at = dis__table_find(table, &key);
+    const dis__key *at = dis__key_table_find(table, &key);
     if (at) {
         *out = at->value;
         return DIS_OK;
     }
-    if (dis__table_is_full(table)) DIS_TRY(dis__watch_afford(w, 2 * table->n_slots * sizeof *table->slot));
+    if (dis__key_table_is_full(table)) DIS_TRY(dis__watch_afford(w, 2 * table->n_slots * sizeof *table->slot));
     if (n > DIS_KEY_INLINE) {
         const char *copy;
         DIS_TRY(dis__watch_afford(w, n));
@@ -58,7 +58,7 @@ static dis_status number_of(dis_watch *w, dis__table *table, const char *text, s
     }
     bool fresh;
     key.value = (uint32_t)*count;
-    DIS_TRY(dis__table_put(table, &key, &at, &fresh));
+    DIS_TRY(dis__key_table_insert(table, &key, &at, &fresh));
     *out = (*count)++;
     return DIS_OK;
 }
@@ -69,7 +69,7 @@ static dis_status widen_posteriors(dis_watch *w, size_t row)
     double *p = NULL, *scratch;
     if (row == w->row) return DIS_OK;
     DIS_TRY(dis__alloc_zeroed(&scratch, row, sizeof *scratch));
-    const dis_status status = dis__alloc_zeroed(&p, dis__size(w->capacity, row, 0), sizeof *p);
+    const dis_status status = dis__alloc_zeroed(&p, dis__saturating_size(w->capacity, row, 0), sizeof *p);
     if (status != DIS_OK) {
         dis__free(scratch);
         return status;
@@ -103,7 +103,7 @@ static dis_status add_class(dis_watch *w, const char *text, size_t n, size_t *ou
 static dis_status find_class(dis_watch *w, const dis_watch_vote *v, size_t *out)
 {
     const dis__key key = dis__key_of(&w->secret, v->label, v->n_label);
-    const dis__key *at = dis__table_find(&w->classes, &key);
+    const dis__key *at = dis__key_table_find(&w->classes, &key);
     if (at) {
         *out = at->value;
         return DIS_OK;
@@ -117,7 +117,7 @@ static dis_status find_class(dis_watch *w, const dis_watch_vote *v, size_t *out)
 static bool known_worker(const dis_watch *w, const dis_watch_vote *v)
 {
     const dis__key key = dis__key_of(&w->secret, v->worker, v->n_worker);
-    return dis__table_find(&w->workers, &key) != NULL;
+    return dis__key_table_find(&w->workers, &key) != NULL;
 }
 
 static dis_status find_worker(dis_watch *w, const dis_watch_vote *v, size_t *out)
@@ -315,7 +315,7 @@ static dis_status declare(dis_watch *w)
         size_t unused;
         if (n == 0 || n > DIS_MAX_ID)
             return dis__fail(DIS_EUSAGE, "a class that is declared has %zu bytes; 1 to %u are possible", n, DIS_MAX_ID);
-        if (dis__table_find(&w->classes, &key))
+        if (dis__key_table_find(&w->classes, &key))
             return dis__fail(DIS_EUSAGE, "the class \"%.200s\" is declared twice", text);
         DIS_TRY(add_class(w, text, n, &unused));
     }
@@ -325,7 +325,7 @@ static dis_status declare(dis_watch *w)
 dis_status dis_watch_create(const dis_watch_options *options, dis_watch **out)
 {
     dis_watch_options o = dis_watch_options_default();
-    DIS_TRY(DIS_OPTIONS_TAKE(dis_watch_options, &o, options));
+    DIS_TRY(DIS_OPTIONS_COPY(dis_watch_options, &o, options));
     DIS_TRY(check_options(&o));
     dis_watch *w;
     DIS_TRY(dis__alloc_zeroed(&w, 1, sizeof *w));
@@ -334,7 +334,7 @@ dis_status dis_watch_create(const dis_watch_options *options, dis_watch **out)
     w->done.remember = o.remember;
     w->memory = o.memory ? o.memory : dis__memory_available();
     w->secret = dis__secret_draw();
-    dis__draw_key(w->key, &w);
+    dis__random_key(w->key, &w);
     const dis_status status = declare(w);
     w->o.classes = NULL; /* the caller's */
     if (status != DIS_OK) {
@@ -356,8 +356,8 @@ void dis_watch_destroy(dis_watch *w)
     dis__free(w->p);
     dis__free(w->slot);
     dis__free(w->scratch);
-    dis__table_free(&w->classes);
-    dis__table_free(&w->workers);
+    dis__key_table_free(&w->classes);
+    dis__key_table_free(&w->workers);
     dis__arena_free(&w->texts);
     dis__name_list_free(&w->class_name);
     dis__online_free(&w->model);
@@ -382,4 +382,4 @@ static dis_watch_view view_of(const dis_watch *w)
                             .n_workers = w->model.n_workers,
                             .n_classes = w->n_classes};
 }
-DIS_LOOK_DEFINE(dis_watch, watch, view_of(watch))
+DIS_VIEW_DEFINE(dis_watch, watch, view_of(watch))

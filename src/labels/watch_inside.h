@@ -1,7 +1,7 @@
 /* watch_inside.h: what a watch holds; for the files that fill and write it. */
 #ifndef DIS_LABELS_WATCH_INSIDE_H
 #define DIS_LABELS_WATCH_INSIDE_H
-#include "core/names_build.h"
+#include "core/names/names_internal.h"
 #include "dissent/watch.h"
 #include "labels/online.h"
 #include "labels/retired.h"
@@ -20,7 +20,7 @@ struct dis_watch {
     dis_watch_options o;
     dis__secret secret;
     uint64_t key[2];
-    dis__table classes, workers; /* ids to numbers */
+    dis__key_table classes, workers; /* ids to numbers */
     dis__arena texts;
     dis__name_list class_name; /* in order of first appearance, or as declared */
     size_t n_classes;

@@ -1,7 +1,7 @@
 /* Open items of a watch: a pool of places, free ones taken again, last freed first, and a table of slots by hash with
  * linear probing, at most half full. Cost: O(1) per item that is found, opened or closed. */
 #include "labels/watch_inside.h"
-#include "core/memory.h"
+#include "core/memory/memory.h"
 #include <string.h>
 
 static size_t home(const dis_watch *w, uint64_t hash)
@@ -49,7 +49,7 @@ static dis_status find_place(dis_watch *w, size_t *out)
         if (n >= UINT32_MAX) return dis__fail(DIS_ELIMIT, "more than %zu open items", w->capacity);
         DIS_TRY(dis__watch_afford(w, dis__watch_pool_bytes(w, n, row)));
         DIS_TRY(dis__resize_array(&w->item, w->n_places, n, sizeof *w->item));
-        DIS_TRY(dis__resize_array(&w->p, w->n_places * row, dis__size(n, row, 0), sizeof *w->p));
+        DIS_TRY(dis__resize_array(&w->p, w->n_places * row, dis__saturating_size(n, row, 0), sizeof *w->p));
         w->capacity = n;
     }
     w->item[w->n_places] = (dis__open_item){.next_free = w->n_places + 1};

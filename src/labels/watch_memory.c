@@ -2,7 +2,7 @@
  * allows fails before it is allocated. Counted are the arrays of items, workers, classes and done items; while one
  * grows, its old and its new block count both. O(1). */
 #include "labels/watch_inside.h"
-#include "core/memory.h"
+#include "core/memory/memory.h"
 
 static uint64_t part_bytes(const dis__retired_part *t)
 {
@@ -11,7 +11,7 @@ static uint64_t part_bytes(const dis__retired_part *t)
 
 uint64_t dis__watch_worker_bytes(size_t n_workers, size_t row)
 {
-    return (uint64_t)dis__size(n_workers, dis__size(row, row, row), 0) * sizeof(double);
+    return (uint64_t)dis__saturating_size(n_workers, dis__saturating_size(row, row, row), 0) * sizeof(double);
 }
 
 uint64_t dis__watch_pool_bytes(const dis_watch *w, size_t n_items, size_t row)

@@ -1,9 +1,9 @@
-/* A watch over lines: rows are found by votes/vote_lines.h and given to the watch one by one. */
-#include "core/pool.h"
-#include "core/sized_options.h"
+/* A watch over lines: rows are found by votes/read/vote_lines.h and given to the watch one by one. */
+#include "core/parallel/pool.h"
+#include "core/options/sized_structs.h"
 #include "labels/watch_inside.h"
-#include "votes/label_fold.h"
-#include "votes/vote_lines.h"
+#include "votes/table/label_fold.h"
+#include "votes/read/vote_lines.h"
 #include <string.h>
 
 DIS_OPTIONS_DEFAULTS(dis_watch_read_options, .size = sizeof(dis_watch_read_options))
@@ -71,8 +71,8 @@ dis_status dis_watch_read(dis_context *ctx, dis_watch *w, const char *path, cons
 {
     dis_watch_read_options o = dis_watch_read_options_default();
     dis_votes_options votes = dis_votes_options_default();
-    DIS_TRY(DIS_OPTIONS_TAKE(dis_watch_read_options, &o, options));
-    DIS_TRY(DIS_OPTIONS_TAKE(dis_votes_options, &votes, o.votes));
+    DIS_TRY(DIS_OPTIONS_COPY(dis_watch_read_options, &o, options));
+    DIS_TRY(DIS_OPTIONS_COPY(dis_votes_options, &votes, o.votes));
     dis__vote_lines lines;
     DIS_TRY(dis__vote_lines_open(path, &votes, &lines));
     const dis_status status = read_lines(ctx, w, &o, &lines);

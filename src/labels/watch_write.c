@@ -1,8 +1,8 @@
 /* The labels of open items, in order of first appearance. Classes that were not declared stand in the order that files
  * of labels have. Cost: a sort of the open items and a copy of their labels. */
-#include "core/memory.h"
+#include "core/memory/memory.h"
 #include "labels/watch_inside.h"
-#include "votes/class_order.h"
+#include "votes/table/class_order.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,7 +26,7 @@ static dis_status class_names(const dis_watch *w, dis_names **out)
     dis_status status = dis_names_create(text, w->n_classes, w->o.n_classes ? out : &found);
     dis__free(text);
     if (status != DIS_OK || w->o.n_classes) return status;
-    status = dis__usual_order(found, out);
+    status = dis__names_in_class_order(found, out);
     dis_names_destroy(found);
     return status;
 }
@@ -68,13 +68,13 @@ dis_status dis_watch_write(const dis_watch *w, const char *path, const char *for
     dis_names *classes = NULL, *tasks = NULL;
     dis_status status;
     DIS_TRY_GOTO(status, dis__alloc_array(&e, n, sizeof *e), end);
-    DIS_TRY_GOTO(status, dis__alloc_array(&p, dis__size(n, K, 0), sizeof *p), end);
+    DIS_TRY_GOTO(status, dis__alloc_array(&p, dis__saturating_size(n, K, 0), sizeof *p), end);
     DIS_TRY_GOTO(status, class_names(w, &classes), end);
     for (size_t i = 0, at = 0; i < w->n_places; i++)
         if (w->item[i].name) e[at++] = (entry){.serial = w->item[i].serial, .place = i};
     qsort(e, n, sizeof *e, by_serial);
     DIS_TRY_GOTO(status, take_labels(w, e, n, classes, p, &list), end);
-    DIS_TRY_GOTO(status, dis__name_list_finish(&list, &tasks), end);
+    DIS_TRY_GOTO(status, dis__name_list_move(&list, &tasks), end);
     const dis_labels_view labels = {.n_items = n, .n_classes = K, .p = p, .tasks = tasks, .classes = classes};
     status = dis_labels_write(NULL, &labels, path, format);
 end:

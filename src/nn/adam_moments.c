@@ -1,7 +1,7 @@
 /* The optimiser's state of one net for another one, by the names of parameters: training that goes on with the moments
  * of Adam from a training before. A parameter that is new, or has another size, begins with zeros. */
 #include "nn/net_internal.h"
-#include "core/memory.h"
+#include "core/memory/memory.h"
 #include <string.h>
 
 enum { MOST_STATES = 2 };

@@ -3,10 +3,10 @@
  * SHA-256 of every other metadata text and of every tensor's name, shape and bytes, in the order of the file. A file
  * that was cut, or of which one bit has changed, is refused before the net is touched. Cost: one pass over the bytes
  * for the checksum, one for the disk. */
-#include "core/sha256.h"
+#include "core/text/sha256.h"
 #include "dissent/version.h"
-#include "io/input.h"
-#include "io/safetensors.h"
+#include "io/input/input.h"
+#include "io/tensors/safetensors.h"
 #include "nn/net_internal.h"
 #include <math.h>
 #include <stdio.h>
@@ -20,8 +20,8 @@ enum { OWN_KEYS = 7, KEY = DIS_NET_NAME + 24, MAX_STATES = 2 };
 static void hash_text(dis__sha256 *sha, const char *text, size_t n)
 {
     const uint64_t length = n;
-    dis__sha256_add(sha, &length, sizeof length);
-    dis__sha256_add(sha, text, n);
+    dis__sha256_update(sha, &length, sizeof length);
+    dis__sha256_update(sha, text, n);
 }
 
 static void hash_shape(dis__sha256 *sha, const dis__tensor *t)
@@ -29,14 +29,14 @@ static void hash_shape(dis__sha256 *sha, const dis__tensor *t)
     hash_text(sha, t->name, t->name_length);
     for (size_t d = 0; d < t->n_dims; d++) {
         const uint64_t dim = t->dim[d];
-        dis__sha256_add(sha, &dim, sizeof dim);
+        dis__sha256_update(sha, &dim, sizeof dim);
     }
 }
 
 static void hash_tensor(dis__sha256 *sha, const dis__tensor *t)
 {
     hash_shape(sha, t);
-    dis__sha256_add(sha, t->data, t->n * t->dtype->size);
+    dis__sha256_update(sha, t->data, t->n * t->dtype->size);
 }
 
 static const char *type_name(const dis__net *net)
@@ -61,7 +61,7 @@ static dis_status hash_fetched(const dis__net *net, dis__sha256 *sha, const dis_
     for (size_t at = 0; at < bytes; at += PIECE) {
         const size_t n = bytes - at < PIECE ? bytes - at : PIECE;
         DIS_TRY(fetch((void *)net, t, at, n, room));
-        dis__sha256_add(sha, room, n);
+        dis__sha256_update(sha, room, n);
     }
     return DIS_OK;
 }
@@ -108,7 +108,7 @@ dis_status dis__net_save(const dis__net *net, const char *path, bool with_state,
 {
     if (!net->training_plan) return dis__fail(DIS_EBUG, "a checkpoint of a net that never trains");
     const int n_states = with_state && net->state_arena ? net->n_states : 0;
-    const size_t max = dis__size(net->n_params, 1 + MAX_STATES, 0);
+    const size_t max = dis__saturating_size(net->n_params, 1 + MAX_STATES, 0);
     char seed[24], steps[24], pass[24], checksum[65];
     snprintf(seed, sizeof seed, "%llu", (unsigned long long)net->seed);
     snprintf(steps, sizeof steps, "%llu", (unsigned long long)net->steps);
@@ -118,7 +118,8 @@ dis_status dis__net_save(const dis__net *net, const char *path, bool with_state,
     dis_status status;
     DIS_TRY_GOTO(status, dis__alloc_array(&p.tensors, max, sizeof *p.tensors), end);
     DIS_TRY_GOTO(status, dis__alloc_array(&p.names, max, sizeof *p.names), end);
-    DIS_TRY_GOTO(status, dis__alloc_array(&p.metadata, dis__size(n_extra, 1, OWN_KEYS), sizeof *p.metadata), end);
+    DIS_TRY_GOTO(status, dis__alloc_array(&p.metadata, dis__saturating_size(n_extra, 1, OWN_KEYS), sizeof *p.metadata),
+                 end);
     for (size_t i = 0; i < net->n_params; i++) add_tensor(&p, net, &net->params[i], net->param_arena, -1);
     for (int s = 0; s < n_states; s++)
         for (size_t i = 0; i < net->n_params; i++)
@@ -131,7 +132,7 @@ dis_status dis__net_save(const dis__net *net, const char *path, bool with_state,
     add_text(&p, "pass", pass);
     for (size_t i = 0; i < n_extra; i++) add_text(&p, extra[i][0], extra[i][1]);
     dis__sha256 sha;
-    dis__sha256_begin(&sha);
+    dis__sha256_init(&sha);
     for (size_t i = 0; i < p.n_metadata; i++)
         for (int j = 0; j < 2; j++) hash_text(&sha, p.metadata[i][j], strlen(p.metadata[i][j]));
     for (size_t i = 0; i < p.n_tensors; i++) DIS_TRY_GOTO(status, hash_fetched(net, &sha, &p.tensors[i]), end);
@@ -158,7 +159,7 @@ static dis_status bad(const char *path, const char *reason)
 /* Pages of the file are given back, for a checkpoint is three times as large as what it is of. */
 static void pass_tensor(const dis__input *in, const dis__tensor *t, const char **passed)
 {
-    dis__input_passed(in, (const char *)t->data + t->n * t->dtype->size, passed);
+    dis__input_release_before(in, (const char *)t->data + t->n * t->dtype->size, passed);
 }
 
 static dis_status check_sum(const dis__input *in, const dis__safetensors *file)
@@ -167,14 +168,14 @@ static dis_status check_sum(const dis__input *in, const dis__safetensors *file)
     const dis__json_value *format = dis__safetensors_metadata(file, "format"), *m = file->metadata;
     const dis__json_value *version = dis__safetensors_metadata(file, "version");
     const dis__json_value *wanted = dis__safetensors_metadata(file, "checksum");
-    if (!format || !dis__json_is(format, NET_FORMAT) || !wanted)
+    if (!format || !dis__json_equals(format, NET_FORMAT) || !wanted)
         return bad(path, "a safetensors file, but not a net that dissent has saved");
-    if (!version || !dis__json_is(version, NET_VERSION))
+    if (!version || !dis__json_equals(version, NET_VERSION))
         return bad(path, "a net of another version of dissent; train it again with this one");
     dis__sha256 sha;
-    dis__sha256_begin(&sha);
+    dis__sha256_init(&sha);
     for (const dis__json_value *key = m + 1; key < m + m->skip; key += 2) {
-        if (dis__json_is(key, "checksum")) continue;
+        if (dis__json_equals(key, "checksum")) continue;
         hash_text(&sha, key->text, key->length);
         hash_text(&sha, key[1].text, key[1].length);
     }
@@ -185,8 +186,9 @@ static dis_status check_sum(const dis__input *in, const dis__safetensors *file)
     }
     char hex[65];
     dis__sha256_hex(&sha, hex);
-    return dis__json_is(wanted, hex) ? DIS_OK
-                                     : bad(path, "its checksum is wrong: the file was damaged after it was written");
+    return dis__json_equals(wanted, hex)
+               ? DIS_OK
+               : bad(path, "its checksum is wrong: the file was damaged after it was written");
 }
 
 static dis_status number_of(const char *path, const dis__safetensors *file, const char *key, uint64_t *out)

@@ -1,9 +1,9 @@
 /* The table of devices: those in the host's memory, then what libdissent-cuda.so finds on this machine. That library
  * is looked for once (core/cuda_library.h), when somebody asks for more than those. It stays loaded to the end. */
 #include "nn/devices.h"
-#include "core/memory.h"
+#include "core/memory/memory.h"
 #include "core/cuda_library.h"
-#include "core/pool.h"
+#include "core/parallel/pool.h"
 #include "core/sys.h"
 #include "dissent/device_list.h"
 #include "dissent/version.h"

@@ -13,7 +13,7 @@
  * is named. */
 #ifndef DIS_NN_FILL_H
 #define DIS_NN_FILL_H
-#include "io/safetensors.h"
+#include "io/tensors/safetensors.h"
 #include "nn/net.h"
 
 /* An array, and the rows [first, first + n) of a parameter that it fills; n 0: the whole parameter. The array has the

@@ -225,7 +225,7 @@ void dis__layer_param(dis__net *net, dis__layer *layer, const char *what, size_t
     p->info.n_dims = n_dims;
     for (size_t d = 0; d < n_dims; d++) {
         p->info.dim[d] = dim[d];
-        p->info.n = dis__size(p->info.n, dim[d], 0);
+        p->info.n = dis__saturating_size(p->info.n, dim[d], 0);
     }
     p->info.trained = true;
     if (p->info.n > SIZE_MAX / 64) {

@@ -150,7 +150,7 @@ bool dis__net_keep_params(dis__net *net)
     const size_t bytes = net->n_numbers * dis__real(net, DIS_ROLE_PARAM);
     void *at = net->kept_arena;
     if (d->shares) return false;
-    if (!at && d->fits(net->session, net->ctx, dis__size(bytes, SHARE, 0), "a copy of parameters") != DIS_OK)
+    if (!at && d->fits(net->session, net->ctx, dis__saturating_size(bytes, SHARE, 0), "a copy of parameters") != DIS_OK)
         return false;
     if (!at && d->allocate(net->session, DIS_MEMORY_OTHER, bytes, false, &at) != DIS_OK) return false;
     net->kept_arena = at;

@@ -54,7 +54,8 @@ static dis_status new_kept(dis__net *net, const void *of, size_t bytes, void **d
 {
     *data = NULL;
     DIS_TRY(dis__reserve(&net->kept, &net->kept_room, net->n_kept, net->n_kept + 1, sizeof *net->kept));
-    if (net->device->fits(net->session, net->ctx, dis__size(bytes, SHARE, 0), "a copy of the items") == DIS_OK) {
+    if (net->device->fits(net->session, net->ctx, dis__saturating_size(bytes, SHARE, 0), "a copy of the items") ==
+        DIS_OK) {
         const dis_status status = net->device->allocate(net->session, DIS_MEMORY_OTHER, bytes, false, data);
         if (status == DIS_ELIMIT) *data = NULL; /* somebody else has taken it since */
         if (status != DIS_ELIMIT) DIS_TRY(status);
@@ -68,7 +69,7 @@ dis_status dis__net_keep_reals(dis__net *net, dis__role role, const void *of, co
 {
     void *data;
     if (dis__net_keeps(net, of, kept)) return DIS_OK;
-    DIS_TRY(new_kept(net, of, dis__size(n, dis__real(net, role), 0), &data));
+    DIS_TRY(new_kept(net, of, dis__saturating_size(n, dis__real(net, role), 0), &data));
     if (data) DIS_TRY(dis__put_floats(net, role, data, x, n));
     *kept = data;
     return DIS_OK;
@@ -106,8 +107,8 @@ static dis_status feed_of(dis__net *net, const void *to, size_t room, dis__feed 
         void *index = NULL;
         DIS_TRY(dis__reserve(&net->feeds, &net->feeds_room, net->n_feeds, net->n_feeds + 1, sizeof *net->feeds));
         if (room)
-            DIS_TRY(net->device->allocate(net->session, DIS_MEMORY_OTHER, dis__size(room, sizeof(int32_t), 0), false,
-                                          &index));
+            DIS_TRY(net->device->allocate(net->session, DIS_MEMORY_OTHER,
+                                          dis__saturating_size(room, sizeof(int32_t), 0), false, &index));
         net->feeds[net->n_feeds++] = (dis__feed){.to = to, .index = index};
     }
     *out = find(net, to);
@@ -119,7 +120,7 @@ dis_status dis__feed_rows(dis__net *net, const dis__take_rows_args *args, const 
 {
     const size_t per = args->moved ? 4 : 1;
     dis__feed *f;
-    DIS_TRY(feed_of(net, args->y, row ? dis__size(max, 4, 0) : 0, &f)); /* enough for either */
+    DIS_TRY(feed_of(net, args->y, row ? dis__saturating_size(max, 4, 0) : 0, &f)); /* enough for either */
     f->op = DIS_OP_take_rows;
     f->args.take = *args;
     if (!row) return DIS_OK;
@@ -165,10 +166,10 @@ size_t dis__net_filled(const dis__net *net, int ints)
 dis_status dis__net_take_ints(dis__net *net, int ints, const void *kept, const int32_t (*span)[4], size_t n)
 {
     const dis__ints *s = &net->ints[ints];
-    const size_t max = dis__size(net->axis_max[s->rows], 1, 1);
+    const size_t max = dis__saturating_size(net->axis_max[s->rows], 1, 1);
     dis__feed *f;
     if (n > max || s->mirror) return dis__fail(DIS_EBUG, "%s: batches of it cannot be taken by index", s->name);
-    DIS_TRY(feed_of(net, s->data, dis__size(max, 4, 0), &f));
+    DIS_TRY(feed_of(net, s->data, dis__saturating_size(max, 4, 0), &f));
     f->op = DIS_OP_take_spans;
     f->args.spans = (dis__take_spans_args){.x = kept, .y = s->data, .span = f->index, .n_spans = n};
     return dis__copy_in(net, f->index, span, n * sizeof *span);

@@ -1,8 +1,8 @@
 /* net_internal.h: the inside of a net, for layers and for the files of nn itself. */
 #ifndef DIS_NN_NET_INTERNAL_H
 #define DIS_NN_NET_INTERNAL_H
-#include "core/memory.h"
-#include "core/pool.h"
+#include "core/memory/memory.h"
+#include "core/parallel/pool.h"
 #include "nn/net.h"
 
 enum { DIS_LAYER_PARAMS = 12, DIS_LAYER_WORKS = 11, DIS_LAYER_INTS = 3, DIS_PARAM_PARTS = 3 };

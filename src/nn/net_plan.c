@@ -6,7 +6,7 @@
  * the gradient of a value from the backward of its last user to its own backward. Pieces are laid out by
  * size, largest first, each at the lowest place that is free while it is alive: O(pieces^2), within a few percent of
  * the largest sum of pieces alive at once. */
-#include "core/random.h"
+#include "core/random/random.h"
 #include "nn/net_internal.h"
 #include <stdlib.h>
 
@@ -32,8 +32,8 @@ static size_t axis_max(const dis__net *net, int axis)
 size_t dis__most_rows(const dis__net *net, int value)
 {
     const dis__shape *s = dis__shape_of(net, value);
-    const size_t rows = dis__size(axis_max(net, s->rows), axis_max(net, s->time), 0);
-    return dis__size(dis__size(rows, s->height, 0), s->width, 0);
+    const size_t rows = dis__saturating_size(axis_max(net, s->rows), axis_max(net, s->time), 0);
+    return dis__saturating_size(dis__saturating_size(rows, s->height, 0), s->width, 0);
 }
 
 static dis_status new_piece(dis__net *net, size_t bytes, size_t from, size_t to, size_t *piece)
@@ -132,7 +132,8 @@ static dis_status plan_values(dis__net *net)
     for (size_t i = 0; i < net->n_slots; i++) {
         dis__slot *s = &net->slots[i];
         const size_t bytes =
-            dis__size(dis__size(dis__most_rows(net, (int)i), s->shape.channels, 0), dis__real(net, DIS_ROLE_VALUE), 0);
+            dis__saturating_size(dis__saturating_size(dis__most_rows(net, (int)i), s->shape.channels, 0),
+                                 dis__real(net, DIS_ROLE_VALUE), 0);
         const size_t from = s->producer == DIS_NONE ? 0 : (size_t)s->producer, back = backward_moment(net, s->producer);
         /* What a batch brings, and what nobody within uses but the caller may read, stays to the end. */
         const bool stays = s->producer == DIS_NONE || s->last_use == DIS_NONE;
@@ -180,12 +181,12 @@ static dis_status place_pieces(dis__net *net)
             if (order[j]->from <= p->to && p->from <= order[j]->to) alive[n++] = order[j];
         qsort(alive, n, sizeof *alive, by_place);
         for (size_t j = 0; j < n; j++) {
-            if (dis__size(1, at, p->bytes) <= alive[j]->at) break;
-            const size_t end = dis__size(1, alive[j]->at, alive[j]->bytes);
+            if (dis__saturating_size(1, at, p->bytes) <= alive[j]->at) break;
+            const size_t end = dis__saturating_size(1, alive[j]->at, alive[j]->bytes);
             if (end > at) at = end;
         }
         p->at = at;
-        const size_t end = dis__size(1, at, p->bytes);
+        const size_t end = dis__saturating_size(1, at, p->bytes);
         if (end > net->work_bytes) net->work_bytes = end;
     }
     dis__free(order);
@@ -201,7 +202,7 @@ static void plan_params(dis__net *net)
             if (net->params[i].statistic) net->params[i].info.trained = false;
             if (net->params[i].info.trained == frozen) continue;
             net->params[i].at = net->n_numbers;
-            net->n_numbers = aligned(dis__size(1, net->n_numbers, net->params[i].info.n), NUMBERS);
+            net->n_numbers = aligned(dis__saturating_size(1, net->n_numbers, net->params[i].info.n), NUMBERS);
         }
         if (!frozen) net->n_trained = net->n_numbers;
     }
@@ -221,8 +222,9 @@ static void plan_ints(dis__net *net)
     for (size_t i = 0; i < net->n_ints; i++) {
         dis__ints *s = &net->ints[i];
         s->at = net->int_count;
-        const size_t n = dis__size(dis__size(axis_max(net, s->rows), axis_max(net, s->time), 0), s->per, 0);
-        net->int_count = dis__size(1, net->int_count, n);
+        const size_t n =
+            dis__saturating_size(dis__saturating_size(axis_max(net, s->rows), axis_max(net, s->time), 0), s->per, 0);
+        net->int_count = dis__saturating_size(1, net->int_count, n);
     }
 }
 
@@ -241,21 +243,21 @@ static dis_status make_plan(dis__net *net)
 
 static size_t scalar_bytes(const dis__net *net)
 {
-    return dis__size(net->n_heads, sizeof(dis__head_scalars), sizeof(dis__net_scalars));
+    return dis__saturating_size(net->n_heads, sizeof(dis__head_scalars), sizeof(dis__net_scalars));
 }
 
 size_t dis__net_bytes(const dis__net *net)
 {
     const size_t arenas = net->training_plan ? 1 + (size_t)net->n_states : 0;
-    const size_t numbers = dis__size(net->n_trained, arenas, net->n_numbers);
-    size_t bytes = dis__size(numbers, dis__real(net, DIS_ROLE_PARAM), net->work_bytes);
-    bytes = dis__size(net->int_count, sizeof *net->int_arena, bytes);
-    return dis__size(1, net->device->own_bytes(net->session, net->ctx), bytes);
+    const size_t numbers = dis__saturating_size(net->n_trained, arenas, net->n_numbers);
+    size_t bytes = dis__saturating_size(numbers, dis__real(net, DIS_ROLE_PARAM), net->work_bytes);
+    bytes = dis__saturating_size(net->int_count, sizeof *net->int_arena, bytes);
+    return dis__saturating_size(1, net->device->own_bytes(net->session, net->ctx), bytes);
 }
 
 static dis_status take(dis__net *net, dis__memory what, void *out, size_t n, size_t size, bool zeroed)
 {
-    return net->device->allocate(net->session, what, dis__size(n, size, 0), zeroed, out);
+    return net->device->allocate(net->session, what, dis__saturating_size(n, size, 0), zeroed, out);
 }
 
 /* What the host keeps of a batch. */
@@ -263,12 +265,14 @@ static dis_status take_mirrors(dis__net *net)
 {
     for (size_t i = 0; i < net->n_ints; i++) {
         dis__ints *s = &net->ints[i];
-        const size_t n = dis__size(dis__size(axis_max(net, s->rows), axis_max(net, s->time), 0), s->per, 0);
+        const size_t n =
+            dis__saturating_size(dis__saturating_size(axis_max(net, s->rows), axis_max(net, s->time), 0), s->per, 0);
         if (s->mirrored) DIS_TRY(dis__alloc_zeroed(&s->mirror, n, sizeof *s->mirror));
     }
     const size_t feeds = net->n_slots + net->n_ints + DIS_HEAD_FEEDS * net->n_heads;
     const size_t max_keys =
-        dis__size(net->n_layers, DIS_LAYER_KEYS, dis__size(feeds, DIS_FEED_KEYS, DIS_NET_AXES + 2 + net->n_heads));
+        dis__saturating_size(net->n_layers, DIS_LAYER_KEYS,
+                             dis__saturating_size(feeds, DIS_FEED_KEYS, DIS_NET_AXES + 2 + net->n_heads));
     DIS_TRY(dis__alloc_zeroed(&net->key, max_keys, sizeof *net->key));
     return dis__alloc_zeroed(&net->heads_now, net->n_heads, sizeof *net->heads_now);
 }
@@ -280,7 +284,7 @@ static dis_status take_memory(dis__net *net)
     net->stale = net->training_plan;
     if (net->training_plan) {
         DIS_TRY(take(net, DIS_MEMORY_GRADS, &net->grad_arena, net->n_trained, real, true));
-        const size_t n_states = dis__size(net->n_trained, (size_t)net->n_states, 0);
+        const size_t n_states = dis__saturating_size(net->n_trained, (size_t)net->n_states, 0);
         DIS_TRY(take(net, DIS_MEMORY_STATE, &net->state_arena, n_states, real, true));
         const size_t n_squares = net->n_trained / DIS_SQUARES_BLOCK + 1;
         DIS_TRY(take(net, DIS_MEMORY_OTHER, &net->squares, n_squares, sizeof *net->squares, true));

@@ -4,8 +4,8 @@
  * Devices that can do so add gradients up themselves, in the same order: the same bytes.
  *
  * Cost: 2 (1 - 1/ranks) times the gradients are sent and received. Memory: twice the gradients. */
-#include "core/comm.h"
-#include "core/memory.h"
+#include "core/parallel/comm.h"
+#include "core/memory/memory.h"
 #include "nn/net_internal.h"
 #include <stdio.h>
 #include <string.h>
@@ -16,7 +16,7 @@ static dis_status all_well(dis__net *net, const dis__comm *comm, dis_status stat
     uint64_t failed = status != DIS_OK, *all;
     if (failed) snprintf(net->team_name, sizeof net->team_name, "the host: %s", dis_last_error());
     DIS_TRY(dis__alloc_array(&all, (size_t)comm->size, sizeof *all));
-    const dis_status talked = dis__comm_all_counts(comm, failed, all);
+    const dis_status talked = dis__comm_allgather_counts(comm, failed, all);
     int first = 0;
     while (talked == DIS_OK && first < comm->size && !all[first]) first++;
     dis__free(all);
@@ -44,7 +44,7 @@ static dis_status join(dis__net *net, const dis__comm *comm)
 dis_status dis__net_join_ranks(dis__net *net, const dis__comm *comm, const char **by)
 {
     snprintf(net->team_name, sizeof net->team_name, "the host");
-    if (dis__comm_is_shared(comm) && net->device->team_open) DIS_TRY(join(net, comm));
+    if (dis__comm_is_parallel(comm) && net->device->team_open) DIS_TRY(join(net, comm));
     *by = net->team_name;
     return DIS_OK;
 }

@@ -38,7 +38,7 @@ void dis__ops_ref(dis__op_function *table[DIS_N_OPS])
 
 void dis__ops_cpu(dis__op_function *table[DIS_N_OPS])
 {
-#define ROW(name) table[DIS_OP_##name] = DIS_KERNEL_PICK(dis__cpu_##name);
+#define ROW(name) table[DIS_OP_##name] = DIS_KERNEL_SELECT(dis__cpu_##name);
     DIS_OPS(ROW)
 #undef ROW
 }

@@ -119,8 +119,8 @@ dis_status dis__get_floats(const dis__net *net, dis__role role, const void *from
 
 dis_status dis__net_fetch(const dis__net *net, int value, size_t n_rows, void *raw)
 {
-    const size_t n = dis__size(n_rows, dis__shape_of(net, value)->channels, 0);
-    return copy_out(net, raw, dis__data(net, value), dis__size(n, dis__real(net, DIS_ROLE_VALUE), 0));
+    const size_t n = dis__saturating_size(n_rows, dis__shape_of(net, value)->channels, 0);
+    return copy_out(net, raw, dis__data(net, value), dis__saturating_size(n, dis__real(net, DIS_ROLE_VALUE), 0));
 }
 
 void dis__net_decode(const dis__net *net, const void *raw, size_t first, size_t n, float *x)

@@ -1,5 +1,5 @@
 /* Points, and rasters of points where there are too many to draw. */
-#include "core/memory.h"
+#include "core/memory/memory.h"
 #include "report/chart.h"
 #include <math.h>
 #include <stdio.h>

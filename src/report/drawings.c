@@ -1,10 +1,10 @@
 /* Charts as SVG files: what stands in the page, with the name space, its style sheet and the colour of its paper. Cost:
  * a copy of each chart. */
 #include "report/drawings.h"
-#include "core/memory.h"
+#include "core/memory/memory.h"
 #include "core/sys.h"
 #include "dissent/file.h"
-#include "io/outfile.h"
+#include "io/output/output_file.h"
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

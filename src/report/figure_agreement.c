@@ -1,6 +1,6 @@
 /* Agreement of the voters: coefficients, class by class, and between the busiest workers. */
 #include "report/report_internal.h"
-#include "core/memory.h"
+#include "core/memory/memory.h"
 #include <math.h>
 #include <string.h>
 

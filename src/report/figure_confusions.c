@@ -1,7 +1,7 @@
 /* What workers confuse: how often each said what, where the trusted labels say what it is. First the workers with most
  * votes, then those whom the review doubts. Cost: one pass over the votes. */
 #include "report/workers.h"
-#include "core/memory.h"
+#include "core/memory/memory.h"
 #include "labels/method.h"
 #include <math.h>
 #include <string.h>

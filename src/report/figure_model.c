@@ -1,7 +1,7 @@
 /* Charts about predictions: calibration, doubt beside people's doubt, distance from people, what is mistaken for
  * what. */
 #include "report/figure_model.h"
-#include "core/memory.h"
+#include "core/memory/memory.h"
 #include <math.h>
 #include <string.h>
 

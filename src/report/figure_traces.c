@@ -1,6 +1,6 @@
 /* How the iterations of each method went. */
 #include "report/report_internal.h"
-#include "core/memory.h"
+#include "core/memory/memory.h"
 #include <math.h>
 #include <string.h>
 

@@ -1,9 +1,9 @@
 /* Growing text, escaping, and numbers for people. */
 #include "report/markup.h"
-#include "core/memory.h"
-#include "core/number.h"
-#include "core/sha256.h"
-#include "core/utf8.h"
+#include "core/memory/memory.h"
+#include "core/numbers/decimal.h"
+#include "core/text/sha256.h"
+#include "core/text/utf8.h"
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -18,7 +18,7 @@ void dis__markup_free(dis__markup *m)
 static char *room(dis__markup *m, size_t n)
 {
     if (m->status != DIS_OK) return NULL;
-    m->status = dis__reserve(&m->bytes, &m->capacity, m->n, dis__size(1, m->n, n), 1);
+    m->status = dis__reserve(&m->bytes, &m->capacity, m->n, dis__saturating_size(1, m->n, n), 1);
     return m->status == DIS_OK ? m->bytes + m->n : NULL;
 }
 
@@ -280,9 +280,9 @@ dis__digits dis__csp_hash(const char *text)
     static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     unsigned char h[33] = {0}; /* a zero byte behind: 32 is two more than a multiple of three */
     dis__sha256 s;
-    dis__sha256_begin(&s);
-    dis__sha256_add(&s, text, strlen(text));
-    dis__sha256_end(&s, h);
+    dis__sha256_init(&s);
+    dis__sha256_update(&s, text, strlen(text));
+    dis__sha256_final(&s, h);
     dis__digits d;
     size_t n = 0;
     for (size_t i = 0; i < 33; i += 3) {

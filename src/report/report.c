@@ -1,10 +1,10 @@
 /* The builder: remembers what it is given, and at the end lets the sections look at it. */
 #include "report/report_internal.h"
-#include "core/memory.h"
-#include "core/pool.h"
-#include "core/sized_options.h"
+#include "core/memory/memory.h"
+#include "core/parallel/pool.h"
+#include "core/options/sized_structs.h"
 #include "dissent/version.h"
-#include "io/outfile.h"
+#include "io/output/output_file.h"
 #include <string.h>
 
 DIS_OPTIONS_DEFAULTS(dis_report_options, .size = sizeof(dis_report_options), .resamples = 1000)
@@ -17,7 +17,7 @@ static dis_status copy(char **out, const char *text)
 dis_status dis_report_create(const dis_report_options *options, dis_report **out)
 {
     dis_report_options o = dis_report_options_default();
-    DIS_TRY(DIS_OPTIONS_TAKE(dis_report_options, &o, options));
+    DIS_TRY(DIS_OPTIONS_COPY(dis_report_options, &o, options));
     dis_report *r;
     DIS_TRY(dis__alloc_zeroed(&r, 1, sizeof *r));
     r->seed = o.seed;

@@ -1,6 +1,6 @@
 /* Labels: how sure each method is, where they differ, which items are disputed, how the methods got there. */
 #include "report/report_internal.h"
-#include "core/memory.h"
+#include "core/memory/memory.h"
 #include "labels/method.h"
 #include <math.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* Model: predictions against gold labels and against people. Everything measured comes from dis_evaluation_run. */
 #include "report/figure_model.h"
-#include "core/memory.h"
-#include "core/pool.h"
+#include "core/memory/memory.h"
+#include "core/parallel/pool.h"
 #include "evaluate/evaluation.h"
 #include <math.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* What to do next: items worth another vote and workers worth a look, as dis_review ranks them, each with its
  * reason. */
 #include "report/workers.h"
-#include "core/memory.h"
+#include "core/memory/memory.h"
 #include <string.h>
 
 /* A review keeps a confusion matrix per worker; where they are huge, it is a job of its own and not of a report. */
@@ -133,7 +133,7 @@ dis_status dis__report_review(dis__report_job *job)
 {
     const size_t n_classes = job->r->n_classes, n_workers = job->look.n_workers ? job->look.n_workers : 1;
     if (!job->agreement || n_classes < 2) return DIS_OK; /* soft votes cannot be reviewed one by one */
-    if (dis__size(dis__size(n_classes, n_classes, 0), n_workers, 0) > MAX_CELLS) return DIS_OK;
+    if (dis__saturating_size(dis__saturating_size(n_classes, n_classes, 0), n_workers, 0) > MAX_CELLS) return DIS_OK;
     dis_review_options o = dis_review_options_default();
     o.seed = job->r->seed;
     if (job->r->n_views) o.p = job->r->view[job->main].p;

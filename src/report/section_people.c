@@ -1,6 +1,6 @@
 /* People: how many votes there are, for which classes, and how far they agree. */
 #include "report/report_internal.h"
-#include "core/memory.h"
+#include "core/memory/memory.h"
 #include "dissent/panel.h"
 #include "labels/method.h"
 #include <math.h>

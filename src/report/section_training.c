@@ -4,7 +4,7 @@
  * over those that were left would jump where one stops). A single run is its own mean. Long runs are drawn at every
  * n-th epoch and their last. */
 #include "report/report_internal.h"
-#include "core/memory.h"
+#include "core/memory/memory.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  * Accuracy and verdicts are rows of dis_review, estimated from the votes alone. With gold labels the table also has the
  * accuracy against them. */
 #include "report/workers.h"
-#include "core/memory.h"
+#include "core/memory/memory.h"
 #include "labels/method.h"
 #include "stats/tails.h"
 #include <math.h>

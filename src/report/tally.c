@@ -3,8 +3,8 @@
  * Items are cut into jobs by their number alone; sums of jobs are added in order, so any number of threads gives the
  * same bytes. Cost: O(views * items * classes), a logarithm each. */
 #include "report/report_internal.h"
-#include "core/memory.h"
-#include "core/pool.h"
+#include "core/memory/memory.h"
+#include "core/parallel/pool.h"
 #include "labels/method.h"
 #include <math.h>
 #include <string.h>
@@ -77,7 +77,8 @@ static dis_status tally_views(dis__report_job *job)
     pass w = {.r = r, .trusted = r->view[job->main].p, .n_jobs = dis__n_jobs(r->n_items, 4096, 64)};
     dis_status status;
     DIS_TRY_GOTO(status, dis__alloc_array(&w.part, w.n_jobs, sizeof *w.part), end);
-    DIS_TRY_GOTO(status, dis__alloc_array(&w.sums, dis__size(w.n_jobs, r->n_classes, 0), sizeof *w.sums), end);
+    DIS_TRY_GOTO(status, dis__alloc_array(&w.sums, dis__saturating_size(w.n_jobs, r->n_classes, 0), sizeof *w.sums),
+                 end);
     for (size_t m = 0; m < r->n_views && status == DIS_OK; m++) {
         status = tally_view(job, &w, m);
         dis__progress(job->ctx, "reading labels", (double)(m + 1) / (double)r->n_views);

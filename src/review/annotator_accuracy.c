@@ -159,7 +159,7 @@ dis_status dis__annotator_accuracy(const dis__crowd_model *m, const double *p, b
     annotator_sums all = {0};
     dis_status status;
     DIS_TRY_GOTO(status, dis__alloc_zeroed(&work.of, m->n_workers, sizeof *work.of), end);
-    DIS_TRY_GOTO(status, dis__alloc_array(&work.sharp, dis__size(block, K, 0), sizeof *work.sharp), end);
+    DIS_TRY_GOTO(status, dis__alloc_array(&work.sharp, dis__saturating_size(block, K, 0), sizeof *work.sharp), end);
     DIS_TRY_GOTO(status, add_items(&work, block), end);
     for (size_t w = 0; w < m->n_workers; w++) {
         all.votes += work.of[w].votes;

@@ -2,9 +2,9 @@
  *
  * Cost: one pass over the votes, and the costs of the parts. */
 #include "review/panel_internal.h"
-#include "core/memory.h"
-#include "core/number.h"
-#include "core/sized_options.h"
+#include "core/memory/memory.h"
+#include "core/numbers/decimal.h"
+#include "core/options/sized_structs.h"
 #include <math.h>
 
 #define MAX_BUDGET 100000000u
@@ -26,7 +26,7 @@ static dis_panel_view view_of(const dis_panel *panel)
 {
     return panel->view;
 }
-DIS_LOOK_DEFINE(dis_panel, panel, view_of(panel))
+DIS_VIEW_DEFINE(dis_panel, panel, view_of(panel))
 
 void dis_panel_destroy(dis_panel *panel)
 {
@@ -159,12 +159,12 @@ static dis_status sort_out(dis__panel_data *d, dis_panel_view *view)
     uint32_t *models = NULL;
     bool both = false;
     DIS_TRY(number_judges(d));
-    const size_t judged = dis__size(d->n_judges, v->n_items, 0);
+    const size_t judged = dis__saturating_size(d->n_judges, v->n_items, 0);
     DIS_TRY(dis__alloc_array(&d->said, judged, sizeof *d->said));
-    DIS_TRY(dis__alloc_zeroed(&d->people, dis__size(v->n_items, v->n_classes, 0), sizeof *d->people));
+    DIS_TRY(dis__alloc_zeroed(&d->people, dis__saturating_size(v->n_items, v->n_classes, 0), sizeof *d->people));
     DIS_TRY(dis__alloc_zeroed(&d->n_votes, v->n_items, sizeof *d->n_votes));
     DIS_TRY(dis__alloc_array(&d->majority, v->n_items, sizeof *d->majority));
-    DIS_TRY(dis__alloc_array(&d->panel, dis__size(v->n_items, v->n_classes, 0), sizeof *d->panel));
+    DIS_TRY(dis__alloc_array(&d->panel, dis__saturating_size(v->n_items, v->n_classes, 0), sizeof *d->panel));
     DIS_TRY(list_votes(d));
     DIS_TRY(read_numbers(d));
     for (size_t x = 0; x < judged; x++) d->said[x] = -1;
@@ -267,7 +267,7 @@ static dis_status fill(dis__panel_data *d, dis_panel *panel)
     DIS_TRY(dis__alloc_array(&panel->pairs, m * (m - 1) / 2, sizeof *panel->pairs));
     DIS_TRY(dis__alloc_array(&panel->rates, v->n_rates, sizeof *panel->rates));
     DIS_TRY(dis__alloc_array(&panel->items, n_items, sizeof *panel->items));
-    DIS_TRY(dis__alloc_array(&panel->p, dis__size(n_items, n, 0), sizeof *panel->p));
+    DIS_TRY(dis__alloc_array(&panel->p, dis__saturating_size(n_items, n, 0), sizeof *panel->p));
     DIS_TRY(judge_all(d, panel, v));
     DIS_TRY(dis__panel_rates(d, panel->judges, panel->rates));
     DIS_TRY(dis__panel_labels(d, panel->p, v));
@@ -301,7 +301,7 @@ dis_status dis_panel_run(dis_context *ctx, const dis_votes *votes, const bool *p
     dis_panel_options o = dis_panel_options_default();
     const dis_votes_view v = dis_votes_look(votes);
     dis_panel *panel;
-    DIS_TRY(DIS_OPTIONS_TAKE(dis_panel_options, &o, options));
+    DIS_TRY(DIS_OPTIONS_COPY(dis_panel_options, &o, options));
     DIS_TRY(check(&v, &o));
     DIS_TRY(dis__alloc_zeroed(&panel, 1, sizeof *panel));
     dis__panel_data d = {.ctx = ctx, .votes = &v, .person = person, .o = &o};

@@ -10,7 +10,7 @@
  * Items need min_people votes of people, people min_items of such items. Cost: the votes of people on items with the
  * judge, times the votes of people on the item. */
 #include "review/panel_internal.h"
-#include "core/memory.h"
+#include "core/memory/memory.h"
 #include "stats/tails.h"
 #include <math.h>
 

@@ -8,8 +8,8 @@
  *
  * Cost: O(permutations x votes of people) and O(permutations x items) for each judge; at most WORK of each. */
 #include "review/panel_internal.h"
-#include "core/memory.h"
-#include "core/random.h"
+#include "core/memory/memory.h"
+#include "core/random/random.h"
 #include "stats/tails.h"
 #include <math.h>
 

@@ -9,7 +9,7 @@
  *
  * Cost: O(judges x (items x classes x STEPS + votes of people x classes)). */
 #include "review/panel_internal.h"
-#include "core/memory.h"
+#include "core/memory/memory.h"
 #include <math.h>
 #include <stdlib.h>
 
@@ -187,8 +187,8 @@ static void keep_significant(work *w)
 static dis_status run(work *w, const dis_panel_judge *judges)
 {
     const dis_votes_view *v = w->d->votes;
-    DIS_TRY(dis__alloc_array(&w->q, dis__size(v->n_items, w->n, 0), sizeof *w->q));
-    DIS_TRY(dis__alloc_array(&w->person, dis__size(v->n_workers, w->n * w->n, 0), sizeof *w->person));
+    DIS_TRY(dis__alloc_array(&w->q, dis__saturating_size(v->n_items, w->n, 0), sizeof *w->q));
+    DIS_TRY(dis__alloc_array(&w->person, dis__saturating_size(v->n_workers, w->n * w->n, 0), sizeof *w->person));
     DIS_TRY(dis__alloc_array(&w->judge, w->n * w->n, sizeof *w->judge));
     DIS_TRY(dis__alloc_array(&w->sum, w->n * w->n, sizeof *w->sum));
     infer(w);

@@ -10,7 +10,7 @@
  * Error groups: the two groups of judges whose errors correlate most on average are joined, until no two reach the
  * threshold. Cost: O(groups x items x judges^2). */
 #include "review/panel_internal.h"
-#include "core/memory.h"
+#include "core/memory/memory.h"
 #include <math.h>
 
 #define MIN_CLARITY  .4
@@ -221,7 +221,7 @@ static void fill(const work *w, dis_panel_judge *judges, dis_panel_view *view)
 
 static dis_status run(work *w, dis_panel_judge *judges, dis_panel_view *view, bool *identified)
 {
-    const size_t n = w->d->n_judges, cells = dis__size(w->t->n_patterns, w->t->n_classes, 0);
+    const size_t n = w->d->n_judges, cells = dis__saturating_size(w->t->n_patterns, w->t->n_classes, 0);
     DIS_TRY(dis__alloc_array(&w->posterior, cells, sizeof *w->posterior));
     DIS_TRY(dis__alloc_array(&w->decoded, cells, sizeof *w->decoded));
     DIS_TRY(dis__alloc_zeroed(&w->value, (n + 2) * COLUMNS, sizeof *w->value));

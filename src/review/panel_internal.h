@@ -2,7 +2,7 @@
 #ifndef DIS_REVIEW_PANEL_INTERNAL_H
 #define DIS_REVIEW_PANEL_INTERNAL_H
 #include "dissent/panel.h"
-#include "core/pool.h"
+#include "core/parallel/pool.h"
 
 enum {
     DIS_PANEL_MIN_ITEMS = 10,  /* items that a figure needs */

@@ -4,7 +4,7 @@
  * squares of the sums per item, plus that of the sums per person (J / (J - 1) for J people), minus that of single votes
  * (two-way clustering: Cameron, Gelbach and Miller 2011; Owen 2007). Cost: O(votes). */
 #include "review/panel_internal.h"
-#include "core/memory.h"
+#include "core/memory/memory.h"
 #include "stats/tails.h"
 #include <math.h>
 

@@ -5,7 +5,7 @@
  * fewer), by Welch's test with normal tails; the smallest p-value times the number of tests (Bonferroni). Cost:
  * O(items x judges x classes). */
 #include "review/panel_internal.h"
-#include "core/memory.h"
+#include "core/memory/memory.h"
 #include "stats/tails.h"
 #include <math.h>
 

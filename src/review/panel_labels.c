@@ -18,8 +18,8 @@
  *
  * Cost: O(items x judges x classes) for each of some 60 values of t; buying O((items + budget) log items). */
 #include "review/panel_internal.h"
-#include "core/memory.h"
-#include "core/random.h"
+#include "core/memory/memory.h"
+#include "core/random/random.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -203,13 +203,15 @@ static bool has_second_votes(const work *w)
 static dis_status calibrate(work *w, double *p, dis_panel_view *view)
 {
     const dis__panel_data *d = w->d;
-    const size_t n = w->n_classes, cells = dis__size(w->n_items, n, 0);
+    const size_t n = w->n_classes, cells = dis__saturating_size(w->n_items, n, 0);
     DIS_TRY(dis__alloc_array(&w->fold, w->n_items, sizeof *w->fold));
-    DIS_TRY(dis__alloc_array(&w->log_c, dis__size(dis__size(FOLDS + 1, d->n_judges, 0), n * n, 0), sizeof *w->log_c));
+    DIS_TRY(dis__alloc_array(&w->log_c, dis__saturating_size(dis__saturating_size(FOLDS + 1, d->n_judges, 0), n * n, 0),
+                             sizeof *w->log_c));
     DIS_TRY(dis__alloc_array(&w->log_prior, (FOLDS + 1) * n, sizeof *w->log_prior));
     DIS_TRY(dis__alloc_array(&w->evidence, cells, sizeof *w->evidence));
     DIS_TRY(dis__alloc_array(&w->g, cells, sizeof *w->g));
-    for (size_t i = 0; i < w->n_items; i++) w->fold[i] = (uint8_t)dis__below(d->o->seed, DIS_STREAM_PANEL, i, FOLDS);
+    for (size_t i = 0; i < w->n_items; i++)
+        w->fold[i] = (uint8_t)dis__random_below(d->o->seed, DIS_STREAM_PANEL, i, FOLDS);
     for (size_t fold = 0; fold <= FOLDS; fold++) learn(w, fold);
     weigh_evidence(w);
     w->exponent = lowest(w, loss_at_exponent, 0, MAX_EXPONENT);

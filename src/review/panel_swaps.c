@@ -6,8 +6,8 @@
  * second.
  * The exact sign test asks whether one place is preferred. Intervals are Wilson's (1927). Cost: O(votes). */
 #include "dissent/panel.h"
-#include "core/memory.h"
-#include "core/name_index.h"
+#include "core/memory/memory.h"
+#include "core/names/name_index.h"
 #include "stats/tails.h"
 #include "dissent/compare.h"
 #include <math.h>
@@ -87,9 +87,9 @@ static dis_status keep_rows(work *w, dis_panel_swap **rows, size_t *n)
 static dis_status match(work *w)
 {
     size_t found = 0;
-    DIS_TRY(dis__names_rows(w->a.tasks, w->b.tasks, &w->item, NULL));
-    DIS_TRY(dis__names_rows(w->a.workers, w->b.workers, &w->worker, NULL));
-    DIS_TRY(dis__names_rows(w->a.classes, w->b.classes, &w->class, &found));
+    DIS_TRY(dis__names_match_alloc(w->a.tasks, w->b.tasks, &w->item, NULL));
+    DIS_TRY(dis__names_match_alloc(w->a.workers, w->b.workers, &w->worker, NULL));
+    DIS_TRY(dis__names_match_alloc(w->a.classes, w->b.classes, &w->class, &found));
     if (found < w->b.n_classes)
         return dis__fail(DIS_EDATA, "the swapped votes have a label that the others lack; declare all with `classes`");
     return dis__alloc_zeroed(&w->row, w->a.n_workers, sizeof *w->row);

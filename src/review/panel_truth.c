@@ -10,8 +10,8 @@
  * Clarity is (sum_k pi_k M_kk - sum_k pi_k^2) / (1 - sum_k pi_k^2): 1 when people's votes identify T, 0 when they are
  * noise. Items with equal counts are one pattern, so that EM costs O(patterns x classes^2) per iteration. */
 #include "review/panel_internal.h"
-#include "core/memory.h"
-#include "core/random.h"
+#include "core/memory/memory.h"
+#include "core/random/random.h"
 #include <math.h>
 #include <string.h>
 
@@ -53,7 +53,7 @@ static dis_status find_patterns(const dis__panel_data *d, dis__panel_truth *t)
     DIS_TRY(dis__alloc_array(&slot, room, sizeof *slot));
     memset(slot, 0xff, room * sizeof *slot);
     for (size_t i = 0; i < n_items; i++) {
-        t->group[i] = (uint8_t)dis__below(d->o->seed, DIS_STREAM_PANEL | (uint64_t)1 << 32, i, DIS_PANEL_GROUPS);
+        t->group[i] = (uint8_t)dis__random_below(d->o->seed, DIS_STREAM_PANEL | (uint64_t)1 << 32, i, DIS_PANEL_GROUPS);
         t->pattern[i] = d->n_votes[i] ? find_pattern(t, slot, room - 1, d->people + i * n) : UINT32_MAX;
         if (d->n_votes[i]) t->weight[t->pattern[i] * DIS_PANEL_GROUPS + t->group[i]]++;
     }
@@ -77,12 +77,12 @@ static dis_status create(const dis__panel_data *d, dis__panel_truth *t)
     const size_t n_items = d->votes->n_items, n = t->n_classes;
     DIS_TRY(dis__alloc_array(&t->pattern, n_items, sizeof *t->pattern));
     DIS_TRY(dis__alloc_array(&t->group, n_items, sizeof *t->group));
-    DIS_TRY(dis__alloc_array(&t->count, dis__size(n_items, n, 0), sizeof *t->count));
-    DIS_TRY(dis__alloc_zeroed(&t->weight, dis__size(n_items, DIS_PANEL_GROUPS, 0), sizeof *t->weight));
+    DIS_TRY(dis__alloc_array(&t->count, dis__saturating_size(n_items, n, 0), sizeof *t->count));
+    DIS_TRY(dis__alloc_zeroed(&t->weight, dis__saturating_size(n_items, DIS_PANEL_GROUPS, 0), sizeof *t->weight));
     DIS_TRY(dis__alloc_array(&t->matrix, n * n, sizeof *t->matrix));
     DIS_TRY(dis__alloc_array(&t->prior, n, sizeof *t->prior));
     DIS_TRY(find_patterns(d, t));
-    return dis__alloc_array(&t->posterior, dis__size(t->n_patterns, n, 0), sizeof *t->posterior);
+    return dis__alloc_array(&t->posterior, dis__saturating_size(t->n_patterns, n, 0), sizeof *t->posterior);
 }
 
 dis_status dis__panel_truth_create(const dis__panel_data *d, dis__panel_truth *t)

@@ -2,8 +2,8 @@
  * says of items and workers (review_items.c, review_workers.c), the budget (review_budget.c), where classes have an
  * order the ordinal model (review_ordinal.c), and the ranking. */
 #include "review/review_internal.h"
-#include "core/spill.h"
-#include "core/sized_options.h"
+#include "core/memory/spill.h"
+#include "core/options/sized_structs.h"
 #include "dissent/fit.h"
 #include "labels/method.h"
 #include <math.h>
@@ -279,18 +279,18 @@ static dis_status check(dis_context *ctx, const dis_votes *votes, const dis_revi
             return dis__fail(DIS_EDATA, "item %zu: label %d; there are %zu classes", i, o->labels[i], v.n_classes);
     snprintf(what, sizeof what, "a review with %zu classes and %zu workers", v.n_classes, v.n_workers);
     const size_t rows =
-        dis__size(v.n_items, 2 * sizeof(dis_review_item) + sizeof(rank) + 2 * v.n_classes * sizeof(double),
-                  dis__size(v.n_workers, 2 * sizeof(dis_review_worker) + sizeof(rank), 0));
-    const size_t by_worker = v.start ? dis__size(v.n_votes, 6, 0) : 0;
-    const size_t model = dis__size(1, dis__crowd_model_memory(&v), by_worker);
-    return dis__check_memory(ctx, dis__size(1, rows, model), what);
+        dis__saturating_size(v.n_items, 2 * sizeof(dis_review_item) + sizeof(rank) + 2 * v.n_classes * sizeof(double),
+                             dis__saturating_size(v.n_workers, 2 * sizeof(dis_review_worker) + sizeof(rank), 0));
+    const size_t by_worker = v.start ? dis__saturating_size(v.n_votes, 6, 0) : 0;
+    const size_t model = dis__saturating_size(1, dis__crowd_model_memory(&v), by_worker);
+    return dis__check_memory(ctx, dis__saturating_size(1, rows, model), what);
 }
 
 dis_status dis_review_run(dis_context *ctx, const dis_votes *votes, const dis_review_options *options, dis_review **out)
 {
     DIS_MEMORY_SCOPE(ctx);
     dis_review_options o = dis_review_options_default();
-    DIS_TRY(DIS_OPTIONS_TAKE(dis_review_options, &o, options));
+    DIS_TRY(DIS_OPTIONS_COPY(dis_review_options, &o, options));
     DIS_TRY(check(ctx, votes, &o));
     dis_review *review;
     DIS_TRY(dis__alloc_zeroed(&review, 1, sizeof *review));
@@ -321,4 +321,4 @@ static dis_review_view view_of(const dis_review *review)
 {
     return review->view;
 }
-DIS_LOOK_DEFINE(dis_review, review, view_of(review))
+DIS_VIEW_DEFINE(dis_review, review, view_of(review))

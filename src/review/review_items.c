@@ -20,7 +20,7 @@
  *
  * Cost: O(K) per item for the gain, O(K) per vote and probable class for the surprise. */
 #include "review/review_parts.h"
-#include "core/rank_jobs.h"
+#include "core/parallel/rank_jobs.h"
 #include "dissent/labels.h"
 #include "labels/method.h"
 #include <math.h>
@@ -252,7 +252,7 @@ dis_status dis__review_items(const dis__crowd_model *m, const double *p, const i
                    .rows = rows,
                    .n_jobs = dis__n_jobs(m->votes.n_items, GRAIN, MAX_JOBS),
                    .n_scratch = (LEVELS + 3) * m->n_classes};
-    DIS_TRY(dis__alloc_array(&w.scratch, dis__size((size_t)dis_context_threads(m->ctx), w.n_scratch, 0),
+    DIS_TRY(dis__alloc_array(&w.scratch, dis__saturating_size((size_t)dis_context_threads(m->ctx), w.n_scratch, 0),
                              sizeof *w.scratch));
     const dis__rank_rows all = {.table = rows, .row_size = sizeof *rows, .n = m->votes.n_items};
     const dis_status status = dis__run_rank_jobs(m->ctx, w.n_jobs, item_job, &w, &all, 1);

@@ -7,7 +7,7 @@
  *
  * Cost: that of the fits, or a copy. */
 #include "review/review_internal.h"
-#include "core/spill.h"
+#include "core/memory/spill.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -110,7 +110,7 @@ dis_status dis__review_labels(dis_context *ctx, const dis_votes *votes, const di
     const dis_votes_view v = dis_votes_look(votes);
     if (o->p) {
         double *own;
-        DIS_TRY(dis__alloc_array(&own, dis__size(v.n_items, v.n_classes, 0), sizeof *own));
+        DIS_TRY(dis__alloc_array(&own, dis__saturating_size(v.n_items, v.n_classes, 0), sizeof *own));
         const dis_status status = given(ctx, votes, o, review, own);
         if (status == DIS_OK)
             *p = own;

@@ -52,7 +52,8 @@ dis_status dis__review_ordinal(dis_context *ctx, const dis_votes *votes, const d
     how.gold = o->gold;
     dis_fit *fit;
     const size_t n_classes = dis_votes_look(votes).n_classes;
-    DIS_TRY(dis__alloc_array(&review->truth, dis__size(review->view.n_items, n_classes, 0), sizeof *review->truth));
+    DIS_TRY(dis__alloc_array(&review->truth, dis__saturating_size(review->view.n_items, n_classes, 0),
+                             sizeof *review->truth));
     DIS_TRY(dis__alloc_zeroed(&review->ordinal_items, review->view.n_items, sizeof *review->ordinal_items));
     DIS_TRY(dis__alloc_zeroed(&review->ordinal_workers, review->view.n_workers, sizeof *review->ordinal_workers));
     DIS_TRY(dis_fit_run(ctx, votes, "ordinal:intervals=yes", &how, &fit));

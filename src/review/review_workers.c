@@ -21,7 +21,7 @@
  * annotator_difference.c. Votes on items that no one else voted on are no evidence of anything and are left out.
  *
  * Cost: two passes, O(K) per vote and probable truth; K^2 numbers per thread and job. */
-#include "core/rank_jobs.h"
+#include "core/parallel/rank_jobs.h"
 #include "review/review_parts.h"
 #include "labels/method.h"
 #include <math.h>
@@ -285,8 +285,10 @@ static dis_status find_evidence(const dis__crowd_model *m, bool judged, dis_revi
                         .n_jobs = n_jobs,
                         .n_scratch = TALLY_ROWS * K + 2 + TALLY_TABLES * K * K};
     dis_status status;
-    DIS_TRY_GOTO(status, dis__alloc_array(&work.scratch, dis__size(threads, work.n_scratch, 0), sizeof(double)), end);
-    DIS_TRY_GOTO(status, dis__alloc_array(&work.sums, dis__size(n_jobs + 1, K * K, 0), sizeof(double)), end);
+    DIS_TRY_GOTO(status,
+                 dis__alloc_array(&work.scratch, dis__saturating_size(threads, work.n_scratch, 0), sizeof(double)),
+                 end);
+    DIS_TRY_GOTO(status, dis__alloc_array(&work.sums, dis__saturating_size(n_jobs + 1, K * K, 0), sizeof(double)), end);
     status = two_passes(&work);
 end:
     dis__free(work.scratch);

@@ -88,11 +88,11 @@ static dis_status measure(dis_context *ctx, const dis__alpha_input *in, size_t r
     const size_t k = in->n_kinds, n_threads = (size_t)dis_context_threads(ctx);
     double *distance = NULL, *observed = NULL;
     alpha_work w = {.in = in};
-    DIS_TRY(dis__alloc_array(&distance, dis__size(k, k, 0), sizeof *distance));
+    DIS_TRY(dis__alloc_array(&distance, dis__saturating_size(k, k, 0), sizeof *distance));
     for (size_t a = 0; a < k; a++)
         for (size_t b = 0; b < k; b++) distance[a * k + b] = in->distance(in->arg, a, b);
     dis_status status = dis__alloc_array(&observed, in->n_items, sizeof *observed);
-    if (status == DIS_OK) status = dis__alloc_array(&w.counts, dis__size(n_threads, k, 0), sizeof *w.counts);
+    if (status == DIS_OK) status = dis__alloc_array(&w.counts, dis__saturating_size(n_threads, k, 0), sizeof *w.counts);
     if (status == DIS_OK) {
         item_distances(in, distance, observed);
         w.observed = observed;

@@ -18,7 +18,7 @@
  *
  * Cost: two passes over the votes per iteration. */
 #include "scaled/numeric.h"
-#include "core/number.h"
+#include "core/numbers/decimal.h"
 #include <string.h>
 
 static const dis_option options[] = {

@@ -102,7 +102,7 @@ static dis_status interval_alpha(const dis__numeric *x, dis_metric *m)
     const dis_votes_view *v = &x->args->look;
     const size_t n = x->n_items, resamples = x->args->o->resamples;
     double *column, *sums = NULL, all[ALPHA_COLUMNS] = {0};
-    DIS_TRY(dis__alloc_zeroed(&column, dis__size(n, ALPHA_COLUMNS, 0), sizeof *column));
+    DIS_TRY(dis__alloc_zeroed(&column, dis__saturating_size(n, ALPHA_COLUMNS, 0), sizeof *column));
     for (size_t i = 0; i < n; i++) {
         const double r = (double)(v->start[i + 1] - v->start[i]);
         double sum = 0, squares = 0;
@@ -123,7 +123,7 @@ static dis_status interval_alpha(const dis__numeric *x, dis_metric *m)
         const dis__bootstrap b = {.n_items = n, .n_draws = n, .n_resamples = resamples, .seed = x->args->o->seed};
         const double *columns[ALPHA_COLUMNS];
         for (size_t c = 0; c < ALPHA_COLUMNS; c++) columns[c] = column + c * n;
-        status = dis__alloc_array(&sums, dis__size(resamples, ALPHA_COLUMNS, 0), sizeof *sums);
+        status = dis__alloc_array(&sums, dis__saturating_size(resamples, ALPHA_COLUMNS, 0), sizeof *sums);
         if (status == DIS_OK) status = dis__bootstrap_sums(x->args->ctx, &b, columns, ALPHA_COLUMNS, sums);
         for (size_t r = 0; status == DIS_OK && r < resamples; r++) sums[r] = alpha_of_sums(sums + r * ALPHA_COLUMNS);
         m->has_interval =

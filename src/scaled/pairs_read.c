@@ -1,6 +1,6 @@
 /* Comparisons from the votes: a task is a text and two things, numbered by their order; see pairs.c. */
 #include "scaled/pairs.h"
-#include "votes/scales.h"
+#include "votes/table/scales.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -259,7 +259,7 @@ static dis_status add_pairs(dis__pairs *m, dis_scaled *out)
     size_t n = 0;
     double *cell, *key, *first, *second, *ties, *chance;
     uint32_t *a, *b;
-    DIS_TRY(dis__alloc_zeroed(&cell, dis__size(dis__size(K, K, 0), 3, 0), sizeof *cell));
+    DIS_TRY(dis__alloc_zeroed(&cell, dis__saturating_size(dis__saturating_size(K, K, 0), 3, 0), sizeof *cell));
     for (size_t i = 0; i < m->n; i++) {
         const dis__comparison *c = &m->c[i];
         const size_t low = c->a < c->b ? c->a : c->b, high = c->a < c->b ? c->b : c->a;

@@ -1,8 +1,8 @@
 /* The table of scales of their own, and what a result is made of: see scaled_internal.h. */
 #include "scaled/scaled_internal.h"
-#include "core/sized_options.h"
-#include "core/spec.h"
-#include "core/spill.h"
+#include "core/options/sized_structs.h"
+#include "core/options/option_spec.h"
+#include "core/memory/spill.h"
 #include "dissent/table.h"
 #include <math.h>
 #include <stdarg.h>
@@ -160,7 +160,7 @@ static dis_status run(dis_context *ctx, const dis_votes *votes, const dis_scaled
         if (o->n_methods > 1 || o->combine)
             return dis__fail(DIS_EUSAGE, "scale %s has one model, %s; name no other, and no combination", scale->name,
                              row->model.name);
-        if (dis__spec_name(spec) != strlen(row->model.name) ||
+        if (dis__spec_name_length(spec) != strlen(row->model.name) ||
             strncmp(spec, row->model.name, strlen(row->model.name)) != 0)
             return dis__fail(DIS_EUSAGE, "scale %s has one model, %s, not \"%.100s\"", scale->name, row->model.name,
                              spec);
@@ -177,7 +177,7 @@ dis_status dis_scaled_run(dis_context *ctx, const dis_votes *votes, const dis_sc
 {
     DIS_MEMORY_SCOPE(ctx);
     dis_scaled_options o = dis_scaled_options_default();
-    DIS_TRY(DIS_OPTIONS_TAKE(dis_scaled_options, &o, options));
+    DIS_TRY(DIS_OPTIONS_COPY(dis_scaled_options, &o, options));
     dis_scaled *s;
     DIS_TRY(dis__alloc_zeroed(&s, 1, sizeof *s));
     s->scale = dis_votes_scale(votes);
@@ -215,7 +215,7 @@ static dis_scaled_view view_of(const dis_scaled *s)
                              .n_notes = s->n_notes,
                              .notes = s->note};
 }
-DIS_LOOK_DEFINE(dis_scaled, scaled, view_of(scaled))
+DIS_VIEW_DEFINE(dis_scaled, scaled, view_of(scaled))
 
 const dis_scaled_table *dis_scaled_find(const dis_scaled *s, const char *table)
 {

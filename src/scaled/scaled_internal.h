@@ -11,8 +11,8 @@
 #include "dissent/recipe.h"
 #include "dissent/scaled.h"
 #include "core/error.h"
-#include "core/memory.h"
-#include "core/pool.h"
+#include "core/memory/memory.h"
+#include "core/parallel/pool.h"
 
 enum { DIS_SCALED_TABLES = 8, DIS_SCALED_MEASURES = 24, DIS_SCALED_NOTES = 8, DIS_SCALED_NOTE = 240 };
 

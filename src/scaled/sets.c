@@ -10,7 +10,7 @@
  *
  * Cost: one fit per class over all votes; distances of all pairs of different sets. */
 #include "scaled/sets.h"
-#include "votes/scales.h"
+#include "votes/table/scales.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,7 +53,8 @@ static dis_status take_classes(dis__sets *x, bool **has)
     if (n_parts) qsort(part, n_parts, sizeof *part, by_name);
     x->n_classes = n_parts;
     if (status == DIS_OK) status = dis__scaled_list(x->out, (const char *const *)part, n_parts, &x->classes);
-    if (status == DIS_OK) status = dis__scaled_room(x->out, has, dis__size(v->n_classes, n_parts, 1), sizeof **has);
+    if (status == DIS_OK)
+        status = dis__scaled_room(x->out, has, dis__saturating_size(v->n_classes, n_parts, 1), sizeof **has);
     for (size_t s = 0; s < v->n_classes && status == DIS_OK; s++)
         for (const char *at = dis_names_get(v->classes, s, NULL); at;) {
             size_t n;
@@ -89,7 +90,7 @@ static dis_status take_votes(dis__sets *x, const bool *has)
     uint32_t *slot;
     bool *set;
     while (n_slots < 2 * v->n_votes + 2) n_slots *= 2;
-    DIS_TRY(dis__scaled_room(x->out, &x->has, dis__size(v->n_votes + 1, C, 1), sizeof *x->has));
+    DIS_TRY(dis__scaled_room(x->out, &x->has, dis__saturating_size(v->n_votes + 1, C, 1), sizeof *x->has));
     DIS_TRY(dis__scaled_room(x->out, &x->size, v->n_votes + 1, sizeof *x->size));
     DIS_TRY(dis__scaled_room(x->out, &x->start, v->n_items + 1, sizeof *x->start));
     DIS_TRY(dis__scaled_room(x->out, &x->worker, v->n_votes, sizeof *x->worker));

@@ -22,7 +22,7 @@ static dis_status label(const dis__sets *x, size_t n_classes, const dis_label_ch
 static dis_status label_classes(dis__sets *x)
 {
     const size_t n = x->args->look.n_items;
-    DIS_TRY(dis__scaled_room(x->out, &x->p, dis__size(x->n_classes, n, 0), sizeof *x->p));
+    DIS_TRY(dis__scaled_room(x->out, &x->p, dis__saturating_size(x->n_classes, n, 0), sizeof *x->p));
     for (size_t c = 0; c < x->n_classes; c++) {
         double *p;
         DIS_TRY(dis__check_stop(x->args->ctx));

@@ -153,7 +153,7 @@ static dis_status add_figures(const dis__spans *x, const sums *t)
                                   .n_draws = x->n_docs,
                                   .n_resamples = resamples,
                                   .seed = x->args->o->seed};
-        status = dis__alloc_array(&drawn, dis__size(resamples, n_columns, 0), sizeof *drawn);
+        status = dis__alloc_array(&drawn, dis__saturating_size(resamples, n_columns, 0), sizeof *drawn);
         if (status == DIS_OK) status = dis__alloc_array(&one, resamples, sizeof *one);
         if (status == DIS_OK) status = dis__bootstrap_sums(x->args->ctx, &b, column, n_columns, drawn);
     }
@@ -243,9 +243,9 @@ static dis_status add_tables(dis__spans *x, const sums *t)
 dis_status dis__spans_measure(dis__spans *x)
 {
     const size_t W = x->args->look.n_workers, K = x->n_classes,
-                 cells = dis__size(dis__size(W, W, 0), dis__size(K, K, 0), 0);
+                 cells = dis__saturating_size(dis__saturating_size(W, W, 0), dis__saturating_size(K, K, 0), 0);
     sums t = {0};
-    DIS_TRY(dis__scaled_room(x->out, &t.column, dis__size(FIRST_COUNT + K, x->n_docs, 0), sizeof *t.column));
+    DIS_TRY(dis__scaled_room(x->out, &t.column, dis__saturating_size(FIRST_COUNT + K, x->n_docs, 0), sizeof *t.column));
     DIS_TRY(dis__scaled_room(x->out, &t.exact, 3 * W, sizeof *t.exact));
     DIS_TRY(dis__scaled_room(x->out, &t.agreement, x->n_docs, sizeof *t.agreement));
     t.overlap = t.exact + W;

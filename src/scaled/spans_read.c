@@ -1,7 +1,7 @@
 /* Spans from the votes, and the pieces that they cut tasks into: see spans.c. A task is the text before its two
  * places. */
 #include "scaled/spans.h"
-#include "votes/scales.h"
+#include "votes/table/scales.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -17,11 +17,11 @@
 #include "stats/bootstrap.h"
 #include "stats/bootstrap_device.h"
 #include "stats/bootstrap_kernel.h"
-#include "core/draw.h"
-#include "core/memory.h"
-#include "core/pool.h"
-#include "core/random.h"
-#include "core/rank_jobs.h"
+#include "core/random/rng.h"
+#include "core/memory/memory.h"
+#include "core/parallel/pool.h"
+#include "core/random/random.h"
+#include "core/parallel/rank_jobs.h"
 #include <math.h>
 #include <string.h>
 
@@ -67,9 +67,9 @@ static void poisson_cut(double mean, poisson *out)
 }
 
 /* The number of an item that got the code of the remainders. */
-static uint8_t poisson_rest(const poisson *p, dis__source *source)
+static uint8_t poisson_rest(const poisson *p, dis__rng *source)
 {
-    double u = dis__draw_uniform(source) * p->all_rest;
+    double u = dis__rng_uniform(source) * p->all_rest;
     for (size_t k = 0; k + 1 < p->n_numbers; k++) {
         if (u < p->rest[k]) return (uint8_t)k;
         u -= p->rest[k];
@@ -97,8 +97,7 @@ static void add_one(uint8_t *count)
 /* How often each of n items (at most BLOCK) is drawn in `total` draws; count has room for n rounded up to 64. */
 static void draw_block(const dis__bootstrap *b, size_t resample, size_t block, uint64_t total, uint8_t *count, size_t n)
 {
-    dis__source source =
-        dis__source_at(b->seed, DIS_STREAM_BOOTSTRAP | (uint64_t)(block + 1) << 32, (uint64_t)resample);
+    dis__rng source = dis__rng_at(b->seed, DIS_STREAM_BOOTSTRAP | (uint64_t)(block + 1) << 32, (uint64_t)resample);
     const size_t padded = (n + 63) / 64 * 64;
     const double aim = (double)total - SHORT_BY * sqrt((double)total);
     uint64_t drawn = 0;
@@ -108,21 +107,21 @@ static void draw_block(const dis__bootstrap *b, size_t resample, size_t block, u
         poisson p;
         poisson_cut(aim / (double)n, &p);
         uint64_t state[32];
-        spread(dis__draw(&source), state);
+        spread(dis__rng_next(&source), state);
         do {
-            DIS_KERNEL_PICK(dis__bootstrap_poisson)(state, p.bound, p.n_bounds, count, padded);
+            DIS_KERNEL_SELECT(dis__bootstrap_poisson)(state, p.bound, p.n_bounds, count, padded);
             memset(count + n, 0, padded - n);
             for (uint8_t *at = count; (at = memchr(at, (int)p.n_bounds, (size_t)(count + n - at))); at++)
                 *at = poisson_rest(&p, &source);
-            drawn = DIS_KERNEL_PICK(dis__bootstrap_total)(count, n);
+            drawn = DIS_KERNEL_SELECT(dis__bootstrap_total)(count, n);
         } while (drawn > total);
     }
     for (; drawn + 2 <= total; drawn += 2) { /* two indices below 2^13 from one word, with a bias of 2^-19 of one */
-        const uint64_t word = dis__draw(&source);
+        const uint64_t word = dis__rng_next(&source);
         add_one(&count[(word >> 32) * n >> 32]);
         add_one(&count[(word & UINT32_MAX) * n >> 32]);
     }
-    if (drawn < total) add_one(&count[dis__draw_below(&source, n)]);
+    if (drawn < total) add_one(&count[dis__rng_below(&source, n)]);
 }
 
 static size_t block_items(const dis__bootstrap *b, size_t block)
@@ -133,11 +132,11 @@ static size_t block_items(const dis__bootstrap *b, size_t block)
 
 void dis__bootstrap_totals(const dis__bootstrap *b, size_t resample, size_t n_blocks, uint64_t *total)
 {
-    dis__source source = dis__source_at(b->seed, DIS_STREAM_BOOTSTRAP, (uint64_t)resample);
+    dis__rng source = dis__rng_at(b->seed, DIS_STREAM_BOOTSTRAP, (uint64_t)resample);
     uint64_t draws = b->n_draws, left = b->n_items;
     for (size_t block = 0; block < n_blocks; block++) {
         const uint64_t n = block_items(b, block);
-        total[block] = n == left ? draws : dis__draw_binomial(&source, draws, (double)n / (double)left);
+        total[block] = n == left ? draws : dis__rng_binomial(&source, draws, (double)n / (double)left);
         draws -= total[block];
         left -= n;
     }
@@ -155,7 +154,7 @@ typedef struct {
     void *arg;
     const uint64_t *cells;
     size_t n_cells;
-    uint64_t *totals; /* a thread: (GROUP, n_blocks); or (DIS_DRAW_SOURCES, n_cells) */
+    uint64_t *totals; /* a thread: (GROUP, n_blocks); or (DIS_RNG_AT_ONCE, n_cells) */
     uint8_t *counts;  /* a thread: (counts_room) */
     size_t counts_room;
 } work;
@@ -173,7 +172,7 @@ static dis_status sums_job(void *arg, size_t j, int thread)
         const size_t items = block_items(b, block);
         for (size_t r = 0; r < n; r++)
             draw_block(b, first + r, block, total[r * w->n_blocks + block], count + r * BLOCK, items);
-        DIS_KERNEL_PICK(dis__bootstrap_dot)
+        DIS_KERNEL_SELECT(dis__bootstrap_dot)
         (count, BLOCK, n, w->columns, w->n_values, block * BLOCK, items, w->values + first * w->n_values);
     }
     return DIS_OK;
@@ -200,13 +199,13 @@ static dis_status cells_job(void *arg, size_t j, int thread)
     const work *w = arg;
     const dis__bootstrap *b = w->b;
     const size_t last = (j + 1) * GROUP < b->n_resamples ? (j + 1) * GROUP : b->n_resamples;
-    uint64_t *drawn = w->totals + (size_t)thread * DIS_DRAW_SOURCES * w->n_cells;
-    for (size_t first = j * GROUP; first < last; first += DIS_DRAW_SOURCES) {
-        const size_t many = last - first < DIS_DRAW_SOURCES ? last - first : DIS_DRAW_SOURCES;
-        dis__source sources[DIS_DRAW_SOURCES];
+    uint64_t *drawn = w->totals + (size_t)thread * DIS_RNG_AT_ONCE * w->n_cells;
+    for (size_t first = j * GROUP; first < last; first += DIS_RNG_AT_ONCE) {
+        const size_t many = last - first < DIS_RNG_AT_ONCE ? last - first : DIS_RNG_AT_ONCE;
+        dis__rng sources[DIS_RNG_AT_ONCE];
         for (size_t r = 0; r < many; r++)
-            sources[r] = dis__source_at(b->seed, DIS_STREAM_BOOTSTRAP, (uint64_t)(first + r));
-        dis__draw_multinomial(sources, many, b->n_draws, w->cells, w->n_cells, drawn);
+            sources[r] = dis__rng_at(b->seed, DIS_STREAM_BOOTSTRAP, (uint64_t)(first + r));
+        dis__rng_multinomial(sources, many, b->n_draws, w->cells, w->n_cells, drawn);
         for (size_t r = 0; r < many; r++)
             DIS_TRY(
                 w->of_cells(w->arg, drawn + r * w->n_cells, first + r, thread, w->values + (first + r) * w->n_values));
@@ -218,8 +217,11 @@ static dis_status run(dis_context *ctx, work *w, size_t totals_room, dis_status 
 {
     const size_t threads = (size_t)dis_context_threads(ctx);
     dis_status status;
-    DIS_TRY_GOTO(status, dis__alloc_array(&w->totals, dis__size(threads, totals_room, 0), sizeof *w->totals), end);
-    DIS_TRY_GOTO(status, dis__alloc_array(&w->counts, dis__size(threads, w->counts_room, 0), sizeof *w->counts), end);
+    DIS_TRY_GOTO(status, dis__alloc_array(&w->totals, dis__saturating_size(threads, totals_room, 0), sizeof *w->totals),
+                 end);
+    DIS_TRY_GOTO(status,
+                 dis__alloc_array(&w->counts, dis__saturating_size(threads, w->counts_room, 0), sizeof *w->counts),
+                 end);
     const dis__rank_rows rows = {.table = w->values,
                                  .row_size = w->n_values * sizeof *w->values,
                                  .n = w->b->n_resamples,
@@ -244,7 +246,7 @@ dis_status dis__bootstrap_sums(dis_context *ctx, const dis__bootstrap *b, const 
               .columns = columns,
               .values = sums,
               .counts_room = GROUP * BLOCK};
-    return run(ctx, &w, dis__size(GROUP, n_blocks, 0), sums_job);
+    return run(ctx, &w, dis__saturating_size(GROUP, n_blocks, 0), sums_job);
 }
 
 dis_status dis__bootstrap_run(dis_context *ctx, const dis__bootstrap *b, dis__bootstrap_statistic statistic, void *arg,
@@ -257,8 +259,8 @@ dis_status dis__bootstrap_run(dis_context *ctx, const dis__bootstrap *b, dis__bo
               .values = values,
               .statistic = statistic,
               .arg = arg,
-              .counts_room = dis__size(n_blocks, BLOCK, 0)};
-    return run(ctx, &w, dis__size(GROUP, n_blocks, 0), run_job);
+              .counts_room = dis__saturating_size(n_blocks, BLOCK, 0)};
+    return run(ctx, &w, dis__saturating_size(GROUP, n_blocks, 0), run_job);
 }
 
 typedef struct {
@@ -298,7 +300,7 @@ dis_status dis__bootstrap_cells(dis_context *ctx, const dis__bootstrap *b, const
               .arg = arg,
               .cells = cells,
               .n_cells = n_cells};
-    return run(ctx, &w, dis__size(n_cells, DIS_DRAW_SOURCES, 0), cells_job);
+    return run(ctx, &w, dis__saturating_size(n_cells, DIS_RNG_AT_ONCE, 0), cells_job);
 }
 
 /* ---- intervals ---- */

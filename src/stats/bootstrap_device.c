@@ -4,10 +4,10 @@
  * Cost: 8 bytes per item and column to the device, 12 per resample and block of 8,192 items; a binomial number for each
  * of these; 8 bytes per resample and column back. */
 #include "stats/bootstrap_device.h"
-#include "core/comm.h"
+#include "core/parallel/comm.h"
 #include "core/cuda_library.h"
-#include "core/memory.h"
-#include "core/pool.h"
+#include "core/memory/memory.h"
+#include "core/parallel/pool.h"
 #include "core/sys.h"
 #include "dissent/version.h"
 #include <math.h>
@@ -48,7 +48,8 @@ dis_status dis__bootstrap_device_for(dis_context *ctx, const dis__bootstrap *b, 
     long ordinal;
     *out = NULL;
     DIS_TRY(dis__cuda_words(dis__context_device(ctx), &automatic, &ordinal));
-    if (ordinal < 0 || dis__size(b->n_items, b->n_resamples, 0) < FEW || dis_context_ranks(ctx) > 1) return DIS_OK;
+    if (ordinal < 0 || dis__saturating_size(b->n_items, b->n_resamples, 0) < FEW || dis_context_ranks(ctx) > 1)
+        return DIS_OK;
     pthread_once(&found.once, look);
     for (size_t i = 0; i < found.n && !*out; i++)
         if (found.rows[i].ordinal == ordinal) *out = &found.rows[i];
@@ -154,7 +155,7 @@ dis_status dis__bootstrap_there(dis_context *ctx, const dis__bootstrap_device *d
                                         .seed = b->seed};
     dis_status status;
     DIS_TRY_GOTO(status,
-                 dis__alloc_array(&w.drawn, dis__size(w.n_blocks, (size_t)dis_context_threads(ctx), 0),
+                 dis__alloc_array(&w.drawn, dis__saturating_size(w.n_blocks, (size_t)dis_context_threads(ctx), 0),
                                   sizeof *w.drawn),
                  end);
     DIS_TRY_GOTO(status, device->open(device, &shape, &w.session), end);

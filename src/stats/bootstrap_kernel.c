@@ -3,7 +3,7 @@
  * Poisson numbers, 64 items at a time: each item gets 16 random bits, and its number is how many of the bounds they
  * lie above. The bits come from eight xoshiro256++ generators side by side, the same ones for every instruction set. */
 #include "stats/bootstrap_kernel.h"
-#include "core/vmath.h"
+#include "core/numbers/vector_math.h"
 #include <stdbool.h>
 
 enum { GENERATORS = 8 };

@@ -1,18 +1,18 @@
 /* Permutation tests: dealings by Fisher and Yates, p-values with one deal added on both sides (Phipson and Smyth 2010).
  */
 #include "stats/deal.h"
-#include "core/draw.h"
-#include "core/random.h"
+#include "core/random/rng.h"
+#include "core/random/random.h"
 #include <math.h>
 
 void dis__deal_groups(uint64_t seed, uint64_t d, const int32_t *group, size_t n, int32_t *to)
 {
-    dis__source source = dis__source_at(seed, DIS_STREAM_GROUPS, d);
+    dis__rng source = dis__rng_at(seed, DIS_STREAM_GROUPS, d);
     size_t m = 0;
     for (size_t i = 0; i < n; i++)
         if (group[i] >= 0) to[m++] = group[i];
     for (size_t i = m; i > 1; i--) {
-        const size_t j = (size_t)dis__draw_below(&source, i);
+        const size_t j = (size_t)dis__rng_below(&source, i);
         const int32_t keep = to[i - 1];
         to[i - 1] = to[j];
         to[j] = keep;

@@ -7,7 +7,7 @@
  * the variance corrected for ties and 1/2 off for continuity. Cost: O(n) for the ranks, O(m U) for the exact law. */
 #include "dissent/compare.h"
 #include "stats/ranks.h"
-#include "core/memory.h"
+#include "core/memory/memory.h"
 #include <math.h>
 
 enum { FEW = 8 };
@@ -26,7 +26,7 @@ static double ways_in_all(size_t m, size_t n)
 static dis_status exact_tail(size_t m, size_t n, size_t u, double *p)
 {
     wide *ways;
-    DIS_TRY(dis__alloc_zeroed(&ways, dis__size(u, 1, 1), sizeof *ways));
+    DIS_TRY(dis__alloc_zeroed(&ways, dis__saturating_size(u, 1, 1), sizeof *ways));
     ways[0] = 1;
     for (size_t i = 1; i <= m; i++) {
         for (size_t q = u; q >= n + i; q--) ways[q] -= ways[q - n - i];
@@ -72,7 +72,7 @@ dis_status dis_mann_whitney(const double *x, size_t n_x, const double *y, size_t
     }
     const size_t n = n_x + n_y;
     double *rank, ties;
-    DIS_TRY(dis__alloc_array(&rank, dis__size(n, 2, 0), sizeof *rank));
+    DIS_TRY(dis__alloc_array(&rank, dis__saturating_size(n, 2, 0), sizeof *rank));
     for (size_t i = 0; i < n; i++) {
         rank[n + i] = i < n_x ? x[i] : y[i - n_x];
         if (isnan(rank[n + i])) {

@@ -2,7 +2,7 @@
  * left out, so short or coarse numbers take two or three. Stable, O(n), no comparisons; below some hundred numbers an
  * insertion sort is quicker. */
 #include "stats/ranks.h"
-#include "core/memory.h"
+#include "core/memory/memory.h"
 #include <string.h>
 
 enum { DIGIT = 11, BUCKETS = 1 << DIGIT, PASSES = (64 + DIGIT - 1) / DIGIT, FEW = 200 };
@@ -125,7 +125,7 @@ static bool all_same(const double *x, const uint64_t *run, size_t n)
 static dis_status ranks_of_many(const double *x, size_t n, double *rank, double *ties)
 {
     uint64_t *words, min = UINT64_MAX, max = 0;
-    DIS_TRY(dis__alloc_array(&words, dis__size(n, 2, 0), sizeof *words));
+    DIS_TRY(dis__alloc_array(&words, dis__saturating_size(n, 2, 0), sizeof *words));
     for (size_t i = 0; i < n; i++) {
         const uint64_t key = key_of(x[i]);
         min = key < min ? key : min;
@@ -156,7 +156,7 @@ dis_status dis__ranks(const double *x, size_t n, double *rank, double *ties)
 {
     if (n > FEW && n <= UINT32_MAX) return ranks_of_many(x, n, rank, ties);
     dis__indexed_value *sorted;
-    DIS_TRY(dis__alloc_array(&sorted, dis__size(n, 2, 0), sizeof *sorted));
+    DIS_TRY(dis__alloc_array(&sorted, dis__saturating_size(n, 2, 0), sizeof *sorted));
     for (size_t i = 0; i < n; i++) sorted[i] = (dis__indexed_value){.value = x[i], .index = i};
     dis__sort_indexed(sorted, sorted + n, n);
     double sum = 0;

@@ -1,7 +1,7 @@
 /* Tails by series and continued fractions (Lentz's way), as in Abramowitz and Stegun 6.5.29, 6.5.31 and 26.5.8; the
  * normal quantile by Wichura's AS 241 (1988), good to 1e-15; corrections for many tests. */
 #include "stats/tails.h"
-#include "core/memory.h"
+#include "core/memory/memory.h"
 #include "stats/ranks.h"
 #include <math.h>
 

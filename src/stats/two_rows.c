@@ -5,7 +5,7 @@
  * seen. Rows are walked depth first, the last class being what remains; with more than a million of them (many votes on
  * many classes) Pearson's chi-square takes over. Cost: the number of rows. */
 #include "stats/tails.h"
-#include "core/memory.h"
+#include "core/memory/memory.h"
 #include <math.h>
 
 #define MAX_TABLES 1e6
@@ -63,7 +63,7 @@ dis_status dis__two_rows_test(const uint32_t *a, const uint32_t *b, size_t n, do
     double *logs = NULL;
     uint64_t *behind = NULL, row = 0;
     size_t m = 0;
-    dis_status status = dis__alloc_array(&room, dis__size(n, 2, 0), sizeof *room);
+    dis_status status = dis__alloc_array(&room, dis__saturating_size(n, 2, 0), sizeof *room);
     if (status == DIS_OK) status = dis__alloc_array(&logs, n, sizeof *logs);
     if (status == DIS_OK) status = dis__alloc_array(&behind, n + 1, sizeof *behind);
     if (status == DIS_OK) {

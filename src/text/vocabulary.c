@@ -1,7 +1,7 @@
 /* Words to numbers: counted in an open-addressed table under a random key (results do not depend on it), then
  * sorted. */
 #include "text/vocabulary.h"
-#include "core/memory.h"
+#include "core/memory/memory.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,7 +23,7 @@ static dis_status grow(dis__vocabulary *v)
     const size_t size = v->slot ? 2 * (v->mask + 1) : FIRST_SLOTS;
     uint32_t *slot;
     DIS_TRY(dis__alloc_zeroed(&slot, size, sizeof *slot));
-    if (!v->slot) dis__draw_key(v->key, slot);
+    if (!v->slot) dis__random_key(v->key, slot);
     for (size_t i = 0; i < v->seen.n; i++) {
         size_t n, at;
         const char *word = seen_word(v, i, &n);
@@ -75,7 +75,7 @@ static dis_status finish(dis__vocabulary *v, dis__name_list *kept)
     dis_names *words;
     if (kept->n == 0) DIS_TRY(dis__reserve(&kept->start, &kept->start_capacity, 0, 1, sizeof *kept->start));
     if (kept->n == 0) kept->start[0] = 0;
-    DIS_TRY(dis__name_list_finish(kept, &words));
+    DIS_TRY(dis__name_list_move(kept, &words));
     size_t twice;
     const dis_status status = dis__name_index_build(words, &v->index, &twice);
     if (status != DIS_OK) {
@@ -88,7 +88,7 @@ static dis_status finish(dis__vocabulary *v, dis__name_list *kept)
                : dis__fail(DIS_EDATA, "the word \"%.100s\" is there twice", dis_names_get(words, twice, NULL));
 }
 
-dis_status dis__vocabulary_close(dis__vocabulary *v, uint64_t min, size_t max)
+dis_status dis__vocabulary_finish(dis__vocabulary *v, uint64_t min, size_t max)
 {
     entry *entries;
     size_t n = 0;
@@ -110,7 +110,7 @@ dis_status dis__vocabulary_close(dis__vocabulary *v, uint64_t min, size_t max)
     return status;
 }
 
-dis_status dis__vocabulary_of(const dis_names *words, dis__vocabulary *v)
+dis_status dis__vocabulary_from_words(const dis_names *words, dis__vocabulary *v)
 {
     dis__name_list kept = {0};
     dis_status status = DIS_OK;

@@ -2,11 +2,11 @@
  *
  * A batch is cut into jobs by its number of texts; each job fills arrays of its own with a bench that it borrows, and
  * the arrays are then put one behind the other. What is in a bench's cache never changes a token. */
-#include "tokens/token_internal.h"
-#include "core/memory.h"
-#include "core/pool.h"
-#include "core/sized_options.h"
-#include "core/utf8.h"
+#include "tokens/tokenizer_internal.h"
+#include "core/memory/memory.h"
+#include "core/parallel/pool.h"
+#include "core/options/sized_structs.h"
+#include "core/text/utf8.h"
 #include <string.h>
 
 enum { TEXTS_A_JOB = 64, MAX_JOBS = 1024, MAX_BYTES = INT32_MAX };
@@ -42,18 +42,18 @@ DIS_OPTIONS_DEFAULTS(dis_tokenizer_options, .size = sizeof(dis_tokenizer_options
 
 /* ---- benches, borrowed ---- */
 
-static dis_status borrow(dis_tokenizer *t, dis__bench **out)
+static dis_status borrow(dis_tokenizer *t, dis__encode_workspace **out)
 {
     pthread_mutex_lock(&t->lock);
-    dis__bench *b = t->idle;
+    dis__encode_workspace *b = t->idle;
     if (b) t->idle = b->next;
     pthread_mutex_unlock(&t->lock);
-    if (!b) DIS_TRY(dis__bench_create(&b));
+    if (!b) DIS_TRY(dis__encode_workspace_create(&b));
     *out = b;
     return DIS_OK;
 }
 
-static void give_back(dis_tokenizer *t, dis__bench *b)
+static void give_back(dis_tokenizer *t, dis__encode_workspace *b)
 {
     pthread_mutex_lock(&t->lock);
     b->next = t->idle;
@@ -75,7 +75,7 @@ static dis_status part_reserve(part *p, size_t need, bool places)
     return DIS_OK;
 }
 
-static void part_add(part *p, const dis__sink *sink, size_t n, uint8_t type)
+static void part_add(part *p, const dis__token_list *sink, size_t n, uint8_t type)
 {
     if (n == 0) return;
     memcpy(p->id + p->n, sink->id, n * sizeof *p->id);
@@ -104,7 +104,7 @@ static void keep_of_pair(size_t n[2], size_t max)
 }
 
 /* Puts the template around the tokens of b->out; *at: where the first text's tokens begin, n[0] how many it keeps. */
-static dis_status assemble(const batch *w, dis__bench *b, bool pair, part *p, size_t n[2], size_t *at)
+static dis_status assemble(const batch *w, dis__encode_workspace *b, bool pair, part *p, size_t n[2], size_t *at)
 {
     const dis__template *shape = pair ? &w->t->templates.pair : &w->t->templates.single;
     const size_t special = w->o.no_special ? 0 : shape->n_special;
@@ -116,7 +116,7 @@ static dis_status assemble(const batch *w, dis__bench *b, bool pair, part *p, si
         const dis__piece *piece = &shape->piece[i];
         uint32_t zero = 0;
         int32_t id = piece->id;
-        const dis__sink one = {.id = &id, .from = &zero, .to = &zero};
+        const dis__token_list one = {.id = &id, .from = &zero, .to = &zero};
         if (piece->what == DIS_PIECE_FIRST) *at = p->n;
         if (piece->what != DIS_PIECE_SPECIAL)
             part_add(p, &b->out[piece->what == DIS_PIECE_SECOND], n[piece->what == DIS_PIECE_SECOND], piece->type);
@@ -137,7 +137,7 @@ static dis_status check_text(size_t i, const char *which, const char *text, size
                      i + 1, bad + 1, (unsigned)(unsigned char)text[bad]);
 }
 
-static dis_status encode_text(const batch *w, dis__bench *b, size_t i, part *p)
+static dis_status encode_text(const batch *w, dis__encode_workspace *b, size_t i, part *p)
 {
     const dis_token_text *x = &w->texts[i];
     const bool pair = x->second != NULL;
@@ -153,7 +153,7 @@ static dis_status encode_text(const batch *w, dis__bench *b, size_t i, part *p)
     return assemble(w, b, pair, p, n, &at);
 }
 
-static dis_status encode_sentence(const batch *w, dis__bench *b, size_t i, part *p)
+static dis_status encode_sentence(const batch *w, dis__encode_workspace *b, size_t i, part *p)
 {
     const size_t first = w->word_start[i], n_words = w->word_start[i + 1] - first, before = p->n;
     DIS_TRY(dis__reserve(&b->word_at, &b->word_room, 0, n_words + 1, sizeof *b->word_at));
@@ -180,7 +180,7 @@ static dis_status job(void *arg, size_t j, int thread)
 {
     const batch *w = arg;
     part *p = &w->parts[j];
-    dis__bench *b;
+    dis__encode_workspace *b;
     (void)thread;
     DIS_TRY(borrow(w->t, &b));
     b->traced = w->o.places;
@@ -235,7 +235,7 @@ static dis_status run(dis_context *ctx, batch *w)
 static dis_status check_options(batch *w, const dis_tokenizer_options *options)
 {
     w->o = dis_tokenizer_options_default();
-    DIS_TRY(DIS_OPTIONS_TAKE(dis_tokenizer_options, &w->o, options));
+    DIS_TRY(DIS_OPTIONS_COPY(dis_tokenizer_options, &w->o, options));
     w->max = w->o.max_length ? w->o.max_length : w->t->max_length;
     size_t special = 0;
     for (size_t i = 0; i < w->n && !special; i++)
@@ -288,7 +288,7 @@ static dis_tokens_view view_of(const dis_tokens *tokens)
     return (dis_tokens_view){tokens->n,    tokens->start, tokens->id,         tokens->type,
                              tokens->from, tokens->to,    tokens->first_token};
 }
-DIS_LOOK_DEFINE(dis_tokens, tokens, view_of(tokens))
+DIS_VIEW_DEFINE(dis_tokens, tokens, view_of(tokens))
 
 void dis_tokens_destroy(dis_tokens *tokens)
 {

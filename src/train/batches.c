@@ -1,7 +1,7 @@
 /* The order of training: Fisher-Yates over counter-based random numbers, then a stable sort by length within stretches
  * of STRETCH batches. O(n log n) per epoch. */
 #include "train/batches.h"
-#include "core/random.h"
+#include "core/random/random.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -59,12 +59,12 @@ end:
     return status;
 }
 
-#define SHUFFLE(array, n, seed, stream)                                 \
-    for (size_t i_ = (n); i_ > 1; i_--) {                               \
-        const size_t j_ = (size_t)dis__below((seed), (stream), i_, i_); \
-        const __typeof__(*(array)) held_ = (array)[i_ - 1];             \
-        (array)[i_ - 1] = (array)[j_];                                  \
-        (array)[j_] = held_;                                            \
+#define SHUFFLE(array, n, seed, stream)                                        \
+    for (size_t i_ = (n); i_ > 1; i_--) {                                      \
+        const size_t j_ = (size_t)dis__random_below((seed), (stream), i_, i_); \
+        const __typeof__(*(array)) held_ = (array)[i_ - 1];                    \
+        (array)[i_ - 1] = (array)[j_];                                         \
+        (array)[j_] = held_;                                                   \
     }
 
 /* Sorts by length, keeping the order of equal ones: counting would need as many counters as the longest has ids, and

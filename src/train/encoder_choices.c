@@ -3,7 +3,7 @@
  * the scores of an item's choices are its logits (Devlin et al. 2019, section 4.4). What is shared lies in memory once
  * per item. */
 #include "train/encoder_model.h"
-#include "core/memory.h"
+#include "core/memory/memory.h"
 #include <string.h>
 
 dis_status dis__choices_check(const dis_items_view *items, size_t n)
@@ -61,7 +61,7 @@ dis_status dis__encode_choices(dis_context *ctx, const dis_tokenizer *t, const d
     size_t *end = NULL;
     dis_token_text *texts = NULL;
     dis_status status;
-    const size_t n_texts = dis__size(items->n_items, n, 0);
+    const size_t n_texts = dis__saturating_size(items->n_items, n, 0);
     DIS_TRY_GOTO(status, dis__alloc_array(&end, items->n_items, sizeof *end), done);
     DIS_TRY_GOTO(status, dis__alloc_array(&texts, n_texts, sizeof *texts), done);
     DIS_TRY_GOTO(status, join_shared(items, items->n_texts - n, &shared, end), done);

@@ -3,13 +3,13 @@
  * first is the classifier. Nothing is copied but
  * what LoRA has learnt more of: arrays of queries, keys and values are parts of one. */
 #include "train/encoder_model.h"
-#include "core/memory.h"
+#include "core/memory/memory.h"
 #include "core/sys.h"
 #include "dissent/json.h"
-#include "io/folder.h"
-#include "io/outfile.h"
-#include "io/safetensors.h"
-#include "tokens/token_internal.h"
+#include "io/files/folder.h"
+#include "io/output/output_file.h"
+#include "io/tensors/safetensors.h"
+#include "tokens/tokenizer_internal.h"
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -91,7 +91,7 @@ static dis_status write_numbers(exported *x, const char *folder)
     static const char *const metadata[][2] = {{"format", "pt"}, {WRITTEN_BY, "dissent"}};
     char *path;
     dis__out *out;
-    DIS_TRY(dis__path_in(folder, "model.safetensors", &path));
+    DIS_TRY(dis__path_join(folder, "model.safetensors", &path));
     dis_status status = dis__out_open(path, &out);
     if (status == DIS_OK) status = dis__out_finish(out, dis__safetensors_write(out, x->tensor, x->n, metadata, 2));
     dis__free(path);
@@ -185,8 +185,8 @@ static dis_status write_config(const exported *x, const char *folder)
     dis_json *j;
     dis__json json = {0};
     const dis__json_value *root;
-    const dis__json_place place = {.file = "config.json", .line = 1, .column = 1};
-    DIS_TRY(dis__path_in(folder, "config.json", &path));
+    const dis__json_position place = {.file = "config.json", .line = 1, .column = 1};
+    DIS_TRY(dis__path_join(folder, "config.json", &path));
     dis_status status = dis__json_parse(&json, x->e->file[0], x->e->n_file[0], &place, &root);
     if (status == DIS_OK) status = dis_json_open(path, &j);
     if (status == DIS_OK) {
@@ -207,7 +207,7 @@ static dis_status write_tokenizer(const exported *x, const char *folder)
         char *path;
         dis__out *out;
         if (!x->e->file[i]) continue;
-        DIS_TRY(dis__path_in(folder, kept[i], &path));
+        DIS_TRY(dis__path_join(folder, kept[i], &path));
         dis_status status = dis__out_open(path, &out);
         if (status == DIS_OK) status = dis__out_finish(out, dis__out_write(out, x->e->file[i], x->e->n_file[i]));
         dis__free(path);
@@ -227,7 +227,7 @@ static dis_status is_own_export(const char *path, bool *own)
     DIS_TRY(opened);
     if (dis__safetensors_open(path, in.bytes, in.n, &file) == DIS_OK) {
         const dis__json_value *by = dis__safetensors_metadata(&file, WRITTEN_BY);
-        *own = by && dis__json_is(by, "dissent");
+        *own = by && dis__json_equals(by, "dissent");
         dis__safetensors_close(&file);
     }
     return dis__input_finish(&in, DIS_OK);
@@ -240,11 +240,11 @@ static dis_status check_folder(const char *folder)
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         bool there, own = false;
         char *path;
-        DIS_TRY(dis__file_is_there(folder, files[i], &there));
+        DIS_TRY(dis__file_exists(folder, files[i], &there));
         if (!there) continue;
-        DIS_TRY(dis__path_in(folder, files[i], &path));
+        DIS_TRY(dis__path_join(folder, files[i], &path));
         dis_status status = i == 0 ? is_own_export(path, &own) : DIS_OK;
-        if (status == DIS_OK && !own) status = dis__fail_foreign(path);
+        if (status == DIS_OK && !own) status = dis__fail_not_replaceable(path);
         dis__free(path);
         return status;
     }

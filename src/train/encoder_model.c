@@ -8,12 +8,12 @@
  * Tokens of a batch are packed, nothing is computed for padding. A word of which normalising leaves nothing is judged
  * by the first token of its sentence. */
 #include "train/encoder_model.h"
-#include "io/folder.h"
+#include "io/files/folder.h"
 #include "train/models.h"
-#include "core/memory.h"
-#include "io/input.h"
-#include "io/outfile.h"
-#include "tokens/token_internal.h"
+#include "core/memory/memory.h"
+#include "io/input/input.h"
+#include "io/output/output_file.h"
+#include "tokens/tokenizer_internal.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -114,9 +114,9 @@ static dis_status read_kept(dis_context *ctx, const char *folder, pretrained *e)
         bool there;
         char *path;
         dis__input in;
-        DIS_TRY(dis__file_is_there(folder, kept[i], &there));
+        DIS_TRY(dis__file_exists(folder, kept[i], &there));
         if (!there) continue;
-        DIS_TRY(dis__path_in(folder, kept[i], &path));
+        DIS_TRY(dis__path_join(folder, kept[i], &path));
         dis_status status = dis__input_open_regular(ctx, path, DIS_TOKEN_FILE, &in);
         if (status == DIS_OK) {
             status = dis__copy_text(&e->file[i], in.bytes, in.n);
@@ -173,7 +173,7 @@ static dis_status write_kept(const char *folder, const char *name, const char *b
 {
     char *path;
     dis__out *out;
-    DIS_TRY(dis__path_in(folder, name, &path));
+    DIS_TRY(dis__path_join(folder, name, &path));
     dis_status status = dis__out_open(path, &out);
     if (status == DIS_OK) status = dis__out_finish(out, dis__out_write(out, bytes, n));
     dis__free(path);
@@ -203,11 +203,11 @@ static void hash_meaning(const void *encoder, dis__sha256 *sha)
 {
     const pretrained *e = encoder;
     const uint64_t n_texts = e->n_texts;
-    dis__sha256_add(sha, &n_texts, sizeof n_texts);
+    dis__sha256_update(sha, &n_texts, sizeof n_texts);
     for (size_t i = 0; i < DIS_ENCODER_N_FILES; i++) {
         const uint64_t n = e->n_file[i];
-        dis__sha256_add(sha, &n, sizeof n);
-        if (e->file[i]) dis__sha256_add(sha, e->file[i], e->n_file[i]);
+        dis__sha256_update(sha, &n, sizeof n);
+        if (e->file[i]) dis__sha256_update(sha, e->file[i], e->n_file[i]);
     }
 }
 
@@ -221,7 +221,7 @@ static dis_status identify(void *encoder)
 static void hash_encoder(const void *encoder, dis__sha256 *sha)
 {
     hash_meaning(encoder, sha);
-    dis__sha256_add(sha, ((const pretrained *)encoder)->digest, DIS_PRETRAINED_HEX);
+    dis__sha256_update(sha, ((const pretrained *)encoder)->digest, DIS_PRETRAINED_HEX);
 }
 
 /* ---- items ---- */
@@ -290,10 +290,10 @@ static void hash_encoded(const void *encoder, const dis__encoded *encoded, dis__
     const encoded_items *e = (const encoded_items *)encoded;
     const dis_tokens_view *v = &e->view;
     (void)encoder;
-    dis__sha256_add(sha, v->start, (v->n_texts + 1) * sizeof *v->start);
-    dis__sha256_add(sha, v->id, v->start[v->n_texts] * sizeof *v->id);
-    dis__sha256_add(sha, v->type, v->start[v->n_texts] * sizeof *v->type);
-    if (v->first_token) dis__sha256_add(sha, v->first_token, encoded->n_items * sizeof *v->first_token);
+    dis__sha256_update(sha, v->start, (v->n_texts + 1) * sizeof *v->start);
+    dis__sha256_update(sha, v->id, v->start[v->n_texts] * sizeof *v->id);
+    dis__sha256_update(sha, v->type, v->start[v->n_texts] * sizeof *v->type);
+    if (v->first_token) dis__sha256_update(sha, v->first_token, encoded->n_items * sizeof *v->first_token);
 }
 
 /* ---- the net ---- */
@@ -352,7 +352,7 @@ static dis_status build(dis__net *net, const void *of, const void *encoder, cons
     const bool dropout = s->dropout == 0;
     dis__encoder_lora lora;
     const bool adapted = dis__encoder_lora_of(s, &lora) && !limits->predicts;
-    const size_t per = s->choices ? (size_t)s->choices : 1, n_rows = dis__size(limits->units, per, 0);
+    const size_t per = s->choices ? (size_t)s->choices : 1, n_rows = dis__saturating_size(limits->units, per, 0);
     const dis__encoder_limits size = {.rows = n_rows,
                                       .tokens = limits->total,
                                       .dropout = dropout,

@@ -1,4 +1,4 @@
-/* Predictions out of fold: items are lined up at random and by label (items/line_up.h) and dealt to the folds in turn;
+/* Predictions out of fold: items are lined up at random and by label (items/stratified_order.h) and dealt to the folds in turn;
  * each fold is predicted by a model that was trained on all others. Tokens are dealt by whole sentences, without regard
  * to labels.
  *
@@ -7,12 +7,12 @@
  *
  * Cost: n_folds trainings, and a copy of the items for each that is at work. */
 #include "dissent/folds.h"
-#include "items/line_up.h"
+#include "items/stratified_order.h"
 #include "core/error.h"
-#include "core/memory.h"
-#include "core/name_index.h"
-#include "core/pool.h"
-#include "core/sized_options.h"
+#include "core/memory/memory.h"
+#include "core/names/name_index.h"
+#include "core/parallel/pool.h"
+#include "core/options/sized_structs.h"
 #include "core/sys.h"
 #include <errno.h>
 #include <stdio.h>
@@ -85,7 +85,7 @@ static int32_t label_at(const label_source *s, size_t row)
 static dis_status fill_labels(const label_source *s, const dis_items_view *items, int32_t *label)
 {
     size_t *row;
-    DIS_TRY(dis__names_rows(s->tasks, items->tasks, &row, NULL));
+    DIS_TRY(dis__names_match_alloc(s->tasks, items->tasks, &row, NULL));
     for (size_t i = 0; i < items->n_items; i++) label[i] = row[i] == SIZE_MAX ? -1 : label_at(s, row[i]);
     dis__free(row);
     return DIS_OK;
@@ -102,7 +102,7 @@ static dis_status assign(dis_folds *folds, const dis_items_view *items, uint64_t
         DIS_TRY(status);
     }
     for (size_t r = 0; r < folds->n_rows; r++) line[r] = r;
-    DIS_TRY(dis__line_up(seed, 0, by_label ? label : NULL, s.n_classes, line, folds->n_rows));
+    DIS_TRY(dis__stratified_order(seed, 0, by_label ? label : NULL, s.n_classes, line, folds->n_rows));
     for (size_t r = 0; r < folds->n_rows; r++) folds->fold[line[r]] = (uint16_t)(r % folds->o.n_folds);
     return DIS_OK;
 }
@@ -123,7 +123,7 @@ dis_status dis_folds_draw(dis_context *ctx, const dis_examples *all, const dis_f
                           dis_folds **out)
 {
     dis_folds_options o = dis_folds_options_default();
-    DIS_TRY(DIS_OPTIONS_TAKE(dis_folds_options, &o, options));
+    DIS_TRY(DIS_OPTIONS_COPY(dis_folds_options, &o, options));
     const dis_items_view items = dis_items_look(all->items);
     const size_t n_rows = items.sentence ? items.n_sentences : items.n_items;
     DIS_TRY(check(&o, &items, n_rows));
@@ -207,7 +207,7 @@ dis_status dis_folds_train(dis_context *ctx, const dis_folds *folds, size_t f, c
                            const dis_model_train_options *options, dis_labels **out)
 {
     dis_model_train_options o = dis_model_train_options_default();
-    DIS_TRY(DIS_OPTIONS_TAKE(dis_model_train_options, &o, options));
+    DIS_TRY(DIS_OPTIONS_COPY(dis_model_train_options, &o, options));
     if (f >= folds->o.n_folds) return dis__fail(DIS_EUSAGE, "there is no fold %zu among %zu", f, folds->o.n_folds);
     if (dev && folds->o.dev > 0)
         return dis__fail(DIS_EUSAGE, "a development set and a share to hold out; use one of them");
@@ -244,7 +244,7 @@ dis_status dis_folds_join(dis_context *ctx, const dis_folds *folds, dis_labels *
     if (n != items.n_items)
         return dis__fail(DIS_EUSAGE, "predictions for %zu items, and there are %zu", n, items.n_items);
     double *p = NULL;
-    dis_status status = dis__alloc_array(&p, dis__size(items.n_items, first.n_classes, 0), sizeof *p);
+    dis_status status = dis__alloc_array(&p, dis__saturating_size(items.n_items, first.n_classes, 0), sizeof *p);
     if (status == DIS_OK) status = dis__alloc_zeroed(&next, folds->o.n_folds, sizeof *next);
     if (status == DIS_OK) {
         join(folds, part, &items, next, p);
@@ -278,7 +278,7 @@ dis_status dis_out_of_fold(dis_context *ctx, const dis_examples *all, const dis_
                            const dis_model_train_options *options, const dis_folds_options *folds, dis_labels **out)
 {
     dis_model_train_options o = dis_model_train_options_default();
-    DIS_TRY(DIS_OPTIONS_TAKE(dis_model_train_options, &o, options));
+    DIS_TRY(DIS_OPTIONS_COPY(dis_model_train_options, &o, options));
     dis_folds *drawn;
     DIS_TRY(dis_folds_draw(ctx, all, folds, o.seed, &drawn));
     const size_t n = drawn->o.n_folds;

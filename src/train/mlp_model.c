@@ -115,7 +115,7 @@ static dis_status encode(dis_context *ctx, const void *of, const void *encoder, 
     encoded->n_items = encoded->n_units = items->n_items;
     out->x = items->x;
     if (!e->scale) return DIS_OK;
-    DIS_TRY(dis__alloc_array(&out->scaled, dis__size(items->n_items, k, 0), sizeof *out->scaled));
+    DIS_TRY(dis__alloc_array(&out->scaled, dis__saturating_size(items->n_items, k, 0), sizeof *out->scaled));
     for (size_t i = 0; i < items->n_items; i++)
         for (size_t f = 0; f < k; f++) out->scaled[i * k + f] = (items->x[i * k + f] - e->shift[f]) * e->scale[f];
     out->x = out->scaled;
@@ -131,7 +131,7 @@ static void hash_encoded(const void *encoder, const dis__encoded *encoded, dis__
 {
     const dis__scaling *e = encoder;
     const float *x = ((const encoded_items *)encoded)->x;
-    if (x) dis__sha256_add(sha, x, encoded->n_items * e->n_features * sizeof *x);
+    if (x) dis__sha256_update(sha, x, encoded->n_items * e->n_features * sizeof *x);
 }
 
 static dis_status build(dis__net *net, const void *of, const void *encoder, const dis__batch_limits *limits,

@@ -11,9 +11,9 @@
 #ifndef DIS_TRAIN_MODEL_H
 #define DIS_TRAIN_MODEL_H
 #include "dissent/train.h"
-#include "core/memory.h"
-#include "core/sha256.h"
-#include "io/input.h"
+#include "core/memory/memory.h"
+#include "core/text/sha256.h"
+#include "io/input/input.h"
 #include "nn/net.h"
 #include "train/model_json.h"
 #include "train/objective.h"

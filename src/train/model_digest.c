@@ -1,33 +1,33 @@
 /* Digests of a model: of its numbers, and of what they mean. Numbers go in as they lie in memory (little-endian, as the
  * files have them), lists with their lengths before them. Cost: one pass over the model. */
 #include "train/model_digest.h"
-#include "core/sha256.h"
+#include "core/text/sha256.h"
 #include <string.h>
 
 void dis__digest_names(dis__sha256 *sha, const dis_names *names)
 {
     const uint64_t n = names ? dis_names_count(names) : 0;
-    dis__sha256_add(sha, &n, sizeof n);
+    dis__sha256_update(sha, &n, sizeof n);
     for (size_t i = 0; i < n; i++) {
         size_t length;
         const char *name = dis_names_get(names, i, &length);
-        dis__sha256_add(sha, name, length + 1);
+        dis__sha256_update(sha, name, length + 1);
     }
 }
 
 void dis__digest_floats(dis__sha256 *sha, const float *x, size_t n)
 {
     const uint64_t count = x ? n : 0;
-    dis__sha256_add(sha, &count, sizeof count);
-    if (x) dis__sha256_add(sha, x, n * sizeof *x);
+    dis__sha256_update(sha, &count, sizeof count);
+    if (x) dis__sha256_update(sha, x, n * sizeof *x);
 }
 
 void dis__model_meaning(const dis_model *m, char hex[DIS_MODEL_HEX + 1])
 {
     dis__sha256 sha;
-    dis__sha256_begin(&sha);
-    dis__sha256_add(&sha, m->spec, strlen(m->spec) + 1);
-    dis__sha256_add(&sha, m->objective, strlen(m->objective) + 1);
+    dis__sha256_init(&sha);
+    dis__sha256_update(&sha, m->spec, strlen(m->spec) + 1);
+    dis__sha256_update(&sha, m->objective, strlen(m->objective) + 1);
     dis__digest_names(&sha, m->classes);
     m->row->hash_meaning(m->encoder, &sha);
     if (m->workers) dis__digest_names(&sha, m->workers);
@@ -38,16 +38,16 @@ void dis__model_meaning(const dis_model *m, char hex[DIS_MODEL_HEX + 1])
 void dis__model_digest(const dis_model *m, const char *salt, char hex[DIS_MODEL_HEX + 1])
 {
     dis__sha256 sha;
-    dis__sha256_begin(&sha);
-    dis__sha256_add(&sha, salt, strlen(salt));
+    dis__sha256_init(&sha);
+    dis__sha256_update(&sha, salt, strlen(salt));
     for (size_t i = 0; i < m->weights.n; i++) {
         const dis__param_info *info = &m->weights.info[i];
-        dis__sha256_add(&sha, info->name, strlen(info->name) + 1);
+        dis__sha256_update(&sha, info->name, strlen(info->name) + 1);
         for (size_t d = 0; d < info->n_dims; d++) {
             const uint64_t dim = info->dim[d];
-            dis__sha256_add(&sha, &dim, sizeof dim);
+            dis__sha256_update(&sha, &dim, sizeof dim);
         }
-        dis__sha256_add(&sha, m->weights.value[i], info->n * sizeof **m->weights.value);
+        dis__sha256_update(&sha, m->weights.value[i], info->n * sizeof **m->weights.value);
     }
     dis__sha256_hex(&sha, hex);
 }

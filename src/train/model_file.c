@@ -5,14 +5,14 @@
  * meaning, classes and vocabulary in their order among it.
  *
  * Schema 1 had a digest of names, shapes and numbers in weights_sha256 and none of the meaning; it is still read. */
-#include "core/name_index.h"
-#include "core/names_build.h"
+#include "core/names/name_index.h"
+#include "core/names/names_internal.h"
 #include "core/sys.h"
 #include "dissent/file.h"
 #include "dissent/version.h"
-#include "io/folder.h"
-#include "io/input.h"
-#include "io/safetensors.h"
+#include "io/files/folder.h"
+#include "io/input/input.h"
+#include "io/tensors/safetensors.h"
 #include "nn/devices.h"
 #include "nn/fill.h"
 #include "train/model.h"
@@ -132,14 +132,14 @@ static dis_status old_weights(dis_context *ctx, const char *path, char name[FILE
     dis__input in;
     dis__json json = {0};
     const dis__json_value *root, *v;
-    const dis__json_place place = {.file = path};
+    const dis__json_position place = {.file = path};
     name[0] = 0;
     if (access(path, F_OK) != 0) return DIS_OK;
     DIS_TRY(dis__input_open_regular(ctx, path, DIS_MODEL_FILE, &in));
     dis_status status = dis__json_parse(&json, in.bytes, in.n, &place, &root);
     const dis__json_value *format = status == DIS_OK ? dis__json_member(root, "format") : NULL;
-    if (status == DIS_OK && (!format || !dis__json_is(format, MODEL_FORMAT))) {
-        status = dis__fail_foreign(path);
+    if (status == DIS_OK && (!format || !dis__json_equals(format, MODEL_FORMAT))) {
+        status = dis__fail_not_replaceable(path);
     } else if (status == DIS_OK && (v = dis__json_member(root, "weights")) && is_weights_name(v)) {
         memcpy(name, v->text, v->length);
         name[v->length] = 0;
@@ -152,7 +152,7 @@ static dis_status old_weights(dis_context *ctx, const char *path, char name[FILE
 static dis_status remove_file(const char *folder, const char *name)
 {
     char *path;
-    DIS_TRY(dis__path_in(folder, name, &path));
+    DIS_TRY(dis__path_join(folder, name, &path));
     unlink(path); /* a file too many does no harm */
     dis__free(path);
     return DIS_OK;
@@ -161,7 +161,7 @@ static dis_status remove_file(const char *folder, const char *name)
 dis_status dis_model_check_folder(dis_context *ctx, const char *folder)
 {
     char old[FILE_NAME], *json;
-    DIS_TRY(dis__path_in(folder, "model.json", &json));
+    DIS_TRY(dis__path_join(folder, "model.json", &json));
     const dis_status status = old_weights(ctx, json, old);
     dis__free(json);
     return status;
@@ -175,8 +175,8 @@ dis_status dis_model_write(dis_context *ctx, const dis_model *model, const char 
     dis__model_meaning(model, meaning);
     dis__model_digest(model, meaning, hex);
     snprintf(name, sizeof name, "weights-%.*s.safetensors", SHORT, hex);
-    DIS_TRY_GOTO(status, dis__path_in(folder, "model.json", &json), end);
-    DIS_TRY_GOTO(status, dis__path_in(folder, name, &weights), end);
+    DIS_TRY_GOTO(status, dis__path_join(folder, "model.json", &json), end);
+    DIS_TRY_GOTO(status, dis__path_join(folder, name, &weights), end);
     DIS_TRY_GOTO(status, old_weights(ctx, json, old), end);
     DIS_TRY_GOTO(status, write_weights(model, weights, meaning, hex), end);
     DIS_TRY_GOTO(status, write_json(model, folder, json, name, hex), end);
@@ -203,7 +203,7 @@ static dis_status take_classes(const dis__model_source *s, dis_names **out)
     DIS_TRY(dis__model_take_names(s, s->root, "classes", out));
     if (!*out) return dis__json_fail(&s->json, s->root, "a model without classes");
     size_t twice;
-    DIS_TRY(dis__names_twice(*out, &twice));
+    DIS_TRY(dis__names_find_duplicate(*out, &twice));
     if (twice == SIZE_MAX) return DIS_OK;
     return dis__json_fail(&s->json, dis__json_member(s->root, "classes"), "the class \"%.40s\" twice",
                           dis_names_get(*out, twice, NULL));
@@ -341,8 +341,8 @@ static dis_status check_weights(const dis__safetensors *file, const dis__input *
         dis__model_digest(m, "", have);
     } else {
         dis__sha256 sha;
-        dis__sha256_begin(&sha);
-        dis__sha256_add(&sha, in->bytes, in->n);
+        dis__sha256_init(&sha);
+        dis__sha256_update(&sha, in->bytes, in->n);
         dis__sha256_hex(&sha, have);
     }
     if (strcmp(have, hex) != 0)
@@ -380,13 +380,13 @@ static dis_status load(dis_context *ctx, const char *folder, const char *path, d
     dis__input in;
     dis__model_source s = {.path = path};
     char *name = NULL, *hex = NULL, *weights = NULL;
-    const dis__json_place place = {.file = path, .line = 1, .column = 1};
+    const dis__json_position place = {.file = path, .line = 1, .column = 1};
     DIS_TRY(dis__input_open_regular(ctx, path, DIS_MODEL_FILE, &in));
     dis_status status = dis__json_parse(&s.json, in.bytes, in.n, &place, &s.root);
     if (status == DIS_OK) status = read_model(&s, folder, out, &name, &hex);
     if (status == DIS_OK && strchr(name, '/'))
         status = dis__fail_at(DIS_EDATA, path, 0, 0, "the file of weights must lie in the model's folder");
-    if (status == DIS_OK) status = dis__path_in(folder, name, &weights);
+    if (status == DIS_OK) status = dis__path_join(folder, name, &weights);
     if (status == DIS_OK) status = read_weights(ctx, weights, path, s.schema, hex, *out);
     dis__free(name);
     dis__free(hex);
@@ -399,7 +399,7 @@ static dis_status load(dis_context *ctx, const char *folder, const char *path, d
 static dis_status check_folder(const char *folder)
 {
     bool there;
-    DIS_TRY(dis__file_is_there(folder, "model.json", &there));
+    DIS_TRY(dis__file_exists(folder, "model.json", &there));
     if (there) return DIS_OK;
     return dis__fail(DIS_EIO,
                      "%s: no model there; a model is a folder with model.json in it, as dissent train writes it",
@@ -411,7 +411,7 @@ dis_status dis_model_read(dis_context *ctx, const char *folder, dis_model **out)
     char *path;
     dis_model *model = NULL;
     DIS_TRY(check_folder(folder));
-    DIS_TRY(dis__path_in(folder, "model.json", &path));
+    DIS_TRY(dis__path_join(folder, "model.json", &path));
     const dis_status status = load(ctx, folder, path, &model);
     dis__free(path);
     if (status != DIS_OK) {

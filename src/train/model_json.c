@@ -1,6 +1,6 @@
 /* Values of model.json: one function per kind of value and direction. */
 #include "train/model_json.h"
-#include "core/memory.h"
+#include "core/memory/memory.h"
 #include <math.h>
 
 void dis__model_put_text(dis_json *j, const char *key, const char *text)
@@ -91,7 +91,7 @@ dis_status dis__model_take_names(const dis__model_source *s, const dis__json_val
         else
             status = dis__name_list_add(&list, e->text, e->length);
     }
-    if (status == DIS_OK && list.n) status = dis__name_list_finish(&list, out);
+    if (status == DIS_OK && list.n) status = dis__name_list_move(&list, out);
     dis__name_list_free(&list);
     return status;
 }
@@ -119,7 +119,7 @@ dis_status dis__model_take_vocabulary(const dis__model_source *s, const dis__jso
     dis_names *names = NULL;
     DIS_TRY(dis__model_take_names(s, of, key, &names));
     if (!names) return DIS_OK;
-    const dis_status status = dis__vocabulary_of(names, out);
+    const dis_status status = dis__vocabulary_from_words(names, out);
     dis_names_destroy(names);
     return status == DIS_EDATA ? dis__json_fail(&s->json, of, "a word twice in \"%s\"", key) : status;
 }

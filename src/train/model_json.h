@@ -8,7 +8,7 @@
 #ifndef DIS_TRAIN_MODEL_JSON_H
 #define DIS_TRAIN_MODEL_JSON_H
 #include "dissent/json.h"
-#include "io/json_read.h"
+#include "io/json/json_read.h"
 #include "text/vocabulary.h"
 
 /* A model.json that is being read. */

@@ -1,8 +1,8 @@
 /* A model's net at work: building it for given sizes of batches, predicting, and moving its numbers in and out. */
 #include "train/model.h"
-#include "core/spec.h"
+#include "core/options/option_spec.h"
 #include "nn/devices.h"
-#include "core/sized_options.h"
+#include "core/options/sized_structs.h"
 #include "train/worker_net.h"
 #include <stdio.h>
 #include <string.h>
@@ -140,7 +140,7 @@ static dis_model_view view_of(const dis_model *model)
     for (size_t h = 0; h < model->n_heads; h++) v.head[h] = model->head[h];
     return v;
 }
-DIS_LOOK_DEFINE(dis_model, model, view_of(model))
+DIS_VIEW_DEFINE(dis_model, model, view_of(model))
 
 /* ---- items ---- */
 

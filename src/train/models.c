@@ -1,6 +1,6 @@
 /* The table of models: one row per file. */
 #include "train/models.h"
-#include "core/spec.h"
+#include "core/options/option_spec.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -26,7 +26,7 @@ static const char *name_of(const void *unused, size_t i)
 dis_status dis__model_row_find(const char *spec, const dis__model_row **out)
 {
     size_t i;
-    DIS_TRY(dis__spec_row("model", spec, name_of, &i));
+    DIS_TRY(dis__spec_find_row("model", spec, name_of, &i));
     *out = rows[i];
     return DIS_OK;
 }
@@ -48,8 +48,8 @@ dis_status dis__model_settings(const dis__model_row *row, const char *spec, void
     const dis_model_recipe *recipe = recipe_of(k, settings);
     if (!recipe || !*recipe->settings) return DIS_OK;
     snprintf(text, sizeof text, "%s:%s", k->name, recipe->settings);
-    DIS_TRY(dis__spec_parse_over("model", text, k->options, k->n_options, settings));
-    return dis__spec_parse_over("model", spec, k->options, k->n_options, settings);
+    DIS_TRY(dis__spec_update("model", text, k->options, k->n_options, settings));
+    return dis__spec_update("model", spec, k->options, k->n_options, settings);
 }
 
 const dis_model_kind *dis_model_kind_at(size_t i)

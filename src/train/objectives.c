@@ -4,7 +4,7 @@
  * whose it is (AART: Mokhberian et al. 2024; annot-mix: Herde et al. 2024). Names may hold a colon (crowd:mw); settings
  * follow behind another one (crowd:mw:on=probabilities). */
 #include "train/objective.h"
-#include "core/spec.h"
+#include "core/options/option_spec.h"
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -169,8 +169,8 @@ dis_status dis__objective_parse(const char *spec, const dis__objective_row **row
     const dis__objective_row *found = dis__objective_row_find(spec);
     if (!found) return dis__fail(DIS_EUSAGE, "no objective \"%.60s\"; dissent list objectives shows them", spec);
     const dis_objective *info = &found->info;
-    DIS_TRY(dis__spec_parse_behind("objective", spec, strlen(info->name), info->options, info->n_options, settings,
-                                   sizeof *settings));
+    DIS_TRY(dis__spec_parse_after("objective", spec, strlen(info->name), info->options, info->n_options, settings,
+                                  sizeof *settings));
     if (settings->norm + settings->contrast >= 1)
         return dis__fail(DIS_EUSAGE, "objective %s: norm and contrast leave nothing of the loss for the votes",
                          info->name);

@@ -1,6 +1,6 @@
 /* Optimisers and schedules by name: each a row with its options. */
 #include "train/optimizer_spec.h"
-#include "core/spec.h"
+#include "core/options/option_spec.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -85,7 +85,7 @@ dis_status dis__optimizer_parse(const char *spec, dis__optimizer_options *out)
 {
     size_t i;
     values v;
-    DIS_TRY(dis__spec_row("optimizer", spec, optimizer_name, &i));
+    DIS_TRY(dis__spec_find_row("optimizer", spec, optimizer_name, &i));
     DIS_TRY(dis__spec_parse("optimizer", spec, optimizers[i].options, optimizers[i].n_options, &v, sizeof v));
     *out = dis__optimizer_options_default();
     out->kind = optimizers[i].kind;
@@ -106,7 +106,7 @@ dis_status dis__schedule_parse(const char *spec, double rate, size_t per_epoch, 
 {
     size_t i;
     values v;
-    DIS_TRY(dis__spec_row("schedule", spec, schedule_name, &i));
+    DIS_TRY(dis__spec_find_row("schedule", spec, schedule_name, &i));
     DIS_TRY(dis__spec_parse("schedule", spec, schedules[i].options, schedules[i].n_options, &v, sizeof v));
     *out = dis__schedule_default();
     out->kind = schedules[i].kind;

@@ -1,11 +1,11 @@
 /* Predictions of a trained model, in batches as large as pays. The model keeps its net for the next call. */
-#include "core/name_index.h"
-#include "core/names_build.h"
-#include "core/pool.h"
-#include "io/records.h"
-#include "items/items_build.h"
+#include "core/names/name_index.h"
+#include "core/names/names_internal.h"
+#include "core/parallel/pool.h"
+#include "io/table_rows.h"
+#include "items/items_internal.h"
 #include "nn/devices.h"
-#include "tables/label_table.h"
+#include "tables/labels/label_table.h"
 #include "train/model.h"
 #include <math.h>
 #include <string.h>
@@ -98,9 +98,10 @@ static dis_status predict(dis_context *ctx, dis_model *model, const dis_items_vi
     (*encoded)->worker = worker;
     dis__batch_limits limits;
     DIS_TRY(get_ready(ctx, model, *encoded, head, &limits));
-    DIS_TRY(
-        dis__check_memory(ctx, dis__size(dis__size(items->n_items, k, 0), sizeof *labels->p, 0), "the predictions"));
-    DIS_TRY(dis__alloc_array(&labels->p, dis__size(items->n_items, k, 0), sizeof *labels->p));
+    DIS_TRY(dis__check_memory(ctx,
+                              dis__saturating_size(dis__saturating_size(items->n_items, k, 0), sizeof *labels->p, 0),
+                              "the predictions"));
+    DIS_TRY(dis__alloc_array(&labels->p, dis__saturating_size(items->n_items, k, 0), sizeof *labels->p));
     DIS_TRY(dis__model_net_predict(&model->ready, model, *encoded, head, &limits, labels->p));
     DIS_TRY(check_finite(items, labels->p, k));
     labels->n_items = items->n_items;
@@ -143,7 +144,7 @@ dis_status dis_model_predict(dis_context *ctx, dis_model *model, const dis_items
 static dis_status match_others(const dis_model *model, const dis_names *workers, int32_t *worker)
 {
     size_t *number;
-    DIS_TRY(dis__names_rows(model->features.others, workers, &number, NULL));
+    DIS_TRY(dis__names_match_alloc(model->features.others, workers, &number, NULL));
     for (size_t r = 0; r < dis_names_count(workers); r++)
         if (worker[r] == -1 && number[r] != SIZE_MAX) worker[r] = -2 - (int32_t)number[r];
     dis__free(number);
@@ -163,7 +164,7 @@ static dis_status match_pairs(const dis_model *model, const dis_items *items, co
                 DIS_EDATA,
                 "pair %zu: the task \"%.100s\" is none of the items%s%.200s; leave the pair out, or add the item",
                 r + 1, dis_names_get(tasks, r, NULL), items->path ? " of " : "", items->path ? items->path : "");
-    DIS_TRY(dis__names_rows(model->workers, workers, &number, NULL));
+    DIS_TRY(dis__names_match_alloc(model->workers, workers, &number, NULL));
     for (size_t r = 0; r < n; r++) worker[r] = number[r] == SIZE_MAX ? -1 : (int32_t)number[r];
     dis__free(number);
     if (model->features.others) DIS_TRY(match_others(model, workers, worker));
@@ -203,17 +204,17 @@ dis_status dis_model_predict_workers(dis_context *ctx, dis_model *model, const d
     return status;
 }
 
-static dis_status read_pairs(dis__records *r, dis__name_list *tasks, dis__name_list *workers)
+static dis_status read_pairs(dis__table_rows *r, dis__name_list *tasks, dis__name_list *workers)
 {
     static const char *const columns[] = {"task", "worker|performer|annotator"};
     r->hint = "; name the columns task and worker";
-    DIS_TRY(dis__records_want(r, columns, 2));
+    DIS_TRY(dis__table_rows_select(r, columns, 2));
     for (bool more;;) {
-        DIS_TRY(dis__records_next(r, &more));
+        DIS_TRY(dis__table_rows_next(r, &more));
         if (!more) return DIS_OK;
         for (size_t c = 0; c < 2; c++)
             if (r->cell[c].n == 0)
-                return dis__records_fail(r, c, "an empty %s; a pair needs both", c ? "worker" : "task");
+                return dis__table_rows_fail(r, c, "an empty %s; a pair needs both", c ? "worker" : "task");
         DIS_TRY(dis__name_list_add(tasks, r->cell[0].text, r->cell[0].n));
         DIS_TRY(dis__name_list_add(workers, r->cell[1].text, r->cell[1].n));
     }
@@ -221,16 +222,16 @@ static dis_status read_pairs(dis__records *r, dis__name_list *tasks, dis__name_l
 
 dis_status dis_pairs_read(dis_context *ctx, const char *path, dis_names **tasks, dis_names **workers)
 {
-    dis__records r;
+    dis__table_rows r;
     dis__name_list lists[2] = {{0}};
     dis_names *of_tasks = NULL;
-    DIS_TRY(dis__records_open(ctx, path, NULL, &r));
+    DIS_TRY(dis__table_rows_open(ctx, path, NULL, &r));
     dis_status status = read_pairs(&r, &lists[0], &lists[1]);
-    status = dis__records_finish(&r, status);
+    status = dis__table_rows_finish(&r, status);
     if (status == DIS_OK && lists[0].n == 0)
         status = dis__fail_at(DIS_EDATA, path, 0, 0, "no pairs of task and worker");
-    if (status == DIS_OK) status = dis__name_list_finish(&lists[0], &of_tasks);
-    if (status == DIS_OK) status = dis__name_list_finish(&lists[1], workers);
+    if (status == DIS_OK) status = dis__name_list_move(&lists[0], &of_tasks);
+    if (status == DIS_OK) status = dis__name_list_move(&lists[1], workers);
     dis__name_list_free(&lists[0]);
     dis__name_list_free(&lists[1]);
     if (status == DIS_OK)

@@ -3,7 +3,7 @@
  * seed, batch and place. */
 #include "train/models.h"
 #include "train/scaling.h"
-#include "core/random.h"
+#include "core/random/random.h"
 #include "nn/models/nets.h"
 #include <math.h>
 #include <string.h>
@@ -135,7 +135,7 @@ static void hash_meaning(const void *encoder, dis__sha256 *sha)
 {
     const image_encoder *e = encoder;
     const uint64_t sizes[] = {e->height, e->width, e->channels};
-    dis__sha256_add(sha, sizes, sizeof sizes);
+    dis__sha256_update(sha, sizes, sizeof sizes);
     dis__scaling_hash(&e->pixels, sha);
 }
 
@@ -153,7 +153,7 @@ static dis_status encode(dis_context *ctx, const void *of, const void *encoder, 
         return dis__fail(DIS_EDATA, "a model of images without the scale of their %zu numbers", items->n_features);
     encoded->n_items = encoded->n_units = items->n_items;
     out->n_features = items->n_features;
-    DIS_TRY(dis__alloc_array(&out->x, dis__size(items->n_items, items->n_features, 0), sizeof *out->x));
+    DIS_TRY(dis__alloc_array(&out->x, dis__saturating_size(items->n_items, items->n_features, 0), sizeof *out->x));
     for (size_t i = 0; i < items->n_items * items->n_features; i++) {
         const size_t c = i % e->channels;
         out->x[i] = (items->x[i] - e->pixels.shift[c]) * e->pixels.scale[c];
@@ -170,7 +170,7 @@ static void hash_encoded(const void *encoder, const dis__encoded *encoded, dis__
 {
     const encoded_items *e = (const encoded_items *)encoded;
     (void)encoder;
-    if (e->x) dis__sha256_add(sha, e->x, encoded->n_items * e->n_features * sizeof *e->x);
+    if (e->x) dis__sha256_update(sha, e->x, encoded->n_items * e->n_features * sizeof *e->x);
 }
 
 static dis_status build(dis__net *net, const void *of, const void *encoder, const dis__batch_limits *limits,
@@ -201,8 +201,8 @@ static dis_status build(dis__net *net, const void *of, const void *encoder, cons
     in->channels = o.channels;
     in->pad = (size_t)s->pad;
     in->flip = s->flip;
-    const size_t room = dis__size(limits->units, e->pixels.n_features, 0);
-    DIS_TRY(dis__alloc_array(&in->moves, dis__size(limits->units, 4, 0), sizeof *in->moves));
+    const size_t room = dis__saturating_size(limits->units, e->pixels.n_features, 0);
+    DIS_TRY(dis__alloc_array(&in->moves, dis__saturating_size(limits->units, 4, 0), sizeof *in->moves));
     return dis__alloc_array(&in->numbers, room, sizeof *in->numbers);
 }
 

@@ -1,6 +1,6 @@
 /* Shift and scale in model.json. */
 #include "train/scaling.h"
-#include "core/memory.h"
+#include "core/memory/memory.h"
 #include "train/model_digest.h"
 
 void dis__scaling_free(dis__scaling *scaling)
@@ -13,7 +13,7 @@ void dis__scaling_free(dis__scaling *scaling)
 void dis__scaling_hash(const dis__scaling *scaling, dis__sha256 *sha)
 {
     const uint64_t n = scaling->n_features;
-    dis__sha256_add(sha, &n, sizeof n);
+    dis__sha256_update(sha, &n, sizeof n);
     dis__digest_floats(sha, scaling->shift, scaling->n_features);
     dis__digest_floats(sha, scaling->scale, scaling->n_features);
 }

@@ -1,7 +1,7 @@
 /* scaling.h: numbers of items become (x - shift) * scale, learned from the training items, for models of numbers. */
 #ifndef DIS_TRAIN_SCALING_H
 #define DIS_TRAIN_SCALING_H
-#include "core/sha256.h"
+#include "core/text/sha256.h"
 #include "train/model_json.h"
 
 typedef struct {

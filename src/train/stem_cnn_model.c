@@ -2,7 +2,7 @@
  * vectors of the letters, an attention encoder each, side by side (Fornaciari et al. 2021). */
 #include "train/models.h"
 #include "train/model_digest.h"
-#include "core/utf8.h"
+#include "core/text/utf8.h"
 #include "nn/models/nets.h"
 #include "text/vocabulary.h"
 #include <string.h>
@@ -109,7 +109,7 @@ static dis_status learn(dis_context *ctx, const void *of, const dis_items_view *
             DIS_TRY(dis__vocabulary_count(&e->characters, normal(s, text + at, m, &room), m));
         }
     }
-    return dis__vocabulary_close(&e->characters, 1, SIZE_MAX);
+    return dis__vocabulary_finish(&e->characters, 1, SIZE_MAX);
 }
 
 static void free_encoder(void *encoder)
@@ -158,7 +158,7 @@ static dis_status encode(dis_context *ctx, const void *of, const void *encoder, 
         return dis__fail(DIS_EDATA, "items of %zu texts; the model was made for word and stem", items->n_texts);
     encoded->n_items = encoded->n_units = items->n_items;
     out->length = length;
-    DIS_TRY(dis__alloc_array(&out->ids, dis__size(lists, length, 0), sizeof *out->ids));
+    DIS_TRY(dis__alloc_array(&out->ids, dis__saturating_size(lists, length, 0), sizeof *out->ids));
     for (size_t t = 0; t < lists; t++) {
         size_t n, letters = 0;
         const char *text = dis_names_get(items->texts, t, &n);
@@ -181,7 +181,7 @@ static void hash_encoded(const void *encoder, const dis__encoded *encoded, dis__
 {
     const encoded_items *e = (const encoded_items *)encoded;
     (void)encoder;
-    if (e->ids) dis__sha256_add(sha, e->ids, encoded->n_items * TEXTS * e->length * sizeof *e->ids);
+    if (e->ids) dis__sha256_update(sha, e->ids, encoded->n_items * TEXTS * e->length * sizeof *e->ids);
 }
 
 static dis_status build(dis__net *net, const void *of, const void *encoder, const dis__batch_limits *limits,
@@ -208,7 +208,7 @@ static dis_status build(dis__net *net, const void *of, const void *encoder, cons
     in->text[1] = t.text[1];
     to->trunk = t.trunk;
     DIS_TRY(dis__alloc_array(&in->span, limits->units, sizeof *in->span));
-    return dis__alloc_array(&in->ids, dis__size(limits->units, o.length, 0), sizeof *in->ids);
+    return dis__alloc_array(&in->ids, dis__saturating_size(limits->units, o.length, 0), sizeof *in->ids);
 }
 
 static void free_inputs(dis__inputs *in)

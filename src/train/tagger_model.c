@@ -5,7 +5,7 @@
  * do not have is unknown, but its letters are not. */
 #include "train/models.h"
 #include "train/model_digest.h"
-#include "core/utf8.h"
+#include "core/text/utf8.h"
 #include "nn/models/nets.h"
 #include "train/word_table.h"
 #include <stdio.h>
@@ -161,8 +161,8 @@ static dis_status learn(dis_context *ctx, const void *of, const dis_items_view *
             DIS_TRY(dis__vocabulary_count(&e->characters, text + at, m));
         }
     }
-    DIS_TRY(dis__vocabulary_close(&e->table.words, (uint64_t)s->seen, SIZE_MAX));
-    DIS_TRY(dis__vocabulary_close(&e->characters, 1, SIZE_MAX));
+    DIS_TRY(dis__vocabulary_finish(&e->table.words, (uint64_t)s->seen, SIZE_MAX));
+    DIS_TRY(dis__vocabulary_finish(&e->characters, 1, SIZE_MAX));
     return dis__word_table_vectors(ctx, files->vectors, &e->table);
 }
 
@@ -202,7 +202,7 @@ static void hash_meaning(const void *encoder, dis__sha256 *sha)
 {
     const token_encoder *e = encoder;
     const uint64_t width = e->table.vector_width;
-    dis__sha256_add(sha, &width, sizeof width);
+    dis__sha256_update(sha, &width, sizeof width);
     dis__digest_names(sha, e->table.words.words);
     dis__digest_names(sha, e->characters.words);
 }
@@ -276,7 +276,7 @@ static dis_status number(const settings *s, const token_encoder *encoder, const 
         DIS_TRY(dis__vocabulary_count(types, text, n));
         out->ids[i] = dis__vocabulary_find(&encoder->table.words, word, normal(s, text, n, word));
     }
-    DIS_TRY(dis__vocabulary_close(types, 1, SIZE_MAX));
+    DIS_TRY(dis__vocabulary_finish(types, 1, SIZE_MAX));
     for (size_t i = 0; i < n_items; i++) {
         size_t n;
         const char *text = dis_names_get(items->texts, i, &n);
@@ -313,10 +313,10 @@ static void hash_encoded(const void *encoder, const dis__encoded *encoded, dis__
 {
     const encoded_items *e = (const encoded_items *)encoded;
     (void)encoder;
-    if (e->ids) dis__sha256_add(sha, e->ids, encoded->n_items * sizeof *e->ids);
-    if (e->start) dis__sha256_add(sha, e->start, (e->n_sentences + 1) * sizeof *e->start);
-    if (e->type) dis__sha256_add(sha, e->type, encoded->n_items * sizeof *e->type);
-    if (e->letters) dis__sha256_add(sha, e->letters, (size_t)e->spelt[e->n_types] * sizeof *e->letters);
+    if (e->ids) dis__sha256_update(sha, e->ids, encoded->n_items * sizeof *e->ids);
+    if (e->start) dis__sha256_update(sha, e->start, (e->n_sentences + 1) * sizeof *e->start);
+    if (e->type) dis__sha256_update(sha, e->type, encoded->n_items * sizeof *e->type);
+    if (e->letters) dis__sha256_update(sha, e->letters, (size_t)e->spelt[e->n_types] * sizeof *e->letters);
 }
 
 static void hash_encoder(const void *encoder, dis__sha256 *sha)
@@ -391,21 +391,21 @@ static dis_status build(dis__net *net, const void *of, const void *encoder, cons
         int32_t **at;
         size_t n;
     } parts[] = {
-        {&in->ids, dis__size(most.sentences, most.positions, 0)},
+        {&in->ids, dis__saturating_size(most.sentences, most.positions, 0)},
         {&in->lengths, most.sentences},
-        {&in->reversed, o.padded ? dis__size(most.sentences, o.positions, 0) : 0},
+        {&in->reversed, o.padded ? dis__saturating_size(most.sentences, o.positions, 0) : 0},
         {&in->place, o.tokens},
         {&in->from_end, o.tokens},
         {&in->word, o.tokens},
         {&in->types, o.distinct},
         {&in->spelt, most.distinct},
-        {&in->letters, dis__size(most.distinct, most.characters, 0)},
+        {&in->letters, dis__saturating_size(most.distinct, most.characters, 0)},
         {&in->last, most.distinct},
         {&in->sentences, o.sentences},
     };
     enum { PARTS = sizeof parts / sizeof *parts };
     size_t room = 0;
-    for (size_t i = 0; i < PARTS; i++) room = dis__size(1, parts[i].n, room);
+    for (size_t i = 0; i < PARTS; i++) room = dis__saturating_size(1, parts[i].n, room);
     DIS_TRY(dis__alloc_array(&in->room, room, sizeof *in->room));
     int32_t *at = in->room;
     for (size_t i = 0; i < PARTS; at += parts[i++].n) *parts[i].at = at;
@@ -559,7 +559,7 @@ static dis_status start(dis_context *ctx, dis__net *net, const void *encoder)
 
 static void forget(void *encoder)
 {
-    dis__vectors_free(&((token_encoder *)encoder)->table.vectors);
+    dis__word_vectors_free(&((token_encoder *)encoder)->table.vectors);
 }
 
 const dis__model_row dis__model_tagger = {

@@ -1,12 +1,12 @@
 /* Labels, gold and votes brought into the order of the items, by name. Cost: a look-up per item and source. */
 #include "train/targets.h"
-#include "core/memory.h"
-#include "core/name_index.h"
-#include "core/names_build.h"
-#include "core/pool.h"
-#include "items/items_build.h"
-#include "tables/label_table.h"
-#include "votes/class_order.h"
+#include "core/memory/memory.h"
+#include "core/names/name_index.h"
+#include "core/names/names_internal.h"
+#include "core/parallel/pool.h"
+#include "items/items_internal.h"
+#include "tables/labels/label_table.h"
+#include "votes/table/class_order.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -71,7 +71,7 @@ dis_status dis__examples_classes(const dis_examples *examples, dis_names **out)
 {
     if (examples->labels) return dis__names_copy(dis_labels_look(examples->labels).classes, out);
     if (examples->votes) return dis__names_copy(dis_votes_look(examples->votes).classes, out);
-    if (examples->gold) return dis__usual_order(dis_gold_look(examples->gold).classes, out);
+    if (examples->gold) return dis__names_in_class_order(dis_gold_look(examples->gold).classes, out);
     return dis__fail(DIS_EUSAGE, "nothing to learn from: give labels, gold or votes");
 }
 
@@ -141,8 +141,8 @@ static dis_status take_soft(matching *m, const dis_labels *labels, bool lenient)
     const dis_labels_view v = dis_labels_look(labels);
     const size_t k = t->n_classes;
     DIS_TRY(match(m, v.tasks, v.classes, "labels"));
-    DIS_TRY(dis__alloc_zeroed(&t->human, dis__size(t->n_items, k, 0), sizeof *t->human));
-    DIS_TRY(dis__alloc_zeroed(&t->target, dis__size(t->n_items, k, 0), sizeof *t->target));
+    DIS_TRY(dis__alloc_zeroed(&t->human, dis__saturating_size(t->n_items, k, 0), sizeof *t->human));
+    DIS_TRY(dis__alloc_zeroed(&t->target, dis__saturating_size(t->n_items, k, 0), sizeof *t->target));
     DIS_TRY(dis__alloc_zeroed(&t->weight, t->n_items, sizeof *t->weight));
     size_t n_lacking = 0, lacking = SIZE_MAX;
     for (size_t i = t->n_items; i-- > 0;)

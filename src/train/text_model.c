@@ -8,7 +8,7 @@
  * Cost of a step: the ids of the batch times width, and the optimiser over the whole table. */
 #include "train/models.h"
 #include "train/model_digest.h"
-#include "text/words.h"
+#include "text/split_words.h"
 #include "train/word_table.h"
 #include <stdio.h>
 #include <string.h>
@@ -89,10 +89,10 @@ static dis_status learn(dis_context *ctx, const void *of, const dis_items_view *
     for (size_t t = 0; t < items->n_items * items->n_texts; t++) {
         size_t n;
         const char *text = dis_names_get(items->texts, t, &n);
-        dis__words w = dis__words_of(text, n, s->case_ == 0);
+        dis__words w = dis__words_begin(text, n, s->case_ == 0);
         while (dis__words_next(&w)) DIS_TRY(dis__vocabulary_count(&e->table.words, w.word, w.n));
     }
-    DIS_TRY(dis__vocabulary_close(&e->table.words, (uint64_t)s->seen, (size_t)s->vocabulary));
+    DIS_TRY(dis__vocabulary_finish(&e->table.words, (uint64_t)s->seen, (size_t)s->vocabulary));
     return dis__word_table_vectors(ctx, files->vectors, &e->table);
 }
 
@@ -131,7 +131,7 @@ static void hash_meaning(const void *encoder, dis__sha256 *sha)
 {
     const text_encoder *e = encoder;
     const uint64_t sizes[] = {e->n_texts, e->table.vector_width};
-    dis__sha256_add(sha, sizes, sizeof sizes);
+    dis__sha256_update(sha, sizes, sizeof sizes);
     dis__digest_names(sha, e->table.words.words);
 }
 
@@ -185,7 +185,7 @@ static dis_status encode_text(encoding *e, size_t t, const char *text, size_t n)
 {
     const size_t list_start = e->n_ids;
     e->n_words[t] = 0;
-    dis__words w = dis__words_of(text, n, e->s->case_ == 0);
+    dis__words w = dis__words_begin(text, n, e->s->case_ == 0);
     while (dis__words_next(&w)) {
         const int32_t id = dis__vocabulary_find(&e->encoder->table.words, w.word, w.n);
         DIS_TRY(add_id(e, list_start, id));
@@ -223,7 +223,7 @@ static dis_status encode_items(encoding *e, const dis_items_view *items)
     const size_t n_texts = e->encoder->n_texts, lists = n_lists(e->encoder);
     out->shared.n_items = out->shared.n_units = items->n_items;
     out->n_lists = lists;
-    DIS_TRY(dis__alloc_array(&out->start, dis__size(items->n_items, lists, 1), sizeof *out->start));
+    DIS_TRY(dis__alloc_array(&out->start, dis__saturating_size(items->n_items, lists, 1), sizeof *out->start));
     DIS_TRY(dis__alloc_zeroed(&out->length, items->n_items, sizeof *out->length));
     out->shared.length = out->length;
     for (size_t i = 0; i < items->n_items; i++)
@@ -272,8 +272,8 @@ static void hash_encoded(const void *encoder, const dis__encoded *encoded, dis__
     const encoded_items *e = (const encoded_items *)encoded;
     const size_t lists = encoded->n_units * e->n_lists;
     (void)encoder;
-    if (e->ids) dis__sha256_add(sha, e->ids, (size_t)e->start[lists] * sizeof *e->ids);
-    if (e->start) dis__sha256_add(sha, e->start, (lists + 1) * sizeof *e->start);
+    if (e->ids) dis__sha256_update(sha, e->ids, (size_t)e->start[lists] * sizeof *e->ids);
+    if (e->start) dis__sha256_update(sha, e->start, (lists + 1) * sizeof *e->start);
 }
 
 static void hash_encoder(const void *encoder, dis__sha256 *sha)
@@ -290,7 +290,7 @@ static dis_status build(dis__net *net, const void *of, const void *encoder, cons
     const size_t lists = n_lists(e), max = limits->longest;
     const size_t n_ids = dis__vocabulary_size(&e->table.words) + (size_t)s->buckets;
     in->rows = dis__net_axis(net, limits->units);
-    in->bags = dis__net_axis(net, dis__size(limits->units, lists, 0));
+    in->bags = dis__net_axis(net, dis__saturating_size(limits->units, lists, 0));
     in->positions = dis__net_axis(net, max);
     in->ids = dis__net_ints(net, "ids", in->bags, in->positions, 1);
     in->lengths = dis__net_ints(net, "lengths", in->bags, DIS_NONE, 1);
@@ -309,8 +309,8 @@ static dis_status build(dis__net *net, const void *of, const void *encoder, cons
         to->trunk = dis__layer_linear(net, "hidden", to->trunk, (size_t)s->hidden, DIS_ACT_RELU);
         to->trunk = dis__layer_dropout(net, to->trunk, s->dropout);
     }
-    const size_t room = dis__size(dis__size(limits->units, lists, 0), max + 1, 0);
-    DIS_TRY(dis__alloc_array(&in->span, dis__size(limits->units, lists, 0), sizeof *in->span));
+    const size_t room = dis__saturating_size(dis__saturating_size(limits->units, lists, 0), max + 1, 0);
+    DIS_TRY(dis__alloc_array(&in->span, dis__saturating_size(limits->units, lists, 0), sizeof *in->span));
     return dis__alloc_array(&in->room, room, sizeof *in->room);
 }
 
@@ -363,7 +363,7 @@ static dis_status start(dis_context *ctx, dis__net *net, const void *encoder)
 
 static void forget(void *encoder)
 {
-    dis__vectors_free(&((text_encoder *)encoder)->table.vectors);
+    dis__word_vectors_free(&((text_encoder *)encoder)->table.vectors);
 }
 
 const dis__model_row dis__model_text = {

@@ -4,9 +4,9 @@
  * pass (nn); so a run that goes on from a checkpoint does exactly what it would have done without the stop. */
 #include "train/carry.h"
 #include "train/run.h"
-#include "core/comm.h"
-#include "core/pool.h"
-#include "core/sized_options.h"
+#include "core/parallel/comm.h"
+#include "core/parallel/pool.h"
+#include "core/options/sized_structs.h"
 #include "dissent/evaluate.h"
 #include "nn/devices.h"
 #include "nn/fill.h"
@@ -136,7 +136,7 @@ static void set_norm(dis__training *t, size_t b, size_t target, int head)
 
 static void set_norms(dis__training *t, size_t b)
 {
-    const bool several = t->o->accumulate > 1 || dis__comm_is_shared(t->comm);
+    const bool several = t->o->accumulate > 1 || dis__comm_is_parallel(t->comm);
     const size_t n_heads = !several ? 0 : t->objective->annotator ? 1 : t->model->n_heads;
     if (several && t->terms != DIS_NONE) dis__worker_norm(t, b);
     for (size_t h = 0; h < n_heads; h++) set_norm(t, b, h, t->model_net.head[h]);
@@ -174,7 +174,8 @@ static dis_status add_gradients(dis__training *t, size_t b, bool update)
 static dis_status one_batch(dis__training *t, size_t b)
 {
     dis__net *net = t->model_net.net;
-    const bool update = (b + 1) % t->o->accumulate == 0 || b + 1 == t->batches.n, shared = dis__comm_is_shared(t->comm);
+    const bool update = (b + 1) % t->o->accumulate == 0 || b + 1 == t->batches.n,
+               shared = dis__comm_is_parallel(t->comm);
     if (update) t->at.rate = dis__schedule_rate(&t->schedule, dis__net_steps(net));
     DIS_TRY(add_gradients(t, b, update && !shared));
     if (!update || !shared) return DIS_OK;
@@ -217,9 +218,9 @@ static dis_status judge(dis__training *t, dis_context *ctx, dis_epoch *e)
 /* Ranks have the same numbers: the first judges, and tells the others. */
 static dis_status judge_once(dis__training *t, dis_context *ctx, dis_epoch *e)
 {
-    DIS_TRY(dis__comm_agree(t->comm, t->comm->rank == 0 ? judge(t, ctx, e) : DIS_OK));
+    DIS_TRY(dis__comm_first_failure(t->comm, t->comm->rank == 0 ? judge(t, ctx, e) : DIS_OK));
     double told[] = {e->dev, e->dev_cross_entropy};
-    if (dis__comm_is_shared(t->comm)) DIS_TRY(dis__comm_broadcast(t->comm, told, sizeof told, 0));
+    if (dis__comm_is_parallel(t->comm)) DIS_TRY(dis__comm_broadcast(t->comm, told, sizeof told, 0));
     e->dev = told[0];
     e->dev_cross_entropy = told[1];
     return DIS_OK;
@@ -246,7 +247,7 @@ static dis_status fetch_best(dis__training *t)
 /* A stop between steps leaves a checkpoint, but for ranks, which are ended where they are; other failures do not. */
 static dis_status stop_here(dis__training *t, dis_status status)
 {
-    if (status != DIS_ECANCELLED || !t->o->folder || dis__comm_is_shared(t->comm)) return status;
+    if (status != DIS_ECANCELLED || !t->o->folder || dis__comm_is_parallel(t->comm)) return status;
     DIS_TRY(dis__net_get_loss_sum(t->model_net.net, &t->at.loss));
     DIS_TRY(dis__training_save(t));
     return dis__fail(DIS_ECANCELLED, "stopped");
@@ -258,10 +259,10 @@ static dis_status end_epoch(dis__training *t, dis_context *ctx)
     dis_epoch *e = &model->epoch[t->at.epoch];
     DIS_TRY(dis__net_get_loss_sum(t->model_net.net, &t->at.loss));
     DIS_TRY(dis__comm_sum_reals(t->comm, &t->at.loss, 1));
-    if (dis__comm_is_shared(t->comm)) DIS_TRY(dis__net_share_statistics(t->model_net.net, t->comm));
+    if (dis__comm_is_parallel(t->comm)) DIS_TRY(dis__net_share_statistics(t->model_net.net, t->comm));
     const size_t steps = (t->batches.n + t->o->accumulate - 1) / t->o->accumulate;
     *e = (dis_epoch){.loss = t->at.loss / (double)steps, .rate = t->at.rate};
-    if (!isfinite(e->loss)) return dis__comm_agree(t->comm, not_finite(t, "loss"));
+    if (!isfinite(e->loss)) return dis__comm_first_failure(t->comm, not_finite(t, "loss"));
     DIS_TRY(stop_here(t, judge_once(t, ctx, e)));
     model->n_epochs = t->at.epoch + 1;
     const bool first = t->at.epoch <= (size_t)t->settings.warm_up; /* what warms up is not what was asked for */
@@ -327,11 +328,11 @@ static dis_status work(dis__training *t, dis_context *ctx, const dis_examples *t
 {
     dis_status status = dis__training_prepare(t, ctx, train, dev);
     if (status == DIS_OK && t->o->resume) status = dis__training_load(t, ctx);
-    DIS_TRY(dis__comm_agree(t->comm, status));
+    DIS_TRY(dis__comm_first_failure(t->comm, status));
     dis__net_be_rank(t->model_net.net, t->comm->rank);
     const char *by;
     DIS_TRY(dis__net_join_ranks(t->model_net.net, t->comm, &by));
-    if (dis__comm_is_shared(t->comm)) snprintf(t->model->sums_by, sizeof t->model->sums_by, "%s", by);
+    if (dis__comm_is_parallel(t->comm)) snprintf(t->model->sums_by, sizeof t->model->sums_by, "%s", by);
     dis__training_begin(t);
     if (t->moments) DIS_TRY(dis__net_put_moments(t->model_net.net, t->moments));
     DIS_TRY(epochs(t, ctx));
@@ -343,8 +344,9 @@ static dis_status work(dis__training *t, dis_context *ctx, const dis_examples *t
     }
     for (size_t i = 0; i < t->model->weights.n; i++)
         if (!dis__all_finite(t->model->weights.value[i], t->model->weights.info[i].n))
-            return dis__comm_agree(t->comm,
-                                   dis__fail(DIS_EDATA, "the weights became infinite; try a smaller rate or clip=1"));
+            return dis__comm_first_failure(t->comm,
+                                           dis__fail(DIS_EDATA,
+                                                     "the weights became infinite; try a smaller rate or clip=1"));
     dis__asked_finish(t->model);
     return DIS_OK;
 }
@@ -386,7 +388,7 @@ dis_status dis__train_on(const dis__device *device, dis_context *ctx, const dis_
                          const dis_examples *dev, const dis_model_train_options *options, dis_model **out)
 {
     dis_model_train_options o = dis_model_train_options_default();
-    DIS_TRY(DIS_OPTIONS_TAKE(dis_model_train_options, &o, options));
+    DIS_TRY(DIS_OPTIONS_COPY(dis_model_train_options, &o, options));
     dis__training t = begin(ctx, &o);
     return run(&t, device, ctx, train, dev, out);
 }
@@ -396,7 +398,7 @@ dis_status dis__train_carrying(dis_context *ctx, const dis_examples *train, cons
 {
     const dis__device *device;
     dis_model_train_options o = dis_model_train_options_default();
-    DIS_TRY(DIS_OPTIONS_TAKE(dis_model_train_options, &o, options));
+    DIS_TRY(DIS_OPTIONS_COPY(dis_model_train_options, &o, options));
     DIS_TRY(dis__device_for(ctx, &dis__device_cpu, true, &device));
     dis__training t = begin(ctx, &o);
     t.moments = moments;

@@ -1,8 +1,8 @@
 /* Before the first step of training (train.c): items and targets are matched and encoded, the net is built with its
  * heads and laid out, and what a batch needs is allocated, so that steps allocate nothing. */
 #include "train/run.h"
-#include "core/name_index.h"
-#include "core/names_build.h"
+#include "core/names/name_index.h"
+#include "core/names/names_internal.h"
 #include "dissent/evaluate.h"
 #include "train/batches.h"
 #include "train/optimizer_spec.h"
@@ -80,7 +80,7 @@ static size_t max_votes(const dis__targets *t, size_t items)
     for (size_t i = 0; t->first && i < t->n_items; i++)
         if (t->first[i + 1] - t->first[i] > max) max = (size_t)(t->first[i + 1] - t->first[i]);
     const size_t all = t->first ? (size_t)t->first[t->n_items] : 0;
-    return dis__size(max, items, 0) < all ? max * items : all;
+    return dis__saturating_size(max, items, 0) < all ? max * items : all;
 }
 
 static dis_status take_declared(const dis_names *classes, dis_names **out)
@@ -89,7 +89,7 @@ static dis_status take_declared(const dis_names *classes, dis_names **out)
     if (n == 0 || n > DIS_MAX_CLASSES)
         return dis__fail(DIS_EUSAGE, "%zu classes are declared; 1 to %u are possible", n, DIS_MAX_CLASSES);
     size_t twice;
-    DIS_TRY(dis__names_twice(classes, &twice));
+    DIS_TRY(dis__names_find_duplicate(classes, &twice));
     if (twice != SIZE_MAX)
         return dis__fail(DIS_EUSAGE, "the class \"%.200s\" is declared twice", dis_names_get(classes, twice, NULL));
     return dis__names_copy(classes, out);
@@ -201,10 +201,12 @@ static dis_status prepare_net(dis__training *t, dis_context *ctx)
     DIS_TRY(dis__alloc_array(&model->epoch, t->epochs, sizeof *model->epoch));
     DIS_TRY(dis__alloc_array(&t->label, t->limits.items, sizeof *t->label));
     DIS_TRY(dis__alloc_array(&t->weight, t->limits.items, sizeof *t->weight));
-    DIS_TRY(dis__alloc_array(&t->target, dis__size(t->limits.items, t->targets.n_classes, 0), sizeof *t->target));
-    DIS_TRY(dis__alloc_array(&t->vote_row, dis__size(3, t->max_votes, 0), sizeof *t->vote_row));
+    DIS_TRY(dis__alloc_array(&t->target, dis__saturating_size(t->limits.items, t->targets.n_classes, 0),
+                             sizeof *t->target));
+    DIS_TRY(dis__alloc_array(&t->vote_row, dis__saturating_size(3, t->max_votes, 0), sizeof *t->vote_row));
     if (has_dev(t))
-        DIS_TRY(dis__alloc_array(&t->q, dis__size(t->dev_encoded->n_items, t->targets.n_classes, 0), sizeof *t->q));
+        DIS_TRY(dis__alloc_array(&t->q, dis__saturating_size(t->dev_encoded->n_items, t->targets.n_classes, 0),
+                                 sizeof *t->q));
     return DIS_OK;
 }
 

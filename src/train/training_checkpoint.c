@@ -7,12 +7,12 @@
  * otherwise spend more time on short epochs' checkpoints than on the epochs. Before the first one the time is
  * estimated; nets of a few megabytes get theirs after the first epoch. */
 #include "train/run.h"
-#include "core/comm.h"
-#include "core/sha256.h"
+#include "core/parallel/comm.h"
+#include "core/text/sha256.h"
 #include "dissent/version.h"
-#include "io/folder.h"
-#include "io/input.h"
-#include "io/safetensors.h"
+#include "io/files/folder.h"
+#include "io/input/input.h"
+#include "io/tensors/safetensors.h"
 #include "nn/devices.h"
 #include <math.h>
 #include <stdio.h>
@@ -27,7 +27,7 @@ enum { SMALL = 16 << 20, BYTES_PER_SECOND = 500000000 }; /* a checkpoint that is
 static void hash_text(dis__sha256 *sha, const char *text)
 {
     const char *s = text ? text : "";
-    dis__sha256_add(sha, s, strlen(s) + 1);
+    dis__sha256_update(sha, s, strlen(s) + 1);
 }
 
 /* Everything that the bytes of the result depend on. */
@@ -36,7 +36,7 @@ static void key_of(const dis__training *t, char hex[65])
     const dis_model_train_options *o = t->o;
     char numbers[256];
     dis__sha256 sha;
-    dis__sha256_begin(&sha);
+    dis__sha256_init(&sha);
     hash_text(&sha, dis_version());
     hash_text(&sha, o->model);
     hash_text(&sha, o->objective);
@@ -48,22 +48,22 @@ static void key_of(const dis__training *t, char hex[65])
              t->epochs, t->limits.units, o->patience, o->rate, o->soft_weight, o->base, o->floor, o->accumulate,
              (int)o->lenient, (int)o->over_all, (int)t->batches.kind, (int)o->keep_last, (int)o->class_weights);
     hash_text(&sha, numbers);
-    if (dis__comm_is_shared(t->comm)) { /* sums of gradients depend on how many there are */
+    if (dis__comm_is_parallel(t->comm)) { /* sums of gradients depend on how many there are */
         snprintf(numbers, sizeof numbers, "%d ranks", t->comm->size);
         hash_text(&sha, numbers);
     }
     const dis__targets *const sets[] = {&t->targets, &t->dev_targets};
     for (int i = 0; i < 2; i++) {
         const dis__targets *g = sets[i];
-        if (g->label) dis__sha256_add(&sha, g->label, g->n_items * sizeof *g->label);
-        if (g->human) dis__sha256_add(&sha, g->human, g->n_items * g->n_classes * sizeof *g->human);
-        if (g->vote) dis__sha256_add(&sha, g->vote, (size_t)g->first[g->n_items] * sizeof *g->vote);
-        if (g->worker) dis__sha256_add(&sha, g->worker, (size_t)g->first[g->n_items] * sizeof *g->worker);
+        if (g->label) dis__sha256_update(&sha, g->label, g->n_items * sizeof *g->label);
+        if (g->human) dis__sha256_update(&sha, g->human, g->n_items * g->n_classes * sizeof *g->human);
+        if (g->vote) dis__sha256_update(&sha, g->vote, (size_t)g->first[g->n_items] * sizeof *g->vote);
+        if (g->worker) dis__sha256_update(&sha, g->worker, (size_t)g->first[g->n_items] * sizeof *g->worker);
     }
     if (t->model->features.width)
         dis__worker_features_hash(&t->model->features, dis_names_count(t->model->workers), &sha);
-    if (t->pairs.worker) dis__sha256_add(&sha, t->pairs.worker, t->pairs.n * sizeof *t->pairs.worker);
-    if (t->dev_pairs.worker) dis__sha256_add(&sha, t->dev_pairs.worker, t->dev_pairs.n * sizeof *t->pairs.worker);
+    if (t->pairs.worker) dis__sha256_update(&sha, t->pairs.worker, t->pairs.n * sizeof *t->pairs.worker);
+    if (t->dev_pairs.worker) dis__sha256_update(&sha, t->dev_pairs.worker, t->dev_pairs.n * sizeof *t->pairs.worker);
     const dis__model_row *row = t->model->row;
     row->hash_encoded(t->model->encoder, t->encoded, &sha);
     if (t->dev_encoded) row->hash_encoded(t->model->encoder, t->dev_encoded, &sha);
@@ -102,7 +102,7 @@ static dis_status write_best(const dis__training *t)
     char *path, key[65];
     key_of(t, key);
     const char *const extra[][2] = {{"run", key}};
-    DIS_TRY(dis__path_in(t->o->folder, "best.safetensors", &path));
+    DIS_TRY(dis__path_join(t->o->folder, "best.safetensors", &path));
     const dis_status status = dis__net_save(t->model_net.net, path, false, extra, 1);
     dis__free(path);
     return status;
@@ -145,7 +145,7 @@ static dis_status save_place(const dis__training *t)
     put_real(sums, t->at.loss);
     put_real(sums + NUMBER - 1, t->at.rate);
     const char *const extra[][2] = {{"run", key}, {"place", place}, {"sums", sums}, {"curve", curve}};
-    DIS_TRY_GOTO(status, dis__path_in(t->o->folder, "checkpoint.safetensors", &path), end);
+    DIS_TRY_GOTO(status, dis__path_join(t->o->folder, "checkpoint.safetensors", &path), end);
     status = dis__net_save(t->model_net.net, path, true, extra, sizeof extra / sizeof *extra);
 end:
     dis__free(curve);
@@ -265,8 +265,8 @@ dis_status dis__training_load(dis__training *t, dis_context *ctx)
 {
     char *path = NULL, *best = NULL;
     dis_status status;
-    DIS_TRY_GOTO(status, dis__path_in(t->o->folder, "checkpoint.safetensors", &path), end);
-    DIS_TRY_GOTO(status, dis__path_in(t->o->folder, "best.safetensors", &best), end);
+    DIS_TRY_GOTO(status, dis__path_join(t->o->folder, "checkpoint.safetensors", &path), end);
+    DIS_TRY_GOTO(status, dis__path_join(t->o->folder, "best.safetensors", &best), end);
     if (access(path, F_OK) == 0) status = load(t, ctx, path, best);
 end:
     dis__free(path);

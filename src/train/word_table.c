@@ -4,14 +4,14 @@
 void dis__word_table_free(dis__word_table *table)
 {
     dis__vocabulary_free(&table->words);
-    dis__vectors_free(&table->vectors);
+    dis__word_vectors_free(&table->vectors);
     *table = (dis__word_table){0};
 }
 
 dis_status dis__word_table_vectors(dis_context *ctx, const char *path, dis__word_table *table)
 {
     if (!path) return DIS_OK;
-    DIS_TRY(dis__vectors_read(ctx, path, &table->words, &table->vectors));
+    DIS_TRY(dis__word_vectors_read(ctx, path, &table->words, &table->vectors));
     table->vector_width = table->vectors.width;
     table->n_in_vectors = table->vectors.n_known;
     return DIS_OK;
@@ -19,7 +19,7 @@ dis_status dis__word_table_vectors(dis_context *ctx, const char *path, dis__word
 
 dis_status dis__word_table_start(dis__net *net, const dis__word_table *table)
 {
-    const dis__vectors *v = &table->vectors;
+    const dis__word_vectors *v = &table->vectors;
     const size_t param = dis__net_find_param(net, "words.weight");
     for (size_t i = 0; v->known && i < dis__vocabulary_size(&table->words); i++)
         if (v->known[i]) DIS_TRY(dis__param_put_rows(net, param, i, 1, v->x + i * v->width));
@@ -28,8 +28,8 @@ dis_status dis__word_table_start(dis__net *net, const dis__word_table *table)
 
 void dis__word_table_hash(const dis__word_table *table, dis__sha256 *sha)
 {
-    const dis__vectors *v = &table->vectors;
-    if (v->x) dis__sha256_add(sha, v->x, dis__vocabulary_size(&table->words) * v->width * sizeof *v->x);
+    const dis__word_vectors *v = &table->vectors;
+    if (v->x) dis__sha256_update(sha, v->x, dis__vocabulary_size(&table->words) * v->width * sizeof *v->x);
 }
 
 void dis__word_table_save(const dis__word_table *table, dis_json *json)

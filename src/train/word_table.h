@@ -1,22 +1,22 @@
 /* word_table.h: the words that a model knows, and vectors of theirs from a file, for models that read words.
  *
  *     DIS_TRY(dis__vocabulary_count(&table.words, word, n));          // each word of the training items
- *     DIS_TRY(dis__vocabulary_close(&table.words, 2, SIZE_MAX));
+ *     DIS_TRY(dis__vocabulary_finish(&table.words, 2, SIZE_MAX));
  *     DIS_TRY(dis__word_table_vectors(ctx, "glove.txt", &table));
  *     ... build and plan a net whose table of words is "words.weight" ...
  *     dis__word_table_start(net, &table); */
 #ifndef DIS_TRAIN_WORD_TABLE_H
 #define DIS_TRAIN_WORD_TABLE_H
-#include "core/sha256.h"
+#include "core/text/sha256.h"
 #include "nn/net.h"
-#include "text/vectors.h"
+#include "text/word_vectors.h"
 #include "train/model_json.h"
 
 typedef struct {
     dis__vocabulary words;
-    dis__vectors vectors; /* while a net is being built from nothing; not kept */
-    size_t vector_width;  /* when vectors came from a file; 0: the model's own */
-    size_t n_in_vectors;  /* words that the file had */
+    dis__word_vectors vectors; /* while a net is being built from nothing; not kept */
+    size_t vector_width;       /* when vectors came from a file; 0: the model's own */
+    size_t n_in_vectors;       /* words that the file had */
 } dis__word_table;
 
 void dis__word_table_free(dis__word_table *table);

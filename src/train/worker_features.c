@@ -1,10 +1,10 @@
 /* Features of workers: learned from a worker table, kept in the model, and made for workers told of later.
  * Cost: O(workers x columns), a column of many values by an index of their names. */
 #include "train/worker_features.h"
-#include "core/memory.h"
-#include "core/name_index.h"
-#include "core/names_build.h"
-#include "core/number.h"
+#include "core/memory/memory.h"
+#include "core/names/name_index.h"
+#include "core/names/names_internal.h"
+#include "core/numbers/decimal.h"
 #include "train/model_digest.h"
 #include <math.h>
 #include <string.h>
@@ -84,7 +84,7 @@ static dis_status values_of(const dis_worker_table_view *t, size_t column, const
         else
             status = dis__name_list_add(&list, seen[n++] = cell, length);
     }
-    if (status == DIS_OK) status = dis__name_list_finish(&list, out);
+    if (status == DIS_OK) status = dis__name_list_move(&list, out);
     dis__name_list_free(&list);
     return status;
 }
@@ -139,7 +139,7 @@ static void put_cell(const dis__worker_column *c, const char *cell, size_t n, fl
 static dis_status make_numbers(const dis__worker_features *f, const dis_worker_table_view *t, const size_t *row,
                                size_t n, float **out)
 {
-    DIS_TRY(dis__alloc_array(out, dis__size(n ? n : 1, f->width, 0), sizeof **out));
+    DIS_TRY(dis__alloc_array(out, dis__saturating_size(n ? n : 1, f->width, 0), sizeof **out));
     for (size_t w = 0; w < n; w++) nothing_said(f, *out + w * f->width);
     for (size_t c = 0; c < f->n_columns; c++) {
         size_t column;
@@ -187,7 +187,7 @@ dis_status dis__worker_features_learn(const dis_worker_table *table, const char 
     const dis_worker_table_view t = dis_worker_table_look(table);
     size_t *row, found;
     *out = (dis__worker_features){0};
-    DIS_TRY(dis__names_rows(t.workers, workers, &row, &found));
+    DIS_TRY(dis__names_match_alloc(t.workers, workers, &row, &found));
     dis_status status = found ? learn(&t, columns, workers, row, out)
                               : dis__fail(DIS_EDATA, "none of the workers of the votes is in the worker table; do the "
                                                      "ids match?");
@@ -203,7 +203,7 @@ dis_status dis__worker_features_tell(dis__worker_features *f, const dis_worker_t
     dis__name_list list = {0};
     dis_names *others = NULL;
     float *numbers = NULL;
-    DIS_TRY(dis__names_rows(workers, t.workers, &known, NULL));
+    DIS_TRY(dis__names_match_alloc(workers, t.workers, &known, NULL));
     dis_status status = dis__alloc_array(&row, t.n_workers + 1, sizeof *row);
     for (size_t w = 0; w < t.n_workers && status == DIS_OK; w++) {
         size_t length;
@@ -213,7 +213,7 @@ dis_status dis__worker_features_tell(dis__worker_features *f, const dis_worker_t
         status = dis__name_list_add(&list, name, length);
     }
     if (status == DIS_OK) status = make_numbers(f, &t, row, n, &numbers);
-    if (status == DIS_OK && n) status = dis__name_list_finish(&list, &others);
+    if (status == DIS_OK && n) status = dis__name_list_move(&list, &others);
     dis__name_list_free(&list);
     dis__free(known);
     dis__free(row);
@@ -300,10 +300,10 @@ dis_status dis__worker_features_load(const dis__model_source *s, size_t n_worker
 void dis__worker_features_hash(const dis__worker_features *f, size_t n_workers, dis__sha256 *sha)
 {
     for (size_t c = 0; c < f->n_columns; c++) {
-        dis__sha256_add(sha, f->column[c].name, strlen(f->column[c].name) + 1);
+        dis__sha256_update(sha, f->column[c].name, strlen(f->column[c].name) + 1);
         dis__digest_names(sha, f->column[c].values);
-        dis__sha256_add(sha, &f->column[c].mean, sizeof f->column[c].mean);
-        dis__sha256_add(sha, &f->column[c].sd, sizeof f->column[c].sd);
+        dis__sha256_update(sha, &f->column[c].mean, sizeof f->column[c].mean);
+        dis__sha256_update(sha, &f->column[c].sd, sizeof f->column[c].sd);
     }
     dis__digest_floats(sha, f->known, n_workers * f->width);
 }

@@ -5,7 +5,7 @@
 #ifndef DIS_TRAIN_WORKER_FEATURES_H
 #define DIS_TRAIN_WORKER_FEATURES_H
 #include "dissent/worker_table.h"
-#include "core/sha256.h"
+#include "core/text/sha256.h"
 #include "train/model_json.h"
 
 typedef struct {

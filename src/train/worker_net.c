@@ -10,7 +10,7 @@
  *
  * Vectors start small, as nobody differs before the data say so. Cost: O(rows x width). */
 #include "train/worker_net.h"
-#include "core/random.h"
+#include "core/random/random.h"
 #include <math.h>
 #include <string.h>
 
@@ -33,7 +33,7 @@ static dis_status make_room(dis__asked *a, size_t units, size_t features)
     DIS_TRY(dis__alloc_array(&a->pair, 2 * units, sizeof *a->pair));
     DIS_TRY(dis__alloc_array(&a->logarithm, 2 * units, sizeof *a->logarithm));
     DIS_TRY(dis__alloc_array(&a->first, units, sizeof *a->first));
-    return features ? dis__alloc_array(&a->known, dis__size(units, features, 0), sizeof *a->known) : DIS_OK;
+    return features ? dis__alloc_array(&a->known, dis__saturating_size(units, features, 0), sizeof *a->known) : DIS_OK;
 }
 
 /* Rows of the table: known workers and, where none were left out of training, whoever is not known. */
@@ -82,7 +82,7 @@ dis_status dis__asked_build(const dis_model *model, const dis__batch_limits *lim
                             : dis__layer_layernorm(r->net, "workers.norm", e, r->in->trunk);
     if (s->hidden) x = dis__layer_linear(r->net, "workers.hidden", x, (size_t)s->hidden, DIS_ACT_RELU);
     if (model->confuses)
-        a->confusion = dis__layer_linear(r->net, "workers.confusion", x, dis__size(k, k, 0), DIS_ACT_NONE);
+        a->confusion = dis__layer_linear(r->net, "workers.confusion", x, dis__saturating_size(k, k, 0), DIS_ACT_NONE);
     else
         r->in->trunk = x;
     return DIS_OK;
@@ -95,7 +95,7 @@ dis_status dis__asked_start(const dis_model *model, dis__net *net)
     const double eta = model->of_objective.eta;
     double *bias;
     if (!model->confuses || param == SIZE_MAX) return DIS_OK;
-    DIS_TRY(dis__alloc_zeroed(&bias, dis__size(k, k, 0), sizeof *bias));
+    DIS_TRY(dis__alloc_zeroed(&bias, dis__saturating_size(k, k, 0), sizeof *bias));
     for (size_t c = 0; c < k && k > 1; c++) bias[c * k + c] = log(eta * (double)(k - 1) / (1 - eta));
     const dis_status status = dis__param_put(net, param, bias);
     dis__free(bias);
@@ -123,11 +123,11 @@ void dis__asked_finish(dis_model *model)
 static double gamma_draw(double alpha, uint64_t seed, uint64_t stream, uint64_t index, uint64_t *attempt)
 {
 #define NEXT (stream | ++*attempt << 8)
-    const double boost = alpha < 1 ? pow(dis__uniform(seed, NEXT, index), 1 / alpha) : 1;
+    const double boost = alpha < 1 ? pow(dis__random_uniform(seed, NEXT, index), 1 / alpha) : 1;
     const double d = (alpha < 1 ? alpha + 1 : alpha) - 1. / 3, c = 1 / sqrt(9 * d);
     for (;;) {
-        const double x = dis__normal(seed, NEXT, index), v = pow(1 + c * x, 3);
-        if (v > 0 && log(dis__uniform(seed, NEXT, index) + 0x1p-60) < x * x / 2 + d - d * v + d * log(v))
+        const double x = dis__random_normal(seed, NEXT, index), v = pow(1 + c * x, 3);
+        if (v > 0 && log(dis__random_uniform(seed, NEXT, index) + 0x1p-60) < x * x / 2 + d - d * v + d * log(v))
             return d * v * boost;
     }
 #undef NEXT
@@ -159,7 +159,7 @@ static asked_row row_asked(const dis_model *model, const dis__encoded *encoded, 
     asked_row row = {worker, worker};
     if (!batch->training) return row;
     const double unknown = model->of_objective.unknown;
-    const double x = dis__uniform(batch->seed, DIS_STREAM_ASKED | (uint64_t)i << 32, batch->number);
+    const double x = dis__random_uniform(batch->seed, DIS_STREAM_ANNOTATOR_SUBSET | (uint64_t)i << 32, batch->number);
     if (x < unknown) row.worker = -1;
     if (x < unknown / 2) row.features = -1;
     return row;
@@ -181,7 +181,7 @@ static void draw_mixture(const dis_model *model, const dis__unit_batch *batch, s
     a->logarithm[2 * i] = a->logarithm[2 * i + 1] = 0;
     if (!a->mixed) return;
     const double lambda = dis__beta_draw(model->of_objective.alpha, batch->seed, stream, batch->number);
-    a->pair[2 * i + 1] = (int32_t)dis__below(batch->seed, stream, batch->number, batch->n);
+    a->pair[2 * i + 1] = (int32_t)dis__random_below(batch->seed, stream, batch->number, batch->n);
     a->first[i] = (float)lambda;
     a->logarithm[2 * i] = (float)log(lambda > 1e-30 ? lambda : 1e-30);
     a->logarithm[2 * i + 1] = (float)log(1 - lambda > 1e-30 ? 1 - lambda : 1e-30);

@@ -1,9 +1,9 @@
 /* Examples of (item, worker). An item stands in the table once for each of its votes, so that every model that takes
  * items takes pairs; what it computes of an item it computes again for each vote. Cost: O(votes). */
 #include "train/worker_pairs.h"
-#include "core/memory.h"
-#include "core/name_index.h"
-#include "core/pool.h"
+#include "core/memory/memory.h"
+#include "core/names/name_index.h"
+#include "core/parallel/pool.h"
 
 void dis__pairs_free(dis__pairs *pairs)
 {
@@ -23,9 +23,9 @@ typedef struct {
 static dis_status match(matching *m, const dis_names *classes, const dis_names *workers)
 {
     size_t found;
-    DIS_TRY(dis__names_rows(m->v.tasks, m->tasks, &m->item, NULL));
-    DIS_TRY(dis__names_rows(workers, m->v.workers, &m->worker, NULL));
-    DIS_TRY(dis__names_rows(classes, m->v.classes, &m->class, &found));
+    DIS_TRY(dis__names_match_alloc(m->v.tasks, m->tasks, &m->item, NULL));
+    DIS_TRY(dis__names_match_alloc(workers, m->v.workers, &m->worker, NULL));
+    DIS_TRY(dis__names_match_alloc(classes, m->v.classes, &m->class, &found));
     if (found < m->v.n_classes)
         return dis__fail(DIS_EDATA, "the votes have a class that is none of the model's; declare it (`classes`)");
     return DIS_OK;

@@ -7,8 +7,8 @@
  * A pair are two workers who voted on one item. AART takes the pairs that a batch happens to hold, and averages over
  * those whose term is not 0; here each vote of a batch is paired with another vote on its item, drawn from all, and the
  * means are over pairs. Cost: O(batch + workers) per step. */
-#include "core/memory.h"
-#include "core/random.h"
+#include "core/memory/memory.h"
+#include "core/random/random.h"
 #include "train/run.h"
 #include "train/worker_net.h"
 
@@ -20,7 +20,7 @@ static bool has_terms(const dis__training *t)
 static size_t max_terms(const dis__training *t)
 {
     const size_t workers = t->settings.norm > 0 ? t->targets.n_workers : 0;
-    return t->settings.contrast > 0 ? dis__size(t->limits.units, 1, workers) : workers;
+    return t->settings.contrast > 0 ? dis__saturating_size(t->limits.units, 1, workers) : workers;
 }
 
 dis_status dis__worker_heads(dis__training *t, dis__model_net *r, const int *logits)
@@ -32,7 +32,7 @@ dis_status dis__worker_heads(dis__training *t, dis__model_net *r, const int *log
     if (!has_terms(t)) return DIS_OK;
     const size_t n = max_terms(t);
     t->terms = dis__head_pairs(r->net, "terms of workers", r->asked->vectors, n);
-    DIS_TRY(dis__alloc_array(&t->term, dis__size(n, 3, 0), sizeof *t->term));
+    DIS_TRY(dis__alloc_array(&t->term, dis__saturating_size(n, 3, 0), sizeof *t->term));
     return dis__alloc_array(&t->term_weight, n, sizeof *t->term_weight);
 }
 
@@ -53,7 +53,7 @@ static size_t other_vote(const dis__training *t, size_t u, size_t i, uint64_t nu
     while (end < p->n && p->first[end] == first) end++;
     if (end - first < 2) return u;
     const size_t other =
-        first + dis__below(t->model->seed, DIS_STREAM_CONTRAST | (uint64_t)i << 32, number, end - first - 1);
+        first + dis__random_below(t->model->seed, DIS_STREAM_CONTRAST | (uint64_t)i << 32, number, end - first - 1);
     return other + (other >= u);
 }
 

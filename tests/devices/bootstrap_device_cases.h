@@ -8,7 +8,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 #include "stats/bootstrap_device.h"
-#include "core/random.h"
+#include "core/random/random.h"
 #include "dissent/dissent.h"
 #include <math.h>
 #include <stdlib.h>
@@ -37,7 +37,7 @@ static inline double **resample_columns(const resample_case *c, double *size)
     for (size_t k = 0; k < c->n_columns; k++) {
         column[k] = malloc(c->n_items * sizeof *column[k]);
         for (size_t i = 0; i < c->n_items; i++) {
-            column[k][i] = dis__normal(k + 7, 1, i) * (i % 100 == 3 ? 50 : 1);
+            column[k][i] = dis__random_normal(k + 7, 1, i) * (i % 100 == 3 ? 50 : 1);
             *size = fmax(*size, fabs(column[k][i]));
         }
     }

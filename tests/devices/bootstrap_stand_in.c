@@ -4,8 +4,8 @@
  *     STUB_AT=N    the N-th draw fails: the device is lost
  *     STUB_BYTES=N more than N bytes of columns do not fit */
 #include "stats/bootstrap_device.h"
-#include "core/draw.h"
-#include "core/random.h"
+#include "core/random/rng.h"
+#include "core/random/random.h"
 #include "dissent/version.h"
 #include <math.h>
 #include <stdio.h>
@@ -103,14 +103,14 @@ static void cut(numbers *p, double mean, double mass, uint64_t word)
     }
 }
 
-static void fill(numbers *p, dis__source *source, uint8_t *count, size_t n)
+static void fill(numbers *p, dis__rng *source, uint8_t *count, size_t n)
 {
     for (size_t i = 0; i < n; i += 64)
         for (size_t half = 0; half < 2; half++)
             for (size_t lane = 0; lane < LANES; lane++) {
-                dis__source of;
+                dis__rng of;
                 memcpy(of.s, p->state[lane], sizeof of.s);
-                const uint64_t word = dis__draw(&of);
+                const uint64_t word = dis__rng_next(&of);
                 memcpy(p->state[lane], of.s, sizeof of.s);
                 for (size_t h = 0; h < 4; h++) {
                     const int x = (int16_t)(word >> 16 * h);
@@ -121,7 +121,7 @@ static void fill(numbers *p, dis__source *source, uint8_t *count, size_t n)
             }
     for (size_t i = 0; i < n; i++) {
         if (count[i] != p->n_bounds) continue;
-        double u = dis__draw_uniform(source) * p->all_rest;
+        double u = dis__rng_uniform(source) * p->all_rest;
         uint8_t k = 0;
         for (; k < DIS_BOOTSTRAP_COUNT && u >= p->rest[k]; k++) u -= p->rest[k];
         count[i] = k;
@@ -131,13 +131,13 @@ static void fill(numbers *p, dis__source *source, uint8_t *count, size_t n)
 static void draw_block(const stand_in *s, size_t resample, size_t block, uint32_t total, double mass, size_t n)
 {
     uint8_t *count = s->count + block * DIS_BOOTSTRAP_BLOCK;
-    dis__source source = dis__source_at(s->g.seed, DIS_STREAM_BOOTSTRAP | (uint64_t)(block + 1) << 32, resample);
+    dis__rng source = dis__rng_at(s->g.seed, DIS_STREAM_BOOTSTRAP | (uint64_t)(block + 1) << 32, resample);
     const double aim = total - DIS_BOOTSTRAP_SHORT_BY * sqrt(total);
     uint64_t drawn = 0;
     memset(count, 0, n);
     if (aim >= 1 && aim <= 4 * (double)n) {
         numbers p = {0};
-        cut(&p, aim / (double)n, mass, dis__draw(&source));
+        cut(&p, aim / (double)n, mass, dis__rng_next(&source));
         do {
             fill(&p, &source, count, n);
             drawn = 0;
@@ -145,11 +145,11 @@ static void draw_block(const stand_in *s, size_t resample, size_t block, uint32_
         } while (drawn > total);
     }
     for (; drawn + 2 <= total; drawn += 2) {
-        const uint64_t word = dis__draw(&source);
+        const uint64_t word = dis__rng_next(&source);
         count[(word >> 32) * n >> 32]++;
         count[(word & UINT32_MAX) * n >> 32]++;
     }
-    if (drawn < total) count[dis__draw_below(&source, n)]++;
+    if (drawn < total) count[dis__rng_below(&source, n)]++;
 }
 
 static dis_status draw(void *session, size_t first, size_t n)

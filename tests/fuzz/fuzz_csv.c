@@ -1,7 +1,7 @@
 /* CSV: the first byte chooses the separator. Reading goes on behind bad rows and comes to an end; what was read can be
  * written with every field quoted, and reads back equal. */
 #include "fuzz.h"
-#include "io/csv.h"
+#include "io/csv/csv.h"
 #include <string.h>
 
 static char *written;
@@ -35,7 +35,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     if (size == 0) return 0;
     const char separator = data[0] % 2 ? '\t' : ',';
-    const dis__input in = dis__input_of_bytes("fuzz", (const char *)data + 1, size - 1);
+    const dis__input in = dis__input_from_bytes("fuzz", (const char *)data + 1, size - 1);
     dis__csv csv;
     dis__csv_open(&csv, &in, separator);
     size_t good = 0, rows = 0;
@@ -53,7 +53,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     MUST(rows <= size);
     dis__csv_close(&csv);
 
-    const dis__input again = dis__input_of_bytes("fuzz", written ? written : "", n_written);
+    const dis__input again = dis__input_from_bytes("fuzz", written ? written : "", n_written);
     dis__csv back;
     dis__csv_open(&back, &again, separator);
     dis__csv_open(&csv, &in, separator);

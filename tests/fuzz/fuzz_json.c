@@ -1,13 +1,13 @@
 /* JSON: any bytes are taken or refused with a message; a tree that is taken is consistent. */
 #include "fuzz.h"
-#include "io/json_read.h"
+#include "io/json/json_read.h"
 #include <math.h>
 #include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     dis__json json = {0};
-    const dis__json_place place = {.file = "f", .line = 1, .column = 1};
+    const dis__json_position place = {.file = "f", .line = 1, .column = 1};
     const dis__json_value *root = NULL;
     const dis_status status = dis__json_parse(&json, (const char *)data, size, &place, &root);
     if (status == DIS_OK) {

@@ -3,9 +3,9 @@
 #include "fuzz.h"
 #include "fuzz_file.h"
 #include "fuzz_whole_votes.h"
-#include "votes/map_path.h"
-#include "votes/reader.h"
-#include "votes/when.h"
+#include "votes/mapper/record_path.h"
+#include "votes/read/reader.h"
+#include "votes/mapper/parse_time.h"
 #include <math.h>
 
 /* A line of the input as a text of its own; what follows it stays. */
@@ -56,7 +56,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (more >> 7) o.records = "a";
     }
     double seconds;
-    if (size < 64 && dis__when((const char *)data, size, &seconds)) MUST(!isnan(seconds));
+    if (size < 64 && dis__parse_time((const char *)data, size, &seconds)) MUST(!isnan(seconds));
     const dis__tuning whole = {.chunk = 1 << 19, .round = 16}, tiny = {.chunk = 1 + more, .round = 3, .bucket = 30};
     const char *path = fuzz_file("a", data, size);
     dis_votes *a = NULL, *b = NULL;

@@ -3,7 +3,7 @@
 #include "fuzz.h"
 #include "fuzz_file.h"
 #include "dissent/dissent.h"
-#include "items/items_build.h"
+#include "items/items_internal.h"
 #include "train/model.h"
 #include <math.h>
 

@@ -1,6 +1,6 @@
 /* npy: what is opened lies within the bytes, to the last one. */
 #include "fuzz.h"
-#include "io/npy.h"
+#include "io/tensors/npy.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -11,7 +11,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     for (size_t d = 0; d < a.n_dims; d++) n *= a.dim[d];
     MUST(n == a.n);
     double *x = malloc(a.n * sizeof *x + 1);
-    dis__npy_reals(&a, 0, a.n, x);
+    dis__npy_read_doubles(&a, 0, a.n, x);
     free(x);
     return 0;
 }

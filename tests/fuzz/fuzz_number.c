@@ -1,6 +1,6 @@
 /* Numbers: the same answer as strtod on the same text; what is written reads back equal. */
 #include "fuzz.h"
-#include "core/number.h"
+#include "core/numbers/decimal.h"
 #include <math.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* safetensors: tensors that are opened cover the bytes behind the header, in order, without holes. */
 #include "fuzz.h"
-#include "io/safetensors.h"
+#include "io/tensors/safetensors.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -2,7 +2,7 @@
  * file get the checksums that belong to them, or nothing would get past these. */
 #include "fuzz.h"
 #include "fuzz_file.h"
-#include "io/checked_tensors.h"
+#include "io/tensors/checked_tensors.h"
 #include "labels/state.h"
 
 static char *text_of(const char *text, size_t n)

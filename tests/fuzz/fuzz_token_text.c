@@ -1,8 +1,8 @@
 /* Texts through tokenizers of every family; the first byte says which. Any bytes are encoded or, where they are no
  * UTF-8, refused. Ids do not depend on whether places are wanted, and places are within the text. */
 #include "fuzz.h"
-#include "tokens/token_internal.h"
-#include "core/utf8.h"
+#include "tokens/tokenizer_internal.h"
+#include "core/text/utf8.h"
 #include <string.h>
 
 #define HEAD "{\"version\":\"1.0\","
@@ -58,7 +58,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     static dis_tokenizer *made[N_SPECS];
     if (size == 0) return 0;
     dis_tokenizer **t = &made[data[0] % N_SPECS];
-    if (!*t) MUST(dis__tokenizer_of_text(specs[data[0] % N_SPECS], strlen(specs[data[0] % N_SPECS]), t) == DIS_OK);
+    if (!*t) MUST(dis__tokenizer_from_text(specs[data[0] % N_SPECS], strlen(specs[data[0] % N_SPECS]), t) == DIS_OK);
     const dis_token_text text = {.first = (const char *)data + 1, .n_first = size - 1};
     dis_status plain, traced;
     dis_tokens *a = encode(*t, &text, false, &plain), *b = encode(*t, &text, true, &traced);

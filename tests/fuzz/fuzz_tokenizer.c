@@ -1,7 +1,7 @@
 /* tokenizer.json: any bytes are taken or refused with a message and a place; a tokenizer that is taken encodes
  * texts. */
 #include "fuzz.h"
-#include "tokens/token_internal.h"
+#include "tokens/tokenizer_internal.h"
 #include <string.h>
 
 static void encode(const dis_tokenizer *t)
@@ -28,7 +28,7 @@ static void encode(const dis_tokenizer *t)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     dis_tokenizer *t = NULL;
-    const dis_status status = dis__tokenizer_of_text((const char *)data, size, &t);
+    const dis_status status = dis__tokenizer_from_text((const char *)data, size, &t);
     if (status == DIS_OK) {
         encode(t);
         dis_tokenizer_destroy(t);

@@ -4,7 +4,7 @@
 #include "fuzz.h"
 #include "fuzz_file.h"
 #include "fuzz_whole_votes.h"
-#include "votes/reader.h"
+#include "votes/read/reader.h"
 #include <math.h>
 
 static void check(const dis_votes *votes)

@@ -3,7 +3,7 @@
 #ifndef DIS_FUZZ_WHOLE_VOTES_H
 #define DIS_FUZZ_WHOLE_VOTES_H
 #include "fuzz.h"
-#include "votes/reader.h"
+#include "votes/read/reader.h"
 #include <math.h>
 
 static void check_votes(const dis_votes *votes)

@@ -3,7 +3,7 @@
 #ifndef DIS_OPERATIONS_NN_INDEXED_H
 #define DIS_OPERATIONS_NN_INDEXED_H
 #include "nn_support.h"
-#include "core/random.h"
+#include "core/random/random.h"
 
 enum {
     ITEMS = 9,
@@ -45,9 +45,9 @@ static inline void make_indexed(indexed *s, const dis__device *device)
     for (size_t i = 0; i < ITEMS * PIXELS; i++) s->image[i] = (float)nn_random(1, i);
     for (size_t i = 0; i < ITEMS * EVEN; i++) s->whole[i] = (float)nn_random(2, i);
     for (size_t i = 0; i < ITEMS * ODD; i++) s->part[i] = (float)nn_random(3, i);
-    for (size_t i = 0; i < ITEMS; i++) s->label[i] = (int32_t)dis__below(1, 2, i, CLASSES + 1) - 1;
+    for (size_t i = 0; i < ITEMS; i++) s->label[i] = (int32_t)dis__random_below(1, 2, i, CLASSES + 1) - 1;
     for (size_t i = 0; i < IDS; i++) {
-        s->id[i] = (int32_t)dis__below(1, 3, i, 8) - 1;
+        s->id[i] = (int32_t)dis__random_below(1, 3, i, 8) - 1;
         s->weight[i] = (float)(i % 3) / 2;
         for (size_t k = 0; k < CLASSES; k++) s->target[i * CLASSES + k] = k == i % CLASSES ? .5f : .25f;
     }

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "core/random.h"
+#include "core/random/random.h"
 #include "nn/net_internal.h"
 
 enum { NN_MAX = 16 };
@@ -69,7 +69,7 @@ static inline int nn_pairs(nn_net *f, const char *name, int embedded)
 
 static inline double nn_random(uint64_t stream, uint64_t i)
 {
-    return dis__normal(77, stream << 32, i);
+    return dis__random_normal(77, stream << 32, i);
 }
 
 static inline void nn_fill_soft(nn_net *f, int head, uint64_t stream)
@@ -97,10 +97,10 @@ static inline dis_status nn_fill_crowd(nn_net *f, int head)
     size_t n = 0;
     for (size_t i = 0; i < rows; i++)
         for (size_t w = 0; w < f->n_workers && n < 256; w++)
-            if (dis__below(3, 9, i * f->n_workers + w, 2)) {
+            if (dis__random_below(3, 9, i * f->n_workers + w, 2)) {
                 row[n] = (int32_t)i;
                 worker[n] = (int32_t)w;
-                label[n] = (int32_t)dis__below(3, 10, n, h->n_classes);
+                label[n] = (int32_t)dis__random_below(3, 10, n, h->n_classes);
                 n++;
             }
     return dis__head_put_votes(f->net, head, n, row, worker, label);
@@ -112,7 +112,7 @@ static inline dis_status nn_fill_pairs(nn_net *f, int head, size_t rows)
     float weight[64];
     const size_t n = rows < 64 ? rows : 64;
     for (size_t i = 0; i < n; i++) {
-        for (size_t j = 0; j < 2; j++) pair[3 * i + j] = (int32_t)dis__below(6, 12 + j, i, 5);
+        for (size_t j = 0; j < 2; j++) pair[3 * i + j] = (int32_t)dis__random_below(6, 12 + j, i, 5);
         pair[3 * i + 2] = (int32_t)(i % DIS_N_PAIRS);
         weight[i] = (float)(1 + i % 4) / 4;
     }
@@ -123,7 +123,7 @@ static inline dis_status nn_fill_pairs(nn_net *f, int head, size_t rows)
 static inline void nn_fill_packed(nn_net *f, size_t rows, size_t tokens)
 {
     int32_t start[64] = {0}, length[64] = {0};
-    for (size_t t = 0; rows && t < tokens; t++) length[dis__below(8, 11, t, rows)]++;
+    for (size_t t = 0; rows && t < tokens; t++) length[dis__random_below(8, 11, t, rows)]++;
     for (size_t i = 1; i < rows; i++) start[i] = start[i - 1] + length[i - 1];
     dis__net_put_ints(f->net, f->start - 1, start);
     dis__net_put_ints(f->net, f->length - 1, length);
@@ -149,7 +149,7 @@ static inline dis_status nn_fill(nn_net *f, size_t rows, size_t time, size_t tok
         const int high = f->ints[i].high == DIS_NONE ? (int)time : f->ints[i].high, low = f->ints[i].low;
         int32_t *x = calloc(n + 1, sizeof *x);
         for (size_t j = 0; j < n; j++)
-            x[j] = (int32_t)(low + (int)dis__below(5, (uint64_t)(200 + i) << 32, j, (uint64_t)(high - low + 1)));
+            x[j] = (int32_t)(low + (int)dis__random_below(5, (uint64_t)(200 + i) << 32, j, (uint64_t)(high - low + 1)));
         dis__net_put_ints(f->net, f->ints[i].ints, x);
         free(x);
     }

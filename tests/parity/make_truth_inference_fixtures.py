@@ -16,7 +16,7 @@ import numpy as np
 
 OUT = Path(__file__).resolve().parent / "fixtures"
 MASK = 2**64 - 1
-STREAM = 17  # DIS_STREAM_EBCC_START of src/core/random.h
+STREAM = 17  # DIS_STREAM_EBCC_START of src/core/random/random.h
 
 
 def philox(low, high, key):

@@ -3,7 +3,7 @@
 #ifndef DIS_SUPPORT_EVAL_SUPPORT_H
 #define DIS_SUPPORT_EVAL_SUPPORT_H
 #include "dissent/dissent.h"
-#include "core/random.h"
+#include "core/random/random.h"
 #include <math.h>
 #include <stdlib.h>
 
@@ -16,7 +16,7 @@ typedef struct {
 static inline void random_row(uint64_t seed, size_t i, size_t k, double sharp, double *row)
 {
     double sum = 0;
-    for (size_t c = 0; c < k; c++) sum += row[c] = exp(sharp * dis__normal(seed, 1000, i * k + c));
+    for (size_t c = 0; c < k; c++) sum += row[c] = exp(sharp * dis__random_normal(seed, 1000, i * k + c));
     for (size_t c = 0; c < k; c++) row[c] /= sum;
 }
 
@@ -32,7 +32,7 @@ static inline items make(size_t n, size_t k, uint64_t seed)
         double sum = 0; /* people agree with the model a little */
         for (size_t c = 0; c < k; c++) sum += x.p[i * k + c] *= .2 + x.q[i * k + c];
         for (size_t c = 0; c < k; c++) x.p[i * k + c] /= sum;
-        double u = dis__uniform(seed + 2, 1000, i);
+        double u = dis__random_uniform(seed + 2, 1000, i);
         x.gold[i] = 0;
         while ((size_t)x.gold[i] + 1 < k && (u -= x.p[i * k + (size_t)x.gold[i]]) > 0) x.gold[i]++;
     }

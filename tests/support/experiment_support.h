@@ -4,14 +4,14 @@
  * Results are a function of cell, fold and seed alone. */
 #ifndef DIS_SUPPORT_EXPERIMENT_SUPPORT_H
 #define DIS_SUPPORT_EXPERIMENT_SUPPORT_H
-#include "core/memory.h"
-#include "core/names_build.h"
-#include "core/random.h"
-#include "core/sha256.h"
+#include "core/memory/memory.h"
+#include "core/names/names_internal.h"
+#include "core/random/random.h"
+#include "core/text/sha256.h"
 #include "experiment/experiment_internal.h"
 #include "experiment/runner.h"
 #include "experiment/store/sql.h"
-#include "tables/label_table.h"
+#include "tables/labels/label_table.h"
 #include <dirent.h>
 #include <math.h>
 #include <stdatomic.h>
@@ -49,8 +49,8 @@ static inline dis__plan made_plan(dis__run run[MADE_RUNS])
                             .fold = r / MADE_SEEDS % MADE_FOLDS,
                             .seed = r % MADE_SEEDS};
         dis__sha256 h;
-        dis__sha256_begin(&h);
-        dis__sha256_add(&h, &r, sizeof r);
+        dis__sha256_init(&h);
+        dis__sha256_update(&h, &r, sizeof r);
         dis__sha256_hex(&h, run[r].key);
     }
     return (dis__plan){.name = "made",
@@ -92,10 +92,10 @@ static inline dis_status made_labels(size_t run, const dis__run *at, dis_labels 
         status = dis__name_list_add(&list, task, (size_t)n);
         double *p = labels->p + i * K, sum = 0;
         for (size_t k = 0; k < K; k++)
-            sum += p[k] = .05 + dis__uniform(run, 99, i * K + k) + (i % K == k) * .2 * (double)at->cell;
+            sum += p[k] = .05 + dis__random_uniform(run, 99, i * K + k) + (i % K == k) * .2 * (double)at->cell;
         for (size_t k = 0; k < K; k++) p[k] /= sum;
     }
-    if (status == DIS_OK) status = dis__name_list_finish(&list, &labels->tasks);
+    if (status == DIS_OK) status = dis__name_list_move(&list, &labels->tasks);
     if (status == DIS_OK) status = dis_names_create(classes, K, &labels->classes);
     dis__name_list_free(&list);
     if (status == DIS_OK)
@@ -111,7 +111,7 @@ static inline dis_status made_result(const made_work *w, size_t run, dis__result
     DIS_TRY(dis__alloc_array(&r->value, w->plan->n_measures, sizeof *r->value));
     for (size_t m = 0; m < w->plan->n_measures; m++)
         r->value[m] =
-            m == 2 && at->seed == 1 ? (double)NAN : .5 + .1 * (double)at->cell + .1 * dis__uniform(run, 98, m);
+            m == 2 && at->seed == 1 ? (double)NAN : .5 + .1 * (double)at->cell + .1 * dis__random_uniform(run, 98, m);
     DIS_TRY(dis__alloc_zeroed(&r->set, 2, sizeof *r->set));
     for (; r->n_sets < 2; r->n_sets++) {
         dis__predicted_set *s = &r->set[r->n_sets];

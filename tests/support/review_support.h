@@ -2,7 +2,7 @@
 #ifndef DIS_SUPPORT_REVIEW_SUPPORT_H
 #define DIS_SUPPORT_REVIEW_SUPPORT_H
 #include "em_support.h"
-#include "core/random.h"
+#include "core/random/random.h"
 
 /* Worker w is right with accuracy[w] (wrong votes go anywhere else), or always says habit[w] when that is not
  * negative. */
@@ -15,7 +15,7 @@ typedef struct {
 
 static inline size_t review_truth(const review_crowd *c, size_t i)
 {
-    return dis__below(c->seed, 1, i, c->n_classes);
+    return dis__random_below(c->seed, 1, i, c->n_classes);
 }
 
 /* What worker w says about item i, whenever asked. */
@@ -23,8 +23,8 @@ static inline size_t review_vote(const review_crowd *c, size_t i, size_t w)
 {
     const size_t truth = review_truth(c, i);
     if (c->habit[w] >= 0) return (size_t)c->habit[w];
-    if (dis__uniform(c->seed, 2, i * 64 + w) < c->accuracy[w]) return truth;
-    const size_t k = dis__below(c->seed, 3, i * 64 + w, c->n_classes - 1);
+    if (dis__random_uniform(c->seed, 2, i * 64 + w) < c->accuracy[w]) return truth;
+    const size_t k = dis__random_below(c->seed, 3, i * 64 + w, c->n_classes - 1);
     return k + (k >= truth);
 }
 
@@ -32,7 +32,7 @@ static inline size_t review_vote(const review_crowd *c, size_t i, size_t w)
 static inline size_t review_voter(const review_crowd *c, size_t i, size_t q)
 {
     const size_t W = c->n_workers;
-    size_t stride = 1 + dis__below(c->seed, 6, i, W);
+    size_t stride = 1 + dis__random_below(c->seed, 6, i, W);
     for (;; stride++) { /* the next one that has no divisor in common with W */
         size_t a = stride, b = W;
         while (b) {
@@ -42,7 +42,7 @@ static inline size_t review_voter(const review_crowd *c, size_t i, size_t q)
         }
         if (a == 1) break;
     }
-    return (dis__below(c->seed, 4, i, W) + q * stride) % W;
+    return (dis__random_below(c->seed, 4, i, W) + q * stride) % W;
 }
 
 /* Items with taken[i] votes each, by their first voters. */
@@ -89,7 +89,7 @@ static inline review_crowd review_good_crowd(uint64_t seed, size_t n_items, size
 {
     review_crowd c = {.seed = seed, .n_items = n_items, .n_workers = n_workers, .n_classes = n_classes};
     for (size_t w = 0; w < n_workers; w++) {
-        c.accuracy[w] = .6 + .3 * dis__uniform(seed, 5, w);
+        c.accuracy[w] = .6 + .3 * dis__random_uniform(seed, 5, w);
         c.habit[w] = -1;
     }
     return c;

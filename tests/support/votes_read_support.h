@@ -4,7 +4,7 @@
 #define DIS_SUPPORT_VOTES_READ_SUPPORT_H
 #include "dissent/dissent.h"
 #include "scratch.h"
-#include "votes/reader.h"
+#include "votes/read/reader.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 #include "dissent/dissent.h"
-#include "tokens/token_internal.h"
+#include "tokens/tokenizer_internal.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -76,7 +76,7 @@ static dis_tokenizer *tokenizer_of(const sample *s)
                               s->token[i]);
     at += (size_t)sprintf(json + at, "]}");
     dis_tokenizer *t = NULL;
-    if (dis__tokenizer_of_text(json, at, &t) != DIS_OK) fail_msg("%s", dis_last_error());
+    if (dis__tokenizer_from_text(json, at, &t) != DIS_OK) fail_msg("%s", dis_last_error());
     return t;
 }
 
@@ -134,7 +134,7 @@ static void bounds_are_told(void **state)
                                step);
         dis_tokenizer *t = NULL;
         dis_tokens *tokens = NULL;
-        dis_status status = dis__tokenizer_of_text(json, (size_t)n, &t);
+        dis_status status = dis__tokenizer_from_text(json, (size_t)n, &t);
         memset(text, 'a', sizeof text);
         if (status == DIS_OK)
             status = dis_tokenizer_encode(NULL, t, &(dis_token_text){.first = text, .n_first = sizeof text}, 1, NULL,

@@ -1,7 +1,7 @@
 /* Agreement: against a count of all pairs of votes, edge rules, order of rows, threads, faults, limits. */
 #include "support/em_support.h"
 #include "support/fault_walk.h"
-#include "core/random.h"
+#include "core/random/random.h"
 
 enum { ITEMS = 300, WORKERS = 25, CLASSES = 5 };
 
@@ -42,10 +42,12 @@ static raw random_crowd(uint64_t seed, size_t n_items, size_t n_workers, size_t 
     raw r = raw_make(n_items, n_workers, n_classes);
     uint64_t at = 0;
     for (size_t i = 0; i < n_items; i++) {
-        const size_t truth = dis__below(seed, 1, at++, n_classes), votes = dis__below(seed, 1, at++, max + 1);
-        const size_t first = dis__below(seed, 1, at++, n_workers);
+        const size_t truth = dis__random_below(seed, 1, at++, n_classes),
+                     votes = dis__random_below(seed, 1, at++, max + 1);
+        const size_t first = dis__random_below(seed, 1, at++, n_workers);
         for (size_t v = 0; v < votes; v++) {
-            const size_t label = dis__uniform(seed, 1, at++) < .6 ? truth : dis__below(seed, 1, at++, n_classes);
+            const size_t label =
+                dis__random_uniform(seed, 1, at++) < .6 ? truth : dis__random_below(seed, 1, at++, n_classes);
             raw_add(&r, i, (first + (twice ? v / 2 : v)) % n_workers, label);
         }
     }
@@ -236,10 +238,10 @@ static void many_shapes(void **state)
         raw r = {.n_items = n, .n_workers = 1, .n_classes = k};
         size_t room = 0;
         for (size_t i = 0; i < n; i++) {
-            size_t left = i % 3 ? shapes[c].max : dis__below(31, c, 7 * i, shapes[c].max + 1);
+            size_t left = i % 3 ? shapes[c].max : dis__random_below(31, c, 7 * i, shapes[c].max + 1);
             for (uint64_t draw = 0; left; draw++) { /* several votes at once for one class */
-                const size_t some = 1 + dis__below(32, c * n + i, draw, left);
-                counts[i * k + dis__below(33, c * n + i, draw, k)] += (double)some;
+                const size_t some = 1 + dis__random_below(32, c * n + i, draw, left);
+                counts[i * k + dis__random_below(33, c * n + i, draw, k)] += (double)some;
                 left -= some;
                 room += some;
             }
@@ -440,11 +442,11 @@ static void any_number_of_threads(void **state)
     raw r = raw_make(MANY, 2, 3); /* room for four votes per item */
     r.n_workers = 500;
     for (size_t i = 0; i < MANY; i++)
-        for (size_t v = 0; v < dis__below(3, 2, i, 5); v++)
-            raw_add(&r, i, (i * 7 + v * 31) % 500, dis__below(3, 3, 4 * i + v, 3));
+        for (size_t v = 0; v < dis__random_below(3, 2, i, 5); v++)
+            raw_add(&r, i, (i * 7 + v * 31) % 500, dis__random_below(3, 3, 4 * i + v, 3));
     dis_votes *votes = table(&r);
     int32_t *gold = malloc(MANY * sizeof *gold);
-    for (size_t i = 0; i < MANY; i++) gold[i] = (int32_t)dis__below(3, 4, i, 4) - 1;
+    for (size_t i = 0; i < MANY; i++) gold[i] = (int32_t)dis__random_below(3, 4, i, 4) - 1;
     dis_agreement_options o = dis_agreement_options_default();
     o.gold = gold;
     o.resamples = 50;
@@ -529,7 +531,7 @@ static void interval_of_pairs(void **state)
     for (uint64_t draw = 0; draw < DRAWS; draw++) {
         raw s = raw_make(N, 6, 4);
         for (size_t i = 0; i < N; i++) {
-            const size_t from = dis__below(99, draw, i, N);
+            const size_t from = dis__random_below(99, draw, i, N);
             for (size_t v = first[from]; v < first[from + 1]; v++) raw_add(&s, i, r.worker[v], r.label[v]);
         }
         dis_votes *drawn = table(&s);

@@ -2,7 +2,7 @@
  * really taken out, the way they are put together, and cases in which there is no interval. */
 #include "support/em_support.h"
 #include "agreement/agreement_left_out.h"
-#include "core/random.h"
+#include "core/random/random.h"
 #include "stats/crossed.h"
 #include "stats/tails.h"
 
@@ -20,10 +20,12 @@ static crowd make_crowd(uint64_t seed, size_t n_classes, bool twice)
     crowd c = {0};
     uint64_t at = 0;
     for (uint32_t i = 0; i < ITEMS; i++) {
-        const size_t truth = dis__below(seed, 1, at++, n_classes), votes = 1 + dis__below(seed, 1, at++, 6);
-        const size_t first = dis__below(seed, 1, at++, WORKERS);
+        const size_t truth = dis__random_below(seed, 1, at++, n_classes),
+                     votes = 1 + dis__random_below(seed, 1, at++, 6);
+        const size_t first = dis__random_below(seed, 1, at++, WORKERS);
         for (size_t v = 0; v < votes; v++) {
-            const size_t label = dis__uniform(seed, 1, at++) < .5 ? truth : dis__below(seed, 1, at++, n_classes);
+            const size_t label =
+                dis__random_uniform(seed, 1, at++) < .5 ? truth : dis__random_below(seed, 1, at++, n_classes);
             c.task[c.n] = i;
             c.worker[c.n] = (uint32_t)((first + (twice ? v / 2 : v)) % WORKERS);
             c.label[c.n++] = (uint16_t)label;
@@ -218,7 +220,7 @@ static void pairs_without_kappa(void **state)
 
 static double normal(uint64_t seed, uint64_t stream, uint64_t at)
 {
-    return dis__normal_quantile((dis__uniform(seed, stream, at) + 0x1p-54));
+    return dis__normal_quantile((dis__random_uniform(seed, stream, at) + 0x1p-54));
 }
 
 /* Items with a score, annotators with thresholds of their own; `noise`: votes for class 1 with this chance. */
@@ -233,7 +235,7 @@ static dis_votes *simulate(uint64_t seed, size_t n_items, size_t n_workers, doub
             const double score = normal(seed, 1, i) + .6 * normal(seed, 2, v), threshold = .5 * normal(seed, 3, w);
             task[v] = (uint32_t)i;
             worker[v] = (uint32_t)w;
-            label[v] = noise > 0 ? dis__uniform(seed, 4, v) < noise : score > threshold;
+            label[v] = noise > 0 ? dis__random_uniform(seed, 4, v) < noise : score > threshold;
         }
     const dis_votes_arrays a = {.n_votes = n,
                                 .n_items = n_items,

@@ -5,7 +5,7 @@
  * votes per item by as many of ten workers, each right with chance 1 - difficulty / 2 and else a neighbouring class.
  * The truth is the value on 4,000,000 items of the same kind. */
 #include "support/em_support.h"
-#include "core/random.h"
+#include "core/random/random.h"
 
 enum { CROWDS = 2000, ITEMS = 500, CLASSES = 4, WORKERS = 10, MAX_VOTES = 7, MANY = 4000000 };
 
@@ -25,15 +25,16 @@ static dis_votes *crowd(uint64_t seed, size_t n_items)
     size_t n = 0;
     for (size_t i = 0; i < n_items; i++) {
         const uint64_t at = (uint64_t)i * 64;
-        const double u = dis__uniform(seed, 1, at), difficulty = dis__uniform(seed, 1, at + 1);
+        const double u = dis__random_uniform(seed, 1, at), difficulty = dis__random_uniform(seed, 1, at + 1);
         const size_t truth = u < .4 ? 0 : u < .7 ? 1 : u < .9 ? 2 : 3;
-        const size_t votes = 2 + dis__below(seed, 1, at + 2, MAX_VOTES - 1), first = dis__below(seed, 2, at, WORKERS);
+        const size_t votes = 2 + dis__random_below(seed, 1, at + 2, MAX_VOTES - 1),
+                     first = dis__random_below(seed, 2, at, WORKERS);
         for (size_t v = 0; v < votes; v++, n++) {
             task[n] = (uint32_t)i;
             worker[n] = (uint32_t)((first + v) % WORKERS);
             label[n] = (uint16_t)truth;
-            if (dis__uniform(seed, 1, at + 3 + 2 * v) >= difficulty / 2) continue;
-            const bool up = dis__below(seed, 1, at + 4 + 2 * v, 2) == 1;
+            if (dis__random_uniform(seed, 1, at + 3 + 2 * v) >= difficulty / 2) continue;
+            const bool up = dis__random_below(seed, 1, at + 4 + 2 * v, 2) == 1;
             label[n] = (uint16_t)(truth == 0 ? 1 : truth == CLASSES - 1 || !up ? truth - 1 : truth + 1);
         }
     }

@@ -2,7 +2,7 @@
  * them, files keep what was learned, threads change nothing, and what cannot be is refused. */
 #include "support/em_support.h"
 #include "support/scratch.h"
-#include "core/random.h"
+#include "core/random/random.h"
 #include "train/worker_net.h"
 
 enum { ITEMS = 240, TRAINED = 200, WORKERS = 8, FEATURES = 6 };
@@ -21,7 +21,7 @@ static dis_items *items_of(size_t first, size_t n)
     char text[ITEMS][16];
     const char *names[ITEMS];
     for (size_t i = 0; i < ITEMS; i++) {
-        for (size_t f = 0; f < FEATURES; f++) x[i * FEATURES + f] = (float)dis__normal(3, 1, i * FEATURES + f);
+        for (size_t f = 0; f < FEATURES; f++) x[i * FEATURES + f] = (float)dis__random_normal(3, 1, i * FEATURES + f);
         truth[i] = x[i * FEATURES] > 0;
         snprintf(text[i], sizeof text[i], "t%zu", i);
         names[i] = text[i];
@@ -42,7 +42,7 @@ static dis_votes *votes_of(void)
     char *at = lines + sprintf(lines, "task,worker,label\n");
     for (size_t i = 0; i < ITEMS; i++)
         for (size_t w = 0; w < WORKERS; w++)
-            if (w == i % WORKERS || dis__uniform(4, 1, i * WORKERS + w) < .5)
+            if (w == i % WORKERS || dis__random_uniform(4, 1, i * WORKERS + w) < .5)
                 at += sprintf(at, "t%zu,w%zu,%d\n", i, w, said(i, w));
     const char *path = put_text("votes.csv", lines);
     dis_votes *votes;

@@ -1,7 +1,7 @@
 /* Weights without gold: they sum to 1, favour the view that is right, and depend neither on names, nor on order, nor on
  * threads. */
 #include "dissent/dissent.h"
-#include "core/random.h"
+#include "core/random/random.h"
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,9 +21,9 @@ static dis_votes *crowd(bool other)
     uint16_t *label = malloc(N * sizeof *label);
     for (uint32_t r = 0; r < N; r++) {
         const uint32_t v = other ? (uint32_t)((uint64_t)r * 11 % N) : r, t = v / EACH,
-                       w = (uint32_t)((dis__below(3, 1000, t, WORKERS) + 5 * (v % EACH)) % WORKERS);
+                       w = (uint32_t)((dis__random_below(3, 1000, t, WORKERS) + 5 * (v % EACH)) % WORKERS);
         const double right = w % 3 == 0 ? 0 : .8;
-        label[r] = (uint16_t)(dis__uniform(4, 1000, v) < right ? t % K : dis__below(5, 1000, v, K));
+        label[r] = (uint16_t)(dis__random_uniform(4, 1000, v) < right ? t % K : dis__random_below(5, 1000, v, K));
         task[r] = other ? ITEMS - 1 - t : t;
         worker[r] = other ? (w * 7 + 3) % WORKERS : w;
     }

@@ -42,8 +42,8 @@ static void comparisons(void **state)
     for (int s = 0; s < 3; s++) {
         answer[s] = malloc(N * sizeof *answer[s]);
         for (size_t i = 0; i < N; i++)
-            answer[s][i] =
-                (int32_t)(s && dis__random(8, 1, i) % 3 ? answer[0][i] : (int32_t)dis__below((uint64_t)s, 1, i, K));
+            answer[s][i] = (int32_t)(s && dis__random(8, 1, i) % 3 ? answer[0][i]
+                                                                   : (int32_t)dis__random_below((uint64_t)s, 1, i, K));
     }
     const int32_t *const a[] = {answer[1]}, *const b[] = {answer[2]};
     const dis_comparison_input in = {

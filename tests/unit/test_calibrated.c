@@ -1,6 +1,6 @@
 /* The combination calibrated: the formula item by item, votes and counts, the estimate of the overdispersion. */
 #include "support/em_support.h"
-#include "core/random.h"
+#include "core/random/random.h"
 
 enum { N = 301, K = 3, M = 2 };
 
@@ -98,7 +98,7 @@ enum { CROWD_ITEMS = 1500, CROWD_WORKERS = 40, CROWD_VOTES = 8 };
 
 static double normal(uint64_t seed, uint64_t i)
 {
-    const double u = dis__uniform(seed, 900, i), v = dis__uniform(seed, 901, i);
+    const double u = dis__random_uniform(seed, 900, i), v = dis__random_uniform(seed, 901, i);
     return sqrt(-2 * log(1 - u)) * cos(6.283185307179586 * v);
 }
 
@@ -113,7 +113,7 @@ static dis_votes *make_crowd(size_t n_items, double spread, uint64_t seed)
             worker[n] = (uint32_t)((i * 7 + v * 5) % CROWD_WORKERS);
             const double accuracy = .6 + .35 * worker[n] / (CROWD_WORKERS - 1);
             const double odds = exp(log(accuracy / (1 - accuracy)) + spread * normal(seed, i));
-            const bool correct = dis__uniform(seed, 902, n) < odds / (1 + odds);
+            const bool correct = dis__random_uniform(seed, 902, n) < odds / (1 + odds);
             label[n] = (uint16_t)(correct ? i % 2 : 1 - i % 2);
         }
     return em_make_votes(n, task, worker, label, n_items, CROWD_WORKERS, 2);

@@ -1,7 +1,7 @@
 /* What the centroid and the average promise: the minimum itself, whatever the views look like. */
 #include "dissent/combine.h"
 #include "labels/combine/centroid.h"
-#include "core/random.h"
+#include "core/random/random.h"
 #include "support/golden_csv.h"
 #include <math.h>
 #include <setjmp.h>
@@ -61,7 +61,7 @@ static void cccp(const double *const *p, const double *w, size_t n_views, size_t
 static uint64_t counter;
 static double uniform(void)
 {
-    return dis__uniform(99, 1000, counter++);
+    return dis__random_uniform(99, 1000, counter++);
 }
 
 /* A random distribution of one of several tempers: flat, peaked, with exact zeros, one-hot, with minute entries. */

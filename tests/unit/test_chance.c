@@ -2,7 +2,7 @@
  * where there are votes enough; agreement is found; nothing depends on names, order of rows or threads; small cases.
  * DISSENT_SLOW=1: more crowds, and the level within its bounds. */
 #include "support/em_support.h"
-#include "core/random.h"
+#include "core/random/random.h"
 #include "dissent/agreement.h"
 #include <stdlib.h>
 
@@ -39,12 +39,12 @@ static size_t draw(uint64_t seed, size_t n_items, size_t each, size_t n_classes,
     size_t n = 0;
     for (size_t i = 0; i < n_items; i++)
         for (size_t q = 0; q < each; q++, n++) {
-            const double u = dis__uniform(seed, 3, i * WORKERS + q);
-            const bool own = dis__uniform(seed, 4, i * WORKERS + q) >= follow;
+            const double u = dis__random_uniform(seed, 3, i * WORKERS + q);
+            const bool own = dis__random_uniform(seed, 4, i * WORKERS + q) >= follow;
             const uint64_t at = own ? i * WORKERS + q : i;
-            const double of = own ? u : dis__uniform(seed, 5, at);
+            const double of = own ? u : dis__random_uniform(seed, 5, at);
             task[n] = (uint32_t)i;
-            worker[n] = (uint32_t)((dis__below(seed, 6, i, WORKERS) + q * 7) % WORKERS);
+            worker[n] = (uint32_t)((dis__random_below(seed, 6, i, WORKERS) + q * 7) % WORKERS);
             label[n] = (uint16_t)(n_classes == 2 ? of < rare : (size_t)(of * (double)n_classes));
         }
     return n;
@@ -104,7 +104,7 @@ static void statistic_is_as_defined(void **state)
         for (size_t w = 0; w < EACH; w++, n++) {
             task[n] = (uint32_t)i;
             worker[n] = (uint32_t)w;
-            label[n] = (uint16_t)dis__below(11, w, i, K);
+            label[n] = (uint16_t)dis__random_below(11, w, i, K);
             rate[w][label[n]] += 1. / N;
         }
     for (size_t i = 0; i < N; i++)

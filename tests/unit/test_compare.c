@@ -2,7 +2,7 @@
  * is, intervals that hold the truth as often as they say, the edges, and every fault. */
 #include "support/em_support.h"
 #include "support/fault_walk.h"
-#include "core/random.h"
+#include "core/random/random.h"
 #include "compare/compare_internal.h"
 
 enum { MAX = 4000, SEEDS = 4 };
@@ -16,15 +16,17 @@ static dis_comparison_input make(size_t n, size_t k, size_t seeds, double right_
 {
     const double right[2] = {right_a, right_b};
     for (size_t i = 0; i < n; i++) {
-        gold[i] = (int32_t)dis__below(seed, 1, i, k);
-        for (size_t c = 0; c < k; c++) human[i * k + c] = .1 / (double)k + (c == dis__below(seed, 2, i, k) ? .9 : 0);
-        const bool hard = dis__uniform(seed, 3, i) < .2; /* wrong on both sides */
+        gold[i] = (int32_t)dis__random_below(seed, 1, i, k);
+        for (size_t c = 0; c < k; c++)
+            human[i * k + c] = .1 / (double)k + (c == dis__random_below(seed, 2, i, k) ? .9 : 0);
+        const bool hard = dis__random_uniform(seed, 3, i) < .2; /* wrong on both sides */
         for (size_t side = 0; side < 2; side++)
             for (size_t s = 0; s < seeds; s++) {
                 const uint64_t at = (i * 2 + side) * SEEDS + s;
-                const bool good = !hard && dis__uniform(seed, 4, at) < right[side] / .8;
+                const bool good = !hard && dis__random_uniform(seed, 4, at) < right[side] / .8;
                 label[side][s][i] =
-                    good ? gold[i] : (int32_t)((uint64_t)(gold[i] + 1 + (int32_t)dis__below(seed, 5, at, k - 1)) % k);
+                    good ? gold[i]
+                         : (int32_t)((uint64_t)(gold[i] + 1 + (int32_t)dis__random_below(seed, 5, at, k - 1)) % k);
             }
     }
     return (dis_comparison_input){.n_items = n,
@@ -137,7 +139,7 @@ static void by_hand(void **state)
     for (size_t r = 0; r < RESAMPLES; r++) {
         int d = 0;
         for (size_t j = 0; j < 300; j++) {
-            const size_t i = dis__below(99, r, j, 300);
+            const size_t i = dis__random_below(99, r, j, 300);
             d += (label[0][0][i] == gold[i]) - (label[1][0][i] == gold[i]);
         }
         beyond += d > 2 * observed;

@@ -2,7 +2,7 @@
  * comparisons of 500 items each. Takes a while, so it runs only when DISSENT_SLOW is set; docs/guides/comparing.md has what it
  * said. */
 #include "support/em_support.h"
-#include "core/random.h"
+#include "core/random/random.h"
 
 enum { TIMES = 2000, N = 500, K = 3, MAX_SEEDS = 3 };
 static int32_t gold[N], label[2][MAX_SEEDS][N];
@@ -12,13 +12,13 @@ static int32_t gold[N], label[2][MAX_SEEDS][N];
 static void make(const double right[2], uint64_t seed)
 {
     for (size_t i = 0; i < N; i++) {
-        gold[i] = (int32_t)dis__below(seed, 1, i, K);
-        const bool hard = dis__uniform(seed, 2, i) < .2;
+        gold[i] = (int32_t)dis__random_below(seed, 1, i, K);
+        const bool hard = dis__random_uniform(seed, 2, i) < .2;
         for (size_t side = 0; side < 2; side++)
             for (size_t s = 0; s < MAX_SEEDS; s++) {
                 const uint64_t at = (i * 2 + side) * MAX_SEEDS + s;
-                const bool good = !hard && dis__uniform(seed, 3, at) < right[side] / .8;
-                const int32_t off = 1 + (int32_t)dis__below(seed, 4, at, K - 1);
+                const bool good = !hard && dis__random_uniform(seed, 3, at) < right[side] / .8;
+                const int32_t off = 1 + (int32_t)dis__random_below(seed, 4, at, K - 1);
                 label[side][s][i] = good ? gold[i] : (gold[i] + off) % K;
             }
     }

@@ -1,6 +1,6 @@
 /* Comparisons of sides and of views give the same bytes with any number of threads. */
 #include "support/em_support.h"
-#include "core/random.h"
+#include "core/random/random.h"
 
 enum { N = 3000, K = 5, SEEDS = 3, VIEWS = 5 };
 static int32_t gold[N], label[2 * SEEDS][N];
@@ -9,13 +9,14 @@ static double p[VIEWS][N * K];
 static void make(void)
 {
     for (size_t i = 0; i < N; i++) {
-        gold[i] = (int32_t)dis__below(1, 1, i, K);
+        gold[i] = (int32_t)dis__random_below(1, 1, i, K);
         for (size_t s = 0; s < 2 * SEEDS; s++)
-            label[s][i] =
-                dis__uniform(1, 2, i * 2 * SEEDS + s) < .6 ? gold[i] : (int32_t)dis__below(1, 3, i * 2 * SEEDS + s, K);
+            label[s][i] = dis__random_uniform(1, 2, i * 2 * SEEDS + s) < .6
+                              ? gold[i]
+                              : (int32_t)dis__random_below(1, 3, i * 2 * SEEDS + s, K);
         for (size_t m = 0; m < VIEWS; m++) {
             double sum = 0;
-            for (size_t k = 0; k < K; k++) sum += p[m][i * K + k] = dis__uniform(2, m, i * K + k);
+            for (size_t k = 0; k < K; k++) sum += p[m][i * K + k] = dis__random_uniform(2, m, i * K + k);
             for (size_t k = 0; k < K; k++) p[m][i * K + k] /= sum;
         }
     }

@@ -8,21 +8,21 @@
 #include <cmocka.h>
 #include "core/faults.h"
 #include "core/kernel.h"
-#include "core/memory.h"
-#include "core/name_index.h"
-#include "core/names_build.h"
+#include "core/memory/memory.h"
+#include "core/names/name_index.h"
+#include "core/names/names_internal.h"
 #include "dissent/version.h"
 
 static void sizes(void **state)
 {
     (void)state;
-    assert_true(dis__size(6, 7, 8) == 50);
-    assert_true(dis__size(0, SIZE_MAX, 0) == 0);
-    assert_true(dis__size(SIZE_MAX, 1, 0) == SIZE_MAX);
-    assert_true(dis__size(SIZE_MAX, 1, 1) == SIZE_MAX);
-    assert_true(dis__size(SIZE_MAX, 2, 0) == SIZE_MAX);
-    assert_true(dis__size((size_t)1 << 32, (size_t)1 << 32, 0) == SIZE_MAX);
-    assert_true(dis__size(((size_t)1 << 32) - 1, ((size_t)1 << 32) + 1, 0) ==
+    assert_true(dis__saturating_size(6, 7, 8) == 50);
+    assert_true(dis__saturating_size(0, SIZE_MAX, 0) == 0);
+    assert_true(dis__saturating_size(SIZE_MAX, 1, 0) == SIZE_MAX);
+    assert_true(dis__saturating_size(SIZE_MAX, 1, 1) == SIZE_MAX);
+    assert_true(dis__saturating_size(SIZE_MAX, 2, 0) == SIZE_MAX);
+    assert_true(dis__saturating_size((size_t)1 << 32, (size_t)1 << 32, 0) == SIZE_MAX);
+    assert_true(dis__saturating_size(((size_t)1 << 32) - 1, ((size_t)1 << 32) + 1, 0) ==
                 SIZE_MAX); /* 2^64 - 1 fits, and is the same */
 }
 
@@ -169,12 +169,12 @@ static void names(void **state)
         dis_names_destroy(copy);
     }
     dis_names *numbers;
-    assert_int_equal(dis__names_numbers(1234, &numbers), DIS_OK);
+    assert_int_equal(dis__names_from_numbers(1234, &numbers), DIS_OK);
     assert_string_equal(dis_names_get(numbers, 0, NULL), "0");
     assert_string_equal(dis_names_get(numbers, 10, NULL), "10");
     assert_string_equal(dis_names_get(numbers, 1233, NULL), "1233");
     dis_names_destroy(numbers);
-    assert_int_equal(dis__names_numbers(0, &numbers), DIS_OK);
+    assert_int_equal(dis__names_from_numbers(0, &numbers), DIS_OK);
     assert_int_equal(dis_names_count(numbers), 0);
     dis_names_destroy(numbers);
     dis_names_destroy(NULL);
@@ -192,7 +192,7 @@ static void names_without_memory(void **state)
             dis__fault_arm(DIS_FAULT_ALLOC, n);
             const dis_status status = what == 0   ? dis_names_create(texts, 2, &made)
                                       : what == 1 ? dis__names_copy(source, &made)
-                                                  : dis__names_numbers(5, &made);
+                                                  : dis__names_from_numbers(5, &made);
             const bool reached = dis__fault_reached(DIS_FAULT_ALLOC);
             dis__fault_arm(DIS_FAULT_ALLOC, 0);
             assert_int_equal(status, reached ? DIS_ELIMIT : DIS_OK);
@@ -244,14 +244,14 @@ static void names_that_ascend(void **state)
     for (size_t a = 0; a < LISTS; a++) assert_int_equal(dis_names_create(lists[a], LISTED, &names[a]), DIS_OK);
     for (size_t a = 0; a < LISTS; a++) {
         size_t twice, want_twice = SIZE_MAX;
-        assert_int_equal(dis__names_twice(names[a], &twice), DIS_OK);
+        assert_int_equal(dis__names_find_duplicate(names[a], &twice), DIS_OK);
         for (size_t i = LISTED; i-- > 0;)
             if (place_in(lists[a], lists[a][i]) < i) want_twice = i;
         assert_true(twice == want_twice);
         for (size_t b = 0; b < LISTS; b++) {
             size_t row[LISTED], found, want_found = 0, lacking, want_lacking = SIZE_MAX;
             assert_int_equal(dis__names_match(names[a], names[b], row, &found), DIS_OK);
-            assert_int_equal(dis__names_lacking(names[b], names[a], &lacking), DIS_OK);
+            assert_int_equal(dis__names_find_missing(names[b], names[a], &lacking), DIS_OK);
             for (size_t i = LISTED; i-- > 0;) {
                 const size_t want = place_in(lists[a], lists[b][i]);
                 assert_true(row[i] == want);
@@ -270,18 +270,18 @@ static void lists_in_messages(void **state)
 {
     (void)state;
     char list[24] = "", small[4] = "", wide[100] = "", text[62];
-    dis__list_add(list, sizeof list, "one", 3);
-    dis__list_add(list, sizeof list, "two, which is cut", 3);
+    dis__text_list_append(list, sizeof list, "one", 3);
+    dis__text_list_append(list, sizeof list, "two, which is cut", 3);
     assert_string_equal(list, "one, two");
-    dis__list_add(list, sizeof list, "much too long", 13);
+    dis__text_list_append(list, sizeof list, "much too long", 13);
     assert_string_equal(list, "one, two, ...");
-    dis__list_add(list, sizeof list, "x", 1);
+    dis__text_list_append(list, sizeof list, "x", 1);
     assert_string_equal(list, "one, two, ...");
-    dis__list_add(small, sizeof small, "much too long", 13);
+    dis__text_list_append(small, sizeof small, "much too long", 13);
     assert_string_equal(small, "");
     memset(text, 'a', sizeof text);
     memcpy(text + 59, "\xC3\xA9", 2);
-    dis__list_add(wide, sizeof wide, text, sizeof text);
+    dis__text_list_append(wide, sizeof wide, text, sizeof text);
     assert_int_equal(strlen(wide), 59);
 }
 

@@ -17,9 +17,9 @@
 #include <unistd.h>
 #include <cmocka.h>
 #include "core/faults.h"
-#include "core/memory.h"
-#include "core/random.h"
-#include "io/outfile.h"
+#include "core/memory/memory.h"
+#include "core/random/random.h"
+#include "io/output/output_file.h"
 #include "support/scratch.h"
 
 #define NAME "out.csv"
@@ -73,7 +73,7 @@ static dis_status write_letters(const char *to, char letter)
     if (status == DIS_OK) status = dis__out_write(out, block, sizeof block);
     for (int i = 0; status == DIS_OK && i < 4; i++) {
         char *room;
-        status = dis__out_room(out, 25000, &room);
+        status = dis__out_reserve(out, 25000, &room);
         if (status != DIS_OK) break;
         memset(room, letter, 25000);
         dis__out_advance(out, 25000);
@@ -131,7 +131,7 @@ static void too_much_room(void **state)
     dis__out *out;
     char *room;
     assert_int_equal(dis__out_open(path, &out), DIS_OK);
-    assert_int_equal(dis__out_room(out, DIS_OUT_ROOM + 1, &room), DIS_EBUG);
+    assert_int_equal(dis__out_reserve(out, DIS_OUT_ROOM + 1, &room), DIS_EBUG);
     static char line[DIS_OUT_ROOM + 1];
     memset(line, 'x', DIS_OUT_ROOM);
     assert_int_equal(dis__out_printf(out, "%s", line), DIS_EBUG);
@@ -336,7 +336,7 @@ static void killed(void **state)
                 ++*rounds;
             }
         }
-        usleep((useconds_t)(500 + dis__below(1, 1, i, 20000)));
+        usleep((useconds_t)(500 + dis__random_below(1, 1, i, 20000)));
         kill(child, SIGKILL);
         int how;
         assert_int_equal(waitpid(child, &how, 0), child);

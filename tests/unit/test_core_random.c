@@ -5,7 +5,7 @@
 #include <setjmp.h>
 #include <math.h>
 #include <cmocka.h>
-#include "core/random.h"
+#include "core/random/random.h"
 
 typedef struct {
     uint64_t low, high, key;
@@ -37,7 +37,7 @@ static void known_answers(void **state)
     }
     /* seed is the key, stream the high and index the low half of the counter */
     assert_true(dis__random(42, 3, 7) == 0xb60225b4659ef2d0);
-    assert_true(dis__uniform(42, 3, 7) == (double)(0xb60225b4659ef2d0 >> 11) / 9007199254740992.0);
+    assert_true(dis__random_uniform(42, 3, 7) == (double)(0xb60225b4659ef2d0 >> 11) / 9007199254740992.0);
 }
 
 /* Mean and variance of n draws must lie within 5 standard errors: these draws are fixed, so this never flickers. */
@@ -56,31 +56,31 @@ static void moments(double (*draw)(uint64_t), double mean, double variance, doub
 
 static double uniform(uint64_t i)
 {
-    const double x = dis__uniform(1, DIS_STREAM_TIES, i);
+    const double x = dis__random_uniform(1, DIS_STREAM_TIES, i);
     assert_true(x >= 0 && x < 1);
     return x;
 }
 
 static double other_seed(uint64_t i)
 {
-    return dis__uniform(i, DIS_STREAM_TIES, 0);
+    return dis__random_uniform(i, DIS_STREAM_TIES, 0);
 }
 
 static double other_stream(uint64_t i)
 {
-    return dis__uniform(0, DIS_STREAM_TIES | i << 32, 0);
+    return dis__random_uniform(0, DIS_STREAM_TIES | i << 32, 0);
 }
 
 static double normal(uint64_t i)
 {
-    const double x = dis__normal(1, DIS_STREAM_TIES, i);
+    const double x = dis__random_normal(1, DIS_STREAM_TIES, i);
     assert_true(isfinite(x));
     return x;
 }
 
 static double below_7(uint64_t i)
 {
-    const uint64_t x = dis__below(1, DIS_STREAM_TIES, i, 7);
+    const uint64_t x = dis__random_below(1, DIS_STREAM_TIES, i, 7);
     assert_true(x < 7);
     return (double)x;
 }
@@ -99,8 +99,8 @@ static void edges(void **state)
 {
     (void)state;
     for (uint64_t i = 0; i < 100; i++) {
-        assert_true(dis__below(9, 1, i, 1) == 0);
-        assert_true(dis__below(9, 1, i, UINT64_MAX) < UINT64_MAX);
+        assert_true(dis__random_below(9, 1, i, 1) == 0);
+        assert_true(dis__random_below(9, 1, i, UINT64_MAX) < UINT64_MAX);
     }
 }
 

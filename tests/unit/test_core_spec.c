@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <locale.h>
 #include <cmocka.h>
-#include "core/spec.h"
+#include "core/options/option_spec.h"
 
 typedef struct {
     int64_t iterations;
@@ -62,9 +62,9 @@ static void defaults(void **state)
         assert_true(v.iterations == 100 && v.tolerance == 1e-5 && v.how == 1 && v.unset == 0);
         assert_true(v.weights.n == 0 && !v.seed.given && v.seed.value == 0);
     }
-    assert_int_equal(dis__spec_name("mace:restarts=3"), 4);
-    assert_int_equal(dis__spec_name("mace"), 4);
-    assert_int_equal(dis__spec_name(":a=1"), 0);
+    assert_int_equal(dis__spec_name_length("mace:restarts=3"), 4);
+    assert_int_equal(dis__spec_name_length("mace"), 4);
+    assert_int_equal(dis__spec_name_length(":a=1"), 0);
 }
 
 static void given(void **state)

@@ -8,9 +8,9 @@
 #include <sys/resource.h>
 #include <cmocka.h>
 #include "core/faults.h"
-#include "core/memory.h"
-#include "core/pool.h"
-#include "core/spill.h"
+#include "core/memory/memory.h"
+#include "core/parallel/pool.h"
+#include "core/memory/spill.h"
 
 enum { MIB = 1 << 20 };
 

@@ -12,8 +12,8 @@
 #include <sys/wait.h>
 #include <cmocka.h>
 #include "core/faults.h"
-#include "core/memory.h"
-#include "core/pool.h"
+#include "core/memory/memory.h"
+#include "core/parallel/pool.h"
 
 static const int thread_counts[] = {1, 2, 3, 7, 16};
 enum { N_COUNTS = sizeof thread_counts / sizeof *thread_counts };

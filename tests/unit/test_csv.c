@@ -5,8 +5,8 @@
 #include <setjmp.h>
 #include <cmocka.h>
 #include "core/faults.h"
-#include "core/utf8.h"
-#include "io/csv.h"
+#include "core/text/utf8.h"
+#include "io/csv/csv.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 /* All rows as text: fields in [], rows apart by LF. */
 static dis_status render(const char *bytes, size_t n, char separator, bool header, char *out, size_t room)
 {
-    const dis__input in = dis__input_of_bytes("t.csv", bytes, n);
+    const dis__input in = dis__input_from_bytes("t.csv", bytes, n);
     dis__csv csv;
     dis__csv_open(&csv, &in, separator);
     size_t used = 0;
@@ -116,7 +116,7 @@ static void goes_on_behind_a_bad_row(void **state)
 {
     (void)state;
     static const char text[] = "a,b\n1,\"2\nx\"y,3\n4,5\n6\n\"7,8\n9,10\n";
-    const dis__input in = dis__input_of_bytes("t.csv", text, sizeof text - 1);
+    const dis__input in = dis__input_from_bytes("t.csv", text, sizeof text - 1);
     dis__csv csv;
     dis__csv_open(&csv, &in, ',');
     char log[256] = "";
@@ -137,10 +137,10 @@ static void without_a_header_blank_lines_part_sentences(void **state)
     (void)state;
     static const char text[] = "\n1\ta\n2\tb\n\n\r\n3\tc\n\n";
     static const char *const names[] = {"n", "token"};
-    const dis__input in = dis__input_of_bytes("t.tsv", text, sizeof text - 1);
+    const dis__input in = dis__input_from_bytes("t.tsv", text, sizeof text - 1);
     dis__csv csv;
     dis__csv_open(&csv, &in, '\t');
-    assert_int_equal(dis__csv_declare(&csv, names, 2), DIS_OK);
+    assert_int_equal(dis__csv_set_columns(&csv, names, 2), DIS_OK);
     char seen[8] = "";
     for (bool more = true; more;) {
         assert_int_equal(dis__csv_next(&csv, &more), DIS_OK);
@@ -154,7 +154,7 @@ static void limits_hold(void **state)
 {
     (void)state;
     char *text = calloc(DIS_MAX_FIELD + 64, 1);
-    const dis__input all = dis__input_of_bytes("t.csv", text, 0);
+    const dis__input all = dis__input_from_bytes("t.csv", text, 0);
     for (int quote = 0; quote < 2; quote++)
         for (size_t over = 0; over < 2; over++) {
             size_t n = 0;

@@ -12,7 +12,7 @@
 #include "operations/nn_indexed.h"
 #include "operations/nn_results.h"
 #include "operations/rounded_net.h"
-#include "core/name_index.h"
+#include "core/names/name_index.h"
 #include "nn/devices.h"
 #include "support/train_support.h"
 #include "train/run.h"

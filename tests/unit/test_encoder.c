@@ -12,10 +12,10 @@
 #include <cmocka.h>
 #include "encoder/encoder.h"
 #include "dissent/embed.h"
-#include "io/input.h"
-#include "io/safetensors.h"
-#include "core/memory.h"
-#include "io/outfile.h"
+#include "io/input/input.h"
+#include "io/tensors/safetensors.h"
+#include "core/memory/memory.h"
+#include "io/output/output_file.h"
 #include "nn/cpu/bf16.h"
 #include "support/scratch.h"
 

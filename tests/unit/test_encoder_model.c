@@ -6,8 +6,8 @@
 #include <cmocka.h>
 #include "support/train_support.h"
 #include "dissent/embed.h"
-#include "io/input.h"
-#include "io/safetensors.h"
+#include "io/input/input.h"
+#include "io/tensors/safetensors.h"
 
 static const float *weight(const dis_model *m, const char *name, size_t *n)
 {

@@ -9,8 +9,8 @@
 #include "support/train_support.h"
 #include "train/encoder_model.h"
 #include "train/run.h"
-#include "io/input.h"
-#include "io/safetensors.h"
+#include "io/input/input.h"
+#include "io/tensors/safetensors.h"
 
 #define FOLDER DIS_SOURCE_DIR "/tests/parity/fixtures/encoders/bert_training"
 enum { STEPS = 20, WARM_UP = 4, ROWS = 6 };

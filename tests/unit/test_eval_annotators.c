@@ -2,7 +2,7 @@
  * threads, faults. */
 #include "support/em_support.h"
 #include "support/fault_walk.h"
-#include "core/random.h"
+#include "core/random/random.h"
 #include "evaluate/evaluation.h"
 
 enum { ITEMS = 40, MAX_WORKERS = 60, CLASSES = 3 };
@@ -19,11 +19,11 @@ static dis_votes *crowd(size_t n_workers, double share, size_t without)
     for (uint32_t i = 0; i < ITEMS; i++)
         for (uint32_t w = 0; w < n_workers; w++) {
             const uint64_t at = (uint64_t)i * MAX_WORKERS + w;
-            if (w == without || (i == 0 ? w > 0 : dis__uniform(1, 2, at) > share)) continue;
-            const bool biased = dis__uniform(1, 3, at) < .1 + .4 * dis__uniform(1, 4, w);
+            if (w == without || (i == 0 ? w > 0 : dis__random_uniform(1, 2, at) > share)) continue;
+            const bool biased = dis__random_uniform(1, 3, at) < .1 + .4 * dis__random_uniform(1, 4, w);
             task_of[n] = i;
             worker_of[n] = w;
-            label_of[n++] = (uint16_t)(biased ? 0 : dis__uniform(1, 5, at) < .7 ? i % CLASSES : 1 + at % 2);
+            label_of[n++] = (uint16_t)(biased ? 0 : dis__random_uniform(1, 5, at) < .7 ? i % CLASSES : 1 + at % 2);
         }
     const dis_votes_arrays a = {.n_votes = n,
                                 .n_items = ITEMS,

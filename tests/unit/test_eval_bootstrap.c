@@ -6,8 +6,8 @@
 #include <string.h>
 #include <cmocka.h>
 #include "dissent/dissent.h"
-#include "core/draw.h"
-#include "core/random.h"
+#include "core/random/rng.h"
+#include "core/random/random.h"
 #include "stats/bootstrap.h"
 
 /* Chi-square of observed counts against probabilities; cells with fewer than five expected are put together. */
@@ -55,10 +55,10 @@ static void binomial_numbers_follow_their_law(void **state)
         const double n = (double)cases[c].n, p = cases[c].p;
         static double seen[ROOM], expected[ROOM];
         memset(seen, 0, sizeof seen);
-        dis__source source = dis__source_at(3, 99, c);
+        dis__rng source = dis__rng_at(3, 99, c);
         const double shift = n > ROOM - 1 ? fmax(0, n * p - ROOM / 2.0) : 0;
         for (int i = 0; i < DRAWS; i++) {
-            const double k = (double)dis__draw_binomial(&source, cases[c].n, p) - shift;
+            const double k = (double)dis__rng_binomial(&source, cases[c].n, p) - shift;
             assert_true(k >= 0 && k < ROOM);
             seen[(size_t)k]++;
         }
@@ -67,10 +67,10 @@ static void binomial_numbers_follow_their_law(void **state)
         size_t freedom;
         assert_true(chi_square(seen, expected, ROOM, &freedom) < far_out(freedom));
     }
-    dis__source source = dis__source_at(3, 99, 0);
-    assert_int_equal(dis__draw_binomial(&source, 10, 0), 0);
-    assert_int_equal(dis__draw_binomial(&source, 10, 1), 10);
-    assert_int_equal(dis__draw_binomial(&source, 0, .5), 0);
+    dis__rng source = dis__rng_at(3, 99, 0);
+    assert_int_equal(dis__rng_binomial(&source, 10, 0), 0);
+    assert_int_equal(dis__rng_binomial(&source, 10, 1), 10);
+    assert_int_equal(dis__rng_binomial(&source, 0, .5), 0);
 }
 
 typedef struct {
@@ -165,8 +165,8 @@ static void sums_are_those_of_the_counts(void **state)
     enum { N = 17003, R = 50 };
     double *x = calloc(N, sizeof *x), *y = calloc(N, sizeof *y);
     for (size_t i = 0; i < N; i++) {
-        x[i] = dis__normal(1, 77, i);
-        y[i] = dis__uniform(2, 77, i);
+        x[i] = dis__random_normal(1, 77, i);
+        y[i] = dis__random_uniform(2, 77, i);
     }
     const double *const columns[] = {x, y, x};
     const dis__bootstrap b = {.n_items = N, .n_draws = N, .n_resamples = R, .seed = 9};

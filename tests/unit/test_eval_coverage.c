@@ -12,8 +12,8 @@
 #include <string.h>
 #include <cmocka.h>
 #include "dissent/dissent.h"
-#include "core/draw.h"
-#include "core/random.h"
+#include "core/random/rng.h"
+#include "core/random/random.h"
 
 enum { POOL = 200000, ITEMS = 500, SIMULATIONS = 2000, CLASSES = 4 };
 
@@ -35,12 +35,12 @@ static world make_world(size_t n)
     for (size_t i = 0; i < n; i++) {
         double z[CLASSES], noisy[CLASSES];
         for (size_t k = 0; k < CLASSES; k++) { /* classes are not equally frequent, people and model err together */
-            z[k] = 1.5 * dis__normal(1, 4000, i * CLASSES + k) - .4 * (double)k;
-            noisy[k] = 1.4 * z[k] + .8 * dis__normal(2, 4000, i * CLASSES + k);
+            z[k] = 1.5 * dis__random_normal(1, 4000, i * CLASSES + k) - .4 * (double)k;
+            noisy[k] = 1.4 * z[k] + .8 * dis__random_normal(2, 4000, i * CLASSES + k);
         }
         softmax(z, w.p + i * CLASSES);
         softmax(noisy, w.q + i * CLASSES);
-        double u = dis__uniform(3, 4000, i);
+        double u = dis__random_uniform(3, 4000, i);
         w.gold[i] = 0;
         while (w.gold[i] + 1 < CLASSES && (u -= w.p[i * CLASSES + (size_t)w.gold[i]]) > 0) w.gold[i]++;
     }
@@ -101,9 +101,9 @@ static void intervals_cover(void **state)
     world sample = make_world(ITEMS);
     size_t held[N_ASKED] = {0};
     for (uint64_t s = 0; s < SIMULATIONS; s++) {
-        dis__source source = dis__source_at(77, 4001, s);
+        dis__rng source = dis__rng_at(77, 4001, s);
         for (size_t i = 0; i < ITEMS; i++) {
-            const size_t from = (size_t)dis__draw_below(&source, POOL);
+            const size_t from = (size_t)dis__rng_below(&source, POOL);
             memcpy(sample.q + i * CLASSES, all.q + from * CLASSES, CLASSES * sizeof *sample.q);
             memcpy(sample.p + i * CLASSES, all.p + from * CLASSES, CLASSES * sizeof *sample.p);
             sample.gold[i] = all.gold[from];

@@ -249,7 +249,7 @@ static void ranks_are_those_of_counting(void **state)
     static double x[N], rank[N];
     for (int kind = 0; kind < 5; kind++) {
         for (size_t i = 0; i < N; i++) {
-            const double u = dis__uniform(1, 900 + (uint64_t)kind, i);
+            const double u = dis__random_uniform(1, 900 + (uint64_t)kind, i);
             x[i] = kind == 0   ? u - .5
                    : kind == 1 ? floor(5 * u) - 2
                    : kind == 2 ? 1 + floor(300 * u) * 0x1p-52

@@ -1,7 +1,7 @@
 /* Mapped files that get shorter: reading goes on with zeros and the mapping is damaged; any other SIGBUS is handled as
  * if dissent were not there. */
-#include "core/file_map.h"
-#include "io/input.h"
+#include "core/memory/file_map.h"
+#include "io/input/input.h"
 #include "dissent/dissent.h"
 #include <fcntl.h>
 #include <setjmp.h>

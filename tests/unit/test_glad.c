@@ -1,7 +1,7 @@
 /* GLAD: an objective at least as good as the reference's, never falling; finite on anything; order and threads do not
  * count. */
 #include "dissent/dissent.h"
-#include "core/random.h"
+#include "core/random/random.h"
 #include "support/golden_csv.h"
 #include "support/golden_votes.h"
 #include <math.h>
@@ -84,10 +84,10 @@ static dis_votes *random_votes(uint64_t seed, size_t n_items, size_t n_workers, 
     uint32_t *task = malloc((n_votes + 1) * sizeof *task), *worker = malloc((n_votes + 1) * sizeof *worker);
     uint16_t *label = malloc((n_votes + 1) * sizeof *label);
     for (size_t v = 0; v < n_votes; v++) {
-        task[v] = (uint32_t)dis__below(seed, 1000, v, n_items);
-        worker[v] = (uint32_t)dis__below(seed, 1001, v, n_workers);
-        label[v] = (uint16_t)(dis__uniform(seed, 1002, v) < noise ? dis__below(seed, 1003, v, n_classes)
-                                                                  : task[v] % n_classes);
+        task[v] = (uint32_t)dis__random_below(seed, 1000, v, n_items);
+        worker[v] = (uint32_t)dis__random_below(seed, 1001, v, n_workers);
+        label[v] = (uint16_t)(dis__random_uniform(seed, 1002, v) < noise ? dis__random_below(seed, 1003, v, n_classes)
+                                                                         : task[v] % n_classes);
     }
     const dis_votes_arrays a = {.n_votes = n_votes,
                                 .n_items = n_items,
@@ -109,12 +109,12 @@ static void random_problems(void **state)
 {
     (void)state;
     for (uint64_t t = 0; t < N_RANDOM; t++) {
-        const size_t n_items = 1 + dis__below(t, 2000, 0, 6), n_workers = 1 + dis__below(t, 2000, 1, 5),
-                     n_classes = 1 + dis__below(t, 2000, 2, 5), n_votes = dis__below(t, 2000, 3, 25);
-        dis_votes *votes = random_votes(t, n_items, n_workers, n_classes, n_votes, dis__uniform(t, 2000, 4));
+        const size_t n_items = 1 + dis__random_below(t, 2000, 0, 6), n_workers = 1 + dis__random_below(t, 2000, 1, 5),
+                     n_classes = 1 + dis__random_below(t, 2000, 2, 5), n_votes = dis__random_below(t, 2000, 3, 25);
+        dis_votes *votes = random_votes(t, n_items, n_workers, n_classes, n_votes, dis__random_uniform(t, 2000, 4));
         const dis_votes_view v = dis_votes_look(votes);
         int32_t gold[8];
-        for (size_t i = 0; i < n_items; i++) gold[i] = (int32_t)dis__below(t, 2001, i, n_classes + 3) - 3;
+        for (size_t i = 0; i < n_items; i++) gold[i] = (int32_t)dis__random_below(t, 2001, i, n_classes + 3) - 3;
         for (size_t i = 0; i < n_items; i++) gold[i] = gold[i] < 0 ? -1 : gold[i];
         dis_fit_options o = dis_fit_options_default();
         o.gold = t % 3 == 0 ? gold : NULL;
@@ -154,8 +154,9 @@ static void order_and_threads_do_not_matter(void **state)
     for (uint32_t v = 0; v < N; v++) {
         task[v] = v / 5;
         worker[v] = (v * 7919u + v / 5) % WORKERS;
-        label[v] = dis__uniform(1, 1000, v) < .2 + .6 * worker[v] / WORKERS ? (uint16_t)(task[v] % K)
-                                                                            : (uint16_t)dis__below(2, 1000, v, K);
+        label[v] = dis__random_uniform(1, 1000, v) < .2 + .6 * worker[v] / WORKERS
+                       ? (uint16_t)(task[v] % K)
+                       : (uint16_t)dis__random_below(2, 1000, v, K);
     }
     for (uint32_t v = 0; v < N; v++) {
         const uint32_t from = (uint32_t)((uint64_t)v * 7 % N);

@@ -1,7 +1,7 @@
 /* Known labels that choose weights, power and class weights: the formula by hand, what they leave alone, and that they
  * help on crowds that mislead the models. */
 #include "support/em_support.h"
-#include "core/random.h"
+#include "core/random/random.h"
 #include "labels/combiner.h"
 #include <stdlib.h>
 
@@ -101,7 +101,7 @@ typedef struct {
 
 static double normal(uint64_t seed, uint64_t i)
 {
-    const double u = dis__uniform(seed, 900, i), v = dis__uniform(seed, 901, i);
+    const double u = dis__random_uniform(seed, 900, i), v = dis__random_uniform(seed, 901, i);
     return sqrt(-2 * log(1 - u)) * cos(6.283185307179586 * v);
 }
 
@@ -112,13 +112,13 @@ static void make_crowd(double spread, double misled, uint64_t seed, crowd *c)
     static uint32_t task[ITEMS * VOTES], worker[ITEMS * VOTES];
     static uint16_t label[ITEMS * VOTES];
     for (size_t i = 0, n = 0; i < ITEMS; i++) {
-        c->truth[i] = dis__uniform(seed, 903, i) < .3;
-        const bool looks = c->truth[i] || dis__uniform(seed, 904, i) < misled;
+        c->truth[i] = dis__random_uniform(seed, 903, i) < .3;
+        const bool looks = c->truth[i] || dis__random_uniform(seed, 904, i) < misled;
         for (size_t v = 0; v < VOTES; v++, n++) {
             task[n] = (uint32_t)i;
             worker[n] = (uint32_t)((i * 7 + v * 5) % WORKERS);
             const double odds = exp(.6 + 1.4 * worker[n] / (WORKERS - 1) + spread * normal(seed, i));
-            label[n] = (uint16_t)(dis__uniform(seed, 902, n) < odds / (1 + odds) ? looks : !looks);
+            label[n] = (uint16_t)(dis__random_uniform(seed, 902, n) < odds / (1 + odds) ? looks : !looks);
         }
     }
     c->votes = em_make_votes(ITEMS * VOTES, task, worker, label, ITEMS, WORKERS, 2);

@@ -3,7 +3,7 @@
 #include "support/em_support.h"
 #include "support/fault_walk.h"
 #include "support/scratch.h"
-#include "core/random.h"
+#include "core/random/random.h"
 #include "agreement/group_sums.h"
 #include "stats/tails.h"
 
@@ -72,11 +72,11 @@ static dis_votes *crowd(uint64_t seed, double split)
     for (uint32_t i = 0; i < ITEMS; i++)
         for (uint32_t w = 0; w < WORKERS; w++) {
             const uint64_t at = (uint64_t)i * WORKERS + w;
-            if (dis__uniform(seed, 1, at) < .5) continue;
+            if (dis__random_uniform(seed, 1, at) < .5) continue;
             const size_t truth = i % CLASSES;
-            const bool turned = w % 2 == 0 && dis__uniform(seed, 2, i) < split;
-            const size_t said = dis__uniform(seed, 3, at) < .7 ? (turned ? CLASSES - 1 - truth : truth)
-                                                               : dis__below(seed, 4, at, CLASSES);
+            const bool turned = w % 2 == 0 && dis__random_uniform(seed, 2, i) < split;
+            const size_t said = dis__random_uniform(seed, 3, at) < .7 ? (turned ? CLASSES - 1 - truth : truth)
+                                                                      : dis__random_below(seed, 4, at, CLASSES);
             task_of[n] = i;
             worker_of[n] = w;
             label_of[n++] = (uint16_t)said;

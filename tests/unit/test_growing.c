@@ -1,6 +1,6 @@
 /* Growing states: labels after new votes are those of a fit to all votes, as far as promised; damaged states and second
  * votes are refused. */
-#include "core/memory.h"
+#include "core/memory/memory.h"
 #include "dissent/dissent.h"
 #include <math.h>
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /* The JSON reader: what it takes, what it refuses and where, and that no fault of memory hurts it. */
-#include "io/json_read.h"
+#include "io/json/json_read.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -8,7 +8,7 @@
 #include <cmocka.h>
 #include "support/fault_walk.h"
 
-static const dis__json_place place = {.file = "x.json", .line = 1, .column = 1, .offset = 0};
+static const dis__json_position place = {.file = "x.json", .line = 1, .column = 1, .offset = 0};
 
 static void takes(void **state)
 {
@@ -154,8 +154,8 @@ static void tree(void **state)
     assert_int_equal(root->n, 4);
     const dis__json_value *t = dis__json_member(root, "t"), *n = dis__json_member(root, "n"),
                           *u = dis__json_member(root, "u");
-    assert_true(dis__json_is(t, "a\tb"));
-    assert_true(dis__json_is(u, "\xF0\x9F\x98\x80"));
+    assert_true(dis__json_equals(t, "a\tb"));
+    assert_true(dis__json_equals(u, "\xF0\x9F\x98\x80"));
     assert_int_equal(n->kind, DIS_JSON_ARRAY);
     assert_int_equal(n->n, 3);
     const dis__json_value *second = n + 1 + n[1].skip;
@@ -166,11 +166,11 @@ static void tree(void **state)
     assert_int_equal(memcmp(dis__json_member(root, "last")->text, "-2.5", 4), 0);
     assert_null(dis__json_member(root, "x"));
     assert_null(dis__json_member(n, "x"));
-    const dis__json_place elsewhere = {.file = "y", .line = 7, .column = 1, .offset = 100};
+    const dis__json_position elsewhere = {.file = "y", .line = 7, .column = 1, .offset = 100};
     assert_int_equal(dis__json_parse(&json, text, strlen(text), &elsewhere, &root), DIS_OK);
     assert_int_equal(dis__json_fail(&json, dis__json_member(root, "n"), "no %s", "good"), DIS_EDATA);
     assert_string_equal(dis_last_error(), "y:7:20: no good (byte 119)");
-    const dis__json_place unknown = {.file = "z", .offset = 8};
+    const dis__json_position unknown = {.file = "z", .offset = 8};
     assert_int_equal(dis__json_parse(&json, "]", 1, &unknown, &root), DIS_EDATA);
     assert_string_equal(dis_last_error(), "z: a value is missing; is there a comma too many? (byte 8)");
     dis__json_free(&json);

@@ -1,6 +1,6 @@
 /* Label files read back: equal to the bit in every format; what is malformed is refused with its place. */
-#include "core/name_index.h"
-#include "core/random.h"
+#include "core/names/name_index.h"
+#include "core/random/random.h"
 #include "dissent/dissent.h"
 #include <math.h>
 #include <setjmp.h>
@@ -42,7 +42,8 @@ static void reads_back_equal(void **state)
         snprintf(names[i], sizeof names[i], "%s%zu", i % 5 == 0 ? " ,\"" : i % 5 == 1 ? "\t" : "task", i);
         tasks[i] = names[i];
         double sum = 0;
-        for (size_t k = 0; k < K; k++) sum += p[i * K + k] = i % 3 == 0 && k ? 0 : exp(-40 * dis__uniform(1, k, i));
+        for (size_t k = 0; k < K; k++)
+            sum += p[i * K + k] = i % 3 == 0 && k ? 0 : exp(-40 * dis__random_uniform(1, k, i));
         for (size_t k = 0; k < K; k++) p[i * K + k] /= sum;
     }
     dis_names *t, *c;

@@ -1,5 +1,5 @@
 /* Label files of several chunks: the same table and the same message for any number of threads. */
-#include "core/random.h"
+#include "core/random/random.h"
 #include "dissent/dissent.h"
 #include <setjmp.h>
 #include <stdarg.h>
@@ -35,7 +35,7 @@ static dis_status read_with(int threads, const char *format, dis_labels **out)
 /* Row i as CSV or JSONL; `quoted`: with a line break in the name. */
 static void put_row(FILE *f, bool json, size_t i, bool quoted, const char *last)
 {
-    const double u = dis__uniform(1, 1, i) / 2;
+    const double u = dis__random_uniform(1, 1, i) / 2;
     if (json)
         fprintf(f, "{\"task\":\"a rather long name for a task %zu\",\"p\":{\"x\":%.17g,\"y\":%.17g,\"z\":%s}}\n", i, u,
                 .5 - u, last);
@@ -74,7 +74,7 @@ static void same_for_all(void **state)
                 snprintf(name, sizeof name, "a rather long%cname for a task %zu", kind == 1 && i % 3 == 0 ? '\n' : ' ',
                          i);
                 assert_string_equal(dis_names_get(v.tasks, i, NULL), name);
-                const double u = dis__uniform(1, 1, i) / 2;
+                const double u = dis__random_uniform(1, 1, i) / 2;
                 assert_true(v.p[K * i] == u && v.p[K * i + 1] == .5 - u && v.p[K * i + 2] == .5);
             }
             dis_labels_destroy(labels);

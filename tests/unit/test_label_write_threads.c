@@ -1,6 +1,6 @@
 /* Label files: what is written, byte by byte; the same bytes for any number of threads; nothing left behind by a
  * failure. */
-#include "core/random.h"
+#include "core/random/random.h"
 #include "dissent/dissent.h"
 #include <dirent.h>
 #include <math.h>
@@ -166,7 +166,7 @@ static void threads_change_nothing(void **state)
     for (size_t i = 0; i < N; i++) {
         snprintf(names[i], sizeof *names, "task%s%zu", i % 7 ? "" : ",", i);
         tasks[i] = names[i];
-        const double u = dis__uniform(1, 1, i), w = dis__uniform(1, 2, i) * (1 - u);
+        const double u = dis__random_uniform(1, 1, i), w = dis__random_uniform(1, 2, i) * (1 - u);
         p[i * K] = u, p[i * K + 1] = w, p[i * K + 2] = 1 - u - w;
     }
     static const char *const classes[] = {"x", "y", "z"}, *const formats[] = {"csv", "tsv", "jsonl", "npy"};

@@ -5,10 +5,10 @@
 #include <setjmp.h>
 #include <cmocka.h>
 #include "support/fault_walk.h"
-#include "io/json_split.h"
+#include "io/json/json_split.h"
 #include "support/sanitized.h"
-#include "votes/map_path.h"
-#include "votes/when.h"
+#include "votes/mapper/record_path.h"
+#include "votes/mapper/parse_time.h"
 #include "support/votes_read_support.h"
 #include <math.h>
 
@@ -353,7 +353,7 @@ static void knows_times(void **state)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         double seconds;
-        const bool good = dis__when(cases[i].text, strlen(cases[i].text), &seconds);
+        const bool good = dis__parse_time(cases[i].text, strlen(cases[i].text), &seconds);
         assert_int_equal(good, !isnan(cases[i].seconds));
         if (good) assert_true(fabs(seconds - cases[i].seconds) < 1e-6);
     }

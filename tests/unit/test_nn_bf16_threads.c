@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
-#include "core/random.h"
+#include "core/random/random.h"
 #include "dissent/train.h"
 #include "nn/cpu/bf16.h"
 #include "nn/devices.h"
@@ -66,10 +66,10 @@ static void products(void **state)
                          ldc = n + 2, n_b = (tb ? n : k) * ldb;
             float *a = malloc(m * lda * 4), *b = malloc(n_b * 4), *c = malloc(m * ldc * 4), *d = malloc(m * ldc * 4),
                   *e = malloc(n * 4);
-            for (size_t i = 0; i < m * lda; i++) a[i] = (float)dis__normal(1, 1, i);
-            for (size_t i = 0; i < n_b; i++) b[i] = (float)dis__normal(1, 2, i);
-            for (size_t i = 0; i < m * ldc; i++) c[i] = d[i] = (float)dis__normal(1, 3, i);
-            for (size_t i = 0; i < n; i++) e[i] = (float)dis__normal(1, 4, i);
+            for (size_t i = 0; i < m * lda; i++) a[i] = (float)dis__random_normal(1, 1, i);
+            for (size_t i = 0; i < n_b; i++) b[i] = (float)dis__random_normal(1, 2, i);
+            for (size_t i = 0; i < m * ldc; i++) c[i] = d[i] = (float)dis__random_normal(1, 3, i);
+            for (size_t i = 0; i < n; i++) e[i] = (float)dis__random_normal(1, 4, i);
             dis__product_args args = {.tb = tb,
                                       .add = add,
                                       .m = m,
@@ -88,7 +88,7 @@ static void products(void **state)
             assert_memory_equal(c, d, m * ldc * sizeof *c);
             for (size_t i = 0; i < m; i++)
                 for (size_t j = 0; j < ldc; j++) {
-                    double wanted = add || j >= n ? (double)(float)dis__normal(1, 3, i * ldc + j) : 0;
+                    double wanted = add || j >= n ? (double)(float)dis__random_normal(1, 3, i * ldc + j) : 0;
                     if (bias && j < n) wanted += (double)e[j];
                     for (size_t p = 0; p < k && j < n; p++)
                         wanted += rounded(a[i * lda + p]) * rounded(tb ? b[j * ldb + p] : b[p * ldb + j]);

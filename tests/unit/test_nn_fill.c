@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
-#include "io/input.h"
+#include "io/input/input.h"
 #include "nn/fill.h"
 #include "nn/models/nets.h"
 #include "nn/net_internal.h"

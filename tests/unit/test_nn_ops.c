@@ -9,7 +9,7 @@
 #include <string.h>
 #include <cmocka.h>
 #include "core/kernel.h"
-#include "core/random.h"
+#include "core/random/random.h"
 #include "nn/cpu/gemm.h"
 #include "nn/cpu/mathf.h"
 #include "nn/host/cuts.h"
@@ -59,25 +59,25 @@ static void products(void **state)
                 const size_t lda = (ta ? m : k) + pad, ldb = (tb ? k : n) + pad, ldc = n + pad;
                 float *a = calloc((ta ? k : m) * lda + 1, sizeof *a), *b = calloc((tb ? n : k) * ldb + 1, sizeof *b);
                 float *c = calloc(m * ldc + 1, sizeof *c), *d = calloc(m * ldc + 1, sizeof *d), *packed;
-                for (size_t i = 0; i < (ta ? k : m) * lda; i++) a[i] = (float)dis__normal(1, 1, i);
-                for (size_t i = 0; i < (tb ? n : k) * ldb; i++) b[i] = (float)dis__normal(1, 2, i);
-                for (size_t i = 0; i < m * ldc; i++) c[i] = d[i] = (float)dis__normal(1, 3, i);
+                for (size_t i = 0; i < (ta ? k : m) * lda; i++) a[i] = (float)dis__random_normal(1, 1, i);
+                for (size_t i = 0; i < (tb ? n : k) * ldb; i++) b[i] = (float)dis__random_normal(1, 2, i);
+                for (size_t i = 0; i < m * ldc; i++) c[i] = d[i] = (float)dis__random_normal(1, 3, i);
                 dis__gemm g = {ta, tb, add, m, n, k, a, b, c, lda, ldb, ldc, NULL, NULL};
                 void *scratch;
                 assert_int_equal(posix_memalign(&scratch, 64, DIS_GEMM_SCRATCH), 0);
                 setenv("DISSENT_ISA", sets[set], 1);
                 assert_int_equal(posix_memalign((void **)&packed, 64,
-                                                (DIS_KERNEL_PICK(dis__sgemm_packed_size)(k, n) + 1) * 4),
+                                                (DIS_KERNEL_SELECT(dis__sgemm_packed_size)(k, n) + 1) * 4),
                                  0);
-                DIS_KERNEL_PICK(dis__sgemm)(&g, scratch);
+                DIS_KERNEL_SELECT(dis__sgemm)(&g, scratch);
                 g.c = d;
-                DIS_KERNEL_PICK(dis__sgemm_pack)(&g, packed);
-                DIS_KERNEL_PICK(dis__sgemm_with_packed)(&g, packed, scratch);
+                DIS_KERNEL_SELECT(dis__sgemm_pack)(&g, packed);
+                DIS_KERNEL_SELECT(dis__sgemm_with_packed)(&g, packed, scratch);
                 unsetenv("DISSENT_ISA");
                 assert_memory_equal(c, d, m * ldc * sizeof *c); /* packed before or now: the same bytes */
                 for (size_t i = 0; i < m; i++)
                     for (size_t j = 0; j < ldc; j++) {
-                        double wanted = add || j >= n ? (double)(float)dis__normal(1, 3, i * ldc + j) : 0;
+                        double wanted = add || j >= n ? (double)(float)dis__random_normal(1, 3, i * ldc + j) : 0;
                         for (size_t p = 0; p < k && j < n; p++)
                             wanted += (double)(ta ? a[p * lda + i] : a[i * lda + p]) *
                                       (double)(tb ? b[j * ldb + p] : b[p * ldb + j]);
@@ -100,7 +100,7 @@ static bool left_out(int zeros, size_t row, size_t col)
     switch (zeros) {
     case 1: return col % 3 == 1;
     case 2: return (col / 5 + row / 10) % 2 == 0;
-    case 3: return dis__normal(2, 3, row * 1000 + col) < 0;
+    case 3: return dis__random_normal(2, 3, row * 1000 + col) < 0;
     default: return zeros == 4;
     }
 }
@@ -116,14 +116,14 @@ static void tiles(void **state)
     static float a[M * K], b[K * N], whole[M * N], part[M * N];
     void *scratch;
     assert_int_equal(posix_memalign(&scratch, 64, DIS_GEMM_SCRATCH), 0);
-    for (size_t i = 0; i < K * N; i++) b[i] = (float)dis__normal(2, 2, i);
+    for (size_t i = 0; i < K * N; i++) b[i] = (float)dis__random_normal(2, 2, i);
     for (int zeros = 0; zeros < 5; zeros++)
         for (int set = 0; set < 3; set++) {
             for (size_t i = 0; i < M * K; i++)
-                a[i] = !left_out(zeros, i / K, i % K) ? (float)dis__normal(2, 1, i) : i % 7 ? 0 : -0.f;
+                a[i] = !left_out(zeros, i / K, i % K) ? (float)dis__random_normal(2, 1, i) : i % 7 ? 0 : -0.f;
             setenv("DISSENT_ISA", sets[set], 1);
             const dis__gemm g = {false, false, false, M, N, K, a, b, whole, K, N, N, NULL, NULL};
-            DIS_KERNEL_PICK(dis__sgemm)(&g, scratch);
+            DIS_KERNEL_SELECT(dis__sgemm)(&g, scratch);
             for (int i = 0; i < 4; i++)
                 for (int j = 0; j < 4; j++) {
                     dis__gemm h = g;
@@ -132,11 +132,11 @@ static void tiles(void **state)
                     h.a = a + cuts[i] * K;
                     h.b = b + across[j];
                     h.c = part + cuts[i] * N + across[j];
-                    DIS_KERNEL_PICK(dis__sgemm)(&h, scratch);
+                    DIS_KERNEL_SELECT(dis__sgemm)(&h, scratch);
                 }
             assert_memory_equal(whole, part, sizeof whole);
             for (size_t i = 0; i < M; i++) /* and row by row, where nothing is skipped */
-                DIS_KERNEL_PICK(dis__sgemm)
+                DIS_KERNEL_SELECT(dis__sgemm)
             (&(dis__gemm){false, false, false, 1, N, K, a + i * K, b, part + i * N, K, N, N, NULL, NULL}, scratch);
             unsetenv("DISSENT_ISA");
             assert_memory_equal(whole, part, sizeof whole);

@@ -1,6 +1,6 @@
 /* Numbers as text: shortest, exact both ways, strict. References: Python's repr (tests/data/reals.txt) and strtod. */
-#include "core/number.h"
-#include "core/random.h"
+#include "core/numbers/decimal.h"
+#include "core/random/random.h"
 #include <float.h>
 #include <math.h>
 #include <setjmp.h>
@@ -65,7 +65,7 @@ static void reads_back_equal(void **state)
     (void)state;
     for (uint64_t i = 0; i < MANY; i++) {
         check_round_trip(some_real(i));
-        check_round_trip(-dis__uniform(3, 2, i));
+        check_round_trip(-dis__random_uniform(3, 2, i));
     }
     for (int e = -1074; e <= 1023; e++)
         for (int64_t off = -2; off <= 2; off++) {

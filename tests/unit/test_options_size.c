@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <setjmp.h>
 #include <cmocka.h>
-#include "core/sized_options.h"
+#include "core/options/sized_structs.h"
 #include "compatibility/older_caller.h"
 #include "support/train_support.h"
 
@@ -444,10 +444,10 @@ static void fields_up_to_the_size(void **state)
     const options usual = {sizeof usual, 1, 2};
     options own = usual;
     const options two = {offsetof(options, second), 7, 8};
-    assert_int_equal(DIS_OPTIONS_TAKE(options, &own, &two), DIS_OK);
+    assert_int_equal(DIS_OPTIONS_COPY(options, &own, &two), DIS_OK);
     assert_true(own.size == sizeof own && own.first == 7 && own.second == 2);
     own = usual;
-    assert_int_equal(DIS_OPTIONS_TAKE(options, &own, NULL), DIS_OK);
+    assert_int_equal(DIS_OPTIONS_COPY(options, &own, NULL), DIS_OK);
     assert_memory_equal(&own, &usual, sizeof own);
 }
 
@@ -459,11 +459,11 @@ static void longer_by_zeros_is_taken(void **state)
         options o;
         double further;
     } newer = {{sizeof newer, 3, 4}, 0};
-    assert_int_equal(DIS_OPTIONS_TAKE(options, &own, &newer.o), DIS_OK);
+    assert_int_equal(DIS_OPTIONS_COPY(options, &own, &newer.o), DIS_OK);
     assert_true(own.size == sizeof own && own.first == 3 && own.second == 4);
     newer.further = 1;
     own = (options){sizeof own, 1, 2};
-    assert_int_equal(DIS_OPTIONS_TAKE(options, &own, &newer.o), DIS_EUSAGE);
+    assert_int_equal(DIS_OPTIONS_COPY(options, &own, &newer.o), DIS_EUSAGE);
     assert_true(own.first == 1 && own.second == 2);
 }
 

@@ -3,7 +3,7 @@
  * say); workers who do not look do not spoil labels; finite on anything; threads do not count; a reversed order gives
  * reversed labels. */
 #include "dissent/dissent.h"
-#include "core/random.h"
+#include "core/random/random.h"
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

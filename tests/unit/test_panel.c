@@ -2,7 +2,7 @@
  * or copy, class shares with known truth, labels, buying, swapped pairs, threads and faults. */
 #include "support/em_support.h"
 #include "support/fault_walk.h"
-#include "core/random.h"
+#include "core/random/random.h"
 #include "stats/tails.h"
 
 enum { ITEMS = 400, PEOPLE = 5, MODELS = 4, VOTERS = PEOPLE + MODELS, CLASSES = 3 };
@@ -18,16 +18,17 @@ static dis_votes *panel_votes(uint64_t seed, size_t asked)
 {
     size_t n = 0;
     for (uint32_t i = 0; i < ITEMS; i++) {
-        const double u = dis__uniform(seed, 1, i);
+        const double u = dis__random_uniform(seed, 1, i);
         size_t copied = 0;
         truth_of[i] = u < .5 ? 0 : u < .8 ? 1 : 2;
         for (uint32_t w = 0; w < VOTERS; w++) {
             const uint64_t at = (uint64_t)i * VOTERS + w;
             person[w] = w < PEOPLE;
             if (person[w] && i >= asked) continue;
-            const bool right = dis__uniform(seed, 2, at) < (person[w] ? .8 : .7);
-            size_t said = right ? truth_of[i] : (truth_of[i] + 1 + dis__below(seed, 3, at, CLASSES - 1)) % CLASSES;
-            if (w == VOTERS - 1 && dis__uniform(seed, 4, i) < .95) said = copied;
+            const bool right = dis__random_uniform(seed, 2, at) < (person[w] ? .8 : .7);
+            size_t said =
+                right ? truth_of[i] : (truth_of[i] + 1 + dis__random_below(seed, 3, at, CLASSES - 1)) % CLASSES;
+            if (w == VOTERS - 1 && dis__random_uniform(seed, 4, i) < .95) said = copied;
             if (w == VOTERS - 2) copied = said;
             task_of[n] = i;
             worker_of[n] = w;
@@ -178,7 +179,7 @@ static dis_panel_view run_labels(labeller *label, uint64_t seed, uint32_t n_item
 
 static int at_random(uint64_t seed, uint32_t i, uint32_t w)
 {
-    return dis__uniform(seed, 9, (uint64_t)i * VOTERS + w) < (w < PEOPLE ? .1 : .5);
+    return dis__random_uniform(seed, 9, (uint64_t)i * VOTERS + w) < (w < PEOPLE ? .1 : .5);
 }
 
 /* People vote at random with a rare class: nothing is reported about judges. */
@@ -221,11 +222,11 @@ static void test_noise(void **state)
 
 static int mixed_judges(uint64_t seed, uint32_t i, uint32_t w)
 {
-    const int truth = dis__uniform(seed, 1, i) < .5;
-    const bool right = dis__uniform(seed, 2, (uint64_t)i * VOTERS + w) < .8;
-    if (w == PEOPLE) return 1;                                 /* constant */
-    if (w == PEOPLE + 1) return dis__uniform(seed, 3, i) < .5; /* random */
-    if (w == PEOPLE + 2) return mixed_judges(seed, i, 0);      /* copies person 0 */
+    const int truth = dis__random_uniform(seed, 1, i) < .5;
+    const bool right = dis__random_uniform(seed, 2, (uint64_t)i * VOTERS + w) < .8;
+    if (w == PEOPLE) return 1;                                        /* constant */
+    if (w == PEOPLE + 1) return dis__random_uniform(seed, 3, i) < .5; /* random */
+    if (w == PEOPLE + 2) return mixed_judges(seed, i, 0);             /* copies person 0 */
     return right ? truth : 1 - truth;
 }
 
@@ -271,7 +272,7 @@ static void test_chance_and_copies(void **state)
  * answered the items with class 1 first, which the judges' answers show. */
 static int opposed(uint64_t seed, uint32_t i, uint32_t w)
 {
-    const int truth = i >= 50, said = dis__uniform(seed, 2, (uint64_t)i * VOTERS + w) < .9 ? truth : 1 - truth;
+    const int truth = i >= 50, said = dis__random_uniform(seed, 2, (uint64_t)i * VOTERS + w) < .9 ? truth : 1 - truth;
     if (w < PEOPLE) return i < 40 || (i >= 50 && i < 60) ? said : -1;
     if (w == PEOPLE) return truth;
     return w == PEOPLE + 1 ? (i % 2 ? truth : 1 - truth) : -1;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
-#include "core/random.h"
+#include "core/random/random.h"
 #include "nn/layers/recurrent_layout.h"
 
 typedef struct {

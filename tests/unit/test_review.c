@@ -271,7 +271,7 @@ static void volume_matters(void **state)
             task[n] = (uint32_t)i;
             worker[n] = (uint32_t)w;
             const size_t truth = review_truth(&c, i);
-            label[n++] = (uint16_t)(w == FEW && i == 0 ? truth : (truth + 1 + dis__below(7, 1, i, 2)) % K);
+            label[n++] = (uint16_t)(w == FEW && i == 0 ? truth : (truth + 1 + dis__random_below(7, 1, i, 2)) % K);
         }
     }
     const dis_votes_arrays a = {
@@ -301,7 +301,7 @@ static double bought_accuracy(const review_crowd *c, bool follow)
     size_t taken[600], right = 0;
     for (size_t i = 0; i < c->n_items; i++) taken[i] = 3;
     for (size_t round = 0; round < 6; round++) {
-        for (size_t b = 0; b < 100 && !follow; b++) taken[dis__below(c->seed, 9, round * 100 + b, c->n_items)]++;
+        for (size_t b = 0; b < 100 && !follow; b++) taken[dis__random_below(c->seed, 9, round * 100 + b, c->n_items)]++;
         if (!follow) continue;
         dis_votes *votes = review_votes(c, taken);
         dis_review_options o = dis_review_options_default();

@@ -1,5 +1,5 @@
 /* SHA-256 against the examples of FIPS 180-4 and values of sha256sum. */
-#include "core/sha256.h"
+#include "core/text/sha256.h"
 #include "dissent/file.h"
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,10 +14,10 @@ static void hash(const void *bytes, size_t n, size_t piece, char hex[65])
 {
     dis__sha256 s;
     unsigned char digest[32];
-    dis__sha256_begin(&s);
+    dis__sha256_init(&s);
     for (size_t at = 0; at < n; at += piece)
-        dis__sha256_add(&s, (const char *)bytes + at, n - at < piece ? n - at : piece);
-    dis__sha256_end(&s, digest);
+        dis__sha256_update(&s, (const char *)bytes + at, n - at < piece ? n - at : piece);
+    dis__sha256_final(&s, digest);
     for (size_t i = 0; i < 32; i++) snprintf(hex + 2 * i, 3, "%02x", digest[i]);
 }
 

@@ -1,7 +1,7 @@
 /* majority, standard, softmax, smoothed, wawa and zero-based-skill: reference values, edge cases, and that neither order nor
  * threads count. */
 #include "dissent/dissent.h"
-#include "core/random.h"
+#include "core/random/random.h"
 #include "support/golden_csv.h"
 #include "support/golden_votes.h"
 #include <math.h>
@@ -243,7 +243,7 @@ static void order_and_threads_do_not_matter(void **state)
     for (uint32_t v = 0; v < N; v++) {
         task[v] = v / 5;
         worker[v] = (v * 7919u + v / 5) % WORKERS;
-        label[v] = dis__uniform(1, 1000, v) < .55 ? task[v] % K : (uint16_t)dis__below(2, 1000, v, K);
+        label[v] = dis__random_uniform(1, 1000, v) < .55 ? task[v] % K : (uint16_t)dis__random_below(2, 1000, v, K);
     }
     for (uint32_t v = 0; v < N;
          v++) { /* row v of the second table is row (v * 7) % N of the first, items and workers renumbered */

@@ -1,7 +1,7 @@
 /* smoothed: the estimate maximises its objective, finds the strength of simulated crowds, and what it does where votes
  * do not determine it. */
 #include "dissent/dissent.h"
-#include "core/random.h"
+#include "core/random/random.h"
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -30,7 +30,8 @@ static const double *prior_of(const dis_fit *fit)
 
 static double gauss(uint64_t stream, uint64_t i)
 {
-    return sqrt(-2 * log(1 - dis__uniform(stream, 7, 2 * i))) * cos(2 * acos(-1) * dis__uniform(stream, 7, 2 * i + 1));
+    return sqrt(-2 * log(1 - dis__random_uniform(stream, 7, 2 * i))) *
+           cos(2 * acos(-1) * dis__random_uniform(stream, 7, 2 * i + 1));
 }
 
 /* By Marsaglia and Tsang, from shape 1 on; below, of shape + 1 times a power of a uniform number. */
@@ -38,11 +39,11 @@ static double gamma_draw(double shape, uint64_t stream, uint64_t *i)
 {
     if (shape < 1) {
         const double x = gamma_draw(shape + 1, stream, i);
-        return x * pow(1 - dis__uniform(stream, 8, (*i)++), 1 / shape);
+        return x * pow(1 - dis__random_uniform(stream, 8, (*i)++), 1 / shape);
     }
     const double d = shape - 1. / 3, c = 1 / sqrt(9 * d);
     for (;;) {
-        const double x = gauss(stream, (*i)++), v = 1 + c * x, u = 1 - dis__uniform(stream, 8, (*i)++);
+        const double x = gauss(stream, (*i)++), v = 1 + c * x, u = 1 - dis__random_uniform(stream, 8, (*i)++);
         if (v > 0 && log(u) < x * x / 2 + d - d * v * v * v + d * log(v * v * v)) return d * v * v * v;
     }
 }
@@ -56,7 +57,7 @@ static double *draw_counts(size_t n, size_t K, double strength, const double *ra
         double p[MAX_CLASSES], sum = 0;
         for (size_t k = 0; k < K; k++) sum += p[k] = gamma_draw(strength * rates[k], stream, &at);
         for (size_t v = 0; v < 2 + i % 4; v++) {
-            double u = dis__uniform(stream, 9, at++) * sum;
+            double u = dis__random_uniform(stream, 9, at++) * sum;
             size_t k = 0;
             while (k + 1 < K && u >= p[k]) u -= p[k++];
             counts[i * K + k]++;
@@ -157,7 +158,7 @@ static void random_votes_get_the_class_rates(void **state)
     enum { N = 2000 };
     double *counts = calloc(2 * N, sizeof *counts);
     for (size_t i = 0; i < N; i++)
-        for (uint64_t v = 0; v < 5; v++) counts[2 * i + (dis__uniform(3, 4, 5 * i + v) < .3)]++;
+        for (uint64_t v = 0; v < 5; v++) counts[2 * i + (dis__random_uniform(3, 4, 5 * i + v) < .3)]++;
     dis_fit *fit = fit_counts(counts, N, 2, "smoothed");
     assert_true(dis_fit_look(fit).strength > 20);
     double largest = 0;

@@ -1,9 +1,9 @@
 /* State files: what is saved comes back under the right names; damaged files are refused. Safetensors and npy at their
  * limits. */
-#include "core/memory.h"
+#include "core/memory/memory.h"
 #include "dissent/dissent.h"
-#include "io/npy.h"
-#include "io/safetensors.h"
+#include "io/tensors/npy.h"
+#include "io/tensors/safetensors.h"
 #include "labels/method.h"
 #include "labels/methods.h"
 #include "labels/state.h"
@@ -362,17 +362,17 @@ static void npy_numbers(void **state)
     const int16_t i2[] = {1, -2, 3, -4, 5, -6};
     size_t n = build_npy(bytes, 1, "{'descr': '<i2', 'fortran_order': True, 'shape': (2, 3), }", i2, sizeof i2);
     assert_int_equal(dis__npy_open("x", bytes, n, &a), DIS_OK);
-    dis__npy_reals(&a, 0, 6, got);
+    dis__npy_read_doubles(&a, 0, 6, got);
     const double rows[] = {1, 3, 5, -2, -4, -6};
     assert_memory_equal(got, rows, sizeof rows);
-    dis__npy_reals(&a, 3, 2, got);
+    dis__npy_read_doubles(&a, 3, 2, got);
     assert_true(got[0] == -2 && got[1] == -4);
 #define CHECK(type, code, ...)                                                                                  \
     do {                                                                                                        \
         const type x[] = {__VA_ARGS__};                                                                         \
         n = build_npy(bytes, 1, "{'descr': '" code "', 'fortran_order': False, 'shape': (2,), }", x, sizeof x); \
         assert_int_equal(dis__npy_open("x", bytes, n, &a), DIS_OK);                                             \
-        dis__npy_reals(&a, 0, 2, got);                                                                          \
+        dis__npy_read_doubles(&a, 0, 2, got);                                                                   \
         assert_true(got[0] == (double)x[0] && got[1] == (double)x[1]);                                          \
     } while (0)
     CHECK(double, "<f8", .1, -2);

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <setjmp.h>
 #include <cmocka.h>
-#include "io/input.h"
+#include "io/input/input.h"
 #include <stdio.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* Temperatures: the right derivatives, the minimum under the bound, and what is reported about it. */
 #include "labels/combine/temper.h"
-#include "core/random.h"
+#include "core/random/random.h"
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,7 +20,8 @@ static int make_views(void **state)
         for (size_t m = 0; m < M; m++) {
             double sum = 0;
             for (size_t k = 0; k < K; k++) {
-                const double u = .8 * dis__uniform(1, 1000, i * K + k) + .2 * dis__uniform(2 + m, 1000, i * K + k);
+                const double u =
+                    .8 * dis__random_uniform(1, 1000, i * K + k) + .2 * dis__random_uniform(2 + m, 1000, i * K + k);
                 sum += table[m][i * K + k] = u < .15 ? 0 : exp(u * (double)(3 * m + 2));
             }
             for (size_t k = 0; k < K; k++) table[m][i * K + k] /= sum;
@@ -62,8 +63,8 @@ static double by_definition(const double *weight, const double *t, double lambda
 static double score(const dis__combine_args *args, const double *t, double *scratch, double sums[1 + M])
 {
     for (size_t m = 0; m <= M; m++) sums[m] = 0;
-    DIS_KERNEL_PICK(dis__temper_score)(args, t, 0, N / 3, scratch, sums); /* in two pieces, as jobs on two ranks */
-    DIS_KERNEL_PICK(dis__temper_score)(args, t, N / 3, N, scratch, sums);
+    DIS_KERNEL_SELECT(dis__temper_score)(args, t, 0, N / 3, scratch, sums); /* in two pieces, as jobs on two ranks */
+    DIS_KERNEL_SELECT(dis__temper_score)(args, t, N / 3, N, scratch, sums);
     return sums[0];
 }
 
@@ -75,7 +76,7 @@ static void derivatives_are_right(void **state)
     double *scratch = aligned_alloc(64, dis__temper_scratch(M, K) * sizeof *scratch), sums[1 + M], unused[1 + M],
            whole[1 + M] = {0};
     const double value = score(&args, t, scratch, sums), *gradient = sums + 1;
-    DIS_KERNEL_PICK(dis__temper_score)(&args, t, 0, N, scratch, whole);
+    DIS_KERNEL_SELECT(dis__temper_score)(&args, t, 0, N, scratch, whole);
     assert_memory_equal(whole, sums, sizeof sums);
     const double pairs = .2 * .3 + .2 * .5 + .3 * .5;
     assert_true(fabs(value / pairs / N - by_definition(weight, t, 0)) < 1e-13);

@@ -1,6 +1,6 @@
 /* Words of a text, words to numbers, and word vectors. */
-#include "text/vectors.h"
-#include "text/words.h"
+#include "text/word_vectors.h"
+#include "text/split_words.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -28,7 +28,7 @@ static void words_of_a_text(void **state)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char got[256] = "";
-        dis__words w = dis__words_of(cases[i].text, strlen(cases[i].text), true);
+        dis__words w = dis__words_begin(cases[i].text, strlen(cases[i].text), true);
         while (dis__words_next(&w)) {
             if (*got) strcat(got, "|");
             strncat(got, w.word, w.n);
@@ -42,7 +42,7 @@ static void long_words_are_cut_between_characters(void **state)
     (void)state;
     char text[3 * 200 + 1];
     for (size_t i = 0; i < 200; i++) memcpy(text + 3 * i, "\xe6\xbc\xa2", 3);
-    dis__words w = dis__words_of(text, sizeof text - 1, true);
+    dis__words w = dis__words_begin(text, sizeof text - 1, true);
     size_t bytes = 0, n = 0;
     while (dis__words_next(&w)) {
         assert_int_equal(w.n % 3, 0);
@@ -56,7 +56,7 @@ static void long_words_are_cut_between_characters(void **state)
 static dis__vocabulary count_words(const char *text)
 {
     dis__vocabulary v = {0};
-    dis__words w = dis__words_of(text, strlen(text), false);
+    dis__words w = dis__words_begin(text, strlen(text), false);
     while (dis__words_next(&w)) assert_int_equal(dis__vocabulary_count(&v, w.word, w.n), DIS_OK);
     return v;
 }
@@ -65,14 +65,14 @@ static void numbers_go_by_frequency(void **state)
 {
     (void)state;
     dis__vocabulary v = count_words("b a c a b a d");
-    assert_int_equal(dis__vocabulary_close(&v, 1, 3), DIS_OK);
+    assert_int_equal(dis__vocabulary_finish(&v, 1, 3), DIS_OK);
     assert_int_equal(dis__vocabulary_size(&v), 4);
     assert_int_equal(dis__vocabulary_find(&v, "a", 1), 1);
     assert_int_equal(dis__vocabulary_find(&v, "b", 1), 2);
     assert_int_equal(dis__vocabulary_find(&v, "c", 1), 3); /* c before d: by bytes */
     assert_int_equal(dis__vocabulary_find(&v, "d", 1), DIS_UNKNOWN);
     dis__vocabulary again;
-    assert_int_equal(dis__vocabulary_of(v.words, &again), DIS_OK);
+    assert_int_equal(dis__vocabulary_from_words(v.words, &again), DIS_OK);
     assert_int_equal(dis__vocabulary_find(&again, "b", 1), 2);
     dis__vocabulary_free(&again);
     dis__vocabulary_free(&v);
@@ -83,12 +83,12 @@ static void numbers_go_by_frequency(void **state)
         const int n = snprintf(word, sizeof word, "w%d", i % 2500);
         assert_int_equal(dis__vocabulary_count(&v, word, (size_t)n), DIS_OK);
     }
-    assert_int_equal(dis__vocabulary_close(&v, 2, SIZE_MAX), DIS_OK);
+    assert_int_equal(dis__vocabulary_finish(&v, 2, SIZE_MAX), DIS_OK);
     assert_int_equal(dis__vocabulary_size(&v), 2501);
     dis__vocabulary_free(&v);
 
     v = (dis__vocabulary){0}; /* no words at all */
-    assert_int_equal(dis__vocabulary_close(&v, 1, 10), DIS_OK);
+    assert_int_equal(dis__vocabulary_finish(&v, 1, 10), DIS_OK);
     assert_int_equal(dis__vocabulary_size(&v), 1);
     dis__vocabulary_free(&v);
 }
@@ -107,17 +107,17 @@ static void vectors_of_known_words(void **state)
 {
     (void)state;
     dis__vocabulary v = count_words("b a c");
-    assert_int_equal(dis__vocabulary_close(&v, 1, 10), DIS_OK);
+    assert_int_equal(dis__vocabulary_finish(&v, 1, 10), DIS_OK);
     static const char *const files[] = {"a 1 2\nz 9 9\nb -.5 3e1\na 7 7\n", "4 2\na 1 2\r\nb -.5 30 \n"};
     for (size_t i = 0; i < 2; i++) {
         put(files[i]);
-        dis__vectors x;
-        assert_int_equal(dis__vectors_read(NULL, path, &v, &x), DIS_OK);
+        dis__word_vectors x;
+        assert_int_equal(dis__word_vectors_read(NULL, path, &v, &x), DIS_OK);
         assert_int_equal(x.width, 2);
         assert_int_equal(x.n_known, 2);
         assert_true(x.x[2] == 1 && x.x[3] == 2 && x.x[4] == -.5f && x.x[5] == 30);
         assert_false(x.known[3]);
-        dis__vectors_free(&x);
+        dis__word_vectors_free(&x);
     }
     static const struct {
         const char *text, *message;
@@ -129,8 +129,8 @@ static void vectors_of_known_words(void **state)
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         put(bad[i].text);
-        dis__vectors x = {0};
-        assert_int_equal(dis__vectors_read(NULL, path, &v, &x), DIS_EDATA);
+        dis__word_vectors x = {0};
+        assert_int_equal(dis__word_vectors_read(NULL, path, &v, &x), DIS_EDATA);
         assert_non_null(strstr(dis_last_error(), bad[i].message));
         assert_null(x.x);
     }
@@ -141,12 +141,12 @@ static dis_status everything(void *arg)
 {
     (void)arg;
     dis__vocabulary v = {0};
-    dis__vectors x = {0};
+    dis__word_vectors x = {0};
     dis_status status = dis__vocabulary_count(&v, "a", 1);
     if (status == DIS_OK) status = dis__vocabulary_count(&v, "b", 1);
-    if (status == DIS_OK) status = dis__vocabulary_close(&v, 1, 5);
-    if (status == DIS_OK) status = dis__vectors_read(NULL, path, &v, &x);
-    dis__vectors_free(&x);
+    if (status == DIS_OK) status = dis__vocabulary_finish(&v, 1, 5);
+    if (status == DIS_OK) status = dis__word_vectors_read(NULL, path, &v, &x);
+    dis__word_vectors_free(&x);
     dis__vocabulary_free(&v);
     return status;
 }

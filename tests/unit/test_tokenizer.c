@@ -6,9 +6,9 @@
 #include <setjmp.h>
 #include <cmocka.h>
 #include "dissent/dissent.h"
-#include "io/json_read.h"
-#include "tokens/token_internal.h"
-#include "tokens/unicode.h"
+#include "io/json/json_read.h"
+#include "tokens/tokenizer_internal.h"
+#include "tokens/unicode/unicode.h"
 #include "support/scratch.h"
 #include "support/fault_walk.h"
 #include <dirent.h>
@@ -80,7 +80,7 @@ static size_t check_fixture(const char *name)
     dis_tokenizer *t = open_fixture(name);
     dis__json json = {0};
     for (char *at = text, *end; at < text + n && (end = strchr(at, '\n')); at = end + 1, lines++) {
-        const dis__json_place place = {.file = path, .line = lines + 1, .column = 1};
+        const dis__json_position place = {.file = path, .line = lines + 1, .column = 1};
         const dis__json_value *root;
         assert_int_equal(dis__json_parse(&json, at, (size_t)(end - at), &place, &root), DIS_OK);
         check_line(name, t, root);
@@ -302,7 +302,7 @@ static void characters(void **state)
                      "a",
                      3}};
     for (size_t i = 0; i < sizeof clusters / sizeof *clusters; i++)
-        assert_int_equal(dis__grapheme_length(clusters[i].text, strlen(clusters[i].text)), clusters[i].n);
+        assert_int_equal(dis__grapheme_bytes(clusters[i].text, strlen(clusters[i].text)), clusters[i].n);
 }
 
 static void tries(void **state)

@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
-#include "io/input.h"
-#include "io/safetensors.h"
+#include "io/input/input.h"
+#include "io/tensors/safetensors.h"
 #include "nn/models/nets.h"
 #include "nn/net_internal.h"
 #include "train/model.h"
@@ -71,7 +71,7 @@ static void build_row(fixture_net *f, const char *spec, size_t rows, size_t long
     assert_int_equal(dis__model_create(spec, "kl", &f->model), DIS_OK);
     const dis__model_row *row = f->model->row;
     dis__model_source source = {.path = "encoder"};
-    const dis__json_place place = {.file = source.path};
+    const dis__json_position place = {.file = source.path};
     assert_int_equal(dis__json_parse(&source.json, encoder, strlen(encoder), &place, &source.root), DIS_OK);
     assert_int_equal(row->load(&source, source.root, NULL, f->model->encoder), DIS_OK);
     dis__json_free(&source.json);

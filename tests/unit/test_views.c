@@ -2,7 +2,7 @@
  * are in test_compare_parity.c. */
 #include "support/em_support.h"
 #include "support/fault_walk.h"
-#include "core/random.h"
+#include "core/random/random.h"
 
 enum { N = 700, K = 4, VIEWS = 21 };
 static double p[VIEWS][N * K];
@@ -15,7 +15,7 @@ static dis_views make(size_t n, size_t n_views)
         for (size_t i = 0; i < n; i++) {
             double sum = 0;
             for (size_t k = 0; k < K; k++) {
-                const double u = dis__uniform(6, m, i * K + k);
+                const double u = dis__random_uniform(6, m, i * K + k);
                 sum += p[m][i * K + k] = u < .3 && k ? 0 : u;
             }
             for (size_t k = 0; k < K; k++) p[m][i * K + k] = i % 50 == 0 ? k == m % K : p[m][i * K + k] / sum;

@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <setjmp.h>
 #include <cmocka.h>
-#include "core/random.h"
+#include "core/random/random.h"
 #include "support/sanitized.h"
 #include "support/votes_read_support.h"
 #include "support/votes_support.h"
@@ -14,7 +14,7 @@
 static size_t random_rows(uint64_t p, char *text)
 {
     uint64_t draw = 0;
-#define DRAW_ROWS(n) dis__below(43, p, draw++, n)
+#define DRAW_ROWS(n) dis__random_below(43, p, draw++, n)
     static const char *const heads[] = {"task,worker,label", "task,worker,label", "label,task,worker",
                                         "task,more,worker,label"};
     static const unsigned often[] = {0, 0, 2, 30};

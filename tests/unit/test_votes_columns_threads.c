@@ -5,9 +5,9 @@
 #include <setjmp.h>
 #include <cmocka.h>
 #include "dissent/dissent.h"
-#include "core/random.h"
+#include "core/random/random.h"
 #include "support/fault_walk.h"
-#include "votes/reader.h"
+#include "votes/read/reader.h"
 #include "support/votes_support.h"
 #include <math.h>
 #include <stdio.h>
@@ -39,7 +39,8 @@ static void fill(ids *s, size_t n_different, uint64_t seed, bool grouped)
     size_t at = 0;
     memset(s->valid, 0xff, sizeof s->valid);
     for (size_t i = 0; i < ROWS; i++) {
-        const uint64_t k = grouped ? i / 5 % n_different : (size_t)(dis__uniform(seed, 3, i) * (double)n_different);
+        const uint64_t k =
+            grouped ? i / 5 % n_different : (size_t)(dis__random_uniform(seed, 3, i) * (double)n_different);
         s->code[i] = (int16_t)k;
         s->number[i] = k % 3 == 0   ? (int64_t)k
                        : k % 3 == 1 ? 1000000000 + (int64_t)k

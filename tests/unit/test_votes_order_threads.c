@@ -4,20 +4,20 @@
 #include <stddef.h>
 #include <setjmp.h>
 #include <cmocka.h>
-#include "core/memory.h"
-#include "core/random.h"
-#include "core/spill.h"
+#include "core/memory/memory.h"
+#include "core/random/random.h"
+#include "core/memory/spill.h"
 #include "support/fault_walk.h"
 #include "support/sanitized.h"
 #include "support/scratch.h"
-#include "votes/reader.h"
+#include "votes/read/reader.h"
 #include "support/votes_support.h"
 
 #define HEAD "task,worker,label\n"
 
 static uint64_t draw(uint64_t seed, uint64_t i, uint64_t below)
 {
-    return dis__below(seed, 0, i, below);
+    return dis__random_below(seed, 0, i, below);
 }
 
 /* What the rows of a file look like. */
@@ -383,12 +383,12 @@ static dis_votes *collect_rounds(dis_context *ctx, const handover *h, const dis_
     dis__collector c;
     dis__arena texts[2] = {0};
     dis__batch batch[2] = {0}, *batches[2] = {&batch[0], &batch[1]};
-    assert_int_equal(dis__collect_begin(&c, &rules.secret, 1000), DIS_OK);
+    assert_int_equal(dis__collector_init(&c, &rules.secret, 1000), DIS_OK);
     c.tasks = first;
     c.bucket = 100;
     for (size_t r = 0; r < ROUNDS; r++) {
         const dis__round plan = {2, 100, ROUND_ROWS, DIS_ROOM_FOR_ALL, dis_context_threads(ctx) == 1};
-        assert_int_equal(dis__collect_prepare(&c, &plan), DIS_OK);
+        assert_int_equal(dis__collector_begin_round(&c, &plan), DIS_OK);
         for (size_t j = 0; j < 2; j++) {
             dis__batch_reset(&batch[j], &rules, &c.labels, c.ids, j, j ? &batch[0] : NULL, &texts[j]);
             batch[j].late = c.tasks->late;
@@ -400,19 +400,19 @@ static dis_votes *collect_rounds(dis_context *ctx, const handover *h, const dis_
                 assert_int_equal(dis__batch_row(&batch[j], cell, NULL, NULL, &problem), DIS_OK);
             }
         }
-        assert_int_equal(dis__collect(ctx, &c, batches, 2, 100), DIS_OK);
+        assert_int_equal(dis__collector_add_round(ctx, &c, batches, 2, 100), DIS_OK);
         c.max_partitioned = max_partitioned;
         if (first == &dis__tasks_sorted) assert_string_equal(c.tasks->name, h->after[r]->name);
     }
     dis_votes *votes = calloc(1, sizeof *votes);
     votes->n_classes = 2;
-    assert_int_equal(dis__collect_finish(ctx, &c, class_of, votes), DIS_OK);
+    assert_int_equal(dis__collector_finish(ctx, &c, class_of, votes), DIS_OK);
     assert_int_equal(votes->n_votes, ROUNDS * ROUND_ROWS);
     for (size_t j = 0; j < 2; j++) {
         dis__batch_free(&batch[j]);
         dis__arena_free(&texts[j]);
     }
-    dis__collect_free(&c);
+    dis__collector_free(&c);
     return votes;
 }
 

@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <setjmp.h>
 #include <cmocka.h>
-#include "core/random.h"
+#include "core/random/random.h"
 #include "support/fault_walk.h"
 #include "support/sanitized.h"
 #include "support/votes_read_support.h"
@@ -348,7 +348,7 @@ static void random_csv_is_read_as_by_a_plain_reader(void **state)
     static char text[ROOM], out[ROOM];
     for (uint64_t p = 0; p < PROBLEMS; p++) {
         uint64_t draw = 0;
-#define DRAW(n) dis__below(42, p, draw++, n)
+#define DRAW(n) dis__random_below(42, p, draw++, n)
         size_t n = (size_t)snprintf(text, ROOM, "task,worker,label%s", DRAW(2) ? "\r\n" : "\n");
         const size_t n_rows = 1 + DRAW(40), variety = 1 + DRAW(sizeof ids / sizeof *ids);
         for (size_t r = 0; r < n_rows; r++) {
@@ -369,7 +369,7 @@ static void random_csv_is_read_as_by_a_plain_reader(void **state)
         const dis_status status = read_bytes("a.csv", text, n, &o, out);
 
         /* the votes in the order of the file, by dis__csv alone */
-        const dis__input in = dis__input_of_bytes("a.csv", text, n);
+        const dis__input in = dis__input_from_bytes("a.csv", text, n);
         dis__csv csv;
         dis__csv_open(&csv, &in, ',');
         assert_int_equal(dis__csv_header(&csv), DIS_OK);

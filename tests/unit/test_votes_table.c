@@ -5,7 +5,7 @@
 #include <cmocka.h>
 #include "dissent/dissent.h"
 #include "core/faults.h"
-#include "core/random.h"
+#include "core/random/random.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -124,9 +124,9 @@ static void equal_to_a_stable_sort_threads(void **state)
         uint16_t *given = malloc(n * sizeof *given);
         uint64_t *next = calloc(n_items + 1, sizeof *next), *order = malloc(n * sizeof *order);
         for (size_t i = 0; i < n; i++) {
-            task[i] = (uint32_t)(shapes[s].sorted ? i * n_items / n : dis__below(1, 1000, i, n_items));
-            worker[i] = (uint32_t)dis__below(1, 1001, i, shapes[s].n_workers);
-            given[i] = (uint16_t)dis__below(1, 1002, i, shapes[s].n_classes);
+            task[i] = (uint32_t)(shapes[s].sorted ? i * n_items / n : dis__random_below(1, 1000, i, n_items));
+            worker[i] = (uint32_t)dis__random_below(1, 1001, i, shapes[s].n_workers);
+            given[i] = (uint16_t)dis__random_below(1, 1002, i, shapes[s].n_classes);
             next[task[i] + 1]++;
         }
         for (size_t i = 0; i < n_items; i++) next[i + 1] += next[i];

@@ -1,6 +1,6 @@
 /* Votes as they come: rows, late votes, duplicates, classes that turn up, agreement with a fit to all votes; memory
  * that runs out at any point. */
-#include "core/memory.h"
+#include "core/memory/memory.h"
 #include "dissent/dissent.h"
 #include "labels/retired.h"
 #include "labels/watch_inside.h"

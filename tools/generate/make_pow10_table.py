@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Writes src/core/pow10_table.h: the leading 128 bits of 10^k, rounded down, in exact integer arithmetic.
+"""Writes src/core/numbers/pow10_table.h: the leading 128 bits of 10^k, rounded down, in exact integer arithmetic.
 
-python3 tools/generate/make_pow10_table.py > src/core/pow10_table.h
+python3 tools/generate/make_pow10_table.py > src/core/numbers/pow10_table.h
 """
 
 LOW, HIGH = -348, 324

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Makes src/tokens/unicode_table.h: what Hugging Face tokenizers takes each character for.
+"""Makes src/tokens/unicode/unicode_table.h: what Hugging Face tokenizers takes each character for.
 
 Its parts follow different versions of Unicode (the crates unicode_categories, unicode-normalization-alignments, regex,
 unicode-segmentation, Oniguruma and Rust's own char), so no one version gives the same tokens. Each property is
 therefore asked of the library itself, character by character; combining classes and pairs come from Python's
 unicodedata and are kept where the library knows them (both never change from version to version).
 
-usage: python tools/generate/make_unicode_table.py > src/tokens/unicode_table.h      (needs the package tokenizers; two minutes)
+usage: python tools/generate/make_unicode_table.py > src/tokens/unicode/unicode_table.h      (needs the package tokenizers; two minutes)
 """
 
 import os

@@ -1,6 +1,6 @@
-/* libdissent-mpi.so: the communicator `mpi` (core/comm.h). Counts of MPI are 32 bits wide: larger blocks go in pieces.
+/* libdissent-mpi.so: the communicator `mpi` (core/parallel/comm.h). Counts of MPI are 32 bits wide: larger blocks go in pieces.
  * Calls come from one thread at a time. */
-#include "core/comm.h"
+#include "core/parallel/comm.h"
 #include "dissent/version.h"
 #include <mpi.h>
 #include <stdio.h>

@@ -1,10 +1,10 @@
 /* The report of an experiment: one page, put together from the pieces of src/report. */
 #include "experiment/page/experiment_page.h"
-#include "core/memory.h"
-#include "core/pool.h"
+#include "core/memory/memory.h"
+#include "core/parallel/pool.h"
 #include "dissent/file.h"
 #include "dissent/version.h"
-#include "io/outfile.h"
+#include "io/output/output_file.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

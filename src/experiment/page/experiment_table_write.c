@@ -4,7 +4,7 @@
  * from users: each format makes them harmless in its own way, after control characters were made visible. */
 #include "experiment/experiment_internal.h"
 #include "dissent/table.h"
-#include "io/outfile.h"
+#include "io/output/output_file.h"
 #include "report/markup.h"
 #include <math.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
  * per group of cells that differ by that number alone. Three values or more make a line; cells without the number, and
  * those that nothing else is like, are left to the dots of report_results.c. */
 #include "experiment/page/experiment_page.h"
-#include "core/number.h"
+#include "core/numbers/decimal.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

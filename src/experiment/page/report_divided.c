@@ -3,7 +3,7 @@
  * hold about equally many items of the first seed; items of one entropy stay together, so there may be fewer bands. The
  * cost is that of reading the predictions once. */
 #include "experiment/page/experiment_page.h"
-#include "core/memory.h"
+#include "core/memory/memory.h"
 #include "dissent/labels.h"
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* Labels: cells that train nothing are sets of labels of the same items. How far they lie apart, and whether those near
  * the centroid are near the others too (Wright and Augenstein 2022, figure 4 and section 5.4). */
 #include "experiment/page/experiment_page.h"
-#include "core/names_build.h"
+#include "core/names/names_internal.h"
 #include "dissent/views.h"
 #include <math.h>
 #include <string.h>
@@ -31,7 +31,8 @@ static dis_status gather(dis__experiment_page *p, size_t first, size_t end, cons
         dis__pooled *one = &s->one[s->n];
         DIS_TRY(dis__first_pooled(p, p->t.row[r].cell, set, one, &found));
         if (!found) continue;
-        if (s->n && !(dis__names_same(one->tasks, s->one[0].tasks) && dis__names_same(one->classes, s->one[0].classes)))
+        if (s->n &&
+            !(dis__names_equal(one->tasks, s->one[0].tasks) && dis__names_equal(one->classes, s->one[0].classes)))
             dis__pooled_free(one);
         else
             s->name[s->n++] = dis__short_name(p, first, end, r);

@@ -1,8 +1,8 @@
 /* How people do: how divided they are, and predictions beside them on the items that divide them most. All from
  * predictions that were kept. */
 #include "experiment/page/experiment_page.h"
-#include "core/memory.h"
-#include "core/names_build.h"
+#include "core/memory/memory.h"
+#include "core/names/names_internal.h"
 #include "dissent/labels.h"
 #include <math.h>
 #include <stdio.h>
@@ -280,7 +280,7 @@ static dis_status beside_people(dis__experiment_page *p, const people *w)
     dis_status status = DIS_OK;
     if (found_a && other != close) status = dis__first_pooled(p, other, w->set, &b, &found_b);
     const bool same =
-        status == DIS_OK && found_b && dis__names_same(a.tasks, b.tasks) && dis__names_same(a.classes, b.classes);
+        status == DIS_OK && found_b && dis__names_equal(a.tasks, b.tasks) && dis__names_equal(a.classes, b.classes);
     const two_cells two = {.close = &a,
                            .other = same ? &b : NULL,
                            .close_name = name_among(p, w, close),

@@ -1,6 +1,6 @@
 /* Results: the table, and every measure as dots with intervals. */
 #include "experiment/page/experiment_page.h"
-#include "core/memory.h"
+#include "core/memory/memory.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

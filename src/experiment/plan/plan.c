@@ -1,6 +1,6 @@
 /* An experiment's file into a plan. */
 #include "experiment/plan/plan_internal.h"
-#include "core/memory.h"
+#include "core/memory/memory.h"
 #include "nn/devices.h"
 #include <stdio.h>
 #include <stdlib.h>

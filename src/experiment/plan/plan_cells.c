@@ -1,8 +1,8 @@
 /* Cells: the product of the lists in each entry and in the defaults, the first key slowest; their names, baselines and
  * published figures. */
 #include "experiment/plan/plan_internal.h"
-#include "core/memory.h"
-#include "core/number.h"
+#include "core/memory/memory.h"
+#include "core/numbers/decimal.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -249,7 +249,7 @@ static dis_status take_figures(dis__plan_internal *p)
 {
     double *figures;
     const size_t n = p->plan.n_measures;
-    DIS_TRY(dis__keep(&p->kept, &figures, dis__size(p->plan.n_cells, n, 0), sizeof *figures));
+    DIS_TRY(dis__keep(&p->kept, &figures, dis__saturating_size(p->plan.n_cells, n, 0), sizeof *figures));
     for (size_t i = 0; i < p->plan.n_cells * n; i++) figures[i] = NAN;
     for (size_t c = 0; c < p->plan.n_cells; c++) {
         p->cells[c].published = figures + c * n;

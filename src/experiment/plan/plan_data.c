@@ -1,12 +1,12 @@
 /* Data sets, labels and measures of a plan: everything is looked up in the tables of the library and checked against
  * the rest of the file, so that nothing is found wrong hours later. */
 #include "experiment/plan/plan_internal.h"
-#include "core/number.h"
+#include "core/numbers/decimal.h"
 #include "dissent/recipe.h"
-#include "io/format_name.h"
+#include "io/files/file_format.h"
 #include "dissent/items.h"
-#include "tables/gold_table.h"
-#include "votes/class_order.h"
+#include "tables/gold/gold_table.h"
+#include "votes/table/class_order.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -124,7 +124,7 @@ static dis_status check_votes(dis__plan_internal *p, dis__votes_part *votes)
     if (votes->format)
         DIS_TRY(
             dis__plan_refuse(p, dis__record_place(votes, "format"), "format",
-                             dis__format_name(votes->format, votes->file.text[0], "csv|tsv|json|jsonl|npy", &format)));
+                             dis__file_format(votes->format, votes->file.text[0], "csv|tsv|json|jsonl|npy", &format)));
     if (votes->columns.n && (votes->input != DIS_INPUT_COUNTS || votes->preset))
         return FAIL(p, dis__record_place(votes, "columns"), "columns are for input: counts");
     if (votes->columns.n && votes->file.n > 1)
@@ -194,7 +194,7 @@ static dis_status take_fold_names(dis__plan_internal *p, const dis_names *found,
     if (n < 2 || n > 1000)
         return FAIL(p, dis__record_place(d->split, "column"), "column: \"%.60s\" has %zu values; folds are 2 to 1000",
                     d->split->column, n);
-    DIS_TRY(dis__usual_order(found, &sorted));
+    DIS_TRY(dis__names_in_class_order(found, &sorted));
     dis_status status = dis__keep(&p->kept, &d->fold, n, sizeof *d->fold);
     for (size_t i = 0; i < n && status == DIS_OK; i++)
         status = dis__keep_text(&p->kept, &d->fold[i], "%s", dis_names_get(sorted, i, NULL));

@@ -1,8 +1,8 @@
 /* Runs: every cell on every fold with every seed, each with its key, the SHA-256 of a text of all that determines its
  * result: what the files hold, not what they are called; settings, not their order, nor the names of cells. */
 #include "experiment/plan/plan_internal.h"
-#include "core/memory.h"
-#include "core/number.h"
+#include "core/memory/memory.h"
+#include "core/numbers/decimal.h"
 #include "dissent/version.h"
 #include "train/objective.h"
 #include <stdio.h>
@@ -184,16 +184,17 @@ static dis_status add_runs(dis__plan_internal *p, size_t cell, dis__run *runs, s
     const dis__cell_internal *c = &p->cell[cell];
     dis__sha256 all;
     DIS_TRY(put_cell(&p->key_text, p, c));
-    dis__sha256_begin(&all);
-    dis__sha256_add(&all, p->key_text.text, p->key_text.n);
+    dis__sha256_init(&all);
+    dis__sha256_update(&all, p->key_text.text, p->key_text.n);
     for (size_t fold = 0; fold < p->data[c->data].n_folds; fold++)
         for (size_t s = 0; s < n_seeds_of(p, c); s++) {
             dis__run *run = &runs[(*n)++];
             dis__sha256 its = all;
             char end[80];
             *run = (dis__run){.cell = cell, .fold = fold, .seed = p->seed[s]};
-            dis__sha256_add(&its, end,
-                            (size_t)snprintf(end, sizeof end, "run %zu %llu\n", fold, (unsigned long long)run->seed));
+            dis__sha256_update(&its, end,
+                               (size_t)snprintf(end, sizeof end, "run %zu %llu\n", fold,
+                                                (unsigned long long)run->seed));
             dis__sha256_hex(&its, run->key);
         }
     return DIS_OK;
@@ -215,7 +216,7 @@ dis_status dis__plan_take_runs(dis__plan_internal *p)
     DIS_TRY(take_seeds(p));
     size_t n = 0;
     for (size_t c = 0; c < p->plan.n_cells; c++)
-        n = dis__size(p->data[p->cell[c].data].n_folds, n_seeds_of(p, &p->cell[c]), n);
+        n = dis__saturating_size(p->data[p->cell[c].data].n_folds, n_seeds_of(p, &p->cell[c]), n);
     if (n > MAX_RUNS) return FAIL(p, p->file.cells, "cells: %zu runs; at most %d are possible", n, MAX_RUNS);
     dis__run *runs;
     size_t *order;

@@ -2,8 +2,8 @@
  * Lengths make it unambiguous whatever values hold; only values that are set are there, in the order of the rows, so
  * neither the order of a file nor its comments matter. Files stand there by the SHA-256 of what is in them. */
 #include "experiment/plan/schema.h"
-#include "core/memory.h"
-#include "core/number.h"
+#include "core/memory/memory.h"
+#include "core/numbers/decimal.h"
 #include "dissent/file.h"
 #include "encoder/encoder_folder.h"
 #include <stdio.h>
@@ -11,7 +11,8 @@
 
 static dis_status put(dis__key_text *key_text, const char *text, size_t n)
 {
-    DIS_TRY(dis__reserve(&key_text->text, &key_text->capacity, key_text->n, dis__size(1, key_text->n, n), 1));
+    DIS_TRY(
+        dis__reserve(&key_text->text, &key_text->capacity, key_text->n, dis__saturating_size(1, key_text->n, n), 1));
     if (n) memcpy(key_text->text + key_text->n, text, n);
     key_text->n += n;
     return DIS_OK;
@@ -165,8 +166,8 @@ dis_status dis__key_text_record(dis__key_text *key_text, const dis__schema *sche
 void dis__key_text_digest(const dis__key_text *key_text, char hex[65])
 {
     dis__sha256 s;
-    dis__sha256_begin(&s);
-    dis__sha256_add(&s, key_text->text, key_text->n);
+    dis__sha256_init(&s);
+    dis__sha256_update(&s, key_text->text, key_text->n);
     dis__sha256_hex(&s, hex);
 }
 

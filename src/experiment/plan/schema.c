@@ -1,9 +1,9 @@
 /* Reading maps by their rows. Cost: every key against every row. */
 #include "experiment/plan/schema.h"
 #include "dissent/option.h"
-#include "core/memory.h"
-#include "core/number.h"
-#include "io/folder.h"
+#include "core/memory/memory.h"
+#include "core/numbers/decimal.h"
+#include "io/files/folder.h"
 #include <errno.h>
 #include <math.h>
 #include <stdarg.h>
@@ -72,7 +72,7 @@ dis_status dis__unknown_key(dis__form *form, const dis__schema *schema, const di
     const char *near = dis_nearest(key->text, key_at, schema);
     char known[600] = "";
     for (size_t i = 0; i < schema->n_fields; i++)
-        dis__list_add(known, sizeof known, schema->field[i].key, strlen(schema->field[i].key));
+        dis__text_list_append(known, sizeof known, schema->field[i].key, strlen(schema->field[i].key));
     if (near)
         return dis__yaml_fail(form->yaml, key, "unknown key \"%.60s\" of %s %s; did you mean %s? It may have %s",
                               key->text, article(schema), schema->info.name, near, known);

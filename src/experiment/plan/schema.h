@@ -5,7 +5,7 @@
 #ifndef DIS_EXPERIMENT_PLAN_SCHEMA_H
 #define DIS_EXPERIMENT_PLAN_SCHEMA_H
 #include "io/yaml.h"
-#include "core/sha256.h"
+#include "core/text/sha256.h"
 #include "dissent/experiment.h"
 
 /* Memory that lives as long as a plan. */

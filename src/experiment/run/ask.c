@@ -1,11 +1,11 @@
 /* Perspectives within a run: every voter of a set is asked by name, and what the model foretells is held against the
  * vote: wrong or not by the most probable class, steps off by the median, both as means over items of means over their
  * votes, which is how Le-Wi-Di 2025 scores. Cost: a prediction per vote. */
-#include "core/memory.h"
-#include "core/name_index.h"
-#include "core/names_build.h"
+#include "core/memory/memory.h"
+#include "core/names/name_index.h"
+#include "core/names/names_internal.h"
 #include "experiment/run/examples.h"
-#include "tables/label_table.h"
+#include "tables/labels/label_table.h"
 #include <math.h>
 #include <string.h>
 
@@ -75,8 +75,8 @@ static dis_status ask(dis_context *ctx, dis_model *model, asking *a, double *p, 
     dis_labels *labels = NULL;
     dis_status status = list_pairs(a, &lists[0], &lists[1]);
     if (status == DIS_OK && lists[0].n) {
-        status = dis__name_list_finish(&lists[0], &tasks);
-        if (status == DIS_OK) status = dis__name_list_finish(&lists[1], &workers);
+        status = dis__name_list_move(&lists[0], &tasks);
+        if (status == DIS_OK) status = dis__name_list_move(&lists[1], &workers);
         if (status == DIS_OK)
             status = dis_model_predict_workers(ctx, model, a->e->items, tasks, workers, &labels, NULL);
         if (status == DIS_OK) compare(a, dis_labels_look(labels).p, dis_names_count(a->m->classes), p, out);
@@ -97,7 +97,7 @@ dis_status dis__ask_voters(dis_context *ctx, dis_model *model, const dis__datase
     asking a = {.m = m, .e = e, .v = dis_votes_look(m->votes)};
     size_t found;
     if (!a.v.start) return DIS_OK;
-    DIS_TRY(dis__names_rows(m->classes, a.v.classes, &a.class, &found));
+    DIS_TRY(dis__names_match_alloc(m->classes, a.v.classes, &a.class, &found));
     const dis_status status = found < a.v.n_classes
                                   ? dis__fail(DIS_EDATA, "the votes have a class that is none of the data set's")
                                   : ask(ctx, model, &a, p, out);

@@ -4,8 +4,8 @@
  *
  * Label sets that were drawn for one seed are given up when the last user returns them; all others stay. */
 #include "experiment/run/cache.h"
-#include "core/memory.h"
-#include "io/folder.h"
+#include "core/memory/memory.h"
+#include "io/files/folder.h"
 #include <pthread.h>
 #include <string.h>
 
@@ -45,7 +45,7 @@ static dis_status fill(dis__cache *cache, const char *folder)
         DIS_TRY(dis__alloc_zeroed(&cache->dataset[i], 1 + cache->plan->data[i].part->sets.n, sizeof **cache->dataset));
     if (!folder) return DIS_OK;
     DIS_TRY(dis__copy_text(&cache->folder, folder, strlen(folder)));
-    return dis__make_own_folder(folder);
+    return dis__create_folder(folder);
 }
 
 dis_status dis__cache_open(const dis__plan *plan, const char *folder, dis__cache **out)

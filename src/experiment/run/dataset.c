@@ -1,14 +1,14 @@
 /* Reading the data sets of an experiment. Cost: one pass over each file, and a look-up per task and source. */
 #include "experiment/run/dataset.h"
-#include "core/memory.h"
-#include "core/name_index.h"
-#include "core/names_build.h"
-#include "core/number.h"
+#include "core/memory/memory.h"
+#include "core/names/name_index.h"
+#include "core/names/names_internal.h"
+#include "core/numbers/decimal.h"
 #include "dissent/fit.h"
-#include "io/records.h"
-#include "items/items_build.h"
-#include "tables/gold_table.h"
-#include "votes/class_order.h"
+#include "io/table_rows.h"
+#include "items/items_internal.h"
+#include "tables/gold/gold_table.h"
+#include "votes/table/class_order.h"
 #include <string.h>
 
 void dis__dataset_free(dis__dataset *m)
@@ -74,7 +74,7 @@ static dis_status read_items(dis_context *ctx, const dis__parts *parts, dis_item
         prefix[i] = part->prefix;
         status = read_items_file(ctx, part, &item[i]);
     }
-    if (status == DIS_OK) status = dis__items_join(ctx, item, prefix, parts->n, out);
+    if (status == DIS_OK) status = dis__items_concat(ctx, item, prefix, parts->n, out);
     for (size_t i = 0; i < parts->n; i++) dis_items_destroy(item[i]);
     dis__free(item);
     dis__free(prefix);
@@ -109,7 +109,7 @@ static dis_status read_gold(dis_context *ctx, const dis__parts *parts, dis_gold 
     dis__gold_source *source;
     dis_drop_rule **rules = NULL;
     DIS_TRY(dis__alloc_array(&source, parts->n, sizeof *source));
-    dis_status status = dis__alloc_zeroed(&rules, dis__size(2, parts->n, 0), sizeof *rules);
+    dis_status status = dis__alloc_zeroed(&rules, dis__saturating_size(2, parts->n, 0), sizeof *rules);
     for (size_t i = 0; i < parts->n && status == DIS_OK; i++) {
         const dis__gold_part *part = dis__part(parts, i);
         status = rules_of(&part->where, &rules[2 * i]);
@@ -158,37 +158,38 @@ typedef struct {
     size_t capacity, n;
 } counting;
 
-static dis_status count_rows(dis__records *r, const dis__votes_part *part, const dis_names *classes,
+static dis_status count_rows(dis__table_rows *r, const dis__votes_part *part, const dis_names *classes,
                              const char **columns, counting *c)
 {
     const size_t k = dis_names_count(classes), n_columns = part->columns.n;
     columns[0] = part->task ? part->task : "task";
     for (size_t i = 0; i < n_columns; i++) columns[1 + i] = part->columns.key[i];
     for (size_t i = 0; i < part->where.n; i++) columns[1 + n_columns + i] = part->where.key[i];
-    DIS_TRY(dis__records_want(r, columns, 1 + n_columns + part->where.n));
+    DIS_TRY(dis__table_rows_select(r, columns, 1 + n_columns + part->where.n));
     for (size_t i = 0; i < n_columns; i++)
         if (dis_names_find(classes, part->columns.value[i], strlen(part->columns.value[i])) == SIZE_MAX)
             return dis__fail(DIS_EDATA, "columns: \"%.100s\" is none of the declared classes", part->columns.value[i]);
     for (bool more;;) {
-        DIS_TRY(dis__records_next(r, &more));
+        DIS_TRY(dis__table_rows_next(r, &more));
         if (!more) return DIS_OK;
         bool wanted = true;
         for (size_t i = 0; i < part->where.n; i++) {
-            const dis__record_cell *cell = &r->cell[1 + n_columns + i];
+            const dis__table_row_cell *cell = &r->cell[1 + n_columns + i];
             const char *value = part->where.value[i];
             wanted &= cell->n == strlen(value) && memcmp(cell->text, value, cell->n) == 0;
         }
         if (!wanted) continue;
         DIS_TRY(dis__name_list_add(&c->tasks, r->cell[0].text, r->cell[0].n));
-        DIS_TRY(dis__reserve(&c->counts, &c->capacity, c->n * k, dis__size(c->n + 1, k, 0), sizeof *c->counts));
+        DIS_TRY(
+            dis__reserve(&c->counts, &c->capacity, c->n * k, dis__saturating_size(c->n + 1, k, 0), sizeof *c->counts));
         double *row = c->counts + c->n++ * k;
         memset(row, 0, k * sizeof *row);
         for (size_t i = 0; i < n_columns; i++) {
             const char *class = part->columns.value[i];
             double x;
             if (!dis__parse_real(r->cell[1 + i].text, r->cell[1 + i].n, &x) || x < 0)
-                return dis__records_fail(r, 1 + i, "\"%.*s\" is no count",
-                                         (int)(r->cell[1 + i].n > 60 ? 60 : r->cell[1 + i].n), r->cell[1 + i].text);
+                return dis__table_rows_fail(r, 1 + i, "\"%.*s\" is no count",
+                                            (int)(r->cell[1 + i].n > 60 ? 60 : r->cell[1 + i].n), r->cell[1 + i].text);
             row[dis_names_find(classes, class, strlen(class))] += x;
         }
     }
@@ -197,7 +198,7 @@ static dis_status count_rows(dis__records *r, const dis__votes_part *part, const
 static dis_status check_twice(const char *path, const dis_names *tasks)
 {
     size_t twice;
-    DIS_TRY(dis__names_twice(tasks, &twice));
+    DIS_TRY(dis__names_find_duplicate(tasks, &twice));
     if (twice == SIZE_MAX) return DIS_OK;
     return dis__fail_at(DIS_EDATA, path, 0, 0, "the task \"%.200s\" is there twice; keep one row of it",
                         dis_names_get(tasks, twice, NULL));
@@ -206,18 +207,18 @@ static dis_status check_twice(const char *path, const dis_names *tasks)
 /* Counts that stand in some columns of a table. */
 static dis_status read_columns(dis_context *ctx, const dis__votes_part *part, const dis_names *classes, dis_votes **out)
 {
-    dis__records r;
+    dis__table_rows r;
     const char **columns;
     counting c = {0};
     dis_names *tasks = NULL;
     DIS_TRY(dis__alloc_array(&columns, 1 + part->columns.n + part->where.n, sizeof *columns));
-    dis_status status = dis__records_open(ctx, part->file.text[0], part->format, &r);
+    dis_status status = dis__table_rows_open(ctx, part->file.text[0], part->format, &r);
     if (status == DIS_OK) {
         status = count_rows(&r, part, classes, columns, &c);
-        status = dis__records_finish(&r, status);
+        status = dis__table_rows_finish(&r, status);
     }
     if (status == DIS_OK && c.n == 0) status = dis__fail_at(DIS_EDATA, part->file.text[0], 0, 0, "no counts in it");
-    if (status == DIS_OK) status = dis__name_list_finish(&c.tasks, &tasks);
+    if (status == DIS_OK) status = dis__name_list_move(&c.tasks, &tasks);
     if (status == DIS_OK) status = check_twice(part->file.text[0], tasks);
     if (status == DIS_OK)
         status = dis_votes_from_counts(ctx, c.counts, c.n, dis_names_count(classes), tasks, classes, out);
@@ -289,8 +290,8 @@ static dis_status find_classes(dis_context *ctx, const dis__data_part *part, con
         status = read_votes_files(ctx, part->votes, NULL, 0, &votes);
     if (status == DIS_OK) status = add_names(&list, columns ? columns : votes ? dis_votes_look(votes).classes : NULL);
     if (status == DIS_OK && gold) status = add_names(&list, dis_gold_look(gold).classes);
-    if (status == DIS_OK) status = dis__name_list_finish(&list, &all);
-    if (status == DIS_OK) status = dis__usual_order(all, out);
+    if (status == DIS_OK) status = dis__name_list_move(&list, &all);
+    if (status == DIS_OK) status = dis__names_in_class_order(all, out);
     dis_names_destroy(all);
     dis_names_destroy(columns);
     dis_votes_destroy(votes);
@@ -305,7 +306,7 @@ static dis_status match_gold(dis__dataset *m, const dis_gold *gold, const char *
     const dis_gold_view v = dis_gold_look(gold);
     size_t *row, found;
     DIS_TRY(dis__alloc_array(&m->label, m->n, sizeof *m->label));
-    DIS_TRY(dis__names_rows(v.tasks, m->tasks, &row, &found));
+    DIS_TRY(dis__names_match_alloc(v.tasks, m->tasks, &row, &found));
     dis_status status = DIS_OK;
     for (size_t i = 0; i < m->n && status == DIS_OK; i++) {
         size_t length;
@@ -345,7 +346,7 @@ static dis_status match_column(dis_context *ctx, const dis__data *data, dis__dat
     DIS_TRY(dis__split_column(ctx, data, &column));
     const dis_gold_view v = dis_gold_look(column);
     dis_status status = dis__names_copy(v.classes, &m->values);
-    if (status == DIS_OK) status = dis__names_rows(v.tasks, m->tasks, &row, NULL);
+    if (status == DIS_OK) status = dis__names_match_alloc(v.tasks, m->tasks, &row, NULL);
     for (size_t i = 0; i < m->n && status == DIS_OK; i++) m->value[i] = row[i] == SIZE_MAX ? -1 : v.label[row[i]];
     dis__free(row);
     dis_gold_destroy(column);

@@ -1,10 +1,10 @@
 /* Parts of a data set. Tokens are read with the whole of their sentences; which of them count is said by their having
  * labels: training leaves out, and counts, what has no target. */
 #include "experiment/run/examples.h"
-#include "core/memory.h"
-#include "core/names_build.h"
-#include "tables/label_table.h"
-#include "tables/gold_table.h"
+#include "core/memory/memory.h"
+#include "core/names/names_internal.h"
+#include "tables/labels/label_table.h"
+#include "tables/gold/gold_table.h"
 #include <string.h>
 
 void dis__examples_free(dis__examples *e)
@@ -72,7 +72,7 @@ static dis_status names_of(const dis_names *tasks, const size_t *task, size_t n,
         const char *name = dis_names_get(tasks, task[i], &length);
         status = dis__name_list_add(&list, name, length);
     }
-    if (status == DIS_OK) status = dis__name_list_finish(&list, out);
+    if (status == DIS_OK) status = dis__name_list_move(&list, out);
     dis__name_list_free(&list);
     return status;
 }
@@ -107,7 +107,7 @@ static dis_status fill_labels(const dis__dataset *m, const double *p, const size
     const size_t k = dis_names_count(m->classes);
     to->n_items = n;
     to->n_classes = k;
-    DIS_TRY(dis__alloc_array(&to->p, dis__size(n, k, 0), sizeof *to->p));
+    DIS_TRY(dis__alloc_array(&to->p, dis__saturating_size(n, k, 0), sizeof *to->p));
     for (size_t i = 0; i < n; i++) memcpy(to->p + i * k, p + task[i] * k, k * sizeof *p);
     DIS_TRY(names_of(m->tasks, task, n, &to->tasks));
     return dis__names_copy(m->classes, &to->classes);

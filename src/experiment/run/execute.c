@@ -1,11 +1,11 @@
 /* One run: the split of its fold and seed, what the part to train on learns from, training, and measures on each set.
  * A cell without an objective has its labels measured in place of a model's predictions. */
 #include "experiment/run/execute.h"
-#include "core/memory.h"
-#include "core/pool.h"
+#include "core/memory/memory.h"
+#include "core/parallel/pool.h"
 #include "experiment/run/examples.h"
 #include "experiment/run/cache.h"
-#include "tables/label_table.h"
+#include "tables/labels/label_table.h"
 #include "train/carry.h"
 #include <math.h>
 #include <string.h>
@@ -196,7 +196,7 @@ static dis_status fill_set(running *r, const measuring *w, const char *name, dis
             set->gold[i] = w->own ? majority_of(w->own, e->task[i], k) : w->m->label[e->task[i]];
     }
     if (w->human) {
-        DIS_TRY(dis__alloc_array(&set->human, dis__size(e->n, k, 0), sizeof *set->human));
+        DIS_TRY(dis__alloc_array(&set->human, dis__saturating_size(e->n, k, 0), sizeof *set->human));
         for (size_t i = 0; i < e->n; i++)
             memcpy(set->human + i * k, w->human->p + e->task[i] * k, k * sizeof *set->human);
     }
@@ -215,9 +215,10 @@ static dis_status measure_rows(running *r, const measuring *w, const dis__predic
     int32_t *gold = NULL;
     uint32_t *group = NULL;
     size_t n = 0;
-    dis_status status = dis__alloc_array(&q, dis__size(e->n, k, 0), sizeof *q);
+    dis_status status = dis__alloc_array(&q, dis__saturating_size(e->n, k, 0), sizeof *q);
     if (status == DIS_OK && set->gold) status = dis__alloc_array(&gold, e->n, sizeof *gold);
-    if (status == DIS_OK && human_rows) status = dis__alloc_array(&human, dis__size(e->n, k, 0), sizeof *human);
+    if (status == DIS_OK && human_rows)
+        status = dis__alloc_array(&human, dis__saturating_size(e->n, k, 0), sizeof *human);
     if (status == DIS_OK && w->m->group) status = dis__alloc_array(&group, e->n, sizeof *group);
     for (size_t i = 0; status == DIS_OK && i < e->n; i++) {
         if (human_rows && !w->human->has[e->task[i]]) continue;
@@ -342,7 +343,7 @@ static dis_status one_set(running *r, measuring *w, const char *name, const bool
     const size_t k = dis_names_count(w->m->classes);
     DIS_TRY(dis__examples_of(r->ctx, w->m, wanted, &w->part));
     if (w->part.n == 0) return DIS_OK;
-    DIS_TRY(dis__alloc_zeroed(&w->p, dis__size(w->m->n, k, 0), sizeof *w->p));
+    DIS_TRY(dis__alloc_zeroed(&w->p, dis__saturating_size(w->m->n, k, 0), sizeof *w->p));
     if (r->model)
         DIS_TRY(predict_set(r, w));
     else

@@ -4,15 +4,15 @@
  * What was fitted is kept in a file of the cache under its key: one line that says what follows, with a SHA-256 of it,
  * then the numbers as they lie in memory. A file that is not exactly that is as good as none. */
 #include "experiment/run/dataset.h"
-#include "core/draw.h"
-#include "core/memory.h"
-#include "core/name_index.h"
-#include "core/random.h"
-#include "core/sha256.h"
+#include "core/random/rng.h"
+#include "core/memory/memory.h"
+#include "core/names/name_index.h"
+#include "core/random/random.h"
+#include "core/text/sha256.h"
 #include "dissent/recipe.h"
-#include "io/folder.h"
-#include "io/input.h"
-#include "io/outfile.h"
+#include "io/files/folder.h"
+#include "io/input/input.h"
+#include "io/output/output_file.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -33,11 +33,11 @@ static uint64_t hash_text(const char *text, size_t n)
     return h;
 }
 
-static dis__source source_of(const dis_names *tasks, size_t i, uint64_t seed)
+static dis__rng source_of(const dis_names *tasks, size_t i, uint64_t seed)
 {
     size_t n;
     const char *task = dis_names_get(tasks, i, &n);
-    return dis__source_at(seed, DIS_STREAM_SUBSAMPLE, hash_text(task, n));
+    return dis__rng_at(seed, DIS_STREAM_SUBSAMPLE, hash_text(task, n));
 }
 
 /* `max` of the votes first .. end - 1, each with the same chance (selection sampling; Knuth, volume 2, algorithm S). */
@@ -45,10 +45,10 @@ static void pick_votes(const dis_votes_view *v, size_t item, const dis__vote_dra
                        uint32_t *task, uint32_t *worker, uint16_t *label)
 {
     const uint64_t max = draw->per_item;
-    dis__source source = source_of(v->tasks, item, draw->seed);
+    dis__rng source = source_of(v->tasks, item, draw->seed);
     uint64_t left = v->start[item + 1] - v->start[item], need = max && max < left ? max : left;
     for (uint64_t j = v->start[item]; need; j++, left--) {
-        if (need < left && dis__draw_below(&source, left) >= need) continue;
+        if (need < left && dis__rng_below(&source, left) >= need) continue;
         task[a->n_votes] = (uint32_t)item;
         worker[a->n_votes] = v->worker[j];
         label[a->n_votes++] = v->label8 ? v->label8[j] : v->label16[j];
@@ -64,11 +64,11 @@ static void answer_at_random(const dis_votes_view *v, const dis__vote_draw *draw
         size_t length;
         const char *name = dis_names_get(v->workers, worker[i], &length);
         const uint64_t who = hash_text(name, length);
-        dis__source source = dis__source_at(draw->seed, DIS_STREAM_RANDOM_WORKER, who);
-        if (dis__draw_uniform(&source) >= draw->random_workers) continue;
+        dis__rng source = dis__rng_at(draw->seed, DIS_STREAM_RANDOM_WORKER, who);
+        if (dis__rng_uniform(&source) >= draw->random_workers) continue;
         name = dis_names_get(v->tasks, task[i], &length);
-        source = dis__source_at(draw->seed ^ who, DIS_STREAM_RANDOM_VOTE, hash_text(name, length));
-        label[i] = (uint16_t)dis__draw_below(&source, v->n_classes);
+        source = dis__rng_at(draw->seed ^ who, DIS_STREAM_RANDOM_VOTE, hash_text(name, length));
+        label[i] = (uint16_t)dis__rng_below(&source, v->n_classes);
     }
 }
 
@@ -107,10 +107,10 @@ static dis_status pick_from_counts(dis_context *ctx, const dis_votes_view *v, ui
 {
     const size_t k = v->n_classes;
     double *counts;
-    DIS_TRY(dis__alloc_zeroed(&counts, dis__size(v->n_items, k, 0), sizeof *counts));
+    DIS_TRY(dis__alloc_zeroed(&counts, dis__saturating_size(v->n_items, k, 0), sizeof *counts));
     dis_status status = DIS_OK;
     for (size_t i = 0; i < v->n_items && status == DIS_OK; i++) {
-        dis__source source = source_of(v->tasks, i, seed);
+        dis__rng source = source_of(v->tasks, i, seed);
         uint64_t left = 0;
         for (size_t c = 0; c < k; c++) {
             const double x = v->counts[i * k + c];
@@ -124,7 +124,7 @@ static dis_status pick_from_counts(dis_context *ctx, const dis_votes_view *v, ui
         uint64_t need = max && max < left ? max : left;
         for (size_t c = 0; c < k && status == DIS_OK; c++)
             for (uint64_t j = (uint64_t)v->counts[i * k + c]; j; j--, left--) {
-                if (need == 0 || (need < left && dis__draw_below(&source, left) >= need)) continue;
+                if (need == 0 || (need < left && dis__rng_below(&source, left) >= need)) continue;
                 counts[i * k + c]++;
                 need--;
             }
@@ -186,8 +186,8 @@ static void head_of(const char *key, size_t n, size_t k, const double *p, char h
 {
     char hex[65];
     dis__sha256 s;
-    dis__sha256_begin(&s);
-    dis__sha256_add(&s, p, n * k * sizeof *p);
+    dis__sha256_init(&s);
+    dis__sha256_update(&s, p, n * k * sizeof *p);
     dis__sha256_hex(&s, hex);
     memset(head, ' ', HEAD);
     const int length = snprintf(head, HEAD, "dissent labels 1 %s %zu x %zu %s", key, n, k, hex);
@@ -208,7 +208,7 @@ static dis_status cache_get(dis_context *ctx, const char *path, const char *key,
 {
     dis__input in;
     *p = NULL;
-    if (!dis__is_own_file(path)) return DIS_OK;
+    if (!dis__is_regular_file(path)) return DIS_OK;
     dis_status status = dis__input_open_binary(ctx, path, &in);
     if (status == DIS_EDATA) return DIS_OK; /* damaged so that it looks like something else */
     DIS_TRY(status);
@@ -269,7 +269,7 @@ static dis_status made_or_kept(dis_context *ctx, const dis__dataset *m, const di
 
 static dis_status room_for(const dis__dataset *m, size_t k, dis__label_set *set)
 {
-    DIS_TRY(dis__alloc_zeroed(&set->p, dis__size(m->n, k, 0), sizeof *set->p));
+    DIS_TRY(dis__alloc_zeroed(&set->p, dis__saturating_size(m->n, k, 0), sizeof *set->p));
     return dis__alloc_zeroed(&set->has, m->n, sizeof *set->has);
 }
 
@@ -301,7 +301,7 @@ static dis_status place_rows(const dis__dataset *m, const dis_labels_view *v, co
         if ((place[c] = dis_names_find(m->classes, name, n)) == SIZE_MAX)
             status = dis__fail_at(DIS_EDATA, path, 0, 0, "the class \"%.100s\" is none of the data set's", name);
     }
-    if (status == DIS_OK) status = dis__names_rows(v->tasks, m->tasks, &row, NULL);
+    if (status == DIS_OK) status = dis__names_match_alloc(v->tasks, m->tasks, &row, NULL);
     for (size_t i = 0; i < m->n && status == DIS_OK; i++) {
         set->has[i] = row[i] != SIZE_MAX;
         for (size_t c = 0; set->has[i] && c < v->n_classes; c++)

@@ -4,8 +4,8 @@
  * stay shuffled), and assigned: folds in turn, held-out tasks at equal steps along the line. Every label is thus in
  * every part in the same share, to within one task. Cost: linear. */
 #include "experiment/run/dataset.h"
-#include "core/memory.h"
-#include "items/line_up.h"
+#include "core/memory/memory.h"
+#include "items/stratified_order.h"
 #include <string.h>
 
 enum { DRAW_TEST, DRAW_DEV }; /* draws of one seed that must differ */
@@ -27,7 +27,7 @@ static dis_status line_up(splitting *s, uint8_t of, uint64_t draw, bool stratify
     for (size_t i = 0; i < m->n; i++)
         if (s->part[i] == of) s->line[s->n++] = i;
     const int32_t *label = stratify ? m->label : NULL;
-    return dis__line_up(s->seed, draw, label, label ? dis_names_count(m->classes) : 0, s->line, s->n);
+    return dis__stratified_order(s->seed, draw, label, label ? dis_names_count(m->classes) : 0, s->line, s->n);
 }
 
 /* `many` of the line, at equal steps. */

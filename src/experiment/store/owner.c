@@ -2,10 +2,10 @@
  * it another process may take it for a dead one's and remove it: after locking, the owner looks whether the file is
  * still the one in the folder, and makes another if it is not. */
 #include "experiment/store/owner.h"
-#include "core/memory.h"
-#include "core/name_index.h"
+#include "core/memory/memory.h"
+#include "core/names/name_index.h"
 #include "core/sys.h"
-#include "io/folder.h"
+#include "io/files/folder.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -47,7 +47,7 @@ dis_status dis__owner_lives(const char *folder, const char *name, bool *out)
     *out = false;
     /* a name from a damaged database, or a link, could lead to any file */
     if (!is_name(name) || (lstat(folder, &st) == 0 && !S_ISDIR(st.st_mode))) return DIS_OK;
-    DIS_TRY(dis__path_in(folder, name, &path));
+    DIS_TRY(dis__path_join(folder, name, &path));
     const dis_status status = probe(path, out);
     dis__free(path);
     return status;
@@ -72,9 +72,9 @@ static dis_status clear_dead(const char *folder, bool *alone)
 static dis_status make_file(const char *folder, dis__owner *o, bool *there)
 {
     uint64_t bits[2];
-    dis__draw_key(bits, o);
+    dis__random_key(bits, o);
     snprintf(o->name, sizeof o->name, "%016llx%016llx", (unsigned long long)bits[0], (unsigned long long)bits[1]);
-    DIS_TRY(dis__path_in(folder, o->name, &o->path));
+    DIS_TRY(dis__path_join(folder, o->name, &o->path));
     o->fd = dis__sys_open(o->path, O_RDWR | O_CREAT | O_EXCL, 0666);
     if (o->fd < 0) return dis__fail_io("create", o->path);
     if (dis__sys_flock(o->fd, LOCK_EX) != 0) return dis__fail_io("lock", o->path);
@@ -86,7 +86,7 @@ static dis_status make_file(const char *folder, dis__owner *o, bool *there)
 
 dis_status dis__owner_begin(const char *folder, dis__owner *owner, bool *alone)
 {
-    DIS_TRY(dis__make_own_folder(folder));
+    DIS_TRY(dis__create_folder(folder));
     DIS_TRY(clear_dead(folder, alone));
     for (int i = 0; i < TRIES; i++) {
         dis__owner o = {.fd = -1};

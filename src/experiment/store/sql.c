@@ -2,8 +2,8 @@
  * can fail; what SQLite does within is its own. */
 #include "experiment/store/sql.h"
 #include "core/faults.h"
-#include "core/memory.h"
-#include "io/folder.h"
+#include "core/memory/memory.h"
+#include "io/files/folder.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -130,7 +130,7 @@ static dis_status check_files(const char *path)
 static dis_status frozen_name(const char *path, char **out)
 {
     static const char hex[] = "0123456789ABCDEF", scheme[] = "file:", option[] = "?immutable=1";
-    DIS_TRY(dis__alloc_array(out, dis__size(3, strlen(path), sizeof scheme + sizeof option), 1));
+    DIS_TRY(dis__alloc_array(out, dis__saturating_size(3, strlen(path), sizeof scheme + sizeof option), 1));
     char *at = *out;
     memcpy(at, scheme, sizeof scheme - 1);
     at += sizeof scheme - 1;

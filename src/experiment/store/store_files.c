@@ -5,15 +5,15 @@
  * predictions/KEY/SET.npy with symbolic links to these lists beside it: an ordinary label file, for two flushes of the
  * disk per set. The list of tasks is put in place last, so whoever finds it finds the others. */
 #include "experiment/store/store_internal.h"
-#include "core/memory.h"
-#include "core/name_index.h"
-#include "core/sha256.h"
+#include "core/memory/memory.h"
+#include "core/names/name_index.h"
+#include "core/text/sha256.h"
 #include "core/sys.h"
 #include "dissent/table.h"
-#include "io/folder.h"
+#include "io/files/folder.h"
 #include "io/name_file.h"
-#include "io/npy.h"
-#include "io/outfile.h"
+#include "io/tensors/npy.h"
+#include "io/output/output_file.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -28,7 +28,7 @@ static void add_names(dis__sha256 *h, const dis_names *names)
     for (size_t i = 0; i < dis_names_count(names); i++) {
         size_t n;
         const char *name = dis_names_get(names, i, &n);
-        dis__sha256_add(h, name, n + 1); /* the NUL parts them */
+        dis__sha256_update(h, name, n + 1); /* the NUL parts them */
     }
 }
 
@@ -36,12 +36,12 @@ static void hash_truth(const dis__predicted_set *set, const dis_labels_view *v, 
 {
     const uint64_t shape[] = {v->n_items, v->n_classes, set->gold != NULL, set->human != NULL};
     dis__sha256 h;
-    dis__sha256_begin(&h);
-    dis__sha256_add(&h, shape, sizeof shape);
+    dis__sha256_init(&h);
+    dis__sha256_update(&h, shape, sizeof shape);
     add_names(&h, v->tasks);
     add_names(&h, v->classes);
-    if (set->gold) dis__sha256_add(&h, set->gold, v->n_items * sizeof *set->gold);
-    if (set->human) dis__sha256_add(&h, set->human, v->n_items * v->n_classes * sizeof *set->human);
+    if (set->gold) dis__sha256_update(&h, set->gold, v->n_items * sizeof *set->gold);
+    if (set->human) dis__sha256_update(&h, set->human, v->n_items * v->n_classes * sizeof *set->human);
     dis__sha256_hex(&h, hex);
 }
 
@@ -112,11 +112,11 @@ static dis_status write_truth(const dis__store *s, const char *hash, const dis__
     static const char *const kinds[] = {".npy", ".gold.csv", ".classes.txt", ".tasks.txt"};
     char *last;
     DIS_TRY(dis__store_path(s, "truth", hash, ".tasks.txt", &last));
-    const bool there = dis__is_own_file(last);
+    const bool there = dis__is_regular_file(last);
     dis__free(last);
     if (there) return DIS_OK;
-    DIS_TRY(dis__names_check_lines(v->tasks, "task"));
-    DIS_TRY(dis__names_check_lines(v->classes, "class"));
+    DIS_TRY(dis__names_check_line_breaks(v->tasks, "task"));
+    DIS_TRY(dis__names_check_line_breaks(v->classes, "class"));
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) DIS_TRY(write_part(s, hash, kinds[i], set, v));
     return DIS_OK;
 }
@@ -136,8 +136,8 @@ static void file_name(const char *set, char out[LONGEST_NAME + 1])
     if (cut) {
         dis__sha256 h;
         char hex[65];
-        dis__sha256_begin(&h);
-        dis__sha256_add(&h, set, strlen(set));
+        dis__sha256_init(&h);
+        dis__sha256_update(&h, set, strlen(set));
         dis__sha256_hex(&h, hex);
         snprintf(out + used, LONGEST_NAME + 1 - used, "-%.16s", hex);
     } else {
@@ -169,7 +169,7 @@ static dis_status write_predictions(const dis__store *s, const char *key, const 
 {
     char *path;
     DIS_TRY(dis__store_path(s, "predictions", key, "", &path));
-    dis_status status = dis__make_own_folder(path);
+    dis_status status = dis__create_folder(path);
     dis__free(path);
     DIS_TRY(status);
     DIS_TRY(dis__link_lists(s, file, hash));
@@ -226,7 +226,7 @@ dis_status dis__remove_predictions(const dis__store *store, const char *key)
 static dis_status match_gold(const char *path, const dis_gold_view *gold, const dis_labels_view *v, int32_t *out)
 {
     size_t *row;
-    DIS_TRY(dis__names_rows(gold->tasks, v->tasks, &row, NULL));
+    DIS_TRY(dis__names_match_alloc(gold->tasks, v->tasks, &row, NULL));
     dis_status status = DIS_OK;
     for (size_t i = 0; i < v->n_items && status == DIS_OK; i++) {
         size_t n;

@@ -6,11 +6,11 @@
  * The other store is not trusted: store_schema.c checks its tables, store_paths.c its names and links. Cost: a read and a
  * write per file that the target lacks. */
 #include "experiment/store/store_internal.h"
-#include "core/memory.h"
+#include "core/memory/memory.h"
 #include "core/sys.h"
 #include "dissent/file.h"
-#include "io/folder.h"
-#include "io/outfile.h"
+#include "io/files/folder.h"
+#include "io/output/output_file.h"
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -73,7 +73,7 @@ static dis_status copy_truth(const merging *m, const char *hash)
     } kinds[] = {{".npy", true}, {".gold.csv", true}, {".classes.txt", false}, {".tasks.txt", false}};
     char *last;
     DIS_TRY(dis__store_path(m->into, "truth", hash, ".tasks.txt", &last));
-    const bool there = dis__is_own_file(last);
+    const bool there = dis__is_regular_file(last);
     dis__free(last);
     for (size_t i = 0; !there && i < sizeof kinds / sizeof *kinds; i++) {
         char path[128];
@@ -89,7 +89,7 @@ static dis_status copy_set(const merging *m, const char *key, const char *path, 
     DIS_TRY(copy_truth(m, truth));
     char *folder, base[256];
     DIS_TRY(dis__store_path(m->into, "predictions", key, "", &folder));
-    const dis_status status = dis__make_own_folder(folder);
+    const dis_status status = dis__create_folder(folder);
     dis__free(folder);
     DIS_TRY(status);
     snprintf(base, sizeof base, "%.*s", (int)(strlen(path) - 4), path);

@@ -3,9 +3,9 @@
  * SQLite in WAL mode: readers and one writer at a time, of any number of processes; a commit survives the death of the
  * process. Two processes may open a new store at once. */
 #include "experiment/store/store_internal.h"
-#include "core/memory.h"
+#include "core/memory/memory.h"
 #include "core/sys.h"
-#include "io/folder.h"
+#include "io/files/folder.h"
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
@@ -69,7 +69,7 @@ static dis_status make_folders(dis__store *s)
     for (size_t i = 0; i < sizeof parts / sizeof *parts && status == DIS_OK; i++) {
         char *path;
         DIS_TRY(dis__store_path(s, parts[i], NULL, "", &path));
-        status = dis__make_own_folder(path);
+        status = dis__create_folder(path);
         dis__free(path);
     }
     return status;

@@ -4,9 +4,9 @@
  * next to predictions (PREDICTIONS.tasks.txt to ../../truth/HASH.tasks.txt) are the only ones, and their targets are
  * compared. */
 #include "experiment/store/store_internal.h"
-#include "core/memory.h"
+#include "core/memory/memory.h"
 #include "core/sys.h"
-#include "io/folder.h"
+#include "io/files/folder.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

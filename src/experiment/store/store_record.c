@@ -1,7 +1,7 @@
 /* One run as the store knows it, with all texts copied: what `show` prints. */
 #include "experiment/store/store_internal.h"
-#include "core/memory.h"
-#include "io/json_read.h"
+#include "core/memory/memory.h"
+#include "io/json/json_read.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -56,7 +56,7 @@ static dis_status take_settings(record *r, const char *key, const char *text)
     if (!text) return DIS_OK;
     dis__json json = {0};
     const dis__json_value *root;
-    const dis__json_place place = {.file = key};
+    const dis__json_position place = {.file = key};
     dis_status status = dis__json_parse(&json, text, strlen(text), &place, &root);
     dis_experiment_setting *setting = NULL;
     if (status == DIS_OK && root->kind != DIS_JSON_OBJECT)

@@ -27,14 +27,14 @@
  * Cost: per round two fits of every method to half of the votes; four rounds with different splits, one above a million
  * votes. On ranks each half goes over the network once per round, and 4 bytes per view, item and class come back. */
 #include "labels/combiner.h"
-#include "core/comm.h"
-#include "core/names_build.h"
-#include "core/spill.h"
-#include "core/sized_options.h"
+#include "core/parallel/comm.h"
+#include "core/names/names_internal.h"
+#include "core/memory/spill.h"
+#include "core/options/sized_structs.h"
 #include "labels/method.h"
 #include "labels/methods.h"
 #include "labels/methods/job_sums.h"
-#include "votes/votes_internal.h"
+#include "votes/table/votes_table.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -178,7 +178,7 @@ static dis_status share_half(const auto_work *a, half_work *h)
 {
     const dis__comm_range have = range_of(a->votes);
     const size_t row = a->v.n_classes * sizeof(double);
-    DIS_TRY(dis__votes_share_again(a->ctx, true, &h->votes));
+    DIS_TRY(dis__votes_redistribute(a->ctx, true, &h->votes));
     const dis__comm_range want = range_of(&h->votes);
     if (h->options.gold) {
         DIS_TRY(dis__alloc_array(&h->gold, want.n, sizeof *h->gold));
@@ -198,7 +198,7 @@ static dis_status take_half(const auto_work *a, uint8_t half, half_work *h)
     const dis_votes_view *v = &a->v;
     dis_votes *part = &h->votes;
     *part = (dis_votes){.n_items = v->n_items, .n_workers = v->n_workers, .n_classes = v->n_classes};
-    h->shared = dis__comm_is_shared(a->comm);
+    h->shared = dis__comm_is_parallel(a->comm);
     if (h->shared) {
         DIS_TRY(dis__names_copy(v->tasks, &part->tasks));
         DIS_TRY(dis__names_copy(v->workers, &part->workers));
@@ -373,13 +373,14 @@ static dis_status maximise(auto_work *a, double *weight)
 static dis_status allocate(auto_work *a)
 {
     const dis_votes_view *v = &a->v;
-    const size_t table = dis__size(a->n_views, dis__size(v->n_items, v->n_classes, 0), 0);
-    const size_t terms = dis__size(2 * a->n_rounds, dis__size(v->n_items, a->n_views, 0), 0);
-    const size_t numbers = dis__size(2, table, terms == SIZE_MAX ? 0 : terms);
-    DIS_TRY(
-        dis__check_memory(a->ctx,
-                          terms == SIZE_MAX ? SIZE_MAX : dis__size(numbers, sizeof(float), dis__size(v->n_votes, 6, 0)),
-                          "choosing weights for so many views of so many items"));
+    const size_t table = dis__saturating_size(a->n_views, dis__saturating_size(v->n_items, v->n_classes, 0), 0);
+    const size_t terms = dis__saturating_size(2 * a->n_rounds, dis__saturating_size(v->n_items, a->n_views, 0), 0);
+    const size_t numbers = dis__saturating_size(2, table, terms == SIZE_MAX ? 0 : terms);
+    DIS_TRY(dis__check_memory(a->ctx,
+                              terms == SIZE_MAX ? SIZE_MAX
+                                                : dis__saturating_size(numbers, sizeof(float),
+                                                                       dis__saturating_size(v->n_votes, 6, 0)),
+                              "choosing weights for so many views of so many items"));
     DIS_TRY(dis__alloc_array(&a->item_colour, v->n_items, sizeof *a->item_colour));
     DIS_TRY(dis__alloc_array(&a->worker_colour, v->n_workers, sizeof *a->worker_colour));
     DIS_TRY(dis__alloc_array(&a->half, v->n_votes, sizeof *a->half));
@@ -404,7 +405,7 @@ dis_status dis_views_auto_weights(dis_context *ctx, const dis_votes *votes, cons
 {
     DIS_MEMORY_SCOPE(ctx);
     dis_fit_options o = dis_fit_options_default();
-    DIS_TRY(DIS_OPTIONS_TAKE(dis_fit_options, &o, options));
+    DIS_TRY(DIS_OPTIONS_COPY(dis_fit_options, &o, options));
     if (n_specs < 1 || n_specs > DIS_MAX_VIEWS)
         return dis__fail(DIS_EUSAGE, "weights=auto: %zu views; 1 to %d are possible", n_specs, DIS_MAX_VIEWS);
     for (size_t m = 0; m < n_specs; m++) DIS_TRY(dis_method_check(specs[m]));

@@ -238,7 +238,7 @@ static dis_status combine(calibrated_work *w)
     double weight[DIS_MAX_VIEWS];
     DIS_TRY(dis__alloc_array(&w->temperature, a->n_items, sizeof *w->temperature));
     DIS_TRY(dis__alloc_zeroed(&w->rate, K, sizeof *w->rate));
-    DIS_TRY(dis__alloc_array(&w->counts, dis__size(threads, K, 0), sizeof *w->counts));
+    DIS_TRY(dis__alloc_array(&w->counts, dis__saturating_size(threads, K, 0), sizeof *w->counts));
     DIS_TRY(find_rates(w));
     DIS_TRY(choose(w));
     DIS_TRY(dis__run_jobs(a->ctx, w->n_jobs, temperatures_job, w));

@@ -113,9 +113,9 @@ typedef struct {
 static dis_status centroid_job(void *arg, size_t j, int thread)
 {
     const centroid_work *w = arg;
-    w->n_steps[j] = DIS_KERNEL_PICK(dis__centroid_rows)(&w->problem, dis__job_first(w->args->n_items, w->n_jobs, j),
-                                                        dis__job_first(w->args->n_items, w->n_jobs, j + 1),
-                                                        w->scratch + (size_t)thread * w->n_scratch, w->args->out);
+    w->n_steps[j] = DIS_KERNEL_SELECT(dis__centroid_rows)(&w->problem, dis__job_first(w->args->n_items, w->n_jobs, j),
+                                                          dis__job_first(w->args->n_items, w->n_jobs, j + 1),
+                                                          w->scratch + (size_t)thread * w->n_scratch, w->args->out);
     return DIS_OK;
 }
 
@@ -146,7 +146,8 @@ static dis_status run_centroid(const dis__combine_args *args)
     };
     const size_t threads = (size_t)dis_context_threads(args->ctx);
     dis_status status;
-    DIS_TRY_GOTO(status, dis__alloc_array(&w.scratch, threads, dis__size(w.n_scratch, sizeof *w.scratch, 0)), end);
+    DIS_TRY_GOTO(status, dis__alloc_array(&w.scratch, threads, dis__saturating_size(w.n_scratch, sizeof *w.scratch, 0)),
+                 end);
     DIS_TRY_GOTO(status, dis__alloc_zeroed(&w.n_steps, w.n_jobs, sizeof *w.n_steps), end);
     DIS_TRY_GOTO(status, dis__run_jobs(args->ctx, w.n_jobs, centroid_job, &w), end);
     dis__note_steps(args, w.n_steps, w.n_jobs);

@@ -20,7 +20,7 @@ dis__centroid_problem dis__centroid_pose(const double *const *p, const double *w
 /* Numbers of scratch memory that dis__centroid_rows needs. */
 static inline size_t dis__centroid_scratch(size_t n_views, size_t n_classes)
 {
-    return dis__size(n_classes, (n_views + 3) * 8, 8);
+    return dis__saturating_size(n_classes, (n_views + 3) * 8, 8);
 }
 
 /* The centroids of items first .. last - 1 to out, 8 or fewer at a time, by Newton's method (centroid_kernel.c). Items

@@ -15,7 +15,7 @@
  *
  * Each item is frozen once its largest |du| is below `settled`, so no item's result depends on its neighbours. */
 #include "labels/combine/centroid.h"
-#include "core/vmath.h"
+#include "core/numbers/vector_math.h"
 #include <math.h>
 #include <string.h>
 

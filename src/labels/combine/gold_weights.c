@@ -24,8 +24,8 @@
  * Cost: per known label two passes over (views x powers x classes), and one over the classes per step of b. Sums are
  * over items in fixed blocks, so threads and ranks do not change them. */
 #include "labels/combine/gold_weights.h"
-#include "core/comm.h"
-#include "core/special.h"
+#include "core/parallel/comm.h"
+#include "core/numbers/special_functions.h"
 #include "labels/methods/job_sums.h"
 #include <math.h>
 #include <string.h>
@@ -306,16 +306,16 @@ static dis_status allocate(gold_work *w)
 {
     const dis__combine_args *a = w->args;
     const size_t K = a->n_classes, n_sums = w->n_hypotheses > 2 * K ? w->n_hypotheses : 2 * K;
-    w->n_scratch = dis__size(a->n_views + 1, 2 * K, n_sums);
+    w->n_scratch = dis__saturating_size(a->n_views + 1, 2 * K, n_sums);
     DIS_TRY(dis__alloc_array(&w->item, w->n_known ? w->n_known : 1, sizeof *w->item));
-    DIS_TRY(dis__alloc_array(&w->q, dis__size(w->n_known ? w->n_known : 1, K, 0), sizeof *w->q));
+    DIS_TRY(dis__alloc_array(&w->q, dis__saturating_size(w->n_known ? w->n_known : 1, K, 0), sizeof *w->q));
     DIS_TRY(dis__alloc_array(&w->score, w->n_hypotheses, sizeof *w->score));
     DIS_TRY(dis__alloc_array(&w->log_prior, n_sums, sizeof *w->log_prior));
     DIS_TRY(dis__alloc_zeroed(&w->b, K, sizeof *w->b));
     DIS_TRY(dis__alloc_zeroed(&w->curvature, K, sizeof *w->curvature));
     DIS_TRY(dis__alloc_zeroed(&w->choice->class_weight, K, sizeof *w->choice->class_weight));
     return dis__alloc_array(&w->scratch, (size_t)dis_context_threads(a->ctx),
-                            dis__size(w->n_scratch, sizeof(double), 0));
+                            dis__saturating_size(w->n_scratch, sizeof(double), 0));
 }
 
 static dis_status choose(gold_work *w, size_t n_all)
@@ -337,7 +337,7 @@ static dis_status choose(gold_work *w, size_t n_all)
 dis_status dis__gold_choose(const dis__gold_problem *problem)
 {
     const dis__combine_args *a = problem->args;
-    gold_work w = {.problem = problem, .args = a, .choice = a->choice, .special = dis__special_pick()};
+    gold_work w = {.problem = problem, .args = a, .choice = a->choice, .special = dis__special_select()};
     for (size_t i = 0; i < a->n_items; i++) w.n_known += a->gold[i] >= 0;
     uint64_t n_all = w.n_known;
     DIS_TRY(dis__comm_sum_counts(dis__context_comm(a->ctx), &n_all, 1));

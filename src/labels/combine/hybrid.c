@@ -46,10 +46,10 @@ static dis_status hybrid_job(void *arg, size_t j, int thread)
     const size_t last = dis__job_first(a->n_items, w->n_jobs, j + 1);
     for (size_t i = dis__job_first(a->n_items, w->n_jobs, j); i < last; i += BLOCK) {
         const size_t many = last - i < BLOCK ? last - i : BLOCK;
-        for (size_t m = 0; m < a->n_views; m++) DIS_KERNEL_PICK(dis__temper_rows)
+        for (size_t m = 0; m < a->n_views; m++) DIS_KERNEL_SELECT(dis__temper_rows)
         (a->p[m] + i * a->n_classes, &a->temperature[m], 0, DIS_LOG_FLOOR, a->n_classes, many, scratch,
          scratch + w->n_scratch + m * w->n_block);
-        const int taken = DIS_KERNEL_PICK(dis__centroid_rows)(&problem, 0, many, scratch, q);
+        const int taken = DIS_KERNEL_SELECT(dis__centroid_rows)(&problem, 0, many, scratch, q);
         w->n_steps[j] = taken > w->n_steps[j] ? taken : w->n_steps[j];
         memcpy(a->out + i * a->n_classes, q, many * a->n_classes * sizeof *q);
     }
@@ -66,8 +66,9 @@ static dis_status run_hybrid(const dis__combine_args *args)
                      .options = o,
                      .n_jobs = dis__n_jobs(args->n_items, 2048, 256),
                      .n_scratch = temper > centroid ? temper : centroid,
-                     .n_block = dis__size(args->n_classes, BLOCK, 0)};
-    const size_t each = dis__size(dis__size(args->n_views + 1, w.n_block, w.n_scratch), sizeof(double), 0);
+                     .n_block = dis__saturating_size(args->n_classes, BLOCK, 0)};
+    const size_t each =
+        dis__saturating_size(dis__saturating_size(args->n_views + 1, w.n_block, w.n_scratch), sizeof(double), 0);
     dis_status status;
     DIS_TRY_GOTO(status, dis__alloc_array(&w.scratch, (size_t)dis_context_threads(args->ctx), each), end);
     DIS_TRY_GOTO(status, dis__alloc_zeroed(&w.n_steps, w.n_jobs, sizeof *w.n_steps), end);

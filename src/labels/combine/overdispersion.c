@@ -79,7 +79,7 @@ static void likelihood_job(void *arg, size_t first, size_t last, double *sums, i
     double ratio[DIS_CROWD_BLOCK * DIS_SPREADS];
     for (size_t i = first, n; i < last; i += n) {
         n = block < last - i ? block : last - i;
-        DIS_KERNEL_PICK(dis__overdispersion_add)(m, s->slip, i, n, of_votes, norm);
+        DIS_KERNEL_SELECT(dis__overdispersion_add)(m, s->slip, i, n, of_votes, norm);
         for (size_t b = 0; b < n; b++)
             put_together(s, i + b, of_votes + b * K, norm + b * DIS_SHIFTS * K, counts, joint + b * width);
         m->special.exp(joint, n * width);
@@ -134,9 +134,9 @@ static dis_status estimate(const dis__combine_args *args, dis__crowd_model *m, s
     DIS_TRY(dis__crowd_first_priors(m));
     DIS_TRY(dis__crowd_workers(m));
     s->n_jobs = dis__n_jobs(m->n_workers, 64, MAX_JOBS);
-    s->n_scratch = dis__size(dis__crowd_block(K), 2 * (1 + DIS_SHIFTS) * K, K);
-    DIS_TRY(dis__alloc_array(&s->slip, dis__size(m->n_workers, DIS_SHIFTS * K, 0), sizeof *s->slip));
-    DIS_TRY(dis__alloc_array(&s->scratch, dis__size(threads, s->n_scratch, 0), sizeof *s->scratch));
+    s->n_scratch = dis__saturating_size(dis__crowd_block(K), 2 * (1 + DIS_SHIFTS) * K, K);
+    DIS_TRY(dis__alloc_array(&s->slip, dis__saturating_size(m->n_workers, DIS_SHIFTS * K, 0), sizeof *s->slip));
+    DIS_TRY(dis__alloc_array(&s->scratch, dis__saturating_size(threads, s->n_scratch, 0), sizeof *s->scratch));
     DIS_TRY(dis__run_jobs(args->ctx, s->n_jobs, slip_job, s));
     DIS_TRY(dis__job_sums_create(&sums));
     const dis_status status = dis__job_sums_run(&sums, log_ratio);

@@ -37,7 +37,7 @@ typedef struct {
 static void score_job(void *arg, size_t first, size_t last, double *sums, int thread)
 {
     const score_work *w = arg;
-    DIS_KERNEL_PICK(dis__temper_score)
+    DIS_KERNEL_SELECT(dis__temper_score)
     (w->args, w->temperature, first, last, w->scratch + (size_t)thread * w->n_scratch, sums);
 }
 
@@ -201,7 +201,8 @@ dis_status dis__temper_choose(const dis__combine_args *args, const dis__temper_o
     };
     const size_t threads = (size_t)dis_context_threads(args->ctx);
     dis_status status;
-    DIS_TRY_GOTO(status, dis__alloc_array(&w.scratch, threads, dis__size(w.n_scratch, sizeof *w.scratch, 0)), end);
+    DIS_TRY_GOTO(status, dis__alloc_array(&w.scratch, threads, dis__saturating_size(w.n_scratch, sizeof *w.scratch, 0)),
+                 end);
     DIS_TRY_GOTO(status, dis__job_sums_create(&w.pass), end);
     status = choose(&w, options);
 end:

@@ -62,7 +62,7 @@ dis_status dis__temper_mean(const dis__combine_args *args, const dis__temperatur
 
 static inline size_t dis__temper_scratch(size_t n_views, size_t n_classes)
 {
-    return dis__size(dis__size(n_views, n_classes, 2), 3 * 8, 0);
+    return dis__saturating_size(dis__saturating_size(n_views, n_classes, 2), 3 * 8, 0);
 }
 
 #define DIS_LOG_FLOOR (-15.0) /* of log p, as in the released code of Wright & Augenstein 2022 */

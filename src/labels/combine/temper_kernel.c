@@ -7,7 +7,7 @@
  *
  * log a comes with the softmax for free, so a pair costs one logarithm per class. */
 #include "labels/combine/temper.h"
-#include "core/vmath.h"
+#include "core/numbers/vector_math.h"
 
 typedef dis__vec vec;
 typedef dis__ivec mask;

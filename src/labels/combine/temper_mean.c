@@ -25,7 +25,7 @@ static dis_status mean_job(void *arg, size_t j, int thread)
         const size_t many = last - i < BLOCK ? last - i : BLOCK, n = many * a->n_classes;
         memset(mean, 0, n * sizeof *mean);
         for (size_t m = 0; m < a->n_views; m++) {
-            DIS_KERNEL_PICK(dis__temper_rows)
+            DIS_KERNEL_SELECT(dis__temper_rows)
             (a->p[m] + i * a->n_classes, t->value + m * t->by_view + i * t->by_item, t->by_item, t->floor, a->n_classes,
              many, scratch, view);
             for (size_t k = 0; k < n; k++) mean[k] += a->weight[m] * view[k];
@@ -41,8 +41,8 @@ dis_status dis__temper_mean(const dis__combine_args *args, const dis__temperatur
                    .temperatures = temperatures,
                    .n_jobs = dis__n_jobs(args->n_items, 2048, 256),
                    .n_scratch = dis__temper_scratch(1, args->n_classes),
-                   .n_block = dis__size(args->n_classes, BLOCK, 0)};
-    const size_t each = dis__size(dis__size(2, w.n_block, w.n_scratch), sizeof(double), 0);
+                   .n_block = dis__saturating_size(args->n_classes, BLOCK, 0)};
+    const size_t each = dis__saturating_size(dis__saturating_size(2, w.n_block, w.n_scratch), sizeof(double), 0);
     DIS_TRY(dis__alloc_array(&w.scratch, (size_t)dis_context_threads(args->ctx), each));
     const dis_status status = dis__run_jobs(args->ctx, w.n_jobs, mean_job, &w);
     dis__free(w.scratch);

@@ -10,7 +10,7 @@
  *
  * Cost per vote at K = 4: 8 bytes of votes from memory, 32 of probabilities and 32 of posteriors from the second
  * cache; per item 8 bytes and the posteriors written and read once. */
-#include "core/philox.h"
+#include "core/random/philox.h"
 #include "labels/cuda/em_products.cuh"
 
 #define LEAST 0x1p-700
@@ -19,7 +19,7 @@
 
 /* ---- shares ---- */
 
-/* As dis__philox (core/random.h): one word of the block. */
+/* As dis__philox (core/random/random.h): one word of the block. */
 __device__ uint32_t random_word(uint64_t low, uint64_t high, uint64_t key, int word)
 {
     uint32_t c0 = (uint32_t)low, c1 = (uint32_t)(low >> 32), c2 = (uint32_t)high, c3 = (uint32_t)(high >> 32);

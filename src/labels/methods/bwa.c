@@ -17,7 +17,7 @@
  * Cost: an iteration is one pass over the votes with K numbers each. Items are cut into a fixed number of jobs with
  * sums of their own, added in order (job_sums.h). */
 #include "labels/methods/job_sums.h"
-#include "core/comm.h"
+#include "core/parallel/comm.h"
 #include <math.h>
 #include <string.h>
 
@@ -72,7 +72,7 @@ typedef struct {
 
 static size_t count_jobs(const dis_votes_view *v, size_t n_votes)
 {
-    return dis__n_jobs(n_votes, dis__size(4 * v->n_workers, v->n_classes, 50000), MAX_JOBS);
+    return dis__n_jobs(n_votes, dis__saturating_size(4 * v->n_workers, v->n_classes, 50000), MAX_JOBS);
 }
 
 /* New z of an item; room: (K). */
@@ -217,8 +217,8 @@ static dis_status run(bwa *b, dis_fit *fit)
 static dis_status allocate(bwa *b)
 {
     const size_t n_workers = b->args->votes.n_workers, K = b->K, threads = (size_t)dis_context_threads(b->args->ctx);
-    DIS_TRY(dis__alloc_array(&b->total, dis__size(n_workers + 3, K, 0), sizeof *b->total));
-    DIS_TRY(dis__alloc_zeroed(&b->b, dis__size(threads + 2, K, 0), sizeof *b->b));
+    DIS_TRY(dis__alloc_array(&b->total, dis__saturating_size(n_workers + 3, K, 0), sizeof *b->total));
+    DIS_TRY(dis__alloc_zeroed(&b->b, dis__saturating_size(threads + 2, K, 0), sizeof *b->b));
     DIS_TRY(dis__alloc_zeroed(&b->n_votes, n_workers, sizeof *b->n_votes));
     b->squares = b->total;
     b->sums = b->total + n_workers * K;
@@ -234,7 +234,7 @@ static dis_status fit_bwa(const dis__fit_args *args, dis_fit *fit)
     bwa b = {.args = args, .o = args->options, .K = K, .z = fit->p};
     b.pass = (dis__job_sums){.args = args,
                              .n_jobs = count_jobs(v, args->part.n_votes),
-                             .n_sums = dis__size(v->n_workers + 3, K, 0),
+                             .n_sums = dis__saturating_size(v->n_workers + 3, K, 0),
                              .job = pass_job,
                              .arg = &b};
     DIS_TRY(dis__fit_parameter(fit, "weight", "wv", &b.weight));
@@ -251,8 +251,8 @@ static dis_status fit_bwa(const dis__fit_args *args, dis_fit *fit)
 static size_t memory(const dis_votes_view *votes, const void *options)
 {
     (void)options;
-    const size_t n = dis__size(votes->n_workers, votes->n_classes + 1, 4 * votes->n_classes);
-    return dis__size(n, (count_jobs(votes, votes->n_votes) + 2) * sizeof(double), 0);
+    const size_t n = dis__saturating_size(votes->n_workers, votes->n_classes + 1, 4 * votes->n_classes);
+    return dis__saturating_size(n, (count_jobs(votes, votes->n_votes) + 2) * sizeof(double), 0);
 }
 
 const dis__method dis__method_bwa = {

@@ -13,8 +13,8 @@ dis_status dis__confusion_create(dis__confusion *c, const dis__fit_args *args, d
 size_t dis__confusion_memory(const dis_votes_view *votes, const void *options)
 {
     (void)options;
-    return dis__size(dis__size(votes->n_workers, votes->n_classes, 0), votes->n_classes * sizeof(double),
-                     dis__em_memory(votes, DIS_EM_ROWS, 1));
+    return dis__saturating_size(dis__saturating_size(votes->n_workers, votes->n_classes, 0),
+                                votes->n_classes * sizeof(double), dis__em_memory(votes, DIS_EM_ROWS, 1));
 }
 
 /* Soft counts x (K, row) of one worker to P(label | true). Called with constants for the usual K, and the inner loops

@@ -108,8 +108,8 @@ static dis_status fit_crowd(const dis__fit_args *args, dis_fit *fit)
 static size_t memory(const dis_votes_view *votes, const void *options)
 {
     (void)options;
-    return dis__size(dis__size(votes->n_workers, votes->n_classes, 0), votes->n_classes * sizeof(double),
-                     dis__crowd_model_memory(votes));
+    return dis__saturating_size(dis__saturating_size(votes->n_workers, votes->n_classes, 0),
+                                votes->n_classes * sizeof(double), dis__crowd_model_memory(votes));
 }
 
 const dis__method dis__method_crowd = {

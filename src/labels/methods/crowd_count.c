@@ -9,7 +9,7 @@
  * Cost: O(votes K), 12 bytes written and read per vote, within a cache. */
 #include "labels/methods/crowd_model.h"
 #include "labels/method.h"
-#include "core/spill.h"
+#include "core/memory/spill.h"
 #include <string.h>
 
 enum { MAX_GROUPS = 64, BLOCK = 1 << 15, BLOCKS_PER_THREAD = 4, MAX_BLOCKS = 128 };

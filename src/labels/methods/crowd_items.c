@@ -28,7 +28,7 @@ static void add_votes(const dis__crowd_model *m, size_t first, size_t n, double 
 {
     const size_t K = m->n_classes;
     if (m->votes.start)
-        DIS_KERNEL_PICK(dis__crowd_add)(m, first, n, sums, norm);
+        DIS_KERNEL_SELECT(dis__crowd_add)(m, first, n, sums, norm);
     else
         for (size_t b = 0; b < n; b++) add_counts(m, first + b, sums + b * K, norm + b * DIS_CROWD_LEVELS * K);
 }

@@ -17,8 +17,8 @@
  *
  * Cost: O(votes K) per round, O(n_workers K^2) numbers of memory and exponentials. */
 #include "labels/methods/crowd_model.h"
-#include "core/comm.h"
-#include "core/spill.h"
+#include "core/parallel/comm.h"
+#include "core/memory/spill.h"
 #include "labels/method.h"
 #include "labels/methods/job_sums.h"
 #include <math.h>
@@ -34,8 +34,9 @@ static const double first_level[DIS_CROWD_LEVELS] = {.1, .8, .1};
 size_t dis__crowd_model_memory(const dis_votes_view *votes)
 {
     const size_t K = votes->n_classes, W = votes->start ? votes->n_workers : 1;
-    const size_t tables = dis__size(dis__size(W, K, 0), K + DIS_CROWD_LEVELS, dis__size(K, 3 * K, 0));
-    return dis__size(tables, sizeof(double), 0);
+    const size_t tables =
+        dis__saturating_size(dis__saturating_size(W, K, 0), K + DIS_CROWD_LEVELS, dis__saturating_size(K, 3 * K, 0));
+    return dis__saturating_size(tables, sizeof(double), 0);
 }
 
 /* What the joint posterior of item i says of its class, and of the sums over items: levels, classes. */
@@ -112,7 +113,8 @@ dis_status dis__crowd_items(dis__crowd_model *m)
     double *sums = NULL;
     dis_status status;
     DIS_TRY_GOTO(status, dis__alloc_array(&sums, DIS_CROWD_LEVELS + K + 1, sizeof *sums), end);
-    DIS_TRY_GOTO(status, dis__alloc_array(&c.scratch, dis__size(threads, c.n_scratch, 0), sizeof *c.scratch), end);
+    DIS_TRY_GOTO(status, dis__alloc_array(&c.scratch, dis__saturating_size(threads, c.n_scratch, 0), sizeof *c.scratch),
+                 end);
     DIS_TRY_GOTO(status, sum_items(m, item_job, &c, DIS_CROWD_LEVELS + K + 1, NULL, sums), end);
     m->log_likelihood = sums[DIS_CROWD_LEVELS + K];
     settle_priors(m, sums);
@@ -150,8 +152,9 @@ dis_status dis__crowd_first_priors(dis__crowd_model *m)
 static dis_status allocate(dis__crowd_model *m)
 {
     const size_t K = m->n_classes;
-    DIS_TRY(dis__alloc_array(&m->log_confusion, dis__size(m->n_workers, K * K, 0), sizeof(double)));
-    DIS_TRY(dis__alloc_array(&m->log_norm, dis__size(m->n_workers, DIS_CROWD_LEVELS * K, 0), sizeof(double)));
+    DIS_TRY(dis__alloc_array(&m->log_confusion, dis__saturating_size(m->n_workers, K * K, 0), sizeof(double)));
+    DIS_TRY(
+        dis__alloc_array(&m->log_norm, dis__saturating_size(m->n_workers, DIS_CROWD_LEVELS * K, 0), sizeof(double)));
     DIS_TRY(dis__alloc_array(&m->crowd, DIS_CROWD_LEVELS * K * K, sizeof(double)));
     DIS_TRY(dis__alloc_array(&m->log_prior, K, sizeof(double)));
     return DIS_OK;
@@ -167,7 +170,7 @@ dis_status dis__crowd_model_create(dis_context *ctx, const dis_votes_view *votes
                             .gold = gold,
                             .n_workers = votes->start ? votes->n_workers : 1,
                             .n_classes = votes->n_classes,
-                            .special = dis__special_pick(),
+                            .special = dis__special_select(),
                             .p = p};
     const dis_status status = allocate(m);
     if (status != DIS_OK) dis__crowd_model_destroy(m);

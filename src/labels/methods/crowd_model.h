@@ -7,11 +7,11 @@
  * any confusion matrix). Where it is not known who voted, everybody is the same worker. */
 #ifndef DIS_LABELS_METHODS_CROWD_MODEL_H
 #define DIS_LABELS_METHODS_CROWD_MODEL_H
-#include "votes/votes_internal.h"
+#include "votes/table/votes_table.h"
 #include "dissent/votes.h"
-#include "core/memory.h"
-#include "core/pool.h"
-#include "core/special.h"
+#include "core/memory/memory.h"
+#include "core/parallel/pool.h"
+#include "core/numbers/special_functions.h"
 
 enum { DIS_CROWD_LEVELS = 3, DIS_CROWD_HARD = 0, DIS_CROWD_USUAL = 1, DIS_CROWD_ROUNDS = 5 };
 extern const double dis__crowd_ease[DIS_CROWD_LEVELS];

@@ -7,8 +7,8 @@
  *
  * Cost: O(votes K), O(n_workers K^2) exponentials. */
 #include "labels/methods/crowd_model.h"
-#include "core/comm.h"
-#include "core/spill.h"
+#include "core/parallel/comm.h"
+#include "core/memory/spill.h"
 #include "labels/methods/job_sums.h"
 #include <math.h>
 #include <string.h>
@@ -80,7 +80,7 @@ dis_status dis__crowd_index(dis__crowd_model *m)
     DIS_TRY(dis__alloc_zeroed(&m->worker_start, m->n_workers + 2, sizeof *m->worker_start));
     DIS_TRY(dis__alloc_array(&m->item_of, v->n_votes, sizeof *m->item_of));
     DIS_TRY(dis__alloc_array(&m->label_of, v->n_votes, sizeof *m->label_of));
-    DIS_TRY(dis__alloc_zeroed(&x.place, dis__size(x.n_jobs, m->n_workers, 0), sizeof *x.place));
+    DIS_TRY(dis__alloc_zeroed(&x.place, dis__saturating_size(x.n_jobs, m->n_workers, 0), sizeof *x.place));
     dis_status status = dis__run_jobs(m->ctx, x.n_jobs, tally_job, &x);
     uint64_t at = 0;
     for (size_t w = 0; w < m->n_workers; w++) {
@@ -233,7 +233,7 @@ static bool goes_by_item(const dis__crowd_model *m)
 {
     enum { FEW_THREADS = 4 };
     if (dis_context_threads(m->ctx) <= FEW_THREADS) return true;
-    return !m->worker_start && dis__spill_would(dis__size(m->votes.n_votes, sizeof *m->item_of, 0));
+    return !m->worker_start && dis__spill_needed(dis__saturating_size(m->votes.n_votes, sizeof *m->item_of, 0));
 }
 
 /* Soft counts of all workers, where they are known. */
@@ -241,7 +241,7 @@ static dis_status count(pass *c)
 {
     dis__crowd_model *m = c->m;
     if (!m->votes.start) return DIS_OK;
-    const bool shared = dis__comm_is_shared(dis__context_comm(m->ctx));
+    const bool shared = dis__comm_is_parallel(dis__context_comm(m->ctx));
     if (!shared && goes_by_item(m)) return dis__crowd_count(m);
     if (!m->worker_start) DIS_TRY(dis__crowd_index(m));
     DIS_TRY(cut_tiles(m, c));
@@ -355,8 +355,9 @@ dis_status dis__crowd_workers(dis__crowd_model *m)
     c.n_scratch = K * K + K;
     dis_status status;
     DIS_TRY_GOTO(status, count(&c), end);
-    DIS_TRY_GOTO(status, dis__alloc_array(&c.sums, dis__size(c.n_jobs, K * K, 0), sizeof *c.sums), end);
-    DIS_TRY_GOTO(status, dis__alloc_array(&c.scratch, dis__size(threads, c.n_scratch, 0), sizeof *c.scratch), end);
+    DIS_TRY_GOTO(status, dis__alloc_array(&c.sums, dis__saturating_size(c.n_jobs, K * K, 0), sizeof *c.sums), end);
+    DIS_TRY_GOTO(status, dis__alloc_array(&c.scratch, dis__saturating_size(threads, c.n_scratch, 0), sizeof *c.scratch),
+                 end);
     DIS_TRY_GOTO(status, dis__run_jobs(m->ctx, c.n_jobs, m->votes.start ? total_job : count_anonymous_job, &c), end);
     for (size_t j = 1; j < c.n_jobs; j++)
         for (size_t x = 0; x < K * K; x++) c.sums[x] += c.sums[j * K * K + x];

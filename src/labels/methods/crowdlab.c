@@ -21,7 +21,7 @@
  * Cost: one pass over the votes for the workers, and three over the items. Memory: a few numbers per worker and
  * item. */
 #include "labels/methods/job_sums.h"
-#include "core/comm.h"
+#include "core/parallel/comm.h"
 #include "dissent/labels.h"
 #include <math.h>
 #include <string.h>
@@ -89,7 +89,7 @@ static dis_status judge_workers(crowdlab *c)
 {
     const dis_votes_view *v = &c->args->votes;
     uint64_t *same, *all;
-    DIS_TRY(dis__alloc_zeroed(&same, dis__size(2, v->n_workers, 0), sizeof *same));
+    DIS_TRY(dis__alloc_zeroed(&same, dis__saturating_size(2, v->n_workers, 0), sizeof *same));
     all = same + v->n_workers;
     for (size_t i = 0; i < v->n_items; i++) {
         memset(c->count, 0, v->n_classes * sizeof *c->count);
@@ -259,7 +259,8 @@ static dis_status fit_crowdlab(const dis__fit_args *args, dis_fit *fit)
 static size_t memory(const dis_votes_view *votes, const void *options)
 {
     (void)options;
-    return dis__size(votes->n_workers, 4 * sizeof(double), dis__size(votes->n_items, sizeof(uint32_t), 0));
+    return dis__saturating_size(votes->n_workers, 4 * sizeof(double),
+                                dis__saturating_size(votes->n_items, sizeof(uint32_t), 0));
 }
 
 const dis__method dis__method_crowdlab = {

@@ -23,8 +23,8 @@
  * Cost: an iteration is one pass over the votes with rows of K * M numbers, and 2 special functions for each of
  * n_workers * K * K * M numbers. */
 #include "labels/methods/em.h"
-#include "core/comm.h"
-#include "core/random.h"
+#include "core/parallel/comm.h"
+#include "core/random/random.h"
 #include <math.h>
 #include <string.h>
 
@@ -383,9 +383,9 @@ static dis_status run(ebcc *b, dis_fit *fit)
 
 static dis_status allocate(ebcc *b, const dis_votes_view *v)
 {
-    const size_t K = v->n_classes, room = dis__size(K, 2, b->n_groups > K ? b->n_groups + 3 : K + 3);
+    const size_t K = v->n_classes, room = dis__saturating_size(K, 2, b->n_groups > K ? b->n_groups + 3 : K + 3);
     DIS_TRY(dis__alloc_array(&b->scratch, room, sizeof *b->scratch));
-    if (averages(b->o)) DIS_TRY(dis__alloc_array(&b->sum, dis__size(v->n_items, K, 0), sizeof *b->sum));
+    if (averages(b->o)) DIS_TRY(dis__alloc_array(&b->sum, dis__saturating_size(v->n_items, K, 0), sizeof *b->sum));
     return dis__alloc_array(&b->signature, v->n_items, sizeof *b->signature);
 }
 
@@ -414,9 +414,10 @@ static size_t memory(const dis_votes_view *votes, const void *options)
     const ebcc_options *o = options;
     const size_t M = (size_t)o->groups, K = votes->n_classes;
     size_t n = dis__em_memory(votes, DIS_EM_ROWS, M);
-    if (averages(o)) n = dis__size(dis__size(votes->n_items, K, 0), sizeof(double), n);
-    n = dis__size(dis__size(votes->n_workers, dis__size(K, K, 0), 0), (M + 1) * sizeof(double), n);
-    return dis__size(votes->n_items + votes->n_workers, sizeof(uint64_t), n);
+    if (averages(o)) n = dis__saturating_size(dis__saturating_size(votes->n_items, K, 0), sizeof(double), n);
+    n = dis__saturating_size(dis__saturating_size(votes->n_workers, dis__saturating_size(K, K, 0), 0),
+                             (M + 1) * sizeof(double), n);
+    return dis__saturating_size(votes->n_items + votes->n_workers, sizeof(uint64_t), n);
 }
 
 const dis__method dis__method_ebcc = {

@@ -4,9 +4,9 @@
  * Cost: an iteration is one pass over the votes and one over the tables, n_shards times the parameters. There are few
  * shards when the tables are large beside the votes, so that the second pass stays a small part. */
 #include "labels/methods/em.h"
-#include "core/comm.h"
+#include "core/parallel/comm.h"
 #include "core/kernel.h"
-#include "votes/votes_internal.h"
+#include "votes/table/votes_table.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -24,41 +24,43 @@ typedef struct {
 /* Depends on the problem only. */
 static plan make_plan(const dis_votes_view *v, dis__em_layout layout, size_t n_groups)
 {
-    const size_t n_states = dis__size(v->n_classes, n_groups, 0);
+    const size_t n_states = dis__saturating_size(v->n_classes, n_groups, 0);
     plan p = {.n_states = n_states,
-              .line = dis__size(n_states / 8 + (n_states % 8 > 0), 8, 0),
+              .line = dis__saturating_size(n_states / 8 + (n_states % 8 > 0), 8, 0),
               .row = 1,
               .worker_size = 1,
               .block = n_states <= 16    ? DIS_EM_BLOCK
                        : n_states <= 256 ? 16
                                          : 8};
-    if (layout == DIS_EM_ROWS) p.row = n_states <= 2 ? 2 : dis__size(n_states / 4 + (n_states % 4 > 0), 4, 0);
-    if (layout != DIS_EM_WORKERS) p.worker_size = dis__size(v->n_classes, p.row, 0);
-    p.table_size = dis__size(v->n_workers, dis__size(p.worker_size, 2, 0), 0);
+    if (layout == DIS_EM_ROWS)
+        p.row = n_states <= 2 ? 2 : dis__saturating_size(n_states / 4 + (n_states % 4 > 0), 4, 0);
+    if (layout != DIS_EM_WORKERS) p.worker_size = dis__saturating_size(v->n_classes, p.row, 0);
+    p.table_size = dis__saturating_size(v->n_workers, dis__saturating_size(p.worker_size, 2, 0), 0);
     p.n_shards = dis__votes_shards(v->n_votes, p.table_size, p.row);
     return p;
 }
 
 static size_t update_jobs(const dis_votes_view *v, const plan *p)
 {
-    return dis__n_jobs(dis__size(v->n_workers, p->worker_size, 0), UPDATE_GRAIN, 64);
+    return dis__n_jobs(dis__saturating_size(v->n_workers, p->worker_size, 0), UPDATE_GRAIN, 64);
 }
 
 /* Doubles, in the order in which they are carved. */
 static size_t doubles(const dis_votes_view *v, const plan *p)
 {
-    size_t n = dis__size(p->table_size, p->n_shards, 0);
-    n = dis__size(p->n_shards, dis__size(p->line, p->block + 1, 2 * DIS_EM_BLOCK + DIS_EM_VOTES / 2),
-                  n);                           /* a job's own */
-    n = dis__size(p->line, p->n_shards + 2, n); /* class sums, prior */
-    return dis__size(update_jobs(v, p), dis__size(p->worker_size, 3, 24),
-                     n); /* an update's sums and scratch, penalties */
+    size_t n = dis__saturating_size(p->table_size, p->n_shards, 0);
+    n = dis__saturating_size(p->n_shards,
+                             dis__saturating_size(p->line, p->block + 1, 2 * DIS_EM_BLOCK + DIS_EM_VOTES / 2),
+                             n);                           /* a job's own */
+    n = dis__saturating_size(p->line, p->n_shards + 2, n); /* class sums, prior */
+    return dis__saturating_size(update_jobs(v, p), dis__saturating_size(p->worker_size, 3, 24),
+                                n); /* an update's sums and scratch, penalties */
 }
 
 size_t dis__em_memory(const dis_votes_view *votes, dis__em_layout layout, size_t n_groups)
 {
     const plan p = make_plan(votes, layout, n_groups);
-    return dis__size(doubles(votes, &p), sizeof(double), p.n_shards * sizeof(dis__em_job));
+    return dis__saturating_size(doubles(votes, &p), sizeof(double), p.n_shards * sizeof(dis__em_job));
 }
 
 /* The first item of shard j: shards have about the same number of votes and items together. Of a part of the votes, its
@@ -81,9 +83,10 @@ static size_t shard_first(const dis_votes_view *v, const dis__votes_part *part, 
 /* What ranks need beside: the sums of all, and a line of numbers per shard of the whole. */
 static dis_status share_memory(dis__em *em)
 {
-    const size_t sums = dis__size(em->args->votes.n_workers, em->worker_size, 0);
+    const size_t sums = dis__saturating_size(em->args->votes.n_workers, em->worker_size, 0);
     DIS_TRY(dis__alloc_resident(&em->total, sums, sizeof *em->total));
-    return dis__alloc_zeroed(&em->lines, dis__size(em->n_all_shards, em->n_states + 2, 0), sizeof *em->lines);
+    return dis__alloc_zeroed(&em->lines, dis__saturating_size(em->n_all_shards, em->n_states + 2, 0),
+                             sizeof *em->lines);
 }
 
 /* Cuts the tables up: those of shards, what each shard has beside, then what all share. */
@@ -128,7 +131,7 @@ static void carve(dis__em *em, const plan *p)
 /* The end of making one: what ranks share, and the place where passes are done. */
 static dis_status open_place(dis__em *em)
 {
-    if (dis__comm_is_shared(em->comm)) DIS_TRY(share_memory(em));
+    if (dis__comm_is_parallel(em->comm)) DIS_TRY(share_memory(em));
     return em->place->open ? em->place->open(em) : DIS_OK;
 }
 
@@ -139,10 +142,10 @@ static dis_status reserve(dis__em *e, const plan *p, const dis_votes_view *whole
     char what[120];
     snprintf(what, sizeof what, "the tables of %s for %zu workers and %zu classes", e->fit->method->info.name,
              v->n_workers, v->n_classes);
-    const size_t bytes = e->device ? dis__size(doubles(v, p), sizeof(double), 0)
+    const size_t bytes = e->device ? dis__saturating_size(doubles(v, p), sizeof(double), 0)
                                    : dis__em_memory(whole, e->layout, e->n_groups),
                  twice = dis__context_memory(e->args->ctx) ? 2 : 1;
-    DIS_TRY(dis__check_resident(e->args->ctx, dis__size(bytes, twice, 0), what));
+    DIS_TRY(dis__check_resident(e->args->ctx, dis__saturating_size(bytes, twice, 0), what));
     DIS_TRY(dis__alloc_resident(&e->tables, doubles(v, p), sizeof *e->tables));
     const dis_status status = dis__alloc_zeroed(&e->jobs, p->n_shards, sizeof *e->jobs);
     if (status != DIS_OK) dis__free(e->tables);
@@ -160,11 +163,11 @@ dis_status dis__em_create(const dis__fit_args *args, dis_fit *fit, dis__em_layou
     plan p = make_plan(&whole, layout, n_groups);
     const size_t n_all = p.n_shards;
     if (n_all < part->n_owners)
-        return dis__comm_agree(comm,
-                               dis__fail(DIS_EUSAGE,
-                                         "the tables of %s are too large beside so few votes to be shared out over "
-                                         "%zu ranks; use at most %zu",
-                                         fit->method->info.name, part->n_owners, n_all));
+        return dis__comm_first_failure(
+            comm, dis__fail(DIS_EUSAGE,
+                            "the tables of %s are too large beside so few votes to be shared out over "
+                            "%zu ranks; use at most %zu",
+                            fit->method->info.name, part->n_owners, n_all));
     const bool owner = (size_t)comm->rank < part->n_owners;
     const size_t first = owner ? n_all / part->n_owners * (size_t)comm->rank : 0;
     const dis__em_device *device;
@@ -190,10 +193,10 @@ dis_status dis__em_create(const dis__fit_args *args, dis_fit *fit, dis__em_layou
                  .comm = comm,
                  .n_all_shards = n_all,
                  .first_shard = first,
-                 .special = dis__special_pick(),
-                 .kernel = DIS_KERNEL_PICK(dis__em_kernel),
-                 .add_sums = DIS_KERNEL_PICK(dis__em_add_sums),
-                 .set_rows = DIS_KERNEL_PICK(dis__em_set_rows)};
+                 .special = dis__special_select(),
+                 .kernel = DIS_KERNEL_SELECT(dis__em_kernel),
+                 .add_sums = DIS_KERNEL_SELECT(dis__em_add_sums),
+                 .set_rows = DIS_KERNEL_SELECT(dis__em_set_rows)};
     DIS_TRY(reserve(&e, &p, &whole));
     carve(&e, &p);
     const dis_status opened = open_place(&e);
@@ -347,7 +350,7 @@ static dis_status count(const dis__fit_args *args, size_t n_kinds, double *count
     counting c = {.votes = &args->votes,
                   .n_kinds = n_kinds,
                   .n_jobs = dis__n_jobs(args->votes.n_votes / 64, n, MAX_JOBS)};
-    DIS_TRY(dis__alloc_zeroed(&c.counts, dis__size(n, c.n_jobs, 0), sizeof *c.counts));
+    DIS_TRY(dis__alloc_zeroed(&c.counts, dis__saturating_size(n, c.n_jobs, 0), sizeof *c.counts));
     dis_status status = dis__run_jobs(args->ctx, c.n_jobs, counting_job, &c);
     for (size_t j = 0; status == DIS_OK && j < c.n_jobs; j++)
         for (size_t i = 0; i < n; i++) counts[i] += c.counts[j * n + i];

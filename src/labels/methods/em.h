@@ -32,7 +32,7 @@
 #include "labels/methods/em_device.h"
 #include "labels/methods/item_prior.h"
 #include "labels/method.h"
-#include "core/special.h"
+#include "core/numbers/special_functions.h"
 
 #define DIS_EM_NEVER (-144269504.0)
 

@@ -5,7 +5,7 @@
  * Cost: 4 bytes per vote and 8 per item to the device once per fit; the probabilities there and the sums back with
  * every pass; 8 bytes per item and class back from the last. */
 #include "labels/methods/em.h"
-#include "core/comm.h"
+#include "core/parallel/comm.h"
 #include "core/cuda_library.h"
 #include "core/sys.h"
 #include "dissent/version.h"
@@ -55,7 +55,7 @@ static const char *missing(const dis__fit_args *args, size_t n_states, const dis
     if (n_states > device->max_states) return "so many classes (times groups, of ebcc)";
     if (!dis__em_fits(args->votes.n_workers, args->votes.n_classes)) return "so many workers times classes";
     if (args->items) return "`predictions` as the prior of items";
-    if (dis__comm_is_shared(dis__context_comm(args->ctx))) return "several ranks";
+    if (dis__comm_is_parallel(dis__context_comm(args->ctx))) return "several ranks";
     return NULL;
 }
 
@@ -237,7 +237,7 @@ static void close_there(dis__em *em)
 
 static dis_status receive(dis__em *em)
 {
-    const size_t all = dis__size(em->fit->n_items, em->fit->n_classes * sizeof(double), 0);
+    const size_t all = dis__saturating_size(em->fit->n_items, em->fit->n_classes * sizeof(double), 0);
     for (size_t at = 0, got; at < all; at += got) {
         piece g = {.size = 1, .to = (char *)em->fit->p + at};
         DIS_TRY(em->device->receive(em->session, at, all - at, &got, &g.from));
@@ -261,7 +261,8 @@ static dis_status touch_job(void *arg, size_t j, int thread)
 
 static dis_status touch(dis__em *em)
 {
-    const size_t all = dis__size(em->fit->n_items, em->fit->n_classes * sizeof(double), 0), left = all - em->touched;
+    const size_t all = dis__saturating_size(em->fit->n_items, em->fit->n_classes * sizeof(double), 0),
+                 left = all - em->touched;
     if (left == 0 || dis__context_memory(em->args->ctx)) return DIS_OK; /* labels may lie in a file */
     piece g = {.to = (char *)em->fit->p + em->touched, .n = left < TOUCHED ? left : TOUCHED};
     g.n_jobs = dis__n_jobs(g.n, TOUCHED / MAX_JOBS, MAX_JOBS);

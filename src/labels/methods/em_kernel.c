@@ -14,7 +14,7 @@
  * What a double cannot hold: factors are at most 1 (but for the pairs below), so a class that underflows on the way
  * would have underflowed in the end, and is at most 2^-300 of an item whose normaliser is above 2^-700. Items outside
  * 2^-700 .. 2^700, impossible ones among them, are done again by careful(): mantissa and exponent of each class apart,
- * a factor of 0 taken as 2^DIS_EM_NEVER. Numbers below 2^-1022 count as 0 (core/vmath.h): they are slow, and mean
+ * a factor of 0 taken as 2^DIS_EM_NEVER. Numbers below 2^-1022 count as 0 (core/numbers/vector_math.h): they are slow, and mean
  * nothing here.
  *
  * Everything that depends on the problem is decided outside the loops: pass() below is expanded for constant numbers of
@@ -22,7 +22,7 @@
  * <= 16.
  *
  * Cost per vote at K = 4: a worker, a label, one cache line read twice and written once; some 10 instructions. */
-#include "core/random.h"
+#include "core/random/random.h"
 #include "labels/methods/em_posteriors.h"
 
 /* x: shares of classes, of which the share of each is split over its states: exponential numbers, normalised. The
@@ -262,10 +262,10 @@ void DIS_KERNEL(dis__em_kernel)(dis__em_job *job)
                                                     pass_6,  pass_7,  pass_8,  pass_12, pass_12, pass_12,
                                                     pass_12, pass_16, pass_16, pass_16, pass_16};
     const size_t n_classes = job->votes->n_classes;
-    const unsigned before = dis__flush_tiny();
+    const unsigned before = dis__flush_subnormals();
     if (job->n_groups > 1)
         pass_groups(job);
     else
         (n_classes <= 16 ? passes[n_classes] : job->votes->label8 ? pass_256 : pass_65535)(job);
-    dis__flush_restore(before);
+    dis__restore_subnormals(before);
 }

@@ -3,7 +3,7 @@
  *
  * Cost: a pass over the votes, and for an update one over the tables, n_shards times the parameters. */
 #include "labels/methods/em.h"
-#include "core/comm.h"
+#include "core/parallel/comm.h"
 #include <string.h>
 
 static dis_status pass_job(void *arg, size_t j, int thread)
@@ -26,8 +26,8 @@ static dis_status add_lines(dis__em *em)
         line[em->n_states + 1] = em->jobs[j].evidence;
     }
     DIS_TRY(dis__alloc_zeroed(&from, (size_t)em->comm->size, sizeof *from));
-    const dis_status status =
-        dis__comm_gather(em->comm, em->lines + em->first_shard * width, em->n_shards * width * sizeof *em->lines, from);
+    const dis_status status = dis__comm_allgather_blocks(em->comm, em->lines + em->first_shard * width,
+                                                         em->n_shards * width * sizeof *em->lines, from);
     for (int r = 0; status == DIS_OK && r < em->comm->size; r++) {
         const double *line = (const double *)(const void *)from[r].bytes;
         for (size_t j = 0; j < from[r].n / (width * sizeof *line); j++, line += width) {
@@ -36,7 +36,7 @@ static dis_status add_lines(dis__em *em)
             em->log_z += line[em->n_states];
         }
     }
-    dis__comm_free(em->comm, from);
+    dis__comm_blocks_free(em->comm, from);
     return status;
 }
 

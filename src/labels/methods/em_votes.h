@@ -4,7 +4,7 @@
 #ifndef DIS_LABELS_EM_VOTES_H
 #define DIS_LABELS_EM_VOTES_H
 #include "labels/methods/em.h"
-#include "core/vmath.h"
+#include "core/numbers/vector_math.h"
 
 #define INLINE static inline __attribute__((always_inline))
 

@@ -10,7 +10,7 @@
  *
  * Cost: one pass over the votes, which a device that has made the labels makes too. */
 #include "labels/method.h"
-#include "core/comm.h"
+#include "core/parallel/comm.h"
 #include "dissent/labels.h"
 #include <stdio.h>
 #include <string.h>
@@ -134,7 +134,7 @@ static dis_status judge_labels(const dis__fit_args *args, dis_fit *fit)
                    .p = fit->p,
                    .n_jobs = dis__n_jobs(v->n_votes, 100000 + 8 * K, MAX_JOBS),
                    .width = (size / 8 + 2) * 8}; /* no line of memory that two threads write to */
-    DIS_TRY(dis__alloc_zeroed(&w.count, dis__size(w.n_jobs, w.width, 0), sizeof *w.count));
+    DIS_TRY(dis__alloc_zeroed(&w.count, dis__saturating_size(w.n_jobs, w.width, 0), sizeof *w.count));
     dis_status status = dis__run_jobs(args->ctx, w.n_jobs, look_job, &w);
     for (size_t j = 1; j < w.n_jobs; j++)
         for (size_t i = 0; i < size; i++) w.count[i] += w.count[j * w.width + i];

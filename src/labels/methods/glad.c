@@ -85,7 +85,7 @@ static void evaluate(const glad *g, const double *ability, const double *easy, s
         for (uint64_t k = v->start[i]; k < v->start[i + 1]; k++) r->sigma[n++] = ability[v->worker[k]] * scale;
     }
     memset(r->sigma + n, 0, DIS_LOGISTIC_PAD * sizeof *r->sigma);
-    DIS_KERNEL_PICK(dis__logistic)(r->sigma, n, r->sigma, r->tail);
+    DIS_KERNEL_SELECT(dis__logistic)(r->sigma, n, r->sigma, r->tail);
 }
 
 /* The same for one item at easiness `easy`, for the few whose step has to be halved. */
@@ -389,15 +389,15 @@ static dis_status start(const dis__fit_args *args, glad *g, double *difficulty)
 
 static size_t count_jobs(const dis_votes_view *v, size_t n_votes)
 {
-    return dis__n_jobs(n_votes, dis__size(4, v->n_workers, 20000), MAX_JOBS);
+    return dis__n_jobs(n_votes, dis__saturating_size(4, v->n_workers, 20000), MAX_JOBS);
 }
 
 static size_t memory(const dis_votes_view *v, const void *options_)
 {
     (void)options_;
-    const size_t items = dis__size(v->n_items, 4 * sizeof(double), 0),
-                 workers = dis__size(v->n_workers, (3 + 3 * count_jobs(v, v->n_votes)) * sizeof(double), 0);
-    return items == SIZE_MAX || workers == SIZE_MAX ? SIZE_MAX : dis__size(items, 1, workers);
+    const size_t items = dis__saturating_size(v->n_items, 4 * sizeof(double), 0),
+                 workers = dis__saturating_size(v->n_workers, (3 + 3 * count_jobs(v, v->n_votes)) * sizeof(double), 0);
+    return items == SIZE_MAX || workers == SIZE_MAX ? SIZE_MAX : dis__saturating_size(items, 1, workers);
 }
 
 static dis_status run_glad(const dis__fit_args *args, glad *g)
@@ -412,8 +412,8 @@ static dis_status run_glad(const dis__fit_args *args, glad *g)
         g->block = n > g->block ? n : g->block;
     }
     /* sigma and tail with their pads, easiness of a block's items, four rows of classes; whole cache lines */
-    g->n_scratch = dis__size(3, g->block, 2 * DIS_LOGISTIC_PAD + 1);
-    g->n_scratch = (dis__size(4, v->n_classes, g->n_scratch) + 7) / 8 * 8;
+    g->n_scratch = dis__saturating_size(3, g->block, 2 * DIS_LOGISTIC_PAD + 1);
+    g->n_scratch = (dis__saturating_size(4, v->n_classes, g->n_scratch) + 7) / 8 * 8;
     DIS_TRY(dis__alloc_array(&g->ability_try, v->n_workers, sizeof *g->ability_try));
     DIS_TRY(dis__alloc_array(&g->expected, v->n_workers, sizeof *g->expected));
     DIS_TRY(dis__alloc_array(&g->easy, v->n_items, sizeof *g->easy));
@@ -438,7 +438,7 @@ static dis_status fit_glad(const dis__fit_args *args, dis_fit *fit)
               .log_others = fit->n_classes > 2 ? log((double)(fit->n_classes - 1)) : 0};
     g.items = (dis__job_sums){.args = args,
                               .n_jobs = count_jobs(&args->votes, args->part.n_votes),
-                              .n_sums = dis__size(args->votes.n_workers, WORKER_SUMS, 1),
+                              .n_sums = dis__saturating_size(args->votes.n_workers, WORKER_SUMS, 1),
                               .job = item_job,
                               .arg = &g};
     const dis_status status = run_glad(args, &g);

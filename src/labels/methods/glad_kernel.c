@@ -4,7 +4,7 @@
  *
  * to about 1e-16 absolutely, which is what sums of them need. */
 #include "labels/methods/glad.h"
-#include "core/vmath.h"
+#include "core/numbers/vector_math.h"
 
 void DIS_KERNEL(dis__logistic)(const double *x, size_t n, double *sigma, double *tail)
 {

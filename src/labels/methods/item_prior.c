@@ -21,8 +21,8 @@
  * Cost: n_items * K exponentials per step of Newton's, mostly one or two per iteration. Items are cut into jobs by
  * their number, and sums are added in the order of jobs: any number of threads gives the same bytes. */
 #include "labels/methods/item_prior.h"
-#include "core/memory.h"
-#include "core/pool.h"
+#include "core/memory/memory.h"
+#include "core/parallel/pool.h"
 #include <math.h>
 #include <string.h>
 
@@ -39,14 +39,14 @@ static size_t scratch_of(size_t n_classes)
 
 static size_t jobs_of(size_t n_items, size_t n_classes)
 {
-    return dis__n_jobs(dis__size(n_items, n_classes, 0), GRAIN, MAX_JOBS);
+    return dis__n_jobs(dis__saturating_size(n_items, n_classes, 0), GRAIN, MAX_JOBS);
 }
 
 size_t dis__item_prior_memory(size_t n_items, size_t n_classes)
 {
     const size_t jobs = jobs_of(n_items, n_classes);
-    return dis__size(dis__size(n_items, n_classes, 0), 2 * sizeof(double),
-                     jobs * (scratch_of(n_classes) + n_classes + 8) * sizeof(double));
+    return dis__saturating_size(dis__saturating_size(n_items, n_classes, 0), 2 * sizeof(double),
+                                jobs * (scratch_of(n_classes) + n_classes + 8) * sizeof(double));
 }
 
 /* log q below the largest of each row, and the variance of log q when all classes are alike, summed over items. */
@@ -106,7 +106,7 @@ static void measure_job(void *arg, size_t first, size_t last, double *sums, int 
 
 static dis_status allocate(dis__item_prior *prior)
 {
-    const size_t K = prior->n_classes, cells = dis__size(prior->n_items, K, 0);
+    const size_t K = prior->n_classes, cells = dis__saturating_size(prior->n_items, K, 0);
     DIS_TRY(dis__alloc_array(&prior->log_q, cells, sizeof *prior->log_q));
     DIS_TRY(dis__alloc_array(&prior->factor, cells, sizeof *prior->factor));
     DIS_TRY(dis__alloc_array(&prior->scratch, (size_t)dis_context_threads(prior->pass.args->ctx) * scratch_of(K),
@@ -128,7 +128,7 @@ dis_status dis__item_prior_create(const dis__fit_args *args, double weight, dis_
                                       .arg = out},
                              .fixed = weight >= 0,
                              .start = weight >= 0 ? weight : 0,
-                             .special = dis__special_pick()};
+                             .special = dis__special_select()};
     double variance;
     dis_status status = allocate(out);
     if (status == DIS_OK) status = dis__item_chain(args, 1, log_job, out, NULL, &variance);

@@ -3,7 +3,7 @@
 #ifndef DIS_LABELS_METHODS_ITEM_PRIOR_H
 #define DIS_LABELS_METHODS_ITEM_PRIOR_H
 #include "labels/methods/job_sums.h"
-#include "core/special.h"
+#include "core/numbers/special_functions.h"
 
 /* What is added up over items, behind the priors of their classes. */
 enum { DIS_PRIOR_LOG_Z, DIS_PRIOR_MEAN, DIS_PRIOR_VARIANCE, DIS_PRIOR_SUMS };

@@ -3,9 +3,9 @@
  * Cost on ranks: the sums of a job that lies on two go from one to the other; the total goes from rank to rank, each
  * adding its jobs, in pieces so that all are at work, and from the last one to all. */
 #include "labels/methods/job_sums.h"
-#include "core/comm.h"
-#include "core/memory.h"
-#include "core/pool.h"
+#include "core/parallel/comm.h"
+#include "core/memory/memory.h"
+#include "core/parallel/pool.h"
 #include <string.h>
 
 /* The first item of job j among those of this rank. */
@@ -29,7 +29,7 @@ dis_status dis__job_sums_create(dis__job_sums *s)
     if (s->begin == s->stop) return DIS_OK;
     s->from_before = dis__job_first(n, s->n_jobs, s->begin) < first;
     s->to_next = dis__job_first(n, s->n_jobs, s->stop) > end;
-    return dis__alloc_array(&s->sums, dis__size(s->stop - s->begin, s->n_sums, 0), sizeof *s->sums);
+    return dis__alloc_array(&s->sums, dis__saturating_size(s->stop - s->begin, s->n_sums, 0), sizeof *s->sums);
 }
 
 void dis__job_sums_destroy(dis__job_sums *s)
@@ -91,7 +91,7 @@ static dis_status add_ranks(const dis__job_sums *s, double *total)
         add_jobs(s, first, n, x);
         if (comm->rank < last) DIS_TRY(dis__comm_send(comm, x, n * sizeof *x, comm->rank + 1));
     }
-    return dis__comm_is_shared(comm) ? dis__comm_broadcast(comm, total, s->n_sums * sizeof *total, last) : DIS_OK;
+    return dis__comm_is_parallel(comm) ? dis__comm_broadcast(comm, total, s->n_sums * sizeof *total, last) : DIS_OK;
 }
 
 dis_status dis__job_sums_run(dis__job_sums *s, double *total)

@@ -30,7 +30,7 @@
  * Cost: one pass over the votes per iteration, restarts * screen besides; memory 2 numbers a (worker, label) and shard.
  */
 #include "labels/methods/em.h"
-#include "core/random.h"
+#include "core/random/random.h"
 #include <math.h>
 #include <string.h>
 
@@ -141,11 +141,11 @@ static void start_worker(const mace *m, size_t w)
     uint64_t key = 0;
     for (size_t l = 0; l < K; l++) key = dis__random(key, DIS_STREAM_MACE_START, (uint64_t)m->n_votes[w * K + l]);
     const uint64_t stream = DIS_STREAM_MACE_START | (uint64_t)(m->restart + 1) << 32;
-    const double noise = m->o->noise, know = 1 + noise * dis__uniform(m->seed ^ key, stream, 0),
-                 guess = 1 + noise * dis__uniform(m->seed ^ key, stream, 1);
+    const double noise = m->o->noise, know = 1 + noise * dis__random_uniform(m->seed ^ key, stream, 0),
+                 guess = 1 + noise * dis__random_uniform(m->seed ^ key, stream, 1);
     m->know[w] = know / (know + guess);
     m->guess[w] = guess / (know + guess);
-    for (size_t l = 0; l < K; l++) sum += strategy[l] = 1 + noise * dis__uniform(m->seed ^ key, stream, 2 + l);
+    for (size_t l = 0; l < K; l++) sum += strategy[l] = 1 + noise * dis__random_uniform(m->seed ^ key, stream, 2 + l);
     for (size_t l = 0; l < K; l++) strategy[l] /= sum;
 }
 
@@ -312,7 +312,8 @@ static dis_status fit_mace(const dis__fit_args *args, dis_fit *fit)
     if (m.o->prior == PRIOR_ESTIMATE) DIS_TRY(dis__fit_parameter(fit, "prior", "t", &m.prior));
     DIS_TRY(dis__em_create(args, fit, DIS_EM_LABELS, 1, &m.em));
     dis_status status =
-        dis__alloc_zeroed(&m.n_votes, dis__size(args->votes.n_workers, args->votes.n_classes, 0), sizeof *m.n_votes);
+        dis__alloc_zeroed(&m.n_votes, dis__saturating_size(args->votes.n_workers, args->votes.n_classes, 0),
+                          sizeof *m.n_votes);
     if (status == DIS_OK) status = run(&m, args, fit);
     dis__free(m.n_votes);
     dis__em_destroy(&m.em);
@@ -322,8 +323,8 @@ static dis_status fit_mace(const dis__fit_args *args, dis_fit *fit)
 static size_t memory(const dis_votes_view *votes, const void *options)
 {
     (void)options;
-    return dis__size(votes->n_workers, dis__size(votes->n_classes + 1, 2 * sizeof(double), 0),
-                     dis__em_memory(votes, DIS_EM_LABELS, 1));
+    return dis__saturating_size(votes->n_workers, dis__saturating_size(votes->n_classes + 1, 2 * sizeof(double), 0),
+                                dis__em_memory(votes, DIS_EM_LABELS, 1));
 }
 
 const dis__method dis__method_mace = {

@@ -7,7 +7,7 @@
  *
  * Cost: one pass over the votes. */
 #include "labels/methods/each_item.h"
-#include "core/random.h"
+#include "core/random/random.h"
 
 enum { TIES_FIRST, TIES_RANDOM, TIES_SPLIT };
 
@@ -49,7 +49,7 @@ static void majority(const dis__fit_args *args, const void *arg, size_t i, doubl
     if (o->ties == TIES_RANDOM && n_tied > 1) {
         size_t length;
         const char *id = dis_names_get(args->votes.tasks, i, &length);
-        pick = (size_t)dis__below(args->seed, DIS_STREAM_TIES, hash_text(id, length), n_tied);
+        pick = (size_t)dis__random_below(args->seed, DIS_STREAM_TIES, hash_text(id, length), n_tied);
     }
     for (size_t k = 0; k < n_classes; k++) {
         const bool tied = p[k] == max;

@@ -138,7 +138,7 @@ static dis_status fit_one_coin(const dis__fit_args *args, dis_fit *fit)
 static size_t memory(const dis_votes_view *votes, const void *options)
 {
     (void)options;
-    return dis__size(votes->n_workers, 2 * sizeof(double), dis__em_memory(votes, DIS_EM_WORKERS, 1));
+    return dis__saturating_size(votes->n_workers, 2 * sizeof(double), dis__em_memory(votes, DIS_EM_WORKERS, 1));
 }
 
 const dis__method dis__method_one_coin = {

@@ -31,7 +31,7 @@
  * Cost: an iteration is one pass over the votes with rows of K * points numbers, and two normal distribution functions
  * for each place, class and worker who chose it, two or three times. */
 #include "labels/methods/ordinal.h"
-#include "core/comm.h"
+#include "core/parallel/comm.h"
 #include <math.h>
 #include <string.h>
 
@@ -209,7 +209,7 @@ static dis_status make_labels(const dis__ordinal *m, const parameters *out)
 {
     const dis_votes_view *v = &m->em.args->votes;
     labelling t = {.m = m, .out = out, .n_jobs = dis__n_jobs(v->n_items, 4096, MAX_JOBS)};
-    DIS_TRY(dis__alloc_array(&t.posterior, dis__size(t.n_jobs + 1, m->S, 0), sizeof *t.posterior));
+    DIS_TRY(dis__alloc_array(&t.posterior, dis__saturating_size(t.n_jobs + 1, m->S, 0), sizeof *t.posterior));
     t.entropy = t.posterior + t.n_jobs * m->S;
     for (size_t s = 0; s < m->S; s++) t.entropy[s] = entropy_of(m->votes + s, m->K, m->S);
     const dis_status status = dis__run_jobs(m->em.args->ctx, t.n_jobs, label_job, &t);
@@ -295,12 +295,12 @@ static dis_status allocate(dis__ordinal *m)
     DIS_TRY(dis__alloc_zeroed(&m->place, m->S, sizeof *m->place));
     DIS_TRY(dis__alloc_zeroed(&m->a, 3 * (K + 1), sizeof *m->a));
     DIS_TRY(dis__alloc_zeroed(&m->solve, K * (K + 1), sizeof *m->solve));
-    DIS_TRY(dis__alloc_zeroed(&m->k, dis__size(n_workers, 3, 0), sizeof *m->k));
-    DIS_TRY(dis__alloc_zeroed(&m->rate, dis__size(n_workers, K, K), sizeof *m->rate));
-    DIS_TRY(dis__alloc_array(&m->sums, dis__size(m->n_jobs, m->em.worker_size, 0), sizeof *m->sums));
-    DIS_TRY(dis__alloc_zeroed(&m->votes, dis__size(m->n_jobs, K * m->S, 0), sizeof *m->votes));
+    DIS_TRY(dis__alloc_zeroed(&m->k, dis__saturating_size(n_workers, 3, 0), sizeof *m->k));
+    DIS_TRY(dis__alloc_zeroed(&m->rate, dis__saturating_size(n_workers, K, K), sizeof *m->rate));
+    DIS_TRY(dis__alloc_array(&m->sums, dis__saturating_size(m->n_jobs, m->em.worker_size, 0), sizeof *m->sums));
+    DIS_TRY(dis__alloc_zeroed(&m->votes, dis__saturating_size(m->n_jobs, K * m->S, 0), sizeof *m->votes));
     DIS_TRY(dis__alloc_zeroed(&m->part, m->n_jobs, sizeof *m->part));
-    DIS_TRY(dis__alloc_zeroed(&m->parts, dis__size(m->n_jobs, 4 * K, 0), sizeof *m->parts));
+    DIS_TRY(dis__alloc_zeroed(&m->parts, dis__saturating_size(m->n_jobs, 4 * K, 0), sizeof *m->parts));
     m->a_try = m->a + K + 1;
     m->a_used = m->a_try + K + 1;
     m->g = m->k + n_workers;
@@ -339,7 +339,7 @@ static dis_status fit_ordinal(const dis__fit_args *args, dis_fit *fit)
     m.S = K * m.G;
     DIS_TRY(add_parameters(fit, m.o->intervals, &p));
     DIS_TRY(dis__em_create(args, fit, DIS_EM_ROWS, m.G, &m.em));
-    m.n_jobs = dis__n_jobs(dis__size(args->votes.n_workers, m.em.worker_size, 0), 4096, MAX_JOBS);
+    m.n_jobs = dis__n_jobs(dis__saturating_size(args->votes.n_workers, m.em.worker_size, 0), 4096, MAX_JOBS);
     dis_status status = allocate(&m);
     if (status == DIS_OK) status = run(&m);
     if (status == DIS_OK) status = dis__em_collect(&m.em);
@@ -355,8 +355,8 @@ static size_t memory(const dis_votes_view *votes, const void *options)
 {
     const size_t K = votes->n_classes < MAX_CLASSES ? votes->n_classes : MAX_CLASSES, G = points_of(options, K);
     const size_t tables = dis__em_memory(votes, DIS_EM_ROWS, G);
-    return dis__size(votes->n_workers * (9 + 2 * K) + votes->n_items * (3 + K), sizeof(double),
-                     dis__size(K * K * G, 2 * MAX_JOBS * sizeof(double), tables));
+    return dis__saturating_size(votes->n_workers * (9 + 2 * K) + votes->n_items * (3 + K), sizeof(double),
+                                dis__saturating_size(K * K * G, 2 * MAX_JOBS * sizeof(double), tables));
 }
 
 const dis__method dis__method_ordinal = {

@@ -88,12 +88,13 @@ dis_status dis__ordinal_errors(const dis__ordinal *m, double *bias_se, double *s
     work t = {.m = m};
     dis__job_sums pass = {.args = args,
                           .n_jobs = dis__n_jobs(args->part.n_items, 4096, JOBS),
-                          .n_sums = dis__size(n_workers, SUMS, 0),
+                          .n_sums = dis__saturating_size(n_workers, SUMS, 0),
                           .job = information_job,
                           .arg = &t};
     double *sums = NULL;
     dis_status status = dis__alloc_array(&sums, pass.n_sums, sizeof *sums);
-    if (status == DIS_OK) status = dis__alloc_array(&t.posterior, dis__size(threads, m->S, 0), sizeof *t.posterior);
+    if (status == DIS_OK)
+        status = dis__alloc_array(&t.posterior, dis__saturating_size(threads, m->S, 0), sizeof *t.posterior);
     if (status == DIS_OK) status = dis__job_sums_create(&pass);
     if (status == DIS_OK) status = dis__job_sums_run(&pass, sums);
     for (size_t w = 0; status == DIS_OK && w < n_workers; w++)

@@ -239,8 +239,8 @@ static dis_status run_smoothed(smoothing *s, dis_fit *fit)
 {
     const size_t K = s->n_classes, threads = (size_t)dis_context_threads(s->args->ctx);
     double *rates;
-    DIS_TRY(dis__alloc_array(&s->counts, dis__size(threads, K, 0), sizeof *s->counts));
-    DIS_TRY(dis__alloc_zeroed(&s->sums, dis__size(K, 6, TOTALS), sizeof *s->sums));
+    DIS_TRY(dis__alloc_array(&s->counts, dis__saturating_size(threads, K, 0), sizeof *s->counts));
+    DIS_TRY(dis__alloc_zeroed(&s->sums, dis__saturating_size(K, 6, TOTALS), sizeof *s->sums));
     s->alpha = s->sums + 2 * K + TOTALS;
     s->share = s->alpha + K;
     s->step = s->share + K;
@@ -259,7 +259,7 @@ static dis_status fit_smoothed(const dis__fit_args *args, dis_fit *fit)
                    .n_classes = args->votes.n_classes,
                    .pass = {.args = args,
                             .n_jobs = dis__n_jobs(args->part.n_items, GRAIN, MAX_JOBS),
-                            .n_sums = dis__size(args->votes.n_classes, 2, TOTALS),
+                            .n_sums = dis__saturating_size(args->votes.n_classes, 2, TOTALS),
                             .arg = &s}};
     const dis_status status = run_smoothed(&s, fit);
     dis__job_sums_destroy(&s.pass);

@@ -9,7 +9,7 @@
  * Cost: one pass over the votes per call; scores are cleared class by class as votes name them, so many classes cost
  * nothing. */
 #include "labels/methods/weighted_vote.h"
-#include "core/comm.h"
+#include "core/parallel/comm.h"
 #include <math.h>
 #include <string.h>
 
@@ -17,21 +17,21 @@ enum { MAX_JOBS = 16 };
 
 static size_t count_jobs(const dis_votes_view *v)
 {
-    return dis__n_jobs(v->n_votes, dis__size(4, v->n_workers, 100000), MAX_JOBS);
+    return dis__n_jobs(v->n_votes, dis__saturating_size(4, v->n_workers, 100000), MAX_JOBS);
 }
 
 size_t dis__weighted_vote_memory(const dis_votes_view *votes, const void *options)
 {
     (void)options;
-    return dis__size(votes->n_workers, (2 + count_jobs(votes)) * sizeof(uint64_t), 0);
+    return dis__saturating_size(votes->n_workers, (2 + count_jobs(votes)) * sizeof(uint64_t), 0);
 }
 
 static dis_status max_over_ranks(const dis__comm *comm, uint64_t *max)
 {
     uint64_t *all;
-    if (!dis__comm_is_shared(comm)) return DIS_OK;
+    if (!dis__comm_is_parallel(comm)) return DIS_OK;
     DIS_TRY(dis__alloc_array(&all, (size_t)comm->size, sizeof *all));
-    const dis_status status = dis__comm_all_counts(comm, *max, all);
+    const dis_status status = dis__comm_allgather_counts(comm, *max, all);
     for (int r = 0; status == DIS_OK && r < comm->size; r++) *max = all[r] > *max ? all[r] : *max;
     dis__free(all);
     return status;
@@ -43,7 +43,7 @@ dis_status dis__weighted_vote_create(const dis__fit_args *args, dis__weighted_vo
     *out = (dis__weighted_vote){.args = args, .n_jobs = count_jobs(v), .shift = 62};
     DIS_TRY(dis__alloc_zeroed(&out->n_voted, v->n_workers, sizeof *out->n_voted));
     DIS_TRY(dis__alloc_array(&out->weight, v->n_workers, sizeof *out->weight));
-    DIS_TRY(dis__alloc_array(&out->right, dis__size(out->n_jobs, v->n_workers, 0), sizeof *out->right));
+    DIS_TRY(dis__alloc_array(&out->right, dis__saturating_size(out->n_jobs, v->n_workers, 0), sizeof *out->right));
     DIS_TRY(dis__alloc_array(&out->score, (size_t)dis_context_threads(args->ctx), v->n_classes * sizeof *out->score));
     uint64_t max = 1;
     for (size_t i = 0; i < v->n_items; i++) {

@@ -1,6 +1,6 @@
 /* What products in bfloat16 need of the processor, and their column of the table of kernels. */
 #include "nn/cpu/bf16.h"
-#include "core/memory.h"
+#include "core/memory/memory.h"
 #include <stdlib.h>
 #include <string.h>
 #if defined(__x86_64__) && defined(__linux__)
@@ -45,8 +45,8 @@ bool dis__bf16_has_tiles(void)
 
 size_t dis__bf16_size(size_t n, size_t k)
 {
-    const size_t wide = dis__size((n + LANES - 1) / LANES, LANES, 0);
-    return dis__size(wide, dis__size((k + 1) / 2, 2 * sizeof(uint16_t), 0), 0);
+    const size_t wide = dis__saturating_size((n + LANES - 1) / LANES, LANES, 0);
+    return dis__saturating_size(wide, dis__saturating_size((k + 1) / 2, 2 * sizeof(uint16_t), 0), 0);
 }
 
 size_t dis__bf16_panels(size_t n)

@@ -2,8 +2,8 @@
  * activations, Philox words, sizes of grids. */
 #ifndef DIS_NN_CUDA_KERNELS_CUH
 #define DIS_NN_CUDA_KERNELS_CUH
-#include "core/philox.h"
-#include "core/random.h"
+#include "core/random/philox.h"
+#include "core/random/random.h"
 #include "nn/cuda/cuda_ops.h"
 #include <cuda_bf16.h>
 #include <cuda_runtime.h>
@@ -187,7 +187,7 @@ __device__ __forceinline__ float gelu_slope_fast(float x)
     return below + x * density;
 }
 
-/* The keys of the rounds of dis__philox (core/random.h): as an argument of a kernel they are constants there, which no
+/* The keys of the rounds of dis__philox (core/random/random.h): as an argument of a kernel they are constants there, which no
  * instruction needs to make. */
 typedef struct {
     uint32_t k[2 * DIS_PHILOX_ROUNDS];

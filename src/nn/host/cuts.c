@@ -1,7 +1,7 @@
 /* How each operation is cut: one row per operation. */
 #include "nn/host/cuts.h"
-#include "core/memory.h"
-#include "core/pool.h"
+#include "core/memory/memory.h"
+#include "core/parallel/pool.h"
 #include "nn/cpu/gemm.h"
 
 enum { COLUMNS = 128 }; /* a job over columns has whole lines of memory of them */
@@ -40,7 +40,7 @@ size_t dis__product_tiles(dis__product_args *args, int n_threads)
     if (args->m == 0 || args->n == 0) return 0;
     size_t high = even_part(args->m, HIGH, 24), wide = even_part(args->n, DIS_GEMM_NC, DIS_GEMM_NR);
     while (parts(args->m, high) * parts(args->n, wide) < few) {
-        if (dis__size(high * wide, args->k, 0) < 2 * SMALLEST) break;
+        if (dis__saturating_size(high * wide, args->k, 0) < 2 * SMALLEST) break;
         if (wide >= NARROW && wide >= high / 4)
             wide = even_part(wide, parts(wide, 2), DIS_GEMM_NR);
         else if (high >= LOW)
@@ -57,7 +57,7 @@ static dis__cut cut_product(void *args, int n_threads)
 {
     dis__product_args *a = args;
     const size_t tiles = dis__product_tiles(a, n_threads);
-    return rows(tiles, tiles ? dis__size(a->m * a->n / tiles / 8, a->k ? a->k : 1, 1) : 0);
+    return rows(tiles, tiles ? dis__saturating_size(a->m * a->n / tiles / 8, a->k ? a->k : 1, 1) : 0);
 }
 
 /* ---- the others ---- */
@@ -126,7 +126,7 @@ CUT(crowd_param_grad, dis__crowd_args)
 
 CUT(recurrent, dis__recurrent_args)
 {
-    const size_t work = dis__size(a->n_times * DIS_RECURRENT_BLOCK, a->n_hidden * a->n_hidden / 2 + 1, 0);
+    const size_t work = dis__saturating_size(a->n_times * DIS_RECURRENT_BLOCK, a->n_hidden * a->n_hidden / 2 + 1, 0);
     return rows(parts(a->n_rows, DIS_RECURRENT_BLOCK) * a->n_directions, work);
 }
 
@@ -148,7 +148,7 @@ enum { PARTS = 16 }; /* of the weight's gradient, at most */
 
 static size_t kernel_size(const dis__conv_args *a)
 {
-    return dis__size(a->kernel_h * a->kernel_w, a->channels, 0);
+    return dis__saturating_size(a->kernel_h * a->kernel_w, a->channels, 0);
 }
 
 static dis__cut cut_conv(void *args, int n_threads)
@@ -157,7 +157,7 @@ static dis__cut cut_conv(void *args, int n_threads)
     dis__conv_args *a = args;
     const size_t places = a->out_h * a->out_w, k = kernel_size(a);
     a->group = places && places < DIS_CONV_ROWS ? DIS_CONV_ROWS / places : 1;
-    return rows(parts(a->n, a->group), dis__size(a->group * places, a->out * k / 8 + k, 0));
+    return rows(parts(a->n, a->group), dis__saturating_size(a->group * places, a->out * k / 8 + k, 0));
 }
 
 /* The weight's gradient is stored in parts, which the device adds up in order. */
@@ -166,10 +166,10 @@ static dis__cut cut_conv_grad(void *args, int n_threads)
     (void)n_threads;
     dis__conv_args *a = args;
     const size_t places = a->out_h * a->out_w, k = kernel_size(a);
-    const size_t n_parts = dis__n_jobs(dis__size(a->n, places, 0), DIS_CONV_ROWS, PARTS);
+    const size_t n_parts = dis__n_jobs(dis__saturating_size(a->n, places, 0), DIS_CONV_ROWS, PARTS);
     a->n_parts = n_parts < a->n ? n_parts : a->n;
     if (a->n_parts == 0) return rows(0, 0);
-    return rows(a->n_parts, dis__size(a->n * places / a->n_parts + 1, a->out * k / 4 + k, 0));
+    return rows(a->n_parts, dis__saturating_size(a->n * places / a->n_parts + 1, a->out * k / 4 + k, 0));
 }
 
 /* ---- memory ---- */
@@ -178,60 +178,61 @@ static size_t scratch_classes(const void *args, size_t real, size_t times)
 {
     const dis__soft_loss_args *a = args;
     (void)times;
-    return dis__size(a->n_classes, real, 0);
+    return dis__saturating_size(a->n_classes, real, 0);
 }
 
 static size_t scratch_crowd(const void *args, size_t real, size_t times)
 {
     const dis__crowd_args *a = args;
     (void)times;
-    return dis__size(a->n_classes, 3 * real, 0);
+    return dis__saturating_size(a->n_classes, 3 * real, 0);
 }
 
 static size_t scratch_confuse(const void *args, size_t real, size_t times)
 {
     const dis__confuse_args *a = args;
     (void)times;
-    return dis__size(a->n_classes, 4 * real, 0);
+    return dis__saturating_size(a->n_classes, 4 * real, 0);
 }
 
 static size_t scratch_recurrent(const void *args, size_t real, size_t times)
 {
     const dis__recurrent_args *a = args;
-    const size_t packed = dis__size(dis__size(a->n_state * a->n_hidden, 1, 16), a->n_hidden + 16, 0);
+    const size_t packed =
+        dis__saturating_size(dis__saturating_size(a->n_state * a->n_hidden, 1, 16), a->n_hidden + 16, 0);
     const size_t block = DIS_RECURRENT_BLOCK * (DIS_RECURRENT_GATES + 1) * a->n_hidden;
-    return dis__size(dis__size(packed, 1, block), real, times);
+    return dis__saturating_size(dis__saturating_size(packed, 1, block), real, times);
 }
 
 static size_t scratch_attention(const void *args, size_t real, size_t times)
 {
     const dis__attention_args *a = args;
     if (a->value_only) return 0;
-    return dis__size(dis__size(a->n_times, a->n_times, 0), 2 * real, times);
+    return dis__saturating_size(dis__saturating_size(a->n_times, a->n_times, 0), 2 * real, times);
 }
 
 static size_t scratch_attend(const void *args, size_t real, size_t times)
 {
     const dis__attend_args *a = args;
-    const size_t square = dis__size(a->longest, a->longest, a->longest);
-    return dis__size(square, 3 * real, times);
+    const size_t square = dis__saturating_size(a->longest, a->longest, a->longest);
+    return dis__saturating_size(square, 3 * real, times);
 }
 
 static size_t work_attend_grad(const void *args, size_t real)
 {
     const dis__attend_args *a = args;
-    return dis__size(dis__size(a->n_rows, a->n_buckets, 0), a->n_heads * real, 0);
+    return dis__saturating_size(dis__saturating_size(a->n_rows, a->n_buckets, 0), a->n_heads * real, 0);
 }
 
 static size_t scratch_conv(const void *args, size_t real, size_t times)
 {
-    return dis__size(dis__size(kernel_size(args), DIS_CONV_ROWS, 0), real, times);
+    return dis__saturating_size(dis__saturating_size(kernel_size(args), DIS_CONV_ROWS, 0), real, times);
 }
 
 static size_t work_conv_grad(const void *args, size_t real)
 {
     const dis__conv_args *a = args;
-    return dis__size(dis__size(kernel_size(a), a->out, 0), PARTS * real, 0);
+    return dis__saturating_size(dis__saturating_size(kernel_size(a), a->out, 0), PARTS * real, 0);
 }
 
 /* ---- the table ---- */

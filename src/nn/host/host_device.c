@@ -4,8 +4,8 @@
  * recorded: there is nothing to save. */
 #include "nn/host/host_device.h"
 #include "core/kernel.h"
-#include "core/memory.h"
-#include "core/pool.h"
+#include "core/memory/memory.h"
+#include "core/parallel/pool.h"
 #include "nn/cpu/bf16.h"
 #include "nn/cpu/gemm.h"
 #include "nn/host/cuts.h"
@@ -65,7 +65,7 @@ size_t dis__host_plan(void *session, dis__op op, const void *args)
 size_t dis__host_own_bytes(const void *session, const dis_context *ctx)
 {
     const dis__host_session *s = session;
-    return dis__size(s->scratch_bytes, (size_t)dis_context_threads(ctx), 0);
+    return dis__saturating_size(s->scratch_bytes, (size_t)dis_context_threads(ctx), 0);
 }
 
 dis_status dis__host_fits(void *session, dis_context *ctx, size_t bytes, const char *what)
@@ -138,7 +138,7 @@ static dis_status run_cut(const dis__host_session *s, dis__op op, const void *ar
 {
     enum { GRAIN = 1 << 16, MAX = 64 };
     if (cut->n == 0) return DIS_OK;
-    size_t n_jobs = s->threads ? dis__n_jobs(dis__size(cut->n, cut->work, 0), GRAIN, MAX) : 1;
+    size_t n_jobs = s->threads ? dis__n_jobs(dis__saturating_size(cut->n, cut->work, 0), GRAIN, MAX) : 1;
     if (n_jobs > (cut->n + cut->min - 1) / cut->min) n_jobs = (cut->n + cut->min - 1) / cut->min;
     if (n_jobs == 1) {
         s->op[op](args, 0, cut->n, s->scratch);

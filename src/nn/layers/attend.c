@@ -86,14 +86,14 @@ static dis_status plan(dis__net *net, dis__layer *layer)
     l->like = like_of(net, layer);
     dis__attend_args args = arguments(net, layer);
     args.rate = net->training_plan ? l->o.dropout : 0;
-    const size_t sums =
-        dis__size(dis__size(dis__most_rows(net, layer->out), args.n_heads, 0), dis__real(net, DIS_ROLE_STAT), 0);
+    const size_t sums = dis__saturating_size(dis__saturating_size(dis__most_rows(net, layer->out), args.n_heads, 0),
+                                             dis__real(net, DIS_ROLE_STAT), 0);
     const size_t n = l->o.bias == DIS_NONE ? 0 : 2 * l->o.longest - 1;
     const size_t kept = dis__layer_runs(net, DIS_OP_attend, &args);
     const size_t work = dis__layer_runs(net, DIS_OP_attend_grad, &args);
     DIS_TRY(dis__layer_work(net, layer, sums, DIS_WORK_KEPT));
     DIS_TRY(dis__layer_work(net, layer, work, DIS_WORK_BACKWARD));
-    DIS_TRY(dis__layer_work(net, layer, dis__size(n, sizeof(int32_t), 0), DIS_WORK_LASTING));
+    DIS_TRY(dis__layer_work(net, layer, dis__saturating_size(n, sizeof(int32_t), 0), DIS_WORK_LASTING));
     DIS_TRY(dis__layer_work(net, layer, args.known ? 0 : kept, net->training_plan ? DIS_WORK_AHEAD : DIS_WORK_RESULT));
     if (!n) return DIS_OK;
     DIS_TRY(dis__alloc_array(&l->bucket, n, sizeof *l->bucket));

@@ -39,8 +39,11 @@ static dis_status plan(dis__net *net, dis__layer *layer)
     dis__layer_runs(net, DIS_OP_attention, &args);
     dis__layer_runs(net, DIS_OP_attention_grad, &args);
     if (l->value_only) return DIS_OK;
-    const size_t square = dis__size(dis__size(args.n_times, args.n_times, 0), dis__real(net, DIS_ROLE_VALUE), 0);
-    return dis__layer_work(net, layer, dis__size(dis__size(args.n_rows, l->n_heads, 0), square, 0), DIS_WORK_KEPT);
+    const size_t square =
+        dis__saturating_size(dis__saturating_size(args.n_times, args.n_times, 0), dis__real(net, DIS_ROLE_VALUE), 0);
+    return dis__layer_work(net, layer,
+                           dis__saturating_size(dis__saturating_size(args.n_rows, l->n_heads, 0), square, 0),
+                           DIS_WORK_KEPT);
 }
 
 static bool passes(const dis__net *net, const dis__layer *layer)

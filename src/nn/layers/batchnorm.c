@@ -33,7 +33,8 @@ static dis__batchnorm_args arguments(const dis__net *net, const dis__layer *laye
 
 static dis_status plan(dis__net *net, dis__layer *layer)
 {
-    const size_t bytes = dis__size(dis__shape_of(net, layer->out)->channels, 2 * dis__real(net, DIS_ROLE_STAT), 0);
+    const size_t bytes =
+        dis__saturating_size(dis__shape_of(net, layer->out)->channels, 2 * dis__real(net, DIS_ROLE_STAT), 0);
     dis__batchnorm_args args = arguments(net, layer);
     args.r = layer->in[1] == DIS_NONE ? NULL : layer; /* whether there is one */
     DIS_TRY(dis__layer_work(net, layer, bytes, DIS_WORK_KEPT));

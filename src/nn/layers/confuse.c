@@ -115,13 +115,13 @@ enum { ROUND = 32 }; /* pairs, on a device that records steps */
 static dis_status plan_pairs(dis__net *net, dis__layer *layer)
 {
     pairs *p = layer->own;
-    const size_t rows = dis__size(p->max_pairs, dis__real(net, DIS_ROLE_STAT), 0);
+    const size_t rows = dis__saturating_size(p->max_pairs, dis__real(net, DIS_ROLE_STAT), 0);
     const dis__pair_terms_args args = {.n_pairs = p->max_pairs, .width = p->width};
     dis__layer_runs(net, DIS_OP_pair_terms, &args);
     dis__layer_runs(net, DIS_OP_pair_terms_grad, &args);
     DIS_TRY(dis__layer_work(net, layer, rows, DIS_WORK_RESULT));
-    DIS_TRY(dis__layer_work(net, layer, dis__size(rows, 3, 0), DIS_WORK_KEPT));
-    DIS_TRY(dis__layer_work(net, layer, dis__size(p->max_pairs, 3 * sizeof(int32_t), 0), DIS_WORK_BATCH));
+    DIS_TRY(dis__layer_work(net, layer, dis__saturating_size(rows, 3, 0), DIS_WORK_KEPT));
+    DIS_TRY(dis__layer_work(net, layer, dis__saturating_size(p->max_pairs, 3 * sizeof(int32_t), 0), DIS_WORK_BATCH));
     return dis__layer_work(net, layer, rows, DIS_WORK_BATCH);
 }
 

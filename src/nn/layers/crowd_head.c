@@ -34,15 +34,17 @@ static dis_status plan(dis__net *net, dis__layer *layer)
 {
     crowd *h = layer->own;
     const size_t stat = dis__real(net, DIS_ROLE_STAT), rows = dis__most_rows(net, layer->in[0]), k = h->head.n_classes;
-    const size_t values = dis__size(dis__size(rows, dis__real(net, DIS_ROLE_VALUE), 0), k, 0);
+    const size_t values = dis__saturating_size(dis__saturating_size(rows, dis__real(net, DIS_ROLE_VALUE), 0), k, 0);
     const dis__crowd_args args = {.kind = h->kind, .n_rows = rows, .n_classes = k};
     dis__layer_runs(net, DIS_OP_crowd_loss, &args);
-    DIS_TRY(dis__layer_work(net, layer, dis__size(dis__size(rows, stat, 0), k, 0), DIS_WORK_RESULT));
-    DIS_TRY(dis__layer_work(net, layer, dis__size(rows, stat, 0), DIS_WORK_RESULT));
-    DIS_TRY(dis__layer_work(net, layer, dis__size(dis__size(h->max_votes, stat, 0), k, 0), DIS_WORK_BACKWARD));
+    DIS_TRY(
+        dis__layer_work(net, layer, dis__saturating_size(dis__saturating_size(rows, stat, 0), k, 0), DIS_WORK_RESULT));
+    DIS_TRY(dis__layer_work(net, layer, dis__saturating_size(rows, stat, 0), DIS_WORK_RESULT));
+    DIS_TRY(dis__layer_work(net, layer, dis__saturating_size(dis__saturating_size(h->max_votes, stat, 0), k, 0),
+                            DIS_WORK_BACKWARD));
     DIS_TRY(dis__layer_work(net, layer, values, DIS_WORK_BACKWARD));
-    h->n_ints = dis__size(h->max_votes, 5, dis__size(rows, 1, 2));
-    DIS_TRY(dis__layer_work(net, layer, dis__size(h->n_ints, sizeof(int32_t), 0), DIS_WORK_BATCH));
+    h->n_ints = dis__saturating_size(h->max_votes, 5, dis__saturating_size(rows, 1, 2));
+    DIS_TRY(dis__layer_work(net, layer, dis__saturating_size(h->n_ints, sizeof(int32_t), 0), DIS_WORK_BATCH));
     DIS_TRY(dis__alloc_zeroed(&h->votes, h->n_ints, sizeof *h->votes));
     h->row = h->votes;
     h->worker = h->row + h->max_votes;

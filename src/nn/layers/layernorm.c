@@ -19,7 +19,7 @@ static dis_status plan(dis__net *net, dis__layer *layer)
     const size_t rows = dis__most_rows(net, layer->out);
     layernorm *l = layer->own;
     l->summed = l->in_place && !net->training_plan && net->device->sums && dis__value_ends(net, layer, layer->in[1]);
-    return dis__layer_work(net, layer, dis__size(rows, 2 * dis__real(net, DIS_ROLE_STAT), 0), DIS_WORK_KEPT);
+    return dis__layer_work(net, layer, dis__saturating_size(rows, 2 * dis__real(net, DIS_ROLE_STAT), 0), DIS_WORK_KEPT);
 }
 
 static dis__layernorm_args arguments(const dis__net *net, const dis__layer *layer)

@@ -60,13 +60,14 @@ static dis_status plan(dis__net *net, dis__layer *layer)
     if (!net->training_plan && l->first != DIS_NONE) {
         const linear *f = net->layers[l->first].own;
         const size_t real = dis__real(net, DIS_ROLE_VALUE);
-        DIS_TRY(dis__layer_work(net, layer, dis__size(dis__size(l->n_out, f->n_in, 0), real, 0), DIS_WORK_LASTING));
-        return dis__layer_work(net, layer, dis__size(l->n_out, real, 0), DIS_WORK_LASTING);
+        DIS_TRY(dis__layer_work(net, layer, dis__saturating_size(dis__saturating_size(l->n_out, f->n_in, 0), real, 0),
+                                DIS_WORK_LASTING));
+        return dis__layer_work(net, layer, dis__saturating_size(l->n_out, real, 0), DIS_WORK_LASTING);
     }
     /* GELU's slope needs its argument; the others' follow from the value. */
     if (l->act != DIS_ACT_GELU || !net->training_plan) return DIS_OK;
-    const size_t n = dis__size(dis__most_rows(net, layer->out), l->n_out, 0);
-    return dis__layer_work(net, layer, dis__size(n, dis__real(net, DIS_ROLE_VALUE), 0), DIS_WORK_KEPT);
+    const size_t n = dis__saturating_size(dis__most_rows(net, layer->out), l->n_out, 0);
+    return dis__layer_work(net, layer, dis__saturating_size(n, dis__real(net, DIS_ROLE_VALUE), 0), DIS_WORK_KEPT);
 }
 
 /* W V and W a, from the parameters of both layers. */

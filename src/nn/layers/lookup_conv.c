@@ -43,7 +43,8 @@ int dis__layer_table(dis__net *net, const char *name, size_t n_ids, size_t width
 static dis_status plan(dis__net *net, dis__layer *layer)
 {
     const lookup_conv *l = layer->own;
-    const size_t n = dis__size(dis__size(l->n_ids, l->o.kernel, 0), l->o.out * dis__real(net, DIS_ROLE_VALUE), 0);
+    const size_t n = dis__saturating_size(dis__saturating_size(l->n_ids, l->o.kernel, 0),
+                                          l->o.out * dis__real(net, DIS_ROLE_VALUE), 0);
     DIS_TRY(dis__layer_work(net, layer, n, DIS_WORK_KEPT));
     return dis__layer_work(net, layer, n, DIS_WORK_BACKWARD);
 }

@@ -27,10 +27,12 @@ static dis_status plan(dis__net *net, dis__layer *layer)
 {
     const low_rank *l = layer->own;
     const size_t real = dis__real(net, DIS_ROLE_VALUE);
-    const size_t rows = dis__size(dis__size(dis__most_rows(net, layer->out), l->ranks, 0), real, 0);
+    const size_t rows =
+        dis__saturating_size(dis__saturating_size(dis__most_rows(net, layer->out), l->ranks, 0), real, 0);
     DIS_TRY(dis__layer_work(net, layer, rows, DIS_WORK_KEPT));
     DIS_TRY(dis__layer_work(net, layer, rows, DIS_WORK_KEPT));
-    DIS_TRY(dis__layer_work(net, layer, dis__size(dis__size(l->ranks, l->ranks, 0), real, 0), DIS_WORK_BATCH));
+    DIS_TRY(dis__layer_work(net, layer, dis__saturating_size(dis__saturating_size(l->ranks, l->ranks, 0), real, 0),
+                            DIS_WORK_BATCH));
     DIS_TRY(dis__layer_work(net, layer, rows, DIS_WORK_BACKWARD));
     return dis__layer_work(net, layer, rows, DIS_WORK_BACKWARD);
 }
@@ -41,7 +43,7 @@ static dis_status prepare(dis__net *net, dis__layer *layer)
     low_rank *l = layer->own;
     if (l->filled) return DIS_OK;
     float *factor;
-    DIS_TRY(dis__alloc_zeroed(&factor, dis__size(l->ranks, l->ranks, 0), sizeof *factor));
+    DIS_TRY(dis__alloc_zeroed(&factor, dis__saturating_size(l->ranks, l->ranks, 0), sizeof *factor));
     for (size_t i = 0; i < l->ranks; i++) factor[i * l->ranks + i] = (float)l->scale;
     const dis_status status = dis__put_floats(net, DIS_ROLE_VALUE, layer->work[FACTOR], factor, l->ranks * l->ranks);
     dis__free(factor);
@@ -206,11 +208,12 @@ int dis__layer_low_rank(dis__net *net, const char *name, int x, int y, const dis
                     .n_out = o.n_out,
                     .width = shape.channels,
                     .rank = o.rank,
-                    .ranks = dis__size(o.rank, o.n_parts, 0),
+                    .ranks = dis__saturating_size(o.rank, o.n_parts, 0),
                     .n_parts = o.n_parts,
                     .scale = o.scale};
     memcpy(l->first, o.first, sizeof l->first);
     dis__layer_param(net, layer, "a", 2, (size_t[]){l->ranks, n_in}, DIS_START_UNIFORM, 1 / sqrt((double)n_in));
-    dis__layer_param(net, layer, "b", 2, (size_t[]){dis__size(l->n_out, l->n_parts, 0), l->rank}, DIS_START_ZERO, 0);
+    dis__layer_param(net, layer, "b", 2, (size_t[]){dis__saturating_size(l->n_out, l->n_parts, 0), l->rank},
+                     DIS_START_ZERO, 0);
     return layer->out;
 }

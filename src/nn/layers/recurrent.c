@@ -137,26 +137,31 @@ static dis_status plan(dis__net *net, dis__layer *layer)
     recurrent *l = layer->own;
     const dis__shape *s = dis__shape_of(net, layer->out);
     const size_t real = dis__real(net, DIS_ROLE_VALUE), rows = dis__most_rows(net, layer->out);
-    const size_t state = dis__size(dis__size(rows, l->n_hidden, 0), real, 0);
-    const size_t memory = dis__size(dis__size(rows, l->n_hidden, 0), dis__real(net, DIS_ROLE_STAT), 0);
-    const size_t sizes[] = {dis__size(state, DIS_RECURRENT_GATES, 0), l->row->memory ? memory : 0, state, state};
+    const size_t state = dis__saturating_size(dis__saturating_size(rows, l->n_hidden, 0), real, 0);
+    const size_t memory =
+        dis__saturating_size(dis__saturating_size(rows, l->n_hidden, 0), dis__real(net, DIS_ROLE_STAT), 0);
+    const size_t sizes[] = {dis__saturating_size(state, DIS_RECURRENT_GATES, 0), l->row->memory ? memory : 0, state,
+                            state};
     static const dis__work_life lives[] = {DIS_WORK_KEPT, DIS_WORK_KEPT, DIS_WORK_KEPT, DIS_WORK_BACKWARD};
     for (int w = 0; w < 4; w++)
         for (size_t d = 0; d < 2; d++)
             DIS_TRY(dis__layer_work(net, layer, d < l->n_directions ? sizes[w] : 0, lives[w]));
     const size_t places = dis__recurrent_layout_size(net->axis_max[s->rows], net->axis_max[s->time]);
-    const size_t all_places = dis__size(places, l->n_directions, 0);
-    DIS_TRY(dis__layer_work(net, layer, dis__size(all_places, sizeof(int32_t), 0), DIS_WORK_BATCH));
-    DIS_TRY(dis__check_memory(net->ctx, dis__size(all_places, sizeof(int32_t), 0), "layouts of recurrent layers"));
+    const size_t all_places = dis__saturating_size(places, l->n_directions, 0);
+    DIS_TRY(dis__layer_work(net, layer, dis__saturating_size(all_places, sizeof(int32_t), 0), DIS_WORK_BATCH));
+    DIS_TRY(dis__check_memory(net->ctx, dis__saturating_size(all_places, sizeof(int32_t), 0),
+                              "layouts of recurrent layers"));
     DIS_TRY(dis__alloc_array(&l->places, all_places, sizeof *l->places));
     const size_t row = DIS_RECURRENT_GATES * l->n_hidden;
     l->may = l->n_ids && l->n_ids < rows;
-    const size_t made = l->may ? dis__size(l->n_ids + 1, row, 0) : 0, inputs = dis__size(rows, l->n_in, 0);
-    const size_t all_made = dis__size(made, l->n_directions, 0);
-    const size_t all_inputs = dis__size(inputs, l->n_ids ? l->n_directions : 1, 0);
-    DIS_TRY(dis__layer_work(net, layer, dis__size(all_made > all_inputs ? all_made : all_inputs, real, 0),
+    const size_t made = l->may ? dis__saturating_size(l->n_ids + 1, row, 0) : 0,
+                 inputs = dis__saturating_size(rows, l->n_in, 0);
+    const size_t all_made = dis__saturating_size(made, l->n_directions, 0);
+    const size_t all_inputs = dis__saturating_size(inputs, l->n_ids ? l->n_directions : 1, 0);
+    DIS_TRY(dis__layer_work(net, layer, dis__saturating_size(all_made > all_inputs ? all_made : all_inputs, real, 0),
                             net->training_plan ? DIS_WORK_KEPT : DIS_WORK_LASTING));
-    DIS_TRY(dis__layer_work(net, layer, dis__size(made > inputs ? made : inputs, real, 0), DIS_WORK_BACKWARD));
+    DIS_TRY(
+        dis__layer_work(net, layer, dis__saturating_size(made > inputs ? made : inputs, real, 0), DIS_WORK_BACKWARD));
     const dis__recurrent_args args = arguments(net, layer);
     dis__layer_runs(net, DIS_OP_recurrent, &args);
     dis__layer_runs(net, DIS_OP_recurrent_grad, &args);

@@ -1,6 +1,6 @@
 /* Layouts of recurrent layers: rows by length, or trees of what rows have in common. */
 #include "nn/layers/recurrent_layout.h"
-#include "core/memory.h"
+#include "core/memory/memory.h"
 #include <string.h>
 
 enum { STEP_INTS = sizeof(dis__recurrent_step) / sizeof(int32_t) };
@@ -21,8 +21,9 @@ static size_t n_blocks(size_t n_rows)
 
 size_t dis__recurrent_layout_size(size_t n_rows, size_t n_times)
 {
-    const size_t steps = dis__size(dis__size(n_blocks(n_rows), n_times, 0), STEP_INTS, 0);
-    return dis__size(dis__size(n_rows, n_times, 0), 3, dis__size(n_rows, 3, dis__size(n_times + 1, 2, steps)));
+    const size_t steps = dis__saturating_size(dis__saturating_size(n_blocks(n_rows), n_times, 0), STEP_INTS, 0);
+    return dis__saturating_size(dis__saturating_size(n_rows, n_times, 0), 3,
+                                dis__saturating_size(n_rows, 3, dis__saturating_size(n_times + 1, 2, steps)));
 }
 
 static maker begin(const dis__recurrent_rows *r, size_t direction, int32_t *memory, dis__recurrent_layout *to)

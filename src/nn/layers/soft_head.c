@@ -41,15 +41,15 @@ static dis_status plan(dis__net *net, dis__layer *layer)
 {
     const soft_head *h = layer->own;
     const size_t max = dis__most_rows(net, layer->in[0]), k = h->head.n_classes;
-    const size_t rows = dis__size(max, dis__real(net, DIS_ROLE_STAT), 0);
+    const size_t rows = dis__saturating_size(max, dis__real(net, DIS_ROLE_STAT), 0);
     const dis__soft_loss_args args = {.n_rows = max, .n_classes = k};
     dis__layer_runs(net, DIS_OP_soft_loss, &args);
     dis__layer_runs(net, DIS_OP_soft_loss_grad, &args);
-    DIS_TRY(dis__layer_work(net, layer, dis__size(rows, k, 0), DIS_WORK_RESULT));
+    DIS_TRY(dis__layer_work(net, layer, dis__saturating_size(rows, k, 0), DIS_WORK_RESULT));
     DIS_TRY(dis__layer_work(net, layer, rows, DIS_WORK_RESULT));
-    DIS_TRY(dis__layer_work(net, layer, dis__size(rows, k, 0), DIS_WORK_BATCH));
+    DIS_TRY(dis__layer_work(net, layer, dis__saturating_size(rows, k, 0), DIS_WORK_BATCH));
     DIS_TRY(dis__layer_work(net, layer, rows, DIS_WORK_BATCH));
-    return dis__layer_work(net, layer, dis__size(max, sizeof(int32_t), 0), DIS_WORK_BATCH);
+    return dis__layer_work(net, layer, dis__saturating_size(max, sizeof(int32_t), 0), DIS_WORK_BATCH);
 }
 
 static dis_status forward(dis__net *net, dis__layer *layer)

@@ -4,7 +4,7 @@
 static dis_status plan(dis__net *net, dis__layer *layer)
 {
     const size_t n = dis__most_rows(net, layer->in[0]);
-    return dis__layer_work(net, layer, dis__size(n, dis__real(net, DIS_ROLE_VALUE), 0), DIS_WORK_KEPT);
+    return dis__layer_work(net, layer, dis__saturating_size(n, dis__real(net, DIS_ROLE_VALUE), 0), DIS_WORK_KEPT);
 }
 
 static dis__weigh_args arguments(const dis__net *net, const dis__layer *layer)
@@ -80,7 +80,8 @@ int dis__layer_reshape(dis__net *net, int x, size_t height, size_t width, size_t
 {
     if (x < 0) return dis__net_bad(net, DIS_EBUG, "reshape: no input");
     dis__shape shape = *dis__shape_of(net, x);
-    if (dis__size(dis__size(height, width, 0), channels, 0) != shape.height * shape.width * shape.channels)
+    if (dis__saturating_size(dis__saturating_size(height, width, 0), channels, 0) !=
+        shape.height * shape.width * shape.channels)
         return dis__net_bad(net, DIS_EUSAGE, "a row of %zu numbers cannot become %zu x %zu x %zu",
                             shape.height * shape.width * shape.channels, height, width, channels);
     shape.height = height;

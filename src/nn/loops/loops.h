@@ -5,7 +5,7 @@
  * the machine's registers. */
 #ifndef DIS_NN_LOOPS_LOOPS_H
 #define DIS_NN_LOOPS_LOOPS_H
-#include "core/philox.h"
+#include "core/random/philox.h"
 #include "nn/ops.h"
 #include <string.h>
 

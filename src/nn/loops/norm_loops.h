@@ -4,7 +4,7 @@
  * counter e % 256 (step, number of the thousand; stream, layer) under the seed, so that words of many counters lie side
  * by side as they are computed. A word below rate * 2^32 drops the element. Nothing is stored: backward draws again. */
 #include "nn/loops/loops.h"
-#include "core/random.h"
+#include "core/random/random.h"
 
 /* What a row's squares of s - mean add up to, as 1 / D. */
 static inline real norm_inverse(const dis__layernorm_args *a, real squares)

@@ -2,7 +2,7 @@
  * 2019), each as PyTorch defines it. One pass over the arena reads and writes parameter, gradient and state, and leaves
  * the gradient at 0 for the next step. */
 #include "nn/loops/loops.h"
-#include "core/random.h"
+#include "core/random/random.h"
 
 static void sgd(const dis__update_args *a, size_t n, real *restrict p, real *restrict g, real *restrict m)
 {
@@ -90,7 +90,7 @@ void OP(start)(const void *args, size_t first, size_t last, void *scratch)
     switch (a->kind) {
     case DIS_START_UNIFORM: start_uniform(a, first, last); break;
     case DIS_START_NORMAL:
-        for (size_t i = first; i < last; i++) y[i] = (real)(dis__normal(a->seed, a->stream, i) * a->spread);
+        for (size_t i = first; i < last; i++) y[i] = (real)(dis__random_normal(a->seed, a->stream, i) * a->spread);
         break;
     case DIS_START_IDENTITY:
         for (size_t i = first; i < last; i++) y[i] = i / a->side % a->side == i % a->side;

@@ -9,7 +9,7 @@
  *
  * Cost: some 25 instructions per item and resample and 2 for each sum; columns come from the first cache. */
 #include "stats/cuda/cuda_bootstrap.h"
-#include "core/philox.h"
+#include "core/random/philox.h"
 
 enum {
     BLOCK = DIS_BOOTSTRAP_BLOCK,
@@ -24,7 +24,7 @@ enum {
     ALL = 32
 };
 
-/* ---- random numbers: core/random.c, core/draw.h ---- */
+/* ---- random numbers: core/random/random.c, core/random/rng.h ---- */
 
 typedef struct {
     uint64_t s[4];

@@ -7,8 +7,8 @@
  *
  * Cost: one line of memory per lookup; for a new id 40 bytes more, and its name. */
 #include "votes/ids/hashed_ids.h"
-#include "core/memory.h"
-#include "core/names_build.h"
+#include "core/memory/memory.h"
+#include "core/names/names_internal.h"
 
 enum { FIRST_SLOTS = 256, AHEAD = 16 };
 
@@ -29,7 +29,7 @@ static uint64_t relaxed(const _Atomic uint64_t *from)
 
 static void put_in(const dis__ids *to, uint64_t meta, uint64_t word, uint64_t high)
 {
-    size_t k = dis__ids_home(to, (uint32_t)(meta >> 32));
+    size_t k = dis__ids_bucket(to, (uint32_t)(meta >> 32));
     while (relaxed(&to->slot[k].meta)) k = dis__ids_next(to, k);
     atomic_store_explicit(&to->slot[k].word, word, memory_order_relaxed);
     if (to->fill == DIS_WIDE_BUCKET) atomic_store_explicit(dis__ids_high(to, k), high, memory_order_relaxed);
@@ -57,7 +57,7 @@ static dis_status resize(dis__ids *ids, size_t n_buckets)
         for (size_t i = 0; i < ids->n; i++) {
             const size_t n = (size_t)(ids->start[i + 1] - ids->start[i]) - 1;
             dis__id_key key;
-            dis__id_key_make(&to, ids->bytes + ids->start[i], n, true, &key);
+            dis__id_key_init(&to, ids->bytes + ids->start[i], n, true, &key);
             put_in(&to, (uint64_t)key.tag << 32 | (i + 1), key.word, key.high);
         }
     }
@@ -71,7 +71,8 @@ static dis_status resize(dis__ids *ids, size_t n_buckets)
  * shrinks. */
 static dis_status make_slots(dis__ids *ids, size_t fresh, double to_come)
 {
-    const size_t ids_soon = dis__size(ids->n, 1, fresh), need = dis__size(ids_soon, 5, FIRST_SLOTS) / 4;
+    const size_t ids_soon = dis__saturating_size(ids->n, 1, fresh),
+                 need = dis__saturating_size(ids_soon, 5, FIRST_SLOTS) / 4;
     const size_t fill = ids->has_medium ? DIS_WIDE_BUCKET : DIS_BUCKET, n_slots = fill * ids->n_buckets;
     const double min = 2. * (double)ids_soon + FIRST_SLOTS, guess = 1.7 * ((double)ids->n + to_come),
                  max = 4. * (double)n_slots;
@@ -80,9 +81,9 @@ static dis_status make_slots(dis__ids *ids, size_t fresh, double to_come)
     return fits && fill == ids->fill ? DIS_OK : resize(ids, fits ? ids->n_buckets : (size_t)wanted / fill + 1);
 }
 
-dis_status dis__ids_prepare(dis__ids *ids, size_t n_chunks, size_t max, bool in_order, double to_come)
+dis_status dis__ids_begin_round(dis__ids *ids, size_t n_chunks, size_t max, bool in_order, double to_come)
 {
-    const size_t fresh = dis__size(n_chunks, max, 0);
+    const size_t fresh = dis__saturating_size(n_chunks, max, 0);
     if (fresh >= UINT32_MAX - ids->n) return dis__fail(DIS_ELIMIT, "more than %zu different names", ids->n);
     DIS_TRY(make_slots(ids, fresh, to_come));
     DIS_TRY(dis__reserve(&ids->fresh, &ids->fresh_capacity, 0, fresh, sizeof *ids->fresh));
@@ -92,13 +93,13 @@ dis_status dis__ids_prepare(dis__ids *ids, size_t n_chunks, size_t max, bool in_
     return DIS_OK;
 }
 
-dis__id_share dis__id_share_of(dis__ids *ids, size_t chunk, const dis__id_share *before, dis__arena *texts)
+dis__chunk_ids dis__chunk_ids_begin(dis__ids *ids, size_t chunk, const dis__chunk_ids *before, dis__arena *texts)
 {
     const size_t first = !ids->in_order ? chunk * ids->max : before ? before->first + before->n_fresh : 0;
-    return (dis__id_share){.ids = ids, .texts = texts, .chunk = (uint32_t)chunk, .first = first};
+    return (dis__chunk_ids){.ids = ids, .texts = texts, .chunk = (uint32_t)chunk, .first = first};
 }
 
-void dis__ids_withdraw(dis__ids *ids, const dis__id_share *share)
+void dis__ids_undo_round(dis__ids *ids, const dis__chunk_ids *share)
 {
     for (size_t i = 0; i < share->n_fresh; i++)
         atomic_store_explicit(&ids->slot[ids->fresh[share->first + i].slot].meta, 0, memory_order_relaxed);
@@ -115,7 +116,7 @@ uint64_t dis__id_hash_long(const dis__secret *s, const char *text, size_t n)
 }
 
 /* Fields are written one by one, each once: a key that was copied as a whole just after would be waited for. */
-void dis__id_key_make(const dis__ids *ids, const char *text, size_t n, bool stays, dis__id_key *key)
+void dis__id_key_init(const dis__ids *ids, const char *text, size_t n, bool stays, dis__id_key *key)
 {
     const dis__secret *s = &ids->secret;
     uint64_t word = 0, high = 0;
@@ -147,7 +148,7 @@ bool dis__ids_same_text(const dis__ids *ids, uint32_t number, const dis__id_key 
         text = ids->bytes + ids->start[number];
         n = (size_t)(ids->start[number + 1] - ids->start[number]) - 1;
     } else {
-        const dis__fresh_id *f = &ids->fresh[number - ids->n];
+        const dis__new_id *f = &ids->fresh[number - ids->n];
         text = (const char *)(uintptr_t)f->text;
         n = f->n;
     }
@@ -158,11 +159,11 @@ bool dis__ids_same_text(const dis__ids *ids, uint32_t number, const dis__id_key 
 static inline bool claim(const dis__ids *ids, dis__id_slot *slot)
 {
     uint64_t none = 0;
-    return ids->in_order || atomic_compare_exchange_strong_explicit(&slot->meta, &none, DIS_SLOT_IN_WORK,
+    return ids->in_order || atomic_compare_exchange_strong_explicit(&slot->meta, &none, DIS_SLOT_LOCKED,
                                                                     memory_order_acquire, memory_order_relaxed);
 }
 
-bool dis__ids_put(dis__id_share *s, const dis__id_key *key, size_t i, uint32_t *number)
+bool dis__ids_insert(dis__chunk_ids *s, const dis__id_key *key, size_t i, uint32_t *number)
 {
     dis__ids *ids = s->ids;
     const size_t index = s->first + s->n_fresh;
@@ -179,7 +180,7 @@ bool dis__ids_put(dis__id_share *s, const dis__id_key *key, size_t i, uint32_t *
         text = (uint64_t)(uintptr_t)kept;
     }
     if (!claim(ids, &ids->slot[i])) return false;
-    dis__fresh_id *f = &ids->fresh[index];
+    dis__new_id *f = &ids->fresh[index];
     f->text = text;
     f->n = key->n;
     f->slot = (uint32_t)i;
@@ -198,7 +199,7 @@ bool dis__ids_put(dis__id_share *s, const dis__id_key *key, size_t i, uint32_t *
 
 /* A new id mostly finds a place at home: slots of a bucket are taken in order, so counting those that are taken shows
  * the free one without guessing. */
-void dis__ids_find_short(dis__id_share *s, const uint64_t *word, const uint32_t *home, const uint32_t *which, size_t n,
+void dis__ids_find_short(dis__chunk_ids *s, const uint64_t *word, const uint32_t *home, const uint32_t *which, size_t n,
                          uint32_t *out)
 {
     dis__ids *ids = s->ids;
@@ -217,7 +218,7 @@ void dis__ids_find_short(dis__id_share *s, const uint64_t *word, const uint32_t 
         for (size_t k = 0; k < DIS_BUCKET; k++) {
             const uint64_t meta = atomic_load_explicit(&bucket[k].meta, memory_order_acquire);
             taken += meta != 0;
-            known |= (meta == DIS_SLOT_IN_WORK) | (relaxed(&bucket[k].word) == text);
+            known |= (meta == DIS_SLOT_LOCKED) | (relaxed(&bucket[k].word) == text);
         }
         if (!narrow || known || taken == DIS_BUCKET || s->n_mine == ids->max || !claim(ids, &bucket[taken])) {
             out[which[i]] = dis__ids_find(s, &key);
@@ -225,7 +226,7 @@ void dis__ids_find_short(dis__id_share *s, const uint64_t *word, const uint32_t 
         }
         const size_t index = s->first + s->n_fresh;
         const uint32_t number = (uint32_t)(ids->n + index);
-        dis__fresh_id *f = &ids->fresh[index];
+        dis__new_id *f = &ids->fresh[index];
         f->text = text;
         f->n = key.n;
         f->slot = (uint32_t)(bucket + taken - slots);
@@ -240,10 +241,10 @@ void dis__ids_find_short(dis__id_share *s, const uint64_t *word, const uint32_t 
     }
 }
 
-void dis__ids_meet(dis__id_share *s, uint32_t number)
+void dis__ids_record_use(dis__chunk_ids *s, uint32_t number)
 {
     const uint32_t index = (uint32_t)(number - s->ids->n);
-    dis__fresh_id *f = &s->ids->fresh[index];
+    dis__new_id *f = &s->ids->fresh[index];
     uint32_t owner = atomic_load_explicit(&f->owner, memory_order_relaxed);
     while (owner > s->chunk && !(s->full = s->full || s->n_mine == s->ids->max))
         if (atomic_compare_exchange_weak_explicit(&f->owner, &owner, s->chunk, memory_order_relaxed,
@@ -253,19 +254,19 @@ void dis__ids_meet(dis__id_share *s, uint32_t number)
         }
 }
 
-static bool is_mine(const dis__id_share *s, const dis__fresh_id *f)
+static bool is_mine(const dis__chunk_ids *s, const dis__new_id *f)
 {
     return atomic_load_explicit(&f->owner, memory_order_relaxed) == s->chunk;
 }
 
-void dis__ids_count(dis__id_share *s)
+void dis__ids_count(dis__chunk_ids *s)
 {
     const dis__ids *ids = s->ids;
     if (ids->in_order) return;
     const uint32_t *mine = ids->mine + s->chunk * ids->max;
     s->n_ids = s->n_bytes = 0;
     for (size_t i = 0; i < s->n_mine; i++) {
-        const dis__fresh_id *f = &ids->fresh[mine[i]];
+        const dis__new_id *f = &ids->fresh[mine[i]];
         const bool counts = is_mine(s, f);
         s->n_ids += counts;
         s->n_bytes += counts ? (size_t)f->n + 1 : 0;
@@ -283,8 +284,8 @@ static size_t with_foresight(size_t need, double guess)
 dis_status dis__ids_reserve(dis__ids *ids, size_t n, size_t n_bytes, double n_guess, double bytes_guess)
 {
     enum { WHOLE_WORD = 8 }; /* a short name is written as one */
-    const size_t used = ids->start ? (size_t)ids->start[ids->n] : 0, n_start = dis__size(n, 1, 1),
-                 n_text = dis__size(n_bytes, 1, WHOLE_WORD);
+    const size_t used = ids->start ? (size_t)ids->start[ids->n] : 0, n_start = dis__saturating_size(n, 1, 1),
+                 n_text = dis__saturating_size(n_bytes, 1, WHOLE_WORD);
     if (n_start > ids->start_capacity) {
         const size_t capacity = with_foresight(n_start, n_guess);
         DIS_TRY(dis__resize_array(&ids->start, ids->n + 1, capacity, sizeof *ids->start));
@@ -299,7 +300,7 @@ dis_status dis__ids_reserve(dis__ids *ids, size_t n, size_t n_bytes, double n_gu
     return DIS_OK;
 }
 
-void dis__ids_number(const dis__id_share *s)
+void dis__ids_number(const dis__chunk_ids *s)
 {
     dis__ids *ids = s->ids;
     size_t id = s->id, at = s->byte;
@@ -307,7 +308,7 @@ void dis__ids_number(const dis__id_share *s)
     char *bytes = ids->bytes;
     const size_t end = at + s->n_bytes;
     for (size_t i = 0; i < s->n_mine; i++) {
-        dis__fresh_id *f = &ids->fresh[mine[i]];
+        dis__new_id *f = &ids->fresh[mine[i]];
         if (!ids->in_order && i + AHEAD < s->n_mine)
             __builtin_prefetch(&ids->slot[ids->fresh[mine[i + AHEAD]].slot], 1);
         if (!is_mine(s, f)) continue;
@@ -317,7 +318,7 @@ void dis__ids_number(const dis__id_share *s)
             memcpy(bytes + at, (const char *)(uintptr_t)f->text, f->n);
             bytes[at + f->n] = 0;
         } else {
-            dis__word_put(f->text, f->n, bytes + at, end - at);
+            dis__word_write(f->text, f->n, bytes + at, end - at);
         }
         at += f->n + 1;
         if (id != ids->n + mine[i]) {
@@ -329,14 +330,14 @@ void dis__ids_number(const dis__id_share *s)
     }
 }
 
-void dis__ids_final_all(const dis__ids *ids, const uint32_t *number, size_t n, uint32_t *to)
+void dis__ids_resolve_all(const dis__ids *ids, const uint32_t *number, size_t n, uint32_t *to)
 {
     if (ids->in_order && to != number) memcpy(to, number, n * sizeof *to);
     if (ids->in_order) return;
-    for (size_t i = 0; i < n; i++) to[i] = dis__ids_final(ids, number[i]);
+    for (size_t i = 0; i < n; i++) to[i] = dis__ids_resolve(ids, number[i]);
 }
 
-void dis__ids_finish(dis__ids *ids, size_t n, bool has_medium)
+void dis__ids_end_round(dis__ids *ids, size_t n, bool has_medium)
 {
     ids->has_medium = ids->has_medium || has_medium;
     ids->n = n;
@@ -344,7 +345,7 @@ void dis__ids_finish(dis__ids *ids, size_t n, bool has_medium)
 
 dis_status dis__ids_names(dis__ids *ids, dis_names **out)
 {
-    DIS_TRY(dis__names_adopt(ids->bytes, ids->start, ids->n, out));
+    DIS_TRY(dis__names_from_buffers(ids->bytes, ids->start, ids->n, out));
     ids->bytes = NULL;
     ids->start = NULL;
     dis__ids_free(ids);

@@ -4,10 +4,10 @@
  * the tasks of the round, kept as texts, are looked up here.
  *
  * Cost: see hashed_ids.c; of a takeover, one lookup per run of rows of the round. */
-#include "core/memory.h"
-#include "core/names_build.h"
-#include "core/pool.h"
-#include "votes/collect.h"
+#include "core/memory/memory.h"
+#include "core/names/names_internal.h"
+#include "core/parallel/pool.h"
+#include "votes/collect/collector.h"
 
 enum { BLOCK = 64 };
 
@@ -17,19 +17,19 @@ static void make_keys(const dis__batch *b, size_t first, size_t n, size_t *long_
     const dis__ids *ids = b->share[DIS_COLUMN_TASK].ids;
     for (size_t i = 0; i < n; i++) {
         const dis__task_text task = dis__batch_task(b, first + i, long_at);
-        dis__id_key_make(ids, task.text, task.n, true, &key[i]);
-        __builtin_prefetch(&ids->slot[dis__ids_home(ids, key[i].tag)]);
+        dis__id_key_init(ids, task.text, task.n, true, &key[i]);
+        __builtin_prefetch(&ids->slot[dis__ids_bucket(ids, key[i].tag)]);
     }
 }
 
 static dis_status look_up_job(void *arg, size_t j, int thread)
 {
     (void)thread;
-    const dis__filled *round = arg;
+    const dis__filled_round *round = arg;
     dis__ids *ids = &round->collector->ids[DIS_COLUMN_TASK];
     dis__batch *b = round->batch[j];
-    dis__id_share *share = &b->share[DIS_COLUMN_TASK];
-    *share = dis__id_share_of(ids, j, j ? &round->batch[j - 1]->share[DIS_COLUMN_TASK] : NULL, b->texts);
+    dis__chunk_ids *share = &b->share[DIS_COLUMN_TASK];
+    *share = dis__chunk_ids_begin(ids, j, j ? &round->batch[j - 1]->share[DIS_COLUMN_TASK] : NULL, b->texts);
     dis__id_key key[BLOCK];
     size_t long_at = 0;
     for (size_t first = 0; first < b->n_runs; first += BLOCK) {
@@ -41,12 +41,12 @@ static dis_status look_up_job(void *arg, size_t j, int thread)
 }
 
 /* The tasks of the round. */
-static dis_status look_up(dis__filled *round)
+static dis_status look_up(dis__filled_round *round)
 {
     dis__ids *ids = &round->collector->ids[DIS_COLUMN_TASK];
     size_t max = 1;
     for (size_t j = 0; j < round->n; j++) max = round->batch[j]->n_runs > max ? round->batch[j]->n_runs : max;
-    DIS_TRY(dis__ids_prepare(ids, round->n, max, dis_context_threads(round->ctx) == 1, 0));
+    DIS_TRY(dis__ids_begin_round(ids, round->n, max, dis_context_threads(round->ctx) == 1, 0));
     return dis__run_jobs(round->ctx, round->n, look_up_job, round);
 }
 
@@ -104,7 +104,7 @@ static dis_status gather(dis_context *ctx, dis__collector *c)
     return status;
 }
 
-static dis_status take_over(dis__filled *round, const dis__numbering *before)
+static dis_status take_over(dis__filled_round *round, const dis__numbering *before)
 {
     if (before == &dis__tasks_partitioned) DIS_TRY(gather(round->ctx, round->collector));
     return look_up(round);
@@ -120,14 +120,14 @@ static void number(dis__batch *batch)
     dis__ids_number(&batch->share[DIS_COLUMN_TASK]);
 }
 
-static void put(const dis__filled *round, size_t j)
+static void put(const dis__filled_round *round, size_t j)
 {
     dis__batch *b = round->batch[j];
-    dis__ids_final_all(&round->collector->ids[DIS_COLUMN_TASK], b->run, b->n_runs, b->run);
+    dis__ids_resolve_all(&round->collector->ids[DIS_COLUMN_TASK], b->run, b->n_runs, b->run);
     bool falls = false;
     for (size_t i = 1; i < b->n_runs; i++) falls |= b->run[i] < b->run[i - 1];
     b->tasks_fall = falls;
-    dis__row_store_put(round, j);
+    dis__row_store_add_batch(round, j);
 }
 
 const dis__numbering dis__tasks_hashed = {
@@ -135,8 +135,8 @@ const dis__numbering dis__tasks_hashed = {
     .take_over = take_over,
     .count = count,
     .number = number,
-    .make_room = dis__row_store_make_room,
+    .make_room = dis__row_store_reserve,
     .put = put,
-    .settle = dis__row_store_settle,
+    .settle = dis__row_store_end_round,
     .finish = dis__row_store_finish,
 };

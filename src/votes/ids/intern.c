@@ -1,7 +1,7 @@
 /* Keys, tables and text that stays. Tables probe linearly and grow by half at three quarters full, so large ones have
  * on average 1.6 slots per key: 51 bytes. */
 #include "votes/ids/intern.h"
-#include "core/memory.h"
+#include "core/memory/memory.h"
 #include <sys/random.h>
 #include <time.h>
 
@@ -38,37 +38,37 @@ dis__key dis__key_of(const dis__secret *s, const char *text, size_t n)
                       .n = (uint32_t)n};
 }
 
-const dis__key *dis__table_find(const dis__table *table, const dis__key *key)
+const dis__key *dis__key_table_find(const dis__key_table *table, const dis__key *key)
 {
     if (table->n == 0) return NULL;
-    const dis__key *k = &table->slot[dis__table_seek(table, key)];
+    const dis__key *k = &table->slot[dis__key_table_slot(table, key)];
     return k->value == DIS_KEY_NONE ? NULL : k;
 }
 
-dis_status dis__table_resize(dis__table *t, size_t n_slots)
+dis_status dis__key_table_resize(dis__key_table *t, size_t n_slots)
 {
-    dis__table larger = {.n = t->n, .n_slots = n_slots};
+    dis__key_table larger = {.n = t->n, .n_slots = n_slots};
     if (n_slots > UINT32_MAX) return dis__fail(DIS_ELIMIT, "more than %zu different names", t->n);
     DIS_TRY(dis__alloc_array(&larger.slot, n_slots, sizeof *larger.slot));
     for (size_t i = 0; i < n_slots; i++) larger.slot[i].value = DIS_KEY_NONE;
     for (size_t i = 0; i < t->n_slots; i++)
-        if (t->slot[i].value != DIS_KEY_NONE) larger.slot[dis__table_seek(&larger, &t->slot[i])] = t->slot[i];
+        if (t->slot[i].value != DIS_KEY_NONE) larger.slot[dis__key_table_slot(&larger, &t->slot[i])] = t->slot[i];
     dis__free(t->slot);
     *t = larger;
     return DIS_OK;
 }
 
-dis_status dis__table_grow(dis__table *t)
+dis_status dis__key_table_grow(dis__key_table *t)
 {
     enum { FIRST = 256, MANY = 1 << 18 };
     const size_t n_slots = t->n_slots < MANY ? 2 * t->n_slots : t->n_slots + t->n_slots / 2;
-    return dis__table_resize(t, n_slots < FIRST ? FIRST : n_slots);
+    return dis__key_table_resize(t, n_slots < FIRST ? FIRST : n_slots);
 }
 
-dis_status dis__table_put(dis__table *table, const dis__key *key, const dis__key **at, bool *fresh)
+dis_status dis__key_table_insert(dis__key_table *table, const dis__key *key, const dis__key **at, bool *fresh)
 {
-    if (dis__table_is_full(table)) DIS_TRY(dis__table_grow(table));
-    dis__key *slot = &table->slot[dis__table_seek(table, key)];
+    if (dis__key_table_is_full(table)) DIS_TRY(dis__key_table_grow(table));
+    dis__key *slot = &table->slot[dis__key_table_slot(table, key)];
     *fresh = slot->value == DIS_KEY_NONE;
     if (*fresh) {
         *slot = *key;
@@ -78,10 +78,10 @@ dis_status dis__table_put(dis__table *table, const dis__key *key, const dis__key
     return DIS_OK;
 }
 
-void dis__table_free(dis__table *table)
+void dis__key_table_free(dis__key_table *table)
 {
     dis__free(table->slot);
-    *table = (dis__table){0};
+    *table = (dis__key_table){0};
 }
 
 dis_status dis__arena_copy(dis__arena *arena, const char *text, size_t n, const char **copy)

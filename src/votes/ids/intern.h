@@ -58,7 +58,7 @@ static inline const char *dis__key_text(const dis__key *k)
     return k->n <= DIS_KEY_INLINE ? (const char *)k : (const char *)(uintptr_t)k->high;
 }
 
-static inline bool dis__key_same(const dis__key *a, const dis__key *b)
+static inline bool dis__key_equal(const dis__key *a, const dis__key *b)
 {
     if (a->low != b->low || a->n != b->n) return false;
     if (a->high == b->high) return true;
@@ -69,7 +69,7 @@ static inline bool dis__key_same(const dis__key *a, const dis__key *b)
 typedef struct {
     dis__key *slot; /* (n_slots) */
     size_t n_slots, n;
-} dis__table;
+} dis__key_table;
 
 /* The slot where a hash belongs: the lower half of its bits, so that the upper ones may choose among tables. */
 static inline size_t dis__slot_of(uint64_t hash, size_t n_slots)
@@ -78,26 +78,26 @@ static inline size_t dis__slot_of(uint64_t hash, size_t n_slots)
 }
 
 /* The slot that holds the key, or the free one where it would go. The table must have slots. */
-static inline size_t dis__table_seek(const dis__table *t, const dis__key *key)
+static inline size_t dis__key_table_slot(const dis__key_table *t, const dis__key *key)
 {
     size_t i = dis__slot_of(key->hash, t->n_slots);
-    while (t->slot[i].value != DIS_KEY_NONE && !(t->slot[i].hash == key->hash && dis__key_same(&t->slot[i], key)))
+    while (t->slot[i].value != DIS_KEY_NONE && !(t->slot[i].hash == key->hash && dis__key_equal(&t->slot[i], key)))
         i = i + 1 == t->n_slots ? 0 : i + 1;
     return i;
 }
 /* Makes room for more: as many slots as asked for, or by its own measure. */
-dis_status dis__table_resize(dis__table *table, size_t n_slots);
-dis_status dis__table_grow(dis__table *table);
-static inline bool dis__table_is_full(const dis__table *table)
+dis_status dis__key_table_resize(dis__key_table *table, size_t n_slots);
+dis_status dis__key_table_grow(dis__key_table *table);
+static inline bool dis__key_table_is_full(const dis__key_table *table)
 {
     return table->n >= table->n_slots - table->n_slots / 4;
 }
 
 /* The key that is there, NULL when it is not. */
-const dis__key *dis__table_find(const dis__table *table, const dis__key *key);
+const dis__key *dis__key_table_find(const dis__key_table *table, const dis__key *key);
 /* Finds the key, or puts it in with its value and sets *fresh. The pointer is valid until the next call. */
-dis_status dis__table_put(dis__table *table, const dis__key *key, const dis__key **at, bool *fresh);
-void dis__table_free(dis__table *table);
+dis_status dis__key_table_insert(dis__key_table *table, const dis__key *key, const dis__key **at, bool *fresh);
+void dis__key_table_free(dis__key_table *table);
 
 /* Texts that must stay where they are although their source does not. */
 typedef struct {

@@ -11,7 +11,7 @@
 #ifndef DIS_VOTES_IDS_NUMBERING_H
 #define DIS_VOTES_IDS_NUMBERING_H
 #include "dissent/context.h"
-#include "votes/batch.h"
+#include "votes/collect/batch.h"
 
 typedef struct dis__collector dis__collector;
 typedef struct dis__numbering dis__numbering;
@@ -23,24 +23,24 @@ typedef struct {
     dis__batch *const *batch; /* (n) */
     size_t n;
     uint64_t n_bytes; /* of text they come from */
-} dis__filled;
+} dis__filled_round;
 
 struct dis__numbering {
     const char *name;
     bool late; /* batches keep tasks as texts (batch.h); they get their numbers after the round */
     /* Whether it takes the batches; if not, *next is another numbering. NULL: it takes any. */
-    dis_status (*accept)(dis__filled *round, const dis__numbering **next);
+    dis_status (*accept)(dis__filled_round *round, const dis__numbering **next);
     /* Goes on where `before` was. NULL: nothing is to be done, for `before` has collected nothing. */
-    dis_status (*take_over)(dis__filled *round, const dis__numbering *before);
+    dis_status (*take_over)(dis__filled_round *round, const dis__numbering *before);
     /* New tasks of a batch: how many, in its share; their numbers, once the share says from where on. On all threads;
      * NULL: numbers come at the end. */
     void (*count)(dis__batch *batch);
     void (*number)(dis__batch *batch);
     /* Room for the rows of the round; the rows of a batch, whose labels are final and whose workers have their final
      * numbers in the table, on all threads; what is left when all batches are there (may be NULL). */
-    dis_status (*make_room)(dis__filled *round);
-    void (*put)(const dis__filled *round, size_t j);
-    dis_status (*settle)(dis__filled *round);
+    dis_status (*make_room)(dis__filled_round *round);
+    void (*put)(const dis__filled_round *round, size_t j);
+    dis_status (*settle)(dis__filled_round *round);
     /* Tasks and votes by item, into `votes`, whose n_classes is set; class_of: (labels). */
     dis_status (*finish)(dis_context *ctx, dis__collector *collector, const uint16_t *class_of, dis_votes *votes);
 };

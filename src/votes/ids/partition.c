@@ -4,10 +4,10 @@
  * Cost: 16 bytes per row written, 8 more for 8 bytes of a name beyond the first 8. Memory: the same, or a sixteenth of
  * the limit where they lie in a file. */
 #include "votes/ids/partition.h"
-#include "core/memory.h"
-#include "core/pool.h"
-#include "core/spill.h"
-#include "votes/fast_rows.h"
+#include "core/memory/memory.h"
+#include "core/parallel/pool.h"
+#include "core/memory/spill.h"
+#include "votes/read/fast_rows.h"
 #include <math.h>
 
 enum { MAX_BUCKETS = 1024, ROWS_PER_BASE = 1 << 16, BASE_WORDS = 2, SPARE = 512, MAX_MOVED = 32 };
@@ -94,14 +94,15 @@ dis_status dis__partition_begin(dis_context *ctx, dis__partition *d, const dis__
     const double expected = (double)n_bytes * words_per_byte / (double)n;
     *d = (dis__partition){.places = {.secret = *secret, .n_buckets = n}};
     d->share = (size_t)(1.02 * expected + 20 * sqrt(expected)) + SPARE; /* some buckets have more */
-    if (in_file || dis__spill_would(dis__size(dis__size(n, d->share, 0), sizeof *d->all, 0))) {
+    if (in_file || dis__spill_needed(dis__saturating_size(dis__saturating_size(n, d->share, 0), sizeof *d->all, 0))) {
         DIS_TRY(dis__scratch_open(dis_context_threads(ctx), &d->file));
         const size_t block = block_words(n);
         d->share = block < d->share ? block : d->share;
     }
     DIS_TRY(dis__alloc_zeroed(&d->bucket, n, sizeof *d->bucket));
-    DIS_TRY(dis__scratch_is_open(&d->file) ? dis__alloc_resident(&d->all, dis__size(n, d->share, 0), sizeof *d->all)
-                                           : dis__alloc_array(&d->all, dis__size(n, d->share, 0), sizeof *d->all));
+    DIS_TRY(dis__scratch_is_open(&d->file)
+                ? dis__alloc_resident(&d->all, dis__saturating_size(n, d->share, 0), sizeof *d->all)
+                : dis__alloc_array(&d->all, dis__saturating_size(n, d->share, 0), sizeof *d->all));
     for (size_t h = 0; h < n; h++)
         d->bucket[h] = (dis__partition_bucket){.record = d->all + h * d->share, .capacity = d->share};
     return DIS_OK;
@@ -154,7 +155,7 @@ static dis_status count_job(void *arg, size_t j, int thread)
     size_t *count = w->partition->place + j * n_buckets(w->partition), long_at = 0;
     DIS_TRY(dis__batch_reserve(b, DIS_FAST_ROWS_MARGIN));
     code_tasks(b);
-    DIS_KERNEL_PICK(dis__find_homes)(places, b->run_word, b->n_runs, b->run);
+    DIS_KERNEL_SELECT(dis__find_buckets)(places, b->run_word, b->n_runs, b->run);
     const size_t bases = (b->first_row + b->n_rows + ROWS_PER_BASE - 1) / ROWS_PER_BASE -
                          (b->first_row + ROWS_PER_BASE - 1) / ROWS_PER_BASE;
     for (size_t h = 0; h < n_buckets(w->partition); h++) count[h] = BASE_WORDS * bases;
@@ -163,7 +164,7 @@ static dis_status count_job(void *arg, size_t j, int thread)
         if (b->run_word[r] == 0) {
             const dis__task_text *task = &b->long_task[long_at++];
             const uint64_t hash = dis__id_hash_long(&places->secret, task->text, task->n);
-            b->run[r] = (uint32_t)dis__ids_home(places, dis__id_tag_long(&places->secret, hash));
+            b->run[r] = (uint32_t)dis__ids_bucket(places, dis__id_tag_long(&places->secret, hash));
             words = 1 + dis__task_words(task->n);
         }
         b->run[r] /= DIS_BUCKET;
@@ -197,7 +198,7 @@ static dis_status move_all(dis__partition *d, const size_t *n, double done)
 {
     uint64_t *all;
     size_t sum = 0;
-    for (size_t h = 0; h < n_buckets(d); h++) sum = dis__size(with_foresight(n[h], done), 1, sum);
+    for (size_t h = 0; h < n_buckets(d); h++) sum = dis__saturating_size(with_foresight(n[h], done), 1, sum);
     DIS_TRY(dis__alloc_array(&all, sum, sizeof *all));
     uint64_t *at = all;
     for (size_t h = 0; h < n_buckets(d); h++) {
@@ -310,11 +311,12 @@ static dis_status place_batches(dis__partition *d, size_t n_batches, double done
     return DIS_OK;
 }
 
-dis_status dis__partition_make_room(dis_context *ctx, dis__partition *d, dis__batch *const *batches, size_t n_batches,
-                                    double done)
+dis_status dis__partition_reserve(dis_context *ctx, dis__partition *d, dis__batch *const *batches, size_t n_batches,
+                                  double done)
 {
     partitioning w = {.partition = d, .batch = batches};
-    const size_t need = dis__size(dis__size(n_batches, 1, 1), n_buckets(d), 0); /* a row more for the sums */
+    const size_t need =
+        dis__saturating_size(dis__saturating_size(n_batches, 1, 1), n_buckets(d), 0); /* a row more for the sums */
     DIS_TRY(dis__reserve(&d->place, &d->place_capacity, 0, need, sizeof *d->place));
     DIS_TRY(dis__run_jobs(ctx, n_batches, count_job, &w));
     if (dis__scratch_is_open(&d->file)) DIS_TRY(make_place(ctx, &w, n_batches));
@@ -331,7 +333,7 @@ static void put_bases(const dis__partition *d, size_t *place, size_t row)
     }
 }
 
-void dis__partition_batch(const dis__partition *d, const dis__batch *b, size_t j)
+void dis__partition_add_batch(const dis__partition *d, const dis__batch *b, size_t j)
 {
     enum { AHEAD = 12 }; /* words of this bucket, a line or two later */
     size_t *place = d->place + j * n_buckets(d), long_at = 0;

@@ -4,12 +4,12 @@
  * still be sorted. So the votes of a round are partitioned into buckets by a hash of their tasks, as they come, and at
  * the end each bucket is taken up by itself: a small table numbers its tasks, its votes are sorted by task, and where
  * they go follows from the rows in which the tasks of all buckets first appear. Buckets that are too much for the
- * memory lie in a file (core/scratch_file.h), block by block; of each as much as a block is collected in memory.
+ * memory lie in a file (core/memory/scratch_file.h), block by block; of each as much as a block is collected in memory.
  *
  *     DIS_TRY(dis__partition_begin(ctx, &partition, &secret, n_bytes, bucket_bytes, words_per_byte, false));
  *     ... round by round:
- *         DIS_TRY(dis__partition_make_room(ctx, &partition, batches, n_batches, done));
- *         ... in each batch j: dis__partition_batch(&partition, batches[j], j); ...
+ *         DIS_TRY(dis__partition_reserve(ctx, &partition, batches, n_batches, done));
+ *         ... in each batch j: dis__partition_add_batch(&partition, batches[j], j); ...
  *     DIS_TRY(dis__partition_finish(ctx, &partition, n_rows, class_of, votes));
  *     dis__partition_free(&partition);
  *
@@ -21,8 +21,8 @@
 #ifndef DIS_VOTES_IDS_PARTITION_H
 #define DIS_VOTES_IDS_PARTITION_H
 #include "dissent/context.h"
-#include "core/scratch_file.h"
-#include "votes/batch.h"
+#include "core/memory/scratch_file.h"
+#include "votes/collect/batch.h"
 
 #define DIS_PARTITION_MAX (1ull << 40) /* votes: a range of rows has 32 bits (partition_finish.c) */
 enum { DIS_PARTITION_ROW = 24 };       /* bytes per vote, more or less */
@@ -103,10 +103,10 @@ dis_status dis__partition_begin(dis_context *ctx, dis__partition *partition, con
                                 uint64_t n_bytes, size_t bucket_bytes, double words_per_byte, bool in_file);
 /* Room for what the batches of a round hold, which keep texts and know their first rows. done: the share of all text
  * that they and those before come from. */
-dis_status dis__partition_make_room(dis_context *ctx, dis__partition *partition, dis__batch *const *batches,
-                                    size_t n_batches, double done);
+dis_status dis__partition_reserve(dis_context *ctx, dis__partition *partition, dis__batch *const *batches,
+                                  size_t n_batches, double done);
 /* Partitions the j-th batch, whose workers and labels are final. From all threads. */
-void dis__partition_batch(const dis__partition *partition, const dis__batch *batch, size_t j);
+void dis__partition_add_batch(const dis__partition *partition, const dis__batch *batch, size_t j);
 /* All that is still in memory goes to the file, if there is one. */
 dis_status dis__partition_write(dis_context *ctx, dis__partition *partition);
 /* Fills tasks, n_items, start, worker, label8 or label16 and n_votes of `votes`, whose n_classes is set: items numbered

@@ -1,6 +1,6 @@
 /* Buckets of votes to a table: see partition.h.
  *
- *   number   bucket by bucket: partition_number.h
+ *   number   bucket by bucket: partition_bucket.h
  *   lay out  range of rows by range of rows: the tasks of all buckets that first appear there, in order, are its items;
  *            where their votes begin, their names, their votes
  *
@@ -9,10 +9,10 @@
  * Rows are counted from the start of their range, so there may be 2^40 of them.
  *
  * Cost: 8 bytes per row read, 5 or 6 written, beside numbering. */
-#include "core/memory.h"
-#include "core/names_build.h"
-#include "core/pool.h"
-#include "votes/ids/partition_number.h"
+#include "core/memory/memory.h"
+#include "core/names/names_internal.h"
+#include "core/parallel/pool.h"
+#include "votes/ids/partition_bucket.h"
 
 enum { RANGE_ROWS = 1 << 16, MAX_RANGES = 256 };
 
@@ -39,7 +39,7 @@ typedef struct {
     dis__bucket_task *task; /* (items of a range) bucket by bucket */
     dis__bucket_task *item; /* (items of a range) in order */
     uint64_t *text;         /* of them, where it comes from a file */
-    dis__placed_vote *vote; /* of a bucket, likewise */
+    dis__bucket_vote *vote; /* of a bucket, likewise */
     size_t task_capacity, item_capacity, text_capacity, vote_capacity;
 } scratch;
 
@@ -80,7 +80,7 @@ static void cut_tasks(const finishing *f, const dis__bucket_scratch *s, range_pa
             task->at = (uint32_t)(s->first_row[t] - begin);
             own.votes += task->n;
             own.bytes += dis__packed_length(words) + 1;
-            if (dis__bucket_is_long(task->word)) own.text += dis__packed_words(*words);
+            if (dis__bucket_is_reference(task->word)) own.text += dis__packed_words(*words);
         }
         own.n = (uint32_t)t - own.first;
         n_votes += (size_t)own.votes;
@@ -95,7 +95,7 @@ static dis_status bucket_job(void *arg, size_t h, int thread)
     dis__bucket_scratch *s = &f->scratch[thread].bucket;
     DIS_TRY(dis__bucket_number(f->ctx, f->partition, h, f->class_of, s));
     cut_tasks(f, s, f->part + h * f->n_ranges);
-    return dis__bucket_keep(f->partition, h, thread, s, &f->bucket[h]);
+    return dis__bucket_store(f->partition, h, thread, s, &f->bucket[h]);
 }
 
 /* ---- lay out ---- */
@@ -124,7 +124,7 @@ enum { PARTS_AHEAD = 16 };
 /* Where the tasks of a bucket in the file begin, and the texts behind them. */
 static uint64_t tasks_at(const dis__numbered_bucket *b)
 {
-    return b->at + b->n_votes * sizeof(dis__placed_vote);
+    return b->at + b->n_votes * sizeof(dis__bucket_vote);
 }
 static uint64_t texts_at(const dis__numbered_bucket *b)
 {
@@ -146,8 +146,8 @@ static dis_status get_part(const finishing *f, const dis__numbered_bucket *b, co
             dis__scratch_read(file, texts_at(b) + part->first_text * sizeof *text, text, part->text * sizeof *text));
     }
     for (size_t t = 0; part->text && t < part->n; t++)
-        if (dis__bucket_is_long(task[t].word))
-            task[t].word = dis__bucket_long((uintptr_t)(from + ((task[t].word >> 8) - part->first_text)));
+        if (dis__bucket_is_reference(task[t].word))
+            task[t].word = dis__bucket_reference((uintptr_t)(from + ((task[t].word >> 8) - part->first_text)));
     return DIS_OK;
 }
 
@@ -165,8 +165,9 @@ static dis_status get_tasks(const finishing *f, size_t r, scratch *s)
         const range_part *part = &f->part[h * f->n_ranges + r];
         if (h + PARTS_AHEAD < n_buckets(f->partition) && !f->bucket[h].vote) {
             const range_part *later = part + PARTS_AHEAD * f->n_ranges;
-            dis__scratch_ahead(&f->partition->file, tasks_at(&f->bucket[h + PARTS_AHEAD]) + later->first * sizeof *to,
-                               later->n * sizeof *to);
+            dis__scratch_prefetch(&f->partition->file,
+                                  tasks_at(&f->bucket[h + PARTS_AHEAD]) + later->first * sizeof *to,
+                                  later->n * sizeof *to);
         }
         if (part->n == 0) continue;
         DIS_TRY(get_part(f, &f->bucket[h], part, to, text));
@@ -214,11 +215,11 @@ static size_t put_name(const dis__bucket_task *item, char *to, size_t room)
         return n;
     }
     const dis__task_text text = dis__bucket_text(&item->word);
-    if (dis__bucket_is_long(item->word)) {
+    if (dis__bucket_is_reference(item->word)) {
         memcpy(to, text.text, text.n);
         to[text.n] = 0;
     } else {
-        dis__word_put(item->word, text.n, to, room);
+        dis__word_write(item->word, text.n, to, room);
     }
     return text.n;
 }
@@ -237,7 +238,7 @@ static void begin_items(const finishing *f, size_t r, const scratch *s)
 }
 
 /* The votes of a part's items, from where they lie together. */
-static dis_status get_votes(const finishing *f, size_t h, size_t r, scratch *s, const dis__placed_vote **from)
+static dis_status get_votes(const finishing *f, size_t h, size_t r, scratch *s, const dis__bucket_vote **from)
 {
     const dis__numbered_bucket *b = &f->bucket[h];
     const range_part *part = &f->part[h * f->n_ranges + r];
@@ -249,7 +250,8 @@ static dis_status get_votes(const finishing *f, size_t h, size_t r, scratch *s, 
     }
     if (h + PARTS_AHEAD < n_buckets(f->partition)) {
         const range_part *later = part + PARTS_AHEAD * f->n_ranges;
-        dis__scratch_ahead(file, f->bucket[h + PARTS_AHEAD].at + later->first_vote * size, (size_t)later->votes * size);
+        dis__scratch_prefetch(file, f->bucket[h + PARTS_AHEAD].at + later->first_vote * size,
+                              (size_t)later->votes * size);
     }
     DIS_TRY(dis__reserve(&s->vote, &s->vote_capacity, 0, (size_t)part->votes, size));
     *from = s->vote;
@@ -265,7 +267,7 @@ static dis_status lay_out(const finishing *f, size_t r, scratch *s)
     for (size_t h = 0; h < n_buckets(f->partition); h++) {
         const range_part *part = &f->part[h * f->n_ranges + r];
         if (part->n == 0) continue;
-        const dis__placed_vote *from;
+        const dis__bucket_vote *from;
         DIS_TRY(get_votes(f, h, r, s, &from));
         for (const dis__bucket_task *end = t + part->n; t < end; t++) {
             const size_t at = (size_t)start[t->at];
@@ -300,7 +302,7 @@ static dis_status alloc_for(dis_context *ctx, finishing *f)
         DIS_TRY(dis__alloc_array(&f->scratch[t].rank, widest, sizeof *f->scratch[t].rank));
     }
     DIS_TRY(dis__alloc_zeroed(&f->bucket, n, sizeof *f->bucket));
-    DIS_TRY(dis__alloc_array(&f->part, dis__size(n, f->n_ranges, 0), sizeof *f->part));
+    DIS_TRY(dis__alloc_array(&f->part, dis__saturating_size(n, f->n_ranges, 0), sizeof *f->part));
     return dis__alloc_array(&f->range, f->n_ranges + 1, sizeof *f->range);
 }
 
@@ -328,7 +330,7 @@ static dis_status finish(dis_context *ctx, finishing *f)
     DIS_TRY(votes->n_classes <= 256 ? dis__alloc_array(&votes->label8, votes->n_votes, sizeof *votes->label8)
                                     : dis__alloc_array(&votes->label16, votes->n_votes, sizeof *votes->label16));
     DIS_TRY(dis__run_jobs(ctx, f->n_ranges, range_job, f));
-    DIS_TRY(dis__names_adopt(f->names, f->name_start, votes->n_items, &votes->tasks));
+    DIS_TRY(dis__names_from_buffers(f->names, f->name_start, votes->n_items, &votes->tasks));
     f->names = NULL;
     f->name_start = NULL;
     return DIS_OK;

@@ -1,10 +1,10 @@
 /* Tasks numbered at the end of the input, from buckets of votes: see partition.h. Rows that were collected before, item
  * by item, go to the buckets first. */
-#include "core/memory.h"
-#include "core/pool.h"
-#include "votes/collect.h"
+#include "core/memory/memory.h"
+#include "core/parallel/pool.h"
+#include "votes/collect/collector.h"
 
-static dis_status accept(dis__filled *round, const dis__numbering **next)
+static dis_status accept(dis__filled_round *round, const dis__numbering **next)
 {
     const dis__collector *c = round->collector;
     size_t n_rows = c->n_rows;
@@ -14,7 +14,7 @@ static dis_status accept(dis__filled *round, const dis__numbering **next)
 }
 
 /* Words of records that the rows of a round become. */
-static double words_of(const dis__filled *round)
+static double words_of(const dis__filled_round *round)
 {
     double words = 0;
     for (size_t j = 0; j < round->n; j++) {
@@ -57,7 +57,7 @@ static dis_status copy_rows(place *from, dis__batch *b)
         if (n <= DIS_ID_INLINE)
             memcpy(&word, name, n);
         else
-            DIS_TRY(dis__batch_keep_long(b, name, n, true));
+            DIS_TRY(dis__batch_add_long_task(b, name, n, true));
         b->run_word[b->n_runs] = word;
         b->run_row[b->n_runs++] = (uint32_t)b->n_rows;
         for (; from->row < end; from->row++, b->n_rows++) {
@@ -72,12 +72,12 @@ static dis_status copy_rows(place *from, dis__batch *b)
 static dis_status put_copy(void *arg, size_t j, int thread)
 {
     (void)thread;
-    const dis__filled *copies = arg;
-    dis__partition_batch(&copies->collector->partition, copies->batch[j], j);
+    const dis__filled_round *copies = arg;
+    dis__partition_add_batch(&copies->collector->partition, copies->batch[j], j);
     return DIS_OK;
 }
 
-static dis_status partition_rows(dis__filled *copies, size_t n_batches)
+static dis_status partition_rows(dis__filled_round *copies, size_t n_batches)
 {
     dis__collector *c = copies->collector;
     place from = {.collector = c};
@@ -85,13 +85,13 @@ static dis_status partition_rows(dis__filled *copies, size_t n_batches)
         for (copies->n = 0; copies->n < n_batches && from.row < c->store.rows.n; copies->n++)
             DIS_TRY(copy_rows(&from, copies->batch[copies->n]));
         const double done = (double)c->n_done / (double)c->n_bytes * (double)from.row / (double)c->store.rows.n;
-        DIS_TRY(dis__partition_make_room(copies->ctx, &c->partition, copies->batch, copies->n, done));
+        DIS_TRY(dis__partition_reserve(copies->ctx, &c->partition, copies->batch, copies->n, done));
         DIS_TRY(dis__run_jobs(copies->ctx, copies->n, put_copy, copies));
     }
     return DIS_OK;
 }
 
-static dis_status take_rows(const dis__filled *round)
+static dis_status take_rows(const dis__filled_round *round)
 {
     dis__collector *c = round->collector;
     const size_t n = 2 * (size_t)dis_context_threads(round->ctx);
@@ -100,7 +100,7 @@ static dis_status take_rows(const dis__filled *round)
     DIS_TRY(dis__alloc_zeroed(&batch, n, sizeof *batch));
     dis_status status = dis__alloc_array(&batches, n, sizeof *batches);
     for (size_t j = 0; status == DIS_OK && j < n; j++) batches[j] = &batch[j];
-    dis__filled copies = {.ctx = round->ctx, .collector = c, .batch = batches};
+    dis__filled_round copies = {.ctx = round->ctx, .collector = c, .batch = batches};
     if (status == DIS_OK) status = partition_rows(&copies, n);
     for (size_t j = 0; j < n; j++) dis__batch_free(&batch[j]);
     dis__free(batch);
@@ -113,12 +113,12 @@ static dis_status take_rows(const dis__filled *round)
     return DIS_OK;
 }
 
-static dis_status take_over(dis__filled *round, const dis__numbering *before)
+static dis_status take_over(dis__filled_round *round, const dis__numbering *before)
 {
     (void)before; /* has rows item by item, or none */
     dis__collector *c = round->collector;
     for (size_t j = 0; j < round->n; j++) {
-        dis__id_share *share = &round->batch[j]->share[DIS_COLUMN_TASK];
+        dis__chunk_ids *share = &round->batch[j]->share[DIS_COLUMN_TASK];
         share->n_ids = share->n_bytes = 0; /* whoever looked at them before may have counted */
     }
     DIS_TRY(dis__partition_begin(round->ctx, &c->partition, &c->ids[DIS_COLUMN_TASK].secret, c->n_bytes, c->bucket,
@@ -128,19 +128,19 @@ static dis_status take_over(dis__filled *round, const dis__numbering *before)
 
 /* ---- rounds ---- */
 
-static dis_status make_room(dis__filled *round)
+static dis_status make_room(dis__filled_round *round)
 {
     dis__collector *c = round->collector;
-    return dis__partition_make_room(round->ctx, &c->partition, round->batch, round->n,
-                                    (double)c->n_done / (double)c->n_bytes);
+    return dis__partition_reserve(round->ctx, &c->partition, round->batch, round->n,
+                                  (double)c->n_done / (double)c->n_bytes);
 }
 
-static void put(const dis__filled *round, size_t j)
+static void put(const dis__filled_round *round, size_t j)
 {
     const dis__collector *c = round->collector;
     const dis__batch *b = round->batch[j];
-    dis__ids_final_all(&c->ids[DIS_COLUMN_WORKER], b->worker, b->n_rows, b->worker);
-    dis__partition_batch(&c->partition, b, j);
+    dis__ids_resolve_all(&c->ids[DIS_COLUMN_WORKER], b->worker, b->n_rows, b->worker);
+    dis__partition_add_batch(&c->partition, b, j);
 }
 
 static dis_status finish(dis_context *ctx, dis__collector *c, const uint16_t *class_of, dis_votes *votes)

@@ -6,7 +6,7 @@
  * made. Here is what it must remember between rounds, beside the names; its row is dis__tasks_sorted (numbering.h). */
 #ifndef DIS_VOTES_IDS_SORTED_IDS_H
 #define DIS_VOTES_IDS_SORTED_IDS_H
-#include "core/name_order.h"
+#include "core/names/name_order.h"
 
 typedef struct {
     bool broken[DIS_NAME_ORDERS]; /* orders in which tasks did not ascend */

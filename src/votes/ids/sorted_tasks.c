@@ -3,10 +3,10 @@
  * bytes. Batches with longer texts compare them byte by byte.
  *
  * Cost: two passes over runs of rows, a few ns each; some ten with long texts. */
-#include "core/memory.h"
-#include "core/pool.h"
-#include "core/spill.h"
-#include "votes/collect.h"
+#include "core/memory/memory.h"
+#include "core/parallel/pool.h"
+#include "core/memory/spill.h"
+#include "votes/collect/collector.h"
 
 /* What one batch looks like by itself. */
 typedef struct {
@@ -91,7 +91,7 @@ static dis__task_text last_task(const dis__ids *ids)
 }
 
 /* Goes on with the tasks of the batches; whether they still ascend. If not, *sorted has not changed. */
-static dis_status follow(dis__filled *round, dis__sorted_ids *sorted, bool *still)
+static dis_status follow(dis__filled_round *round, dis__sorted_ids *sorted, bool *still)
 {
     order_job c = {.batch = round->batch};
     dis__sorted_ids to = *sorted;
@@ -100,7 +100,7 @@ static dis_status follow(dis__filled *round, dis__sorted_ids *sorted, bool *stil
     const dis_status status = dis__run_jobs(round->ctx, round->n, follow_job, &c);
     for (size_t j = 0; status == DIS_OK && j < round->n; j++) {
         dis__batch *b = round->batch[j];
-        dis__id_share *share = &b->share[DIS_COLUMN_TASK];
+        dis__chunk_ids *share = &b->share[DIS_COLUMN_TASK];
         const batch_order *s = &c.batch_order[j];
         share->n_ids = s->n_ids;
         share->n_bytes = s->n_bytes;
@@ -122,7 +122,7 @@ static dis_status follow(dis__filled *round, dis__sorted_ids *sorted, bool *stil
 /* Tasks that do not ascend. Rows that go from task to task are partitioned; others, and those behind rows that were
  * collected, when a table of all tasks, of which there may be as many as this round lets fear, would take too much of
  * the memory. */
-static const dis__numbering *next_numbering(const dis__filled *round)
+static const dis__numbering *next_numbering(const dis__filled_round *round)
 {
     enum { TABLE = 32 /* bytes per task */, PART_FOR_TABLE = 8 };
     const dis__collector *c = round->collector;
@@ -143,7 +143,7 @@ static const dis__numbering *next_numbering(const dis__filled *round)
     return jumps || large_table ? &dis__tasks_partitioned : &dis__tasks_hashed;
 }
 
-static dis_status accept(dis__filled *round, const dis__numbering **next)
+static dis_status accept(dis__filled_round *round, const dis__numbering **next)
 {
     bool still = true;
     DIS_TRY(follow(round, &round->collector->sorted, &still));
@@ -153,7 +153,7 @@ static dis_status accept(dis__filled *round, const dis__numbering **next)
 
 static void number_words(dis__batch *b)
 {
-    const dis__id_share *share = &b->share[DIS_COLUMN_TASK];
+    const dis__chunk_ids *share = &b->share[DIS_COLUMN_TASK];
     const dis__ids *ids = share->ids;
     size_t id = share->id, at = share->byte;
     const size_t end = at + share->n_bytes;
@@ -163,7 +163,7 @@ static void number_words(dis__batch *b)
         if (word != before) {
             const size_t n = name_bytes(word);
             ids->start[id++] = at;
-            dis__word_put(word, n - 1, ids->bytes + at, end - at);
+            dis__word_write(word, n - 1, ids->bytes + at, end - at);
             at += n;
             before = word;
         }
@@ -173,7 +173,7 @@ static void number_words(dis__batch *b)
 
 static void number_texts(dis__batch *b)
 {
-    const dis__id_share *share = &b->share[DIS_COLUMN_TASK];
+    const dis__chunk_ids *share = &b->share[DIS_COLUMN_TASK];
     const dis__ids *ids = share->ids;
     size_t id = share->id, at = share->byte, long_at = 0;
     for (size_t i = 0; i < b->n_runs; i++) {
@@ -203,8 +203,8 @@ const dis__numbering dis__tasks_sorted = {
     .late = true,
     .accept = accept,
     .number = number,
-    .make_room = dis__row_store_make_room,
-    .put = dis__row_store_put,
-    .settle = dis__row_store_settle,
+    .make_room = dis__row_store_reserve,
+    .put = dis__row_store_add_batch,
+    .settle = dis__row_store_end_round,
     .finish = dis__row_store_finish,
 };

@@ -1,0 +1,305 @@
+/* Large blocks in temporary files: see spill.h.
+ *
+ * The list of blocks is short (one entry for each array of some megabytes) and looked through from start to end, under
+ * a mutex; a process without large blocks never takes it. Files are reserved in full when they are made: a full disk is
+ * an error here, and no signal later. The thread that watches looks every few milliseconds; a pass over mapped arrays
+ * moves some gigabytes per second, so that it is some tens of megabytes late at most. */
+#include "core/memory/spill.h"
+#include "core/memory/memory.h"
+#include "core/parallel/pool.h"
+#include "core/sys.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { IN_MEMORY = -1, MAPPED_INPUT = -2, LOOK_EVERY = 4000000 /* ns */, PAGE = 4096 };
+enum { LARGE = 8 << 20, LARGE_OF_MACHINE = 64 << 20, SMALLEST = 1 << 18, PART = 64 };
+
+typedef struct {
+    char *at;
+    size_t bytes;
+    int fd; /* or IN_MEMORY, MAPPED_INPUT */
+} block;
+
+static struct {
+    pthread_mutex_t mutex;
+    pthread_cond_t change;
+    block *list;
+    size_t n, capacity;
+    size_t n_mapped;      /* of them, files */
+    uint64_t in_memory;   /* bytes of those that are */
+    uint64_t limit;       /* the last one set; 0: none to watch */
+    bool watched;         /* by a thread */
+    _Atomic size_t count; /* n, for a look without the mutex */
+} blocks = {.mutex = PTHREAD_MUTEX_INITIALIZER, .change = PTHREAD_COND_INITIALIZER};
+
+static _Thread_local uint64_t thread_limit;
+
+uint64_t dis__memory_limit(void)
+{
+    return thread_limit;
+}
+
+void dis__memory_set_limit(uint64_t limit)
+{
+    thread_limit = limit;
+}
+
+uint64_t dis__memory_enter(const dis_context *ctx)
+{
+    const uint64_t before = thread_limit, limit = dis__context_memory(ctx);
+    thread_limit = limit == 0 ? DIS_MEMORY_OF_MACHINE : limit < DIS_SPILL_MIN ? 0 : limit;
+    return before;
+}
+
+void dis__memory_leave(const uint64_t *before)
+{
+    thread_limit = *before;
+}
+
+size_t dis__spill_threshold(void)
+{
+    if (thread_limit == 0) return SIZE_MAX;
+    if (thread_limit == DIS_MEMORY_OF_MACHINE) return LARGE_OF_MACHINE;
+    const uint64_t part = thread_limit / PART;
+    return part > LARGE ? LARGE : part < SMALLEST ? SMALLEST : (size_t)part;
+}
+
+/* Bytes of this process that lie in memory now; 0: the system does not tell. */
+static uint64_t resident(void)
+{
+    unsigned long long all = 0, here = 0;
+    char text[128];
+    const int fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return 0;
+    const ssize_t n = read(fd, text, sizeof text - 1);
+    close(fd);
+    if (n <= 0) return 0;
+    text[n] = 0;
+    if (sscanf(text, "%llu %llu", &all, &here) != 2) return 0;
+    return (uint64_t)here * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+/* What large blocks may take of the memory: the rest is for pages of files and for small blocks. */
+static uint64_t share(void)
+{
+    if (thread_limit != DIS_MEMORY_OF_MACHINE) return thread_limit / 10 * 4;
+    const uint64_t free_now = dis__memory_available();
+    return free_now == 0 ? UINT64_MAX : (free_now + resident()) / 10 * 8;
+}
+
+/* ---- the thread that watches ---- */
+
+static void give_back(void)
+{
+    for (size_t i = 0; i < blocks.n; i++)
+        if (blocks.list[i].fd != IN_MEMORY) (void)madvise(blocks.list[i].at, blocks.list[i].bytes, MADV_DONTNEED);
+}
+
+/* Until there is nothing left to give back. */
+static void *watch(void *unused)
+{
+    (void)unused;
+    pthread_mutex_lock(&blocks.mutex);
+    while (blocks.n_mapped) {
+        if (resident() > blocks.limit / 10 * 7) give_back();
+        struct timespec until;
+        clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_nsec += LOOK_EVERY;
+        until.tv_sec += until.tv_nsec / 1000000000;
+        until.tv_nsec %= 1000000000;
+        pthread_cond_timedwait(&blocks.change, &blocks.mutex, &until);
+    }
+    blocks.watched = false;
+    pthread_mutex_unlock(&blocks.mutex);
+    return NULL;
+}
+
+/* Starts it when there is a limit to keep. Where no thread can be had the limit is kept by the system alone. */
+static void start_watching(void)
+{
+    if (thread_limit == 0 || thread_limit == DIS_MEMORY_OF_MACHINE) return;
+    blocks.limit = thread_limit;
+    if (blocks.watched || blocks.n_mapped == 0) return;
+    pthread_t id;
+    if (pthread_create(&id, NULL, watch, NULL) != 0) return;
+    pthread_detach(id);
+    blocks.watched = true;
+}
+
+/* ---- the list ---- */
+
+static bool add(void *at, size_t bytes, int fd)
+{
+    if (blocks.n == blocks.capacity) {
+        const size_t capacity = blocks.capacity ? 2 * blocks.capacity : 64;
+        block *list = realloc(blocks.list, capacity * sizeof *list);
+        if (!list) return false;
+        blocks.list = list;
+        blocks.capacity = capacity;
+    }
+    blocks.list[blocks.n++] = (block){.at = at, .bytes = bytes, .fd = fd};
+    atomic_store(&blocks.count, blocks.n);
+    if (fd == IN_MEMORY)
+        blocks.in_memory += bytes;
+    else
+        blocks.n_mapped++;
+    start_watching();
+    return true;
+}
+
+static block *find(const void *at)
+{
+    for (size_t i = 0; i < blocks.n; i++)
+        if (blocks.list[i].at == at) return &blocks.list[i];
+    return NULL;
+}
+
+static void forget(block *b)
+{
+    if (b->fd == IN_MEMORY)
+        blocks.in_memory -= b->bytes;
+    else
+        blocks.n_mapped--;
+    *b = blocks.list[--blocks.n];
+    atomic_store(&blocks.count, blocks.n);
+    if (blocks.n == 0) {
+        free(blocks.list);
+        blocks.list = NULL;
+        blocks.capacity = 0;
+    }
+    if (blocks.n_mapped == 0) pthread_cond_signal(&blocks.change);
+}
+
+/* ---- files ---- */
+
+const char *dis__spill_folder(void)
+{
+    const char *named = getenv("TMPDIR");
+    return named && *named ? named : access("/var/tmp", W_OK) == 0 ? "/var/tmp" : "/tmp";
+}
+
+dis_status dis__spill_fail(size_t bytes)
+{
+    return dis__fail(DIS_EIO,
+                     "cannot keep %.1f GiB in a temporary file in %s: %s; name a folder with more room by the variable "
+                     "TMPDIR, or allow more memory",
+                     (double)bytes / 0x1p30, dis__spill_folder(), strerror(errno));
+}
+
+static dis_status make_file(size_t bytes, int *fd, void **at)
+{
+    *fd = dis__sys_temporary(dis__spill_folder());
+    if (*fd < 0) return dis__spill_fail(bytes);
+    *at = dis__sys_extend(*fd, bytes) == 0 ? dis__sys_map_writable(*fd, bytes) : NULL;
+    if (*at) return DIS_OK;
+    const dis_status status = dis__spill_fail(bytes);
+    close(*fd);
+    return status;
+}
+
+static size_t whole_pages(size_t bytes)
+{
+    return (bytes + PAGE - 1) & ~(size_t)(PAGE - 1);
+}
+
+bool dis__spill_needed(size_t bytes)
+{
+    if (bytes < dis__spill_threshold()) return false;
+    const uint64_t most = share();
+    pthread_mutex_lock(&blocks.mutex);
+    const bool fits = blocks.in_memory <= most && bytes <= most - blocks.in_memory;
+    pthread_mutex_unlock(&blocks.mutex);
+    return !fits;
+}
+
+dis_status dis__spill_alloc(size_t bytes, void **out)
+{
+    if (!dis__spill_needed(bytes)) return DIS_OK;
+    void *at;
+    int fd;
+    bytes = whole_pages(bytes);
+    DIS_TRY(make_file(bytes, &fd, &at));
+    pthread_mutex_lock(&blocks.mutex);
+    const bool added = add(at, bytes, fd);
+    pthread_mutex_unlock(&blocks.mutex);
+    if (!added) {
+        munmap(at, bytes);
+        close(fd);
+        return dis__fail(DIS_ELIMIT, "no memory for a list of blocks");
+    }
+    *out = at;
+    return DIS_OK;
+}
+
+void dis__spill_track(void *at, size_t bytes)
+{
+    if (bytes < dis__spill_threshold()) return;
+    pthread_mutex_lock(&blocks.mutex);
+    (void)add(at, bytes, IN_MEMORY);
+    pthread_mutex_unlock(&blocks.mutex);
+}
+
+bool dis__spill_free(void *at)
+{
+    if (atomic_load(&blocks.count) == 0) return false;
+    pthread_mutex_lock(&blocks.mutex);
+    block *found = find(at), gone = {.fd = IN_MEMORY};
+    if (found) {
+        gone = *found;
+        forget(found);
+    }
+    pthread_mutex_unlock(&blocks.mutex);
+    if (gone.fd == IN_MEMORY) return false;
+    munmap(gone.at, gone.bytes);
+    close(gone.fd);
+    return true;
+}
+
+bool dis__spill_grow(void **at, size_t bytes)
+{
+#ifdef MREMAP_MAYMOVE
+    if (atomic_load(&blocks.count) == 0) return false;
+    bytes = whole_pages(bytes);
+    pthread_mutex_lock(&blocks.mutex);
+    block *b = find(*at);
+    bool grown = b && b->fd >= 0 && bytes > b->bytes && dis__sys_extend(b->fd, bytes) == 0;
+    if (grown) {
+        void *moved = mremap(b->at, b->bytes, bytes, MREMAP_MAYMOVE);
+        grown = moved != MAP_FAILED;
+        if (grown) {
+            b->at = *at = moved;
+            b->bytes = bytes;
+        }
+    }
+    pthread_mutex_unlock(&blocks.mutex);
+    return grown;
+#else
+    (void)at, (void)bytes;
+    return false;
+#endif
+}
+
+void dis__spill_add_map(void *map, size_t n)
+{
+    if (n < dis__spill_threshold() || thread_limit == DIS_MEMORY_OF_MACHINE) return;
+    pthread_mutex_lock(&blocks.mutex);
+    (void)add(map, n, MAPPED_INPUT);
+    pthread_mutex_unlock(&blocks.mutex);
+}
+
+void dis__spill_remove_map(void *map)
+{
+    if (atomic_load(&blocks.count) == 0) return;
+    pthread_mutex_lock(&blocks.mutex);
+    block *found = find(map);
+    if (found) forget(found);
+    pthread_mutex_unlock(&blocks.mutex);
+}

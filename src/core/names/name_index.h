@@ -1,0 +1,45 @@
+/* name_index.h: finds names of a long list quickly.
+ *
+ *     dis__name_index index;
+ *     size_t twice;
+ *     DIS_TRY(dis__name_index_build(names, &index, &twice));
+ *     size_t i = dis__name_index_find(&index, text, n);          // SIZE_MAX: not there
+ *     dis__name_index_free(&index);
+ *
+ * The hash is keyed with random bits, so that nobody can choose names that collide; results do not depend on them. */
+#ifndef DIS_CORE_NAMES_NAME_INDEX_H
+#define DIS_CORE_NAMES_NAME_INDEX_H
+#include "dissent/names.h"
+#include "core/error.h"
+
+typedef struct {
+    const dis_names *names; /* must outlive the index */
+    uint64_t key[2];
+    uint64_t *slot; /* (mask + 1): 24 bits of hash above a 40-bit index + 1; 0: free */
+    size_t mask;
+} dis__name_index;
+
+/* *twice: the lowest index whose name came before, SIZE_MAX when all names differ. Find gives the first of equal names.
+ * DIS_ELIMIT, and then there is nothing to free. */
+dis_status dis__name_index_build(const dis_names *names, dis__name_index *index, size_t *twice);
+size_t dis__name_index_find(const dis__name_index *index, const char *text, size_t n);
+/* row[i]: where name i of `names` is, SIZE_MAX: not there. Returns how many are. */
+size_t dis__name_index_match(const dis__name_index *index, const dis_names *names, size_t *row);
+/* The same for a list that is looked up once: row[i] is where name i of `to` is in `from`. *found: how many; may be
+ * NULL. */
+dis_status dis__names_match(const dis_names *from, const dis_names *to, size_t *row, size_t *found);
+/* The same in memory of its own, dis__free()d by the caller. */
+dis_status dis__names_match_alloc(const dis_names *from, const dis_names *to, size_t **row, size_t *found);
+/* *which: the first name of `from` that `to` lacks; SIZE_MAX: it has them all. */
+dis_status dis__names_find_missing(const dis_names *from, const dis_names *to, size_t *which);
+/* *twice: as dis__name_index_build says. */
+dis_status dis__names_find_duplicate(const dis_names *names, size_t *twice);
+void dis__name_index_free(dis__name_index *index);
+
+/* Random bits for a key; without a source of them, at least bits that an attacker does not know beforehand.
+ * `somewhere`: any address of the caller's. */
+void dis__random_key(uint64_t key[2], const void *somewhere);
+/* SipHash-1-3 (Aumasson and Bernstein 2012). */
+uint64_t dis__siphash(const uint64_t key[2], const void *bytes, size_t n);
+
+#endif

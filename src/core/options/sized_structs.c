@@ -1,0 +1,32 @@
+/* Options by their size: one copy, O(size). */
+#include "core/options/sized_structs.h"
+#include <string.h>
+
+/* No struct of options comes near; a larger size was never set, and reading that far could leave the caller's
+ * memory. */
+enum { MAX_SIZE = 4096 };
+
+dis_status dis__options_copy(void *own, size_t known, const void *given, const char *name)
+{
+    if (!given) return DIS_OK;
+    size_t size;
+    memcpy(&size, given, sizeof size);
+    if (size < sizeof size || size > MAX_SIZE || size % _Alignof(size_t) != 0)
+        return dis__fail(DIS_EUSAGE, "%s: size is %zu, which no version of it has; start from %s_default()", name, size,
+                         name);
+    for (size_t i = known; i < size; i++)
+        if (((const unsigned char *)given)[i] != 0)
+            return dis__fail(DIS_EUSAGE,
+                             "%s: size is %zu, this library knows %zu bytes, and fields beyond are set; it is older "
+                             "than the headers",
+                             name, size, known);
+    memcpy(own, given, size < known ? size : known);
+    memcpy(own, &known, sizeof known);
+    return DIS_OK;
+}
+
+void dis__sized_copy(void *out, size_t size, const void *own, size_t known)
+{
+    memcpy(out, own, size < known ? size : known);
+    if (size > known) memset((char *)out + known, 0, size - known);
+}

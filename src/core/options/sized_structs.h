@@ -1,0 +1,45 @@
+/* sized_structs.h: structs of callers that were compiled against another version of the headers: options that they give
+ * and ask the defaults of, and views.
+ *
+ * Such a struct begins with its own size. Fields that an older, shorter struct does not have keep their defaults; bytes
+ * that a newer, longer one has are refused unless they are all 0, since this library does not know what they ask for.
+ *
+ *     dis_fit_options o = dis_fit_options_default();
+ *     DIS_TRY(DIS_OPTIONS_COPY(dis_fit_options, &o, options));
+ *
+ * Defaults and views are written up to the caller's size; bytes of it that this library does not know become 0. They
+ * are defined beside what they belong to, in the file with its calls:
+ *
+ *     DIS_OPTIONS_DEFAULTS(dis_fit_options, .size = sizeof(dis_fit_options), .predictions_weight = -1)
+ *     DIS_VIEW_DEFINE(dis_fit, fit, view_of(fit))
+ *
+ * So a new field goes to the end of its struct, and begins where the struct ended before: padding belongs to the older
+ * struct, and its bytes may hold anything. */
+#ifndef DIS_CORE_OPTIONS_SIZED_STRUCTS_H
+#define DIS_CORE_OPTIONS_SIZED_STRUCTS_H
+#include "core/error.h"
+
+#define DIS_OPTIONS_COPY(type, own, given) dis__options_copy((type *){own}, sizeof(type), (const type *){given}, #type)
+
+/* Copies what `given` has over the `known` bytes at `own`, which hold the defaults; NULL: nothing. DIS_EUSAGE with the
+ * name of the struct where the size is none that it can have. */
+dis_status dis__options_copy(void *own, size_t known, const void *given, const char *name);
+
+#define DIS_OPTIONS_DEFAULTS(type, ...)                             \
+    void type##_init(type *options, size_t size)                    \
+    {                                                               \
+        static const type defaults = {__VA_ARGS__};                 \
+        dis__sized_copy(options, size, &defaults, sizeof defaults); \
+        if (size >= sizeof options->size) options->size = size;     \
+    }
+#define DIS_VIEW_DEFINE(thing, object, value)                                    \
+    void thing##_view_init(thing##_view *view, size_t size, const thing *object) \
+    {                                                                            \
+        const thing##_view own = value;                                          \
+        dis__sized_copy(view, size, &own, sizeof own);                           \
+    }
+
+/* The `known` bytes at `own` into the `size` bytes at `out`: cut, or with 0 behind them. */
+void dis__sized_copy(void *out, size_t size, const void *own, size_t known);
+
+#endif

@@ -1,0 +1,54 @@
+/* rng.h: many random numbers one after the other, where a block of random.h for each would cost too much.
+ *
+ * A source is started at a place (seed, stream, index) as random.h has them, so what comes out of it depends on that
+ * place alone; give every piece of work a source of its own.
+ *
+ *     dis__rng source = dis__rng_at(seed, DIS_STREAM_BOOTSTRAP, resample);
+ *     const uint64_t heads = dis__rng_binomial(&source, 1000, .5); */
+#ifndef DIS_CORE_RANDOM_RNG_H
+#define DIS_CORE_RANDOM_RNG_H
+#include "dissent/status.h"
+
+/* xoshiro256++ (Blackman and Vigna 2021). */
+typedef struct {
+    uint64_t s[4];
+} dis__rng;
+
+dis__rng dis__rng_at(uint64_t seed, uint64_t stream, uint64_t index);
+
+static inline uint64_t dis__rng_next(dis__rng *source)
+{
+    uint64_t *s = source->s;
+    const uint64_t sum = s[0] + s[3], out = (sum << 23 | sum >> 41) + s[0], t = s[1] << 17;
+    s[2] ^= s[0];
+    s[3] ^= s[1];
+    s[1] ^= s[2];
+    s[0] ^= s[3];
+    s[2] ^= t;
+    s[3] = s[3] << 45 | s[3] >> 19;
+    return out;
+}
+
+/* In [0, 1): 53 random bits. */
+static inline double dis__rng_uniform(dis__rng *source)
+{
+    return (double)(dis__rng_next(source) >> 11) * 0x1p-53;
+}
+
+/* In [0, n), n > 0, without bias that anybody could see (2^-64 n). */
+static inline uint64_t dis__rng_below(dis__rng *source, uint64_t n)
+{
+    return (uint64_t)((unsigned __int128)dis__rng_next(source) * n >> 64);
+}
+
+/* How many of n trials succeed that do so with probability p each. */
+uint64_t dis__rng_binomial(dis__rng *source, uint64_t n, double p);
+
+/* n balls into cells, a ball going to cell c with probability weight[c] / (sum of weights), once from each source:
+ * drawn (n_sources, n_cells). Several at once cost less, since one number is drawn while another waits for its square
+ * root. Not all weights may be 0; at most DIS_RNG_AT_ONCE. */
+enum { DIS_RNG_AT_ONCE = 4 };
+void dis__rng_multinomial(dis__rng *sources, size_t n_sources, uint64_t n, const uint64_t *weight, size_t n_cells,
+                          uint64_t *drawn);
+
+#endif

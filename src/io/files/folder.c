@@ -1,0 +1,112 @@
+#include "io/files/folder.h"
+#include "core/memory/memory.h"
+#include "core/sys.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+dis_status dis__path_join(const char *folder, const char *name, char **out)
+{
+    const size_t n = strlen(folder) + strlen(name) + 2;
+    DIS_TRY(dis__alloc_array(out, n, 1));
+    snprintf(*out, n, "%s/%s", folder, name);
+    return DIS_OK;
+}
+
+dis_status dis__file_exists(const char *folder, const char *name, bool *out)
+{
+    char *path;
+    DIS_TRY(dis__path_join(folder, name, &path));
+    const int fd = dis__sys_open(path, O_RDONLY | O_NONBLOCK, 0); /* to open a FIFO would block */
+    const bool absent = fd < 0 && (errno == ENOENT || errno == ENOTDIR);
+    dis_status status = fd < 0 && !absent ? dis__fail_io("open", path) : DIS_OK;
+    struct stat st;
+    if (fd >= 0 && fstat(fd, &st) == 0) status = dis__check_regular_mode(st.st_mode, path);
+    if (fd >= 0 && dis__sys_close(fd) != 0) status = dis__fail_io("close", path);
+    dis__free(path);
+    if (status == DIS_OK) *out = !absent;
+    return status;
+}
+
+const char *dis__file_kind(mode_t mode)
+{
+    static const struct {
+        mode_t type;
+        const char *name;
+    } kinds[] = {{S_IFIFO, "a FIFO"},          {S_IFCHR, "a device"},  {S_IFBLK, "a device"},
+                 {S_IFLNK, "a symbolic link"}, {S_IFSOCK, "a socket"}, {S_IFDIR, "a folder"}};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if ((mode & S_IFMT) == kinds[i].type) return kinds[i].name;
+    return "not a regular file";
+}
+
+dis_status dis__check_regular(const char *path)
+{
+    struct stat st;
+    if (stat(path, &st) != 0) return dis__fail_io("open", path);
+    return dis__check_regular_mode(st.st_mode, path);
+}
+
+dis_status dis__check_regular_mode(mode_t mode, const char *path)
+{
+    if (S_ISREG(mode)) return DIS_OK;
+    return dis__fail(DIS_EDATA, "%s is %s; expected a regular file", path, dis__file_kind(mode));
+}
+
+dis_status dis__check_not_endless(int fd, const struct stat *st, const char *path)
+{
+    struct stat null;
+    if (!S_ISCHR(st->st_mode) && !S_ISBLK(st->st_mode)) return DIS_OK;
+    if (isatty(fd) || (stat("/dev/null", &null) == 0 && null.st_rdev == st->st_rdev)) return DIS_OK;
+    return dis__fail(DIS_EDATA, "%s is a device, which has no end; expected a file or a pipe", path);
+}
+
+bool dis__is_regular_file(const char *path)
+{
+    struct stat st;
+    return lstat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, R_OK) == 0;
+}
+
+dis_status dis__create_folder(const char *path)
+{
+    struct stat st;
+    if (dis__sys_mkdir(path) == 0) return DIS_OK;
+    if (errno != EEXIST || lstat(path, &st) != 0) return dis__fail_io("make the folder", path);
+    if (S_ISDIR(st.st_mode)) return DIS_OK;
+    return dis__fail(DIS_EDATA, "%s is %s; expected a folder", path,
+                     S_ISREG(st.st_mode) ? "a file" : dis__file_kind(st.st_mode));
+}
+
+dis_status dis__remove_irregular(const char *path)
+{
+    struct stat st;
+    if (lstat(path, &st) != 0 || S_ISREG(st.st_mode) || S_ISDIR(st.st_mode)) return DIS_OK;
+    return unlink(path) != 0 ? dis__fail_io("remove", path) : DIS_OK;
+}
+
+static int remove_entry(const char *path, const struct stat *st, int kind, struct FTW *at)
+{
+    (void)st;
+    (void)kind;
+    (void)at;
+    (void)remove(path);
+    return 0; /* on to the others */
+}
+
+void dis__remove_tree(const char *path)
+{
+    enum { MAX_OPEN = 8 };
+    (void)nftw(path, remove_entry, MAX_OPEN, FTW_DEPTH | FTW_PHYS);
+}
+
+dis_status dis__fail_not_replaceable(const char *path)
+{
+    return dis__fail(DIS_EUSAGE,
+                     "%s was not written by dissent, or was edited since, and is not replaced; name another folder, or "
+                     "remove that file",
+                     path);
+}

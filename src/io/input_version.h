@@ -1,9 +1,0 @@
-/* input_version.h: what tells whether a file has changed; for input.c. */
-#ifndef DIS_IO_INPUT_VERSION_H
-#define DIS_IO_INPUT_VERSION_H
-#include "io/input.h"
-#include <sys/stat.h>
-
-dis__file_version dis__file_version_of(const struct stat *st);
-
-#endif

@@ -1,0 +1,93 @@
+/* Records of JSON files, streamed: see json_records.h. A record that touches the end of what is there so far of an
+ * archive is looked at again with twice as much text, so that the cost stays linear. */
+#include "io/json/json_records.h"
+#include "io/input/text_format.h"
+#include <stdarg.h>
+#include <stdio.h>
+
+static dis_status fail(dis__json_records *r)
+{
+    uint64_t line, column;
+    dis__csv_position(r->places, r->split.problem_at, &line, &column);
+    return dis__fail_at(DIS_EDATA, r->in->path, line, column, "%s", r->split.problem);
+}
+
+static bool is_cut(const dis__json_records *r, dis_status split)
+{
+    return !dis__input_is_complete(r->in) && (split == DIS_EDATA || r->split.at == r->split.end);
+}
+
+dis_status dis__json_records_open(dis__json_records *r, dis__input *in, dis__csv *places, const char *records,
+                                  bool lines)
+{
+    *r = (dis__json_records){.in = in, .places = places};
+    for (size_t n = lines ? DIS_RECORDS_READ_AHEAD : DIS_SPLIT_PROBE;; n = 2 * in->n) {
+        DIS_TRY(dis__input_extend(in, n));
+        const dis_status status = dis__json_split_open(&r->split, in, records, lines);
+        if (is_cut(r, status)) continue;
+        return status == DIS_EDATA ? fail(r) : status;
+    }
+}
+
+void dis__input_advance(dis__input *in, const char *at, dis__csv *places, const char **passed)
+{
+    uint64_t line, column;
+    if (!in->stream) {
+        dis__input_release_before(in, at, passed);
+        return;
+    }
+    dis__csv_position(places, at, &line, &column);
+    dis__input_discard(in, (size_t)(at - in->bytes));
+}
+
+/* n bytes behind what was read, if there are as many; blank lines at the end are none. */
+static dis_status fill(dis__json_records *r, size_t n)
+{
+    if (!r->in->stream) return DIS_OK;
+    DIS_TRY(dis__input_extend(r->in, (size_t)(r->split.at - r->in->bytes) + n));
+    if (r->split.kind == DIS_SPLIT_LINES) dis__text_trim_blank_lines(r->in);
+    r->split.end = r->places->end = r->in->bytes + r->in->n;
+    return DIS_OK;
+}
+
+dis_status dis__json_records_next(dis__json_records *r, bool *more)
+{
+    dis__input_advance(r->in, r->split.at, r->places, &r->passed);
+    r->split.problem = NULL;
+    const dis__json_split before = r->split;
+    for (size_t n = DIS_RECORDS_READ_AHEAD;; n *= 2) {
+        r->split = before;
+        DIS_TRY(fill(r, n));
+        const dis_status status = dis__json_split_next(&r->split, more);
+        if (is_cut(r, status) && n <= 2 * (size_t)DIS_MAX_RECORD) continue;
+        return status == DIS_EDATA ? fail(r) : status;
+    }
+}
+
+dis_status dis__json_records_text(dis__json_records *r, const char *text, size_t n, dis__json *json,
+                                  const dis__json_value **root)
+{
+    dis__json_position place = {.file = "", .offset = (uint64_t)(text - r->in->bytes)};
+    const dis_status status = dis__json_parse(json, text, n, &place, root);
+    if (status != DIS_EDATA) return status;
+    place.file = r->in->path; /* once more, for the place, which it takes time to count */
+    dis__csv_position(r->places, text, &place.line, &place.column);
+    return dis__json_parse(json, text, n, &place, root);
+}
+
+dis_status dis__json_records_parse(dis__json_records *r, dis__json *json, const dis__json_value **root)
+{
+    return dis__json_records_text(r, r->split.text, r->split.n, json, root);
+}
+
+dis_status dis__json_records_fail(dis__json_records *r, const dis__json_value *value, const char *format, ...)
+{
+    char reason[1024];
+    uint64_t line, column;
+    va_list args;
+    va_start(args, format);
+    vsnprintf(reason, sizeof reason, format, args);
+    va_end(args);
+    dis__csv_position(r->places, r->split.text + value->at, &line, &column);
+    return dis__fail_at(DIS_EDATA, r->in->path, line, column, "%s", reason);
+}

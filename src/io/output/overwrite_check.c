@@ -1,0 +1,87 @@
+/* Whether dissent wrote a file that it is about to replace, by the first line. */
+#include "core/sys.h"
+#include "dissent/file.h"
+#include "io/files/folder.h"
+#include "io/input/input.h"
+#include <errno.h>
+#include <limits.h>
+#include <string.h>
+
+typedef struct {
+    const char *text;
+    size_t n;
+} first_line;
+
+static bool starts_with(first_line line, const char *prefix)
+{
+    const size_t n = strlen(prefix);
+    return line.n >= n && memcmp(line.text, prefix, n) == 0;
+}
+
+/* CSV and TSV: the header; JSONL: an object with these two members. */
+static bool is_labels(first_line line)
+{
+    if (starts_with(line, "task,label,entropy,") || starts_with(line, "task\tlabel\tentropy\t")) return true;
+    return starts_with(line, "{\"task\":") && memmem(line.text, line.n, ",\"p\":{", strlen(",\"p\":{")) != NULL;
+}
+
+/* id<TAB>[...] */
+static bool is_submission(first_line line)
+{
+    const char *tab = line.n ? memchr(line.text, '\t', line.n) : NULL;
+    return tab && tab > line.text && tab + 1 < line.text + line.n && tab[1] == '[';
+}
+
+static bool is_chart(first_line line)
+{
+    return starts_with(line, "<svg xmlns=\"http://www.w3.org/2000/svg\"");
+}
+
+static bool (*const recognizes[])(first_line line) = {
+    [DIS_FILE_LABELS] = is_labels, [DIS_FILE_SUBMISSION] = is_submission, [DIS_FILE_CHART] = is_chart};
+
+static bool exists(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0;
+}
+
+/* An array of labels has both lists beside it. */
+static bool is_label_array(const char *path, const dis__input *in)
+{
+    static const char magic[] = "\x93NUMPY";
+    char list[PATH_MAX];
+    if (in->n < sizeof magic - 1 || memcmp(in->bytes, magic, sizeof magic - 1) != 0) return false;
+    for (size_t i = 0; dis_file_companion(path, i, list, sizeof list); i++)
+        if (!exists(list)) return false;
+    return true;
+}
+
+static dis_status check_existing(const char *path, dis_file_kind kind)
+{
+    dis__input in;
+    const dis_status opened = dis__input_open_stream(NULL, path, &in);
+    if (opened == DIS_EDATA) return dis__fail_not_replaceable(path); /* a format that dissent does not read */
+    DIS_TRY(opened);
+    const char *lf = in.n ? memchr(in.bytes, '\n', in.n) : NULL;
+    const first_line line = {in.bytes, lf ? (size_t)(lf - in.bytes) : in.n};
+    const bool array = kind == DIS_FILE_LABELS && is_label_array(path, &in);
+    const bool own = in.n == 0 || array || recognizes[kind](line);
+    const dis_status status = dis__input_finish(&in, DIS_OK);
+    return status == DIS_OK && !own ? dis__fail_not_replaceable(path) : status;
+}
+
+dis_status dis_file_check_replace(const char *path, dis_file_kind kind)
+{
+    struct stat st;
+    char list[PATH_MAX];
+    const size_t n = strlen(path);
+    if ((size_t)kind >= sizeof recognizes / sizeof *recognizes)
+        return dis__fail(DIS_EUSAGE, "no kind of file %d", (int)kind);
+    if (stat(path, &st) == 0) return S_ISREG(st.st_mode) ? check_existing(path, kind) : dis__check_regular(path);
+    if (errno != ENOENT && errno != ENOTDIR) return dis__fail_io("open", path);
+    const bool npy = kind == DIS_FILE_LABELS && n > 4 && strcmp(path + n - 4, ".npy") == 0;
+    for (size_t i = 0; npy && dis_file_companion(path, i, list, sizeof list); i++)
+        if (exists(list)) return dis__fail_not_replaceable(list);
+    return DIS_OK;
+}

@@ -1,0 +1,28 @@
+/* label_table.h: the struct of a table of soft labels, for those who build one. */
+#ifndef DIS_TABLES_LABELS_LABEL_TABLE_H
+#define DIS_TABLES_LABELS_LABEL_TABLE_H
+#include "dissent/labels.h"
+#include "core/error.h"
+
+struct dis_labels {
+    size_t n_items, n_classes;
+    double *p; /* (n_items, n_classes) */
+    dis_names *tasks, *classes;
+    uint64_t renormalised;
+    char *path; /* of the file it was read from, for messages; NULL: none */
+};
+
+/* How far from 1 the sum of a row may be. */
+#define DIS_SUM_TOLERANCE 1e-6
+
+/* What is wrong with a row. */
+typedef struct {
+    char problem[160];
+} dis__row_sum_error;
+
+/* Whether n_classes numbers, finite and not negative (-0 becomes 0), sum to 1; if not and `renormalise`, they are
+ * scaled and counted in *renormalised. False: `why` says what is wrong, for the caller to add the place. */
+bool dis__labels_check_sum(double *p, size_t n_classes, bool renormalise, uint64_t *renormalised,
+                           dis__row_sum_error *why);
+
+#endif

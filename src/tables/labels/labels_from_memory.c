@@ -1,0 +1,72 @@
+/* A table of soft labels from memory: what is asked of the rows of a file is asked of these. Cost: what is copied, and
+ * a look-up per name. */
+#include "core/memory/memory.h"
+#include "core/names/name_index.h"
+#include "core/names/names_internal.h"
+#include "core/parallel/pool.h"
+#include "core/memory/spill.h"
+#include "tables/labels/label_table.h"
+#include <math.h>
+#include <string.h>
+
+static dis_status take_names(const dis_names *names, size_t n, const char *what, dis_names **out)
+{
+    if (!names || dis_names_count(names) != n)
+        return dis__fail(DIS_EUSAGE, "%zu names for %zu %ss", names ? dis_names_count(names) : 0, n, what);
+    for (size_t i = 0; i < n; i++) {
+        size_t length;
+        dis_names_get(names, i, &length);
+        if (length == 0) return dis__fail(DIS_EDATA, "%s %zu (counted from 0) has an empty name", what, i);
+    }
+    size_t twice;
+    DIS_TRY(dis__names_find_duplicate(names, &twice));
+    if (twice != SIZE_MAX)
+        return dis__fail(DIS_EDATA, "the %s \"%.200s\" is there twice", what, dis_names_get(names, twice, NULL));
+    return dis__names_copy(names, out);
+}
+
+static dis_status take_rows(const dis_labels_view *v, dis_labels *labels)
+{
+    const size_t k = v->n_classes;
+    for (size_t i = 0; i < v->n_items; i++) {
+        double *p = labels->p + i * k;
+        memcpy(p, v->p + i * k, k * sizeof *p);
+        for (size_t c = 0; c < k; c++)
+            if (!isfinite(p[c]) || p[c] < 0)
+                return dis__fail(DIS_EDATA, "the task \"%.200s\" has the probability %g; it must be 0 or more",
+                                 dis_names_get(v->tasks, i, NULL), p[c]);
+        dis__row_sum_error why;
+        if (!dis__labels_check_sum(p, k, false, &labels->renormalised, &why))
+            return dis__fail(DIS_EDATA, "the task \"%.200s\" has %s", dis_names_get(v->tasks, i, NULL), why.problem);
+    }
+    return DIS_OK;
+}
+
+static dis_status take(dis_context *ctx, const dis_labels_view *v, dis_labels *labels)
+{
+    const size_t n = dis__saturating_size(v->n_items, v->n_classes, 0);
+    DIS_TRY(take_names(v->tasks, v->n_items, "task", &labels->tasks));
+    DIS_TRY(take_names(v->classes, v->n_classes, "class", &labels->classes));
+    DIS_TRY(dis__check_memory(ctx, dis__saturating_size(n, sizeof *labels->p, 0), "the labels"));
+    DIS_TRY(dis__alloc_array(&labels->p, n, sizeof *labels->p));
+    labels->n_items = v->n_items;
+    labels->n_classes = v->n_classes;
+    return take_rows(v, labels);
+}
+
+dis_status dis_labels_from_memory(dis_context *ctx, const dis_labels_view *view, dis_labels **out)
+{
+    DIS_MEMORY_SCOPE(ctx);
+    if (view->n_items == 0 || view->n_classes == 0)
+        return dis__fail(DIS_EDATA, "%zu items of %zu classes make no labels", view->n_items, view->n_classes);
+    DIS_TRY(dis__check_stop(ctx));
+    dis_labels *labels;
+    DIS_TRY(dis__alloc_zeroed(&labels, 1, sizeof *labels));
+    const dis_status status = take(ctx, view, labels);
+    if (status != DIS_OK) {
+        dis_labels_destroy(labels);
+        return status;
+    }
+    *out = labels;
+    return DIS_OK;
+}

@@ -1,0 +1,22 @@
+/* word_vectors.h: word vectors from a text file as GloVe's: a word, then its numbers, parted by spaces, one word per line.
+ *
+ * Only the words that the caller asks for are kept, so a file of gigabytes takes the memory of the vocabulary. */
+#ifndef DIS_TEXT_WORD_VECTORS_H
+#define DIS_TEXT_WORD_VECTORS_H
+#include "dissent/context.h"
+#include "text/vocabulary.h"
+
+typedef struct {
+    size_t width;
+    float *x;       /* (size of the vocabulary, width); rows of words without a vector are 0 */
+    uint8_t *known; /* (size of the vocabulary): whether the file had the word */
+    size_t n_known;
+} dis__word_vectors;
+
+/* DIS_EDATA with the line: rows of different widths, a number that is none. A first line "COUNT WIDTH" (word2vec's) is
+ * skipped. Of a word that comes twice the first counts. `words` must be closed. */
+dis_status dis__word_vectors_read(dis_context *ctx, const char *path, const dis__vocabulary *words,
+                                  dis__word_vectors *out);
+void dis__word_vectors_free(dis__word_vectors *v);
+
+#endif

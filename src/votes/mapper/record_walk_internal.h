@@ -1,0 +1,62 @@
+/* record_walk_internal.h: a walk from the inside, for its parts: record_walk.c goes through a record, path_errors.c says what a
+ * path does not find there. */
+#ifndef DIS_VOTES_MAPPER_RECORD_WALK_INTERNAL_H
+#define DIS_VOTES_MAPPER_RECORD_WALK_INTERNAL_H
+#include "votes/mapper/record_walk.h"
+
+typedef enum { DIS_PATH_TASK, DIS_PATH_WORKER, DIS_PATH_LABEL, DIS_PATH_TIME, DIS_PATH_RULE } dis__path_role;
+
+typedef struct {
+    const dis__path *path;
+    const dis__path_part *part;
+    dis__path_role of;
+    size_t rule;
+    size_t axis[DIS_PATH_AXES]; /* (part->n_axes) steps that are lists */
+    /* where it stands */
+    size_t step;
+    dis__node node;
+    bool missing; /* step `step` does not apply to `node` */
+    dis__node_list list[DIS_PATH_AXES];
+    dis__element element; /* of the innermost list */
+    char number[24];
+} dis__path_cursor;
+
+struct dis__record_walk {
+    const dis__mapping *m;
+    dis__path_cursor *legs; /* (n_legs) */
+    size_t n_legs;
+    size_t depth, label_depth; /* lists of an answer, and of its labels */
+    dis__mapped_record *record;
+    dis__problem *problem;
+    uint64_t dropped;
+    dis__answer_callback take;
+    void *user;
+    dis__answer answer;
+    size_t label_capacity;
+    char *joined[2]; /* task and worker of several parts */
+    size_t joined_capacity[2];
+    size_t index[DIS_PATH_AXES];
+};
+
+/* What an answer cannot do without. */
+static inline bool dis__path_cursor_required(const dis__path_cursor *l)
+{
+    return l->of == DIS_PATH_TASK || l->of == DIS_PATH_WORKER || l->of == DIS_PATH_LABEL;
+}
+
+/* path_lookup.c: the key at `step`, or several together as one key with dots in it, the longest that is there; NONE where
+ * there is none. *n_steps: how many steps that were. */
+dis_status dis__path_lookup_key(dis__mapped_record *r, const dis__node *node, const dis__path_step *step,
+                                dis__node *out, size_t *n_steps);
+
+/* path_errors.c: DIS_EDATA with the problem of the walk. */
+dis_status dis__record_walk_fail(dis__record_walk *w, const char *at, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* "annotations[2].completed_by": how far a leg has come. */
+void dis__record_walk_position(const dis__record_walk *w, const dis__path_cursor *l, char *out, size_t room);
+/* The option that names what a leg leads to. */
+const char *dis__path_cursor_option(const dis__record_walk *w, const dis__path_cursor *l);
+/* Step l->step does not apply where the leg stands: what is there instead, and what to do. */
+dis_status dis__record_walk_fail_missing(dis__record_walk *w, const dis__path_cursor *l);
+
+#endif

@@ -1,0 +1,36 @@
+/* vote_exchange.h: votes that several ranks have read are shared out: each step goes to all ranks or to the owner of an
+ * item. dis__votes_distribute() and dis__votes_redistribute() (votes_table.h) go through them; each step's file says
+ * how. */
+#ifndef DIS_VOTES_RANKS_VOTE_EXCHANGE_H
+#define DIS_VOTES_RANKS_VOTE_EXCHANGE_H
+#include "core/parallel/comm.h"
+#include "votes/table/votes_table.h"
+
+typedef struct {
+    const dis__comm *comm;
+    size_t size; /* ranks */
+    dis_votes *votes;
+    dis__comm_block *to, *from; /* (size) */
+    uint64_t *all;              /* (size) */
+    uint32_t *worker_to, *class_to;
+    dis_names *workers, *classes;
+    uint64_t key[2];
+    uint32_t *home;   /* (n_items) the rank that knows about a task */
+    uint32_t *number; /* (n_items) of the task in the whole */
+    bool *is_first;   /* (n_items) nobody before had it */
+    dis__votes_part part;
+    uint64_t *cut, *cut_vote; /* (n_owners + 1) first items, and their first votes */
+} dis__vote_exchange;
+
+/* What every rank has put into `to`, in `from`. */
+dis_status dis__vote_exchange_run(dis__vote_exchange *s);
+
+/* exchange_tasks.c: `number` and `is_first` of this rank's tasks, and how many there are in the whole. */
+dis_status dis__vote_exchange_number_tasks(dis__vote_exchange *s);
+
+/* exchange_votes.c: this rank's votes to the owners of their items, by `cut`; what came takes the place of what was
+ * read. */
+dis_status dis__vote_exchange_send(dis__vote_exchange *s);
+dis_status dis__vote_exchange_receive(dis__vote_exchange *s);
+
+#endif

@@ -1,0 +1,32 @@
+/* column_cells.h: the cells of a column in memory (dissent/columns.h) as texts, a block of rows at a time. */
+#ifndef DIS_VOTES_READ_COLUMN_CELLS_H
+#define DIS_VOTES_READ_COLUMN_CELLS_H
+#include "dissent/columns.h"
+#include "core/numbers/decimal.h"
+
+enum { DIS_COLUMN_BLOCK = 64, DIS_CELL_ROOM = DIS_REAL_TEXT + 8 };
+
+/* A text of which only the end is wrong has this many bytes: no text is as long. */
+#define DIS_CELL_BROKEN SIZE_MAX
+
+typedef struct {
+    dis_column cells;
+    size_t *first; /* (n_pieces + 1) row that each piece begins with */
+} dis__vote_column;
+
+/* The texts of one column in a block of rows. */
+typedef struct {
+    dis_text text[DIS_COLUMN_BLOCK];
+    uint64_t word[DIS_COLUMN_BLOCK];              /* of plain texts of up to 8 bytes: padded with zeros */
+    uint64_t odd;                                 /* one bit per row: its text is not plain */
+    char number[DIS_COLUMN_BLOCK][DIS_CELL_ROOM]; /* 8 bytes may be read from where a text begins */
+    bool stays;                                   /* texts lie in the column, not in `number` */
+} dis__column_block;
+
+/* Rows row .. row + n - 1, n up to DIS_COLUMN_BLOCK. */
+void dis__column_read_block(const dis__vote_column *c, size_t row, size_t n, dis__column_block *out);
+
+/* The text of one row; bytes NULL: it has no value. Numbers are written into `room`. */
+dis_text dis__column_text(const dis__vote_column *c, size_t row, char room[DIS_CELL_ROOM]);
+
+#endif

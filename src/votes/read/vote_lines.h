@@ -1,0 +1,50 @@
+/* vote_lines.h: votes of a file or a pipe, line by line, as they come.
+ *
+ *     dis__vote_lines lines;
+ *     DIS_TRY(dis__vote_lines_open(path, &options, &lines));
+ *     for (;;) {
+ *         if (!dis__vote_lines_ready(&lines)) {
+ *             flush what was made of the lines so far;
+ *             DIS_TRY_GOTO(status, dis__vote_lines_wait(ctx, &lines), end);
+ *         }
+ *         DIS_TRY_GOTO(status, dis__vote_lines_next(&lines, &more), end);
+ *         if (!more) break;
+ *         lines.cell, lines.dropped
+ *     }
+ *     end: dis__vote_lines_close(&lines);
+ *
+ * A row is a line: unlike in files that are read as a whole, a field has no line break within quotes, since a quote
+ * that is never closed would hold everything back. */
+#ifndef DIS_VOTES_READ_VOTE_LINES_H
+#define DIS_VOTES_READ_VOTE_LINES_H
+#include "votes/read/reader.h"
+
+typedef struct {
+    const dis__vote_field *cell; /* task, worker, label of the row, until the next call; NULL: the line is a header */
+    bool dropped;                /* by a drop rule */
+    int fd;
+    const char *path;
+    dis__reader reader; /* its options only */
+    dis__input input;   /* the line at hand */
+    dis__vote_file file;
+    dis__row_cursor cursor;
+    bool started, ended; /* the first line was seen; there is nothing more to read */
+    uint64_t line;       /* of the row at hand, from 1 */
+    char *buffer;
+    size_t capacity, at, used, searched; /* the next line begins at `at`; up to `searched` there is no line end */
+} dis__vote_lines;
+
+/* CSV, TSV or JSONL, as the options or the name say; path and options must outlive the lines. DIS_EUSAGE, DIS_EIO. */
+dis_status dis__vote_lines_open(const char *path, const dis_votes_options *options, dis__vote_lines *lines);
+/* Whether a whole line, or the end, is there without waiting. */
+bool dis__vote_lines_ready(dis__vote_lines *lines);
+/* Waits for some. DIS_ECANCELLED when the caller wants to stop. */
+dis_status dis__vote_lines_wait(dis_context *ctx, dis__vote_lines *lines);
+/* The next row; there must be a line or the end. DIS_EDATA with place and reason: one may go on with the next, but for
+ * a header without the columns (lines->started is false then). */
+dis_status dis__vote_lines_next(dis__vote_lines *lines, bool *more);
+/* DIS_EDATA with the place of a cell of the row at hand, for a reason that is the last error so far. */
+dis_status dis__vote_lines_fail(dis__vote_lines *lines, const dis__vote_field *cell);
+void dis__vote_lines_close(dis__vote_lines *lines);
+
+#endif

@@ -1,0 +1,144 @@
+/* The order of classes, and classes that look alike. Integers are compared by value whatever their length; equal values
+ * ("7", "07") by bytes. */
+#include "votes/table/class_order.h"
+#include "votes/read/reader.h"
+#include "core/memory/memory.h"
+#include "core/numbers/decimal.h"
+#include <stdlib.h>
+
+typedef struct {
+    const char *text;
+    size_t n;
+    size_t index;
+    double number;
+    bool is_number;
+} entry;
+
+static bool is_integer(const char *text, size_t n)
+{
+    size_t i = n && (text[0] == '-' || text[0] == '+');
+    if (i == n) return false;
+    for (; i < n; i++)
+        if (text[i] < '0' || text[i] > '9') return false;
+    return true;
+}
+
+static int by_bytes(const void *a, const void *b)
+{
+    const entry *x = a, *y = b;
+    const int order = memcmp(x->text, y->text, x->n < y->n ? x->n : y->n);
+    return order ? order : x->n < y->n ? -1 : x->n > y->n;
+}
+
+/* Sign and digits without leading zeros; zero has no digits and no sign. */
+static void split(const entry *e, bool *negative, const char **digits, size_t *n)
+{
+    const char *p = e->text, *end = p + e->n;
+    *negative = *p == '-';
+    if (*p == '-' || *p == '+') p++;
+    while (p < end && *p == '0') p++;
+    *digits = p;
+    *n = (size_t)(end - p);
+    if (*n == 0) *negative = false;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    bool minus_x, minus_y;
+    const char *x, *y;
+    size_t n_x, n_y;
+    split(a, &minus_x, &x, &n_x);
+    split(b, &minus_y, &y, &n_y);
+    if (minus_x != minus_y) return minus_x ? -1 : 1;
+    int order = n_x != n_y ? (n_x < n_y ? -1 : 1) : memcmp(x, y, n_x);
+    if (minus_x) order = -order;
+    return order ? order : by_bytes(a, b);
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const entry *x = a, *y = b;
+    return x->number < y->number ? -1 : x->number > y->number ? 1 : by_bytes(a, b);
+}
+
+dis_status dis__classes_order(const dis__key *labels, size_t n, bool ordered, uint16_t *place)
+{
+    entry *sorted;
+    DIS_TRY(dis__alloc_zeroed(&sorted, n, sizeof *sorted));
+    bool integers = true, numbers = ordered;
+    for (size_t i = 0; i < n; i++) {
+        sorted[i] = (entry){.text = dis__key_text(&labels[i]), .n = labels[i].n, .index = i};
+        integers = integers && is_integer(sorted[i].text, sorted[i].n);
+        sorted[i].is_number = dis__parse_real(sorted[i].text, sorted[i].n, &sorted[i].number);
+        numbers = numbers && sorted[i].is_number;
+    }
+    qsort(sorted, n, sizeof *sorted, integers ? by_value : numbers ? by_number : by_bytes);
+    for (size_t i = 0; i < n; i++) place[sorted[i].index] = (uint16_t)i;
+    dis__free(sorted);
+    return DIS_OK;
+}
+
+static char fold(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
+/* Numbers by value first, then texts without regard to case. */
+static int by_look(const void *a, const void *b)
+{
+    const entry *x = a, *y = b;
+    if (x->is_number != y->is_number) return x->is_number ? -1 : 1;
+    if (x->is_number) return x->number < y->number ? -1 : x->number > y->number;
+    for (size_t i = 0; i < x->n && i < y->n; i++) {
+        const char p = fold(x->text[i]), q = fold(y->text[i]);
+        if (p != q) return p < q ? -1 : 1;
+    }
+    return x->n < y->n ? -1 : x->n > y->n;
+}
+
+dis_status dis__classes_are_similar(const dis_names *classes, bool *look_alike)
+{
+    const size_t n = dis_names_count(classes);
+    entry *sorted;
+    DIS_TRY(dis__alloc_array(&sorted, n, sizeof *sorted));
+    for (size_t i = 0; i < n; i++) {
+        entry e = {.index = i};
+        e.text = dis_names_get(classes, i, &e.n);
+        while (e.n && (e.text[0] == ' ' || e.text[0] == '\t')) e.text++, e.n--;
+        while (e.n && (e.text[e.n - 1] == ' ' || e.text[e.n - 1] == '\t')) e.n--;
+        e.is_number = dis__parse_real(e.text, e.n, &e.number);
+        sorted[i] = e;
+    }
+    qsort(sorted, n, sizeof *sorted, by_look);
+    *look_alike = false;
+    for (size_t i = 1; i < n; i++) *look_alike = *look_alike || by_look(&sorted[i - 1], &sorted[i]) == 0;
+    dis__free(sorted);
+    return DIS_OK;
+}
+
+dis_status dis__names_in_class_order(const dis_names *names, dis_names **out)
+{
+    const size_t n = dis_names_count(names);
+    const dis__secret secret = dis__secret_draw();
+    dis__key *key = NULL;
+    uint16_t *place = NULL;
+    const char **text = NULL;
+    dis_status status;
+    if (n > DIS_MAX_CLASSES) return dis__fail(DIS_ELIMIT, "%zu classes; at most %u are possible", n, DIS_MAX_CLASSES);
+    DIS_TRY_GOTO(status, dis__alloc_array(&key, n, sizeof *key), end);
+    DIS_TRY_GOTO(status, dis__alloc_array(&place, n, sizeof *place), end);
+    DIS_TRY_GOTO(status, dis__alloc_array(&text, n, sizeof *text), end);
+    for (size_t k = 0; k < n; k++) {
+        size_t length;
+        const char *name = dis_names_get(names, k, &length);
+        key[k] = dis__key_of(&secret, name, length);
+    }
+    DIS_TRY_GOTO(status, dis__classes_order(key, n, false, place), end);
+    for (size_t k = 0; k < n; k++) text[place[k]] = dis_names_get(names, k, NULL);
+    status = dis_names_create(text, n, out);
+end:
+    dis__free(key);
+    dis__free(place);
+    dis__free(text);
+    return status;
+}
