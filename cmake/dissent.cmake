@@ -50,7 +50,7 @@ endforeach()
 # What the tests can make fail goes through these files; all others are the same in every library and compiled once.
 set(DIS_FAULT_SOURCES
   ${CMAKE_SOURCE_DIR}/src/core/faults.c
-  ${CMAKE_SOURCE_DIR}/src/core/memory.c
+  ${CMAKE_SOURCE_DIR}/src/core/memory/memory.c
   ${CMAKE_SOURCE_DIR}/src/core/sys.c
   ${CMAKE_SOURCE_DIR}/src/core/version.c
   ${CMAKE_SOURCE_DIR}/src/experiment/store/sql.c)

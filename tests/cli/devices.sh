@@ -130,8 +130,8 @@ size_t dis_plugin_devices(const dis__plugin_host *h, dis__device *rows, size_t r
 }
 TEXT
 ${CC:-cc} -std=c11 -D_GNU_SOURCE -shared -fPIC -w -I"$DISSENT_SOURCE/include" -I"$DISSENT_SOURCE/src" lost.c \
-    "$DISSENT_SOURCE/tests/devices/em_stand_in.c" "$DISSENT_SOURCE/tests/devices/bootstrap_stand_in.c" "$DISSENT_SOURCE/src/core/random.c" \
-    "$DISSENT_SOURCE/src/core/draw.c" -lm -o lost.so
+    "$DISSENT_SOURCE/tests/devices/em_stand_in.c" "$DISSENT_SOURCE/tests/devices/bootstrap_stand_in.c" "$DISSENT_SOURCE/src/core/random/random.c" \
+    "$DISSENT_SOURCE/src/core/random/rng.c" -lm -o lost.so
 DISSENT_CUDA=$PWD/lost.so
 export DISSENT_CUDA
 train -o whole
