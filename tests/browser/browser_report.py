@@ -18,7 +18,7 @@ import urllib.parse
 
 import webdriver
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "tools"))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "tools", "docs"))
 import gallery  # noqa: E402
 
 LONG = "long-" + "x" * 65000

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs the shell blocks of docs/exports/*.md, each page in a folder with the files of examples/exports: what they show
+# Runs the shell blocks of docs/reference/exports/*.md, each page in a folder with the files of examples/exports: what they show
 # must work, and print what they say. Every preset must have a page that uses it, and every page a row in votes.md.
 set -eu
 # shellcheck source=tests/cli/support/documents.sh

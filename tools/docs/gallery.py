@@ -1,6 +1,6 @@
 """Makes the pictures of docs/guides/gallery.md: reports of each kind of votes, of groups, of a panel and of models.
 
-usage: tools/docs/gallery.py DISSENT [OUT]      needs chromium and chromium-driver; OUT (docs/gallery) gets the pictures,
+usage: tools/docs/gallery.py DISSENT [OUT]      needs chromium and chromium-driver; OUT (docs/images/gallery) gets the pictures,
                                            --pages FOLDER keeps the reports and whole pages at 1,400 and 360 pixels
 
 The same crowds every time: pictures change when reports do.

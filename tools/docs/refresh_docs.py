@@ -3,7 +3,7 @@
 
     tools/docs/refresh_docs.py [--tool build/dissent] [DOCUMENT ...]
 
-Documents: README.md, docs/start/tour.md and docs/exports/*.md if none is named. A ```text block directly after a ```sh block
+Documents: README.md, docs/start/tour.md and docs/reference/exports/*.md if none is named. A ```text block directly after a ```sh block
 is replaced; blocks run in order in one empty folder per document (pages of exports: with the files of examples/exports).
 tests/cli/readme.sh and tests/cli/exports.sh check the result. Read the diff before you commit it."""
 
