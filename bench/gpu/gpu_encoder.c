@@ -101,7 +101,7 @@ static dis_status open_bench(bench *b, const dis__device *device)
     if (b->work == EMBED) {
         dis__layer_pool_packed(b->net, b->built.hidden, b->built.start, b->built.length, DIS_POOL_MEAN);
     } else {
-        const int top = dis__encoder_top_build(b->net, &b->config, &b->built, false);
+        const int top = dis__encoder_pooler_build(b->net, &b->config, &b->built, false);
         b->head = dis__head_soft(b->net, "gold", dis__layer_linear(b->net, "out", top, CLASSES, DIS_ACT_NONE), NULL);
     }
     dis__net_spread(b->net, "", .02);
@@ -121,7 +121,7 @@ static dis_status one_batch(bench *b, uint64_t number, size_t batch)
         label[i] = (int32_t)((i + number) % CLASSES);
     }
     const dis_tokens_view view = {.n_texts = b->n_texts, .start = b->start, .id = id, .type = type};
-    DIS_TRY(dis__encoder_put(b->net, &b->built, &b->config, &view, row, n));
+    DIS_TRY(dis__encoder_set_batch(b->net, &b->built, &b->config, &view, row, n));
     if (b->work == PREDICT) dis__head_put_nothing(b->net, b->head);
     if (b->work != TRAIN) return dis__net_forward(b->net, false);
     DIS_TRY(dis__head_put_labels(b->net, b->head, label));

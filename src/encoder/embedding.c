@@ -23,7 +23,7 @@ struct dis_encoder {
     dis__encoder_config config;
     dis_tokenizer *tokenizer;
     dis__net *net;
-    dis__encoder_files *files; /* whose numbers the net uses */
+    dis__encoder_weight_files *files; /* whose numbers the net uses */
     dis__encoder_net built;
     int pooled[2]; /* values, by dis_embed_pool */
     size_t n_parameters, max_length, max_tokens, max_rows;
@@ -36,7 +36,7 @@ void dis_encoder_destroy(dis_encoder *e)
     if (!e) return;
     dis_tokenizer_destroy(e->tokenizer);
     dis__net_destroy(e->net);
-    dis__encoder_files_close(e->files);
+    dis__encoder_weight_files_close(e->files);
     dis__free(e->built.room);
     dis__free(e);
 }
@@ -44,7 +44,7 @@ void dis_encoder_destroy(dis_encoder *e)
 static dis_status check_tokenizer(const char *folder, dis_encoder *e)
 {
     const dis_tokenizer_view t = dis_tokenizer_look(e->tokenizer);
-    const size_t longest = dis__encoder_longest(&e->config);
+    const size_t longest = dis__encoder_max_length(&e->config);
     e->max_length = t.max_length && t.max_length < longest ? t.max_length : longest;
     if (t.n_ids > 0 && (size_t)t.n_ids > e->config.n_words)
         return dis__fail(DIS_EDATA, "%s: the tokenizer has ids up to %d, vocab_size of config.json is %zu", folder,
@@ -85,7 +85,7 @@ static dis_status open_encoder(dis_context *ctx, const char *folder, dis_encoder
     if (status == DIS_ELIMIT) status = plan_net(ctx, device, TOKENS, ROWS, e);
     DIS_TRY(status);
     e->n_parameters = dis__net_n_parameters(e->net);
-    return dis__encoder_fill_lasting(ctx, folder, &e->config, e->net, &e->files);
+    return dis__encoder_map_weights(ctx, folder, &e->config, e->net, &e->files);
 }
 
 dis_status dis_encoder_open(dis_context *ctx, const char *folder, dis_encoder **out)
@@ -157,7 +157,7 @@ static dis_status run_batches(dis_context *ctx, dis_encoder *e, const dis_tokens
     for (size_t at = 0, n; at < tokens->n_texts || last; at += n) {
         n = next_batch(e, tokens, order, at);
         DIS_TRY(dis__check_stop(ctx));
-        if (n) DIS_TRY(dis__encoder_put(e->net, &e->built, &e->config, tokens, order + at, n));
+        if (n) DIS_TRY(dis__encoder_set_batch(e->net, &e->built, &e->config, tokens, order + at, n));
         DIS_TRY(dis__net_fetch(e->net, e->pooled[o->pool], last, raw));
         if (n) DIS_TRY(dis__net_forward(e->net, false));
         for (size_t r = 0; r < last; r++) {
@@ -198,7 +198,7 @@ static dis_status embed(dis_context *ctx, dis_encoder *e, const dis_token_text *
     *bad = SIZE_MAX;
     dis_embed_options o = dis_embed_options_default();
     DIS_TRY(DIS_OPTIONS_COPY(dis_embed_options, &o, options));
-    const size_t longest = dis__encoder_longest(&e->config);
+    const size_t longest = dis__encoder_max_length(&e->config);
     if (o.max_length > longest)
         return dis__fail(DIS_EUSAGE, "a maximum length of %zu tokens; the encoder has positions for %zu", o.max_length,
                          longest);
@@ -210,7 +210,7 @@ static dis_status embed(dis_context *ctx, dis_encoder *e, const dis_token_text *
     dis_tokens *tokens;
     DIS_TRY(dis_tokenizer_encode(ctx, e->tokenizer, texts, n, &how, &tokens));
     const dis_tokens_view view = dis_tokens_look(tokens);
-    const dis_status status = dis__encoder_files_check(e->files, embed_tokens(ctx, e, &view, &o, out, bad));
+    const dis_status status = dis__encoder_weight_files_check(e->files, embed_tokens(ctx, e, &view, &o, out, bad));
     dis_tokens_destroy(tokens);
     return status;
 }

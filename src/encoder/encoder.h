@@ -5,11 +5,11 @@
  *     dis__encoder_net built;                                     // axes, inputs and the last hidden states
  *     dis__encoder_build(net, &config, &options, &built);
  *     DIS_TRY(dis__net_plan(net, ctx, &plan));
- *     DIS_TRY(dis__encoder_fill(ctx, "minilm", &config, net));    // the folder may go then
+ *     DIS_TRY(dis__encoder_read_weights(ctx, "minilm", &config, net));    // the folder may go then
  *     dis__encoder_batch batch = {...};
- *     DIS_TRY(dis__encoder_put(net, &built, &config, &batch));
+ *     DIS_TRY(dis__encoder_set_batch(net, &built, &config, &batch));
  *
- * A family is a row of a table (families.c): how config.json calls its sizes, how its arrays are called, where
+ * A family is a row of a table (encoder_families.c): how config.json calls its sizes, how its arrays are called, where
  * positions begin, what stands before its classifier. Tokens of a batch lie one behind the other; there is no
  * padding. */
 #ifndef DIS_ENCODER_ENCODER_H
@@ -34,18 +34,18 @@ typedef struct {
     dis__activation act;
     bool pretrained; /* part of the encoder: the pooler */
     bool dropped;    /* dropout before that layer too */
-} dis__encoder_top;
+} dis__encoder_pooler;
 
 typedef struct dis__encoder_family {
     const char *model_type, *prefix, *summary;
     const char *class;                               /* what classes of transformers begin with */
-    const struct dis__config_field *fields;          /* ended by a row without key */
+    const struct dis__encoder_config_field *fields;  /* ended by a row without key */
     const dis__encoder_array *embeddings, *in_layer; /* ended by rows without array */
     const char *layer;                               /* "encoder.layer." */
-    dis__encoder_top top;
-    dis__encoder_top choice; /* names that transformers has for the same layers with multiple choice */
-    bool shifted;            /* positions begin behind the padding's id */
-    bool types;              /* the two texts of a pair are told apart */
+    dis__encoder_pooler top;
+    dis__encoder_pooler choice; /* names that transformers has for the same layers with multiple choice */
+    bool shifted;               /* positions begin behind the padding's id */
+    bool types;                 /* the two texts of a pair are told apart */
     bool relative;
 } dis__encoder_family;
 
@@ -63,22 +63,28 @@ typedef struct {
 } dis__encoder_config;
 
 /* A field of config.json that changes what is computed. */
-typedef enum { DIS_FIELD_SIZE, DIS_FIELD_COUNT, DIS_FIELD_REAL, DIS_FIELD_ACT, DIS_FIELD_ONLY } dis__config_kind;
-typedef struct dis__config_field {
+typedef enum {
+    DIS_CONFIG_SIZE,
+    DIS_CONFIG_COUNT,
+    DIS_CONFIG_REAL,
+    DIS_CONFIG_ACTIVATION,
+    DIS_CONFIG_FIXED
+} dis__encoder_config_kind;
+typedef struct dis__encoder_config_field {
     const char *key;
-    dis__config_kind kind; /* SIZE: from 1 on; COUNT: from 0 on; ONLY: must be `only`, or absent, or null */
+    dis__encoder_config_kind kind; /* SIZE: from 1 on; COUNT: from 0 on; ONLY: must be `only`, or absent, or null */
     size_t offset;
     double fallback;    /* where it is absent; NAN: it must be there */
     const char *only;   /* as JSON writes it: "absolute", false */
     const char *backup; /* the field that counts where this one is absent or null */
-} dis__config_field;
+} dis__encoder_config_field;
 
 /* DIS_EDATA with the place: another architecture, a field that asks for what is not there. */
 dis_status dis__encoder_config_read(dis_context *ctx, const char *folder, dis__encoder_config *out);
 /* The same of a text. */
 dis_status dis__encoder_config_parse(const char *file, const char *text, size_t n, dis__encoder_config *out);
 /* Positions that tokens may have, and so the maximum length. */
-size_t dis__encoder_longest(const dis__encoder_config *config);
+size_t dis__encoder_max_length(const dis__encoder_config *config);
 
 /* Matrices of a layer that learn at a low rank beside what they are (LoRA, Hu et al. 2022): W + alpha / rank B A. */
 enum {
@@ -118,38 +124,39 @@ dis_status dis__encoder_build(dis__net *net, const dis__encoder_config *config, 
                               dis__encoder_net *out);
 
 /* Which columns of a layer's linear layer ("qkv", "proj", "up", "down") LoRA is for; false: none of them. */
-bool dis__encoder_lora_parts(const dis__encoder_lora *lora, size_t layer, const char *name, size_t width,
-                             dis__low_rank_options *out);
+bool dis__encoder_lora_select(const dis__encoder_lora *lora, size_t layer, const char *name, size_t width,
+                              dis__low_rank_options *out);
 
 /* What a classifier of texts stands on: (rows, width). Its layer is called "top"; the pooler of a folder fills it, and
  * so does the layer of a classifier that was saved. */
-int dis__encoder_top_build(dis__net *net, const dis__encoder_config *config, const dis__encoder_net *built,
-                           bool dropout);
+int dis__encoder_pooler_build(dis__net *net, const dis__encoder_config *config, const dis__encoder_net *built,
+                              bool dropout);
 
-/* The same as dis__encoder_put, of tokens that stay as they are while the net trains: they lie on the device where
+/* The same as dis__encoder_set_batch, of tokens that stay as they are while the net trains: they lie on the device where
  * there is room, and a batch is gathered there. */
-dis_status dis__encoder_take(dis__net *net, const dis__encoder_net *built, const dis__encoder_config *config,
-                             const dis_tokens_view *tokens, const uint32_t *row, size_t n_rows);
+dis_status dis__encoder_gather_batch(dis__net *net, const dis__encoder_net *built, const dis__encoder_config *config,
+                                     const dis_tokens_view *tokens, const uint32_t *row, size_t n_rows);
 /* Row r of a batch is the text row[r] of `tokens`. */
-dis_status dis__encoder_put(dis__net *net, const dis__encoder_net *built, const dis__encoder_config *config,
-                            const dis_tokens_view *tokens, const uint32_t *row, size_t n_rows);
+dis_status dis__encoder_set_batch(dis__net *net, const dis__encoder_net *built, const dis__encoder_config *config,
+                                  const dis_tokens_view *tokens, const uint32_t *row, size_t n_rows);
 
 /* Numbers of all parameters that begin with "encoder.", and of "top" where they are there, from model.safetensors, or
  * from the files of its index. DIS_EDATA: files of another kind, an array that is missing or of another shape, or that
  * has no place. */
-dis_status dis__encoder_fill(dis_context *ctx, const char *folder, const dis__encoder_config *config, dis__net *net);
+dis_status dis__encoder_read_weights(dis_context *ctx, const char *folder, const dis__encoder_config *config,
+                                     dis__net *net);
 /* Whether there are files of numbers, in a form that is read; their headers alone are looked at. */
 dis_status dis__encoder_weights_check(dis_context *ctx, const char *folder);
 /* The same for a net that never trains: it may use the numbers where the files have them, which stay open until
- * dis__encoder_files_close, to be called after the net is destroyed. A failure leaves nothing open, and the net is not
+ * dis__encoder_weight_files_close, to be called after the net is destroyed. A failure leaves nothing open, and the net is not
  * to be used. */
-typedef struct dis__encoder_files dis__encoder_files;
-dis_status dis__encoder_fill_lasting(dis_context *ctx, const char *folder, const dis__encoder_config *config,
-                                     dis__net *net, dis__encoder_files **out);
+typedef struct dis__encoder_weight_files dis__encoder_weight_files;
+dis_status dis__encoder_map_weights(dis_context *ctx, const char *folder, const dis__encoder_config *config,
+                                    dis__net *net, dis__encoder_weight_files **out);
 /* After a pass: `so_far`, or DIS_EIO if a file has changed since it was opened. */
-dis_status dis__encoder_files_check(const dis__encoder_files *files, dis_status so_far);
-void dis__encoder_files_close(dis__encoder_files *files);
+dis_status dis__encoder_weight_files_check(const dis__encoder_weight_files *files, dis_status so_far);
+void dis__encoder_weight_files_close(dis__encoder_weight_files *files);
 /* SHA-256 over the files of its numbers. */
-dis_status dis__encoder_digest(dis_context *ctx, const char *folder, char hex[65]);
+dis_status dis__encoder_hash_weights(dis_context *ctx, const char *folder, char hex[65]);
 
 #endif

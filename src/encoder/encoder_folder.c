@@ -32,13 +32,13 @@ static dis_status add_file(dis__sha256 *sha, const char *folder, const char *nam
     return DIS_OK;
 }
 
-dis_status dis__encoder_folder_digest(dis_context *ctx, const char *folder, char hex[65])
+dis_status dis__encoder_folder_hash(dis_context *ctx, const char *folder, char hex[65])
 {
     dis__sha256 sha;
     char numbers[65];
     dis__sha256_init(&sha);
     for (size_t i = 0; i < DIS_ENCODER_N_FILES; i++) DIS_TRY(add_file(&sha, folder, files[i]));
-    DIS_TRY(dis__encoder_digest(ctx, folder, numbers));
+    DIS_TRY(dis__encoder_hash_weights(ctx, folder, numbers));
     dis__sha256_update(&sha, numbers, sizeof numbers);
     dis__sha256_hex(&sha, hex);
     return DIS_OK;

@@ -15,6 +15,6 @@ enum { DIS_ENCODER_N_FILES = 9 };
 /* Whether config.json describes an encoder that is supported, and there are weights; no number is read. */
 dis_status dis__encoder_folder_check(dis_context *ctx, const char *folder);
 /* SHA-256 over these files and those of the numbers, by their names and contents. */
-dis_status dis__encoder_folder_digest(dis_context *ctx, const char *folder, char hex[65]);
+dis_status dis__encoder_folder_hash(dis_context *ctx, const char *folder, char hex[65]);
 
 #endif

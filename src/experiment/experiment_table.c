@@ -6,7 +6,7 @@
  * with a handful of seeds near 1 they are many times too wide.) For whole degrees of freedom the law of t is a finite
  * sum (Abramowitz and Stegun 1964, 26.7.3 and 26.7.4), so its quantile is found by bisection. */
 #include "experiment/experiment_internal.h"
-#include "experiment/pairwise.h"
+#include "experiment/compare_cells.h"
 #include "core/memory/memory.h"
 #include "core/options/sized_structs.h"
 #include <math.h>

@@ -15,15 +15,15 @@
 #include "core/text/sha256.h"
 #include "io/input/input.h"
 #include "nn/net.h"
-#include "train/model_json.h"
-#include "train/objective.h"
-#include "train/worker_features.h"
+#include "train/files/model_json.h"
+#include "train/objectives/objective.h"
+#include "train/workers/worker_features.h"
 
 /* Files that a model may learn from besides the items; NULL: none. */
 typedef struct {
     const char *vectors; /* word vectors */
     const char *encoder; /* the folder of a pretrained encoder */
-} dis__model_files;
+} dis__preprocessor_files;
 
 /* Items as numbers: each model's own struct begins with this. */
 typedef struct {
@@ -35,7 +35,7 @@ typedef struct {
     const int32_t
         *worker; /* (n_units): who is asked, -1: nobody in particular, -2 and below: those told of since; NULL:
                                the model does not want to know. Of whoever had the items encoded */
-} dis__encoded;
+} dis__encoded_items;
 
 /* How large a batch may become. */
 typedef struct {
@@ -48,7 +48,7 @@ typedef struct {
 /* What building leaves for putting batches: each model's own struct begins with this. */
 typedef struct {
     int trunk; /* the value that heads start from */
-} dis__inputs;
+} dis__model_inputs;
 
 /* Units that go through the net together. */
 typedef struct {
@@ -62,7 +62,7 @@ typedef struct {
 typedef struct {
     size_t n_texts, n_features, height, width, channels; /* of the items that it takes */
     size_t n_words, n_words_in_vectors;
-} dis__encoder_facts;
+} dis__preprocessor_info;
 
 /* encoder, encoded and inputs below are the model's own structs. Each is allocated zeroed by its size before it is
  * filled, and freed by its function (NULL: it holds nothing) whether filling failed or not. */
@@ -73,22 +73,21 @@ typedef struct {
     size_t predict_total; /* lengths of units that are predicted at once, in all; 0: as many items as are usual */
 
     dis_status (*learn)(dis_context *ctx, const void *settings, const dis_items_view *items,
-                        const dis__model_files *files, void *encoder);
+                        const dis__preprocessor_files *files, void *encoder);
     void (*free_encoder)(void *encoder);
-    void (*facts)(const void *encoder, dis__encoder_facts *out);
+    void (*facts)(const void *encoder, dis__preprocessor_info *out);
     /* Members of the object "encoder" of model.json; further files go to the model's folder. */
     dis_status (*save)(const void *encoder, dis_json *json, const char *folder);
-    dis_status (*load)(const dis__model_source *source, const dis__json_value *object, const char *folder,
-                       void *encoder);
+    dis_status (*load)(const dis__model_json *source, const dis__json_value *object, const char *folder, void *encoder);
 
     /* Adds all that the net's numbers would mean something else without: words in their order, sizes. */
     void (*hash_meaning)(const void *encoder, dis__sha256 *sha);
 
     dis_status (*encode)(dis_context *ctx, const void *settings, const void *encoder, const dis_items_view *items,
-                         dis__encoded *out);
-    void (*free_encoded)(dis__encoded *encoded);
+                         dis__encoded_items *out);
+    void (*free_encoded)(dis__encoded_items *encoded);
     /* Adds all that training depends on, for the key of a run. */
-    void (*hash_encoded)(const void *encoder, const dis__encoded *encoded, dis__sha256 *sha);
+    void (*hash_encoded)(const void *encoder, const dis__encoded_items *encoded, dis__sha256 *sha);
     void (*hash_encoder)(const void *encoder, dis__sha256 *sha); /* NULL: encoded items say it all */
     /* Called before these: finds out what only a key needs, since few runs have one; NULL: nothing. */
     dis_status (*identify)(void *encoder);
@@ -97,12 +96,13 @@ typedef struct {
     dis_status (*fits)(const void *settings, size_t n_classes);
     /* Adds inputs and layers up to in->trunk. */
     dis_status (*build)(dis__net *net, const void *settings, const void *encoder, const dis__batch_limits *limits,
-                        dis__inputs *in);
-    void (*free_inputs)(dis__inputs *in);
+                        dis__model_inputs *in);
+    void (*free_inputs)(dis__model_inputs *in);
     /* The logits of one head, from layers of that name; NULL: a linear layer on the trunk. */
-    int (*head)(dis__net *net, const void *settings, const dis__inputs *in, const char *name, size_t n_classes);
+    int (*head)(dis__net *net, const void *settings, const dis__model_inputs *in, const char *name, size_t n_classes);
     /* Sets axes and inputs to these units. Room was made when building. */
-    dis_status (*put)(dis__net *net, dis__inputs *in, const dis__encoded *encoded, const dis__unit_batch *batch);
+    dis_status (*put)(dis__net *net, dis__model_inputs *in, const dis__encoded_items *encoded,
+                      const dis__unit_batch *batch);
     /* Starts of parameters that are not random (word vectors), after planning; NULL: none. */
     dis_status (*start)(dis_context *ctx, dis__net *net, const void *encoder);
     /* The model's numbers are in a net that never trains: what they have to become for that; NULL: nothing. */
@@ -116,7 +116,7 @@ typedef struct {
 /* The row that NAME[:key=value,...] asks for; DIS_EUSAGE when there is none. */
 dis_status dis__model_row_find(const char *spec, const dis__model_row **out);
 /* Its settings: the defaults, those of the recipe, then what the spec says. */
-dis_status dis__model_settings(const dis__model_row *row, const char *spec, void *settings);
+dis_status dis__model_settings_parse(const dis__model_row *row, const char *spec, void *settings);
 
 /* Numbers of a net by name, apart from any net. */
 typedef struct {
@@ -125,12 +125,12 @@ typedef struct {
     float **value;         /* (n); never written to where they are a file's */
     dis__input file;       /* that they lie in, mapped; map NULL: each is memory of its own */
     char *path;            /* of the file, for messages */
-} dis__weights;
-dis_status dis__weights_take(const dis__net *net, dis__weights *weights); /* replaces what it has */
+} dis__model_weights;
+dis_status dis__model_weights_get(const dis__net *net, dis__model_weights *weights); /* replaces what it has */
 /* A net that never trains may use them where they lie. DIS_EDATA: the net has a parameter that is not among them, or
  * one of another shape. */
-dis_status dis__weights_give(const dis__weights *weights, dis__net *net);
-void dis__weights_free(dis__weights *weights);
+dis_status dis__model_weights_set(const dis__model_weights *weights, dis__net *net);
+void dis__model_weights_free(dis__model_weights *weights);
 
 enum { DIS_MAX_HEADS = 2, DIS_HEAD_NAME = 16 };
 
@@ -139,9 +139,9 @@ typedef struct {
     dis__net *net;
     const dis__model_row *row;
     const dis__device *device;
-    dis__inputs *in; /* the model's own */
+    dis__model_inputs *in; /* the model's own */
     int head[DIS_MAX_HEADS];
-    struct dis__asked *asked; /* who is asked (worker_net.h); NULL: the model does not want to know */
+    struct dis__worker_net *asked; /* who is asked (worker_net.h); NULL: the model does not want to know */
 } dis__model_net;
 
 struct dis_model {
@@ -161,7 +161,7 @@ struct dis_model {
     dis_epoch *epoch;
     size_t n_epochs, epochs_room, best_epoch;
     size_t n_examples, n_left_out, n_parameters;
-    dis__weights weights;
+    dis__model_weights weights;
     dis__model_net ready; /* of the last prediction, which the next one may use; net NULL: none */
     dis__batch_limits ready_limits;
     char sums_by[200]; /* what added up the gradients of several ranks; "": there was one */
@@ -176,21 +176,23 @@ dis_status dis__model_net_build(const dis_model *model, const dis__batch_limits 
                                 dis__model_net *r);
 void dis__model_net_free(dis__model_net *r);
 /* Puts a batch of units: what the model reads of them and, where it is told, who is asked. */
-dis_status dis__model_net_put(const dis_model *model, dis__model_net *r, const dis__encoded *encoded,
-                              const dis__unit_batch *batch);
+dis_status dis__model_net_set_batch(const dis_model *model, dis__model_net *r, const dis__encoded_items *encoded,
+                                    const dis__unit_batch *batch);
 
 /* model->ready predicts this head, in batches of these limits and less. */
-dis_status dis__model_net_ready(dis_context *ctx, dis_model *model, const dis__batch_limits *limits, size_t head);
+dis_status dis__model_prepare_prediction(dis_context *ctx, dis_model *model, const dis__batch_limits *limits,
+                                         size_t head);
 
 /* q of one head for all items of `encoded`, (n_items, n_classes), in batches of at most the limits. */
-dis_status dis__model_net_predict(dis__model_net *r, const dis_model *model, const dis__encoded *encoded, size_t head,
-                                  const dis__batch_limits *limits, double *q);
+dis_status dis__model_net_predict(dis__model_net *r, const dis_model *model, const dis__encoded_items *encoded,
+                                  size_t head, const dis__batch_limits *limits, double *q);
 
 /* Items encoded by a row; *out is NULL after a failure. */
-dis_status dis__encode(dis_context *ctx, const dis_model *model, const dis_items_view *items, dis__encoded **out);
-void dis__encoded_free(const dis_model *model, dis__encoded *encoded); /* NULL: nothing */
+dis_status dis__encode_items(dis_context *ctx, const dis_model *model, const dis_items_view *items,
+                             dis__encoded_items **out);
+void dis__encoded_items_free(const dis_model *model, dis__encoded_items *encoded); /* NULL: nothing */
 
 /* Limits for batches of about `batch` items of these. */
-dis__batch_limits dis__limits_of(const dis__encoded *encoded, size_t batch);
+dis__batch_limits dis__batch_limits_compute(const dis__encoded_items *encoded, size_t batch);
 
 #endif

@@ -3,23 +3,23 @@
 #include "core/options/option_spec.h"
 #include "nn/devices.h"
 #include "core/options/sized_structs.h"
-#include "train/worker_net.h"
+#include "train/workers/worker_net.h"
 #include <stdio.h>
 #include <string.h>
 
 /* ---- weights ---- */
 
-void dis__weights_free(dis__weights *weights)
+void dis__model_weights_free(dis__model_weights *weights)
 {
     for (size_t i = 0; i < weights->n && !weights->file.map; i++) dis__free(weights->value[i]);
     dis__input_close(&weights->file);
     dis__free(weights->value);
     dis__free(weights->info);
     dis__free(weights->path);
-    *weights = (dis__weights){0};
+    *weights = (dis__model_weights){0};
 }
 
-static dis_status make_room(const dis__net *net, dis__weights *weights)
+static dis_status make_room(const dis__net *net, dis__model_weights *weights)
 {
     const size_t n = dis__net_n_params(net);
     DIS_TRY(dis__alloc_array(&weights->info, n, sizeof *weights->info));
@@ -31,21 +31,21 @@ static dis_status make_room(const dis__net *net, dis__weights *weights)
     return DIS_OK;
 }
 
-dis_status dis__weights_take(const dis__net *net, dis__weights *weights)
+dis_status dis__model_weights_get(const dis__net *net, dis__model_weights *weights)
 {
     if (weights->n == 0) DIS_TRY(make_room(net, weights));
     for (size_t i = 0; i < weights->n; i++) DIS_TRY(dis__param_get_floats(net, i, weights->value[i]));
     return DIS_OK;
 }
 
-static size_t find_weight(const dis__weights *weights, const char *name)
+static size_t find_weight(const dis__model_weights *weights, const char *name)
 {
     for (size_t i = 0; i < weights->n; i++)
         if (strcmp(weights->info[i].name, name) == 0) return i;
     return SIZE_MAX;
 }
 
-dis_status dis__weights_give(const dis__weights *weights, dis__net *net)
+dis_status dis__model_weights_set(const dis__model_weights *weights, dis__net *net)
 {
     for (size_t p = 0; p < dis__net_n_params(net); p++) {
         const dis__param_info *info = dis__net_param(net, p);
@@ -71,7 +71,7 @@ static dis_status fill(const char *spec, const char *objective, dis_model *model
     model->device = &dis__device_cpu;
     DIS_TRY(dis__alloc_zeroed(&model->settings, 1, row->settings_size ? row->settings_size : 1));
     DIS_TRY(dis__alloc_zeroed(&model->encoder, 1, row->encoder_size));
-    DIS_TRY(dis__model_settings(row, spec, model->settings));
+    DIS_TRY(dis__model_settings_parse(row, spec, model->settings));
     DIS_TRY(dis__copy_text(&model->spec, spec, strlen(spec)));
     DIS_TRY(dis__copy_text(&model->objective, objective, strlen(objective)));
     model->of_objective = of_objective;
@@ -112,13 +112,13 @@ void dis_model_destroy(dis_model *model)
     dis__free(model->encoder);
     dis__model_net_free(&model->ready);
     dis__free(model->epoch);
-    dis__weights_free(&model->weights);
+    dis__model_weights_free(&model->weights);
     dis__free(model);
 }
 
 static dis_model_view view_of(const dis_model *model)
 {
-    dis__encoder_facts facts = {0};
+    dis__preprocessor_info facts = {0};
     model->row->facts(model->encoder, &facts);
     dis_model_view v = {.kind = &model->row->info,
                         .spec = model->spec,
@@ -144,30 +144,31 @@ DIS_VIEW_DEFINE(dis_model, model, view_of(model))
 
 /* ---- items ---- */
 
-void dis__encoded_free(const dis_model *model, dis__encoded *encoded)
+void dis__encoded_items_free(const dis_model *model, dis__encoded_items *encoded)
 {
     if (!encoded) return;
     if (model->row->free_encoded) model->row->free_encoded(encoded);
     dis__free(encoded);
 }
 
-dis_status dis__encode(dis_context *ctx, const dis_model *model, const dis_items_view *items, dis__encoded **out)
+dis_status dis__encode_items(dis_context *ctx, const dis_model *model, const dis_items_view *items,
+                             dis__encoded_items **out)
 {
     *out = NULL;
-    dis__encoded *encoded;
+    dis__encoded_items *encoded;
     DIS_TRY(dis__alloc_zeroed(&encoded, 1, model->row->encoded_size));
     const dis_status status = model->row->encode(ctx, model->settings, model->encoder, items, encoded);
     if (status == DIS_OK)
         *out = encoded;
     else
-        dis__encoded_free(model, encoded);
+        dis__encoded_items_free(model, encoded);
     return status;
 }
 
 /* ---- nets ---- */
 
 /* Units longer than `length`, and the sum of their lengths. */
-static size_t n_longer(const dis__encoded *encoded, size_t length, size_t *sum)
+static size_t n_longer(const dis__encoded_items *encoded, size_t length, size_t *sum)
 {
     size_t n = 0;
     *sum = 0;
@@ -180,7 +181,7 @@ static size_t n_longer(const dis__encoded *encoded, size_t length, size_t *sum)
 }
 
 /* The sum of the lengths of the n longest units: by halving, the smallest length that at most n units exceed. */
-static size_t longest_total(const dis__encoded *encoded, size_t n, size_t longest)
+static size_t longest_total(const dis__encoded_items *encoded, size_t n, size_t longest)
 {
     size_t low = 0, high = longest, sum;
     while (low < high) {
@@ -194,7 +195,7 @@ static size_t longest_total(const dis__encoded *encoded, size_t n, size_t longes
     return sum + (units > longer ? (units - longer) * low : 0);
 }
 
-dis__batch_limits dis__limits_of(const dis__encoded *encoded, size_t batch)
+dis__batch_limits dis__batch_limits_compute(const dis__encoded_items *encoded, size_t batch)
 {
     dis__batch_limits l = {.units = batch, .items = batch, .longest = 1};
     if (encoded->unit && encoded->n_items) { /* sentences: room for those of half the usual length and above */
@@ -216,15 +217,15 @@ void dis__model_net_free(dis__model_net *r)
     dis__net_destroy(r->net);
     if (r->in && r->row->free_inputs) r->row->free_inputs(r->in);
     dis__free(r->in);
-    dis__asked_free(r->asked);
+    dis__worker_net_free(r->asked);
     *r = (dis__model_net){0};
 }
 
-dis_status dis__model_net_put(const dis_model *model, dis__model_net *r, const dis__encoded *encoded,
-                              const dis__unit_batch *batch)
+dis_status dis__model_net_set_batch(const dis_model *model, dis__model_net *r, const dis__encoded_items *encoded,
+                                    const dis__unit_batch *batch)
 {
     DIS_TRY(r->row->put(r->net, r->in, encoded, batch));
-    return r->asked ? dis__asked_put(model, r, encoded, batch) : DIS_OK;
+    return r->asked ? dis__worker_net_set_batch(model, r, encoded, batch) : DIS_OK;
 }
 
 /* The logits of head h. The first head's layer has one name whatever the head is: equal targets then give equal models.
@@ -254,7 +255,7 @@ static dis_status build(const dis_model *model, const dis__device *device, const
     r->device = device;
     DIS_TRY(dis__alloc_zeroed(&r->in, 1, row->inputs_size));
     DIS_TRY(row->build(r->net, model->settings, model->encoder, limits, r->in));
-    if (!(model->confuses && first > 0)) DIS_TRY(dis__asked_build(model, limits, r));
+    if (!(model->confuses && first > 0)) DIS_TRY(dis__worker_net_build(model, limits, r));
     for (size_t h = 0; h < DIS_MAX_HEADS; h++) r->head[h] = DIS_NONE;
     int class_logits = DIS_NONE;
     for (size_t h = first; h < last; h++) {
@@ -288,11 +289,12 @@ static dis_status build_planned(dis_context *ctx, const dis_model *model, const 
     l.predicts = true;
     DIS_TRY(build(model, device, &l, model->seed, head, head + 1, NULL, NULL, r));
     DIS_TRY(dis__net_plan(r->net, ctx, &plan));
-    DIS_TRY(dis__weights_give(&model->weights, r->net));
+    DIS_TRY(dis__model_weights_set(&model->weights, r->net));
     return model->row->merge ? model->row->merge(model, r->net) : DIS_OK;
 }
 
-dis_status dis__model_net_ready(dis_context *ctx, dis_model *model, const dis__batch_limits *limits, size_t head)
+dis_status dis__model_prepare_prediction(dis_context *ctx, dis_model *model, const dis__batch_limits *limits,
+                                         size_t head)
 {
     dis__model_net *r = &model->ready;
     dis__batch_limits *max = &model->ready_limits;
@@ -310,7 +312,7 @@ dis_status dis__model_net_ready(dis_context *ctx, dis_model *model, const dis__b
 }
 
 /* Units in their order, as many as fit. */
-static size_t next_batch(const dis__encoded *encoded, const dis__batch_limits *limits, size_t first)
+static size_t next_batch(const dis__encoded_items *encoded, const dis__batch_limits *limits, size_t first)
 {
     size_t u = first, items = 0, total = 0;
     while (u < encoded->n_units && u - first < limits->units) {
@@ -324,20 +326,20 @@ static size_t next_batch(const dis__encoded *encoded, const dis__batch_limits *l
     return u - first;
 }
 
-static dis_status put_units(dis__model_net *r, const dis_model *model, const dis__encoded *encoded, size_t first,
+static dis_status put_units(dis__model_net *r, const dis_model *model, const dis__encoded_items *encoded, size_t first,
                             size_t n, uint32_t *units)
 {
     for (size_t i = 0; i < n; i++) units[i] = (uint32_t)(first + i);
     const dis__unit_batch batch = {.unit = units, .n = n};
-    DIS_TRY(dis__model_net_put(model, r, encoded, &batch));
+    DIS_TRY(dis__model_net_set_batch(model, r, encoded, &batch));
     for (size_t h = 0; h < model->n_heads; h++)
         if (r->head[h] != DIS_NONE) dis__head_put_nothing(r->net, r->head[h]);
     return DIS_OK;
 }
 
 /* The next batch is put while a device computes the one before, of which `done` rows are fetched then. */
-static dis_status predict_units(dis__model_net *r, const dis_model *model, const dis__encoded *encoded, size_t head,
-                                const dis__batch_limits *limits, uint32_t *units, double *q)
+static dis_status predict_units(dis__model_net *r, const dis_model *model, const dis__encoded_items *encoded,
+                                size_t head, const dis__batch_limits *limits, uint32_t *units, double *q)
 {
     const size_t k = dis_names_count(model->classes);
     size_t done = 0;
@@ -352,8 +354,8 @@ static dis_status predict_units(dis__model_net *r, const dis_model *model, const
     return dis__head_get_rows(r->net, r->head[head], done, q);
 }
 
-dis_status dis__model_net_predict(dis__model_net *r, const dis_model *model, const dis__encoded *encoded, size_t head,
-                                  const dis__batch_limits *limits, double *q)
+dis_status dis__model_net_predict(dis__model_net *r, const dis_model *model, const dis__encoded_items *encoded,
+                                  size_t head, const dis__batch_limits *limits, double *q)
 {
     uint32_t *units;
     DIS_TRY(dis__alloc_array(&units, limits->units, sizeof *units));

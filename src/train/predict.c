@@ -26,7 +26,7 @@ static dis_status find_head(const dis_model *model, const char *name, size_t *he
 }
 
 /* Items whose units have that length in all. */
-static size_t items_of_total(const dis__encoded *encoded, size_t total)
+static size_t items_of_total(const dis__encoded_items *encoded, size_t total)
 {
     double length = 0;
     for (size_t u = 0; u < encoded->n_units; u++) length += encoded->length[u];
@@ -34,7 +34,7 @@ static size_t items_of_total(const dis__encoded *encoded, size_t total)
     return n < 1 ? 1 : n < (double)total ? (size_t)n : total;
 }
 
-static size_t total_of(const dis__encoded *encoded)
+static size_t total_of(const dis__encoded_items *encoded)
 {
     size_t total = 0;
     for (size_t u = 0; u < encoded->n_units; u++) total += encoded->length[u];
@@ -42,40 +42,40 @@ static size_t total_of(const dis__encoded *encoded)
 }
 
 /* As few batches as units of so many lengths in all need, each filled up to one size. */
-static dis__batch_limits full_limits(const dis__encoded *encoded, size_t at_once)
+static dis__batch_limits full_limits(const dis__encoded_items *encoded, size_t at_once)
 {
     const size_t all = total_of(encoded), n_batches = all > at_once ? (all + at_once - 1) / at_once : 1;
     const size_t usual = items_of_total(encoded, all / n_batches + 1), n = encoded->n_items;
-    dis__batch_limits limits = dis__limits_of(encoded, 2 * usual < n ? 2 * usual : n);
+    dis__batch_limits limits = dis__batch_limits_compute(encoded, 2 * usual < n ? 2 * usual : n);
     limits.items += encoded->unit ? limits.longest : 0;
     limits.total = all / n_batches + (n_batches > 1 ? limits.longest : 1);
     return limits;
 }
 
 /* As many batches as the usual size needs, all of about one size. */
-static dis__batch_limits even_limits(const dis_model *model, const dis__encoded *encoded)
+static dis__batch_limits even_limits(const dis_model *model, const dis__encoded_items *encoded)
 {
     const size_t own = 2 * model->row->info.batch, max = own > BATCH ? own : BATCH;
     const size_t total = model->row->predict_total, usual = total ? items_of_total(encoded, total) : max;
     const size_t n = encoded->n_items, n_batches = n > usual ? (n + usual - 1) / usual : 1;
-    dis__batch_limits limits = dis__limits_of(encoded, (n + n_batches - 1) / n_batches);
+    dis__batch_limits limits = dis__batch_limits_compute(encoded, (n + n_batches - 1) / n_batches);
     if (encoded->unit && n_batches > 1) limits.items += limits.longest; /* a batch ends with a whole sentence */
     return limits;
 }
 
 /* A net for large batches where the device likes them and has room for it. */
-static dis_status get_ready(dis_context *ctx, dis_model *model, const dis__encoded *encoded, size_t head,
+static dis_status get_ready(dis_context *ctx, dis_model *model, const dis__encoded_items *encoded, size_t head,
                             dis__batch_limits *limits)
 {
     const dis__device *device;
     DIS_TRY(dis__device_for(ctx, model->device, false, &device));
     if (model->row->predict_total && encoded->length && device->at_once) {
         *limits = full_limits(encoded, device->at_once);
-        const dis_status status = dis__model_net_ready(ctx, model, limits, head);
+        const dis_status status = dis__model_prepare_prediction(ctx, model, limits, head);
         if (status != DIS_ELIMIT) return status;
     }
     *limits = even_limits(model, encoded);
-    return dis__model_net_ready(ctx, model, limits, head);
+    return dis__model_prepare_prediction(ctx, model, limits, head);
 }
 
 /* Weights are finite, and their products may still overflow. */
@@ -91,10 +91,10 @@ static dis_status check_finite(const dis_items_view *items, const double *p, siz
 }
 
 static dis_status predict(dis_context *ctx, dis_model *model, const dis_items_view *items, const int32_t *worker,
-                          size_t head, dis__encoded **encoded, dis_labels *labels)
+                          size_t head, dis__encoded_items **encoded, dis_labels *labels)
 {
     const size_t k = dis_names_count(model->classes);
-    DIS_TRY(dis__encode(ctx, model, items, encoded));
+    DIS_TRY(dis__encode_items(ctx, model, items, encoded));
     (*encoded)->worker = worker;
     dis__batch_limits limits;
     DIS_TRY(get_ready(ctx, model, *encoded, head, &limits));
@@ -120,10 +120,10 @@ static dis_status predict_items(dis_context *ctx, dis_model *model, const dis_it
         return dis__fail(DIS_EUSAGE, "the model %s was trained on another kind of items", model->row->info.name);
     dis_labels *labels;
     DIS_TRY(dis__alloc_zeroed(&labels, 1, sizeof *labels));
-    dis__encoded *encoded = NULL;
+    dis__encoded_items *encoded = NULL;
     const dis_status status =
         dis__input_check(&model->weights.file, predict(ctx, model, &view, worker, h, &encoded, labels));
-    dis__encoded_free(model, encoded);
+    dis__encoded_items_free(model, encoded);
     if (status != DIS_OK) {
         dis_labels_destroy(labels);
         return status;
@@ -178,7 +178,7 @@ dis_status dis_model_tell_workers(dis_model *model, const dis_worker_table *tabl
 {
     if (!model->features.width)
         return dis__fail(DIS_EUSAGE, "this model knows no features of workers; train one with `worker_features`");
-    return dis__worker_features_tell(&model->features, table, model->workers);
+    return dis__worker_features_set_new_workers(&model->features, table, model->workers);
 }
 
 dis_status dis_model_predict_workers(dis_context *ctx, dis_model *model, const dis_items *items, const dis_names *tasks,

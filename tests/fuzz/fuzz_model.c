@@ -12,7 +12,7 @@ enum { ITEMS = 2, MAX_NUMBERS = 4096, MAX_TEXTS = 8 };
 /* Items of the model's own kind and sizes, by way of the readers; NULL: too large to try. */
 static dis_items *items_for(const dis_model *m)
 {
-    dis__encoder_facts facts = {0}, *e = &facts;
+    dis__preprocessor_info facts = {0}, *e = &facts;
     m->row->facts(m->encoder, e);
     static const char *const columns[MAX_TEXTS] = {"t0", "t1", "t2", "t3", "t4", "t5", "t6", "t7"};
     static const char *const formats[] = {"csv", "csv", "f32", "npy"};

@@ -3,7 +3,7 @@
 #include "support/em_support.h"
 #include "support/scratch.h"
 #include "core/random/random.h"
-#include "train/worker_net.h"
+#include "train/workers/worker_net.h"
 
 enum { ITEMS = 240, TRAINED = 200, WORKERS = 8, FEATURES = 6 };
 
@@ -216,7 +216,7 @@ static void test_beta(void **state)
         enum { DRAWS = 4000 };
         double sum = 0, squares = 0;
         for (uint64_t i = 0; i < DRAWS; i++) {
-            const double share = dis__beta_draw(alphas[a], 5, DIS_STREAM_MIXUP, i);
+            const double share = dis__random_beta(alphas[a], 5, DIS_STREAM_MIXUP, i);
             assert_true(share >= 0 && share <= 1);
             sum += share;
             squares += (share - .5) * (share - .5);

@@ -15,7 +15,7 @@
 #include "core/names/name_index.h"
 #include "nn/devices.h"
 #include "support/train_support.h"
-#include "train/run.h"
+#include "train/loop/training.h"
 
 static const dis__device *cuda_at(size_t i)
 {
@@ -394,7 +394,7 @@ static void optimizers(void **state)
 static dis_model *train_on(const dis__device *device, const dis_examples *e, const dis_model_train_options *o)
 {
     dis_model *m = NULL;
-    if (dis__train_on(device, NULL, e, e, o, &m) == DIS_OK) return m;
+    if (dis__train_on_device(device, NULL, e, e, o, &m) == DIS_OK) return m;
     print_message("%s, %s on %s: %s\n", o->model, o->objective, device->name, dis_last_error());
     return NULL;
 }

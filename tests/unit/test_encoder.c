@@ -92,11 +92,11 @@ static void open_files(fixture *f)
 /* The classifier on top; then the net is planned and filled. */
 static void put_head(fixture *f, const dis__plan_options *plan)
 {
-    const int top = dis__encoder_top_build(f->net, &f->config, &f->built, false);
+    const int top = dis__encoder_pooler_build(f->net, &f->config, &f->built, false);
     f->logits = dis__layer_linear(f->net, "out", top, K, DIS_ACT_NONE);
     f->head = dis__head_soft(f->net, "gold", f->logits, NULL);
     assert_int_equal(dis__net_plan(f->net, NULL, plan), DIS_OK);
-    assert_int_equal(dis__encoder_fill(NULL, f->folder, &f->config, f->net), DIS_OK);
+    assert_int_equal(dis__encoder_read_weights(NULL, f->folder, &f->config, f->net), DIS_OK);
     char array[NAME];
     put_param(f, "out.weight", (snprintf(array, NAME, "%s.weight", f->config.family->top.out), array));
     put_param(f, "out.bias", (snprintf(array, NAME, "%s.bias", f->config.family->top.out), array));
@@ -137,7 +137,7 @@ static void put_batch(fixture *f, const char *ids, bool odd)
     for (size_t i = 0; i < n && !odd; i++) start[i + 1] = start[i] + (size_t)lengths[i];
     for (size_t i = 0; i < t->n && !odd; i++) small[i] = (uint8_t)type[i];
     const dis_tokens_view view = {.n_texts = n, .start = start, .id = id, .type = small};
-    assert_int_equal(dis__encoder_put(f->net, &f->built, &f->config, &view, row, n), DIS_OK);
+    assert_int_equal(dis__encoder_set_batch(f->net, &f->built, &f->config, &view, row, n), DIS_OK);
     free(id);
     free(type);
     free(lengths);
@@ -262,7 +262,7 @@ static void check_forward(const char *name, const dis__device *device, double to
 {
     const dis__encoder_limits limits = {.rows = ROWS, .tokens = TOKENS, .predicts = true};
     dis__plan_options plan = dis__plan_options_default();
-    dis__encoder_files *files;
+    dis__encoder_weight_files *files;
     fixture f = {.name = name, .device = device, .tolerance = tolerance};
     plan.training = false;
     plan.unset = true;
@@ -270,7 +270,7 @@ static void check_forward(const char *name, const dis__device *device, double to
     assert_int_equal(dis__net_create(device, 1, &f.net), DIS_OK);
     assert_int_equal(dis__encoder_build(f.net, &f.config, &limits, &f.built), DIS_OK);
     assert_int_equal(dis__net_plan(f.net, NULL, &plan), DIS_OK);
-    assert_int_equal(dis__encoder_fill_lasting(NULL, f.folder, &f.config, f.net, &files), DIS_OK);
+    assert_int_equal(dis__encoder_map_weights(NULL, f.folder, &f.config, f.net, &files), DIS_OK);
     for (int pass = 0; pass < 8; pass++) { /* devices record the second one of a size */
         const bool odd = pass % 2;
         put_batch(&f, odd ? "odd_ids" : "ids", odd);
@@ -289,7 +289,7 @@ static void check_forward(const char *name, const dis__device *device, double to
     free(after);
     free(row);
     close_fixture(&f);
-    dis__encoder_files_close(files);
+    dis__encoder_weight_files_close(files);
 }
 
 /* A net for the first token of each row gives the logits, and the same bytes when other batches were between. */
@@ -485,10 +485,10 @@ static void other_forms(void **state)
             const size_t param = dis__net_find_param(f.net, probes[p]), n = dis__net_param(f.net, param)->n;
             before[p] = malloc(n * sizeof **before);
             after[p] = calloc(n, sizeof **after);
-            assert_int_equal(dis__encoder_fill(NULL, f.folder, &f.config, f.net), DIS_OK);
+            assert_int_equal(dis__encoder_read_weights(NULL, f.folder, &f.config, f.net), DIS_OK);
             assert_int_equal(dis__param_get(f.net, param, before[p]), DIS_OK);
             assert_int_equal(dis__param_put(f.net, param, after[p]), DIS_OK);
-            assert_int_equal(dis__encoder_fill(NULL, folder, &f.config, f.net), DIS_OK);
+            assert_int_equal(dis__encoder_read_weights(NULL, folder, &f.config, f.net), DIS_OK);
             assert_int_equal(dis__param_get(f.net, param, after[p]), DIS_OK);
             const double close = strcmp(forms[i].type, "F32") == 0   ? 0
                                  : strcmp(forms[i].type, "F16") == 0 ? 1e-3

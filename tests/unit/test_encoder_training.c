@@ -7,8 +7,8 @@
 #include <setjmp.h>
 #include <cmocka.h>
 #include "support/train_support.h"
-#include "train/encoder_model.h"
-#include "train/run.h"
+#include "train/models/encoder_model.h"
+#include "train/loop/training.h"
 #include "io/input/input.h"
 #include "io/tensors/safetensors.h"
 
@@ -46,7 +46,7 @@ typedef struct {
     dis__safetensors file;
     dis_items *items;
     dis_model *model;
-    dis__encoded *encoded;
+    dis__encoded_items *encoded;
     dis__model_net built;
 } fixture;
 
@@ -94,10 +94,10 @@ static void open_fixture(fixture *f, size_t i, const dis__device *device, double
     static const char *const names[] = {"0", "1", "2"};
     assert_int_equal(dis_names_create(names, 3, &f->model->classes), DIS_OK);
     const dis_items_view v = dis_items_look(f->items);
-    const dis__model_files files = {.encoder = FOLDER};
+    const dis__preprocessor_files files = {.encoder = FOLDER};
     assert_int_equal(f->model->row->learn(NULL, f->model->settings, &v, &files, f->model->encoder), DIS_OK);
-    assert_int_equal(dis__encode(NULL, f->model, &v, &f->encoded), DIS_OK);
-    const dis__batch_limits limits = dis__limits_of(f->encoded, ROWS);
+    assert_int_equal(dis__encode_items(NULL, f->model, &v, &f->encoded), DIS_OK);
+    const dis__batch_limits limits = dis__batch_limits_compute(f->encoded, ROWS);
     dis__plan_options plan = dis__plan_options_default();
     plan.optimizer.kind = DIS_OPTIMIZER_ADAMW;
     plan.optimizer.weight_decay = .01;
@@ -118,7 +118,7 @@ static void open_fixture(fixture *f, size_t i, const dis__device *device, double
 static void close_fixture(fixture *f)
 {
     dis__model_net_free(&f->built);
-    dis__encoded_free(f->model, f->encoded);
+    dis__encoded_items_free(f->model, f->encoded);
     dis_model_destroy(f->model);
     dis_items_destroy(f->items);
     dis__safetensors_close(&f->file);
@@ -169,9 +169,9 @@ static void compare_end(fixture *f)
         for (size_t k = 0; k < 3; k++) sum += wanted[i * 3 + k] = exp(logits[i * 3 + k]);
         for (size_t k = 0; k < 3; k++) wanted[i * 3 + k] /= sum;
     }
-    const dis__batch_limits limits = dis__limits_of(f->encoded, ROWS);
-    assert_int_equal(dis__weights_take(f->built.net, &f->model->weights), DIS_OK);
-    assert_int_equal(dis__model_net_ready(NULL, f->model, &limits, 0), DIS_OK);
+    const dis__batch_limits limits = dis__batch_limits_compute(f->encoded, ROWS);
+    assert_int_equal(dis__model_weights_get(f->built.net, &f->model->weights), DIS_OK);
+    assert_int_equal(dis__model_prepare_prediction(NULL, f->model, &limits, 0), DIS_OK);
     assert_int_equal(dis__net_find_param(f->model->ready.net, "lora.layer.1.qkv.a"), SIZE_MAX);
     assert_int_equal(dis__model_net_predict(&f->model->ready, f->model, f->encoded, 0, &limits, q), DIS_OK);
     for (size_t i = 0; i < ROWS * 3; i++) /* a model's numbers are float32 */

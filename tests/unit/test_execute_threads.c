@@ -1,6 +1,6 @@
 /* Runs of experiments: what they give is what the library's calls give by hand, the same from any thread, in any order,
  * from a cache that is whole, damaged or absent; and every failure leaves nothing behind. */
-#include "experiment/run/execute.h"
+#include "experiment/run/execute_run.h"
 #include "dissent/dissent.h"
 #include "experiment/run/dataset.h"
 #include <dirent.h>

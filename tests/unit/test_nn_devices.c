@@ -10,7 +10,7 @@
 #include "operations/nn_indexed.h"
 #include "operations/nn_results.h"
 #include "support/train_support.h"
-#include "train/run.h"
+#include "train/loop/training.h"
 
 /* Gradients and losses of the whole list of cases. */
 static void layers(void **state)
@@ -79,7 +79,7 @@ static void clipped_steps(void **state)
 static dis_model *train_on(const dis__device *device, const dis_examples *e, const dis_model_train_options *o)
 {
     dis_model *m = NULL;
-    if (dis__train_on(device, NULL, e, e, o, &m) != DIS_OK)
+    if (dis__train_on_device(device, NULL, e, e, o, &m) != DIS_OK)
         fail_msg("%s, %s: %s", o->model, o->objective, dis_last_error());
     return m;
 }

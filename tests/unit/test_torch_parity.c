@@ -36,8 +36,8 @@ typedef struct {
 
 typedef struct {
     dis__net *net;
-    dis__inputs *in;  /* of models that are built by their row */
-    dis_model *model; /* the same */
+    dis__model_inputs *in; /* of models that are built by their row */
+    dis_model *model;      /* the same */
     int trunk, logits;
     size_t classes; /* 0: K */
     binding bind[MAX_BINDINGS];
@@ -70,7 +70,7 @@ static void build_row(fixture_net *f, const char *spec, size_t rows, size_t long
     const dis__batch_limits limits = {.units = rows, .items = rows, .longest = longest};
     assert_int_equal(dis__model_create(spec, "kl", &f->model), DIS_OK);
     const dis__model_row *row = f->model->row;
-    dis__model_source source = {.path = "encoder"};
+    dis__model_json source = {.path = "encoder"};
     const dis__json_position place = {.file = source.path};
     assert_int_equal(dis__json_parse(&source.json, encoder, strlen(encoder), &place, &source.root), DIS_OK);
     assert_int_equal(row->load(&source, source.root, NULL, f->model->encoder), DIS_OK);

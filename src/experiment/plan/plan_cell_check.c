@@ -5,8 +5,8 @@
 #include "dissent/train.h"
 #include "encoder/encoder_folder.h"
 #include "train/model.h"
-#include "train/objective.h"
-#include "train/optimizer_spec.h"
+#include "train/objectives/objective.h"
+#include "train/loop/optimizer_spec.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -126,9 +126,9 @@ static dis_status check_training(dis__plan_internal *p, const dis__cell_internal
                     "objective: no objective \"%.60s\"%s%s%s dissent list objectives shows them", part->objective,
                     near ? "; did you mean " : ";", near ? near : "", near ? "?" : "");
     }
-    char text[DIS__OBJECTIVE_TEXT];
+    char text[DIS__OBJECTIVE_TEXT_SIZE];
     DIS_TRY(dis__plan_refuse(p, dis__plan_cell_place(p, part, "objective"), "objective",
-                             dis__objective_text(part->objective, text)));
+                             dis__objective_format(part->objective, text)));
     DIS_TRY(check_needs(p, c, o));
     DIS_TRY(check_features(p, part));
     if (!part->model) return FAIL(p, part->at, "a cell with an objective needs the key model");

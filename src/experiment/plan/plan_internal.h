@@ -1,7 +1,7 @@
 /* plan_internal.h: what a plan knows beyond what its users see. */
 #ifndef DIS_EXPERIMENT_PLAN_PLAN_INTERNAL_H
 #define DIS_EXPERIMENT_PLAN_PLAN_INTERNAL_H
-#include "experiment/plan/format.h"
+#include "experiment/plan/plan_file.h"
 #include "experiment/plan/plan.h"
 #include "dissent/align.h"
 

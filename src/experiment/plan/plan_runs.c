@@ -4,7 +4,7 @@
 #include "core/memory/memory.h"
 #include "core/numbers/decimal.h"
 #include "dissent/version.h"
-#include "train/objective.h"
+#include "train/objectives/objective.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <errno.h>
@@ -110,8 +110,8 @@ static dis_status put_measures(dis__key_text *key_text, const dis__plan_internal
 /* With every setting written out: what nobody says is the same as what is said to be so. */
 static dis_status put_objective(dis__key_text *key_text, const char *spec)
 {
-    char text[DIS__OBJECTIVE_TEXT];
-    DIS_TRY(dis__objective_text(spec, text));
+    char text[DIS__OBJECTIVE_TEXT_SIZE];
+    DIS_TRY(dis__objective_format(spec, text));
     return dis__key_text_put(key_text, "objective", text, strlen(text));
 }
 

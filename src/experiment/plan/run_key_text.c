@@ -29,7 +29,7 @@ dis_status dis__key_text_put(dis__key_text *key_text, const char *key, const cha
 
 static dis_status encoder_digest(const char *path, char hex[65])
 {
-    return dis__encoder_folder_digest(NULL, path, hex);
+    return dis__encoder_folder_hash(NULL, path, hex);
 }
 
 /* What is in a file or folder; each is read once. */
@@ -79,7 +79,7 @@ static dis_status put_texts(dis__key_text *key_text, const dis__field *field, co
 }
 
 /* In the order of the keys' bytes: that of the file means nothing. */
-static dis_status put_pairs(dis__key_text *key_text, const dis__field *field, const dis__pairs *pairs)
+static dis_status put_pairs(dis__key_text *key_text, const dis__field *field, const dis__text_pairs *pairs)
 {
     DIS_TRY(put_count(key_text, field->key, pairs->n));
     for (size_t done = 0, last = SIZE_MAX; done < pairs->n; done++) {
@@ -115,7 +115,7 @@ bool dis__field_is_set(const dis__field *field, const void *record)
     case DIS_FIELD_REAL: return *(const double *)at != 0;
     case DIS_FIELD_FLAG: return *(const bool *)at;
     case DIS_FIELD_CHOICE: return *(const int *)at != 0;
-    case DIS_FIELD_PAIRS: return ((const dis__pairs *)at)->n > 0;
+    case DIS_FIELD_PAIRS: return ((const dis__text_pairs *)at)->n > 0;
     case DIS_FIELD_LIST:
     case DIS_FIELD_NAMED: return ((const dis__parts *)at)->n > 0;
     case DIS_FIELD_TEXT:

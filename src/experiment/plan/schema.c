@@ -252,7 +252,7 @@ static dis_status read_texts(dis__form *form, const dis__field *field, const dis
     return DIS_OK;
 }
 
-static dis_status read_pairs(dis__form *form, const dis__field *field, const dis__yaml_node *node, dis__pairs *out)
+static dis_status read_pairs(dis__form *form, const dis__field *field, const dis__yaml_node *node, dis__text_pairs *out)
 {
     if (node->kind != DIS_YAML_MAP || node->n == 0) return wrong(form, field, node, "a map of texts");
     out->n = node->n;

@@ -30,7 +30,7 @@ typedef struct {
     size_t n;
     const char **key, **value;
     const dis__yaml_node **at; /* of the values */
-} dis__pairs;
+} dis__text_pairs;
 
 /* A list of records, or a map of them by name. */
 typedef struct {
@@ -55,7 +55,7 @@ typedef enum {
     DIS_FIELD_FILE,   /* const char *: where it was found */
     DIS_FIELD_FILES,  /* dis__texts of such */
     DIS_FIELD_FOLDER, /* const char *: of a pretrained encoder, where it was found */
-    DIS_FIELD_PAIRS,  /* dis__pairs */
+    DIS_FIELD_PAIRS,  /* dis__text_pairs */
     DIS_FIELD_RECORD, /* pointer to a record, NULL: not there */
     DIS_FIELD_LIST,   /* dis__parts: one record or a list of them */
     DIS_FIELD_NAMED,  /* dis__parts: a map of records */

@@ -24,7 +24,7 @@ void dis__dataset_free(dis__dataset *m)
     *m = (dis__dataset){0};
 }
 
-static dis_status rules_of(const dis__pairs *where, dis_drop_rule **out)
+static dis_status rules_of(const dis__text_pairs *where, dis_drop_rule **out)
 {
     DIS_TRY(dis__alloc_array(out, where->n, sizeof **out));
     for (size_t i = 0; i < where->n; i++)

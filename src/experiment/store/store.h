@@ -10,7 +10,7 @@
  * when the owner is dead the claim is void. Threads: any number, one after the other within. */
 #ifndef DIS_EXPERIMENT_STORE_STORE_H
 #define DIS_EXPERIMENT_STORE_STORE_H
-#include "experiment/run/execute.h"
+#include "experiment/run/execute_run.h"
 
 typedef struct dis__store dis__store;
 

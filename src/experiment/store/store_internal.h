@@ -1,7 +1,7 @@
 /* store_internal.h: what the files of the store share. */
 #ifndef DIS_EXPERIMENT_STORE_STORE_INTERNAL_H
 #define DIS_EXPERIMENT_STORE_STORE_INTERNAL_H
-#include "experiment/store/owner.h"
+#include "experiment/store/store_owner.h"
 #include "experiment/store/sql.h"
 #include "experiment/store/store.h"
 #include <pthread.h>

@@ -1,0 +1,28 @@
+/* compare_cells.h: one cell against another, from the predictions that were kept. */
+#ifndef DIS_EXPERIMENT_PAIRWISE_H
+#define DIS_EXPERIMENT_PAIRWISE_H
+#include "experiment/store/store.h"
+
+/* `cell` is A, `against` B. Seeds that both sides have are used, or all of one side where the other has one alone; *out
+ * is NULL when there is none, or no predictions or gold labels of the set. `state` (n_runs). The caller destroys
+ * *out. */
+dis_status dis__pairwise(dis_context *ctx, dis__store *store, const dis__plan *plan, const dis_run_state *state,
+                         size_t cell, size_t against, const char *set, dis_comparison **out);
+
+/* All folds of one seed put together. */
+typedef struct {
+    size_t n_items, n_classes;
+    int32_t *label;   /* (n_items) predicted class */
+    int32_t *gold;    /* (n_items) -1: none */
+    double *p;        /* (n_items, n_classes) predictions; NULL unless asked for */
+    double *human;    /* (n_items, n_classes); NULL: not known for all */
+    dis_names *tasks; /* FOLD and a unit separator before names that several folds have */
+    dis_names *classes;
+} dis__pooled;
+
+/* *found false: a fold is not done, or has no predictions. */
+dis_status dis__pool_folds(dis_context *ctx, dis__store *store, const dis__plan *plan, const dis_run_state *state,
+                           size_t cell, uint64_t seed, const char *set, bool want_p, dis__pooled *out, bool *found);
+void dis__pooled_free(dis__pooled *pooled);
+
+#endif

@@ -1,0 +1,56 @@
+/* experiment_report.h: what the sections of an experiment's report share. */
+#ifndef DIS_EXPERIMENT_PAGE_EXPERIMENT_PAGE_H
+#define DIS_EXPERIMENT_PAGE_EXPERIMENT_PAGE_H
+#include "experiment/experiment_internal.h"
+#include "experiment/compare_cells.h"
+#include "report/report_internal.h"
+
+typedef struct {
+    dis_context *ctx;
+    const dis_experiment *e;
+    dis__store *store; /* NULL: nothing was run */
+    const dis__known *known;
+    dis_experiment_table_view t;
+    dis__page *page;
+    size_t n_ids; /* figures so far that are numbered */
+} dis__experiment_page;
+
+/* A number for the next figure's id. */
+typedef struct {
+    char text[48];
+} dis__figure_id;
+dis__figure_id dis__next_id(dis__experiment_page *p, const char *kind);
+/* Text of ours and of users as one title that is safe as it is; the caller frees it. */
+void dis__put_title(dis__markup *m, const char *ours, const char *theirs);
+/* The same with the name of a set of items, and of the data set where there are several. */
+void dis__put_set_title(const dis__experiment_page *p, dis__markup *m, const char *ours, const char *set,
+                        const char *data);
+
+/* Rows of the table that belong to the data set of row `first`: first .. end - 1 (cells of a data set lie together). */
+size_t dis__data_end(const dis__experiment_page *p, size_t first);
+const dis_experiment_cell *dis__row_cell(const dis__experiment_page *p, size_t row);
+
+/* The name of row r's cell among the rows first .. end - 1 of one data set: without "DATA: " where all begin so. */
+const char *dis__short_name(const dis__experiment_page *p, size_t first, size_t end, size_t r);
+
+/* Predictions of the first seed of a cell that is done, all its folds together; *found false: there is none. */
+dis_status dis__first_pooled(dis__experiment_page *p, size_t cell, const char *set, dis__pooled *out, bool *found);
+
+/* How conditions do where people are divided: figures of the rows first .. end - 1 on a set of items; none where people
+ * are not known. */
+dis_status dis__divided_figures(dis__experiment_page *p, size_t first, size_t end, const char *set);
+
+/* A measure as a function of each number that cells of the rows first .. end - 1 differ by; none where they do not. */
+void dis__by_setting_figures(dis__experiment_page *p, size_t first, size_t end, size_t m, const char *metric);
+
+/* One section each; nothing to show is no failure. */
+dis_status dis__experiment_results(dis__experiment_page *p);
+dis_status dis__experiment_labels(dis__experiment_page *p);
+dis_status dis__experiment_training(dis__experiment_page *p);
+dis_status dis__experiment_baseline(dis__experiment_page *p);
+/* Sets of the plan, each once: *next goes from 0; false: no more. */
+bool dis__next_set(const dis__plan *plan, size_t *next, const char **set);
+dis_status dis__experiment_people(dis__experiment_page *p);
+dis_status dis__experiment_made(dis__experiment_page *p);
+
+#endif

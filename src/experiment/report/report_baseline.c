@@ -1,0 +1,133 @@
+/* Where conditions differ from their baselines: the four cells of a comparison, and what people say there. All from
+ * predictions that were kept. */
+#include "experiment/report/experiment_report.h"
+#include <math.h>
+#include <string.h>
+
+bool dis__next_set(const dis__plan *plan, size_t *next, const char **set)
+{
+    for (; *next < plan->n_measures; ++*next) {
+        bool seen = false;
+        for (size_t i = 0; i < *next && !seen; i++) seen = strcmp(plan->measure[i].set, plan->measure[*next].set) == 0;
+        if (seen) continue;
+        *set = plan->measure[(*next)++].set;
+        return true;
+    }
+    return false;
+}
+
+static const char *const four_heads[] = {"both right", "only this right", "only baseline right", "both wrong"};
+static const size_t four_order[] = {DIS_CELL_BOTH_RIGHT, DIS_CELL_ONLY_A, DIS_CELL_ONLY_B, DIS_CELL_BOTH_WRONG};
+
+static void count_columns(dis__grid *g)
+{
+    dis__grid_column(g, "cell", DIS__TEXT);
+    dis__grid_column(g, "baseline", DIS__TEXT);
+    for (size_t i = 0; i < 4; i++) dis__grid_column(g, four_heads[i], DIS__COUNT);
+}
+
+static void people_columns(dis__grid *g)
+{
+    dis__grid_column(g, "cell", DIS__TEXT);
+    dis__grid_column(g, "baseline", DIS__TEXT);
+    dis__grid_column(g, "soft labels", DIS__TEXT);
+    for (size_t i = 0; i < 4; i++) dis__grid_column(g, four_heads[i], DIS__REAL);
+    dis__grid_column(g, "p, only one right", DIS__REAL);
+}
+
+static void count_row(dis__grid *g, const char *name, const char *baseline, const dis_comparison_view *v)
+{
+    dis__grid_text(g, name, strlen(name));
+    dis__grid_text(g, baseline, strlen(baseline));
+    for (size_t i = 0; i < 4; i++) dis__grid_number(g, (double)v->cell[four_order[i]]);
+}
+
+static void people_rows(dis__grid *g, const char *name, const char *baseline, const dis_comparison_view *v)
+{
+    static const char *const what[] = {"mean kurtosis", "mean entropy", "mean largest probability"};
+    for (size_t s = 0; s < DIS_CELL_STATISTICS && v->has_statistics; s++) {
+        const dis_cell_statistic *c = &v->statistic[s];
+        dis__grid_text(g, name, strlen(name));
+        dis__grid_text(g, baseline, strlen(baseline));
+        dis__grid_ours(g, what[s]);
+        for (size_t i = 0; i < 4; i++)
+            dis__grid_number(g, c->mean[four_order[i]].reason ? (double)NAN : c->mean[four_order[i]].value);
+        dis__grid_number(g, c->test.reason ? (double)NAN : c->test.p);
+    }
+}
+
+/* One of the two tables of a data set and set of items; nothing in it: nothing is put. */
+static dis_status put_four(dis__experiment_page *p, dis__figure *f, const char *ours, const char *set, const char *data,
+                           const char *about, bool *begun)
+{
+    dis__markup title = {0};
+    if (f->grid.status != DIS_OK || dis__grid_rows(&f->grid) == 0) {
+        const dis_status status = f->grid.status;
+        dis__grid_free(&f->grid);
+        return status;
+    }
+    if (!*begun)
+        dis__page_section(p->page, "baseline", "Against the baseline",
+                          "On which items a condition and its baseline differ, and what people said of these.");
+    *begun = true;
+    dis__put_set_title(p, &title, ours, set, data);
+    f->title = title.status == DIS_OK ? title.bytes : "";
+    dis__put_name(&f->caption, data, strlen(data), 40);
+    dis__put(&f->caption, about);
+    if (f->grid.status == DIS_OK) f->grid.status = title.status;
+    dis__page_figure(p->page, f);
+    dis__markup_free(&title);
+    return DIS_OK;
+}
+
+static dis_status four_cells(dis__experiment_page *p, size_t first, size_t end, const char *set, bool *begun)
+{
+    const dis__plan *plan = p->e->plan;
+    const dis__figure_id id = dis__next_id(p, "four-cells"), other = dis__next_id(p, "four-people");
+    const char *data = dis__row_cell(p, first)->data;
+    dis__figure counts = {.id = id.text, .wide = true, .open = true};
+    dis__figure people = {.id = other.text, .wide = true, .open = true};
+    dis_status status = DIS_OK;
+    count_columns(&counts.grid);
+    people_columns(&people.grid);
+    for (size_t r = first; r < end && status == DIS_OK; r++) {
+        const dis_experiment_cell *cell = dis__row_cell(p, r);
+        dis_comparison *c = NULL;
+        if (cell->baseline == SIZE_MAX || cell->baseline == p->t.row[r].cell) continue;
+        status = dis__pairwise(p->ctx, p->store, plan, p->known->state, p->t.row[r].cell, cell->baseline, set, &c);
+        if (c) {
+            const char *baseline = plan->cell[cell->baseline].name;
+            const dis_comparison_view view = dis_comparison_look(c);
+            count_row(&counts.grid, cell->name, baseline, &view);
+            people_rows(&people.grid, cell->name, baseline, &view);
+        }
+        dis_comparison_destroy(c);
+    }
+    if (status == DIS_OK)
+        status = put_four(p, &counts, "Who is right where, ", set, data,
+                          ": items of all seeds and folds by who is right.", begun);
+    else
+        dis__grid_free(&counts.grid);
+    if (status == DIS_OK)
+        status = put_four(p, &people, "What people say there, ", set, data,
+                          ": the soft labels of people on these items. Low kurtosis and high entropy are items that "
+                          "divide people. The last column is the Mann-Whitney test of the items on which only one of "
+                          "the two is right against each other.",
+                          begun);
+    else
+        dis__grid_free(&people.grid);
+    return status;
+}
+
+dis_status dis__experiment_baseline(dis__experiment_page *p)
+{
+    bool begun = false;
+    if (!p->store) return DIS_OK;
+    for (size_t first = 0, end; first < p->t.n_rows; first = end) {
+        end = dis__data_end(p, first);
+        const char *set;
+        for (size_t next = 0; dis__next_set(p->e->plan, &next, &set);) DIS_TRY(four_cells(p, first, end, set, &begun));
+    }
+    if (begun) dis__page_section_end(p->page);
+    return DIS_OK;
+}
