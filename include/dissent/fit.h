@@ -93,7 +93,7 @@ DIS_LOOK_API(dis_fit);
 
 /* What is odd about the labels, one sentence each, the method's name not in it; NULL past the end: iterations that
  * ended before the objective had settled, a class with the most votes on many items that is hardly ever the label,
- * labels that nobody voted for (src/labels/methods/fit_notes.c has the bounds). */
+ * labels that nobody voted for (src/labels/fit_warnings.c has the bounds). */
 DIS_API const char *dis_fit_warning_at(const dis_fit *fit, size_t i);
 
 /* A named table of numbers that a method estimated. `axes` has one letter a dimension, slowest first: w worker, i item,
@@ -113,7 +113,7 @@ DIS_API dis_status dis_votes_worker_quality(dis_context *ctx, const dis_votes *v
                                             uint64_t *n_voted);
 
 /* State: the parameters of fits under the names of workers, items and classes, to start a later fit from when votes or
- * workers were added. One file (safetensors, laid out as src/labels/state.c says) holds any number of fits; of several
+ * workers were added. One file (safetensors, laid out as src/labels/fit_state.c says) holds any number of fits; of several
  * fits of one method the first is kept. DIS_EDATA: a damaged file, or one of another version. */
 DIS_API dis_status dis_state_write(dis_context *ctx, const dis_votes *votes, const dis_fit *const *fits, size_t n_fits,
                                    const char *path);

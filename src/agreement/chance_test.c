@@ -26,7 +26,7 @@
 #include "core/parallel/pool.h"
 #include "core/memory/spill.h"
 #include "dissent/agreement.h"
-#include "labels/methods/job_sums.h"
+#include "labels/passes/item_sums.h"
 #include "stats/tails.h"
 #include <math.h>
 #include <string.h>
@@ -298,18 +298,18 @@ static dis_status add_items(work *w, sums_of *out)
 {
     const size_t K = w->v.n_classes;
     const dis__fit_args items = {.ctx = w->ctx, .votes = w->v, .part = w->part};
-    dis__job_sums pass = {.args = &items,
-                          .n_jobs = dis__n_jobs(w->part.n_items, GRAIN, MAX_JOBS),
-                          .n_sums = sizeof *out / sizeof(double),
-                          .job = item_job,
-                          .arg = w};
+    dis__item_sums pass = {.args = &items,
+                           .n_jobs = dis__n_jobs(w->part.n_items, GRAIN, MAX_JOBS),
+                           .n_sums = sizeof *out / sizeof(double),
+                           .job = item_job,
+                           .arg = w};
     double sums[sizeof *out / sizeof(double)];
     w->n_scratch = K + (K <= MATRIX_CLASSES ? K * K : 2 * K);
     DIS_TRY(dis__alloc_array(&w->scratch, dis__saturating_size((size_t)dis_context_threads(w->ctx), w->n_scratch, 0),
                              sizeof *w->scratch));
-    dis_status status = dis__job_sums_create(&pass);
-    if (status == DIS_OK) status = dis__job_sums_run(&pass, sums);
-    dis__job_sums_destroy(&pass);
+    dis_status status = dis__item_sums_create(&pass);
+    if (status == DIS_OK) status = dis__item_sums_run(&pass, sums);
+    dis__item_sums_destroy(&pass);
     memcpy(out, sums, sizeof *out);
     return status;
 }

@@ -41,7 +41,7 @@ typedef struct {
 typedef struct {
     double sum[DIS_ITEM_COLUMNS];
     double min[2], max[2]; /* of the entropies of q and p */
-    dis__item_counts counts;
+    dis__item_count_votes counts;
     bin_sums bin[DIS_EVAL_MAX_BINS];
 } item_sums;
 

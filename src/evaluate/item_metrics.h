@@ -42,13 +42,13 @@ typedef struct {
 /* Counted on the way. */
 typedef struct {
     uint64_t floored, human_floored;
-} dis__item_counts;
+} dis__item_count_votes;
 
 /* Items first .. first + n - 1: column[c][i] for i < n, and the most probable class. Columns against gold are 0 where
  * there is none; without gold or people, or when labels are all that is wanted, columns are not written. */
 DIS_KERNEL_DECLARE(void, dis__item_metrics,
                    (const dis__item_args *args, size_t first, size_t n, double *const column[DIS_ITEM_COLUMNS],
-                    int32_t *predicted, dis__item_counts *counts));
+                    int32_t *predicted, dis__item_count_votes *counts));
 /* Adds the sums over n of (x - x_mean)(y - y_mean), (x - x_mean)^2 and (y - y_mean)^2. */
 DIS_KERNEL_DECLARE(void, dis__item_moments,
                    (const double *x, const double *y, size_t n, double x_mean, double y_mean, double sums[3]));

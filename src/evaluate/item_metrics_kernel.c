@@ -93,7 +93,7 @@ static inline uint64_t count_lanes(dis__ivec minus, size_t many)
 }
 
 static inline void all_items(const dis__item_args *args, size_t first, size_t n, double *const *column,
-                             int32_t *predicted, dis__item_counts *counts, bool has_gold, bool has_human)
+                             int32_t *predicted, dis__item_count_votes *counts, bool has_gold, bool has_human)
 {
     const size_t n_classes = args->n_classes;
     for (size_t i = 0; i < n; i += DIS_LANES) {
@@ -166,7 +166,8 @@ static void labels_only(const dis__item_args *args, size_t first, size_t n, int3
 }
 
 void DIS_KERNEL(dis__item_metrics)(const dis__item_args *args, size_t first, size_t n,
-                                   double *const column[DIS_ITEM_COLUMNS], int32_t *predicted, dis__item_counts *counts)
+                                   double *const column[DIS_ITEM_COLUMNS], int32_t *predicted,
+                                   dis__item_count_votes *counts)
 {
     if (args->labels_only)
         labels_only(args, first, n, predicted);

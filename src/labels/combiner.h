@@ -11,7 +11,7 @@
 #include "core/parallel/pool.h"
 #include "votes/table/votes_table.h"
 
-#define DIS_LEAST_WEIGHT .01 /* of a view whose weight is chosen: below, it is left out */
+#define DIS_MIN_VIEW_WEIGHT .01 /* of a view whose weight is chosen: below, it is left out */
 
 /* What known labels have chosen. */
 typedef struct {
@@ -19,22 +19,23 @@ typedef struct {
     double weight[DIS_MAX_VIEWS]; /* of the views, summing to 1 */
     double power, loss, base_loss;
     double *class_weight; /* (n_classes); NULL: 1 for all */
-} dis__gold_choice;
+} dis__gold_weights;
 
 typedef struct {
     dis_context *ctx;
     size_t n_items, n_classes, n_views;
-    const double *const *p;   /* n_views tables of (n_items, n_classes) */
-    const double *weight;     /* (n_views), positive, summing to 1 */
-    const dis_votes *votes;   /* that the views were made from; NULL: not known */
-    dis__votes_part part;     /* what the items are of those of all ranks */
-    const void *options;      /* the combination's own struct */
-    double *out;              /* (n_items, n_classes); may be one of p */
-    double *temperature;      /* (n_views), to be filled where there are any; zeros */
-    bool *on_bound;           /* (n_views), likewise */
-    const int32_t *gold;      /* (n_items) known class or -1; NULL: none */
-    dis__gold_choice *choice; /* n_gold > 0: to be used; else to be filled by a combination whose known labels choose */
-    dis_combination *did;     /* objective and max_steps are to be filled; NaN and 0 */
+    const double *const *p; /* n_views tables of (n_items, n_classes) */
+    const double *weight;   /* (n_views), positive, summing to 1 */
+    const dis_votes *votes; /* that the views were made from; NULL: not known */
+    dis__votes_part part;   /* what the items are of those of all ranks */
+    const void *options;    /* the combination's own struct */
+    double *out;            /* (n_items, n_classes); may be one of p */
+    double *temperature;    /* (n_views), to be filled where there are any; zeros */
+    bool *on_bound;         /* (n_views), likewise */
+    const int32_t *gold;    /* (n_items) known class or -1; NULL: none */
+    dis__gold_weights
+        *choice;          /* n_gold > 0: to be used; else to be filled by a combination whose known labels choose */
+    dis_combination *did; /* objective and max_steps are to be filled; NaN and 0 */
 } dis__combine_args;
 
 typedef struct {
@@ -47,15 +48,15 @@ typedef struct {
 dis_status dis__views_check(const dis_votes *votes, size_t n_views, const char *spec);
 /* dis_views_combine() with what known labels have chosen; with choice->n_gold 0, it is filled with what they choose. The
  * caller frees choice->class_weight. */
-dis_status dis__views_combine(dis_context *ctx, const dis_views *views, const char *spec, dis__gold_choice *choice,
+dis_status dis__views_combine(dis_context *ctx, const dis_views *views, const char *spec, dis__gold_weights *choice,
                               double *out, dis_combination *did);
 /* Whether known labels choose for this spec. */
-bool dis__combiner_gold_chooses(const char *spec);
+bool dis__combiner_has_gold_weights(const char *spec);
 
 /* Weights of views, the first field of every options struct. */
 enum { DIS_WEIGHTS_EQUAL, DIS_WEIGHTS_AUTO, DIS_WEIGHTS_VOTES };
 /* Whether the spec has this word for its weights. */
-bool dis__combiner_weights_are(const char *spec, int word);
+bool dis__combiner_has_weights(const char *spec, int word);
 #define DIS_OPTION_WEIGHTS                                                                                     \
     {                                                                                                          \
         .key = "weights", .kind = DIS_OPTION_REALS, .offset = 0, .fallback = "equal", .low = 0, .high = 1e100, \
@@ -76,15 +77,15 @@ bool dis__combiner_weights_are(const char *spec, int word);
     }
 
 /* Notes the maximum number of steps that any of n_jobs jobs took. */
-static inline void dis__note_steps(const dis__combine_args *args, const int *n_steps, size_t n_jobs)
+static inline void dis__combine_max_steps(const dis__combine_args *args, const int *n_steps, size_t n_jobs)
 {
     for (size_t j = 0; j < n_jobs; j++)
         if (n_steps[j] > args->did->max_steps) args->did->max_steps = n_steps[j];
 }
 
 /* The weighted mean of n_views rows of n_classes at p[m] + at, into q. */
-static inline void dis__mean_row(const double *const *p, const double *weight, size_t n_views, size_t n_classes,
-                                 size_t at, double *q)
+static inline void dis__views_compute_mean_row(const double *const *p, const double *weight, size_t n_views,
+                                               size_t n_classes, size_t at, double *q)
 {
     for (size_t k = 0; k < n_classes; k++) q[k] = weight[0] * p[0][at + k];
     for (size_t m = 1; m < n_views; m++)

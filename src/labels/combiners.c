@@ -82,19 +82,19 @@ static bool says(const char *spec, const char *wanted)
     return false;
 }
 
-bool dis__combiner_weights_are(const char *spec, int word)
+bool dis__combiner_has_weights(const char *spec, int word)
 {
     return says(spec, weights_words[word]);
 }
 
-bool dis__combiner_gold_chooses(const char *spec)
+bool dis__combiner_has_gold_weights(const char *spec)
 {
     return says(spec, "gold=choose");
 }
 
 bool dis_combiner_wants_auto_weights(const char *spec)
 {
-    return dis__combiner_weights_are(spec, DIS_WEIGHTS_AUTO) || dis__combiner_weights_are(spec, DIS_WEIGHTS_VOTES);
+    return dis__combiner_has_weights(spec, DIS_WEIGHTS_AUTO) || dis__combiner_has_weights(spec, DIS_WEIGHTS_VOTES);
 }
 
 /* weight (n_views): what the caller gave, else what the spec says, else equal; summing to 1. */
@@ -154,7 +154,7 @@ static void pin(const dis_views *views, double *out)
 
 /* Runs the combination over the views that have weight, or over all if known labels are to choose the weights. */
 static dis_status run(dis_context *ctx, const dis_views *views, const dis__combiner *c, const dis_reals *options,
-                      bool gold_chooses, dis__gold_choice *choice, double *out, dis_combination *did)
+                      bool gold_chooses, dis__gold_weights *choice, double *out, dis_combination *did)
 {
     const double *p[DIS_MAX_VIEWS];
     double weight[DIS_MAX_VIEWS], temperature[DIS_MAX_VIEWS] = {0};
@@ -227,7 +227,7 @@ dis_status dis__views_check(const dis_votes *votes, size_t n_views, const char *
     return status;
 }
 
-dis_status dis__views_combine(dis_context *ctx, const dis_views *views, const char *spec, dis__gold_choice *choice,
+dis_status dis__views_combine(dis_context *ctx, const dis_views *views, const char *spec, dis__gold_weights *choice,
                               double *out, dis_combination *did)
 {
     const dis__combiner *c;
@@ -238,7 +238,7 @@ dis_status dis__views_combine(dis_context *ctx, const dis_views *views, const ch
     if (status == DIS_OK && dis__comm_is_parallel(dis__context_comm(ctx)) && !views->votes)
         status = dis__fail(DIS_EUSAGE, "combination %s over ranks needs the votes that the views were made from",
                            c->info.name);
-    const bool gold_chooses = views->gold && dis__combiner_gold_chooses(spec);
+    const bool gold_chooses = views->gold && dis__combiner_has_gold_weights(spec);
     if (status == DIS_OK) status = run(ctx, views, c, options, gold_chooses, choice, out, &done);
     dis__free(options);
     if (status == DIS_OK && did) *did = done;
@@ -249,7 +249,7 @@ dis_status dis_views_combine(dis_context *ctx, const dis_views *views, const cha
                              dis_combination *did)
 {
     DIS_MEMORY_SCOPE(ctx);
-    dis__gold_choice choice = {0};
+    dis__gold_weights choice = {0};
     const dis_status status = dis__views_combine(ctx, views, spec, &choice, out, did);
     dis__free(choice.class_weight);
     return status;

@@ -1,7 +1,7 @@
 /* Running a method: checks first, then the fit, then the promise that every row is a distribution. */
-#include "labels/methods/em_device.h"
-#include "labels/methods/job_sums.h"
-#include "labels/methods/item_prior.h"
+#include "labels/em/em_device.h"
+#include "labels/passes/item_sums.h"
+#include "labels/em/item_prior.h"
 #include "core/parallel/comm.h"
 #include "core/memory/spill.h"
 #include "core/options/sized_structs.h"
@@ -44,11 +44,11 @@ dis_status dis__fit_check_start(const dis__method *method, const dis_state *star
 {
     char held[200];
     const char *name = method->info.name;
-    if (!start || (method->starts && dis__state_has(start, name))) return DIS_OK;
+    if (!start || (method->starts && dis__state_has_method(start, name))) return DIS_OK;
     if (!method->starts)
         return dis__fail(DIS_EUSAGE, "%s has no parameters to start from; leave the state out, or use another method",
                          name);
-    dis__state_methods(start, held, sizeof held);
+    dis__state_describe_methods(start, held, sizeof held);
     return dis__fail(DIS_EUSAGE, "the state holds %s and nothing of %s; save one with %s, or leave the state out", held,
                      name, name);
 }
@@ -78,7 +78,7 @@ static dis_status check_device(const dis__method *m, const char *words)
     DIS_TRY(dis__em_device_find(words, &device, &automatic));
     if (!device || automatic || m->devices) return DIS_OK;
     char able[200];
-    dis__methods_on_devices(able, sizeof able);
+    dis__methods_describe_devices(able, sizeof able);
     return dis__fail(DIS_EUSAGE, "%s runs on the processor alone; leave `device` out, use auto, or one of %s",
                      m->info.name, able);
 }
@@ -106,7 +106,7 @@ static dis_status check_fits(dis_context *ctx, const dis__method *m, const dis_v
     return dis__check_memory(ctx, bytes, what);
 }
 
-void dis__fit_drop(dis_fit *fit)
+void dis__fit_free_parameters(dis_fit *fit)
 {
     for (size_t i = 0; i < fit->n_parameters; i++) dis__free((void *)(uintptr_t)fit->parameter[i].values);
     dis__free(fit->trace);
@@ -116,7 +116,7 @@ void dis__fit_drop(dis_fit *fit)
 
 static void empty(dis_fit *fit)
 {
-    dis__fit_drop(fit);
+    dis__fit_free_parameters(fit);
     dis__free(fit->p);
     *fit = (dis_fit){0};
 }
@@ -203,7 +203,7 @@ dis_status dis_fit_run(dis_context *ctx, const dis_votes *votes, const char *spe
         status = run_with_prior(&args, m, o.predictions_weight, fit);
     else if (status == DIS_OK)
         status = run(&args, m, fit);
-    if (status == DIS_OK) status = dis__fit_warn(&args, fit);
+    if (status == DIS_OK) status = dis__fit_add_warnings(&args, fit);
     dis__free(own);
     if (status != DIS_OK) {
         dis_fit_destroy(fit);
@@ -269,7 +269,7 @@ static size_t axis_size(const dis_fit *fit, char axis)
     }
 }
 
-dis_status dis__fit_parameter(dis_fit *fit, const char *name, const char *axes, double **values)
+dis_status dis__fit_add_parameter(dis_fit *fit, const char *name, const char *axes, double **values)
 {
     if (fit->n_parameters == DIS_MAX_PARAMETERS) return dis__fail(DIS_EBUG, "too many parameters");
     size_t n = 1;
@@ -279,7 +279,7 @@ dis_status dis__fit_parameter(dis_fit *fit, const char *name, const char *axes, 
     return DIS_OK;
 }
 
-dis_status dis__fit_trace(dis_fit *fit, double objective)
+dis_status dis__fit_add_objective(dis_fit *fit, double objective)
 {
     DIS_TRY(dis__reserve(&fit->trace, &fit->trace_capacity, fit->n_trace, fit->n_trace + 1, sizeof *fit->trace));
     fit->trace[fit->n_trace++] = objective;
@@ -287,7 +287,7 @@ dis_status dis__fit_trace(dis_fit *fit, double objective)
     return DIS_OK;
 }
 
-void dis__item_counts(const dis_votes_view *votes, size_t i, double *counts)
+void dis__item_count_votes(const dis_votes_view *votes, size_t i, double *counts)
 {
     const size_t n_classes = votes->n_classes;
     if (votes->counts) {
@@ -329,20 +329,20 @@ dis_status dis_votes_worker_quality(dis_context *ctx, const dis_votes *votes, co
     const size_t n = args.votes.n_workers;
     if (!args.votes.start) return dis__fail(DIS_EDATA, "this input has no single votes: nothing is known of workers");
     quality_work w = {.votes = &args.votes, .p = p};
-    dis__job_sums pass = {.args = &args,
-                          .n_jobs = dis__n_jobs(args.part.n_votes, n * 4 + 100000, 8),
-                          .n_sums = dis__saturating_size(n, 2, 0),
-                          .job = quality_job,
-                          .arg = &w};
+    dis__item_sums pass = {.args = &args,
+                           .n_jobs = dis__n_jobs(args.part.n_votes, n * 4 + 100000, 8),
+                           .n_sums = dis__saturating_size(n, 2, 0),
+                           .job = quality_job,
+                           .arg = &w};
     double *total;
     DIS_TRY(dis__alloc_array(&total, pass.n_sums, sizeof *total));
-    dis_status status = dis__job_sums_create(&pass);
-    if (status == DIS_OK) status = dis__job_sums_run(&pass, total);
+    dis_status status = dis__item_sums_create(&pass);
+    if (status == DIS_OK) status = dis__item_sums_run(&pass, total);
     for (size_t i = 0; status == DIS_OK && i < n; i++) {
         if (quality) quality[i] = total[n + i] > 0 ? total[i] / total[n + i] : 0;
         if (n_voted) n_voted[i] = (uint64_t)total[n + i];
     }
-    dis__job_sums_destroy(&pass);
+    dis__item_sums_destroy(&pass);
     dis__free(total);
     return status;
 }

@@ -13,7 +13,7 @@
 #include "core/error.h"
 #include "core/memory/memory.h"
 #include "core/parallel/pool.h"
-#include "labels/state.h"
+#include "labels/fit_state.h"
 #include "votes/table/votes_table.h"
 
 typedef struct dis__fit_args {
@@ -71,16 +71,16 @@ struct dis_fit {
 /* DIS_EUSAGE: this method does not start from a state, or the state holds nothing of it. */
 dis_status dis__fit_check_start(const dis__method *method, const dis_state *start);
 
-/* Notes what is odd about a fit that is done (fit_notes.c). */
-dis_status dis__fit_warn(const dis__fit_args *args, dis_fit *fit);
+/* Notes what is odd about a fit that is done (fit_warnings.c). */
+dis_status dis__fit_add_warnings(const dis__fit_args *args, dis_fit *fit);
 
 /* Gives up parameters and trace; what dis_fit_look says stays, without the trace. */
-void dis__fit_drop(dis_fit *fit);
+void dis__fit_free_parameters(dis_fit *fit);
 
 /* Adds a parameter of that shape and gives its array to be filled (zeroed). `name` and `axes` must be static. */
-dis_status dis__fit_parameter(dis_fit *fit, const char *name, const char *axes, double **values);
+dis_status dis__fit_add_parameter(dis_fit *fit, const char *name, const char *axes, double **values);
 /* Notes the objective after one more iteration. */
-dis_status dis__fit_trace(dis_fit *fit, double objective);
+dis_status dis__fit_add_objective(dis_fit *fit, double objective);
 
 /* Label of vote v, whatever its width. */
 static inline size_t dis__vote_label(const dis_votes_view *votes, size_t v)
@@ -89,10 +89,10 @@ static inline size_t dis__vote_label(const dis_votes_view *votes, size_t v)
 }
 
 /* How often each class was chosen for item i, into counts (n_classes): from votes, counts or soft votes. */
-void dis__item_counts(const dis_votes_view *votes, size_t i, double *counts);
+void dis__item_count_votes(const dis_votes_view *votes, size_t i, double *counts);
 
 /* The class that gold pins item i to, or -1. */
-static inline int32_t dis__gold(const dis__fit_args *args, size_t i)
+static inline int32_t dis__item_gold(const dis__fit_args *args, size_t i)
 {
     return args->gold ? args->gold[i] : -1;
 }

@@ -58,7 +58,7 @@ dis_status dis__method_find(const char *spec, const dis__method **out)
     return DIS_OK;
 }
 
-void dis__methods_on_devices(char *text, size_t n)
+void dis__methods_describe_devices(char *text, size_t n)
 {
     text[0] = 0;
     for (size_t i = 0; i < sizeof methods / sizeof *methods; i++)

@@ -78,7 +78,7 @@ static double vote_shares(const dis__report_job *job, disputed *d, size_t item)
 {
     const size_t n_classes = job->r->n_classes;
     double total = 0;
-    dis__item_counts(&job->look, item, d->counts);
+    dis__item_count_votes(&job->look, item, d->counts);
     for (size_t k = 0; k < n_classes; k++) total += d->counts[k];
     for (size_t k = 0; total > 0 && k < n_classes; k++) d->counts[k] /= total;
     return total;

@@ -203,7 +203,7 @@ static dis_status fit_crowd(dis_context *ctx, const dis_votes *votes, const dis_
     double *p = dis_fit_take_p(fit);
     dis_fit_destroy(fit);
     DIS_TRY(dis__crowd_model_create(ctx, &look, NULL, o->gold, p, m));
-    DIS_TRY(look.start ? dis__crowd_index(m) : DIS_OK);
+    DIS_TRY(look.start ? dis__crowd_model_index_votes(m) : DIS_OK);
     return dis__crowd_model_fit(m);
 }
 

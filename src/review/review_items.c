@@ -121,7 +121,7 @@ static dis__review_future look_ahead(const dis__crowd_model *m, const double *jo
 dis__review_future dis__review_look_ahead(const dis__crowd_model *m, size_t i, size_t n, double *scratch)
 {
     const size_t K = m->n_classes;
-    dis__crowd_joint(m, i, scratch, scratch + LEVELS * K);
+    dis__crowd_compute_joint(m, i, scratch, scratch + LEVELS * K);
     const podium d = find_podium(scratch, K);
     return look_ahead(m, scratch, &d, n);
 }
@@ -179,7 +179,7 @@ static double surprise_of(const dis__crowd_model *m, size_t i, const double *sum
     const uint64_t first = v->start ? v->start[i] : 0, last = v->start ? v->start[i + 1] : K;
     for (uint64_t a = first; a < last; a++) {
         const size_t label = v->start ? dis__vote_label(v, a) : (size_t)a;
-        const double *matrix = dis__crowd_matrix(m, v->start ? v->worker[a] : 0);
+        const double *matrix = dis__crowd_matrix_at(m, v->start ? v->worker[a] : 0);
         const double weight = v->start ? 1 : v->counts[i * K + a];
         if (!(weight > 0)) continue;
         leave_out(m, i, sums, matrix + label * K, truth);
@@ -205,7 +205,7 @@ typedef struct {
 /* counts: (K) scratch. */
 static void count_votes(const dis__crowd_model *m, double *counts, dis_review_item *row)
 {
-    dis__item_counts(&m->votes, row->item, counts);
+    dis__item_count_votes(&m->votes, row->item, counts);
     row->other = row->label;
     for (size_t k = 0; k < m->n_classes; k++) {
         row->votes += counts[k];
@@ -221,7 +221,7 @@ static void review_item(const item_work *work, size_t i, double *scratch, dis_re
     const dis__crowd_model *m = work->m;
     const size_t K = m->n_classes, best = dis_argmax(work->p + i * K, K);
     double *joint = scratch, *sums = joint + LEVELS * K;
-    dis__crowd_joint(m, i, joint, sums);
+    dis__crowd_compute_joint(m, i, joint, sums);
     const podium d = find_podium(joint, K);
     *row = (dis_review_item){.item = i,
                              .best = best,

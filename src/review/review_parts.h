@@ -2,7 +2,7 @@
 #ifndef DIS_REVIEW_REVIEW_PARTS_H
 #define DIS_REVIEW_REVIEW_PARTS_H
 #include "dissent/review.h"
-#include "labels/methods/crowd_model.h"
+#include "labels/crowd/crowd_model.h"
 
 enum { DIS_REVIEW_MAX = 8 }; /* votes that one item gets of a budget: after that many it is time for a new review */
 

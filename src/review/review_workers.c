@@ -203,7 +203,7 @@ static void review_worker(const worker_work *work, size_t w, double *scratch, di
     enum { AHEAD = 16 };
     const dis__crowd_model *m = work->m;
     const size_t K = m->n_classes;
-    const double *matrix = dis__crowd_matrix(m, w);
+    const double *matrix = dis__crowd_matrix_at(m, w);
     memset(scratch, 0, work->n_scratch * sizeof *scratch);
     tally y = tally_of(scratch, K);
     const uint64_t end = m->worker_start[w + 1];
@@ -266,7 +266,7 @@ static dis_status two_passes(worker_work *work)
     for (size_t j = 1; j < work->n_jobs; j++)
         for (size_t x = 0; x < K * K; x++) work->sums[x] += work->sums[j * K * K + x];
     double *others = work->sums + work->n_jobs * K * K;
-    dis__crowd_normalise(work->sums, K, others);
+    dis__crowd_matrix_normalize(work->sums, K, others);
     work->crowd = others;
     work->doubtful = doubtful_from(work->rows, work->m->n_workers);
     work->last = true;
@@ -281,7 +281,7 @@ static dis_status find_evidence(const dis__crowd_model *m, bool judged, dis_revi
     worker_work work = {.m = m,
                         .judged = judged,
                         .rows = rows,
-                        .crowd = m->crowd + DIS_CROWD_USUAL * K * K,
+                        .crowd = m->crowd + DIS_CROWD_NORMAL * K * K,
                         .n_jobs = n_jobs,
                         .n_scratch = TALLY_ROWS * K + 2 + TALLY_TABLES * K * K};
     dis_status status;

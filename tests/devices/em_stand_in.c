@@ -4,7 +4,7 @@
  *
  *     STUB_AT=N    the N-th pass fails: the device is lost
  *     STUB_BYTES=N more than N bytes of votes do not fit */
-#include "labels/methods/em_device.h"
+#include "labels/em/em_device.h"
 #include "core/random/random.h"
 #include "dissent/version.h"
 #include <math.h>

@@ -3,7 +3,7 @@
 #include "fuzz.h"
 #include "fuzz_file.h"
 #include "io/tensors/checked_tensors.h"
-#include "labels/state.h"
+#include "labels/fit_state.h"
 
 static char *text_of(const char *text, size_t n)
 {
@@ -76,8 +76,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         .n_items = 2, .n_workers = 2, .n_classes = 2, .tasks = names, .workers = names, .classes = names};
     double values[8];
     bool found;
-    (void)dis__state_fill(state, "m", "p", "wvt", &v, values, &found);
-    (void)dis__state_fill(state, "m", "q", "i", &v, values, &found);
+    (void)dis__state_get(state, "m", "p", "wvt", &v, values, &found);
+    (void)dis__state_get(state, "m", "q", "i", &v, values, &found);
     dis_names_destroy(names);
     dis_state_destroy(state);
     return 0;

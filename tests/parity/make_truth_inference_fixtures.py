@@ -4,7 +4,7 @@
 
 FOLDER holds ebcc.py and bwa.py of github.com/yuan-li/truth-inference-at-scale (folder code); needs NumPy 2 and SciPy. Run
 only when a fixture is added, the results are committed. Both programs are run as they are, for a given number of iterations.
-EBCC's random start is replaced by ours, written out below (src/labels/methods/ebcc.c, src/labels/methods/em_kernel.c), so that posteriors can
+EBCC's random start is replaced by ours, written out below (src/labels/methods/ebcc.c, src/labels/em/em_kernel.c), so that posteriors can
 be compared and not only optima. Files: NAME.REFERENCE.csv = task and one column per class.
 """
 import csv

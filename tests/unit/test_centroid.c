@@ -123,9 +123,9 @@ static void random_problems_reach_the_minimum(void **state)
         }
         assert_true(fabs(total - 1) < 1e-12);
         /* the way that is taken when Newton's steps do not settle arrives at the same place */
-        const dis__centroid_problem problem = dis__centroid_pose(views, w, n_views, n_classes, 1e-12, 100);
+        const dis__centroid_problem problem = dis__centroid_problem_init(views, w, n_views, n_classes, 1e-12, 100);
         double certain[MAX_CLASSES], scratch[MAX_CLASSES * MAX_VIEWS];
-        dis__centroid_certain(&problem, 0, scratch, certain);
+        dis__centroid_compute_robust(&problem, 0, scratch, certain);
         for (size_t k = 0; k < n_classes; k++) assert_true(fabs(certain[k] - best[k]) < 1e-12);
         const double here = objective(views, w, n_views, n_classes, q);
         assert_true(here <= objective(views, w, n_views, n_classes, best) + 1e-14);

@@ -62,7 +62,7 @@ static void the_formula(void **state)
     for (size_t m = 0; m < M; m++) weight[m] = (exp(score[1 + m]) + base[m] * exp(score[0])) / norm;
 
     const dis_views views = {.n_items = N, .n_classes = K, .n_views = M, .p = p, .votes = votes, .gold = gold};
-    dis__gold_choice choice = {0};
+    dis__gold_weights choice = {0};
     dis_combination did;
     const char *spec = "calibrated:gold=choose,power=.5,mix=.25";
     assert_int_equal(dis__views_combine(NULL, &views, spec, &choice, out, &did), DIS_OK);

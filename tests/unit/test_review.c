@@ -53,7 +53,7 @@ static void look_ahead_is_exact(void **state)
         dis__crowd_model m = model_of(votes);
         double scratch[(LEVELS + 1) * 8], joint[LEVELS * 8], sums[8];
         for (size_t i = 0; i < 40; i++) {
-            dis__crowd_joint(&m, i, joint, sums);
+            dis__crowd_compute_joint(&m, i, joint, sums);
             double before = INFINITY, fall = INFINITY;
             for (size_t n = 0; n <= 5; n++) {
                 dis__review_future all = {0};
@@ -84,7 +84,7 @@ static void look_ahead_is_cautious(void **state)
     double scratch[(LEVELS + 1) * 8], joint[LEVELS * 8], sums[8];
     for (size_t i = 0; i < 40; i++) {
         dis__review_future now = {0}, then = {0};
-        dis__crowd_joint(&m, i, joint, sums);
+        dis__crowd_compute_joint(&m, i, joint, sums);
         enumerate(&m, joint, 0, &now);
         enumerate(&m, joint, 2, &then);
         const dis__review_future f0 = dis__review_look_ahead(&m, i, 0, scratch),
@@ -112,14 +112,14 @@ static void posterior_is_as_defined(void **state)
             for (size_t t = 0; t < K; t++) {
                 double p = exp(m.log_level[e] + m.log_prior[t]);
                 for (uint64_t a = m.votes.start[i]; a < m.votes.start[i + 1]; a++) {
-                    const double *matrix = dis__crowd_matrix(&m, m.votes.worker[a]);
+                    const double *matrix = dis__crowd_matrix_at(&m, m.votes.worker[a]);
                     double norm = 0;
                     for (size_t v = 0; v < K; v++) norm += pow(exp(matrix[v * K + t]), dis__crowd_ease[e]);
                     p *= pow(exp(matrix[m.votes.label8[a] * K + t]), dis__crowd_ease[e]) / norm;
                 }
                 total += expected[e * K + t] = p;
             }
-        dis__crowd_joint(&m, i, joint, sums);
+        dis__crowd_compute_joint(&m, i, joint, sums);
         for (size_t x = 0; x < LEVELS * K; x++) em_assert_close(joint[x], expected[x] / total, 1e-12);
     }
     dis__crowd_model_destroy(&m);

@@ -6,7 +6,7 @@
 #include "io/tensors/safetensors.h"
 #include "labels/method.h"
 #include "labels/methods.h"
-#include "labels/state.h"
+#include "labels/fit_state.h"
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -70,7 +70,7 @@ static dis_fit *make_fit(const char *method, size_t n_items, size_t n_workers, s
     static const char *const names[] = {"prior", "confusion", "ease", "skill"}, *const axes[] = {"t", "wvt", "i", "w"};
     for (size_t p = 0; p < 4; p++) {
         double *values;
-        assert_int_equal(dis__fit_parameter(fit, names[p], axes[p], &values), DIS_OK);
+        assert_int_equal(dis__fit_add_parameter(fit, names[p], axes[p], &values), DIS_OK);
         for (size_t i = 0; i < fit->parameter[p].n; i++) values[i] = first + (double)(100 * p + i);
     }
     return fit;
@@ -96,13 +96,13 @@ static void saves_by_name(void **state)
     double prior[3] = {-1, -1, -1}, confusion[27], ease[3] = {-1, -1, -1}, skill[3] = {-1, -1, -1};
     for (int i = 0; i < 27; i++) confusion[i] = -1;
     bool found = false;
-    assert_int_equal(dis__state_fill(s, "standard", "prior", "t", &v, prior, &found), DIS_OK);
+    assert_int_equal(dis__state_get(s, "standard", "prior", "t", &v, prior, &found), DIS_OK);
     assert_true(found && prior[0] == 2 && prior[1] == 1 && prior[2] == -1);
-    assert_int_equal(dis__state_fill(s, "standard", "skill", "w", &v, skill, &found), DIS_OK);
+    assert_int_equal(dis__state_get(s, "standard", "skill", "w", &v, skill, &found), DIS_OK);
     assert_true(found && skill[0] == 302 && skill[1] == -1 && skill[2] == 301);
-    assert_int_equal(dis__state_fill(s, "majority", "ease", "i", &v, ease, &found), DIS_OK);
+    assert_int_equal(dis__state_get(s, "majority", "ease", "i", &v, ease, &found), DIS_OK);
     assert_true(found && ease[0] == -1 && ease[1] == 1201 && ease[2] == 1200);
-    assert_int_equal(dis__state_fill(s, "standard", "confusion", "wvt", &v, confusion, &found), DIS_OK);
+    assert_int_equal(dis__state_get(s, "standard", "confusion", "wvt", &v, confusion, &found), DIS_OK);
     for (size_t w = 0; w < 3; w++)
         for (size_t a = 0; a < 3; a++)
             for (size_t t = 0; t < 3; t++) {
@@ -112,11 +112,11 @@ static void saves_by_name(void **state)
                 assert_true(confusion[(w * 3 + a) * 3 + t] == expected);
             }
     /* What the state does not have leaves everything as it was. */
-    assert_int_equal(dis__state_fill(s, "standard", "nothing", "w", &v, skill, &found), DIS_OK);
+    assert_int_equal(dis__state_get(s, "standard", "nothing", "w", &v, skill, &found), DIS_OK);
     assert_true(!found && skill[0] == 302);
-    assert_int_equal(dis__state_fill(s, "none", "skill", "w", &v, skill, &found), DIS_OK);
+    assert_int_equal(dis__state_get(s, "none", "skill", "w", &v, skill, &found), DIS_OK);
     assert_false(found);
-    assert_int_equal(dis__state_fill(s, "standard", "skill", "i", &v, skill, &found), DIS_EDATA);
+    assert_int_equal(dis__state_get(s, "standard", "skill", "i", &v, skill, &found), DIS_EDATA);
     dis_state_destroy(s);
     for (int i = 0; i < 3; i++) dis_fit_destroy(fits[i]);
     dis_votes_destroy(before);
@@ -147,7 +147,7 @@ static dis_status read_and_fill(void *arg)
     const dis_votes_view v = dis_votes_look(a->votes);
     double confusion[8];
     bool found;
-    status = dis__state_fill(s, "standard", "confusion", "wvt", &v, confusion, &found);
+    status = dis__state_get(s, "standard", "confusion", "wvt", &v, confusion, &found);
     dis_state_destroy(s);
     return status;
 }

@@ -1,5 +1,5 @@
 /* Temperatures: the right derivatives, the minimum under the bound, and what is reported about it. */
-#include "labels/combine/temper.h"
+#include "labels/combine/tempering.h"
 #include "core/random/random.h"
 #include <math.h>
 #include <setjmp.h>
@@ -63,8 +63,9 @@ static double by_definition(const double *weight, const double *t, double lambda
 static double score(const dis__combine_args *args, const double *t, double *scratch, double sums[1 + M])
 {
     for (size_t m = 0; m <= M; m++) sums[m] = 0;
-    DIS_KERNEL_SELECT(dis__temper_score)(args, t, 0, N / 3, scratch, sums); /* in two pieces, as jobs on two ranks */
-    DIS_KERNEL_SELECT(dis__temper_score)(args, t, N / 3, N, scratch, sums);
+    DIS_KERNEL_SELECT(dis__temperatures_evaluate)
+    (args, t, 0, N / 3, scratch, sums); /* in two pieces, as jobs on two ranks */
+    DIS_KERNEL_SELECT(dis__temperatures_evaluate)(args, t, N / 3, N, scratch, sums);
     return sums[0];
 }
 
@@ -73,10 +74,10 @@ static void derivatives_are_right(void **state)
     (void)state;
     const double weight[M] = {.2, .3, .5}, t[M] = {1.3, .7, 2.1};
     const dis__combine_args args = {.n_items = N, .n_classes = K, .n_views = M, .p = views, .weight = weight};
-    double *scratch = aligned_alloc(64, dis__temper_scratch(M, K) * sizeof *scratch), sums[1 + M], unused[1 + M],
+    double *scratch = aligned_alloc(64, dis__tempering_scratch(M, K) * sizeof *scratch), sums[1 + M], unused[1 + M],
            whole[1 + M] = {0};
     const double value = score(&args, t, scratch, sums), *gradient = sums + 1;
-    DIS_KERNEL_SELECT(dis__temper_score)(&args, t, 0, N, scratch, whole);
+    DIS_KERNEL_SELECT(dis__temperatures_evaluate)(&args, t, 0, N, scratch, whole);
     assert_memory_equal(whole, sums, sizeof sums);
     const double pairs = .2 * .3 + .2 * .5 + .3 * .5;
     assert_true(fabs(value / pairs / N - by_definition(weight, t, 0)) < 1e-13);

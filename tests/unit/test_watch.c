@@ -2,8 +2,8 @@
  * that runs out at any point. */
 #include "core/memory/memory.h"
 #include "dissent/dissent.h"
-#include "labels/retired.h"
-#include "labels/watch_inside.h"
+#include "labels/online/retired_items.h"
+#include "labels/online/watch_internal.h"
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -240,23 +240,23 @@ static void done_items_are_known_again(void **state)
 {
     (void)state;
     enum { N = 10000, KEPT = 500 };
-    dis__retired all = {0}, some = {.remember = KEPT};
+    dis__retired_items all = {0}, some = {.remember = KEPT};
     size_t label, n_some = 0;
     for (uint64_t i = 0; i < N; i++) {
-        assert_int_equal(dis__retired_add(&all, i * 0x9e3779b97f4a7c15u, (uint16_t)(i % 7)), DIS_OK);
-        assert_int_equal(dis__retired_add(&some, i * 0x9e3779b97f4a7c15u, (uint16_t)(i % 7)), DIS_OK);
+        assert_int_equal(dis__retired_items_add(&all, i * 0x9e3779b97f4a7c15u, (uint16_t)(i % 7)), DIS_OK);
+        assert_int_equal(dis__retired_items_add(&some, i * 0x9e3779b97f4a7c15u, (uint16_t)(i % 7)), DIS_OK);
     }
     for (uint64_t i = 0; i < N; i++) {
-        assert_true(dis__retired_find(&all, i * 0x9e3779b97f4a7c15u, &label));
+        assert_true(dis__retired_items_find(&all, i * 0x9e3779b97f4a7c15u, &label));
         assert_int_equal(label, i % 7);
-        const bool there = dis__retired_find(&some, i * 0x9e3779b97f4a7c15u, &label);
+        const bool there = dis__retired_items_find(&some, i * 0x9e3779b97f4a7c15u, &label);
         assert_true(there || i < N - KEPT);
         n_some += there;
     }
-    assert_false(dis__retired_find(&all, 12345, &label));
+    assert_false(dis__retired_items_find(&all, 12345, &label));
     assert_true(n_some <= 2 * KEPT);
-    dis__retired_free(&all);
-    dis__retired_free(&some);
+    dis__retired_items_free(&all);
+    dis__retired_items_free(&some);
 }
 
 static dis_status some_votes(void *arg)

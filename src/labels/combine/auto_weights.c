@@ -33,7 +33,7 @@
 #include "core/options/sized_structs.h"
 #include "labels/method.h"
 #include "labels/methods.h"
-#include "labels/methods/job_sums.h"
+#include "labels/passes/item_sums.h"
 #include "votes/table/votes_table.h"
 #include <math.h>
 #include <stdlib.h>
@@ -253,7 +253,7 @@ static dis_status fit_half(const auto_work *a, const half_work *h, const char *s
     const dis__method *method;
     DIS_TRY(dis__method_find(spec, &method));
     dis_fit_options own = h->options;
-    own.device = dis__view_device(method, a->n_views, own.device);
+    own.device = dis__view_select_device(method, a->n_views, own.device);
     if (method->info.predictions == DIS_PREDICTIONS_UNUSED) own.predictions = NULL;
     DIS_TRY(dis_fit_run(a->ctx, &h->votes, spec, &own, &fit));
     const dis_status status = take_labels(a, h, dis_fit_p(fit), out);
@@ -335,13 +335,13 @@ static void step_job(void *arg, size_t first, size_t last, double *sum, int thre
     }
 }
 
-static dis_status climb(const auto_work *a, dis__job_sums *pass, double *weight)
+static dis_status climb(const auto_work *a, dis__item_sums *pass, double *weight)
 {
     const size_t n_views = a->n_views;
     double moved = 1;
     for (int step = 0; step < MAX_STEPS && moved > SETTLED && a->n_terms; step++) {
         double sum[DIS_MAX_VIEWS], total = 0;
-        DIS_TRY(dis__job_sums_run(pass, sum));
+        DIS_TRY(dis__item_sums_run(pass, sum));
         for (size_t m = 0; m < n_views; m++) total += sum[m];
         if (!(total > 0)) break;
         moved = 0;
@@ -358,15 +358,15 @@ static dis_status maximise(auto_work *a, double *weight)
 {
     DIS_TRY(dis__comm_sum_counts(a->comm, &a->n_terms, 1));
     step_work w = {.a = a, .weight = weight};
-    dis__job_sums pass = {.args = &a->items,
-                          .n_jobs = dis__n_jobs((size_t)a->n_terms, 4096, MAX_JOBS),
-                          .n_sums = a->n_views,
-                          .job = step_job,
-                          .arg = &w};
+    dis__item_sums pass = {.args = &a->items,
+                           .n_jobs = dis__n_jobs((size_t)a->n_terms, 4096, MAX_JOBS),
+                           .n_sums = a->n_views,
+                           .job = step_job,
+                           .arg = &w};
     for (size_t m = 0; m < a->n_views; m++) weight[m] = 1 / (double)a->n_views;
-    DIS_TRY(dis__job_sums_create(&pass));
+    DIS_TRY(dis__item_sums_create(&pass));
     const dis_status status = climb(a, &pass, weight);
-    dis__job_sums_destroy(&pass);
+    dis__item_sums_destroy(&pass);
     return status;
 }
 

@@ -26,7 +26,7 @@ static dis_status average_job(void *arg, size_t j, int thread)
     double sum[BLOCK];
     for (size_t at = dis__job_first(n, w->n_jobs, j); at < last; at += BLOCK) {
         const size_t many = last - at < BLOCK ? last - at : BLOCK;
-        dis__mean_row(a->p, a->weight, a->n_views, many, at, sum);
+        dis__views_compute_mean_row(a->p, a->weight, a->n_views, many, at, sum);
         memcpy(a->out + at, sum, many * sizeof *sum); /* after all is read: `out` may be a view */
     }
     return DIS_OK;

@@ -17,8 +17,8 @@
  * Cost: the estimate of the overdispersion, and one pass with a logarithm and an exponential per value. */
 #include "labels/combine/gold_weights.h"
 #include "labels/combine/overdispersion.h"
-#include "labels/combine/temper.h"
-#include "labels/methods/job_sums.h"
+#include "labels/combine/tempering.h"
+#include "labels/passes/item_sums.h"
 #include <math.h>
 #include <string.h>
 
@@ -69,7 +69,7 @@ static const dis_option options[] = {
      .summary = "known labels are pinned; choose: 10 or more of them also choose weights, power and class weights"},
 };
 
-double dis__calibrated_votes(const dis_votes_view *votes, size_t i, double limit)
+double dis__item_capped_votes(const dis_votes_view *votes, size_t i, double limit)
 {
     double n = 0;
     if (votes->start)
@@ -79,10 +79,10 @@ double dis__calibrated_votes(const dis_votes_view *votes, size_t i, double limit
     return fmax(1, fmin(n, limit));
 }
 
-double dis__smoothed_counts(const dis_votes_view *votes, size_t i, const double *rate, double *shares)
+double dis__item_smoothed_counts(const dis_votes_view *votes, size_t i, const double *rate, double *shares)
 {
     double total = 0;
-    dis__item_counts(votes, i, shares);
+    dis__item_count_votes(votes, i, shares);
     for (size_t k = 0; k < votes->n_classes; k++) total += shares[k] += SHARES * rate[k];
     return total;
 }
@@ -104,7 +104,7 @@ static dis_status temperatures_job(void *arg, size_t j, int thread)
     const size_t last = dis__job_first(w->args->n_items, w->n_jobs, j + 1);
     double last_n = 1, last_t = 1; /* neighbours often have as many votes */
     for (size_t i = dis__job_first(w->args->n_items, w->n_jobs, j); i < last; i++) {
-        const double n = dis__calibrated_votes(w->votes, i, w->limit);
+        const double n = dis__item_capped_votes(w->votes, i, w->limit);
         if (n != last_n) last_t = pow(n, w->power);
         last_n = n;
         w->temperature[i] = last_t;
@@ -120,7 +120,7 @@ static void count_job(void *arg, size_t first, size_t last, double *sums, int th
     const size_t K = w->args->n_classes;
     double *counts = w->counts + (size_t)thread * K;
     for (size_t i = first; i < last; i++) {
-        dis__item_counts(w->votes, i, counts);
+        dis__item_count_votes(w->votes, i, counts);
         for (size_t k = 0; k < K; k++) sums[k] += counts[k];
     }
 }
@@ -129,14 +129,14 @@ static dis_status find_rates(const calibrated_work *w)
 {
     const dis__combine_args *a = w->args;
     const dis__fit_args items = {.ctx = a->ctx, .votes = *w->votes, .part = dis__votes_part_of(a->votes)};
-    dis__job_sums s = {.args = &items,
-                       .n_jobs = dis__n_jobs(items.part.n_items, GRAIN, MAX_JOBS),
-                       .n_sums = a->n_classes,
-                       .job = count_job,
-                       .arg = (void *)(uintptr_t)w};
-    DIS_TRY(dis__job_sums_create(&s));
-    const dis_status status = dis__job_sums_run(&s, w->rate);
-    dis__job_sums_destroy(&s);
+    dis__item_sums s = {.args = &items,
+                        .n_jobs = dis__n_jobs(items.part.n_items, GRAIN, MAX_JOBS),
+                        .n_sums = a->n_classes,
+                        .job = count_job,
+                        .arg = (void *)(uintptr_t)w};
+    DIS_TRY(dis__item_sums_create(&s));
+    const dis_status status = dis__item_sums_run(&s, w->rate);
+    dis__item_sums_destroy(&s);
     double total = 0;
     for (size_t k = 0; status == DIS_OK && k < a->n_classes; k++) total += w->rate[k];
     for (size_t k = 0; status == DIS_OK && k < a->n_classes && total > 0; k++) w->rate[k] /= total;
@@ -149,7 +149,7 @@ static void mix_item(const calibrated_work *w, size_t i, double *shares, double 
     const size_t K = w->args->n_classes;
     double total = 0;
     size_t n_possible = 0;
-    dis__smoothed_counts(w->votes, i, w->rate, shares);
+    dis__item_smoothed_counts(w->votes, i, w->rate, shares);
     for (size_t k = 0; k < K; k++) {
         if (!(q[k] > 0)) shares[k] = 0;
         total += shares[k];
@@ -186,7 +186,7 @@ static dis_status choose_power(const dis__combine_args *args, double *power)
     const calibrated_options *o = args->options;
     *power = o->power;
     if (isnan(o->power)) {
-        DIS_TRY(dis__overdispersion(args, &args->did->overdispersion));
+        DIS_TRY(dis__overdispersion_fit(args, &args->did->overdispersion));
         *power = round(1000 * (BASE + SLOPE * fmin(args->did->overdispersion, MAX_SPREAD))) / 1000;
     }
     return DIS_OK;
@@ -200,14 +200,14 @@ static dis_status choose(calibrated_work *w)
     const bool chosen = a->choice->n_gold > 0;
     if (!chosen) DIS_TRY(choose_power(a, &w->power));
     if (!chosen && o->gold == GOLD_CHOOSE && a->gold) {
-        const dis__gold_problem problem = {.args = a,
-                                           .votes = w->votes,
-                                           .rate = w->rate,
-                                           .limit = w->limit,
-                                           .mix = w->mix,
-                                           .power = w->power,
-                                           .fixed_power = !isnan(o->power)};
-        DIS_TRY(dis__gold_choose(&problem));
+        const dis__gold_weights_problem problem = {.args = a,
+                                                   .votes = w->votes,
+                                                   .rate = w->rate,
+                                                   .limit = w->limit,
+                                                   .mix = w->mix,
+                                                   .power = w->power,
+                                                   .fixed_power = !isnan(o->power)};
+        DIS_TRY(dis__gold_weights_fit(&problem));
     }
     if (a->choice->n_gold > 0) w->power = a->choice->power;
     a->did->power = w->power;
@@ -244,7 +244,7 @@ static dis_status combine(calibrated_work *w)
     DIS_TRY(dis__run_jobs(a->ctx, w->n_jobs, temperatures_job, w));
     const dis__temperatures t = {.value = w->temperature, .by_item = 1, .floor = -INFINITY};
     const dis__combine_args views = weighted_views(a, p, weight);
-    DIS_TRY(dis__temper_mean(&views, &t));
+    DIS_TRY(dis__tempered_mean_compute(&views, &t));
     return w->mix > 0 || a->choice->class_weight ? dis__run_jobs(a->ctx, w->n_jobs, finish_job, w) : DIS_OK;
 }
 

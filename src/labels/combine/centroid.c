@@ -65,7 +65,7 @@ static double solve_class(const dis__centroid_problem *c, const double *log_p, d
     return u;
 }
 
-int dis__centroid_certain(const dis__centroid_problem *c, size_t i, double *scratch, double *q)
+int dis__centroid_compute_robust(const dis__centroid_problem *c, size_t i, double *scratch, double *q)
 {
     const size_t n_classes = c->n_classes, n_views = c->n_views;
     double mu = 0, total = 0, slope;
@@ -113,14 +113,15 @@ typedef struct {
 static dis_status centroid_job(void *arg, size_t j, int thread)
 {
     const centroid_work *w = arg;
-    w->n_steps[j] = DIS_KERNEL_SELECT(dis__centroid_rows)(&w->problem, dis__job_first(w->args->n_items, w->n_jobs, j),
-                                                          dis__job_first(w->args->n_items, w->n_jobs, j + 1),
-                                                          w->scratch + (size_t)thread * w->n_scratch, w->args->out);
+    w->n_steps[j] =
+        DIS_KERNEL_SELECT(dis__centroid_compute)(&w->problem, dis__job_first(w->args->n_items, w->n_jobs, j),
+                                                 dis__job_first(w->args->n_items, w->n_jobs, j + 1),
+                                                 w->scratch + (size_t)thread * w->n_scratch, w->args->out);
     return DIS_OK;
 }
 
-dis__centroid_problem dis__centroid_pose(const double *const *p, const double *weight, size_t n_views, size_t n_classes,
-                                         double tolerance, int64_t steps)
+dis__centroid_problem dis__centroid_problem_init(const double *const *p, const double *weight, size_t n_views,
+                                                 size_t n_classes, double tolerance, int64_t steps)
 {
     dis__centroid_problem problem = {
         .p = p,
@@ -140,7 +141,8 @@ static dis_status run_centroid(const dis__combine_args *args)
     const centroid_options *o = args->options;
     centroid_work w = {
         .args = args,
-        .problem = dis__centroid_pose(args->p, args->weight, args->n_views, args->n_classes, o->tolerance, o->steps),
+        .problem =
+            dis__centroid_problem_init(args->p, args->weight, args->n_views, args->n_classes, o->tolerance, o->steps),
         .n_jobs = dis__n_jobs(args->n_items, 1 + 16384 / (args->n_classes * args->n_views), 256),
         .n_scratch = dis__centroid_scratch(args->n_views, args->n_classes),
     };
@@ -150,7 +152,7 @@ static dis_status run_centroid(const dis__combine_args *args)
                  end);
     DIS_TRY_GOTO(status, dis__alloc_zeroed(&w.n_steps, w.n_jobs, sizeof *w.n_steps), end);
     DIS_TRY_GOTO(status, dis__run_jobs(args->ctx, w.n_jobs, centroid_job, &w), end);
-    dis__note_steps(args, w.n_steps, w.n_jobs);
+    dis__combine_max_steps(args, w.n_steps, w.n_jobs);
 end:
     dis__free(w.scratch);
     dis__free(w.n_steps);

@@ -14,22 +14,22 @@ typedef struct {
 } dis__centroid_problem;
 
 /* The problem of those views. */
-dis__centroid_problem dis__centroid_pose(const double *const *p, const double *weight, size_t n_views, size_t n_classes,
-                                         double tolerance, int64_t steps);
+dis__centroid_problem dis__centroid_problem_init(const double *const *p, const double *weight, size_t n_views,
+                                                 size_t n_classes, double tolerance, int64_t steps);
 
-/* Numbers of scratch memory that dis__centroid_rows needs. */
+/* Numbers of scratch memory that dis__centroid_compute needs. */
 static inline size_t dis__centroid_scratch(size_t n_views, size_t n_classes)
 {
     return dis__saturating_size(n_classes, (n_views + 3) * 8, 8);
 }
 
 /* The centroids of items first .. last - 1 to out, 8 or fewer at a time, by Newton's method (centroid_kernel.c). Items
- * on which it does not settle go to dis__centroid_certain. Returns the steps of the slowest item. */
-DIS_KERNEL_DECLARE(int, dis__centroid_rows,
+ * on which it does not settle go to dis__centroid_compute_robust. Returns the steps of the slowest item. */
+DIS_KERNEL_DECLARE(int, dis__centroid_compute,
                    (const dis__centroid_problem *c, size_t first, size_t last, double *scratch, double *out));
 
 /* The centroid of item i into q (n_classes), by a way that always arrives. scratch: (n_classes, n_views). Returns the
  * steps. */
-int dis__centroid_certain(const dis__centroid_problem *c, size_t i, double *scratch, double *q);
+int dis__centroid_compute_robust(const dis__centroid_problem *c, size_t i, double *scratch, double *q);
 
 #endif

@@ -123,8 +123,8 @@ static mask step(const dis__centroid_problem *c, const vec *p, mask active, vec 
     return fine;
 }
 
-int DIS_KERNEL(dis__centroid_rows)(const dis__centroid_problem *c, size_t first, size_t last, double *scratch,
-                                   double *out)
+int DIS_KERNEL(dis__centroid_compute)(const dis__centroid_problem *c, size_t first, size_t last, double *scratch,
+                                      double *out)
 {
     const size_t n_classes = c->n_classes;
     vec *p = (vec *)scratch, *q = p + n_classes * c->n_views, *phi = q + n_classes, *s = phi + n_classes;
@@ -156,7 +156,7 @@ int DIS_KERNEL(dis__centroid_rows)(const dis__centroid_problem *c, size_t first,
         if (any(stuck)) {
             for (size_t lane = 0; lane < many; lane++) {
                 if (!stuck[lane]) continue;
-                const int taken = dis__centroid_certain(c, i + lane, (double *)p, (double *)q);
+                const int taken = dis__centroid_compute_robust(c, i + lane, (double *)p, (double *)q);
                 slowest = taken > slowest ? taken : slowest;
                 memcpy(out + at[lane], q, n_classes * sizeof *out);
             }

@@ -26,7 +26,7 @@
 #include "labels/combine/gold_weights.h"
 #include "core/parallel/comm.h"
 #include "core/numbers/special_functions.h"
-#include "labels/methods/job_sums.h"
+#include "labels/passes/item_sums.h"
 #include <math.h>
 #include <string.h>
 
@@ -38,7 +38,7 @@ enum { POWERS = 11, GRAIN = 256, MAX_JOBS = 64, MAX_STEPS = 500 };
 #define CONVERGED  1e-10
 
 typedef struct {
-    const dis__gold_problem *problem;
+    const dis__gold_weights_problem *problem;
     const dis__combine_args *args;
     size_t n_powers, n_hypotheses; /* hypothesis (1 + m) * n_powers + a: view m, power a; the base comes first */
     double power[POWERS];
@@ -49,7 +49,7 @@ typedef struct {
     double *scratch; /* (threads, n_scratch) */
     size_t n_scratch;
     double *b, *curvature; /* (K) */
-    dis__gold_choice *choice;
+    dis__gold_weights *choice;
     dis__special special;
 } gold_work;
 
@@ -70,9 +70,9 @@ static room room_of(const gold_work *w, int thread)
 
 static void begin_item(const gold_work *w, size_t i, const room *r)
 {
-    const dis__gold_problem *g = w->problem;
+    const dis__gold_weights_problem *g = w->problem;
     const size_t K = w->args->n_classes;
-    const double total = dis__smoothed_counts(g->votes, i, g->rate, r->shares);
+    const double total = dis__item_smoothed_counts(g->votes, i, g->rate, r->shares);
     for (size_t k = 0; k < K; k++) r->shares[k] /= total;
     for (size_t m = 0; m < w->args->n_views; m++) memcpy(r->log_p + m * K, w->args->p[m] + i * K, K * sizeof(double));
     w->special.log(r->log_p, w->args->n_views * K);
@@ -99,9 +99,9 @@ static void temper_item(const gold_work *w, double temperature, const room *r)
 /* Log-probabilities of the label of item i under every hypothesis, into r->score. */
 static void score_item(const gold_work *w, size_t i, const room *r)
 {
-    const dis__gold_problem *g = w->problem;
+    const dis__gold_weights_problem *g = w->problem;
     const size_t K = w->args->n_classes, label = (size_t)w->args->gold[i];
-    const double n = dis__calibrated_votes(g->votes, i, g->limit);
+    const double n = dis__item_capped_votes(g->votes, i, g->limit);
     begin_item(w, i, r);
     for (size_t a = 0; a < w->n_powers; a++) {
         double base = 0;
@@ -120,9 +120,9 @@ static void score_item(const gold_work *w, size_t i, const room *r)
 /* The prediction with these weights and this power, into r->q; begin_item() has been called. */
 static void predict_item(const gold_work *w, size_t i, const double *weight, double power, const room *r)
 {
-    const dis__gold_problem *g = w->problem;
+    const dis__gold_weights_problem *g = w->problem;
     const size_t K = w->args->n_classes;
-    temper_item(w, pow(dis__calibrated_votes(g->votes, i, g->limit), power), r);
+    temper_item(w, pow(dis__item_capped_votes(g->votes, i, g->limit), power), r);
     for (size_t k = 0; k < K; k++) {
         double mean = 0;
         for (size_t m = 0; m < w->args->n_views; m++) mean += weight[m] * r->tempered[m * K + k];
@@ -145,7 +145,7 @@ static double summarize(const gold_work *w, const double *less, double *weight)
         for (size_t m = 0; !view && m < w->args->n_views; m++) weight[m] += p * w->args->weight[m];
     }
     for (size_t m = 0; m < w->args->n_views; m++) {
-        if (weight[m] < DIS_LEAST_WEIGHT * total) weight[m] = 0;
+        if (weight[m] < DIS_MIN_VIEW_WEIGHT * total) weight[m] = 0;
         kept += weight[m];
     }
     for (size_t m = 0; m < w->args->n_views; m++) weight[m] /= kept;
@@ -247,14 +247,14 @@ static dis_status run_pass(gold_work *w, size_t n_sums,
 {
     const dis__combine_args *a = w->args;
     const dis__fit_args items = {.ctx = a->ctx, .votes = *w->problem->votes, .part = dis__votes_part_of(a->votes)};
-    dis__job_sums s = {.args = &items,
-                       .n_jobs = dis__n_jobs(items.part.n_items, GRAIN, MAX_JOBS),
-                       .n_sums = n_sums,
-                       .job = job,
-                       .arg = w};
-    DIS_TRY(dis__job_sums_create(&s));
-    const dis_status status = dis__job_sums_run(&s, total);
-    dis__job_sums_destroy(&s);
+    dis__item_sums s = {.args = &items,
+                        .n_jobs = dis__n_jobs(items.part.n_items, GRAIN, MAX_JOBS),
+                        .n_sums = n_sums,
+                        .job = job,
+                        .arg = w};
+    DIS_TRY(dis__item_sums_create(&s));
+    const dis_status status = dis__item_sums_run(&s, total);
+    dis__item_sums_destroy(&s);
     return status;
 }
 
@@ -334,7 +334,7 @@ static dis_status choose(gold_work *w, size_t n_all)
     return DIS_OK;
 }
 
-dis_status dis__gold_choose(const dis__gold_problem *problem)
+dis_status dis__gold_weights_fit(const dis__gold_weights_problem *problem)
 {
     const dis__combine_args *a = problem->args;
     gold_work w = {.problem = problem, .args = a, .choice = a->choice, .special = dis__special_select()};

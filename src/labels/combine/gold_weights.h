@@ -12,14 +12,14 @@ typedef struct {
     double limit, mix;
     double power;     /* without a choice */
     bool fixed_power; /* keep it */
-} dis__gold_problem;
+} dis__gold_weights_problem;
 
 /* The number of votes in the temperature of item i, at least 1 and at most the limit. */
-double dis__calibrated_votes(const dis_votes_view *votes, size_t i, double limit);
+double dis__item_capped_votes(const dis_votes_view *votes, size_t i, double limit);
 /* Votes per class of item i and two votes at the class rates: shares (K), not scaled. Returns their sum. */
-double dis__smoothed_counts(const dis_votes_view *votes, size_t i, const double *rate, double *shares);
+double dis__item_smoothed_counts(const dis_votes_view *votes, size_t i, const double *rate, double *shares);
 
 /* Fills args->choice if there are DIS_MIN_GOLD known labels or more; leaves it as it is otherwise. */
-dis_status dis__gold_choose(const dis__gold_problem *problem);
+dis_status dis__gold_weights_fit(const dis__gold_weights_problem *problem);
 
 #endif

@@ -3,22 +3,22 @@
  * Tempered views are made a block of items at a time and go straight into the centroid, so no second copy of the views
  * is held.
  *
- * Cost: that of temper.c and of centroid.c. */
+ * Cost: that of temperature_search.c and of centroid.c. */
 #include "labels/combine/centroid.h"
-#include "labels/combine/temper.h"
+#include "labels/combine/tempering.h"
 #include <math.h>
 #include <string.h>
 
 typedef struct {
     dis_reals weights;
-    dis__temper_options temper;
+    dis__temperature_search_options temper;
     double tolerance;
     int64_t steps;
 } hybrid_options;
 
 static const dis_option options[] = {
     DIS_OPTION_WEIGHTS,
-    DIS_OPTIONS_TEMPER(hybrid_options),
+    DIS_OPTIONS_TEMPERATURE_SEARCH(hybrid_options),
     DIS_OPTION_CENTROID_TOLERANCE(hybrid_options),
     DIS_OPTION_CENTROID_STEPS(hybrid_options),
 };
@@ -41,15 +41,15 @@ static dis_status hybrid_job(void *arg, size_t j, int thread)
     double *q = scratch + w->n_scratch + a->n_views * w->n_block;
     const double *views[DIS_MAX_VIEWS];
     for (size_t m = 0; m < a->n_views; m++) views[m] = scratch + w->n_scratch + m * w->n_block;
-    const dis__centroid_problem problem =
-        dis__centroid_pose(views, a->weight, a->n_views, a->n_classes, w->options->tolerance, w->options->steps);
+    const dis__centroid_problem problem = dis__centroid_problem_init(views, a->weight, a->n_views, a->n_classes,
+                                                                     w->options->tolerance, w->options->steps);
     const size_t last = dis__job_first(a->n_items, w->n_jobs, j + 1);
     for (size_t i = dis__job_first(a->n_items, w->n_jobs, j); i < last; i += BLOCK) {
         const size_t many = last - i < BLOCK ? last - i : BLOCK;
-        for (size_t m = 0; m < a->n_views; m++) DIS_KERNEL_SELECT(dis__temper_rows)
+        for (size_t m = 0; m < a->n_views; m++) DIS_KERNEL_SELECT(dis__tempered_rows_compute)
         (a->p[m] + i * a->n_classes, &a->temperature[m], 0, DIS_LOG_FLOOR, a->n_classes, many, scratch,
          scratch + w->n_scratch + m * w->n_block);
-        const int taken = DIS_KERNEL_SELECT(dis__centroid_rows)(&problem, 0, many, scratch, q);
+        const int taken = DIS_KERNEL_SELECT(dis__centroid_compute)(&problem, 0, many, scratch, q);
         w->n_steps[j] = taken > w->n_steps[j] ? taken : w->n_steps[j];
         memcpy(a->out + i * a->n_classes, q, many * a->n_classes * sizeof *q);
     }
@@ -59,8 +59,8 @@ static dis_status hybrid_job(void *arg, size_t j, int thread)
 static dis_status run_hybrid(const dis__combine_args *args)
 {
     const hybrid_options *o = args->options;
-    DIS_TRY(dis__temper_choose(args, &o->temper));
-    const size_t temper = dis__temper_scratch(1, args->n_classes),
+    DIS_TRY(dis__temperatures_fit(args, &o->temper));
+    const size_t temper = dis__tempering_scratch(1, args->n_classes),
                  centroid = dis__centroid_scratch(args->n_views, args->n_classes);
     hybrid_work w = {.args = args,
                      .options = o,
@@ -73,7 +73,7 @@ static dis_status run_hybrid(const dis__combine_args *args)
     DIS_TRY_GOTO(status, dis__alloc_array(&w.scratch, (size_t)dis_context_threads(args->ctx), each), end);
     DIS_TRY_GOTO(status, dis__alloc_zeroed(&w.n_steps, w.n_jobs, sizeof *w.n_steps), end);
     DIS_TRY_GOTO(status, dis__run_jobs(args->ctx, w.n_jobs, hybrid_job, &w), end);
-    dis__note_steps(args, w.n_steps, w.n_jobs);
+    dis__combine_max_steps(args, w.n_steps, w.n_jobs);
 end:
     dis__free(w.scratch);
     dis__free(w.n_steps);

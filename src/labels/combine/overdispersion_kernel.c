@@ -4,11 +4,11 @@
 #include "labels/method.h"
 #include <string.h>
 
-void DIS_KERNEL(dis__overdispersion_add)(const dis__crowd_model *m, const double *slip, size_t first, size_t n,
-                                         double *sums, double *norm)
+void DIS_KERNEL(dis__overdispersion_add_votes)(const dis__crowd_model *m, const double *slip, size_t first, size_t n,
+                                               double *sums, double *norm)
 {
     const dis_votes_view *v = &m->votes;
-    const size_t K = m->n_classes, width = DIS_SHIFTS * K;
+    const size_t K = m->n_classes, width = DIS_OVERDISPERSION_SHIFTS * K;
     memset(sums, 0, n * K * sizeof *sums);
     memset(norm, 0, n * width * sizeof *norm);
     for (size_t b = 0; b < n; b++, sums += K, norm += width)

@@ -1,26 +1,26 @@
 /* Temperature scaling of the views, then their weighted mean (Wright & Augenstein 2022 eq. 5-7): views that are surer
- * than the others agree with are flattened before they are averaged. temper.c says how the temperatures are chosen;
+ * than the others agree with are flattened before they are averaged. temperature_search.c says how the temperatures are chosen;
  * `fixed=1.5` is where the released code stops.
  *
- * Cost: that of temper.c and one more pass. */
-#include "labels/combine/temper.h"
+ * Cost: that of temperature_search.c and one more pass. */
+#include "labels/combine/tempering.h"
 
 typedef struct {
     dis_reals weights;
-    dis__temper_options temper;
+    dis__temperature_search_options temper;
 } temperature_options;
 
 static const dis_option options[] = {
     DIS_OPTION_WEIGHTS,
-    DIS_OPTIONS_TEMPER(temperature_options),
+    DIS_OPTIONS_TEMPERATURE_SEARCH(temperature_options),
 };
 
 static dis_status run_temperature(const dis__combine_args *args)
 {
     const temperature_options *o = args->options;
-    DIS_TRY(dis__temper_choose(args, &o->temper));
+    DIS_TRY(dis__temperatures_fit(args, &o->temper));
     const dis__temperatures t = {.value = args->temperature, .by_view = 1, .floor = DIS_LOG_FLOOR};
-    return dis__temper_mean(args, &t);
+    return dis__tempered_mean_compute(args, &t);
 }
 
 const dis__combiner dis__combiner_temperature = {

@@ -1,7 +1,7 @@
 /* cuda_em.h: what the host code and the kernels of EM passes on CUDA devices share. */
 #ifndef DIS_LABELS_CUDA_CUDA_EM_H
 #define DIS_LABELS_CUDA_CUDA_EM_H
-#include "labels/methods/em_device.h"
+#include "labels/em/em_device.h"
 #include <cuda_runtime_api.h>
 
 #ifdef __cplusplus

@@ -3,7 +3,7 @@
 #define DIS_LABELS_CUDA_EM_VOTE_CUH
 #include "labels/cuda/cuda_em.h"
 
-#define NEVER (-144269504LL) /* DIS_EM_NEVER */
+#define NEVER (-144269504LL) /* DIS_EM_LOG2_ZERO */
 
 static __device__ __forceinline__ uint32_t label_of(const dis__cuda_em_pass &g, uint32_t vote)
 {

@@ -15,8 +15,8 @@
  * in what it changes.
  *
  * Cost: an iteration is one pass over the votes with K numbers each. Items are cut into a fixed number of jobs with
- * sums of their own, added in order (job_sums.h). */
-#include "labels/methods/job_sums.h"
+ * sums of their own, added in order (item_sums.h). */
+#include "labels/passes/item_sums.h"
 #include "core/parallel/comm.h"
 #include <math.h>
 #include <string.h>
@@ -62,7 +62,7 @@ typedef struct {
     double *z;                 /* (n_items, K): fit->p */
     double *weight;            /* (n_workers, K): v */
     uint64_t *n_votes;         /* (n_workers) */
-    dis__job_sums pass;        /* of (n_workers, K) (z - y)^2, then (3, K) z, z^2, z (1 - z) times votes */
+    dis__item_sums pass;       /* of (n_workers, K) (z - y)^2, then (3, K) z, z^2, z (1 - z) times votes */
     double *total;             /* (n_workers + 3, K): what the pass added up */
     double *squares, *sums;    /* its two parts */
     double *room;              /* (threads, K) */
@@ -81,7 +81,7 @@ static void weigh_item(const bwa *b, size_t i, double *restrict z, double *restr
     const dis_votes_view *v = &b->args->votes;
     const size_t K = b->K;
     const uint64_t begin = v->start[i], end = v->start[i + 1];
-    const int32_t gold = dis__gold(b->args, i);
+    const int32_t gold = dis__item_gold(b->args, i);
     if (gold >= 0 || begin == end) {
         for (size_t k = 0; k < K; k++) z[k] = gold < 0 ? b->mean[k] : k == (size_t)gold;
         return;
@@ -130,7 +130,7 @@ static dis_status step(bwa *b, double *objective)
     const dis_votes_view *v = &b->args->votes;
     const dis__votes_part *all = &b->args->part;
     const size_t K = b->K;
-    DIS_TRY(dis__job_sums_run(&b->pass, b->total));
+    DIS_TRY(dis__item_sums_run(&b->pass, b->total));
     for (size_t k = 0; b->first && k < K; k++) {
         const double correction = b->o->correction == CORRECTION_YES ? 4 * (1 - 1 / (double)K) : 1;
         b->b[k] = all->n_votes ? b->o->weight_prior * b->sums[2 * K + k] / (double)all->n_votes * correction : 0;
@@ -176,7 +176,7 @@ static dis_status begin(bwa *b)
     for (size_t i = 0; i < v->n_workers * K; i++) b->weight[i] = 1;
     for (size_t n = 0; n < v->n_votes; n++) b->n_votes[v->worker[n]]++;
     DIS_TRY(dis__comm_sum_counts(dis__context_comm(b->args->ctx), b->n_votes, v->n_workers));
-    DIS_TRY(dis__item_chain(b->args, K + 1, share_job, b, NULL, shares));
+    DIS_TRY(dis__item_sums_run_in_order(b->args, K + 1, share_job, b, NULL, shares));
     const double n_voted = shares[K];
     for (size_t k = 0; k < K; k++) b->mean[k] = shares[k];
     for (size_t k = 0; k < K; k++) total += b->mean[k] = n_voted > 0 ? b->mean[k] / n_voted : 1 / (double)K;
@@ -185,7 +185,7 @@ static dis_status begin(bwa *b)
     DIS_TRY(step(b, &ignored));
     b->first = false;
     bool found = false;
-    if (b->args->start) DIS_TRY(dis__state_fill(b->args->start, "bwa", "weight", "wv", v, b->weight, &found));
+    if (b->args->start) DIS_TRY(dis__state_get(b->args->start, "bwa", "weight", "wv", v, b->weight, &found));
     for (size_t i = 0; found && i < v->n_workers * K; i++)
         b->weight[i] = b->weight[i] > 1e-9 ? b->weight[i] < 1e12 ? b->weight[i] : 1e12 : 1e-9;
     return DIS_OK;
@@ -199,7 +199,7 @@ static dis_status run(bwa *b, dis_fit *fit)
     for (int64_t n = 1; n <= b->o->iterations && !fit->converged; n++) {
         DIS_TRY(dis__check_stop(b->args->ctx));
         DIS_TRY(step(b, &objective));
-        DIS_TRY(dis__fit_trace(fit, objective));
+        DIS_TRY(dis__fit_add_objective(fit, objective));
         fit->converged = b->o->tolerance > 0 && fabs(objective - before) <= b->o->tolerance * fabs(objective);
         fit->iterations = (int)n;
         before = objective;
@@ -224,7 +224,7 @@ static dis_status allocate(bwa *b)
     b->sums = b->total + n_workers * K;
     b->lambda = b->b + K;
     b->room = b->b + 2 * K;
-    return dis__job_sums_create(&b->pass);
+    return dis__item_sums_create(&b->pass);
 }
 
 static dis_status fit_bwa(const dis__fit_args *args, dis_fit *fit)
@@ -232,16 +232,16 @@ static dis_status fit_bwa(const dis__fit_args *args, dis_fit *fit)
     const dis_votes_view *v = &args->votes;
     const size_t K = v->n_classes;
     bwa b = {.args = args, .o = args->options, .K = K, .z = fit->p};
-    b.pass = (dis__job_sums){.args = args,
-                             .n_jobs = count_jobs(v, args->part.n_votes),
-                             .n_sums = dis__saturating_size(v->n_workers + 3, K, 0),
-                             .job = pass_job,
-                             .arg = &b};
-    DIS_TRY(dis__fit_parameter(fit, "weight", "wv", &b.weight));
-    DIS_TRY(dis__fit_parameter(fit, "mean", "t", &b.mean));
+    b.pass = (dis__item_sums){.args = args,
+                              .n_jobs = count_jobs(v, args->part.n_votes),
+                              .n_sums = dis__saturating_size(v->n_workers + 3, K, 0),
+                              .job = pass_job,
+                              .arg = &b};
+    DIS_TRY(dis__fit_add_parameter(fit, "weight", "wv", &b.weight));
+    DIS_TRY(dis__fit_add_parameter(fit, "mean", "t", &b.mean));
     dis_status status = allocate(&b);
     if (status == DIS_OK) status = run(&b, fit);
-    dis__job_sums_destroy(&b.pass);
+    dis__item_sums_destroy(&b.pass);
     dis__free(b.total);
     dis__free(b.b);
     dis__free(b.n_votes);

@@ -8,7 +8,7 @@
  * No objective: rounds nearly always raise the marginal likelihood of the votes but are not bound to.
  *
  * Cost: a round passes over the votes twice, item by item; one K x K matrix for each worker. */
-#include "labels/methods/crowd_model.h"
+#include "labels/crowd/crowd_model.h"
 #include "labels/method.h"
 #include <math.h>
 #include <string.h>
@@ -36,7 +36,7 @@ static dis_status shares_job(void *arg, size_t j, int thread)
     const size_t K = m->n_classes, n = m->votes.n_items, n_jobs = dis__n_jobs(n, 4096, 64);
     for (size_t i = dis__job_first(n, n_jobs, j); i < dis__job_first(n, n_jobs, j + 1); i++) {
         double *p = m->p + i * K, total = 0;
-        dis__item_counts(&m->votes, i, p);
+        dis__item_count_votes(&m->votes, i, p);
         for (size_t t = 0; t < K; t++) total += p[t];
         for (size_t t = 0; t < K; t++) p[t] = total > 0 ? p[t] / total : 1 / (double)K;
         if (m->gold && m->gold[i] >= 0)
@@ -53,12 +53,12 @@ static dis_status start(const dis__fit_args *args, dis__crowd_model *m, double *
         for (size_t x = 0; x < m->n_workers * K * K; x++)
             confusion[x] = x / K % K == x % K ? (K > 1 ? .7 : 1) : .3 / (double)(K - 1);
         for (size_t t = 0; t < K; t++) prior[t] = 1 / (double)K;
-        DIS_TRY(dis__state_fill(args->start, "crowd", "confusion", "wvt", &args->votes, confusion, &found));
-        DIS_TRY(dis__state_fill(args->start, "crowd", "prior", "t", &args->votes, prior, &has_prior));
+        DIS_TRY(dis__state_get(args->start, "crowd", "confusion", "wvt", &args->votes, confusion, &found));
+        DIS_TRY(dis__state_get(args->start, "crowd", "prior", "t", &args->votes, prior, &has_prior));
     }
-    if (found) return dis__crowd_model_warm(m, confusion, prior);
+    if (found) return dis__crowd_model_set_parameters(m, confusion, prior);
     DIS_TRY(dis__run_jobs(args->ctx, dis__n_jobs(args->votes.n_items, 4096, 64), shares_job, m));
-    return dis__crowd_first_priors(m);
+    return dis__crowd_model_init_priors(m);
 }
 
 static dis_status rounds(const dis__fit_args *args, dis__crowd_model *m, dis_fit *fit)
@@ -68,8 +68,8 @@ static dis_status rounds(const dis__fit_args *args, dis__crowd_model *m, dis_fit
     fit->converged = o->tolerance == 0;
     for (int64_t n = 1; n <= o->iterations; n++) {
         DIS_TRY(dis__check_stop(args->ctx));
-        DIS_TRY(dis__crowd_workers(m));
-        DIS_TRY(dis__crowd_items(m));
+        DIS_TRY(dis__crowd_model_update_matrices(m));
+        DIS_TRY(dis__crowd_model_update_posteriors(m));
         fit->iterations = (int)n;
         dis__progress(args->ctx, "crowd", (double)n / (double)o->iterations);
         if (o->tolerance > 0 && fabs(m->log_likelihood - before) <= o->tolerance * fabs(before)) {
@@ -78,15 +78,15 @@ static dis_status rounds(const dis__fit_args *args, dis__crowd_model *m, dis_fit
         }
         before = m->log_likelihood;
     }
-    return o->iterations == 0 ? dis__crowd_workers(m) : DIS_OK;
+    return o->iterations == 0 ? dis__crowd_model_update_matrices(m) : DIS_OK;
 }
 
 static dis_status fit_crowd(const dis__fit_args *args, dis_fit *fit)
 {
     dis__crowd_model m;
     double *confusion, *prior;
-    DIS_TRY(dis__fit_parameter(fit, "confusion", "wvt", &confusion));
-    DIS_TRY(dis__fit_parameter(fit, "prior", "t", &prior));
+    DIS_TRY(dis__fit_add_parameter(fit, "confusion", "wvt", &confusion));
+    DIS_TRY(dis__fit_add_parameter(fit, "prior", "t", &prior));
     double *p = fit->p;
     fit->p = NULL; /* the model's while it runs */
     DIS_TRY(dis__crowd_model_create(args->ctx, &args->votes, &args->part, args->gold, p, &m));

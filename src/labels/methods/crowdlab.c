@@ -20,7 +20,7 @@
  *
  * Cost: one pass over the votes for the workers, and three over the items. Memory: a few numbers per worker and
  * item. */
-#include "labels/methods/job_sums.h"
+#include "labels/passes/item_sums.h"
 #include "core/parallel/comm.h"
 #include "dissent/labels.h"
 #include <math.h>
@@ -157,7 +157,7 @@ static dis_status weigh(crowdlab *c)
     const dis_votes_view *v = &c->args->votes;
     const dis__votes_part *all = &c->args->part;
     double agree;
-    DIS_TRY(dis__item_chain(c->args, 1, share_job, c, NULL, &agree));
+    DIS_TRY(dis__item_sums_run_in_order(c->args, 1, share_job, c, NULL, &agree));
     DIS_TRY(count_items(c));
     const uint64_t *n = c->count + v->n_classes;
     uint64_t max = 0;
@@ -175,7 +175,7 @@ static void item_posterior(const crowdlab *c, size_t i, double *p)
     const dis_votes_view *v = &c->args->votes;
     const size_t K = v->n_classes;
     const double *q = c->args->predictions + i * K;
-    const int32_t gold = dis__gold(c->args, i);
+    const int32_t gold = dis__item_gold(c->args, i);
     for (size_t k = 0; k < K; k++) p[k] = gold >= 0 ? k == (size_t)gold : c->model * q[k];
     if (gold >= 0) return;
     const double elsewhere = K > 1 ? (1 - c->likely) / (double)(K - 1) : 0;
@@ -217,7 +217,7 @@ static dis_status run(crowdlab *c)
     for (size_t k = 0; k < v->n_votes; k++) c->class_votes[dis__vote_label(v, k)]++;
     DIS_TRY(dis__comm_sum_counts(dis__context_comm(c->args->ctx), c->class_votes, v->n_classes));
     for (size_t i = 0; i < v->n_items; i++) {
-        const int32_t gold = dis__gold(c->args, i);
+        const int32_t gold = dis__item_gold(c->args, i);
         c->consensus[i] = (uint32_t)(gold >= 0 ? (size_t)gold : majority(c, i));
     }
     DIS_TRY(judge_workers(c));
@@ -238,8 +238,8 @@ static dis_status run(crowdlab *c)
 static dis_status allocate(crowdlab *c)
 {
     const dis_votes_view *v = &c->args->votes;
-    DIS_TRY(dis__fit_parameter(c->fit, "agreement", "w", &c->agreement));
-    DIS_TRY(dis__fit_parameter(c->fit, "weight", "w", &c->weight));
+    DIS_TRY(dis__fit_add_parameter(c->fit, "agreement", "w", &c->agreement));
+    DIS_TRY(dis__fit_add_parameter(c->fit, "weight", "w", &c->weight));
     DIS_TRY(dis__alloc_array(&c->consensus, v->n_items, sizeof *c->consensus));
     DIS_TRY(dis__alloc_zeroed(&c->class_votes, v->n_classes, sizeof *c->class_votes));
     return dis__alloc_array(&c->count, v->n_classes + NUMBERS, sizeof *c->count);

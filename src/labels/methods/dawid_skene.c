@@ -18,7 +18,7 @@
  * tests/unit/test_em_data.c).
  *
  * Cost: one pass over the votes per iteration (labels/methods/em.h); tables of n_workers * K * K. */
-#include "labels/methods/confusion.h"
+#include "labels/em/confusion.h"
 
 typedef struct {
     int64_t iterations;
@@ -65,11 +65,11 @@ static const dis_option options_table[] = {
 static dis_status run(const ds_options *o, dis__confusion *c)
 {
     const dis__em_rules rules = {.name = "dawid-skene",
-                                 .worker = dis__confusion_worker,
-                                 .classes = dis__confusion_classes,
+                                 .worker = dis__confusion_update_worker,
+                                 .classes = dis__confusion_update_prior,
                                  .update_last = true,
                                  .arg = c};
-    DIS_TRY(dis__confusion_start(c, &rules, "dawid-skene", o->iterations == 0));
+    DIS_TRY(dis__confusion_init(c, &rules, "dawid-skene", o->iterations == 0));
     return dis__em_loop(&c->em, &rules, o->iterations, o->tolerance);
 }
 

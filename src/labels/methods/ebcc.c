@@ -22,7 +22,7 @@
  *
  * Cost: an iteration is one pass over the votes with rows of K * M numbers, and 2 special functions for each of
  * n_workers * K * K * M numbers. */
-#include "labels/methods/em.h"
+#include "labels/em/em.h"
 #include "core/parallel/comm.h"
 #include "core/random/random.h"
 #include <math.h>
@@ -286,10 +286,10 @@ static dis_status read_state(ebcc *b, const dis__fit_args *args)
     for (size_t s = 0; s < S; s++) b->share[s] = 1 / (double)M;
     for (size_t k = 0; k < K; k++) b->prior[k] = 1 / (double)K;
     bool confusion, share, prior;
-    DIS_TRY(dis__state_fill_groups(args->start, "ebcc", "group_confusion", "wvtg", &args->votes, M, b->group_confusion,
-                                   &confusion));
-    DIS_TRY(dis__state_fill_groups(args->start, "ebcc", "group_share", "tg", &args->votes, M, b->share, &share));
-    DIS_TRY(dis__state_fill(args->start, "ebcc", "prior", "t", &args->votes, b->prior, &prior));
+    DIS_TRY(dis__state_get_groups(args->start, "ebcc", "group_confusion", "wvtg", &args->votes, M, b->group_confusion,
+                                  &confusion));
+    DIS_TRY(dis__state_get_groups(args->start, "ebcc", "group_share", "tg", &args->votes, M, b->share, &share));
+    DIS_TRY(dis__state_get(args->start, "ebcc", "prior", "t", &args->votes, b->prior, &prior));
     b->warm = confusion && share && prior;
     return DIS_OK;
 }
@@ -373,8 +373,9 @@ static dis_status run(ebcc *b, dis_fit *fit)
     int64_t best = 0;
     if (b->n_groups > 1 && o->restarts > 1 && o->iterations > 0) {
         restarting s = {b, &rules};
-        DIS_TRY(dis__em_choose(&b->em, &rules, o->restarts, o->screen < o->iterations ? o->screen : o->iterations,
-                               begin_restart, &s, &best));
+        DIS_TRY(dis__em_select_restart(&b->em, &rules, o->restarts,
+                                       o->screen < o->iterations ? o->screen : o->iterations, begin_restart, &s,
+                                       &best));
     }
     fit->restart = (int)best;
     DIS_TRY(begin(b, &rules, best, o->iterations == 0));
@@ -394,10 +395,10 @@ static dis_status fit_ebcc(const dis__fit_args *args, dis_fit *fit)
     const ebcc_options *o = args->options;
     ebcc b = {.o = o, .n_groups = (size_t)o->groups, .seed = args->seed};
     fit->n_groups = b.n_groups;
-    DIS_TRY(dis__fit_parameter(fit, "confusion", "wvt", &b.confusion));
-    DIS_TRY(dis__fit_parameter(fit, "prior", "t", &b.prior));
-    DIS_TRY(dis__fit_parameter(fit, "group_confusion", "wvtg", &b.group_confusion));
-    DIS_TRY(dis__fit_parameter(fit, "group_share", "tg", &b.share));
+    DIS_TRY(dis__fit_add_parameter(fit, "confusion", "wvt", &b.confusion));
+    DIS_TRY(dis__fit_add_parameter(fit, "prior", "t", &b.prior));
+    DIS_TRY(dis__fit_add_parameter(fit, "group_confusion", "wvtg", &b.group_confusion));
+    DIS_TRY(dis__fit_add_parameter(fit, "group_share", "tg", &b.share));
     DIS_TRY(dis__em_create(args, fit, DIS_EM_ROWS, b.n_groups, &b.em));
     dis_status status = allocate(&b, &args->votes);
     if (status == DIS_OK) status = run(&b, fit);

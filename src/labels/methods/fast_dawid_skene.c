@@ -8,7 +8,7 @@
  * marginals=1e-4.
  *
  * Cost: as dawid-skene per iteration, without the exponentials. */
-#include "labels/methods/confusion.h"
+#include "labels/em/confusion.h"
 #include <math.h>
 #include <string.h>
 
@@ -80,14 +80,14 @@ static dis_status run(fds *f, const dis__fit_args *args, dis_fit *fit)
 {
     dis__em *em = &f->c.em;
     const dis__em_rules rules = {.name = "fast-dawid-skene",
-                                 .worker = dis__confusion_worker,
-                                 .classes = dis__confusion_classes,
+                                 .worker = dis__confusion_update_worker,
+                                 .classes = dis__confusion_update_prior,
                                  .after = args->part.n_items ? after : NULL,
                                  .update_last = true,
                                  .arg = f};
     em->step = f->o->method == METHOD_HARD ? DIS_EM_HARD : DIS_EM_SOFT;
     for (size_t k = 0; k < em->n_classes; k++) f->marginals[k] = -10;
-    DIS_TRY(dis__confusion_start(&f->c, &rules, "fast-dawid-skene", f->o->iterations == 0));
+    DIS_TRY(dis__confusion_init(&f->c, &rules, "fast-dawid-skene", f->o->iterations == 0));
     (void)fit;
     return dis__em_loop(em, &rules, f->o->iterations, f->o->tolerance);
 }

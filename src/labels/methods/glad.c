@@ -18,8 +18,8 @@
  *
  * Cost: two passes over the votes per iteration, one exponential and one logarithm per vote each, 8 votes side by side.
  * Memory: five numbers per item, a few per worker for each job. */
-#include "labels/methods/glad.h"
-#include "labels/methods/job_sums.h"
+#include "core/numbers/logistic.h"
+#include "labels/passes/item_sums.h"
 #include <math.h>
 #include <string.h>
 
@@ -46,15 +46,15 @@ enum { WORKER_SUMS = sizeof(worker_sums) / sizeof(double) };
 typedef struct {
     const dis__fit_args *args;
     dis_fit *fit;
-    size_t block;                 /* votes of a block of items at most */
-    double log_others;            /* L */
-    double *ability;              /* (n_workers) */
-    double *ability_try;          /* (n_workers) */
-    double *expected;             /* (n_workers): expected log-likelihood of a worker's votes at `ability` */
-    double *easy;                 /* (n_items): b */
-    double *easy_step;            /* (n_items): what is to be tried next */
-    double *marginal;             /* (n_items): log-likelihood of the item at the abilities and b at hand */
-    dis__job_sums items, workers; /* passes over items: steps of b; at abilities to be tried */
+    size_t block;                  /* votes of a block of items at most */
+    double log_others;             /* L */
+    double *ability;               /* (n_workers) */
+    double *ability_try;           /* (n_workers) */
+    double *expected;              /* (n_workers): expected log-likelihood of a worker's votes at `ability` */
+    double *easy;                  /* (n_items): b */
+    double *easy_step;             /* (n_items): what is to be tried next */
+    double *marginal;              /* (n_items): log-likelihood of the item at the abilities and b at hand */
+    dis__item_sums items, workers; /* passes over items: steps of b; at abilities to be tried */
     double *total;   /* what they added up: (n_workers) worker_sums, and behind them the marginal log-likelihood */
     double *scratch; /* (threads, n_scratch) */
     size_t n_scratch;
@@ -75,7 +75,7 @@ static room thread_room(const glad *g, int thread)
     return (room){at, at + n, at + 2 * n, at + 2 * n + k, at + 2 * n + 2 * k};
 }
 
-/* x of the votes of items first .. last - 1 at abilities a and easiness b, then sigma and tail of them (glad.h). */
+/* x of the votes of items first .. last - 1 at abilities a and easiness b, then sigma and tail of them (logistic.h). */
 static void evaluate(const glad *g, const double *ability, const double *easy, size_t first, size_t last, const room *r)
 {
     const dis_votes_view *v = &g->args->votes;
@@ -109,7 +109,7 @@ static double posterior(const glad *g, const double *ability, double easy, size_
     const dis_votes_view *v = &g->args->votes;
     const size_t n_classes = v->n_classes;
     const uint64_t first = v->start[i], last = v->start[i + 1];
-    const int32_t gold = dis__gold(g->args, i);
+    const int32_t gold = dis__item_gold(g->args, i);
     const double scale = exp(easy);
     double lost = 0, sum = 0, m1 = 0, m2 = 0;
     size_t best = gold >= 0 ? (size_t)gold : 0;
@@ -279,7 +279,7 @@ static void prior_job(void *arg, size_t first, size_t last, double *sums, int th
 static dis_status best_scale(glad *g, double *log_c)
 {
     double a1 = 0, a2 = 0, b1 = 0, t = 0;
-    DIS_TRY(dis__item_chain(g->args, 1, easy_job, g, NULL, &b1));
+    DIS_TRY(dis__item_sums_run_in_order(g->args, 1, easy_job, g, NULL, &b1));
     for (size_t w = 0; w < g->fit->n_workers; w++) {
         a1 += g->ability[w];
         a2 += g->ability[w] * g->ability[w];
@@ -300,7 +300,7 @@ static dis_status objective(glad *g, double *out)
 {
     double sum = g->total[g->fit->n_workers * WORKER_SUMS];
     for (size_t w = 0; w < g->fit->n_workers; w++) sum += prior(g->ability[w]);
-    DIS_TRY(dis__item_chain(g->args, 1, prior_job, g, &sum, &sum));
+    DIS_TRY(dis__item_sums_run_in_order(g->args, 1, prior_job, g, &sum, &sum));
     *out = sum - LOG_SQRT_2PI * (double)(g->fit->n_workers + g->args->part.n_items);
     return DIS_OK;
 }
@@ -320,7 +320,7 @@ static dis_status step_workers(glad *g, double log_c)
     }
     for (int halving = 0;; halving++) {
         bool lost = false;
-        DIS_TRY(dis__job_sums_run(&g->workers, g->total));
+        DIS_TRY(dis__item_sums_run(&g->workers, g->total));
         for (size_t w = 0; w < n_workers; w++) {
             const double before = g->expected[w] + prior(g->ability[w]),
                          now = sums_of(g, w).expected + prior(g->ability_try[w]);
@@ -337,7 +337,7 @@ static dis_status step_workers(glad *g, double log_c)
 /* Parts 2 and 3. Returns log c by *log_c. */
 static dis_status step_items(glad *g, double *log_c)
 {
-    DIS_TRY(dis__job_sums_run(&g->items, g->total));
+    DIS_TRY(dis__item_sums_run(&g->items, g->total));
     DIS_TRY(best_scale(g, log_c));
     const double c = exp(*log_c);
     for (size_t w = 0; w < g->fit->n_workers; w++) g->ability[w] *= c;
@@ -358,7 +358,7 @@ static dis_status iterate(glad *g)
         DIS_TRY(step_items(g, &log_c));
         double now;
         DIS_TRY(objective(g, &now));
-        DIS_TRY(dis__fit_trace(g->fit, now));
+        DIS_TRY(dis__fit_add_objective(g->fit, now));
         g->fit->iterations = (int)n;
         g->fit->converged = o->tolerance > 0 && fabs(now - before) < o->tolerance * fabs(now);
         before = now;
@@ -374,8 +374,8 @@ static dis_status start(const dis__fit_args *args, glad *g, double *difficulty)
     for (size_t w = 0; w < n_workers; w++) g->ability[w] = 1;
     for (size_t i = 0; i < n_items; i++) difficulty[i] = exp(-1);
     if (args->start) {
-        DIS_TRY(dis__state_fill(args->start, "glad", "ability", "w", &args->votes, g->ability, &found));
-        DIS_TRY(dis__state_fill(args->start, "glad", "difficulty", "i", &args->votes, difficulty, &found));
+        DIS_TRY(dis__state_get(args->start, "glad", "ability", "w", &args->votes, g->ability, &found));
+        DIS_TRY(dis__state_get(args->start, "glad", "difficulty", "i", &args->votes, difficulty, &found));
     }
     for (size_t w = 0; w < n_workers; w++)
         if (!isfinite(g->ability[w])) g->ability[w] = 1;
@@ -405,8 +405,8 @@ static dis_status run_glad(const dis__fit_args *args, glad *g)
     const dis_votes_view *v = &args->votes;
     dis_fit *fit = g->fit;
     double *difficulty;
-    DIS_TRY(dis__fit_parameter(fit, "ability", "w", &g->ability));
-    DIS_TRY(dis__fit_parameter(fit, "difficulty", "i", &difficulty));
+    DIS_TRY(dis__fit_add_parameter(fit, "ability", "w", &g->ability));
+    DIS_TRY(dis__fit_add_parameter(fit, "difficulty", "i", &difficulty));
     for (size_t i = 0; i < v->n_items; i++) {
         const size_t n = (size_t)(v->start[i + 1] - v->start[i]);
         g->block = n > g->block ? n : g->block;
@@ -420,7 +420,7 @@ static dis_status run_glad(const dis__fit_args *args, glad *g)
     DIS_TRY(dis__alloc_array(&g->easy_step, v->n_items, sizeof *g->easy_step));
     DIS_TRY(dis__alloc_array(&g->marginal, v->n_items, sizeof *g->marginal));
     DIS_TRY(dis__alloc_array(&g->total, g->items.n_sums, sizeof *g->total));
-    DIS_TRY(dis__job_sums_create(&g->items));
+    DIS_TRY(dis__item_sums_create(&g->items));
     g->workers = g->items; /* one after the other, by the same memory */
     g->workers.job = worker_job;
     DIS_TRY(dis__alloc_array(&g->scratch, (size_t)dis_context_threads(args->ctx), g->n_scratch * sizeof *g->scratch));
@@ -436,13 +436,13 @@ static dis_status fit_glad(const dis__fit_args *args, dis_fit *fit)
               .fit = fit,
               .block = BLOCK_VOTES,
               .log_others = fit->n_classes > 2 ? log((double)(fit->n_classes - 1)) : 0};
-    g.items = (dis__job_sums){.args = args,
-                              .n_jobs = count_jobs(&args->votes, args->part.n_votes),
-                              .n_sums = dis__saturating_size(args->votes.n_workers, WORKER_SUMS, 1),
-                              .job = item_job,
-                              .arg = &g};
+    g.items = (dis__item_sums){.args = args,
+                               .n_jobs = count_jobs(&args->votes, args->part.n_votes),
+                               .n_sums = dis__saturating_size(args->votes.n_workers, WORKER_SUMS, 1),
+                               .job = item_job,
+                               .arg = &g};
     const dis_status status = run_glad(args, &g);
-    dis__job_sums_destroy(&g.items);
+    dis__item_sums_destroy(&g.items);
     dis__free(g.ability_try);
     dis__free(g.expected);
     dis__free(g.easy);

@@ -12,7 +12,7 @@
  * log normaliser minus KL(q || prior) of every Dirichlet; both halves of an iteration raise it.
  *
  * Cost: one pass over the votes per iteration, 2 special functions for each of n_workers * K * K numbers. */
-#include "labels/methods/confusion.h"
+#include "labels/em/confusion.h"
 #include <math.h>
 #include <string.h>
 
@@ -60,7 +60,7 @@ static double update_worker(void *arg, size_t w, double *x, double *scratch, boo
     ibcc *b = arg;
     const dis__special *f = &b->c.em.special;
     const size_t K = b->c.em.n_classes, row = b->c.em.row;
-    if (b->c.warm) return dis__confusion_worker(&b->c, w, x, scratch, keep);
+    if (b->c.warm) return dis__confusion_update_worker(&b->c, w, x, scratch, keep);
     double *nu = scratch, *total = scratch + K * row, *psi_total = total + row;
     memset(total, 0, row * sizeof *total);
     for (size_t l = 0; l < K; l++)
@@ -98,7 +98,7 @@ static double update_classes(void *arg, const double *sum, size_t n_items, doubl
     const size_t K = b->c.em.n_classes;
     /* Beside predictions the class prior is estimated without a prior of its own: its posterior would be no
      * Dirichlet. */
-    if (b->c.warm || b->c.em.items) return dis__confusion_classes(&b->c, sum, n_items, prior, keep);
+    if (b->c.warm || b->c.em.items) return dis__confusion_update_prior(&b->c, sum, n_items, prior, keep);
     const double a = b->o->class_prior, prior_total = a * (double)K, total = prior_total + (double)n_items;
     double ends[3] = {total, a, prior_total}, psi_total = total, *nu = b->scratch;
     for (size_t k = 0; k < K; k++) nu[k] = prior[k] = sum[k] + a;
@@ -126,7 +126,7 @@ static dis_status run(ibcc *b)
     double prior[3] = {b->o->diagonal, b->o->off_diagonal, b->o->diagonal + (double)(K - 1) * b->o->off_diagonal};
     b->c.em.special.lgamma(prior, 3);
     b->prior_constant = prior[0] + (double)(K - 1) * prior[1] - prior[2];
-    DIS_TRY(dis__confusion_start(&b->c, &rules, "ibcc", b->o->iterations == 0));
+    DIS_TRY(dis__confusion_init(&b->c, &rules, "ibcc", b->o->iterations == 0));
     return dis__em_loop(&b->c.em, &rules, b->o->iterations, b->o->tolerance);
 }
 

@@ -29,7 +29,7 @@
  *
  * Cost: one pass over the votes per iteration, restarts * screen besides; memory 2 numbers a (worker, label) and shard.
  */
-#include "labels/methods/em.h"
+#include "labels/em/em.h"
 #include "core/random/random.h"
 #include <math.h>
 #include <string.h>
@@ -243,7 +243,7 @@ static double update_classes(void *arg, const double *sum, size_t n_items, doubl
 static dis_status begin(mace *m, const dis__em_rules *rules, int64_t r, bool only)
 {
     m->restart = r;
-    dis__em_restart(&m->em);
+    dis__em_reset(&m->em);
     DIS_TRY(dis__em_update(&m->em, rules, false));
     m->restart = -1;
     DIS_TRY(dis__em_pass(&m->em, DIS_EM_SOFT, !only, only));
@@ -269,9 +269,9 @@ static dis_status read_state(mace *m, const dis__fit_args *args)
     bool guess, strategy;
     for (size_t w = 0; w < args->votes.n_workers; w++) m->know[w] = m->guess[w] = .5;
     for (size_t i = 0; i < args->votes.n_workers * K; i++) m->strategy[i] = 1 / (double)K;
-    DIS_TRY(dis__state_fill(args->start, "mace", "know", "w", &args->votes, m->know, &m->warm));
-    DIS_TRY(dis__state_fill(args->start, "mace", "guess", "w", &args->votes, m->guess, &guess));
-    DIS_TRY(dis__state_fill(args->start, "mace", "strategy", "wv", &args->votes, m->strategy, &strategy));
+    DIS_TRY(dis__state_get(args->start, "mace", "know", "w", &args->votes, m->know, &m->warm));
+    DIS_TRY(dis__state_get(args->start, "mace", "guess", "w", &args->votes, m->guess, &guess));
+    DIS_TRY(dis__state_get(args->start, "mace", "strategy", "wv", &args->votes, m->strategy, &strategy));
     m->warm &= guess && strategy;
     for (size_t w = 0; w < args->votes.n_workers; w++) {
         m->know[w] = fmin(1, fmax(m->know[w], 1e-9));
@@ -295,8 +295,9 @@ static dis_status run(mace *m, const dis__fit_args *args, dis_fit *fit)
     if (args->start) DIS_TRY(read_state(m, args));
     if (!m->warm && o->start == START_RANDOM && o->restarts > 1 && o->iterations > 0) {
         restarting s = {m, &rules};
-        DIS_TRY(dis__em_choose(&m->em, &rules, o->restarts, o->screen < o->iterations ? o->screen : o->iterations,
-                               begin_restart, &s, &best));
+        DIS_TRY(dis__em_select_restart(&m->em, &rules, o->restarts,
+                                       o->screen < o->iterations ? o->screen : o->iterations, begin_restart, &s,
+                                       &best));
     }
     fit->restart = (int)best;
     DIS_TRY(begin(m, &rules, best, o->iterations == 0));
@@ -306,10 +307,10 @@ static dis_status run(mace *m, const dis__fit_args *args, dis_fit *fit)
 static dis_status fit_mace(const dis__fit_args *args, dis_fit *fit)
 {
     mace m = {.o = args->options, .seed = args->seed};
-    DIS_TRY(dis__fit_parameter(fit, "know", "w", &m.know));
-    DIS_TRY(dis__fit_parameter(fit, "guess", "w", &m.guess));
-    DIS_TRY(dis__fit_parameter(fit, "strategy", "wv", &m.strategy));
-    if (m.o->prior == PRIOR_ESTIMATE) DIS_TRY(dis__fit_parameter(fit, "prior", "t", &m.prior));
+    DIS_TRY(dis__fit_add_parameter(fit, "know", "w", &m.know));
+    DIS_TRY(dis__fit_add_parameter(fit, "guess", "w", &m.guess));
+    DIS_TRY(dis__fit_add_parameter(fit, "strategy", "wv", &m.strategy));
+    if (m.o->prior == PRIOR_ESTIMATE) DIS_TRY(dis__fit_add_parameter(fit, "prior", "t", &m.prior));
     DIS_TRY(dis__em_create(args, fit, DIS_EM_LABELS, 1, &m.em));
     dis_status status =
         dis__alloc_zeroed(&m.n_votes, dis__saturating_size(args->votes.n_workers, args->votes.n_classes, 0),

@@ -6,7 +6,7 @@
  * on threads; renaming a task may change it (the one exemption from the promise that names do not matter).
  *
  * Cost: one pass over the votes. */
-#include "labels/methods/each_item.h"
+#include "labels/passes/item_formula.h"
 #include "core/random/random.h"
 
 enum { TIES_FIRST, TIES_RANDOM, TIES_SPLIT };
@@ -63,7 +63,7 @@ static void majority(const dis__fit_args *args, const void *arg, size_t i, doubl
 
 static dis_status fit_majority(const dis__fit_args *args, dis_fit *fit)
 {
-    return dis__fit_each_item(args, fit, &(dis__item_rule){.item = majority});
+    return dis__item_formula_fit(args, fit, &(dis__item_formula){.item = majority});
 }
 
 const dis__method dis__method_majority = {

@@ -14,7 +14,7 @@
  * prior=estimate and smoothing=0, put every item of a crowd with a frequent class into that class (docs/evidence/methods.md).
  *
  * Cost: one pass over the votes per iteration; memory 2 numbers per worker and shard. */
-#include "labels/methods/em.h"
+#include "labels/em/em.h"
 #include <math.h>
 
 typedef struct {
@@ -94,8 +94,8 @@ static dis_status read_state(one_coin *c, const dis__fit_args *args, bool *found
     bool prior;
     for (size_t w = 0; w < args->votes.n_workers; w++) c->skill[w] = .7;
     for (size_t k = 0; k < K; k++) c->prior[k] = 1 / (double)K;
-    DIS_TRY(dis__state_fill(args->start, "one-coin", "skill", "w", &args->votes, c->skill, found));
-    DIS_TRY(dis__state_fill(args->start, "one-coin", "prior", "t", &args->votes, c->prior, &prior));
+    DIS_TRY(dis__state_get(args->start, "one-coin", "skill", "w", &args->votes, c->skill, found));
+    DIS_TRY(dis__state_get(args->start, "one-coin", "prior", "t", &args->votes, c->prior, &prior));
     for (size_t w = 0; w < args->votes.n_workers; w++)
         c->skill[w] = (c->n_votes[w] * c->skill[w] + 1) / (c->n_votes[w] + 2);
     double sum = 0;
@@ -125,8 +125,8 @@ static dis_status run(one_coin *c, const dis__fit_args *args)
 static dis_status fit_one_coin(const dis__fit_args *args, dis_fit *fit)
 {
     one_coin c = {.o = args->options};
-    DIS_TRY(dis__fit_parameter(fit, "skill", "w", &c.skill));
-    DIS_TRY(dis__fit_parameter(fit, "prior", "t", &c.prior));
+    DIS_TRY(dis__fit_add_parameter(fit, "skill", "w", &c.skill));
+    DIS_TRY(dis__fit_add_parameter(fit, "prior", "t", &c.prior));
     DIS_TRY(dis__em_create(args, fit, DIS_EM_WORKERS, 1, &c.em));
     dis_status status = dis__alloc_zeroed(&c.n_votes, args->votes.n_workers, sizeof *c.n_votes);
     if (status == DIS_OK) status = run(&c, args);

@@ -30,7 +30,7 @@
  *
  * Cost: an iteration is one pass over the votes with rows of K * points numbers, and two normal distribution functions
  * for each place, class and worker who chose it, two or three times. */
-#include "labels/methods/ordinal.h"
+#include "labels/ordinal/ordinal_model.h"
 #include "core/parallel/comm.h"
 #include <math.h>
 #include <string.h>
@@ -90,7 +90,7 @@ static dis_status votes_job(void *arg, size_t j, int thread)
     const size_t n_workers = m->em.args->votes.n_workers, last = dis__job_first(n_workers, m->n_jobs, j + 1);
     double *sums = m->sums + j * m->em.worker_size, *votes = m->votes + j * m->K * m->S;
     for (size_t w = dis__job_first(n_workers, m->n_jobs, j); w < last; w++) {
-        dis__em_worker_sums(&m->em, w, sums);
+        dis__em_get_worker_sums(&m->em, w, sums);
         for (size_t v = 0; v < m->K; v++)
             for (size_t s = 0; s < m->S; s++) votes[v * m->S + s] += (1 - m->e[w]) * sums[v * m->em.row + s];
     }
@@ -108,7 +108,7 @@ static dis_status crowd_votes(dis__ordinal *m)
         double total = 0, at = m->u * m->place[s];
         for (size_t v = 0; v < m->K; v++) {
             double *x = &m->votes[v * m->S + s];
-            *x += dis__ordinal_mass(v ? m->a[v] - at : -INFINITY, v + 1 < m->K ? m->a[v + 1] - at : INFINITY);
+            *x += dis__ordinal_compute_mass(v ? m->a[v] - at : -INFINITY, v + 1 < m->K ? m->a[v + 1] - at : INFINITY);
             total += *x;
         }
         for (size_t v = 0; v < m->K; v++) m->votes[v * m->S + s] /= total;
@@ -123,10 +123,10 @@ typedef struct {
     size_t n_jobs;
 } labelling;
 
-void dis__ordinal_place(const dis__ordinal *m, size_t i, double *q)
+void dis__ordinal_compute_posterior(const dis__ordinal *m, size_t i, double *q)
 {
     const dis_votes_view *v = &m->em.args->votes;
-    const int32_t gold = dis__gold(m->em.args, i);
+    const int32_t gold = dis__item_gold(m->em.args, i);
     for (size_t s = 0; s < m->S; s++) q[s] = gold < 0 || s / m->G == (size_t)gold ? m->em.prior[s] : 0;
     for (uint64_t n = v->start[i]; n < v->start[i + 1]; n++) {
         double total = 0;
@@ -186,7 +186,7 @@ static dis_status label_job(void *arg, size_t j, int thread)
     double *q = t->posterior + j * m->S;
     for (size_t i = dis__job_first(n_items, t->n_jobs, j); i < last; i++) {
         double total = 0, *p = m->em.fit->p + i * m->K;
-        dis__ordinal_place(m, i, q);
+        dis__ordinal_compute_posterior(m, i, q);
         for (size_t s = 0; s < m->S; s++) total += q[s];
         for (size_t s = 0; s < m->S; s++) q[s] /= total;
         note_place(t, i, q);
@@ -196,7 +196,7 @@ static dis_status label_job(void *arg, size_t j, int thread)
             for (size_t s = 0; s < m->S; s++) p[v] += q[s] * m->votes[v * m->S + s];
             total += p[v];
         }
-        const int32_t gold = dis__gold(m->em.args, i);
+        const int32_t gold = dis__item_gold(m->em.args, i);
         for (size_t v = 0; v < m->K; v++) p[v] /= total;
         if (t->out->gain) note_gain(t, i, q, p);
         if (t->out->truth) note_truth(t, i, q);
@@ -246,9 +246,9 @@ static dis_status start(dis__ordinal *m)
 static dis_status run(dis__ordinal *m)
 {
     const dis__em_rules rules = {.name = "ordinal",
-                                 .worker = dis__ordinal_worker,
-                                 .classes = dis__ordinal_places,
-                                 .after = dis__ordinal_crowd,
+                                 .worker = dis__ordinal_update_worker,
+                                 .classes = dis__ordinal_update_positions,
+                                 .after = dis__ordinal_update_crowd,
                                  .arg = m};
     DIS_TRY(start(m));
     DIS_TRY(dis__em_update(&m->em, &rules, false));
@@ -261,19 +261,19 @@ static dis_status run(dis__ordinal *m)
 
 static dis_status add_parameters(dis_fit *fit, bool intervals, parameters *p)
 {
-    DIS_TRY(dis__fit_parameter(fit, "bias", "w", &p->bias));
-    DIS_TRY(dis__fit_parameter(fit, "spread", "w", &p->spread));
-    DIS_TRY(dis__fit_parameter(fit, "lapse", "w", &p->lapse));
-    DIS_TRY(dis__fit_parameter(fit, "rate", "wv", &p->rate));
-    DIS_TRY(dis__fit_parameter(fit, "prior", "t", &p->prior));
-    DIS_TRY(dis__fit_parameter(fit, "threshold", "t", &p->threshold));
-    DIS_TRY(dis__fit_parameter(fit, "score", "i", &p->score));
+    DIS_TRY(dis__fit_add_parameter(fit, "bias", "w", &p->bias));
+    DIS_TRY(dis__fit_add_parameter(fit, "spread", "w", &p->spread));
+    DIS_TRY(dis__fit_add_parameter(fit, "lapse", "w", &p->lapse));
+    DIS_TRY(dis__fit_add_parameter(fit, "rate", "wv", &p->rate));
+    DIS_TRY(dis__fit_add_parameter(fit, "prior", "t", &p->prior));
+    DIS_TRY(dis__fit_add_parameter(fit, "threshold", "t", &p->threshold));
+    DIS_TRY(dis__fit_add_parameter(fit, "score", "i", &p->score));
     if (!intervals) return DIS_OK;
-    DIS_TRY(dis__fit_parameter(fit, "score_se", "i", &p->score_se));
-    DIS_TRY(dis__fit_parameter(fit, "gain", "i", &p->gain));
-    DIS_TRY(dis__fit_parameter(fit, "truth", "it", &p->truth));
-    DIS_TRY(dis__fit_parameter(fit, "bias_se", "w", &p->bias_se));
-    return dis__fit_parameter(fit, "spread_se", "w", &p->spread_se);
+    DIS_TRY(dis__fit_add_parameter(fit, "score_se", "i", &p->score_se));
+    DIS_TRY(dis__fit_add_parameter(fit, "gain", "i", &p->gain));
+    DIS_TRY(dis__fit_add_parameter(fit, "truth", "it", &p->truth));
+    DIS_TRY(dis__fit_add_parameter(fit, "bias_se", "w", &p->bias_se));
+    return dis__fit_add_parameter(fit, "spread_se", "w", &p->spread_se);
 }
 
 static void note_parameters(const dis__ordinal *m, const parameters *p)
@@ -342,11 +342,11 @@ static dis_status fit_ordinal(const dis__fit_args *args, dis_fit *fit)
     m.n_jobs = dis__n_jobs(dis__saturating_size(args->votes.n_workers, m.em.worker_size, 0), 4096, MAX_JOBS);
     dis_status status = allocate(&m);
     if (status == DIS_OK) status = run(&m);
-    if (status == DIS_OK) status = dis__em_collect(&m.em);
+    if (status == DIS_OK) status = dis__em_gather_sums(&m.em);
     if (status == DIS_OK) status = crowd_votes(&m);
     if (status == DIS_OK) status = make_labels(&m, &p);
     if (status == DIS_OK) note_parameters(&m, &p);
-    if (status == DIS_OK && m.o->intervals) status = dis__ordinal_errors(&m, p.bias_se, p.spread_se);
+    if (status == DIS_OK && m.o->intervals) status = dis__ordinal_compute_errors(&m, p.bias_se, p.spread_se);
     destroy(&m);
     return status;
 }

@@ -21,8 +21,8 @@
  *
  * Cost: a pass over the votes per iteration (about 8) with a logarithm for each class that an item has votes for. Items
  * are cut into jobs by their number, and sums are added in the order of jobs. */
-#include "labels/methods/each_item.h"
-#include "labels/methods/job_sums.h"
+#include "labels/passes/item_formula.h"
+#include "labels/passes/item_sums.h"
 #include <float.h>
 #include <math.h>
 
@@ -60,7 +60,7 @@ typedef struct {
     const dis__fit_args *args;
     size_t n_classes;
     double strength;
-    dis__job_sums pass;
+    dis__item_sums pass;
     double *counts; /* (threads, n_classes) */
     double *alpha;  /* (n_classes): a r */
     double *sums;   /* (2 n_classes + TOTALS) */
@@ -82,7 +82,7 @@ static void share_job(void *arg, size_t first, size_t last, double *sums, int th
     const size_t K = s->n_classes;
     double *c = s->counts + (size_t)thread * K, *totals = sums + 2 * K;
     for (size_t i = first; i < last; i++) {
-        dis__item_counts(&s->args->votes, i, c);
+        dis__item_count_votes(&s->args->votes, i, c);
         const double n = total_of(c, K);
         if (!(n > 0 && n <= MAX_VOTES)) continue;
         bool broken = false;
@@ -103,7 +103,7 @@ static void likelihood_job(void *arg, size_t first, size_t last, double *sums, i
     const double a = total_of(s->alpha, K);
     double *c = s->counts + (size_t)thread * K, *square = sums + K, *totals = sums + 2 * K;
     for (size_t i = first; i < last; i++) {
-        dis__item_counts(&s->args->votes, i, c);
+        dis__item_count_votes(&s->args->votes, i, c);
         const double n = total_of(c, K);
         if (!(n >= 2 && n <= MAX_VOTES)) continue;
         double logs = 0;
@@ -125,7 +125,7 @@ static void likelihood_job(void *arg, size_t first, size_t last, double *sums, i
 static dis_status measure(smoothing *s, double *objective)
 {
     const size_t K = s->n_classes;
-    DIS_TRY(dis__job_sums_run(&s->pass, s->sums));
+    DIS_TRY(dis__item_sums_run(&s->pass, s->sums));
     const double a = total_of(s->alpha, K), from_usual = log(a / USUAL);
     double sum = s->sums[2 * K + LIKELIHOOD] - from_usual * from_usual / (2 * SPREAD * SPREAD);
     for (size_t k = 0; k < K; k++) sum += RATES_WEIGHT * s->share[k] * log(s->alpha[k] / a);
@@ -196,7 +196,7 @@ static dis_status estimate(smoothing *s, dis_fit *fit)
         find_step(s);
         DIS_TRY(take_step(s, &objective, &largest));
         fit->iterations++;
-        DIS_TRY(dis__fit_trace(fit, objective));
+        DIS_TRY(dis__fit_add_objective(fit, objective));
         dis__progress(s->args->ctx, "smoothed", (double)fit->iterations / ITERATIONS);
         fit->converged = largest < TOLERANCE;
     }
@@ -211,7 +211,7 @@ static dis_status find_alpha(smoothing *s, dis_fit *fit)
     const size_t K = s->n_classes;
     const double *totals = s->sums + 2 * K;
     s->pass.job = share_job;
-    DIS_TRY(dis__job_sums_run(&s->pass, s->sums));
+    DIS_TRY(dis__item_sums_run(&s->pass, s->sums));
     const double strength = isnan(o->strength) ? USUAL : o->strength;
     for (size_t k = 0; k < K; k++) {
         s->share[k] = (s->sums[k] + 1 / (double)K) / (totals[VOTED] + 1);
@@ -245,12 +245,12 @@ static dis_status run_smoothed(smoothing *s, dis_fit *fit)
     s->share = s->alpha + K;
     s->step = s->share + K;
     s->before = s->step + K;
-    DIS_TRY(dis__job_sums_create(&s->pass));
+    DIS_TRY(dis__item_sums_create(&s->pass));
     DIS_TRY(find_alpha(s, fit));
-    DIS_TRY(dis__fit_parameter(fit, "prior", "t", &rates));
+    DIS_TRY(dis__fit_add_parameter(fit, "prior", "t", &rates));
     s->strength = fit->strength = total_of(s->alpha, K);
     for (size_t k = 0; k < K; k++) rates[k] = s->strength > 0 ? s->alpha[k] / s->strength : s->share[k];
-    return dis__fit_each_item(s->args, fit, &(dis__item_rule){.item = smooth, .arg = s, .unvoted = rates});
+    return dis__item_formula_fit(s->args, fit, &(dis__item_formula){.item = smooth, .arg = s, .unvoted = rates});
 }
 
 static dis_status fit_smoothed(const dis__fit_args *args, dis_fit *fit)
@@ -262,7 +262,7 @@ static dis_status fit_smoothed(const dis__fit_args *args, dis_fit *fit)
                             .n_sums = dis__saturating_size(args->votes.n_classes, 2, TOTALS),
                             .arg = &s}};
     const dis_status status = run_smoothed(&s, fit);
-    dis__job_sums_destroy(&s.pass);
+    dis__item_sums_destroy(&s.pass);
     dis__free(s.counts);
     dis__free(s.sums);
     return status;

@@ -2,7 +2,7 @@
  * every class gets some mass. The largest count is subtracted first: 100,000 votes on an item are as fine as 5.
  *
  * Cost: one pass over the votes and n_classes exponentials per item. */
-#include "labels/methods/each_item.h"
+#include "labels/passes/item_formula.h"
 #include <math.h>
 
 typedef struct {
@@ -22,7 +22,7 @@ static void softmax(const dis__fit_args *args, const void *arg, size_t i, double
 
 static dis_status fit_softmax(const dis__fit_args *args, dis_fit *fit)
 {
-    return dis__fit_each_item(args, fit, &(dis__item_rule){.item = softmax});
+    return dis__item_formula_fit(args, fit, &(dis__item_formula){.item = softmax});
 }
 
 const dis__method dis__method_softmax = {

@@ -2,7 +2,7 @@
  * the uniform distribution.
  *
  * Cost: one pass over the votes. */
-#include "labels/methods/each_item.h"
+#include "labels/passes/item_formula.h"
 #include <float.h>
 
 typedef struct {
@@ -28,7 +28,7 @@ static void shares(const dis__fit_args *args, const void *arg, size_t i, double 
 
 static dis_status fit_standard(const dis__fit_args *args, dis_fit *fit)
 {
-    return dis__fit_each_item(args, fit, &(dis__item_rule){.item = shares});
+    return dis__item_formula_fit(args, fit, &(dis__item_formula){.item = shares});
 }
 
 const dis__method dis__method_standard = {

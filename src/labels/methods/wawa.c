@@ -4,29 +4,29 @@
  * gold are judged by that.
  *
  * Cost: two passes over the votes. */
-#include "labels/methods/weighted_vote.h"
+#include "labels/passes/weighted_majority.h"
 
 typedef struct {
     char none;
 } wawa_options;
 
-static dis_status run_wawa(dis__weighted_vote *vote, dis_fit *fit)
+static dis_status run_wawa(dis__weighted_majority *vote, dis_fit *fit)
 {
     double *skill, *equal;
-    DIS_TRY(dis__fit_parameter(fit, "skill", "w", &skill));
+    DIS_TRY(dis__fit_add_parameter(fit, "skill", "w", &skill));
     DIS_TRY(dis__alloc_array(&equal, fit->n_workers, sizeof *equal));
     for (size_t w = 0; w < fit->n_workers; w++) equal[w] = 1;
-    const dis_status status = dis__weighted_vote_accuracy(vote, equal, skill);
+    const dis_status status = dis__weighted_majority_compute_accuracy(vote, equal, skill);
     dis__free(equal);
-    return status == DIS_OK ? dis__weighted_vote_shares(vote, skill, fit->p) : status;
+    return status == DIS_OK ? dis__weighted_majority_compute_shares(vote, skill, fit->p) : status;
 }
 
 static dis_status fit_wawa(const dis__fit_args *args, dis_fit *fit)
 {
-    dis__weighted_vote vote;
-    dis_status status = dis__weighted_vote_create(args, &vote);
+    dis__weighted_majority vote;
+    dis_status status = dis__weighted_majority_create(args, &vote);
     if (status == DIS_OK) status = run_wawa(&vote, fit);
-    dis__weighted_vote_destroy(&vote);
+    dis__weighted_majority_destroy(&vote);
     return status;
 }
 
@@ -37,7 +37,7 @@ const dis__method dis__method_wawa = {
              .objective = "none",
              .needs_workers = true},
     .options_size = sizeof(wawa_options),
-    .memory = dis__weighted_vote_memory,
+    .memory = dis__weighted_majority_memory,
     .fit = fit_wawa,
     .ranks = true,
 };

@@ -7,7 +7,7 @@
  * with the default rate of 1 that is usually after a handful of the 100 steps, with the same answer.
  *
  * Cost: one pass over the votes per step. */
-#include "labels/methods/weighted_vote.h"
+#include "labels/passes/weighted_majority.h"
 #include <string.h>
 
 typedef struct {
@@ -47,16 +47,16 @@ static const dis_option options[] = {
      .summary = "how far above chance skills start"},
 };
 
-static dis_status run_zbs(const dis__fit_args *args, dis__weighted_vote *vote, double *accuracy, dis_fit *fit)
+static dis_status run_zbs(const dis__fit_args *args, dis__weighted_majority *vote, double *accuracy, dis_fit *fit)
 {
     const zbs_options *o = args->options;
     double *skill, rate = o->rate;
-    DIS_TRY(dis__fit_parameter(fit, "skill", "w", &skill));
+    DIS_TRY(dis__fit_add_parameter(fit, "skill", "w", &skill));
     for (size_t w = 0; w < fit->n_workers; w++) accuracy[w] = skill[w] = 1 / (double)fit->n_classes + o->margin;
     fit->converged = false;
     for (int64_t step = 1; step <= o->iterations && !fit->converged; step++) {
         if (step % o->every == 0) rate *= o->factor;
-        DIS_TRY(dis__weighted_vote_accuracy(vote, skill, accuracy));
+        DIS_TRY(dis__weighted_majority_compute_accuracy(vote, skill, accuracy));
         bool moved = false;
         for (size_t w = 0; w < fit->n_workers; w++) {
             const double next = skill[w] + rate * (accuracy[w] - skill[w]);
@@ -67,18 +67,18 @@ static dis_status run_zbs(const dis__fit_args *args, dis__weighted_vote *vote, d
         fit->converged = !moved;
         dis__progress(args->ctx, "zero-based-skill", (double)step / (double)o->iterations);
     }
-    return dis__weighted_vote_shares(vote, skill, fit->p);
+    return dis__weighted_majority_compute_shares(vote, skill, fit->p);
 }
 
 static dis_status fit_zbs(const dis__fit_args *args, dis_fit *fit)
 {
-    dis__weighted_vote vote;
+    dis__weighted_majority vote;
     double *accuracy = NULL;
-    dis_status status = dis__weighted_vote_create(args, &vote);
+    dis_status status = dis__weighted_majority_create(args, &vote);
     if (status == DIS_OK) status = dis__alloc_array(&accuracy, fit->n_workers, sizeof *accuracy);
     if (status == DIS_OK) status = run_zbs(args, &vote, accuracy, fit);
     dis__free(accuracy);
-    dis__weighted_vote_destroy(&vote);
+    dis__weighted_majority_destroy(&vote);
     return status;
 }
 
@@ -91,7 +91,7 @@ const dis__method dis__method_zero_based_skill = {
              .options = options,
              .n_options = sizeof options / sizeof *options},
     .options_size = sizeof(zbs_options),
-    .memory = dis__weighted_vote_memory,
+    .memory = dis__weighted_majority_memory,
     .fit = fit_zbs,
     .ranks = true,
 };

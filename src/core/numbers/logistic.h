@@ -1,0 +1,13 @@
+/* logistic.h: the inner loop of glad.c. */
+#ifndef DIS_LABELS_METHODS_GLAD_H
+#define DIS_LABELS_METHODS_GLAD_H
+#include "core/kernel.h"
+#include <stddef.h>
+
+enum { DIS_LOGISTIC_PAD = 8 }; /* numbers behind the n-th that dis__logistic may read and write */
+
+/* sigma = 1 / (1 + exp(-x)) and tail = log(1 + exp(-|x|)) of n numbers, so that log(1 + exp x) = max(x, 0) + tail.
+ * sigma may be x. */
+DIS_KERNEL_DECLARE(void, dis__logistic, (const double *x, size_t n, double *sigma, double *tail));
+
+#endif

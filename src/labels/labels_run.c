@@ -1,0 +1,288 @@
+/* Labels in one call: the views one after the other, then their combination.
+ *
+ * Of a fit only its labels are kept, unless its parameters are wanted, and the combination is written over the first
+ * view unless views are wanted: the peak is the votes, one table of labels per view, and what one method needs while it
+ * runs.
+ *
+ * Where known labels choose (gold=choose), every view is fitted without them first: a label that has been pinned cannot
+ * test a view. The views that get weight are then fitted with the known labels pinned, which tells more about the
+ * annotators, and combined by the choice. The cost is that of two fits per view. */
+#include "dissent/recipe.h"
+#include "core/parallel/comm.h"
+#include "core/memory/spill.h"
+#include "core/options/sized_structs.h"
+#include "labels/combiner.h"
+#include "labels/methods.h"
+#include "labels/em/em_device.h"
+#include <string.h>
+
+struct dis_made {
+    size_t n_views;
+    dis_made_part part[DIS_MAX_VIEWS];
+    dis_fit *fit[DIS_MAX_VIEWS]; /* of the parts */
+    double *view[DIS_MAX_VIEWS]; /* labels of the parts */
+    double *p;                   /* the labels */
+    dis_combination did;
+    const char *combine;
+    dis__gold_weights gold; /* n_gold 0: known labels have chosen nothing */
+};
+
+DIS_OPTIONS_DEFAULTS(dis_make_options, .size = sizeof(dis_make_options))
+
+/* Methods without parameters start from the votes beside those that have some; the state must be of one at least. */
+static dis_status check_start(const dis_label_choice *choice, const dis_state *start)
+{
+    size_t n = 0;
+    const dis__method *method = NULL;
+    for (size_t m = 0; start && m < choice->n_views; m++) {
+        DIS_TRY(dis__method_find(choice->view[m], &method));
+        if (method->starts) DIS_TRY(dis__fit_check_start(method, start));
+        n += method->starts;
+    }
+    return start && n == 0 ? dis__fit_check_start(method, start) : DIS_OK;
+}
+
+/* The words for the device must be some; of several views one at least must be for it, the processor makes the rest. */
+static dis_status check_device(const dis_label_choice *choice, const char *device)
+{
+    bool automatic, able = false;
+    const dis__em_device *found;
+    DIS_TRY(dis__em_device_find(device, &found, &automatic));
+    for (size_t m = 0; m < choice->n_views; m++) {
+        const dis__method *method;
+        DIS_TRY(dis__method_find(choice->view[m], &method));
+        able |= method->devices;
+    }
+    if (!found || automatic || able) return DIS_OK;
+    char names[200];
+    dis__methods_describe_devices(names, sizeof names);
+    return dis__fail(DIS_EUSAGE, "the processor alone makes %s; leave `device` out, use auto, or one of %s",
+                     choice->n_views > 1 ? "all of these views" : choice->view[0], names);
+}
+
+/* View m: its labels, and its fit if `kept` is not NULL. */
+static dis_status fit_view(dis_context *ctx, const dis_votes *votes, const dis_label_choice *choice,
+                           const dis_make_options *o, size_t m, dis_fit **kept, double **p)
+{
+    const dis__method *method;
+    dis_fit *fit;
+    dis_fit_options how = *o->fit;
+    DIS_TRY(dis__method_find(choice->view[m], &method));
+    if (method->info.predictions == DIS_PREDICTIONS_UNUSED) how.predictions = NULL;
+    if (!method->starts) how.start = NULL;
+    how.device = dis__view_select_device(method, choice->n_views, how.device);
+    DIS_TRY(dis_fit_run(ctx, votes, choice->view[m], &how, &fit));
+    *p = dis_fit_take_p(fit);
+    if (kept)
+        *kept = fit;
+    else
+        dis_fit_destroy(fit);
+    return DIS_OK;
+}
+
+static dis_status fit_views(dis_context *ctx, const dis_votes *votes, const dis_label_choice *choice,
+                            const dis_make_options *o, dis_made *made)
+{
+    for (size_t m = 0; m < choice->n_views; m++) {
+        DIS_TRY(fit_view(ctx, votes, choice, o, m, &made->fit[m], &made->view[m]));
+        made->n_views = m + 1;
+        if (!o->keep_fits) dis__fit_free_parameters(made->fit[m]);
+        made->part[m] = (dis_made_part){.spec = choice->view[m], .fit = made->fit[m], .p = made->view[m]};
+        if (o->each) DIS_TRY(o->each(o->user, m, &made->part[m]));
+    }
+    return DIS_OK;
+}
+
+/* Of views that a recipe has for known labels only, none. */
+static dis_status choose_weights(dis_context *ctx, const dis_votes *votes, const dis_label_choice *choice,
+                                 const dis_make_options *o, double *weight)
+{
+    if (choice->recipe && choice->n_views == choice->recipe->n_views_of_gold) {
+        dis_label_choice usual = dis_choose_for_gold(choice, 0);
+        memset(weight, 0, choice->n_views * sizeof *weight);
+        if (usual.n_views < choice->n_views) return choose_weights(ctx, votes, &usual, o, weight);
+    }
+    if (dis__combiner_has_weights(choice->combine, DIS_WEIGHTS_VOTES))
+        return dis_views_vote_weights(votes, choice->view, choice->n_views, weight);
+    return dis_views_auto_weights(ctx, votes, choice->view, choice->n_views, o->fit, weight);
+}
+
+static dis_status combine_views(dis_context *ctx, const dis_votes *votes, const dis_label_choice *choice,
+                                const dis_make_options *o, dis_made *made)
+{
+    const dis_votes_view v = dis_votes_look(votes);
+    double weight[DIS_MAX_VIEWS];
+    const bool automatic = made->gold.n_gold == 0 && dis_combiner_wants_auto_weights(choice->combine);
+    if (automatic) DIS_TRY(choose_weights(ctx, votes, choice, o, weight));
+    if (made->gold.n_gold) memcpy(weight, made->gold.weight, sizeof weight);
+    const dis_views views = {.n_items = v.n_items,
+                             .n_classes = v.n_classes,
+                             .n_views = choice->n_views,
+                             .p = (const double *const *)made->view,
+                             .weight = automatic || made->gold.n_gold ? weight : NULL,
+                             .votes = votes,
+                             .gold = o->fit->gold};
+    if (o->keep_views)
+        DIS_TRY(dis__alloc_array(&made->p, dis__saturating_size(v.n_items, v.n_classes, 0), sizeof *made->p));
+    else
+        made->p = made->view[0];
+    const double overdispersion = made->did.overdispersion; /* of the choice */
+    DIS_TRY(dis__views_combine(ctx, &views, choice->combine, &made->gold, made->p, &made->did));
+    if (made->gold.n_gold) made->did.overdispersion = overdispersion;
+    for (size_t m = 0; !o->keep_views && m < made->n_views; m++) {
+        if (m > 0) dis__free(made->view[m]);
+        made->view[m] = NULL;
+        made->part[m].p = NULL;
+    }
+    return DIS_OK;
+}
+
+/* ---- known labels choose ---- */
+
+/* All views without the known labels, and what these choose; `p` has room for a table of each. */
+static dis_status choose_by_gold(dis_context *ctx, const dis_votes *votes, const dis_label_choice *choice,
+                                 const dis_make_options *o, double **p, dis_made *made)
+{
+    const dis_votes_view v = dis_votes_look(votes);
+    double weight[DIS_MAX_VIEWS];
+    dis_fit_options blind = *o->fit;
+    blind.gold = NULL;
+    const dis_make_options how = {.fit = &blind};
+    for (size_t m = 0; m < choice->n_views; m++) DIS_TRY(fit_view(ctx, votes, choice, &how, m, NULL, &p[m]));
+    const bool automatic = dis_combiner_wants_auto_weights(choice->combine);
+    if (automatic) DIS_TRY(choose_weights(ctx, votes, choice, &how, weight));
+    const dis_views views = {.n_items = v.n_items,
+                             .n_classes = v.n_classes,
+                             .n_views = choice->n_views,
+                             .p = (const double *const *)p,
+                             .weight = automatic ? weight : NULL,
+                             .votes = votes,
+                             .gold = o->fit->gold};
+    return dis__views_combine(ctx, &views, choice->combine, &made->gold, p[0], &made->did);
+}
+
+/* Leaves the views with a smaller weight out of the choice. */
+static void keep_weighted(dis_label_choice *choice, double *weight, double least)
+{
+    size_t n = 0;
+    for (size_t m = 0; m < choice->n_views; m++) {
+        if (!(weight[m] >= least)) continue;
+        choice->view[n] = choice->view[m];
+        weight[n++] = weight[m];
+    }
+    choice->n_views = n;
+}
+
+/* A recipe's views that would hardly count are not fitted. */
+static dis_status drop_light_views(dis_context *ctx, const dis_votes *votes, dis_label_choice *choice,
+                                   const dis_make_options *o)
+{
+    double weight[DIS_MAX_VIEWS];
+    if (!choice->recipe || !choice->combine || !dis__combiner_has_weights(choice->combine, DIS_WEIGHTS_VOTES))
+        return DIS_OK;
+    DIS_TRY(choose_weights(ctx, votes, choice, o, weight));
+    keep_weighted(choice, weight, DIS_MIN_VIEW_WEIGHT);
+    return DIS_OK;
+}
+
+static dis_status apply_gold(dis_context *ctx, const dis_votes *votes, dis_label_choice *choice,
+                             const dis_make_options *o, dis_made *made)
+{
+    double *p[DIS_MAX_VIEWS] = {0};
+    const dis_status status = choose_by_gold(ctx, votes, choice, o, p, made);
+    for (size_t m = 0; m < choice->n_views; m++) dis__free(p[m]);
+    if (status == DIS_OK && made->gold.n_gold) keep_weighted(choice, made->gold.weight, DIS_MIN_VIEW_WEIGHT);
+    return status;
+}
+
+static dis_status make(dis_context *ctx, const dis_votes *votes, dis_label_choice *choice, const dis_make_options *o,
+                       dis_made *made)
+{
+    dis_status status = dis_fit_check(ctx, votes, choice->view, choice->n_views);
+    if (status == DIS_OK) status = check_start(choice, o->fit->start);
+    if (status == DIS_OK) status = check_device(choice, o->fit->device);
+    if (status == DIS_OK && choice->combine) status = dis__views_check(votes, choice->n_views, choice->combine);
+    DIS_TRY(dis__comm_first_failure(dis__context_comm(ctx), status));
+    if (o->fit->gold && choice->combine && dis__combiner_has_gold_weights(choice->combine))
+        DIS_TRY(apply_gold(ctx, votes, choice, o, made));
+    if (!made->gold.n_gold) DIS_TRY(drop_light_views(ctx, votes, choice, o));
+    DIS_TRY(fit_views(ctx, votes, choice, o, made));
+    made->combine = choice->combine;
+    if (choice->combine) return combine_views(ctx, votes, choice, o, made);
+    made->p = made->view[0];
+    made->did.weight[0] = 1;
+    return DIS_OK;
+}
+
+/* The known labels of all ranks count. */
+static dis_status choose_for_gold(dis_context *ctx, const dis_votes *votes, const dis_label_choice *choice,
+                                  const int32_t *gold, dis_label_choice *out)
+{
+    const size_t n_items = dis_votes_look(votes).n_items;
+    uint64_t n_gold = 0;
+    for (size_t i = 0; gold && i < n_items; i++) n_gold += gold[i] >= 0;
+    DIS_TRY(dis__comm_sum_counts(dis__context_comm(ctx), &n_gold, 1));
+    *out = dis_choose_for_gold(choice, n_gold);
+    return DIS_OK;
+}
+
+dis_status dis_make_labels(dis_context *ctx, const dis_votes *votes, const dis_label_choice *choice,
+                           const dis_make_options *options, dis_made **out)
+{
+    DIS_MEMORY_SCOPE(ctx);
+    dis_make_options o = dis_make_options_default();
+    DIS_TRY(DIS_OPTIONS_COPY(dis_make_options, &o, options));
+    dis_fit_options fit = dis_fit_options_default();
+    DIS_TRY(DIS_OPTIONS_COPY(dis_fit_options, &fit, o.fit));
+    o.fit = &fit;
+    if (choice->n_views == 0 || choice->n_views > DIS_MAX_VIEWS || (choice->n_views > 1) != (choice->combine != NULL))
+        return dis__fail(DIS_EUSAGE, "no choice that dis_choose_labels has made");
+    dis_made *made;
+    dis_label_choice own;
+    DIS_TRY(choose_for_gold(ctx, votes, choice, fit.gold, &own));
+    DIS_TRY(dis__alloc_zeroed(&made, 1, sizeof *made));
+    const dis_status status = make(ctx, votes, &own, &o, made);
+    if (status != DIS_OK) {
+        dis_made_destroy(made);
+        return status;
+    }
+    *out = made;
+    return DIS_OK;
+}
+
+static dis_made_view view_of(const dis_made *made)
+{
+    return (dis_made_view){.n_views = made->n_views,
+                           .part = made->part,
+                           .p = made->p,
+                           .combination = &made->did,
+                           .combine = made->combine,
+                           .class_weight = made->gold.class_weight};
+}
+DIS_VIEW_DEFINE(dis_made, made, view_of(made))
+
+double *dis_made_take_p(dis_made *made)
+{
+    double *p = made->p;
+    made->p = NULL;
+    for (size_t m = 0; m < made->n_views; m++)
+        if (made->view[m] == p) {
+            made->view[m] = NULL;
+            made->part[m].p = NULL;
+        }
+    return p;
+}
+
+void dis_made_destroy(dis_made *made)
+{
+    if (!made) return;
+    bool shared = false;
+    for (size_t m = 0; m < made->n_views; m++) {
+        shared |= made->view[m] == made->p;
+        dis__free(made->view[m]);
+        dis_fit_destroy(made->fit[m]);
+    }
+    if (!shared) dis__free(made->p);
+    dis__free(made->gold.class_weight);
+    dis__free(made);
+}
