@@ -58,6 +58,12 @@ part_fuzzing() {
     [ -z "$failed" ] || { echo "failed:$failed" && exit 1; }
 }
 
+# The documentation site, warnings as errors.
+part_docs() {
+    command -v doxygen >/dev/null || skip "doxygen is not installed"
+    ./run docs
+}
+
 part_crowdkit() {
     sh python/parity/run_crowdkit_parity.sh build
 }
@@ -66,7 +72,7 @@ part_papers() {
     sh papers/check.sh
 }
 
-parts="papers pip crowdkit attacks fuzzing chroots"
+parts="docs papers pip crowdkit attacks fuzzing chroots"
 [ $# -gt 0 ] || set -- $parts
 for part; do
     case " $parts " in *" $part "*) ;; *) echo "check-all: no part \"$part\"; choose from: $parts" >&2 && exit 2 ;; esac

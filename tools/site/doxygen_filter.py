@@ -1,0 +1,27 @@
+#!/usr/bin/env python3
+"""Prints a header with its ordinary comments as Doxygen comments: those that begin a line document what follows, those after
+code on the same line document what precedes them. The comment at the top of the file documents the file."""
+
+import re
+import sys
+
+text = open(sys.argv[1], encoding="utf-8").read()
+out, position, first = [], 0, True
+for match in re.finditer(r"/\*.*?\*/", text, re.S):
+    out.append(text[position : match.start()])
+    position = match.end()
+    line_start = text.rfind("\n", 0, match.start()) + 1
+    before = text[line_start : match.start()]
+    body = match.group(0)[2:-2]
+    # markup characters of Doxygen are ordinary characters in our comments
+    body = re.sub(r"([\\@<>#&%])", r"\\\1", body)
+    body = re.sub(r"^( \*(?:     ).*)$", lambda m: m.group(1), body, flags=re.M)
+    if first:
+        out.append("/** \\file\n" + body.split("\n", 1)[-1] + "*/" if "\n" in body else "/** \\file " + body + "*/")
+        first = False
+    elif before.strip():
+        out.append("/**<" + body + "*/")
+    else:
+        out.append("/**" + body + "*/")
+out.append(text[position:])
+sys.stdout.write("".join(out))
