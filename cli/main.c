@@ -96,7 +96,7 @@ static void fill_closed_descriptors(void)
 }
 
 #ifdef DIS_FAULT_HOOKS
-/* Test builds: DISSENT_FAULT=alloc:N, io:N or short:N makes the N-th of them fail (src/core/faults.h). */
+/* Test builds: DISSENT_FAULT=alloc:N, io:N or short:N makes the N-th of them fail (src/core/fault_injection.h). */
 void dis__fault_arm(int kind, uint64_t n);
 bool dis__fault_reached(int kind);
 int64_t dis__fault_blocks(void);

@@ -49,9 +49,9 @@ endforeach()
 
 # What the tests can make fail goes through these files; all others are the same in every library and compiled once.
 set(DIS_FAULT_SOURCES
-  ${CMAKE_SOURCE_DIR}/src/core/faults.c
+  ${CMAKE_SOURCE_DIR}/src/core/fault_injection.c
   ${CMAKE_SOURCE_DIR}/src/core/memory/memory.c
-  ${CMAKE_SOURCE_DIR}/src/core/sys.c
+  ${CMAKE_SOURCE_DIR}/src/core/system_calls.c
   ${CMAKE_SOURCE_DIR}/src/core/version.c
   ${CMAKE_SOURCE_DIR}/src/experiment/store/sql.c)
 list(REMOVE_ITEM DIS_SOURCES ${DIS_FAULT_SOURCES})

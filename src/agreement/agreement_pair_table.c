@@ -175,7 +175,7 @@ static dis_status make_room(dis_context *ctx, dis__pair_table *t, size_t spare)
 {
     enum { SHARE = 8, UNLIMITED = 256 << 20 };
     const uint64_t limit = dis__memory_limit();
-    const bool limited = limit && limit != DIS_MEMORY_OF_MACHINE;
+    const bool limited = limit && limit != DIS_MEMORY_AVAILABLE;
     const size_t numbers = (size_t)(limited ? limit / SHARE : UNLIMITED) / sizeof *t->facts;
     const size_t threads = (size_t)dis_context_threads(ctx);
     const bool shared = dis__comm_is_parallel(dis__context_comm(ctx));

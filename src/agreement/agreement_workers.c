@@ -84,7 +84,7 @@ static dis_status cut_workers(const dis_context *ctx, grouping *g)
     enum { PART = 8 };
     const uint64_t limit = dis__memory_limit(), *first = g->by->first;
     const size_t n_workers = g->votes->n_workers;
-    const bool limited = limit && limit != DIS_MEMORY_OF_MACHINE;
+    const bool limited = limit && limit != DIS_MEMORY_AVAILABLE;
     const uint64_t room = limited ? limit / PART / (uint64_t)dis_context_threads(ctx) / sizeof(dis__cast) : UINT64_MAX;
     DIS_TRY(dis__alloc_array(&g->range, n_workers + 1, sizeof *g->range));
     g->range[0] = 0;

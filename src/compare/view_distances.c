@@ -49,7 +49,7 @@ typedef struct {
     double *means;            /* (n_resamples, 2, n_views): to others, to the centroid */
     double *scratch;          /* a thread: (2 NUMBERS or more) */
     size_t scratch_room, n_jobs;
-    dis__special f;
+    dis__special_functions f;
 } measuring;
 
 /* ---- columns ---- */
@@ -346,7 +346,7 @@ dis_status dis_views_distances_run(dis_context *ctx, const dis_views *views, con
                          .n_resamples = (size_t)o.resamples,
                          .seed = o.seed},
                    .n_jobs = dis__n_jobs(views->n_items, 1024, 256),
-                   .f = dis__special_select()};
+                   .f = dis__special_functions_select()};
     dis_status status = dis__alloc_zeroed(&d->metrics, views->n_views * (views->n_views + A_VIEW), sizeof *d->metrics);
     if (status == DIS_OK) status = allocate(&w);
     if (status == DIS_OK) status = measure(&w, d);

@@ -164,7 +164,7 @@ dis_status dis__check_stop(dis_context *ctx)
     return DIS_OK;
 }
 
-void dis__hold_stop(dis_context *ctx, bool held)
+void dis__suspend_stop(dis_context *ctx, bool held)
 {
     if (ctx) ctx->stop_held = held;
 }

@@ -17,7 +17,7 @@ void dis__progress(dis_context *ctx, const char *what, double done);
 /* DIS_ECANCELLED when the stop callback asks to stop. */
 dis_status dis__check_stop(dis_context *ctx);
 /* While held, nothing is cancelled: for short work that must not be left half done. */
-void dis__hold_stop(dis_context *ctx, bool held);
+void dis__suspend_stop(dis_context *ctx, bool held);
 /* DIS_ELIMIT with both figures when `bytes` (SIZE_MAX: overflow) is more than the context allows or the machine has.
  * `what` reads like "dawid-skene with 5000 classes and 80000 workers". */
 dis_status dis__check_resident(const dis_context *ctx, size_t bytes, const char *what);

@@ -1,7 +1,7 @@
 /* CUDA devices: the library, and the words for them. */
 #include "core/cuda_library.h"
-#include "core/plugin_file.h"
-#include "core/sys.h"
+#include "core/plugin.h"
+#include "core/system_calls.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -112,7 +112,7 @@ typedef struct {
 
 static dis_status worker_of(loader *d, const char *text, size_t n, uint32_t *out)
 {
-    dis__key key = dis__key_of(&d->secret, text, n);
+    dis__key key = dis__key_from_text(&d->secret, text, n);
     const dis__key *at = dis__key_table_find(&d->table, &key);
     bool fresh;
     if (at) {
@@ -121,7 +121,7 @@ static dis_status worker_of(loader *d, const char *text, size_t n, uint32_t *out
     }
     const char *stays;
     DIS_TRY(dis__arena_copy(&d->ids, text, n, &stays));
-    key = dis__key_of(&d->secret, stays, n);
+    key = dis__key_from_text(&d->secret, stays, n);
     key.value = *out = (uint32_t)d->workers.n;
     DIS_TRY(dis__key_table_insert(&d->table, &key, &at, &fresh));
     return dis__name_list_add(&d->workers, text, n);

@@ -4,7 +4,7 @@
 #include "experiment/experiment_internal.h"
 #include "core/memory/memory.h"
 #include "core/parallel/pool.h"
-#include "core/sys.h"
+#include "core/system_calls.h"
 #include "io/files/folder.h"
 #include <dirent.h>
 #include <errno.h>

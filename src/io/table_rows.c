@@ -87,8 +87,8 @@ dis_status dis__table_rows_select(dis__table_rows *r, const char *const *names, 
     DIS_TRY(dis__alloc_zeroed(&r->cell, n, sizeof *r->cell));
     DIS_TRY(dis__alloc_zeroed(&r->column, n, sizeof *r->column));
     DIS_TRY(dis__alloc_zeroed(&r->value, n, sizeof *r->value));
-    r->wanted = names;
-    r->n_wanted = n;
+    r->selected = names;
+    r->n_selected = n;
     for (size_t i = 0; i < n && !is_json(r); i++) DIS_TRY(find_column(r, names[i], &r->column[i]));
     return DIS_OK;
 }
@@ -97,11 +97,11 @@ static dis_status take_key(dis__table_rows *r, size_t i)
 {
     char name[NAME];
     const dis__json_value *v = NULL;
-    for (const char *s = r->wanted[i]; !v && (s = next_name(s, name, sizeof name));)
+    for (const char *s = r->selected[i]; !v && (s = next_name(s, name, sizeof name));)
         v = dis__json_member(r->root, name);
     if (!v) {
         char keys[200];
-        next_name(r->wanted[i], name, sizeof name);
+        next_name(r->selected[i], name, sizeof name);
         dis__json_list_keys(r->root, keys, sizeof keys);
         return dis__json_fail(&r->json, r->root, "no key \"%.100s\"; the keys are: %s%s", name, keys,
                               r->hint ? r->hint : "");
@@ -129,7 +129,7 @@ static dis_status next_json(dis__table_rows *r, bool *more)
                                       .offset = (uint64_t)(line - r->in.bytes)};
     DIS_TRY(dis__json_parse(&r->json, line, (size_t)(stop - line), &place, &r->root));
     if (r->root->kind != DIS_JSON_OBJECT) return dis__json_fail(&r->json, r->root, "a line must hold one object");
-    for (size_t i = 0; i < r->n_wanted; i++) DIS_TRY(take_key(r, i));
+    for (size_t i = 0; i < r->n_selected; i++) DIS_TRY(take_key(r, i));
     return DIS_OK;
 }
 
@@ -141,13 +141,13 @@ dis_status dis__table_rows_names(dis__table_rows *r, dis_column_name *out, size_
     if (!is_json(r)) return DIS_OK;
     bool more;
     const dis__table_rows before = *r;
-    r->n_wanted = 0;
+    r->n_selected = 0;
     const dis_status status = next_json(r, &more);
     if (status == DIS_OK && more) {
         const dis__json_value *v = r->root + 1;
         for (; *n < r->root->n && *n < room; ++*n, v += 1 + v[1].skip) out[*n] = (dis_column_name){v->text, v->length};
     }
-    r->n_wanted = before.n_wanted;
+    r->n_selected = before.n_selected;
     r->next = before.next;
     r->line = before.line;
     return status;
@@ -159,7 +159,7 @@ dis_status dis__table_rows_next(dis__table_rows *r, bool *more)
         DIS_TRY(next_json(r, more));
     } else {
         DIS_TRY(dis__csv_next(&r->csv, more));
-        for (size_t i = 0; *more && i < r->n_wanted; i++) {
+        for (size_t i = 0; *more && i < r->n_selected; i++) {
             const dis__csv_field *f = &r->csv.field[r->column[i]];
             r->cell[i] = (dis__table_row_cell){.text = f->text, .n = f->n};
         }

@@ -29,8 +29,8 @@ typedef struct {
     uint64_t n_rows;           /* read so far */
     const char *hint;          /* "; ...": what to do about a column that is not there; NULL: nothing to say */
     /* the rest is for the reader alone */
-    const char *const *wanted;
-    size_t n_wanted;
+    const char *const *selected;
+    size_t n_selected;
     size_t *column; /* (n_wanted) of CSV */
     dis__csv csv;
     dis__json json;

@@ -159,7 +159,7 @@ static dis_status bad(const char *path, const char *reason)
 /* Pages of the file are given back, for a checkpoint is three times as large as what it is of. */
 static void pass_tensor(const dis__input *in, const dis__tensor *t, const char **passed)
 {
-    dis__input_release_before(in, (const char *)t->data + t->n * t->dtype->size, passed);
+    dis__input_release_pages(in, (const char *)t->data + t->n * t->dtype->size, passed);
 }
 
 static dis_status check_sum(const dis__input *in, const dis__safetensors *file)

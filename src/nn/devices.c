@@ -4,7 +4,7 @@
 #include "core/memory/memory.h"
 #include "core/cuda_library.h"
 #include "core/parallel/pool.h"
-#include "core/sys.h"
+#include "core/system_calls.h"
 #include "dissent/device_list.h"
 #include "dissent/version.h"
 #include "nn/plugin.h"

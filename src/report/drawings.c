@@ -2,7 +2,7 @@
  * a copy of each chart. */
 #include "report/drawings.h"
 #include "core/memory/memory.h"
-#include "core/sys.h"
+#include "core/system_calls.h"
 #include "dissent/file.h"
 #include "io/output/output_file.h"
 #include <errno.h>

@@ -6,7 +6,7 @@
 #include "core/memory/memory.h"
 #include "core/numbers/decimal.h"
 #include "core/text/utf8.h"
-#include "io/output/text_write.h"
+#include "io/output/format_fields.h"
 #include <math.h>
 #include <string.h>
 
@@ -319,7 +319,7 @@ static void put_csv_text(dis__markup *m, const char *text, size_t n)
     if (n && memchr("=+-@\t\r\n|%", text[0], 9)) guarded[used++] = '\'';
     if (n) memcpy(guarded + used, text, n);
     used += n;
-    put_uri(m, field, (size_t)(dis__put_csv_field(field, guarded, used, ',') - field));
+    put_uri(m, field, (size_t)(dis__format_csv_field(field, guarded, used, ',') - field));
 }
 
 void dis__grid_data_uri(dis__markup *m, const dis__grid *g)
@@ -337,7 +337,7 @@ void dis__grid_data_uri(dis__markup *m, const dis__grid *g)
             put_csv_text(m, g->texts.bytes + g->cell[i].first, g->cell[i].n);
         } else {
             char number[DIS_REAL_TEXT];
-            put_uri(m, number, (size_t)(dis__put_csv_real(number, g->cell[i].x) - number));
+            put_uri(m, number, (size_t)(dis__format_csv_real(number, g->cell[i].x) - number));
         }
     }
     dis__put(m, "%0D%0A");

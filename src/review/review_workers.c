@@ -106,8 +106,8 @@ static void add_vote(const worker_work *work, const double *p, const double *row
 
 /* log of the Dirichlet-multinomial probability of a sequence with these counts (n, stride apart), prior[k] = scale *
  * share[k * stride], or scale where share is NULL. gamma: (2 n + 2). */
-static double log_sequence(const dis__special *f, const double *count, const double *share, double scale, size_t n,
-                           size_t stride, double *gamma)
+static double log_sequence(const dis__special_functions *f, const double *count, const double *share, double scale,
+                           size_t n, size_t stride, double *gamma)
 {
     double total = 0, prior = 0, sum;
     for (size_t k = 0; k < n; k++) {
@@ -129,7 +129,7 @@ static double log_sequence(const dis__special *f, const double *count, const dou
 static double own_way(const worker_work *work, const tally *y)
 {
     const size_t K = work->m->n_classes;
-    const dis__special *f = &work->m->special;
+    const dis__special_functions *f = &work->m->special;
     double sum = -log_sequence(f, y->given, NULL, RATE_PRIOR, K, 1, y->gamma);
     for (size_t t = 0; t < K; t++) sum += log_sequence(f, y->count + t, work->crowd + t, OWN_PRIOR, K, K, y->gamma);
     return sum;

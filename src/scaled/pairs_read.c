@@ -31,8 +31,8 @@ static void number_texts(named *at, size_t n, uint32_t *number, size_t *n_differ
 /* The text before the parts of a task, and both parts. */
 static bool split(const char *text, size_t n, named part[3])
 {
-    const char *last = memrchr(text, DIS_PARTS, n);
-    const char *middle = last ? memrchr(text, DIS_PARTS, (size_t)(last - text)) : NULL;
+    const char *last = memrchr(text, DIS_PART_SEPARATOR, n);
+    const char *middle = last ? memrchr(text, DIS_PART_SEPARATOR, (size_t)(last - text)) : NULL;
     if (!last) return false;
     part[2] = (named){.text = last + 1, .n = (uint32_t)(text + n - last - 1)};
     part[1] = middle ? (named){.text = middle + 1, .n = (uint32_t)(last - middle - 1)}

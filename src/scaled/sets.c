@@ -28,7 +28,7 @@ static int by_name(const void *a, const void *b)
 
 static const char *next_part(const char **at, size_t *n)
 {
-    const char *from = *at, *end = strchr(from, DIS_PARTS);
+    const char *from = *at, *end = strchr(from, DIS_PART_SEPARATOR);
     *n = end ? (size_t)(end - from) : strlen(from);
     *at = end ? end + 1 : NULL;
     return from;

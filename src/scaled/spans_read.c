@@ -34,8 +34,8 @@ static dis_status number_docs(dis__spans *x, uint32_t *doc)
     DIS_TRY(dis__scaled_room(x->out, &first, v->n_items, sizeof *first));
     for (size_t i = 0; i < v->n_items; i++) {
         size_t length;
-        const char *name = dis_names_get(v->tasks, i, &length), *last = memrchr(name, DIS_PARTS, length);
-        const char *middle = last ? memrchr(name, DIS_PARTS, (size_t)(last - name)) : NULL;
+        const char *name = dis_names_get(v->tasks, i, &length), *last = memrchr(name, DIS_PART_SEPARATOR, length);
+        const char *middle = last ? memrchr(name, DIS_PART_SEPARATOR, (size_t)(last - name)) : NULL;
         if (!middle)
             return dis__fail(DIS_EDATA, "\"%.100s\" has no places; read the votes with their columns start and end",
                              name);
@@ -54,8 +54,8 @@ static dis_status number_docs(dis__spans *x, uint32_t *doc)
             continue;
         }
         size_t length;
-        const char *name = dis_names_get(v->tasks, i, &length), *end = memrchr(name, DIS_PARTS, length);
-        end = memrchr(name, DIS_PARTS, (size_t)(end - name));
+        const char *name = dis_names_get(v->tasks, i, &length), *end = memrchr(name, DIS_PART_SEPARATOR, length);
+        end = memrchr(name, DIS_PART_SEPARATOR, (size_t)(end - name));
         status = dis__copy_text(&text[n], name, (size_t)(end - name));
         doc[i] = (uint32_t)n++;
     }
@@ -104,9 +104,9 @@ dis_status dis__spans_read(dis__spans *x)
     DIS_TRY(name_classes(x, number));
     DIS_TRY(number_docs(x, doc));
     for (size_t i = 0; i < v->n_items; i++) {
-        const char *name = dis_names_get(v->tasks, i, NULL), *end = strrchr(name, DIS_PARTS), *start = end;
+        const char *name = dis_names_get(v->tasks, i, NULL), *end = strrchr(name, DIS_PART_SEPARATOR), *start = end;
         do start--;
-        while (*start != DIS_PARTS);
+        while (*start != DIS_PART_SEPARATOR);
         for (uint64_t n = v->start[i]; n < v->start[i + 1]; n++)
             x->s[x->n] = (dis__span){.doc = doc[i],
                                      .worker = v->worker[n],

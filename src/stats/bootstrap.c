@@ -154,7 +154,7 @@ typedef struct {
     void *arg;
     const uint64_t *cells;
     size_t n_cells;
-    uint64_t *totals; /* a thread: (GROUP, n_blocks); or (DIS_RNG_AT_ONCE, n_cells) */
+    uint64_t *totals; /* a thread: (GROUP, n_blocks); or (DIS_RNG_BATCH, n_cells) */
     uint8_t *counts;  /* a thread: (counts_room) */
     size_t counts_room;
 } work;
@@ -199,10 +199,10 @@ static dis_status cells_job(void *arg, size_t j, int thread)
     const work *w = arg;
     const dis__bootstrap *b = w->b;
     const size_t last = (j + 1) * GROUP < b->n_resamples ? (j + 1) * GROUP : b->n_resamples;
-    uint64_t *drawn = w->totals + (size_t)thread * DIS_RNG_AT_ONCE * w->n_cells;
-    for (size_t first = j * GROUP; first < last; first += DIS_RNG_AT_ONCE) {
-        const size_t many = last - first < DIS_RNG_AT_ONCE ? last - first : DIS_RNG_AT_ONCE;
-        dis__rng sources[DIS_RNG_AT_ONCE];
+    uint64_t *drawn = w->totals + (size_t)thread * DIS_RNG_BATCH * w->n_cells;
+    for (size_t first = j * GROUP; first < last; first += DIS_RNG_BATCH) {
+        const size_t many = last - first < DIS_RNG_BATCH ? last - first : DIS_RNG_BATCH;
+        dis__rng sources[DIS_RNG_BATCH];
         for (size_t r = 0; r < many; r++)
             sources[r] = dis__rng_at(b->seed, DIS_STREAM_BOOTSTRAP, (uint64_t)(first + r));
         dis__rng_multinomial(sources, many, b->n_draws, w->cells, w->n_cells, drawn);
@@ -300,7 +300,7 @@ dis_status dis__bootstrap_cells(dis_context *ctx, const dis__bootstrap *b, const
               .arg = arg,
               .cells = cells,
               .n_cells = n_cells};
-    return run(ctx, &w, dis__saturating_size(n_cells, DIS_RNG_AT_ONCE, 0), cells_job);
+    return run(ctx, &w, dis__saturating_size(n_cells, DIS_RNG_BATCH, 0), cells_job);
 }
 
 /* ---- intervals ---- */

@@ -8,7 +8,7 @@
 #include "core/cuda_library.h"
 #include "core/memory/memory.h"
 #include "core/parallel/pool.h"
-#include "core/sys.h"
+#include "core/system_calls.h"
 #include "dissent/version.h"
 #include <math.h>
 #include <pthread.h>

@@ -23,7 +23,7 @@ static dis_status grow(dis__vocabulary *v)
     const size_t size = v->slot ? 2 * (v->mask + 1) : FIRST_SLOTS;
     uint32_t *slot;
     DIS_TRY(dis__alloc_zeroed(&slot, size, sizeof *slot));
-    if (!v->slot) dis__random_key(v->key, slot);
+    if (!v->slot) dis__hash_key_draw(v->key, slot);
     for (size_t i = 0; i < v->seen.n; i++) {
         size_t n, at;
         const char *word = seen_word(v, i, &n);

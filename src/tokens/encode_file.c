@@ -5,7 +5,7 @@
 #include "core/text/utf8.h"
 #include "io/input/input.h"
 #include "io/output/output_file.h"
-#include "io/output/text_write.h"
+#include "io/output/format_fields.h"
 #include <string.h>
 
 enum { LINES_AT_ONCE = 16384, NUMBER_BYTES = 22 };
@@ -41,7 +41,7 @@ static dis_status write_lists(dis__out *out, const dis_tokens_view *v)
             DIS_TRY(dis__out_reserve(out, NUMBER_BYTES, &room));
             at = room;
             if (k > v->start[i]) at = memcpy(at, ", ", 2), at += 2;
-            at = dis__put_count(at, (uint64_t)v->id[k]);
+            at = dis__format_count(at, (uint64_t)v->id[k]);
             dis__out_advance(out, (size_t)(at - room));
         }
         DIS_TRY(dis__out_write(out, "]\n", 2));

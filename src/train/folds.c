@@ -13,7 +13,7 @@
 #include "core/names/name_index.h"
 #include "core/parallel/pool.h"
 #include "core/options/sized_structs.h"
-#include "core/sys.h"
+#include "core/system_calls.h"
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* fault_walk.h: every fault in turn, for tests. */
 #ifndef DIS_SUPPORT_FAULT_WALK_H
 #define DIS_SUPPORT_FAULT_WALK_H
-#include "core/faults.h"
+#include "core/fault_injection.h"
 #include "sanitized.h"
 
 /* Runs `call` with the 1st, 2nd, ... allocation, system call and short count failing, until a run no longer reaches the

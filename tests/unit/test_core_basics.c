@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
-#include "core/faults.h"
+#include "core/fault_injection.h"
 #include "core/kernel.h"
 #include "core/memory/memory.h"
 #include "core/names/name_index.h"
@@ -104,7 +104,7 @@ static void faults_count(void **state)
     }
     dis__fault_arm(DIS_FAULT_ALLOC, 0);
     assert_false(dis__fault_reached(DIS_FAULT_ALLOC));
-    assert_false(dis__fault_hits(DIS_FAULT_IO));
+    assert_false(dis__fault_inject(DIS_FAULT_IO));
 }
 
 static void messages(void **state)

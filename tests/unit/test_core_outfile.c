@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include <cmocka.h>
-#include "core/faults.h"
+#include "core/fault_injection.h"
 #include "core/memory/memory.h"
 #include "core/random/random.h"
 #include "io/output/output_file.h"
@@ -131,9 +131,9 @@ static void too_much_room(void **state)
     dis__out *out;
     char *room;
     assert_int_equal(dis__out_open(path, &out), DIS_OK);
-    assert_int_equal(dis__out_reserve(out, DIS_OUT_ROOM + 1, &room), DIS_EBUG);
-    static char line[DIS_OUT_ROOM + 1];
-    memset(line, 'x', DIS_OUT_ROOM);
+    assert_int_equal(dis__out_reserve(out, DIS_OUT_BUFFER + 1, &room), DIS_EBUG);
+    static char line[DIS_OUT_BUFFER + 1];
+    memset(line, 'x', DIS_OUT_BUFFER);
     assert_int_equal(dis__out_printf(out, "%s", line), DIS_EBUG);
     assert_int_equal(dis__out_finish(out, DIS_EBUG), DIS_EBUG);
 }

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <cmocka.h>
-#include "core/faults.h"
+#include "core/fault_injection.h"
 #include "core/memory/memory.h"
 #include "core/parallel/pool.h"
 #include "core/memory/spill.h"
@@ -114,16 +114,16 @@ static void scopes_nest(void **state)
     dis_context *small = context_of(DIS_SPILL_MIN), *large = context_of(2 * DIS_SPILL_MIN);
     {
         DIS_MEMORY_SCOPE(small);
-        const uint64_t before = dis__memory_enter(large);
+        const uint64_t before = dis__memory_scope_begin(large);
         assert_true(dis__memory_limit() == 2 * DIS_SPILL_MIN);
-        dis__memory_leave(&before);
+        dis__memory_scope_end(&before);
         assert_true(dis__memory_limit() == DIS_SPILL_MIN);
         assert_int_equal(dis__check_memory(small, 100 * DIS_SPILL_MIN, "this"), DIS_OK);
         assert_int_equal(dis__check_resident(small, 100 * DIS_SPILL_MIN, "this"), DIS_ELIMIT);
     }
     {
         DIS_MEMORY_SCOPE(NULL);
-        assert_true(dis__memory_limit() == DIS_MEMORY_OF_MACHINE);
+        assert_true(dis__memory_limit() == DIS_MEMORY_AVAILABLE);
     }
     dis_context_destroy(small);
     dis_context_destroy(large);

@@ -11,7 +11,7 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <cmocka.h>
-#include "core/faults.h"
+#include "core/fault_injection.h"
 #include "core/memory/memory.h"
 #include "core/parallel/pool.h"
 

@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <setjmp.h>
 #include <cmocka.h>
-#include "core/faults.h"
+#include "core/fault_injection.h"
 #include "core/text/utf8.h"
 #include "io/csv/csv.h"
 #include <stdio.h>

@@ -27,7 +27,7 @@ static void exp_and_log(void **state)
     (void)state;
     for (size_t i = 0; i < 3; i++) {
         setenv("DISSENT_ISA", sets[i], 1);
-        const dis__special f = dis__special_select();
+        const dis__special_functions f = dis__special_functions_select();
         uint64_t s = 1;
         double worst_exp = 0, worst_log = 0;
         for (int n = 0; n < 200000; n++) {
@@ -84,7 +84,7 @@ static void digamma_and_lgamma(void **state)
     (void)state;
     for (size_t i = 0; i < 3; i++) {
         setenv("DISSENT_ISA", sets[i], 1);
-        const dis__special f = dis__special_select();
+        const dis__special_functions f = dis__special_functions_select();
         for (size_t n = 0; n < sizeof reference / sizeof *reference; n++) {
             const double *r = reference[n];
             assert_true(fabs(one(f.digamma, r[0]) - r[1]) <= 1e-15 * fmax(1, fabs(r[1])));
@@ -98,7 +98,7 @@ static void digamma_and_lgamma(void **state)
 static void position(void **state)
 {
     (void)state;
-    const dis__special f = dis__special_select();
+    const dis__special_functions f = dis__special_functions_select();
     double x[37], y[37];
     for (size_t i = 0; i < 37; i++) x[i] = y[i] = .3 + 1.7 * (double)i;
     f.digamma(y, 37);

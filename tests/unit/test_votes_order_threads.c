@@ -387,16 +387,16 @@ static dis_votes *collect_rounds(dis_context *ctx, const handover *h, const dis_
     c.tasks = first;
     c.bucket = 100;
     for (size_t r = 0; r < ROUNDS; r++) {
-        const dis__round plan = {2, 100, ROUND_ROWS, DIS_ROOM_FOR_ALL, dis_context_threads(ctx) == 1};
+        const dis__round plan = {2, 100, ROUND_ROWS, DIS_HEADROOM_UNLIMITED, dis_context_threads(ctx) == 1};
         assert_int_equal(dis__collector_begin_round(&c, &plan), DIS_OK);
         for (size_t j = 0; j < 2; j++) {
             dis__batch_reset(&batch[j], &rules, &c.labels, c.ids, j, j ? &batch[0] : NULL, &texts[j]);
-            batch[j].late = c.tasks->late;
+            batch[j].numbered_later = c.tasks->numbered_later;
             for (size_t i = j * ROUND_ROWS / 2; i < (j + 1) * ROUND_ROWS / 2; i++) {
                 const char *const text[] = {h->task[r][i], workers[i % 3], i % 2 ? "no" : "yes"};
                 dis__vote_field cell[3];
                 for (int k = 0; k < 3; k++) cell[k] = (dis__vote_field){.text = text[k], .n = strlen(text[k])};
-                dis__problem problem;
+                dis__row_problem problem;
                 assert_int_equal(dis__batch_row(&batch[j], cell, NULL, NULL, &problem), DIS_OK);
             }
         }

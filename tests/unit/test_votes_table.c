@@ -4,7 +4,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 #include "dissent/dissent.h"
-#include "core/faults.h"
+#include "core/fault_injection.h"
 #include "core/random/random.h"
 #include <stdlib.h>
 #include <string.h>

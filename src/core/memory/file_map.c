@@ -3,7 +3,7 @@
  * The handler may interrupt any thread at any point, so the list is a fixed array of atomics: a slot is claimed by its
  * `used` flag, and valid while `begin` is not 0. Cost: a system call per mapping; a search of the list per SIGBUS. */
 #include "core/memory/file_map.h"
-#include "core/sys.h"
+#include "core/system_calls.h"
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>

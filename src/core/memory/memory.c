@@ -2,7 +2,7 @@
  * zero pages either way, so zeroing costs what touching them would. */
 #include "core/memory/memory.h"
 #include "dissent/context.h"
-#include "core/faults.h"
+#include "core/fault_injection.h"
 #include "core/memory/spill.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@ static dis_status no_memory(size_t n, size_t size)
 static dis_status allocate(void *out, size_t n, size_t size, bool resident)
 {
     const size_t bytes = dis__saturating_size(n, size, ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
-    if (bytes > SIZE_MAX / 2 || dis__fault_hits(DIS_FAULT_ALLOC)) return no_memory(n, size);
+    if (bytes > SIZE_MAX / 2 || dis__fault_inject(DIS_FAULT_ALLOC)) return no_memory(n, size);
     const bool large = bytes >= dis__spill_threshold();
     void *block = NULL;
     if (large && !resident) DIS_TRY(dis__spill_alloc(bytes, &block));

@@ -1,7 +1,7 @@
 /* memory.h: every allocation of the library goes through here.
  *
  * Sizes are multiplied with a check for overflow, failure is DIS_ELIMIT with the number of bytes, and in test builds
- * the n-th allocation can be made to fail (faults.h). Within a scope (spill.h) large blocks may lie in temporary files:
+ * the n-th allocation can be made to fail (fault_injection.h). Within a scope (spill.h) large blocks may lie in temporary files:
  * a full disk is DIS_EIO. Blocks are aligned to 64 bytes, a cache line and the widest
  * vector. */
 #ifndef DIS_CORE_MEMORY_MEMORY_H

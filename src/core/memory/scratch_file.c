@@ -1,7 +1,7 @@
 /* A temporary file of blocks: see scratch_file.h. */
 #include "core/memory/scratch_file.h"
 #include "core/memory/spill.h"
-#include "core/sys.h"
+#include "core/system_calls.h"
 #include <fcntl.h>
 #include <unistd.h>
 

@@ -7,7 +7,7 @@
 #include "core/memory/spill.h"
 #include "core/memory/memory.h"
 #include "core/parallel/pool.h"
-#include "core/sys.h"
+#include "core/system_calls.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -52,14 +52,14 @@ void dis__memory_set_limit(uint64_t limit)
     thread_limit = limit;
 }
 
-uint64_t dis__memory_enter(const dis_context *ctx)
+uint64_t dis__memory_scope_begin(const dis_context *ctx)
 {
     const uint64_t before = thread_limit, limit = dis__context_memory(ctx);
-    thread_limit = limit == 0 ? DIS_MEMORY_OF_MACHINE : limit < DIS_SPILL_MIN ? 0 : limit;
+    thread_limit = limit == 0 ? DIS_MEMORY_AVAILABLE : limit < DIS_SPILL_MIN ? 0 : limit;
     return before;
 }
 
-void dis__memory_leave(const uint64_t *before)
+void dis__memory_scope_end(const uint64_t *before)
 {
     thread_limit = *before;
 }
@@ -67,7 +67,7 @@ void dis__memory_leave(const uint64_t *before)
 size_t dis__spill_threshold(void)
 {
     if (thread_limit == 0) return SIZE_MAX;
-    if (thread_limit == DIS_MEMORY_OF_MACHINE) return LARGE_OF_MACHINE;
+    if (thread_limit == DIS_MEMORY_AVAILABLE) return LARGE_OF_MACHINE;
     const uint64_t part = thread_limit / PART;
     return part > LARGE ? LARGE : part < SMALLEST ? SMALLEST : (size_t)part;
 }
@@ -90,7 +90,7 @@ static uint64_t resident(void)
 /* What large blocks may take of the memory: the rest is for pages of files and for small blocks. */
 static uint64_t share(void)
 {
-    if (thread_limit != DIS_MEMORY_OF_MACHINE) return thread_limit / 10 * 4;
+    if (thread_limit != DIS_MEMORY_AVAILABLE) return thread_limit / 10 * 4;
     const uint64_t free_now = dis__memory_available();
     return free_now == 0 ? UINT64_MAX : (free_now + resident()) / 10 * 8;
 }
@@ -125,7 +125,7 @@ static void *watch(void *unused)
 /* Starts it when there is a limit to keep. Where no thread can be had the limit is kept by the system alone. */
 static void start_watching(void)
 {
-    if (thread_limit == 0 || thread_limit == DIS_MEMORY_OF_MACHINE) return;
+    if (thread_limit == 0 || thread_limit == DIS_MEMORY_AVAILABLE) return;
     blocks.limit = thread_limit;
     if (blocks.watched || blocks.n_mapped == 0) return;
     pthread_t id;
@@ -289,7 +289,7 @@ bool dis__spill_grow(void **at, size_t bytes)
 
 void dis__spill_add_map(void *map, size_t n)
 {
-    if (n < dis__spill_threshold() || thread_limit == DIS_MEMORY_OF_MACHINE) return;
+    if (n < dis__spill_threshold() || thread_limit == DIS_MEMORY_AVAILABLE) return;
     pthread_mutex_lock(&blocks.mutex);
     (void)add(map, n, MAPPED_INPUT);
     pthread_mutex_unlock(&blocks.mutex);

@@ -24,16 +24,17 @@
 /* Smaller limits are too small for any work on more data than memory: what needs more is refused. */
 #define DIS_SPILL_MIN ((uint64_t)32 << 20)
 
-/* What the blocks of this thread may take: 0: as much as they want; DIS_MEMORY_OF_MACHINE: what there is. */
-#define DIS_MEMORY_OF_MACHINE UINT64_MAX
+/* What the blocks of this thread may take: 0: as much as they want; DIS_MEMORY_AVAILABLE: what there is. */
+#define DIS_MEMORY_AVAILABLE UINT64_MAX
 uint64_t dis__memory_limit(void);
 void dis__memory_set_limit(uint64_t limit);
 
 /* Opens a scope, until the end of the block: with the limit of the context, none below DIS_SPILL_MIN. */
-uint64_t dis__memory_enter(const dis_context *ctx);
-void dis__memory_leave(const uint64_t *before);
-#define DIS_MEMORY_SCOPE(ctx) \
-    __attribute__((cleanup(dis__memory_leave), unused)) const uint64_t dis_memory_before = dis__memory_enter(ctx)
+uint64_t dis__memory_scope_begin(const dis_context *ctx);
+void dis__memory_scope_end(const uint64_t *before);
+#define DIS_MEMORY_SCOPE(ctx)                                                                  \
+    __attribute__((cleanup(dis__memory_scope_end), unused)) const uint64_t dis_memory_before = \
+        dis__memory_scope_begin(ctx)
 
 /* Whether a block of so many bytes would go to a file. */
 bool dis__spill_needed(size_t bytes);

@@ -54,7 +54,7 @@ uint64_t dis__siphash(const uint64_t key[2], const void *bytes, size_t n)
     return v[0] ^ v[1] ^ v[2] ^ v[3];
 }
 
-void dis__random_key(uint64_t key[2], const void *somewhere)
+void dis__hash_key_draw(uint64_t key[2], const void *somewhere)
 {
     if (getrandom(key, 2 * sizeof *key, GRND_NONBLOCK) == 2 * sizeof *key) return;
     struct timespec now;
@@ -88,7 +88,7 @@ dis_status dis__name_index_build(const dis_names *names, dis__name_index *out, s
     while (size / 2 < n) size *= 2;
     dis__name_index index = {.names = names, .mask = size - 1};
     DIS_TRY(dis__alloc_zeroed(&index.slot, size, sizeof *index.slot));
-    dis__random_key(index.key, index.slot);
+    dis__hash_key_draw(index.key, index.slot);
     size_t first_twice = SIZE_MAX;
     for (size_t i = 0; i < n; i++) {
         size_t length;

@@ -38,7 +38,7 @@ void dis__name_index_free(dis__name_index *index);
 
 /* Random bits for a key; without a source of them, at least bits that an attacker does not know beforehand.
  * `somewhere`: any address of the caller's. */
-void dis__random_key(uint64_t key[2], const void *somewhere);
+void dis__hash_key_draw(uint64_t key[2], const void *somewhere);
 /* SipHash-1-3 (Aumasson and Bernstein 2012). */
 uint64_t dis__siphash(const uint64_t key[2], const void *bytes, size_t n);
 

@@ -1,6 +1,6 @@
 /* special_functions.h: exp, log, digamma and log-gamma of whole arrays (core/numbers/vector_math.h has the methods and their accuracy).
  *
- *     const dis__special f = dis__special_select();   // once per piece of work: it asks the processor and the
+ *     const dis__special_functions f = dis__special_functions_select();   // once per piece of work: it asks the processor and the
  *         environment
  *     f.log(x, n);                                  // in place
  *
@@ -14,8 +14,8 @@ typedef struct {
     void (*log)(double *x, size_t n);
     void (*digamma)(double *x, size_t n);
     void (*lgamma)(double *x, size_t n);
-} dis__special;
+} dis__special_functions;
 
-dis__special dis__special_select(void);
+dis__special_functions dis__special_functions_select(void);
 
 #endif

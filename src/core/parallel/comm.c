@@ -1,9 +1,9 @@
 /* The table of communicators, and calls over them: see comm.h. DISSENT_MPI names another file of the plug-in. */
 #include "core/parallel/comm.h"
 #include "core/memory/memory.h"
-#include "core/plugin_file.h"
+#include "core/plugin.h"
 #include "core/parallel/pool.h"
-#include "core/sys.h"
+#include "core/system_calls.h"
 #include "dissent/version.h"
 #include <stdio.h>
 #include <string.h>
@@ -64,7 +64,7 @@ static const dis__comm_row none = {.name = "none",
 
 const char *dis__comm_plugin_status(void)
 {
-    return dis__plugin_is_near(LIBRARY) ? "MPI: " LIBRARY : "MPI: absent (one process)";
+    return dis__plugin_is_installed(LIBRARY) ? "MPI: " LIBRARY : "MPI: absent (one process)";
 }
 
 static dis_status load_mpi(dis__comm_row *row)

@@ -73,8 +73,8 @@ typedef struct {
 } dis__comm_range;
 /* Rows `have` of this rank go to the ranks that want them; out (want.n, row_size) gets those of all. All ranks call it.
  */
-dis_status dis__comm_move_rows(const dis__comm *comm, dis__comm_range have, const void *rows, size_t row_size,
-                               dis__comm_range want, void *out);
+dis_status dis__comm_redistribute_rows(const dis__comm *comm, dis__comm_range have, const void *rows, size_t row_size,
+                                       dis__comm_range want, void *out);
 /* Where n rows of this rank lie in the whole, which has n_all. */
 dis_status dis__comm_row_range(const dis__comm *comm, size_t n, dis__comm_range *have, size_t *n_all);
 /* The rows of all ranks on the first one, to be freed by the caller; no row elsewhere. */

@@ -32,8 +32,8 @@ static dis_status move(const dis__comm *comm, const ranges *all, const char *row
     return dis__comm_exchange_sized(comm, to, sizes, from, sizes + size);
 }
 
-dis_status dis__comm_move_rows(const dis__comm *comm, dis__comm_range have, const void *rows, size_t row_size,
-                               dis__comm_range want, void *out)
+dis_status dis__comm_redistribute_rows(const dis__comm *comm, dis__comm_range have, const void *rows, size_t row_size,
+                                       dis__comm_range want, void *out)
 {
     const size_t size = (size_t)comm->size;
     ranges *all;
@@ -76,7 +76,7 @@ dis_status dis__comm_gather_rows(const dis__comm *comm, const void *rows, size_t
     const dis__comm_range want = {.n = comm->rank == 0 ? n_all : 0};
     char *bytes;
     DIS_TRY(dis__alloc_array(&bytes, dis__saturating_size(want.n, row_size, 0), 1));
-    const dis_status status = dis__comm_move_rows(comm, have, rows, row_size, want, bytes);
+    const dis_status status = dis__comm_redistribute_rows(comm, have, rows, row_size, want, bytes);
     if (status != DIS_OK) {
         dis__free(bytes);
         return status;

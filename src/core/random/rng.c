@@ -95,7 +95,7 @@ uint64_t dis__rng_binomial(dis__rng *source, uint64_t n, double p)
 void dis__rng_multinomial(dis__rng *sources, size_t n_sources, uint64_t n, const uint64_t *weight, size_t n_cells,
                           uint64_t *drawn)
 {
-    uint64_t left = 0, balls[DIS_RNG_AT_ONCE];
+    uint64_t left = 0, balls[DIS_RNG_BATCH];
     for (size_t c = 0; c < n_cells; c++) left += weight[c];
     for (size_t s = 0; s < n_sources; s++) balls[s] = n;
     for (size_t c = 0; c < n_cells; c++) {

@@ -46,8 +46,8 @@ uint64_t dis__rng_binomial(dis__rng *source, uint64_t n, double p);
 
 /* n balls into cells, a ball going to cell c with probability weight[c] / (sum of weights), once from each source:
  * drawn (n_sources, n_cells). Several at once cost less, since one number is drawn while another waits for its square
- * root. Not all weights may be 0; at most DIS_RNG_AT_ONCE. */
-enum { DIS_RNG_AT_ONCE = 4 };
+ * root. Not all weights may be 0; at most DIS_RNG_BATCH. */
+enum { DIS_RNG_BATCH = 4 };
 void dis__rng_multinomial(dis__rng *sources, size_t n_sources, uint64_t n, const uint64_t *weight, size_t n_cells,
                           uint64_t *drawn);
 

@@ -5,7 +5,7 @@
 #include "core/error.h"
 #include "core/kernel.h"
 #include "core/memory/memory.h"
-#include "core/sys.h"
+#include "core/system_calls.h"
 #include "dissent/file.h"
 #include <fcntl.h>
 #include <string.h>

@@ -116,7 +116,7 @@ static dis_status read_gold(dis_context *ctx, const dis__parts *parts, dis_gold 
         if (status == DIS_OK) status = rules_of(&part->leave_out, &rules[2 * i + 1]);
         if (status == DIS_OK) source_of(part, rules[2 * i], rules[2 * i + 1], &source[i]);
     }
-    if (status == DIS_OK) status = dis__gold_load(ctx, source, parts->n, out);
+    if (status == DIS_OK) status = dis__gold_table_read(ctx, source, parts->n, out);
     for (size_t i = 0; rules && i < 2 * parts->n; i++) dis__free(rules[i]);
     dis__free(rules);
     dis__free(source);
@@ -145,7 +145,7 @@ dis_status dis__split_column(dis_context *ctx, const dis__data *data, dis_gold *
         source.where = rules;
         source.n_where = items->where.n;
     }
-    const dis_status status = dis__gold_load(ctx, &source, 1, out);
+    const dis_status status = dis__gold_table_read(ctx, &source, 1, out);
     dis__free(rules);
     return status;
 }

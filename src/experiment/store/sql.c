@@ -1,7 +1,7 @@
 /* SQLite behind our errors. In test builds each statement is a place where memory, and each step one where the disk,
  * can fail; what SQLite does within is its own. */
 #include "experiment/store/sql.h"
-#include "core/faults.h"
+#include "core/fault_injection.h"
 #include "core/memory/memory.h"
 #include "io/files/folder.h"
 #include <math.h>
@@ -173,7 +173,7 @@ dis_status dis__sql_open(const char *path, bool create, int wait_ms, dis__sql **
     dis__sql *db;
     DIS_TRY(dis__alloc_zeroed(&db, 1, sizeof *db));
     dis_status status = dis__copy_text(&db->path, path, strlen(path));
-    if (status == DIS_OK && dis__fault_hits(DIS_FAULT_IO)) status = failed(path, SQLITE_CANTOPEN, NULL);
+    if (status == DIS_OK && dis__fault_inject(DIS_FAULT_IO)) status = failed(path, SQLITE_CANTOPEN, NULL);
     if (status == DIS_OK) status = check_files(path);
     if (status == DIS_OK) status = open_as_allowed(db, create);
     if (status == DIS_OK) sqlite3_busy_timeout(db->db, wait_ms);
@@ -201,8 +201,8 @@ bool dis__sql_is_busy(const dis__sql *db)
 
 dis_status dis__sql_run(dis__sql *db, const char *text)
 {
-    if (dis__fault_hits(DIS_FAULT_ALLOC)) return failed(db->path, SQLITE_NOMEM, NULL);
-    if (dis__fault_hits(DIS_FAULT_IO)) return failed(db->path, SQLITE_FULL, NULL);
+    if (dis__fault_inject(DIS_FAULT_ALLOC)) return failed(db->path, SQLITE_NOMEM, NULL);
+    if (dis__fault_inject(DIS_FAULT_IO)) return failed(db->path, SQLITE_FULL, NULL);
     db->steps = 0;
     return check(db, sqlite3_exec(db->db, text, NULL, NULL, NULL));
 }
@@ -212,7 +212,7 @@ dis__query dis__sql_query(dis__sql *db, const char *text)
     dis__query q = {.db = db};
     db->steps = 0;
     sqlite3_stmt *statement = NULL;
-    if (dis__fault_hits(DIS_FAULT_ALLOC))
+    if (dis__fault_inject(DIS_FAULT_ALLOC))
         q.status = failed(db->path, SQLITE_NOMEM, NULL);
     else
         q.status = check(db, sqlite3_prepare_v2(db->db, text, -1, &statement, NULL));
@@ -241,7 +241,7 @@ void dis__bind_real(dis__query *q, double x)
 bool dis__sql_next(dis__query *q)
 {
     if (q->status != DIS_OK) return false;
-    const int code = dis__fault_hits(DIS_FAULT_IO) ? SQLITE_IOERR : sqlite3_step(q->statement);
+    const int code = dis__fault_inject(DIS_FAULT_IO) ? SQLITE_IOERR : sqlite3_step(q->statement);
     if (code == SQLITE_ROW) return true;
     if (code != SQLITE_DONE) q->status = failed(q->db->path, code, sqlite3_errmsg(q->db->db));
     return false;

@@ -3,7 +3,7 @@
 #include "experiment/store/store_internal.h"
 #include "core/memory/memory.h"
 #include "dissent/version.h"
-#include "io/output/text_write.h"
+#include "io/output/format_fields.h"
 #include <math.h>
 #include <string.h>
 #include <time.h>
@@ -61,9 +61,9 @@ static dis_status settings_text(const dis_experiment_cell *cell, char **out)
     *at++ = '{';
     for (size_t i = 0; i < cell->n_settings; i++) {
         if (i) *at++ = ',';
-        at = dis__put_json_string(at, cell->setting[i].key, strlen(cell->setting[i].key));
+        at = dis__format_json_string(at, cell->setting[i].key, strlen(cell->setting[i].key));
         *at++ = ':';
-        at = dis__put_json_string(at, cell->setting[i].value, strlen(cell->setting[i].value));
+        at = dis__format_json_string(at, cell->setting[i].value, strlen(cell->setting[i].value));
     }
     *at++ = '}';
     *at = 0;

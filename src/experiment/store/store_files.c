@@ -8,7 +8,7 @@
 #include "core/memory/memory.h"
 #include "core/names/name_index.h"
 #include "core/text/sha256.h"
-#include "core/sys.h"
+#include "core/system_calls.h"
 #include "dissent/table.h"
 #include "io/files/folder.h"
 #include "io/name_file.h"

@@ -7,7 +7,7 @@
  * write per file that the target lacks. */
 #include "experiment/store/store_internal.h"
 #include "core/memory/memory.h"
-#include "core/sys.h"
+#include "core/system_calls.h"
 #include "dissent/file.h"
 #include "io/files/folder.h"
 #include "io/output/output_file.h"

@@ -4,7 +4,7 @@
  * process. Two processes may open a new store at once. */
 #include "experiment/store/store_internal.h"
 #include "core/memory/memory.h"
-#include "core/sys.h"
+#include "core/system_calls.h"
 #include "io/files/folder.h"
 #include <dirent.h>
 #include <errno.h>

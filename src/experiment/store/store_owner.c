@@ -4,7 +4,7 @@
 #include "experiment/store/store_owner.h"
 #include "core/memory/memory.h"
 #include "core/names/name_index.h"
-#include "core/sys.h"
+#include "core/system_calls.h"
 #include "io/files/folder.h"
 #include <dirent.h>
 #include <errno.h>
@@ -72,7 +72,7 @@ static dis_status clear_dead(const char *folder, bool *alone)
 static dis_status make_file(const char *folder, dis__owner *o, bool *there)
 {
     uint64_t bits[2];
-    dis__random_key(bits, o);
+    dis__hash_key_draw(bits, o);
     snprintf(o->name, sizeof o->name, "%016llx%016llx", (unsigned long long)bits[0], (unsigned long long)bits[1]);
     DIS_TRY(dis__path_join(folder, o->name, &o->path));
     o->fd = dis__sys_open(o->path, O_RDWR | O_CREAT | O_EXCL, 0666);

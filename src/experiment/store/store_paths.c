@@ -5,7 +5,7 @@
  * compared. */
 #include "experiment/store/store_internal.h"
 #include "core/memory/memory.h"
-#include "core/sys.h"
+#include "core/system_calls.h"
 #include "io/files/folder.h"
 #include <errno.h>
 #include <fcntl.h>

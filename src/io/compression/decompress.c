@@ -115,7 +115,7 @@ static const kind_row kinds[] = {
 #endif
 };
 
-dis__archive dis__archive_kind(const char *bytes, size_t n)
+dis__archive dis__archive_detect(const char *bytes, size_t n)
 {
     if (n >= 2 && memcmp(bytes, "\x1f\x8b", 2) == 0) return DIS_ARCHIVE_GZIP;
     if (n < 4) return DIS_ARCHIVE_NONE;

@@ -12,7 +12,7 @@ typedef struct dis__decompressor dis__decompressor;
 typedef enum { DIS_ARCHIVE_NONE, DIS_ARCHIVE_GZIP, DIS_ARCHIVE_ZSTD } dis__archive;
 
 /* By its first bytes. */
-dis__archive dis__archive_kind(const char *bytes, size_t n);
+dis__archive dis__archive_detect(const char *bytes, size_t n);
 
 /* The n bytes of an archive; they and `path`, which is for messages, must outlive it. DIS_EDATA: this build cannot.
  * DIS_ELIMIT. */

@@ -1,7 +1,7 @@
 /* Locks of folders: see file_lock.h. Waiting looks every 10 ms, so that a call can be cancelled. */
 #include "io/files/file_lock.h"
 #include "core/parallel/pool.h"
-#include "core/sys.h"
+#include "core/system_calls.h"
 #include "io/files/resolve_path.h"
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 #include "io/files/folder.h"
 #include "core/memory/memory.h"
-#include "core/sys.h"
+#include "core/system_calls.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
@@ -103,7 +103,7 @@ void dis__remove_tree(const char *path)
     (void)nftw(path, remove_entry, MAX_OPEN, FTW_DEPTH | FTW_PHYS);
 }
 
-dis_status dis__fail_not_replaceable(const char *path)
+dis_status dis__fail_foreign_file(const char *path)
 {
     return dis__fail(DIS_EUSAGE,
                      "%s was not written by dissent, or was edited since, and is not replaced; name another folder, or "

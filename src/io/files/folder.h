@@ -13,7 +13,7 @@ dis_status dis__path_join(const char *folder, const char *name, char **out);
 dis_status dis__file_exists(const char *folder, const char *name, bool *out);
 
 /* DIS_EUSAGE: a file in an output folder that dissent did not write, and so does not replace. */
-dis_status dis__fail_not_replaceable(const char *path);
+dis_status dis__fail_foreign_file(const char *path);
 
 /* What a file is that is not a regular one: "a FIFO", "a device", "a folder", ... */
 const char *dis__file_kind(mode_t mode);

@@ -11,7 +11,7 @@
 #include "core/memory/memory.h"
 #include "core/parallel/pool.h"
 #include "core/memory/spill.h"
-#include "core/sys.h"
+#include "core/system_calls.h"
 #include "dissent/votes.h"
 #include "io/files/folder.h"
 #include <errno.h>
@@ -147,7 +147,7 @@ static dis_status refuse(const char *path, const signature *s)
 
 static dis__archive archive_of(const char *bytes, size_t n)
 {
-    return is_safetensors(bytes, n) ? DIS_ARCHIVE_NONE : dis__archive_kind(bytes, n);
+    return is_safetensors(bytes, n) ? DIS_ARCHIVE_NONE : dis__archive_detect(bytes, n);
 }
 
 /* What can be said of what was unpacked, as soon as its first bytes are there. */
@@ -324,7 +324,7 @@ void dis__input_discard(dis__input *in, size_t before)
     const size_t to = before / PAGES * PAGES;
     (void)madvise(s->room + s->dropped, to - s->dropped, MADV_DONTNEED);
     s->dropped = to;
-    dis__input_release_before(in, (const char *)in->map + dis__decompressor_used(s->unpacker), &s->passed);
+    dis__input_release_pages(in, (const char *)in->map + dis__decompressor_used(s->unpacker), &s->passed);
 }
 
 dis_status dis__input_rewind(dis__input *in)
@@ -490,7 +490,7 @@ void dis__input_unmap_pages(dis_context *ctx, const dis__input *in)
     if (f.n_jobs > 1 && dis_context_threads(ctx) > 2) (void)dis__run_jobs(ctx, f.n_jobs, forget_job, &f);
 }
 
-void dis__input_release_before(const dis__input *in, const char *at, const char **passed)
+void dis__input_release_pages(const dis__input *in, const char *at, const char **passed)
 {
     enum { LARGE = 1 << 26, PAGE = 1 << 16 }; /* a multiple of the size of a page on every system */
     if (!in->map) return;

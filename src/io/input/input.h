@@ -77,7 +77,7 @@ dis_status dis__fail_file_changed(const char *path);
 
 /* Tells the system that bytes before `at` will not be looked at for a while, so that a mapped file of any size takes
  * little memory. They may be looked at again. *passed: up to where that was said before, NULL at first. */
-void dis__input_release_before(const dis__input *in, const char *at, const char **passed);
+void dis__input_release_pages(const dis__input *in, const char *at, const char **passed);
 
 /* An input over bytes that are already there and stay the caller's: for readers that are tested without files. Nothing
  * is unpacked or refused. */

@@ -1,7 +1,7 @@
 /* Files that change while they are being read: the version of a file, and the check at the end of every reader. */
 #include "io/input/input_version.h"
 #include "core/memory/file_map.h"
-#include "core/sys.h"
+#include "core/system_calls.h"
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>

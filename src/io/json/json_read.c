@@ -24,7 +24,7 @@ typedef struct {
 
 static dis_status fail_at_offset(const dis__json *json, size_t at, const char *reason)
 {
-    const dis__json_position *p = &json->place;
+    const dis__json_position *p = &json->position;
     uint64_t line = p->line, column = p->column;
     if (line) {
         const char *begin = json->input;
@@ -368,16 +368,16 @@ static dis_status end_value(parser *p, bool *more)
     return DIS_OK;
 }
 
-dis_status dis__json_parse(dis__json *json, const char *text, size_t n, const dis__json_position *place,
+dis_status dis__json_parse(dis__json *json, const char *text, size_t n, const dis__json_position *position,
                            const dis__json_value **root)
 {
     if (n >= UINT32_MAX)
-        return dis__fail_at(DIS_ELIMIT, place->file, place->line, 0, "JSON of %zu bytes; 4 GiB is the limit", n);
+        return dis__fail_at(DIS_ELIMIT, position->file, position->line, 0, "JSON of %zu bytes; 4 GiB is the limit", n);
     if (!text) text = "";
     json->n_values = 0;
     json->input = text;
     json->n_input = n;
-    json->place = *place;
+    json->position = *position;
     /* Decoding never lengthens. Only texts with a backslash need the room. */
     if (n && memchr(text, '\\', n)) DIS_TRY(dis__reserve(&json->decoded, &json->decoded_capacity, 0, n, 1));
     parser p;

@@ -57,12 +57,12 @@ typedef struct {
     size_t keys_capacity;
     const char *input; /* the text at hand */
     size_t n_input;
-    dis__json_position place;
+    dis__json_position position;
 } dis__json;
 
 /* Parses n bytes (below 4 GiB) that hold one value with spaces around it. *root and what it leads to stay valid until
  * the next parse, as long as `text` does. DIS_EDATA, DIS_ELIMIT. */
-dis_status dis__json_parse(dis__json *json, const char *text, size_t n, const dis__json_position *place,
+dis_status dis__json_parse(dis__json *json, const char *text, size_t n, const dis__json_position *position,
                            const dis__json_value **root);
 void dis__json_free(dis__json *json);
 

@@ -8,7 +8,7 @@
 static dis_status fail(dis__json_records *r)
 {
     uint64_t line, column;
-    dis__csv_position(r->places, r->split.problem_at, &line, &column);
+    dis__csv_position(r->positions, r->split.problem_at, &line, &column);
     return dis__fail_at(DIS_EDATA, r->in->path, line, column, "%s", r->split.problem);
 }
 
@@ -17,10 +17,10 @@ static bool is_cut(const dis__json_records *r, dis_status split)
     return !dis__input_is_complete(r->in) && (split == DIS_EDATA || r->split.at == r->split.end);
 }
 
-dis_status dis__json_records_open(dis__json_records *r, dis__input *in, dis__csv *places, const char *records,
+dis_status dis__json_records_open(dis__json_records *r, dis__input *in, dis__csv *positions, const char *records,
                                   bool lines)
 {
-    *r = (dis__json_records){.in = in, .places = places};
+    *r = (dis__json_records){.in = in, .positions = positions};
     for (size_t n = lines ? DIS_RECORDS_READ_AHEAD : DIS_SPLIT_PROBE;; n = 2 * in->n) {
         DIS_TRY(dis__input_extend(in, n));
         const dis_status status = dis__json_split_open(&r->split, in, records, lines);
@@ -29,14 +29,14 @@ dis_status dis__json_records_open(dis__json_records *r, dis__input *in, dis__csv
     }
 }
 
-void dis__input_advance(dis__input *in, const char *at, dis__csv *places, const char **passed)
+void dis__input_advance(dis__input *in, const char *at, dis__csv *positions, const char **passed)
 {
     uint64_t line, column;
     if (!in->stream) {
-        dis__input_release_before(in, at, passed);
+        dis__input_release_pages(in, at, passed);
         return;
     }
-    dis__csv_position(places, at, &line, &column);
+    dis__csv_position(positions, at, &line, &column);
     dis__input_discard(in, (size_t)(at - in->bytes));
 }
 
@@ -46,13 +46,13 @@ static dis_status fill(dis__json_records *r, size_t n)
     if (!r->in->stream) return DIS_OK;
     DIS_TRY(dis__input_extend(r->in, (size_t)(r->split.at - r->in->bytes) + n));
     if (r->split.kind == DIS_SPLIT_LINES) dis__text_trim_blank_lines(r->in);
-    r->split.end = r->places->end = r->in->bytes + r->in->n;
+    r->split.end = r->positions->end = r->in->bytes + r->in->n;
     return DIS_OK;
 }
 
 dis_status dis__json_records_next(dis__json_records *r, bool *more)
 {
-    dis__input_advance(r->in, r->split.at, r->places, &r->passed);
+    dis__input_advance(r->in, r->split.at, r->positions, &r->passed);
     r->split.problem = NULL;
     const dis__json_split before = r->split;
     for (size_t n = DIS_RECORDS_READ_AHEAD;; n *= 2) {
@@ -67,12 +67,12 @@ dis_status dis__json_records_next(dis__json_records *r, bool *more)
 dis_status dis__json_records_text(dis__json_records *r, const char *text, size_t n, dis__json *json,
                                   const dis__json_value **root)
 {
-    dis__json_position place = {.file = "", .offset = (uint64_t)(text - r->in->bytes)};
-    const dis_status status = dis__json_parse(json, text, n, &place, root);
+    dis__json_position position = {.file = "", .offset = (uint64_t)(text - r->in->bytes)};
+    const dis_status status = dis__json_parse(json, text, n, &position, root);
     if (status != DIS_EDATA) return status;
-    place.file = r->in->path; /* once more, for the place, which it takes time to count */
-    dis__csv_position(r->places, text, &place.line, &place.column);
-    return dis__json_parse(json, text, n, &place, root);
+    position.file = r->in->path; /* once more, for the place, which it takes time to count */
+    dis__csv_position(r->positions, text, &position.line, &position.column);
+    return dis__json_parse(json, text, n, &position, root);
 }
 
 dis_status dis__json_records_parse(dis__json_records *r, dis__json *json, const dis__json_value **root)
@@ -88,6 +88,6 @@ dis_status dis__json_records_fail(dis__json_records *r, const dis__json_value *v
     va_start(args, format);
     vsnprintf(reason, sizeof reason, format, args);
     va_end(args);
-    dis__csv_position(r->places, r->split.text + value->at, &line, &column);
+    dis__csv_position(r->positions, r->split.text + value->at, &line, &column);
     return dis__fail_at(DIS_EDATA, r->in->path, line, column, "%s", reason);
 }

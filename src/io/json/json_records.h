@@ -18,7 +18,7 @@
 
 typedef struct {
     dis__input *in; /* opened as a stream or not */
-    dis__csv *places;
+    dis__csv *positions;
     dis__json_split split;
     const char *passed;
 } dis__json_records;
@@ -28,7 +28,7 @@ enum {
 }; /* bytes of an archive that are there beyond what was read, if it has as many */
 
 /* records, lines: see dis__json_split_open(). The input is read from its start. */
-dis_status dis__json_records_open(dis__json_records *r, dis__input *in, dis__csv *places, const char *records,
+dis_status dis__json_records_open(dis__json_records *r, dis__input *in, dis__csv *positions, const char *records,
                                   bool lines);
 /* The next record is r->split.text; what was read before need not be in memory any more. */
 dis_status dis__json_records_next(dis__json_records *r, bool *more);
@@ -43,6 +43,6 @@ dis_status dis__json_records_fail(dis__json_records *r, const dis__json_value *v
     __attribute__((format(printf, 3, 4)));
 
 /* For readers of anything else, too: what lies before `at` goes out of memory, once its lines are counted. */
-void dis__input_advance(dis__input *in, const char *at, dis__csv *places, const char **passed);
+void dis__input_advance(dis__input *in, const char *at, dis__csv *positions, const char **passed);
 
 #endif

@@ -61,7 +61,7 @@ static const char *skip_value(const char *p, const char *end)
 /* The end of the text, or of the longest record that may begin at p. */
 static const char *longest(const dis__json_split *s, const char *p)
 {
-    return s->kind != DIS_SPLIT_WHOLE && s->end - p > (ptrdiff_t)DIS_MAX_RECORD ? p + DIS_MAX_RECORD : s->end;
+    return s->kind != DIS_SPLIT_SINGLE && s->end - p > (ptrdiff_t)DIS_MAX_RECORD ? p + DIS_MAX_RECORD : s->end;
 }
 
 /* The value at s->at becomes the record. */
@@ -132,7 +132,7 @@ static dis_status look_at_object(dis__json_split *s)
     dis__json_split first = *s;
     first.at = skip_spaces(open + 1, s->end);
     const bool named = take_key(&first) == DIS_OK;
-    if (named && first.at < s->end && *first.at != '{' && *first.at != '[') s->kind = DIS_SPLIT_WHOLE;
+    if (named && first.at < s->end && *first.at != '{' && *first.at != '[') s->kind = DIS_SPLIT_SINGLE;
     return DIS_OK;
 }
 
@@ -143,7 +143,7 @@ dis_status dis__json_split_open(dis__json_split *s, const dis__input *in, const 
     if (lines) return s->at < s->end ? DIS_OK : bad(s, s->at, "the file is empty");
     s->at = skip_spaces(s->at, s->end);
     if (s->at == s->end) return bad(s, s->at, "the file is empty");
-    s->kind = DIS_SPLIT_WHOLE;
+    s->kind = DIS_SPLIT_SINGLE;
     if (records && strcmp(records, ".") == 0) return DIS_OK;
     for (const char *key = records; key && *key;) {
         const size_t n = strcspn(key, ".");
@@ -214,7 +214,7 @@ dis_status dis__json_split_next(dis__json_split *s, bool *more)
     case DIS_SPLIT_ARRAY:
     case DIS_SPLIT_OBJECT: return next_element(s, more);
     case DIS_SPLIT_SEQUENCE: *more = s->at < s->end; return *more ? take_value(s) : DIS_OK;
-    case DIS_SPLIT_WHOLE:
+    case DIS_SPLIT_SINGLE:
         if (s->begun && s->at < s->end) return bad(s, s->at, "something follows the end of the JSON value");
         *more = !s->begun;
         s->begun = true;

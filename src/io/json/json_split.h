@@ -23,7 +23,7 @@ typedef enum {
     DIS_SPLIT_ARRAY,
     DIS_SPLIT_OBJECT,
     DIS_SPLIT_SEQUENCE,
-    DIS_SPLIT_WHOLE
+    DIS_SPLIT_SINGLE
 } dis__split_kind;
 
 typedef struct {

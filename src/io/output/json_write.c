@@ -4,7 +4,7 @@
 #include "core/memory/memory.h"
 #include "core/numbers/decimal.h"
 #include "io/output/output_file.h"
-#include "io/output/text_write.h"
+#include "io/output/format_fields.h"
 #include <string.h>
 
 enum { DEPTH = 64 };
@@ -88,7 +88,7 @@ static void string(dis_json *json, const char *text, size_t n)
         size_t piece = n < 1024 ? n : 1024;
         while (piece < n && piece > 1020 && ((unsigned char)text[piece] & 0xC0) == 0x80) piece--;
         char room[DIS_STRING_BYTES(1024)];
-        const char *last = dis__put_json_string(room, text, piece);
+        const char *last = dis__format_json_string(room, text, piece);
         put(json, room + 1, (size_t)(last - room) - 2);
         text += piece;
         n -= piece;
@@ -157,13 +157,13 @@ void dis_json_text(dis_json *json, const char *text)
 void dis_json_real(dis_json *json, double x)
 {
     char room[DIS_REAL_TEXT];
-    value(json, room, (size_t)(dis__put_json_real(room, x) - room));
+    value(json, room, (size_t)(dis__format_json_real(room, x) - room));
 }
 
 void dis_json_count(dis_json *json, uint64_t x)
 {
     char room[20];
-    value(json, room, (size_t)(dis__put_count(room, x) - room));
+    value(json, room, (size_t)(dis__format_count(room, x) - room));
 }
 
 void dis_json_bool(dis_json *json, bool x)

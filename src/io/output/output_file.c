@@ -8,7 +8,7 @@
 #include "io/output/output_file.h"
 #include "io/files/file_lock.h"
 #include "core/memory/memory.h"
-#include "core/sys.h"
+#include "core/system_calls.h"
 #include "io/compression/compress.h"
 #include "io/files/resolve_path.h"
 #include <errno.h>
@@ -21,7 +21,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { BUFFER = 4 * DIS_OUT_ROOM, TRIES = 100 };
+enum { BUFFER = 4 * DIS_OUT_BUFFER, TRIES = 100 };
 
 struct dis__out {
     int fd;
@@ -210,7 +210,7 @@ dis_status dis__out_write(dis__out *out, const void *bytes, size_t n)
 
 dis_status dis__out_reserve(dis__out *out, size_t n, char **room)
 {
-    if (n > DIS_OUT_ROOM) return dis__fail(DIS_EBUG, "%zu bytes of room asked for", n);
+    if (n > DIS_OUT_BUFFER) return dis__fail(DIS_EBUG, "%zu bytes of room asked for", n);
     if (n > BUFFER - out->used) DIS_TRY(dis__out_flush(out));
     *room = out->buffer + out->used;
     return DIS_OK;
@@ -224,12 +224,12 @@ void dis__out_advance(dis__out *out, size_t n)
 dis_status dis__out_printf(dis__out *out, const char *format, ...)
 {
     char *room;
-    DIS_TRY(dis__out_reserve(out, DIS_OUT_ROOM, &room));
+    DIS_TRY(dis__out_reserve(out, DIS_OUT_BUFFER, &room));
     va_list args;
     va_start(args, format);
-    const int n = vsnprintf(room, DIS_OUT_ROOM, format, args);
+    const int n = vsnprintf(room, DIS_OUT_BUFFER, format, args);
     va_end(args);
-    if (n < 0 || n >= DIS_OUT_ROOM) return dis__fail(DIS_EBUG, "a line too long to format");
+    if (n < 0 || n >= DIS_OUT_BUFFER) return dis__fail(DIS_EBUG, "a line too long to format");
     dis__out_advance(out, (size_t)n);
     return DIS_OK;
 }

@@ -21,8 +21,8 @@ dis_status dis__out_open(const char *path, dis__out **out);
 bool dis__out_is_stream(const char *path);
 dis_status dis__out_write(dis__out *out, const void *bytes, size_t n);
 dis_status dis__out_printf(dis__out *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* Room for n bytes (at most DIS_OUT_ROOM) to be filled in place: *room; then dis__out_advance by what was used. */
-#define DIS_OUT_ROOM 65536
+/* Room for n bytes (at most DIS_OUT_BUFFER) to be filled in place: *room; then dis__out_advance by what was used. */
+#define DIS_OUT_BUFFER 65536
 dis_status dis__out_reserve(dis__out *out, size_t n, char **room);
 void dis__out_advance(dis__out *out, size_t n);
 /* The next n bytes of the file as memory, to be filled by several threads: *room, NULL where the file or the system

@@ -1,5 +1,5 @@
 /* Whether dissent wrote a file that it is about to replace, by the first line. */
-#include "core/sys.h"
+#include "core/system_calls.h"
 #include "dissent/file.h"
 #include "io/files/folder.h"
 #include "io/input/input.h"
@@ -61,14 +61,14 @@ static dis_status check_existing(const char *path, dis_file_kind kind)
 {
     dis__input in;
     const dis_status opened = dis__input_open_stream(NULL, path, &in);
-    if (opened == DIS_EDATA) return dis__fail_not_replaceable(path); /* a format that dissent does not read */
+    if (opened == DIS_EDATA) return dis__fail_foreign_file(path); /* a format that dissent does not read */
     DIS_TRY(opened);
     const char *lf = in.n ? memchr(in.bytes, '\n', in.n) : NULL;
     const first_line line = {in.bytes, lf ? (size_t)(lf - in.bytes) : in.n};
     const bool array = kind == DIS_FILE_LABELS && is_label_array(path, &in);
     const bool own = in.n == 0 || array || recognizes[kind](line);
     const dis_status status = dis__input_finish(&in, DIS_OK);
-    return status == DIS_OK && !own ? dis__fail_not_replaceable(path) : status;
+    return status == DIS_OK && !own ? dis__fail_foreign_file(path) : status;
 }
 
 dis_status dis_file_check_replace(const char *path, dis_file_kind kind)
@@ -82,6 +82,6 @@ dis_status dis_file_check_replace(const char *path, dis_file_kind kind)
     if (errno != ENOENT && errno != ENOTDIR) return dis__fail_io("open", path);
     const bool npy = kind == DIS_FILE_LABELS && n > 4 && strcmp(path + n - 4, ".npy") == 0;
     for (size_t i = 0; npy && dis_file_companion(path, i, list, sizeof list); i++)
-        if (exists(list)) return dis__fail_not_replaceable(list);
+        if (exists(list)) return dis__fail_foreign_file(list);
     return DIS_OK;
 }

@@ -4,7 +4,7 @@
 #include "core/numbers/decimal.h"
 #include "io/files/file_format.h"
 #include "io/output/output_file.h"
-#include "io/output/text_write.h"
+#include "io/output/format_fields.h"
 #include <string.h>
 
 struct dis_table {
@@ -65,7 +65,7 @@ static dis_status prepare(dis_table *table, const char *path, const char *format
         for (size_t c = 0; c < table->n_columns; c++) {
             const size_t n = strlen(columns[c]);
             DIS_TRY(dis__alloc_array(&table->keys[c], dis__saturating_size(n, 6, 4), 1));
-            char *end = dis__put_json_string(table->keys[c], columns[c], n);
+            char *end = dis__format_json_string(table->keys[c], columns[c], n);
             memcpy(end, ":", 2);
         }
     }
@@ -96,20 +96,20 @@ void dis_table_text(dis_table *table, const char *text, size_t n)
 {
     char *at = cell(table, dis__saturating_size(n, 6, 2));
     if (!at) return;
-    end_cell(table,
-             table->delimiter ? dis__put_csv_field(at, text, n, table->delimiter) : dis__put_json_string(at, text, n));
+    end_cell(table, table->delimiter ? dis__format_csv_field(at, text, n, table->delimiter)
+                                     : dis__format_json_string(at, text, n));
 }
 
 void dis_table_real(dis_table *table, double x)
 {
     char *at = cell(table, DIS_REAL_TEXT);
-    if (at) end_cell(table, table->delimiter ? dis__put_csv_real(at, x) : dis__put_json_real(at, x));
+    if (at) end_cell(table, table->delimiter ? dis__format_csv_real(at, x) : dis__format_json_real(at, x));
 }
 
 void dis_table_count(dis_table *table, uint64_t x)
 {
     char *at = cell(table, 20);
-    if (at) end_cell(table, dis__put_count(at, x));
+    if (at) end_cell(table, dis__format_count(at, x));
 }
 
 void dis_table_nothing(dis_table *table)

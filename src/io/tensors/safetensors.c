@@ -3,7 +3,7 @@
  * and O(n log n) for n tensors; the numbers are not looked at. */
 #include "io/tensors/safetensors.h"
 #include "core/memory/memory.h"
-#include "io/output/text_write.h"
+#include "io/output/format_fields.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -133,13 +133,13 @@ static dis_status read_header(const dis__json *json, const dis__json_value *root
     for (size_t i = 0; i < out->n_tensors; i++) {
         const dis__tensor *t = &out->tensors[i];
         if (t->data != at)
-            return dis__fail_at(DIS_EDATA, json->place.file, 0, 0, "the tensor \"%.*s\" %s the one before it",
+            return dis__fail_at(DIS_EDATA, json->position.file, 0, 0, "the tensor \"%.*s\" %s the one before it",
                                 (int)(t->name_length < 200 ? t->name_length : 200), t->name,
                                 (const char *)t->data < at ? "overlaps" : "does not follow");
         at += n_bytes_of(t);
     }
     if (at != bytes + n)
-        return dis__fail_at(DIS_EDATA, json->place.file, 0, 0, "%zu bytes that belong to no tensor at the end",
+        return dis__fail_at(DIS_EDATA, json->position.file, 0, 0, "%zu bytes that belong to no tensor at the end",
                             (size_t)(bytes + n - at));
     return DIS_OK;
 }
@@ -162,9 +162,9 @@ dis_status dis__safetensors_open(const char *file, const void *bytes, size_t n_b
                             (unsigned long long)length, n_bytes);
     dis__safetensors opened = {0};
     const char *header = (const char *)b + 8, *numbers = header + length;
-    const dis__json_position place = {.file = file, .offset = 8};
+    const dis__json_position position = {.file = file, .offset = 8};
     const dis__json_value *root;
-    dis_status status = dis__json_parse(&opened.json, header, (size_t)length, &place, &root);
+    dis_status status = dis__json_parse(&opened.json, header, (size_t)length, &position, &root);
     if (status == DIS_OK) status = read_header(&opened.json, root, numbers, n_bytes - 8 - (size_t)length, &opened);
     if (status != DIS_OK) {
         dis__safetensors_close(&opened);
@@ -214,14 +214,14 @@ static dis_status put_string(text *t, const char *bytes)
 {
     const size_t n = strlen(bytes);
     DIS_TRY(dis__reserve(&t->bytes, &t->capacity, t->used, dis__saturating_size(n, 6, t->used + 2), 1));
-    t->used = (size_t)(dis__put_json_string(t->bytes + t->used, bytes, n) - t->bytes);
+    t->used = (size_t)(dis__format_json_string(t->bytes + t->used, bytes, n) - t->bytes);
     return DIS_OK;
 }
 
 static dis_status put_size(text *t, size_t x)
 {
     char digits[21];
-    *dis__put_count(digits, x) = 0;
+    *dis__format_count(digits, x) = 0;
     return put(t, digits);
 }
 

@@ -182,12 +182,12 @@ static dis_status share_half(const auto_work *a, half_work *h)
     const dis__comm_range want = range_of(&h->votes);
     if (h->options.gold) {
         DIS_TRY(dis__alloc_array(&h->gold, want.n, sizeof *h->gold));
-        DIS_TRY(dis__comm_move_rows(a->comm, have, h->options.gold, sizeof *h->gold, want, h->gold));
+        DIS_TRY(dis__comm_redistribute_rows(a->comm, have, h->options.gold, sizeof *h->gold, want, h->gold));
         h->options.gold = h->gold;
     }
     if (h->options.predictions) {
         DIS_TRY(dis__alloc_array(&h->predictions, want.n, row));
-        DIS_TRY(dis__comm_move_rows(a->comm, have, h->options.predictions, row, want, h->predictions));
+        DIS_TRY(dis__comm_redistribute_rows(a->comm, have, h->options.predictions, row, want, h->predictions));
         h->options.predictions = h->predictions;
     }
     return DIS_OK;
@@ -242,7 +242,7 @@ static dis_status take_labels(const auto_work *a, const half_work *h, const doub
     for (size_t k = 0; k < n; k++) own[k] = (float)p[k];
     if (own == out) return DIS_OK;
     const dis_status status =
-        dis__comm_move_rows(a->comm, range_of(&h->votes), own, K * sizeof *own, range_of(a->votes), out);
+        dis__comm_redistribute_rows(a->comm, range_of(&h->votes), own, K * sizeof *own, range_of(a->votes), out);
     dis__free(own);
     return status;
 }

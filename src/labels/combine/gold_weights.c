@@ -50,7 +50,7 @@ typedef struct {
     size_t n_scratch;
     double *b, *curvature; /* (K) */
     dis__gold_weights *choice;
-    dis__special special;
+    dis__special_functions special;
 } gold_work;
 
 /* Parts of a thread's scratch. */
@@ -337,7 +337,7 @@ static dis_status choose(gold_work *w, size_t n_all)
 dis_status dis__gold_weights_fit(const dis__gold_weights_problem *problem)
 {
     const dis__combine_args *a = problem->args;
-    gold_work w = {.problem = problem, .args = a, .choice = a->choice, .special = dis__special_select()};
+    gold_work w = {.problem = problem, .args = a, .choice = a->choice, .special = dis__special_functions_select()};
     for (size_t i = 0; i < a->n_items; i++) w.n_known += a->gold[i] >= 0;
     uint64_t n_all = w.n_known;
     DIS_TRY(dis__comm_sum_counts(dis__context_comm(a->ctx), &n_all, 1));

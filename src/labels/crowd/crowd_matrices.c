@@ -188,7 +188,7 @@ static dis_status cut_tiles(const dis__crowd_model *m, pass *c)
     const uint64_t limit = dis__memory_limit();
     const size_t row = m->n_classes * sizeof(double), n = m->votes.n_items;
     c->tile = n + 1;
-    if (limit == 0 || limit == DIS_MEMORY_OF_MACHINE || n * row <= limit / SHARE) return DIS_OK;
+    if (limit == 0 || limit == DIS_MEMORY_AVAILABLE || n * row <= limit / SHARE) return DIS_OK;
     c->tile = (size_t)(limit / SHARE / row) + 1;
     return dis__alloc_array(&c->next, m->n_workers, sizeof *c->next);
 }

@@ -170,7 +170,7 @@ dis_status dis__crowd_model_create(dis_context *ctx, const dis_votes_view *votes
                             .gold = gold,
                             .n_workers = votes->start ? votes->n_workers : 1,
                             .n_classes = votes->n_classes,
-                            .special = dis__special_select(),
+                            .special = dis__special_functions_select(),
                             .p = p};
     const dis_status status = allocate(m);
     if (status != DIS_OK) dis__crowd_model_destroy(m);

@@ -23,7 +23,7 @@ typedef struct {
     const int32_t *gold;  /* (n_items) or NULL */
     size_t n_workers;     /* 1 where it is not known who voted */
     size_t n_classes;     /* K */
-    dis__special special;
+    dis__special_functions special;
     double *p;             /* (n_items, K): posterior of the true class */
     double *log_confusion; /* (n_workers, K voted, K true) */
     double *log_norm;      /* (n_workers, levels, K true): log of the sum over v above */

@@ -193,7 +193,7 @@ dis_status dis__em_create(const dis__fit_args *args, dis_fit *fit, dis__em_layou
                  .comm = comm,
                  .n_all_shards = n_all,
                  .first_shard = first,
-                 .special = dis__special_select(),
+                 .special = dis__special_functions_select(),
                  .kernel = DIS_KERNEL_SELECT(dis__em_kernel),
                  .add_sums = DIS_KERNEL_SELECT(dis__em_add_sums),
                  .set_rows = DIS_KERNEL_SELECT(dis__em_set_rows)};

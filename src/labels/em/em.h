@@ -132,7 +132,7 @@ struct dis__em {
     double log_z, penalty;
     dis__item_prior *items; /* predictions as the prior of each item; NULL: none */
     double evidence;        /* of the last pass (item_prior.h); NaN before the first */
-    dis__special special;
+    dis__special_functions special;
     void (*kernel)(dis__em_job *job);
     void (*add_sums)(const dis__em_worker_rows *tables, double *out);          /* em_tables_kernel.c */
     void (*set_rows)(const dis__em_worker_rows *tables, const double *values); /* likewise; sums become 0 */

@@ -7,7 +7,7 @@
 #include "labels/em/em.h"
 #include "core/parallel/comm.h"
 #include "core/cuda_library.h"
-#include "core/sys.h"
+#include "core/system_calls.h"
 #include "dissent/version.h"
 #include <pthread.h>
 #include <stdio.h>

@@ -128,7 +128,7 @@ dis_status dis__item_prior_create(const dis__fit_args *args, double weight, dis_
                                       .arg = out},
                              .fixed = weight >= 0,
                              .start = weight >= 0 ? weight : 0,
-                             .special = dis__special_select()};
+                             .special = dis__special_functions_select()};
     double variance;
     dis_status status = allocate(out);
     if (status == DIS_OK) status = dis__item_sums_run_in_order(args, 1, log_job, out, NULL, &variance);

@@ -21,7 +21,7 @@ typedef struct dis__item_prior {
     const double *classes;      /* (n_classes): the class prior at hand */
     double weight, start, cost; /* cost: of one unit of weight, in nats */
     bool fixed;                 /* the weight is given, not estimated */
-    dis__special special;
+    dis__special_functions special;
 } dis__item_prior;
 
 /* Bytes for so many items. */

@@ -132,7 +132,7 @@ static void keep_worker(const ebcc *b, size_t w, const double *nu, const double 
 static double update_worker(void *arg, size_t w, double *x, double *scratch, bool keep)
 {
     const ebcc *b = arg;
-    const dis__special *f = &b->em.special;
+    const dis__special_functions *f = &b->em.special;
     const size_t K = b->em.n_classes, S = b->em.n_states, M = b->n_groups, row = b->em.row;
     if (b->warm) {
         take_worker(b, w, x);
@@ -168,7 +168,7 @@ static double update_worker(void *arg, size_t w, double *x, double *scratch, boo
 
 /* One Dirichlet of n counts: sum[j] + a become E log of its probabilities; returns KL from the prior of a each. mean:
  * the posterior mean, NULL: not wanted. scratch: n + 3 numbers. */
-static double expect(const dis__special *f, const double *sum, double a, size_t n, double *out, double *mean,
+static double expect(const dis__special_functions *f, const double *sum, double a, size_t n, double *out, double *mean,
                      double *scratch)
 {
     double total = a * (double)n, *nu = scratch, *ends = scratch + n;

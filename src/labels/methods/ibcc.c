@@ -58,7 +58,7 @@ typedef struct {
 static double update_worker(void *arg, size_t w, double *x, double *scratch, bool keep)
 {
     ibcc *b = arg;
-    const dis__special *f = &b->c.em.special;
+    const dis__special_functions *f = &b->c.em.special;
     const size_t K = b->c.em.n_classes, row = b->c.em.row;
     if (b->c.warm) return dis__confusion_update_worker(&b->c, w, x, scratch, keep);
     double *nu = scratch, *total = scratch + K * row, *psi_total = total + row;
@@ -94,7 +94,7 @@ static double update_worker(void *arg, size_t w, double *x, double *scratch, boo
 static double update_classes(void *arg, const double *sum, size_t n_items, double *prior, bool keep)
 {
     ibcc *b = arg;
-    const dis__special *f = &b->c.em.special;
+    const dis__special_functions *f = &b->c.em.special;
     const size_t K = b->c.em.n_classes;
     /* Beside predictions the class prior is estimated without a prior of its own: its posterior would be no
      * Dirichlet. */

@@ -167,7 +167,7 @@ static double vary(const mace *m, size_t w, const double *guessed, double known,
 {
     const size_t K = m->em.n_classes;
     const double a = m->o->know_prior, c = m->o->guess_prior, b = m->o->strategy_prior;
-    const dis__special *f = &m->em.special;
+    const dis__special_functions *f = &m->em.special;
     double all = 0, *gamma = psi + K + 4;
     for (size_t l = 0; l < K; l++) all += guessed[l];
     for (size_t l = 0; l < K; l++) psi[l] = guessed[l] + b;

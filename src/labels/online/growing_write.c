@@ -41,7 +41,7 @@ static dis_status index_tasks(const dis_names *tasks, writing *x)
     const size_t n = dis_names_count(tasks);
     for (x->n_index = 2; x->n_index < 2 * n; x->n_index *= 2) continue;
     DIS_TRY(dis__alloc_zeroed(&x->index, x->n_index, sizeof *x->index));
-    dis__random_key(x->key, x);
+    dis__hash_key_draw(x->key, x);
     for (size_t i = 0; i < n; i++) {
         size_t length;
         const char *name = dis_names_get(tasks, i, &length);

@@ -42,7 +42,7 @@ const char *dis_watch_reason_name(dis_watch_reason reason)
 /* The number of a text among the keys of a table, which gets it when it is new: *n is then one more. */
 static dis_status number_of(dis_watch *w, dis__key_table *table, const char *text, size_t n, size_t *count, size_t *out)
 {
-    dis__key key = dis__key_of(&w->secret, text, n);
+    dis__key key = dis__key_from_text(&w->secret, text, n);
     const dis__key *at = dis__key_table_find(table, &key);
     if (at) {
         *out = at->value;
@@ -102,7 +102,7 @@ static dis_status add_class(dis_watch *w, const char *text, size_t n, size_t *ou
 
 static dis_status find_class(dis_watch *w, const dis_watch_vote *v, size_t *out)
 {
-    const dis__key key = dis__key_of(&w->secret, v->label, v->n_label);
+    const dis__key key = dis__key_from_text(&w->secret, v->label, v->n_label);
     const dis__key *at = dis__key_table_find(&w->classes, &key);
     if (at) {
         *out = at->value;
@@ -116,7 +116,7 @@ static dis_status find_class(dis_watch *w, const dis_watch_vote *v, size_t *out)
 
 static bool known_worker(const dis_watch *w, const dis_watch_vote *v)
 {
-    const dis__key key = dis__key_of(&w->secret, v->worker, v->n_worker);
+    const dis__key key = dis__key_from_text(&w->secret, v->worker, v->n_worker);
     return dis__key_table_find(&w->workers, &key) != NULL;
 }
 
@@ -311,7 +311,7 @@ static dis_status declare(dis_watch *w)
     for (size_t k = 0; k < w->o.n_classes; k++) {
         const char *text = w->o.classes[k];
         const size_t n = strlen(text);
-        const dis__key key = dis__key_of(&w->secret, text, n);
+        const dis__key key = dis__key_from_text(&w->secret, text, n);
         size_t unused;
         if (n == 0 || n > DIS_MAX_ID)
             return dis__fail(DIS_EUSAGE, "a class that is declared has %zu bytes; 1 to %u are possible", n, DIS_MAX_ID);
@@ -334,7 +334,7 @@ dis_status dis_watch_create(const dis_watch_options *options, dis_watch **out)
     w->done.remember = o.remember;
     w->memory = o.memory ? o.memory : dis__memory_available();
     w->secret = dis__secret_draw();
-    dis__random_key(w->key, &w);
+    dis__hash_key_draw(w->key, &w);
     const dis_status status = declare(w);
     w->o.classes = NULL; /* the caller's */
     if (status != DIS_OK) {

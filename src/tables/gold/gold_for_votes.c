@@ -37,7 +37,7 @@ static size_t find_folded(const known *k, const dis__table_row_cell *label)
 static dis_status take(known *k, dis__table_rows *r)
 {
     const dis__table_row_cell *task = &r->cell[0], *label = &r->cell[1];
-    const dis__key key = dis__key_of(&k->secret, task->text, task->n);
+    const dis__key key = dis__key_from_text(&k->secret, task->text, task->n);
     const dis__key *at = dis__key_table_find(&k->tasks, &key);
     k->rows++;
     if (!at) {
@@ -72,7 +72,7 @@ static dis_status read_gold(dis_context *ctx, known *k, const char *path)
         k->gold[i] = -1;
         size_t n;
         const char *text = dis_names_get(tasks, i, &n);
-        dis__key key = dis__key_of(&k->secret, text, n);
+        dis__key key = dis__key_from_text(&k->secret, text, n);
         key.value = (uint32_t)i;
         const dis__key *at;
         bool fresh;

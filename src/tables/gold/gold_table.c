@@ -33,7 +33,7 @@ static dis_status put_key(list *l, const dis__secret *secret, dis__arena *texts,
     const dis__key *at;
     bool fresh;
     if (n > DIS_KEY_INLINE) DIS_TRY(dis__arena_copy(texts, text, n, &text));
-    dis__key key = dis__key_of(secret, text, n);
+    dis__key key = dis__key_from_text(secret, text, n);
     key.value = (uint32_t)i;
     return dis__key_table_insert(&l->table, &key, &at, &fresh);
 }
@@ -61,7 +61,7 @@ static dis_status list_find(list *l, const dis__secret *secret, dis__arena *text
     }
     if (ascends(l)) return DIS_OK;
     if (ascended) DIS_TRY(make_table(l, secret, texts));
-    const dis__key key = dis__key_of(secret, cell->text, cell->n), *at = dis__key_table_find(&l->table, &key);
+    const dis__key key = dis__key_from_text(secret, cell->text, cell->n), *at = dis__key_table_find(&l->table, &key);
     if (at) *index = at->value;
     return DIS_OK;
 }
@@ -289,7 +289,7 @@ static dis_status load_kind(dis_context *ctx, const dis__gold_source *sources, s
     return status;
 }
 
-dis_status dis__gold_load(dis_context *ctx, const dis__gold_source *sources, size_t n, dis_gold **out)
+dis_status dis__gold_table_read(dis_context *ctx, const dis__gold_source *sources, size_t n, dis_gold **out)
 {
     return load_kind(ctx, sources, n, &labels_kind, out);
 }

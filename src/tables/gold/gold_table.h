@@ -33,6 +33,6 @@ typedef struct {
 } dis__gold_source;
 
 /* One table from all sources together. */
-dis_status dis__gold_load(dis_context *ctx, const dis__gold_source *sources, size_t n, dis_gold **out);
+dis_status dis__gold_table_read(dis_context *ctx, const dis__gold_source *sources, size_t n, dis_gold **out);
 
 #endif

@@ -52,7 +52,7 @@ static dis_status class_put(class_list *l, const dis_names *names, size_t k, uin
 {
     size_t n;
     const char *text = dis_names_get(names, k, &n);
-    dis__key key = dis__key_of(&l->secret, text, n);
+    dis__key key = dis__key_from_text(&l->secret, text, n);
     key.value = (uint32_t)l->n;
     const dis__key *at;
     DIS_TRY(dis__key_table_insert(&l->table, &key, &at, fresh));

@@ -45,13 +45,13 @@ static dis_status check_card(dis_context *ctx, const char *card, const char *dat
 {
     struct stat st;
     dis__input in;
-    if (lstat(card, &st) != 0) return lstat(data, &st) == 0 ? dis__fail_not_replaceable(data) : DIS_OK;
+    if (lstat(card, &st) != 0) return lstat(data, &st) == 0 ? dis__fail_foreign_file(data) : DIS_OK;
     dis_status status = dis__input_open_regular(ctx, card, DIS_CONFIG_FILE, &in);
-    if (status == DIS_EDATA || status == DIS_ELIMIT) return dis__fail_not_replaceable(card);
+    if (status == DIS_EDATA || status == DIS_ELIMIT) return dis__fail_foreign_file(card);
     DIS_TRY(status);
     const bool own = is_own_card(&in);
     status = dis__input_finish(&in, DIS_OK);
-    return status == DIS_OK && !own ? dis__fail_not_replaceable(card) : status;
+    return status == DIS_OK && !own ? dis__fail_foreign_file(card) : status;
 }
 
 dis_status dis__dataset_check_folder(dis_context *ctx, const char *folder)

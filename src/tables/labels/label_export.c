@@ -10,11 +10,11 @@
 #include "core/names/name_index.h"
 #include "core/numbers/decimal.h"
 #include "core/options/sized_structs.h"
-#include "core/sys.h"
+#include "core/system_calls.h"
 #include "io/files/folder.h"
 #include "io/json/json_records.h"
 #include "io/output/output_file.h"
-#include "io/output/text_write.h"
+#include "io/output/format_fields.h"
 #include "tables/labels/dataset_folder.h"
 #include "tables/labels/project_controls.h"
 #include <errno.h>
@@ -63,7 +63,7 @@ static dis_status put(exporting *e, const char *text)
 static dis_status put_text(exporting *e, const char *text, size_t n)
 {
     DIS_TRY(dis__reserve(&e->room, &e->room_capacity, 0, DIS_STRING_BYTES(n), 1));
-    return dis__out_write(e->out, e->room, (size_t)(dis__put_json_string(e->room, text, n) - e->room));
+    return dis__out_write(e->out, e->room, (size_t)(dis__format_json_string(e->room, text, n) - e->room));
 }
 
 static dis_status put_name(exporting *e, const dis_names *names, size_t i)

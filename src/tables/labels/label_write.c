@@ -15,8 +15,8 @@
 #include "core/memory/spill.h"
 #include "io/files/file_format.h"
 #include "io/output/output_file.h"
-#include "io/output/text_write.h"
-#include "core/sys.h"
+#include "io/output/format_fields.h"
+#include "core/system_calls.h"
 #include <fcntl.h>
 #include <limits.h>
 #include <math.h>
@@ -79,7 +79,7 @@ static char *delimited_row(const writing *w, char *at, size_t i)
     if (!all_finite(p, n_classes)) return NULL;
     size_t n;
     const char *task = dis_names_get(w->labels->tasks, i, &n);
-    at = dis__put_csv_field(at, task, n, w->delimiter);
+    at = dis__format_csv_field(at, task, n, w->delimiter);
     *at++ = w->delimiter;
     at = put_class(w, at, dis_argmax(p, n_classes));
     *at++ = w->delimiter;
@@ -100,7 +100,7 @@ static char *jsonl_row(const writing *w, char *at, size_t i)
     size_t n;
     const char *task = dis_names_get(w->labels->tasks, i, &n);
     at = put(at, "{\"task\":", 8);
-    at = dis__put_json_string(at, task, n);
+    at = dis__format_json_string(at, task, n);
     at = put(at, ",\"label\":", 9);
     at = put_class(w, at, dis_argmax(p, n_classes));
     at = put(at, ",\"p\":", 5);
@@ -249,7 +249,7 @@ static dis_status prepare(writing *w)
         size_t n;
         const char *name = dis_names_get(classes, k, &n);
         w->class_start[k] = (uint64_t)(at - w->class_text);
-        at = w->delimiter ? dis__put_csv_field(at, name, n, w->delimiter) : dis__put_json_string(at, name, n);
+        at = w->delimiter ? dis__format_csv_field(at, name, n, w->delimiter) : dis__format_json_string(at, name, n);
     }
     w->class_start[n_classes] = (uint64_t)(at - w->class_text);
     w->row_bytes =
@@ -279,7 +279,7 @@ static dis_status write_header(writing *w)
         memcpy(field + 2, name, n);
         char *out = field + n + 2;
         *out = w->delimiter;
-        const char *end = dis__put_csv_field(out + 1, field, n + 2, w->delimiter);
+        const char *end = dis__format_csv_field(out + 1, field, n + 2, w->delimiter);
         status = put_bytes(w, out, (size_t)(end - out));
     }
     dis__free(field);

@@ -37,7 +37,7 @@ dis_status dis_votes_read_workers(dis_context *ctx, const char *const *paths, si
                                        .subject = "worker",
                                        .what = "value",
                                        .skip_empty = true};
-    dis_status status = dis__gold_load(ctx, source, n_paths, &gold);
+    dis_status status = dis__gold_table_read(ctx, source, n_paths, &gold);
     if (status == DIS_OK) status = collect(gold, v.workers, &list);
     if (status == DIS_OK) status = dis__name_list_move(&list, out);
     dis__name_list_free(&list);

@@ -2,7 +2,7 @@
  * tokenizers leave to them, and how many tokens an encoder takes. All are optional. */
 #include "tokens/tokenizer_internal.h"
 #include "core/memory/memory.h"
-#include "core/sys.h"
+#include "core/system_calls.h"
 #include "io/files/folder.h"
 #include "io/input/input.h"
 #include <errno.h>

@@ -37,7 +37,7 @@ static dis_status grow(dis__trie *trie)
 uint64_t dis__random_factor(void)
 {
     uint64_t key[2] = {0};
-    dis__random_key(key, key);
+    dis__hash_key_draw(key, key);
     return key[0] | 1;
 }
 

@@ -7,7 +7,7 @@
  * Schema 1 had a digest of names, shapes and numbers in weights_sha256 and none of the meaning; it is still read. */
 #include "core/names/name_index.h"
 #include "core/names/names_internal.h"
-#include "core/sys.h"
+#include "core/system_calls.h"
 #include "dissent/file.h"
 #include "dissent/version.h"
 #include "io/files/folder.h"
@@ -139,7 +139,7 @@ static dis_status old_weights(dis_context *ctx, const char *path, char name[FILE
     dis_status status = dis__json_parse(&json, in.bytes, in.n, &place, &root);
     const dis__json_value *format = status == DIS_OK ? dis__json_member(root, "format") : NULL;
     if (status == DIS_OK && (!format || !dis__json_equals(format, MODEL_FORMAT))) {
-        status = dis__fail_not_replaceable(path);
+        status = dis__fail_foreign_file(path);
     } else if (status == DIS_OK && (v = dis__json_member(root, "weights")) && is_weights_name(v)) {
         memcpy(name, v->text, v->length);
         name[v->length] = 0;

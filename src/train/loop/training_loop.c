@@ -288,9 +288,9 @@ static dis_status epochs(dis__training *t, dis_context *ctx)
         DIS_TRY(dis__net_set_loss_sum(t->model_net.net, t->at.loss));
         for (; t->at.batch < t->batches.n; t->at.batch++) {
             if (t->at.batch % t->o->accumulate == 0) DIS_TRY(stop_here(t, dis__check_stop(ctx)));
-            dis__hold_stop(ctx, true); /* a step is done or not done */
+            dis__suspend_stop(ctx, true); /* a step is done or not done */
             const dis_status status = one_batch(t, t->at.batch);
-            dis__hold_stop(ctx, false);
+            dis__suspend_stop(ctx, false);
             DIS_TRY(status);
             const double done = (double)t->at.epoch + (double)(t->at.batch + 1) / (double)t->batches.n;
             dis__progress(ctx, t->what, done / (double)t->epochs);

@@ -4,7 +4,7 @@
  * what LoRA has learnt more of: arrays of queries, keys and values are parts of one. */
 #include "train/models/encoder_model.h"
 #include "core/memory/memory.h"
-#include "core/sys.h"
+#include "core/system_calls.h"
 #include "dissent/json.h"
 #include "io/files/folder.h"
 #include "io/output/output_file.h"
@@ -244,7 +244,7 @@ static dis_status check_folder(const char *folder)
         if (!there) continue;
         DIS_TRY(dis__path_join(folder, files[i], &path));
         dis_status status = i == 0 ? is_own_export(path, &own) : DIS_OK;
-        if (status == DIS_OK && !own) status = dis__fail_not_replaceable(path);
+        if (status == DIS_OK && !own) status = dis__fail_foreign_file(path);
         dis__free(path);
         return status;
     }

@@ -13,22 +13,22 @@ static void drop_messages(dis__batch *b)
     b->n_skipped = 0;
 }
 
-void dis__batch_reset(dis__batch *b, const dis__label_rules *rules, const dis__known_labels *known,
+void dis__batch_reset(dis__batch *b, const dis__label_rules *rules, const dis__collected_labels *known,
                       dis__ids ids[DIS_ID_COLUMNS], size_t j, const dis__batch *before, dis__arena *texts)
 {
     if (!b->rules || b->label.n) { /* else all of them are known, and known labels keep their indices */
         for (size_t i = 0; i < DIS_CACHED_LABELS; i++) b->recent[i] = (dis__cached_label){.word = DIS_NO_WORD};
-        b->few = (dis__few_labels){0};
+        b->first_labels = (dis__first_labels){0};
     }
     b->rules = rules;
     b->known = known;
     b->texts = texts;
     for (int c = 0; c < DIS_ID_COLUMNS; c++)
-        b->share[c] = dis__chunk_ids_begin(&ids[c], j, before ? &before->share[c] : NULL, texts);
+        b->chunk_ids[c] = dis__chunk_ids_begin(&ids[c], j, before ? &before->chunk_ids[c] : NULL, texts);
     if (b->label.n) memset(b->label.slot, 0, b->label.n_slots * sizeof *b->label.slot);
     b->label.n = b->label.n_votes = 0;
     b->n_rows = b->n_runs = 0;
-    b->late = false;
+    b->numbered_later = false;
     b->n_long = 0;
     dis__arena_free(&b->long_texts);
     b->seen = b->na = b->dropped = b->bad = 0;
@@ -67,27 +67,27 @@ dis_status dis__batch_reserve(dis__batch *b, size_t n)
     return DIS_OK;
 }
 
-dis_status dis__batch_add_long_task(dis__batch *b, const char *task, size_t n, bool stays)
+dis_status dis__batch_add_long_task(dis__batch *b, const char *task, size_t n, bool is_stable)
 {
     DIS_TRY(dis__reserve(&b->long_task, &b->long_capacity, b->n_long, b->n_long + 1, sizeof *b->long_task));
-    if (!stays) DIS_TRY(dis__arena_copy(&b->long_texts, task, n, &task));
+    if (!is_stable) DIS_TRY(dis__arena_copy(&b->long_texts, task, n, &task));
     b->long_task[b->n_long++] = (dis__task_text){task, n};
     return DIS_OK;
 }
 
 void dis__batch_cache_label(dis__batch *b, uint64_t word, dis__label label)
 {
-    dis__few_labels *few = &b->few;
+    dis__first_labels *first_labels = &b->first_labels;
     b->recent[dis__label_slot(word)] = (dis__cached_label){.word = word, .label = label};
     if (label.kind != DIS_LABEL_VOTE) return;
-    for (size_t i = 0; i < few->n; i++)
-        if (few->word[i] == word) return;
-    if (few->n == DIS_FEW_LABELS) {
-        few->more = true;
+    for (size_t i = 0; i < first_labels->n; i++)
+        if (first_labels->word[i] == word) return;
+    if (first_labels->n == DIS_FIRST_LABELS) {
+        first_labels->more = true;
         return;
     }
-    few->word[few->n] = word;
-    few->index[few->n++] = label.index;
+    first_labels->word[first_labels->n] = word;
+    first_labels->index[first_labels->n++] = label.index;
 }
 
 static dis_status grow_slots(dis__labels *c)
@@ -111,9 +111,9 @@ static bool all_declared(const dis__label_rules *rules, const dis__key *label)
 {
     const char *text = dis__key_text(label), *end = text + label->n;
     for (const char *next; text < end; text = next + 1) {
-        next = memchr(text, DIS_PARTS, (size_t)(end - text));
+        next = memchr(text, DIS_PART_SEPARATOR, (size_t)(end - text));
         if (!next) next = end;
-        const dis__key key = dis__key_of(&rules->secret, text, (size_t)(next - text));
+        const dis__key key = dis__key_from_text(&rules->secret, text, (size_t)(next - text));
         const dis__key *known = dis__key_table_find(&rules->known, &key);
         if (!known || known->value == DIS_LABEL_IS_NA) return false;
     }
@@ -131,20 +131,21 @@ static dis__label_kind kind_of(const dis__label_rules *rules, const dis__key *la
 {
     const dis__key *known = dis__key_table_find(&rules->known, label);
     if (known) return known->value == DIS_LABEL_IS_NA ? DIS_LABEL_NA : DIS_LABEL_VOTE;
-    const bool sets = rules->scale && rules->scale->sets;
-    if (label->n == 0) return sets ? DIS_LABEL_VOTE : DIS_LABEL_EMPTY;
-    if (rules->declared) return sets && all_declared(rules, label) ? DIS_LABEL_VOTE : DIS_LABEL_UNDECLARED;
-    return rules->scale && rules->scale->fits && !rules->scale->fits(dis__key_text(label), label->n) ? DIS_LABEL_ODD
-                                                                                                     : DIS_LABEL_VOTE;
+    const bool is_set = rules->scale && rules->scale->is_set;
+    if (label->n == 0) return is_set ? DIS_LABEL_VOTE : DIS_LABEL_EMPTY;
+    if (rules->declared) return is_set && all_declared(rules, label) ? DIS_LABEL_VOTE : DIS_LABEL_UNDECLARED;
+    return rules->scale && rules->scale->accepts && !rules->scale->accepts(dis__key_text(label), label->n)
+               ? DIS_LABEL_INVALID
+               : DIS_LABEL_VOTE;
 }
 
-dis__label_kind dis__label_kind_of(const dis__label_rules *rules, const dis__key *label)
+dis__label_kind dis__label_classify(const dis__label_rules *rules, const dis__key *label)
 {
     char room[DIS_MAX_ID];
     if ((!rules->fold_case && !rules->trim) || label->n > DIS_MAX_ID) return kind_of(rules, label);
     size_t n = label->n;
     const char *text = dis__fold_label(rules, dis__key_text(label), &n, room);
-    const dis__key key = dis__key_of(&rules->secret, text, n);
+    const dis__key key = dis__key_from_text(&rules->secret, text, n);
     return kind_of(rules, &key);
 }
 
@@ -155,7 +156,7 @@ static dis_status add_label(dis__batch *b, const dis__key *key, uint64_t *slot)
     const size_t n = c->n, index = b->known->n + c->n_votes;
     DIS_TRY(dis__reserve(&c->key, &c->key_capacity, n, n + 1, sizeof *c->key));
     DIS_TRY(dis__reserve(&c->label, &c->label_capacity, n, n + 1, sizeof *c->label));
-    const dis__label_kind kind = dis__label_kind_of(b->rules, key);
+    const dis__label_kind kind = dis__label_classify(b->rules, key);
     if (kind == DIS_LABEL_VOTE && index > DIS_MAX_CLASSES)
         return dis__fail(DIS_ELIMIT, "more than %u different labels; is this the right column?", DIS_MAX_CLASSES);
     c->key[n] = *key;
@@ -187,7 +188,7 @@ dis_status dis__batch_label(dis__batch *b, const dis__key *key, dis__label *labe
     return DIS_OK;
 }
 
-dis_status dis__problem_set(dis__problem *p, const char *at, const char *format, ...)
+dis_status dis__row_problem_set(dis__row_problem *p, const char *at, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -197,16 +198,16 @@ dis_status dis__problem_set(dis__problem *p, const char *at, const char *format,
     return DIS_EDATA;
 }
 
-static dis_status check_id(const dis__vote_field *cell, const char *what, dis__problem *problem)
+static dis_status check_id(const dis__vote_field *cell, const char *what, dis__row_problem *problem)
 {
-    if (cell->n == 0) return dis__problem_set(problem, cell->at, "an empty %s; every vote needs one", what);
+    if (cell->n == 0) return dis__row_problem_set(problem, cell->at, "an empty %s; every vote needs one", what);
     if (cell->n > DIS_MAX_ID)
-        return dis__problem_set(problem, cell->at, "a %s of more than %u bytes; shorten it", what, DIS_MAX_ID);
+        return dis__row_problem_set(problem, cell->at, "a %s of more than %u bytes; shorten it", what, DIS_MAX_ID);
     return DIS_OK;
 }
 
 /* Whether a text lies in the input, where it stays. */
-static bool stays(const dis__vote_field *cell, const char *input, const char *input_end)
+static bool is_stable(const dis__vote_field *cell, const char *input, const char *input_end)
 {
     return cell->text >= input && cell->text < input_end;
 }
@@ -214,10 +215,10 @@ static bool stays(const dis__vote_field *cell, const char *input, const char *in
 /* A long label that is new and does not lie in the input, or not for long, is made to stay. */
 dis_status dis__batch_find_label(dis__batch *b, const char *text, size_t n, bool in_input, dis__label *label)
 {
-    const dis__key key = dis__key_of(&b->rules->secret, text, n);
+    const dis__key key = dis__key_from_text(&b->rules->secret, text, n);
     const size_t before = b->label.n;
     DIS_TRY(dis__batch_label(b, &key, label));
-    if (b->label.n == before || n <= DIS_KEY_INLINE || (in_input && !b->moves)) return DIS_OK;
+    if (b->label.n == before || n <= DIS_KEY_INLINE || (in_input && !b->input_is_transient)) return DIS_OK;
     const char *copy;
     DIS_TRY(dis__arena_copy(b->texts, text, n, &copy));
     b->label.key[before].high = (uint64_t)(uintptr_t)copy;
@@ -226,74 +227,74 @@ dis_status dis__batch_find_label(dis__batch *b, const char *text, size_t n, bool
 
 /* The label as the scale has it, from the whole row. */
 static dis_status take_row(const dis__label_rules *rules, const dis__vote_field *cell, dis__vote_field *label,
-                           dis__problem *problem)
+                           dis__row_problem *problem)
 {
     char why[240];
     const dis__vote_field *task = &cell[DIS_COLUMN_TASK];
     *label = cell[DIS_ID_COLUMNS];
     if (!rules->scale || !rules->scale->row) return DIS_OK;
     if (rules->scale->row(task->text, task->n, &label->text, &label->n, why, sizeof why)) return DIS_OK;
-    const dis__key key = dis__key_of(&rules->secret, label->text, label->n);
-    if (dis__label_kind_of(rules, &key) == DIS_LABEL_NA) return DIS_OK;
-    return dis__problem_set(problem, label->at, "%s", why);
+    const dis__key key = dis__key_from_text(&rules->secret, label->text, label->n);
+    if (dis__label_classify(rules, &key) == DIS_LABEL_NA) return DIS_OK;
+    return dis__row_problem_set(problem, label->at, "%s", why);
 }
 
 bool dis__row_is_vote(const dis__label_rules *rules, const dis__vote_field cell[DIS_ID_COLUMNS + 1])
 {
-    dis__problem unused;
+    dis__row_problem unused;
     dis__vote_field label;
     if (check_id(&cell[DIS_COLUMN_TASK], "task", &unused) != DIS_OK ||
         check_id(&cell[DIS_COLUMN_WORKER], "worker", &unused) != DIS_OK || cell[DIS_ID_COLUMNS].n > DIS_MAX_ID ||
         take_row(rules, cell, &label, &unused) != DIS_OK)
         return false;
-    const dis__key key = dis__key_of(&rules->secret, label.text, label.n);
-    return dis__label_kind_of(rules, &key) == DIS_LABEL_VOTE;
+    const dis__key key = dis__key_from_text(&rules->secret, label.text, label.n);
+    return dis__label_classify(rules, &key) == DIS_LABEL_VOTE;
 }
 
 dis_status dis__batch_row(dis__batch *b, const dis__vote_field cell[DIS_ID_COLUMNS + 1], const char *input,
-                          const char *input_end, dis__problem *problem)
+                          const char *input_end, dis__row_problem *problem)
 {
     const dis__vote_field *given = &cell[DIS_ID_COLUMNS];
     DIS_TRY(check_id(&cell[DIS_COLUMN_TASK], "task", problem));
     DIS_TRY(check_id(&cell[DIS_COLUMN_WORKER], "worker", problem));
     if (given->n > DIS_MAX_ID)
-        return dis__problem_set(problem, given->at, "a label of more than %u bytes; shorten it", DIS_MAX_ID);
+        return dis__row_problem_set(problem, given->at, "a label of more than %u bytes; shorten it", DIS_MAX_ID);
 
     dis__label label;
     dis__vote_field other;
     uint32_t index[DIS_ID_COLUMNS];
     DIS_TRY(take_row(b->rules, cell, &other, problem));
     given = &other;
-    DIS_TRY(dis__batch_find_label(b, given->text, given->n, stays(given, input, input_end), &label));
+    DIS_TRY(dis__batch_find_label(b, given->text, given->n, is_stable(given, input, input_end), &label));
     switch ((dis__label_kind)label.kind) {
     case DIS_LABEL_VOTE: break;
     case DIS_LABEL_NA: b->na++; return DIS_OK;
-    case DIS_LABEL_EMPTY: return dis__problem_set(problem, given->at, DIS_EMPTY_LABEL);
+    case DIS_LABEL_EMPTY: return dis__row_problem_set(problem, given->at, DIS_EMPTY_LABEL);
     case DIS_LABEL_UNDECLARED:
-        return dis__problem_set(problem, given->at,
-                                "the label \"%.*s\" is not among the declared classes; add it, or make it an NA value",
-                                given->n > 200 ? 200 : (int)given->n, given->text);
-    case DIS_LABEL_ODD:
-        return dis__problem_set(problem, given->at,
-                                "the label \"%.*s\" is not %s, as scale %s has it; correct it, or make it an NA value",
-                                given->n > 100 ? 100 : (int)given->n, given->text, b->rules->scale->info.label,
-                                b->rules->scale->info.name);
+        return dis__row_problem_set(
+            problem, given->at, "the label \"%.*s\" is not among the declared classes; add it, or make it an NA value",
+            given->n > 200 ? 200 : (int)given->n, given->text);
+    case DIS_LABEL_INVALID:
+        return dis__row_problem_set(
+            problem, given->at, "the label \"%.*s\" is not %s, as scale %s has it; correct it, or make it an NA value",
+            given->n > 100 ? 100 : (int)given->n, given->text, b->rules->scale->info.label, b->rules->scale->info.name);
     }
     DIS_TRY(dis__batch_reserve(b, 1));
-    for (int c = b->late ? DIS_COLUMN_WORKER : DIS_COLUMN_TASK; c < DIS_ID_COLUMNS; c++) {
+    for (int c = b->numbered_later ? DIS_COLUMN_WORKER : DIS_COLUMN_TASK; c < DIS_ID_COLUMNS; c++) {
         dis__id_key key;
-        dis__id_key_init(b->share[c].ids, cell[c].text, cell[c].n, stays(&cell[c], input, input_end), &key);
-        index[c] = dis__ids_find(&b->share[c], &key);
+        dis__id_key_init(b->chunk_ids[c].ids, cell[c].text, cell[c].n, is_stable(&cell[c], input, input_end), &key);
+        index[c] = dis__ids_find(&b->chunk_ids[c], &key);
         if (index[c] == DIS_ID_NONE) return DIS_ELIMIT; /* the message is the allocator's */
     }
     const dis__vote_field *task = &cell[DIS_COLUMN_TASK];
-    if (b->late) {
+    if (b->numbered_later) {
         uint64_t word = 0;
         if (task->n > DIS_ID_INLINE)
-            DIS_TRY(dis__batch_add_long_task(b, task->text, task->n, stays(task, input, input_end)));
+            DIS_TRY(dis__batch_add_long_task(b, task->text, task->n, is_stable(task, input, input_end)));
         else
             memcpy(&word, task->text, task->n);
-        if (word == 0 && task->n <= DIS_ID_INLINE) return dis__problem_set(problem, task->at, "a task of NUL bytes");
+        if (word == 0 && task->n <= DIS_ID_INLINE)
+            return dis__row_problem_set(problem, task->at, "a task of NUL bytes");
         dis__batch_add_unnumbered(b, word, index[DIS_COLUMN_WORKER], label.index);
     } else {
         dis__batch_add(b, index[DIS_COLUMN_TASK], index[DIS_COLUMN_WORKER], label.index);
@@ -301,7 +302,7 @@ dis_status dis__batch_row(dis__batch *b, const dis__vote_field cell[DIS_ID_COLUM
     return DIS_OK;
 }
 
-dis_status dis__batch_skip(dis__batch *b, const dis__problem *problem)
+dis_status dis__batch_skip(dis__batch *b, const dis__row_problem *problem)
 {
     b->bad++;
     if (b->n_skipped == DIS_MAX_MESSAGES) return DIS_OK;

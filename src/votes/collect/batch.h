@@ -17,7 +17,7 @@ enum { DIS_CACHED_LABELS = 128 };
 #define DIS_EMPTY_LABEL "an empty label; if it means \"no vote\", say `na` \"\""
 
 /* What a label is good for. */
-typedef enum { DIS_LABEL_VOTE, DIS_LABEL_NA, DIS_LABEL_EMPTY, DIS_LABEL_UNDECLARED, DIS_LABEL_ODD } dis__label_kind;
+typedef enum { DIS_LABEL_VOTE, DIS_LABEL_NA, DIS_LABEL_EMPTY, DIS_LABEL_UNDECLARED, DIS_LABEL_INVALID } dis__label_kind;
 
 /* Labels that have a meaning before the file is read: value is the class, or DIS_LABEL_IS_NA. */
 #define DIS_LABEL_IS_NA (UINT32_MAX - 1)
@@ -32,7 +32,7 @@ typedef struct {
 /* The label that `text` stands for under fold_case and trim, in `room` (n bytes); the text itself without them. */
 const char *dis__fold_label(const dis__label_rules *rules, const char *text, size_t *n, char *room);
 
-dis__label_kind dis__label_kind_of(const dis__label_rules *rules, const dis__key *label);
+dis__label_kind dis__label_classify(const dis__label_rules *rules, const dis__key *label);
 
 typedef struct {
     const char *at; /* in the input */
@@ -60,7 +60,7 @@ typedef struct {
     dis__key_table table; /* value: index into key */
     dis__key *key;        /* (n) in order of first appearance */
     size_t n, capacity;
-} dis__known_labels;
+} dis__collected_labels;
 
 /* A label of up to 8 bytes that was looked up before. */
 typedef struct {
@@ -70,13 +70,13 @@ typedef struct {
 #define DIS_NO_WORD UINT64_MAX /* no text has such bytes */
 
 /* The first of them that are votes, for those who compare with all. */
-enum { DIS_FEW_LABELS = 16 };
+enum { DIS_FIRST_LABELS = 16 };
 typedef struct {
-    uint64_t word[DIS_FEW_LABELS];
-    uint32_t index[DIS_FEW_LABELS];
+    uint64_t word[DIS_FIRST_LABELS];
+    uint32_t index[DIS_FIRST_LABELS];
     size_t n;
     bool more; /* have been seen than there is room for */
-} dis__few_labels;
+} dis__first_labels;
 
 /* A task, where it stays for the round. */
 typedef struct {
@@ -86,13 +86,13 @@ typedef struct {
 
 typedef struct {
     const dis__label_rules *rules;
-    dis__chunk_ids share[DIS_ID_COLUMNS];
-    const dis__known_labels *known;
+    dis__chunk_ids chunk_ids[DIS_ID_COLUMNS];
+    const dis__collected_labels *known;
     dis__labels label;
     dis__cached_label recent[DIS_CACHED_LABELS]; /* labels of the rows before, by dis__label_slot() */
-    dis__few_labels few;
-    bool moves;                /* texts of the input are there for the round only */
-    bool late;                 /* tasks get their numbers after the round: only their texts are kept here, */
+    dis__first_labels first_labels;
+    bool input_is_transient;   /* texts of the input are there for the round only */
+    bool numbered_later;       /* tasks get their numbers after the round: only their texts are kept here, */
     uint64_t *run_word;        /* (n_runs) as words, or 0 for one of more than 8 bytes, */
     dis__task_text *long_task; /* (n_long) which are here in their order */
     size_t n_long, long_capacity;
@@ -105,9 +105,9 @@ typedef struct {
     dis__arena *texts; /* long ids that are not as they stand in the input; outlive the batch */
 
     /* set by the collector when the round is full */
-    size_t first_row;     /* the number of its first row in the whole input */
-    uint32_t task_before; /* the task before the batch; whether a task is smaller than the one before */
-    bool tasks_fall;
+    size_t first_row;       /* the number of its first row in the whole input */
+    uint32_t previous_task; /* the task before the batch; whether a task is smaller than the one before */
+    bool tasks_descend;
     bool first_is_new;  /* of tasks in ascending order: the first one is not the one before the batch */
     uint16_t *label_of; /* (label.n_votes) final indices of labels that were new, which are those from n_known on */
     size_t n_known, label_of_capacity;
@@ -119,13 +119,13 @@ typedef struct {
 
 /* Empties a batch, keeping its memory; of a new one (all zero) too. It becomes the j-th of a round that was prepared;
  * in a round that is filled in order, `before` is the batch before it (NULL: the first one). */
-void dis__batch_reset(dis__batch *batch, const dis__label_rules *rules, const dis__known_labels *known,
+void dis__batch_reset(dis__batch *batch, const dis__label_rules *rules, const dis__collected_labels *known,
                       dis__ids ids[DIS_ID_COLUMNS], size_t j, const dis__batch *before, dis__arena *texts);
 void dis__batch_free(dis__batch *batch);
 /* Whether it had more new ids than there was room for: what it holds is worth nothing. */
 static inline bool dis__batch_is_full(const dis__batch *batch)
 {
-    return batch->share[DIS_COLUMN_TASK].full || batch->share[DIS_COLUMN_WORKER].full;
+    return batch->chunk_ids[DIS_COLUMN_TASK].full || batch->chunk_ids[DIS_COLUMN_WORKER].full;
 }
 /* Room for n more rows. */
 dis_status dis__batch_reserve(dis__batch *batch, size_t n);
@@ -154,7 +154,7 @@ static inline void dis__batch_add(dis__batch *batch, uint32_t task, uint32_t wor
 }
 
 /* Keeps a long task for a run whose word is 0; it is copied unless it `stays` where it is. */
-dis_status dis__batch_add_long_task(dis__batch *batch, const char *task, size_t n, bool stays);
+dis_status dis__batch_add_long_task(dis__batch *batch, const char *task, size_t n, bool is_stable);
 /* The same of a batch whose tasks are numbered late; word: 0 for a long task, which was kept before. */
 static inline void dis__batch_add_unnumbered(dis__batch *batch, uint64_t word, uint32_t worker, uint32_t label)
 {
@@ -186,18 +186,18 @@ typedef struct {
 typedef struct {
     const char *at;
     char text[640];
-} dis__problem;
+} dis__row_problem;
 
 /* Says what is wrong, and where; DIS_EDATA. */
-__attribute__((format(printf, 3, 4))) dis_status dis__problem_set(dis__problem *p, const char *at, const char *format,
-                                                                  ...);
+__attribute__((format(printf, 3, 4))) dis_status dis__row_problem_set(dis__row_problem *p, const char *at,
+                                                                      const char *format, ...);
 dis_status dis__batch_row(dis__batch *batch, const dis__vote_field cell[DIS_ID_COLUMNS + 1], const char *input,
-                          const char *input_end, dis__problem *problem);
+                          const char *input_end, dis__row_problem *problem);
 /* Whether dis__batch_row() takes the row, and counts it as a vote. */
 bool dis__row_is_vote(const dis__label_rules *rules, const dis__vote_field cell[DIS_ID_COLUMNS + 1]);
 /* The same for a label by its text. in_input: it lies there, and stays unless the input `moves`. */
 dis_status dis__batch_find_label(dis__batch *batch, const char *text, size_t n, bool in_input, dis__label *label);
 /* Counts a row that is skipped, and keeps its message if it is among the first. */
-dis_status dis__batch_skip(dis__batch *batch, const dis__problem *problem);
+dis_status dis__batch_skip(dis__batch *batch, const dis__row_problem *problem);
 
 #endif

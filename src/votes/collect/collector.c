@@ -37,11 +37,11 @@ void dis__collector_free(dis__collector *c)
 dis_status dis__collector_begin_round(dis__collector *c, const dis__round *round)
 {
     enum { AT_MIN = 64 };
-    for (int k = c->tasks->late ? DIS_COLUMN_WORKER : DIS_COLUMN_TASK; k < DIS_ID_COLUMNS; k++) {
+    for (int k = c->tasks->numbered_later ? DIS_COLUMN_WORKER : DIS_COLUMN_TASK; k < DIS_ID_COLUMNS; k++) {
         const double expected = AT_MIN + 2 * c->rate[k] * (double)round->n_bytes, room = (double)round->room * expected;
         const size_t max = room < (double)round->max_rows ? (size_t)room : round->max_rows;
-        const double to_come = c->n_done ? c->rate[k] * dis__bytes_left(c) : 0;
-        DIS_TRY(dis__ids_begin_round(&c->ids[k], round->n_batches, max, round->in_order, to_come));
+        const double n_expected = c->n_done ? c->rate[k] * dis__collector_bytes_left(c) : 0;
+        DIS_TRY(dis__ids_begin_round(&c->ids[k], round->n_batches, max, round->in_order, n_expected));
     }
     return DIS_OK;
 }
@@ -49,7 +49,7 @@ dis_status dis__collector_begin_round(dis__collector *c, const dis__round *round
 void dis__collector_undo_round(dis__collector *c, dis__batch *const *batches, size_t n_batches)
 {
     for (int k = 0; k < DIS_ID_COLUMNS; k++)
-        for (size_t b = 0; b < n_batches; b++) dis__ids_undo_round(&c->ids[k], &batches[b]->share[k]);
+        for (size_t b = 0; b < n_batches; b++) dis__ids_undo_round(&c->ids[k], &batches[b]->chunk_ids[k]);
 }
 
 static dis_status count_job(void *arg, size_t j, int thread)
@@ -58,7 +58,7 @@ static dis_status count_job(void *arg, size_t j, int thread)
     const dis__filled_round *round = arg;
     const dis__numbering *tasks = round->collector->tasks;
     if (tasks->count) tasks->count(round->batch[j]);
-    dis__ids_count(&round->batch[j]->share[DIS_COLUMN_WORKER]);
+    dis__ids_count(&round->batch[j]->chunk_ids[DIS_COLUMN_WORKER]);
     return DIS_OK;
 }
 
@@ -68,7 +68,7 @@ static dis_status number_job(void *arg, size_t j, int thread)
     const dis__filled_round *round = arg;
     const dis__numbering *tasks = round->collector->tasks;
     if (tasks->number) tasks->number(round->batch[j]);
-    dis__ids_number(&round->batch[j]->share[DIS_COLUMN_WORKER]);
+    dis__ids_number(&round->batch[j]->chunk_ids[DIS_COLUMN_WORKER]);
     return DIS_OK;
 }
 
@@ -82,12 +82,12 @@ static dis_status rows_job(void *arg, size_t j, int thread)
     const size_t n_known = b->n_known;
     for (size_t i = 0; b->label.n_votes && i < b->n_rows; i++)
         if (label[i] >= n_known) label[i] = b->label_of[label[i] - n_known];
-    round->collector->tasks->put(round, j);
+    round->collector->tasks->add_batch(round, j);
     return DIS_OK;
 }
 
 /* Labels are few: one table, batch by batch. */
-static dis_status merge_labels(dis__known_labels *known, dis__batch *b, size_t n_known)
+static dis_status merge_labels(dis__collected_labels *known, dis__batch *b, size_t n_known)
 {
     size_t votes = 0;
     b->n_known = n_known;
@@ -120,7 +120,7 @@ static dis_status place_ids(const dis__filled_round *round, int k, size_t *n)
     size_t at = bytes_before;
     *n = before;
     for (size_t b = 0; b < round->n; b++) {
-        dis__chunk_ids *s = &round->batch[b]->share[k];
+        dis__chunk_ids *s = &round->batch[b]->chunk_ids[k];
         s->id = *n;
         s->byte = at;
         *n += s->n_ids;
@@ -128,7 +128,7 @@ static dis_status place_ids(const dis__filled_round *round, int k, size_t *n)
     }
     if (*n > DIS_MAX_IDS) return dis__fail(DIS_ELIMIT, "more than %u %s", DIS_MAX_IDS, what[k]);
     c->rate[k] = (double)(*n - before) / n_bytes;
-    const double more = 1.02 * dis__bytes_left(c) / n_bytes;
+    const double more = 1.02 * dis__collector_bytes_left(c) / n_bytes;
     return dis__ids_reserve(ids, *n, at, (double)*n + more * (double)(*n - before),
                             (double)at + more * (double)(at - bytes_before));
 }
@@ -145,7 +145,7 @@ static void place_rows(const dis__filled_round *round)
 static void finish_ids(const dis__filled_round *round, int k, size_t n)
 {
     bool has_medium = false;
-    for (size_t b = 0; b < round->n; b++) has_medium = has_medium || round->batch[b]->share[k].has_medium;
+    for (size_t b = 0; b < round->n; b++) has_medium = has_medium || round->batch[b]->chunk_ids[k].has_medium;
     dis__ids_end_round(&round->collector->ids[k], n, has_medium);
 }
 
@@ -157,7 +157,7 @@ static dis_status choose_numbering(dis__filled_round *round)
         const dis__numbering *before = c->tasks, *next = before;
         if (before->accept) DIS_TRY(before->accept(round, &next));
         if (next == before) return DIS_OK;
-        if (next->take_over) DIS_TRY(next->take_over(round, before));
+        if (next->continue_from) DIS_TRY(next->continue_from(round, before));
         c->tasks = next;
     }
 }
@@ -174,10 +174,10 @@ dis_status dis__collector_add_round(dis_context *ctx, dis__collector *c, dis__ba
     for (int k = 0; k < DIS_ID_COLUMNS; k++) DIS_TRY(place_ids(&round, k, &n_ids[k]));
     for (size_t b = 0; b < n_batches; b++) DIS_TRY(merge_labels(&c->labels, batches[b], n_known));
     place_rows(&round);
-    DIS_TRY(c->tasks->make_room(&round));
+    DIS_TRY(c->tasks->reserve(&round));
     DIS_TRY(dis__run_jobs(ctx, n_batches, number_job, &round));
     DIS_TRY(dis__run_jobs(ctx, n_batches, rows_job, &round));
-    if (c->tasks->settle) DIS_TRY(c->tasks->settle(&round));
+    if (c->tasks->end_round) DIS_TRY(c->tasks->end_round(&round));
     for (size_t b = 0; b < n_batches; b++) c->n_rows += batches[b]->n_rows;
     for (int k = 0; k < DIS_ID_COLUMNS; k++) finish_ids(&round, k, n_ids[k]);
     return DIS_OK;

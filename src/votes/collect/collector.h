@@ -12,9 +12,9 @@
  *     dis__collector_free(&c); */
 #ifndef DIS_VOTES_COLLECT_COLLECTOR_H
 #define DIS_VOTES_COLLECT_COLLECTOR_H
-#include "votes/ids/numbering.h"
-#include "votes/ids/partition.h"
-#include "votes/ids/sorted_ids.h"
+#include "votes/collect/numbering.h"
+#include "votes/collect/partition.h"
+#include "votes/collect/sorted_tasks.h"
 
 /* Rows in the order they were read, with final ids. */
 typedef struct {
@@ -28,14 +28,14 @@ struct dis__collector {
     uint64_t n_bytes, n_done; /* text in all, and collected */
     dis__ids ids[DIS_ID_COLUMNS];
     double rate[DIS_ID_COLUMNS]; /* new ids per byte of text in the last round; in the first, as many as there may be */
-    dis__known_labels labels;
+    dis__collected_labels labels;
     size_t n_rows;
 
     const dis__numbering *tasks; /* hashed at first; others need bucket */
     size_t bucket;               /* how much text a bucket is for, see dis__partition_begin() */
     size_t max_partitioned;      /* rows; tests make it small */
     bool in_file;                /* partitioned votes go to a file, whatever memory there is */
-    dis__sorted_ids sorted;
+    dis__sorted_tasks sorted;
     dis__partition partition; /* of all votes, when they are partitioned; else they are in */
     dis__row_store store;
 };
@@ -50,7 +50,7 @@ typedef struct {
     size_t room;     /* how many times what is expected it may have */
     bool in_order;   /* batches are filled one after the other */
 } dis__round;
-#define DIS_ROOM_FOR_ALL SIZE_MAX /* as many as there are rows */
+#define DIS_HEADROOM_UNLIMITED SIZE_MAX /* as many as there are rows */
 
 /* Before batches are filled. */
 dis_status dis__collector_begin_round(dis__collector *c, const dis__round *round);
@@ -65,7 +65,7 @@ dis_status dis__collector_finish(dis_context *ctx, dis__collector *c, const uint
 void dis__collector_free(dis__collector *c);
 
 /* Text that is still to come, in bytes. */
-static inline double dis__bytes_left(const dis__collector *c)
+static inline double dis__collector_bytes_left(const dis__collector *c)
 {
     return c->n_bytes > c->n_done ? (double)(c->n_bytes - c->n_done) : 0;
 }

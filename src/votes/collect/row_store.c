@@ -60,10 +60,10 @@ static void look_for_falls(const dis__filled_round *round)
     dis__row_store *store = &round->collector->store;
     for (size_t j = 0; j < round->n; j++) {
         dis__batch *b = round->batch[j];
-        b->task_before = store->last_task;
+        b->previous_task = store->last_task;
         if (b->n_runs == 0) continue;
         const bool back = store->last_task != DIS_ID_NONE && b->run[0] < store->last_task;
-        store->scattered = store->scattered || back || b->tasks_fall;
+        store->scattered = store->scattered || back || b->tasks_descend;
         store->last_task = b->run[b->n_runs - 1];
     }
 }
@@ -91,7 +91,7 @@ static dis_status make_starts(dis__collector *c, size_t n_before, size_t n_items
 {
     dis__row_store *store = &c->store;
     if (n_items < store->start_capacity) return DIS_OK;
-    const double more = c->rate[DIS_COLUMN_TASK] * dis__bytes_left(c), max = 4. * (double)n_items;
+    const double more = c->rate[DIS_COLUMN_TASK] * dis__collector_bytes_left(c), max = 4. * (double)n_items;
     const size_t capacity = n_items + 1 + (size_t)(1.02 * more < max ? 1.02 * more : max);
     DIS_TRY(dis__resize_array(&store->rows.start, n_before, capacity, sizeof *store->rows.start));
     store->start_capacity = capacity;
@@ -109,7 +109,7 @@ static void put_tasks(const dis__rows *rows, const dis__batch *b)
 
 static void put_starts(const dis__rows *rows, const dis__batch *b)
 {
-    uint32_t before = b->task_before;
+    uint32_t before = b->previous_task;
     for (size_t r = 0; r < b->n_runs; r++) {
         if (b->run[r] != before) rows->start[b->run[r]] = b->first_row + b->run_row[r];
         before = b->run[r];
@@ -134,7 +134,7 @@ dis_status dis__row_store_end_round(dis__filled_round *round)
     dis__row_store *store = &c->store;
     const size_t n_before = c->ids[DIS_COLUMN_TASK].n;
     size_t n_items = n_before;
-    for (size_t j = 0; j < round->n; j++) n_items += round->batch[j]->share[DIS_COLUMN_TASK].n_ids;
+    for (size_t j = 0; j < round->n; j++) n_items += round->batch[j]->chunk_ids[DIS_COLUMN_TASK].n_ids;
     look_for_falls(round);
     DIS_TRY(store->scattered ? make_tasks(store, n_before) : make_starts(c, n_before, n_items));
     DIS_TRY(dis__run_jobs(round->ctx, round->n, tasks_job, round));

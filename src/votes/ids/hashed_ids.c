@@ -18,7 +18,7 @@ void dis__ids_free(dis__ids *ids)
     dis__free(ids->bytes);
     dis__free(ids->start);
     dis__free(ids->fresh);
-    dis__free(ids->mine);
+    dis__free(ids->owned);
     *ids = (dis__ids){0};
 }
 
@@ -69,25 +69,25 @@ static dis_status resize(dis__ids *ids, size_t n_buckets)
 /* At least five slots for four ids that may come. If it must grow then to two slots per id, and for the rest of the
  * input if it goes on like this, but to four times the size at most: it may not. A table that is far too large
  * shrinks. */
-static dis_status make_slots(dis__ids *ids, size_t fresh, double to_come)
+static dis_status make_slots(dis__ids *ids, size_t fresh, double n_expected)
 {
     const size_t ids_soon = dis__saturating_size(ids->n, 1, fresh),
                  need = dis__saturating_size(ids_soon, 5, FIRST_SLOTS) / 4;
     const size_t fill = ids->has_medium ? DIS_WIDE_BUCKET : DIS_BUCKET, n_slots = fill * ids->n_buckets;
-    const double min = 2. * (double)ids_soon + FIRST_SLOTS, guess = 1.7 * ((double)ids->n + to_come),
+    const double min = 2. * (double)ids_soon + FIRST_SLOTS, guess = 1.7 * ((double)ids->n + n_expected),
                  max = 4. * (double)n_slots;
     const double some = guess > max ? max : guess, wanted = some > min ? some : min;
     const bool fits = need <= n_slots && (double)n_slots < 4 * wanted;
     return fits && fill == ids->fill ? DIS_OK : resize(ids, fits ? ids->n_buckets : (size_t)wanted / fill + 1);
 }
 
-dis_status dis__ids_begin_round(dis__ids *ids, size_t n_chunks, size_t max, bool in_order, double to_come)
+dis_status dis__ids_begin_round(dis__ids *ids, size_t n_chunks, size_t max, bool in_order, double n_expected)
 {
     const size_t fresh = dis__saturating_size(n_chunks, max, 0);
     if (fresh >= UINT32_MAX - ids->n) return dis__fail(DIS_ELIMIT, "more than %zu different names", ids->n);
-    DIS_TRY(make_slots(ids, fresh, to_come));
+    DIS_TRY(make_slots(ids, fresh, n_expected));
     DIS_TRY(dis__reserve(&ids->fresh, &ids->fresh_capacity, 0, fresh, sizeof *ids->fresh));
-    DIS_TRY(dis__reserve(&ids->mine, &ids->mine_capacity, 0, fresh, sizeof *ids->mine));
+    DIS_TRY(dis__reserve(&ids->owned, &ids->owned_capacity, 0, fresh, sizeof *ids->owned));
     ids->max = max;
     ids->in_order = in_order;
     return DIS_OK;
@@ -99,10 +99,10 @@ dis__chunk_ids dis__chunk_ids_begin(dis__ids *ids, size_t chunk, const dis__chun
     return (dis__chunk_ids){.ids = ids, .texts = texts, .chunk = (uint32_t)chunk, .first = first};
 }
 
-void dis__ids_undo_round(dis__ids *ids, const dis__chunk_ids *share)
+void dis__ids_undo_round(dis__ids *ids, const dis__chunk_ids *chunk_ids)
 {
-    for (size_t i = 0; i < share->n_fresh; i++)
-        atomic_store_explicit(&ids->slot[ids->fresh[share->first + i].slot].meta, 0, memory_order_relaxed);
+    for (size_t i = 0; i < chunk_ids->n_fresh; i++)
+        atomic_store_explicit(&ids->slot[ids->fresh[chunk_ids->first + i].slot].meta, 0, memory_order_relaxed);
 }
 
 uint64_t dis__id_hash_long(const dis__secret *s, const char *text, size_t n)
@@ -116,7 +116,7 @@ uint64_t dis__id_hash_long(const dis__secret *s, const char *text, size_t n)
 }
 
 /* Fields are written one by one, each once: a key that was copied as a whole just after would be waited for. */
-void dis__id_key_init(const dis__ids *ids, const char *text, size_t n, bool stays, dis__id_key *key)
+void dis__id_key_init(const dis__ids *ids, const char *text, size_t n, bool is_stable, dis__id_key *key)
 {
     const dis__secret *s = &ids->secret;
     uint64_t word = 0, high = 0;
@@ -137,7 +137,7 @@ void dis__id_key_init(const dis__ids *ids, const char *text, size_t n, bool stay
     key->tag = tag;
     key->n = (uint32_t)n;
     key->text = text;
-    key->stays = stays;
+    key->is_stable = is_stable;
 }
 
 bool dis__ids_same_text(const dis__ids *ids, uint32_t number, const dis__id_key *key)
@@ -168,7 +168,7 @@ bool dis__ids_insert(dis__chunk_ids *s, const dis__id_key *key, size_t i, uint32
     dis__ids *ids = s->ids;
     const size_t index = s->first + s->n_fresh;
     uint64_t text = key->word;
-    if (s->n_mine == ids->max) {
+    if (s->n_owned == ids->max) {
         s->full = true;
         *number = 0;
         return true;
@@ -176,7 +176,7 @@ bool dis__ids_insert(dis__chunk_ids *s, const dis__id_key *key, size_t i, uint32
     if (key->n > DIS_ID_INLINE) {
         const char *kept = key->text;
         *number = DIS_ID_NONE;
-        if (!key->stays && dis__arena_copy(s->texts, key->text, key->n, &kept) != DIS_OK) return true;
+        if (!key->is_stable && dis__arena_copy(s->texts, key->text, key->n, &kept) != DIS_OK) return true;
         text = (uint64_t)(uintptr_t)kept;
     }
     if (!claim(ids, &ids->slot[i])) return false;
@@ -189,7 +189,7 @@ bool dis__ids_insert(dis__chunk_ids *s, const dis__id_key *key, size_t i, uint32
     if ((key->tag & 3) == DIS_ID_MEDIUM) atomic_store_explicit(dis__ids_high(ids, i), key->high, memory_order_relaxed);
     *number = (uint32_t)(ids->n + index);
     atomic_store_explicit(&ids->slot[i].meta, (uint64_t)key->tag << 32 | (*number + 1), memory_order_release);
-    ids->mine[s->chunk * ids->max + s->n_mine++] = (uint32_t)index;
+    ids->owned[s->chunk * ids->max + s->n_owned++] = (uint32_t)index;
     s->n_fresh++;
     s->n_ids++;
     s->n_bytes += (size_t)key->n + 1;
@@ -199,17 +199,17 @@ bool dis__ids_insert(dis__chunk_ids *s, const dis__id_key *key, size_t i, uint32
 
 /* A new id mostly finds a place at home: slots of a bucket are taken in order, so counting those that are taken shows
  * the free one without guessing. */
-void dis__ids_find_short(dis__chunk_ids *s, const uint64_t *word, const uint32_t *home, const uint32_t *which, size_t n,
-                         uint32_t *out)
+void dis__ids_find_short(dis__chunk_ids *s, const uint64_t *word, const uint32_t *first_slot, const uint32_t *which,
+                         size_t n, uint32_t *out)
 {
     dis__ids *ids = s->ids;
     dis__id_slot *const slots = ids->slot;
     const dis__secret secret = ids->secret;
     const bool narrow = ids->fill == DIS_BUCKET;
-    uint32_t *mine = ids->mine + s->chunk * ids->max;
+    uint32_t *owned = ids->owned + s->chunk * ids->max;
     for (size_t i = 0; i < n; i++) {
         const uint64_t text = word[which[i]];
-        dis__id_slot *bucket = slots + home[which[i]];
+        dis__id_slot *bucket = slots + first_slot[which[i]];
         const dis__id_key key = {.word = text,
                                  .tag = dis__id_tag(&secret, text),
                                  .n = (uint32_t)dis__word_length(text)};
@@ -220,7 +220,7 @@ void dis__ids_find_short(dis__chunk_ids *s, const uint64_t *word, const uint32_t
             taken += meta != 0;
             known |= (meta == DIS_SLOT_LOCKED) | (relaxed(&bucket[k].word) == text);
         }
-        if (!narrow || known || taken == DIS_BUCKET || s->n_mine == ids->max || !claim(ids, &bucket[taken])) {
+        if (!narrow || known || taken == DIS_BUCKET || s->n_owned == ids->max || !claim(ids, &bucket[taken])) {
             out[which[i]] = dis__ids_find(s, &key);
             continue;
         }
@@ -233,7 +233,7 @@ void dis__ids_find_short(dis__chunk_ids *s, const uint64_t *word, const uint32_t
         atomic_store_explicit(&f->owner, s->chunk, memory_order_relaxed);
         atomic_store_explicit(&bucket[taken].word, text, memory_order_relaxed);
         atomic_store_explicit(&bucket[taken].meta, (uint64_t)key.tag << 32 | (number + 1), memory_order_release);
-        mine[s->n_mine++] = (uint32_t)index;
+        owned[s->n_owned++] = (uint32_t)index;
         s->n_fresh++;
         s->n_ids++;
         s->n_bytes += (size_t)key.n + 1;
@@ -246,15 +246,15 @@ void dis__ids_record_use(dis__chunk_ids *s, uint32_t number)
     const uint32_t index = (uint32_t)(number - s->ids->n);
     dis__new_id *f = &s->ids->fresh[index];
     uint32_t owner = atomic_load_explicit(&f->owner, memory_order_relaxed);
-    while (owner > s->chunk && !(s->full = s->full || s->n_mine == s->ids->max))
+    while (owner > s->chunk && !(s->full = s->full || s->n_owned == s->ids->max))
         if (atomic_compare_exchange_weak_explicit(&f->owner, &owner, s->chunk, memory_order_relaxed,
                                                   memory_order_relaxed)) {
-            s->ids->mine[s->chunk * s->ids->max + s->n_mine++] = index;
+            s->ids->owned[s->chunk * s->ids->max + s->n_owned++] = index;
             return;
         }
 }
 
-static bool is_mine(const dis__chunk_ids *s, const dis__new_id *f)
+static bool is_owned(const dis__chunk_ids *s, const dis__new_id *f)
 {
     return atomic_load_explicit(&f->owner, memory_order_relaxed) == s->chunk;
 }
@@ -263,11 +263,11 @@ void dis__ids_count(dis__chunk_ids *s)
 {
     const dis__ids *ids = s->ids;
     if (ids->in_order) return;
-    const uint32_t *mine = ids->mine + s->chunk * ids->max;
+    const uint32_t *owned = ids->owned + s->chunk * ids->max;
     s->n_ids = s->n_bytes = 0;
-    for (size_t i = 0; i < s->n_mine; i++) {
-        const dis__new_id *f = &ids->fresh[mine[i]];
-        const bool counts = is_mine(s, f);
+    for (size_t i = 0; i < s->n_owned; i++) {
+        const dis__new_id *f = &ids->fresh[owned[i]];
+        const bool counts = is_owned(s, f);
         s->n_ids += counts;
         s->n_bytes += counts ? (size_t)f->n + 1 : 0;
     }
@@ -304,14 +304,14 @@ void dis__ids_number(const dis__chunk_ids *s)
 {
     dis__ids *ids = s->ids;
     size_t id = s->id, at = s->byte;
-    const uint32_t *mine = ids->mine + s->chunk * ids->max;
+    const uint32_t *owned = ids->owned + s->chunk * ids->max;
     char *bytes = ids->bytes;
     const size_t end = at + s->n_bytes;
-    for (size_t i = 0; i < s->n_mine; i++) {
-        dis__new_id *f = &ids->fresh[mine[i]];
-        if (!ids->in_order && i + AHEAD < s->n_mine)
-            __builtin_prefetch(&ids->slot[ids->fresh[mine[i + AHEAD]].slot], 1);
-        if (!is_mine(s, f)) continue;
+    for (size_t i = 0; i < s->n_owned; i++) {
+        dis__new_id *f = &ids->fresh[owned[i]];
+        if (!ids->in_order && i + AHEAD < s->n_owned)
+            __builtin_prefetch(&ids->slot[ids->fresh[owned[i + AHEAD]].slot], 1);
+        if (!is_owned(s, f)) continue;
         f->id = (uint32_t)id;
         ids->start[id] = at;
         if (f->n > DIS_ID_INLINE) {
@@ -321,7 +321,7 @@ void dis__ids_number(const dis__chunk_ids *s)
             dis__word_write(f->text, f->n, bytes + at, end - at);
         }
         at += f->n + 1;
-        if (id != ids->n + mine[i]) {
+        if (id != ids->n + owned[i]) {
             _Atomic uint64_t *meta = &ids->slot[f->slot].meta;
             atomic_store_explicit(meta, (atomic_load_explicit(meta, memory_order_relaxed) >> 32) << 32 | (id + 1),
                                   memory_order_relaxed);

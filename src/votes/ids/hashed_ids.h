@@ -46,7 +46,7 @@ typedef struct {
     uint32_t tag;     /* 30 bits of hash, then a dis__id_kind */
     uint32_t n;       /* bytes */
     const char *text; /* of a long one */
-    bool stays;       /* that text outlives the round where it is */
+    bool is_stable;   /* that text outlives the round where it is */
 } dis__id_key;
 
 /* An id that no earlier round had. */
@@ -73,8 +73,8 @@ typedef struct {
     bool in_order; /* its chunks are read one after the other */
     size_t max;    /* new ids a chunk may have */
     dis__new_id *fresh;
-    uint32_t *mine; /* (most a chunk) ids that a chunk was the first known to have, as indices into fresh */
-    size_t fresh_capacity, mine_capacity;
+    uint32_t *owned; /* (most a chunk) ids that a chunk was the first known to have, as indices into fresh */
+    size_t fresh_capacity, owned_capacity;
 } dis__ids;
 
 /* One chunk's part in the round. */
@@ -83,7 +83,7 @@ typedef struct {
     dis__arena *texts; /* for long texts that do not stay */
     uint32_t chunk;
     size_t first; /* of its own among the new ids */
-    size_t n_fresh, n_mine;
+    size_t n_fresh, n_owned;
     bool has_medium;
     bool full;             /* had more new ids than there is room for: its numbers are worth nothing */
     size_t n_ids, n_bytes; /* ids that are its to number and bytes of their names, once they are counted */
@@ -93,11 +93,11 @@ typedef struct {
 void dis__ids_free(dis__ids *ids);
 /* Room for a round of n_chunks with at most `max` new ids each; a chunk that has more becomes full, and the round must
  * be withdrawn. to_come: how many ids the rest of the input may bring, as a guess. DIS_ELIMIT: too many. */
-dis_status dis__ids_begin_round(dis__ids *ids, size_t n_chunks, size_t max, bool in_order, double to_come);
+dis_status dis__ids_begin_round(dis__ids *ids, size_t n_chunks, size_t max, bool in_order, double n_expected);
 /* The share of a chunk that begins; before: that of the chunk before it, NULL for the first. */
 dis__chunk_ids dis__chunk_ids_begin(dis__ids *ids, size_t chunk, const dis__chunk_ids *before, dis__arena *texts);
 /* Takes out again what the chunks of the round put in; all of them, for tables know no single removals. */
-void dis__ids_undo_round(dis__ids *ids, const dis__chunk_ids *share);
+void dis__ids_undo_round(dis__ids *ids, const dis__chunk_ids *chunk_ids);
 
 /* The keys of texts: of 1 to 8 bytes in a word padded with zeros, of any length >= 1. The hash of a word is one that
  * vectors can compute: its halves are added to secrets and multiplied (NH of Black et al. 1999, universal to 2^-32),
@@ -116,7 +116,7 @@ static inline uint32_t dis__id_tag_long(const dis__secret *s, uint64_t hash)
 {
     return (uint32_t)dis__mix(hash ^ s->word[2], s->word[3]) | DIS_ID_LONG;
 }
-void dis__id_key_init(const dis__ids *ids, const char *text, size_t n, bool stays, dis__id_key *key);
+void dis__id_key_init(const dis__ids *ids, const char *text, size_t n, bool is_stable, dis__id_key *key);
 
 /* How long the text in a word is; its name, with a NUL behind it, where there is room for `room` bytes. */
 static inline size_t dis__word_length(uint64_t word)
@@ -135,7 +135,7 @@ static inline void dis__word_write(uint64_t word, size_t n, char *to, size_t roo
 /* The first slot of the bucket where a key belongs, the one to look at after a slot, and the rest of a slot's text. */
 static inline size_t dis__ids_bucket(const dis__ids *ids, uint32_t tag)
 {
-    return DIS_BUCKET * dis__slot_of(tag, ids->n_buckets);
+    return DIS_BUCKET * dis__hash_slot(tag, ids->n_buckets);
 }
 static inline size_t dis__ids_next(const dis__ids *ids, size_t i)
 {
@@ -149,7 +149,7 @@ static inline _Atomic uint64_t *dis__ids_high(const dis__ids *ids, size_t i)
 }
 
 /* The number that a key likely has, from a look at its bucket alone; DIS_ID_NONE: unknown. */
-static inline uint32_t dis__ids_peek(const dis__ids *ids, const dis__id_key *key)
+static inline uint32_t dis__ids_guess(const dis__ids *ids, const dis__id_key *key)
 {
     const dis__id_slot *bucket = &ids->slot[dis__ids_bucket(ids, key->tag)];
     for (size_t i = 0; i < ids->fill; i++) {
@@ -163,9 +163,9 @@ static inline uint32_t dis__ids_peek(const dis__ids *ids, const dis__id_key *key
 bool dis__ids_same_text(const dis__ids *ids, uint32_t number, const dis__id_key *key);
 /* Puts a key into a slot that was free a moment ago; false: another chunk was faster. *number is DIS_ID_NONE when there
  * is no memory for its text. */
-bool dis__ids_insert(dis__chunk_ids *share, const dis__id_key *key, size_t slot, uint32_t *number);
+bool dis__ids_insert(dis__chunk_ids *chunk_ids, const dis__id_key *key, size_t slot, uint32_t *number);
 /* Tells an id that is new in this round that this chunk has it too. */
-void dis__ids_record_use(dis__chunk_ids *share, uint32_t number);
+void dis__ids_record_use(dis__chunk_ids *chunk_ids, uint32_t number);
 
 /* Whether a slot with the tag and the word of a key has all of it. */
 static inline bool dis__ids_slot_equals(const dis__ids *ids, size_t i, uint32_t number, const dis__id_key *key)
@@ -179,22 +179,22 @@ static inline bool dis__ids_slot_equals(const dis__ids *ids, size_t i, uint32_t 
 }
 
 /* The number of a key. DIS_ID_NONE: no memory, with the allocator's message; never for a text that stays. */
-static inline uint32_t dis__ids_find(dis__chunk_ids *share, const dis__id_key *key)
+static inline uint32_t dis__ids_find(dis__chunk_ids *chunk_ids, const dis__id_key *key)
 {
-    const dis__ids *ids = share->ids;
+    const dis__ids *ids = chunk_ids->ids;
     for (size_t i = dis__ids_bucket(ids, key->tag);;) {
         dis__id_slot *slot = &ids->slot[i];
         const uint64_t meta = atomic_load_explicit(&slot->meta, memory_order_acquire);
         if (meta >> 32 == key->tag && atomic_load_explicit(&slot->word, memory_order_relaxed) == key->word) {
             const uint32_t number = (uint32_t)meta - 1;
             if (dis__ids_slot_equals(ids, i, number, key)) {
-                if (number >= ids->n && !ids->in_order) dis__ids_record_use(share, number);
+                if (number >= ids->n && !ids->in_order) dis__ids_record_use(chunk_ids, number);
                 return number;
             }
         }
         if (meta == 0) {
             uint32_t number;
-            if (dis__ids_insert(share, key, i, &number)) return number;
+            if (dis__ids_insert(chunk_ids, key, i, &number)) return number;
         } else if (meta != DIS_SLOT_LOCKED) {
             i = dis__ids_next(ids, i);
         }
@@ -202,15 +202,15 @@ static inline uint32_t dis__ids_find(dis__chunk_ids *share, const dis__id_key *k
 }
 
 /* The numbers of texts of 1 to 8 bytes whose homes are known, which: (n) those that are wanted; most are new. */
-void dis__ids_find_short(dis__chunk_ids *share, const uint64_t *word, const uint32_t *home, const uint32_t *which,
-                         size_t n, uint32_t *out);
+void dis__ids_find_short(dis__chunk_ids *chunk_ids, const uint64_t *word, const uint32_t *first_slot,
+                         const uint32_t *which, size_t n, uint32_t *out);
 
 /* After all chunks of the round, chunk by chunk: how many ids are its to number. */
-void dis__ids_count(dis__chunk_ids *share);
+void dis__ids_count(dis__chunk_ids *chunk_ids);
 /* Room for that many ids and bytes of names in all, and a guess of how many it will be in the end. */
 dis_status dis__ids_reserve(dis__ids *ids, size_t n, size_t n_bytes, double n_guess, double bytes_guess);
 /* Gives this chunk's ids the numbers from share->id on, and puts their names from share->byte on. */
-void dis__ids_number(const dis__chunk_ids *share);
+void dis__ids_number(const dis__chunk_ids *chunk_ids);
 /* The number for good; after all chunks have numbered theirs. */
 static inline uint32_t dis__ids_resolve(const dis__ids *ids, uint32_t number)
 {

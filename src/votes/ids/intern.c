@@ -20,7 +20,7 @@ dis__secret dis__secret_draw(void)
     return s;
 }
 
-dis__key dis__key_of(const dis__secret *s, const char *text, size_t n)
+dis__key dis__key_from_text(const dis__secret *s, const char *text, size_t n)
 {
     if (n <= DIS_KEY_INLINE) {
         char padded[DIS_KEY_INLINE] = {0};

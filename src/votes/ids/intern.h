@@ -51,7 +51,7 @@ static inline dis__key dis__key_short(const dis__secret *s, uint64_t low, uint64
 }
 
 /* The key of any text; n < 2^32. */
-dis__key dis__key_of(const dis__secret *secret, const char *text, size_t n);
+dis__key dis__key_from_text(const dis__secret *secret, const char *text, size_t n);
 
 static inline const char *dis__key_text(const dis__key *k)
 {
@@ -72,7 +72,7 @@ typedef struct {
 } dis__key_table;
 
 /* The slot where a hash belongs: the lower half of its bits, so that the upper ones may choose among tables. */
-static inline size_t dis__slot_of(uint64_t hash, size_t n_slots)
+static inline size_t dis__hash_slot(uint64_t hash, size_t n_slots)
 {
     return (size_t)((hash & 0xffffffffu) * n_slots >> 32);
 }
@@ -80,7 +80,7 @@ static inline size_t dis__slot_of(uint64_t hash, size_t n_slots)
 /* The slot that holds the key, or the free one where it would go. The table must have slots. */
 static inline size_t dis__key_table_slot(const dis__key_table *t, const dis__key *key)
 {
-    size_t i = dis__slot_of(key->hash, t->n_slots);
+    size_t i = dis__hash_slot(key->hash, t->n_slots);
     while (t->slot[i].value != DIS_KEY_NONE && !(t->slot[i].hash == key->hash && dis__key_equal(&t->slot[i], key)))
         i = i + 1 == t->n_slots ? 0 : i + 1;
     return i;

@@ -15,12 +15,12 @@ typedef struct {
 } counting;
 
 /* First pass. */
-static dis_status find_classes(void *user, const dis__answer *a, dis__problem *problem)
+static dis_status find_classes(void *user, const dis__answer *a, dis__row_problem *problem)
 {
     counting *c = user;
     for (size_t i = 0; i < a->n_labels; i++) {
         const dis__mapped_label *label = &a->label[i];
-        dis__key key = dis__key_of(&c->numbers.reader->rules.secret, label->name, label->n_name);
+        dis__key key = dis__key_from_text(&c->numbers.reader->rules.secret, label->name, label->n_name);
         if (dis__key_table_find(&c->found, &key)) continue;
         if (label->n_name == 0 || label->n_name > DIS_MAX_ID) {
             problem->at = label->value.at;
@@ -34,7 +34,7 @@ static dis_status find_classes(void *user, const dis__answer *a, dis__problem *p
         const dis__key *at;
         bool fresh;
         DIS_TRY(dis__arena_copy(&c->texts, label->name, label->n_name, &copy));
-        key = dis__key_of(&c->numbers.reader->rules.secret, copy, label->n_name);
+        key = dis__key_from_text(&c->numbers.reader->rules.secret, copy, label->n_name);
         key.value = (uint32_t)c->n_keys;
         DIS_TRY(dis__reserve(&c->keys, &c->keys_capacity, c->n_keys, c->n_keys + 1, sizeof *c->keys));
         c->keys[c->n_keys++] = key;
@@ -44,7 +44,7 @@ static dis_status find_classes(void *user, const dis__answer *a, dis__problem *p
 }
 
 /* Second pass. */
-static dis_status take_numbers(void *user, const dis__answer *a, dis__problem *problem)
+static dis_status take_numbers(void *user, const dis__answer *a, dis__row_problem *problem)
 {
     counting *c = user;
     dis__count_table *t = &c->numbers;

@@ -1,5 +1,5 @@
 /* Votes by the mapper: answers of records (record_walk.h) into batches of votes, one thread, in one pass; a second one
- * where duplicates go by time and there are some (duplicates_by_time.c). */
+ * where duplicates go by time and there are some (resolve_duplicates.c). */
 #include "votes/mapper/mapped_votes.h"
 #include "core/memory/memory.h"
 #include <stdio.h>
@@ -13,7 +13,7 @@ static bool is_lines(const dis__input *in)
     enum { SAMPLE = 1 << 20 };
     dis__json_split split;
     if (dis__json_split_open(&split, in, NULL, false) != DIS_OK) return false;
-    if (split.kind != DIS_SPLIT_SEQUENCE && split.kind != DIS_SPLIT_WHOLE) return false;
+    if (split.kind != DIS_SPLIT_SEQUENCE && split.kind != DIS_SPLIT_SINGLE) return false;
     const char *p = split.at, *end = split.end - p > SAMPLE ? p + SAMPLE : split.end;
     while (p < end) {
         const char *lf = memchr(p, '\n', (size_t)(split.end - p)), *stop = lf ? lf : split.end;
@@ -90,7 +90,7 @@ static dis_status parse_rules(const dis_drop_rule *rules, size_t n, bool keep, d
 static dis_status make(const dis_votes_options *o, dis__mapping *m)
 {
     const dis__scale *scale = dis__scale_of(o->scale);
-    m->joiner = scale->part[0] ? DIS_PARTS : '/';
+    m->joiner = scale->part[0] ? DIS_PART_SEPARATOR : '/';
     m->part_option = scale->part[0] ? scale->part_option : NULL;
     m->numbers = o->input == DIS_INPUT_COUNTS || o->input == DIS_INPUT_SOFT;
     m->no_worker = o->input == DIS_INPUT_COUNTS || (o->input == DIS_INPUT_SOFT && !o->worker);
@@ -125,7 +125,7 @@ void dis__mapping_free(dis__mapping *m)
 
 /* ---- one answer as votes ---- */
 
-static dis_status refuse_several(const dis__answer *a, dis__problem *problem)
+static dis_status refuse_several(const dis__answer *a, dis__row_problem *problem)
 {
     const dis__vote_field *x = &a->label[0].value, *y = &a->label[1].value;
     problem->at = x->at;
@@ -154,7 +154,7 @@ static dis_status join_labels(dis__mapped_votes *m, const dis__answer *a, dis__v
         const dis__vote_field *x = &a->label[i].value;
         if (i && by_text(&a->label[i - 1], &a->label[i]) == 0) continue;
         DIS_TRY(dis__reserve(&m->joined, &m->joined_capacity, used, used + x->n + 1, 1));
-        if (used) m->joined[used++] = m->reader->rules.scale->sets ? DIS_PARTS : '+';
+        if (used) m->joined[used++] = m->reader->rules.scale->is_set ? DIS_PART_SEPARATOR : '+';
         memcpy(m->joined + used, x->text, x->n);
         used += x->n;
     }
@@ -162,7 +162,7 @@ static dis_status join_labels(dis__mapped_votes *m, const dis__answer *a, dis__v
     return DIS_OK;
 }
 
-static dis_status take_answer(void *user, const dis__answer *a, dis__problem *problem)
+static dis_status take_answer(void *user, const dis__answer *a, dis__row_problem *problem)
 {
     dis__mapped_votes *m = user;
     const dis_several several = m->reader->o.several;
@@ -215,7 +215,7 @@ static dis_status begin_batch(mapped *m)
     const size_t n_bytes = (size_t)reader->collector.n_bytes;
     m->limit = n_bytes < ROWS_A_BATCH ? n_bytes + 1 : ROWS_A_BATCH;
     const dis__round round = {
-        .n_batches = 1, .n_bytes = n_bytes, .max_rows = m->limit + 1, .room = DIS_ROOM_FOR_ALL, .in_order = true};
+        .n_batches = 1, .n_bytes = n_bytes, .max_rows = m->limit + 1, .room = DIS_HEADROOM_UNLIMITED, .in_order = true};
     DIS_TRY(dis__collector_begin_round(&reader->collector, &round));
     dis__batch_reset(m->batch, &reader->rules, &reader->collector.labels, reader->collector.ids, 0, NULL,
                      &reader->texts[0]);
@@ -241,7 +241,7 @@ static uint64_t bytes_so_far(const mapped *m)
     return n;
 }
 
-static dis_status put_vote(void *user, const dis__vote_field *cell, const dis__answer *a, dis__problem *problem)
+static dis_status put_vote(void *user, const dis__vote_field *cell, const dis__answer *a, dis__row_problem *problem)
 {
     (void)a;
     mapped *m = user;
@@ -268,7 +268,7 @@ typedef struct {
     char first[600];
 } looking;
 
-static dis_status find_twice(void *user, const dis__vote_field *cell, const dis__answer *a, dis__problem *problem)
+static dis_status find_twice(void *user, const dis__vote_field *cell, const dis__answer *a, dis__row_problem *problem)
 {
     looking *l = user;
     dis__reader *reader = l->walk.reader;
@@ -310,7 +310,7 @@ static dis_status fail_duplicate(dis__reader *r, const dis__duplicate *twice)
 static dis_status choose_by_time(dis__reader *r, void *user)
 {
     mapped *m = user;
-    DIS_TRY(dis__choose_by_time(r, m->mapping, &m->n_replaced));
+    DIS_TRY(dis__resolve_duplicates_by_time(r, m->mapping, &m->n_replaced));
     r->o.duplicates = DIS_DUPLICATES_ALL; /* what is left are labels of one answer */
     return DIS_OK;
 }

@@ -13,7 +13,7 @@ typedef struct dis__mapped_votes dis__mapped_votes;
 struct dis__mapped_votes {
     dis__reader *reader;
     dis_status (*take)(void *user, const dis__vote_field cell[DIS_ID_COLUMNS + 1], const dis__answer *answer,
-                       dis__problem *problem);
+                       dis__row_problem *problem);
     void *user;
     dis__mapping_run run; /* for places */
     uint64_t n_answers;   /* so far, with the one at hand */
@@ -24,8 +24,8 @@ struct dis__mapped_votes {
 dis_status dis__mapped_votes_run(dis__mapped_votes *walk, const dis__mapping *mapping, bool count);
 void dis__mapped_votes_free(dis__mapped_votes *walk);
 
-/* duplicates_by_time.c: of votes of a worker on an item that were all read into reader->votes, those of the answer that counts
+/* resolve_duplicates.c: of votes of a worker on an item that were all read into reader->votes, those of the answer that counts
  * by its time stay. The inputs are read once more if there are such. *n_replaced: votes that went. */
-dis_status dis__choose_by_time(dis__reader *reader, const dis__mapping *mapping, uint64_t *n_replaced);
+dis_status dis__resolve_duplicates_by_time(dis__reader *reader, const dis__mapping *mapping, uint64_t *n_replaced);
 
 #endif

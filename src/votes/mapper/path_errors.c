@@ -97,13 +97,13 @@ dis_status dis__record_walk_fail_missing(dis__record_walk *w, const dis__path_cu
                                  dis__path_cursor_option(w, l));
 }
 
-dis_status dis__record_walk_check_columns(dis__record_walk *w, dis__mapped_record *header, dis__problem *problem)
+dis_status dis__record_walk_check_columns(dis__record_walk *w, dis__mapped_record *header, dis__row_problem *problem)
 {
     w->record = header;
     w->problem = problem;
-    for (size_t i = 0; i < w->n_legs; i++) {
-        dis__path_cursor *l = &w->legs[i];
-        if (!dis__path_cursor_required(l) || (l->of == DIS_PATH_WORKER && w->m->no_worker)) continue;
+    for (size_t i = 0; i < w->n_cursors; i++) {
+        dis__path_cursor *l = &w->cursors[i];
+        if (!dis__path_cursor_is_required(l) || (l->of == DIS_PATH_WORKER && w->m->no_worker)) continue;
         l->node = header->root;
         for (l->step = 0; l->step < l->part->n_steps && is_of_columns(&l->node);) {
             const dis__path_step *step = &l->part->step[l->step];

@@ -270,7 +270,7 @@ static dis_status skip(dis__mapping_run *run)
 }
 
 /* Answers that are no votes are skipped one by one, not with all of their record. */
-static dis_status take_leniently(void *user, const dis__answer *answer, dis__problem *problem)
+static dis_status take_leniently(void *user, const dis__answer *answer, dis__row_problem *problem)
 {
     dis__mapping_run *run = user;
     const dis_status status = run->take(run->user, answer, problem);

@@ -27,7 +27,7 @@ typedef struct {
     char number[24];
     uint64_t n_records;
     const char *passed; /* the input up to here may go out of memory */
-    dis__problem problem;
+    dis__row_problem problem;
 } dis__record_reader;
 
 dis_status dis__record_reader_open(dis__record_reader *source, dis__reader *reader, dis__input *input);

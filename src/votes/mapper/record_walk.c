@@ -9,10 +9,10 @@
 
 /* ---- making ---- */
 
-static dis_status add_legs(dis__record_walk *w, const dis__path *path, dis__path_role of, size_t rule)
+static dis_status add_cursors(dis__record_walk *w, const dis__path *path, dis__path_role of, size_t rule)
 {
     for (size_t i = 0; path->text && i < path->n_parts; i++) {
-        dis__path_cursor *l = &w->legs[w->n_legs++];
+        dis__path_cursor *l = &w->cursors[w->n_cursors++];
         *l = (dis__path_cursor){.path = path, .part = &path->part[i], .of = of, .rule = rule};
         size_t n = 0;
         for (size_t s = 0; s < l->part->n_steps; s++)
@@ -26,16 +26,16 @@ dis_status dis__record_walk_create(const dis__mapping *m, dis__record_walk **out
     dis__record_walk *w;
     DIS_TRY(dis__alloc_zeroed(&w, 1, sizeof *w));
     w->m = m;
-    const dis_status status = dis__alloc_zeroed(&w->legs, (4 + m->n_rules) * DIS_PATH_PARTS, sizeof *w->legs);
+    const dis_status status = dis__alloc_zeroed(&w->cursors, (4 + m->n_rules) * DIS_PATH_PARTS, sizeof *w->cursors);
     if (status != DIS_OK) {
         dis__free(w);
         return status;
     }
-    add_legs(w, &m->task, DIS_PATH_TASK, 0);
-    add_legs(w, &m->worker, DIS_PATH_WORKER, 0);
-    add_legs(w, &m->label, DIS_PATH_LABEL, 0);
-    add_legs(w, &m->time, DIS_PATH_TIME, 0);
-    for (size_t i = 0; i < m->n_rules; i++) add_legs(w, &m->rule[i].path, DIS_PATH_RULE, i);
+    add_cursors(w, &m->task, DIS_PATH_TASK, 0);
+    add_cursors(w, &m->worker, DIS_PATH_WORKER, 0);
+    add_cursors(w, &m->label, DIS_PATH_LABEL, 0);
+    add_cursors(w, &m->time, DIS_PATH_TIME, 0);
+    for (size_t i = 0; i < m->n_rules; i++) add_cursors(w, &m->rule[i].path, DIS_PATH_RULE, i);
     const size_t task = dis__path_axes(&m->task), worker = dis__path_axes(&m->worker);
     w->depth = task > worker ? task : worker;
     w->label_depth = dis__path_axes(&m->label);
@@ -46,7 +46,7 @@ dis_status dis__record_walk_create(const dis__mapping *m, dis__record_walk **out
 void dis__record_walk_destroy(dis__record_walk *w)
 {
     if (!w) return;
-    dis__free(w->legs);
+    dis__free(w->cursors);
     dis__free(w->answer.label);
     dis__free(w->joined[0]);
     dis__free(w->joined[1]);
@@ -112,13 +112,13 @@ static dis_status open_level(dis__record_walk *w, size_t level, bool labels_only
     const dis__path_cursor *first = NULL;
     bool single = false;
     *n = 0;
-    for (size_t i = 0; i < w->n_legs; i++) {
-        dis__path_cursor *l = &w->legs[i];
+    for (size_t i = 0; i < w->n_cursors; i++) {
+        dis__path_cursor *l = &w->cursors[i];
         if (!goes_along(l, level, labels_only)) continue;
         bool is_list = false;
         if (!l->missing)
             DIS_TRY(dis__node_list_open(w->record, &l->node, &l->part->step[l->step], &l->list[level], &is_list));
-        if (!is_list && dis__path_cursor_required(l)) return dis__record_walk_fail_missing(w, l);
+        if (!is_list && dis__path_cursor_is_required(l)) return dis__record_walk_fail_missing(w, l);
         l->missing = !is_list;
         if (!is_list) continue;
         const size_t length = l->list[level].n;
@@ -145,17 +145,17 @@ static dis_status open_level(dis__record_walk *w, size_t level, bool labels_only
 static dis_status next_elements(dis__record_walk *w, size_t level, bool labels_only, bool *passed)
 {
     *passed = false;
-    for (size_t i = 0; i < w->n_legs; i++) {
-        dis__path_cursor *l = &w->legs[i];
+    for (size_t i = 0; i < w->n_cursors; i++) {
+        dis__path_cursor *l = &w->cursors[i];
         if (!goes_along(l, level, labels_only) ||
-            (l->missing && !dis__path_cursor_required(l) && l->step <= l->axis[level]))
+            (l->missing && !dis__path_cursor_is_required(l) && l->step <= l->axis[level]))
             continue;
         dis__node_list *list = &l->list[level];
         if (list->i >= list->n) continue; /* the value itself, once and for all */
         DIS_TRY(dis__node_list_next(w->record, list, &l->element));
         l->node = l->element.node;
         l->step = l->axis[level] + 1;
-        if (l->element.passed && dis__path_cursor_required(l)) *passed = true;
+        if (l->element.passed && dis__path_cursor_is_required(l)) *passed = true;
         l->missing = l->element.passed;
         if (!l->element.passed) DIS_TRY(advance(w, l));
     }
@@ -166,8 +166,8 @@ static dis_status next_elements(dis__record_walk *w, size_t level, bool labels_o
 static dis_status check_rules(dis__record_walk *w, size_t level, bool *drop)
 {
     *drop = false;
-    for (size_t i = 0; i < w->n_legs && !*drop; i++) {
-        const dis__path_cursor *l = &w->legs[i];
+    for (size_t i = 0; i < w->n_cursors && !*drop; i++) {
+        const dis__path_cursor *l = &w->cursors[i];
         if (l->of != DIS_PATH_RULE || l->part->n_axes != level || l->missing) continue;
         const dis__map_rule *rule = &w->m->rule[l->rule];
         const char *text;
@@ -206,11 +206,11 @@ static dis_status value_of(dis__record_walk *w, const dis__path_cursor *l, dis__
 static dis_status join(dis__record_walk *w, dis__path_role of, dis__vote_field *out)
 {
     size_t n_parts = 0, used = 0;
-    for (size_t i = 0; i < w->n_legs; i++) {
-        if (w->legs[i].of != of) continue;
+    for (size_t i = 0; i < w->n_cursors; i++) {
+        if (w->cursors[i].of != of) continue;
         dis__vote_field value;
-        DIS_TRY(value_of(w, &w->legs[i], &value));
-        if (w->legs[i].path->n_parts == 1) {
+        DIS_TRY(value_of(w, &w->cursors[i], &value));
+        if (w->cursors[i].path->n_parts == 1) {
             *out = value;
             return DIS_OK;
         }
@@ -225,10 +225,10 @@ static dis_status join(dis__record_walk *w, dis__path_role of, dis__vote_field *
     return DIS_OK;
 }
 
-static dis__path_cursor *leg_of(dis__record_walk *w, dis__path_role of)
+static dis__path_cursor *cursor_of(dis__record_walk *w, dis__path_role of)
 {
-    for (size_t i = 0; i < w->n_legs; i++)
-        if (w->legs[i].of == of) return &w->legs[i];
+    for (size_t i = 0; i < w->n_cursors; i++)
+        if (w->cursors[i].of == of) return &w->cursors[i];
     return NULL;
 }
 
@@ -249,7 +249,7 @@ static dis_status add_label(dis__record_walk *w, const dis__path_cursor *l)
 /* What the path of the label leads to: a list where it ends is as many labels. */
 static dis_status add_labels(dis__record_walk *w)
 {
-    dis__path_cursor *l = leg_of(w, DIS_PATH_LABEL);
+    dis__path_cursor *l = cursor_of(w, DIS_PATH_LABEL);
     const dis__node list = l->node;
     if (l->missing || w->m->numbers || list.kind != DIS_NODE_JSON || list.json->kind != DIS_JSON_ARRAY ||
         list.json->n < 2)
@@ -283,7 +283,7 @@ static dis_status walk_labels(dis__record_walk *w, size_t level)
 static dis_status take_answer(dis__record_walk *w)
 {
     dis__answer *a = &w->answer;
-    const dis__path_cursor *time = leg_of(w, DIS_PATH_TIME), *label = leg_of(w, DIS_PATH_LABEL);
+    const dis__path_cursor *time = cursor_of(w, DIS_PATH_TIME), *label = cursor_of(w, DIS_PATH_LABEL);
     a->n_labels = 0;
     a->worker = a->time = (dis__vote_field){0};
     a->at = label->node.at;
@@ -317,7 +317,7 @@ static dis_status walk(dis__record_walk *w, size_t level)
 }
 
 dis_status dis__map_record(dis__record_walk *w, dis__mapped_record *record, dis__answer_callback take, void *user,
-                           uint64_t *dropped, dis__problem *problem)
+                           uint64_t *dropped, dis__row_problem *problem)
 {
     w->record = record;
     w->problem = problem;
@@ -325,8 +325,8 @@ dis_status dis__map_record(dis__record_walk *w, dis__mapped_record *record, dis_
     w->user = user;
     w->dropped = 0;
     record->n_embedded = 0;
-    for (size_t i = 0; i < w->n_legs; i++) {
-        dis__path_cursor *l = &w->legs[i];
+    for (size_t i = 0; i < w->n_cursors; i++) {
+        dis__path_cursor *l = &w->cursors[i];
         l->node = record->root;
         l->step = 0;
         l->element = (dis__element){.has_name = false};

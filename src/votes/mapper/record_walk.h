@@ -52,17 +52,18 @@ typedef struct {
 } dis__answer;
 
 /* DIS_EDATA: *problem says why. */
-typedef dis_status (*dis__answer_callback)(void *user, const dis__answer *answer, dis__problem *problem);
+typedef dis_status (*dis__answer_callback)(void *user, const dis__answer *answer, dis__row_problem *problem);
 
 typedef struct dis__record_walk dis__record_walk;
 dis_status dis__record_walk_create(const dis__mapping *m, dis__record_walk **out);
 void dis__record_walk_destroy(dis__record_walk *walk);
 /* Before the first row of a table: whether it has the columns that the paths name. `header` is a record whose row is the
  * header. DIS_EDATA with *problem. */
-dis_status dis__record_walk_check_columns(dis__record_walk *walk, dis__mapped_record *header, dis__problem *problem);
+dis_status dis__record_walk_check_columns(dis__record_walk *walk, dis__mapped_record *header,
+                                          dis__row_problem *problem);
 /* *dropped: answers that rules left out. DIS_EDATA with *problem. */
 dis_status dis__map_record(dis__record_walk *walk, dis__mapped_record *record, dis__answer_callback take, void *user,
-                           uint64_t *dropped, dis__problem *problem);
+                           uint64_t *dropped, dis__row_problem *problem);
 /* Whether a path leads to something in a record: for recognising files. */
 dis_status dis__path_exists(const dis__path *path, dis__mapped_record *record, bool *leads);
 

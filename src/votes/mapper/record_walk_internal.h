@@ -23,11 +23,11 @@ typedef struct {
 
 struct dis__record_walk {
     const dis__mapping *m;
-    dis__path_cursor *legs; /* (n_legs) */
-    size_t n_legs;
+    dis__path_cursor *cursors; /* (n_legs) */
+    size_t n_cursors;
     size_t depth, label_depth; /* lists of an answer, and of its labels */
     dis__mapped_record *record;
-    dis__problem *problem;
+    dis__row_problem *problem;
     uint64_t dropped;
     dis__answer_callback take;
     void *user;
@@ -39,7 +39,7 @@ struct dis__record_walk {
 };
 
 /* What an answer cannot do without. */
-static inline bool dis__path_cursor_required(const dis__path_cursor *l)
+static inline bool dis__path_cursor_is_required(const dis__path_cursor *l)
 {
     return l->of == DIS_PATH_TASK || l->of == DIS_PATH_WORKER || l->of == DIS_PATH_LABEL;
 }

@@ -14,8 +14,8 @@ static dis_status ask_homes(dis__vote_exchange *s)
     for (size_t i = 0; i < s->votes->n_items; i++) {
         size_t n;
         const char *name = dis_names_get(tasks, i, &n);
-        s->home[i] = (uint32_t)(dis__siphash(s->key, name, n) % s->size);
-        DIS_TRY(dis__comm_block_append(&s->to[s->home[i]], name, n + 1));
+        s->directory_rank[i] = (uint32_t)(dis__siphash(s->key, name, n) % s->size);
+        DIS_TRY(dis__comm_block_append(&s->to[s->directory_rank[i]], name, n + 1));
     }
     return dis__vote_exchange_run(s);
 }
@@ -26,9 +26,9 @@ typedef struct {
     size_t *n;        /* (size) */
     uint32_t *number; /* (unique) */
     size_t n_unique;
-} home;
+} directory_rank;
 
-static void free_home(const dis__vote_exchange *s, home *h)
+static void free_home(const dis__vote_exchange *s, directory_rank *h)
 {
     for (size_t r = 0; h->index && r < s->size; r++) dis__free(h->index[r]);
     dis__free(h->index);
@@ -37,7 +37,7 @@ static void free_home(const dis__vote_exchange *s, home *h)
 }
 
 /* Says of every task whether the asking rank is the first to have it. */
-static dis_status answer_first(dis__vote_exchange *s, home *h)
+static dis_status answer_first(dis__vote_exchange *s, directory_rank *h)
 {
     const dis__secret secret = dis__secret_draw();
     dis__key_table table = {0};
@@ -47,7 +47,7 @@ static dis_status answer_first(dis__vote_exchange *s, home *h)
         size_t capacity = 0;
         while (at < end && status == DIS_OK) {
             const size_t n = strlen(at);
-            dis__key key = dis__key_of(&secret, at, n);
+            dis__key key = dis__key_from_text(&secret, at, n);
             const dis__key *found;
             bool fresh;
             key.value = (uint32_t)h->n_unique;
@@ -72,7 +72,8 @@ static dis_status number_own(dis__vote_exchange *s)
     const size_t n = s->votes->n_items;
     size_t *at, n_first = 0;
     DIS_TRY(dis__alloc_zeroed(&at, s->size, sizeof *at));
-    for (size_t i = 0; i < n; i++) n_first += s->is_first[i] = s->from[s->home[i]].bytes[at[s->home[i]]++] != 0;
+    for (size_t i = 0; i < n; i++)
+        n_first += s->is_first[i] = s->from[s->directory_rank[i]].bytes[at[s->directory_rank[i]]++] != 0;
     dis__free(at);
     DIS_TRY(dis__comm_allgather_counts(s->comm, n_first, s->all));
     uint64_t next = 0;
@@ -85,13 +86,13 @@ static dis_status number_own(dis__vote_exchange *s)
     for (size_t i = 0; i < n; i++) {
         if (!s->is_first[i]) continue;
         s->number[i] = (uint32_t)next++;
-        DIS_TRY(dis__comm_block_append(&s->to[s->home[i]], &s->number[i], sizeof *s->number));
+        DIS_TRY(dis__comm_block_append(&s->to[s->directory_rank[i]], &s->number[i], sizeof *s->number));
     }
     return dis__vote_exchange_run(s);
 }
 
 /* Homes learn the numbers from who had a task first, and tell all. */
-static dis_status answer_numbers(dis__vote_exchange *s, home *h)
+static dis_status answer_numbers(dis__vote_exchange *s, directory_rank *h)
 {
     uint32_t known = 0; /* tasks are met in the same order as when they were new */
     for (size_t r = 0; r < s->size; r++) {
@@ -113,7 +114,7 @@ static dis_status take_numbers(dis__vote_exchange *s)
     size_t *at;
     DIS_TRY(dis__alloc_zeroed(&at, s->size, sizeof *at));
     for (size_t i = 0; i < s->votes->n_items; i++) {
-        const uint32_t r = s->home[i];
+        const uint32_t r = s->directory_rank[i];
         memcpy(&s->number[i], s->from[r].bytes + at[r], sizeof *s->number);
         at[r] += sizeof *s->number;
     }
@@ -205,7 +206,7 @@ static dis_status number_ascending(dis__vote_exchange *s, bool *done)
 
 dis_status dis__vote_exchange_number_tasks(dis__vote_exchange *s)
 {
-    home h = {0};
+    directory_rank h = {0};
     bool done;
     DIS_TRY(number_ascending(s, &done));
     if (done) return DIS_OK;

@@ -21,7 +21,7 @@ static dis_status gather_starts(const dis__comm *comm, const uint64_t *start, si
     dis_status status;
     DIS_TRY_GOTO(status, dis__alloc_array(&all, want.n + 1, sizeof *all), end);
     for (size_t i = 0; i < n; i++) own[i] = start[i] + first;
-    DIS_TRY_GOTO(status, dis__comm_move_rows(comm, have, own, sizeof *own, want, all), end);
+    DIS_TRY_GOTO(status, dis__comm_redistribute_rows(comm, have, own, sizeof *own, want, all), end);
     all[want.n] = n_behind;
     *out = all;
     all = NULL;

@@ -16,7 +16,7 @@ static bool overlap(const dis__input *in, uint64_t at, const uint64_t range[2], 
 }
 
 /* Quotes before and up to the end of this rank's bytes tell whether they begin and end within quotes. */
-static dis_status count_quotes(const dis__reader *r, const uint64_t range[2], uint64_t odd[2], bool *any)
+static dis_status count_quotes(const dis__reader *r, const uint64_t range[2], uint64_t quotes_before[2], bool *any)
 {
     const dis__comm *comm = dis__context_comm(r->ctx);
     uint64_t own = 0, at = 0, part[2], *all;
@@ -25,22 +25,24 @@ static dis_status count_quotes(const dis__reader *r, const uint64_t range[2], ui
             for (uint64_t b = part[0]; b < part[1]; b++) own += r->input[i].bytes[b] == '"';
     DIS_TRY(dis__alloc_array(&all, (size_t)comm->size, sizeof *all));
     const dis_status status = dis__comm_allgather_counts(comm, own, all);
-    odd[0] = odd[1] = 0;
+    quotes_before[0] = quotes_before[1] = 0;
     *any = false;
     for (int k = 0; status == DIS_OK && k < comm->size; k++) {
-        odd[0] += k < comm->rank ? all[k] : 0;
-        odd[1] += k <= comm->rank ? all[k] : 0;
+        quotes_before[0] += k < comm->rank ? all[k] : 0;
+        quotes_before[1] += k <= comm->rank ? all[k] : 0;
         *any = *any || all[k];
     }
     dis__free(all);
     return status;
 }
 
-void dis__file_part_apply(const dis__file_part *share, dis__vote_file *file)
+void dis__file_part_apply(const dis__file_part *file_part, dis__vote_file *file)
 {
-    const bool quotes = share->quotes && file->format->quotes;
-    const char *begin = dis__find_row_start(file, share->first, quotes, share->odd[0] % 2), *end = file->end;
-    if (share->last < file->input->n) end = dis__find_row_start(file, share->last, quotes, share->odd[1] % 2);
+    const bool quotes = file_part->quotes && file->format->quotes;
+    const char *begin = dis__find_row_start(file, file_part->first, quotes, file_part->quotes_before[0] % 2),
+               *end = file->end;
+    if (file_part->last < file->input->n)
+        end = dis__find_row_start(file, file_part->last, quotes, file_part->quotes_before[1] % 2);
     file->rows = begin;
     file->end = end;
 }
@@ -49,19 +51,19 @@ void dis__file_part_apply(const dis__file_part *share, dis__vote_file *file)
 static dis_status read_share(dis__reader *r)
 {
     const dis__comm *comm = dis__context_comm(r->ctx);
-    dis__file_part share;
+    dis__file_part file_part;
     uint64_t n = 0, part[2];
     for (size_t i = 0; i < r->n_inputs; i++) n += r->input[i].n;
     const uint64_t range[2] = {dis__job_first((size_t)n, (size_t)comm->size, (size_t)comm->rank),
                                dis__job_first((size_t)n, (size_t)comm->size, (size_t)comm->rank + 1)};
-    DIS_TRY(count_quotes(r, range, share.odd, &share.quotes));
+    DIS_TRY(count_quotes(r, range, file_part.quotes_before, &file_part.quotes));
     r->collector.n_bytes = range[1] - range[0] + 1;
     uint64_t at = 0;
     for (size_t i = 0; i < r->n_inputs; at += r->input[i++].n) {
         if (!overlap(&r->input[i], at, range, part)) continue;
-        share.first = part[0];
-        share.last = part[1];
-        DIS_TRY(dis__read_file(r, &r->input[i], &share));
+        file_part.first = part[0];
+        file_part.last = part[1];
+        DIS_TRY(dis__read_file(r, &r->input[i], &file_part));
     }
     return DIS_OK;
 }

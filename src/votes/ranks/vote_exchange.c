@@ -43,7 +43,7 @@ static dis_status merge_names(dis__vote_exchange *s, const dis_names *own, uint3
         const char *at = s->from[r].bytes, *end = at + s->from[r].n;
         for (size_t i = 0; at < end && status == DIS_OK; i++) {
             const size_t n = strlen(at);
-            dis__key key = dis__key_of(&secret, at, n);
+            dis__key key = dis__key_from_text(&secret, at, n);
             const dis__key *found;
             bool fresh;
             key.value = (uint32_t)list.n;
@@ -190,7 +190,7 @@ static dis_status begin(dis__vote_exchange *s)
     DIS_TRY(dis__alloc_zeroed(&s->all, s->size, sizeof *s->all));
     DIS_TRY(dis__alloc_zeroed(&s->worker_to, votes->n_workers, sizeof *s->worker_to));
     DIS_TRY(dis__alloc_zeroed(&s->class_to, votes->n_classes, sizeof *s->class_to));
-    DIS_TRY(dis__alloc_array(&s->home, votes->n_items, sizeof *s->home));
+    DIS_TRY(dis__alloc_array(&s->directory_rank, votes->n_items, sizeof *s->directory_rank));
     DIS_TRY(dis__alloc_array(&s->number, votes->n_items, sizeof *s->number));
     return dis__alloc_array(&s->is_first, votes->n_items, sizeof *s->is_first);
 }
@@ -202,7 +202,7 @@ static void end(dis__vote_exchange *s)
     dis__free(s->all);
     dis__free(s->worker_to);
     dis__free(s->class_to);
-    dis__free(s->home);
+    dis__free(s->directory_rank);
     dis__free(s->number);
     dis__free(s->is_first);
     dis__free(s->cut);
@@ -215,7 +215,7 @@ static dis_status share_out(dis__vote_exchange *s, const dis_names *declared)
 {
     const dis_votes *votes = s->votes;
     DIS_TRY(begin(s));
-    dis__random_key(s->key, s);
+    dis__hash_key_draw(s->key, s);
     DIS_TRY(dis__comm_broadcast(s->comm, s->key, sizeof s->key, 0));
     DIS_TRY(merge_names(s, votes->workers, s->worker_to, &s->workers));
     DIS_TRY(merge_classes(s, declared));

@@ -15,9 +15,9 @@ typedef struct {
     uint32_t *worker_to, *class_to;
     dis_names *workers, *classes;
     uint64_t key[2];
-    uint32_t *home;   /* (n_items) the rank that knows about a task */
-    uint32_t *number; /* (n_items) of the task in the whole */
-    bool *is_first;   /* (n_items) nobody before had it */
+    uint32_t *directory_rank; /* (n_items) the rank that knows about a task */
+    uint32_t *number;         /* (n_items) of the task in the whole */
+    bool *is_first;           /* (n_items) nobody before had it */
     dis__votes_part part;
     uint64_t *cut, *cut_vote; /* (n_owners + 1) first items, and their first votes */
 } dis__vote_exchange;

@@ -15,7 +15,7 @@ static bool bit_at(const uint8_t *bits, size_t i)
     return bits[i / 8] >> i % 8 & 1;
 }
 
-static size_t write_number(uint64_t magnitude, bool negative, char room[DIS_CELL_ROOM], const char **text)
+static size_t write_number(uint64_t magnitude, bool negative, char room[DIS_CELL_BYTES], const char **text)
 {
     char *p = room + NUMBER_END;
     do {
@@ -27,14 +27,14 @@ static size_t write_number(uint64_t magnitude, bool negative, char room[DIS_CELL
     return (size_t)(room + NUMBER_END - p);
 }
 
-static dis_text signed_text(int64_t x, char room[DIS_CELL_ROOM])
+static dis_text signed_text(int64_t x, char room[DIS_CELL_BYTES])
 {
     dis_text t;
     t.n = write_number(x < 0 ? 0 - (uint64_t)x : (uint64_t)x, x < 0, room, &t.bytes);
     return t;
 }
 
-static dis_text unsigned_text(uint64_t x, char room[DIS_CELL_ROOM])
+static dis_text unsigned_text(uint64_t x, char room[DIS_CELL_BYTES])
 {
     dis_text t;
     t.n = write_number(x, false, room, &t.bytes);
@@ -42,14 +42,14 @@ static dis_text unsigned_text(uint64_t x, char room[DIS_CELL_ROOM])
 }
 
 /* A word in the room, of which 8 bytes can be read whatever its length. */
-static dis_text word_text(const char *word, char room[DIS_CELL_ROOM])
+static dis_text word_text(const char *word, char room[DIS_CELL_BYTES])
 {
     const size_t n = strlen(word);
     memcpy(room, word, n);
     return (dis_text){.bytes = room, .n = n};
 }
 
-static dis_text real_text(double x, char room[DIS_CELL_ROOM])
+static dis_text real_text(double x, char room[DIS_CELL_BYTES])
 {
     if (isnan(x)) return (dis_text){0};
     if (isinf(x)) return word_text(x < 0 ? "-inf" : "inf", room);
@@ -101,7 +101,7 @@ static dis_text view_text(const dis_cells *c, const char *view)
 }
 
 /* The text of cell i; bytes NULL: it has no value. Numbers are written into `room`. */
-static dis_text cell_text(const dis_cells *c, size_t i, char room[DIS_CELL_ROOM])
+static dis_text cell_text(const dis_cells *c, size_t i, char room[DIS_CELL_BYTES])
 {
     i += c->first;
     if (c->valid && !bit_at(c->valid, i)) return (dis_text){0};
@@ -173,7 +173,7 @@ static inline void weigh(dis__column_block *c, size_t i, size_t room)
     } else {
         plain = false;
     }
-    c->odd |= (uint64_t)!plain << i;
+    c->is_special |= (uint64_t)!plain << i;
 }
 
 /* ---- blocks of rows ---- */
@@ -209,13 +209,13 @@ static void look_at_texts(const dis_cells *p, size_t first, size_t last, dis__co
 void dis__column_read_block(const dis__vote_column *c, size_t row, size_t n, dis__column_block *out)
 {
     size_t k = piece_of(c, row);
-    out->stays = true;
-    out->odd = 0;
+    out->is_stable = true;
+    out->is_special = 0;
     for (size_t i = 0; i < n; k++) {
         const size_t begin = c->first[k], end = c->first[k + 1];
         const size_t last = row + n < end ? row + n : end;
         const dis_cells *piece = &c->cells.piece[k], *texts = piece->dictionary ? piece->dictionary : piece;
-        const bool stays = texts->kind <= DIS_CELLS_STRING_VIEW;
+        const bool is_stable = texts->kind <= DIS_CELLS_STRING_VIEW;
         if (row + i >= last) continue; /* an empty piece */
         if (piece->kind == DIS_CELLS_STRING || piece->kind == DIS_CELLS_LARGE_STRING) {
             look_at_texts(piece, row + i - begin, last - begin, out, i);
@@ -223,13 +223,13 @@ void dis__column_read_block(const dis__vote_column *c, size_t row, size_t n, dis
         }
         for (; row + i < last; i++) {
             out->text[i] = cell_text(piece, row + i - begin, out->number[i]);
-            weigh(out, i, stays ? out->text[i].n : 8);
+            weigh(out, i, is_stable ? out->text[i].n : 8);
         }
-        out->stays = out->stays && stays;
+        out->is_stable = out->is_stable && is_stable;
     }
 }
 
-dis_text dis__column_text(const dis__vote_column *c, size_t row, char room[DIS_CELL_ROOM])
+dis_text dis__column_text(const dis__vote_column *c, size_t row, char room[DIS_CELL_BYTES])
 {
     const size_t k = piece_of(c, row);
     return cell_text(&c->cells.piece[k], row - c->first[k], room);

@@ -4,7 +4,7 @@
 #include "dissent/columns.h"
 #include "core/numbers/decimal.h"
 
-enum { DIS_COLUMN_BLOCK = 64, DIS_CELL_ROOM = DIS_REAL_TEXT + 8 };
+enum { DIS_COLUMN_BLOCK = 64, DIS_CELL_BYTES = DIS_REAL_TEXT + 8 };
 
 /* A text of which only the end is wrong has this many bytes: no text is as long. */
 #define DIS_CELL_BROKEN SIZE_MAX
@@ -17,16 +17,16 @@ typedef struct {
 /* The texts of one column in a block of rows. */
 typedef struct {
     dis_text text[DIS_COLUMN_BLOCK];
-    uint64_t word[DIS_COLUMN_BLOCK];              /* of plain texts of up to 8 bytes: padded with zeros */
-    uint64_t odd;                                 /* one bit per row: its text is not plain */
-    char number[DIS_COLUMN_BLOCK][DIS_CELL_ROOM]; /* 8 bytes may be read from where a text begins */
-    bool stays;                                   /* texts lie in the column, not in `number` */
+    uint64_t word[DIS_COLUMN_BLOCK];               /* of plain texts of up to 8 bytes: padded with zeros */
+    uint64_t is_special;                           /* one bit per row: its text is not plain */
+    char number[DIS_COLUMN_BLOCK][DIS_CELL_BYTES]; /* 8 bytes may be read from where a text begins */
+    bool is_stable;                                /* texts lie in the column, not in `number` */
 } dis__column_block;
 
 /* Rows row .. row + n - 1, n up to DIS_COLUMN_BLOCK. */
 void dis__column_read_block(const dis__vote_column *c, size_t row, size_t n, dis__column_block *out);
 
 /* The text of one row; bytes NULL: it has no value. Numbers are written into `room`. */
-dis_text dis__column_text(const dis__vote_column *c, size_t row, char room[DIS_CELL_ROOM]);
+dis_text dis__column_text(const dis__vote_column *c, size_t row, char room[DIS_CELL_BYTES]);
 
 #endif

@@ -27,15 +27,15 @@ typedef struct {
     dis__vote_column column[COLUMNS];
     size_t n_rows, chunk;
     size_t from, n; /* the round at hand: its first row, how many chunks it has */
-    void (*find_homes)(const dis__ids *ids, const uint64_t *word, size_t n, uint32_t *home);
-    size_t (*find_at_home)(const dis__ids *ids, const uint64_t *word, const uint32_t *home, size_t n, uint32_t *out,
-                           uint32_t *missed, dis__bucket_prefetch ask);
+    void (*find_buckets)(const dis__ids *ids, const uint64_t *word, size_t n, uint32_t *first_slot);
+    size_t (*find_in_buckets)(const dis__ids *ids, const uint64_t *word, const uint32_t *first_slot, size_t n,
+                              uint32_t *out, uint32_t *missed, dis__bucket_prefetch prefetch);
     dis__batch **batches;
 } table;
 
 /* ---- flaws ---- */
 
-__attribute__((format(printf, 2, 3))) static dis_status flaw(dis__problem *p, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static dis_status flaw(dis__row_problem *p, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -44,7 +44,7 @@ __attribute__((format(printf, 2, 3))) static dis_status flaw(dis__problem *p, co
     return DIS_EDATA;
 }
 
-static dis_status check_text(const dis_text *t, int column, size_t row, dis__problem *problem)
+static dis_status check_text(const dis_text *t, int column, size_t row, dis__row_problem *problem)
 {
     const char *name = column_name[column];
     if (t->n == DIS_CELL_BROKEN)
@@ -61,20 +61,20 @@ static dis_status check_text(const dis_text *t, int column, size_t row, dis__pro
 
 /* The index and kind of row i's label. */
 static dis_status find_label(dis__batch *b, const dis__column_block *c, size_t i, size_t row, dis__label *label,
-                             dis__problem *problem)
+                             dis__row_problem *problem)
 {
     const dis_text *t = &c->text[i];
     dis__cached_label *recent = NULL;
-    if (t->n - 1 < DIS_ID_INLINE && !(c->odd >> i & 1)) {
+    if (t->n - 1 < DIS_ID_INLINE && !(c->is_special >> i & 1)) {
         recent = &b->recent[dis__label_slot(c->word[i])];
         *label = recent->label;
         if (recent->word == c->word[i] && label->kind == DIS_LABEL_VOTE) return DIS_OK;
     }
-    const dis__key key = dis__key_of(&b->rules->secret, t->bytes ? t->bytes : "", t->n);
+    const dis__key key = dis__key_from_text(&b->rules->secret, t->bytes ? t->bytes : "", t->n);
     const size_t n = b->label.n;
     DIS_TRY(dis__batch_label(b, &key, label));
     if (recent) *recent = (dis__cached_label){.word = c->word[i], .label = *label};
-    if (b->label.n > n && t->n > DIS_KEY_INLINE && !c->stays) { /* it is new */
+    if (b->label.n > n && t->n > DIS_KEY_INLINE && !c->is_stable) { /* it is new */
         const char *copy;
         DIS_TRY(dis__arena_copy(b->texts, t->bytes, t->n, &copy));
         b->label.key[n].high = (uint64_t)(uintptr_t)copy;
@@ -84,7 +84,7 @@ static dis_status find_label(dis__batch *b, const dis__column_block *c, size_t i
     case DIS_LABEL_NA: return DIS_OK;
     case DIS_LABEL_EMPTY:
         return flaw(problem, "row %zu: no label; if a missing label means \"no vote\", list \"\" in `na`", row);
-    case DIS_LABEL_ODD:
+    case DIS_LABEL_INVALID:
         return flaw(problem, "row %zu: the label \"%.*s\" is not %s, as scale %s has it; correct it, or add it to `na`",
                     row, t->n > 100 ? 100 : (int)t->n, t->bytes, b->rules->scale->info.label,
                     b->rules->scale->info.name);
@@ -104,35 +104,35 @@ static bool same_text(const dis_text *a, const dis_text *b)
 
 /* The numbers of ids of any length at `list` (n) of a block; a row whose task is that of the row before takes its
  * number. */
-static dis_status find_any(dis__chunk_ids *share, const dis__column_block *c, const uint8_t *list, size_t n, bool runs,
-                           uint32_t *out)
+static dis_status find_any(dis__chunk_ids *chunk_ids, const dis__column_block *c, const uint8_t *list, size_t n,
+                           bool runs, uint32_t *out)
 {
     dis__id_key key[BLOCK];
     uint32_t likely[BLOCK];
     bool again[BLOCK];
-    const dis__ids *ids = share->ids;
+    const dis__ids *ids = chunk_ids->ids;
     for (size_t i = 0; i < n; i++) {
         const dis_text *t = &c->text[list[i]];
         again[i] = runs && i && same_text(t, &c->text[list[i - 1]]);
         if (again[i]) continue;
-        if (t->n <= DIS_ID_INLINE && !(c->odd >> list[i] & 1))
+        if (t->n <= DIS_ID_INLINE && !(c->is_special >> list[i] & 1))
             key[i] = (dis__id_key){.word = c->word[list[i]],
                                    .tag = dis__id_tag(&ids->secret, c->word[list[i]]),
                                    .n = (uint32_t)t->n,
                                    .text = t->bytes};
         else
-            dis__id_key_init(ids, t->bytes, t->n, c->stays, &key[i]);
+            dis__id_key_init(ids, t->bytes, t->n, c->is_stable, &key[i]);
         __builtin_prefetch(&ids->slot[dis__ids_bucket(ids, key[i].tag)]);
     }
     for (size_t i = 0; i < n; i++) {
         if (again[i]) continue;
-        likely[i] = (key[i].tag & 3) == DIS_ID_LONG ? dis__ids_peek(ids, &key[i]) : DIS_ID_NONE;
+        likely[i] = (key[i].tag & 3) == DIS_ID_LONG ? dis__ids_guess(ids, &key[i]) : DIS_ID_NONE;
         if (likely[i] < ids->n) __builtin_prefetch(&ids->start[likely[i]]);
     }
     for (size_t i = 0; i < n; i++)
         if (!again[i] && likely[i] < ids->n) __builtin_prefetch(ids->bytes + ids->start[likely[i]]);
     for (size_t i = 0; i < n; i++) {
-        out[i] = again[i] ? out[i - 1] : dis__ids_find(share, &key[i]);
+        out[i] = again[i] ? out[i - 1] : dis__ids_find(chunk_ids, &key[i]);
         if (out[i] == DIS_ID_NONE) return DIS_ELIMIT; /* the message is the allocator's */
     }
     return DIS_OK;
@@ -156,25 +156,26 @@ static dis_status keep_tasks(dis__batch *b, const dis__column_block *c, const ui
     for (size_t i = 0; i < n; i++) {
         const dis_text *t = &c->text[list[i]];
         if (t->n <= DIS_ID_INLINE) continue;
-        DIS_TRY(dis__batch_add_long_task(b, t->bytes, t->n, c->stays));
+        DIS_TRY(dis__batch_add_long_task(b, t->bytes, t->n, c->is_stable));
         word[i] = 0;
     }
     return DIS_OK;
 }
 
 /* The numbers of the ids at `list` (n) of a block. */
-static dis_status find_ids(const table *t, dis__chunk_ids *share, const dis__column_block *c, const uint8_t *list,
+static dis_status find_ids(const table *t, dis__chunk_ids *chunk_ids, const dis__column_block *c, const uint8_t *list,
                            size_t n, bool runs, uint32_t *out)
 {
     uint64_t word[BLOCK + DIS_FAST_ROWS_MARGIN];
-    if (share->ids->fill == DIS_BUCKET && words_of(c, list, n, word)) {
-        uint32_t home[BLOCK + DIS_FAST_ROWS_MARGIN], missed[BLOCK + DIS_FAST_ROWS_MARGIN];
-        t->find_homes(share->ids, word, n, home);
-        const size_t n_missed = t->find_at_home(share->ids, word, home, n, out, missed, (dis__bucket_prefetch){0});
-        dis__ids_find_short(share, word, home, missed, n_missed, out);
+    if (chunk_ids->ids->fill == DIS_BUCKET && words_of(c, list, n, word)) {
+        uint32_t first_slot[BLOCK + DIS_FAST_ROWS_MARGIN], missed[BLOCK + DIS_FAST_ROWS_MARGIN];
+        t->find_buckets(chunk_ids->ids, word, n, first_slot);
+        const size_t n_missed =
+            t->find_in_buckets(chunk_ids->ids, word, first_slot, n, out, missed, (dis__bucket_prefetch){0});
+        dis__ids_find_short(chunk_ids, word, first_slot, missed, n_missed, out);
         return DIS_OK;
     }
-    return find_any(share, c, list, n, runs, out);
+    return find_any(chunk_ids, c, list, n, runs, out);
 }
 
 /* A block of rows into the batch. */
@@ -185,16 +186,16 @@ static dis_status take_block(const table *t, dis__batch *b, size_t row, size_t n
     uint32_t number[DIS_ID_COLUMNS][BLOCK + DIS_FAST_ROWS_MARGIN];
     uint64_t word[BLOCK];
     size_t n_votes = 0;
-    uint64_t odd = 0;
+    uint64_t is_special = 0;
     for (int c = 0; c < COLUMNS; c++) {
         dis__column_read_block(&t->column[c], row, n, &block[c]);
-        odd |= block[c].odd;
+        is_special |= block[c].is_special;
     }
     for (size_t i = 0; i < n; i++) {
-        dis__problem problem;
+        dis__row_problem problem;
         dis__label label;
         dis_status status = DIS_OK;
-        for (int c = 0; odd >> i & 1 && c < COLUMNS && status == DIS_OK; c++)
+        for (int c = 0; is_special >> i & 1 && c < COLUMNS && status == DIS_OK; c++)
             status = check_text(&block[c].text[i], c, row + i, &problem);
         if (status == DIS_OK) status = find_label(b, &block[LABEL], i, row + i, &label, &problem);
         b->seen++;
@@ -211,13 +212,14 @@ static dis_status take_block(const table *t, dis__batch *b, size_t row, size_t n
         list[n_votes] = (uint8_t)i;
         label_of[n_votes++] = (uint16_t)label.index;
     }
-    if (b->late) DIS_TRY(keep_tasks(b, &block[DIS_COLUMN_TASK], list, n_votes, word));
-    for (int c = b->late ? DIS_COLUMN_WORKER : DIS_COLUMN_TASK; c < DIS_ID_COLUMNS; c++)
-        DIS_TRY(find_ids(t, &b->share[c], &block[c], list, n_votes, c == DIS_COLUMN_TASK, number[c]));
+    if (b->numbered_later) DIS_TRY(keep_tasks(b, &block[DIS_COLUMN_TASK], list, n_votes, word));
+    for (int c = b->numbered_later ? DIS_COLUMN_WORKER : DIS_COLUMN_TASK; c < DIS_ID_COLUMNS; c++)
+        DIS_TRY(find_ids(t, &b->chunk_ids[c], &block[c], list, n_votes, c == DIS_COLUMN_TASK, number[c]));
     DIS_TRY(dis__batch_reserve(b, n_votes));
     const uint32_t *task = number[DIS_COLUMN_TASK], *worker = number[DIS_COLUMN_WORKER];
-    for (size_t i = 0; b->late && i < n_votes; i++) dis__batch_add_unnumbered(b, word[i], worker[i], label_of[i]);
-    for (size_t i = 0; !b->late && i < n_votes; i++) dis__batch_add(b, task[i], worker[i], label_of[i]);
+    for (size_t i = 0; b->numbered_later && i < n_votes; i++)
+        dis__batch_add_unnumbered(b, word[i], worker[i], label_of[i]);
+    for (size_t i = 0; !b->numbered_later && i < n_votes; i++) dis__batch_add(b, task[i], worker[i], label_of[i]);
     return DIS_OK;
 }
 
@@ -235,7 +237,7 @@ static dis_status chunk_job(void *arg, size_t j, int thread)
     dis__batch *b = t->batches[j];
     dis__column_block block[COLUMNS];
     dis__batch_reset(b, &t->reader.rules, &c->labels, c->ids, j, j ? t->batches[j - 1] : NULL, &t->reader.texts[j]);
-    b->late = c->tasks->late;
+    b->numbered_later = c->tasks->numbered_later;
     const size_t end = chunk_first(t, j + 1);
     for (size_t row = chunk_first(t, j); row < end && !dis__batch_is_full(b); row += BLOCK)
         DIS_TRY(take_block(t, b, row, end - row < BLOCK ? end - row : BLOCK, block));
@@ -336,7 +338,7 @@ static dis_status measure(table *t)
 
 static bool cell_is(const table *t, int column, size_t row, const dis_names *names, size_t name)
 {
-    char room[DIS_CELL_ROOM];
+    char room[DIS_CELL_BYTES];
     const dis_text text = dis__column_text(&t->column[column], row, room);
     dis_text wanted;
     wanted.bytes = dis_names_get(names, name, &wanted.n);
@@ -346,11 +348,11 @@ static bool cell_is(const table *t, int column, size_t row, const dis_names *nam
 /* Whether the label of a row is a vote. */
 static bool is_vote(const table *t, size_t row)
 {
-    char room[DIS_CELL_ROOM];
+    char room[DIS_CELL_BYTES];
     const dis_text text = dis__column_text(&t->column[LABEL], row, room);
     if (!text.bytes || text.n > DIS_MAX_ID) return false;
-    const dis__key key = dis__key_of(&t->reader.rules.secret, text.bytes, text.n);
-    return dis__label_kind_of(&t->reader.rules, &key) == DIS_LABEL_VOTE;
+    const dis__key key = dis__key_from_text(&t->reader.rules.secret, text.bytes, text.n);
+    return dis__label_classify(&t->reader.rules, &key) == DIS_LABEL_VOTE;
 }
 
 /* Goes through the columns once more for the two rows of a duplicate. */
@@ -394,8 +396,8 @@ dis_status dis__votes_from_columns(dis_context *ctx, const dis_votes_columns *co
         .reader = {.ctx = ctx, .o = dis_votes_options_default(), .tuning = *tuning, .fail_duplicate = fail_duplicate},
         .column = {{.cells = columns->task}, {.cells = columns->worker}, {.cells = columns->label}},
         .chunk = tuning->chunk,
-        .find_homes = DIS_KERNEL_SELECT(dis__find_buckets),
-        .find_at_home = DIS_KERNEL_SELECT(dis__find_in_buckets)};
+        .find_buckets = DIS_KERNEL_SELECT(dis__find_buckets),
+        .find_in_buckets = DIS_KERNEL_SELECT(dis__find_in_buckets)};
     DIS_TRY(DIS_OPTIONS_COPY(dis_votes_options, &t.reader.o, options));
     const dis_status status = read_table(ctx, &t);
     dis__reader_free(&t.reader);

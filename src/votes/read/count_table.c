@@ -48,7 +48,7 @@ dis_status dis__count_table_set_classes(dis__count_table *t, const dis__key *key
 /* The item of a task, a new one with a row of zeros. */
 static dis_status find_item(dis__count_table *t, const dis__vote_field *task, size_t *item, bool *fresh)
 {
-    dis__key key = dis__key_of(&t->reader->rules.secret, task->text, task->n);
+    dis__key key = dis__key_from_text(&t->reader->rules.secret, task->text, task->n);
     const dis__key *at = dis__key_table_find(&t->tasks, &key);
     *fresh = !at;
     if (at) {
@@ -63,7 +63,7 @@ static dis_status find_item(dis__count_table *t, const dis__vote_field *task, si
     DIS_TRY(dis__reserve(&t->sum, &t->sum_capacity, i * t->n_classes, dis__saturating_size(i + 1, t->n_classes, 0),
                          sizeof *t->sum));
     DIS_TRY(dis__arena_copy(&t->texts, task->text, task->n, &t->name[i]));
-    key = dis__key_of(&t->reader->rules.secret, t->name[i], task->n);
+    key = dis__key_from_text(&t->reader->rules.secret, t->name[i], task->n);
     key.value = (uint32_t)i;
     bool added;
     DIS_TRY(dis__key_table_insert(&t->tasks, &key, &at, &added));
@@ -84,7 +84,7 @@ static dis_status find_pair(dis__count_table *t, const dis__vote_field *task, co
     memcpy(t->pair, task->text, task->n);
     t->pair[task->n] = 0;
     memcpy(t->pair + task->n + 1, worker->text, worker->n);
-    dis__key key = dis__key_of(&t->reader->rules.secret, t->pair, n);
+    dis__key key = dis__key_from_text(&t->reader->rules.secret, t->pair, n);
     const dis__key *at = dis__key_table_find(&t->pairs, &key);
     *fresh = !at;
     if (at) {
@@ -93,30 +93,31 @@ static dis_status find_pair(dis__count_table *t, const dis__vote_field *task, co
     }
     const char *copy;
     DIS_TRY(dis__arena_copy(&t->texts, t->pair, n, &copy));
-    key = dis__key_of(&t->reader->rules.secret, copy, n);
+    key = dis__key_from_text(&t->reader->rules.secret, copy, n);
     key.value = (uint32_t)(*index = t->n_pairs++);
     bool added;
     return dis__key_table_insert(&t->pairs, &key, &at, &added);
 }
 
-static dis_status check_id(const dis__vote_field *id, const char *what, dis__problem *problem)
+static dis_status check_id(const dis__vote_field *id, const char *what, dis__row_problem *problem)
 {
-    if (id->n == 0) return dis__problem_set(problem, id->at, "an empty %s; every row needs one", what);
+    if (id->n == 0) return dis__row_problem_set(problem, id->at, "an empty %s; every row needs one", what);
     if (id->n > DIS_MAX_ID)
-        return dis__problem_set(problem, id->at, "a %s of more than %u bytes; shorten it", what, DIS_MAX_ID);
+        return dis__row_problem_set(problem, id->at, "a %s of more than %u bytes; shorten it", what, DIS_MAX_ID);
     return DIS_OK;
 }
 
 /* That soft votes sum to 1, or are made to. */
-static dis_status check_sum(dis__count_table *t, const char *at, dis__problem *problem)
+static dis_status check_sum(dis__count_table *t, const char *at, dis__row_problem *problem)
 {
     double total = 0;
     for (size_t k = 0; k < t->n_classes; k++) total += t->row[k];
-    if (isinf(total)) return dis__problem_set(problem, at, "the numbers of this row are too large to add");
+    if (isinf(total)) return dis__row_problem_set(problem, at, "the numbers of this row are too large to add");
     if (!t->soft || fabs(total - 1) <= 1e-6) return DIS_OK;
     if (!t->reader->o.renormalise)
-        return dis__problem_set(problem, at, "the row sums to %.9g, not to 1; correct it, or say `renormalise`", total);
-    if (total == 0) return dis__problem_set(problem, at, "a row of zeros is no distribution; correct it");
+        return dis__row_problem_set(problem, at, "the row sums to %.9g, not to 1; correct it, or say `renormalise`",
+                                    total);
+    if (total == 0) return dis__row_problem_set(problem, at, "a row of zeros is no distribution; correct it");
     for (size_t k = 0; k < t->n_classes; k++) t->row[k] /= total;
     t->reader->votes->notes.renormalised++;
     return DIS_OK;
@@ -138,23 +139,23 @@ static dis_status keep_last(dis__count_table *t, size_t pair, size_t item)
     return DIS_OK;
 }
 
-static dis_status refuse_twice(const dis__vote_field *task, const dis__vote_field *worker, dis__problem *problem)
+static dis_status refuse_twice(const dis__vote_field *task, const dis__vote_field *worker, dis__row_problem *problem)
 {
     const int n = task->n > 100 ? 100 : (int)task->n;
     return worker
-               ? dis__problem_set(
+               ? dis__row_problem_set(
                      problem, worker->at,
                      "this worker has already voted on task \"%.*s\"; say which vote to keep: `duplicates` first, last "
                      "or all",
                      n, task->text)
-               : dis__problem_set(
+               : dis__row_problem_set(
                      problem, task->at,
                      "the task \"%.*s\" comes a second time; say which row to keep: `duplicates` first, last or all", n,
                      task->text);
 }
 
 dis_status dis__count_table_add(dis__count_table *t, const dis__vote_field *task, const dis__vote_field *worker,
-                                const char *at, dis__problem *problem)
+                                const char *at, dis__row_problem *problem)
 {
     const dis_duplicates rule = t->reader->o.duplicates;
     dis_votes_notes *notes = &t->reader->votes->notes;

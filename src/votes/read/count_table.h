@@ -39,7 +39,7 @@ void dis__count_table_free(dis__count_table *t);
 dis_status dis__count_table_set_classes(dis__count_table *t, const dis__key *keys, size_t n);
 /* Adds t->row to the item of a task. `worker` NULL: not known. DIS_EDATA with *problem, `at` being where the row is. */
 dis_status dis__count_table_add(dis__count_table *t, const dis__vote_field *task, const dis__vote_field *worker,
-                                const char *at, dis__problem *problem);
+                                const char *at, dis__row_problem *problem);
 /* The table of items that have enough votes. */
 dis_status dis__count_table_finish(dis__count_table *t);
 

@@ -96,9 +96,9 @@ static dis_status row_csv(dis__row_cursor *c)
 typedef struct dis__csv_scratch {
     dis__csv_scan (*scan)(const char *text, size_t n, char separator, uint32_t *list);
     size_t (*take_rows)(const dis__batch *b, const dis__window *w, size_t n, dis__fast_rows *t);
-    void (*find_homes)(const dis__ids *ids, const uint64_t *word, size_t n, uint32_t *home);
-    size_t (*find_at_home)(const dis__ids *ids, const uint64_t *word, const uint32_t *home, size_t n, uint32_t *out,
-                           uint32_t *missed, dis__bucket_prefetch ask);
+    void (*find_buckets)(const dis__ids *ids, const uint64_t *word, size_t n, uint32_t *first_slot);
+    size_t (*find_in_buckets)(const dis__ids *ids, const uint64_t *word, const uint32_t *first_slot, size_t n,
+                              uint32_t *out, uint32_t *missed, dis__bucket_prefetch prefetch);
     uint32_t list[16 + DIS_WINDOW + DIS_SCAN_STEP]; /* from the 16th on; the one before it stands for the row before */
     dis__fast_rows taken[2];                        /* this window's and the one's before */
     bool now;                                       /* which is this one's */
@@ -184,11 +184,11 @@ static dis_status take_others(dis__batch *b, const dis__window *w, size_t r, siz
 /* The numbers of ids of any length; vote: (n) which votes they are of, NULL: all. A long id leads to its slot, from
  * there to where its name begins, and from there to the name: block by block, each is fetched before the next is asked
  * for. */
-static __attribute__((noinline)) void find_any(dis__chunk_ids *share, const dis__window *w, size_t column,
+static __attribute__((noinline)) void find_any(dis__chunk_ids *chunk_ids, const dis__window *w, size_t column,
                                                const uint32_t *row, const uint32_t *vote, size_t n, uint32_t *out)
 {
     enum { BLOCK = 64 };
-    const dis__ids *ids = share->ids;
+    const dis__ids *ids = chunk_ids->ids;
     dis__id_key key[BLOCK];
     uint32_t likely[BLOCK];
     for (size_t first = 0; first < n; first += BLOCK) {
@@ -200,40 +200,41 @@ static __attribute__((noinline)) void find_any(dis__chunk_ids *share, const dis_
             __builtin_prefetch(&ids->slot[dis__ids_bucket(ids, key[i].tag)]);
         }
         for (size_t i = 0; i < size; i++) {
-            likely[i] = (key[i].tag & 3) == DIS_ID_LONG ? dis__ids_peek(ids, &key[i]) : DIS_ID_NONE;
+            likely[i] = (key[i].tag & 3) == DIS_ID_LONG ? dis__ids_guess(ids, &key[i]) : DIS_ID_NONE;
             if (likely[i] < ids->n) __builtin_prefetch(&ids->start[likely[i]]);
         }
         for (size_t i = 0; i < size; i++)
             if (likely[i] < ids->n) __builtin_prefetch(ids->bytes + ids->start[likely[i]]);
-        for (size_t i = 0; i < size; i++) out[first + i] = dis__ids_find(share, &key[i]);
+        for (size_t i = 0; i < size; i++) out[first + i] = dis__ids_find(chunk_ids, &key[i]);
     }
 }
 
 /* The numbers of short ids are found in two steps, with something else in between: those that lie where they belong,
  * then the others. Behind a full bucket lies the next, which is asked for. */
 static size_t find_short(const dis__csv_scratch *k, const dis__ids *ids, dis__fast_rows *t, int c, uint32_t *out,
-                         dis__bucket_prefetch ask)
+                         dis__bucket_prefetch prefetch)
 {
     const size_t n = c == DIS_COLUMN_TASK ? t->n_runs : t->n_votes;
     const uint64_t *word = c == DIS_COLUMN_TASK ? t->task : t->worker;
-    const uint32_t *home = t->home[c];
+    const uint32_t *first_slot = t->first_slot[c];
     if (ids->fill == DIS_WIDE_BUCKET) {
-        for (size_t i = 0; i < ask.n; i++) __builtin_prefetch(&ask.ids->slot[ask.home[i]]);
+        for (size_t i = 0; i < prefetch.n; i++) __builtin_prefetch(&prefetch.ids->slot[prefetch.first_slot[i]]);
         for (size_t i = 0; i < n; i++) t->missed[c][i] = (uint32_t)i;
         return n;
     }
-    const size_t n_missed = k->find_at_home(ids, word, home, n, out, t->missed[c], ask);
+    const size_t n_missed = k->find_in_buckets(ids, word, first_slot, n, out, t->missed[c], prefetch);
     const dis__id_slot *end = ids->slot + DIS_BUCKET * ids->n_buckets;
     for (size_t i = 0; i < n_missed; i++) {
-        const dis__id_slot *next = &ids->slot[home[t->missed[c][i]]] + DIS_BUCKET;
+        const dis__id_slot *next = &ids->slot[first_slot[t->missed[c][i]]] + DIS_BUCKET;
         if (next < end && atomic_load_explicit(&next[-1].meta, memory_order_relaxed)) __builtin_prefetch(next);
     }
     return n_missed;
 }
 
-static void find_missed(dis__chunk_ids *share, const dis__fast_rows *t, int c, size_t n_missed, uint32_t *out)
+static void find_missed(dis__chunk_ids *chunk_ids, const dis__fast_rows *t, int c, size_t n_missed, uint32_t *out)
 {
-    dis__ids_find_short(share, c == DIS_COLUMN_TASK ? t->task : t->worker, t->home[c], t->missed[c], n_missed, out);
+    dis__ids_find_short(chunk_ids, c == DIS_COLUMN_TASK ? t->task : t->worker, t->first_slot[c], t->missed[c], n_missed,
+                        out);
 }
 
 /* Tasks as texts into the batch; the words of long ones are the first bytes only. */
@@ -256,30 +257,31 @@ static dis_status keep_tasks(dis__batch *b, const dis__window *w, const dis__fas
 static dis_status find_ids(dis__batch *b, const dis__window *w, dis__csv_scratch *k)
 {
     dis__fast_rows *t = &k->taken[k->now], *waiting = &k->taken[!k->now];
-    dis__chunk_ids *tasks = &b->share[DIS_COLUMN_TASK], *workers = &b->share[DIS_COLUMN_WORKER];
+    dis__chunk_ids *tasks = &b->chunk_ids[DIS_COLUMN_TASK], *workers = &b->chunk_ids[DIS_COLUMN_WORKER];
     uint32_t *worker = b->worker + b->n_rows;
     size_t n_missed = 0;
-    dis__bucket_prefetch ask[2] = {{.ids = tasks->ids}, {.ids = tasks->ids}};
-    if (b->late) {
+    dis__bucket_prefetch prefetch[2] = {{.ids = tasks->ids}, {.ids = tasks->ids}};
+    if (b->numbered_later) {
         DIS_TRY(keep_tasks(b, w, t));
     } else if (!t->is_long[DIS_COLUMN_TASK]) {
-        k->find_homes(tasks->ids, t->task, t->n_runs, t->home[DIS_COLUMN_TASK]);
-        ask[0] = (dis__bucket_prefetch){tasks->ids, t->home[DIS_COLUMN_TASK], k->waits ? t->n_runs / 2 : 0};
-        ask[1] = (dis__bucket_prefetch){tasks->ids, t->home[DIS_COLUMN_TASK] + ask[0].n, t->n_runs - ask[0].n};
+        k->find_buckets(tasks->ids, t->task, t->n_runs, t->first_slot[DIS_COLUMN_TASK]);
+        prefetch[0] = (dis__bucket_prefetch){tasks->ids, t->first_slot[DIS_COLUMN_TASK], k->waits ? t->n_runs / 2 : 0};
+        prefetch[1] = (dis__bucket_prefetch){tasks->ids, t->first_slot[DIS_COLUMN_TASK] + prefetch[0].n,
+                                             t->n_runs - prefetch[0].n};
     }
-    if (k->waits) n_missed = find_short(k, tasks->ids, waiting, DIS_COLUMN_TASK, b->run + k->first_run, ask[0]);
+    if (k->waits) n_missed = find_short(k, tasks->ids, waiting, DIS_COLUMN_TASK, b->run + k->first_run, prefetch[0]);
     if (t->is_long[DIS_COLUMN_WORKER]) {
         find_any(workers, w, w->column[DIS_COLUMN_WORKER], t->row, NULL, t->n_votes, worker);
     } else {
-        k->find_homes(workers->ids, t->worker, t->n_votes, t->home[DIS_COLUMN_WORKER]);
-        const size_t n = find_short(k, workers->ids, t, DIS_COLUMN_WORKER, worker, ask[1]);
+        k->find_buckets(workers->ids, t->worker, t->n_votes, t->first_slot[DIS_COLUMN_WORKER]);
+        const size_t n = find_short(k, workers->ids, t, DIS_COLUMN_WORKER, worker, prefetch[1]);
         find_missed(workers, t, DIS_COLUMN_WORKER, n, worker);
     }
     if (k->waits) find_missed(tasks, waiting, DIS_COLUMN_TASK, n_missed, b->run + k->first_run);
-    k->waits = !b->late && !t->is_long[DIS_COLUMN_TASK];
+    k->waits = !b->numbered_later && !t->is_long[DIS_COLUMN_TASK];
     k->first_run = b->n_runs;
     k->now = !k->now;
-    if (!b->late && !k->waits)
+    if (!b->numbered_later && !k->waits)
         find_any(tasks, w, w->column[DIS_COLUMN_TASK], t->row, t->first, t->n_runs, b->run + b->n_runs);
     for (size_t i = 0; i < t->n_runs; i++) b->run_row[b->n_runs + i] = (uint32_t)b->n_rows + t->first[i];
     b->n_runs += t->n_runs;
@@ -292,7 +294,7 @@ static void find_rest(dis__batch *b, dis__csv_scratch *k)
 {
     if (!k->waits) return;
     dis__fast_rows *t = &k->taken[!k->now];
-    dis__chunk_ids *tasks = &b->share[DIS_COLUMN_TASK];
+    dis__chunk_ids *tasks = &b->chunk_ids[DIS_COLUMN_TASK];
     uint32_t *run = b->run + k->first_run;
     k->waits = false;
     find_missed(tasks, t, DIS_COLUMN_TASK,
@@ -328,8 +330,8 @@ static dis_status take_windows(dis__row_cursor *c, const char *limit)
         c->scratch->list[FIRST - 1] = before_the_text;
         c->scratch->scan = DIS_KERNEL_SELECT(dis__csv_scan_text);
         c->scratch->take_rows = DIS_KERNEL_SELECT(dis__fast_rows_read);
-        c->scratch->find_homes = DIS_KERNEL_SELECT(dis__find_buckets);
-        c->scratch->find_at_home = DIS_KERNEL_SELECT(dis__find_in_buckets);
+        c->scratch->find_buckets = DIS_KERNEL_SELECT(dis__find_buckets);
+        c->scratch->find_in_buckets = DIS_KERNEL_SELECT(dis__find_in_buckets);
     }
     uint32_t *list = c->scratch->list + FIRST;
     while (c->next < limit) {

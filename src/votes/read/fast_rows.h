@@ -36,7 +36,8 @@ typedef struct {
     uint32_t first[DIS_WINDOW_ROWS + DIS_FAST_ROWS_MARGIN];  /* (n_runs) of its votes */
     uint64_t worker[DIS_WINDOW_ROWS + DIS_FAST_ROWS_MARGIN]; /* (n_votes) the first 8 bytes */
     uint32_t row[DIS_WINDOW_ROWS + DIS_FAST_ROWS_MARGIN]; /* (n_votes) index into the list; only when some are long */
-    uint32_t home[DIS_ID_COLUMNS][DIS_WINDOW_ROWS + DIS_FAST_ROWS_MARGIN]; /* where short ids belong in their tables */
+    uint32_t first_slot[DIS_ID_COLUMNS]
+                       [DIS_WINDOW_ROWS + DIS_FAST_ROWS_MARGIN]; /* where short ids belong in their tables */
     uint32_t missed[DIS_ID_COLUMNS][DIS_WINDOW_ROWS + DIS_FAST_ROWS_MARGIN]; /* ids that do not lie there */
 } dis__fast_rows;
 
@@ -60,18 +61,19 @@ static inline __attribute__((always_inline)) const char *dis__window_field(const
 DIS_KERNEL_DECLARE(size_t, dis__fast_rows_read,
                    (const dis__batch *b, const dis__window *w, size_t n, dis__fast_rows *t));
 /* Arrays have a margin of DIS_FAST_ROWS_MARGIN. */
-DIS_KERNEL_DECLARE(void, dis__find_buckets, (const dis__ids *ids, const uint64_t *word, size_t n, uint32_t *home));
+DIS_KERNEL_DECLARE(void, dis__find_buckets,
+                   (const dis__ids *ids, const uint64_t *word, size_t n, uint32_t *first_slot));
 /* Buckets that will be looked at later. They are asked for bit by bit while something else is looked up: memory answers
  * some ten at a time, and more would hold everything up. */
 typedef struct {
     const dis__ids *ids;
-    const uint32_t *home;
+    const uint32_t *first_slot;
     size_t n;
 } dis__bucket_prefetch;
 /* How many are missed: new ones, those of this round when others read along, and those that had to make way. Buckets
  * must not be wide. */
 DIS_KERNEL_DECLARE(size_t, dis__find_in_buckets,
-                   (const dis__ids *ids, const uint64_t *word, const uint32_t *home, size_t n, uint32_t *out,
-                    uint32_t *missed, dis__bucket_prefetch ask));
+                   (const dis__ids *ids, const uint64_t *word, const uint32_t *first_slot, size_t n, uint32_t *out,
+                    uint32_t *missed, dis__bucket_prefetch prefetch));
 
 #endif

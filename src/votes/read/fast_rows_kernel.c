@@ -97,7 +97,7 @@ typedef struct {
 /* Eight rows from r on, whose words are there; how many of them are easy, from the first on. */
 static inline size_t take_eight(taking *k, const uint32_t *list, size_t r, uint64_t word[3][BLOCK], size_t at)
 {
-    const dis__few_labels *few = &k->b->few;
+    const dis__first_labels *first_labels = &k->b->first_labels;
     const __m256i one = _mm256_set1_epi32(1), max = _mm256_set1_epi32(DIS_ID_INLINE),
                   offset = _mm256_set1_epi32((int)~DIS_SCAN_LF);
     const __m256i end0 = third(list), end1 = third(list + 1), end2 = third(list + 2);
@@ -113,9 +113,9 @@ static inline size_t take_eight(taking *k, const uint32_t *list, size_t r, uint6
     const __m512i label = first_bytes(word[2] + at, n_label);
     __m512i index = _mm512_setzero_si512();
     unsigned known = 0;
-    for (size_t i = 0; i < few->n; i++) {
-        const __mmask8 same = _mm512_cmpeq_epi64_mask(label, _mm512_set1_epi64((long long)few->word[i]));
-        index = _mm512_mask_mov_epi64(index, same, _mm512_set1_epi64((long long)few->index[i]));
+    for (size_t i = 0; i < first_labels->n; i++) {
+        const __mmask8 same = _mm512_cmpeq_epi64_mask(label, _mm512_set1_epi64((long long)first_labels->word[i]));
+        index = _mm512_mask_mov_epi64(index, same, _mm512_set1_epi64((long long)first_labels->index[i]));
         known |= same;
     }
     bad |= known ^ 0xffu;
@@ -163,7 +163,7 @@ size_t DIS_KERNEL(dis__fast_rows_read)(const dis__batch *b, const dis__window *w
     size_t r;
     if (is_usual(w)) {
 #if defined(DIS_ISA_avx512)
-        if (!b->few.more) {
+        if (!b->first_labels.more) {
             r = take_usual(b, w, n, t);
         } else
 #endif
@@ -180,7 +180,7 @@ size_t DIS_KERNEL(dis__fast_rows_read)(const dis__batch *b, const dis__window *w
     return r;
 }
 
-void DIS_KERNEL(dis__find_buckets)(const dis__ids *ids, const uint64_t *word, size_t n, uint32_t *home)
+void DIS_KERNEL(dis__find_buckets)(const dis__ids *ids, const uint64_t *word, size_t n, uint32_t *first_slot)
 {
     const dis__secret secret = ids->secret;
     const size_t n_buckets = ids->n_buckets;
@@ -195,11 +195,11 @@ void DIS_KERNEL(dis__find_buckets)(const dis__ids *ids, const uint64_t *word, si
         const __m512i tag = _mm512_or_si512(_mm512_and_si512(_mm512_srli_epi64(h, 32), _mm512_set1_epi64(~3ll)),
                                             _mm512_set1_epi64(DIS_ID_SHORT));
         const __m512i bucket = _mm512_srli_epi64(_mm512_mul_epu32(tag, buckets), 32);
-        _mm256_storeu_si256((void *)(home + i), _mm512_cvtepi64_epi32(_mm512_slli_epi64(bucket, 2)));
+        _mm256_storeu_si256((void *)(first_slot + i), _mm512_cvtepi64_epi32(_mm512_slli_epi64(bucket, 2)));
     }
 #else
     for (size_t i = 0; i < n; i++)
-        home[i] = (uint32_t)(DIS_BUCKET * dis__slot_of(dis__id_tag(&secret, word[i]), n_buckets));
+        first_slot[i] = (uint32_t)(DIS_BUCKET * dis__hash_slot(dis__id_tag(&secret, word[i]), n_buckets));
 #endif
 }
 
@@ -224,19 +224,19 @@ static inline const dis__id_slot *in_bucket(const dis__id_slot *bucket, uint64_t
 #endif
 
 /* Missed ones go into a list without a branch, which would often be guessed wrong. */
-size_t DIS_KERNEL(dis__find_in_buckets)(const dis__ids *ids, const uint64_t *word, const uint32_t *home, size_t n,
-                                        uint32_t *out, uint32_t *missed, dis__bucket_prefetch ask)
+size_t DIS_KERNEL(dis__find_in_buckets)(const dis__ids *ids, const uint64_t *word, const uint32_t *first_slot, size_t n,
+                                        uint32_t *out, uint32_t *missed, dis__bucket_prefetch prefetch)
 {
     enum { STEP = 8 };
     const dis__id_slot *slot = ids->slot;
     const uint64_t sure = ids->in_order ? UINT32_MAX : ids->n; /* smaller numbers are as good as final */
-    const size_t at_once = ask.n / (n / STEP + 1) + 1;
+    const size_t at_once = prefetch.n / (n / STEP + 1) + 1;
     size_t n_missed = 0, asked = 0;
     for (size_t i = 0; i < n;) {
-        const size_t stop = ask.n - asked < at_once ? ask.n : asked + at_once;
-        for (; asked < stop; asked++) __builtin_prefetch(&ask.ids->slot[ask.home[asked]]);
+        const size_t stop = prefetch.n - asked < at_once ? prefetch.n : asked + at_once;
+        for (; asked < stop; asked++) __builtin_prefetch(&prefetch.ids->slot[prefetch.first_slot[asked]]);
         for (const size_t end = n - i < STEP ? n : i + STEP; i < end; i++) {
-            const dis__id_slot *bucket = &slot[home[i]];
+            const dis__id_slot *bucket = &slot[first_slot[i]];
 #ifdef BUCKET_AS_VECTOR
             const __m512i line = _mm512_load_si512((const void *)bucket);
             const unsigned same = _mm512_cmpeq_epi64_mask(line, _mm512_set1_epi64((long long)word[i])) & 0x55u;

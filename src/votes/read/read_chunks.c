@@ -41,7 +41,7 @@ typedef struct {
     dis__batch **batches; /* (round) those of the chunks */
 } reading;
 
-dis_status dis__vote_file_fail(dis__vote_file *file, const dis__problem *problem)
+dis_status dis__vote_file_fail(dis__vote_file *file, const dis__row_problem *problem)
 {
     uint64_t line, column;
     dis__csv_position(&file->csv, problem->at, &line, &column);
@@ -128,8 +128,8 @@ static void parse(const reading *r, size_t j)
     chunk *k = &r->chunks[j];
     dis__collector *c = &reader->collector;
     dis__batch_reset(k->batch, &reader->rules, &c->labels, c->ids, j, j ? k[-1].batch : NULL, k->batch->texts);
-    k->batch->late = c->tasks->late;
-    k->batch->moves = r->file->stream != NULL;
+    k->batch->numbered_later = c->tasks->numbered_later;
+    k->batch->input_is_transient = r->file->stream != NULL;
     k->bad_end = NULL;
     k->cursor.next = k->begin;
     k->status = parse_rows(k, reader->o.lenient);
@@ -161,25 +161,25 @@ static dis_status quotes_job(void *arg, size_t j, int thread)
 }
 
 /* The first row that begins at `at` or later, if `inside` says rightly whether `at` lies within quotes. */
-static const char *guess_row(const char *at, const char *end, bool quotes, bool inside)
+static const char *guess_row(const char *at, const char *end, bool quotes, bool in_quotes)
 {
     if (!quotes) {
         const char *lf = memchr(at - 1, '\n', (size_t)(end - at) + 1);
         return lf ? lf + 1 : end;
     }
-    if (!inside && at[-1] == '\n') return at;
+    if (!in_quotes && at[-1] == '\n') return at;
     for (const char *p = at; p < end; p++) {
-        inside ^= *p == '"';
-        if (*p == '\n' && !inside) return p + 1;
+        in_quotes ^= *p == '"';
+        if (*p == '\n' && !in_quotes) return p + 1;
     }
     return end;
 }
 
-const char *dis__find_row_start(const dis__vote_file *file, uint64_t at, bool quotes, bool inside)
+const char *dis__find_row_start(const dis__vote_file *file, uint64_t at, bool quotes, bool in_quotes)
 {
     const char *from = file->input->bytes + (at < file->input->n ? at : file->input->n);
     if (from <= file->rows) return file->rows;
-    return from >= file->end ? file->end : guess_row(from, file->end, quotes, inside);
+    return from >= file->end ? file->end : guess_row(from, file->end, quotes, in_quotes);
 }
 
 /* Sets begin and limit of the round's chunks. */
@@ -212,7 +212,7 @@ static dis_status take_notes(dis__vote_file *f, const dis__batch *b)
     votes->notes.dropped += b->dropped;
     votes->notes.bad_rows += b->bad;
     for (size_t i = 0; i < b->n_skipped && votes->n_skipped < DIS_MAX_MESSAGES; i++) {
-        dis__problem problem = {.at = b->skipped[i].at};
+        dis__row_problem problem = {.at = b->skipped[i].at};
         memcpy(problem.text, b->skipped[i].message, strlen(b->skipped[i].message) + 1);
         dis__vote_file_fail(f, &problem);
         DIS_TRY(dis__copy_text(&votes->skipped[votes->n_skipped], dis_last_error(), strlen(dis_last_error())));
@@ -254,7 +254,7 @@ static dis_status parse_all(dis_context *ctx, reading *r)
 static dis_status parse_in_order(const reading *r)
 {
     withdraw(r);
-    DIS_TRY(prepare(r, DIS_ROOM_FOR_ALL, true));
+    DIS_TRY(prepare(r, DIS_HEADROOM_UNLIMITED, true));
     for (size_t j = 0; j < r->n; j++) {
         if (j) r->chunks[j].begin = r->chunks[j - 1].end;
         parse(r, j);
@@ -293,10 +293,10 @@ static const char *last_row_end(const char *from, const char *end, bool quotes)
         return end;
     }
     const char *last = from;
-    bool inside = false;
+    bool in_quotes = false;
     for (const char *p = from; p < end; p++) {
-        inside ^= *p == '"';
-        if (*p == '\n' && !inside) last = p + 1;
+        in_quotes ^= *p == '"';
+        if (*p == '\n' && !in_quotes) last = p + 1;
     }
     return last;
 }

@@ -1,7 +1,7 @@
 /* reader.h: the inside of dis_votes_read(): what to read, from which container, and the parts that readers share.
  *
  * The mapper is dis_votes_options itself, complete: a container (format), which column or key plays which role, and
- * drop rules. A preset (presets.c) is a row of such settings; a container is a row of formats[] in read.c. */
+ * drop rules. A preset (presets.c) is a row of such settings; a container is a row of formats[] in read_votes.c. */
 #ifndef DIS_VOTES_READ_READER_H
 #define DIS_VOTES_READ_READER_H
 #include "dissent/columns.h"
@@ -54,7 +54,7 @@ typedef struct {
     const char *next;                         /* where the next row begins */
     dis__vote_field cell[DIS_ID_COLUMNS + 1]; /* task, worker, label of the current row */
     bool dropped;                             /* by a drop rule */
-    dis__problem problem;                     /* of a bad row; `next` is then where to go on */
+    dis__row_problem problem;                 /* of a bad row; `next` is then where to go on */
     dis__csv csv;
     dis__json json;
     dis__batch *batch;                /* where rows go */
@@ -91,9 +91,9 @@ extern const dis__row_format dis__rows_csv, dis__rows_tsv, dis__rows_jsonl;
 /* read_chunks.c: all rows of the file into the reader's collector. */
 dis_status dis__read_rows(dis__vote_file *file);
 /* The first row that begins at byte `at` of the input or later, given whether that is within quotes. */
-const char *dis__find_row_start(const dis__vote_file *file, uint64_t at, bool quotes, bool inside);
+const char *dis__find_row_start(const dis__vote_file *file, uint64_t at, bool quotes, bool in_quotes);
 /* DIS_EDATA with the place of a problem. */
-dis_status dis__vote_file_fail(dis__vote_file *file, const dis__problem *problem);
+dis_status dis__vote_file_fail(dis__vote_file *file, const dis__row_problem *problem);
 
 void dis__row_cursor_open(dis__row_cursor *cursor, const dis__vote_file *file, const char *at);
 void dis__row_cursor_close(dis__row_cursor *cursor);
@@ -107,11 +107,11 @@ void dis__vote_file_close(dis__vote_file *file);
 dis_status dis__csv_find_column_of_role(dis__csv *csv, const char *role, const char *given, const char *const *usual,
                                         size_t *column);
 
-/* mace_table.c, read_counts.c: other shapes, each from all inputs into reader->votes. */
+/* read_mace_table.c, read_counts.c: other shapes, each from all inputs into reader->votes. */
 dis_status dis__read_mace(dis__reader *reader);
 dis_status dis__read_counts(dis__reader *reader);
 
-/* read.c: the container that `given` names (DIS_EUSAGE: no such), or that a path ends on; csv when it says nothing. */
+/* read_votes.c: the container that `given` names (DIS_EUSAGE: no such), or that a path ends on; csv when it says nothing. */
 dis_status dis__votes_format(const char *given, const char *path, const char **format);
 /* The character that separates columns of csv and tsv. */
 char dis__votes_separator(const dis_votes_options *o, const char *format);
@@ -123,23 +123,23 @@ dis_status dis__preset_apply(dis__reader *reader);
 /* Paths of a wide table with a header, once the inputs are open. */
 dis_status dis__wide_table_apply(dis__reader *reader);
 /* Rules for labels and an empty collector. n_to_come: bytes, or whatever else the source counts in. */
-dis_status dis__reader_init(dis__reader *reader, uint64_t n_to_come);
+dis_status dis__reader_init(dis__reader *reader, uint64_t n_expected);
 /* A part of a file: rows that begin in [first, last). */
 typedef struct {
-    uint64_t first, last; /* bytes */
-    bool quotes;          /* there are some */
-    uint64_t odd[2];      /* of them before first, and before last */
+    uint64_t first, last;      /* bytes */
+    bool quotes;               /* there are some */
+    uint64_t quotes_before[2]; /* of them before first, and before last */
 } dis__file_part;
 /* All text of all inputs is there. */
 dis_status dis__reader_load_inputs(dis__reader *reader);
 /* The rows of a file, or of a part of it (NULL: all), into the collector. */
-dis_status dis__read_file(dis__reader *reader, dis__input *input, const dis__file_part *share);
+dis_status dis__read_file(dis__reader *reader, dis__input *input, const dis__file_part *part);
 /* read_on_ranks.c: narrows a file to a part; the table of this rank from all inputs, into reader->votes. */
-void dis__file_part_apply(const dis__file_part *share, dis__vote_file *file);
+void dis__file_part_apply(const dis__file_part *part, dis__vote_file *file);
 dis_status dis__read_on_ranks(dis__reader *reader);
 /* The rules about votes that are grouped; the end of dis__reader_finish() where there are no ranks. */
 dis_status dis__reader_apply_rules(dis__reader *reader);
-/* collect_classes.c: names of classes, and the class of each label that the collector has seen. */
+/* reader_classes.c: names of classes, and the class of each label that the collector has seen. */
 dis_status dis__reader_classes(dis__reader *reader, uint16_t *class_of);
 /* The failure when nothing is left. */
 dis_status dis__reader_no_votes(const dis__reader *reader);
@@ -156,7 +156,7 @@ size_t dis__round_size(const dis_context *ctx);
  * numbers by value. place: (n) where each label goes.
  */
 dis_status dis__classes_order(const dis__key *labels, size_t n, bool ordered, uint16_t *place);
-dis_status dis__classes_are_similar(const dis_names *classes, bool *look_alike);
+dis_status dis__classes_are_similar(const dis_names *classes, bool *similar);
 
 /* column_votes.c: dis_votes_from_columns() with sizes of one's own; a chunk counts rows. */
 dis_status dis__votes_from_columns(dis_context *ctx, const dis_votes_columns *columns, const dis_votes_options *options,

@@ -6,7 +6,7 @@
 #include "votes/read/vote_lines.h"
 #include "core/memory/memory.h"
 #include "core/parallel/pool.h"
-#include "core/sys.h"
+#include "core/system_calls.h"
 #include "io/files/folder.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -165,7 +165,7 @@ dis_status dis__vote_lines_next(dis__vote_lines *l, bool *more)
 
 dis_status dis__vote_lines_fail(dis__vote_lines *l, const dis__vote_field *cell)
 {
-    dis__problem problem = {.at = cell->at};
+    dis__row_problem problem = {.at = cell->at};
     snprintf(problem.text, sizeof problem.text, "%s", dis_last_error());
     return dis__vote_file_fail(&l->file, &problem);
 }

@@ -109,7 +109,7 @@ static bool header_is_data(const dis__survey *s)
     size_t n = 0, n_repeating = 0;
     for (size_t c = 0; c < s->n_columns; c++) {
         const dis__survey_column *x = &s->column[c];
-        const dis__key key = dis__key_of(&s->secret, x->name, x->n_name);
+        const dis__key key = dis__key_from_text(&s->secret, x->name, x->n_name);
         n += x->n_name && dis__key_table_find(&x->values, &key) != NULL;
         n_repeating += 2 * x->n_values <= x->n_cells;
     }
@@ -195,7 +195,7 @@ dis_status dis__roles_apply(dis__reader *r, dis__record_reader *s, const dis__ro
         found = found && (!roles->given[role] || roles->n_found[role]); /* the caller's own are columns, not paths */
     }
     if (complete) return use(r, roles);
-    DIS_TRY(dis__check_one_column(s));
+    DIS_TRY(dis__check_single_column(s));
     if (!found) return DIS_OK;
     DIS_TRY(dis__check_soft_labels(s, roles));
     dis__survey survey;

@@ -26,7 +26,7 @@ dis_status dis__roles_apply(dis__reader *reader, dis__record_reader *source, con
  * does, or the first one. */
 dis_status dis__find_header(const dis__input *input);
 /* DIS_EDATA for a table with one column whose header has several with another separator, which is suggested. */
-dis_status dis__check_one_column(const dis__record_reader *source);
+dis_status dis__check_single_column(const dis__record_reader *source);
 /* DIS_EDATA for a table of soft labels. */
 dis_status dis__check_soft_labels(const dis__record_reader *source, const dis__roles *roles);
 /* After DIS_EDATA for a header: the same with columns by their numbers, when the first line names task, worker and label,

@@ -64,13 +64,13 @@ static dis_status add_cell(dis__survey *s, size_t column, const char *text, size
     c->n_empty += n == 0;
     if (n == 0 || n > DIS_MAX_ID) return DIS_OK;
     if (dis__is_missing_word(text, n)) return add_missing(c, &s->texts, text, n);
-    dis__key key = dis__key_of(&s->secret, text, n);
+    dis__key key = dis__key_from_text(&s->secret, text, n);
     const dis__key *at = dis__key_table_find(&c->values, &key);
     if (!at) {
         const char *copy;
         bool fresh;
         DIS_TRY(dis__arena_copy(&s->texts, text, n, &copy));
-        key = dis__key_of(&s->secret, copy, n);
+        key = dis__key_from_text(&s->secret, copy, n);
         key.value = (uint32_t)c->n_values++;
         DIS_TRY(dis__key_table_insert(&c->values, &key, &at, &fresh));
     }
@@ -180,7 +180,7 @@ dis_status dis__survey_pairs(const dis__survey *s, size_t a, size_t b, size_t *n
     *n = 0;
     for (size_t r = 0; r < s->n_rows && status == DIS_OK; r++) {
         const uint32_t pair[] = {s->column[a].cell[r], s->column[b].cell[r]};
-        const dis__key key = dis__key_of(&s->secret, (const char *)pair, sizeof pair), *at;
+        const dis__key key = dis__key_from_text(&s->secret, (const char *)pair, sizeof pair), *at;
         bool fresh = false;
         status = dis__key_table_insert(&pairs, &key, &at, &fresh);
         *n += status == DIS_OK && fresh;

@@ -108,7 +108,7 @@ static bool separates(const dis__input *in, char separator)
     return fits;
 }
 
-dis_status dis__check_one_column(const dis__record_reader *s)
+dis_status dis__check_single_column(const dis__record_reader *s)
 {
     if (!s->table || s->csv.n_columns != 1) return DIS_OK;
     const dis__csv_field *header = s->csv.header;

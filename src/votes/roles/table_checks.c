@@ -98,7 +98,7 @@ static dis_status fold_all(const dis_names *classes, dis__secret *secret, dis__a
         dis_status status = dis__arena_copy(texts, folded, n_folded, &copy);
         dis__free(folded);
         DIS_TRY(status);
-        dis__key key = dis__key_of(secret, copy, n_folded);
+        dis__key key = dis__key_from_text(secret, copy, n_folded);
         key.value = (uint32_t)k;
         DIS_TRY(dis__key_table_insert(table, &key, &at, &fresh));
         if (fresh) continue;
@@ -208,7 +208,7 @@ static dis_status note_workers(dis__reader *r)
     return note_swapped(r);
 }
 
-dis_status dis__table_notes(dis__reader *r)
+dis_status dis__votes_add_table_notes(dis__reader *r)
 {
     bool good;
     DIS_TRY(check_classes(r, &good));

@@ -6,6 +6,6 @@
 /* DIS_EDATA: most labels are different, so that they can hardly be classes (unless `classes` or `allow_many_classes`
  * say so). Else notes are added to reader->votes: labels that differ in case or spaces alone, labels that look like
  * missing values, one worker alone, tasks and workers that look swapped. */
-dis_status dis__table_notes(dis__reader *reader);
+dis_status dis__votes_add_table_notes(dis__reader *reader);
 
 #endif

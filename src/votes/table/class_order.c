@@ -96,7 +96,7 @@ static int by_look(const void *a, const void *b)
     return x->n < y->n ? -1 : x->n > y->n;
 }
 
-dis_status dis__classes_are_similar(const dis_names *classes, bool *look_alike)
+dis_status dis__classes_are_similar(const dis_names *classes, bool *similar)
 {
     const size_t n = dis_names_count(classes);
     entry *sorted;
@@ -110,8 +110,8 @@ dis_status dis__classes_are_similar(const dis_names *classes, bool *look_alike)
         sorted[i] = e;
     }
     qsort(sorted, n, sizeof *sorted, by_look);
-    *look_alike = false;
-    for (size_t i = 1; i < n; i++) *look_alike = *look_alike || by_look(&sorted[i - 1], &sorted[i]) == 0;
+    *similar = false;
+    for (size_t i = 1; i < n; i++) *similar = *similar || by_look(&sorted[i - 1], &sorted[i]) == 0;
     dis__free(sorted);
     return DIS_OK;
 }
@@ -131,7 +131,7 @@ dis_status dis__names_in_class_order(const dis_names *names, dis_names **out)
     for (size_t k = 0; k < n; k++) {
         size_t length;
         const char *name = dis_names_get(names, k, &length);
-        key[k] = dis__key_of(&secret, name, length);
+        key[k] = dis__key_from_text(&secret, name, length);
     }
     DIS_TRY_GOTO(status, dis__classes_order(key, n, false, place), end);
     for (size_t k = 0; k < n; k++) text[place[k]] = dis_names_get(names, k, NULL);

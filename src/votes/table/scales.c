@@ -21,8 +21,8 @@ static bool is_text(const char *text, size_t n, const char *other)
 /* The last two parts of a task; false: it has none. */
 static bool last_parts(const char *task, size_t n, const char *part[2], size_t length[2])
 {
-    const char *last = memrchr(task, DIS_PARTS, n);
-    const char *middle = last ? memrchr(task, DIS_PARTS, (size_t)(last - task)) : NULL;
+    const char *last = memrchr(task, DIS_PART_SEPARATOR, n);
+    const char *middle = last ? memrchr(task, DIS_PART_SEPARATOR, (size_t)(last - task)) : NULL;
     if (!last) return false;
     part[0] = middle ? middle + 1 : task;
     length[0] = (size_t)(last - part[0]);
@@ -214,8 +214,8 @@ static const dis__scale scales[] = {
               .headline = "alpha_masi",
               .columns = "task,label,entropy,p:CLASS,... (each p for itself)",
               .own = true},
-     .sets = true,
-     .again = true},
+     .is_set = true,
+     .repeatable = true},
     {.info = {.name = "numeric",
               .summary = "ratings and other numbers",
               .label = "a number",
@@ -224,7 +224,7 @@ static const dis__scale scales[] = {
               .columns = "task,mean,sd,votes,plain_mean,spread",
               .ordered = true,
               .own = true},
-     .fits = is_number},
+     .accepts = is_number},
     {.info = {.name = "pairwise",
               .summary = "which of two things is better: columns a, b and winner",
               .label = "a, b, tie, or the name of one of the two",
@@ -232,7 +232,7 @@ static const dis__scale scales[] = {
               .headline = "agreement",
               .columns = "thing,score,se,rank,won,lost,tied",
               .own = true},
-     .again = true,
+     .repeatable = true,
      .part = {"a|model_a|model_1|left|first|response_a", "b|model_b|model_2|right|second|response_b"},
      .worker = "worker|performer|judge|annotator|rater",
      .part_option = {"a", "b"},
@@ -244,7 +244,7 @@ static const dis__scale scales[] = {
               .headline = "kappa_tokens",
               .columns = "task,start,end,label,p,workers",
               .own = true},
-     .again = true,
+     .repeatable = true,
      .part = {"start|begin", "end|stop"},
      .part_option = {"start", "end"},
      .task = "task|document|doc",

@@ -5,13 +5,13 @@
 #include "dissent/scale.h"
 
 /* Between the parts of a set of classes, and of a task that has several. */
-#define DIS_PARTS '\x1f'
+#define DIS_PART_SEPARATOR '\x1f'
 
 typedef struct {
     dis_scale_row info;
-    bool (*fits)(const char *text, size_t n); /* whether a label cell can be of the scale; NULL: any text can */
-    bool sets;  /* a label is any number of classes, joined by DIS_PARTS; none at all is a vote too */
-    bool again; /* a worker may have several rows for a task */
+    bool (*accepts)(const char *text, size_t n); /* whether a label cell can be of the scale; NULL: any text can */
+    bool is_set;     /* a label is any number of classes, joined by DIS_PART_SEPARATOR; none at all is a vote too */
+    bool repeatable; /* a worker may have several rows for a task */
     /* What a task is made of beside the task itself, in the order in which they follow it; NULL: nothing. */
     const char *part[2];
     const char *part_option[2]; /* by which each is named */

@@ -253,7 +253,7 @@ static char *put_word(uint64_t number, char *out)
  * Only the difficulty model knows hard items. */
 typedef struct {
     uint64_t truth, rival;
-    double share; /* of the rival */
+    double rival_share; /* of the rival */
 } likeness;
 
 static likeness likeness_of(const synth *s, uint64_t i)
@@ -264,7 +264,7 @@ static likeness likeness_of(const synth *s, uint64_t i)
     if (s->vote == vote_difficulty && s->o.n_classes > 1) {
         l.rival = dis__random_below(s->o.seed, DIS_STREAM_SYNTH_CONTENT | UINT64_C(1) << 63, i, s->o.n_classes - 1);
         l.rival += l.rival >= l.truth;
-        l.share = shares[it.ease];
+        l.rival_share = shares[it.ease];
     }
     return l;
 }
@@ -279,7 +279,7 @@ static char *put_text(const synth *s, uint64_t i, char *out)
     for (uint64_t j = 0; j < n; j++) {
         const dis_random_block b = dis__philox(i, DIS_STREAM_SYNTH_CONTENT | (j + 1) << 32, s->o.seed);
         const bool own = unit(b.word[0]) < 1. / 3;
-        const uint64_t class = unit(b.word[2]) < l.share ? l.rival : l.truth;
+        const uint64_t class = unit(b.word[2]) < l.rival_share ? l.rival : l.truth;
         *out++ = j ? ' ' : ',';
         out = put_word(own ? WORDS_OF_ALL + class * WORDS_OF_CLASS + ((uint64_t)b.word[1] * WORDS_OF_CLASS >> 32)
                            : (uint64_t)b.word[1] * WORDS_OF_ALL >> 32,
@@ -297,7 +297,7 @@ static char *put_features(const synth *s, uint64_t i, char *out)
     for (uint64_t j = 0; j < s->o.n_features; j++) {
         const uint64_t stream = DIS_STREAM_SYNTH_CONTENT | (MEANS + j) << 32;
         double mean = bell(dis__philox(l.truth, stream, s->o.seed));
-        if (l.share > 0) mean += l.share * (bell(dis__philox(l.rival, stream, s->o.seed)) - mean);
+        if (l.rival_share > 0) mean += l.rival_share * (bell(dis__philox(l.rival, stream, s->o.seed)) - mean);
         const double noise = bell(dis__philox(i, DIS_STREAM_SYNTH_CONTENT | (2 * MEANS + j) << 32, s->o.seed));
         const float x = (float)(.75 * mean + noise);
         uint32_t bits;
@@ -379,7 +379,7 @@ static dis_status check_share(const char *what, double x, double high)
 
 static dis_status check(const dis_synth_options *o, synth *s)
 {
-    enum { MAX_FEATURES = DIS_OUT_ROOM / 4 };
+    enum { MAX_FEATURES = DIS_OUT_BUFFER / 4 };
     *s = (synth){.o = *o};
     for (size_t m = 0; m < N_MODELS; m++)
         if (o->model && strcmp(o->model, models[m].info.name) == 0) s->vote = models[m].vote;

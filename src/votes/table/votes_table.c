@@ -1,5 +1,5 @@
 /* The votes table: made from arrays or from what the readers bring, looked at, destroyed. Grouping and the rules for
- * duplicates are in group_by_item.c, files in read.c. */
+ * duplicates are in group_by_item.c, files in read_votes.c. */
 #include "votes/table/votes_table.h"
 #include "core/memory/memory.h"
 #include "core/memory/spill.h"

@@ -40,7 +40,7 @@ static dis_status put_number(numbering *t, const char *name, size_t n, uint64_t 
 {
     const char *copy;
     const dis__key *at;
-    dis__key key = dis__key_of(&t->secret, name, n);
+    dis__key key = dis__key_from_text(&t->secret, name, n);
     at = dis__key_table_find(&t->known, &key);
     *fresh = !at;
     if (at) {
@@ -51,7 +51,7 @@ static dis_status put_number(numbering *t, const char *name, size_t n, uint64_t 
     if (*number > t->max) t->max = *number;
     DIS_TRY(dis__arena_copy(&t->texts, name, n, &copy));
     DIS_TRY(dis__reserve(&t->entry, &t->capacity, t->n, t->n + 1, sizeof *t->entry));
-    key = dis__key_of(&t->secret, copy, n);
+    key = dis__key_from_text(&t->secret, copy, n);
     key.value = (uint32_t)t->n;
     t->entry[t->n++] = (struct entry){.name = copy, .n = n, .number = *number};
     bool added;

@@ -56,7 +56,7 @@ static dis_status add_pair(choosing *c, size_t item, uint32_t worker)
     if (c->n == DIS_MAX_IDS) return dis__fail(DIS_ELIMIT, "too many votes to go by time");
     DIS_TRY(dis__reserve(&c->pairs, &c->capacity, c->n, c->n + 1, sizeof *c->pairs));
     c->pairs[c->n] = (pair){.item = item, .worker = worker};
-    dis__key key = dis__key_of(&c->reader->rules.secret, copy, n);
+    dis__key key = dis__key_from_text(&c->reader->rules.secret, copy, n);
     key.value = (uint32_t)c->n++;
     return dis__key_table_insert(&c->names, &key, &at, &fresh);
 }
@@ -81,7 +81,7 @@ static dis_status find_pairs(choosing *c, uint64_t *seen)
 
 /* ---- which answer counts ---- */
 
-static dis_status no_time(const dis__answer *a, const dis_votes_options *o, dis__problem *problem)
+static dis_status no_time(const dis__answer *a, const dis_votes_options *o, dis__row_problem *problem)
 {
     problem->at = a->time.text ? a->time.at : a->at;
     snprintf(
@@ -93,12 +93,14 @@ static dis_status no_time(const dis__answer *a, const dis_votes_options *o, dis_
     return DIS_EDATA;
 }
 
-static dis_status compare_times(void *user, const dis__vote_field *cell, const dis__answer *a, dis__problem *problem)
+static dis_status compare_times(void *user, const dis__vote_field *cell, const dis__answer *a,
+                                dis__row_problem *problem)
 {
     choosing *c = user;
     size_t n;
     DIS_TRY(make_name(c, &cell[DIS_COLUMN_TASK], &cell[DIS_COLUMN_WORKER], &n));
-    const dis__key key = dis__key_of(&c->reader->rules.secret, c->name, n), *at = dis__key_table_find(&c->names, &key);
+    const dis__key key = dis__key_from_text(&c->reader->rules.secret, c->name, n),
+                   *at = dis__key_table_find(&c->names, &key);
     if (!at || !dis__row_is_vote(&c->reader->rules, cell)) return DIS_OK;
     pair *p = &c->pairs[at->value];
     const uint64_t number = p->seen++, answer = c->walk.n_answers;
@@ -178,7 +180,7 @@ static dis_status choose(choosing *c, const dis__mapping *mapping, uint64_t *n_r
     return DIS_OK;
 }
 
-dis_status dis__choose_by_time(dis__reader *r, const dis__mapping *mapping, uint64_t *n_replaced)
+dis_status dis__resolve_duplicates_by_time(dis__reader *r, const dis__mapping *mapping, uint64_t *n_replaced)
 {
     choosing c = {.reader = r};
     const dis_status status = choose(&c, mapping, n_replaced);

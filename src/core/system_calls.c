@@ -1,6 +1,6 @@
 /* System calls with a place for faults. A fault is EIO, ENOSPC where the disk could be full, or a short count. */
-#include "core/sys.h"
-#include "core/faults.h"
+#include "core/system_calls.h"
+#include "core/fault_injection.h"
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -15,7 +15,7 @@
 
 static bool fault(int code)
 {
-    if (!dis__fault_hits(DIS_FAULT_IO)) return false;
+    if (!dis__fault_inject(DIS_FAULT_IO)) return false;
     errno = code;
     return true;
 }
@@ -46,7 +46,7 @@ int dis__sys_duplicate(int fd)
 ssize_t dis__sys_read(int fd, void *buffer, size_t n)
 {
     if (fault(EIO)) return -1;
-    if (n > 1 && dis__fault_hits(DIS_FAULT_SHORT)) n = 1;
+    if (n > 1 && dis__fault_inject(DIS_FAULT_SHORT)) n = 1;
     ssize_t got;
     do got = read(fd, buffer, n);
     while (got < 0 && errno == EINTR);
@@ -56,7 +56,7 @@ ssize_t dis__sys_read(int fd, void *buffer, size_t n)
 ssize_t dis__sys_write(int fd, const void *buffer, size_t n)
 {
     if (fault(ENOSPC)) return -1;
-    if (n > 1 && dis__fault_hits(DIS_FAULT_SHORT)) n = 1;
+    if (n > 1 && dis__fault_inject(DIS_FAULT_SHORT)) n = 1;
     ssize_t put;
     do put = write(fd, buffer, n);
     while (put < 0 && errno == EINTR);
@@ -66,7 +66,7 @@ ssize_t dis__sys_write(int fd, const void *buffer, size_t n)
 ssize_t dis__sys_read_at(int fd, void *buffer, size_t n, uint64_t at)
 {
     if (fault(EIO)) return -1;
-    if (n > 1 && dis__fault_hits(DIS_FAULT_SHORT)) n = 1;
+    if (n > 1 && dis__fault_inject(DIS_FAULT_SHORT)) n = 1;
     ssize_t got;
     do got = pread(fd, buffer, n, (off_t)at);
     while (got < 0 && errno == EINTR);
@@ -76,7 +76,7 @@ ssize_t dis__sys_read_at(int fd, void *buffer, size_t n, uint64_t at)
 ssize_t dis__sys_write_at(int fd, const void *buffer, size_t n, uint64_t at)
 {
     if (fault(ENOSPC)) return -1;
-    if (n > 1 && dis__fault_hits(DIS_FAULT_SHORT)) n = 1;
+    if (n > 1 && dis__fault_inject(DIS_FAULT_SHORT)) n = 1;
     ssize_t put;
     do put = pwrite(fd, buffer, n, (off_t)at);
     while (put < 0 && errno == EINTR);

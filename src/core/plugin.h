@@ -1,4 +1,4 @@
-/* plugin_file.h: where parts that are built as libraries of their own are looked for, so that all are found the same
+/* plugin.h: where parts that are built as libraries of their own are looked for, so that all are found the same
  * way: by the file that an environment variable names; beside the program, beside the file that this library lies in,
  * or in folders near either; else wherever the system looks. */
 #ifndef DIS_CORE_PLUGIN_FILE_H
@@ -8,6 +8,6 @@
 /* variable: NULL, or an environment variable. Stays loaded to the end; NULL: dis__sys_library_error() says why not. */
 void *dis__plugin_open(const char *library, const char *variable);
 /* Whether the file lies near the program or this library. */
-bool dis__plugin_is_near(const char *library);
+bool dis__plugin_is_installed(const char *library);
 
 #endif

@@ -12,7 +12,7 @@
 #include "core/memory/memory.h"
 #include "core/names/names_internal.h"
 #include "core/parallel/pool.h"
-#include "votes/ids/partition_bucket.h"
+#include "votes/collect/partition_bucket.h"
 
 enum { RANGE_ROWS = 1 << 16, MAX_RANGES = 256 };
 

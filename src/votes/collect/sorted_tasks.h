@@ -1,4 +1,4 @@
-/* sorted_ids.h: tasks that come in ascending order need no table.
+/* sorted_tasks.h: tasks that come in ascending order need no table.
  *
  * Most files that list one item after the other are sorted by their tasks, by bytes ("t10" before "t2") or by length
  * and bytes (t2 before t10). As long as every task is the one before or greater in one of these orders, each that
@@ -10,6 +10,6 @@
 
 typedef struct {
     bool broken[DIS_NAME_ORDERS]; /* orders in which tasks did not ascend */
-} dis__sorted_ids;
+} dis__sorted_tasks;
 
 #endif

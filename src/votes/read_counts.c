@@ -44,7 +44,7 @@ static dis_status find_classes(dis__count_table *t, table *f, dis__key *keys, si
         if (column->n == skip) return dis__csv_fail(&f->csv, column, "a column without a name; name its class");
         if (column->n - skip > DIS_MAX_ID)
             return dis__csv_fail(&f->csv, column, "a class of more than %u bytes", DIS_MAX_ID);
-        keys[(*n)++] = dis__key_of(&t->reader->rules.secret, column->text + skip, column->n - skip);
+        keys[(*n)++] = dis__key_from_text(&t->reader->rules.secret, column->text + skip, column->n - skip);
     }
     if (*n == 0) return dis__csv_fail(&f->csv, NULL, "no column for a class; there must be one column per class");
     if (*n > DIS_MAX_CLASSES) return dis__fail(DIS_ELIMIT, "%zu classes; at most %u are possible", *n, DIS_MAX_CLASSES);
@@ -132,7 +132,7 @@ static dis_status take_row(dis__count_table *t, table *f)
         cell[i] = (dis__vote_field){.text = field->text, .n = field->n, .at = field->at};
     }
     DIS_TRY(take_numbers(t, f));
-    dis__problem problem;
+    dis__row_problem problem;
     const dis_status status =
         dis__count_table_add(t, &cell[0], f->worker == SIZE_MAX ? NULL : &cell[1], f->csv.row, &problem);
     if (status != DIS_EDATA) return status;

@@ -1,7 +1,7 @@
 /* partition_bucket.h: the tasks of one bucket of partition.h, in order of first appearance, and its votes by task. */
 #ifndef DIS_VOTES_IDS_PARTITION_BUCKET_H
 #define DIS_VOTES_IDS_PARTITION_BUCKET_H
-#include "votes/ids/partition.h"
+#include "votes/collect/partition.h"
 
 /* A task of a bucket. */
 typedef struct {

@@ -45,7 +45,7 @@ typedef struct {
 typedef struct {
     dis__ids places;               /* the buckets of votes as those of a table of ids, for the hash of a task */
     uint64_t *all;                 /* a share for each bucket, */
-    size_t share;                  /* of so many words */
+    size_t bucket_words;           /* of so many words */
     dis__scratch_file file;        /* where buckets lie if it is open */
     dis__partition_bucket *bucket; /* (places.n_buckets) */
     size_t *place;                 /* (n_batches, n_buckets) where the records of a batch go */

@@ -3,7 +3,7 @@
  *
  * Cost: 16 or more bytes per row read twice, 8 written; the table lies within the second cache while buckets are small.
  */
-#include "votes/ids/partition_bucket.h"
+#include "votes/collect/partition_bucket.h"
 #include "core/memory/memory.h"
 #include "core/parallel/pool.h"
 
@@ -12,9 +12,9 @@ enum { RECORDS_AT_ONCE = 64 };
 /* A record that is looked at. */
 typedef struct {
     const uint64_t *at;
-    uint64_t key; /* of its task: the word, or a hash that is no word; 0: a base */
-    size_t home;  /* where it points within a table */
-    size_t words; /* of the task */
+    uint64_t key;      /* of its task: the word, or a hash that is no word; 0: a base */
+    size_t first_slot; /* where it points within a table */
+    size_t words;      /* of the task */
 } record;
 
 /* Where the hash of a task points within a table of its bucket: bits that did not choose the bucket. */
@@ -31,14 +31,14 @@ static inline void look_at(const dis__partition *d, const uint64_t *task, size_t
     out->words = 1;
     out->key = *task;
     if (!dis__bucket_is_reference(*task)) {
-        out->home = slot_of(d, dis__id_tag(secret, *task), n_slots);
+        out->first_slot = slot_of(d, dis__id_tag(secret, *task), n_slots);
         return;
     }
     const dis__task_text text = dis__packed_text(task);
     const uint64_t hash = dis__id_hash_long(secret, text.text, text.n);
     out->words = dis__packed_words(*task);
     out->key = hash | DIS_TASK_LONG;
-    out->home = slot_of(d, dis__id_tag_long(secret, hash), n_slots);
+    out->first_slot = slot_of(d, dis__id_tag_long(secret, hash), n_slots);
 }
 
 static inline size_t next_slot(size_t k, size_t n_slots)
@@ -54,7 +54,7 @@ static dis_status make_slots(const dis__partition *d, dis__bucket_scratch *s, si
     for (size_t t = 0; t < n; t++) {
         record r;
         look_at(d, dis__bucket_words(s->text, &s->task[t]), n_slots, &r);
-        size_t k = r.home;
+        size_t k = r.first_slot;
         while (s->slot[k].key) k = next_slot(k, n_slots);
         s->slot[k] = (dis__bucket_slot){r.key, (uint32_t)t};
     }
@@ -95,7 +95,7 @@ static size_t number_records(dis__bucket_scratch *s, size_t n_slots, size_t n, c
             *base = vote;
             continue;
         }
-        size_t k = r->home;
+        size_t k = r->first_slot;
         while (s->slot[k].key && !is_same(s, &s->slot[k], r)) k = next_slot(k, n_slots);
         if (s->slot[k].key == 0) s->slot[k] = (dis__bucket_slot){r->key, add_task(s, n++, r, *base + (vote >> 48))};
         const uint32_t task = s->slot[k].task;
@@ -113,7 +113,7 @@ static size_t look_ahead(const dis__partition *d, const dis__bucket_scratch *s, 
     size_t n = 0;
     for (; n < RECORDS_AT_ONCE && *at < end; n++) {
         look_at(d, *at, n_slots, &r[n]);
-        __builtin_prefetch(&s->slot[r[n].home]);
+        __builtin_prefetch(&s->slot[r[n].first_slot]);
         *words += r[n].words;
         *at += r[n].words + 1;
     }

@@ -113,13 +113,13 @@ static dis_status take_rows(const dis__filled_round *round)
     return DIS_OK;
 }
 
-static dis_status take_over(dis__filled_round *round, const dis__numbering *before)
+static dis_status continue_from(dis__filled_round *round, const dis__numbering *before)
 {
     (void)before; /* has rows item by item, or none */
     dis__collector *c = round->collector;
     for (size_t j = 0; j < round->n; j++) {
-        dis__chunk_ids *share = &round->batch[j]->share[DIS_COLUMN_TASK];
-        share->n_ids = share->n_bytes = 0; /* whoever looked at them before may have counted */
+        dis__chunk_ids *chunk_ids = &round->batch[j]->chunk_ids[DIS_COLUMN_TASK];
+        chunk_ids->n_ids = chunk_ids->n_bytes = 0; /* whoever looked at them before may have counted */
     }
     DIS_TRY(dis__partition_begin(round->ctx, &c->partition, &c->ids[DIS_COLUMN_TASK].secret, c->n_bytes, c->bucket,
                                  words_of(round) / (double)round->n_bytes, c->in_file));
@@ -128,14 +128,14 @@ static dis_status take_over(dis__filled_round *round, const dis__numbering *befo
 
 /* ---- rounds ---- */
 
-static dis_status make_room(dis__filled_round *round)
+static dis_status reserve(dis__filled_round *round)
 {
     dis__collector *c = round->collector;
     return dis__partition_reserve(round->ctx, &c->partition, round->batch, round->n,
                                   (double)c->n_done / (double)c->n_bytes);
 }
 
-static void put(const dis__filled_round *round, size_t j)
+static void add_batch(const dis__filled_round *round, size_t j)
 {
     const dis__collector *c = round->collector;
     const dis__batch *b = round->batch[j];
@@ -150,10 +150,10 @@ static dis_status finish(dis_context *ctx, dis__collector *c, const uint16_t *cl
 
 const dis__numbering dis__tasks_partitioned = {
     .name = "partitioned",
-    .late = true,
+    .numbered_later = true,
     .accept = accept,
-    .take_over = take_over,
-    .make_room = make_room,
-    .put = put,
+    .continue_from = continue_from,
+    .reserve = reserve,
+    .add_batch = add_batch,
     .finish = finish,
 };

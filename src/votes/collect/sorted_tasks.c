@@ -1,4 +1,4 @@
-/* Tasks in ascending order: see sorted_ids.h. A word is a text of up to 8 bytes padded with zeros; with its first byte
+/* Tasks in ascending order: see sorted_tasks.h. A word is a text of up to 8 bytes padded with zeros; with its first byte
  * made the highest, words compare as texts do by bytes, and without the zeros behind them as they do by length and
  * bytes. Batches with longer texts compare them byte by byte.
  *
@@ -91,25 +91,25 @@ static dis__task_text last_task(const dis__ids *ids)
 }
 
 /* Goes on with the tasks of the batches; whether they still ascend. If not, *sorted has not changed. */
-static dis_status follow(dis__filled_round *round, dis__sorted_ids *sorted, bool *still)
+static dis_status follow(dis__filled_round *round, dis__sorted_tasks *sorted, bool *still)
 {
     order_job c = {.batch = round->batch};
-    dis__sorted_ids to = *sorted;
+    dis__sorted_tasks to = *sorted;
     dis__task_text last = last_task(&round->collector->ids[DIS_COLUMN_TASK]);
     DIS_TRY(dis__alloc_array(&c.batch_order, round->n, sizeof *c.batch_order));
     const dis_status status = dis__run_jobs(round->ctx, round->n, follow_job, &c);
     for (size_t j = 0; status == DIS_OK && j < round->n; j++) {
         dis__batch *b = round->batch[j];
-        dis__chunk_ids *share = &b->share[DIS_COLUMN_TASK];
+        dis__chunk_ids *chunk_ids = &b->chunk_ids[DIS_COLUMN_TASK];
         const batch_order *s = &c.batch_order[j];
-        share->n_ids = s->n_ids;
-        share->n_bytes = s->n_bytes;
+        chunk_ids->n_ids = s->n_ids;
+        chunk_ids->n_bytes = s->n_bytes;
         if (b->n_runs == 0) continue;
         size_t first_long = 0, last_long = b->n_long - 1; /* looked at where there is one */
         const dis__task_text first = dis__batch_task(b, 0, &first_long);
         b->first_is_new = !last.text || differs(last, first, to.broken);
-        share->n_ids += b->first_is_new;
-        share->n_bytes += b->first_is_new ? first.n + 1 : 0;
+        chunk_ids->n_ids += b->first_is_new;
+        chunk_ids->n_bytes += b->first_is_new ? first.n + 1 : 0;
         for (int o = 0; o < DIS_NAME_ORDERS; o++) to.broken[o] |= s->broken[o];
         last = dis__batch_task(b, b->n_runs - 1, &last_long);
     }
@@ -133,8 +133,8 @@ static const dis__numbering *next_numbering(const dis__filled_round *round)
     }
     const uint64_t limit = dis__memory_limit();
     const double row = (double)round->n_bytes / (double)n_rows, rows = (double)c->n_bytes / row;
-    const double memory = limit && limit != DIS_MEMORY_OF_MACHINE ? (double)limit : (double)dis__memory_available();
-    const double left = (dis__bytes_left(c) + (double)round->n_bytes) / row,
+    const double memory = limit && limit != DIS_MEMORY_AVAILABLE ? (double)limit : (double)dis__memory_available();
+    const double left = (dis__collector_bytes_left(c) + (double)round->n_bytes) / row,
                  tasks = (double)c->ids[DIS_COLUMN_TASK].n + left * (double)n_runs / (double)n_rows;
     const bool jumps = 3 * n_runs >= 2 * n_rows && c->n_rows == 0, known = memory > 0;
     const bool large_table = known && limit && tasks * TABLE > memory / PART_FOR_TABLE;
@@ -153,10 +153,10 @@ static dis_status accept(dis__filled_round *round, const dis__numbering **next)
 
 static void number_words(dis__batch *b)
 {
-    const dis__chunk_ids *share = &b->share[DIS_COLUMN_TASK];
-    const dis__ids *ids = share->ids;
-    size_t id = share->id, at = share->byte;
-    const size_t end = at + share->n_bytes;
+    const dis__chunk_ids *chunk_ids = &b->chunk_ids[DIS_COLUMN_TASK];
+    const dis__ids *ids = chunk_ids->ids;
+    size_t id = chunk_ids->id, at = chunk_ids->byte;
+    const size_t end = at + chunk_ids->n_bytes;
     uint64_t before = b->n_runs && !b->first_is_new ? b->run_word[0] : 0;
     for (size_t i = 0; i < b->n_runs; i++) {
         const uint64_t word = b->run_word[i];
@@ -173,9 +173,9 @@ static void number_words(dis__batch *b)
 
 static void number_texts(dis__batch *b)
 {
-    const dis__chunk_ids *share = &b->share[DIS_COLUMN_TASK];
-    const dis__ids *ids = share->ids;
-    size_t id = share->id, at = share->byte, long_at = 0;
+    const dis__chunk_ids *chunk_ids = &b->chunk_ids[DIS_COLUMN_TASK];
+    const dis__ids *ids = chunk_ids->ids;
+    size_t id = chunk_ids->id, at = chunk_ids->byte, long_at = 0;
     for (size_t i = 0; i < b->n_runs; i++) {
         const dis__task_text task = dis__batch_task(b, i, &long_at);
         if (i == 0 ? b->first_is_new : b->run[i] != 0) {
@@ -195,16 +195,16 @@ static void number(dis__batch *b)
         number_texts(b);
     else
         number_words(b);
-    b->tasks_fall = false;
+    b->tasks_descend = false;
 }
 
 const dis__numbering dis__tasks_sorted = {
     .name = "sorted",
-    .late = true,
+    .numbered_later = true,
     .accept = accept,
     .number = number,
-    .make_room = dis__row_store_reserve,
-    .put = dis__row_store_add_batch,
-    .settle = dis__row_store_end_round,
+    .reserve = dis__row_store_reserve,
+    .add_batch = dis__row_store_add_batch,
+    .end_round = dis__row_store_end_round,
     .finish = dis__row_store_finish,
 };

@@ -3,7 +3,7 @@
  *
  * Cost: 16 bytes per row written, 8 more for 8 bytes of a name beyond the first 8. Memory: the same, or a sixteenth of
  * the limit where they lie in a file. */
-#include "votes/ids/partition.h"
+#include "votes/collect/partition.h"
 #include "core/memory/memory.h"
 #include "core/parallel/pool.h"
 #include "core/memory/spill.h"
@@ -81,7 +81,7 @@ static size_t block_words(size_t n)
 {
     enum { PART = 16, MIN = 64 };
     const uint64_t limit = dis__memory_limit(), max = (uint64_t)256 << 20;
-    const uint64_t memory = (limit == DIS_MEMORY_OF_MACHINE ? dis__memory_available() : limit) / PART;
+    const uint64_t memory = (limit == DIS_MEMORY_AVAILABLE ? dis__memory_available() : limit) / PART;
     const size_t words = (size_t)(memory < max ? memory : max) / sizeof(uint64_t) / n;
     return words < MIN ? MIN : words;
 }
@@ -93,18 +93,19 @@ dis_status dis__partition_begin(dis_context *ctx, dis__partition *d, const dis__
     const size_t n = wanted < MAX_BUCKETS ? (size_t)wanted : MAX_BUCKETS;
     const double expected = (double)n_bytes * words_per_byte / (double)n;
     *d = (dis__partition){.places = {.secret = *secret, .n_buckets = n}};
-    d->share = (size_t)(1.02 * expected + 20 * sqrt(expected)) + SPARE; /* some buckets have more */
-    if (in_file || dis__spill_needed(dis__saturating_size(dis__saturating_size(n, d->share, 0), sizeof *d->all, 0))) {
+    d->bucket_words = (size_t)(1.02 * expected + 20 * sqrt(expected)) + SPARE; /* some buckets have more */
+    if (in_file ||
+        dis__spill_needed(dis__saturating_size(dis__saturating_size(n, d->bucket_words, 0), sizeof *d->all, 0))) {
         DIS_TRY(dis__scratch_open(dis_context_threads(ctx), &d->file));
         const size_t block = block_words(n);
-        d->share = block < d->share ? block : d->share;
+        d->bucket_words = block < d->bucket_words ? block : d->bucket_words;
     }
     DIS_TRY(dis__alloc_zeroed(&d->bucket, n, sizeof *d->bucket));
     DIS_TRY(dis__scratch_is_open(&d->file)
-                ? dis__alloc_resident(&d->all, dis__saturating_size(n, d->share, 0), sizeof *d->all)
-                : dis__alloc_array(&d->all, dis__saturating_size(n, d->share, 0), sizeof *d->all));
+                ? dis__alloc_resident(&d->all, dis__saturating_size(n, d->bucket_words, 0), sizeof *d->all)
+                : dis__alloc_array(&d->all, dis__saturating_size(n, d->bucket_words, 0), sizeof *d->all));
     for (size_t h = 0; h < n; h++)
-        d->bucket[h] = (dis__partition_bucket){.record = d->all + h * d->share, .capacity = d->share};
+        d->bucket[h] = (dis__partition_bucket){.record = d->all + h * d->bucket_words, .capacity = d->bucket_words};
     return DIS_OK;
 }
 
@@ -240,8 +241,8 @@ static dis_status write_bucket(dis__partition *d, size_t h, int thread)
     }
     if (b->moved) dis__free(b->record);
     b->moved = false;
-    b->record = d->all + h * d->share;
-    b->capacity = d->share;
+    b->record = d->all + h * d->bucket_words;
+    b->capacity = d->bucket_words;
     return DIS_OK;
 }
 

@@ -1,5 +1,5 @@
 /* dis_votes_read(): options checked, files opened, the reader of the shape at hand called, and what it collected made a
- * table. The parts: containers with rows in read_chunks.c (csv_votes.c, jsonl_votes.c), wide tables in mace_table.c, counts and
+ * table. The parts: containers with rows in read_chunks.c (csv_votes.c, jsonl_votes.c), wide tables in read_mace_table.c, counts and
  * soft votes in read_counts.c; numbering in batch.c and collector.c; grouping in group_by_item.c. */
 #include "votes/mapper/record_reader.h"
 #include "votes/roles/table_checks.h"
@@ -82,7 +82,7 @@ static dis_status fold_known(dis__reader *r, const char *text, size_t n, dis__ke
         r->named[r->n_named++] = folded;
         text = dis__fold_label(&r->rules, text, &n, folded);
     }
-    *key = dis__key_of(&r->rules.secret, text, n);
+    *key = dis__key_from_text(&r->rules.secret, text, n);
     return DIS_OK;
 }
 
@@ -96,8 +96,8 @@ static dis_status make_rules(dis__reader *r)
     r->rules.fold_case = o->fold_case;
     r->rules.trim = o->trim;
     if (!r->rules.scale) return dis__fail(DIS_EUSAGE, "no such scale: %d", (int)o->scale);
-    if (r->rules.scale->sets && o->several == DIS_SEVERAL_ERROR) r->o.several = DIS_SEVERAL_JOIN;
-    if (r->rules.scale->again && o->duplicates == DIS_DUPLICATES_ERROR) r->o.duplicates = DIS_DUPLICATES_ALL;
+    if (r->rules.scale->is_set && o->several == DIS_SEVERAL_ERROR) r->o.several = DIS_SEVERAL_JOIN;
+    if (r->rules.scale->repeatable && o->duplicates == DIS_DUPLICATES_ERROR) r->o.duplicates = DIS_DUPLICATES_ALL;
     if (o->n_classes > DIS_MAX_CLASSES)
         return dis__fail(DIS_ELIMIT, "%zu classes are declared; at most %u are possible", o->n_classes,
                          DIS_MAX_CLASSES);
@@ -151,8 +151,8 @@ static dis_status fail_in_files(dis__reader *r, const dis__duplicate *twice)
                 !cell_is(&c.cell[DIS_COLUMN_WORKER], workers, twice->worker))
                 continue;
             const dis__vote_field *label = &c.cell[DIS_ID_COLUMNS];
-            const dis__key key = dis__key_of(&r->rules.secret, label->text, label->n);
-            if (dis__label_kind_of(&r->rules, &key) != DIS_LABEL_VOTE) continue;
+            const dis__key key = dis__key_from_text(&r->rules.secret, label->text, label->n);
+            if (dis__label_classify(&r->rules, &key) != DIS_LABEL_VOTE) continue;
             uint64_t line, column;
             dis__csv_position(&file.csv, c.cell[DIS_COLUMN_WORKER].at, &line, &column);
             if (first[0] == 0) {
@@ -231,7 +231,7 @@ dis_status dis__reader_load_inputs(dis__reader *r)
     return DIS_OK;
 }
 
-dis_status dis__read_file(dis__reader *r, dis__input *input, const dis__file_part *share)
+dis_status dis__read_file(dis__reader *r, dis__input *input, const dis__file_part *part)
 {
     const char *format;
     DIS_TRY(dis__votes_format(r->o.format, input->path, &format));
@@ -242,7 +242,7 @@ dis_status dis__read_file(dis__reader *r, dis__input *input, const dis__file_par
     dis__vote_file file;
     DIS_TRY(dis__vote_file_open(&file, r, input, rows));
     if (input->stream) file.stream = input;
-    if (share) dis__file_part_apply(share, &file);
+    if (part) dis__file_part_apply(part, &file);
     const dis_status status = file.rows < file.end ? dis__read_rows(&file) : DIS_OK;
     dis__vote_file_close(&file);
     return status;
@@ -356,12 +356,12 @@ static dis_status open_inputs(dis__reader *r, const char *const *paths, size_t n
     return DIS_OK;
 }
 
-dis_status dis__reader_init(dis__reader *r, uint64_t n_to_come)
+dis_status dis__reader_init(dis__reader *r, uint64_t n_expected)
 {
     if ((unsigned)r->o.duplicates > DIS_DUPLICATES_ALL)
         return dis__fail(DIS_EUSAGE, "no such rule for duplicates: %d", (int)r->o.duplicates);
     DIS_TRY(make_rules(r));
-    DIS_TRY(dis__collector_init(&r->collector, &r->rules.secret, n_to_come));
+    DIS_TRY(dis__collector_init(&r->collector, &r->rules.secret, n_expected));
     DIS_TRY(dis__alloc_zeroed(&r->batch, r->tuning.round, sizeof *r->batch));
     DIS_TRY(dis__alloc_zeroed(&r->texts, r->tuning.round, sizeof *r->texts));
     return dis__alloc_zeroed(&r->votes, 1, sizeof *r->votes);
@@ -372,7 +372,7 @@ dis_status dis__reader_check_classes(dis__reader *r)
     r->votes->scale = r->o.scale;
     r->votes->fold_case = r->o.fold_case;
     r->votes->trim = r->o.trim;
-    DIS_TRY(dis__table_notes(r));
+    DIS_TRY(dis__votes_add_table_notes(r));
     DIS_TRY(dis__scale_check_classes(r->rules.scale, r->votes->classes, r->rules.declared));
     return dis__classes_are_similar(r->votes->classes, &r->votes->notes.look_alike_classes);
 }

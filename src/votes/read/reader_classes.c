@@ -33,7 +33,7 @@ static dis_status merge_labels(const dis__reader *r, dis__arena *texts, dis__key
         bool fresh = false;
         status = dis__arena_copy(texts, text, length, &copy);
         if (status != DIS_OK) break;
-        key[*n] = dis__key_of(&r->rules.secret, copy, length);
+        key[*n] = dis__key_from_text(&r->rules.secret, copy, length);
         key[*n].value = (uint32_t)*n;
         status = dis__key_table_insert(&table, &key[*n], &at, &fresh);
         if (status == DIS_OK) class_of[i] = (uint16_t)at->value;
@@ -76,7 +76,7 @@ static dis_status make_declared(dis__reader *r, uint16_t *class_of)
     for (size_t i = 0; i < c->labels.n; i++) {
         size_t n = c->labels.key[i].n;
         const char *text = dis__fold_label(&r->rules, dis__key_text(&c->labels.key[i]), &n, room);
-        const dis__key key = dis__key_of(&r->rules.secret, text, n);
+        const dis__key key = dis__key_from_text(&r->rules.secret, text, n);
         class_of[i] = (uint16_t)dis__key_table_find(&r->rules.known, &key)->value;
     }
     r->votes->n_classes = r->o.n_classes;
@@ -86,7 +86,7 @@ static dis_status make_declared(dis__reader *r, uint16_t *class_of)
 dis_status dis__reader_classes(dis__reader *r, uint16_t *class_of)
 {
     const dis__collector *c = &r->collector;
-    if (r->rules.declared && !r->rules.scale->sets) return make_declared(r, class_of);
+    if (r->rules.declared && !r->rules.scale->is_set) return make_declared(r, class_of);
     if (r->rules.fold_case || r->rules.trim) return make_folded(r, class_of);
     DIS_TRY(dis__classes_order(c->labels.key, c->labels.n, r->rules.scale->info.ordered, class_of));
     r->votes->n_classes = c->labels.n;

@@ -1,4 +1,4 @@
-/* faults.h: makes the n-th allocation or system call fail, in test builds only (DIS_FAULT_HOOKS).
+/* fault_injection.h: makes the n-th allocation or system call fail, in test builds only (DIS_FAULT_HOOKS).
  *
  * Tests walk n over all sites: arm(kind, 1), arm(kind, 2), ... until a run does not reach the n-th. The tool of a test
  * build arms itself from DISSENT_FAULT=alloc:N, io:N or short:N and, at its end, says on stderr whether the fault was
@@ -20,12 +20,12 @@ typedef enum { DIS_FAULT_ALLOC, DIS_FAULT_IO, DIS_FAULT_SHORT, DIS_FAULT_KINDS }
 void dis__fault_arm(dis_fault_kind kind, uint64_t n);
 /* True once the armed call has failed. */
 bool dis__fault_reached(dis_fault_kind kind);
-bool dis__fault_hits(dis_fault_kind kind);
+bool dis__fault_inject(dis_fault_kind kind);
 /* Blocks that were allocated and not freed since the start: the same before and after a call that leaks nothing. */
 int64_t dis__fault_blocks(void);
 void dis__fault_count_block(int64_t change);
 #else
-static inline bool dis__fault_hits(dis_fault_kind kind)
+static inline bool dis__fault_inject(dis_fault_kind kind)
 {
     (void)kind;
     return false;

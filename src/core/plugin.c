@@ -1,6 +1,6 @@
-/* Parts loaded on demand: see plugin_file.h. */
-#include "core/plugin_file.h"
-#include "core/sys.h"
+/* Parts loaded on demand: see plugin.h. */
+#include "core/plugin.h"
+#include "core/system_calls.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,7 +34,7 @@ void *dis__plugin_open(const char *library, const char *variable)
     return dis__sys_library(find(library, path) ? path : library);
 }
 
-bool dis__plugin_is_near(const char *library)
+bool dis__plugin_is_installed(const char *library)
 {
     char path[PATH];
     return find(library, path);

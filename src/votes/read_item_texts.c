@@ -30,7 +30,7 @@ static dis_status append(char **text, const char *more, size_t n)
     return DIS_OK;
 }
 
-static dis_status take_text(void *user, const dis__answer *answer, dis__problem *problem)
+static dis_status take_text(void *user, const dis__answer *answer, dis__row_problem *problem)
 {
     texts_found *t = user;
     (void)problem;

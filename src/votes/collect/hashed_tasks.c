@@ -14,7 +14,7 @@ enum { BLOCK = 64 };
 /* The keys of runs [first, first + n) of a batch; long_at: its next long task. */
 static void make_keys(const dis__batch *b, size_t first, size_t n, size_t *long_at, dis__id_key *key)
 {
-    const dis__ids *ids = b->share[DIS_COLUMN_TASK].ids;
+    const dis__ids *ids = b->chunk_ids[DIS_COLUMN_TASK].ids;
     for (size_t i = 0; i < n; i++) {
         const dis__task_text task = dis__batch_task(b, first + i, long_at);
         dis__id_key_init(ids, task.text, task.n, true, &key[i]);
@@ -28,14 +28,14 @@ static dis_status look_up_job(void *arg, size_t j, int thread)
     const dis__filled_round *round = arg;
     dis__ids *ids = &round->collector->ids[DIS_COLUMN_TASK];
     dis__batch *b = round->batch[j];
-    dis__chunk_ids *share = &b->share[DIS_COLUMN_TASK];
-    *share = dis__chunk_ids_begin(ids, j, j ? &round->batch[j - 1]->share[DIS_COLUMN_TASK] : NULL, b->texts);
+    dis__chunk_ids *chunk_ids = &b->chunk_ids[DIS_COLUMN_TASK];
+    *chunk_ids = dis__chunk_ids_begin(ids, j, j ? &round->batch[j - 1]->chunk_ids[DIS_COLUMN_TASK] : NULL, b->texts);
     dis__id_key key[BLOCK];
     size_t long_at = 0;
     for (size_t first = 0; first < b->n_runs; first += BLOCK) {
         const size_t n = b->n_runs - first < BLOCK ? b->n_runs - first : BLOCK;
         make_keys(b, first, n, &long_at, key);
-        for (size_t i = 0; i < n; i++) b->run[first + i] = dis__ids_find(share, &key[i]);
+        for (size_t i = 0; i < n; i++) b->run[first + i] = dis__ids_find(chunk_ids, &key[i]);
     }
     return DIS_OK;
 }
@@ -104,7 +104,7 @@ static dis_status gather(dis_context *ctx, dis__collector *c)
     return status;
 }
 
-static dis_status take_over(dis__filled_round *round, const dis__numbering *before)
+static dis_status continue_from(dis__filled_round *round, const dis__numbering *before)
 {
     if (before == &dis__tasks_partitioned) DIS_TRY(gather(round->ctx, round->collector));
     return look_up(round);
@@ -112,31 +112,31 @@ static dis_status take_over(dis__filled_round *round, const dis__numbering *befo
 
 static void count(dis__batch *batch)
 {
-    dis__ids_count(&batch->share[DIS_COLUMN_TASK]);
+    dis__ids_count(&batch->chunk_ids[DIS_COLUMN_TASK]);
 }
 
 static void number(dis__batch *batch)
 {
-    dis__ids_number(&batch->share[DIS_COLUMN_TASK]);
+    dis__ids_number(&batch->chunk_ids[DIS_COLUMN_TASK]);
 }
 
-static void put(const dis__filled_round *round, size_t j)
+static void add_batch(const dis__filled_round *round, size_t j)
 {
     dis__batch *b = round->batch[j];
     dis__ids_resolve_all(&round->collector->ids[DIS_COLUMN_TASK], b->run, b->n_runs, b->run);
     bool falls = false;
     for (size_t i = 1; i < b->n_runs; i++) falls |= b->run[i] < b->run[i - 1];
-    b->tasks_fall = falls;
+    b->tasks_descend = falls;
     dis__row_store_add_batch(round, j);
 }
 
 const dis__numbering dis__tasks_hashed = {
     .name = "hashed",
-    .take_over = take_over,
+    .continue_from = continue_from,
     .count = count,
     .number = number,
-    .make_room = dis__row_store_reserve,
-    .put = put,
-    .settle = dis__row_store_end_round,
+    .reserve = dis__row_store_reserve,
+    .add_batch = add_batch,
+    .end_round = dis__row_store_end_round,
     .finish = dis__row_store_finish,
 };

@@ -119,10 +119,10 @@ static dis_status put(survey *w, dis__key_table *table, const dis__csv_field *ce
     const char *copy;
     const dis__key *at;
     bool fresh;
-    dis__key key = dis__key_of(&w->secret, cell->text, cell->n);
+    dis__key key = dis__key_from_text(&w->secret, cell->text, cell->n);
     if (dis__key_table_find(table, &key)) return DIS_OK;
     DIS_TRY(dis__arena_copy(&w->texts, cell->text, cell->n, &copy));
-    key = dis__key_of(&w->secret, copy, cell->n);
+    key = dis__key_from_text(&w->secret, copy, cell->n);
     DIS_TRY(dis__key_table_insert(table, &key, &at, &fresh));
     *n += fresh;
     return DIS_OK;
@@ -135,7 +135,7 @@ static dis_status take_first(survey *w, const dis__csv *csv)
     for (size_t c = 0; c < csv->n_fields; c++) {
         const char *copy;
         DIS_TRY(dis__arena_copy(&w->texts, csv->field[c].text, csv->field[c].n, &copy));
-        w->first[c] = dis__key_of(&w->secret, copy, csv->field[c].n);
+        w->first[c] = dis__key_from_text(&w->secret, copy, csv->field[c].n);
     }
     return DIS_OK;
 }

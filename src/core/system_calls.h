@@ -1,4 +1,4 @@
-/* sys.h: the system calls that can fail on a user's disk, behind one door so that tests can make the n-th one fail.
+/* system_calls.h: the system calls that can fail on a user's disk, behind one door so that tests can make the n-th one fail.
  * Each does what its namesake does, with the same return value and errno, restarted after EINTR. */
 #ifndef DIS_CORE_SYS_H
 #define DIS_CORE_SYS_H

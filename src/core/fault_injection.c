@@ -1,5 +1,5 @@
 /* Counters behind the fault hooks; an empty file outside test builds. */
-#include "core/faults.h"
+#include "core/fault_injection.h"
 #ifdef DIS_FAULT_HOOKS
 #include <stdatomic.h>
 
@@ -28,7 +28,7 @@ bool dis__fault_reached(dis_fault_kind kind)
     return reached[kind];
 }
 
-bool dis__fault_hits(dis_fault_kind kind)
+bool dis__fault_inject(dis_fault_kind kind)
 {
     uint64_t now = countdown[kind];
     while (now && !atomic_compare_exchange_weak(&countdown[kind], &now, now - 1)) {}

@@ -23,17 +23,17 @@ static dis__vote_field number_cell(uint64_t number, char room[24], const char *a
 }
 
 /* A row is checked whole before any of it counts. */
-static dis_status check_row(const wide *w, dis__problem *problem)
+static dis_status check_row(const wide *w, dis__row_problem *problem)
 {
     for (size_t c = 0; c < w->csv.n_fields; c++) {
         const dis__csv_field *field = &w->csv.field[c];
-        const dis__key key = dis__key_of(&w->reader->rules.secret, field->text, field->n);
+        const dis__key key = dis__key_from_text(&w->reader->rules.secret, field->text, field->n);
         problem->at = field->at;
         if (field->n > DIS_MAX_ID) {
             snprintf(problem->text, sizeof problem->text, "a label of more than %u bytes; shorten it", DIS_MAX_ID);
             return DIS_EDATA;
         }
-        if (field->n && dis__label_kind_of(&w->reader->rules, &key) == DIS_LABEL_UNDECLARED) {
+        if (field->n && dis__label_classify(&w->reader->rules, &key) == DIS_LABEL_UNDECLARED) {
             snprintf(problem->text, sizeof problem->text,
                      "the label \"%.*s\" is not among the declared classes; add it, or make it an NA value",
                      field->n > 200 ? 200 : (int)field->n, field->text);
@@ -43,7 +43,7 @@ static dis_status check_row(const wide *w, dis__problem *problem)
     return DIS_OK;
 }
 
-static dis_status take_row(wide *w, dis__problem *problem)
+static dis_status take_row(wide *w, dis__row_problem *problem)
 {
     char task[24], worker[24];
     DIS_TRY(check_row(w, problem));
@@ -67,7 +67,7 @@ static dis_status begin_batch(wide *w)
     const dis__round round = {.n_batches = 1,
                               .n_bytes = n_bytes,
                               .max_rows = n_bytes < max ? n_bytes + 1 : max,
-                              .room = DIS_ROOM_FOR_ALL,
+                              .room = DIS_HEADROOM_UNLIMITED,
                               .in_order = true};
     DIS_TRY(dis__collector_begin_round(&reader->collector, &round));
     dis__batch_reset(w->batch, &reader->rules, &reader->collector.labels, reader->collector.ids, 0, NULL,
@@ -82,7 +82,7 @@ static dis_status flush(wide *w, uint64_t n_bytes)
     return begin_batch(w);
 }
 
-static dis_status skip(wide *w, const dis__problem *problem)
+static dis_status skip(wide *w, const dis__row_problem *problem)
 {
     dis_votes *votes = w->reader->votes;
     votes->notes.bad_rows++;
@@ -96,7 +96,7 @@ static dis_status skip(wide *w, const dis__problem *problem)
 /* One line; under lenient a bad one is an item without votes. */
 static dis_status read_line(wide *w, size_t *n_columns)
 {
-    dis__problem problem;
+    dis__row_problem problem;
     dis_status status = dis__csv_row(&w->csv);
     if (status == DIS_EDATA) {
         problem.at = w->csv.problem_at;

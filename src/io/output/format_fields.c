@@ -1,11 +1,11 @@
 /* Quoting and escaping. Fields that need neither, nearly all, cost one look at each byte. */
-#include "io/output/text_write.h"
+#include "io/output/format_fields.h"
 #include "core/numbers/decimal.h"
 #include "core/text/utf8.h"
 #include <math.h>
 #include <string.h>
 
-char *dis__put_csv_field(char *out, const char *text, size_t n, char delimiter)
+char *dis__format_csv_field(char *out, const char *text, size_t n, char delimiter)
 {
     bool quote = n && (text[0] == ' ' || text[n - 1] == ' ');
     for (size_t i = 0; i < n; i++) {
@@ -25,7 +25,7 @@ char *dis__put_csv_field(char *out, const char *text, size_t n, char delimiter)
     return out;
 }
 
-char *dis__put_json_string(char *out, const char *text, size_t n)
+char *dis__format_json_string(char *out, const char *text, size_t n)
 {
     static const char hex[] = "0123456789abcdef";
     *out++ = '"';
@@ -68,21 +68,21 @@ static char *put_text(char *out, const char *text)
     return out + n;
 }
 
-char *dis__put_json_real(char *out, double x)
+char *dis__format_json_real(char *out, double x)
 {
     if (isnan(x)) return put_text(out, "null");
     if (isinf(x)) return put_text(out, x > 0 ? "\"inf\"" : "\"-inf\"");
     return out + dis__format_real(x, out);
 }
 
-char *dis__put_csv_real(char *out, double x)
+char *dis__format_csv_real(char *out, double x)
 {
     if (isnan(x)) return out;
     if (isinf(x)) return put_text(out, x > 0 ? "inf" : "-inf");
     return out + dis__format_real(x, out);
 }
 
-char *dis__put_count(char *out, uint64_t x)
+char *dis__format_count(char *out, uint64_t x)
 {
     char digits[20];
     size_t d = sizeof digits;
