@@ -9,7 +9,7 @@
  * between the two; whether two fits of the device give the same bytes. Beside the iteration the bytes that it has to
  * move through the memory of the device, each array once, and their share of 4.3 TB/s. The first fit of the device,
  * which starts it, is told apart. */
-#include "speed/em_crowd.h"
+#include "speed/bench_em_support.h"
 #include <math.h>
 #include <string.h>
 

@@ -7,7 +7,7 @@
  * out. Printed are the median and the fastest (on a busy machine the undisturbed one), and the same difference taken
  * between whole runs of 2 and of 2 + n iterations. Beside it the bytes of votes that an iteration has to read, and what
  * memcpy achieves in the same minute. */
-#include "em_crowd.h"
+#include "bench_em_support.h"
 #include <string.h>
 
 static double median(double *x, size_t n)

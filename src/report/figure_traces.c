@@ -17,15 +17,15 @@ typedef struct {
 
 static void add_trace(const dis__report_job *job, traces *t, size_t m)
 {
-    const dis_fit_view look = dis_fit_look(job->r->view[m].fit);
-    const double votes = job->look.n_votes ? (double)job->look.n_votes : 1, end = look.trace[look.n_trace - 1];
-    const size_t stride = 1 + (look.n_trace - 2) / MAX_POINTS;
+    const dis_fit_view fit_view = dis_fit_look(job->r->view[m].fit);
+    const double votes = job->look.n_votes ? (double)job->look.n_votes : 1, end = fit_view.trace[fit_view.n_trace - 1];
+    const size_t stride = 1 + (fit_view.n_trace - 2) / MAX_POINTS;
     dis__line *l = &t->line[t->n];
     l->name = job->r->view[m].name;
     l->x = t->x[t->n];
     l->y = t->y[t->n];
-    for (size_t i = 0; i + 1 < look.n_trace && l->n < MAX_POINTS; i += stride) {
-        const double gap = (end - look.trace[i]) / votes;
+    for (size_t i = 0; i + 1 < fit_view.n_trace && l->n < MAX_POINTS; i += stride) {
+        const double gap = (end - fit_view.trace[i]) / votes;
         if (!(gap > 1e-15) || !isfinite(gap)) continue;
         t->x[t->n][l->n] = (double)(i + 1);
         t->y[t->n][l->n++] = gap;
@@ -43,12 +43,12 @@ static void draw_traces(dis__report_job *job, const traces *t)
 {
     dis__figure f = {.id = "em-trace", .title = "How the methods settled"};
     for (size_t i = 0; i < t->n; i++) {
-        const dis_fit_view look = dis_fit_look(job->r->view[t->view[i]].fit);
+        const dis_fit_view fit_view = dis_fit_look(job->r->view[t->view[i]].fit);
         dis__put_name(&f.caption, t->line[i].name, strlen(t->line[i].name), 30);
         dis__putf(&f.caption,
-                  look.converged ? " converged after %d iterations. "
-                                 : " stopped after %d iterations without converging: allow it more. ",
-                  look.iterations);
+                  fit_view.converged ? " converged after %d iterations. "
+                                     : " stopped after %d iterations without converging: allow it more. ",
+                  fit_view.iterations);
     }
     dis__put(&f.caption, "A straight fall means steady progress; a shelf, that it was nearly stuck before it found "
                          "something better.");

@@ -280,13 +280,13 @@ static void table_of_views(dis__report_job *job)
     dis__grid_column(&f.grid, "iterations", DIS__NOTED);
     for (size_t m = 0; m < r->n_views; m++) {
         const dis__view_tally *t = &job->tally[m];
-        const dis_fit_view look = r->view[m].fit ? dis_fit_look(r->view[m].fit) : (dis_fit_view){0};
+        const dis_fit_view fit_view = r->view[m].fit ? dis_fit_look(r->view[m].fit) : (dis_fit_view){0};
         dis__grid_text(&f.grid, r->view[m].name, strlen(r->view[m].name));
         if (gold) dis__grid_number(&f.grid, t->judged ? (double)t->right / (double)t->judged : NAN);
         dis__grid_number(&f.grid, t->mean_entropy);
         dis__grid_number(&f.grid, (double)t->changed);
-        dis__grid_noted(&f.grid, look.iterations ? (double)look.iterations : (double)NAN,
-                        look.iterations && !look.converged ? "not converged" : "");
+        dis__grid_noted(&f.grid, fit_view.iterations ? (double)fit_view.iterations : (double)NAN,
+                        fit_view.iterations && !fit_view.converged ? "not converged" : "");
     }
     dis__page_figure(&job->page, &f);
 }

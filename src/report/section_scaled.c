@@ -7,7 +7,7 @@
 
 enum { MAX_ROWS = 100, MAX_MEASURES = 32 };
 
-static void figure_measures(dis__report_job *job, const dis_scaled_view *look)
+static void figure_measures(dis__report_job *job, const dis_scaled_view *scaled_view)
 {
     const char *row[MAX_MEASURES];
     double value[MAX_MEASURES], low[MAX_MEASURES], high[MAX_MEASURES];
@@ -18,8 +18,8 @@ static void figure_measures(dis__report_job *job, const dis_scaled_view *look)
     dis__grid_column(&f.grid, "95 % from", DIS__REAL);
     dis__grid_column(&f.grid, "to", DIS__REAL);
     dis__grid_column(&f.grid, "of", DIS__COUNT);
-    for (size_t m = 0; m < look->n_measures; m++) {
-        const dis_scaled_measure *x = &look->measures[m];
+    for (size_t m = 0; m < scaled_view->n_measures; m++) {
+        const dis_scaled_measure *x = &scaled_view->measures[m];
         const bool interval = x->metric.has_interval;
         dis__grid_text(&f.grid, x->title, strlen(x->title));
         dis__grid_metric(&f.grid, &x->metric);
@@ -31,7 +31,7 @@ static void figure_measures(dis__report_job *job, const dis_scaled_view *look)
         high[n++] = x->metric.ci_high;
     }
     dis__putf(&f.caption, "Votes of scale %s. Intervals are over items (95 %%); 1 is full agreement.",
-              dis_scale_at(look->scale)->name);
+              dis_scale_at(scaled_view->scale)->name);
     if (n) {
         const dis__intervals c = {.row = row,
                                   .value = value,
@@ -112,13 +112,13 @@ static void say_size(dis__report_job *job, const words *w)
     dis__markup_free(&say);
 }
 
-static void say_agreement(dis__report_job *job, const dis_scaled_view *look)
+static void say_agreement(dis__report_job *job, const dis_scaled_view *scaled_view)
 {
     const dis_metric *alpha = NULL;
     dis__markup say = {0};
-    for (size_t m = 0; m < look->n_measures && !alpha; m++)
-        if (strncmp(look->measures[m].name, "alpha", 5) == 0 && !look->measures[m].metric.reason)
-            alpha = &look->measures[m].metric;
+    for (size_t m = 0; m < scaled_view->n_measures && !alpha; m++)
+        if (strncmp(scaled_view->measures[m].name, "alpha", 5) == 0 && !scaled_view->measures[m].metric.reason)
+            alpha = &scaled_view->measures[m].metric;
     if (!alpha) return;
     dis__put(&say, "Votes on the same item: ");
     dis__put_beyond_chance(&say, alpha, NULL);
@@ -159,11 +159,11 @@ static void say_where_to_look(dis__report_job *job)
     dis__markup_free(&say);
 }
 
-static void say_notes(dis__report_job *job, const dis_scaled_view *look)
+static void say_notes(dis__report_job *job, const dis_scaled_view *scaled_view)
 {
-    for (size_t i = 0; i < look->n_notes; i++) {
+    for (size_t i = 0; i < scaled_view->n_notes; i++) {
         dis__markup say = {0};
-        dis__put_name(&say, look->notes[i], strlen(look->notes[i]), 300);
+        dis__put_name(&say, scaled_view->notes[i], strlen(scaled_view->notes[i]), 300);
         dis__page_say(&job->page, &say);
         dis__markup_free(&say);
     }
@@ -172,19 +172,20 @@ static void say_notes(dis__report_job *job, const dis_scaled_view *look)
 dis_status dis__section_scaled(dis__report_job *job)
 {
     if (!job->scaled) return DIS_OK;
-    const dis_scaled_view look = dis_scaled_look(job->scaled);
-    const words *w = words_of(look.scale);
+    const dis_scaled_view scaled_view = dis_scaled_look(job->scaled);
+    const words *w = words_of(scaled_view.scale);
     if (w) say_size(job, w);
-    if (look.n_measures && !look.measures[0].metric.reason)
-        dis__page_tile(&job->page, dis__fixed(look.measures[0].metric.value, 2).text, look.measures[0].title);
-    say_agreement(job, &look);
+    if (scaled_view.n_measures && !scaled_view.measures[0].metric.reason)
+        dis__page_tile(&job->page, dis__fixed(scaled_view.measures[0].metric.value, 2).text,
+                       scaled_view.measures[0].title);
+    say_agreement(job, &scaled_view);
     say_where_to_look(job);
-    say_notes(job, &look);
+    say_notes(job, &scaled_view);
     dis__page_section(&job->page, "votes", "Votes",
                       "How far people agree, what the labels are, who and what to look at.");
-    figure_measures(job, &look);
+    figure_measures(job, &scaled_view);
     dis__figure_scaled(job);
-    for (size_t i = 0; i < look.n_tables; i++) figure_table(job, &look.tables[i]);
+    for (size_t i = 0; i < scaled_view.n_tables; i++) figure_table(job, &scaled_view.tables[i]);
     dis__page_section_end(&job->page);
     return DIS_OK;
 }

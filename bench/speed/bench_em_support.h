@@ -1,7 +1,7 @@
-/* em_crowd.h: what programs that time EM methods share: a crowd drawn in memory, the clock, times of the reports of
+/* bench_em_support.h: what programs that time EM methods share: a crowd drawn in memory, the clock, times of the reports of
  * progress. */
-#ifndef DIS_SPEED_EM_CROWD_H
-#define DIS_SPEED_EM_CROWD_H
+#ifndef DIS_SPEED_BENCH_EM_SUPPORT_H
+#define DIS_SPEED_BENCH_EM_SUPPORT_H
 #include <dissent/dissent.h>
 #include <stdio.h>
 #include <stdlib.h>
