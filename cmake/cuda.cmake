@@ -67,7 +67,7 @@ foreach(file ${DIS_CUDA_SOURCES})
   if(file MATCHES "cluster[.]cu$")
     set_source_files_properties(${file} PROPERTIES COMPILE_OPTIONS
       "-gencode=arch=compute_90,code=[compute_90,sm_90]")
-  elseif(file MATCHES "(attend(_grad)?_mma|conv_(64|box|thin|weight))[.]cu$")
+  elseif(file MATCHES "((attend|attention)(_grad)?_mma|conv_(64|box|thin|weight))[.]cu$")
     set_source_files_properties(${file} PROPERTIES COMPILE_OPTIONS
       "-gencode=arch=compute_80,code=compute_80;-gencode=arch=compute_90a,code=sm_90a")
   elseif(file MATCHES "[.]cu$")

@@ -421,18 +421,19 @@ typedef struct {
 } dis__conv_args;
 #define DIS_CONV_ROWS 192 /* places of y at a time */
 
-/* Convolution over rows of a table: place j of text i is row id[i * width + j] (below 0: zeros). product: (ids, kernel,
+/* Convolution over rows of a table: place j of text i is row id[i * width + j] (below 0: zeros). row_products: (ids, kernel,
  * out): each row of the table times the weights of each place of the kernel, so that y[i][j] = act(bias + sum over k of
- * product[id of place j + k - before][k]) for `places` places j. Index: texts. grad: d_product += the gradients of the places it went to;
+ * row_products[id of place j + k - before][k]) for `places` places j. Index: texts. grad: d_row_products += the
+ * gradients of the places it went to;
  * index: columns of out. */
 typedef struct {
     size_t n, width, places, kernel, before, out, n_ids;
     const int32_t *id;
     dis__activation act;
-    const void *product, *bias; /* bias may be NULL */
+    const void *row_products, *bias; /* bias may be NULL */
     void *y;
     const void *dy;
-    void *d_product;
+    void *d_row_products;
 } dis__lookup_conv_args;
 
 /* Max or mean of windows of an image; choice: (n, out_h, out_w, channels), of max: where it was. The strided

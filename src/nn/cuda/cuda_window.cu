@@ -140,7 +140,7 @@ template <class T> __global__ void lookup_conv_kernel(dis__lookup_conv_args a)
     for (size_t k = 0; k < a.kernel; k++) {
         if (j + k < a.before || j + k - a.before >= a.width) continue;
         const int32_t row = id[j + k - a.before];
-        if (row >= 0) y += as_float(((const T *)a.product)[((size_t)row * a.kernel + k) * a.out + c]);
+        if (row >= 0) y += as_float(((const T *)a.row_products)[((size_t)row * a.kernel + k) * a.out + c]);
     }
     ((T *)a.y)[e] = from_float<T>(act_of(a.act, y));
 }
@@ -171,7 +171,7 @@ template <class T> __global__ void __launch_bounds__(32 * LOOKUP_WARPS) lookup_c
     __syncthreads();
     if (warp || c >= a.out) return;
     for (int w = 1; w < LOOKUP_WARPS; w++) sum += part[w][lane];
-    store_or_add((T *)a.d_product + (id * a.kernel + k) * a.out + c, sum, true);
+    store_or_add((T *)a.d_row_products + (id * a.kernel + k) * a.out + c, sum, true);
 }
 
 template <class T> static cudaError_t lookup_conv_of(dis__cuda_session *s, const dis__lookup_conv_args *a)

@@ -63,11 +63,11 @@ static dis__lookup_conv_args arguments(const dis__net *net, const dis__layer *la
         .n_ids = l->n_ids,
         .id = dis__ints_of(net, layer->ints[0]),
         .act = l->o.act,
-        .product = layer->work[PRODUCT],
+        .row_products = layer->work[PRODUCT],
         .bias = l->o.bias ? dis__param_of(net, layer, BIAS) : NULL,
         .y = dis__data(net, layer->out),
         .dy = dis__grad(net, layer->out),
-        .d_product = layer->work[D_PRODUCT],
+        .d_row_products = layer->work[D_PRODUCT],
     };
 }
 
@@ -108,10 +108,10 @@ static dis_status backward(dis__net *net, dis__layer *layer)
         DIS_TRY(dis__op_run(net, DIS_OP_column_sums, &sums));
     }
     if (!dw && !d_table) return DIS_OK;
-    DIS_TRY(dis__zero(net, args.d_product, l->n_ids * row * dis__real(net, DIS_ROLE_VALUE)));
+    DIS_TRY(dis__zero(net, args.d_row_products, l->n_ids * row * dis__real(net, DIS_ROLE_VALUE)));
     DIS_TRY(dis__op_run(net, DIS_OP_lookup_conv_grad, &args));
     for (size_t k = 0; k < l->o.kernel; k++) {
-        const void *d = dis__value_at(net, args.d_product, k * l->o.out);
+        const void *d = dis__value_at(net, args.d_row_products, k * l->o.out);
         if (dw)
             DIS_TRY(dis__product(net, &(dis__product_args){.ta = true,
                                                            .add = true,

@@ -17,7 +17,7 @@ void OP(lookup_conv)(const void *args, size_t first, size_t last, void *scratch)
             memset(y, 0, out * sizeof *y);
         for (size_t k = 0; k < a->kernel; k++) {
             if (j + k < a->before || j + k - a->before >= a->width || id[j + k - a->before] < 0) continue;
-            const real *restrict x = (const real *)a->product + (size_t)id[j + k - a->before] * row + k * out;
+            const real *restrict x = (const real *)a->row_products + (size_t)id[j + k - a->before] * row + k * out;
             for (size_t c = 0; c < out; c++) y[c] += x[c];
         }
         activate_row(a->act, y, y, out);
@@ -35,7 +35,7 @@ void OP(lookup_conv_grad)(const void *args, size_t first, size_t last, void *scr
         const real *restrict dy = (const real *)a->dy + place * out;
         for (size_t k = 0; k < a->kernel; k++) {
             if (j + k < a->before || j + k - a->before >= a->width || id[j + k - a->before] < 0) continue;
-            real *restrict to = (real *)a->d_product + (size_t)id[j + k - a->before] * row + k * out;
+            real *restrict to = (real *)a->d_row_products + (size_t)id[j + k - a->before] * row + k * out;
             for (size_t c = first; c < last; c++) to[c] += dy[c];
         }
     }
