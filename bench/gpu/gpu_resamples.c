@@ -76,7 +76,7 @@ static void copies(problem *p)
     p->b.n_resamples = 1;
     for (int k = 0; k < 3 && device; k++) {
         const double begin = now();
-        must(dis__bootstrap_there(p->ctx[1], device, &p->b, p->column, COLUMNS, NULL, 0, p->sums[0]));
+        must(dis__bootstrap_device_run(p->ctx[1], device, &p->b, p->column, COLUMNS, NULL, 0, p->sums[0]));
         printf("%d columns to the device: %.1f ms\n", COLUMNS, 1e3 * (now() - begin));
     }
 }

@@ -1,5 +1,5 @@
 /* Intervals of agreement. For other items: the percentile bootstrap. For other items and other annotators: the variance
- * of the bootstrap, and jackknife variances over annotators and votes (agreement_left_out.h), put together by crossed.h.
+ * of the bootstrap, and jackknife variances over annotators and votes (agreement_left_out.h), put together by crossed_intervals.h.
  *
  * What is measured depends on how often each pattern of votes comes, so a resample is a draw of those numbers. With few
  * patterns (at most an eighth of the items) they are drawn as such, multinomial over the patterns, which is the same
@@ -10,7 +10,7 @@
  * drawn for at most 1,000 classes: beyond, the table of what each resample gave would be larger than the votes. */
 #include "agreement/agreement_left_out.h"
 #include "stats/bootstrap.h"
-#include "stats/crossed.h"
+#include "stats/crossed_intervals.h"
 #include "core/memory/memory.h"
 #include <math.h>
 
@@ -92,11 +92,12 @@ static void take_interval(const evidence *e, size_t at, double min, dis_metric *
 {
     if (metric->reason) return;
     if (e->rest) {
-        const dis__crossed v = {.annotators = e->rest->annotators[at],
-                                .items = dis__resampled_variance(e->values + at, e->n_resamples, e->n_values),
-                                .votes = e->rest->votes[at],
-                                .df_annotators = e->rest->n > 1 ? fmax(dis__annotator_df(e->rest->effective), 1) : 0,
-                                .df_items = (double)e->n_items - 1};
+        const dis__crossed_variances v = {.annotators = e->rest->annotators[at],
+                                          .items = dis__resampled_variance(e->values + at, e->n_resamples, e->n_values),
+                                          .votes = e->rest->votes[at],
+                                          .df_annotators =
+                                              e->rest->n > 1 ? fmax(dis__annotator_df(e->rest->effective), 1) : 0,
+                                          .df_items = (double)e->n_items - 1};
         dis__crossed_interval(&v, min, 1, metric);
         return;
     }

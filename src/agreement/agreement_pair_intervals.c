@@ -1,6 +1,6 @@
 /* Intervals of the mean of Cohen's kappa over pairs of workers. For other items: the bootstrap over items. For other
  * items and other annotators: its variance, that of a jackknife over annotators (the mean without the pairs of each of
- * them) and that over single votes (the sum of squares of what each vote adds), put together by crossed.h.
+ * them) and that over single votes (the sum of squares of what each vote adds), put together by crossed_intervals.h.
  *
  * Two workers may share five items; a resample of those has often only one class in it, where kappa is 1 by convention,
  * so plain resamples of the mean lie far above it. What is resampled instead is the mean in its linear form: its value
@@ -19,7 +19,7 @@
  * for each item that some pair shares, and resample. */
 #include "agreement/agreement_internal.h"
 #include "stats/bootstrap.h"
-#include "stats/crossed.h"
+#include "stats/crossed_intervals.h"
 #include "core/parallel/comm.h"
 #include "core/memory/memory.h"
 #include <math.h>
@@ -310,10 +310,10 @@ static dis_status over_annotators(const influence *f, const dis__worker_pairs *p
     if (status == DIS_OK) status = dis__alloc_array(&rest, dis__saturating_size(n_workers, n, 0), sizeof *rest);
     const size_t found = status == DIS_OK ? leave_out(f, pairs, weight, sums, rest, &effective) : 0;
     for (size_t m = 0; m < n && status == DIS_OK; m++) {
-        dis__crossed v = {.annotators = dis__jackknife(rest + m, found, n),
-                          .items = dis__resampled_variance(drawn + m, n_resamples, n),
-                          .df_annotators = dis__annotator_df(effective),
-                          .df_items = (double)items - 1};
+        dis__crossed_variances v = {.annotators = dis__jackknife(rest + m, found, n),
+                                    .items = dis__resampled_variance(drawn + m, n_resamples, n),
+                                    .df_annotators = dis__annotator_df(effective),
+                                    .df_items = (double)items - 1};
         for (size_t i = 0; i < items; i++) v.votes += f->squares[m][i];
         dis__crossed_interval(&v, -1, 1, &metric[m]);
     }

@@ -27,7 +27,7 @@
 #include "core/memory/spill.h"
 #include "dissent/agreement.h"
 #include "labels/passes/item_sums.h"
-#include "stats/tails.h"
+#include "stats/distributions.h"
 #include <math.h>
 #include <string.h>
 

@@ -15,9 +15,9 @@
 #include "core/parallel/pool.h"
 #include "core/options/sized_structs.h"
 #include "stats/bootstrap.h"
-#include "stats/crossed.h"
-#include "stats/deal.h"
-#include "stats/tails.h"
+#include "stats/crossed_intervals.h"
+#include "stats/permutation_test.h"
+#include "stats/distributions.h"
 #include <math.h>
 #include <string.h>
 
@@ -129,7 +129,7 @@ static dis_status deal_job(void *arg, size_t j, int thread)
     int32_t *deal = w->deal + (size_t)thread * w->votes->n_workers;
     const size_t first = j * DEALS_A_JOB, last = first + DEALS_A_JOB;
     for (size_t d = first; d < last && d < w->o->permutations; d++) {
-        dis__deal_groups(w->o->seed, d, w->groups->group, w->votes->n_workers, deal);
+        dis__permute_groups(w->o->seed, d, w->groups->group, w->votes->n_workers, deal);
         dis__group_sums_add(&w->sums[thread], deal, NULL);
         dis__group_values(&w->sums[thread], w->dealt + d * w->n_values);
     }
@@ -167,11 +167,11 @@ static dis_status pass_all(work *w)
 static void crossed_interval(const work *w, size_t at, double min, dis_metric *m)
 {
     const bool of_groups = at == dis__group_value_apart(&w->sums[0]); /* n counts these, not items */
-    const dis__crossed v = {.annotators = w->left_out.annotators[at],
-                            .items = dis__resampled_variance(w->resample + at, w->o->resamples, w->n_values),
-                            .votes = w->left_out.votes[at],
-                            .df_annotators = w->left_out.df[at],
-                            .df_items = (double)(of_groups ? w->votes->n_items : m->n) - 1};
+    const dis__crossed_variances v = {.annotators = w->left_out.annotators[at],
+                                      .items = dis__resampled_variance(w->resample + at, w->o->resamples, w->n_values),
+                                      .votes = w->left_out.votes[at],
+                                      .df_annotators = w->left_out.df[at],
+                                      .df_items = (double)(of_groups ? w->votes->n_items : m->n) - 1};
     if (min >= -1)
         dis__crossed_interval(&v, min, 1, m);
     else
@@ -192,7 +192,7 @@ static dis_metric metric_at(const work *w, size_t at, double n, double min, cons
 
 static double p_at(const work *w, size_t at, bool one_sided)
 {
-    return dis__deal_p(w->dealt, w->o->permutations, w->n_values, at, w->value[at], one_sided);
+    return dis__permutation_p(w->dealt, w->o->permutations, w->n_values, at, w->value[at], one_sided);
 }
 
 static const char no_pairs[] = "no item has two votes of this group", no_others[] = "no item has votes of both";

@@ -6,7 +6,7 @@
 #include "agreement/group_sums.h"
 #include "core/memory/memory.h"
 #include "core/parallel/pool.h"
-#include "stats/tails.h"
+#include "stats/distributions.h"
 #include <math.h>
 #include <stdlib.h>
 
@@ -62,7 +62,7 @@ static dis_status test_row(const work *w, dis_group_item *row, uint32_t *a, uint
         if (a[k] > a[row->top_a]) row->top_a = (uint32_t)k;
         if (b[k] > b[row->top_b]) row->top_b = (uint32_t)k;
     }
-    return dis__two_rows_test(a, b, v->n_classes, &row->p);
+    return dis__fisher_exact_test(a, b, v->n_classes, &row->p);
 }
 
 static dis_status test_job(void *arg, size_t j, int thread)

@@ -10,7 +10,7 @@
 #include "agreement/group_sums.h"
 #include "core/memory/memory.h"
 #include "core/parallel/pool.h"
-#include "stats/crossed.h"
+#include "stats/crossed_intervals.h"
 #include <math.h>
 
 enum { GRAIN = 64, MAX_JOBS = 64, MAX_MOMENTS = 1 << 21 };

@@ -51,7 +51,7 @@ static size_t pool(numbering *t, const dis_comparison_input *in, uint32_t *patte
     return n;
 }
 
-static void number_all(const dis_comparison_input *in, bool pool_seeds, numbering *t, dis__patterns *p)
+static void number_all(const dis_comparison_input *in, bool pool_seeds, numbering *t, dis__answer_patterns *p)
 {
     if (pool_seeds) {
         p->n_patterns = pool(t, in, p->pattern);
@@ -64,7 +64,7 @@ static void number_all(const dis_comparison_input *in, bool pool_seeds, numberin
 }
 
 /* Counts, and what the items of each pattern have in common. */
-static void describe(const dis_comparison_input *in, bool pool_seeds, dis__patterns *p)
+static void describe(const dis_comparison_input *in, bool pool_seeds, dis__answer_patterns *p)
 {
     for (size_t j = 0, s = 0; j < p->n; s++)
         for (size_t i = 0; i < in->n_items; i++) {
@@ -80,18 +80,18 @@ static void describe(const dis_comparison_input *in, bool pool_seeds, dis__patte
 }
 
 /* No more than there are answers, or ways to answer. */
-static size_t max_patterns(const dis__patterns *p)
+static size_t max_patterns(const dis__answer_patterns *p)
 {
     size_t ways = 1;
     for (size_t s = 0; s <= p->n_series && ways < p->n; s++) ways = dis__saturating_size(ways, p->n_classes, 0);
     return ways < p->n ? ways : p->n;
 }
 
-dis_status dis__patterns_find(const dis_comparison_input *in, bool pool_seeds, dis__patterns *out)
+dis_status dis__answer_patterns_init(const dis_comparison_input *in, bool pool_seeds, dis__answer_patterns *out)
 {
-    *out = (dis__patterns){.n_classes = in->n_classes,
-                           .n_a = pool_seeds ? 1 : in->n_a,
-                           .n_series = pool_seeds ? 2 : in->n_a + in->n_b};
+    *out = (dis__answer_patterns){.n_classes = in->n_classes,
+                                  .n_a = pool_seeds ? 1 : in->n_a,
+                                  .n_series = pool_seeds ? 2 : in->n_a + in->n_b};
     size_t known = 0;
     for (size_t i = 0; i < in->n_items; i++) known += in->gold[i] >= 0;
     out->n = dis__saturating_size(known, pool_seeds ? in->n_a : 1, 0);
@@ -118,7 +118,7 @@ end:
     return status;
 }
 
-void dis__patterns_free(dis__patterns *p)
+void dis__answer_patterns_free(dis__answer_patterns *p)
 {
     dis__free(p->count);
     dis__free(p->gold);

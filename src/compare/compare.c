@@ -1,5 +1,5 @@
 /* Two sides compared: checks, pairs of seeds, McNemar's tests; the bootstrap (paired_bootstrap.c) and the four cells
- * (four_cells.c) have files of their own. */
+ * (correctness_cells.c) have files of their own. */
 #include "dissent/compare.h"
 #include "dissent/votes.h"
 #include "compare/compare_internal.h"
@@ -39,16 +39,16 @@ static dis_status check_side(const dis_comparison_input *in, const int32_t *cons
 
 static dis_status check(const dis_comparison_input *in, const dis_comparison_options *o)
 {
-    size_t known = 0;
+    size_t has_gold = 0;
     if (in->n_classes == 0 || in->n_classes > DIS_MAX_CLASSES)
         return dis__fail(DIS_EUSAGE, "%zu classes; 1 to %d are possible", in->n_classes, (int)DIS_MAX_CLASSES);
     for (size_t i = 0; i < in->n_items; i++) {
         if (in->gold[i] >= 0 && (size_t)in->gold[i] >= in->n_classes)
             return dis__fail(DIS_EUSAGE, "the gold label of item %zu is class %d of %zu", i + 1, (int)in->gold[i],
                              in->n_classes);
-        known += in->gold[i] >= 0;
+        has_gold += in->gold[i] >= 0;
     }
-    if (known == 0) return dis__fail(DIS_EDATA, "no item has a gold label to compare by");
+    if (has_gold == 0) return dis__fail(DIS_EDATA, "no item has a gold label to compare by");
     DIS_TRY(check_side(in, in->a, in->n_a, "A"));
     DIS_TRY(check_side(in, in->b, in->n_b, "B"));
     if (!(o->fraction > 0 && o->fraction <= 1))
@@ -88,13 +88,13 @@ static dis_mcnemar test_pair(const dis_comparison_input *in, const size_t pair[2
 static dis_status bootstrap(dis_context *ctx, const dis_comparison_input *in, const dis_comparison_options *o,
                             const dis__vote_reference *reference, dis_comparison_view *v)
 {
-    dis__patterns patterns;
-    dis__crossed crossed[DIS_COMPARE_VALUES];
+    dis__answer_patterns patterns;
+    dis__crossed_variances crossed[DIS_COMPARE_VALUES];
     const bool annotators = reference && o->resamples && o->over == DIS_INTERVAL_ANNOTATORS;
-    dis_status status = dis__patterns_find(in, o->pool_seeds, &patterns);
+    dis_status status = dis__answer_patterns_init(in, o->pool_seeds, &patterns);
     if (status == DIS_OK && annotators) status = dis__vote_reference_variances(ctx, reference, in, &patterns, crossed);
     if (status == DIS_OK) status = dis__paired_bootstrap(ctx, &patterns, o, annotators ? crossed : NULL, v);
-    dis__patterns_free(&patterns);
+    dis__answer_patterns_free(&patterns);
     return status;
 }
 
@@ -121,7 +121,7 @@ static dis_status compare(dis_context *ctx, const dis_comparison_input *in, cons
     v->mcnemar = c->mcnemar;
     for (size_t i = 0; i < in->n_items; i++) v->n_items += in->gold[i] >= 0;
     for (size_t q = 0; q < v->n_pairs; q++) c->mcnemar[q] = test_pair(in, pairs[q]);
-    DIS_TRY(dis__cell_statistics(in, pairs, v->n_pairs, o->alternative, v));
+    DIS_TRY(dis__correctness_cells_compute(in, pairs, v->n_pairs, o->alternative, v));
     v->over = reference ? o->over : DIS_INTERVAL_ITEMS;
     v->n_annotators = reference ? reference->n_workers : 0;
     v->few_annotators = reference && reference->n_workers < DIS_COMPARE_FEW_ANNOTATORS;
@@ -149,10 +149,10 @@ static dis_status run_with_votes(dis_context *ctx, const dis_comparison_input *i
     if (o->over == DIS_INTERVAL_ANNOTATORS && (o->pool_seeds || o->fraction < 1))
         return dis__fail(DIS_EUSAGE, "`pool_seeds` and a `fraction` below 1 are about intervals over items");
     dis__vote_reference reference;
-    DIS_TRY(dis__vote_reference_create(in, o->seed, &reference));
-    dis_comparison_input known = *in;
-    known.gold = reference.gold;
-    const dis_status status = run(ctx, &known, o, &reference, c);
+    DIS_TRY(dis__vote_reference_init(in, o->seed, &reference));
+    dis_comparison_input has_gold = *in;
+    has_gold.gold = reference.gold;
+    const dis_status status = run(ctx, &has_gold, o, &reference, c);
     dis__vote_reference_free(&reference);
     return status;
 }

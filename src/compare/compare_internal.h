@@ -3,7 +3,7 @@
 #define DIS_COMPARE_COMPARE_INTERNAL_H
 #include "dissent/compare.h"
 #include "core/error.h"
-#include "stats/crossed.h"
+#include "stats/crossed_intervals.h"
 
 /* Items that the known label and all predictions agree on are one pattern: a resample needs only how often each pattern
  * was drawn. A series is the predictions of one seed; those of A come first. */
@@ -14,11 +14,11 @@ typedef struct {
     uint32_t *gold;    /* (n_patterns) */
     uint32_t *answer;  /* (n_patterns, n_series) */
     uint32_t *pattern; /* (n): of each drawn-from one */
-} dis__patterns;
+} dis__answer_patterns;
 
 /* Items without gold are left out. The caller frees, also after a failure. DIS_ELIMIT: 2^32 or more to draw from. */
-dis_status dis__patterns_find(const dis_comparison_input *input, bool pool_seeds, dis__patterns *out);
-void dis__patterns_free(dis__patterns *patterns);
+dis_status dis__answer_patterns_init(const dis_comparison_input *input, bool pool_seeds, dis__answer_patterns *out);
+void dis__answer_patterns_free(dis__answer_patterns *patterns);
 
 /* What one resample gives: for each metric A, B and the difference; that of accuracy as the whole number
  * n_b * (right answers of A) - n_a * (right answers of B). */
@@ -31,7 +31,7 @@ enum {
 };
 /* tally: (n_series, n_classes) answers, those that are right in the upper half of the word; then (n_classes) gold; of n
  * items. */
-void dis__tally_figures(const dis__patterns *patterns, const uint64_t *tally, double n, double *values);
+void dis__answer_counts_measure(const dis__answer_patterns *patterns, const uint64_t *counts, double n, double *values);
 
 /* vote_reference.c: labels of items from votes. */
 typedef struct {
@@ -44,21 +44,22 @@ typedef struct {
     uint32_t *worker; /* (n_workers) who they are */
     double *n_votes;  /* (workers of the votes) their votes on rows */
 } dis__vote_reference;
-dis_status dis__vote_reference_create(const dis_comparison_input *input, uint64_t seed, dis__vote_reference *out);
+dis_status dis__vote_reference_init(const dis_comparison_input *input, uint64_t seed, dis__vote_reference *out);
 void dis__vote_reference_free(dis__vote_reference *reference);
 /* Variances of each value over annotators; those over items are left to the caller. */
 dis_status dis__vote_reference_variances(dis_context *ctx, const dis__vote_reference *reference,
-                                         const dis_comparison_input *input, const dis__patterns *patterns,
-                                         dis__crossed out[DIS_COMPARE_VALUES]);
+                                         const dis_comparison_input *input, const dis__answer_patterns *patterns,
+                                         dis__crossed_variances out[DIS_COMPARE_VALUES]);
 
 /* Metrics of both sides as observed, intervals and p-values. crossed: (DIS_COMPARE_VALUES) variances over annotators, or
  * NULL: for other items alone. */
-dis_status dis__paired_bootstrap(dis_context *ctx, const dis__patterns *patterns, const dis_comparison_options *options,
-                                 dis__crossed *crossed, dis_comparison_view *out);
+dis_status dis__paired_bootstrap(dis_context *ctx, const dis__answer_patterns *patterns,
+                                 const dis_comparison_options *options, dis__crossed_variances *crossed,
+                                 dis_comparison_view *out);
 
 /* Means of the soft-label statistics in the four cells and the tests between the mixed ones. `pairs`: (n_pairs, 2),
  * seeds of A and B. */
-dis_status dis__cell_statistics(const dis_comparison_input *input, const size_t (*pairs)[2], size_t n_pairs,
-                                dis_alternative alternative, dis_comparison_view *out);
+dis_status dis__correctness_cells_compute(const dis_comparison_input *input, const size_t (*pairs)[2], size_t n_pairs,
+                                          dis_alternative alternative, dis_comparison_view *out);
 
 #endif

@@ -12,7 +12,7 @@
  * classes x seeds) and the draw. */
 #include "compare/compare_internal.h"
 #include "stats/bootstrap_device.h"
-#include "stats/tails.h"
+#include "stats/distributions.h"
 #include "core/memory/memory.h"
 #include "core/parallel/pool.h"
 #include <math.h>
@@ -29,11 +29,11 @@ enum {
 };
 
 typedef struct {
-    const dis__patterns *p;
+    const dis__answer_patterns *p;
     double n_draws;
-    size_t tally_room;
-    uint64_t *tally; /* a thread: (n_series, n_classes) answers, then (n_classes) gold */
-    uint64_t *drawn; /* a thread: (n_patterns); NULL when counts of patterns are drawn */
+    size_t counts_stride;
+    uint64_t *counts; /* a thread: (n_series, n_classes) answers, then (n_classes) gold */
+    uint64_t *drawn;  /* a thread: (n_patterns); NULL when counts of patterns are drawn */
 } bootstrap_work;
 
 static double macro_f1(const uint64_t *answers, const uint64_t *gold, size_t n_classes)
@@ -50,29 +50,29 @@ static double macro_f1(const uint64_t *answers, const uint64_t *gold, size_t n_c
 }
 
 /* Fills a tally from how often each pattern came. */
-static void count(const dis__patterns *p, const uint64_t *drawn, uint64_t *tally)
+static void count(const dis__answer_patterns *p, const uint64_t *drawn, uint64_t *counts)
 {
-    uint64_t *gold = tally + p->n_series * p->n_classes;
-    for (size_t i = 0; i < (p->n_series + 1) * p->n_classes; i++) tally[i] = 0;
+    uint64_t *gold = counts + p->n_series * p->n_classes;
+    for (size_t i = 0; i < (p->n_series + 1) * p->n_classes; i++) counts[i] = 0;
     for (size_t c = 0; c < p->n_patterns; c++) {
         if (!drawn[c]) continue;
         const uint32_t *answer = p->answer + c * p->n_series, truth = p->gold[c];
         gold[truth] += drawn[c];
         for (size_t s = 0; s < p->n_series; s++)
-            tally[s * p->n_classes + answer[s]] += drawn[c] << (answer[s] == truth ? 32 : 0) | drawn[c];
+            counts[s * p->n_classes + answer[s]] += drawn[c] << (answer[s] == truth ? 32 : 0) | drawn[c];
     }
 }
 
 /* Figures of one series. */
-static void figures(const dis__patterns *p, const uint64_t *tally, size_t s, uint64_t *right, double *f1)
+static void measure_series(const dis__answer_patterns *p, const uint64_t *counts, size_t s, uint64_t *right, double *f1)
 {
-    const uint64_t *answers = tally + s * p->n_classes;
+    const uint64_t *answers = counts + s * p->n_classes;
     *right = 0;
     for (size_t k = 0; k < p->n_classes; k++) *right += answers[k] >> 32;
-    *f1 = macro_f1(answers, tally + p->n_series * p->n_classes, p->n_classes);
+    *f1 = macro_f1(answers, counts + p->n_series * p->n_classes, p->n_classes);
 }
 
-void dis__tally_figures(const dis__patterns *p, const uint64_t *tally, double n, double *values)
+void dis__answer_counts_measure(const dis__answer_patterns *p, const uint64_t *counts, double n, double *values)
 {
     const size_t n_seeds[2] = {p->n_a, p->n_series - p->n_a};
     uint64_t right[2] = {0, 0};
@@ -80,7 +80,7 @@ void dis__tally_figures(const dis__patterns *p, const uint64_t *tally, double n,
     for (size_t s = 0; s < p->n_series; s++) {
         uint64_t r;
         double f;
-        figures(p, tally, s, &r, &f);
+        measure_series(p, counts, s, &r, &f);
         right[s >= p->n_a] += r;
         f1[s >= p->n_a] += f / (double)n_seeds[s >= p->n_a];
     }
@@ -95,33 +95,33 @@ void dis__tally_figures(const dis__patterns *p, const uint64_t *tally, double n,
 
 static void measure(const bootstrap_work *w, const uint64_t *drawn, int thread, double *values)
 {
-    uint64_t *tally = w->tally + (size_t)thread * w->tally_room;
-    count(w->p, drawn, tally);
-    dis__tally_figures(w->p, tally, w->n_draws, values);
+    uint64_t *counts = w->counts + (size_t)thread * w->counts_stride;
+    count(w->p, drawn, counts);
+    dis__answer_counts_measure(w->p, counts, w->n_draws, values);
 }
 
-static dis_status of_cells(void *arg, const uint64_t *drawn, size_t resample, int thread, double *values)
+static dis_status measure_cells(void *arg, const uint64_t *drawn, size_t resample, int thread, double *values)
 {
     (void)resample;
     measure(arg, drawn, thread, values);
     return DIS_OK;
 }
 
-static dis_status of_items(void *arg, const uint8_t *times, size_t resample, int thread, double *values)
+static dis_status measure_items(void *arg, const uint8_t *times, size_t resample, int thread, double *values)
 {
     const bootstrap_work *w = arg;
-    const dis__patterns *p = w->p;
+    const dis__answer_patterns *p = w->p;
     uint64_t *drawn = w->drawn + (size_t)thread * p->n_patterns;
     for (size_t c = 0; c < p->n_patterns; c++) drawn[c] = 0;
     for (size_t i = 0; i < p->n; i++) drawn[p->pattern[i]] += times[i];
-    return of_cells(arg, drawn, resample, thread, values);
+    return measure_cells(arg, drawn, resample, thread, values);
 }
 
 /* ---- on a device ---- */
 
 /* Of each series its answers, right and wrong ones, are bins of the drawn items, of gold its classes: whole numbers, so
  * that the tallies are those of the processor. series n_series: gold. */
-static void fill_bins(const dis__patterns *p, size_t series, uint8_t *bin)
+static void fill_bins(const dis__answer_patterns *p, size_t series, uint8_t *bin)
 {
     for (size_t i = 0; i < p->n; i++) {
         const size_t c = p->pattern[i];
@@ -130,40 +130,43 @@ static void fill_bins(const dis__patterns *p, size_t series, uint8_t *bin)
     }
 }
 
-static void take_bins(const dis__patterns *p, size_t series, const double *sums, uint64_t *tally)
+static void gather_bins(const dis__answer_patterns *p, size_t series, const double *sums, uint64_t *counts)
 {
     for (size_t k = 0; k < p->n_classes; k++) {
         const uint64_t wrong = (uint64_t)sums[2 * k], right = (uint64_t)sums[2 * k + 1];
-        tally[series * p->n_classes + k] = series < p->n_series ? right << 32 | (right + wrong) : (uint64_t)sums[k];
+        counts[series * p->n_classes + k] = series < p->n_series ? right << 32 | (right + wrong) : (uint64_t)sums[k];
     }
 }
 
-static dis_status run_there(dis_context *ctx, const dis__bootstrap *b, const bootstrap_work *w, double *values)
+static dis_status run_on_device(dis_context *ctx, const dis__bootstrap *b, const bootstrap_work *w, double *values)
 {
-    const dis__patterns *p = w->p;
+    const dis__answer_patterns *p = w->p;
     const size_t n_bins = 2 * p->n_classes;
     double *one = NULL, *sums = NULL;
-    uint64_t *tally = NULL;
+    uint64_t *counts = NULL;
     uint8_t *bin = NULL;
     dis_status status;
     DIS_TRY_GOTO(status, dis__alloc_array(&one, p->n, sizeof *one), end);
     DIS_TRY_GOTO(status, dis__alloc_array(&bin, p->n, sizeof *bin), end);
     DIS_TRY_GOTO(status, dis__alloc_array(&sums, dis__saturating_size(b->n_resamples, n_bins, 0), sizeof *sums), end);
     DIS_TRY_GOTO(status,
-                 dis__alloc_array(&tally, dis__saturating_size(b->n_resamples, w->tally_room, 0), sizeof *tally), end);
+                 dis__alloc_array(&counts, dis__saturating_size(b->n_resamples, w->counts_stride, 0), sizeof *counts),
+                 end);
     for (size_t i = 0; i < p->n; i++) one[i] = 1;
     for (size_t series = 0; series <= p->n_series; series++) {
         fill_bins(p, series, bin);
         DIS_TRY_GOTO(status, dis__bootstrap_bins(ctx, b, one, bin, n_bins, sums), end);
-        for (size_t r = 0; r < b->n_resamples; r++) take_bins(p, series, sums + r * n_bins, tally + r * w->tally_room);
+        for (size_t r = 0; r < b->n_resamples; r++)
+            gather_bins(p, series, sums + r * n_bins, counts + r * w->counts_stride);
     }
     for (size_t r = 0; r < b->n_resamples; r++)
-        dis__tally_figures(w->p, tally + r * w->tally_room, w->n_draws, values + r * N_VALUES * DIS_COMPARE_METRICS);
+        dis__answer_counts_measure(w->p, counts + r * w->counts_stride, w->n_draws,
+                                   values + r * N_VALUES * DIS_COMPARE_METRICS);
 end:
     dis__free(one);
     dis__free(bin);
     dis__free(sums);
-    dis__free(tally);
+    dis__free(counts);
     return status;
 }
 
@@ -173,9 +176,9 @@ static dis_status run_items(dis_context *ctx, const dis__bootstrap *b, bootstrap
     const size_t threads = (size_t)dis_context_threads(ctx), n_values = N_VALUES * DIS_COMPARE_METRICS;
     const dis__bootstrap_device *device;
     DIS_TRY(dis__bootstrap_device_for(ctx, b, &device));
-    if (device && 2 * w->p->n_classes <= DIS_BOOTSTRAP_MAX_BINS) return run_there(ctx, b, w, values);
+    if (device && 2 * w->p->n_classes <= DIS_BOOTSTRAP_MAX_BINS) return run_on_device(ctx, b, w, values);
     DIS_TRY(dis__alloc_array(&w->drawn, dis__saturating_size(threads, w->p->n_patterns, 0), sizeof *w->drawn));
-    return dis__bootstrap_run(ctx, b, of_items, w, n_values, values);
+    return dis__bootstrap_run(ctx, b, measure_items, w, n_values, values);
 }
 
 /* ---- from resamples to p-values ---- */
@@ -183,7 +186,8 @@ static dis_status run_items(dis_context *ctx, const dis__bootstrap *b, bootstrap
 /* Shares of n_resamples differences (every N_VALUES * DIS_COMPARE_METRICS-th number) by their place to what was
  * observed. Differences times `scale` and `observed` are on one scale; both are whole numbers for accuracy, exact below
  * 2^53. */
-static void shares(const double *difference, size_t n_resamples, double scale, double observed, dis_significance *out)
+static void count_beyond(const double *difference, size_t n_resamples, double scale, double observed,
+                         dis_significance *out)
 {
     const double direction = observed > 0 ? 1 : -1, size = fabs(observed);
     size_t beyond = 0, away = 0;
@@ -204,40 +208,40 @@ static void interval(const double *values, size_t n_resamples, size_t v, double 
     m->ci_high *= scale;
 }
 
-static void conclude(const dis__patterns *p, const double *values, size_t n_resamples, size_t n_draws, double *scratch,
-                     const double *observed, dis_comparison_view *out)
+static void set_results(const dis__answer_patterns *p, const double *values, size_t n_resamples, size_t n_draws,
+                        double *scratch, const double *observed, dis_comparison_view *out)
 {
     const double seeds = (double)p->n_a * (double)(p->n_series - p->n_a);
     for (size_t m = 0; m < DIS_COMPARE_METRICS; m++) {
         dis_significance *s = &out->metric[m];
-        const bool whole = m == DIS_COMPARE_ACCURACY;
+        const bool is_integer = m == DIS_COMPARE_ACCURACY;
         interval(values, n_resamples, m * N_VALUES + SIDE_A, 1, scratch, &s->a);
         interval(values, n_resamples, m * N_VALUES + SIDE_B, 1, scratch, &s->b);
-        interval(values, n_resamples, m * N_VALUES + DIFFERENCE, whole ? 1 / (seeds * (double)n_draws) : 1, scratch,
-                 &s->difference);
-        shares(values + m * N_VALUES + DIFFERENCE, n_resamples, whole ? (double)p->n : 1,
-               observed[m * N_VALUES + DIFFERENCE] * (whole ? (double)n_draws : 1), s);
+        interval(values, n_resamples, m * N_VALUES + DIFFERENCE, is_integer ? 1 / (seeds * (double)n_draws) : 1,
+                 scratch, &s->difference);
+        count_beyond(values + m * N_VALUES + DIFFERENCE, n_resamples, is_integer ? (double)p->n : 1,
+                     observed[m * N_VALUES + DIFFERENCE] * (is_integer ? (double)n_draws : 1), s);
         s->stars = s->p <= .01 ? 2 : s->p <= .05;
     }
 }
 
 /* The same for other items and other annotators. */
-static void conclude_crossed(const dis__patterns *p, const double *values, size_t n_resamples, dis__crossed *crossed,
-                             dis_comparison_view *out)
+static void set_crossed_results(const dis__answer_patterns *p, const double *values, size_t n_resamples,
+                                dis__crossed_variances *crossed, dis_comparison_view *out)
 {
     const double seeds = (double)p->n_a * (double)(p->n_series - p->n_a);
     for (size_t m = 0; m < DIS_COMPARE_METRICS; m++) {
         dis_significance *s = &out->metric[m];
         dis_metric *const metric[N_VALUES] = {&s->a, &s->b, &s->difference};
         for (size_t v = 0; v < N_VALUES; v++) {
-            dis__crossed *x = &crossed[m * N_VALUES + v];
+            dis__crossed_variances *x = &crossed[m * N_VALUES + v];
             const double scale = m == DIS_COMPARE_ACCURACY && v == DIFFERENCE ? 1 / (seeds * (double)p->n) : 1;
             x->items = scale * scale *
                        dis__resampled_variance(values + m * N_VALUES + v, n_resamples, N_VALUES * DIS_COMPARE_METRICS);
             dis__crossed_interval_linear(x, v == DIFFERENCE ? -1 : 0, 1, metric[v]);
         }
         double df;
-        const double variance = dis__crossed_variance(&crossed[m * N_VALUES + DIFFERENCE], &df);
+        const double variance = dis__crossed_variance_sum(&crossed[m * N_VALUES + DIFFERENCE], &df);
         const double t = fabs(s->difference.value) / sqrt(variance);
         s->p = s->p_two_sided = s->difference.value == 0 ? 1 : fmin(1, 2 * dis__student_tail(t, df));
         s->stars = s->p <= .01 ? 2 : s->p <= .05;
@@ -254,14 +258,17 @@ static double deviation(double sum, double squares, size_t n)
 
 static void observe(const bootstrap_work *w, double *observed, dis_comparison_view *out)
 {
-    const dis__patterns *p = w->p;
-    const bootstrap_work all = {.p = p, .n_draws = (double)p->n, .tally = w->tally, .tally_room = w->tally_room};
+    const dis__answer_patterns *p = w->p;
+    const bootstrap_work all = {.p = p,
+                                .n_draws = (double)p->n,
+                                .counts = w->counts,
+                                .counts_stride = w->counts_stride};
     measure(&all, p->count, 0, observed);
     double sum[2][DIS_COMPARE_METRICS] = {{0}}, squares[2][DIS_COMPARE_METRICS] = {{0}};
     for (size_t s = 0; s < p->n_series; s++) {
         uint64_t right;
         double x[DIS_COMPARE_METRICS];
-        figures(p, w->tally, s, &right, &x[DIS_COMPARE_MACRO_F1]);
+        measure_series(p, w->counts, s, &right, &x[DIS_COMPARE_MACRO_F1]);
         x[DIS_COMPARE_ACCURACY] = (double)right / (double)p->n;
         for (size_t m = 0; m < DIS_COMPARE_METRICS; m++) {
             sum[s >= p->n_a][m] += x[m];
@@ -283,8 +290,8 @@ static void observe(const bootstrap_work *w, double *observed, dis_comparison_vi
     }
 }
 
-dis_status dis__paired_bootstrap(dis_context *ctx, const dis__patterns *p, const dis_comparison_options *o,
-                                 dis__crossed *crossed, dis_comparison_view *out)
+dis_status dis__paired_bootstrap(dis_context *ctx, const dis__answer_patterns *p, const dis_comparison_options *o,
+                                 dis__crossed_variances *crossed, dis_comparison_view *out)
 {
     const size_t threads = (size_t)dis_context_threads(ctx), n_values = N_VALUES * DIS_COMPARE_METRICS;
     const bool by_pattern = p->n / ITEMS_A_PATTERN >= p->n_patterns;
@@ -294,9 +301,9 @@ dis_status dis__paired_bootstrap(dis_context *ctx, const dis__patterns *p, const
                               .seed = o->seed};
     bootstrap_work w = {.p = p,
                         .n_draws = (double)b.n_draws,
-                        .tally_room = dis__saturating_size(p->n_series + 1, p->n_classes, 0)};
+                        .counts_stride = dis__saturating_size(p->n_series + 1, p->n_classes, 0)};
     double *values = NULL, *scratch = NULL, observed[N_VALUES * DIS_COMPARE_METRICS];
-    const size_t a_thread = dis__saturating_size(w.tally_room + (by_pattern ? 0 : p->n_patterns), threads, 0);
+    const size_t a_thread = dis__saturating_size(w.counts_stride + (by_pattern ? 0 : p->n_patterns), threads, 0);
     char what[96];
     snprintf(what, sizeof what, "%zu resamples of %zu answers per side", b.n_resamples, p->n);
     DIS_TRY(dis__check_memory(ctx,
@@ -304,8 +311,8 @@ dis_status dis__paired_bootstrap(dis_context *ctx, const dis__patterns *p, const
                                                    sizeof(double), 0),
                               what));
     dis_status status;
-    DIS_TRY_GOTO(status, dis__alloc_array(&w.tally, dis__saturating_size(threads, w.tally_room, 0), sizeof *w.tally),
-                 end);
+    DIS_TRY_GOTO(status,
+                 dis__alloc_array(&w.counts, dis__saturating_size(threads, w.counts_stride, 0), sizeof *w.counts), end);
     observe(&w, observed, out);
     out->n_resample = b.n_draws;
     if (b.n_resamples == 0) goto end;
@@ -313,15 +320,15 @@ dis_status dis__paired_bootstrap(dis_context *ctx, const dis__patterns *p, const
                  end);
     DIS_TRY_GOTO(status, dis__alloc_array(&scratch, b.n_resamples, sizeof *scratch), end);
     if (by_pattern)
-        status = dis__bootstrap_cells(ctx, &b, p->count, p->n_patterns, of_cells, &w, n_values, values);
+        status = dis__bootstrap_cells(ctx, &b, p->count, p->n_patterns, measure_cells, &w, n_values, values);
     else
         status = run_items(ctx, &b, &w, values);
     if (status == DIS_OK && crossed)
-        conclude_crossed(p, values, b.n_resamples, crossed, out);
+        set_crossed_results(p, values, b.n_resamples, crossed, out);
     else if (status == DIS_OK)
-        conclude(p, values, b.n_resamples, b.n_draws, scratch, observed, out);
+        set_results(p, values, b.n_resamples, b.n_draws, scratch, observed, out);
 end:
-    dis__free(w.tally);
+    dis__free(w.counts);
     dis__free(w.drawn);
     dis__free(values);
     dis__free(scratch);

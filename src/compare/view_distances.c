@@ -10,7 +10,7 @@
  * resampled with all its views. Cost: O(views^2 x items x classes) logarithms, O(views^2 x items) per resample. */
 #include "dissent/views.h"
 #include "stats/bootstrap.h"
-#include "evaluate/evaluation.h"
+#include "evaluate/evaluation_internal.h"
 #include "core/memory/memory.h"
 #include "core/parallel/pool.h"
 #include "core/memory/spill.h"
@@ -48,7 +48,7 @@ typedef struct {
     double *sums, *sorted;    /* (n_resamples, TOGETHER), (n_resamples) */
     double *means;            /* (n_resamples, 2, n_views): to others, to the centroid */
     double *scratch;          /* a thread: (2 NUMBERS or more) */
-    size_t scratch_room, n_jobs;
+    size_t scratch_size, n_jobs;
     dis__special_functions f;
 } measuring;
 
@@ -59,7 +59,7 @@ static void entropies(const measuring *w, const double *p, const double *q, size
                       double *out)
 {
     const size_t k = w->views->n_classes, rows = k < NUMBERS ? NUMBERS / k : 1;
-    double *x = scratch, *logs = scratch + w->scratch_room / 2;
+    double *x = scratch, *logs = scratch + w->scratch_size / 2;
     for (size_t i = first; i < last; i += rows) {
         const size_t n = (last - i < rows ? last - i : rows) * k;
         for (size_t j = 0; j < n; j++) logs[j] = x[j] = (p[i * k + j] + q[i * k + j]) / 2;
@@ -91,7 +91,7 @@ static dis_status view_job(void *arg, size_t j, int thread)
     const measuring *w = arg;
     const dis_views *v = w->views;
     const size_t first = dis__job_first(v->n_items, w->n_jobs, j), last = dis__job_first(v->n_items, w->n_jobs, j + 1);
-    double *scratch = w->scratch + (size_t)thread * w->scratch_room;
+    double *scratch = w->scratch + (size_t)thread * w->scratch_size;
     entropies(w, w->centroid, w->centroid, first, last, scratch, w->centroid_entropy);
     for (size_t m = 0; m < v->n_views; m++) {
         double *h = column_of(w, ENTROPY, m), *others = column_of(w, TO_OTHERS, m);
@@ -119,7 +119,7 @@ static dis_status pair_job(void *arg, size_t j, int thread)
         double *out = w->pair + q * v->n_items, *others_a = column_of(w, TO_OTHERS, a),
                *others_b = column_of(w, TO_OTHERS, b);
         distances(w, v->p[a], column_of(w, ENTROPY, a), v->p[b], column_of(w, ENTROPY, b), first, last,
-                  w->scratch + (size_t)thread * w->scratch_room, out);
+                  w->scratch + (size_t)thread * w->scratch_size, out);
         for (size_t i = first; i < last; i++) {
             others_a[i] += out[i] / (double)(v->n_views - 1);
             others_b[i] += out[i] / (double)(v->n_views - 1);
@@ -293,7 +293,7 @@ static dis_status allocate(measuring *w)
         dis__saturating_size(v->n_items, an_item, dis__saturating_size(n_resamples, TOGETHER + 1 + 2 * v->n_views, 0));
     char what[96];
     snprintf(what, sizeof what, "comparing %zu views of %zu items", v->n_views, v->n_items);
-    w->scratch_room = 2 * (v->n_classes > NUMBERS ? v->n_classes : NUMBERS);
+    w->scratch_size = 2 * (v->n_classes > NUMBERS ? v->n_classes : NUMBERS);
     DIS_TRY(dis__check_memory(w->ctx, dis__saturating_size(numbers, sizeof(double), 0), what));
     DIS_TRY(dis__alloc_array(&w->centroid, dis__saturating_size(v->n_items, v->n_classes, 0), sizeof *w->centroid));
     for (size_t c = 0; c < A_VIEW; c++)
@@ -303,7 +303,7 @@ static dis_status allocate(measuring *w)
     DIS_TRY(dis__alloc_array(&w->sums, dis__saturating_size(n_resamples, TOGETHER, 0), sizeof *w->sums));
     DIS_TRY(dis__alloc_array(&w->sorted, n_resamples, sizeof *w->sorted));
     DIS_TRY(dis__alloc_array(&w->means, dis__saturating_size(n_resamples, 2 * v->n_views, 0), sizeof *w->means));
-    return dis__alloc_array(&w->scratch, dis__saturating_size(threads, w->scratch_room, 0), sizeof *w->scratch);
+    return dis__alloc_array(&w->scratch, dis__saturating_size(threads, w->scratch_size, 0), sizeof *w->scratch);
 }
 
 static dis_status measure(measuring *w, dis_views_distances *d)

@@ -18,7 +18,7 @@
 #include "core/memory/memory.h"
 #include "core/parallel/pool.h"
 #include "core/random/random.h"
-#include "stats/crossed.h"
+#include "stats/crossed_intervals.h"
 #include <math.h>
 #include <string.h>
 
@@ -33,16 +33,16 @@ static int32_t class_of(const dis__vote_reference *r, uint64_t vote)
 
 /* The class with most of the counted votes, -1 without votes. Of tied ones that which the item prefers: leaving out a
  * vote for another class never changes the result. */
-static int32_t most_of(const dis__vote_reference *r, size_t row, const uint32_t *count)
+static int32_t most_voted_class(const dis__vote_reference *r, size_t row, const uint32_t *count)
 {
-    uint32_t most = 0;
+    uint32_t max_count = 0;
     uint64_t preferred = 0;
     int32_t chosen = -1;
     for (size_t k = 0; k < r->n_classes; k++) {
-        if (count[k] == 0 || count[k] < most) continue;
+        if (count[k] == 0 || count[k] < max_count) continue;
         const uint64_t preference = dis__random(r->seed, DIS_STREAM_TIES, row * r->n_classes + k);
-        if (chosen >= 0 && count[k] == most && preference <= preferred) continue;
-        most = count[k];
+        if (chosen >= 0 && count[k] == max_count && preference <= preferred) continue;
+        max_count = count[k];
         preferred = preference;
         chosen = (int32_t)k;
     }
@@ -77,7 +77,7 @@ static dis_status find_workers(dis__vote_reference *r)
     return DIS_OK;
 }
 
-dis_status dis__vote_reference_create(const dis_comparison_input *in, uint64_t seed, dis__vote_reference *r)
+dis_status dis__vote_reference_init(const dis_comparison_input *in, uint64_t seed, dis__vote_reference *r)
 {
     *r = (dis__vote_reference){.from = in->votes,
                                .votes = dis_votes_look(in->votes->votes),
@@ -92,7 +92,7 @@ dis_status dis__vote_reference_create(const dis_comparison_input *in, uint64_t s
     dis_status status = dis__alloc_array(&r->gold, r->n_rows, sizeof *r->gold);
     for (size_t i = 0; i < r->n_rows && status == DIS_OK; i++) {
         count_row(r, i, NULL, count);
-        r->gold[i] = most_of(r, i, count);
+        r->gold[i] = most_voted_class(r, i, count);
     }
     dis__free(count);
     if (status == DIS_OK) status = find_workers(r);
@@ -113,38 +113,38 @@ void dis__vote_reference_free(dis__vote_reference *r)
 typedef struct {
     const dis__vote_reference *r;
     const dis_comparison_input *in;
-    const dis__patterns *p; /* for its sizes */
-    size_t tally_size;
+    const dis__answer_patterns *p; /* for its sizes */
+    size_t counts_size;
     double *values; /* (RESAMPLES, VALUES) */
 } resampling;
 
 /* A row with such a label goes to the tally. */
-static void add_row(const resampling *s, size_t row, int32_t label, uint64_t *tally)
+static void add_row(const resampling *s, size_t row, int32_t label, uint64_t *counts)
 {
     const size_t K = s->p->n_classes;
-    tally[s->p->n_series * K + (size_t)label]++;
+    counts[s->p->n_series * K + (size_t)label]++;
     for (size_t x = 0; x < s->p->n_series; x++) {
         const int32_t answer = x < s->in->n_a ? s->in->a[x][row] : s->in->b[x - s->in->n_a][row];
-        tally[x * K + (size_t)answer] += answer == label ? (uint64_t)1 << 32 | 1 : 1;
+        counts[x * K + (size_t)answer] += answer == label ? (uint64_t)1 << 32 | 1 : 1;
     }
 }
 
-static void measure(const resampling *s, const uint32_t *weight, uint64_t *tally, uint32_t *count, double *values)
+static void measure(const resampling *s, const uint32_t *weight, uint64_t *counts, uint32_t *count, double *values)
 {
     const double seeds = (double)s->in->n_a * (double)s->in->n_b;
     double n = 0;
-    memset(tally, 0, s->tally_size * sizeof *tally);
+    memset(counts, 0, s->counts_size * sizeof *counts);
     for (size_t row = 0; row < s->r->n_rows; row++) {
         if (s->r->gold[row] < 0) continue;
         count_row(s->r, row, weight, count);
-        const int32_t label = most_of(s->r, row, count);
+        const int32_t label = most_voted_class(s->r, row, count);
         if (label < 0) continue; /* none of its votes was drawn */
-        add_row(s, row, label, tally);
+        add_row(s, row, label, counts);
         n++;
     }
     for (int v = 0; v < VALUES; v++) values[v] = NAN;
     if (n == 0) return;
-    dis__tally_figures(s->p, tally, n, values);
+    dis__answer_counts_measure(s->p, counts, n, values);
     values[DIS_COMPARE_ACCURACY * DIS_COMPARE_SIDES + DIS_COMPARE_DIFFERENCE] /= seeds * n;
 }
 
@@ -153,18 +153,18 @@ static dis_status resample_job(void *arg, size_t j, int thread)
     (void)thread;
     const resampling *s = arg;
     const dis__vote_reference *r = s->r;
-    uint64_t *tally = NULL;
+    uint64_t *counts = NULL;
     uint32_t *count = NULL, *weight = NULL;
-    dis_status status = dis__alloc_array(&tally, s->tally_size, sizeof *tally);
+    dis_status status = dis__alloc_array(&counts, s->counts_size, sizeof *counts);
     if (status == DIS_OK) status = dis__alloc_array(&count, r->n_classes, sizeof *count);
     if (status == DIS_OK) status = dis__alloc_zeroed(&weight, r->votes.n_workers, sizeof *weight);
     if (status == DIS_OK) {
         const uint64_t stream = (uint64_t)j << 32 | DIS_STREAM_ANNOTATORS;
         for (size_t i = 0; i < r->n_workers; i++)
             weight[r->worker[dis__random_below(r->seed, stream, i, r->n_workers)]]++;
-        measure(s, weight, tally, count, s->values + j * VALUES);
+        measure(s, weight, counts, count, s->values + j * VALUES);
     }
-    dis__free(tally);
+    dis__free(counts);
     dis__free(count);
     dis__free(weight);
     return status;
@@ -185,11 +185,11 @@ typedef struct {
 /* The expected score of the class with most votes; ties are split. */
 static double score_of(const row_classes *r)
 {
-    double most = 0, tied = 0, sum = 0;
+    double max_count = 0, tied = 0, sum = 0;
     for (size_t k = 0; k < r->n; k++) {
-        if (r->count[k] < most) continue;
-        if (r->count[k] > most) tied = sum = 0;
-        most = r->count[k];
+        if (r->count[k] < max_count) continue;
+        if (r->count[k] > max_count) tied = sum = 0;
+        max_count = r->count[k];
         tied++;
         sum += r->score[k];
     }
@@ -248,16 +248,16 @@ static dis_status replaced_variance(const resampling *s, double *variance)
 {
     const size_t K = s->r->n_classes, n_workers = s->r->votes.n_workers;
     uint32_t *count = NULL;
-    double *by_worker = NULL, *room = NULL, sum = 0, squares = 0, rows = 0;
+    double *by_worker = NULL, *class_values = NULL, sum = 0, squares = 0, rows = 0;
     row_classes r = {0};
     dis_status status = dis__alloc_array(&count, K, sizeof *count);
     if (status == DIS_OK) status = dis__alloc_array(&r.class, K, sizeof *r.class);
-    if (status == DIS_OK) status = dis__alloc_array(&room, dis__saturating_size(K, 3, 0), sizeof *room);
+    if (status == DIS_OK) status = dis__alloc_array(&class_values, dis__saturating_size(K, 3, 0), sizeof *class_values);
     if (status == DIS_OK) status = dis__alloc_zeroed(&by_worker, n_workers, sizeof *by_worker);
     if (status == DIS_OK) {
-        r.count = room;
-        r.score = room + K;
-        r.change = room + 2 * K;
+        r.count = class_values;
+        r.score = class_values + K;
+        r.change = class_values + 2 * K;
         for (size_t row = 0; row < s->r->n_rows; row++) {
             if (s->r->gold[row] < 0) continue;
             rows++;
@@ -272,15 +272,15 @@ static dis_status replaced_variance(const resampling *s, double *variance)
     }
     dis__free(count);
     dis__free(r.class);
-    dis__free(room);
+    dis__free(class_values);
     dis__free(by_worker);
     return status;
 }
 
 dis_status dis__vote_reference_variances(dis_context *ctx, const dis__vote_reference *r, const dis_comparison_input *in,
-                                         const dis__patterns *p, dis__crossed out[VALUES])
+                                         const dis__answer_patterns *p, dis__crossed_variances out[VALUES])
 {
-    resampling s = {.r = r, .in = in, .p = p, .tally_size = dis__saturating_size(p->n_series + 1, p->n_classes, 0)};
+    resampling s = {.r = r, .in = in, .p = p, .counts_size = dis__saturating_size(p->n_series + 1, p->n_classes, 0)};
     DIS_TRY(dis__alloc_array(&s.values, (size_t)RESAMPLES * VALUES, sizeof *s.values));
     double replaced = 0;
     dis_status status = dis__run_jobs(ctx, RESAMPLES, resample_job, &s);
@@ -288,9 +288,9 @@ dis_status dis__vote_reference_variances(dis_context *ctx, const dis__vote_refer
     const double effective = dis__effective_number(r->n_votes, r->votes.n_workers), n = (double)r->n_workers;
     const double all = n > 1 ? n / (n - 1) : 1; /* a bootstrap of n has (n - 1) / n of the variance */
     for (int v = 0; v < VALUES && status == DIS_OK; v++)
-        out[v] = (dis__crossed){.annotators = all * dis__resampled_variance(s.values + v, RESAMPLES, VALUES),
-                                .df_annotators = r->n_workers > 1 ? fmax(effective - 1, 1) : 0,
-                                .df_items = (double)p->n - 1};
+        out[v] = (dis__crossed_variances){.annotators = all * dis__resampled_variance(s.values + v, RESAMPLES, VALUES),
+                                          .df_annotators = r->n_workers > 1 ? fmax(effective - 1, 1) : 0,
+                                          .df_items = (double)p->n - 1};
     const double of_difference = out[DIS_COMPARE_ACCURACY * DIS_COMPARE_SIDES + DIS_COMPARE_DIFFERENCE].annotators;
     for (int v = 0; v < VALUES && replaced > of_difference && of_difference > 0; v++)
         out[v].annotators *= replaced / of_difference;

@@ -72,7 +72,7 @@ static dis_status halves(const dis__calibration *c, uint16_t *fitted)
 
 typedef struct {
     const dis__calibrated_args *args;
-    size_t n, stride, n_jobs, scratch_room, sums_room;
+    size_t n, stride, n_jobs, scratch_size, sums_size;
     double *scratch;            /* a thread */
     dis__calibrated_sums *sums; /* a job: (n_splits, 2) */
 } passing;
@@ -80,11 +80,11 @@ typedef struct {
 static dis_status pass_job(void *arg, size_t j, int thread)
 {
     const passing *p = arg;
-    dis__calibrated_sums *sums = p->sums + j * p->sums_room;
-    memset(sums, 0, p->sums_room * sizeof *sums);
+    dis__calibrated_sums *sums = p->sums + j * p->sums_size;
+    memset(sums, 0, p->sums_size * sizeof *sums);
     DIS_KERNEL_SELECT(dis__calibrated_pass)
     (p->args, dis__job_first(p->n, p->n_jobs, j), dis__job_first(p->n, p->n_jobs, j + 1), p->stride,
-     p->scratch + (size_t)thread * p->scratch_room, sums);
+     p->scratch + (size_t)thread * p->scratch_size, sums);
     return DIS_OK;
 }
 
@@ -93,18 +93,18 @@ static dis_status items_job(void *arg, size_t j, int thread)
     const passing *p = arg;
     DIS_KERNEL_SELECT(dis__calibrated_items)
     (p->args, dis__job_first(p->n, p->n_jobs, j), dis__job_first(p->n, p->n_jobs, j + 1),
-     p->scratch + (size_t)thread * p->scratch_room);
+     p->scratch + (size_t)thread * p->scratch_size);
     return DIS_OK;
 }
 
 static dis_status passing_open(dis_context *ctx, const dis__calibration *c, passing *p)
 {
-    p->scratch_room = dis__saturating_size(c->n_classes, 8, 0); /* doubles: the widest vector has eight */
-    p->sums_room = 2 * DIS_EVAL_MAX_SPLITS;
+    p->scratch_size = dis__saturating_size(c->n_classes, 8, 0); /* doubles: the widest vector has eight */
+    p->sums_size = 2 * DIS_EVAL_MAX_SPLITS;
     p->n_jobs = dis__n_jobs(c->n, 16384, 64);
-    DIS_TRY(dis__alloc_array(&p->scratch, dis__saturating_size((size_t)dis_context_threads(ctx), p->scratch_room, 0),
+    DIS_TRY(dis__alloc_array(&p->scratch, dis__saturating_size((size_t)dis_context_threads(ctx), p->scratch_size, 0),
                              sizeof *p->scratch));
-    return dis__alloc_array(&p->sums, dis__saturating_size(p->n_jobs, p->sums_room, 0), sizeof *p->sums);
+    return dis__alloc_array(&p->sums, dis__saturating_size(p->n_jobs, p->sums_size, 0), sizeof *p->sums);
 }
 
 static void passing_close(passing *p)
@@ -119,7 +119,7 @@ static dis_status pass(dis_context *ctx, passing *p)
     DIS_TRY(dis__run_jobs(ctx, p->n_jobs, pass_job, p));
     for (size_t j = 1; j < p->n_jobs; j++)
         for (size_t s = 0; s < 2 * p->args->n_splits; s++) {
-            const dis__calibrated_sums *from = &p->sums[j * p->sums_room + s];
+            const dis__calibrated_sums *from = &p->sums[j * p->sums_size + s];
             p->sums[s].f += from->f;
             p->sums[s].f1 += from->f1;
             p->sums[s].f2 += from->f2;
@@ -194,7 +194,7 @@ static dis_status start(dis_context *ctx, passing *p, const dis__calibration *c,
     return DIS_OK;
 }
 
-static dis_status fit(dis_context *ctx, passing *p, const dis__calibration *c, dis__calibrated *out)
+static dis_status fit(dis_context *ctx, passing *p, const dis__calibration *c, dis__fitted_temperatures *out)
 {
     double beta, held[DIS_EVAL_MAX_SPLITS] = {0}, n_held[DIS_EVAL_MAX_SPLITS] = {0};
     search all[DIS_EVAL_MAX_SPLITS];
@@ -232,7 +232,8 @@ static dis_status fit(dis_context *ctx, passing *p, const dis__calibration *c, d
     return DIS_OK;
 }
 
-dis_status dis__calibrate(dis_context *ctx, const dis__calibration *c, dis__calibrated *out, const char **reason)
+dis_status dis__temperatures_fit(dis_context *ctx, const dis__calibration *c, dis__fitted_temperatures *out,
+                                 const char **reason)
 {
     *reason = NULL;
     if (c->n < 2) {
@@ -265,8 +266,8 @@ end:
     return status;
 }
 
-dis_status dis__calibrated_losses(dis_context *ctx, const dis__calibration *c, const dis__calibrated *at,
-                                  double *const *loss)
+dis_status dis__calibrated_losses_compute(dis_context *ctx, const dis__calibration *c,
+                                          const dis__fitted_temperatures *at, double *const *loss)
 {
     dis__calibrated_args args = {.c = c, .fitted = at->fitted, .n_splits = c->n_splits, .loss = loss};
     for (unsigned s = 0; s < c->n_splits; s++) {

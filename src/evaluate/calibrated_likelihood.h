@@ -21,14 +21,15 @@ typedef struct {
     double temperature[DIS_EVAL_MAX_SPLITS];
     bool on_bound[DIS_EVAL_MAX_SPLITS];
     uint16_t *fitted; /* (n): bit s set where the item was in the half that the temperature of split s was fitted on */
-} dis__calibrated;
+} dis__fitted_temperatures;
 
 /* DIS_OK with *reason set (static) where there is nothing to measure. The caller frees out->fitted. */
-dis_status dis__calibrate(dis_context *ctx, const dis__calibration *c, dis__calibrated *out, const char **reason);
+dis_status dis__temperatures_fit(dis_context *ctx, const dis__calibration *c, dis__fitted_temperatures *out,
+                                 const char **reason);
 
 /* loss[s][i]: -log q at the gold label of item i at the temperature of split s; 0 where it was fitted on. */
-dis_status dis__calibrated_losses(dis_context *ctx, const dis__calibration *c, const dis__calibrated *at,
-                                  double *const *loss);
+dis_status dis__calibrated_losses_compute(dis_context *ctx, const dis__calibration *c,
+                                          const dis__fitted_temperatures *at, double *const *loss);
 
 /* ---- kernel ---- */
 

@@ -61,8 +61,8 @@ static inline double across(vec x)
     return sum;
 }
 
-static inline size_t take(const dis__calibrated_args *args, size_t i, size_t last, size_t stride, size_t *item,
-                          uint16_t *bits)
+static inline size_t gather_items(const dis__calibrated_args *args, size_t i, size_t last, size_t stride, size_t *item,
+                                  uint16_t *bits)
 {
     const size_t many = last - i < DIS_LANES ? last - i : DIS_LANES;
     for (size_t lane = 0; lane < DIS_LANES; lane++) {
@@ -81,14 +81,14 @@ void DIS_KERNEL(dis__calibrated_pass)(const dis__calibrated_args *args, size_t f
     for (size_t i = first; i < last; i += DIS_LANES) {
         size_t item[DIS_LANES];
         uint16_t bits[DIS_LANES];
-        const size_t many = take(args, i, last, stride, item, bits);
+        const size_t many = gather_items(args, i, last, stride, item, bits);
         const vec gold = load_items(args->c, item, y);
-        vec there = {0};
-        for (size_t lane = 0; lane < many; lane++) there[lane] = 1;
+        vec valid = {0};
+        for (size_t lane = 0; lane < many; lane++) valid[lane] = 1;
         curve x = {{0}, {0}, {0}, {0}};
         for (size_t s = 0; s < args->n_splits; s++) {
             if (s == 0 || args->beta[s] != args->beta[s - 1]) x = curve_at(y, args->c->n_classes, gold, args->beta[s]);
-            const vec in = lanes_with(bits, args->bit[s], many), out = there - in;
+            const vec in = lanes_with(bits, args->bit[s], many), out = valid - in;
             curve *fit = &total[s][0], *held = &total[s][1];
             fit->f += in * x.f;
             fit->f1 += in * x.f1;
@@ -115,7 +115,7 @@ void DIS_KERNEL(dis__calibrated_items)(const dis__calibrated_args *args, size_t 
     for (size_t i = first; i < last; i += DIS_LANES) {
         size_t item[DIS_LANES];
         uint16_t bits[DIS_LANES];
-        const size_t many = take(args, i, last, 1, item, bits);
+        const size_t many = gather_items(args, i, last, 1, item, bits);
         const vec gold = load_items(args->c, item, y);
         for (size_t s = 0; s < args->n_splits; s++) {
             const vec f = curve_at(y, args->c->n_classes, gold, args->beta[s]).f;

@@ -8,7 +8,7 @@
  * multinomial; so a resample is one draw of cells. Accuracy has two cells of its own, right and wrong, so that it costs
  * next to nothing where F1 is not asked for, and comes out the same where it is. Cost: a binomial number for each cell
  * that is not empty. */
-#include "evaluate/evaluation.h"
+#include "evaluate/evaluation_internal.h"
 #include "core/memory/memory.h"
 #include <math.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@
 typedef struct {
     uint64_t *gold, *predicted, *right; /* (n_classes) each, one behind the other */
     uint64_t n;
-} tally;
+} class_counts;
 
 enum { ACCURACY, MACRO, WEIGHTED, BASE_ACCURACY, BASE_MACRO, FIGURES };
 enum { MAX_CLASS_INTERVALS = 4096 }; /* classes with an interval each: three columns of resamples */
@@ -28,12 +28,12 @@ static double ratio(double a, double b)
     return b > 0 ? a / b : 0;
 }
 
-static double f1_of(const tally *t, size_t k)
+static double f1_of(const class_counts *t, size_t k)
 {
     return ratio(2 * (double)t->right[k], (double)(t->gold[k] + t->predicted[k]));
 }
 
-static void figures(const tally *t, size_t n_classes, size_t majority, double out[FIGURES])
+static void figures(const class_counts *t, size_t n_classes, size_t majority, double out[FIGURES])
 {
     double macro = 0, weighted = 0;
     size_t n = 0, n_base = 0;
@@ -76,13 +76,13 @@ static int by_code(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static dis_status cells_put(dis__cells *c, size_t *room, uint64_t code, size_t n_classes, uint64_t count)
+static dis_status cells_add(dis__confusion_cells *c, size_t *capacity, uint64_t code, size_t n_classes, uint64_t count)
 {
-    if (c->n == *room) {
-        size_t rooms[2] = {*room, *room};
-        DIS_TRY(dis__reserve(&c->gold, &rooms[0], c->n, c->n + 1, sizeof *c->gold));
-        DIS_TRY(dis__reserve(&c->predicted, &rooms[1], c->n, c->n + 1, sizeof *c->predicted));
-        DIS_TRY(dis__reserve(&c->count, room, c->n, c->n + 1, sizeof *c->count));
+    if (c->n == *capacity) {
+        size_t capacities[2] = {*capacity, *capacity};
+        DIS_TRY(dis__reserve(&c->gold, &capacities[0], c->n, c->n + 1, sizeof *c->gold));
+        DIS_TRY(dis__reserve(&c->predicted, &capacities[1], c->n, c->n + 1, sizeof *c->predicted));
+        DIS_TRY(dis__reserve(&c->count, capacity, c->n, c->n + 1, sizeof *c->count));
     }
     c->gold[c->n] = (uint32_t)(code / n_classes);
     c->predicted[c->n] = (uint32_t)(code % n_classes);
@@ -94,12 +94,12 @@ static dis_status cells_put(dis__cells *c, size_t *room, uint64_t code, size_t n
 static dis_status cells_by_matrix(dis_evaluation *e)
 {
     const size_t k = e->in.n_classes;
-    size_t room = 0;
+    size_t capacity = 0;
     DIS_TRY(dis__alloc_zeroed(&e->confusion, dis__saturating_size(k, k, 0), sizeof *e->confusion));
     for (size_t i = 0; i < e->in.n_items; i++)
         if (e->in.gold[i] >= 0) e->confusion[(size_t)e->in.gold[i] * k + (size_t)e->predicted[i]]++;
     for (size_t c = 0; c < k * k; c++)
-        if (e->confusion[c]) DIS_TRY(cells_put(&e->cells, &room, c, k, e->confusion[c]));
+        if (e->confusion[c]) DIS_TRY(cells_add(&e->cells, &capacity, c, k, e->confusion[c]));
     return DIS_OK;
 }
 
@@ -109,25 +109,25 @@ static dis_status cells_by_sorting(dis_evaluation *e)
     const size_t k = e->in.n_classes, n = e->view.n_gold;
     uint64_t *code;
     DIS_TRY(dis__alloc_array(&code, n, sizeof *code));
-    size_t j = 0, room = 0;
+    size_t j = 0, capacity = 0;
     for (size_t i = 0; i < e->in.n_items; i++)
         if (e->in.gold[i] >= 0) code[j++] = (uint64_t)e->in.gold[i] * k + (uint64_t)e->predicted[i];
     qsort(code, n, sizeof *code, by_code);
     dis_status status = DIS_OK;
     for (size_t i = 0; i < n && status == DIS_OK; i = j) {
         for (j = i + 1; j < n && code[j] == code[i];) j++;
-        status = cells_put(&e->cells, &room, code[i], k, j - i);
+        status = cells_add(&e->cells, &capacity, code[i], k, j - i);
     }
     dis__free(code);
     return status;
 }
 
-static tally tally_over(uint64_t *room, size_t n_classes)
+static class_counts class_counts_init(uint64_t *capacity, size_t n_classes)
 {
-    return (tally){.gold = room, .predicted = room + n_classes, .right = room + 2 * n_classes};
+    return (class_counts){.gold = capacity, .predicted = capacity + n_classes, .right = capacity + 2 * n_classes};
 }
 
-static void tally_cells(tally *t, const dis__cells *c, const uint64_t *count, size_t n_classes)
+static void count_classes(class_counts *t, const dis__confusion_cells *c, const uint64_t *count, size_t n_classes)
 {
     memset(t->gold, 0, 3 * n_classes * sizeof *t->gold);
     t->n = 0;
@@ -144,15 +144,15 @@ static dis_metric measured(double value, size_t n, bool degenerate)
     return (dis_metric){.value = value, .ci_low = NAN, .ci_high = NAN, .n = n, .degenerate = degenerate};
 }
 
-dis_status dis__class_scores(dis_evaluation *e)
+dis_status dis__class_scores_compute(dis_evaluation *e)
 {
     const size_t k = e->in.n_classes;
     DIS_TRY(k <= DIS_EVAL_MAX_CONFUSED ? cells_by_matrix(e) : cells_by_sorting(e));
     DIS_TRY(dis__alloc_zeroed(&e->classes, k, sizeof *e->classes));
-    uint64_t *room;
-    DIS_TRY(dis__alloc_array(&room, dis__saturating_size(k, 3, 0), sizeof *room));
-    tally t = tally_over(room, k);
-    tally_cells(&t, &e->cells, e->cells.count, k);
+    uint64_t *capacity;
+    DIS_TRY(dis__alloc_array(&capacity, dis__saturating_size(k, 3, 0), sizeof *capacity));
+    class_counts t = class_counts_init(capacity, k);
+    count_classes(&t, &e->cells, e->cells.count, k);
     const size_t n = e->view.n_gold;
     e->view.majority = 0;
     for (size_t c = 0; c < k; c++) {
@@ -174,7 +174,7 @@ dis_status dis__class_scores(dis_evaluation *e)
             e->view.metric[metric_of[m].metric] = measured(x[metric_of[m].figure], n, false);
     e->view.classes = e->classes;
     e->view.confusion = e->confusion;
-    dis__free(room);
+    dis__free(capacity);
     return DIS_OK;
 }
 
@@ -182,7 +182,7 @@ dis_status dis__class_scores(dis_evaluation *e)
 
 typedef struct {
     const dis_evaluation *e;
-    uint64_t *room; /* a thread: (3 n_classes) */
+    uint64_t *capacity; /* a thread: (3 n_classes) */
     bool by_class;
 } resampled;
 
@@ -191,8 +191,8 @@ static dis_status one_resample(void *arg, const uint64_t *drawn, size_t resample
     (void)resample;
     const resampled *r = arg;
     const size_t k = r->e->in.n_classes;
-    tally t = tally_over(r->room + (size_t)thread * 3 * k, k);
-    tally_cells(&t, &r->e->cells, drawn, k);
+    class_counts t = class_counts_init(r->capacity + (size_t)thread * 3 * k, k);
+    count_classes(&t, &r->e->cells, drawn, k);
     figures(&t, k, r->e->view.majority, values);
     for (size_t c = 0; r->by_class && c < k; c++) {
         double *to = values + FIGURES + 3 * c;
@@ -203,7 +203,7 @@ static dis_status one_resample(void *arg, const uint64_t *drawn, size_t resample
     return DIS_OK;
 }
 
-static dis_status share_right(void *arg, const uint64_t *drawn, size_t resample, int thread, double *values)
+static dis_status accuracy_resample(void *arg, const uint64_t *drawn, size_t resample, int thread, double *values)
 {
     (void)resample;
     (void)thread;
@@ -217,13 +217,13 @@ static dis_status accuracy_interval(dis_context *ctx, dis_evaluation *e, const d
     for (size_t c = 0; c < e->in.n_classes; c++) cells[0] += e->classes[c].n_right;
     cells[1] -= cells[0];
     double draws = (double)b->n_draws, low = NAN, high = NAN;
-    DIS_TRY(dis__bootstrap_cells(ctx, b, cells, 2, share_right, &draws, 1, figure));
-    const bool there = dis__bootstrap_interval(figure, b->n_resamples, &low, &high);
+    DIS_TRY(dis__bootstrap_cells(ctx, b, cells, 2, accuracy_resample, &draws, 1, figure));
+    const bool has_interval = dis__bootstrap_interval(figure, b->n_resamples, &low, &high);
     static const dis_eval_metric same[] = {DIS_EVAL_ACCURACY, DIS_EVAL_MICRO_F1};
     for (size_t m = 0; m < 2; m++) {
         dis_metric *x = &e->view.metric[same[m]];
         if (x->reason) continue;
-        x->has_interval = there;
+        x->has_interval = has_interval;
         x->ci_low = low;
         x->ci_high = high;
     }
@@ -238,7 +238,7 @@ static void set_interval(dis_metric *m, const double *values, size_t n_resamples
             dis__bootstrap_interval_of(values, n_resamples, n_values, v, scratch, &m->ci_low, &m->ci_high);
 }
 
-dis_status dis__class_intervals(dis_context *ctx, dis_evaluation *e, const dis__bootstrap *b)
+dis_status dis__class_scores_intervals(dis_context *ctx, dis_evaluation *e, const dis__bootstrap *b)
 {
     const size_t k = e->in.n_classes;
     bool f1 = false; /* or a baseline */
@@ -249,8 +249,8 @@ dis_status dis__class_intervals(dis_context *ctx, dis_evaluation *e, const dis__
     double *values = NULL, *scratch = NULL;
     dis_status status;
     DIS_TRY_GOTO(status,
-                 dis__alloc_array(&r.room, dis__saturating_size((size_t)dis_context_threads(ctx), 3 * k, 0),
-                                  sizeof *r.room),
+                 dis__alloc_array(&r.capacity, dis__saturating_size((size_t)dis_context_threads(ctx), 3 * k, 0),
+                                  sizeof *r.capacity),
                  end);
     DIS_TRY_GOTO(status, dis__alloc_array(&values, dis__saturating_size(b->n_resamples, n_values, 0), sizeof *values),
                  end);
@@ -269,7 +269,7 @@ dis_status dis__class_intervals(dis_context *ctx, dis_evaluation *e, const dis__
             set_interval(of[v], values, b->n_resamples, n_values, FIGURES + 3 * c + v, scratch);
     }
 end:
-    dis__free(r.room);
+    dis__free(r.capacity);
     dis__free(values);
     dis__free(scratch);
     return status;

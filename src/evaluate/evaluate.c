@@ -4,7 +4,7 @@
  *
  * Cost: three logarithms for each item and class, a sort of the entropies for Spearman's correlation, about three more
  * passes for calibrated log-likelihood. */
-#include "evaluate/evaluation.h"
+#include "evaluate/evaluation_internal.h"
 #include "core/memory/memory.h"
 #include "core/parallel/pool.h"
 #include "core/memory/spill.h"
@@ -95,7 +95,7 @@ static dis_status items_job(void *arg, size_t j, int thread)
 }
 
 /* Jobs in their order. */
-static void add_up(const item_work *w, item_sums *out)
+static void sum_jobs(const item_work *w, item_sums *out)
 {
     *out = w->sum[0];
     for (size_t j = 1; j < w->n_jobs; j++) {
@@ -116,7 +116,7 @@ static void add_up(const item_work *w, item_sums *out)
 }
 
 /* Metrics that follow from the most probable classes alone. */
-static bool is_of_labels(size_t m)
+static bool depends_on_labels_only(size_t m)
 {
     static const dis_eval_metric of_labels[] = {DIS_EVAL_ACCURACY, DIS_EVAL_MAJORITY_ACCURACY,
                                                 DIS_EVAL_MACRO_F1, DIS_EVAL_MAJORITY_MACRO_F1,
@@ -127,22 +127,22 @@ static bool is_of_labels(size_t m)
 }
 
 /* Which columns are measured, and which are kept for later: for the caller, for the bootstrap, for correlations. */
-static dis_status make_columns(item_work *w)
+static dis_status select_columns(item_work *w)
 {
     dis_evaluation *e = w->e;
     bool keep[DIS_ITEM_COLUMNS] = {false};
     w->args.labels_only = !e->o.keep_items;
     for (size_t m = 0; m < DIS_EVAL_METRICS; m++)
-        if (e->wanted[m] && !is_of_labels(m)) w->args.labels_only = false;
+        if (e->wanted[m] && !depends_on_labels_only(m)) w->args.labels_only = false;
     e->labels_only = w->args.labels_only;
     if (e->labels_only) return DIS_OK;
     for (size_t i = 0; e->o.resamples && i < DIS_EVAL_MEANS; i++)
-        if (e->wanted[dis__eval_means[i].metric]) keep[dis__eval_means[i].column] = true;
+        if (e->wanted[dis__column_metrics[i].metric]) keep[dis__column_metrics[i].column] = true;
     if (e->o.resamples && e->wanted[DIS_EVAL_ECE]) keep[DIS_ITEM_CONFIDENCE] = keep[DIS_ITEM_CORRECT] = true;
     if (e->wanted[DIS_EVAL_ENTROPY_CORRELATION] || e->wanted[DIS_EVAL_ENTROPY_SPEARMAN])
         keep[DIS_ITEM_MODEL_ENTROPY] = keep[DIS_ITEM_HUMAN_ENTROPY] = true;
     for (size_t c = 0; c < DIS_ITEM_COLUMNS; c++) {
-        const bool gold = dis__column_is_of_gold((dis__item_column)c), human = c >= DIS_ITEM_HUMAN_ENTROPY;
+        const bool gold = dis__item_column_needs_gold((dis__item_column)c), human = c >= DIS_ITEM_HUMAN_ENTROPY;
         w->used[c] = (!gold || e->in.gold) && (!human || e->in.human);
         if (w->used[c] && (keep[c] || e->o.keep_items))
             DIS_TRY(dis__alloc_array(&e->column[c], e->in.n_items, sizeof(double)));
@@ -160,14 +160,14 @@ static dis_status pass_over_items(dis_context *ctx, dis_evaluation *e, item_sums
                             .gold = e->in.gold},
                    .n_jobs = dis__n_jobs(e->in.n_items, 16384, 64)};
     dis_status status;
-    DIS_TRY(make_columns(&w));
+    DIS_TRY(select_columns(&w));
     DIS_TRY(dis__alloc_array(&e->predicted, e->in.n_items, sizeof *e->predicted));
     DIS_TRY_GOTO(status,
                  dis__alloc_array(&w.tile, (size_t)dis_context_threads(ctx) * DIS_ITEM_COLUMNS, TILE * sizeof *w.tile),
                  end);
     DIS_TRY_GOTO(status, dis__alloc_array(&w.sum, w.n_jobs, sizeof *w.sum), end);
     DIS_TRY_GOTO(status, dis__run_jobs(ctx, w.n_jobs, items_job, &w), end);
-    add_up(&w, out);
+    sum_jobs(&w, out);
 end:
     dis__free(w.tile);
     dis__free(w.sum);
@@ -181,7 +181,7 @@ static void set(dis_evaluation *e, dis_eval_metric m, double value, size_t n)
     if (e->wanted[m]) e->view.metric[m] = (dis_metric){.value = value, .ci_low = NAN, .ci_high = NAN, .n = n};
 }
 
-static void refuse(dis_evaluation *e, dis_eval_metric m, const char *reason)
+static void set_undefined(dis_evaluation *e, dis_eval_metric m, const char *reason)
 {
     if (!e->wanted[m]) return;
     e->view.metric[m] = dis_metric_undefined(reason);
@@ -190,13 +190,13 @@ static void refuse(dis_evaluation *e, dis_eval_metric m, const char *reason)
 
 static void set_means(dis_evaluation *e, const item_sums *s)
 {
-    if (e->in.n_classes < 2) refuse(e, DIS_EVAL_ENTROPY_SIMILARITY, "there is one class");
+    if (e->in.n_classes < 2) set_undefined(e, DIS_EVAL_ENTROPY_SIMILARITY, "there is one class");
     if (e->o.top_k >= e->in.n_classes)
-        refuse(e, DIS_EVAL_TOP_K_ACCURACY, "k is not below the number of classes: always 1");
+        set_undefined(e, DIS_EVAL_TOP_K_ACCURACY, "k is not below the number of classes: always 1");
     for (size_t i = 0; i < DIS_EVAL_MEANS; i++) {
-        const dis__eval_mean *row = &dis__eval_means[i];
-        const size_t n = dis__column_is_of_gold(row->column) ? e->view.n_gold : e->in.n_items;
-        set(e, row->metric, dis__eval_mean_value(row, s->sum[row->column] / (double)n, e->in.n_classes), n);
+        const dis__column_metric *row = &dis__column_metrics[i];
+        const size_t n = dis__item_column_needs_gold(row->column) ? e->view.n_gold : e->in.n_items;
+        set(e, row->metric, dis__column_metric_value(row, s->sum[row->column] / (double)n, e->in.n_classes), n);
     }
 }
 
@@ -228,9 +228,9 @@ static dis_status spearman(dis_evaluation *e)
     double *rank;
     DIS_TRY(dis__alloc_array(&rank, dis__saturating_size(n, 3, 0), sizeof *rank));
     double *rounded = rank + 2 * n;
-    for (size_t i = 0; i < n; i++) rounded[i] = dis__entropy_to_rank(e->column[DIS_ITEM_MODEL_ENTROPY][i]);
+    for (size_t i = 0; i < n; i++) rounded[i] = dis__round_entropy(e->column[DIS_ITEM_MODEL_ENTROPY][i]);
     dis_status status = dis__ranks(rounded, n, rank, NULL);
-    for (size_t i = 0; i < n; i++) rounded[i] = dis__entropy_to_rank(e->column[DIS_ITEM_HUMAN_ENTROPY][i]);
+    for (size_t i = 0; i < n; i++) rounded[i] = dis__round_entropy(e->column[DIS_ITEM_HUMAN_ENTROPY][i]);
     if (status == DIS_OK) status = dis__ranks(rounded, n, rank + n, NULL);
     if (status == DIS_OK) {
         double sums[3] = {0, 0, 0};
@@ -254,8 +254,8 @@ static dis_status set_correlations(dis_evaluation *e, const item_sums *s)
     else if (s->max[1] - s->min[1] <= slack)
         reason = "the entropy of the human labels is the same for all items";
     if (reason) {
-        refuse(e, DIS_EVAL_ENTROPY_CORRELATION, reason);
-        refuse(e, DIS_EVAL_ENTROPY_SPEARMAN, reason);
+        set_undefined(e, DIS_EVAL_ENTROPY_CORRELATION, reason);
+        set_undefined(e, DIS_EVAL_ENTROPY_SPEARMAN, reason);
         return DIS_OK;
     }
     e->model_entropy_mean = s->sum[DIS_ITEM_MODEL_ENTROPY] / (double)n;
@@ -277,15 +277,15 @@ static dis_status set_calibrated(dis_context *ctx, dis_evaluation *e)
                                         .n_classes = e->in.n_classes,
                                         .q = e->in.q,
                                         .gold = e->in.gold,
-                                        .item = e->known,
+                                        .item = e->gold_item,
                                         .group = e->in.group,
                                         .n_groups = e->in.n_groups,
                                         .n_splits = e->o.n_splits,
                                         .seed = e->o.seed};
     const char *reason;
-    DIS_TRY(dis__calibrate(ctx, &e->calibration, &e->calibrated, &reason));
+    DIS_TRY(dis__temperatures_fit(ctx, &e->calibration, &e->calibrated, &reason));
     if (reason) {
-        refuse(e, DIS_EVAL_CALIBRATED_LOG_LIKELIHOOD, reason);
+        set_undefined(e, DIS_EVAL_CALIBRATED_LOG_LIKELIHOOD, reason);
         return DIS_OK;
     }
     set(e, DIS_EVAL_CALIBRATED_LOG_LIKELIHOOD, e->calibrated.value, e->view.n_gold);
@@ -298,7 +298,7 @@ static dis_status set_calibrated(dis_context *ctx, dis_evaluation *e)
 /* ---- the whole ---- */
 
 /* What an item may cost at most: its columns, and whatever else is held beside them at one time. */
-static dis_status check_room(const dis_context *ctx, const dis_evaluation *e)
+static dis_status check_memory(const dis_context *ctx, const dis_evaluation *e)
 {
     const size_t resampled = e->o.resamples ? 1 : 0, threads = (size_t)dis_context_threads(ctx);
     const size_t an_item = (e->o.keep_items || resampled ? DIS_ITEM_COLUMNS : 2) * sizeof(double) + /* columns */
@@ -334,7 +334,7 @@ static dis_status check(const dis_evaluation_input *in, const dis_evaluation_opt
 }
 
 /* Which metrics can be measured; the others get their reason. */
-static void choose(dis_evaluation *e)
+static void select_metrics(dis_evaluation *e)
 {
     for (size_t m = 0; m < DIS_EVAL_METRICS; m++) {
         const unsigned needs = dis_eval_metric_at(m)->needs;
@@ -350,23 +350,23 @@ static void choose(dis_evaluation *e)
     }
 }
 
-static dis_status find_known(dis_evaluation *e)
+static dis_status find_gold_items(dis_evaluation *e)
 {
     if (!e->in.gold) return DIS_OK;
     for (size_t i = 0; i < e->in.n_items; i++) e->view.n_gold += e->in.gold[i] >= 0;
     if (e->view.n_gold == e->in.n_items || e->view.n_gold == 0) return DIS_OK;
-    DIS_TRY(dis__alloc_array(&e->known, e->view.n_gold, sizeof *e->known));
+    DIS_TRY(dis__alloc_array(&e->gold_item, e->view.n_gold, sizeof *e->gold_item));
     for (size_t i = 0, j = 0; i < e->in.n_items; i++)
-        if (e->in.gold[i] >= 0) e->known[j++] = i;
+        if (e->in.gold[i] >= 0) e->gold_item[j++] = i;
     return DIS_OK;
 }
 
 /* The values of single items for the caller: NaN where there is no gold label. */
-static void show_items(dis_evaluation *e)
+static void set_item_views(dis_evaluation *e)
 {
     for (size_t c = 0; c < DIS_ITEM_COLUMNS; c++)
-        for (size_t i = 0; e->known && e->column[c] && dis__column_is_of_gold((dis__item_column)c) && i < e->in.n_items;
-             i++)
+        for (size_t i = 0;
+             e->gold_item && e->column[c] && dis__item_column_needs_gold((dis__item_column)c) && i < e->in.n_items; i++)
             if (e->in.gold[i] < 0) e->column[c][i] = NAN;
     e->view.items = (dis_eval_items){
         .predicted = e->predicted,
@@ -391,9 +391,9 @@ static dis_status evaluate(dis_context *ctx, dis_evaluation *e)
     e->view.n_classes = e->in.n_classes;
     e->view.resamples = e->o.resamples;
     e->view.majority = SIZE_MAX;
-    DIS_TRY(check_room(ctx, e));
-    DIS_TRY(find_known(e));
-    choose(e);
+    DIS_TRY(check_memory(ctx, e));
+    DIS_TRY(find_gold_items(e));
+    select_metrics(e);
     if (e->view.n_gold == 0) e->in.gold = NULL;
     item_sums *sums;
     DIS_TRY(dis__alloc_array(&sums, 1, sizeof *sums));
@@ -404,7 +404,7 @@ static dis_status evaluate(dis_context *ctx, dis_evaluation *e)
     set_means(e, sums);
     if (e->in.gold) {
         if (!e->labels_only) DIS_TRY_GOTO(status, set_bins(e, sums), end);
-        DIS_TRY_GOTO(status, dis__class_scores(e), end);
+        DIS_TRY_GOTO(status, dis__class_scores_compute(e), end);
         DIS_TRY_GOTO(status, set_calibrated(ctx, e), end);
     }
     if (e->in.human) DIS_TRY_GOTO(status, set_correlations(e, sums), end);
@@ -412,10 +412,10 @@ static dis_status evaluate(dis_context *ctx, dis_evaluation *e)
     if (e->in.human && e->in.votes && dis_votes_look(e->in.votes->votes).start && e->o.resamples &&
         e->o.fraction >= 1 && e->o.over == DIS_INTERVAL_ANNOTATORS) {
         e->view.over = DIS_INTERVAL_ANNOTATORS;
-        DIS_TRY_GOTO(status, dis__eval_annotators(ctx, e), end);
+        DIS_TRY_GOTO(status, dis__evaluation_annotator_variance(ctx, e), end);
     }
-    if (e->o.resamples) DIS_TRY_GOTO(status, dis__eval_intervals(ctx, e), end);
-    if (e->o.keep_items) show_items(e);
+    if (e->o.resamples) DIS_TRY_GOTO(status, dis__evaluation_intervals_compute(ctx, e), end);
+    if (e->o.keep_items) set_item_views(e);
 end:
     dis__free(sums);
     return status;
@@ -448,7 +448,7 @@ void dis_evaluation_destroy(dis_evaluation *e)
     if (!e) return;
     for (size_t c = 0; c < DIS_ITEM_COLUMNS; c++) dis__free(e->column[c]);
     dis__free(e->predicted);
-    dis__free(e->known);
+    dis__free(e->gold_item);
     dis__free(e->classes);
     dis__free(e->confusion);
     dis__free(e->bin);

@@ -13,12 +13,12 @@
 #include "core/parallel/pool.h"
 #include "core/options/sized_structs.h"
 #include "stats/bootstrap.h"
-#include "stats/crossed.h"
-#include "stats/deal.h"
-#include "stats/tails.h"
+#include "stats/crossed_intervals.h"
+#include "stats/permutation_test.h"
+#include "stats/distributions.h"
 #include <math.h>
 
-enum { LOSS, AGREEMENT, APART, VALUES, DEALS_A_JOB = 16, MAX_DEALS = 1000000 };
+enum { LOSS, AGREEMENT, APART, VALUES, PERMUTATIONS_PER_JOB = 16, MAX_REPEATS = 1000000 };
 #define FLOOR 1e-12
 
 struct dis_group_evaluation {
@@ -48,9 +48,9 @@ typedef struct {
     double *loss; /* (n_votes) NaN: left out */
     bool *right;  /* (n_votes) */
     size_t n_values;
-    int32_t *deal;                    /* (threads, n_workers) */
-    double *value, *resample, *dealt; /* (1, resamples, permutations; n_values) */
-    dis__crossed *crossed;            /* (n_values) variances over annotators and votes; NULL: over items alone */
+    int32_t *permuted;                          /* (threads, n_workers) */
+    double *value, *resample, *permuted_values; /* (1, resamples, permutations; n_values) */
+    dis__crossed_variances *crossed; /* (n_values) variances over annotators and votes; NULL: over items alone */
     double *scratch;
 } work;
 
@@ -58,10 +58,10 @@ static void work_free(work *w)
 {
     dis__free(w->loss);
     dis__free(w->right);
-    dis__free(w->deal);
+    dis__free(w->permuted);
     dis__free(w->value);
     dis__free(w->resample);
-    dis__free(w->dealt);
+    dis__free(w->permuted_values);
     dis__free(w->crossed);
     dis__free(w->scratch);
 }
@@ -76,7 +76,7 @@ static size_t predicted(const double *q, size_t n)
     return top;
 }
 
-static void cost_votes(work *w, const size_t *row, const size_t *class)
+static void compute_losses(work *w, const size_t *row, const size_t *class)
 {
     const dis_votes_view *v = w->votes;
     const size_t n = w->in->n_classes;
@@ -103,15 +103,16 @@ static dis_status prepare(work *w)
     if (status == DIS_OK) status = dis__names_match_alloc(w->in->classes, v->classes, &class, NULL);
     if (status == DIS_OK) status = dis__alloc_array(&w->loss, v->n_votes, sizeof *w->loss);
     if (status == DIS_OK) status = dis__alloc_array(&w->right, v->n_votes, sizeof *w->right);
-    if (status == DIS_OK) cost_votes(w, row, class);
+    if (status == DIS_OK) compute_losses(w, row, class);
     dis__free(row);
     dis__free(class);
     if (status != DIS_OK) return status;
     const size_t repeats = w->o->resamples > w->o->permutations ? w->o->resamples : w->o->permutations;
-    DIS_TRY(dis__alloc_array(&w->deal, dis__saturating_size(threads, v->n_workers, 0), sizeof *w->deal));
+    DIS_TRY(dis__alloc_array(&w->permuted, dis__saturating_size(threads, v->n_workers, 0), sizeof *w->permuted));
     DIS_TRY(dis__alloc_array(&w->value, n, sizeof *w->value));
     DIS_TRY(dis__alloc_array(&w->resample, dis__saturating_size(w->o->resamples, n, 0), sizeof *w->resample));
-    DIS_TRY(dis__alloc_array(&w->dealt, dis__saturating_size(w->o->permutations, n, 0), sizeof *w->dealt));
+    DIS_TRY(dis__alloc_array(&w->permuted_values, dis__saturating_size(w->o->permutations, n, 0),
+                             sizeof *w->permuted_values));
     return dis__alloc_array(&w->scratch, repeats, sizeof *w->scratch);
 }
 
@@ -174,10 +175,10 @@ typedef struct {
     double rest[DIS_MAX_GROUPS * VALUES];
     vote_sums *by_worker;         /* (n_workers) */
     dis__left_out_group *moments; /* (n_values, n_groups) */
-} leaving;
+} jackknife;
 
 /* The values without some votes of a group. */
-static void leave_out(const work *w, leaving *l, size_t g, const vote_sums *x)
+static void leave_out(const work *w, jackknife *l, size_t g, const vote_sums *x)
 {
     const size_t n_groups = w->groups->n_groups;
     const vote_sums group = l->of[g], all = l->of[n_groups];
@@ -192,7 +193,7 @@ static void leave_out(const work *w, leaving *l, size_t g, const vote_sums *x)
     l->of[n_groups] = all;
 }
 
-static void leave_annotators(work *w, leaving *l)
+static void leave_annotators(work *w, jackknife *l)
 {
     const size_t n_groups = w->groups->n_groups;
     double sum[DIS_MAX_GROUPS] = {0}, squares[DIS_MAX_GROUPS] = {0}, effective[DIS_MAX_GROUPS];
@@ -217,7 +218,7 @@ static void leave_annotators(work *w, leaving *l)
             dis__grouped_jackknife(l->moments + v * n_groups, effective, n_groups, 1, &w->crossed[v].df_annotators);
 }
 
-static void leave_votes(work *w, leaving *l)
+static void leave_votes(work *w, jackknife *l)
 {
     const dis_votes_view *v = w->votes;
     for (uint64_t t = 0; t < v->n_votes; t++) {
@@ -233,10 +234,10 @@ static void leave_votes(work *w, leaving *l)
     }
 }
 
-static dis_status over_annotators(work *w)
+static dis_status leave_out_all(work *w)
 {
     const dis_votes_view *v = w->votes;
-    leaving *l;
+    jackknife *l;
     DIS_TRY(dis__alloc_zeroed(&l, 1, sizeof *l));
     dis_status status = dis__alloc_zeroed(&w->crossed, w->n_values, sizeof *w->crossed);
     if (status == DIS_OK) status = dis__alloc_zeroed(&l->by_worker, v->n_workers, sizeof *l->by_worker);
@@ -265,30 +266,30 @@ static dis_status one_resample(void *arg, const uint8_t *count, size_t resample,
     return DIS_OK;
 }
 
-static dis_status deal_job(void *arg, size_t j, int thread)
+static dis_status permutation_job(void *arg, size_t j, int thread)
 {
     const work *w = arg;
-    int32_t *deal = w->deal + (size_t)thread * w->votes->n_workers;
-    const size_t first = j * DEALS_A_JOB, last = first + DEALS_A_JOB;
+    int32_t *permuted = w->permuted + (size_t)thread * w->votes->n_workers;
+    const size_t first = j * PERMUTATIONS_PER_JOB, last = first + PERMUTATIONS_PER_JOB;
     for (size_t d = first; d < last && d < w->o->permutations; d++) {
-        dis__deal_groups(w->o->seed, d, w->groups->group, w->votes->n_workers, deal);
-        measure(w, deal, NULL, w->dealt + d * w->n_values);
+        dis__permute_groups(w->o->seed, d, w->groups->group, w->votes->n_workers, permuted);
+        measure(w, permuted, NULL, w->permuted_values + d * w->n_values);
     }
     return DIS_OK;
 }
 
-static dis_status pass_all(work *w)
+static dis_status measure_all(work *w)
 {
-    const dis__rank_rows rows = {.table = w->dealt,
-                                 .row_size = w->n_values * sizeof *w->dealt,
+    const dis__rank_rows rows = {.table = w->permuted_values,
+                                 .row_size = w->n_values * sizeof *w->permuted_values,
                                  .n = w->o->permutations,
-                                 .per_job = DEALS_A_JOB};
-    const size_t n = w->votes->n_items, jobs = (w->o->permutations + DEALS_A_JOB - 1) / DEALS_A_JOB;
+                                 .per_job = PERMUTATIONS_PER_JOB};
+    const size_t n = w->votes->n_items, jobs = (w->o->permutations + PERMUTATIONS_PER_JOB - 1) / PERMUTATIONS_PER_JOB;
     const dis__bootstrap b = {.n_items = n, .n_draws = n, .n_resamples = w->o->resamples, .seed = w->o->seed};
     measure(w, w->groups->group, NULL, w->value);
     if (w->o->resamples) DIS_TRY(dis__bootstrap_run(w->ctx, &b, one_resample, w, w->n_values, w->resample));
-    if (w->o->resamples && w->o->over == DIS_INTERVAL_ANNOTATORS) DIS_TRY(over_annotators(w));
-    return jobs ? dis__run_rank_jobs(w->ctx, jobs, deal_job, w, &rows, 1) : DIS_OK;
+    if (w->o->resamples && w->o->over == DIS_INTERVAL_ANNOTATORS) DIS_TRY(leave_out_all(w));
+    return jobs ? dis__run_rank_jobs(w->ctx, jobs, permutation_job, w, &rows, 1) : DIS_OK;
 }
 
 /* ---- results ---- */
@@ -296,7 +297,7 @@ static dis_status pass_all(work *w)
 static void crossed_interval(const work *w, size_t at, uint64_t items, dis_metric *m)
 {
     static const double low[VALUES] = {[APART] = -INFINITY}, high[VALUES] = {INFINITY, 1, INFINITY};
-    dis__crossed v = w->crossed[at];
+    dis__crossed_variances v = w->crossed[at];
     v.items = dis__resampled_variance(w->resample + at, w->o->resamples, w->n_values);
     v.df_items = (double)items - 1;
     dis__crossed_interval_linear(&v, low[at % VALUES], high[at % VALUES], m);
@@ -347,15 +348,15 @@ static dis_status fill(work *w, dis_group_evaluation *e)
     for (size_t g = 0; g < n; g++) votes += e->groups[g].votes;
     if (votes == 0)
         return dis__fail(DIS_EDATA, "no vote of these groups is on an item and for a class of the predictions");
-    DIS_TRY(pass_all(w));
+    DIS_TRY(measure_all(w));
     for (size_t g = 0; g < n; g++) {
         dis_group_evaluation_row *to = &e->groups[g];
         to->workers = w->groups->workers[g];
         to->log_loss = metric_at(w, g * VALUES + LOSS, to, none);
         to->agreement = metric_at(w, g * VALUES + AGREEMENT, to, none);
         to->apart = metric_at(w, g * VALUES + APART, to, "there is no other group to compare with");
-        p[g] = to->p = dis__deal_p(w->dealt, w->o->permutations, w->n_values, g * VALUES + APART,
-                                   w->value[g * VALUES + APART], false);
+        p[g] = to->p = dis__permutation_p(w->permuted_values, w->o->permutations, w->n_values, g * VALUES + APART,
+                                          w->value[g * VALUES + APART], false);
     }
     DIS_TRY(dis__false_discovery(p, n, false, p));
     for (size_t g = 0; g < n; g++) e->groups[g].q = p[g];
@@ -371,8 +372,8 @@ static dis_status check(const dis_votes_view *v, const dis_worker_groups_view *g
     if (in->n_classes == 0 || dis_names_count(in->tasks) != in->n_items ||
         dis_names_count(in->classes) != in->n_classes)
         return dis__fail(DIS_EUSAGE, "names of tasks and classes must be as many as rows and columns of q");
-    if (o->permutations > MAX_DEALS || o->resamples > MAX_DEALS)
-        return dis__fail(DIS_EUSAGE, "at most %d `permutations` and `resamples` are possible", MAX_DEALS);
+    if (o->permutations > MAX_REPEATS || o->resamples > MAX_REPEATS)
+        return dis__fail(DIS_EUSAGE, "at most %d `permutations` and `resamples` are possible", MAX_REPEATS);
     return DIS_OK;
 }
 

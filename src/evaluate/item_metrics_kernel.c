@@ -77,7 +77,7 @@ static inline void add_class(sums *s, vec q, vec p, double k, vec gold_q, vec go
     }
 }
 
-static inline void put(double *const *column, dis__item_column c, size_t i, size_t many, vec x)
+static inline void store_column(double *const *column, dis__item_column c, size_t i, size_t many, vec x)
 {
     if (many == DIS_LANES)
         dis__vstore(column[c] + i, x);
@@ -116,32 +116,32 @@ static inline void all_items(const dis__item_args *args, size_t first, size_t n,
         counts->floored += count_lanes(s.floored, many);
         for (size_t lane = 0; lane < many; lane++) predicted[i + lane] = (int32_t)s.best[lane];
         const vec entropy = at_least_0(-s.q_log_q), log_sum = dis__vlog(s.q_sum);
-        put(column, DIS_ITEM_MODEL_ENTROPY, i, many, entropy);
-        put(column, DIS_ITEM_CONFIDENCE, i, many, s.max);
+        store_column(column, DIS_ITEM_MODEL_ENTROPY, i, many, entropy);
+        store_column(column, DIS_ITEM_CONFIDENCE, i, many, s.max);
         if (has_gold) {
             const vec right = dis__vselect((dis__ivec)(s.best == gold), known, (vec){0});
-            const vec near = dis__vselect((dis__ivec)(s.above < (double)args->top_k), known, (vec){0});
+            const vec in_top_k = dis__vselect((dis__ivec)(s.above < (double)args->top_k), known, (vec){0});
             const vec loss = log_sum - dis__vlog(dis__vmax(gold_q, dis__vset(DIS_PROBABILITY_FLOOR)));
-            put(column, DIS_ITEM_LOG_LOSS, i, many, known * at_least_0(loss));
-            put(column, DIS_ITEM_BRIER, i, many, known * at_least_0(s.squares - 2 * gold_q + 1));
-            put(column, DIS_ITEM_ABSOLUTE_ERROR, i, many, known * absolute(s.median - gold));
-            put(column, DIS_ITEM_RANKED_PROBABILITY_SCORE, i, many, known * s.ranked);
-            put(column, DIS_ITEM_CORRECT, i, many, right);
-            put(column, DIS_ITEM_IN_TOP_K, i, many, near);
+            store_column(column, DIS_ITEM_LOG_LOSS, i, many, known * at_least_0(loss));
+            store_column(column, DIS_ITEM_BRIER, i, many, known * at_least_0(s.squares - 2 * gold_q + 1));
+            store_column(column, DIS_ITEM_ABSOLUTE_ERROR, i, many, known * absolute(s.median - gold));
+            store_column(column, DIS_ITEM_RANKED_PROBABILITY_SCORE, i, many, known * s.ranked);
+            store_column(column, DIS_ITEM_CORRECT, i, many, right);
+            store_column(column, DIS_ITEM_IN_TOP_K, i, many, in_top_k);
         }
         if (has_human) {
             counts->human_floored += count_lanes(s.human_floored, many);
             const vec people = at_least_0(-s.p_log_p), cross = log_sum * s.p_sum - s.p_log_q;
             const vec inverse = (s.qf_log_qf - s.qf_log_pf) / s.q_sum - log_sum + dis__vlog(s.pf_sum);
-            put(column, DIS_ITEM_HUMAN_ENTROPY, i, many, people);
-            put(column, DIS_ITEM_CROSS_ENTROPY, i, many, cross);
-            put(column, DIS_ITEM_KL, i, many, at_least_0(cross + s.p_log_p));
-            put(column, DIS_ITEM_INVERSE_KL, i, many, at_least_0(inverse));
-            put(column, DIS_ITEM_JSD, i, many, at_least_0((s.p_log_p + s.q_log_q) * .5 - s.m_log_m));
-            put(column, DIS_ITEM_TOTAL_VARIATION, i, many, s.apart * .5);
-            put(column, DIS_ITEM_WASSERSTEIN, i, many, s.moved_sum);
-            put(column, DIS_ITEM_HUMAN_BRIER, i, many, s.squared_apart);
-            put(column, DIS_ITEM_ENTROPY_GAP, i, many, absolute(people - entropy));
+            store_column(column, DIS_ITEM_HUMAN_ENTROPY, i, many, people);
+            store_column(column, DIS_ITEM_CROSS_ENTROPY, i, many, cross);
+            store_column(column, DIS_ITEM_KL, i, many, at_least_0(cross + s.p_log_p));
+            store_column(column, DIS_ITEM_INVERSE_KL, i, many, at_least_0(inverse));
+            store_column(column, DIS_ITEM_JSD, i, many, at_least_0((s.p_log_p + s.q_log_q) * .5 - s.m_log_m));
+            store_column(column, DIS_ITEM_TOTAL_VARIATION, i, many, s.apart * .5);
+            store_column(column, DIS_ITEM_WASSERSTEIN, i, many, s.moved_sum);
+            store_column(column, DIS_ITEM_HUMAN_BRIER, i, many, s.squared_apart);
+            store_column(column, DIS_ITEM_ENTROPY_GAP, i, many, absolute(people - entropy));
         }
     }
 }

@@ -9,6 +9,6 @@ double dis__round5(double x);
 
 /* "ID" or "ID:PART" of an item; returns its length. */
 enum { DIS__LEWIDI_TASK = 1 << 16 };
-size_t dis__lewidi_task(const dis_lewidi_view *v, size_t i, size_t part, char *out, size_t room);
+size_t dis__lewidi_task(const dis_lewidi_view *v, size_t i, size_t part, char *out, size_t capacity);
 
 #endif

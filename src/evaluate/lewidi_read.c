@@ -104,9 +104,9 @@ typedef struct {
     dis__key_table table; /* of workers; value: index */
     dis__secret secret;
     dis__arena ids;
-    size_t worker_room, value_room;
+    size_t worker_capacity, value_capacity;
     char *text; /* of an item */
-    size_t text_room;
+    size_t text_capacity;
     size_t n_soft; /* items with soft labels */
 } loader;
 
@@ -167,8 +167,8 @@ static dis_status add_annotation(loader *d, const char *name, size_t n, const di
     if (!v || (v->kind != DIS_JSON_STRING && v->kind != DIS_JSON_NUMBER))
         return dis__json_fail(d->json, v ? v : d->json->values, "annotator \"%.*s\" has no annotation",
                               (int)(n > 60 ? 60 : n), name);
-    DIS_TRY(dis__reserve(&l->worker, &d->worker_room, at, at + 1, sizeof *l->worker));
-    DIS_TRY(dis__reserve(&l->value, &d->value_room, at * parts, (at + 1) * parts, sizeof *l->value));
+    DIS_TRY(dis__reserve(&l->worker, &d->worker_capacity, at, at + 1, sizeof *l->worker));
+    DIS_TRY(dis__reserve(&l->value, &d->value_capacity, at * parts, (at + 1) * parts, sizeof *l->value));
     DIS_TRY(worker_of(d, name, n, &l->worker[at]));
     if (parts > 1)
         DIS_TRY(parts_of(d, v, l->value + at * parts));
@@ -189,7 +189,7 @@ static const dis__json_value *member_of(const dis__json_value *object, const cha
     return NULL;
 }
 
-static dis_status take_annotations(loader *d, const dis__json_value *item)
+static dis_status parse_annotations(loader *d, const dis__json_value *item)
 {
     const dis__json_value *list = dis__json_member(item, "annotators"), *by = dis__json_member(item, "annotations");
     if (!by || by->kind != DIS_JSON_OBJECT)
@@ -210,7 +210,7 @@ static dis_status take_annotations(loader *d, const dis__json_value *item)
     return DIS_OK;
 }
 
-static dis_status take_row(loader *d, const dis__json_value *object, double *row)
+static dis_status parse_row(loader *d, const dis__json_value *object, double *row)
 {
     const dis__json_value *key = object + 1;
     if (object->kind != DIS_JSON_OBJECT) return dis__json_fail(d->json, object, "a soft label must be an object");
@@ -227,24 +227,24 @@ static dis_status take_row(loader *d, const dis__json_value *object, double *row
     return DIS_OK;
 }
 
-static dis_status take_soft(loader *d, const dis__json_value *item, size_t i)
+static dis_status parse_soft(loader *d, const dis__json_value *item, size_t i)
 {
     const dis_lewidi_set *s = d->l->set;
     const dis__json_value *soft = dis__json_member(item, "soft_label");
     double *row = d->l->soft + i * s->n_parts * s->n_classes;
     if (!soft || soft->kind != DIS_JSON_OBJECT || soft->n == 0) return DIS_OK;
     d->n_soft++;
-    if (s->n_parts == 1) return take_row(d, soft, row);
+    if (s->n_parts == 1) return parse_row(d, soft, row);
     for (size_t p = 0; p < s->n_parts; p++) {
         const dis__json_value *part = dis__json_member(soft, s->part[p]);
         if (!part) return dis__json_fail(d->json, soft, "no soft label for %s", s->part[p]);
-        DIS_TRY(take_row(d, part, row + p * s->n_classes));
+        DIS_TRY(parse_row(d, part, row + p * s->n_classes));
     }
     return DIS_OK;
 }
 
 /* The texts of an item with tabs between them; tabs and line ends within become spaces. */
-static dis_status take_texts(loader *d, const dis__json_value *item)
+static dis_status parse_texts(loader *d, const dis__json_value *item)
 {
     const dis__json_value *text = dis__json_member(item, "text");
     size_t used = 0;
@@ -252,7 +252,7 @@ static dis_status take_texts(loader *d, const dis__json_value *item)
         const dis__json_value *key = text + 1;
         for (uint32_t m = 0; m < text->n; m++) {
             const dis__json_value *v = key + 1;
-            DIS_TRY(dis__reserve(&d->text, &d->text_room, used, used + v->length + 1, 1));
+            DIS_TRY(dis__reserve(&d->text, &d->text_capacity, used, used + v->length + 1, 1));
             if (m) d->text[used++] = '\t';
             for (uint32_t c = 0; c < v->length && v->kind == DIS_JSON_STRING; c++)
                 d->text[used++] = strchr("\t\r\n", v->text[c]) ? ' ' : v->text[c];
@@ -262,7 +262,7 @@ static dis_status take_texts(loader *d, const dis__json_value *item)
     return dis__name_list_add(&d->texts, used ? d->text : "", used);
 }
 
-static dis_status take_items(loader *d, const dis__json_value *root)
+static dis_status parse_items(loader *d, const dis__json_value *root)
 {
     dis_lewidi *l = d->l;
     const dis__json_value *key = root + 1;
@@ -276,10 +276,10 @@ static dis_status take_items(loader *d, const dis__json_value *root)
         if (item->kind != DIS_JSON_OBJECT) return dis__json_fail(d->json, item, "an item must be an object");
         l->start[m] = l->n_annotations;
         DIS_TRY(dis__name_list_add(&d->items, key->text, key->length));
-        DIS_TRY(take_annotations(d, item));
+        DIS_TRY(parse_annotations(d, item));
         if (l->n_annotations == l->start[m]) return dis__json_fail(d->json, item, "an item without annotators");
-        DIS_TRY(take_soft(d, item, m));
-        DIS_TRY(take_texts(d, item));
+        DIS_TRY(parse_soft(d, item, m));
+        DIS_TRY(parse_texts(d, item));
         key = item + item->skip;
     }
     l->n_items = root->n;
@@ -303,7 +303,7 @@ static dis_status load(dis_context *ctx, const char *path, loader *d)
     d->secret = dis__secret_draw();
     d->json = &json;
     dis_status status = dis__json_parse(&json, in.bytes, in.n, &at, &root);
-    if (status == DIS_OK) status = take_items(d, root);
+    if (status == DIS_OK) status = parse_items(d, root);
     dis__json_free(&json);
     return dis__input_finish(&in, status);
 }

@@ -27,13 +27,13 @@ typedef struct {
     const dis_perspectives_options *o;
     dis_votes_view v, said, history;
     bool has_history;
-    size_t *said_item, *said_worker, *said_class; /* of the votes': where predictions have them */
-    int32_t *predicted;                           /* (n_votes) -1: not */
-    float *off[DIS_N_SAID];                       /* (n_votes) steps off; -1: not measured */
-    uint32_t *count;                              /* (workers, classes) of the history, or of the votes */
-    double *column[2];                            /* (items or workers) sums, counts */
-    double *sums;                                 /* (resamples, 2) */
-    double *figure;                               /* (resamples) */
+    size_t *prediction_item, *prediction_worker, *prediction_class; /* of the votes': where predictions have them */
+    int32_t *predicted;                                             /* (n_votes) -1: not */
+    float *off[DIS_N_SAID];                                         /* (n_votes) steps off; -1: not measured */
+    uint32_t *count;   /* (workers, classes) of the history, or of the votes */
+    double *column[2]; /* (items or workers) sums, counts */
+    double *sums;      /* (resamples, 2) */
+    double *figure;    /* (resamples) */
     dis_perspectives *out;
 } work;
 
@@ -66,9 +66,9 @@ void dis_perspectives_destroy(dis_perspectives *p)
 
 static void work_free(work *w)
 {
-    dis__free(w->said_item);
-    dis__free(w->said_worker);
-    dis__free(w->said_class);
+    dis__free(w->prediction_item);
+    dis__free(w->prediction_worker);
+    dis__free(w->prediction_class);
     dis__free(w->predicted);
     for (size_t s = 0; s < DIS_N_SAID; s++) dis__free(w->off[s]);
     dis__free(w->count);
@@ -87,20 +87,20 @@ static size_t label_of(const dis_votes_view *v, uint64_t vote)
 /* The class that is predicted for worker w of item i, in the votes' numbering; -1: none. */
 static int32_t find_prediction(const work *w, size_t item, size_t worker)
 {
-    const size_t i = w->said_item[item], a = w->said_worker[worker];
+    const size_t i = w->prediction_item[item], a = w->prediction_worker[worker];
     if (i == SIZE_MAX || a == SIZE_MAX) return -1;
     for (uint64_t t = w->said.start[i]; t < w->said.start[i + 1]; t++)
-        if (w->said.worker[t] == a) return (int32_t)w->said_class[label_of(&w->said, t)];
+        if (w->said.worker[t] == a) return (int32_t)w->prediction_class[label_of(&w->said, t)];
     return -1;
 }
 
-static dis_status take_predictions(work *w)
+static dis_status match_predictions(work *w)
 {
     const dis_votes_view *v = &w->v;
     size_t lacking, found;
-    DIS_TRY(dis__names_match_alloc(w->said.tasks, v->tasks, &w->said_item, NULL));
-    DIS_TRY(dis__names_match_alloc(w->said.workers, v->workers, &w->said_worker, NULL));
-    DIS_TRY(dis__names_match_alloc(v->classes, w->said.classes, &w->said_class, &found));
+    DIS_TRY(dis__names_match_alloc(w->said.tasks, v->tasks, &w->prediction_item, NULL));
+    DIS_TRY(dis__names_match_alloc(w->said.workers, v->workers, &w->prediction_worker, NULL));
+    DIS_TRY(dis__names_match_alloc(v->classes, w->said.classes, &w->prediction_class, &found));
     if (found < w->said.n_classes) {
         DIS_TRY(dis__names_find_missing(w->said.classes, v->classes, &lacking));
         return dis__fail(DIS_EDATA,
@@ -195,7 +195,7 @@ static dis_status measure_votes(work *w)
 /* ---- means ---- */
 
 /* Sums and counts of a kind of figure into columns of n_units; `group` below 0: all votes. */
-static void add_up(work *w, size_t kind, dis_said said, dis_over over, const int32_t *group, int32_t which)
+static void sum_units(work *w, size_t kind, dis_said said, dis_over over, const int32_t *group, int32_t which)
 {
     const dis_votes_view *v = &w->v;
     const size_t n = over == DIS_OVER_WORKERS ? v->n_workers : v->n_items;
@@ -246,7 +246,7 @@ static dis_status one_mean(work *w, size_t kind, dis_said said, dis_over over, c
         *out = dis_metric_undefined("classes have no order");
         return DIS_OK;
     }
-    add_up(w, kind, said, over, group, which);
+    sum_units(w, kind, said, over, group, which);
     return mean_of(w, over == DIS_OVER_WORKERS ? w->v.n_workers : w->v.n_items, out);
 }
 
@@ -288,11 +288,11 @@ static dis_status worker_rows(work *w)
     DIS_TRY(dis__alloc_zeroed(&out->row, w->v.n_workers, sizeof *out->row));
     for (dis_said s = 0; s < DIS_N_SAID; s++) {
         for (size_t kind = 0; kind < N_KINDS; kind++) {
-            add_up(w, kind, s, DIS_OVER_WORKERS, NULL, 0);
+            sum_units(w, kind, s, DIS_OVER_WORKERS, NULL, 0);
             for (size_t a = 0; a < w->v.n_workers; a++) {
-                const bool there = w->column[1][a] > 0 && (kind == WRONG || w->o->ordered);
+                const bool is_defined = w->column[1][a] > 0 && (kind == WRONG || w->o->ordered);
                 *(kind == WRONG ? &out->row[a].error[s] : &out->row[a].distance[s]) =
-                    there ? w->column[0][a] : (double)NAN;
+                    is_defined ? w->column[0][a] : (double)NAN;
             }
         }
     }
@@ -306,7 +306,7 @@ static dis_status worker_rows(work *w)
 static dis_status run(work *w)
 {
     const size_t units = w->v.n_items > w->v.n_workers ? w->v.n_items : w->v.n_workers;
-    DIS_TRY(take_predictions(w));
+    DIS_TRY(match_predictions(w));
     DIS_TRY(count_answers(w));
     DIS_TRY(measure_votes(w));
     for (size_t c = 0; c < 2; c++) DIS_TRY(dis__alloc_array(&w->column[c], units, sizeof *w->column[c]));

@@ -5,7 +5,7 @@
 #include "experiment/experiment_internal.h"
 #include "dissent/table.h"
 #include "io/output/output_file.h"
-#include "report/markup.h"
+#include "report/page/markup.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -59,8 +59,8 @@ static size_t width_since(const dis__markup *m, size_t from)
 
 static void pad(dis__markup *m, size_t from, size_t width)
 {
-    for (size_t n = width_since(m, from); n < width; n++) dis__put(m, " ");
-    if (width_since(m, from) > width) dis__put(m, "  ");
+    for (size_t n = width_since(m, from); n < width; n++) dis__markup_append(m, " ");
+    if (width_since(m, from) > width) dis__markup_append(m, "  ");
 }
 
 /* ---- text ---- */
@@ -72,38 +72,40 @@ static void text_head(writer *w)
         size_t from = m->n;
         pad(m, from, NAME_WIDTH);
         from = m->n;
-        dis__put(m, line == 0 ? "runs" : "");
+        dis__markup_append(m, line == 0 ? "runs" : "");
         pad(m, from, 10);
         for (size_t i = 0; i < w->t.n_measures; i++) {
             from = m->n;
             if (line == 0)
-                dis__putf(m, "%s%s%s", metric_name(w, i), *arrow(w, i) ? " " : "", arrow(w, i));
+                dis__markup_appendf(m, "%s%s%s", metric_name(w, i), *arrow(w, i) ? " " : "", arrow(w, i));
             else
-                dis__put_display(m, w->e->plan->measure[i].set, strlen(w->e->plan->measure[i].set), COLUMN_WIDTH - 2);
+                dis__markup_append_display(m, w->e->plan->measure[i].set, strlen(w->e->plan->measure[i].set),
+                                           COLUMN_WIDTH - 2);
             if (i + 1 < w->t.n_measures) pad(m, from, COLUMN_WIDTH);
         }
-        dis__put(m, "\n");
+        dis__markup_append(m, "\n");
     }
 }
 
 static void text_data(writer *w, const char *data)
 {
-    dis__put_display(&w->out, data, strlen(data), LONGEST_NAME);
-    dis__put(&w->out, "\n");
+    dis__markup_append_display(&w->out, data, strlen(data), LONGEST_NAME);
+    dis__markup_append(&w->out, "\n");
 }
 
 /* 0: mean and sd; 1: interval; 2: what was published. */
 static void text_figure(dis__markup *m, const dis_experiment_figure *f, int line)
 {
-    if (line == 0 && f->n == 0) dis__put(m, "-");
+    if (line == 0 && f->n == 0) dis__markup_append(m, "-");
     if (line == 0 && f->n) {
-        dis__putf(m, "%s%s", dis__fixed(f->mean, DECIMALS).text, f->best ? "^" : "");
-        if (f->n > 1) dis__putf(m, " sd %s", dis__fixed(f->sd, DECIMALS).text);
-        if (f->compared && f->stars) dis__putf(m, " %s", stars[f->stars]);
+        dis__markup_appendf(m, "%s%s", dis__format_fixed(f->mean, DECIMALS).text, f->best ? "^" : "");
+        if (f->n > 1) dis__markup_appendf(m, " sd %s", dis__format_fixed(f->sd, DECIMALS).text);
+        if (f->compared && f->stars) dis__markup_appendf(m, " %s", stars[f->stars]);
     }
     if (line == 1 && f->n > 1)
-        dis__putf(m, "[%s, %s]", dis__fixed(f->ci_low, DECIMALS).text, dis__fixed(f->ci_high, DECIMALS).text);
-    if (line == 2 && !isnan(f->published)) dis__put(m, dis__fixed(f->published, DECIMALS).text);
+        dis__markup_appendf(m, "[%s, %s]", dis__format_fixed(f->ci_low, DECIMALS).text,
+                            dis__format_fixed(f->ci_high, DECIMALS).text);
+    if (line == 2 && !isnan(f->published)) dis__markup_append(m, dis__format_fixed(f->published, DECIMALS).text);
 }
 
 static void text_row(writer *w, size_t row)
@@ -119,13 +121,13 @@ static void text_row(writer *w, size_t row)
         if (!any[line]) continue;
         size_t from = m->n;
         if (line == 0) {
-            dis__put(m, "  ");
-            dis__put_display(m, cell_of(w, row)->name, strlen(cell_of(w, row)->name), LONGEST_NAME);
+            dis__markup_append(m, "  ");
+            dis__markup_append_display(m, cell_of(w, row)->name, strlen(cell_of(w, row)->name), LONGEST_NAME);
         }
         pad(m, from, NAME_WIDTH);
         from = m->n;
-        if (line == 0) dis__putf(m, "%zu/%zu", r->n_done, r->n_runs);
-        if (line == 2) dis__put(m, "paper");
+        if (line == 0) dis__markup_appendf(m, "%zu/%zu", r->n_done, r->n_runs);
+        if (line == 2) dis__markup_append(m, "paper");
         pad(m, from, 10);
         for (size_t i = 0; i < w->t.n_measures; i++) {
             from = m->n;
@@ -133,7 +135,7 @@ static void text_row(writer *w, size_t row)
             if (i + 1 < w->t.n_measures) pad(m, from, COLUMN_WIDTH);
         }
         while (m->n && m->bytes[m->n - 1] == ' ') m->n--;
-        dis__put(m, "\n");
+        dis__markup_append(m, "\n");
     }
 }
 
@@ -149,30 +151,31 @@ static void few_items(writer *w, const char *before, void (*put)(dis__markup *m,
             bool told = false;
             for (size_t k = 0; k < i; k++) told |= strcmp(w->e->plan->measure[k].set, set) == 0;
             if (told || n == 0 || n >= FEW) continue;
-            dis__put(&w->out, before);
+            dis__markup_append(&w->out, before);
             put(&w->out, cell_of(w, r)->data);
-            dis__put(&w->out, ", ");
+            dis__markup_append(&w->out, ", ");
             put(&w->out, set);
-            dis__putf(&w->out,
-                      ": only %zu item%s; figures and intervals over seeds do not show what other items would give.", n,
-                      n == 1 ? "" : "s");
+            dis__markup_appendf(
+                &w->out, ": only %zu item%s; figures and intervals over seeds do not show what other items would give.",
+                n, n == 1 ? "" : "s");
         }
 }
 
 static void text_name(dis__markup *m, const char *text)
 {
-    dis__put_display(m, text, strlen(text), LONGEST_NAME);
+    dis__markup_append_display(m, text, strlen(text), LONGEST_NAME);
 }
 
 static void text_end(writer *w)
 {
     dis__markup *m = &w->out;
-    dis__put(m, "\nMeans over seeds (of each the mean over folds), with standard deviation and 95 % interval. "
-                "\xE2\x86\x91 higher is better, \xE2\x86\x93 lower.");
-    if (w->marked) dis__put(m, " ^ best of its data set.");
-    if (w->tested) dis__put(m, " * p <= .05, ** p <= .01 against the baseline, paired bootstrap.");
+    dis__markup_append(m,
+                       "\nMeans over seeds (of each the mean over folds), with standard deviation and 95 % interval. "
+                       "\xE2\x86\x91 higher is better, \xE2\x86\x93 lower.");
+    if (w->marked) dis__markup_append(m, " ^ best of its data set.");
+    if (w->tested) dis__markup_append(m, " * p <= .05, ** p <= .01 against the baseline, paired bootstrap.");
     few_items(w, "\n", text_name);
-    dis__put(m, "\n");
+    dis__markup_append(m, "\n");
 }
 
 /* ---- Markdown ---- */
@@ -181,10 +184,10 @@ static void text_end(writer *w)
 static void markdown_name(dis__markup *m, const char *text)
 {
     dis__markup plain = {0};
-    dis__put_display(&plain, text, strlen(text), LONGEST_NAME);
+    dis__markup_append_display(&plain, text, strlen(text), LONGEST_NAME);
     for (size_t i = 0; i < plain.n; i++) {
-        if (strchr("\\`*_{}[]<>()#+!|~&$", plain.bytes[i])) dis__put(m, "\\");
-        dis__put_n(m, plain.bytes + i, 1);
+        if (strchr("\\`*_{}[]<>()#+!|~&$", plain.bytes[i])) dis__markup_append(m, "\\");
+        dis__markup_append_n(m, plain.bytes + i, 1);
     }
     if (m->status == DIS_OK) m->status = plain.status;
     dis__markup_free(&plain);
@@ -193,61 +196,62 @@ static void markdown_name(dis__markup *m, const char *text)
 static void markdown_head(writer *w)
 {
     dis__markup *m = &w->out;
-    dis__put(m, w->several_sets ? "| data | cell | runs |" : "| cell | runs |");
+    dis__markup_append(m, w->several_sets ? "| data | cell | runs |" : "| cell | runs |");
     for (size_t i = 0; i < w->t.n_measures; i++) {
-        dis__put(m, " ");
+        dis__markup_append(m, " ");
         markdown_name(m, metric_name(w, i));
-        dis__putf(m, "%s%s (", *arrow(w, i) ? " " : "", arrow(w, i));
+        dis__markup_appendf(m, "%s%s (", *arrow(w, i) ? " " : "", arrow(w, i));
         markdown_name(m, w->e->plan->measure[i].set);
-        dis__put(m, ") |");
+        dis__markup_append(m, ") |");
     }
-    dis__put(m, w->several_sets ? "\n|---|---|---|" : "\n|---|---|");
-    for (size_t i = 0; i < w->t.n_measures; i++) dis__put(m, "---|");
-    dis__put(m, "\n");
+    dis__markup_append(m, w->several_sets ? "\n|---|---|---|" : "\n|---|---|");
+    for (size_t i = 0; i < w->t.n_measures; i++) dis__markup_append(m, "---|");
+    dis__markup_append(m, "\n");
 }
 
 static void markdown_figure(dis__markup *m, const dis_experiment_figure *f)
 {
     const char *bold = f->best ? "**" : "";
     if (f->n == 0)
-        dis__put(m, "-");
+        dis__markup_append(m, "-");
     else
-        dis__putf(m, "%s%s%s", bold, dis__fixed(f->mean, DECIMALS).text, bold);
+        dis__markup_appendf(m, "%s%s%s", bold, dis__format_fixed(f->mean, DECIMALS).text, bold);
     if (f->n && f->compared)
-        for (int s = 0; s < f->stars; s++) dis__put(m, "\\*");
+        for (int s = 0; s < f->stars; s++) dis__markup_append(m, "\\*");
     if (f->n > 1)
-        dis__putf(m, " sd %s [%s, %s]", dis__fixed(f->sd, DECIMALS).text, dis__fixed(f->ci_low, DECIMALS).text,
-                  dis__fixed(f->ci_high, DECIMALS).text);
-    if (!isnan(f->published)) dis__putf(m, "; paper %s", dis__fixed(f->published, DECIMALS).text);
+        dis__markup_appendf(m, " sd %s [%s, %s]", dis__format_fixed(f->sd, DECIMALS).text,
+                            dis__format_fixed(f->ci_low, DECIMALS).text, dis__format_fixed(f->ci_high, DECIMALS).text);
+    if (!isnan(f->published)) dis__markup_appendf(m, "; paper %s", dis__format_fixed(f->published, DECIMALS).text);
 }
 
 static void markdown_row(writer *w, size_t row)
 {
     dis__markup *m = &w->out;
     const dis_experiment_row *r = &w->t.row[row];
-    dis__put(m, "| ");
+    dis__markup_append(m, "| ");
     if (w->several_sets) {
         markdown_name(m, cell_of(w, row)->data);
-        dis__put(m, " | ");
+        dis__markup_append(m, " | ");
     }
     markdown_name(m, cell_of(w, row)->name);
-    dis__putf(m, " | %zu/%zu |", r->n_done, r->n_runs);
+    dis__markup_appendf(m, " | %zu/%zu |", r->n_done, r->n_runs);
     for (size_t i = 0; i < w->t.n_measures; i++) {
-        dis__put(m, " ");
+        dis__markup_append(m, " ");
         markdown_figure(m, &r->figure[i]);
-        dis__put(m, " |");
+        dis__markup_append(m, " |");
     }
-    dis__put(m, "\n");
+    dis__markup_append(m, "\n");
 }
 
 static void markdown_end(writer *w)
 {
     dis__markup *m = &w->out;
-    dis__put(m, "\nMeans over seeds (of each the mean over folds), with standard deviation and 95 % interval.");
-    if (w->marked) dis__put(m, " Bold: best of its data set.");
-    if (w->tested) dis__put(m, " \\* p <= .05, \\*\\* p <= .01 against the baseline, paired bootstrap.");
+    dis__markup_append(m,
+                       "\nMeans over seeds (of each the mean over folds), with standard deviation and 95 % interval.");
+    if (w->marked) dis__markup_append(m, " Bold: best of its data set.");
+    if (w->tested) dis__markup_append(m, " \\* p <= .05, \\*\\* p <= .01 against the baseline, paired bootstrap.");
     few_items(w, " ", markdown_name);
-    dis__put(m, "\n");
+    dis__markup_append(m, "\n");
 }
 
 /* ---- LaTeX ---- */
@@ -270,14 +274,14 @@ static void latex_name(dis__markup *m, const char *text)
                    {'<', "\\textless{}"},
                    {'>', "\\textgreater{}"}};
     dis__markup plain = {0};
-    dis__put_display(&plain, text, strlen(text), LONGEST_NAME);
+    dis__markup_append_display(&plain, text, strlen(text), LONGEST_NAME);
     for (size_t i = 0; i < plain.n; i++) {
         size_t s = 0;
         while (s < sizeof special / sizeof *special && special[s].c != plain.bytes[i]) s++;
         if (s < sizeof special / sizeof *special)
-            dis__put(m, special[s].text);
+            dis__markup_append(m, special[s].text);
         else
-            dis__put_n(m, plain.bytes + i, 1);
+            dis__markup_append_n(m, plain.bytes + i, 1);
     }
     if (m->status == DIS_OK) m->status = plain.status;
     dis__markup_free(&plain);
@@ -286,39 +290,40 @@ static void latex_name(dis__markup *m, const char *text)
 static void latex_head(writer *w)
 {
     dis__markup *m = &w->out;
-    dis__put(m, "% needs \\usepackage{booktabs}\n\\begin{tabular}{ll");
-    for (size_t i = 0; i < w->t.n_measures; i++) dis__put(m, "l");
-    dis__put(m, "}\n\\toprule\n & runs");
+    dis__markup_append(m, "% needs \\usepackage{booktabs}\n\\begin{tabular}{ll");
+    for (size_t i = 0; i < w->t.n_measures; i++) dis__markup_append(m, "l");
+    dis__markup_append(m, "}\n\\toprule\n & runs");
     for (size_t i = 0; i < w->t.n_measures; i++) {
-        dis__put(m, " & ");
+        dis__markup_append(m, " & ");
         latex_name(m, metric_name(w, i));
         const char *better = dis_eval_metric_at(w->e->plan->measure[i].metric)->better;
-        if (*arrow(w, i)) dis__put(m, strcmp(better, "lower") == 0 ? " $\\downarrow$" : " $\\uparrow$");
-        dis__put(m, " (");
+        if (*arrow(w, i)) dis__markup_append(m, strcmp(better, "lower") == 0 ? " $\\downarrow$" : " $\\uparrow$");
+        dis__markup_append(m, " (");
         latex_name(m, w->e->plan->measure[i].set);
-        dis__put(m, ")");
+        dis__markup_append(m, ")");
     }
-    dis__put(m, " \\\\\n\\midrule\n");
+    dis__markup_append(m, " \\\\\n\\midrule\n");
 }
 
 static void latex_data(writer *w, const char *data)
 {
-    dis__putf(&w->out, "\\multicolumn{%zu}{l}{\\textit{", w->t.n_measures + 2);
+    dis__markup_appendf(&w->out, "\\multicolumn{%zu}{l}{\\textit{", w->t.n_measures + 2);
     latex_name(&w->out, data);
-    dis__put(&w->out, "}} \\\\\n");
+    dis__markup_append(&w->out, "}} \\\\\n");
 }
 
 static void latex_figure(dis__markup *m, const dis_experiment_figure *f)
 {
     if (f->n == 0)
-        dis__put(m, "--");
+        dis__markup_append(m, "--");
     else
-        dis__putf(m, f->best ? "\\textbf{%s}" : "%s", dis__fixed(f->mean, DECIMALS).text);
-    if (f->n && f->compared && f->stars) dis__putf(m, "$^{%s}$", stars[f->stars]);
+        dis__markup_appendf(m, f->best ? "\\textbf{%s}" : "%s", dis__format_fixed(f->mean, DECIMALS).text);
+    if (f->n && f->compared && f->stars) dis__markup_appendf(m, "$^{%s}$", stars[f->stars]);
     if (f->n > 1)
-        dis__putf(m, " {\\footnotesize sd %s [%s, %s]}", dis__fixed(f->sd, DECIMALS).text,
-                  dis__fixed(f->ci_low, DECIMALS).text, dis__fixed(f->ci_high, DECIMALS).text);
-    if (!isnan(f->published)) dis__putf(m, " {\\footnotesize paper %s}", dis__fixed(f->published, DECIMALS).text);
+        dis__markup_appendf(m, " {\\footnotesize sd %s [%s, %s]}", dis__format_fixed(f->sd, DECIMALS).text,
+                            dis__format_fixed(f->ci_low, DECIMALS).text, dis__format_fixed(f->ci_high, DECIMALS).text);
+    if (!isnan(f->published))
+        dis__markup_appendf(m, " {\\footnotesize paper %s}", dis__format_fixed(f->published, DECIMALS).text);
 }
 
 static void latex_row(writer *w, size_t row)
@@ -326,21 +331,22 @@ static void latex_row(writer *w, size_t row)
     dis__markup *m = &w->out;
     const dis_experiment_row *r = &w->t.row[row];
     latex_name(m, cell_of(w, row)->name);
-    dis__putf(m, " & %zu/%zu", r->n_done, r->n_runs);
+    dis__markup_appendf(m, " & %zu/%zu", r->n_done, r->n_runs);
     for (size_t i = 0; i < w->t.n_measures; i++) {
-        dis__put(m, " & ");
+        dis__markup_append(m, " & ");
         latex_figure(m, &r->figure[i]);
     }
-    dis__put(m, " \\\\\n");
+    dis__markup_append(m, " \\\\\n");
 }
 
 static void latex_end(writer *w)
 {
-    dis__put(&w->out, "\\bottomrule\n\\end{tabular}\n% means over seeds (of each the mean over folds), standard "
-                      "deviation, 95 % interval; bold: best of its data set;\n% * p <= .05, ** p <= .01 against the "
-                      "baseline, paired bootstrap");
+    dis__markup_append(&w->out,
+                       "\\bottomrule\n\\end{tabular}\n% means over seeds (of each the mean over folds), standard "
+                       "deviation, 95 % interval; bold: best of its data set;\n% * p <= .05, ** p <= .01 against the "
+                       "baseline, paired bootstrap");
     few_items(w, "\n% ", latex_name);
-    dis__put(&w->out, "\n");
+    dis__markup_append(&w->out, "\n");
 }
 
 /* ---- CSV ---- */

@@ -102,7 +102,7 @@ dis_status dis_report_add_groups(dis_report *report, const dis_worker_groups *gr
     enum { SHOWN = 60 };
     dis__markup shown = {0};
     if (report->groups) return dis__fail(DIS_EUSAGE, "a report takes groups of one column");
-    dis__put_name(&shown, column, strlen(column), SHOWN);
+    dis__markup_append_name(&shown, column, strlen(column), SHOWN);
     dis_status status = shown.status;
     if (status == DIS_OK) status = dis__copy_text(&report->group_column, shown.bytes, shown.n);
     dis__markup_free(&shown);
@@ -207,15 +207,15 @@ end:
 /* clang-format off */
 static dis_status (*const sections[])(dis__report_job *) = {
     dis__section_scaled,
-    dis__section_people,
+    dis__section_votes,
     dis__section_labels,
     dis__section_workers,
     dis__section_groups,
     dis__section_panel,
     dis__section_training,
     dis__section_model,
-    dis__section_next,
-    dis__section_made,
+    dis__section_review,
+    dis__section_provenance,
 };
 /* clang-format on */
 enum { N_SECTIONS = sizeof sections / sizeof *sections };
@@ -223,22 +223,22 @@ enum { N_SECTIONS = sizeof sections / sizeof *sections };
 static void put_heading(const dis_report *r, dis__markup *title, dis__markup *subtitle)
 {
     if (r->title)
-        dis__put_display(title, r->title, strlen(r->title), 200);
+        dis__markup_append_display(title, r->title, strlen(r->title), 200);
     else
-        dis__put(title, r->votes           ? "What the votes say"
-                        : r->n_views       ? "What the labels say"
-                        : r->n_predictions ? "What the model says"
-                                           : "How the models learned");
+        dis__markup_append(title, r->votes           ? "What the votes say"
+                                  : r->n_views       ? "What the labels say"
+                                  : r->n_predictions ? "What the model says"
+                                                     : "How the models learned");
     if (r->votes_source) {
         const char *slash = strrchr(r->votes_source, '/'), *name = slash ? slash + 1 : r->votes_source;
-        dis__put_name(subtitle, name, strlen(name), 80);
-        dis__put(subtitle, " \xC2\xB7 ");
+        dis__markup_append_name(subtitle, name, strlen(name), 80);
+        dis__markup_append(subtitle, " \xC2\xB7 ");
     }
-    dis__putf(subtitle, "dissent %s \xC2\xB7 seed %s", dis_version(), dis__grouped(r->seed).text);
+    dis__markup_appendf(subtitle, "dissent %s \xC2\xB7 seed %s", dis_version(), dis__format_grouped(r->seed).text);
 }
 
 /* What sections share. Votes of a scale of their own have tables and measures of their own, and nothing else. */
-static dis_status look_at_votes(dis__report_job *job)
+static dis_status check_votes_view(dis__report_job *job)
 {
     const dis_report *r = job->r;
     if (r->votes && dis_scale_at(dis_votes_scale(r->votes))->own) {
@@ -251,7 +251,7 @@ static dis_status look_at_votes(dis__report_job *job)
                              dis_scale_at(dis_votes_scale(r->votes))->name);
         return dis_scaled_run(job->ctx, r->votes, &o, &job->scaled);
     }
-    DIS_TRY(dis__report_tally(job));
+    DIS_TRY(dis__report_statistics_compute(job));
     DIS_TRY(dis__report_agreement(job));
     return dis__report_review(job);
 }
@@ -270,23 +270,23 @@ dis_status dis_report_write(dis_context *ctx, const dis_report *report, const ch
     job->ctx = ctx;
     job->r = report;
     job->main = report->n_views ? report->n_views - 1 : 0;
-    if (report->votes) job->look = dis_votes_look(report->votes);
-    DIS_TRY_GOTO(status, look_at_votes(job), end);
+    if (report->votes) job->votes_view = dis_votes_look(report->votes);
+    DIS_TRY_GOTO(status, check_votes_view(job), end);
     for (size_t s = 0; s < N_SECTIONS; s++) {
-        if (job->scaled && sections[s] != dis__section_scaled && sections[s] != dis__section_made) continue;
+        if (job->scaled && sections[s] != dis__section_scaled && sections[s] != dis__section_provenance) continue;
         dis__progress(ctx, "drawing", (double)s / N_SECTIONS);
         DIS_TRY_GOTO(status, dis__check_stop(ctx), end);
         DIS_TRY_GOTO(status, sections[s](job), end);
     }
     put_heading(report, &title, &subtitle);
-    dis__page_put(&page, &job->page, &title, &subtitle);
+    dis__page_format(&page, &job->page, &title, &subtitle);
     DIS_TRY_GOTO(status, page.status, end);
     DIS_TRY_GOTO(status, dis__out_open(path, &out), end);
     status = dis__out_finish(out, dis__out_write(out, page.bytes, page.n));
     dis__progress(ctx, "drawing", 1);
 end:
     if (job) {
-        dis__report_tally_free(job);
+        dis__report_statistics_free(job);
         dis_scaled_destroy(job->scaled);
         dis_agreement_destroy(job->agreement);
         dis_review_destroy(job->review);

@@ -6,7 +6,7 @@
 #include "dissent/report.h"
 #include "dissent/review.h"
 #include "dissent/scaled.h"
-#include "report/page.h"
+#include "report/page/page.h"
 
 enum { DIS__REPORT_BINS = 20, DIS__REPORT_SHOWN_CLASSES = 12, DIS__REPORT_SHOWN_VIEWS = 8 };
 
@@ -62,18 +62,18 @@ typedef struct {
     double mean_entropy;
     double *prevalence; /* (n_classes), sums to 1 */
     uint64_t changed;   /* items whose first class is not that of the trusted view */
-    uint64_t right, judged;
-} dis__view_tally;
+    uint64_t right, n_gold;
+} dis__view_statistics;
 
 typedef struct {
     dis_context *ctx;
     const dis_report *r;
-    dis_votes_view look; /* all zero without votes */
-    size_t main;         /* the trusted view; n_views when there is none */
-    dis__view_tally tally[DIS_MAX_VIEWS];
-    double *raw;       /* (n_classes): mean over items of the share of their votes; NULL without votes */
-    double *known;     /* (n_classes): share of the known classes; NULL when none is known */
-    size_t *top_class; /* (n_shown): the most frequent classes, most frequent first */
+    dis_votes_view votes_view; /* all zero without votes */
+    size_t main;               /* the trusted view; n_views when there is none */
+    dis__view_statistics statistics[DIS_MAX_VIEWS];
+    double *raw;        /* (n_classes): mean over items of the share of their votes; NULL without votes */
+    double *gold_share; /* (n_classes): share of the known classes; NULL when none is known */
+    size_t *top_class;  /* (n_shown): the most frequent classes, most frequent first */
     size_t n_shown;
     dis_review *review;                        /* NULL where votes cannot be judged one by one, or are too many */
     dis_review_view verdicts;                  /* of the review; all zero without */
@@ -85,16 +85,16 @@ typedef struct {
     dis__page page;
 } dis__report_job;
 
-/* tally.c: fills tally, raw and top_class. */
-dis_status dis__report_tally(dis__report_job *job);
-void dis__report_tally_free(dis__report_job *job);
+/* view_statistics.c: fills tally, raw and top_class. */
+dis_status dis__report_statistics_compute(dis__report_job *job);
+void dis__report_statistics_free(dis__report_job *job);
 
 /* The items with the largest score, best first, ties by weight, then by place. */
 typedef struct {
     double score, weight;
     size_t item;
 } dis__top_item;
-size_t dis__top_items_put(dis__top_item *best, size_t n, size_t max, dis__top_item one);
+size_t dis__top_items_add(dis__top_item *best, size_t n, size_t max, dis__top_item one);
 
 const char *dis__class_name(const dis__report_job *job, size_t k);
 
@@ -104,14 +104,14 @@ void dis__metric_words(size_t metric, char out[DIS__METRIC_WORDS]);
 const char *dis__metric_unit(size_t metric, char out[DIS__METRIC_UNIT]);
 
 /* What an item says, as the next column of a table; nothing where no texts were given. */
-void dis__text_column(const dis__report_job *job, dis__grid *g);
-void dis__text_cell(const dis__report_job *job, dis__grid *g, size_t item);
+void dis__report_add_text_column(const dis__report_job *job, dis__data_table *g);
+void dis__report_add_text_cell(const dis__report_job *job, dis__data_table *g, size_t item);
 
-/* section_next.c: fills job->review and job->verdicts. */
+/* section_review.c: fills job->review and job->verdicts. */
 dis_status dis__report_review(dis__report_job *job);
 
 /* One section each; nothing to show is no failure. */
-dis_status dis__section_people(dis__report_job *job);
+dis_status dis__section_votes(dis__report_job *job);
 dis_status dis__section_scaled(dis__report_job *job);
 dis_status dis__section_labels(dis__report_job *job);
 dis_status dis__section_workers(dis__report_job *job);
@@ -119,8 +119,8 @@ dis_status dis__section_groups(dis__report_job *job);
 dis_status dis__section_panel(dis__report_job *job);
 dis_status dis__section_training(dis__report_job *job);
 dis_status dis__section_model(dis__report_job *job);
-dis_status dis__section_next(dis__report_job *job);
-dis_status dis__section_made(dis__report_job *job);
+dis_status dis__section_review(dis__report_job *job);
+dis_status dis__section_provenance(dis__report_job *job);
 
 /* Figures that fill a file of their own; each puts itself into the open section. */
 dis_status dis__figure_distances(dis__report_job *job);
@@ -128,12 +128,13 @@ dis_status dis__figure_traces(dis__report_job *job);
 
 /* figure_agreement.c */
 dis_status dis__report_agreement(dis__report_job *job); /* fills job->agreement */
-void dis__say_agreement(dis__report_job *job);
+void dis__report_add_agreement_finding(dis__report_job *job);
 /* "fair agreement beyond chance (Krippendorff's alpha 0.35, 95 % from 0.31 to 0.38)" */
-void dis__put_beyond_chance(dis__markup *m, const dis_metric *alpha, const dis_chance_test *test); /* test: or NULL */
+void dis__report_append_chance_agreement(dis__markup *m, const dis_metric *alpha,
+                                         const dis_chance_test *test); /* test: or NULL */
 /* Votes that agree no more than chance: nothing is said of labels and workers. */
-bool dis__votes_are_noise(const dis__report_job *job);
-/* figure_scaled.c: the labels of a scale of its own in one picture. */
+bool dis__report_is_chance_level(const dis__report_job *job);
+/* figure_scaled_labels.c: the labels of a scale of its own in one picture. */
 void dis__figure_scaled(dis__report_job *job);
 void dis__figure_coefficients(dis__report_job *job);
 void dis__figure_class_agreement(dis__report_job *job);

@@ -27,7 +27,7 @@
  * Cost: one pass over the items, with a logarithm and an exponential per probability. */
 #include "review/review_parts.h"
 #include "labels/method.h"
-#include "stats/tails.h"
+#include "stats/distributions.h"
 #include <math.h>
 #include <string.h>
 

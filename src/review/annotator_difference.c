@@ -18,7 +18,7 @@
  * Cost: two passes over the votes. */
 #include "review/review_parts.h"
 #include "labels/method.h"
-#include "stats/tails.h"
+#include "stats/distributions.h"
 #include <math.h>
 #include <string.h>
 

@@ -11,7 +11,7 @@
  * judge, times the votes of people on the item. */
 #include "review/panel_internal.h"
 #include "core/memory/memory.h"
-#include "stats/tails.h"
+#include "stats/distributions.h"
 #include <math.h>
 
 #define Z 1.959963984540054

@@ -10,7 +10,7 @@
 #include "review/panel_internal.h"
 #include "core/memory/memory.h"
 #include "core/random/random.h"
-#include "stats/tails.h"
+#include "stats/distributions.h"
 #include <math.h>
 
 enum { MIN_VOTES = 10, FEW = 199, MANY = 999 };

@@ -5,7 +5,7 @@
  * (two-way clustering: Cameron, Gelbach and Miller 2011; Owen 2007). Cost: O(votes). */
 #include "review/panel_internal.h"
 #include "core/memory/memory.h"
-#include "stats/tails.h"
+#include "stats/distributions.h"
 #include <math.h>
 
 dis_status dis__panel_variance_begin(const dis__panel_data *d, dis__panel_variance *v)

@@ -6,7 +6,7 @@
  * O(items x judges x classes). */
 #include "review/panel_internal.h"
 #include "core/memory/memory.h"
-#include "stats/tails.h"
+#include "stats/distributions.h"
 #include <math.h>
 
 #define LEVEL .01

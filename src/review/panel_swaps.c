@@ -8,7 +8,7 @@
 #include "dissent/panel.h"
 #include "core/memory/memory.h"
 #include "core/names/name_index.h"
-#include "stats/tails.h"
+#include "stats/distributions.h"
 #include "dissent/compare.h"
 #include <math.h>
 

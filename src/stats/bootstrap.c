@@ -150,7 +150,7 @@ typedef struct {
     const double *const *columns;
     double *values;
     dis__bootstrap_statistic statistic;
-    dis__bootstrap_of_cells of_cells;
+    dis__bootstrap_cell_statistic of_cells;
     void *arg;
     const uint64_t *cells;
     size_t n_cells;
@@ -239,7 +239,7 @@ dis_status dis__bootstrap_sums(dis_context *ctx, const dis__bootstrap *b, const 
     const size_t n_blocks = (b->n_items + BLOCK - 1) / BLOCK;
     const dis__bootstrap_device *device;
     DIS_TRY(dis__bootstrap_device_for(ctx, b, &device));
-    if (device) return dis__bootstrap_there(ctx, device, b, columns, n_columns, NULL, 0, sums);
+    if (device) return dis__bootstrap_device_run(ctx, device, b, columns, n_columns, NULL, 0, sums);
     work w = {.b = b,
               .n_blocks = n_blocks,
               .n_values = n_columns,
@@ -285,13 +285,13 @@ dis_status dis__bootstrap_bins(dis_context *ctx, const dis__bootstrap *b, const 
 {
     const dis__bootstrap_device *device;
     DIS_TRY(dis__bootstrap_device_for(ctx, b, &device));
-    if (device) return dis__bootstrap_there(ctx, device, b, &column, 1, bin, n_bins, sums);
+    if (device) return dis__bootstrap_device_run(ctx, device, b, &column, 1, bin, n_bins, sums);
     binned x = {.n_items = b->n_items, .n_bins = n_bins, .column = column, .bin = bin};
     return dis__bootstrap_run(ctx, b, bins_of, &x, n_bins, sums);
 }
 
 dis_status dis__bootstrap_cells(dis_context *ctx, const dis__bootstrap *b, const uint64_t *cells, size_t n_cells,
-                                dis__bootstrap_of_cells statistic, void *arg, size_t n_values, double *values)
+                                dis__bootstrap_cell_statistic statistic, void *arg, size_t n_values, double *values)
 {
     work w = {.b = b,
               .n_values = n_values,

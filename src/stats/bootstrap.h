@@ -50,10 +50,10 @@ dis_status dis__bootstrap_run(dis_context *ctx, const dis__bootstrap *b, dis__bo
                               size_t n_values, double *values);
 
 /* The same for a table of cells whose counts sum to n_items: `drawn` (n_cells) is how many drawn items lie in each. */
-typedef dis_status (*dis__bootstrap_of_cells)(void *arg, const uint64_t *drawn, size_t resample, int thread,
-                                              double *values);
+typedef dis_status (*dis__bootstrap_cell_statistic)(void *arg, const uint64_t *drawn, size_t resample, int thread,
+                                                    double *values);
 dis_status dis__bootstrap_cells(dis_context *ctx, const dis__bootstrap *b, const uint64_t *cells, size_t n_cells,
-                                dis__bootstrap_of_cells statistic, void *arg, size_t n_values, double *values);
+                                dis__bootstrap_cell_statistic statistic, void *arg, size_t n_values, double *values);
 
 /* The 95 % percentile interval of n figures: quantiles .025 and .975, between two neighbours by linear interpolation at
  * position q (n - 1) of the sorted figures from 0 (NumPy's default, type 7 of Hyndman and Fan 1996). Undefined figures

@@ -33,7 +33,7 @@ static struct {
     char why[DIS_BOOTSTRAP_WHY];
 } found = {.once = PTHREAD_ONCE_INIT};
 
-static void look(void)
+static void find_devices(void)
 {
     void *symbol = dis__cuda_symbol(DIS_BOOTSTRAP_DEVICES_SYMBOL, found.why, sizeof found.why);
     dis__bootstrap_devices *devices;
@@ -50,7 +50,7 @@ dis_status dis__bootstrap_device_for(dis_context *ctx, const dis__bootstrap *b, 
     DIS_TRY(dis__cuda_words(dis__context_device(ctx), &automatic, &ordinal));
     if (ordinal < 0 || dis__saturating_size(b->n_items, b->n_resamples, 0) < FEW || dis_context_ranks(ctx) > 1)
         return DIS_OK;
-    pthread_once(&found.once, look);
+    pthread_once(&found.once, find_devices);
     for (size_t i = 0; i < found.n && !*out; i++)
         if (found.rows[i].ordinal == ordinal) *out = &found.rows[i];
     return *out || automatic ? DIS_OK : dis__cuda_absent(found.n, found.why, ordinal);
@@ -138,9 +138,9 @@ static size_t chunk_for(const dis__bootstrap *b, size_t n_blocks)
     return chunk < b->n_resamples ? chunk : b->n_resamples;
 }
 
-dis_status dis__bootstrap_there(dis_context *ctx, const dis__bootstrap_device *device, const dis__bootstrap *b,
-                                const double *const *columns, size_t n_columns, const uint8_t *bin, size_t n_bins,
-                                double *sums)
+dis_status dis__bootstrap_device_run(dis_context *ctx, const dis__bootstrap_device *device, const dis__bootstrap *b,
+                                     const double *const *columns, size_t n_columns, const uint8_t *bin, size_t n_bins,
+                                     double *sums)
 {
     work w = {.ctx = ctx,
               .device = device,

@@ -71,9 +71,9 @@ typedef size_t dis__bootstrap_devices(const dis__bootstrap_host *host, dis__boot
 dis_status dis__bootstrap_device_for(dis_context *ctx, const dis__bootstrap *b, const dis__bootstrap_device **out);
 
 /* sums (n_resamples, n_columns), or with bins (n_resamples, n_bins) of one column. */
-dis_status dis__bootstrap_there(dis_context *ctx, const dis__bootstrap_device *device, const dis__bootstrap *b,
-                                const double *const *columns, size_t n_columns, const uint8_t *bin, size_t n_bins,
-                                double *sums);
+dis_status dis__bootstrap_device_run(dis_context *ctx, const dis__bootstrap_device *device, const dis__bootstrap *b,
+                                     const double *const *columns, size_t n_columns, const uint8_t *bin, size_t n_bins,
+                                     double *sums);
 
 /* How the draws of a resample fall on the blocks: total (n_blocks). */
 void dis__bootstrap_totals(const dis__bootstrap *b, size_t resample, size_t n_blocks, uint64_t *total);

@@ -15,7 +15,7 @@ enum { FEW = 8 };
 __extension__ typedef unsigned __int128 wide;
 
 /* Ways to choose m of m + n, 0 when that is 2^127 or more. */
-static double ways_in_all(size_t m, size_t n)
+static double count_arrangements(size_t m, size_t n)
 {
     double ways = 1;
     for (size_t i = 1; i <= m; i++) ways = ways * (double)(n + i) / (double)i;
@@ -35,7 +35,7 @@ static dis_status exact_tail(size_t m, size_t n, size_t u, double *p)
     double sum = 0;
     for (size_t q = 0; q <= u; q++) sum += (double)ways[q];
     dis__free(ways);
-    *p = sum / ways_in_all(m, n);
+    *p = sum / count_arrangements(m, n);
     return DIS_OK;
 }
 
@@ -89,7 +89,7 @@ dis_status dis_mann_whitney(const double *x, size_t n_x, const double *y, size_t
     const double all = (double)n_x * (double)n_y, other = all - t.u;
     const double tail = alternative == DIS_GREATER ? t.u : alternative == DIS_LESS ? other : fmax(t.u, other);
     const size_t min = n_x < n_y ? n_x : n_y;
-    t.exact = min <= FEW && ties == 0 && ways_in_all(min, n - min) > 0;
+    t.exact = min <= FEW && ties == 0 && count_arrangements(min, n - min) > 0;
     if (t.exact)
         DIS_TRY(exact_sf(n_x, n_y, (size_t)tail, &t.p));
     else

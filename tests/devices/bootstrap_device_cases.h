@@ -81,8 +81,8 @@ static inline double resample_compare(dis_context *here, dis_context *there, con
     else
         assert_int_equal(dis__bootstrap_sums(here, &b, (const double *const *)column, c->n_columns, sums[0]), DIS_OK);
     for (int k = 1; k < 3; k++)
-        assert_int_equal(dis__bootstrap_there(there, device, &b, (const double *const *)column, c->n_columns,
-                                              c->n_bins ? bin : NULL, c->n_bins, sums[k]),
+        assert_int_equal(dis__bootstrap_device_run(there, device, &b, (const double *const *)column, c->n_columns,
+                                                   c->n_bins ? bin : NULL, c->n_bins, sums[k]),
                          DIS_OK);
     for (size_t i = 0; i < n; i++) {
         const double off = fabs(sums[0][i] - sums[1][i]) / (size * sqrt((double)c->n_draws));

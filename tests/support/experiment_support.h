@@ -22,19 +22,19 @@
 #include <unistd.h>
 
 enum {
-    MADE_CELLS = 3,
-    MADE_FOLDS = 2,
-    MADE_SEEDS = 4,
-    MADE_RUNS = MADE_CELLS * MADE_FOLDS * MADE_SEEDS,
-    MADE_ITEMS = 40
+    FAKE_CELLS = 3,
+    FAKE_FOLDS = 2,
+    FAKE_SEEDS = 4,
+    FAKE_RUNS = FAKE_CELLS * FAKE_FOLDS * FAKE_SEEDS,
+    FAKE_ITEMS = 40
 };
 
 /* A plan in static memory: nothing of it is to be freed. */
-static inline dis__plan made_plan(dis__run run[MADE_RUNS])
+static inline dis__plan fake_plan(dis__run run[FAKE_RUNS])
 {
     static const double published[] = {.75, (double)NAN, 1.2};
     static const dis__setting setting[] = {{"labels", "standard"}, {"objective", "kl, with \"quotes\" and \n\x1b[31m"}};
-    static const dis_experiment_cell cell[MADE_CELLS] = {
+    static const dis_experiment_cell cell[FAKE_CELLS] = {
         {.name = "gold", .data = "d", .n_settings = 0, .baseline = SIZE_MAX},
         {.name = "soft <b>&amp;../../x", .data = "d", .n_settings = 2, .setting = setting, .published = published},
         {.name = "other", .data = "d2", .n_settings = 1, .setting = setting},
@@ -42,12 +42,12 @@ static inline dis__plan made_plan(dis__run run[MADE_RUNS])
     static const dis_experiment_measure measure[] = {{"test", DIS_EVAL_ACCURACY},
                                                      {"../held out", DIS_EVAL_MACRO_F1},
                                                      {"test", DIS_EVAL_CROSS_ENTROPY}};
-    static size_t order[MADE_RUNS]; /* seed by seed */
-    for (size_t r = 0; r < MADE_RUNS; r++) {
-        order[r] = r % (MADE_CELLS * MADE_FOLDS) * MADE_SEEDS + r / (MADE_CELLS * MADE_FOLDS);
-        run[r] = (dis__run){.cell = r / (MADE_FOLDS * MADE_SEEDS),
-                            .fold = r / MADE_SEEDS % MADE_FOLDS,
-                            .seed = r % MADE_SEEDS};
+    static size_t order[FAKE_RUNS]; /* seed by seed */
+    for (size_t r = 0; r < FAKE_RUNS; r++) {
+        order[r] = r % (FAKE_CELLS * FAKE_FOLDS) * FAKE_SEEDS + r / (FAKE_CELLS * FAKE_FOLDS);
+        run[r] = (dis__run){.cell = r / (FAKE_FOLDS * FAKE_SEEDS),
+                            .fold = r / FAKE_SEEDS % FAKE_FOLDS,
+                            .seed = r % FAKE_SEEDS};
         dis__sha256 h;
         dis__sha256_init(&h);
         dis__sha256_update(&h, &r, sizeof r);
@@ -56,9 +56,9 @@ static inline dis__plan made_plan(dis__run run[MADE_RUNS])
     return (dis__plan){.name = "made",
                        .about = "",
                        .path = "made.yaml",
-                       .n_cells = MADE_CELLS,
+                       .n_cells = FAKE_CELLS,
                        .n_measures = 3,
-                       .n_runs = MADE_RUNS,
+                       .n_runs = FAKE_RUNS,
                        .cell = cell,
                        .measure = measure,
                        .run = run,
@@ -71,22 +71,22 @@ static inline dis__plan made_plan(dis__run run[MADE_RUNS])
 
 typedef struct {
     const dis__plan *plan;
-    _Atomic size_t calls[MADE_RUNS];
+    _Atomic size_t calls[FAKE_RUNS];
     size_t bad;        /* this run fails; SIZE_MAX: none */
     unsigned sleep_ms; /* a run takes so long */
-} made_work;
+} fake_work;
 
-static inline dis_status made_labels(size_t run, const dis__run *at, dis_labels **out)
+static inline dis_status fake_labels(size_t run, const dis__run *at, dis_labels **out)
 {
     enum { K = 3 };
     const char *const classes[K] = {"a", "b", "c"};
     dis_labels *labels;
     dis__name_list list = {0};
     DIS_TRY(dis__alloc_zeroed(&labels, 1, sizeof *labels));
-    labels->n_items = MADE_ITEMS;
+    labels->n_items = FAKE_ITEMS;
     labels->n_classes = K;
-    dis_status status = dis__alloc_array(&labels->p, (size_t)MADE_ITEMS * K, sizeof *labels->p);
-    for (size_t i = 0; i < MADE_ITEMS && status == DIS_OK; i++) {
+    dis_status status = dis__alloc_array(&labels->p, (size_t)FAKE_ITEMS * K, sizeof *labels->p);
+    for (size_t i = 0; i < FAKE_ITEMS && status == DIS_OK; i++) {
         char task[32];
         const int n = snprintf(task, sizeof task, "item %zu of %zu", i, at->fold);
         status = dis__name_list_add(&list, task, (size_t)n);
@@ -105,7 +105,7 @@ static inline dis_status made_labels(size_t run, const dis__run *at, dis_labels 
     return status;
 }
 
-static inline dis_status made_result(const made_work *w, size_t run, dis__result *r)
+static inline dis_status fake_result(const fake_work *w, size_t run, dis__result *r)
 {
     const dis__run *at = &w->plan->run[run];
     DIS_TRY(dis__alloc_array(&r->value, w->plan->n_measures, sizeof *r->value));
@@ -116,14 +116,14 @@ static inline dis_status made_result(const made_work *w, size_t run, dis__result
     for (; r->n_sets < 2; r->n_sets++) {
         dis__predicted_set *s = &r->set[r->n_sets];
         s->set = w->plan->measure[r->n_sets].set;
-        DIS_TRY(made_labels(run, at, &s->predicted));
-        dis_status status = dis__alloc_array(&s->gold, MADE_ITEMS, sizeof *s->gold);
-        if (status == DIS_OK) status = dis__alloc_array(&s->human, (size_t)MADE_ITEMS * 3, sizeof *s->human);
+        DIS_TRY(fake_labels(run, at, &s->predicted));
+        dis_status status = dis__alloc_array(&s->gold, FAKE_ITEMS, sizeof *s->gold);
+        if (status == DIS_OK) status = dis__alloc_array(&s->human, (size_t)FAKE_ITEMS * 3, sizeof *s->human);
         if (status != DIS_OK) {
             r->n_sets++; /* what it has is freed with the result */
             return status;
         }
-        for (size_t i = 0; i < MADE_ITEMS; i++) {
+        for (size_t i = 0; i < FAKE_ITEMS; i++) {
             s->gold[i] = i == 7 ? -1 : (int32_t)(i % 3);
             for (size_t k = 0; k < 3; k++) s->human[i * 3 + k] = i % 3 == k ? .6 : .2;
         }
@@ -137,9 +137,9 @@ static inline dis_status made_result(const made_work *w, size_t run, dis__result
     return DIS_OK;
 }
 
-static inline dis_status made_execute(dis_context *ctx, void *user, size_t run, dis__result *out)
+static inline dis_status fake_execute(dis_context *ctx, void *user, size_t run, dis__result *out)
 {
-    made_work *w = user;
+    fake_work *w = user;
     (void)ctx;
     atomic_fetch_add(&w->calls[run], 1);
     if (w->sleep_ms) {
@@ -148,7 +148,7 @@ static inline dis_status made_execute(dis_context *ctx, void *user, size_t run, 
     }
     if (run == w->bad) return dis__fail(DIS_EDATA, "run %zu is bad on purpose", run);
     dis__result result = {0};
-    const dis_status status = made_result(w, run, &result);
+    const dis_status status = fake_result(w, run, &result);
     if (status == DIS_OK)
         *out = result;
     else
@@ -157,7 +157,7 @@ static inline dis_status made_execute(dis_context *ctx, void *user, size_t run, 
 }
 
 /* The table as one text: all that is in it, to the bit. */
-static inline char *made_table(const dis_experiment *e, dis__store *store)
+static inline char *fake_table(const dis_experiment *e, dis__store *store)
 {
     dis__known known = {0};
     dis_experiment_table *table;

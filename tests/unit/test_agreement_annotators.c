@@ -3,8 +3,8 @@
 #include "support/em_support.h"
 #include "agreement/agreement_left_out.h"
 #include "core/random/random.h"
-#include "stats/crossed.h"
-#include "stats/tails.h"
+#include "stats/crossed_intervals.h"
+#include "stats/distributions.h"
 
 enum { ITEMS = 40, WORKERS = 9, CLASSES = 4, ROOM = 2 * ITEMS * WORKERS };
 
@@ -130,9 +130,9 @@ static void variances(void **state)
 static void put_together(void **state)
 {
     (void)state;
-    dis__crossed v = {.annotators = .04, .items = .03, .votes = .02, .df_annotators = 8, .df_items = 99};
+    dis__crossed_variances v = {.annotators = .04, .items = .03, .votes = .02, .df_annotators = 8, .df_items = 99};
     double df;
-    em_assert_close(dis__crossed_variance(&v, &df), .05, 1e-12);
+    em_assert_close(dis__crossed_variance_sum(&v, &df), .05, 1e-12);
     em_assert_close(df, .07 * .07 / (.04 * .04 / 8 + .03 * .03 / 99), 1e-12);
     dis_metric m = {.value = .5};
     dis__crossed_interval(&v, -1, 1, &m);
@@ -141,9 +141,9 @@ static void put_together(void **state)
     em_assert_close(reach, log(.5 / (1 - m.ci_high)), 1e-12);
     em_assert_close(dis__student_tail(reach * .5 / sqrt(.05), df), .025, 1e-9);
     v.votes = .07; /* never below the items, nor half of the annotators */
-    em_assert_close(dis__crossed_variance(&v, &df), .03, 1e-12);
+    em_assert_close(dis__crossed_variance_sum(&v, &df), .03, 1e-12);
     v.items = .001;
-    em_assert_close(dis__crossed_variance(&v, &df), .02, 1e-12);
+    em_assert_close(dis__crossed_variance_sum(&v, &df), .02, 1e-12);
     v.annotators = NAN;
     m = (dis_metric){.value = .5};
     dis__crossed_interval(&v, -1, 1, &m);

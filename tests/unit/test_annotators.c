@@ -1,7 +1,7 @@
 /* What a review reports about annotators: accuracy against gold to the last digit, the difference to the others by hand,
  * equally good annotators of whom none may be called weak, and one bad annotator who must be. */
 #include "support/review_support.h"
-#include "stats/tails.h"
+#include "stats/distributions.h"
 
 enum { EQUALS = 20 };
 

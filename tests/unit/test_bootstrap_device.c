@@ -93,13 +93,13 @@ static void failures(void **state)
     double *column = calloc(b.n_items, sizeof *column), sums[20];
     const double *const columns[] = {column};
     setenv("STUB_BYTES", "1000", 1);
-    assert_int_equal(dis__bootstrap_there(ctx, device, &b, columns, 1, NULL, 0, sums), DIS_ELIMIT);
+    assert_int_equal(dis__bootstrap_device_run(ctx, device, &b, columns, 1, NULL, 0, sums), DIS_ELIMIT);
     unsetenv("STUB_BYTES");
     setenv("STUB_AT", "1", 1);
-    assert_int_equal(dis__bootstrap_there(ctx, device, &b, columns, 1, NULL, 0, sums), DIS_EIO);
+    assert_int_equal(dis__bootstrap_device_run(ctx, device, &b, columns, 1, NULL, 0, sums), DIS_EIO);
     assert_non_null(strstr(dis_last_error(), "it is lost"));
     unsetenv("STUB_AT");
-    assert_int_equal(dis__bootstrap_there(ctx, device, &b, columns, 1, NULL, 0, sums), DIS_OK);
+    assert_int_equal(dis__bootstrap_device_run(ctx, device, &b, columns, 1, NULL, 0, sums), DIS_OK);
     free(column);
     dis_context_destroy(ctx);
 }

@@ -228,11 +228,11 @@ static void two_ways(void **state)
 {
     (void)state;
     dis_comparison_input in = make(4000, 3, 4, .62, .6, 31);
-    dis__patterns few, many;
+    dis__answer_patterns few, many;
     const dis_comparison_input one = {
         .n_items = in.n_items, .n_classes = 3, .gold = gold, .n_a = 1, .n_b = 1, .a = in.a, .b = in.b};
-    assert_int_equal(dis__patterns_find(&one, false, &few), DIS_OK);
-    assert_int_equal(dis__patterns_find(&in, false, &many), DIS_OK);
+    assert_int_equal(dis__answer_patterns_init(&one, false, &few), DIS_OK);
+    assert_int_equal(dis__answer_patterns_init(&in, false, &many), DIS_OK);
     assert_true(few.n_patterns <= 27 && many.n_patterns > 4000 / 32);
     uint64_t sum = 0;
     for (size_t c = 0; c < many.n_patterns; c++) sum += many.count[c];
@@ -246,7 +246,7 @@ static void two_ways(void **state)
     o.resamples = 8000;
     dis_comparison_view by_cells = {0}, by_items = {0};
     assert_int_equal(dis__paired_bootstrap(NULL, &few, &o, NULL, &by_cells), DIS_OK);
-    dis__patterns apart = few; /* every item its own pattern */
+    dis__answer_patterns apart = few; /* every item its own pattern */
     uint64_t *count = calloc(4000, sizeof *count);
     uint32_t *truth = calloc(4000, sizeof *truth), *answer = calloc(8000, sizeof *answer),
              *own = calloc(4000, sizeof *own);
@@ -274,8 +274,8 @@ static void two_ways(void **state)
     free(truth);
     free(answer);
     free(own);
-    dis__patterns_free(&few);
-    dis__patterns_free(&many);
+    dis__answer_patterns_free(&few);
+    dis__answer_patterns_free(&many);
 }
 
 static void refused(void **state)

@@ -3,7 +3,7 @@
 #include "support/em_support.h"
 #include "support/fault_walk.h"
 #include "core/random/random.h"
-#include "evaluate/evaluation.h"
+#include "evaluate/evaluation_internal.h"
 
 enum { ITEMS = 40, MAX_WORKERS = 60, CLASSES = 3 };
 

@@ -28,20 +28,20 @@ static dis__store *open_store(const char *path)
 }
 
 typedef struct {
-    dis__run run[MADE_RUNS];
+    dis__run run[FAKE_RUNS];
     dis__plan plan;
-    made_work work;
-    bool selected[MADE_RUNS];
+    fake_work work;
+    bool selected[FAKE_RUNS];
     dis_experiment experiment;
 } bench;
 
 static void prepare(bench *b)
 {
     *b = (bench){.work = {.bad = SIZE_MAX}};
-    b->plan = made_plan(b->run);
+    b->plan = fake_plan(b->run);
     b->work.plan = &b->plan;
-    for (size_t r = 0; r < MADE_RUNS; r++) b->selected[r] = true;
-    b->experiment = (dis_experiment){.plan = &b->plan, .selected = b->selected, .n_selected = MADE_RUNS};
+    for (size_t r = 0; r < FAKE_RUNS; r++) b->selected[r] = true;
+    b->experiment = (dis_experiment){.plan = &b->plan, .selected = b->selected, .n_selected = FAKE_RUNS};
 }
 
 static dis_status run_made(bench *b, dis__store *store, size_t jobs, bool retry, dis_experiment_counts *counts)
@@ -52,7 +52,7 @@ static dis_status run_made(bench *b, dis__store *store, size_t jobs, bool retry,
     const dis__runner runner = {.plan = &b->plan,
                                 .store = store,
                                 .selected = b->selected,
-                                .execute = made_execute,
+                                .execute = fake_execute,
                                 .user = &b->work,
                                 .options = o};
     return dis__runner_run(NULL, &runner, counts);
@@ -65,9 +65,9 @@ static char *whole_table(void)
     prepare(&b);
     dis__store *store = open_store(fresh("whole"));
     assert_int_equal(run_made(&b, store, 1, false, &counts), DIS_OK);
-    assert_int_equal(counts.done, MADE_RUNS);
-    assert_int_equal(counts.computed, MADE_RUNS);
-    char *text = made_table(&b.experiment, store);
+    assert_int_equal(counts.done, FAKE_RUNS);
+    assert_int_equal(counts.computed, FAKE_RUNS);
+    char *text = fake_table(&b.experiment, store);
     assert_non_null(strstr(text, "1 8 8 4 0x"));
     dis__store_close(store);
     return text;
@@ -84,14 +84,14 @@ static void any_number_of_jobs(void **state)
         b.work.sleep_ms = 1;
         dis__store *store = open_store(fresh("jobs"));
         assert_int_equal(run_made(&b, store, jobs, false, &counts), DIS_OK);
-        for (size_t r = 0; r < MADE_RUNS; r++) assert_int_equal(b.work.calls[r], 1);
-        char *text = made_table(&b.experiment, store);
+        for (size_t r = 0; r < FAKE_RUNS; r++) assert_int_equal(b.work.calls[r], 1);
+        char *text = fake_table(&b.experiment, store);
         assert_string_equal(text, whole);
         free(text);
         /* again: nothing to do */
         assert_int_equal(run_made(&b, store, jobs, false, &counts), DIS_OK);
         assert_int_equal(counts.computed, 0);
-        assert_int_equal(counts.done, MADE_RUNS);
+        assert_int_equal(counts.done, FAKE_RUNS);
         dis__store_close(store);
     }
     free(whole);
@@ -108,8 +108,8 @@ static void a_failed_run_stops_nobody(void **state)
     assert_int_equal(run_made(&b, store, 3, false, &counts), DIS_EDATA);
     assert_non_null(strstr(dis_last_error(), "run 5 is bad on purpose"));
     assert_int_equal(counts.failed, 1);
-    assert_int_equal(counts.done, MADE_RUNS - 1);
-    dis_run_state states[MADE_RUNS];
+    assert_int_equal(counts.done, FAKE_RUNS - 1);
+    dis_run_state states[FAKE_RUNS];
     assert_int_equal(dis__store_look(store, &b.plan, &(dis__known){.state = states}), DIS_OK);
     assert_int_equal(states[5], DIS_RUN_FAILED);
     assert_int_equal(states[6], DIS_RUN_DONE);
@@ -136,7 +136,7 @@ static void a_record_has_everything(void **state)
     prepare(&b);
     dis__store *store = open_store(fresh("record"));
     assert_int_equal(run_made(&b, store, 2, false, &counts), DIS_OK);
-    const size_t r = MADE_FOLDS * MADE_SEEDS + 3;
+    const size_t r = FAKE_FOLDS * FAKE_SEEDS + 3;
     dis_run_record *record;
     size_t n;
     char prefix[17];
@@ -160,12 +160,12 @@ static void a_record_has_everything(void **state)
         snprintf(path, sizeof path, "%s/record/%s", folder, record->file[i]);
         dis_labels *labels;
         assert_int_equal(dis_labels_read(NULL, path, NULL, &labels), DIS_OK);
-        assert_int_equal(dis_labels_look(labels).n_items, MADE_ITEMS);
+        assert_int_equal(dis_labels_look(labels).n_items, FAKE_ITEMS);
         dis_labels_destroy(labels);
     }
     dis_run_record_destroy(record);
     assert_int_equal(dis__store_record(store, "", &record, &n), DIS_OK);
-    assert_int_equal(n, MADE_RUNS);
+    assert_int_equal(n, FAKE_RUNS);
     assert_int_equal(dis__store_record(store, "'; DROP TABLE runs", &record, &n), DIS_OK);
     assert_int_equal(n, 0);
     dis__store_close(store);
@@ -182,11 +182,11 @@ static void a_new_measure_is_missing(void **state)
     dis__store *store = open_store(fresh("measure"));
     assert_int_equal(run_made(&b, store, 2, false, &counts), DIS_OK);
     b.plan.n_measures = 3;
-    dis_run_state states[MADE_RUNS];
+    dis_run_state states[FAKE_RUNS];
     assert_int_equal(dis__store_look(store, &b.plan, &(dis__known){.state = states}), DIS_OK);
     assert_int_equal(states[0], DIS_RUN_MISSING);
     assert_int_equal(run_made(&b, store, 2, false, &counts), DIS_OK);
-    assert_int_equal(counts.computed, MADE_RUNS);
+    assert_int_equal(counts.computed, FAKE_RUNS);
     dis__store_close(store);
 }
 
@@ -206,7 +206,7 @@ static pid_t child(const char *path, size_t jobs, unsigned sleep_ms)
     const dis_status status = run_made(&b, store, jobs, false, &counts);
     dis__store_close(store);
     size_t calls = 0;
-    for (size_t r = 0; r < MADE_RUNS; r++) calls += b.work.calls[r];
+    for (size_t r = 0; r < FAKE_RUNS; r++) calls += b.work.calls[r];
     _exit(status == DIS_OK ? (int)calls : 91);
 }
 
@@ -220,11 +220,11 @@ static void two_processes_share_a_store(void **state)
     waitpid(a, &code_a, 0);
     waitpid(c, &code_c, 0);
     assert_true(WIFEXITED(code_a) && WIFEXITED(code_c));
-    assert_int_equal(WEXITSTATUS(code_a) + WEXITSTATUS(code_c), MADE_RUNS);
+    assert_int_equal(WEXITSTATUS(code_a) + WEXITSTATUS(code_c), FAKE_RUNS);
     bench b;
     prepare(&b);
     dis__store *store = open_store(path);
-    char *text = made_table(&b.experiment, store);
+    char *text = fake_table(&b.experiment, store);
     assert_string_equal(text, whole);
     dis__store_close(store);
     free(text);
@@ -247,8 +247,8 @@ static void a_dead_owner_holds_nothing(void **state)
     prepare(&b);
     dis__store *store = open_store(path);
     assert_int_equal(run_made(&b, store, 2, false, &counts), DIS_OK);
-    assert_int_equal(counts.done, MADE_RUNS);
-    char *text = made_table(&b.experiment, store);
+    assert_int_equal(counts.done, FAKE_RUNS);
+    char *text = fake_table(&b.experiment, store);
     assert_string_equal(text, whole);
     dis__store_close(store);
     free(text);
@@ -271,7 +271,7 @@ static void a_claim_is_taken_over(void **state)
     prepare(&b);
     dis__store *store = open_store(path);
     const pid_t pid = child(path, 1, 2000); /* at its first run for two seconds */
-    dis_run_state states[MADE_RUNS] = {DIS_RUN_MISSING};
+    dis_run_state states[FAKE_RUNS] = {DIS_RUN_MISSING};
     for (int i = 0; i < 500 && states[0] != DIS_RUN_RUNNING; i++) {
         nanosleep(&(struct timespec){.tv_nsec = 4000000}, NULL);
         assert_int_equal(dis__store_look(store, &b.plan, &(dis__known){.state = states}), DIS_OK);
@@ -286,7 +286,7 @@ static void a_claim_is_taken_over(void **state)
     assert_int_equal(states[0], DIS_RUN_MISSING);
     dis_experiment_counts counts;
     assert_int_equal(run_made(&b, store, 2, false, &counts), DIS_OK);
-    assert_int_equal(counts.computed, MADE_RUNS);
+    assert_int_equal(counts.computed, FAKE_RUNS);
     dis__store_close(store);
 }
 
@@ -312,14 +312,14 @@ static void asked_to_stop_it_stops(void **state)
     dis_context *ctx;
     assert_int_equal(dis_context_create(&o, &ctx), DIS_OK);
     dis__store *store = open_store(fresh("stop"));
-    const dis__runner runner = {.plan = &b.plan, .store = store, .execute = made_execute, .user = &b.work};
+    const dis__runner runner = {.plan = &b.plan, .store = store, .execute = fake_execute, .user = &b.work};
     assert_int_equal(dis__runner_run(ctx, &runner, &counts), DIS_ECANCELLED);
-    assert_true(counts.done > 0 && counts.done < MADE_RUNS);
+    assert_true(counts.done > 0 && counts.done < FAKE_RUNS);
     dis_context_destroy(ctx);
-    dis_run_state states[MADE_RUNS];
+    dis_run_state states[FAKE_RUNS];
     size_t running = 0;
     assert_int_equal(dis__store_look(store, &b.plan, &(dis__known){.state = states}), DIS_OK);
-    for (size_t r = 0; r < MADE_RUNS; r++) running += states[r] == DIS_RUN_RUNNING;
+    for (size_t r = 0; r < FAKE_RUNS; r++) running += states[r] == DIS_RUN_RUNNING;
     assert_int_equal(running, 0);
     dis__store_close(store);
 }
@@ -376,7 +376,7 @@ static void a_damaged_database_is_told(void **state)
     for (long i = 4096; i < st.st_size; i++) fputc(0xA5, f);
     fclose(f);
     if (dis__store_open(path, false, 100, &store) == DIS_OK) {
-        dis_run_state states[MADE_RUNS];
+        dis_run_state states[FAKE_RUNS];
         assert_int_equal(dis__store_look(store, &b.plan, &(dis__known){.state = states}), DIS_EDATA);
         assert_non_null(strstr(dis_last_error(), "damaged"));
         assert_int_equal(run_made(&b, store, 2, false, &counts), DIS_EDATA);
@@ -411,10 +411,10 @@ static void no_store_is_no_failure(void **state)
     dis__store *store = (dis__store *)&b;
     assert_int_equal(dis__store_open(fresh("none"), false, 100, &store), DIS_OK);
     assert_null(store);
-    dis_run_state states[MADE_RUNS];
+    dis_run_state states[FAKE_RUNS];
     assert_int_equal(dis__store_look(NULL, &b.plan, &(dis__known){.state = states}), DIS_OK);
     assert_int_equal(states[0], DIS_RUN_MISSING);
-    char *text = made_table(&b.experiment, NULL);
+    char *text = fake_table(&b.experiment, NULL);
     assert_non_null(strstr(text, "0 8 0 0 nan"));
     free(text);
 }
@@ -426,7 +426,7 @@ static dis_status small_experiment(void *arg)
     bench *b = arg;
     dis__store *store;
     dis_experiment_counts counts;
-    for (size_t r = 0; r < MADE_RUNS; r++) b->selected[r] = r == 0 || r == 8;
+    for (size_t r = 0; r < FAKE_RUNS; r++) b->selected[r] = r == 0 || r == 8;
     DIS_TRY(dis__store_open(fresh("faults"), true, 1000, &store));
     dis_status status = run_made(b, store, 1, false, &counts);
     dis__known known = {0};

@@ -5,7 +5,7 @@
 #include "support/scratch.h"
 #include "core/random/random.h"
 #include "agreement/group_sums.h"
-#include "stats/tails.h"
+#include "stats/distributions.h"
 
 enum { ITEMS = 120, WORKERS = 24, CLASSES = 4 };
 
@@ -47,16 +47,16 @@ static void test_two_rows(void **state)
     const uint32_t a[2] = {3, 1}, b[2] = {1, 4}, c[3] = {3, 0, 1}, d[3] = {0, 4, 2}, e[4] = {5, 1, 0, 2},
                    f[4] = {1, 2, 4, 1};
     double p;
-    assert_int_equal(dis__two_rows_test(a, b, 2, &p), DIS_OK);
+    assert_int_equal(dis__fisher_exact_test(a, b, 2, &p), DIS_OK);
     em_assert_close(p, 0.20634920634920634, 1e-12);
-    assert_int_equal(dis__two_rows_test(c, d, 3, &p), DIS_OK);
+    assert_int_equal(dis__fisher_exact_test(c, d, 3, &p), DIS_OK);
     em_assert_close(p, 0.03333333333333333, 1e-12);
-    assert_int_equal(dis__two_rows_test(e, f, 4, &p), DIS_OK);
+    assert_int_equal(dis__fisher_exact_test(e, f, 4, &p), DIS_OK);
     em_assert_close(p, 0.04568764568764569, 1e-12);
     const uint32_t none[2] = {0, 0}, many[2] = {4000, 6000}, others[2] = {4100, 5900};
-    assert_int_equal(dis__two_rows_test(none, b, 2, &p), DIS_OK);
+    assert_int_equal(dis__fisher_exact_test(none, b, 2, &p), DIS_OK);
     em_assert_close(p, 1, 0);
-    assert_int_equal(dis__two_rows_test(many, others, 2, &p), DIS_OK); /* by chi-square */
+    assert_int_equal(dis__fisher_exact_test(many, others, 2, &p), DIS_OK); /* by chi-square */
     em_assert_close(p, 0.14973935758431073, 1e-9);
 }
 

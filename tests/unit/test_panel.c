@@ -3,7 +3,7 @@
 #include "support/em_support.h"
 #include "support/fault_walk.h"
 #include "core/random/random.h"
-#include "stats/tails.h"
+#include "stats/distributions.h"
 
 enum { ITEMS = 400, PEOPLE = 5, MODELS = 4, VOTERS = PEOPLE + MODELS, CLASSES = 3 };
 

@@ -15,8 +15,8 @@
 #include "support/fault_walk.h"
 #include "support/sanitized.h"
 #include "support/scratch.h"
-#include "report/figure.h"
-#include "report/page.h"
+#include "report/page/figure.h"
+#include "report/page/page.h"
 
 static char target[128];
 
@@ -29,7 +29,7 @@ static int name_target(void **state)
 
 static const char *text_of(dis__markup *m)
 {
-    dis__put_n(m, "", 1);
+    dis__markup_append_n(m, "", 1);
     assert_int_equal(m->status, DIS_OK);
     return m->bytes;
 }
@@ -41,7 +41,7 @@ static void escaped_text_is_inert(void **state)
     (void)state;
     dis__markup m = {0};
     const char *bad = "<script>alert('x')</script>&\"\xff\xc3";
-    dis__put_escaped(&m, bad, strlen(bad));
+    dis__markup_append_escaped(&m, bad, strlen(bad));
     assert_string_equal(text_of(&m),
                         "&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt;&amp;&quot;\xEF\xBF\xBD\xEF\xBF\xBD");
     dis__markup_free(&m);
@@ -53,7 +53,7 @@ static void names_are_cut_and_isolated(void **state)
     dis__markup m = {0};
     const char *bad = "a\xE2\x80\xAE"
                       "b\x1b[31m\ncdefgh"; /* a character that turns the direction, an escape */
-    dis__put_name(&m, bad, strlen(bad), 9);
+    dis__markup_append_name(&m, bad, strlen(bad), 9);
     assert_string_equal(text_of(&m), "\xE2\x81\xA8"
                                      "aU+202EbU+001B[31m \xE2\x80\xA6\xE2\x81\xA9");
     dis__markup_free(&m);
@@ -63,23 +63,23 @@ static void numbers_do_not_depend_on_the_locale(void **state)
 {
     (void)state;
     setlocale(LC_ALL, "de_DE.UTF-8"); /* where there is none, nothing is tested but nothing fails either */
-    assert_string_equal(dis__fixed(1234.5678, 2).text, "1234.57");
-    assert_string_equal(dis__fixed(-.004, 2).text, "0.00");
-    assert_string_equal(dis__fixed(NAN, 2).text, "-");
-    assert_string_equal(dis__brief(5).text, "5");
-    assert_string_equal(dis__brief(.0123).text, "0.012");
-    assert_string_equal(dis__brief(1234567.8).text, "1,234,568");
-    assert_string_equal(dis__brief(1.2e-7).text, "1.2e-7");
-    assert_string_equal(dis__share(.5).text, "50\xC2\xA0%");
-    assert_string_equal(dis__share(.0123).text, "1.2\xC2\xA0%");
-    assert_string_equal(dis__grouped(1000).text, "1,000");
+    assert_string_equal(dis__format_fixed(1234.5678, 2).text, "1234.57");
+    assert_string_equal(dis__format_fixed(-.004, 2).text, "0.00");
+    assert_string_equal(dis__format_fixed(NAN, 2).text, "-");
+    assert_string_equal(dis__format_brief(5).text, "5");
+    assert_string_equal(dis__format_brief(.0123).text, "0.012");
+    assert_string_equal(dis__format_brief(1234567.8).text, "1,234,568");
+    assert_string_equal(dis__format_brief(1.2e-7).text, "1.2e-7");
+    assert_string_equal(dis__format_percent(.5).text, "50\xC2\xA0%");
+    assert_string_equal(dis__format_percent(.0123).text, "1.2\xC2\xA0%");
+    assert_string_equal(dis__format_grouped(1000).text, "1,000");
     setlocale(LC_ALL, "C");
 }
 
 static void scripts_are_named_by_their_hash(void **state)
 {
     (void)state; /* printf 'alert(1)' | openssl dgst -sha256 -binary | base64 */
-    assert_string_equal(dis__csp_hash("alert(1)").text, "bhHHL3z2vDgxUt0W3dWQOrprscmda2Y5pLsLg4GF+pI=");
+    assert_string_equal(dis__format_csp_hash("alert(1)").text, "bhHHL3z2vDgxUt0W3dWQOrprscmda2Y5pLsLg4GF+pI=");
 }
 
 static void ticks_are_round(void **state)
@@ -93,7 +93,7 @@ static void ticks_are_round(void **state)
                 {-1, 1, false, -1, 1, .5},         {0, 1, true, 0, 1, 1},        {12, 988, true, 0, 1000, 200},
                 {.5, .5 + 1e-16, false, .5, 1, .1}}; /* apart by rounding alone: steps between them would not end */
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        const dis__scale s = dis__scale_nice(rows[i].low, rows[i].high, 5, rows[i].whole);
+        const dis__axis_scale s = dis__axis_scale_nice(rows[i].low, rows[i].high, 5, rows[i].whole);
         assert_true(fabs(s.low - rows[i].expect_low) < 1e-12 && fabs(s.high - rows[i].expect_high) < 1e-12);
         assert_true(fabs(s.step - rows[i].step) < 1e-12);
     }
@@ -104,20 +104,20 @@ static void ticks_are_round(void **state)
 static void spreadsheets_find_no_formula(void **state)
 {
     (void)state;
-    dis__grid g = {0};
-    dis__grid_column_named(&g, "=cmd", DIS__TEXT);
-    dis__grid_column(&g, "x", DIS__REAL);
-    dis__grid_text(&g, "=HYPERLINK(\"a\")", 15);
-    dis__grid_number(&g, -1.5);
-    dis__grid_text(&g, "plain, text", 11);
-    dis__grid_number(&g, NAN);
+    dis__data_table g = {0};
+    dis__data_table_add_named_column(&g, "=cmd", DIS__CELL_TEXT);
+    dis__data_table_add_column(&g, "x", DIS__CELL_REAL);
+    dis__data_table_add_text(&g, "=HYPERLINK(\"a\")", 15);
+    dis__data_table_add_number(&g, -1.5);
+    dis__data_table_add_text(&g, "plain, text", 11);
+    dis__data_table_add_number(&g, NAN);
     dis__markup m = {0};
-    dis__grid_data_uri(&m, &g);
+    dis__data_table_format_data_uri(&m, &g);
     assert_string_equal(text_of(&m),
                         "data:text/csv;charset=utf-8,%27%3Dcmd,x%0D%0A%22%27%3DHYPERLINK%28%22%22a%22%22%29%22,-1.5"
                         "%0D%0A%22plain,%20text%22,%0D%0A");
     dis__markup_free(&m);
-    dis__grid_free(&g);
+    dis__data_table_free(&g);
 }
 
 static void long_ids_are_cut_in_tables(void **state)
@@ -126,16 +126,16 @@ static void long_ids_are_cut_in_tables(void **state)
     char *id = malloc(65537);
     memset(id, '<', 65536);
     id[65536] = 0;
-    dis__grid g = {0};
-    dis__grid_column(&g, "id", DIS__TEXT);
-    dis__grid_text(&g, id, 65536);
+    dis__data_table g = {0};
+    dis__data_table_add_column(&g, "id", DIS__CELL_TEXT);
+    dis__data_table_add_text(&g, id, 65536);
     dis__markup m = {0};
-    dis__grid_html(&m, &g, "ids");
-    dis__grid_data_uri(&m, &g);
+    dis__data_table_format_html(&m, &g, "ids");
+    dis__data_table_format_data_uri(&m, &g);
     assert_true(m.n < 3000);
     assert_null(strstr(text_of(&m), "<<"));
     dis__markup_free(&m);
-    dis__grid_free(&g);
+    dis__data_table_free(&g);
     free(id);
 }
 

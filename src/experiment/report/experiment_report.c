@@ -19,10 +19,10 @@ dis__figure_id dis__next_id(dis__experiment_page *p, const char *kind)
 void dis__put_title(dis__markup *m, const char *ours, const char *theirs)
 {
     dis__markup plain = {0};
-    dis__put(m, ours);
-    dis__put_display(&plain, theirs, strlen(theirs), 60);
-    dis__put_markup_escaped(m, &plain);
-    dis__put_n(m, "", 1); /* to be used as a string */
+    dis__markup_append(m, ours);
+    dis__markup_append_display(&plain, theirs, strlen(theirs), 60);
+    dis__markup_append_markup_escaped(m, &plain);
+    dis__markup_append_n(m, "", 1); /* to be used as a string */
     dis__markup_free(&plain);
 }
 
@@ -65,35 +65,35 @@ void dis__put_set_title(const dis__experiment_page *p, dis__markup *m, const cha
 
 /* ---- how it was made ---- */
 
-static void made_row(dis__grid *g, const char *what, const char *value)
+static void made_row(dis__data_table *g, const char *what, const char *value)
 {
-    dis__grid_ours(g, what);
-    dis__grid_text(g, value, strlen(value));
+    dis__data_table_add_static_text(g, what);
+    dis__data_table_add_text(g, value, strlen(value));
 }
 
 static void settings(dis__experiment_page *p)
 {
     dis__figure f = {.id = "cells", .title = "What the cells are", .wide = true, .open = true};
-    dis__put(&f.caption, "Everything that tells one condition from another.");
-    dis__grid_column(&f.grid, "cell", DIS__TEXT);
-    dis__grid_column(&f.grid, "data", DIS__TEXT);
-    dis__grid_column(&f.grid, "settings", DIS__LONG);
+    dis__markup_append(&f.caption, "Everything that tells one condition from another.");
+    dis__data_table_add_column(&f.grid, "cell", DIS__CELL_TEXT);
+    dis__data_table_add_column(&f.grid, "data", DIS__CELL_TEXT);
+    dis__data_table_add_column(&f.grid, "settings", DIS__CELL_LONG_TEXT);
     for (size_t r = 0; r < p->t.n_rows; r++) {
         const dis_experiment_cell *cell = dis__row_cell(p, r);
         dis__markup all = {0};
         for (size_t i = 0; i < cell->n_settings; i++) {
-            if (i) dis__put(&all, ", ");
-            dis__put_n(&all, cell->setting[i].key, strlen(cell->setting[i].key));
-            dis__put(&all, " ");
-            dis__put_n(&all, cell->setting[i].value, strlen(cell->setting[i].value));
+            if (i) dis__markup_append(&all, ", ");
+            dis__markup_append_n(&all, cell->setting[i].key, strlen(cell->setting[i].key));
+            dis__markup_append(&all, " ");
+            dis__markup_append_n(&all, cell->setting[i].value, strlen(cell->setting[i].value));
         }
-        dis__grid_text(&f.grid, cell->name, strlen(cell->name));
-        dis__grid_text(&f.grid, cell->data, strlen(cell->data));
-        dis__grid_text(&f.grid, all.n ? all.bytes : "", all.n);
+        dis__data_table_add_text(&f.grid, cell->name, strlen(cell->name));
+        dis__data_table_add_text(&f.grid, cell->data, strlen(cell->data));
+        dis__data_table_add_text(&f.grid, all.n ? all.bytes : "", all.n);
         if (f.grid.status == DIS_OK) f.grid.status = all.status;
         dis__markup_free(&all);
     }
-    dis__page_figure(p->page, &f);
+    dis__page_figure_add(p->page, &f);
 }
 
 dis_status dis__experiment_made(dis__experiment_page *p)
@@ -101,23 +101,24 @@ dis_status dis__experiment_made(dis__experiment_page *p)
     const dis__plan *plan = p->e->plan;
     char hex[65];
     DIS_TRY(dis_file_sha256(plan->path, hex));
-    dis__page_section(p->page, "made", "How this was made",
-                      "Enough to make it again: the same file, data and version give the same runs.");
+    dis__page_section_begin(p->page, "made", "How this was made",
+                            "Enough to make it again: the same file, data and version give the same runs.");
     settings(p);
     double seconds = 0;
     for (size_t r = 0; r < plan->n_runs; r++)
         if (p->e->selected[r] && !isnan(p->known->seconds[r])) seconds += p->known->seconds[r];
     dis__figure f = {.id = "sources", .title = "Sources", .open = true};
-    dis__put(&f.caption, "Runs have keys: the SHA-256 of all that determines their result, inputs by their contents.");
-    dis__grid_column(&f.grid, "what", DIS__TEXT);
-    dis__grid_column(&f.grid, "value", DIS__LONG);
+    dis__markup_append(&f.caption,
+                       "Runs have keys: the SHA-256 of all that determines their result, inputs by their contents.");
+    dis__data_table_add_column(&f.grid, "what", DIS__CELL_TEXT);
+    dis__data_table_add_column(&f.grid, "value", DIS__CELL_LONG_TEXT);
     made_row(&f.grid, "experiment", plan->path);
     made_row(&f.grid, "its SHA-256", hex);
     made_row(&f.grid, "store", p->e->store);
-    made_row(&f.grid, "resamples of a comparison", dis__grouped(plan->resamples).text);
-    made_row(&f.grid, "items drawn for one", dis__share(plan->fraction).text);
-    made_row(&f.grid, "hours of computing", dis__fixed(seconds / 3600, 2).text);
-    dis__page_figure(p->page, &f);
+    made_row(&f.grid, "resamples of a comparison", dis__format_grouped(plan->resamples).text);
+    made_row(&f.grid, "items drawn for one", dis__format_percent(plan->fraction).text);
+    made_row(&f.grid, "hours of computing", dis__format_fixed(seconds / 3600, 2).text);
+    dis__page_figure_add(p->page, &f);
     dis__page_section_end(p->page);
     return DIS_OK;
 }
@@ -197,13 +198,13 @@ static dis_status write_page(dis__experiment_page *p, const char *path)
 {
     const dis__plan *plan = p->e->plan;
     dis__markup title = {0}, subtitle = {0}, page = {0};
-    dis__put_display(&title, plan->name, strlen(plan->name), 200);
+    dis__markup_append_display(&title, plan->name, strlen(plan->name), 200);
     if (*plan->about) {
-        dis__put_display(&subtitle, plan->about, strlen(plan->about), 400);
-        dis__put(&subtitle, " \xC2\xB7 ");
+        dis__markup_append_display(&subtitle, plan->about, strlen(plan->about), 400);
+        dis__markup_append(&subtitle, " \xC2\xB7 ");
     }
-    dis__putf(&subtitle, "dissent %s", dis_version());
-    dis__page_put(&page, p->page, &title, &subtitle);
+    dis__markup_appendf(&subtitle, "dissent %s", dis_version());
+    dis__page_format(&page, p->page, &title, &subtitle);
     dis_status status = page.status;
     dis__out *out;
     if (status == DIS_OK && (status = dis__out_open(path, &out)) == DIS_OK)
@@ -251,14 +252,14 @@ dis_status dis_experiment_report(dis_context *ctx, dis_experiment *experiment, c
 static dis_status write_drawings(dis__experiment_page *p, const char *folder)
 {
     DIS_TRY(p->page->body.status);
-    return dis__drawings_write(p->page->drawings, folder, p->e->plan->name);
+    return dis__svg_files_write(p->page->drawings, folder, p->e->plan->name);
 }
 
 dis_status dis_experiment_draw(dis_context *ctx, dis_experiment *experiment, const char *folder)
 {
-    dis__drawings drawings = {0};
+    dis__svg_files drawings = {0};
     dis__page page = {.drawings = &drawings};
     const dis_status status = fill_page(ctx, experiment, &page, write_drawings, folder);
-    dis__drawings_free(&drawings);
+    dis__svg_files_free(&drawings);
     return status;
 }

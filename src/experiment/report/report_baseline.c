@@ -19,40 +19,40 @@ bool dis__next_set(const dis__plan *plan, size_t *next, const char **set)
 static const char *const four_heads[] = {"both right", "only this right", "only baseline right", "both wrong"};
 static const size_t four_order[] = {DIS_CELL_BOTH_RIGHT, DIS_CELL_ONLY_A, DIS_CELL_ONLY_B, DIS_CELL_BOTH_WRONG};
 
-static void count_columns(dis__grid *g)
+static void count_columns(dis__data_table *g)
 {
-    dis__grid_column(g, "cell", DIS__TEXT);
-    dis__grid_column(g, "baseline", DIS__TEXT);
-    for (size_t i = 0; i < 4; i++) dis__grid_column(g, four_heads[i], DIS__COUNT);
+    dis__data_table_add_column(g, "cell", DIS__CELL_TEXT);
+    dis__data_table_add_column(g, "baseline", DIS__CELL_TEXT);
+    for (size_t i = 0; i < 4; i++) dis__data_table_add_column(g, four_heads[i], DIS__CELL_COUNT);
 }
 
-static void people_columns(dis__grid *g)
+static void people_columns(dis__data_table *g)
 {
-    dis__grid_column(g, "cell", DIS__TEXT);
-    dis__grid_column(g, "baseline", DIS__TEXT);
-    dis__grid_column(g, "soft labels", DIS__TEXT);
-    for (size_t i = 0; i < 4; i++) dis__grid_column(g, four_heads[i], DIS__REAL);
-    dis__grid_column(g, "p, only one right", DIS__REAL);
+    dis__data_table_add_column(g, "cell", DIS__CELL_TEXT);
+    dis__data_table_add_column(g, "baseline", DIS__CELL_TEXT);
+    dis__data_table_add_column(g, "soft labels", DIS__CELL_TEXT);
+    for (size_t i = 0; i < 4; i++) dis__data_table_add_column(g, four_heads[i], DIS__CELL_REAL);
+    dis__data_table_add_column(g, "p, only one right", DIS__CELL_REAL);
 }
 
-static void count_row(dis__grid *g, const char *name, const char *baseline, const dis_comparison_view *v)
+static void count_row(dis__data_table *g, const char *name, const char *baseline, const dis_comparison_view *v)
 {
-    dis__grid_text(g, name, strlen(name));
-    dis__grid_text(g, baseline, strlen(baseline));
-    for (size_t i = 0; i < 4; i++) dis__grid_number(g, (double)v->cell[four_order[i]]);
+    dis__data_table_add_text(g, name, strlen(name));
+    dis__data_table_add_text(g, baseline, strlen(baseline));
+    for (size_t i = 0; i < 4; i++) dis__data_table_add_number(g, (double)v->cell[four_order[i]]);
 }
 
-static void people_rows(dis__grid *g, const char *name, const char *baseline, const dis_comparison_view *v)
+static void people_rows(dis__data_table *g, const char *name, const char *baseline, const dis_comparison_view *v)
 {
     static const char *const what[] = {"mean kurtosis", "mean entropy", "mean largest probability"};
     for (size_t s = 0; s < DIS_CELL_STATISTICS && v->has_statistics; s++) {
         const dis_cell_statistic *c = &v->statistic[s];
-        dis__grid_text(g, name, strlen(name));
-        dis__grid_text(g, baseline, strlen(baseline));
-        dis__grid_ours(g, what[s]);
+        dis__data_table_add_text(g, name, strlen(name));
+        dis__data_table_add_text(g, baseline, strlen(baseline));
+        dis__data_table_add_static_text(g, what[s]);
         for (size_t i = 0; i < 4; i++)
-            dis__grid_number(g, c->mean[four_order[i]].reason ? (double)NAN : c->mean[four_order[i]].value);
-        dis__grid_number(g, c->test.reason ? (double)NAN : c->test.p);
+            dis__data_table_add_number(g, c->mean[four_order[i]].reason ? (double)NAN : c->mean[four_order[i]].value);
+        dis__data_table_add_number(g, c->test.reason ? (double)NAN : c->test.p);
     }
 }
 
@@ -61,21 +61,21 @@ static dis_status put_four(dis__experiment_page *p, dis__figure *f, const char *
                            const char *about, bool *begun)
 {
     dis__markup title = {0};
-    if (f->grid.status != DIS_OK || dis__grid_rows(&f->grid) == 0) {
+    if (f->grid.status != DIS_OK || dis__data_table_count_rows(&f->grid) == 0) {
         const dis_status status = f->grid.status;
-        dis__grid_free(&f->grid);
+        dis__data_table_free(&f->grid);
         return status;
     }
     if (!*begun)
-        dis__page_section(p->page, "baseline", "Against the baseline",
-                          "On which items a condition and its baseline differ, and what people said of these.");
+        dis__page_section_begin(p->page, "baseline", "Against the baseline",
+                                "On which items a condition and its baseline differ, and what people said of these.");
     *begun = true;
     dis__put_set_title(p, &title, ours, set, data);
     f->title = title.status == DIS_OK ? title.bytes : "";
-    dis__put_name(&f->caption, data, strlen(data), 40);
-    dis__put(&f->caption, about);
+    dis__markup_append_name(&f->caption, data, strlen(data), 40);
+    dis__markup_append(&f->caption, about);
     if (f->grid.status == DIS_OK) f->grid.status = title.status;
-    dis__page_figure(p->page, f);
+    dis__page_figure_add(p->page, f);
     dis__markup_free(&title);
     return DIS_OK;
 }
@@ -107,7 +107,7 @@ static dis_status four_cells(dis__experiment_page *p, size_t first, size_t end, 
         status = put_four(p, &counts, "Who is right where, ", set, data,
                           ": items of all seeds and folds by who is right.", begun);
     else
-        dis__grid_free(&counts.grid);
+        dis__data_table_free(&counts.grid);
     if (status == DIS_OK)
         status = put_four(p, &people, "What people say there, ", set, data,
                           ": the soft labels of people on these items. Low kurtosis and high entropy are items that "
@@ -115,7 +115,7 @@ static dis_status four_cells(dis__experiment_page *p, size_t first, size_t end, 
                           "the two is right against each other.",
                           begun);
     else
-        dis__grid_free(&people.grid);
+        dis__data_table_free(&people.grid);
     return status;
 }
 

@@ -140,18 +140,18 @@ static const struct {
 };
 /* clang-format on */
 
-static void put_numbers(dis__grid *g, const divided *d, reading value)
+static void put_numbers(dis__data_table *g, const divided *d, reading value)
 {
-    dis__grid_column(g, "cell", DIS__TEXT);
-    dis__grid_column(g, "entropy of people", DIS__REAL);
-    dis__grid_column(g, "items, all seeds", DIS__COUNT);
-    dis__grid_column(g, "value", DIS__REAL);
+    dis__data_table_add_column(g, "cell", DIS__CELL_TEXT);
+    dis__data_table_add_column(g, "entropy of people", DIS__CELL_REAL);
+    dis__data_table_add_column(g, "items, all seeds", DIS__CELL_COUNT);
+    dis__data_table_add_column(g, "value", DIS__CELL_REAL);
     for (size_t c = 0; c < d->n_cells; c++)
         for (size_t b = 0; b < d->n_bands; b++) {
-            dis__grid_text(g, d->name[c], strlen(d->name[c]));
-            dis__grid_number(g, d->cell[c][b].entropy);
-            dis__grid_number(g, d->cell[c][b].items);
-            dis__grid_number(g, value(&d->cell[c][b]));
+            dis__data_table_add_text(g, d->name[c], strlen(d->name[c]));
+            dis__data_table_add_number(g, d->cell[c][b].entropy);
+            dis__data_table_add_number(g, d->cell[c][b].items);
+            dis__data_table_add_number(g, value(&d->cell[c][b]));
         }
 }
 
@@ -159,7 +159,7 @@ static void draw(dis__experiment_page *p, const divided *d, size_t which)
 {
     const reading value = drawn[which].value;
     double x[SHOWN][BANDS], y[SHOWN][BANDS], low = INFINITY, high = -INFINITY, near = 1, far = 0;
-    dis__line line[SHOWN];
+    dis__chart_line line[SHOWN];
     dis__markup title = {0};
     for (size_t c = 0; c < d->n_cells; c++) {
         for (size_t b = 0; b < d->n_bands; b++) {
@@ -170,26 +170,26 @@ static void draw(dis__experiment_page *p, const divided *d, size_t which)
             near = fmin(near, x[c][b]);
             far = fmax(far, x[c][b]);
         }
-        line[c] = (dis__line){.name = d->name[c], .x = x[c], .y = y[c], .n = d->n_bands};
+        line[c] = (dis__chart_line){.name = d->name[c], .x = x[c], .y = y[c], .n = d->n_bands};
     }
     const dis__figure_id id = dis__next_id(p, "divided");
     dis__put_set_title(p, &title, drawn[which].title, d->set, d->data);
     dis__figure f = {.id = id.text, .title = title.status == DIS_OK ? title.bytes : ""};
-    dis__put_name(&f.caption, d->data, strlen(d->data), 40);
-    dis__putf(&f.caption,
-              ": %s, by how divided people are; items of all seeds in bands, each point at the mean of one.",
-              drawn[which].about);
-    const dis__lines l = {.line = line,
-                          .n = d->n_cells,
-                          .x = dis__scale_nice(near, far, 5, false),
-                          .y = dis__scale_nice(low, high, 5, false),
-                          .x_title = "entropy of people (share of the largest)",
-                          .y_title = drawn[which].y_title,
-                          .marks = true};
-    dis__chart_lines(&f.chart, &l, dis__figure_name(&f, "line chart"));
+    dis__markup_append_name(&f.caption, d->data, strlen(d->data), 40);
+    dis__markup_appendf(&f.caption,
+                        ": %s, by how divided people are; items of all seeds in bands, each point at the mean of one.",
+                        drawn[which].about);
+    const dis__line_chart l = {.line = line,
+                               .n = d->n_cells,
+                               .x = dis__axis_scale_nice(near, far, 5, false),
+                               .y = dis__axis_scale_nice(low, high, 5, false),
+                               .x_title = "entropy of people (share of the largest)",
+                               .y_title = drawn[which].y_title,
+                               .marks = true};
+    dis__line_chart_draw(&f.chart, &l, dis__figure_name(&f, "line chart"));
     put_numbers(&f.grid, d, value);
     if (f.grid.status == DIS_OK) f.grid.status = title.status;
-    dis__page_figure(p->page, &f);
+    dis__page_figure_add(p->page, &f);
     dis__markup_free(&title);
 }
 

@@ -126,33 +126,33 @@ static void gather(const dis__experiment_page *p, size_t first, size_t end, size
     all->n = kept;
 }
 
-static void put_numbers(dis__grid *g, const many *all)
+static void put_numbers(dis__data_table *g, const many *all)
 {
-    dis__grid_column(g, "cells", DIS__TEXT);
-    dis__grid_column_named(g, all->key, DIS__REAL);
-    dis__grid_column(g, "mean", DIS__REAL);
-    dis__grid_column(g, "95 % from", DIS__REAL);
-    dis__grid_column(g, "to", DIS__REAL);
+    dis__data_table_add_column(g, "cells", DIS__CELL_TEXT);
+    dis__data_table_add_named_column(g, all->key, DIS__CELL_REAL);
+    dis__data_table_add_column(g, "mean", DIS__CELL_REAL);
+    dis__data_table_add_column(g, "95 % from", DIS__CELL_REAL);
+    dis__data_table_add_column(g, "to", DIS__CELL_REAL);
     for (size_t s = 0; s < all->n; s++)
         for (size_t i = 0; i < all->one[s].n; i++) {
-            dis__grid_text(g, all->one[s].name, strlen(all->one[s].name));
-            dis__grid_number(g, all->one[s].x[i]);
-            dis__grid_number(g, all->one[s].y[i]);
-            dis__grid_number(g, all->one[s].low[i]);
-            dis__grid_number(g, all->one[s].high[i]);
+            dis__data_table_add_text(g, all->one[s].name, strlen(all->one[s].name));
+            dis__data_table_add_number(g, all->one[s].x[i]);
+            dis__data_table_add_number(g, all->one[s].y[i]);
+            dis__data_table_add_number(g, all->one[s].low[i]);
+            dis__data_table_add_number(g, all->one[s].high[i]);
         }
 }
 
 static void draw(dis__experiment_page *p, const many *all, size_t first, size_t m, const char *metric)
 {
-    dis__line line[SERIES];
+    dis__chart_line line[SERIES];
     double near = INFINITY, far = -INFINITY, low = INFINITY, high = -INFINITY;
     char ours[160], x_title[64], y_title[128], unit[DIS__METRIC_UNIT];
     dis__markup title = {0};
     for (size_t s = 0; s < all->n; s++) {
         const series *one = &all->one[s];
-        line[s] =
-            (dis__line){.name = one->name, .x = one->x, .y = one->y, .n = one->n, .low = one->low, .high = one->high};
+        line[s] = (dis__chart_line){
+            .name = one->name, .x = one->x, .y = one->y, .n = one->n, .low = one->low, .high = one->high};
         near = fmin(near, one->x[0]);
         far = fmax(far, one->x[one->n - 1]);
         for (size_t i = 0; i < one->n; i++) {
@@ -168,18 +168,19 @@ static void draw(dis__experiment_page *p, const many *all, size_t first, size_t 
     snprintf(y_title, sizeof y_title, "%s%s", metric, dis__metric_unit(p->e->plan->measure[m].metric, unit));
     dis__put_set_title(p, &title, ours, p->e->plan->measure[m].set, dis__row_cell(p, first)->data);
     dis__figure f = {.id = id.text, .title = title.status == DIS_OK ? title.bytes : ""};
-    dis__put(&f.caption, "Means over seeds, with 95\xC2\xA0% intervals, of cells that differ by this number alone.");
-    const dis__lines l = {.line = line,
-                          .n = all->n,
-                          .x = dis__scale_nice(near, far, 5, all_whole(all)),
-                          .y = dis__scale_nice(low, high, 5, false),
-                          .x_title = x_title,
-                          .y_title = y_title,
-                          .marks = true};
-    dis__chart_lines(&f.chart, &l, dis__figure_name(&f, "line chart"));
+    dis__markup_append(&f.caption,
+                       "Means over seeds, with 95\xC2\xA0% intervals, of cells that differ by this number alone.");
+    const dis__line_chart l = {.line = line,
+                               .n = all->n,
+                               .x = dis__axis_scale_nice(near, far, 5, all_whole(all)),
+                               .y = dis__axis_scale_nice(low, high, 5, false),
+                               .x_title = x_title,
+                               .y_title = y_title,
+                               .marks = true};
+    dis__line_chart_draw(&f.chart, &l, dis__figure_name(&f, "line chart"));
     put_numbers(&f.grid, all);
     if (f.grid.status == DIS_OK) f.grid.status = title.status;
-    dis__page_figure(p->page, &f);
+    dis__page_figure_add(p->page, &f);
     dis__markup_free(&title);
 }
 

@@ -61,40 +61,40 @@ static void entropies(dis__experiment_page *p, const people *all, size_t n)
     dis__markup name[MAX] = {{0}};
     size_t shown = 0;
     dis__figure f = {.id = "human-entropies", .title = "How divided people are"};
-    dis__put(&f.caption,
-             "Entropy of what people said of an item, as a share of the largest possible: 0 is one answer, 1 "
-             "all answers alike. Dashed lines are means.");
+    dis__markup_append(&f.caption,
+                       "Entropy of what people said of an item, as a share of the largest possible: 0 is one answer, 1 "
+                       "all answers alike. Dashed lines are means.");
     for (size_t b = 0; b <= BINS; b++) edge[b] = (double)b / BINS;
-    dis__grid_column(&f.grid, "entropy, from", DIS__REAL);
-    dis__grid_column(&f.grid, "to", DIS__REAL);
+    dis__data_table_add_column(&f.grid, "entropy, from", DIS__CELL_REAL);
+    dis__data_table_add_column(&f.grid, "to", DIS__CELL_REAL);
     for (size_t i = 0; i < n && shown < MAX; i++) {
         dis__markup *m = &name[shown];
         if (shown_before(all, i)) continue;
-        dis__put_n(m, all[i].data, strlen(all[i].data));
-        dis__put(m, ", ");
-        dis__put_n(m, all[i].set, strlen(all[i].set) + 1);
+        dis__markup_append_n(m, all[i].data, strlen(all[i].data));
+        dis__markup_append(m, ", ");
+        dis__markup_append_n(m, all[i].set, strlen(all[i].set) + 1);
         panel[shown] = m->status == DIS_OK ? m->bytes : "";
         count[shown] = all[i].bin;
         mean[shown] = all[i].mean;
-        dis__grid_column_named(&f.grid, panel[shown], DIS__COUNT);
+        dis__data_table_add_named_column(&f.grid, panel[shown], DIS__CELL_COUNT);
         if (f.grid.status == DIS_OK) f.grid.status = m->status;
         shown++;
     }
     for (size_t b = 0; b < BINS; b++) {
-        dis__grid_number(&f.grid, edge[b]);
-        dis__grid_number(&f.grid, edge[b + 1]);
-        for (size_t i = 0; i < shown; i++) dis__grid_number(&f.grid, (double)count[i][b]);
+        dis__data_table_add_number(&f.grid, edge[b]);
+        dis__data_table_add_number(&f.grid, edge[b + 1]);
+        for (size_t i = 0; i < shown; i++) dis__data_table_add_number(&f.grid, (double)count[i][b]);
     }
-    const dis__panels panels = {.edge = edge,
-                                .n = BINS,
-                                .n_panels = shown,
-                                .panel = panel,
-                                .count = count,
-                                .mean = mean,
-                                .x_title = "entropy of people (share of the largest)",
-                                .unit = "items"};
-    dis__chart_panels(&f.chart, &panels, dis__figure_name(&f, "one histogram per data set"));
-    dis__page_figure(p->page, &f);
+    const dis__histogram_panels panels = {.edge = edge,
+                                          .n = BINS,
+                                          .n_panels = shown,
+                                          .panel = panel,
+                                          .count = count,
+                                          .mean = mean,
+                                          .x_title = "entropy of people (share of the largest)",
+                                          .unit = "items"};
+    dis__histogram_panels_draw(&f.chart, &panels, dis__figure_name(&f, "one histogram per data set"));
+    dis__page_figure_add(p->page, &f);
     for (size_t i = 0; i < shown; i++) dis__markup_free(&name[i]);
 }
 
@@ -128,7 +128,7 @@ static size_t most_divided(const dis__pooled *s, size_t item[SHOWN_ITEMS])
     dis__top_item best[SHOWN_ITEMS];
     size_t n = 0;
     for (size_t i = 0; i < s->n_items; i++)
-        n = dis__top_items_put(best, n, SHOWN_ITEMS,
+        n = dis__top_items_add(best, n, SHOWN_ITEMS,
                                (dis__top_item){.score = dis_entropy(s->human + i * s->n_classes, s->n_classes),
                                                .item = i});
     for (size_t i = 0; i < n; i++) item[i] = best[i].item;
@@ -149,7 +149,7 @@ static parts choose_parts(const dis__pooled *s, const size_t *item, size_t n)
     for (size_t k = 0; k < s->n_classes; k++) {
         double share = 0;
         for (size_t i = 0; i < n; i++) share += s->human[item[i] * s->n_classes + k];
-        c.n = dis__top_items_put(best, c.n, max, (dis__top_item){.score = s->n_classes == max ? 0 : share, .item = k});
+        c.n = dis__top_items_add(best, c.n, max, (dis__top_item){.score = s->n_classes == max ? 0 : share, .item = k});
     }
     for (size_t i = 0; i < c.n; i++) c.class[i] = best[i].item;
     c.n_parts = c.n + (s->n_classes > c.n);
@@ -176,7 +176,7 @@ static size_t same_answer(const dis__pooled *other, const dis__pooled *close, si
             const double said = close->human[i * k + c];
             if (said > 0) gain += said * log(fmax(close->p[i * k + c], 1e-12) / fmax(other->p[i * k + c], 1e-12));
         }
-        if (gain > 0) n = dis__top_items_put(best, n, SHOWN_ITEMS, (dis__top_item){.score = gain, .item = i});
+        if (gain > 0) n = dis__top_items_add(best, n, SHOWN_ITEMS, (dis__top_item){.score = gain, .item = i});
     }
     for (size_t i = 0; i < n; i++) item[i] = best[i].item;
     return n;
@@ -223,28 +223,29 @@ static void draw_items(dis__experiment_page *p, const people *w, const two_cells
     dis__markup title = {0};
     dis__put_set_title(p, &title, title_ours, w->set, w->data);
     dis__figure f = {.id = id.text, .title = title.status == DIS_OK ? title.bytes : ""};
-    dis__put_name(&f.caption, w->data, strlen(w->data), 40);
-    dis__putf(&f.caption, ": %s ", about);
+    dis__markup_append_name(&f.caption, w->data, strlen(w->data), 40);
+    dis__markup_appendf(&f.caption, ": %s ", about);
     if (other) {
-        dis__put_name(&f.caption, pair->other_name, strlen(pair->other_name), 40);
-        dis__put(&f.caption, pair->baseline ? " (baseline) and " : " (furthest from people) and ");
+        dis__markup_append_name(&f.caption, pair->other_name, strlen(pair->other_name), 40);
+        dis__markup_append(&f.caption, pair->baseline ? " (baseline) and " : " (furthest from people) and ");
     }
-    dis__put_name(&f.caption, pair->close_name, strlen(pair->close_name), 40);
-    dis__put(&f.caption, other ? " (closest to people), of the first seed." : ", of the first seed.");
-    const dis__stack stack = {
+    dis__markup_append_name(&f.caption, pair->close_name, strlen(pair->close_name), 40);
+    dis__markup_append(&f.caption, other ? " (closest to people), of the first seed." : ", of the first seed.");
+    const dis__stacked_bar_chart stack = {
         .row = row, .bar = bars, .n = n, .n_bars = n_bars, .part = part, .n_parts = c.n_parts, .share = share};
-    dis__chart_stack(&f.chart, &stack, dis__figure_name(&f, "stacked bars"));
-    dis__grid_column(&f.grid, "item", DIS__TEXT);
-    dis__grid_column(&f.grid, "who", DIS__TEXT);
-    for (size_t i = 0; i < c.n_parts; i++) dis__grid_column_named(&f.grid, part[i], DIS__SHARE);
+    dis__stacked_bar_chart_draw(&f.chart, &stack, dis__figure_name(&f, "stacked bars"));
+    dis__data_table_add_column(&f.grid, "item", DIS__CELL_TEXT);
+    dis__data_table_add_column(&f.grid, "who", DIS__CELL_TEXT);
+    for (size_t i = 0; i < c.n_parts; i++) dis__data_table_add_named_column(&f.grid, part[i], DIS__CELL_PERCENT);
     for (size_t i = 0; i < n; i++)
         for (size_t b = 0; b < n_bars; b++) {
-            dis__grid_text(&f.grid, row[i], strlen(row[i]));
-            dis__grid_text(&f.grid, bars[b], strlen(bars[b]));
-            for (size_t s = 0; s < c.n_parts; s++) dis__grid_number(&f.grid, share[(i * n_bars + b) * c.n_parts + s]);
+            dis__data_table_add_text(&f.grid, row[i], strlen(row[i]));
+            dis__data_table_add_text(&f.grid, bars[b], strlen(bars[b]));
+            for (size_t s = 0; s < c.n_parts; s++)
+                dis__data_table_add_number(&f.grid, share[(i * n_bars + b) * c.n_parts + s]);
         }
     if (f.grid.status == DIS_OK) f.grid.status = title.status;
-    dis__page_figure(p->page, &f);
+    dis__page_figure_add(p->page, &f);
     dis__markup_free(&title);
 }
 
@@ -327,8 +328,9 @@ dis_status dis__experiment_people(dis__experiment_page *p)
     DIS_TRY(dis__alloc_zeroed(&all, MAX + 1, sizeof *all));
     dis_status status = gather_people(p, all, MAX, &n);
     if (status == DIS_OK && n) {
-        dis__page_section(p->page, "people", "People",
-                          "How far people agree on the items that models were measured on, and whether models follow.");
+        dis__page_section_begin(
+            p->page, "people", "People",
+            "How far people agree on the items that models were measured on, and whether models follow.");
         for (size_t i = 0; i < n && status == DIS_OK; i++) {
             status = beside_people(p, &all[i]);
             if (status == DIS_OK) status = dis__divided_figures(p, all[i].first, all[i].end, all[i].set);

@@ -40,19 +40,19 @@ static dis_status gather(dis__experiment_page *p, size_t first, size_t end, cons
     return DIS_OK;
 }
 
-static void put_numbers(dis__grid *g, const label_sets *s, const dis_views_distances_view *d)
+static void put_numbers(dis__data_table *g, const label_sets *s, const dis_views_distances_view *d)
 {
-    dis__grid_column(g, "labels", DIS__TEXT);
-    for (size_t i = 0; i < s->n; i++) dis__grid_column_named(g, s->name[i], DIS__REAL);
-    dis__grid_column(g, "to the others", DIS__REAL);
-    dis__grid_column(g, "to the centroid", DIS__REAL);
-    dis__grid_column(g, "entropy", DIS__REAL);
+    dis__data_table_add_column(g, "labels", DIS__CELL_TEXT);
+    for (size_t i = 0; i < s->n; i++) dis__data_table_add_named_column(g, s->name[i], DIS__CELL_REAL);
+    dis__data_table_add_column(g, "to the others", DIS__CELL_REAL);
+    dis__data_table_add_column(g, "to the centroid", DIS__CELL_REAL);
+    dis__data_table_add_column(g, "entropy", DIS__CELL_REAL);
     for (size_t i = 0; i < s->n; i++) {
-        dis__grid_text(g, s->name[i], strlen(s->name[i]));
-        for (size_t k = 0; k < s->n; k++) dis__grid_number(g, d->jsd[i * s->n + k].value);
-        dis__grid_number(g, d->to_others[i].value);
-        dis__grid_number(g, d->to_centroid[i].value);
-        dis__grid_number(g, d->entropy[i].value);
+        dis__data_table_add_text(g, s->name[i], strlen(s->name[i]));
+        for (size_t k = 0; k < s->n; k++) dis__data_table_add_number(g, d->jsd[i * s->n + k].value);
+        dis__data_table_add_number(g, d->to_others[i].value);
+        dis__data_table_add_number(g, d->to_centroid[i].value);
+        dis__data_table_add_number(g, d->entropy[i].value);
     }
 }
 
@@ -67,26 +67,28 @@ static void draw(dis__experiment_page *p, const label_sets *s, const dis_views_d
     dis__markup title = {0};
     dis__put_title(&title, "How far labels lie apart, ", data);
     dis__figure f = {.id = id.text, .title = title.status == DIS_OK ? title.bytes : ""};
-    dis__put(&f.caption, "Mean Jensen-Shannon divergence of every pair: 0 means the same labels, 0.693 that they share "
-                         "nothing.");
+    dis__markup_append(&f.caption,
+                       "Mean Jensen-Shannon divergence of every pair: 0 means the same labels, 0.693 that they share "
+                       "nothing.");
     if (!d->hub_over_items.reason)
-        dis__putf(&f.caption,
-                  " Labels near the centroid of all are near the others: the two distances correlate at %s over items.",
-                  dis__fixed(d->hub_over_items.value, 3).text);
-    const dis__heat h = {.name = s->name,
-                         .n = s->n,
-                         .value = value,
-                         .high = max,
-                         .decimals = s->n > 8 ? 2 : 3,
-                         .row_title = "",
-                         .column_title = "mean Jensen-Shannon divergence",
-                         .value_title = "nats",
-                         .width = DIS__CHART_WIDTH,
-                         .legend = true};
-    dis__chart_heat(&f.chart, &h, dis__figure_name(&f, "heat map"));
+        dis__markup_appendf(
+            &f.caption,
+            " Labels near the centroid of all are near the others: the two distances correlate at %s over items.",
+            dis__format_fixed(d->hub_over_items.value, 3).text);
+    const dis__heat_map h = {.name = s->name,
+                             .n = s->n,
+                             .value = value,
+                             .high = max,
+                             .decimals = s->n > 8 ? 2 : 3,
+                             .row_title = "",
+                             .column_title = "mean Jensen-Shannon divergence",
+                             .value_title = "nats",
+                             .width = DIS__CHART_WIDTH,
+                             .legend = true};
+    dis__heat_map_draw(&f.chart, &h, dis__figure_name(&f, "heat map"));
     put_numbers(&f.grid, s, d);
     if (f.grid.status == DIS_OK) f.grid.status = title.status;
-    dis__page_figure(p->page, &f);
+    dis__page_figure_add(p->page, &f);
     dis__markup_free(&title);
 }
 
@@ -102,8 +104,8 @@ static dis_status distances(dis__experiment_page *p, size_t first, size_t end, l
     o.resamples = 0;
     DIS_TRY(dis_views_distances_run(p->ctx, &in, &o, &d));
     if (!*begun)
-        dis__page_section(p->page, "labels", "Labels",
-                          "Conditions that train nothing are labels themselves: how they lie to each other.");
+        dis__page_section_begin(p->page, "labels", "Labels",
+                                "Conditions that train nothing are labels themselves: how they lie to each other.");
     *begun = true;
     const dis_views_distances_view view = dis_views_distances_look(d);
     draw(p, s, &view, dis__row_cell(p, first)->data);

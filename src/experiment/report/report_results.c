@@ -19,9 +19,9 @@ static void plain_metric(const dis__experiment_page *p, size_t m, char out[WORDS
 
 static void put_cell_name(dis__markup *m, const char *name)
 {
-    dis__put(m, "\xE2\x80\x9C");
-    dis__put_name(m, name, strlen(name), 40);
-    dis__put(m, "\xE2\x80\x9D");
+    dis__markup_append(m, "\xE2\x80\x9C");
+    dis__markup_append_name(m, name, strlen(name), 40);
+    dis__markup_append(m, "\xE2\x80\x9D");
 }
 
 /* ---- sentences and tiles ---- */
@@ -34,15 +34,17 @@ static void say_progress(dis__experiment_page *p)
         done += p->t.row[r].n_done;
         failed += p->t.row[r].n_failed;
     }
-    dis__page_tile(p->page, dis__large(p->t.n_rows).text, p->t.n_rows == 1 ? "cell" : "cells");
-    dis__page_tile(p->page, dis__large(done).text, done == 1 ? "run done" : "runs done");
-    if (failed) dis__page_tile(p->page, dis__large(failed).text, "failed");
-    if (runs > done + failed) dis__page_tile(p->page, dis__large(runs - done - failed).text, "still missing");
+    dis__page_tile_add(p->page, dis__format_abbreviated(p->t.n_rows).text, p->t.n_rows == 1 ? "cell" : "cells");
+    dis__page_tile_add(p->page, dis__format_abbreviated(done).text, done == 1 ? "run done" : "runs done");
+    if (failed) dis__page_tile_add(p->page, dis__format_abbreviated(failed).text, "failed");
+    if (runs > done + failed)
+        dis__page_tile_add(p->page, dis__format_abbreviated(runs - done - failed).text, "still missing");
     dis__markup say = {0};
     if (done < runs) {
-        dis__putf(&say, "%s of %s runs are done%s; the figures below are about these.", dis__grouped(done).text,
-                  dis__grouped(runs).text, failed ? ", and some have failed" : "");
-        dis__page_say(p->page, &say);
+        dis__markup_appendf(&say, "%s of %s runs are done%s; the figures below are about these.",
+                            dis__format_grouped(done).text, dis__format_grouped(runs).text,
+                            failed ? ", and some have failed" : "");
+        dis__page_finding_add(p->page, &say);
     }
     dis__markup_free(&say);
 }
@@ -59,27 +61,27 @@ static bool say_best(dis__experiment_page *p, size_t first, size_t end, size_t m
         if (!f->best) continue;
         const dis_experiment_cell *cell = dis__row_cell(p, r);
         dis__markup say = {0};
-        dis__put(&say, "On ");
-        dis__put_name(&say, cell->data, strlen(cell->data), 40);
-        dis__putf(&say, ", ");
+        dis__markup_append(&say, "On ");
+        dis__markup_append_name(&say, cell->data, strlen(cell->data), 40);
+        dis__markup_appendf(&say, ", ");
         put_cell_name(&say, cell->name);
-        if (n_best > 1) dis__putf(&say, " and %zu other%s", n_best - 1, dis__plural(n_best - 1));
-        dis__putf(&say, " %s best in %s (", n_best > 1 ? "are alike and" : "is", metric);
-        dis__put_name(&say, p->e->plan->measure[m].set, strlen(p->e->plan->measure[m].set), 30);
-        dis__putf(&say, "): %s", dis__fixed(f->mean, 4).text);
+        if (n_best > 1) dis__markup_appendf(&say, " and %zu other%s", n_best - 1, dis__plural_suffix(n_best - 1));
+        dis__markup_appendf(&say, " %s best in %s (", n_best > 1 ? "are alike and" : "is", metric);
+        dis__markup_append_name(&say, p->e->plan->measure[m].set, strlen(p->e->plan->measure[m].set), 30);
+        dis__markup_appendf(&say, "): %s", dis__format_fixed(f->mean, 4).text);
         if (f->n > 1)
-            dis__putf(&say, " over %zu seeds, 95\xC2\xA0%% from %s to %s", f->n, dis__fixed(f->ci_low, 4).text,
-                      dis__fixed(f->ci_high, 4).text);
+            dis__markup_appendf(&say, " over %zu seeds, 95\xC2\xA0%% from %s to %s", f->n,
+                                dis__format_fixed(f->ci_low, 4).text, dis__format_fixed(f->ci_high, 4).text);
         if (f->compared) {
-            dis__putf(&say, "; %s%s than ", dis__fixed(fabs(f->difference), 4).text,
-                      f->difference >= 0 ? " more" : " less");
+            dis__markup_appendf(&say, "; %s%s than ", dis__format_fixed(fabs(f->difference), 4).text,
+                                f->difference >= 0 ? " more" : " less");
             put_cell_name(&say, p->e->plan->cell[cell->baseline].name);
-            dis__putf(&say, f->stars == 2   ? ", p at most .01"
-                            : f->stars == 1 ? ", p at most .05"
-                                            : ", which chance may have done");
+            dis__markup_appendf(&say, f->stars == 2   ? ", p at most .01"
+                                      : f->stars == 1 ? ", p at most .05"
+                                                      : ", which chance may have done");
         }
-        dis__put(&say, ".");
-        dis__page_say(p->page, &say);
+        dis__markup_append(&say, ".");
+        dis__page_finding_add(p->page, &say);
         dis__markup_free(&say);
         return true;
     }
@@ -88,20 +90,20 @@ static bool say_best(dis__experiment_page *p, size_t first, size_t end, size_t m
 
 /* ---- the table ---- */
 
-static void put_figure(dis__grid *g, const dis_experiment_figure *f)
+static void put_figure(dis__data_table *g, const dis_experiment_figure *f)
 {
     static const char *const stars[] = {"", "*", "**"};
     const bool starred = f->n && f->compared && f->stars, published = !isnan(f->published);
     char note[160];
     snprintf(note, sizeof note, "%s%s%s%s%s%s%s", f->n && f->best ? "best, " : "", f->n > 1 ? "sd " : "",
-             f->n > 1 ? dis__fixed(f->sd, 4).text : "", starred ? " " : "", starred ? stars[f->stars] : "",
-             published ? ", paper " : "", published ? dis__fixed(f->published, 4).text : "");
+             f->n > 1 ? dis__format_fixed(f->sd, 4).text : "", starred ? " " : "", starred ? stars[f->stars] : "",
+             published ? ", paper " : "", published ? dis__format_fixed(f->published, 4).text : "");
     const size_t n = strlen(note), from = strncmp(note, ", ", 2) == 0 ? 2 : 0;
     if (n >= 2 && strcmp(note + n - 2, ", ") == 0) note[n - 2] = 0;
-    dis__grid_noted(g, f->n ? f->mean : (double)NAN, note + from);
-    dis__grid_number(g, f->n > 1 ? f->sd : (double)NAN);
-    dis__grid_ours(g, f->n && f->compared ? stars[f->stars] : "");
-    dis__grid_number(g, f->published);
+    dis__data_table_add_noted(g, f->n ? f->mean : (double)NAN, note + from);
+    dis__data_table_add_number(g, f->n > 1 ? f->sd : (double)NAN);
+    dis__data_table_add_static_text(g, f->n && f->compared ? stars[f->stars] : "");
+    dis__data_table_add_number(g, f->published);
 }
 
 /* What there is to say of these rows: seeds, comparisons, the paper's figures. */
@@ -115,62 +117,63 @@ static void put_table_caption(const dis__experiment_page *p, size_t first, size_
             compared |= f->n && f->compared;
             published |= !isnan(f->published);
         }
-    dis__put(m,
-             seeds ? "Mean over seeds, with the standard deviation (sd) below it; of each seed the mean over its folds."
-                   : "One run per cell.");
-    if (compared) dis__put(m, " Stars: paired bootstrap against the baseline, * p at most .05, ** p at most .01.");
-    if (published) dis__put(m, " \xE2\x80\x9Cpaper\xE2\x80\x9D is what the paper reports.");
+    dis__markup_append(
+        m, seeds ? "Mean over seeds, with the standard deviation (sd) below it; of each seed the mean over its folds."
+                 : "One run per cell.");
+    if (compared)
+        dis__markup_append(m, " Stars: paired bootstrap against the baseline, * p at most .05, ** p at most .01.");
+    if (published) dis__markup_append(m, " \xE2\x80\x9Cpaper\xE2\x80\x9D is what the paper reports.");
 }
 
 static void table(dis__experiment_page *p, size_t first, size_t end)
 {
-    enum { MAX_MEASURES = (DIS__GRID_COLUMNS - 3) / 4 };
+    enum { MAX_MEASURES = (DIS__DATA_TABLE_COLUMNS - 3) / 4 };
     const size_t n_measures = p->t.n_measures < MAX_MEASURES ? p->t.n_measures : MAX_MEASURES;
     const dis__figure_id id = dis__next_id(p, "table");
     dis__markup title = {0}, head[MAX_MEASURES] = {{0}};
     dis__put_title(&title, "All results on ", dis__row_cell(p, first)->data);
     dis__figure f = {.id = id.text, .title = title.status == DIS_OK ? title.bytes : "", .wide = true, .open = true};
     put_table_caption(p, first, end, &f.caption);
-    dis__grid_column(&f.grid, "cell", DIS__TEXT);
-    dis__grid_column(&f.grid, "runs", DIS__TEXT);
+    dis__data_table_add_column(&f.grid, "cell", DIS__CELL_TEXT);
+    dis__data_table_add_column(&f.grid, "runs", DIS__CELL_TEXT);
     for (size_t m = 0; m < n_measures; m++) {
         char metric[WORDS];
         plain_metric(p, m, metric);
-        dis__putf(&head[m], "%s, ", metric);
-        dis__put_n(&head[m], p->e->plan->measure[m].set, strlen(p->e->plan->measure[m].set) + 1);
-        dis__grid_column_named(&f.grid, head[m].status == DIS_OK ? head[m].bytes : "", DIS__NOTED);
-        dis__grid_keep(&f.grid);
-        dis__grid_column(&f.grid, "sd", DIS__REAL);
-        dis__grid_csv_only(&f.grid);
-        dis__grid_column(&f.grid, "stars", DIS__TEXT);
-        dis__grid_csv_only(&f.grid);
-        dis__grid_column(&f.grid, "published", DIS__REAL);
-        dis__grid_csv_only(&f.grid);
+        dis__markup_appendf(&head[m], "%s, ", metric);
+        dis__markup_append_n(&head[m], p->e->plan->measure[m].set, strlen(p->e->plan->measure[m].set) + 1);
+        dis__data_table_add_named_column(&f.grid, head[m].status == DIS_OK ? head[m].bytes : "", DIS__CELL_NOTED);
+        dis__data_table_set_always_shown(&f.grid);
+        dis__data_table_add_column(&f.grid, "sd", DIS__CELL_REAL);
+        dis__data_table_set_csv_only(&f.grid);
+        dis__data_table_add_column(&f.grid, "stars", DIS__CELL_TEXT);
+        dis__data_table_set_csv_only(&f.grid);
+        dis__data_table_add_column(&f.grid, "published", DIS__CELL_REAL);
+        dis__data_table_set_csv_only(&f.grid);
     }
     for (size_t r = first; r < end; r++) {
         const dis_experiment_cell *cell = dis__row_cell(p, r);
         char runs[64];
         snprintf(runs, sizeof runs, "%zu/%zu", p->t.row[r].n_done, p->t.row[r].n_runs);
-        dis__grid_text(&f.grid, cell->name, strlen(cell->name));
-        dis__grid_ours(&f.grid, runs);
+        dis__data_table_add_text(&f.grid, cell->name, strlen(cell->name));
+        dis__data_table_add_static_text(&f.grid, runs);
         for (size_t m = 0; m < n_measures; m++) put_figure(&f.grid, &p->t.row[r].figure[m]);
     }
     if (f.grid.status == DIS_OK) f.grid.status = title.status;
     for (size_t m = 0; m < n_measures; m++)
         if (f.grid.status == DIS_OK) f.grid.status = head[m].status;
-    dis__page_figure(p->page, &f);
+    dis__page_figure_add(p->page, &f);
     dis__markup_free(&title);
     for (size_t m = 0; m < n_measures; m++) dis__markup_free(&head[m]);
 }
 
 /* ---- one measure ---- */
 
-static void measure_numbers(const dis__experiment_page *p, dis__grid *g, size_t first, size_t end, size_t m)
+static void measure_numbers(const dis__experiment_page *p, dis__data_table *g, size_t first, size_t end, size_t m)
 {
     static const char *const heads[] = {"mean", "sd", "95 % from", "to", "published", "difference", "p"};
-    dis__grid_column(g, "cell", DIS__TEXT);
-    dis__grid_column(g, "seeds", DIS__COUNT);
-    for (size_t i = 0; i < sizeof heads / sizeof *heads; i++) dis__grid_column(g, heads[i], DIS__REAL);
+    dis__data_table_add_column(g, "cell", DIS__CELL_TEXT);
+    dis__data_table_add_column(g, "seeds", DIS__CELL_COUNT);
+    for (size_t i = 0; i < sizeof heads / sizeof *heads; i++) dis__data_table_add_column(g, heads[i], DIS__CELL_REAL);
     for (size_t r = first; r < end; r++) {
         const dis_experiment_figure *f = &p->t.row[r].figure[m];
         const double x[] = {f->mean,
@@ -180,15 +183,15 @@ static void measure_numbers(const dis__experiment_page *p, dis__grid *g, size_t 
                             f->published,
                             f->compared ? f->difference : (double)NAN,
                             f->compared ? f->p : (double)NAN};
-        dis__grid_text(g, dis__row_cell(p, r)->name, strlen(dis__row_cell(p, r)->name));
-        dis__grid_number(g, (double)f->n);
-        for (size_t i = 0; i < sizeof x / sizeof *x; i++) dis__grid_number(g, x[i]);
+        dis__data_table_add_text(g, dis__row_cell(p, r)->name, strlen(dis__row_cell(p, r)->name));
+        dis__data_table_add_number(g, (double)f->n);
+        for (size_t i = 0; i < sizeof x / sizeof *x; i++) dis__data_table_add_number(g, x[i]);
     }
 }
 
 static dis_status measure(dis__experiment_page *p, size_t first, size_t end, size_t m, bool several)
 {
-    dis__points_row *row;
+    dis__point_chart_row *row;
     const char *set = p->e->plan->measure[m].set, *data = dis__row_cell(p, first)->data;
     const dis_eval_row *metric = dis_eval_metric_at(p->e->plan->measure[m].metric);
     char name[WORDS], ours[WORDS + 8], unit[DIS__METRIC_UNIT], axis[WORDS + DIS__METRIC_UNIT];
@@ -198,14 +201,14 @@ static dis_status measure(dis__experiment_page *p, size_t first, size_t end, siz
         const dis_experiment_figure *f = &p->t.row[r].figure[m];
         if (f->n == 0) continue;
         if (f->n > seeds) seeds = f->n;
-        row[n++] = (dis__points_row){.row = dis__short_name(p, first, end, r),
-                                     .mean = f->mean,
-                                     .low = f->ci_low,
-                                     .high = f->ci_high,
-                                     .value = f->seed,
-                                     .n = f->n,
-                                     .other = f->published,
-                                     .strong = f->best};
+        row[n++] = (dis__point_chart_row){.row = dis__short_name(p, first, end, r),
+                                          .mean = f->mean,
+                                          .low = f->ci_low,
+                                          .high = f->ci_high,
+                                          .value = f->seed,
+                                          .n = f->n,
+                                          .other = f->published,
+                                          .strong = f->best};
     }
     if (n) {
         const dis__figure_id id = dis__next_id(p, "measure");
@@ -216,28 +219,29 @@ static dis_status measure(dis__experiment_page *p, size_t first, size_t end, siz
         dis__put_set_title(p, &title, ours, set, data);
         dis__figure f = {.id = id.text, .title = title.status == DIS_OK ? title.bytes : ""};
         if (several) {
-            dis__put_name(&f.caption, data, strlen(data), 40);
-            dis__put(&f.caption, ": ");
+            dis__markup_append_name(&f.caption, data, strlen(data), 40);
+            dis__markup_append(&f.caption, ": ");
         }
-        dis__putf(&f.caption, "%c%s. ", metric->summary[0] >= 'a' ? metric->summary[0] - 'a' + 'A' : metric->summary[0],
-                  metric->summary + 1);
+        dis__markup_appendf(&f.caption, "%c%s. ",
+                            metric->summary[0] >= 'a' ? metric->summary[0] - 'a' + 'A' : metric->summary[0],
+                            metric->summary + 1);
         if (strcmp(metric->better, "higher") == 0 || strcmp(metric->better, "lower") == 0)
-            dis__putf(&f.caption, "%s is better; the best is in bold.",
-                      strcmp(metric->better, "higher") == 0 ? "Higher" : "Lower");
+            dis__markup_appendf(&f.caption, "%s is better; the best is in bold.",
+                                strcmp(metric->better, "higher") == 0 ? "Higher" : "Lower");
         double least, most;
         dis_eval_range(p->e->plan->measure[m].metric, &least, &most);
-        const dis__points points = {.row = row,
-                                    .least = least,
-                                    .most = most,
-                                    .n = n,
-                                    .x_title = axis,
-                                    .value_name = "single seeds",
-                                    .mean_name = seeds > 1 ? "mean, 95 % interval" : "value",
-                                    .other_name = "published"};
-        dis__chart_points(&f.chart, &points, dis__figure_name(&f, "dots with intervals"));
+        const dis__point_chart points = {.row = row,
+                                         .least = least,
+                                         .most = most,
+                                         .n = n,
+                                         .x_title = axis,
+                                         .value_name = "single seeds",
+                                         .mean_name = seeds > 1 ? "mean, 95 % interval" : "value",
+                                         .other_name = "published"};
+        dis__point_chart_draw(&f.chart, &points, dis__figure_name(&f, "dots with intervals"));
         measure_numbers(p, &f.grid, first, end, m);
         if (f.grid.status == DIS_OK) f.grid.status = title.status;
-        dis__page_figure(p->page, &f);
+        dis__page_figure_add(p->page, &f);
         dis__markup_free(&title);
         dis__by_setting_figures(p, first, end, m, name);
     }
@@ -251,8 +255,8 @@ dis_status dis__experiment_results(dis__experiment_page *p)
     const bool several = p->t.n_rows && dis__data_end(p, 0) < p->t.n_rows;
     size_t said = 0;
     say_progress(p);
-    dis__page_section(p->page, "results", "Results",
-                      "Every condition by every measure: means over seeds with their spread.");
+    dis__page_section_begin(p->page, "results", "Results",
+                            "Every condition by every measure: means over seeds with their spread.");
     for (size_t first = 0, end; first < p->t.n_rows; first = end) {
         end = dis__data_end(p, first);
         table(p, first, end);

@@ -1,0 +1,283 @@
+/* How figures against people vary with the annotators: the human labels are made again without some of them.
+ *
+ * Annotators are left out one by one, or in BLOCKS random blocks where there are more. Items that nobody else voted on
+ * are left out too. The variance of single votes is that of the changes of single items, which the bootstrap over items
+ * contains as well; it is known for figures that are means of items (stats/crossed.h).
+ *
+ * Cost: at most BLOCKS + 1 times the method that makes the labels, and as many evaluations without intervals. */
+#include "evaluate/evaluation_internal.h"
+#include "core/parallel/comm.h"
+#include "core/memory/memory.h"
+#include "core/parallel/pool.h"
+#include "core/random/random.h"
+#include "dissent/fit.h"
+#include <math.h>
+#include <string.h>
+
+enum { BLOCKS = 20 };
+
+/* Figures that are means of items, and their columns among the values of single items. */
+static const struct {
+    dis_eval_metric metric;
+    size_t column;
+    double scale;
+} means[] = {
+    {DIS_EVAL_CROSS_ENTROPY, offsetof(dis_eval_items, cross_entropy), 1},
+    {DIS_EVAL_HUMAN_ENTROPY, offsetof(dis_eval_items, human_entropy), 1},
+    {DIS_EVAL_KL, offsetof(dis_eval_items, kl), 1},
+    {DIS_EVAL_INVERSE_KL, offsetof(dis_eval_items, inverse_kl), 1},
+    {DIS_EVAL_JSD, offsetof(dis_eval_items, jsd), 1},
+    {DIS_EVAL_TOTAL_VARIATION, offsetof(dis_eval_items, total_variation), 1},
+    {DIS_EVAL_MANHATTAN, offsetof(dis_eval_items, total_variation), 2},
+    {DIS_EVAL_WASSERSTEIN, offsetof(dis_eval_items, wasserstein), 1},
+    {DIS_EVAL_HUMAN_BRIER, offsetof(dis_eval_items, human_brier), 1},
+};
+enum { MEANS = sizeof means / sizeof *means };
+
+typedef struct {
+    dis_context *ctx;
+    const dis_evaluation *e;
+    const dis_evaluation_votes *from;
+    dis_votes_view votes;
+    bool wanted[DIS_EVAL_METRICS];
+    uint32_t *block; /* (n_workers): UINT32_MAX: no vote that counts */
+    size_t n_workers, n_blocks;
+    double effective;
+    dis_votes_arrays rest; /* room for all votes */
+    uint32_t *task, *worker;
+    uint16_t *label;
+    size_t *row;       /* (n_items) rows at hand */
+    double *q, *human; /* (n_items, n_classes) of these */
+    dis_evaluation *all;
+    double *value;                    /* (n_blocks, DIS_EVAL_METRICS) */
+    double squares[DIS_EVAL_METRICS]; /* of changes of single items */
+} jackknife;
+
+static size_t class_of(const jackknife *l, uint64_t v)
+{
+    return l->from->class[l->votes.label8 ? l->votes.label8[v] : l->votes.label16[v]];
+}
+
+/* ---- blocks ---- */
+
+static void count_votes(const jackknife *l, double *n_votes)
+{
+    for (size_t r = 0; r < l->e->in.n_items; r++) {
+        const size_t item = l->from->item[r];
+        if (item >= l->votes.n_items) continue;
+        for (uint64_t v = l->votes.start[item]; v < l->votes.start[item + 1]; v++)
+            n_votes[l->votes.worker[v]] += class_of(l, v) < l->e->in.n_classes;
+    }
+}
+
+/* Annotators in random order are dealt to the blocks in turn. */
+static dis_status make_blocks(jackknife *l)
+{
+    const size_t n = l->votes.n_workers;
+    double *n_votes = NULL, of_block[BLOCKS] = {0};
+    uint32_t *order = NULL;
+    dis_status status = dis__alloc_array(&l->block, n, sizeof *l->block);
+    if (status == DIS_OK) status = dis__alloc_zeroed(&n_votes, n, sizeof *n_votes);
+    if (status == DIS_OK) status = dis__alloc_array(&order, n, sizeof *order);
+    if (status == DIS_OK) {
+        count_votes(l, n_votes);
+        for (size_t w = 0; w < n; w++) {
+            l->block[w] = UINT32_MAX;
+            if (n_votes[w] > 0) order[l->n_workers++] = (uint32_t)w;
+        }
+        for (size_t i = l->n_workers; l->n_workers > BLOCKS && i > 1; i--) {
+            const size_t j = (size_t)dis__random_below(l->e->o.seed, DIS_STREAM_ANNOTATORS, i, i);
+            const uint32_t other = order[j];
+            order[j] = order[i - 1];
+            order[i - 1] = other;
+        }
+        for (size_t i = 0; i < l->n_workers; i++) {
+            l->block[order[i]] = (uint32_t)(i % BLOCKS);
+            of_block[i % BLOCKS] += n_votes[order[i]];
+        }
+        l->n_blocks = l->n_workers < BLOCKS ? l->n_workers : BLOCKS;
+        l->effective = dis__effective_number(of_block, l->n_blocks);
+    }
+    dis__free(n_votes);
+    dis__free(order);
+    return status;
+}
+
+/* ---- an evaluation without a block ---- */
+
+/* The votes of the others. */
+static dis_status gather_votes(jackknife *l, uint32_t block, dis_votes **out)
+{
+    const dis_votes_view *v = &l->votes;
+    size_t n = 0;
+    for (size_t i = 0; i < v->n_items; i++)
+        for (uint64_t t = v->start[i]; t < v->start[i + 1]; t++) {
+            if (l->block[v->worker[t]] == block) continue;
+            l->task[n] = (uint32_t)i;
+            l->worker[n] = v->worker[t];
+            l->label[n++] = v->label8 ? v->label8[t] : v->label16[t];
+        }
+    const dis_votes_arrays a = {.n_votes = n,
+                                .n_items = v->n_items,
+                                .n_workers = v->n_workers,
+                                .n_classes = v->n_classes,
+                                .task = l->task,
+                                .worker = l->worker,
+                                .label = l->label,
+                                .duplicates = DIS_DUPLICATES_ALL};
+    return dis_votes_from_arrays(l->ctx, &a, out);
+}
+
+/* Rows whose items still have votes, with their labels. Returns how many. */
+static size_t gather_rows(const jackknife *l, const dis_votes *votes, const double *p)
+{
+    const dis_votes_view v = dis_votes_look(votes);
+    const size_t K = l->e->in.n_classes;
+    size_t n = 0;
+    for (size_t r = 0; r < l->e->in.n_items; r++) {
+        const size_t item = l->from->item[r];
+        if (item >= v.n_items || v.start[item] == v.start[item + 1]) continue;
+        double *human = l->human + n * K, sum = 0;
+        memcpy(l->q + n * K, l->e->in.q + r * K, K * sizeof *l->q);
+        for (size_t k = 0; k < K; k++) human[k] = 0;
+        for (size_t k = 0; k < v.n_classes; k++) {
+            if (l->from->class[k] >= K) continue;
+            human[l->from->class[k]] += p[item * v.n_classes + k];
+            sum += p[item * v.n_classes + k];
+        }
+        for (size_t k = 0; k < K && sum > 0; k++) human[k] /= sum;
+        if (sum > 0) l->row[n++] = r;
+    }
+    return n;
+}
+
+static dis_status evaluate_rows(const jackknife *l, size_t n, dis_evaluation **out)
+{
+    const dis_evaluation_input in = {.n_items = n, .n_classes = l->e->in.n_classes, .q = l->q, .human = l->human};
+    dis_evaluation_options o = dis_evaluation_options_default();
+    o.ordinal = l->e->o.ordinal;
+    o.keep_items = true;
+    o.wanted = l->wanted;
+    return dis_evaluation_run(l->ctx, &in, &o, out);
+}
+
+static dis_status evaluate_without(jackknife *l, uint32_t block, dis_evaluation **out, size_t *n)
+{
+    dis_votes *votes = NULL;
+    dis_fit *fit = NULL;
+    dis_fit_options fit_options = dis_fit_options_default();
+    fit_options.seed = l->e->o.seed;
+    dis_status status = gather_votes(l, block, &votes);
+    if (status == DIS_OK) status = dis_fit_run(l->ctx, votes, l->from->labels, &fit_options, &fit);
+    *n = status == DIS_OK ? gather_rows(l, votes, dis_fit_p(fit)) : 0;
+    dis_fit_destroy(fit);
+    dis_votes_destroy(votes);
+    return status == DIS_OK && *n ? evaluate_rows(l, *n, out) : status;
+}
+
+static const double *column_of(const dis_evaluation *e, size_t m)
+{
+    const double *column;
+    memcpy(&column, (const char *)&e->view.items + means[m].column, sizeof column);
+    return column;
+}
+
+/* Squared changes of single items; those that are gone were as far from the mean as they were. */
+static void add_squares(jackknife *l, const dis_evaluation *without, size_t n)
+{
+    const size_t n_all = l->all->view.n_items;
+    for (size_t m = 0; m < MEANS; m++) {
+        const double *was = column_of(l->all, m), *is = column_of(without, m);
+        if (!was || !is) continue;
+        const double mean = l->all->view.metric[means[m].metric].value / means[m].scale;
+        double sum = 0;
+        for (size_t r = 0, at = 0; r < n_all; r++) {
+            const bool gone = at >= n || l->row[at] != r;
+            const double change = gone ? was[r] - mean : is[at] - was[r];
+            at += !gone;
+            sum += change * change;
+        }
+        l->squares[means[m].metric] += means[m].scale * means[m].scale * sum / ((double)n_all * (double)n_all);
+    }
+}
+
+static dis_status leave_block(jackknife *l, size_t b)
+{
+    dis_evaluation *without = NULL;
+    size_t n;
+    DIS_TRY(evaluate_without(l, (uint32_t)b, &without, &n));
+    for (size_t m = 0; m < DIS_EVAL_METRICS; m++)
+        l->value[b * DIS_EVAL_METRICS + m] =
+            without && !without->view.metric[m].reason ? without->view.metric[m].value : (double)NAN;
+    if (without) add_squares(l, without, n);
+    dis_evaluation_destroy(without);
+    return DIS_OK;
+}
+
+/* ---- all of it ---- */
+
+static dis_status prepare(jackknife *l)
+{
+    const size_t n = l->e->in.n_items, K = l->e->in.n_classes;
+    for (size_t m = 0; m < DIS_EVAL_METRICS; m++)
+        l->wanted[m] = l->e->wanted[m] && dis_eval_metric_at(m)->needs & DIS_NEEDS_HUMAN;
+    DIS_TRY(make_blocks(l));
+    DIS_TRY(dis__alloc_array(&l->task, l->votes.n_votes, sizeof *l->task));
+    DIS_TRY(dis__alloc_array(&l->worker, l->votes.n_votes, sizeof *l->worker));
+    DIS_TRY(dis__alloc_array(&l->label, l->votes.n_votes, sizeof *l->label));
+    DIS_TRY(dis__alloc_array(&l->row, n, sizeof *l->row));
+    DIS_TRY(dis__alloc_array(&l->q, dis__saturating_size(n, K, 0), sizeof *l->q));
+    DIS_TRY(dis__alloc_array(&l->human, dis__saturating_size(n, K, 0), sizeof *l->human));
+    return dis__alloc_array(&l->value, (size_t)BLOCKS * DIS_EVAL_METRICS, sizeof *l->value);
+}
+
+static dis_status run(jackknife *l, dis__crossed_variances *out)
+{
+    DIS_TRY(prepare(l));
+    if (l->n_workers > 1) {
+        const size_t n = l->e->in.n_items * l->e->in.n_classes;
+        memcpy(l->q, l->e->in.q, n * sizeof *l->q);
+        memcpy(l->human, l->e->in.human, n * sizeof *l->human);
+        DIS_TRY(evaluate_rows(l, l->e->in.n_items, &l->all));
+        for (size_t b = 0; b < l->n_blocks; b++) {
+            dis__progress(l->ctx, "annotators", (double)b / (double)l->n_blocks);
+            DIS_TRY(leave_block(l, b));
+        }
+    }
+    const double scale = ((double)l->n_blocks - 1) / (double)l->n_blocks;
+    for (size_t m = 0; m < DIS_EVAL_METRICS; m++) out[m] = (dis__crossed_variances){.votes = NAN};
+    for (size_t m = 0; m < DIS_EVAL_METRICS && l->n_workers > 1; m++) {
+        out[m].annotators = dis__jackknife(l->value + m, l->n_blocks, DIS_EVAL_METRICS);
+        out[m].df_annotators = dis__annotator_df(l->effective);
+        out[m].df_items = (double)l->e->in.n_items - 1;
+    }
+    for (size_t m = 0; m < MEANS; m++) out[means[m].metric].votes = scale * l->squares[means[m].metric];
+    return DIS_OK;
+}
+
+dis_status dis__evaluation_annotator_variance(dis_context *ctx, dis_evaluation *e)
+{
+    jackknife l = {.ctx = ctx, .e = e, .from = e->in.votes, .votes = dis_votes_look(e->in.votes->votes)};
+    dis_context *local = NULL;
+    DIS_TRY(dis__alloc_zeroed(&e->crossed, DIS_EVAL_METRICS, sizeof *e->crossed));
+    if (dis__comm_is_parallel(dis__context_comm(ctx))) { /* each rank has all votes */
+        dis_context_options o = dis_context_options_default();
+        o.threads = dis_context_threads(ctx);
+        DIS_TRY(dis_context_create(&o, &local));
+        l.ctx = local;
+    }
+    const dis_status status = run(&l, e->crossed);
+    e->view.n_annotators = l.n_workers;
+    e->view.few_annotators = l.n_workers < DIS_EVAL_FEW_ANNOTATORS;
+    dis_evaluation_destroy(l.all);
+    dis__free(l.block);
+    dis__free(l.task);
+    dis__free(l.worker);
+    dis__free(l.label);
+    dis__free(l.row);
+    dis__free(l.q);
+    dis__free(l.human);
+    dis__free(l.value);
+    dis_context_destroy(local);
+    return status;
+}

@@ -1,0 +1,114 @@
+/* The frame of a report. */
+#include "report/page/page.h"
+#include "dissent/version.h"
+#include <string.h>
+
+void dis__page_free(dis__page *page)
+{
+    dis__markup_free(&page->body);
+    dis__markup_free(&page->tiles);
+    dis__markup_free(&page->findings);
+    dis__markup_free(&page->toc);
+}
+
+/* A half-wide figure that stays without a neighbour takes the row: words on the left, the chart on the right. */
+static void widen_unpaired(dis__page *page)
+{
+    if (page->unpaired && page->body.status == DIS_OK) memcpy(page->body.bytes + page->unpaired, "solo", 4);
+    page->unpaired = 0;
+}
+
+void dis__page_section_begin(dis__page *page, const char *id, const char *title, const char *about)
+{
+    dis__page_section_end(page);
+    dis__markup_appendf(&page->body,
+                        "<section aria-labelledby=\"%s\"><h2 id=\"%s\">%s</h2><p>%s</p><div class=\"figures\">\n", id,
+                        id, title, about);
+    dis__markup_appendf(&page->toc, "<li><a href=\"#%s\">%s</a><ul>", id, title);
+    page->in_section = true;
+}
+
+void dis__page_section_end(dis__page *page)
+{
+    if (!page->in_section) return;
+    widen_unpaired(page);
+    dis__markup_append(&page->body, "</div></section>\n");
+    dis__markup_append(&page->toc, "</ul></li>\n");
+    page->in_section = false;
+}
+
+void dis__page_figure_add(dis__page *page, dis__figure *f)
+{
+    dis__markup_appendf(&page->toc, "<li><a href=\"#%s\">%s</a></li>", f->id, f->title);
+    const size_t behind = strlen("<figure id=\"") + strlen(f->id) + strlen("\" class=\"");
+    if (f->wide) widen_unpaired(page);
+    const size_t at = page->body.n + behind;
+    if (!f->wide) page->unpaired = page->unpaired ? 0 : at;
+    if (page->svg_files) dis__svg_files_add(page->svg_files, f);
+    dis__figure_end(&page->body, f);
+}
+
+void dis__page_tile_add(dis__page *page, const char *value, const char *label)
+{
+    page->n_tiles++;
+    dis__markup_append(&page->tiles, "<div><dt>");
+    dis__markup_append(&page->tiles, label);
+    dis__markup_append(&page->tiles, "</dt><dd>");
+    dis__markup_append(&page->tiles, value);
+    dis__markup_append(&page->tiles, "</dd></div>\n");
+}
+
+void dis__page_finding_add(dis__page *page, dis__markup *sentence)
+{
+    dis__markup_append(&page->findings, "<li>");
+    dis__markup_append_markup_escaped(&page->findings, sentence);
+    dis__markup_append(&page->findings, "</li>\n");
+    sentence->n = 0;
+}
+
+void dis__page_format(dis__markup *m, const dis__page *page, const dis__markup *title, const dis__markup *subtitle)
+{
+    dis__markup_append(m, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
+    dis__markup_appendf(
+        m,
+        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src 'sha256-%s'; "
+        "style-src 'sha256-%s'; img-src data:; base-uri 'none'; form-action 'none'\">\n",
+        dis__format_csp_hash(dis__page_script).text, dis__format_csp_hash(dis__page_style).text);
+    dis__markup_append(m, "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+                          "<meta name=\"referrer\" content=\"no-referrer\">\n");
+    dis__markup_appendf(m, "<meta name=\"generator\" content=\"dissent %s\">\n<title>", dis_version());
+    dis__markup_append_markup_escaped(m, title);
+    dis__markup_append(m, "</title>\n<link rel=\"icon\" href=\"data:,\">\n<style>");
+    dis__markup_append(m, dis__page_style);
+    dis__markup_append(m, "</style>\n</head>\n<body>\n<div class=\"shell\">\n<header><h1>");
+    dis__markup_append_markup_escaped(m, title);
+    dis__markup_append(m, "</h1><p>");
+    dis__markup_append_markup_escaped(m, subtitle);
+    dis__markup_append(m, "</p></header>\n<nav aria-label=\"Contents\"><ul>\n");
+    dis__markup_append_markup(m, &page->toc);
+    dis__markup_append(m, "</ul></nav>\n<main>\n");
+    if (page->tiles.n) {
+        /* more than eight stand in two rows of one length, or nearly so */
+        dis__markup_appendf(m, "<dl class=\"tiles c%zu\">\n", page->n_tiles <= 8 ? 8 : (page->n_tiles + 1) / 2);
+        dis__markup_append_markup(m, &page->tiles);
+        dis__markup_append(m, "</dl>\n");
+    }
+    if (page->findings.n) {
+        dis__markup_append(
+            m, "<section class=\"says\" aria-labelledby=\"says\"><h2 id=\"says\">What this says</h2><ul>\n");
+        dis__markup_append_markup(m, &page->findings);
+        dis__markup_append(m, "</ul></section>\n");
+    }
+    dis__markup_append_markup(m, &page->body);
+    dis__markup_appendf(
+        m,
+        "</main>\n<footer>Made by dissent %s. Everything is in this file: it loads nothing and sends "
+        "nothing. Entropies are in nats, or as a share of the largest possible where it says so.</footer>\n"
+        "</div>\n<script>",
+        dis_version());
+    dis__markup_append(m, dis__page_script);
+    dis__markup_append(m, "</script>\n</body>\n</html>\n");
+    const dis__markup *parts[] = {&page->tiles, &page->findings};
+    for (size_t i = 0; i < 2; i++)
+        if (m->status == DIS_OK) m->status = parts[i]->status;
+}

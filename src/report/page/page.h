@@ -1,0 +1,34 @@
+/* page.h: the page of a report: its parts are filled in any order and put together at the end.
+ *
+ * Nothing in the page is loaded from anywhere, and the content-security policy says so: one script and one style sheet,
+ * both named by their hash, data: pictures, and nothing else. */
+#ifndef DIS_REPORT_PAGE_H
+#define DIS_REPORT_PAGE_H
+#include "report/page/svg_files.h"
+
+extern const char dis__page_style[], dis__page_script[];
+
+typedef struct {
+    dis__markup body, tiles, findings, toc;
+    size_t n_tiles;
+    bool in_section;
+    size_t unpaired; /* place in the body behind the class of a half-wide figure that has no neighbour yet; 0: none */
+    dis__svg_files *svg_files; /* where charts are kept, too; NULL: nowhere */
+} dis__page;
+
+void dis__page_free(dis__page *page);
+
+/* A section begins: heading and one sentence of what it is about. `id`, `title` and `about` are ours. */
+void dis__page_section_begin(dis__page *page, const char *id, const char *title, const char *about);
+void dis__page_section_end(dis__page *page);
+/* Puts the figure and its line in the table of contents. */
+void dis__page_figure_add(dis__page *page, dis__figure *f);
+/* A number people look for first. `label` is ours. */
+void dis__page_tile_add(dis__page *page, const char *value, const char *label);
+/* One sentence of "what this says": plain text, which is escaped and emptied. */
+void dis__page_finding_add(dis__page *page, dis__markup *sentence);
+
+/* The whole file. `title` and `subtitle` are plain texts. */
+void dis__page_format(dis__markup *m, const dis__page *page, const dis__markup *title, const dis__markup *subtitle);
+
+#endif

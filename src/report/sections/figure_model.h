@@ -1,0 +1,16 @@
+/* figure_model.h: what the charts about predictions share. */
+#ifndef DIS_REPORT_FIGURE_MODEL_H
+#define DIS_REPORT_FIGURE_MODEL_H
+#include "report/report_internal.h"
+
+bool dis__evaluation_has(const dis_evaluation_view *e, dis_eval_metric i);
+void dis__report_append_model_name(dis__markup *m, const dis__report_job *job, size_t i);
+
+/* figure_model.c: each puts itself into the open section, or nothing where it has nothing to show. */
+void dis__figure_reliability(dis__report_job *job);
+dis_status dis__figure_entropies(dis__report_job *job, size_t model);
+dis_status dis__figure_divergences(dis__report_job *job);
+dis_status dis__figure_confusion(dis__report_job *job, size_t model);
+void dis__figure_classes(dis__report_job *job);
+
+#endif

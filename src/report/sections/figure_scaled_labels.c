@@ -1,0 +1,189 @@
+/* What the labels of a scale of its own look like in one picture: values as a histogram, classes as bars, scores with
+ * their intervals. A row of `pictures` per scale; a scale without one has tables alone. */
+#include "report/report_internal.h"
+#include <math.h>
+#include <string.h>
+
+enum { BINS = 12, MOST = 20 };
+
+static const dis_scaled_column *column(const dis_scaled_table *t, const char *name)
+{
+    for (size_t c = 0; t && c < t->n_columns; c++)
+        if (strcmp(t->columns[c].name, name) == 0) return &t->columns[c];
+    return NULL;
+}
+
+static const char *name_at(const dis_scaled_column *c, size_t i)
+{
+    return dis_names_get(c->names, c->index ? c->index[i] : i, NULL);
+}
+
+/* The values of items: where most of them lie. */
+static void values(dis__report_job *job, const dis_scaled_table *labels)
+{
+    const dis_scaled_column *mean = column(labels, "mean");
+    double low = INFINITY, high = -INFINITY, edge[BINS + 1];
+    uint64_t count[BINS] = {0};
+    for (size_t i = 0; mean && i < labels->n_rows; i++) {
+        low = fmin(low, mean->values[i]);
+        high = fmax(high, mean->values[i]);
+    }
+    if (!mean || !(high > low)) return;
+    const dis__axis_scale s = dis__axis_scale_nice(low, high, BINS - 2, false);
+    const size_t n = (size_t)fmin(BINS, fmax(1, round((s.high - s.low) / s.step)));
+    for (size_t b = 0; b <= n; b++) edge[b] = s.low + (s.high - s.low) * (double)b / (double)n;
+    for (size_t i = 0; i < labels->n_rows; i++) {
+        const double at = (mean->values[i] - s.low) / (s.high - s.low) * (double)n;
+        count[(size_t)fmin((double)n - 1, fmax(0, at))]++;
+    }
+    dis__figure f = {.id = "values", .title = "What the values are"};
+    dis__markup_appendf(&f.caption, "From %s to %s, biases of workers taken out.", dis__format_brief(low).text,
+                        dis__format_brief(high).text);
+    const dis__histogram h = {
+        .edge = edge, .count = count, .n = n, .x_title = "value of the item", .y_title = "items", .unit = "items"};
+    dis__histogram_draw(&f.chart, &h, dis__figure_name(&f, "histogram"));
+    dis__data_table_add_column(&f.table, "from", DIS__CELL_REAL);
+    dis__data_table_add_column(&f.table, "to", DIS__CELL_REAL);
+    dis__data_table_add_column(&f.table, "items", DIS__CELL_COUNT);
+    for (size_t b = 0; b < n; b++) {
+        dis__data_table_add_number(&f.table, edge[b]);
+        dis__data_table_add_number(&f.table, edge[b + 1]);
+        dis__data_table_add_number(&f.table, (double)count[b]);
+    }
+    dis__page_figure_add(&job->page, &f);
+}
+
+/* Rows of bars with their numbers, the first MOST of them. */
+static void put_bars(dis__report_job *job, dis__figure *f, const dis__bar_chart *b, const char *row_name)
+{
+    dis__bar_chart_draw(&f->chart, b, dis__figure_name(f, "bars"));
+    dis__data_table_add_column(&f->table, row_name, DIS__CELL_TEXT);
+    for (size_t s = 0; s < b->n_series; s++) dis__data_table_add_column(&f->table, b->series[s], DIS__CELL_PERCENT);
+    for (size_t i = 0; i < b->n; i++) {
+        dis__data_table_add_text(&f->table, b->row[i], strlen(b->row[i]));
+        for (size_t s = 0; s < b->n_series; s++) dis__data_table_add_number(&f->table, b->value[i * b->n_series + s]);
+    }
+    dis__page_figure_add(&job->page, f);
+}
+
+/* How often each class is among the sets of people and of the labels. */
+static void draw_sets(dis__report_job *job, const dis_scaled_table *labels)
+{
+    static const char *const series[] = {"votes", "labels"};
+    const dis_scaled_table *classes = dis_scaled_find(job->scaled, "classes");
+    const dis_scaled_column *name = column(classes, "class"), *votes = column(classes, "votes");
+    const char *row[MOST];
+    double value[2 * MOST];
+    size_t n = 0;
+    for (; name && votes && n < classes->n_rows && n < MOST && 3 + n < labels->n_columns; n++) {
+        double sum = 0;
+        for (size_t i = 0; i < labels->n_rows; i++) sum += labels->columns[3 + n].values[i];
+        row[n] = name_at(name, n);
+        value[2 * n] = votes->values[n] / fmax(1, (double)job->votes_view.n_votes);
+        value[2 * n + 1] = sum / fmax(1, (double)labels->n_rows);
+    }
+    if (n == 0) return;
+    dis__figure f = {.id = "sets", .title = "How common each class is"};
+    dis__markup_append(
+        &f.caption, "Share of the votes that name the class, and of the items that have it. An item may have several "
+                    "classes, so shares need not sum to 1.");
+    const dis__bar_chart b = {
+        .row = row, .series = series, .n = n, .n_series = 2, .value = value, .x_title = "share (%)", .share = true};
+    put_bars(job, &f, &b, "class");
+}
+
+/* Scores of things, the best first, 95 % by their standard errors. */
+static void draw_scores(dis__report_job *job, const dis_scaled_table *labels)
+{
+    const dis_scaled_column *thing = column(labels, "thing"), *score = column(labels, "score"),
+                            *se = column(labels, "se"), *group = column(labels, "group");
+    const char *row[MOST];
+    double low[MOST], high[MOST], most = 0;
+    size_t n = 0;
+    for (; thing && score && se && n < labels->n_rows && n < MOST; n++) {
+        row[n] = name_at(thing, n);
+        low[n] = score->values[n] - 1.96 * se->values[n];
+        high[n] = score->values[n] + 1.96 * se->values[n];
+        most = fmax(most, high[n]);
+    }
+    if (n == 0) return;
+    dis__figure f = {.id = "scores", .title = "Which is best"};
+    dis__markup_appendf(
+        &f.caption,
+        "Scores with their 95 %% intervals; 0 is the mean of all. A difference of 1 is a preference of 73 "
+        "to 27.%s",
+        labels->n_rows > MOST ? " The first 20." : "");
+    if (group)
+        dis__markup_append(&f.caption,
+                           " Comparisons do not connect all things: scores of one group say nothing about another, and "
+                           "0 is the mean of the group.");
+    const dis__interval_chart c = {.row = row,
+                                   .value = score->values,
+                                   .low = low,
+                                   .high_end = high,
+                                   .n = n,
+                                   .high = most,
+                                   .x_title = "score, with 95 % interval"};
+    dis__interval_chart_draw(&f.chart, &c, dis__figure_name(&f, "dots with intervals"));
+    dis__data_table_add_column(&f.table, "thing", DIS__CELL_TEXT);
+    if (group) dis__data_table_add_column(&f.table, "group", DIS__CELL_COUNT);
+    dis__data_table_add_column(&f.table, "score", DIS__CELL_REAL);
+    dis__data_table_add_column(&f.table, "95 % from", DIS__CELL_REAL);
+    dis__data_table_add_column(&f.table, "to", DIS__CELL_REAL);
+    for (size_t i = 0; i < n; i++) {
+        dis__data_table_add_text(&f.table, row[i], strlen(row[i]));
+        if (group) dis__data_table_add_number(&f.table, group->values[i]);
+        dis__data_table_add_number(&f.table, score->values[i]);
+        dis__data_table_add_number(&f.table, low[i]);
+        dis__data_table_add_number(&f.table, high[i]);
+    }
+    dis__page_figure_add(&job->page, &f);
+}
+
+/* How the spans of the labels are shared out over the classes. */
+static void draw_spans(dis__report_job *job, const dis_scaled_table *labels)
+{
+    static const char *const series[] = {"spans"};
+    const dis_scaled_column *label = column(labels, "label");
+    const size_t all = label ? dis_names_count(label->names) : 0;
+    const char *row[MOST];
+    double value[MOST] = {0};
+    size_t at[MOST], n = 0;
+    for (size_t i = 0; label && i < labels->n_rows; i++) {
+        const size_t k = label->index ? label->index[i] : i;
+        size_t r = 0;
+        while (r < n && at[r] != k) r++;
+        if (r == MOST || k >= all) continue;
+        if (r == n) {
+            at[n] = k;
+            row[n++] = name_at(label, i);
+        }
+        value[r] += 1 / (double)labels->n_rows;
+    }
+    if (n == 0) return;
+    dis__figure f = {.id = "spans-by-class", .title = "Spans of each class"};
+    dis__markup_appendf(&f.caption, "%s span%s in the labels, by class.", dis__format_grouped(labels->n_rows).text,
+                        dis__plural_suffix(labels->n_rows));
+    const dis__bar_chart b = {.row = row,
+                              .series = series,
+                              .n = n,
+                              .n_series = 1,
+                              .value = value,
+                              .x_title = "share of the spans (%)",
+                              .share = true};
+    put_bars(job, &f, &b, "class");
+}
+
+void dis__figure_scaled(dis__report_job *job)
+{
+    static const struct {
+        dis_scale scale;
+        void (*draw)(dis__report_job *job, const dis_scaled_table *labels);
+    } pictures[] = {{DIS_SCALE_NUMERIC, values},
+                    {DIS_SCALE_MULTI_LABEL, draw_sets},
+                    {DIS_SCALE_PAIRWISE, draw_scores},
+                    {DIS_SCALE_SPANS, draw_spans}};
+    const dis_scaled_table *labels = dis_scaled_find(job->scaled, "labels");
+    for (size_t i = 0; labels && i < sizeof pictures / sizeof *pictures; i++)
+        if (pictures[i].scale == dis_scaled_look(job->scaled).scale) pictures[i].draw(job, labels);
+}

@@ -1,0 +1,207 @@
+/* Model: predictions against gold labels and against people. Everything measured comes from dis_evaluation_run. */
+#include "report/sections/figure_model.h"
+#include "core/memory/memory.h"
+#include "core/parallel/pool.h"
+#include "evaluate/evaluation_internal.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+bool dis__evaluation_has(const dis_evaluation_view *e, dis_eval_metric i)
+{
+    return !e->metric[i].reason && !isnan(e->metric[i].value);
+}
+
+void dis__report_append_model_name(dis__markup *m, const dis__report_job *job, size_t i)
+{
+    dis__markup_append(m, "\xE2\x80\x9C");
+    dis__markup_append_name(m, job->r->prediction[i].name, strlen(job->r->prediction[i].name), 30);
+    dis__markup_append(m, "\xE2\x80\x9D");
+}
+
+/* The best by a metric of which `less` is better or not; SIZE_MAX when nobody has it. */
+static size_t best_by(const dis__report_job *job, dis_eval_metric i)
+{
+    const bool lower = strcmp(dis_eval_metric_at(i)->better, "lower") == 0;
+    size_t best = SIZE_MAX;
+    for (size_t m = 0; m < job->r->n_predictions; m++) {
+        if (!dis__evaluation_has(job->model[m], i)) continue;
+        const double x = job->model[m]->metric[i].value;
+        const double other = best == SIZE_MAX ? 0 : job->model[best]->metric[i].value;
+        if (best == SIZE_MAX || (lower ? x < other : x > other)) best = m;
+    }
+    return best;
+}
+
+static dis_status evaluate(dis__report_job *job)
+{
+    const dis_report *r = job->r;
+    dis_evaluation_options o = dis_evaluation_options_default();
+    o.seed = r->seed;
+    o.resamples = r->resamples;
+    o.ordinal = r->ordinal;
+    o.keep_items = true;
+    for (size_t m = 0; m < r->n_predictions; m++) {
+        const dis_evaluation_input in = {.n_items = r->test.n_items,
+                                         .n_classes = r->test.n_classes,
+                                         .q = r->prediction[m].q,
+                                         .gold = r->test.gold,
+                                         .human = r->test.human};
+        DIS_TRY(dis_evaluation_run(job->ctx, &in, &o, &job->evaluation[m]));
+        job->model[m] = &job->evaluation[m]->view;
+        dis__progress(job->ctx, "judging predictions", (double)(m + 1) / (double)r->n_predictions);
+    }
+    return DIS_OK;
+}
+
+static void add_model_findings(dis__report_job *job)
+{
+    dis__markup finding = {0};
+    const size_t right = best_by(job, DIS_EVAL_ACCURACY), close = best_by(job, DIS_EVAL_JSD);
+    if (right != SIZE_MAX) {
+        const dis_metric *m = &job->model[right]->metric[DIS_EVAL_ACCURACY];
+        const dis_metric *base = &job->model[right]->metric[DIS_EVAL_MAJORITY_ACCURACY];
+        dis__markup_append(&finding, "The model ");
+        dis__report_append_model_name(&finding, job, right);
+        dis__markup_appendf(&finding, " is right on %s of %s items", dis__format_percent(m->value).text,
+                            dis__format_grouped(m->n).text);
+        if (m->has_interval)
+            dis__markup_appendf(&finding, " (95\xC2\xA0%% from %s to %s)", dis__format_percent(m->ci_low).text,
+                                dis__format_percent(m->ci_high).text);
+        if (!base->reason)
+            dis__markup_appendf(&finding, "; always answering the same would reach %s",
+                                dis__format_percent(base->value).text);
+        dis__markup_append(&finding, ".");
+        dis__page_finding_add(&job->page, &finding);
+        if (!job->r->votes)
+            dis__page_tile_add(&job->page, dis__format_abbreviated(m->n).text, "items with a known class");
+        dis__page_tile_add(&job->page, dis__format_percent(m->value).text, "model accuracy");
+    }
+    if (close != SIZE_MAX) {
+        const dis_evaluation_view *e = job->model[close];
+        dis__markup_append(&finding, "Closest to what people say is ");
+        dis__report_append_model_name(&finding, job, close);
+        dis__markup_appendf(&finding, ": %s nats of divergence (0 is the same, 0.69 is nothing in common)",
+                            dis__format_fixed(e->metric[DIS_EVAL_JSD].value, 3).text);
+        if (dis__evaluation_has(e, DIS_EVAL_ENTROPY_CORRELATION))
+            dis__markup_appendf(&finding, ", and its doubt goes with theirs at a correlation of %s",
+                                dis__format_fixed(e->metric[DIS_EVAL_ENTROPY_CORRELATION].value, 2).text);
+        dis__markup_append(&finding, ".");
+        dis__page_finding_add(&job->page, &finding);
+        dis__page_tile_add(&job->page, dis__format_fixed(e->metric[DIS_EVAL_JSD].value, 3).text,
+                           "divergence from people (nats)");
+    }
+    dis__markup_free(&finding);
+}
+
+static void table_of_metrics(dis__report_job *job)
+{
+    const dis_report *r = job->r;
+    const size_t n = r->n_predictions < DIS__REPORT_SHOWN_VIEWS ? r->n_predictions : DIS__REPORT_SHOWN_VIEWS;
+    const bool intervals = r->resamples > 0;
+    dis__figure f = {.id = "metrics", .title = "All metrics", .wide = true, .open = true};
+    dis__markup_append(&f.caption,
+                       "Baselines and floors are there to compare with: accuracy means little without that of always "
+                       "answering the most frequent class, and no cross-entropy goes below the entropy of the people.");
+    dis__data_table_add_column(&f.table, "metric", DIS__CELL_TEXT);
+    dis__data_table_add_column(&f.table, "better", DIS__CELL_TEXT);
+    for (size_t m = 0; m < n; m++) {
+        dis__data_table_add_named_column(&f.table, r->prediction[m].name, DIS__CELL_REAL);
+        for (size_t end = 0; end < 2 && intervals; end++) { /* of several models only in the CSV: the page is narrow */
+            dis__data_table_add_column(&f.table, end ? "to" : "95 % from", DIS__CELL_REAL);
+            if (n > 1) dis__data_table_set_csv_only(&f.table);
+        }
+    }
+    dis__data_table_add_column(&f.table, "what it is", DIS__CELL_LONG_TEXT);
+    for (size_t i = 0; i < DIS_EVAL_METRICS; i++) {
+        bool any = false;
+        for (size_t m = 0; m < n; m++) any |= dis__evaluation_has(job->model[m], (dis_eval_metric)i);
+        if (!any) continue;
+        char name[DIS__METRIC_WORDS];
+        dis__metric_words(i, name);
+        dis__data_table_add_static_text(&f.table, name);
+        dis__data_table_add_static_text(&f.table, dis_eval_metric_at(i)->better);
+        for (size_t m = 0; m < n; m++) {
+            const dis_metric *x = &job->model[m]->metric[i];
+            dis__data_table_add_number(&f.table, x->reason ? (double)NAN : x->value);
+            if (intervals) dis__data_table_add_number(&f.table, x->has_interval ? x->ci_low : (double)NAN);
+            if (intervals) dis__data_table_add_number(&f.table, x->has_interval ? x->ci_high : (double)NAN);
+        }
+        dis__data_table_add_static_text(&f.table, dis_eval_metric_at(i)->summary);
+    }
+    dis__page_figure_add(&job->page, &f);
+}
+
+/* One dot per model, and the baseline. */
+static void accuracies(dis__report_job *job)
+{
+    enum { MAX = DIS__REPORT_SHOWN_VIEWS };
+    const char *row[MAX + 1];
+    double value[MAX + 1], low[MAX + 1], high[MAX + 1];
+    size_t n = 0, best = best_by(job, DIS_EVAL_ACCURACY);
+    if (best == SIZE_MAX) return;
+    for (size_t m = 0; m < job->r->n_predictions && n < MAX; m++) {
+        const dis_metric *x = &job->model[m]->metric[DIS_EVAL_ACCURACY];
+        if (x->reason) continue;
+        row[n] = job->r->prediction[m].name;
+        value[n] = x->value;
+        low[n] = x->has_interval ? x->ci_low : (double)NAN;
+        high[n++] = x->has_interval ? x->ci_high : (double)NAN;
+    }
+    const dis_metric *base = &job->model[best]->metric[DIS_EVAL_MAJORITY_ACCURACY];
+    dis__figure f = {.id = "accuracy", .title = "How often the model is right"};
+    dis__report_append_model_name(&f.caption, job, best);
+    dis__markup_appendf(&f.caption, " is right on %s of the items",
+                        dis__format_percent(job->model[best]->metric[DIS_EVAL_ACCURACY].value).text);
+    if (!base->reason) {
+        row[n] = "always the most frequent class";
+        value[n] = base->value;
+        low[n] = high[n] = NAN;
+        n++;
+        dis__markup_appendf(
+            &f.caption, ", %s points above always answering the most frequent class",
+            dis__format_fixed(100 * (job->model[best]->metric[DIS_EVAL_ACCURACY].value - base->value), 0).text);
+    }
+    dis__markup_append(&f.caption, ". Lines are 95\xC2\xA0% intervals.");
+    const dis__interval_chart c = {.row = row,
+                                   .value = value,
+                                   .low = low,
+                                   .high_end = high,
+                                   .n = n,
+                                   .high = 1,
+                                   .x_title = "accuracy against the known classes"};
+    dis__interval_chart_draw(&f.chart, &c, dis__figure_name(&f, "dots with intervals"));
+    dis__data_table_add_column(&f.table, "model", DIS__CELL_TEXT);
+    dis__data_table_add_column(&f.table, "accuracy", DIS__CELL_REAL);
+    dis__data_table_add_column(&f.table, "95 % from", DIS__CELL_REAL);
+    dis__data_table_add_column(&f.table, "to", DIS__CELL_REAL);
+    for (size_t i = 0; i < n; i++) {
+        dis__data_table_add_text(&f.table, row[i], strlen(row[i]));
+        dis__data_table_add_number(&f.table, value[i]);
+        dis__data_table_add_number(&f.table, low[i]);
+        dis__data_table_add_number(&f.table, high[i]);
+    }
+    dis__page_figure_add(&job->page, &f);
+}
+
+dis_status dis__section_model(dis__report_job *job)
+{
+    if (job->r->n_predictions == 0) return DIS_OK;
+    DIS_TRY(evaluate(job));
+    add_model_findings(job);
+    dis__page_section_begin(
+        &job->page, "model", "Model",
+        "Predictions beside what is known and what people said: right or wrong, sure or unsure, and where.");
+    accuracies(job);
+    const size_t best = best_by(job, DIS_EVAL_ACCURACY), close = best_by(job, DIS_EVAL_JSD);
+    dis__figure_reliability(job);
+    if (close != SIZE_MAX) DIS_TRY(dis__figure_entropies(job, close));
+    if (close != SIZE_MAX) DIS_TRY(dis__figure_divergences(job));
+    if (best != SIZE_MAX) {
+        DIS_TRY(dis__figure_confusion(job, best));
+        dis__figure_classes(job);
+    }
+    table_of_metrics(job);
+    dis__page_section_end(&job->page);
+    return DIS_OK;
+}

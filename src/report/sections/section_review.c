@@ -1,0 +1,158 @@
+/* What to do next: items worth another vote and workers worth a look, as dis_review ranks them, each with its
+ * reason. */
+#include "report/sections/worker_statistics.h"
+#include "core/memory/memory.h"
+#include <string.h>
+
+/* A review keeps a confusion matrix per worker; where they are huge, it is a job of its own and not of a report. */
+enum { MAX_ROWS = 100, MAX_CELLS = 20000000 };
+
+static void put_text(dis__data_table *g, const dis_names *names, size_t i)
+{
+    size_t n;
+    const char *text = dis_names_get(names, i, &n);
+    dis__data_table_add_text(g, text, n);
+}
+
+/* How many labels are correct, as far as that can be told. */
+static void put_expected(const dis__report_job *job, dis__markup *m, const dis_review_view *v)
+{
+    const dis__view_statistics *trusted = &job->statistics[job->main];
+    if (job->r->n_views && trusted->n_gold)
+        dis__markup_appendf(m, "%s of the labels of items whose class is known are correct. ",
+                            dis__format_percent((double)trusted->right / (double)trusted->n_gold).text);
+    else if (!v->n_compared && v->n_workers)
+        dis__markup_append(m, "No item has votes of two people: how many labels are correct cannot be told. ");
+    else
+        dis__markup_appendf(
+            m, "%s estimated %s of the labels are correct, and %s of all votes. ",
+            v->chance.verdict == DIS_CHANCE_UNKNOWN
+                ? "There are too few votes to tell whether annotators agree more than chance. If they do, an"
+                : "An",
+            dis__format_percent(v->right).text, dis__format_percent(v->typical).text);
+}
+
+static void items(dis__report_job *job, const dis_review *review, const dis_review_view *v)
+{
+    char reason[DIS_REVIEW_REASON];
+    size_t n = 0;
+    dis__figure f = {.id = "label-next", .title = "Items to label again", .wide = true, .open = true};
+    if (v->n_items > MAX_ROWS) f.note = "The first 100; dissent review ranks all.";
+    put_expected(job, &f.caption, v);
+    dis__markup_append(
+        &f.caption,
+        "The labels that are most likely wrong come first. Right: probability that the label is correct; gain: how "
+        "much one more vote is expected to tell (nats).");
+    dis__data_table_add_column(&f.table, "item", DIS__CELL_TEXT);
+    dis__report_add_text_column(job, &f.table);
+    dis__data_table_add_column(&f.table, "label", DIS__CELL_TEXT);
+    dis__data_table_add_column(&f.table, "right", DIS__CELL_PERCENT);
+    dis__data_table_add_column(&f.table, "gain", DIS__CELL_REAL);
+    dis__data_table_add_column(&f.table, "why", DIS__CELL_LONG_TEXT);
+    for (size_t i = 0; i < v->n_items && n < MAX_ROWS; i++) {
+        const dis_review_item *one = &v->items[i];
+        if (one->known) continue;
+        put_text(&f.table, job->votes_view.tasks, one->item);
+        dis__report_add_text_cell(job, &f.table, one->item);
+        put_text(&f.table, job->votes_view.classes, one->label);
+        dis__data_table_add_number(&f.table, one->right);
+        dis__data_table_add_number(&f.table, one->gain);
+        dis_review_item_reason(review, job->r->votes, i, reason, sizeof reason);
+        dis__data_table_add_text(&f.table, reason, strlen(reason));
+        n++;
+    }
+    dis__page_figure_add(&job->page, &f);
+}
+
+static void workers(dis__report_job *job, const dis_review *review, const dis_review_view *v)
+{
+    char reason[DIS_REVIEW_REASON];
+    const size_t out = v->n_doubtful + v->n_weak; /* ranked first */
+    if (v->n_workers == 0) return;
+    dis__figure f = {.id = "look-at-workers", .title = "Workers to look at", .wide = true, .open = true};
+    if (out > MAX_ROWS) f.note = "The first 100; dissent review lists all workers.";
+    if (out == 0) {
+        if (v->n_unjudged < v->n_workers)
+            dis__markup_appendf(&f.caption, "No one is doubtful or less accurate than the others.");
+        else
+            dis__markup_appendf(&f.caption, "Nobody can be judged by these votes.");
+        dis__page_figure_add(&job->page, &f);
+        return;
+    }
+    dis__markup_appendf(
+        &f.caption,
+        "%zu of %zu worker%s stand%s out: votes that do not depend on the item, votes that mistake one class for "
+        "another, or votes that agree less with the others than these agree on the same items. Right: accuracy "
+        "of the worker; others: accuracy of the others on the same items; evidence: powers of ten for votes "
+        "that ignore the items.",
+        out, v->n_workers, dis__plural_suffix(v->n_workers), out == 1 ? "s" : "");
+    dis__data_table_add_column(&f.table, "worker", DIS__CELL_TEXT);
+    dis__data_table_add_column(&f.table, "votes", DIS__CELL_COUNT);
+    dis__data_table_add_column(&f.table, "right", DIS__CELL_PERCENT);
+    dis__data_table_add_column(&f.table, "others", DIS__CELL_PERCENT);
+    dis__data_table_add_column(&f.table, "evidence", DIS__CELL_REAL);
+    dis__data_table_add_column(&f.table, "why", DIS__CELL_LONG_TEXT);
+    for (size_t i = 0; i < out && i < MAX_ROWS; i++) {
+        const dis_review_worker *one = &v->workers[i];
+        put_text(&f.table, job->votes_view.workers, one->worker);
+        dis__data_table_add_number(&f.table, (double)one->votes);
+        dis__data_table_add_number(&f.table, one->quality);
+        dis__data_table_add_number(&f.table, one->peers);
+        dis__data_table_add_number(&f.table, one->evidence);
+        dis_review_worker_reason(review, job->r->votes, i, reason, sizeof reason);
+        dis__data_table_add_text(&f.table, reason, strlen(reason));
+    }
+    dis__page_figure_add(&job->page, &f);
+}
+
+/* Where classes have an order: how far above or below the others each worker votes. */
+static void on_the_scale(dis__report_job *job, const dis_review_view *v)
+{
+    if (!v->ordinal_workers) return;
+    dis__figure f = {.id = "workers-on-the-scale", .title = "Workers on the scale", .wide = true, .open = true};
+    if (v->n_workers > MAX_ROWS) f.note = "The first 100; dissent review lists all workers.";
+    dis__markup_appendf(
+        &f.caption,
+        "%zu of %zu worker%s vote%s more than a quarter of a class too high or too low. Bias, and spread of votes "
+        "about an item's place, are in classes, with 95 %% intervals; lapses are the share of votes that do not "
+        "depend on the item.",
+        v->n_biased, v->n_workers, dis__plural_suffix(v->n_workers), v->n_biased == 1 ? "s" : "");
+    static const char *const columns[] = {"bias", "from", "to", "spread", "spread from", "spread to"};
+    dis__data_table_add_column(&f.table, "worker", DIS__CELL_TEXT);
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
+        dis__data_table_add_column(&f.table, columns[i], DIS__CELL_REAL);
+    dis__data_table_add_column(&f.table, "lapses", DIS__CELL_PERCENT);
+    for (size_t w = 0; w < v->n_workers && w < MAX_ROWS; w++) {
+        const dis_review_ordinal_worker *o = &v->ordinal_workers[w];
+        const double figures[] = {o->bias,       o->bias_low,    o->bias_high, o->spread,
+                                  o->spread_low, o->spread_high, o->lapse};
+        put_text(&f.table, job->votes_view.workers, w);
+        for (size_t i = 0; i < sizeof figures / sizeof *figures; i++) dis__data_table_add_number(&f.table, figures[i]);
+    }
+    dis__page_figure_add(&job->page, &f);
+}
+
+dis_status dis__report_review(dis__report_job *job)
+{
+    const size_t n_classes = job->r->n_classes, n_workers = job->votes_view.n_workers ? job->votes_view.n_workers : 1;
+    if (!job->agreement || n_classes < 2) return DIS_OK; /* soft votes cannot be reviewed one by one */
+    if (dis__saturating_size(dis__saturating_size(n_classes, n_classes, 0), n_workers, 0) > MAX_CELLS) return DIS_OK;
+    dis_review_options o = dis_review_options_default();
+    o.seed = job->r->seed;
+    if (job->r->n_views) o.p = job->r->view[job->main].p;
+    DIS_TRY(dis_review_run(job->ctx, job->r->votes, &o, &job->review));
+    job->verdicts = dis_review_look(job->review);
+    return DIS_OK;
+}
+
+dis_status dis__section_review(dis__report_job *job)
+{
+    if (!job->review || dis__report_is_chance_level(job)) return DIS_OK;
+    dis__page_section_begin(&job->page, "next", "What to do next",
+                            "Where another vote helps most, and whose votes are worth a look, each with the reason.");
+    items(job, job->review, &job->verdicts);
+    workers(job, job->review, &job->verdicts);
+    on_the_scale(job, &job->verdicts);
+    dis__page_section_end(&job->page);
+    return DIS_OK;
+}

@@ -1,0 +1,193 @@
+/* Votes of a scale of its own (dissent/scaled.h): its measures with their intervals, then its tables, the first rows of
+ * each. */
+#include "report/report_internal.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { MAX_ROWS = 100, MAX_MEASURES = 32 };
+
+static void figure_measures(dis__report_job *job, const dis_scaled_view *scaled_view)
+{
+    const char *row[MAX_MEASURES];
+    double value[MAX_MEASURES], low[MAX_MEASURES], high[MAX_MEASURES];
+    size_t n = 0;
+    dis__figure f = {.id = "measures", .title = "How far people agree"};
+    dis__data_table_add_column(&f.table, "measure", DIS__CELL_LONG_TEXT);
+    dis__data_table_add_column(&f.table, "value", DIS__CELL_REAL);
+    dis__data_table_add_column(&f.table, "95 % from", DIS__CELL_REAL);
+    dis__data_table_add_column(&f.table, "to", DIS__CELL_REAL);
+    dis__data_table_add_column(&f.table, "of", DIS__CELL_COUNT);
+    for (size_t m = 0; m < scaled_view->n_measures; m++) {
+        const dis_scaled_measure *x = &scaled_view->measures[m];
+        const bool interval = x->metric.has_interval;
+        dis__data_table_add_text(&f.table, x->title, strlen(x->title));
+        dis__data_table_add_metric(&f.table, &x->metric);
+        dis__data_table_add_number(&f.table, (double)x->metric.n);
+        if (!interval || n == MAX_MEASURES) continue;
+        row[n] = x->title;
+        value[n] = x->metric.value;
+        low[n] = x->metric.ci_low;
+        high[n++] = x->metric.ci_high;
+    }
+    dis__markup_appendf(&f.caption, "Votes of scale %s. Intervals are over items (95 %%); 1 is full agreement.",
+                        dis_scale_at(scaled_view->scale)->name);
+    if (n) {
+        const dis__interval_chart c = {.row = row,
+                                       .value = value,
+                                       .low = low,
+                                       .high_end = high,
+                                       .n = n,
+                                       .high = 1,
+                                       .x_title = "value, with 95 % interval"};
+        dis__interval_chart_draw(&f.chart, &c, dis__figure_name(&f, "dots with intervals"));
+    }
+    dis__page_figure_add(&job->page, &f);
+}
+
+static void figure_table(dis__report_job *job, const dis_scaled_table *t)
+{
+    static const char *const titles[][2] = {
+        {"labels", "Labels"},   {"items", "Items to look at"}, {"workers", "Workers to look at"},
+        {"classes", "Classes"}, {"joint", "Sets of classes"},  {"pieces", "Pieces of the texts"}};
+    dis__figure f = {.id = t->name, .title = t->name, .wide = true, .open = true};
+    for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)
+        if (strcmp(titles[i][0], t->name) == 0) f.title = titles[i][1];
+    if (t->n_rows > MAX_ROWS) f.note = "The first 100 rows; the complete table can be written to a file.";
+    dis__markup_appendf(&f.caption, "%c%s.", t->summary[0] - 'a' + 'A', t->summary + 1);
+    const size_t n_columns = t->n_columns < DIS__DATA_TABLE_COLUMNS ? t->n_columns : DIS__DATA_TABLE_COLUMNS;
+    for (size_t c = 0; c < n_columns; c++)
+        dis__data_table_add_named_column(&f.table, t->columns[c].name,
+                                         t->columns[c].names ? DIS__CELL_TEXT : DIS__CELL_REAL);
+    for (size_t i = 0; i < t->n_rows && i < MAX_ROWS; i++)
+        for (size_t c = 0; c < n_columns; c++) {
+            const dis_scaled_column *x = &t->columns[c];
+            size_t n = 0;
+            if (!x->names) {
+                dis__data_table_add_number(&f.table, x->values[i]);
+                continue;
+            }
+            const char *text = dis_names_get(x->names, x->index ? x->index[i] : i, &n);
+            dis__data_table_add_text(&f.table, text, n);
+        }
+    dis__page_figure_add(&job->page, &f);
+}
+
+/* What people did, in the words of the scale; `table`: one row for each thing that was judged. */
+typedef struct {
+    dis_scale scale;
+    const char *did, *vote, *prepared, *thing, *table;
+} scale_words;
+
+static const scale_words *scale_words_find(dis_scale scale)
+{
+    static const scale_words rows[] = {{DIS_SCALE_MULTI_LABEL, "cast", "vote", "on", "item", "labels"},
+                                       {DIS_SCALE_NUMERIC, "cast", "vote", "on", "item", "labels"},
+                                       {DIS_SCALE_PAIRWISE, "made", "comparison", "of", "thing", "labels"},
+                                       {DIS_SCALE_SPANS, "marked", "span", "in", "text", "items"}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (rows[i].scale == scale) return &rows[i];
+    return NULL;
+}
+
+static void add_count_tile(dis__report_job *job, size_t n, const char *what)
+{
+    char label[32];
+    snprintf(label, sizeof label, "%s%s", what, dis__plural_suffix(n));
+    dis__page_tile_add(&job->page, dis__format_abbreviated(n).text, label);
+}
+
+static void add_size_finding(dis__report_job *job, const scale_words *w)
+{
+    const dis_votes_view *v = &job->votes_view;
+    const dis_scaled_table *things = dis_scaled_find(job->scaled, w->table);
+    const size_t n = things ? things->n_rows : 0;
+    dis__markup finding = {0};
+    add_count_tile(job, n, w->thing);
+    add_count_tile(job, v->n_workers, "worker");
+    add_count_tile(job, v->n_votes, w->vote);
+    dis__markup_appendf(&finding, "%s %s %s %s %s%s %s %s %s%s.", dis__format_grouped(v->n_workers).text,
+                        v->n_workers == 1 ? "person" : "people", w->did, dis__format_grouped(v->n_votes).text, w->vote,
+                        dis__plural_suffix(v->n_votes), w->prepared, dis__format_grouped(n).text, w->thing,
+                        dis__plural_suffix(n));
+    dis__page_finding_add(&job->page, &finding);
+    dis__markup_free(&finding);
+}
+
+static void add_agreement_finding(dis__report_job *job, const dis_scaled_view *scaled_view)
+{
+    const dis_metric *alpha = NULL;
+    dis__markup finding = {0};
+    for (size_t m = 0; m < scaled_view->n_measures && !alpha; m++)
+        if (strncmp(scaled_view->measures[m].name, "alpha", 5) == 0 && !scaled_view->measures[m].metric.reason)
+            alpha = &scaled_view->measures[m].metric;
+    if (!alpha) return;
+    dis__markup_append(&finding, "Votes on the same item: ");
+    dis__report_append_chance_agreement(&finding, alpha, NULL);
+    dis__markup_append(&finding, ".");
+    dis__page_finding_add(&job->page, &finding);
+    dis__markup_free(&finding);
+}
+
+/* The names at the head of the first row of a table. */
+static bool append_first_labels(dis__markup *m, const dis_scaled_table *t)
+{
+    if (!t || t->n_rows == 0) return false;
+    for (size_t c = 0; c < t->n_columns && t->columns[c].names; c++) {
+        size_t n;
+        const char *text = dis_names_get(t->columns[c].names, t->columns[c].index ? t->columns[c].index[0] : 0, &n);
+        if (c == 1 && strcmp(t->columns[c].name, "b") != 0) return true;
+        if (c) dis__markup_append(m, " and ");
+        dis__markup_append_name(m, text, n, 30);
+    }
+    return true;
+}
+
+static void add_review_findings(dis__report_job *job)
+{
+    dis__markup item = {0}, worker = {0}, finding = {0};
+    const bool items = append_first_labels(&item, dis_scaled_find(job->scaled, "items"));
+    const bool workers = append_first_labels(&worker, dis_scaled_find(job->scaled, "workers"));
+    if (items || workers) dis__markup_append(&finding, "Look first at ");
+    dis__markup_append_markup(&finding, &item);
+    if (items && workers) dis__markup_append(&finding, ", and of the workers at ");
+    dis__markup_append_markup(&finding, &worker);
+    if (items || workers) {
+        dis__markup_append(&finding, ": they stand at the head of the tables below.");
+        dis__page_finding_add(&job->page, &finding);
+    }
+    dis__markup_free(&item);
+    dis__markup_free(&worker);
+    dis__markup_free(&finding);
+}
+
+static void add_note_findings(dis__report_job *job, const dis_scaled_view *scaled_view)
+{
+    for (size_t i = 0; i < scaled_view->n_notes; i++) {
+        dis__markup finding = {0};
+        dis__markup_append_name(&finding, scaled_view->notes[i], strlen(scaled_view->notes[i]), 300);
+        dis__page_finding_add(&job->page, &finding);
+        dis__markup_free(&finding);
+    }
+}
+
+dis_status dis__section_scaled(dis__report_job *job)
+{
+    if (!job->scaled) return DIS_OK;
+    const dis_scaled_view scaled_view = dis_scaled_look(job->scaled);
+    const scale_words *w = scale_words_find(scaled_view.scale);
+    if (w) add_size_finding(job, w);
+    if (scaled_view.n_measures && !scaled_view.measures[0].metric.reason)
+        dis__page_tile_add(&job->page, dis__format_fixed(scaled_view.measures[0].metric.value, 2).text,
+                           scaled_view.measures[0].title);
+    add_agreement_finding(job, &scaled_view);
+    add_review_findings(job);
+    add_note_findings(job, &scaled_view);
+    dis__page_section_begin(&job->page, "votes", "Votes",
+                            "How far people agree, what the labels are, who and what to look at.");
+    figure_measures(job, &scaled_view);
+    dis__figure_scaled(job);
+    for (size_t i = 0; i < scaled_view.n_tables; i++) figure_table(job, &scaled_view.tables[i]);
+    dis__page_section_end(&job->page);
+    return DIS_OK;
+}
