@@ -1,6 +1,6 @@
 /* The tool: finds the subcommand, parses its options, runs it. Signals ask the library to stop between pieces of work,
  * so that no temporary file stays behind; a second one kills. */
-#include "cli.h"
+#include "core/cli.h"
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -151,17 +151,17 @@ static int version(cli *c, int argc, char **argv)
 static int run_command(cli *c, const cli_command *command, int argc, char **argv, void *values)
 {
     size_t n_operands;
-    const int code = cli_parse(c, command, argc, argv, values, &n_operands);
+    const int code = cli_options_parse(c, command, argc, argv, values, &n_operands);
     if (code != 0) return code;
     const cli_common *common = values;
     if (common->help) {
-        cli_help(stdout, command);
+        cli_help_print(stdout, command);
         return cli_flush(c);
     }
     c->quiet = common->quiet;
-    const cli_started started = {command, values, argv, n_operands};
+    const cli_invocation started = {command, values, argv, n_operands};
     c->started = &started;
-    const int clash = cli_check_files(c, command, values, argv, n_operands);
+    const int clash = cli_files_check(c, command, values, argv, n_operands);
     const int result = clash != 0 ? clash : command->run(c, values, argv, n_operands);
     c->started = NULL;
     return result;
@@ -170,13 +170,13 @@ static int run_command(cli *c, const cli_command *command, int argc, char **argv
 static int dispatch(cli *c, int argc, char **argv)
 {
     if (argc < 2) {
-        cli_help(stderr, NULL);
+        cli_help_print(stderr, NULL);
         return DIS_EUSAGE;
     }
     const char *first = argv[1];
     if (strcmp(first, "--version") == 0 || strcmp(first, "-V") == 0) return version(c, argc, argv);
     if (strcmp(first, "--help") == 0 || strcmp(first, "-h") == 0) {
-        cli_help(stdout, NULL);
+        cli_help_print(stdout, NULL);
         return cli_flush(c);
     }
     const cli_command *command = cli_command_find(first);
@@ -192,7 +192,7 @@ static int dispatch(cli *c, int argc, char **argv)
     } values;
     if (command->values_size > sizeof values)
         return cli_error(c, DIS_EBUG, "the options of %s need more room", command->name);
-    char **words = malloc((size_t)argc * sizeof *words); /* cli_parse() reorders argv */
+    char **words = malloc((size_t)argc * sizeof *words); /* cli_options_parse() reorders argv */
     if (!words) return cli_error(c, DIS_ELIMIT, "no memory for the command line");
     memcpy(words, argv + 2, (size_t)(argc - 2) * sizeof *words);
     c->argv = words;
@@ -207,7 +207,7 @@ int main(int argc, char **argv)
     fill_closed_descriptors();
     catch_signals();
     faults_begin();
-    cli c = cli_start();
+    cli c = cli_init();
     const int code = dispatch(&c, argc, argv);
     faults_end();
     return code;

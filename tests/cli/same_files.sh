@@ -1,7 +1,7 @@
 #!/bin/sh
 # No output goes where an input or another output is. Every pair of options of every subcommand that name files is tried with one
 # file under two names (in turn the path itself, another path, a symbolic link, a hard link), read from --help: an option that is not in the list of
-# inputs below counts as an output, so a new one that files.c does not know makes this fail. Nothing may be read or written.
+# inputs below counts as an output, so a new one that file_conflicts.c does not know makes this fail. Nothing may be read or written.
 set -eu
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT

@@ -1,0 +1,225 @@
+/* dissent panel: people and models as voters. */
+#include "annotators/cmd_panel.h"
+#include <stdlib.h>
+#include <string.h>
+
+#define REAL(field, name_, argument_, fallback_, low_, high_, summary_)                                  \
+    {                                                                                                    \
+        .name = name_, .kind = CLI_REAL, .offset = offsetof(panel_values, field), .argument = argument_, \
+        .fallback = fallback_, .low = low_, .high = high_, .summary = summary_                           \
+    }
+#define COUNT(field, name_, fallback_, high_, summary_)                                             \
+    {                                                                                               \
+        .name = name_, .kind = CLI_COUNT, .offset = offsetof(panel_values, field), .argument = "N", \
+        .fallback = fallback_, .high = high_, .summary = summary_                                   \
+    }
+
+static const cli_option options[] = {
+    CLI_VOTER_TYPE_OPTIONS(panel_values, voters),
+    CLI_VOTER_TABLE_OPTIONS(panel_values, voters),
+    CLI_OUTPUT_OPTION(panel_values, labels, "save-labels", CLI_LABEL_FORMATS,
+                      "soft labels of all items, calibrated to people"),
+    CLI_OUTPUT_OPTION(panel_values, rates, "rates", CLI_TABLE_FORMATS,
+                      "per judge and class: its bias, and the share of the class among people's answers"),
+    CLI_OUTPUT_OPTION(panel_values, pairs, "pairs", CLI_TABLE_FORMATS,
+                      "per pair of judges: correlation of their errors"),
+    CLI_OUTPUT_OPTION(panel_values, copies, "copies", CLI_TABLE_FORMATS,
+                      "judges that copy a person or the majority of people"),
+    CLI_OUTPUT_OPTION(panel_values, buy, "buy", CLI_TABLE_FORMATS,
+                      "per item: what one more vote of a person gains, and how many of --budget to buy"),
+    COUNT(budget, "budget", "0", 1e8, "votes of people to buy"),
+    REAL(epsilon, "epsilon", "X", ".1", 0, 1,
+         "alternative-annotator test: how much more a person costs than a judge; .1 for crowds, .15 for skilled "
+         "people, .2 for experts"),
+    REAL(fdr, "fdr", "X", ".05", 1e-9, 1, "alternative-annotator test: false discovery rate"),
+    COUNT(min_people, "min-people", "2", 1e6, "alternative-annotator test: votes of people that an item needs"),
+    COUNT(min_items, "min-items", "30", 1e9, "alternative-annotator test: items that a person must share with a judge"),
+    REAL(same_errors, "same-errors", "X", ".5", -1, 1,
+         "put judges into one error group if their errors correlate at least this much on average"),
+    REAL(precision, "half-width", "X", ".05", 1e-6, 1,
+         "half width of the interval of a class share, for the number of items that people must label"),
+    {.name = "swapped",
+     .kind = CLI_WORDS,
+     .offset = offsetof(panel_values, swapped),
+     .argument = "FILE...",
+     .names = CLI_NAMES_FILE,
+     .summary = "votes on the same pairs with the two answers exchanged"},
+    {.name = "mirror",
+     .kind = CLI_LIST,
+     .offset = offsetof(panel_values, mirror),
+     .argument = "A=B",
+     .summary = "label A of one order is label B of the other (first=second) [labels name the answers]"},
+    {.name = "first",
+     .kind = CLI_TEXT,
+     .offset = offsetof(panel_values, first),
+     .argument = "LABEL",
+     .summary = "label for \"the answer shown first is better\"; counts flips towards each position"},
+    CLI_OUTPUT_OPTION(panel_values, swaps, "swaps", CLI_TABLE_FORMATS,
+                      "per worker: share of consistent pairs, and flips"),
+    CLI_TABLE_OPTIONS(panel_values, figures),
+    CLI_VOTES_OPTIONS(panel_values, reading),
+    CLI_SCALE_OPTIONS(panel_values, reading),
+    CLI_COMMON_OPTIONS(panel_values),
+};
+
+static int check_options(panel_command *job)
+{
+    const panel_values *v = job->v;
+    if (!voters_input_is_given(&v->voters))
+        return cli_usage(job->c,
+                         "people and judges are not marked; give --voter-type COLUMN, or the names of the people: "
+                         "--people A,B,...");
+    if (!v->voters.table && (v->voters.table_id || v->voters.table_prefix))
+        return cli_usage(job->c, "--%s is about --worker-table, and there is none",
+                         v->voters.table_id ? "table-id" : "table-prefix");
+    const char *alone = v->swaps ? "swaps" : v->mirror.n ? "mirror" : v->first ? "first" : NULL;
+    if (alone && v->swapped.n == 0)
+        return cli_usage(job->c, "--%s is about pairs judged in both orders; give --swapped FILE", alone);
+    return cli_metric_table_check(job->c, &v->figures);
+}
+
+/* ---- swapped pairs ---- */
+
+static int find_class(const panel_command *job, const char *option, const char *name, size_t length, size_t *out)
+{
+    *out = dis_names_find(job->in.look.classes, name, length);
+    return *out != SIZE_MAX ? 0
+                            : cli_usage(job->c, "--%s: no label \"%.*s\" among the votes", option, (int)length, name);
+}
+
+static int take_mirror(const panel_command *job, size_t *mirror)
+{
+    for (size_t k = 0; k < job->in.look.n_classes; k++) mirror[k] = k;
+    for (size_t i = 0; i < job->v->mirror.n; i++) {
+        const char *text = job->v->mirror.value[i], *equals = strchr(text, '=');
+        size_t a, b;
+        if (!equals) return cli_usage(job->c, "--mirror: A=B, not \"%s\"", text);
+        int code = find_class(job, "mirror", text, (size_t)(equals - text), &a);
+        if (code == 0) code = find_class(job, "mirror", equals + 1, strlen(equals + 1), &b);
+        if (code != 0) return code;
+        mirror[a] = b;
+        mirror[b] = a;
+    }
+    return 0;
+}
+
+static int compare_orders(panel_command *job, dis_context *ctx)
+{
+    const panel_values *v = job->v;
+    votes_input other = {.c = job->c,
+                         .v = &v->reading,
+                         .paths = (char *const *)v->swapped.value,
+                         .n_paths = v->swapped.n};
+    if (v->swapped.n == 0) return 0;
+    const size_t n = job->in.look.n_classes;
+    size_t *mirror = malloc((n ? n : 1) * sizeof *mirror), first = SIZE_MAX;
+    if (!mirror) return cli_error(job->c, DIS_ELIMIT, "no memory for %zu classes", n);
+    int code = take_mirror(job, mirror);
+    if (code == 0 && v->first) code = find_class(job, "first", v->first, strlen(v->first), &first);
+    if (code == 0) code = votes_input_check(&other);
+    if (code == 0) code = votes_input_read(&other, ctx);
+    if (code == 0)
+        code = cli_failed(job->c, dis_panel_swaps(job->in.votes, other.votes, v->mirror.n ? mirror : NULL, first,
+                                                  &job->swap, &job->n_swaps));
+    votes_input_free(&other);
+    free(mirror);
+    return code;
+}
+
+/* ---- work ---- */
+
+static int measure(panel_command *job, dis_context *ctx)
+{
+    const panel_values *v = job->v;
+    dis_panel_options o = dis_panel_options_default();
+    o.epsilon = v->epsilon;
+    o.fdr = v->fdr;
+    o.min_people = (size_t)v->min_people;
+    o.min_items = (size_t)v->min_items;
+    o.numbers = votes_input_is_ordered(&v->reading);
+    o.same_errors = v->same_errors;
+    o.precision = v->precision;
+    o.budget = v->budget;
+    o.seed = v->figures.seed;
+    const dis_status status = dis_panel_run(ctx, job->in.votes, job->voters.person, &o, &job->panel);
+    if (status != DIS_OK) return cli_failed(job->c, status);
+    job->look = dis_panel_look(job->panel);
+    return 0;
+}
+
+static int write_all(panel_command *job, dis_context *ctx)
+{
+    const char *format = cli_metric_table_format(&job->v->figures);
+    dis_status status = DIS_OK;
+    if (format)
+        status = panel_judges_write(job, cli_metric_table_path(&job->v->figures), format);
+    else
+        panel_text_print(job);
+    if (status == DIS_OK) status = panel_tables_write(job);
+    if (status == DIS_OK) status = panel_labels_write(job, ctx);
+    if (status == DIS_OK) status = panel_json_write(job);
+    if (status != DIS_OK) return cli_failed(job->c, status);
+    return cli_flush(job->c);
+}
+
+static int work(panel_command *job, dis_context **ctx)
+{
+    int code = check_options(job);
+    if (code == 0) code = votes_input_check(&job->in);
+    if (code == 0) code = cli_failed(job->c, cli_context_create(job->c, &job->v->common, ctx));
+    if (code == 0) code = votes_input_read(&job->in, *ctx);
+    if (code == 0) code = voters_input_read(&job->voters, *ctx, &job->in);
+    if (code == 0) code = measure(job, *ctx);
+    if (code == 0) code = compare_orders(job, *ctx);
+    if (code != 0) return code;
+    panel_messages_print(job);
+    return write_all(job, *ctx);
+}
+
+static int run(cli *c, const void *values, char **operands, size_t n_operands)
+{
+    const panel_values *v = values;
+    panel_command job = {.c = c,
+                         .v = v,
+                         .in = {.c = c, .v = &v->reading, .paths = operands, .n_paths = n_operands},
+                         .voters = {.c = c, .v = &v->voters}};
+    dis_context *ctx = NULL;
+    const int code = work(&job, &ctx);
+    dis_panel_destroy(job.panel);
+    dis_free(job.swap);
+    voters_input_free(&job.voters);
+    votes_input_free(&job.in);
+    dis_context_destroy(ctx);
+    return code;
+}
+
+extern const cli_command cli_cmd_panel;
+const cli_command cli_cmd_panel = {
+    .name = "panel",
+    .summary = "compare LLM judges with people: agreement, errors, class shares, what to ask people",
+    .operands = "VOTES...",
+    .text =
+        "Reads votes of people and of judges (LLM judges, classifiers). A test against chance comes first: if people "
+        "agree with each other no more than chance, nothing is reported about judges; a judge that agrees with people "
+        "no more than chance gets no other verdict.\n\n"
+        "For each judge: agreement with people, its error rate corrected for the errors of people, bias per class, "
+        "whether it answers like these people (alternative-annotator test, which measures likeness and not quality), "
+        "and whether it copies a person or the majority. For all judges: which err together and how many independent "
+        "judges they are worth. For each class: its share among people's answers (prediction-powered inference, Rogan "
+        "and Gladen). Also soft labels calibrated to people, and where more votes of people help most.\n\n"
+        "People must have voted on a part of the items, best drawn at random. With --swapped: how often the outcome "
+        "of a pair stays when the two answers are exchanged. docs/guides/panel.md has the formulas and measured error "
+        "rates.",
+    .examples = "  dissent panel votes.csv --voter-type kind\n"
+                "  dissent panel votes.csv --worker-table voters.csv --voter-type kind --people expert --epsilon .2\n"
+                "  dissent panel votes.csv --voter-type kind --save-labels labels.csv --rates rates.csv --budget 500 "
+                "--buy buy.csv\n"
+                "  dissent panel ab.csv --voter-type kind --swapped ba.csv --mirror first=second --first first\n",
+    .names = CLI_NAMES_FILE,
+    .min = 1,
+    .max = SIZE_MAX,
+    .options = options,
+    .n_options = sizeof options / sizeof *options,
+    .values_size = sizeof(panel_values),
+    .run = run,
+};

@@ -1,0 +1,346 @@
+/* dissent review: which items to label again and which workers to look at, ranked, with the reason. */
+#include "output/chance_output.h"
+#include "annotators/cmd_review.h"
+#include "labels/scaled_command.h"
+#include <math.h>
+#include <stdlib.h>
+
+#define TEXT(field, name_, argument_, names_, summary_)                                                   \
+    {                                                                                                     \
+        .name = name_, .kind = CLI_TEXT, .offset = offsetof(review_values, field), .argument = argument_, \
+        .names = names_, .summary = summary_                                                              \
+    }
+#define LIST(field, name_, argument_, names_, summary_)                                                   \
+    {                                                                                                     \
+        .name = name_, .kind = CLI_LIST, .offset = offsetof(review_values, field), .argument = argument_, \
+        .names = names_, .summary = summary_                                                              \
+    }
+#define COUNT(field, name_, fallback_, high_, summary_)                                              \
+    {                                                                                                \
+        .name = name_, .kind = CLI_COUNT, .offset = offsetof(review_values, field), .argument = "N", \
+        .fallback = fallback_, .high = high_, .summary = summary_                                    \
+    }
+
+static const cli_option options[] = {
+    CLI_TABLE_OPTIONS(review_values, figures),
+    COUNT(top, "top", "0", 0,
+          "show so many items (and workers); 0: 20 as text, all in a file, with --budget those that get votes"),
+    {.name = "by",
+     .kind = CLI_CHOICE,
+     .offset = offsetof(review_values, by),
+     .argument = "ORDER",
+     .fallback = "auto",
+     .choices = "gain|doubt|surprise|auto",
+     .summary =
+         "order of items: doubt (label most likely wrong first), gain (another vote tells most), surprise (votes "
+         "least expected of these workers), auto (doubt; with --budget gain)"},
+    COUNT(budget, "budget", "0", 0, "votes that can be bought: how many to get on which item"),
+    CLI_OUTPUT_OPTION(review_values, items, "items", CLI_TABLE_FORMATS,
+                      "every item, ranked (CSV, TSV or JSONL by the name)"),
+    CLI_OUTPUT_OPTION(review_values, workers, "workers", CLI_TABLE_FORMATS,
+                      "every worker, ranked: the most suspicious first; with --scale ordinal also bias, "
+                      "spread and lapses with intervals"),
+    TEXT(labels, "labels", "FILE", CLI_NAMES_FILE,
+         "labels to review: a file with probabilities, as dissent labels writes it, or with task and label alone; the "
+         "probability of a label alone is that of the default labels"),
+    {.name = "accept",
+     .kind = CLI_REAL,
+     .offset = offsetof(review_values, accept),
+     .argument = "P",
+     .fallback = "0",
+     .low = 0,
+     .high = 1,
+     .summary = "accept labels with at least this probability; the others are to be sent back"},
+    CLI_OUTPUT_OPTION(review_values, accepted, "accepted", CLI_TABLE_FORMATS, "with --accept: the accepted items"),
+    CLI_OUTPUT_OPTION(review_values, send_back, "send-back", CLI_TABLE_FORMATS,
+                      "with --accept: the items to send back, the worst first"),
+    TEXT(gold, "gold", "FILE", CLI_NAMES_FILE,
+         "known labels (task,label): workers are judged by them, and these items are not relabelled"),
+    CLI_TEXTS_OPTIONS(review_values, texts),
+    LIST(method, "method", "SPEC", CLI_NAMES_METHOD,
+         "label method or recipe, NAME[:key=value,...], as in dissent labels; repeat to combine several [default]"),
+    TEXT(combine, "combine", "SPEC", CLI_NAMES_COMBINER,
+         "combination of several methods, as in dissent labels [of the recipe, else centroid]"),
+    CLI_GOLD_COLUMNS_OPTION(review_values, reading.gold_columns),
+    CLI_VOTES_OPTIONS(review_values, reading),
+    CLI_SCALE_OPTIONS(review_values, reading),
+    CLI_PARTS_OPTIONS(review_values, reading),
+    CLI_TABLES_OPTION(review_values, reading),
+    CLI_COMMON_OPTIONS(review_values),
+};
+
+static bool for_people(const review_values *v)
+{
+    return !cli_metric_table_format(&v->figures);
+}
+
+static dis_status choose(const review_command *job, bool workers, dis_label_choice *out)
+{
+    return votes_input_select_methods(&job->v->reading, &job->v->method, job->v->combine, workers, out);
+}
+
+static int check_options(const review_command *job)
+{
+    const review_values *v = job->v;
+    if ((v->accepted || v->send_back) && !(v->accept > 0))
+        return cli_error(job->c, DIS_EUSAGE, "%s needs --accept P", v->accepted ? "--accepted" : "--send-back");
+    int code = cli_metric_table_check(job->c, &v->figures);
+    if (code == 0) code = texts_input_check(job->c, &v->texts, true);
+    if (code == 0 && cli_is_dash(v->labels))
+        return cli_usage(job->c, "--labels is read twice and cannot be standard input; give a file");
+    if (code == 0 && v->combine && v->method.n == 1 && !dis_recipe_find(v->method.value[0]))
+        return cli_usage(
+            job->c, "--combine needs several views and there is one --method; name another, or leave --combine out");
+    dis_label_choice choice;
+    return code == 0 ? cli_failed(job->c, choose(job, true, &choice)) : code;
+}
+
+/* ---- in sentences ---- */
+
+static void tell_split(const review_command *job)
+{
+    const dis_review_view *l = &job->look;
+    char number[CLI_NUMBER], other[CLI_NUMBER];
+    if (job->v->labels)
+        cli_print(job->c, "  %-18s %s of %s items have a label, %s%s", "given", cli_count_format(job->n_labels, number),
+                  cli_count_format(l->n_items, other),
+                  job->p ? "with its probability" : "whose probability is that of the default labels",
+                  job->n_labels < l->n_items ? "; the others have default labels" : "");
+    if (job->n_labels_unknown)
+        cli_print(job->c, "  %-18s %s of other tasks", "not used", cli_count_format(job->n_labels_unknown, number));
+    if (job->v->accept > 0 && l->n_accepted)
+        cli_print(job->c, "  %-18s %s items, %.1f %% of their labels expected to be correct; %s to send back",
+                  "accepted", cli_count_format(l->n_accepted, number), 100 * l->right_accepted,
+                  cli_count_format(l->n_items - l->n_accepted, other));
+    else if (job->v->accept > 0)
+        cli_print(job->c, "  %-18s no item: no label has a probability of %.6g", "accepted", job->v->accept);
+}
+
+static void tell_workers(const review_command *job)
+{
+    const dis_review_view *l = &job->look;
+    char number[CLI_NUMBER], other[CLI_NUMBER], weak[CLI_NUMBER], unjudged[CLI_NUMBER];
+    cli_print(job->c, "  %-18s %s of %s doubtful, %s less accurate than the others, %s cannot be judged%s", "workers",
+              cli_count_format(l->n_doubtful, number), cli_count_format(l->n_workers, other),
+              cli_count_format(l->n_weak, weak), cli_count_format(l->n_unjudged, unjudged),
+              l->n_doubtful + l->n_weak && !job->v->workers && !for_people(job->v) ? " (--workers FILE lists them)"
+                                                                                   : "");
+    if (l->ordinal_workers)
+        cli_print(job->c, "  %-18s %s of %s by more than a quarter of a class", "biased",
+                  cli_count_format(l->n_biased, number), cli_count_format(l->n_workers, other));
+}
+
+static void tell(review_command *job)
+{
+    const dis_review_view *l = &job->look;
+    cli *c = job->c;
+    char number[CLI_NUMBER], other[CLI_NUMBER];
+    votes_input_print(&job->in);
+    votes_input_print_gold(&job->in, "known: workers are judged by them");
+    texts_input_print(c, job->texts);
+    if (!job->in.look.start)
+        cli_warn(c, "this input does not say who voted: everybody counts as the same typical worker, and there is "
+                    "nothing to say of single workers");
+    if (l->n_items == 0) return;
+    chance_test_print(c, &l->chance);
+    if (!isnan(l->right))
+        cli_print(c, "  %-18s %.1f %% expected to be correct%s (%s)", "labels", 100 * l->right,
+                  l->chance.verdict == DIS_CHANCE_UNKNOWN ? ", if annotators agree more than chance" : "", l->method);
+    if (!isnan(l->typical) && !l->ordinal_items)
+        cli_print(c, "  %-18s %.1f %% expected to be correct", "votes", 100 * l->typical);
+    tell_split(job);
+    if (job->v->budget && !isnan(l->right_after))
+        cli_print(c, "  %-18s %s vote%s spread: %.1f %% of labels expected to be correct", "after the budget",
+                  cli_count_format(l->spent, number), cli_plural(l->spent), 100 * l->right_after);
+    if (l->spent < job->v->budget)
+        cli_print(c, "  %-18s %s of %s votes: nothing to be gained from more before a new review", "not needed",
+                  cli_count_format(job->v->budget - l->spent, number), cli_count_format(job->v->budget, other));
+    if (job->in.look.start && l->beyond_chance) tell_workers(job);
+}
+
+/* ---- work ---- */
+
+/* How many items are shown where --top leaves it open. */
+static size_t n_shown(const review_command *job, bool people)
+{
+    const dis_review_view *l = &job->look;
+    if (job->v->top) return review_rows_limit(l->n_items, job->v->top);
+    if (!job->v->budget) return people ? review_rows_limit(l->n_items, REVIEW_TOP) : l->n_items;
+    size_t last = 0;
+    for (size_t r = 0; r < l->n_items; r++)
+        if (l->items[r].buy) last = r + 1;
+    return last;
+}
+
+static int write_all(const review_command *job)
+{
+    const review_values *v = job->v;
+    const bool people = for_people(v);
+    const size_t n = n_shown(job, people);
+    dis_status status = DIS_OK;
+    if (people) {
+        if (job->look.beyond_chance) review_items_print(job, n);
+        const size_t workers = review_rows_limit(job->look.n_doubtful + job->look.n_weak, v->top ? v->top : REVIEW_TOP);
+        if (workers) review_workers_print(job, workers);
+        if (job->look.n_biased)
+            review_biased_print(job, review_rows_limit(job->look.n_biased, v->top ? v->top : REVIEW_TOP));
+    } else
+        status = review_items_write(job, cli_metric_table_path(&v->figures), cli_metric_table_format(&v->figures), n,
+                                    REVIEW_ALL_ITEMS);
+    const size_t all = job->look.n_items;
+    if (status == DIS_OK && v->items) status = review_items_write(job, v->items, NULL, all, REVIEW_ALL_ITEMS);
+    if (status == DIS_OK && v->accepted)
+        status = review_items_write(job, v->accepted, NULL, all, REVIEW_ACCEPTED_ITEMS);
+    if (status == DIS_OK && v->send_back) status = review_items_write(job, v->send_back, NULL, all, REVIEW_OTHER_ITEMS);
+    if (status == DIS_OK && v->workers) status = review_workers_write(job, v->workers);
+    if (status == DIS_OK && v->figures.json) status = review_json_write(job, v->figures.json);
+    if (status != DIS_OK) return cli_failed(job->c, status);
+    return cli_flush(job->c);
+}
+
+static int review(review_command *job, dis_context *ctx)
+{
+    const review_values *v = job->v;
+    if (v->workers && !job->in.look.start)
+        return cli_error(job->c, DIS_EDATA, "--workers: this input does not say who voted; bring one row per vote");
+    dis_review_options o = dis_review_options_default();
+    if (v->method.n || v->combine) {
+        const int code = cli_failed(job->c, choose(job, job->in.look.start != NULL, &job->choice));
+        if (code != 0) return code;
+        o.choice = &job->choice;
+    }
+    o.p = job->p;
+    o.seed = v->figures.seed;
+    o.gold = job->in.gold;
+    o.budget = v->budget;
+    o.by = (dis_review_order)v->by;
+    o.labels = job->labels;
+    o.accept = v->accept;
+    const dis_status status = dis_review_run(ctx, job->in.votes, &o, &job->review);
+    if (status != DIS_OK) return cli_failed(job->c, status);
+    job->look = dis_review_look(job->review);
+    return 0;
+}
+
+static int read_labels(review_command *job, dis_context *ctx)
+{
+    const size_t n = job->in.look.n_items;
+    job->labels = malloc((n ? n : 1) * sizeof *job->labels);
+    if (!job->labels) return cli_error(job->c, DIS_ELIMIT, "no memory for the labels of %zu items", n);
+    dis_labels_read_options how = dis_labels_read_options_default();
+    how.renormalise = job->v->reading.renormalise;
+    const dis_status status =
+        dis_votes_read_labels(ctx, job->v->labels, &how, job->in.votes, job->labels, &job->p, &job->n_labels_unknown);
+    for (size_t i = 0; status == DIS_OK && i < n; i++) job->n_labels += job->labels[i] >= 0;
+    return cli_failed(job->c, status);
+}
+
+static int work(review_command *job, dis_context **ctx)
+{
+    int code = check_options(job);
+    if (code == 0) code = votes_input_check(&job->in);
+    if (code == 0) code = cli_failed(job->c, cli_context_create(job->c, &job->v->common, ctx));
+    if (code == 0) code = votes_input_read(&job->in, *ctx);
+    if (code == 0 && job->v->gold) code = votes_input_read_gold(&job->in, *ctx, job->v->gold);
+    if (code == 0) code = texts_input_read(job->c, *ctx, &job->v->texts, &job->in, job->in.look.tasks, &job->texts);
+    if (code == 0 && job->v->labels) code = read_labels(job, *ctx);
+    if (code == 0) code = review(job, *ctx);
+    if (code != 0) return code;
+    tell(job);
+    return dis_context_rank(*ctx) == 0 ? write_all(job) : 0;
+}
+
+extern const cli_command cli_cmd_review;
+
+/* Votes whose labels are no distribution over classes. */
+static int run_scaled(cli *c, const review_values *v, char **operands, size_t n_operands)
+{
+    const scaled_unused unused[] = {{v->gold, "gold"},
+                                    {v->labels, "labels"},
+                                    {v->accept > 0, "accept"},
+                                    {v->budget, "budget"},
+                                    {v->by != DIS_REVIEW_BY_DEFAULT, "by"},
+                                    {v->combine, "combine"},
+                                    {v->texts.path, "texts"},
+                                    {v->texts.text.n > 0, "text"}};
+    const int code = cli_metric_table_check(c, &v->figures);
+    if (code != 0) return code;
+    scaled_command job = {.c = c,
+                          .command = &cli_cmd_review,
+                          .common = &v->common,
+                          .in = {.c = c, .v = &v->reading, .paths = operands, .n_paths = n_operands},
+                          .method = &v->method,
+                          .seed = v->figures.seed,
+                          .table = "items",
+                          .output = v->figures.output,
+                          .format = cli_metric_table_format(&v->figures),
+                          .people = !cli_metric_table_format(&v->figures),
+                          .items = v->items,
+                          .workers = v->workers,
+                          .json = v->figures.json,
+                          .top = v->top,
+                          .unused = unused,
+                          .n_unused = sizeof unused / sizeof *unused};
+    return scaled_command_run(&job);
+}
+
+static int run(cli *c, const void *values, char **operands, size_t n_operands)
+{
+    const review_values *v = values;
+    if (votes_input_is_scaled(&v->reading)) return run_scaled(c, v, operands, n_operands);
+    review_command job = {.c = c, .v = v, .in = {.c = c, .v = &v->reading, .paths = operands, .n_paths = n_operands}};
+    dis_context *ctx = NULL;
+    c->whole = true;
+    int code = work(&job, &ctx);
+    code = cli_ranks_end(c, ctx, code);
+    dis_review_destroy(job.review);
+    dis_names_destroy(job.texts);
+    free(job.labels);
+    dis_free(job.p);
+    votes_input_free(&job.in);
+    dis_context_destroy(ctx);
+    return code;
+}
+
+const cli_command cli_cmd_review = {
+    .name = "review",
+    .summary = "which items to label again and which workers to look at, with the reason",
+    .operands = "VOTES...",
+    .text =
+        "Reads votes as dissent labels does and ranks items by the probability that their label is wrong, and workers "
+        "by the evidence that their votes ignore the items. Each row gives the reason.\n\n"
+        "label, right: the label that dissent labels writes and its probability; --method, --combine and --gold mean "
+        "the same as there. With --labels they come from that file. gain: expected decrease of the entropy by one more "
+        "vote of a typical worker, nats. odd (surprise): by how many standard deviations the votes are less expected "
+        "than those of these workers usually are; at 2 or more the item may be unclear. hard: probability that the "
+        "item "
+        "is harder than most. evidence: log10 of how much better a worker's votes are explained by ignoring the items "
+        "than by being like the others; a worker is doubtful from 1 on, or from a larger value if few workers ignore "
+        "the items. quality: the probability that a worker's "
+        "vote "
+        "is correct, with a 95 % interval that allows for errors that annotators share. weak: a worker who agrees with "
+        "the others on the same items less than they do, at a false discovery rate of 5 %. Votes on items that no one "
+        "else voted on are left out. With --gold, accuracy against the known labels is shown too.\n\n"
+        "If votes agree no more than chance, review reports this and says nothing of labels or workers.\n\n"
+        "With --scale ordinal labels are those of the method ordinal, right is the probability that the item lies in "
+        "the class, gain is what another vote tells of its place, and workers have a bias, a spread and a share of "
+        "lapses (docs/guides/scales.md).\n\n"
+        "With --accept P the items are split into those whose label has at least that probability and those to send "
+        "back. With --budget the votes are spread over the items so that each goes where it tells most after those "
+        "before it. Review again once they have come in.",
+    .examples =
+        "  dissent review votes.csv\n"
+        "  dissent review votes.csv --budget 500 -o buy.csv --workers workers.csv\n"
+        "  dissent review votes.csv --top 50 --gold known.csv -o for_the_expert.csv\n"
+        "  dissent review votes.csv --labels labels.csv --accept .9 --accepted good.csv --send-back again.csv\n",
+    .methods = true,
+    .combiners = true,
+    .ranks = true,
+    .names = CLI_NAMES_FILE,
+    .min = 1,
+    .max = SIZE_MAX,
+    .options = options,
+    .n_options = sizeof options / sizeof *options,
+    .values_size = sizeof(review_values),
+    .run = run,
+};

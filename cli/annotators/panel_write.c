@@ -1,0 +1,270 @@
+/* Results of `dissent panel` as tables and JSON. */
+#include "annotators/cmd_panel.h"
+#include "output/result_rows.h"
+#include <math.h>
+#include <string.h>
+
+#define N(array) (sizeof(array) / sizeof *(array))
+#define ROWS(fields, rows, n, name, job)                                                                            \
+    (cli_rows)                                                                                                      \
+    {                                                                                                               \
+        .field = fields, .n_fields = N(fields), .row = rows, .n_rows = n, .row_size = sizeof *(rows), .text = name, \
+        .user = job                                                                                                 \
+    }
+
+const char *panel_judge_name(const panel_command *job, size_t j)
+{
+    if (j >= job->look.n_judges) return "majority of the judges";
+    return dis_names_get(job->in.look.workers, job->look.judges[j].worker, NULL);
+}
+
+const char *panel_source_name(const panel_command *job, const dis_panel_copy *copy)
+{
+    if (copy->worker == UINT32_MAX) return "majority of people";
+    return dis_names_get(job->in.look.workers, copy->worker, NULL);
+}
+
+/* ---- rows ---- */
+
+static const char *name_of_judge(const void *user, const cli_field *field, size_t j)
+{
+    (void)field;
+    return panel_judge_name(user, j);
+}
+
+static cli_rows rows_of_judges(const panel_command *job)
+{
+    static const cli_field fields[] = {
+        CLI_NAME_FIELD("model"),
+        CLI_FIELD(dis_panel_judge, COUNT, votes),
+        CLI_FIELD(dis_panel_judge, COUNT, shared),
+        CLI_FIELD(dis_panel_judge, METRIC, agreement),
+        CLI_FIELD(dis_panel_judge, REAL, chance),
+        CLI_FIELD(dis_panel_judge, REAL, p_chance),
+        {.name = "above_chance",
+         .kind = CLI_FIELD_BOOL,
+         .offset = offsetof(dis_panel_judge, above_chance),
+         .known = offsetof(dis_panel_judge, shared)},
+        CLI_FIELD(dis_panel_judge, METRIC, error),
+        CLI_FIELD(dis_panel_judge, COUNT, people),
+        CLI_FIELD(dis_panel_judge, COUNT, won),
+        CLI_FIELD(dis_panel_judge, REAL, winning_rate),
+        {.name = "passed",
+         .kind = CLI_FIELD_BOOL,
+         .offset = offsetof(dis_panel_judge, passed),
+         .known = offsetof(dis_panel_judge, people)},
+        CLI_FIELD(dis_panel_judge, METRIC, as_good),
+        CLI_FIELD(dis_panel_judge, ORDINAL, error_group),
+    };
+    return ROWS(fields, job->look.judges, job->look.n_judges, name_of_judge, job);
+}
+
+static const char *name_of_rate(const void *user, const cli_field *field, size_t r)
+{
+    const panel_command *job = user;
+    const dis_panel_rate *x = &job->look.rates[r];
+    return strcmp(field->name, "model") == 0 ? panel_judge_name(job, x->judge)
+                                             : dis_names_get(job->in.look.classes, x->class, NULL);
+}
+
+static cli_rows rows_of_rates(const panel_command *job)
+{
+    static const cli_field fields[] = {
+        CLI_NAME_FIELD("model"),
+        CLI_NAME_FIELD("class"),
+        CLI_FIELD_AS(dis_panel_rate, COUNT, "items_with_people", n_people),
+        CLI_FIELD_AS(dis_panel_rate, COUNT, "items_alone", n_alone),
+        CLI_FIELD(dis_panel_rate, REAL, raw),
+        CLI_FIELD(dis_panel_rate, REAL, sensitivity),
+        CLI_FIELD(dis_panel_rate, REAL, specificity),
+        CLI_FIELD(dis_panel_rate, METRIC, bias),
+        CLI_FIELD(dis_panel_rate, METRIC, people),
+        CLI_FIELD(dis_panel_rate, METRIC, rogan_gladen),
+        CLI_FIELD(dis_panel_rate, METRIC, powered),
+        CLI_FIELD_AS(dis_panel_rate, REAL, "weight", lambda),
+        CLI_FIELD_AS(dis_panel_rate, REAL, "items_needed", needed),
+        CLI_FIELD_AS(dis_panel_rate, REAL, "items_needed_alone", needed_alone),
+    };
+    return ROWS(fields, job->look.rates, job->look.n_rates, name_of_rate, job);
+}
+
+static const char *name_of_pair(const void *user, const cli_field *field, size_t p)
+{
+    const panel_command *job = user;
+    const dis_panel_pair *x = &job->look.pairs[p];
+    return panel_judge_name(job, strcmp(field->name, "model_a") == 0 ? x->a : x->b);
+}
+
+static cli_rows rows_of_pairs(const panel_command *job)
+{
+    static const cli_field fields[] = {
+        CLI_NAME_FIELD("model_a"),
+        CLI_NAME_FIELD("model_b"),
+        CLI_FIELD_AS(dis_panel_pair, COUNT, "items", n),
+        CLI_FIELD(dis_panel_pair, REAL, correlation),
+    };
+    return ROWS(fields, job->look.pairs, job->look.n_pairs, name_of_pair, job);
+}
+
+static const char *name_of_copy(const void *user, const cli_field *field, size_t c)
+{
+    const panel_command *job = user;
+    const dis_panel_copy *x = &job->look.copies[c];
+    return strcmp(field->name, "model") == 0 ? panel_judge_name(job, x->judge) : panel_source_name(job, x);
+}
+
+static cli_rows rows_of_copies(const panel_command *job)
+{
+    static const cli_field fields[] = {
+        CLI_NAME_FIELD("model"),
+        CLI_NAME_FIELD("source"),
+        CLI_FIELD_AS(dis_panel_copy, COUNT, "items", n),
+        CLI_FIELD(dis_panel_copy, REAL, same),
+        CLI_FIELD(dis_panel_copy, REAL, expected),
+        CLI_FIELD(dis_panel_copy, REAL, copied),
+        CLI_FIELD(dis_panel_copy, REAL, p),
+    };
+    return ROWS(fields, job->look.copies, job->look.n_copies, name_of_copy, job);
+}
+
+static const char *name_of_item(const void *user, const cli_field *field, size_t i)
+{
+    const panel_command *job = user;
+    (void)field;
+    return dis_names_get(job->in.look.tasks, job->look.items[i].item, NULL);
+}
+
+static cli_rows rows_of_items(const panel_command *job)
+{
+    static const cli_field fields[] = {
+        CLI_NAME_FIELD("task"),
+        CLI_FIELD(dis_panel_item, SMALL, people),
+        CLI_FIELD(dis_panel_item, SMALL, buy),
+        CLI_FIELD(dis_panel_item, REAL, gain),
+    };
+    return ROWS(fields, job->look.items, job->look.n_items, name_of_item, job);
+}
+
+static const char *name_of_voter(const void *user, const cli_field *field, size_t r)
+{
+    const panel_command *job = user;
+    (void)field;
+    return dis_names_get(job->in.look.workers, job->swap[r].worker, NULL);
+}
+
+static cli_rows rows_of_swaps(const panel_command *job)
+{
+    static const cli_field fields[] = {
+        CLI_NAME_FIELD("voter"),
+        CLI_FIELD_AS(dis_panel_swap, COUNT, "pairs", n),
+        CLI_FIELD(dis_panel_swap, METRIC, consistent),
+        CLI_FIELD_AS(dis_panel_swap, COUNT, "to_first", first),
+        CLI_FIELD_AS(dis_panel_swap, COUNT, "to_second", second),
+        CLI_FIELD(dis_panel_swap, REAL, p),
+    };
+    return ROWS(fields, job->swap, job->n_swaps, name_of_voter, job);
+}
+
+dis_status panel_judges_write(const panel_command *job, const char *path, const char *format)
+{
+    const cli_rows rows = rows_of_judges(job);
+    return cli_rows_write(&rows, path, format);
+}
+
+dis_status panel_tables_write(const panel_command *job)
+{
+    const panel_values *v = job->v;
+    const struct {
+        const char *path;
+        cli_rows rows;
+    } table[] = {{v->rates, rows_of_rates(job)},
+                 {v->pairs, rows_of_pairs(job)},
+                 {v->copies, rows_of_copies(job)},
+                 {v->buy, rows_of_items(job)},
+                 {v->swaps, rows_of_swaps(job)}};
+    dis_status status = DIS_OK;
+    for (size_t i = 0; i < N(table) && status == DIS_OK; i++)
+        if (table[i].path) status = cli_rows_write(&table[i].rows, table[i].path, NULL);
+    return status;
+}
+
+dis_status panel_labels_write(const panel_command *job, dis_context *ctx)
+{
+    if (!job->v->labels) return DIS_OK;
+    const dis_labels_view labels = {.n_items = job->look.n_items,
+                                    .n_classes = job->look.n_classes,
+                                    .p = job->look.p,
+                                    .tasks = job->in.look.tasks,
+                                    .classes = job->in.look.classes};
+    return dis_labels_write(ctx, &labels, job->v->labels, NULL);
+}
+
+/* ---- for machines ---- */
+
+static void put_metric(dis_json *j, const char *key, const dis_metric *m)
+{
+    dis_json_key(j, key);
+    dis_json_metric(j, m);
+}
+
+static void put_truth(dis_json *j, const char *key, bool value)
+{
+    dis_json_key(j, key);
+    dis_json_bool(j, value);
+}
+
+static void put_panel(const panel_command *job, dis_json *j)
+{
+    const dis_panel_view *l = &job->look;
+    dis_json_key(j, "unknown");
+    if (l->unknown)
+        dis_json_text(j, l->unknown);
+    else
+        dis_json_null(j);
+    cli_json_write_count(j, "people", l->n_people);
+    put_truth(j, "few_people", l->few_people);
+    cli_json_write_count(j, "items_with_people", l->items_with_people);
+    cli_json_write_count(j, "items_with_two_people", l->items_with_two);
+    cli_json_write_real(j, "p_people", l->p_people);
+    cli_json_write_count(j, "judges_above_chance", l->n_above);
+    cli_json_write_real(j, "p_labelled", l->p_labelled);
+    put_truth(j, "labelled_differ", l->labelled_differ);
+    put_truth(j, "copies_tested", l->copies_tested);
+    cli_json_write_count(j, "error_groups", l->n_error_groups);
+    put_metric(j, "correlation", &l->correlation);
+    put_metric(j, "effective", &l->effective);
+    cli_json_write_real(j, "exponent", l->exponent);
+    cli_json_write_real(j, "strength", l->strength);
+    put_metric(j, "loss_rates", &l->loss_rates);
+    put_metric(j, "loss_shares", &l->loss_shares);
+    put_metric(j, "loss_calibrated", &l->loss_calibrated);
+    cli_json_write_count(j, "budget", job->v->budget);
+    cli_json_write_count(j, "spent", l->spent);
+}
+
+dis_status panel_json_write(const panel_command *job)
+{
+    const panel_values *v = job->v;
+    const cli_rows judges = rows_of_judges(job), rates = rows_of_rates(job), swaps = rows_of_swaps(job),
+                   copies = rows_of_copies(job);
+    dis_json *j;
+    if (!v->figures.json) return DIS_OK;
+    dis_status status = cli_summary_open(v->figures.json, "panel", &v->figures.seed, &j);
+    if (status != DIS_OK) return status;
+    cli_inputs_begin(j);
+    status = votes_input_write_json_files(&job->in, j);
+    if (status == DIS_OK && v->voters.table) status = cli_input_write(j, v->voters.table, "worker table");
+    for (size_t i = 0; i < v->swapped.n && status == DIS_OK; i++)
+        status = cli_input_write(j, v->swapped.value[i], "swapped");
+    cli_inputs_end(j);
+    if (status == DIS_OK) status = votes_input_write_json_table(&job->in, j);
+    votes_input_write_json_notes(&job->in, j);
+    cli_json_write_real(j, "epsilon", v->epsilon);
+    cli_json_write_real(j, "fdr", v->fdr);
+    put_panel(job, j);
+    cli_rows_write_json(&judges, j, "models");
+    cli_rows_write_json(&copies, j, "copies");
+    cli_rows_write_json(&rates, j, "rates");
+    if (swaps.n_rows) cli_rows_write_json(&swaps, j, "swaps");
+    return cli_summary_close(j, status);
+}

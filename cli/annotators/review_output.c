@@ -1,0 +1,296 @@
+/* What `dissent review` found: tables of items and workers, a summary for machines, text for people. */
+#include "annotators/cmd_review.h"
+#include "output/chance_output.h"
+#include <math.h>
+#include <string.h>
+
+#define N(array) (sizeof(array) / sizeof *(array))
+enum { LINE = 110 };
+static const char *const orders[] = {"gain", "doubt", "surprise"};
+
+/* ---- tables ---- */
+
+static void put_real(dis_table *t, double x)
+{
+    if (isnan(x))
+        dis_table_nothing(t);
+    else
+        dis_table_real(t, x);
+}
+
+dis_status review_items_write(const review_command *job, const char *path, const char *format, size_t n,
+                              review_which which)
+{
+    static const char *const columns[] = {"task",      "label", "right",     "gain", "surprise", "hard", "votes",
+                                          "for_label", "other", "for_other", "buy",  "reason",   "best"};
+    const char *all[N(columns) + 3];
+    size_t n_columns = N(columns);
+    memcpy(all, columns, sizeof columns);
+    if (job->look.ordinal_items) {
+        all[n_columns++] = "place";
+        all[n_columns++] = "place_se";
+    }
+    if (job->texts) all[n_columns++] = "text";
+    dis_table *t;
+    const dis_status status = dis_table_open(path, format, all, n_columns, &t);
+    if (status != DIS_OK) return status;
+    for (size_t r = 0; r < n; r++) {
+        const dis_review_item *x = &job->look.items[r];
+        if (which != REVIEW_ALL_ITEMS && x->accepted != (which == REVIEW_ACCEPTED_ITEMS)) continue;
+        char reason[DIS_REVIEW_REASON];
+        cli_cell_write_name(t, job->in.look.tasks, x->item);
+        cli_cell_write_name(t, job->in.look.classes, x->label);
+        put_real(t, x->right);
+        dis_table_real(t, x->gain);
+        dis_table_real(t, x->surprise);
+        dis_table_real(t, x->hard);
+        dis_table_real(t, x->votes);
+        dis_table_real(t, x->for_label);
+        if (x->for_other > 0)
+            cli_cell_write_name(t, job->in.look.classes, x->other);
+        else
+            dis_table_nothing(t);
+        dis_table_real(t, x->for_other);
+        dis_table_count(t, x->buy);
+        cli_cell_write_text(t, dis_review_item_reason(job->review, job->in.votes, r, reason, sizeof reason));
+        cli_cell_write_name(t, job->in.look.classes, x->best);
+        if (job->look.ordinal_items) {
+            dis_table_real(t, job->look.ordinal_items[x->item].place);
+            dis_table_real(t, job->look.ordinal_items[x->item].place_se);
+        }
+        if (job->texts) cli_cell_write_name(t, job->texts, x->item);
+    }
+    return dis_table_finish(t, DIS_OK);
+}
+
+dis_status review_workers_write(const review_command *job, const char *path)
+{
+    static const char *const columns[] = {"worker",         "votes",           "shared",     "quality",
+                                          "ci_low",         "ci_high",         "peers",      "difference",
+                                          "difference_low", "difference_high", "p_adjusted", "evidence",
+                                          "gold_accuracy",  "gold_low",        "gold_high",  "gold_votes",
+                                          "verdict",        "reason",          "bias",       "bias_low",
+                                          "bias_high",      "spread",          "spread_low", "spread_high",
+                                          "lapse"};
+    enum { ORDINAL = 7 };
+    dis_table *t;
+    const dis_status status =
+        dis_table_open(path, NULL, columns, N(columns) - (job->look.ordinal_workers ? 0 : ORDINAL), &t);
+    if (status != DIS_OK) return status;
+    for (size_t r = 0; r < job->look.n_workers; r++) {
+        const dis_review_worker *x = &job->look.workers[r];
+        char reason[DIS_REVIEW_REASON];
+        cli_cell_write_name(t, job->in.look.workers, x->worker);
+        dis_table_count(t, x->votes);
+        dis_table_count(t, x->shared);
+        const double figures[] = {x->quality,         x->low,        x->high,
+                                  x->peers,           x->difference, x->difference_low,
+                                  x->difference_high, x->p_adjusted, x->evidence,
+                                  x->gold_accuracy,   x->gold_low,   x->gold_high};
+        for (size_t a = 0; a < N(figures); a++) put_real(t, x->shared ? figures[a] : (double)NAN);
+        dis_table_count(t, x->gold_votes);
+        cli_cell_write_text(t, dis_review_verdict(x->cause));
+        cli_cell_write_text(t, dis_review_worker_reason(job->review, job->in.votes, r, reason, sizeof reason));
+        if (!job->look.ordinal_workers) continue;
+        const dis_review_ordinal_worker *o = &job->look.ordinal_workers[x->worker];
+        const double order[ORDINAL] = {o->bias,       o->bias_low,    o->bias_high, o->spread,
+                                       o->spread_low, o->spread_high, o->lapse};
+        for (size_t a = 0; a < ORDINAL; a++) dis_table_real(t, order[a]);
+    }
+    return dis_table_finish(t, DIS_OK);
+}
+
+/* ---- for machines ---- */
+
+static void put_share(dis_json *j, const char *name, double value, size_t n)
+{
+    dis_metric m = {.value = value, .n = n};
+    if (n == 0 || isnan(value)) m = dis_metric_undefined("there is nothing to judge by");
+    dis_json_key(j, name);
+    dis_json_metric(j, &m);
+}
+
+static void put_metric(dis_json *j, const char *name, double value, double low, double high, size_t n)
+{
+    const dis_metric m = {.value = value, .ci_low = low, .ci_high = high, .n = n, .has_interval = true};
+    dis_json_key(j, name);
+    dis_json_metric(j, &m);
+}
+
+static void put_items(const review_command *job, dis_json *j, size_t n)
+{
+    dis_json_key(j, "items_to_relabel");
+    dis_json_begin_array(j);
+    for (size_t r = 0; r < n; r++) {
+        const dis_review_item *x = &job->look.items[r];
+        char reason[DIS_REVIEW_REASON];
+        dis_json_begin_object(j);
+        cli_json_write_text(j, "task", dis_names_get(job->in.look.tasks, x->item, NULL));
+        cli_json_write_text(j, "label", dis_names_get(job->in.look.classes, x->label, NULL));
+        cli_json_write_text(j, "best", dis_names_get(job->in.look.classes, x->best, NULL));
+        cli_json_write_real(j, "right", x->right);
+        cli_json_write_real(j, "gain", x->gain);
+        cli_json_write_real(j, "surprise", x->surprise);
+        cli_json_write_real(j, "hard", x->hard);
+        cli_json_write_real(j, "votes", x->votes);
+        cli_json_write_count(j, "buy", x->buy);
+        cli_json_write_text(j, "reason", dis_review_item_reason(job->review, job->in.votes, r, reason, sizeof reason));
+        if (job->texts) cli_json_write_text(j, "text", dis_names_get(job->texts, x->item, NULL));
+        dis_json_end_object(j);
+    }
+    dis_json_end_array(j);
+}
+
+static void put_workers(const review_command *job, dis_json *j, size_t n)
+{
+    dis_json_key(j, "workers_to_check");
+    dis_json_begin_array(j);
+    for (size_t r = 0; r < n; r++) {
+        const dis_review_worker *x = &job->look.workers[r];
+        char reason[DIS_REVIEW_REASON];
+        dis_json_begin_object(j);
+        cli_json_write_text(j, "worker", dis_names_get(job->in.look.workers, x->worker, NULL));
+        cli_json_write_count(j, "votes", x->votes);
+        cli_json_write_count(j, "shared", x->shared);
+        dis_json_key(j, "quality");
+        const dis_metric quality = {
+            .value = x->quality, .ci_low = x->low, .ci_high = x->high, .n = (size_t)x->shared, .has_interval = true};
+        dis_json_metric(j, &quality);
+        cli_json_write_real(j, "peers", x->peers);
+        put_metric(j, "difference", x->difference, x->difference_low, x->difference_high, (size_t)x->shared);
+        cli_json_write_real(j, "p_adjusted", x->p_adjusted);
+        if (x->gold_votes)
+            put_metric(j, "gold_accuracy", x->gold_accuracy, x->gold_low, x->gold_high, (size_t)x->gold_votes);
+        cli_json_write_real(j, "evidence", x->evidence);
+        cli_json_write_text(j, "verdict", dis_review_verdict(x->cause));
+        cli_json_write_text(j, "reason",
+                            dis_review_worker_reason(job->review, job->in.votes, r, reason, sizeof reason));
+        dis_json_end_object(j);
+    }
+    dis_json_end_array(j);
+}
+
+/* Of votes whose classes have an order: whoever votes too high or too low. */
+static void put_biased(const review_command *job, dis_json *j, size_t n)
+{
+    if (!job->look.ordinal_workers) return;
+    cli_json_write_count(j, "biased_workers", job->look.n_biased);
+    dis_json_key(j, "workers_biased");
+    dis_json_begin_array(j);
+    for (size_t w = 0; w < job->look.n_workers && n > 0; w++) {
+        const dis_review_ordinal_worker *o = &job->look.ordinal_workers[w];
+        if (!o->biased) continue;
+        n--;
+        dis_json_begin_object(j);
+        cli_json_write_text(j, "worker", dis_names_get(job->in.look.workers, w, NULL));
+        put_metric(j, "bias", o->bias, o->bias_low, o->bias_high, 1);
+        put_metric(j, "spread", o->spread, o->spread_low, o->spread_high, 1);
+        cli_json_write_real(j, "lapse", o->lapse);
+        dis_json_end_object(j);
+    }
+    dis_json_end_array(j);
+}
+
+dis_status review_json_write(const review_command *job, const char *path)
+{
+    const dis_review_view *l = &job->look;
+    const uint64_t top = job->v->top ? job->v->top : REVIEW_TOP;
+    dis_json *j;
+    dis_status status = cli_summary_open(path, "review", &job->v->figures.seed, &j);
+    if (status != DIS_OK) return status;
+    cli_inputs_begin(j);
+    status = votes_input_write_json_files(&job->in, j);
+    if (status == DIS_OK && job->v->gold) status = cli_input_write(j, job->v->gold, "gold");
+    if (status == DIS_OK && job->v->texts.path) status = cli_input_write(j, job->v->texts.path, "texts");
+    if (status == DIS_OK && job->v->labels) status = cli_input_write(j, job->v->labels, "labels");
+    cli_inputs_end(j);
+    if (status == DIS_OK) status = votes_input_write_json_table(&job->in, j);
+    votes_input_write_json_notes(&job->in, j);
+    cli_json_write_text(j, "method", l->method);
+    cli_json_write_text(j, "by", orders[l->by]);
+    cli_json_write_count(j, "budget", job->v->budget);
+    cli_json_write_count(j, "spent", l->spent);
+    cli_json_write_count(j, "doubtful_workers", l->n_doubtful);
+    cli_json_write_count(j, "weak_workers", l->n_weak);
+    cli_json_write_count(j, "unjudged_workers", l->n_unjudged);
+    chance_test_write_json(j, &l->chance);
+    if (job->v->accept > 0) {
+        cli_json_write_real(j, "accept", job->v->accept);
+        cli_json_write_count(j, "accepted", l->n_accepted);
+        cli_json_write_count(j, "sent_back", l->n_items - l->n_accepted);
+    }
+    dis_json_key(j, "metrics");
+    dis_json_begin_object(j);
+    put_share(j, "expected_right", l->right, l->n_items);
+    put_share(j, "expected_right_after_budget", l->right_after, l->n_items);
+    if (job->v->accept > 0) put_share(j, "expected_right_accepted", l->right_accepted, l->n_accepted);
+    put_share(j, "typical_worker_right", l->typical, isnan(l->typical) ? 0 : job->in.look.n_votes);
+    dis_json_end_object(j);
+    put_items(job, j, review_rows_limit(l->n_items, top));
+    put_workers(job, j, review_rows_limit(l->n_doubtful + l->n_weak, top));
+    put_biased(job, j, review_rows_limit(l->n_biased, top));
+    return cli_summary_close(j, status);
+}
+
+/* ---- for people ---- */
+
+/* What the item says, below it, on one line; files have all of it. */
+static void print_text(const char *text)
+{
+    char cut[LINE + 8], safe[4 * sizeof cut];
+    size_t n = strlen(text);
+    if (n == 0) return;
+    const bool whole = n <= LINE;
+    if (!whole)
+        for (n = LINE; n > 0 && ((unsigned char)text[n] & 0xC0) == 0x80;) n--;
+    snprintf(cut, sizeof cut, "%.*s%s", (int)n, text, whole ? "" : "...");
+    cli_text_escape(cut, safe, sizeof safe);
+    printf("    %s\n", safe);
+}
+
+void review_items_print(const review_command *job, size_t n)
+{
+    const bool budget = job->v->budget > 0;
+    printf("%-24s %-12s %6s %6s %6s%s  %s\n", "item", "label", "right", "gain", "odd", budget ? "  buy" : "", "why");
+    for (size_t r = 0; r < n; r++) {
+        const dis_review_item *x = &job->look.items[r];
+        char task[CLI_SAFE], label[CLI_SAFE], reason[DIS_REVIEW_REASON], safe[2 * DIS_REVIEW_REASON];
+        dis_review_item_reason(job->review, job->in.votes, r, reason, sizeof reason);
+        cli_text_escape(reason, safe, sizeof safe);
+        char right[16] = "-";
+        if (!isnan(x->right)) snprintf(right, sizeof right, "%.3f", x->right);
+        printf("%-24s %-12s %6s %6.3f %6.1f", cli_safe(dis_names_get(job->in.look.tasks, x->item, NULL), task),
+               cli_safe(dis_names_get(job->in.look.classes, x->label, NULL), label), right, x->gain, x->surprise);
+        if (budget) printf(" %4u", x->buy);
+        printf("  %s\n", safe);
+        if (job->texts) print_text(dis_names_get(job->texts, x->item, NULL));
+    }
+}
+
+void review_workers_print(const review_command *job, size_t n)
+{
+    printf("\n%-24s %7s %6s %-13s %8s  %s\n", "worker", "votes", "right", "95 % interval", "evidence", "why");
+    for (size_t r = 0; r < n; r++) {
+        const dis_review_worker *x = &job->look.workers[r];
+        char name[CLI_SAFE], reason[DIS_REVIEW_REASON], safe[2 * DIS_REVIEW_REASON];
+        dis_review_worker_reason(job->review, job->in.votes, r, reason, sizeof reason);
+        cli_text_escape(reason, safe, sizeof safe);
+        printf("%-24s %7llu %6.3f %5.3f - %5.3f %8.1f  %s\n",
+               cli_safe(dis_names_get(job->in.look.workers, x->worker, NULL), name), (unsigned long long)x->votes,
+               x->quality, x->low, x->high, x->evidence, safe);
+    }
+}
+
+void review_biased_print(const review_command *job, size_t n)
+{
+    printf("\n%-24s %7s %-15s %7s %-13s %6s\n", "worker", "bias", "95 % interval", "spread", "95 % interval", "lapse");
+    for (size_t w = 0; w < job->look.n_workers && n > 0; w++) {
+        const dis_review_ordinal_worker *o = &job->look.ordinal_workers[w];
+        char name[CLI_SAFE];
+        if (!o->biased) continue;
+        n--;
+        printf("%-24s %7.2f %6.2f .. %-5.2f %7.2f %5.2f - %-5.2f %6.2f\n",
+               cli_safe(dis_names_get(job->in.look.workers, w, NULL), name), o->bias, o->bias_low, o->bias_high,
+               o->spread, o->spread_low, o->spread_high, o->lapse);
+    }
+}

@@ -1,0 +1,404 @@
+/* What the tool says to people, on standard error: errors, notes, a progress bar on a terminal. Ids and file names are
+ * text of others; nothing of them reaches a terminal unescaped. */
+#include "core/cli.h"
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { MESSAGE = 4096, BAR = 24 };
+
+cli cli_init(void)
+{
+    cli c = {.command = "", .terminal = isatty(STDERR_FILENO) != 0};
+    const char *no_colour = getenv("NO_COLOR"), *term = getenv("TERM");
+    c.colour = c.terminal && !(no_colour && *no_colour) && term && strcmp(term, "dumb") != 0;
+    clock_gettime(CLOCK_MONOTONIC, &c.start);
+    return c;
+}
+
+const char *cli_bold(const cli *c)
+{
+    return c->colour ? "\033[1m" : "";
+}
+
+const char *cli_dim(const cli *c)
+{
+    return c->colour ? "\033[2m" : "";
+}
+
+const char *cli_plain(const cli *c)
+{
+    return c->colour ? "\033[0m" : "";
+}
+
+/* Bytes of the UTF-8 character at s, 0 when it is none; *code gets the character. */
+static size_t decode(const unsigned char *s, uint32_t *code)
+{
+    static const uint32_t min[] = {0, 0, 0x80, 0x800, 0x10000};
+    const size_t n = s[0] < 0x80 ? 1 : s[0] >> 5 == 6 ? 2 : s[0] >> 4 == 14 ? 3 : s[0] >> 3 == 30 ? 4 : 0;
+    if (n == 0) return 0;
+    uint32_t x = n == 1 ? s[0] : s[0] & (0x7Fu >> n);
+    for (size_t i = 1; i < n; i++) {
+        if (s[i] >> 6 != 2) return 0;
+        x = x << 6 | (s[i] & 0x3F);
+    }
+    *code = x;
+    return n > 1 && x < min[n] ? 0 : n;
+}
+
+/* Control characters of ASCII and Latin-1, and those that turn the direction of writing. */
+static bool harmful(uint32_t x)
+{
+    return x < 0x20 || (x >= 0x7F && x < 0xA0) || x == 0x200E || x == 0x200F || (x >= 0x2028 && x <= 0x202E) ||
+           (x >= 0x2066 && x <= 0x2069) || x == 0xFEFF;
+}
+
+void cli_text_escape(const char *text, char *out, size_t size)
+{
+    size_t used = 0;
+    for (const unsigned char *s = (const unsigned char *)text; *s;) {
+        uint32_t x = 0;
+        size_t n = decode(s, &x);
+        char piece[12];
+        if (n == 0)
+            snprintf(piece, sizeof piece, "\\x%02x", *s);
+        else if (harmful(x))
+            snprintf(piece, sizeof piece, x < 0x100 ? "\\x%02x" : "\\u%04x", x);
+        else {
+            memcpy(piece, s, n);
+            piece[n] = 0;
+        }
+        s += n ? n : 1;
+        const size_t length = strlen(piece);
+        if (used + length + 4 > size) { /* room for the dots and the NUL */
+            memcpy(out + used, "...", 3);
+            used += 3;
+            break;
+        }
+        memcpy(out + used, piece, length);
+        used += length;
+    }
+    out[used] = 0;
+}
+
+const char *cli_safe(const char *text, char out[CLI_SAFE])
+{
+    cli_text_escape(text, out, CLI_SAFE);
+    return out;
+}
+
+void cli_bar_clear(cli *c)
+{
+    if (c->bar) fputs("\r\033[K", stderr);
+    c->bar = false;
+}
+
+/* Messages of the library name fields, as in `lenient`: here they are options, of the same name but for these. */
+static const struct {
+    const char *field, *option;
+} other_names[] = {{"columns", "text"}, {"format", "input-format"}, {"data_folder", "data"}};
+
+/* Length of a field's name between backquotes at p, 0: none is there. */
+static size_t field_at(const char *message, const char *p)
+{
+    if (*p != '`' || (p > message && p[-1] != ' ' && p[-1] != '(')) return 0;
+    const size_t n = strspn(p + 1, "abcdefghijklmnopqrstuvwxyz_");
+    return p[1 + n] == '`' ? n : 0;
+}
+
+void cli_message_format(const char *message, char *out, size_t size)
+{
+    bool quoted = false;
+    size_t used = 0;
+    for (const char *p = message; *p && used + 1 < size; p++) {
+        quoted ^= *p == '"';
+        const size_t n = quoted ? 0 : field_at(message, p);
+        if (n == 0) {
+            out[used++] = *p;
+            continue;
+        }
+        const char *name = p + 1;
+        int length = (int)n;
+        for (size_t i = 0; i < sizeof other_names / sizeof *other_names; i++)
+            if (strlen(other_names[i].field) == n && strncmp(other_names[i].field, p + 1, n) == 0) {
+                name = other_names[i].option;
+                length = (int)strlen(name);
+            }
+        const size_t begin = used;
+        used += (size_t)snprintf(out + used, size - used, "--%.*s", length, name);
+        if (used >= size) used = size - 1;
+        for (size_t i = begin; i < used; i++)
+            if (out[i] == '_') out[i] = '-';
+        p += n + 1;
+    }
+    out[used] = 0;
+}
+
+static void say_safely(cli *c, const char *before, const char *format, va_list args)
+{
+    char raw[MESSAGE], named[MESSAGE * 2], safe[MESSAGE * 2];
+    vsnprintf(raw, sizeof raw, format, args);
+    cli_message_format(raw, named, sizeof named);
+    cli_text_escape(named, safe, sizeof safe);
+    cli_bar_clear(c);
+    fprintf(stderr, "%s%s\n", before, safe);
+}
+
+int cli_usage(cli *c, const char *format, ...)
+{
+    if (c->silent) return DIS_EUSAGE;
+    va_list args;
+    va_start(args, format);
+    say_safely(c, "dissent: ", format, args);
+    va_end(args);
+    fprintf(stderr, "see dissent %s%s--help\n", c->command, *c->command ? " " : "");
+    return DIS_EUSAGE;
+}
+
+/* Stopped by a signal: no error, and nothing to say. */
+static int stopped(cli *c)
+{
+    cli_bar_clear(c);
+    return 128 + cli_signal();
+}
+
+int cli_error(cli *c, dis_status status, const char *format, ...)
+{
+    if (status == DIS_ECANCELLED) return stopped(c);
+    if (c->silent) return (int)status;
+    va_list args;
+    va_start(args, format);
+    say_safely(c, "dissent: ", format, args);
+    va_end(args);
+    return (int)status;
+}
+
+int cli_failed(cli *c, dis_status status)
+{
+    if (status == DIS_OK) return 0;
+    const char *message = dis_last_error();
+    const size_t n = strcspn(message, "\n"); /* suggestions follow, a line each */
+    if (status == DIS_EUSAGE) return cli_usage(c, "%s", message);
+    const int code = cli_error(c, status, "%.*s", (int)n, message);
+    if (!c->silent && status == DIS_EDATA) cli_suggestions_print(c, message + n);
+    return code;
+}
+
+void cli_print(cli *c, const char *format, ...)
+{
+    if (c->quiet) return;
+    cli_bar_clear(c);
+    va_list args;
+    va_start(args, format);
+    vfprintf(stderr, format, args);
+    va_end(args);
+    fputc('\n', stderr);
+}
+
+void cli_warn(cli *c, const char *format, ...)
+{
+    if (c->quiet) return;
+    va_list args;
+    va_start(args, format);
+    say_safely(c, "dissent: note: ", format, args);
+    va_end(args);
+}
+
+double cli_seconds_since(const struct timespec *since)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)(now.tv_sec - since->tv_sec) + 1e-9 * (double)(now.tv_nsec - since->tv_nsec);
+}
+
+/* Only what takes longer than a moment is worth a bar, and ten per second are enough. */
+static void progress(void *user, const char *what, double done)
+{
+    cli *c = user;
+    if (!c->terminal || c->quiet || cli_seconds_since(&c->start) < .4 || cli_seconds_since(&c->drawn) < .1) return;
+    clock_gettime(CLOCK_MONOTONIC, &c->drawn);
+    const int full = done < 0 ? 0 : done > 1 ? BAR : (int)(done * BAR);
+    char safe[CLI_SAFE];
+    fprintf(stderr, "\r\033[K  %s [%.*s%.*s] %3.0f%%", cli_safe(what, safe), full, "########################",
+            BAR - full, "........................", 100 * done);
+    c->bar = true;
+}
+
+static int stop(void *user)
+{
+    (void)user;
+    return cli_signal();
+}
+
+/* What a starter of ranks (mpirun, srun) has put into the first of these variables that is there; -1: none is. */
+static long started_as(const char *const *variables)
+{
+    for (; *variables; variables++) {
+        const char *text = getenv(*variables);
+        if (text && *text >= '0' && *text <= '9') return strtol(text, NULL, 10);
+    }
+    return -1;
+}
+
+long cli_ranks_count(void)
+{
+    static const char *const sizes[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS", NULL};
+    const long n = started_as(sizes);
+    return n > 0 ? n : 0;
+}
+
+/* `--device cuda` on several ranks: each machine's devices one after the other. Into `name`; false: as it stands. */
+static bool device_of_rank(const char *device, char *name, size_t n)
+{
+    static const char *const locals[] = {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID", NULL};
+    const long local = cli_ranks_count() > 1 ? started_as(locals) : -1;
+    if (local < 0 || !device || strcmp(device, "cuda") != 0) return false;
+    long devices = 0;
+    char other[sizeof "cuda:" + 20];
+    const dis_device *found;
+    do snprintf(other, sizeof other, "cuda:%ld", devices);
+    while (dis_device_choose(other, DIS_PRECISION_DEFAULT, false, &found) == DIS_OK && ++devices < 64);
+    if (devices == 0) return false;
+    snprintf(name, n, "cuda:%ld", local % devices);
+    return true;
+}
+
+static void set_common(cli *c, const cli_common *common, dis_context_options *o)
+{
+    o->threads = (int)common->threads;
+    o->memory = common->memory;
+    o->precision = (dis_precision)common->precision;
+    o->progress = progress;
+    o->stop = stop;
+    o->user = c;
+}
+
+dis_status cli_context_create_local(cli *c, const cli_common *common, dis_context **out)
+{
+    dis_context_options o = dis_context_options_default();
+    set_common(c, common, &o);
+    return dis_context_create(&o, out);
+}
+
+/* CUDA takes tenths of a second to say what there is. Where its driver's file is, and only passes over votes or items
+ * are made on the device, whoever uses it asks, and files are read meanwhile. */
+static bool is_asked_later(const cli *c, const char *device)
+{
+    return cli_command_find(c->command)->late_device && strncmp(device, "cuda", 4) == 0 &&
+           access("/dev/nvidiactl", F_OK) == 0;
+}
+
+/* Ends a rank without a message: the first one has it. mpirun stops all ranks when one fails, so the first must be
+ * the one that ends before the others. */
+static void exit_after_first(int code)
+{
+    const struct timespec moment = {.tv_sec = 5};
+    nanosleep(&moment, NULL);
+    exit(code);
+}
+
+dis_status cli_context_create(cli *c, const cli_common *common, dis_context **out)
+{
+    static const char *const ranks[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID", NULL};
+    if (common->device && strcmp(common->device, "cpu") != 0 && !common->elsewhere &&
+        !is_asked_later(c, common->device)) {
+        const dis_device *device;
+        const dis_status there = dis_device_choose(common->device, (dis_precision)common->precision, false, &device);
+        if (there != DIS_OK) return there;
+        if (strcmp(common->device, "auto") == 0) cli_print(c, "computing on %s: %s", device->name, device->found);
+    }
+    dis_context_options o = dis_context_options_default();
+    if (cli_ranks_count() > 1) o.ranks = "mpi";
+    if (o.ranks && !cli_command_find(c->command)->ranks) {
+        if (started_as(ranks) > 0) exit_after_first(DIS_EUSAGE); /* one sentence is enough */
+        cli_error(c, DIS_EUSAGE,
+                  "%s works in one process; leave mpirun out (labels, agree, eval, compare, review and train can be "
+                  "shared out)",
+                  c->command);
+        exit(DIS_EUSAGE);
+    }
+    o.whole = c->whole;
+    set_common(c, common, &o);
+    char device[32];
+    o.device = device_of_rank(common->device, device, sizeof device) ? device : common->device;
+    const dis_status status = dis_context_create(&o, out);
+    if (status != DIS_OK && o.ranks && started_as(ranks) > 0) exit_after_first(DIS_EUSAGE);
+    const int differ = status == DIS_OK ? cli_ranks_check(c, *out) : 0;
+    if (differ != 0) {
+        dis_context_destroy(*out);
+        exit(differ);
+    }
+    if (status == DIS_OK && dis_context_rank(*out) > 0) c->quiet = true;
+    if (status == DIS_OK && dis_context_rank(*out) > 0) c->silent = c->whole;
+    return status;
+}
+
+int cli_ranks_end(cli *c, dis_context *ctx, int code)
+{
+    const struct timespec moment = {.tv_sec = 5};
+    const int rank = dis_context_rank(ctx);
+    if (code == 0 || dis_context_ranks(ctx) == 1) return code;
+    /* the first rank tells what went wrong for all, and ends this one meanwhile, by a signal */
+    if (rank > 0 && c->silent && nanosleep(&moment, NULL) == 0) {
+        c->silent = false;
+        cli_error(c, (dis_status)code, "rank %d: %s", rank, dis_last_error());
+    }
+    dis_context_fail(ctx, code);
+    return code;
+}
+
+void cli_ranks_print(cli *c, dis_context *ctx, uint64_t own_votes)
+{
+    uint64_t max_votes = 0, max_sent = 0, sent = 0;
+    const uint64_t own_sent = dis_context_sent(ctx);
+    for (int r = 0; r < dis_context_ranks(ctx); r++) {
+        uint64_t x[2] = {own_votes, own_sent};
+        if (dis_context_broadcast(ctx, r, x, sizeof x) != DIS_OK) return;
+        max_votes = x[0] > max_votes ? x[0] : max_votes;
+        max_sent = x[1] > max_sent ? x[1] : max_sent;
+        sent += x[1];
+    }
+    char votes[CLI_NUMBER], most[CLI_NUMBER], all[CLI_NUMBER];
+    cli_print(c, "  %-18s at most %s votes and %s bytes sent by one, %s bytes in all, %.2f s", "ranks",
+              cli_count_format(max_votes, votes), cli_count_format(max_sent, most), cli_count_format(sent, all),
+              cli_seconds_since(&c->start));
+}
+
+int cli_ranks_reject(cli *c, const dis_context *ctx, const char *option)
+{
+    if (dis_context_ranks(ctx) == 1) return 0;
+    c->silent = dis_context_rank(ctx) > 0;
+    return cli_usage(c, "--%s works in one process; leave mpirun out", option);
+}
+
+int cli_flush(cli *c)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout)) return 0;
+    return cli_error(c, DIS_EIO, "cannot write standard output");
+}
+
+const char *cli_count_format(uint64_t x, char out[CLI_NUMBER])
+{
+    char digits[24];
+    const int n = snprintf(digits, sizeof digits, "%llu", (unsigned long long)x);
+    int used = 0;
+    for (int i = 0; i < n; i++) {
+        if (i && (n - i) % 3 == 0) out[used++] = ',';
+        out[used++] = digits[i];
+    }
+    out[used] = 0;
+    return out;
+}
+
+const char *cli_plural(uint64_t n)
+{
+    return n == 1 ? "" : "s";
+}
+
+void cli_fit_warn(cli *c, const char *spec, const dis_fit *fit)
+{
+    char name[CLI_SAFE], text[CLI_SAFE];
+    for (size_t i = 0; dis_fit_warning_at(fit, i); i++)
+        cli_warn(c, "%s: %s", cli_safe(spec, name), cli_safe(dis_fit_warning_at(fit, i), text));
+}

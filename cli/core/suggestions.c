@@ -1,0 +1,158 @@
+/* Suggestions of the library as commands that can be pasted into a shell. A message may end with lines of fields, such
+ * as
+ *       `task` "item no" `label` "answer"
+ * (src/votes/roles/suggestion.h). Each is shown as the user's own command with these options added, or replaced. A command
+ * that lacks one of the options shows the fields alone. */
+#include "core/cli.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_FIELDS = 12, NAME = 40, VALUE = 1100 };
+
+typedef struct {
+    char name[NAME];
+    char value[VALUE];
+    bool flag;
+} field;
+
+static const char *read_value(const char *p, char out[VALUE])
+{
+    size_t n = 0;
+    for (; *p && *p != '"' && *p != '\n'; p++) {
+        if (*p == '\\' && p[1]) p++;
+        if (n + 1 < VALUE) out[n++] = *p;
+    }
+    out[n] = 0;
+    return p + (*p == '"');
+}
+
+/* The fields of a line; returns where it ends. */
+static const char *read_line(const char *p, field *fields, size_t *n)
+{
+    *n = 0;
+    while (*p && *p != '\n' && *n < MAX_FIELDS) {
+        if (*p++ != '`') continue;
+        field *f = &fields[(*n)++];
+        const size_t length = strcspn(p, "`\n");
+        char quoted[NAME + 3], option[2 * NAME];
+        snprintf(quoted, sizeof quoted, "`%.*s`", (int)(length < NAME ? length : NAME - 1), p);
+        cli_message_format(quoted, option, sizeof option);
+        snprintf(f->name, sizeof f->name, "%.*s", NAME - 1, option + 2);
+        p += length + (p[length] == '`');
+        f->flag = strncmp(p, " \"", 2) != 0;
+        f->value[0] = 0;
+        if (!f->flag) p = read_value(p + 2, f->value);
+    }
+    return p + strcspn(p, "\n");
+}
+
+/* A word as a shell reads it. */
+static void put_word(FILE *out, const char *word)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:,+=@%";
+    fputc(' ', out);
+    bool safe = *word != 0;
+    for (const char *p = word; *p && safe; p++) safe = (unsigned char)*p >= 0x80 || strchr(plain, *p);
+    if (safe) {
+        fputs(word, out);
+        return;
+    }
+    fputc('\'', out);
+    for (const char *p = word; *p; p++) {
+        if (*p == '\'')
+            fputs("'\\''", out);
+        else
+            fputc(*p, out);
+    }
+    fputc('\'', out);
+}
+
+/* The option that a word of the command line is, NULL: none. */
+static const cli_option *option_of(const cli_command *command, const char *word)
+{
+    if (word[0] != '-' || word[1] == 0) return NULL;
+    const size_t n = word[1] == '-' ? strcspn(word + 2, "=") : 0;
+    for (size_t i = 0; i < command->n_options; i++) {
+        const cli_option *o = &command->options[i];
+        if (n ? strlen(o->name) == n && strncmp(o->name, word + 2, n) == 0 : o->letter && o->letter == word[1])
+            return o;
+    }
+    return NULL;
+}
+
+static bool has_option(const cli_command *command, const char *name)
+{
+    for (size_t i = 0; i < command->n_options; i++)
+        if (strcmp(command->options[i].name, name) == 0) return true;
+    return false;
+}
+
+/* Whether the suggestion replaces an option of the user; lists are added to. */
+static bool is_replaced(const cli_option *o, const field *fields, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(o->name, fields[i].name) == 0 && o->kind != CLI_LIST && o->kind != CLI_WORDS) return true;
+    return false;
+}
+
+static void put_command(const cli *c, const cli_command *command, const field *fields, size_t n, FILE *out)
+{
+    fprintf(out, "  dissent %s", command->name);
+    int end = c->argc;
+    for (int i = 0; i < c->argc; i++) {
+        if (strcmp(c->argv[i], "--") == 0) {
+            end = i;
+            break;
+        }
+        const cli_option *o = option_of(command, c->argv[i]);
+        const bool joined = o && (strchr(c->argv[i], '=') || (c->argv[i][1] != '-' && c->argv[i][2]));
+        const bool replaced = o && is_replaced(o, fields, n);
+        if (!replaced) put_word(out, c->argv[i]);
+        if (!o || o->kind == CLI_FLAG || joined || i + 1 == c->argc) continue;
+        i++;
+        if (!replaced) put_word(out, c->argv[i]);
+    }
+    for (size_t i = 0; i < n; i++) {
+        fprintf(out, " --%s", fields[i].name);
+        if (!fields[i].flag) put_word(out, fields[i].value);
+    }
+    for (int i = end; i < c->argc; i++) put_word(out, c->argv[i]);
+}
+
+static void put_fields(const field *fields, size_t n, FILE *out)
+{
+    fputs(" ", out);
+    for (size_t i = 0; i < n; i++) fprintf(out, " %s: %s", fields[i].name, fields[i].flag ? "true" : fields[i].value);
+}
+
+static void show(const cli *c, const cli_command *command, const field *fields, size_t n)
+{
+    char *text = NULL;
+    size_t size;
+    bool all = command != NULL;
+    for (size_t i = 0; i < n && all; i++) all = has_option(command, fields[i].name);
+    FILE *out = open_memstream(&text, &size);
+    if (!out) return;
+    if (all)
+        put_command(c, command, fields, n, out);
+    else
+        put_fields(fields, n, out);
+    fclose(out);
+    char *safe = malloc(4 * size + 16);
+    if (safe) cli_text_escape(text, safe, 4 * size + 16);
+    if (safe) fprintf(stderr, "%s\n", safe);
+    free(safe);
+    free(text);
+}
+
+void cli_suggestions_print(const cli *c, const char *lines)
+{
+    const cli_command *command = *c->command ? cli_command_find(c->command) : NULL;
+    field *fields = malloc(MAX_FIELDS * sizeof *fields);
+    for (const char *p = lines; fields && *p == '\n';) {
+        size_t n;
+        p = read_line(p + 1, fields, &n);
+        show(c, command, fields, n);
+    }
+    free(fields);
+}

@@ -1,0 +1,371 @@
+/* dissent eval: how good predictions are, against gold labels and against people. */
+#include "evaluate/cmd_eval.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* clang-format off */
+static const cli_option options[] = {
+    {.name = "gold", .kind = CLI_TEXT, .offset = offsetof(eval_values, gold), .argument = "FILE",
+     .names = CLI_NAMES_FILE, .summary = "the true labels: task and label"},
+    {.name = "human", .kind = CLI_TEXT, .offset = offsetof(eval_values, human), .argument = "FILE",
+     .names = CLI_NAMES_FILE, .summary = "soft labels of people, as dissent labels writes them"},
+    {.name = "votes", .kind = CLI_WORDS, .offset = offsetof(eval_values, votes), .argument = "FILE...",
+     .names = CLI_NAMES_FILE, .summary = "votes to make the soft labels of people from, instead of --human"},
+    {.name = "human-labels", .kind = CLI_TEXT, .offset = offsetof(eval_values, human_labels), .argument = "SPEC",
+     .names = CLI_NAMES_METHOD,
+     .summary = "how: standard, softmax or another method; it changes the figures, so it has no default"},
+    {.name = "metric", .kind = CLI_LIST, .offset = offsetof(eval_values, metric), .argument = "NAME",
+     .summary = "only this one; may be given several times. dissent list metrics shows them"},
+    CLI_OUTPUT_OPTION(eval_values, items, "items", CLI_TABLE_FORMATS,
+                      "also the values of single items (CSV, TSV or JSONL by the name)"),
+    CLI_OUTPUT_OPTION(eval_values, class_table, "classes-table", CLI_TABLE_FORMATS,
+                      "also precision, recall and F1 of each class"),
+    CLI_OUTPUT_OPTION(eval_values, confusion, "confusion", CLI_TABLE_FORMATS,
+                      "also how often each class was taken for each other"),
+    CLI_OUTPUT_OPTION(eval_values, bins, "bins", CLI_TABLE_FORMATS, "also the bins of the reliability diagram"),
+    {.name = "top-k", .kind = CLI_COUNT, .offset = offsetof(eval_values, top_k), .argument = "N", .fallback = "3",
+     .low = 1, .high = 65535, .summary = "of top_k_accuracy"},
+    {.name = "ece-bins", .kind = CLI_COUNT, .offset = offsetof(eval_values, n_bins), .argument = "N",
+     .fallback = "15", .low = 1, .high = DIS_EVAL_MAX_BINS, .summary = "equal bins of confidence"},
+    {.name = "splits", .kind = CLI_COUNT, .offset = offsetof(eval_values, n_splits), .argument = "N",
+     .fallback = "5", .low = 1, .high = DIS_EVAL_MAX_SPLITS,
+     .summary = "random halves for calibrated_log_likelihood"},
+    {.name = "groups", .kind = CLI_TEXT, .offset = offsetof(eval_values, groups), .argument = "FILE",
+     .names = CLI_NAMES_FILE,
+     .summary = "items that stay in one half (task and group or sentence); without it, each for itself"},
+    {.name = "perspectives", .kind = CLI_TEXT, .offset = offsetof(eval_values, perspectives), .argument = "SET",
+     .summary = "votes: error rates of predictions for each worker (--annotators) against --votes; MP, CSC, Paraphrase "
+                "or VariErrNLI: scores of Le-Wi-Di 2025, with their rounding"},
+    {.name = "history", .kind = CLI_TEXT, .offset = offsetof(eval_values, history), .argument = "FILE",
+     .names = CLI_NAMES_FILE,
+     .summary = "with --perspectives votes: earlier votes (task,worker,label), for what each worker says most often; "
+                "without it, the worker's other votes"},
+    CLI_OUTPUT_OPTION(eval_values, worker_errors, "worker-errors", CLI_TABLE_FORMATS,
+                      "with --perspectives votes: also error rates of each worker"),
+    {.name = "official", .kind = CLI_TEXT, .offset = offsetof(eval_values, official), .argument = "FILE",
+     .names = CLI_NAMES_FILE, .summary = "the official JSON file of that set"},
+    {.name = "soft", .kind = CLI_TEXT, .offset = offsetof(eval_values, soft), .argument = "FILE",
+     .names = CLI_NAMES_FILE, .summary = "soft predictions for its items: a label file, or one to submit"},
+    {.name = "annotators", .kind = CLI_TEXT, .offset = offsetof(eval_values, annotators), .argument = "FILE",
+     .names = CLI_NAMES_FILE,
+     .summary = "predictions for each annotator: a table of task, worker and label, or a file to submit"},
+    {.name = "submission", .kind = CLI_TEXT, .offset = offsetof(eval_values, submission), .argument = "FOLDER",
+     .names = CLI_NAMES_OUTPUT_FOLDER, .holds = "*_test_soft.tsv|*_test_pe.tsv",
+     .summary = "write both in the form to submit"},
+    CLI_OUTPUT_OPTION(eval_values, save_votes, "save-votes", CLI_TABLE_FORMATS,
+                      "the official annotations as task,worker,label, for the other commands"),
+    CLI_OUTPUT_OPTION(eval_values, save_texts, "save-texts", CLI_TABLE_FORMATS,
+                      "the official texts as task,text,text_2, for dissent train"),
+    CLI_GROUPS_OPTIONS(eval_values, people),
+    CLI_OUTPUT_OPTION(eval_values, group_table, "group-table", CLI_TABLE_FORMATS,
+                      "per group of people: how well predictions speak for its votes, with a test"),
+    {.name = "permutations", .kind = CLI_COUNT, .offset = offsetof(eval_values, permutations), .argument = "N",
+     .fallback = "1000", .high = 1e6, .summary = "of who is in which group, for the tests of groups; 0 for none"},
+    CLI_METRIC_TABLE_OPTIONS(eval_values, figures, "1000"),
+    CLI_OVER_OPTION(eval_values, over),
+    CLI_GOLD_COLUMNS_OPTION(eval_values, reading.gold_columns),
+    CLI_VOTES_OPTIONS(eval_values, reading),
+    CLI_SCALE_OPTIONS(eval_values, reading),
+    CLI_DEVICE_OPTION_FOR(eval_values, CLI_RESAMPLES),
+    CLI_COMMON_OPTIONS(eval_values),
+};
+/* clang-format on */
+
+bool eval_has_metric(const eval_command *job, size_t m)
+{
+    const unsigned needs = dis_eval_metric_at(m)->needs;
+    if (job->v->metric.n == 0) { /* nobody asked for it in particular, and it says nothing here */
+        if (needs & DIS_NEEDS_ORDER && !votes_input_is_ordered(&job->v->reading)) return false;
+        if (m == DIS_EVAL_TOP_K_ACCURACY && job->v->top_k >= job->in.look.n_classes) return false;
+    }
+    return job->wanted[m] && !(needs & DIS_NEEDS_WORKERS) && (!(needs & DIS_NEEDS_GOLD) || job->v->gold) &&
+           (!(needs & DIS_NEEDS_HUMAN) || job->human.p || job->v->human);
+}
+
+/* ---- before reading ---- */
+
+static const char *metric_name(const void *arg, size_t i)
+{
+    (void)arg;
+    return dis_eval_metric_at(i) ? dis_eval_metric_at(i)->name : NULL;
+}
+
+static int check_metrics(eval_command *job)
+{
+    const cli_list *given = &job->v->metric;
+    for (size_t m = 0; m < DIS_EVAL_METRICS; m++) job->wanted[m] = given->n == 0;
+    for (size_t i = 0; i < given->n; i++) {
+        const dis_eval_metric m = dis_eval_metric_find(given->value[i]);
+        if (m == DIS_EVAL_METRICS) {
+            const char *near = dis_nearest(given->value[i], metric_name, NULL);
+            return cli_usage(job->c, "no metric \"%s\"%s%s%s dissent list metrics shows them", given->value[i],
+                             near ? "; did you mean " : ";", near ? near : "", near ? "?" : "");
+        }
+        if (dis_eval_metric_at(m)->needs & DIS_NEEDS_WORKERS)
+            return cli_usage(job->c, "%s is of predictions for single workers: --perspectives votes measures them",
+                             given->value[i]);
+        job->wanted[m] = true;
+    }
+    return 0;
+}
+
+static int check(eval_command *job, char **operands)
+{
+    const eval_values *v = job->v;
+    cli *c = job->c;
+    if (!v->gold && !v->human && v->votes.n == 0)
+        return cli_usage(c, "nothing to measure against: give --gold, --human, or --votes with --human-labels");
+    if (v->human && v->votes.n) return cli_usage(c, "--human and --votes both say what people think; give one of them");
+    if (v->votes.n && !v->human_labels)
+        return cli_usage(c, "--votes needs --human-labels standard, softmax or another method: the choice changes the "
+                            "figures");
+    if (v->human_labels && v->votes.n == 0) return cli_usage(c, "--human-labels is about --votes, and there are none");
+    if (votes_input_is_scaled(&v->reading))
+        return cli_usage(c, "eval compares distributions over classes; --scale nominal or ordinal");
+    int code = v->votes.n == 0 ? votes_input_check_unused(c, &v->reading, "give --votes FILE") : 0;
+    if (code == 0) code = check_metrics(job);
+    if (code == 0) code = eval_groups_check(job);
+    if (code == 0) code = cli_metric_table_check(c, &v->figures);
+    if (code == 0 && v->human_labels) code = cli_failed(c, dis_method_check(v->human_labels));
+    for (size_t i = 0; i < job->n && code == 0; i++) code = label_input_add(&job->in, operands[i], "predictions");
+    if (v->human && code == 0) code = label_input_add(&job->in, v->human, "human");
+    job->in.gold_path = v->gold;
+    job->in.gold_columns = v->reading.gold_columns;
+    job->in.fold_case = v->reading.fold_case;
+    job->in.trim = v->reading.trim;
+    return code == 0 ? votes_input_check(&job->votes) : code;
+}
+
+/* ---- reading ---- */
+
+/* Byte order says nothing of "low", "medium", "high", and columns may come in any order. */
+static int check_order(eval_command *job)
+{
+    if (!votes_input_is_ordered(&job->v->reading) || job->classes) return 0;
+    const dis_names *names = job->in.look.classes;
+    double before = 0, x = 0;
+    for (size_t k = 0; k < job->in.look.n_classes; k++, before = x) {
+        char *end;
+        const char *name = dis_names_get(names, k, NULL);
+        x = strtod(name, &end);
+        if (*end || end == name)
+            return cli_usage(job->c,
+                             "--scale ordinal: class \"%s\" is no number; give the classes in their order with "
+                             "--classes",
+                             name);
+        if (k && x < before)
+            return cli_usage(job->c,
+                             "--scale ordinal: class \"%s\" does not come in order; give the order with --classes",
+                             name);
+    }
+    return 0;
+}
+
+/* Votes are read with the classes of the predictions, so that a class nobody chose is not missed. */
+static int people_from_votes(eval_command *job, dis_context *ctx)
+{
+    votes_input *in = &job->votes;
+    const dis_names *names = dis_labels_look(job->in.labels[0]).classes;
+    const size_t n = dis_names_count(names);
+    const char **classes = NULL;
+    if (!in->classes.n && !job->v->reading.lenient) {
+        classes = malloc((n ? n : 1) * sizeof *classes);
+        if (!classes) return cli_error(job->c, DIS_ELIMIT, "no memory for %zu classes", n);
+        for (size_t k = 0; k < n; k++) classes[k] = dis_names_get(names, k, NULL);
+        in->how.classes = classes;
+        in->how.n_classes = n;
+    }
+    int code = votes_input_read(in, ctx);
+    free(classes);
+    if (code != 0) return code;
+    dis_fit_options how = dis_fit_options_default();
+    how.seed = job->v->figures.seed;
+    const dis_status status = dis_fit_run(ctx, in->votes, job->v->human_labels, &how, &job->fit);
+    if (status != DIS_OK) return cli_failed(job->c, status);
+    job->human = (dis_labels_view){.n_items = in->look.n_items,
+                                   .n_classes = in->look.n_classes,
+                                   .p = dis_fit_p(job->fit),
+                                   .tasks = in->look.tasks,
+                                   .classes = in->look.classes};
+    return label_input_add_view(&job->in, in->paths[0], "votes", &job->human);
+}
+
+static int read_all(eval_command *job, dis_context *ctx)
+{
+    if (job->votes.classes.n) {
+        const dis_status status = dis_names_create(job->votes.classes.name, job->votes.classes.n, &job->classes);
+        if (status != DIS_OK) return cli_failed(job->c, status);
+        job->in.classes = job->classes;
+    }
+    int code = label_input_read_files(&job->in, ctx);
+    if (code == 0 && job->v->votes.n) code = people_from_votes(job, ctx);
+    if (code == 0) code = label_input_align(&job->in, ctx);
+    if (code == 0) code = check_order(job);
+    if (code == 0) label_input_print(&job->in);
+    return code;
+}
+
+static int read_groups(eval_command *job, dis_context *ctx)
+{
+    if (!job->v->groups) return 0;
+    const size_t n = job->in.look.n_items;
+    job->group = malloc(n * sizeof *job->group);
+    if (!job->group) return cli_error(job->c, DIS_ELIMIT, "no memory for the groups of %zu items", n);
+    return cli_failed(job->c, dis_groups_read(ctx, job->v->groups, job->in.look.tasks, job->group, &job->n_groups));
+}
+
+/* ---- measuring ---- */
+
+static int measure(eval_command *job, dis_context *ctx)
+{
+    const eval_values *v = job->v;
+    const dis_alignment_view *t = &job->in.look;
+    dis_evaluation_options o = dis_evaluation_options_default();
+    o.seed = v->figures.seed;
+    o.resamples = v->figures.resamples;
+    o.fraction = v->figures.fraction;
+    o.ordinal = votes_input_is_ordered(&v->reading);
+    o.keep_items = v->items || v->bins; /* bins too come from single items */
+    o.top_k = (size_t)v->top_k;
+    o.n_bins = (size_t)v->n_bins;
+    o.n_splits = (size_t)v->n_splits;
+    o.wanted = job->wanted;
+    o.over = (dis_interval_over)v->over;
+    if (v->votes.n) {
+        const int code = label_input_match_votes(&job->in, &job->votes.look, &job->vote_item, &job->vote_class);
+        if (code != 0) return code;
+    }
+    const dis_evaluation_votes votes = {.votes = job->votes.votes,
+                                        .labels = v->human_labels,
+                                        .item = job->vote_item,
+                                        .class = job->vote_class};
+    for (size_t i = 0; i < job->n; i++) {
+        const dis_evaluation_input in = {.n_items = t->n_items,
+                                         .n_classes = t->n_classes,
+                                         .q = t->p[i],
+                                         .gold = t->gold,
+                                         .human = t->n_sources > job->n ? t->p[job->n] : NULL,
+                                         .group = job->group,
+                                         .n_groups = job->n_groups,
+                                         .votes = v->votes.n ? &votes : NULL};
+        const dis_status status = dis_evaluation_run(ctx, &in, &o, &job->evaluation[i]);
+        if (status != DIS_OK) return cli_failed(job->c, status);
+        job->look[i] = dis_evaluation_look(job->evaluation[i]);
+    }
+    return 0;
+}
+
+static void tell(eval_command *job)
+{
+    char items[CLI_NUMBER], floored[CLI_NUMBER];
+    if (job->look[0].few_annotators)
+        cli_warn(job->c, "only %zu annotator%s made the human labels: other annotators might reverse the result",
+                 job->look[0].n_annotators, cli_plural(job->look[0].n_annotators));
+    for (size_t i = 0; i < job->n; i++)
+        if (job->look[i].floored)
+            cli_print(job->c, "%s: %s probabilities below 1e-12 were raised to it for logarithms", job->in.path[i],
+                      cli_count_format(job->look[i].floored, floored));
+    cli_print(job->c, "%s item%s, %zu classes, %zu file%s of predictions (%.2f s)",
+              cli_count_format(job->in.look.n_items, items), cli_plural(job->in.look.n_items), job->in.look.n_classes,
+              job->n, cli_plural(job->n), cli_seconds_since(&job->c->start));
+}
+
+static int write_all(eval_command *job)
+{
+    const eval_values *v = job->v;
+    const char *format = cli_metric_table_format(&v->figures);
+    dis_status status = DIS_OK;
+    if (v->items) status = eval_items_write(job);
+    if (status == DIS_OK && v->class_table) status = eval_class_table_write(job);
+    if (status == DIS_OK && v->confusion) status = eval_confusion_write(job);
+    if (status == DIS_OK && v->bins) status = eval_bins_write(job);
+    if (status == DIS_OK) status = eval_groups_write(job);
+    if (status == DIS_OK && format) status = eval_table_write(job, format);
+    if (status == DIS_OK && v->figures.json) status = eval_json_write(job);
+    if (status != DIS_OK) return cli_failed(job->c, status);
+    if (format) return 0;
+    eval_text_print(job);
+    eval_groups_print(job);
+    return cli_flush(job->c);
+}
+
+static int run(cli *c, const void *values, char **operands, size_t n_operands)
+{
+    const eval_values *v = values;
+    if (v->perspectives && strcmp(v->perspectives, "votes") == 0) return eval_workers_run(c, v, n_operands);
+    if (v->history || v->worker_errors)
+        return cli_usage(c, "--%s is about --perspectives votes", v->history ? "history" : "worker-errors");
+    if (v->perspectives) return eval_perspectives_run(c, v, n_operands);
+    if (v->official || v->soft || v->annotators || v->submission || v->save_votes || v->save_texts)
+        return cli_usage(c, "--official, --soft, --annotators, --submission, --save-votes and --save-texts are about "
+                            "--perspectives");
+    if (n_operands == 0) return cli_usage(c, "eval needs PRED...");
+    eval_command job = {
+        .c = c,
+        .v = v,
+        .n = n_operands,
+        .in = {.c = c, .lenient = v->reading.lenient, .renormalise = v->reading.renormalise},
+        .votes = {.c = c, .v = &v->reading, .paths = (char *const *)v->votes.value, .n_paths = v->votes.n},
+        .people = {.c = c, .v = &v->people}};
+    dis_context *ctx = NULL;
+    c->whole = true;
+    int code = check(&job, operands);
+    if (code == 0) code = cli_failed(c, cli_context_create(c, &v->common, &ctx));
+    if (code == 0) code = read_all(&job, ctx);
+    if (code == 0) code = read_groups(&job, ctx);
+    if (code == 0) code = measure(&job, ctx);
+    if (code == 0) code = eval_groups_compute(&job, ctx);
+    if (code == 0 && dis_context_rank(ctx) == 0) code = write_all(&job);
+    if (code == 0) tell(&job);
+    code = cli_ranks_end(c, ctx, code);
+    for (size_t i = 0; i < job.n; i++) dis_evaluation_destroy(job.evaluation[i]);
+    for (size_t i = 0; i < job.n; i++) dis_group_evaluation_destroy(job.by_group[i]);
+    groups_input_free(&job.people);
+    label_input_free(&job.in);
+    dis_fit_destroy(job.fit);
+    free(job.group);
+    free(job.vote_item);
+    free(job.vote_class);
+    votes_input_free(&job.votes);
+    dis_names_destroy(job.classes);
+    dis_context_destroy(ctx);
+    return code;
+}
+
+extern const cli_command cli_cmd_eval;
+const cli_command cli_cmd_eval = {
+    .name = "eval",
+    .summary = "measure predictions against gold labels and against people",
+    .operands = "PRED...",
+    .text =
+        "Measures predicted distributions (label files as dissent labels writes them, or anybody's CSV, TSV, JSONL or "
+        "npy with one column per class) against gold labels (--gold), against the soft labels of people (--human, or "
+        "--votes with --human-labels), or both. Each figure comes with a 95 % bootstrap interval over items, figures "
+        "against --votes "
+        "with one for other annotators as well (--over items for items alone); the majority-class baseline and the "
+        "floor of cross-entropy, the entropy of the human labels, stand beside.\n\n"
+        "Files are matched by task and class. Items or classes that not all files have are errors; --lenient leaves "
+        "such "
+        "items out, takes missing classes as 0, and counts both. Several files of predictions make one table with a "
+        "column each. docs/guides/evaluation.md defines every metric; dissent list metrics lists them.\n\n"
+        "--votes with --worker-table and --group COLUMN says whom predictions speak for: every vote of a group against "
+        "what is predicted for its item (docs/guides/groups.md).\n\n"
+        "--perspectives votes holds predictions for single workers (--annotators, as dissent predict --perspectives "
+        "writes them) against --votes: error rates over votes, items and workers, with --ordinal steps off as well, "
+        "beside two baselines; by --group too. --perspectives SET has the scores of the shared task Le-Wi-Di 2025, and "
+        "files to submit (docs/guides/perspectives.md).",
+    .examples = "  dissent eval labels.csv --gold gold.csv\n"
+                "  dissent eval a.csv b.csv --gold gold.csv --human human.csv --json figures.json\n"
+                "  dissent eval --perspectives votes --votes test.csv --annotators said.csv --history train.csv\n"
+                "  dissent eval --perspectives MP --official MP_test.json --annotators predictions.csv\n"
+                "  dissent eval model.npy --votes votes.csv --human-labels softmax --items items.csv\n",
+    .ranks = true,
+    .late_device = true,
+    .names = CLI_NAMES_FILE,
+    .min = 0,
+    .max = CLI_MAX_VALUES,
+    .options = options,
+    .n_options = sizeof options / sizeof *options,
+    .values_size = sizeof(eval_values),
+    .run = run,
+};

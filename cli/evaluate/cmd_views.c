@@ -1,0 +1,273 @@
+/* dissent views: how far apart files of soft labels of the same items are. */
+#include "input/label_input.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct {
+    cli_common common;
+    cli_metric_table_values figures;
+    bool lenient, renormalise;
+} views_values;
+
+/* clang-format off */
+static const cli_option options[] = {
+    CLI_METRIC_TABLE_OPTIONS(views_values, figures, "1000"),
+    {.name = "lenient", .kind = CLI_FLAG, .offset = offsetof(views_values, lenient),
+     .summary = "leave out items that not all files have, take missing classes as 0, and count both"},
+    {.name = "renormalise", .kind = CLI_FLAG, .offset = offsetof(views_values, renormalise),
+     .summary = "scale rows that do not sum to 1, and count them"},
+    CLI_DEVICE_OPTION_FOR(views_values, CLI_RESAMPLES),
+    CLI_COMMON_OPTIONS(views_values),
+};
+/* clang-format on */
+
+/* A view is called by its file, without folder and ending. */
+typedef struct {
+    const char *text;
+    size_t n;
+} view_name;
+
+typedef struct {
+    cli *c;
+    const views_values *v;
+    label_input in;
+    view_name name[DIS_MAX_VIEWS];
+    dis_views_distances *distances;
+    dis_views_distances_view look;
+} views_command;
+
+static view_name short_name(const char *path)
+{
+    static const char *const endings[] = {".gz", ".zst", ".csv", ".tsv", ".jsonl", ".npy"};
+    const char *slash = strrchr(path, '/'), *text = slash && slash[1] ? slash + 1 : path;
+    view_name name = {.text = text, .n = strlen(text)};
+    for (size_t e = 0; e < sizeof endings / sizeof *endings; e++) {
+        const size_t n = strlen(endings[e]);
+        if (name.n > n && memcmp(name.text + name.n - n, endings[e], n) == 0) name.n -= n;
+    }
+    return name;
+}
+
+/* Short names, unless two are the same: then the paths. */
+static void name_views(views_command *job)
+{
+    bool twice = false;
+    for (size_t m = 0; m < job->in.n; m++) {
+        job->name[m] = short_name(job->in.path[m]);
+        for (size_t other = 0; other < m; other++)
+            twice |= job->name[m].n == job->name[other].n &&
+                     memcmp(job->name[m].text, job->name[other].text, job->name[m].n) == 0;
+    }
+    for (size_t m = 0; twice && m < job->in.n; m++)
+        job->name[m] = (view_name){.text = job->in.path[m], .n = strlen(job->in.path[m])};
+}
+
+static const char *safe_name(const views_command *job, size_t m, char safe[CLI_SAFE])
+{
+    char text[4 * CLI_SAFE];
+    snprintf(text, sizeof text, "%.*s", (int)(job->name[m].n < sizeof text ? job->name[m].n : sizeof text - 1),
+             job->name[m].text);
+    return cli_safe(text, safe);
+}
+
+static int measure(views_command *job, dis_context *ctx)
+{
+    const dis_views views = {.n_items = job->in.look.n_items,
+                             .n_classes = job->in.look.n_classes,
+                             .n_views = job->in.n,
+                             .p = job->in.look.p};
+    dis_views_distances_options o = dis_views_distances_options_default();
+    o.resamples = job->v->figures.resamples;
+    o.fraction = job->v->figures.fraction;
+    o.seed = job->v->figures.seed;
+    const dis_status status = dis_views_distances_run(ctx, &views, &o, &job->distances);
+    if (status == DIS_OK) job->look = dis_views_distances_look(job->distances);
+    return cli_failed(job->c, status);
+}
+
+/* ---- for people ---- */
+
+/* Views by number in the head, so that long names do not widen the matrix. */
+static void write_text(const views_command *job)
+{
+    const dis_views_distances_view *d = &job->look;
+    int width = 4;
+    char safe[CLI_SAFE], number[CLI_NUMBER];
+    for (size_t a = 0; a < d->n_views; a++) {
+        const int n = (int)strlen(safe_name(job, a, safe));
+        width = n > width ? n : width;
+    }
+    printf("JSD in nats%*s", width - 4, "");
+    printf("  entropy  to others  centroid");
+    for (size_t b = 0; b < d->n_views; b++) printf("%8zu", b + 1);
+    putchar('\n');
+    for (size_t a = 0; a < d->n_views; a++) {
+        printf("%4zu  %-*s  %7.4f  %9.4f  %8.4f", a + 1, width, safe_name(job, a, safe), d->entropy[a].value,
+               d->to_others[a].value, d->to_centroid[a].value);
+        for (size_t b = 0; b < d->n_views; b++)
+            if (a == b)
+                printf("%8s", ".");
+            else
+                printf("%8.4f", d->jsd[a * d->n_views + b].value);
+        putchar('\n');
+    }
+    const dis_metric *hub[] = {&d->hub_over_items, &d->hub_over_views};
+    static const char *const over[] = {"over items", "over views"};
+    for (size_t i = 0; i < 2; i++) {
+        char text[CLI_METRIC_SIZE];
+        printf("r of distance to centroid and to others, %s: %s", over[i], cli_metric_format(hub[i], 4, text));
+        if (!hub[i]->reason) printf(" (n %s)", cli_count_format(hub[i]->n, number));
+        putchar('\n');
+    }
+}
+
+/* ---- for other programs ---- */
+
+/* "jsd:NAME" for each view, in one block of memory. */
+static char *column_names(const views_command *job, const char **columns)
+{
+    size_t room = 0;
+    for (size_t m = 0; m < job->in.n; m++) room += job->name[m].n + 5;
+    char *text = malloc(room + 1), *at = text;
+    for (size_t m = 0; text && m < job->in.n; m++) {
+        columns[m] = at;
+        memcpy(at, "jsd:", 4);
+        memcpy(at + 4, job->name[m].text, job->name[m].n);
+        at[4 + job->name[m].n] = 0;
+        at += job->name[m].n + 5;
+    }
+    return text;
+}
+
+static int write_table(const views_command *job, const char *format)
+{
+    enum { BEFORE = 4 };
+    const dis_views_distances_view *d = &job->look;
+    const char *columns[BEFORE + DIS_MAX_VIEWS] = {"view", "entropy", "to_others", "to_centroid"};
+    char *text = column_names(job, columns + BEFORE);
+    if (!text) return cli_error(job->c, DIS_ELIMIT, "no memory for the names of the columns");
+    dis_table *table;
+    dis_status status =
+        dis_table_open(cli_metric_table_path(&job->v->figures), format, columns, BEFORE + d->n_views, &table);
+    free(text);
+    if (status != DIS_OK) return cli_failed(job->c, status);
+    for (size_t a = 0; a < d->n_views; a++) {
+        dis_table_text(table, job->name[a].text, job->name[a].n);
+        dis_table_real(table, d->entropy[a].value);
+        dis_table_real(table, d->to_others[a].value);
+        dis_table_real(table, d->to_centroid[a].value);
+        for (size_t b = 0; b < d->n_views; b++) dis_table_real(table, d->jsd[a * d->n_views + b].value);
+    }
+    return cli_failed(job->c, dis_table_finish(table, DIS_OK));
+}
+
+static void put_metric(dis_json *j, const char *key, const dis_metric *m)
+{
+    dis_json_key(j, key);
+    dis_json_metric(j, m);
+}
+
+static dis_status write_json(const views_command *job)
+{
+    const dis_views_distances_view *d = &job->look;
+    dis_json *j;
+    dis_status status = cli_summary_open(job->v->figures.json, "views", &job->v->figures.seed, &j);
+    if (status != DIS_OK) return status;
+    status = label_input_write_json(&job->in, j);
+    cli_json_write_count(j, "items", d->n_items);
+    cli_json_write_names(j, "classes", job->in.look.classes);
+    cli_json_write_text(j, "unit", "nats");
+    cli_json_write_count(j, "resamples", job->v->figures.resamples);
+    cli_json_write_real(j, "fraction", job->v->figures.fraction);
+    dis_json_key(j, "views");
+    dis_json_begin_array(j);
+    for (size_t a = 0; a < d->n_views; a++) {
+        dis_json_begin_object(j);
+        dis_json_key(j, "name");
+        dis_json_text_n(j, job->name[a].text, job->name[a].n);
+        put_metric(j, "entropy", &d->entropy[a]);
+        put_metric(j, "jsd_to_others", &d->to_others[a]);
+        put_metric(j, "jsd_to_centroid", &d->to_centroid[a]);
+        dis_json_end_object(j);
+    }
+    dis_json_end_array(j);
+    dis_json_key(j, "jsd");
+    dis_json_begin_array(j);
+    for (size_t a = 0; a < d->n_views; a++) {
+        dis_json_begin_array(j);
+        for (size_t b = 0; b < d->n_views; b++) dis_json_metric(j, &d->jsd[a * d->n_views + b]);
+        dis_json_end_array(j);
+    }
+    dis_json_end_array(j);
+    dis_json_key(j, "centroid_correlation");
+    dis_json_begin_object(j);
+    put_metric(j, "over_items", &d->hub_over_items);
+    put_metric(j, "over_views", &d->hub_over_views);
+    dis_json_end_object(j);
+    return cli_summary_close(j, status);
+}
+
+static int work(views_command *job, dis_context *ctx)
+{
+    int code = label_input_read(&job->in, ctx);
+    if (code == 0) label_input_print(&job->in);
+    if (code == 0) code = measure(job, ctx);
+    if (code != 0) return code;
+    name_views(job);
+    const char *format = cli_metric_table_format(&job->v->figures);
+    if (format)
+        code = write_table(job, format);
+    else {
+        write_text(job);
+        code = cli_flush(job->c);
+    }
+    if (code == 0 && job->v->figures.json) code = cli_failed(job->c, write_json(job));
+    char items[CLI_NUMBER];
+    if (code == 0)
+        cli_print(job->c, "%zu views of %s items, %zu classes (%.2f s)", job->in.n,
+                  cli_count_format(job->look.n_items, items), job->look.n_classes, cli_seconds_since(&job->c->start));
+    return code;
+}
+
+static int run(cli *c, const void *values, char **operands, size_t n_operands)
+{
+    const views_values *v = values;
+    views_command job = {.c = c, .v = v, .in = {.c = c, .lenient = v->lenient, .renormalise = v->renormalise}};
+    int code = cli_metric_table_check(c, &v->figures);
+    for (size_t i = 0; i < n_operands && code == 0; i++) code = label_input_add(&job.in, operands[i], "view");
+    if (code != 0) return code;
+    dis_context *ctx;
+    const dis_status status = cli_context_create(c, &v->common, &ctx);
+    if (status != DIS_OK) return cli_failed(c, status);
+    code = work(&job, ctx);
+    dis_views_distances_destroy(job.distances);
+    label_input_free(&job.in);
+    dis_context_destroy(ctx);
+    return code;
+}
+
+extern const cli_command cli_cmd_views;
+const cli_command cli_cmd_views = {
+    .name = "views",
+    .late_device = true,
+    .summary = "how far apart several sets of soft labels are",
+    .operands = "VIEW VIEW...",
+    .text =
+        "The mean Jensen-Shannon divergence (in nats) between each two files of soft labels of the same items, the "
+        "mean entropy of each file, its mean distance to the others and to the centroid of all, and whether views "
+        "that lie near the centroid are those that lie near the others (Pearson's r, over items and over views).\n\n"
+        "The views of a crowd come from dissent labels --save-views FOLDER. The table goes to standard output: as "
+        "text on a terminal, else as CSV with the columns view, entropy, to_others, to_centroid and jsd:VIEW. "
+        "Intervals stand in the summary for machines (--json).",
+    .examples = "  dissent labels votes.csv --save-views views -o labels.csv\n"
+                "  dissent views views/*.csv\n"
+                "  dissent views views/*.csv labels.csv --json views.json -o views.tsv\n",
+    .names = CLI_NAMES_FILE,
+    .min = 2,
+    .max = DIS_MAX_VIEWS,
+    .options = options,
+    .n_options = sizeof options / sizeof *options,
+    .values_size = sizeof(views_values),
+    .run = run,
+};

@@ -1,0 +1,376 @@
+/* What `dissent eval` found: as text for people, as tables, as a summary for machines. */
+#include "evaluate/cmd_eval.h"
+#include <math.h>
+#include <string.h>
+
+#define N(columns) (sizeof(columns) / sizeof *(columns))
+
+/* ---- for people ---- */
+
+enum { NAME_WIDTH = 28, MAX_WITH_INTERVALS = 3, MAX_SHOWN_CLASSES = 12 };
+
+/* The end of a path, which is what tells files apart, cut to fit a column. */
+static const char *short_name(const char *path, size_t width, char out[CLI_SAFE])
+{
+    const char *slash = strrchr(path, '/'), *name = slash && slash[1] ? slash + 1 : path;
+    cli_safe(name, out);
+    const size_t n = strlen(out);
+    if (n > width) memmove(out, out + n - width, width + 1);
+    for (char *s = out; *s && ((unsigned char)*s & 0xc0) == 0x80;) memmove(s, s + 1, strlen(s)); /* no cut character */
+    return out;
+}
+
+static const char *figure_text(const dis_metric *m, bool interval, char out[CLI_METRIC_SIZE])
+{
+    dis_metric plain = *m;
+    plain.has_interval = m->has_interval && interval;
+    if (plain.reason)
+        snprintf(out, CLI_METRIC_SIZE, "-");
+    else
+        cli_metric_format(&plain, 4, out);
+    return out;
+}
+
+static void metric_rows(const eval_command *job, bool (*belongs)(size_t m), bool intervals, int width)
+{
+    for (size_t m = 0; m < DIS_EVAL_METRICS; m++) {
+        if (!eval_has_metric(job, m) || !belongs(m)) continue;
+        const dis_eval_row *row = dis_eval_metric_at(m);
+        const bool aside = strcmp(row->better, "baseline") == 0 || strcmp(row->better, "floor") == 0;
+        char name[NAME_WIDTH + 8];
+        const char *arrow = dis_eval_arrow(m); /* of three bytes and one column */
+        snprintf(name, sizeof name, "%s%s%s%s", aside ? "  " : "", row->name, *arrow ? " " : "", arrow);
+        printf("%-*s", *arrow ? NAME_WIDTH + 2 : NAME_WIDTH, name);
+        for (size_t i = 0; i < job->n; i++) {
+            char text[CLI_METRIC_SIZE];
+            figure_text(&job->look[i].metric[m], intervals, text);
+            if (i + 1 < job->n)
+                printf("%-*s", width, text);
+            else
+                printf("%s\n", text);
+        }
+    }
+}
+
+static bool of_gold(size_t m)
+{
+    return dis_eval_metric_at(m)->needs & DIS_NEEDS_GOLD;
+}
+
+static bool of_people(size_t m)
+{
+    return dis_eval_metric_at(m)->needs & DIS_NEEDS_HUMAN;
+}
+
+static bool of_neither(size_t m)
+{
+    return dis_eval_metric_at(m)->needs == 0;
+}
+
+/* Why figures are missing, once each. */
+static void reasons(const eval_command *job)
+{
+    for (size_t m = 0; m < DIS_EVAL_METRICS; m++)
+        for (size_t i = 0; i < job->n && eval_has_metric(job, m); i++) {
+            const char *reason = job->look[i].metric[m].reason;
+            if (!reason) continue;
+            bool said = false;
+            for (size_t j = 0; j < i; j++) said = said || job->look[j].metric[m].reason == reason;
+            char safe[CLI_SAFE];
+            if (!said)
+                printf("- %s: %s%s%s%s\n", dis_eval_metric_at(m)->name, reason, job->n > 1 ? " (" : "",
+                       job->n > 1 ? short_name(job->in.path[i], 40, safe) : "", job->n > 1 ? ")" : "");
+        }
+}
+
+static void class_rows(const eval_command *job)
+{
+    const dis_evaluation_view *v = &job->look[0];
+    if (!v->classes || !job->wanted[DIS_EVAL_MACRO_F1] || job->n > 1) return;
+    const size_t shown = v->n_classes < MAX_SHOWN_CLASSES ? v->n_classes : MAX_SHOWN_CLASSES;
+    printf("\n%-*s%10s%10s  %-10s%-10s%s\n", NAME_WIDTH, "class", "gold", "predicted", "precision", "recall", "F1");
+    for (size_t k = 0; k < shown; k++) {
+        const dis_class_scores *s = &v->classes[k];
+        char safe[CLI_SAFE], f1[CLI_METRIC_SIZE];
+        cli_safe(dis_names_get(job->in.look.classes, k, NULL), safe);
+        printf("%-*s%10llu%10llu  %-10.4f%-10.4f%s\n", NAME_WIDTH, safe, (unsigned long long)s->n_gold,
+               (unsigned long long)s->n_predicted, s->precision.value, s->recall.value, figure_text(&s->f1, true, f1));
+    }
+    if (shown < v->n_classes) printf("... and %zu more: --classes-table FILE has them all\n", v->n_classes - shown);
+}
+
+void eval_text_print(const eval_command *job)
+{
+    const bool intervals = job->n <= MAX_WITH_INTERVALS;
+    const int width = intervals ? 28 : 16; /* "10.5569 [10.3999, 10.7135]" and a gap */
+    char items[CLI_NUMBER], safe[CLI_SAFE];
+    if (job->n > 1) {
+        printf("%-*s", NAME_WIDTH, "");
+        for (size_t i = 0; i < job->n; i++)
+            printf(i + 1 < job->n ? "%-*s" : "%.*s", width, short_name(job->in.path[i], (size_t)width - 2, safe));
+        if (job->n > 0) putchar('\n');
+    }
+    if (job->v->gold) {
+        printf("against gold labels, %s items\n", cli_count_format(job->look[0].n_gold, items));
+        metric_rows(job, of_gold, intervals, width);
+    }
+    if (job->in.look.n_sources > job->n) {
+        const bool annotators = job->look[0].over == DIS_INTERVAL_ANNOTATORS;
+        printf("%sagainst people, %s items, nats%s%s%s\n", job->v->gold ? "\n" : "",
+               cli_count_format(job->in.look.n_items, items), job->v->human_labels ? ", labels: " : "",
+               job->v->human_labels ? job->v->human_labels : "",
+               annotators && intervals ? "; intervals for other annotators and items" : "");
+        metric_rows(job, of_people, intervals, width);
+    }
+    putchar('\n');
+    metric_rows(job, of_neither, intervals, width);
+    class_rows(job);
+    reasons(job);
+}
+
+/* ---- tables ---- */
+
+dis_status eval_table_write(const eval_command *job, const char *format)
+{
+    static const char *const columns[] = {"metric",  "predictions", "value",  "ci_low",
+                                          "ci_high", "n",           "better", "reason"};
+    dis_table *t;
+    const dis_status status = dis_table_open(cli_metric_table_path(&job->v->figures), format, columns, N(columns), &t);
+    if (status != DIS_OK) return status;
+    for (size_t m = 0; m < DIS_EVAL_METRICS; m++)
+        for (size_t i = 0; i < job->n && eval_has_metric(job, m); i++) {
+            const dis_metric *x = &job->look[i].metric[m];
+            cli_cell_write_text(t, dis_eval_metric_at(m)->name);
+            cli_cell_write_text(t, job->in.path[i]);
+            cli_cell_write_metric(t, x);
+            dis_table_count(t, x->n);
+            cli_cell_write_text(t, dis_eval_metric_at(m)->better);
+            cli_cell_write_text(t, x->reason);
+        }
+    return dis_table_finish(t, DIS_OK);
+}
+
+dis_status eval_items_write(const eval_command *job)
+{
+    static const char *const columns[] = {"predictions",   "task",          "gold",
+                                          "predicted",     "right",         "confidence",
+                                          "model_entropy", "log_loss",      "brier",
+                                          "human_entropy", "cross_entropy", "kl",
+                                          "inverse_kl",    "jsd",           "total_variation",
+                                          "wasserstein",   "human_brier"};
+    const dis_alignment_view *a = &job->in.look;
+    dis_table *t;
+    const dis_status status = dis_table_open(job->v->items, NULL, columns, N(columns), &t);
+    if (status != DIS_OK) return status;
+    for (size_t f = 0; f < job->n; f++) {
+        const dis_eval_items *x = &job->look[f].items;
+        const double *const values[] = {x->confidence,    x->model_entropy,   x->log_loss,    x->brier,
+                                        x->human_entropy, x->cross_entropy,   x->kl,          x->inverse_kl,
+                                        x->jsd,           x->total_variation, x->wasserstein, x->human_brier};
+        for (size_t i = 0; i < a->n_items; i++) {
+            cli_cell_write_text(t, job->in.path[f]);
+            cli_cell_write_name(t, a->tasks, i);
+            const bool known = a->gold && a->gold[i] >= 0;
+            if (known)
+                cli_cell_write_name(t, a->classes, (size_t)a->gold[i]);
+            else
+                dis_table_nothing(t);
+            cli_cell_write_name(t, a->classes, (size_t)x->predicted[i]);
+            if (known)
+                dis_table_count(t, a->gold[i] == x->predicted[i]);
+            else
+                dis_table_nothing(t);
+            for (size_t v = 0; v < N(values); v++)
+                if (values[v])
+                    dis_table_real(t, values[v][i]);
+                else
+                    dis_table_nothing(t);
+        }
+    }
+    return dis_table_finish(t, DIS_OK);
+}
+
+dis_status eval_class_table_write(const eval_command *job)
+{
+    static const char *const columns[] = {
+        "predictions",       "class",  "gold",          "predicted",      "right", "precision", "precision_ci_low",
+        "precision_ci_high", "recall", "recall_ci_low", "recall_ci_high", "f1",    "f1_ci_low", "f1_ci_high"};
+    dis_table *t;
+    const dis_status status = dis_table_open(job->v->class_table, NULL, columns, N(columns), &t);
+    if (status != DIS_OK) return status;
+    for (size_t f = 0; f < job->n; f++)
+        for (size_t k = 0; job->look[f].classes && k < job->look[f].n_classes; k++) {
+            const dis_class_scores *s = &job->look[f].classes[k];
+            cli_cell_write_text(t, job->in.path[f]);
+            cli_cell_write_name(t, job->in.look.classes, k);
+            dis_table_count(t, s->n_gold);
+            dis_table_count(t, s->n_predicted);
+            dis_table_count(t, s->n_right);
+            cli_cell_write_metric(t, &s->precision);
+            cli_cell_write_metric(t, &s->recall);
+            cli_cell_write_metric(t, &s->f1);
+        }
+    return dis_table_finish(t, DIS_OK);
+}
+
+dis_status eval_confusion_write(const eval_command *job)
+{
+    static const char *const columns[] = {"predictions", "gold", "predicted", "items"};
+    const size_t k = job->in.look.n_classes;
+    dis_table *t;
+    const dis_status status = dis_table_open(job->v->confusion, NULL, columns, N(columns), &t);
+    if (status != DIS_OK) return status;
+    for (size_t f = 0; f < job->n; f++)
+        for (size_t c = 0; job->look[f].confusion && c < k * k; c++) {
+            cli_cell_write_text(t, job->in.path[f]);
+            cli_cell_write_name(t, job->in.look.classes, c / k);
+            cli_cell_write_name(t, job->in.look.classes, c % k);
+            dis_table_count(t, job->look[f].confusion[c]);
+        }
+    return dis_table_finish(t, DIS_OK);
+}
+
+dis_status eval_bins_write(const eval_command *job)
+{
+    static const char *const columns[] = {"predictions", "above", "up_to", "items", "confidence", "accuracy"};
+    dis_table *t;
+    const dis_status status = dis_table_open(job->v->bins, NULL, columns, N(columns), &t);
+    if (status != DIS_OK) return status;
+    for (size_t f = 0; f < job->n; f++)
+        for (size_t b = 0; b < job->look[f].n_bins; b++) {
+            const dis_reliability_bin *x = &job->look[f].bin[b];
+            cli_cell_write_text(t, job->in.path[f]);
+            dis_table_real(t, x->low);
+            dis_table_real(t, x->high);
+            dis_table_count(t, x->n);
+            dis_table_real(t, x->confidence);
+            dis_table_real(t, x->accuracy);
+        }
+    return dis_table_finish(t, DIS_OK);
+}
+
+/* ---- for machines ---- */
+
+enum { MAX_CONFUSION = 200 }; /* classes of a matrix within the summary; --confusion has larger ones */
+
+static void put_metrics(const eval_command *job, dis_json *j, const dis_evaluation_view *v)
+{
+    dis_json_key(j, "metrics");
+    dis_json_begin_object(j);
+    for (size_t m = 0; m < DIS_EVAL_METRICS; m++)
+        if (eval_has_metric(job, m)) {
+            dis_json_key(j, dis_eval_metric_at(m)->name);
+            dis_json_metric(j, &v->metric[m]);
+        }
+    dis_json_end_object(j);
+}
+
+static void put_classes(const eval_command *job, dis_json *j, const dis_evaluation_view *v)
+{
+    if (!v->classes) return;
+    cli_json_write_text(j, "majority_class", dis_names_get(job->in.look.classes, v->majority, NULL));
+    dis_json_key(j, "by_class");
+    dis_json_begin_array(j);
+    for (size_t k = 0; k < v->n_classes; k++) {
+        const dis_class_scores *s = &v->classes[k];
+        dis_json_begin_object(j);
+        cli_json_write_text(j, "class", dis_names_get(job->in.look.classes, k, NULL));
+        cli_json_write_count(j, "gold", s->n_gold);
+        cli_json_write_count(j, "predicted", s->n_predicted);
+        cli_json_write_count(j, "right", s->n_right);
+        dis_json_key(j, "precision");
+        dis_json_metric(j, &s->precision);
+        dis_json_key(j, "recall");
+        dis_json_metric(j, &s->recall);
+        dis_json_key(j, "f1");
+        dis_json_metric(j, &s->f1);
+        dis_json_end_object(j);
+    }
+    dis_json_end_array(j);
+    dis_json_key(j, "confusion");
+    if (!v->confusion || v->n_classes > MAX_CONFUSION) {
+        dis_json_null(j);
+        return;
+    }
+    dis_json_begin_array(j); /* row: gold, column: predicted */
+    for (size_t g = 0; g < v->n_classes; g++) {
+        dis_json_begin_array(j);
+        for (size_t k = 0; k < v->n_classes; k++) dis_json_count(j, v->confusion[g * v->n_classes + k]);
+        dis_json_end_array(j);
+    }
+    dis_json_end_array(j);
+}
+
+static void put_calibration(dis_json *j, const dis_evaluation_view *v)
+{
+    if (v->bin) {
+        dis_json_key(j, "bins");
+        dis_json_begin_array(j);
+        for (size_t b = 0; b < v->n_bins; b++) {
+            dis_json_begin_object(j);
+            cli_json_write_real(j, "above", v->bin[b].low);
+            cli_json_write_real(j, "up_to", v->bin[b].high);
+            cli_json_write_count(j, "n", v->bin[b].n);
+            cli_json_write_real(j, "confidence", v->bin[b].confidence);
+            cli_json_write_real(j, "accuracy", v->bin[b].accuracy);
+            dis_json_end_object(j);
+        }
+        dis_json_end_array(j);
+    }
+    if (v->n_splits == 0) return;
+    dis_json_key(j, "temperatures");
+    dis_json_begin_array(j);
+    for (size_t s = 0; s < v->n_splits; s++) {
+        dis_json_begin_object(j);
+        cli_json_write_real(j, "value", v->temperature[s]);
+        cli_json_write_bool(j, "on_bound", v->on_bound[s]);
+        dis_json_end_object(j);
+    }
+    dis_json_end_array(j);
+}
+
+dis_status eval_json_write(const eval_command *job)
+{
+    const eval_values *v = job->v;
+    dis_json *j;
+    dis_status status = cli_summary_open(v->figures.json, "eval", &v->figures.seed, &j);
+    if (status != DIS_OK) return status;
+    status = label_input_write_json(&job->in, j);
+    if (status == DIS_OK && v->groups) {
+        dis_json_key(j, "groups");
+        status = cli_input_write(j, v->groups, "groups");
+    }
+    if (status == DIS_OK && job->people.groups) {
+        dis_json_key(j, "worker_table");
+        status = cli_input_write(j, v->people.table, "worker table");
+    }
+    cli_json_write_count(j, "items", job->in.look.n_items);
+    cli_json_write_names(j, "classes", job->in.look.classes);
+    cli_json_write_text(j, "human_labels", v->human_labels);
+    cli_json_write_bool(j, "ordinal", votes_input_is_ordered(&v->reading));
+    cli_json_write_count(j, "resamples", v->figures.resamples);
+    cli_json_write_text(j, "intervals_over", dis_interval_over_name(job->look[0].over));
+    cli_json_write_count(j, "annotators", job->look[0].n_annotators);
+    cli_json_write_bool(j, "few_annotators", job->look[0].few_annotators);
+    cli_json_write_real(j, "fraction", v->figures.fraction);
+    cli_json_write_count(j, "top_k", v->top_k);
+    cli_json_write_text(j, "entropy_base", "e");
+    cli_json_write_real(j, "probability_floor", 1e-12);
+    dis_json_key(j, "predictions");
+    dis_json_begin_array(j);
+    for (size_t i = 0; i < job->n; i++) {
+        dis_json_begin_object(j);
+        cli_json_write_text(j, "path", job->in.path[i]);
+        cli_json_write_count(j, "floored", job->look[i].floored);
+        if (job->in.look.n_sources > job->n) cli_json_write_count(j, "human_floored", job->look[i].human_floored);
+        put_metrics(job, j, &job->look[i]);
+        put_classes(job, j, &job->look[i]);
+        put_calibration(j, &job->look[i]);
+        dis_json_end_object(j);
+    }
+    dis_json_end_array(j);
+    if (job->n == 1) put_metrics(job, j, &job->look[0]); /* where one looks first */
+    eval_groups_write_json(job, j);
+    if (v->votes.n && status == DIS_OK) votes_input_write_json_notes(&job->votes, j);
+    return cli_summary_close(j, status);
+}

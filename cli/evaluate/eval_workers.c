@@ -1,0 +1,317 @@
+/* dissent eval --perspectives votes: predictions for single workers against their votes. */
+#include "evaluate/cmd_eval.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define N(array) (sizeof(array) / sizeof *(array))
+enum { NAME_WIDTH = 30, FIGURE_WIDTH = 26 };
+
+typedef struct {
+    cli *c;
+    const eval_values *v;
+    dis_context *ctx;
+    votes_input votes;
+    groups_input people;
+    dis_votes *said, *history;
+    dis_perspectives *found;
+    dis_perspectives_view look;
+    bool ordered;
+} workers_command;
+
+static int check(workers_command *job, size_t n_operands)
+{
+    const eval_values *v = job->v;
+    if (n_operands || v->gold || v->human || v->official || v->soft)
+        return cli_usage(job->c, "--perspectives votes takes predictions by --annotators FILE, and measures them "
+                                 "against --votes alone");
+    if (v->votes.n == 0 || !v->annotators)
+        return cli_usage(job->c, "--perspectives votes: give the votes with --votes FILE and predictions for each "
+                                 "worker with --annotators FILE");
+    if (v->submission || v->save_votes || v->save_texts)
+        return cli_usage(job->c, "--submission, --save-votes and --save-texts are about the sets of Le-Wi-Di");
+    const int code = groups_input_check(&job->people);
+    return code ? code : votes_input_check(&job->votes);
+}
+
+/* Predictions and earlier votes have the classes of the votes. */
+static dis_status read_like(const workers_command *job, const char *path, bool predictions, dis_votes **out)
+{
+    const dis_votes_view v = dis_votes_look(job->votes.votes);
+    dis_votes_options how = dis_votes_options_default();
+    const char **name = malloc((v.n_classes + 1) * sizeof *name);
+    if (!name) return DIS_ELIMIT;
+    for (size_t k = 0; k < v.n_classes; k++) name[k] = dis_names_get(v.classes, k, NULL);
+    how.classes = name;
+    how.n_classes = v.n_classes;
+    how.duplicates = predictions ? DIS_DUPLICATES_ERROR : DIS_DUPLICATES_ALL;
+    const dis_status status = dis_votes_read(job->ctx, &path, 1, &how, out);
+    free(name);
+    return status;
+}
+
+static int read_all(workers_command *job)
+{
+    const eval_values *v = job->v;
+    int code = votes_input_read(&job->votes, job->ctx);
+    if (code == 0) code = groups_input_read(&job->people, job->ctx, job->votes.votes);
+    if (code == 0) code = cli_failed(job->c, read_like(job, v->annotators, true, &job->said));
+    if (code == 0 && v->history) code = cli_failed(job->c, read_like(job, v->history, false, &job->history));
+    return code;
+}
+
+static dis_status measure(workers_command *job)
+{
+    const eval_values *v = job->v;
+    dis_perspectives_options o = dis_perspectives_options_default();
+    o.resamples = (size_t)v->figures.resamples;
+    o.seed = v->figures.seed;
+    o.lenient = v->reading.lenient;
+    o.ordered = job->ordered;
+    o.groups = job->people.groups;
+    const dis_status status =
+        dis_perspectives_run(job->ctx, job->votes.votes, job->said, job->history, &o, &job->found);
+    if (status == DIS_OK) job->look = dis_perspectives_look(job->found);
+    return status;
+}
+
+/* ---- files ---- */
+
+static const char *const keys[] = {"model", "worker_most_frequent", "majority_of_others"};
+
+static dis_status write_workers(const workers_command *job)
+{
+    static const char *const columns[] = {"worker",
+                                          "votes",
+                                          "error_model",
+                                          "error_worker_most_frequent",
+                                          "error_majority_of_others",
+                                          "distance_model",
+                                          "distance_worker_most_frequent",
+                                          "distance_majority_of_others"};
+    dis_table *t;
+    if (!job->v->worker_errors) return DIS_OK;
+    const dis_status status =
+        dis_table_open(job->v->worker_errors, NULL, columns, job->ordered ? N(columns) : N(columns) - 3, &t);
+    if (status != DIS_OK) return status;
+    for (size_t w = 0; w < dis_names_count(job->look.workers); w++) {
+        const dis_perspectives_row *x = &job->look.row[w];
+        if (x->votes == 0) continue;
+        cli_cell_write_name(t, job->look.workers, w);
+        dis_table_count(t, x->votes);
+        for (size_t s = 0; s < DIS_N_SAID; s++) dis_table_real(t, x->error[s]);
+        for (size_t s = 0; job->ordered && s < DIS_N_SAID; s++) dis_table_real(t, x->distance[s]);
+    }
+    return dis_table_finish(t, DIS_OK);
+}
+
+static void put_metrics(dis_json *j, const char *key, const dis_metric m[DIS_N_SAID][DIS_N_OVER])
+{
+    dis_json_key(j, key);
+    dis_json_begin_object(j);
+    for (size_t s = 0; s < DIS_N_SAID; s++) {
+        dis_json_key(j, keys[s]);
+        dis_json_begin_object(j);
+        for (dis_over over = 0; over < DIS_N_OVER; over++) {
+            dis_json_key(j, dis_over_name(over));
+            dis_json_metric(j, &m[s][over]);
+        }
+        dis_json_end_object(j);
+    }
+    dis_json_end_object(j);
+}
+
+static void put_group(const workers_command *job, dis_json *j, size_t g)
+{
+    const dis_perspectives_group *x = &job->look.group[g];
+    dis_json_begin_object(j);
+    cli_json_write_text(j, "group", dis_names_get(job->people.look.names, g, NULL));
+    cli_json_write_count(j, "workers", x->workers);
+    cli_json_write_count(j, "votes", x->votes);
+    for (size_t kind = 0; kind < (job->ordered ? 2 : 1); kind++) {
+        dis_json_key(j, kind ? "absolute_distance" : "error_rate");
+        dis_json_begin_object(j);
+        for (size_t s = 0; s < DIS_N_SAID; s++) {
+            dis_json_key(j, keys[s]);
+            dis_json_metric(j, kind ? &x->distance[s] : &x->error[s]);
+        }
+        dis_json_end_object(j);
+    }
+    dis_json_end_object(j);
+}
+
+static dis_status write_json(const workers_command *job)
+{
+    const eval_values *v = job->v;
+    const dis_perspectives_view *p = &job->look;
+    dis_json *j;
+    if (!v->figures.json) return DIS_OK;
+    dis_status status = cli_summary_open(v->figures.json, "eval", &v->figures.seed, &j);
+    if (status != DIS_OK) return status;
+    cli_inputs_begin(j);
+    for (size_t i = 0; i < v->votes.n && status == DIS_OK; i++) status = cli_input_write(j, v->votes.value[i], "votes");
+    if (status == DIS_OK) status = cli_input_write(j, v->annotators, "annotators");
+    if (status == DIS_OK && v->history) status = cli_input_write(j, v->history, "history");
+    if (status == DIS_OK && job->people.groups) status = groups_input_write_json_file(&job->people, j);
+    cli_inputs_end(j);
+    cli_json_write_count(j, "votes", p->n_votes);
+    cli_json_write_count(j, "items", p->n_items);
+    cli_json_write_count(j, "workers", p->n_workers);
+    cli_json_write_count(j, "left_out", p->left_out);
+    put_metrics(j, "error_rate", p->error);
+    if (job->ordered) put_metrics(j, "absolute_distance", p->distance);
+    if (job->people.groups) {
+        dis_json_key(j, "people");
+        dis_json_begin_object(j);
+        groups_input_write_json(&job->people, j);
+        dis_json_key(j, "groups");
+        dis_json_begin_array(j);
+        for (size_t g = 0; g < p->n_groups; g++) put_group(job, j, g);
+        dis_json_end_array(j);
+        dis_json_end_object(j);
+    }
+    return cli_summary_close(j, status);
+}
+
+static dis_status write_table(const workers_command *job, const char *format)
+{
+    static const char *const columns[] = {"metric", "over", "said_by", "value", "ci_low", "ci_high", "n"};
+    dis_table *t;
+    const dis_status status = dis_table_open(cli_metric_table_path(&job->v->figures), format, columns, N(columns), &t);
+    if (status != DIS_OK) return status;
+    for (size_t kind = 0; kind < (job->ordered ? 2 : 1); kind++)
+        for (size_t s = 0; s < DIS_N_SAID; s++)
+            for (dis_over over = 0; over < DIS_N_OVER; over++) {
+                const dis_metric *m = kind ? &job->look.distance[s][over] : &job->look.error[s][over];
+                cli_cell_write_text(t, kind ? "absolute_distance" : "error_rate");
+                cli_cell_write_text(t, dis_over_name(over));
+                cli_cell_write_text(t, keys[s]);
+                cli_cell_write_metric(t, m);
+                dis_table_count(t, m->n);
+            }
+    return dis_table_finish(t, DIS_OK);
+}
+
+static dis_status write_groups(const workers_command *job)
+{
+    static const char *const columns[] = {"group", "workers", "votes",   "metric", "said_by",
+                                          "value", "ci_low",  "ci_high", "n"};
+    dis_table *t;
+    if (!job->v->group_table) return DIS_OK;
+    const dis_status status = dis_table_open(job->v->group_table, NULL, columns, N(columns), &t);
+    if (status != DIS_OK) return status;
+    for (size_t g = 0; g < job->look.n_groups; g++)
+        for (size_t kind = 0; kind < (job->ordered ? 2 : 1); kind++)
+            for (size_t s = 0; s < DIS_N_SAID; s++) {
+                const dis_perspectives_group *x = &job->look.group[g];
+                const dis_metric *m = kind ? &x->distance[s] : &x->error[s];
+                cli_cell_write_name(t, job->people.look.names, g);
+                dis_table_count(t, x->workers);
+                dis_table_count(t, x->votes);
+                cli_cell_write_text(t, kind ? "absolute_distance" : "error_rate");
+                cli_cell_write_text(t, keys[s]);
+                cli_cell_write_metric(t, m);
+                dis_table_count(t, m->n);
+            }
+    return dis_table_finish(t, DIS_OK);
+}
+
+/* ---- text ---- */
+
+static void print_row(const char *name, const dis_metric *const m[DIS_N_SAID])
+{
+    char text[CLI_METRIC_SIZE];
+    printf("%-*s", NAME_WIDTH, name);
+    for (size_t s = 0; s < DIS_N_SAID; s++) {
+        if (m[s]->reason)
+            snprintf(text, sizeof text, "-");
+        else
+            cli_metric_format(m[s], 3, text);
+        printf(s + 1 < DIS_N_SAID ? " %-*s" : " %.*s\n", s + 1 < DIS_N_SAID ? FIGURE_WIDTH : CLI_METRIC_SIZE, text);
+    }
+}
+
+static void print_head(const char *title)
+{
+    printf("%-*s", NAME_WIDTH, title);
+    for (dis_said s = 0; s < DIS_N_SAID; s++)
+        printf(s + 1 < DIS_N_SAID ? " %-*s" : " %.*s\n", s + 1 < DIS_N_SAID ? FIGURE_WIDTH : CLI_METRIC_SIZE,
+               dis_said_name(s));
+}
+
+static void print_text(const workers_command *job)
+{
+    const dis_perspectives_view *p = &job->look;
+    char name[64], safe[CLI_SAFE];
+    print_head("");
+    for (size_t kind = 0; kind < (job->ordered ? 2 : 1); kind++)
+        for (dis_over over = 0; over < DIS_N_OVER; over++) {
+            const dis_metric *m[DIS_N_SAID];
+            for (size_t s = 0; s < DIS_N_SAID; s++) m[s] = kind ? &p->distance[s][over] : &p->error[s][over];
+            snprintf(name, sizeof name, "%s, mean over %s", kind ? "steps off" : "error rate", dis_over_name(over));
+            print_row(name, m);
+        }
+    for (size_t kind = 0; p->n_groups && kind < (job->ordered ? 2 : 1); kind++) {
+        snprintf(name, sizeof name, "\n%s by %s", kind ? "steps off" : "error rate",
+                 cli_safe(job->v->people.group, safe));
+        printf("\n");
+        print_head(name + 1);
+        for (size_t g = 0; g < p->n_groups; g++) {
+            const dis_metric *m[DIS_N_SAID];
+            for (size_t s = 0; s < DIS_N_SAID; s++) m[s] = kind ? &p->group[g].distance[s] : &p->group[g].error[s];
+            cli_text_escape(dis_names_get(job->people.look.names, g, NULL), safe, NAME_WIDTH - 1);
+            print_row(safe, m);
+        }
+    }
+}
+
+static int write_all(const workers_command *job)
+{
+    const char *format = cli_metric_table_format(&job->v->figures);
+    dis_status status = write_workers(job);
+    if (status == DIS_OK) status = write_groups(job);
+    if (status == DIS_OK && format) status = write_table(job, format);
+    if (status == DIS_OK) status = write_json(job);
+    if (status != DIS_OK || format) return cli_failed(job->c, status);
+    print_text(job);
+    return cli_flush(job->c);
+}
+
+static void tell(const workers_command *job)
+{
+    char votes[CLI_NUMBER], items[CLI_NUMBER], workers[CLI_NUMBER], left[CLI_NUMBER];
+    const dis_perspectives_view *p = &job->look;
+    groups_input_print(&job->people);
+    if (p->left_out)
+        cli_print(job->c, "%s vote%s without a prediction left out", cli_count_format(p->left_out, left),
+                  cli_plural(p->left_out));
+    cli_print(job->c, "%s votes of %s worker%s on %s item%s (%.2f s)", cli_count_format(p->n_votes, votes),
+              cli_count_format(p->n_workers, workers), cli_plural(p->n_workers), cli_count_format(p->n_items, items),
+              cli_plural(p->n_items), cli_seconds_since(&job->c->start));
+}
+
+int eval_workers_run(cli *c, const eval_values *v, size_t n_operands)
+{
+    workers_command job = {
+        .c = c,
+        .v = v,
+        .votes = {.c = c, .v = &v->reading, .paths = (char *const *)v->votes.value, .n_paths = v->votes.n},
+        .people = {.c = c, .v = &v->people},
+        .ordered = v->reading.scale == DIS_SCALE_ORDINAL};
+    c->whole = true;
+    int code = check(&job, n_operands);
+    if (code == 0) code = cli_metric_table_check(c, &v->figures);
+    if (code == 0) code = cli_failed(c, cli_context_create(c, &v->common, &job.ctx));
+    if (code == 0) code = read_all(&job);
+    if (code == 0) code = cli_failed(c, measure(&job));
+    if (code == 0 && dis_context_rank(job.ctx) == 0) code = write_all(&job);
+    if (code == 0) tell(&job);
+    code = cli_ranks_end(c, job.ctx, code);
+    dis_perspectives_destroy(job.found);
+    dis_votes_destroy(job.said);
+    dis_votes_destroy(job.history);
+    groups_input_free(&job.people);
+    votes_input_free(&job.votes);
+    dis_context_destroy(job.ctx);
+    return code;
+}

@@ -1,0 +1,83 @@
+/* groups_input.h: the options by which a subcommand is told what groups the workers form, and the reading of them.
+ *
+ *     groups_input groups = {.c = c, .v = &v->groups};
+ *     int code = groups_input_check(&groups);                 before the first byte is read
+ *     if (code == 0) code = groups_input_read(&groups, ctx, votes);   groups.look has them; n_groups 0 without --group
+ *     if (code == 0) groups_input_print(&groups);
+ *     groups_input_free(&groups);
+ *
+ * Calls that return int return an exit code, what is wrong told already. */
+#ifndef DIS_CLI_GROUPS_INPUT_H
+#define DIS_CLI_GROUPS_INPUT_H
+#include "output/json_summary.h"
+
+typedef struct {
+    const char *table, *table_id, *table_prefix, *group, *cuts;
+    uint64_t min_group;
+    int small;
+} cli_groups_values;
+
+/* clang-format off */
+#define CLI_GROUPS_OPTIONS(type, field)                                                                             \
+    {.name = "worker-table", .kind = CLI_TEXT, .offset = offsetof(type, field.table), .argument = "FILE",           \
+     .names = CLI_NAMES_FILE,                                                                                       \
+     .summary = "what is known of the workers, any columns: CSV, TSV, JSONL, or JSON by worker"},                   \
+    {.name = "table-id", .kind = CLI_TEXT, .offset = offsetof(type, field.table_id), .argument = "COLUMN",          \
+     .summary = "column of the workers' ids in --worker-table; without it, worker (or performer, annotator, id)"},  \
+    {.name = "table-prefix", .kind = CLI_TEXT, .offset = offsetof(type, field.table_prefix), .argument = "TEXT",    \
+     .summary = "put before every id of --worker-table"},                                                           \
+    {.name = "group", .kind = CLI_TEXT, .offset = offsetof(type, field.group), .argument = "COLUMN",                \
+     .summary = "column of --worker-table whose values are groups of people"},                                      \
+    {.name = "cuts", .kind = CLI_TEXT, .offset = offsetof(type, field.cuts), .argument = "X,Y,...",                 \
+     .summary = "the column holds numbers: groups lie between these (30,45: below 30, 30 to below 45, 45 or more)"}, \
+    {.name = "min-group", .kind = CLI_COUNT, .offset = offsetof(type, field.min_group), .argument = "N",            \
+     .fallback = "5", .low = 1, .high = 1e9,                                                                        \
+     .summary = "people that a group must have to be shown, for their privacy"},                                    \
+    {.name = "small-groups", .kind = CLI_CHOICE, .offset = offsetof(type, field.small), .argument = "RULE",         \
+     .fallback = "merge", .choices = "merge|hide",                                                                  \
+     .summary = "groups of fewer people: merged into \"other\" (hidden where that is small too), or hidden"}
+/* clang-format on */
+
+/* A worker table alone. */
+typedef struct {
+    const char *file, *id, *prefix;
+} cli_table_values;
+
+/* clang-format off */
+#define CLI_WORKER_TABLE_OPTIONS(type, field)                                                                       \
+    {.name = "worker-table", .kind = CLI_TEXT, .offset = offsetof(type, field.file), .argument = "FILE",            \
+     .names = CLI_NAMES_FILE,                                                                                       \
+     .summary = "what is known of the workers, any columns: CSV, TSV, JSONL, or JSON by worker"},                   \
+    {.name = "table-id", .kind = CLI_TEXT, .offset = offsetof(type, field.id), .argument = "COLUMN",                \
+     .summary = "column of the workers' ids in --worker-table; without it, worker (or performer, annotator, id)"},  \
+    {.name = "table-prefix", .kind = CLI_TEXT, .offset = offsetof(type, field.prefix), .argument = "TEXT",          \
+     .summary = "put before every id of --worker-table"}
+/* clang-format on */
+/* *out stays NULL without --worker-table. An exit code. */
+int worker_table_input_read(cli *c, dis_context *ctx, const cli_table_values *v, dis_worker_table **out);
+
+enum { GROUPS_MAX_CUTS = DIS_MAX_GROUPS };
+
+typedef struct {
+    cli *c;
+    const cli_groups_values *v;
+    double cut[GROUPS_MAX_CUTS];
+    size_t n_cuts;
+    dis_worker_groups *groups; /* NULL without --group */
+    dis_worker_groups_view look;
+    uint64_t votes[DIS_MAX_GROUPS + 1]; /* of all ranks, where votes are shared out */
+} groups_input;
+
+int groups_input_check(groups_input *in);
+/* The same where the worker table may also be `used` for something else than groups. */
+int groups_input_check_table(groups_input *in, bool used);
+int groups_input_read(groups_input *in, dis_context *ctx, const dis_votes *votes);
+void groups_input_free(groups_input *in);
+/* How many groups there are, and what was merged, hidden or not known. */
+void groups_input_print(const groups_input *in);
+/* For machines: the file (within cli_inputs_begin and _end), and the members "column", "min_group", ... of an
+ * object. */
+dis_status groups_input_write_json_file(const groups_input *in, dis_json *j);
+void groups_input_write_json(const groups_input *in, dis_json *j);
+
+#endif

@@ -1,0 +1,30 @@
+/* texts_input.h: the options by which a subcommand is told what the items say, and the reading of it. */
+#ifndef DIS_CLI_TEXTS_INPUT_H
+#define DIS_CLI_TEXTS_INPUT_H
+#include "input/votes_input.h"
+
+typedef struct {
+    const char *path;
+    cli_list text;
+} cli_texts_values;
+
+/* clang-format off */
+#define CLI_TEXTS_OPTIONS(type, field)                                                                                 \
+    {.name = "texts", .kind = CLI_TEXT, .offset = offsetof(type, field.path), .argument = "FILE",                      \
+     .names = CLI_NAMES_FILE,                                                                                          \
+     .summary = "file with the texts of the items (task,text; CSV, TSV or JSONL), or the export with the votes"},      \
+    {.name = "text", .kind = CLI_LIST, .offset = offsetof(type, field.text), .argument = "COLUMN",                     \
+     .summary = "column, or path, of a text in --texts, or in the votes without --texts [text]"}
+/* clang-format on */
+
+/* Whether what is given goes together; reported already. `votes`: the command reads votes. */
+int texts_input_check(cli *c, const cli_texts_values *v, bool votes);
+/* One text per task, empty where there is none; *out stays NULL without --texts and --text. `votes` are where votes come
+ * from: texts are read from these files without --texts, and where --texts is one of them. Without files there, a preset
+ * is that of --texts. Returns an exit code, what is wrong reported already. */
+int texts_input_read(cli *c, dis_context *ctx, const cli_texts_values *v, const votes_input *votes,
+                     const dis_names *tasks, dis_names **out);
+/* How many items have one. */
+void texts_input_print(cli *c, const dis_names *texts);
+
+#endif

@@ -1,0 +1,190 @@
+/* dissent combine: one file of soft labels from several, matched by the names of items and classes. */
+#include "output/json_summary.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct {
+    cli_common common;
+    const char *output, *format, *combine, *json;
+    bool renormalise;
+} combine_values;
+
+static const cli_option options[] = {
+    {.name = "output",
+     .letter = 'o',
+     .kind = CLI_TEXT,
+     .offset = offsetof(combine_values, output),
+     .argument = "FILE",
+     .names = CLI_NAMES_OUTPUT,
+     .summary = "where the labels go; without it, standard output",
+     .formats = CLI_LABEL_FORMATS,
+     .standard = "the labels"},
+    {.name = "format",
+     .kind = CLI_TEXT,
+     .offset = offsetof(combine_values, format),
+     .argument = "FORMAT",
+     .summary = "csv, tsv, jsonl or npy; without it, by the name of the output, else csv"},
+    {.name = "combine",
+     .kind = CLI_TEXT,
+     .offset = offsetof(combine_values, combine),
+     .argument = "SPEC",
+     .fallback = "centroid",
+     .names = CLI_NAMES_COMBINER,
+     .summary = "NAME[:key=value,...]; weights=.2/.3/.5 weighs the files in their order"},
+    {.name = "renormalise",
+     .kind = CLI_FLAG,
+     .offset = offsetof(combine_values, renormalise),
+     .summary = "scale rows that do not sum to 1, and count them"},
+    CLI_OUTPUT_OPTION(combine_values, json, "json", "json",
+                      "summary for machines; - is standard output (then the labels need -o)"),
+    CLI_COMMON_OPTIONS(combine_values),
+};
+
+typedef struct {
+    cli *c;
+    const combine_values *v;
+    dis_context *ctx;
+    char *const *paths;
+    size_t n;
+    dis_labels *labels[DIS_MAX_VIEWS]; /* as read, then in the order of the first */
+    dis_combination did;
+    double *p;
+} combine_command;
+
+/* DIS_EDATA messages of alignment name items, not files: put the file before. */
+static int failed_on(combine_command *job, dis_status status, const char *path)
+{
+    if (status == DIS_EDATA && !strstr(dis_last_error(), path)) {
+        char message[1024];
+        snprintf(message, sizeof message, "%s", dis_last_error());
+        return cli_error(job->c, status, "%s: %s", path, message);
+    }
+    return cli_failed(job->c, status);
+}
+
+static int read_all(combine_command *job)
+{
+    dis_labels_read_options o = dis_labels_read_options_default();
+    o.renormalise = job->v->renormalise;
+    for (size_t m = 0; m < job->n; m++) {
+        dis_status status = dis_labels_read(job->ctx, job->paths[m], &o, &job->labels[m]);
+        if (status != DIS_OK) return cli_failed(job->c, status);
+        const uint64_t scaled = dis_labels_renormalised(job->labels[m]);
+        if (scaled)
+            cli_warn(job->c, "%s: %llu rows did not sum to 1 and were scaled", job->paths[m],
+                     (unsigned long long)scaled);
+        if (m == 0) continue;
+        const dis_labels_view first = dis_labels_look(job->labels[0]);
+        dis_labels *aligned;
+        status = dis_labels_align(job->ctx, job->labels[m], first.tasks, first.classes, &aligned);
+        if (status != DIS_OK) return failed_on(job, status, job->paths[m]);
+        dis_labels_destroy(job->labels[m]);
+        job->labels[m] = aligned;
+    }
+    return 0;
+}
+
+static int combine_all(combine_command *job)
+{
+    const dis_labels_view first = dis_labels_look(job->labels[0]);
+    const double *p[DIS_MAX_VIEWS];
+    for (size_t m = 0; m < job->n; m++) p[m] = dis_labels_look(job->labels[m]).p;
+    job->p = calloc(first.n_items ? first.n_items : 1, first.n_classes * sizeof *job->p);
+    if (!job->p) return cli_error(job->c, DIS_ELIMIT, "no memory for the labels of %zu items", first.n_items);
+    const dis_views views = {.n_items = first.n_items, .n_classes = first.n_classes, .n_views = job->n, .p = p};
+    dis_status status = dis_views_combine(job->ctx, &views, job->v->combine, job->p, &job->did);
+    if (status != DIS_OK) return cli_failed(job->c, status);
+    const dis_labels_view out = {.n_items = first.n_items,
+                                 .n_classes = first.n_classes,
+                                 .p = job->p,
+                                 .tasks = first.tasks,
+                                 .classes = first.classes};
+    return cli_failed(job->c, dis_labels_write(job->ctx, &out, job->v->output ? job->v->output : "-", job->v->format));
+}
+
+static dis_status write_json(const combine_command *job)
+{
+    dis_json *j;
+    dis_status status = cli_summary_open(job->v->json, "combine", NULL, &j);
+    if (status != DIS_OK) return status;
+    cli_json_write_text(j, "spec", job->v->combine);
+    cli_json_write_count(j, "items", dis_labels_look(job->labels[0]).n_items);
+    cli_inputs_begin(j);
+    for (size_t m = 0; m < job->n && status == DIS_OK; m++) {
+        dis_json_begin_object(j);
+        status = cli_input_write_fields(j, job->paths[m], "labels");
+        cli_json_write_count(j, "renormalised", dis_labels_renormalised(job->labels[m]));
+        cli_json_write_real(j, "weight", job->did.weight[m]);
+        cli_json_write_real(j, "temperature", job->did.temperature[m] > 0 ? job->did.temperature[m] : NAN);
+        cli_json_write_bool(j, "on_bound", job->did.on_bound[m]);
+        dis_json_end_object(j);
+    }
+    cli_inputs_end(j);
+    cli_json_write_real(j, "objective", job->did.objective);
+    return cli_summary_close(j, status);
+}
+
+static void tell(combine_command *job)
+{
+    for (size_t m = 0; m < job->n; m++) {
+        char safe[CLI_SAFE], temperature[64] = "";
+        if (job->did.temperature[m] > 0)
+            snprintf(temperature, sizeof temperature, "  temperature %.4f%s", job->did.temperature[m],
+                     job->did.on_bound[m] ? " (on its bound)" : "");
+        cli_print(job->c, "  %-26s weight %.4f%s", cli_safe(job->paths[m], safe), job->did.weight[m], temperature);
+    }
+    const dis_labels_view first = dis_labels_look(job->labels[0]);
+    char safe[CLI_SAFE];
+    cli_print(job->c, "%zu items, %zu classes, %zu views combined by %s (%.2f s)", first.n_items, first.n_classes,
+              job->n, cli_safe(job->v->combine, safe), cli_seconds_since(&job->c->start));
+}
+
+static int work(combine_command *job)
+{
+    const combine_values *v = job->v;
+    cli *c = job->c;
+    dis_status status = dis_combiner_check(v->combine);
+    if (status != DIS_OK) return cli_failed(c, status);
+    if (dis_combiner_wants_auto_weights(v->combine))
+        return cli_usage(c, "weights=auto and weights=votes need the votes, which label files do not hold; use dissent "
+                            "labels, or give the weights");
+    if (cli_format_check(c, "format", v->format) != 0) return DIS_EUSAGE;
+    status = cli_context_create(c, &v->common, &job->ctx);
+    if (status != DIS_OK) return cli_failed(c, status);
+    int code = read_all(job);
+    if (code == 0) code = combine_all(job);
+    if (code == 0 && v->json) code = cli_failed(c, write_json(job));
+    if (code == 0) tell(job);
+    return code;
+}
+
+static int run(cli *c, const void *values, char **operands, size_t n_operands)
+{
+    combine_command job = {.c = c, .v = values, .paths = operands, .n = n_operands};
+    const int code = work(&job);
+    for (size_t m = 0; m < job.n; m++) dis_labels_destroy(job.labels[m]);
+    free(job.p);
+    dis_context_destroy(job.ctx);
+    return code;
+}
+
+extern const cli_command cli_cmd_combine;
+const cli_command cli_cmd_combine = {
+    .name = "combine",
+    .summary = "one set of soft labels from several files of them",
+    .operands = "LABELS LABELS...",
+    .text = "Reads files of soft labels (as dissent labels writes them), matches their rows by task and their columns "
+            "by class, and "
+            "combines them. All files must have the same items and classes; the output has the order of the first.",
+    .examples = "  dissent combine ds.csv mace.csv -o both.csv\n"
+                "  dissent combine a.csv b.csv c.csv --combine average:weights=.5/.3/.2 -o abc.csv\n",
+    .combiners = true,
+    .names = CLI_NAMES_FILE,
+    .min = 2,
+    .max = DIS_MAX_VIEWS,
+    .options = options,
+    .n_options = sizeof options / sizeof *options,
+    .values_size = sizeof(combine_values),
+    .run = run,
+};

@@ -1,0 +1,413 @@
+/* dissent labels: votes in, soft labels out.
+ *
+ * Everything that can be checked is checked before the first byte is read. The labels are made by the library's recipes
+ * (dissent/recipe.h); parameters of fits are kept where they are wanted (--workers, --save-state). */
+#include "labels/cmd_labels.h"
+#include "labels/scaled_command.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define TEXT(field, name_, argument_, names_, summary_)                                                   \
+    {                                                                                                     \
+        .name = name_, .kind = CLI_TEXT, .offset = offsetof(labels_values, field), .argument = argument_, \
+        .names = names_, .summary = summary_                                                              \
+    }
+#define LIST(field, name_, argument_, names_, summary_)                                                   \
+    {                                                                                                     \
+        .name = name_, .kind = CLI_LIST, .offset = offsetof(labels_values, field), .argument = argument_, \
+        .names = names_, .summary = summary_                                                              \
+    }
+#define FLAG(field, name_, summary_)                                                                   \
+    {                                                                                                  \
+        .name = name_, .kind = CLI_FLAG, .offset = offsetof(labels_values, field), .summary = summary_ \
+    }
+
+static const cli_option options[] = {
+    {.name = "output",
+     .letter = 'o',
+     .kind = CLI_TEXT,
+     .offset = offsetof(labels_values, output),
+     .argument = "FILE",
+     .names = CLI_NAMES_OUTPUT,
+     .summary = "where the labels go; without it, standard output",
+     .formats = CLI_LABEL_FORMATS,
+     .standard = "the labels"},
+    TEXT(format, "format", "FORMAT", CLI_NAMES_NOTHING,
+         "csv, tsv, jsonl or npy; without it, by the name of the output, else csv"),
+    LIST(method, "method", "SPEC", CLI_NAMES_METHOD,
+         "NAME[:key=value,...]; one: its own labels; several: combined; a recipe, by its name; none: the first recipe"),
+    TEXT(combine, "combine", "SPEC", CLI_NAMES_COMBINER,
+         "NAME[:key=value,...] for several methods; weights=.2/.3/.5 or weights=auto weighs them; without it, that of "
+         "the "
+         "recipe, else centroid"),
+    CLI_GOLD_COLUMNS_OPTION(labels_values, reading.gold_columns),
+    CLI_VOTES_OPTIONS(labels_values, reading),
+    CLI_SCALE_OPTIONS(labels_values, reading),
+    CLI_PARTS_OPTIONS(labels_values, reading),
+    CLI_TABLES_OPTION(labels_values, reading),
+    TEXT(gold, "gold", "FILE", CLI_NAMES_FILE,
+         "known labels (task,label): these items keep them; 10 or more also calibrate the default recipe"),
+    TEXT(predictions, "predictions", "FILE", CLI_NAMES_FILE,
+         "what a model says of the items, out of fold (dissent train --folds): the prior of each item for methods that "
+         "have one; the default is then the recipe with-model"),
+    {.name = "predictions-weight",
+     .kind = CLI_REAL,
+     .offset = offsetof(labels_values, predictions_weight),
+     .argument = "X",
+     .fallback = "-1",
+     .low = -1,
+     .high = 100,
+     .summary = "power to which predictions are raised: 0 none, 1 as they are; below 0: estimated, between 0 and 2"},
+    CLI_OUTPUT_OPTION(labels_values, save_state, "save-state", "safetensors",
+                      "keep what the methods learned, to start a later run from"),
+    CLI_OUTPUT_OPTION(labels_values, save_growing, "save-growing", "safetensors",
+                      "keep votes and counts of dawid-skene, so that --append can add votes at little cost"),
+    TEXT(append, "append", "STATE", CLI_NAMES_FILE,
+         "VOTES are new ones beside those in a state that --save-growing has written: labels of the items that got "
+         "some, at the cost of these"),
+    FLAG(refit, "refit", "with --append: labels of all items from all votes, by any method"),
+    TEXT(init_state, "init-state", "FILE", CLI_NAMES_FILE, "start from a state saved before"),
+    CLI_OUTPUT_OPTION(
+        labels_values, workers, "workers", CLI_TABLE_FORMATS,
+        "per worker: votes, share of them that the labels bear out, parameters of each method (CSV, TSV or JSONL by "
+        "the name); how often workers are right is what dissent review estimates"),
+    TEXT(save_views, "save-views", "FOLDER", CLI_NAMES_OUTPUT_FOLDER, "keep the labels of each method in this folder"),
+    CLI_GROUPS_OPTIONS(labels_values, groups),
+    TEXT(save_groups, "save-groups", "FOLDER", CLI_NAMES_OUTPUT_FOLDER,
+         "keep labels of each group of people, made by the same methods from its votes alone, in this folder"),
+    CLI_OUTPUT_OPTION(labels_values, json, "json", "json",
+                      "summary for machines; - is standard output (then the labels need -o)"),
+    FLAG(require_convergence, "require-convergence",
+         "exit with 6, and write no labels, when a method did not converge"),
+    {.name = "seed",
+     .kind = CLI_COUNT,
+     .offset = offsetof(labels_values, seed),
+     .argument = "N",
+     .fallback = "0",
+     .summary = "for whatever is random; seed= of a method wins"},
+    CLI_DEVICE_OPTION_FOR(labels_values,
+                          "dawid-skene, one-coin, fast-dawid-skene, ibcc, ebcc and mace go through votes"),
+    CLI_COMMON_OPTIONS(labels_values),
+};
+
+extern const cli_command cli_cmd_labels;
+
+/* ---- before reading ---- */
+
+/* FOLDER/SPEC.EXTENSION with nothing in it that a file name should not have; told apart by a number where two are
+ * alike. */
+static void view_path(const labels_values *v, const char *const *specs, size_t m, char *out, size_t size)
+{
+    enum { MAX = 100 };
+    char name[DIS_MAX_VIEWS][MAX + 1];
+    size_t same = 0;
+    for (size_t i = 0; i <= m; i++) {
+        snprintf(name[i], sizeof name[i], "%s", specs[i]);
+        for (char *s = name[i]; *s; s++)
+            if (!strchr("abcdefghijklmnopqrstuvwxyz0123456789=._-", *s)) *s = '-';
+        if (i < m) continue;
+        for (size_t j = 0; j < m; j++) same += strcmp(name[j], name[m]) == 0;
+    }
+    char number[24] = "";
+    if (same) snprintf(number, sizeof number, "-%zu", same + 1);
+    snprintf(out, size, "%s/%s%s.%s", v->save_views, name[m], number, v->format ? v->format : "csv");
+}
+
+enum { VIEW_PATH = 160 }; /* what a path of a view has beyond the folder's */
+
+/* That no view replaces an input, another output, or a file that dissent did not write. */
+static int check_views(labels_command *job)
+{
+    const labels_values *v = job->v;
+    const size_t n = job->choice.n_views, size = strlen(v->save_views) + VIEW_PATH;
+    char *path = malloc(size);
+    if (!path) return cli_error(job->c, DIS_ELIMIT, "no memory for a file name");
+    int code = 0;
+    for (size_t m = 0; m < n && code == 0; m++) {
+        view_path(v, job->choice.view, m, path, size);
+        code = cli_output_check(job->c, &cli_cmd_labels, v, job->in.paths, job->in.n_paths, "save-views", path);
+        if (code == 0) code = cli_failed(job->c, dis_file_check_replace(path, DIS_FILE_LABELS));
+    }
+    free(path);
+    return code;
+}
+
+static dis_status choose(labels_command *job, bool workers)
+{
+    const labels_values *v = job->v;
+    static const char *const with_model[] = {"with-model"};
+    if (v->predictions && v->method.n == 0) return dis_choose_labels(with_model, 1, v->combine, workers, &job->choice);
+    return votes_input_select_methods(&v->reading, &v->method, v->combine, workers, &job->choice);
+}
+
+static int check_options(labels_command *job)
+{
+    const labels_values *v = job->v;
+    if (v->combine && v->method.n == 1 && !dis_recipe_find(v->method.value[0]))
+        return cli_usage(
+            job->c, "--combine needs several views and there is one --method; name another, or leave --combine out");
+    int code = cli_failed(job->c, choose(job, true));
+    if (code == 0) code = cli_format_check(job->c, "format", v->format);
+    if (code == 0) code = labels_predictions_check(job);
+    if (code == 0) code = labels_groups_check(job);
+    if (code == 0) code = labels_append_check(job);
+    return code == 0 && v->save_views ? check_views(job) : code;
+}
+
+static void tell_ranks(const labels_command *job)
+{
+    char items[CLI_NUMBER], votes[CLI_NUMBER];
+    size_t n_items, n_votes;
+    dis_votes_whole(job->in.votes, &n_items, &n_votes);
+    cli_print(job->c, "%s items, %s votes by %zu workers on %d ranks, %.2f s", cli_count_format(n_items, items),
+              cli_count_format(n_votes, votes), job->in.look.n_workers, dis_context_ranks(job->ctx),
+              cli_seconds_since(&job->c->start));
+}
+
+/* A recipe has other views for votes without annotator ids, and for known labels. */
+static int choose_views(labels_command *job)
+{
+    int code = 0;
+    if (!job->in.look.start) {
+        code = cli_failed(job->c, choose(job, false));
+        if (code == 0 && job->choice.recipe) votes_input_warn_no_workers(&job->in, &job->choice);
+        if (code == 0) code = labels_predictions_check(job);
+    }
+    job->choice = dis_choose_for_gold(&job->choice, job->in.n_gold);
+    return code == 0 && job->in.gold && job->v->save_views ? check_views(job) : code;
+}
+
+/* ---- fitting ---- */
+
+static dis_labels_view labels_of(const labels_command *job, const double *p)
+{
+    return (dis_labels_view){.n_items = job->in.look.n_items,
+                             .n_classes = job->in.look.n_classes,
+                             .p = p,
+                             .tasks = job->in.look.tasks,
+                             .classes = job->in.look.classes};
+}
+
+static int save_view(labels_command *job, size_t m, const double *p)
+{
+    const size_t size = strlen(job->v->save_views) + VIEW_PATH;
+    char *path = malloc(size);
+    if (!path) return cli_error(job->c, DIS_ELIMIT, "no memory for a file name");
+    view_path(job->v, job->choice.view, m, path, size);
+    const dis_labels_view view = labels_of(job, p);
+    const dis_status status = dis_labels_write(job->ctx, &view, path, job->v->format);
+    free(path);
+    return cli_failed(job->c, status);
+}
+
+static int check_view(labels_command *job, const labels_result *r)
+{
+    /* Our own reader, and most others, would choke on more. */
+    if (job->v->workers && labels_worker_columns_count(job) > DIS_MAX_COLUMNS)
+        return cli_error(
+            job->c, DIS_ELIMIT,
+            "--workers: %zu classes make %zu columns and %u are possible; --save-state keeps all parameters in "
+            "one file of arrays",
+            job->in.look.n_classes, labels_worker_columns_count(job), DIS_MAX_COLUMNS);
+    if (job->v->require_convergence && !r->look.converged)
+        return cli_error(
+            job->c, DIS_ENOTCONVERGED,
+            "%s did not converge in %d iterations; allow more (iterations=N), or a larger tolerance (tolerance=X)",
+            r->spec, r->look.iterations);
+    return 0;
+}
+
+static dis_status take_view(void *user, size_t m, const dis_made_part *part)
+{
+    labels_command *job = user;
+    labels_result *r = &job->view[m];
+    job->choice.view[m] = part->spec; /* known labels may have left views out */
+    *r = (labels_result){.spec = part->spec,
+                         .fit = part->fit,
+                         .look = dis_fit_look(part->fit),
+                         .seconds = cli_seconds_since(&job->since)};
+    job->n_views = m + 1;
+    cli_fit_warn(job->c, part->spec, part->fit);
+    if (job->v->save_views) job->code = save_view(job, m, part->p);
+    if (job->code == 0) job->code = check_view(job, r);
+    clock_gettime(CLOCK_MONOTONIC, &job->since);
+    return job->code == 0 ? DIS_OK : DIS_ECANCELLED;
+}
+
+static int make_labels(labels_command *job)
+{
+    const labels_values *v = job->v;
+    dis_fit_options how = dis_fit_options_default();
+    how.seed = v->seed;
+    how.gold = job->in.gold;
+    how.start = job->start;
+    how.predictions = job->predictions;
+    how.predictions_weight = v->predictions_weight;
+    how.device = v->common.device;
+    dis_make_options making = dis_make_options_default();
+    making.fit = &how;
+    making.keep_fits = v->workers || v->save_state;
+    making.each = take_view;
+    making.user = job;
+    if (v->save_views && mkdir(v->save_views, 0777) != 0 && errno != EEXIST)
+        return cli_error(job->c, DIS_EIO, "cannot make the folder %s: %s", v->save_views, strerror(errno));
+    clock_gettime(CLOCK_MONOTONIC, &job->since);
+    const dis_status status = dis_make_labels(job->ctx, job->in.votes, &job->choice, &making, &job->made);
+    if (job->code != 0) return job->code;
+    if (status != DIS_OK) return cli_failed(job->c, status);
+    const dis_made_view made = dis_made_look(job->made);
+    job->p = made.p;
+    job->did = *made.combination;
+    job->class_weight = made.class_weight;
+    job->choice.n_views = made.n_views;
+    job->choice.combine = made.combine;
+    return 0;
+}
+
+static int count_workers(labels_command *job)
+{
+    const size_t n = job->in.look.n_workers;
+    if (!job->in.look.start) {
+        if (!job->v->workers) return 0;
+        return cli_error(job->c, DIS_EDATA, "--workers: this input does not say who voted; bring one row per vote");
+    }
+    if (!job->v->workers) return 0;
+    job->borne_out = calloc(n ? n : 1, sizeof *job->borne_out);
+    job->n_voted = calloc(n ? n : 1, sizeof *job->n_voted);
+    if (!job->borne_out || !job->n_voted)
+        return cli_error(job->c, DIS_ELIMIT, "no memory for the shares of %zu workers", n);
+    return cli_failed(job->c, dis_votes_worker_quality(job->ctx, job->in.votes, job->p, job->borne_out, job->n_voted));
+}
+
+static int write_all(labels_command *job)
+{
+    const labels_values *v = job->v;
+    const dis_fit *fits[DIS_MAX_VIEWS];
+    for (size_t m = 0; m < job->n_views; m++) fits[m] = job->view[m].fit;
+    const dis_labels_view labels = labels_of(job, job->p);
+    int code = cli_failed(job->c, dis_labels_write(job->ctx, &labels, v->output ? v->output : "-", v->format));
+    const bool first = dis_context_rank(job->ctx) == 0;
+    if (code == 0 && v->workers && first) code = labels_workers_write(job, v->workers);
+    if (code == 0 && v->save_state)
+        code = cli_failed(job->c, dis_state_write(job->ctx, job->in.votes, fits, job->n_views, v->save_state));
+    if (code == 0 && v->save_growing)
+        code = cli_failed(job->c, dis_growing_write(job->ctx, job->in.votes, job->p, v->save_growing));
+    return code;
+}
+
+static int work(labels_command *job)
+{
+    int code = check_options(job);
+    if (code == 0) code = votes_input_check(&job->in);
+    if (code != 0) return code;
+    dis_status status = cli_context_create(job->c, &job->v->common, &job->ctx);
+    if (status != DIS_OK) return cli_failed(job->c, status);
+    if (job->v->init_state) status = dis_state_read(job->ctx, job->v->init_state, &job->start);
+    status = dis_context_agree(job->ctx, status);
+    if (status != DIS_OK) return cli_failed(job->c, status);
+    if (job->v->append && !job->v->refit) return labels_append_run(job);
+    code = job->v->append ? labels_refit_read(job) : votes_input_read(&job->in, job->ctx);
+    if (code == 0 && job->v->gold) code = votes_input_read_gold(&job->in, job->ctx, job->v->gold);
+    if (code == 0) code = groups_input_read(&job->groups, job->ctx, job->in.votes);
+    if (code == 0) code = labels_group_files_check(job);
+    if (code == 0) code = labels_predictions_read(job);
+    if (code != 0) return code;
+    const bool shared = dis_context_ranks(job->ctx) > 1;
+    if (shared)
+        tell_ranks(job);
+    else
+        labels_input_print(job);
+    code = choose_views(job);
+    if (code == 0) labels_predictions_print(job);
+    if (code == 0) code = make_labels(job);
+    if (code == 0) code = cli_failed(job->c, dis_votes_chance_test(job->ctx, job->in.votes, &job->chance));
+    if (code == 0) code = count_workers(job);
+    if (code == 0) code = write_all(job);
+    if (code == 0 && !shared) labels_result_print(job);
+    if (code == 0 && shared) cli_ranks_print(job->c, job->ctx, job->in.look.n_votes);
+    if (code == 0) code = labels_groups_write(job);
+    if (code == 0 && job->v->json) code = labels_json_write(job, job->v->json);
+    return code;
+}
+
+/* Labels that are no distribution over classes. */
+static int run_scaled(cli *c, const labels_values *v, char **operands, size_t n_operands)
+{
+    const scaled_unused unused[] = {{v->gold, "gold"},
+                                    {v->predictions, "predictions"},
+                                    {v->save_state, "save-state"},
+                                    {v->init_state, "init-state"},
+                                    {v->save_views, "save-views"},
+                                    {labels_is_on_device(v), "device"},
+                                    {v->format && strcmp(v->format, "npy") == 0, "format npy"}};
+    scaled_command job = {.c = c,
+                          .command = &cli_cmd_labels,
+                          .common = &v->common,
+                          .in = {.c = c, .v = &v->reading, .paths = operands, .n_paths = n_operands},
+                          .method = &v->method,
+                          .combine = v->combine,
+                          .seed = v->seed,
+                          .table = "labels",
+                          .output = v->output,
+                          .format = v->format,
+                          .workers = v->workers,
+                          .json = v->json,
+                          .unused = unused,
+                          .n_unused = sizeof unused / sizeof *unused};
+    return scaled_command_run(&job);
+}
+
+static int run(cli *c, const void *values, char **operands, size_t n_operands)
+{
+    if (votes_input_is_scaled(&((const labels_values *)values)->reading))
+        return run_scaled(c, values, operands, n_operands);
+    labels_command *job = calloc(1, sizeof *job);
+    if (!job) return cli_error(c, DIS_ELIMIT, "no memory");
+    job->c = c;
+    job->v = values;
+    job->in = (votes_input){.c = c, .v = &job->v->reading, .paths = operands, .n_paths = n_operands};
+    job->groups = (groups_input){.c = c, .v = &job->v->groups};
+    const int code = work(job);
+    if (code != 0) dis_context_fail(job->ctx, code);
+    dis_made_destroy(job->made);
+    free(job->borne_out);
+    free(job->n_voted);
+    dis_free(job->predictions);
+    dis_state_destroy(job->start);
+    groups_input_free(&job->groups);
+    votes_input_free(&job->in);
+    dis_context_destroy(job->ctx);
+    free(job);
+    return code;
+}
+
+const cli_command cli_cmd_labels = {
+    .name = "labels",
+    .summary = "soft labels from votes",
+    .operands = "VOTES...",
+    .text = "Reads votes (columns task, worker, label; CSV, TSV or JSONL, also gzip or zstd; - is standard input; "
+            "several files make "
+            "one table), estimates for each item how probable each class is, and writes one row per item: "
+            "task,label,entropy,p:CLASS,...\n\n"
+            "Reading is strict: anything odd is an error with its place; --lenient, --duplicates, --na and "
+            "--renormalise say "
+            "otherwise, and what they let pass is counted. Results depend neither on the order of rows nor on the "
+            "number of "
+            "threads.",
+    .examples = "  dissent labels votes.csv -o labels.csv\n"
+                "  dissent labels votes.csv --method dawid-skene --workers workers.csv -o labels.csv\n"
+                "  dissent labels votes.csv --method standard --method mace:method=em --combine hybrid:weights=auto\n",
+    .ranks = true,
+    .late_device = true,
+    .methods = true,
+    .combiners = true,
+    .names = CLI_NAMES_FILE,
+    .min = 1,
+    .max = SIZE_MAX,
+    .options = options,
+    .n_options = sizeof options / sizeof *options,
+    .values_size = sizeof(labels_values),
+    .run = run,
+};

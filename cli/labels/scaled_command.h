@@ -1,0 +1,37 @@
+/* scaled_command.h: what labels, agree and review do with votes of a scale of its own (dissent/scaled.h): the votes are
+ * read, dis_scaled_run makes all tables and measures, and each subcommand shows its part of them.
+ *
+ *     if (votes_input_is_scaled(&v->reading)) return scaled_command_run(&job);
+ */
+#ifndef DIS_CLI_SCALED_SHOW_H
+#define DIS_CLI_SCALED_SHOW_H
+#include "output/metric_table.h"
+#include "input/votes_input.h"
+
+/* An option that has no meaning here. */
+typedef struct {
+    bool given;
+    const char *name;
+} scaled_unused;
+
+typedef struct {
+    cli *c;
+    const cli_command *command;
+    const cli_common *common;
+    votes_input in;
+    const cli_list *method; /* NULL: none can be named */
+    const char *combine;
+    uint64_t resamples, seed;
+    const char *table;                           /* that goes to `output`; NULL: the measures do */
+    const char *output, *format;                 /* format NULL: by the name; */
+    bool people;                                 /* for people: the measures, or the first rows of items and workers */
+    const char *labels, *items, *workers, *json; /* files, NULL: none */
+    uint64_t top;                                /* rows; 0: 20 for people, else all */
+    const scaled_unused *unused;                 /* (n_unused) */
+    size_t n_unused;
+} scaled_command;
+
+/* An exit code, what is wrong told already. */
+int scaled_command_run(scaled_command *job);
+
+#endif

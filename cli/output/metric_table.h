@@ -1,0 +1,59 @@
+/* metric_table.h: what subcommands share that give a table: where it goes, how it is drawn, how its intervals are made.
+ *
+ *     typedef struct { cli_common common; cli_metric_table_values figures; ... } x_values;
+ *     static const cli_option options[] = {CLI_METRIC_TABLE_OPTIONS(x_values, figures, "1000"),
+ *         CLI_COMMON_OPTIONS(x_values)};
+ *
+ * A table without intervals takes CLI_TABLE_OPTIONS alone. It is text for people on a terminal, and CSV, TSV or JSONL
+ * otherwise. */
+#ifndef DIS_CLI_FIGURES_H
+#define DIS_CLI_FIGURES_H
+#include "core/cli.h"
+
+enum { CLI_METRIC_SIZE = 64 };
+
+typedef struct {
+    const char *output, *json;
+    int format;
+    uint64_t resamples, seed;
+    double fraction;
+} cli_metric_table_values;
+
+/* clang-format off */
+#define CLI_TABLE_OPTIONS(type, field)                                                                              \
+    {.name = "output", .letter = 'o', .kind = CLI_TEXT, .offset = offsetof(type, field.output), .argument = "FILE", \
+     .names = CLI_NAMES_OUTPUT, .summary = "where the table goes; without it, standard output",                     \
+     .formats = CLI_TABLE_FORMATS, .standard = "the table"},                                                        \
+    {.name = "format", .kind = CLI_CHOICE, .offset = offsetof(type, field.format), .argument = "FORMAT",            \
+     .choices = "csv|tsv|jsonl|text",                                                                               \
+     .summary = "without it, text on a terminal, else by the name of the output, else csv"},                        \
+    {.name = "seed", .kind = CLI_COUNT, .offset = offsetof(type, field.seed), .argument = "N", .fallback = "0",     \
+     .summary = "for all that uses chance"},                                                                        \
+    CLI_OUTPUT_OPTION(type, field.json, "json", "json", "summary for machines; - is standard output (then the table needs -o)")
+#define CLI_RESAMPLES_OPTION(type, field, usual)                                                                    \
+    {.name = "resamples", .kind = CLI_COUNT, .offset = offsetof(type, field.resamples), .argument = "N",            \
+     .fallback = usual, .high = 1e9, .summary = "of items, for intervals; 0 for none"}
+#define CLI_OVER_OPTION(type, field)                                                                                \
+    {.name = "over", .kind = CLI_CHOICE, .offset = offsetof(type, field), .argument = "WHAT",                       \
+     .fallback = "annotators", .choices = "annotators|items",                                                       \
+     .summary = "what intervals hold for: other annotators and other items, or other items alone"}
+#define CLI_METRIC_TABLE_OPTIONS(type, field, usual)                                                                     \
+    CLI_TABLE_OPTIONS(type, field), CLI_RESAMPLES_OPTION(type, field, usual),                                       \
+    {.name = "fraction", .kind = CLI_REAL, .offset = offsetof(type, field.fraction), .argument = "X",               \
+     .fallback = "1", .low = 1e-9, .high = 1, .summary = "share of the items that a resample draws"}
+/* clang-format on */
+
+/* Options that do not go together; an exit code, what is wrong told already. */
+int cli_metric_table_check(cli *c, const cli_metric_table_values *v);
+/* "csv", "tsv", "jsonl"; NULL: text. */
+const char *cli_metric_table_format(const cli_metric_table_values *v);
+/* Where the table goes, "-" for standard output. */
+const char *cli_metric_table_path(const cli_metric_table_values *v);
+/* Cells of a table: a text (NULL: an empty cell), a name of a list, a figure as value, low and high end. */
+void cli_cell_write_text(dis_table *t, const char *text);
+void cli_cell_write_name(dis_table *t, const dis_names *names, size_t i);
+void cli_cell_write_metric(dis_table *t, const dis_metric *m);
+/* ".8112 [.7867, .8350]" with so many decimals, or why there is no value. Returns `out`. */
+const char *cli_metric_format(const dis_metric *m, int decimals, char out[CLI_METRIC_SIZE]);
+
+#endif

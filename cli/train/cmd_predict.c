@@ -1,0 +1,351 @@
+/* dissent predict: what a trained model says of items, as a file of labels; dissent model: what a model is. */
+#include "output/metric_table.h"
+#include "input/groups_input.h"
+#include "input/items_input.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct {
+    cli_common common;
+    cli_items_values reading;
+    const char *items, *output, *format, *head, *pairs, *perspectives;
+    cli_table_values table;
+    int point;
+} predict_values;
+
+#define TEXT(field, name_, argument_, names_, summary_)                                                    \
+    {                                                                                                      \
+        .name = name_, .kind = CLI_TEXT, .offset = offsetof(predict_values, field), .argument = argument_, \
+        .names = names_, .summary = summary_                                                               \
+    }
+
+static const cli_option predict_options[] = {
+    TEXT(items, "items", "FILE", CLI_NAMES_FILE, "the items, of the kind that the model was trained on"),
+    {.name = "output",
+     .letter = 'o',
+     .kind = CLI_TEXT,
+     .offset = offsetof(predict_values, output),
+     .argument = "FILE",
+     .names = CLI_NAMES_OUTPUT,
+     .summary = "where the predictions go; without it, standard output",
+     .formats = CLI_LABEL_FORMATS,
+     .standard = "the predictions"},
+    TEXT(format, "format", "FORMAT", CLI_NAMES_NOTHING,
+         "csv, tsv, jsonl or npy; without it, by the name of the output, else csv"),
+    TEXT(head, "head", "NAME", CLI_NAMES_NOTHING,
+         "gold, silver, soft, crowd, vote or class; without it, the model's first"),
+    TEXT(pairs, "pairs", "FILE", CLI_NAMES_FILE,
+         "whom to ask about which item (columns task and worker), of a model that knows: predictions of an item are "
+         "then the mean over those who are asked"),
+    CLI_WORKER_TABLE_OPTIONS(predict_values, table),
+    CLI_OUTPUT_OPTION(predict_values, perspectives, "perspectives", CLI_TABLE_FORMATS,
+                      "what each of them would say: task,worker,label,p:CLASS,..."),
+    {.name = "point",
+     .kind = CLI_CHOICE,
+     .offset = offsetof(predict_values, point),
+     .argument = "RULE",
+     .fallback = "mode",
+     .choices = "mode|median",
+     .summary = "which class stands for the distribution there: the most probable one, or the median of ordered ones"},
+    CLI_DEVICE_OPTION(predict_values),
+    CLI_PRECISION_OPTION(predict_values),
+    CLI_ITEMS_OPTIONS(predict_values, reading),
+    CLI_COMMON_OPTIONS(predict_values),
+};
+
+/* ---- pairs ---- */
+
+static size_t point_of(const double *p, size_t n, bool median)
+{
+    double sum = 0;
+    size_t k = 0;
+    if (!median) return dis_argmax(p, n);
+    while (k + 1 < n && (sum += p[k]) < .5) k++;
+    return k;
+}
+
+static dis_status write_pairs(const predict_values *v, const dis_labels_view *l, const dis_names *workers)
+{
+    const size_t n = l->n_classes;
+    char **names = calloc(3 + n, sizeof *names);
+    bool fine = names && (names[0] = strdup("task")) && (names[1] = strdup("worker")) && (names[2] = strdup("label"));
+    for (size_t k = 0; fine && k < n; k++) {
+        const char *class = dis_names_get(l->classes, k, NULL);
+        fine = (names[3 + k] = malloc(strlen(class) + 3)) != NULL;
+        if (fine) sprintf(names[3 + k], "p:%s", class);
+    }
+    dis_table *t;
+    dis_status status =
+        fine ? dis_table_open(v->perspectives, NULL, (const char *const *)names, 3 + n, &t) : DIS_ELIMIT;
+    for (size_t r = 0; status == DIS_OK && r < l->n_items; r++) {
+        cli_cell_write_name(t, l->tasks, r);
+        cli_cell_write_name(t, workers, r);
+        cli_cell_write_name(t, l->classes, point_of(l->p + r * n, n, v->point == 1));
+        for (size_t k = 0; k < n; k++) dis_table_real(t, l->p[r * n + k]);
+    }
+    if (status == DIS_OK) status = dis_table_finish(t, DIS_OK);
+    for (size_t k = 0; names && k < 3 + n; k++) free(names[k]);
+    free(names);
+    return status;
+}
+
+typedef struct {
+    const char *task;
+    size_t row;
+} pair_place;
+
+static int by_task(const void *a, const void *b)
+{
+    const pair_place *x = a, *y = b;
+    const int order = strcmp(x->task, y->task);
+    return order ? order : (x->row > y->row) - (x->row < y->row);
+}
+
+/* item[r]: the number of the item of row r, items in the order of their first row. Returns how many there are. */
+static size_t items_of_pairs(const dis_names *tasks, pair_place *place, size_t *item)
+{
+    const size_t n = dis_names_count(tasks);
+    for (size_t r = 0; r < n; r++) place[r] = (pair_place){dis_names_get(tasks, r, NULL), r};
+    qsort(place, n, sizeof *place, by_task);
+    size_t first = 0, n_items = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (i == 0 || strcmp(place[i].task, place[i - 1].task) != 0) first = place[i].row;
+        item[place[i].row] = first;
+    }
+    for (size_t r = 0; r < n; r++) item[r] = item[r] == r ? n_items++ : item[item[r]];
+    return n_items;
+}
+
+/* The mean over those who are asked about an item. */
+static dis_status mean_of_pairs(dis_context *ctx, const dis_labels_view *pairs, dis_labels **out)
+{
+    const size_t n = pairs->n_classes, n_pairs = pairs->n_items;
+    pair_place *place = malloc(n_pairs * sizeof *place);
+    const char **task = malloc(n_pairs * sizeof *task);
+    size_t *item = malloc(n_pairs * sizeof *item);
+    double *p = calloc(n_pairs * n, sizeof *p), *asked = calloc(n_pairs, sizeof *asked);
+    dis_status status = place && task && item && p && asked ? DIS_OK : DIS_ELIMIT;
+    const size_t n_items = status == DIS_OK ? items_of_pairs(pairs->tasks, place, item) : 0;
+    for (size_t r = 0; status == DIS_OK && r < n_pairs; r++) {
+        task[item[r]] = dis_names_get(pairs->tasks, r, NULL);
+        asked[item[r]]++;
+        for (size_t k = 0; k < n; k++) p[item[r] * n + k] += pairs->p[r * n + k];
+    }
+    for (size_t i = 0; status == DIS_OK && i < n_items; i++)
+        for (size_t k = 0; k < n; k++) p[i * n + k] /= asked[i];
+    dis_names *tasks = NULL;
+    if (status == DIS_OK) status = dis_names_create(task, n_items, &tasks);
+    const dis_labels_view view = {
+        .n_items = n_items, .n_classes = n, .p = p, .tasks = tasks, .classes = pairs->classes};
+    if (status == DIS_OK) status = dis_labels_from_memory(ctx, &view, out);
+    dis_names_destroy(tasks);
+    free(place);
+    free(task);
+    free(item);
+    free(p);
+    free(asked);
+    return status;
+}
+
+/* What is known of workers whom the model has not learned from. */
+static int tell_workers(cli *c, const predict_values *v, dis_context *ctx, dis_model *model)
+{
+    dis_worker_table *table = NULL;
+    int code = worker_table_input_read(c, ctx, &v->table, &table);
+    if (code == 0 && table) code = cli_failed(c, dis_model_tell_workers(model, table));
+    dis_worker_table_destroy(table);
+    return code;
+}
+
+static int predict_pairs(cli *c, const predict_values *v, dis_context *ctx, dis_model *model, const dis_items *items,
+                         dis_labels **labels)
+{
+    dis_names *tasks = NULL, *workers = NULL;
+    dis_labels *each = NULL;
+    size_t unknown = 0;
+    char number[CLI_NUMBER], other[CLI_NUMBER];
+    dis_status status = dis_pairs_read(ctx, v->pairs, &tasks, &workers);
+    if (status == DIS_OK) status = dis_model_predict_workers(ctx, model, items, tasks, workers, &each, &unknown);
+    if (status == DIS_OK) {
+        const dis_labels_view view = dis_labels_look(each);
+        if (unknown)
+            cli_print(c, "%s of %s pairs are of workers whom the model does not know: nobody in particular is asked",
+                      cli_count_format(unknown, number), cli_count_format(view.n_items, other));
+        if (v->perspectives) status = write_pairs(v, &view, workers);
+        if (status == DIS_OK) status = mean_of_pairs(ctx, &view, labels);
+    }
+    dis_labels_destroy(each);
+    dis_names_destroy(tasks);
+    dis_names_destroy(workers);
+    return cli_failed(c, status);
+}
+
+static int predict(cli *c, const predict_values *v, const char *folder, dis_context *ctx, dis_model **model,
+                   dis_items **items, dis_labels **labels)
+{
+    if (!v->items) return cli_usage(c, "predict needs the items: --items FILE");
+    if (cli_format_check(c, "format", v->format) != 0) return DIS_EUSAGE;
+    if (v->perspectives && !v->pairs)
+        return cli_usage(c, "--perspectives: say whom to ask about which item with --pairs FILE");
+    if (v->table.file && !v->pairs)
+        return cli_usage(c, "--worker-table is about who is asked; say whom with --pairs FILE");
+    int code = cli_failed(c, dis_model_read(ctx, folder, model));
+    if (code != 0) return code;
+    const dis_model_view m = dis_model_look(*model);
+    code = tell_workers(c, v, ctx, *model);
+    if (code != 0) return code;
+    code = items_input_read(c, ctx, &v->reading, NULL, m.kind->items, v->items, items);
+    if (code != 0) return code;
+    code = v->pairs ? predict_pairs(c, v, ctx, *model, *items, labels)
+                    : cli_failed(c, dis_model_predict(ctx, *model, *items, v->head, labels));
+    if (code != 0) return code;
+    const dis_labels_view view = dis_labels_look(*labels);
+    code = cli_failed(c, dis_labels_write(ctx, &view, v->output ? v->output : "-", v->format));
+    char number[CLI_NUMBER], safe[CLI_SAFE];
+    if (code == 0)
+        cli_print(c, "%s item%s predicted by the head %s of %s (%.2f s)", cli_count_format(view.n_items, number),
+                  cli_plural(view.n_items), v->head ? v->head : m.head[0], cli_safe(folder, safe),
+                  cli_seconds_since(&c->start));
+    return code;
+}
+
+static int run_predict(cli *c, const void *values, char **operands, size_t n_operands)
+{
+    const predict_values *v = values;
+    dis_context *ctx = NULL;
+    dis_model *model = NULL;
+    dis_items *items = NULL;
+    dis_labels *labels = NULL;
+    (void)n_operands;
+    int code = cli_failed(c, cli_context_create(c, &v->common, &ctx));
+    if (code == 0) code = predict(c, v, operands[0], ctx, &model, &items, &labels);
+    dis_labels_destroy(labels);
+    dis_items_destroy(items);
+    dis_model_destroy(model);
+    dis_context_destroy(ctx);
+    return code;
+}
+
+extern const cli_command cli_cmd_predict, cli_cmd_model;
+const cli_command cli_cmd_predict = {
+    .name = "predict",
+    .summary = "soft labels of items by a trained model",
+    .operands = "MODEL",
+    .text =
+        "Reads a model that dissent train has written and items, and writes one row per item, as dissent labels does: "
+        "task,label,entropy,p:CLASS,...",
+    .examples = "  dissent predict model --items new.csv -o predicted.csv\n"
+                "  dissent predict model --items test.csv --pairs asked.csv --perspectives said.csv -o predicted.csv\n"
+                "  dissent predict model --items test.f32 --width 512 --head soft -o predicted.csv\n",
+    .names = CLI_NAMES_FOLDER,
+    .holds = CLI_MODEL_FILES,
+    .min = 1,
+    .max = 1,
+    .options = predict_options,
+    .n_options = sizeof predict_options / sizeof *predict_options,
+    .values_size = sizeof(predict_values),
+    .run = run_predict,
+};
+
+/* ---- model ---- */
+
+typedef struct {
+    cli_common common;
+    const char *json, *export;
+} model_values;
+
+static const cli_option model_options[] = {
+    CLI_OUTPUT_OPTION(model_values, json, "json", "json", "the same for machines; - is standard output"),
+    {.name = "export",
+     .kind = CLI_TEXT,
+     .offset = offsetof(model_values, export),
+     .argument = "FOLDER",
+     .names = CLI_NAMES_OUTPUT_FOLDER,
+     .summary = "write a model of a pretrained encoder as a folder that transformers loads"},
+    CLI_COMMON_OPTIONS(model_values),
+};
+
+static void show(const dis_model_view *m)
+{
+    printf("%-22s %s\n%-22s %s\n%-22s %llu\n", "model", m->spec, "objective", m->objective, "seed",
+           (unsigned long long)m->seed);
+    printf("%-22s %zu\n%-22s %zu\n", "parameters", m->n_parameters, "trained on", m->n_examples);
+    if (m->n_left_out) printf("%-22s %zu\n", "left out", m->n_left_out);
+    if (m->n_words) printf("%-22s %zu (%zu with vectors of a file)\n", "words", m->n_words, m->n_words_in_vectors);
+    printf("%-22s", "classes");
+    for (size_t k = 0; k < dis_names_count(m->classes); k++) {
+        char safe[CLI_SAFE];
+        printf("%s %s", k ? "," : "", cli_safe(dis_names_get(m->classes, k, NULL), safe));
+    }
+    printf("\n%-22s", "heads");
+    for (size_t h = 0; h < m->n_heads; h++) printf("%s %s", h ? "," : "", m->head[h]);
+    printf("\n%-22s %zu, of which number %zu was kept%s%s\n", "epochs", m->n_epochs, m->best_epoch + 1,
+           m->keep ? " by " : "", m->keep ? m->keep : "");
+    printf("%-22s %.6g\n", "loss of that epoch", m->epoch[m->best_epoch].loss);
+    if (m->keep) printf("%-22s %.6g\n", m->keep, m->epoch[m->best_epoch].dev);
+}
+
+static dis_status write_summary(const dis_model_view *m, const char *path)
+{
+    dis_json *j;
+    const dis_status status = cli_summary_open(path, "model", &m->seed, &j);
+    if (status != DIS_OK) return status;
+    cli_json_write_text(j, "model", m->spec);
+    cli_json_write_text(j, "objective", m->objective);
+    cli_json_write_count(j, "parameters", m->n_parameters);
+    cli_json_write_count(j, "examples", m->n_examples);
+    cli_json_write_count(j, "left_out", m->n_left_out);
+    cli_json_write_count(j, "words", m->n_words);
+    cli_json_write_names(j, "classes", m->classes);
+    dis_json_key(j, "heads");
+    dis_json_begin_array(j);
+    for (size_t h = 0; h < m->n_heads; h++) dis_json_text(j, m->head[h]);
+    dis_json_end_array(j);
+    cli_json_write_count(j, "epochs", m->n_epochs);
+    cli_json_write_count(j, "best_epoch", m->best_epoch);
+    cli_json_write_text(j, "kept_by", m->keep);
+    cli_json_write_real(j, "dev", m->epoch[m->best_epoch].dev);
+    cli_json_write_real(j, "loss", m->epoch[m->best_epoch].loss);
+    return cli_summary_close(j, DIS_OK);
+}
+
+static int run_model(cli *c, const void *values, char **operands, size_t n_operands)
+{
+    const model_values *v = values;
+    dis_context *ctx = NULL;
+    dis_model *model = NULL;
+    (void)n_operands;
+    int code = cli_failed(c, cli_context_create(c, &v->common, &ctx));
+    if (code == 0) code = cli_failed(c, dis_model_read(ctx, operands[0], &model));
+    if (code == 0) {
+        const dis_model_view m = dis_model_look(model);
+        if (!v->json || strcmp(v->json, "-") != 0) show(&m);
+        code = v->json ? cli_failed(c, write_summary(&m, v->json)) : 0;
+        if (code == 0 && v->export) code = cli_failed(c, dis_model_export(model, v->export));
+        if (code == 0) code = cli_flush(c);
+    }
+    dis_model_destroy(model);
+    dis_context_destroy(ctx);
+    return code;
+}
+
+const cli_command cli_cmd_model = {
+    .name = "model",
+    .summary = "what a trained model is",
+    .operands = "MODEL",
+    .text =
+        "Describes a folder that dissent train has written: model and objective, classes, heads, sizes, and the epoch "
+        "that was kept. --export writes a model of a pretrained encoder as transformers has them; of two heads the "
+        "first.",
+    .examples = "  dissent model model\n"
+                "  dissent model model --export folder\n",
+    .names = CLI_NAMES_FOLDER,
+    .holds = CLI_MODEL_FILES,
+    .min = 1,
+    .max = 1,
+    .options = model_options,
+    .n_options = sizeof model_options / sizeof *model_options,
+    .values_size = sizeof(model_values),
+    .run = run_model,
+};

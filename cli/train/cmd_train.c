@@ -1,0 +1,353 @@
+/* dissent train: a model from items and what people said of them.
+ *
+ * Everything is read once; --runs trains so many seeds on it, --folds a model for each fold (train_runs.c); then what
+ * came of it is told (train_output.c). */
+#include "train/cmd_train.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#define TEXT(field, name_, argument_, fallback_, names_, summary_)                                       \
+    {                                                                                                    \
+        .name = name_, .kind = CLI_TEXT, .offset = offsetof(train_values, field), .argument = argument_, \
+        .fallback = fallback_, .names = names_, .summary = summary_                                      \
+    }
+#define COUNT(field, name_, fallback_, low_, high_, summary_)                                       \
+    {                                                                                               \
+        .name = name_, .kind = CLI_COUNT, .offset = offsetof(train_values, field), .argument = "N", \
+        .fallback = fallback_, .low = low_, .high = high_, .summary = summary_                      \
+    }
+#define REAL(field, name_, fallback_, low_, high_, summary_)                                       \
+    {                                                                                              \
+        .name = name_, .kind = CLI_REAL, .offset = offsetof(train_values, field), .argument = "X", \
+        .fallback = fallback_, .low = low_, .high = high_, .summary = summary_                     \
+    }
+#define FLAG(field, name_, summary_)                                                                  \
+    {                                                                                                 \
+        .name = name_, .kind = CLI_FLAG, .offset = offsetof(train_values, field), .summary = summary_ \
+    }
+
+/* Rows of dissent/train_options.h. */
+#define OF_COUNT  .kind = CLI_COUNT
+#define OF_REAL   .kind = CLI_REAL
+#define OF_FLAG   .kind = CLI_FLAG
+#define OF_TEXT   .kind = CLI_TEXT
+#define OF_FILE   .kind = CLI_TEXT, .names = CLI_NAMES_FILE
+#define OF_FOLDER .kind = CLI_TEXT, .names = CLI_NAMES_FOLDER, .holds = CLI_ENCODER_FILES
+#define TRAIN_OPTION(kind_, field, name_, argument_, fallback_, low_, high_, summary_) \
+    {.name = name_,                                                                    \
+     OF_##kind_,                                                                       \
+     .offset = offsetof(train_values, train.field),                                    \
+     .argument = argument_,                                                            \
+     .fallback = fallback_,                                                            \
+     .low = low_,                                                                      \
+     .high = high_,                                                                    \
+     .summary = summary_},
+_Static_assert(sizeof(size_t) == sizeof(uint64_t), "counts of training are read as 64 bits");
+
+static const cli_option options[] = {
+    {.name = "output",
+     .letter = 'o',
+     .kind = CLI_TEXT,
+     .offset = offsetof(train_values, output),
+     .argument = "FOLDER",
+     .names = CLI_NAMES_OUTPUT_FOLDER,
+     .holds = CLI_MODEL_FILES,
+     .summary = "where the model goes"},
+    TEXT(model, "model", "SPEC", "text", CLI_NAMES_NOTHING, "NAME[:key=value,...]: dissent list models"),
+    TEXT(objective, "objective", "SPEC", "kl", CLI_NAMES_NOTHING,
+         "what to train towards, NAME[:key=value,...]: dissent list objectives"),
+    TEXT(items, "items", "FILE", NULL, CLI_NAMES_FILE, "the items to learn from"),
+    TEXT(labels, "labels", "FILE", NULL, CLI_NAMES_FILE, "their soft labels, as dissent labels writes them"),
+    TEXT(gold, "gold", "FILE", NULL, CLI_NAMES_FILE, "their gold labels (task,label)"),
+    CLI_GOLD_COLUMNS_OPTION(train_values, gold_columns),
+    TEXT(votes, "votes", "FILE", NULL, CLI_NAMES_FILE,
+         "the votes (task,worker,label), for the objectives crowd:..., annotator and annot-mix"),
+    TEXT(preset, "preset", "NAME", NULL, CLI_NAMES_PRESET,
+         "--votes is an export of a known tool: dissent list presets"),
+    TEXT(votes_label, "label", "NAME", NULL, CLI_NAMES_NOTHING,
+         "column or path of the labels in --votes; with --preset, the question"),
+    CLI_WORKER_TABLE_OPTIONS(train_values, table),
+    TEXT(
+        worker_features, "worker-features", "COLUMN,...", NULL, CLI_NAMES_NOTHING,
+        "columns of --worker-table that the objectives annotator and annot-mix learn from beside who is asked: numbers "
+        "are standardised, other values are categories"),
+    TEXT(classes, "classes", "LIST|FILE", NULL, CLI_NAMES_FILE,
+         "the classes in their order, also ones nobody chose: a,b,c, or a file with one per line"),
+    REAL(dev, "dev", "0", 0, .9, "share of the items to hold out as a development set"),
+    TEXT(dev_items, "dev-items", "FILE", NULL, CLI_NAMES_FILE, "items of a development set of its own"),
+    {.name = "dev-where",
+     .kind = CLI_LIST,
+     .offset = offsetof(train_values, dev_where),
+     .argument = "COLUMN=VALUE",
+     .summary = "the development set is the rows of the items where COLUMN holds VALUE"},
+    TEXT(dev_labels, "dev-labels", "FILE", NULL, CLI_NAMES_FILE,
+         "its soft labels; without it, those of --labels unless it is a file of its own"),
+    TEXT(dev_gold, "dev-gold", "FILE", NULL, CLI_NAMES_FILE,
+         "its gold labels; without it, those of --gold unless it is a file of its own"),
+    /* clang-format off */
+    DIS_TRAIN_OPTIONS(TRAIN_OPTION)
+    /* clang-format on */
+    COUNT(runs, "runs", "1", 1, 100000, "train so many seeds: --seed, the next, ..."),
+    {.name = "jobs",
+     .kind = CLI_COUNT,
+     .offset = offsetof(train_values, jobs),
+     .argument = "N",
+     .fallback = "1",
+     .none = "auto",
+     .low = 1,
+     .high = 1024,
+     .summary = "runs or folds side by side; auto: as many as threads, on a GPU up to 12 of those that fit"},
+    COUNT(folds, "folds", "0", 0, 10000,
+          "deal the items into so many folds, train without each, and predict it (--out-of-fold)"),
+    CLI_OUTPUT_OPTION(
+        train_values, out_of_fold, "out-of-fold", CLI_LABEL_FORMATS,
+        "what the models of --folds say of the items they have not seen (CSV, TSV, JSONL or npy by the name)"),
+    FLAG(fold_case, "fold-case",
+         "ignore case: labels that differ in case alone are one class, in lower case (votes and gold)"),
+    FLAG(trim, "trim", "remove spaces around labels (votes and gold)"),
+    FLAG(allow_many_classes, "allow-many-classes", "accept a label column in which most values are different"),
+    FLAG(resume, "resume", "go on from the checkpoints in the output folder"),
+    CLI_OUTPUT_OPTION(train_values, curves, "curves", CLI_TABLE_FORMATS,
+                      "loss and development metric of every epoch (CSV, TSV or JSONL by the name)"),
+    CLI_OUTPUT_OPTION(train_values, json, "json", "json", "summary for machines; - is standard output"),
+    FLAG(lenient, "lenient", "leave out items without a label, and count them"),
+    FLAG(renormalise, "renormalise", "scale soft labels that do not sum to 1, and count them"),
+    COUNT(seed, "seed", "0", 0, 1e19, "for starts, order, dropout and the held-out share"),
+    CLI_DEVICE_OPTION(train_values),
+    CLI_PRECISION_OPTION(train_values),
+    CLI_ITEMS_OPTIONS(train_values, reading),
+    CLI_COMMON_OPTIONS(train_values),
+};
+
+/* ---- reading ---- */
+
+static int check(train_command *job)
+{
+    cli *c = job->c;
+    const train_values *v = job->v;
+    if (!v->items) return cli_usage(c, "train needs the items: --items FILE");
+    if (!v->output && !v->folds) return cli_usage(c, "train needs somewhere to put the model: -o FOLDER");
+    if ((v->preset || v->votes_label) && !v->votes)
+        return cli_usage(c, "--%s is about reading votes, and there are none here; give --votes FILE",
+                         v->preset ? "preset" : "label");
+    if ((v->table.file != NULL) != (v->worker_features != NULL))
+        return cli_usage(c, "--worker-table and --worker-features go together: a table, and what of it to learn from");
+    char name[64];
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(v->model, ":"), v->model);
+    job->kind = dis_model_kind_find(name);
+    if (!job->kind) return cli_usage(c, "no model \"%s\"; dissent list models shows them", name);
+    if (!dis_objective_find(v->objective))
+        return cli_usage(c, "no objective \"%s\"; dissent list objectives shows them", v->objective);
+    const int devs = (v->dev > 0) + (v->dev_items != NULL) + (v->dev_where.n > 0);
+    if (devs > 1) return cli_usage(c, "--dev, --dev-items and --dev-where are three ways to say one thing; use one");
+    if (v->dev_items && !v->dev_labels && !v->dev_gold)
+        return cli_usage(c, "--dev-items needs labels to be judged by: --dev-gold, --dev-labels or both");
+    if (devs == 0 && (v->dev_labels || v->dev_gold || v->train.keep || v->train.patience))
+        return cli_usage(c, "there is no development set; name one with --dev, --dev-items or --dev-where");
+    return train_folds_check(job);
+}
+
+static int read_labels(train_command *job, const char *path, dis_labels **out)
+{
+    dis_labels_read_options o = dis_labels_read_options_default();
+    o.renormalise = job->v->renormalise;
+    const int code = cli_failed(job->c, dis_labels_read(job->ctx, path, &o, out));
+    if (code == 0 && dis_labels_renormalised(*out)) {
+        char safe[CLI_SAFE];
+        cli_warn(job->c, "%s: %llu rows did not sum to 1 and were scaled", cli_safe(path, safe),
+                 (unsigned long long)dis_labels_renormalised(*out));
+    }
+    return code;
+}
+
+/* Holds out a share of the items (of sentences), by the seed: the same for all runs. */
+static int hold_out(train_command *job)
+{
+    const dis_items_view v = dis_items_look(job->all);
+    const size_t n = v.sentence ? v.n_sentences : v.n_items, n_dev = (size_t)((double)n * job->v->dev + .5);
+    if (n_dev == 0 || n_dev == n) return cli_error(job->c, DIS_EDATA, "--dev leaves one side of %zu items empty", n);
+    size_t *row = malloc(n * sizeof *row);
+    if (!row) return cli_error(job->c, DIS_ELIMIT, "no memory for a split of %zu items", n);
+    dis_shuffled(job->v->seed, n, row);
+    dis_status status = dis_items_select(job->ctx, job->all, row, n_dev, &job->dev_items);
+    if (status == DIS_OK) status = dis_items_select(job->ctx, job->all, row + n_dev, n - n_dev, &job->items);
+    free(row);
+    return cli_failed(job->c, status);
+}
+
+/* All of them on every rank, which has parts of batches, not of votes. */
+static int read_votes(train_command *job, const dis_votes_options *how)
+{
+    dis_context *alone;
+    dis_status status = cli_context_create_local(job->c, &job->v->common, &alone);
+    if (status == DIS_OK) {
+        status = dis_votes_read(alone, &job->v->votes, 1, how, &job->votes);
+        dis_context_destroy(alone);
+    }
+    return cli_failed(job->c, status);
+}
+
+static int read_gold(train_command *job, const char *path, dis_gold **out)
+{
+    gold_input how;
+    int code = gold_input_init(job->c, job->v->gold_columns, job->v->fold_case, job->v->trim, &how);
+    if (code == 0) code = cli_failed(job->c, dis_gold_read_with(job->ctx, path, &how.o, out));
+    gold_input_free(&how);
+    return code;
+}
+
+static int read_all(train_command *job)
+{
+    cli *c = job->c;
+    const train_values *v = job->v;
+    const dis_items_kind kind = job->kind->items;
+    int code = items_input_read(c, job->ctx, &v->reading, NULL, kind, v->items, v->dev > 0 ? &job->all : &job->items);
+    if (code == 0 && v->dev > 0) code = hold_out(job);
+    if (code == 0 && (v->dev_items || v->dev_where.n))
+        code = items_input_read(c, job->ctx, &v->reading, v->dev_where.n ? &v->dev_where : NULL, kind,
+                                v->dev_items ? v->dev_items : v->items, &job->dev_items);
+    if (code == 0 && v->labels) code = read_labels(job, v->labels, &job->labels);
+    if (code == 0 && v->dev_labels) code = read_labels(job, v->dev_labels, &job->dev_labels);
+    if (code == 0 && v->gold) code = read_gold(job, v->gold, &job->gold);
+    if (code == 0 && v->dev_gold) code = read_gold(job, v->dev_gold, &job->dev_gold);
+    if (code == 0 && v->votes) {
+        dis_votes_options how = dis_votes_options_default();
+        how.preset = v->preset;
+        how.label = v->votes_label;
+        how.classes = job->classes.name;
+        how.n_classes = job->classes.n;
+        how.allow_many_classes = v->allow_many_classes;
+        how.fold_case = v->fold_case;
+        how.trim = v->trim;
+        code = read_votes(job, &how);
+    }
+    return code == 0 ? worker_table_input_read(c, job->ctx, &v->table, &job->table) : code;
+}
+
+/* Ranks train one model together, or several, each as a whole. */
+static int check_ranks(const train_command *job)
+{
+    if (dis_context_ranks(job->ctx) == 1 || train_is_on_ranks(job->v) || job->v->jobs <= 1) return 0;
+    return cli_usage(job->c, "--jobs is about several models, and ranks train one together; leave it out");
+}
+
+/* All ranks have come as far, or the first that has not tells why and ends the others. */
+static int agree(train_command *job, int code)
+{
+    const int rank = dis_context_rank(job->ctx);
+    const int agreed = (int)dis_context_agree(job->ctx, (dis_status)code);
+    job->c->silent = false;
+    if (agreed != 0 && agreed == code && rank > 0)
+        cli_error(job->c, (dis_status)code, "rank %d: %s", rank, dis_last_error());
+    return agreed;
+}
+
+/* One process per folder: the lock ends with the process, however that ends. */
+static int take_folder(train_command *job)
+{
+    const char *folder = job->v->output;
+    char path[4096], safe[CLI_SAFE];
+    if (mkdir(folder, 0777) != 0 && errno != EEXIST)
+        return cli_error(job->c, DIS_EIO, "cannot make the folder %s: %s", cli_safe(folder, safe), strerror(errno));
+    if ((size_t)snprintf(path, sizeof path, "%s/lock", folder) >= sizeof path)
+        return cli_error(job->c, DIS_EUSAGE, "-o: a path that is too long");
+    job->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
+    if (job->lock < 0)
+        return cli_error(job->c, DIS_EIO, "cannot write to the folder %s: %s", cli_safe(folder, safe), strerror(errno));
+    if (flock(job->lock, LOCK_EX | LOCK_NB) != 0)
+        return cli_error(job->c, DIS_EIO, "another run is writing to %s; wait for it, or use another folder",
+                         cli_safe(folder, safe));
+    return cli_failed(job->c, dis_model_check_folder(job->ctx, folder));
+}
+
+/* ---- all of it ---- */
+
+static int work(train_command *job)
+{
+    int code = check(job);
+    if (code == 0) code = class_list_read(job->c, job->v->classes, &job->classes);
+    if (code == 0 && job->classes.n)
+        code = cli_failed(job->c, dis_names_create(job->classes.name, job->classes.n, &job->declared));
+    job->c->whole = train_is_on_ranks(job->v);
+    if (code == 0) code = cli_failed(job->c, cli_context_create(job->c, &job->v->common, &job->ctx));
+    const int rank = dis_context_rank(job->ctx);
+    job->c->silent = rank > 0;
+    if (code == 0) code = check_ranks(job);
+    if (code == 0) code = read_all(job);
+    if (code == 0) code = train_folds_draw(job);
+    if (code == 0 && job->v->output && rank == 0) code = take_folder(job);
+    if (job->ctx) code = agree(job, code);
+    if (code != 0) return code;
+    job->curve = calloc((size_t)job->v->runs, sizeof *job->curve);
+    if (!job->curve) return cli_error(job->c, DIS_ELIMIT, "no memory for %llu runs", (unsigned long long)job->v->runs);
+    code = train_all_run(job);
+    if (code == 0) code = cli_failed(job->c, train_results_gather(job));
+    if (code == 0 && job->folds && rank == 0) code = train_folds_write(job);
+    if (!job->v->output || rank > 0) return code;
+    if (code == 0 && job->v->curves) code = cli_failed(job->c, train_curves_write(job));
+    if (code == 0 && job->v->json) code = cli_failed(job->c, train_json_write(job));
+    if (code == 0) train_result_print(job);
+    return code;
+}
+
+static int run(cli *c, const void *values, char **operands, size_t n_operands)
+{
+    train_command job = {
+        .c = c, .v = values, .lock = -1, .mutex = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
+    (void)operands;
+    (void)n_operands;
+    const int code = work(&job);
+    if (code != 0) dis_context_fail(job.ctx, code);
+    for (size_t r = 0; job.curve && r < job.v->runs; r++) free(job.curve[r].epoch);
+    free(job.curve);
+    dis_model_destroy(job.first);
+    train_folds_free(&job);
+    dis_items_destroy(job.all);
+    dis_items_destroy(job.items);
+    dis_items_destroy(job.dev_items);
+    dis_labels_destroy(job.labels);
+    dis_labels_destroy(job.dev_labels);
+    dis_gold_destroy(job.gold);
+    dis_gold_destroy(job.dev_gold);
+    dis_votes_destroy(job.votes);
+    dis_worker_table_destroy(job.table);
+    dis_names_destroy(job.declared);
+    class_list_free(&job.classes);
+    dis_context_destroy(job.ctx);
+    if (job.lock >= 0) close(job.lock);
+    return code;
+}
+
+extern const cli_command cli_cmd_train;
+const cli_command cli_cmd_train = {
+    .name = "train",
+    .summary = "a model that learns from people",
+    .operands = "",
+    .text =
+        "Trains a model on items (texts, tokens, rows of numbers, images) towards their soft labels, their gold "
+        "labels, both at once, or the votes of single workers. Everything is matched by task id. The best epoch on "
+        "the development set is kept.\n\n"
+        "The same data, options and seed give the same model, for any number of threads. A run that was stopped goes "
+        "on with --resume as if it had not been.\n\n"
+        "--folds N deals the items into N folds, every label in every fold in the same share, trains a model without "
+        "each "
+        "and writes what it says of that fold to --out-of-fold: predictions that may stand beside the votes (dissent "
+        "labels --predictions). With -o a last model is trained on everything.",
+    .examples = "  dissent train --items items.csv --labels labels.csv --dev .1 -o model\n"
+                "  dissent train --model mlp --items x.f32 --width 512 --labels labels.csv --gold gold.csv "
+                "--objective gold+kl --runs 10 --jobs 2 -o models\n"
+                "  dissent train --items items.csv --votes votes.csv --objective crowd:mw -o model\n"
+                "  dissent train --items items.csv --labels labels.csv --folds 10 --out-of-fold predictions.csv\n",
+    .ranks = true,
+    .min = 0,
+    .max = 0,
+    .options = options,
+    .n_options = sizeof options / sizeof *options,
+    .values_size = sizeof(train_values),
+    .run = run,
+};

@@ -1,0 +1,87 @@
+/* dissent train --folds N --out-of-fold FILE: every item predicted by a model that has not seen it.
+ *
+ * Folds are trained before the runs, --jobs of them side by side. With -o each has its checkpoints in fold-N of that
+ * folder, from which --resume goes on. */
+#include "train/cmd_train.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+int train_folds_check(train_command *job)
+{
+    const train_values *v = job->v;
+    cli *c = job->c;
+    if (!v->folds && !v->out_of_fold) return 0;
+    if (!v->folds) return cli_usage(c, "--out-of-fold needs the number of folds: --folds N");
+    if (!v->out_of_fold) return cli_usage(c, "--folds needs a file for the predictions: --out-of-fold FILE");
+    if (v->folds < 2) return cli_usage(c, "--folds 1: the only fold would leave nothing to train on; use 2 or more");
+    if (v->dev_where.n)
+        return cli_usage(c, "--dev-where with --folds: those items would be predicted too; use --dev or --dev-items");
+    if (!v->output && (v->curves || v->json || v->resume))
+        return cli_usage(c, "--%s is about the model of all items, or its folder: name one with -o FOLDER",
+                         v->curves ? "curves"
+                         : v->json ? "json"
+                                   : "resume");
+    return 0;
+}
+
+/* All items, those that --dev holds out of the last model among them. */
+static dis_examples all_of(const train_command *job)
+{
+    return (dis_examples){.items = job->all ? job->all : job->items,
+                          .labels = job->labels,
+                          .gold = job->gold,
+                          .votes = job->votes};
+}
+
+int train_folds_draw(train_command *job)
+{
+    if (!job->v->folds) return 0;
+    dis_folds_options o = dis_folds_options_default();
+    o.n_folds = (size_t)job->v->folds;
+    o.dev = job->v->dev;
+    const dis_examples all = all_of(job);
+    job->part = calloc(o.n_folds, sizeof *job->part);
+    if (!job->part) return cli_error(job->c, DIS_ELIMIT, "no memory for %zu folds", o.n_folds);
+    return cli_failed(job->c, dis_folds_draw(job->ctx, &all, &o, job->v->seed, &job->folds));
+}
+
+dis_status train_fold_run(train_command *job, dis_context *ctx, size_t f)
+{
+    char folder[4096];
+    if (job->v->output) {
+        snprintf(folder, sizeof folder, "%s/fold-%zu", job->v->output, f + 1);
+        if (mkdir(folder, 0777) != 0 && errno != EEXIST) return DIS_EIO;
+    }
+    const dis_model_train_options o = train_options(job, job->v->seed, job->v->output ? folder : NULL);
+    dis_examples dev;
+    return dis_folds_train(ctx, job->folds, f, job->v->dev_items ? train_dev_set(job, &dev) : NULL, &o, &job->part[f]);
+}
+
+int train_folds_write(train_command *job)
+{
+    dis_labels *all;
+    dis_status status = dis_folds_join(job->ctx, job->folds, job->part, &all);
+    if (status != DIS_OK) return cli_failed(job->c, status);
+    const dis_labels_view view = dis_labels_look(all);
+    status = dis_labels_write(job->ctx, &view, job->v->out_of_fold, NULL);
+    char safe[CLI_SAFE], items[CLI_NUMBER];
+    if (status == DIS_OK)
+        cli_print(job->c,
+                  "%s%s%s: %s item%s, each by the model of one of %llu folds that had not seen it, seed %llu, %.2f s",
+                  cli_bold(job->c),
+                  cli_is_dash(job->v->out_of_fold) ? "standard output" : cli_safe(job->v->out_of_fold, safe),
+                  cli_plain(job->c), cli_count_format(view.n_items, items), cli_plural(view.n_items),
+                  (unsigned long long)job->v->folds, (unsigned long long)job->v->seed,
+                  cli_seconds_since(&job->c->start));
+    dis_labels_destroy(all);
+    return cli_failed(job->c, status);
+}
+
+void train_folds_free(train_command *job)
+{
+    for (size_t f = 0; job->part && f < job->v->folds; f++) dis_labels_destroy(job->part[f]);
+    free(job->part);
+    dis_folds_destroy(job->folds);
+}

@@ -1,0 +1,120 @@
+/* What `dissent train` has trained: in sentences for people, the curves as a table, a summary for machines. */
+#include "train/cmd_train.h"
+#include <math.h>
+
+/* Mean and standard deviation of what the kept epochs reached. */
+static void spread(const train_command *job, double (*of)(const train_curve *curve), double *mean, double *sd)
+{
+    double sum = 0, squares = 0;
+    const double n = (double)job->v->runs;
+    for (size_t r = 0; r < job->v->runs; r++) sum += of(&job->curve[r]);
+    *mean = sum / n;
+    for (size_t r = 0; r < job->v->runs; r++) squares += (of(&job->curve[r]) - *mean) * (of(&job->curve[r]) - *mean);
+    *sd = n > 1 ? sqrt(squares / (n - 1)) : NAN;
+}
+
+static double kept_dev(const train_curve *curve)
+{
+    return curve->epoch[curve->best_epoch].dev;
+}
+
+static double kept_loss(const train_curve *curve)
+{
+    return curve->epoch[curve->best_epoch].loss;
+}
+
+void train_result_print(const train_command *job)
+{
+    cli *c = job->c;
+    const dis_model_view m = dis_model_look(job->first);
+    char safe[CLI_SAFE], number[CLI_NUMBER], examples[CLI_NUMBER];
+    cli_print(c, "  %-18s %s item%s%s", "trained on", cli_count_format(m.n_examples, examples),
+              cli_plural(m.n_examples), m.n_left_out ? "; those without a label were left out" : "");
+    cli_print(c, "  %-18s %s", "parameters", cli_count_format(m.n_parameters, number));
+    if (*m.gradients_by)
+        cli_print(c, "  %-18s of %d ranks, added up by %s", "gradients", dis_context_ranks(job->ctx), m.gradients_by);
+    double mean, sd;
+    char deviation[64] = "";
+    spread(job, kept_loss, &mean, &sd);
+    if (job->v->runs > 1) snprintf(deviation, sizeof deviation, " (sd %.4f)", sd);
+    cli_print(c, "  %-18s %.4f%s", "loss", mean, deviation);
+    if (m.keep) {
+        spread(job, kept_dev, &mean, &sd);
+        if (job->v->runs > 1) snprintf(deviation, sizeof deviation, " (sd %.4f)", sd);
+        cli_print(c, "  %-18s %.4f%s on the development set", m.keep, mean, deviation);
+    }
+    cli_print(c, "%s%s%s: %s, %s, %llu run%s from seed %llu, %.2f s", cli_bold(c), cli_safe(job->v->output, safe),
+              cli_plain(c), m.spec, m.objective, (unsigned long long)job->v->runs, cli_plural(job->v->runs),
+              (unsigned long long)job->v->seed, cli_seconds_since(&c->start));
+}
+
+dis_status train_curves_write(const train_command *job)
+{
+    static const char *const columns[] = {"seed", "epoch", "loss", "rate", "dev", "dev_cross_entropy", "kept"};
+    dis_table *table;
+    dis_status status = dis_table_open(job->v->curves, NULL, columns, 7, &table);
+    if (status != DIS_OK) return status;
+    for (size_t r = 0; r < job->v->runs; r++) {
+        const train_curve *m = &job->curve[r];
+        for (size_t e = 0; e < m->n_epochs; e++) {
+            dis_table_count(table, m->seed);
+            dis_table_count(table, e + 1);
+            dis_table_real(table, m->epoch[e].loss);
+            dis_table_real(table, m->epoch[e].rate);
+            dis_table_real(table, m->epoch[e].dev);
+            dis_table_real(table, m->epoch[e].dev_cross_entropy);
+            dis_table_count(table, e == m->best_epoch);
+        }
+    }
+    return dis_table_finish(table, DIS_OK);
+}
+
+static dis_status put_files(const train_command *job, dis_json *j)
+{
+    const train_values *v = job->v;
+    const char *const files[][2] = {{v->items, "items"},         {v->labels, "labels"},
+                                    {v->gold, "gold"},           {v->votes, "votes"},
+                                    {v->dev_items, "dev items"}, {v->dev_labels, "dev labels"},
+                                    {v->dev_gold, "dev gold"},   {v->train.vectors, "word vectors"}};
+    dis_status status = DIS_OK;
+    cli_inputs_begin(j);
+    for (size_t i = 0; i < sizeof files / sizeof *files && status == DIS_OK; i++)
+        if (files[i][0]) status = cli_input_write(j, files[i][0], files[i][1]);
+    cli_inputs_end(j);
+    return status;
+}
+
+static void put_spread(const train_command *job, dis_json *j, const char *name, double (*of)(const train_curve *curve))
+{
+    double mean, sd;
+    spread(job, of, &mean, &sd);
+    dis_json_key(j, name);
+    dis_json_begin_object(j);
+    cli_json_write_real(j, "value", mean);
+    cli_json_write_real(j, "sd", sd);
+    cli_json_write_count(j, "n", job->v->runs);
+    dis_json_end_object(j);
+}
+
+dis_status train_json_write(const train_command *job)
+{
+    dis_json *j;
+    dis_status status = cli_summary_open(job->v->json, "train", &job->v->seed, &j);
+    if (status != DIS_OK) return status;
+    const dis_model_view m = dis_model_look(job->first);
+    cli_json_write_text(j, "model", m.spec);
+    cli_json_write_text(j, "objective", m.objective);
+    status = put_files(job, j);
+    cli_json_write_count(j, "runs", job->v->runs);
+    cli_json_write_count(j, "examples", m.n_examples);
+    cli_json_write_count(j, "left_out", m.n_left_out);
+    cli_json_write_count(j, "parameters", m.n_parameters);
+    cli_json_write_names(j, "classes", m.classes);
+    cli_json_write_text(j, "kept_by", m.keep);
+    dis_json_key(j, "metrics");
+    dis_json_begin_object(j);
+    put_spread(job, j, "loss", kept_loss);
+    if (m.keep) put_spread(job, j, m.keep, kept_dev);
+    dis_json_end_object(j);
+    return cli_summary_close(j, status);
+}
