@@ -66,7 +66,7 @@ typedef struct {
 
 static void one_item(const item_work *w, size_t i, uint32_t *count, dis__tally *tally, gold_sums *sums)
 {
-    const size_t n = dis__item_tally(w->votes, i, count, tally);
+    const size_t n = dis__item_count_tallies(w->votes, i, count, tally);
     const int64_t gold = w->gold ? w->gold[i] : -1;
     uint64_t votes = 0, max = 0, right = 0;
     double same = 0;
@@ -144,7 +144,7 @@ static void take_classes(const dis__class_sums *sums, const dis__coefficient_val
         double value[DIS_CLASS_MEASURES];
         bool degenerate = false;
         const uint64_t votes = (uint64_t)sums[k].votes;
-        const bool chosen = dis__class_measures(&sums[k], all, value, &degenerate);
+        const bool chosen = dis__class_compute_measures(&sums[k], all, value, &degenerate);
         *to = (dis_agreement_class){.votes = votes, .share = sums[k].votes / all->votes};
         dis_metric *const metrics[DIS_CLASS_MEASURES] = {&to->agreement, &to->fleiss, &to->alpha};
         for (int m = 0; m < DIS_CLASS_MEASURES; m++) {
@@ -175,7 +175,7 @@ static dis_status measure_patterns(const dis__vote_patterns *patterns, const dis
     if (status == DIS_OK) status = dis__alloc_array(&sums, n, sizeof *sums);
     if (status == DIS_OK) {
         for (size_t p = 0; p < patterns->n; p++) times[p] = (double)patterns->pattern[p].items;
-        dis__coefficients_of(coefficients, times, sums, rank, &v);
+        dis__coefficients_compute(coefficients, times, sums, rank, &v);
         for (size_t m = 0; m < DIS_MEASURES_OF_PATTERNS; m++) {
             const char *reason = dis__coefficient_reason(coefficients, (dis__coefficient_id)m);
             a->metric[m] = reason ? dis_metric_undefined(reason) : measured(v.value[m], patterns->compared);
@@ -218,7 +218,7 @@ static dis_status measure_coefficients(dis_context *ctx, const dis_votes_view *v
     else {
         status = measure_patterns(patterns, c, a);
         if (status == DIS_OK && o->resamples)
-            status = dis__agreement_intervals(ctx, votes, patterns, c, o, a->metric, a->classes);
+            status = dis__agreement_compute_intervals(ctx, votes, patterns, c, o, a->metric, a->classes);
     }
     for (dis__coefficient_id m = DIS_MEASURE_COHEN; m <= DIS_MEASURE_COHEN_QUADRATIC; m++) {
         const char *reason = dis__coefficient_reason(c, m);
@@ -286,11 +286,11 @@ static void mean_of_pairs(const dis_agreement_options *o, bool ordered, dis_agre
 static dis_status measure_workers(dis_context *ctx, const dis_votes_view *votes, const dis__vote_patterns *patterns,
                                   const dis_agreement_options *o, dis_agreement *a)
 {
-    dis__by_worker by;
-    DIS_TRY(dis__by_worker_make(ctx, votes, &by));
+    dis__worker_votes by;
+    DIS_TRY(dis__worker_votes_create(ctx, votes, &by));
     dis_status status = dis__alloc_array(&a->workers, votes->n_workers, sizeof *a->workers);
-    if (status == DIS_OK) status = dis__agreement_workers(ctx, votes, &by, patterns, o->gold, a->workers);
-    dis__by_worker_free(&by);
+    if (status == DIS_OK) status = dis__agreement_compute_workers(ctx, votes, &by, patterns, o->gold, a->workers);
+    dis__worker_votes_destroy(&by);
     return status;
 }
 
@@ -300,18 +300,18 @@ static dis_status measure_pairs(dis_context *ctx, const dis_votes_view *votes, b
     dis__pair_table table;
     dis__worker_pairs pairs;
     const bool ordered = order != NULL;
-    const size_t spare = o->resamples ? dis__pair_interval_numbers(votes->n_classes, ordered) : 0;
+    const size_t spare = o->resamples ? dis__pair_intervals_size(votes->n_classes, ordered) : 0;
     DIS_TRY(dis__pair_table_create(ctx, votes, o->max_pairs, order, spare, &table));
-    dis_status status = dis__agreement_pairs(ctx, &table, ordered, &pairs);
+    dis_status status = dis__agreement_compute_pairs(ctx, &table, ordered, &pairs);
     if (status == DIS_OK) {
         a->pairs = pairs.pair;
         a->view.n_pairs = pairs.n;
         a->view.pair_workers = pairs.workers;
         if (compared) mean_of_pairs(o, ordered, a);
         if (o->resamples && !a->metric[DIS_MEASURE_COHEN].reason)
-            status = dis__pair_intervals(ctx, &table, &pairs, ordered, o, &a->metric[DIS_MEASURE_COHEN]);
+            status = dis__pair_intervals_compute(ctx, &table, &pairs, ordered, o, &a->metric[DIS_MEASURE_COHEN]);
     }
-    dis__pair_table_free(&table);
+    dis__pair_table_destroy(&table);
     return status;
 }
 
@@ -327,7 +327,7 @@ static dis_status measure_all(dis_context *ctx, const dis_votes_view *votes, con
     if (workers && ((o->parts & DIS_AGREEMENT_WORKERS) || o->gold))
         DIS_TRY(measure_workers(ctx, votes, patterns, o, a));
     if (workers && (o->parts & DIS_AGREEMENT_PAIRS))
-        DIS_TRY(measure_pairs(ctx, votes, patterns->compared > 0, dis__class_order(coefficients), o, a));
+        DIS_TRY(measure_pairs(ctx, votes, patterns->compared > 0, dis__coefficients_class_order(coefficients), o, a));
     judge_crowd(o, &gold, workers, a);
     return DIS_OK;
 }
@@ -343,11 +343,11 @@ static dis_status fill(dis_context *ctx, const dis_votes_view *votes, const dis_
                                    .n_metrics = DIS_MEASURES,
                                    .over = votes->start ? o->over : DIS_INTERVAL_ITEMS};
     DIS_TRY(dis__alloc_array(&a->classes, votes->n_classes, sizeof *a->classes));
-    DIS_TRY(dis__vote_patterns_find(ctx, votes, o->singles, &patterns));
+    DIS_TRY(dis__vote_patterns_create(ctx, votes, o->singles, &patterns));
     dis_status status = dis__coefficients_create(votes, &patterns, o->ordinal, &coefficients);
     if (status == DIS_OK) status = measure_all(ctx, votes, &patterns, coefficients, o, a);
     dis__coefficients_destroy(coefficients);
-    dis__vote_patterns_free(&patterns);
+    dis__vote_patterns_destroy(&patterns);
     a->view.classes = a->classes;
     a->view.items = a->items;
     a->view.workers = a->workers;

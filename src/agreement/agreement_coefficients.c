@@ -125,14 +125,14 @@ static void pair_by_pair(const dis__coefficients *c, const dis__tally *t, size_t
         for (size_t j = i + 1; j < n; j++) {
             const double both = 2 * (double)t[i].count * (double)t[j].count;
             const double apart = fabs((double)c->place[t[j].class] - (double)c->place[t[i].class]);
-            sum[DIS_BY_NAME] += both;
-            sum[DIS_BY_PLACE] += both * (apart * apart + apart);
+            sum[DIS_DISTANCE_NOMINAL] += both;
+            sum[DIS_DISTANCE_POSITION] += both * (apart * apart + apart);
             if (c->x) {
                 const double dx = fabs(c->x[t[j].class] - c->x[t[i].class]);
-                sum[DIS_BY_LINEAR] += both * dx;
-                sum[DIS_BY_QUADRATIC] += both * dx * dx;
+                sum[DIS_DISTANCE_LINEAR] += both * dx;
+                sum[DIS_DISTANCE_QUADRATIC] += both * dx * dx;
             }
-            if (c->numbers) sum[DIS_BY_RATIO] += both * ratio_distance(c->raw[t[i].class], c->raw[t[j].class]);
+            if (c->numbers) sum[DIS_DISTANCE_RATIO] += both * ratio_distance(c->raw[t[i].class], c->raw[t[j].class]);
         }
 }
 
@@ -143,8 +143,8 @@ static void along_the_order(const dis__coefficients *c, const dis__tally *t, siz
     double before = 0, before_place = 0, before_x = 0, square = 0, place2 = 0, x2 = 0;
     for (size_t i = 0; i < n; i++) {
         const double count = (double)t[i].count, place = (double)t[i].class, x = c->x ? c->x[t[i].class] : 0;
-        sum[DIS_BY_PLACE] += 2 * count * (before * place - before_place); /* of |k - l| */
-        sum[DIS_BY_LINEAR] += 2 * count * (before * x - before_x);
+        sum[DIS_DISTANCE_POSITION] += 2 * count * (before * place - before_place); /* of |k - l| */
+        sum[DIS_DISTANCE_LINEAR] += 2 * count * (before * x - before_x);
         before += count;
         before_place += count * place;
         before_x += count * x;
@@ -152,13 +152,13 @@ static void along_the_order(const dis__coefficients *c, const dis__tally *t, siz
         place2 += count * place * place;
         x2 += count * x * x;
     }
-    sum[DIS_BY_NAME] = before * before - square;
-    sum[DIS_BY_PLACE] += 2 * (before * place2 - before_place * before_place);
-    sum[DIS_BY_QUADRATIC] = 2 * (before * x2 - before_x * before_x);
+    sum[DIS_DISTANCE_NOMINAL] = before * before - square;
+    sum[DIS_DISTANCE_POSITION] += 2 * (before * place2 - before_place * before_place);
+    sum[DIS_DISTANCE_QUADRATIC] = 2 * (before * x2 - before_x * before_x);
     if (!c->numbers) return;
     for (size_t i = 0; i < n; i++)
         for (size_t j = i + 1; j < n; j++)
-            sum[DIS_BY_RATIO] +=
+            sum[DIS_DISTANCE_RATIO] +=
                 2 * (double)t[i].count * (double)t[j].count * ratio_distance(c->raw[t[i].class], c->raw[t[j].class]);
 }
 
@@ -170,7 +170,7 @@ static void distances_of(const dis__coefficients *c, const dis__tally *t, size_t
     else
         along_the_order(c, t, n, sum);
     const double k = (double)c->n_classes;
-    if (c->n_classes > 1) sum[DIS_BY_PLACE] /= k * (k - 1);
+    if (c->n_classes > 1) sum[DIS_DISTANCE_POSITION] /= k * (k - 1);
 }
 
 static dis_status measure_patterns(dis__coefficients *c)
@@ -222,7 +222,7 @@ void dis__coefficients_destroy(dis__coefficients *c)
     dis__free(c);
 }
 
-const uint32_t *dis__class_order(const dis__coefficients *c)
+const uint32_t *dis__coefficients_class_order(const dis__coefficients *c)
 {
     return c->ordered ? c->order : NULL;
 }
@@ -307,7 +307,7 @@ static void add_ranks(const dis__coefficients *c, const double *times, const dis
             const double from = rank[x->tally[i].class] - mean;
             sum += (double)x->tally[i].count * from * from;
         }
-        t->paired[DIS_BY_RANK] += times[p] * (2 * r * sum / (r - 1));
+        t->paired[DIS_DISTANCE_RANK] += times[p] * (2 * r * sum / (r - 1));
     }
 }
 
@@ -321,7 +321,7 @@ static void alpha_ratio(const dis__coefficients *c, const dis__class_sums *k, co
         for (size_t j = i + 1; j < c->n_classes; j++) sum += k[j].votes * ratio_distance(c->raw[i], c->raw[j]);
         expected += 2 * k[i].votes * sum;
     }
-    settle(out, DIS_MEASURE_ALPHA_RATIO, t->paired[DIS_BY_RATIO], expected / (t->votes - 1));
+    settle(out, DIS_MEASURE_ALPHA_RATIO, t->paired[DIS_DISTANCE_RATIO], expected / (t->votes - 1));
 }
 
 static void gwet(const dis__coefficients *c, double share_variance, const dis__agreement_totals *t,
@@ -344,19 +344,20 @@ void dis__coefficients_from_totals(const dis__coefficients *c, const dis__agreem
         nominal += classes[k].votes * (t->votes - classes[k].votes);
         used += classes[k].votes > 0;
     }
-    out->value[DIS_MEASURE_PERCENT] = (t->items - t->mean[DIS_BY_NAME]) / t->items;
-    settle(out, DIS_MEASURE_FLEISS, t->mean[DIS_BY_NAME] / t->items, variance);
-    settle(out, DIS_MEASURE_SCOTT, t->paired[DIS_BY_NAME] / t->votes, scott);
-    settle(out, DIS_MEASURE_ALPHA_NOMINAL, t->paired[DIS_BY_NAME], nominal / (t->votes - 1));
-    gwet(c, variance, t, DIS_MEASURE_AC1, DIS_BY_NAME, out);
+    out->value[DIS_MEASURE_PERCENT] = (t->items - t->mean[DIS_DISTANCE_NOMINAL]) / t->items;
+    settle(out, DIS_MEASURE_FLEISS, t->mean[DIS_DISTANCE_NOMINAL] / t->items, variance);
+    settle(out, DIS_MEASURE_SCOTT, t->paired[DIS_DISTANCE_NOMINAL] / t->votes, scott);
+    settle(out, DIS_MEASURE_ALPHA_NOMINAL, t->paired[DIS_DISTANCE_NOMINAL], nominal / (t->votes - 1));
+    gwet(c, variance, t, DIS_MEASURE_AC1, DIS_DISTANCE_NOMINAL, out);
     if (c->ordered) {
-        settle(out, DIS_MEASURE_ALPHA_ORDINAL, t->paired[DIS_BY_RANK], spread(classes, c->n_classes, rank, t->votes));
-        gwet(c, variance, t, DIS_MEASURE_AC2_LINEAR, DIS_BY_LINEAR, out);
-        gwet(c, variance, t, DIS_MEASURE_AC2_QUADRATIC, DIS_BY_QUADRATIC, out);
-        gwet(c, variance, t, DIS_MEASURE_AC2_ORDINAL, DIS_BY_PLACE, out);
+        settle(out, DIS_MEASURE_ALPHA_ORDINAL, t->paired[DIS_DISTANCE_RANK],
+               spread(classes, c->n_classes, rank, t->votes));
+        gwet(c, variance, t, DIS_MEASURE_AC2_LINEAR, DIS_DISTANCE_LINEAR, out);
+        gwet(c, variance, t, DIS_MEASURE_AC2_QUADRATIC, DIS_DISTANCE_QUADRATIC, out);
+        gwet(c, variance, t, DIS_MEASURE_AC2_ORDINAL, DIS_DISTANCE_POSITION, out);
     }
     if (c->numbers) {
-        settle(out, DIS_MEASURE_ALPHA_INTERVAL, t->paired[DIS_BY_QUADRATIC],
+        settle(out, DIS_MEASURE_ALPHA_INTERVAL, t->paired[DIS_DISTANCE_QUADRATIC],
                spread(classes, c->n_classes, c->x, t->votes));
         alpha_ratio(c, classes, t, out);
     }
@@ -367,41 +368,41 @@ void dis__coefficients_from_totals(const dis__coefficients *c, const dis__agreem
     }
 }
 
-void dis__coefficients_totals(const dis__coefficients *c, const double *times, dis__class_sums *classes, double *rank,
-                              dis__agreement_totals *out)
+void dis__coefficients_compute_totals(const dis__coefficients *c, const double *times, dis__class_sums *classes,
+                                      double *rank, dis__agreement_totals *out)
 {
     add_patterns(c, times, classes, out);
     if (c->ordered) add_ranks(c, times, classes, rank, out);
 }
 
-void dis__coefficients_of(const dis__coefficients *c, const double *times, dis__class_sums *classes, double *rank,
-                          dis__coefficient_values *out)
+void dis__coefficients_compute(const dis__coefficients *c, const double *times, dis__class_sums *classes, double *rank,
+                               dis__coefficient_values *out)
 {
     dis__agreement_totals t;
-    dis__coefficients_totals(c, times, classes, rank, &t);
+    dis__coefficients_compute_totals(c, times, classes, rank, &t);
     dis__coefficients_from_totals(c, &t, classes, rank, out);
 }
 
-size_t dis__coefficient_distances(const dis__coefficients *c)
+size_t dis__coefficients_count_distances(const dis__coefficients *c)
 {
     return c->ordered ? DIS_DISTANCES : 1;
 }
 
-void dis__class_distances(const dis__coefficients *c, const double *rank, uint32_t k, uint32_t l,
-                          double out[DIS_DISTANCES])
+void dis__coefficients_compute_distances(const dis__coefficients *c, const double *rank, uint32_t k, uint32_t l,
+                                         double out[DIS_DISTANCES])
 {
     const double apart = fabs((double)c->place[k] - (double)c->place[l]), n = (double)c->n_classes;
     const double x = c->x ? c->x[k] - c->x[l] : 0, ranks = c->ordered ? rank[k] - rank[l] : 0;
-    out[DIS_BY_NAME] = k != l;
-    out[DIS_BY_LINEAR] = fabs(x);
-    out[DIS_BY_QUADRATIC] = x * x;
-    out[DIS_BY_PLACE] = c->n_classes > 1 ? (apart * apart + apart) / (n * (n - 1)) : 0;
-    out[DIS_BY_RATIO] = c->numbers ? ratio_distance(c->raw[k], c->raw[l]) : 0;
-    out[DIS_BY_RANK] = ranks * ranks;
+    out[DIS_DISTANCE_NOMINAL] = k != l;
+    out[DIS_DISTANCE_LINEAR] = fabs(x);
+    out[DIS_DISTANCE_QUADRATIC] = x * x;
+    out[DIS_DISTANCE_POSITION] = c->n_classes > 1 ? (apart * apart + apart) / (n * (n - 1)) : 0;
+    out[DIS_DISTANCE_RATIO] = c->numbers ? ratio_distance(c->raw[k], c->raw[l]) : 0;
+    out[DIS_DISTANCE_RANK] = ranks * ranks;
 }
 
-bool dis__class_measures(const dis__class_sums *k, const dis__coefficient_values *all, double out[DIS_CLASS_MEASURES],
-                         bool *degenerate)
+bool dis__class_compute_measures(const dis__class_sums *k, const dis__coefficient_values *all,
+                                 double out[DIS_CLASS_MEASURES], bool *degenerate)
 {
     if (k->votes == 0) return false;
     const double rest = all->votes - k->votes, pi = k->share / all->shared;

@@ -30,13 +30,13 @@ typedef struct {
 } dis__vote_patterns;
 
 /* With `singles` patterns of one vote are kept too. */
-dis_status dis__vote_patterns_find(dis_context *ctx, const dis_votes_view *votes, bool singles,
-                                   dis__vote_patterns *out);
-void dis__vote_patterns_free(dis__vote_patterns *patterns);
+dis_status dis__vote_patterns_create(dis_context *ctx, const dis_votes_view *votes, bool singles,
+                                     dis__vote_patterns *out);
+void dis__vote_patterns_destroy(dis__vote_patterns *patterns);
 
 /* The votes of item i as tallies (room for as many as there are classes, in no order); returns how many. `count`
  * (n_classes) holds zeros before and after. Counts must have been checked. */
-size_t dis__item_tally(const dis_votes_view *votes, size_t i, uint32_t *count, dis__tally *out);
+size_t dis__item_count_tallies(const dis_votes_view *votes, size_t i, uint32_t *count, dis__tally *out);
 
 /* agreement_measures.c: places of the rows of dis_agreement_measure_at. */
 typedef enum {
@@ -82,7 +82,7 @@ const char *dis__coefficient_reason(const dis__coefficients *coefficients, dis__
 /* The class at each place of the order that means something (numbers rising, else as the classes come); NULL: none
  * does.
  */
-const uint32_t *dis__class_order(const dis__coefficients *coefficients);
+const uint32_t *dis__coefficients_class_order(const dis__coefficients *coefficients);
 
 /* Numbers of one class, and room for them: (n_classes) each. */
 typedef struct {
@@ -101,14 +101,14 @@ typedef struct {
 
 /* Distances between classes. The last, of mean ranks, depends on how often patterns come. */
 typedef enum {
-    DIS_BY_NAME,
-    DIS_BY_LINEAR,
-    DIS_BY_QUADRATIC,
-    DIS_BY_PLACE,
-    DIS_BY_RATIO,
-    DIS_BY_RANK,
+    DIS_DISTANCE_NOMINAL,
+    DIS_DISTANCE_LINEAR,
+    DIS_DISTANCE_QUADRATIC,
+    DIS_DISTANCE_POSITION,
+    DIS_DISTANCE_RATIO,
+    DIS_DISTANCE_RANK,
     DIS_DISTANCES,
-    DIS_PATTERN_DISTANCES = DIS_BY_RANK
+    DIS_PATTERN_DISTANCES = DIS_DISTANCE_RANK
 } dis__distance;
 
 /* What the coefficients are made of, together with the sums of classes; w is how often an item comes, r its votes. */
@@ -120,64 +120,67 @@ typedef struct {
     double paired[DIS_DISTANCES]; /* sum of w r D */
 } dis__agreement_totals;
 
-/* The two steps of dis__coefficients_of. */
-void dis__coefficients_totals(const dis__coefficients *coefficients, const double *times, dis__class_sums *classes,
-                              double *rank, dis__agreement_totals *out);
+/* The two steps of dis__coefficients_compute. */
+void dis__coefficients_compute_totals(const dis__coefficients *coefficients, const double *times,
+                                      dis__class_sums *classes, double *rank, dis__agreement_totals *out);
 void dis__coefficients_from_totals(const dis__coefficients *coefficients, const dis__agreement_totals *totals,
                                    const dis__class_sums *classes, const double *rank, dis__coefficient_values *out);
 /* How many distances count: the first alone for classes without order. */
-size_t dis__coefficient_distances(const dis__coefficients *coefficients);
-void dis__class_distances(const dis__coefficients *coefficients, const double *rank, uint32_t k, uint32_t l,
-                          double out[DIS_DISTANCES]);
+size_t dis__coefficients_count_distances(const dis__coefficients *coefficients);
+void dis__coefficients_compute_distances(const dis__coefficients *coefficients, const double *rank, uint32_t k,
+                                         uint32_t l, double out[DIS_DISTANCES]);
 
 /* times: (n) how often each pattern comes; `rank` and `classes` are scratch, and `classes` a result too. Needs at least
  * one item with two votes. */
-void dis__coefficients_of(const dis__coefficients *coefficients, const double *times, dis__class_sums *classes,
-                          double *rank, dis__coefficient_values *out);
+void dis__coefficients_compute(const dis__coefficients *coefficients, const double *times, dis__class_sums *classes,
+                               double *rank, dis__coefficient_values *out);
 
 /* Agreement, Fleiss' kappa and alpha of class k against all others; false: nobody chose it. */
 enum { DIS_CLASS_MEASURES = 3 };
-bool dis__class_measures(const dis__class_sums *k, const dis__coefficient_values *all, double out[DIS_CLASS_MEASURES],
-                         bool *degenerate);
+bool dis__class_compute_measures(const dis__class_sums *k, const dis__coefficient_values *all,
+                                 double out[DIS_CLASS_MEASURES], bool *degenerate);
 
 /* agreement_workers.c */
 typedef struct {
     uint32_t item;
     uint32_t same; /* votes on the item for this class, this one included */
     uint16_t class;
-} dis__cast;
+} dis__worker_vote;
 
 typedef struct {
-    uint64_t *first; /* (n_workers + 1) */
-    dis__cast *cast; /* (n_votes) votes of worker w: cast[first[w]] .. cast[first[w + 1] - 1], items rising */
-} dis__by_worker;
-dis_status dis__by_worker_make(dis_context *ctx, const dis_votes_view *votes, dis__by_worker *out);
-void dis__by_worker_free(dis__by_worker *by);
+    uint64_t *first;        /* (n_workers + 1) */
+    dis__worker_vote *cast; /* (n_votes) votes of worker w: cast[first[w]] .. cast[first[w + 1] - 1], items rising */
+} dis__worker_votes;
+dis_status dis__worker_votes_create(dis_context *ctx, const dis_votes_view *votes, dis__worker_votes *out);
+void dis__worker_votes_destroy(dis__worker_votes *by);
 
-dis_status dis__agreement_workers(dis_context *ctx, const dis_votes_view *votes, const dis__by_worker *by,
-                                  const dis__vote_patterns *patterns, const int32_t *gold, dis_agreement_worker *out);
+dis_status dis__agreement_compute_workers(dis_context *ctx, const dis_votes_view *votes, const dis__worker_votes *by,
+                                          const dis__vote_patterns *patterns, const int32_t *gold,
+                                          dis_agreement_worker *out);
 
 /* agreement_pairs.c */
 typedef struct {
     dis_agreement_pair *pair; /* (n) that share an item, by a, then b */
     size_t n, workers;
 } dis__worker_pairs;
-dis_status dis__agreement_pairs(dis_context *ctx, dis__pair_table *table, bool ordered, dis__worker_pairs *out);
+dis_status dis__agreement_compute_pairs(dis_context *ctx, dis__pair_table *table, bool ordered, dis__worker_pairs *out);
 /* Of two workers who chose the class at place k a[k] and b[k] times in n pairs of votes: what n times their
  * disagreement would be by chance. */
 enum { DIS_KAPPAS = 3 }; /* unweighted, linear, quadratic */
-void dis__kappa_chance(const double *a, const double *b, size_t n_classes, double n, double out[DIS_KAPPAS]);
+void dis__kappa_compute_chance(const double *a, const double *b, size_t n_classes, double n, double out[DIS_KAPPAS]);
 /* 1 - observed / expected; 1 when nothing is expected. */
-double dis__beyond_chance(double observed, double expected);
+double dis__kappa_compute(double observed, double expected);
 
 /* agreement_pair_intervals.c: intervals of the means of Cohen's kappas over `pairs`. */
-size_t dis__pair_interval_numbers(size_t n_classes, bool ordered); /* that it needs per pair */
-dis_status dis__pair_intervals(dis_context *ctx, dis__pair_table *table, const dis__worker_pairs *pairs, bool ordered,
-                               const dis_agreement_options *options, dis_metric metric[DIS_KAPPAS]);
+size_t dis__pair_intervals_size(size_t n_classes, bool ordered); /* that it needs per pair */
+dis_status dis__pair_intervals_compute(dis_context *ctx, dis__pair_table *table, const dis__worker_pairs *pairs,
+                                       bool ordered, const dis_agreement_options *options,
+                                       dis_metric metric[DIS_KAPPAS]);
 
 /* agreement_intervals.c: intervals of the coefficients of patterns and of classes. */
-dis_status dis__agreement_intervals(dis_context *ctx, const dis_votes_view *votes, const dis__vote_patterns *patterns,
-                                    const dis__coefficients *coefficients, const dis_agreement_options *options,
-                                    dis_metric *metric, dis_agreement_class *classes);
+dis_status dis__agreement_compute_intervals(dis_context *ctx, const dis_votes_view *votes,
+                                            const dis__vote_patterns *patterns, const dis__coefficients *coefficients,
+                                            const dis_agreement_options *options, dis_metric *metric,
+                                            dis_agreement_class *classes);
 
 #endif

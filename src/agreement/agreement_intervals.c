@@ -1,5 +1,5 @@
 /* Intervals of agreement. For other items: the percentile bootstrap. For other items and other annotators: the variance
- * of the bootstrap, and jackknife variances over annotators and votes (agreement_left_out.h), put together by crossed_intervals.h.
+ * of the bootstrap, and jackknife variances over annotators and votes (agreement_jackknife.h), put together by crossed_intervals.h.
  *
  * What is measured depends on how often each pattern of votes comes, so a resample is a draw of those numbers. With few
  * patterns (at most an eighth of the items) they are drawn as such, multinomial over the patterns, which is the same
@@ -8,7 +8,7 @@
  *
  * Cost: for each resample O(tallies + classes), and for many patterns a cycle or so an item. Intervals of classes are
  * drawn for at most 1,000 classes: beyond, the table of what each resample gave would be larger than the votes. */
-#include "agreement/agreement_left_out.h"
+#include "agreement/agreement_jackknife.h"
 #include "stats/bootstrap.h"
 #include "stats/crossed_intervals.h"
 #include "core/memory/memory.h"
@@ -36,14 +36,14 @@ static void measure(const resampling *s, int thread, double *values)
     for (size_t i = 0; i < s->n_values; i++) values[i] = NAN;
     for (size_t p = 0; p < s->patterns->n && !pairs; p++) pairs = times[p] > 0 && s->patterns->pattern[p].votes > 1;
     if (!pairs) return; /* only single votes were drawn */
-    dis__coefficients_of(s->coefficients, times, sums, s->rank + (size_t)thread * s->n_classes, &v);
+    dis__coefficients_compute(s->coefficients, times, sums, s->rank + (size_t)thread * s->n_classes, &v);
     for (size_t m = 0; m < DIS_MEASURES_OF_PATTERNS; m++) /* a convention is no value of a resample */
         if (m == DIS_MEASURE_PERCENT || !v.degenerate[m]) values[m] = v.value[m];
     values += DIS_MEASURES_OF_PATTERNS;
     for (size_t k = 0; s->classes && k < s->n_classes; k++) {
         bool degenerate = false;
         double *of_class = values + k * DIS_CLASS_MEASURES;
-        dis__class_measures(&sums[k], &v, of_class, &degenerate);
+        dis__class_compute_measures(&sums[k], &v, of_class, &degenerate);
         if (degenerate) of_class[1] = of_class[2] = NAN;
     }
 }
@@ -84,8 +84,8 @@ static dis_status resample(dis_context *ctx, resampling *s, const dis__bootstrap
 typedef struct {
     const double *values; /* (n_resamples, n_values) */
     size_t n_resamples, n_values, n_items;
-    double *scratch;           /* (n_resamples) */
-    const dis__left_out *rest; /* NULL: for other items alone */
+    double *scratch;                      /* (n_resamples) */
+    const dis__agreement_jackknife *rest; /* NULL: for other items alone */
 } evidence;
 
 static void take_interval(const evidence *e, size_t at, double min, dis_metric *metric)
@@ -123,14 +123,14 @@ static void take_intervals(const evidence *e, dis_metric *metric, dis_agreement_
 }
 
 static dis_status leave_out(dis_context *ctx, const dis_votes_view *votes, const resampling *s, bool singles,
-                            dis__left_out *out)
+                            dis__agreement_jackknife *out)
 {
     dis__agreement_base base;
     dis_status status =
         dis__agreement_base_create(s->patterns, s->coefficients, s->n_classes, s->n_values, singles, &base);
-    if (status == DIS_OK) status = dis__left_out_annotators(ctx, &base, votes, out);
-    if (status == DIS_OK) status = dis__left_out_votes(ctx, &base, out);
-    dis__agreement_base_free(&base);
+    if (status == DIS_OK) status = dis__agreement_jackknife_annotators(ctx, &base, votes, out);
+    if (status == DIS_OK) status = dis__agreement_jackknife_votes(ctx, &base, out);
+    dis__agreement_base_destroy(&base);
     return status;
 }
 
@@ -152,9 +152,10 @@ static dis_status draw(dis_context *ctx, resampling *s, const dis__bootstrap *b,
     return status;
 }
 
-dis_status dis__agreement_intervals(dis_context *ctx, const dis_votes_view *votes, const dis__vote_patterns *patterns,
-                                    const dis__coefficients *coefficients, const dis_agreement_options *o,
-                                    dis_metric *metric, dis_agreement_class *classes)
+dis_status dis__agreement_compute_intervals(dis_context *ctx, const dis_votes_view *votes,
+                                            const dis__vote_patterns *patterns, const dis__coefficients *coefficients,
+                                            const dis_agreement_options *o, dis_metric *metric,
+                                            dis_agreement_class *classes)
 {
     dis__bootstrap b = {.n_resamples = o->resamples, .seed = o->seed};
     for (size_t p = 0; p < patterns->n; p++) b.n_items += patterns->pattern[p].items;
@@ -167,7 +168,7 @@ dis_status dis__agreement_intervals(dis_context *ctx, const dis_votes_view *vote
                     .classes = n_classes <= MAX_CLASSES};
     s.n_values = DIS_MEASURES_OF_PATTERNS + (s.classes ? DIS_CLASS_MEASURES * n_classes : 0);
     double *values = NULL, *scratch = NULL;
-    dis__left_out rest = {0};
+    dis__agreement_jackknife rest = {0};
     dis_status status = dis__alloc_array(&values, dis__saturating_size(b.n_resamples, s.n_values, 0), sizeof *values);
     if (status == DIS_OK) status = dis__alloc_array(&scratch, b.n_resamples, sizeof *scratch);
     if (status == DIS_OK) status = draw(ctx, &s, &b, values);
@@ -181,7 +182,7 @@ dis_status dis__agreement_intervals(dis_context *ctx, const dis_votes_view *vote
                             .rest = crossed ? &rest : NULL};
         take_intervals(&e, metric, classes, n_classes);
     }
-    dis__left_out_free(&rest);
+    dis__agreement_jackknife_destroy(&rest);
     dis__free(values);
     dis__free(scratch);
     return status;

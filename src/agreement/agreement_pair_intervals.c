@@ -50,7 +50,7 @@ typedef struct {
     double *squares[DIS_KAPPAS]; /* (n_items) sums of squares of what its votes add */
 } influence;
 
-size_t dis__pair_interval_numbers(size_t n_classes, bool ordered)
+size_t dis__pair_intervals_size(size_t n_classes, bool ordered)
 {
     return dis__saturating_size(n_classes, ordered ? 4 : 2, sizeof(pair_adds) / sizeof(double));
 }
@@ -82,7 +82,7 @@ static void distances_to(const double *x, size_t n, double *out)
 static void prepare_pair(const influence *f, size_t p)
 {
     const size_t K = f->table->votes->n_classes;
-    const dis__pair_facts x = dis__pair_table_row(f->table, p);
+    const dis__pair_counts x = dis__pair_table_at(f->table, p);
     pair_adds *to = pair_at(f, p);
     double *a = to->classes, *b = a + K;
     *to = (pair_adds){.n = *x.n < f->min ? 0 : (double)*x.n};
@@ -99,7 +99,7 @@ static void prepare_pair(const influence *f, size_t p)
     const double n = to->n;
     const double observed[DIS_KAPPAS] = {(double)(*x.n - *x.equal), (double)*x.linear, (double)*x.quadratic};
     double chance[DIS_KAPPAS];
-    dis__kappa_chance(a, b, K, n, chance);
+    dis__kappa_compute_chance(a, b, K, n, chance);
     if (chance[0] == 0) { /* both chose nothing but one and the same class: not in the mean */
         to->n = 0;
         return;
@@ -110,7 +110,7 @@ static void prepare_pair(const influence *f, size_t p)
     }
     for (int m = 0; m < f->n_kappas; m++) {
         const double o = observed[m], e = chance[m], w = f->weight;
-        to->always[m] = (dis__beyond_chance(n * o, e) - f->mean[m] - (e > 0 ? n * o / e : 0)) / w;
+        to->always[m] = (dis__kappa_compute(n * o, e) - f->mean[m] - (e > 0 ? n * o / e : 0)) / w;
         to->by_distance[m] = e > 0 ? -n * n / e / w : 0;
         to->by_chance[m] = e > 0 ? n * n * o / (e * e) / w : 0;
     }
@@ -150,7 +150,7 @@ static void add_item(const influence *f, size_t item, const dis__ranked_votes *v
         for (x_end = x + 1; x_end < v->n && v->vote[x_end].rank == v->vote[x].rank;) x_end++;
         for (size_t y = x_end; y < v->n; y = y_end) {
             for (y_end = y + 1; y_end < v->n && v->vote[y_end].rank == v->vote[y].rank;) y_end++;
-            const size_t p = dis__pair_of(t, v->vote[x].rank, v->vote[y].rank);
+            const size_t p = dis__pair_table_index(t, v->vote[x].rank, v->vote[y].rank);
             if (p < t->first || p >= t->last || pair_at(f, p)->n == 0) continue;
             for (size_t i = x; i < x_end; i++)
                 for (size_t j = y; j < y_end; j++) add_votes(f, pair_at(f, p), item, v, i, j);
@@ -166,7 +166,7 @@ static dis_status item_job(void *arg, size_t j, int thread)
     dis__ranked_votes found = {0};
     dis_status status = DIS_OK;
     for (size_t i = dis__job_first(n_items, f->n_jobs, j); i < last && status == DIS_OK; i++) {
-        status = dis__ranked_votes_of(f->table, i, &found);
+        status = dis__ranked_votes_gather(f->table, i, &found);
         if (found.n > 1) add_item(f, i, &found);
     }
     dis__free(found.vote);
@@ -360,13 +360,13 @@ static dis_status draw(dis_context *ctx, influence *f, const dis__worker_pairs *
     return status;
 }
 
-dis_status dis__pair_intervals(dis_context *ctx, dis__pair_table *t, const dis__worker_pairs *pairs, bool ordered,
-                               const dis_agreement_options *o, dis_metric metric[DIS_KAPPAS])
+dis_status dis__pair_intervals_compute(dis_context *ctx, dis__pair_table *t, const dis__worker_pairs *pairs,
+                                       bool ordered, const dis_agreement_options *o, dis_metric metric[DIS_KAPPAS])
 {
     influence f = {.table = t,
                    .min = o->min_common,
                    .n_kappas = ordered ? DIS_KAPPAS : 1,
-                   .n_numbers = dis__pair_interval_numbers(t->votes->n_classes, ordered),
+                   .n_numbers = dis__pair_intervals_size(t->votes->n_classes, ordered),
                    .n_jobs = dis__n_jobs(t->votes->n_items, GRAIN, MAX_JOBS)};
     for (int m = 0; m < DIS_KAPPAS; m++) f.mean[m] = metric[m].reason ? 0 : metric[m].value;
     dis_status status = prepare(&f, pairs, o->over == DIS_INTERVAL_ANNOTATORS);

@@ -16,7 +16,7 @@
 
 /* ---- the votes of an item ---- */
 
-dis_status dis__ranked_votes_of(const dis__pair_table *t, size_t item, dis__ranked_votes *out)
+dis_status dis__ranked_votes_gather(const dis__pair_table *t, size_t item, dis__ranked_votes *out)
 {
     const dis_votes_view *v = t->votes;
     const uint64_t start = v->start[item], end = v->start[item + 1];
@@ -53,7 +53,7 @@ static void add_item(const dis__pair_table *t, const dis__ranked_votes *found, u
     for (size_t x = 0; x + 1 < found->n; x++)
         for (size_t y = x + 1; y < found->n; y++) {
             if (found->vote[x].rank == found->vote[y].rank) continue;
-            const size_t pair = dis__pair_of(t, found->vote[x].rank, found->vote[y].rank) - t->first;
+            const size_t pair = dis__pair_table_index(t, found->vote[x].rank, found->vote[y].rank) - t->first;
             if (pair < n_pairs) add_votes(t, facts + pair * t->width, found->vote[x].place, found->vote[y].place);
         }
 }
@@ -68,7 +68,7 @@ static dis_status count_job(void *arg, size_t j, int thread)
     dis_status status = DIS_OK;
     memset(facts, 0, (t->last - t->first) * t->width * sizeof *facts);
     for (size_t i = dis__job_first(t->votes->n_items, t->n_copies, j); i < last && status == DIS_OK; i++) {
-        status = dis__ranked_votes_of(t, i, &found);
+        status = dis__ranked_votes_gather(t, i, &found);
         if (found.n > 1) add_item(t, &found, facts);
     }
     dis__free(found.vote);
@@ -202,11 +202,11 @@ dis_status dis__pair_table_create(dis_context *ctx, const dis_votes_view *votes,
     for (size_t k = 0; k < votes->n_classes && status == DIS_OK; k++) t->place[order ? order[k] : k] = (uint16_t)k;
     if (status == DIS_OK) status = make_room(ctx, t, spare);
     status = dis__comm_first_failure(comm, status);
-    if (status != DIS_OK) dis__pair_table_free(t);
+    if (status != DIS_OK) dis__pair_table_destroy(t);
     return status;
 }
 
-void dis__pair_table_free(dis__pair_table *t)
+void dis__pair_table_destroy(dis__pair_table *t)
 {
     dis__free(t->worker);
     dis__free(t->rank);

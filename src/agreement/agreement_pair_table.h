@@ -6,9 +6,9 @@
  *     DIS_TRY(dis__pair_table_create(ctx, votes, max_pairs, order, &t));
  *     for (size_t first = 0; first < t.n_pairs; first = t.last) {
  *         DIS_TRY(dis__pair_table_count(ctx, &t, first));
- *         ... dis__pair_table_row(&t, p) of every pair p from first to t.last ...
+ *         ... dis__pair_table_at(&t, p) of every pair p from first to t.last ...
  *     }
- *     dis__pair_table_free(&t);
+ *     dis__pair_table_destroy(&t);
  *
  * The workers looked at are those with most votes, as many as make no more pairs than asked for, so that a crowd of
  * 80,000 does not take 3e9. Ranks count the votes on their items; counts are whole numbers, which are added up. */
@@ -36,24 +36,24 @@ typedef struct {
 typedef struct {
     uint64_t *n, *equal, *linear, *quadratic;
     uint64_t *a, *b; /* (n_classes) */
-} dis__pair_facts;
+} dis__pair_counts;
 
 /* order: (n_classes) the class at each place, or NULL. spare: numbers per pair that the caller needs as well. */
 dis_status dis__pair_table_create(dis_context *ctx, const dis_votes_view *votes, size_t max_pairs,
                                   const uint32_t *order, size_t spare, dis__pair_table *out);
-void dis__pair_table_free(dis__pair_table *t);
+void dis__pair_table_destroy(dis__pair_table *t);
 /* Counts from pair `first` on, unless they are there; sets last. */
 dis_status dis__pair_table_count(dis_context *ctx, dis__pair_table *t, size_t first);
 
-static inline dis__pair_facts dis__pair_table_row(const dis__pair_table *t, size_t pair)
+static inline dis__pair_counts dis__pair_table_at(const dis__pair_table *t, size_t pair)
 {
     uint64_t *row = t->facts + (pair - t->first) * t->width;
     const size_t n_classes = t->votes->n_classes;
-    return (dis__pair_facts){row, row + 1, row + 2, row + 3, row + 4, row + 4 + n_classes};
+    return (dis__pair_counts){row, row + 1, row + 2, row + 3, row + 4, row + 4 + n_classes};
 }
 
 /* The pair of the workers at places x < y. */
-static inline size_t dis__pair_of(const dis__pair_table *t, size_t x, size_t y)
+static inline size_t dis__pair_table_index(const dis__pair_table *t, size_t x, size_t y)
 {
     return x * (2 * t->n - x - 1) / 2 + y - x - 1;
 }
@@ -66,6 +66,6 @@ typedef struct {
     } * vote; /* (n) */
     size_t n, capacity;
 } dis__ranked_votes;
-dis_status dis__ranked_votes_of(const dis__pair_table *t, size_t item, dis__ranked_votes *out);
+dis_status dis__ranked_votes_gather(const dis__pair_table *t, size_t item, dis__ranked_votes *out);
 
 #endif

@@ -16,12 +16,12 @@
 #include <math.h>
 #include <string.h>
 
-double dis__beyond_chance(double observed, double expected)
+double dis__kappa_compute(double observed, double expected)
 {
     return expected > 0 ? 1 - observed / expected : 1;
 }
 
-void dis__kappa_chance(const double *a, const double *b, size_t n_classes, double n, double out[DIS_KAPPAS])
+void dis__kappa_compute_chance(const double *a, const double *b, size_t n_classes, double n, double out[DIS_KAPPAS])
 {
     double same = 0, parted = 0, a_below = 0, b_below = 0, a_sum = 0, b_sum = 0, squares = 0;
     for (size_t k = 0; k < n_classes; k++) {
@@ -49,15 +49,15 @@ static void conclude(bool ordered, const pair_sums *s, dis_agreement_pair *out)
 {
     const double n = (double)out->n, apart = n * (n - s->equal);
     out->agreement = s->equal / n;
-    out->cohen = dis__beyond_chance(apart, n * n - s->same);
-    out->scott = dis__beyond_chance(apart, n * n - s->both);
+    out->cohen = dis__kappa_compute(apart, n * n - s->same);
+    out->scott = dis__kappa_compute(apart, n * n - s->both);
     out->degenerate = n * n - s->same == 0;
-    out->cohen_linear = ordered ? dis__beyond_chance(n * s->linear, s->chance[1]) : (double)NAN;
-    out->cohen_quadratic = ordered ? dis__beyond_chance(n * s->quadratic, s->chance[2]) : (double)NAN;
+    out->cohen_linear = ordered ? dis__kappa_compute(n * s->linear, s->chance[1]) : (double)NAN;
+    out->cohen_quadratic = ordered ? dis__kappa_compute(n * s->quadratic, s->chance[2]) : (double)NAN;
 }
 
 /* a, b: (n_classes) scratch. */
-static void measure(const dis__pair_facts *f, size_t n_classes, bool ordered, double *a, double *b,
+static void measure(const dis__pair_counts *f, size_t n_classes, bool ordered, double *a, double *b,
                     dis_agreement_pair *out)
 {
     pair_sums s = {.equal = (double)*f->equal, .linear = (double)*f->linear, .quadratic = (double)*f->quadratic};
@@ -67,7 +67,7 @@ static void measure(const dis__pair_facts *f, size_t n_classes, bool ordered, do
         s.same += a[k] * b[k];
         s.both += (a[k] + b[k]) * (a[k] + b[k]) / 4;
     }
-    if (ordered) dis__kappa_chance(a, b, n_classes, (double)out->n, s.chance);
+    if (ordered) dis__kappa_compute_chance(a, b, n_classes, (double)out->n, s.chance);
     conclude(ordered, &s, out);
 }
 
@@ -80,7 +80,7 @@ static dis_status measure_all(dis_context *ctx, dis__pair_table *t, bool ordered
     for (size_t first = 0; first < t->n_pairs; first = t->last) {
         DIS_TRY(dis__pair_table_count(ctx, t, first));
         for (size_t p = first; p < t->last; p++) {
-            const dis__pair_facts f = dis__pair_table_row(t, p);
+            const dis__pair_counts f = dis__pair_table_at(t, p);
             dis_agreement_pair *to = &out->pair[out->n];
             *to = (dis_agreement_pair){.a = t->worker[x], .b = t->worker[y], .n = *f.n};
             if (++y == t->n) y = ++x + 1;
@@ -92,7 +92,7 @@ static dis_status measure_all(dis_context *ctx, dis__pair_table *t, bool ordered
     return DIS_OK;
 }
 
-dis_status dis__agreement_pairs(dis_context *ctx, dis__pair_table *t, bool ordered, dis__worker_pairs *out)
+dis_status dis__agreement_compute_pairs(dis_context *ctx, dis__pair_table *t, bool ordered, dis__worker_pairs *out)
 {
     double *scratch = NULL;
     *out = (dis__worker_pairs){.workers = t->n};

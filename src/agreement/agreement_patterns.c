@@ -6,7 +6,7 @@
  * has its votes counted out.
  *
  * Where items have few votes on few classes even that is too slow: the labels of an item, each cut to the bits it
- * needs, are pushed together to one short number that counts in a table directly (agreement_kernel.c); the table is
+ * needs, are pushed together to one short number that counts in a table directly (item_codes_kernel.c); the table is
  * turned into patterns at the end.
  *
  * Items are cut into jobs by their number alone, each with a table of its own; the tables are added in the order of
@@ -16,7 +16,7 @@
  *
  * Cost: O(votes) and the sort of the patterns; memory: 8 bytes per tally and about 100 per pattern. */
 #include "agreement/agreement_internal.h"
-#include "agreement/agreement_kernel.h"
+#include "agreement/item_codes.h"
 #include "core/parallel/comm.h"
 #include "core/memory/memory.h"
 #include "core/random/random.h"
@@ -129,7 +129,7 @@ static inline name128 plus(name128 x, name128 y)
 
 /* ---- one item ---- */
 
-size_t dis__item_tally(const dis_votes_view *votes, size_t i, uint32_t *count, dis__tally *out)
+size_t dis__item_count_tallies(const dis_votes_view *votes, size_t i, uint32_t *count, dis__tally *out)
 {
     size_t n = 0;
     if (votes->counts) {
@@ -161,7 +161,7 @@ static dis_status count_item(const search *s, finder *f, size_t i, name128 name,
         e->items++;
         return DIS_OK;
     }
-    return add(f, name, room->tally, dis__item_tally(s->votes, i, room->count, room->tally), 1);
+    return add(f, name, room->tally, dis__item_count_tallies(s->votes, i, room->count, room->tally), 1);
 }
 
 /* Why the counts of an item are none. */
@@ -447,7 +447,8 @@ static dis_status run_search(dis_context *ctx, search *s, name128 *key)
     return dis__comm_is_parallel(comm) ? merge_ranks(comm, &s->finders[0]) : DIS_OK;
 }
 
-dis_status dis__vote_patterns_find(dis_context *ctx, const dis_votes_view *votes, bool singles, dis__vote_patterns *out)
+dis_status dis__vote_patterns_create(dis_context *ctx, const dis_votes_view *votes, bool singles,
+                                     dis__vote_patterns *out)
 {
     *out = (dis__vote_patterns){0};
     search s = {.votes = votes, .n_jobs = dis__n_jobs(votes->n_items, GRAIN, MAX_JOBS)};
@@ -464,11 +465,11 @@ dis_status dis__vote_patterns_find(dis_context *ctx, const dis_votes_view *votes
     for (size_t j = 0; s.finders && j < s.n_jobs; j++) finder_free(&s.finders[j]);
     dis__free(s.finders);
     dis__free(key);
-    if (status != DIS_OK) dis__vote_patterns_free(out);
+    if (status != DIS_OK) dis__vote_patterns_destroy(out);
     return status;
 }
 
-void dis__vote_patterns_free(dis__vote_patterns *patterns)
+void dis__vote_patterns_destroy(dis__vote_patterns *patterns)
 {
     dis__free(patterns->pattern);
     dis__free(patterns->tallies);

@@ -33,11 +33,11 @@ dis_status dis__vote_cells_create(const dis__agreement_base *base, const dis_vot
         if (base->patterns->pattern[p].votes <= out->max_votes) out->n += base->patterns->pattern[p].n;
     if (dis__saturating_size(out->n, n_annotators, 0) > MAX_COUNTS) out->n = 0;
     const dis_status status = out->n ? number_cells(out, votes->n_classes) : DIS_OK;
-    if (status != DIS_OK) dis__vote_cells_free(out);
+    if (status != DIS_OK) dis__vote_cells_destroy(out);
     return status;
 }
 
-void dis__vote_cells_free(dis__vote_cells *c)
+void dis__vote_cells_destroy(dis__vote_cells *c)
 {
     dis__free(c->cell);
     dis__free(c->pattern);

@@ -7,10 +7,10 @@
  *     DIS_TRY(dis__vote_cells_create(&base, votes, n_annotators, &cells));  // n = 0: not worth it here
  *     pattern = dis__vote_cells_pattern(&cells, code);                      // DIS_NO_PATTERN: none
  *     cell = cells.cell[pattern * n_classes + class];
- *     dis__vote_cells_free(&cells); */
+ *     dis__vote_cells_destroy(&cells); */
 #ifndef DIS_AGREEMENT_AGREEMENT_VOTE_CELLS_H
 #define DIS_AGREEMENT_AGREEMENT_VOTE_CELLS_H
-#include "agreement/agreement_left_out.h"
+#include "agreement/agreement_jackknife.h"
 
 #define DIS_NO_PATTERN UINT32_MAX
 enum { DIS_CELL_CODE_BITS = 15 };
@@ -27,7 +27,7 @@ typedef struct {
 
 dis_status dis__vote_cells_create(const dis__agreement_base *base, const dis_votes_view *votes, size_t n_annotators,
                                   dis__vote_cells *out);
-void dis__vote_cells_free(dis__vote_cells *cells);
+void dis__vote_cells_destroy(dis__vote_cells *cells);
 /* The pattern of a code: labels from the lowest bits on, then one more bit. */
 uint32_t dis__vote_cells_pattern(const dis__vote_cells *cells, uint32_t code);
 

@@ -27,13 +27,13 @@ static inline uint32_t label_of(const dis_votes_view *votes, uint64_t v)
 /* Workers [first, first + n), whose votes are placed together. */
 typedef struct {
     size_t first, n;
-    uint64_t *at;    /* (n) where the next vote of each goes, */
-    dis__cast *cast; /* from here on */
+    uint64_t *at;           /* (n) where the next vote of each goes, */
+    dis__worker_vote *cast; /* from here on */
 } worker_range;
 
 typedef struct {
     const dis_votes_view *votes;
-    const dis__by_worker *by;
+    const dis__worker_votes *by;
     size_t *range; /* (n_ranges + 1) the first worker of each */
     size_t n_ranges;
 } grouping;
@@ -49,7 +49,7 @@ static void put_item(const dis_votes_view *votes, size_t i, const worker_range *
         const size_t w = votes->worker[v] - r->first;
         const uint32_t class = label_of(votes, v);
         if (w >= r->n) continue;
-        r->cast[r->at[w]++] = (dis__cast){.item = (uint32_t)i, .same = count[class], .class = (uint16_t) class};
+        r->cast[r->at[w]++] = (dis__worker_vote){.item = (uint32_t)i, .same = count[class], .class = (uint16_t) class};
     }
     for (uint64_t v = start; v < end; v++) count[label_of(votes, v)] = 0;
 }
@@ -85,7 +85,8 @@ static dis_status cut_workers(const dis_context *ctx, grouping *g)
     const uint64_t limit = dis__memory_limit(), *first = g->by->first;
     const size_t n_workers = g->votes->n_workers;
     const bool limited = limit && limit != DIS_MEMORY_AVAILABLE;
-    const uint64_t room = limited ? limit / PART / (uint64_t)dis_context_threads(ctx) / sizeof(dis__cast) : UINT64_MAX;
+    const uint64_t room =
+        limited ? limit / PART / (uint64_t)dis_context_threads(ctx) / sizeof(dis__worker_vote) : UINT64_MAX;
     DIS_TRY(dis__alloc_array(&g->range, n_workers + 1, sizeof *g->range));
     g->range[0] = 0;
     for (size_t w = 0; w < n_workers; w++)
@@ -95,7 +96,7 @@ static dis_status cut_workers(const dis_context *ctx, grouping *g)
     return DIS_OK;
 }
 
-static dis_status group_votes(dis_context *ctx, const dis_votes_view *votes, dis__by_worker *out)
+static dis_status group_votes(dis_context *ctx, const dis_votes_view *votes, dis__worker_votes *out)
 {
     grouping g = {.votes = votes, .by = out};
     DIS_TRY(dis__check_memory(ctx, dis__saturating_size(votes->n_votes, sizeof *out->cast, 0), "agreement of workers"));
@@ -109,19 +110,19 @@ static dis_status group_votes(dis_context *ctx, const dis_votes_view *votes, dis
     return status;
 }
 
-dis_status dis__by_worker_make(dis_context *ctx, const dis_votes_view *votes, dis__by_worker *out)
+dis_status dis__worker_votes_create(dis_context *ctx, const dis_votes_view *votes, dis__worker_votes *out)
 {
-    *out = (dis__by_worker){.first = NULL};
+    *out = (dis__worker_votes){.first = NULL};
     const dis_status status = group_votes(ctx, votes, out);
-    if (status != DIS_OK) dis__by_worker_free(out);
+    if (status != DIS_OK) dis__worker_votes_destroy(out);
     return status;
 }
 
-void dis__by_worker_free(dis__by_worker *by)
+void dis__worker_votes_destroy(dis__worker_votes *by)
 {
     dis__free(by->first);
     dis__free(by->cast);
-    *by = (dis__by_worker){0};
+    *by = (dis__worker_votes){0};
 }
 
 /* ---- items ---- */
@@ -135,7 +136,7 @@ typedef struct {
 
 typedef struct {
     const dis_votes_view *votes;
-    const dis__by_worker *by;
+    const dis__worker_votes *by;
     const int32_t *gold;
     dis_agreement_worker *out;
     size_t item_jobs, worker_jobs;
@@ -184,7 +185,7 @@ typedef struct {
 } worker_sums;
 
 /* The n votes `cast` of worker `me` on one item. */
-static void take_item(const worker_work *w, uint32_t me, const dis__cast *cast, uint64_t n, worker_room *room,
+static void take_item(const worker_work *w, uint32_t me, const dis__worker_vote *cast, uint64_t n, worker_room *room,
                       worker_sums *sums)
 {
     const item_facts *item = &w->items[cast->item];
@@ -225,7 +226,7 @@ static double alpha_of_rest(const worker_work *w, const worker_sums *sums, worke
 
 static void one_worker(const worker_work *w, size_t who, worker_room *room)
 {
-    const dis__cast *cast = w->by->cast + w->by->first[who];
+    const dis__worker_vote *cast = w->by->cast + w->by->first[who];
     const uint64_t votes = w->by->first[who + 1] - w->by->first[who];
     worker_sums sums = {0};
     uint64_t right = 0;
@@ -282,8 +283,9 @@ static void sum_patterns(const dis__vote_patterns *patterns, size_t n_classes, d
     w->n_k = n_k;
 }
 
-dis_status dis__agreement_workers(dis_context *ctx, const dis_votes_view *votes, const dis__by_worker *by,
-                                  const dis__vote_patterns *patterns, const int32_t *gold, dis_agreement_worker *out)
+dis_status dis__agreement_compute_workers(dis_context *ctx, const dis_votes_view *votes, const dis__worker_votes *by,
+                                          const dis__vote_patterns *patterns, const int32_t *gold,
+                                          dis_agreement_worker *out)
 {
     worker_work w = {.votes = votes,
                      .by = by,

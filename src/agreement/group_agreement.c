@@ -8,7 +8,7 @@
  * Intervals hold for other items and other annotators of the same groups: the bootstrap over items joined with a
  * jackknife over the annotators of each group (stats/crossed.h).
  *
- * Cost: (1 + resamples + permutations) passes over the votes, and that of group_left_out.c. */
+ * Cost: (1 + resamples + permutations) passes over the votes, and that of group_jackknife.c. */
 #include "agreement/group_sums.h"
 #include "core/memory/memory.h"
 #include "core/parallel/rank_jobs.h"
@@ -61,13 +61,13 @@ typedef struct {
     double *value;    /* (n_values) */
     double *resample; /* (resamples, n_values) */
     double *dealt;    /* (permutations, n_values) */
-    dis__group_left_out left_out;
+    dis__group_jackknife left_out;
     double *scratch;
 } work;
 
 static void work_free(work *w)
 {
-    for (size_t t = 0; t < w->n_sums; t++) dis__group_sums_free(&w->sums[t]);
+    for (size_t t = 0; t < w->n_sums; t++) dis__group_sums_destroy(&w->sums[t]);
     dis__free(w->sums);
     dis__free(w->rank);
     dis__free(w->deal);
@@ -75,7 +75,7 @@ static void work_free(work *w)
     dis__free(w->resample);
     dis__free(w->dealt);
     dis__free(w->scratch);
-    dis__group_left_out_free(&w->left_out);
+    dis__group_jackknife_destroy(&w->left_out);
 }
 
 /* Mean ranks of the classes among all votes of people in groups: Krippendorff's ordinal distance. */
@@ -118,8 +118,8 @@ static dis_status one_resample(void *arg, const uint8_t *count, size_t resample,
     (void)resample;
     const work *w = arg;
     dis__group_sums *s = &w->sums[thread];
-    dis__group_sums_add(s, w->groups->group, count);
-    dis__group_values(s, values);
+    dis__group_sums_compute(s, w->groups->group, count);
+    dis__group_sums_compute_values(s, values);
     return DIS_OK;
 }
 
@@ -130,17 +130,17 @@ static dis_status deal_job(void *arg, size_t j, int thread)
     const size_t first = j * DEALS_A_JOB, last = first + DEALS_A_JOB;
     for (size_t d = first; d < last && d < w->o->permutations; d++) {
         dis__permute_groups(w->o->seed, d, w->groups->group, w->votes->n_workers, deal);
-        dis__group_sums_add(&w->sums[thread], deal, NULL);
-        dis__group_values(&w->sums[thread], w->dealt + d * w->n_values);
+        dis__group_sums_compute(&w->sums[thread], deal, NULL);
+        dis__group_sums_compute_values(&w->sums[thread], w->dealt + d * w->n_values);
     }
     return DIS_OK;
 }
 
 static dis_status leave_out(work *w)
 {
-    dis__group_sums_add(&w->sums[0], w->groups->group, NULL);
-    dis__group_values(&w->sums[0], w->value);
-    return dis__group_leave_out(w->ctx, w->sums, w->groups->group, w->value, &w->left_out);
+    dis__group_sums_compute(&w->sums[0], w->groups->group, NULL);
+    dis__group_sums_compute_values(&w->sums[0], w->value);
+    return dis__group_jackknife_run(w->ctx, w->sums, w->groups->group, w->value, &w->left_out);
 }
 
 static dis_status pass_all(work *w)
@@ -155,8 +155,8 @@ static dis_status pass_all(work *w)
     const size_t jobs = (w->o->permutations + DEALS_A_JOB - 1) / DEALS_A_JOB;
     if (jobs) DIS_TRY(dis__run_rank_jobs(w->ctx, jobs, deal_job, w, &rows, 1));
     if (w->o->resamples && w->o->over == DIS_INTERVAL_ANNOTATORS) DIS_TRY(leave_out(w));
-    dis__group_sums_add(&w->sums[0], w->groups->group, NULL); /* last: the counts are looked at */
-    dis__group_values(&w->sums[0], w->value);
+    dis__group_sums_compute(&w->sums[0], w->groups->group, NULL); /* last: the counts are looked at */
+    dis__group_sums_compute_values(&w->sums[0], w->value);
     return DIS_OK;
 }
 
@@ -166,7 +166,7 @@ static dis_status pass_all(work *w)
  * min and -min. */
 static void crossed_interval(const work *w, size_t at, double min, dis_metric *m)
 {
-    const bool of_groups = at == dis__group_value_apart(&w->sums[0]); /* n counts these, not items */
+    const bool of_groups = at == dis__group_difference_value_index(&w->sums[0]); /* n counts these, not items */
     const dis__crossed_variances v = {.annotators = w->left_out.annotators[at],
                                       .items = dis__resampled_variance(w->resample + at, w->o->resamples, w->n_values),
                                       .votes = w->left_out.votes[at],
@@ -216,7 +216,7 @@ static void fill_groups(const work *w, dis_group_agreement *a)
     }
     for (size_t g = 0; g < a->view.n_groups; g++)
         for (size_t h = g + 1; h < a->view.n_groups; h++) {
-            const size_t p = dis__group_pair_at(a->view.n_groups, g, h), at = dis__group_value_of_pair(s, p);
+            const size_t p = dis__group_pair_index(a->view.n_groups, g, h), at = dis__group_pair_value_index(s, p);
             a->pairs[p] =
                 (dis_group_pair){.a = (uint32_t)g,
                                  .b = (uint32_t)h,
@@ -227,7 +227,7 @@ static void fill_groups(const work *w, dis_group_agreement *a)
                                                          "one of the groups has no two votes on an item"),
                                  .p_difference = p_at(w, at + DIS_PAIR_DIFFERENCE, false)};
         }
-    const size_t at = dis__group_value_apart(s);
+    const size_t at = dis__group_difference_value_index(s);
     a->view.apart = metric_at(w, at, (double)a->view.n_groups, -2, "no two groups can be compared");
     a->view.p_apart = p_at(w, at, true);
 }
@@ -270,7 +270,8 @@ static dis_status fill(work *w, dis_group_agreement *a)
     fill_groups(w, a);
     DIS_TRY(correct_all(a));
     if (w->o->items)
-        DIS_TRY(dis__group_items(w->ctx, w->votes, w->groups->group, n, w->o->min_side, &a->items, &a->view.n_items));
+        DIS_TRY(dis__group_find_divided_items(w->ctx, w->votes, w->groups->group, n, w->o->min_side, &a->items,
+                                              &a->view.n_items));
     a->view.groups = a->groups;
     a->view.pairs = a->pairs;
     a->view.items = a->items;

@@ -18,17 +18,17 @@
 #include <math.h>
 #include <string.h>
 
-size_t dis__group_pair_at(size_t n_groups, size_t a, size_t b)
+size_t dis__group_pair_index(size_t n_groups, size_t a, size_t b)
 {
     return a * n_groups - a * (a + 1) / 2 + b - a - 1;
 }
 
-size_t dis__group_value_of_pair(const dis__group_sums *s, size_t pair)
+size_t dis__group_pair_value_index(const dis__group_sums *s, size_t pair)
 {
     return s->n_groups * DIS_GROUP_VALUES + pair * DIS_PAIR_VALUES;
 }
 
-size_t dis__group_value_apart(const dis__group_sums *s)
+size_t dis__group_difference_value_index(const dis__group_sums *s)
 {
     return s->n_values - 1;
 }
@@ -57,7 +57,7 @@ dis_status dis__group_sums_create(const dis_votes_view *votes, const double *ran
     if (status == DIS_OK) status = dis__alloc_array(&s->class, n, sizeof *s->class);
     if (status == DIS_OK) status = dis__alloc_zeroed(&s->seen, n, sizeof *s->seen);
     if (status != DIS_OK) {
-        dis__group_sums_free(s);
+        dis__group_sums_destroy(s);
         return status;
     }
     s->others = s->within + n_groups;
@@ -70,7 +70,7 @@ dis_status dis__group_sums_create(const dis_votes_view *votes, const double *ran
     return DIS_OK;
 }
 
-void dis__group_sums_free(dis__group_sums *s)
+void dis__group_sums_destroy(dis__group_sums *s)
 {
     dis__free(s->within);
     dis__free(s->margins);
@@ -178,7 +178,7 @@ static void clear_item(dis__group_sums *s, size_t n_classes)
     }
 }
 
-void dis__group_sums_item(dis__group_sums *s, size_t i, const int32_t *group, double times)
+void dis__group_sums_add_item(dis__group_sums *s, size_t i, const int32_t *group, double times)
 {
     present side[DIS_MAX_GROUPS], all = {.count = s->count + s->n_groups * s->votes->n_classes};
     for (size_t g = 0; g < s->n_groups; g++) side[g] = (present){.count = s->count + g * s->votes->n_classes};
@@ -193,16 +193,16 @@ void dis__group_sums_item(dis__group_sums *s, size_t i, const int32_t *group, do
         add_within(s, n, &side[g], times, &s->within[g]);
         add_between(s, n, &side[g], &rest, times, &s->others[g]);
         for (size_t h = g + 1; h < s->n_groups; h++)
-            add_between(s, n, &side[g], &side[h], times, &s->pair[dis__group_pair_at(s->n_groups, g, h)]);
+            add_between(s, n, &side[g], &side[h], times, &s->pair[dis__group_pair_index(s->n_groups, g, h)]);
     }
     clear_item(s, n);
 }
 
-void dis__group_sums_add(dis__group_sums *s, const int32_t *group, const uint8_t *times)
+void dis__group_sums_compute(dis__group_sums *s, const int32_t *group, const uint8_t *times)
 {
     restart(s);
     for (size_t i = 0; i < s->votes->n_items; i++)
-        if (!times || times[i]) dis__group_sums_item(s, i, group, times ? times[i] : 1);
+        if (!times || times[i]) dis__group_sums_add_item(s, i, group, times ? times[i] : 1);
 }
 
 void dis__group_sums_copy(const dis__group_sums *from, dis__group_sums *to)
@@ -255,7 +255,7 @@ static double percent_of(const dis__group_relation *r)
     return r->items > 0 ? r->agreement / r->items : (double)NAN;
 }
 
-void dis__group_values(const dis__group_sums *s, double *values)
+void dis__group_sums_compute_values(const dis__group_sums *s, double *values)
 {
     double apart = 0, votes = 0;
     for (size_t g = 0; g < s->n_groups; g++) {
@@ -269,13 +269,13 @@ void dis__group_values(const dis__group_sums *s, double *values)
         votes += s->within[g].x.n;
     }
     for (size_t p = 0; p < s->n_pairs; p++) {
-        double *v = values + dis__group_value_of_pair(s, p);
+        double *v = values + dis__group_pair_value_index(s, p);
         v[DIS_PAIR_PERCENT] = percent_of(&s->pair[p]);
         v[DIS_PAIR_ACROSS] = across_of(s, &s->pair[p]);
     }
     for (size_t a = 0; a < s->n_groups; a++)
         for (size_t b = a + 1; b < s->n_groups; b++)
-            values[dis__group_value_of_pair(s, dis__group_pair_at(s->n_groups, a, b)) + DIS_PAIR_DIFFERENCE] =
+            values[dis__group_pair_value_index(s, dis__group_pair_index(s->n_groups, a, b)) + DIS_PAIR_DIFFERENCE] =
                 values[a * DIS_GROUP_VALUES + DIS_GROUP_WITHIN] - values[b * DIS_GROUP_VALUES + DIS_GROUP_WITHIN];
-    values[dis__group_value_apart(s)] = votes > 0 ? apart / votes : (double)NAN;
+    values[dis__group_difference_value_index(s)] = votes > 0 ? apart / votes : (double)NAN;
 }

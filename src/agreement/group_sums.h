@@ -2,9 +2,9 @@
  *
  *     dis__group_sums s;
  *     DIS_TRY(dis__group_sums_create(&votes, rank, n_groups, &s));
- *     dis__group_sums_add(&s, group, NULL);           // all items once
- *     dis__group_values(&s, values);                  // n_values of them, NaN where one is not defined
- *     dis__group_sums_free(&s); */
+ *     dis__group_sums_compute(&s, group, NULL);           // all items once
+ *     dis__group_sums_compute_values(&s, values);                  // n_values of them, NaN where one is not defined
+ *     dis__group_sums_destroy(&s); */
 #ifndef DIS_AGREEMENT_GROUP_SUMS_H
 #define DIS_AGREEMENT_GROUP_SUMS_H
 #include "dissent/groups.h"
@@ -39,32 +39,32 @@ typedef struct {
 } dis__group_sums;
 
 /* The place of the first value of a pair, of group 0 of it, and of the mean of within - across. */
-size_t dis__group_pair_at(size_t n_groups, size_t a, size_t b); /* a < b: its number among pairs */
-size_t dis__group_value_of_pair(const dis__group_sums *s, size_t pair);
-size_t dis__group_value_apart(const dis__group_sums *s);
+size_t dis__group_pair_index(size_t n_groups, size_t a, size_t b); /* a < b: its number among pairs */
+size_t dis__group_pair_value_index(const dis__group_sums *s, size_t pair);
+size_t dis__group_difference_value_index(const dis__group_sums *s);
 
 dis_status dis__group_sums_create(const dis_votes_view *votes, const double *rank, size_t n_groups, dis__group_sums *s);
-void dis__group_sums_free(dis__group_sums *s);
+void dis__group_sums_destroy(dis__group_sums *s);
 /* Starts anew and adds all items. group: (n_workers), -1: none. times: (n_items) how often each item counts; NULL:
  * once. */
-void dis__group_sums_add(dis__group_sums *s, const int32_t *group, const uint8_t *times);
+void dis__group_sums_compute(dis__group_sums *s, const int32_t *group, const uint8_t *times);
 /* Adds item i so many times; below 0: takes it away. */
-void dis__group_sums_item(dis__group_sums *s, size_t i, const int32_t *group, double times);
+void dis__group_sums_add_item(dis__group_sums *s, size_t i, const int32_t *group, double times);
 void dis__group_sums_copy(const dis__group_sums *from, dis__group_sums *to);
-void dis__group_values(const dis__group_sums *s, double *values);
+void dis__group_sums_compute_values(const dis__group_sums *s, double *values);
 
-/* group_left_out.c: variances of the values (n_values each). */
+/* group_jackknife.c: variances of the values (n_values each). */
 typedef struct {
     double *annotators, *df; /* of a jackknife over annotators, drawn group by group; its degrees of freedom */
     double *votes;           /* of a jackknife over votes */
-} dis__group_left_out;
+} dis__group_jackknife;
 /* sums: (threads); their contents are lost. value: of all votes. */
-dis_status dis__group_leave_out(dis_context *ctx, dis__group_sums *sums, const int32_t *group, const double *value,
-                                dis__group_left_out *out);
-void dis__group_left_out_free(dis__group_left_out *out);
+dis_status dis__group_jackknife_run(dis_context *ctx, dis__group_sums *sums, const int32_t *group, const double *value,
+                                    dis__group_jackknife *out);
+void dis__group_jackknife_destroy(dis__group_jackknife *out);
 
-/* group_items.c: what divides which groups, sorted; dis__free()d by the caller. */
-dis_status dis__group_items(dis_context *ctx, const dis_votes_view *votes, const int32_t *group, size_t n_groups,
-                            size_t min_side, dis_group_item **out, size_t *n);
+/* group_divided_items.c: what divides which groups, sorted; dis__free()d by the caller. */
+dis_status dis__group_find_divided_items(dis_context *ctx, const dis_votes_view *votes, const int32_t *group,
+                                         size_t n_groups, size_t min_side, dis_group_item **out, size_t *n);
 
 #endif

@@ -85,7 +85,7 @@ static void add_item(const accuracy_work *work, size_t i, const double *sharp)
     const double *p = work->p + i * work->m->n_classes, n = (double)(v->start[i + 1] - v->start[i]);
     const int32_t gold = work->m->gold ? work->m->gold[i] : -1;
     double all = 0;
-    if (!dis__review_shared(work->m, i)) return;
+    if (!dis__review_is_comparable(work->m, i)) return;
     for (uint64_t a = v->start[i]; a < v->start[i + 1]; a++) all += p[dis__vote_label(v, a)];
     for (uint64_t a = v->start[i]; a < v->start[i + 1]; a++) {
         annotator_sums *s = &work->of[v->worker[a]];
@@ -152,7 +152,8 @@ static void put_accuracy(const annotator_sums *s, const annotator_sums *all, dis
     if (s->compared > 0) row->peers = fmin(fmax(s->peers / s->compared, 0), 1);
 }
 
-dis_status dis__annotator_accuracy(const dis__crowd_model *m, const double *p, bool judged, dis_review_worker *rows)
+dis_status dis__review_compute_accuracy(const dis__crowd_model *m, const double *p, bool judged,
+                                        dis_review_worker *rows)
 {
     const size_t K = m->n_classes, block = BLOCK_VALUES / K + 1;
     accuracy_work work = {.m = m, .p = p};

@@ -148,7 +148,7 @@ static dis_status adjust(const difference_work *work, dis_review_worker *rows)
     return status;
 }
 
-dis_status dis__annotator_differences(const dis__crowd_model *m, dis_review_worker *rows)
+dis_status dis__review_compute_differences(const dis__crowd_model *m, dis_review_worker *rows)
 {
     difference_work work = {.m = m};
     dis_status status;

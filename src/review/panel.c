@@ -220,9 +220,9 @@ static void undefine(const dis__panel_data *d, dis_panel_judge *judges, dis_pane
 static dis_status judge_one(const dis__panel_data *d, size_t j, const dis_panel_view *view, dis_panel_judge *judge)
 {
     if (judge->shared < DIS_PANEL_MIN_ITEMS) return DIS_OK;
-    DIS_TRY(dis__panel_agreement(d, j, judge));
+    DIS_TRY(dis__panel_compute_agreement(d, j, judge));
     if (!judge->above_chance || isnan(view->p_people)) return DIS_OK;
-    return dis__panel_alternative(d, j, judge);
+    return dis__panel_test_alternative(d, j, judge);
 }
 
 /* What needs several people per item. */
@@ -232,9 +232,9 @@ static dis_status judge_together(const dis__panel_data *d, dis_panel *panel, dis
     if (isnan(view->p_people) || d->votes->n_classes > DIS_PANEL_MAX_CLASSES) return DIS_OK;
     DIS_TRY(dis__panel_truth_create(d, &t));
     dis__panel_truth_fit(&t);
-    dis_status status = dis__panel_errors(d, &t, panel->judges, panel->pairs, view, &view->copies_tested);
+    dis_status status = dis__panel_estimate_errors(d, &t, panel->judges, panel->pairs, view, &view->copies_tested);
     if (status == DIS_OK && view->copies_tested)
-        status = dis__panel_copies(d, &t, panel->judges, &panel->copies, &view->n_copies);
+        status = dis__panel_find_copies(d, &t, panel->judges, &panel->copies, &view->n_copies);
     dis__panel_truth_destroy(&t);
     return status;
 }
@@ -243,10 +243,10 @@ static dis_status judge_all(dis__panel_data *d, dis_panel *panel, dis_panel_view
 {
     for (size_t j = 0; j < d->n_judges; j++) count_judge(d, j, &panel->judges[j]);
     view->few_people = d->n_people < DIS_PANEL_MIN_PEOPLE;
-    DIS_TRY(dis__panel_chance(d, panel->judges, view));
+    DIS_TRY(dis__panel_test_chance(d, panel->judges, view));
     view->unknown = d->unknown;
     undefine(d, panel->judges, panel->pairs, view);
-    DIS_TRY(dis__panel_labelled(d, view));
+    DIS_TRY(dis__panel_test_labelled(d, view));
     if (d->unknown) return DIS_OK;
     for (size_t j = 0; j < d->n_judges; j++) DIS_TRY(judge_one(d, j, view, &panel->judges[j]));
     return judge_together(d, panel, view);
@@ -269,9 +269,9 @@ static dis_status fill(dis__panel_data *d, dis_panel *panel)
     DIS_TRY(dis__alloc_array(&panel->items, n_items, sizeof *panel->items));
     DIS_TRY(dis__alloc_array(&panel->p, dis__saturating_size(n_items, n, 0), sizeof *panel->p));
     DIS_TRY(judge_all(d, panel, v));
-    DIS_TRY(dis__panel_rates(d, panel->judges, panel->rates));
-    DIS_TRY(dis__panel_labels(d, panel->p, v));
-    DIS_TRY(dis__panel_buy(d, panel->p, v->strength, panel->items, &v->spent));
+    DIS_TRY(dis__panel_estimate_rates(d, panel->judges, panel->rates));
+    DIS_TRY(dis__panel_compute_labels(d, panel->p, v));
+    DIS_TRY(dis__panel_select_items(d, panel->p, v->strength, panel->items, &v->spent));
     v->judges = panel->judges;
     v->pairs = panel->pairs;
     v->copies = panel->copies;

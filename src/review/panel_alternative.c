@@ -18,7 +18,7 @@
 
 /* ---- agreement ---- */
 
-dis_status dis__panel_agreement(const dis__panel_data *d, size_t j, dis_panel_judge *judge)
+dis_status dis__panel_compute_agreement(const dis__panel_data *d, size_t j, dis_panel_judge *judge)
 {
     const dis_votes_view *v = d->votes;
     const size_t n = v->n_classes;
@@ -26,7 +26,7 @@ dis_status dis__panel_agreement(const dis__panel_data *d, size_t j, dis_panel_ju
     const double items = (double)judge->shared;
     double sum = 0;
     dis__panel_variance variance;
-    DIS_TRY(dis__panel_variance_begin(d, &variance));
+    DIS_TRY(dis__panel_variance_create(d, &variance));
     for (size_t i = 0; i < v->n_items; i++)
         if (said[i] >= 0 && d->n_votes[i]) sum += (double)d->people[i * n + (size_t)said[i]] / d->n_votes[i];
     for (size_t i = 0; i < v->n_items; i++) {
@@ -36,11 +36,12 @@ dis_status dis__panel_agreement(const dis__panel_data *d, size_t j, dis_panel_ju
                 dis__panel_variance_add(&variance, v->worker[t],
                                         ((dis__panel_label(v, t) == (size_t)said[i]) - sum / items) /
                                             (items * d->n_votes[i]));
-        dis__panel_variance_next_item(&variance);
+        dis__panel_variance_end_item(&variance);
     }
     judge->agreement =
-        dis__panel_share(sum / items, variance.items + dis__panel_variance_people(&variance), Z, (size_t)judge->shared);
-    dis__panel_variance_end(&variance);
+        dis__panel_compute_share(sum / items, variance.items + dis__panel_variance_compute_people(&variance), Z,
+                                 (size_t)judge->shared);
+    dis__panel_variance_destroy(&variance);
     return DIS_OK;
 }
 
@@ -110,7 +111,7 @@ static dis_status vary(const dis__panel_data *d, size_t j, const person_sums *su
     const double people = (double)judge->people;
     double between = 0;
     dis__panel_variance within;
-    DIS_TRY(dis__panel_variance_begin(d, &within));
+    DIS_TRY(dis__panel_variance_create(d, &within));
     for (size_t i = 0; i < v->n_items; i++) {
         for (uint64_t t = v->start[i]; t < v->start[i + 1]; t++) {
             const person_sums *s = &sums[v->worker[t]];
@@ -118,14 +119,14 @@ static dis_status vary(const dis__panel_data *d, size_t j, const person_sums *su
             if (both >= 0)
                 dis__panel_variance_add(&within, v->worker[t], ((both >> 1) - s->as_good / s->n) / (s->n * people));
         }
-        dis__panel_variance_next_item(&within);
+        dis__panel_variance_end_item(&within);
     }
     for (size_t w = 0; w < v->n_workers; w++) {
         const double apart = sums[w].n > 0 ? sums[w].as_good / sums[w].n - judge->as_good.value : 0;
         between += apart * apart / (people * (people - 1));
     }
     *variance = within.items + (judge->people < DIS_PANEL_MIN_PEOPLE ? 0 : fmax(0, between - within.votes));
-    dis__panel_variance_end(&within);
+    dis__panel_variance_destroy(&within);
     return DIS_OK;
 }
 
@@ -153,11 +154,11 @@ static dis_status compare_all(const dis__panel_data *d, size_t j, dis_panel_judg
     judge->as_good.value = total / (double)judge->people;
     double variance;
     DIS_TRY(vary(d, j, sums, judge, &variance));
-    judge->as_good = dis__panel_share(judge->as_good.value, variance, Z, (size_t)items);
+    judge->as_good = dis__panel_compute_share(judge->as_good.value, variance, Z, (size_t)items);
     return DIS_OK;
 }
 
-dis_status dis__panel_alternative(const dis__panel_data *d, size_t j, dis_panel_judge *judge)
+dis_status dis__panel_test_alternative(const dis__panel_data *d, size_t j, dis_panel_judge *judge)
 {
     person_sums *sums = NULL;
     double *p = NULL;

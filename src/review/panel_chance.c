@@ -240,7 +240,7 @@ static dis_status test_judges(const dis__panel_data *d, dis_panel_judge *judges)
     return status;
 }
 
-dis_status dis__panel_chance(dis__panel_data *d, dis_panel_judge *judges, dis_panel_view *view)
+dis_status dis__panel_test_chance(dis__panel_data *d, dis_panel_judge *judges, dis_panel_view *view)
 {
     uint64_t most = 0;
     for (size_t j = 0; j < d->n_judges; j++) most = judges[j].shared > most ? judges[j].shared : most;

@@ -198,8 +198,8 @@ static dis_status run(work *w, const dis_panel_judge *judges)
     return DIS_OK;
 }
 
-dis_status dis__panel_copies(const dis__panel_data *d, const dis__panel_truth *t, const dis_panel_judge *judges,
-                             dis_panel_copy **copies, size_t *n)
+dis_status dis__panel_find_copies(const dis__panel_data *d, const dis__panel_truth *t, const dis_panel_judge *judges,
+                                  dis_panel_copy **copies, size_t *n)
 {
     work w = {.d = d, .t = t, .n = d->votes->n_classes};
     const dis_status status = run(&w, judges);

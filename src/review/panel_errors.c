@@ -198,7 +198,7 @@ static void fill(const work *w, dis_panel_judge *judges, dis_panel_view *view)
     for (size_t j = 0; j < n; j++) {
         const double *row = w->value + j * COLUMNS, se = standard_error(row);
         if (!isnan(row[0]) && !isnan(se))
-            judges[j].error = dis__panel_share(row[0], se * se, STUDENT, judges[j].shared);
+            judges[j].error = dis__panel_compute_share(row[0], se * se, STUDENT, judges[j].shared);
     }
     const double *row = w->value + n * COLUMNS, se = standard_error(row), m = (double)view->n_above;
     if (view->n_above < 2 || isnan(row[0]) || isnan(se)) return;
@@ -232,8 +232,8 @@ static dis_status run(work *w, dis_panel_judge *judges, dis_panel_view *view, bo
     return DIS_OK;
 }
 
-dis_status dis__panel_errors(const dis__panel_data *d, const dis__panel_truth *t, dis_panel_judge *judges,
-                             dis_panel_pair *pairs, dis_panel_view *view, bool *identified)
+dis_status dis__panel_estimate_errors(const dis__panel_data *d, const dis__panel_truth *t, dis_panel_judge *judges,
+                                      dis_panel_pair *pairs, dis_panel_view *view, bool *identified)
 {
     work w = {.d = d, .t = t, .judges = judges, .pairs = pairs};
     const dis_status status = run(&w, judges, view, identified);

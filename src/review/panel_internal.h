@@ -46,21 +46,21 @@ typedef struct {
     double *person;            /* (n_workers) sums of a person */
     size_t n_workers, n_people;
 } dis__panel_variance;
-dis_status dis__panel_variance_begin(const dis__panel_data *d, dis__panel_variance *v);
+dis_status dis__panel_variance_create(const dis__panel_data *d, dis__panel_variance *v);
 void dis__panel_variance_add(dis__panel_variance *v, size_t worker, double influence);
-void dis__panel_variance_next_item(dis__panel_variance *v);
+void dis__panel_variance_end_item(dis__panel_variance *v);
 /* What people add to the variance over items: 0 with fewer than DIS_PANEL_MIN_PEOPLE people. */
-double dis__panel_variance_people(const dis__panel_variance *v);
-void dis__panel_variance_end(dis__panel_variance *v);
+double dis__panel_variance_compute_people(const dis__panel_variance *v);
+void dis__panel_variance_destroy(dis__panel_variance *v);
 /* A share with its interval, never of width 0: where few items differ, Wilson's interval widens it. */
-dis_metric dis__panel_share(double value, double variance, double quantile, size_t n);
+dis_metric dis__panel_compute_share(double value, double variance, double quantile, size_t n);
 
 /* ---- tests ---- */
 
 /* panel_chance.c: permutation tests of people and of judges against chance. Sets `unknown`. */
-dis_status dis__panel_chance(dis__panel_data *d, dis_panel_judge *judges, dis_panel_view *view);
-/* panel_labelled.c: do judges answer alike on items with and without people's votes? */
-dis_status dis__panel_labelled(const dis__panel_data *d, dis_panel_view *view);
+dis_status dis__panel_test_chance(dis__panel_data *d, dis_panel_judge *judges, dis_panel_view *view);
+/* panel_labelled_items.c: do judges answer alike on items with and without people's votes? */
+dis_status dis__panel_test_labelled(const dis__panel_data *d, dis_panel_view *view);
 
 /* ---- the answer of most people (panel_truth.c) ---- */
 
@@ -86,22 +86,22 @@ void dis__panel_truth_fit(dis__panel_truth *t);
 
 /* panel_errors.c: errors of judges, corrected; which judges err together. *identified: whether people's votes identify
  * the answer of most people well enough. */
-dis_status dis__panel_errors(const dis__panel_data *d, const dis__panel_truth *t, dis_panel_judge *judges,
-                             dis_panel_pair *pairs, dis_panel_view *view, bool *identified);
+dis_status dis__panel_estimate_errors(const dis__panel_data *d, const dis__panel_truth *t, dis_panel_judge *judges,
+                                      dis_panel_pair *pairs, dis_panel_view *view, bool *identified);
 /* panel_copies.c: judges that copy a person or the majority of people. */
-dis_status dis__panel_copies(const dis__panel_data *d, const dis__panel_truth *t, const dis_panel_judge *judges,
-                             dis_panel_copy **copies, size_t *n);
+dis_status dis__panel_find_copies(const dis__panel_data *d, const dis__panel_truth *t, const dis_panel_judge *judges,
+                                  dis_panel_copy **copies, size_t *n);
 
 /* panel_alternative.c: agreement, and the alternative-annotator test. */
-dis_status dis__panel_agreement(const dis__panel_data *d, size_t j, dis_panel_judge *judge);
-dis_status dis__panel_alternative(const dis__panel_data *d, size_t j, dis_panel_judge *judge);
+dis_status dis__panel_compute_agreement(const dis__panel_data *d, size_t j, dis_panel_judge *judge);
+dis_status dis__panel_test_alternative(const dis__panel_data *d, size_t j, dis_panel_judge *judge);
 
 /* panel_rates.c: (n_judges + 1, n_classes) rows. */
-dis_status dis__panel_rates(const dis__panel_data *d, const dis_panel_judge *judges, dis_panel_rate *rates);
+dis_status dis__panel_estimate_rates(const dis__panel_data *d, const dis_panel_judge *judges, dis_panel_rate *rates);
 
 /* panel_labels.c: calibrated labels, and where to buy. */
-dis_status dis__panel_labels(const dis__panel_data *d, double *p, dis_panel_view *view);
-dis_status dis__panel_buy(const dis__panel_data *d, const double *p, double strength, dis_panel_item *items,
-                          uint64_t *spent);
+dis_status dis__panel_compute_labels(const dis__panel_data *d, double *p, dis_panel_view *view);
+dis_status dis__panel_select_items(const dis__panel_data *d, const double *p, double strength, dis_panel_item *items,
+                                   uint64_t *spent);
 
 #endif

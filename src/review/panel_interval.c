@@ -8,7 +8,7 @@
 #include "stats/distributions.h"
 #include <math.h>
 
-dis_status dis__panel_variance_begin(const dis__panel_data *d, dis__panel_variance *v)
+dis_status dis__panel_variance_create(const dis__panel_data *d, dis__panel_variance *v)
 {
     *v = (dis__panel_variance){.n_workers = d->votes->n_workers, .n_people = d->n_people};
     return dis__alloc_zeroed(&v->person, v->n_workers, sizeof *v->person);
@@ -21,13 +21,13 @@ void dis__panel_variance_add(dis__panel_variance *v, size_t worker, double influ
     v->votes += influence * influence;
 }
 
-void dis__panel_variance_next_item(dis__panel_variance *v)
+void dis__panel_variance_end_item(dis__panel_variance *v)
 {
     v->items += v->item * v->item;
     v->item = 0;
 }
 
-double dis__panel_variance_people(const dis__panel_variance *v)
+double dis__panel_variance_compute_people(const dis__panel_variance *v)
 {
     double sum = 0;
     if (v->n_people < DIS_PANEL_MIN_PEOPLE) return 0;
@@ -36,13 +36,13 @@ double dis__panel_variance_people(const dis__panel_variance *v)
     return fmax(0, sum * people / (people - 1) - v->votes);
 }
 
-void dis__panel_variance_end(dis__panel_variance *v)
+void dis__panel_variance_destroy(dis__panel_variance *v)
 {
     dis__free(v->person);
     v->person = NULL;
 }
 
-dis_metric dis__panel_share(double value, double variance, double quantile, size_t n)
+dis_metric dis__panel_compute_share(double value, double variance, double quantile, size_t n)
 {
     const double m = (double)n, share = fmin(1, fmax(0, value));
     double low = value - quantile * sqrt(fmax(0, variance)), high = value + quantile * sqrt(fmax(0, variance));

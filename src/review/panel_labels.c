@@ -244,7 +244,7 @@ static void label_alike(const dis__panel_data *d, double *p, dis_panel_view *vie
     view->loss_rates = view->loss_shares = view->loss_calibrated = dis_metric_undefined(reason);
 }
 
-dis_status dis__panel_labels(const dis__panel_data *d, double *p, dis_panel_view *view)
+dis_status dis__panel_compute_labels(const dis__panel_data *d, double *p, dis_panel_view *view)
 {
     if (d->unknown) {
         label_alike(d, p, view);
@@ -300,8 +300,8 @@ static int by_gain(const void *x, const void *y)
     return a->item < b->item ? -1 : a->item > b->item;
 }
 
-dis_status dis__panel_buy(const dis__panel_data *d, const double *p, double strength, dis_panel_item *items,
-                          uint64_t *spent)
+dis_status dis__panel_select_items(const dis__panel_data *d, const double *p, double strength, dis_panel_item *items,
+                                   uint64_t *spent)
 {
     const size_t n_items = d->votes->n_items, n = d->votes->n_classes;
     offer *heap;

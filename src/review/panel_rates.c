@@ -87,7 +87,7 @@ static dis_status people_variance(const source *s, double n, influence x, double
     dis__panel_variance sum;
     *variance = 0;
     if (s->d->n_people < DIS_PANEL_MIN_PEOPLE) return DIS_OK;
-    DIS_TRY(dis__panel_variance_begin(s->d, &sum));
+    DIS_TRY(dis__panel_variance_create(s->d, &sum));
     for (size_t i = 0; i < v->n_items; i++) {
         const double f = s->d->n_votes[i] ? says(s, i) : -1;
         if (f < 0) continue;
@@ -98,8 +98,8 @@ static dis_status people_variance(const source *s, double n, influence x, double
             dis__panel_variance_add(&sum, v->worker[t], psi / (n * s->d->n_votes[i]));
         }
     }
-    *variance = dis__panel_variance_people(&sum);
-    dis__panel_variance_end(&sum);
+    *variance = dis__panel_variance_compute_people(&sum);
+    dis__panel_variance_destroy(&sum);
     return DIS_OK;
 }
 
@@ -152,7 +152,7 @@ static dis_status rogan_gladen(const source *from, const sums *s, dis_panel_rate
     const double a = -inside / (youden * positive), b = (1 - inside) / (youden * negative);
     double people;
     DIS_TRY(people_variance(from, 1, (influence){.a = -a * se, .b = a, .c = b, .e = -b * sp}, &people));
-    to->rogan_gladen = dis__panel_share(rate, variance + people, Z, (size_t)s->n);
+    to->rogan_gladen = dis__panel_compute_share(rate, variance + people, Z, (size_t)s->n);
     return DIS_OK;
 }
 
@@ -188,8 +188,9 @@ static dis_status powered(const source *from, const sums *s, dis_panel_rate *to)
     DIS_TRY(people_variance(from, n, (influence){.a = 1, .h = -y}, &people_y));
     DIS_TRY(people_variance(from, n, (influence){.a = 1, .g = -lambda, .h = lambda * f - y}, &people_rest));
     to->lambda = lambda;
-    to->people = dis__panel_share(y, fmax(0, var_y) / n + people_y, Z, (size_t)n);
-    to->powered = dis__panel_share(y - lambda * f + lambda * f_alone, rest / n + of_judge + people_rest, Z, (size_t)n);
+    to->people = dis__panel_compute_share(y, fmax(0, var_y) / n + people_y, Z, (size_t)n);
+    to->powered =
+        dis__panel_compute_share(y - lambda * f + lambda * f_alone, rest / n + of_judge + people_rest, Z, (size_t)n);
     to->needed = items_needed(fmax(var_y, 0), fmax(var_f, 0), cov, fmax(var_alone, 0), alone, target);
     to->needed_alone = ceil(fmax(var_y, 0) / target);
     return DIS_OK;
@@ -227,7 +228,7 @@ static const char *silence(const dis__panel_data *d, const dis_panel_judge *judg
     return d->unknown ? d->unknown : above ? NULL : "the judge agrees with people no more than chance";
 }
 
-dis_status dis__panel_rates(const dis__panel_data *d, const dis_panel_judge *judges, dis_panel_rate *rates)
+dis_status dis__panel_estimate_rates(const dis__panel_data *d, const dis_panel_judge *judges, dis_panel_rate *rates)
 {
     const size_t n = d->votes->n_classes;
     for (size_t j = 0; j <= d->n_judges; j++)

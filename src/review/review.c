@@ -44,8 +44,8 @@ static int compare(const void *x, const void *y)
 
 static rank rank_of_item(const dis_review_item *row, dis_review_order by)
 {
-    const double gain = dis__review_digits(row->gain), surprise = dis__review_digits(row->surprise),
-                 doubt = isnan(row->right) ? 0 : dis__review_digits(1 - row->right);
+    const double gain = dis__review_round(row->gain), surprise = dis__review_round(row->surprise),
+                 doubt = isnan(row->right) ? 0 : dis__review_round(1 - row->right);
     switch (by) {
     case DIS_REVIEW_BY_GAIN: return (rank){row->known, gain, doubt, row->item};
     case DIS_REVIEW_BY_SURPRISE: return (rank){row->known, surprise, doubt, row->item};
@@ -77,7 +77,7 @@ static rank rank_of_worker(const dis_review_worker *row, size_t w)
 {
     static const int group[DIS_REVIEW_CAUSES] = {
         [DIS_REVIEW_WEAK] = 1, [DIS_REVIEW_FINE] = 2, [DIS_REVIEW_UNJUDGED] = 3};
-    const double evidence = dis__review_digits(row->evidence), behind = dis__review_digits(-row->difference);
+    const double evidence = dis__review_round(row->evidence), behind = dis__review_round(-row->difference);
     if (row->votes == 0) return (rank){.group = DIS_REVIEW_CAUSES, .at = w};
     return row->cause == DIS_REVIEW_WEAK ? (rank){group[row->cause], behind, evidence, w}
                                          : (rank){.group = group[row->cause], .first = evidence, .at = w};
@@ -136,13 +136,13 @@ static dis_status review_items(const dis__crowd_model *m, const double *p, const
     dis_review_item *rows;
     double gain = 0;
     DIS_TRY(dis__alloc_array(&rows, n, sizeof *rows));
-    dis_status status = dis__review_items(m, p, o->labels, rows);
-    if (status == DIS_OK) dis__review_ordinal_rows(review, m->n_classes, rows);
+    dis_status status = dis__review_compute_items(m, p, o->labels, rows);
+    if (status == DIS_OK) dis__review_apply_ordinal(review, m->n_classes, rows);
     for (size_t i = 0; status == DIS_OK && i < n; i++) {
         if (!judged && !rows[i].known) rows[i].right = NAN;
         rows[i].accepted = o->accept > 0 && rows[i].right >= o->accept;
     }
-    if (status == DIS_OK && o->budget) status = dis__review_spend(m, rows, o->budget, &v->spent, &gain);
+    if (status == DIS_OK && o->budget) status = dis__review_allocate_budget(m, rows, o->budget, &v->spent, &gain);
     v->by = order_of(o);
     if (status == DIS_OK) status = rank_items(review, rows, v->by);
     if (status == DIS_OK) sum_up(rows, gain, v);
@@ -165,7 +165,7 @@ static dis_status review_workers(const dis__crowd_model *m, const double *p, dis
     if (!m->votes.start) return DIS_OK;
     dis_review_worker *rows;
     DIS_TRY(dis__alloc_array(&rows, m->n_workers, sizeof *rows));
-    dis_status status = dis__review_workers(m, p, labels_can_be_judged(m, &review->view), rows);
+    dis_status status = dis__review_compute_workers(m, p, labels_can_be_judged(m, &review->view), rows);
     if (status == DIS_OK) status = rank_workers(review, rows);
     if (status == DIS_OK) count_verdicts(rows, &review->view);
     dis__free(rows);
@@ -179,7 +179,7 @@ static double typical_share(const dis__crowd_model *m, const double *p)
     const size_t K = m->n_classes;
     double sum = 0, n = 0;
     for (size_t i = 0; i < v->n_items; i++) {
-        if (v->start && !dis__review_shared(m, i)) continue;
+        if (v->start && !dis__review_is_comparable(m, i)) continue;
         for (uint64_t a = v->start ? v->start[i] : 0; v->start && a < v->start[i + 1]; a++) {
             sum += p[i * K + dis__vote_label(v, a)];
             n++;
@@ -219,7 +219,7 @@ static dis_status test_chance(dis_context *ctx, const dis_votes *votes, dis_revi
 static dis_status judge(const dis__crowd_model *m, const double *p, const dis_review_options *o, dis_review *review)
 {
     dis_review_view *v = &review->view;
-    for (size_t i = 0; m->votes.start && i < m->votes.n_items; i++) v->n_compared += dis__review_shared(m, i);
+    for (size_t i = 0; m->votes.start && i < m->votes.n_items; i++) v->n_compared += dis__review_is_comparable(m, i);
     v->typical = labels_can_be_judged(m, v) ? typical_share(m, p) : NAN;
     DIS_TRY(review_items(m, p, o, review));
     return review_workers(m, p, review);
@@ -235,8 +235,8 @@ static dis_status fill(dis_context *ctx, const dis_votes *votes, const dis_revie
     v->n_workers = look.start ? look.n_workers : 0;
     DIS_TRY(test_chance(ctx, votes, v));
     if (look.start && look.n_classes > 1 && dis_votes_scale(votes) == DIS_SCALE_ORDINAL)
-        DIS_TRY(dis__review_ordinal(ctx, votes, o, review));
-    DIS_TRY(dis__review_labels(ctx, votes, o, review, &p));
+        DIS_TRY(dis__review_fit_ordinal(ctx, votes, o, review));
+    DIS_TRY(dis__review_create_labels(ctx, votes, o, review, &p));
     dis_status status = fit_crowd(ctx, votes, o, &m);
     if (status == DIS_OK) status = judge(&m, p, o, review);
     dis__crowd_model_destroy(&m);

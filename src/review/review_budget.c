@@ -3,7 +3,7 @@
  *
  * The expected entropy of an item falls by less with every vote and items are independent, so taking the largest fall
  * first is the best spread there is. Gains are updated in expectation: after real votes came in, a new review knows
- * more than any plan, which is why no item gets more than DIS_REVIEW_MAX votes of one.
+ * more than any plan, which is why no item gets more than DIS_REVIEW_MAX_VOTES votes of one.
  *
  * Cost: a heap over the items; one look ahead for each vote given. */
 #include "review/review_parts.h"
@@ -40,18 +40,19 @@ static uint64_t spend(const dis__crowd_model *m, dis_review_item *rows, bid *hea
     for (; n && spent < budget; spent++) {
         bid *top = heap;
         const size_t have = ++rows[top->item].buy;
-        if (isnan(top->entropy)) top->entropy = dis__review_look_ahead(m, top->item, have, scratch).entropy;
+        if (isnan(top->entropy)) top->entropy = dis__review_predict_item(m, top->item, have, scratch).entropy;
         const double now = top->entropy;
-        if (have < DIS_REVIEW_MAX) top->entropy = dis__review_look_ahead(m, top->item, have + 1, scratch).entropy;
-        top->digits = have < DIS_REVIEW_MAX ? dis__review_digits(now - top->entropy) : 0;
+        if (have < DIS_REVIEW_MAX_VOTES)
+            top->entropy = dis__review_predict_item(m, top->item, have + 1, scratch).entropy;
+        top->digits = have < DIS_REVIEW_MAX_VOTES ? dis__review_round(now - top->entropy) : 0;
         if (!(top->digits > 0)) *top = heap[--n];
         if (n) sift_down(heap, n, 0);
     }
     return spent;
 }
 
-dis_status dis__review_spend(const dis__crowd_model *m, dis_review_item *rows, uint64_t budget, uint64_t *spent,
-                             double *gain)
+dis_status dis__review_allocate_budget(const dis__crowd_model *m, dis_review_item *rows, uint64_t budget,
+                                       uint64_t *spent, double *gain)
 {
     const size_t n_items = m->votes.n_items;
     size_t n = 0;
@@ -63,15 +64,15 @@ dis_status dis__review_spend(const dis__crowd_model *m, dis_review_item *rows, u
     DIS_TRY_GOTO(status, dis__alloc_array(&heap, n_items, sizeof *heap), end);
     DIS_TRY_GOTO(status, dis__alloc_array(&scratch, (DIS_CROWD_LEVELS + 1) * m->n_classes, sizeof *scratch), end);
     for (size_t i = 0; i < n_items; i++) {
-        const double digits = dis__review_digits(rows[i].gain);
+        const double digits = dis__review_round(rows[i].gain);
         if (digits > 0) heap[n++] = (bid){.digits = digits, .entropy = NAN, .item = (uint32_t)i};
     }
     for (size_t at = n / 2; at-- > 0;) sift_down(heap, n, at);
     *spent = spend(m, rows, heap, n, budget, scratch);
     for (size_t i = 0; i < n_items; i++)
         if (rows[i].buy)
-            *gain += fmin(dis__review_look_ahead(m, i, rows[i].buy, scratch).right -
-                              dis__review_look_ahead(m, i, 0, scratch).right,
+            *gain += fmin(dis__review_predict_item(m, i, rows[i].buy, scratch).right -
+                              dis__review_predict_item(m, i, 0, scratch).right,
                           1 - rows[i].right);
 end:
     dis__free(heap);

@@ -16,12 +16,12 @@ struct dis_review {
 };
 
 /* The labels under review as probabilities (n_items, K), the caller's; fills review->method. */
-dis_status dis__review_labels(dis_context *ctx, const dis_votes *votes, const dis_review_options *o, dis_review *review,
-                              double **p);
+dis_status dis__review_create_labels(dis_context *ctx, const dis_votes *votes, const dis_review_options *o,
+                                     dis_review *review, double **p);
 /* Fits the method ordinal: ordinal_items, ordinal_workers, ordinal_p, truth, n_biased. */
-dis_status dis__review_ordinal(dis_context *ctx, const dis_votes *votes, const dis_review_options *o,
-                               dis_review *review);
+dis_status dis__review_fit_ordinal(dis_context *ctx, const dis_votes *votes, const dis_review_options *o,
+                                   dis_review *review);
 /* `gain` of the rows by that fit, and where the labels are its own, `right`. Nothing without a fit. */
-void dis__review_ordinal_rows(const dis_review *review, size_t n_classes, dis_review_item *rows);
+void dis__review_apply_ordinal(const dis_review *review, size_t n_classes, dis_review_item *rows);
 
 #endif

@@ -66,7 +66,7 @@ static podium find_podium(const double *joint, size_t K)
  * a = 0 .. the number of votes. */
 typedef struct {
     double mass[ANSWERS];
-    double power[ANSWERS][ANSWERS][DIS_REVIEW_MAX + 1];
+    double power[ANSWERS][ANSWERS][DIS_REVIEW_MAX_VOTES + 1];
 } level_table;
 
 static void fill_level(const dis__crowd_model *m, const double *joint, const podium *d, size_t e, size_t n,
@@ -92,10 +92,10 @@ static void fill_level(const dis__crowd_model *m, const double *joint, const pod
     }
 }
 
-static dis__review_future look_ahead(const dis__crowd_model *m, const double *joint, const podium *d, size_t n)
+static dis__review_prediction look_ahead(const dis__crowd_model *m, const double *joint, const podium *d, size_t n)
 {
     level_table level[LEVELS];
-    dis__review_future f = {0};
+    dis__review_prediction f = {0};
     double rest = 0;
     for (size_t e = 0; e < LEVELS; e++) {
         fill_level(m, joint, d, e, n, &level[e]);
@@ -118,7 +118,7 @@ static dis__review_future look_ahead(const dis__crowd_model *m, const double *jo
     return f;
 }
 
-dis__review_future dis__review_look_ahead(const dis__crowd_model *m, size_t i, size_t n, double *scratch)
+dis__review_prediction dis__review_predict_item(const dis__crowd_model *m, size_t i, size_t n, double *scratch)
 {
     const size_t K = m->n_classes;
     dis__crowd_compute_joint(m, i, scratch, scratch + LEVELS * K);
@@ -244,7 +244,8 @@ static dis_status item_job(void *arg, size_t j, int thread)
     return DIS_OK;
 }
 
-dis_status dis__review_items(const dis__crowd_model *m, const double *p, const int32_t *labels, dis_review_item *rows)
+dis_status dis__review_compute_items(const dis__crowd_model *m, const double *p, const int32_t *labels,
+                                     dis_review_item *rows)
 {
     item_work w = {.m = m,
                    .p = p,

@@ -104,8 +104,8 @@ static dis_status given(dis_context *ctx, const dis_votes *votes, const dis_revi
     return status;
 }
 
-dis_status dis__review_labels(dis_context *ctx, const dis_votes *votes, const dis_review_options *o, dis_review *review,
-                              double **p)
+dis_status dis__review_create_labels(dis_context *ctx, const dis_votes *votes, const dis_review_options *o,
+                                     dis_review *review, double **p)
 {
     const dis_votes_view v = dis_votes_look(votes);
     if (o->p) {

@@ -44,8 +44,8 @@ static void copy_items(const dis_fit *fit, dis_review *review)
             (dis_review_ordinal_item){.place = place[i], .place_se = place_se[i], .gain = gain[i]};
 }
 
-dis_status dis__review_ordinal(dis_context *ctx, const dis_votes *votes, const dis_review_options *o,
-                               dis_review *review)
+dis_status dis__review_fit_ordinal(dis_context *ctx, const dis_votes *votes, const dis_review_options *o,
+                                   dis_review *review)
 {
     dis_fit_options how = dis_fit_options_default();
     how.seed = o->seed;
@@ -65,7 +65,7 @@ dis_status dis__review_ordinal(dis_context *ctx, const dis_votes *votes, const d
     return DIS_OK;
 }
 
-void dis__review_ordinal_rows(const dis_review *review, size_t n_classes, dis_review_item *rows)
+void dis__review_apply_ordinal(const dis_review *review, size_t n_classes, dis_review_item *rows)
 {
     if (!review->ordinal_items) return;
     for (size_t i = 0; i < review->view.n_items; i++) {

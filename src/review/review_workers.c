@@ -212,7 +212,7 @@ static void review_worker(const worker_work *work, size_t w, double *scratch, di
             __builtin_prefetch(m->votes.start + m->item_of[a + AHEAD]);
             __builtin_prefetch(m->p + m->item_of[a + AHEAD] * K);
         }
-        if (!dis__review_shared(m, m->item_of[a])) continue;
+        if (!dis__review_is_comparable(m, m->item_of[a])) continue;
         add_vote(work, m->p + m->item_of[a] * K, matrix + m->label_of[a] * K, m->label_of[a], &y);
     }
     if (!out->shared || K < 2) return;
@@ -296,7 +296,7 @@ end:
     return status;
 }
 
-dis_status dis__review_workers(const dis__crowd_model *m, const double *p, bool judged, dis_review_worker *rows)
+dis_status dis__review_compute_workers(const dis__crowd_model *m, const double *p, bool judged, dis_review_worker *rows)
 {
     for (size_t w = 0; w < m->n_workers; w++)
         rows[w] = (dis_review_worker){.worker = w,
@@ -313,7 +313,7 @@ dis_status dis__review_workers(const dis__crowd_model *m, const double *p, bool 
                                       .gold_low = NAN,
                                       .gold_high = NAN,
                                       .cause = DIS_REVIEW_UNJUDGED};
-    DIS_TRY(dis__annotator_accuracy(m, p, judged, rows));
-    if (judged && m->n_classes > 1) DIS_TRY(dis__annotator_differences(m, rows));
+    DIS_TRY(dis__review_compute_accuracy(m, p, judged, rows));
+    if (judged && m->n_classes > 1) DIS_TRY(dis__review_compute_differences(m, rows));
     return find_evidence(m, judged, rows);
 }

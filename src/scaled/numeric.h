@@ -1,4 +1,4 @@
-/* numeric.h: the parts of the scale numeric: the model (numeric.c), tables and agreement (numeric_tables.c). */
+/* numeric.h: the parts of the scale numeric: the model (random_effects.c), tables and agreement (numeric_tables.c). */
 #ifndef DIS_SCALED_NUMERIC_H
 #define DIS_SCALED_NUMERIC_H
 #include "scaled/scaled_internal.h"
@@ -26,18 +26,18 @@ typedef struct {
     double *part; /* (n_jobs, 4) */
 } dis__numeric;
 
-static inline double dis__numeric_votes(const dis__numeric *x, size_t w)
+static inline double dis__numeric_count_votes(const dis__numeric *x, size_t w)
 {
     return (double)(x->worker_start[w + 1] - x->worker_start[w]);
 }
 
 /* A length on the scale of the labels; NaN if a double cannot hold it. */
-static inline double dis__numeric_length(const dis__numeric *x, double length)
+static inline double dis__numeric_scale_length(const dis__numeric *x, double length)
 {
     const double scaled = ldexp(length, x->exponent);
     return isfinite(scaled) ? scaled : NAN;
 }
 
-dis_status dis__numeric_show(dis__numeric *x, dis_scaled *out); /* all tables and measures of a fitted model */
+dis_status dis__numeric_add_results(dis__numeric *x, dis_scaled *out); /* all tables and measures of a fitted model */
 
 #endif

@@ -1,4 +1,4 @@
-/* Values of items, workers and agreement of numbers: see numeric.c. */
+/* Values of items, workers and agreement of numbers: see random_effects.c. */
 #include "scaled/numeric.h"
 #include "stats/bootstrap.h"
 
@@ -39,28 +39,28 @@ static dis_status add_items(const dis__numeric *x, dis_scaled *out)
     const size_t n = x->n_items;
     dis_scaled_column *label, *item;
     double *mean, *sd, *votes, *plain, *spread;
-    DIS_TRY(dis__scaled_add(out, "labels", "the value of each item, biases of workers taken out", n, 6, &label));
+    DIS_TRY(dis__scaled_add_table(out, "labels", "the value of each item, biases of workers taken out", n, 6, &label));
     label[0] = (dis_scaled_column){.name = "task", .names = v->tasks};
-    DIS_TRY(dis__scaled_numbers(out, &label[1], "mean", n, &mean));
-    DIS_TRY(dis__scaled_numbers(out, &label[2], "sd", n, &sd));
-    DIS_TRY(dis__scaled_numbers(out, &label[3], "votes", n, &votes));
-    DIS_TRY(dis__scaled_numbers(out, &label[4], "plain_mean", n, &plain));
-    DIS_TRY(dis__scaled_numbers(out, &label[5], "spread", n, &spread));
+    DIS_TRY(dis__scaled_init_column(out, &label[1], "mean", n, &mean));
+    DIS_TRY(dis__scaled_init_column(out, &label[2], "sd", n, &sd));
+    DIS_TRY(dis__scaled_init_column(out, &label[3], "votes", n, &votes));
+    DIS_TRY(dis__scaled_init_column(out, &label[4], "plain_mean", n, &plain));
+    DIS_TRY(dis__scaled_init_column(out, &label[5], "spread", n, &spread));
     for (size_t i = 0; i < n; i++) {
-        mean[i] = dis__numeric_length(x, x->m + x->t[i]);
-        sd[i] = dis__numeric_length(x, deviation_of(x, i));
+        mean[i] = dis__numeric_scale_length(x, x->m + x->t[i]);
+        sd[i] = dis__numeric_scale_length(x, deviation_of(x, i));
         votes[i] = (double)(v->start[i + 1] - v->start[i]);
         spread_of(x, i, &plain[i], &spread[i]);
-        plain[i] = dis__numeric_length(x, plain[i]);
-        spread[i] = dis__numeric_length(x, spread[i]);
+        plain[i] = dis__numeric_scale_length(x, plain[i]);
+        spread[i] = dis__numeric_scale_length(x, spread[i]);
     }
-    DIS_TRY(dis__scaled_add(out, "items", "items by the spread of their votes, the widest first", n, 5, &item));
+    DIS_TRY(dis__scaled_add_table(out, "items", "items by the spread of their votes, the widest first", n, 5, &item));
     item[0] = label[0];
     item[1] = label[5];
     item[2] = label[1];
     item[3] = label[2];
     item[4] = label[3];
-    return dis__scaled_sort(out, &out->table[out->n_tables - 1], spread);
+    return dis__scaled_sort_table(out, &out->table[out->n_tables - 1], spread);
 }
 
 static dis_status add_workers(const dis__numeric *x, dis_scaled *out)
@@ -68,22 +68,22 @@ static dis_status add_workers(const dis__numeric *x, dis_scaled *out)
     const size_t n = x->n_workers;
     dis_scaled_column *c;
     double *votes, *error, *bias, *sd, *noise;
-    DIS_TRY(dis__scaled_add(out, "workers", "workers by the error of a vote, from bias and noise, the largest first", n,
-                            6, &c));
+    DIS_TRY(dis__scaled_add_table(out, "workers",
+                                  "workers by the error of a vote, from bias and noise, the largest first", n, 6, &c));
     c[0] = (dis_scaled_column){.name = "worker", .names = x->args->look.workers};
-    DIS_TRY(dis__scaled_numbers(out, &c[1], "votes", n, &votes));
-    DIS_TRY(dis__scaled_numbers(out, &c[2], "error", n, &error));
-    DIS_TRY(dis__scaled_numbers(out, &c[3], "bias", n, &bias));
-    DIS_TRY(dis__scaled_numbers(out, &c[4], "bias_sd", n, &sd));
-    DIS_TRY(dis__scaled_numbers(out, &c[5], "noise", n, &noise));
+    DIS_TRY(dis__scaled_init_column(out, &c[1], "votes", n, &votes));
+    DIS_TRY(dis__scaled_init_column(out, &c[2], "error", n, &error));
+    DIS_TRY(dis__scaled_init_column(out, &c[3], "bias", n, &bias));
+    DIS_TRY(dis__scaled_init_column(out, &c[4], "bias_sd", n, &sd));
+    DIS_TRY(dis__scaled_init_column(out, &c[5], "noise", n, &noise));
     for (size_t w = 0; w < n; w++) {
-        votes[w] = dis__numeric_votes(x, w);
-        bias[w] = dis__numeric_length(x, x->b[w]);
-        sd[w] = dis__numeric_length(x, sqrt(x->b_var[w]));
-        noise[w] = dis__numeric_length(x, sqrt(x->noise[w]));
-        error[w] = dis__numeric_length(x, sqrt(x->b[w] * x->b[w] + x->noise[w]));
+        votes[w] = dis__numeric_count_votes(x, w);
+        bias[w] = dis__numeric_scale_length(x, x->b[w]);
+        sd[w] = dis__numeric_scale_length(x, sqrt(x->b_var[w]));
+        noise[w] = dis__numeric_scale_length(x, sqrt(x->noise[w]));
+        error[w] = dis__numeric_scale_length(x, sqrt(x->b[w] * x->b[w] + x->noise[w]));
     }
-    return dis__scaled_sort(out, &out->table[out->n_tables - 1], error);
+    return dis__scaled_sort_table(out, &out->table[out->n_tables - 1], error);
 }
 
 /* ---- agreement ---- */
@@ -161,7 +161,7 @@ static dis_status ratio_alpha(const dis__numeric *x, dis_metric *m)
                                  .arg = of_class};
     if (status == DIS_OK && negative) *m = dis_metric_undefined("some values are negative");
     if (status == DIS_OK && !negative)
-        *m = dis__alpha(x->args->ctx, &in, x->args->o->resamples, x->args->o->seed, &status);
+        *m = dis__alpha_compute(x->args->ctx, &in, x->args->o->resamples, x->args->o->seed, &status);
     dis__free(kind);
     dis__free(of_class);
     return status;
@@ -170,10 +170,10 @@ static dis_status ratio_alpha(const dis__numeric *x, dis_metric *m)
 static void add_deviation(const dis__numeric *x, dis_scaled *out, const char *name, const char *title, double variance,
                           size_t n)
 {
-    const double length = dis__numeric_length(x, sqrt(variance));
-    dis__scaled_measure(out, name, title,
-                        isnan(length) ? dis_metric_undefined("larger than a floating-point number can be")
-                                      : (dis_metric){.value = length, .n = n});
+    const double length = dis__numeric_scale_length(x, sqrt(variance));
+    dis__scaled_add_measure(out, name, title,
+                            isnan(length) ? dis_metric_undefined("larger than a floating-point number can be")
+                                          : (dis_metric){.value = length, .n = n});
 }
 
 static dis_status add_measures(const dis__numeric *x, dis_scaled *out)
@@ -182,20 +182,21 @@ static dis_status add_measures(const dis__numeric *x, dis_scaled *out)
     double noise = 0;
     DIS_TRY(interval_alpha(x, &interval));
     DIS_TRY(ratio_alpha(x, &ratio));
-    for (size_t w = 0; w < x->n_workers; w++) noise += x->noise[w] * dis__numeric_votes(x, w) / (double)x->n_votes;
+    for (size_t w = 0; w < x->n_workers; w++)
+        noise += x->noise[w] * dis__numeric_count_votes(x, w) / (double)x->n_votes;
     const double all = x->var_t + x->var_b + noise;
-    dis__scaled_measure(out, "alpha_interval", "Krippendorff's alpha, interval", interval);
-    dis__scaled_measure(out, "alpha_ratio", "Krippendorff's alpha, ratio", ratio);
-    dis__scaled_measure(out, "icc", "Share of the variance that is between items",
-                        all > 0 ? (dis_metric){.value = x->var_t / all, .n = x->n_items}
-                                : dis_metric_undefined("all votes are the same"));
+    dis__scaled_add_measure(out, "alpha_interval", "Krippendorff's alpha, interval", interval);
+    dis__scaled_add_measure(out, "alpha_ratio", "Krippendorff's alpha, ratio", ratio);
+    dis__scaled_add_measure(out, "icc", "Share of the variance that is between items",
+                            all > 0 ? (dis_metric){.value = x->var_t / all, .n = x->n_items}
+                                    : dis_metric_undefined("all votes are the same"));
     add_deviation(x, out, "item_sd", "Standard deviation of items", x->var_t, x->n_items);
     add_deviation(x, out, "bias_sd", "Standard deviation of biases of workers", x->var_b, x->n_workers);
     add_deviation(x, out, "noise_sd", "Standard deviation of a vote, its worker's bias apart", noise, x->n_votes);
     return DIS_OK;
 }
 
-dis_status dis__numeric_show(dis__numeric *x, dis_scaled *out)
+dis_status dis__numeric_add_results(dis__numeric *x, dis_scaled *out)
 {
     DIS_TRY(add_items(x, out));
     DIS_TRY(add_workers(x, out));

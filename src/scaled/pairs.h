@@ -1,4 +1,4 @@
-/* pairs.h: the parts of the scale pairwise: reading (pairs_read.c), the model (pairs.c), tables and agreement
+/* pairs.h: the parts of the scale pairwise: reading (pairs_read.c), the model (bradley_terry.c), tables and agreement
  * (pairs_tables.c). */
 #ifndef DIS_SCALED_PAIRS_H
 #define DIS_SCALED_PAIRS_H
@@ -31,12 +31,12 @@ typedef struct {
 } dis__pairs;
 
 /* How much of a comparison the first of two has won. */
-static inline double dis__pair_won(const dis__comparison *c)
+static inline double dis__comparison_outcome(const dis__comparison *c)
 {
     return c->verdict == DIS_PAIR_FIRST ? 1 : c->verdict == DIS_PAIR_SECOND ? 0 : .5;
 }
 
 dis_status dis__pairs_read(dis__pairs *m, dis_scaled *out);
-dis_status dis__pairs_show(dis__pairs *m, dis_scaled *out); /* all tables and measures of a fitted model */
+dis_status dis__pairs_add_results(dis__pairs *m, dis_scaled *out); /* all tables and measures of a fitted model */
 
 #endif

@@ -1,4 +1,4 @@
-/* Comparisons from the votes: a task is a text and two things, numbered by their order; see pairs.c. */
+/* Comparisons from the votes: a task is a text and two things, numbered by their order; see bradley_terry.c. */
 #include "scaled/pairs.h"
 #include "votes/table/scales.h"
 #include <stdlib.h>
@@ -50,7 +50,7 @@ static dis_status name_things(dis__pairs *m, dis_scaled *out, const named *sorte
     for (size_t i = 0; i < n && status == DIS_OK; i++)
         if (i == 0 || by_text(&sorted[i - 1], &sorted[i]) != 0)
             status = dis__copy_text(&text[k++], sorted[i].text, sorted[i].n);
-    if (status == DIS_OK) status = dis__scaled_list(out, (const char *const *)text, m->n_things, &m->things);
+    if (status == DIS_OK) status = dis__scaled_add_names(out, (const char *const *)text, m->n_things, &m->things);
     for (size_t i = 0; i < m->n_things; i++) dis__free(text[i]);
     dis__free(text);
     return status;
@@ -62,11 +62,11 @@ dis_status dis__pairs_read(dis__pairs *m, dis_scaled *out)
     named *thing, *task;
     uint32_t *of_thing, *of_task;
     size_t n_tasks;
-    DIS_TRY(dis__scaled_room(out, &thing, 2 * v->n_items, sizeof *thing));
-    DIS_TRY(dis__scaled_room(out, &task, v->n_items, sizeof *task));
-    DIS_TRY(dis__scaled_room(out, &of_thing, 2 * v->n_items, sizeof *of_thing));
-    DIS_TRY(dis__scaled_room(out, &of_task, v->n_items, sizeof *of_task));
-    DIS_TRY(dis__scaled_room(out, &m->c, v->n_votes, sizeof *m->c));
+    DIS_TRY(dis__scaled_allocate(out, &thing, 2 * v->n_items, sizeof *thing));
+    DIS_TRY(dis__scaled_allocate(out, &task, v->n_items, sizeof *task));
+    DIS_TRY(dis__scaled_allocate(out, &of_thing, 2 * v->n_items, sizeof *of_thing));
+    DIS_TRY(dis__scaled_allocate(out, &of_task, v->n_items, sizeof *of_task));
+    DIS_TRY(dis__scaled_allocate(out, &m->c, v->n_votes, sizeof *m->c));
     for (size_t i = 0; i < v->n_items; i++) {
         size_t n;
         named part[3];

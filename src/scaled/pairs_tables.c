@@ -1,4 +1,4 @@
-/* Scores, pairs and raters as tables, and how far raters agree: see pairs.c. */
+/* Scores, pairs and raters as tables, and how far raters agree: see bradley_terry.c. */
 #include "scaled/pairs.h"
 #include <math.h>
 #include <stdlib.h>
@@ -40,16 +40,16 @@ static dis_status add_groups(const dis__pairs *m, const double *rank, dis_scaled
     const size_t n = m->n_things;
     double *group = NULL, *key;
     if (m->n_groups > 1) {
-        DIS_TRY(dis__scaled_numbers(out, column, "group", n, &group));
+        DIS_TRY(dis__scaled_init_column(out, column, "group", n, &group));
         for (size_t k = 0; k < n; k++) group[k] = m->group[k] + 1;
-        dis__scaled_note(out,
-                         "%zu groups of things were never compared with each other: scores and ranks hold within a "
-                         "group alone",
-                         m->n_groups);
+        dis__scaled_add_note(out,
+                             "%zu groups of things were never compared with each other: scores and ranks hold within a "
+                             "group alone",
+                             m->n_groups);
     }
-    DIS_TRY(dis__scaled_room(out, &key, n, sizeof *key));
+    DIS_TRY(dis__scaled_allocate(out, &key, n, sizeof *key));
     for (size_t k = 0; k < n; k++) key[k] = -((double)m->group[k] * (double)(n + 1) + rank[k]);
-    return dis__scaled_sort(out, &out->table[out->n_tables - 1], key);
+    return dis__scaled_sort_table(out, &out->table[out->n_tables - 1], key);
 }
 
 static dis_status add_scores(dis__pairs *m, dis_scaled *out)
@@ -57,15 +57,15 @@ static dis_status add_scores(dis__pairs *m, dis_scaled *out)
     const size_t n = m->n_things;
     dis_scaled_column *c;
     double *score, *se, *rank, *won, *lost, *tied;
-    DIS_TRY(
-        dis__scaled_add(out, "labels", "scores of what was compared, the best first", n, 7 + (m->n_groups > 1), &c));
+    DIS_TRY(dis__scaled_add_table(out, "labels", "scores of what was compared, the best first", n,
+                                  7 + (m->n_groups > 1), &c));
     c[0] = (dis_scaled_column){.name = "thing", .names = m->things};
-    DIS_TRY(dis__scaled_numbers(out, &c[1], "score", n, &score));
-    DIS_TRY(dis__scaled_numbers(out, &c[2], "se", n, &se));
-    DIS_TRY(dis__scaled_numbers(out, &c[3], "rank", n, &rank));
-    DIS_TRY(dis__scaled_numbers(out, &c[4], "won", n, &won));
-    DIS_TRY(dis__scaled_numbers(out, &c[5], "lost", n, &lost));
-    DIS_TRY(dis__scaled_numbers(out, &c[6], "tied", n, &tied));
+    DIS_TRY(dis__scaled_init_column(out, &c[1], "score", n, &score));
+    DIS_TRY(dis__scaled_init_column(out, &c[2], "se", n, &se));
+    DIS_TRY(dis__scaled_init_column(out, &c[3], "rank", n, &rank));
+    DIS_TRY(dis__scaled_init_column(out, &c[4], "won", n, &won));
+    DIS_TRY(dis__scaled_init_column(out, &c[5], "lost", n, &lost));
+    DIS_TRY(dis__scaled_init_column(out, &c[6], "tied", n, &tied));
     for (size_t k = 0; k < n; k++) se[k] = m->se[k];
     score_groups(m, score, rank);
     count_results(m, won, lost, tied);
@@ -174,27 +174,27 @@ static dis_status measure(dis__pairs *m, const rater_counts *r, dis_scaled *out)
     dis_status status = DIS_OK;
     const size_t resamples = m->args->o->resamples;
     const uint64_t seed = m->args->o->seed;
-    DIS_TRY(dis__scaled_room(out, &x.start, m->n + 1, sizeof *x.start));
-    DIS_TRY(dis__scaled_room(out, &x.kind, m->n, sizeof *x.kind));
-    DIS_TRY(dis__scaled_room(out, &x.same, m->n, sizeof *x.same));
-    DIS_TRY(dis__scaled_room(out, &x.kept, m->n, sizeof *x.kept));
-    DIS_TRY(dis__scaled_room(out, &x.first, m->n, sizeof *x.first));
+    DIS_TRY(dis__scaled_allocate(out, &x.start, m->n + 1, sizeof *x.start));
+    DIS_TRY(dis__scaled_allocate(out, &x.kind, m->n, sizeof *x.kind));
+    DIS_TRY(dis__scaled_allocate(out, &x.same, m->n, sizeof *x.same));
+    DIS_TRY(dis__scaled_allocate(out, &x.kept, m->n, sizeof *x.kept));
+    DIS_TRY(dis__scaled_allocate(out, &x.first, m->n, sizeof *x.first));
     qsort(m->c, m->n, sizeof *m->c, by_place);
     for (size_t i = 0, end; i < m->n; i = end) {
         for (end = i; end < m->n && same_place(&m->c[i], &m->c[end]); end++) x.kind[end] = opinion(&m->c[end]);
         measure_item(m, r, i, end, &x);
     }
-    for (size_t i = 0; i < m->n; i++) x.first[i] = dis__pair_won(&m->c[i]);
+    for (size_t i = 0; i < m->n; i++) x.first[i] = dis__comparison_outcome(&m->c[i]);
     const dis__alpha_input in = {
         .n_items = x.n_items, .n_kinds = 3, .start = x.start, .kind = x.kind, .distance = is_other};
-    dis__scaled_measure(out, "agreement", "Raters who say the same of the same two",
-                        dis__mean_metric(m->args->ctx, x.same, x.n_items, resamples, seed, &status));
-    dis__scaled_measure(out, "alpha_nominal", "Krippendorff's alpha of the same two",
-                        dis__alpha(m->args->ctx, &in, resamples, seed, &status));
-    dis__scaled_measure(out, "kept", "Opinions kept when the order was swapped",
-                        dis__mean_metric(m->args->ctx, x.kept, x.n_kept, resamples, seed, &status));
-    dis__scaled_measure(out, "first_preferred", "Share of the first of two (a tie is half)",
-                        dis__mean_metric(m->args->ctx, x.first, m->n, resamples, seed, &status));
+    dis__scaled_add_measure(out, "agreement", "Raters who say the same of the same two",
+                            dis__mean_metric_compute(m->args->ctx, x.same, x.n_items, resamples, seed, &status));
+    dis__scaled_add_measure(out, "alpha_nominal", "Krippendorff's alpha of the same two",
+                            dis__alpha_compute(m->args->ctx, &in, resamples, seed, &status));
+    dis__scaled_add_measure(out, "kept", "Opinions kept when the order was swapped",
+                            dis__mean_metric_compute(m->args->ctx, x.kept, x.n_kept, resamples, seed, &status));
+    dis__scaled_add_measure(out, "first_preferred", "Share of the first of two (a tie is half)",
+                            dis__mean_metric_compute(m->args->ctx, x.first, m->n, resamples, seed, &status));
     return status;
 }
 
@@ -210,9 +210,9 @@ static void add_foretold(const dis__pairs *m, dis_scaled *out)
         const double d = m->score[c->a] - m->score[c->b];
         right += d == 0 ? .5 : (d > 0) == (c->verdict == DIS_PAIR_FIRST);
     }
-    dis__scaled_measure(out, "foretold", "Comparisons that go by the scores",
-                        n ? (dis_metric){.value = right / (double)n, .n = n}
-                          : dis_metric_undefined("there are only ties"));
+    dis__scaled_add_measure(out, "foretold", "Comparisons that go by the scores",
+                            n ? (dis_metric){.value = right / (double)n, .n = n}
+                              : dis_metric_undefined("there are only ties"));
 }
 
 static dis_status add_raters(dis__pairs *m, dis_scaled *out)
@@ -221,22 +221,22 @@ static dis_status add_raters(dis__pairs *m, dis_scaled *out)
     dis_scaled_column *c;
     rater_counts r;
     double *reliability, *key;
-    DIS_TRY(dis__scaled_add(out, "workers", "raters by their reliability, the lowest first", n, 9, &c));
+    DIS_TRY(dis__scaled_add_table(out, "workers", "raters by their reliability, the lowest first", n, 9, &c));
     c[0] = (dis_scaled_column){.name = "worker", .names = m->args->look.workers};
-    DIS_TRY(dis__scaled_numbers(out, &c[1], "votes", n, &r.votes));
-    DIS_TRY(dis__scaled_numbers(out, &c[2], "reliability", n, &reliability));
-    DIS_TRY(dis__scaled_numbers(out, &c[3], "by_scores", n, &r.share));
-    DIS_TRY(dis__scaled_numbers(out, &c[4], "first_preferred", n, &r.first));
-    DIS_TRY(dis__scaled_numbers(out, &c[5], "agreement", n, &r.agreed));
-    DIS_TRY(dis__scaled_numbers(out, &c[6], "compared", n, &r.compared));
-    DIS_TRY(dis__scaled_numbers(out, &c[7], "kept", n, &r.kept));
-    DIS_TRY(dis__scaled_numbers(out, &c[8], "swapped", n, &r.both));
-    DIS_TRY(dis__scaled_room(out, &key, n, sizeof *key));
+    DIS_TRY(dis__scaled_init_column(out, &c[1], "votes", n, &r.votes));
+    DIS_TRY(dis__scaled_init_column(out, &c[2], "reliability", n, &reliability));
+    DIS_TRY(dis__scaled_init_column(out, &c[3], "by_scores", n, &r.share));
+    DIS_TRY(dis__scaled_init_column(out, &c[4], "first_preferred", n, &r.first));
+    DIS_TRY(dis__scaled_init_column(out, &c[5], "agreement", n, &r.agreed));
+    DIS_TRY(dis__scaled_init_column(out, &c[6], "compared", n, &r.compared));
+    DIS_TRY(dis__scaled_init_column(out, &c[7], "kept", n, &r.kept));
+    DIS_TRY(dis__scaled_init_column(out, &c[8], "swapped", n, &r.both));
+    DIS_TRY(dis__scaled_allocate(out, &key, n, sizeof *key));
     const size_t at = out->n_tables - 1;
     DIS_TRY(measure(m, &r, out));
     for (size_t i = 0; i < m->n; i++) {
         const dis__comparison *x = &m->c[i];
-        const double d = m->score[x->a] - m->score[x->b], won = dis__pair_won(x);
+        const double d = m->score[x->a] - m->score[x->b], won = dis__comparison_outcome(x);
         r.votes[x->worker]++;
         r.first[x->worker] += won;
         r.share[x->worker] += d == 0 || x->verdict == DIS_PAIR_TIE ? .5 : (d > 0) == (x->verdict == DIS_PAIR_FIRST);
@@ -249,7 +249,7 @@ static dis_status add_raters(dis__pairs *m, dis_scaled *out)
         r.kept[w] = r.both[w] > 0 ? r.kept[w] / r.both[w] : NAN;
         key[w] = m->o->reliability ? -m->reliability[w] : -r.share[w];
     }
-    return dis__scaled_sort(out, &out->table[at], key);
+    return dis__scaled_sort_table(out, &out->table[at], key);
 }
 
 /* Pairs of things by how evenly opinions are split. */
@@ -267,14 +267,15 @@ static dis_status add_pairs(dis__pairs *m, dis_scaled *out)
     }
     for (size_t i = 0; i < K * K; i++) n += cell[3 * i] + cell[3 * i + 1] + cell[3 * i + 2] > 0;
     dis_scaled_column *c;
-    dis_status status = dis__scaled_add(out, "items", "pairs of things by how evenly opinions are split", n, 6, &c);
-    if (status == DIS_OK) status = dis__scaled_room(out, &a, n, sizeof *a);
-    if (status == DIS_OK) status = dis__scaled_room(out, &b, n, sizeof *b);
-    if (status == DIS_OK) status = dis__scaled_room(out, &key, n, sizeof *key);
-    if (status == DIS_OK) status = dis__scaled_numbers(out, &c[2], "for_a", n, &first);
-    if (status == DIS_OK) status = dis__scaled_numbers(out, &c[3], "for_b", n, &second);
-    if (status == DIS_OK) status = dis__scaled_numbers(out, &c[4], "ties", n, &ties);
-    if (status == DIS_OK) status = dis__scaled_numbers(out, &c[5], "p_a", n, &chance);
+    dis_status status =
+        dis__scaled_add_table(out, "items", "pairs of things by how evenly opinions are split", n, 6, &c);
+    if (status == DIS_OK) status = dis__scaled_allocate(out, &a, n, sizeof *a);
+    if (status == DIS_OK) status = dis__scaled_allocate(out, &b, n, sizeof *b);
+    if (status == DIS_OK) status = dis__scaled_allocate(out, &key, n, sizeof *key);
+    if (status == DIS_OK) status = dis__scaled_init_column(out, &c[2], "for_a", n, &first);
+    if (status == DIS_OK) status = dis__scaled_init_column(out, &c[3], "for_b", n, &second);
+    if (status == DIS_OK) status = dis__scaled_init_column(out, &c[4], "ties", n, &ties);
+    if (status == DIS_OK) status = dis__scaled_init_column(out, &c[5], "p_a", n, &chance);
     n = 0;
     for (size_t i = 0; status == DIS_OK && i < K * K; i++) {
         const double *x = cell + 3 * i, all = x[0] + x[1] + x[2];
@@ -291,10 +292,10 @@ static dis_status add_pairs(dis__pairs *m, dis_scaled *out)
     if (status != DIS_OK) return status;
     c[0] = (dis_scaled_column){.name = "a", .names = m->things, .index = a};
     c[1] = (dis_scaled_column){.name = "b", .names = m->things, .index = b};
-    return dis__scaled_sort(out, &out->table[out->n_tables - 1], key);
+    return dis__scaled_sort_table(out, &out->table[out->n_tables - 1], key);
 }
 
-dis_status dis__pairs_show(dis__pairs *m, dis_scaled *out)
+dis_status dis__pairs_add_results(dis__pairs *m, dis_scaled *out)
 {
     DIS_TRY(add_scores(m, out));
     DIS_TRY(add_pairs(m, out));

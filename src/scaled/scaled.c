@@ -34,7 +34,7 @@ const dis_scaled_model *dis_scaled_model_of(dis_scale scale)
 
 /* ---- what a result is made of ---- */
 
-dis_status dis__scaled_room(dis_scaled *s, void *out, size_t n, size_t size)
+dis_status dis__scaled_allocate(dis_scaled *s, void *out, size_t n, size_t size)
 {
     void *room;
     DIS_TRY(dis__reserve(&s->owned, &s->owned_capacity, s->n_owned, s->n_owned + 1, sizeof *s->owned));
@@ -44,8 +44,8 @@ dis_status dis__scaled_room(dis_scaled *s, void *out, size_t n, size_t size)
     return DIS_OK;
 }
 
-dis_status dis__scaled_label(const dis__scaled_args *args, const dis_votes_arrays *arrays,
-                             const dis_label_choice *choice, double **p)
+dis_status dis__scaled_run_labels(const dis__scaled_args *args, const dis_votes_arrays *arrays,
+                                  const dis_label_choice *choice, double **p)
 {
     dis_votes *votes;
     dis_made *made;
@@ -63,7 +63,7 @@ dis_status dis__scaled_label(const dis__scaled_args *args, const dis_votes_array
     return status;
 }
 
-dis_status dis__scaled_list(dis_scaled *s, const char *const *texts, size_t n, const dis_names **out)
+dis_status dis__scaled_add_names(dis_scaled *s, const char *const *texts, size_t n, const dis_names **out)
 {
     dis_names *list;
     DIS_TRY(dis__reserve(&s->lists, &s->lists_capacity, s->n_lists, s->n_lists + 1, sizeof *s->lists));
@@ -73,30 +73,31 @@ dis_status dis__scaled_list(dis_scaled *s, const char *const *texts, size_t n, c
     return DIS_OK;
 }
 
-dis_status dis__scaled_add(dis_scaled *s, const char *name, const char *summary, size_t n_rows, size_t n_columns,
-                           dis_scaled_column **columns)
+dis_status dis__scaled_add_table(dis_scaled *s, const char *name, const char *summary, size_t n_rows, size_t n_columns,
+                                 dis_scaled_column **columns)
 {
     if (s->n_tables == DIS_SCALED_TABLES) return dis__fail(DIS_EBUG, "more tables than there is room for");
-    DIS_TRY(dis__scaled_room(s, columns, n_columns, sizeof **columns));
+    DIS_TRY(dis__scaled_allocate(s, columns, n_columns, sizeof **columns));
     s->table[s->n_tables++] = (dis_scaled_table){
         .name = name, .summary = summary, .n_rows = n_rows, .n_columns = n_columns, .columns = *columns};
     return DIS_OK;
 }
 
-dis_status dis__scaled_numbers(dis_scaled *s, dis_scaled_column *column, const char *name, size_t n, double **values)
+dis_status dis__scaled_init_column(dis_scaled *s, dis_scaled_column *column, const char *name, size_t n,
+                                   double **values)
 {
-    DIS_TRY(dis__scaled_room(s, values, n, sizeof **values));
+    DIS_TRY(dis__scaled_allocate(s, values, n, sizeof **values));
     *column = (dis_scaled_column){.name = name, .values = *values};
     return DIS_OK;
 }
 
-void dis__scaled_measure(dis_scaled *s, const char *name, const char *title, dis_metric metric)
+void dis__scaled_add_measure(dis_scaled *s, const char *name, const char *title, dis_metric metric)
 {
     if (s->n_measures < DIS_SCALED_MEASURES)
         s->measure[s->n_measures++] = (dis_scaled_measure){.name = name, .title = title, .metric = metric};
 }
 
-void dis__scaled_note(dis_scaled *s, const char *format, ...)
+void dis__scaled_add_note(dis_scaled *s, const char *format, ...)
 {
     if (s->n_notes == DIS_SCALED_NOTES) return;
     va_list args;
@@ -118,10 +119,10 @@ static int by_key(const void *a, const void *b)
     return x->key > y->key ? -1 : x->key < y->key ? 1 : x->row < y->row ? -1 : 1;
 }
 
-dis_status dis__scaled_sort(dis_scaled *s, dis_scaled_table *table, const double *key)
+dis_status dis__scaled_sort_table(dis_scaled *s, dis_scaled_table *table, const double *key)
 {
     sorted *order;
-    DIS_TRY(dis__scaled_room(s, &order, table->n_rows, sizeof *order));
+    DIS_TRY(dis__scaled_allocate(s, &order, table->n_rows, sizeof *order));
     for (size_t i = 0; i < table->n_rows; i++) order[i] = (sorted){isnan(key[i]) ? -INFINITY : key[i], i};
     qsort(order, table->n_rows, sizeof *order, by_key);
     dis_scaled_column *columns = (dis_scaled_column *)(uintptr_t)table->columns;
@@ -129,13 +130,13 @@ dis_status dis__scaled_sort(dis_scaled *s, dis_scaled_table *table, const double
         dis_scaled_column *x = &columns[c];
         if (x->names) {
             uint32_t *index;
-            DIS_TRY(dis__scaled_room(s, &index, table->n_rows, sizeof *index));
+            DIS_TRY(dis__scaled_allocate(s, &index, table->n_rows, sizeof *index));
             for (size_t i = 0; i < table->n_rows; i++)
                 index[i] = x->index ? x->index[order[i].row] : (uint32_t)order[i].row;
             x->index = index;
         } else {
             double *values;
-            DIS_TRY(dis__scaled_room(s, &values, table->n_rows, sizeof *values));
+            DIS_TRY(dis__scaled_allocate(s, &values, table->n_rows, sizeof *values));
             for (size_t i = 0; i < table->n_rows; i++) values[i] = x->values[order[i].row];
             x->values = values;
         }
@@ -164,7 +165,7 @@ static dis_status run(dis_context *ctx, const dis_votes *votes, const dis_scaled
             strncmp(spec, row->model.name, strlen(row->model.name)) != 0)
             return dis__fail(DIS_EUSAGE, "scale %s has one model, %s, not \"%.100s\"", scale->name, row->model.name,
                              spec);
-        DIS_TRY(dis__scaled_room(s, &options, 1, row->options_size));
+        DIS_TRY(dis__scaled_allocate(s, &options, 1, row->options_size));
         DIS_TRY(dis__spec_parse("method", spec, row->model.options, row->model.n_options, options, row->options_size));
         DIS_TRY(dis__copy_text(&s->method_text, spec, strlen(spec)));
         s->method = s->method_text;

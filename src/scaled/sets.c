@@ -52,9 +52,9 @@ static dis_status take_classes(dis__sets *x, bool **has)
         }
     if (n_parts) qsort(part, n_parts, sizeof *part, by_name);
     x->n_classes = n_parts;
-    if (status == DIS_OK) status = dis__scaled_list(x->out, (const char *const *)part, n_parts, &x->classes);
+    if (status == DIS_OK) status = dis__scaled_add_names(x->out, (const char *const *)part, n_parts, &x->classes);
     if (status == DIS_OK)
-        status = dis__scaled_room(x->out, has, dis__saturating_size(v->n_classes, n_parts, 1), sizeof **has);
+        status = dis__scaled_allocate(x->out, has, dis__saturating_size(v->n_classes, n_parts, 1), sizeof **has);
     for (size_t s = 0; s < v->n_classes && status == DIS_OK; s++)
         for (const char *at = dis_names_get(v->classes, s, NULL); at;) {
             size_t n;
@@ -90,15 +90,15 @@ static dis_status take_votes(dis__sets *x, const bool *has)
     uint32_t *slot;
     bool *set;
     while (n_slots < 2 * v->n_votes + 2) n_slots *= 2;
-    DIS_TRY(dis__scaled_room(x->out, &x->has, dis__saturating_size(v->n_votes + 1, C, 1), sizeof *x->has));
-    DIS_TRY(dis__scaled_room(x->out, &x->size, v->n_votes + 1, sizeof *x->size));
-    DIS_TRY(dis__scaled_room(x->out, &x->start, v->n_items + 1, sizeof *x->start));
-    DIS_TRY(dis__scaled_room(x->out, &x->worker, v->n_votes, sizeof *x->worker));
-    DIS_TRY(dis__scaled_room(x->out, &x->kind, v->n_votes, sizeof *x->kind));
-    DIS_TRY(dis__scaled_room(x->out, &x->task, v->n_votes, sizeof *x->task));
-    DIS_TRY(dis__scaled_room(x->out, &x->label, v->n_votes, sizeof *x->label));
-    DIS_TRY(dis__scaled_room(x->out, &slot, n_slots, sizeof *slot));
-    DIS_TRY(dis__scaled_room(x->out, &set, C + 1, sizeof *set));
+    DIS_TRY(dis__scaled_allocate(x->out, &x->has, dis__saturating_size(v->n_votes + 1, C, 1), sizeof *x->has));
+    DIS_TRY(dis__scaled_allocate(x->out, &x->size, v->n_votes + 1, sizeof *x->size));
+    DIS_TRY(dis__scaled_allocate(x->out, &x->start, v->n_items + 1, sizeof *x->start));
+    DIS_TRY(dis__scaled_allocate(x->out, &x->worker, v->n_votes, sizeof *x->worker));
+    DIS_TRY(dis__scaled_allocate(x->out, &x->kind, v->n_votes, sizeof *x->kind));
+    DIS_TRY(dis__scaled_allocate(x->out, &x->task, v->n_votes, sizeof *x->task));
+    DIS_TRY(dis__scaled_allocate(x->out, &x->label, v->n_votes, sizeof *x->label));
+    DIS_TRY(dis__scaled_allocate(x->out, &slot, n_slots, sizeof *slot));
+    DIS_TRY(dis__scaled_allocate(x->out, &set, C + 1, sizeof *set));
     for (size_t i = 0; i < v->n_items; i++) {
         const uint64_t first = v->start[i], last = v->start[i + 1];
         for (uint64_t n = first; n < last; n++) {
@@ -132,8 +132,8 @@ static dis_status run(const dis__scaled_args *args, dis_scaled *out)
     DIS_TRY(take_classes(&x, &has));
     if (x.n_classes == 0) return dis__fail(DIS_EDATA, "no vote names a class");
     DIS_TRY(take_votes(&x, has));
-    if (!args->o->measures_only) DIS_TRY(dis__sets_label(&x));
-    return dis__sets_measure(&x);
+    if (!args->o->measures_only) DIS_TRY(dis__sets_add_labels(&x));
+    return dis__sets_add_measures(&x);
 }
 
 const dis__scaled_row dis__scaled_sets = {.run = run};

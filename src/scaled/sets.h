@@ -19,7 +19,7 @@ typedef struct {
     double *p;                      /* (n_classes, n_items) */
 } dis__sets;
 
-dis_status dis__sets_label(dis__sets *x);   /* tables labels, items and joint */
-dis_status dis__sets_measure(dis__sets *x); /* measures, tables classes and workers */
+dis_status dis__sets_add_labels(dis__sets *x);   /* tables labels, items and joint */
+dis_status dis__sets_add_measures(dis__sets *x); /* measures, tables classes and workers */
 
 #endif

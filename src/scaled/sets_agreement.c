@@ -47,7 +47,7 @@ static dis_metric alpha(const dis__sets *x, double (*distance)(const void *, siz
                                  .kind = x->kind,
                                  .distance = distance,
                                  .arg = arg};
-    return dis__alpha(x->args->ctx, &in, x->args->o->resamples, x->args->o->seed, status);
+    return dis__alpha_compute(x->args->ctx, &in, x->args->o->resamples, x->args->o->seed, status);
 }
 
 static dis_status add_classes(dis__sets *x)
@@ -56,13 +56,13 @@ static dis_status add_classes(dis__sets *x)
     double *votes, *value, *low, *high;
     bool *has;
     dis_status status = DIS_OK;
-    DIS_TRY(dis__scaled_add(x->out, "classes", "per class: votes, and alpha of yes and no", x->n_classes, 5, &c));
+    DIS_TRY(dis__scaled_add_table(x->out, "classes", "per class: votes, and alpha of yes and no", x->n_classes, 5, &c));
     c[0] = (dis_scaled_column){.name = "class", .names = x->classes};
-    DIS_TRY(dis__scaled_numbers(x->out, &c[1], "votes", x->n_classes, &votes));
-    DIS_TRY(dis__scaled_numbers(x->out, &c[2], "alpha", x->n_classes, &value));
-    DIS_TRY(dis__scaled_numbers(x->out, &c[3], "alpha_ci_low", x->n_classes, &low));
-    DIS_TRY(dis__scaled_numbers(x->out, &c[4], "alpha_ci_high", x->n_classes, &high));
-    DIS_TRY(dis__scaled_room(x->out, &has, x->n_sets, sizeof *has));
+    DIS_TRY(dis__scaled_init_column(x->out, &c[1], "votes", x->n_classes, &votes));
+    DIS_TRY(dis__scaled_init_column(x->out, &c[2], "alpha", x->n_classes, &value));
+    DIS_TRY(dis__scaled_init_column(x->out, &c[3], "alpha_ci_low", x->n_classes, &low));
+    DIS_TRY(dis__scaled_init_column(x->out, &c[4], "alpha_ci_high", x->n_classes, &high));
+    DIS_TRY(dis__scaled_allocate(x->out, &has, x->n_sets, sizeof *has));
     for (size_t k = 0; k < x->n_classes; k++) {
         for (size_t s = 0; s < x->n_sets; s++) has[s] = x->has[s * x->n_classes + k];
         for (size_t n = 0; n < x->n_votes; n++) votes[k] += has[x->kind[n]];
@@ -80,14 +80,15 @@ static dis_status add_workers(dis__sets *x)
     const dis_votes_view *v = &x->args->look;
     dis_scaled_column *c;
     double *votes, *apart, *classes, *compared;
-    DIS_TRY(dis__scaled_add(x->out, "workers",
-                            "workers by the mean Jaccard distance to the other sets of an item, the largest first",
-                            v->n_workers, 5, &c));
+    DIS_TRY(
+        dis__scaled_add_table(x->out, "workers",
+                              "workers by the mean Jaccard distance to the other sets of an item, the largest first",
+                              v->n_workers, 5, &c));
     c[0] = (dis_scaled_column){.name = "worker", .names = v->workers};
-    DIS_TRY(dis__scaled_numbers(x->out, &c[1], "votes", v->n_workers, &votes));
-    DIS_TRY(dis__scaled_numbers(x->out, &c[2], "distance", v->n_workers, &apart));
-    DIS_TRY(dis__scaled_numbers(x->out, &c[3], "compared", v->n_workers, &compared));
-    DIS_TRY(dis__scaled_numbers(x->out, &c[4], "classes_per_vote", v->n_workers, &classes));
+    DIS_TRY(dis__scaled_init_column(x->out, &c[1], "votes", v->n_workers, &votes));
+    DIS_TRY(dis__scaled_init_column(x->out, &c[2], "distance", v->n_workers, &apart));
+    DIS_TRY(dis__scaled_init_column(x->out, &c[3], "compared", v->n_workers, &compared));
+    DIS_TRY(dis__scaled_init_column(x->out, &c[4], "classes_per_vote", v->n_workers, &classes));
     for (size_t i = 0; i < v->n_items; i++)
         for (uint64_t n = x->start[i]; n < x->start[i + 1]; n++) {
             const double others = (double)(x->start[i + 1] - x->start[i] - 1);
@@ -103,7 +104,7 @@ static dis_status add_workers(dis__sets *x)
         apart[w] = compared[w] > 0 ? apart[w] / compared[w] : NAN;
         classes[w] = votes[w] > 0 ? classes[w] / votes[w] : NAN;
     }
-    return dis__scaled_sort(x->out, &x->out->table[x->out->n_tables - 1], apart);
+    return dis__scaled_sort_table(x->out, &x->out->table[x->out->n_tables - 1], apart);
 }
 
 static dis_status add_measures(dis__sets *x)
@@ -116,16 +117,16 @@ static dis_status add_measures(dis__sets *x)
                   {"alpha_jaccard", "Krippendorff's alpha, Jaccard distance", jaccard},
                   {"alpha_nominal", "Krippendorff's alpha, whole sets the same", is_other}};
     for (size_t m = 0; m < sizeof alphas / sizeof *alphas; m++)
-        dis__scaled_measure(x->out, alphas[m].name, alphas[m].title, alpha(x, alphas[m].distance, x, &status));
+        dis__scaled_add_measure(x->out, alphas[m].name, alphas[m].title, alpha(x, alphas[m].distance, x, &status));
     double classes = 0;
     for (size_t n = 0; n < x->n_votes; n++) classes += x->size[x->kind[n]];
-    dis__scaled_measure(x->out, "classes_per_vote", "Classes per vote",
-                        x->n_votes ? (dis_metric){.value = classes / (double)x->n_votes, .n = x->n_votes}
-                                   : dis_metric_undefined("there are no votes"));
+    dis__scaled_add_measure(x->out, "classes_per_vote", "Classes per vote",
+                            x->n_votes ? (dis_metric){.value = classes / (double)x->n_votes, .n = x->n_votes}
+                                       : dis_metric_undefined("there are no votes"));
     return status;
 }
 
-dis_status dis__sets_measure(dis__sets *x)
+dis_status dis__sets_add_measures(dis__sets *x)
 {
     DIS_TRY(add_workers(x));
     DIS_TRY(add_classes(x));

@@ -16,13 +16,13 @@ static dis_status label(const dis__sets *x, size_t n_classes, const dis_label_ch
                                      .task = x->task,
                                      .worker = x->worker,
                                      .label = x->label};
-    return dis__scaled_label(x->args, &arrays, choice, p);
+    return dis__scaled_run_labels(x->args, &arrays, choice, p);
 }
 
 static dis_status label_classes(dis__sets *x)
 {
     const size_t n = x->args->look.n_items;
-    DIS_TRY(dis__scaled_room(x->out, &x->p, dis__saturating_size(x->n_classes, n, 0), sizeof *x->p));
+    DIS_TRY(dis__scaled_allocate(x->out, &x->p, dis__saturating_size(x->n_classes, n, 0), sizeof *x->p));
     for (size_t c = 0; c < x->n_classes; c++) {
         double *p;
         DIS_TRY(dis__check_stop(x->args->ctx));
@@ -75,7 +75,7 @@ static dis_status join_all(dis__sets *x, bool (*in)(const dis__sets *x, size_t a
         status = join(x, in, i, &room, &capacity);
         if (status == DIS_OK) status = dis__copy_text(&text[i], room, strlen(room));
     }
-    if (status == DIS_OK) status = dis__scaled_list(x->out, (const char *const *)text, n, out);
+    if (status == DIS_OK) status = dis__scaled_add_names(x->out, (const char *const *)text, n, out);
     for (size_t i = 0; i < n; i++) dis__free(text[i]);
     dis__free(text);
     dis__free(room);
@@ -90,11 +90,11 @@ static double binary_entropy(double p)
 /* "p:CLASS" for every class. */
 static dis_status column_names(dis__sets *x, char ***names)
 {
-    DIS_TRY(dis__scaled_room(x->out, names, x->n_classes, sizeof **names));
+    DIS_TRY(dis__scaled_allocate(x->out, names, x->n_classes, sizeof **names));
     for (size_t c = 0; c < x->n_classes; c++) {
         size_t n;
         const char *name = dis_names_get(x->classes, c, &n);
-        DIS_TRY(dis__scaled_room(x->out, &(*names)[c], n + 3, 1));
+        DIS_TRY(dis__scaled_allocate(x->out, &(*names)[c], n + 3, 1));
         memcpy((*names)[c], "p:", 2);
         memcpy((*names)[c] + 2, name, n);
     }
@@ -110,25 +110,25 @@ static dis_status add_labels(dis__sets *x)
     char **names;
     DIS_TRY(join_all(x, is_probable, v->n_items, &joined));
     DIS_TRY(column_names(x, &names));
-    DIS_TRY(dis__scaled_add(x->out, "labels",
-                            "per item the classes of at least one half, and the probability of each class", v->n_items,
-                            3 + x->n_classes, &c));
+    DIS_TRY(dis__scaled_add_table(x->out, "labels",
+                                  "per item the classes of at least one half, and the probability of each class",
+                                  v->n_items, 3 + x->n_classes, &c));
     c[0] = (dis_scaled_column){.name = "task", .names = v->tasks};
     c[1] = (dis_scaled_column){.name = "label", .names = joined};
-    DIS_TRY(dis__scaled_numbers(x->out, &c[2], "entropy", v->n_items, &entropy));
+    DIS_TRY(dis__scaled_init_column(x->out, &c[2], "entropy", v->n_items, &entropy));
     for (size_t k = 0; k < x->n_classes; k++) {
         c[3 + k] = (dis_scaled_column){.name = names[k], .values = x->p + k * v->n_items};
         for (size_t i = 0; i < v->n_items; i++) entropy[i] += binary_entropy(x->p[k * v->n_items + i]);
     }
     dis_scaled_column *item;
-    DIS_TRY(dis__scaled_add(x->out, "items", "items by the entropy of their labels, summed over classes", v->n_items, 4,
-                            &item));
+    DIS_TRY(dis__scaled_add_table(x->out, "items", "items by the entropy of their labels, summed over classes",
+                                  v->n_items, 4, &item));
     item[0] = c[0];
     item[1] = c[1];
     item[2] = c[2];
-    DIS_TRY(dis__scaled_numbers(x->out, &item[3], "votes", v->n_items, &key));
+    DIS_TRY(dis__scaled_init_column(x->out, &item[3], "votes", v->n_items, &key));
     for (size_t i = 0; i < v->n_items; i++) key[i] = (double)(x->start[i + 1] - x->start[i]);
-    return dis__scaled_sort(x->out, &x->out->table[x->out->n_tables - 1], entropy);
+    return dis__scaled_sort_table(x->out, &x->out->table[x->out->n_tables - 1], entropy);
 }
 
 /* Rows of sets that have a share; p (n_items, n_sets). */
@@ -143,7 +143,7 @@ static dis_status add_joint(dis__sets *x)
     size_t n = 0;
     DIS_TRY(dis_choose_labels(standard, 1, NULL, true, &shares));
     if (x->n_sets > DIS_MAX_CLASSES) {
-        dis__scaled_note(x->out, "%zu different sets: no joint labels", x->n_sets);
+        dis__scaled_add_note(x->out, "%zu different sets: no joint labels", x->n_sets);
         return DIS_OK;
     }
     for (size_t k = 0; k < x->n_votes; k++) x->label[k] = (uint16_t)x->kind[k];
@@ -152,10 +152,10 @@ static dis_status add_joint(dis__sets *x)
     dis_scaled_column *c;
     dis_status status = join_all(x, is_in_set, x->n_sets, &sets);
     if (status == DIS_OK)
-        status = dis__scaled_add(x->out, "joint", "per item the probability of each set of classes", n, 3, &c);
-    if (status == DIS_OK) status = dis__scaled_room(x->out, &task, n, sizeof *task);
-    if (status == DIS_OK) status = dis__scaled_room(x->out, &set, n, sizeof *set);
-    if (status == DIS_OK) status = dis__scaled_numbers(x->out, &c[2], "p", n, &out);
+        status = dis__scaled_add_table(x->out, "joint", "per item the probability of each set of classes", n, 3, &c);
+    if (status == DIS_OK) status = dis__scaled_allocate(x->out, &task, n, sizeof *task);
+    if (status == DIS_OK) status = dis__scaled_allocate(x->out, &set, n, sizeof *set);
+    if (status == DIS_OK) status = dis__scaled_init_column(x->out, &c[2], "p", n, &out);
     n = 0;
     for (size_t i = 0; status == DIS_OK && i < v->n_items * x->n_sets; i++) {
         if (!(p[i] > 1e-6)) continue;
@@ -171,7 +171,7 @@ static dis_status add_joint(dis__sets *x)
     return status;
 }
 
-dis_status dis__sets_label(dis__sets *x)
+dis_status dis__sets_add_labels(dis__sets *x)
 {
     DIS_TRY(label_classes(x));
     DIS_TRY(add_labels(x));

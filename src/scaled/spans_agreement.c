@@ -77,7 +77,7 @@ static void match(const dis__spans *x, const sums *t, size_t d, size_t i, size_t
 static void look_at_piece(const dis__spans *x, const sums *t, size_t d, size_t piece, double *same, double *pairs)
 {
     const size_t n = x->n_docs, first = x->vote_start[piece], last = x->vote_start[piece + 1];
-    const double length = dis__span_places(x, piece), r = (double)(last - first);
+    const double length = dis__spans_piece_length(x, piece), r = (double)(last - first);
     double apart = 0;
     if (r < 2) return;
     for (size_t a = first; a < last; a++) {
@@ -101,9 +101,9 @@ static void add_up(const dis__spans *x, const sums *t)
         double same = 0, pairs = 0;
         for (size_t p = x->piece_start[d]; p < x->piece_start[d + 1]; p++) look_at_piece(x, t, d, p, &same, &pairs);
         t->agreement[d] = pairs > 0 ? same / pairs : NAN;
-        for (size_t i = x->doc_start[d]; i < x->doc_start[d + 1]; i = dis__spans_of_worker(x, i))
-            for (size_t j = dis__spans_of_worker(x, i); j < x->doc_start[d + 1]; j = dis__spans_of_worker(x, j))
-                match(x, t, d, i, dis__spans_of_worker(x, i), j, dis__spans_of_worker(x, j));
+        for (size_t i = x->doc_start[d]; i < x->doc_start[d + 1]; i = dis__spans_worker_end(x, i))
+            for (size_t j = dis__spans_worker_end(x, i); j < x->doc_start[d + 1]; j = dis__spans_worker_end(x, j))
+                match(x, t, d, i, dis__spans_worker_end(x, i), j, dis__spans_worker_end(x, j));
     }
 }
 
@@ -167,7 +167,7 @@ static dis_status add_figures(const dis__spans *x, const sums *t)
         }
         if (drawn && !metric.reason)
             metric.has_interval = dis__bootstrap_interval(one, resamples, &metric.ci_low, &metric.ci_high);
-        dis__scaled_measure(x->out, name[m][0], name[m][1], metric);
+        dis__scaled_add_measure(x->out, name[m][0], name[m][1], metric);
     }
     dis__free(drawn);
     dis__free(one);
@@ -207,29 +207,31 @@ static dis_status add_tables(dis__spans *x, const sums *t)
     const size_t n = x->n_docs, W = x->args->look.n_workers;
     dis_scaled_column *c;
     double *workers, *spans, *length, *key, *docs, *found, *exact, *near;
-    DIS_TRY(dis__scaled_add(x->out, "items", "tasks by the share of agreeing places, the lowest first", n, 5, &c));
+    DIS_TRY(
+        dis__scaled_add_table(x->out, "items", "tasks by the share of agreeing places, the lowest first", n, 5, &c));
     c[0] = (dis_scaled_column){.name = "task", .names = x->docs};
     c[1] = (dis_scaled_column){.name = "agreement", .values = t->agreement};
-    DIS_TRY(dis__scaled_numbers(x->out, &c[2], "workers", n, &workers));
-    DIS_TRY(dis__scaled_numbers(x->out, &c[3], "spans", n, &spans));
-    DIS_TRY(dis__scaled_numbers(x->out, &c[4], "places", n, &length));
-    DIS_TRY(dis__scaled_room(x->out, &key, n > W ? n : W, sizeof *key));
+    DIS_TRY(dis__scaled_init_column(x->out, &c[2], "workers", n, &workers));
+    DIS_TRY(dis__scaled_init_column(x->out, &c[3], "spans", n, &spans));
+    DIS_TRY(dis__scaled_init_column(x->out, &c[4], "places", n, &length));
+    DIS_TRY(dis__scaled_allocate(x->out, &key, n > W ? n : W, sizeof *key));
     for (size_t d = 0; d < n; d++) {
-        for (size_t i = x->doc_start[d]; i < x->doc_start[d + 1]; i = dis__spans_of_worker(x, i)) workers[d]++;
+        for (size_t i = x->doc_start[d]; i < x->doc_start[d + 1]; i = dis__spans_worker_end(x, i)) workers[d]++;
         for (size_t i = x->doc_start[d]; i < x->doc_start[d + 1]; i++) spans[d] += x->s[i].label != DIS_NO_SPAN;
         if (x->piece_start[d + 1] > x->piece_start[d]) length[d] = (double)x->to[x->piece_start[d + 1] - 1];
         key[d] = -t->agreement[d];
     }
-    DIS_TRY(dis__scaled_sort(x->out, &x->out->table[x->out->n_tables - 1], key));
-    DIS_TRY(dis__scaled_add(x->out, "workers",
-                            "workers by the F1 of their spans with those of the others, the lowest first", W, 5, &c));
+    DIS_TRY(dis__scaled_sort_table(x->out, &x->out->table[x->out->n_tables - 1], key));
+    DIS_TRY(dis__scaled_add_table(x->out, "workers",
+                                  "workers by the F1 of their spans with those of the others, the lowest first", W, 5,
+                                  &c));
     c[0] = (dis_scaled_column){.name = "worker", .names = x->args->look.workers};
-    DIS_TRY(dis__scaled_numbers(x->out, &c[1], "tasks", W, &docs));
-    DIS_TRY(dis__scaled_numbers(x->out, &c[2], "spans", W, &found));
-    DIS_TRY(dis__scaled_numbers(x->out, &c[3], "f1_spans", W, &exact));
-    DIS_TRY(dis__scaled_numbers(x->out, &c[4], "f1_spans_overlap", W, &near));
+    DIS_TRY(dis__scaled_init_column(x->out, &c[1], "tasks", W, &docs));
+    DIS_TRY(dis__scaled_init_column(x->out, &c[2], "spans", W, &found));
+    DIS_TRY(dis__scaled_init_column(x->out, &c[3], "f1_spans", W, &exact));
+    DIS_TRY(dis__scaled_init_column(x->out, &c[4], "f1_spans_overlap", W, &near));
     for (size_t d = 0; d < n; d++)
-        for (size_t i = x->doc_start[d]; i < x->doc_start[d + 1]; i = dis__spans_of_worker(x, i))
+        for (size_t i = x->doc_start[d]; i < x->doc_start[d + 1]; i = dis__spans_worker_end(x, i))
             docs[x->s[i].worker]++;
     for (size_t i = 0; i < x->n; i++) found[x->s[i].worker] += x->s[i].label != DIS_NO_SPAN;
     for (size_t w = 0; w < W; w++) {
@@ -237,27 +239,28 @@ static dis_status add_tables(dis__spans *x, const sums *t)
         near[w] = share(t->overlap[w], t->marked[w]);
         key[w] = -exact[w];
     }
-    return dis__scaled_sort(x->out, &x->out->table[x->out->n_tables - 1], key);
+    return dis__scaled_sort_table(x->out, &x->out->table[x->out->n_tables - 1], key);
 }
 
-dis_status dis__spans_measure(dis__spans *x)
+dis_status dis__spans_add_measures(dis__spans *x)
 {
     const size_t W = x->args->look.n_workers, K = x->n_classes,
                  cells = dis__saturating_size(dis__saturating_size(W, W, 0), dis__saturating_size(K, K, 0), 0);
     sums t = {0};
-    DIS_TRY(dis__scaled_room(x->out, &t.column, dis__saturating_size(FIRST_COUNT + K, x->n_docs, 0), sizeof *t.column));
-    DIS_TRY(dis__scaled_room(x->out, &t.exact, 3 * W, sizeof *t.exact));
-    DIS_TRY(dis__scaled_room(x->out, &t.agreement, x->n_docs, sizeof *t.agreement));
+    DIS_TRY(
+        dis__scaled_allocate(x->out, &t.column, dis__saturating_size(FIRST_COUNT + K, x->n_docs, 0), sizeof *t.column));
+    DIS_TRY(dis__scaled_allocate(x->out, &t.exact, 3 * W, sizeof *t.exact));
+    DIS_TRY(dis__scaled_allocate(x->out, &t.agreement, x->n_docs, sizeof *t.agreement));
     t.overlap = t.exact + W;
     t.marked = t.overlap + W;
     if (cells <= MAX_CELLS) {
-        DIS_TRY(dis__scaled_room(x->out, &t.pair, cells, sizeof *t.pair));
-        DIS_TRY(dis__scaled_room(x->out, &t.span_pair, cells, sizeof *t.span_pair));
+        DIS_TRY(dis__scaled_allocate(x->out, &t.pair, cells, sizeof *t.pair));
+        DIS_TRY(dis__scaled_allocate(x->out, &t.span_pair, cells, sizeof *t.span_pair));
     }
     add_up(x, &t);
-    dis__scaled_measure(x->out, "kappa_tokens", "Cohen's kappa of places, mean of pairs", mean_kappa(x, t.pair));
-    dis__scaled_measure(x->out, "kappa_spans", "Cohen's kappa of spans that one of two marked",
-                        mean_kappa(x, t.span_pair));
+    dis__scaled_add_measure(x->out, "kappa_tokens", "Cohen's kappa of places, mean of pairs", mean_kappa(x, t.pair));
+    dis__scaled_add_measure(x->out, "kappa_spans", "Cohen's kappa of spans that one of two marked",
+                            mean_kappa(x, t.span_pair));
     DIS_TRY(add_figures(x, &t));
     return add_tables(x, &t);
 }

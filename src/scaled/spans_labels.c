@@ -6,7 +6,7 @@
 static dis_status make(dis__spans *x, const dis_label_choice *choice, double **p)
 {
     uint32_t *task;
-    DIS_TRY(dis__scaled_room(x->out, &task, x->n_votes, sizeof *task));
+    DIS_TRY(dis__scaled_allocate(x->out, &task, x->n_votes, sizeof *task));
     for (size_t i = 0; i < x->n_pieces; i++)
         for (size_t n = x->vote_start[i]; n < x->vote_start[i + 1]; n++) task[n] = (uint32_t)i;
     const dis_votes_arrays arrays = {.n_votes = x->n_votes,
@@ -16,7 +16,7 @@ static dis_status make(dis__spans *x, const dis_label_choice *choice, double **p
                                      .task = task,
                                      .worker = x->worker,
                                      .label = x->label};
-    return dis__scaled_label(x->args, &arrays, choice, p);
+    return dis__scaled_run_labels(x->args, &arrays, choice, p);
 }
 
 /* A row per piece, with the distribution over classes. */
@@ -27,13 +27,13 @@ static dis_status add_pieces(dis__spans *x, const double *p)
     double *from, *to, *entropy, *q;
     uint32_t *best;
     char *name;
-    DIS_TRY(dis__scaled_add(x->out, "pieces", "soft labels of pieces that nobody cut", n, 5 + K, &c));
+    DIS_TRY(dis__scaled_add_table(x->out, "pieces", "soft labels of pieces that nobody cut", n, 5 + K, &c));
     c[0] = (dis_scaled_column){.name = "task", .names = x->docs, .index = x->piece_doc};
-    DIS_TRY(dis__scaled_numbers(x->out, &c[1], "start", n, &from));
-    DIS_TRY(dis__scaled_numbers(x->out, &c[2], "end", n, &to));
-    DIS_TRY(dis__scaled_room(x->out, &best, n, sizeof *best));
+    DIS_TRY(dis__scaled_init_column(x->out, &c[1], "start", n, &from));
+    DIS_TRY(dis__scaled_init_column(x->out, &c[2], "end", n, &to));
+    DIS_TRY(dis__scaled_allocate(x->out, &best, n, sizeof *best));
     c[3] = (dis_scaled_column){.name = "label", .names = x->classes, .index = best};
-    DIS_TRY(dis__scaled_numbers(x->out, &c[4], "entropy", n, &entropy));
+    DIS_TRY(dis__scaled_init_column(x->out, &c[4], "entropy", n, &entropy));
     for (size_t i = 0; i < n; i++) {
         from[i] = (double)x->from[i];
         to[i] = (double)x->to[i];
@@ -43,10 +43,10 @@ static dis_status add_pieces(dis__spans *x, const double *p)
     for (size_t k = 0; k < K; k++) {
         size_t length;
         const char *class = dis_names_get(x->classes, k, &length);
-        DIS_TRY(dis__scaled_room(x->out, &name, length + 3, 1));
+        DIS_TRY(dis__scaled_allocate(x->out, &name, length + 3, 1));
         memcpy(name, "p:", 2);
         memcpy(name + 2, class, length);
-        DIS_TRY(dis__scaled_numbers(x->out, &c[5 + k], name, n, &q));
+        DIS_TRY(dis__scaled_init_column(x->out, &c[5 + k], name, n, &q));
         for (size_t i = 0; i < n; i++) q[i] = p[i * K + k];
     }
     return DIS_OK;
@@ -59,17 +59,17 @@ static dis_status add_spans(dis__spans *x, const double *p)
     uint32_t *doc, *label;
     double *from, *to, *mean, *workers;
     dis_scaled_column *c;
-    DIS_TRY(
-        dis__scaled_add(x->out, "labels", "spans whose places have the same most probable class", x->n_pieces, 6, &c));
+    DIS_TRY(dis__scaled_add_table(x->out, "labels", "spans whose places have the same most probable class", x->n_pieces,
+                                  6, &c));
     dis_scaled_table *table = &x->out->table[x->out->n_tables - 1];
-    DIS_TRY(dis__scaled_room(x->out, &doc, x->n_pieces, sizeof *doc));
-    DIS_TRY(dis__scaled_room(x->out, &label, x->n_pieces, sizeof *label));
+    DIS_TRY(dis__scaled_allocate(x->out, &doc, x->n_pieces, sizeof *doc));
+    DIS_TRY(dis__scaled_allocate(x->out, &label, x->n_pieces, sizeof *label));
     c[0] = (dis_scaled_column){.name = "task", .names = x->docs, .index = doc};
-    DIS_TRY(dis__scaled_numbers(x->out, &c[1], "start", x->n_pieces, &from));
-    DIS_TRY(dis__scaled_numbers(x->out, &c[2], "end", x->n_pieces, &to));
+    DIS_TRY(dis__scaled_init_column(x->out, &c[1], "start", x->n_pieces, &from));
+    DIS_TRY(dis__scaled_init_column(x->out, &c[2], "end", x->n_pieces, &to));
     c[3] = (dis_scaled_column){.name = "label", .names = x->classes, .index = label};
-    DIS_TRY(dis__scaled_numbers(x->out, &c[4], "p", x->n_pieces, &mean));
-    DIS_TRY(dis__scaled_numbers(x->out, &c[5], "workers", x->n_pieces, &workers));
+    DIS_TRY(dis__scaled_init_column(x->out, &c[4], "p", x->n_pieces, &mean));
+    DIS_TRY(dis__scaled_init_column(x->out, &c[5], "workers", x->n_pieces, &workers));
     for (size_t i = 0; i < x->n_pieces; i++) {
         const size_t best = dis_argmax(p + i * K, K);
         if (best == DIS_NO_SPAN) continue;
@@ -82,7 +82,7 @@ static dis_status add_spans(dis__spans *x, const double *p)
             from[n - 1] = (double)x->from[i];
         }
         to[n - 1] = (double)x->to[i];
-        mean[n - 1] += dis__span_places(x, i) * p[i * K + best];
+        mean[n - 1] += dis__spans_piece_length(x, i) * p[i * K + best];
         workers[n - 1] = (double)(x->vote_start[i + 1] - x->vote_start[i]);
     }
     for (size_t i = 0; i < n; i++) mean[i] /= to[i] - from[i];
@@ -90,7 +90,7 @@ static dis_status add_spans(dis__spans *x, const double *p)
     return DIS_OK;
 }
 
-dis_status dis__spans_label(dis__spans *x, const dis_label_choice *choice)
+dis_status dis__spans_add_labels(dis__spans *x, const dis_label_choice *choice)
 {
     double *p;
     DIS_TRY(make(x, choice, &p));

@@ -30,8 +30,8 @@ static dis_status number_docs(dis__spans *x, uint32_t *doc)
     char **text;
     uint32_t *first;
     size_t n = 0;
-    DIS_TRY(dis__scaled_room(x->out, &at, v->n_items, sizeof *at));
-    DIS_TRY(dis__scaled_room(x->out, &first, v->n_items, sizeof *first));
+    DIS_TRY(dis__scaled_allocate(x->out, &at, v->n_items, sizeof *at));
+    DIS_TRY(dis__scaled_allocate(x->out, &first, v->n_items, sizeof *first));
     for (size_t i = 0; i < v->n_items; i++) {
         size_t length;
         const char *name = dis_names_get(v->tasks, i, &length), *last = memrchr(name, DIS_PART_SEPARATOR, length);
@@ -60,7 +60,7 @@ static dis_status number_docs(dis__spans *x, uint32_t *doc)
         doc[i] = (uint32_t)n++;
     }
     x->n_docs = n;
-    if (status == DIS_OK) status = dis__scaled_list(x->out, (const char *const *)text, n, &x->docs);
+    if (status == DIS_OK) status = dis__scaled_add_names(x->out, (const char *const *)text, n, &x->docs);
     for (size_t i = 0; i < v->n_items; i++) dis__free(text[i]);
     dis__free(text);
     return status;
@@ -89,7 +89,7 @@ static dis_status name_classes(dis__spans *x, uint32_t *number)
         number[k] = (uint32_t)x->n_classes;
         text[x->n_classes++] = name;
     }
-    const dis_status status = dis__scaled_list(x->out, text, x->n_classes, &x->classes);
+    const dis_status status = dis__scaled_add_names(x->out, text, x->n_classes, &x->classes);
     dis__free(text);
     return status;
 }
@@ -98,9 +98,9 @@ dis_status dis__spans_read(dis__spans *x)
 {
     const dis_votes_view *v = &x->args->look;
     uint32_t *doc, *number;
-    DIS_TRY(dis__scaled_room(x->out, &doc, v->n_items, sizeof *doc));
-    DIS_TRY(dis__scaled_room(x->out, &number, v->n_classes, sizeof *number));
-    DIS_TRY(dis__scaled_room(x->out, &x->s, v->n_votes, sizeof *x->s));
+    DIS_TRY(dis__scaled_allocate(x->out, &doc, v->n_items, sizeof *doc));
+    DIS_TRY(dis__scaled_allocate(x->out, &number, v->n_classes, sizeof *number));
+    DIS_TRY(dis__scaled_allocate(x->out, &x->s, v->n_votes, sizeof *x->s));
     DIS_TRY(name_classes(x, number));
     DIS_TRY(number_docs(x, doc));
     for (size_t i = 0; i < v->n_items; i++) {
@@ -117,7 +117,7 @@ dis_status dis__spans_read(dis__spans *x)
             x->n++;
     }
     qsort(x->s, x->n, sizeof *x->s, by_place);
-    DIS_TRY(dis__scaled_room(x->out, &x->doc_start, x->n_docs + 1, sizeof *x->doc_start));
+    DIS_TRY(dis__scaled_allocate(x->out, &x->doc_start, x->n_docs + 1, sizeof *x->doc_start));
     for (size_t i = 0; i < x->n; i++) x->doc_start[x->s[i].doc + 1] = i + 1;
     return DIS_OK;
 }
@@ -133,11 +133,11 @@ static int by_number(const void *a, const void *b)
 static dis_status cut(dis__spans *x)
 {
     uint64_t *cuts;
-    DIS_TRY(dis__scaled_room(x->out, &cuts, 2 * x->n + 1, sizeof *cuts));
-    DIS_TRY(dis__scaled_room(x->out, &x->piece_start, x->n_docs + 1, sizeof *x->piece_start));
-    DIS_TRY(dis__scaled_room(x->out, &x->from, 2 * x->n + 1, sizeof *x->from));
-    DIS_TRY(dis__scaled_room(x->out, &x->to, 2 * x->n + 1, sizeof *x->to));
-    DIS_TRY(dis__scaled_room(x->out, &x->piece_doc, 2 * x->n + 1, sizeof *x->piece_doc));
+    DIS_TRY(dis__scaled_allocate(x->out, &cuts, 2 * x->n + 1, sizeof *cuts));
+    DIS_TRY(dis__scaled_allocate(x->out, &x->piece_start, x->n_docs + 1, sizeof *x->piece_start));
+    DIS_TRY(dis__scaled_allocate(x->out, &x->from, 2 * x->n + 1, sizeof *x->from));
+    DIS_TRY(dis__scaled_allocate(x->out, &x->to, 2 * x->n + 1, sizeof *x->to));
+    DIS_TRY(dis__scaled_allocate(x->out, &x->piece_doc, 2 * x->n + 1, sizeof *x->piece_doc));
     for (size_t d = 0; d < x->n_docs; d++) {
         size_t n = 0;
         cuts[n++] = 0;
@@ -158,7 +158,7 @@ static dis_status cut(dis__spans *x)
     return DIS_OK;
 }
 
-size_t dis__spans_of_worker(const dis__spans *x, size_t i)
+size_t dis__spans_worker_end(const dis__spans *x, size_t i)
 {
     size_t end = i;
     while (end < x->doc_start[x->s[i].doc + 1] && x->s[end].worker == x->s[i].worker) end++;
@@ -169,15 +169,15 @@ static dis_status vote(dis__spans *x)
 {
     size_t n = 0;
     for (size_t d = 0; d < x->n_docs; d++)
-        for (size_t i = x->doc_start[d]; i < x->doc_start[d + 1]; i = dis__spans_of_worker(x, i))
+        for (size_t i = x->doc_start[d]; i < x->doc_start[d + 1]; i = dis__spans_worker_end(x, i))
             n += x->piece_start[d + 1] - x->piece_start[d];
-    DIS_TRY(dis__scaled_room(x->out, &x->vote_start, x->n_pieces + 1, sizeof *x->vote_start));
-    DIS_TRY(dis__scaled_room(x->out, &x->worker, n, sizeof *x->worker));
-    DIS_TRY(dis__scaled_room(x->out, &x->label, n, sizeof *x->label));
+    DIS_TRY(dis__scaled_allocate(x->out, &x->vote_start, x->n_pieces + 1, sizeof *x->vote_start));
+    DIS_TRY(dis__scaled_allocate(x->out, &x->worker, n, sizeof *x->worker));
+    DIS_TRY(dis__scaled_allocate(x->out, &x->label, n, sizeof *x->label));
     for (size_t d = 0; d < x->n_docs; d++)
         for (size_t p = x->piece_start[d]; p < x->piece_start[d + 1]; p++) {
             for (size_t i = x->doc_start[d], end; i < x->doc_start[d + 1]; i = end) {
-                end = dis__spans_of_worker(x, i);
+                end = dis__spans_worker_end(x, i);
                 uint32_t label = DIS_NO_SPAN;
                 for (size_t k = i; k < end; k++) {
                     const dis__span *s = &x->s[k];
@@ -191,12 +191,12 @@ static dis_status vote(dis__spans *x)
             x->vote_start[p + 1] = x->n_votes;
         }
     if (x->n_overlaps)
-        dis__scaled_note(x->out, "%zu piece%s where spans of one worker overlap: the first one counts", x->n_overlaps,
-                         x->n_overlaps == 1 ? "" : "s");
+        dis__scaled_add_note(x->out, "%zu piece%s where spans of one worker overlap: the first one counts",
+                             x->n_overlaps, x->n_overlaps == 1 ? "" : "s");
     return DIS_OK;
 }
 
-dis_status dis__spans_cut(dis__spans *x)
+dis_status dis__spans_split(dis__spans *x)
 {
     DIS_TRY(cut(x));
     return vote(x);

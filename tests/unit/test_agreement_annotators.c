@@ -1,7 +1,7 @@
 /* Intervals of agreement for other annotators: the variances against crowds from which annotators and votes were
  * really taken out, the way they are put together, and cases in which there is no interval. */
 #include "support/em_support.h"
-#include "agreement/agreement_left_out.h"
+#include "agreement/agreement_jackknife.h"
 #include "core/random/random.h"
 #include "stats/crossed_intervals.h"
 #include "stats/distributions.h"
@@ -89,12 +89,12 @@ static void check_variances(uint64_t seed, size_t n_classes, bool twice, bool si
     dis__vote_patterns patterns;
     dis__coefficients *coefficients;
     dis__agreement_base base;
-    dis__left_out rest = {0};
-    assert_int_equal(dis__vote_patterns_find(NULL, &v, singles, &patterns), DIS_OK);
+    dis__agreement_jackknife rest = {0};
+    assert_int_equal(dis__vote_patterns_create(NULL, &v, singles, &patterns), DIS_OK);
     assert_int_equal(dis__coefficients_create(&v, &patterns, false, &coefficients), DIS_OK);
     assert_int_equal(dis__agreement_base_create(&patterns, coefficients, n_classes, n, singles, &base), DIS_OK);
-    assert_int_equal(dis__left_out_annotators(NULL, &base, &v, &rest), DIS_OK);
-    assert_int_equal(dis__left_out_votes(NULL, &base, &rest), DIS_OK);
+    assert_int_equal(dis__agreement_jackknife_annotators(NULL, &base, &v, &rest), DIS_OK);
+    assert_int_equal(dis__agreement_jackknife_votes(NULL, &base, &rest), DIS_OK);
     assert_int_equal(rest.n, WORKERS);
     double all[MAX_VALUES], without[WORKERS][MAX_VALUES], by_vote[MAX_VALUES] = {0}, one[MAX_VALUES];
     measure_without(&c, n_classes, singles, SIZE_MAX, SIZE_MAX, all);
@@ -108,10 +108,10 @@ static void check_variances(uint64_t seed, size_t n_classes, bool twice, bool si
         em_assert_close(rest.annotators[i], dis__jackknife(&without[0][i], WORKERS, MAX_VALUES), 1e-9);
         em_assert_close(rest.votes[i], by_vote[i], 1e-9);
     }
-    dis__left_out_free(&rest);
-    dis__agreement_base_free(&base);
+    dis__agreement_jackknife_destroy(&rest);
+    dis__agreement_base_destroy(&base);
     dis__coefficients_destroy(coefficients);
-    dis__vote_patterns_free(&patterns);
+    dis__vote_patterns_destroy(&patterns);
     dis_votes_destroy(votes);
 }
 

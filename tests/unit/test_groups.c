@@ -293,9 +293,9 @@ static void values_without(const dis_votes *votes, const double *rank, const int
     const dis_votes_view r = dis_votes_look(rest);
     dis__group_sums s;
     assert_int_equal(dis__group_sums_create(&r, rank, 3, &s), DIS_OK);
-    dis__group_sums_add(&s, group, NULL);
-    dis__group_values(&s, values);
-    dis__group_sums_free(&s);
+    dis__group_sums_compute(&s, group, NULL);
+    dis__group_sums_compute_values(&s, values);
+    dis__group_sums_destroy(&s);
     dis_votes_destroy(rest);
 }
 
@@ -305,7 +305,7 @@ static void check_left_out(const dis_votes *votes, const int32_t *group, const d
     enum { MAX_VALUES = 3 * DIS_GROUP_VALUES + 3 * DIS_PAIR_VALUES + 1 };
     const dis_votes_view v = dis_votes_look(votes);
     dis__group_sums s;
-    dis__group_left_out found;
+    dis__group_jackknife found;
     double value[MAX_VALUES], rest[MAX_VALUES], sum[MAX_VALUES][3] = {{0}}, squares[MAX_VALUES][3] = {{0}}, n[3] = {0};
     double annotators[MAX_VALUES] = {0}, each[MAX_VALUES] = {0};
     dis_context *ctx;
@@ -314,7 +314,7 @@ static void check_left_out(const dis_votes *votes, const int32_t *group, const d
     assert_int_equal(dis_context_create(&one, &ctx), DIS_OK);
     assert_int_equal(dis__group_sums_create(&v, rank, 3, &s), DIS_OK);
     values_without(votes, rank, group, SIZE_MAX, value);
-    assert_int_equal(dis__group_leave_out(ctx, &s, group, value, &found), DIS_OK);
+    assert_int_equal(dis__group_jackknife_run(ctx, &s, group, value, &found), DIS_OK);
     for (size_t w = 0; w < WORKERS; w++) {
         int32_t others[WORKERS];
         if (group[w] < 0) continue;
@@ -336,8 +336,8 @@ static void check_left_out(const dis_votes *votes, const int32_t *group, const d
         em_assert_close(found.annotators[x], annotators[x], 1e-10 * annotators[x]);
         em_assert_close(found.votes[x], each[x], 1e-10 * each[x]);
     }
-    dis__group_left_out_free(&found);
-    dis__group_sums_free(&s);
+    dis__group_jackknife_destroy(&found);
+    dis__group_sums_destroy(&s);
     dis_context_destroy(ctx);
 }
 

@@ -20,7 +20,7 @@ static dis__crowd_model model_of(const dis_votes *votes)
 }
 
 /* Adds up all sequences of n votes, one by one. mass: (LEVELS, K) P(t, e, votes so far). */
-static void enumerate(const dis__crowd_model *m, const double *mass, size_t n, dis__review_future *out)
+static void enumerate(const dis__crowd_model *m, const double *mass, size_t n, dis__review_prediction *out)
 {
     const size_t K = m->n_classes;
     if (n == 0) {
@@ -56,9 +56,9 @@ static void look_ahead_is_exact(void **state)
             dis__crowd_compute_joint(&m, i, joint, sums);
             double before = INFINITY, fall = INFINITY;
             for (size_t n = 0; n <= 5; n++) {
-                dis__review_future all = {0};
+                dis__review_prediction all = {0};
                 enumerate(&m, joint, n, &all);
-                const dis__review_future f = dis__review_look_ahead(&m, i, n, scratch);
+                const dis__review_prediction f = dis__review_predict_item(&m, i, n, scratch);
                 em_assert_close(f.entropy, all.entropy, 1e-12);
                 em_assert_close(f.right, all.right, 1e-12);
                 if (n) {
@@ -83,12 +83,12 @@ static void look_ahead_is_cautious(void **state)
     dis__crowd_model m = model_of(votes);
     double scratch[(LEVELS + 1) * 8], joint[LEVELS * 8], sums[8];
     for (size_t i = 0; i < 40; i++) {
-        dis__review_future now = {0}, then = {0};
+        dis__review_prediction now = {0}, then = {0};
         dis__crowd_compute_joint(&m, i, joint, sums);
         enumerate(&m, joint, 0, &now);
         enumerate(&m, joint, 2, &then);
-        const dis__review_future f0 = dis__review_look_ahead(&m, i, 0, scratch),
-                                 f2 = dis__review_look_ahead(&m, i, 2, scratch);
+        const dis__review_prediction f0 = dis__review_predict_item(&m, i, 0, scratch),
+                                     f2 = dis__review_predict_item(&m, i, 2, scratch);
         em_assert_close(f0.right, now.right, 1e-12);
         assert_true(f0.entropy - f2.entropy <= now.entropy - then.entropy + 1e-12);
         assert_true(f2.right <= then.right + 1e-12);
@@ -135,7 +135,7 @@ static void budget_is_best(void **state)
     dis__crowd_model m = model_of(votes);
     double scratch[(LEVELS + 1) * 3], entropy[N][BUDGET + 1], best = INFINITY, ours = 0;
     for (size_t i = 0; i < N; i++)
-        for (size_t n = 0; n <= BUDGET; n++) entropy[i][n] = dis__review_look_ahead(&m, i, n, scratch).entropy;
+        for (size_t n = 0; n <= BUDGET; n++) entropy[i][n] = dis__review_predict_item(&m, i, n, scratch).entropy;
     for (size_t a = 0; a <= BUDGET; a++)
         for (size_t b = 0; a + b <= BUDGET; b++)
             for (size_t d = 0; a + b + d <= BUDGET; d++)
@@ -170,11 +170,11 @@ static void budget_has_an_end(void **state)
     const dis_review_view v = dis_review_look(review);
     uint64_t bought = 0;
     for (size_t r = 0; r < v.n_items; r++) {
-        assert_true(v.items[r].buy <= DIS_REVIEW_MAX);
+        assert_true(v.items[r].buy <= DIS_REVIEW_MAX_VOTES);
         bought += v.items[r].buy;
     }
     assert_int_equal(bought, v.spent);
-    assert_true(v.spent <= 10 * DIS_REVIEW_MAX);
+    assert_true(v.spent <= 10 * DIS_REVIEW_MAX_VOTES);
     dis_review_destroy(review);
     dis_votes_destroy(votes);
 }

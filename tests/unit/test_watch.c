@@ -255,8 +255,8 @@ static void done_items_are_known_again(void **state)
     }
     assert_false(dis__retired_items_find(&all, 12345, &label));
     assert_true(n_some <= 2 * KEPT);
-    dis__retired_items_free(&all);
-    dis__retired_items_free(&some);
+    dis__retired_items_destroy(&all);
+    dis__retired_items_destroy(&some);
 }
 
 static dis_status some_votes(void *arg)

@@ -300,6 +300,6 @@ dis_status dis_growing_append(dis_context *ctx, const dis_growing *g, const dis_
     dis__free(a.vote);
     dis__free(a.p);
     dis__free(a.next);
-    dis__incremental_em_free(&a.model);
+    dis__incremental_em_destroy(&a.model);
     return status;
 }

@@ -39,7 +39,7 @@ static dis_status widen(dis__incremental_em *m, size_t row)
         for (size_t w = 0; w < m->n_workers; w++) memcpy(total + w * row, m->total + w * old, old * sizeof *total);
         memcpy(class_sum, m->class_sum, old * sizeof *class_sum);
     }
-    dis__incremental_em_free(m);
+    dis__incremental_em_destroy(m);
     m->sum = sum;
     m->total = total;
     m->class_sum = class_sum;
@@ -164,7 +164,7 @@ void dis__incremental_em_add_gold_vote(dis__incremental_em *m, dis__incremental_
     m->total[vote.worker * m->row + truth]++;
 }
 
-void dis__incremental_em_free(dis__incremental_em *m)
+void dis__incremental_em_destroy(dis__incremental_em *m)
 {
     dis__free(m->sum);
     dis__free(m->total);

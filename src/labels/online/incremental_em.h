@@ -5,7 +5,7 @@
  *     DIS_TRY(dis__incremental_em_add_worker(&model));                               worker 0
  *     dis__incremental_em_compute_posterior(&model, vote, n, n_before, p_before, p);
  *     dis__incremental_em_replace_posterior(&model, vote, n, n_before, p_before, p);          the counts now hold p for all n votes
- *     dis__incremental_em_free(&model); */
+ *     dis__incremental_em_destroy(&model); */
 #ifndef DIS_LABELS_ONLINE_H
 #define DIS_LABELS_ONLINE_H
 #include "core/error.h"
@@ -46,6 +46,6 @@ void dis__incremental_em_replace_posterior(dis__incremental_em *m, const dis__in
 void dis__incremental_em_add_vote(dis__incremental_em *m, dis__incremental_vote vote, double weight, const double *p);
 /* A vote on an item whose class is settled. */
 void dis__incremental_em_add_gold_vote(dis__incremental_em *m, dis__incremental_vote vote, size_t truth);
-void dis__incremental_em_free(dis__incremental_em *m);
+void dis__incremental_em_destroy(dis__incremental_em *m);
 
 #endif

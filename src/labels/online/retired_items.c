@@ -80,7 +80,7 @@ bool dis__retired_items_find(const dis__retired_items *set, uint64_t hash, size_
     return find(&set->young, mark(hash), label) || find(&set->old, mark(hash), label);
 }
 
-void dis__retired_items_free(dis__retired_items *set)
+void dis__retired_items_destroy(dis__retired_items *set)
 {
     part_free(&set->young);
     part_free(&set->old);

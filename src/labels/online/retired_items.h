@@ -25,6 +25,6 @@ typedef struct {
 dis_status dis__retired_items_add(dis__retired_items *set, uint64_t hash, uint16_t label);
 /* Whether it is there, and the label it has. */
 bool dis__retired_items_find(const dis__retired_items *set, uint64_t hash, size_t *label);
-void dis__retired_items_free(dis__retired_items *set);
+void dis__retired_items_destroy(dis__retired_items *set);
 
 #endif

@@ -360,8 +360,8 @@ void dis_watch_destroy(dis_watch *w)
     dis__key_table_free(&w->workers);
     dis__arena_free(&w->texts);
     dis__name_list_free(&w->class_name);
-    dis__incremental_em_free(&w->model);
-    dis__retired_items_free(&w->done);
+    dis__incremental_em_destroy(&w->model);
+    dis__retired_items_destroy(&w->done);
     dis__free(w);
 }
 

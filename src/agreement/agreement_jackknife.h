@@ -1,4 +1,4 @@
-/* agreement_left_out.h: the coefficients of patterns and of classes without one annotator, and without one vote.
+/* agreement_jackknife.h: the coefficients of patterns and of classes without one annotator, and without one vote.
  *
  * A vote that is left out changes the totals of its item; the changes of all votes of an annotator, added up, give the
  * coefficients without that annotator. The variances are those of the jackknife; values are numbered as
@@ -20,33 +20,34 @@ typedef struct {
 } dis__agreement_base;
 dis_status dis__agreement_base_create(const dis__vote_patterns *patterns, const dis__coefficients *coefficients,
                                       size_t n_classes, size_t n_values, bool singles, dis__agreement_base *out);
-void dis__agreement_base_free(dis__agreement_base *base);
+void dis__agreement_base_destroy(dis__agreement_base *base);
 /* The values from totals and class sums; NaN where undefined, or where the value would be a convention. */
-void dis__agreement_base_values(const dis__agreement_base *base, const dis__agreement_totals *totals,
-                                const dis__class_sums *classes, double *values);
+void dis__agreement_base_compute_values(const dis__agreement_base *base, const dis__agreement_totals *totals,
+                                        const dis__class_sums *classes, double *values);
 
 /* What one item adds to the totals, and to the sums of each of its n classes. */
 typedef struct {
     dis__agreement_totals totals;
     dis__class_sums *classes; /* (n) */
-} dis__item_sums;
+} dis__item_totals;
 /* count: (n) votes for each class of the item, r in all; apart: sum_kl c_k c_l d_kl for each distance. */
-void dis__item_sums_of(const dis__agreement_base *base, const uint32_t *count, size_t n, uint64_t r,
-                       const double apart[DIS_DISTANCES], dis__item_sums *out);
+void dis__item_totals_compute(const dis__agreement_base *base, const uint32_t *count, size_t n, uint64_t r,
+                              const double apart[DIS_DISTANCES], dis__item_totals *out);
 /* `apart` of an item, and for each of its classes k `near` (n, DIS_DISTANCES): sum_l c_l d_kl. */
-void dis__item_distances(const dis__agreement_base *base, const dis__tally *tally, size_t n, double *near,
-                         double apart[DIS_DISTANCES]);
+void dis__item_compute_distances(const dis__agreement_base *base, const dis__tally *tally, size_t n, double *near,
+                                 double apart[DIS_DISTANCES]);
 
 /* Jackknife variances (n_values): over annotators, and over votes. */
 typedef struct {
     double *annotators, *votes;
     double effective; /* number of annotators, unequal ones counting for less */
     size_t n;         /* annotators who were compared */
-} dis__left_out;
+} dis__agreement_jackknife;
 /* All ranks call it. */
-dis_status dis__left_out_annotators(dis_context *ctx, const dis__agreement_base *base, const dis_votes_view *votes,
-                                    dis__left_out *out);
-dis_status dis__left_out_votes(dis_context *ctx, const dis__agreement_base *base, dis__left_out *out);
-void dis__left_out_free(dis__left_out *out);
+dis_status dis__agreement_jackknife_annotators(dis_context *ctx, const dis__agreement_base *base,
+                                               const dis_votes_view *votes, dis__agreement_jackknife *out);
+dis_status dis__agreement_jackknife_votes(dis_context *ctx, const dis__agreement_base *base,
+                                          dis__agreement_jackknife *out);
+void dis__agreement_jackknife_destroy(dis__agreement_jackknife *out);
 
 #endif

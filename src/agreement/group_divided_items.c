@@ -99,8 +99,8 @@ static dis_status correct(const work *w)
     return status;
 }
 
-dis_status dis__group_items(dis_context *ctx, const dis_votes_view *votes, const int32_t *group, size_t n_groups,
-                            size_t min_side, dis_group_item **out, size_t *n)
+dis_status dis__group_find_divided_items(dis_context *ctx, const dis_votes_view *votes, const int32_t *group,
+                                         size_t n_groups, size_t min_side, dis_group_item **out, size_t *n)
 {
     work w = {.votes = votes, .group = group, .n_groups = n_groups, .min_side = min_side};
     w.n = list_rows(&w);

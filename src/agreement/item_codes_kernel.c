@@ -2,7 +2,7 @@
  * together, by one instruction where that is fast (all processors with AVX-512), else by three shifts that halve the
  * gaps. Labels of the next items that were loaded along are cut off behind. A few cycles per item. Counts become bytes,
  * so that the counts of an item are one word. */
-#include "agreement/agreement_kernel.h"
+#include "agreement/item_codes.h"
 #include <string.h>
 
 size_t DIS_KERNEL(dis__code_items)(const uint64_t *start, const uint8_t *label, size_t first, size_t last,

@@ -1,4 +1,4 @@
-/* agreement_kernel.h: the votes of an item as one short number. */
+/* item_codes.h: the votes of an item as one short number. */
 #ifndef DIS_AGREEMENT_AGREEMENT_KERNEL_H
 #define DIS_AGREEMENT_AGREEMENT_KERNEL_H
 #include "core/kernel.h"

@@ -10,7 +10,7 @@
  *
  * Cost: O(votes x (classes on an item + distances)) and O(classes) per annotator. Memory: 8 (5 + 4 classes) bytes per
  * annotator and thread (15 + 4 classes where classes have an order), at most an eighth of the limit, or 256 MiB. */
-#include "agreement/agreement_left_out.h"
+#include "agreement/agreement_jackknife.h"
 #include "agreement/agreement_vote_cells.h"
 #include "core/parallel/comm.h"
 #include "core/memory/memory.h"
@@ -44,7 +44,7 @@ typedef struct {
     uint32_t *after;   /* (n) */
     uint32_t *at;      /* (n_classes) place of a class among the tallies */
     double *near;      /* (n, DIS_DISTANCES) */
-    dis__item_sums all, rest;
+    dis__item_totals all, rest;
     int64_t *change; /* (first_class + OF_CLASS n) */
     uint32_t *seen;  /* (n_workers) the last item that the annotator voted on, + 1 */
     uint32_t *last;  /* (n_workers) the same, for those done */
@@ -127,7 +127,7 @@ static void leave_one(const jackknife *j, size_t n, uint64_t r, size_t t, const 
     double rest[DIS_DISTANCES];
     for (size_t d = 0; d < j->base->n_distances; d++) rest[d] = apart[d] - 2 * m->near[t * DIS_DISTANCES + d];
     m->after[t]--;
-    dis__item_sums_of(j->base, m->after, n, r - 1, rest, &m->rest);
+    dis__item_totals_compute(j->base, m->after, n, r - 1, rest, &m->rest);
     m->after[t]++;
     find_change(j, n, m);
 }
@@ -163,11 +163,12 @@ static void repeated_votes(const jackknife *j, size_t i, size_t n, item_room *m,
         double apart[DIS_DISTANCES] = {0}, d[DIS_DISTANCES];
         for (size_t s = 0; s < n; s++)
             for (size_t t = 0; t < n; t++) {
-                dis__class_distances(j->base->coefficients, j->base->rank, m->tally[s].class, m->tally[t].class, d);
+                dis__coefficients_compute_distances(j->base->coefficients, j->base->rank, m->tally[s].class,
+                                                    m->tally[t].class, d);
                 for (size_t x = 0; x < j->base->n_distances; x++)
                     apart[x] += (double)m->after[s] * (double)m->after[t] * d[x];
             }
-        dis__item_sums_of(j->base, m->after, n, left, apart, &m->rest);
+        dis__item_totals_compute(j->base, m->after, n, left, apart, &m->rest);
         find_change(j, n, m);
         add_change(j, m, n, sums + (worker - j->first) * j->width);
         for (size_t t = 0; t < n; t++) m->after[t] = m->tally[t].count;
@@ -181,8 +182,8 @@ static void prepare_item(const jackknife *j, size_t n, uint64_t r, double *apart
         m->after[t] = m->tally[t].count;
         m->at[m->tally[t].class] = (uint32_t)t;
     }
-    dis__item_distances(j->base, m->tally, n, m->near, apart);
-    dis__item_sums_of(j->base, m->after, n, r, apart, &m->all);
+    dis__item_compute_distances(j->base, m->tally, n, m->near, apart);
+    dis__item_totals_compute(j->base, m->after, n, r, apart, &m->all);
 }
 
 /* Whether somebody voted twice on item i. */
@@ -200,7 +201,7 @@ static bool is_repeated(const jackknife *j, size_t i, uint32_t *seen)
 static void one_item(const jackknife *j, size_t i, bool repeated, item_room *m, int64_t *sums)
 {
     double apart[DIS_DISTANCES];
-    const size_t n = dis__item_tally(j->votes, i, m->count, m->tally);
+    const size_t n = dis__item_count_tallies(j->votes, i, m->count, m->tally);
     prepare_item(j, n, j->votes->start[i + 1] - j->votes->start[i], apart, m);
     if (repeated)
         repeated_votes(j, i, n, m, sums);
@@ -319,7 +320,7 @@ static void rest_of(const jackknife *j, const int64_t *sums, rest_room *rest)
         to->both += (double)sums[2] / unit[2];
         to->parted += (double)sums[3] / unit[3];
     }
-    dis__agreement_base_values(j->base, t, rest->classes, rest->value);
+    dis__agreement_base_compute_values(j->base, t, rest->classes, rest->value);
 }
 
 static dis_status worker_job(void *arg, size_t job, int thread)
@@ -412,7 +413,7 @@ static dis_status make_room(dis_context *ctx, jackknife *j)
     return dis__alloc_resident(&j->sums, size, sizeof *j->sums);
 }
 
-static dis_status run(dis_context *ctx, jackknife *j, dis__left_out *out)
+static dis_status run(dis_context *ctx, jackknife *j, dis__agreement_jackknife *out)
 {
     const size_t n_values = j->base->n_values, n_workers = j->votes->n_workers;
     double *moments;
@@ -441,8 +442,8 @@ static dis_status run(dis_context *ctx, jackknife *j, dis__left_out *out)
     return status;
 }
 
-dis_status dis__left_out_annotators(dis_context *ctx, const dis__agreement_base *base, const dis_votes_view *votes,
-                                    dis__left_out *out)
+dis_status dis__agreement_jackknife_annotators(dis_context *ctx, const dis__agreement_base *base,
+                                               const dis_votes_view *votes, dis__agreement_jackknife *out)
 {
     jackknife j = {.base = base,
                    .votes = votes,
@@ -464,6 +465,6 @@ dis_status dis__left_out_annotators(dis_context *ctx, const dis__agreement_base 
     dis__free(j.moments);
     dis__free(j.sums);
     dis__free(j.change);
-    dis__vote_cells_free(&j.cells);
+    dis__vote_cells_destroy(&j.cells);
     return status;
 }

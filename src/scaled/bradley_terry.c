@@ -99,7 +99,7 @@ static void derive(const dis__pairs *m)
     for (size_t i = 0; i < m->n; i++) {
         const dis__comparison *c = &m->c[i];
         const double r = m->reliability[c->worker], p = 1 / (1 + exp(-r * (m->score[c->a] - m->score[c->b])));
-        const double won = dis__pair_won(c), bend = r * r * p * (1 - p);
+        const double won = dis__comparison_outcome(c), bend = r * r * p * (1 - p);
         if (c->a == c->b) continue;
         m->slope[c->a] += r * (won - p);
         m->slope[c->b] -= r * (won - p);
@@ -158,7 +158,7 @@ static dis_status step_raters(const dis__pairs *m, const uint64_t *start, const 
         for (uint64_t k = start[w]; k < start[w + 1]; k++) {
             const dis__comparison *c = &m->c[of[k]];
             const double d = m->score[c->a] - m->score[c->b], p = 1 / (1 + exp(-r * d));
-            const double won = dis__pair_won(c);
+            const double won = dis__comparison_outcome(c);
             before += log_chance(c, r * d);
             slope += d * (won - p);
             bend += d * d * p * (1 - p);
@@ -181,8 +181,8 @@ static dis_status step_raters(const dis__pairs *m, const uint64_t *start, const 
 static dis_status index_raters(const dis__pairs *m, dis_scaled *out, uint64_t **start, uint32_t **of)
 {
     const size_t n_workers = m->args->look.n_workers;
-    DIS_TRY(dis__scaled_room(out, start, n_workers + 2, sizeof **start));
-    DIS_TRY(dis__scaled_room(out, of, m->n, sizeof **of));
+    DIS_TRY(dis__scaled_allocate(out, start, n_workers + 2, sizeof **start));
+    DIS_TRY(dis__scaled_allocate(out, of, m->n, sizeof **of));
     for (size_t i = 0; i < m->n; i++) (*start)[m->c[i].worker + 2]++;
     for (size_t w = 0; w < n_workers; w++) (*start)[w + 2] += (*start)[w + 1];
     for (size_t i = 0; i < m->n; i++) (*of)[(*start)[m->c[i].worker + 1]++] = (uint32_t)i;
@@ -219,8 +219,8 @@ static uint32_t root_of(uint32_t *parent, uint32_t k)
 static dis_status find_groups(dis__pairs *m, dis_scaled *out)
 {
     uint32_t *parent;
-    DIS_TRY(dis__scaled_room(out, &parent, m->n_things, sizeof *parent));
-    DIS_TRY(dis__scaled_room(out, &m->group, m->n_things, sizeof *m->group));
+    DIS_TRY(dis__scaled_allocate(out, &parent, m->n_things, sizeof *parent));
+    DIS_TRY(dis__scaled_allocate(out, &m->group, m->n_things, sizeof *m->group));
     for (size_t k = 0; k < m->n_things; k++) parent[k] = (uint32_t)k;
     for (size_t i = 0; i < m->n; i++) {
         const uint32_t a = root_of(parent, m->c[i].a), b = root_of(parent, m->c[i].b);
@@ -261,16 +261,16 @@ static dis_status run(const dis__scaled_args *args, dis_scaled *out)
         return dis__fail(DIS_ELIMIT,
                          "%zu things are compared, and at most %d are possible; are a and b the right columns?",
                          m.n_things, MAX_THINGS);
-    DIS_TRY(dis__scaled_room(out, &m.score, 4 * m.n_things, sizeof *m.score));
-    DIS_TRY(dis__scaled_room(out, &m.hessian, m.n_things * m.n_things, sizeof *m.hessian));
-    DIS_TRY(dis__scaled_room(out, &m.reliability, args->look.n_workers, sizeof *m.reliability));
+    DIS_TRY(dis__scaled_allocate(out, &m.score, 4 * m.n_things, sizeof *m.score));
+    DIS_TRY(dis__scaled_allocate(out, &m.hessian, m.n_things * m.n_things, sizeof *m.hessian));
+    DIS_TRY(dis__scaled_allocate(out, &m.reliability, args->look.n_workers, sizeof *m.reliability));
     m.trial = m.score + m.n_things;
     m.se = m.trial + m.n_things;
     m.slope = m.se + m.n_things;
     DIS_TRY(find_groups(&m, out));
     DIS_TRY(fit(&m, out));
     errors(&m);
-    return dis__pairs_show(&m, out);
+    return dis__pairs_add_results(&m, out);
 }
 
 const dis__scaled_row dis__scaled_pairs = {

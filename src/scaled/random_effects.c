@@ -162,7 +162,7 @@ static void settle_noise(dis__numeric *x)
         double slope = 0, bend = 0;
         const double c = x->common;
         for (size_t w = 0; w < x->n_workers; w++) {
-            const double h = dis__numeric_votes(x, w) / 2 + a + 1, all = x->apart[w] / 2 + a * c;
+            const double h = dis__numeric_count_votes(x, w) / 2 + a + 1, all = x->apart[w] / 2 + a * c;
             slope += a * (x->apart[w] / 2 - (h - a) * c) / all;
             bend += h * a * c * (x->apart[w] / 2) / (all * all);
         }
@@ -171,7 +171,7 @@ static void settle_noise(dis__numeric *x)
         if (fabs(by) < 1e-13) break;
     }
     for (size_t w = 0; w < x->n_workers; w++)
-        x->noise[w] = (x->apart[w] / 2 + a * x->common) / (dis__numeric_votes(x, w) / 2 + a + 1);
+        x->noise[w] = (x->apart[w] / 2 + a * x->common) / (dis__numeric_count_votes(x, w) / 2 + a + 1);
 }
 
 /* The part of the objective that depends on the noise. */
@@ -180,7 +180,7 @@ static double of_noise(const dis__numeric *x)
     const double a = x->o->shrink / 2;
     double sum = 0;
     for (size_t w = 0; w < x->n_workers; w++)
-        sum -= .5 * dis__numeric_votes(x, w) * (LOG_2PI + log(x->noise[w])) + x->apart[w] / (2 * x->noise[w]) +
+        sum -= .5 * dis__numeric_count_votes(x, w) * (LOG_2PI + log(x->noise[w])) + x->apart[w] / (2 * x->noise[w]) +
                log(x->noise[w]) + a * (x->common / x->noise[w] - log(x->common / x->noise[w]));
     return sum;
 }
@@ -254,13 +254,13 @@ static dis_status run(const dis__scaled_args *args, dis_scaled *out)
                       .n_workers = v->n_workers,
                       .n_votes = v->n_votes,
                       .n_jobs = dis__n_jobs(v->n_votes, GRAIN, MAX_JOBS)};
-    DIS_TRY(dis__scaled_room(out, &x.value, x.n_votes, sizeof *x.value));
-    DIS_TRY(dis__scaled_room(out, &x.value_of, x.n_votes, sizeof *x.value_of));
-    DIS_TRY(dis__scaled_room(out, &x.item_of, x.n_votes, sizeof *x.item_of));
-    DIS_TRY(dis__scaled_room(out, &x.worker_start, x.n_workers + 1, sizeof *x.worker_start));
-    DIS_TRY(dis__scaled_room(out, &x.t, 2 * x.n_items, sizeof *x.t));
-    DIS_TRY(dis__scaled_room(out, &x.b, 4 * x.n_workers, sizeof *x.b));
-    DIS_TRY(dis__scaled_room(out, &x.part, 4 * x.n_jobs, sizeof *x.part));
+    DIS_TRY(dis__scaled_allocate(out, &x.value, x.n_votes, sizeof *x.value));
+    DIS_TRY(dis__scaled_allocate(out, &x.value_of, x.n_votes, sizeof *x.value_of));
+    DIS_TRY(dis__scaled_allocate(out, &x.item_of, x.n_votes, sizeof *x.item_of));
+    DIS_TRY(dis__scaled_allocate(out, &x.worker_start, x.n_workers + 1, sizeof *x.worker_start));
+    DIS_TRY(dis__scaled_allocate(out, &x.t, 2 * x.n_items, sizeof *x.t));
+    DIS_TRY(dis__scaled_allocate(out, &x.b, 4 * x.n_workers, sizeof *x.b));
+    DIS_TRY(dis__scaled_allocate(out, &x.part, 4 * x.n_jobs, sizeof *x.part));
     x.t_var = x.t + x.n_items;
     x.b_var = x.b + x.n_workers;
     x.noise = x.b_var + x.n_workers;
@@ -268,7 +268,7 @@ static dis_status run(const dis__scaled_args *args, dis_scaled *out)
     DIS_TRY(take_values(&x));
     index_workers(&x);
     DIS_TRY(fit(&x, out));
-    return dis__numeric_show(&x, out);
+    return dis__numeric_add_results(&x, out);
 }
 
 const dis__scaled_row dis__scaled_numeric = {

@@ -3,7 +3,7 @@
  *
  * With many patterns only every n-th (pattern, class) is looked at, so that about MAX_WORK classes are gone through. Of a
  * variance that is precise enough. */
-#include "agreement/agreement_left_out.h"
+#include "agreement/agreement_jackknife.h"
 #include "core/memory/memory.h"
 #include <math.h>
 
@@ -16,7 +16,7 @@ dis_status dis__agreement_base_create(const dis__vote_patterns *patterns, const 
                                  .coefficients = coefficients,
                                  .n_classes = n_classes,
                                  .n_values = n_values,
-                                 .n_distances = dis__coefficient_distances(coefficients),
+                                 .n_distances = dis__coefficients_count_distances(coefficients),
                                  .singles = singles};
     double *times = NULL;
     dis_status status = dis__alloc_array(&out->classes, n_classes, sizeof *out->classes);
@@ -25,14 +25,14 @@ dis_status dis__agreement_base_create(const dis__vote_patterns *patterns, const 
     if (status == DIS_OK) status = dis__alloc_array(&times, patterns->n, sizeof *times);
     if (status == DIS_OK) {
         for (size_t p = 0; p < patterns->n; p++) times[p] = (double)patterns->pattern[p].items;
-        dis__coefficients_totals(coefficients, times, out->classes, out->rank, &out->totals);
-        dis__agreement_base_values(out, &out->totals, out->classes, out->value);
+        dis__coefficients_compute_totals(coefficients, times, out->classes, out->rank, &out->totals);
+        dis__agreement_base_compute_values(out, &out->totals, out->classes, out->value);
     }
     dis__free(times);
     return status;
 }
 
-void dis__agreement_base_free(dis__agreement_base *base)
+void dis__agreement_base_destroy(dis__agreement_base *base)
 {
     dis__free(base->classes);
     dis__free(base->rank);
@@ -40,8 +40,8 @@ void dis__agreement_base_free(dis__agreement_base *base)
     *base = (dis__agreement_base){0};
 }
 
-void dis__agreement_base_values(const dis__agreement_base *base, const dis__agreement_totals *t,
-                                const dis__class_sums *classes, double *values)
+void dis__agreement_base_compute_values(const dis__agreement_base *base, const dis__agreement_totals *t,
+                                        const dis__class_sums *classes, double *values)
 {
     dis__coefficient_values v;
     for (size_t i = 0; i < base->n_values; i++) values[i] = NAN;
@@ -53,13 +53,13 @@ void dis__agreement_base_values(const dis__agreement_base *base, const dis__agre
     for (size_t k = 0; base->n_values > DIS_MEASURES_OF_PATTERNS && k < base->n_classes; k++) {
         bool degenerate = false;
         double *of_class = values + k * DIS_CLASS_MEASURES;
-        dis__class_measures(&classes[k], &v, of_class, &degenerate);
+        dis__class_compute_measures(&classes[k], &v, of_class, &degenerate);
         if (degenerate) of_class[1] = of_class[2] = NAN;
     }
 }
 
-void dis__item_sums_of(const dis__agreement_base *base, const uint32_t *count, size_t n, uint64_t r,
-                       const double apart[DIS_DISTANCES], dis__item_sums *out)
+void dis__item_totals_compute(const dis__agreement_base *base, const uint32_t *count, size_t n, uint64_t r,
+                              const double apart[DIS_DISTANCES], dis__item_totals *out)
 {
     const double votes = (double)r;
     const bool shared = r >= 2 || (r == 1 && base->singles), compared = r >= 2;
@@ -78,8 +78,8 @@ void dis__item_sums_of(const dis__agreement_base *base, const uint32_t *count, s
     }
 }
 
-void dis__item_distances(const dis__agreement_base *base, const dis__tally *tally, size_t n, double *near,
-                         double apart[DIS_DISTANCES])
+void dis__item_compute_distances(const dis__agreement_base *base, const dis__tally *tally, size_t n, double *near,
+                                 double apart[DIS_DISTANCES])
 {
     double d[DIS_DISTANCES], votes = 0;
     for (size_t i = 0; i < DIS_DISTANCES; i++) apart[i] = 0;
@@ -87,10 +87,10 @@ void dis__item_distances(const dis__agreement_base *base, const dis__tally *tall
     for (size_t s = 0; s < n; s++) {
         double *to = near + s * DIS_DISTANCES;
         for (size_t i = 0; i < DIS_DISTANCES; i++) to[i] = 0;
-        to[DIS_BY_NAME] = votes - (double)tally[s].count;
+        to[DIS_DISTANCE_NOMINAL] = votes - (double)tally[s].count;
         for (size_t t = 0; base->n_distances > 1 && t < n; t++) {
-            dis__class_distances(base->coefficients, base->rank, tally[s].class, tally[t].class, d);
-            for (size_t i = DIS_BY_NAME + 1; i < DIS_DISTANCES; i++) to[i] += (double)tally[t].count * d[i];
+            dis__coefficients_compute_distances(base->coefficients, base->rank, tally[s].class, tally[t].class, d);
+            for (size_t i = DIS_DISTANCE_NOMINAL + 1; i < DIS_DISTANCES; i++) to[i] += (double)tally[t].count * d[i];
         }
         for (size_t i = 0; i < base->n_distances; i++) apart[i] += (double)tally[s].count * to[i];
     }
@@ -106,7 +106,7 @@ typedef struct {
 } leaving;
 
 typedef struct {
-    dis__item_sums all, rest;
+    dis__item_totals all, rest;
     dis__class_sums *classes; /* (n_classes) those of everything, but for the pattern at hand */
     uint32_t *count;
     double *near, *value;
@@ -155,7 +155,7 @@ static void leave_out(const dis__agreement_base *b, const dis__vote_pattern *x, 
     double rest[DIS_DISTANCES];
     for (size_t d = 0; d < b->n_distances; d++) rest[d] = apart[d] - 2 * m->near[t * DIS_DISTANCES + d];
     m->count[t]--;
-    dis__item_sums_of(b, m->count, x->n, x->votes - 1, rest, &m->rest);
+    dis__item_totals_compute(b, m->count, x->n, x->votes - 1, rest, &m->rest);
     m->count[t]++;
     for (size_t s = 0; s < x->n; s++) {
         const dis__class_sums *now = &m->rest.classes[s], *was = &m->all.classes[s];
@@ -167,7 +167,7 @@ static void leave_out(const dis__agreement_base *b, const dis__vote_pattern *x, 
     }
     const dis__agreement_totals totals = without(b, m);
     const double votes = (double)x->items * (double)x->tally[t].count;
-    dis__agreement_base_values(b, &totals, m->classes, m->value);
+    dis__agreement_base_compute_values(b, &totals, m->classes, m->value);
     for (size_t v = 0; v < b->n_values; v++) {
         const double change = m->value[v] - b->value[v];
         sums[v] += isnan(change) ? 0 : votes * change * change;
@@ -194,8 +194,8 @@ static dis_status pattern_job(void *arg, size_t j, int thread)
             if ((w->first[p] + t) % w->step != 0) continue;
             if (!prepared) {
                 for (size_t s = 0; s < x->n; s++) m.count[s] = x->tally[s].count;
-                dis__item_distances(b, x->tally, x->n, m.near, apart);
-                dis__item_sums_of(b, m.count, x->n, x->votes, apart, &m.all);
+                dis__item_compute_distances(b, x->tally, x->n, m.near, apart);
+                dis__item_totals_compute(b, m.count, x->n, x->votes, apart, &m.all);
                 prepared = true;
             }
             leave_out(b, x, t, apart, &m, sums);
@@ -205,7 +205,7 @@ static dis_status pattern_job(void *arg, size_t j, int thread)
     return status;
 }
 
-dis_status dis__left_out_votes(dis_context *ctx, const dis__agreement_base *b, dis__left_out *out)
+dis_status dis__agreement_jackknife_votes(dis_context *ctx, const dis__agreement_base *b, dis__agreement_jackknife *out)
 {
     leaving w = {.base = b, .n_jobs = dis__n_jobs(b->patterns->n, GRAIN, MAX_JOBS)};
     DIS_TRY(dis__alloc_array(&out->votes, b->n_values, sizeof *out->votes));
@@ -234,9 +234,9 @@ dis_status dis__left_out_votes(dis_context *ctx, const dis__agreement_base *b, d
     return status;
 }
 
-void dis__left_out_free(dis__left_out *out)
+void dis__agreement_jackknife_destroy(dis__agreement_jackknife *out)
 {
     dis__free(out->annotators);
     dis__free(out->votes);
-    *out = (dis__left_out){0};
+    *out = (dis__agreement_jackknife){0};
 }

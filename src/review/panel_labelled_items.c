@@ -68,7 +68,7 @@ static void compare(const dis__panel_data *d, double *score, moments *m, dis_pan
     view->labelled_differ = view->p_labelled < LEVEL;
 }
 
-dis_status dis__panel_labelled(const dis__panel_data *d, dis_panel_view *view)
+dis_status dis__panel_test_labelled(const dis__panel_data *d, dis_panel_view *view)
 {
     const size_t n = d->votes->n_classes + 1;
     double *score;

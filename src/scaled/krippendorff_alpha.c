@@ -109,7 +109,8 @@ static dis_status measure(dis_context *ctx, const dis__alpha_input *in, size_t r
     return status;
 }
 
-dis_metric dis__alpha(dis_context *ctx, const dis__alpha_input *in, size_t resamples, uint64_t seed, dis_status *status)
+dis_metric dis__alpha_compute(dis_context *ctx, const dis__alpha_input *in, size_t resamples, uint64_t seed,
+                              dis_status *status)
 {
     dis_metric m = dis_metric_undefined("too many different values: all pairs of them are compared");
     if (*status != DIS_OK || in->n_kinds > MAX_KINDS) return m;
@@ -117,8 +118,8 @@ dis_metric dis__alpha(dis_context *ctx, const dis__alpha_input *in, size_t resam
     return m;
 }
 
-dis_metric dis__mean_metric(dis_context *ctx, const double *x, size_t n, size_t resamples, uint64_t seed,
-                            dis_status *status)
+dis_metric dis__mean_metric_compute(dis_context *ctx, const double *x, size_t n, size_t resamples, uint64_t seed,
+                                    dis_status *status)
 {
     dis_metric m = dis_metric_undefined("there is nothing to compare");
     double sum = 0, *known, *sums;

@@ -19,7 +19,7 @@ typedef struct {
     const dis_votes_view *votes;
     const int32_t *group;
     const double *value;
-    dis__by_worker by;
+    dis__worker_votes by;
     dis__group_sums all, *sums; /* of all votes; (threads) */
     size_t n_groups, n_values, max_jobs, n_jobs;
     int32_t *without;             /* (threads, n_workers) groups, -1 for who is left out */
@@ -41,12 +41,12 @@ static void leave_annotator(const leaving *l, size_t w, int32_t *without, dis__g
         const size_t i = l->by.cast[c].item;
         if (c > l->by.first[w] && l->by.cast[c - 1].item == i) continue;
         without[w] = l->group[w];
-        dis__group_sums_item(s, i, without, -1);
+        dis__group_sums_add_item(s, i, without, -1);
         without[w] = -1;
-        dis__group_sums_item(s, i, without, 1);
+        dis__group_sums_add_item(s, i, without, 1);
     }
     without[w] = l->group[w];
-    dis__group_values(s, rest);
+    dis__group_sums_compute_values(s, rest);
 }
 
 static dis_status annotator_job(void *arg, size_t j, int thread)
@@ -77,11 +77,11 @@ static void add_squares(const leaving *l, size_t i, size_t w, double times, int 
     dis__group_sums *s = &l->sums[thread];
     double *rest = l->rest + (size_t)thread * l->n_values;
     dis__group_sums_copy(&l->all, s);
-    dis__group_sums_item(s, i, without, -1);
+    dis__group_sums_add_item(s, i, without, -1);
     without[w] = -1;
-    dis__group_sums_item(s, i, without, 1);
+    dis__group_sums_add_item(s, i, without, 1);
     without[w] = l->group[w];
-    dis__group_values(s, rest);
+    dis__group_sums_compute_values(s, rest);
     for (size_t v = 0; v < l->n_values; v++) {
         const double change = rest[v] - l->value[v];
         squares[v] += isnan(change) ? 0 : times * change * change;
@@ -131,13 +131,13 @@ static dis_status vote_job(void *arg, size_t j, int thread)
 
 /* ---- all of it ---- */
 
-static dis_status prepare(dis_context *ctx, leaving *l, dis__group_left_out *out)
+static dis_status prepare(dis_context *ctx, leaving *l, dis__group_jackknife *out)
 {
     const size_t threads = (size_t)dis_context_threads(ctx), n_workers = l->votes->n_workers, n = l->n_values;
     const size_t cells = dis__saturating_size(l->n_groups, l->votes->n_classes, 0);
     l->max_jobs = MAX_MOMENTS / dis__saturating_size(n, l->n_groups, 1) + 1;
     if (l->max_jobs > MAX_JOBS) l->max_jobs = MAX_JOBS;
-    DIS_TRY(dis__by_worker_make(ctx, l->votes, &l->by));
+    DIS_TRY(dis__worker_votes_create(ctx, l->votes, &l->by));
     DIS_TRY(dis__group_sums_create(l->votes, l->sums[0].rank, l->n_groups, &l->all));
     DIS_TRY(dis__alloc_array(&l->without, dis__saturating_size(threads, n_workers, 0), sizeof *l->without));
     DIS_TRY(dis__alloc_array(&l->rest, dis__saturating_size(threads, n, 0), sizeof *l->rest));
@@ -151,7 +151,7 @@ static dis_status prepare(dis_context *ctx, leaving *l, dis__group_left_out *out
     DIS_TRY(dis__alloc_array(&out->annotators, n, sizeof *out->annotators));
     DIS_TRY(dis__alloc_array(&out->df, n, sizeof *out->df));
     for (size_t w = 0; w < threads * n_workers; w++) l->without[w] = l->group[w % n_workers];
-    dis__group_sums_add(&l->all, l->group, NULL);
+    dis__group_sums_compute(&l->all, l->group, NULL);
     return dis__alloc_zeroed(&out->votes, n, sizeof *out->votes);
 }
 
@@ -168,7 +168,7 @@ static void count_annotators(leaving *l)
     }
 }
 
-static dis_status run(dis_context *ctx, leaving *l, dis__group_left_out *out)
+static dis_status run(dis_context *ctx, leaving *l, dis__group_jackknife *out)
 {
     const size_t n = l->n_values, n_moments = n * l->n_groups;
     DIS_TRY(prepare(ctx, l, out));
@@ -191,8 +191,8 @@ static dis_status run(dis_context *ctx, leaving *l, dis__group_left_out *out)
     return DIS_OK;
 }
 
-dis_status dis__group_leave_out(dis_context *ctx, dis__group_sums *sums, const int32_t *group, const double *value,
-                                dis__group_left_out *out)
+dis_status dis__group_jackknife_run(dis_context *ctx, dis__group_sums *sums, const int32_t *group, const double *value,
+                                    dis__group_jackknife *out)
 {
     leaving l = {.votes = sums->votes,
                  .group = group,
@@ -201,8 +201,8 @@ dis_status dis__group_leave_out(dis_context *ctx, dis__group_sums *sums, const i
                  .n_groups = sums->n_groups,
                  .n_values = sums->n_values};
     const dis_status status = run(ctx, &l, out);
-    dis__by_worker_free(&l.by);
-    dis__group_sums_free(&l.all);
+    dis__worker_votes_destroy(&l.by);
+    dis__group_sums_destroy(&l.all);
     dis__free(l.without);
     dis__free(l.rest);
     dis__free(l.times);
@@ -213,10 +213,10 @@ dis_status dis__group_leave_out(dis_context *ctx, dis__group_sums *sums, const i
     return status;
 }
 
-void dis__group_left_out_free(dis__group_left_out *out)
+void dis__group_jackknife_destroy(dis__group_jackknife *out)
 {
     dis__free(out->annotators);
     dis__free(out->df);
     dis__free(out->votes);
-    *out = (dis__group_left_out){0};
+    *out = (dis__group_jackknife){0};
 }
