@@ -75,9 +75,9 @@ static void settings(dis__experiment_page *p)
 {
     dis__figure f = {.id = "cells", .title = "What the cells are", .wide = true, .open = true};
     dis__markup_append(&f.caption, "Everything that tells one condition from another.");
-    dis__data_table_add_column(&f.grid, "cell", DIS__CELL_TEXT);
-    dis__data_table_add_column(&f.grid, "data", DIS__CELL_TEXT);
-    dis__data_table_add_column(&f.grid, "settings", DIS__CELL_LONG_TEXT);
+    dis__data_table_add_column(&f.table, "cell", DIS__CELL_TEXT);
+    dis__data_table_add_column(&f.table, "data", DIS__CELL_TEXT);
+    dis__data_table_add_column(&f.table, "settings", DIS__CELL_LONG_TEXT);
     for (size_t r = 0; r < p->t.n_rows; r++) {
         const dis_experiment_cell *cell = dis__row_cell(p, r);
         dis__markup all = {0};
@@ -87,10 +87,10 @@ static void settings(dis__experiment_page *p)
             dis__markup_append(&all, " ");
             dis__markup_append_n(&all, cell->setting[i].value, strlen(cell->setting[i].value));
         }
-        dis__data_table_add_text(&f.grid, cell->name, strlen(cell->name));
-        dis__data_table_add_text(&f.grid, cell->data, strlen(cell->data));
-        dis__data_table_add_text(&f.grid, all.n ? all.bytes : "", all.n);
-        if (f.grid.status == DIS_OK) f.grid.status = all.status;
+        dis__data_table_add_text(&f.table, cell->name, strlen(cell->name));
+        dis__data_table_add_text(&f.table, cell->data, strlen(cell->data));
+        dis__data_table_add_text(&f.table, all.n ? all.bytes : "", all.n);
+        if (f.table.status == DIS_OK) f.table.status = all.status;
         dis__markup_free(&all);
     }
     dis__page_figure_add(p->page, &f);
@@ -110,14 +110,14 @@ dis_status dis__experiment_made(dis__experiment_page *p)
     dis__figure f = {.id = "sources", .title = "Sources", .open = true};
     dis__markup_append(&f.caption,
                        "Runs have keys: the SHA-256 of all that determines their result, inputs by their contents.");
-    dis__data_table_add_column(&f.grid, "what", DIS__CELL_TEXT);
-    dis__data_table_add_column(&f.grid, "value", DIS__CELL_LONG_TEXT);
-    made_row(&f.grid, "experiment", plan->path);
-    made_row(&f.grid, "its SHA-256", hex);
-    made_row(&f.grid, "store", p->e->store);
-    made_row(&f.grid, "resamples of a comparison", dis__format_grouped(plan->resamples).text);
-    made_row(&f.grid, "items drawn for one", dis__format_percent(plan->fraction).text);
-    made_row(&f.grid, "hours of computing", dis__format_fixed(seconds / 3600, 2).text);
+    dis__data_table_add_column(&f.table, "what", DIS__CELL_TEXT);
+    dis__data_table_add_column(&f.table, "value", DIS__CELL_LONG_TEXT);
+    made_row(&f.table, "experiment", plan->path);
+    made_row(&f.table, "its SHA-256", hex);
+    made_row(&f.table, "store", p->e->store);
+    made_row(&f.table, "resamples of a comparison", dis__format_grouped(plan->resamples).text);
+    made_row(&f.table, "items drawn for one", dis__format_percent(plan->fraction).text);
+    made_row(&f.table, "hours of computing", dis__format_fixed(seconds / 3600, 2).text);
     dis__page_figure_add(p->page, &f);
     dis__page_section_end(p->page);
     return DIS_OK;
@@ -252,13 +252,13 @@ dis_status dis_experiment_report(dis_context *ctx, dis_experiment *experiment, c
 static dis_status write_drawings(dis__experiment_page *p, const char *folder)
 {
     DIS_TRY(p->page->body.status);
-    return dis__svg_files_write(p->page->drawings, folder, p->e->plan->name);
+    return dis__svg_files_write(p->page->svg_files, folder, p->e->plan->name);
 }
 
 dis_status dis_experiment_draw(dis_context *ctx, dis_experiment *experiment, const char *folder)
 {
     dis__svg_files drawings = {0};
-    dis__page page = {.drawings = &drawings};
+    dis__page page = {.svg_files = &drawings};
     const dis_status status = fill_page(ctx, experiment, &page, write_drawings, folder);
     dis__svg_files_free(&drawings);
     return status;

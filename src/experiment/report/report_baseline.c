@@ -61,9 +61,9 @@ static dis_status put_four(dis__experiment_page *p, dis__figure *f, const char *
                            const char *about, bool *begun)
 {
     dis__markup title = {0};
-    if (f->grid.status != DIS_OK || dis__data_table_count_rows(&f->grid) == 0) {
-        const dis_status status = f->grid.status;
-        dis__data_table_free(&f->grid);
+    if (f->table.status != DIS_OK || dis__data_table_count_rows(&f->table) == 0) {
+        const dis_status status = f->table.status;
+        dis__data_table_free(&f->table);
         return status;
     }
     if (!*begun)
@@ -74,7 +74,7 @@ static dis_status put_four(dis__experiment_page *p, dis__figure *f, const char *
     f->title = title.status == DIS_OK ? title.bytes : "";
     dis__markup_append_name(&f->caption, data, strlen(data), 40);
     dis__markup_append(&f->caption, about);
-    if (f->grid.status == DIS_OK) f->grid.status = title.status;
+    if (f->table.status == DIS_OK) f->table.status = title.status;
     dis__page_figure_add(p->page, f);
     dis__markup_free(&title);
     return DIS_OK;
@@ -88,8 +88,8 @@ static dis_status four_cells(dis__experiment_page *p, size_t first, size_t end, 
     dis__figure counts = {.id = id.text, .wide = true, .open = true};
     dis__figure people = {.id = other.text, .wide = true, .open = true};
     dis_status status = DIS_OK;
-    count_columns(&counts.grid);
-    people_columns(&people.grid);
+    count_columns(&counts.table);
+    people_columns(&people.table);
     for (size_t r = first; r < end && status == DIS_OK; r++) {
         const dis_experiment_cell *cell = dis__row_cell(p, r);
         dis_comparison *c = NULL;
@@ -98,8 +98,8 @@ static dis_status four_cells(dis__experiment_page *p, size_t first, size_t end, 
         if (c) {
             const char *baseline = plan->cell[cell->baseline].name;
             const dis_comparison_view view = dis_comparison_look(c);
-            count_row(&counts.grid, cell->name, baseline, &view);
-            people_rows(&people.grid, cell->name, baseline, &view);
+            count_row(&counts.table, cell->name, baseline, &view);
+            people_rows(&people.table, cell->name, baseline, &view);
         }
         dis_comparison_destroy(c);
     }
@@ -107,7 +107,7 @@ static dis_status four_cells(dis__experiment_page *p, size_t first, size_t end, 
         status = put_four(p, &counts, "Who is right where, ", set, data,
                           ": items of all seeds and folds by who is right.", begun);
     else
-        dis__data_table_free(&counts.grid);
+        dis__data_table_free(&counts.table);
     if (status == DIS_OK)
         status = put_four(p, &people, "What people say there, ", set, data,
                           ": the soft labels of people on these items. Low kurtosis and high entropy are items that "
@@ -115,7 +115,7 @@ static dis_status four_cells(dis__experiment_page *p, size_t first, size_t end, 
                           "the two is right against each other.",
                           begun);
     else
-        dis__data_table_free(&people.grid);
+        dis__data_table_free(&people.table);
     return status;
 }
 

@@ -187,8 +187,8 @@ static void draw(dis__experiment_page *p, const divided *d, size_t which)
                                .y_title = drawn[which].y_title,
                                .marks = true};
     dis__line_chart_draw(&f.chart, &l, dis__figure_name(&f, "line chart"));
-    put_numbers(&f.grid, d, value);
-    if (f.grid.status == DIS_OK) f.grid.status = title.status;
+    put_numbers(&f.table, d, value);
+    if (f.table.status == DIS_OK) f.table.status = title.status;
     dis__page_figure_add(p->page, &f);
     dis__markup_free(&title);
 }

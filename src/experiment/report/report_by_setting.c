@@ -178,8 +178,8 @@ static void draw(dis__experiment_page *p, const many *all, size_t first, size_t 
                                .y_title = y_title,
                                .marks = true};
     dis__line_chart_draw(&f.chart, &l, dis__figure_name(&f, "line chart"));
-    put_numbers(&f.grid, all);
-    if (f.grid.status == DIS_OK) f.grid.status = title.status;
+    put_numbers(&f.table, all);
+    if (f.table.status == DIS_OK) f.table.status = title.status;
     dis__page_figure_add(p->page, &f);
     dis__markup_free(&title);
 }

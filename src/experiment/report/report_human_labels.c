@@ -65,8 +65,8 @@ static void entropies(dis__experiment_page *p, const people *all, size_t n)
                        "Entropy of what people said of an item, as a share of the largest possible: 0 is one answer, 1 "
                        "all answers alike. Dashed lines are means.");
     for (size_t b = 0; b <= BINS; b++) edge[b] = (double)b / BINS;
-    dis__data_table_add_column(&f.grid, "entropy, from", DIS__CELL_REAL);
-    dis__data_table_add_column(&f.grid, "to", DIS__CELL_REAL);
+    dis__data_table_add_column(&f.table, "entropy, from", DIS__CELL_REAL);
+    dis__data_table_add_column(&f.table, "to", DIS__CELL_REAL);
     for (size_t i = 0; i < n && shown < MAX; i++) {
         dis__markup *m = &name[shown];
         if (shown_before(all, i)) continue;
@@ -76,14 +76,14 @@ static void entropies(dis__experiment_page *p, const people *all, size_t n)
         panel[shown] = m->status == DIS_OK ? m->bytes : "";
         count[shown] = all[i].bin;
         mean[shown] = all[i].mean;
-        dis__data_table_add_named_column(&f.grid, panel[shown], DIS__CELL_COUNT);
-        if (f.grid.status == DIS_OK) f.grid.status = m->status;
+        dis__data_table_add_named_column(&f.table, panel[shown], DIS__CELL_COUNT);
+        if (f.table.status == DIS_OK) f.table.status = m->status;
         shown++;
     }
     for (size_t b = 0; b < BINS; b++) {
-        dis__data_table_add_number(&f.grid, edge[b]);
-        dis__data_table_add_number(&f.grid, edge[b + 1]);
-        for (size_t i = 0; i < shown; i++) dis__data_table_add_number(&f.grid, (double)count[i][b]);
+        dis__data_table_add_number(&f.table, edge[b]);
+        dis__data_table_add_number(&f.table, edge[b + 1]);
+        for (size_t i = 0; i < shown; i++) dis__data_table_add_number(&f.table, (double)count[i][b]);
     }
     const dis__histogram_panels panels = {.edge = edge,
                                           .n = BINS,
@@ -234,17 +234,17 @@ static void draw_items(dis__experiment_page *p, const people *w, const two_cells
     const dis__stacked_bar_chart stack = {
         .row = row, .bar = bars, .n = n, .n_bars = n_bars, .part = part, .n_parts = c.n_parts, .share = share};
     dis__stacked_bar_chart_draw(&f.chart, &stack, dis__figure_name(&f, "stacked bars"));
-    dis__data_table_add_column(&f.grid, "item", DIS__CELL_TEXT);
-    dis__data_table_add_column(&f.grid, "who", DIS__CELL_TEXT);
-    for (size_t i = 0; i < c.n_parts; i++) dis__data_table_add_named_column(&f.grid, part[i], DIS__CELL_PERCENT);
+    dis__data_table_add_column(&f.table, "item", DIS__CELL_TEXT);
+    dis__data_table_add_column(&f.table, "who", DIS__CELL_TEXT);
+    for (size_t i = 0; i < c.n_parts; i++) dis__data_table_add_named_column(&f.table, part[i], DIS__CELL_PERCENT);
     for (size_t i = 0; i < n; i++)
         for (size_t b = 0; b < n_bars; b++) {
-            dis__data_table_add_text(&f.grid, row[i], strlen(row[i]));
-            dis__data_table_add_text(&f.grid, bars[b], strlen(bars[b]));
+            dis__data_table_add_text(&f.table, row[i], strlen(row[i]));
+            dis__data_table_add_text(&f.table, bars[b], strlen(bars[b]));
             for (size_t s = 0; s < c.n_parts; s++)
-                dis__data_table_add_number(&f.grid, share[(i * n_bars + b) * c.n_parts + s]);
+                dis__data_table_add_number(&f.table, share[(i * n_bars + b) * c.n_parts + s]);
         }
-    if (f.grid.status == DIS_OK) f.grid.status = title.status;
+    if (f.table.status == DIS_OK) f.table.status = title.status;
     dis__page_figure_add(p->page, &f);
     dis__markup_free(&title);
 }

@@ -86,8 +86,8 @@ static void draw(dis__experiment_page *p, const label_sets *s, const dis_views_d
                              .width = DIS__CHART_WIDTH,
                              .legend = true};
     dis__heat_map_draw(&f.chart, &h, dis__figure_name(&f, "heat map"));
-    put_numbers(&f.grid, s, d);
-    if (f.grid.status == DIS_OK) f.grid.status = title.status;
+    put_numbers(&f.table, s, d);
+    if (f.table.status == DIS_OK) f.table.status = title.status;
     dis__page_figure_add(p->page, &f);
     dis__markup_free(&title);
 }

@@ -134,33 +134,33 @@ static void table(dis__experiment_page *p, size_t first, size_t end)
     dis__put_title(&title, "All results on ", dis__row_cell(p, first)->data);
     dis__figure f = {.id = id.text, .title = title.status == DIS_OK ? title.bytes : "", .wide = true, .open = true};
     put_table_caption(p, first, end, &f.caption);
-    dis__data_table_add_column(&f.grid, "cell", DIS__CELL_TEXT);
-    dis__data_table_add_column(&f.grid, "runs", DIS__CELL_TEXT);
+    dis__data_table_add_column(&f.table, "cell", DIS__CELL_TEXT);
+    dis__data_table_add_column(&f.table, "runs", DIS__CELL_TEXT);
     for (size_t m = 0; m < n_measures; m++) {
         char metric[WORDS];
         plain_metric(p, m, metric);
         dis__markup_appendf(&head[m], "%s, ", metric);
         dis__markup_append_n(&head[m], p->e->plan->measure[m].set, strlen(p->e->plan->measure[m].set) + 1);
-        dis__data_table_add_named_column(&f.grid, head[m].status == DIS_OK ? head[m].bytes : "", DIS__CELL_NOTED);
-        dis__data_table_set_always_shown(&f.grid);
-        dis__data_table_add_column(&f.grid, "sd", DIS__CELL_REAL);
-        dis__data_table_set_csv_only(&f.grid);
-        dis__data_table_add_column(&f.grid, "stars", DIS__CELL_TEXT);
-        dis__data_table_set_csv_only(&f.grid);
-        dis__data_table_add_column(&f.grid, "published", DIS__CELL_REAL);
-        dis__data_table_set_csv_only(&f.grid);
+        dis__data_table_add_named_column(&f.table, head[m].status == DIS_OK ? head[m].bytes : "", DIS__CELL_NOTED);
+        dis__data_table_set_always_shown(&f.table);
+        dis__data_table_add_column(&f.table, "sd", DIS__CELL_REAL);
+        dis__data_table_set_csv_only(&f.table);
+        dis__data_table_add_column(&f.table, "stars", DIS__CELL_TEXT);
+        dis__data_table_set_csv_only(&f.table);
+        dis__data_table_add_column(&f.table, "published", DIS__CELL_REAL);
+        dis__data_table_set_csv_only(&f.table);
     }
     for (size_t r = first; r < end; r++) {
         const dis_experiment_cell *cell = dis__row_cell(p, r);
         char runs[64];
         snprintf(runs, sizeof runs, "%zu/%zu", p->t.row[r].n_done, p->t.row[r].n_runs);
-        dis__data_table_add_text(&f.grid, cell->name, strlen(cell->name));
-        dis__data_table_add_static_text(&f.grid, runs);
-        for (size_t m = 0; m < n_measures; m++) put_figure(&f.grid, &p->t.row[r].figure[m]);
+        dis__data_table_add_text(&f.table, cell->name, strlen(cell->name));
+        dis__data_table_add_static_text(&f.table, runs);
+        for (size_t m = 0; m < n_measures; m++) put_figure(&f.table, &p->t.row[r].figure[m]);
     }
-    if (f.grid.status == DIS_OK) f.grid.status = title.status;
+    if (f.table.status == DIS_OK) f.table.status = title.status;
     for (size_t m = 0; m < n_measures; m++)
-        if (f.grid.status == DIS_OK) f.grid.status = head[m].status;
+        if (f.table.status == DIS_OK) f.table.status = head[m].status;
     dis__page_figure_add(p->page, &f);
     dis__markup_free(&title);
     for (size_t m = 0; m < n_measures; m++) dis__markup_free(&head[m]);
@@ -231,16 +231,16 @@ static dis_status measure(dis__experiment_page *p, size_t first, size_t end, siz
         double least, most;
         dis_eval_range(p->e->plan->measure[m].metric, &least, &most);
         const dis__point_chart points = {.row = row,
-                                         .least = least,
-                                         .most = most,
+                                         .min_possible = least,
+                                         .max_possible = most,
                                          .n = n,
                                          .x_title = axis,
                                          .value_name = "single seeds",
                                          .mean_name = seeds > 1 ? "mean, 95 % interval" : "value",
                                          .other_name = "published"};
         dis__point_chart_draw(&f.chart, &points, dis__figure_name(&f, "dots with intervals"));
-        measure_numbers(p, &f.grid, first, end, m);
-        if (f.grid.status == DIS_OK) f.grid.status = title.status;
+        measure_numbers(p, &f.table, first, end, m);
+        if (f.table.status == DIS_OK) f.table.status = title.status;
         dis__page_figure_add(p->page, &f);
         dis__markup_free(&title);
         dis__by_setting_figures(p, first, end, m, name);

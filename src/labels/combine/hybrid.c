@@ -59,7 +59,7 @@ static dis_status hybrid_job(void *arg, size_t j, int thread)
 static dis_status run_hybrid(const dis__combine_args *args)
 {
     const hybrid_options *o = args->options;
-    DIS_TRY(dis__temperatures_fit(args, &o->temper));
+    DIS_TRY(dis__temperature_search_run(args, &o->temper));
     const size_t temper = dis__tempering_scratch(1, args->n_classes),
                  centroid = dis__centroid_scratch(args->n_views, args->n_classes);
     hybrid_work w = {.args = args,

@@ -18,7 +18,7 @@ static const dis_option options[] = {
 static dis_status run_temperature(const dis__combine_args *args)
 {
     const temperature_options *o = args->options;
-    DIS_TRY(dis__temperatures_fit(args, &o->temper));
+    DIS_TRY(dis__temperature_search_run(args, &o->temper));
     const dis__temperatures t = {.value = args->temperature, .by_view = 1, .floor = DIS_LOG_FLOOR};
     return dis__tempered_mean_compute(args, &t);
 }

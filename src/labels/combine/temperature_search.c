@@ -186,7 +186,7 @@ static dis_status choose(score_work *w, const dis__temperature_search_options *o
     return DIS_OK;
 }
 
-dis_status dis__temperatures_fit(const dis__combine_args *args, const dis__temperature_search_options *options)
+dis_status dis__temperature_search_run(const dis__combine_args *args, const dis__temperature_search_options *options)
 {
     const dis__fit_args items = {.ctx = args->ctx, .votes = {.n_items = args->n_items}, .part = args->part};
     score_work w = {

@@ -37,7 +37,7 @@ typedef struct {
     }
 
 /* Temperatures of all views into args->temperature, with on_bound, the objective and the steps taken. */
-dis_status dis__temperatures_fit(const dis__combine_args *args, const dis__temperature_search_options *options);
+dis_status dis__temperature_search_run(const dis__combine_args *args, const dis__temperature_search_options *options);
 
 /* Pairs of views: adds sum_{a < b} w_a w_b JSD(a, b) at temperatures T, and its derivatives by T, of items first ..
  * end - 1 to sums (1 + n_views), item by item. scratch: dis__tempering_scratch numbers. (tempering_kernel.c) */
