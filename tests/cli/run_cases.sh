@@ -2,7 +2,8 @@
 # Golden tests of the tool. tests/cli/cases/NAME.case is one case, in sections that begin with a line "#### TITLE":
 #   files     what lies in the fresh folder that the command runs in: NAME, or NAME FIXTURE, from tests/cli/fixtures
 #   command   a shell script; $DISSENT is the tool. One that exits with 77 is skipped for the reason it prints
-#   stdout, stderr, status    what it must say; times are replaced by "T s"
+#   stdout, stderr, status    what it must say; times are replaced by "T s", lists of all rows of a table by the name of
+#                             the table (support/mask_tables.awk), but in list.case, which holds these lists
 # A section whose last line is "#### no newline" has no line feed at its end.
 # tests/cli/run_cases.sh [NAME...] runs these cases, or all; ctest runs each as a test of its own.
 # UPDATE=1 tests/cli/run_cases.sh [NAME...] writes what they say now; look at the diff before you keep it.
@@ -19,8 +20,19 @@ trap 'rm -rf "$scratch"' EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
+for table in methods combiners recipes metrics models objectives presets scales crowds; do
+    echo "#### $table"
+    "$DISSENT" list $table
+done > "$scratch/tables"
+
+# plain FILE: its text without times, scratch folders and lists of the rows of a table.
 plain() {
-    sed -E -e 's/[0-9]+\.[0-9]+ s\)/T s)/; s/, [0-9]+\.[0-9]+ s$/, T s/; s/( (yes|no|-) +)[0-9]+\.[0-9]{3}$/\1T/' -e "s#$scratch#SCRATCH#g" "$1"
+    sed -E -e 's/[0-9]+\.[0-9]+ s\)/T s)/; s/, [0-9]+\.[0-9]+ s$/, T s/; s/( (yes|no|-) +)[0-9]+\.[0-9]{3}$/\1T/' -e "s#$scratch#SCRATCH#g" "$1" > "$scratch/timeless"
+    if [ "$name" = list ] || [ -n "$(tail -c 1 "$1")" ]; then
+        cat "$scratch/timeless"
+    else
+        awk -v tables="$scratch/tables" -f "$source/tests/cli/support/mask_tables.awk" "$scratch/tables" "$scratch/timeless"
+    fi
 }
 
 # sections FILE: one file per section, in $scratch/case.
@@ -37,9 +49,9 @@ lay_out() {
     rm -rf "$scratch/work"
     mkdir "$scratch/work"
     [ -e "$scratch/case/files" ] || return 0
-    while read -r name fixture; do
-        mkdir -p "$(dirname "$scratch/work/$name")"
-        cp "$source/tests/cli/fixtures/${fixture:-$name}" "$scratch/work/$name"
+    while read -r file fixture; do
+        mkdir -p "$(dirname "$scratch/work/$file")"
+        cp "$source/tests/cli/fixtures/${fixture:-$file}" "$scratch/work/$file"
     done < "$scratch/case/files"
 }
 
