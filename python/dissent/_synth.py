@@ -47,6 +47,9 @@ def synth(
     shuffle: bool = False,
     texts: bool = False,
     n_features: int = 0,
+    theme: str | None = None,
+    n_judges: int = 0,
+    human_items: int = 0,
     random_state: Any = 0,
 ) -> SyntheticCrowd:
     """Votes of a crowd that is drawn, with the truth: for examples, tests and trying methods out. The same as ``dissent
@@ -56,18 +59,24 @@ def synth(
     ----------
     n_items, n_workers, n_classes, votes_per_item : int
         Its size; votes on an item are by as many different workers.
-    model : {"dawid-skene", "one-coin", "spammer", "difficulty"}
+    model : {"dawid-skene", "one-coin", "spammer", "difficulty", "ambiguous"}
         How the crowd votes.
     accuracy, spread : float
         Mean chance that a worker is right, and how much workers differ: the standard deviation of that chance.
     spammers : float
-        Share of workers who vote without looking (model spammer).
+        Share of workers who vote without looking (models spammer and ambiguous).
     shuffle : bool
         Rows in random order instead of grouped by item.
     texts : bool
         Also texts whose words depend on the true class.
     n_features : int
         Also so many numbers per item that depend on the true class.
+    theme : {"tickets", "reviews"}, optional
+        Class names and English texts: support tickets (up to 6 classes) or product reviews (up to 4).
+    n_judges : int
+        LLM judges that vote on every item, as workers judge1, judge2, ...
+    human_items : int
+        With ``n_judges``: people vote on the first ``human_items`` items; 0 means all.
     random_state
         As everywhere; the same one gives the same crowd on every machine.
 
@@ -97,6 +106,9 @@ def synth(
             text=path["texts.csv"] if texts else None,
             features=path["features.npy"] if n_features else None,
             n_features=n_features or 16,
+            theme=None if theme is None else word("theme", theme),
+            n_judges=whole("n_judges", n_judges, 0, 64),
+            human_items=whole("human_items", human_items, 0),
         )
         return SyntheticCrowd(
             read_votes(path["votes.csv"]),

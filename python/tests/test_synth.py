@@ -39,6 +39,24 @@ def test_a_crowd_is_that_of_the_tool(tmp_path):
     assert np.array_equal(made.features, np.load(features))
 
 
+@needs_tool
+def test_a_crowd_with_a_theme_and_judges_is_that_of_the_tool(tmp_path):
+    votes, gold, texts = (tmp_path / n for n in ("v.csv", "g.csv", "t.csv"))
+    how = ["--theme", "reviews", "--classes", 3, "--model", "ambiguous", "--judges", 3, "--human-items", 20]
+    run("synth", "--items", 30, *how, "--gold", gold, "--text", texts, "-o", votes)
+    made = dissent.synth(
+        30, n_classes=3, model="ambiguous", theme="reviews", n_judges=3, human_items=20, texts=True
+    )
+    told = dissent.read_votes(votes)
+    assert [a.tolist() for a in made.votes.rows()] == [a.tolist() for a in told.rows()]
+    assert made.votes.workers.tolist() == told.workers.tolist()
+    assert {"judge1", "judge2", "judge3"} < set(made.votes.workers.tolist())
+    assert len(made.votes) == 20 * 5 + 30 * 3
+    assert list(made.gold.items()) == [tuple(row) for row in list(csv.reader(gold.open()))[1:]]
+    assert list(made.texts.items()) == [tuple(row) for row in list(csv.reader(texts.open()))[1:]]
+    assert set(made.gold.values()) == {"negative", "neutral", "positive"}
+
+
 def test_what_was_not_asked_for_is_not_there():
     made = dissent.synth(20)
     assert made.texts is None and made.features is None and len(made.gold) == 20 and len(made.votes) == 100
@@ -51,6 +69,10 @@ def test_wrong_sizes_are_told():
         dissent.synth(10, 3)
     with pytest.raises(dissent.OptionError, match="nope"):
         dissent.synth(10, model="nope")
+    with pytest.raises(dissent.OptionError, match="no theme"):
+        dissent.synth(10, theme="nope")
+    with pytest.raises(dissent.OptionError, match="need judges"):
+        dissent.synth(10, human_items=5)
 
 
 def test_a_report_without_a_path_says_what_is_meant():

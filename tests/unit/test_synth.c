@@ -251,8 +251,8 @@ static void wrong_options_are_refused(void **state)
 {
     (void)state;
     const dis_synth_options fine = dis_synth_options_default();
-    dis_synth_options o[10];
-    for (size_t i = 0; i < 10; i++) o[i] = fine;
+    dis_synth_options o[17];
+    for (size_t i = 0; i < 17; i++) o[i] = fine;
     o[0].model = "coin";
     o[1].n_items = 0;
     o[2].n_workers = 0;
@@ -264,8 +264,18 @@ static void wrong_options_are_refused(void **state)
     o[8].features = other_path;
     o[8].n_features = 0;
     o[9].text = "-";
+    o[10].theme = "sports";
+    o[11].theme = "reviews";
+    o[11].n_classes = 5;
+    o[12].to = "doccano";
+    o[13].to = "mturk";
+    o[13].shuffle = true;
+    o[14].to = "label-studio";
+    o[14].n_judges = 1;
+    o[15].n_judges = 65;
+    o[16].human_items = 999;
     unlink(votes_path);
-    for (size_t i = 0; i < 10; i++) {
+    for (size_t i = 0; i < 17; i++) {
         assert_int_equal(dis_synth_write(NULL, &o[i], i == 9 ? "-" : votes_path, NULL), DIS_EUSAGE);
         assert_true(strlen(dis_last_error()) > 20);
     }
@@ -293,6 +303,95 @@ static void faults_leave_nothing_behind(void **state)
     o.n_items = 50;
     o.text = other_path;
     walk_faults(write_all, nothing_left, &o);
+    o.theme = "tickets";
+    o.n_items = 10;
+    for (int format = 0; format < 2; format++) {
+        o.to = format ? "mturk" : "label-studio";
+        walk_faults(write_all, nothing_left, &o);
+    }
+}
+
+/* People vote on the first items, judges on all; labels are the theme's; people's votes are those without judges. */
+static void judges_come_after_people(void **state)
+{
+    (void)state;
+    dis_synth_options o = dis_synth_options_default();
+    o.n_items = 40;
+    o.theme = "reviews";
+    o.n_classes = 3;
+    o.model = "ambiguous";
+    assert_int_equal(dis_synth_write(NULL, &o, other_path, NULL), DIS_OK);
+    o.n_judges = 4;
+    o.human_items = 30;
+    assert_int_equal(dis_synth_write(NULL, &o, votes_path, gold_path), DIS_OK);
+    size_t n, m;
+    char *both = contents(votes_path, &n), *people = contents(other_path, &m), *line = both;
+    size_t by_people = 0, by_judges = 0, right = 0, random_right = 0;
+    char *gold = contents(gold_path, &m);
+    for (line = strchr(both, '\n') + 1; *line; line = strchr(line, '\n') + 1) {
+        unsigned task, worker;
+        char label[16], kind[8], row[64];
+        if (sscanf(line, "t%u,w%u,%15[a-z],%7[a-z]", &task, &worker, label, kind) == 4) {
+            assert_string_equal(kind, "human");
+            assert_true(task < 30);
+            snprintf(row, sizeof row, "\nt%u,w%u,%s\n", task, worker, label);
+            assert_non_null(strstr(people, row));
+            by_people++;
+            continue;
+        }
+        assert_int_equal(sscanf(line, "t%u,judge%u,%15[a-z],%7[a-z]", &task, &worker, label, kind), 4);
+        assert_string_equal(kind, "llm");
+        assert_true(worker >= 1 && worker <= 4);
+        assert_true(!strcmp(label, "negative") || !strcmp(label, "neutral") || !strcmp(label, "positive"));
+        snprintf(row, sizeof row, "\nt%u,%s\n", task, label);
+        if (worker == 1) right += strstr(gold, row) != NULL;
+        if (worker == 4) random_right += strstr(gold, row) != NULL;
+        by_judges++;
+    }
+    assert_int_equal(by_people, 150);
+    assert_int_equal(by_judges, 160);
+    assert_in_range(right, 25, 38);       /* .9 (1 - .19) + .1 * .19 / 2 = .74 of 40, standard error 2.8 */
+    assert_in_range(random_right, 5, 22); /* a third of 40, standard error 3 */
+    free(both);
+    free(people);
+    free(gold);
+}
+
+/* Texts of a theme: ASCII that needs no escape in CSV and JSON, sentences of the true class, no item twice the same. */
+static void texts_of_themes_tell_the_class(void **state)
+{
+    (void)state;
+    const struct {
+        const char *theme, *label, *word;
+        uint64_t n_classes;
+    } cases[] = {{"tickets", "payment", "invoice", 6}, {"reviews", "positive", "love", 3}};
+    for (size_t c = 0; c < 2; c++) {
+        dis_synth_options o = dis_synth_options_default();
+        o.theme = cases[c].theme;
+        o.n_classes = cases[c].n_classes;
+        o.n_items = 600;
+        o.text = other_path;
+        assert_int_equal(dis_synth_write(NULL, &o, votes_path, gold_path), DIS_OK);
+        size_t n;
+        char *texts = contents(other_path, &n), *gold = contents(gold_path, &n), *line = strchr(texts, '\n') + 1;
+        unsigned with_word = 0;
+        for (unsigned i = 0; i < 600; i++) {
+            char row[64], *end = strchr(line, '\n'), *first = strchr(line, '"') + 1;
+            *end = 0;
+            assert_true(end - first >= 15 && end[-1] == '"');
+            for (const char *s = first; s < end - 1; s++)
+                assert_true(*s >= ' ' && *s < 127 && *s != '"' && *s != '\\' && *s != '{');
+            snprintf(row, sizeof row, "\nt%u,%s\n", i, cases[c].label);
+            if (strstr(first, cases[c].word)) {
+                with_word++;
+                assert_non_null(strstr(gold, row));
+            }
+            line = end + 1;
+        }
+        assert_true(with_word > 10);
+        free(texts);
+        free(gold);
+    }
 }
 
 int main(void)
@@ -305,6 +404,8 @@ int main(void)
         cmocka_unit_test(bytes_are_fixed),
         cmocka_unit_test(features_are_an_npy_file),
         cmocka_unit_test(extremes_work),
+        cmocka_unit_test(judges_come_after_people),
+        cmocka_unit_test(texts_of_themes_tell_the_class),
         cmocka_unit_test(wrong_options_are_refused),
         cmocka_unit_test(faults_leave_nothing_behind),
     };

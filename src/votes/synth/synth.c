@@ -1,55 +1,38 @@
 /* Crowds whose truth is known. Every number is a function of (seed, what, index): vote v of item i can be made without
- * any other vote, so rows stream in any order (shuffled ones by a permutation of row numbers) and threads share the
- * rows out.
+ * any other vote, so rows stream in any order (shuffled ones by a permutation of row numbers) and threads share the rows.
  *
  * Models, with a[w] the chance that worker w is right, drawn around `accuracy` with standard deviation `spread`:
  *   one-coin     right with a[w], else any other class (Dawid & Skene 1979 with one parameter per worker)
  *   dawid-skene  a[w] differs by class, and a wrong vote goes to the worker's favourite mistake for that class half the
- * time: a full confusion matrix per worker, never stored spammer      a share of workers votes without looking, half of
- * them always the same class, half of them at random (the picture behind MACE, Hovy et al. 2013); the others are
- * one-coin difficulty   GLAD (Whitehill et al. 2009): the odds of being right are odds[w] to the power of the item's
- * ease, which is 1/4, 1/2, 1, 2 or 4, so that square roots suffice The arithmetic is +, -, *, / and square root alone,
- * which IEEE 754 rounds the same everywhere: the same options give the same bytes on every machine, whatever its
- * mathematical library.
+ *                time: a full confusion matrix per worker, never stored
+ *   spammer      a share of workers votes without looking, half of them always the same class, half of them at random
+ *                (as in MACE, Hovy et al. 2013); the others are one-coin
+ *   difficulty   GLAD (Whitehill et al. 2009): the odds of being right are odds[w] to the power of the item's ease, which
+ *                is 1/4, 1/2, 1, 2 or 4, so that square roots suffice
+ *   ambiguous    items look like a second class to a share of readers (0 to .45); a worker votes for the class that the
+ *                item looks like with a[w], else any other class; a share of workers votes without looking as above
+ * The arithmetic is +, -, *, / and square root alone, which IEEE 754 rounds the same everywhere: the same options give the
+ * same bytes on every machine, whatever its mathematical library.
  *
- * Cost: two or three Philox blocks, one small permutation and some 15 formatted bytes per vote; memory for the rows
- * under way. */
+ * Cost: two or three Philox blocks, one small permutation and some 15 formatted bytes per vote; memory for the rows of
+ * one round. */
 #include "dissent/synth.h"
 #include "core/memory/memory.h"
 #include "core/parallel/pool.h"
-#include "core/random/random.h"
 #include "core/options/sized_structs.h"
-#include "io/output/output_file.h"
+#include "votes/synth/synth_internal.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { ROUND_JOBS = 16, JOB_ROWS = 8192, MAX_ROW = 64, WORDS_OF_CLASS = 24, WORDS_OF_ALL = 120, MAX_TEXT = 400 };
-
-typedef struct {
-    uint64_t truth;
-    uint32_t ease; /* 0 .. 4, for the difficulty model */
-} item;
-
-typedef struct synth synth;
-typedef uint64_t (*vote_function)(const synth *s, uint64_t w, const item *it, dis_random_block b);
-
-struct synth {
-    dis_synth_options o;
-    vote_function vote;
-    uint64_t n_votes;
-    int worker_bits, row_bits; /* of the permutations */
-};
-
-static double unit(uint32_t word)
-{
-    return (double)word * 0x1p-32;
-}
+enum { ROUND_JOBS = 16, JOB_ROWS = 8192, MAX_ROW = 80, MAX_TEXT = DIS__SYNTH_MAX_TEXT + 32 };
 
 /* Mean 0, standard deviation 1, within 3.5: the sum of four uniform numbers, which needs no logarithm. */
 static double bell(dis_random_block b)
 {
-    return (unit(b.word[0]) + unit(b.word[1]) + unit(b.word[2]) + unit(b.word[3]) - (2 - 0x1p-31)) * 1.7320508075688772;
+    return (dis__synth_unit(b.word[0]) + dis__synth_unit(b.word[1]) + dis__synth_unit(b.word[2]) +
+            dis__synth_unit(b.word[3]) - (2 - 0x1p-31)) *
+           1.7320508075688772;
 }
 
 static double within(double x, double low, double high)
@@ -84,59 +67,85 @@ static uint64_t permute(uint64_t x, uint64_t n, int bits, uint64_t key)
     return x;
 }
 
-static double worker_accuracy(const synth *s, uint64_t w)
+static double worker_accuracy(const dis__synth *s, uint64_t w)
 {
     const dis_random_block b = dis__philox(w, DIS_STREAM_SYNTH_WORKER, s->o.seed);
     return within(s->o.accuracy + s->o.spread * bell(b), .5 / (double)s->o.n_classes, .999);
 }
 
 /* Any class but `truth`. */
-static uint64_t another(const synth *s, uint64_t truth, uint32_t word)
+static uint64_t another(const dis__synth *s, uint64_t truth, uint32_t word)
 {
     if (s->o.n_classes == 1) return truth;
     const uint64_t k = (uint64_t)word * (s->o.n_classes - 1) >> 32;
     return k + (k >= truth);
 }
 
-static uint64_t vote_one_coin(const synth *s, uint64_t w, const item *it, dis_random_block b)
+static uint64_t vote_one_coin(const dis__synth *s, uint64_t w, const dis__synth_item *it, dis_random_block b)
 {
-    return unit(b.word[0]) < worker_accuracy(s, w) ? it->truth : another(s, it->truth, b.word[1]);
+    return dis__synth_unit(b.word[0]) < worker_accuracy(s, w) ? it->truth : another(s, it->truth, b.word[1]);
 }
 
-static uint64_t vote_dawid_skene(const synth *s, uint64_t w, const item *it, dis_random_block b)
+static uint64_t vote_dawid_skene(const dis__synth *s, uint64_t w, const dis__synth_item *it, dis_random_block b)
 {
     /* What the worker does with this class; the high half of the stream is free for such keys. */
     const dis_random_block own = dis__philox(w, DIS_STREAM_SYNTH_WORKER | (it->truth + 1) << 32, s->o.seed);
-    const double tilt = (unit(own.word[0]) - .5) * 2 * s->o.spread;
+    const double tilt = (dis__synth_unit(own.word[0]) - .5) * 2 * s->o.spread;
     const double right = within(worker_accuracy(s, w) + tilt, .5 / (double)s->o.n_classes, .999);
-    if (unit(b.word[0]) < right) return it->truth;
+    if (dis__synth_unit(b.word[0]) < right) return it->truth;
     return another(s, it->truth, b.word[2] >> 31 ? own.word[1] : b.word[1]);
 }
 
-static uint64_t vote_spammer(const synth *s, uint64_t w, const item *it, dis_random_block b)
+/* Whether worker w votes without looking, and for what. */
+static bool votes_blindly(const dis__synth *s, uint64_t w, dis_random_block b, uint64_t *label)
 {
     const dis_random_block own = dis__philox(w, DIS_STREAM_SYNTH_WORKER | (uint64_t)1 << 32, s->o.seed);
-    if (unit(own.word[0]) >= s->o.spammers) return vote_one_coin(s, w, it, b);
-    return (uint64_t)(own.word[1] >> 31 ? own.word[2] : b.word[1]) * s->o.n_classes >> 32;
+    *label = (uint64_t)(own.word[1] >> 31 ? own.word[2] : b.word[1]) * s->o.n_classes >> 32;
+    return dis__synth_unit(own.word[0]) < s->o.spammers;
 }
 
-static uint64_t vote_difficulty(const synth *s, uint64_t w, const item *it, dis_random_block b)
+static uint64_t vote_spammer(const dis__synth *s, uint64_t w, const dis__synth_item *it, dis_random_block b)
+{
+    uint64_t label;
+    return votes_blindly(s, w, b, &label) ? label : vote_one_coin(s, w, it, b);
+}
+
+static uint64_t vote_difficulty(const dis__synth *s, uint64_t w, const dis__synth_item *it, dis_random_block b)
 {
     const double a = worker_accuracy(s, w);
     double odds = a / (1 - a);
     for (uint32_t e = it->ease; e < 2; e++) odds = sqrt(odds);
     for (uint32_t e = it->ease; e > 2; e--) odds *= odds;
-    return unit(b.word[0]) * (1 + odds) < odds ? it->truth : another(s, it->truth, b.word[1]);
+    return dis__synth_unit(b.word[0]) * (1 + odds) < odds ? it->truth : another(s, it->truth, b.word[1]);
+}
+
+/* The class that a reader sees in the item: its own, or its rival's. */
+static uint64_t class_seen(const dis__synth *s, const dis__synth_item *it, uint32_t word)
+{
+    const dis__synth_likeness l = dis__synth_likeness_draw(s, it->index);
+    return dis__synth_unit(word) < l.rival_share ? l.rival : it->truth;
+}
+
+static uint64_t vote_ambiguous(const dis__synth *s, uint64_t w, const dis__synth_item *it, dis_random_block b)
+{
+    uint64_t label;
+    if (votes_blindly(s, w, b, &label)) return label;
+    const uint64_t seen = class_seen(s, it, b.word[2]);
+    return dis__synth_unit(b.word[0]) < worker_accuracy(s, w) ? seen : another(s, seen, b.word[1]);
 }
 
 static const struct {
     dis_synth_model info;
-    vote_function vote;
+    dis__synth_vote_function vote;
+    bool hard_items;
 } models[] = {
-    {{"dawid-skene", "one confusion matrix per worker"}, vote_dawid_skene},
-    {{"one-coin", "one accuracy per worker; mistakes go anywhere"}, vote_one_coin},
-    {{"spammer", "one-coin, but a share of workers votes without looking"}, vote_spammer},
-    {{"difficulty", "items differ in how easy they are, workers in skill (GLAD)"}, vote_difficulty},
+    {{"dawid-skene", "one confusion matrix per worker"}, vote_dawid_skene, false},
+    {{"one-coin", "one accuracy per worker; mistakes go anywhere"}, vote_one_coin, false},
+    {{"spammer", "one-coin, but a share of workers votes without looking"}, vote_spammer, false},
+    {{"difficulty", "items differ in how easy they are, workers in skill (GLAD)"}, vote_difficulty, true},
+    {{"ambiguous", "items look like a second class to some; a share of workers votes without looking"},
+     vote_ambiguous,
+     true},
 };
 enum { N_MODELS = sizeof models / sizeof *models };
 
@@ -149,14 +158,15 @@ DIS_OPTIONS_DEFAULTS(dis_synth_options, .size = sizeof(dis_synth_options), .mode
                      .n_workers = 50, .n_classes = 4, .votes_per_item = 5, .accuracy = .7, .spread = .15,
                      .spammers = .2, .n_features = 16)
 
-static item make_item(const synth *s, uint64_t i)
+dis__synth_item dis__synth_item_draw(const dis__synth *s, uint64_t i)
 {
     const dis_random_block b = dis__philox(i, DIS_STREAM_SYNTH_ITEM, s->o.seed);
-    return (item){.truth = (uint64_t)b.word[0] * s->o.n_classes >> 32,
-                  .ease = (uint32_t)((uint64_t)b.word[1] * 5 >> 32)};
+    return (dis__synth_item){.index = i,
+                             .truth = (uint64_t)b.word[0] * s->o.n_classes >> 32,
+                             .ease = (uint32_t)((uint64_t)b.word[1] * 5 >> 32)};
 }
 
-static char *put_number(char *out, uint64_t x)
+char *dis__synth_put_number(char *out, uint64_t x)
 {
     char digits[20];
     int n = 0;
@@ -166,31 +176,74 @@ static char *put_number(char *out, uint64_t x)
     return out;
 }
 
-/* Row r of the votes file. */
-static char *put_vote(const synth *s, uint64_t r, item *it, uint64_t *it_is, char *out)
+char *dis__synth_put_label(const dis__synth *s, uint64_t label, char *out)
 {
-    const uint64_t v = s->o.shuffle ? permute(r, s->n_votes, s->row_bits, s->o.seed) : r;
-    const uint64_t i = v / s->o.votes_per_item;
+    return s->theme ? dis__synth_put(out, s->theme->classes[label]) : dis__synth_put_number(out, label);
+}
+
+char *dis__synth_put_task(const dis__synth *s, uint64_t i, char *out)
+{
+    if (s->format == DIS__SYNTH_LABEL_STUDIO) return dis__synth_put_number(out, i + 1);
+    return dis__synth_put_number(dis__synth_put(out, s->format == DIS__SYNTH_MTURK ? "3HIT" : "t"), i);
+}
+
+/* Judges vote on all items. They come in four kinds, in turn: one that sees what people see and rarely errs; one that says
+ * the last class too often; one that repeats the answer of the one before it three times in five; one that answers at
+ * random. */
+static uint64_t judge_vote(const dis__synth *s, uint64_t j, const dis__synth_item *it)
+{
+    const dis_random_block b = dis__philox(it->index, DIS_STREAM_SYNTH_VOTE | (j + 1) << 32, s->o.seed);
+    const uint64_t seen = class_seen(s, it, b.word[2]), kind = j % 4;
+    if (kind == 3) return (uint64_t)b.word[1] * s->o.n_classes >> 32;
+    if (kind == 2 && dis__synth_unit(b.word[3]) < .6) return judge_vote(s, j - 1, it);
+    if (kind == 1 && dis__synth_unit(b.word[3]) < .3) return s->o.n_classes - 1;
+    return dis__synth_unit(b.word[0]) < (kind == 2 ? .75 : .9) ? seen : another(s, seen, b.word[1]);
+}
+
+dis__synth_vote dis__synth_vote_draw(const dis__synth *s, uint64_t i, uint64_t slot, const dis__synth_item *it)
+{
+    dis__synth_vote v = {.item = i, .slot = slot};
+    /* People vote on the first items, judges on all. */
+    const uint64_t people = i < s->o.human_items ? s->o.votes_per_item : 0;
+    if (slot >= people) {
+        v.judge = true;
+        v.worker = slot - people;
+        v.label = judge_vote(s, v.worker, it);
+        return v;
+    }
+    /* Each item has its own permutation of the workers, so that no one votes on it twice. */
+    const uint64_t key = (i + 1) * 0x9E3779B97F4A7C15u ^ s->o.seed;
+    const dis_random_block b = dis__philox(i * s->o.votes_per_item + slot, DIS_STREAM_SYNTH_VOTE, s->o.seed);
+    v.worker = permute(slot, s->o.n_workers, s->worker_bits, key);
+    v.label = s->vote(s, v.worker, it, b);
+    v.rejected = dis__synth_unit(b.word[3]) < .02;
+    return v;
+}
+
+/* Row r of the votes file. */
+static char *put_vote(const dis__synth *s, uint64_t r, dis__synth_item *it, uint64_t *it_is, char *out)
+{
+    const uint64_t row = s->o.shuffle ? permute(r, s->n_votes, s->row_bits, s->o.seed) : r;
+    const uint64_t both = s->o.votes_per_item + s->o.n_judges, of_both = s->o.human_items * both;
+    const uint64_t i = row < of_both ? row / both : s->o.human_items + (row - of_both) / s->o.n_judges;
+    const uint64_t slot = row < of_both ? row % both : (row - of_both) % s->o.n_judges;
     if (*it_is != i) {
-        *it = make_item(s, i);
+        *it = dis__synth_item_draw(s, i);
         *it_is = i;
     }
-    /* Each item has a permutation of the workers of its own, so that nobody votes on it twice. */
-    const uint64_t key = (i + 1) * 0x9E3779B97F4A7C15u ^ s->o.seed;
-    const uint64_t w = permute(v % s->o.votes_per_item, s->o.n_workers, s->worker_bits, key);
-    *out++ = 't';
-    out = put_number(out, i);
+    const dis__synth_vote v = dis__synth_vote_draw(s, i, slot, it);
+    out = dis__synth_put_task(s, i, out);
+    out = dis__synth_put(out, v.judge ? ",judge" : ",w");
+    out = dis__synth_put_number(out, v.worker + v.judge);
     *out++ = ',';
-    *out++ = 'w';
-    out = put_number(out, w);
-    *out++ = ',';
-    out = put_number(out, s->vote(s, w, it, dis__philox(v, DIS_STREAM_SYNTH_VOTE, s->o.seed)));
+    out = dis__synth_put_label(s, v.label, out);
+    if (s->o.n_judges) out = dis__synth_put(out, v.judge ? ",llm" : ",human");
     *out++ = '\n';
     return out;
 }
 
 typedef struct {
-    const synth *s;
+    const dis__synth *s;
     uint64_t first, n; /* rows of this round */
     char *bytes;       /* (ROUND_JOBS, JOB_ROWS * MAX_ROW) */
     size_t used[ROUND_JOBS];
@@ -201,7 +254,7 @@ static dis_status vote_job(void *arg, size_t j, int thread)
     (void)thread;
     vote_round *r = arg;
     char *const bytes = r->bytes + j * JOB_ROWS * MAX_ROW, *out = bytes;
-    item it = {0};
+    dis__synth_item it = {0};
     uint64_t it_is = UINT64_MAX;
     const uint64_t last = r->n < (j + 1) * JOB_ROWS ? r->n : (j + 1) * JOB_ROWS;
     for (uint64_t row = j * JOB_ROWS; row < last; row++) out = put_vote(r->s, r->first + row, &it, &it_is, out);
@@ -209,9 +262,9 @@ static dis_status vote_job(void *arg, size_t j, int thread)
     return DIS_OK;
 }
 
-static dis_status write_votes(dis_context *ctx, const synth *s, dis__out *out, char *bytes)
+static dis_status write_votes(dis_context *ctx, const dis__synth *s, dis__out *out, char *bytes)
 {
-    DIS_TRY(dis__out_printf(out, "task,worker,label\n"));
+    DIS_TRY(dis__out_printf(out, s->o.n_judges ? "task,worker,label,kind\n" : "task,worker,label\n"));
     vote_round r = {.s = s, .bytes = bytes};
     for (; r.first < s->n_votes; r.first += r.n) {
         const uint64_t left = s->n_votes - r.first;
@@ -225,75 +278,41 @@ static dis_status write_votes(dis_context *ctx, const synth *s, dis__out *out, c
     return DIS_OK;
 }
 
-static char *put_gold(const synth *s, uint64_t i, char *out)
+static char *put_gold(const dis__synth *s, uint64_t i, char *out)
 {
-    *out++ = 't';
-    out = put_number(out, i);
+    out = dis__synth_put_task(s, i, out);
     *out++ = ',';
-    out = put_number(out, make_item(s, i).truth);
+    out = dis__synth_put_label(s, dis__synth_item_draw(s, i).truth, out);
     *out++ = '\n';
     return out;
 }
 
-/* Words of two or three syllables; which ones a word has follows from its number. */
-static char *put_word(uint64_t number, char *out)
+dis__synth_likeness dis__synth_likeness_draw(const dis__synth *s, uint64_t i)
 {
-    static const char onset[] = "bdfgklmnprstvz", vowel[] = "aeiou";
-    number = number * 2 + 71;
-    for (int syllable = 0; syllable < 2 || (syllable < 3 && number); syllable++) {
-        *out++ = onset[number % (sizeof onset - 1)];
-        number /= sizeof onset - 1;
-        *out++ = vowel[number % (sizeof vowel - 1)];
-        number /= sizeof vowel - 1;
-    }
-    return out;
-}
-
-/* Items that are hard for people look like a second class too: how much of what tells the class comes from that one.
- * Only the difficulty model knows hard items. */
-typedef struct {
-    uint64_t truth, rival;
-    double rival_share; /* of the rival */
-} likeness;
-
-static likeness likeness_of(const synth *s, uint64_t i)
-{
-    static const double shares[] = {.48, .4, .25, .1, 0};
-    const item it = make_item(s, i);
-    likeness l = {.truth = it.truth, .rival = it.truth};
-    if (s->vote == vote_difficulty && s->o.n_classes > 1) {
+    static const double shares[] = {.48, .4, .25, .1, 0}, ambiguous[] = {.45, .3, .15, .05, 0};
+    const dis__synth_item it = dis__synth_item_draw(s, i);
+    dis__synth_likeness l = {.truth = it.truth, .rival = it.truth};
+    if (s->hard_items && s->o.n_classes > 1) {
         l.rival = dis__random_below(s->o.seed, DIS_STREAM_SYNTH_CONTENT | UINT64_C(1) << 63, i, s->o.n_classes - 1);
         l.rival += l.rival >= l.truth;
-        l.rival_share = shares[it.ease];
+        l.rival_share = s->vote == vote_ambiguous ? ambiguous[it.ease] : shares[it.ease];
     }
     return l;
 }
 
-/* 8 to 15 words, a third of them from the vocabulary of the true class or of its rival. */
-static char *put_text(const synth *s, uint64_t i, char *out)
+static char *put_text_row(const dis__synth *s, uint64_t i, char *out)
 {
-    const likeness l = likeness_of(s, i);
-    const uint64_t n = 8 + dis__random_below(s->o.seed, DIS_STREAM_SYNTH_CONTENT, i, 8);
-    *out++ = 't';
-    out = put_number(out, i);
-    for (uint64_t j = 0; j < n; j++) {
-        const dis_random_block b = dis__philox(i, DIS_STREAM_SYNTH_CONTENT | (j + 1) << 32, s->o.seed);
-        const bool own = unit(b.word[0]) < 1. / 3;
-        const uint64_t class = unit(b.word[2]) < l.rival_share ? l.rival : l.truth;
-        *out++ = j ? ' ' : ',';
-        out = put_word(own ? WORDS_OF_ALL + class * WORDS_OF_CLASS + ((uint64_t)b.word[1] * WORDS_OF_CLASS >> 32)
-                           : (uint64_t)b.word[1] * WORDS_OF_ALL >> 32,
-                       out);
-    }
-    *out++ = '\n';
-    return out;
+    out = dis__synth_put_task(s, i, out);
+    out = dis__synth_put(out, s->theme ? ",\"" : ",");
+    out = dis__synth_put_text(s, i, out);
+    return dis__synth_put(out, s->theme ? "\"\n" : "\n");
 }
 
 /* A bell around the mean of the true class, drawn towards its rival's; means are bells too. */
-static char *put_features(const synth *s, uint64_t i, char *out)
+static char *put_features(const dis__synth *s, uint64_t i, char *out)
 {
     enum { MEANS = 1 << 20 }; /* keeps the streams of means and of noise apart */
-    const likeness l = likeness_of(s, i);
+    const dis__synth_likeness l = dis__synth_likeness_draw(s, i);
     for (uint64_t j = 0; j < s->o.n_features; j++) {
         const uint64_t stream = DIS_STREAM_SYNTH_CONTENT | (MEANS + j) << 32;
         double mean = bell(dis__philox(l.truth, stream, s->o.seed));
@@ -307,7 +326,7 @@ static char *put_features(const synth *s, uint64_t i, char *out)
     return out;
 }
 
-static dis_status put_npy_header(const synth *s, dis__out *out)
+static dis_status put_npy_header(const dis__synth *s, dis__out *out)
 {
     char header[128];
     memset(header, ' ', sizeof header);
@@ -321,8 +340,8 @@ static dis_status put_npy_header(const synth *s, dis__out *out)
 }
 
 /* A file with one record per item. */
-static dis_status write_items(dis_context *ctx, const synth *s, dis__out *out, const char *what, size_t max,
-                              char *(*put)(const synth *s, uint64_t i, char *out))
+static dis_status write_items(dis_context *ctx, const dis__synth *s, dis__out *out, const char *what, size_t max,
+                              char *(*put)(const dis__synth *s, uint64_t i, char *out))
 {
     for (uint64_t i = 0; i < s->o.n_items; i++) {
         char *room;
@@ -336,16 +355,16 @@ static dis_status write_items(dis_context *ctx, const synth *s, dis__out *out, c
     return DIS_OK;
 }
 
-static dis_status write_text(dis_context *ctx, const synth *s, const char *path)
+static dis_status write_text(dis_context *ctx, const dis__synth *s, const char *path)
 {
     dis__out *out;
     DIS_TRY(dis__out_open(path, &out));
     dis_status status = dis__out_printf(out, "task,text\n");
-    if (status == DIS_OK) status = write_items(ctx, s, out, "writing texts", MAX_TEXT, put_text);
+    if (status == DIS_OK) status = write_items(ctx, s, out, "writing texts", MAX_TEXT, put_text_row);
     return dis__out_finish(out, status);
 }
 
-static dis_status write_features(dis_context *ctx, const synth *s, const char *path)
+static dis_status write_features(dis_context *ctx, const dis__synth *s, const char *path)
 {
     dis__out *out;
     DIS_TRY(dis__out_open(path, &out));
@@ -355,7 +374,7 @@ static dis_status write_features(dis_context *ctx, const synth *s, const char *p
     return dis__out_finish(out, status);
 }
 
-static dis_status write_gold(dis_context *ctx, const synth *s, const char *path)
+static dis_status write_gold(dis_context *ctx, const dis__synth *s, const char *path)
 {
     dis__out *out;
     DIS_TRY(dis__out_open(path, &out));
@@ -377,14 +396,43 @@ static dis_status check_share(const char *what, double x, double high)
     return dis__fail(DIS_EUSAGE, "%s must be between 0 and %g, not %g", what, high, x);
 }
 
-static dis_status check(const dis_synth_options *o, synth *s)
+static dis_status check_exports(dis__synth *s)
+{
+    static const char *const formats[] = {"votes", "label-studio", "mturk"};
+    const char *const to = s->o.to ? s->o.to : formats[0];
+    size_t format = 0;
+    while (format < 3 && strcmp(to, formats[format]) != 0) format++;
+    if (format == 3) return dis__fail(DIS_EUSAGE, "no format \"%s\" of votes; formats: votes, label-studio, mturk", to);
+    s->format = (dis__synth_format)format;
+    if (s->format == DIS__SYNTH_VOTES) return DIS_OK;
+    if (s->o.n_judges) return dis__fail(DIS_EUSAGE, "judges are written as votes only, not in the format %s", to);
+    if (s->o.shuffle)
+        return dis__fail(DIS_EUSAGE, "rows in random order are written as votes only, not in the format %s", to);
+    return DIS_OK;
+}
+
+static dis_status check_theme(dis__synth *s)
+{
+    if (!s->o.theme) return DIS_OK;
+    s->theme = dis__synth_theme_find(s->o.theme);
+    if (!s->theme) return dis__fail(DIS_EUSAGE, "no theme \"%s\"; themes: tickets, reviews", s->o.theme);
+    if (s->o.n_classes <= s->theme->n_classes) return DIS_OK;
+    return dis__fail(DIS_EUSAGE, "the theme %s has %llu classes, not %llu", s->o.theme,
+                     (unsigned long long)s->theme->n_classes, (unsigned long long)s->o.n_classes);
+}
+
+static dis_status check(const dis_synth_options *o, dis__synth *s)
 {
     enum { MAX_FEATURES = DIS_OUT_BUFFER / 4 };
-    *s = (synth){.o = *o};
+    *s = (dis__synth){.o = *o};
     for (size_t m = 0; m < N_MODELS; m++)
-        if (o->model && strcmp(o->model, models[m].info.name) == 0) s->vote = models[m].vote;
+        if (o->model && strcmp(o->model, models[m].info.name) == 0) {
+            s->vote = models[m].vote;
+            s->hard_items = models[m].hard_items;
+        }
     if (!s->vote)
-        return dis__fail(DIS_EUSAGE, "no crowd model \"%s\"; there are: dawid-skene, one-coin, spammer, difficulty",
+        return dis__fail(DIS_EUSAGE,
+                         "no crowd model \"%s\"; models: dawid-skene, one-coin, spammer, difficulty, ambiguous",
                          o->model ? o->model : "");
     DIS_TRY(check_count("items", o->n_items, 1, 4294967294u));
     DIS_TRY(check_count("workers", o->n_workers, 1, 4294967294u));
@@ -394,7 +442,16 @@ static dis_status check(const dis_synth_options *o, synth *s)
     DIS_TRY(check_share("spread", o->spread, .5));
     DIS_TRY(check_share("spammers", o->spammers, 1));
     if (o->features) DIS_TRY(check_count("features", o->n_features, 1, MAX_FEATURES));
-    s->n_votes = o->n_items * o->votes_per_item;
+    DIS_TRY(check_count("judges", o->n_judges, 0, 64));
+    DIS_TRY(check_theme(s));
+    DIS_TRY(check_exports(s));
+    if (!o->human_items) s->o.human_items = o->n_items;
+    if (!o->n_judges && s->o.human_items != o->n_items)
+        return dis__fail(DIS_EUSAGE,
+                         "items without votes of people need judges; set the number of judges, or leave out "
+                         "the number of human items");
+    DIS_TRY(check_count("human items", s->o.human_items, 1, o->n_items));
+    s->n_votes = s->o.human_items * o->votes_per_item + o->n_items * o->n_judges;
     s->worker_bits = even_bits(o->n_workers);
     s->row_bits = even_bits(s->n_votes);
     return DIS_OK;
@@ -404,7 +461,7 @@ dis_status dis_synth_write(dis_context *ctx, const dis_synth_options *options, c
 {
     dis_synth_options o = dis_synth_options_default();
     DIS_TRY(DIS_OPTIONS_COPY(dis_synth_options, &o, options));
-    synth s;
+    dis__synth s;
     DIS_TRY(check(&o, &s));
     const char *paths[] = {votes, gold, s.o.text, s.o.features};
     int to_stdout = 0;
@@ -416,7 +473,15 @@ dis_status dis_synth_write(dis_context *ctx, const dis_synth_options *options, c
     DIS_TRY(dis__alloc_array(&bytes, (size_t)ROUND_JOBS * JOB_ROWS, MAX_ROW));
     dis__out *out;
     dis_status status = dis__out_open(votes, &out);
-    if (status == DIS_OK) status = dis__out_finish(out, write_votes(ctx, &s, out, bytes));
+    if (status == DIS_OK) {
+        if (s.format == DIS__SYNTH_LABEL_STUDIO)
+            status = dis__synth_write_label_studio(ctx, &s, out);
+        else if (s.format == DIS__SYNTH_MTURK)
+            status = dis__synth_write_mturk(ctx, &s, out);
+        else
+            status = write_votes(ctx, &s, out, bytes);
+        status = dis__out_finish(out, status);
+    }
     dis__free(bytes);
     if (status == DIS_OK && gold) status = write_gold(ctx, &s, gold);
     if (status == DIS_OK && s.o.text) status = write_text(ctx, &s, s.o.text);
