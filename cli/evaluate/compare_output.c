@@ -3,7 +3,6 @@
 #include <math.h>
 #include <string.h>
 
-static const char *const metric_titles[DIS_COMPARE_METRICS] = {"accuracy", "macro-F1"};
 static const char *const cell_titles[DIS_CELLS] = {"both right", "both wrong", "only A right", "only B right"};
 static const char *const statistic_titles[DIS_CELL_STATISTICS] = {"kurtosis", "entropy", "max. p"};
 static const char *const stars[] = {"", "*", "**"};
@@ -34,8 +33,8 @@ static void metrics_text(const compare_command *job)
         const dis_significance *s = &v->metric[m];
         char a[CLI_METRIC_SIZE], b[CLI_METRIC_SIZE], d[CLI_METRIC_SIZE], p[CLI_NUMBER];
         const bool ahead = s->difference.value >= 0;
-        printf("%-10s%-26s%-26s%s", metric_titles[m], cli_metric_format(&s->a, 4, a), cli_metric_format(&s->b, 4, b),
-               ahead ? "+" : "");
+        printf("%-10s%-26s%-26s%s", dis_comparison_metric_at(m)->words, cli_metric_format(&s->a, 4, a),
+               cli_metric_format(&s->b, 4, b), ahead ? "+" : "");
         if (resamples)
             printf("%-*s%s%s%s\n", ahead ? 27 : 28, cli_metric_format(&s->difference, 4, d),
                    p_text(s->p, 1 / (double)resamples, p), s->stars ? " " : "", stars[s->stars]);
@@ -135,7 +134,7 @@ dis_status compare_table_write(const compare_command *job, const char *format)
         dis_table_open(cli_metric_table_path(&job->v->figures), format, columns, sizeof columns / sizeof *columns, &t);
     if (status != DIS_OK) return status;
     for (size_t m = 0; m < DIS_COMPARE_METRICS; m++) {
-        const char *name = dis_comparison_metric_name(m);
+        const char *name = dis_comparison_metric_at(m)->name;
         row(t, name, "a", &v->metric[m].a, NAN);
         row(t, name, "b", &v->metric[m].b, NAN);
         row(t, name, "difference", &v->metric[m].difference, v->metric[m].p);
@@ -172,7 +171,7 @@ static void put_metrics(const dis_comparison_view *v, dis_json *j)
     dis_json_begin_object(j);
     for (size_t m = 0; m < DIS_COMPARE_METRICS; m++) {
         const dis_significance *s = &v->metric[m];
-        dis_json_key(j, dis_comparison_metric_name(m));
+        dis_json_key(j, dis_comparison_metric_at(m)->name);
         dis_json_begin_object(j);
         put_metric(j, "a", &s->a);
         put_metric(j, "b", &s->b);

@@ -152,21 +152,17 @@ dis_status eval_table_write(const eval_command *job, const char *format)
 
 dis_status eval_items_write(const eval_command *job)
 {
-    static const char *const columns[] = {"predictions",   "task",          "gold",
-                                          "predicted",     "right",         "confidence",
-                                          "model_entropy", "log_loss",      "brier",
-                                          "human_entropy", "cross_entropy", "kl",
-                                          "inverse_kl",    "jsd",           "total_variation",
-                                          "wasserstein",   "human_brier"};
+    static const char *const first[] = {"predictions", "task", "gold", "predicted", "right"};
+    const char *columns[N(first) + DIS_EVAL_METRICS];
     const dis_alignment_view *a = &job->in.look;
+    const dis_eval_items *any = &job->look[0].items; /* all have the same columns */
+    memcpy(columns, first, sizeof first);
+    for (size_t c = 0; c < any->n_columns; c++) columns[N(first) + c] = dis_eval_metric_at(any->column[c].metric)->name;
     dis_table *t;
-    const dis_status status = dis_table_open(job->v->items, NULL, columns, N(columns), &t);
+    const dis_status status = dis_table_open(job->v->items, NULL, columns, N(first) + any->n_columns, &t);
     if (status != DIS_OK) return status;
     for (size_t f = 0; f < job->n; f++) {
         const dis_eval_items *x = &job->look[f].items;
-        const double *const values[] = {x->confidence,    x->model_entropy,   x->log_loss,    x->brier,
-                                        x->human_entropy, x->cross_entropy,   x->kl,          x->inverse_kl,
-                                        x->jsd,           x->total_variation, x->wasserstein, x->human_brier};
         for (size_t i = 0; i < a->n_items; i++) {
             cli_cell_write_text(t, job->in.path[f]);
             cli_cell_write_name(t, a->tasks, i);
@@ -180,9 +176,9 @@ dis_status eval_items_write(const eval_command *job)
                 dis_table_count(t, a->gold[i] == x->predicted[i]);
             else
                 dis_table_nothing(t);
-            for (size_t v = 0; v < N(values); v++)
-                if (values[v])
-                    dis_table_real(t, values[v][i]);
+            for (size_t c = 0; c < x->n_columns; c++)
+                if (x->column[c].values)
+                    dis_table_real(t, x->column[c].values[i]);
                 else
                     dis_table_nothing(t);
         }

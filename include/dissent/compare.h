@@ -22,6 +22,7 @@
 #ifndef DIS_COMPARE_H
 #define DIS_COMPARE_H
 #include "dissent/context.h"
+#include "dissent/evaluate.h"
 #include "dissent/metric.h"
 #include "dissent/votes.h"
 
@@ -138,8 +139,9 @@ DIS_API dis_status dis_comparison_run(dis_context *ctx, const dis_comparison_inp
 DIS_LOOK_API(dis_comparison);
 DIS_API void dis_comparison_destroy(dis_comparison *comparison);
 
-/* Names of metrics, cells and statistics as they stand in JSON; static. */
-DIS_API const char *dis_comparison_metric_name(size_t i);
+/* The row of the metric that is compared; NULL past the end. */
+DIS_API const dis_eval_row *dis_comparison_metric_at(size_t i);
+/* Names of cells and statistics as they stand in JSON; static. */
 DIS_API const char *dis_comparison_cell_name(size_t i);
 DIS_API const char *dis_comparison_statistic_name(size_t i);
 

@@ -26,68 +26,49 @@
 /* DIS_NEEDS_WORKERS: predictions for single workers, as experiments make them (perspectives.h has their figures). */
 enum { DIS_NEEDS_GOLD = 1, DIS_NEEDS_HUMAN = 2, DIS_NEEDS_ORDER = 4, DIS_NEEDS_WORKERS = 8 };
 
-/* enum value, name, direction that is better, unit, what it needs, one line */
-#define DIS_EVAL_LIST(X)                                                                                              \
-    X(ACCURACY, "accuracy", "higher", "", DIS_NEEDS_GOLD,                                                             \
-      "share of items whose most probable class is the gold label")                                                   \
-    X(MAJORITY_ACCURACY, "majority_accuracy", "baseline", "", DIS_NEEDS_GOLD,                                         \
-      "accuracy of always answering the most frequent gold label")                                                    \
-    X(TOP_K_ACCURACY, "top_k_accuracy", "higher", "", DIS_NEEDS_GOLD,                                                 \
-      "share of items whose gold label is among the k most probable classes")                                         \
-    X(MACRO_F1, "macro_f1", "higher", "", DIS_NEEDS_GOLD, "mean F1 of the classes that occur in gold or predictions") \
-    X(MAJORITY_MACRO_F1, "majority_macro_f1", "baseline", "", DIS_NEEDS_GOLD,                                         \
-      "macro F1 of always answering the most frequent gold label")                                                    \
-    X(MICRO_F1, "micro_f1", "higher", "", DIS_NEEDS_GOLD,                                                             \
-      "F1 of all decisions pooled; with one label per item, accuracy")                                                \
-    X(WEIGHTED_F1, "weighted_f1", "higher", "", DIS_NEEDS_GOLD,                                                       \
-      "mean F1 of the classes, weighted by their gold labels")                                                        \
-    X(LOG_LOSS, "log_loss", "lower", "nats", DIS_NEEDS_GOLD, "mean -log q at the gold label, nats")                   \
-    X(CALIBRATED_LOG_LIKELIHOOD, "calibrated_log_likelihood", "lower", "nats", DIS_NEEDS_GOLD,                        \
-      "mean -log q at the gold label of one half after fitting a temperature on the other, mean of the splits, nats") \
-    X(BRIER, "brier", "lower", "", DIS_NEEDS_GOLD, "mean squared distance of q from the gold label as a one-hot row") \
-    X(ECE, "ece", "lower", "", DIS_NEEDS_GOLD,                                                                        \
-      "expected calibration error: mean |accuracy - confidence| over equal bins")                                     \
-    X(ABSOLUTE_ERROR, "absolute_error", "lower", "steps", DIS_NEEDS_GOLD | DIS_NEEDS_ORDER,                           \
-      "mean number of steps from the median of q to the gold label")                                                  \
-    X(RANKED_PROBABILITY_SCORE, "ranked_probability_score", "lower", "", DIS_NEEDS_GOLD | DIS_NEEDS_ORDER,            \
-      "mean over items of the sum of squared differences of q and the gold label, both cumulated in class order")     \
-    X(CROSS_ENTROPY, "cross_entropy", "lower", "nats", DIS_NEEDS_HUMAN,                                               \
-      "mean -sum p log q, nats; never below human_entropy")                                                           \
-    X(HUMAN_ENTROPY, "human_entropy", "floor", "nats", DIS_NEEDS_HUMAN,                                               \
-      "mean entropy of p, nats: the floor of cross-entropy")                                                          \
-    X(KL, "kl", "lower", "nats", DIS_NEEDS_HUMAN, "mean KL(p || q), nats")                                            \
-    X(INVERSE_KL, "inverse_kl", "lower", "nats", DIS_NEEDS_HUMAN, "mean KL(q || p), nats, p floored as q is")         \
-    X(JSD, "jsd", "lower", "nats", DIS_NEEDS_HUMAN, "mean Jensen-Shannon divergence of p and q, nats")                \
-    X(TOTAL_VARIATION, "total_variation", "lower", "", DIS_NEEDS_HUMAN, "mean of half the sum of |p - q|")            \
-    X(MANHATTAN, "manhattan", "lower", "", DIS_NEEDS_HUMAN, "mean of the sum of |p - q|")                             \
-    X(WASSERSTEIN, "wasserstein", "lower", "steps", DIS_NEEDS_HUMAN | DIS_NEEDS_ORDER,                                \
-      "mean earth mover's distance, one step from a class to the next")                                               \
-    X(HUMAN_BRIER, "human_brier", "lower", "", DIS_NEEDS_HUMAN, "mean squared distance of q from p")                  \
-    X(ENTROPY_CORRELATION, "entropy_correlation", "higher", "", DIS_NEEDS_HUMAN,                                      \
-      "Pearson correlation over items of the entropies of q and p")                                                   \
-    X(ENTROPY_SPEARMAN, "entropy_spearman", "higher", "", DIS_NEEDS_HUMAN,                                            \
-      "Spearman correlation over items of the entropies of q and p")                                                  \
-    X(ENTROPY_SIMILARITY, "entropy_similarity", "higher", "", DIS_NEEDS_HUMAN, "1 - mean |H(p) - H(q)| / log K")      \
-    X(MODEL_ENTROPY, "model_entropy", "none", "nats", 0, "mean entropy of q, nats")                                   \
-    X(CONFIDENCE, "confidence", "none", "", 0, "mean of the largest probability of q")                                \
-    X(PERSPECTIVE_ERROR, "perspective_error", "lower", "", DIS_NEEDS_WORKERS,                                         \
-      "mean over items of the share of their votes that predictions for the voters have wrong")                       \
-    X(PERSPECTIVE_DISTANCE, "perspective_distance", "lower", "steps", DIS_NEEDS_WORKERS | DIS_NEEDS_ORDER,            \
-      "mean over items of the steps from votes to the medians of predictions for the voters")
-
+/* What can be measured. A row of the table in src/evaluate/metric_table.c describes each: dis_eval_metric_at(). */
 typedef enum {
-#define DIS_EVAL_ENUM(id, name, better, unit, needs, summary) DIS_EVAL_##id,
-    DIS_EVAL_LIST(DIS_EVAL_ENUM)
-#undef DIS_EVAL_ENUM
-        DIS_EVAL_METRICS
+    DIS_EVAL_ACCURACY,
+    DIS_EVAL_MAJORITY_ACCURACY,
+    DIS_EVAL_TOP_K_ACCURACY,
+    DIS_EVAL_MACRO_F1,
+    DIS_EVAL_MAJORITY_MACRO_F1,
+    DIS_EVAL_MICRO_F1,
+    DIS_EVAL_WEIGHTED_F1,
+    DIS_EVAL_LOG_LOSS,
+    DIS_EVAL_CALIBRATED_LOG_LIKELIHOOD,
+    DIS_EVAL_BRIER,
+    DIS_EVAL_ECE,
+    DIS_EVAL_ABSOLUTE_ERROR,
+    DIS_EVAL_RANKED_PROBABILITY_SCORE,
+    DIS_EVAL_CROSS_ENTROPY,
+    DIS_EVAL_HUMAN_ENTROPY,
+    DIS_EVAL_KL,
+    DIS_EVAL_INVERSE_KL,
+    DIS_EVAL_JSD,
+    DIS_EVAL_TOTAL_VARIATION,
+    DIS_EVAL_MANHATTAN,
+    DIS_EVAL_WASSERSTEIN,
+    DIS_EVAL_HUMAN_BRIER,
+    DIS_EVAL_ENTROPY_CORRELATION,
+    DIS_EVAL_ENTROPY_SPEARMAN,
+    DIS_EVAL_ENTROPY_SIMILARITY,
+    DIS_EVAL_MODEL_ENTROPY,
+    DIS_EVAL_CONFIDENCE,
+    DIS_EVAL_PERSPECTIVE_ERROR,
+    DIS_EVAL_PERSPECTIVE_DISTANCE,
+    DIS_EVAL_METRICS
 } dis_eval_metric;
 
 /* A row of the table of metrics; static. */
 typedef struct {
-    const char *name, *summary;
-    const char *better; /* "higher", "lower"; "baseline", "floor" and "none" are not to be improved */
-    unsigned needs;     /* DIS_NEEDS_... */
-    const char *unit;   /* "nats", "steps" of ordered classes; "": a share, a correlation or a square */
+    const char *name;    /* "macro_f1" */
+    const char *words;   /* the name in texts: "macro-F1" */
+    const char *summary; /* one line */
+    const char *better;  /* "higher", "lower"; "baseline", "floor" and "none" are not to be improved */
+    const char *unit;    /* "nats", "steps" of ordered classes; "": a share, a correlation or a square */
+    unsigned needs;      /* DIS_NEEDS_... */
+    double low, high;    /* the range of its values; high may be infinite */
 } dis_eval_row;
 /* Row i, NULL past the end. */
 DIS_API const dis_eval_row *dis_eval_metric_at(size_t i);
@@ -95,8 +76,6 @@ DIS_API const dis_eval_row *dis_eval_metric_at(size_t i);
 DIS_API dis_eval_metric dis_eval_metric_find(const char *name);
 /* An arrow for tables that people read: up where higher is better, down where lower is (UTF-8), "" for the others. */
 DIS_API const char *dis_eval_arrow(size_t i);
-/* The values that a metric can take: -1 .. 1, 0 .. 1, 0 .. 2, 0 .. log 2 or 0 .. infinity. */
-DIS_API void dis_eval_range(size_t i, double *low, double *high);
 
 /* The votes that `human` was made of, for intervals that hold for other annotators. */
 typedef struct {
@@ -148,11 +127,17 @@ typedef struct {
     double confidence, accuracy; /* means; NaN in an empty bin */
 } dis_reliability_bin;
 
-/* Values of single items; those that were not measured are NULL. Against gold: NaN where there is none. */
+/* The values of one metric for single items. Against gold: NaN where there is none. */
+typedef struct {
+    dis_eval_metric metric;
+    const double *values; /* (n_items); NULL: not measured */
+} dis_eval_column;
+
+/* Values of single items; without keep_items, all are NULL. */
 typedef struct {
     const int32_t *predicted; /* (n_items) most probable class, the first one on a tie */
-    const double *model_entropy, *confidence, *log_loss, *brier;
-    const double *human_entropy, *cross_entropy, *kl, *inverse_kl, *jsd, *total_variation, *wasserstein, *human_brier;
+    size_t n_columns;
+    const dis_eval_column *column; /* (n_columns) in the order of tables */
 } dis_eval_items;
 
 typedef struct {
@@ -186,6 +171,8 @@ typedef struct dis_evaluation dis_evaluation;
 DIS_API dis_status dis_evaluation_run(dis_context *ctx, const dis_evaluation_input *input,
                                       const dis_evaluation_options *options, dis_evaluation **out);
 DIS_LOOK_API(dis_evaluation);
+/* The values of a metric for single items, (n_items), with keep_items; NULL: not measured. */
+DIS_API const double *dis_evaluation_values(const dis_evaluation_view *view, dis_eval_metric metric);
 DIS_API void dis_evaluation_destroy(dis_evaluation *evaluation);
 
 #endif

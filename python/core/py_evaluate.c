@@ -51,30 +51,17 @@ static PyObject *temperatures_of(const dis_evaluation_view *v)
 static PyObject *items_of(core_state *state, const dis_evaluation_view *v)
 {
     const dis_eval_items *x = &v->items;
-    const struct {
-        const char *name;
-        const double *values;
-    } columns[] = {{"confidence", x->confidence},
-                   {"model_entropy", x->model_entropy},
-                   {"log_loss", x->log_loss},
-                   {"brier", x->brier},
-                   {"human_entropy", x->human_entropy},
-                   {"cross_entropy", x->cross_entropy},
-                   {"kl", x->kl},
-                   {"inverse_kl", x->inverse_kl},
-                   {"jsd", x->jsd},
-                   {"total_variation", x->total_variation},
-                   {"wasserstein", x->wasserstein},
-                   {"human_brier", x->human_brier}};
     if (!x->predicted) return Py_NewRef(Py_None);
     void *data;
     PyObject *dict = PyDict_New(),
              *predicted = dict ? core_array_create(state, CORE_INT32, (Py_ssize_t)v->n_items, -1, &data) : NULL;
     if (predicted) memcpy(data, x->predicted, v->n_items * sizeof *x->predicted);
     if (dict && core_put(dict, "predicted", predicted) < 0) Py_CLEAR(dict);
-    for (size_t c = 0; dict && c < sizeof columns / sizeof *columns; c++)
-        if (columns[c].values && core_put(dict, columns[c].name, core_reals(state, columns[c].values, v->n_items)) < 0)
-            Py_CLEAR(dict);
+    for (size_t c = 0; dict && c < x->n_columns; c++) {
+        const char *name = dis_eval_metric_at(x->column[c].metric)->name;
+        const double *values = x->column[c].values;
+        if (values && core_put(dict, name, core_reals(state, values, v->n_items)) < 0) Py_CLEAR(dict);
+    }
     return dict;
 }
 
@@ -275,7 +262,7 @@ static PyObject *comparison_of(const dis_comparison_view *v)
     PyObject *d = PyDict_New(), *metrics = PyDict_New(), *cells = PyDict_New(), *statistics = PyDict_New();
     int failed = !d || !metrics || !cells || !statistics;
     for (size_t m = 0; m < DIS_COMPARE_METRICS && !failed; m++)
-        failed = core_put(metrics, dis_comparison_metric_name(m), significance_of(&v->metric[m])) < 0;
+        failed = core_put(metrics, dis_comparison_metric_at(m)->name, significance_of(&v->metric[m])) < 0;
     for (size_t c = 0; c < DIS_CELLS && !failed; c++)
         failed = core_put(cells, dis_comparison_cell_name(c), core_count(v->cell[c])) < 0;
     for (size_t s = 0; s < DIS_CELL_STATISTICS && v->has_statistics && !failed; s++)

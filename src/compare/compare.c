@@ -12,14 +12,13 @@ struct dis_comparison {
     dis_mcnemar *mcnemar;
 };
 
-static const char *const metric_names[DIS_COMPARE_METRICS] = {
-    [DIS_COMPARE_ACCURACY] = "accuracy",
-    [DIS_COMPARE_MACRO_F1] = "macro_f1",
-};
-
-const char *dis_comparison_metric_name(size_t i)
+const dis_eval_row *dis_comparison_metric_at(size_t i)
 {
-    return i < DIS_COMPARE_METRICS ? metric_names[i] : NULL;
+    static const dis_eval_metric compared[DIS_COMPARE_METRICS] = {
+        [DIS_COMPARE_ACCURACY] = DIS_EVAL_ACCURACY,
+        [DIS_COMPARE_MACRO_F1] = DIS_EVAL_MACRO_F1,
+    };
+    return i < DIS_COMPARE_METRICS ? dis_eval_metric_at(compared[i]) : NULL;
 }
 
 DIS_OPTIONS_DEFAULTS(dis_comparison_options, .size = sizeof(dis_comparison_options), .resamples = 10000, .fraction = 1)

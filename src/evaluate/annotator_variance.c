@@ -16,23 +16,12 @@
 
 enum { BLOCKS = 20 };
 
-/* Figures that are means of items, and their columns among the values of single items. */
-static const struct {
-    dis_eval_metric metric;
-    size_t column;
-    double scale;
-} means[] = {
-    {DIS_EVAL_CROSS_ENTROPY, offsetof(dis_eval_items, cross_entropy), 1},
-    {DIS_EVAL_HUMAN_ENTROPY, offsetof(dis_eval_items, human_entropy), 1},
-    {DIS_EVAL_KL, offsetof(dis_eval_items, kl), 1},
-    {DIS_EVAL_INVERSE_KL, offsetof(dis_eval_items, inverse_kl), 1},
-    {DIS_EVAL_JSD, offsetof(dis_eval_items, jsd), 1},
-    {DIS_EVAL_TOTAL_VARIATION, offsetof(dis_eval_items, total_variation), 1},
-    {DIS_EVAL_MANHATTAN, offsetof(dis_eval_items, total_variation), 2},
-    {DIS_EVAL_WASSERSTEIN, offsetof(dis_eval_items, wasserstein), 1},
-    {DIS_EVAL_HUMAN_BRIER, offsetof(dis_eval_items, human_brier), 1},
-};
-enum { MEANS = sizeof means / sizeof *means };
+/* Whether changes of single items make the metric change: its value is the mean of a column, but for a factor. */
+static bool is_plain_mean(size_t metric)
+{
+    const dis__metric *row = &dis__metrics[metric];
+    return row->aggregate == DIS_MEAN_OF_ITEMS && row->row.needs & DIS_NEEDS_HUMAN && row->shift == 0;
+}
 
 typedef struct {
     dis_context *ctx;
@@ -175,21 +164,14 @@ static dis_status evaluate_without(jackknife *l, uint32_t block, dis_evaluation 
     return status == DIS_OK && *n ? evaluate_rows(l, *n, out) : status;
 }
 
-static const double *column_of(const dis_evaluation *e, size_t m)
-{
-    const double *column;
-    memcpy(&column, (const char *)&e->view.items + means[m].column, sizeof column);
-    return column;
-}
-
 /* Squared changes of single items; those that are gone were as far from the mean as they were. */
 static void add_squares(jackknife *l, const dis_evaluation *without, size_t n)
 {
     const size_t n_all = l->all->view.n_items;
-    for (size_t m = 0; m < MEANS; m++) {
-        const double *was = column_of(l->all, m), *is = column_of(without, m);
-        if (!was || !is) continue;
-        const double mean = l->all->view.metric[means[m].metric].value / means[m].scale;
+    for (size_t m = 0; m < DIS_EVAL_METRICS; m++) {
+        if (!l->wanted[m] || !is_plain_mean(m)) continue;
+        const double *was = l->all->column[dis__metrics[m].column], *is = without->column[dis__metrics[m].column];
+        const double scale = dis__metrics[m].scale, mean = l->all->view.metric[m].value / scale;
         double sum = 0;
         for (size_t r = 0, at = 0; r < n_all; r++) {
             const bool gone = at >= n || l->row[at] != r;
@@ -197,7 +179,7 @@ static void add_squares(jackknife *l, const dis_evaluation *without, size_t n)
             at += !gone;
             sum += change * change;
         }
-        l->squares[means[m].metric] += means[m].scale * means[m].scale * sum / ((double)n_all * (double)n_all);
+        l->squares[m] += scale * scale * sum / ((double)n_all * (double)n_all);
     }
 }
 
@@ -220,7 +202,7 @@ static dis_status prepare(jackknife *l)
 {
     const size_t n = l->e->in.n_items, K = l->e->in.n_classes;
     for (size_t m = 0; m < DIS_EVAL_METRICS; m++)
-        l->wanted[m] = l->e->wanted[m] && dis_eval_metric_at(m)->needs & DIS_NEEDS_HUMAN;
+        l->wanted[m] = l->e->wanted[m] && dis__metrics[m].row.needs & DIS_NEEDS_HUMAN;
     DIS_TRY(make_blocks(l));
     DIS_TRY(dis__alloc_array(&l->task, l->votes.n_votes, sizeof *l->task));
     DIS_TRY(dis__alloc_array(&l->worker, l->votes.n_votes, sizeof *l->worker));
@@ -251,7 +233,8 @@ static dis_status run(jackknife *l, dis__crossed_variances *out)
         out[m].df_annotators = dis__annotator_df(l->effective);
         out[m].df_items = (double)l->e->in.n_items - 1;
     }
-    for (size_t m = 0; m < MEANS; m++) out[means[m].metric].votes = scale * l->squares[means[m].metric];
+    for (size_t m = 0; m < DIS_EVAL_METRICS; m++)
+        if (is_plain_mean(m)) out[m].votes = scale * l->squares[m];
     return DIS_OK;
 }
 

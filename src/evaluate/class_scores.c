@@ -20,8 +20,12 @@ typedef struct {
     uint64_t n;
 } class_counts;
 
-enum { ACCURACY, MACRO, WEIGHTED, BASE_ACCURACY, BASE_MACRO, FIGURES };
 enum { MAX_CLASS_INTERVALS = 4096 }; /* classes with an interval each: three columns of resamples */
+
+static bool is_score(size_t metric)
+{
+    return dis__metrics[metric].aggregate == DIS_CLASS_SCORE;
+}
 
 static double ratio(double a, double b)
 {
@@ -33,7 +37,7 @@ static double f1_of(const class_counts *t, size_t k)
     return ratio(2 * (double)t->right[k], (double)(t->gold[k] + t->predicted[k]));
 }
 
-static void figures(const class_counts *t, size_t n_classes, size_t majority, double out[FIGURES])
+static void figures(const class_counts *t, size_t n_classes, size_t majority, double out[DIS_SCORES])
 {
     double macro = 0, weighted = 0;
     size_t n = 0, n_base = 0;
@@ -48,25 +52,12 @@ static void figures(const class_counts *t, size_t n_classes, size_t majority, do
         right += t->right[k];
     }
     const double all = (double)t->n, base = (double)t->gold[majority];
-    out[ACCURACY] = (double)right / all;
-    out[MACRO] = macro / (double)n;
-    out[WEIGHTED] = weighted / all;
-    out[BASE_ACCURACY] = base / all;
-    out[BASE_MACRO] = 2 * base / (base + all) / (double)n_base;
+    out[DIS_SCORE_ACCURACY] = (double)right / all;
+    out[DIS_SCORE_MACRO_F1] = macro / (double)n;
+    out[DIS_SCORE_WEIGHTED_F1] = weighted / all;
+    out[DIS_SCORE_MAJORITY_ACCURACY] = base / all;
+    out[DIS_SCORE_MAJORITY_MACRO_F1] = 2 * base / (base + all) / (double)n_base;
 }
-
-static const struct {
-    dis_eval_metric metric;
-    size_t figure;
-} metric_of[] = {
-    {DIS_EVAL_ACCURACY, ACCURACY},
-    {DIS_EVAL_MICRO_F1, ACCURACY},
-    {DIS_EVAL_MACRO_F1, MACRO},
-    {DIS_EVAL_WEIGHTED_F1, WEIGHTED},
-    {DIS_EVAL_MAJORITY_ACCURACY, BASE_ACCURACY},
-    {DIS_EVAL_MAJORITY_MACRO_F1, BASE_MACRO},
-};
-enum { N_METRICS = sizeof metric_of / sizeof *metric_of };
 
 /* ---- cells ---- */
 
@@ -167,11 +158,10 @@ dis_status dis__class_scores_compute(dis_evaluation *e)
             .n_right = t.right[c],
         };
     }
-    double x[FIGURES];
+    double x[DIS_SCORES];
     figures(&t, k, e->view.majority, x);
-    for (size_t m = 0; m < N_METRICS; m++)
-        if (e->wanted[metric_of[m].metric])
-            e->view.metric[metric_of[m].metric] = measured(x[metric_of[m].figure], n, false);
+    for (size_t m = 0; m < DIS_EVAL_METRICS; m++)
+        if (is_score(m) && e->wanted[m]) e->view.metric[m] = measured(x[dis__metrics[m].score], n, false);
     e->view.classes = e->classes;
     e->view.confusion = e->confusion;
     dis__free(capacity);
@@ -195,7 +185,7 @@ static dis_status one_resample(void *arg, const uint64_t *drawn, size_t resample
     count_classes(&t, &r->e->cells, drawn, k);
     figures(&t, k, r->e->view.majority, values);
     for (size_t c = 0; r->by_class && c < k; c++) {
-        double *to = values + FIGURES + 3 * c;
+        double *to = values + DIS_SCORES + 3 * c;
         to[0] = ratio((double)t.right[c], (double)t.predicted[c]);
         to[1] = ratio((double)t.right[c], (double)t.gold[c]);
         to[2] = f1_of(&t, c);
@@ -219,10 +209,9 @@ static dis_status accuracy_interval(dis_context *ctx, dis_evaluation *e, const d
     double draws = (double)b->n_draws, low = NAN, high = NAN;
     DIS_TRY(dis__bootstrap_cells(ctx, b, cells, 2, accuracy_resample, &draws, 1, figure));
     const bool has_interval = dis__bootstrap_interval(figure, b->n_resamples, &low, &high);
-    static const dis_eval_metric same[] = {DIS_EVAL_ACCURACY, DIS_EVAL_MICRO_F1};
-    for (size_t m = 0; m < 2; m++) {
-        dis_metric *x = &e->view.metric[same[m]];
-        if (x->reason) continue;
+    for (size_t m = 0; m < DIS_EVAL_METRICS; m++) {
+        dis_metric *x = &e->view.metric[m];
+        if (!is_score(m) || dis__metrics[m].score != DIS_SCORE_ACCURACY || x->reason) continue;
         x->has_interval = has_interval;
         x->ci_low = low;
         x->ci_high = high;
@@ -242,10 +231,10 @@ dis_status dis__class_scores_intervals(dis_context *ctx, dis_evaluation *e, cons
 {
     const size_t k = e->in.n_classes;
     bool f1 = false; /* or a baseline */
-    for (size_t m = 0; m < N_METRICS; m++)
-        f1 = f1 || (metric_of[m].figure != ACCURACY && e->wanted[metric_of[m].metric]);
+    for (size_t m = 0; m < DIS_EVAL_METRICS; m++)
+        f1 = f1 || (is_score(m) && dis__metrics[m].score != DIS_SCORE_ACCURACY && e->wanted[m]);
     resampled r = {.e = e, .by_class = k <= MAX_CLASS_INTERVALS};
-    const size_t n_values = FIGURES + (r.by_class ? 3 * k : 0);
+    const size_t n_values = DIS_SCORES + (r.by_class ? 3 * k : 0);
     double *values = NULL, *scratch = NULL;
     dis_status status;
     DIS_TRY_GOTO(status,
@@ -259,14 +248,13 @@ dis_status dis__class_scores_intervals(dis_context *ctx, dis_evaluation *e, cons
     if (!f1) goto end;
     DIS_TRY_GOTO(status, dis__bootstrap_cells(ctx, b, e->cells.count, e->cells.n, one_resample, &r, n_values, values),
                  end);
-    for (size_t m = 0; m < N_METRICS; m++)
-        if (metric_of[m].figure != ACCURACY)
-            set_interval(&e->view.metric[metric_of[m].metric], values, b->n_resamples, n_values, metric_of[m].figure,
-                         scratch);
+    for (size_t m = 0; m < DIS_EVAL_METRICS; m++)
+        if (is_score(m) && dis__metrics[m].score != DIS_SCORE_ACCURACY)
+            set_interval(&e->view.metric[m], values, b->n_resamples, n_values, dis__metrics[m].score, scratch);
     for (size_t c = 0; r.by_class && c < k; c++) {
         dis_metric *const of[] = {&e->classes[c].precision, &e->classes[c].recall, &e->classes[c].f1};
         for (size_t v = 0; v < 3; v++)
-            set_interval(of[v], values, b->n_resamples, n_values, FIGURES + 3 * c + v, scratch);
+            set_interval(of[v], values, b->n_resamples, n_values, DIS_SCORES + 3 * c + v, scratch);
     }
 end:
     dis__free(r.capacity);

@@ -115,17 +115,6 @@ static void sum_jobs(const item_work *w, item_sums *out)
     }
 }
 
-/* Metrics that follow from the most probable classes alone. */
-static bool depends_on_labels_only(size_t m)
-{
-    static const dis_eval_metric of_labels[] = {DIS_EVAL_ACCURACY, DIS_EVAL_MAJORITY_ACCURACY,
-                                                DIS_EVAL_MACRO_F1, DIS_EVAL_MAJORITY_MACRO_F1,
-                                                DIS_EVAL_MICRO_F1, DIS_EVAL_WEIGHTED_F1};
-    for (size_t i = 0; i < sizeof of_labels / sizeof *of_labels; i++)
-        if (m == of_labels[i]) return true;
-    return false;
-}
-
 /* Which columns are measured, and which are kept for later: for the caller, for the bootstrap, for correlations. */
 static dis_status select_columns(item_work *w)
 {
@@ -133,17 +122,17 @@ static dis_status select_columns(item_work *w)
     bool keep[DIS_ITEM_COLUMNS] = {false};
     w->args.labels_only = !e->o.keep_items;
     for (size_t m = 0; m < DIS_EVAL_METRICS; m++)
-        if (e->wanted[m] && !depends_on_labels_only(m)) w->args.labels_only = false;
+        if (e->wanted[m] && dis__metrics[m].aggregate != DIS_CLASS_SCORE) w->args.labels_only = false;
     e->labels_only = w->args.labels_only;
     if (e->labels_only) return DIS_OK;
-    for (size_t i = 0; e->o.resamples && i < DIS_EVAL_MEANS; i++)
-        if (e->wanted[dis__column_metrics[i].metric]) keep[dis__column_metrics[i].column] = true;
+    for (size_t m = 0; e->o.resamples && m < DIS_EVAL_METRICS; m++)
+        if (e->wanted[m] && dis__metrics[m].aggregate == DIS_MEAN_OF_ITEMS) keep[dis__metrics[m].column] = true;
     if (e->o.resamples && e->wanted[DIS_EVAL_ECE]) keep[DIS_ITEM_CONFIDENCE] = keep[DIS_ITEM_CORRECT] = true;
     if (e->wanted[DIS_EVAL_ENTROPY_CORRELATION] || e->wanted[DIS_EVAL_ENTROPY_SPEARMAN])
         keep[DIS_ITEM_MODEL_ENTROPY] = keep[DIS_ITEM_HUMAN_ENTROPY] = true;
     for (size_t c = 0; c < DIS_ITEM_COLUMNS; c++) {
-        const bool gold = dis__item_column_needs_gold((dis__item_column)c), human = c >= DIS_ITEM_HUMAN_ENTROPY;
-        w->used[c] = (!gold || e->in.gold) && (!human || e->in.human);
+        const unsigned needs = dis__item_columns[c].needs;
+        w->used[c] = (!(needs & DIS_NEEDS_GOLD) || e->in.gold) && (!(needs & DIS_NEEDS_HUMAN) || e->in.human);
         if (w->used[c] && (keep[c] || e->o.keep_items))
             DIS_TRY(dis__alloc_array(&e->column[c], e->in.n_items, sizeof(double)));
     }
@@ -193,10 +182,11 @@ static void set_means(dis_evaluation *e, const item_sums *s)
     if (e->in.n_classes < 2) set_undefined(e, DIS_EVAL_ENTROPY_SIMILARITY, "there is one class");
     if (e->o.top_k >= e->in.n_classes)
         set_undefined(e, DIS_EVAL_TOP_K_ACCURACY, "k is not below the number of classes: always 1");
-    for (size_t i = 0; i < DIS_EVAL_MEANS; i++) {
-        const dis__column_metric *row = &dis__column_metrics[i];
-        const size_t n = dis__item_column_needs_gold(row->column) ? e->view.n_gold : e->in.n_items;
-        set(e, row->metric, dis__column_metric_value(row, s->sum[row->column] / (double)n, e->in.n_classes), n);
+    for (size_t m = 0; m < DIS_EVAL_METRICS; m++) {
+        const dis__metric *row = &dis__metrics[m];
+        if (row->aggregate != DIS_MEAN_OF_ITEMS) continue;
+        const size_t n = row->row.needs & DIS_NEEDS_GOLD ? e->view.n_gold : e->in.n_items;
+        set(e, (dis_eval_metric)m, dis__metric_from_mean(row, s->sum[row->column] / (double)n, e->in.n_classes), n);
     }
 }
 
@@ -366,23 +356,17 @@ static void set_item_views(dis_evaluation *e)
 {
     for (size_t c = 0; c < DIS_ITEM_COLUMNS; c++)
         for (size_t i = 0;
-             e->gold_item && e->column[c] && dis__item_column_needs_gold((dis__item_column)c) && i < e->in.n_items; i++)
+             e->gold_item && e->column[c] && dis__item_columns[c].needs & DIS_NEEDS_GOLD && i < e->in.n_items; i++)
             if (e->in.gold[i] < 0) e->column[c][i] = NAN;
-    e->view.items = (dis_eval_items){
-        .predicted = e->predicted,
-        .model_entropy = e->column[DIS_ITEM_MODEL_ENTROPY],
-        .confidence = e->column[DIS_ITEM_CONFIDENCE],
-        .log_loss = e->column[DIS_ITEM_LOG_LOSS],
-        .brier = e->column[DIS_ITEM_BRIER],
-        .human_entropy = e->column[DIS_ITEM_HUMAN_ENTROPY],
-        .cross_entropy = e->column[DIS_ITEM_CROSS_ENTROPY],
-        .kl = e->column[DIS_ITEM_KL],
-        .inverse_kl = e->column[DIS_ITEM_INVERSE_KL],
-        .jsd = e->column[DIS_ITEM_JSD],
-        .total_variation = e->column[DIS_ITEM_TOTAL_VARIATION],
-        .wasserstein = e->o.ordinal ? e->column[DIS_ITEM_WASSERSTEIN] : NULL,
-        .human_brier = e->column[DIS_ITEM_HUMAN_BRIER],
-    };
+    size_t n = 0;
+    for (size_t c = 0; c < DIS_ITEM_COLUMNS; c++) {
+        const dis__item_column_row *row = &dis__item_columns[c];
+        const bool measured = !(row->needs & DIS_NEEDS_ORDER) || e->o.ordinal;
+        if (row->listed)
+            e->item_column[n++] = (dis_eval_column){.metric = dis__metric_of_column((dis__item_column)c),
+                                                    .values = measured ? e->column[c] : NULL};
+    }
+    e->view.items = (dis_eval_items){.predicted = e->predicted, .n_columns = n, .column = e->item_column};
 }
 
 static dis_status evaluate(dis_context *ctx, dis_evaluation *e)
@@ -442,6 +426,13 @@ dis_status dis_evaluation_run(dis_context *ctx, const dis_evaluation_input *inpu
 }
 
 DIS_VIEW_DEFINE(dis_evaluation, evaluation, evaluation->view)
+
+const double *dis_evaluation_values(const dis_evaluation_view *view, dis_eval_metric metric)
+{
+    for (size_t c = 0; c < view->items.n_columns; c++)
+        if (view->items.column[c].metric == metric) return view->items.column[c].values;
+    return NULL;
+}
 
 void dis_evaluation_destroy(dis_evaluation *e)
 {

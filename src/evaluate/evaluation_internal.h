@@ -10,6 +10,7 @@
 #include "stats/crossed_intervals.h"
 #include "evaluate/calibrated_likelihood.h"
 #include "evaluate/item_metrics.h"
+#include "evaluate/metric_table.h"
 
 /* Items that have a gold label, by (gold, predicted): the cells that are not empty. */
 typedef struct {
@@ -27,7 +28,8 @@ struct dis_evaluation {
 
     double *column[DIS_ITEM_COLUMNS]; /* (n_items), NULL where not kept */
     int32_t *predicted;               /* (n_items) */
-    size_t *gold_item;                /* (n_gold) items with a gold label; NULL: all */
+    dis_eval_column item_column[DIS_ITEM_COLUMNS];
+    size_t *gold_item; /* (n_gold) items with a gold label; NULL: all */
     dis_class_scores *classes;
     uint64_t *confusion;
     dis_reliability_bin *bin;
@@ -37,22 +39,6 @@ struct dis_evaluation {
     double model_entropy_mean, human_entropy_mean;
     dis__crossed_variances *crossed; /* (DIS_EVAL_METRICS) variances over annotators; NULL: intervals over items */
 };
-
-/* Metrics that are means of a column: value = scale * mean + shift. */
-typedef struct {
-    dis_eval_metric metric;
-    dis__item_column column;
-    double scale, shift;
-    bool of_log_k; /* the mean is taken in units of log K */
-} dis__column_metric;
-enum { DIS_EVAL_MEANS = 17 };
-extern const dis__column_metric dis__column_metrics[DIS_EVAL_MEANS];
-double dis__column_metric_value(const dis__column_metric *row, double mean, size_t n_classes);
-
-static inline bool dis__item_column_needs_gold(dis__item_column c)
-{
-    return c >= DIS_ITEM_LOG_LOSS && c <= DIS_ITEM_IN_TOP_K;
-}
 
 /* An entropy as it is ranked, in whole steps of 2^-40: distributions that differ in the order of their classes alone
  * must tie, although their sums are rounded differently. */

@@ -26,19 +26,18 @@ typedef struct {
 static void crossed_interval(dis_evaluation *e, dis_eval_metric m, const double *figure, size_t n)
 {
     dis__crossed_variances v = e->crossed[m];
-    double low, high;
+    const dis_eval_row *row = &dis__metrics[m].row;
     v.items = dis__resampled_variance(figure, n, 1);
-    dis_eval_range(m, &low, &high);
-    if (high == 1 && strcmp(dis_eval_metric_at(m)->better, "higher") == 0)
-        dis__crossed_interval(&v, low, high, &e->view.metric[m]);
+    if (row->high == 1 && strcmp(row->better, "higher") == 0)
+        dis__crossed_interval(&v, row->low, row->high, &e->view.metric[m]);
     else
-        dis__crossed_interval_linear(&v, low, high, &e->view.metric[m]);
+        dis__crossed_interval_linear(&v, row->low, row->high, &e->view.metric[m]);
 }
 
 static void set_interval(dis_evaluation *e, dis_eval_metric which, double *figure, size_t n)
 {
     dis_metric *m = &e->view.metric[which];
-    if (e->crossed && dis_eval_metric_at(which)->needs & DIS_NEEDS_HUMAN)
+    if (e->crossed && dis__metrics[which].row.needs & DIS_NEEDS_HUMAN)
         crossed_interval(e, which, figure, n);
     else if (!m->reason)
         m->has_interval = dis__bootstrap_interval(figure, n, &m->ci_low, &m->ci_high);
@@ -50,14 +49,14 @@ static dis_status draw_sums(resampling *r, const dis__bootstrap *b)
     dis_evaluation *e = r->e;
     DIS_TRY(dis__alloc_array(&r->sums, dis__saturating_size(b->n_resamples, r->n_columns, 0), sizeof *r->sums));
     DIS_TRY(dis__bootstrap_sums(r->ctx, b, r->column, r->n_columns, r->sums));
-    for (size_t i = 0; i < DIS_EVAL_MEANS; i++) {
-        const dis__column_metric *row = &dis__column_metrics[i];
-        if (!e->wanted[row->metric] || r->place[row->column] == SIZE_MAX) continue;
+    for (size_t m = 0; m < DIS_EVAL_METRICS; m++) {
+        const dis__metric *row = &dis__metrics[m];
+        if (!e->wanted[m] || row->aggregate != DIS_MEAN_OF_ITEMS || r->place[row->column] == SIZE_MAX) continue;
         for (size_t s = 0; s < b->n_resamples; s++)
             r->figure[s] =
-                dis__column_metric_value(row, r->sums[s * r->n_columns + r->place[row->column]] / (double)b->n_draws,
-                                         e->in.n_classes);
-        set_interval(e, row->metric, r->figure, b->n_resamples);
+                dis__metric_from_mean(row, r->sums[s * r->n_columns + r->place[row->column]] / (double)b->n_draws,
+                                      e->in.n_classes);
+        set_interval(e, (dis_eval_metric)m, r->figure, b->n_resamples);
     }
     return DIS_OK;
 }
@@ -71,9 +70,10 @@ static void add_column(resampling *r, const double *column)
 static void add_items(resampling *r, bool resample_gold)
 {
     for (size_t c = 0; c < DIS_ITEM_COLUMNS; c++) r->place[c] = SIZE_MAX;
-    for (size_t i = 0; i < DIS_EVAL_MEANS; i++) {
-        const dis__column_metric *row = &dis__column_metrics[i];
-        if (!r->e->wanted[row->metric] || dis__item_column_needs_gold(row->column) != resample_gold) continue;
+    for (size_t m = 0; m < DIS_EVAL_METRICS; m++) {
+        const dis__metric *row = &dis__metrics[m];
+        if (!r->e->wanted[m] || row->aggregate != DIS_MEAN_OF_ITEMS) continue;
+        if ((row->row.needs & DIS_NEEDS_GOLD) != (resample_gold ? DIS_NEEDS_GOLD : 0)) continue;
         if (r->place[row->column] != SIZE_MAX) continue;
         r->place[row->column] = r->n_columns;
         add_column(r, r->e->column[row->column]);

@@ -1,6 +1,7 @@
 /* item_metrics.h: what is measured on single items (item_metrics_kernel.c). */
 #ifndef DIS_EVALUATE_ITEM_METRICS_H
 #define DIS_EVALUATE_ITEM_METRICS_H
+#include "dissent/evaluate.h"
 #include "core/kernel.h"
 #include <stdbool.h>
 #include <stddef.h>
@@ -9,28 +10,40 @@
 /* The floor of a probability whose logarithm is taken. */
 #define DIS_PROBABILITY_FLOOR 1e-12
 
+/* What is computed for each item: the function NAME in item_metrics_kernel.c computes the column NAME.
+ * Enum value, name, what it needs, whether tables of items list it. Their columns have this order. */
+#define DIS__ITEM_COLUMN_LIST(X)                                                 \
+    X(CONFIDENCE, confidence, 0, true)                                           \
+    X(MODEL_ENTROPY, model_entropy, 0, true)                                     \
+    X(LOG_LOSS, log_loss, DIS_NEEDS_GOLD, true)                                  \
+    X(BRIER, brier, DIS_NEEDS_GOLD, true)                                        \
+    X(ABSOLUTE_ERROR, absolute_error, DIS_NEEDS_GOLD, false)                     \
+    X(RANKED_PROBABILITY_SCORE, ranked_probability_score, DIS_NEEDS_GOLD, false) \
+    X(CORRECT, correct, DIS_NEEDS_GOLD, false)                                   \
+    X(IN_TOP_K, in_top_k, DIS_NEEDS_GOLD, false)                                 \
+    X(HUMAN_ENTROPY, human_entropy, DIS_NEEDS_HUMAN, true)                       \
+    X(CROSS_ENTROPY, cross_entropy, DIS_NEEDS_HUMAN, true)                       \
+    X(KL, kl, DIS_NEEDS_HUMAN, true)                                             \
+    X(INVERSE_KL, inverse_kl, DIS_NEEDS_HUMAN, true)                             \
+    X(JSD, jsd, DIS_NEEDS_HUMAN, true)                                           \
+    X(TOTAL_VARIATION, total_variation, DIS_NEEDS_HUMAN, true)                   \
+    X(WASSERSTEIN, wasserstein, DIS_NEEDS_HUMAN | DIS_NEEDS_ORDER, true)         \
+    X(HUMAN_BRIER, human_brier, DIS_NEEDS_HUMAN, true)                           \
+    X(ENTROPY_GAP, entropy_gap, DIS_NEEDS_HUMAN, false)
+
 typedef enum {
-    DIS_ITEM_MODEL_ENTROPY,
-    DIS_ITEM_CONFIDENCE,
-    /* against gold */
-    DIS_ITEM_LOG_LOSS,
-    DIS_ITEM_BRIER,
-    DIS_ITEM_ABSOLUTE_ERROR,
-    DIS_ITEM_RANKED_PROBABILITY_SCORE,
-    DIS_ITEM_CORRECT,
-    DIS_ITEM_IN_TOP_K,
-    /* against people */
-    DIS_ITEM_HUMAN_ENTROPY,
-    DIS_ITEM_CROSS_ENTROPY,
-    DIS_ITEM_KL,
-    DIS_ITEM_INVERSE_KL,
-    DIS_ITEM_JSD,
-    DIS_ITEM_TOTAL_VARIATION,
-    DIS_ITEM_WASSERSTEIN,
-    DIS_ITEM_HUMAN_BRIER,
-    DIS_ITEM_ENTROPY_GAP, /* |H(p) - H(q)| */
-    DIS_ITEM_COLUMNS,
+#define DIS__ITEM_COLUMN_ENUM(id, name, needs, listed) DIS_ITEM_##id,
+    DIS__ITEM_COLUMN_LIST(DIS__ITEM_COLUMN_ENUM)
+#undef DIS__ITEM_COLUMN_ENUM
+        DIS_ITEM_COLUMNS
 } dis__item_column;
+
+typedef struct {
+    unsigned needs; /* DIS_NEEDS_... */
+    bool listed;
+} dis__item_column_row;
+
+extern const dis__item_column_row dis__item_columns[DIS_ITEM_COLUMNS]; /* metric_table.c */
 
 typedef struct {
     size_t n_classes, top_k;

@@ -77,6 +77,100 @@ static inline void add_class(sums *s, vec q, vec p, double k, vec gold_q, vec go
     }
 }
 
+/* ---- one function per column, of the sums over the classes of an item ---- */
+
+typedef struct {
+    sums s;
+    vec gold, gold_q, known; /* the gold label, q there, 1 where there is one and 0 elsewhere */
+    vec log_sum;             /* log S */
+    double top_k;
+} item;
+
+static inline vec confidence(const item *x)
+{
+    return x->s.max;
+}
+
+static inline vec model_entropy(const item *x)
+{
+    return at_least_0(-x->s.q_log_q);
+}
+
+static inline vec log_loss(const item *x)
+{
+    return x->known * at_least_0(x->log_sum - dis__vlog(dis__vmax(x->gold_q, dis__vset(DIS_PROBABILITY_FLOOR))));
+}
+
+static inline vec brier(const item *x)
+{
+    return x->known * at_least_0(x->s.squares - 2 * x->gold_q + 1);
+}
+
+static inline vec absolute_error(const item *x)
+{
+    return x->known * absolute(x->s.median - x->gold);
+}
+
+static inline vec ranked_probability_score(const item *x)
+{
+    return x->known * x->s.ranked;
+}
+
+static inline vec correct(const item *x)
+{
+    return dis__vselect((dis__ivec)(x->s.best == x->gold), x->known, (vec){0});
+}
+
+static inline vec in_top_k(const item *x)
+{
+    return dis__vselect((dis__ivec)(x->s.above < x->top_k), x->known, (vec){0});
+}
+
+static inline vec human_entropy(const item *x)
+{
+    return at_least_0(-x->s.p_log_p);
+}
+
+static inline vec cross_entropy(const item *x)
+{
+    return x->log_sum * x->s.p_sum - x->s.p_log_q;
+}
+
+static inline vec kl(const item *x)
+{
+    return at_least_0(cross_entropy(x) + x->s.p_log_p);
+}
+
+static inline vec inverse_kl(const item *x)
+{
+    return at_least_0((x->s.qf_log_qf - x->s.qf_log_pf) / x->s.q_sum - x->log_sum + dis__vlog(x->s.pf_sum));
+}
+
+static inline vec jsd(const item *x)
+{
+    return at_least_0((x->s.p_log_p + x->s.q_log_q) * .5 - x->s.m_log_m);
+}
+
+static inline vec total_variation(const item *x)
+{
+    return x->s.apart * .5;
+}
+
+static inline vec wasserstein(const item *x)
+{
+    return x->s.moved_sum;
+}
+
+static inline vec human_brier(const item *x)
+{
+    return x->s.squared_apart;
+}
+
+static inline vec entropy_gap(const item *x)
+{
+    return absolute(human_entropy(x) - model_entropy(x));
+}
+
 static inline void store_column(double *const *column, dis__item_column c, size_t i, size_t many, vec x)
 {
     if (many == DIS_LANES)
@@ -99,50 +193,28 @@ static inline void all_items(const dis__item_args *args, size_t first, size_t n,
     for (size_t i = 0; i < n; i += DIS_LANES) {
         const size_t many = n - i < DIS_LANES ? n - i : DIS_LANES;
         size_t at[DIS_LANES];
-        vec gold = {0}, gold_q = {0}, known = {0};
+        item x = {.s = {.max = dis__vset(-1)}, .top_k = (double)args->top_k};
         for (size_t lane = 0; lane < DIS_LANES; lane++) {
-            const size_t item = first + i + (lane < many ? lane : 0);
-            at[lane] = item * n_classes;
+            const size_t row = first + i + (lane < many ? lane : 0);
+            at[lane] = row * n_classes;
             if (!has_gold) continue;
-            const int32_t g = args->gold[item];
-            known[lane] = g >= 0;
-            gold[lane] = g >= 0 ? g : 0;
-            gold_q[lane] = args->q[at[lane] + (size_t)(g >= 0 ? g : 0)];
+            const int32_t g = args->gold[row];
+            x.known[lane] = g >= 0;
+            x.gold[lane] = g >= 0 ? g : 0;
+            x.gold_q[lane] = args->q[at[lane] + (size_t)(g >= 0 ? g : 0)];
         }
-        sums s = {.max = dis__vset(-1)};
         for (size_t k = 0; k < n_classes; k++)
-            add_class(&s, rows(args->q, at, k), has_human ? rows(args->human, at, k) : (vec){0}, (double)k, gold_q,
-                      gold, has_gold, has_human);
-        counts->floored += count_lanes(s.floored, many);
-        for (size_t lane = 0; lane < many; lane++) predicted[i + lane] = (int32_t)s.best[lane];
-        const vec entropy = at_least_0(-s.q_log_q), log_sum = dis__vlog(s.q_sum);
-        store_column(column, DIS_ITEM_MODEL_ENTROPY, i, many, entropy);
-        store_column(column, DIS_ITEM_CONFIDENCE, i, many, s.max);
-        if (has_gold) {
-            const vec right = dis__vselect((dis__ivec)(s.best == gold), known, (vec){0});
-            const vec in_top_k = dis__vselect((dis__ivec)(s.above < (double)args->top_k), known, (vec){0});
-            const vec loss = log_sum - dis__vlog(dis__vmax(gold_q, dis__vset(DIS_PROBABILITY_FLOOR)));
-            store_column(column, DIS_ITEM_LOG_LOSS, i, many, known * at_least_0(loss));
-            store_column(column, DIS_ITEM_BRIER, i, many, known * at_least_0(s.squares - 2 * gold_q + 1));
-            store_column(column, DIS_ITEM_ABSOLUTE_ERROR, i, many, known * absolute(s.median - gold));
-            store_column(column, DIS_ITEM_RANKED_PROBABILITY_SCORE, i, many, known * s.ranked);
-            store_column(column, DIS_ITEM_CORRECT, i, many, right);
-            store_column(column, DIS_ITEM_IN_TOP_K, i, many, in_top_k);
-        }
-        if (has_human) {
-            counts->human_floored += count_lanes(s.human_floored, many);
-            const vec people = at_least_0(-s.p_log_p), cross = log_sum * s.p_sum - s.p_log_q;
-            const vec inverse = (s.qf_log_qf - s.qf_log_pf) / s.q_sum - log_sum + dis__vlog(s.pf_sum);
-            store_column(column, DIS_ITEM_HUMAN_ENTROPY, i, many, people);
-            store_column(column, DIS_ITEM_CROSS_ENTROPY, i, many, cross);
-            store_column(column, DIS_ITEM_KL, i, many, at_least_0(cross + s.p_log_p));
-            store_column(column, DIS_ITEM_INVERSE_KL, i, many, at_least_0(inverse));
-            store_column(column, DIS_ITEM_JSD, i, many, at_least_0((s.p_log_p + s.q_log_q) * .5 - s.m_log_m));
-            store_column(column, DIS_ITEM_TOTAL_VARIATION, i, many, s.apart * .5);
-            store_column(column, DIS_ITEM_WASSERSTEIN, i, many, s.moved_sum);
-            store_column(column, DIS_ITEM_HUMAN_BRIER, i, many, s.squared_apart);
-            store_column(column, DIS_ITEM_ENTROPY_GAP, i, many, absolute(people - entropy));
-        }
+            add_class(&x.s, rows(args->q, at, k), has_human ? rows(args->human, at, k) : (vec){0}, (double)k, x.gold_q,
+                      x.gold, has_gold, has_human);
+        x.log_sum = dis__vlog(x.s.q_sum);
+        counts->floored += count_lanes(x.s.floored, many);
+        if (has_human) counts->human_floored += count_lanes(x.s.human_floored, many);
+        for (size_t lane = 0; lane < many; lane++) predicted[i + lane] = (int32_t)x.s.best[lane];
+#define STORE(id, name, needs, listed)                                                        \
+    if ((!((needs)&DIS_NEEDS_GOLD) || has_gold) && (!((needs)&DIS_NEEDS_HUMAN) || has_human)) \
+        store_column(column, DIS_ITEM_##id, i, many, name(&x));
+        DIS__ITEM_COLUMN_LIST(STORE)
+#undef STORE
     }
 }
 

@@ -60,10 +60,9 @@ static void summarise(dis_experiment_figure *f, dis_eval_metric metric)
     for (size_t i = 0; i < f->n; i++) squares += (f->seed[i] - f->mean) * (f->seed[i] - f->mean);
     f->sd = sqrt(squares / (double)(f->n - 1));
     const double reach = dis__student_quantile(.95, f->n - 1) * f->sd / sqrt((double)f->n);
-    double low, high;
-    dis_eval_range(metric, &low, &high);
-    f->ci_low = fmax(f->mean - reach, fmin(low, f->mean));
-    f->ci_high = fmin(f->mean + reach, fmax(high, f->mean)); /* a mean may be off by rounding */
+    const dis_eval_row *row = dis_eval_metric_at(metric);
+    f->ci_low = fmax(f->mean - reach, fmin(row->low, f->mean));
+    f->ci_high = fmin(f->mean + reach, fmax(row->high, f->mean)); /* a mean may be off by rounding */
 }
 
 /* Runs of a cell lie together, fold after fold; seeds are told by their first run. */
@@ -200,9 +199,9 @@ static void mark_best(const dis_experiment *e, dis_experiment_table *t)
 /* Which metric of a comparison a measure is; DIS_COMPARE_METRICS: none. */
 static size_t compared_metric(dis_eval_metric metric)
 {
-    return metric == DIS_EVAL_ACCURACY   ? DIS_COMPARE_ACCURACY
-           : metric == DIS_EVAL_MACRO_F1 ? DIS_COMPARE_MACRO_F1
-                                         : DIS_COMPARE_METRICS;
+    size_t i = 0;
+    while (i < DIS_COMPARE_METRICS && dis_comparison_metric_at(i) != dis_eval_metric_at(metric)) i++;
+    return i;
 }
 
 static dis_status test_cell(dis_context *ctx, const dis_experiment *e, dis__store *store, const dis__known *known,

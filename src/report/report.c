@@ -5,6 +5,7 @@
 #include "core/options/sized_structs.h"
 #include "dissent/version.h"
 #include "io/output/output_file.h"
+#include <stdio.h>
 #include <string.h>
 
 DIS_OPTIONS_DEFAULTS(dis_report_options, .size = sizeof(dis_report_options), .resamples = 1000)
@@ -159,18 +160,18 @@ dis_status dis_report_add_predictions(dis_report *report, const char *name, cons
     return DIS_OK;
 }
 
-static const dis_eval_row *find_metric(const char *name)
+const char *dis__metric_unit(size_t metric, char out[DIS__METRIC_UNIT])
 {
-    for (size_t i = 0; name && i < DIS_EVAL_METRICS; i++)
-        if (strcmp(dis_eval_metric_at(i)->name, name) == 0) return dis_eval_metric_at(i);
-    return NULL;
+    const char *unit = dis_eval_metric_at(metric)->unit;
+    snprintf(out, DIS__METRIC_UNIT, *unit ? " (%s)" : "%s", unit);
+    return out;
 }
 
 dis_status dis_report_add_curve(dis_report *report, const char *name, const dis_curve *curve)
 {
     dis__report_curve c = {.n_epochs = curve->n_epochs,
                            .best_epoch = curve->best_epoch,
-                           .keep = find_metric(curve->keep)};
+                           .keep = curve->keep ? dis_eval_metric_at(dis_eval_metric_find(curve->keep)) : NULL};
     dis_status status;
     if (c.n_epochs == 0 || c.best_epoch >= c.n_epochs)
         return dis__fail(DIS_EUSAGE, "a training curve of %zu epochs of which number %zu was kept", c.n_epochs,

@@ -98,9 +98,8 @@ size_t dis__top_items_add(dis__top_item *best, size_t n, size_t max, dis__top_it
 
 const char *dis__class_name(const dis__report_job *job, size_t k);
 
-/* metric_words.c: "macro-F1" for macro_f1, and the unit behind it, " (nats)", or "". */
-enum { DIS__METRIC_WORDS = 64, DIS__METRIC_UNIT = 16 };
-void dis__metric_words(size_t metric, char out[DIS__METRIC_WORDS]);
+/* The unit of a metric for the title of an axis: " (nats)", or "". Returns `out`. */
+enum { DIS__METRIC_UNIT = 16 };
 const char *dis__metric_unit(size_t metric, char out[DIS__METRIC_UNIT]);
 
 /* What an item says, as the next column of a table; nothing where no texts were given. */

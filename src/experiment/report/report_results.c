@@ -5,16 +5,14 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { WORDS = DIS__METRIC_WORDS + 16 };
+enum { WORDS = 80 };
 
 /* "macro-F1" and the arrow that says which way is better. */
 static void plain_metric(const dis__experiment_page *p, size_t m, char out[WORDS])
 {
     const size_t metric = p->e->plan->measure[m].metric;
     const char *arrow = dis_eval_arrow(metric);
-    char words[DIS__METRIC_WORDS];
-    dis__metric_words(metric, words);
-    snprintf(out, WORDS, "%s%s%s", words, *arrow ? " " : "", arrow);
+    snprintf(out, WORDS, "%s%s%s", dis_eval_metric_at(metric)->words, *arrow ? " " : "", arrow);
 }
 
 static void put_cell_name(dis__markup *m, const char *name)
@@ -228,11 +226,9 @@ static dis_status measure(dis__experiment_page *p, size_t first, size_t end, siz
         if (strcmp(metric->better, "higher") == 0 || strcmp(metric->better, "lower") == 0)
             dis__markup_appendf(&f.caption, "%s is better; the best is in bold.",
                                 strcmp(metric->better, "higher") == 0 ? "Higher" : "Lower");
-        double least, most;
-        dis_eval_range(p->e->plan->measure[m].metric, &least, &most);
         const dis__point_chart points = {.row = row,
-                                         .min_possible = least,
-                                         .max_possible = most,
+                                         .min_possible = metric->low,
+                                         .max_possible = metric->high,
                                          .n = n,
                                          .x_title = axis,
                                          .value_name = "single seeds",

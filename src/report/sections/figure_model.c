@@ -77,13 +77,15 @@ dis_status dis__figure_entropies(dis__report_job *job, size_t model)
 {
     enum { RASTER = 24 };
     const dis_evaluation_view *e = job->model[model];
-    if (!e->items.model_entropy || !e->items.human_entropy || e->n_classes < 2) return DIS_OK;
+    const double *of_model = dis_evaluation_values(e, DIS_EVAL_MODEL_ENTROPY);
+    const double *of_people = dis_evaluation_values(e, DIS_EVAL_HUMAN_ENTROPY);
+    if (!of_model || !of_people || e->n_classes < 2) return DIS_OK;
     uint64_t *count;
     DIS_TRY(dis__alloc_zeroed(&count, RASTER * RASTER, sizeof *count));
     const double scale = RASTER / log((double)e->n_classes);
     size_t n_confident = 0, n_divided = 0;
     for (size_t i = 0; i < e->n_items; i++) {
-        const double p = e->items.human_entropy[i] * scale, q = e->items.model_entropy[i] * scale;
+        const double p = of_people[i] * scale, q = of_model[i] * scale;
         const size_t x = p < RASTER ? (size_t)p : RASTER - 1, y = q < RASTER ? (size_t)q : RASTER - 1;
         count[y * RASTER + x]++;
         n_divided += p > RASTER / 2.0;
@@ -146,10 +148,11 @@ dis_status dis__figure_divergences(dis__report_job *job)
     for (size_t b = 0; b <= BINS; b++) edge[b] = width * (double)b;
     for (size_t m = 0; m < max_shown(job); m++) {
         const dis_evaluation_view *e = job->model[m];
-        if (!e->items.jsd || !dis__evaluation_has(e, DIS_EVAL_JSD)) continue;
+        const double *divergence = dis_evaluation_values(e, DIS_EVAL_JSD);
+        if (!divergence || !dis__evaluation_has(e, DIS_EVAL_JSD)) continue;
         uint64_t *row = counts + n * BINS;
         for (size_t i = 0; i < e->n_items; i++) {
-            const size_t b = (size_t)(fmax(0, e->items.jsd[i]) / width);
+            const size_t b = (size_t)(fmax(0, divergence[i]) / width);
             row[b < BINS ? b : BINS - 1]++;
         }
         names[n] = job->r->prediction[m].name;

@@ -117,9 +117,7 @@ static void table_of_metrics(dis__report_job *job)
         bool any = false;
         for (size_t m = 0; m < n; m++) any |= dis__evaluation_has(job->model[m], (dis_eval_metric)i);
         if (!any) continue;
-        char name[DIS__METRIC_WORDS];
-        dis__metric_words(i, name);
-        dis__data_table_add_static_text(&f.table, name);
+        dis__data_table_add_static_text(&f.table, dis_eval_metric_at(i)->words);
         dis__data_table_add_static_text(&f.table, dis_eval_metric_at(i)->better);
         for (size_t m = 0; m < n; m++) {
             const dis_metric *x = &job->model[m]->metric[i];

@@ -258,10 +258,9 @@ static void draw_kept(dis__report_job *job, series_list *m)
         if (strcmp(row->name, "cross_entropy") == 0) continue; /* has a chart of its own */
         gather(r, row, m);
         if (m->n == 0) continue;
-        char id[96], words[DIS__METRIC_WORDS], unit[DIS__METRIC_UNIT], y_title[128];
-        dis__metric_words(i, words);
+        char id[96], unit[DIS__METRIC_UNIT], y_title[128];
         snprintf(id, sizeof id, "dev-%s", row->name);
-        snprintf(y_title, sizeof y_title, "%s, development set%s", words, dis__metric_unit(i, unit));
+        snprintf(y_title, sizeof y_title, "%s, development set%s", row->words, dis__metric_unit(i, unit));
         for (char *s = id; *s; s++)
             if (*s == '_') *s = '-';
         dis__figure f = {.id = id, .title = "How good it was after each epoch"};

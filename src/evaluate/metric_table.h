@@ -1,0 +1,41 @@
+/* metric_table.h: how each metric is described and computed; one row per metric. */
+#ifndef DIS_EVALUATE_METRIC_TABLE_H
+#define DIS_EVALUATE_METRIC_TABLE_H
+#include "dissent/evaluate.h"
+#include "evaluate/item_metrics.h"
+
+/* How the values of the items become one value. */
+typedef enum {
+    DIS_MEAN_OF_ITEMS, /* shift + scale * mean of a column of item_metrics.h */
+    DIS_CLASS_SCORE,   /* from the confusion matrix: class_scores.c */
+    DIS_OWN_CODE,      /* calibration and entropy correlations: evaluate.c; perspectives: experiments */
+} dis__metric_aggregate;
+
+/* What class_scores.c computes from a confusion matrix. */
+typedef enum {
+    DIS_SCORE_ACCURACY,
+    DIS_SCORE_MACRO_F1,
+    DIS_SCORE_WEIGHTED_F1,
+    DIS_SCORE_MAJORITY_ACCURACY,
+    DIS_SCORE_MAJORITY_MACRO_F1,
+    DIS_SCORES
+} dis__class_score;
+
+typedef struct {
+    dis_eval_row row;
+    dis__metric_aggregate aggregate;
+    dis__item_column column; /* the rest of DIS_MEAN_OF_ITEMS */
+    double scale, shift;
+    bool in_log_k;          /* the mean is taken in units of log K */
+    dis__class_score score; /* of DIS_CLASS_SCORE */
+} dis__metric;
+
+extern const dis__metric dis__metrics[DIS_EVAL_METRICS];
+
+/* The metric that is the mean of a column; DIS_EVAL_METRICS: none. */
+dis_eval_metric dis__metric_of_column(dis__item_column column);
+
+/* The value of a metric that is a mean over items. */
+double dis__metric_from_mean(const dis__metric *metric, double mean, size_t n_classes);
+
+#endif
