@@ -1,5 +1,6 @@
 /* The tool: finds the subcommand, parses its options, runs it. Signals ask the library to stop between pieces of work,
  * so that no temporary file stays behind; a second one kills. */
+#include "tool/arrays.h"
 #include "core/cli.h"
 #include <fcntl.h>
 #include <signal.h>
@@ -142,9 +143,9 @@ static int version(cli *c, int argc, char **argv)
     if (argc > 3 || (argc > 2 && !verbose)) return cli_usage(c, "--version takes --verbose and nothing else");
     printf("dissent %s\n", dis_version());
     for (size_t i = 0; verbose && dis_version_part(i); i++) printf("%s\n", dis_version_part(i));
-    for (size_t i = 0; verbose && dis_device_at(i); i++)
-        printf("device %s: %s\n", dis_device_at(i)->name, dis_device_at(i)->found);
-    if (verbose && dis_device_missing()) printf("device cuda: absent (%s)\n", dis_device_missing());
+    for (size_t i = 0; verbose && dis_device_get(i); i++)
+        printf("device %s: %s\n", dis_device_get(i)->name, dis_device_get(i)->found);
+    if (verbose && dis_device_missing_reason()) printf("device cuda: absent (%s)\n", dis_device_missing_reason());
     return cli_flush(c);
 }
 
@@ -181,7 +182,7 @@ static int dispatch(cli *c, int argc, char **argv)
     }
     const cli_command *command = cli_command_find(first);
     if (!command) {
-        const char *near = dis_nearest(first, command_name, NULL);
+        const char *near = dis__name_find_nearest(first, command_name, NULL);
         return near ? cli_usage(c, "no command \"%s\"; did you mean %s?", first, near)
                     : cli_usage(c, "no command \"%s\"", first);
     }

@@ -6,7 +6,7 @@
 
 static dis_status print_labels(const dis_votes_view *votes, dis_fit *a, const dis_fit *b)
 {
-    double *out = dis_fit_take_p(a); /* the combination is written over the first view */
+    double *out = dis_fit_move_p(a); /* the combination is written over the first view */
     const double *p[] = {out, dis_fit_p(b)};
     const dis_views views = {.n_items = votes->n_items, .n_classes = votes->n_classes, .n_views = 2, .p = p};
     const dis_status status = dis_views_combine(NULL, &views, "centroid", out, NULL);
@@ -29,7 +29,7 @@ int main(int argc, char **argv)
     if (status == DIS_OK) status = dis_fit_run(NULL, votes, "standard", NULL, &a);
     if (status == DIS_OK) status = dis_fit_run(NULL, votes, "dawid-skene:iterations=50", NULL, &b);
     if (status == DIS_OK) {
-        const dis_votes_view view = dis_votes_look(votes);
+        const dis_votes_view view = dis_votes_get_view(votes);
         status = print_labels(&view, a, b);
     }
     if (status != DIS_OK) fprintf(stderr, "%s\n", dis_last_error());

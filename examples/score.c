@@ -10,8 +10,23 @@
 
 typedef struct {
     size_t n;
-    double right, nll, entropy;
+    double correct, nll, entropy;
 } score;
+
+static size_t most_probable(const double *p, size_t n_classes)
+{
+    size_t best = 0;
+    for (size_t k = 1; k < n_classes; k++)
+        if (p[k] > p[best]) best = k;
+    return best;
+}
+
+static double entropy(const double *p, size_t n_classes)
+{
+    double sum = 0;
+    for (size_t k = 0; k < n_classes; k++) sum -= p[k] > 0 ? p[k] * log(p[k]) : 0;
+    return sum;
+}
 
 static score judge(const dis_labels_view *v, const int32_t *gold)
 {
@@ -20,9 +35,9 @@ static score judge(const dis_labels_view *v, const int32_t *gold)
         if (gold[i] < 0) continue;
         const double *p = v->p + i * v->n_classes;
         s.n++;
-        s.right += dis_argmax(p, v->n_classes) == (size_t)gold[i];
+        s.correct += most_probable(p, v->n_classes) == (size_t)gold[i];
         s.nll -= log(fmax(p[gold[i]], 1e-12));
-        s.entropy += dis_entropy(p, v->n_classes);
+        s.entropy += entropy(p, v->n_classes);
     }
     return s;
 }
@@ -31,7 +46,8 @@ static score judge(const dis_labels_view *v, const int32_t *gold)
 static dis_status read_gold(const char *path, const dis_labels_view *v, int32_t *gold)
 {
     dis_votes *votes;
-    dis_status status = dis_votes_from_counts(NULL, v->p, v->n_items, v->n_classes, v->tasks, v->classes, &votes);
+    dis_status status =
+        dis_votes_create_from_counts(NULL, v->p, v->n_items, v->n_classes, v->tasks, v->classes, &votes);
     if (status != DIS_OK) return status;
     status = dis_votes_read_gold(NULL, path, votes, gold, NULL);
     dis_votes_destroy(votes);
@@ -43,12 +59,12 @@ static dis_status print_score(const char *gold_path, const char *name, int width
     dis_labels *labels;
     dis_status status = dis_labels_read(NULL, path, NULL, &labels);
     if (status != DIS_OK) return status;
-    const dis_labels_view v = dis_labels_look(labels);
+    const dis_labels_view v = dis_labels_get_view(labels);
     int32_t *gold = malloc((v.n_items + 1) * sizeof *gold);
     status = gold ? read_gold(gold_path, &v, gold) : DIS_ELIMIT;
     if (status == DIS_OK) {
         const score s = judge(&v, gold);
-        const double n = s.n ? (double)s.n : 1, accuracy = s.right / n;
+        const double n = s.n ? (double)s.n : 1, accuracy = s.correct / n;
         printf("%.*s%*s  %8zu  %.4f +- %.4f  %7.4f  %7.4f\n", width, name, 40 - width, "", s.n, accuracy,
                sqrt(accuracy * (1 - accuracy) / n), s.nll / n, s.entropy / n);
     }

@@ -18,14 +18,28 @@ typedef struct {
     dis_model *model;
 } work;
 
+/* 0 .. n - 1 in random order (Fisher and Yates), from the 64-bit generator of Vigna's splitmix64. */
+static void shuffle(uint64_t seed, size_t n, size_t *order)
+{
+    for (size_t i = 0; i < n; i++) order[i] = i;
+    for (size_t i = n; i > 1; i--) {
+        uint64_t x = seed += 0x9e3779b97f4a7c15u;
+        x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+        x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+        const size_t j = (size_t)((x ^ (x >> 31)) % i), last = order[i - 1];
+        order[i - 1] = order[j];
+        order[j] = last;
+    }
+}
+
 static dis_status split(work *w)
 {
-    const size_t n = dis_items_look(w->all).n_items, n_test = n / HELD_OUT;
+    const size_t n = dis_items_get_view(w->all).n_items, n_test = n / HELD_OUT;
     size_t *order = malloc((n + 1) * sizeof *order);
     if (!order) return DIS_ELIMIT;
-    dis_shuffled(SEED, n, order);
-    dis_status status = dis_items_select(NULL, w->all, order, n_test, &w->test);
-    if (status == DIS_OK) status = dis_items_select(NULL, w->all, order + n_test, n - n_test, &w->train);
+    shuffle(SEED, n, order);
+    dis_status status = dis_items_gather(NULL, w->all, order, n_test, &w->test);
+    if (status == DIS_OK) status = dis_items_gather(NULL, w->all, order + n_test, n - n_test, &w->train);
     free(order);
     return status;
 }
@@ -41,9 +55,9 @@ static dis_status train_and_predict(work *w)
     return status == DIS_OK ? dis_model_predict(NULL, w->model, w->test, NULL, &w->predicted) : status;
 }
 
-static void print_metric(const dis_evaluation_view *v, dis_eval_metric m)
+static void print_metric(const dis_evaluation_view *v, dis_evaluation_metric m)
 {
-    const char *name = dis_eval_metric_at(m)->name;
+    const char *name = dis_evaluation_metric_get(m)->name;
     if (v->metric[m].reason)
         printf("%s: %s\n", name, v->metric[m].reason);
     else
@@ -60,9 +74,9 @@ static dis_status evaluate(const dis_alignment_view *a)
     const dis_status status = dis_evaluation_run(NULL, &input, &o, &evaluation);
     if (status != DIS_OK) return status;
     printf("%zu items held out\n", a->n_items);
-    const dis_evaluation_view v = dis_evaluation_look(evaluation);
-    print_metric(&v, DIS_EVAL_ACCURACY);
-    print_metric(&v, DIS_EVAL_CROSS_ENTROPY);
+    const dis_evaluation_view v = dis_evaluation_get_view(evaluation);
+    print_metric(&v, DIS_EVALUATION_ACCURACY);
+    print_metric(&v, DIS_EVALUATION_CROSS_ENTROPY);
     dis_evaluation_destroy(evaluation);
     return DIS_OK;
 }
@@ -70,15 +84,15 @@ static dis_status evaluate(const dis_alignment_view *a)
 /* Predictions, soft labels and gold come in orders of their own: they are matched by task and class first. */
 static dis_status match_and_evaluate(const work *w)
 {
-    const dis_alignment_source sources[] = {{"predictions", dis_labels_look(w->predicted)},
-                                            {"labels", dis_labels_look(w->labels)}};
+    const dis_alignment_source sources[] = {{"predictions", dis_labels_get_view(w->predicted)},
+                                            {"labels", dis_labels_get_view(w->labels)}};
     dis_alignment_options o = dis_alignment_options_default();
     o.lenient = true; /* labels are of all items, predictions of those held out */
     o.gold = w->gold;
     dis_alignment *aligned;
     dis_status status = dis_alignment_run(NULL, sources, 2, &o, &aligned);
     if (status != DIS_OK) return status;
-    const dis_alignment_view view = dis_alignment_look(aligned);
+    const dis_alignment_view view = dis_alignment_get_view(aligned);
     status = evaluate(&view);
     dis_alignment_destroy(aligned);
     return status;
@@ -93,7 +107,7 @@ static dis_status run(work *w, char **paths, const char *output)
     if (status == DIS_OK) status = train_and_predict(w);
     if (status == DIS_OK) status = match_and_evaluate(w);
     if (status != DIS_OK || !output) return status;
-    const dis_labels_view predicted = dis_labels_look(w->predicted);
+    const dis_labels_view predicted = dis_labels_get_view(w->predicted);
     return dis_labels_write(NULL, &predicted, output, NULL);
 }
 

@@ -51,7 +51,7 @@ static timing measure(dis_context *ctx, reports *r, const dis_votes *votes, cons
     t.labels = run(ctx, votes, spec, device, &t.fit);
     t.iteration = iteration(r);
     dis_fit *own = run(ctx, votes, method, device, &t.own);
-    t.iterations = dis_fit_look(own).iterations;
+    t.iterations = dis_fit_get_view(own).iterations;
     dis_fit_destroy(own);
     printf("%s on %s: %.3f ms per iteration, %d iterations %.3f s, own rule %d iterations %.3f s\n", method, device,
            1e3 * t.iteration, n, t.fit, t.iterations, t.own);
@@ -61,7 +61,7 @@ static timing measure(dis_context *ctx, reports *r, const dis_votes *votes, cons
 
 static void compare_devices(dis_context *ctx, reports *r, const dis_votes *votes, const char *method, int n)
 {
-    const dis_votes_view v = dis_votes_look(votes);
+    const dis_votes_view v = dis_votes_get_view(votes);
     const size_t size = v.n_items * v.n_classes;
     double most = 0;
     const timing cpu = measure(ctx, r, votes, method, n, "cpu"), gpu = measure(ctx, r, votes, method, n, "cuda"),
@@ -98,7 +98,7 @@ int main(int argc, char **argv)
     double begin = now(), took;
     dis_votes *votes = make_votes(ctx, n_votes, n_workers, n_classes, per_item);
     printf("%zu votes on %zu items by %zu workers, %zu classes, %d threads; drawn in %.1f s\n", n_votes,
-           n_votes / per_item, n_workers, n_classes, dis_context_threads(ctx), now() - begin);
+           n_votes / per_item, n_workers, n_classes, dis_context_n_threads(ctx), now() - begin);
     fflush(stdout);
     dis_fit_destroy(run(ctx, votes, "dawid-skene:iterations=1", "cuda", &took));
     printf("first fit of the device, one iteration: %.3f s\n", took);

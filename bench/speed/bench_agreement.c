@@ -33,7 +33,7 @@ static int failed(void)
     return 1;
 }
 
-static int measure(const dis_votes *votes, size_t repeats, size_t resamples, dis_interval_over over, double *seconds,
+static int measure(const dis_votes *votes, size_t repeats, size_t resamples, dis_interval_scope over, double *seconds,
                    double *alpha)
 {
     dis_agreement_options o = dis_agreement_options_default();
@@ -102,11 +102,11 @@ int main(int argc, char **argv)
                                      .label = label,
                                      .duplicates = DIS_DUPLICATES_ALL};
     dis_votes *votes, *counted;
-    if (dis_votes_from_arrays(NULL, &arrays, &votes) != DIS_OK) return failed();
+    if (dis_votes_create_from_arrays(NULL, &arrays, &votes) != DIS_OK) return failed();
     free(task);
     free(worker);
     free(label);
-    if (dis_votes_from_counts(NULL, counts, items, k, NULL, NULL, &counted) != DIS_OK) return failed();
+    if (dis_votes_create_from_counts(NULL, counts, items, k, NULL, NULL, &counted) != DIS_OK) return failed();
     double by_vote[MAX_REPEATS], by_count[MAX_REPEATS], items_only[MAX_REPEATS], annotators[MAX_REPEATS], alpha, again;
     int code = measure(votes, repeats, 0, DIS_INTERVAL_ITEMS, by_vote, &alpha);
     if (code == 0) code = measure(votes, repeats, 1000, DIS_INTERVAL_ITEMS, items_only, &again);

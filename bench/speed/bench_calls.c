@@ -64,7 +64,7 @@ static void fit(int argc, char **argv)
             must(dis_fit_run(ctx, votes, argv[s], NULL, &one));
             wall[r] = now() - start;
             cpu[r] = processor() - processor_start;
-            look = dis_fit_look(one);
+            look = dis_fit_get_view(one);
             dis_fit_destroy(one);
         }
         printf("{\"spec\": \"%s\", \"seconds\": [", argv[s]);
@@ -91,7 +91,7 @@ static void read_votes(char **argv)
         const double start = now();
         must(dis_votes_read(ctx, &path, 1, NULL, &votes));
         printf("%s%.9f", r ? ", " : "", now() - start);
-        n_votes = dis_votes_look(votes).n_votes;
+        n_votes = dis_votes_get_view(votes).n_votes;
         dis_votes_destroy(votes);
     }
     printf("], \"votes\": %zu}\n", n_votes);

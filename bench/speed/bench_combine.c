@@ -50,8 +50,8 @@ int main(int argc, char **argv)
     }
     const dis_views all = {.n_items = n, .n_classes = k, .n_views = m, .p = views};
     puts("combination,items,classes,views,seconds,ns_per_item,max_steps");
-    for (size_t c = 0; argc > 4 ? c + 4 < (size_t)argc : dis_combiner_at(c) != NULL; c++) {
-        const char *spec = argc > 4 ? argv[c + 4] : dis_combiner_at(c)->name;
+    for (size_t c = 0; argc > 4 ? c + 4 < (size_t)argc : dis_combiner_get(c) != NULL; c++) {
+        const char *spec = argc > 4 ? argv[c + 4] : dis_combiner_get(c)->name;
         double seconds[3];
         dis_combination did;
         for (int r = 0; r < 3; r++) {

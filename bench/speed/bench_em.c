@@ -78,7 +78,7 @@ int main(int argc, char **argv)
         "%s: %zu votes, %zu workers, %zu classes, %zu votes per item, %d thread(s): ns per vote and iteration: median "
         "%.2f, "
         "fastest %.2f, between runs %.2f; %.2f GB/s of votes read, memcpy here moves %.1f GB/s\n",
-        method, n_votes, n_workers, n_classes, per_item, dis_context_threads(ctx), 1e9 * typical / votes_,
+        method, n_votes, n_workers, n_classes, per_item, dis_context_n_threads(ctx), 1e9 * typical / votes_,
         1e9 * best / votes_, 1e9 * (many - few) / more / votes_, 1e-9 * bytes / typical, 1e-9 * copy);
     dis_votes_destroy(votes);
     dis_context_destroy(ctx);

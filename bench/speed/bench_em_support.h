@@ -67,7 +67,7 @@ static dis_votes *make_votes(dis_context *ctx, size_t n_votes, size_t n_workers,
     a.worker = worker;
     a.label = label;
     dis_votes *votes;
-    if (dis_votes_from_arrays(ctx, &a, &votes) != DIS_OK) fail();
+    if (dis_votes_create_from_arrays(ctx, &a, &votes) != DIS_OK) fail();
     free(task);
     free(worker);
     free(label);

@@ -26,14 +26,14 @@ static void must(dis_status status)
 /* What is asked for, and the figure by which the two sides are compared: a value, or the width of its interval. */
 static const struct {
     const char *name;
-    dis_eval_metric only;
+    dis_evaluation_metric only;
     bool all, interval;
 } runs[] = {
-    {"metrics", DIS_EVAL_ACCURACY, true, false},
-    {"calibrated", DIS_EVAL_CALIBRATED_LOG_LIKELIHOOD, false, false},
-    {"bootstrap_cross_entropy", DIS_EVAL_CROSS_ENTROPY, false, true},
-    {"bootstrap_accuracy", DIS_EVAL_ACCURACY, false, true},
-    {"bootstrap_f1", DIS_EVAL_MACRO_F1, false, true},
+    {"metrics", DIS_EVALUATION_ACCURACY, true, false},
+    {"calibrated", DIS_EVALUATION_CALIBRATED_LOG_LIKELIHOOD, false, false},
+    {"bootstrap_cross_entropy", DIS_EVALUATION_CROSS_ENTROPY, false, true},
+    {"bootstrap_accuracy", DIS_EVALUATION_ACCURACY, false, true},
+    {"bootstrap_f1", DIS_EVALUATION_MACRO_F1, false, true},
 };
 enum { N_RUNS = sizeof runs / sizeof *runs };
 
@@ -56,10 +56,10 @@ int main(int argc, char **argv)
     fclose(f);
     for (size_t i = 0; i < n; i++) gold[i] = (int32_t)x[2 * n * k + i];
 
-    bool wanted[DIS_EVAL_METRICS];
-    for (size_t m = 0; m < DIS_EVAL_METRICS; m++)
-        wanted[m] = runs[r].all ? m != DIS_EVAL_CALIBRATED_LOG_LIKELIHOOD : m == runs[r].only;
-    const bool people = dis_eval_metric_at(runs[r].only)->needs & DIS_NEEDS_HUMAN;
+    bool wanted[DIS_EVALUATION_METRICS];
+    for (size_t m = 0; m < DIS_EVALUATION_METRICS; m++)
+        wanted[m] = runs[r].all ? m != DIS_EVALUATION_CALIBRATED_LOG_LIKELIHOOD : m == runs[r].only;
+    const bool people = dis_evaluation_metric_get(runs[r].only)->needs & DIS_NEEDS_HUMAN;
     const dis_evaluation_input in = {.n_items = n,
                                      .n_classes = k,
                                      .q = x,
@@ -80,10 +80,10 @@ int main(int argc, char **argv)
         const double start = now();
         must(dis_evaluation_run(ctx, &in, &o, &e));
         printf("%s%.9f", i ? ", " : "", now() - start);
-        const dis_evaluation_view v = dis_evaluation_look(e);
+        const dis_evaluation_view v = dis_evaluation_get_view(e);
         const dis_metric *m = v.metric;
         value = runs[r].interval ? m[runs[r].only].ci_high - m[runs[r].only].ci_low : m[runs[r].only].value;
-        if (runs[r].all) value += m[DIS_EVAL_CROSS_ENTROPY].value;
+        if (runs[r].all) value += m[DIS_EVALUATION_CROSS_ENTROPY].value;
         dis_evaluation_destroy(e);
     }
     printf("], \"value\": %.17g}\n", value);

@@ -47,7 +47,7 @@ int main(int argc, char **argv)
             return 1;
         }
         seconds[i] = now() - begin;
-        rows = dis_votes_read_notes(votes).rows;
+        rows = dis_votes_get_notes(votes).rows;
         dis_votes_destroy(votes);
     }
     dis_context_destroy(ctx);

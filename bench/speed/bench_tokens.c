@@ -62,7 +62,7 @@ int main(int argc, char **argv)
     char *bytes = read_all(argv[2], &n_bytes);
     dis_token_text *texts = bytes ? cut_lines(bytes, n_bytes, &n_texts) : NULL;
     const double begin = now(CLOCK_MONOTONIC);
-    if (!texts || dis_context_create(&o, &ctx) != DIS_OK || dis_tokenizer_open(ctx, argv[1], &t) != DIS_OK) {
+    if (!texts || dis_context_create(&o, &ctx) != DIS_OK || dis_tokenizer_read(ctx, argv[1], &t) != DIS_OK) {
         fprintf(stderr, "%s\n", texts ? dis_last_error() : "cannot read the texts");
         return 1;
     }
@@ -76,7 +76,7 @@ int main(int argc, char **argv)
         }
         wall[r] = now(CLOCK_MONOTONIC) - a;
         processor[r] = now(CLOCK_PROCESS_CPUTIME_ID) - b;
-        n_tokens = dis_tokens_look(tokens).start[n_texts];
+        n_tokens = dis_tokens_get_view(tokens).start[n_texts];
         dis_tokens_destroy(tokens);
     }
     printf("{");

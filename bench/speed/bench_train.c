@@ -111,7 +111,7 @@ int main(int argc, char **argv)
     printf("{\"start\": %.9g, ", w.start);
     print_list("epoch", epoch, w.n_marks - 1);
     print_list("predict", predict, PREDICTIONS);
-    printf("\"parameters\": %zu, \"peak\": %.0f}\n", dis_model_look(model).n_parameters,
+    printf("\"parameters\": %zu, \"peak\": %.0f}\n", dis_model_get_view(model).n_parameters,
            (double)usage.ru_maxrss * 1024);
     dis_model_destroy(model);
     dis_gold_destroy(gold);

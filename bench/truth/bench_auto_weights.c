@@ -3,6 +3,7 @@
  * log-likelihood of the gold label (labels floored at 1e-12 and renormalised) with equal and with chosen weights.
  * docs/evidence/auto-weights.md is made of these. */
 #include "dissent/dissent.h"
+#include "tool/arrays.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +24,7 @@ static void measure(const double *p, const int32_t *gold, size_t n_items, size_t
         const double *row = p + i * n_classes;
         double sum = 0;
         for (size_t k = 0; k < n_classes; k++) sum += fmax(row[k], 1e-12);
-        right += dis_argmax(row, n_classes) == (size_t)gold[i];
+        right += dis__argmax(row, n_classes) == (size_t)gold[i];
         loss -= log(fmax(row[gold[i]], 1e-12) / sum);
         n++;
     }
@@ -45,7 +46,7 @@ int main(int argc, char **argv)
     dis_votes *votes;
     const char *path = argv[2];
     if (n > DIS_MAX_VIEWS || dis_votes_read(NULL, &path, 1, &how, &votes) != DIS_OK) return complain();
-    const dis_votes_view v = dis_votes_look(votes);
+    const dis_votes_view v = dis_votes_get_view(votes);
     int32_t *gold = malloc(v.n_items * sizeof *gold);
     double *out = malloc(v.n_items * v.n_classes * sizeof *out), weight[DIS_MAX_VIEWS];
     const double *p[DIS_MAX_VIEWS];
@@ -59,15 +60,15 @@ int main(int argc, char **argv)
     const clock_t start = clock();
     if (dis_views_auto_weights(NULL, votes, specs, n, NULL, weight) != DIS_OK) return complain();
     const double seconds = (double)(clock() - start) / CLOCKS_PER_SEC;
-    for (size_t c = 0; dis_combiner_at(c); c++) {
+    for (size_t c = 0; dis_combiner_get(c); c++) {
         double accuracy[2], nll[2];
         for (int chosen = 0; chosen < 2; chosen++) {
             const dis_views views = {
                 .n_items = v.n_items, .n_classes = v.n_classes, .n_views = n, .p = p, .weight = chosen ? weight : NULL};
-            if (dis_views_combine(NULL, &views, dis_combiner_at(c)->name, out, NULL) != DIS_OK) return complain();
+            if (dis_views_combine(NULL, &views, dis_combiner_get(c)->name, out, NULL) != DIS_OK) return complain();
             measure(out, gold, v.n_items, v.n_classes, &accuracy[chosen], &nll[chosen]);
         }
-        printf("| %s | %s | %.4f | %.4f | %+.4f | %.4f | %.4f | %+.4f |", argv[1], dis_combiner_at(c)->name,
+        printf("| %s | %s | %.4f | %.4f | %+.4f | %.4f | %.4f | %+.4f |", argv[1], dis_combiner_get(c)->name,
                accuracy[0], accuracy[1], accuracy[1] - accuracy[0], nll[0], nll[1], nll[1] - nll[0]);
         for (size_t m = 0; m < n; m++) printf("%s%.2f", m ? " / " : " ", weight[m]);
         printf(" | %.2f |\n", seconds);

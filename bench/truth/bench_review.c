@@ -24,6 +24,7 @@
  *
  * One CSV row per seed and point; tools/docs/review_curve.py makes tables and the picture of docs/guides/review.md. */
 #include "dissent/dissent.h"
+#include "tool/arrays.h"
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -188,13 +189,13 @@ static dis_votes *votes_of(const world *w, const size_t taken[ITEMS])
                                 .worker = worker,
                                 .label = label};
     dis_votes *votes;
-    if (dis_votes_from_arrays(NULL, &a, &votes) != DIS_OK) complain();
+    if (dis_votes_create_from_arrays(NULL, &a, &votes) != DIS_OK) complain();
     return votes;
 }
 
 static void fit(const dis_votes *votes, const char *method, double *p)
 {
-    const dis_votes_view v = dis_votes_look(votes);
+    const dis_votes_view v = dis_votes_get_view(votes);
     dis_fit *f;
     if (dis_fit_run(NULL, votes, method, NULL, &f) != DIS_OK) complain();
     memcpy(p, dis_fit_p(f), v.n_items * v.n_classes * sizeof *p);
@@ -205,7 +206,7 @@ static double accuracy(const world *w, const double *p)
 {
     size_t right = 0;
     for (size_t i = 0; i < w->n_items; i++)
-        right += dis_argmax(p + i * w->c->n_classes, w->c->n_classes) == w->truth[i];
+        right += dis__argmax(p + i * w->c->n_classes, w->c->n_classes) == w->truth[i];
     return (double)right / (double)w->n_items;
 }
 
@@ -228,7 +229,7 @@ static double share_entropy(const world *w, size_t i, size_t n)
 {
     double p[MAX_CLASSES] = {0};
     for (size_t q = 0; q < n; q++) p[w->queue_label[i][q]] += 1 / (double)n;
-    return dis_entropy(p, w->c->n_classes);
+    return dis__entropy(p, w->c->n_classes);
 }
 
 /* One vote each for the batch of items of the highest score. */
@@ -243,7 +244,7 @@ static void buy_best(const world *w, const char *policy, const dis_votes *votes,
         c[i] = (choice){.tie = uniform(w->seed, TIE, round, i), .item = i};
         if (strcmp(policy, "fewest") == 0) c[i].score = -(double)taken[i];
         if (strcmp(policy, "shares") == 0) c[i].score = share_entropy(w, i, taken[i]);
-        if (strcmp(policy, "doubt") == 0) c[i].score = dis_entropy(p + i * K, K);
+        if (strcmp(policy, "doubt") == 0) c[i].score = dis__entropy(p + i * K, K);
     }
     qsort(c, w->n_items, sizeof *c, by_score);
     for (size_t n = 0, r = 0; n < w->batch && r < w->n_items; r++) {
@@ -259,7 +260,7 @@ static void buy_by_review(const world *w, const dis_votes *votes, size_t taken[I
     o.budget = w->batch;
     dis_review *review;
     if (dis_review_run(NULL, votes, &o, &review) != DIS_OK) complain();
-    const dis_review_view v = dis_review_look(review);
+    const dis_review_view v = dis_review_get_view(review);
     for (size_t r = 0; r < v.n_items; r++) {
         size_t *t = taken + v.items[r].item;
         *t += v.items[r].buy;
@@ -273,7 +274,7 @@ static double review_accuracy(const world *w, const dis_votes *votes)
     dis_review *review;
     size_t right = 0;
     if (dis_review_run(NULL, votes, NULL, &review) != DIS_OK) complain();
-    const dis_review_view v = dis_review_look(review);
+    const dis_review_view v = dis_review_get_view(review);
     for (size_t r = 0; r < v.n_items; r++) right += v.items[r].label == w->truth[v.items[r].item];
     dis_review_destroy(review);
     return (double)right / (double)w->n_items;
@@ -346,7 +347,7 @@ static void rank_workers(const world *w)
     }
     dis_review *review;
     if (dis_review_run(NULL, votes, NULL, &review) != DIS_OK) complain();
-    const dis_review_view v = dis_review_look(review);
+    const dis_review_view v = dis_review_get_view(review);
     for (size_t r = 0; r < v.n_workers; r++) suspicion[v.workers[r].worker] = -(double)r;
     printf("%s,review,%llu,%.4f\n", w->c->name, (unsigned long long)w->seed, precision(w, suspicion));
     dis_review_destroy(review);
@@ -379,7 +380,7 @@ static void judge_review(const world *w)
     o.budget = w->n_items;
     dis_review *review;
     if (dis_review_run(NULL, votes, &o, &review) != DIS_OK) complain();
-    const dis_review_view v = dis_review_look(review);
+    const dis_review_view v = dis_review_get_view(review);
     for (size_t r = 0; r < v.n_items; r++) {
         const dis_review_item *x = &v.items[r];
         right += x->label == w->truth[x->item];
@@ -402,7 +403,7 @@ static void judge_review(const world *w)
 /* The votes of a file on items whose truth is known, each item's in an order drawn by the seed. */
 static void real_world(world *w, const crowd *c, const dis_votes *votes, const int32_t *gold, uint64_t seed)
 {
-    const dis_votes_view v = dis_votes_look(votes);
+    const dis_votes_view v = dis_votes_get_view(votes);
     w->c = c;
     w->seed = seed;
     w->n_items = 0;
@@ -431,7 +432,7 @@ static int run_file(world *w, uint64_t seeds, char **argv, const char *const *po
     dis_votes *votes;
     const char *path = argv[1];
     if (dis_votes_read(NULL, &path, 1, &how, &votes) != DIS_OK) complain();
-    const dis_votes_view v = dis_votes_look(votes);
+    const dis_votes_view v = dis_votes_get_view(votes);
     const crowd c = {.name = argv[0], .n_classes = v.n_classes, .n_workers = v.n_workers};
     int32_t *gold = malloc((v.n_items + 1) * sizeof *gold);
     if (!gold || v.n_classes > MAX_CLASSES || v.n_workers > MAX_WORKERS) {

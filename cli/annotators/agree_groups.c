@@ -1,4 +1,5 @@
 /* dissent agree by groups of people: within them, between them, and the items that divide them. */
+#include "tool/json_writer.h"
 #include "annotators/cmd_agree.h"
 #include "output/result_rows.h"
 #include <math.h>
@@ -29,10 +30,10 @@ int agree_groups_compute(agree_command *job, dis_context *ctx)
     o.resamples = (size_t)v->figures.resamples;
     o.permutations = (size_t)v->permutations;
     o.seed = v->figures.seed;
-    o.over = (dis_interval_over)v->over;
+    o.over = (dis_interval_scope)v->over;
     const dis_status status = dis_group_agreement_run(ctx, job->in.votes, job->groups.groups, &o, &job->of_groups);
     if (status != DIS_OK) return cli_failed(job->c, status);
-    job->between = dis_group_agreement_look(job->of_groups);
+    job->between = dis_group_agreement_get_view(job->of_groups);
     return 0;
 }
 
@@ -157,22 +158,22 @@ dis_status agree_groups_write(const agree_command *job)
     return status;
 }
 
-void agree_groups_write_json(const agree_command *job, dis_json *j)
+void agree_groups_write_json(const agree_command *job, dis__json_writer *j)
 {
     if (!job->of_groups) return;
     const cli_rows groups = rows_of_groups(job), pairs = rows_of_pairs(job);
-    dis_json_key(j, "groups");
-    dis_json_begin_object(j);
+    dis__json_writer_key(j, "groups");
+    dis__json_writer_begin_object(j);
     groups_input_write_json(&job->groups, j);
     cli_json_write_count(j, "permutations", job->v->permutations);
-    cli_json_write_text(j, "intervals_over", dis_interval_over_name(job->between.over));
-    dis_json_key(j, "apart");
-    dis_json_metric(j, &job->between.apart);
+    cli_json_write_text(j, "intervals_over", dis_interval_scope_name(job->between.over));
+    dis__json_writer_key(j, "apart");
+    dis__json_writer_metric(j, &job->between.apart);
     cli_json_write_real(j, "p_apart", job->between.p_apart);
     cli_rows_write_json(&groups, j, "by_group");
     cli_rows_write_json(&pairs, j, "pairs");
     cli_json_write_count(j, "items_compared", job->between.n_items);
-    dis_json_end_object(j);
+    dis__json_writer_end_object(j);
 }
 
 /* ---- for people ---- */

@@ -1,4 +1,6 @@
 /* What dissent agree found: tables, the summary for machines, and for people. */
+#include "tool/json_writer.h"
+#include "tool/table_writer.h"
 #include "annotators/cmd_agree.h"
 #include "output/chance_output.h"
 #include <math.h>
@@ -9,7 +11,7 @@
 /* Rows that say something here: those about gold only when there is some. */
 static bool is_shown(const agree_command *job, size_t m)
 {
-    return job->v->gold || !dis_agreement_measure_at(m)->needs_gold;
+    return job->v->gold || !dis_agreement_measure_get(m)->needs_gold;
 }
 
 /* ---- tables ---- */
@@ -17,61 +19,62 @@ static bool is_shown(const agree_command *job, size_t m)
 static dis_status write_measures(const agree_command *job, const char *path, const char *format)
 {
     static const char *const columns[] = {"measure", "value", "ci_low", "ci_high", "n", "degenerate", "reason", "over"};
-    dis_table *t;
-    const dis_status status = dis_table_open(path, format, columns, N(columns), &t);
+    dis__table_writer *t;
+    const dis_status status = dis__table_writer_create(path, format, columns, N(columns), &t);
     if (status != DIS_OK) return status;
     for (size_t m = 0; m < job->look.n_metrics; m++) {
         if (!is_shown(job, m)) continue;
         const dis_metric *x = &job->look.metric[m];
-        cli_cell_write_text(t, dis_agreement_measure_at(m)->name);
+        cli_cell_write_text(t, dis_agreement_measure_get(m)->name);
         cli_cell_write_metric(t, x);
-        dis_table_count(t, x->n);
+        dis__table_writer_count(t, x->n);
         cli_cell_write_text(t, x->degenerate ? "true" : NULL);
-        cli_cell_write_text(t, x->reason ? x->reason : dis_metric_no_interval(x));
-        cli_cell_write_text(t, x->has_interval ? dis_interval_over_name(job->look.over) : NULL);
+        cli_cell_write_text(t, x->reason ? x->reason : dis_metric_no_interval_reason(x));
+        cli_cell_write_text(t, x->has_interval ? dis_interval_scope_name(job->look.over) : NULL);
     }
-    return dis_table_finish(t, DIS_OK);
+    return dis__table_writer_finish(t, DIS_OK);
 }
 
 static dis_status write_workers(const agree_command *job, const char *path)
 {
     static const char *const columns[] = {"worker",        "votes",      "compared", "agreement",
                                           "alpha_without", "gold_votes", "accuracy"};
-    dis_table *t;
-    const dis_status status = dis_table_open(path, NULL, columns, job->v->gold ? N(columns) : N(columns) - 2, &t);
+    dis__table_writer *t;
+    const dis_status status =
+        dis__table_writer_create(path, NULL, columns, job->v->gold ? N(columns) : N(columns) - 2, &t);
     if (status != DIS_OK) return status;
     for (size_t w = 0; w < job->look.n_workers; w++) {
         const dis_agreement_worker *x = &job->look.workers[w];
         cli_cell_write_name(t, job->in.look.workers, w);
-        dis_table_count(t, x->votes);
-        dis_table_count(t, x->compared);
-        dis_table_real(t, x->agreement);
-        dis_table_real(t, x->alpha_without);
+        dis__table_writer_count(t, x->votes);
+        dis__table_writer_count(t, x->compared);
+        dis__table_writer_real(t, x->agreement);
+        dis__table_writer_real(t, x->alpha_without);
         if (!job->v->gold) continue;
-        dis_table_count(t, x->gold_votes);
-        dis_table_real(t, x->accuracy);
+        dis__table_writer_count(t, x->gold_votes);
+        dis__table_writer_real(t, x->accuracy);
     }
-    return dis_table_finish(t, DIS_OK);
+    return dis__table_writer_finish(t, DIS_OK);
 }
 
 static dis_status write_items(const agree_command *job, const char *path)
 {
     static const char *const columns[] = {"task", "votes", "chosen", "label", "agreement"};
-    dis_table *t;
-    const dis_status status = dis_table_open(path, NULL, columns, N(columns), &t);
+    dis__table_writer *t;
+    const dis_status status = dis__table_writer_create(path, NULL, columns, N(columns), &t);
     if (status != DIS_OK) return status;
     for (size_t i = 0; i < job->look.n_items; i++) {
         const dis_agreement_item *x = &job->look.items[i];
         cli_cell_write_name(t, job->in.look.tasks, i);
-        dis_table_count(t, x->votes);
-        dis_table_count(t, x->chosen);
+        dis__table_writer_count(t, x->votes);
+        dis__table_writer_count(t, x->chosen);
         if (x->votes)
             cli_cell_write_name(t, job->in.look.classes, x->top);
         else
-            dis_table_nothing(t);
-        dis_table_real(t, x->agreement);
+            dis__table_writer_null(t);
+        dis__table_writer_real(t, x->agreement);
     }
-    return dis_table_finish(t, DIS_OK);
+    return dis__table_writer_finish(t, DIS_OK);
 }
 
 static dis_status write_classes(const agree_command *job, const char *path)
@@ -79,57 +82,57 @@ static dis_status write_classes(const agree_command *job, const char *path)
     static const char *const columns[] = {
         "class",  "votes",         "share",          "agreement", "agreement_ci_low", "agreement_ci_high",
         "fleiss", "fleiss_ci_low", "fleiss_ci_high", "alpha",     "alpha_ci_low",     "alpha_ci_high"};
-    dis_table *t;
-    const dis_status status = dis_table_open(path, NULL, columns, N(columns), &t);
+    dis__table_writer *t;
+    const dis_status status = dis__table_writer_create(path, NULL, columns, N(columns), &t);
     if (status != DIS_OK) return status;
     for (size_t k = 0; k < job->look.n_classes; k++) {
         const dis_agreement_class *x = &job->look.classes[k];
         cli_cell_write_name(t, job->in.look.classes, k);
-        dis_table_count(t, x->votes);
-        dis_table_real(t, x->share);
+        dis__table_writer_count(t, x->votes);
+        dis__table_writer_real(t, x->share);
         cli_cell_write_metric(t, &x->agreement);
         cli_cell_write_metric(t, &x->fleiss);
         cli_cell_write_metric(t, &x->alpha);
     }
-    return dis_table_finish(t, DIS_OK);
+    return dis__table_writer_finish(t, DIS_OK);
 }
 
 static dis_status write_pairs(const agree_command *job, const char *path)
 {
     static const char *const columns[] = {"worker_a",     "worker_b",        "n",     "agreement", "cohen",
                                           "cohen_linear", "cohen_quadratic", "scott", "degenerate"};
-    dis_table *t;
-    const dis_status status = dis_table_open(path, NULL, columns, N(columns), &t);
+    dis__table_writer *t;
+    const dis_status status = dis__table_writer_create(path, NULL, columns, N(columns), &t);
     if (status != DIS_OK) return status;
     for (size_t p = 0; p < job->look.n_pairs; p++) {
         const dis_agreement_pair *x = &job->look.pairs[p];
         cli_cell_write_name(t, job->in.look.workers, x->a);
         cli_cell_write_name(t, job->in.look.workers, x->b);
-        dis_table_count(t, x->n);
-        dis_table_real(t, x->agreement);
-        dis_table_real(t, x->cohen);
-        dis_table_real(t, x->cohen_linear);
-        dis_table_real(t, x->cohen_quadratic);
-        dis_table_real(t, x->scott);
+        dis__table_writer_count(t, x->n);
+        dis__table_writer_real(t, x->agreement);
+        dis__table_writer_real(t, x->cohen);
+        dis__table_writer_real(t, x->cohen_linear);
+        dis__table_writer_real(t, x->cohen_quadratic);
+        dis__table_writer_real(t, x->scott);
         cli_cell_write_text(t, x->degenerate ? "true" : NULL);
     }
-    return dis_table_finish(t, DIS_OK);
+    return dis__table_writer_finish(t, DIS_OK);
 }
 
 /* ---- for machines ---- */
 
-static void put_counts(const agree_command *job, dis_json *j)
+static void put_counts(const agree_command *job, dis__json_writer *j)
 {
     const dis_agreement_view *l = &job->look;
-    dis_json_key(j, "compared");
-    dis_json_begin_object(j);
+    dis__json_writer_key(j, "compared");
+    dis__json_writer_begin_object(j);
     cli_json_write_count(j, "items", l->compared);
     cli_json_write_count(j, "items_with_one_vote", l->singles);
     cli_json_write_count(j, "items_without_votes", l->empty);
     cli_json_write_count(j, "votes", l->votes_compared);
     cli_json_write_bool(j, "singles_in_chance", job->v->singles);
     cli_json_write_count(j, "resamples", job->v->figures.resamples);
-    cli_json_write_text(j, "intervals_over", dis_interval_over_name(l->over));
+    cli_json_write_text(j, "intervals_over", dis_interval_scope_name(l->over));
     if (l->pairs) {
         cli_json_write_count(j, "pairs_of_workers", l->n_pairs);
         cli_json_write_count(j, "workers_in_pairs", l->pair_workers);
@@ -137,12 +140,12 @@ static void put_counts(const agree_command *job, dis_json *j)
         cli_json_write_count(j, "pairs_degenerate", l->pairs_degenerate);
         cli_json_write_count(j, "min_common", job->v->min_common);
     }
-    dis_json_end_object(j);
+    dis__json_writer_end_object(j);
 }
 
 static dis_status write_json(const agree_command *job, const char *path)
 {
-    dis_json *j;
+    dis__json_writer *j;
     dis_status status = cli_summary_open(path, "agree", &job->v->figures.seed, &j);
     if (status != DIS_OK) return status;
     cli_inputs_begin(j);
@@ -154,31 +157,31 @@ static dis_status write_json(const agree_command *job, const char *path)
     votes_input_write_json_notes(&job->in, j);
     put_counts(job, j);
     chance_test_write_json(j, &job->look.chance);
-    dis_json_key(j, "metrics");
-    dis_json_begin_object(j);
+    dis__json_writer_key(j, "metrics");
+    dis__json_writer_begin_object(j);
     for (size_t m = 0; m < job->look.n_metrics; m++) {
         if (!is_shown(job, m)) continue;
-        dis_json_key(j, dis_agreement_measure_at(m)->name);
-        dis_json_metric(j, &job->look.metric[m]);
+        dis__json_writer_key(j, dis_agreement_measure_get(m)->name);
+        dis__json_writer_metric(j, &job->look.metric[m]);
     }
-    dis_json_end_object(j);
-    dis_json_key(j, "by_class");
-    dis_json_begin_array(j);
+    dis__json_writer_end_object(j);
+    dis__json_writer_key(j, "by_class");
+    dis__json_writer_begin_array(j);
     for (size_t k = 0; k < job->look.n_classes; k++) {
         const dis_agreement_class *x = &job->look.classes[k];
-        dis_json_begin_object(j);
+        dis__json_writer_begin_object(j);
         cli_json_write_text(j, "class", dis_names_get(job->in.look.classes, k, NULL));
         cli_json_write_count(j, "votes", x->votes);
         cli_json_write_real(j, "share", x->share);
-        dis_json_key(j, "agreement");
-        dis_json_metric(j, &x->agreement);
-        dis_json_key(j, "fleiss");
-        dis_json_metric(j, &x->fleiss);
-        dis_json_key(j, "alpha");
-        dis_json_metric(j, &x->alpha);
-        dis_json_end_object(j);
+        dis__json_writer_key(j, "agreement");
+        dis__json_writer_metric(j, &x->agreement);
+        dis__json_writer_key(j, "fleiss");
+        dis__json_writer_metric(j, &x->fleiss);
+        dis__json_writer_key(j, "alpha");
+        dis__json_writer_metric(j, &x->alpha);
+        dis__json_writer_end_object(j);
     }
-    dis_json_end_array(j);
+    dis__json_writer_end_array(j);
     agree_groups_write_json(job, j);
     return cli_summary_close(j, status);
 }
@@ -188,7 +191,7 @@ static dis_status write_json(const agree_command *job, const char *path)
 static void print_measure(const agree_command *job, size_t m)
 {
     const dis_metric *x = &job->look.metric[m];
-    printf("  %-42s ", dis_agreement_measure_at(m)->title);
+    printf("  %-42s ", dis_agreement_measure_get(m)->title);
     if (x->reason)
         printf("%8s  %s", "-", x->reason);
     else
@@ -196,16 +199,16 @@ static void print_measure(const agree_command *job, size_t m)
     if (x->has_interval) printf("  [%.4f, %.4f]", x->ci_low, x->ci_high);
     if (x->degenerate)
         printf("  (all labels are the same: 1 by convention)");
-    else if (dis_metric_no_interval(x))
-        printf("  no interval: %s", dis_metric_no_interval(x));
+    else if (dis_metric_no_interval_reason(x))
+        printf("  no interval: %s", dis_metric_no_interval_reason(x));
     printf("\n");
 }
 
 /* Whether a measure is among those that come first on the scale of the votes. */
 static bool is_headline(const agree_command *job, size_t m)
 {
-    const char *list = dis_scale_at(dis_votes_scale(job->in.votes))->headline,
-               *name = dis_agreement_measure_at(m)->name;
+    const char *list = dis_scale_get(dis_votes_scale(job->in.votes))->headline,
+               *name = dis_agreement_measure_get(m)->name;
     const size_t n = strlen(name);
     for (const char *at = list; at && (at = strstr(at, name)); at += n)
         if ((at == list || at[-1] == ' ') && (at[n] == ' ' || at[n] == 0)) return true;
@@ -214,7 +217,7 @@ static bool is_headline(const agree_command *job, size_t m)
 
 static void print_measures(const agree_command *job)
 {
-    const dis_scale_row *scale = dis_scale_at(dis_votes_scale(job->in.votes));
+    const dis_scale_row *scale = dis_scale_get(dis_votes_scale(job->in.votes));
     const char *interval = !job->v->figures.resamples ? ""
                            : job->look.over == DIS_INTERVAL_ANNOTATORS
                                ? "  95 % interval for other annotators and items"
@@ -230,7 +233,7 @@ static void print_measures(const agree_command *job)
     }
     printf("%-44s %8s%s\n", scale->headline ? "Agreement, other measures" : "Agreement", "value", interval);
     for (size_t m = 0; m < job->look.n_metrics; m++) {
-        const bool is_crowd = dis_agreement_measure_at(m)->crowd;
+        const bool is_crowd = dis_agreement_measure_get(m)->crowd;
         if (!is_shown(job, m) || is_headline(job, m)) continue;
         if (is_crowd && !crowd) printf("\n%-44s %8s\n", "Crowd", "value");
         crowd = is_crowd;

@@ -82,10 +82,10 @@ static int measure(agree_command *job, dis_context *ctx)
     o.seed = v->figures.seed;
     o.max_pairs = (size_t)v->max_pairs;
     o.min_common = (size_t)v->min_common;
-    o.over = (dis_interval_over)v->over;
+    o.over = (dis_interval_scope)v->over;
     const dis_status status = dis_agreement_run(ctx, job->in.votes, &o, &job->agreement);
     if (status != DIS_OK) return cli_failed(job->c, status);
-    job->look = dis_agreement_look(job->agreement);
+    job->look = dis_agreement_get_view(job->agreement);
     return 0;
 }
 
@@ -93,9 +93,9 @@ static void tell_ranks(const agree_command *job, const dis_context *ctx)
 {
     char items[CLI_NUMBER], votes[CLI_NUMBER];
     size_t n_items, n_votes;
-    dis_votes_whole(job->in.votes, &n_items, &n_votes);
+    dis_votes_get_totals(job->in.votes, &n_items, &n_votes);
     cli_print(job->c, "%s items, %s votes by %zu workers on %d ranks, %.2f s", cli_count_format(n_items, items),
-              cli_count_format(n_votes, votes), job->in.look.n_workers, dis_context_ranks(ctx),
+              cli_count_format(n_votes, votes), job->in.look.n_workers, dis_context_n_ranks(ctx),
               cli_seconds_since(&job->c->start));
 }
 

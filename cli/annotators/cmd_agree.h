@@ -2,6 +2,7 @@
  * people. */
 #ifndef DIS_CLI_AGREE_JOB_H
 #define DIS_CLI_AGREE_JOB_H
+#include "tool/json_writer.h"
 #include "output/metric_table.h"
 #include "input/groups_input.h"
 #include "input/votes_input.h"
@@ -37,6 +38,6 @@ int agree_groups_check(agree_command *job);
 int agree_groups_compute(agree_command *job, dis_context *ctx);
 dis_status agree_groups_write(const agree_command *job);
 void agree_groups_print(const agree_command *job);
-void agree_groups_write_json(const agree_command *job, dis_json *j);
+void agree_groups_write_json(const agree_command *job, dis__json_writer *j);
 
 #endif

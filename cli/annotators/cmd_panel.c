@@ -119,8 +119,8 @@ static int compare_orders(panel_command *job, dis_context *ctx)
     if (code == 0) code = votes_input_check(&other);
     if (code == 0) code = votes_input_read(&other, ctx);
     if (code == 0)
-        code = cli_failed(job->c, dis_panel_swaps(job->in.votes, other.votes, v->mirror.n ? mirror : NULL, first,
-                                                  &job->swap, &job->n_swaps));
+        code = cli_failed(job->c, dis_position_bias_run(job->in.votes, other.votes, v->mirror.n ? mirror : NULL, first,
+                                                        &job->swap, &job->n_swaps));
     votes_input_free(&other);
     free(mirror);
     return code;
@@ -143,7 +143,7 @@ static int measure(panel_command *job, dis_context *ctx)
     o.seed = v->figures.seed;
     const dis_status status = dis_panel_run(ctx, job->in.votes, job->voters.person, &o, &job->panel);
     if (status != DIS_OK) return cli_failed(job->c, status);
-    job->look = dis_panel_look(job->panel);
+    job->look = dis_panel_get_view(job->panel);
     return 0;
 }
 

@@ -23,7 +23,7 @@ typedef struct {
     voters_input voters;
     dis_panel *panel;
     dis_panel_view look;
-    dis_panel_swap *swap; /* (n_swaps) with --swapped */
+    dis_position_bias *swap; /* (n_swaps) with --swapped */
     size_t n_swaps;
 } panel_command;
 
@@ -37,6 +37,6 @@ void panel_messages_print(panel_command *job);
 /* The name of a judge; j == n_judges: the majority of the judges. */
 const char *panel_judge_name(const panel_command *job, size_t j);
 /* The person whose votes a judge copies, or the majority of people. */
-const char *panel_source_name(const panel_command *job, const dis_panel_copy *copy);
+const char *panel_source_name(const panel_command *job, const dis_panel_copied_votes *copy);
 
 #endif

@@ -74,7 +74,7 @@ static bool for_people(const review_values *v)
     return !cli_metric_table_format(&v->figures);
 }
 
-static dis_status choose(const review_command *job, bool workers, dis_label_choice *out)
+static dis_status choose(const review_command *job, bool workers, dis_label_plan *out)
 {
     return votes_input_select_methods(&job->v->reading, &job->v->method, job->v->combine, workers, out);
 }
@@ -91,7 +91,7 @@ static int check_options(const review_command *job)
     if (code == 0 && v->combine && v->method.n == 1 && !dis_recipe_find(v->method.value[0]))
         return cli_usage(
             job->c, "--combine needs several views and there is one --method; name another, or leave --combine out");
-    dis_label_choice choice;
+    dis_label_plan choice;
     return code == 0 ? cli_failed(job->c, choose(job, true, &choice)) : code;
 }
 
@@ -218,7 +218,7 @@ static int review(review_command *job, dis_context *ctx)
     o.accept = v->accept;
     const dis_status status = dis_review_run(ctx, job->in.votes, &o, &job->review);
     if (status != DIS_OK) return cli_failed(job->c, status);
-    job->look = dis_review_look(job->review);
+    job->look = dis_review_get_view(job->review);
     return 0;
 }
 

@@ -26,7 +26,7 @@ typedef struct {
     dis_review *review;
     dis_review_view look;
     dis_names *texts; /* (n_items), empty: not known; NULL without --texts */
-    dis_label_choice choice;
+    dis_label_plan choice;
     int32_t *labels; /* of --labels */
     double *p;       /* their probabilities, or NULL */
     size_t n_labels, n_labels_unknown;

@@ -46,7 +46,7 @@ static void print_copies(const panel_command *job)
 {
     char safe[CLI_SAFE], source[CLI_SAFE];
     for (size_t c = 0; c < job->look.n_copies; c++) {
-        const dis_panel_copy *x = &job->look.copies[c];
+        const dis_panel_copied_votes *x = &job->look.copies[c];
         cli_text_escape(panel_source_name(job, x), source, NAME_WIDTH);
         printf("%s appears to copy %s: equal votes on %.1f %% of %llu items, independent votes would give %.1f %%\n",
                judge_text(job, x->judge, safe), source, 100 * x->same, (unsigned long long)x->n, 100 * x->expected);
@@ -153,7 +153,7 @@ static void print_swaps(const panel_command *job)
     printf("\n%-*s %7s  %-*s%9s %9s  %s\n", NAME_WIDTH, "Worker, both orders", "pairs", WIDTH, "consistent", "to first",
            "to second", "p");
     for (size_t r = 0; r < job->n_swaps; r++) {
-        const dis_panel_swap *x = &job->swap[r];
+        const dis_position_bias *x = &job->swap[r];
         cli_text_escape(dis_names_get(job->in.look.workers, x->worker, NULL), safe, NAME_WIDTH);
         printf("%-*s %7llu  ", NAME_WIDTH, safe, (unsigned long long)x->n);
         cli_metric_print(&x->consistent, WIDTH);

@@ -1,4 +1,5 @@
 /* Results of `dissent panel` as tables and JSON. */
+#include "tool/json_writer.h"
 #include "annotators/cmd_panel.h"
 #include "output/result_rows.h"
 #include <math.h>
@@ -18,7 +19,7 @@ const char *panel_judge_name(const panel_command *job, size_t j)
     return dis_names_get(job->in.look.workers, job->look.judges[j].worker, NULL);
 }
 
-const char *panel_source_name(const panel_command *job, const dis_panel_copy *copy)
+const char *panel_source_name(const panel_command *job, const dis_panel_copied_votes *copy)
 {
     if (copy->worker == UINT32_MAX) return "majority of people";
     return dis_names_get(job->in.look.workers, copy->worker, NULL);
@@ -109,7 +110,7 @@ static cli_rows rows_of_pairs(const panel_command *job)
 static const char *name_of_copy(const void *user, const cli_field *field, size_t c)
 {
     const panel_command *job = user;
-    const dis_panel_copy *x = &job->look.copies[c];
+    const dis_panel_copied_votes *x = &job->look.copies[c];
     return strcmp(field->name, "model") == 0 ? panel_judge_name(job, x->judge) : panel_source_name(job, x);
 }
 
@@ -118,11 +119,11 @@ static cli_rows rows_of_copies(const panel_command *job)
     static const cli_field fields[] = {
         CLI_NAME_FIELD("model"),
         CLI_NAME_FIELD("source"),
-        CLI_FIELD_AS(dis_panel_copy, COUNT, "items", n),
-        CLI_FIELD(dis_panel_copy, REAL, same),
-        CLI_FIELD(dis_panel_copy, REAL, expected),
-        CLI_FIELD(dis_panel_copy, REAL, copied),
-        CLI_FIELD(dis_panel_copy, REAL, p),
+        CLI_FIELD_AS(dis_panel_copied_votes, COUNT, "items", n),
+        CLI_FIELD(dis_panel_copied_votes, REAL, same),
+        CLI_FIELD(dis_panel_copied_votes, REAL, expected),
+        CLI_FIELD(dis_panel_copied_votes, REAL, copied),
+        CLI_FIELD(dis_panel_copied_votes, REAL, p),
     };
     return ROWS(fields, job->look.copies, job->look.n_copies, name_of_copy, job);
 }
@@ -156,11 +157,11 @@ static cli_rows rows_of_swaps(const panel_command *job)
 {
     static const cli_field fields[] = {
         CLI_NAME_FIELD("voter"),
-        CLI_FIELD_AS(dis_panel_swap, COUNT, "pairs", n),
-        CLI_FIELD(dis_panel_swap, METRIC, consistent),
-        CLI_FIELD_AS(dis_panel_swap, COUNT, "to_first", first),
-        CLI_FIELD_AS(dis_panel_swap, COUNT, "to_second", second),
-        CLI_FIELD(dis_panel_swap, REAL, p),
+        CLI_FIELD_AS(dis_position_bias, COUNT, "pairs", n),
+        CLI_FIELD(dis_position_bias, METRIC, consistent),
+        CLI_FIELD_AS(dis_position_bias, COUNT, "to_first", first),
+        CLI_FIELD_AS(dis_position_bias, COUNT, "to_second", second),
+        CLI_FIELD(dis_position_bias, REAL, p),
     };
     return ROWS(fields, job->swap, job->n_swaps, name_of_voter, job);
 }
@@ -201,26 +202,26 @@ dis_status panel_labels_write(const panel_command *job, dis_context *ctx)
 
 /* ---- for machines ---- */
 
-static void put_metric(dis_json *j, const char *key, const dis_metric *m)
+static void put_metric(dis__json_writer *j, const char *key, const dis_metric *m)
 {
-    dis_json_key(j, key);
-    dis_json_metric(j, m);
+    dis__json_writer_key(j, key);
+    dis__json_writer_metric(j, m);
 }
 
-static void put_truth(dis_json *j, const char *key, bool value)
+static void put_truth(dis__json_writer *j, const char *key, bool value)
 {
-    dis_json_key(j, key);
-    dis_json_bool(j, value);
+    dis__json_writer_key(j, key);
+    dis__json_writer_bool(j, value);
 }
 
-static void put_panel(const panel_command *job, dis_json *j)
+static void put_panel(const panel_command *job, dis__json_writer *j)
 {
     const dis_panel_view *l = &job->look;
-    dis_json_key(j, "unknown");
+    dis__json_writer_key(j, "unknown");
     if (l->unknown)
-        dis_json_text(j, l->unknown);
+        dis__json_writer_text(j, l->unknown);
     else
-        dis_json_null(j);
+        dis__json_writer_null(j);
     cli_json_write_count(j, "people", l->n_people);
     put_truth(j, "few_people", l->few_people);
     cli_json_write_count(j, "items_with_people", l->items_with_people);
@@ -247,7 +248,7 @@ dis_status panel_json_write(const panel_command *job)
     const panel_values *v = job->v;
     const cli_rows judges = rows_of_judges(job), rates = rows_of_rates(job), swaps = rows_of_swaps(job),
                    copies = rows_of_copies(job);
-    dis_json *j;
+    dis__json_writer *j;
     if (!v->figures.json) return DIS_OK;
     dis_status status = cli_summary_open(v->figures.json, "panel", &v->figures.seed, &j);
     if (status != DIS_OK) return status;

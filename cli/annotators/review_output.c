@@ -1,4 +1,7 @@
 /* What `dissent review` found: tables of items and workers, a summary for machines, text for people. */
+#include "tool/json_writer.h"
+#include "tool/table_writer.h"
+#include "tool/arrays.h"
 #include "annotators/cmd_review.h"
 #include "output/chance_output.h"
 #include <math.h>
@@ -10,12 +13,12 @@ static const char *const orders[] = {"gain", "doubt", "surprise"};
 
 /* ---- tables ---- */
 
-static void put_real(dis_table *t, double x)
+static void put_real(dis__table_writer *t, double x)
 {
     if (isnan(x))
-        dis_table_nothing(t);
+        dis__table_writer_null(t);
     else
-        dis_table_real(t, x);
+        dis__table_writer_real(t, x);
 }
 
 dis_status review_items_write(const review_command *job, const char *path, const char *format, size_t n,
@@ -31,36 +34,36 @@ dis_status review_items_write(const review_command *job, const char *path, const
         all[n_columns++] = "place_se";
     }
     if (job->texts) all[n_columns++] = "text";
-    dis_table *t;
-    const dis_status status = dis_table_open(path, format, all, n_columns, &t);
+    dis__table_writer *t;
+    const dis_status status = dis__table_writer_create(path, format, all, n_columns, &t);
     if (status != DIS_OK) return status;
     for (size_t r = 0; r < n; r++) {
         const dis_review_item *x = &job->look.items[r];
         if (which != REVIEW_ALL_ITEMS && x->accepted != (which == REVIEW_ACCEPTED_ITEMS)) continue;
-        char reason[DIS_REVIEW_REASON];
+        char reason[DIS_REVIEW_REASON_SIZE];
         cli_cell_write_name(t, job->in.look.tasks, x->item);
         cli_cell_write_name(t, job->in.look.classes, x->label);
         put_real(t, x->right);
-        dis_table_real(t, x->gain);
-        dis_table_real(t, x->surprise);
-        dis_table_real(t, x->hard);
-        dis_table_real(t, x->votes);
-        dis_table_real(t, x->for_label);
+        dis__table_writer_real(t, x->gain);
+        dis__table_writer_real(t, x->surprise);
+        dis__table_writer_real(t, x->hard);
+        dis__table_writer_real(t, x->votes);
+        dis__table_writer_real(t, x->for_label);
         if (x->for_other > 0)
             cli_cell_write_name(t, job->in.look.classes, x->other);
         else
-            dis_table_nothing(t);
-        dis_table_real(t, x->for_other);
-        dis_table_count(t, x->buy);
-        cli_cell_write_text(t, dis_review_item_reason(job->review, job->in.votes, r, reason, sizeof reason));
+            dis__table_writer_null(t);
+        dis__table_writer_real(t, x->for_other);
+        dis__table_writer_count(t, x->buy);
+        cli_cell_write_text(t, dis_review_format_item_reason(job->review, job->in.votes, r, reason, sizeof reason));
         cli_cell_write_name(t, job->in.look.classes, x->best);
         if (job->look.ordinal_items) {
-            dis_table_real(t, job->look.ordinal_items[x->item].place);
-            dis_table_real(t, job->look.ordinal_items[x->item].place_se);
+            dis__table_writer_real(t, job->look.ordinal_items[x->item].place);
+            dis__table_writer_real(t, job->look.ordinal_items[x->item].place_se);
         }
         if (job->texts) cli_cell_write_name(t, job->texts, x->item);
     }
-    return dis_table_finish(t, DIS_OK);
+    return dis__table_writer_finish(t, DIS_OK);
 }
 
 dis_status review_workers_write(const review_command *job, const char *path)
@@ -73,58 +76,58 @@ dis_status review_workers_write(const review_command *job, const char *path)
                                           "bias_high",      "spread",          "spread_low", "spread_high",
                                           "lapse"};
     enum { ORDINAL = 7 };
-    dis_table *t;
+    dis__table_writer *t;
     const dis_status status =
-        dis_table_open(path, NULL, columns, N(columns) - (job->look.ordinal_workers ? 0 : ORDINAL), &t);
+        dis__table_writer_create(path, NULL, columns, N(columns) - (job->look.ordinal_workers ? 0 : ORDINAL), &t);
     if (status != DIS_OK) return status;
     for (size_t r = 0; r < job->look.n_workers; r++) {
         const dis_review_worker *x = &job->look.workers[r];
-        char reason[DIS_REVIEW_REASON];
+        char reason[DIS_REVIEW_REASON_SIZE];
         cli_cell_write_name(t, job->in.look.workers, x->worker);
-        dis_table_count(t, x->votes);
-        dis_table_count(t, x->shared);
+        dis__table_writer_count(t, x->votes);
+        dis__table_writer_count(t, x->shared);
         const double figures[] = {x->quality,         x->low,        x->high,
                                   x->peers,           x->difference, x->difference_low,
                                   x->difference_high, x->p_adjusted, x->evidence,
                                   x->gold_accuracy,   x->gold_low,   x->gold_high};
         for (size_t a = 0; a < N(figures); a++) put_real(t, x->shared ? figures[a] : (double)NAN);
-        dis_table_count(t, x->gold_votes);
-        cli_cell_write_text(t, dis_review_verdict(x->cause));
-        cli_cell_write_text(t, dis_review_worker_reason(job->review, job->in.votes, r, reason, sizeof reason));
+        dis__table_writer_count(t, x->gold_votes);
+        cli_cell_write_text(t, dis_review_verdict_name(x->cause));
+        cli_cell_write_text(t, dis_review_format_worker_reason(job->review, job->in.votes, r, reason, sizeof reason));
         if (!job->look.ordinal_workers) continue;
         const dis_review_ordinal_worker *o = &job->look.ordinal_workers[x->worker];
         const double order[ORDINAL] = {o->bias,       o->bias_low,    o->bias_high, o->spread,
                                        o->spread_low, o->spread_high, o->lapse};
-        for (size_t a = 0; a < ORDINAL; a++) dis_table_real(t, order[a]);
+        for (size_t a = 0; a < ORDINAL; a++) dis__table_writer_real(t, order[a]);
     }
-    return dis_table_finish(t, DIS_OK);
+    return dis__table_writer_finish(t, DIS_OK);
 }
 
 /* ---- for machines ---- */
 
-static void put_share(dis_json *j, const char *name, double value, size_t n)
+static void put_share(dis__json_writer *j, const char *name, double value, size_t n)
 {
     dis_metric m = {.value = value, .n = n};
-    if (n == 0 || isnan(value)) m = dis_metric_undefined("there is nothing to judge by");
-    dis_json_key(j, name);
-    dis_json_metric(j, &m);
+    if (n == 0 || isnan(value)) m = dis__metric_undefined("there is nothing to judge by");
+    dis__json_writer_key(j, name);
+    dis__json_writer_metric(j, &m);
 }
 
-static void put_metric(dis_json *j, const char *name, double value, double low, double high, size_t n)
+static void put_metric(dis__json_writer *j, const char *name, double value, double low, double high, size_t n)
 {
     const dis_metric m = {.value = value, .ci_low = low, .ci_high = high, .n = n, .has_interval = true};
-    dis_json_key(j, name);
-    dis_json_metric(j, &m);
+    dis__json_writer_key(j, name);
+    dis__json_writer_metric(j, &m);
 }
 
-static void put_items(const review_command *job, dis_json *j, size_t n)
+static void put_items(const review_command *job, dis__json_writer *j, size_t n)
 {
-    dis_json_key(j, "items_to_relabel");
-    dis_json_begin_array(j);
+    dis__json_writer_key(j, "items_to_relabel");
+    dis__json_writer_begin_array(j);
     for (size_t r = 0; r < n; r++) {
         const dis_review_item *x = &job->look.items[r];
-        char reason[DIS_REVIEW_REASON];
-        dis_json_begin_object(j);
+        char reason[DIS_REVIEW_REASON_SIZE];
+        dis__json_writer_begin_object(j);
         cli_json_write_text(j, "task", dis_names_get(job->in.look.tasks, x->item, NULL));
         cli_json_write_text(j, "label", dis_names_get(job->in.look.classes, x->label, NULL));
         cli_json_write_text(j, "best", dis_names_get(job->in.look.classes, x->best, NULL));
@@ -134,68 +137,69 @@ static void put_items(const review_command *job, dis_json *j, size_t n)
         cli_json_write_real(j, "hard", x->hard);
         cli_json_write_real(j, "votes", x->votes);
         cli_json_write_count(j, "buy", x->buy);
-        cli_json_write_text(j, "reason", dis_review_item_reason(job->review, job->in.votes, r, reason, sizeof reason));
+        cli_json_write_text(j, "reason",
+                            dis_review_format_item_reason(job->review, job->in.votes, r, reason, sizeof reason));
         if (job->texts) cli_json_write_text(j, "text", dis_names_get(job->texts, x->item, NULL));
-        dis_json_end_object(j);
+        dis__json_writer_end_object(j);
     }
-    dis_json_end_array(j);
+    dis__json_writer_end_array(j);
 }
 
-static void put_workers(const review_command *job, dis_json *j, size_t n)
+static void put_workers(const review_command *job, dis__json_writer *j, size_t n)
 {
-    dis_json_key(j, "workers_to_check");
-    dis_json_begin_array(j);
+    dis__json_writer_key(j, "workers_to_check");
+    dis__json_writer_begin_array(j);
     for (size_t r = 0; r < n; r++) {
         const dis_review_worker *x = &job->look.workers[r];
-        char reason[DIS_REVIEW_REASON];
-        dis_json_begin_object(j);
+        char reason[DIS_REVIEW_REASON_SIZE];
+        dis__json_writer_begin_object(j);
         cli_json_write_text(j, "worker", dis_names_get(job->in.look.workers, x->worker, NULL));
         cli_json_write_count(j, "votes", x->votes);
         cli_json_write_count(j, "shared", x->shared);
-        dis_json_key(j, "quality");
+        dis__json_writer_key(j, "quality");
         const dis_metric quality = {
             .value = x->quality, .ci_low = x->low, .ci_high = x->high, .n = (size_t)x->shared, .has_interval = true};
-        dis_json_metric(j, &quality);
+        dis__json_writer_metric(j, &quality);
         cli_json_write_real(j, "peers", x->peers);
         put_metric(j, "difference", x->difference, x->difference_low, x->difference_high, (size_t)x->shared);
         cli_json_write_real(j, "p_adjusted", x->p_adjusted);
         if (x->gold_votes)
             put_metric(j, "gold_accuracy", x->gold_accuracy, x->gold_low, x->gold_high, (size_t)x->gold_votes);
         cli_json_write_real(j, "evidence", x->evidence);
-        cli_json_write_text(j, "verdict", dis_review_verdict(x->cause));
+        cli_json_write_text(j, "verdict", dis_review_verdict_name(x->cause));
         cli_json_write_text(j, "reason",
-                            dis_review_worker_reason(job->review, job->in.votes, r, reason, sizeof reason));
-        dis_json_end_object(j);
+                            dis_review_format_worker_reason(job->review, job->in.votes, r, reason, sizeof reason));
+        dis__json_writer_end_object(j);
     }
-    dis_json_end_array(j);
+    dis__json_writer_end_array(j);
 }
 
 /* Of votes whose classes have an order: whoever votes too high or too low. */
-static void put_biased(const review_command *job, dis_json *j, size_t n)
+static void put_biased(const review_command *job, dis__json_writer *j, size_t n)
 {
     if (!job->look.ordinal_workers) return;
     cli_json_write_count(j, "biased_workers", job->look.n_biased);
-    dis_json_key(j, "workers_biased");
-    dis_json_begin_array(j);
+    dis__json_writer_key(j, "workers_biased");
+    dis__json_writer_begin_array(j);
     for (size_t w = 0; w < job->look.n_workers && n > 0; w++) {
         const dis_review_ordinal_worker *o = &job->look.ordinal_workers[w];
         if (!o->biased) continue;
         n--;
-        dis_json_begin_object(j);
+        dis__json_writer_begin_object(j);
         cli_json_write_text(j, "worker", dis_names_get(job->in.look.workers, w, NULL));
         put_metric(j, "bias", o->bias, o->bias_low, o->bias_high, 1);
         put_metric(j, "spread", o->spread, o->spread_low, o->spread_high, 1);
         cli_json_write_real(j, "lapse", o->lapse);
-        dis_json_end_object(j);
+        dis__json_writer_end_object(j);
     }
-    dis_json_end_array(j);
+    dis__json_writer_end_array(j);
 }
 
 dis_status review_json_write(const review_command *job, const char *path)
 {
     const dis_review_view *l = &job->look;
     const uint64_t top = job->v->top ? job->v->top : REVIEW_TOP;
-    dis_json *j;
+    dis__json_writer *j;
     dis_status status = cli_summary_open(path, "review", &job->v->figures.seed, &j);
     if (status != DIS_OK) return status;
     cli_inputs_begin(j);
@@ -219,13 +223,13 @@ dis_status review_json_write(const review_command *job, const char *path)
         cli_json_write_count(j, "accepted", l->n_accepted);
         cli_json_write_count(j, "sent_back", l->n_items - l->n_accepted);
     }
-    dis_json_key(j, "metrics");
-    dis_json_begin_object(j);
+    dis__json_writer_key(j, "metrics");
+    dis__json_writer_begin_object(j);
     put_share(j, "expected_right", l->right, l->n_items);
     put_share(j, "expected_right_after_budget", l->right_after, l->n_items);
     if (job->v->accept > 0) put_share(j, "expected_right_accepted", l->right_accepted, l->n_accepted);
     put_share(j, "typical_worker_right", l->typical, isnan(l->typical) ? 0 : job->in.look.n_votes);
-    dis_json_end_object(j);
+    dis__json_writer_end_object(j);
     put_items(job, j, review_rows_limit(l->n_items, top));
     put_workers(job, j, review_rows_limit(l->n_doubtful + l->n_weak, top));
     put_biased(job, j, review_rows_limit(l->n_biased, top));
@@ -254,8 +258,8 @@ void review_items_print(const review_command *job, size_t n)
     printf("%-24s %-12s %6s %6s %6s%s  %s\n", "item", "label", "right", "gain", "odd", budget ? "  buy" : "", "why");
     for (size_t r = 0; r < n; r++) {
         const dis_review_item *x = &job->look.items[r];
-        char task[CLI_SAFE], label[CLI_SAFE], reason[DIS_REVIEW_REASON], safe[2 * DIS_REVIEW_REASON];
-        dis_review_item_reason(job->review, job->in.votes, r, reason, sizeof reason);
+        char task[CLI_SAFE], label[CLI_SAFE], reason[DIS_REVIEW_REASON_SIZE], safe[2 * DIS_REVIEW_REASON_SIZE];
+        dis_review_format_item_reason(job->review, job->in.votes, r, reason, sizeof reason);
         cli_text_escape(reason, safe, sizeof safe);
         char right[16] = "-";
         if (!isnan(x->right)) snprintf(right, sizeof right, "%.3f", x->right);
@@ -272,8 +276,8 @@ void review_workers_print(const review_command *job, size_t n)
     printf("\n%-24s %7s %6s %-13s %8s  %s\n", "worker", "votes", "right", "95 % interval", "evidence", "why");
     for (size_t r = 0; r < n; r++) {
         const dis_review_worker *x = &job->look.workers[r];
-        char name[CLI_SAFE], reason[DIS_REVIEW_REASON], safe[2 * DIS_REVIEW_REASON];
-        dis_review_worker_reason(job->review, job->in.votes, r, reason, sizeof reason);
+        char name[CLI_SAFE], reason[DIS_REVIEW_REASON_SIZE], safe[2 * DIS_REVIEW_REASON_SIZE];
+        dis_review_format_worker_reason(job->review, job->in.votes, r, reason, sizeof reason);
         cli_text_escape(reason, safe, sizeof safe);
         printf("%-24s %7llu %6.3f %5.3f - %5.3f %8.1f  %s\n",
                cli_safe(dis_names_get(job->in.look.workers, x->worker, NULL), name), (unsigned long long)x->votes,

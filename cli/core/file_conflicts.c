@@ -4,9 +4,10 @@
  * output is held against all inputs and all other outputs: the same file, whatever the name, through symbolic and hard
  * links, and standard input and output for what they are connected to. In folders only the files count that are known
  * to matter there (cli_option.holds). With NAME.npy, the lists that are written and read with it count as well
- * (dis_file_companion). Devices are exempt. Then each new file must have a folder that it can be made in,
+ * (dis__file_companion). Devices are exempt. Then each new file must have a folder that it can be made in,
  * since that would otherwise be found out behind all the work. Cost: a look at the disk for each pair with an output in
  * it. */
+#include "tool/files.h"
 #include "core/cli.h"
 #include <errno.h>
 #include <fnmatch.h>
@@ -103,7 +104,7 @@ static bool add_companions(const cli_command *command, const void *values, file_
     for (size_t i = 0; i < n; i++) {
         char path[4096];
         if (!is_npy(&list->file[i], main_output, input)) continue;
-        for (size_t k = 0; dis_file_companion(list->file[i].path, k, path, sizeof path); k++) {
+        for (size_t k = 0; dis__file_companion(list->file[i].path, k, path, sizeof path); k++) {
             named_file file = list->file[i];
             file.array = file.path;
             file.path = file.companion = strdup(path);
@@ -171,15 +172,15 @@ static const char *real_path(const named_file *f)
 static bool within(const named_file *f, const named_file *folder)
 {
     char path[4096];
-    return folder->holds && dis_file_within(f->path, folder->path, path, sizeof path) && matters(folder->holds, path);
+    return folder->holds && dis__file_within(f->path, folder->path, path, sizeof path) && matters(folder->holds, path);
 }
 
 static bool clash(const named_file *a, const named_file *b)
 {
-    if (a->folder && b->folder) return a->writes && b->writes && dis_file_same(a->path, b->path);
+    if (a->folder && b->folder) return a->writes && b->writes && dis__file_same(a->path, b->path);
     if (a->folder) return within(b, a);
     if (b->folder) return within(a, b);
-    return dis_file_same(real_path(a), real_path(b));
+    return dis__file_same(real_path(a), real_path(b));
 }
 
 static int refuse(cli *c, const named_file *output, const named_file *other)
@@ -310,7 +311,7 @@ static int check_names(cli *c, const file_list *list, bool format)
         const bool main_one = strcmp(f->option->name, "output") == 0;
         if (main_one && format) continue;
         bool known;
-        if (dis_file_check_output(f->path, f->option->formats, &known) != DIS_OK)
+        if (dis__file_check_output(f->path, f->option->formats, &known) != DIS_OK)
             return cli_usage(c, "--%s %s", f->option->name, dis_last_error());
         const char *slash = strrchr(f->path, '/'), *dot = strrchr(f->path, '.');
         char safe[CLI_SAFE];
@@ -352,7 +353,7 @@ int cli_output_check(cli *c, const cli_command *command, const void *values, cha
     int code = check_one(c, &output, &list);
     for (size_t k = 0; code == 0 && is_npy(&output, false, false); k++) {
         char companion[4096];
-        if (!dis_file_companion(path, k, companion, sizeof companion)) break;
+        if (!dis__file_companion(path, k, companion, sizeof companion)) break;
         const named_file also = {.option = &option, .path = companion, .writes = true};
         code = check_one(c, &also, &list);
     }

@@ -258,7 +258,7 @@ static bool device_of_rank(const char *device, char *name, size_t n)
     char other[sizeof "cuda:" + 20];
     const dis_device *found;
     do snprintf(other, sizeof other, "cuda:%ld", devices);
-    while (dis_device_choose(other, DIS_PRECISION_DEFAULT, false, &found) == DIS_OK && ++devices < 64);
+    while (dis_device_find(other, DIS_PRECISION_DEFAULT, false, &found) == DIS_OK && ++devices < 64);
     if (devices == 0) return false;
     snprintf(name, n, "cuda:%ld", local % devices);
     return true;
@@ -304,7 +304,7 @@ dis_status cli_context_create(cli *c, const cli_common *common, dis_context **ou
     if (common->device && strcmp(common->device, "cpu") != 0 && !common->elsewhere &&
         !is_asked_later(c, common->device)) {
         const dis_device *device;
-        const dis_status there = dis_device_choose(common->device, (dis_precision)common->precision, false, &device);
+        const dis_status there = dis_device_find(common->device, (dis_precision)common->precision, false, &device);
         if (there != DIS_OK) return there;
         if (strcmp(common->device, "auto") == 0) cli_print(c, "computing on %s: %s", device->name, device->found);
     }
@@ -338,21 +338,21 @@ int cli_ranks_end(cli *c, dis_context *ctx, int code)
 {
     const struct timespec moment = {.tv_sec = 5};
     const int rank = dis_context_rank(ctx);
-    if (code == 0 || dis_context_ranks(ctx) == 1) return code;
+    if (code == 0 || dis_context_n_ranks(ctx) == 1) return code;
     /* the first rank tells what went wrong for all, and ends this one meanwhile, by a signal */
     if (rank > 0 && c->silent && nanosleep(&moment, NULL) == 0) {
         c->silent = false;
         cli_error(c, (dis_status)code, "rank %d: %s", rank, dis_last_error());
     }
-    dis_context_fail(ctx, code);
+    dis_context_abort(ctx, code);
     return code;
 }
 
 void cli_ranks_print(cli *c, dis_context *ctx, uint64_t own_votes)
 {
     uint64_t max_votes = 0, max_sent = 0, sent = 0;
-    const uint64_t own_sent = dis_context_sent(ctx);
-    for (int r = 0; r < dis_context_ranks(ctx); r++) {
+    const uint64_t own_sent = dis_context_bytes_sent(ctx);
+    for (int r = 0; r < dis_context_n_ranks(ctx); r++) {
         uint64_t x[2] = {own_votes, own_sent};
         if (dis_context_broadcast(ctx, r, x, sizeof x) != DIS_OK) return;
         max_votes = x[0] > max_votes ? x[0] : max_votes;
@@ -367,7 +367,7 @@ void cli_ranks_print(cli *c, dis_context *ctx, uint64_t own_votes)
 
 int cli_ranks_reject(cli *c, const dis_context *ctx, const char *option)
 {
-    if (dis_context_ranks(ctx) == 1) return 0;
+    if (dis_context_n_ranks(ctx) == 1) return 0;
     c->silent = dis_context_rank(ctx) > 0;
     return cli_usage(c, "--%s works in one process; leave mpirun out", option);
 }
@@ -399,6 +399,6 @@ const char *cli_plural(uint64_t n)
 void cli_fit_warn(cli *c, const char *spec, const dis_fit *fit)
 {
     char name[CLI_SAFE], text[CLI_SAFE];
-    for (size_t i = 0; dis_fit_warning_at(fit, i); i++)
-        cli_warn(c, "%s: %s", cli_safe(spec, name), cli_safe(dis_fit_warning_at(fit, i), text));
+    for (size_t i = 0; dis_fit_get_warning(fit, i); i++)
+        cli_warn(c, "%s: %s", cli_safe(spec, name), cli_safe(dis_fit_get_warning(fit, i), text));
 }

@@ -1,6 +1,7 @@
 /* Arguments into a struct, by the rows of a subcommand. --name VALUE and --name=VALUE, -o VALUE and -oVALUE; --name V W
  * where an option takes all words up to the next one; "--" ends the options, "-" is an operand. Nothing is allocated:
  * values point into argv. */
+#include "tool/arrays.h"
 #include "core/cli.h"
 #include <errno.h>
 #include <math.h>
@@ -226,7 +227,7 @@ static int take(parsing *p, int argc, char **argv, int *i)
     if (!o && is_long) {
         char word[64];
         snprintf(word, sizeof word, "%.*s", (int)(length < 63 ? length : 63), name);
-        const char *near = dis_nearest(word, option_name, command);
+        const char *near = dis__name_find_nearest(word, option_name, command);
         return near ? cli_usage(c, "no option --%s; did you mean --%s?", word, near)
                     : cli_usage(c, "no option --%s", word);
     }

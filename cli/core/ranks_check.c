@@ -154,7 +154,7 @@ static int find_difference(const command_line *own, const command_line *first, i
 
 int cli_ranks_check(cli *c, dis_context *ctx)
 {
-    const int ranks = dis_context_ranks(ctx), rank = dis_context_rank(ctx);
+    const int ranks = dis_context_n_ranks(ctx), rank = dis_context_rank(ctx);
     if (ranks == 1 || !c->started) return 0;
     command_line *line = calloc(2, sizeof *line);
     if (!line) return cli_error(c, DIS_ELIMIT, "no memory for the options of the ranks");

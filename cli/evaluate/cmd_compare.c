@@ -1,4 +1,5 @@
 /* dissent compare: is one model better than another, and on which items? */
+#include "tool/arrays.h"
 #include "evaluate/cmd_compare.h"
 #include <stdlib.h>
 
@@ -74,7 +75,7 @@ static int gold_of_votes(compare_command *job, dis_context *ctx)
                                 .label = label,
                                 .tasks = in->look.tasks,
                                 .classes = in->look.classes};
-    const dis_status status = dis_gold_from_memory(ctx, &view, &job->in.gold);
+    const dis_status status = dis_gold_create(ctx, &view, &job->in.gold);
     free(label);
     job->in.gold_path = in->paths[0];
     job->in.gold_role = "votes";
@@ -97,8 +98,8 @@ static int read_hard(compare_command *job, dis_context *ctx)
     const dis_names *lists[2 * CLI_MAX_VALUES + 2];
     size_t n_lists = 0;
     const bool all = !v->human || v->reading.lenient;
-    if (v->human) lists[n_lists++] = dis_labels_look(job->in.labels[0]).classes;
-    if (all) lists[n_lists++] = dis_gold_look(job->in.gold).classes;
+    if (v->human) lists[n_lists++] = dis_labels_get_view(job->in.labels[0]).classes;
+    if (all) lists[n_lists++] = dis_gold_get_view(job->in.gold).classes;
     job->hard = calloc(n, sizeof *job->hard);
     if (!job->hard) return cli_error(job->c, DIS_ELIMIT, "no memory for %zu files", n);
     int code = 0;
@@ -134,7 +135,7 @@ static int take_labels(compare_command *job, const int32_t **sides)
     for (size_t s = 0; s < n; s++) {
         int32_t *side = job->labels + s * t->n_items;
         for (size_t i = 0; i < t->n_items; i++)
-            side[i] = (int32_t)dis_argmax(t->p[first + s] + i * t->n_classes, t->n_classes);
+            side[i] = (int32_t)dis__argmax(t->p[first + s] + i * t->n_classes, t->n_classes);
         sides[s] = side;
     }
     return 0;
@@ -163,10 +164,10 @@ static int compare(compare_command *job, dis_context *ctx)
     o.resamples = v->figures.resamples;
     o.fraction = v->figures.fraction;
     o.pool_seeds = v->pool_seeds;
-    o.over = (dis_interval_over)v->over;
+    o.over = (dis_interval_scope)v->over;
     o.alternative = (dis_alternative)v->alternative;
     const dis_status status = dis_comparison_run(ctx, &in, &o, &job->comparison);
-    if (status == DIS_OK) job->look = dis_comparison_look(job->comparison);
+    if (status == DIS_OK) job->look = dis_comparison_get_view(job->comparison);
     return cli_failed(job->c, status);
 }
 

@@ -1,4 +1,5 @@
 /* dissent eval: how good predictions are, against gold labels and against people. */
+#include "tool/arrays.h"
 #include "evaluate/cmd_eval.h"
 #include <stdlib.h>
 #include <string.h>
@@ -26,9 +27,9 @@ static const cli_option options[] = {
     {.name = "top-k", .kind = CLI_COUNT, .offset = offsetof(eval_values, top_k), .argument = "N", .fallback = "3",
      .low = 1, .high = 65535, .summary = "of top_k_accuracy"},
     {.name = "ece-bins", .kind = CLI_COUNT, .offset = offsetof(eval_values, n_bins), .argument = "N",
-     .fallback = "15", .low = 1, .high = DIS_EVAL_MAX_BINS, .summary = "equal bins of confidence"},
+     .fallback = "15", .low = 1, .high = DIS_EVALUATION_MAX_BINS, .summary = "equal bins of confidence"},
     {.name = "splits", .kind = CLI_COUNT, .offset = offsetof(eval_values, n_splits), .argument = "N",
-     .fallback = "5", .low = 1, .high = DIS_EVAL_MAX_SPLITS,
+     .fallback = "5", .low = 1, .high = DIS_EVALUATION_MAX_SPLITS,
      .summary = "random halves for calibrated_log_likelihood"},
     {.name = "groups", .kind = CLI_TEXT, .offset = offsetof(eval_values, groups), .argument = "FILE",
      .names = CLI_NAMES_FILE,
@@ -73,10 +74,10 @@ static const cli_option options[] = {
 
 bool eval_has_metric(const eval_command *job, size_t m)
 {
-    const unsigned needs = dis_eval_metric_at(m)->needs;
+    const unsigned needs = dis_evaluation_metric_get(m)->needs;
     if (job->v->metric.n == 0) { /* nobody asked for it in particular, and it says nothing here */
         if (needs & DIS_NEEDS_ORDER && !votes_input_is_ordered(&job->v->reading)) return false;
-        if (m == DIS_EVAL_TOP_K_ACCURACY && job->v->top_k >= job->in.look.n_classes) return false;
+        if (m == DIS_EVALUATION_TOP_K_ACCURACY && job->v->top_k >= job->in.look.n_classes) return false;
     }
     return job->wanted[m] && !(needs & DIS_NEEDS_WORKERS) && (!(needs & DIS_NEEDS_GOLD) || job->v->gold) &&
            (!(needs & DIS_NEEDS_HUMAN) || job->human.p || job->v->human);
@@ -87,21 +88,21 @@ bool eval_has_metric(const eval_command *job, size_t m)
 static const char *metric_name(const void *arg, size_t i)
 {
     (void)arg;
-    return dis_eval_metric_at(i) ? dis_eval_metric_at(i)->name : NULL;
+    return dis_evaluation_metric_get(i) ? dis_evaluation_metric_get(i)->name : NULL;
 }
 
 static int check_metrics(eval_command *job)
 {
     const cli_list *given = &job->v->metric;
-    for (size_t m = 0; m < DIS_EVAL_METRICS; m++) job->wanted[m] = given->n == 0;
+    for (size_t m = 0; m < DIS_EVALUATION_METRICS; m++) job->wanted[m] = given->n == 0;
     for (size_t i = 0; i < given->n; i++) {
-        const dis_eval_metric m = dis_eval_metric_find(given->value[i]);
-        if (m == DIS_EVAL_METRICS) {
-            const char *near = dis_nearest(given->value[i], metric_name, NULL);
+        const dis_evaluation_metric m = dis_evaluation_metric_find(given->value[i]);
+        if (m == DIS_EVALUATION_METRICS) {
+            const char *near = dis__name_find_nearest(given->value[i], metric_name, NULL);
             return cli_usage(job->c, "no metric \"%s\"%s%s%s dissent list metrics shows them", given->value[i],
                              near ? "; did you mean " : ";", near ? near : "", near ? "?" : "");
         }
-        if (dis_eval_metric_at(m)->needs & DIS_NEEDS_WORKERS)
+        if (dis_evaluation_metric_get(m)->needs & DIS_NEEDS_WORKERS)
             return cli_usage(job->c, "%s is of predictions for single workers: --perspectives votes measures them",
                              given->value[i]);
         job->wanted[m] = true;
@@ -165,7 +166,7 @@ static int check_order(eval_command *job)
 static int people_from_votes(eval_command *job, dis_context *ctx)
 {
     votes_input *in = &job->votes;
-    const dis_names *names = dis_labels_look(job->in.labels[0]).classes;
+    const dis_names *names = dis_labels_get_view(job->in.labels[0]).classes;
     const size_t n = dis_names_count(names);
     const char **classes = NULL;
     if (!in->classes.n && !job->v->reading.lenient) {
@@ -211,7 +212,8 @@ static int read_groups(eval_command *job, dis_context *ctx)
     const size_t n = job->in.look.n_items;
     job->group = malloc(n * sizeof *job->group);
     if (!job->group) return cli_error(job->c, DIS_ELIMIT, "no memory for the groups of %zu items", n);
-    return cli_failed(job->c, dis_groups_read(ctx, job->v->groups, job->in.look.tasks, job->group, &job->n_groups));
+    return cli_failed(job->c,
+                      dis_item_groups_read(ctx, job->v->groups, job->in.look.tasks, job->group, &job->n_groups));
 }
 
 /* ---- measuring ---- */
@@ -230,7 +232,7 @@ static int measure(eval_command *job, dis_context *ctx)
     o.n_bins = (size_t)v->n_bins;
     o.n_splits = (size_t)v->n_splits;
     o.wanted = job->wanted;
-    o.over = (dis_interval_over)v->over;
+    o.over = (dis_interval_scope)v->over;
     if (v->votes.n) {
         const int code = label_input_match_votes(&job->in, &job->votes.look, &job->vote_item, &job->vote_class);
         if (code != 0) return code;
@@ -250,7 +252,7 @@ static int measure(eval_command *job, dis_context *ctx)
                                          .votes = v->votes.n ? &votes : NULL};
         const dis_status status = dis_evaluation_run(ctx, &in, &o, &job->evaluation[i]);
         if (status != DIS_OK) return cli_failed(job->c, status);
-        job->look[i] = dis_evaluation_look(job->evaluation[i]);
+        job->look[i] = dis_evaluation_get_view(job->evaluation[i]);
     }
     return 0;
 }

@@ -1,6 +1,7 @@
 /* cmd_eval.h: the parts of `dissent eval`: cmd_eval.c reads and measures, eval_output.c writes what was found. */
 #ifndef DIS_CLI_EVAL_JOB_H
 #define DIS_CLI_EVAL_JOB_H
+#include "tool/json_writer.h"
 #include "input/groups_input.h"
 #include "input/label_input.h"
 #include "input/votes_input.h"
@@ -28,7 +29,7 @@ typedef struct {
     dis_fit *fit; /* of the votes */
     dis_labels_view human;
     size_t *vote_item, *vote_class; /* where items of the predictions are among the votes, and classes of the votes */
-    bool wanted[DIS_EVAL_METRICS];
+    bool wanted[DIS_EVALUATION_METRICS];
     uint32_t *group; /* with --groups */
     size_t n_groups;
     groups_input people; /* with --group */
@@ -58,7 +59,7 @@ int eval_workers_run(cli *c, const eval_values *v, size_t n_operands);
 int eval_groups_check(eval_command *job);
 int eval_groups_compute(eval_command *job, dis_context *ctx);
 dis_status eval_groups_write(const eval_command *job);
-void eval_groups_write_json(const eval_command *job, dis_json *j);
+void eval_groups_write_json(const eval_command *job, dis__json_writer *j);
 void eval_groups_print(const eval_command *job);
 
 #endif

@@ -1,4 +1,6 @@
 /* dissent views: how far apart files of soft labels of the same items are. */
+#include "tool/json_writer.h"
+#include "tool/table_writer.h"
 #include "input/label_input.h"
 #include <math.h>
 #include <stdlib.h>
@@ -82,7 +84,7 @@ static int measure(views_command *job, dis_context *ctx)
     o.fraction = job->v->figures.fraction;
     o.seed = job->v->figures.seed;
     const dis_status status = dis_views_distances_run(ctx, &views, &o, &job->distances);
-    if (status == DIS_OK) job->look = dis_views_distances_look(job->distances);
+    if (status == DIS_OK) job->look = dis_views_distances_get_view(job->distances);
     return cli_failed(job->c, status);
 }
 
@@ -147,31 +149,31 @@ static int write_table(const views_command *job, const char *format)
     const char *columns[BEFORE + DIS_MAX_VIEWS] = {"view", "entropy", "to_others", "to_centroid"};
     char *text = column_names(job, columns + BEFORE);
     if (!text) return cli_error(job->c, DIS_ELIMIT, "no memory for the names of the columns");
-    dis_table *table;
+    dis__table_writer *table;
     dis_status status =
-        dis_table_open(cli_metric_table_path(&job->v->figures), format, columns, BEFORE + d->n_views, &table);
+        dis__table_writer_create(cli_metric_table_path(&job->v->figures), format, columns, BEFORE + d->n_views, &table);
     free(text);
     if (status != DIS_OK) return cli_failed(job->c, status);
     for (size_t a = 0; a < d->n_views; a++) {
-        dis_table_text(table, job->name[a].text, job->name[a].n);
-        dis_table_real(table, d->entropy[a].value);
-        dis_table_real(table, d->to_others[a].value);
-        dis_table_real(table, d->to_centroid[a].value);
-        for (size_t b = 0; b < d->n_views; b++) dis_table_real(table, d->jsd[a * d->n_views + b].value);
+        dis__table_writer_text(table, job->name[a].text, job->name[a].n);
+        dis__table_writer_real(table, d->entropy[a].value);
+        dis__table_writer_real(table, d->to_others[a].value);
+        dis__table_writer_real(table, d->to_centroid[a].value);
+        for (size_t b = 0; b < d->n_views; b++) dis__table_writer_real(table, d->jsd[a * d->n_views + b].value);
     }
-    return cli_failed(job->c, dis_table_finish(table, DIS_OK));
+    return cli_failed(job->c, dis__table_writer_finish(table, DIS_OK));
 }
 
-static void put_metric(dis_json *j, const char *key, const dis_metric *m)
+static void put_metric(dis__json_writer *j, const char *key, const dis_metric *m)
 {
-    dis_json_key(j, key);
-    dis_json_metric(j, m);
+    dis__json_writer_key(j, key);
+    dis__json_writer_metric(j, m);
 }
 
 static dis_status write_json(const views_command *job)
 {
     const dis_views_distances_view *d = &job->look;
-    dis_json *j;
+    dis__json_writer *j;
     dis_status status = cli_summary_open(job->v->figures.json, "views", &job->v->figures.seed, &j);
     if (status != DIS_OK) return status;
     status = label_input_write_json(&job->in, j);
@@ -180,31 +182,31 @@ static dis_status write_json(const views_command *job)
     cli_json_write_text(j, "unit", "nats");
     cli_json_write_count(j, "resamples", job->v->figures.resamples);
     cli_json_write_real(j, "fraction", job->v->figures.fraction);
-    dis_json_key(j, "views");
-    dis_json_begin_array(j);
+    dis__json_writer_key(j, "views");
+    dis__json_writer_begin_array(j);
     for (size_t a = 0; a < d->n_views; a++) {
-        dis_json_begin_object(j);
-        dis_json_key(j, "name");
-        dis_json_text_n(j, job->name[a].text, job->name[a].n);
+        dis__json_writer_begin_object(j);
+        dis__json_writer_key(j, "name");
+        dis__json_writer_text_n(j, job->name[a].text, job->name[a].n);
         put_metric(j, "entropy", &d->entropy[a]);
         put_metric(j, "jsd_to_others", &d->to_others[a]);
         put_metric(j, "jsd_to_centroid", &d->to_centroid[a]);
-        dis_json_end_object(j);
+        dis__json_writer_end_object(j);
     }
-    dis_json_end_array(j);
-    dis_json_key(j, "jsd");
-    dis_json_begin_array(j);
+    dis__json_writer_end_array(j);
+    dis__json_writer_key(j, "jsd");
+    dis__json_writer_begin_array(j);
     for (size_t a = 0; a < d->n_views; a++) {
-        dis_json_begin_array(j);
-        for (size_t b = 0; b < d->n_views; b++) dis_json_metric(j, &d->jsd[a * d->n_views + b]);
-        dis_json_end_array(j);
+        dis__json_writer_begin_array(j);
+        for (size_t b = 0; b < d->n_views; b++) dis__json_writer_metric(j, &d->jsd[a * d->n_views + b]);
+        dis__json_writer_end_array(j);
     }
-    dis_json_end_array(j);
-    dis_json_key(j, "centroid_correlation");
-    dis_json_begin_object(j);
+    dis__json_writer_end_array(j);
+    dis__json_writer_key(j, "centroid_correlation");
+    dis__json_writer_begin_object(j);
     put_metric(j, "over_items", &d->hub_over_items);
     put_metric(j, "over_views", &d->hub_over_views);
-    dis_json_end_object(j);
+    dis__json_writer_end_object(j);
     return cli_summary_close(j, status);
 }
 

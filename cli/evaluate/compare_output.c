@@ -1,4 +1,6 @@
 /* What `dissent compare` found: as text for people, as a table of one figure per row, as a summary for machines. */
+#include "tool/json_writer.h"
+#include "tool/table_writer.h"
 #include "evaluate/cmd_compare.h"
 #include <math.h>
 #include <string.h>
@@ -110,28 +112,28 @@ void compare_text_print(const compare_command *job)
 
 /* ---- one figure per row ---- */
 
-static void row(dis_table *t, const char *metric, const char *what, const dis_metric *m, double p)
+static void row(dis__table_writer *t, const char *metric, const char *what, const dis_metric *m, double p)
 {
-    dis_table_text(t, metric, strlen(metric));
-    dis_table_text(t, what, strlen(what));
-    dis_table_real(t, m->reason ? NAN : m->value);
-    dis_table_real(t, m->has_interval ? m->ci_low : NAN);
-    dis_table_real(t, m->has_interval ? m->ci_high : NAN);
-    dis_table_count(t, m->n);
-    dis_table_real(t, p);
+    dis__table_writer_text(t, metric, strlen(metric));
+    dis__table_writer_text(t, what, strlen(what));
+    dis__table_writer_real(t, m->reason ? NAN : m->value);
+    dis__table_writer_real(t, m->has_interval ? m->ci_low : NAN);
+    dis__table_writer_real(t, m->has_interval ? m->ci_high : NAN);
+    dis__table_writer_count(t, m->n);
+    dis__table_writer_real(t, p);
     if (m->reason)
-        dis_table_text(t, m->reason, strlen(m->reason));
+        dis__table_writer_text(t, m->reason, strlen(m->reason));
     else
-        dis_table_nothing(t);
+        dis__table_writer_null(t);
 }
 
 dis_status compare_table_write(const compare_command *job, const char *format)
 {
     static const char *const columns[] = {"figure", "of", "value", "ci_low", "ci_high", "n", "p", "reason"};
     const dis_comparison_view *v = &job->look;
-    dis_table *t;
-    const dis_status status =
-        dis_table_open(cli_metric_table_path(&job->v->figures), format, columns, sizeof columns / sizeof *columns, &t);
+    dis__table_writer *t;
+    const dis_status status = dis__table_writer_create(cli_metric_table_path(&job->v->figures), format, columns,
+                                                       sizeof columns / sizeof *columns, &t);
     if (status != DIS_OK) return status;
     for (size_t m = 0; m < DIS_COMPARE_METRICS; m++) {
         const char *name = dis_comparison_metric_at(m)->name;
@@ -154,25 +156,25 @@ dis_status compare_table_write(const compare_command *job, const char *format)
         const dis_metric u = {.value = x->test.u, .n = x->test.n_x + x->test.n_y, .reason = x->test.reason};
         row(t, name, "mann_whitney", &u, x->test.p);
     }
-    return dis_table_finish(t, DIS_OK);
+    return dis__table_writer_finish(t, DIS_OK);
 }
 
 /* ---- for machines ---- */
 
-static void put_metric(dis_json *j, const char *key, const dis_metric *m)
+static void put_metric(dis__json_writer *j, const char *key, const dis_metric *m)
 {
-    dis_json_key(j, key);
-    dis_json_metric(j, m);
+    dis__json_writer_key(j, key);
+    dis__json_writer_metric(j, m);
 }
 
-static void put_metrics(const dis_comparison_view *v, dis_json *j)
+static void put_metrics(const dis_comparison_view *v, dis__json_writer *j)
 {
-    dis_json_key(j, "metrics");
-    dis_json_begin_object(j);
+    dis__json_writer_key(j, "metrics");
+    dis__json_writer_begin_object(j);
     for (size_t m = 0; m < DIS_COMPARE_METRICS; m++) {
         const dis_significance *s = &v->metric[m];
-        dis_json_key(j, dis_comparison_metric_at(m)->name);
-        dis_json_begin_object(j);
+        dis__json_writer_key(j, dis_comparison_metric_at(m)->name);
+        dis__json_writer_begin_object(j);
         put_metric(j, "a", &s->a);
         put_metric(j, "b", &s->b);
         put_metric(j, "difference", &s->difference);
@@ -181,19 +183,19 @@ static void put_metrics(const dis_comparison_view *v, dis_json *j)
         cli_json_write_real(j, "p", s->p);
         cli_json_write_real(j, "p_two_sided", s->p_two_sided);
         cli_json_write_text(j, "stars", stars[s->stars]);
-        dis_json_end_object(j);
+        dis__json_writer_end_object(j);
     }
-    dis_json_end_object(j);
+    dis__json_writer_end_object(j);
 }
 
-static void put_mcnemar(const dis_comparison_view *v, dis_json *j)
+static void put_mcnemar(const dis_comparison_view *v, dis__json_writer *j)
 {
-    dis_json_key(j, "mcnemar");
-    dis_json_begin_array(j);
+    dis__json_writer_key(j, "mcnemar");
+    dis__json_writer_begin_array(j);
     for (size_t q = 0; q < v->n_pairs; q++) {
         const bool in_order = v->n_a == v->n_b;
         const dis_mcnemar *t = &v->mcnemar[q];
-        dis_json_begin_object(j);
+        dis__json_writer_begin_object(j);
         cli_json_write_count(j, "seed_a", (in_order ? q : q / v->n_b) + 1);
         cli_json_write_count(j, "seed_b", (in_order ? q : q % v->n_b) + 1);
         cli_json_write_count(j, "only_a_right", t->only_a);
@@ -201,48 +203,48 @@ static void put_mcnemar(const dis_comparison_view *v, dis_json *j)
         cli_json_write_text(j, "law", law_of(t));
         cli_json_write_real(j, "statistic", t->statistic);
         cli_json_write_real(j, "p", t->p);
-        dis_json_end_object(j);
+        dis__json_writer_end_object(j);
     }
-    dis_json_end_array(j);
+    dis__json_writer_end_array(j);
 }
 
-static void put_cells(const compare_command *job, dis_json *j)
+static void put_cells(const compare_command *job, dis__json_writer *j)
 {
     static const char *const alternatives[] = {"two-sided", "less", "greater"};
     const dis_comparison_view *v = &job->look;
-    dis_json_key(j, "cells");
-    dis_json_begin_object(j);
+    dis__json_writer_key(j, "cells");
+    dis__json_writer_begin_object(j);
     for (size_t c = 0; c < DIS_CELLS; c++) cli_json_write_count(j, dis_comparison_cell_name(c), v->cell[c]);
-    dis_json_end_object(j);
-    dis_json_key(j, "soft_labels");
+    dis__json_writer_end_object(j);
+    dis__json_writer_key(j, "soft_labels");
     if (!v->has_statistics) {
-        dis_json_null(j);
+        dis__json_writer_null(j);
         return;
     }
-    dis_json_begin_object(j);
+    dis__json_writer_begin_object(j);
     for (size_t s = 0; s < DIS_CELL_STATISTICS; s++) {
         const dis_cell_statistic *x = &v->statistic[s];
-        dis_json_key(j, dis_comparison_statistic_name(s));
-        dis_json_begin_object(j);
+        dis__json_writer_key(j, dis_comparison_statistic_name(s));
+        dis__json_writer_begin_object(j);
         for (size_t c = 0; c < DIS_CELLS; c++) put_metric(j, dis_comparison_cell_name(c), &x->mean[c]);
         cli_json_write_count(j, "left_out", x->left_out);
-        dis_json_key(j, "mann_whitney");
-        dis_json_begin_object(j);
+        dis__json_writer_key(j, "mann_whitney");
+        dis__json_writer_begin_object(j);
         cli_json_write_text(j, "alternative", alternatives[job->v->alternative]);
         cli_json_write_real(j, "u", x->test.u);
         cli_json_write_real(j, "p", x->test.p);
         cli_json_write_text(j, "law", x->test.reason ? NULL : x->test.exact ? "exact" : "normal");
         if (x->test.reason) cli_json_write_text(j, "reason", x->test.reason);
-        dis_json_end_object(j);
-        dis_json_end_object(j);
+        dis__json_writer_end_object(j);
+        dis__json_writer_end_object(j);
     }
-    dis_json_end_object(j);
+    dis__json_writer_end_object(j);
 }
 
 dis_status compare_json_write(const compare_command *job)
 {
     const dis_comparison_view *v = &job->look;
-    dis_json *j;
+    dis__json_writer *j;
     dis_status status = cli_summary_open(job->v->figures.json, "compare", &job->v->figures.seed, &j);
     if (status != DIS_OK) return status;
     status = label_input_write_json(&job->in, j);
@@ -254,7 +256,7 @@ dis_status compare_json_write(const compare_command *job)
     cli_json_write_count(j, "resamples", job->v->figures.resamples);
     cli_json_write_real(j, "fraction", job->v->figures.fraction);
     cli_json_write_count(j, "drawn", v->n_resample);
-    cli_json_write_text(j, "intervals_over", dis_interval_over_name(v->over));
+    cli_json_write_text(j, "intervals_over", dis_interval_scope_name(v->over));
     cli_json_write_count(j, "annotators", v->n_annotators);
     cli_json_write_bool(j, "few_annotators", v->few_annotators);
     put_metrics(v, j);

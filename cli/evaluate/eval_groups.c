@@ -1,4 +1,6 @@
 /* dissent eval by groups of people: whom predictions speak for. */
+#include "tool/json_writer.h"
+#include "tool/table_writer.h"
 #include "evaluate/cmd_eval.h"
 #include "output/result_rows.h"
 #include <string.h>
@@ -26,7 +28,7 @@ int eval_groups_compute(eval_command *job, dis_context *ctx)
     o.resamples = (size_t)v->figures.resamples;
     o.permutations = (size_t)v->permutations;
     o.seed = v->figures.seed;
-    o.over = (dis_interval_over)v->over;
+    o.over = (dis_interval_scope)v->over;
     for (size_t i = 0; i < job->n; i++) {
         const dis_group_evaluation_input in = {
             .n_items = t->n_items, .n_classes = t->n_classes, .q = t->p[i], .tasks = t->tasks, .classes = t->classes};
@@ -65,7 +67,7 @@ static cli_rows rows_of(const of_file *f, bool with_path)
         CLI_FIELD(dis_group_evaluation_row, REAL, p),
         CLI_FIELD(dis_group_evaluation_row, REAL, q),
     };
-    const dis_group_evaluation_view v = dis_group_evaluation_look(f->job->by_group[f->i]);
+    const dis_group_evaluation_view v = dis_group_evaluation_get_view(f->job->by_group[f->i]);
     const size_t first = with_path ? 0 : 1;
     return (cli_rows){.field = fields + first,
                       .n_fields = N(fields) - first,
@@ -78,7 +80,7 @@ static cli_rows rows_of(const of_file *f, bool with_path)
 
 dis_status eval_groups_write(const eval_command *job)
 {
-    dis_table *t = NULL;
+    dis__table_writer *t = NULL;
     if (!job->v->group_table) return DIS_OK;
     for (size_t i = 0; i < job->n; i++) {
         const of_file f = {.job = job, .i = i};
@@ -87,34 +89,34 @@ dis_status eval_groups_write(const eval_command *job)
         if (status != DIS_OK) return status;
         cli_rows_add(&rows, t);
     }
-    return dis_table_finish(t, DIS_OK);
+    return dis__table_writer_finish(t, DIS_OK);
 }
 
-static void put_rows(const eval_command *job, dis_json *j, size_t i)
+static void put_rows(const eval_command *job, dis__json_writer *j, size_t i)
 {
     const of_file f = {.job = job, .i = i};
     const cli_rows rows = rows_of(&f, false);
     cli_rows_write_json(&rows, j, "by_group");
-    cli_json_write_count(j, "votes_left_out", dis_group_evaluation_look(job->by_group[i]).votes_left_out);
+    cli_json_write_count(j, "votes_left_out", dis_group_evaluation_get_view(job->by_group[i]).votes_left_out);
 }
 
-void eval_groups_write_json(const eval_command *job, dis_json *j)
+void eval_groups_write_json(const eval_command *job, dis__json_writer *j)
 {
     if (!job->people.groups) return;
-    dis_json_key(j, "people");
-    dis_json_begin_object(j);
+    dis__json_writer_key(j, "people");
+    dis__json_writer_begin_object(j);
     groups_input_write_json(&job->people, j);
     cli_json_write_count(j, "permutations", job->v->permutations);
-    dis_json_key(j, "predictions");
-    dis_json_begin_array(j);
+    dis__json_writer_key(j, "predictions");
+    dis__json_writer_begin_array(j);
     for (size_t i = 0; i < job->n; i++) {
-        dis_json_begin_object(j);
+        dis__json_writer_begin_object(j);
         cli_json_write_text(j, "path", job->in.path[i]);
         put_rows(job, j, i);
-        dis_json_end_object(j);
+        dis__json_writer_end_object(j);
     }
-    dis_json_end_array(j);
-    dis_json_end_object(j);
+    dis__json_writer_end_array(j);
+    dis__json_writer_end_object(j);
 }
 
 void eval_groups_print(const eval_command *job)
@@ -122,7 +124,7 @@ void eval_groups_print(const eval_command *job)
     const int width = job->v->figures.resamples ? 24 : 10;
     if (!job->people.groups) return;
     for (size_t i = 0; i < job->n; i++) {
-        const dis_group_evaluation_view v = dis_group_evaluation_look(job->by_group[i]);
+        const dis_group_evaluation_view v = dis_group_evaluation_get_view(job->by_group[i]);
         char safe[CLI_SAFE], number[CLI_NUMBER];
         printf("\nby %s, vote by vote, nats%s%s\n", cli_safe(job->v->people.group, safe), job->n > 1 ? ": " : "",
                job->n > 1 ? job->in.path[i] : "");

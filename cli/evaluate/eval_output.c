@@ -1,4 +1,6 @@
 /* What `dissent eval` found: as text for people, as tables, as a summary for machines. */
+#include "tool/json_writer.h"
+#include "tool/table_writer.h"
 #include "evaluate/cmd_eval.h"
 #include <math.h>
 #include <string.h>
@@ -33,12 +35,12 @@ static const char *figure_text(const dis_metric *m, bool interval, char out[CLI_
 
 static void metric_rows(const eval_command *job, bool (*belongs)(size_t m), bool intervals, int width)
 {
-    for (size_t m = 0; m < DIS_EVAL_METRICS; m++) {
+    for (size_t m = 0; m < DIS_EVALUATION_METRICS; m++) {
         if (!eval_has_metric(job, m) || !belongs(m)) continue;
-        const dis_eval_row *row = dis_eval_metric_at(m);
+        const dis_evaluation_metric_row *row = dis_evaluation_metric_get(m);
         const bool aside = strcmp(row->better, "baseline") == 0 || strcmp(row->better, "floor") == 0;
         char name[NAME_WIDTH + 8];
-        const char *arrow = dis_eval_arrow(m); /* of three bytes and one column */
+        const char *arrow = dis_evaluation_metric_arrow(m); /* of three bytes and one column */
         snprintf(name, sizeof name, "%s%s%s%s", aside ? "  " : "", row->name, *arrow ? " " : "", arrow);
         printf("%-*s", *arrow ? NAME_WIDTH + 2 : NAME_WIDTH, name);
         for (size_t i = 0; i < job->n; i++) {
@@ -54,23 +56,23 @@ static void metric_rows(const eval_command *job, bool (*belongs)(size_t m), bool
 
 static bool of_gold(size_t m)
 {
-    return dis_eval_metric_at(m)->needs & DIS_NEEDS_GOLD;
+    return dis_evaluation_metric_get(m)->needs & DIS_NEEDS_GOLD;
 }
 
 static bool of_people(size_t m)
 {
-    return dis_eval_metric_at(m)->needs & DIS_NEEDS_HUMAN;
+    return dis_evaluation_metric_get(m)->needs & DIS_NEEDS_HUMAN;
 }
 
 static bool of_neither(size_t m)
 {
-    return dis_eval_metric_at(m)->needs == 0;
+    return dis_evaluation_metric_get(m)->needs == 0;
 }
 
 /* Why figures are missing, once each. */
 static void reasons(const eval_command *job)
 {
-    for (size_t m = 0; m < DIS_EVAL_METRICS; m++)
+    for (size_t m = 0; m < DIS_EVALUATION_METRICS; m++)
         for (size_t i = 0; i < job->n && eval_has_metric(job, m); i++) {
             const char *reason = job->look[i].metric[m].reason;
             if (!reason) continue;
@@ -78,7 +80,7 @@ static void reasons(const eval_command *job)
             for (size_t j = 0; j < i; j++) said = said || job->look[j].metric[m].reason == reason;
             char safe[CLI_SAFE];
             if (!said)
-                printf("- %s: %s%s%s%s\n", dis_eval_metric_at(m)->name, reason, job->n > 1 ? " (" : "",
+                printf("- %s: %s%s%s%s\n", dis_evaluation_metric_get(m)->name, reason, job->n > 1 ? " (" : "",
                        job->n > 1 ? short_name(job->in.path[i], 40, safe) : "", job->n > 1 ? ")" : "");
         }
 }
@@ -86,7 +88,7 @@ static void reasons(const eval_command *job)
 static void class_rows(const eval_command *job)
 {
     const dis_evaluation_view *v = &job->look[0];
-    if (!v->classes || !job->wanted[DIS_EVAL_MACRO_F1] || job->n > 1) return;
+    if (!v->classes || !job->wanted[DIS_EVALUATION_MACRO_F1] || job->n > 1) return;
     const size_t shown = v->n_classes < MAX_SHOWN_CLASSES ? v->n_classes : MAX_SHOWN_CLASSES;
     printf("\n%-*s%10s%10s  %-10s%-10s%s\n", NAME_WIDTH, "class", "gold", "predicted", "precision", "recall", "F1");
     for (size_t k = 0; k < shown; k++) {
@@ -134,35 +136,37 @@ dis_status eval_table_write(const eval_command *job, const char *format)
 {
     static const char *const columns[] = {"metric",  "predictions", "value",  "ci_low",
                                           "ci_high", "n",           "better", "reason"};
-    dis_table *t;
-    const dis_status status = dis_table_open(cli_metric_table_path(&job->v->figures), format, columns, N(columns), &t);
+    dis__table_writer *t;
+    const dis_status status =
+        dis__table_writer_create(cli_metric_table_path(&job->v->figures), format, columns, N(columns), &t);
     if (status != DIS_OK) return status;
-    for (size_t m = 0; m < DIS_EVAL_METRICS; m++)
+    for (size_t m = 0; m < DIS_EVALUATION_METRICS; m++)
         for (size_t i = 0; i < job->n && eval_has_metric(job, m); i++) {
             const dis_metric *x = &job->look[i].metric[m];
-            cli_cell_write_text(t, dis_eval_metric_at(m)->name);
+            cli_cell_write_text(t, dis_evaluation_metric_get(m)->name);
             cli_cell_write_text(t, job->in.path[i]);
             cli_cell_write_metric(t, x);
-            dis_table_count(t, x->n);
-            cli_cell_write_text(t, dis_eval_metric_at(m)->better);
+            dis__table_writer_count(t, x->n);
+            cli_cell_write_text(t, dis_evaluation_metric_get(m)->better);
             cli_cell_write_text(t, x->reason);
         }
-    return dis_table_finish(t, DIS_OK);
+    return dis__table_writer_finish(t, DIS_OK);
 }
 
 dis_status eval_items_write(const eval_command *job)
 {
     static const char *const first[] = {"predictions", "task", "gold", "predicted", "right"};
-    const char *columns[N(first) + DIS_EVAL_METRICS];
+    const char *columns[N(first) + DIS_EVALUATION_METRICS];
     const dis_alignment_view *a = &job->in.look;
-    const dis_eval_items *any = &job->look[0].items; /* all have the same columns */
+    const dis_evaluation_items *any = &job->look[0].items; /* all have the same columns */
     memcpy(columns, first, sizeof first);
-    for (size_t c = 0; c < any->n_columns; c++) columns[N(first) + c] = dis_eval_metric_at(any->column[c].metric)->name;
-    dis_table *t;
-    const dis_status status = dis_table_open(job->v->items, NULL, columns, N(first) + any->n_columns, &t);
+    for (size_t c = 0; c < any->n_columns; c++)
+        columns[N(first) + c] = dis_evaluation_metric_get(any->column[c].metric)->name;
+    dis__table_writer *t;
+    const dis_status status = dis__table_writer_create(job->v->items, NULL, columns, N(first) + any->n_columns, &t);
     if (status != DIS_OK) return status;
     for (size_t f = 0; f < job->n; f++) {
-        const dis_eval_items *x = &job->look[f].items;
+        const dis_evaluation_items *x = &job->look[f].items;
         for (size_t i = 0; i < a->n_items; i++) {
             cli_cell_write_text(t, job->in.path[f]);
             cli_cell_write_name(t, a->tasks, i);
@@ -170,20 +174,20 @@ dis_status eval_items_write(const eval_command *job)
             if (known)
                 cli_cell_write_name(t, a->classes, (size_t)a->gold[i]);
             else
-                dis_table_nothing(t);
+                dis__table_writer_null(t);
             cli_cell_write_name(t, a->classes, (size_t)x->predicted[i]);
             if (known)
-                dis_table_count(t, a->gold[i] == x->predicted[i]);
+                dis__table_writer_count(t, a->gold[i] == x->predicted[i]);
             else
-                dis_table_nothing(t);
+                dis__table_writer_null(t);
             for (size_t c = 0; c < x->n_columns; c++)
                 if (x->column[c].values)
-                    dis_table_real(t, x->column[c].values[i]);
+                    dis__table_writer_real(t, x->column[c].values[i]);
                 else
-                    dis_table_nothing(t);
+                    dis__table_writer_null(t);
         }
     }
-    return dis_table_finish(t, DIS_OK);
+    return dis__table_writer_finish(t, DIS_OK);
 }
 
 dis_status eval_class_table_write(const eval_command *job)
@@ -191,153 +195,153 @@ dis_status eval_class_table_write(const eval_command *job)
     static const char *const columns[] = {
         "predictions",       "class",  "gold",          "predicted",      "right", "precision", "precision_ci_low",
         "precision_ci_high", "recall", "recall_ci_low", "recall_ci_high", "f1",    "f1_ci_low", "f1_ci_high"};
-    dis_table *t;
-    const dis_status status = dis_table_open(job->v->class_table, NULL, columns, N(columns), &t);
+    dis__table_writer *t;
+    const dis_status status = dis__table_writer_create(job->v->class_table, NULL, columns, N(columns), &t);
     if (status != DIS_OK) return status;
     for (size_t f = 0; f < job->n; f++)
         for (size_t k = 0; job->look[f].classes && k < job->look[f].n_classes; k++) {
             const dis_class_scores *s = &job->look[f].classes[k];
             cli_cell_write_text(t, job->in.path[f]);
             cli_cell_write_name(t, job->in.look.classes, k);
-            dis_table_count(t, s->n_gold);
-            dis_table_count(t, s->n_predicted);
-            dis_table_count(t, s->n_right);
+            dis__table_writer_count(t, s->n_gold);
+            dis__table_writer_count(t, s->n_predicted);
+            dis__table_writer_count(t, s->n_right);
             cli_cell_write_metric(t, &s->precision);
             cli_cell_write_metric(t, &s->recall);
             cli_cell_write_metric(t, &s->f1);
         }
-    return dis_table_finish(t, DIS_OK);
+    return dis__table_writer_finish(t, DIS_OK);
 }
 
 dis_status eval_confusion_write(const eval_command *job)
 {
     static const char *const columns[] = {"predictions", "gold", "predicted", "items"};
     const size_t k = job->in.look.n_classes;
-    dis_table *t;
-    const dis_status status = dis_table_open(job->v->confusion, NULL, columns, N(columns), &t);
+    dis__table_writer *t;
+    const dis_status status = dis__table_writer_create(job->v->confusion, NULL, columns, N(columns), &t);
     if (status != DIS_OK) return status;
     for (size_t f = 0; f < job->n; f++)
         for (size_t c = 0; job->look[f].confusion && c < k * k; c++) {
             cli_cell_write_text(t, job->in.path[f]);
             cli_cell_write_name(t, job->in.look.classes, c / k);
             cli_cell_write_name(t, job->in.look.classes, c % k);
-            dis_table_count(t, job->look[f].confusion[c]);
+            dis__table_writer_count(t, job->look[f].confusion[c]);
         }
-    return dis_table_finish(t, DIS_OK);
+    return dis__table_writer_finish(t, DIS_OK);
 }
 
 dis_status eval_bins_write(const eval_command *job)
 {
     static const char *const columns[] = {"predictions", "above", "up_to", "items", "confidence", "accuracy"};
-    dis_table *t;
-    const dis_status status = dis_table_open(job->v->bins, NULL, columns, N(columns), &t);
+    dis__table_writer *t;
+    const dis_status status = dis__table_writer_create(job->v->bins, NULL, columns, N(columns), &t);
     if (status != DIS_OK) return status;
     for (size_t f = 0; f < job->n; f++)
         for (size_t b = 0; b < job->look[f].n_bins; b++) {
             const dis_reliability_bin *x = &job->look[f].bin[b];
             cli_cell_write_text(t, job->in.path[f]);
-            dis_table_real(t, x->low);
-            dis_table_real(t, x->high);
-            dis_table_count(t, x->n);
-            dis_table_real(t, x->confidence);
-            dis_table_real(t, x->accuracy);
+            dis__table_writer_real(t, x->low);
+            dis__table_writer_real(t, x->high);
+            dis__table_writer_count(t, x->n);
+            dis__table_writer_real(t, x->confidence);
+            dis__table_writer_real(t, x->accuracy);
         }
-    return dis_table_finish(t, DIS_OK);
+    return dis__table_writer_finish(t, DIS_OK);
 }
 
 /* ---- for machines ---- */
 
 enum { MAX_CONFUSION = 200 }; /* classes of a matrix within the summary; --confusion has larger ones */
 
-static void put_metrics(const eval_command *job, dis_json *j, const dis_evaluation_view *v)
+static void put_metrics(const eval_command *job, dis__json_writer *j, const dis_evaluation_view *v)
 {
-    dis_json_key(j, "metrics");
-    dis_json_begin_object(j);
-    for (size_t m = 0; m < DIS_EVAL_METRICS; m++)
+    dis__json_writer_key(j, "metrics");
+    dis__json_writer_begin_object(j);
+    for (size_t m = 0; m < DIS_EVALUATION_METRICS; m++)
         if (eval_has_metric(job, m)) {
-            dis_json_key(j, dis_eval_metric_at(m)->name);
-            dis_json_metric(j, &v->metric[m]);
+            dis__json_writer_key(j, dis_evaluation_metric_get(m)->name);
+            dis__json_writer_metric(j, &v->metric[m]);
         }
-    dis_json_end_object(j);
+    dis__json_writer_end_object(j);
 }
 
-static void put_classes(const eval_command *job, dis_json *j, const dis_evaluation_view *v)
+static void put_classes(const eval_command *job, dis__json_writer *j, const dis_evaluation_view *v)
 {
     if (!v->classes) return;
     cli_json_write_text(j, "majority_class", dis_names_get(job->in.look.classes, v->majority, NULL));
-    dis_json_key(j, "by_class");
-    dis_json_begin_array(j);
+    dis__json_writer_key(j, "by_class");
+    dis__json_writer_begin_array(j);
     for (size_t k = 0; k < v->n_classes; k++) {
         const dis_class_scores *s = &v->classes[k];
-        dis_json_begin_object(j);
+        dis__json_writer_begin_object(j);
         cli_json_write_text(j, "class", dis_names_get(job->in.look.classes, k, NULL));
         cli_json_write_count(j, "gold", s->n_gold);
         cli_json_write_count(j, "predicted", s->n_predicted);
         cli_json_write_count(j, "right", s->n_right);
-        dis_json_key(j, "precision");
-        dis_json_metric(j, &s->precision);
-        dis_json_key(j, "recall");
-        dis_json_metric(j, &s->recall);
-        dis_json_key(j, "f1");
-        dis_json_metric(j, &s->f1);
-        dis_json_end_object(j);
+        dis__json_writer_key(j, "precision");
+        dis__json_writer_metric(j, &s->precision);
+        dis__json_writer_key(j, "recall");
+        dis__json_writer_metric(j, &s->recall);
+        dis__json_writer_key(j, "f1");
+        dis__json_writer_metric(j, &s->f1);
+        dis__json_writer_end_object(j);
     }
-    dis_json_end_array(j);
-    dis_json_key(j, "confusion");
+    dis__json_writer_end_array(j);
+    dis__json_writer_key(j, "confusion");
     if (!v->confusion || v->n_classes > MAX_CONFUSION) {
-        dis_json_null(j);
+        dis__json_writer_null(j);
         return;
     }
-    dis_json_begin_array(j); /* row: gold, column: predicted */
+    dis__json_writer_begin_array(j); /* row: gold, column: predicted */
     for (size_t g = 0; g < v->n_classes; g++) {
-        dis_json_begin_array(j);
-        for (size_t k = 0; k < v->n_classes; k++) dis_json_count(j, v->confusion[g * v->n_classes + k]);
-        dis_json_end_array(j);
+        dis__json_writer_begin_array(j);
+        for (size_t k = 0; k < v->n_classes; k++) dis__json_writer_count(j, v->confusion[g * v->n_classes + k]);
+        dis__json_writer_end_array(j);
     }
-    dis_json_end_array(j);
+    dis__json_writer_end_array(j);
 }
 
-static void put_calibration(dis_json *j, const dis_evaluation_view *v)
+static void put_calibration(dis__json_writer *j, const dis_evaluation_view *v)
 {
     if (v->bin) {
-        dis_json_key(j, "bins");
-        dis_json_begin_array(j);
+        dis__json_writer_key(j, "bins");
+        dis__json_writer_begin_array(j);
         for (size_t b = 0; b < v->n_bins; b++) {
-            dis_json_begin_object(j);
+            dis__json_writer_begin_object(j);
             cli_json_write_real(j, "above", v->bin[b].low);
             cli_json_write_real(j, "up_to", v->bin[b].high);
             cli_json_write_count(j, "n", v->bin[b].n);
             cli_json_write_real(j, "confidence", v->bin[b].confidence);
             cli_json_write_real(j, "accuracy", v->bin[b].accuracy);
-            dis_json_end_object(j);
+            dis__json_writer_end_object(j);
         }
-        dis_json_end_array(j);
+        dis__json_writer_end_array(j);
     }
     if (v->n_splits == 0) return;
-    dis_json_key(j, "temperatures");
-    dis_json_begin_array(j);
+    dis__json_writer_key(j, "temperatures");
+    dis__json_writer_begin_array(j);
     for (size_t s = 0; s < v->n_splits; s++) {
-        dis_json_begin_object(j);
+        dis__json_writer_begin_object(j);
         cli_json_write_real(j, "value", v->temperature[s]);
         cli_json_write_bool(j, "on_bound", v->on_bound[s]);
-        dis_json_end_object(j);
+        dis__json_writer_end_object(j);
     }
-    dis_json_end_array(j);
+    dis__json_writer_end_array(j);
 }
 
 dis_status eval_json_write(const eval_command *job)
 {
     const eval_values *v = job->v;
-    dis_json *j;
+    dis__json_writer *j;
     dis_status status = cli_summary_open(v->figures.json, "eval", &v->figures.seed, &j);
     if (status != DIS_OK) return status;
     status = label_input_write_json(&job->in, j);
     if (status == DIS_OK && v->groups) {
-        dis_json_key(j, "groups");
+        dis__json_writer_key(j, "groups");
         status = cli_input_write(j, v->groups, "groups");
     }
     if (status == DIS_OK && job->people.groups) {
-        dis_json_key(j, "worker_table");
+        dis__json_writer_key(j, "worker_table");
         status = cli_input_write(j, v->people.table, "worker table");
     }
     cli_json_write_count(j, "items", job->in.look.n_items);
@@ -345,26 +349,26 @@ dis_status eval_json_write(const eval_command *job)
     cli_json_write_text(j, "human_labels", v->human_labels);
     cli_json_write_bool(j, "ordinal", votes_input_is_ordered(&v->reading));
     cli_json_write_count(j, "resamples", v->figures.resamples);
-    cli_json_write_text(j, "intervals_over", dis_interval_over_name(job->look[0].over));
+    cli_json_write_text(j, "intervals_over", dis_interval_scope_name(job->look[0].over));
     cli_json_write_count(j, "annotators", job->look[0].n_annotators);
     cli_json_write_bool(j, "few_annotators", job->look[0].few_annotators);
     cli_json_write_real(j, "fraction", v->figures.fraction);
     cli_json_write_count(j, "top_k", v->top_k);
     cli_json_write_text(j, "entropy_base", "e");
     cli_json_write_real(j, "probability_floor", 1e-12);
-    dis_json_key(j, "predictions");
-    dis_json_begin_array(j);
+    dis__json_writer_key(j, "predictions");
+    dis__json_writer_begin_array(j);
     for (size_t i = 0; i < job->n; i++) {
-        dis_json_begin_object(j);
+        dis__json_writer_begin_object(j);
         cli_json_write_text(j, "path", job->in.path[i]);
         cli_json_write_count(j, "floored", job->look[i].floored);
         if (job->in.look.n_sources > job->n) cli_json_write_count(j, "human_floored", job->look[i].human_floored);
         put_metrics(job, j, &job->look[i]);
         put_classes(job, j, &job->look[i]);
         put_calibration(j, &job->look[i]);
-        dis_json_end_object(j);
+        dis__json_writer_end_object(j);
     }
-    dis_json_end_array(j);
+    dis__json_writer_end_array(j);
     if (job->n == 1) put_metrics(job, j, &job->look[0]); /* where one looks first */
     eval_groups_write_json(job, j);
     if (v->votes.n && status == DIS_OK) votes_input_write_json_notes(&job->votes, j);

@@ -1,4 +1,7 @@
 /* dissent eval --perspectives: predictions for each annotator, scored as Le-Wi-Di 2025 scores them. */
+#include "tool/json_writer.h"
+#include "tool/table_writer.h"
+#include "tool/files.h"
 #include "evaluate/cmd_eval.h"
 #include <errno.h>
 #include <stdlib.h>
@@ -45,7 +48,7 @@ static dis_status read_all(perspectives *job)
     const eval_values *v = job->v;
     dis_status status = dis_lewidi_read(job->ctx, v->official, job->set, &job->official);
     if (status != DIS_OK) return status;
-    job->look = dis_lewidi_look(job->official);
+    job->look = dis_lewidi_get_view(job->official);
     status = dis_lewidi_export(job->official, v->save_votes, v->save_texts);
     if (status == DIS_OK && v->soft) status = dis_lewidi_read_soft(job->ctx, job->official, v->soft, &job->soft);
     if (status == DIS_OK && v->annotators)
@@ -77,7 +80,7 @@ static int check_submission(const perspectives *job)
         if (!files[i].written) continue;
         char *path = submission_path(job, files[i].what);
         if (!path) return cli_error(job->c, DIS_ELIMIT, "no memory for a file name");
-        code = cli_failed(job->c, dis_file_check_replace(path, DIS_FILE_SUBMISSION));
+        code = cli_failed(job->c, dis__file_check_replace(path, DIS__OUTPUT_SUBMISSION));
         free(path);
     }
     return code;
@@ -109,7 +112,7 @@ static int submit(const perspectives *job)
 static dis_status write_json(const perspectives *job)
 {
     const eval_values *v = job->v;
-    dis_json *j;
+    dis__json_writer *j;
     if (!v->figures.json) return DIS_OK;
     dis_status status = cli_summary_open(v->figures.json, "eval", &v->figures.seed, &j);
     if (status != DIS_OK) return status;
@@ -122,11 +125,11 @@ static dis_status write_json(const perspectives *job)
     cli_json_write_count(j, "items", job->look.n_items);
     cli_json_write_count(j, "annotators", job->look.n_workers);
     cli_json_write_count(j, "annotations", job->look.n_annotations);
-    dis_json_key(j, "metrics");
-    dis_json_begin_object(j);
+    dis__json_writer_key(j, "metrics");
+    dis__json_writer_begin_object(j);
     if (job->soft && job->look.soft) cli_json_write_real(j, "soft_score", job->soft_score);
     if (job->value) cli_json_write_real(j, "perspective_score", job->score);
-    dis_json_end_object(j);
+    dis__json_writer_end_object(j);
     return cli_summary_close(j, status);
 }
 
@@ -149,18 +152,18 @@ static int print(const perspectives *job)
             if (rows[r].shown) printf("%-12s %-46s %.5f\n", job->set->name, rows[r].text, rows[r].value);
         return cli_flush(job->c);
     }
-    dis_table *t;
-    const dis_status status = dis_table_open(cli_metric_table_path(&job->v->figures), format, columns, 5, &t);
+    dis__table_writer *t;
+    const dis_status status = dis__table_writer_create(cli_metric_table_path(&job->v->figures), format, columns, 5, &t);
     if (status != DIS_OK) return cli_failed(job->c, status);
     for (size_t r = 0; r < 2; r++) {
         if (!rows[r].shown) continue;
         cli_cell_write_text(t, job->set->name);
         cli_cell_write_text(t, rows[r].name);
-        dis_table_real(t, rows[r].value);
-        dis_table_count(t, job->look.n_items);
+        dis__table_writer_real(t, rows[r].value);
+        dis__table_writer_count(t, job->look.n_items);
         cli_cell_write_text(t, "lower");
     }
-    return cli_failed(job->c, dis_table_finish(t, DIS_OK));
+    return cli_failed(job->c, dis__table_writer_finish(t, DIS_OK));
 }
 
 static void tell(const perspectives *job)

@@ -1,4 +1,6 @@
 /* dissent eval --perspectives votes: predictions for single workers against their votes. */
+#include "tool/json_writer.h"
+#include "tool/table_writer.h"
 #include "evaluate/cmd_eval.h"
 #include <math.h>
 #include <stdlib.h>
@@ -37,7 +39,7 @@ static int check(workers_command *job, size_t n_operands)
 /* Predictions and earlier votes have the classes of the votes. */
 static dis_status read_like(const workers_command *job, const char *path, bool predictions, dis_votes **out)
 {
-    const dis_votes_view v = dis_votes_look(job->votes.votes);
+    const dis_votes_view v = dis_votes_get_view(job->votes.votes);
     dis_votes_options how = dis_votes_options_default();
     const char **name = malloc((v.n_classes + 1) * sizeof *name);
     if (!name) return DIS_ELIMIT;
@@ -71,7 +73,7 @@ static dis_status measure(workers_command *job)
     o.groups = job->people.groups;
     const dis_status status =
         dis_perspectives_run(job->ctx, job->votes.votes, job->said, job->history, &o, &job->found);
-    if (status == DIS_OK) job->look = dis_perspectives_look(job->found);
+    if (status == DIS_OK) job->look = dis_perspectives_get_view(job->found);
     return status;
 }
 
@@ -89,62 +91,62 @@ static dis_status write_workers(const workers_command *job)
                                           "distance_model",
                                           "distance_worker_most_frequent",
                                           "distance_majority_of_others"};
-    dis_table *t;
+    dis__table_writer *t;
     if (!job->v->worker_errors) return DIS_OK;
     const dis_status status =
-        dis_table_open(job->v->worker_errors, NULL, columns, job->ordered ? N(columns) : N(columns) - 3, &t);
+        dis__table_writer_create(job->v->worker_errors, NULL, columns, job->ordered ? N(columns) : N(columns) - 3, &t);
     if (status != DIS_OK) return status;
     for (size_t w = 0; w < dis_names_count(job->look.workers); w++) {
         const dis_perspectives_row *x = &job->look.row[w];
         if (x->votes == 0) continue;
         cli_cell_write_name(t, job->look.workers, w);
-        dis_table_count(t, x->votes);
-        for (size_t s = 0; s < DIS_N_SAID; s++) dis_table_real(t, x->error[s]);
-        for (size_t s = 0; job->ordered && s < DIS_N_SAID; s++) dis_table_real(t, x->distance[s]);
+        dis__table_writer_count(t, x->votes);
+        for (size_t s = 0; s < DIS_PREDICTION_SOURCES; s++) dis__table_writer_real(t, x->error[s]);
+        for (size_t s = 0; job->ordered && s < DIS_PREDICTION_SOURCES; s++) dis__table_writer_real(t, x->distance[s]);
     }
-    return dis_table_finish(t, DIS_OK);
+    return dis__table_writer_finish(t, DIS_OK);
 }
 
-static void put_metrics(dis_json *j, const char *key, const dis_metric m[DIS_N_SAID][DIS_N_OVER])
+static void put_metrics(dis__json_writer *j, const char *key, const dis_metric m[DIS_PREDICTION_SOURCES][DIS_AVERAGES])
 {
-    dis_json_key(j, key);
-    dis_json_begin_object(j);
-    for (size_t s = 0; s < DIS_N_SAID; s++) {
-        dis_json_key(j, keys[s]);
-        dis_json_begin_object(j);
-        for (dis_over over = 0; over < DIS_N_OVER; over++) {
-            dis_json_key(j, dis_over_name(over));
-            dis_json_metric(j, &m[s][over]);
+    dis__json_writer_key(j, key);
+    dis__json_writer_begin_object(j);
+    for (size_t s = 0; s < DIS_PREDICTION_SOURCES; s++) {
+        dis__json_writer_key(j, keys[s]);
+        dis__json_writer_begin_object(j);
+        for (dis_average over = 0; over < DIS_AVERAGES; over++) {
+            dis__json_writer_key(j, dis_average_name(over));
+            dis__json_writer_metric(j, &m[s][over]);
         }
-        dis_json_end_object(j);
+        dis__json_writer_end_object(j);
     }
-    dis_json_end_object(j);
+    dis__json_writer_end_object(j);
 }
 
-static void put_group(const workers_command *job, dis_json *j, size_t g)
+static void put_group(const workers_command *job, dis__json_writer *j, size_t g)
 {
     const dis_perspectives_group *x = &job->look.group[g];
-    dis_json_begin_object(j);
+    dis__json_writer_begin_object(j);
     cli_json_write_text(j, "group", dis_names_get(job->people.look.names, g, NULL));
     cli_json_write_count(j, "workers", x->workers);
     cli_json_write_count(j, "votes", x->votes);
     for (size_t kind = 0; kind < (job->ordered ? 2 : 1); kind++) {
-        dis_json_key(j, kind ? "absolute_distance" : "error_rate");
-        dis_json_begin_object(j);
-        for (size_t s = 0; s < DIS_N_SAID; s++) {
-            dis_json_key(j, keys[s]);
-            dis_json_metric(j, kind ? &x->distance[s] : &x->error[s]);
+        dis__json_writer_key(j, kind ? "absolute_distance" : "error_rate");
+        dis__json_writer_begin_object(j);
+        for (size_t s = 0; s < DIS_PREDICTION_SOURCES; s++) {
+            dis__json_writer_key(j, keys[s]);
+            dis__json_writer_metric(j, kind ? &x->distance[s] : &x->error[s]);
         }
-        dis_json_end_object(j);
+        dis__json_writer_end_object(j);
     }
-    dis_json_end_object(j);
+    dis__json_writer_end_object(j);
 }
 
 static dis_status write_json(const workers_command *job)
 {
     const eval_values *v = job->v;
     const dis_perspectives_view *p = &job->look;
-    dis_json *j;
+    dis__json_writer *j;
     if (!v->figures.json) return DIS_OK;
     dis_status status = cli_summary_open(v->figures.json, "eval", &v->figures.seed, &j);
     if (status != DIS_OK) return status;
@@ -161,14 +163,14 @@ static dis_status write_json(const workers_command *job)
     put_metrics(j, "error_rate", p->error);
     if (job->ordered) put_metrics(j, "absolute_distance", p->distance);
     if (job->people.groups) {
-        dis_json_key(j, "people");
-        dis_json_begin_object(j);
+        dis__json_writer_key(j, "people");
+        dis__json_writer_begin_object(j);
         groups_input_write_json(&job->people, j);
-        dis_json_key(j, "groups");
-        dis_json_begin_array(j);
+        dis__json_writer_key(j, "groups");
+        dis__json_writer_begin_array(j);
         for (size_t g = 0; g < p->n_groups; g++) put_group(job, j, g);
-        dis_json_end_array(j);
-        dis_json_end_object(j);
+        dis__json_writer_end_array(j);
+        dis__json_writer_end_object(j);
     }
     return cli_summary_close(j, status);
 }
@@ -176,67 +178,69 @@ static dis_status write_json(const workers_command *job)
 static dis_status write_table(const workers_command *job, const char *format)
 {
     static const char *const columns[] = {"metric", "over", "said_by", "value", "ci_low", "ci_high", "n"};
-    dis_table *t;
-    const dis_status status = dis_table_open(cli_metric_table_path(&job->v->figures), format, columns, N(columns), &t);
+    dis__table_writer *t;
+    const dis_status status =
+        dis__table_writer_create(cli_metric_table_path(&job->v->figures), format, columns, N(columns), &t);
     if (status != DIS_OK) return status;
     for (size_t kind = 0; kind < (job->ordered ? 2 : 1); kind++)
-        for (size_t s = 0; s < DIS_N_SAID; s++)
-            for (dis_over over = 0; over < DIS_N_OVER; over++) {
+        for (size_t s = 0; s < DIS_PREDICTION_SOURCES; s++)
+            for (dis_average over = 0; over < DIS_AVERAGES; over++) {
                 const dis_metric *m = kind ? &job->look.distance[s][over] : &job->look.error[s][over];
                 cli_cell_write_text(t, kind ? "absolute_distance" : "error_rate");
-                cli_cell_write_text(t, dis_over_name(over));
+                cli_cell_write_text(t, dis_average_name(over));
                 cli_cell_write_text(t, keys[s]);
                 cli_cell_write_metric(t, m);
-                dis_table_count(t, m->n);
+                dis__table_writer_count(t, m->n);
             }
-    return dis_table_finish(t, DIS_OK);
+    return dis__table_writer_finish(t, DIS_OK);
 }
 
 static dis_status write_groups(const workers_command *job)
 {
     static const char *const columns[] = {"group", "workers", "votes",   "metric", "said_by",
                                           "value", "ci_low",  "ci_high", "n"};
-    dis_table *t;
+    dis__table_writer *t;
     if (!job->v->group_table) return DIS_OK;
-    const dis_status status = dis_table_open(job->v->group_table, NULL, columns, N(columns), &t);
+    const dis_status status = dis__table_writer_create(job->v->group_table, NULL, columns, N(columns), &t);
     if (status != DIS_OK) return status;
     for (size_t g = 0; g < job->look.n_groups; g++)
         for (size_t kind = 0; kind < (job->ordered ? 2 : 1); kind++)
-            for (size_t s = 0; s < DIS_N_SAID; s++) {
+            for (size_t s = 0; s < DIS_PREDICTION_SOURCES; s++) {
                 const dis_perspectives_group *x = &job->look.group[g];
                 const dis_metric *m = kind ? &x->distance[s] : &x->error[s];
                 cli_cell_write_name(t, job->people.look.names, g);
-                dis_table_count(t, x->workers);
-                dis_table_count(t, x->votes);
+                dis__table_writer_count(t, x->workers);
+                dis__table_writer_count(t, x->votes);
                 cli_cell_write_text(t, kind ? "absolute_distance" : "error_rate");
                 cli_cell_write_text(t, keys[s]);
                 cli_cell_write_metric(t, m);
-                dis_table_count(t, m->n);
+                dis__table_writer_count(t, m->n);
             }
-    return dis_table_finish(t, DIS_OK);
+    return dis__table_writer_finish(t, DIS_OK);
 }
 
 /* ---- text ---- */
 
-static void print_row(const char *name, const dis_metric *const m[DIS_N_SAID])
+static void print_row(const char *name, const dis_metric *const m[DIS_PREDICTION_SOURCES])
 {
     char text[CLI_METRIC_SIZE];
     printf("%-*s", NAME_WIDTH, name);
-    for (size_t s = 0; s < DIS_N_SAID; s++) {
+    for (size_t s = 0; s < DIS_PREDICTION_SOURCES; s++) {
         if (m[s]->reason)
             snprintf(text, sizeof text, "-");
         else
             cli_metric_format(m[s], 3, text);
-        printf(s + 1 < DIS_N_SAID ? " %-*s" : " %.*s\n", s + 1 < DIS_N_SAID ? FIGURE_WIDTH : CLI_METRIC_SIZE, text);
+        printf(s + 1 < DIS_PREDICTION_SOURCES ? " %-*s" : " %.*s\n",
+               s + 1 < DIS_PREDICTION_SOURCES ? FIGURE_WIDTH : CLI_METRIC_SIZE, text);
     }
 }
 
 static void print_head(const char *title)
 {
     printf("%-*s", NAME_WIDTH, title);
-    for (dis_said s = 0; s < DIS_N_SAID; s++)
-        printf(s + 1 < DIS_N_SAID ? " %-*s" : " %.*s\n", s + 1 < DIS_N_SAID ? FIGURE_WIDTH : CLI_METRIC_SIZE,
-               dis_said_name(s));
+    for (dis_prediction_source s = 0; s < DIS_PREDICTION_SOURCES; s++)
+        printf(s + 1 < DIS_PREDICTION_SOURCES ? " %-*s" : " %.*s\n",
+               s + 1 < DIS_PREDICTION_SOURCES ? FIGURE_WIDTH : CLI_METRIC_SIZE, dis_prediction_source_name(s));
 }
 
 static void print_text(const workers_command *job)
@@ -245,10 +249,11 @@ static void print_text(const workers_command *job)
     char name[64], safe[CLI_SAFE];
     print_head("");
     for (size_t kind = 0; kind < (job->ordered ? 2 : 1); kind++)
-        for (dis_over over = 0; over < DIS_N_OVER; over++) {
-            const dis_metric *m[DIS_N_SAID];
-            for (size_t s = 0; s < DIS_N_SAID; s++) m[s] = kind ? &p->distance[s][over] : &p->error[s][over];
-            snprintf(name, sizeof name, "%s, mean over %s", kind ? "steps off" : "error rate", dis_over_name(over));
+        for (dis_average over = 0; over < DIS_AVERAGES; over++) {
+            const dis_metric *m[DIS_PREDICTION_SOURCES];
+            for (size_t s = 0; s < DIS_PREDICTION_SOURCES; s++)
+                m[s] = kind ? &p->distance[s][over] : &p->error[s][over];
+            snprintf(name, sizeof name, "%s, mean over %s", kind ? "steps off" : "error rate", dis_average_name(over));
             print_row(name, m);
         }
     for (size_t kind = 0; p->n_groups && kind < (job->ordered ? 2 : 1); kind++) {
@@ -257,8 +262,9 @@ static void print_text(const workers_command *job)
         printf("\n");
         print_head(name + 1);
         for (size_t g = 0; g < p->n_groups; g++) {
-            const dis_metric *m[DIS_N_SAID];
-            for (size_t s = 0; s < DIS_N_SAID; s++) m[s] = kind ? &p->group[g].distance[s] : &p->group[g].error[s];
+            const dis_metric *m[DIS_PREDICTION_SOURCES];
+            for (size_t s = 0; s < DIS_PREDICTION_SOURCES; s++)
+                m[s] = kind ? &p->group[g].distance[s] : &p->group[g].error[s];
             cli_text_escape(dis_names_get(job->people.look.names, g, NULL), safe, NAME_WIDTH - 1);
             print_row(safe, m);
         }

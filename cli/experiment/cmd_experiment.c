@@ -1,4 +1,7 @@
 /* dissent experiment: a table of conditions from one file: run, status, table, show, report; stores merged. */
+#include "tool/json_writer.h"
+#include "tool/files.h"
+#include "tool/arrays.h"
 #include "experiment/cmd_experiment.h"
 #include "output/json_summary.h"
 #include <math.h>
@@ -67,14 +70,14 @@ const char *experiment_duration_format(double seconds, char out[CLI_NUMBER])
     return out;
 }
 
-dis_status experiment_summary_open(const experiment_command *job, dis_json **out)
+dis_status experiment_summary_open(const experiment_command *job, dis__json_writer **out)
 {
     const dis_status status = cli_summary_open(job->v->json, "experiment", NULL, out);
     if (status != DIS_OK) return status;
     cli_inputs_begin(*out);
     const dis_status hashed = cli_input_write(*out, job->look.path, "experiment");
     cli_inputs_end(*out);
-    if (hashed != DIS_OK) return dis_json_finish(*out, hashed);
+    if (hashed != DIS_OK) return dis__json_writer_finish(*out, hashed);
     cli_json_write_text(*out, "experiment", job->look.name);
     cli_json_write_text(*out, "store", job->look.store);
     return DIS_OK;
@@ -98,7 +101,7 @@ static void watch(void *user, const dis_experiment_counts *n)
     c->bar = true;
 }
 
-static void counts_json(dis_json *j, const dis_experiment_counts *n)
+static void counts_json(dis__json_writer *j, const dis_experiment_counts *n)
 {
     cli_json_write_count(j, "runs", n->total);
     cli_json_write_count(j, "done", n->done);
@@ -108,7 +111,7 @@ static void counts_json(dis_json *j, const dis_experiment_counts *n)
 
 static dis_status run_json(const experiment_command *job)
 {
-    dis_json *j;
+    dis__json_writer *j;
     const dis_status status = experiment_summary_open(job, &j);
     if (status != DIS_OK) return status;
     counts_json(j, &job->counts);
@@ -157,8 +160,8 @@ int experiment_report_write(experiment_command *job)
     cli *c = job->c;
     const char *output = job->v->output, *figures = job->v->figures;
     if (!output && !figures) return cli_usage(c, "report needs somewhere to go: -o FILE.html or --figures FOLDER");
-    int code = output ? cli_failed(c, dis_experiment_report(job->ctx, job->experiment, output)) : 0;
-    if (code == 0 && figures) code = cli_failed(c, dis_experiment_draw(job->ctx, job->experiment, figures));
+    int code = output ? cli_failed(c, dis_experiment_write_report(job->ctx, job->experiment, output)) : 0;
+    if (code == 0 && figures) code = cli_failed(c, dis_experiment_write_charts(job->ctx, job->experiment, figures));
     char safe[CLI_SAFE];
     if (code == 0 && output && !cli_is_dash(output)) cli_print(c, "wrote %s", cli_safe(output, safe));
     if (code == 0 && figures) cli_print(c, "wrote charts into %s", cli_safe(figures, safe));
@@ -193,7 +196,7 @@ static int check(cli *c, const experiment_values *v, size_t a, size_t n_operands
         return cli_usage(c, "--figures is for report, not for %s", name);
     if (!actions[a].format && v->format >= 0) return cli_usage(c, "--format is for table, not for %s", name);
     bool known;
-    if (v->output && v->format < 0 && dis_file_check_output(v->output, actions[a].formats, &known) != DIS_OK)
+    if (v->output && v->format < 0 && dis__file_check_output(v->output, actions[a].formats, &known) != DIS_OK)
         return cli_usage(c, "--output %s", dis_last_error());
     if (!actions[a].json && v->json) return cli_usage(c, "%s has no summary for machines; table has", name);
     if (!actions[a].act && (v->filter.n || v->data))
@@ -213,7 +216,7 @@ static dis_status open_file(experiment_command *job, const char *path, bool may_
     o.n_filters = v->filter.n;
     o.may_be_empty = may_be_empty;
     const dis_status status = dis_experiment_read(job->ctx, path, &o, &job->experiment);
-    if (status == DIS_OK) job->look = dis_experiment_look(job->experiment);
+    if (status == DIS_OK) job->look = dis_experiment_get_view(job->experiment);
     return status;
 }
 
@@ -234,14 +237,14 @@ static int act_on_one(experiment_command *job, size_t a, const char *path)
 /* ---- several files ---- */
 
 /* A file's part of the summary: name, paper, store and counts. */
-static void file_json(dis_json *j, const experiment_command *job)
+static void file_json(dis__json_writer *j, const experiment_command *job)
 {
-    dis_json_begin_object(j);
+    dis__json_writer_begin_object(j);
     cli_json_write_text(j, "experiment", job->look.name);
     cli_json_write_text(j, "paper", *job->look.paper ? job->look.paper : NULL);
     cli_json_write_text(j, "store", job->look.store);
     counts_json(j, &job->counts);
-    dis_json_end_object(j);
+    dis__json_writer_end_object(j);
 }
 
 /* All files are read before the first run, so that a mistake in the last one costs nothing. */
@@ -263,13 +266,13 @@ static int check_files(experiment_command *job, char **path, size_t n)
 static int run_files(experiment_command *job, char **path, size_t n)
 {
     cli *c = job->c;
-    dis_json *j = NULL;
+    dis__json_writer *j = NULL;
     int code = check_files(job, path, n);
     if (code == 0 && job->v->json) code = cli_failed(c, cli_summary_open(job->v->json, "experiment", NULL, &j));
     if (code != 0) return code;
     if (j) {
-        dis_json_key(j, "experiments");
-        dis_json_begin_array(j);
+        dis__json_writer_key(j, "experiments");
+        dis__json_writer_begin_array(j);
     }
     double seconds = 0;
     for (size_t i = 0; i < n && code <= 128; i++) {
@@ -285,7 +288,7 @@ static int run_files(experiment_command *job, char **path, size_t n)
         job->experiment = NULL;
     }
     if (j) {
-        dis_json_end_array(j);
+        dis__json_writer_end_array(j);
         const int written = cli_failed(c, cli_summary_close(j, DIS_OK));
         if (code == 0) code = written;
     }
@@ -314,7 +317,7 @@ static int run(cli *c, const void *values, char **operands, size_t n_operands)
     size_t a = 0;
     while (a < N_ACTIONS && strcmp(actions[a].name, operands[0]) != 0) a++;
     if (a == N_ACTIONS) {
-        const char *near = dis_nearest(operands[0], action_name, NULL);
+        const char *near = dis__name_find_nearest(operands[0], action_name, NULL);
         return cli_usage(c, "no action \"%s\"; there are run, status, table, show, report and merge%s%s%s", operands[0],
                          near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
     }

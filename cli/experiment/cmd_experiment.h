@@ -1,6 +1,7 @@
 /* cmd_experiment.h: what the actions of `dissent experiment` share. */
 #ifndef DIS_CLI_EXPERIMENT_JOB_H
 #define DIS_CLI_EXPERIMENT_JOB_H
+#include "tool/json_writer.h"
 #include "core/cli.h"
 
 typedef struct {
@@ -31,7 +32,7 @@ int experiment_run_print(experiment_command *job);
 int experiment_report_write(experiment_command *job);
 
 /* The summary for machines, opened with the file, its SHA-256 and the store in it. */
-dis_status experiment_summary_open(const experiment_command *job, dis_json **out);
+dis_status experiment_summary_open(const experiment_command *job, dis__json_writer **out);
 /* "1 h 02 min", "3 min 20 s", "12 s", "1.2 s". */
 const char *experiment_duration_format(double seconds, char out[CLI_NUMBER]);
 

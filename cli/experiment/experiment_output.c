@@ -1,4 +1,5 @@
 /* dissent experiment table: the table in its formats, and as a summary for machines. */
+#include "tool/json_writer.h"
 #include "experiment/cmd_experiment.h"
 #include "output/json_summary.h"
 #include <math.h>
@@ -22,23 +23,23 @@ static const char *table_format(const experiment_values *v)
     return "csv";
 }
 
-static void figure_json(dis_json *j, const experiment_command *job, const dis_experiment_figure *f, size_t m)
+static void figure_json(dis__json_writer *j, const experiment_command *job, const dis_experiment_value *f, size_t m)
 {
     const dis_experiment_measure *measure = &job->look.measure[m];
-    dis_json_begin_object(j);
+    dis__json_writer_begin_object(j);
     cli_json_write_text(j, "set", measure->set);
-    cli_json_write_text(j, "metric", dis_eval_metric_at(measure->metric)->name);
-    cli_json_write_text(j, "better", dis_eval_metric_at(measure->metric)->better);
+    cli_json_write_text(j, "metric", dis_evaluation_metric_get(measure->metric)->name);
+    cli_json_write_text(j, "better", dis_evaluation_metric_get(measure->metric)->better);
     cli_json_write_count(j, "seeds", f->n);
     if (f->n_items) cli_json_write_count(j, "items", f->n_items);
     cli_json_write_real(j, "mean", f->mean);
     cli_json_write_real(j, "sd", f->sd);
     cli_json_write_real(j, "ci_low", f->ci_low);
     cli_json_write_real(j, "ci_high", f->ci_high);
-    dis_json_key(j, "values");
-    dis_json_begin_array(j);
-    for (size_t i = 0; i < f->n; i++) dis_json_real(j, f->seed[i]);
-    dis_json_end_array(j);
+    dis__json_writer_key(j, "values");
+    dis__json_writer_begin_array(j);
+    for (size_t i = 0; i < f->n; i++) dis__json_writer_real(j, f->seed[i]);
+    dis__json_writer_end_array(j);
     if (!isnan(f->published)) cli_json_write_real(j, "published", f->published);
     if (f->compared) {
         cli_json_write_real(j, "difference", f->difference);
@@ -46,33 +47,33 @@ static void figure_json(dis_json *j, const experiment_command *job, const dis_ex
         cli_json_write_count(j, "stars", (uint64_t)f->stars);
     }
     cli_json_write_bool(j, "best", f->best);
-    dis_json_end_object(j);
+    dis__json_writer_end_object(j);
 }
 
 static dis_status table_json(const experiment_command *job, const dis_experiment_table_view *t)
 {
-    dis_json *j;
+    dis__json_writer *j;
     const dis_status status = experiment_summary_open(job, &j);
     if (status != DIS_OK) return status;
-    dis_json_key(j, "cells");
-    dis_json_begin_array(j);
+    dis__json_writer_key(j, "cells");
+    dis__json_writer_begin_array(j);
     for (size_t r = 0; r < t->n_rows; r++) {
         const dis_experiment_row *row = &t->row[r];
         const dis_experiment_cell *cell = &job->look.cell[row->cell];
-        dis_json_begin_object(j);
+        dis__json_writer_begin_object(j);
         cli_json_write_text(j, "name", cell->name);
         cli_json_write_text(j, "data", cell->data);
         cli_json_write_text(j, "baseline", cell->baseline == SIZE_MAX ? NULL : job->look.cell[cell->baseline].name);
         cli_json_write_count(j, "runs", row->n_runs);
         cli_json_write_count(j, "done", row->n_done);
         cli_json_write_count(j, "failed", row->n_failed);
-        dis_json_key(j, "measures");
-        dis_json_begin_array(j);
+        dis__json_writer_key(j, "measures");
+        dis__json_writer_begin_array(j);
         for (size_t m = 0; m < t->n_measures; m++) figure_json(j, job, &row->figure[m], m);
-        dis_json_end_array(j);
-        dis_json_end_object(j);
+        dis__json_writer_end_array(j);
+        dis__json_writer_end_object(j);
     }
-    dis_json_end_array(j);
+    dis__json_writer_end_array(j);
     return cli_summary_close(j, DIS_OK);
 }
 
@@ -81,9 +82,9 @@ int experiment_table_write(experiment_command *job)
     cli *c = job->c;
     const experiment_values *v = job->v;
     dis_experiment_table *table;
-    dis_status status = dis_experiment_tabulate(job->ctx, job->experiment, &table);
+    dis_status status = dis_experiment_table_create(job->ctx, job->experiment, &table);
     if (status != DIS_OK) return cli_failed(c, status);
-    const dis_experiment_table_view t = dis_experiment_table_look(table);
+    const dis_experiment_table_view t = dis_experiment_table_get_view(table);
     cli_bar_clear(c);
     if (v->output || !cli_is_dash(v->json))
         status = dis_experiment_table_write(job->experiment, table, v->output ? v->output : "-", table_format(v));

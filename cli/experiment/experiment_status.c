@@ -1,4 +1,5 @@
 /* What is there: cell by cell, and one run in full. */
+#include "tool/json_writer.h"
 #include "experiment/cmd_experiment.h"
 #include "output/json_summary.h"
 #include <math.h>
@@ -59,15 +60,15 @@ static void status_text(const experiment_command *job, const dis_run_state *stat
 
 static dis_status status_json(const experiment_command *job, const dis_run_state *state, const double *seconds)
 {
-    dis_json *j;
+    dis__json_writer *j;
     const dis_status status = experiment_summary_open(job, &j);
     if (status != DIS_OK) return status;
-    dis_json_key(j, "runs");
-    dis_json_begin_array(j);
+    dis__json_writer_key(j, "runs");
+    dis__json_writer_begin_array(j);
     for (size_t r = 0; r < job->look.n_runs; r++) {
         const dis_run *run = &job->look.run[r];
         if (!job->look.selected[r]) continue;
-        dis_json_begin_object(j);
+        dis__json_writer_begin_object(j);
         cli_json_write_text(j, "key", run->key);
         cli_json_write_text(j, "cell", job->look.cell[run->cell].name);
         cli_json_write_text(j, "data", job->look.cell[run->cell].data);
@@ -75,9 +76,9 @@ static dis_status status_json(const experiment_command *job, const dis_run_state
         cli_json_write_count(j, "seed", run->seed);
         cli_json_write_text(j, "state", dis_run_state_name(state[r]));
         cli_json_write_real(j, "seconds", seconds[r]);
-        dis_json_end_object(j);
+        dis__json_writer_end_object(j);
     }
-    dis_json_end_array(j);
+    dis__json_writer_end_array(j);
     return cli_summary_close(j, DIS_OK);
 }
 
@@ -90,7 +91,7 @@ int experiment_status_print(experiment_command *job)
     if (!state || !seconds)
         code = cli_error(c, DIS_ELIMIT, "no memory for %zu runs", job->look.n_runs);
     else
-        code = cli_failed(c, dis_experiment_states(job->ctx, job->experiment, state, seconds));
+        code = cli_failed(c, dis_experiment_get_states(job->ctx, job->experiment, state, seconds));
     if (code == 0 && !cli_is_dash(job->v->json)) {
         status_text(job, state, seconds);
         code = cli_flush(c);
@@ -157,7 +158,7 @@ static void show_text(const experiment_command *job, const dis_run_record *r)
 
 static dis_status show_json(const experiment_command *job, const dis_run_record *r)
 {
-    dis_json *j;
+    dis__json_writer *j;
     const dis_status status = experiment_summary_open(job, &j);
     if (status != DIS_OK) return status;
     cli_json_write_text(j, "key", r->key);
@@ -167,41 +168,41 @@ static dis_status show_json(const experiment_command *job, const dis_run_record 
     cli_json_write_text(j, "data", r->data);
     cli_json_write_count(j, "fold", r->fold);
     cli_json_write_count(j, "seed", r->seed);
-    dis_json_key(j, "settings");
-    dis_json_begin_object(j);
+    dis__json_writer_key(j, "settings");
+    dis__json_writer_begin_object(j);
     for (size_t i = 0; i < r->n_settings; i++) cli_json_write_text(j, r->setting[i].key, r->setting[i].value);
-    dis_json_end_object(j);
+    dis__json_writer_end_object(j);
     cli_json_write_text(j, "run_version", r->version);
     cli_json_write_text(j, "finished", r->finished);
     cli_json_write_real(j, "seconds", r->seconds);
     cli_json_write_count(j, "parameters", r->n_parameters);
     cli_json_write_count(j, "examples", r->n_examples);
-    dis_json_key(j, "measures");
-    dis_json_begin_array(j);
+    dis__json_writer_key(j, "measures");
+    dis__json_writer_begin_array(j);
     for (size_t i = 0; i < r->n_measures; i++) {
-        dis_json_begin_object(j);
+        dis__json_writer_begin_object(j);
         cli_json_write_text(j, "set", r->set[i]);
         cli_json_write_text(j, "metric", r->metric[i]);
         cli_json_write_real(j, "value", r->value[i]);
-        dis_json_end_object(j);
+        dis__json_writer_end_object(j);
     }
-    dis_json_end_array(j);
-    dis_json_key(j, "curve");
-    dis_json_begin_array(j);
+    dis__json_writer_end_array(j);
+    dis__json_writer_key(j, "curve");
+    dis__json_writer_begin_array(j);
     for (size_t e = 0; e < r->n_epochs; e++) {
-        dis_json_begin_object(j);
+        dis__json_writer_begin_object(j);
         cli_json_write_real(j, "loss", r->epoch[e].loss);
         cli_json_write_real(j, "rate", r->epoch[e].rate);
         cli_json_write_real(j, "dev", r->epoch[e].dev);
         cli_json_write_real(j, "dev_cross_entropy", r->epoch[e].dev_cross_entropy);
         cli_json_write_bool(j, "kept", e == r->best_epoch);
-        dis_json_end_object(j);
+        dis__json_writer_end_object(j);
     }
-    dis_json_end_array(j);
-    dis_json_key(j, "files");
-    dis_json_begin_array(j);
-    for (size_t i = 0; i < r->n_files; i++) dis_json_text(j, r->file[i]);
-    dis_json_end_array(j);
+    dis__json_writer_end_array(j);
+    dis__json_writer_key(j, "files");
+    dis__json_writer_begin_array(j);
+    for (size_t i = 0; i < r->n_files; i++) dis__json_writer_text(j, r->file[i]);
+    dis__json_writer_end_array(j);
     return cli_summary_close(j, DIS_OK);
 }
 
@@ -209,7 +210,7 @@ int experiment_run_print(experiment_command *job)
 {
     cli *c = job->c;
     dis_run_record *record;
-    int code = cli_failed(c, dis_experiment_record(job->ctx, job->experiment, job->run, &record));
+    int code = cli_failed(c, dis_run_record_read(job->ctx, job->experiment, job->run, &record));
     if (code != 0) return code;
     if (!cli_is_dash(job->v->json)) {
         show_text(job, record);

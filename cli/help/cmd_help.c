@@ -1,4 +1,5 @@
 /* dissent help [COMMAND] [--man]: help on the terminal, or a man page for the build to install. */
+#include "tool/arrays.h"
 #include "core/cli.h"
 
 typedef struct {
@@ -22,7 +23,7 @@ static int run(cli *c, const void *values, char **operands, size_t n_operands)
     const help_values *v = values;
     const cli_command *command = n_operands ? cli_command_find(operands[0]) : NULL;
     if (n_operands && !command) {
-        const char *near = dis_nearest(operands[0], command_name, NULL);
+        const char *near = dis__name_find_nearest(operands[0], command_name, NULL);
         return near ? cli_usage(c, "no command \"%s\"; did you mean %s?", operands[0], near)
                     : cli_usage(c, "no command \"%s\"", operands[0]);
     }

@@ -1,5 +1,6 @@
 /* dissent list TABLE [NAME]: the tables of the library, one row per line, or one row in
  * full. */
+#include "tool/arrays.h"
 #include "core/cli.h"
 #include <string.h>
 
@@ -14,113 +15,113 @@ enum { NAME_COLUMN = 20, WIDE_COLUMN = 28 };
 static const char *method_name(const void *arg, size_t i)
 {
     (void)arg;
-    return dis_method_at(i) ? dis_method_at(i)->name : NULL;
+    return dis_method_get(i) ? dis_method_get(i)->name : NULL;
 }
 
 static const char *combiner_name(const void *arg, size_t i)
 {
     (void)arg;
-    return dis_combiner_at(i) ? dis_combiner_at(i)->name : NULL;
+    return dis_combiner_get(i) ? dis_combiner_get(i)->name : NULL;
 }
 
 static const char *recipe_name(const void *arg, size_t i)
 {
     (void)arg;
-    return dis_recipe_at(i) ? dis_recipe_at(i)->name : NULL;
+    return dis_recipe_get(i) ? dis_recipe_get(i)->name : NULL;
 }
 
 static const char *metric_name(const void *arg, size_t i)
 {
     (void)arg;
-    return dis_eval_metric_at(i) ? dis_eval_metric_at(i)->name : NULL;
+    return dis_evaluation_metric_get(i) ? dis_evaluation_metric_get(i)->name : NULL;
 }
 
 static const char *preset_name(const void *arg, size_t i)
 {
     (void)arg;
-    return dis_votes_preset_at(i) ? dis_votes_preset_at(i)->name : NULL;
+    return dis_votes_preset_get(i) ? dis_votes_preset_get(i)->name : NULL;
 }
 
 static const char *crowd_name(const void *arg, size_t i)
 {
     (void)arg;
-    return dis_synth_model_at(i) ? dis_synth_model_at(i)->name : NULL;
+    return dis_synth_model_get(i) ? dis_synth_model_get(i)->name : NULL;
 }
 
 static const char *model_name(const void *arg, size_t i)
 {
     (void)arg;
-    return dis_model_kind_at(i) ? dis_model_kind_at(i)->name : NULL;
+    return dis_model_kind_get(i) ? dis_model_kind_get(i)->name : NULL;
 }
 
 static const char *objective_name(const void *arg, size_t i)
 {
     (void)arg;
-    return dis_objective_at(i) ? dis_objective_at(i)->name : NULL;
+    return dis_objective_get(i) ? dis_objective_get(i)->name : NULL;
 }
 
 static const char *part_name(const void *arg, size_t i)
 {
     (void)arg;
-    return dis_experiment_part_at(i) ? dis_experiment_part_at(i)->name : NULL;
+    return dis_experiment_part_get(i) ? dis_experiment_part_get(i)->name : NULL;
 }
 
 /* What is missing is a row too. */
 static const char *device_name(const void *arg, size_t i)
 {
     (void)arg;
-    if (dis_device_at(i)) return dis_device_at(i)->name;
-    return dis_device_missing() && (i == 0 || dis_device_at(i - 1)) ? "cuda" : NULL;
+    if (dis_device_get(i)) return dis_device_get(i)->name;
+    return dis_device_missing_reason() && (i == 0 || dis_device_get(i - 1)) ? "cuda" : NULL;
 }
 
 static const char *method_summary(size_t i)
 {
-    return dis_method_at(i)->summary;
+    return dis_method_get(i)->summary;
 }
 
 static const char *combiner_summary(size_t i)
 {
-    return dis_combiner_at(i)->summary;
+    return dis_combiner_get(i)->summary;
 }
 
 static const char *recipe_summary(size_t i)
 {
-    return dis_recipe_at(i)->summary;
+    return dis_recipe_get(i)->summary;
 }
 
 static const char *metric_summary(size_t i)
 {
-    return dis_eval_metric_at(i)->summary;
+    return dis_evaluation_metric_get(i)->summary;
 }
 
 static const char *preset_summary(size_t i)
 {
-    return dis_votes_preset_at(i)->summary;
+    return dis_votes_preset_get(i)->summary;
 }
 
 static const char *crowd_summary(size_t i)
 {
-    return dis_synth_model_at(i)->summary;
+    return dis_synth_model_get(i)->summary;
 }
 
 static const char *model_summary(size_t i)
 {
-    return dis_model_kind_at(i)->summary;
+    return dis_model_kind_get(i)->summary;
 }
 
 static const char *objective_summary(size_t i)
 {
-    return dis_objective_at(i)->summary;
+    return dis_objective_get(i)->summary;
 }
 
 static const char *part_summary(size_t i)
 {
-    return dis_experiment_part_at(i)->summary;
+    return dis_experiment_part_get(i)->summary;
 }
 
 static const char *device_summary(size_t i)
 {
-    return dis_device_at(i) ? dis_device_at(i)->summary : "none found: dissent list devices cuda";
+    return dis_device_get(i) ? dis_device_get(i)->summary : "none found: dissent list devices cuda";
 }
 
 static void options_of(const dis_option *rows, size_t n)
@@ -131,7 +132,7 @@ static void options_of(const dis_option *rows, size_t n)
 
 static void method_detail(size_t i)
 {
-    const dis_method *m = dis_method_at(i);
+    const dis_method *m = dis_method_get(i);
     static const char *const predictions[] = {"not used", "the prior of each item", "needed"};
     printf("%s: %s\nsource: %s\nobjective: %s\nneeds workers: %s\npredictions: %s\n", m->name, m->summary, m->source,
            m->objective, m->needs_workers ? "yes" : "no", predictions[m->predictions]);
@@ -140,14 +141,14 @@ static void method_detail(size_t i)
 
 static void combiner_detail(size_t i)
 {
-    const dis_combiner *m = dis_combiner_at(i);
+    const dis_combiner *m = dis_combiner_get(i);
     printf("%s: %s\nsource: %s\n", m->name, m->summary, m->source);
     options_of(m->options, m->n_options);
 }
 
 static void recipe_detail(size_t i)
 {
-    const dis_recipe *r = dis_recipe_at(i);
+    const dis_recipe *r = dis_recipe_get(i);
     printf("%s: %s\nsource: %s\n--method %s does what these do:\n", r->name, r->summary, r->source, r->name);
     for (size_t m = 0; m < r->n_views; m++) printf("  --method %s\n", r->view[m]);
     printf("  --combine %s\nand where nobody knows who voted:\n", r->combine);
@@ -158,7 +159,7 @@ static void recipe_detail(size_t i)
 
 static void metric_detail(size_t i)
 {
-    const dis_eval_row *m = dis_eval_metric_at(i);
+    const dis_evaluation_metric_row *m = dis_evaluation_metric_get(i);
     printf("%s: %s\nbetter: %s\nneeds:%s%s%s%s%s\n", m->name, m->summary, m->better,
            m->needs & DIS_NEEDS_GOLD ? " gold labels" : "", m->needs & DIS_NEEDS_HUMAN ? " human labels" : "",
            m->needs & DIS_NEEDS_WORKERS ? " predictions for single workers (experiments)" : "",
@@ -168,7 +169,7 @@ static void metric_detail(size_t i)
 static void preset_detail(size_t i)
 {
     static const char *const inputs[] = {"votes", "counts", "mace", "soft", "wide"};
-    const dis_votes_preset *p = dis_votes_preset_at(i);
+    const dis_votes_preset *p = dis_votes_preset_get(i);
     const struct {
         const char *option, *value;
     } texts[] = {{"input-format", p->format}, {"records", p->records}, {"task", p->task},
@@ -213,18 +214,18 @@ static void role_detail(size_t i)
 static const char *scale_name(const void *arg, size_t i)
 {
     (void)arg;
-    return dis_scale_at(i) ? dis_scale_at(i)->name : NULL;
+    return dis_scale_get(i) ? dis_scale_get(i)->name : NULL;
 }
 
 static const char *scale_summary(size_t i)
 {
-    return dis_scale_at(i)->summary;
+    return dis_scale_get(i)->summary;
 }
 
 static void scale_detail(size_t i)
 {
-    const dis_scale_row *s = dis_scale_at(i);
-    const dis_scaled_model *m = dis_scaled_model_of((dis_scale)i);
+    const dis_scale_row *s = dis_scale_get(i);
+    const dis_scaled_model *m = dis_scaled_model_find((dis_scale)i);
     printf("%s: %s\na label: %s\nmethod: %s\nlabels: %s\n", s->name, s->summary, s->label,
            s->method ? s->method : "label methods, by default the first recipe", s->columns);
     if (s->headline) printf("agreement that comes first: %s\n", s->headline);
@@ -235,13 +236,13 @@ static void scale_detail(size_t i)
 
 static void crowd_detail(size_t i)
 {
-    printf("%s: %s\n", dis_synth_model_at(i)->name, dis_synth_model_at(i)->summary);
+    printf("%s: %s\n", dis_synth_model_get(i)->name, dis_synth_model_get(i)->summary);
 }
 
 static void model_detail(size_t i)
 {
     static const char *const items[] = {"texts", "tokens", "features", "images"};
-    const dis_model_kind *m = dis_model_kind_at(i);
+    const dis_model_kind *m = dis_model_kind_get(i);
     printf("%s: %s\nsource: %s\nitems: %s\nepochs %zu, batch %zu, rate %g, optimizer %s%s%s\n", m->name, m->summary,
            m->source, items[m->items], m->epochs, m->batch, m->rate, m->optimizer, m->schedule ? ", schedule " : "",
            m->schedule ? m->schedule : "");
@@ -261,7 +262,7 @@ static void model_detail(size_t i)
 
 static void objective_detail(size_t i)
 {
-    const dis_objective *o = dis_objective_at(i);
+    const dis_objective *o = dis_objective_get(i);
     printf("%s: %s\nneeds:%s%s%s\n", o->name, o->summary, o->needs_gold ? " gold labels" : "",
            o->needs_labels ? o->needs_gold ? ", soft labels" : " soft labels" : "", o->needs_votes ? " votes" : "");
     options_of(o->options, o->n_options);
@@ -270,8 +271,8 @@ static void objective_detail(size_t i)
 static void part_detail(size_t i)
 {
     dis_experiment_key key;
-    printf("%s: %s\nkeys:\n", dis_experiment_part_at(i)->name, dis_experiment_part_at(i)->summary);
-    for (size_t k = 0; dis_experiment_key_at(i, k, &key); k++) {
+    printf("%s: %s\nkeys:\n", dis_experiment_part_get(i)->name, dis_experiment_part_get(i)->summary);
+    for (size_t k = 0; dis_experiment_key_get(i, k, &key); k++) {
         char text[600];
         printf("  %-18s", key.key);
         snprintf(text, sizeof text, "%s (%s%s%s%s%s%s)", key.summary, key.required ? "needed; " : "",
@@ -283,9 +284,9 @@ static void part_detail(size_t i)
 
 static void device_detail(size_t i)
 {
-    const dis_device *d = dis_device_at(i);
+    const dis_device *d = dis_device_get(i);
     if (!d) {
-        printf("cuda: none found\nwhy: %s\n", dis_device_missing());
+        printf("cuda: none found\nwhy: %s\n", dis_device_missing_reason());
         return;
     }
     printf("%s: %s\nfound: %s\nprecision: %s\ntrains: %s\n", d->name, d->summary, d->found,
@@ -325,7 +326,7 @@ static int run(cli *c, const void *values, char **operands, size_t n_operands)
     size_t t = 0;
     while (t < N_TABLES && strcmp(tables[t].name, operands[0]) != 0) t++;
     if (t == N_TABLES) {
-        const char *near = dis_nearest(operands[0], table_name, NULL);
+        const char *near = dis__name_find_nearest(operands[0], table_name, NULL);
         return cli_usage(
             c,
             "no table \"%s\"; there are methods, combiners, recipes, metrics, models, objectives, presets, "
@@ -347,7 +348,7 @@ static int run(cli *c, const void *values, char **operands, size_t n_operands)
             tables[t].detail(i);
             return cli_flush(c);
         }
-    const char *near = dis_nearest(operands[1], tables[t].row, NULL);
+    const char *near = dis__name_find_nearest(operands[1], tables[t].row, NULL);
     return cli_usage(c, "no \"%s\" among the %s%s%s%s", operands[1], tables[t].name, near ? "; did you mean " : "",
                      near ? near : "", near ? "?" : "");
 }

@@ -85,15 +85,16 @@ void cli_help_print(FILE *out, const cli_command *command)
     options_help(out, command->options, command->n_options);
     if (command->methods) {
         fputs("\nMethods (--method NAME[:key=value,...]; options of one: dissent list methods NAME):\n", out);
-        for (size_t i = 0; dis_method_at(i); i++) entry(out, dis_method_at(i)->name, dis_method_at(i)->summary);
+        for (size_t i = 0; dis_method_get(i); i++) entry(out, dis_method_get(i)->name, dis_method_get(i)->summary);
     }
     if (command->combiners) {
         fputs("\nCombinations (--combine NAME[:key=value,...]; options of one: dissent list combiners NAME):\n", out);
-        for (size_t i = 0; dis_combiner_at(i); i++) entry(out, dis_combiner_at(i)->name, dis_combiner_at(i)->summary);
+        for (size_t i = 0; dis_combiner_get(i); i++)
+            entry(out, dis_combiner_get(i)->name, dis_combiner_get(i)->summary);
     }
     if (command->methods && command->combiners) {
         fputs("\nRecipes (--method NAME; the first is the default; what is in one: dissent list recipes NAME):\n", out);
-        for (size_t i = 0; dis_recipe_at(i); i++) entry(out, dis_recipe_at(i)->name, dis_recipe_at(i)->summary);
+        for (size_t i = 0; dis_recipe_get(i); i++) entry(out, dis_recipe_get(i)->name, dis_recipe_get(i)->summary);
     }
     if (command->examples) fprintf(out, "\nExamples:\n%s", command->examples);
 }

@@ -107,18 +107,19 @@ void cli_man_print(FILE *out, const cli_command *command)
         fputc('\n', out);
     }
     if (command->methods) fputs(".SH METHODS\n\\fB\\-\\-method\\fR NAME[:key=value,...]\n", out);
-    for (size_t i = 0; command->methods && dis_method_at(i); i++) {
-        named(out, dis_method_at(i)->name, dis_method_at(i)->summary);
-        option_rows(out, dis_method_at(i)->options, dis_method_at(i)->n_options);
+    for (size_t i = 0; command->methods && dis_method_get(i); i++) {
+        named(out, dis_method_get(i)->name, dis_method_get(i)->summary);
+        option_rows(out, dis_method_get(i)->options, dis_method_get(i)->n_options);
     }
     if (command->combiners) fputs(".SH COMBINATIONS\n\\fB\\-\\-combine\\fR NAME[:key=value,...]\n", out);
-    for (size_t i = 0; command->combiners && dis_combiner_at(i); i++) {
-        named(out, dis_combiner_at(i)->name, dis_combiner_at(i)->summary);
-        option_rows(out, dis_combiner_at(i)->options, dis_combiner_at(i)->n_options);
+    for (size_t i = 0; command->combiners && dis_combiner_get(i); i++) {
+        named(out, dis_combiner_get(i)->name, dis_combiner_get(i)->summary);
+        option_rows(out, dis_combiner_get(i)->options, dis_combiner_get(i)->n_options);
     }
     const bool recipes = command->methods && command->combiners;
     if (recipes) fputs(".SH RECIPES\n\\fB\\-\\-method\\fR NAME, the first being the default\n", out);
-    for (size_t i = 0; recipes && dis_recipe_at(i); i++) named(out, dis_recipe_at(i)->name, dis_recipe_at(i)->summary);
+    for (size_t i = 0; recipes && dis_recipe_get(i); i++)
+        named(out, dis_recipe_get(i)->name, dis_recipe_get(i)->summary);
     if (command->examples) {
         fputs(".SH EXAMPLES\n.nf\n", out);
         for (const char *s = command->examples; *s;) {

@@ -1,4 +1,5 @@
 /* Groups of workers for a subcommand: options, the worker table, what people and machines are told. */
+#include "tool/json_writer.h"
 #include "input/groups_input.h"
 #include <stdlib.h>
 #include <string.h>
@@ -45,7 +46,7 @@ static dis_status sum_votes(groups_input *in, dis_context *ctx)
 {
     uint64_t part[DIS_MAX_GROUPS + 1];
     const size_t n = in->look.n_groups;
-    for (int r = 0; r < dis_context_ranks(ctx); r++) {
+    for (int r = 0; r < dis_context_n_ranks(ctx); r++) {
         memcpy(part, in->look.votes, n * sizeof *part);
         const dis_status status = dis_context_broadcast(ctx, r, part, n * sizeof *part);
         if (status != DIS_OK) return status;
@@ -71,9 +72,9 @@ int groups_input_read(groups_input *in, dis_context *ctx, const dis_votes *votes
     dis_names *value = NULL;
     dis_status status = dis_worker_table_read(ctx, v->table, &how, &table);
     if (status == DIS_OK) status = dis_worker_table_values(table, v->group, votes, &value);
-    if (status == DIS_OK) status = dis_worker_groups_make(votes, value, &o, &in->groups);
-    if (status == DIS_OK) in->look = dis_worker_groups_look(in->groups);
-    if (status == DIS_OK && !in->c->whole && dis_context_ranks(ctx) > 1) status = sum_votes(in, ctx);
+    if (status == DIS_OK) status = dis_worker_groups_create(votes, value, &o, &in->groups);
+    if (status == DIS_OK) in->look = dis_worker_groups_get_view(in->groups);
+    if (status == DIS_OK && !in->c->whole && dis_context_n_ranks(ctx) > 1) status = sum_votes(in, ctx);
     dis_names_destroy(value);
     dis_worker_table_destroy(table);
     return cli_failed(in->c, status);
@@ -118,12 +119,12 @@ void groups_input_print(const groups_input *in)
                   cli_count_format(g->unknown, number), cli_plural(g->unknown));
 }
 
-dis_status groups_input_write_json_file(const groups_input *in, dis_json *j)
+dis_status groups_input_write_json_file(const groups_input *in, dis__json_writer *j)
 {
     return in->groups ? cli_input_write(j, in->v->table, "worker table") : DIS_OK;
 }
 
-void groups_input_write_json(const groups_input *in, dis_json *j)
+void groups_input_write_json(const groups_input *in, dis__json_writer *j)
 {
     cli_json_write_text(j, "column", in->v->group);
     cli_json_write_count(j, "min_group", in->look.min_group);

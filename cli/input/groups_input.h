@@ -9,6 +9,7 @@
  * Calls that return int return an exit code, what is wrong told already. */
 #ifndef DIS_CLI_GROUPS_INPUT_H
 #define DIS_CLI_GROUPS_INPUT_H
+#include "tool/json_writer.h"
 #include "output/json_summary.h"
 
 typedef struct {
@@ -77,7 +78,7 @@ void groups_input_free(groups_input *in);
 void groups_input_print(const groups_input *in);
 /* For machines: the file (within cli_inputs_begin and _end), and the members "column", "min_group", ... of an
  * object. */
-dis_status groups_input_write_json_file(const groups_input *in, dis_json *j);
-void groups_input_write_json(const groups_input *in, dis_json *j);
+dis_status groups_input_write_json_file(const groups_input *in, dis__json_writer *j);
+void groups_input_write_json(const groups_input *in, dis__json_writer *j);
 
 #endif

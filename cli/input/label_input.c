@@ -1,4 +1,5 @@
 /* Files of soft labels, and gold labels, in one order. */
+#include "tool/json_writer.h"
 #include "input/label_input.h"
 #include <stdlib.h>
 #include <string.h>
@@ -39,14 +40,14 @@ int label_input_align(label_input *in, dis_context *ctx)
     dis_alignment_source sources[LABEL_INPUT_MAX];
     for (size_t i = 0; i < in->n; i++)
         sources[i] = (dis_alignment_source){.name = in->path[i],
-                                            .labels = in->view[i] ? *in->view[i] : dis_labels_look(in->labels[i])};
+                                            .labels = in->view[i] ? *in->view[i] : dis_labels_get_view(in->labels[i])};
     dis_alignment_options o = dis_alignment_options_default();
     o.lenient = in->lenient;
     o.gold = in->gold;
     o.classes = in->classes;
     const dis_status status = dis_alignment_run(ctx, sources, in->n, &o, &in->aligned);
     if (status != DIS_OK) return cli_failed(in->c, status);
-    in->look = dis_alignment_look(in->aligned);
+    in->look = dis_alignment_get_view(in->aligned);
     return 0;
 }
 
@@ -58,7 +59,7 @@ int label_input_read(label_input *in, dis_context *ctx)
 
 static uint64_t renormalised(const label_input *in, size_t i)
 {
-    return in->labels[i] ? dis_labels_renormalised(in->labels[i]) : 0;
+    return in->labels[i] ? dis_labels_n_renormalised(in->labels[i]) : 0;
 }
 
 void label_input_free(label_input *in)
@@ -88,24 +89,24 @@ void label_input_print(label_input *in)
         cli_warn(in->c, "%s: %zu gold labels are of items that no file has", in->gold_path, v->gold_left_out);
 }
 
-dis_status label_input_write_json(const label_input *in, dis_json *j)
+dis_status label_input_write_json(const label_input *in, dis__json_writer *j)
 {
     dis_status status = DIS_OK;
     cli_inputs_begin(j);
     for (size_t i = 0; i < in->n && status == DIS_OK; i++) {
-        dis_json_begin_object(j);
+        dis__json_writer_begin_object(j);
         status = cli_input_write_fields(j, in->path[i], in->role[i]);
         cli_json_write_count(j, "renormalised", renormalised(in, i));
         cli_json_write_count(j, "items_left_out", in->look.notes[i].items_left_out);
         cli_json_write_count(j, "classes_added", in->look.notes[i].classes_added);
-        dis_json_end_object(j);
+        dis__json_writer_end_object(j);
     }
     if (status == DIS_OK && in->gold_path) {
-        dis_json_begin_object(j);
+        dis__json_writer_begin_object(j);
         status = cli_input_write_fields(j, in->gold_path, in->gold_role ? in->gold_role : "gold");
         cli_json_write_count(j, "items_without", in->look.without_gold);
         cli_json_write_count(j, "left_out", in->look.gold_left_out);
-        dis_json_end_object(j);
+        dis__json_writer_end_object(j);
     }
     cli_inputs_end(j);
     return status;

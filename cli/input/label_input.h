@@ -11,6 +11,7 @@
  * Calls that return int return an exit code, what is wrong told already. */
 #ifndef DIS_CLI_LABEL_INPUT_H
 #define DIS_CLI_LABEL_INPUT_H
+#include "tool/json_writer.h"
 #include "input/gold_input.h"
 #include "output/metric_table.h"
 #include "output/json_summary.h"
@@ -47,7 +48,7 @@ void label_input_free(label_input *in);
 /* For people: what --lenient and --renormalise let pass. */
 void label_input_print(label_input *in);
 /* For machines: "inputs", each with what it had let pass. */
-dis_status label_input_write_json(const label_input *in, dis_json *j);
+dis_status label_input_write_json(const label_input *in, dis__json_writer *j);
 
 /* Where each item of the input is among votes, and each class of the votes in the input; SIZE_MAX: nowhere. The caller
  * frees both, also after a failure. */

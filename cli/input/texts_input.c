@@ -1,4 +1,5 @@
 /* Texts of items: from a table of items, or from the files of the votes, in the order of the tasks. */
+#include "tool/files.h"
 #include "input/texts_input.h"
 
 int texts_input_check(cli *c, const cli_texts_values *v, bool votes)
@@ -11,7 +12,7 @@ int texts_input_check(cli *c, const cli_texts_values *v, bool votes)
 static bool is_among(const char *path, const votes_input *votes)
 {
     for (size_t i = 0; i < votes->n_paths; i++)
-        if (dis_file_same(path, votes->paths[i])) return true;
+        if (dis__file_same(path, votes->paths[i])) return true;
     return false;
 }
 
@@ -26,7 +27,7 @@ static dis_status read_table(dis_context *ctx, const cli_texts_values *v, const 
     o.n_columns = v->text.n;
     dis_status status = dis_items_read(ctx, v->path, &o, &items);
     if (status != DIS_OK) return status;
-    status = dis_items_texts(items, tasks, out, found);
+    status = dis_items_get_texts(items, tasks, out, found);
     dis_items_destroy(items);
     return status;
 }

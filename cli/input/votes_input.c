@@ -1,4 +1,6 @@
 /* Reading votes for a subcommand: options into dis_votes_options, then what people and machines are told of it. */
+#include "tool/json_writer.h"
+#include "tool/arrays.h"
 #include "input/votes_input.h"
 #include <math.h>
 #include <stdlib.h>
@@ -9,13 +11,13 @@
 static const char *preset_name(const void *arg, size_t i)
 {
     (void)arg;
-    return dis_votes_preset_at(i) ? dis_votes_preset_at(i)->name : NULL;
+    return dis_votes_preset_get(i) ? dis_votes_preset_get(i)->name : NULL;
 }
 
 static int check_preset(cli *c, const char *name)
 {
     if (!name || dis_votes_preset_find(name)) return 0;
-    const char *near = dis_nearest(name, preset_name, NULL);
+    const char *near = dis__name_find_nearest(name, preset_name, NULL);
     return cli_usage(c, "no preset \"%s\"%s%s%s dissent list presets shows them", name, near ? "; did you mean " : ";",
                      near ? near : "", near ? "?" : "");
 }
@@ -42,28 +44,28 @@ dis_scale votes_input_scale(const cli_votes_values *v)
 
 bool votes_input_is_scaled(const cli_votes_values *v)
 {
-    return dis_scale_at(votes_input_scale(v))->own;
+    return dis_scale_get(votes_input_scale(v))->own;
 }
 
 bool votes_input_is_ordered(const cli_votes_values *v)
 {
-    return dis_scale_at(votes_input_scale(v))->ordered;
+    return dis_scale_get(votes_input_scale(v))->ordered;
 }
 
 dis_status votes_input_select_methods(const cli_votes_values *v, const cli_list *method, const char *combine,
-                                      bool workers, dis_label_choice *out)
+                                      bool workers, dis_label_plan *out)
 {
-    const char *usual = dis_scale_at(votes_input_scale(v))->method;
+    const char *usual = dis_scale_get(votes_input_scale(v))->method;
     if (usual && !votes_input_is_scaled(v) && workers && method->n == 0)
-        return dis_choose_labels(&usual, 1, combine, workers, out);
-    return dis_choose_labels(method->value, method->n, combine, workers, out);
+        return dis_label_plan_parse(&usual, 1, combine, workers, out);
+    return dis_label_plan_parse(method->value, method->n, combine, workers, out);
 }
 
 static int check_scale(cli *c, const cli_votes_values *v)
 {
     if (v->table.n && !votes_input_is_scaled(v))
         return cli_usage(c, "--table is for the results of --scale multi-label, numeric and the like, not %s",
-                         dis_scale_at(votes_input_scale(v))->name);
+                         dis_scale_get(votes_input_scale(v))->name);
     return 0;
 }
 
@@ -90,7 +92,7 @@ int votes_input_check(votes_input *in)
     o->label = v->label;
     o->time = v->time;
     o->records = v->records;
-    o->several = (dis_several)v->several;
+    o->several = (dis_multiple_labels)v->several;
     o->no_header = v->no_header;
     o->skip = (size_t)v->skip;
     o->fold_case = v->fold_case;
@@ -145,7 +147,7 @@ int votes_input_check_unused(cli *c, const cli_votes_values *v, const char *reme
 
 int votes_input_count_ranks(const votes_input *in)
 {
-    return in->c->whole ? 1 : dis_context_ranks(in->ctx);
+    return in->c->whole ? 1 : dis_context_n_ranks(in->ctx);
 }
 
 int votes_input_read_gold(votes_input *in, dis_context *ctx, const char *path)
@@ -277,8 +279,8 @@ int votes_input_read(votes_input *in, dis_context *ctx)
 
 int votes_input_set(votes_input *in, dis_context *ctx)
 {
-    in->look = dis_votes_look(in->votes);
-    in->notes = dis_votes_read_notes(in->votes);
+    in->look = dis_votes_get_view(in->votes);
+    in->notes = dis_votes_get_notes(in->votes);
     in->ctx = ctx;
     return votes_input_count_ranks(in) > 1 ? cli_failed(in->c, measure_spread(in, &in->spread)) : 0;
 }
@@ -317,9 +319,9 @@ void votes_input_print(votes_input *in)
     const dis_votes_notes *n = &in->notes;
     if (!own) tell_count(c, "ties", n->ties, "item%s with several most-chosen classes");
     tell_count(c, "bad rows", n->bad_rows, "skipped (--lenient)");
-    for (size_t i = 0; n->bad_rows && dis_votes_skipped(in->votes, i); i++) {
+    for (size_t i = 0; n->bad_rows && dis_votes_get_skipped_row(in->votes, i); i++) {
         char named[4 * CLI_SAFE];
-        cli_message_format(dis_votes_skipped(in->votes, i), named, sizeof named);
+        cli_message_format(dis_votes_get_skipped_row(in->votes, i), named, sizeof named);
         cli_print(c, "    %s", cli_safe(named, safe));
     }
     tell_count(c, "no label", n->na, "vote%s left out (--na)");
@@ -331,8 +333,8 @@ void votes_input_print(votes_input *in)
     tell_count(c, "renormalised", n->renormalised, "row%s that did not sum to 1");
     tell_count(c, "items left out", n->items_left_out, "with fewer votes than --min-votes");
     dis_note_kind kind;
-    for (size_t i = 0; dis_votes_note_at(in->votes, i, &kind); i++)
-        cli_warn(c, "%s", dis_votes_note_at(in->votes, i, &kind));
+    for (size_t i = 0; dis_votes_get_note(in->votes, i, &kind); i++)
+        cli_warn(c, "%s", dis_votes_get_note(in->votes, i, &kind));
     if (n->look_alike_classes)
         cli_warn(c, "classes that look alike (\"0\" and \"0.0\"?) are kept apart; check the label column");
 }
@@ -374,7 +376,7 @@ void votes_input_print_gold(votes_input *in, const char *verb)
     warn_of_gold(in);
 }
 
-void votes_input_warn_no_workers(const votes_input *in, const dis_label_choice *choice)
+void votes_input_warn_no_workers(const votes_input *in, const dis_label_plan *choice)
 {
     char views[200] = "";
     size_t n = 0;
@@ -388,21 +390,21 @@ void votes_input_warn_no_workers(const votes_input *in, const dis_label_choice *
              choice->n_views == 1 ? "s" : "");
 }
 
-dis_status votes_input_write_json_files(const votes_input *in, dis_json *j)
+dis_status votes_input_write_json_files(const votes_input *in, dis__json_writer *j)
 {
     dis_status status = DIS_OK;
     for (size_t i = 0; i < in->n_paths && status == DIS_OK; i++) status = cli_input_write(j, in->paths[i], "votes");
     return status;
 }
 
-dis_status votes_input_write_json_table(const votes_input *in, dis_json *j)
+dis_status votes_input_write_json_table(const votes_input *in, dis__json_writer *j)
 {
     const dis_votes_view *v = &in->look;
     votes_spread spread;
     const dis_status status = votes_input_compute_spread(in, &spread);
     if (status != DIS_OK) return status;
     size_t n_items, n_votes;
-    dis_votes_whole(in->votes, &n_items, &n_votes);
+    dis_votes_get_totals(in->votes, &n_items, &n_votes);
     cli_json_write_count(j, "items", n_items);
     if (v->start)
         cli_json_write_count(j, "workers", v->n_workers);
@@ -410,22 +412,22 @@ dis_status votes_input_write_json_table(const votes_input *in, dis_json *j)
         cli_json_write_text(j, "workers", NULL);
     cli_json_write_count(j, "votes", n_votes);
     cli_json_write_names(j, "classes", v->classes);
-    cli_json_write_text(j, "scale", dis_scale_at(votes_input_scale(in->v))->name);
+    cli_json_write_text(j, "scale", dis_scale_get(votes_input_scale(in->v))->name);
     cli_json_write_bool(j, "ordinal", votes_input_is_ordered(in->v));
-    dis_json_key(j, "votes_per_item");
-    dis_json_begin_object(j);
+    dis__json_writer_key(j, "votes_per_item");
+    dis__json_writer_begin_object(j);
     cli_json_write_real(j, "min", spread.min);
     cli_json_write_real(j, "median", spread.median);
     cli_json_write_real(j, "max", spread.max);
-    dis_json_end_object(j);
+    dis__json_writer_end_object(j);
     return DIS_OK;
 }
 
-void votes_input_write_json_notes(const votes_input *in, dis_json *j)
+void votes_input_write_json_notes(const votes_input *in, dis__json_writer *j)
 {
     const dis_votes_notes *n = &in->notes;
-    dis_json_key(j, "notes");
-    dis_json_begin_object(j);
+    dis__json_writer_key(j, "notes");
+    dis__json_writer_begin_object(j);
     cli_json_write_count(j, "rows", n->rows);
     cli_json_write_count(j, "ties", n->ties);
     cli_json_write_count(j, "bad_rows", n->bad_rows);
@@ -437,5 +439,5 @@ void votes_input_write_json_notes(const votes_input *in, dis_json *j)
     cli_json_write_bool(j, "look_alike_classes", n->look_alike_classes);
     cli_json_write_count(j, "gold", in->n_gold);
     cli_json_write_count(j, "gold_without_votes", in->n_gold_unknown);
-    dis_json_end_object(j);
+    dis__json_writer_end_object(j);
 }

@@ -14,6 +14,7 @@
  * Calls that return int return an exit code, what is wrong told already. */
 #ifndef DIS_CLI_VOTES_INPUT_H
 #define DIS_CLI_VOTES_INPUT_H
+#include "tool/json_writer.h"
 #include "input/class_list.h"
 #include "input/gold_input.h"
 #include "output/json_summary.h"
@@ -136,9 +137,9 @@ bool votes_input_is_scaled(const cli_votes_values *v);
 /* Whether the order of the classes means something. */
 bool votes_input_is_ordered(const cli_votes_values *v);
 
-/* dis_choose_labels, with the method of the scale where none is named. */
+/* dis_label_plan_parse, with the method of the scale where none is named. */
 dis_status votes_input_select_methods(const cli_votes_values *v, const cli_list *method, const char *combine,
-                                      bool workers, dis_label_choice *out);
+                                      bool workers, dis_label_plan *out);
 
 /* How many ranks have parts of the votes. */
 int votes_input_count_ranks(const votes_input *in);
@@ -161,10 +162,10 @@ void votes_input_print(votes_input *in);
 /* "gold" and how many items have it; `verb` reads "pinned to the known class". */
 void votes_input_print_gold(votes_input *in, const char *verb);
 /* Warns that a recipe takes other views because nobody knows who voted. */
-void votes_input_warn_no_workers(const votes_input *in, const dis_label_choice *choice);
+void votes_input_warn_no_workers(const votes_input *in, const dis_label_plan *choice);
 /* For machines: the files (within cli_inputs_begin and _end), the size of the table, the notes. */
-dis_status votes_input_write_json_files(const votes_input *in, dis_json *j);
-dis_status votes_input_write_json_table(const votes_input *in, dis_json *j);
-void votes_input_write_json_notes(const votes_input *in, dis_json *j);
+dis_status votes_input_write_json_files(const votes_input *in, dis__json_writer *j);
+dis_status votes_input_write_json_table(const votes_input *in, dis__json_writer *j);
+void votes_input_write_json_notes(const votes_input *in, dis__json_writer *j);
 
 #endif

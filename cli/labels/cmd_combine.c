@@ -1,4 +1,5 @@
 /* dissent combine: one file of soft labels from several, matched by the names of items and classes. */
+#include "tool/json_writer.h"
 #include "output/json_summary.h"
 #include <math.h>
 #include <stdlib.h>
@@ -70,12 +71,12 @@ static int read_all(combine_command *job)
     for (size_t m = 0; m < job->n; m++) {
         dis_status status = dis_labels_read(job->ctx, job->paths[m], &o, &job->labels[m]);
         if (status != DIS_OK) return cli_failed(job->c, status);
-        const uint64_t scaled = dis_labels_renormalised(job->labels[m]);
+        const uint64_t scaled = dis_labels_n_renormalised(job->labels[m]);
         if (scaled)
             cli_warn(job->c, "%s: %llu rows did not sum to 1 and were scaled", job->paths[m],
                      (unsigned long long)scaled);
         if (m == 0) continue;
-        const dis_labels_view first = dis_labels_look(job->labels[0]);
+        const dis_labels_view first = dis_labels_get_view(job->labels[0]);
         dis_labels *aligned;
         status = dis_labels_align(job->ctx, job->labels[m], first.tasks, first.classes, &aligned);
         if (status != DIS_OK) return failed_on(job, status, job->paths[m]);
@@ -87,9 +88,9 @@ static int read_all(combine_command *job)
 
 static int combine_all(combine_command *job)
 {
-    const dis_labels_view first = dis_labels_look(job->labels[0]);
+    const dis_labels_view first = dis_labels_get_view(job->labels[0]);
     const double *p[DIS_MAX_VIEWS];
-    for (size_t m = 0; m < job->n; m++) p[m] = dis_labels_look(job->labels[m]).p;
+    for (size_t m = 0; m < job->n; m++) p[m] = dis_labels_get_view(job->labels[m]).p;
     job->p = calloc(first.n_items ? first.n_items : 1, first.n_classes * sizeof *job->p);
     if (!job->p) return cli_error(job->c, DIS_ELIMIT, "no memory for the labels of %zu items", first.n_items);
     const dis_views views = {.n_items = first.n_items, .n_classes = first.n_classes, .n_views = job->n, .p = p};
@@ -105,20 +106,20 @@ static int combine_all(combine_command *job)
 
 static dis_status write_json(const combine_command *job)
 {
-    dis_json *j;
+    dis__json_writer *j;
     dis_status status = cli_summary_open(job->v->json, "combine", NULL, &j);
     if (status != DIS_OK) return status;
     cli_json_write_text(j, "spec", job->v->combine);
-    cli_json_write_count(j, "items", dis_labels_look(job->labels[0]).n_items);
+    cli_json_write_count(j, "items", dis_labels_get_view(job->labels[0]).n_items);
     cli_inputs_begin(j);
     for (size_t m = 0; m < job->n && status == DIS_OK; m++) {
-        dis_json_begin_object(j);
+        dis__json_writer_begin_object(j);
         status = cli_input_write_fields(j, job->paths[m], "labels");
-        cli_json_write_count(j, "renormalised", dis_labels_renormalised(job->labels[m]));
+        cli_json_write_count(j, "renormalised", dis_labels_n_renormalised(job->labels[m]));
         cli_json_write_real(j, "weight", job->did.weight[m]);
         cli_json_write_real(j, "temperature", job->did.temperature[m] > 0 ? job->did.temperature[m] : NAN);
         cli_json_write_bool(j, "on_bound", job->did.on_bound[m]);
-        dis_json_end_object(j);
+        dis__json_writer_end_object(j);
     }
     cli_inputs_end(j);
     cli_json_write_real(j, "objective", job->did.objective);
@@ -134,7 +135,7 @@ static void tell(combine_command *job)
                      job->did.on_bound[m] ? " (on its bound)" : "");
         cli_print(job->c, "  %-26s weight %.4f%s", cli_safe(job->paths[m], safe), job->did.weight[m], temperature);
     }
-    const dis_labels_view first = dis_labels_look(job->labels[0]);
+    const dis_labels_view first = dis_labels_get_view(job->labels[0]);
     char safe[CLI_SAFE];
     cli_print(job->c, "%zu items, %zu classes, %zu views combined by %s (%.2f s)", first.n_items, first.n_classes,
               job->n, cli_safe(job->v->combine, safe), cli_seconds_since(&job->c->start));

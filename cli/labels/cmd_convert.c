@@ -1,4 +1,5 @@
 /* dissent convert: votes of any source as task,worker,label; soft labels as annotation tools import them. */
+#include "tool/files.h"
 #include "input/texts_input.h"
 #include <string.h>
 
@@ -69,7 +70,8 @@ typedef struct {
 
 static const char *target(const convert_values *v)
 {
-    return v->to > 0 && dis_export_target_at((size_t)v->to - 1) ? dis_export_target_at((size_t)v->to - 1)->name : NULL;
+    return v->to > 0 && dis_export_target_get((size_t)v->to - 1) ? dis_export_target_get((size_t)v->to - 1)->name
+                                                                 : NULL;
 }
 
 static int convert_votes(convert_command *job)
@@ -124,7 +126,7 @@ static int convert_labels(convert_command *job)
     how.renormalise = v->reading.renormalise;
     const dis_status status = dis_labels_read(job->ctx, job->in.paths[0], &how, &labels);
     if (status != DIS_OK) return cli_failed(job->c, status);
-    const dis_labels_view look = dis_labels_look(labels);
+    const dis_labels_view look = dis_labels_get_view(labels);
     const votes_input export = {.c = job->c, .v = &v->reading, .how = job->in.how};
     int code = texts_input_read(job->c, job->ctx, &v->texts, &export, look.tasks, &texts);
     if (code == 0) code = export_labels(job, &look, texts);
@@ -158,7 +160,7 @@ static int check_name(const convert_command *job)
     const convert_values *v = job->v;
     bool known;
     if (!v->output || cli_is_dash(v->output) || v->to == 3 || (v->format && !target(v))) return 0;
-    return cli_failed(job->c, dis_file_check_output(v->output, target(v) ? "json" : "csv|tsv|jsonl", &known));
+    return cli_failed(job->c, dis__file_check_output(v->output, target(v) ? "json" : "csv|tsv|jsonl", &known));
 }
 
 /* The folder of a dataset: what is written in it must not be what is read. */

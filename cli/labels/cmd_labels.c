@@ -2,6 +2,7 @@
  *
  * Everything that can be checked is checked before the first byte is read. The labels are made by the library's recipes
  * (dissent/recipe.h); parameters of fits are kept where they are wanted (--workers, --save-state). */
+#include "tool/files.h"
 #include "labels/cmd_labels.h"
 #include "labels/scaled_command.h"
 #include <errno.h>
@@ -128,7 +129,7 @@ static int check_views(labels_command *job)
     for (size_t m = 0; m < n && code == 0; m++) {
         view_path(v, job->choice.view, m, path, size);
         code = cli_output_check(job->c, &cli_cmd_labels, v, job->in.paths, job->in.n_paths, "save-views", path);
-        if (code == 0) code = cli_failed(job->c, dis_file_check_replace(path, DIS_FILE_LABELS));
+        if (code == 0) code = cli_failed(job->c, dis__file_check_replace(path, DIS__OUTPUT_LABELS));
     }
     free(path);
     return code;
@@ -138,7 +139,8 @@ static dis_status choose(labels_command *job, bool workers)
 {
     const labels_values *v = job->v;
     static const char *const with_model[] = {"with-model"};
-    if (v->predictions && v->method.n == 0) return dis_choose_labels(with_model, 1, v->combine, workers, &job->choice);
+    if (v->predictions && v->method.n == 0)
+        return dis_label_plan_parse(with_model, 1, v->combine, workers, &job->choice);
     return votes_input_select_methods(&v->reading, &v->method, v->combine, workers, &job->choice);
 }
 
@@ -160,9 +162,9 @@ static void tell_ranks(const labels_command *job)
 {
     char items[CLI_NUMBER], votes[CLI_NUMBER];
     size_t n_items, n_votes;
-    dis_votes_whole(job->in.votes, &n_items, &n_votes);
+    dis_votes_get_totals(job->in.votes, &n_items, &n_votes);
     cli_print(job->c, "%s items, %s votes by %zu workers on %d ranks, %.2f s", cli_count_format(n_items, items),
-              cli_count_format(n_votes, votes), job->in.look.n_workers, dis_context_ranks(job->ctx),
+              cli_count_format(n_votes, votes), job->in.look.n_workers, dis_context_n_ranks(job->ctx),
               cli_seconds_since(&job->c->start));
 }
 
@@ -175,7 +177,7 @@ static int choose_views(labels_command *job)
         if (code == 0 && job->choice.recipe) votes_input_warn_no_workers(&job->in, &job->choice);
         if (code == 0) code = labels_predictions_check(job);
     }
-    job->choice = dis_choose_for_gold(&job->choice, job->in.n_gold);
+    job->choice = dis_label_plan_for_gold(&job->choice, job->in.n_gold);
     return code == 0 && job->in.gold && job->v->save_views ? check_views(job) : code;
 }
 
@@ -219,14 +221,14 @@ static int check_view(labels_command *job, const labels_result *r)
     return 0;
 }
 
-static dis_status take_view(void *user, size_t m, const dis_made_part *part)
+static dis_status take_view(void *user, size_t m, const dis_label_result_part *part)
 {
     labels_command *job = user;
     labels_result *r = &job->view[m];
     job->choice.view[m] = part->spec; /* known labels may have left views out */
     *r = (labels_result){.spec = part->spec,
                          .fit = part->fit,
-                         .look = dis_fit_look(part->fit),
+                         .look = dis_fit_get_view(part->fit),
                          .seconds = cli_seconds_since(&job->since)};
     job->n_views = m + 1;
     cli_fit_warn(job->c, part->spec, part->fit);
@@ -246,7 +248,7 @@ static int make_labels(labels_command *job)
     how.predictions = job->predictions;
     how.predictions_weight = v->predictions_weight;
     how.device = v->common.device;
-    dis_make_options making = dis_make_options_default();
+    dis_label_result_options making = dis_label_result_options_default();
     making.fit = &how;
     making.keep_fits = v->workers || v->save_state;
     making.each = take_view;
@@ -254,10 +256,10 @@ static int make_labels(labels_command *job)
     if (v->save_views && mkdir(v->save_views, 0777) != 0 && errno != EEXIST)
         return cli_error(job->c, DIS_EIO, "cannot make the folder %s: %s", v->save_views, strerror(errno));
     clock_gettime(CLOCK_MONOTONIC, &job->since);
-    const dis_status status = dis_make_labels(job->ctx, job->in.votes, &job->choice, &making, &job->made);
+    const dis_status status = dis_label_result_run(job->ctx, job->in.votes, &job->choice, &making, &job->made);
     if (job->code != 0) return job->code;
     if (status != DIS_OK) return cli_failed(job->c, status);
-    const dis_made_view made = dis_made_look(job->made);
+    const dis_label_result_view made = dis_label_result_get_view(job->made);
     job->p = made.p;
     job->did = *made.combination;
     job->class_weight = made.class_weight;
@@ -293,7 +295,7 @@ static int write_all(labels_command *job)
     if (code == 0 && v->save_state)
         code = cli_failed(job->c, dis_state_write(job->ctx, job->in.votes, fits, job->n_views, v->save_state));
     if (code == 0 && v->save_growing)
-        code = cli_failed(job->c, dis_growing_write(job->ctx, job->in.votes, job->p, v->save_growing));
+        code = cli_failed(job->c, dis_incremental_write(job->ctx, job->in.votes, job->p, v->save_growing));
     return code;
 }
 
@@ -305,7 +307,7 @@ static int work(labels_command *job)
     dis_status status = cli_context_create(job->c, &job->v->common, &job->ctx);
     if (status != DIS_OK) return cli_failed(job->c, status);
     if (job->v->init_state) status = dis_state_read(job->ctx, job->v->init_state, &job->start);
-    status = dis_context_agree(job->ctx, status);
+    status = dis_context_reduce_status(job->ctx, status);
     if (status != DIS_OK) return cli_failed(job->c, status);
     if (job->v->append && !job->v->refit) return labels_append_run(job);
     code = job->v->append ? labels_refit_read(job) : votes_input_read(&job->in, job->ctx);
@@ -314,7 +316,7 @@ static int work(labels_command *job)
     if (code == 0) code = labels_group_files_check(job);
     if (code == 0) code = labels_predictions_read(job);
     if (code != 0) return code;
-    const bool shared = dis_context_ranks(job->ctx) > 1;
+    const bool shared = dis_context_n_ranks(job->ctx) > 1;
     if (shared)
         tell_ranks(job);
     else
@@ -370,8 +372,8 @@ static int run(cli *c, const void *values, char **operands, size_t n_operands)
     job->in = (votes_input){.c = c, .v = &job->v->reading, .paths = operands, .n_paths = n_operands};
     job->groups = (groups_input){.c = c, .v = &job->v->groups};
     const int code = work(job);
-    if (code != 0) dis_context_fail(job->ctx, code);
-    dis_made_destroy(job->made);
+    if (code != 0) dis_context_abort(job->ctx, code);
+    dis_label_result_destroy(job->made);
     free(job->borne_out);
     free(job->n_voted);
     dis_free(job->predictions);

@@ -1,6 +1,7 @@
 /* cmd_labels.h: what `dissent labels` carries from reading to telling; shared by the files of that subcommand. */
 #ifndef DIS_CLI_LABELS_JOB_H
 #define DIS_CLI_LABELS_JOB_H
+#include "tool/json_writer.h"
 #include "input/groups_input.h"
 #include "input/votes_input.h"
 #include <string.h>
@@ -37,8 +38,8 @@ typedef struct {
     double *predictions; /* (n_items, n_classes) or NULL */
     dis_predictions_counts predicted;
 
-    dis_label_choice choice;
-    dis_made *made;
+    dis_label_plan choice;
+    dis_label_result *made;
     int code;              /* why the making was ended half-way */
     struct timespec since; /* the fit at hand began */
     labels_result view[DIS_MAX_VIEWS];
@@ -62,7 +63,7 @@ int labels_predictions_check(labels_command *job);
 int labels_predictions_read(labels_command *job);
 void labels_predictions_print(labels_command *job);
 void labels_weight_print(labels_command *job, const labels_result *r);
-void labels_predictions_write_json(const labels_command *job, dis_json *j);
+void labels_predictions_write_json(const labels_command *job, dis__json_writer *j);
 
 /* labels_append_run.c; an exit code, what is wrong told already. */
 int labels_append_check(labels_command *job);
@@ -73,7 +74,7 @@ int labels_refit_read(labels_command *job); /* --refit: votes of the state and n
 int labels_groups_check(labels_command *job);
 int labels_group_files_check(const labels_command *job); /* after groups are read, before labels are estimated */
 int labels_groups_write(labels_command *job);
-void labels_groups_write_json(const labels_command *job, dis_json *j);
+void labels_groups_write_json(const labels_command *job, dis__json_writer *j);
 
 void labels_input_print(labels_command *job);
 void labels_result_print(labels_command *job);

@@ -1,4 +1,5 @@
 /* dissent synth: votes of a crowd whose truth is known. */
+#include "tool/files.h"
 #include "core/cli.h"
 
 typedef struct {
@@ -85,7 +86,7 @@ static int run(cli *c, const void *values, char **operands, size_t n_operands)
     (void)n_operands;
     const synth_values *v = values;
     dis_synth_options o = dis_synth_options_default();
-    o.model = dis_synth_model_at((size_t)v->model)->name;
+    o.model = dis_synth_model_get((size_t)v->model)->name;
     o.n_items = v->items;
     o.n_workers = v->workers;
     o.n_classes = v->classes;
@@ -105,7 +106,7 @@ static int run(cli *c, const void *values, char **operands, size_t n_operands)
     bool known;
     dis_status status = DIS_OK;
     if (v->output && !cli_is_dash(v->output))
-        status = dis_file_check_output(v->output, v->to == 1 ? "json" : "csv", &known);
+        status = dis__file_check_output(v->output, v->to == 1 ? "json" : "csv", &known);
     if (status != DIS_OK) return cli_failed(c, status);
     dis_context *ctx;
     status = cli_context_create(c, &v->common, &ctx);

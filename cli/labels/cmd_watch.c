@@ -1,4 +1,5 @@
 /* dissent watch: votes as they come, items that are sure enough as soon as they are. */
+#include "tool/table_writer.h"
 #include "input/votes_input.h"
 #include <string.h>
 
@@ -119,7 +120,7 @@ typedef struct {
     const watch_values *v;
     dis_context *ctx;
     dis_watch *watch;
-    dis_table *rows;
+    dis__table_writer *rows;
     class_list classes;
     dis_votes_options reading;
 } watch_command;
@@ -130,7 +131,7 @@ static dis_status open_rows(watch_command *job)
     static const char *const columns[] = {"task", "label", "p", "votes", "reason"};
     static const char *const formats[] = {"csv", "tsv", "jsonl"};
     if (job->rows) return DIS_OK;
-    return dis_table_open("-", formats[job->v->format], columns, 5, &job->rows);
+    return dis__table_writer_create("-", formats[job->v->format], columns, 5, &job->rows);
 }
 
 static dis_status put_row(void *user, const dis_watch_row *row)
@@ -139,18 +140,18 @@ static dis_status put_row(void *user, const dis_watch_row *row)
     const dis_status status = open_rows(job);
     if (status != DIS_OK) return status;
     const char *reason = dis_watch_reason_name(row->reason);
-    dis_table_text(job->rows, row->task, row->n_task);
-    dis_table_text(job->rows, row->label, row->n_label);
-    dis_table_real(job->rows, row->p);
-    dis_table_count(job->rows, row->votes);
-    dis_table_text(job->rows, reason, strlen(reason));
+    dis__table_writer_text(job->rows, row->task, row->n_task);
+    dis__table_writer_text(job->rows, row->label, row->n_label);
+    dis__table_writer_real(job->rows, row->p);
+    dis__table_writer_count(job->rows, row->votes);
+    dis__table_writer_text(job->rows, reason, strlen(reason));
     return DIS_OK;
 }
 
 static dis_status flush_rows(void *user)
 {
     watch_command *job = user;
-    return job->rows ? dis_table_flush(job->rows) : DIS_OK;
+    return job->rows ? dis__table_writer_flush(job->rows) : DIS_OK;
 }
 
 static void tell_skipped(void *user, const char *message)
@@ -204,12 +205,12 @@ static int read_votes(watch_command *job, const char *path)
     o.user = job;
     dis_status status = dis_watch_read(job->ctx, job->watch, path, &o);
     if (status == DIS_ECANCELLED) status = DIS_OK;
-    if (status == DIS_OK) status = dis_watch_settle(job->watch);
+    if (status == DIS_OK) status = dis_watch_finalize(job->watch);
     if (status == DIS_OK) status = open_rows(job);
     if (status != DIS_OK) return cli_failed(job->c, status); /* rows so far go out all the same */
-    dis_table *rows = job->rows;
+    dis__table_writer *rows = job->rows;
     job->rows = NULL;
-    return cli_failed(job->c, dis_table_finish(rows, DIS_OK));
+    return cli_failed(job->c, dis__table_writer_finish(rows, DIS_OK));
 }
 
 static void tell_items(watch_command *job, const char *what, uint64_t n, uint64_t votes)
@@ -228,7 +229,7 @@ static void tell_count(watch_command *job, const char *what, uint64_t n, const c
 
 static void tell_result(watch_command *job)
 {
-    const dis_watch_view w = dis_watch_look(job->watch);
+    const dis_watch_view w = dis_watch_get_view(job->watch);
     char votes[CLI_NUMBER], workers[CLI_NUMBER];
     cli_print(job->c, "%s vote%s by %s worker%s, %zu class%s", cli_count_format(w.votes, votes), cli_plural(w.votes),
               cli_count_format(w.n_workers, workers), cli_plural(w.n_workers), w.n_classes,
@@ -262,7 +263,7 @@ static int run(cli *c, const void *values, char **operands, size_t n_operands)
     (void)n_operands;
     watch_command job = {.c = c, .v = values, .reading = dis_votes_options_default()};
     const int code = work(&job, operands[0]);
-    if (job.rows) (void)dis_table_finish(job.rows, DIS_OK);
+    if (job.rows) (void)dis__table_writer_finish(job.rows, DIS_OK);
     dis_watch_destroy(job.watch);
     dis_context_destroy(job.ctx);
     class_list_free(&job.classes);

@@ -47,9 +47,9 @@ int labels_append_check(labels_command *job)
 }
 
 /* The classes of the state as those declared for the new votes. */
-static int declare_classes(labels_command *job, const dis_growing *state, const char ***out)
+static int declare_classes(labels_command *job, const dis_incremental *state, const char ***out)
 {
-    const dis_names *classes = dis_growing_classes(state);
+    const dis_names *classes = dis_incremental_get_classes(state);
     const size_t n = dis_names_count(classes);
     const char **name = *out = malloc(n * sizeof *name);
     if (!name) return cli_error(job->c, DIS_ELIMIT, "no memory for %zu classes", n);
@@ -59,7 +59,7 @@ static int declare_classes(labels_command *job, const dis_growing *state, const 
     return 0;
 }
 
-static void tell(labels_command *job, const dis_growing_notes *n)
+static void tell(labels_command *job, const dis_incremental_notes *n)
 {
     char a[CLI_NUMBER], b[CLI_NUMBER], c[CLI_NUMBER];
     cli_print(job->c, "  %-18s %s votes on %s items by %s workers", "state", cli_count_format(n->n_votes, a),
@@ -72,13 +72,13 @@ static void tell(labels_command *job, const dis_growing_notes *n)
               "rounds", n->rounds, n->change);
 }
 
-static int append(labels_command *job, dis_context *ctx, const dis_growing *state)
+static int append(labels_command *job, dis_context *ctx, const dis_incremental *state)
 {
     dis_labels *labels;
-    dis_growing_notes notes;
-    dis_status status = dis_growing_append(ctx, state, job->in.votes, &labels, &notes);
+    dis_incremental_notes notes;
+    dis_status status = dis_incremental_append(ctx, state, job->in.votes, &labels, &notes);
     if (status != DIS_OK) return cli_failed(job->c, status);
-    const dis_labels_view view = dis_labels_look(labels);
+    const dis_labels_view view = dis_labels_get_view(labels);
     status = dis_labels_write(ctx, &view, job->v->output ? job->v->output : "-", job->v->format);
     if (status == DIS_OK) tell(job, &notes);
     dis_labels_destroy(labels);
@@ -86,10 +86,10 @@ static int append(labels_command *job, dis_context *ctx, const dis_growing *stat
 }
 
 /* The state open, the new votes read. */
-static int begin(labels_command *job, dis_context *ctx, dis_growing **state)
+static int begin(labels_command *job, dis_context *ctx, dis_incremental **state)
 {
     const char **classes = NULL;
-    const dis_status status = dis_growing_open(ctx, job->v->append, state);
+    const dis_status status = dis_incremental_read(ctx, job->v->append, state);
     if (status != DIS_OK) return cli_failed(job->c, status);
     int code = declare_classes(job, *state, &classes);
     if (code == 0) code = votes_input_read(&job->in, ctx);
@@ -100,28 +100,28 @@ static int begin(labels_command *job, dis_context *ctx, dis_growing **state)
 
 static int append_alone(labels_command *job, dis_context *ctx)
 {
-    dis_growing *state = NULL;
+    dis_incremental *state = NULL;
     int code = begin(job, ctx, &state);
     if (code == 0) labels_input_print(job);
     if (code == 0) code = append(job, ctx, state);
-    dis_growing_destroy(state);
+    dis_incremental_destroy(state);
     return code;
 }
 
 static int read_alone(labels_command *job, dis_context *ctx)
 {
-    dis_growing *state = NULL;
+    dis_incremental *state = NULL;
     dis_votes *all;
     char safe[CLI_SAFE];
     int code = begin(job, ctx, &state);
     if (code == 0)
-        code = cli_failed(job->c, dis_growing_votes(ctx, state, job->in.votes, job->in.how.duplicates, &all));
+        code = cli_failed(job->c, dis_incremental_get_votes(ctx, state, job->in.votes, job->in.how.duplicates, &all));
     if (code == 0) {
         dis_votes_destroy(job->in.votes);
         job->in.votes = all;
         cli_print(job->c, "%s with new votes:", cli_safe(job->v->append, safe));
     }
-    dis_growing_destroy(state);
+    dis_incremental_destroy(state);
     return code;
 }
 
@@ -129,7 +129,7 @@ static int read_alone(labels_command *job, dis_context *ctx)
 static int by_first(labels_command *job, int (*work)(labels_command *job, dis_context *ctx))
 {
     dis_context *alone;
-    if (dis_context_ranks(job->ctx) == 1) return work(job, job->ctx);
+    if (dis_context_n_ranks(job->ctx) == 1) return work(job, job->ctx);
     if (dis_context_rank(job->ctx) > 0) return 0;
     int code = cli_failed(job->c, cli_context_create_local(job->c, &job->v->common, &alone));
     if (code == 0) {
@@ -147,6 +147,6 @@ int labels_append_run(labels_command *job)
 int labels_refit_read(labels_command *job)
 {
     int code = by_first(job, read_alone);
-    if (code == 0) code = cli_failed(job->c, dis_votes_deal(job->ctx, &job->in.votes));
+    if (code == 0) code = cli_failed(job->c, dis_votes_scatter(job->ctx, &job->in.votes));
     return code == 0 ? votes_input_set(&job->in, job->ctx) : code;
 }

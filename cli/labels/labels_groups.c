@@ -1,4 +1,6 @@
 /* dissent labels by groups of people: the same methods on the votes of each group, a file of labels per group. */
+#include "tool/json_writer.h"
+#include "tool/files.h"
 #include "labels/cmd_labels.h"
 #include <errno.h>
 #include <stdlib.h>
@@ -52,7 +54,7 @@ static dis_status read_gold(labels_command *job, const dis_votes *votes, int32_t
 {
     *gold = NULL;
     if (!job->v->gold) return DIS_OK;
-    const size_t n = dis_votes_look(votes).n_items;
+    const size_t n = dis_votes_get_view(votes).n_items;
     *gold = malloc((n ? n : 1) * sizeof **gold);
     gold_input how;
     const cli_votes_values *v = &job->v->reading;
@@ -65,26 +67,26 @@ static dis_status read_gold(labels_command *job, const dis_votes *votes, int32_t
 
 static dis_status label_group(labels_command *job, const dis_votes *votes, const char *path)
 {
-    const dis_votes_view v = dis_votes_look(votes);
+    const dis_votes_view v = dis_votes_get_view(votes);
     int32_t *gold;
-    dis_made *made = NULL;
+    dis_label_result *made = NULL;
     dis_fit_options how = dis_fit_options_default();
-    dis_make_options making = dis_make_options_default();
+    dis_label_result_options making = dis_label_result_options_default();
     dis_status status = read_gold(job, votes, &gold);
     how.seed = job->v->seed;
     how.gold = gold;
     how.device = job->v->common.device;
     making.fit = &how;
-    if (status == DIS_OK) status = dis_make_labels(job->ctx, votes, &job->choice, &making, &made);
+    if (status == DIS_OK) status = dis_label_result_run(job->ctx, votes, &job->choice, &making, &made);
     if (status == DIS_OK) {
         const dis_labels_view labels = {.n_items = v.n_items,
                                         .n_classes = v.n_classes,
-                                        .p = dis_made_look(made).p,
+                                        .p = dis_label_result_get_view(made).p,
                                         .tasks = v.tasks,
                                         .classes = v.classes};
         status = dis_labels_write(job->ctx, &labels, path, job->v->format);
     }
-    dis_made_destroy(made);
+    dis_label_result_destroy(made);
     free(gold);
     return status;
 }
@@ -93,7 +95,7 @@ static void tell_group(const labels_command *job, size_t g, const dis_votes *vot
 {
     char name[CLI_SAFE], file[CLI_SAFE], items[CLI_NUMBER], cast[CLI_NUMBER], people[CLI_NUMBER];
     size_t n_items, n_votes;
-    dis_votes_whole(votes, &n_items, &n_votes);
+    dis_votes_get_totals(votes, &n_items, &n_votes);
     cli_safe(dis_names_get(job->groups.look.names, g, NULL), name);
     cli_print(job->c, "  %-28s %6s workers %9s votes on %9s items  %s", name,
               cli_count_format(job->groups.look.workers[g], people), cli_count_format(n_votes, cast),
@@ -104,7 +106,7 @@ static void tell_group(const labels_command *job, size_t g, const dis_votes *vot
 static int check_group_path(const labels_command *job, const char *path)
 {
     int code = cli_output_check(job->c, &cli_cmd_labels, job->v, job->in.paths, job->in.n_paths, "save-groups", path);
-    if (code == 0) code = cli_failed(job->c, dis_file_check_replace(path, DIS_FILE_LABELS));
+    if (code == 0) code = cli_failed(job->c, dis__file_check_replace(path, DIS__OUTPUT_LABELS));
     return code;
 }
 
@@ -127,7 +129,7 @@ static int save_group(labels_command *job, size_t g, bool *keep)
     char *path = group_path(job, g);
     if (!path) return cli_error(job->c, DIS_ELIMIT, "no memory for a file name");
     for (size_t w = 0; w < job->in.look.n_workers; w++) keep[w] = job->groups.look.group[w] == (int32_t)g;
-    int code = cli_failed(job->c, dis_votes_of_workers(job->ctx, job->in.votes, keep, &votes));
+    int code = cli_failed(job->c, dis_votes_gather_workers(job->ctx, job->in.votes, keep, &votes));
     if (code == 0) code = cli_failed(job->c, label_group(job, votes, path));
     if (code == 0) tell_group(job, g, votes, path);
     dis_votes_destroy(votes);
@@ -151,25 +153,25 @@ int labels_groups_write(labels_command *job)
     return code;
 }
 
-void labels_groups_write_json(const labels_command *job, dis_json *j)
+void labels_groups_write_json(const labels_command *job, dis__json_writer *j)
 {
     const dis_worker_groups_view *look = &job->groups.look;
     if (!job->groups.groups) return;
-    dis_json_key(j, "groups");
-    dis_json_begin_object(j);
+    dis__json_writer_key(j, "groups");
+    dis__json_writer_begin_object(j);
     groups_input_write_json(&job->groups, j);
-    dis_json_key(j, "by_group");
-    dis_json_begin_array(j);
+    dis__json_writer_key(j, "by_group");
+    dis__json_writer_begin_array(j);
     for (size_t g = 0; g < look->n_groups; g++) {
-        dis_json_begin_object(j);
+        dis__json_writer_begin_object(j);
         cli_json_write_text(j, "group", dis_names_get(look->names, g, NULL));
         cli_json_write_count(j, "workers", look->workers[g]);
         cli_json_write_count(j, "votes", look->votes[g]);
         char *path = group_path(job, g);
         cli_json_write_text(j, "labels", path);
         free(path);
-        dis_json_end_object(j);
+        dis__json_writer_end_object(j);
     }
-    dis_json_end_array(j);
-    dis_json_end_object(j);
+    dis__json_writer_end_array(j);
+    dis__json_writer_end_object(j);
 }

@@ -1,12 +1,14 @@
 /* The summary of `dissent labels` for machines. Nothing in it depends on the machine or the number of threads: no
  * times, no thread count. Undefined values are null, with a reason where the cause is not plain; infinite ones are
  * "inf". */
+#include "tool/json_writer.h"
+#include "tool/arrays.h"
 #include "labels/cmd_labels.h"
 #include "output/chance_output.h"
 #include <math.h>
 #include <string.h>
 
-static dis_status put_inputs(const labels_command *job, dis_json *j)
+static dis_status put_inputs(const labels_command *job, dis__json_writer *j)
 {
     cli_inputs_begin(j);
     dis_status status = votes_input_write_json_files(&job->in, j);
@@ -18,13 +20,13 @@ static dis_status put_inputs(const labels_command *job, dis_json *j)
     return status;
 }
 
-static void put_methods(const labels_command *job, dis_json *j)
+static void put_methods(const labels_command *job, dis__json_writer *j)
 {
-    dis_json_key(j, "methods");
-    dis_json_begin_array(j);
+    dis__json_writer_key(j, "methods");
+    dis__json_writer_begin_array(j);
     for (size_t m = 0; m < job->n_views; m++) {
         const labels_result *r = &job->view[m];
-        dis_json_begin_object(j);
+        dis__json_writer_begin_object(j);
         cli_json_write_text(j, "spec", r->spec);
         cli_json_write_text(j, "name", r->look.method->name);
         cli_json_write_count(j, "iterations", (uint64_t)r->look.iterations);
@@ -35,75 +37,76 @@ static void put_methods(const labels_command *job, dis_json *j)
         if (!isnan(r->look.strength)) cli_json_write_real(j, "strength", r->look.strength);
         if (job->predictions) cli_json_write_real(j, "predictions_weight", r->look.predictions_weight);
         if (strcmp(r->look.device, "cpu") != 0) cli_json_write_text(j, "device", r->look.device);
-        dis_json_key(j, "warnings");
-        dis_json_begin_array(j);
-        for (size_t i = 0; dis_fit_warning_at(r->fit, i); i++) dis_json_text(j, dis_fit_warning_at(r->fit, i));
-        dis_json_end_array(j);
-        dis_json_end_object(j);
+        dis__json_writer_key(j, "warnings");
+        dis__json_writer_begin_array(j);
+        for (size_t i = 0; dis_fit_get_warning(r->fit, i); i++)
+            dis__json_writer_text(j, dis_fit_get_warning(r->fit, i));
+        dis__json_writer_end_array(j);
+        dis__json_writer_end_object(j);
     }
-    dis_json_end_array(j);
+    dis__json_writer_end_array(j);
 }
 
 /* What known labels have chosen besides weights and power. */
-static void put_gold(const labels_command *job, dis_json *j)
+static void put_gold(const labels_command *job, dis__json_writer *j)
 {
     cli_json_write_count(j, "gold", job->did.n_gold);
     cli_json_write_real(j, "gold_log_loss", job->did.gold_loss);
     cli_json_write_real(j, "gold_log_loss_before", job->did.gold_loss_base);
-    dis_json_key(j, "class_weights");
+    dis__json_writer_key(j, "class_weights");
     if (!job->class_weight) {
-        dis_json_null(j);
+        dis__json_writer_null(j);
         return;
     }
-    dis_json_begin_array(j);
-    for (size_t k = 0; k < job->in.look.n_classes; k++) dis_json_real(j, job->class_weight[k]);
-    dis_json_end_array(j);
+    dis__json_writer_begin_array(j);
+    for (size_t k = 0; k < job->in.look.n_classes; k++) dis__json_writer_real(j, job->class_weight[k]);
+    dis__json_writer_end_array(j);
 }
 
-static void put_combination(const labels_command *job, dis_json *j)
+static void put_combination(const labels_command *job, dis__json_writer *j)
 {
-    dis_json_key(j, "combination");
+    dis__json_writer_key(j, "combination");
     if (!job->choice.combine) {
-        dis_json_null(j);
+        dis__json_writer_null(j);
         return;
     }
-    dis_json_begin_object(j);
+    dis__json_writer_begin_object(j);
     cli_json_write_text(j, "spec", job->choice.combine);
-    dis_json_key(j, "weights");
-    dis_json_begin_array(j);
-    for (size_t m = 0; m < job->n_views; m++) dis_json_real(j, job->did.weight[m]);
-    dis_json_end_array(j);
-    dis_json_key(j, "temperatures");
-    dis_json_begin_array(j);
+    dis__json_writer_key(j, "weights");
+    dis__json_writer_begin_array(j);
+    for (size_t m = 0; m < job->n_views; m++) dis__json_writer_real(j, job->did.weight[m]);
+    dis__json_writer_end_array(j);
+    dis__json_writer_key(j, "temperatures");
+    dis__json_writer_begin_array(j);
     for (size_t m = 0; m < job->n_views; m++)
-        dis_json_real(j, job->did.temperature[m] > 0 ? job->did.temperature[m] : NAN);
-    dis_json_end_array(j);
-    dis_json_key(j, "on_bound");
-    dis_json_begin_array(j);
-    for (size_t m = 0; m < job->n_views; m++) dis_json_bool(j, job->did.on_bound[m]);
-    dis_json_end_array(j);
+        dis__json_writer_real(j, job->did.temperature[m] > 0 ? job->did.temperature[m] : NAN);
+    dis__json_writer_end_array(j);
+    dis__json_writer_key(j, "on_bound");
+    dis__json_writer_begin_array(j);
+    for (size_t m = 0; m < job->n_views; m++) dis__json_writer_bool(j, job->did.on_bound[m]);
+    dis__json_writer_end_array(j);
     cli_json_write_real(j, "objective", job->did.objective);
     cli_json_write_count(j, "steps", (uint64_t)job->did.max_steps);
     cli_json_write_real(j, "overdispersion", job->did.overdispersion);
     cli_json_write_real(j, "power", job->did.power);
     put_gold(job, j);
-    dis_json_end_object(j);
+    dis__json_writer_end_object(j);
 }
 
 /* A mean over items with its normal 95 % interval. */
-static void put_mean(dis_json *j, const char *name, double sum, double squares, size_t n)
+static void put_mean(dis__json_writer *j, const char *name, double sum, double squares, size_t n)
 {
     const double mean = n ? sum / (double)n : NAN;
     const double variance = n > 1 ? (squares - sum * mean) / (double)(n - 1) : NAN;
     const double half = 1.959963984540054 * sqrt((variance < 0 ? 0 : variance) / (double)n);
-    dis_json_key(j, name);
-    dis_json_begin_object(j);
+    dis__json_writer_key(j, name);
+    dis__json_writer_begin_object(j);
     cli_json_write_real(j, "value", mean);
     cli_json_write_real(j, "ci_low", mean - half);
     cli_json_write_real(j, "ci_high", mean + half);
     cli_json_write_count(j, "n", n);
     if (n < 2) cli_json_write_text(j, "reason", n ? "one item has no interval" : "there are no items");
-    dis_json_end_object(j);
+    dis__json_writer_end_object(j);
 }
 
 typedef struct {
@@ -115,9 +118,9 @@ static dis_status sum_metrics(const labels_command *job, metric_sums *sums)
 {
     const size_t n = job->in.look.n_items, k = job->in.look.n_classes;
     metric_sums s = {0};
-    for (int r = 0; r < dis_context_ranks(job->ctx); r++) {
+    for (int r = 0; r < dis_context_n_ranks(job->ctx); r++) {
         for (size_t i = 0; r == dis_context_rank(job->ctx) && i < n; i++) {
-            const double *p = job->p + i * k, h = dis_entropy(p, k), max = p[dis_argmax(p, k)];
+            const double *p = job->p + i * k, h = dis__entropy(p, k), max = p[dis__argmax(p, k)];
             s.entropy += h;
             s.entropy2 += h * h;
             s.top += max;
@@ -130,20 +133,20 @@ static dis_status sum_metrics(const labels_command *job, metric_sums *sums)
     return DIS_OK;
 }
 
-static void put_metrics(const labels_command *job, const metric_sums *s, dis_json *j)
+static void put_metrics(const labels_command *job, const metric_sums *s, dis__json_writer *j)
 {
     size_t n, n_votes;
-    dis_votes_whole(job->in.votes, &n, &n_votes);
-    dis_json_key(j, "metrics");
-    dis_json_begin_object(j);
+    dis_votes_get_totals(job->in.votes, &n, &n_votes);
+    dis__json_writer_key(j, "metrics");
+    dis__json_writer_begin_object(j);
     put_mean(j, "entropy_nats", s->entropy, s->entropy2, n);
     put_mean(j, "largest_probability", s->top, s->top2, n);
-    dis_json_end_object(j);
+    dis__json_writer_end_object(j);
 }
 
 static dis_status write_file(const labels_command *job, const metric_sums *sums, const char *path)
 {
-    dis_json *j;
+    dis__json_writer *j;
     dis_status status = cli_summary_open(path, "labels", &job->v->seed, &j);
     if (status != DIS_OK) return status;
     status = put_inputs(job, j);

@@ -1,4 +1,5 @@
 /* --predictions: what a model says of the items, for the methods of `dissent labels` that take it as their prior. */
+#include "tool/json_writer.h"
 #include "labels/cmd_labels.h"
 #include <math.h>
 #include <string.h>
@@ -30,7 +31,7 @@ int labels_predictions_check(labels_command *job)
     if (!v->predictions && v->predictions_weight >= 0)
         return cli_usage(job->c, "--predictions-weight without --predictions FILE: there is nothing to weigh");
     for (size_t m = 0; !v->predictions && m < job->choice.n_views; m++)
-        if (method_of(job->choice.view[m])->predictions == DIS_PREDICTIONS_NEEDED)
+        if (method_of(job->choice.view[m])->predictions == DIS_PREDICTIONS_REQUIRED)
             return cli_usage(
                 job->c,
                 "%s judges votes and a model together and needs the predictions of one: --predictions FILE; "
@@ -54,14 +55,15 @@ int labels_predictions_read(labels_command *job)
     dis_labels_read_options o = dis_labels_read_options_default();
     o.renormalise = v->reading.renormalise;
     dis_labels *labels;
-    const dis_status status = dis_context_agree(job->ctx, dis_labels_read(job->ctx, v->predictions, &o, &labels));
+    const dis_status status =
+        dis_context_reduce_status(job->ctx, dis_labels_read(job->ctx, v->predictions, &o, &labels));
     if (status != DIS_OK) return cli_failed(job->c, status);
-    if (dis_labels_renormalised(labels))
+    if (dis_labels_n_renormalised(labels))
         cli_warn(job->c, "%s: %llu rows did not sum to 1 and were scaled", cli_safe(v->predictions, safe),
-                 (unsigned long long)dis_labels_renormalised(labels));
-    const dis_labels_view view = dis_labels_look(labels);
+                 (unsigned long long)dis_labels_n_renormalised(labels));
+    const dis_labels_view view = dis_labels_get_view(labels);
     const int code =
-        cli_failed(job->c, dis_predictions_match(job->ctx, &view, job->in.votes, &job->predictions, &job->predicted));
+        cli_failed(job->c, dis_predictions_align(job->ctx, &view, job->in.votes, &job->predictions, &job->predicted));
     dis_labels_destroy(labels);
     return code;
 }
@@ -86,21 +88,21 @@ void labels_predictions_print(labels_command *job)
 void labels_weight_print(labels_command *job, const labels_result *r)
 {
     if (isnan(r->look.predictions_weight)) return;
-    const char *how = r->look.predictions_weight == 0                         ? ": the votes bear nothing of them out"
-                      : r->look.method->predictions == DIS_PREDICTIONS_NEEDED ? " beside those of the workers"
-                      : job->v->predictions_weight >= 0                       ? " (given)"
-                      : r->look.predictions_weight == 2                       ? " (estimated; the largest)"
-                                                                              : " (estimated)";
+    const char *how = r->look.predictions_weight == 0                           ? ": the votes bear nothing of them out"
+                      : r->look.method->predictions == DIS_PREDICTIONS_REQUIRED ? " beside those of the workers"
+                      : job->v->predictions_weight >= 0                         ? " (given)"
+                      : r->look.predictions_weight == 2                         ? " (estimated; the largest)"
+                                                                                : " (estimated)";
     cli_print(job->c, "    %-26s weight of the predictions %.3f%s", r->look.method->name, r->look.predictions_weight,
               how);
 }
 
-void labels_predictions_write_json(const labels_command *job, dis_json *j)
+void labels_predictions_write_json(const labels_command *job, dis__json_writer *j)
 {
-    dis_json_key(j, "predictions");
-    dis_json_begin_object(j);
+    dis__json_writer_key(j, "predictions");
+    dis__json_writer_begin_object(j);
     cli_json_write_count(j, "matched", job->predicted.n_matched);
     cli_json_write_count(j, "missing", job->predicted.n_missing);
     cli_json_write_count(j, "without_votes", job->predicted.n_without_votes);
-    dis_json_end_object(j);
+    dis__json_writer_end_object(j);
 }

@@ -2,6 +2,7 @@
  * often the worker is right: that is dis_review), then what each method learned of
  * that worker as columns METHOD:PARAMETER, METHOD:PARAMETER:CLASS or METHOD:PARAMETER:TRUE>VOTED. A method that is
  * asked for twice has its number behind its name from the second time on. */
+#include "tool/table_writer.h"
 #include "labels/cmd_labels.h"
 #include <stdlib.h>
 #include <string.h>
@@ -18,8 +19,8 @@ size_t labels_worker_columns_count(const labels_command *job)
 {
     size_t n = FIXED;
     for (size_t m = 0; m < job->n_views; m++)
-        for (size_t i = 0; job->view[m].fit && dis_fit_parameter_at(job->view[m].fit, i); i++)
-            n += per_worker(job, dis_fit_parameter_at(job->view[m].fit, i));
+        for (size_t i = 0; job->view[m].fit && dis_fit_get_parameter(job->view[m].fit, i); i++)
+            n += per_worker(job, dis_fit_get_parameter(job->view[m].fit, i));
     return n;
 }
 
@@ -64,30 +65,30 @@ static bool name_columns(const labels_command *job, char **names)
         else
             snprintf(method, sizeof method, "%s", name);
         const dis_parameter *parameter;
-        for (size_t i = 0; (parameter = dis_fit_parameter_at(job->view[m].fit, i)); i++)
+        for (size_t i = 0; (parameter = dis_fit_get_parameter(job->view[m].fit, i)); i++)
             for (size_t c = 0; c < per_worker(job, parameter); c++)
                 if (!(names[n++] = column_name(job, method, parameter, c))) return false;
     }
     return true;
 }
 
-static void write_rows(const labels_command *job, dis_table *table)
+static void write_rows(const labels_command *job, dis__table_writer *table)
 {
     for (size_t w = 0; w < job->in.look.n_workers; w++) {
         size_t length;
         const char *name = dis_names_get(job->in.look.workers, w, &length);
-        dis_table_text(table, name, length);
-        dis_table_count(table, job->n_voted[w]);
+        dis__table_writer_text(table, name, length);
+        dis__table_writer_count(table, job->n_voted[w]);
         if (job->n_voted[w])
-            dis_table_real(table, job->borne_out[w]);
+            dis__table_writer_real(table, job->borne_out[w]);
         else
-            dis_table_nothing(table);
+            dis__table_writer_null(table);
         for (size_t m = 0; m < job->n_views; m++) {
             const dis_parameter *parameter;
-            for (size_t i = 0; (parameter = dis_fit_parameter_at(job->view[m].fit, i)); i++) {
+            for (size_t i = 0; (parameter = dis_fit_get_parameter(job->view[m].fit, i)); i++) {
                 const size_t n = per_worker(job, parameter);
                 for (size_t c = 0; c < n; c++)
-                    dis_table_real(table, parameter->values[w * n + place(job, parameter, c)]);
+                    dis__table_writer_real(table, parameter->values[w * n + place(job, parameter, c)]);
             }
         }
     }
@@ -103,11 +104,11 @@ int labels_workers_write(const labels_command *job, const char *path)
         for (size_t i = 0; i < FIXED; i++) fine = (names[i] = strdup(fixed[i])) && fine;
         fine = fine && name_columns(job, names);
     }
-    dis_table *table;
-    dis_status status = fine ? dis_table_open(path, NULL, (const char *const *)names, n, &table) : DIS_OK;
+    dis__table_writer *table;
+    dis_status status = fine ? dis__table_writer_create(path, NULL, (const char *const *)names, n, &table) : DIS_OK;
     if (fine && status == DIS_OK) {
         write_rows(job, table);
-        status = dis_table_finish(table, DIS_OK);
+        status = dis__table_writer_finish(table, DIS_OK);
     }
     for (size_t i = 0; names && i < n; i++) free(names[i]);
     free(names);

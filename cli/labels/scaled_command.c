@@ -1,4 +1,6 @@
 /* Tables and measures of votes of a scale of its own: see scaled_command.h. */
+#include "tool/json_writer.h"
+#include "tool/table_writer.h"
 #include "labels/scaled_command.h"
 #include <math.h>
 #include <stdlib.h>
@@ -8,7 +10,7 @@ enum { USUAL_TOP = 20 };
 
 static int check(const scaled_command *job)
 {
-    const dis_scale_row *scale = dis_scale_at(votes_input_scale(job->in.v));
+    const dis_scale_row *scale = dis_scale_get(votes_input_scale(job->in.v));
     for (size_t i = 0; i < job->n_unused; i++)
         if (job->unused[i].given)
             return cli_usage(job->c, "--%s has no meaning with --scale %s; leave it out", job->unused[i].name,
@@ -39,7 +41,7 @@ static dis_status make(scaled_command *job, dis_context *ctx, dis_scaled **out)
 static void print_measures(const dis_scaled_view *look, bool intervals)
 {
     char title[64];
-    snprintf(title, sizeof title, "Agreement, %s", dis_scale_at(look->scale)->name);
+    snprintf(title, sizeof title, "Agreement, %s", dis_scale_get(look->scale)->name);
     printf("%-54s %10s%s\n", title, "value", intervals ? "  95 % interval" : "");
     for (size_t m = 0; m < look->n_measures; m++) {
         const dis_metric *x = &look->measures[m].metric;
@@ -89,23 +91,23 @@ static void tell(scaled_command *job, const dis_scaled_view *look)
 static dis_status write_measures(const dis_scaled_view *look, const char *path, const char *format)
 {
     static const char *const columns[] = {"measure", "value", "ci_low", "ci_high", "n", "degenerate", "reason"};
-    dis_table *t;
-    const dis_status status = dis_table_open(path, format, columns, sizeof columns / sizeof *columns, &t);
+    dis__table_writer *t;
+    const dis_status status = dis__table_writer_create(path, format, columns, sizeof columns / sizeof *columns, &t);
     if (status != DIS_OK) return status;
     for (size_t m = 0; m < look->n_measures; m++) {
         const dis_metric *x = &look->measures[m].metric;
         cli_cell_write_text(t, look->measures[m].name);
         cli_cell_write_metric(t, x);
-        dis_table_count(t, x->n);
+        dis__table_writer_count(t, x->n);
         cli_cell_write_text(t, x->degenerate ? "true" : NULL);
         cli_cell_write_text(t, x->reason);
     }
-    return dis_table_finish(t, DIS_OK);
+    return dis__table_writer_finish(t, DIS_OK);
 }
 
 static dis_status write_json(const scaled_command *job, const dis_scaled_view *look)
 {
-    dis_json *j;
+    dis__json_writer *j;
     dis_status status = cli_summary_open(job->json, job->command->name, &job->seed, &j);
     if (status != DIS_OK) return status;
     cli_inputs_begin(j);
@@ -117,13 +119,13 @@ static dis_status write_json(const scaled_command *job, const dis_scaled_view *l
     cli_json_write_count(j, "iterations", (uint64_t)look->iterations);
     cli_json_write_bool(j, "converged", look->converged);
     cli_json_write_count(j, "resamples", job->resamples);
-    dis_json_key(j, "metrics");
-    dis_json_begin_object(j);
+    dis__json_writer_key(j, "metrics");
+    dis__json_writer_begin_object(j);
     for (size_t m = 0; m < look->n_measures; m++) {
-        dis_json_key(j, look->measures[m].name);
-        dis_json_metric(j, &look->measures[m].metric);
+        dis__json_writer_key(j, look->measures[m].name);
+        dis__json_writer_metric(j, &look->measures[m].metric);
     }
-    dis_json_end_object(j);
+    dis__json_writer_end_object(j);
     return cli_summary_close(j, status);
 }
 
@@ -132,12 +134,13 @@ static int write_named(const scaled_command *job, const dis_scaled *result, cons
 {
     char text[64], known[200] = "";
     snprintf(text, sizeof text, "%.*s", n > 60 ? 60 : (int)n, name);
-    const dis_scaled_table *t = dis_scaled_find(result, text);
-    if (t) return cli_failed(job->c, dis_scaled_write(t, path, format, max_rows));
-    const dis_scaled_view look = dis_scaled_look(result);
+    const dis_scaled_table *t = dis_scaled_find_table(result, text);
+    if (t) return cli_failed(job->c, dis_scaled_table_write(t, path, format, max_rows));
+    const dis_scaled_view look = dis_scaled_get_view(result);
     for (size_t i = 0; i < look.n_tables; i++)
         snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", i ? ", " : "", look.tables[i].name);
-    return cli_usage(job->c, "scale %s has no table \"%s\"; there are %s", dis_scale_at(look.scale)->name, text, known);
+    return cli_usage(job->c, "scale %s has no table \"%s\"; there are %s", dis_scale_get(look.scale)->name, text,
+                     known);
 }
 
 static int write_all(const scaled_command *job, const dis_scaled *result, const dis_scaled_view *look)
@@ -148,9 +151,9 @@ static int write_all(const scaled_command *job, const dis_scaled *result, const 
     if (job->people && !job->table) {
         print_measures(look, job->resamples > 0);
     } else if (job->people) {
-        print_table(dis_scaled_find(result, "items"), top);
+        print_table(dis_scaled_find_table(result, "items"), top);
         printf("\n");
-        print_table(dis_scaled_find(result, "workers"), top);
+        print_table(dis_scaled_find_table(result, "workers"), top);
     } else if (job->table) {
         code = write_named(job, result, job->table, strlen(job->table), output, job->format, (size_t)top);
     } else {
@@ -180,7 +183,7 @@ static int work(scaled_command *job, dis_context **ctx)
     if (code == 0) code = votes_input_read(&job->in, *ctx);
     if (code == 0) code = cli_failed(job->c, make(job, *ctx, &result));
     if (code == 0 && dis_context_rank(*ctx) == 0) {
-        const dis_scaled_view look = dis_scaled_look(result);
+        const dis_scaled_view look = dis_scaled_get_view(result);
         tell(job, &look);
         code = write_all(job, result, &look);
     }

@@ -1,4 +1,5 @@
 /* The test of agreement against chance in words and in summaries. */
+#include "tool/json_writer.h"
 #include "output/chance_output.h"
 #include "output/json_summary.h"
 
@@ -17,15 +18,15 @@ void chance_test_print(cli *c, const dis_chance_test *test)
                                       : "no item has two votes: agreement cannot be told");
 }
 
-void chance_test_write_json(dis_json *j, const dis_chance_test *test)
+void chance_test_write_json(dis__json_writer *j, const dis_chance_test *test)
 {
-    dis_json_key(j, "chance");
-    dis_json_begin_object(j);
+    dis__json_writer_key(j, "chance");
+    dis__json_writer_begin_object(j);
     cli_json_write_text(j, "verdict", dis_chance_name(test->verdict));
     cli_json_write_real(j, "coefficient", test->coefficient);
     cli_json_write_real(j, "standard_error", test->standard_error);
     cli_json_write_real(j, "z", test->z);
     cli_json_write_real(j, "p", test->p);
     cli_json_write_real(j, "pairs", test->n_pairs);
-    dis_json_end_object(j);
+    dis__json_writer_end_object(j);
 }

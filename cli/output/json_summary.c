@@ -1,50 +1,52 @@
 /* The common parts of the summaries for machines. */
+#include "tool/json_writer.h"
+#include "tool/files.h"
 #include "output/json_summary.h"
 #include <sys/stat.h>
 
 enum { SCHEMA = 1 };
 
-void cli_json_write_count(dis_json *j, const char *key, uint64_t x)
+void cli_json_write_count(dis__json_writer *j, const char *key, uint64_t x)
 {
-    dis_json_key(j, key);
-    dis_json_count(j, x);
+    dis__json_writer_key(j, key);
+    dis__json_writer_count(j, x);
 }
 
-void cli_json_write_real(dis_json *j, const char *key, double x)
+void cli_json_write_real(dis__json_writer *j, const char *key, double x)
 {
-    dis_json_key(j, key);
-    dis_json_real(j, x);
+    dis__json_writer_key(j, key);
+    dis__json_writer_real(j, x);
 }
 
-void cli_json_write_text(dis_json *j, const char *key, const char *text)
+void cli_json_write_text(dis__json_writer *j, const char *key, const char *text)
 {
-    dis_json_key(j, key);
-    dis_json_text(j, text);
+    dis__json_writer_key(j, key);
+    dis__json_writer_text(j, text);
 }
 
-void cli_json_write_bool(dis_json *j, const char *key, bool x)
+void cli_json_write_bool(dis__json_writer *j, const char *key, bool x)
 {
-    dis_json_key(j, key);
-    dis_json_bool(j, x);
+    dis__json_writer_key(j, key);
+    dis__json_writer_bool(j, x);
 }
 
-void cli_json_write_names(dis_json *j, const char *key, const dis_names *names)
+void cli_json_write_names(dis__json_writer *j, const char *key, const dis_names *names)
 {
-    dis_json_key(j, key);
-    dis_json_begin_array(j);
+    dis__json_writer_key(j, key);
+    dis__json_writer_begin_array(j);
     for (size_t i = 0; i < dis_names_count(names); i++) {
         size_t length;
         const char *name = dis_names_get(names, i, &length);
-        dis_json_text_n(j, name, length);
+        dis__json_writer_text_n(j, name, length);
     }
-    dis_json_end_array(j);
+    dis__json_writer_end_array(j);
 }
 
-dis_status cli_summary_open(const char *path, const char *command, const uint64_t *seed, dis_json **out)
+dis_status cli_summary_open(const char *path, const char *command, const uint64_t *seed, dis__json_writer **out)
 {
-    const dis_status status = dis_json_open(path, out);
+    const dis_status status = dis__json_writer_create(path, out);
     if (status != DIS_OK) return status;
-    dis_json_begin_object(*out);
+    dis__json_writer_begin_object(*out);
     cli_json_write_count(*out, "schema_version", SCHEMA);
     cli_json_write_text(*out, "version", dis_version());
     cli_json_write_text(*out, "command", command);
@@ -52,16 +54,16 @@ dis_status cli_summary_open(const char *path, const char *command, const uint64_
     return DIS_OK;
 }
 
-dis_status cli_summary_close(dis_json *j, dis_status so_far)
+dis_status cli_summary_close(dis__json_writer *j, dis_status so_far)
 {
-    dis_json_end_object(j);
-    return dis_json_finish(j, so_far);
+    dis__json_writer_end_object(j);
+    return dis__json_writer_finish(j, so_far);
 }
 
-void cli_inputs_begin(dis_json *j)
+void cli_inputs_begin(dis__json_writer *j)
 {
-    dis_json_key(j, "inputs");
-    dis_json_begin_array(j);
+    dis__json_writer_key(j, "inputs");
+    dis__json_writer_begin_array(j);
 }
 
 const char *cli_unhashed_reason(const char *path)
@@ -71,7 +73,7 @@ const char *cli_unhashed_reason(const char *path)
     return stat(path, &st) == 0 && !S_ISREG(st.st_mode) ? "a pipe or device cannot be read twice" : NULL;
 }
 
-dis_status cli_input_write_fields(dis_json *j, const char *path, const char *role)
+dis_status cli_input_write_fields(dis__json_writer *j, const char *path, const char *role)
 {
     char hex[65];
     cli_json_write_text(j, "path", path);
@@ -81,20 +83,20 @@ dis_status cli_input_write_fields(dis_json *j, const char *path, const char *rol
     if (once) {
         cli_json_write_text(j, "sha256", NULL);
         cli_json_write_text(j, "reason", once);
-    } else if ((status = dis_file_sha256(path, hex)) == DIS_OK)
+    } else if ((status = dis__file_sha256(path, hex)) == DIS_OK)
         cli_json_write_text(j, "sha256", hex);
     return status;
 }
 
-dis_status cli_input_write(dis_json *j, const char *path, const char *role)
+dis_status cli_input_write(dis__json_writer *j, const char *path, const char *role)
 {
-    dis_json_begin_object(j);
+    dis__json_writer_begin_object(j);
     const dis_status status = cli_input_write_fields(j, path, role);
-    dis_json_end_object(j);
+    dis__json_writer_end_object(j);
     return status;
 }
 
-void cli_inputs_end(dis_json *j)
+void cli_inputs_end(dis__json_writer *j)
 {
-    dis_json_end_array(j);
+    dis__json_writer_end_array(j);
 }

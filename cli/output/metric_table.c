@@ -1,4 +1,5 @@
 /* Tables of figures: where they go, and a figure with its interval as text. */
+#include "tool/table_writer.h"
 #include "output/metric_table.h"
 #include <math.h>
 #include <string.h>
@@ -44,24 +45,24 @@ const char *cli_metric_format(const dis_metric *m, int decimals, char out[CLI_ME
     return out;
 }
 
-void cli_cell_write_text(dis_table *t, const char *text)
+void cli_cell_write_text(dis__table_writer *t, const char *text)
 {
     if (text)
-        dis_table_text(t, text, strlen(text));
+        dis__table_writer_text(t, text, strlen(text));
     else
-        dis_table_nothing(t);
+        dis__table_writer_null(t);
 }
 
-void cli_cell_write_name(dis_table *t, const dis_names *names, size_t i)
+void cli_cell_write_name(dis__table_writer *t, const dis_names *names, size_t i)
 {
     size_t n;
     const char *text = dis_names_get(names, i, &n);
-    dis_table_text(t, text, n);
+    dis__table_writer_text(t, text, n);
 }
 
-void cli_cell_write_metric(dis_table *t, const dis_metric *m)
+void cli_cell_write_metric(dis__table_writer *t, const dis_metric *m)
 {
-    dis_table_real(t, m->reason ? (double)NAN : m->value); /* NaN is an empty cell */
-    dis_table_real(t, m->has_interval ? m->ci_low : (double)NAN);
-    dis_table_real(t, m->has_interval ? m->ci_high : (double)NAN);
+    dis__table_writer_real(t, m->reason ? (double)NAN : m->value); /* NaN is an empty cell */
+    dis__table_writer_real(t, m->has_interval ? m->ci_low : (double)NAN);
+    dis__table_writer_real(t, m->has_interval ? m->ci_high : (double)NAN);
 }

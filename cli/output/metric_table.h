@@ -8,6 +8,7 @@
  * otherwise. */
 #ifndef DIS_CLI_FIGURES_H
 #define DIS_CLI_FIGURES_H
+#include "tool/table_writer.h"
 #include "core/cli.h"
 
 enum { CLI_METRIC_SIZE = 64 };
@@ -50,9 +51,9 @@ const char *cli_metric_table_format(const cli_metric_table_values *v);
 /* Where the table goes, "-" for standard output. */
 const char *cli_metric_table_path(const cli_metric_table_values *v);
 /* Cells of a table: a text (NULL: an empty cell), a name of a list, a figure as value, low and high end. */
-void cli_cell_write_text(dis_table *t, const char *text);
-void cli_cell_write_name(dis_table *t, const dis_names *names, size_t i);
-void cli_cell_write_metric(dis_table *t, const dis_metric *m);
+void cli_cell_write_text(dis__table_writer *t, const char *text);
+void cli_cell_write_name(dis__table_writer *t, const dis_names *names, size_t i);
+void cli_cell_write_metric(dis__table_writer *t, const dis_metric *m);
 /* ".8112 [.7867, .8350]" with so many decimals, or why there is no value. Returns `out`. */
 const char *cli_metric_format(const dis_metric *m, int decimals, char out[CLI_METRIC_SIZE]);
 

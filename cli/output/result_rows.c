@@ -1,4 +1,6 @@
 /* Rows of results as tables and as JSON, from one list of fields: see result_rows.h. */
+#include "tool/json_writer.h"
+#include "tool/table_writer.h"
 #include "output/result_rows.h"
 #include "output/json_summary.h"
 #include <math.h>
@@ -6,7 +8,7 @@
 
 enum { NAME = 48 };
 
-dis_status cli_rows_open(const cli_rows *rows, const char *path, const char *format, dis_table **table)
+dis_status cli_rows_open(const cli_rows *rows, const char *path, const char *format, dis__table_writer **table)
 {
     static const char *const ends[] = {"", "_ci_low", "_ci_high"};
     char name[3 * CLI_MAX_FIELDS][NAME];
@@ -18,7 +20,7 @@ dis_status cli_rows_open(const cli_rows *rows, const char *path, const char *for
             columns[n] = name[n];
             n++;
         }
-    return dis_table_open(path, format, columns, n, table);
+    return dis__table_writer_create(path, format, columns, n, table);
 }
 
 /* One field of one row. */
@@ -43,21 +45,21 @@ static bool is_known(const cell *c)
     return !c->known || *(const uint64_t *)(const void *)c->known != 0;
 }
 
-static void add_cell(dis_table *t, const cell *c)
+static void add_cell(dis__table_writer *t, const cell *c)
 {
     const void *at = c->at;
     switch (c->field->kind) {
     case CLI_FIELD_NAME: cli_cell_write_text(t, c->text); break;
-    case CLI_FIELD_COUNT: dis_table_count(t, *(const uint64_t *)at); break;
-    case CLI_FIELD_SMALL: dis_table_count(t, *(const uint32_t *)at); break;
-    case CLI_FIELD_ORDINAL: dis_table_count(t, *(const uint32_t *)at + 1u); break;
-    case CLI_FIELD_REAL: dis_table_real(t, *(const double *)at); break;
+    case CLI_FIELD_COUNT: dis__table_writer_count(t, *(const uint64_t *)at); break;
+    case CLI_FIELD_SMALL: dis__table_writer_count(t, *(const uint32_t *)at); break;
+    case CLI_FIELD_ORDINAL: dis__table_writer_count(t, *(const uint32_t *)at + 1u); break;
+    case CLI_FIELD_REAL: dis__table_writer_real(t, *(const double *)at); break;
     case CLI_FIELD_METRIC: cli_cell_write_metric(t, at); break;
     case CLI_FIELD_BOOL: cli_cell_write_text(t, !is_known(c) ? NULL : *(const bool *)at ? "true" : "false"); break;
     }
 }
 
-void cli_rows_add(const cli_rows *rows, dis_table *table)
+void cli_rows_add(const cli_rows *rows, dis__table_writer *table)
 {
     for (size_t i = 0; i < rows->n_rows; i++)
         for (size_t f = 0; f < rows->n_fields; f++) {
@@ -68,14 +70,14 @@ void cli_rows_add(const cli_rows *rows, dis_table *table)
 
 dis_status cli_rows_write(const cli_rows *rows, const char *path, const char *format)
 {
-    dis_table *t;
+    dis__table_writer *t;
     const dis_status status = cli_rows_open(rows, path, format, &t);
     if (status != DIS_OK) return status;
     cli_rows_add(rows, t);
-    return dis_table_finish(t, DIS_OK);
+    return dis__table_writer_finish(t, DIS_OK);
 }
 
-static void put_value(dis_json *j, const cell *c)
+static void put_value(dis__json_writer *j, const cell *c)
 {
     const void *at = c->at;
     const char *key = c->field->name;
@@ -86,32 +88,32 @@ static void put_value(dis_json *j, const cell *c)
     case CLI_FIELD_ORDINAL: cli_json_write_count(j, key, *(const uint32_t *)at + 1u); break;
     case CLI_FIELD_REAL: cli_json_write_real(j, key, *(const double *)at); break;
     case CLI_FIELD_METRIC:
-        dis_json_key(j, key);
-        dis_json_metric(j, at);
+        dis__json_writer_key(j, key);
+        dis__json_writer_metric(j, at);
         break;
     case CLI_FIELD_BOOL:
-        dis_json_key(j, key);
+        dis__json_writer_key(j, key);
         if (is_known(c))
-            dis_json_bool(j, *(const bool *)at);
+            dis__json_writer_bool(j, *(const bool *)at);
         else
-            dis_json_null(j);
+            dis__json_writer_null(j);
         break;
     }
 }
 
-void cli_rows_write_json(const cli_rows *rows, dis_json *j, const char *key)
+void cli_rows_write_json(const cli_rows *rows, dis__json_writer *j, const char *key)
 {
-    dis_json_key(j, key);
-    dis_json_begin_array(j);
+    dis__json_writer_key(j, key);
+    dis__json_writer_begin_array(j);
     for (size_t i = 0; i < rows->n_rows; i++) {
-        dis_json_begin_object(j);
+        dis__json_writer_begin_object(j);
         for (size_t f = 0; f < rows->n_fields; f++) {
             const cell c = cell_of(rows, i, f);
             put_value(j, &c);
         }
-        dis_json_end_object(j);
+        dis__json_writer_end_object(j);
     }
-    dis_json_end_array(j);
+    dis__json_writer_end_array(j);
 }
 
 void cli_metric_print(const dis_metric *m, int width)

@@ -9,6 +9,8 @@
  * A metric is three columns (value, low and high end of its interval) and one object. */
 #ifndef DIS_CLI_FIELDS_H
 #define DIS_CLI_FIELDS_H
+#include "tool/json_writer.h"
+#include "tool/table_writer.h"
 #include "output/metric_table.h"
 
 typedef enum {
@@ -49,12 +51,12 @@ typedef struct {
     const void *user;
 } cli_rows;
 
-dis_status cli_rows_open(const cli_rows *rows, const char *path, const char *format, dis_table **table);
-void cli_rows_add(const cli_rows *rows, dis_table *table);
+dis_status cli_rows_open(const cli_rows *rows, const char *path, const char *format, dis__table_writer **table);
+void cli_rows_add(const cli_rows *rows, dis__table_writer *table);
 /* A table of these rows alone. */
 dis_status cli_rows_write(const cli_rows *rows, const char *path, const char *format);
 /* A list of objects under a key. */
-void cli_rows_write_json(const cli_rows *rows, dis_json *j, const char *key);
+void cli_rows_write_json(const cli_rows *rows, dis__json_writer *j, const char *key);
 
 /* For people: ".448 [.211, .630]" or "-" in so many characters; a p- or q-value, which ends a line or is followed by
  * others. */

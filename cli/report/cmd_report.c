@@ -2,6 +2,8 @@
  *
  * With votes the methods are fitted here, as `dissent labels` would, so that one command gives a full report; label
  * files made elsewhere stand beside them. The combination of the methods is the view that the report trusts. */
+#include "tool/json_writer.h"
+#include "tool/files.h"
 #include "report/model_curves.h"
 #include "report/cmd_report.h"
 #include <stdlib.h>
@@ -174,7 +176,7 @@ static int read_votes(report_command *job)
 static int add_texts(report_command *job)
 {
     const dis_names *tasks = job->in.votes ? job->in.look.tasks : NULL;
-    if (!tasks && job->aligned_labels) tasks = dis_alignment_look(job->aligned_labels).tasks;
+    if (!tasks && job->aligned_labels) tasks = dis_alignment_get_view(job->aligned_labels).tasks;
     if (!tasks) return 0;
     const int code = texts_input_read(job->c, job->ctx, &job->v->texts, &job->in, tasks, &job->texts);
     texts_input_print(job->c, job->texts);
@@ -183,7 +185,7 @@ static int add_texts(report_command *job)
 
 static int add_made(report_command *job)
 {
-    const dis_made_view made = dis_made_look(job->made);
+    const dis_label_result_view made = dis_label_result_get_view(job->made);
     dis_status status = DIS_OK;
     job->choice.n_views = made.n_views; /* views that hardly count are left out */
     for (size_t m = 0; m < made.n_views; m++) job->choice.view[m] = made.part[m].spec;
@@ -209,11 +211,11 @@ static int fit_all(report_command *job)
     }
     dis_fit_options how = dis_fit_options_default();
     how.seed = job->v->seed;
-    dis_make_options making = dis_make_options_default();
+    dis_label_result_options making = dis_label_result_options_default();
     making.fit = &how;
     making.keep_fits = making.keep_views = true;
     if (code == 0)
-        code = cli_failed(job->c, dis_make_labels(job->ctx, job->in.votes, &job->choice, &making, &job->made));
+        code = cli_failed(job->c, dis_label_result_run(job->ctx, job->in.votes, &job->choice, &making, &job->made));
     return code == 0 ? add_made(job) : code;
 }
 
@@ -231,7 +233,7 @@ static dis_status add_file(report_command *job, const char *role, const char *pa
     if (cli_is_dash(path)) return dis_report_add_source(job->report, role, "standard input");
     dis_status status = dis_report_add_source(job->report, role, shown(path));
     if (status == DIS_OK && cli_unhashed_reason(path)) return DIS_OK;
-    if (status == DIS_OK) status = dis_file_sha256(path, hex);
+    if (status == DIS_OK) status = dis__file_sha256(path, hex);
     if (status != DIS_OK) return status;
     snprintf(line, sizeof line, "SHA-256 %s", hex);
     return dis_report_add_source(job->report, role, line);
@@ -262,7 +264,7 @@ static int add_sources(report_command *job)
 static dis_status write_json(report_command *job)
 {
     const report_values *v = job->v;
-    dis_json *j;
+    dis__json_writer *j;
     dis_status status = cli_summary_open(v->json, "report", &v->seed, &j);
     if (status != DIS_OK) return status;
     cli_inputs_begin(j);
@@ -277,20 +279,20 @@ static dis_status write_json(report_command *job)
     if (status == DIS_OK) status = groups_input_write_json_file(&job->groups, j);
     cli_inputs_end(j);
     if (job->in.votes && status == DIS_OK) status = votes_input_write_json_table(&job->in, j);
-    dis_json_key(j, "views");
-    dis_json_begin_array(j);
-    for (size_t i = 0; i < job->labels.n; i++) dis_json_text(j, job->labels.table[i].name);
-    for (size_t m = 0; job->made && m < job->choice.n_views; m++) dis_json_text(j, job->choice.view[m]);
-    if (job->made && job->choice.combine) dis_json_text(j, job->choice.combine);
-    dis_json_end_array(j);
-    dis_json_key(j, "predictions");
-    dis_json_begin_array(j);
-    for (size_t i = 0; i < job->pred.n; i++) dis_json_text(j, job->pred.table[i].name);
-    dis_json_end_array(j);
-    dis_json_key(j, "models");
-    dis_json_begin_array(j);
-    for (size_t i = 0; i < job->models.n; i++) dis_json_text(j, job->models.table[i].name);
-    dis_json_end_array(j);
+    dis__json_writer_key(j, "views");
+    dis__json_writer_begin_array(j);
+    for (size_t i = 0; i < job->labels.n; i++) dis__json_writer_text(j, job->labels.table[i].name);
+    for (size_t m = 0; job->made && m < job->choice.n_views; m++) dis__json_writer_text(j, job->choice.view[m]);
+    if (job->made && job->choice.combine) dis__json_writer_text(j, job->choice.combine);
+    dis__json_writer_end_array(j);
+    dis__json_writer_key(j, "predictions");
+    dis__json_writer_begin_array(j);
+    for (size_t i = 0; i < job->pred.n; i++) dis__json_writer_text(j, job->pred.table[i].name);
+    dis__json_writer_end_array(j);
+    dis__json_writer_key(j, "models");
+    dis__json_writer_begin_array(j);
+    for (size_t i = 0; i < job->models.n; i++) dis__json_writer_text(j, job->models.table[i].name);
+    dis__json_writer_end_array(j);
     cli_json_write_text(j, "output", v->output ? v->output : "-");
     return cli_summary_close(j, status);
 }
@@ -361,7 +363,7 @@ static int run(cli *c, const void *values, char **operands, size_t n_operands)
     report_tables_free(&job->pred);
     report_tables_free(&job->models);
     dis_labels_destroy(job->human.labels);
-    dis_made_destroy(job->made);
+    dis_label_result_destroy(job->made);
     groups_input_free(&job->groups);
     voters_input_free(&job->voters);
     dis_panel_destroy(job->panel);

@@ -45,8 +45,8 @@ typedef struct {
     dis_alignment *aligned_labels, *aligned_pred;
     dis_fit *human_fit;
     dis_names *texts;
-    dis_label_choice choice;
-    dis_made *made;
+    dis_label_plan choice;
+    dis_label_result *made;
 } report_command;
 
 /* report_tables.c. Of NAME=FILE what is named; names and labels go with report_tables_free(). */

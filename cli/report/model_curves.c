@@ -11,7 +11,7 @@ static dis_status add_curve(dis_context *ctx, dis_report *report, const char *na
     dis_model *model;
     const dis_status status = dis_model_read(ctx, folder, &model);
     if (status != DIS_OK) return status;
-    const dis_model_view m = dis_model_look(model);
+    const dis_model_view m = dis_model_get_view(model);
     const dis_curve curve = {
         .seed = m.seed, .epoch = m.epoch, .n_epochs = m.n_epochs, .best_epoch = m.best_epoch, .keep = m.keep};
     const dis_status added = dis_report_add_curve(report, name, &curve);

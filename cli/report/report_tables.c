@@ -59,7 +59,7 @@ int report_tables_read(report_command *job)
 
 static dis_alignment_source source_of(const report_table *t)
 {
-    return (dis_alignment_source){.name = t->path, .labels = dis_labels_look(t->labels)};
+    return (dis_alignment_source){.name = t->path, .labels = dis_labels_get_view(t->labels)};
 }
 
 static dis_alignment_options matching(const report_command *job)
@@ -81,7 +81,7 @@ static dis_status add_labels_beside_votes(report_command *job)
         if (status != DIS_OK) return status;
         dis_labels_destroy(t->labels);
         t->labels = aligned;
-        const dis_labels_view look = dis_labels_look(aligned);
+        const dis_labels_view look = dis_labels_get_view(aligned);
         status = dis_report_add_labels(job->report, t->name, &look);
     }
     return status;
@@ -96,7 +96,7 @@ static dis_status add_labels_alone(report_command *job)
     const dis_alignment_options o = matching(job);
     dis_status status = dis_alignment_run(job->ctx, source, job->labels.n, &o, &job->aligned_labels);
     if (status != DIS_OK) return status;
-    const dis_alignment_view a = dis_alignment_look(job->aligned_labels);
+    const dis_alignment_view a = dis_alignment_get_view(job->aligned_labels);
     for (size_t i = 0; i < job->labels.n && status == DIS_OK; i++) {
         const dis_labels_view look = {
             .n_items = a.n_items, .n_classes = a.n_classes, .p = a.p[i], .tasks = a.tasks, .classes = a.classes};
@@ -146,7 +146,7 @@ int report_predictions_add(report_command *job)
     const dis_alignment_options o = matching(job);
     if (status == DIS_OK) status = dis_alignment_run(job->ctx, source, n + human, &o, &job->aligned_pred);
     if (status != DIS_OK) return cli_failed(job->c, status);
-    const dis_alignment_view a = dis_alignment_look(job->aligned_pred);
+    const dis_alignment_view a = dis_alignment_get_view(job->aligned_pred);
     char safe[CLI_SAFE];
     for (size_t i = 0; i < n + human; i++)
         if (a.notes[i].items_left_out)

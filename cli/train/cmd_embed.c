@@ -47,16 +47,16 @@ static const cli_option options[] = {
 
 static int embed(cli *c, const embed_values *v, dis_context *ctx, const dis_items *items, dis_encoder *encoder)
 {
-    const dis_items_view view = dis_items_look(items);
-    const dis_encoder_view e = dis_encoder_look(encoder);
+    const dis_items_view view = dis_items_get_view(items);
+    const dis_encoder_view e = dis_encoder_get_view(encoder);
     dis_embed_options o = dis_embed_options_default();
-    o.pool = (dis_embed_pool)v->pool;
+    o.pool = (dis_embed_pooling)v->pool;
     o.normalise = v->normalise;
     o.max_length = (size_t)v->max_length;
     float *x = calloc(view.n_items ? view.n_items : 1, e.width * sizeof *x);
     if (!x) return cli_error(c, DIS_ELIMIT, "no memory for %zu vectors of %zu numbers", view.n_items, e.width);
-    int code = cli_failed(c, dis_embed_items(ctx, encoder, items, &o, x));
-    if (code == 0) code = cli_failed(c, dis_embed_write(view.tasks, x, e.width, v->output));
+    int code = cli_failed(c, dis_encoder_embed_items(ctx, encoder, items, &o, x));
+    if (code == 0) code = cli_failed(c, dis_embedding_write(view.tasks, x, e.width, v->output));
     free(x);
     char number[CLI_NUMBER];
     if (code == 0)
@@ -78,7 +78,7 @@ static int run(cli *c, const void *values, char **operands, size_t n_operands)
     if (!v->output) return cli_usage(c, "embed needs a file for the vectors: --output NAME.npy");
     int code = cli_failed(c, cli_context_create(c, &v->common, &ctx));
     if (code == 0) code = items_input_read(c, ctx, &v->reading, NULL, DIS_ITEMS_TEXT, v->items, &items);
-    if (code == 0) code = cli_failed(c, dis_encoder_open(ctx, v->encoder, &encoder));
+    if (code == 0) code = cli_failed(c, dis_encoder_read(ctx, v->encoder, &encoder));
     if (code == 0) code = embed(c, v, ctx, items, encoder);
     dis_encoder_destroy(encoder);
     dis_items_destroy(items);

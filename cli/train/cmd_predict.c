@@ -1,4 +1,7 @@
 /* dissent predict: what a trained model says of items, as a file of labels; dissent model: what a model is. */
+#include "tool/json_writer.h"
+#include "tool/table_writer.h"
+#include "tool/arrays.h"
 #include "output/metric_table.h"
 #include "input/groups_input.h"
 #include "input/items_input.h"
@@ -60,7 +63,7 @@ static size_t point_of(const double *p, size_t n, bool median)
 {
     double sum = 0;
     size_t k = 0;
-    if (!median) return dis_argmax(p, n);
+    if (!median) return dis__argmax(p, n);
     while (k + 1 < n && (sum += p[k]) < .5) k++;
     return k;
 }
@@ -75,16 +78,16 @@ static dis_status write_pairs(const predict_values *v, const dis_labels_view *l,
         fine = (names[3 + k] = malloc(strlen(class) + 3)) != NULL;
         if (fine) sprintf(names[3 + k], "p:%s", class);
     }
-    dis_table *t;
+    dis__table_writer *t;
     dis_status status =
-        fine ? dis_table_open(v->perspectives, NULL, (const char *const *)names, 3 + n, &t) : DIS_ELIMIT;
+        fine ? dis__table_writer_create(v->perspectives, NULL, (const char *const *)names, 3 + n, &t) : DIS_ELIMIT;
     for (size_t r = 0; status == DIS_OK && r < l->n_items; r++) {
         cli_cell_write_name(t, l->tasks, r);
         cli_cell_write_name(t, workers, r);
         cli_cell_write_name(t, l->classes, point_of(l->p + r * n, n, v->point == 1));
-        for (size_t k = 0; k < n; k++) dis_table_real(t, l->p[r * n + k]);
+        for (size_t k = 0; k < n; k++) dis__table_writer_real(t, l->p[r * n + k]);
     }
-    if (status == DIS_OK) status = dis_table_finish(t, DIS_OK);
+    if (status == DIS_OK) status = dis__table_writer_finish(t, DIS_OK);
     for (size_t k = 0; names && k < 3 + n; k++) free(names[k]);
     free(names);
     return status;
@@ -138,7 +141,7 @@ static dis_status mean_of_pairs(dis_context *ctx, const dis_labels_view *pairs, 
     if (status == DIS_OK) status = dis_names_create(task, n_items, &tasks);
     const dis_labels_view view = {
         .n_items = n_items, .n_classes = n, .p = p, .tasks = tasks, .classes = pairs->classes};
-    if (status == DIS_OK) status = dis_labels_from_memory(ctx, &view, out);
+    if (status == DIS_OK) status = dis_labels_create(ctx, &view, out);
     dis_names_destroy(tasks);
     free(place);
     free(task);
@@ -153,7 +156,7 @@ static int tell_workers(cli *c, const predict_values *v, dis_context *ctx, dis_m
 {
     dis_worker_table *table = NULL;
     int code = worker_table_input_read(c, ctx, &v->table, &table);
-    if (code == 0 && table) code = cli_failed(c, dis_model_tell_workers(model, table));
+    if (code == 0 && table) code = cli_failed(c, dis_model_set_workers(model, table));
     dis_worker_table_destroy(table);
     return code;
 }
@@ -165,10 +168,10 @@ static int predict_pairs(cli *c, const predict_values *v, dis_context *ctx, dis_
     dis_labels *each = NULL;
     size_t unknown = 0;
     char number[CLI_NUMBER], other[CLI_NUMBER];
-    dis_status status = dis_pairs_read(ctx, v->pairs, &tasks, &workers);
+    dis_status status = dis_task_worker_pairs_read(ctx, v->pairs, &tasks, &workers);
     if (status == DIS_OK) status = dis_model_predict_workers(ctx, model, items, tasks, workers, &each, &unknown);
     if (status == DIS_OK) {
-        const dis_labels_view view = dis_labels_look(each);
+        const dis_labels_view view = dis_labels_get_view(each);
         if (unknown)
             cli_print(c, "%s of %s pairs are of workers whom the model does not know: nobody in particular is asked",
                       cli_count_format(unknown, number), cli_count_format(view.n_items, other));
@@ -192,7 +195,7 @@ static int predict(cli *c, const predict_values *v, const char *folder, dis_cont
         return cli_usage(c, "--worker-table is about who is asked; say whom with --pairs FILE");
     int code = cli_failed(c, dis_model_read(ctx, folder, model));
     if (code != 0) return code;
-    const dis_model_view m = dis_model_look(*model);
+    const dis_model_view m = dis_model_get_view(*model);
     code = tell_workers(c, v, ctx, *model);
     if (code != 0) return code;
     code = items_input_read(c, ctx, &v->reading, NULL, m.kind->items, v->items, items);
@@ -200,7 +203,7 @@ static int predict(cli *c, const predict_values *v, const char *folder, dis_cont
     code = v->pairs ? predict_pairs(c, v, ctx, *model, *items, labels)
                     : cli_failed(c, dis_model_predict(ctx, *model, *items, v->head, labels));
     if (code != 0) return code;
-    const dis_labels_view view = dis_labels_look(*labels);
+    const dis_labels_view view = dis_labels_get_view(*labels);
     code = cli_failed(c, dis_labels_write(ctx, &view, v->output ? v->output : "-", v->format));
     char number[CLI_NUMBER], safe[CLI_SAFE];
     if (code == 0)
@@ -288,7 +291,7 @@ static void show(const dis_model_view *m)
 
 static dis_status write_summary(const dis_model_view *m, const char *path)
 {
-    dis_json *j;
+    dis__json_writer *j;
     const dis_status status = cli_summary_open(path, "model", &m->seed, &j);
     if (status != DIS_OK) return status;
     cli_json_write_text(j, "model", m->spec);
@@ -298,10 +301,10 @@ static dis_status write_summary(const dis_model_view *m, const char *path)
     cli_json_write_count(j, "left_out", m->n_left_out);
     cli_json_write_count(j, "words", m->n_words);
     cli_json_write_names(j, "classes", m->classes);
-    dis_json_key(j, "heads");
-    dis_json_begin_array(j);
-    for (size_t h = 0; h < m->n_heads; h++) dis_json_text(j, m->head[h]);
-    dis_json_end_array(j);
+    dis__json_writer_key(j, "heads");
+    dis__json_writer_begin_array(j);
+    for (size_t h = 0; h < m->n_heads; h++) dis__json_writer_text(j, m->head[h]);
+    dis__json_writer_end_array(j);
     cli_json_write_count(j, "epochs", m->n_epochs);
     cli_json_write_count(j, "best_epoch", m->best_epoch);
     cli_json_write_text(j, "kept_by", m->keep);
@@ -319,7 +322,7 @@ static int run_model(cli *c, const void *values, char **operands, size_t n_opera
     int code = cli_failed(c, cli_context_create(c, &v->common, &ctx));
     if (code == 0) code = cli_failed(c, dis_model_read(ctx, operands[0], &model));
     if (code == 0) {
-        const dis_model_view m = dis_model_look(model);
+        const dis_model_view m = dis_model_get_view(model);
         if (!v->json || strcmp(v->json, "-") != 0) show(&m);
         code = v->json ? cli_failed(c, write_summary(&m, v->json)) : 0;
         if (code == 0 && v->export) code = cli_failed(c, dis_model_export(model, v->export));

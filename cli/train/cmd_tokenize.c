@@ -42,13 +42,13 @@ static int run(cli *c, const void *values, char **operands, size_t n_operands)
     o.no_special = v->no_special;
     o.max_length = (size_t)v->max_length;
     int code = cli_failed(c, cli_context_create(c, &v->common, &ctx));
-    if (code == 0) code = cli_failed(c, dis_tokenizer_open(ctx, v->encoder, &t));
+    if (code == 0) code = cli_failed(c, dis_tokenizer_read(ctx, v->encoder, &t));
     if (code == 0)
         code = cli_failed(c, dis_tokenizer_encode_file(ctx, t, operands[0], &o, v->output ? v->output : "-", &n));
     char number[CLI_NUMBER];
     if (code == 0)
         cli_print(c, "%s text%s by %s, %d ids (%.2f s)", cli_count_format(n, number), cli_plural(n),
-                  dis_tokenizer_look(t).model, (int)dis_tokenizer_look(t).n_ids, cli_seconds_since(&c->start));
+                  dis_tokenizer_get_view(t).model, (int)dis_tokenizer_get_view(t).n_ids, cli_seconds_since(&c->start));
     dis_tokenizer_destroy(t);
     dis_context_destroy(ctx);
     return code;

@@ -2,6 +2,7 @@
  *
  * Everything is read once; --runs trains so many seeds on it, --folds a model for each fold (train_runs.c); then what
  * came of it is told (train_output.c). */
+#include "tool/arrays.h"
 #include "train/cmd_train.h"
 #include <errno.h>
 #include <stdlib.h>
@@ -157,10 +158,10 @@ static int read_labels(train_command *job, const char *path, dis_labels **out)
     dis_labels_read_options o = dis_labels_read_options_default();
     o.renormalise = job->v->renormalise;
     const int code = cli_failed(job->c, dis_labels_read(job->ctx, path, &o, out));
-    if (code == 0 && dis_labels_renormalised(*out)) {
+    if (code == 0 && dis_labels_n_renormalised(*out)) {
         char safe[CLI_SAFE];
         cli_warn(job->c, "%s: %llu rows did not sum to 1 and were scaled", cli_safe(path, safe),
-                 (unsigned long long)dis_labels_renormalised(*out));
+                 (unsigned long long)dis_labels_n_renormalised(*out));
     }
     return code;
 }
@@ -168,14 +169,14 @@ static int read_labels(train_command *job, const char *path, dis_labels **out)
 /* Holds out a share of the items (of sentences), by the seed: the same for all runs. */
 static int hold_out(train_command *job)
 {
-    const dis_items_view v = dis_items_look(job->all);
+    const dis_items_view v = dis_items_get_view(job->all);
     const size_t n = v.sentence ? v.n_sentences : v.n_items, n_dev = (size_t)((double)n * job->v->dev + .5);
     if (n_dev == 0 || n_dev == n) return cli_error(job->c, DIS_EDATA, "--dev leaves one side of %zu items empty", n);
     size_t *row = malloc(n * sizeof *row);
     if (!row) return cli_error(job->c, DIS_ELIMIT, "no memory for a split of %zu items", n);
-    dis_shuffled(job->v->seed, n, row);
-    dis_status status = dis_items_select(job->ctx, job->all, row, n_dev, &job->dev_items);
-    if (status == DIS_OK) status = dis_items_select(job->ctx, job->all, row + n_dev, n - n_dev, &job->items);
+    dis__shuffle(job->v->seed, n, row);
+    dis_status status = dis_items_gather(job->ctx, job->all, row, n_dev, &job->dev_items);
+    if (status == DIS_OK) status = dis_items_gather(job->ctx, job->all, row + n_dev, n - n_dev, &job->items);
     free(row);
     return cli_failed(job->c, status);
 }
@@ -232,7 +233,7 @@ static int read_all(train_command *job)
 /* Ranks train one model together, or several, each as a whole. */
 static int check_ranks(const train_command *job)
 {
-    if (dis_context_ranks(job->ctx) == 1 || train_is_on_ranks(job->v) || job->v->jobs <= 1) return 0;
+    if (dis_context_n_ranks(job->ctx) == 1 || train_is_on_ranks(job->v) || job->v->jobs <= 1) return 0;
     return cli_usage(job->c, "--jobs is about several models, and ranks train one together; leave it out");
 }
 
@@ -240,7 +241,7 @@ static int check_ranks(const train_command *job)
 static int agree(train_command *job, int code)
 {
     const int rank = dis_context_rank(job->ctx);
-    const int agreed = (int)dis_context_agree(job->ctx, (dis_status)code);
+    const int agreed = (int)dis_context_reduce_status(job->ctx, (dis_status)code);
     job->c->silent = false;
     if (agreed != 0 && agreed == code && rank > 0)
         cli_error(job->c, (dis_status)code, "rank %d: %s", rank, dis_last_error());
@@ -302,7 +303,7 @@ static int run(cli *c, const void *values, char **operands, size_t n_operands)
     (void)operands;
     (void)n_operands;
     const int code = work(&job);
-    if (code != 0) dis_context_fail(job.ctx, code);
+    if (code != 0) dis_context_abort(job.ctx, code);
     for (size_t r = 0; job.curve && r < job.v->runs; r++) free(job.curve[r].epoch);
     free(job.curve);
     dis_model_destroy(job.first);

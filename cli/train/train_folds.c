@@ -44,7 +44,7 @@ int train_folds_draw(train_command *job)
     const dis_examples all = all_of(job);
     job->part = calloc(o.n_folds, sizeof *job->part);
     if (!job->part) return cli_error(job->c, DIS_ELIMIT, "no memory for %zu folds", o.n_folds);
-    return cli_failed(job->c, dis_folds_draw(job->ctx, &all, &o, job->v->seed, &job->folds));
+    return cli_failed(job->c, dis_folds_create(job->ctx, &all, &o, job->v->seed, &job->folds));
 }
 
 dis_status train_fold_run(train_command *job, dis_context *ctx, size_t f)
@@ -56,15 +56,16 @@ dis_status train_fold_run(train_command *job, dis_context *ctx, size_t f)
     }
     const dis_model_train_options o = train_options(job, job->v->seed, job->v->output ? folder : NULL);
     dis_examples dev;
-    return dis_folds_train(ctx, job->folds, f, job->v->dev_items ? train_dev_set(job, &dev) : NULL, &o, &job->part[f]);
+    return dis_folds_predict_fold(ctx, job->folds, f, job->v->dev_items ? train_dev_set(job, &dev) : NULL, &o,
+                                  &job->part[f]);
 }
 
 int train_folds_write(train_command *job)
 {
     dis_labels *all;
-    dis_status status = dis_folds_join(job->ctx, job->folds, job->part, &all);
+    dis_status status = dis_folds_gather(job->ctx, job->folds, job->part, &all);
     if (status != DIS_OK) return cli_failed(job->c, status);
-    const dis_labels_view view = dis_labels_look(all);
+    const dis_labels_view view = dis_labels_get_view(all);
     status = dis_labels_write(job->ctx, &view, job->v->out_of_fold, NULL);
     char safe[CLI_SAFE], items[CLI_NUMBER];
     if (status == DIS_OK)

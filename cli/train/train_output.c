@@ -1,4 +1,6 @@
 /* What `dissent train` has trained: in sentences for people, the curves as a table, a summary for machines. */
+#include "tool/json_writer.h"
+#include "tool/table_writer.h"
 #include "train/cmd_train.h"
 #include <math.h>
 
@@ -26,13 +28,13 @@ static double kept_loss(const train_curve *curve)
 void train_result_print(const train_command *job)
 {
     cli *c = job->c;
-    const dis_model_view m = dis_model_look(job->first);
+    const dis_model_view m = dis_model_get_view(job->first);
     char safe[CLI_SAFE], number[CLI_NUMBER], examples[CLI_NUMBER];
     cli_print(c, "  %-18s %s item%s%s", "trained on", cli_count_format(m.n_examples, examples),
               cli_plural(m.n_examples), m.n_left_out ? "; those without a label were left out" : "");
     cli_print(c, "  %-18s %s", "parameters", cli_count_format(m.n_parameters, number));
     if (*m.gradients_by)
-        cli_print(c, "  %-18s of %d ranks, added up by %s", "gradients", dis_context_ranks(job->ctx), m.gradients_by);
+        cli_print(c, "  %-18s of %d ranks, added up by %s", "gradients", dis_context_n_ranks(job->ctx), m.gradients_by);
     double mean, sd;
     char deviation[64] = "";
     spread(job, kept_loss, &mean, &sd);
@@ -51,25 +53,25 @@ void train_result_print(const train_command *job)
 dis_status train_curves_write(const train_command *job)
 {
     static const char *const columns[] = {"seed", "epoch", "loss", "rate", "dev", "dev_cross_entropy", "kept"};
-    dis_table *table;
-    dis_status status = dis_table_open(job->v->curves, NULL, columns, 7, &table);
+    dis__table_writer *table;
+    dis_status status = dis__table_writer_create(job->v->curves, NULL, columns, 7, &table);
     if (status != DIS_OK) return status;
     for (size_t r = 0; r < job->v->runs; r++) {
         const train_curve *m = &job->curve[r];
         for (size_t e = 0; e < m->n_epochs; e++) {
-            dis_table_count(table, m->seed);
-            dis_table_count(table, e + 1);
-            dis_table_real(table, m->epoch[e].loss);
-            dis_table_real(table, m->epoch[e].rate);
-            dis_table_real(table, m->epoch[e].dev);
-            dis_table_real(table, m->epoch[e].dev_cross_entropy);
-            dis_table_count(table, e == m->best_epoch);
+            dis__table_writer_count(table, m->seed);
+            dis__table_writer_count(table, e + 1);
+            dis__table_writer_real(table, m->epoch[e].loss);
+            dis__table_writer_real(table, m->epoch[e].rate);
+            dis__table_writer_real(table, m->epoch[e].dev);
+            dis__table_writer_real(table, m->epoch[e].dev_cross_entropy);
+            dis__table_writer_count(table, e == m->best_epoch);
         }
     }
-    return dis_table_finish(table, DIS_OK);
+    return dis__table_writer_finish(table, DIS_OK);
 }
 
-static dis_status put_files(const train_command *job, dis_json *j)
+static dis_status put_files(const train_command *job, dis__json_writer *j)
 {
     const train_values *v = job->v;
     const char *const files[][2] = {{v->items, "items"},         {v->labels, "labels"},
@@ -84,24 +86,25 @@ static dis_status put_files(const train_command *job, dis_json *j)
     return status;
 }
 
-static void put_spread(const train_command *job, dis_json *j, const char *name, double (*of)(const train_curve *curve))
+static void put_spread(const train_command *job, dis__json_writer *j, const char *name,
+                       double (*of)(const train_curve *curve))
 {
     double mean, sd;
     spread(job, of, &mean, &sd);
-    dis_json_key(j, name);
-    dis_json_begin_object(j);
+    dis__json_writer_key(j, name);
+    dis__json_writer_begin_object(j);
     cli_json_write_real(j, "value", mean);
     cli_json_write_real(j, "sd", sd);
     cli_json_write_count(j, "n", job->v->runs);
-    dis_json_end_object(j);
+    dis__json_writer_end_object(j);
 }
 
 dis_status train_json_write(const train_command *job)
 {
-    dis_json *j;
+    dis__json_writer *j;
     dis_status status = cli_summary_open(job->v->json, "train", &job->v->seed, &j);
     if (status != DIS_OK) return status;
-    const dis_model_view m = dis_model_look(job->first);
+    const dis_model_view m = dis_model_get_view(job->first);
     cli_json_write_text(j, "model", m.spec);
     cli_json_write_text(j, "objective", m.objective);
     status = put_files(job, j);
@@ -111,10 +114,10 @@ dis_status train_json_write(const train_command *job)
     cli_json_write_count(j, "parameters", m.n_parameters);
     cli_json_write_names(j, "classes", m.classes);
     cli_json_write_text(j, "kept_by", m.keep);
-    dis_json_key(j, "metrics");
-    dis_json_begin_object(j);
+    dis__json_writer_key(j, "metrics");
+    dis__json_writer_begin_object(j);
     put_spread(job, j, "loss", kept_loss);
     if (m.keep) put_spread(job, j, m.keep, kept_dev);
-    dis_json_end_object(j);
+    dis__json_writer_end_object(j);
     return cli_summary_close(j, status);
 }

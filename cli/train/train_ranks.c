@@ -12,7 +12,7 @@ bool train_is_on_ranks(const train_values *v)
 /* The rank that trains fold n or, behind the folds, run n. */
 static int owner_of(const train_command *job, size_t n)
 {
-    const size_t ranks = (size_t)dis_context_ranks(job->ctx), folds = (size_t)job->v->folds;
+    const size_t ranks = (size_t)dis_context_n_ranks(job->ctx), folds = (size_t)job->v->folds;
     return (int)((n + ranks - folds % ranks) % ranks);
 }
 
@@ -95,7 +95,7 @@ static dis_status gather_part(train_command *job, size_t f)
     dis_labels_view view = {0};
     dis_names *tasks = NULL, *classes = NULL;
     double *p = NULL;
-    if (mine) view = dis_labels_look(job->part[f]);
+    if (mine) view = dis_labels_get_view(job->part[f]);
     dis_status status = tell_names(job, from, &view.tasks, &tasks);
     if (status == DIS_OK) status = tell_names(job, from, &view.classes, &classes);
     if (status == DIS_OK && !mine) {
@@ -108,7 +108,7 @@ static dis_status gather_part(train_command *job, size_t f)
         void *bytes = (void *)(uintptr_t)view.p; /* where they come from they are not written to */
         status = bytes ? dis_context_broadcast(job->ctx, from, bytes, n) : DIS_ELIMIT;
     }
-    if (status == DIS_OK && !mine) status = dis_labels_from_memory(job->ctx, &view, &job->part[f]);
+    if (status == DIS_OK && !mine) status = dis_labels_create(job->ctx, &view, &job->part[f]);
     dis_names_destroy(tasks);
     dis_names_destroy(classes);
     free(p);

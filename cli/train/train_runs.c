@@ -45,7 +45,7 @@ const dis_examples *train_dev_set(const train_command *job, dis_examples *out)
 /* A hundred encoders do not fit into memory; how they were trained does. */
 static dis_status keep_curve(const dis_model *model, train_curve *out)
 {
-    const dis_model_view m = dis_model_look(model);
+    const dis_model_view m = dis_model_get_view(model);
     *out = (train_curve){.seed = m.seed, .n_epochs = m.n_epochs, .best_epoch = m.best_epoch};
     out->epoch = malloc((m.n_epochs + 1) * sizeof *out->epoch);
     if (!out->epoch) return DIS_ELIMIT;
@@ -114,7 +114,7 @@ static int asked_to_stop(void *user)
 /* How many are trained side by side. */
 static size_t n_side_by_side(const train_command *job)
 {
-    const size_t n = n_trainings(job), wanted = job->v->jobs ? (size_t)job->v->jobs : dis_device_jobs(job->ctx);
+    const size_t n = n_trainings(job), wanted = job->v->jobs ? (size_t)job->v->jobs : dis_device_max_runs(job->ctx);
     return wanted < n ? wanted : n;
 }
 
@@ -153,7 +153,7 @@ static void *work_on_runs(void *arg)
 {
     train_command *job = arg;
     dis_context_options o = dis_context_options_default();
-    const int all = dis_context_threads(job->ctx);
+    const int all = dis_context_n_threads(job->ctx);
     const int side_by_side = (int)n_side_by_side(job);
     o.threads = all / side_by_side > 0 ? all / side_by_side : 1;
     o.memory = job->v->common.memory;

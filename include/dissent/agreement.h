@@ -36,7 +36,7 @@ typedef struct {
     uint64_t seed;     /* of the resamples */
     size_t max_pairs;  /* of workers; beyond, the pairs among the workers with most votes */
     size_t min_common; /* votes that a pair must have on the same items to count in cohen* */
-    dis_interval_over over; /* what intervals hold for; votes without annotators: DIS_INTERVAL_ITEMS */
+    dis_interval_scope over; /* what intervals hold for; votes without annotators: DIS_INTERVAL_ITEMS */
 } dis_agreement_options;
 DIS_OPTIONS_API(dis_agreement_options);
 
@@ -50,7 +50,7 @@ typedef struct {
     bool needs_gold;
 } dis_agreement_measure;
 /* Row i, NULL past the end. */
-DIS_API const dis_agreement_measure *dis_agreement_measure_at(size_t i);
+DIS_API const dis_agreement_measure *dis_agreement_measure_get(size_t i);
 
 typedef struct {
     uint64_t votes;
@@ -105,7 +105,7 @@ typedef struct {
     size_t n_items, n_workers, n_classes;
     uint64_t compared, singles, empty; /* items with at least two votes, one, none */
     uint64_t votes, votes_compared;    /* all, and on items with at least two */
-    const dis_metric *metric;          /* one for each row of dis_agreement_measure_at */
+    const dis_metric *metric;          /* one for each row of dis_agreement_measure_get */
     size_t n_metrics;
     const dis_agreement_class *classes;  /* (n_classes) */
     const dis_agreement_item *items;     /* (n_items), NULL unless asked for */
@@ -115,7 +115,7 @@ typedef struct {
     size_t pair_workers;       /* workers whose pairs were looked at: all, or those with most votes */
     uint64_t pairs_too_small;  /* pairs left out of cohen* for sharing less than min_common */
     uint64_t pairs_degenerate; /* pairs left out of cohen* because both chose nothing but one and the same class */
-    dis_interval_over over;    /* what the intervals hold for */
+    dis_interval_scope over;   /* what the intervals hold for */
     dis_chance_test chance;    /* before anything is read into the coefficients */
 } dis_agreement_view;
 
@@ -128,7 +128,7 @@ DIS_API dis_status dis_agreement_run(dis_context *ctx, const dis_votes *votes, c
 DIS_API void dis_agreement_destroy(dis_agreement *agreement);
 
 /* The inside of a result, valid as long as it is. */
-DIS_LOOK_API(dis_agreement);
+DIS_VIEW_API(dis_agreement);
 /* The metric of that name, NULL when there is none. */
 DIS_API const dis_metric *dis_agreement_find(const dis_agreement *agreement, const char *name);
 

@@ -7,13 +7,13 @@
  *     if (dis_labels_read(NULL, "model.csv", NULL, &model) != DIS_OK) return 1;
  *     if (dis_labels_read(NULL, "people.csv", NULL, &people) != DIS_OK) return 1;
  *     if (dis_gold_read(NULL, "gold.csv", &gold) != DIS_OK) return 1;
- *     const dis_alignment_source sources[] = {{"model.csv", dis_labels_look(model)}, {"people.csv",
- *         dis_labels_look(people)}};
+ *     const dis_alignment_source sources[] = {{"model.csv", dis_labels_get_view(model)}, {"people.csv",
+ *         dis_labels_get_view(people)}};
  *     dis_alignment_options o = dis_alignment_options_default();
  *     o.gold = gold;
  *     dis_alignment *aligned;
  *     if (dis_alignment_run(NULL, sources, 2, &o, &aligned) == DIS_OK) {
- *         dis_alignment_view v = dis_alignment_look(aligned);   // v.p[0], v.p[1], v.gold
+ *         dis_alignment_view v = dis_alignment_get_view(aligned);   // v.p[0], v.p[1], v.gold
  *         dis_alignment_destroy(aligned);
  *     }
  *
@@ -42,16 +42,16 @@ typedef struct {
     const int32_t *label;             /* (n_items) index into classes */
     const dis_names *tasks, *classes; /* in order of first appearance */
 } dis_gold_view;
-DIS_LOOK_API(dis_gold);
+DIS_VIEW_API(dis_gold);
 /* Gold labels with copies of what `view` shows. DIS_EDATA: none, a task twice, a label that is no class, an empty name.
  * DIS_EUSAGE: lists of other lengths. */
-DIS_API dis_status dis_gold_from_memory(dis_context *ctx, const dis_gold_view *view, dis_gold **out);
+DIS_API dis_status dis_gold_create(dis_context *ctx, const dis_gold_view *view, dis_gold **out);
 
 /* Which group each of `tasks` belongs to (a token to its sentence), from a file of task and group (or sentence): group
  * (n tasks) counts from 0 in order of appearance in the file, *n_groups is how many there are. Tasks of the file that
  * are not asked for are passed over. DIS_EDATA: a task without a group, or with two. */
-DIS_API dis_status dis_groups_read(dis_context *ctx, const char *path, const dis_names *tasks, uint32_t *group,
-                                   size_t *n_groups);
+DIS_API dis_status dis_item_groups_read(dis_context *ctx, const char *path, const dis_names *tasks, uint32_t *group,
+                                        size_t *n_groups);
 
 /* ---- everything in one order ---- */
 
@@ -94,6 +94,6 @@ typedef struct {
     size_t without_gold;              /* items that the gold labels lack */
     size_t gold_left_out;             /* gold labels of no item */
 } dis_alignment_view;
-DIS_LOOK_API(dis_alignment);
+DIS_VIEW_API(dis_alignment);
 
 #endif

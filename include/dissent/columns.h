@@ -11,7 +11,7 @@
  *               l = {.kind = DIS_CELLS_INT32, .n = 2, .values = label};
  *     dis_votes_columns columns = {.task = {&t, 1}, .worker = {&w, 1}, .label = {&l, 1}};
  *     dis_votes *votes;
- *     if (dis_votes_from_columns(ctx, &columns, NULL, &votes) != DIS_OK) return 1;
+ *     if (dis_votes_create_from_columns(ctx, &columns, NULL, &votes) != DIS_OK) return 1;
  *
  * Numbering, the order of classes and the rules for empty labels, duplicates and bad rows are those of
  * dis_votes_read(). Integers become their decimal text, other numbers the shortest one that reads back equal ("1" for
@@ -75,7 +75,7 @@ typedef struct {
  * vote: columns of different lengths, no task, no worker, invalid UTF-8, a NUL in a text, offsets that fall, an index
  * beyond its dictionary, a duplicate under DIS_DUPLICATES_ERROR. DIS_EUSAGE: another kind of input, an unknown kind of
  * cells, a dictionary of dictionaries. */
-DIS_API dis_status dis_votes_from_columns(dis_context *ctx, const dis_votes_columns *columns,
-                                          const dis_votes_options *options, dis_votes **out);
+DIS_API dis_status dis_votes_create_from_columns(dis_context *ctx, const dis_votes_columns *columns,
+                                                 const dis_votes_options *options, dis_votes **out);
 
 #endif

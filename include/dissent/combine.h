@@ -23,7 +23,7 @@ typedef struct {
     size_t n_options;
     bool needs_votes; /* dis_views.votes must be there */
 } dis_combiner;
-DIS_API const dis_combiner *dis_combiner_at(size_t i);
+DIS_API const dis_combiner *dis_combiner_get(size_t i);
 DIS_API const dis_combiner *dis_combiner_find(const char *name);
 DIS_API dis_status dis_combiner_check(const char *spec);
 
@@ -53,7 +53,7 @@ typedef struct {
 } dis_combination;
 
 /* True if the spec asks for weights=auto or weights=votes, which dis_views_combine cannot choose without the methods:
- * use dis_make_labels, or pass the weights of dis_views_auto_weights or dis_views_vote_weights. */
+ * use dis_label_result_run, or pass the weights of dis_views_auto_weights or dis_views_vote_weights. */
 DIS_API bool dis_combiner_wants_auto_weights(const char *spec);
 
 /* Writes the combined table to `out` (n_items, n_classes), which may be one of the views. `did` may be NULL.

@@ -11,7 +11,7 @@
  *         .n_items = 3, .n_classes = 2, .gold = gold, .a = side_a, .n_a = 1, .b = side_b, .n_b = 1};
  *     dis_comparison *c;
  *     if (dis_comparison_run(ctx, &in, NULL, &c) == DIS_OK) {
- *         const dis_comparison_view v = dis_comparison_look(c);
+ *         const dis_comparison_view v = dis_comparison_get_view(c);
  *         printf("A - B: %g, p %g\n", v.metric[DIS_COMPARE_ACCURACY].difference.value,
  *                v.metric[DIS_COMPARE_ACCURACY].p);
  *         dis_comparison_destroy(c);
@@ -29,8 +29,9 @@
 /* What a test looks for: another law; smaller numbers in the first group; larger ones. */
 typedef enum { DIS_TWO_SIDED, DIS_LESS, DIS_GREATER } dis_alternative;
 
-/* ---- tests that stand by themselves ---- */
+/* ---- results of tests ---- */
 
+/* Mann-Whitney U test. */
 typedef struct {
     double u, p;        /* U of the first group; NaN with a reason */
     size_t n_x, n_y;    /* numbers in the groups */
@@ -38,25 +39,15 @@ typedef struct {
     const char *reason; /* static text: why there is no p; NULL when there is one */
 } dis_rank_test;
 
-/* Mann-Whitney U test of two groups of numbers, as scipy.stats.mannwhitneyu. An empty group: a result with a reason.
- * DIS_EUSAGE: a NaN. DIS_ELIMIT. */
-DIS_API dis_status dis_mann_whitney(const double *x, size_t n_x, const double *y, size_t n_y,
-                                    dis_alternative alternative, dis_rank_test *out);
-
 #define DIS_MCNEMAR_FEW 25
 
+/* McNemar's test. */
 typedef struct {
     uint64_t only_a, only_b; /* items that one side alone has right */
     double statistic;        /* chi-square with continuity correction; when exact, the smaller of the two numbers */
     double p;                /* two-sided */
     bool exact;              /* fewer than DIS_MCNEMAR_FEW such items: binomial law */
 } dis_mcnemar;
-
-DIS_API dis_mcnemar dis_mcnemar_test(uint64_t only_a, uint64_t only_b);
-
-/* Excess kurtosis as scipy.stats.kurtosis gives it by default; NaN when all n numbers are the same. Of two different
- * numbers it is always -2, of three always -1.5. */
-DIS_API double dis_kurtosis(const double *x, size_t n);
 
 /* ---- two sides ---- */
 
@@ -86,12 +77,12 @@ typedef struct {
     double fraction;             /* of the items drawn for a resample: 1 */
     bool pool_seeds;             /* resample (item, seed) pairs, A's and B's seeds paired in order, instead of items */
     dis_alternative alternative; /* of the Mann-Whitney test, "only A right" being the first group: two-sided */
-    dis_interval_over over;      /* what intervals and p hold for, where the true labels are made of votes */
+    dis_interval_scope over;     /* what intervals and p hold for, where the true labels are made of votes */
 } dis_comparison_options;
 DIS_OPTIONS_API(dis_comparison_options);
 
 enum { DIS_COMPARE_ACCURACY, DIS_COMPARE_MACRO_F1, DIS_COMPARE_METRICS };
-enum { DIS_CELL_BOTH_RIGHT, DIS_CELL_BOTH_WRONG, DIS_CELL_ONLY_A, DIS_CELL_ONLY_B, DIS_CELLS };
+enum { DIS_CELL_BOTH_CORRECT, DIS_CELL_BOTH_WRONG, DIS_CELL_ONLY_A, DIS_CELL_ONLY_B, DIS_CELLS };
 enum { DIS_CELL_KURTOSIS, DIS_CELL_ENTROPY, DIS_CELL_MAX_PROBABILITY, DIS_CELL_STATISTICS };
 
 typedef struct {
@@ -122,9 +113,9 @@ typedef struct {
     uint64_t cell[DIS_CELLS];   /* (item, pair) in each cell */
     bool has_statistics;        /* human soft labels were given */
     dis_cell_statistic statistic[DIS_CELL_STATISTICS];
-    dis_interval_over over; /* what intervals and p hold for; with DIS_INTERVAL_ANNOTATORS p is two-sided */
-    size_t n_annotators;    /* whose votes the true labels are made of; 0: gold labels */
-    bool few_annotators;    /* fewer than DIS_COMPARE_FEW_ANNOTATORS: others might reverse the result */
+    dis_interval_scope over; /* what intervals and p hold for; with DIS_INTERVAL_ANNOTATORS p is two-sided */
+    size_t n_annotators;     /* whose votes the true labels are made of; 0: gold labels */
+    bool few_annotators;     /* fewer than DIS_COMPARE_FEW_ANNOTATORS: others might reverse the result */
 } dis_comparison_view;
 
 #define DIS_COMPARE_FEW_ANNOTATORS 5
@@ -136,11 +127,11 @@ typedef struct dis_comparison dis_comparison;
  * with intervals over annotators. DIS_EDATA: votes without annotators. DIS_ELIMIT, DIS_ECANCELLED. */
 DIS_API dis_status dis_comparison_run(dis_context *ctx, const dis_comparison_input *input,
                                       const dis_comparison_options *options, dis_comparison **out);
-DIS_LOOK_API(dis_comparison);
+DIS_VIEW_API(dis_comparison);
 DIS_API void dis_comparison_destroy(dis_comparison *comparison);
 
 /* The row of the metric that is compared; NULL past the end. */
-DIS_API const dis_eval_row *dis_comparison_metric_at(size_t i);
+DIS_API const dis_evaluation_metric_row *dis_comparison_metric_at(size_t i);
 /* Names of cells and statistics as they stand in JSON; static. */
 DIS_API const char *dis_comparison_cell_name(size_t i);
 DIS_API const char *dis_comparison_statistic_name(size_t i);

@@ -57,22 +57,22 @@ DIS_API dis_status dis_context_create(const dis_context_options *options, dis_co
 DIS_API void dis_context_destroy(dis_context *ctx);
 
 /* Threads in use, the caller's own included; 1 for NULL. */
-DIS_API int dis_context_threads(const dis_context *ctx);
+DIS_API int dis_context_n_threads(const dis_context *ctx);
 
 /* This process among those that share the work, and how many they are; 0 and 1 by itself. */
 DIS_API int dis_context_rank(const dis_context *ctx);
-DIS_API int dis_context_ranks(const dis_context *ctx);
+DIS_API int dis_context_n_ranks(const dis_context *ctx);
 
 /* After a failure, instead of dis_context_destroy(): ends the other ranks, which may wait for this one, with `code`.
  * Does not come back when there are others; by itself it does nothing. */
-DIS_API void dis_context_fail(dis_context *ctx, int code);
+DIS_API void dis_context_abort(dis_context *ctx, int code);
 
 /* A point that all ranks reach, each with how it went so far: the failure of the lowest rank that has one comes back
- * there, and the others wait to be ended by it (dis_context_fail). By itself a process gets `so_far` back. */
-DIS_API dis_status dis_context_agree(dis_context *ctx, dis_status so_far);
+ * there, and the others wait to be ended by it (dis_context_abort). By itself a process gets `so_far` back. */
+DIS_API dis_status dis_context_reduce_status(dis_context *ctx, dis_status so_far);
 
 /* Bytes that this rank has sent to others so far, each broadcast counted once. */
-DIS_API uint64_t dis_context_sent(const dis_context *ctx);
+DIS_API uint64_t dis_context_bytes_sent(const dis_context *ctx);
 
 /* n bytes of rank `from` to all ranks, which all call this. By itself it does nothing. */
 DIS_API dis_status dis_context_broadcast(dis_context *ctx, int from, void *bytes, size_t n);

@@ -1,7 +1,7 @@
 /* device_list.h: where nets can run: the processor, and CUDA devices where libdissent-cuda.so finds any.
  *
- *     for (size_t i = 0; dis_device_at(i); i++) printf("%s: %s\n", dis_device_at(i)->name, dis_device_at(i)->found);
- *     if (dis_device_missing()) printf("no CUDA device: %s\n", dis_device_missing());
+ *     for (size_t i = 0; dis_device_get(i); i++) printf("%s: %s\n", dis_device_get(i)->name, dis_device_get(i)->found);
+ *     if (dis_device_missing_reason()) printf("no CUDA device: %s\n", dis_device_missing_reason());
  *
  * A call uses the device of its context (`device` of dis_context_options). The library for CUDA devices is loaded when
  * somebody first asks for more than the processor: from beside the program or this library, from where the system
@@ -19,16 +19,15 @@ typedef struct {
 } dis_device;
 
 /* Rows of one machine differ in precision. NULL past the end. */
-DIS_API const dis_device *dis_device_at(size_t i);
+DIS_API const dis_device *dis_device_get(size_t i);
 /* Why there are no CUDA devices; NULL: there are. */
-DIS_API const char *dis_device_missing(void);
+DIS_API const char *dis_device_missing_reason(void);
 /* What a call with this device and precision would use. DIS_EUSAGE: no such words; DIS_EIO: it is not there, and
  * why. */
-DIS_API dis_status dis_device_choose(const char *device, dis_precision precision, bool training,
-                                     const dis_device **out);
+DIS_API dis_status dis_device_find(const char *device, dis_precision precision, bool training, const dis_device **out);
 /* How many trainings to run side by side on the device of this context: as many as threads, on a GPU at most 12, from
  * where on more were not faster. Whoever finds the device's memory used up (DIS_ELIMIT) tries again when another has
  * ended. */
-DIS_API size_t dis_device_jobs(const dis_context *ctx);
+DIS_API size_t dis_device_max_runs(const dis_context *ctx);
 
 #endif

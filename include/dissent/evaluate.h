@@ -9,8 +9,8 @@
  *     const dis_evaluation_input in = {.n_items = 2, .n_classes = 2, .q = q, .gold = gold, .human = p};
  *     dis_evaluation *e;
  *     if (dis_evaluation_run(ctx, &in, NULL, &e) == DIS_OK) {
- *         const dis_evaluation_view v = dis_evaluation_look(e);
- *         printf("accuracy %g\n", v.metric[DIS_EVAL_ACCURACY].value);
+ *         const dis_evaluation_view v = dis_evaluation_get_view(e);
+ *         printf("accuracy %g\n", v.metric[DIS_EVALUATION_ACCURACY].value);
  *         dis_evaluation_destroy(e);
  *     }
  *
@@ -26,39 +26,39 @@
 /* DIS_NEEDS_WORKERS: predictions for single workers, as experiments make them (perspectives.h has their figures). */
 enum { DIS_NEEDS_GOLD = 1, DIS_NEEDS_HUMAN = 2, DIS_NEEDS_ORDER = 4, DIS_NEEDS_WORKERS = 8 };
 
-/* What can be measured. A row of the table in src/evaluate/metric_table.c describes each: dis_eval_metric_at(). */
+/* What can be measured. A row of the table in src/evaluate/metric_table.c describes each: dis_evaluation_metric_get(). */
 typedef enum {
-    DIS_EVAL_ACCURACY,
-    DIS_EVAL_MAJORITY_ACCURACY,
-    DIS_EVAL_TOP_K_ACCURACY,
-    DIS_EVAL_MACRO_F1,
-    DIS_EVAL_MAJORITY_MACRO_F1,
-    DIS_EVAL_MICRO_F1,
-    DIS_EVAL_WEIGHTED_F1,
-    DIS_EVAL_LOG_LOSS,
-    DIS_EVAL_CALIBRATED_LOG_LIKELIHOOD,
-    DIS_EVAL_BRIER,
-    DIS_EVAL_ECE,
-    DIS_EVAL_ABSOLUTE_ERROR,
-    DIS_EVAL_RANKED_PROBABILITY_SCORE,
-    DIS_EVAL_CROSS_ENTROPY,
-    DIS_EVAL_HUMAN_ENTROPY,
-    DIS_EVAL_KL,
-    DIS_EVAL_INVERSE_KL,
-    DIS_EVAL_JSD,
-    DIS_EVAL_TOTAL_VARIATION,
-    DIS_EVAL_MANHATTAN,
-    DIS_EVAL_WASSERSTEIN,
-    DIS_EVAL_HUMAN_BRIER,
-    DIS_EVAL_ENTROPY_CORRELATION,
-    DIS_EVAL_ENTROPY_SPEARMAN,
-    DIS_EVAL_ENTROPY_SIMILARITY,
-    DIS_EVAL_MODEL_ENTROPY,
-    DIS_EVAL_CONFIDENCE,
-    DIS_EVAL_PERSPECTIVE_ERROR,
-    DIS_EVAL_PERSPECTIVE_DISTANCE,
-    DIS_EVAL_METRICS
-} dis_eval_metric;
+    DIS_EVALUATION_ACCURACY,
+    DIS_EVALUATION_MAJORITY_ACCURACY,
+    DIS_EVALUATION_TOP_K_ACCURACY,
+    DIS_EVALUATION_MACRO_F1,
+    DIS_EVALUATION_MAJORITY_MACRO_F1,
+    DIS_EVALUATION_MICRO_F1,
+    DIS_EVALUATION_WEIGHTED_F1,
+    DIS_EVALUATION_LOG_LOSS,
+    DIS_EVALUATION_CALIBRATED_LOG_LIKELIHOOD,
+    DIS_EVALUATION_BRIER,
+    DIS_EVALUATION_ECE,
+    DIS_EVALUATION_ABSOLUTE_ERROR,
+    DIS_EVALUATION_RANKED_PROBABILITY_SCORE,
+    DIS_EVALUATION_CROSS_ENTROPY,
+    DIS_EVALUATION_HUMAN_ENTROPY,
+    DIS_EVALUATION_KL,
+    DIS_EVALUATION_INVERSE_KL,
+    DIS_EVALUATION_JSD,
+    DIS_EVALUATION_TOTAL_VARIATION,
+    DIS_EVALUATION_MANHATTAN,
+    DIS_EVALUATION_WASSERSTEIN,
+    DIS_EVALUATION_HUMAN_BRIER,
+    DIS_EVALUATION_ENTROPY_CORRELATION,
+    DIS_EVALUATION_ENTROPY_SPEARMAN,
+    DIS_EVALUATION_ENTROPY_SIMILARITY,
+    DIS_EVALUATION_MODEL_ENTROPY,
+    DIS_EVALUATION_CONFIDENCE,
+    DIS_EVALUATION_PERSPECTIVE_ERROR,
+    DIS_EVALUATION_PERSPECTIVE_DISTANCE,
+    DIS_EVALUATION_METRICS
+} dis_evaluation_metric;
 
 /* A row of the table of metrics; static. */
 typedef struct {
@@ -69,13 +69,13 @@ typedef struct {
     const char *unit;    /* "nats", "steps" of ordered classes; "": a share, a correlation or a square */
     unsigned needs;      /* DIS_NEEDS_... */
     double low, high;    /* the range of its values; high may be infinite */
-} dis_eval_row;
+} dis_evaluation_metric_row;
 /* Row i, NULL past the end. */
-DIS_API const dis_eval_row *dis_eval_metric_at(size_t i);
-/* The index of a name, DIS_EVAL_METRICS when there is none. */
-DIS_API dis_eval_metric dis_eval_metric_find(const char *name);
+DIS_API const dis_evaluation_metric_row *dis_evaluation_metric_get(size_t i);
+/* The index of a name, DIS_EVALUATION_METRICS when there is none. */
+DIS_API dis_evaluation_metric dis_evaluation_metric_find(const char *name);
 /* An arrow for tables that people read: up where higher is better, down where lower is (UTF-8), "" for the others. */
-DIS_API const char *dis_eval_arrow(size_t i);
+DIS_API const char *dis_evaluation_metric_arrow(size_t i);
 
 /* The votes that `human` was made of, for intervals that hold for other annotators. */
 typedef struct {
@@ -101,20 +101,20 @@ typedef struct {
 typedef struct {
     size_t size; /* of this struct */
     uint64_t seed;
-    uint64_t resamples;     /* of the bootstrap: 0, no intervals */
-    double fraction;        /* of the items drawn for a resample: 1 */
-    bool ordinal;           /* the order of the classes means something */
-    bool keep_items;        /* the values of single items are wanted */
-    size_t top_k;           /* 3 */
-    size_t n_splits;        /* of calibrated log-likelihood: 5, at most DIS_EVAL_MAX_SPLITS */
-    size_t n_bins;          /* of ECE: 15, at most DIS_EVAL_MAX_BINS */
-    const bool *wanted;     /* (DIS_EVAL_METRICS): which metrics; NULL: all */
-    dis_interval_over over; /* what intervals of metrics against people hold for, with `votes` and a fraction of 1 */
+    uint64_t resamples;      /* of the bootstrap: 0, no intervals */
+    double fraction;         /* of the items drawn for a resample: 1 */
+    bool ordinal;            /* the order of the classes means something */
+    bool keep_items;         /* the values of single items are wanted */
+    size_t top_k;            /* 3 */
+    size_t n_splits;         /* of calibrated log-likelihood: 5, at most DIS_EVALUATION_MAX_SPLITS */
+    size_t n_bins;           /* of ECE: 15, at most DIS_EVALUATION_MAX_BINS */
+    const bool *wanted;      /* (DIS_EVALUATION_METRICS): which metrics; NULL: all */
+    dis_interval_scope over; /* what intervals of metrics against people hold for, with `votes` and a fraction of 1 */
 } dis_evaluation_options;
 DIS_OPTIONS_API(dis_evaluation_options);
 
-#define DIS_EVAL_MAX_SPLITS 16
-#define DIS_EVAL_MAX_BINS   200
+#define DIS_EVALUATION_MAX_SPLITS 16
+#define DIS_EVALUATION_MAX_BINS   200
 
 typedef struct {
     dis_metric precision, recall, f1;
@@ -129,7 +129,7 @@ typedef struct {
 
 /* The values of one metric for single items. Against gold: NaN where there is none. */
 typedef struct {
-    dis_eval_metric metric;
+    dis_evaluation_metric metric;
     const double *values; /* (n_items); NULL: not measured */
 } dis_eval_column;
 
@@ -138,31 +138,31 @@ typedef struct {
     const int32_t *predicted; /* (n_items) most probable class, the first one on a tie */
     size_t n_columns;
     const dis_eval_column *column; /* (n_columns) in the order of tables */
-} dis_eval_items;
+} dis_evaluation_items;
 
 typedef struct {
     size_t n_items, n_classes;
     size_t n_gold; /* items with a gold label */
     uint64_t resamples;
-    dis_metric metric[DIS_EVAL_METRICS];
+    dis_metric metric[DIS_EVALUATION_METRICS];
     uint64_t floored, human_floored; /* probabilities raised to 1e-12 in q, and in p for inverse KL */
     size_t majority;                 /* most frequent gold label, the first one on a tie; SIZE_MAX without gold */
     const dis_class_scores *classes; /* (n_classes); NULL without gold */
-    const uint64_t *confusion;       /* (gold, predicted); NULL without gold or above DIS_EVAL_MAX_CONFUSED classes */
+    const uint64_t *confusion; /* (gold, predicted); NULL without gold or above DIS_EVALUATION_MAX_CONFUSED classes */
     size_t n_bins;
-    const dis_reliability_bin *bin;          /* (n_bins); NULL without gold, or when only accuracy and F1 were wanted */
-    size_t n_splits;                         /* 0: not measured */
-    double temperature[DIS_EVAL_MAX_SPLITS]; /* of each split */
-    bool on_bound[DIS_EVAL_MAX_SPLITS];      /* it sits on the bound of the search */
-    dis_eval_items items;                    /* with keep_items */
-    dis_interval_over over;                  /* what intervals of metrics against people hold for */
-    size_t n_annotators;                     /* whose votes `human` is made of; 0: unknown */
-    bool few_annotators;                     /* fewer than DIS_EVAL_FEW_ANNOTATORS: others might reverse results */
+    const dis_reliability_bin *bin; /* (n_bins); NULL without gold, or when only accuracy and F1 were wanted */
+    size_t n_splits;                /* 0: not measured */
+    double temperature[DIS_EVALUATION_MAX_SPLITS]; /* of each split */
+    bool on_bound[DIS_EVALUATION_MAX_SPLITS];      /* it sits on the bound of the search */
+    dis_evaluation_items items;                    /* with keep_items */
+    dis_interval_scope over;                       /* what intervals of metrics against people hold for */
+    size_t n_annotators;                           /* whose votes `human` is made of; 0: unknown */
+    bool few_annotators; /* fewer than DIS_EVALUATION_FEW_ANNOTATORS: others might reverse results */
 } dis_evaluation_view;
 
-#define DIS_EVAL_FEW_ANNOTATORS 5
+#define DIS_EVALUATION_FEW_ANNOTATORS 5
 
-#define DIS_EVAL_MAX_CONFUSED 4096
+#define DIS_EVALUATION_MAX_CONFUSED 4096
 
 typedef struct dis_evaluation dis_evaluation;
 
@@ -170,9 +170,9 @@ typedef struct dis_evaluation dis_evaluation;
  * range. DIS_ELIMIT, DIS_ECANCELLED. The caller destroys the result. */
 DIS_API dis_status dis_evaluation_run(dis_context *ctx, const dis_evaluation_input *input,
                                       const dis_evaluation_options *options, dis_evaluation **out);
-DIS_LOOK_API(dis_evaluation);
+DIS_VIEW_API(dis_evaluation);
 /* The values of a metric for single items, (n_items), with keep_items; NULL: not measured. */
-DIS_API const double *dis_evaluation_values(const dis_evaluation_view *view, dis_eval_metric metric);
+DIS_API const double *dis_evaluation_values(const dis_evaluation_view *view, dis_evaluation_metric metric);
 DIS_API void dis_evaluation_destroy(dis_evaluation *evaluation);
 
 #endif

@@ -10,10 +10,10 @@
  *     if (dis_experiment_read(ctx, "labelme.yaml", NULL, &e) != DIS_OK) return 1;
  *     dis_status status = dis_experiment_run(ctx, e, NULL, &counts);
  *     dis_experiment_table *table;
- *     if (status == DIS_OK && (status = dis_experiment_tabulate(ctx, e, &table)) == DIS_OK) {
- *         const dis_experiment_table_view t = dis_experiment_table_look(table);
+ *     if (status == DIS_OK && (status = dis_experiment_table_create(ctx, e, &table)) == DIS_OK) {
+ *         const dis_experiment_table_view t = dis_experiment_table_get_view(table);
  *         for (size_t r = 0; r < t.n_rows; r++)
- *             printf("%s %g\n", dis_experiment_look(e).cell[t.row[r].cell].name, t.row[r].figure[0].mean);
+ *             printf("%s %g\n", dis_experiment_get_view(e).cell[t.row[r].cell].name, t.row[r].figure[0].mean);
  *         dis_experiment_table_destroy(table);
  *     }
  *     dis_experiment_destroy(e);
@@ -46,7 +46,7 @@ typedef struct {
 /* One number that every run gives: a column of the table. */
 typedef struct {
     const char *set; /* on which items: "test", or the name of a further set */
-    dis_eval_metric metric;
+    dis_evaluation_metric metric;
 } dis_experiment_measure;
 
 /* One training of one cell on one fold with one seed. */
@@ -92,9 +92,9 @@ typedef struct {
     bool many, named; /* many: one or several of the form; named: a map of them by name */
 } dis_experiment_key;
 /* Row i, NULL past the end. */
-DIS_API const dis_experiment_part *dis_experiment_part_at(size_t i);
+DIS_API const dis_experiment_part *dis_experiment_part_get(size_t i);
 /* Key i of a part; false past the end. */
-DIS_API bool dis_experiment_key_at(size_t part, size_t i, dis_experiment_key *out);
+DIS_API bool dis_experiment_key_get(size_t part, size_t i, dis_experiment_key *out);
 
 typedef struct {
     const char *name, *about, *path, *store;
@@ -106,7 +106,7 @@ typedef struct {
     size_t n_selected;
     const char *paper; /* that it repeats; "" when the file names none */
 } dis_experiment_view;
-DIS_LOOK_API(dis_experiment);
+DIS_VIEW_API(dis_experiment);
 
 /* ---- running ---- */
 
@@ -148,8 +148,8 @@ DIS_API const char *dis_run_state_name(dis_run_state state);
 
 /* (n_runs) each: state, and the seconds that it took (NaN unless it is done or failed). Either may be NULL. A run whose
  * process died is missing. */
-DIS_API dis_status dis_experiment_states(dis_context *ctx, dis_experiment *experiment, dis_run_state *state,
-                                         double *seconds);
+DIS_API dis_status dis_experiment_get_states(dis_context *ctx, dis_experiment *experiment, dis_run_state *state,
+                                             double *seconds);
 
 /* All that the store knows of one run. Texts that are not known are NULL, numbers NaN or 0. */
 typedef struct {
@@ -175,8 +175,8 @@ typedef struct {
 
 /* `key`: the beginning of a key, of the file or of the store, that one run alone has. DIS_EUSAGE: none, or several. The
  * caller destroys it. */
-DIS_API dis_status dis_experiment_record(dis_context *ctx, dis_experiment *experiment, const char *key,
-                                         dis_run_record **out);
+DIS_API dis_status dis_run_record_read(dis_context *ctx, dis_experiment *experiment, const char *key,
+                                       dis_run_record **out);
 DIS_API void dis_run_record_destroy(dis_run_record *record);
 
 /* ---- the table ---- */
@@ -193,12 +193,12 @@ typedef struct {
     int stars;              /* 2: p <= .01, 1: p <= .05 */
     const double *seed;     /* (n) values of single seeds, in order of seeds */
     size_t n_items;         /* that a seed is tested on, all folds together; 0: not known, predictions were not kept */
-} dis_experiment_figure;
+} dis_experiment_value;
 
 typedef struct {
     size_t cell;
     size_t n_runs, n_done, n_failed, n_seeds, n_folds;
-    const dis_experiment_figure *figure; /* (n_measures) */
+    const dis_experiment_value *figure; /* (n_measures) */
 } dis_experiment_row;
 
 typedef struct {
@@ -209,8 +209,9 @@ typedef struct {
 typedef struct dis_experiment_table dis_experiment_table;
 
 /* Accuracy and macro-F1 are tested against the baseline with its predictions of the same seeds, folds put together. */
-DIS_API dis_status dis_experiment_tabulate(dis_context *ctx, dis_experiment *experiment, dis_experiment_table **out);
-DIS_LOOK_API(dis_experiment_table);
+DIS_API dis_status dis_experiment_table_create(dis_context *ctx, dis_experiment *experiment,
+                                               dis_experiment_table **out);
+DIS_VIEW_API(dis_experiment_table);
 DIS_API void dis_experiment_table_destroy(dis_experiment_table *table);
 /* DIS_EUSAGE: `path` is the experiment's file, one of its files of data, or the database of its store, through links
  * too. What writes a table or a report asks this first. */
@@ -238,9 +239,9 @@ DIS_API dis_status dis_experiment_merge(dis_context *ctx, const char *into, cons
 
 /* One HTML page like those of dissent/report.h: the table, every measure with its intervals and single seeds, training
  * curves, who is right where, how divided people are, predictions beside people. DIS_EIO, DIS_EDATA, DIS_ELIMIT. */
-DIS_API dis_status dis_experiment_report(dis_context *ctx, dis_experiment *experiment, const char *path);
+DIS_API dis_status dis_experiment_write_report(dis_context *ctx, dis_experiment *experiment, const char *path);
 /* The charts of that page as SVG files FOLDER/NAME-TITLE.svg, for light and dark alike; the folder is made where it is
  * not there. DIS_EIO, DIS_EDATA, DIS_ELIMIT. */
-DIS_API dis_status dis_experiment_draw(dis_context *ctx, dis_experiment *experiment, const char *folder);
+DIS_API dis_status dis_experiment_write_charts(dis_context *ctx, dis_experiment *experiment, const char *folder);
 
 #endif

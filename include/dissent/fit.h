@@ -5,7 +5,7 @@
  *     dis_fit *fit;
  *     if (dis_fit_run(ctx, votes, "dawid-skene:iterations=50", NULL, &fit) != DIS_OK) return 1;
  *     const double *p = dis_fit_p(fit);                    // (n_items, n_classes)
- *     printf("%d iterations\n", dis_fit_look(fit).iterations);
+ *     printf("%d iterations\n", dis_fit_get_view(fit).iterations);
  *     dis_fit_destroy(fit);
  *
  * Results do not depend on the order of rows, on names, or on the number of threads (see docs/development/architecture.md for the
@@ -17,9 +17,9 @@
 
 /* What a method does with predictions of a model. */
 typedef enum {
-    DIS_PREDICTIONS_UNUSED, /* refuses them */
-    DIS_PREDICTIONS_PRIOR,  /* takes them as the prior of each item, when there are any */
-    DIS_PREDICTIONS_NEEDED  /* does not work without them */
+    DIS_PREDICTIONS_UNUSED,  /* refuses them */
+    DIS_PREDICTIONS_PRIOR,   /* takes them as the prior of each item, when there are any */
+    DIS_PREDICTIONS_REQUIRED /* does not work without them */
 } dis_predictions_use;
 
 /* A row of the table of methods; static. */
@@ -35,7 +35,7 @@ typedef struct {
 } dis_method;
 
 /* Row i, NULL past the end; the row of a name, NULL when there is none. */
-DIS_API const dis_method *dis_method_at(size_t i);
+DIS_API const dis_method *dis_method_get(size_t i);
 DIS_API const dis_method *dis_method_find(const char *name);
 
 /* Checks NAME[:key=value,...] without running it: DIS_EUSAGE with a sentence that names the option. */
@@ -75,7 +75,7 @@ DIS_API void dis_fit_destroy(dis_fit *fit);
 /* Posterior of the true class, (n_items, n_classes), valid as long as the fit. */
 DIS_API const double *dis_fit_p(const dis_fit *fit);
 /* The same array, given away: the caller frees it with dis_free(), and dis_fit_p() is NULL from now on. */
-DIS_API double *dis_fit_take_p(dis_fit *fit);
+DIS_API double *dis_fit_move_p(dis_fit *fit);
 
 typedef struct {
     const dis_method *method;
@@ -89,12 +89,12 @@ typedef struct {
     const char *device; /* that made the passes: "cpu", "cuda:0" */
     double strength;    /* of `smoothed`: votes at the class rates that each item got; NaN for other methods */
 } dis_fit_view;
-DIS_LOOK_API(dis_fit);
+DIS_VIEW_API(dis_fit);
 
 /* What is odd about the labels, one sentence each, the method's name not in it; NULL past the end: iterations that
  * ended before the objective had settled, a class with the most votes on many items that is hardly ever the label,
  * labels that nobody voted for (src/labels/fit_warnings.c has the bounds). */
-DIS_API const char *dis_fit_warning_at(const dis_fit *fit, size_t i);
+DIS_API const char *dis_fit_get_warning(const dis_fit *fit, size_t i);
 
 /* A named table of numbers that a method estimated. `axes` has one letter a dimension, slowest first: w worker, i item,
  * v class voted, t true class, g kind of items within a class (ebcc). */
@@ -103,8 +103,8 @@ typedef struct {
     size_t n;
     const double *values;
 } dis_parameter;
-DIS_API const dis_parameter *dis_fit_parameter_at(const dis_fit *fit, size_t i);
-DIS_API const dis_parameter *dis_fit_parameter_find(const dis_fit *fit, const char *name);
+DIS_API const dis_parameter *dis_fit_get_parameter(const dis_fit *fit, size_t i);
+DIS_API const dis_parameter *dis_fit_find_parameter(const dis_fit *fit, const char *name);
 
 /* quality (n_workers): the share of each worker's votes that is right if `p` (n_items, n_classes) is believed, i.e. the
  * mean of p at the class voted for. n_voted (n_workers) gets the number of votes; either may be NULL. DIS_EDATA without
@@ -119,7 +119,7 @@ DIS_API dis_status dis_state_write(dis_context *ctx, const dis_votes *votes, con
                                    const char *path);
 DIS_API dis_status dis_state_read(dis_context *ctx, const char *path, dis_state **out);
 /* The same from bytes that such a file would have, which are copied. They need no checksums. */
-DIS_API dis_status dis_state_from_bytes(const void *bytes, size_t n, dis_state **out);
+DIS_API dis_status dis_state_parse(const void *bytes, size_t n, dis_state **out);
 DIS_API void dis_state_destroy(dis_state *state);
 
 #endif

@@ -9,7 +9,7 @@
  *     dis_folds_options f = dis_folds_options_default();
  *     dis_labels *predicted;
  *     o.objective = "soft-ce";
- *     if (dis_out_of_fold(NULL, &all, NULL, &o, &f, &predicted) == DIS_OK)
+ *     if (dis_folds_predict(NULL, &all, NULL, &o, &f, &predicted) == DIS_OK)
  *         dis_labels_destroy(predicted);
  *
  * The same data, options and seed give the same bytes for any number of threads, and in whatever order folds are
@@ -30,23 +30,24 @@ DIS_OPTIONS_API(dis_folds_options);
  * training options, `seed` also deals the folds; a `folder` gets a checkpoint of each fold in fold-1, fold-2, ...
  * within it, and `resume` goes on from them. Errors as those of dis_model_train(); DIS_EUSAGE: fewer than 2 folds, both
  * kinds of development sets; DIS_EDATA: fewer items than folds. */
-DIS_API dis_status dis_out_of_fold(dis_context *ctx, const dis_examples *all, const dis_examples *dev,
-                                   const dis_model_train_options *options, const dis_folds_options *folds,
-                                   dis_labels **out);
+DIS_API dis_status dis_folds_predict(dis_context *ctx, const dis_examples *all, const dis_examples *dev,
+                                     const dis_model_train_options *options, const dis_folds_options *folds,
+                                     dis_labels **out);
 
 /* ---- the same in steps, for folds side by side ---- */
 
 typedef struct dis_folds dis_folds;
 
 /* Deals the items, which must outlive the folds, as all that `all` points to. */
-DIS_API dis_status dis_folds_draw(dis_context *ctx, const dis_examples *all, const dis_folds_options *options,
-                                  uint64_t seed, dis_folds **out);
+DIS_API dis_status dis_folds_create(dis_context *ctx, const dis_examples *all, const dis_folds_options *options,
+                                    uint64_t seed, dis_folds **out);
 DIS_API void dis_folds_destroy(dis_folds *folds);
 /* Trains without fold f (from 0) and predicts it. Any number of threads may do so at once, each with a context of its
  * own. */
-DIS_API dis_status dis_folds_train(dis_context *ctx, const dis_folds *folds, size_t f, const dis_examples *dev,
-                                   const dis_model_train_options *options, dis_labels **out);
+DIS_API dis_status dis_folds_predict_fold(dis_context *ctx, const dis_folds *folds, size_t f, const dis_examples *dev,
+                                          const dis_model_train_options *options, dis_labels **out);
 /* part (n_folds): the predictions of each fold. One table of all, in the order of the items. */
-DIS_API dis_status dis_folds_join(dis_context *ctx, const dis_folds *folds, dis_labels *const *part, dis_labels **out);
+DIS_API dis_status dis_folds_gather(dis_context *ctx, const dis_folds *folds, dis_labels *const *part,
+                                    dis_labels **out);
 
 #endif

@@ -4,7 +4,7 @@
  *     dis_worker_groups *groups = NULL;   // dissent/worker_table.h makes them
  *     dis_group_agreement *found;
  *     if (dis_group_agreement_run(ctx, votes, groups, NULL, &found) != DIS_OK) { puts(dis_last_error()); return 1; }
- *     const dis_group_agreement_view v = dis_group_agreement_look(found);
+ *     const dis_group_agreement_view v = dis_group_agreement_get_view(found);
  *     printf("%.3f within, %.3f with the others\n", v.groups[0].within.value, v.groups[0].across.value);
  *     dis_group_agreement_destroy(found);
  *
@@ -26,7 +26,7 @@ typedef struct {
     size_t permutations; /* of who is in which group, for p-values; 0: none */
     size_t min_side;     /* votes that each of two groups must have on an item to be compared there */
     uint64_t seed;
-    dis_interval_over over; /* what intervals hold for */
+    dis_interval_scope over; /* what intervals hold for */
 } dis_group_agreement_options;
 DIS_OPTIONS_API(dis_group_agreement_options);
 
@@ -65,9 +65,9 @@ typedef struct {
     const dis_group_pair *pairs; /* a < b */
     /* rows of items and pairs of groups, the most divided first; NULL unless asked for */
     const dis_group_item *items;
-    dis_metric apart;       /* mean over groups, by votes, of within - across: 0 when groups do not matter */
-    double p_apart;         /* one-sided */
-    dis_interval_over over; /* what intervals hold for */
+    dis_metric apart;        /* mean over groups, by votes, of within - across: 0 when groups do not matter */
+    double p_apart;          /* one-sided */
+    dis_interval_scope over; /* what intervals hold for */
 } dis_group_agreement_view;
 
 typedef struct dis_group_agreement dis_group_agreement;
@@ -77,7 +77,7 @@ typedef struct dis_group_agreement dis_group_agreement;
 DIS_API dis_status dis_group_agreement_run(dis_context *ctx, const dis_votes *votes, const dis_worker_groups *groups,
                                            const dis_group_agreement_options *options, dis_group_agreement **out);
 DIS_API void dis_group_agreement_destroy(dis_group_agreement *found);
-DIS_LOOK_API(dis_group_agreement);
+DIS_VIEW_API(dis_group_agreement);
 
 /* ---- whom predictions speak for ---- */
 
@@ -102,7 +102,7 @@ typedef struct {
     size_t n_groups;
     const dis_group_evaluation_row *groups;
     uint64_t votes_left_out;
-    dis_interval_over over; /* what intervals hold for */
+    dis_interval_scope over; /* what intervals hold for */
 } dis_group_evaluation_view;
 
 typedef struct dis_group_evaluation dis_group_evaluation;
@@ -113,6 +113,6 @@ DIS_API dis_status dis_group_evaluation_run(dis_context *ctx, const dis_votes *v
                                             const dis_group_evaluation_input *input,
                                             const dis_group_agreement_options *options, dis_group_evaluation **out);
 DIS_API void dis_group_evaluation_destroy(dis_group_evaluation *found);
-DIS_LOOK_API(dis_group_evaluation);
+DIS_VIEW_API(dis_group_evaluation);
 
 #endif

@@ -2,7 +2,7 @@
  *
  *     dis_items *items;
  *     if (dis_items_read(NULL, "items.csv", NULL, &items) == DIS_OK) {
- *         printf("%zu texts\n", dis_items_look(items).n_items);
+ *         printf("%zu texts\n", dis_items_get_view(items).n_items);
  *         dis_items_destroy(items);
  *     }
  *
@@ -68,25 +68,22 @@ typedef struct {
     size_t n_features;              /* FEATURES, and IMAGES: their product */
     const float *x;                 /* (n_items, n_features) */
 } dis_items_view;
-DIS_LOOK_API(dis_items);
+DIS_VIEW_API(dis_items);
 
-/* Items that are in memory: a table with copies of what `view` shows, laid out as dis_items_look() gives it. What its
+/* Items that are in memory: a table with copies of what `view` shows, laid out as dis_items_get_view() gives it. What its
  * kind has no use for is not looked at; tasks NULL: 0, 1, 2, ... DIS_EDATA: no items, an empty id, an id twice, a
  * number that is not finite, sentences that do not follow one another. DIS_EUSAGE: lists of other lengths than n_items,
  * images whose sides do not make n_features. */
-DIS_API dis_status dis_items_from_memory(dis_context *ctx, const dis_items_view *view, dis_items **out);
+DIS_API dis_status dis_items_create(dis_context *ctx, const dis_items_view *view, dis_items **out);
 
 /* Some of the items as a table of their own, in the order of `rows`; of tokens, `rows` are sentences. DIS_EUSAGE: no
  * row, or one that is not there. */
-DIS_API dis_status dis_items_select(dis_context *ctx, const dis_items *items, const size_t *rows, size_t n,
+DIS_API dis_status dis_items_gather(dis_context *ctx, const dis_items *items, const size_t *rows, size_t n,
                                     dis_items **out);
 
 /* What the items of another table say: one text per name of `tasks`, several columns joined by " / ", empty where the
  * items do not have it. *found (may be NULL): how many they have. The caller destroys the list. DIS_EUSAGE: items
  * without texts. DIS_ELIMIT. */
-DIS_API dis_status dis_items_texts(const dis_items *items, const dis_names *tasks, dis_names **out, size_t *found);
-
-/* 0 .. n - 1 in an order that depends on the seed alone: for splits. */
-DIS_API void dis_shuffled(uint64_t seed, size_t n, size_t *order);
+DIS_API dis_status dis_items_get_texts(const dis_items *items, const dis_names *tasks, dis_names **out, size_t *found);
 
 #endif

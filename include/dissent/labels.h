@@ -8,7 +8,7 @@
  *
  *     dis_labels *labels;
  *     if (dis_labels_read(NULL, "labels.csv", NULL, &labels) == DIS_OK) {
- *         dis_labels_view v = dis_labels_look(labels);
+ *         dis_labels_view v = dis_labels_get_view(labels);
  *         printf("%zu items\n", v.n_items);
  *         dis_labels_destroy(labels);
  *     } */
@@ -38,11 +38,11 @@ DIS_API dis_status dis_labels_read(dis_context *ctx, const char *path, const dis
                                    dis_labels **out);
 /* A table with copies of what `view` shows. DIS_EDATA: no items or classes, a name that is empty or there twice, a
  * negative or non-finite number, a row off 1. DIS_EUSAGE: lists of other lengths. */
-DIS_API dis_status dis_labels_from_memory(dis_context *ctx, const dis_labels_view *view, dis_labels **out);
+DIS_API dis_status dis_labels_create(dis_context *ctx, const dis_labels_view *view, dis_labels **out);
 DIS_API void dis_labels_destroy(dis_labels *labels);
-DIS_LOOK_API(dis_labels);
+DIS_VIEW_API(dis_labels);
 /* Rows of a file that had to be scaled. */
-DIS_API uint64_t dis_labels_renormalised(const dis_labels *labels);
+DIS_API uint64_t dis_labels_n_renormalised(const dis_labels *labels);
 
 /* The same labels with rows in the order of `tasks` and columns in the order of `classes`. DIS_EDATA: an item or class
  * of one that the other lacks. */
@@ -52,10 +52,5 @@ DIS_API dis_status dis_labels_align(dis_context *ctx, const dis_labels *labels, 
 /* Writes to `path` ("-": standard output). `format` as above, NULL by name, csv when that says nothing. */
 DIS_API dis_status dis_labels_write(dis_context *ctx, const dis_labels_view *labels, const char *path,
                                     const char *format);
-
-/* Index of the largest of n_classes numbers; the first one on a tie. */
-DIS_API size_t dis_argmax(const double *p, size_t n_classes);
-/* Entropy in nats of one distribution. */
-DIS_API double dis_entropy(const double *p, size_t n_classes);
 
 #endif

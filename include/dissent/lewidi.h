@@ -4,7 +4,7 @@
  *     const dis_lewidi_set *set = dis_lewidi_set_find("MP");
  *     dis_lewidi *official;
  *     if (dis_lewidi_read(ctx, "MP_test.json", set, &official) != DIS_OK) { puts(dis_last_error()); return 1; }
- *     printf("%zu items\n", dis_lewidi_look(official).n_items);
+ *     printf("%zu items\n", dis_lewidi_get_view(official).n_items);
  *     dis_lewidi_destroy(official);
  *
  * An item has one part, or in VariErrNLI three: contradiction, entailment and neutral, each yes or no. In files of
@@ -28,7 +28,7 @@ typedef struct {
     bool ordered;  /* Wasserstein distance and absolute distance; else Manhattan and error rate */
     double scale;  /* what absolute distances are divided by */
 } dis_lewidi_set;
-DIS_API const dis_lewidi_set *dis_lewidi_set_at(size_t i);
+DIS_API const dis_lewidi_set *dis_lewidi_set_get(size_t i);
 /* By its name, whatever the case, or Par and VEN. NULL: there is none. */
 DIS_API const dis_lewidi_set *dis_lewidi_set_find(const char *name);
 
@@ -49,7 +49,7 @@ typedef struct {
     const int32_t *value;   /* (n_annotations, n_parts) */
     const double *soft;     /* (n_items, n_parts, n_classes) as the file has them; NULL: it has none */
 } dis_lewidi_view;
-DIS_LOOK_API(dis_lewidi);
+DIS_VIEW_API(dis_lewidi);
 
 /* Official soft score of p (n_items, n_parts, n_classes); DIS_EUSAGE: the file has no soft labels. */
 DIS_API dis_status dis_lewidi_soft_score(const dis_lewidi *official, const double *p, double *score);

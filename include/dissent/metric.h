@@ -2,17 +2,10 @@
  *
  * A metric either has a value or a reason why it has none; it is never NaN without a reason. An interval is there when
  * one was asked for and could be drawn. In JSON it is {"value", "ci_low", "ci_high", "n"}, with "reason",
- * "degenerate" or "no_interval" where they apply; infinite values are the string "inf".
- *
- *     dis_json *json;
- *     if (dis_json_open("metric.json", &json) == DIS_OK) {
- *         const dis_metric m = {.value = .91, .ci_low = .88, .ci_high = .93, .n = 800, .has_interval = true};
- *         dis_json_metric(json, &m);
- *         if (dis_json_finish(json, DIS_OK) != DIS_OK) fprintf(stderr, "%s\n", dis_last_error());
- *     } */
+ * "degenerate" or "no_interval" where they apply; infinite values are the string "inf". */
 #ifndef DIS_METRIC_H
 #define DIS_METRIC_H
-#include "dissent/json.h"
+#include "dissent/status.h"
 
 typedef struct {
     double value;           /* NaN when there is a reason */
@@ -28,23 +21,19 @@ typedef struct {
 typedef enum {
     DIS_INTERVAL_ANNOTATORS, /* other items and other annotators of the same kind */
     DIS_INTERVAL_ITEMS,      /* other items and the same annotators */
-} dis_interval_over;
+} dis_interval_scope;
 /* "annotators", "items"; static. */
-DIS_API const char *dis_interval_over_name(dis_interval_over over);
+DIS_API const char *dis_interval_scope_name(dis_interval_scope over);
 
 typedef enum {
-    DIS_NO_INTERVAL_UNSAID,
+    DIS_NO_INTERVAL_UNSPECIFIED,
     DIS_NO_INTERVAL_ONE_ANNOTATOR,
     DIS_NO_INTERVAL_ONE_ITEM,
     DIS_NO_INTERVAL_SAME_LABELS,
     DIS_NO_INTERVAL_NO_SPREAD,
-    DIS_NO_INTERVAL_REST_UNDEFINED,
+    DIS_NO_INTERVAL_RESAMPLES_UNDEFINED,
 } dis_no_interval;
 /* Why a metric with a value has no interval, static text; NULL when it has one or none was asked for. */
-DIS_API const char *dis_metric_no_interval(const dis_metric *metric);
-
-/* A metric that could not be measured. `reason` must be static. */
-DIS_API dis_metric dis_metric_undefined(const char *reason);
-DIS_API void dis_json_metric(dis_json *json, const dis_metric *metric);
+DIS_API const char *dis_metric_no_interval_reason(const dis_metric *metric);
 
 #endif

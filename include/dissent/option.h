@@ -37,8 +37,4 @@ typedef struct {
     const char *summary; /* one line: what it does */
 } dis_option;
 
-/* The name nearest to `word` among those that next(arg, i) gives until NULL: for "did you mean". NULL when none is
- * near. */
-DIS_API const char *dis_nearest(const char *word, const char *(*next)(const void *arg, size_t i), const void *arg);
-
 #endif

@@ -4,7 +4,7 @@
  *     const bool person[] = {true, true, true, false};   // of the votes' workers
  *     dis_panel *panel;
  *     if (dis_panel_run(ctx, votes, person, NULL, &panel) != DIS_OK) { puts(dis_last_error()); return 1; }
- *     const dis_panel_view v = dis_panel_look(panel);
+ *     const dis_panel_view v = dis_panel_get_view(panel);
  *     if (v.unknown) puts(v.unknown);   // nothing is reported about judges, for example because people vote at random
  *     else printf("%zu judges count for %.1f independent ones\n", v.n_above, v.effective.value);
  *     dis_panel_destroy(panel);
@@ -64,7 +64,7 @@ typedef struct {
     double same, expected;  /* share of equal votes; the share expected of independent votes */
     double copied;          /* estimated share of copied votes: (same - expected) / (1 - expected) */
     double p;               /* corrected over all comparisons (Holm) */
-} dis_panel_copy;
+} dis_panel_copied_votes;
 
 /* The share of a class among people's answers, estimated with a judge (judge n_judges: the majority of the judges, ties
  * split evenly). */
@@ -96,13 +96,13 @@ typedef struct {
     dis_metric consistent;  /* share of them with the same outcome */
     uint64_t first, second; /* flips towards the answer shown first, and second */
     double p;               /* that neither place is preferred (exact sign test); 1 without flips */
-} dis_panel_swap;
+} dis_position_bias;
 
 typedef struct {
     size_t n_judges, n_pairs, n_rates, n_items, n_classes, n_error_groups, n_copies;
     const dis_panel_judge *judges;
     const dis_panel_pair *pairs;
-    const dis_panel_copy *copies; /* the smallest p first */
+    const dis_panel_copied_votes *copies; /* the smallest p first */
     const dis_panel_rate *rates;
     const dis_panel_item *items; /* (n_items) the largest gain first */
     const double *p;             /* (n_items, n_classes) soft labels calibrated to people, in the order of the votes */
@@ -131,14 +131,14 @@ typedef struct dis_panel dis_panel;
 DIS_API dis_status dis_panel_run(dis_context *ctx, const dis_votes *votes, const bool *person,
                                  const dis_panel_options *options, dis_panel **out);
 DIS_API void dis_panel_destroy(dis_panel *panel);
-DIS_LOOK_API(dis_panel);
+DIS_VIEW_API(dis_panel);
 
 /* Voters who judged pairs twice, the second time with the two answers in the other order. mirror: (n_classes of
  * `votes`) what a label means with the places exchanged ("first" is "second"); NULL: labels name the answers. first:
  * the class that says the answer shown first is better, SIZE_MAX: there is none. *rows (dis_free) has voters with such
  * pairs, in the order of `votes`. DIS_EDATA: classes differ, or no pair was judged twice. */
-DIS_API dis_status dis_panel_swaps(const dis_votes *votes, const dis_votes *swapped, const size_t *mirror, size_t first,
-                                   dis_panel_swap **rows, size_t *n);
+DIS_API dis_status dis_position_bias_run(const dis_votes *votes, const dis_votes *swapped, const size_t *mirror,
+                                         size_t first, dis_position_bias **rows, size_t *n);
 
 /* What a column of the votes' own files says of each worker, in the order of the votes (CSV, TSV or JSONL); empty where
  * it says nothing. DIS_EDATA: a worker with two values. The caller destroys it. */

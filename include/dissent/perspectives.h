@@ -7,8 +7,8 @@
  *
  *     dis_perspectives *p;
  *     if (dis_perspectives_run(NULL, votes, said, NULL, NULL, &p) == DIS_OK) {
- *         const dis_perspectives_view v = dis_perspectives_look(p);
- *         printf("%g of the votes are wrong\n", v.error[DIS_SAID_BY_MODEL][DIS_OVER_VOTES].value);
+ *         const dis_perspectives_view v = dis_perspectives_get_view(p);
+ *         printf("%g of the votes are wrong\n", v.error[DIS_PREDICTION_OF_MODEL][DIS_AVERAGE_OVER_VOTES].value);
  *         dis_perspectives_destroy(p);
  *     }
  *
@@ -19,11 +19,17 @@
 #include "dissent/worker_table.h"
 
 /* Who said it. */
-typedef enum { DIS_SAID_BY_MODEL, DIS_SAID_MOSTLY, DIS_SAID_BY_OTHERS, DIS_N_SAID } dis_said;
+typedef enum {
+    DIS_PREDICTION_OF_MODEL,
+    DIS_PREDICTION_MOST_FREQUENT,
+    DIS_PREDICTION_MAJORITY_OF_OTHERS,
+    DIS_PREDICTION_SOURCES
+} dis_prediction_source;
 /* What a mean is over: votes, items (each the mean of its votes) or workers (the same). */
-typedef enum { DIS_OVER_VOTES, DIS_OVER_ITEMS, DIS_OVER_WORKERS, DIS_N_OVER } dis_over;
-DIS_API const char *dis_said_name(dis_said said); /* "model", "worker's most frequent", "majority of others" */
-DIS_API const char *dis_over_name(dis_over over); /* "votes", "items", "workers" */
+typedef enum { DIS_AVERAGE_OVER_VOTES, DIS_AVERAGE_OVER_ITEMS, DIS_AVERAGE_OVER_WORKERS, DIS_AVERAGES } dis_average;
+DIS_API const char *
+dis_prediction_source_name(dis_prediction_source said); /* "model", "worker's most frequent", "majority of others" */
+DIS_API const char *dis_average_name(dis_average over); /* "votes", "items", "workers" */
 
 typedef struct {
     size_t size;                     /* of this struct */
@@ -38,22 +44,23 @@ DIS_OPTIONS_API(dis_perspectives_options);
 /* error: share of votes that are foretold wrongly; distance: mean steps between prediction and vote. */
 typedef struct {
     uint64_t votes;
-    double error[DIS_N_SAID], distance[DIS_N_SAID]; /* NaN: nothing to measure; distance without order too */
+    double error[DIS_PREDICTION_SOURCES],
+        distance[DIS_PREDICTION_SOURCES]; /* NaN: nothing to measure; distance without order too */
 } dis_perspectives_row;
 
 typedef struct {
     uint64_t workers, votes;
-    dis_metric error[DIS_N_SAID], distance[DIS_N_SAID]; /* over votes */
+    dis_metric error[DIS_PREDICTION_SOURCES], distance[DIS_PREDICTION_SOURCES]; /* over votes */
 } dis_perspectives_group;
 
 typedef struct {
-    size_t n_votes, n_items, n_workers;          /* measured */
-    uint64_t left_out;                           /* votes without a prediction */
-    uint64_t unused;                             /* predictions without a vote */
-    dis_metric error[DIS_N_SAID][DIS_N_OVER];    /* of baselines: where there is one */
-    dis_metric distance[DIS_N_SAID][DIS_N_OVER]; /* undefined without order */
-    const dis_names *workers;                    /* of the votes */
-    const dis_perspectives_row *row;             /* (workers): votes 0: none was measured */
+    size_t n_votes, n_items, n_workers;                        /* measured */
+    uint64_t left_out;                                         /* votes without a prediction */
+    uint64_t unused;                                           /* predictions without a vote */
+    dis_metric error[DIS_PREDICTION_SOURCES][DIS_AVERAGES];    /* of baselines: where there is one */
+    dis_metric distance[DIS_PREDICTION_SOURCES][DIS_AVERAGES]; /* undefined without order */
+    const dis_names *workers;                                  /* of the votes */
+    const dis_perspectives_row *row;                           /* (workers): votes 0: none was measured */
     size_t n_groups;
     const dis_perspectives_group *group; /* (n_groups) */
 } dis_perspectives_view;
@@ -67,6 +74,6 @@ DIS_API dis_status dis_perspectives_run(dis_context *ctx, const dis_votes *votes
                                         const dis_votes *history, const dis_perspectives_options *options,
                                         dis_perspectives **out);
 DIS_API void dis_perspectives_destroy(dis_perspectives *perspectives);
-DIS_LOOK_API(dis_perspectives);
+DIS_VIEW_API(dis_perspectives);
 
 #endif

@@ -6,11 +6,11 @@
  *     dis_fit *fit;
  *     dis_fit_options o = dis_fit_options_default();
  *     if (dis_labels_read(NULL, "out-of-fold.csv", NULL, &model) == DIS_OK) {
- *         const dis_labels_view view = dis_labels_look(model);
- *         if (dis_predictions_match(NULL, &view, votes, &p, &counts) == DIS_OK) {
+ *         const dis_labels_view view = dis_labels_get_view(model);
+ *         if (dis_predictions_align(NULL, &view, votes, &p, &counts) == DIS_OK) {
  *             o.predictions = p;
  *             if (dis_fit_run(NULL, votes, "dawid-skene:smoothing=.5,diagonal=2", &o, &fit) == DIS_OK)
- *                 printf("weight %g\n", dis_fit_look(fit).predictions_weight);
+ *                 printf("weight %g\n", dis_fit_get_view(fit).predictions_weight);
  *         }
  *     }
  *
@@ -28,7 +28,7 @@ typedef struct {
 
 /* Rows in the order of the items of the votes, columns in that of their classes; rows of zeros where there is no
  * prediction. The caller frees *p (dis_free). DIS_EDATA: a class that the other side lacks, or no item in common. */
-DIS_API dis_status dis_predictions_match(dis_context *ctx, const dis_labels_view *labels, const dis_votes *votes,
+DIS_API dis_status dis_predictions_align(dis_context *ctx, const dis_labels_view *labels, const dis_votes *votes,
                                          double **p, dis_predictions_counts *counts);
 
 #endif

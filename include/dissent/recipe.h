@@ -2,14 +2,14 @@
  *
  * A recipe is a row of a table: the views that are fitted and how they are combined. The first row is what happens when
  * nothing is asked for; "papers" is the papers' choice. The command line, reports, experiments and Python all go
- * through dis_choose_labels() and dis_make_labels().
+ * through dis_label_plan_parse() and dis_label_result_run().
  *
- *     dis_label_choice choice;
- *     dis_made *made;
- *     if (dis_choose_labels(NULL, 0, NULL, true, &choice) != DIS_OK) return 1;          // nothing named: the default
- *     if (dis_make_labels(ctx, votes, &choice, NULL, &made) != DIS_OK) return 1;
- *     const double *p = dis_made_look(made).p;                                          // (n_items, n_classes)
- *     dis_made_destroy(made);
+ *     dis_label_plan choice;
+ *     dis_label_result *made;
+ *     if (dis_label_plan_parse(NULL, 0, NULL, true, &choice) != DIS_OK) return 1;          // nothing named: the default
+ *     if (dis_label_result_run(ctx, votes, &choice, NULL, &made) != DIS_OK) return 1;
+ *     const double *p = dis_label_result_get_view(made).p;                                          // (n_items, n_classes)
+ *     dis_label_result_destroy(made);
  *
  * Threads: no call keeps state; any number of threads gives the same bytes. */
 #ifndef DIS_RECIPE_H
@@ -32,7 +32,7 @@ typedef struct {
 } dis_recipe;
 
 /* Row i, NULL past the end; row 0 is the default. The row of a name, NULL when there is none. */
-DIS_API const dis_recipe *dis_recipe_at(size_t i);
+DIS_API const dis_recipe *dis_recipe_get(size_t i);
 DIS_API const dis_recipe *dis_recipe_find(const char *name);
 
 /* What is to be fitted and combined. The texts stay those of the table or of the caller. */
@@ -41,25 +41,25 @@ typedef struct {
     size_t n_views;
     const char *view[DIS_MAX_VIEWS];
     const char *combine; /* NULL: one view, taken as it is */
-} dis_label_choice;
+} dis_label_plan;
 
 /* No specs: the default recipe. One that is the name of a recipe: that. Else methods: one alone is taken as it is,
  * several are combined by `combine`, NULL: the recipe's, else "centroid". `workers`: whether it is known who voted;
  * where it is not, recipes have other views. DIS_EUSAGE: an unknown name or option, a recipe beside other methods, a
  * combination of one view, too many views. */
-DIS_API dis_status dis_choose_labels(const char *const *specs, size_t n_specs, const char *combine, bool workers,
-                                     dis_label_choice *out);
+DIS_API dis_status dis_label_plan_parse(const char *const *specs, size_t n_specs, const char *combine, bool workers,
+                                        dis_label_plan *out);
 
-/* The choice that dis_make_labels() follows if so many labels are known: the recipe's for known labels, or the one
+/* The choice that dis_label_result_run() follows if so many labels are known: the recipe's for known labels, or the one
  * without. Methods named one by one and a combination that the caller named stay as they are. */
-DIS_API dis_label_choice dis_choose_for_gold(const dis_label_choice *choice, size_t n_gold);
+DIS_API dis_label_plan dis_label_plan_for_gold(const dis_label_plan *choice, size_t n_gold);
 
 /* One view. */
 typedef struct {
     const char *spec;
     const dis_fit *fit; /* without parameters and trace unless keep_fits was asked for */
     const double *p;    /* (n_items, n_classes), NULL: given up for the combination */
-} dis_made_part;
+} dis_label_result_part;
 
 typedef struct {
     size_t size;                /* of this struct */
@@ -67,31 +67,31 @@ typedef struct {
     bool keep_fits;             /* parameters and traces are kept */
     bool keep_views;            /* the labels of every view are kept beside the combined ones */
     /* Called after each fit, when not NULL; any other status than DIS_OK ends the work and is given back. */
-    dis_status (*each)(void *user, size_t m, const dis_made_part *part);
+    dis_status (*each)(void *user, size_t m, const dis_label_result_part *part);
     void *user;
-} dis_make_options;
-DIS_OPTIONS_API(dis_make_options);
+} dis_label_result_options;
+DIS_OPTIONS_API(dis_label_result_options);
 
 typedef struct {
     size_t n_views;
-    const dis_made_part *part;
+    const dis_label_result_part *part;
     const double *p; /* the labels: combined, or of the one view */
     const dis_combination *combination;
     const char *combine;        /* spec of the combination; NULL: one view, taken as it is */
     const double *class_weight; /* (n_classes) factors of the classes that known labels chose; NULL: none */
-} dis_made_view;
+} dis_label_result_view;
 
-typedef struct dis_made dis_made;
+typedef struct dis_label_result dis_label_result;
 
 /* Fits every view and combines them. With fit->gold, these items are pinned to their class. If the combination of
- * dis_choose_for_gold() has gold=choose, every view is also fitted without the known labels, which then choose weights,
+ * dis_label_plan_for_gold() has gold=choose, every view is also fitted without the known labels, which then choose weights,
  * power and class weights. Only the views with weight are fitted again, passed to `each`, and kept. Fails with the
  * errors of dis_fit_run and dis_views_combine, before the first fit where that is possible. The caller destroys it. */
-DIS_API dis_status dis_make_labels(dis_context *ctx, const dis_votes *votes, const dis_label_choice *choice,
-                                   const dis_make_options *options, dis_made **out);
-DIS_LOOK_API(dis_made);
+DIS_API dis_status dis_label_result_run(dis_context *ctx, const dis_votes *votes, const dis_label_plan *choice,
+                                        const dis_label_result_options *options, dis_label_result **out);
+DIS_VIEW_API(dis_label_result);
 /* The labels, given away: the caller frees them with dis_free(). */
-DIS_API double *dis_made_take_p(dis_made *made);
-DIS_API void dis_made_destroy(dis_made *made);
+DIS_API double *dis_label_result_move_p(dis_label_result *made);
+DIS_API void dis_label_result_destroy(dis_label_result *made);
 
 #endif

@@ -41,7 +41,7 @@ DIS_API void dis_report_destroy(dis_report *report);
 DIS_API dis_status dis_report_add_votes(dis_report *report, const dis_votes *votes, const char *source);
 /* Known classes of the items: (n_items), -1 elsewhere. */
 DIS_API dis_status dis_report_add_gold(dis_report *report, const int32_t *gold);
-/* What the items say, in the order of the votes or of the labels (dis_items_texts), empty where it is not known: shown
+/* What the items say, in the order of the votes or of the labels (dis_items_get_texts), empty where it is not known: shown
  * beside their ids. */
 DIS_API dis_status dis_report_add_texts(dis_report *report, const dis_names *texts);
 /* Groups of the people who voted, once; `column` is what they are called after ("gender"). They stay the caller's. */
@@ -52,7 +52,7 @@ DIS_API dis_status dis_report_add_panel(dis_report *report, const dis_panel *pan
  * (dis_labels_align). The view added last is the one that the report trusts. DIS_EUSAGE: another
  * number of items or classes, or more than DIS_MAX_VIEWS views. */
 DIS_API dis_status dis_report_add_labels(dis_report *report, const char *name, const dis_labels_view *labels);
-/* The same with the fit that it comes from, whose iterations are shown too. `p` as dis_fit_p or dis_fit_take_p gave
+/* The same with the fit that it comes from, whose iterations are shown too. `p` as dis_fit_p or dis_fit_move_p gave
  * it. */
 DIS_API dis_status dis_report_add_fit(dis_report *report, const char *name, const dis_fit *fit, const double *p);
 /* The items that predictions are of, once: the predictions of a report are all of these items and classes, in their

@@ -8,9 +8,9 @@
  *
  *     dis_review *review;
  *     if (dis_review_run(NULL, votes, NULL, &review) == DIS_OK) {
- *         dis_review_view v = dis_review_look(review);
- *         char reason[DIS_REVIEW_REASON];
- *         dis_review_item_reason(review, votes, 0, reason, sizeof reason);
+ *         dis_review_view v = dis_review_get_view(review);
+ *         char reason[DIS_REVIEW_REASON_SIZE];
+ *         dis_review_format_item_reason(review, votes, 0, reason, sizeof reason);
  *         printf("first: item %zu: %s\n", v.items[0].item, reason);
  *         dis_review_destroy(review);
  *     }
@@ -24,22 +24,22 @@
 
 typedef struct dis_review dis_review;
 
-enum { DIS_REVIEW_REASON = 512 }; /* bytes that every reason fits into; long names are cut */
+enum { DIS_REVIEW_REASON_SIZE = 512 }; /* bytes that every reason fits into; long names are cut */
 
 typedef enum {
-    DIS_REVIEW_BY_GAIN,     /* where further votes of the same crowd help most */
-    DIS_REVIEW_BY_DOUBT,    /* where the label is most likely wrong: smallest `right` first */
-    DIS_REVIEW_BY_SURPRISE, /* where votes are least like those workers: the item itself may be at fault */
-    DIS_REVIEW_BY_DEFAULT,  /* by doubt; by gain where there is a budget */
+    DIS_REVIEW_BY_GAIN,        /* where further votes of the same crowd help most */
+    DIS_REVIEW_BY_UNCERTAINTY, /* where the label is most likely wrong: smallest `right` first */
+    DIS_REVIEW_BY_SURPRISE,    /* where votes are least like those workers: the item itself may be at fault */
+    DIS_REVIEW_BY_DEFAULT,     /* by doubt; by gain where there is a budget */
 } dis_review_order;
 
 typedef struct {
-    size_t size;                    /* of this struct */
-    const dis_label_choice *choice; /* how labels are made (dis_choose_labels); NULL: the default recipe */
-    uint64_t seed;                  /* random seed */
-    const int32_t *gold;            /* (n_items) class of items whose truth is known, -1 elsewhere; NULL: none */
-    uint64_t budget;                /* votes that can be bought: they are spread over the items */
-    dis_review_order by;            /* order of the items [DIS_REVIEW_BY_DEFAULT] */
+    size_t size;                  /* of this struct */
+    const dis_label_plan *choice; /* how labels are made (dis_label_plan_parse); NULL: the default recipe */
+    uint64_t seed;                /* random seed */
+    const int32_t *gold;          /* (n_items) class of items whose truth is known, -1 elsewhere; NULL: none */
+    uint64_t budget;              /* votes that can be bought: they are spread over the items */
+    dis_review_order by;          /* order of the items [DIS_REVIEW_BY_DEFAULT] */
     const int32_t *labels; /* (n_items) labels to be reviewed, a class each, -1: the most probable one; NULL: all the
                               most probable ones */
     double accept;         /* labels are accepted that are correct with at least this probability; 0: no such split */
@@ -68,17 +68,17 @@ typedef struct {
 
 /* The verdict on a worker. The first four are found by evidence; `doubtful` are constant, random and confuses. */
 typedef enum {
-    DIS_REVIEW_FINE,     /* votes like the others, as far as can be told */
-    DIS_REVIEW_CONSTANT, /* chooses `said` whatever the item */
-    DIS_REVIEW_RANDOM,   /* votes do not depend on the item */
-    DIS_REVIEW_CONFUSES, /* says `said` where the truth is `truth` */
-    DIS_REVIEW_WEAK,     /* looks at the items, but is less accurate than the others on them: p_adjusted <= .05 */
-    DIS_REVIEW_UNJUDGED, /* nothing to go by: nobody else voted on these items, or nobody agrees beyond chance */
-} dis_review_cause;
-enum { DIS_REVIEW_CAUSES = DIS_REVIEW_UNJUDGED + 1 };
+    DIS_REVIEW_FINE,       /* votes like the others, as far as can be told */
+    DIS_REVIEW_CONSTANT,   /* chooses `said` whatever the item */
+    DIS_REVIEW_RANDOM,     /* votes do not depend on the item */
+    DIS_REVIEW_CONFUSES,   /* says `said` where the truth is `truth` */
+    DIS_REVIEW_WEAK,       /* looks at the items, but is less accurate than the others on them: p_adjusted <= .05 */
+    DIS_REVIEW_NO_VERDICT, /* nothing to go by: nobody else voted on these items, or nobody agrees beyond chance */
+} dis_review_verdict;
+enum { DIS_REVIEW_VERDICTS = DIS_REVIEW_NO_VERDICT + 1 };
 /* "fine", "constant", "random", "confuses", "weak", "unjudged". */
-DIS_API const char *dis_review_verdict(dis_review_cause cause);
-DIS_API bool dis_review_doubtful(dis_review_cause cause);
+DIS_API const char *dis_review_verdict_name(dis_review_verdict cause);
+DIS_API bool dis_review_verdict_is_unreliable(dis_review_verdict cause);
 
 typedef struct {
     size_t worker;
@@ -89,7 +89,7 @@ typedef struct {
     double low, high; /* its 95 % interval; NaN likewise */
     double peers;     /* the same of the others on the same items; NaN likewise, and where there are no others */
     double evidence;  /* log10 of how much better "without looking" explains the votes than "like the others" */
-    dis_review_cause cause;
+    dis_review_verdict cause;
     size_t said, truth;     /* classes of the cause */
     double share, expected; /* how often `said` was chosen (of `of` votes), and how often a typical worker would */
     double of;
@@ -145,13 +145,13 @@ DIS_API dis_status dis_review_run(dis_context *ctx, const dis_votes *votes, cons
                                   dis_review **out);
 DIS_API void dis_review_destroy(dis_review *review);
 /* Valid as long as the review. */
-DIS_LOOK_API(dis_review);
+DIS_VIEW_API(dis_review);
 
 /* In plain words why row r of the items (of the workers) stands where it does; `votes` are those reviewed. Returns
  * `out`. Class names are part of the text: escape it where that matters. */
-DIS_API const char *dis_review_item_reason(const dis_review *review, const dis_votes *votes, size_t r, char *out,
-                                           size_t size);
-DIS_API const char *dis_review_worker_reason(const dis_review *review, const dis_votes *votes, size_t r, char *out,
-                                             size_t size);
+DIS_API const char *dis_review_format_item_reason(const dis_review *review, const dis_votes *votes, size_t r, char *out,
+                                                  size_t size);
+DIS_API const char *dis_review_format_worker_reason(const dis_review *review, const dis_votes *votes, size_t r,
+                                                    char *out, size_t size);
 
 #endif

@@ -6,7 +6,7 @@
  *     dis_votes_options o = dis_votes_options_default();
  *     o.scale = DIS_SCALE_ORDINAL;
  *     if (dis_votes_read(NULL, &path, 1, &o, &votes) != DIS_OK) { puts(dis_last_error()); return 1; }
- *     puts(dis_scale_at(dis_votes_scale(votes))->method);   // "ordinal"
+ *     puts(dis_scale_get(dis_votes_scale(votes))->method);   // "ordinal"
  *
  * docs/guides/scales.md has what each scale gives. */
 #ifndef DIS_SCALE_H
@@ -34,7 +34,7 @@ typedef struct {
 } dis_scale_row;
 
 /* Row i, in the order of dis_scale; NULL past the end. */
-DIS_API const dis_scale_row *dis_scale_at(size_t i);
+DIS_API const dis_scale_row *dis_scale_get(size_t i);
 /* The row of that name, NULL when there is none. */
 DIS_API const dis_scale_row *dis_scale_find(const char *name);
 

@@ -7,7 +7,7 @@
  *
  *     dis_scaled *result;
  *     if (dis_scaled_run(ctx, votes, NULL, &result) != DIS_OK) { puts(dis_last_error()); return 1; }
- *     const dis_scaled_table *labels = dis_scaled_find(result, "labels");
+ *     const dis_scaled_table *labels = dis_scaled_find_table(result, "labels");
  *     printf("%zu rows\n", labels->n_rows);
  *     dis_scaled_destroy(result);
  *
@@ -46,7 +46,7 @@ typedef struct {
     size_t n_options;
 } dis_scaled_model;
 /* The model of a scale; NULL: label methods are used. */
-DIS_API const dis_scaled_model *dis_scaled_model_of(dis_scale scale);
+DIS_API const dis_scaled_model *dis_scaled_model_find(dis_scale scale);
 
 typedef struct {
     size_t size;               /* of this struct */
@@ -81,11 +81,11 @@ typedef struct dis_scaled dis_scaled;
 DIS_API dis_status dis_scaled_run(dis_context *ctx, const dis_votes *votes, const dis_scaled_options *options,
                                   dis_scaled **out);
 DIS_API void dis_scaled_destroy(dis_scaled *scaled);
-DIS_LOOK_API(dis_scaled);
+DIS_VIEW_API(dis_scaled);
 /* The table of that name, NULL when there is none. */
-DIS_API const dis_scaled_table *dis_scaled_find(const dis_scaled *scaled, const char *table);
+DIS_API const dis_scaled_table *dis_scaled_find_table(const dis_scaled *scaled, const char *table);
 /* Writes a table as CSV, TSV or JSONL (`format` NULL: by the name; "-": standard output), at most max_rows of it. */
-DIS_API dis_status dis_scaled_write(const dis_scaled_table *table, const char *path, const char *format,
-                                    size_t max_rows);
+DIS_API dis_status dis_scaled_table_write(const dis_scaled_table *table, const char *path, const char *format,
+                                          size_t max_rows);
 
 #endif

@@ -24,8 +24,8 @@
  *
  * DIS_OPTIONS_API(dis_x_options) declares
  *     dis_x_options dis_x_options_default(void);
- * DIS_LOOK_API(dis_x) declares
- *     dis_x_view dis_x_look(const dis_x *object);
+ * DIS_VIEW_API(dis_x) declares
+ *     dis_x_view dis_x_get_view(const dis_x *object);
  * whose result is a value; what it points to belongs to the object. */
 #define DIS_OPTIONS_API(type)                             \
     DIS_API void type##_init(type *options, size_t size); \
@@ -36,9 +36,9 @@
         return options;                                   \
     }                                                     \
     struct type##_declared
-#define DIS_LOOK_API(thing)                                                               \
+#define DIS_VIEW_API(thing)                                                               \
     DIS_API void thing##_view_init(thing##_view *view, size_t size, const thing *object); \
-    static inline thing##_view thing##_look(const thing *object)                          \
+    static inline thing##_view thing##_get_view(const thing *object)                      \
     {                                                                                     \
         thing##_view view;                                                                \
         thing##_view_init(&view, sizeof view, object);                                    \

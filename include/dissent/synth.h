@@ -15,7 +15,7 @@ typedef struct {
     const char *name, *summary;
 } dis_synth_model;
 /* Row i, NULL past the end: dawid-skene, one-coin, spammer, difficulty, ambiguous. */
-DIS_API const dis_synth_model *dis_synth_model_at(size_t i);
+DIS_API const dis_synth_model *dis_synth_model_get(size_t i);
 
 typedef struct {
     size_t size; /* of this struct */

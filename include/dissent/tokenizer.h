@@ -3,9 +3,9 @@
  *     dis_tokenizer *t;
  *     dis_tokens *tokens;
  *     const dis_token_text text = {.first = "A man eats.", .n_first = 11};
- *     if (dis_tokenizer_open(NULL, "encoder", &t) != DIS_OK) return 1;
+ *     if (dis_tokenizer_read(NULL, "encoder", &t) != DIS_OK) return 1;
  *     if (dis_tokenizer_encode(NULL, t, &text, 1, NULL, &tokens) == DIS_OK) {
- *         const dis_tokens_view v = dis_tokens_look(tokens);
+ *         const dis_tokens_view v = dis_tokens_get_view(tokens);
  *         for (size_t i = v.start[0]; i < v.start[1]; i++) printf("%d ", (int)v.id[i]);
  *         dis_tokens_destroy(tokens);
  *     }
@@ -22,12 +22,12 @@ typedef struct dis_tokenizer dis_tokenizer;
 typedef struct dis_tokens dis_tokens;
 
 /* DIS_EIO, DIS_EDATA (with file, line and column), DIS_ELIMIT. The caller destroys it. */
-DIS_API dis_status dis_tokenizer_open(dis_context *ctx, const char *folder, dis_tokenizer **out);
+DIS_API dis_status dis_tokenizer_read(dis_context *ctx, const char *folder, dis_tokenizer **out);
 DIS_API void dis_tokenizer_destroy(dis_tokenizer *t);
 
 typedef enum {
-    DIS_TOKEN_BEFORE, /* [CLS], <s> */
-    DIS_TOKEN_AFTER,  /* [SEP], </s> */
+    DIS_TOKEN_CLS, /* [CLS], <s> */
+    DIS_TOKEN_SEP, /* [SEP], </s> */
     DIS_TOKEN_UNKNOWN,
     DIS_TOKEN_PADDING,
     DIS_TOKEN_MASK,
@@ -41,9 +41,9 @@ typedef struct {
     int32_t special[DIS_SPECIAL_TOKENS]; /* ids, -1: there is none; by the names of tokenizer_config.json or usage */
 } dis_tokenizer_view;
 
-DIS_LOOK_API(dis_tokenizer);
+DIS_VIEW_API(dis_tokenizer);
 /* The id of a token by its text as the vocabulary writes it, -1: there is none. */
-DIS_API int32_t dis_tokenizer_id(const dis_tokenizer *t, const char *token, size_t n);
+DIS_API int32_t dis_tokenizer_find_id(const dis_tokenizer *t, const char *token, size_t n);
 
 typedef struct {
     size_t size;       /* of this struct */
@@ -95,7 +95,7 @@ typedef struct {
                                   off; NULL for texts */
 } dis_tokens_view;
 
-DIS_LOOK_API(dis_tokens);
+DIS_VIEW_API(dis_tokens);
 DIS_API void dis_tokens_destroy(dis_tokens *tokens);
 
 #endif

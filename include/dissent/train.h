@@ -13,7 +13,7 @@
  *         const dis_examples train = {.items = items, .labels = soft};
  *         if (dis_model_train(NULL, &train, NULL, &o, &model) == DIS_OK &&
  *             dis_model_predict(NULL, model, items, NULL, &predicted) == DIS_OK)
- *             printf("%zu predictions\n", dis_labels_look(predicted).n_items);
+ *             printf("%zu predictions\n", dis_labels_get_view(predicted).n_items);
  *     }
  *
  * Everything is matched by task id. The same data, options and seed give the same bytes for any number of threads, also
@@ -48,7 +48,7 @@ typedef struct {
     size_t n_recipes; /* 0: the model has none */
 } dis_model_kind;
 /* Row i, NULL past the end. */
-DIS_API const dis_model_kind *dis_model_kind_at(size_t i);
+DIS_API const dis_model_kind *dis_model_kind_get(size_t i);
 DIS_API const dis_model_kind *dis_model_kind_find(const char *name);
 
 /* A row of the table of objectives; static. */
@@ -58,7 +58,7 @@ typedef struct {
     const dis_option *options;
     size_t n_options;
 } dis_objective;
-DIS_API const dis_objective *dis_objective_at(size_t i);
+DIS_API const dis_objective *dis_objective_get(size_t i);
 /* By NAME or NAME:key=value,...; what follows the name is not looked at. */
 DIS_API const dis_objective *dis_objective_find(const char *spec);
 
@@ -125,7 +125,7 @@ typedef struct {
     const char *summary;
 } dis_train_option;
 /* Row i, NULL past the end. */
-DIS_API const dis_train_option *dis_train_option_at(size_t i);
+DIS_API const dis_train_option *dis_train_option_get(size_t i);
 
 typedef struct dis_model dis_model;
 
@@ -160,9 +160,10 @@ DIS_API dis_status dis_model_predict_workers(dis_context *ctx, dis_model *model,
 /* What is known of further workers, for a model that was trained with features of workers: those whom it does not know
  * are from now on asked as people with these features. Replaces what was told before; the model's file does not keep
  * it. DIS_EUSAGE: a model without features, or a table without their columns. */
-DIS_API dis_status dis_model_tell_workers(dis_model *model, const dis_worker_table *table);
+DIS_API dis_status dis_model_set_workers(dis_model *model, const dis_worker_table *table);
 /* The columns task and worker of a table (CSV, TSV, JSONL), row by row; the caller destroys both lists. */
-DIS_API dis_status dis_pairs_read(dis_context *ctx, const char *path, dis_names **tasks, dis_names **workers);
+DIS_API dis_status dis_task_worker_pairs_read(dis_context *ctx, const char *path, dis_names **tasks,
+                                              dis_names **workers);
 
 typedef struct {
     const dis_model_kind *kind;
@@ -180,6 +181,6 @@ typedef struct {
     const char *gradients_by;           /* what added up those of several ranks; "" where there was one */
     const dis_names *workers;           /* whom the model knows; NULL: it is not told who is asked */
 } dis_model_view;
-DIS_LOOK_API(dis_model);
+DIS_VIEW_API(dis_model);
 
 #endif

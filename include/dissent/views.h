@@ -7,7 +7,7 @@
  *     const dis_views views = {.n_items = n, .n_classes = k, .n_views = 2, .p = p};
  *     dis_views_distances *d;
  *     if (dis_views_distances_run(ctx, &views, NULL, &d) == DIS_OK) {
- *         printf("%g nats apart\n", dis_views_distances_look(d).jsd[1].value);
+ *         printf("%g nats apart\n", dis_views_distances_get_view(d).jsd[1].value);
  *         dis_views_distances_destroy(d);
  *     }
  *
@@ -42,7 +42,7 @@ typedef struct dis_views_distances dis_views_distances;
  * DIS_MAX_VIEWS, no items, a fraction outside (0, 1]. DIS_ELIMIT, DIS_ECANCELLED. */
 DIS_API dis_status dis_views_distances_run(dis_context *ctx, const dis_views *views,
                                            const dis_views_distances_options *options, dis_views_distances **out);
-DIS_LOOK_API(dis_views_distances);
+DIS_VIEW_API(dis_views_distances);
 DIS_API void dis_views_distances_destroy(dis_views_distances *distances);
 
 #endif

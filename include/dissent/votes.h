@@ -7,7 +7,7 @@
  *     const char *path = "votes.csv";
  *     dis_votes *votes;
  *     if (dis_votes_read(NULL, &path, 1, NULL, &votes) != DIS_OK) { puts(dis_last_error()); return 1; }
- *     printf("%zu items\n", dis_votes_look(votes).n_items);
+ *     printf("%zu items\n", dis_votes_get_view(votes).n_items);
  *     dis_votes_destroy(votes);
  *
  * Three kinds: votes (item, worker, label), counts (how many chose each class: no workers known), soft votes (each
@@ -41,7 +41,7 @@ typedef enum { DIS_DUPLICATES_ERROR, DIS_DUPLICATES_FIRST, DIS_DUPLICATES_LAST, 
 
 /* What to do when a worker gave several labels to an item at once: refuse, make each a vote, or make them one class
  * ("a+b", sorted). */
-typedef enum { DIS_SEVERAL_ERROR, DIS_SEVERAL_ALL, DIS_SEVERAL_JOIN } dis_several;
+typedef enum { DIS_MULTIPLE_ERROR, DIS_MULTIPLE_ALL, DIS_MULTIPLE_JOIN } dis_multiple_labels;
 
 /* Rows whose `column` holds `value` are left out and counted. */
 typedef struct {
@@ -70,7 +70,7 @@ typedef struct {
     const char *records; /* path of the list in a JSON file whose elements are the records; NULL: the file itself */
     const dis_drop_rule *keep; /* rows whose `column` holds something else are left out, and counted */
     size_t n_keep;
-    dis_several several;
+    dis_multiple_labels several;
     int delimiter;  /* of csv: another character than ','; 0: by the format */
     bool no_header; /* of csv and tsv: columns are called by their numbers, from 0 */
     bool reserved[7];
@@ -112,7 +112,7 @@ typedef struct {
 } dis_votes_preset;
 
 /* Row i of the table of presets, NULL past the end. */
-DIS_API const dis_votes_preset *dis_votes_preset_at(size_t i);
+DIS_API const dis_votes_preset *dis_votes_preset_get(size_t i);
 /* The row of that name, NULL when there is none. */
 DIS_API const dis_votes_preset *dis_votes_preset_find(const char *name);
 
@@ -132,11 +132,12 @@ typedef struct {
     dis_duplicates duplicates;
     dis_scale scale; /* what labels are: kept, and not checked */
 } dis_votes_arrays;
-DIS_API dis_status dis_votes_from_arrays(dis_context *ctx, const dis_votes_arrays *arrays, dis_votes **out);
+DIS_API dis_status dis_votes_create_from_arrays(dis_context *ctx, const dis_votes_arrays *arrays, dis_votes **out);
 
 /* A table of counts from memory: counts (n_items, n_classes), none negative. Names as above. */
-DIS_API dis_status dis_votes_from_counts(dis_context *ctx, const double *counts, size_t n_items, size_t n_classes,
-                                         const dis_names *tasks, const dis_names *classes, dis_votes **out);
+DIS_API dis_status dis_votes_create_from_counts(dis_context *ctx, const double *counts, size_t n_items,
+                                                size_t n_classes, const dis_names *tasks, const dis_names *classes,
+                                                dis_votes **out);
 
 DIS_API void dis_votes_destroy(dis_votes *votes);
 
@@ -151,13 +152,13 @@ typedef struct {
     const double *counts;                       /* (n_items, n_classes) for counts and soft votes, else NULL */
     const dis_names *tasks, *workers, *classes; /* workers is empty for counts */
 } dis_votes_view;
-DIS_LOOK_API(dis_votes);
+DIS_VIEW_API(dis_votes);
 
 /* What its labels are, as it was read; nominal when nobody said. */
 DIS_API dis_scale dis_votes_scale(const dis_votes *votes);
 
 /* Items and votes of all ranks together (`ranks` of a context); the view has this rank's. */
-DIS_API void dis_votes_whole(const dis_votes *votes, size_t *n_items, size_t *n_votes);
+DIS_API void dis_votes_get_totals(const dis_votes *votes, size_t *n_items, size_t *n_votes);
 
 /* What the columns of a table of votes (or keys of JSON) are for. DIS_ROLE_GOLD: the label of a gold file. */
 typedef enum { DIS_ROLE_TASK, DIS_ROLE_WORKER, DIS_ROLE_LABEL, DIS_ROLE_GOLD, DIS_COLUMN_ROLES } dis_role;
@@ -194,7 +195,7 @@ typedef struct {
     uint64_t ties;           /* items whose largest count is shared */
     bool look_alike_classes; /* e.g. "0" and "0.0" are two classes */
 } dis_votes_notes;
-DIS_API dis_votes_notes dis_votes_read_notes(const dis_votes *votes);
+DIS_API dis_votes_notes dis_votes_get_notes(const dis_votes *votes);
 
 /* Something about the table that the user should know: one line of text. */
 typedef enum {
@@ -202,10 +203,10 @@ typedef enum {
     DIS_NOTE_SUSPICIOUS /* the data may not be what the user thinks it is */
 } dis_note_kind;
 /* Note i of reading, NULL past the end. */
-DIS_API const char *dis_votes_note_at(const dis_votes *votes, size_t i, dis_note_kind *kind);
+DIS_API const char *dis_votes_get_note(const dis_votes *votes, size_t i, dis_note_kind *kind);
 
 /* The message of bad row i that was skipped under lenient, NULL past the end; the first 20 are kept. */
-DIS_API const char *dis_votes_skipped(const dis_votes *votes, size_t i);
+DIS_API const char *dis_votes_get_skipped_row(const dis_votes *votes, size_t i);
 
 /* Known labels for the items of `votes` from a CSV, TSV or JSONL file of task and label, as class indices (n_items), -1
  * where the file says nothing. Tasks that have no votes are counted in *unknown (may be NULL). DIS_EDATA: a label that

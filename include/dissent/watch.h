@@ -26,9 +26,9 @@
 typedef struct dis_watch dis_watch;
 
 typedef enum {
-    DIS_WATCH_SURE,  /* retired: its label is right with at least the chance asked for */
-    DIS_WATCH_MORE,  /* has the votes that every item gets and is not sure: one more is needed */
-    DIS_WATCH_LIMIT, /* retired unsure: it has as many votes as an item may get */
+    DIS_WATCH_CONFIDENT,   /* retired: its label is right with at least the chance asked for */
+    DIS_WATCH_NEEDS_VOTES, /* has the votes that every item gets and is not sure: one more is needed */
+    DIS_WATCH_VOTE_LIMIT,  /* retired unsure: it has as many votes as an item may get */
 } dis_watch_reason;
 /* "sure", "more", "limit". */
 DIS_API const char *dis_watch_reason_name(dis_watch_reason reason);
@@ -99,9 +99,9 @@ DIS_OPTIONS_API(dis_watch_read_options);
 DIS_API dis_status dis_watch_read(dis_context *ctx, dis_watch *watch, const char *path,
                                   const dis_watch_read_options *options);
 /* Looks at all open items again with what is known of workers by now; those that are sure are retired. */
-DIS_API dis_status dis_watch_settle(dis_watch *watch);
+DIS_API dis_status dis_watch_finalize(dis_watch *watch);
 /* The labels of open items, in order of first appearance, as dis_labels_write() does. */
 DIS_API dis_status dis_watch_write(const dis_watch *watch, const char *path, const char *format);
-DIS_LOOK_API(dis_watch);
+DIS_VIEW_API(dis_watch);
 
 #endif

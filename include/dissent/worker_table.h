@@ -9,8 +9,8 @@
  *     dis_worker_groups *groups = NULL;
  *     if (dis_worker_table_read(NULL, "workers.csv", NULL, &table) != DIS_OK) return 1;
  *     if (dis_worker_table_values(table, "gender", votes, &value) == DIS_OK &&
- *         dis_worker_groups_make(votes, value, NULL, &groups) == DIS_OK)
- *         printf("%zu groups\n", dis_worker_groups_look(groups).n_groups);
+ *         dis_worker_groups_create(votes, value, NULL, &groups) == DIS_OK)
+ *         printf("%zu groups\n", dis_worker_groups_get_view(groups).n_groups);
  *     dis_worker_groups_destroy(groups);
  *     dis_names_destroy(value);
  *     dis_worker_table_destroy(table);
@@ -42,7 +42,7 @@ typedef struct {
     const dis_names *workers, *columns;
     const dis_names *cells; /* (n_workers, n_columns) texts; empty: not said */
 } dis_worker_table_view;
-DIS_LOOK_API(dis_worker_table);
+DIS_VIEW_API(dis_worker_table);
 
 /* What a column says of each worker of `votes`, in their order, empty where the table says nothing. The caller destroys
  * it. DIS_EUSAGE: no such column. DIS_EDATA: none of the workers is in the table, or the votes name none. */
@@ -65,8 +65,8 @@ DIS_OPTIONS_API(dis_worker_groups_options);
  * workers are hidden, that is, in no group. Groups come in the order of their names (numbers by value), "other" last.
  * DIS_EUSAGE, DIS_EDATA: nothing but small groups, a value that is no number where there are cuts. DIS_ELIMIT: more
  * than DIS_MAX_GROUPS. */
-DIS_API dis_status dis_worker_groups_make(const dis_votes *votes, const dis_names *value,
-                                          const dis_worker_groups_options *options, dis_worker_groups **out);
+DIS_API dis_status dis_worker_groups_create(const dis_votes *votes, const dis_names *value,
+                                            const dis_worker_groups_options *options, dis_worker_groups **out);
 DIS_API void dis_worker_groups_destroy(dis_worker_groups *groups);
 
 typedef struct {
@@ -80,10 +80,11 @@ typedef struct {
     uint64_t hidden, hidden_people; /* small groups that are not shown, and their workers */
     uint64_t unknown;               /* workers of whom the table says nothing */
 } dis_worker_groups_view;
-DIS_LOOK_API(dis_worker_groups);
+DIS_VIEW_API(dis_worker_groups);
 
 /* The votes of some workers as a table of its own: keep (n_workers). All classes stay; items without votes, and workers
  * left out, are gone. DIS_EDATA: no votes remain, or the votes name no workers. */
-DIS_API dis_status dis_votes_of_workers(dis_context *ctx, const dis_votes *votes, const bool *keep, dis_votes **out);
+DIS_API dis_status dis_votes_gather_workers(dis_context *ctx, const dis_votes *votes, const bool *keep,
+                                            dis_votes **out);
 
 #endif

@@ -8,7 +8,7 @@ static PyObject *metrics_of(const dis_agreement_view *v)
 {
     PyObject *dict = PyDict_New();
     for (size_t m = 0; dict && m < v->n_metrics; m++)
-        if (core_put(dict, dis_agreement_measure_at(m)->name, core_metric(&v->metric[m])) < 0) Py_CLEAR(dict);
+        if (core_put(dict, dis_agreement_measure_get(m)->name, core_metric(&v->metric[m])) < 0) Py_CLEAR(dict);
     return dict;
 }
 
@@ -66,7 +66,7 @@ static PyObject *agreement_of(core_state *state, const dis_agreement_view *v)
         core_put(d, "pair_workers", core_count(v->pair_workers)) < 0 ||
         core_put(d, "pairs_too_small", core_count(v->pairs_too_small)) < 0 ||
         core_put(d, "pairs_degenerate", core_count(v->pairs_degenerate)) < 0 ||
-        core_put(d, "over", core_text(dis_interval_over_name(v->over))) < 0 ||
+        core_put(d, "over", core_text(dis_interval_scope_name(v->over))) < 0 ||
         core_put(d, "chance", core_chance(&v->chance)) < 0 || core_put(d, "metrics", metrics_of(v)) < 0 ||
         core_put(d, "classes", classes_of(v)) < 0 ||
         core_put(d, "items", FIELDS(state, v->items, v->n_items, items)) < 0 ||
@@ -92,13 +92,13 @@ static PyObject *agreement(PyObject *module, PyObject *args, PyObject *keywords)
                                      &threads, &progress, &device, &over))
         return NULL;
     core_state *state = core_state_of_module(module);
-    const dis_votes *votes = core_votes_look(state, table);
+    const dis_votes *votes = core_votes_get(state, table);
     if (!votes || core_over(over, &o.over) < 0) return NULL;
     if (resamples < 0 || max_pairs < 0 || min_common < 0) {
         PyErr_SetString(PyExc_ValueError, "resamples, max_pairs and min_common are 0 or more");
         return NULL;
     }
-    const dis_votes_view v = dis_votes_look(votes);
+    const dis_votes_view v = dis_votes_get_view(votes);
     Py_buffer known = {0};
     if (core_gold_get(gold, "gold", v.n_items, v.n_classes, &known) < 0) return NULL;
     o.parts = (unsigned)(items ? DIS_AGREEMENT_ITEMS : 0) | (unsigned)(workers ? DIS_AGREEMENT_WORKERS : 0) |
@@ -117,7 +117,7 @@ static PyObject *agreement(PyObject *module, PyObject *args, PyObject *keywords)
         const dis_status status = dis_agreement_run(call.ctx, votes, &o, &a);
         core_retake(&call);
         if (core_end(&call, status) == 0) {
-            const dis_agreement_view look = dis_agreement_look(a);
+            const dis_agreement_view look = dis_agreement_get_view(a);
             result = agreement_of(state, &look);
         }
         dis_agreement_destroy(a);
@@ -132,7 +132,7 @@ static PyObject *measures(PyObject *module, PyObject *unused)
     (void)unused;
     PyObject *list = PyList_New(0);
     const dis_agreement_measure *m;
-    for (size_t i = 0; list && (m = dis_agreement_measure_at(i)); i++) {
+    for (size_t i = 0; list && (m = dis_agreement_measure_get(i)); i++) {
         PyObject *row = Py_BuildValue("{sssssssssOsO}", "name", m->name, "title", m->title, "missing", m->missing,
                                       "source", m->source, "crowd", m->crowd ? Py_True : Py_False, "needs_gold",
                                       m->needs_gold ? Py_True : Py_False);
@@ -145,7 +145,7 @@ static PyObject *measures(PyObject *module, PyObject *unused)
 /* ---- review ---- */
 
 static const char *const orders[] = {[DIS_REVIEW_BY_GAIN] = "gain",
-                                     [DIS_REVIEW_BY_DOUBT] = "doubt",
+                                     [DIS_REVIEW_BY_UNCERTAINTY] = "doubt",
                                      [DIS_REVIEW_BY_SURPRISE] = "surprise",
                                      [DIS_REVIEW_BY_DEFAULT] = "auto"};
 
@@ -156,7 +156,7 @@ static PyObject *reasons(const dis_review *review, const dis_votes *votes, size_
 {
     PyObject *list = PyList_New((Py_ssize_t)n);
     for (size_t r = 0; list && r < n; r++) {
-        char text[DIS_REVIEW_REASON];
+        char text[DIS_REVIEW_REASON_SIZE];
         say(review, votes, r, text, sizeof text);
         PyObject *item = PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "replace");
         if (!item || PyList_SetItem(list, (Py_ssize_t)r, item) < 0) Py_CLEAR(list);
@@ -168,7 +168,7 @@ static PyObject *cause_list(const dis_review_view *v)
 {
     PyObject *list = PyList_New((Py_ssize_t)v->n_workers);
     for (size_t r = 0; list && r < v->n_workers; r++)
-        if (PyList_SetItem(list, (Py_ssize_t)r, PyUnicode_FromString(dis_review_verdict(v->workers[r].cause))) < 0)
+        if (PyList_SetItem(list, (Py_ssize_t)r, PyUnicode_FromString(dis_review_verdict_name(v->workers[r].cause))) < 0)
             Py_CLEAR(list);
     return list;
 }
@@ -244,14 +244,14 @@ static int put_tables(core_state *state, PyObject *d, const dis_review_view *v, 
 
 static PyObject *review_of(core_state *state, const dis_review *review, const dis_votes *votes, size_t top)
 {
-    const dis_review_view v = dis_review_look(review);
+    const dis_review_view v = dis_review_get_view(review);
     const size_t n = v.n_items < top ? v.n_items : top;
     PyObject *d = PyDict_New();
     if (!d) return NULL;
     if (put_figures(d, &v) < 0 || put_tables(state, d, &v, n) < 0 ||
-        core_put(d, "item_reasons", reasons(review, votes, n, dis_review_item_reason)) < 0 ||
+        core_put(d, "item_reasons", reasons(review, votes, n, dis_review_format_item_reason)) < 0 ||
         core_put(d, "causes", cause_list(&v)) < 0 ||
-        core_put(d, "worker_reasons", reasons(review, votes, v.n_workers, dis_review_worker_reason)) < 0)
+        core_put(d, "worker_reasons", reasons(review, votes, v.n_workers, dis_review_format_worker_reason)) < 0)
         Py_CLEAR(d);
     return d;
 }
@@ -260,7 +260,7 @@ static PyObject *review_of(core_state *state, const dis_review *review, const di
 typedef struct {
     Py_buffer gold, labels, p;
     core_texts methods;
-    dis_label_choice choice;
+    dis_label_plan choice;
 } review_input;
 
 static void free_review_input(review_input *in)
@@ -313,10 +313,10 @@ static PyObject *review(PyObject *module, PyObject *args, PyObject *keywords)
         return NULL;
     if (top < 0) return PyErr_Format(PyExc_ValueError, "top is 0 or more");
     core_state *state = core_state_of_module(module);
-    const dis_votes *votes = core_votes_look(state, table);
+    const dis_votes *votes = core_votes_get(state, table);
     review_input in = {0};
     if (!votes || core_texts_get(methods, "methods", &in.methods) < 0) return NULL;
-    const dis_votes_view v = dis_votes_look(votes);
+    const dis_votes_view v = dis_votes_get_view(votes);
     o.seed = seed;
     o.budget = budget;
     dis_status chosen = DIS_OK;

@@ -1,4 +1,4 @@
-/* Column: cells of ids in memory, as dis_votes_from_columns() takes them, with what keeps the memory. Sources: Arrow
+/* Column: cells of ids in memory, as dis_votes_create_from_columns() takes them, with what keeps the memory. Sources: Arrow
  * data (a column of its own, or of a table by name), arrays with the buffer protocol, lists of texts. A column is as
  * good as what it was made from stays unchanged: Arrow data never changes, lists are copied (their texts are not), and
  * arrays must not be written to while votes are made of them. */
@@ -360,7 +360,7 @@ static PyObject *dictionary_column(PyObject *module, PyObject *args)
     return (PyObject *)c;
 }
 
-int core_column_look(core_state *state, PyObject *object, const char *what, dis_column *out)
+int core_column_get(core_state *state, PyObject *object, const char *what, dis_column *out)
 {
     if (!PyObject_TypeCheck(object, state->column)) {
         PyErr_Format(PyExc_TypeError, "%s must be a Column", what);

@@ -72,7 +72,7 @@ static PyObject *combine(PyObject *module, PyObject *args, PyObject *keywords)
         return NULL;
     }
     core_state *state = core_state_of_module(module);
-    const dis_votes *votes = table == Py_None ? NULL : core_votes_look(state, table);
+    const dis_votes *votes = table == Py_None ? NULL : core_votes_get(state, table);
     if (table != Py_None && !votes) return NULL;
     inputs in = {0};
     void *data = NULL;
@@ -109,7 +109,7 @@ static PyObject *view_weights(PyObject *module, PyObject *args, PyObject *keywor
                                      &threads, &progress))
         return NULL;
     core_state *state = core_state_of_module(module);
-    const dis_votes *votes = core_votes_look(state, table);
+    const dis_votes *votes = core_votes_get(state, table);
     core_texts specs;
     if (!votes || core_texts_get(list, "specs", &specs) < 0) return NULL;
     dis_fit_options options = dis_fit_options_default();
@@ -137,26 +137,26 @@ static PyObject *view_weights(PyObject *module, PyObject *args, PyObject *keywor
 /* ---- labels in one call ---- */
 
 dis_status core_choose_labels(const dis_votes *votes, const core_texts *methods, const char *combine,
-                              dis_label_choice *out)
+                              dis_label_plan *out)
 {
-    const bool workers = dis_votes_look(votes).start != NULL;
-    const char *usual = dis_scale_at(dis_votes_scale(votes))->method;
-    if (methods->n == 0 && usual && workers) return dis_choose_labels(&usual, 1, combine, workers, out);
-    return dis_choose_labels(methods->text, methods->n, combine, workers, out);
+    const bool workers = dis_votes_get_view(votes).start != NULL;
+    const char *usual = dis_scale_get(dis_votes_scale(votes))->method;
+    if (methods->n == 0 && usual && workers) return dis_label_plan_parse(&usual, 1, combine, workers, out);
+    return dis_label_plan_parse(methods->text, methods->n, combine, workers, out);
 }
 
 static dis_status run_labels(core_call *call, const dis_votes *votes, const core_texts *methods,
                              const char *combination, const dis_fit_options *fit, double *p)
 {
-    const dis_votes_view v = dis_votes_look(votes);
-    dis_label_choice choice;
-    dis_make_options how = dis_make_options_default();
+    const dis_votes_view v = dis_votes_get_view(votes);
+    dis_label_plan choice;
+    dis_label_result_options how = dis_label_result_options_default();
     how.fit = fit;
-    dis_made *made = NULL;
+    dis_label_result *made = NULL;
     dis_status status = core_choose_labels(votes, methods, combination, &choice);
-    if (status == DIS_OK) status = dis_make_labels(call->ctx, votes, &choice, &how, &made);
-    if (status == DIS_OK) memcpy(p, dis_made_look(made).p, v.n_items * v.n_classes * sizeof *p);
-    dis_made_destroy(made);
+    if (status == DIS_OK) status = dis_label_result_run(call->ctx, votes, &choice, &how, &made);
+    if (status == DIS_OK) memcpy(p, dis_label_result_get_view(made).p, v.n_items * v.n_classes * sizeof *p);
+    dis_label_result_destroy(made);
     return status;
 }
 
@@ -171,10 +171,10 @@ static PyObject *make_labels(PyObject *module, PyObject *args, PyObject *keyword
                                      &seed, &threads, &progress))
         return NULL;
     core_state *state = core_state_of_module(module);
-    const dis_votes *votes = core_votes_look(state, table);
+    const dis_votes *votes = core_votes_get(state, table);
     core_texts methods;
     if (!votes || core_texts_get(list, "methods", &methods) < 0) return NULL;
-    const dis_votes_view v = dis_votes_look(votes);
+    const dis_votes_view v = dis_votes_get_view(votes);
     dis_fit_options fit = dis_fit_options_default();
     Py_buffer known = {0};
     void *p;

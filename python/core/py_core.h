@@ -120,21 +120,21 @@ int core_get_buffer(PyObject *object, const char *what, core_kind kind, Py_ssize
 /* ---- columns (py_column.c) ---- */
 
 /* The cells of a Column; TypeError that names `what` for another object. Valid as long as it. */
-int core_column_look(core_state *state, PyObject *object, const char *what, dis_column *column);
+int core_column_get(core_state *state, PyObject *object, const char *what, dis_column *column);
 
 /* ---- votes and fits (py_votes.c, py_fit.c) ---- */
 
 /* The table of a Votes object; TypeError for anything else. Valid as long as the object. */
-const dis_votes *core_votes_look(core_state *state, PyObject *object);
+const dis_votes *core_votes_get(core_state *state, PyObject *object);
 /* A new object that owns the table; NULL with an exception, and the table destroyed. */
 PyObject *core_votes_wrap(core_state *state, dis_votes *votes);
 /* Its names of "task", "worker" or "label"; NULL with an exception. */
 const dis_names *core_votes_names(core_state *state, PyObject *object, PyObject *axis);
 
 /* The same for a Fit, an Items and a Model. */
-const dis_fit *core_fit_look(core_state *state, PyObject *object);
-const dis_items *core_items_look(core_state *state, PyObject *object);
-const dis_model *core_model_look(core_state *state, PyObject *object);
+const dis_fit *core_fit_get(core_state *state, PyObject *object);
+const dis_items *core_items_get(core_state *state, PyObject *object);
+const dis_model *core_model_get(core_state *state, PyObject *object);
 /* A new object that owns the model; NULL with an exception, and the model destroyed. */
 PyObject *core_model_wrap(core_state *state, dis_model *model);
 /* The distributions of labels as an array (n_items, n_classes). */
@@ -152,7 +152,7 @@ void core_texts_free(core_texts *texts);
 /* The choice that specs of methods and a combination (NULL: the usual one) make for these votes; the texts stay the
  * caller's. No specs: the default of the command line. */
 dis_status core_choose_labels(const dis_votes *votes, const core_texts *methods, const char *combine,
-                              dis_label_choice *out);
+                              dis_label_plan *out);
 /* A list of names as Python texts. */
 PyObject *core_names_list(const dis_names *names);
 /* A list of options as dictionaries, for the tables of methods, combinations and models. */

@@ -78,7 +78,7 @@ static PyObject *values_of(const dis_cells *c)
 static PyObject *dictionaries(PyObject *module, PyObject *object)
 {
     dis_column column;
-    if (core_column_look(core_state_of_module(module), object, "column", &column) < 0) return NULL;
+    if (core_column_get(core_state_of_module(module), object, "column", &column) < 0) return NULL;
     PyObject *all = PyList_New(0);
     const dis_cells *before = NULL;
     for (size_t k = 0; all && k < column.n_pieces; k++) {

@@ -6,8 +6,8 @@
 static PyObject *metrics_of(const dis_evaluation_view *v)
 {
     PyObject *dict = PyDict_New();
-    for (size_t m = 0; dict && m < DIS_EVAL_METRICS; m++)
-        if (core_put(dict, dis_eval_metric_at(m)->name, core_metric(&v->metric[m])) < 0) Py_CLEAR(dict);
+    for (size_t m = 0; dict && m < DIS_EVALUATION_METRICS; m++)
+        if (core_put(dict, dis_evaluation_metric_get(m)->name, core_metric(&v->metric[m])) < 0) Py_CLEAR(dict);
     return dict;
 }
 
@@ -50,7 +50,7 @@ static PyObject *temperatures_of(const dis_evaluation_view *v)
 
 static PyObject *items_of(core_state *state, const dis_evaluation_view *v)
 {
-    const dis_eval_items *x = &v->items;
+    const dis_evaluation_items *x = &v->items;
     if (!x->predicted) return Py_NewRef(Py_None);
     void *data;
     PyObject *dict = PyDict_New(),
@@ -58,7 +58,7 @@ static PyObject *items_of(core_state *state, const dis_evaluation_view *v)
     if (predicted) memcpy(data, x->predicted, v->n_items * sizeof *x->predicted);
     if (dict && core_put(dict, "predicted", predicted) < 0) Py_CLEAR(dict);
     for (size_t c = 0; dict && c < x->n_columns; c++) {
-        const char *name = dis_eval_metric_at(x->column[c].metric)->name;
+        const char *name = dis_evaluation_metric_get(x->column[c].metric)->name;
         const double *values = x->column[c].values;
         if (values && core_put(dict, name, core_reals(state, values, v->n_items)) < 0) Py_CLEAR(dict);
     }
@@ -72,7 +72,7 @@ static PyObject *describe(core_state *state, const dis_evaluation_view *v)
     const size_t k = v->n_classes;
     if (core_put(d, "n_items", core_count(v->n_items)) < 0 || core_put(d, "n_gold", core_count(v->n_gold)) < 0 ||
         core_put(d, "resamples", core_count(v->resamples)) < 0 || core_put(d, "metrics", metrics_of(v)) < 0 ||
-        core_put(d, "over", core_text(dis_interval_over_name(v->over))) < 0 ||
+        core_put(d, "over", core_text(dis_interval_scope_name(v->over))) < 0 ||
         core_put(d, "n_annotators", core_count(v->n_annotators)) < 0 ||
         core_put(d, "few_annotators", PyBool_FromLong(v->few_annotators)) < 0 ||
         core_put(d, "floored", core_count(v->floored)) < 0 ||
@@ -87,15 +87,15 @@ static PyObject *describe(core_state *state, const dis_evaluation_view *v)
 }
 
 /* Which metrics are asked for by name. */
-static int choose(PyObject *list, bool wanted[DIS_EVAL_METRICS], bool *some)
+static int choose(PyObject *list, bool wanted[DIS_EVALUATION_METRICS], bool *some)
 {
     core_texts names;
     *some = list && list != Py_None;
     if (core_texts_get(list, "metrics", &names) < 0) return -1;
     int result = 0;
     for (size_t i = 0; i < names.n && result == 0; i++) {
-        const dis_eval_metric m = dis_eval_metric_find(names.text[i]);
-        if (m == DIS_EVAL_METRICS) {
+        const dis_evaluation_metric m = dis_evaluation_metric_find(names.text[i]);
+        if (m == DIS_EVALUATION_METRICS) {
             PyErr_Format(PyExc_ValueError, "no metric \"%.60s\"; dissent.metrics() lists them", names.text[i]);
             result = -1;
         } else
@@ -141,9 +141,9 @@ static int take_votes(core_state *state, PyObject *table, PyObject *item, PyObje
 {
     *out = (vote_places){.place = NULL};
     if (!table || table == Py_None) return 0;
-    out->votes.votes = core_votes_look(state, table);
+    out->votes.votes = core_votes_get(state, table);
     if (!out->votes.votes) return -1;
-    const dis_votes_view v = dis_votes_look(out->votes.votes);
+    const dis_votes_view v = dis_votes_get_view(out->votes.votes);
     out->place = PyMem_Calloc(n_items + v.n_classes + 1, sizeof *out->place);
     if (!out->place) {
         PyErr_NoMemory();
@@ -175,7 +175,7 @@ static PyObject *evaluate(PyObject *module, PyObject *args, PyObject *keywords)
                                      &progress, &device, &table, &labels, &item, &class, &over))
         return NULL;
     core_state *state = core_state_of_module(module);
-    bool wanted[DIS_EVAL_METRICS] = {false}, some;
+    bool wanted[DIS_EVALUATION_METRICS] = {false}, some;
     if (!core_sizes_ok(n_items, n_classes) || choose(list, wanted, &some) < 0 || core_over(over, &o.over) < 0)
         return NULL;
     const size_t n = (size_t)n_items, k = (size_t)n_classes;
@@ -212,7 +212,7 @@ static PyObject *evaluate(PyObject *module, PyObject *args, PyObject *keywords)
         const dis_status status = dis_evaluation_run(call.ctx, &in, &o, &e);
         core_retake(&call);
         if (core_end(&call, status) == 0) {
-            const dis_evaluation_view view = dis_evaluation_look(e);
+            const dis_evaluation_view view = dis_evaluation_get_view(e);
             result = describe(state, &view);
         }
         dis_evaluation_destroy(e);
@@ -267,7 +267,7 @@ static PyObject *comparison_of(const dis_comparison_view *v)
         failed = core_put(cells, dis_comparison_cell_name(c), core_count(v->cell[c])) < 0;
     for (size_t s = 0; s < DIS_CELL_STATISTICS && v->has_statistics && !failed; s++)
         failed = core_put(statistics, dis_comparison_statistic_name(s), statistic_of(&v->statistic[s])) < 0;
-    failed = failed || core_put(d, "over", core_text(dis_interval_over_name(v->over))) < 0 ||
+    failed = failed || core_put(d, "over", core_text(dis_interval_scope_name(v->over))) < 0 ||
              core_put(d, "n_annotators", core_count(v->n_annotators)) < 0 ||
              core_put(d, "few_annotators", PyBool_FromLong(v->few_annotators)) < 0 ||
              core_put(d, "n_items", core_count(v->n_items)) < 0 || core_put(d, "n_a", core_count(v->n_a)) < 0 ||
@@ -370,7 +370,7 @@ static PyObject *compare(PyObject *module, PyObject *args, PyObject *keywords)
         const dis_status status = dis_comparison_run(call.ctx, &in, &o, &c);
         core_retake(&call);
         if (core_end(&call, status) == 0) {
-            const dis_comparison_view view = dis_comparison_look(c);
+            const dis_comparison_view view = dis_comparison_get_view(c);
             result = comparison_of(&view);
         }
         dis_comparison_destroy(c);
@@ -389,8 +389,8 @@ static PyObject *metric_rows(PyObject *module, PyObject *unused)
     (void)module;
     (void)unused;
     PyObject *list = PyList_New(0);
-    const dis_eval_row *r;
-    for (size_t i = 0; list && (r = dis_eval_metric_at(i)); i++) {
+    const dis_evaluation_metric_row *r;
+    for (size_t i = 0; list && (r = dis_evaluation_metric_get(i)); i++) {
         PyObject *row = Py_BuildValue("{sssssssssOsOsO}", "name", r->name, "summary", r->summary, "better", r->better,
                                       "unit", r->unit, "needs_gold", r->needs & DIS_NEEDS_GOLD ? Py_True : Py_False,
                                       "needs_human", r->needs & DIS_NEEDS_HUMAN ? Py_True : Py_False, "needs_order",

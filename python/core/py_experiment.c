@@ -29,19 +29,19 @@ static dis_status do_run(job *j)
 
 static dis_status do_table(job *j)
 {
-    return dis_experiment_tabulate(j->call.ctx, j->experiment, &j->table);
+    return dis_experiment_table_create(j->call.ctx, j->experiment, &j->table);
 }
 
 static dis_status do_states(job *j)
 {
-    const size_t n = dis_experiment_look(j->experiment).n_runs;
+    const size_t n = dis_experiment_get_view(j->experiment).n_runs;
     j->state = malloc((n + 1) * sizeof *j->state);
-    return j->state ? dis_experiment_states(j->call.ctx, j->experiment, j->state, NULL) : DIS_ELIMIT;
+    return j->state ? dis_experiment_get_states(j->call.ctx, j->experiment, j->state, NULL) : DIS_ELIMIT;
 }
 
 static dis_status do_report(job *j)
 {
-    return dis_experiment_report(j->call.ctx, j->experiment, j->output);
+    return dis_experiment_write_report(j->call.ctx, j->experiment, j->output);
 }
 
 /* ---- what comes of it ---- */
@@ -55,7 +55,7 @@ static PyObject *counts_of(const job *j)
 
 static PyObject *figure_of(const dis_experiment_view *e, const dis_experiment_row *r, size_t m)
 {
-    const dis_experiment_figure *f = &r->figure[m];
+    const dis_experiment_value *f = &r->figure[m];
     const dis_experiment_measure *measure = &e->measure[m];
     PyObject *seeds = PyList_New(0);
     for (size_t i = 0; seeds && i < f->n; i++) {
@@ -66,7 +66,7 @@ static PyObject *figure_of(const dis_experiment_view *e, const dis_experiment_ro
     if (!seeds) return NULL;
     return Py_BuildValue("{sNsNsNsNsNsNsNsNsNsNsNsOsNsNsisN}", "cell", core_text(e->cell[r->cell].name), "data",
                          core_text(e->cell[r->cell].data), "set", core_text(measure->set), "metric",
-                         core_text(dis_eval_metric_at(measure->metric)->name), "n", core_count(f->n), "mean",
+                         core_text(dis_evaluation_metric_get(measure->metric)->name), "n", core_count(f->n), "mean",
                          core_real(f->mean), "sd", core_real(f->sd), "ci_low", core_real(f->ci_low), "ci_high",
                          core_real(f->ci_high), "published", core_real(f->published), "runs_done",
                          core_count(r->n_done), "best", f->best ? Py_True : Py_False, "difference",
@@ -76,8 +76,8 @@ static PyObject *figure_of(const dis_experiment_view *e, const dis_experiment_ro
 
 static PyObject *table_of(const job *j)
 {
-    const dis_experiment_view e = dis_experiment_look(j->experiment);
-    const dis_experiment_table_view t = dis_experiment_table_look(j->table);
+    const dis_experiment_view e = dis_experiment_get_view(j->experiment);
+    const dis_experiment_table_view t = dis_experiment_table_get_view(j->table);
     PyObject *list = PyList_New(0);
     for (size_t r = 0; list && r < t.n_rows; r++)
         for (size_t m = 0; list && m < t.n_measures; m++) {
@@ -90,7 +90,7 @@ static PyObject *table_of(const job *j)
 
 static PyObject *states_of(const job *j)
 {
-    const dis_experiment_view e = dis_experiment_look(j->experiment);
+    const dis_experiment_view e = dis_experiment_get_view(j->experiment);
     PyObject *list = PyList_New(0);
     for (size_t i = 0; list && i < e.n_runs; i++) {
         if (!e.selected[i]) continue;

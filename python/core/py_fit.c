@@ -15,7 +15,7 @@ static void fit_dealloc(PyObject *object)
     core_free_object(object);
 }
 
-const dis_fit *core_fit_look(core_state *state, PyObject *object)
+const dis_fit *core_fit_get(core_state *state, PyObject *object)
 {
     if (!PyObject_TypeCheck(object, state->fit)) {
         PyErr_SetString(PyExc_TypeError, "expected a fit");
@@ -26,7 +26,7 @@ const dis_fit *core_fit_look(core_state *state, PyObject *object)
 
 static PyObject *wrap(core_state *state, dis_fit *fit, const dis_votes *votes)
 {
-    const dis_votes_view v = dis_votes_look(votes);
+    const dis_votes_view v = dis_votes_get_view(votes);
     fit_object *f = (fit_object *)PyType_GenericAlloc(state->fit, 0);
     if (!f) {
         dis_fit_destroy(fit);
@@ -37,7 +37,7 @@ static PyObject *wrap(core_state *state, dis_fit *fit, const dis_votes *votes)
     f->n_items = v.n_items;
     f->n_classes = v.n_classes;
     f->p =
-        core_array_new(state, dis_fit_take_p(fit), CORE_FLOAT64, (Py_ssize_t)v.n_items, (Py_ssize_t)v.n_classes, NULL);
+        core_array_new(state, dis_fit_move_p(fit), CORE_FLOAT64, (Py_ssize_t)v.n_items, (Py_ssize_t)v.n_classes, NULL);
     if (!f->p) Py_CLEAR(f);
     return (PyObject *)f;
 }
@@ -57,7 +57,7 @@ static PyObject *run(PyObject *module, PyObject *args, PyObject *keywords)
                                      &n_start, &predictions, &weight, &threads, &progress, &device))
         return NULL;
     core_state *state = core_state_of_module(module);
-    const dis_votes *votes = core_votes_look(state, table);
+    const dis_votes *votes = core_votes_get(state, table);
     if (!votes) return NULL;
     dis_fit_options options = dis_fit_options_default();
     options.seed = seed;
@@ -65,7 +65,7 @@ static PyObject *run(PyObject *module, PyObject *args, PyObject *keywords)
     options.device = device;
     Py_buffer view = {0}, rows = {0};
     if (gold && gold != Py_None) {
-        const dis_votes_view v = dis_votes_look(votes);
+        const dis_votes_view v = dis_votes_get_view(votes);
         if (core_get_buffer(gold, "gold", CORE_INT32, (Py_ssize_t)v.n_items, &view) < 0) return NULL;
         for (size_t i = 0; i < v.n_items; i++)
             if (((const int32_t *)view.buf)[i] >= (int32_t)v.n_classes) {
@@ -76,7 +76,7 @@ static PyObject *run(PyObject *module, PyObject *args, PyObject *keywords)
         options.gold = view.buf;
     }
     if (predictions && predictions != Py_None) {
-        const dis_votes_view v = dis_votes_look(votes);
+        const dis_votes_view v = dis_votes_get_view(votes);
         if (core_get_buffer(predictions, "predictions", CORE_FLOAT64, (Py_ssize_t)(v.n_items * v.n_classes), &rows) <
             0) {
             if (view.obj) PyBuffer_Release(&view);
@@ -86,7 +86,7 @@ static PyObject *run(PyObject *module, PyObject *args, PyObject *keywords)
     }
     PyObject *result = NULL;
     dis_state *begin = NULL;
-    const dis_status read = start ? dis_state_from_bytes(start, (size_t)n_start, &begin) : DIS_OK;
+    const dis_status read = start ? dis_state_parse(start, (size_t)n_start, &begin) : DIS_OK;
     if (read != DIS_OK) core_fail(state, read);
     options.start = begin;
     core_call call;
@@ -115,7 +115,7 @@ static PyObject *get_p(PyObject *object, void *unused)
 static PyObject *get_summary(PyObject *object, PyObject *unused)
 {
     (void)unused;
-    const dis_fit_view v = dis_fit_look(((fit_object *)object)->fit);
+    const dis_fit_view v = dis_fit_get_view(((fit_object *)object)->fit);
     return Py_BuildValue("{sssisOsisdsdsssd}", "method", v.method->name, "iterations", v.iterations, "converged",
                          v.converged ? Py_True : Py_False, "restart", v.restart, "objective", v.objective,
                          "predictions_weight", v.predictions_weight, "device", v.device, "strength", v.strength);
@@ -124,7 +124,7 @@ static PyObject *get_summary(PyObject *object, PyObject *unused)
 static PyObject *get_trace(PyObject *object, void *unused)
 {
     (void)unused;
-    const dis_fit_view v = dis_fit_look(((fit_object *)object)->fit);
+    const dis_fit_view v = dis_fit_get_view(((fit_object *)object)->fit);
     return core_array_new(core_state_of_object(object), (void *)(uintptr_t)v.trace, CORE_FLOAT64, (Py_ssize_t)v.n_trace,
                           -1, object);
 }
@@ -136,7 +136,7 @@ static PyObject *get_parameters(PyObject *object, PyObject *unused)
     const fit_object *f = (fit_object *)object;
     PyObject *all = PyDict_New();
     const dis_parameter *p;
-    for (size_t i = 0; all && (p = dis_fit_parameter_at(f->fit, i)); i++) {
+    for (size_t i = 0; all && (p = dis_fit_get_parameter(f->fit, i)); i++) {
         PyObject *values = core_array_new(core_state_of_object(object), (void *)(uintptr_t)p->values, CORE_FLOAT64,
                                           (Py_ssize_t)p->n, -1, object);
         PyObject *pair = values ? Py_BuildValue("(sN)", p->axes, values) : NULL;
@@ -151,7 +151,7 @@ static PyObject *get_warnings(PyObject *object, PyObject *unused)
     (void)unused;
     PyObject *all = PyList_New(0);
     const char *text;
-    for (size_t i = 0; all && (text = dis_fit_warning_at(((fit_object *)object)->fit, i)); i++) {
+    for (size_t i = 0; all && (text = dis_fit_get_warning(((fit_object *)object)->fit, i)); i++) {
         PyObject *sentence = PyUnicode_FromString(text);
         if (!sentence || PyList_Append(all, sentence) < 0) Py_CLEAR(all);
         Py_XDECREF(sentence);
@@ -165,9 +165,9 @@ static PyObject *worker_quality(PyObject *module, PyObject *args)
     PyObject *table, *p;
     if (!PyArg_ParseTuple(args, "OO:worker_quality", &table, &p)) return NULL;
     core_state *state = core_state_of_module(module);
-    const dis_votes *votes = core_votes_look(state, table);
+    const dis_votes *votes = core_votes_get(state, table);
     if (!votes) return NULL;
-    const dis_votes_view v = dis_votes_look(votes);
+    const dis_votes_view v = dis_votes_get_view(votes);
     Py_buffer view;
     if (core_get_buffer(p, "p", CORE_FLOAT64, (Py_ssize_t)(v.n_items * v.n_classes), &view) < 0) return NULL;
     void *data;

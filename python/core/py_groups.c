@@ -19,7 +19,7 @@ static PyObject *worker_table(PyObject *module, PyObject *args, PyObject *keywor
     const dis_status status = dis_worker_table_read(call.ctx, path, &o, &table);
     core_retake(&call);
     if (core_end(&call, status) == 0) {
-        const dis_worker_table_view v = dis_worker_table_look(table);
+        const dis_worker_table_view v = dis_worker_table_get_view(table);
         result = PyDict_New();
         if (result && (core_put(result, "workers", core_names_list(v.workers)) < 0 ||
                        core_put(result, "columns", core_names_list(v.columns)) < 0 ||
@@ -62,7 +62,7 @@ static int make_groups(core_state *state, const dis_votes *votes, group_args *a,
     o.min_group = (size_t)a->min_group;
     o.hide = a->hide != 0;
     dis_status status = dis_names_create(a->texts.text, a->texts.n, &value);
-    if (status == DIS_OK) status = dis_worker_groups_make(votes, value, &o, out);
+    if (status == DIS_OK) status = dis_worker_groups_create(votes, value, &o, out);
     dis_names_destroy(value);
     return status == DIS_OK ? 0 : core_fail(state, status);
 }
@@ -98,10 +98,10 @@ static PyObject *worker_groups(PyObject *module, PyObject *args, PyObject *keywo
                                      &a.hide, &a.cuts))
         return NULL;
     core_state *state = core_state_of_module(module);
-    const dis_votes *votes = core_votes_look(state, table);
+    const dis_votes *votes = core_votes_get(state, table);
     dis_worker_groups *groups = NULL;
     if (votes && make_groups(state, votes, &a, &groups) == 0) {
-        const dis_worker_groups_view v = dis_worker_groups_look(groups);
+        const dis_worker_groups_view v = dis_worker_groups_get_view(groups);
         result = groups_of(state, &v);
     }
     dis_worker_groups_destroy(groups);
@@ -155,7 +155,7 @@ static PyObject *agreement_of(core_state *state, const dis_group_agreement_view 
         core_put(d, "pair_percent", CORE_METRICS(v->pairs, v->n_pairs, dis_group_pair, percent)) < 0 ||
         core_put(d, "pair_across", CORE_METRICS(v->pairs, v->n_pairs, dis_group_pair, across)) < 0 ||
         core_put(d, "pair_difference", CORE_METRICS(v->pairs, v->n_pairs, dis_group_pair, difference)) < 0 ||
-        core_put(d, "over", core_text(dis_interval_over_name(v->over))) < 0 ||
+        core_put(d, "over", core_text(dis_interval_scope_name(v->over))) < 0 ||
         core_put(d, "divided", core_fields(state, v->items, v->n_items, sizeof *v->items, items, 10)) < 0 ||
         core_put(d, "apart", core_metric(&v->apart)) < 0 || core_put(d, "p_apart", core_real(v->p_apart)) < 0)
         Py_CLEAR(d);
@@ -178,7 +178,7 @@ static PyObject *group_agreement(PyObject *module, PyObject *args, PyObject *key
                                      &threads, &progress, &over))
         return NULL;
     core_state *state = core_state_of_module(module);
-    const dis_votes *votes = core_votes_look(state, table);
+    const dis_votes *votes = core_votes_get(state, table);
     if (!votes || core_over(over, &o.over) < 0) return NULL;
     if (resamples < 0 || permutations < 0) {
         PyErr_SetString(PyExc_ValueError, "resamples and permutations are 0 or more");
@@ -197,8 +197,8 @@ static PyObject *group_agreement(PyObject *module, PyObject *args, PyObject *key
         const dis_status status = dis_group_agreement_run(call.ctx, votes, groups, &o, &found);
         core_retake(&call);
         if (core_end(&call, status) == 0) {
-            const dis_group_agreement_view v = dis_group_agreement_look(found);
-            const dis_worker_groups_view g = dis_worker_groups_look(groups);
+            const dis_group_agreement_view v = dis_group_agreement_get_view(found);
+            const dis_worker_groups_view g = dis_worker_groups_get_view(groups);
             result = agreement_of(state, &v);
             if (result && core_put(result, "groups", groups_of(state, &g)) < 0) Py_CLEAR(result);
         }
@@ -252,7 +252,7 @@ static PyObject *group_evaluation(PyObject *module, PyObject *args, PyObject *ke
                                      &progress, &over))
         return NULL;
     core_state *state = core_state_of_module(module);
-    const dis_votes *votes = core_votes_look(state, table);
+    const dis_votes *votes = core_votes_get(state, table);
     if (!votes || core_over(over, &o.over) < 0) return NULL;
     o.resamples = resamples > 0 ? (size_t)resamples : 0;
     o.permutations = permutations > 0 ? (size_t)permutations : 0;
@@ -275,8 +275,8 @@ static PyObject *group_evaluation(PyObject *module, PyObject *args, PyObject *ke
         const dis_status status = dis_group_evaluation_run(call.ctx, votes, made, &in, &o, &found);
         core_retake(&call);
         if (core_end(&call, status) == 0) {
-            const dis_group_evaluation_view v = dis_group_evaluation_look(found);
-            const dis_worker_groups_view g = dis_worker_groups_look(made);
+            const dis_group_evaluation_view v = dis_group_evaluation_get_view(found);
+            const dis_worker_groups_view g = dis_worker_groups_get_view(made);
             result = evaluation_of(state, &v);
             if (result && core_put(result, "groups", groups_of(state, &g)) < 0) Py_CLEAR(result);
         }

@@ -11,7 +11,7 @@ static void items_dealloc(PyObject *object)
     core_free_object(object);
 }
 
-const dis_items *core_items_look(core_state *state, PyObject *object)
+const dis_items *core_items_get(core_state *state, PyObject *object)
 {
     if (!PyObject_TypeCheck(object, state->items)) {
         PyErr_SetString(PyExc_TypeError, "expected items");
@@ -27,7 +27,7 @@ static PyObject *make(core_state *state, const dis_items_view *view)
     if (core_begin(&call, state, 1, NULL) < 0) return NULL;
     dis_items *items = NULL;
     core_release(&call);
-    const dis_status status = dis_items_from_memory(call.ctx, view, &items);
+    const dis_status status = dis_items_create(call.ctx, view, &items);
     core_retake(&call);
     items_object *object = NULL;
     if (core_end(&call, status) == 0) object = (items_object *)PyType_GenericAlloc(state->items, 0);
@@ -127,12 +127,12 @@ static PyObject *get_kind(PyObject *object, void *unused)
                                         [DIS_ITEMS_TOKENS] = "tokens",
                                         [DIS_ITEMS_FEATURES] = "features",
                                         [DIS_ITEMS_IMAGES] = "images"};
-    return PyUnicode_FromString(kinds[dis_items_look(((items_object *)object)->items).kind]);
+    return PyUnicode_FromString(kinds[dis_items_get_view(((items_object *)object)->items).kind]);
 }
 
 static Py_ssize_t length(PyObject *object)
 {
-    return (Py_ssize_t)dis_items_look(((items_object *)object)->items).n_items;
+    return (Py_ssize_t)dis_items_get_view(((items_object *)object)->items).n_items;
 }
 
 static PyGetSetDef getters[] = {

@@ -16,7 +16,7 @@ static dis_status score(dis_context *ctx, lewidi_job *job)
     int32_t *value = NULL;
     dis_status status = dis_lewidi_read(ctx, job->official, job->set, &official);
     if (status != DIS_OK) return status;
-    const dis_lewidi_view v = dis_lewidi_look(official);
+    const dis_lewidi_view v = dis_lewidi_get_view(official);
     job->n_items = v.n_items;
     job->n_annotations = v.n_annotations;
     if (job->soft) status = dis_lewidi_read_soft(ctx, official, job->soft, &p);

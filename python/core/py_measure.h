@@ -15,7 +15,7 @@ PyObject *core_count(uint64_t n);
 PyObject *core_text(const char *text);
 /* {"value", "ci_low", "ci_high", "n", "reason", "degenerate"}; None where there is nothing. */
 /* What intervals hold for, by its name (NULL: leaves it); -1: an exception was set. */
-int core_over(const char *text, dis_interval_over *over);
+int core_over(const char *text, dis_interval_scope *over);
 PyObject *core_metric(const dis_metric *metric);
 
 /* Columns of an array of structs: what each field is and where. */

@@ -31,14 +31,14 @@ PyObject *core_metric(const dis_metric *m)
                          core_real(m->has_interval ? m->ci_low : NAN), "ci_high",
                          core_real(m->has_interval ? m->ci_high : NAN), "n", core_count(m->n), "reason",
                          core_text(m->reason), "degenerate", m->degenerate ? Py_True : Py_False, "no_interval",
-                         core_text(dis_metric_no_interval(m)));
+                         core_text(dis_metric_no_interval_reason(m)));
 }
 
-int core_over(const char *text, dis_interval_over *over)
+int core_over(const char *text, dis_interval_scope *over)
 {
     for (int i = DIS_INTERVAL_ANNOTATORS; text && i <= DIS_INTERVAL_ITEMS; i++)
-        if (strcmp(text, dis_interval_over_name((dis_interval_over)i)) == 0) {
-            *over = (dis_interval_over)i;
+        if (strcmp(text, dis_interval_scope_name((dis_interval_scope)i)) == 0) {
+            *over = (dis_interval_scope)i;
             return 0;
         }
     if (!text) return 0;

@@ -14,7 +14,7 @@ static void model_dealloc(PyObject *object)
     core_free_object(object);
 }
 
-const dis_model *core_model_look(core_state *state, PyObject *object)
+const dis_model *core_model_get(core_state *state, PyObject *object)
 {
     if (!PyObject_TypeCheck(object, state->model)) {
         PyErr_SetString(PyExc_TypeError, "expected a model");
@@ -39,7 +39,7 @@ PyObject *core_model_wrap(core_state *state, dis_model *model)
 
 PyObject *core_labels_array(core_state *state, const dis_labels *labels)
 {
-    const dis_labels_view v = dis_labels_look(labels);
+    const dis_labels_view v = dis_labels_get_view(labels);
     void *data;
     PyObject *array = core_array_create(state, CORE_FLOAT64, (Py_ssize_t)v.n_items, (Py_ssize_t)v.n_classes, &data);
     if (array) memcpy(data, v.p, v.n_items * v.n_classes * sizeof *v.p);
@@ -56,7 +56,7 @@ static PyObject *predict(PyObject *object, PyObject *args, PyObject *keywords)
                                      &device, &precision))
         return NULL;
     core_state *state = core_state_of_object(object);
-    const dis_items *items = core_items_look(state, given);
+    const dis_items *items = core_items_get(state, given);
     core_call call;
     if (!items || core_begin_on(&call, state, threads, progress, device, precision) < 0) return NULL;
     const model_object *m = (model_object *)object;
@@ -77,7 +77,7 @@ static dis_status tell_workers(dis_context *ctx, dis_model *model, const char *p
 {
     dis_worker_table *table = NULL;
     dis_status status = dis_worker_table_read(ctx, path, NULL, &table);
-    if (status == DIS_OK) status = dis_model_tell_workers(model, table);
+    if (status == DIS_OK) status = dis_model_set_workers(model, table);
     dis_worker_table_destroy(table);
     return status;
 }
@@ -91,7 +91,7 @@ static PyObject *predict_workers(PyObject *object, PyObject *args)
     if (!PyArg_ParseTuple(args, "OOOi|z:predict_workers", &given, &lists[0], &lists[1], &threads, &table_path))
         return NULL;
     core_state *state = core_state_of_object(object);
-    const dis_items *items = core_items_look(state, given);
+    const dis_items *items = core_items_get(state, given);
     core_texts texts[2] = {{0}};
     dis_names *names[2] = {NULL, NULL};
     core_call call;
@@ -157,7 +157,7 @@ static PyObject *export_folder(PyObject *object, PyObject *args)
 static PyObject *look(PyObject *object, PyObject *unused)
 {
     (void)unused;
-    const dis_model_view v = dis_model_look(((model_object *)object)->model);
+    const dis_model_view v = dis_model_get_view(((model_object *)object)->model);
     PyObject *epochs = PyList_New(0), *heads = PyList_New(0);
     for (size_t e = 0; epochs && e < v.n_epochs; e++) {
         PyObject *row =

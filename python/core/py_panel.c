@@ -20,13 +20,13 @@ static int put_judges(core_state *state, PyObject *d, const dis_panel_view *v)
                                        CORE_FIELD(dis_panel_pair, b, CORE_FIELD_U32),
                                        CORE_FIELD(dis_panel_pair, n, CORE_FIELD_U64),
                                        CORE_FIELD(dis_panel_pair, correlation, CORE_FIELD_REAL)};
-    static const core_field copies[] = {CORE_FIELD(dis_panel_copy, judge, CORE_FIELD_U32),
-                                        CORE_FIELD(dis_panel_copy, worker, CORE_FIELD_U32),
-                                        CORE_FIELD(dis_panel_copy, n, CORE_FIELD_U64),
-                                        CORE_FIELD(dis_panel_copy, same, CORE_FIELD_REAL),
-                                        CORE_FIELD(dis_panel_copy, expected, CORE_FIELD_REAL),
-                                        CORE_FIELD(dis_panel_copy, copied, CORE_FIELD_REAL),
-                                        CORE_FIELD(dis_panel_copy, p, CORE_FIELD_REAL)};
+    static const core_field copies[] = {CORE_FIELD(dis_panel_copied_votes, judge, CORE_FIELD_U32),
+                                        CORE_FIELD(dis_panel_copied_votes, worker, CORE_FIELD_U32),
+                                        CORE_FIELD(dis_panel_copied_votes, n, CORE_FIELD_U64),
+                                        CORE_FIELD(dis_panel_copied_votes, same, CORE_FIELD_REAL),
+                                        CORE_FIELD(dis_panel_copied_votes, expected, CORE_FIELD_REAL),
+                                        CORE_FIELD(dis_panel_copied_votes, copied, CORE_FIELD_REAL),
+                                        CORE_FIELD(dis_panel_copied_votes, p, CORE_FIELD_REAL)};
     if (core_put(d, "judges", CORE_FIELDS(state, v->judges, v->n_judges, judges)) < 0 ||
         core_put(d, "agreement", CORE_METRICS(v->judges, v->n_judges, dis_panel_judge, agreement)) < 0 ||
         core_put(d, "error", CORE_METRICS(v->judges, v->n_judges, dis_panel_judge, error)) < 0 ||
@@ -102,14 +102,14 @@ static PyObject *panel(PyObject *module, PyObject *args, PyObject *keywords)
                                      &threads, &progress))
         return NULL;
     core_state *state = core_state_of_module(module);
-    const dis_votes *votes = core_votes_look(state, table);
+    const dis_votes *votes = core_votes_get(state, table);
     if (!votes) return NULL;
     if (min_people < 0 || min_items < 0) {
         PyErr_SetString(PyExc_ValueError, "min_people and min_items must be 0 or more");
         return NULL;
     }
     Py_buffer person = {0};
-    if (core_get_buffer(who, "person", CORE_UINT8, (Py_ssize_t)dis_votes_look(votes).n_workers, &person) < 0)
+    if (core_get_buffer(who, "person", CORE_UINT8, (Py_ssize_t)dis_votes_get_view(votes).n_workers, &person) < 0)
         return NULL;
     o.min_people = (size_t)min_people;
     o.min_items = (size_t)min_items;
@@ -123,7 +123,7 @@ static PyObject *panel(PyObject *module, PyObject *args, PyObject *keywords)
         const dis_status status = dis_panel_run(call.ctx, votes, person.buf, &o, &found);
         core_retake(&call);
         if (core_end(&call, status) == 0) {
-            const dis_panel_view v = dis_panel_look(found);
+            const dis_panel_view v = dis_panel_get_view(found);
             result = panel_of(state, &v);
         }
         dis_panel_destroy(found);
@@ -134,18 +134,18 @@ static PyObject *panel(PyObject *module, PyObject *args, PyObject *keywords)
 
 static PyObject *panel_swaps(PyObject *module, PyObject *args)
 {
-    static const core_field fields[] = {CORE_FIELD(dis_panel_swap, worker, CORE_FIELD_U32),
-                                        CORE_FIELD(dis_panel_swap, n, CORE_FIELD_U64),
-                                        CORE_FIELD(dis_panel_swap, first, CORE_FIELD_U64),
-                                        CORE_FIELD(dis_panel_swap, second, CORE_FIELD_U64),
-                                        CORE_FIELD(dis_panel_swap, p, CORE_FIELD_REAL)};
+    static const core_field fields[] = {CORE_FIELD(dis_position_bias, worker, CORE_FIELD_U32),
+                                        CORE_FIELD(dis_position_bias, n, CORE_FIELD_U64),
+                                        CORE_FIELD(dis_position_bias, first, CORE_FIELD_U64),
+                                        CORE_FIELD(dis_position_bias, second, CORE_FIELD_U64),
+                                        CORE_FIELD(dis_position_bias, p, CORE_FIELD_REAL)};
     PyObject *one, *other, *turned, *result = NULL;
     Py_ssize_t first;
     if (!PyArg_ParseTuple(args, "OOOn:panel_swaps", &one, &other, &turned, &first)) return NULL;
     core_state *state = core_state_of_module(module);
-    const dis_votes *votes = core_votes_look(state, one), *swapped = votes ? core_votes_look(state, other) : NULL;
+    const dis_votes *votes = core_votes_get(state, one), *swapped = votes ? core_votes_get(state, other) : NULL;
     if (!swapped) return NULL;
-    const size_t n_classes = dis_votes_look(votes).n_classes;
+    const size_t n_classes = dis_votes_get_view(votes).n_classes;
     Py_buffer mirror = {0};
     if (turned != Py_None && core_get_buffer(turned, "mirror", CORE_UINT64, (Py_ssize_t)n_classes, &mirror) < 0)
         return NULL;
@@ -156,15 +156,15 @@ static PyObject *panel_swaps(PyObject *module, PyObject *args)
             core_buffer_free(&mirror);
             return NULL;
         }
-    dis_panel_swap *rows = NULL;
+    dis_position_bias *rows = NULL;
     size_t n = 0;
     const dis_status status =
-        dis_panel_swaps(votes, swapped, mirror.buf, first < 0 ? SIZE_MAX : (size_t)first, &rows, &n);
+        dis_position_bias_run(votes, swapped, mirror.buf, first < 0 ? SIZE_MAX : (size_t)first, &rows, &n);
     if (status != DIS_OK)
         core_fail(state, status);
     else if ((result = PyDict_New()) &&
              (core_put(result, "rows", CORE_FIELDS(state, rows, n, fields)) < 0 ||
-              core_put(result, "consistent", CORE_METRICS(rows, n, dis_panel_swap, consistent)) < 0))
+              core_put(result, "consistent", CORE_METRICS(rows, n, dis_position_bias, consistent)) < 0))
         Py_CLEAR(result);
     dis_free(rows);
     core_buffer_free(&mirror);

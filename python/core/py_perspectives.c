@@ -1,14 +1,14 @@
 /* Predictions for single workers against their votes. */
 #include "py_measure.h"
 
-static PyObject *metrics_of(const dis_metric m[DIS_N_SAID][DIS_N_OVER])
+static PyObject *metrics_of(const dis_metric m[DIS_PREDICTION_SOURCES][DIS_AVERAGES])
 {
     static const char *const names[] = {"model", "worker_most_frequent", "majority_of_others"};
     PyObject *dict = PyDict_New();
-    for (size_t s = 0; dict && s < DIS_N_SAID; s++) {
+    for (size_t s = 0; dict && s < DIS_PREDICTION_SOURCES; s++) {
         PyObject *row = PyDict_New();
-        for (dis_over over = 0; row && over < DIS_N_OVER; over++)
-            if (core_put(row, dis_over_name(over), core_metric(&m[s][over])) < 0) Py_CLEAR(row);
+        for (dis_average over = 0; row && over < DIS_AVERAGES; over++)
+            if (core_put(row, dis_average_name(over), core_metric(&m[s][over])) < 0) Py_CLEAR(row);
         if (!row || core_put(dict, names[s], row) < 0) Py_CLEAR(dict);
     }
     return dict;
@@ -46,7 +46,7 @@ static PyObject *perspectives(PyObject *module, PyObject *args, PyObject *keywor
     const dis_votes *votes[3] = {NULL, NULL, NULL};
     for (size_t i = 0; i < 3; i++) {
         if (i == 2 && given[i] == Py_None) continue;
-        votes[i] = core_votes_look(state, given[i]);
+        votes[i] = core_votes_get(state, given[i]);
         if (!votes[i]) return NULL;
     }
     o.ordered = ordered != 0;
@@ -60,7 +60,7 @@ static PyObject *perspectives(PyObject *module, PyObject *args, PyObject *keywor
     const dis_status status = dis_perspectives_run(call.ctx, votes[0], votes[1], votes[2], &o, &found);
     core_retake(&call);
     if (core_end(&call, status) == 0) {
-        const dis_perspectives_view v = dis_perspectives_look(found);
+        const dis_perspectives_view v = dis_perspectives_get_view(found);
         result = Py_BuildValue("{sNsNsNsNsNsNsN}", "votes", core_count(v.n_votes), "items", core_count(v.n_items),
                                "workers", core_count(v.n_workers), "left_out", core_count(v.left_out), "error_rate",
                                metrics_of(v.error), "absolute_distance", metrics_of(v.distance), "rows", rows_of(&v));

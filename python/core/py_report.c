@@ -82,7 +82,7 @@ static PyObject *distances(PyObject *module, PyObject *args, PyObject *keywords)
         const dis_status status = dis_views_distances_run(call.ctx, &all, &o, &d);
         core_retake(&call);
         if (core_end(&call, status) == 0) {
-            const dis_views_distances_view view = dis_views_distances_look(d);
+            const dis_views_distances_view view = dis_views_distances_get_view(d);
             result = distances_of(&view);
         }
         dis_views_distances_destroy(d);
@@ -145,9 +145,9 @@ static int add_labels(core_state *state, job *j, PyObject *part)
     if (!core_sizes_ok((Py_ssize_t)n, (Py_ssize_t)k)) return -1;
     dis_status status = DIS_OK;
     if (table != Py_None) {
-        const dis_votes *votes = core_votes_look(state, table);
+        const dis_votes *votes = core_votes_get(state, table);
         if (!votes) return -1;
-        const dis_votes_view v = dis_votes_look(votes);
+        const dis_votes_view v = dis_votes_get_view(votes);
         if (v.n_items != n || v.n_classes != k) {
             PyErr_SetString(PyExc_ValueError, "labels and votes of different sizes");
             return -1;
@@ -167,7 +167,7 @@ static int add_labels(core_state *state, job *j, PyObject *part)
         if (core_rows_must(p, "labels", n, k, view) < 0) return -1;
         const dis_labels_view labels = {
             .n_items = n, .n_classes = k, .p = view->buf, .tasks = j->tasks, .classes = j->classes};
-        const dis_fit *fit = fit_object == Py_None ? NULL : core_fit_look(state, fit_object);
+        const dis_fit *fit = fit_object == Py_None ? NULL : core_fit_get(state, fit_object);
         if (PyErr_Occurred()) return -1;
         status =
             fit ? dis_report_add_fit(j->report, name, fit, view->buf) : dis_report_add_labels(j->report, name, &labels);
@@ -181,7 +181,7 @@ static int add_groups(core_state *state, job *j, PyObject *part)
     PyObject *table, *groups;
     const char *column;
     if (!PyArg_ParseTuple(part, "OO!s:groups", &table, &PyTuple_Type, &groups, &column)) return -1;
-    const dis_votes *votes = core_votes_look(state, table);
+    const dis_votes *votes = core_votes_get(state, table);
     if (!votes || core_groups_get(state, votes, groups, &j->groups) < 0) return -1;
     const dis_status status = dis_report_add_groups(j->report, j->groups, column);
     return status == DIS_OK ? 0 : core_fail(state, status);
@@ -192,9 +192,9 @@ static int add_people(core_state *state, job *j, PyObject *part)
 {
     PyObject *table, *who;
     if (!PyArg_ParseTuple(part, "OO:panel", &table, &who)) return -1;
-    const dis_votes *votes = core_votes_look(state, table);
+    const dis_votes *votes = core_votes_get(state, table);
     if (!votes ||
-        core_get_buffer(who, "person", CORE_UINT8, (Py_ssize_t)dis_votes_look(votes).n_workers, &j->person) < 0)
+        core_get_buffer(who, "person", CORE_UINT8, (Py_ssize_t)dis_votes_get_view(votes).n_workers, &j->person) < 0)
         return -1;
     j->panel_votes = votes;
     return 0;
@@ -236,9 +236,9 @@ static int add_curve(core_state *state, job *j, PyObject *pair)
     const char *name;
     PyObject *object;
     if (!PyArg_ParseTuple(pair, "sO:curve", &name, &object)) return -1;
-    const dis_model *model = core_model_look(state, object);
+    const dis_model *model = core_model_get(state, object);
     if (!model) return -1;
-    const dis_model_view m = dis_model_look(model);
+    const dis_model_view m = dis_model_get_view(model);
     const dis_curve curve = {
         .seed = m.seed, .epoch = m.epoch, .n_epochs = m.n_epochs, .best_epoch = m.best_epoch, .keep = m.keep};
     const dis_status status = dis_report_add_curve(j->report, name, &curve);
@@ -330,7 +330,7 @@ static PyObject *read_labels(PyObject *module, PyObject *args, PyObject *keyword
     const dis_status status = dis_labels_read(call.ctx, path, &o, &labels);
     core_retake(&call);
     if (core_end(&call, status) < 0) return NULL;
-    const dis_labels_view v = dis_labels_look(labels);
+    const dis_labels_view v = dis_labels_get_view(labels);
     void *data;
     PyObject *p = core_array_create(state, CORE_FLOAT64, (Py_ssize_t)v.n_items, (Py_ssize_t)v.n_classes, &data),
              *result = NULL;

@@ -42,7 +42,7 @@ static PyObject *put(PyObject *dict, const char *key, PyObject *value)
 
 static PyObject *result_of(core_state *state, const dis_scaled *scaled)
 {
-    const dis_scaled_view look = dis_scaled_look(scaled);
+    const dis_scaled_view look = dis_scaled_get_view(scaled);
     PyObject *tables = PyDict_New(), *measures = PyDict_New(), *notes = PyList_New(0);
     for (size_t i = 0; i < look.n_tables; i++)
         tables = put(tables, look.tables[i].name, table_of(state, &look.tables[i]));
@@ -60,7 +60,7 @@ static PyObject *result_of(core_state *state, const dis_scaled *scaled)
         return NULL;
     }
     return Py_BuildValue("{sNsNsNsssiszsO}", "tables", tables, "measures", measures, "notes", notes, "scale",
-                         dis_scale_at(look.scale)->name, "n_iter", look.iterations, "method", look.method, "converged",
+                         dis_scale_get(look.scale)->name, "n_iter", look.iterations, "method", look.method, "converged",
                          look.converged ? Py_True : Py_False);
 }
 
@@ -76,7 +76,7 @@ static PyObject *run_scaled(PyObject *module, PyObject *args, PyObject *keywords
                                      &resamples, &seed, &threads, &progress))
         return NULL;
     core_state *state = core_state_of_module(module);
-    const dis_votes *votes = core_votes_look(state, object);
+    const dis_votes *votes = core_votes_get(state, object);
     core_texts list;
     if (!votes || core_texts_get(method, "method", &list) < 0) return NULL;
     o.method = list.text;

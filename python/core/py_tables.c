@@ -35,7 +35,7 @@ static PyObject *methods(PyObject *module, PyObject *unused)
     static const char *const uses[] = {"unused", "prior", "needed"};
     PyObject *list = PyList_New(0);
     const dis_method *m;
-    for (size_t i = 0; list && (m = dis_method_at(i)); i++) {
+    for (size_t i = 0; list && (m = dis_method_get(i)); i++) {
         PyObject *options = core_options_list(m->options, m->n_options);
         if (!options) {
             Py_DECREF(list);
@@ -55,7 +55,7 @@ static PyObject *combiners(PyObject *module, PyObject *unused)
     (void)unused;
     PyObject *list = PyList_New(0);
     const dis_combiner *c;
-    for (size_t i = 0; list && (c = dis_combiner_at(i)); i++) {
+    for (size_t i = 0; list && (c = dis_combiner_get(i)); i++) {
         PyObject *options = core_options_list(c->options, c->n_options);
         if (!options) {
             Py_DECREF(list);

@@ -25,7 +25,7 @@ static PyObject *tokenizer_open(PyObject *module, PyObject *args)
     const char *folder = PyBytes_AsString(bytes);
     dis_tokenizer *t = NULL;
     core_release(&call);
-    const dis_status status = dis_tokenizer_open(call.ctx, folder, &t);
+    const dis_status status = dis_tokenizer_read(call.ctx, folder, &t);
     core_retake(&call);
     Py_DECREF(bytes);
     tokenizer_object *object = NULL;
@@ -94,7 +94,7 @@ static PyObject *copied(core_state *state, core_kind kind, const void *from, siz
 /* {"start", "id", "type"}, with places {"from", "to"}, of words {"first_token"}. */
 static PyObject *result_of(core_state *state, const dis_tokens *tokens, size_t n_words)
 {
-    const dis_tokens_view v = dis_tokens_look(tokens);
+    const dis_tokens_view v = dis_tokens_get_view(tokens);
     const size_t n = v.start[v.n_texts];
     PyObject *none = Py_None;
     PyObject *from = v.from ? copied(state, CORE_UINT32, v.from, n, sizeof *v.from) : Py_NewRef(none);
@@ -217,11 +217,11 @@ static dis_status embed_texts(core_call *call, const char *folder, const dis_tok
                               const dis_embed_options *o, float **x, size_t *width)
 {
     dis_encoder *encoder;
-    dis_status status = dis_encoder_open(call->ctx, folder, &encoder);
+    dis_status status = dis_encoder_read(call->ctx, folder, &encoder);
     if (status != DIS_OK) return status;
-    *width = dis_encoder_look(encoder).width;
+    *width = dis_encoder_get_view(encoder).width;
     *x = calloc(n * *width + 1, sizeof **x);
-    status = *x ? dis_embed(call->ctx, encoder, texts, n, o, *x) : DIS_ELIMIT;
+    status = *x ? dis_encoder_embed(call->ctx, encoder, texts, n, o, *x) : DIS_ELIMIT;
     dis_encoder_destroy(encoder);
     return status;
 }
@@ -268,7 +268,7 @@ static PyObject *embed(PyObject *module, PyObject *args, PyObject *keywords)
                                      &how.progress, &how.device, &how.precision))
         return NULL;
     dis_embed_options o = dis_embed_options_default();
-    o.pool = (dis_embed_pool)pool;
+    o.pool = (dis_embed_pooling)pool;
     o.normalise = normalise;
     o.max_length = (size_t)max_length;
     utf8_list first, second = {0};
@@ -289,10 +289,10 @@ static PyObject *embed(PyObject *module, PyObject *args, PyObject *keywords)
 static PyObject *look(PyObject *object, PyObject *unused)
 {
     (void)unused;
-    const dis_tokenizer_view v = dis_tokenizer_look(((tokenizer_object *)object)->t);
+    const dis_tokenizer_view v = dis_tokenizer_get_view(((tokenizer_object *)object)->t);
     return Py_BuildValue("{sssisnsisisisisi}", "model", v.model, "n_ids", (int)v.n_ids, "max_length",
-                         (Py_ssize_t)v.max_length, "before", (int)v.special[DIS_TOKEN_BEFORE], "after",
-                         (int)v.special[DIS_TOKEN_AFTER], "unknown", (int)v.special[DIS_TOKEN_UNKNOWN], "padding",
+                         (Py_ssize_t)v.max_length, "before", (int)v.special[DIS_TOKEN_CLS], "after",
+                         (int)v.special[DIS_TOKEN_SEP], "unknown", (int)v.special[DIS_TOKEN_UNKNOWN], "padding",
                          (int)v.special[DIS_TOKEN_PADDING], "mask", (int)v.special[DIS_TOKEN_MASK]);
 }
 
@@ -301,7 +301,7 @@ static PyObject *token_id(PyObject *object, PyObject *args)
     const char *text;
     Py_ssize_t n;
     if (!PyArg_ParseTuple(args, "s#:token_id", &text, &n)) return NULL;
-    return PyLong_FromLong(dis_tokenizer_id(((tokenizer_object *)object)->t, text, (size_t)n));
+    return PyLong_FromLong(dis_tokenizer_find_id(((tokenizer_object *)object)->t, text, (size_t)n));
 }
 
 static PyMethodDef methods[] = {

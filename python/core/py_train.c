@@ -31,7 +31,7 @@ static dis_status gold_of(const dis_names *tasks, const dis_names *classes, cons
     if (status == DIS_OK) status = dis_names_create(text, m, &some);
     if (status == DIS_OK) {
         const dis_gold_view view = {.n_items = m, .label = known, .tasks = some, .classes = classes};
-        status = dis_gold_from_memory(NULL, &view, out);
+        status = dis_gold_create(NULL, &view, out);
     }
     dis_names_destroy(some);
     PyMem_Free(text);
@@ -44,9 +44,9 @@ static int take_examples(core_state *state, PyObject *tuple, const dis_names *cl
 {
     PyObject *items, *soft, *gold, *votes;
     if (!PyArg_ParseTuple(tuple, "OOOO:examples", &items, &soft, &gold, &votes)) return -1;
-    out->e.items = core_items_look(state, items);
+    out->e.items = core_items_get(state, items);
     if (!out->e.items) return -1;
-    const dis_items_view v = dis_items_look(out->e.items);
+    const dis_items_view v = dis_items_get_view(out->e.items);
     const size_t k = dis_names_count(classes);
     Py_buffer p = {0}, known = {0};
     dis_status status = DIS_OK;
@@ -59,7 +59,7 @@ static int take_examples(core_state *state, PyObject *tuple, const dis_names *cl
     if (p.buf) {
         const dis_labels_view view = {
             .n_items = v.n_items, .n_classes = k, .p = p.buf, .tasks = v.tasks, .classes = classes};
-        status = dis_labels_from_memory(NULL, &view, &out->labels);
+        status = dis_labels_create(NULL, &view, &out->labels);
     }
     if (known.buf && status == DIS_OK) status = gold_of(v.tasks, classes, known.buf, &out->gold);
     core_buffer_free(&p);
@@ -68,7 +68,7 @@ static int take_examples(core_state *state, PyObject *tuple, const dis_names *cl
     out->e.labels = out->labels;
     out->e.gold = out->gold;
     if (votes == Py_None) return 0;
-    out->e.votes = core_votes_look(state, votes);
+    out->e.votes = core_votes_get(state, votes);
     return out->e.votes ? 0 : -1;
 }
 
@@ -98,7 +98,7 @@ static PyObject *take_options(PyObject *keywords, dis_model_train_options *o)
 {
     PyObject *rest = keywords ? PyDict_Copy(keywords) : PyDict_New();
     const dis_train_option *row;
-    for (size_t i = 0; rest && (row = dis_train_option_at(i)); i++) {
+    for (size_t i = 0; rest && (row = dis_train_option_get(i)); i++) {
         PyObject *value = PyDict_GetItemString(rest, row->field);
         if (value && (take_option(row, value, o) < 0 || PyDict_DelItemString(rest, row->field) < 0)) Py_CLEAR(rest);
     }
@@ -117,7 +117,7 @@ static PyObject *run_training(core_call *call, core_state *state, const char *ta
     dis_status status = table_path ? dis_worker_table_read(call->ctx, table_path, NULL, &table) : DIS_OK;
     o->worker_table = table;
     if (status == DIS_OK)
-        status = folds->n_folds ? dis_out_of_fold(call->ctx, learned, judge, o, folds, &labels)
+        status = folds->n_folds ? dis_folds_predict(call->ctx, learned, judge, o, folds, &labels)
                                 : dis_model_train(call->ctx, learned, judge, o, &model);
     core_retake(call);
     if (core_end(call, status) < 0)
@@ -206,7 +206,7 @@ static PyObject *models(PyObject *module, PyObject *unused)
                                         [DIS_ITEMS_IMAGES] = "images"};
     PyObject *list = PyList_New(0);
     const dis_model_kind *m;
-    for (size_t i = 0; list && (m = dis_model_kind_at(i)); i++) {
+    for (size_t i = 0; list && (m = dis_model_kind_get(i)); i++) {
         PyObject *options = core_options_list(m->options, m->n_options);
         PyObject *row = options
                             ? Py_BuildValue("{sssssssssNsNsnsnsdss}", "name", m->name, "summary", m->summary, "source",
@@ -226,7 +226,7 @@ static PyObject *objectives(PyObject *module, PyObject *unused)
     (void)unused;
     PyObject *list = PyList_New(0);
     const dis_objective *o;
-    for (size_t i = 0; list && (o = dis_objective_at(i)); i++) {
+    for (size_t i = 0; list && (o = dis_objective_get(i)); i++) {
         PyObject *options = core_options_list(o->options, o->n_options);
         PyObject *row = options ? Py_BuildValue("{sssssOsOsOsN}", "name", o->name, "summary", o->summary, "needs_gold",
                                                 o->needs_gold ? Py_True : Py_False, "needs_labels",

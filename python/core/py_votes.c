@@ -13,7 +13,7 @@ static void votes_dealloc(PyObject *object)
     core_free_object(object);
 }
 
-const dis_votes *core_votes_look(core_state *state, PyObject *object)
+const dis_votes *core_votes_get(core_state *state, PyObject *object)
 {
     if (!PyObject_TypeCheck(object, state->votes)) {
         PyErr_SetString(PyExc_TypeError, "expected a table of votes");
@@ -34,7 +34,7 @@ PyObject *core_votes_wrap(core_state *state, dis_votes *votes)
 
 static dis_votes_view look(PyObject *object)
 {
-    return dis_votes_look(((votes_object *)object)->votes);
+    return dis_votes_get_view(((votes_object *)object)->votes);
 }
 
 static const dis_names *names_by(PyObject *object, PyObject *axis)
@@ -51,7 +51,7 @@ static const dis_names *names_by(PyObject *object, PyObject *axis)
 
 const dis_names *core_votes_names(core_state *state, PyObject *object, PyObject *axis)
 {
-    return core_votes_look(state, object) ? names_by(object, axis) : NULL;
+    return core_votes_get(state, object) ? names_by(object, axis) : NULL;
 }
 
 static PyObject *get_names(PyObject *object, PyObject *axis)
@@ -141,7 +141,7 @@ static PyObject *get_arrays(PyObject *object, PyObject *unused)
 static PyObject *get_notes(PyObject *object, PyObject *unused)
 {
     (void)unused;
-    const dis_votes_notes n = dis_votes_read_notes(((votes_object *)object)->votes);
+    const dis_votes_notes n = dis_votes_get_notes(((votes_object *)object)->votes);
     return Py_BuildValue("{sKsKsKsKsKsKsKsKsO}", "rows", (unsigned long long)n.rows, "bad_rows",
                          (unsigned long long)n.bad_rows, "na", (unsigned long long)n.na, "dropped",
                          (unsigned long long)n.dropped, "duplicates", (unsigned long long)n.duplicates, "renormalised",
@@ -156,7 +156,7 @@ static PyObject *get_skipped(PyObject *object, PyObject *unused)
     const dis_votes *votes = ((votes_object *)object)->votes;
     PyObject *list = PyList_New(0);
     const char *message;
-    for (size_t i = 0; list && (message = dis_votes_skipped(votes, i)); i++) {
+    for (size_t i = 0; list && (message = dis_votes_get_skipped_row(votes, i)); i++) {
         char named[4096];
         core_name_arguments(message, named, sizeof named);
         PyObject *text = PyUnicode_FromString(named);
@@ -176,7 +176,7 @@ static PyObject *get_size(PyObject *object, void *which)
 static PyObject *get_scale(PyObject *object, void *unused)
 {
     (void)unused;
-    return PyUnicode_FromString(dis_scale_at(dis_votes_scale(((votes_object *)object)->votes))->name);
+    return PyUnicode_FromString(dis_scale_get(dis_votes_scale(((votes_object *)object)->votes))->name);
 }
 
 static PyObject *get_scales(PyObject *module, PyObject *unused)
@@ -184,7 +184,7 @@ static PyObject *get_scales(PyObject *module, PyObject *unused)
     (void)module, (void)unused;
     PyObject *list = PyList_New(0);
     const dis_scale_row *row;
-    for (size_t i = 0; list && (row = dis_scale_at(i)); i++) {
+    for (size_t i = 0; list && (row = dis_scale_get(i)); i++) {
         char summary[512];
         core_name_arguments(row->summary, summary, sizeof summary);
         PyObject *pair = Py_BuildValue("(ssz)", row->name, summary, row->method);
@@ -210,7 +210,7 @@ static PyObject *get_messages(PyObject *object, PyObject *unused)
     PyObject *list = PyList_New(0);
     dis_note_kind kind;
     const char *text;
-    for (size_t i = 0; list && (text = dis_votes_note_at(votes, i, &kind)); i++) {
+    for (size_t i = 0; list && (text = dis_votes_get_note(votes, i, &kind)); i++) {
         char named[1024];
         core_name_arguments(text, named, sizeof named);
         PyObject *pair = Py_BuildValue("(Os)", kind == DIS_NOTE_SUSPICIOUS ? Py_True : Py_False, named);

@@ -18,7 +18,7 @@ static int duplicates_of(const char *word, dis_duplicates *out)
 static int scale_of(const char *word, dis_scale *out)
 {
     const dis_scale_row *row;
-    for (size_t i = 0; (row = dis_scale_at(i)); i++)
+    for (size_t i = 0; (row = dis_scale_get(i)); i++)
         if (strcmp(word, row->name) == 0) {
             *out = (dis_scale)i;
             return 0;
@@ -43,9 +43,9 @@ static PyObject *votes_from_columns(PyObject *module, PyObject *args, PyObject *
     core_state *state = core_state_of_module(module);
     dis_votes_columns columns;
     dis_votes_options options = dis_votes_options_default();
-    if (core_column_look(state, task, "task", &columns.task) < 0 ||
-        core_column_look(state, worker, "worker", &columns.worker) < 0 ||
-        core_column_look(state, label, "label", &columns.label) < 0 ||
+    if (core_column_get(state, task, "task", &columns.task) < 0 ||
+        core_column_get(state, worker, "worker", &columns.worker) < 0 ||
+        core_column_get(state, label, "label", &columns.label) < 0 ||
         duplicates_of(duplicates, &options.duplicates) < 0 || scale_of(scale, &options.scale) < 0)
         return NULL;
     core_texts class_list, na_list;
@@ -69,7 +69,7 @@ static PyObject *votes_from_columns(PyObject *module, PyObject *args, PyObject *
     core_call call;
     if (core_begin(&call, state, threads, progress) == 0) {
         core_release(&call);
-        const dis_status status = dis_votes_from_columns(call.ctx, &columns, &options, &votes);
+        const dis_status status = dis_votes_create_from_columns(call.ctx, &columns, &options, &votes);
         core_retake(&call);
         const int failed = core_end(&call, status);
         if (!failed)
@@ -97,12 +97,12 @@ static int input_of(const char *word, dis_input *out)
 
 enum { CORE_RULES = 64 };
 
-static int several_of(const char *word, dis_several *out)
+static int several_of(const char *word, dis_multiple_labels *out)
 {
     static const char *const words[] = {"error", "all", "join"};
     for (int i = 0; i < 3; i++)
         if (strcmp(word, words[i]) == 0) {
-            *out = (dis_several)i;
+            *out = (dis_multiple_labels)i;
             return 0;
         }
     PyErr_Format(PyExc_ValueError, "several must be \"error\", \"all\" or \"join\", not \"%.50s\"", word);
@@ -225,7 +225,7 @@ static PyObject *get_presets(PyObject *module, PyObject *unused)
     (void)module, (void)unused;
     PyObject *list = PyList_New(0);
     const dis_votes_preset *p;
-    for (size_t i = 0; list && (p = dis_votes_preset_at(i)); i++) {
+    for (size_t i = 0; list && (p = dis_votes_preset_get(i)); i++) {
         char summary[512];
         core_name_arguments(p->summary, summary, sizeof summary);
         PyObject *pair = Py_BuildValue("(ss)", p->name, summary);
@@ -266,8 +266,8 @@ static PyObject *votes_from_counts(PyObject *module, PyObject *args, PyObject *k
     dis_names *task_names = NULL, *class_names = NULL;
     if (names_of(state, tasks, "tasks", &task_names) == 0 && names_of(state, classes, "classes", &class_names) == 0) {
         dis_votes *votes;
-        const dis_status status =
-            dis_votes_from_counts(NULL, view.buf, (size_t)n_items, (size_t)n_classes, task_names, class_names, &votes);
+        const dis_status status = dis_votes_create_from_counts(NULL, view.buf, (size_t)n_items, (size_t)n_classes,
+                                                               task_names, class_names, &votes);
         if (status == DIS_OK)
             result = core_votes_wrap(state, votes);
         else
@@ -318,7 +318,7 @@ static PyObject *votes_from_arrays(PyObject *module, PyObject *args)
                                          .classes = names[2],
                                          .duplicates = DIS_DUPLICATES_ALL};
         dis_votes *votes;
-        const dis_status status = dis_votes_from_arrays(NULL, &arrays, &votes);
+        const dis_status status = dis_votes_create_from_arrays(NULL, &arrays, &votes);
         if (status == DIS_OK)
             result = core_votes_wrap(state, votes);
         else

@@ -53,13 +53,13 @@ static PyObject *settle(PyObject *object, PyObject *unused)
     (void)unused;
     watch_object *self = (watch_object *)object;
     self->rows = PyList_New(0);
-    return self->rows ? end_rows(self, dis_watch_settle(self->watch)) : NULL;
+    return self->rows ? end_rows(self, dis_watch_finalize(self->watch)) : NULL;
 }
 
 static PyObject *look(PyObject *object, PyObject *unused)
 {
     (void)unused;
-    const dis_watch_view v = dis_watch_look(((watch_object *)object)->watch);
+    const dis_watch_view v = dis_watch_get_view(((watch_object *)object)->watch);
     return Py_BuildValue("{sKsKsKsKsKsnsnsn}", "votes", (unsigned long long)v.votes, "late", (unsigned long long)v.late,
                          "duplicates", (unsigned long long)v.duplicates, "sure", (unsigned long long)v.sure, "unsure",
                          (unsigned long long)v.unsure, "open", (Py_ssize_t)v.open, "n_workers", (Py_ssize_t)v.n_workers,

@@ -2,6 +2,7 @@
  * votes), agreement_workers.c and agreement_pairs.c.
  *
  * Cost: one pass over the votes for the patterns, one each for items and gold, two for workers; see there. */
+#include "tool/arrays.h"
 #include "agreement/agreement_internal.h"
 #include "core/parallel/comm.h"
 #include "core/memory/memory.h"
@@ -46,7 +47,7 @@ DIS_VIEW_DEFINE(dis_agreement, a, view_of(a))
 const dis_metric *dis_agreement_find(const dis_agreement *a, const char *name)
 {
     for (size_t m = 0; m < DIS_MEASURES; m++)
-        if (strcmp(dis_agreement_measure_at(m)->name, name) == 0) return &a->metric[m];
+        if (strcmp(dis_agreement_measure_get(m)->name, name) == 0) return &a->metric[m];
     return NULL;
 }
 
@@ -148,7 +149,7 @@ static void take_classes(const dis__class_sums *sums, const dis__coefficient_val
         *to = (dis_agreement_class){.votes = votes, .share = sums[k].votes / all->votes};
         dis_metric *const metrics[DIS_CLASS_MEASURES] = {&to->agreement, &to->fleiss, &to->alpha};
         for (int m = 0; m < DIS_CLASS_MEASURES; m++) {
-            *metrics[m] = chosen ? measured(value[m], votes) : dis_metric_undefined("nobody chose this class");
+            *metrics[m] = chosen ? measured(value[m], votes) : dis__metric_undefined("nobody chose this class");
             metrics[m]->degenerate = degenerate;
         }
     }
@@ -156,9 +157,9 @@ static void take_classes(const dis__class_sums *sums, const dis__coefficient_val
 
 static void nothing_to_compare(dis_agreement *a, const char *reason)
 {
-    for (size_t m = 0; m < DIS_MEASURES_OF_PATTERNS; m++) a->metric[m] = dis_metric_undefined(reason);
+    for (size_t m = 0; m < DIS_MEASURES_OF_PATTERNS; m++) a->metric[m] = dis__metric_undefined(reason);
     for (size_t k = 0; k < a->view.n_classes; k++) {
-        const dis_metric none = dis_metric_undefined(reason);
+        const dis_metric none = dis__metric_undefined(reason);
         a->classes[k] = (dis_agreement_class){.share = NAN, .agreement = none, .fleiss = none, .alpha = none};
     }
 }
@@ -178,7 +179,7 @@ static dis_status measure_patterns(const dis__vote_patterns *patterns, const dis
         dis__coefficients_compute(coefficients, times, sums, rank, &v);
         for (size_t m = 0; m < DIS_MEASURES_OF_PATTERNS; m++) {
             const char *reason = dis__coefficient_reason(coefficients, (dis__coefficient_id)m);
-            a->metric[m] = reason ? dis_metric_undefined(reason) : measured(v.value[m], patterns->compared);
+            a->metric[m] = reason ? dis__metric_undefined(reason) : measured(v.value[m], patterns->compared);
             a->metric[m].degenerate = !reason && v.degenerate[m];
         }
         take_classes(sums, &v, a);
@@ -199,7 +200,7 @@ static void count_crowd(const dis__vote_patterns *p, dis_agreement *a)
     v->votes_compared = p->votes_compared;
     const uint64_t items = p->compared + p->singles;
     dis_metric *per_item = &a->metric[DIS_MEASURE_VOTES_PER_ITEM], *ratio = &a->metric[DIS_MEASURE_CODER_TO_LABEL];
-    *per_item = *ratio = a->metric[DIS_MEASURE_AGREEMENT_WITH_SINGLES] = dis_metric_undefined("there are no votes");
+    *per_item = *ratio = a->metric[DIS_MEASURE_AGREEMENT_WITH_SINGLES] = dis__metric_undefined("there are no votes");
     if (!items) return;
     *per_item = measured((double)p->votes / (double)items, items);
     *ratio = measured((double)p->votes / ((double)items * (double)v->n_classes), items);
@@ -223,7 +224,7 @@ static dis_status measure_coefficients(dis_context *ctx, const dis_votes_view *v
     for (dis__coefficient_id m = DIS_MEASURE_COHEN; m <= DIS_MEASURE_COHEN_QUADRATIC; m++) {
         const char *reason = dis__coefficient_reason(c, m);
         if (!a->view.n_workers && patterns->compared) reason = "the input does not say who voted";
-        a->metric[m] = dis_metric_undefined(reason ? reason : "pairs of workers were not looked at");
+        a->metric[m] = dis__metric_undefined(reason ? reason : "pairs of workers were not looked at");
     }
     return status;
 }
@@ -235,8 +236,8 @@ static void judge_crowd(const dis_agreement_options *o, const gold_sums *gold, b
     dis_metric *to = a->metric;
     const char *none = o->gold ? "no item with votes has a known truth" : "no gold labels were given";
     to[DIS_MEASURE_WORKER_ACCURACY] = to[DIS_MEASURE_WORKERS_AT_75] = to[DIS_MEASURE_WORKERS_ABOVE_75] =
-        dis_metric_undefined(o->gold && !workers ? "the input does not say who voted" : none);
-    to[DIS_MEASURE_VOTE_ACCURACY] = to[DIS_MEASURE_GOLD_NEVER_VOTED] = dis_metric_undefined(none);
+        dis__metric_undefined(o->gold && !workers ? "the input does not say who voted" : none);
+    to[DIS_MEASURE_VOTE_ACCURACY] = to[DIS_MEASURE_GOLD_NEVER_VOTED] = dis__metric_undefined(none);
     if (!gold->items) return;
     to[DIS_MEASURE_VOTE_ACCURACY] = measured((double)gold->right / (double)gold->votes, gold->votes);
     to[DIS_MEASURE_GOLD_NEVER_VOTED] = measured((double)gold->never / (double)gold->items, gold->items);
@@ -279,7 +280,7 @@ static void mean_of_pairs(const dis_agreement_options *o, bool ordered, dis_agre
     for (int m = 0; m < DIS_KAPPAS; m++) {
         dis_metric *to = &a->metric[DIS_MEASURE_COHEN + m];
         if (m && !ordered) continue; /* has its reason */
-        *to = n ? measured(sum[m] / weight, n) : dis_metric_undefined(no_pairs);
+        *to = n ? measured(sum[m] / weight, n) : dis__metric_undefined(no_pairs);
     }
 }
 
@@ -374,8 +375,8 @@ dis_status dis_agreement_run(dis_context *ctx, const dis_votes *votes, const dis
     DIS_MEMORY_SCOPE(ctx);
     dis_agreement_options o = dis_agreement_options_default();
     DIS_TRY(DIS_OPTIONS_COPY(dis_agreement_options, &o, options));
-    const dis_votes_view v = dis_votes_look(votes);
-    o.ordinal |= dis_scale_at(dis_votes_scale(votes))->ordered;
+    const dis_votes_view v = dis_votes_get_view(votes);
+    o.ordinal |= dis_scale_get(dis_votes_scale(votes))->ordered;
     DIS_TRY(check_options(&v, &o));
     if (dis__comm_is_parallel(dis__context_comm(ctx)) && (o.gold || (o.parts & ~(unsigned)DIS_AGREEMENT_PAIRS)))
         return dis__fail(DIS_EUSAGE, "gold labels, items and workers cannot be dealt out over ranks; let each hold all "
@@ -388,7 +389,7 @@ dis_status dis_agreement_run(dis_context *ctx, const dis_votes *votes, const dis
         dis_agreement_destroy(a);
         return status;
     }
-    dis_votes_whole(votes, &a->view.n_items, &(size_t){0});
+    dis_votes_get_totals(votes, &a->view.n_items, &(size_t){0});
     *out = a;
     return DIS_OK;
 }

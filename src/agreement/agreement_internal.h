@@ -38,7 +38,7 @@ void dis__vote_patterns_destroy(dis__vote_patterns *patterns);
  * (n_classes) holds zeros before and after. Counts must have been checked. */
 size_t dis__item_count_tallies(const dis_votes_view *votes, size_t i, uint32_t *count, dis__tally *out);
 
-/* agreement_measures.c: places of the rows of dis_agreement_measure_at. */
+/* agreement_measures.c: places of the rows of dis_agreement_measure_get. */
 typedef enum {
     DIS_MEASURE_PERCENT,
     DIS_MEASURE_FLEISS,

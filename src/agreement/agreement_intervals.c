@@ -136,7 +136,7 @@ static dis_status leave_out(dis_context *ctx, const dis_votes_view *votes, const
 
 static dis_status draw(dis_context *ctx, resampling *s, const dis__bootstrap *b, double *values)
 {
-    const size_t threads = (size_t)dis_context_threads(ctx);
+    const size_t threads = (size_t)dis_context_n_threads(ctx);
     uint64_t *cells = NULL;
     dis_status status = dis__alloc_array(&s->times, dis__saturating_size(threads, s->patterns->n, 0), sizeof *s->times);
     if (status == DIS_OK)

@@ -403,7 +403,7 @@ static dis_status make_room(dis_context *ctx, jackknife *j)
     const uint64_t limit = dis__memory_limit();
     const bool limited = limit && limit != DIS_MEMORY_AVAILABLE, shared = dis__comm_is_parallel(dis__context_comm(ctx));
     const size_t numbers = (size_t)(limited ? limit / SHARE : UNLIMITED) / sizeof *j->sums;
-    const size_t n = j->votes->n_workers, fits = numbers / j->width, threads = (size_t)dis_context_threads(ctx);
+    const size_t n = j->votes->n_workers, fits = numbers / j->width, threads = (size_t)dis_context_n_threads(ctx);
     j->room = fits < n && !shared ? fits + !fits : n; /* ranks must cut annotators in the same way: all at once */
     j->n_copies = j->room ? fits / j->room : 1;
     if (j->n_copies > threads) j->n_copies = threads;

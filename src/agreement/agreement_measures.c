@@ -119,7 +119,7 @@ static const struct {
                                                 .needs_gold = true}},
 };
 
-const dis_agreement_measure *dis_agreement_measure_at(size_t i)
+const dis_agreement_measure *dis_agreement_measure_get(size_t i)
 {
     return i < sizeof rows / sizeof *rows ? &rows[i].shown : NULL;
 }

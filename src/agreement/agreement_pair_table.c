@@ -177,7 +177,7 @@ static dis_status make_room(dis_context *ctx, dis__pair_table *t, size_t spare)
     const uint64_t limit = dis__memory_limit();
     const bool limited = limit && limit != DIS_MEMORY_AVAILABLE;
     const size_t numbers = (size_t)(limited ? limit / SHARE : UNLIMITED) / sizeof *t->facts;
-    const size_t threads = (size_t)dis_context_threads(ctx);
+    const size_t threads = (size_t)dis_context_n_threads(ctx);
     const bool shared = dis__comm_is_parallel(dis__context_comm(ctx));
     t->room = t->n_pairs;
     t->n_copies = at_least_one(numbers / dis__saturating_size(t->n_pairs, t->width + spare, 1));

@@ -86,7 +86,7 @@ static dis_status cut_workers(const dis_context *ctx, grouping *g)
     const size_t n_workers = g->votes->n_workers;
     const bool limited = limit && limit != DIS_MEMORY_AVAILABLE;
     const uint64_t room =
-        limited ? limit / PART / (uint64_t)dis_context_threads(ctx) / sizeof(dis__worker_vote) : UINT64_MAX;
+        limited ? limit / PART / (uint64_t)dis_context_n_threads(ctx) / sizeof(dis__worker_vote) : UINT64_MAX;
     DIS_TRY(dis__alloc_array(&g->range, n_workers + 1, sizeof *g->range));
     g->range[0] = 0;
     for (size_t w = 0; w < n_workers; w++)

@@ -305,7 +305,7 @@ static dis_status add_items(work *w, sums_of *out)
                            .arg = w};
     double sums[sizeof *out / sizeof(double)];
     w->n_scratch = K + (K <= MATRIX_CLASSES ? K * K : 2 * K);
-    DIS_TRY(dis__alloc_array(&w->scratch, dis__saturating_size((size_t)dis_context_threads(w->ctx), w->n_scratch, 0),
+    DIS_TRY(dis__alloc_array(&w->scratch, dis__saturating_size((size_t)dis_context_n_threads(w->ctx), w->n_scratch, 0),
                              sizeof *w->scratch));
     dis_status status = dis__item_sums_create(&pass);
     if (status == DIS_OK) status = dis__item_sums_run(&pass, sums);
@@ -389,7 +389,7 @@ const char *dis_chance_name(dis_chance verdict)
 dis_status dis_votes_chance_test(dis_context *ctx, const dis_votes *votes, dis_chance_test *out)
 {
     DIS_MEMORY_SCOPE(ctx);
-    work w = {.ctx = ctx, .v = dis_votes_look(votes), .part = dis__votes_part_of(votes)};
+    work w = {.ctx = ctx, .v = dis_votes_get_view(votes), .part = dis__votes_part_of(votes)};
     sums_of sums;
     bool whole;
     dis_status status;

@@ -9,6 +9,7 @@
  * jackknife over the annotators of each group (stats/crossed.h).
  *
  * Cost: (1 + resamples + permutations) passes over the votes, and that of group_jackknife.c. */
+#include "tool/arrays.h"
 #include "agreement/group_sums.h"
 #include "core/memory/memory.h"
 #include "core/parallel/rank_jobs.h"
@@ -97,7 +98,7 @@ static dis_status rank_classes(work *w)
 
 static dis_status prepare(work *w)
 {
-    const size_t threads = (size_t)dis_context_threads(w->ctx), n_workers = w->votes->n_workers;
+    const size_t threads = (size_t)dis_context_n_threads(w->ctx), n_workers = w->votes->n_workers;
     DIS_TRY(rank_classes(w));
     DIS_TRY(dis__alloc_zeroed(&w->sums, threads, sizeof *w->sums));
     for (; w->n_sums < threads; w->n_sums++)
@@ -180,7 +181,7 @@ static void crossed_interval(const work *w, size_t at, double min, dis_metric *m
 
 static dis_metric metric_at(const work *w, size_t at, double n, double min, const char *reason)
 {
-    if (isnan(w->value[at])) return dis_metric_undefined(reason);
+    if (isnan(w->value[at])) return dis__metric_undefined(reason);
     dis_metric m = {.value = w->value[at], .ci_low = NAN, .ci_high = NAN, .n = (size_t)n};
     if (w->o->resamples && w->o->over == DIS_INTERVAL_ANNOTATORS)
         crossed_interval(w, at, min, &m);
@@ -293,8 +294,8 @@ dis_status dis_group_agreement_run(dis_context *ctx, const dis_votes *votes, con
                                    const dis_group_agreement_options *options, dis_group_agreement **out)
 {
     dis_group_agreement_options o = dis_group_agreement_options_default();
-    const dis_votes_view v = dis_votes_look(votes);
-    const dis_worker_groups_view g = dis_worker_groups_look(groups);
+    const dis_votes_view v = dis_votes_get_view(votes);
+    const dis_worker_groups_view g = dis_worker_groups_get_view(groups);
     dis_group_agreement *a;
     DIS_TRY(DIS_OPTIONS_COPY(dis_group_agreement_options, &o, options));
     DIS_TRY(check(&v, &g, &o));

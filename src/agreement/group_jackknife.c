@@ -133,7 +133,7 @@ static dis_status vote_job(void *arg, size_t j, int thread)
 
 static dis_status prepare(dis_context *ctx, leaving *l, dis__group_jackknife *out)
 {
-    const size_t threads = (size_t)dis_context_threads(ctx), n_workers = l->votes->n_workers, n = l->n_values;
+    const size_t threads = (size_t)dis_context_n_threads(ctx), n_workers = l->votes->n_workers, n = l->n_values;
     const size_t cells = dis__saturating_size(l->n_groups, l->votes->n_classes, 0);
     l->max_jobs = MAX_MOMENTS / dis__saturating_size(n, l->n_groups, 1) + 1;
     if (l->max_jobs > MAX_JOBS) l->max_jobs = MAX_JOBS;

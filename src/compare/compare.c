@@ -2,6 +2,7 @@
  * (correctness_cells.c) have files of their own. */
 #include "dissent/compare.h"
 #include "dissent/votes.h"
+#include "stats/significance.h"
 #include "compare/compare_internal.h"
 #include "core/memory/memory.h"
 #include "core/memory/spill.h"
@@ -12,13 +13,13 @@ struct dis_comparison {
     dis_mcnemar *mcnemar;
 };
 
-const dis_eval_row *dis_comparison_metric_at(size_t i)
+const dis_evaluation_metric_row *dis_comparison_metric_at(size_t i)
 {
-    static const dis_eval_metric compared[DIS_COMPARE_METRICS] = {
-        [DIS_COMPARE_ACCURACY] = DIS_EVAL_ACCURACY,
-        [DIS_COMPARE_MACRO_F1] = DIS_EVAL_MACRO_F1,
+    static const dis_evaluation_metric compared[DIS_COMPARE_METRICS] = {
+        [DIS_COMPARE_ACCURACY] = DIS_EVALUATION_ACCURACY,
+        [DIS_COMPARE_MACRO_F1] = DIS_EVALUATION_MACRO_F1,
     };
-    return i < DIS_COMPARE_METRICS ? dis_eval_metric_at(compared[i]) : NULL;
+    return i < DIS_COMPARE_METRICS ? dis_evaluation_metric_get(compared[i]) : NULL;
 }
 
 DIS_OPTIONS_DEFAULTS(dis_comparison_options, .size = sizeof(dis_comparison_options), .resamples = 10000, .fraction = 1)
@@ -81,7 +82,7 @@ static dis_mcnemar test_pair(const dis_comparison_input *in, const size_t pair[2
         only[0] += a && !b;
         only[1] += b && !a;
     }
-    return dis_mcnemar_test(only[0], only[1]);
+    return dis__mcnemar_test(only[0], only[1]);
 }
 
 static dis_status bootstrap(dis_context *ctx, const dis_comparison_input *in, const dis_comparison_options *o,

@@ -10,25 +10,27 @@
  * constant without a test. A uniform soft label has none. */
 #include "compare/compare_internal.h"
 #include "dissent/labels.h"
+#include "tool/arrays.h"
+#include "stats/significance.h"
 #include "core/memory/memory.h"
 #include <math.h>
 
 static double max_probability(const double *p, size_t n_classes)
 {
-    return p[dis_argmax(p, n_classes)];
+    return p[dis__argmax(p, n_classes)];
 }
 
 static const struct {
     const char *name;
     double (*of)(const double *p, size_t n_classes);
 } statistics[DIS_CELL_STATISTICS] = {
-    [DIS_CELL_KURTOSIS] = {"kurtosis", dis_kurtosis},
-    [DIS_CELL_ENTROPY] = {"entropy", dis_entropy},
+    [DIS_CELL_KURTOSIS] = {"kurtosis", dis__excess_kurtosis},
+    [DIS_CELL_ENTROPY] = {"entropy", dis__entropy},
     [DIS_CELL_MAX_PROBABILITY] = {"max_probability", max_probability},
 };
 
 static const char *const cell_names[DIS_CELLS] = {
-    [DIS_CELL_BOTH_RIGHT] = "both_right",
+    [DIS_CELL_BOTH_CORRECT] = "both_right",
     [DIS_CELL_BOTH_WRONG] = "both_wrong",
     [DIS_CELL_ONLY_A] = "only_a_right",
     [DIS_CELL_ONLY_B] = "only_b_right",
@@ -47,7 +49,7 @@ const char *dis_comparison_cell_name(size_t i)
 static size_t cell_of(const dis_comparison_input *in, const size_t pair[2], size_t i)
 {
     const bool a = in->a[pair[0]][i] == in->gold[i], b = in->b[pair[1]][i] == in->gold[i];
-    return a ? b ? DIS_CELL_BOTH_RIGHT : DIS_CELL_ONLY_A : b ? DIS_CELL_ONLY_B : DIS_CELL_BOTH_WRONG;
+    return a ? b ? DIS_CELL_BOTH_CORRECT : DIS_CELL_ONLY_A : b ? DIS_CELL_ONLY_B : DIS_CELL_BOTH_WRONG;
 }
 
 static double rounded(double x)
@@ -74,7 +76,7 @@ static void sum_cells(const dis_comparison_input *in, const size_t (*pairs)[2], 
         }
     for (size_t c = 0; c < DIS_CELLS; c++)
         out->mean[c] = n[c] ? (dis_metric){.value = sum[c] / (double)n[c], .n = n[c]}
-                            : dis_metric_undefined("no item in this cell");
+                            : dis__metric_undefined("no item in this cell");
 }
 
 static void set_constant_kurtosis(size_t n_classes, dis_cell_statistic *out)
@@ -87,7 +89,7 @@ static void set_constant_kurtosis(size_t n_classes, dis_cell_statistic *out)
             out->mean[c].value = -1.5;
             out->mean[c].degenerate = true;
         } else if (n_classes < 3)
-            out->mean[c] = dis_metric_undefined(reason);
+            out->mean[c] = dis__metric_undefined(reason);
     }
     out->test = (dis_rank_test){
         .u = NAN, .p = NAN, .n_x = out->mean[DIS_CELL_ONLY_A].n, .n_y = out->mean[DIS_CELL_ONLY_B].n, .reason = reason};
@@ -116,7 +118,8 @@ dis_status dis__correctness_cells_compute(const dis_comparison_input *in, const 
         if (s == DIS_CELL_KURTOSIS && in->n_classes <= 3)
             set_constant_kurtosis(in->n_classes, o);
         else
-            DIS_TRY_GOTO(status, dis_mann_whitney(mixed[0], n_mixed[0], mixed[1], n_mixed[1], alternative, &o->test),
+            DIS_TRY_GOTO(status,
+                         dis__mann_whitney_test(mixed[0], n_mixed[0], mixed[1], n_mixed[1], alternative, &o->test),
                          end);
     }
     out->has_statistics = true;

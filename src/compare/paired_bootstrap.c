@@ -173,7 +173,7 @@ end:
 /* Counts of all items; on a device where there is one and bins have room for the classes. */
 static dis_status run_items(dis_context *ctx, const dis__bootstrap *b, bootstrap_work *w, double *values)
 {
-    const size_t threads = (size_t)dis_context_threads(ctx), n_values = N_VALUES * DIS_COMPARE_METRICS;
+    const size_t threads = (size_t)dis_context_n_threads(ctx), n_values = N_VALUES * DIS_COMPARE_METRICS;
     const dis__bootstrap_device *device;
     DIS_TRY(dis__bootstrap_device_for(ctx, b, &device));
     if (device && 2 * w->p->n_classes <= DIS_BOOTSTRAP_MAX_BINS) return run_on_device(ctx, b, w, values);
@@ -293,7 +293,7 @@ static void observe(const bootstrap_work *w, double *observed, dis_comparison_vi
 dis_status dis__paired_bootstrap(dis_context *ctx, const dis__answer_patterns *p, const dis_comparison_options *o,
                                  dis__crossed_variances *crossed, dis_comparison_view *out)
 {
-    const size_t threads = (size_t)dis_context_threads(ctx), n_values = N_VALUES * DIS_COMPARE_METRICS;
+    const size_t threads = (size_t)dis_context_n_threads(ctx), n_values = N_VALUES * DIS_COMPARE_METRICS;
     const bool by_pattern = p->n / ITEMS_A_PATTERN >= p->n_patterns;
     const dis__bootstrap b = {.n_items = p->n,
                               .n_draws = dis__bootstrap_draws(p->n, o->fraction),

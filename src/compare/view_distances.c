@@ -9,6 +9,7 @@
  * Correlation over items: of all (item, view), by sums of products of numbers with their means taken off. An item is
  * resampled with all its views. Cost: O(views^2 x items x classes) logarithms, O(views^2 x items) per resample. */
 #include "dissent/views.h"
+#include "tool/arrays.h"
 #include "stats/bootstrap.h"
 #include "evaluate/evaluation_internal.h"
 #include "core/memory/memory.h"
@@ -228,7 +229,7 @@ static dis_status hub_over_items(const measuring *w, dis_metric *out)
         for (size_t c = 0; c < PRODUCTS; c++) sums[c] += columns[c * n + i] = s[c];
     }
     *out = (dis_metric){.value = correlation(sums, (double)n_points), .n = n_points};
-    if (isnan(out->value)) *out = dis_metric_undefined(not_varying);
+    if (isnan(out->value)) *out = dis__metric_undefined(not_varying);
     if (out->reason || !w->b.n_resamples) return DIS_OK;
     const double *each[PRODUCTS];
     for (size_t c = 0; c < PRODUCTS; c++) each[c] = columns + c * n;
@@ -261,8 +262,8 @@ static void hub_over_views(const measuring *w, const dis_views_distances_view *v
         centroid[m] = view->to_centroid[m].value;
     }
     *out = (dis_metric){.value = correlate_means(others, centroid, n), .n = n};
-    if (n < 3) *out = dis_metric_undefined("two views are always equally far from each other");
-    if (!out->reason && isnan(out->value)) *out = dis_metric_undefined(not_varying);
+    if (n < 3) *out = dis__metric_undefined("two views are always equally far from each other");
+    if (!out->reason && isnan(out->value)) *out = dis__metric_undefined(not_varying);
     if (out->reason || !w->b.n_resamples) return;
     for (size_t r = 0; r < w->b.n_resamples; r++)
         w->sorted[r] = correlate_means(w->means + r * 2 * n, w->means + r * 2 * n + n, n);
@@ -287,7 +288,7 @@ static dis_status check(const dis_views *v, const dis_views_distances_options *o
 static dis_status allocate(measuring *w)
 {
     const dis_views *v = w->views;
-    const size_t threads = (size_t)dis_context_threads(w->ctx), n_resamples = w->b.n_resamples;
+    const size_t threads = (size_t)dis_context_n_threads(w->ctx), n_resamples = w->b.n_resamples;
     const size_t an_item = dis__saturating_size(v->n_views, A_VIEW, TOGETHER + 1 + v->n_classes);
     const size_t numbers =
         dis__saturating_size(v->n_items, an_item, dis__saturating_size(n_resamples, TOGETHER + 1 + 2 * v->n_views, 0));

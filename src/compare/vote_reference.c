@@ -80,7 +80,7 @@ static dis_status find_workers(dis__vote_reference *r)
 dis_status dis__vote_reference_init(const dis_comparison_input *in, uint64_t seed, dis__vote_reference *r)
 {
     *r = (dis__vote_reference){.from = in->votes,
-                               .votes = dis_votes_look(in->votes->votes),
+                               .votes = dis_votes_get_view(in->votes->votes),
                                .seed = seed,
                                .n_rows = in->n_items,
                                .n_classes = in->n_classes};

@@ -80,7 +80,7 @@ void dis_context_destroy(dis_context *ctx)
     dis__free(ctx);
 }
 
-int dis_context_threads(const dis_context *ctx)
+int dis_context_n_threads(const dis_context *ctx)
 {
     return ctx ? dis__pool_threads(ctx->pool) : 1;
 }
@@ -124,22 +124,22 @@ int dis_context_rank(const dis_context *ctx)
     return dis__context_all_ranks(ctx)->rank;
 }
 
-int dis_context_ranks(const dis_context *ctx)
+int dis_context_n_ranks(const dis_context *ctx)
 {
     return dis__context_all_ranks(ctx)->size;
 }
 
-void dis_context_fail(dis_context *ctx, int code)
+void dis_context_abort(dis_context *ctx, int code)
 {
     if (ctx && dis__comm_is_parallel(&ctx->comm)) ctx->comm.row.abort(code);
 }
 
-dis_status dis_context_agree(dis_context *ctx, dis_status so_far)
+dis_status dis_context_reduce_status(dis_context *ctx, dis_status so_far)
 {
     return dis__comm_first_failure(dis__context_all_ranks(ctx), so_far);
 }
 
-uint64_t dis_context_sent(const dis_context *ctx)
+uint64_t dis_context_bytes_sent(const dis_context *ctx)
 {
     return ctx ? ctx->sent : 0;
 }

@@ -25,7 +25,7 @@ struct dis_encoder {
     dis__net *net;
     dis__encoder_weight_files *files; /* whose numbers the net uses */
     dis__encoder_net built;
-    int pooled[2]; /* values, by dis_embed_pool */
+    int pooled[2]; /* values, by dis_embed_pooling */
     size_t n_parameters, max_length, max_tokens, max_rows;
 };
 
@@ -43,7 +43,7 @@ void dis_encoder_destroy(dis_encoder *e)
 
 static dis_status check_tokenizer(const char *folder, dis_encoder *e)
 {
-    const dis_tokenizer_view t = dis_tokenizer_look(e->tokenizer);
+    const dis_tokenizer_view t = dis_tokenizer_get_view(e->tokenizer);
     const size_t longest = dis__encoder_max_length(&e->config);
     e->max_length = t.max_length && t.max_length < longest ? t.max_length : longest;
     if (t.n_ids > 0 && (size_t)t.n_ids > e->config.n_words)
@@ -78,7 +78,7 @@ static dis_status open_encoder(dis_context *ctx, const char *folder, dis_encoder
     const dis__device *device;
     DIS_TRY(dis__device_for(ctx, &dis__device_cpu, false, &device)); /* what is not there is told before reading */
     DIS_TRY(dis__encoder_config_read(ctx, folder, &e->config));
-    DIS_TRY(dis_tokenizer_open(ctx, folder, &e->tokenizer));
+    DIS_TRY(dis_tokenizer_read(ctx, folder, &e->tokenizer));
     DIS_TRY(check_tokenizer(folder, e));
     dis_status status = DIS_ELIMIT;
     if (device->at_once) status = plan_net(ctx, device, device->at_once, device->at_once / SHORT, e);
@@ -88,7 +88,7 @@ static dis_status open_encoder(dis_context *ctx, const char *folder, dis_encoder
     return dis__encoder_map_weights(ctx, folder, &e->config, e->net, &e->files);
 }
 
-dis_status dis_encoder_open(dis_context *ctx, const char *folder, dis_encoder **out)
+dis_status dis_encoder_read(dis_context *ctx, const char *folder, dis_encoder **out)
 {
     dis_encoder *e;
     DIS_TRY(dis__alloc_zeroed(&e, 1, sizeof *e));
@@ -209,23 +209,23 @@ static dis_status embed(dis_context *ctx, dis_encoder *e, const dis_token_text *
     how.max_length = o.max_length ? o.max_length : e->max_length;
     dis_tokens *tokens;
     DIS_TRY(dis_tokenizer_encode(ctx, e->tokenizer, texts, n, &how, &tokens));
-    const dis_tokens_view view = dis_tokens_look(tokens);
+    const dis_tokens_view view = dis_tokens_get_view(tokens);
     const dis_status status = dis__encoder_weight_files_check(e->files, embed_tokens(ctx, e, &view, &o, out, bad));
     dis_tokens_destroy(tokens);
     return status;
 }
 
-dis_status dis_embed(dis_context *ctx, dis_encoder *e, const dis_token_text *texts, size_t n,
-                     const dis_embed_options *options, float *out)
+dis_status dis_encoder_embed(dis_context *ctx, dis_encoder *e, const dis_token_text *texts, size_t n,
+                             const dis_embed_options *options, float *out)
 {
     size_t bad;
     return embed(ctx, e, texts, n, options, out, &bad);
 }
 
-dis_status dis_embed_items(dis_context *ctx, dis_encoder *e, const dis_items *items, const dis_embed_options *options,
-                           float *out)
+dis_status dis_encoder_embed_items(dis_context *ctx, dis_encoder *e, const dis_items *items,
+                                   const dis_embed_options *options, float *out)
 {
-    const dis_items_view v = dis_items_look(items);
+    const dis_items_view v = dis_items_get_view(items);
     if (v.kind != DIS_ITEMS_TEXT || v.n_texts < 1 || v.n_texts > 2)
         return dis__fail(DIS_EUSAGE, "vectors are made of items with one text or two");
     dis_token_text *texts;
@@ -244,7 +244,7 @@ dis_status dis_embed_items(dis_context *ctx, dis_encoder *e, const dis_items *it
     return status;
 }
 
-dis_status dis_embed_write(const dis_names *tasks, const float *x, size_t width, const char *path)
+dis_status dis_embedding_write(const dis_names *tasks, const float *x, size_t width, const char *path)
 {
     if (dis__out_is_stream(path))
         return dis__fail(DIS_EUSAGE, "npy is written with a second file, of tasks, and cannot go to standard output, a "

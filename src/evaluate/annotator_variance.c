@@ -28,7 +28,7 @@ typedef struct {
     const dis_evaluation *e;
     const dis_evaluation_votes *from;
     dis_votes_view votes;
-    bool wanted[DIS_EVAL_METRICS];
+    bool wanted[DIS_EVALUATION_METRICS];
     uint32_t *block; /* (n_workers): UINT32_MAX: no vote that counts */
     size_t n_workers, n_blocks;
     double effective;
@@ -38,8 +38,8 @@ typedef struct {
     size_t *row;       /* (n_items) rows at hand */
     double *q, *human; /* (n_items, n_classes) of these */
     dis_evaluation *all;
-    double *value;                    /* (n_blocks, DIS_EVAL_METRICS) */
-    double squares[DIS_EVAL_METRICS]; /* of changes of single items */
+    double *value;                          /* (n_blocks, DIS_EVALUATION_METRICS) */
+    double squares[DIS_EVALUATION_METRICS]; /* of changes of single items */
 } jackknife;
 
 static size_t class_of(const jackknife *l, uint64_t v)
@@ -114,13 +114,13 @@ static dis_status gather_votes(jackknife *l, uint32_t block, dis_votes **out)
                                 .worker = l->worker,
                                 .label = l->label,
                                 .duplicates = DIS_DUPLICATES_ALL};
-    return dis_votes_from_arrays(l->ctx, &a, out);
+    return dis_votes_create_from_arrays(l->ctx, &a, out);
 }
 
 /* Rows whose items still have votes, with their labels. Returns how many. */
 static size_t gather_rows(const jackknife *l, const dis_votes *votes, const double *p)
 {
-    const dis_votes_view v = dis_votes_look(votes);
+    const dis_votes_view v = dis_votes_get_view(votes);
     const size_t K = l->e->in.n_classes;
     size_t n = 0;
     for (size_t r = 0; r < l->e->in.n_items; r++) {
@@ -168,7 +168,7 @@ static dis_status evaluate_without(jackknife *l, uint32_t block, dis_evaluation 
 static void add_squares(jackknife *l, const dis_evaluation *without, size_t n)
 {
     const size_t n_all = l->all->view.n_items;
-    for (size_t m = 0; m < DIS_EVAL_METRICS; m++) {
+    for (size_t m = 0; m < DIS_EVALUATION_METRICS; m++) {
         if (!l->wanted[m] || !is_plain_mean(m)) continue;
         const double *was = l->all->column[dis__metrics[m].column], *is = without->column[dis__metrics[m].column];
         const double scale = dis__metrics[m].scale, mean = l->all->view.metric[m].value / scale;
@@ -188,8 +188,8 @@ static dis_status leave_block(jackknife *l, size_t b)
     dis_evaluation *without = NULL;
     size_t n;
     DIS_TRY(evaluate_without(l, (uint32_t)b, &without, &n));
-    for (size_t m = 0; m < DIS_EVAL_METRICS; m++)
-        l->value[b * DIS_EVAL_METRICS + m] =
+    for (size_t m = 0; m < DIS_EVALUATION_METRICS; m++)
+        l->value[b * DIS_EVALUATION_METRICS + m] =
             without && !without->view.metric[m].reason ? without->view.metric[m].value : (double)NAN;
     if (without) add_squares(l, without, n);
     dis_evaluation_destroy(without);
@@ -201,7 +201,7 @@ static dis_status leave_block(jackknife *l, size_t b)
 static dis_status prepare(jackknife *l)
 {
     const size_t n = l->e->in.n_items, K = l->e->in.n_classes;
-    for (size_t m = 0; m < DIS_EVAL_METRICS; m++)
+    for (size_t m = 0; m < DIS_EVALUATION_METRICS; m++)
         l->wanted[m] = l->e->wanted[m] && dis__metrics[m].row.needs & DIS_NEEDS_HUMAN;
     DIS_TRY(make_blocks(l));
     DIS_TRY(dis__alloc_array(&l->task, l->votes.n_votes, sizeof *l->task));
@@ -210,7 +210,7 @@ static dis_status prepare(jackknife *l)
     DIS_TRY(dis__alloc_array(&l->row, n, sizeof *l->row));
     DIS_TRY(dis__alloc_array(&l->q, dis__saturating_size(n, K, 0), sizeof *l->q));
     DIS_TRY(dis__alloc_array(&l->human, dis__saturating_size(n, K, 0), sizeof *l->human));
-    return dis__alloc_array(&l->value, (size_t)BLOCKS * DIS_EVAL_METRICS, sizeof *l->value);
+    return dis__alloc_array(&l->value, (size_t)BLOCKS * DIS_EVALUATION_METRICS, sizeof *l->value);
 }
 
 static dis_status run(jackknife *l, dis__crossed_variances *out)
@@ -227,31 +227,31 @@ static dis_status run(jackknife *l, dis__crossed_variances *out)
         }
     }
     const double scale = ((double)l->n_blocks - 1) / (double)l->n_blocks;
-    for (size_t m = 0; m < DIS_EVAL_METRICS; m++) out[m] = (dis__crossed_variances){.votes = NAN};
-    for (size_t m = 0; m < DIS_EVAL_METRICS && l->n_workers > 1; m++) {
-        out[m].annotators = dis__jackknife(l->value + m, l->n_blocks, DIS_EVAL_METRICS);
+    for (size_t m = 0; m < DIS_EVALUATION_METRICS; m++) out[m] = (dis__crossed_variances){.votes = NAN};
+    for (size_t m = 0; m < DIS_EVALUATION_METRICS && l->n_workers > 1; m++) {
+        out[m].annotators = dis__jackknife(l->value + m, l->n_blocks, DIS_EVALUATION_METRICS);
         out[m].df_annotators = dis__annotator_df(l->effective);
         out[m].df_items = (double)l->e->in.n_items - 1;
     }
-    for (size_t m = 0; m < DIS_EVAL_METRICS; m++)
+    for (size_t m = 0; m < DIS_EVALUATION_METRICS; m++)
         if (is_plain_mean(m)) out[m].votes = scale * l->squares[m];
     return DIS_OK;
 }
 
 dis_status dis__evaluation_annotator_variance(dis_context *ctx, dis_evaluation *e)
 {
-    jackknife l = {.ctx = ctx, .e = e, .from = e->in.votes, .votes = dis_votes_look(e->in.votes->votes)};
+    jackknife l = {.ctx = ctx, .e = e, .from = e->in.votes, .votes = dis_votes_get_view(e->in.votes->votes)};
     dis_context *local = NULL;
-    DIS_TRY(dis__alloc_zeroed(&e->crossed, DIS_EVAL_METRICS, sizeof *e->crossed));
+    DIS_TRY(dis__alloc_zeroed(&e->crossed, DIS_EVALUATION_METRICS, sizeof *e->crossed));
     if (dis__comm_is_parallel(dis__context_comm(ctx))) { /* each rank has all votes */
         dis_context_options o = dis_context_options_default();
-        o.threads = dis_context_threads(ctx);
+        o.threads = dis_context_n_threads(ctx);
         DIS_TRY(dis_context_create(&o, &local));
         l.ctx = local;
     }
     const dis_status status = run(&l, e->crossed);
     e->view.n_annotators = l.n_workers;
-    e->view.few_annotators = l.n_workers < DIS_EVAL_FEW_ANNOTATORS;
+    e->view.few_annotators = l.n_workers < DIS_EVALUATION_FEW_ANNOTATORS;
     dis_evaluation_destroy(l.all);
     dis__free(l.block);
     dis__free(l.task);

@@ -100,9 +100,9 @@ static dis_status items_job(void *arg, size_t j, int thread)
 static dis_status passing_open(dis_context *ctx, const dis__calibration *c, passing *p)
 {
     p->scratch_size = dis__saturating_size(c->n_classes, 8, 0); /* doubles: the widest vector has eight */
-    p->sums_size = 2 * DIS_EVAL_MAX_SPLITS;
+    p->sums_size = 2 * DIS_EVALUATION_MAX_SPLITS;
     p->n_jobs = dis__n_jobs(c->n, 16384, 64);
-    DIS_TRY(dis__alloc_array(&p->scratch, dis__saturating_size((size_t)dis_context_threads(ctx), p->scratch_size, 0),
+    DIS_TRY(dis__alloc_array(&p->scratch, dis__saturating_size((size_t)dis_context_n_threads(ctx), p->scratch_size, 0),
                              sizeof *p->scratch));
     return dis__alloc_array(&p->sums, dis__saturating_size(p->n_jobs, p->sums_size, 0), sizeof *p->sums);
 }
@@ -196,8 +196,8 @@ static dis_status start(dis_context *ctx, passing *p, const dis__calibration *c,
 
 static dis_status fit(dis_context *ctx, passing *p, const dis__calibration *c, dis__fitted_temperatures *out)
 {
-    double beta, held[DIS_EVAL_MAX_SPLITS] = {0}, n_held[DIS_EVAL_MAX_SPLITS] = {0};
-    search all[DIS_EVAL_MAX_SPLITS];
+    double beta, held[DIS_EVALUATION_MAX_SPLITS] = {0}, n_held[DIS_EVALUATION_MAX_SPLITS] = {0};
+    search all[DIS_EVALUATION_MAX_SPLITS];
     DIS_TRY(start(ctx, p, c, &beta));
     for (size_t s = 0; s < c->n_splits; s++) all[s] = (search){.beta = beta, .low = MIN_BETA, .high = MAX_BETA};
     for (size_t i = 0; i < c->n; i++)

@@ -18,8 +18,8 @@ typedef struct {
 
 typedef struct {
     double value; /* mean over the splits */
-    double temperature[DIS_EVAL_MAX_SPLITS];
-    bool on_bound[DIS_EVAL_MAX_SPLITS];
+    double temperature[DIS_EVALUATION_MAX_SPLITS];
+    bool on_bound[DIS_EVALUATION_MAX_SPLITS];
     uint16_t *fitted; /* (n): bit s set where the item was in the half that the temperature of split s was fitted on */
 } dis__fitted_temperatures;
 
@@ -42,9 +42,9 @@ typedef struct {
     const dis__calibration *c;
     const uint16_t *fitted;
     size_t n_splits;
-    unsigned bit[DIS_EVAL_MAX_SPLITS]; /* which split */
-    double beta[DIS_EVAL_MAX_SPLITS];  /* 1 / T */
-    double *const *loss;               /* for dis__calibrated_items */
+    unsigned bit[DIS_EVALUATION_MAX_SPLITS]; /* which split */
+    double beta[DIS_EVALUATION_MAX_SPLITS];  /* 1 / T */
+    double *const *loss;                     /* for dis__calibrated_items */
 } dis__calibrated_args;
 
 /* Items stride * first, stride * (first + 1), ..., stride * (last - 1): adds to sums (n_splits, 2), fitted first.

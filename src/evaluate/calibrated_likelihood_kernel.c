@@ -77,7 +77,7 @@ void DIS_KERNEL(dis__calibrated_pass)(const dis__calibrated_args *args, size_t f
                                       double *scratch, dis__calibrated_sums *sums)
 {
     vec *y = (vec *)scratch;
-    curve total[DIS_EVAL_MAX_SPLITS][2] = {{{{0}, {0}, {0}, {0}}}};
+    curve total[DIS_EVALUATION_MAX_SPLITS][2] = {{{{0}, {0}, {0}, {0}}}};
     for (size_t i = first; i < last; i += DIS_LANES) {
         size_t item[DIS_LANES];
         uint16_t bits[DIS_LANES];

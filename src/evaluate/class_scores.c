@@ -138,7 +138,7 @@ static dis_metric measured(double value, size_t n, bool degenerate)
 dis_status dis__class_scores_compute(dis_evaluation *e)
 {
     const size_t k = e->in.n_classes;
-    DIS_TRY(k <= DIS_EVAL_MAX_CONFUSED ? cells_by_matrix(e) : cells_by_sorting(e));
+    DIS_TRY(k <= DIS_EVALUATION_MAX_CONFUSED ? cells_by_matrix(e) : cells_by_sorting(e));
     DIS_TRY(dis__alloc_zeroed(&e->classes, k, sizeof *e->classes));
     uint64_t *capacity;
     DIS_TRY(dis__alloc_array(&capacity, dis__saturating_size(k, 3, 0), sizeof *capacity));
@@ -160,7 +160,7 @@ dis_status dis__class_scores_compute(dis_evaluation *e)
     }
     double x[DIS_SCORES];
     figures(&t, k, e->view.majority, x);
-    for (size_t m = 0; m < DIS_EVAL_METRICS; m++)
+    for (size_t m = 0; m < DIS_EVALUATION_METRICS; m++)
         if (is_score(m) && e->wanted[m]) e->view.metric[m] = measured(x[dis__metrics[m].score], n, false);
     e->view.classes = e->classes;
     e->view.confusion = e->confusion;
@@ -209,7 +209,7 @@ static dis_status accuracy_interval(dis_context *ctx, dis_evaluation *e, const d
     double draws = (double)b->n_draws, low = NAN, high = NAN;
     DIS_TRY(dis__bootstrap_cells(ctx, b, cells, 2, accuracy_resample, &draws, 1, figure));
     const bool has_interval = dis__bootstrap_interval(figure, b->n_resamples, &low, &high);
-    for (size_t m = 0; m < DIS_EVAL_METRICS; m++) {
+    for (size_t m = 0; m < DIS_EVALUATION_METRICS; m++) {
         dis_metric *x = &e->view.metric[m];
         if (!is_score(m) || dis__metrics[m].score != DIS_SCORE_ACCURACY || x->reason) continue;
         x->has_interval = has_interval;
@@ -231,14 +231,14 @@ dis_status dis__class_scores_intervals(dis_context *ctx, dis_evaluation *e, cons
 {
     const size_t k = e->in.n_classes;
     bool f1 = false; /* or a baseline */
-    for (size_t m = 0; m < DIS_EVAL_METRICS; m++)
+    for (size_t m = 0; m < DIS_EVALUATION_METRICS; m++)
         f1 = f1 || (is_score(m) && dis__metrics[m].score != DIS_SCORE_ACCURACY && e->wanted[m]);
     resampled r = {.e = e, .by_class = k <= MAX_CLASS_INTERVALS};
     const size_t n_values = DIS_SCORES + (r.by_class ? 3 * k : 0);
     double *values = NULL, *scratch = NULL;
     dis_status status;
     DIS_TRY_GOTO(status,
-                 dis__alloc_array(&r.capacity, dis__saturating_size((size_t)dis_context_threads(ctx), 3 * k, 0),
+                 dis__alloc_array(&r.capacity, dis__saturating_size((size_t)dis_context_n_threads(ctx), 3 * k, 0),
                                   sizeof *r.capacity),
                  end);
     DIS_TRY_GOTO(status, dis__alloc_array(&values, dis__saturating_size(b->n_resamples, n_values, 0), sizeof *values),
@@ -248,7 +248,7 @@ dis_status dis__class_scores_intervals(dis_context *ctx, dis_evaluation *e, cons
     if (!f1) goto end;
     DIS_TRY_GOTO(status, dis__bootstrap_cells(ctx, b, e->cells.count, e->cells.n, one_resample, &r, n_values, values),
                  end);
-    for (size_t m = 0; m < DIS_EVAL_METRICS; m++)
+    for (size_t m = 0; m < DIS_EVALUATION_METRICS; m++)
         if (is_score(m) && dis__metrics[m].score != DIS_SCORE_ACCURACY)
             set_interval(&e->view.metric[m], values, b->n_resamples, n_values, dis__metrics[m].score, scratch);
     for (size_t c = 0; r.by_class && c < k; c++) {

@@ -4,6 +4,7 @@
  *
  * Cost: three logarithms for each item and class, a sort of the entropies for Spearman's correlation, about three more
  * passes for calibrated log-likelihood. */
+#include "tool/arrays.h"
 #include "evaluate/evaluation_internal.h"
 #include "core/memory/memory.h"
 #include "core/parallel/pool.h"
@@ -42,7 +43,7 @@ typedef struct {
     double sum[DIS_ITEM_COLUMNS];
     double min[2], max[2]; /* of the entropies of q and p */
     dis__item_count_votes counts;
-    bin_sums bin[DIS_EVAL_MAX_BINS];
+    bin_sums bin[DIS_EVALUATION_MAX_BINS];
 } item_sums;
 
 typedef struct {
@@ -121,14 +122,14 @@ static dis_status select_columns(item_work *w)
     dis_evaluation *e = w->e;
     bool keep[DIS_ITEM_COLUMNS] = {false};
     w->args.labels_only = !e->o.keep_items;
-    for (size_t m = 0; m < DIS_EVAL_METRICS; m++)
+    for (size_t m = 0; m < DIS_EVALUATION_METRICS; m++)
         if (e->wanted[m] && dis__metrics[m].aggregate != DIS_CLASS_SCORE) w->args.labels_only = false;
     e->labels_only = w->args.labels_only;
     if (e->labels_only) return DIS_OK;
-    for (size_t m = 0; e->o.resamples && m < DIS_EVAL_METRICS; m++)
+    for (size_t m = 0; e->o.resamples && m < DIS_EVALUATION_METRICS; m++)
         if (e->wanted[m] && dis__metrics[m].aggregate == DIS_MEAN_OF_ITEMS) keep[dis__metrics[m].column] = true;
-    if (e->o.resamples && e->wanted[DIS_EVAL_ECE]) keep[DIS_ITEM_CONFIDENCE] = keep[DIS_ITEM_CORRECT] = true;
-    if (e->wanted[DIS_EVAL_ENTROPY_CORRELATION] || e->wanted[DIS_EVAL_ENTROPY_SPEARMAN])
+    if (e->o.resamples && e->wanted[DIS_EVALUATION_ECE]) keep[DIS_ITEM_CONFIDENCE] = keep[DIS_ITEM_CORRECT] = true;
+    if (e->wanted[DIS_EVALUATION_ENTROPY_CORRELATION] || e->wanted[DIS_EVALUATION_ENTROPY_SPEARMAN])
         keep[DIS_ITEM_MODEL_ENTROPY] = keep[DIS_ITEM_HUMAN_ENTROPY] = true;
     for (size_t c = 0; c < DIS_ITEM_COLUMNS; c++) {
         const unsigned needs = dis__item_columns[c].needs;
@@ -152,7 +153,8 @@ static dis_status pass_over_items(dis_context *ctx, dis_evaluation *e, item_sums
     DIS_TRY(select_columns(&w));
     DIS_TRY(dis__alloc_array(&e->predicted, e->in.n_items, sizeof *e->predicted));
     DIS_TRY_GOTO(status,
-                 dis__alloc_array(&w.tile, (size_t)dis_context_threads(ctx) * DIS_ITEM_COLUMNS, TILE * sizeof *w.tile),
+                 dis__alloc_array(&w.tile, (size_t)dis_context_n_threads(ctx) * DIS_ITEM_COLUMNS,
+                                  TILE * sizeof *w.tile),
                  end);
     DIS_TRY_GOTO(status, dis__alloc_array(&w.sum, w.n_jobs, sizeof *w.sum), end);
     DIS_TRY_GOTO(status, dis__run_jobs(ctx, w.n_jobs, items_job, &w), end);
@@ -165,28 +167,29 @@ end:
 
 /* ---- figures ---- */
 
-static void set(dis_evaluation *e, dis_eval_metric m, double value, size_t n)
+static void set(dis_evaluation *e, dis_evaluation_metric m, double value, size_t n)
 {
     if (e->wanted[m]) e->view.metric[m] = (dis_metric){.value = value, .ci_low = NAN, .ci_high = NAN, .n = n};
 }
 
-static void set_undefined(dis_evaluation *e, dis_eval_metric m, const char *reason)
+static void set_undefined(dis_evaluation *e, dis_evaluation_metric m, const char *reason)
 {
     if (!e->wanted[m]) return;
-    e->view.metric[m] = dis_metric_undefined(reason);
+    e->view.metric[m] = dis__metric_undefined(reason);
     e->wanted[m] = false;
 }
 
 static void set_means(dis_evaluation *e, const item_sums *s)
 {
-    if (e->in.n_classes < 2) set_undefined(e, DIS_EVAL_ENTROPY_SIMILARITY, "there is one class");
+    if (e->in.n_classes < 2) set_undefined(e, DIS_EVALUATION_ENTROPY_SIMILARITY, "there is one class");
     if (e->o.top_k >= e->in.n_classes)
-        set_undefined(e, DIS_EVAL_TOP_K_ACCURACY, "k is not below the number of classes: always 1");
-    for (size_t m = 0; m < DIS_EVAL_METRICS; m++) {
+        set_undefined(e, DIS_EVALUATION_TOP_K_ACCURACY, "k is not below the number of classes: always 1");
+    for (size_t m = 0; m < DIS_EVALUATION_METRICS; m++) {
         const dis__metric *row = &dis__metrics[m];
         if (row->aggregate != DIS_MEAN_OF_ITEMS) continue;
         const size_t n = row->row.needs & DIS_NEEDS_GOLD ? e->view.n_gold : e->in.n_items;
-        set(e, (dis_eval_metric)m, dis__metric_from_mean(row, s->sum[row->column] / (double)n, e->in.n_classes), n);
+        set(e, (dis_evaluation_metric)m, dis__metric_from_mean(row, s->sum[row->column] / (double)n, e->in.n_classes),
+            n);
     }
 }
 
@@ -205,7 +208,7 @@ static dis_status set_bins(dis_evaluation *e, const item_sums *s)
                                           .accuracy = x->n ? x->right / n : NAN};
         error += fabs(x->right - x->confidence);
     }
-    set(e, DIS_EVAL_ECE, error / (double)e->view.n_gold, e->view.n_gold);
+    set(e, DIS_EVALUATION_ECE, error / (double)e->view.n_gold, e->view.n_gold);
     e->view.bin = e->bin;
     e->view.n_bins = n_bins;
     return DIS_OK;
@@ -226,7 +229,7 @@ static dis_status spearman(dis_evaluation *e)
         double sums[3] = {0, 0, 0};
         const double mean = ((double)n + 1) / 2;
         DIS_KERNEL_SELECT(dis__item_moments)(rank, rank + n, n, mean, mean, sums);
-        set(e, DIS_EVAL_ENTROPY_SPEARMAN, dis__correlation(sums[0], sums[1], sums[2]), n);
+        set(e, DIS_EVALUATION_ENTROPY_SPEARMAN, dis__correlation(sums[0], sums[1], sums[2]), n);
     }
     dis__free(rank);
     return status;
@@ -244,25 +247,25 @@ static dis_status set_correlations(dis_evaluation *e, const item_sums *s)
     else if (s->max[1] - s->min[1] <= slack)
         reason = "the entropy of the human labels is the same for all items";
     if (reason) {
-        set_undefined(e, DIS_EVAL_ENTROPY_CORRELATION, reason);
-        set_undefined(e, DIS_EVAL_ENTROPY_SPEARMAN, reason);
+        set_undefined(e, DIS_EVALUATION_ENTROPY_CORRELATION, reason);
+        set_undefined(e, DIS_EVALUATION_ENTROPY_SPEARMAN, reason);
         return DIS_OK;
     }
     e->model_entropy_mean = s->sum[DIS_ITEM_MODEL_ENTROPY] / (double)n;
     e->human_entropy_mean = s->sum[DIS_ITEM_HUMAN_ENTROPY] / (double)n;
-    if (e->wanted[DIS_EVAL_ENTROPY_CORRELATION]) {
+    if (e->wanted[DIS_EVALUATION_ENTROPY_CORRELATION]) {
         double sums[3] = {0, 0, 0};
         DIS_KERNEL_SELECT(dis__item_moments)
         (e->column[DIS_ITEM_MODEL_ENTROPY], e->column[DIS_ITEM_HUMAN_ENTROPY], n, e->model_entropy_mean,
          e->human_entropy_mean, sums);
-        set(e, DIS_EVAL_ENTROPY_CORRELATION, dis__correlation(sums[0], sums[1], sums[2]), n);
+        set(e, DIS_EVALUATION_ENTROPY_CORRELATION, dis__correlation(sums[0], sums[1], sums[2]), n);
     }
-    return e->wanted[DIS_EVAL_ENTROPY_SPEARMAN] ? spearman(e) : DIS_OK;
+    return e->wanted[DIS_EVALUATION_ENTROPY_SPEARMAN] ? spearman(e) : DIS_OK;
 }
 
 static dis_status set_calibrated(dis_context *ctx, dis_evaluation *e)
 {
-    if (!e->wanted[DIS_EVAL_CALIBRATED_LOG_LIKELIHOOD]) return DIS_OK;
+    if (!e->wanted[DIS_EVALUATION_CALIBRATED_LOG_LIKELIHOOD]) return DIS_OK;
     e->calibration = (dis__calibration){.n = e->view.n_gold,
                                         .n_classes = e->in.n_classes,
                                         .q = e->in.q,
@@ -275,10 +278,10 @@ static dis_status set_calibrated(dis_context *ctx, dis_evaluation *e)
     const char *reason;
     DIS_TRY(dis__temperatures_fit(ctx, &e->calibration, &e->calibrated, &reason));
     if (reason) {
-        set_undefined(e, DIS_EVAL_CALIBRATED_LOG_LIKELIHOOD, reason);
+        set_undefined(e, DIS_EVALUATION_CALIBRATED_LOG_LIKELIHOOD, reason);
         return DIS_OK;
     }
-    set(e, DIS_EVAL_CALIBRATED_LOG_LIKELIHOOD, e->calibrated.value, e->view.n_gold);
+    set(e, DIS_EVALUATION_CALIBRATED_LOG_LIKELIHOOD, e->calibrated.value, e->view.n_gold);
     e->view.n_splits = e->o.n_splits;
     memcpy(e->view.temperature, e->calibrated.temperature, sizeof e->view.temperature);
     memcpy(e->view.on_bound, e->calibrated.on_bound, sizeof e->view.on_bound);
@@ -290,12 +293,12 @@ static dis_status set_calibrated(dis_context *ctx, dis_evaluation *e)
 /* What an item may cost at most: its columns, and whatever else is held beside them at one time. */
 static dis_status check_memory(const dis_context *ctx, const dis_evaluation *e)
 {
-    const size_t resampled = e->o.resamples ? 1 : 0, threads = (size_t)dis_context_threads(ctx);
+    const size_t resampled = e->o.resamples ? 1 : 0, threads = (size_t)dis_context_n_threads(ctx);
     const size_t an_item = (e->o.keep_items || resampled ? DIS_ITEM_COLUMNS : 2) * sizeof(double) + /* columns */
                            sizeof(int32_t) + sizeof(size_t) +                                       /* class, place */
                            5 * sizeof(dis__indexed_value) +                                         /* sorting */
                            resampled * ((6 + 2 * e->o.n_splits) * sizeof(double) + threads * (sizeof(double) + 1));
-    const size_t k = e->in.n_classes, matrix = k <= DIS_EVAL_MAX_CONFUSED ? dis__saturating_size(k, k, 0) : 0;
+    const size_t k = e->in.n_classes, matrix = k <= DIS_EVALUATION_MAX_CONFUSED ? dis__saturating_size(k, k, 0) : 0;
     return dis__check_memory(ctx,
                              dis__saturating_size(e->in.n_items, an_item,
                                                   dis__saturating_size(matrix, sizeof(uint64_t), 1 << 20)),
@@ -306,10 +309,10 @@ static dis_status check(const dis_evaluation_input *in, const dis_evaluation_opt
 {
     if (in->n_items == 0 || in->n_classes == 0 || !in->q)
         return dis__fail(DIS_EUSAGE, "there are no predictions to evaluate");
-    if (o->n_splits < 1 || o->n_splits > DIS_EVAL_MAX_SPLITS)
-        return dis__fail(DIS_EUSAGE, "the number of splits must be from 1 to %d", DIS_EVAL_MAX_SPLITS);
-    if (o->n_bins < 1 || o->n_bins > DIS_EVAL_MAX_BINS)
-        return dis__fail(DIS_EUSAGE, "the number of bins must be from 1 to %d", DIS_EVAL_MAX_BINS);
+    if (o->n_splits < 1 || o->n_splits > DIS_EVALUATION_MAX_SPLITS)
+        return dis__fail(DIS_EUSAGE, "the number of splits must be from 1 to %d", DIS_EVALUATION_MAX_SPLITS);
+    if (o->n_bins < 1 || o->n_bins > DIS_EVALUATION_MAX_BINS)
+        return dis__fail(DIS_EUSAGE, "the number of bins must be from 1 to %d", DIS_EVALUATION_MAX_BINS);
     if (!(o->fraction > 0 && o->fraction <= 1)) return dis__fail(DIS_EUSAGE, "the fraction must be above 0, at most 1");
     if (o->top_k < 1) return dis__fail(DIS_EUSAGE, "top_k must be at least 1");
     for (size_t i = 0; in->gold && i < in->n_items; i++)
@@ -326,8 +329,8 @@ static dis_status check(const dis_evaluation_input *in, const dis_evaluation_opt
 /* Which metrics can be measured; the others get their reason. */
 static void select_metrics(dis_evaluation *e)
 {
-    for (size_t m = 0; m < DIS_EVAL_METRICS; m++) {
-        const unsigned needs = dis_eval_metric_at(m)->needs;
+    for (size_t m = 0; m < DIS_EVALUATION_METRICS; m++) {
+        const unsigned needs = dis_evaluation_metric_get(m)->needs;
         const char *reason = e->o.wanted && !e->o.wanted[m]              ? "not asked for"
                              : needs & DIS_NEEDS_WORKERS                 ? "predictions are not of single workers"
                              : needs & DIS_NEEDS_GOLD && !e->in.gold     ? "there are no gold labels"
@@ -336,7 +339,7 @@ static void select_metrics(dis_evaluation *e)
                              : needs & DIS_NEEDS_GOLD && !e->view.n_gold ? "no item has a gold label"
                                                                          : NULL;
         e->wanted[m] = !reason;
-        e->view.metric[m] = dis_metric_undefined(reason);
+        e->view.metric[m] = dis__metric_undefined(reason);
     }
 }
 
@@ -366,7 +369,7 @@ static void set_item_views(dis_evaluation *e)
             e->item_column[n++] = (dis_eval_column){.metric = dis__metric_of_column((dis__item_column)c),
                                                     .values = measured ? e->column[c] : NULL};
     }
-    e->view.items = (dis_eval_items){.predicted = e->predicted, .n_columns = n, .column = e->item_column};
+    e->view.items = (dis_evaluation_items){.predicted = e->predicted, .n_columns = n, .column = e->item_column};
 }
 
 static dis_status evaluate(dis_context *ctx, dis_evaluation *e)
@@ -393,7 +396,7 @@ static dis_status evaluate(dis_context *ctx, dis_evaluation *e)
     }
     if (e->in.human) DIS_TRY_GOTO(status, set_correlations(e, sums), end);
     e->view.over = DIS_INTERVAL_ITEMS;
-    if (e->in.human && e->in.votes && dis_votes_look(e->in.votes->votes).start && e->o.resamples &&
+    if (e->in.human && e->in.votes && dis_votes_get_view(e->in.votes->votes).start && e->o.resamples &&
         e->o.fraction >= 1 && e->o.over == DIS_INTERVAL_ANNOTATORS) {
         e->view.over = DIS_INTERVAL_ANNOTATORS;
         DIS_TRY_GOTO(status, dis__evaluation_annotator_variance(ctx, e), end);
@@ -427,7 +430,7 @@ dis_status dis_evaluation_run(dis_context *ctx, const dis_evaluation_input *inpu
 
 DIS_VIEW_DEFINE(dis_evaluation, evaluation, evaluation->view)
 
-const double *dis_evaluation_values(const dis_evaluation_view *view, dis_eval_metric metric)
+const double *dis_evaluation_values(const dis_evaluation_view *view, dis_evaluation_metric metric)
 {
     for (size_t c = 0; c < view->items.n_columns; c++)
         if (view->items.column[c].metric == metric) return view->items.column[c].values;

@@ -23,8 +23,8 @@ struct dis_evaluation {
     dis_evaluation_view view;
     dis_evaluation_input in;
     dis_evaluation_options o;
-    bool wanted[DIS_EVAL_METRICS]; /* and possible */
-    bool labels_only;              /* nothing is wanted but what predicted classes tell */
+    bool wanted[DIS_EVALUATION_METRICS]; /* and possible */
+    bool labels_only;                    /* nothing is wanted but what predicted classes tell */
 
     double *column[DIS_ITEM_COLUMNS]; /* (n_items), NULL where not kept */
     int32_t *predicted;               /* (n_items) */
@@ -37,7 +37,8 @@ struct dis_evaluation {
     dis__calibration calibration;
     dis__fitted_temperatures calibrated;
     double model_entropy_mean, human_entropy_mean;
-    dis__crossed_variances *crossed; /* (DIS_EVAL_METRICS) variances over annotators; NULL: intervals over items */
+    dis__crossed_variances
+        *crossed; /* (DIS_EVALUATION_METRICS) variances over annotators; NULL: intervals over items */
 };
 
 /* An entropy as it is ranked, in whole steps of 2^-40: distributions that differ in the order of their classes alone

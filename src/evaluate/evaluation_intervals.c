@@ -11,7 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { CORRELATION = 5, MAX_COLUMNS = DIS_ITEM_COLUMNS + CORRELATION + 2 * DIS_EVAL_MAX_SPLITS };
+enum { CORRELATION = 5, MAX_COLUMNS = DIS_ITEM_COLUMNS + CORRELATION + 2 * DIS_EVALUATION_MAX_SPLITS };
 
 typedef struct {
     dis_context *ctx;
@@ -23,10 +23,10 @@ typedef struct {
 } resampling;
 
 /* For other annotators too: what has 1 as its best value may be skewed towards less. */
-static void crossed_interval(dis_evaluation *e, dis_eval_metric m, const double *figure, size_t n)
+static void crossed_interval(dis_evaluation *e, dis_evaluation_metric m, const double *figure, size_t n)
 {
     dis__crossed_variances v = e->crossed[m];
-    const dis_eval_row *row = &dis__metrics[m].row;
+    const dis_evaluation_metric_row *row = &dis__metrics[m].row;
     v.items = dis__resampled_variance(figure, n, 1);
     if (row->high == 1 && strcmp(row->better, "higher") == 0)
         dis__crossed_interval(&v, row->low, row->high, &e->view.metric[m]);
@@ -34,7 +34,7 @@ static void crossed_interval(dis_evaluation *e, dis_eval_metric m, const double 
         dis__crossed_interval_linear(&v, row->low, row->high, &e->view.metric[m]);
 }
 
-static void set_interval(dis_evaluation *e, dis_eval_metric which, double *figure, size_t n)
+static void set_interval(dis_evaluation *e, dis_evaluation_metric which, double *figure, size_t n)
 {
     dis_metric *m = &e->view.metric[which];
     if (e->crossed && dis__metrics[which].row.needs & DIS_NEEDS_HUMAN)
@@ -49,14 +49,14 @@ static dis_status draw_sums(resampling *r, const dis__bootstrap *b)
     dis_evaluation *e = r->e;
     DIS_TRY(dis__alloc_array(&r->sums, dis__saturating_size(b->n_resamples, r->n_columns, 0), sizeof *r->sums));
     DIS_TRY(dis__bootstrap_sums(r->ctx, b, r->column, r->n_columns, r->sums));
-    for (size_t m = 0; m < DIS_EVAL_METRICS; m++) {
+    for (size_t m = 0; m < DIS_EVALUATION_METRICS; m++) {
         const dis__metric *row = &dis__metrics[m];
         if (!e->wanted[m] || row->aggregate != DIS_MEAN_OF_ITEMS || r->place[row->column] == SIZE_MAX) continue;
         for (size_t s = 0; s < b->n_resamples; s++)
             r->figure[s] =
                 dis__metric_from_mean(row, r->sums[s * r->n_columns + r->place[row->column]] / (double)b->n_draws,
                                       e->in.n_classes);
-        set_interval(e, (dis_eval_metric)m, r->figure, b->n_resamples);
+        set_interval(e, (dis_evaluation_metric)m, r->figure, b->n_resamples);
     }
     return DIS_OK;
 }
@@ -70,7 +70,7 @@ static void add_column(resampling *r, const double *column)
 static void add_items(resampling *r, bool resample_gold)
 {
     for (size_t c = 0; c < DIS_ITEM_COLUMNS; c++) r->place[c] = SIZE_MAX;
-    for (size_t m = 0; m < DIS_EVAL_METRICS; m++) {
+    for (size_t m = 0; m < DIS_EVALUATION_METRICS; m++) {
         const dis__metric *row = &dis__metrics[m];
         if (!r->e->wanted[m] || row->aggregate != DIS_MEAN_OF_ITEMS) continue;
         if ((row->row.needs & DIS_NEEDS_GOLD) != (resample_gold ? DIS_NEEDS_GOLD : 0)) continue;
@@ -93,7 +93,7 @@ static dis_status resample_all(resampling *r, const dis__bootstrap *b)
 {
     dis_evaluation *e = r->e;
     const size_t n = e->in.n_items;
-    const bool correlated = e->wanted[DIS_EVAL_ENTROPY_CORRELATION];
+    const bool correlated = e->wanted[DIS_EVALUATION_ENTROPY_CORRELATION];
     DIS_TRY(dis__alloc_array(&r->figure, b->n_resamples, sizeof *r->figure));
     add_items(r, false);
     const size_t at = r->n_columns;
@@ -117,7 +117,7 @@ static dis_status resample_all(resampling *r, const dis__bootstrap *b)
         const bool varies = xx > 1e-12 * x[2] && yy > 1e-12 * x[3]; /* more than rounding makes of equal numbers */
         r->figure[s] = varies ? dis__correlation(x[4] - x[0] * x[1] / draws, xx, yy) : NAN;
     }
-    set_interval(e, DIS_EVAL_ENTROPY_CORRELATION, r->figure, b->n_resamples);
+    set_interval(e, DIS_EVALUATION_ENTROPY_CORRELATION, r->figure, b->n_resamples);
     return DIS_OK;
 }
 
@@ -141,7 +141,7 @@ static dis_status add_calibrated(resampling *r)
     dis_evaluation *e = r->e;
     const size_t n = e->view.n_gold, n_splits = e->o.n_splits;
     DIS_TRY(dis__alloc_array(&r->own, dis__saturating_size(n, 2 * n_splits, 0), sizeof *r->own));
-    double *loss[DIS_EVAL_MAX_SPLITS];
+    double *loss[DIS_EVALUATION_MAX_SPLITS];
     for (size_t s = 0; s < n_splits; s++) {
         loss[s] = r->own + 2 * s * n;
         double *held = loss[s] + n;
@@ -155,7 +155,7 @@ static dis_status add_calibrated(resampling *r)
 static dis_status resample_gold(resampling *r, const dis__bootstrap *b)
 {
     dis_evaluation *e = r->e;
-    const bool calibrated = e->wanted[DIS_EVAL_CALIBRATED_LOG_LIKELIHOOD];
+    const bool calibrated = e->wanted[DIS_EVALUATION_CALIBRATED_LOG_LIKELIHOOD];
     DIS_TRY(dis__alloc_array(&r->figure, b->n_resamples, sizeof *r->figure));
     add_items(r, true);
     double *copy[DIS_ITEM_COLUMNS] = {NULL};
@@ -171,7 +171,7 @@ static dis_status resample_gold(resampling *r, const dis__bootstrap *b)
             r->figure[s] = 0; /* a held-out half of which nothing was drawn makes it NaN */
             for (size_t k = 0; k < e->o.n_splits; k++) r->figure[s] += x[2 * k] / x[2 * k + 1] / (double)e->o.n_splits;
         }
-        set_interval(e, DIS_EVAL_CALIBRATED_LOG_LIKELIHOOD, r->figure, b->n_resamples);
+        set_interval(e, DIS_EVALUATION_CALIBRATED_LOG_LIKELIHOOD, r->figure, b->n_resamples);
     }
     for (size_t c = 0; c < DIS_ITEM_COLUMNS; c++) dis__free(copy[c]);
     return status;
@@ -205,7 +205,7 @@ static dis_status resample_bins(dis_context *ctx, dis_evaluation *e, const dis__
     }
     DIS_TRY_GOTO(status, dis__bootstrap_bins(ctx, b, excess, bin, n_bins, sums), end);
     for (size_t r = 0; r < b->n_resamples; r++) figure[r] = ece_of(sums + r * n_bins, n_bins, b->n_draws);
-    set_interval(e, DIS_EVAL_ECE, figure, b->n_resamples);
+    set_interval(e, DIS_EVALUATION_ECE, figure, b->n_resamples);
 end:
     dis__free(bin);
     dis__free(excess);
@@ -286,14 +286,14 @@ static dis_status resample_ranks(dis_context *ctx, dis_evaluation *e, const dis_
     DIS_TRY_GOTO(status, dis__alloc_array(&o.y_starts, o.n, 1), end);
     DIS_TRY_GOTO(status, dis__alloc_array(&o.by_y, o.n, sizeof *o.by_y), end);
     DIS_TRY_GOTO(status,
-                 dis__alloc_array(&o.rank, dis__saturating_size(o.n, (size_t)dis_context_threads(ctx), 0),
+                 dis__alloc_array(&o.rank, dis__saturating_size(o.n, (size_t)dis_context_n_threads(ctx), 0),
                                   sizeof *o.rank),
                  end);
     DIS_TRY_GOTO(status, dis__alloc_array(&sorting, dis__saturating_size(o.n, 3, 0), sizeof *sorting), end);
     DIS_TRY_GOTO(status, dis__alloc_array(&figure, b->n_resamples, sizeof *figure), end);
     DIS_TRY_GOTO(status, sort_items(e, &o, sorting), end);
     DIS_TRY_GOTO(status, dis__bootstrap_run(ctx, b, spearman_of, &o, 1, figure), end);
-    set_interval(e, DIS_EVAL_ENTROPY_SPEARMAN, figure, b->n_resamples);
+    set_interval(e, DIS_EVALUATION_ENTROPY_SPEARMAN, figure, b->n_resamples);
 end:
     dis__free(o.x_starts);
     dis__free(o.y_starts);
@@ -320,7 +320,7 @@ dis_status dis__evaluation_intervals_compute(dis_context *ctx, dis_evaluation *e
     status = resample_all(&r, &all);
     finish(&r);
     DIS_TRY(status);
-    if (e->wanted[DIS_EVAL_ENTROPY_SPEARMAN]) DIS_TRY(resample_ranks(ctx, e, &all));
+    if (e->wanted[DIS_EVALUATION_ENTROPY_SPEARMAN]) DIS_TRY(resample_ranks(ctx, e, &all));
     dis__progress(ctx, "bootstrap", .5);
     if (e->in.gold) {
         resampling g = {.ctx = ctx, .e = e};
@@ -328,7 +328,7 @@ dis_status dis__evaluation_intervals_compute(dis_context *ctx, dis_evaluation *e
         finish(&g);
         DIS_TRY(status);
         DIS_TRY(dis__class_scores_intervals(ctx, e, &gold));
-        if (e->wanted[DIS_EVAL_ECE]) DIS_TRY(resample_bins(ctx, e, &gold));
+        if (e->wanted[DIS_EVALUATION_ECE]) DIS_TRY(resample_bins(ctx, e, &gold));
     }
     dis__progress(ctx, "bootstrap", 1);
     return DIS_OK;

@@ -7,6 +7,7 @@
  *
  * Cost: (1 + resamples + permutations) passes over the votes. */
 #include "dissent/groups.h"
+#include "tool/arrays.h"
 #include "core/memory/memory.h"
 #include "core/parallel/rank_jobs.h"
 #include "core/names/name_index.h"
@@ -97,7 +98,7 @@ static void compute_losses(work *w, const size_t *row, const size_t *class)
 static dis_status prepare(work *w)
 {
     const dis_votes_view *v = w->votes;
-    const size_t threads = (size_t)dis_context_threads(w->ctx), n = w->n_values;
+    const size_t threads = (size_t)dis_context_n_threads(w->ctx), n = w->n_values;
     size_t *row = NULL, *class = NULL;
     dis_status status = dis__names_match_alloc(w->in->tasks, v->tasks, &row, NULL);
     if (status == DIS_OK) status = dis__names_match_alloc(w->in->classes, v->classes, &class, NULL);
@@ -305,7 +306,7 @@ static void crossed_interval(const work *w, size_t at, uint64_t items, dis_metri
 
 static dis_metric metric_at(const work *w, size_t at, const dis_group_evaluation_row *row, const char *reason)
 {
-    if (isnan(w->value[at])) return dis_metric_undefined(reason);
+    if (isnan(w->value[at])) return dis__metric_undefined(reason);
     dis_metric m = {.value = w->value[at], .ci_low = NAN, .ci_high = NAN, .n = (size_t)row->votes};
     if (w->crossed)
         crossed_interval(w, at, row->items, &m);
@@ -382,8 +383,8 @@ dis_status dis_group_evaluation_run(dis_context *ctx, const dis_votes *votes, co
                                     dis_group_evaluation **out)
 {
     dis_group_agreement_options o = dis_group_agreement_options_default();
-    const dis_votes_view v = dis_votes_look(votes);
-    const dis_worker_groups_view g = dis_worker_groups_look(groups);
+    const dis_votes_view v = dis_votes_get_view(votes);
+    const dis_worker_groups_view g = dis_worker_groups_get_view(groups);
     dis_group_evaluation *e;
     DIS_TRY(DIS_OPTIONS_COPY(dis_group_agreement_options, &o, options));
     DIS_TRY(check(&v, &g, input, &o));

@@ -1,11 +1,11 @@
 /* Predictions for the items of an official file of Le-Wi-Di 2025, and files to submit: no header, "id<TAB>[0.81,0.19]"
  * for soft labels, "id<TAB>[0,0,1]" for annotators in the order of the official file, lists of three in VariErrNLI.
  * CSC's soft labels have a bin 0 there. Cost: O(predictions). */
+#include "tool/table_writer.h"
 #include "core/memory/memory.h"
 #include "core/names/name_index.h"
 #include "core/names/names_internal.h"
 #include "core/numbers/decimal.h"
-#include "dissent/table.h"
 #include "evaluate/lewidi_internal.h"
 #include "io/json/json_read.h"
 #include "io/output/output_file.h"
@@ -155,7 +155,7 @@ static dis_status soft_from_labels(dis_context *ctx, const dis_lewidi_view *v, c
     if (status == DIS_OK) status = dis_names_create(names, n, &classes);
     if (status == DIS_OK) status = dis_labels_read(ctx, path, NULL, &labels);
     if (status == DIS_OK) status = dis_labels_align(ctx, labels, tasks, classes, &aligned);
-    if (status == DIS_OK) memcpy(p, dis_labels_look(aligned).p, dis_names_count(tasks) * n * sizeof *p);
+    if (status == DIS_OK) memcpy(p, dis_labels_get_view(aligned).p, dis_names_count(tasks) * n * sizeof *p);
     dis_labels_destroy(aligned);
     dis_labels_destroy(labels);
     dis_names_destroy(tasks);
@@ -228,7 +228,7 @@ static dis_status values_from_table(dis_context *ctx, const dis_lewidi_view *v, 
 static dis_status read_predictions(dis_context *ctx, const dis_lewidi *official, const char *path, bool soft, double *p,
                                    int32_t *value)
 {
-    const dis_lewidi_view v = dis_lewidi_look(official);
+    const dis_lewidi_view v = dis_lewidi_get_view(official);
     submission s = {.v = &v, .soft = soft, .p = p, .value = value};
     dis__input in;
     DIS_TRY(dis__input_open(ctx, path, &in));
@@ -240,7 +240,7 @@ static dis_status read_predictions(dis_context *ctx, const dis_lewidi *official,
 
 dis_status dis_lewidi_read_soft(dis_context *ctx, const dis_lewidi *official, const char *path, double **p)
 {
-    const dis_lewidi_view v = dis_lewidi_look(official);
+    const dis_lewidi_view v = dis_lewidi_get_view(official);
     double *own;
     DIS_TRY(
         dis__alloc_zeroed(&own, dis__saturating_size(v.n_items, v.set->n_parts * v.set->n_classes, 0), sizeof *own));
@@ -254,7 +254,7 @@ dis_status dis_lewidi_read_soft(dis_context *ctx, const dis_lewidi *official, co
 
 dis_status dis_lewidi_read_perspectives(dis_context *ctx, const dis_lewidi *official, const char *path, int32_t **value)
 {
-    const dis_lewidi_view v = dis_lewidi_look(official);
+    const dis_lewidi_view v = dis_lewidi_get_view(official);
     int32_t *own;
     DIS_TRY(dis__alloc_zeroed(&own, dis__saturating_size(v.n_annotations, v.set->n_parts, 0), sizeof *own));
     const dis_status status = read_predictions(ctx, official, path, false, NULL, own);
@@ -310,7 +310,7 @@ static void append_item(writer *w, const dis_lewidi_view *v, size_t i, const dou
 
 static dis_status write_lines(const dis_lewidi *official, const double *p, const int32_t *value, const char *path)
 {
-    const dis_lewidi_view v = dis_lewidi_look(official);
+    const dis_lewidi_view v = dis_lewidi_get_view(official);
     writer w = {0};
     DIS_TRY(dis__out_open(path, &w.out));
     for (size_t i = 0; i < v.n_items; i++) append_item(&w, &v, i, p, value);
@@ -332,23 +332,23 @@ dis_status dis_lewidi_write_perspectives(const dis_lewidi *official, const int32
 static dis_status export_votes(const dis_lewidi_view *v, char *task, const char *path)
 {
     static const char *const columns[] = {"task", "worker", "label"};
-    dis_table *t;
-    DIS_TRY(dis_table_open(path, NULL, columns, 3, &t));
+    dis__table_writer *t;
+    DIS_TRY(dis__table_writer_create(path, NULL, columns, 3, &t));
     for (size_t i = 0; i < v->n_items; i++)
         for (size_t p = 0; p < v->set->n_parts; p++) {
             const size_t n = dis__lewidi_task(v, i, p, task, DIS__LEWIDI_TASK + 64);
             for (uint64_t a = v->start[i]; a < v->start[i + 1]; a++) {
                 const int32_t x = v->value[a * v->set->n_parts + p];
                 const char *worker = dis_names_get(v->workers, v->worker[a], NULL);
-                dis_table_text(t, task, n);
-                dis_table_text(t, worker, strlen(worker));
+                dis__table_writer_text(t, task, n);
+                dis__table_writer_text(t, worker, strlen(worker));
                 if (x < 0)
-                    dis_table_real(t, x);
+                    dis__table_writer_real(t, x);
                 else
-                    dis_table_count(t, (uint64_t)x);
+                    dis__table_writer_count(t, (uint64_t)x);
             }
         }
-    return dis_table_finish(t, DIS_OK);
+    return dis__table_writer_finish(t, DIS_OK);
 }
 
 static size_t count_texts(const dis_lewidi_view *v)
@@ -372,25 +372,25 @@ static dis_status export_texts(const dis_lewidi_view *v, char *task, const char 
     if (n > MAX_TEXTS) return dis__fail(DIS_EDATA, "items of %zu texts; at most %d are possible", n, MAX_TEXTS);
     for (size_t c = 0; c <= n; c++) used[c] = columns[c];
     if (v->set->n_parts > 1) used[++n] = "part";
-    dis_table *t;
-    DIS_TRY(dis_table_open(path, NULL, used, n + 1, &t));
+    dis__table_writer *t;
+    DIS_TRY(dis__table_writer_create(path, NULL, used, n + 1, &t));
     for (size_t i = 0; i < v->n_items; i++)
         for (size_t p = 0; p < v->set->n_parts; p++) {
             const char *s = dis_names_get(v->texts, i, NULL);
-            dis_table_text(t, task, dis__lewidi_task(v, i, p, task, DIS__LEWIDI_TASK + 64));
+            dis__table_writer_text(t, task, dis__lewidi_task(v, i, p, task, DIS__LEWIDI_TASK + 64));
             for (size_t c = v->set->n_parts > 1 ? 2 : 1; c <= n; c++) {
                 const size_t length = strcspn(s, "\t");
-                dis_table_text(t, s, length);
+                dis__table_writer_text(t, s, length);
                 s += length + (s[length] == '\t');
             }
-            if (v->set->n_parts > 1) dis_table_text(t, v->set->part[p], strlen(v->set->part[p]));
+            if (v->set->n_parts > 1) dis__table_writer_text(t, v->set->part[p], strlen(v->set->part[p]));
         }
-    return dis_table_finish(t, DIS_OK);
+    return dis__table_writer_finish(t, DIS_OK);
 }
 
 dis_status dis_lewidi_export(const dis_lewidi *official, const char *votes, const char *texts)
 {
-    const dis_lewidi_view v = dis_lewidi_look(official);
+    const dis_lewidi_view v = dis_lewidi_get_view(official);
     char *task;
     DIS_TRY(dis__alloc_array(&task, DIS__LEWIDI_TASK + 64, 1));
     dis_status status = votes ? export_votes(&v, task, votes) : DIS_OK;

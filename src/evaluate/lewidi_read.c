@@ -39,7 +39,7 @@ static const dis_lewidi_set sets[] = {
      .n_classes = 2},
 };
 
-const dis_lewidi_set *dis_lewidi_set_at(size_t i)
+const dis_lewidi_set *dis_lewidi_set_get(size_t i)
 {
     return i < sizeof sets / sizeof *sets ? &sets[i] : NULL;
 }

@@ -54,7 +54,7 @@ static double soft_of_item(const dis_lewidi_view *v, const double *p, const doub
 
 dis_status dis_lewidi_soft_score(const dis_lewidi *official, const double *p, double *score)
 {
-    const dis_lewidi_view v = dis_lewidi_look(official);
+    const dis_lewidi_view v = dis_lewidi_get_view(official);
     const size_t row = v.set->n_parts * v.set->n_classes;
     double sum = 0;
     if (!v.soft) return dis__fail(DIS_EUSAGE, "the official file has no soft labels to be judged by");
@@ -78,7 +78,7 @@ static double errors_of_part(const dis_lewidi_view *v, size_t i, size_t part, co
 
 double dis_lewidi_perspective_score(const dis_lewidi *official, const int32_t *value)
 {
-    const dis_lewidi_view v = dis_lewidi_look(official);
+    const dis_lewidi_view v = dis_lewidi_get_view(official);
     double sum = 0;
     for (size_t i = 0; i < v.n_items; i++) {
         double of_item = 0;

@@ -9,110 +9,115 @@
 #define SCORE(score_) .aggregate = DIS_CLASS_SCORE, .score = (score_)
 
 /* {name, words, summary, better, unit, needs, low, high}, how it is computed */
-const dis__metric dis__metrics[DIS_EVAL_METRICS] = {
-    [DIS_EVAL_ACCURACY] = {{"accuracy", "accuracy", "share of items whose most probable class is the gold label",
-                            "higher", "", DIS_NEEDS_GOLD, 0, 1},
-                           SCORE(DIS_SCORE_ACCURACY)},
-    [DIS_EVAL_MAJORITY_ACCURACY] = {{"majority_accuracy", "majority accuracy",
-                                     "accuracy of always answering the most frequent gold label", "baseline", "",
-                                     DIS_NEEDS_GOLD, 0, 1},
-                                    SCORE(DIS_SCORE_MAJORITY_ACCURACY)},
-    [DIS_EVAL_TOP_K_ACCURACY] = {{"top_k_accuracy", "top k accuracy",
-                                  "share of items whose gold label is among the k most probable classes", "higher", "",
+const dis__metric dis__metrics[DIS_EVALUATION_METRICS] = {
+    [DIS_EVALUATION_ACCURACY] = {{"accuracy", "accuracy", "share of items whose most probable class is the gold label",
+                                  "higher", "", DIS_NEEDS_GOLD, 0, 1},
+                                 SCORE(DIS_SCORE_ACCURACY)},
+    [DIS_EVALUATION_MAJORITY_ACCURACY] = {{"majority_accuracy", "majority accuracy",
+                                           "accuracy of always answering the most frequent gold label", "baseline", "",
+                                           DIS_NEEDS_GOLD, 0, 1},
+                                          SCORE(DIS_SCORE_MAJORITY_ACCURACY)},
+    [DIS_EVALUATION_TOP_K_ACCURACY] = {{"top_k_accuracy", "top k accuracy",
+                                        "share of items whose gold label is among the k most probable classes",
+                                        "higher", "", DIS_NEEDS_GOLD, 0, 1},
+                                       MEAN(DIS_ITEM_IN_TOP_K)},
+    [DIS_EVALUATION_MACRO_F1] = {{"macro_f1", "macro-F1", "mean F1 of the classes that occur in gold or predictions",
+                                  "higher", "", DIS_NEEDS_GOLD, 0, 1},
+                                 SCORE(DIS_SCORE_MACRO_F1)},
+    [DIS_EVALUATION_MAJORITY_MACRO_F1] = {{"majority_macro_f1", "majority macro-F1",
+                                           "macro F1 of always answering the most frequent gold label", "baseline", "",
+                                           DIS_NEEDS_GOLD, 0, 1},
+                                          SCORE(DIS_SCORE_MAJORITY_MACRO_F1)},
+    [DIS_EVALUATION_MICRO_F1] = {{"micro_f1", "micro-F1",
+                                  "F1 of all decisions pooled; with one label per item, accuracy", "higher", "",
                                   DIS_NEEDS_GOLD, 0, 1},
-                                 MEAN(DIS_ITEM_IN_TOP_K)},
-    [DIS_EVAL_MACRO_F1] = {{"macro_f1", "macro-F1", "mean F1 of the classes that occur in gold or predictions",
-                            "higher", "", DIS_NEEDS_GOLD, 0, 1},
-                           SCORE(DIS_SCORE_MACRO_F1)},
-    [DIS_EVAL_MAJORITY_MACRO_F1] = {{"majority_macro_f1", "majority macro-F1",
-                                     "macro F1 of always answering the most frequent gold label", "baseline", "",
+                                 SCORE(DIS_SCORE_ACCURACY)},
+    [DIS_EVALUATION_WEIGHTED_F1] = {{"weighted_f1", "weighted F1",
+                                     "mean F1 of the classes, weighted by their gold labels", "higher", "",
                                      DIS_NEEDS_GOLD, 0, 1},
-                                    SCORE(DIS_SCORE_MAJORITY_MACRO_F1)},
-    [DIS_EVAL_MICRO_F1] = {{"micro_f1", "micro-F1", "F1 of all decisions pooled; with one label per item, accuracy",
-                            "higher", "", DIS_NEEDS_GOLD, 0, 1},
-                           SCORE(DIS_SCORE_ACCURACY)},
-    [DIS_EVAL_WEIGHTED_F1] = {{"weighted_f1", "weighted F1", "mean F1 of the classes, weighted by their gold labels",
-                               "higher", "", DIS_NEEDS_GOLD, 0, 1},
-                              SCORE(DIS_SCORE_WEIGHTED_F1)},
-    [DIS_EVAL_LOG_LOSS] = {{"log_loss", "log-loss", "mean -log q at the gold label, nats", "lower", "nats",
-                            DIS_NEEDS_GOLD, 0, INFINITY},
-                           MEAN(DIS_ITEM_LOG_LOSS)},
-    [DIS_EVAL_CALIBRATED_LOG_LIKELIHOOD] = {{"calibrated_log_likelihood", "calibrated log-likelihood",
-                                             "mean -log q at the gold label of one half after fitting a temperature on "
-                                             "the other, mean of the splits, nats",
-                                             "lower", "nats", DIS_NEEDS_GOLD, 0, INFINITY},
-                                            .aggregate = DIS_OWN_CODE},
-    [DIS_EVAL_BRIER] = {{"brier", "Brier", "mean squared distance of q from the gold label as a one-hot row", "lower",
-                         "", DIS_NEEDS_GOLD, 0, 2},
-                        MEAN(DIS_ITEM_BRIER)},
-    [DIS_EVAL_ECE] = {{"ece", "ECE", "expected calibration error: mean |accuracy - confidence| over equal bins",
-                       "lower", "", DIS_NEEDS_GOLD, 0, 1},
-                      .aggregate = DIS_OWN_CODE},
-    [DIS_EVAL_ABSOLUTE_ERROR] = {{"absolute_error", "absolute error",
-                                  "mean number of steps from the median of q to the gold label", "lower", "steps",
-                                  DIS_NEEDS_GOLD | DIS_NEEDS_ORDER, 0, INFINITY},
-                                 MEAN(DIS_ITEM_ABSOLUTE_ERROR)},
-    [DIS_EVAL_RANKED_PROBABILITY_SCORE] =
+                                    SCORE(DIS_SCORE_WEIGHTED_F1)},
+    [DIS_EVALUATION_LOG_LOSS] = {{"log_loss", "log-loss", "mean -log q at the gold label, nats", "lower", "nats",
+                                  DIS_NEEDS_GOLD, 0, INFINITY},
+                                 MEAN(DIS_ITEM_LOG_LOSS)},
+    [DIS_EVALUATION_CALIBRATED_LOG_LIKELIHOOD] =
+        {{"calibrated_log_likelihood", "calibrated log-likelihood",
+          "mean -log q at the gold label of one half after fitting a temperature on "
+          "the other, mean of the splits, nats",
+          "lower", "nats", DIS_NEEDS_GOLD, 0, INFINITY},
+         .aggregate = DIS_OWN_CODE},
+    [DIS_EVALUATION_BRIER] = {{"brier", "Brier", "mean squared distance of q from the gold label as a one-hot row",
+                               "lower", "", DIS_NEEDS_GOLD, 0, 2},
+                              MEAN(DIS_ITEM_BRIER)},
+    [DIS_EVALUATION_ECE] = {{"ece", "ECE", "expected calibration error: mean |accuracy - confidence| over equal bins",
+                             "lower", "", DIS_NEEDS_GOLD, 0, 1},
+                            .aggregate = DIS_OWN_CODE},
+    [DIS_EVALUATION_ABSOLUTE_ERROR] = {{"absolute_error", "absolute error",
+                                        "mean number of steps from the median of q to the gold label", "lower", "steps",
+                                        DIS_NEEDS_GOLD | DIS_NEEDS_ORDER, 0, INFINITY},
+                                       MEAN(DIS_ITEM_ABSOLUTE_ERROR)},
+    [DIS_EVALUATION_RANKED_PROBABILITY_SCORE] =
         {{"ranked_probability_score", "ranked probability score",
           "mean over items of the sum of squared differences of q and the gold label, both cumulated in class order",
           "lower", "", DIS_NEEDS_GOLD | DIS_NEEDS_ORDER, 0, INFINITY},
          MEAN(DIS_ITEM_RANKED_PROBABILITY_SCORE)},
-    [DIS_EVAL_CROSS_ENTROPY] = {{"cross_entropy", "cross-entropy", "mean -sum p log q, nats; never below human_entropy",
-                                 "lower", "nats", DIS_NEEDS_HUMAN, 0, INFINITY},
-                                MEAN(DIS_ITEM_CROSS_ENTROPY)},
-    [DIS_EVAL_HUMAN_ENTROPY] = {{"human_entropy", "human entropy",
-                                 "mean entropy of p, nats: the floor of cross-entropy", "floor", "nats",
-                                 DIS_NEEDS_HUMAN, 0, INFINITY},
-                                MEAN(DIS_ITEM_HUMAN_ENTROPY)},
-    [DIS_EVAL_KL] = {{"kl", "KL", "mean KL(p || q), nats", "lower", "nats", DIS_NEEDS_HUMAN, 0, INFINITY},
-                     MEAN(DIS_ITEM_KL)},
-    [DIS_EVAL_INVERSE_KL] = {{"inverse_kl", "inverse KL", "mean KL(q || p), nats, p floored as q is", "lower", "nats",
-                              DIS_NEEDS_HUMAN, 0, INFINITY},
-                             MEAN(DIS_ITEM_INVERSE_KL)},
-    [DIS_EVAL_JSD] = {{"jsd", "JSD", "mean Jensen-Shannon divergence of p and q, nats", "lower", "nats",
-                       DIS_NEEDS_HUMAN, 0, LOG_2},
-                      MEAN(DIS_ITEM_JSD)},
-    [DIS_EVAL_TOTAL_VARIATION] = {{"total_variation", "total variation", "mean of half the sum of |p - q|", "lower", "",
-                                   DIS_NEEDS_HUMAN, 0, 1},
-                                  MEAN(DIS_ITEM_TOTAL_VARIATION)},
-    [DIS_EVAL_MANHATTAN] = {{"manhattan", "manhattan", "mean of the sum of |p - q|", "lower", "", DIS_NEEDS_HUMAN, 0,
-                             2},
-                            .aggregate = DIS_MEAN_OF_ITEMS,
-                            .column = DIS_ITEM_TOTAL_VARIATION,
-                            .scale = 2},
-    [DIS_EVAL_WASSERSTEIN] = {{"wasserstein", "wasserstein",
-                               "mean earth mover's distance, one step from a class to the next", "lower", "steps",
-                               DIS_NEEDS_HUMAN | DIS_NEEDS_ORDER, 0, INFINITY},
-                              MEAN(DIS_ITEM_WASSERSTEIN)},
-    [DIS_EVAL_HUMAN_BRIER] = {{"human_brier", "human brier", "mean squared distance of q from p", "lower", "",
-                               DIS_NEEDS_HUMAN, 0, 2},
-                              MEAN(DIS_ITEM_HUMAN_BRIER)},
-    [DIS_EVAL_ENTROPY_CORRELATION] = {{"entropy_correlation", "entropy correlation",
-                                       "Pearson correlation over items of the entropies of q and p", "higher", "",
-                                       DIS_NEEDS_HUMAN, -1, 1},
-                                      .aggregate = DIS_OWN_CODE},
-    [DIS_EVAL_ENTROPY_SPEARMAN] = {{"entropy_spearman", "entropy spearman",
-                                    "Spearman correlation over items of the entropies of q and p", "higher", "",
-                                    DIS_NEEDS_HUMAN, -1, 1},
-                                   .aggregate = DIS_OWN_CODE},
-    [DIS_EVAL_ENTROPY_SIMILARITY] = {{"entropy_similarity", "entropy similarity", "1 - mean |H(p) - H(q)| / log K",
-                                      "higher", "", DIS_NEEDS_HUMAN, 0, 1},
-                                     .aggregate = DIS_MEAN_OF_ITEMS,
-                                     .column = DIS_ITEM_ENTROPY_GAP,
-                                     .scale = -1,
-                                     .shift = 1,
-                                     .in_log_k = true},
-    [DIS_EVAL_MODEL_ENTROPY] = {{"model_entropy", "model entropy", "mean entropy of q, nats", "none", "nats", 0, 0,
-                                 INFINITY},
-                                MEAN(DIS_ITEM_MODEL_ENTROPY)},
-    [DIS_EVAL_CONFIDENCE] = {{"confidence", "confidence", "mean of the largest probability of q", "none", "", 0, 0, 1},
-                             MEAN(DIS_ITEM_CONFIDENCE)},
-    [DIS_EVAL_PERSPECTIVE_ERROR] =
+    [DIS_EVALUATION_CROSS_ENTROPY] = {{"cross_entropy", "cross-entropy",
+                                       "mean -sum p log q, nats; never below human_entropy", "lower", "nats",
+                                       DIS_NEEDS_HUMAN, 0, INFINITY},
+                                      MEAN(DIS_ITEM_CROSS_ENTROPY)},
+    [DIS_EVALUATION_HUMAN_ENTROPY] = {{"human_entropy", "human entropy",
+                                       "mean entropy of p, nats: the floor of cross-entropy", "floor", "nats",
+                                       DIS_NEEDS_HUMAN, 0, INFINITY},
+                                      MEAN(DIS_ITEM_HUMAN_ENTROPY)},
+    [DIS_EVALUATION_KL] = {{"kl", "KL", "mean KL(p || q), nats", "lower", "nats", DIS_NEEDS_HUMAN, 0, INFINITY},
+                           MEAN(DIS_ITEM_KL)},
+    [DIS_EVALUATION_INVERSE_KL] = {{"inverse_kl", "inverse KL", "mean KL(q || p), nats, p floored as q is", "lower",
+                                    "nats", DIS_NEEDS_HUMAN, 0, INFINITY},
+                                   MEAN(DIS_ITEM_INVERSE_KL)},
+    [DIS_EVALUATION_JSD] = {{"jsd", "JSD", "mean Jensen-Shannon divergence of p and q, nats", "lower", "nats",
+                             DIS_NEEDS_HUMAN, 0, LOG_2},
+                            MEAN(DIS_ITEM_JSD)},
+    [DIS_EVALUATION_TOTAL_VARIATION] = {{"total_variation", "total variation", "mean of half the sum of |p - q|",
+                                         "lower", "", DIS_NEEDS_HUMAN, 0, 1},
+                                        MEAN(DIS_ITEM_TOTAL_VARIATION)},
+    [DIS_EVALUATION_MANHATTAN] = {{"manhattan", "manhattan", "mean of the sum of |p - q|", "lower", "", DIS_NEEDS_HUMAN,
+                                   0, 2},
+                                  .aggregate = DIS_MEAN_OF_ITEMS,
+                                  .column = DIS_ITEM_TOTAL_VARIATION,
+                                  .scale = 2},
+    [DIS_EVALUATION_WASSERSTEIN] = {{"wasserstein", "wasserstein",
+                                     "mean earth mover's distance, one step from a class to the next", "lower", "steps",
+                                     DIS_NEEDS_HUMAN | DIS_NEEDS_ORDER, 0, INFINITY},
+                                    MEAN(DIS_ITEM_WASSERSTEIN)},
+    [DIS_EVALUATION_HUMAN_BRIER] = {{"human_brier", "human brier", "mean squared distance of q from p", "lower", "",
+                                     DIS_NEEDS_HUMAN, 0, 2},
+                                    MEAN(DIS_ITEM_HUMAN_BRIER)},
+    [DIS_EVALUATION_ENTROPY_CORRELATION] = {{"entropy_correlation", "entropy correlation",
+                                             "Pearson correlation over items of the entropies of q and p", "higher", "",
+                                             DIS_NEEDS_HUMAN, -1, 1},
+                                            .aggregate = DIS_OWN_CODE},
+    [DIS_EVALUATION_ENTROPY_SPEARMAN] = {{"entropy_spearman", "entropy spearman",
+                                          "Spearman correlation over items of the entropies of q and p", "higher", "",
+                                          DIS_NEEDS_HUMAN, -1, 1},
+                                         .aggregate = DIS_OWN_CODE},
+    [DIS_EVALUATION_ENTROPY_SIMILARITY] = {{"entropy_similarity", "entropy similarity",
+                                            "1 - mean |H(p) - H(q)| / log K", "higher", "", DIS_NEEDS_HUMAN, 0, 1},
+                                           .aggregate = DIS_MEAN_OF_ITEMS,
+                                           .column = DIS_ITEM_ENTROPY_GAP,
+                                           .scale = -1,
+                                           .shift = 1,
+                                           .in_log_k = true},
+    [DIS_EVALUATION_MODEL_ENTROPY] = {{"model_entropy", "model entropy", "mean entropy of q, nats", "none", "nats", 0,
+                                       0, INFINITY},
+                                      MEAN(DIS_ITEM_MODEL_ENTROPY)},
+    [DIS_EVALUATION_CONFIDENCE] = {{"confidence", "confidence", "mean of the largest probability of q", "none", "", 0,
+                                    0, 1},
+                                   MEAN(DIS_ITEM_CONFIDENCE)},
+    [DIS_EVALUATION_PERSPECTIVE_ERROR] =
         {{"perspective_error", "perspective error",
           "mean over items of the share of their votes that predictions for the voters have wrong", "lower", "",
           DIS_NEEDS_WORKERS, 0, 1},
          .aggregate = DIS_OWN_CODE},
-    [DIS_EVAL_PERSPECTIVE_DISTANCE] =
+    [DIS_EVALUATION_PERSPECTIVE_DISTANCE] =
         {{"perspective_distance", "perspective distance",
           "mean over items of the steps from votes to the medians of predictions for the voters", "lower", "steps",
           DIS_NEEDS_WORKERS | DIS_NEEDS_ORDER, 0, INFINITY},
@@ -125,31 +130,31 @@ const dis__item_column_row dis__item_columns[DIS_ITEM_COLUMNS] = {
 #undef ROW
 };
 
-const dis_eval_row *dis_eval_metric_at(size_t i)
+const dis_evaluation_metric_row *dis_evaluation_metric_get(size_t i)
 {
-    return i < DIS_EVAL_METRICS ? &dis__metrics[i].row : NULL;
+    return i < DIS_EVALUATION_METRICS ? &dis__metrics[i].row : NULL;
 }
 
-dis_eval_metric dis_eval_metric_find(const char *name)
+dis_evaluation_metric dis_evaluation_metric_find(const char *name)
 {
     size_t i = 0;
-    while (i < DIS_EVAL_METRICS && strcmp(dis__metrics[i].row.name, name) != 0) i++;
-    return (dis_eval_metric)i;
+    while (i < DIS_EVALUATION_METRICS && strcmp(dis__metrics[i].row.name, name) != 0) i++;
+    return (dis_evaluation_metric)i;
 }
 
-const char *dis_eval_arrow(size_t i)
+const char *dis_evaluation_metric_arrow(size_t i)
 {
-    const char *better = i < DIS_EVAL_METRICS ? dis__metrics[i].row.better : "";
+    const char *better = i < DIS_EVALUATION_METRICS ? dis__metrics[i].row.better : "";
     return strcmp(better, "higher") == 0 ? "\xE2\x86\x91" : strcmp(better, "lower") == 0 ? "\xE2\x86\x93" : "";
 }
 
-dis_eval_metric dis__metric_of_column(dis__item_column column)
+dis_evaluation_metric dis__metric_of_column(dis__item_column column)
 {
     size_t m = 0;
-    while (m < DIS_EVAL_METRICS && (dis__metrics[m].aggregate != DIS_MEAN_OF_ITEMS ||
-                                    dis__metrics[m].column != column || dis__metrics[m].scale != 1))
+    while (m < DIS_EVALUATION_METRICS && (dis__metrics[m].aggregate != DIS_MEAN_OF_ITEMS ||
+                                          dis__metrics[m].column != column || dis__metrics[m].scale != 1))
         m++;
-    return (dis_eval_metric)m;
+    return (dis_evaluation_metric)m;
 }
 
 double dis__metric_from_mean(const dis__metric *metric, double mean, size_t n_classes)

@@ -22,7 +22,7 @@ typedef enum {
 } dis__class_score;
 
 typedef struct {
-    dis_eval_row row;
+    dis_evaluation_metric_row row;
     dis__metric_aggregate aggregate;
     dis__item_column column; /* the rest of DIS_MEAN_OF_ITEMS */
     double scale, shift;
@@ -30,10 +30,10 @@ typedef struct {
     dis__class_score score; /* of DIS_CLASS_SCORE */
 } dis__metric;
 
-extern const dis__metric dis__metrics[DIS_EVAL_METRICS];
+extern const dis__metric dis__metrics[DIS_EVALUATION_METRICS];
 
-/* The metric that is the mean of a column; DIS_EVAL_METRICS: none. */
-dis_eval_metric dis__metric_of_column(dis__item_column column);
+/* The metric that is the mean of a column; DIS_EVALUATION_METRICS: none. */
+dis_evaluation_metric dis__metric_of_column(dis__item_column column);
 
 /* The value of a metric that is a mean over items. */
 double dis__metric_from_mean(const dis__metric *metric, double mean, size_t n_classes);

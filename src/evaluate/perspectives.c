@@ -4,6 +4,7 @@
  * A vote leaves itself out of its baselines, by taking one from the count of its class. Cost: O(votes + workers x
  * classes), and one pass over items or workers per resample. */
 #include "dissent/perspectives.h"
+#include "tool/arrays.h"
 #include "core/memory/memory.h"
 #include "core/names/name_index.h"
 #include "core/names/names_internal.h"
@@ -29,7 +30,7 @@ typedef struct {
     bool has_history;
     size_t *prediction_item, *prediction_worker, *prediction_class; /* of the votes': where predictions have them */
     int32_t *predicted;                                             /* (n_votes) -1: not */
-    float *off[DIS_N_SAID];                                         /* (n_votes) steps off; -1: not measured */
+    float *off[DIS_PREDICTION_SOURCES];                             /* (n_votes) steps off; -1: not measured */
     uint32_t *count;   /* (workers, classes) of the history, or of the votes */
     double *column[2]; /* (items or workers) sums, counts */
     double *sums;      /* (resamples, 2) */
@@ -37,16 +38,16 @@ typedef struct {
     dis_perspectives *out;
 } work;
 
-const char *dis_said_name(dis_said said)
+const char *dis_prediction_source_name(dis_prediction_source said)
 {
     static const char *const names[] = {"model", "worker's most frequent", "majority of others"};
-    return said < DIS_N_SAID ? names[said] : NULL;
+    return said < DIS_PREDICTION_SOURCES ? names[said] : NULL;
 }
 
-const char *dis_over_name(dis_over over)
+const char *dis_average_name(dis_average over)
 {
     static const char *const names[] = {"votes", "items", "workers"};
-    return over < DIS_N_OVER ? names[over] : NULL;
+    return over < DIS_AVERAGES ? names[over] : NULL;
 }
 
 static dis_perspectives_view view_of(const dis_perspectives *p)
@@ -70,7 +71,7 @@ static void work_free(work *w)
     dis__free(w->prediction_worker);
     dis__free(w->prediction_class);
     dis__free(w->predicted);
-    for (size_t s = 0; s < DIS_N_SAID; s++) dis__free(w->off[s]);
+    for (size_t s = 0; s < DIS_PREDICTION_SOURCES; s++) dis__free(w->off[s]);
     dis__free(w->count);
     for (size_t c = 0; c < 2; c++) dis__free(w->column[c]);
     dis__free(w->sums);
@@ -173,7 +174,8 @@ static dis_status measure_votes(work *w)
     const dis_votes_view *v = &w->v;
     const size_t k = v->n_classes;
     uint32_t *item;
-    for (size_t s = 0; s < DIS_N_SAID; s++) DIS_TRY(dis__alloc_array(&w->off[s], v->n_votes, sizeof *w->off[s]));
+    for (size_t s = 0; s < DIS_PREDICTION_SOURCES; s++)
+        DIS_TRY(dis__alloc_array(&w->off[s], v->n_votes, sizeof *w->off[s]));
     DIS_TRY(dis__alloc_array(&item, k, sizeof *item));
     for (size_t i = 0; i < v->n_items; i++) {
         for (size_t c = 0; c < k; c++) item[c] = 0;
@@ -181,11 +183,12 @@ static dis_status measure_votes(work *w)
         for (uint64_t t = v->start[i]; t < v->start[i + 1]; t++) {
             const size_t label = label_of(v, t), model = w->predicted[t] < 0 ? SIZE_MAX : (size_t)w->predicted[t];
             const uint32_t *own = w->count + v->worker[t] * k;
-            w->off[DIS_SAID_BY_MODEL][t] = steps_off(model, label);
-            w->off[DIS_SAID_MOSTLY][t] = w->off[DIS_SAID_BY_OTHERS][t] = -1;
+            w->off[DIS_PREDICTION_OF_MODEL][t] = steps_off(model, label);
+            w->off[DIS_PREDICTION_MOST_FREQUENT][t] = w->off[DIS_PREDICTION_MAJORITY_OF_OTHERS][t] = -1;
             if (model == SIZE_MAX) continue; /* baselines are measured where the model is */
-            w->off[DIS_SAID_MOSTLY][t] = steps_off(most_frequent(own, k, w->has_history ? SIZE_MAX : label), label);
-            w->off[DIS_SAID_BY_OTHERS][t] = steps_off(most_frequent(item, k, label), label);
+            w->off[DIS_PREDICTION_MOST_FREQUENT][t] =
+                steps_off(most_frequent(own, k, w->has_history ? SIZE_MAX : label), label);
+            w->off[DIS_PREDICTION_MAJORITY_OF_OTHERS][t] = steps_off(most_frequent(item, k, label), label);
         }
     }
     dis__free(item);
@@ -195,21 +198,22 @@ static dis_status measure_votes(work *w)
 /* ---- means ---- */
 
 /* Sums and counts of a kind of figure into columns of n_units; `group` below 0: all votes. */
-static void sum_units(work *w, size_t kind, dis_said said, dis_over over, const int32_t *group, int32_t which)
+static void sum_units(work *w, size_t kind, dis_prediction_source said, dis_average over, const int32_t *group,
+                      int32_t which)
 {
     const dis_votes_view *v = &w->v;
-    const size_t n = over == DIS_OVER_WORKERS ? v->n_workers : v->n_items;
+    const size_t n = over == DIS_AVERAGE_OVER_WORKERS ? v->n_workers : v->n_items;
     double *sum = w->column[0], *count = w->column[1];
     for (size_t u = 0; u < n; u++) sum[u] = count[u] = 0;
     for (size_t i = 0; i < v->n_items; i++)
         for (uint64_t t = v->start[i]; t < v->start[i + 1]; t++) {
             const float off = w->off[said][t];
-            const size_t u = over == DIS_OVER_WORKERS ? v->worker[t] : i;
+            const size_t u = over == DIS_AVERAGE_OVER_WORKERS ? v->worker[t] : i;
             if (off < 0 || (group && group[v->worker[t]] != which)) continue;
             sum[u] += kind == WRONG ? off > 0 : (double)off;
             count[u]++;
         }
-    for (size_t u = 0; over != DIS_OVER_VOTES && u < n; u++) {
+    for (size_t u = 0; over != DIS_AVERAGE_OVER_VOTES && u < n; u++) {
         if (count[u] == 0) continue;
         sum[u] /= count[u];
         count[u] = 1;
@@ -230,7 +234,7 @@ static dis_status mean_of(work *w, size_t n_units, dis_metric *out)
         count += columns[1][u];
     }
     *out = count > 0 ? (dis_metric){.value = sum / count, .n = (size_t)count}
-                     : dis_metric_undefined("no vote has one to be compared with");
+                     : dis__metric_undefined("no vote has one to be compared with");
     if (count == 0 || b.n_resamples == 0) return DIS_OK;
     DIS_TRY(dis__bootstrap_sums(w->ctx, &b, columns, 2, w->sums));
     for (size_t r = 0; r < b.n_resamples; r++)
@@ -239,22 +243,22 @@ static dis_status mean_of(work *w, size_t n_units, dis_metric *out)
     return DIS_OK;
 }
 
-static dis_status one_mean(work *w, size_t kind, dis_said said, dis_over over, const int32_t *group, int32_t which,
-                           dis_metric *out)
+static dis_status one_mean(work *w, size_t kind, dis_prediction_source said, dis_average over, const int32_t *group,
+                           int32_t which, dis_metric *out)
 {
     if (kind == STEPS && !w->o->ordered) {
-        *out = dis_metric_undefined("classes have no order");
+        *out = dis__metric_undefined("classes have no order");
         return DIS_OK;
     }
     sum_units(w, kind, said, over, group, which);
-    return mean_of(w, over == DIS_OVER_WORKERS ? w->v.n_workers : w->v.n_items, out);
+    return mean_of(w, over == DIS_AVERAGE_OVER_WORKERS ? w->v.n_workers : w->v.n_items, out);
 }
 
 static dis_status means(work *w)
 {
     dis_perspectives_view *out = &w->out->view;
-    for (dis_said s = 0; s < DIS_N_SAID; s++)
-        for (dis_over over = 0; over < DIS_N_OVER; over++) {
+    for (dis_prediction_source s = 0; s < DIS_PREDICTION_SOURCES; s++)
+        for (dis_average over = 0; over < DIS_AVERAGES; over++) {
             DIS_TRY(one_mean(w, WRONG, s, over, NULL, 0, &out->error[s][over]));
             DIS_TRY(one_mean(w, STEPS, s, over, NULL, 0, &out->distance[s][over]));
         }
@@ -264,18 +268,18 @@ static dis_status means(work *w)
 static dis_status group_means(work *w)
 {
     if (!w->o->groups) return DIS_OK;
-    const dis_worker_groups_view g = dis_worker_groups_look(w->o->groups);
+    const dis_worker_groups_view g = dis_worker_groups_get_view(w->o->groups);
     if (g.n_workers != w->v.n_workers) return dis__fail(DIS_EUSAGE, "`groups` are of other votes");
     dis_perspectives *out = w->out;
     DIS_TRY(dis__alloc_zeroed(&out->group, g.n_groups ? g.n_groups : 1, sizeof *out->group));
     for (size_t i = 0; i < g.n_groups; i++) {
         dis_perspectives_group *x = &out->group[i];
-        for (dis_said s = 0; s < DIS_N_SAID; s++) {
-            DIS_TRY(one_mean(w, WRONG, s, DIS_OVER_VOTES, g.group, (int32_t)i, &x->error[s]));
-            DIS_TRY(one_mean(w, STEPS, s, DIS_OVER_VOTES, g.group, (int32_t)i, &x->distance[s]));
+        for (dis_prediction_source s = 0; s < DIS_PREDICTION_SOURCES; s++) {
+            DIS_TRY(one_mean(w, WRONG, s, DIS_AVERAGE_OVER_VOTES, g.group, (int32_t)i, &x->error[s]));
+            DIS_TRY(one_mean(w, STEPS, s, DIS_AVERAGE_OVER_VOTES, g.group, (int32_t)i, &x->distance[s]));
         }
         x->workers = g.workers[i];
-        x->votes = x->error[DIS_SAID_BY_MODEL].n;
+        x->votes = x->error[DIS_PREDICTION_OF_MODEL].n;
     }
     out->view.n_groups = g.n_groups;
     out->view.group = out->group;
@@ -286,9 +290,9 @@ static dis_status worker_rows(work *w)
 {
     dis_perspectives *out = w->out;
     DIS_TRY(dis__alloc_zeroed(&out->row, w->v.n_workers, sizeof *out->row));
-    for (dis_said s = 0; s < DIS_N_SAID; s++) {
+    for (dis_prediction_source s = 0; s < DIS_PREDICTION_SOURCES; s++) {
         for (size_t kind = 0; kind < N_KINDS; kind++) {
-            sum_units(w, kind, s, DIS_OVER_WORKERS, NULL, 0);
+            sum_units(w, kind, s, DIS_AVERAGE_OVER_WORKERS, NULL, 0);
             for (size_t a = 0; a < w->v.n_workers; a++) {
                 const bool is_defined = w->column[1][a] > 0 && (kind == WRONG || w->o->ordered);
                 *(kind == WRONG ? &out->row[a].error[s] : &out->row[a].distance[s]) =
@@ -323,8 +327,8 @@ dis_status dis_perspectives_run(dis_context *ctx, const dis_votes *votes, const 
 {
     dis_perspectives_options o = dis_perspectives_options_default();
     DIS_TRY(DIS_OPTIONS_COPY(dis_perspectives_options, &o, options));
-    work w = {.ctx = ctx, .o = &o, .v = dis_votes_look(votes), .said = dis_votes_look(said)};
-    if (history) w.history = dis_votes_look(history);
+    work w = {.ctx = ctx, .o = &o, .v = dis_votes_get_view(votes), .said = dis_votes_get_view(said)};
+    if (history) w.history = dis_votes_get_view(history);
     w.has_history = history != NULL;
     if (!w.v.start || !w.said.start || (history && !w.history.start))
         return dis__fail(DIS_EDATA, "this input does not say who voted; bring one row per vote");

@@ -5,6 +5,7 @@
  * sides are then compared as one long set of predictions each, which treats seeds as independent.
  *
  * Cost: every file of predictions of both sides is read once. */
+#include "tool/arrays.h"
 #include "experiment/compare_cells.h"
 #include "core/memory/memory.h"
 #include "core/names/name_index.h"
@@ -63,7 +64,7 @@ static dis_status all_tasks(const folds *f, bool numbered, dis_names **out)
     char *text = NULL;
     size_t capacity = 0;
     for (size_t i = 0; i < f->n && status == DIS_OK; i++) {
-        const dis_labels_view v = dis_labels_look(f->fold[i].predicted);
+        const dis_labels_view v = dis_labels_get_view(f->fold[i].predicted);
         for (size_t t = 0; t < v.n_items && status == DIS_OK; t++) {
             size_t n;
             const char *name = dis_names_get(v.tasks, t, &n);
@@ -95,11 +96,11 @@ static dis_status name_tasks(const folds *f, dis_names **out)
 
 static dis_status join_folds(const folds *f, bool want_p, dis__pooled *p)
 {
-    const dis_labels_view first = dis_labels_look(f->fold[0].predicted);
+    const dis_labels_view first = dis_labels_get_view(f->fold[0].predicted);
     bool human = true;
     p->n_classes = first.n_classes;
     for (size_t i = 0; i < f->n; i++) {
-        const dis_labels_view v = dis_labels_look(f->fold[i].predicted);
+        const dis_labels_view v = dis_labels_get_view(f->fold[i].predicted);
         if (!dis__names_equal(v.classes, first.classes))
             return dis__fail(DIS_EDATA, "folds of one run that have other classes; the store is not in order");
         p->n_items += v.n_items;
@@ -114,9 +115,9 @@ static dis_status join_folds(const folds *f, bool want_p, dis__pooled *p)
     if (human) DIS_TRY(dis__alloc_array(&p->human, dis__saturating_size(n, k, 0), sizeof *p->human));
     size_t at = 0;
     for (size_t i = 0; i < f->n; i++) {
-        const dis_labels_view v = dis_labels_look(f->fold[i].predicted);
+        const dis_labels_view v = dis_labels_get_view(f->fold[i].predicted);
         for (size_t t = 0; t < v.n_items; t++) {
-            p->label[at + t] = (int32_t)dis_argmax(v.p + t * k, k);
+            p->label[at + t] = (int32_t)dis__argmax(v.p + t * k, k);
             p->gold[at + t] = f->fold[i].gold ? f->fold[i].gold[t] : -1;
         }
         if (p->p) memcpy(p->p + at * k, v.p, v.n_items * k * sizeof *p->p);

@@ -1,11 +1,11 @@
 /* The public face of experiments: a plan, a store, and what is asked of both. The store is opened for each call and
  * closed after it, so that nothing is held while nobody works. */
+#include "tool/files.h"
 #include "experiment/experiment_internal.h"
 #include "experiment/runner.h"
 #include "core/memory/memory.h"
 #include "core/parallel/pool.h"
 #include "core/options/sized_structs.h"
-#include "dissent/file.h"
 #include "nn/devices.h"
 #include <math.h>
 #include <stdio.h>
@@ -142,10 +142,10 @@ dis_status dis_experiment_check_output(const dis_experiment *experiment, const c
     static const char database[] = "results.sqlite";
     const dis__plan *plan = experiment->plan;
     char inside[sizeof database];
-    const char *file = dis_file_same(path, plan->path) ? plan->path : NULL;
+    const char *file = dis__file_same(path, plan->path) ? plan->path : NULL;
     for (size_t i = 0; i < plan->n_files && !file; i++)
-        if (dis_file_same(path, plan->file[i])) file = plan->file[i];
-    if (!file && dis_file_within(path, experiment->store, inside, sizeof inside) && strcmp(inside, database) == 0)
+        if (dis__file_same(path, plan->file[i])) file = plan->file[i];
+    if (!file && dis__file_within(path, experiment->store, inside, sizeof inside) && strcmp(inside, database) == 0)
         file = experiment->store;
     if (!file) return DIS_OK;
     return dis__fail(DIS_EUSAGE, "%s would replace %s, which the experiment needs; name another file", path, file);
@@ -214,13 +214,14 @@ dis_status dis_experiment_run(dis_context *ctx, dis_experiment *experiment, cons
 
 /* ---- looking ---- */
 
-dis_status dis_experiment_states(dis_context *ctx, dis_experiment *experiment, dis_run_state *state, double *seconds)
+dis_status dis_experiment_get_states(dis_context *ctx, dis_experiment *experiment, dis_run_state *state,
+                                     double *seconds)
 {
     (void)ctx;
     dis__store *store;
     DIS_TRY(dis__store_open(experiment->store, false, DIS__STORE_PATIENCE_MS, &store));
     const dis_status status =
-        dis__store_look(store, experiment->plan, &(dis__known){.state = state, .seconds = seconds});
+        dis__store_get_view(store, experiment->plan, &(dis__known){.state = state, .seconds = seconds});
     dis__store_close(store);
     return status;
 }
@@ -231,7 +232,7 @@ dis_status dis__known_read(const dis_experiment *e, dis__store *store, dis__know
     DIS_TRY(dis__alloc_array(&out->state, n, sizeof *out->state));
     DIS_TRY(dis__alloc_array(&out->seconds, n, sizeof *out->seconds));
     DIS_TRY(dis__alloc_array(&out->value, dis__saturating_size(n, e->plan->n_measures, 0), sizeof *out->value));
-    return dis__store_look(store, e->plan, out);
+    return dis__store_get_view(store, e->plan, out);
 }
 
 void dis__known_free(dis__known *known)
@@ -242,7 +243,7 @@ void dis__known_free(dis__known *known)
     *known = (dis__known){0};
 }
 
-dis_status dis_experiment_tabulate(dis_context *ctx, dis_experiment *experiment, dis_experiment_table **out)
+dis_status dis_experiment_table_create(dis_context *ctx, dis_experiment *experiment, dis_experiment_table **out)
 {
     dis__store *store;
     dis__known known = {0};
@@ -268,7 +269,7 @@ static size_t count_keys(const dis__plan *plan, const char *prefix, size_t *run)
     return n;
 }
 
-dis_status dis_experiment_record(dis_context *ctx, dis_experiment *experiment, const char *key, dis_run_record **out)
+dis_status dis_run_record_read(dis_context *ctx, dis_experiment *experiment, const char *key, dis_run_record **out)
 {
     (void)ctx;
     const dis__plan *plan = experiment->plan;

@@ -15,8 +15,8 @@
 struct dis_experiment_table {
     dis_experiment_row *row;
     size_t n_rows, n_measures;
-    dis_experiment_figure *figure; /* (n_cells, n_measures) */
-    double *seed;                  /* values of seeds, (n_cells, n_measures, most seeds) */
+    dis_experiment_value *figure; /* (n_cells, n_measures) */
+    double *seed;                 /* values of seeds, (n_cells, n_measures, most seeds) */
 };
 
 /* ---- Student's t ---- */
@@ -49,7 +49,7 @@ double dis__student_quantile(double share, size_t n)
 
 /* ---- figures ---- */
 
-static void summarise(dis_experiment_figure *f, dis_eval_metric metric)
+static void summarise(dis_experiment_value *f, dis_evaluation_metric metric)
 {
     f->mean = f->sd = f->ci_low = f->ci_high = f->difference = f->p = (double)NAN;
     if (f->n == 0) return;
@@ -60,7 +60,7 @@ static void summarise(dis_experiment_figure *f, dis_eval_metric metric)
     for (size_t i = 0; i < f->n; i++) squares += (f->seed[i] - f->mean) * (f->seed[i] - f->mean);
     f->sd = sqrt(squares / (double)(f->n - 1));
     const double reach = dis__student_quantile(.95, f->n - 1) * f->sd / sqrt((double)f->n);
-    const dis_eval_row *row = dis_eval_metric_at(metric);
+    const dis_evaluation_metric_row *row = dis_evaluation_metric_get(metric);
     f->ci_low = fmax(f->mean - reach, fmin(row->low, f->mean));
     f->ci_high = fmin(f->mean + reach, fmax(row->high, f->mean)); /* a mean may be off by rounding */
 }
@@ -107,7 +107,7 @@ static void fill_row(const dis_experiment *e, const dis__known *known, const dou
 {
     const dis__plan *plan = e->plan;
     const span s = runs_of(plan, cell);
-    dis_experiment_figure *figure = t->figure + cell * plan->n_measures;
+    dis_experiment_value *figure = t->figure + cell * plan->n_measures;
     *row = (dis_experiment_row){.cell = cell, .figure = figure};
     for (size_t r = s.first; r < s.end; r++) {
         if (!e->selected[r]) continue;
@@ -118,7 +118,7 @@ static void fill_row(const dis_experiment *e, const dis__known *known, const dou
         if (plan->run[r].fold + 1 > row->n_folds) row->n_folds = plan->run[r].fold + 1;
     }
     for (size_t m = 0; m < plan->n_measures; m++) {
-        dis_experiment_figure *f = &figure[m];
+        dis_experiment_value *f = &figure[m];
         f->published = plan->cell[cell].published ? plan->cell[cell].published[m] : (double)NAN;
         f->seed = *room;
         for (size_t r = s.first; r < s.end; r++) {
@@ -148,7 +148,7 @@ static dis_status count_items(dis_context *ctx, const dis_experiment *e, dis__st
         const dis_status status = dis__store_predictions(store, ctx, plan->run[r].key, set, &kept, &found);
         if (status == DIS_EDATA || (status == DIS_OK && !found)) continue; /* damaged: whoever needs them says so */
         DIS_TRY(status);
-        *n_items += dis_labels_look(kept.predicted).n_items;
+        *n_items += dis_labels_get_view(kept.predicted).n_items;
         dis__kept_set_free(&kept);
     }
     return DIS_OK;
@@ -178,10 +178,10 @@ static void mark_best(const dis_experiment *e, dis_experiment_table *t)
 {
     const dis__plan *plan = e->plan;
     for (size_t m = 0; m < plan->n_measures; m++) {
-        const char *better = dis_eval_metric_at(plan->measure[m].metric)->better;
+        const char *better = dis_evaluation_metric_get(plan->measure[m].metric)->better;
         const double sign = strcmp(better, "higher") == 0 ? 1 : strcmp(better, "lower") == 0 ? -1 : 0;
         for (size_t i = 0; i < t->n_rows && sign != 0; i++) {
-            dis_experiment_figure *f = t->figure + t->row[i].cell * plan->n_measures + m;
+            dis_experiment_value *f = t->figure + t->row[i].cell * plan->n_measures + m;
             size_t rivals = 0, beaten = 0;
             for (size_t k = 0; k < t->n_rows; k++) {
                 const double other = t->row[k].figure[m].mean;
@@ -197,10 +197,10 @@ static void mark_best(const dis_experiment *e, dis_experiment_table *t)
 }
 
 /* Which metric of a comparison a measure is; DIS_COMPARE_METRICS: none. */
-static size_t compared_metric(dis_eval_metric metric)
+static size_t compared_metric(dis_evaluation_metric metric)
 {
     size_t i = 0;
-    while (i < DIS_COMPARE_METRICS && dis_comparison_metric_at(i) != dis_eval_metric_at(metric)) i++;
+    while (i < DIS_COMPARE_METRICS && dis_comparison_metric_at(i) != dis_evaluation_metric_get(metric)) i++;
     return i;
 }
 
@@ -210,7 +210,7 @@ static dis_status test_cell(dis_context *ctx, const dis_experiment *e, dis__stor
     const dis__plan *plan = e->plan;
     const size_t against = plan->cell[cell].baseline;
     if (against == SIZE_MAX || against == cell) return DIS_OK;
-    dis_experiment_figure *figure = t->figure + cell * plan->n_measures;
+    dis_experiment_value *figure = t->figure + cell * plan->n_measures;
     for (size_t m = 0; m < plan->n_measures; m++) {
         if (compared_metric(plan->measure[m].metric) == DIS_COMPARE_METRICS || figure[m].compared || !figure[m].n)
             continue;
@@ -220,7 +220,7 @@ static dis_status test_cell(dis_context *ctx, const dis_experiment *e, dis__stor
         for (size_t k = m; c && k < plan->n_measures; k++) {
             const size_t metric = compared_metric(plan->measure[k].metric);
             if (metric == DIS_COMPARE_METRICS || strcmp(plan->measure[k].set, plan->measure[m].set) != 0) continue;
-            const dis_significance s = dis_comparison_look(c).metric[metric];
+            const dis_significance s = dis_comparison_get_view(c).metric[metric];
             figure[k].compared = !s.difference.reason;
             figure[k].difference = s.difference.value;
             figure[k].p = s.p;

@@ -2,8 +2,8 @@
  *
  * The first three share one walk over data sets, cells and measures; what differs is a row of functions. Names come
  * from users: each format makes them harmless in its own way, after control characters were made visible. */
+#include "tool/table_writer.h"
 #include "experiment/experiment_internal.h"
-#include "dissent/table.h"
 #include "io/output/output_file.h"
 #include "report/page/markup.h"
 #include <math.h>
@@ -23,12 +23,12 @@ static const char *const stars[] = {"", "*", "**"};
 
 static const char *metric_name(const writer *w, size_t m)
 {
-    return dis_eval_metric_at(w->e->plan->measure[m].metric)->name;
+    return dis_evaluation_metric_get(w->e->plan->measure[m].metric)->name;
 }
 
 static const char *arrow(const writer *w, size_t m)
 {
-    return dis_eval_arrow(w->e->plan->measure[m].metric);
+    return dis_evaluation_metric_arrow(w->e->plan->measure[m].metric);
 }
 
 static const dis_experiment_cell *cell_of(const writer *w, size_t row)
@@ -94,7 +94,7 @@ static void text_data(writer *w, const char *data)
 }
 
 /* 0: mean and sd; 1: interval; 2: what was published. */
-static void text_figure(dis__markup *m, const dis_experiment_figure *f, int line)
+static void text_figure(dis__markup *m, const dis_experiment_value *f, int line)
 {
     if (line == 0 && f->n == 0) dis__markup_append(m, "-");
     if (line == 0 && f->n) {
@@ -209,7 +209,7 @@ static void markdown_head(writer *w)
     dis__markup_append(m, "\n");
 }
 
-static void markdown_figure(dis__markup *m, const dis_experiment_figure *f)
+static void markdown_figure(dis__markup *m, const dis_experiment_value *f)
 {
     const char *bold = f->best ? "**" : "";
     if (f->n == 0)
@@ -296,7 +296,7 @@ static void latex_head(writer *w)
     for (size_t i = 0; i < w->t.n_measures; i++) {
         dis__markup_append(m, " & ");
         latex_name(m, metric_name(w, i));
-        const char *better = dis_eval_metric_at(w->e->plan->measure[i].metric)->better;
+        const char *better = dis_evaluation_metric_get(w->e->plan->measure[i].metric)->better;
         if (*arrow(w, i)) dis__markup_append(m, strcmp(better, "lower") == 0 ? " $\\downarrow$" : " $\\uparrow$");
         dis__markup_append(m, " (");
         latex_name(m, w->e->plan->measure[i].set);
@@ -312,7 +312,7 @@ static void latex_data(writer *w, const char *data)
     dis__markup_append(&w->out, "}} \\\\\n");
 }
 
-static void latex_figure(dis__markup *m, const dis_experiment_figure *f)
+static void latex_figure(dis__markup *m, const dis_experiment_value *f)
 {
     if (f->n == 0)
         dis__markup_append(m, "--");
@@ -351,37 +351,37 @@ static void latex_end(writer *w)
 
 /* ---- CSV ---- */
 
-static void csv_text(dis_table *t, const char *text)
+static void csv_text(dis__table_writer *t, const char *text)
 {
-    dis_table_text(t, text, strlen(text));
+    dis__table_writer_text(t, text, strlen(text));
 }
 
-static void csv_figure(const writer *w, dis_table *t, size_t row, size_t m)
+static void csv_figure(const writer *w, dis__table_writer *t, size_t row, size_t m)
 {
     const dis_experiment_row *r = &w->t.row[row];
-    const dis_experiment_figure *f = &r->figure[m];
+    const dis_experiment_value *f = &r->figure[m];
     const dis_experiment_cell *cell = cell_of(w, row);
     csv_text(t, cell->data);
     csv_text(t, cell->name);
     csv_text(t, w->e->plan->measure[m].set);
     csv_text(t, metric_name(w, m));
-    dis_table_count(t, r->n_runs);
-    dis_table_count(t, r->n_done);
-    dis_table_count(t, r->n_failed);
-    dis_table_count(t, f->n);
-    dis_table_real(t, f->mean);
-    dis_table_real(t, f->sd);
-    dis_table_real(t, f->ci_low);
-    dis_table_real(t, f->ci_high);
-    dis_table_real(t, f->published);
+    dis__table_writer_count(t, r->n_runs);
+    dis__table_writer_count(t, r->n_done);
+    dis__table_writer_count(t, r->n_failed);
+    dis__table_writer_count(t, f->n);
+    dis__table_writer_real(t, f->mean);
+    dis__table_writer_real(t, f->sd);
+    dis__table_writer_real(t, f->ci_low);
+    dis__table_writer_real(t, f->ci_high);
+    dis__table_writer_real(t, f->published);
     csv_text(t, cell->baseline == SIZE_MAX ? "" : w->e->plan->cell[cell->baseline].name);
-    dis_table_real(t, f->compared ? f->difference : (double)NAN);
-    dis_table_real(t, f->compared ? f->p : (double)NAN);
+    dis__table_writer_real(t, f->compared ? f->difference : (double)NAN);
+    dis__table_writer_real(t, f->compared ? f->p : (double)NAN);
     if (f->compared)
-        dis_table_count(t, (uint64_t)f->stars);
+        dis__table_writer_count(t, (uint64_t)f->stars);
     else
-        dis_table_nothing(t);
-    dis_table_count(t, f->best);
+        dis__table_writer_null(t);
+    dis__table_writer_count(t, f->best);
 }
 
 static dis_status write_csv(const writer *w, const char *path)
@@ -389,11 +389,11 @@ static dis_status write_csv(const writer *w, const char *path)
     static const char *const columns[] = {"data",      "cell",     "set",        "metric", "runs",   "done",
                                           "failed",    "seeds",    "mean",       "sd",     "ci_low", "ci_high",
                                           "published", "baseline", "difference", "p",      "stars",  "best"};
-    dis_table *t;
-    DIS_TRY(dis_table_open(path, "csv", columns, sizeof columns / sizeof *columns, &t));
+    dis__table_writer *t;
+    DIS_TRY(dis__table_writer_create(path, "csv", columns, sizeof columns / sizeof *columns, &t));
     for (size_t r = 0; r < w->t.n_rows; r++)
         for (size_t m = 0; m < w->t.n_measures; m++) csv_figure(w, t, r, m);
-    return dis_table_finish(t, DIS_OK);
+    return dis__table_writer_finish(t, DIS_OK);
 }
 
 /* ---- all ---- */
@@ -413,7 +413,7 @@ enum { N_FORMATS = sizeof formats / sizeof *formats };
 
 static writer make_writer(const dis_experiment *e, const dis_experiment_table *table)
 {
-    writer w = {.e = e, .t = dis_experiment_table_look(table)};
+    writer w = {.e = e, .t = dis_experiment_table_get_view(table)};
     w.several_sets = several_data(&w);
     for (size_t r = 0; r < w.t.n_rows; r++)
         for (size_t m = 0; m < w.t.n_measures; m++) {

@@ -7,12 +7,12 @@
 
 static bool pools(const dis_experiment_measure *m, const char *set)
 {
-    return dis_eval_metric_at(m->metric)->needs == DIS_NEEDS_GOLD && strcmp(m->set, set) == 0;
+    return dis_evaluation_metric_get(m->metric)->needs == DIS_NEEDS_GOLD && strcmp(m->set, set) == 0;
 }
 
 static dis_status measure(dis_context *ctx, const dis__plan *plan, const dis__pooled *p, const char *set, double *value)
 {
-    bool wanted[DIS_EVAL_METRICS] = {false};
+    bool wanted[DIS_EVALUATION_METRICS] = {false};
     dis_evaluation_options o = dis_evaluation_options_default();
     dis_evaluation *evaluation;
     o.resamples = 0;
@@ -21,7 +21,7 @@ static dis_status measure(dis_context *ctx, const dis__plan *plan, const dis__po
         if (pools(&plan->measure[m], set)) wanted[plan->measure[m].metric] = true;
     const dis_evaluation_input in = {.n_items = p->n_items, .n_classes = p->n_classes, .q = p->p, .gold = p->gold};
     DIS_TRY(dis_evaluation_run(ctx, &in, &o, &evaluation));
-    const dis_evaluation_view v = dis_evaluation_look(evaluation);
+    const dis_evaluation_view v = dis_evaluation_get_view(evaluation);
     for (size_t m = 0; m < plan->n_measures; m++)
         if (pools(&plan->measure[m], set) && !v.metric[plan->measure[m].metric].reason)
             value[m] = v.metric[plan->measure[m].metric].value;

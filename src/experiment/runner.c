@@ -129,7 +129,7 @@ static size_t take(job *j, bool *ask)
 /* A context with this worker's share of the threads, made anew when the share has changed. */
 static dis_status share_threads(job *j, int threads, dis_context **ctx)
 {
-    if (*ctx && dis_context_threads(*ctx) == threads) return DIS_OK;
+    if (*ctx && dis_context_n_threads(*ctx) == threads) return DIS_OK;
     dis_context_destroy(*ctx);
     *ctx = NULL;
     dis_context_options o = dis_context_options_default();
@@ -379,7 +379,8 @@ static dis_status look_first(job *j)
     const size_t n = r->plan->n_runs;
     dis_run_state *state;
     DIS_TRY(dis__alloc_array(&state, n, sizeof *state));
-    const dis_status status = dis__store_look(r->store, r->plan, &(dis__known){.state = state, .seconds = j->seconds});
+    const dis_status status =
+        dis__store_get_view(r->store, r->plan, &(dis__known){.state = state, .seconds = j->seconds});
     for (size_t i = 0; i < n && status == DIS_OK; i++) {
         const bool meant = !r->selected || r->selected[i];
         const bool failed = state[i] == DIS_RUN_FAILED && !r->options.retry_failed;
@@ -423,11 +424,11 @@ dis_status dis__runner_run(dis_context *ctx, const dis__runner *runner, dis_expe
     const size_t asked = runner->options.jobs;
     if (asked > MAX_JOBS) return dis__fail(DIS_EUSAGE, "%zu jobs; at most %d are possible", asked, MAX_JOBS);
     job j = {.r = runner,
-             .threads = dis_context_threads(ctx),
+             .threads = dis_context_n_threads(ctx),
              .jobs = asked,
              .memory = dis__context_memory(ctx),
              .ctx = ctx};
-    if (j.jobs == 0) j.jobs = dis_device_jobs(ctx);
+    if (j.jobs == 0) j.jobs = dis_device_max_runs(ctx);
     if ((size_t)j.threads < j.jobs) j.threads = (int)j.jobs;
     clock_gettime(CLOCK_MONOTONIC, &j.begin);
     pthread_condattr_t monotonic;

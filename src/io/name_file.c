@@ -1,10 +1,10 @@
 /* Names of a file, one per line; lines end with LF or CRLF. */
 #include "io/name_file.h"
-#include "dissent/file.h"
 #include "core/memory/memory.h"
 #include "core/names/names_internal.h"
 #include "core/text/utf8.h"
 #include "dissent/votes.h"
+#include "tool/files.h"
 #include "io/input/input.h"
 #include <stdio.h>
 #include <string.h>
@@ -78,7 +78,7 @@ static size_t stem_of(const char *path)
     return n;
 }
 
-bool dis_file_companion(const char *path, size_t i, char *out, size_t size)
+bool dis__file_companion(const char *path, size_t i, char *out, size_t size)
 {
     static const char *const suffixes[] = {".tasks.txt", ".classes.txt"};
     if (i >= sizeof suffixes / sizeof *suffixes) return false;

@@ -25,7 +25,7 @@ static dis_status joined(const dis_items *items, size_t row, char **room, size_t
     return DIS_OK;
 }
 
-dis_status dis_items_texts(const dis_items *items, const dis_names *tasks, dis_names **out, size_t *found)
+dis_status dis_items_get_texts(const dis_items *items, const dis_names *tasks, dis_names **out, size_t *found)
 {
     dis__name_list list = {0};
     char *room = NULL;

@@ -77,7 +77,7 @@ static dis_status take(dis_context *ctx, const dis_items_view *v, dis_items *ite
     return v->kind == DIS_ITEMS_TOKENS ? take_sentences(v, items) : DIS_OK;
 }
 
-dis_status dis_items_from_memory(dis_context *ctx, const dis_items_view *view, dis_items **out)
+dis_status dis_items_create(dis_context *ctx, const dis_items_view *view, dis_items **out)
 {
     if (view->n_items == 0) return dis__fail(DIS_EDATA, "no items");
     DIS_TRY(dis__check_stop(ctx));

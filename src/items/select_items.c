@@ -1,4 +1,5 @@
 /* Some items of a table as a table of their own: for splits. Cost: what is copied. */
+#include "tool/arrays.h"
 #include "items/items_internal.h"
 #include "core/memory/memory.h"
 #include "core/names/names_internal.h"
@@ -53,7 +54,7 @@ static dis_status copy(const dis_items *from, const size_t *rows, size_t n, dis_
     return from->n_texts ? dis__name_list_move(texts, &to->texts) : DIS_OK;
 }
 
-dis_status dis_items_select(dis_context *ctx, const dis_items *items, const size_t *rows, size_t n, dis_items **out)
+dis_status dis_items_gather(dis_context *ctx, const dis_items *items, const size_t *rows, size_t n, dis_items **out)
 {
     const size_t n_rows = items->sentence ? items->n_sentences : items->n_items;
     if (n == 0) return dis__fail(DIS_EUSAGE, "no items to select");
@@ -74,7 +75,7 @@ dis_status dis_items_select(dis_context *ctx, const dis_items *items, const size
     return DIS_OK;
 }
 
-void dis_shuffled(uint64_t seed, size_t n, size_t *order)
+void dis__shuffle(uint64_t seed, size_t n, size_t *order)
 {
     for (size_t i = 0; i < n; i++) order[i] = i;
     for (size_t i = n; i > 1; i--) {

@@ -25,7 +25,7 @@ static const char *name_of(const void *unused, size_t i)
     return i < sizeof combiners / sizeof *combiners ? combiners[i]->info.name : NULL;
 }
 
-const dis_combiner *dis_combiner_at(size_t i)
+const dis_combiner *dis_combiner_get(size_t i)
 {
     return i < sizeof combiners / sizeof *combiners ? &combiners[i]->info : NULL;
 }

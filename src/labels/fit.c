@@ -60,7 +60,7 @@ static dis_status check_predictions(const dis__method *m, const dis_fit_options 
             DIS_EUSAGE,
             "%s has no use for predictions; leave them out, or use a method that has, such as dawid-skene or ibcc",
             m->info.name);
-    if (!o->predictions && m->info.predictions == DIS_PREDICTIONS_NEEDED)
+    if (!o->predictions && m->info.predictions == DIS_PREDICTIONS_REQUIRED)
         return dis__fail(DIS_EUSAGE,
                          "%s judges votes and a model together and needs `predictions`, which a model makes out of "
                          "fold",
@@ -159,7 +159,7 @@ static dis_status run_with_prior(dis__fit_args *args, const dis__method *m, doub
 dis_status dis_fit_check(dis_context *ctx, const dis_votes *votes, const char *const *specs, size_t n_specs)
 {
     DIS_MEMORY_SCOPE(ctx);
-    const dis_votes_view v = dis_votes_look(votes);
+    const dis_votes_view v = dis_votes_get_view(votes);
     for (size_t i = 0; i < n_specs; i++) {
         const dis__method *m;
         void *own;
@@ -181,7 +181,7 @@ dis_status dis_fit_run(dis_context *ctx, const dis_votes *votes, const char *spe
     void *own;
     DIS_TRY(parse(spec, &m, &own));
     dis__fit_args args = {.ctx = ctx,
-                          .votes = dis_votes_look(votes),
+                          .votes = dis_votes_get_view(votes),
                           .part = dis__votes_part_of(votes),
                           .options = own,
                           .seed = o.seed,
@@ -225,7 +225,7 @@ const double *dis_fit_p(const dis_fit *fit)
     return fit->p;
 }
 
-double *dis_fit_take_p(dis_fit *fit)
+double *dis_fit_move_p(dis_fit *fit)
 {
     double *p = fit->p;
     fit->p = NULL;
@@ -247,12 +247,12 @@ static dis_fit_view view_of(const dis_fit *fit)
 }
 DIS_VIEW_DEFINE(dis_fit, fit, view_of(fit))
 
-const dis_parameter *dis_fit_parameter_at(const dis_fit *fit, size_t i)
+const dis_parameter *dis_fit_get_parameter(const dis_fit *fit, size_t i)
 {
     return i < fit->n_parameters ? &fit->parameter[i] : NULL;
 }
 
-const dis_parameter *dis_fit_parameter_find(const dis_fit *fit, const char *name)
+const dis_parameter *dis_fit_find_parameter(const dis_fit *fit, const char *name)
 {
     for (size_t i = 0; i < fit->n_parameters; i++)
         if (strcmp(fit->parameter[i].name, name) == 0) return &fit->parameter[i];
@@ -325,7 +325,7 @@ dis_status dis_votes_worker_quality(dis_context *ctx, const dis_votes *votes, co
                                     uint64_t *n_voted)
 {
     DIS_MEMORY_SCOPE(ctx);
-    const dis__fit_args args = {.ctx = ctx, .votes = dis_votes_look(votes), .part = dis__votes_part_of(votes)};
+    const dis__fit_args args = {.ctx = ctx, .votes = dis_votes_get_view(votes), .part = dis__votes_part_of(votes)};
     const size_t n = args.votes.n_workers;
     if (!args.votes.start) return dis__fail(DIS_EDATA, "this input has no single votes: nothing is known of workers");
     quality_work w = {.votes = &args.votes, .p = p};

@@ -169,7 +169,7 @@ dis_status dis_state_write(dis_context *ctx, const dis_votes *votes, const dis_f
 {
     DIS_MEMORY_SCOPE(ctx);
     DIS_TRY(dis__check_stop(ctx));
-    const dis_votes_view view = dis_votes_look(votes);
+    const dis_votes_view view = dis_votes_get_view(votes);
     const dis__comm *comm = dis__context_comm(ctx);
     plan p = {0};
     dis__out *out;
@@ -316,7 +316,7 @@ dis_status dis_state_read(dis_context *ctx, const char *path, dis_state **out)
     return make_state(ctx, path, NULL, 0, out);
 }
 
-dis_status dis_state_from_bytes(const void *bytes, size_t n, dis_state **out)
+dis_status dis_state_parse(const void *bytes, size_t n, dis_state **out)
 {
     return make_state(NULL, "state", bytes, n, out);
 }
@@ -432,8 +432,8 @@ bool dis__state_has_method(const dis_state *state, const char *method)
 void dis__state_describe_methods(const dis_state *state, char *out, size_t size)
 {
     out[0] = 0;
-    for (size_t i = 0; dis_method_at(i); i++) {
-        const char *name = dis_method_at(i)->name;
+    for (size_t i = 0; dis_method_get(i); i++) {
+        const char *name = dis_method_get(i)->name;
         if (dis__state_has_method(state, name)) dis__text_list_append(out, size, name, strlen(name));
     }
     if (!out[0]) snprintf(out, size, "nothing");

@@ -12,6 +12,7 @@
 #include "labels/method.h"
 #include "core/parallel/comm.h"
 #include "dissent/labels.h"
+#include "tool/arrays.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -35,7 +36,7 @@ static void look_at(const look_work *w, size_t i, uint64_t *count)
     uint64_t *of = count + 2 * K;
     if (begin == end || dis__item_gold(w->args, i) >= 0) return;
     for (uint64_t n = begin; n < end; n++) of[dis__vote_label(v, n)] = 0;
-    const size_t label = dis_argmax(w->p + i * K, K);
+    const size_t label = dis__argmax(w->p + i * K, K);
     bool voted = false;
     for (uint64_t n = begin; n < end; n++) of[dis__vote_label(v, n)]++;
     size_t max = dis__vote_label(v, begin);
@@ -171,7 +172,7 @@ dis_status dis__fit_add_warnings(const dis__fit_args *args, dis_fit *fit)
     return DIS_OK;
 }
 
-const char *dis_fit_warning_at(const dis_fit *fit, size_t i)
+const char *dis_fit_get_warning(const dis_fit *fit, size_t i)
 {
     return i < fit->n_warnings ? fit->warning[i] : NULL;
 }

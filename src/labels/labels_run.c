@@ -16,9 +16,9 @@
 #include "labels/em/em_device.h"
 #include <string.h>
 
-struct dis_made {
+struct dis_label_result {
     size_t n_views;
-    dis_made_part part[DIS_MAX_VIEWS];
+    dis_label_result_part part[DIS_MAX_VIEWS];
     dis_fit *fit[DIS_MAX_VIEWS]; /* of the parts */
     double *view[DIS_MAX_VIEWS]; /* labels of the parts */
     double *p;                   /* the labels */
@@ -27,10 +27,10 @@ struct dis_made {
     dis__gold_weights gold; /* n_gold 0: known labels have chosen nothing */
 };
 
-DIS_OPTIONS_DEFAULTS(dis_make_options, .size = sizeof(dis_make_options))
+DIS_OPTIONS_DEFAULTS(dis_label_result_options, .size = sizeof(dis_label_result_options))
 
 /* Methods without parameters start from the votes beside those that have some; the state must be of one at least. */
-static dis_status check_start(const dis_label_choice *choice, const dis_state *start)
+static dis_status check_start(const dis_label_plan *choice, const dis_state *start)
 {
     size_t n = 0;
     const dis__method *method = NULL;
@@ -43,7 +43,7 @@ static dis_status check_start(const dis_label_choice *choice, const dis_state *s
 }
 
 /* The words for the device must be some; of several views one at least must be for it, the processor makes the rest. */
-static dis_status check_device(const dis_label_choice *choice, const char *device)
+static dis_status check_device(const dis_label_plan *choice, const char *device)
 {
     bool automatic, able = false;
     const dis__em_device *found;
@@ -61,8 +61,8 @@ static dis_status check_device(const dis_label_choice *choice, const char *devic
 }
 
 /* View m: its labels, and its fit if `kept` is not NULL. */
-static dis_status fit_view(dis_context *ctx, const dis_votes *votes, const dis_label_choice *choice,
-                           const dis_make_options *o, size_t m, dis_fit **kept, double **p)
+static dis_status fit_view(dis_context *ctx, const dis_votes *votes, const dis_label_plan *choice,
+                           const dis_label_result_options *o, size_t m, dis_fit **kept, double **p)
 {
     const dis__method *method;
     dis_fit *fit;
@@ -72,7 +72,7 @@ static dis_status fit_view(dis_context *ctx, const dis_votes *votes, const dis_l
     if (!method->starts) how.start = NULL;
     how.device = dis__view_select_device(method, choice->n_views, how.device);
     DIS_TRY(dis_fit_run(ctx, votes, choice->view[m], &how, &fit));
-    *p = dis_fit_take_p(fit);
+    *p = dis_fit_move_p(fit);
     if (kept)
         *kept = fit;
     else
@@ -80,25 +80,25 @@ static dis_status fit_view(dis_context *ctx, const dis_votes *votes, const dis_l
     return DIS_OK;
 }
 
-static dis_status fit_views(dis_context *ctx, const dis_votes *votes, const dis_label_choice *choice,
-                            const dis_make_options *o, dis_made *made)
+static dis_status fit_views(dis_context *ctx, const dis_votes *votes, const dis_label_plan *choice,
+                            const dis_label_result_options *o, dis_label_result *made)
 {
     for (size_t m = 0; m < choice->n_views; m++) {
         DIS_TRY(fit_view(ctx, votes, choice, o, m, &made->fit[m], &made->view[m]));
         made->n_views = m + 1;
         if (!o->keep_fits) dis__fit_free_parameters(made->fit[m]);
-        made->part[m] = (dis_made_part){.spec = choice->view[m], .fit = made->fit[m], .p = made->view[m]};
+        made->part[m] = (dis_label_result_part){.spec = choice->view[m], .fit = made->fit[m], .p = made->view[m]};
         if (o->each) DIS_TRY(o->each(o->user, m, &made->part[m]));
     }
     return DIS_OK;
 }
 
 /* Of views that a recipe has for known labels only, none. */
-static dis_status choose_weights(dis_context *ctx, const dis_votes *votes, const dis_label_choice *choice,
-                                 const dis_make_options *o, double *weight)
+static dis_status choose_weights(dis_context *ctx, const dis_votes *votes, const dis_label_plan *choice,
+                                 const dis_label_result_options *o, double *weight)
 {
     if (choice->recipe && choice->n_views == choice->recipe->n_views_of_gold) {
-        dis_label_choice usual = dis_choose_for_gold(choice, 0);
+        dis_label_plan usual = dis_label_plan_for_gold(choice, 0);
         memset(weight, 0, choice->n_views * sizeof *weight);
         if (usual.n_views < choice->n_views) return choose_weights(ctx, votes, &usual, o, weight);
     }
@@ -107,10 +107,10 @@ static dis_status choose_weights(dis_context *ctx, const dis_votes *votes, const
     return dis_views_auto_weights(ctx, votes, choice->view, choice->n_views, o->fit, weight);
 }
 
-static dis_status combine_views(dis_context *ctx, const dis_votes *votes, const dis_label_choice *choice,
-                                const dis_make_options *o, dis_made *made)
+static dis_status combine_views(dis_context *ctx, const dis_votes *votes, const dis_label_plan *choice,
+                                const dis_label_result_options *o, dis_label_result *made)
 {
-    const dis_votes_view v = dis_votes_look(votes);
+    const dis_votes_view v = dis_votes_get_view(votes);
     double weight[DIS_MAX_VIEWS];
     const bool automatic = made->gold.n_gold == 0 && dis_combiner_wants_auto_weights(choice->combine);
     if (automatic) DIS_TRY(choose_weights(ctx, votes, choice, o, weight));
@@ -140,14 +140,14 @@ static dis_status combine_views(dis_context *ctx, const dis_votes *votes, const 
 /* ---- known labels choose ---- */
 
 /* All views without the known labels, and what these choose; `p` has room for a table of each. */
-static dis_status choose_by_gold(dis_context *ctx, const dis_votes *votes, const dis_label_choice *choice,
-                                 const dis_make_options *o, double **p, dis_made *made)
+static dis_status choose_by_gold(dis_context *ctx, const dis_votes *votes, const dis_label_plan *choice,
+                                 const dis_label_result_options *o, double **p, dis_label_result *made)
 {
-    const dis_votes_view v = dis_votes_look(votes);
+    const dis_votes_view v = dis_votes_get_view(votes);
     double weight[DIS_MAX_VIEWS];
     dis_fit_options blind = *o->fit;
     blind.gold = NULL;
-    const dis_make_options how = {.fit = &blind};
+    const dis_label_result_options how = {.fit = &blind};
     for (size_t m = 0; m < choice->n_views; m++) DIS_TRY(fit_view(ctx, votes, choice, &how, m, NULL, &p[m]));
     const bool automatic = dis_combiner_wants_auto_weights(choice->combine);
     if (automatic) DIS_TRY(choose_weights(ctx, votes, choice, &how, weight));
@@ -162,7 +162,7 @@ static dis_status choose_by_gold(dis_context *ctx, const dis_votes *votes, const
 }
 
 /* Leaves the views with a smaller weight out of the choice. */
-static void keep_weighted(dis_label_choice *choice, double *weight, double least)
+static void keep_weighted(dis_label_plan *choice, double *weight, double least)
 {
     size_t n = 0;
     for (size_t m = 0; m < choice->n_views; m++) {
@@ -174,8 +174,8 @@ static void keep_weighted(dis_label_choice *choice, double *weight, double least
 }
 
 /* A recipe's views that would hardly count are not fitted. */
-static dis_status drop_light_views(dis_context *ctx, const dis_votes *votes, dis_label_choice *choice,
-                                   const dis_make_options *o)
+static dis_status drop_light_views(dis_context *ctx, const dis_votes *votes, dis_label_plan *choice,
+                                   const dis_label_result_options *o)
 {
     double weight[DIS_MAX_VIEWS];
     if (!choice->recipe || !choice->combine || !dis__combiner_has_weights(choice->combine, DIS_WEIGHTS_VOTES))
@@ -185,8 +185,8 @@ static dis_status drop_light_views(dis_context *ctx, const dis_votes *votes, dis
     return DIS_OK;
 }
 
-static dis_status apply_gold(dis_context *ctx, const dis_votes *votes, dis_label_choice *choice,
-                             const dis_make_options *o, dis_made *made)
+static dis_status apply_gold(dis_context *ctx, const dis_votes *votes, dis_label_plan *choice,
+                             const dis_label_result_options *o, dis_label_result *made)
 {
     double *p[DIS_MAX_VIEWS] = {0};
     const dis_status status = choose_by_gold(ctx, votes, choice, o, p, made);
@@ -195,8 +195,8 @@ static dis_status apply_gold(dis_context *ctx, const dis_votes *votes, dis_label
     return status;
 }
 
-static dis_status make(dis_context *ctx, const dis_votes *votes, dis_label_choice *choice, const dis_make_options *o,
-                       dis_made *made)
+static dis_status make(dis_context *ctx, const dis_votes *votes, dis_label_plan *choice,
+                       const dis_label_result_options *o, dis_label_result *made)
 {
     dis_status status = dis_fit_check(ctx, votes, choice->view, choice->n_views);
     if (status == DIS_OK) status = check_start(choice, o->fit->start);
@@ -215,53 +215,53 @@ static dis_status make(dis_context *ctx, const dis_votes *votes, dis_label_choic
 }
 
 /* The known labels of all ranks count. */
-static dis_status choose_for_gold(dis_context *ctx, const dis_votes *votes, const dis_label_choice *choice,
-                                  const int32_t *gold, dis_label_choice *out)
+static dis_status choose_for_gold(dis_context *ctx, const dis_votes *votes, const dis_label_plan *choice,
+                                  const int32_t *gold, dis_label_plan *out)
 {
-    const size_t n_items = dis_votes_look(votes).n_items;
+    const size_t n_items = dis_votes_get_view(votes).n_items;
     uint64_t n_gold = 0;
     for (size_t i = 0; gold && i < n_items; i++) n_gold += gold[i] >= 0;
     DIS_TRY(dis__comm_sum_counts(dis__context_comm(ctx), &n_gold, 1));
-    *out = dis_choose_for_gold(choice, n_gold);
+    *out = dis_label_plan_for_gold(choice, n_gold);
     return DIS_OK;
 }
 
-dis_status dis_make_labels(dis_context *ctx, const dis_votes *votes, const dis_label_choice *choice,
-                           const dis_make_options *options, dis_made **out)
+dis_status dis_label_result_run(dis_context *ctx, const dis_votes *votes, const dis_label_plan *choice,
+                                const dis_label_result_options *options, dis_label_result **out)
 {
     DIS_MEMORY_SCOPE(ctx);
-    dis_make_options o = dis_make_options_default();
-    DIS_TRY(DIS_OPTIONS_COPY(dis_make_options, &o, options));
+    dis_label_result_options o = dis_label_result_options_default();
+    DIS_TRY(DIS_OPTIONS_COPY(dis_label_result_options, &o, options));
     dis_fit_options fit = dis_fit_options_default();
     DIS_TRY(DIS_OPTIONS_COPY(dis_fit_options, &fit, o.fit));
     o.fit = &fit;
     if (choice->n_views == 0 || choice->n_views > DIS_MAX_VIEWS || (choice->n_views > 1) != (choice->combine != NULL))
-        return dis__fail(DIS_EUSAGE, "no choice that dis_choose_labels has made");
-    dis_made *made;
-    dis_label_choice own;
+        return dis__fail(DIS_EUSAGE, "no choice that dis_label_plan_parse has made");
+    dis_label_result *made;
+    dis_label_plan own;
     DIS_TRY(choose_for_gold(ctx, votes, choice, fit.gold, &own));
     DIS_TRY(dis__alloc_zeroed(&made, 1, sizeof *made));
     const dis_status status = make(ctx, votes, &own, &o, made);
     if (status != DIS_OK) {
-        dis_made_destroy(made);
+        dis_label_result_destroy(made);
         return status;
     }
     *out = made;
     return DIS_OK;
 }
 
-static dis_made_view view_of(const dis_made *made)
+static dis_label_result_view view_of(const dis_label_result *made)
 {
-    return (dis_made_view){.n_views = made->n_views,
-                           .part = made->part,
-                           .p = made->p,
-                           .combination = &made->did,
-                           .combine = made->combine,
-                           .class_weight = made->gold.class_weight};
+    return (dis_label_result_view){.n_views = made->n_views,
+                                   .part = made->part,
+                                   .p = made->p,
+                                   .combination = &made->did,
+                                   .combine = made->combine,
+                                   .class_weight = made->gold.class_weight};
 }
-DIS_VIEW_DEFINE(dis_made, made, view_of(made))
+DIS_VIEW_DEFINE(dis_label_result, made, view_of(made))
 
-double *dis_made_take_p(dis_made *made)
+double *dis_label_result_move_p(dis_label_result *made)
 {
     double *p = made->p;
     made->p = NULL;
@@ -273,7 +273,7 @@ double *dis_made_take_p(dis_made *made)
     return p;
 }
 
-void dis_made_destroy(dis_made *made)
+void dis_label_result_destroy(dis_label_result *made)
 {
     if (!made) return;
     bool shared = false;

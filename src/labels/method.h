@@ -74,7 +74,7 @@ dis_status dis__fit_check_start(const dis__method *method, const dis_state *star
 /* Notes what is odd about a fit that is done (fit_warnings.c). */
 dis_status dis__fit_add_warnings(const dis__fit_args *args, dis_fit *fit);
 
-/* Gives up parameters and trace; what dis_fit_look says stays, without the trace. */
+/* Gives up parameters and trace; what dis_fit_get_view says stays, without the trace. */
 void dis__fit_free_parameters(dis_fit *fit);
 
 /* Adds a parameter of that shape and gives its array to be filled (zeroed). `name` and `axes` must be static. */

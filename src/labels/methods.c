@@ -65,7 +65,7 @@ void dis__methods_describe_devices(char *text, size_t n)
         if (methods[i]->devices) dis__text_list_append(text, n, methods[i]->info.name, strlen(methods[i]->info.name));
 }
 
-const dis_method *dis_method_at(size_t i)
+const dis_method *dis_method_get(size_t i)
 {
     return i < sizeof methods / sizeof *methods ? &methods[i]->info : NULL;
 }

@@ -46,7 +46,7 @@ static const dis_recipe recipes[] = {
      .combine_of_counts = "centroid"},
 };
 
-const dis_recipe *dis_recipe_at(size_t i)
+const dis_recipe *dis_recipe_get(size_t i)
 {
     return i < sizeof recipes / sizeof *recipes ? &recipes[i] : NULL;
 }
@@ -68,7 +68,7 @@ static const dis_recipe *recipe_of(const char *spec)
     return NULL;
 }
 
-static dis_status take_methods(const char *const *specs, size_t n, dis_label_choice *c)
+static dis_status take_methods(const char *const *specs, size_t n, dis_label_plan *c)
 {
     if (n > DIS_MAX_VIEWS) return dis__fail(DIS_EUSAGE, "%zu methods; %d are possible", n, DIS_MAX_VIEWS);
     for (size_t m = 0; m < n; m++) {
@@ -82,7 +82,7 @@ static dis_status take_methods(const char *const *specs, size_t n, dis_label_cho
     return DIS_OK;
 }
 
-static void take_recipe(const dis_recipe *r, bool workers, dis_label_choice *c)
+static void take_recipe(const dis_recipe *r, bool workers, dis_label_plan *c)
 {
     const char *const *view = workers ? r->view : r->view_of_counts;
     c->recipe = r;
@@ -95,10 +95,10 @@ static const char *recipe_combine(const dis_recipe *r, bool workers)
     return workers ? r->combine : r->combine_of_counts;
 }
 
-dis_label_choice dis_choose_for_gold(const dis_label_choice *choice, size_t n_gold)
+dis_label_plan dis_label_plan_for_gold(const dis_label_plan *choice, size_t n_gold)
 {
     const dis_recipe *r = choice->recipe;
-    dis_label_choice c = *choice;
+    dis_label_plan c = *choice;
     if (!r || !r->combine_of_gold || (c.combine != r->combine && c.combine != r->combine_of_gold)) return c;
     const bool chooses = n_gold >= DIS_MIN_GOLD;
     const char *const *view = chooses ? r->view_of_gold : r->view;
@@ -108,10 +108,10 @@ dis_label_choice dis_choose_for_gold(const dis_label_choice *choice, size_t n_go
     return c;
 }
 
-dis_status dis_choose_labels(const char *const *specs, size_t n_specs, const char *combine, bool workers,
-                             dis_label_choice *out)
+dis_status dis_label_plan_parse(const char *const *specs, size_t n_specs, const char *combine, bool workers,
+                                dis_label_plan *out)
 {
-    dis_label_choice c = {0};
+    dis_label_plan c = {0};
     const dis_recipe *r = n_specs == 0 ? &recipes[0] : n_specs == 1 ? recipe_of(specs[0]) : NULL;
     if (r && n_specs && strcmp(specs[0], r->name) != 0)
         return dis__fail(DIS_EUSAGE, "%s is a recipe and has no options; name its methods instead", r->name);

@@ -164,32 +164,32 @@ dis_status dis__device_words(const dis_context *ctx, const char **machine, const
 
 /* ---- for people ---- */
 
-size_t dis_device_jobs(const dis_context *ctx)
+size_t dis_device_max_runs(const dis_context *ctx)
 {
     enum { GPU_JOBS = 12 }; /* of encoders; smaller nets gain nothing by more */
     const dis__device *row;
-    const size_t threads = (size_t)dis_context_threads(ctx);
+    const size_t threads = (size_t)dis_context_n_threads(ctx);
     const bool gpu = *dis__context_device(ctx) && dis__device_for(ctx, &dis__device_cpu, false, &row) == DIS_OK &&
                      strcmp(row->machine, "cuda") == 0;
     return gpu && threads > GPU_JOBS ? GPU_JOBS : threads;
 }
 
-const dis_device *dis_device_at(size_t i)
+const dis_device *dis_device_get(size_t i)
 {
     look_once();
     return i < found.n_infos ? &found.info[i] : NULL;
 }
 
-const char *dis_device_missing(void)
+const char *dis_device_missing_reason(void)
 {
     return dis__device_missing();
 }
 
-dis_status dis_device_choose(const char *device, dis_precision precision, bool training, const dis_device **out)
+dis_status dis_device_find(const char *device, dis_precision precision, bool training, const dis_device **out)
 {
     const dis__device *row;
     DIS_TRY(dis__device_choose(device, precision, training, &row));
-    for (size_t i = 0; dis_device_at(i); i++)
-        if (strcmp(dis_device_at(i)->name, row->name) == 0) *out = dis_device_at(i);
+    for (size_t i = 0; dis_device_get(i); i++)
+        if (strcmp(dis_device_get(i)->name, row->name) == 0) *out = dis_device_get(i);
     return DIS_OK;
 }

@@ -71,7 +71,7 @@ static dis_status check_shape(dis_report *r, size_t n_items, size_t n_classes, c
 
 dis_status dis_report_add_votes(dis_report *report, const dis_votes *votes, const char *source)
 {
-    const dis_votes_view v = dis_votes_look(votes);
+    const dis_votes_view v = dis_votes_get_view(votes);
     if (report->votes) return dis__fail(DIS_EUSAGE, "a report takes one table of votes");
     char *name = NULL;
     DIS_TRY(copy(&name, source));
@@ -81,7 +81,7 @@ dis_status dis_report_add_votes(dis_report *report, const dis_votes *votes, cons
         return status;
     }
     report->votes = votes;
-    report->ordinal |= dis_scale_at(dis_votes_scale(votes))->ordered;
+    report->ordinal |= dis_scale_get(dis_votes_scale(votes))->ordered;
     report->votes_source = name;
     return DIS_OK;
 }
@@ -114,7 +114,7 @@ dis_status dis_report_add_groups(dis_report *report, const dis_worker_groups *gr
 dis_status dis_report_add_panel(dis_report *report, const dis_panel *panel)
 {
     if (!report->votes) return dis__fail(DIS_EUSAGE, "a panel in a report without its votes; add them first");
-    if (dis_panel_look(panel).n_items != report->n_items)
+    if (dis_panel_get_view(panel).n_items != report->n_items)
         return dis__fail(DIS_EUSAGE, "a panel of other votes than those of the report");
     report->panel = panel;
     return DIS_OK;
@@ -162,7 +162,7 @@ dis_status dis_report_add_predictions(dis_report *report, const char *name, cons
 
 const char *dis__metric_unit(size_t metric, char out[DIS__METRIC_UNIT])
 {
-    const char *unit = dis_eval_metric_at(metric)->unit;
+    const char *unit = dis_evaluation_metric_get(metric)->unit;
     snprintf(out, DIS__METRIC_UNIT, *unit ? " (%s)" : "%s", unit);
     return out;
 }
@@ -171,7 +171,8 @@ dis_status dis_report_add_curve(dis_report *report, const char *name, const dis_
 {
     dis__report_curve c = {.n_epochs = curve->n_epochs,
                            .best_epoch = curve->best_epoch,
-                           .keep = curve->keep ? dis_eval_metric_at(dis_eval_metric_find(curve->keep)) : NULL};
+                           .keep =
+                               curve->keep ? dis_evaluation_metric_get(dis_evaluation_metric_find(curve->keep)) : NULL};
     dis_status status;
     if (c.n_epochs == 0 || c.best_epoch >= c.n_epochs)
         return dis__fail(DIS_EUSAGE, "a training curve of %zu epochs of which number %zu was kept", c.n_epochs,
@@ -242,14 +243,14 @@ static void put_heading(const dis_report *r, dis__markup *title, dis__markup *su
 static dis_status check_votes_view(dis__report_job *job)
 {
     const dis_report *r = job->r;
-    if (r->votes && dis_scale_at(dis_votes_scale(r->votes))->own) {
+    if (r->votes && dis_scale_get(dis_votes_scale(r->votes))->own) {
         dis_scaled_options o = dis_scaled_options_default();
         o.seed = r->seed;
         o.resamples = r->resamples;
         if (r->n_views || r->n_predictions || r->gold || r->groups)
             return dis__fail(DIS_EUSAGE,
                              "a report of votes of scale %s has no labels, predictions, gold labels or groups",
-                             dis_scale_at(dis_votes_scale(r->votes))->name);
+                             dis_scale_get(dis_votes_scale(r->votes))->name);
         return dis_scaled_run(job->ctx, r->votes, &o, &job->scaled);
     }
     DIS_TRY(dis__report_statistics_compute(job));
@@ -271,7 +272,7 @@ dis_status dis_report_write(dis_context *ctx, const dis_report *report, const ch
     job->ctx = ctx;
     job->r = report;
     job->main = report->n_views ? report->n_views - 1 : 0;
-    if (report->votes) job->votes_view = dis_votes_look(report->votes);
+    if (report->votes) job->votes_view = dis_votes_get_view(report->votes);
     DIS_TRY_GOTO(status, check_votes_view(job), end);
     for (size_t s = 0; s < N_SECTIONS; s++) {
         if (job->scaled && sections[s] != dis__section_scaled && sections[s] != dis__section_provenance) continue;

@@ -25,7 +25,7 @@ typedef struct {
     char *name;
     dis_epoch *epoch;
     size_t n_epochs, best_epoch;
-    const dis_eval_row *keep; /* what `dev` of the epochs is; NULL: nothing, or nothing known */
+    const dis_evaluation_metric_row *keep; /* what `dev` of the epochs is; NULL: nothing, or nothing known */
 } dis__report_curve;
 
 typedef struct {

@@ -2,6 +2,7 @@
  *
  * Items are cut into jobs by their number alone; sums of jobs are added in order, so any number of threads gives the
  * same bytes. Cost: O(views * items * classes), a logarithm each. */
+#include "tool/arrays.h"
 #include "report/report_internal.h"
 #include "core/memory/memory.h"
 #include "core/parallel/pool.h"
@@ -32,12 +33,12 @@ static dis_status pass_job(void *arg, size_t j, int thread)
     part *out = &w->part[j];
     double *sums = w->sums + j * n_classes;
     for (size_t i = dis__job_first(r->n_items, w->n_jobs, j); i < last; i++) {
-        const double *p = w->p + i * n_classes, h = dis_entropy(p, n_classes) * scale;
-        const size_t b = (size_t)(h * DIS__REPORT_BINS), first = dis_argmax(p, n_classes);
+        const double *p = w->p + i * n_classes, h = dis__entropy(p, n_classes) * scale;
+        const size_t b = (size_t)(h * DIS__REPORT_BINS), first = dis__argmax(p, n_classes);
         out->bin[b < DIS__REPORT_BINS ? b : DIS__REPORT_BINS - 1]++;
         out->entropy += h;
         for (size_t k = 0; k < n_classes; k++) sums[k] += p[k];
-        out->changed += first != dis_argmax(w->trusted + i * n_classes, n_classes);
+        out->changed += first != dis__argmax(w->trusted + i * n_classes, n_classes);
         if (r->gold && r->gold[i] >= 0) {
             out->n_gold++;
             out->right += first == (size_t)r->gold[i];

@@ -1,6 +1,7 @@
 /* A panel of people and judges: sorts the votes, tests against chance, then runs the parts.
  *
  * Cost: one pass over the votes, and the costs of the parts. */
+#include "tool/arrays.h"
 #include "review/panel_internal.h"
 #include "core/memory/memory.h"
 #include "core/numbers/decimal.h"
@@ -13,7 +14,7 @@ struct dis_panel {
     dis_panel_view view;
     dis_panel_judge *judges;
     dis_panel_pair *pairs;
-    dis_panel_copy *copies;
+    dis_panel_copied_votes *copies;
     dis_panel_rate *rates;
     dis_panel_item *items;
     double *p;
@@ -205,16 +206,16 @@ static void undefine(const dis__panel_data *d, dis_panel_judge *judges, dis_pane
                                  ? "fewer than 10 items have votes of people and of the judge"
                                  : "the judge agrees with people no more than chance";
         const char *reason = d->unknown ? d->unknown : judges[j].above_chance ? weak : chance;
-        judges[j].error = judges[j].as_good = dis_metric_undefined(reason);
-        judges[j].agreement = dis_metric_undefined(d->unknown ? d->unknown : chance);
+        judges[j].error = judges[j].as_good = dis__metric_undefined(reason);
+        judges[j].agreement = dis__metric_undefined(d->unknown ? d->unknown : chance);
         judges[j].error_group = UINT32_MAX;
         for (size_t b = j + 1; b < d->n_judges; b++)
             pairs[p++] = (dis_panel_pair){.a = (uint32_t)j, .b = (uint32_t)b, .correlation = NAN};
     }
     view->n_pairs = p;
-    view->correlation = view->effective = dis_metric_undefined(d->unknown          ? d->unknown
-                                                               : view->n_above < 2 ? few
-                                                                                   : weak);
+    view->correlation = view->effective = dis__metric_undefined(d->unknown          ? d->unknown
+                                                                : view->n_above < 2 ? few
+                                                                                    : weak);
 }
 
 static dis_status judge_one(const dis__panel_data *d, size_t j, const dis_panel_view *view, dis_panel_judge *judge)
@@ -299,7 +300,7 @@ dis_status dis_panel_run(dis_context *ctx, const dis_votes *votes, const bool *p
                          dis_panel **out)
 {
     dis_panel_options o = dis_panel_options_default();
-    const dis_votes_view v = dis_votes_look(votes);
+    const dis_votes_view v = dis_votes_get_view(votes);
     dis_panel *panel;
     DIS_TRY(DIS_OPTIONS_COPY(dis_panel_options, &o, options));
     DIS_TRY(check(&v, &o));

@@ -9,6 +9,7 @@
  *
  * Items need min_people votes of people, people min_items of such items. Cost: the votes of people on items with the
  * judge, times the votes of people on the item. */
+#include "tool/arrays.h"
 #include "review/panel_internal.h"
 #include "core/memory/memory.h"
 #include "stats/distributions.h"
@@ -144,7 +145,7 @@ static dis_status compare_all(const dis__panel_data *d, size_t j, dis_panel_judg
         items = fmax(items, sums[w].n);
     }
     if (judge->people == 0) {
-        judge->as_good = dis_metric_undefined("no person shares enough items with it");
+        judge->as_good = dis__metric_undefined("no person shares enough items with it");
         return DIS_OK;
     }
     DIS_TRY(dis__false_discovery(p, judge->people, true, p));

@@ -26,7 +26,7 @@ typedef struct {
     double *person; /* (n_workers, n, n) log confusion matrices of people */
     double *judge;  /* (n, n) */
     double *sum;    /* (n, n) */
-    dis_panel_copy *found;
+    dis_panel_copied_votes *found;
     size_t n_found, room, tests;
 } work;
 
@@ -131,13 +131,13 @@ static dis_status judge_matches(work *w, size_t j, uint32_t worker, const matche
     w->tests++;
     if (copied < MIN_COPIED || p > LEVEL) return DIS_OK;
     DIS_TRY(dis__reserve(&w->found, &w->room, w->n_found, w->n_found + 1, sizeof *w->found));
-    w->found[w->n_found++] = (dis_panel_copy){.judge = (uint32_t)j,
-                                              .worker = worker,
-                                              .n = (uint64_t)m->n,
-                                              .same = m->same / m->n,
-                                              .expected = m->expected / m->n,
-                                              .copied = copied,
-                                              .p = p};
+    w->found[w->n_found++] = (dis_panel_copied_votes){.judge = (uint32_t)j,
+                                                      .worker = worker,
+                                                      .n = (uint64_t)m->n,
+                                                      .same = m->same / m->n,
+                                                      .expected = m->expected / m->n,
+                                                      .copied = copied,
+                                                      .p = p};
     return DIS_OK;
 }
 
@@ -159,7 +159,7 @@ static dis_status compare_judge(work *w, size_t j)
 
 static int by_p(const void *x, const void *y)
 {
-    const dis_panel_copy *a = x, *b = y;
+    const dis_panel_copied_votes *a = x, *b = y;
     if (a->p != b->p) return a->p < b->p ? -1 : 1;
     if (a->copied != b->copied) return a->copied > b->copied ? -1 : 1;
     if (a->judge != b->judge) return a->judge < b->judge ? -1 : 1;
@@ -173,7 +173,7 @@ static void keep_significant(work *w)
     size_t kept = 0;
     if (w->n_found) qsort(w->found, w->n_found, sizeof *w->found, by_p);
     for (size_t x = 0; x < w->n_found; x++) {
-        dis_panel_copy c = w->found[x];
+        dis_panel_copied_votes c = w->found[x];
         c.p = least = fmin(1, fmax(least, c.p * (double)(w->tests - x)));
         if (c.p > LEVEL) break;
         size_t at = 0;
@@ -199,7 +199,7 @@ static dis_status run(work *w, const dis_panel_judge *judges)
 }
 
 dis_status dis__panel_find_copies(const dis__panel_data *d, const dis__panel_truth *t, const dis_panel_judge *judges,
-                                  dis_panel_copy **copies, size_t *n)
+                                  dis_panel_copied_votes **copies, size_t *n)
 {
     work w = {.d = d, .t = t, .n = d->votes->n_classes};
     const dis_status status = run(&w, judges);

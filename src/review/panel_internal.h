@@ -90,7 +90,7 @@ dis_status dis__panel_estimate_errors(const dis__panel_data *d, const dis__panel
                                       dis_panel_pair *pairs, dis_panel_view *view, bool *identified);
 /* panel_copies.c: judges that copy a person or the majority of people. */
 dis_status dis__panel_find_copies(const dis__panel_data *d, const dis__panel_truth *t, const dis_panel_judge *judges,
-                                  dis_panel_copy **copies, size_t *n);
+                                  dis_panel_copied_votes **copies, size_t *n);
 
 /* panel_alternative.c: agreement, and the alternative-annotator test. */
 dis_status dis__panel_compute_agreement(const dis__panel_data *d, size_t j, dis_panel_judge *judge);

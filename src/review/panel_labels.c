@@ -17,6 +17,7 @@
  * takes (1 - sum_k p_k^2) / (A_i + 1)^2 from it: votes are bought one by one where that is largest.
  *
  * Cost: O(items x judges x classes) for each of some 60 values of t; buying O((items + budget) log items). */
+#include "tool/arrays.h"
 #include "review/panel_internal.h"
 #include "core/memory/memory.h"
 #include "core/random/random.h"
@@ -241,7 +242,7 @@ static void label_alike(const dis__panel_data *d, double *p, dis_panel_view *vie
     for (size_t k = 0; k < n; k++) p[k] /= total;
     for (size_t i = 1; i < n_items; i++) memcpy(p + i * n, p, n * sizeof *p);
     view->exponent = view->strength = NAN;
-    view->loss_rates = view->loss_shares = view->loss_calibrated = dis_metric_undefined(reason);
+    view->loss_rates = view->loss_shares = view->loss_calibrated = dis__metric_undefined(reason);
 }
 
 dis_status dis__panel_compute_labels(const dis__panel_data *d, double *p, dis_panel_view *view)

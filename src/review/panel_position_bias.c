@@ -10,6 +10,7 @@
 #include "core/names/name_index.h"
 #include "stats/distributions.h"
 #include "dissent/compare.h"
+#include "stats/significance.h"
 #include <math.h>
 
 #define Z 1.959963984540054
@@ -19,7 +20,7 @@ typedef struct {
     const size_t *mirror;
     size_t first;
     size_t *item, *worker, *class; /* (of b) its item, worker and class in a, SIZE_MAX: none */
-    dis_panel_swap *row;           /* (a.n_workers) */
+    dis_position_bias *row;        /* (a.n_workers) */
 } work;
 
 static size_t label_of(const dis_votes_view *v, uint64_t t)
@@ -29,7 +30,7 @@ static size_t label_of(const dis_votes_view *v, uint64_t t)
 
 static void compare(const work *w, uint32_t worker, size_t label, size_t swapped)
 {
-    dis_panel_swap *row = &w->row[worker];
+    dis_position_bias *row = &w->row[worker];
     const size_t turned = w->mirror ? w->mirror[swapped] : swapped;
     row->n++;
     if (label == turned) {
@@ -54,7 +55,7 @@ static void compare_all(const work *w)
     }
 }
 
-static void finish(dis_panel_swap *row)
+static void finish(dis_position_bias *row)
 {
     const double n = (double)row->n, share = row->consistent.value / n;
     row->consistent = (dis_metric){.value = share,
@@ -62,15 +63,15 @@ static void finish(dis_panel_swap *row)
                                    .ci_high = dis__wilson_bound(share, n, Z, 1),
                                    .n = (size_t)row->n,
                                    .has_interval = true};
-    row->p = row->first + row->second ? dis_mcnemar_test(row->first, row->second).p : 1;
+    row->p = row->first + row->second ? dis__mcnemar_test(row->first, row->second).p : 1;
 }
 
-static dis_status keep_rows(work *w, dis_panel_swap **rows, size_t *n)
+static dis_status keep_rows(work *w, dis_position_bias **rows, size_t *n)
 {
     size_t kept = 0;
     for (size_t r = 0; r < w->a.n_workers; r++) {
         if (w->row[r].n == 0) continue;
-        dis_panel_swap row = w->row[r];
+        dis_position_bias row = w->row[r];
         row.worker = (uint32_t)r;
         finish(&row);
         w->row[kept++] = row;
@@ -95,10 +96,10 @@ static dis_status match(work *w)
     return dis__alloc_zeroed(&w->row, w->a.n_workers, sizeof *w->row);
 }
 
-dis_status dis_panel_swaps(const dis_votes *votes, const dis_votes *swapped, const size_t *mirror, size_t first,
-                           dis_panel_swap **rows, size_t *n)
+dis_status dis_position_bias_run(const dis_votes *votes, const dis_votes *swapped, const size_t *mirror, size_t first,
+                                 dis_position_bias **rows, size_t *n)
 {
-    work w = {.a = dis_votes_look(votes), .b = dis_votes_look(swapped), .mirror = mirror, .first = first};
+    work w = {.a = dis_votes_get_view(votes), .b = dis_votes_get_view(swapped), .mirror = mirror, .first = first};
     if (!w.a.start || !w.b.start) return dis__fail(DIS_EDATA, "the votes do not say who voted; bring one row per vote");
     dis_status status = match(&w);
     if (status == DIS_OK) {

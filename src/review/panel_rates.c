@@ -15,6 +15,7 @@
  * interval is the least: no interval has width 0.
  *
  * Cost: O(items + votes) for each class and judge. */
+#include "tool/arrays.h"
 #include "review/panel_internal.h"
 #include <math.h>
 
@@ -140,7 +141,7 @@ static dis_status rogan_gladen(const source *from, const sums *s, dis_panel_rate
     to->sensitivity = se;
     to->specificity = sp;
     if (reason) {
-        to->rogan_gladen = dis_metric_undefined(reason);
+        to->rogan_gladen = dis__metric_undefined(reason);
         return DIS_OK;
     }
     const double youden = se + sp - 1, rate = (to->raw + sp - 1) / youden, inside = fmin(1, fmax(0, rate));
@@ -205,16 +206,16 @@ static dis_status rate_of(const source *from, dis_panel_rate *to)
     to->sensitivity = to->specificity = to->needed = to->needed_alone = to->lambda = NAN;
     if (s.n < DIS_PANEL_MIN_ITEMS) {
         to->bias = to->people = to->rogan_gladen = to->powered =
-            dis_metric_undefined("fewer than 10 items have votes of people and of the judge");
+            dis__metric_undefined("fewer than 10 items have votes of people and of the judge");
         return DIS_OK;
     }
     DIS_TRY(powered(from, &s, to));
     if (from->d->unknown) {
-        to->powered = dis_metric_undefined(from->d->unknown);
+        to->powered = dis__metric_undefined(from->d->unknown);
         to->needed = to->lambda = NAN;
     }
     if (from->silent) {
-        to->bias = to->rogan_gladen = dis_metric_undefined(from->silent);
+        to->bias = to->rogan_gladen = dis__metric_undefined(from->silent);
         return DIS_OK;
     }
     DIS_TRY(bias(from, &s, to));

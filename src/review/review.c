@@ -13,14 +13,14 @@
 
 DIS_OPTIONS_DEFAULTS(dis_review_options, .size = sizeof(dis_review_options), .by = DIS_REVIEW_BY_DEFAULT)
 
-static const char *const verdicts[DIS_REVIEW_CAUSES] = {"fine", "constant", "random", "confuses", "weak", "unjudged"};
+static const char *const verdicts[DIS_REVIEW_VERDICTS] = {"fine", "constant", "random", "confuses", "weak", "unjudged"};
 
-const char *dis_review_verdict(dis_review_cause cause)
+const char *dis_review_verdict_name(dis_review_verdict cause)
 {
-    return (unsigned)cause < DIS_REVIEW_CAUSES ? verdicts[cause] : "unknown";
+    return (unsigned)cause < DIS_REVIEW_VERDICTS ? verdicts[cause] : "unknown";
 }
 
-bool dis_review_doubtful(dis_review_cause cause)
+bool dis_review_verdict_is_unreliable(dis_review_verdict cause)
 {
     return cause == DIS_REVIEW_CONSTANT || cause == DIS_REVIEW_RANDOM || cause == DIS_REVIEW_CONFUSES;
 }
@@ -75,10 +75,10 @@ static dis_status rank_items(dis_review *review, const dis_review_item *rows, di
 /* The doubtful first by evidence, then the weak by how far they are behind; those without votes last. */
 static rank rank_of_worker(const dis_review_worker *row, size_t w)
 {
-    static const int group[DIS_REVIEW_CAUSES] = {
-        [DIS_REVIEW_WEAK] = 1, [DIS_REVIEW_FINE] = 2, [DIS_REVIEW_UNJUDGED] = 3};
+    static const int group[DIS_REVIEW_VERDICTS] = {
+        [DIS_REVIEW_WEAK] = 1, [DIS_REVIEW_FINE] = 2, [DIS_REVIEW_NO_VERDICT] = 3};
     const double evidence = dis__review_round(row->evidence), behind = dis__review_round(-row->difference);
-    if (row->votes == 0) return (rank){.group = DIS_REVIEW_CAUSES, .at = w};
+    if (row->votes == 0) return (rank){.group = DIS_REVIEW_VERDICTS, .at = w};
     return row->cause == DIS_REVIEW_WEAK ? (rank){group[row->cause], behind, evidence, w}
                                          : (rank){.group = group[row->cause], .first = evidence, .at = w};
 }
@@ -116,7 +116,7 @@ static void sum_up(const dis_review_item *rows, double gain, dis_review_view *v)
 static dis_review_order order_of(const dis_review_options *o)
 {
     if (o->by != DIS_REVIEW_BY_DEFAULT) return o->by;
-    return o->budget ? DIS_REVIEW_BY_GAIN : DIS_REVIEW_BY_DOUBT;
+    return o->budget ? DIS_REVIEW_BY_GAIN : DIS_REVIEW_BY_UNCERTAINTY;
 }
 
 /* Votes that cannot be compared, are all alike, or agree no more than chance, say nothing of labels. */
@@ -154,9 +154,9 @@ static void count_verdicts(const dis_review_worker *rows, dis_review_view *v)
 {
     for (size_t w = 0; w < v->n_workers; w++) {
         if (!rows[w].votes) continue;
-        v->n_doubtful += dis_review_doubtful(rows[w].cause);
+        v->n_doubtful += dis_review_verdict_is_unreliable(rows[w].cause);
         v->n_weak += rows[w].cause == DIS_REVIEW_WEAK;
-        v->n_unjudged += rows[w].cause == DIS_REVIEW_UNJUDGED;
+        v->n_unjudged += rows[w].cause == DIS_REVIEW_NO_VERDICT;
     }
 }
 
@@ -195,12 +195,12 @@ static double typical_share(const dis__crowd_model *m, const double *p)
 /* The crowd model starts from vote shares: it does not depend on the labels under review. */
 static dis_status fit_crowd(dis_context *ctx, const dis_votes *votes, const dis_review_options *o, dis__crowd_model *m)
 {
-    const dis_votes_view look = dis_votes_look(votes);
+    const dis_votes_view look = dis_votes_get_view(votes);
     dis_fit_options how = dis_fit_options_default();
     how.gold = o->gold;
     dis_fit *fit;
     DIS_TRY(dis_fit_run(ctx, votes, "standard", &how, &fit));
-    double *p = dis_fit_take_p(fit);
+    double *p = dis_fit_move_p(fit);
     dis_fit_destroy(fit);
     DIS_TRY(dis__crowd_model_create(ctx, &look, NULL, o->gold, p, m));
     DIS_TRY(look.start ? dis__crowd_model_index_votes(m) : DIS_OK);
@@ -227,7 +227,7 @@ static dis_status judge(const dis__crowd_model *m, const double *p, const dis_re
 
 static dis_status fill(dis_context *ctx, const dis_votes *votes, const dis_review_options *o, dis_review *review)
 {
-    const dis_votes_view look = dis_votes_look(votes);
+    const dis_votes_view look = dis_votes_get_view(votes);
     double *p = NULL;
     dis__crowd_model m = {0};
     dis_review_view *v = &review->view;
@@ -264,7 +264,7 @@ static dis_status check_counts(const dis_votes_view *v)
 
 static dis_status check(dis_context *ctx, const dis_votes *votes, const dis_review_options *o)
 {
-    const dis_votes_view v = dis_votes_look(votes);
+    const dis_votes_view v = dis_votes_get_view(votes);
     char what[128];
     DIS_TRY(check_counts(&v));
     if ((int)o->by < DIS_REVIEW_BY_GAIN || (int)o->by > DIS_REVIEW_BY_DEFAULT)

@@ -22,6 +22,7 @@
 #include "review/review_parts.h"
 #include "core/parallel/rank_jobs.h"
 #include "dissent/labels.h"
+#include "tool/arrays.h"
 #include "labels/method.h"
 #include <math.h>
 #include <string.h>
@@ -219,7 +220,7 @@ static void count_votes(const dis__crowd_model *m, double *counts, dis_review_it
 static void review_item(const item_work *work, size_t i, double *scratch, dis_review_item *row)
 {
     const dis__crowd_model *m = work->m;
-    const size_t K = m->n_classes, best = dis_argmax(work->p + i * K, K);
+    const size_t K = m->n_classes, best = dis__argmax(work->p + i * K, K);
     double *joint = scratch, *sums = joint + LEVELS * K;
     dis__crowd_compute_joint(m, i, joint, sums);
     const podium d = find_podium(joint, K);
@@ -253,7 +254,7 @@ dis_status dis__review_compute_items(const dis__crowd_model *m, const double *p,
                    .rows = rows,
                    .n_jobs = dis__n_jobs(m->votes.n_items, GRAIN, MAX_JOBS),
                    .n_scratch = (LEVELS + 3) * m->n_classes};
-    DIS_TRY(dis__alloc_array(&w.scratch, dis__saturating_size((size_t)dis_context_threads(m->ctx), w.n_scratch, 0),
+    DIS_TRY(dis__alloc_array(&w.scratch, dis__saturating_size((size_t)dis_context_n_threads(m->ctx), w.n_scratch, 0),
                              sizeof *w.scratch));
     const dis__rank_rows all = {.table = rows, .row_size = sizeof *rows, .n = m->votes.n_items};
     const dis_status status = dis__run_rank_jobs(m->ctx, w.n_jobs, item_job, &w, &all, 1);

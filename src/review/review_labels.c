@@ -1,5 +1,5 @@
 /* The labels under review and their probabilities: one table for everything that a review, and what shows it, says of an
- * item. They are the caller's, or those that dis_make_labels() makes by the caller's choice or the default recipe, with
+ * item. They are the caller's, or those that dis_label_result_run() makes by the caller's choice or the default recipe, with
  * the same gold labels; `dissent labels` writes the same table.
  *
  * Ordinal votes without a choice are the exception: the soft labels of the method ordinal predict votes, so the chance
@@ -49,7 +49,7 @@ static dis_status put_given(const dis_review_options *o, size_t n_items, size_t 
 }
 
 /* "default", "mace", "mace + ibcc by centroid" */
-static dis_status name_choice(const dis_label_choice *c, char **out)
+static dis_status name_choice(const dis_label_plan *c, char **out)
 {
     char name[NAME_SIZE] = "";
     size_t n = 0;
@@ -60,29 +60,29 @@ static dis_status name_choice(const dis_label_choice *c, char **out)
     return dis__copy_text(out, text, strlen(text));
 }
 
-static dis_status make(dis_context *ctx, const dis_votes *votes, const dis_label_choice *choice,
+static dis_status make(dis_context *ctx, const dis_votes *votes, const dis_label_plan *choice,
                        const dis_review_options *o, double **p)
 {
     dis_fit_options fit = dis_fit_options_default();
     fit.seed = o->seed;
     fit.gold = o->gold;
-    dis_make_options how = dis_make_options_default();
+    dis_label_result_options how = dis_label_result_options_default();
     how.fit = &fit;
-    dis_made *made;
-    DIS_TRY(dis_make_labels(ctx, votes, choice, &how, &made));
-    *p = dis_made_take_p(made);
-    dis_made_destroy(made);
+    dis_label_result *made;
+    DIS_TRY(dis_label_result_run(ctx, votes, choice, &how, &made));
+    *p = dis_label_result_move_p(made);
+    dis_label_result_destroy(made);
     return DIS_OK;
 }
 
 static dis_status make_all(dis_context *ctx, const dis_votes *votes, const dis_review_options *o, dis_review *review,
                            double **p)
 {
-    dis_label_choice choice;
+    dis_label_plan choice;
     if (o->choice)
         choice = *o->choice;
     else
-        DIS_TRY(dis_choose_labels(NULL, 0, NULL, dis_votes_look(votes).start != NULL, &choice));
+        DIS_TRY(dis_label_plan_parse(NULL, 0, NULL, dis_votes_get_view(votes).start != NULL, &choice));
     DIS_TRY(name_choice(&choice, &review->method));
     return make(ctx, votes, &choice, o, p);
 }
@@ -90,7 +90,7 @@ static dis_status make_all(dis_context *ctx, const dis_votes *votes, const dis_r
 static dis_status given(dis_context *ctx, const dis_votes *votes, const dis_review_options *o, dis_review *review,
                         double *p)
 {
-    const dis_votes_view v = dis_votes_look(votes);
+    const dis_votes_view v = dis_votes_get_view(votes);
     size_t lacking;
     double *made = NULL;
     dis_status status = put_given(o, v.n_items, v.n_classes, p, &lacking);
@@ -107,7 +107,7 @@ static dis_status given(dis_context *ctx, const dis_votes *votes, const dis_revi
 dis_status dis__review_create_labels(dis_context *ctx, const dis_votes *votes, const dis_review_options *o,
                                      dis_review *review, double **p)
 {
-    const dis_votes_view v = dis_votes_look(votes);
+    const dis_votes_view v = dis_votes_get_view(votes);
     if (o->p) {
         double *own;
         DIS_TRY(dis__alloc_array(&own, dis__saturating_size(v.n_items, v.n_classes, 0), sizeof *own));

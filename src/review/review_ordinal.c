@@ -14,7 +14,7 @@
 
 static const double *values(const dis_fit *fit, const char *name)
 {
-    return dis_fit_parameter_find(fit, name)->values;
+    return dis_fit_find_parameter(fit, name)->values;
 }
 
 static void copy_workers(const dis_fit *fit, dis_review *review)
@@ -51,7 +51,7 @@ dis_status dis__review_fit_ordinal(dis_context *ctx, const dis_votes *votes, con
     how.seed = o->seed;
     how.gold = o->gold;
     dis_fit *fit;
-    const size_t n_classes = dis_votes_look(votes).n_classes;
+    const size_t n_classes = dis_votes_get_view(votes).n_classes;
     DIS_TRY(dis__alloc_array(&review->truth, dis__saturating_size(review->view.n_items, n_classes, 0),
                              sizeof *review->truth));
     DIS_TRY(dis__alloc_zeroed(&review->ordinal_items, review->view.n_items, sizeof *review->ordinal_items));
@@ -60,7 +60,7 @@ dis_status dis__review_fit_ordinal(dis_context *ctx, const dis_votes *votes, con
     copy_workers(fit, review);
     copy_items(fit, review);
     memcpy(review->truth, values(fit, "truth"), review->view.n_items * n_classes * sizeof *review->truth);
-    review->ordinal_p = dis_fit_take_p(fit);
+    review->ordinal_p = dis_fit_move_p(fit);
     dis_fit_destroy(fit);
     return DIS_OK;
 }

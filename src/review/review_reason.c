@@ -45,7 +45,7 @@ static camp camp_of(const dis_review *review, const dis_votes_view *v, size_t it
         if (dis__vote_label(v, a) != label) continue;
         const dis_review_worker *w = review->workers + review->row_of_worker[v->worker[a]];
         c.n++;
-        c.blind += dis_review_doubtful(w->cause);
+        c.blind += dis_review_verdict_is_unreliable(w->cause);
         if (isnan(w->quality)) continue;
         sum += w->quality;
         judged++;
@@ -95,7 +95,7 @@ static bool put_voter(text *t, const dis_review *review, const dis_votes_view *v
                                         [DIS_REVIEW_CONFUSES] = ", by a worker who mixes up classes"};
     if (!v->start || v->start[item + 1] - v->start[item] != 1) return false;
     const dis_review_worker *w = review->workers + review->row_of_worker[v->worker[v->start[item]]];
-    if (!dis_review_doubtful(w->cause)) return false;
+    if (!dis_review_verdict_is_unreliable(w->cause)) return false;
     put(t, "%s", words[w->cause]);
     return true;
 }
@@ -132,9 +132,10 @@ static void put_quality(text *t, const dis_review_item *row, const char *label, 
         put(t, ", but %s is more probable, given who voted so", label);
 }
 
-const char *dis_review_item_reason(const dis_review *review, const dis_votes *votes, size_t r, char *out, size_t size)
+const char *dis_review_format_item_reason(const dis_review *review, const dis_votes *votes, size_t r, char *out,
+                                          size_t size)
 {
-    const dis_votes_view v = dis_votes_look(votes);
+    const dis_votes_view v = dis_votes_get_view(votes);
     const dis_review_item *row = review->items + r;
     char label[NAME], other[NAME];
     text t = {.out = out, .size = size};
@@ -180,9 +181,10 @@ static void put_gold(text *t, const dis_review_worker *w)
         (unsigned long long)w->gold_votes, w->gold_votes == 1 ? "" : "s", percent(w->gold_low), percent(w->gold_high));
 }
 
-const char *dis_review_worker_reason(const dis_review *review, const dis_votes *votes, size_t r, char *out, size_t size)
+const char *dis_review_format_worker_reason(const dis_review *review, const dis_votes *votes, size_t r, char *out,
+                                            size_t size)
 {
-    const dis_votes_view v = dis_votes_look(votes);
+    const dis_votes_view v = dis_votes_get_view(votes);
     const dis_review_worker *w = review->workers + r;
     char said[NAME], truth[NAME];
     text t = {.out = out, .size = size};
@@ -212,7 +214,7 @@ const char *dis_review_worker_reason(const dis_review *review, const dis_votes *
             percent(-w->difference), percent(-w->difference_high), percent(-w->difference_low));
         put_accuracy(&t, w);
         break;
-    case DIS_REVIEW_UNJUDGED:
+    case DIS_REVIEW_NO_VERDICT:
         put(&t, "cannot be judged: %s",
             !w->shared                                        ? "nobody else voted on these items"
             : review->view.chance.verdict == DIS_CHANCE_NOISE ? "annotators agree no more than chance"

@@ -275,7 +275,7 @@ static dis_status two_passes(worker_work *work)
 
 static dis_status find_evidence(const dis__crowd_model *m, bool judged, dis_review_worker *rows)
 {
-    const size_t K = m->n_classes, threads = (size_t)dis_context_threads(m->ctx);
+    const size_t K = m->n_classes, threads = (size_t)dis_context_n_threads(m->ctx);
     size_t n_jobs = dis__n_jobs(m->votes.n_votes, GRAIN + 16 * K * K, MAX_JOBS);
     n_jobs = n_jobs < m->n_workers ? n_jobs : m->n_workers ? m->n_workers : 1;
     worker_work work = {.m = m,
@@ -312,7 +312,7 @@ dis_status dis__review_compute_workers(const dis__crowd_model *m, const double *
                                       .gold_accuracy = NAN,
                                       .gold_low = NAN,
                                       .gold_high = NAN,
-                                      .cause = DIS_REVIEW_UNJUDGED};
+                                      .cause = DIS_REVIEW_NO_VERDICT};
     DIS_TRY(dis__review_compute_accuracy(m, p, judged, rows));
     if (judged && m->n_classes > 1) DIS_TRY(dis__review_compute_differences(m, rows));
     return find_evidence(m, judged, rows);

@@ -6,6 +6,7 @@
  * over items with r >= 2 votes; n the votes on them. D_e needs distances between all kinds: O(kinds^2), once for the
  * value and once per resample; where that would be more than MAX_WORK distances there is no interval, and above
  * MAX_KINDS no value. Cost beside that: one pass over the votes, one per resample. */
+#include "tool/arrays.h"
 #include "scaled/scaled_internal.h"
 #include "stats/bootstrap.h"
 #include <math.h>
@@ -85,7 +86,7 @@ static dis_status interval(dis_context *ctx, alpha_work *w, size_t resamples, ui
 
 static dis_status measure(dis_context *ctx, const dis__alpha_input *in, size_t resamples, uint64_t seed, dis_metric *m)
 {
-    const size_t k = in->n_kinds, n_threads = (size_t)dis_context_threads(ctx);
+    const size_t k = in->n_kinds, n_threads = (size_t)dis_context_n_threads(ctx);
     double *distance = NULL, *observed = NULL;
     alpha_work w = {.in = in};
     DIS_TRY(dis__alloc_array(&distance, dis__saturating_size(k, k, 0), sizeof *distance));
@@ -98,7 +99,7 @@ static dis_status measure(dis_context *ctx, const dis__alpha_input *in, size_t r
         w.observed = observed;
         w.distance = distance;
         const double alpha = alpha_of(&w, NULL, w.counts), e = expected(&w, w.counts);
-        *m = isnan(alpha) ? dis_metric_undefined("no item has two votes")
+        *m = isnan(alpha) ? dis__metric_undefined("no item has two votes")
                           : (dis_metric){.value = alpha, .degenerate = !(e > 0)};
         for (size_t i = 0; i < in->n_items; i++) m->n += in->start[i + 1] - in->start[i] > 1;
         if (!m->reason && !m->degenerate) status = interval(ctx, &w, resamples, seed, m);
@@ -112,7 +113,7 @@ static dis_status measure(dis_context *ctx, const dis__alpha_input *in, size_t r
 dis_metric dis__alpha_compute(dis_context *ctx, const dis__alpha_input *in, size_t resamples, uint64_t seed,
                               dis_status *status)
 {
-    dis_metric m = dis_metric_undefined("too many different values: all pairs of them are compared");
+    dis_metric m = dis__metric_undefined("too many different values: all pairs of them are compared");
     if (*status != DIS_OK || in->n_kinds > MAX_KINDS) return m;
     *status = measure(ctx, in, resamples, seed, &m);
     return m;
@@ -121,7 +122,7 @@ dis_metric dis__alpha_compute(dis_context *ctx, const dis__alpha_input *in, size
 dis_metric dis__mean_metric_compute(dis_context *ctx, const double *x, size_t n, size_t resamples, uint64_t seed,
                                     dis_status *status)
 {
-    dis_metric m = dis_metric_undefined("there is nothing to compare");
+    dis_metric m = dis__metric_undefined("there is nothing to compare");
     double sum = 0, *known, *sums;
     size_t n_known = 0;
     if (*status != DIS_OK) return m;

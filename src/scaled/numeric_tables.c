@@ -1,4 +1,5 @@
 /* Values of items, workers and agreement of numbers: see random_effects.c. */
+#include "tool/arrays.h"
 #include "scaled/numeric.h"
 #include "stats/bootstrap.h"
 
@@ -116,7 +117,7 @@ static dis_status interval_alpha(const dis__numeric *x, dis_metric *m)
         m->n++;
     }
     const double value = alpha_of_sums(all);
-    *m = isnan(value) ? dis_metric_undefined("no item has two votes")
+    *m = isnan(value) ? dis__metric_undefined("no item has two votes")
                       : (dis_metric){.value = value, .n = m->n, .degenerate = !(all[3] > 0)};
     dis_status status = DIS_OK;
     if (!m->reason && resamples) {
@@ -159,7 +160,7 @@ static dis_status ratio_alpha(const dis__numeric *x, dis_metric *m)
                                  .kind = kind,
                                  .distance = ratio_distance,
                                  .arg = of_class};
-    if (status == DIS_OK && negative) *m = dis_metric_undefined("some values are negative");
+    if (status == DIS_OK && negative) *m = dis__metric_undefined("some values are negative");
     if (status == DIS_OK && !negative)
         *m = dis__alpha_compute(x->args->ctx, &in, x->args->o->resamples, x->args->o->seed, &status);
     dis__free(kind);
@@ -172,7 +173,7 @@ static void add_deviation(const dis__numeric *x, dis_scaled *out, const char *na
 {
     const double length = dis__numeric_scale_length(x, sqrt(variance));
     dis__scaled_add_measure(out, name, title,
-                            isnan(length) ? dis_metric_undefined("larger than a floating-point number can be")
+                            isnan(length) ? dis__metric_undefined("larger than a floating-point number can be")
                                           : (dis_metric){.value = length, .n = n});
 }
 
@@ -189,7 +190,7 @@ static dis_status add_measures(const dis__numeric *x, dis_scaled *out)
     dis__scaled_add_measure(out, "alpha_ratio", "Krippendorff's alpha, ratio", ratio);
     dis__scaled_add_measure(out, "icc", "Share of the variance that is between items",
                             all > 0 ? (dis_metric){.value = x->var_t / all, .n = x->n_items}
-                                    : dis_metric_undefined("all votes are the same"));
+                                    : dis__metric_undefined("all votes are the same"));
     add_deviation(x, out, "item_sd", "Standard deviation of items", x->var_t, x->n_items);
     add_deviation(x, out, "bias_sd", "Standard deviation of biases of workers", x->var_b, x->n_workers);
     add_deviation(x, out, "noise_sd", "Standard deviation of a vote, its worker's bias apart", noise, x->n_votes);

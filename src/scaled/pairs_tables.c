@@ -1,4 +1,5 @@
 /* Scores, pairs and raters as tables, and how far raters agree: see bradley_terry.c. */
+#include "tool/arrays.h"
 #include "scaled/pairs.h"
 #include <math.h>
 #include <stdlib.h>
@@ -212,7 +213,7 @@ static void add_foretold(const dis__pairs *m, dis_scaled *out)
     }
     dis__scaled_add_measure(out, "foretold", "Comparisons that go by the scores",
                             n ? (dis_metric){.value = right / (double)n, .n = n}
-                              : dis_metric_undefined("there are only ties"));
+                              : dis__metric_undefined("there are only ties"));
 }
 
 static dis_status add_raters(dis__pairs *m, dis_scaled *out)

@@ -1,9 +1,9 @@
 /* The table of scales of their own, and what a result is made of: see scaled_internal.h. */
+#include "tool/table_writer.h"
 #include "scaled/scaled_internal.h"
 #include "core/options/sized_structs.h"
 #include "core/options/option_spec.h"
 #include "core/memory/spill.h"
-#include "dissent/table.h"
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -26,7 +26,7 @@ static const dis__scaled_row *row_of(dis_scale scale)
     return (size_t)scale < sizeof rows / sizeof *rows ? rows[scale] : NULL;
 }
 
-const dis_scaled_model *dis_scaled_model_of(dis_scale scale)
+const dis_scaled_model *dis_scaled_model_find(dis_scale scale)
 {
     const dis__scaled_row *row = row_of(scale);
     return row && row->model.name ? &row->model : NULL;
@@ -45,19 +45,19 @@ dis_status dis__scaled_allocate(dis_scaled *s, void *out, size_t n, size_t size)
 }
 
 dis_status dis__scaled_run_labels(const dis__scaled_args *args, const dis_votes_arrays *arrays,
-                                  const dis_label_choice *choice, double **p)
+                                  const dis_label_plan *choice, double **p)
 {
     dis_votes *votes;
-    dis_made *made;
+    dis_label_result *made;
     dis_fit_options how = dis_fit_options_default();
-    dis_make_options making = dis_make_options_default();
+    dis_label_result_options making = dis_label_result_options_default();
     how.seed = args->o->seed;
     making.fit = &how;
-    DIS_TRY(dis_votes_from_arrays(args->ctx, arrays, &votes));
-    const dis_status status = dis_make_labels(args->ctx, votes, choice, &making, &made);
+    DIS_TRY(dis_votes_create_from_arrays(args->ctx, arrays, &votes));
+    const dis_status status = dis_label_result_run(args->ctx, votes, choice, &making, &made);
     if (status == DIS_OK) {
-        *p = dis_made_take_p(made);
-        dis_made_destroy(made);
+        *p = dis_label_result_move_p(made);
+        dis_label_result_destroy(made);
     }
     dis_votes_destroy(votes);
     return status;
@@ -149,8 +149,8 @@ dis_status dis__scaled_sort_table(dis_scaled *s, dis_scaled_table *table, const 
 static dis_status run(dis_context *ctx, const dis_votes *votes, const dis_scaled_options *o, dis_scaled *s)
 {
     const dis__scaled_row *row = row_of(s->scale);
-    const dis_scale_row *scale = dis_scale_at(s->scale);
-    dis__scaled_args args = {.ctx = ctx, .votes = votes, .look = dis_votes_look(votes), .o = o};
+    const dis_scale_row *scale = dis_scale_get(s->scale);
+    dis__scaled_args args = {.ctx = ctx, .votes = votes, .look = dis_votes_get_view(votes), .o = o};
     if (!row)
         return dis__fail(DIS_EUSAGE, "votes of scale %s have labels over classes; use label methods", scale->name);
     if (!args.look.start)
@@ -218,34 +218,34 @@ static dis_scaled_view view_of(const dis_scaled *s)
 }
 DIS_VIEW_DEFINE(dis_scaled, scaled, view_of(scaled))
 
-const dis_scaled_table *dis_scaled_find(const dis_scaled *s, const char *table)
+const dis_scaled_table *dis_scaled_find_table(const dis_scaled *s, const char *table)
 {
     for (size_t i = 0; i < s->n_tables; i++)
         if (strcmp(s->table[i].name, table) == 0) return &s->table[i];
     return NULL;
 }
 
-static void put_cell(dis_table *t, const dis_scaled_column *x, size_t i)
+static void put_cell(dis__table_writer *t, const dis_scaled_column *x, size_t i)
 {
     if (!x->names) {
-        dis_table_real(t, x->values[i]);
+        dis__table_writer_real(t, x->values[i]);
         return;
     }
     size_t n;
     const char *text = dis_names_get(x->names, x->index ? x->index[i] : i, &n);
-    dis_table_text(t, text, n);
+    dis__table_writer_text(t, text, n);
 }
 
-dis_status dis_scaled_write(const dis_scaled_table *table, const char *path, const char *format, size_t max_rows)
+dis_status dis_scaled_table_write(const dis_scaled_table *table, const char *path, const char *format, size_t max_rows)
 {
     const char **columns;
-    dis_table *t;
+    dis__table_writer *t;
     DIS_TRY(dis__alloc_array(&columns, table->n_columns, sizeof *columns));
     for (size_t c = 0; c < table->n_columns; c++) columns[c] = table->columns[c].name;
-    const dis_status status = dis_table_open(path, format, columns, table->n_columns, &t);
+    const dis_status status = dis__table_writer_create(path, format, columns, table->n_columns, &t);
     dis__free(columns);
     if (status != DIS_OK) return status;
     for (size_t i = 0; i < table->n_rows && i < max_rows; i++)
         for (size_t c = 0; c < table->n_columns; c++) put_cell(t, &table->columns[c], i);
-    return dis_table_finish(t, DIS_OK);
+    return dis__table_writer_finish(t, DIS_OK);
 }

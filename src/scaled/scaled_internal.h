@@ -53,7 +53,7 @@ typedef struct {
 dis_status dis__scaled_allocate(dis_scaled *s, void *out, size_t n, size_t size);
 /* Labels of these votes by the label methods, (n_items, n_classes), for dis_free. */
 dis_status dis__scaled_run_labels(const dis__scaled_args *args, const dis_votes_arrays *arrays,
-                                  const dis_label_choice *choice, double **p);
+                                  const dis_label_plan *choice, double **p);
 /* A list that lives as long as the result. */
 dis_status dis__scaled_add_names(dis_scaled *s, const char *const *texts, size_t n, const dis_names **out);
 /* Adds a table with room for n_columns; name and summary must be static. */

@@ -123,7 +123,7 @@ static dis_status run(const dis__scaled_args *args, dis_scaled *out)
 {
     dis__sets x = {.args = args, .out = out};
     bool *has;
-    DIS_TRY(dis_choose_labels(args->o->method, args->o->n_methods, args->o->combine, true, &x.choice));
+    DIS_TRY(dis_label_plan_parse(args->o->method, args->o->n_methods, args->o->combine, true, &x.choice));
     const char *method = x.choice.recipe    ? x.choice.recipe->name
                          : x.choice.combine ? x.choice.combine
                                             : x.choice.view[0];

@@ -8,7 +8,7 @@
 typedef struct {
     const dis__scaled_args *args;
     dis_scaled *out;
-    dis_label_choice choice;
+    dis_label_plan choice;
     const dis_names *classes;
     size_t n_classes, n_sets, n_votes;
     bool *has;                      /* (n_sets, n_classes) */

@@ -1,4 +1,5 @@
 /* Distances of sets, and how far workers agree by them: see sets.c. */
+#include "tool/arrays.h"
 #include "scaled/sets.h"
 #include <math.h>
 
@@ -122,7 +123,7 @@ static dis_status add_measures(dis__sets *x)
     for (size_t n = 0; n < x->n_votes; n++) classes += x->size[x->kind[n]];
     dis__scaled_add_measure(x->out, "classes_per_vote", "Classes per vote",
                             x->n_votes ? (dis_metric){.value = classes / (double)x->n_votes, .n = x->n_votes}
-                                       : dis_metric_undefined("there are no votes"));
+                                       : dis__metric_undefined("there are no votes"));
     return status;
 }
 

@@ -6,7 +6,7 @@
 enum { FEW_SETS = 64 };
 
 /* Labels of one table of indices, (n_items, n_classes), to be freed. */
-static dis_status label(const dis__sets *x, size_t n_classes, const dis_label_choice *choice, double **p)
+static dis_status label(const dis__sets *x, size_t n_classes, const dis_label_plan *choice, double **p)
 {
     const dis_votes_view *v = &x->args->look;
     const dis_votes_arrays arrays = {.n_votes = x->n_votes,
@@ -136,12 +136,12 @@ static dis_status add_joint(dis__sets *x)
 {
     const dis_votes_view *v = &x->args->look;
     const dis_names *sets;
-    dis_label_choice shares;
+    dis_label_plan shares;
     static const char *const standard[] = {"standard"};
     double *p, *out;
     uint32_t *task, *set;
     size_t n = 0;
-    DIS_TRY(dis_choose_labels(standard, 1, NULL, true, &shares));
+    DIS_TRY(dis_label_plan_parse(standard, 1, NULL, true, &shares));
     if (x->n_sets > DIS_MAX_CLASSES) {
         dis__scaled_add_note(x->out, "%zu different sets: no joint labels", x->n_sets);
         return DIS_OK;

@@ -41,9 +41,9 @@ static inline double dis__spans_piece_length(const dis__spans *x, size_t piece)
     return (double)(x->to[piece] - x->from[piece]);
 }
 
-dis_status dis__spans_read(dis__spans *x);                                       /* spans, by task, worker and row */
-dis_status dis__spans_split(dis__spans *x);                                      /* pieces, and votes on them */
-dis_status dis__spans_add_labels(dis__spans *x, const dis_label_choice *choice); /* tables labels and pieces */
-dis_status dis__spans_add_measures(dis__spans *x); /* measures, tables items and workers */
+dis_status dis__spans_read(dis__spans *x);                                     /* spans, by task, worker and row */
+dis_status dis__spans_split(dis__spans *x);                                    /* pieces, and votes on them */
+dis_status dis__spans_add_labels(dis__spans *x, const dis_label_plan *choice); /* tables labels and pieces */
+dis_status dis__spans_add_measures(dis__spans *x);                             /* measures, tables items and workers */
 
 #endif

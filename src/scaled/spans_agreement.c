@@ -1,5 +1,6 @@
 /* How far workers agree on places and spans: see spans.c. Everything but the kappas is made of sums over tasks, which a
  * resample draws. */
+#include "tool/arrays.h"
 #include "scaled/spans.h"
 #include "stats/bootstrap.h"
 #include <math.h>
@@ -158,7 +159,7 @@ static dis_status add_figures(const dis__spans *x, const sums *t)
         if (status == DIS_OK) status = dis__bootstrap_sums(x->args->ctx, &b, column, n_columns, drawn);
     }
     for (size_t m = 0; status == DIS_OK && m < N_FIGURES; m++) {
-        dis_metric metric = isnan(value[m]) ? dis_metric_undefined("no task was marked by two workers")
+        dis_metric metric = isnan(value[m]) ? dis__metric_undefined("no task was marked by two workers")
                                             : (dis_metric){.value = value[m], .n = x->n_docs};
         for (size_t r = 0; drawn && r < resamples; r++) {
             double figure[N_FIGURES];
@@ -180,7 +181,7 @@ static dis_metric mean_kappa(const dis__spans *x, const double *table)
     const size_t K = x->n_classes, W = x->args->look.n_workers;
     double sum = 0, weight = 0;
     size_t n = 0;
-    if (!table) return dis_metric_undefined("too many workers and classes for tables of all pairs");
+    if (!table) return dis__metric_undefined("too many workers and classes for tables of all pairs");
     for (size_t i = 0; i < W * W; i++) {
         const double *cell = table + i * K * K;
         double all = 0, same = 0, chance = 0;
@@ -199,7 +200,7 @@ static dis_metric mean_kappa(const dis__spans *x, const double *table)
         weight += all;
         n++;
     }
-    return n ? (dis_metric){.value = sum / weight, .n = n} : dis_metric_undefined("no two workers share a task");
+    return n ? (dis_metric){.value = sum / weight, .n = n} : dis__metric_undefined("no two workers share a task");
 }
 
 static dis_status add_tables(dis__spans *x, const sums *t)

@@ -1,9 +1,10 @@
 /* Labels of pieces by the label methods, and spans of neighbours with the same most probable class: see spans.c. */
 #include "scaled/spans.h"
 #include "dissent/labels.h"
+#include "tool/arrays.h"
 #include <string.h>
 
-static dis_status make(dis__spans *x, const dis_label_choice *choice, double **p)
+static dis_status make(dis__spans *x, const dis_label_plan *choice, double **p)
 {
     uint32_t *task;
     DIS_TRY(dis__scaled_allocate(x->out, &task, x->n_votes, sizeof *task));
@@ -37,8 +38,8 @@ static dis_status add_pieces(dis__spans *x, const double *p)
     for (size_t i = 0; i < n; i++) {
         from[i] = (double)x->from[i];
         to[i] = (double)x->to[i];
-        best[i] = (uint32_t)dis_argmax(p + i * K, K);
-        entropy[i] = dis_entropy(p + i * K, K);
+        best[i] = (uint32_t)dis__argmax(p + i * K, K);
+        entropy[i] = dis__entropy(p + i * K, K);
     }
     for (size_t k = 0; k < K; k++) {
         size_t length;
@@ -71,7 +72,7 @@ static dis_status add_spans(dis__spans *x, const double *p)
     DIS_TRY(dis__scaled_init_column(x->out, &c[4], "p", x->n_pieces, &mean));
     DIS_TRY(dis__scaled_init_column(x->out, &c[5], "workers", x->n_pieces, &workers));
     for (size_t i = 0; i < x->n_pieces; i++) {
-        const size_t best = dis_argmax(p + i * K, K);
+        const size_t best = dis__argmax(p + i * K, K);
         if (best == DIS_NO_SPAN) continue;
         const bool goes_on =
             n && doc[n - 1] == x->piece_doc[i] && to[n - 1] == (double)x->from[i] && label[n - 1] == best;
@@ -90,7 +91,7 @@ static dis_status add_spans(dis__spans *x, const double *p)
     return DIS_OK;
 }
 
-dis_status dis__spans_add_labels(dis__spans *x, const dis_label_choice *choice)
+dis_status dis__spans_add_labels(dis__spans *x, const dis_label_plan *choice)
 {
     double *p;
     DIS_TRY(make(x, choice, &p));

@@ -215,7 +215,7 @@ static dis_status cells_job(void *arg, size_t j, int thread)
 
 static dis_status run(dis_context *ctx, work *w, size_t totals_room, dis_status (*job)(void *, size_t, int))
 {
-    const size_t threads = (size_t)dis_context_threads(ctx);
+    const size_t threads = (size_t)dis_context_n_threads(ctx);
     dis_status status;
     DIS_TRY_GOTO(status, dis__alloc_array(&w->totals, dis__saturating_size(threads, totals_room, 0), sizeof *w->totals),
                  end);

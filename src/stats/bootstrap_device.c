@@ -48,7 +48,7 @@ dis_status dis__bootstrap_device_for(dis_context *ctx, const dis__bootstrap *b, 
     long ordinal;
     *out = NULL;
     DIS_TRY(dis__cuda_words(dis__context_device(ctx), &automatic, &ordinal));
-    if (ordinal < 0 || dis__saturating_size(b->n_items, b->n_resamples, 0) < FEW || dis_context_ranks(ctx) > 1)
+    if (ordinal < 0 || dis__saturating_size(b->n_items, b->n_resamples, 0) < FEW || dis_context_n_ranks(ctx) > 1)
         return DIS_OK;
     pthread_once(&found.once, find_devices);
     for (size_t i = 0; i < found.n && !*out; i++)
@@ -155,7 +155,7 @@ dis_status dis__bootstrap_device_run(dis_context *ctx, const dis__bootstrap_devi
                                         .seed = b->seed};
     dis_status status;
     DIS_TRY_GOTO(status,
-                 dis__alloc_array(&w.drawn, dis__saturating_size(w.n_blocks, (size_t)dis_context_threads(ctx), 0),
+                 dis__alloc_array(&w.drawn, dis__saturating_size(w.n_blocks, (size_t)dis_context_n_threads(ctx), 0),
                                   sizeof *w.drawn),
                  end);
     DIS_TRY_GOTO(status, device->open(device, &shape, &w.session), end);

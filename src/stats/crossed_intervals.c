@@ -80,7 +80,7 @@ static double reach_of(const dis__crossed_variances *v, dis_metric *m)
     m->no_interval = m->degenerate           ? DIS_NO_INTERVAL_SAME_LABELS
                      : v->df_annotators <= 0 ? DIS_NO_INTERVAL_ONE_ANNOTATOR
                      : v->df_items <= 0      ? DIS_NO_INTERVAL_ONE_ITEM
-                     : isnan(variance)       ? DIS_NO_INTERVAL_REST_UNDEFINED
+                     : isnan(variance)       ? DIS_NO_INTERVAL_RESAMPLES_UNDEFINED
                                              : DIS_NO_INTERVAL_NO_SPREAD;
     return NAN;
 }

@@ -1,10 +1,11 @@
 /* Excess kurtosis of a few numbers as scipy's default gives it (Fisher's, with the bias of small samples): the fourth
  * central moment over the square of the second, minus 3. Two passes. */
 #include "dissent/compare.h"
+#include "stats/significance.h"
 #include <float.h>
 #include <math.h>
 
-double dis_kurtosis(const double *x, size_t n)
+double dis__excess_kurtosis(const double *x, size_t n)
 {
     double mean = 0, second = 0, fourth = 0, max = 0;
     for (size_t i = 0; i < n; i++) {

@@ -6,6 +6,7 @@
  * in integers modulo 2^128, which is exact while all ways together are fewer than that. Otherwise it is normal, with
  * the variance corrected for ties and 1/2 off for continuity. Cost: O(n) for the ranks, O(m U) for the exact law. */
 #include "dissent/compare.h"
+#include "stats/significance.h"
 #include "stats/ranks.h"
 #include "core/memory/memory.h"
 #include <math.h>
@@ -61,8 +62,8 @@ static double normal_sf(double u, size_t n_x, size_t n_y, double ties)
     return .5 * erfc(z / sqrt(2));
 }
 
-dis_status dis_mann_whitney(const double *x, size_t n_x, const double *y, size_t n_y, dis_alternative alternative,
-                            dis_rank_test *out)
+dis_status dis__mann_whitney_test(const double *x, size_t n_x, const double *y, size_t n_y, dis_alternative alternative,
+                                  dis_rank_test *out)
 {
     dis_rank_test t = {.u = NAN, .p = NAN, .n_x = n_x, .n_y = n_y};
     if (n_x == 0 || n_y == 0) {

@@ -4,9 +4,10 @@
  * p-value is that of the binomial law; otherwise of (|b - c| - 1)^2 / n, chi-square with one degree of freedom
  * (Edwards' correction for continuity). Two-sided. */
 #include "dissent/compare.h"
+#include "stats/significance.h"
 #include <math.h>
 
-dis_mcnemar dis_mcnemar_test(uint64_t only_a, uint64_t only_b)
+dis_mcnemar dis__mcnemar_test(uint64_t only_a, uint64_t only_b)
 {
     const uint64_t n = only_a + only_b, min = only_a < only_b ? only_a : only_b;
     dis_mcnemar t = {.only_a = only_a, .only_b = only_b, .exact = n < DIS_MCNEMAR_FEW};

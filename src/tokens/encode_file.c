@@ -56,7 +56,7 @@ static dis_status encode_lines(dis_context *ctx, const dis_tokenizer *t, const d
         dis_tokens *tokens;
         DIS_TRY(take_lines(in, &at, *n_texts, texts, &n));
         DIS_TRY(dis_tokenizer_encode(ctx, t, texts, n, options, &tokens));
-        const dis_tokens_view v = dis_tokens_look(tokens);
+        const dis_tokens_view v = dis_tokens_get_view(tokens);
         const dis_status status = write_lists(out, &v);
         dis_tokens_destroy(tokens);
         DIS_TRY(status);

@@ -7,6 +7,7 @@
  *
  * Cost: n_folds trainings, and a copy of the items for each that is at work. */
 #include "dissent/folds.h"
+#include "tool/arrays.h"
 #include "items/stratified_order.h"
 #include "core/error.h"
 #include "core/memory/memory.h"
@@ -61,15 +62,15 @@ static label_source source_of(const dis_examples *all)
 {
     label_source s = {0};
     if (all->labels) {
-        s.labels = dis_labels_look(all->labels);
+        s.labels = dis_labels_get_view(all->labels);
         s.tasks = s.labels.tasks;
         s.n_classes = s.labels.n_classes;
     } else if (all->gold) {
-        s.gold = dis_gold_look(all->gold);
+        s.gold = dis_gold_get_view(all->gold);
         s.tasks = s.gold.tasks;
         s.n_classes = dis_names_count(s.gold.classes);
     } else if (all->votes) {
-        s.votes = dis_votes_look(all->votes);
+        s.votes = dis_votes_get_view(all->votes);
         s.tasks = s.votes.tasks;
         s.n_classes = s.votes.n_classes;
     }
@@ -78,7 +79,7 @@ static label_source source_of(const dis_examples *all)
 
 static int32_t label_at(const label_source *s, size_t row)
 {
-    if (s->labels.p) return (int32_t)dis_argmax(s->labels.p + row * s->n_classes, s->n_classes);
+    if (s->labels.p) return (int32_t)dis__argmax(s->labels.p + row * s->n_classes, s->n_classes);
     return s->gold.label ? s->gold.label[row] : most_voted(&s->votes, row, s->count);
 }
 
@@ -119,12 +120,12 @@ static dis_status check(const dis_folds_options *o, const dis_items_view *items,
     return DIS_OK;
 }
 
-dis_status dis_folds_draw(dis_context *ctx, const dis_examples *all, const dis_folds_options *options, uint64_t seed,
-                          dis_folds **out)
+dis_status dis_folds_create(dis_context *ctx, const dis_examples *all, const dis_folds_options *options, uint64_t seed,
+                            dis_folds **out)
 {
     dis_folds_options o = dis_folds_options_default();
     DIS_TRY(DIS_OPTIONS_COPY(dis_folds_options, &o, options));
-    const dis_items_view items = dis_items_look(all->items);
+    const dis_items_view items = dis_items_get_view(all->items);
     const size_t n_rows = items.sentence ? items.n_sentences : items.n_items;
     DIS_TRY(check(&o, &items, n_rows));
     DIS_TRY(dis__check_stop(ctx));
@@ -177,17 +178,17 @@ static dis_status cut(dis_context *ctx, const dis_folds *folds, size_t f, uint64
     size_t n = 0, rest = 0;
     for (size_t r = 0; r < folds->n_rows; r++)
         if (folds->fold[r] == f) rows[n++] = r;
-    DIS_TRY(dis_items_select(ctx, items, rows, n, &p->test));
+    DIS_TRY(dis_items_gather(ctx, items, rows, n, &p->test));
     for (size_t r = 0; r < folds->n_rows; r++)
         if (folds->fold[r] != f) rows[rest++] = r;
-    if (folds->o.dev == 0) return dis_items_select(ctx, items, rows, rest, &p->train);
+    if (folds->o.dev == 0) return dis_items_gather(ctx, items, rows, rest, &p->train);
     const size_t n_dev = (size_t)((double)rest * folds->o.dev + .5);
     if (n_dev == 0 || n_dev == rest)
         return dis__fail(DIS_EDATA, "a development share of %g leaves one side of %zu items empty", folds->o.dev, rest);
-    dis_shuffled(seed, rest, order);
+    dis__shuffle(seed, rest, order);
     for (size_t r = 0; r < rest; r++) order[r] = rows[order[r]];
-    DIS_TRY(dis_items_select(ctx, items, order, n_dev, &p->dev));
-    return dis_items_select(ctx, items, order + n_dev, rest - n_dev, &p->train);
+    DIS_TRY(dis_items_gather(ctx, items, order, n_dev, &p->dev));
+    return dis_items_gather(ctx, items, order + n_dev, rest - n_dev, &p->train);
 }
 
 static dis_status train_and_predict(dis_context *ctx, const dis_folds *folds, const parts *p, const dis_examples *dev,
@@ -203,8 +204,8 @@ static dis_status train_and_predict(dis_context *ctx, const dis_folds *folds, co
     return status;
 }
 
-dis_status dis_folds_train(dis_context *ctx, const dis_folds *folds, size_t f, const dis_examples *dev,
-                           const dis_model_train_options *options, dis_labels **out)
+dis_status dis_folds_predict_fold(dis_context *ctx, const dis_folds *folds, size_t f, const dis_examples *dev,
+                                  const dis_model_train_options *options, dis_labels **out)
 {
     dis_model_train_options o = dis_model_train_options_default();
     DIS_TRY(DIS_OPTIONS_COPY(dis_model_train_options, &o, options));
@@ -228,19 +229,19 @@ dis_status dis_folds_train(dis_context *ctx, const dis_folds *folds, size_t f, c
 /* Items of a fold come in their own order, so the rows of each part are taken one after the other. */
 static void join(const dis_folds *folds, dis_labels *const *part, const dis_items_view *items, size_t *next, double *p)
 {
-    const size_t K = dis_labels_look(part[0]).n_classes;
+    const size_t K = dis_labels_get_view(part[0]).n_classes;
     for (size_t r = 0, i = 0; r < folds->n_rows; r++) {
         const size_t f = folds->fold[r], end = items->sentence ? (size_t)items->sentence[r + 1] : r + 1;
-        for (; i < end; i++) memcpy(p + i * K, dis_labels_look(part[f]).p + next[f]++ * K, K * sizeof *p);
+        for (; i < end; i++) memcpy(p + i * K, dis_labels_get_view(part[f]).p + next[f]++ * K, K * sizeof *p);
     }
 }
 
-dis_status dis_folds_join(dis_context *ctx, const dis_folds *folds, dis_labels *const *part, dis_labels **out)
+dis_status dis_folds_gather(dis_context *ctx, const dis_folds *folds, dis_labels *const *part, dis_labels **out)
 {
-    const dis_items_view items = dis_items_look(folds->all.items);
-    const dis_labels_view first = dis_labels_look(part[0]);
+    const dis_items_view items = dis_items_get_view(folds->all.items);
+    const dis_labels_view first = dis_labels_get_view(part[0]);
     size_t n = 0, *next = NULL;
-    for (size_t f = 0; f < folds->o.n_folds; f++) n += dis_labels_look(part[f]).n_items;
+    for (size_t f = 0; f < folds->o.n_folds; f++) n += dis_labels_get_view(part[f]).n_items;
     if (n != items.n_items)
         return dis__fail(DIS_EUSAGE, "predictions for %zu items, and there are %zu", n, items.n_items);
     double *p = NULL;
@@ -253,7 +254,7 @@ dis_status dis_folds_join(dis_context *ctx, const dis_folds *folds, dis_labels *
                                      .p = p,
                                      .tasks = items.tasks,
                                      .classes = first.classes};
-        status = dis_labels_from_memory(ctx, &all, out);
+        status = dis_labels_create(ctx, &all, out);
     }
     dis__free(p);
     dis__free(next);
@@ -274,13 +275,13 @@ static dis_status fold_options(const dis_model_train_options *options, size_t f,
     return DIS_OK;
 }
 
-dis_status dis_out_of_fold(dis_context *ctx, const dis_examples *all, const dis_examples *dev,
-                           const dis_model_train_options *options, const dis_folds_options *folds, dis_labels **out)
+dis_status dis_folds_predict(dis_context *ctx, const dis_examples *all, const dis_examples *dev,
+                             const dis_model_train_options *options, const dis_folds_options *folds, dis_labels **out)
 {
     dis_model_train_options o = dis_model_train_options_default();
     DIS_TRY(DIS_OPTIONS_COPY(dis_model_train_options, &o, options));
     dis_folds *drawn;
-    DIS_TRY(dis_folds_draw(ctx, all, folds, o.seed, &drawn));
+    DIS_TRY(dis_folds_create(ctx, all, folds, o.seed, &drawn));
     const size_t n = drawn->o.n_folds;
     dis_labels **part = NULL;
     dis_status status = dis__alloc_zeroed(&part, n, sizeof *part);
@@ -288,9 +289,9 @@ dis_status dis_out_of_fold(dis_context *ctx, const dis_examples *all, const dis_
         char path[4096];
         dis_model_train_options own;
         status = fold_options(&o, f, path, sizeof path, &own);
-        if (status == DIS_OK) status = dis_folds_train(ctx, drawn, f, dev, &own, &part[f]);
+        if (status == DIS_OK) status = dis_folds_predict_fold(ctx, drawn, f, dev, &own, &part[f]);
     }
-    if (status == DIS_OK) status = dis_folds_join(ctx, drawn, part, out);
+    if (status == DIS_OK) status = dis_folds_gather(ctx, drawn, part, out);
     for (size_t f = 0; part && f < n; f++) dis_labels_destroy(part[f]);
     dis__free(part);
     dis_folds_destroy(drawn);

@@ -11,6 +11,7 @@
 #ifndef DIS_TRAIN_MODEL_H
 #define DIS_TRAIN_MODEL_H
 #include "dissent/train.h"
+#include "tool/json_writer.h"
 #include "core/memory/memory.h"
 #include "core/text/sha256.h"
 #include "io/input/input.h"
@@ -77,7 +78,7 @@ typedef struct {
     void (*free_encoder)(void *encoder);
     void (*facts)(const void *encoder, dis__preprocessor_info *out);
     /* Members of the object "encoder" of model.json; further files go to the model's folder. */
-    dis_status (*save)(const void *encoder, dis_json *json, const char *folder);
+    dis_status (*save)(const void *encoder, dis__json_writer *json, const char *folder);
     dis_status (*load)(const dis__model_json *source, const dis__json_value *object, const char *folder, void *encoder);
 
     /* Adds all that the net's numbers would mean something else without: words in their order, sizes. */

@@ -113,7 +113,7 @@ static dis_status predict(dis_context *ctx, dis_model *model, const dis_items_vi
 static dis_status predict_items(dis_context *ctx, dis_model *model, const dis_items *items, const int32_t *worker,
                                 const char *head, dis_labels **out)
 {
-    const dis_items_view view = dis_items_look(items);
+    const dis_items_view view = dis_items_get_view(items);
     size_t h;
     DIS_TRY(find_head(model, head, &h));
     if (view.kind != model->row->info.items)
@@ -157,7 +157,7 @@ static dis_status match_pairs(const dis_model *model, const dis_items *items, co
 {
     const size_t n = dis_names_count(tasks);
     size_t *number;
-    DIS_TRY(dis__names_match(dis_items_look(items).tasks, tasks, rows, NULL));
+    DIS_TRY(dis__names_match(dis_items_get_view(items).tasks, tasks, rows, NULL));
     for (size_t r = 0; r < n; r++)
         if (rows[r] == SIZE_MAX)
             return dis__fail(
@@ -174,7 +174,7 @@ static dis_status match_pairs(const dis_model *model, const dis_items *items, co
     return DIS_OK;
 }
 
-dis_status dis_model_tell_workers(dis_model *model, const dis_worker_table *table)
+dis_status dis_model_set_workers(dis_model *model, const dis_worker_table *table)
 {
     if (!model->features.width)
         return dis__fail(DIS_EUSAGE, "this model knows no features of workers; train one with `worker_features`");
@@ -196,7 +196,7 @@ dis_status dis_model_predict_workers(dis_context *ctx, dis_model *model, const d
     dis_status status = dis__alloc_array(&rows, n, sizeof *rows);
     if (status == DIS_OK) status = dis__alloc_array(&worker, n, sizeof *worker);
     if (status == DIS_OK) status = match_pairs(model, items, tasks, workers, rows, worker, unknown);
-    if (status == DIS_OK) status = dis_items_select(ctx, items, rows, n, &pairs);
+    if (status == DIS_OK) status = dis_items_gather(ctx, items, rows, n, &pairs);
     if (status == DIS_OK) status = predict_items(ctx, model, pairs, worker, NULL, out);
     dis_items_destroy(pairs);
     dis__free(rows);
@@ -220,7 +220,7 @@ static dis_status read_pairs(dis__table_rows *r, dis__name_list *tasks, dis__nam
     }
 }
 
-dis_status dis_pairs_read(dis_context *ctx, const char *path, dis_names **tasks, dis_names **workers)
+dis_status dis_task_worker_pairs_read(dis_context *ctx, const char *path, dis_names **tasks, dis_names **workers)
 {
     dis__table_rows r;
     dis__name_list lists[2] = {{0}};

@@ -185,7 +185,7 @@ static dis_status read_npy(dis__reader *r)
     if (status == DIS_OK && r->o.n_classes) status = dis_names_create(r->o.classes, r->o.n_classes, &classes);
     if (status == DIS_OK) {
         dis__npy_read_doubles(&a, 0, a.n, counts);
-        status = dis_votes_from_counts(r->ctx, counts, a.dim[0], n_classes, NULL, classes, &votes);
+        status = dis_votes_create_from_counts(r->ctx, counts, a.dim[0], n_classes, NULL, classes, &votes);
     }
     dis__free(counts);
     dis_names_destroy(classes);

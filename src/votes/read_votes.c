@@ -96,7 +96,7 @@ static dis_status make_rules(dis__reader *r)
     r->rules.fold_case = o->fold_case;
     r->rules.trim = o->trim;
     if (!r->rules.scale) return dis__fail(DIS_EUSAGE, "no such scale: %d", (int)o->scale);
-    if (r->rules.scale->is_set && o->several == DIS_SEVERAL_ERROR) r->o.several = DIS_SEVERAL_JOIN;
+    if (r->rules.scale->is_set && o->several == DIS_MULTIPLE_ERROR) r->o.several = DIS_MULTIPLE_JOIN;
     if (r->rules.scale->repeatable && o->duplicates == DIS_DUPLICATES_ERROR) r->o.duplicates = DIS_DUPLICATES_ALL;
     if (o->n_classes > DIS_MAX_CLASSES)
         return dis__fail(DIS_ELIMIT, "%zu classes are declared; at most %u are possible", o->n_classes,
@@ -324,7 +324,7 @@ static dis_status check_options(const dis__comm *comm, const dis_votes_options *
         return dis__fail(DIS_EUSAGE, "no such kind of input: %d", (int)o->input);
     if (o->delimiter && (o->delimiter < 1 || o->delimiter > 126 || strchr("\"\n\r", o->delimiter)))
         return dis__fail(DIS_EUSAGE, "no such delimiter: it is one character of ASCII, and no quote");
-    if ((unsigned)o->several > DIS_SEVERAL_JOIN)
+    if ((unsigned)o->several > DIS_MULTIPLE_JOIN)
         return dis__fail(DIS_EUSAGE, "no such rule for several labels: %d", (int)o->several);
     if (o->format) {
         const char *format;
@@ -458,7 +458,7 @@ dis_status dis__votes_read(dis_context *ctx, const char *const *paths, size_t n_
 /* What a round holds should stay in the second cache, and threads should seldom wait for each other. */
 size_t dis__round_size(const dis_context *ctx)
 {
-    const size_t n_threads = (size_t)dis_context_threads(ctx);
+    const size_t n_threads = (size_t)dis_context_n_threads(ctx);
     return n_threads == 1 ? 4 : n_threads <= 4 ? 32 : 4 * n_threads;
 }
 
@@ -467,7 +467,7 @@ dis_status dis_votes_read(dis_context *ctx, const char *const *paths, size_t n_p
 {
     DIS_MEMORY_SCOPE(ctx);
     /* with many threads, more text between the points where all wait for each other */
-    const dis__tuning tuning = {.chunk = dis_context_threads(ctx) > 4 ? 1 << 18 : 1 << 17,
+    const dis__tuning tuning = {.chunk = dis_context_n_threads(ctx) > 4 ? 1 << 18 : 1 << 17,
                                 .round = dis__round_size(ctx)};
     return dis__votes_read(ctx, paths, n_paths, options, &tuning, out);
 }

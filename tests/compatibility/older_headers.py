@@ -58,11 +58,11 @@ int main(int argc, char **argv)
     memset(&view, 0xa5, sizeof view);
     dis_votes_view_init(&view.v, sizeof view.v, votes);
     check(untouched(view.guard), "dis_votes_view: bytes behind it");
-    check(view.v.n_items == 3 && dis_votes_look(votes).n_workers == 2, "dis_votes_view: fields");
+    check(view.v.n_items == 3 && dis_votes_get_view(votes).n_workers == 2, "dis_votes_view: fields");
     const dis_fit_options o = dis_fit_options_default();
     dis_fit *fit = NULL;
     check(dis_fit_run(NULL, votes, "mace", &o, &fit) == DIS_OK, "a fit with shorter options");
-    check(dis_fit_look(fit).iterations > 0, "dis_fit_view: fields");
+    check(dis_fit_get_view(fit).iterations > 0, "dis_fit_view: fields");
     dis_fit_destroy(fit);
     dis_votes_destroy(votes);
     printf("%%d structs of options, %%d failures\\n", %d, failures);

@@ -101,25 +101,25 @@ static inline double cases_compare(dis_context *ctx, const dis_votes *votes, con
         o.seed = 5;
         o.device = k ? "cuda" : NULL;
         fit[k] = em_fit(ctx, votes, spec, &o);
-        assert_string_equal(dis_fit_look(fit[k]).device, k ? "cuda:0" : "cpu");
+        assert_string_equal(dis_fit_get_view(fit[k]).device, k ? "cuda:0" : "cpu");
     }
     const double most = cases_distance(fit[0], fit[1], n);
-    const dis_fit_view a = dis_fit_look(fit[0]), b = dis_fit_look(fit[1]);
+    const dis_fit_view a = dis_fit_get_view(fit[0]), b = dis_fit_get_view(fit[1]);
     if (!(most <= 1e-10)) fail_msg("%s, %zu classes: labels are %g off", spec, c->n_classes, most);
     assert_int_equal(a.iterations, b.iterations);
     if (!isnan(a.objective)) em_assert_close(a.objective, b.objective, 1e-10 * fmax(1, fabs(a.objective)));
-    for (size_t i = 0; dis_fit_parameter_at(fit[0], i); i++) {
-        const dis_parameter *x = dis_fit_parameter_at(fit[0], i), *y = dis_fit_parameter_at(fit[1], i);
+    for (size_t i = 0; dis_fit_get_parameter(fit[0], i); i++) {
+        const dis_parameter *x = dis_fit_get_parameter(fit[0], i), *y = dis_fit_get_parameter(fit[1], i);
         for (size_t e = 0; e < x->n; e++)
             if (!(fabs(x->values[e] - y->values[e]) <= 1e-10))
                 fail_msg("%s, %zu classes: %s[%zu] is %.17g, not %.17g", spec, c->n_classes, x->name, e, y->values[e],
                          x->values[e]);
     }
     assert_memory_equal(dis_fit_p(fit[1]), dis_fit_p(fit[n_fits - 1]), n * sizeof(double));
-    for (size_t i = 0; dis_fit_warning_at(fit[0], i) || dis_fit_warning_at(fit[1], i); i++) {
-        assert_non_null(dis_fit_warning_at(fit[0], i));
-        assert_non_null(dis_fit_warning_at(fit[1], i));
-        assert_string_equal(dis_fit_warning_at(fit[0], i), dis_fit_warning_at(fit[1], i));
+    for (size_t i = 0; dis_fit_get_warning(fit[0], i) || dis_fit_get_warning(fit[1], i); i++) {
+        assert_non_null(dis_fit_get_warning(fit[0], i));
+        assert_non_null(dis_fit_get_warning(fit[1], i));
+        assert_string_equal(dis_fit_get_warning(fit[0], i), dis_fit_get_warning(fit[1], i));
     }
     for (int k = 0; k < n_fits; k++) dis_fit_destroy(fit[k]);
     return most;

@@ -14,7 +14,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         MUST(!gold && dis_last_error()[0]);
         gold = NULL;
     } else {
-        const dis_gold_view v = dis_gold_look(gold);
+        const dis_gold_view v = dis_gold_get_view(gold);
         const size_t n_classes = dis_names_count(v.classes);
         MUST(v.n_items > 0 && dis_names_count(v.tasks) == v.n_items);
         for (size_t i = 0; i < v.n_items; i++) MUST(v.label[i] >= 0 && (size_t)v.label[i] < n_classes);
@@ -29,7 +29,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     uint32_t group = 7;
     size_t n_groups = 0;
     MUST(dis_names_create(asked, 1, &tasks) == DIS_OK);
-    if (dis_groups_read(NULL, path, tasks, &group, &n_groups) == DIS_OK)
+    if (dis_item_groups_read(NULL, path, tasks, &group, &n_groups) == DIS_OK)
         MUST(group < n_groups);
     else
         MUST(group == 7 && n_groups == 0 && dis_last_error()[0]);

@@ -22,7 +22,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     o.width = 1 + data[0] / 9;
     dis_items *items;
     if (dis_items_read(NULL, fuzz_file("a", data + 1, size - 1), &o, &items) != DIS_OK) return 0;
-    const dis_items_view v = dis_items_look(items);
+    const dis_items_view v = dis_items_get_view(items);
     MUST(v.n_items > 0 && dis_names_count(v.tasks) == v.n_items);
     if (v.texts) MUST(dis_names_count(v.texts) == v.n_items * v.n_texts);
     if (v.kind == DIS_ITEMS_TOKENS) {

@@ -15,7 +15,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     o.renormalise = data[0] & 4;
     dis_labels *a, *b;
     if (dis_labels_read(NULL, fuzz_file("a", data + 1, size - 1), &o, &a) != DIS_OK) return 0;
-    const dis_labels_view v = dis_labels_look(a);
+    const dis_labels_view v = dis_labels_get_view(a);
     MUST(v.n_items > 0 && v.n_classes > 0);
     for (size_t i = 0; i < v.n_items; i++) {
         double sum = 0;
@@ -29,7 +29,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     MUST(dis_labels_write(NULL, &v, path, o.format) == DIS_OK);
     o.renormalise = false;
     MUST(dis_labels_read(NULL, path, &o, &b) == DIS_OK);
-    const dis_labels_view w = dis_labels_look(b);
+    const dis_labels_view w = dis_labels_get_view(b);
     MUST(w.n_items == v.n_items && w.n_classes == v.n_classes);
     MUST(memcmp(v.p, w.p, v.n_items * v.n_classes * sizeof *v.p) == 0 || o.renormalise);
     dis_labels *c;

@@ -31,18 +31,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     dis_votes_options o = dis_votes_options_default();
     o.format = formats[data[0] & 3];
     o.duplicates = (dis_duplicates)(data[0] >> 2 & 3);
-    o.several = (dis_several)(data[0] >> 4 & 3) % 3;
+    o.several = (dis_multiple_labels)(data[0] >> 4 & 3) % 3;
     o.lenient = data[0] >> 6 & 1;
     o.renormalise = data[0] >> 7;
     const uint8_t chosen = data[1], more = data[2];
     data += 3;
     size -= 3;
     size_t n_presets = 0;
-    while (dis_votes_preset_at(n_presets)) n_presets++;
+    while (dis_votes_preset_get(n_presets)) n_presets++;
     if (chosen < 2 * n_presets) {
-        o.preset = dis_votes_preset_at(chosen / 2)->name;
+        o.preset = dis_votes_preset_get(chosen / 2)->name;
         if (chosen & 1) o.label = "x";
-        if (dis_votes_preset_at(chosen / 2)->format) o.format = NULL; /* its own */
+        if (dis_votes_preset_get(chosen / 2)->format) o.format = NULL; /* its own */
     } else {
         o.input = (dis_input)(more & 7) <= DIS_INPUT_WIDE ? (dis_input)(more & 7) : DIS_INPUT_VOTES;
         o.no_header = more >> 3 & 1;
@@ -70,8 +70,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     }
     check_votes(a);
-    MUST(dis_votes_look(a).n_votes == dis_votes_look(b).n_votes &&
-         dis_votes_look(a).n_items == dis_votes_look(b).n_items);
+    MUST(dis_votes_get_view(a).n_votes == dis_votes_get_view(b).n_votes &&
+         dis_votes_get_view(a).n_items == dis_votes_get_view(b).n_items);
     dis_votes_destroy(a);
     dis_votes_destroy(b);
     return 0;

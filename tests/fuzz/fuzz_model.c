@@ -68,12 +68,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     MUST(dis_context_create(&co, &ctx) == DIS_OK);
     dis_model *model;
     if (dis_model_read(ctx, fuzz_folder, &model) == DIS_OK) {
-        const dis_model_view v = dis_model_look(model);
+        const dis_model_view v = dis_model_get_view(model);
         MUST(v.n_heads > 0 && v.best_epoch < v.n_epochs && dis_names_count(v.classes) > 0);
         dis_items *items = items_for(model);
         dis_labels *labels;
         if (items && dis_model_predict(ctx, model, items, NULL, &labels) == DIS_OK) {
-            const dis_labels_view l = dis_labels_look(labels);
+            const dis_labels_view l = dis_labels_get_view(labels);
             for (size_t i = 0; i < l.n_items * l.n_classes; i++) MUST(l.p[i] >= 0 && l.p[i] <= 1);
             dis_labels_destroy(labels);
         }

@@ -104,7 +104,7 @@ static void check_table(const dis_scaled_table *t)
             else
                 MUST(!isinf(x->values[i]));
     }
-    MUST(dis_scaled_write(t, fuzz_path("w"), "csv", 100) == DIS_OK);
+    MUST(dis_scaled_table_write(t, fuzz_path("w"), "csv", 100) == DIS_OK);
 }
 
 static void run_scaled(const dis_votes *votes, size_t s, unsigned flags)
@@ -116,7 +116,7 @@ static void run_scaled(const dis_votes *votes, size_t s, unsigned flags)
     o.method = &scales[s].method;
     o.n_methods = flags & OTHER_METHOD ? 1 : 0;
     if (dis_scaled_run(NULL, votes, &o, &result) != DIS_OK) return;
-    const dis_scaled_view v = dis_scaled_look(result);
+    const dis_scaled_view v = dis_scaled_get_view(result);
     for (size_t i = 0; i < v.n_tables; i++) check_table(&v.tables[i]);
     for (size_t i = 0; i < v.n_measures; i++) check_metric(&v.measures[i].metric);
     dis_scaled_destroy(result);
@@ -124,19 +124,19 @@ static void run_scaled(const dis_votes *votes, size_t s, unsigned flags)
 
 static void run_labels(const dis_votes *votes, size_t s, unsigned flags)
 {
-    dis_label_choice choice;
-    dis_made *made;
-    MUST(dis_choose_labels(&scales[s].method, flags & OTHER_METHOD ? 1 : 0, NULL, true, &choice) == DIS_OK);
-    if (dis_make_labels(NULL, votes, &choice, NULL, &made) != DIS_OK) return;
-    const dis_votes_view v = dis_votes_look(votes);
-    double *p = dis_made_take_p(made);
+    dis_label_plan choice;
+    dis_label_result *made;
+    MUST(dis_label_plan_parse(&scales[s].method, flags & OTHER_METHOD ? 1 : 0, NULL, true, &choice) == DIS_OK);
+    if (dis_label_result_run(NULL, votes, &choice, NULL, &made) != DIS_OK) return;
+    const dis_votes_view v = dis_votes_get_view(votes);
+    double *p = dis_label_result_move_p(made);
     for (size_t i = 0; i < v.n_items; i++) {
         double sum = 0;
         for (size_t k = 0; k < v.n_classes; k++) sum += p[i * v.n_classes + k];
         MUST(fabs(sum - 1) < 1e-9);
     }
     dis_free(p);
-    dis_made_destroy(made);
+    dis_label_result_destroy(made);
 }
 
 static void run_agreement(const dis_votes *votes, unsigned flags)
@@ -146,7 +146,7 @@ static void run_agreement(const dis_votes *votes, unsigned flags)
     o.parts = DIS_AGREEMENT_ALL;
     o.resamples = flags & RESAMPLES ? 20 : 0;
     if (dis_agreement_run(NULL, votes, &o, &result) != DIS_OK) return;
-    const dis_agreement_view v = dis_agreement_look(result);
+    const dis_agreement_view v = dis_agreement_get_view(result);
     for (size_t i = 0; i < v.n_metrics; i++) check_metric(&v.metric[i]);
     for (size_t w = 0; v.workers && w < v.n_workers; w++)
         MUST(!isinf(v.workers[w].agreement) && !isinf(v.workers[w].alpha_without));
@@ -157,12 +157,12 @@ static void run_review(const dis_votes *votes)
 {
     dis_review *result;
     if (dis_review_run(NULL, votes, NULL, &result) != DIS_OK) return;
-    const dis_review_view v = dis_review_look(result);
+    const dis_review_view v = dis_review_get_view(result);
     char reason[400];
-    for (size_t r = 0; r < v.n_items; r++) MUST(dis_review_item_reason(result, votes, r, reason, sizeof reason));
+    for (size_t r = 0; r < v.n_items; r++) MUST(dis_review_format_item_reason(result, votes, r, reason, sizeof reason));
     for (size_t r = 0; r < v.n_workers; r++) {
         MUST(v.workers[r].worker < v.n_workers && !isinf(v.workers[r].quality) && !isinf(v.workers[r].evidence));
-        MUST(dis_review_worker_reason(result, votes, r, reason, sizeof reason));
+        MUST(dis_review_format_worker_reason(result, votes, r, reason, sizeof reason));
     }
     dis_review_destroy(result);
 }
@@ -185,7 +185,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     o.n_na = flags & NA ? 1 : 0;
     if (dis_votes_read(NULL, &path, 1, &o, &votes) != DIS_OK) return 0;
     check_votes(votes);
-    if (dis_scale_at(o.scale)->own) {
+    if (dis_scale_get(o.scale)->own) {
         run_scaled(votes, s, flags);
     } else {
         run_labels(votes, s, flags);

@@ -64,7 +64,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     dis_tokens *a = encode(*t, &text, false, &plain), *b = encode(*t, &text, true, &traced);
     MUST(plain == traced && plain == (dis__utf8_check(text.first, text.n_first) == text.n_first ? DIS_OK : DIS_EDATA));
     if (plain == DIS_OK) {
-        const dis_tokens_view v = dis_tokens_look(a), w = dis_tokens_look(b);
+        const dis_tokens_view v = dis_tokens_get_view(a), w = dis_tokens_get_view(b);
         MUST(v.start[1] == w.start[1]);
         for (size_t i = 0; i < v.start[1]; i++)
             MUST(v.id[i] == w.id[i] && w.from[i] <= w.to[i] && w.to[i] <= text.n_first);

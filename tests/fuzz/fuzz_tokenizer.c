@@ -18,7 +18,7 @@ static void encode(const dis_tokenizer *t)
             MUST(status == DIS_EDATA || status == DIS_ELIMIT);
             return;
         }
-        const dis_tokens_view v = dis_tokens_look(tokens);
+        const dis_tokens_view v = dis_tokens_get_view(tokens);
         MUST(v.n_texts == 2 && v.start[0] == 0 && v.start[1] <= v.start[2]);
         for (size_t i = 0; i < v.start[2]; i++) MUST(v.id[i] >= 0 && v.id[i] < DIS_TOKEN_MAX_IDS);
         dis_tokens_destroy(tokens);

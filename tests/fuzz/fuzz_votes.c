@@ -10,7 +10,7 @@
 static void check(const dis_votes *votes)
 {
     check_votes(votes);
-    const dis_votes_view v = dis_votes_look(votes);
+    const dis_votes_view v = dis_votes_get_view(votes);
     for (size_t i = 0; i < v.n_items && i < 300; i++)
         for (size_t k = 0; k < i; k++)
             MUST(strcmp(dis_names_get(v.tasks, i, NULL), dis_names_get(v.tasks, k, NULL)) != 0);
@@ -18,7 +18,7 @@ static void check(const dis_votes *votes)
 
 static void compare(const dis_votes *a, const dis_votes *b)
 {
-    const dis_votes_view x = dis_votes_look(a), y = dis_votes_look(b);
+    const dis_votes_view x = dis_votes_get_view(a), y = dis_votes_get_view(b);
     MUST(x.n_items == y.n_items && x.n_workers == y.n_workers && x.n_classes == y.n_classes && x.n_votes == y.n_votes);
     for (size_t i = 0; i < x.n_items; i++)
         MUST(strcmp(dis_names_get(x.tasks, i, NULL), dis_names_get(y.tasks, i, NULL)) == 0);
@@ -30,11 +30,11 @@ static void compare(const dis_votes *a, const dis_votes *b)
     } else {
         MUST(memcmp(x.counts, y.counts, x.n_items * x.n_classes * sizeof *x.counts) == 0);
     }
-    const dis_votes_notes m = dis_votes_read_notes(a), n = dis_votes_read_notes(b);
+    const dis_votes_notes m = dis_votes_get_notes(a), n = dis_votes_get_notes(b);
     MUST(m.rows == n.rows && m.bad_rows == n.bad_rows && m.na == n.na && m.duplicates == n.duplicates &&
          m.ties == n.ties);
-    for (size_t i = 0; dis_votes_skipped(a, i); i++)
-        MUST(strcmp(dis_votes_skipped(a, i), dis_votes_skipped(b, i)) == 0);
+    for (size_t i = 0; dis_votes_get_skipped_row(a, i); i++)
+        MUST(strcmp(dis_votes_get_skipped_row(a, i), dis_votes_get_skipped_row(b, i)) == 0);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

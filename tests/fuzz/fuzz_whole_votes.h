@@ -8,7 +8,7 @@
 
 static void check_votes(const dis_votes *votes)
 {
-    const dis_votes_view v = dis_votes_look(votes);
+    const dis_votes_view v = dis_votes_get_view(votes);
     MUST(v.n_items > 0 && v.n_classes > 0 && v.n_classes <= DIS_MAX_CLASSES);
     MUST(dis_names_count(v.tasks) == v.n_items && dis_names_count(v.workers) == v.n_workers);
     MUST(dis_names_count(v.classes) == v.n_classes);

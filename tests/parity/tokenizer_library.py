@@ -35,7 +35,7 @@ class Library:
 class Tokenizer:
     def __init__(self, library, folder):
         self.library, self.handle = library, c.c_void_p()
-        library.check(library.lib.dis_tokenizer_open(None, str(folder).encode(), c.byref(self.handle)))
+        library.check(library.lib.dis_tokenizer_read(None, str(folder).encode(), c.byref(self.handle)))
 
     def __del__(self):
         self.library.lib.dis_tokenizer_destroy(self.handle)

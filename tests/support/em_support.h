@@ -8,6 +8,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 #include "dissent/dissent.h"
+#include "tool/arrays.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -160,7 +161,7 @@ static inline dis_votes *em_make_votes(size_t n_votes, const uint32_t *task, con
                                 .worker = worker,
                                 .label = label,
                                 .duplicates = DIS_DUPLICATES_ALL};
-    const dis_status status = dis_votes_from_arrays(NULL, &a, &votes);
+    const dis_status status = dis_votes_create_from_arrays(NULL, &a, &votes);
     if (status != DIS_OK) fail_msg("%s", dis_last_error());
     return votes;
 }
@@ -242,7 +243,7 @@ static inline double em_accuracy(em_set *s, const double *p, const char *path)
         const size_t i = em_index_get(&s->tasks, t.cell[r * t.n_columns], false);
         if (i == SIZE_MAX) continue;
         const size_t k = em_index_get(&s->classes, t.cell[r * t.n_columns + 1], false);
-        right += dis_argmax(p + i * s->classes.n, s->classes.n) == k;
+        right += dis__argmax(p + i * s->classes.n, s->classes.n) == k;
         n++;
     }
     em_table_free(&t);

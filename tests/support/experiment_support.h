@@ -39,9 +39,9 @@ static inline dis__plan fake_plan(dis__run run[FAKE_RUNS])
         {.name = "soft <b>&amp;../../x", .data = "d", .n_settings = 2, .setting = setting, .published = published},
         {.name = "other", .data = "d2", .n_settings = 1, .setting = setting},
     };
-    static const dis_experiment_measure measure[] = {{"test", DIS_EVAL_ACCURACY},
-                                                     {"../held out", DIS_EVAL_MACRO_F1},
-                                                     {"test", DIS_EVAL_CROSS_ENTROPY}};
+    static const dis_experiment_measure measure[] = {{"test", DIS_EVALUATION_ACCURACY},
+                                                     {"../held out", DIS_EVALUATION_MACRO_F1},
+                                                     {"test", DIS_EVALUATION_CROSS_ENTROPY}};
     static size_t order[FAKE_RUNS]; /* seed by seed */
     for (size_t r = 0; r < FAKE_RUNS; r++) {
         order[r] = r % (FAKE_CELLS * FAKE_FOLDS) * FAKE_SEEDS + r / (FAKE_CELLS * FAKE_FOLDS);
@@ -167,10 +167,10 @@ static inline char *fake_table(const dis_experiment *e, dis__store *store)
     if (dis__known_read(e, store, &known) != DIS_OK || dis__table_make(NULL, e, store, &known, &table) != DIS_OK)
         fprintf(f, "%s\n", dis_last_error());
     else {
-        const dis_experiment_table_view t = dis_experiment_table_look(table);
+        const dis_experiment_table_view t = dis_experiment_table_get_view(table);
         for (size_t r = 0; r < t.n_rows; r++)
             for (size_t m = 0; m < t.n_measures; m++) {
-                const dis_experiment_figure *g = &t.row[r].figure[m];
+                const dis_experiment_value *g = &t.row[r].figure[m];
                 fprintf(f, "%zu %zu %zu %zu %a %a %a %a %a %a %d %d %d\n", t.row[r].cell, t.row[r].n_runs,
                         t.row[r].n_done, g->n, g->mean, g->sd, g->ci_low, g->ci_high, g->compared ? g->p : -1,
                         g->published, g->stars, g->best, g->compared);

@@ -109,7 +109,7 @@ static inline dis_votes *golden_votes(const char *file, const char *classes)
                                 .classes = names[2],
                                 .duplicates = DIS_DUPLICATES_ALL};
     dis_votes *votes = NULL;
-    if (dis_votes_from_arrays(NULL, &a, &votes) != DIS_OK) fprintf(stderr, "%s\n", dis_last_error());
+    if (dis_votes_create_from_arrays(NULL, &a, &votes) != DIS_OK) fprintf(stderr, "%s\n", dis_last_error());
     for (int i = 0; i < 3; i++) dis_names_destroy(names[i]);
     golden_forget(&tasks);
     golden_forget(&workers);
@@ -127,7 +127,7 @@ static inline int32_t *golden_truth(const char *file, const dis_votes *votes)
 {
     FILE *f = fopen(golden_path(file), "r");
     if (!f) return NULL;
-    const dis_votes_view v = dis_votes_look(votes);
+    const dis_votes_view v = dis_votes_get_view(votes);
     golden_ids tasks = {0};
     int32_t *truth = malloc(v.n_items * sizeof *truth);
     for (size_t i = 0; i < v.n_items; i++) {

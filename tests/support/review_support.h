@@ -67,7 +67,7 @@ static inline dis_votes *review_votes(const review_crowd *c, const size_t *taken
                                 .worker = worker,
                                 .label = label};
     dis_votes *votes;
-    if (dis_votes_from_arrays(NULL, &a, &votes) != DIS_OK) fail_msg("%s", dis_last_error());
+    if (dis_votes_create_from_arrays(NULL, &a, &votes) != DIS_OK) fail_msg("%s", dis_last_error());
     free(task);
     free(worker);
     free(label);

@@ -2,6 +2,7 @@
 #ifndef DIS_SUPPORT_TRAIN_SUPPORT_H
 #define DIS_SUPPORT_TRAIN_SUPPORT_H
 #include "dissent/dissent.h"
+#include "tool/arrays.h"
 #include "train/model.h"
 #include <math.h>
 #include <stdio.h>
@@ -175,13 +176,13 @@ static inline double accuracy(dis_model *m, const dis_items *items, const char *
 {
     dis_labels *p;
     assert_int_equal(dis_model_predict(NULL, m, items, head, &p), DIS_OK);
-    const dis_labels_view v = dis_labels_look(p);
+    const dis_labels_view v = dis_labels_get_view(p);
     size_t right = 0;
     for (size_t i = 0; i < v.n_items; i++) {
         double sum = 0;
         for (size_t k = 0; k < K; k++) sum += v.p[i * K + k];
         assert_true(fabs(sum - 1) < 1e-6);
-        right += dis_argmax(v.p + i * K, K) == i % K;
+        right += dis__argmax(v.p + i * K, K) == i % K;
     }
     dis_labels_destroy(p);
     return (double)right / N;

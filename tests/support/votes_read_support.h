@@ -16,8 +16,8 @@ enum { ROOM = 1 << 16 };
 /* A table as text: "classes | task: worker=label, ..." and what was noted. */
 static inline void describe(const dis_votes *votes, char *out)
 {
-    const dis_votes_view v = dis_votes_look(votes);
-    const dis_votes_notes notes = dis_votes_read_notes(votes);
+    const dis_votes_view v = dis_votes_get_view(votes);
+    const dis_votes_notes notes = dis_votes_get_notes(votes);
     size_t n = 0;
     for (size_t k = 0; k < v.n_classes; k++)
         n += (size_t)snprintf(out + n, ROOM - n, "%s ", dis_names_get(v.classes, k, NULL));
@@ -67,9 +67,9 @@ static inline dis_status read_text(const char *const *paths, size_t n_paths, con
         char *to = w ? other : out;
         if (status == DIS_OK) {
             describe(votes, to);
-            for (size_t i = 0; dis_votes_skipped(votes, i) && strlen(to) < ROOM - 3000; i++) {
+            for (size_t i = 0; dis_votes_get_skipped_row(votes, i) && strlen(to) < ROOM - 3000; i++) {
                 strcat(to, "\n");
-                strcat(to, dis_votes_skipped(votes, i));
+                strcat(to, dis_votes_get_skipped_row(votes, i));
             }
         } else {
             snprintf(to, ROOM, "%s", dis_last_error());

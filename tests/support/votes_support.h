@@ -27,7 +27,7 @@ static inline void assert_same_names(const dis_names *a, const dis_names *b)
 /* The same votes, in the same order, and the same notes. */
 static inline void assert_same_votes(const dis_votes *a, const dis_votes *b)
 {
-    const dis_votes_view v = dis_votes_look(a), w = dis_votes_look(b);
+    const dis_votes_view v = dis_votes_get_view(a), w = dis_votes_get_view(b);
     assert_same_names(v.tasks, w.tasks);
     assert_same_names(v.workers, w.workers);
     assert_same_names(v.classes, w.classes);
@@ -38,12 +38,12 @@ static inline void assert_same_votes(const dis_votes *a, const dis_votes *b)
     assert_int_equal(v.label8 != NULL, w.label8 != NULL);
     if (v.label8) assert_memory_equal(v.label8, w.label8, v.n_votes);
     if (v.label16) assert_memory_equal(v.label16, w.label16, v.n_votes * sizeof *v.label16);
-    const dis_votes_notes m = dis_votes_read_notes(a), n = dis_votes_read_notes(b);
+    const dis_votes_notes m = dis_votes_get_notes(a), n = dis_votes_get_notes(b);
     assert_memory_equal(&m, &n, sizeof m);
-    for (size_t i = 0; dis_votes_skipped(b, i) || dis_votes_skipped(a, i); i++) {
-        assert_non_null(dis_votes_skipped(a, i));
-        assert_non_null(dis_votes_skipped(b, i));
-        assert_string_equal(dis_votes_skipped(a, i), dis_votes_skipped(b, i));
+    for (size_t i = 0; dis_votes_get_skipped_row(b, i) || dis_votes_get_skipped_row(a, i); i++) {
+        assert_non_null(dis_votes_get_skipped_row(a, i));
+        assert_non_null(dis_votes_get_skipped_row(b, i));
+        assert_string_equal(dis_votes_get_skipped_row(a, i), dis_votes_get_skipped_row(b, i));
     }
 }
 

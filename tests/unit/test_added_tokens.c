@@ -101,11 +101,11 @@ static void the_leftmost_longest_is_taken(void **state)
         dis_tokens *tokens;
         const dis_token_text text = {.first = s.text, .n_first = TEXT};
         assert_int_equal(dis_tokenizer_encode(NULL, t, &text, 1, NULL, &tokens), DIS_OK);
-        const dis_tokens_view v = dis_tokens_look(tokens);
+        const dis_tokens_view v = dis_tokens_get_view(tokens);
         size_t k = 0;
         for (size_t i = 0; i < TEXT; k++) {
             const size_t best = longest_at(&s, i);
-            const int32_t id = best == SIZE_MAX ? 0 : dis_tokenizer_id(t, s.token[best], s.length[best]);
+            const int32_t id = best == SIZE_MAX ? 0 : dis_tokenizer_find_id(t, s.token[best], s.length[best]);
             assert_true(k < v.start[1]);
             assert_int_equal(v.id[k], id);
             i += best == SIZE_MAX ? 1 : s.length[best];

@@ -66,7 +66,7 @@ static dis_votes *table_named(const raw *r, const dis_names *classes)
                                 .classes = classes,
                                 .duplicates = DIS_DUPLICATES_ALL};
     dis_votes *votes;
-    if (dis_votes_from_arrays(NULL, &a, &votes) != DIS_OK) fail_msg("%s", dis_last_error());
+    if (dis_votes_create_from_arrays(NULL, &a, &votes) != DIS_OK) fail_msg("%s", dis_last_error());
     return votes;
 }
 
@@ -164,7 +164,7 @@ static void counted_one_by_one(void **state)
                              crowds[c].twice);
         dis_votes *votes = table(&r);
         dis_agreement *a = plain(votes);
-        const dis_agreement_view v = dis_agreement_look(a);
+        const dis_agreement_view v = dis_agreement_get_view(a);
         const double alpha = slow_alpha(&r, SIZE_MAX);
         if (!isnan(alpha)) em_assert_close(value(a, "alpha_nominal"), alpha, 1e-11);
         assert_int_equal(v.votes, r.n);
@@ -190,13 +190,13 @@ static void counts_are_votes(void **state)
     double *counts = calloc(ITEMS * CLASSES, sizeof *counts);
     for (size_t v = 0; v < r.n; v++) counts[r.task[v] * CLASSES + r.label[v]]++;
     dis_votes *votes = table(&r), *counted;
-    assert_int_equal(dis_votes_from_counts(NULL, counts, ITEMS, CLASSES, NULL, NULL, &counted), DIS_OK);
+    assert_int_equal(dis_votes_create_from_counts(NULL, counts, ITEMS, CLASSES, NULL, NULL, &counted), DIS_OK);
     dis_agreement_options o = dis_agreement_options_default();
     o.over = DIS_INTERVAL_ITEMS;
     dis_agreement *a = run(NULL, votes, &o), *b = run(NULL, counted, NULL);
-    assert_int_equal(dis_agreement_look(b).over, DIS_INTERVAL_ITEMS); /* nobody knows the annotators */
-    for (size_t m = 0; dis_agreement_measure_at(m); m++) {
-        const char *name = dis_agreement_measure_at(m)->name;
+    assert_int_equal(dis_agreement_get_view(b).over, DIS_INTERVAL_ITEMS); /* nobody knows the annotators */
+    for (size_t m = 0; dis_agreement_measure_get(m); m++) {
+        const char *name = dis_agreement_measure_get(m)->name;
         const dis_metric *x = dis_agreement_find(a, name), *y = dis_agreement_find(b, name);
         if (strncmp(name, "cohen", 5) == 0)
             assert_string_equal(y->reason, "the input does not say who voted");
@@ -206,8 +206,8 @@ static void counts_are_votes(void **state)
             if (x->has_interval) assert_true(x->ci_low == y->ci_low && x->ci_high == y->ci_high);
         }
     }
-    assert_null(dis_agreement_look(b).workers);
-    assert_null(dis_agreement_look(b).pairs);
+    assert_null(dis_agreement_get_view(b).workers);
+    assert_null(dis_agreement_get_view(b).pairs);
     dis_agreement_destroy(a);
     dis_agreement_destroy(b);
     dis_votes_destroy(votes);
@@ -215,7 +215,7 @@ static void counts_are_votes(void **state)
     for (int large = 0; large < 2; large++) {
         counts[3] = large ? 5e9 : .5;
         dis_agreement *none = NULL;
-        assert_int_equal(dis_votes_from_counts(NULL, counts, ITEMS, CLASSES, NULL, NULL, &counted), DIS_OK);
+        assert_int_equal(dis_votes_create_from_counts(NULL, counts, ITEMS, CLASSES, NULL, NULL, &counted), DIS_OK);
         assert_int_equal(dis_agreement_run(NULL, counted, NULL, &none), large ? DIS_ELIMIT : DIS_EDATA);
         assert_non_null(strstr(dis_last_error(), large ? "more than 4294967295 votes" : "soft votes"));
         assert_null(none);
@@ -262,15 +262,15 @@ static void many_shapes(void **state)
             compared++;
         }
         dis_votes *votes = table(&r), *counted;
-        assert_int_equal(dis_votes_from_counts(NULL, counts, n, k, NULL, NULL, &counted), DIS_OK);
+        assert_int_equal(dis_votes_create_from_counts(NULL, counts, n, k, NULL, NULL, &counted), DIS_OK);
         dis_agreement_options o = dis_agreement_options_default();
         o.resamples = 0;
         o.parts = 0;
         dis_agreement *a = run(NULL, votes, &o), *b = run(NULL, counted, &o);
         em_assert_close(value(a, "percent"), percent / compared, 1e-12);
-        for (size_t m = 0; m < dis_agreement_look(a).n_metrics; m++)
-            if (!dis_agreement_look(a).metric[m].reason)
-                assert_true(dis_agreement_look(a).metric[m].value == dis_agreement_look(b).metric[m].value);
+        for (size_t m = 0; m < dis_agreement_get_view(a).n_metrics; m++)
+            if (!dis_agreement_get_view(a).metric[m].reason)
+                assert_true(dis_agreement_get_view(a).metric[m].value == dis_agreement_get_view(b).metric[m].value);
         dis_agreement_destroy(a);
         dis_agreement_destroy(b);
         dis_votes_destroy(votes);
@@ -290,14 +290,14 @@ static void edges(void **state)
     raw_add(&r, 1, 1, 2);
     dis_votes *votes = table(&r);
     dis_agreement *a = run(NULL, votes, NULL); /* nothing comparable */
-    for (size_t m = 0; m < dis_agreement_look(a).n_metrics; m++) {
-        const dis_metric *x = &dis_agreement_look(a).metric[m];
-        if (dis_agreement_measure_at(m)->crowd) continue;
+    for (size_t m = 0; m < dis_agreement_get_view(a).n_metrics; m++) {
+        const dis_metric *x = &dis_agreement_get_view(a).metric[m];
+        if (dis_agreement_measure_get(m)->crowd) continue;
         assert_string_equal(x->reason, "no item has two votes");
         assert_true(isnan(x->value) && !x->has_interval);
     }
-    assert_int_equal(dis_agreement_look(a).singles, 2);
-    assert_int_equal(dis_agreement_look(a).empty, 2);
+    assert_int_equal(dis_agreement_get_view(a).singles, 2);
+    assert_int_equal(dis_agreement_get_view(a).empty, 2);
     dis_agreement_destroy(a);
     dis_votes_destroy(votes);
 
@@ -307,19 +307,19 @@ static void edges(void **state)
     dis_agreement_options o = dis_agreement_options_default();
     o.min_common = 1;
     a = run(NULL, votes, &o);
-    for (size_t m = 0; m < dis_agreement_look(a).n_metrics; m++) {
-        const dis_metric *x = &dis_agreement_look(a).metric[m];
-        if (dis_agreement_measure_at(m)->crowd) continue;
-        if (strncmp(dis_agreement_measure_at(m)->name, "cohen", 5) == 0) { /* 0/0 of a pair is no agreement */
+    for (size_t m = 0; m < dis_agreement_get_view(a).n_metrics; m++) {
+        const dis_metric *x = &dis_agreement_get_view(a).metric[m];
+        if (dis_agreement_measure_get(m)->crowd) continue;
+        if (strncmp(dis_agreement_measure_get(m)->name, "cohen", 5) == 0) { /* 0/0 of a pair is no agreement */
             assert_string_equal(x->reason, "every pair of workers chose nothing but one and the same class");
             continue;
         }
         assert_null(x->reason);
         assert_true(x->value == 1 && x->degenerate && !x->has_interval);
-        assert_string_equal(dis_metric_no_interval(x), "all labels are the same");
+        assert_string_equal(dis_metric_no_interval_reason(x), "all labels are the same");
     }
-    assert_string_equal(dis_agreement_look(a).classes[0].alpha.reason, "nobody chose this class");
-    assert_true(dis_agreement_look(a).classes[1].alpha.degenerate);
+    assert_string_equal(dis_agreement_get_view(a).classes[0].alpha.reason, "nobody chose this class");
+    assert_true(dis_agreement_get_view(a).classes[1].alpha.degenerate);
     dis_agreement_destroy(a);
     dis_votes_destroy(votes);
     raw_free(&r);
@@ -371,7 +371,7 @@ static void scales(void **state)
     assert_non_null(dis_agreement_find(a, "alpha_ordinal")->reason);
     assert_non_null(dis_agreement_find(a, "alpha_interval")->reason);
     assert_non_null(dis_agreement_find(a, "cohen_linear")->reason);
-    assert_true(isnan(dis_agreement_look(a).pairs[0].cohen_linear));
+    assert_true(isnan(dis_agreement_get_view(a).pairs[0].cohen_linear));
     dis_agreement_destroy(a);
     o.ordinal = true;
     a = run(NULL, votes, &o);
@@ -416,17 +416,17 @@ static void order_of_rows(void **state)
         raw_add(&s, ITEMS - 1 - r.task[v], WORKERS - 1 - r.worker[v], r.label[v]);
     dis_votes *votes[] = {table(&r), table(&s)};
     dis_agreement *a[] = {run(NULL, votes[0], NULL), run(NULL, votes[1], NULL)};
-    for (size_t m = 0; m < dis_agreement_look(a[0]).n_metrics; m++) {
-        const dis_metric *x = &dis_agreement_look(a[0]).metric[m], *y = &dis_agreement_look(a[1]).metric[m];
+    for (size_t m = 0; m < dis_agreement_get_view(a[0]).n_metrics; m++) {
+        const dis_metric *x = &dis_agreement_get_view(a[0]).metric[m], *y = &dis_agreement_get_view(a[1]).metric[m];
         assert_true((x->reason == NULL) == (y->reason == NULL));
         if (!x->reason) em_assert_close(x->value, y->value, 1e-12);
         /* Resamples of patterns do not know items; those of pairs do. */
-        if (x->has_interval && strncmp(dis_agreement_measure_at(m)->name, "cohen", 5) != 0)
+        if (x->has_interval && strncmp(dis_agreement_measure_get(m)->name, "cohen", 5) != 0)
             em_assert_close(x->ci_low, y->ci_low, 1e-12);
     }
     for (size_t w = 0; w < WORKERS; w++)
-        em_assert_close(dis_agreement_look(a[0]).workers[w].alpha_without,
-                        dis_agreement_look(a[1]).workers[WORKERS - 1 - w].alpha_without, 1e-12);
+        em_assert_close(dis_agreement_get_view(a[0]).workers[w].alpha_without,
+                        dis_agreement_get_view(a[1]).workers[WORKERS - 1 - w].alpha_without, 1e-12);
     for (int i = 0; i < 2; i++) {
         dis_agreement_destroy(a[i]);
         dis_votes_destroy(votes[i]);
@@ -451,14 +451,14 @@ static void any_number_of_threads(void **state)
     o.gold = gold;
     o.resamples = 50;
     dis_agreement *first = run(NULL, votes, &o);
-    const dis_agreement_view x = dis_agreement_look(first);
+    const dis_agreement_view x = dis_agreement_get_view(first);
     for (int threads = 2; threads <= 5; threads += 3) {
         dis_context_options co = dis_context_options_default();
         dis_context *ctx;
         co.threads = threads;
         assert_int_equal(dis_context_create(&co, &ctx), DIS_OK);
         dis_agreement *other = run(ctx, votes, &o);
-        const dis_agreement_view y = dis_agreement_look(other);
+        const dis_agreement_view y = dis_agreement_get_view(other);
         for (size_t m = 0; m < x.n_metrics; m++) {
             assert_memory_equal(&x.metric[m].value, &y.metric[m].value, sizeof(double));
             assert_memory_equal(&x.metric[m].ci_low, &y.metric[m].ci_low, sizeof(double));
@@ -491,7 +491,7 @@ static void busiest_workers(void **state)
     dis_agreement_options o = dis_agreement_options_default();
     o.max_pairs = 8; /* four workers make six pairs, five make ten */
     dis_agreement *a = run(NULL, votes, &o);
-    const dis_agreement_view v = dis_agreement_look(a);
+    const dis_agreement_view v = dis_agreement_get_view(a);
     assert_int_equal(v.pair_workers, 4);
     assert_int_equal(v.n_pairs, 6);
     for (size_t p = 0; p < v.n_pairs; p++) {
@@ -502,8 +502,8 @@ static void busiest_workers(void **state)
     o.max_pairs = 100;
     o.min_common = 20;
     a = run(NULL, votes, &o);
-    assert_int_equal(dis_agreement_look(a).n_pairs, 45);
-    assert_int_equal(dis_agreement_look(a).pairs_too_small, 9 + 8 + 7); /* those of the three laziest */
+    assert_int_equal(dis_agreement_get_view(a).n_pairs, 45);
+    assert_int_equal(dis_agreement_get_view(a).pairs_too_small, 9 + 8 + 7); /* those of the three laziest */
     assert_int_equal(dis_agreement_find(a, "cohen")->n, 21);
     dis_agreement_destroy(a);
     dis_votes_destroy(votes);

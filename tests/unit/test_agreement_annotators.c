@@ -45,7 +45,7 @@ static dis_votes *table_of(const crowd *c, size_t n_classes)
                                 .label = c->label,
                                 .duplicates = DIS_DUPLICATES_ALL};
     dis_votes *votes;
-    if (dis_votes_from_arrays(NULL, &a, &votes) != DIS_OK) fail_msg("%s", dis_last_error());
+    if (dis_votes_create_from_arrays(NULL, &a, &votes) != DIS_OK) fail_msg("%s", dis_last_error());
     return votes;
 }
 
@@ -67,7 +67,7 @@ static void measure_without(const crowd *c, size_t n_classes, bool singles, size
     o.parts = 0;
     o.singles = singles;
     if (dis_agreement_run(NULL, votes, &o, &a) != DIS_OK) fail_msg("%s", dis_last_error());
-    const dis_agreement_view x = dis_agreement_look(a);
+    const dis_agreement_view x = dis_agreement_get_view(a);
     for (size_t m = 0; m < DIS_MEASURES_OF_PATTERNS; m++) *values++ = x.metric[m].reason ? NAN : x.metric[m].value;
     for (size_t k = 0; k < n_classes; k++) {
         *values++ = x.classes[k].agreement.value;
@@ -85,7 +85,7 @@ static void check_variances(uint64_t seed, size_t n_classes, bool twice, bool si
     const crowd c = make_crowd(seed, n_classes, twice);
     const size_t n = DIS_MEASURES_OF_PATTERNS + DIS_CLASS_MEASURES * n_classes;
     dis_votes *votes = table_of(&c, n_classes);
-    const dis_votes_view v = dis_votes_look(votes);
+    const dis_votes_view v = dis_votes_get_view(votes);
     dis__vote_patterns patterns;
     dis__coefficients *coefficients;
     dis__agreement_base base;
@@ -148,7 +148,7 @@ static void put_together(void **state)
     m = (dis_metric){.value = .5};
     dis__crossed_interval(&v, -1, 1, &m);
     assert_false(m.has_interval);
-    assert_string_equal(dis_metric_no_interval(&m), "the value is undefined without one of the annotators");
+    assert_string_equal(dis_metric_no_interval_reason(&m), "the value is undefined without one of the annotators");
     em_assert_close(dis__student_critical(.025, 4), 2.7764451051977987, 1e-9);
     em_assert_close(dis__student_critical(.025, 1e9), 1.959963984540054, 1e-6);
 }
@@ -169,11 +169,11 @@ static void no_interval(void **state)
     crowd c = {.n = 2, .worker = {0, 1}, .label = {0, 1}};
     const dis_metric *x = interval_of(&c, "alpha_nominal", &a);
     assert_false(x->has_interval);
-    assert_string_equal(dis_metric_no_interval(x), "fewer than two items were compared");
+    assert_string_equal(dis_metric_no_interval_reason(x), "fewer than two items were compared");
     dis_agreement_destroy(a);
     c = (crowd){.n = 4, .task = {0, 0, 1, 1}, .label = {0, 1, 0, 0}};
     x = interval_of(&c, "percent", &a);
-    assert_string_equal(dis_metric_no_interval(x), "fewer than two annotators were compared");
+    assert_string_equal(dis_metric_no_interval_reason(x), "fewer than two annotators were compared");
     dis_agreement_destroy(a);
     c = (crowd){.n = 8,
                 .task = {0, 0, 1, 1, 2, 2, 3, 3},
@@ -181,7 +181,7 @@ static void no_interval(void **state)
                 .label = {0, 0, 1, 1, 0, 0, 1, 1}};
     x = interval_of(&c, "alpha_nominal", &a);
     assert_true(x->value == 1 && !x->degenerate && !x->has_interval);
-    assert_non_null(dis_metric_no_interval(x));
+    assert_non_null(dis_metric_no_interval_reason(x));
     dis_agreement_destroy(a);
     c.n = 1;
     x = interval_of(&c, "alpha_nominal", &a);
@@ -202,7 +202,7 @@ static void pairs_without_kappa(void **state)
         }
     dis_agreement *a;
     const dis_metric *x = interval_of(&c, "cohen", &a);
-    const dis_agreement_view v = dis_agreement_look(a);
+    const dis_agreement_view v = dis_agreement_get_view(a);
     double sum = 0, n = 0;
     for (size_t p = 0; p < v.n_pairs; p++) {
         if (v.pairs[p].degenerate) continue;
@@ -245,7 +245,7 @@ static dis_votes *simulate(uint64_t seed, size_t n_items, size_t n_workers, doub
                                 .worker = worker,
                                 .label = label};
     dis_votes *votes;
-    if (dis_votes_from_arrays(NULL, &a, &votes) != DIS_OK) fail_msg("%s", dis_last_error());
+    if (dis_votes_create_from_arrays(NULL, &a, &votes) != DIS_OK) fail_msg("%s", dis_last_error());
     free(task);
     free(worker);
     free(label);

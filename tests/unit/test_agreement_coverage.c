@@ -46,7 +46,7 @@ static dis_votes *crowd(uint64_t seed, size_t n_items)
                                      .worker = worker,
                                      .label = label};
     dis_votes *votes;
-    assert_int_equal(dis_votes_from_arrays(NULL, &arrays, &votes), DIS_OK);
+    assert_int_equal(dis_votes_create_from_arrays(NULL, &arrays, &votes), DIS_OK);
     free(task);
     free(worker);
     free(label);

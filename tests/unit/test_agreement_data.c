@@ -96,7 +96,7 @@ static void known_coefficients(void **state)
 
 static int32_t *read_gold(const dis_votes *votes, const char *file)
 {
-    int32_t *gold = malloc(dis_votes_look(votes).n_items * sizeof *gold);
+    int32_t *gold = malloc(dis_votes_get_view(votes).n_items * sizeof *gold);
     assert_non_null(gold);
     if (dis_votes_read_gold(NULL, data(file), votes, gold, NULL) != DIS_OK) fail_msg("%s", dis_last_error());
     return gold;
@@ -113,7 +113,7 @@ static void expect(const dis_agreement *a, const char *measure, double value, do
 /* The first `max` votes of every item. */
 static dis_votes *first_votes(const dis_votes *votes, size_t max)
 {
-    const dis_votes_view v = dis_votes_look(votes);
+    const dis_votes_view v = dis_votes_get_view(votes);
     uint32_t *task = malloc(v.n_votes * sizeof *task), *worker = malloc(v.n_votes * sizeof *worker);
     uint16_t *label = malloc(v.n_votes * sizeof *label);
     assert_true(task && worker && label && v.label8);
@@ -135,7 +135,7 @@ static dis_votes *first_votes(const dis_votes *votes, size_t max)
                                      .workers = v.workers,
                                      .classes = v.classes};
     dis_votes *out;
-    assert_int_equal(dis_votes_from_arrays(NULL, &arrays, &out), DIS_OK);
+    assert_int_equal(dis_votes_create_from_arrays(NULL, &arrays, &out), DIS_OK);
     free(task);
     free(worker);
     free(label);
@@ -208,7 +208,7 @@ static void crowd_of_cifar(void **state)
     need("cifar10h/counts.csv");
     need("cifar10h/gold.csv");
     dis_votes *votes = read_votes("cifar10h/counts.csv", DIS_INPUT_COUNTS);
-    const dis_votes_view look = dis_votes_look(votes);
+    const dis_votes_view look = dis_votes_get_view(votes);
     int32_t *gold = cifar_gold(&look);
     dis_agreement *a = measure(votes, gold);
     expect(a, "votes_per_item", 51.10, 5e-3);

@@ -36,7 +36,7 @@ static const set *set_of(const char *name)
     snprintf(s->name, sizeof s->name, "%s", name);
     snprintf(path, sizeof path, "%s/tests/parity/fixtures/agreement_%s.votes.csv", DIS_SOURCE_DIR, name);
     if (dis_votes_read(NULL, &p, 1, NULL, &s->votes) != DIS_OK) fail_msg("%s", dis_last_error());
-    s->look = dis_votes_look(s->votes);
+    s->look = dis_votes_get_view(s->votes);
     s->a = agreement(s->votes, false);
     s->singles = agreement(s->votes, true);
     return s;
@@ -54,7 +54,7 @@ static size_t worker(const set *s, const char *number)
 /* What we have for "cohen:3:5". */
 static double of_pair(const set *s, const char *measure, const char *a, const char *b)
 {
-    const dis_agreement_view v = dis_agreement_look(s->a);
+    const dis_agreement_view v = dis_agreement_get_view(s->a);
     const size_t x = worker(s, a), y = worker(s, b);
     for (size_t p = 0; p < v.n_pairs; p++) {
         const dis_agreement_pair *q = &v.pairs[p];
@@ -71,7 +71,7 @@ static double of_pair(const set *s, const char *measure, const char *a, const ch
 
 static double ours(const set *s, char *measure)
 {
-    const dis_agreement_view v = dis_agreement_look(s->a);
+    const dis_agreement_view v = dis_agreement_get_view(s->a);
     char *first = strchr(measure, ':');
     if (!first) return dis_agreement_find(s->a, measure)->value;
     *first++ = 0;

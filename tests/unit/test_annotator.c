@@ -1,5 +1,6 @@
 /* Models that are told who is asked: workers of two opinions are told apart, by their votes or by what is known of
  * them, files keep what was learned, threads change nothing, and what cannot be is refused. */
+#include "tool/arrays.h"
 #include "support/em_support.h"
 #include "support/scratch.h"
 #include "core/random/random.h"
@@ -31,7 +32,7 @@ static dis_items *items_of(size_t first, size_t n)
     assert_int_equal(dis_names_create(names + first, n, &tasks), DIS_OK);
     const dis_items_view v = {
         .kind = DIS_ITEMS_FEATURES, .n_items = n, .tasks = tasks, .n_features = FEATURES, .x = x + first * FEATURES};
-    assert_int_equal(dis_items_from_memory(NULL, &v, &items), DIS_OK);
+    assert_int_equal(dis_items_create(NULL, &v, &items), DIS_OK);
     dis_names_destroy(tasks);
     return items;
 }
@@ -114,10 +115,10 @@ static double foretold_of(dis_model *model, size_t from, double *first, size_t *
     assert_int_equal(dis_names_create(names[0], n, &tasks), DIS_OK);
     assert_int_equal(dis_names_create(names[1], n, &workers), DIS_OK);
     assert_int_equal(dis_model_predict_workers(NULL, model, items, tasks, workers, &labels, unknown), DIS_OK);
-    const dis_labels_view l = dis_labels_look(labels);
+    const dis_labels_view l = dis_labels_get_view(labels);
     assert_int_equal(l.n_items, n);
     for (size_t r = 0; r < n; r++)
-        right += (int)dis_argmax(l.p + r * l.n_classes, l.n_classes) == said(TRAINED + r / WORKERS, r % WORKERS);
+        right += (int)dis__argmax(l.p + r * l.n_classes, l.n_classes) == said(TRAINED + r / WORKERS, r % WORKERS);
     *first = l.p[0];
     dis_labels_destroy(labels);
     dis_names_destroy(tasks);
@@ -142,7 +143,7 @@ static void test_two_opinions(void **state)
     for (size_t i = 0; i < sizeof objectives / sizeof *objectives; i++) {
         double p, again;
         dis_model *model = trained(objectives[i], 1), *read;
-        assert_string_equal(dis_model_look(model).keep, "log_loss");
+        assert_string_equal(dis_model_get_view(model).keep, "log_loss");
         const double share = foretold(model, &p);
         if (share < .9) fail_msg("%s: %.3f", objectives[i], share); /* without knowing who is asked: one half */
         assert_int_equal(dis_model_write(NULL, model, in_folder("model")), DIS_OK);
@@ -161,13 +162,13 @@ static void test_class_head(void **state)
     dis_model *model = trained("annot-mix:hidden=16", 1);
     dis_items *items = items_of(TRAINED, ITEMS - TRAINED);
     dis_labels *class, *vote;
-    const dis_model_view v = dis_model_look(model);
+    const dis_model_view v = dis_model_get_view(model);
     assert_int_equal(v.n_heads, 2);
     assert_string_equal(v.head[0], "vote");
     assert_string_equal(v.head[1], "class");
     assert_int_equal(dis_model_predict(NULL, model, items, "class", &class), DIS_OK);
     assert_int_equal(dis_model_predict(NULL, model, items, NULL, &vote), DIS_OK);
-    const double *q = dis_labels_look(class).p, *p = dis_labels_look(vote).p;
+    const double *q = dis_labels_get_view(class).p, *p = dis_labels_get_view(vote).p;
     double sure = 0, unsure = 0;
     for (size_t i = 0; i < ITEMS - TRAINED; i++) {
         sure += fabs(q[2 * i] - .5);
@@ -195,7 +196,7 @@ static void test_features(void **state)
         assert_int_equal(unknown, WORKERS * (ITEMS - TRAINED));
         assert_int_equal(dis_model_write(NULL, model, in_folder("model")), DIS_OK);
         assert_int_equal(dis_model_read(NULL, in_folder("model"), &read), DIS_OK);
-        assert_int_equal(dis_model_tell_workers(read, table), DIS_OK);
+        assert_int_equal(dis_model_set_workers(read, table), DIS_OK);
         assert_true(foretold(read, &q) > .9);
         em_assert_close(q, first, 0);
         /* w8 to w11 are in the table, w12 to w15 are not: half of the latter's answers are right by chance */
@@ -255,7 +256,7 @@ static void test_nobody_in_particular(void **state)
     assert_int_equal(dis_model_predict_workers(NULL, model, items, tasks, workers, &labels, &unknown), DIS_OK);
     assert_int_equal(unknown, 2);
     assert_int_equal(dis_model_predict(NULL, model, items, NULL, &plain), DIS_OK);
-    const double *p = dis_labels_look(labels).p, *q = dis_labels_look(plain).p;
+    const double *p = dis_labels_get_view(labels).p, *q = dis_labels_get_view(plain).p;
     em_assert_close(p[0], p[2], 0); /* two strangers are alike, and what is predicted without asking anybody */
     em_assert_close(p[0], q[0], 1e-6);
     dis_labels_destroy(labels);
@@ -307,7 +308,7 @@ static void test_refused(void **state)
     assert_int_equal(dis_names_create(names, 1, &workers), DIS_OK);
     assert_int_equal(dis_model_predict_workers(NULL, model, items, tasks, workers, &labels, NULL), DIS_EUSAGE);
     assert_non_null(strstr(dis_last_error(), "not told who is asked"));
-    assert_int_equal(dis_model_tell_workers(model, table), DIS_EUSAGE);
+    assert_int_equal(dis_model_set_workers(model, table), DIS_EUSAGE);
     assert_non_null(strstr(dis_last_error(), "no features of workers"));
     dis_worker_table_destroy(table);
     dis_model_destroy(model);

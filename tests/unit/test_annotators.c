@@ -31,7 +31,7 @@ static dis_votes *votes_of(const char *rows, size_t n_items, size_t n_workers, s
                                 .worker = worker,
                                 .label = label};
     dis_votes *votes;
-    assert_int_equal(dis_votes_from_arrays(NULL, &a, &votes), DIS_OK);
+    assert_int_equal(dis_votes_create_from_arrays(NULL, &a, &votes), DIS_OK);
     return votes;
 }
 
@@ -54,7 +54,7 @@ static void differences_by_hand(void **state)
     dis_review_options o = dis_review_options_default();
     o.gold = gold;
     dis_review *review = review_of(NULL, votes, &o);
-    const dis_review_view v = dis_review_look(review);
+    const dis_review_view v = dis_review_get_view(review);
     const dis_review_worker *a = row_of(&v, 0), *b = row_of(&v, 1);
     assert_true(v.beyond_chance && a->shared == 4 && a->gold_votes == 1 && b->gold_votes == 1);
     assert_true(a->gold_accuracy == 0 && a->gold_low == 0 && b->gold_accuracy == 1 && b->gold_high == 1);
@@ -75,7 +75,7 @@ static void partners_cannot_be_told_apart(void **state)
     c.accuracy[1] = .5;
     dis_votes *votes = review_even_votes(&c, 2);
     dis_review *review = review_of(NULL, votes, NULL);
-    const dis_review_view v = dis_review_look(review);
+    const dis_review_view v = dis_review_get_view(review);
     for (size_t w = 0; w < 2; w++) {
         assert_true(v.workers[w].cause != DIS_REVIEW_WEAK && fabs(v.workers[w].difference) < .01);
         assert_true(v.workers[w].difference_low < 0 && v.workers[w].difference_high > 0);
@@ -97,7 +97,7 @@ static void count_weak(size_t each, double accuracy, bool with_gold, double *wea
         dis_review_options o = dis_review_options_default();
         o.gold = with_gold ? gold : NULL;
         dis_review *review = review_of(NULL, votes, &o);
-        const size_t n = dis_review_look(review).n_weak;
+        const size_t n = dis_review_get_view(review).n_weak;
         *weak += (double)n / EQUALS / CROWDS;
         *any += (double)(n > 0) / CROWDS;
         dis_review_destroy(review);
@@ -116,7 +116,7 @@ static void equals_are_not_doubtful(void **state)
         for (size_t w = 0; w < MANY; w++) c.accuracy[w] = .7;
         dis_votes *votes = review_even_votes(&c, 3);
         dis_review *review = review_of(NULL, votes, NULL);
-        doubtful += dis_review_look(review).n_doubtful;
+        doubtful += dis_review_get_view(review).n_doubtful;
         dis_review_destroy(review);
         dis_votes_destroy(votes);
     }
@@ -151,17 +151,17 @@ static void bad_annotator_is_found(void **state)
             for (size_t w = 0; w < EQUALS; w++) c.accuracy[w] = w == 7 ? .6 : .9;
             dis_votes *votes = review_even_votes(&c, each);
             dis_review *review = review_of(NULL, votes, NULL);
-            const dis_review_view v = dis_review_look(review);
+            const dis_review_view v = dis_review_get_view(review);
             const dis_review_worker *w = row_of(&v, 7);
-            char reason[DIS_REVIEW_REASON];
+            char reason[DIS_REVIEW_REASON_SIZE];
             assert_true(w->quality < w->peers && w->difference < 0);
             if (w->cause == DIS_REVIEW_WEAK) {
                 assert_true(w->p_adjusted <= .05 && w->difference_low < w->difference_high);
-                dis_review_worker_reason(review, votes, 0, reason, sizeof reason);
+                dis_review_format_worker_reason(review, votes, 0, reason, sizeof reason);
                 assert_non_null(strstr(reason, "points less than they do"));
                 assert_int_equal(v.workers[0].worker, 7);
             }
-            found += w->cause == DIS_REVIEW_WEAK || dis_review_doubtful(w->cause);
+            found += w->cause == DIS_REVIEW_WEAK || dis_review_verdict_is_unreliable(w->cause);
             dis_review_destroy(review);
             dis_votes_destroy(votes);
         }
@@ -175,11 +175,11 @@ static void nothing_is_said_about_noise(void **state)
     for (size_t w = 0; w < EQUALS; w++) c.accuracy[w] = 1. / 3;
     dis_votes *votes = review_even_votes(&c, 4);
     dis_review *review = review_of(NULL, votes, NULL);
-    const dis_review_view v = dis_review_look(review);
+    const dis_review_view v = dis_review_get_view(review);
     assert_false(v.beyond_chance);
     for (size_t r = 0; r < EQUALS; r++) {
         const dis_review_worker *w = &v.workers[r];
-        assert_true(w->cause == DIS_REVIEW_UNJUDGED && isnan(w->quality) && isnan(w->low) && isnan(w->high));
+        assert_true(w->cause == DIS_REVIEW_NO_VERDICT && isnan(w->quality) && isnan(w->low) && isnan(w->high));
         assert_true(isnan(w->peers) && isnan(w->difference) && isnan(w->p_adjusted));
     }
     dis_review_destroy(review);

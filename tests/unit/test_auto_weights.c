@@ -35,7 +35,7 @@ static dis_votes *crowd(bool other)
                                 .worker = worker,
                                 .label = label};
     dis_votes *votes = NULL;
-    assert_int_equal(dis_votes_from_arrays(NULL, &a, &votes), DIS_OK);
+    assert_int_equal(dis_votes_create_from_arrays(NULL, &a, &votes), DIS_OK);
     free(task);
     free(worker);
     free(label);
@@ -94,7 +94,7 @@ static void small_and_odd_tables(void **state)
             .n_votes = n, .n_items = 4, .n_workers = 4, .n_classes = 2, .task = task, .worker = worker, .label = label};
         dis_votes *votes;
         double w[M];
-        assert_int_equal(dis_votes_from_arrays(NULL, &a, &votes), DIS_OK);
+        assert_int_equal(dis_votes_create_from_arrays(NULL, &a, &votes), DIS_OK);
         assert_int_equal(dis_views_auto_weights(NULL, votes, specs, M, NULL, w), DIS_OK);
         assert_true(fabs(w[0] + w[1] + w[2] + w[3] - 1) < 1e-12);
         for (int m = 0; m < M; m++) assert_true(w[m] > 0 && (n > 2 || fabs(w[m] - .25) < 1e-12));
@@ -108,7 +108,7 @@ static void wrong_use_is_said(void **state)
     const double counts[] = {1, 2, 3, 4};
     double w[M] = {7, 7, 7, 7};
     dis_votes *votes;
-    assert_int_equal(dis_votes_from_counts(NULL, counts, 2, 2, NULL, NULL, &votes), DIS_OK);
+    assert_int_equal(dis_votes_create_from_counts(NULL, counts, 2, 2, NULL, NULL, &votes), DIS_OK);
     assert_int_equal(dis_views_auto_weights(NULL, votes, specs, 2, NULL, w), DIS_EDATA);
     dis_votes_destroy(votes);
     votes = crowd(false);
@@ -134,7 +134,7 @@ static void allocations_may_fail(void **state)
     const dis_votes_arrays a = {
         .n_votes = 6, .n_items = 2, .n_workers = 3, .n_classes = 2, .task = task, .worker = worker, .label = label};
     dis_votes *votes;
-    assert_int_equal(dis_votes_from_arrays(NULL, &a, &votes), DIS_OK);
+    assert_int_equal(dis_votes_create_from_arrays(NULL, &a, &votes), DIS_OK);
     walk_faults(run_once, NULL, votes);
     dis_votes_destroy(votes);
 }

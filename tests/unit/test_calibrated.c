@@ -11,7 +11,7 @@ static dis_votes *make_counts(void)
     for (size_t i = 0; i < N; i++)
         for (size_t k = 0; k < K; k++) counts[i * K + k] = k == 0 ? (double)(1 + i % 40) : 0;
     dis_votes *votes;
-    assert_int_equal(dis_votes_from_counts(NULL, counts, N, K, NULL, NULL, &votes), DIS_OK);
+    assert_int_equal(dis_votes_create_from_counts(NULL, counts, N, K, NULL, NULL, &votes), DIS_OK);
     return votes;
 }
 
@@ -60,7 +60,7 @@ static void pinned_items_and_many_votes(void **state)
     (void)state;
     const double counts[] = {3, 1, 0, 100000, 1, 1}, one[] = {0, 1, 0, 1, 0, 0}, two[] = {0, 1, 0, .5, .5, 0};
     dis_votes *votes;
-    assert_int_equal(dis_votes_from_counts(NULL, counts, 2, K, NULL, NULL, &votes), DIS_OK);
+    assert_int_equal(dis_votes_create_from_counts(NULL, counts, 2, K, NULL, NULL, &votes), DIS_OK);
     const double *const p[M] = {one, two};
     double out[2 * K];
     const dis_views views = {.n_items = 2, .n_classes = K, .n_views = M, .p = p, .votes = votes};
@@ -78,7 +78,7 @@ static void vote_shares_are_mixed_in(void **state)
     (void)state;
     const double counts[] = {3, 1, 0, 2, 2, 2}, view[] = {.9, .1, 1e-9, .2, .3, .5}, rate[] = {.5, .3, .2};
     dis_votes *votes;
-    assert_int_equal(dis_votes_from_counts(NULL, counts, 2, K, NULL, NULL, &votes), DIS_OK);
+    assert_int_equal(dis_votes_create_from_counts(NULL, counts, 2, K, NULL, NULL, &votes), DIS_OK);
     const double *const p[] = {view};
     double out[2 * K];
     const dis_views views = {.n_items = 2, .n_classes = K, .n_views = 1, .p = p, .votes = votes};
@@ -121,14 +121,14 @@ static dis_votes *make_crowd(size_t n_items, double spread, uint64_t seed)
 
 static dis_combination label_crowd(const dis_votes *votes, const char *combine, double *out)
 {
-    dis_label_choice choice;
-    dis_made *made;
-    assert_int_equal(dis_choose_labels(NULL, 0, combine, true, &choice), DIS_OK);
-    assert_int_equal(dis_make_labels(NULL, votes, &choice, NULL, &made), DIS_OK);
-    const dis_made_view v = dis_made_look(made);
+    dis_label_plan choice;
+    dis_label_result *made;
+    assert_int_equal(dis_label_plan_parse(NULL, 0, combine, true, &choice), DIS_OK);
+    assert_int_equal(dis_label_result_run(NULL, votes, &choice, NULL, &made), DIS_OK);
+    const dis_label_result_view v = dis_label_result_get_view(made);
     const dis_combination did = *v.combination;
-    memcpy(out, v.p, dis_votes_look(votes).n_items * 2 * sizeof *out);
-    dis_made_destroy(made);
+    memcpy(out, v.p, dis_votes_get_view(votes).n_items * 2 * sizeof *out);
+    dis_label_result_destroy(made);
     return did;
 }
 

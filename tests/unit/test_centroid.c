@@ -181,9 +181,9 @@ static void one_view_or_one_weight(void **state)
     const dis_views v = {.n_items = 1, .n_classes = 2, .n_views = 2, .p = views};
     double q[2];
     dis_combination did;
-    for (int c = 0; dis_combiner_at((size_t)c) && c < 2; c++) {
+    for (int c = 0; dis_combiner_get((size_t)c) && c < 2; c++) {
         char spec[64];
-        snprintf(spec, sizeof spec, "%s:weights=1/0", dis_combiner_at((size_t)c)->name);
+        snprintf(spec, sizeof spec, "%s:weights=1/0", dis_combiner_get((size_t)c)->name);
         assert_int_equal(dis_views_combine(NULL, &v, spec, q, &did), DIS_OK);
         assert_true(q[0] == .25 && q[1] == .75);
         assert_true(did.weight[0] == 1 && did.weight[1] == 0);
@@ -225,10 +225,10 @@ static void threads_and_place_do_not_matter(void **state)
     double *counts = calloc(N * K, sizeof *counts);
     for (int i = 0; i < N; i++) counts[i * K] = 1 + i % 20;
     dis_votes *votes;
-    assert_int_equal(dis_votes_from_counts(NULL, counts, N, K, NULL, NULL, &votes), DIS_OK);
+    assert_int_equal(dis_votes_create_from_counts(NULL, counts, N, K, NULL, NULL, &votes), DIS_OK);
     const dis_views v = {.n_items = N, .n_classes = K, .n_views = M, .p = views, .votes = votes};
-    for (int c = 0; dis_combiner_at((size_t)c); c++) {
-        const char *spec = dis_combiner_at((size_t)c)->name;
+    for (int c = 0; dis_combiner_get((size_t)c); c++) {
+        const char *spec = dis_combiner_get((size_t)c)->name;
         assert_int_equal(dis_views_combine(NULL, &v, spec, out, NULL), DIS_OK);
         double *again = p + M * N * K;
         for (int threads = 2; threads < 8; threads += 5) {
@@ -342,13 +342,13 @@ static dis_status combine_all(void *arg)
     const double a[] = {.25, .75}, b[] = {.5, .5};
     const double *const views[] = {a, b};
     dis_votes *votes;
-    DIS_TRY(dis_votes_from_counts(NULL, a, 1, 2, NULL, NULL, &votes));
+    DIS_TRY(dis_votes_create_from_counts(NULL, a, 1, 2, NULL, NULL, &votes));
     const dis_views v = {.n_items = 1, .n_classes = 2, .n_views = 2, .p = views, .votes = votes};
     double *q = arg;
     q[0] = q[1] = 7;
     dis_status status = DIS_OK;
-    for (size_t c = 0; dis_combiner_at(c) && status == DIS_OK; c++)
-        status = dis_views_combine(NULL, &v, dis_combiner_at(c)->name, q, NULL);
+    for (size_t c = 0; dis_combiner_get(c) && status == DIS_OK; c++)
+        status = dis_views_combine(NULL, &v, dis_combiner_get(c)->name, q, NULL);
     dis_votes_destroy(votes);
     return status;
 }

@@ -25,7 +25,7 @@ static dis_chance_test tested(size_t n, size_t n_items, size_t n_classes, int th
     dis_chance_test t;
     o.threads = threads;
     assert_int_equal(dis_context_create(&o, &ctx), DIS_OK);
-    assert_int_equal(dis_votes_from_arrays(ctx, &a, &votes), DIS_OK);
+    assert_int_equal(dis_votes_create_from_arrays(ctx, &a, &votes), DIS_OK);
     assert_int_equal(dis_votes_chance_test(ctx, votes, &t), DIS_OK);
     dis_votes_destroy(votes);
     dis_context_destroy(ctx);

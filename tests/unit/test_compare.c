@@ -1,5 +1,6 @@
 /* What a comparison must do, by itself: p-values that are uniform when there is nothing to find and small when there
  * is, intervals that hold the truth as often as they say, the edges, and every fault. */
+#include "stats/significance.h"
 #include "support/em_support.h"
 #include "support/fault_walk.h"
 #include "core/random/random.h"
@@ -42,7 +43,7 @@ static dis_comparison_input make(size_t n, size_t k, size_t seeds, double right_
 static dis_comparison_view compare(const dis_comparison_input *in, const dis_comparison_options *o, dis_comparison **c)
 {
     if (dis_comparison_run(NULL, in, o, c) != DIS_OK) fail_msg("%s", dis_last_error());
-    return dis_comparison_look(*c);
+    return dis_comparison_get_view(*c);
 }
 
 /* Kolmogorov's distance of n numbers from the uniform law. */
@@ -193,11 +194,11 @@ static void few_classes(void **state)
         assert_null(v.statistic[DIS_CELL_MAX_PROBABILITY].test.reason);
         dis_comparison_destroy(c);
     }
-    assert_true(isnan(dis_kurtosis((const double[]){.1, .1, .1, .1, .1, .1, .1, .1, .1, .1}, 10)));
-    assert_true(isnan(dis_kurtosis((const double[]){0, 0, 0}, 3)));
-    em_assert_close(dis_kurtosis((const double[]){.3, .7}, 2), -2, 1e-12);
-    em_assert_close(dis_kurtosis((const double[]){.1, .2, .7}, 3), -1.5, 1e-12);
-    em_assert_close(dis_kurtosis((const double[]){1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}, 12), 7.0909090909, 1e-9);
+    assert_true(isnan(dis__excess_kurtosis((const double[]){.1, .1, .1, .1, .1, .1, .1, .1, .1, .1}, 10)));
+    assert_true(isnan(dis__excess_kurtosis((const double[]){0, 0, 0}, 3)));
+    em_assert_close(dis__excess_kurtosis((const double[]){.3, .7}, 2), -2, 1e-12);
+    em_assert_close(dis__excess_kurtosis((const double[]){.1, .2, .7}, 3), -1.5, 1e-12);
+    em_assert_close(dis__excess_kurtosis((const double[]){1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}, 12), 7.0909090909, 1e-9);
 }
 
 /* Items without gold count nowhere; sides of different sizes pair each with each. */
@@ -318,7 +319,8 @@ static void refused(void **state)
     assert_int_equal(dis_comparison_run(NULL, &good, NULL, &c), DIS_EUSAGE);
     assert_null(c);
     dis_rank_test t;
-    assert_int_equal(dis_mann_whitney((const double[]){NAN}, 1, (const double[]){1}, 1, DIS_TWO_SIDED, &t), DIS_EUSAGE);
+    assert_int_equal(dis__mann_whitney_test((const double[]){NAN}, 1, (const double[]){1}, 1, DIS_TWO_SIDED, &t),
+                     DIS_EUSAGE);
 }
 
 static int stop_now(void *user)
@@ -402,7 +404,7 @@ static void reference_of_votes(void **state)
                                      .worker = worker,
                                      .label = vote_label};
     dis_votes *votes;
-    assert_int_equal(dis_votes_from_arrays(NULL, &arrays, &votes), DIS_OK);
+    assert_int_equal(dis_votes_create_from_arrays(NULL, &arrays, &votes), DIS_OK);
     const dis_comparison_votes reference = {.votes = votes, .item = item, .class = class};
     const int32_t *a[] = {from_a}, *b[] = {from_b};
     dis_comparison_input in = {.n_items = N, .n_classes = 2, .n_a = 1, .a = a, .n_b = 1, .b = b, .votes = &reference};
@@ -412,7 +414,7 @@ static void reference_of_votes(void **state)
     in.votes = NULL;
     in.gold = most;
     assert_int_equal(dis_comparison_run(NULL, &in, NULL, &known), DIS_OK);
-    const dis_comparison_view v = dis_comparison_look(c), w = dis_comparison_look(known);
+    const dis_comparison_view v = dis_comparison_get_view(c), w = dis_comparison_get_view(known);
     assert_int_equal(v.over, DIS_INTERVAL_ANNOTATORS);
     assert_int_equal(w.over, DIS_INTERVAL_ITEMS);
     assert_int_equal(v.n_annotators, J);

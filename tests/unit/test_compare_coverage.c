@@ -38,7 +38,7 @@ static void simulate(size_t seeds, double difference)
         o.seed = t;
         dis_comparison *c;
         assert_int_equal(dis_comparison_run(NULL, &in, &o, &c), DIS_OK);
-        const dis_comparison_view v = dis_comparison_look(c);
+        const dis_comparison_view v = dis_comparison_get_view(c);
         for (size_t m = 0; m < DIS_COMPARE_METRICS; m++) {
             const dis_significance *s = &v.metric[m];
             holds[m] += s->difference.ci_low <= difference && s->difference.ci_high >= difference;

@@ -1,5 +1,6 @@
 /* Tests and figures of a comparison against scipy and scikit-learn, on the fixtures that
  * tests/parity/make_compare_fixtures.py makes: within 1e-9. */
+#include "stats/significance.h"
 #include "support/em_support.h"
 #include "stats/ranks.h"
 
@@ -66,7 +67,8 @@ static void rank_tests(void **state)
                 y[n_y++] = number(&groups, g, "value");
         }
         dis_rank_test t;
-        assert_int_equal(dis_mann_whitney(x, n_x, y, n_y, alternative_of(cell(&tests, r, "alternative")), &t), DIS_OK);
+        assert_int_equal(dis__mann_whitney_test(x, n_x, y, n_y, alternative_of(cell(&tests, r, "alternative")), &t),
+                         DIS_OK);
         em_assert_close(t.u, number(&tests, r, "u"), 1e-9);
         em_assert_close(t.p, number(&tests, r, "p"), 1e-9);
         assert_int_equal(t.exact, number(&tests, r, "exact") == 1);
@@ -82,7 +84,7 @@ static void mcnemar(void **state)
     (void)state;
     em_table t = fixture("compare.mcnemar");
     for (size_t r = 0; r < t.n_rows; r++) {
-        const dis_mcnemar m = dis_mcnemar_test((uint64_t)number(&t, r, "only_a"), (uint64_t)number(&t, r, "only_b"));
+        const dis_mcnemar m = dis__mcnemar_test((uint64_t)number(&t, r, "only_a"), (uint64_t)number(&t, r, "only_b"));
         em_assert_close(m.statistic, number(&t, r, "statistic"), 1e-9);
         em_assert_close(m.p, number(&t, r, "p"), 1e-9);
         assert_int_equal(m.exact, number(&t, r, "exact") == 1);
@@ -97,7 +99,7 @@ static void kurtosis(void **state)
     for (size_t r = 0; r < rows.n_rows; r++) {
         double x[12];
         for (size_t k = 0; k < 12; k++) x[k] = strtod(rows.cell[r * rows.n_columns + k + 1], NULL);
-        em_assert_close(dis_kurtosis(x, 12), number(&t, r, "kurtosis"), 1e-9);
+        em_assert_close(dis__excess_kurtosis(x, 12), number(&t, r, "kurtosis"), 1e-9);
     }
     em_table_free(&rows);
     em_table_free(&t);
@@ -157,7 +159,7 @@ static void sides(void **state)
             o.alternative = (dis_alternative)alternative;
             dis_comparison *c;
             assert_int_equal(dis_comparison_run(NULL, &in, &o, &c), DIS_OK);
-            const dis_comparison_view v = dis_comparison_look(c);
+            const dis_comparison_view v = dis_comparison_get_view(c);
             for (size_t m = 0; m < DIS_COMPARE_METRICS; m++) check_metric(&scalars, pool ? "pooled_" : "", &v, m);
             check_cells(&scalars, &v, o.alternative);
             dis_comparison_destroy(c);
@@ -194,7 +196,7 @@ static void views(void **state)
     const dis_views in = {.n_items = n, .n_classes = K, .n_views = 4, .p = (const double *const *)p};
     dis_views_distances *d;
     assert_int_equal(dis_views_distances_run(NULL, &in, NULL, &d), DIS_OK);
-    const dis_views_distances_view v = dis_views_distances_look(d);
+    const dis_views_distances_view v = dis_views_distances_get_view(d);
     for (int a = 0; a < 4; a++) {
         for (int b = 0; b < 4; b++) em_assert_close(v.jsd[a * 4 + b].value, scalar(&scalars, "jsd_%d_%d", a, b), 1e-9);
         em_assert_close(v.entropy[a].value, scalar(&scalars, "entropy_%d", a), 1e-9);

@@ -94,14 +94,14 @@ static void same_sides(void **state)
             dis_comparison *one = sides(1, seeds, pool, 4);
             for (int threads = 2; threads <= 7; threads += 5) {
                 dis_comparison *many = sides(threads, seeds, pool, 4);
-                const dis_comparison_view x = dis_comparison_look(one), y = dis_comparison_look(many);
+                const dis_comparison_view x = dis_comparison_get_view(one), y = dis_comparison_get_view(many);
                 for (int i = 0; i < DIS_COMPARE_METRICS; i++) assert_same_significance(&x.metric[i], &y.metric[i]);
                 for (int i = 0; i < DIS_CELL_STATISTICS; i++) assert_same_cells(&x.statistic[i], &y.statistic[i]);
                 dis_comparison_destroy(many);
             }
             dis_comparison *other = sides(1, seeds, pool, 5); /* the seed does something */
-            assert_memory_not_equal(dis_comparison_look(one).metric, dis_comparison_look(other).metric,
-                                    sizeof dis_comparison_look(one).metric);
+            assert_memory_not_equal(dis_comparison_get_view(one).metric, dis_comparison_get_view(other).metric,
+                                    sizeof dis_comparison_get_view(one).metric);
             dis_comparison_destroy(other);
             dis_comparison_destroy(one);
         }
@@ -128,7 +128,7 @@ static void same_views(void **state)
     dis_views_distances *one = distances(1);
     for (int threads = 2; threads <= 7; threads += 5) {
         dis_views_distances *many = distances(threads);
-        const dis_views_distances_view x = dis_views_distances_look(one), y = dis_views_distances_look(many);
+        const dis_views_distances_view x = dis_views_distances_get_view(one), y = dis_views_distances_get_view(many);
         assert_memory_equal(x.jsd, y.jsd, VIEWS * VIEWS * sizeof *x.jsd);
         assert_memory_equal(x.entropy, y.entropy, VIEWS * sizeof *x.entropy);
         assert_memory_equal(x.to_others, y.to_others, VIEWS * sizeof *x.to_others);

@@ -24,7 +24,7 @@ static dis_context *context(int threads)
     o.threads = threads;
     dis_context *ctx;
     assert_int_equal(dis_context_create(&o, &ctx), DIS_OK);
-    assert_int_equal(dis_context_threads(ctx), threads);
+    assert_int_equal(dis_context_n_threads(ctx), threads);
     return ctx;
 }
 
@@ -211,10 +211,10 @@ static void bad_counts(void **state)
     assert_int_equal(dis_context_create(&o, &ctx), DIS_EUSAGE);
     assert_ptr_equal(ctx, before);
     assert_int_equal(dis_context_create(NULL, &ctx), DIS_OK);
-    assert_true(dis_context_threads(ctx) >= 1);
+    assert_true(dis_context_n_threads(ctx) >= 1);
     dis_context_destroy(ctx);
     dis_context_destroy(NULL);
-    assert_int_equal(dis_context_threads(NULL), 1);
+    assert_int_equal(dis_context_n_threads(NULL), 1);
 }
 
 static void allocation_faults(void **state)

@@ -32,12 +32,12 @@ static void threads_and_review(void **state)
     dis_votes *votes = review_even_votes(&c, 5);
     dis_fit *one = fit_with(1, votes, "crowd", NULL), *many = fit_with(3, votes, "crowd", NULL);
     assert_memory_equal(dis_fit_p(one), dis_fit_p(many), N * K * sizeof(double));
-    assert_int_equal(dis_fit_look(one).iterations, 5);
-    assert_int_equal(dis_fit_look(one).iterations, 5);
-    assert_int_equal(dis_fit_look(one).n_trace, 0);
-    assert_true(dis_fit_look(one).converged);
+    assert_int_equal(dis_fit_get_view(one).iterations, 5);
+    assert_int_equal(dis_fit_get_view(one).iterations, 5);
+    assert_int_equal(dis_fit_get_view(one).n_trace, 0);
+    assert_true(dis_fit_get_view(one).converged);
     dis_review *review = review_of(NULL, votes, NULL);
-    const dis_review_view v = dis_review_look(review);
+    const dis_review_view v = dis_review_get_view(review);
     size_t right = 0, same = 0; /* a review's items have one more step of the class prior behind them */
     for (size_t r = 0; r < v.n_items; r++) {
         same += v.items[r].label == best(dis_fit_p(one) + v.items[r].item * K);
@@ -58,7 +58,7 @@ static void warm_start(void **state)
     review_crowd c = review_good_crowd(9, N, W, K);
     dis_votes *votes = review_even_votes(&c, 5);
     dis_fit *cold = fit_with(2, votes, "crowd:iterations=200,tolerance=1e-9", NULL);
-    assert_true(dis_fit_look(cold).converged);
+    assert_true(dis_fit_get_view(cold).converged);
     const dis_fit *fits[] = {cold};
     char path[128];
     strcpy(path, in_folder("state.safetensors"));

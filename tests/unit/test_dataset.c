@@ -71,7 +71,7 @@ static void test_bare_table(void **state)
     assert_memory_equal(m.label, label, sizeof label);
     assert_memory_equal(m.group, sentence, sizeof sentence);
     assert_string_equal(dis_names_get(m.tasks, 4, NULL), "4");
-    assert_string_equal(dis_names_get(dis_items_look(m.items).texts, 3, NULL), "d");
+    assert_string_equal(dis_names_get(dis_items_get_view(m.items).texts, 3, NULL), "d");
     dis__dataset_free(&m);
 }
 
@@ -119,7 +119,7 @@ static void test_joined(void **state)
     assert_memory_equal(m.label, label, sizeof label);
     for (size_t i = 0; i < 4; i++) {
         assert_string_equal(dis_names_get(m.tasks, i, NULL), tasks[i]);
-        assert_string_equal(dis_names_get(dis_items_look(m.items).texts, i, NULL), texts[i]);
+        assert_string_equal(dis_names_get(dis_items_get_view(m.items).texts, i, NULL), texts[i]);
         assert_int_equal(m.vote_row[i], i == 0 ? 0 : i == 3 ? 1 : SIZE_MAX);
     }
     dis__dataset_free(&m);
@@ -168,7 +168,7 @@ static void test_classes(void **state)
     static const int32_t label[] = {2, 0};
     assert_int_equal(dis_names_count(m.classes), 4);
     assert_memory_equal(m.label, label, sizeof label);
-    assert_int_equal(dis_votes_look(m.votes).n_classes, 4);
+    assert_int_equal(dis_votes_get_view(m.votes).n_classes, 4);
     dis__dataset_free(&m);
     expect_failure("classes: [a, b, d], votes: v.csv, gold: g.csv",
                    "g.csv: the gold label \"c\" is no class of d; rename it with map");
@@ -184,15 +184,15 @@ static void test_random_workers(void **state)
 {
     (void)state;
     dis__dataset m = read_dataset("votes: votes.csv", SIZE_MAX);
-    const dis_votes_view v = dis_votes_look(m.votes);
+    const dis_votes_view v = dis_votes_get_view(m.votes);
     const dis__vote_draw half = {.random_workers = .5, .seed = 3}, every = {.random_workers = 1, .seed = 3};
     dis_votes *some, *again, *all;
     assert_int_equal(dis__votes_pick(NULL, &m, NULL, &half, &some), DIS_OK);
     assert_int_equal(dis__votes_pick(NULL, &m, NULL, &half, &again), DIS_OK);
     assert_int_equal(dis__votes_pick(NULL, &m, NULL, &every, &all), DIS_OK);
-    const dis_votes_view h = dis_votes_look(some), a = dis_votes_look(all);
+    const dis_votes_view h = dis_votes_get_view(some), a = dis_votes_get_view(all);
     assert_true(h.n_votes == v.n_votes && a.n_votes == v.n_votes);
-    assert_memory_equal(h.label8, dis_votes_look(again).label8, h.n_votes);
+    assert_memory_equal(h.label8, dis_votes_get_view(again).label8, h.n_votes);
     size_t changed[64] = {0}, votes[64] = {0}, n_random = 0, n[CROWD_CLASSES] = {0};
     for (size_t i = 0; i < v.n_votes; i++) {
         assert_true(h.worker[i] == v.worker[i] && v.worker[i] < 64);
@@ -266,7 +266,7 @@ static void test_some_votes(void **state)
     bool wanted[CROWD] = {[3] = true, [8] = true};
     dis_votes *votes;
     assert_int_equal(dis__votes_pick(NULL, &m, wanted, NULL, &votes), DIS_OK);
-    const dis_votes_view v = dis_votes_look(votes), w = dis_votes_look(m.votes);
+    const dis_votes_view v = dis_votes_get_view(votes), w = dis_votes_get_view(m.votes);
     assert_true(v.n_votes == 10 && v.n_workers == w.n_workers && v.n_items == w.n_items);
     dis_votes_destroy(votes);
     dis__dataset_free(&m);

@@ -1,5 +1,6 @@
 /* The EM methods on real crowds (shared/data): the published accuracies (MULTI-VIEW table 1), the same answer
  * for shuffled rows and renamed workers, the choice of MACE's restart, and warm starts. */
+#include "tool/arrays.h"
 #include "support/em_support.h"
 #include "support/sanitized.h"
 
@@ -44,7 +45,7 @@ static void published_accuracies(void **state)
         for (int d = 0; d < SETS; d++) {
             if (!have[d]) continue;
             dis_fit *fit = em_fit(NULL, sets[d].votes, table[m].method, NULL);
-            const dis_fit_view v = dis_fit_look(fit);
+            const dis_fit_view v = dis_fit_get_view(fit);
             const double got =
                 em_accuracy(&sets[d], dis_fit_p(fit), em_shared("data", path, sizeof path, gold_files[d]));
             printf("%s %s: accuracy %.4f (table: %.4f), %d iterations, objective %.6f\n", names[d], table[m].method,
@@ -115,9 +116,9 @@ static void order_and_names_do_not_matter(void **state)
                     worst = fmax(worst, fabs(dis_fit_p(a)[i * s->classes.n + k] -
                                              dis_fit_p(b)[task_to[i] * s->classes.n + k]));
             printf("%s %s: shuffled rows and other names move posteriors by %.2g at most (%d iterations)\n", names[d],
-                   specs[m], worst, dis_fit_look(a).iterations);
-            assert_int_equal(dis_fit_look(a).iterations, dis_fit_look(b).iterations);
-            assert_int_equal(dis_fit_look(a).restart, dis_fit_look(b).restart);
+                   specs[m], worst, dis_fit_get_view(a).iterations);
+            assert_int_equal(dis_fit_get_view(a).iterations, dis_fit_get_view(b).iterations);
+            assert_int_equal(dis_fit_get_view(a).restart, dis_fit_get_view(b).restart);
             assert_true(worst <= 1e-12);
             dis_fit_destroy(a);
             dis_fit_destroy(b);
@@ -141,7 +142,7 @@ static void screening_finds_the_winner(void **state)
                 snprintf(spec, sizeof spec, "mace:method=%s,iterations=400,tolerance=1e-9,screen=%d", methods[m],
                          full ? (d == 2 ? 60 : 400) : 5);
                 dis_fit *fit = em_fit(NULL, sets[d].votes, spec, NULL);
-                const dis_fit_view v = dis_fit_look(fit);
+                const dis_fit_view v = dis_fit_get_view(fit);
                 objective[full] = v.objective;
                 printf("%s %s: restart %d, %d iterations, objective %.6f\n", names[d], spec, v.restart, v.iterations,
                        v.objective);
@@ -188,11 +189,11 @@ static void warm_starts(void **state)
             dis_fit_options o = dis_fit_options_default();
             o.start = saved;
             dis_fit *warm = em_fit(NULL, s->votes, specs[m], &o);
-            const dis_fit_view c = dis_fit_look(cold), w = dis_fit_look(warm);
+            const dis_fit_view c = dis_fit_get_view(cold), w = dis_fit_get_view(warm);
             size_t same = 0;
             for (size_t i = 0; i < s->tasks.n; i++)
-                same += dis_argmax(dis_fit_p(cold) + i * s->classes.n, s->classes.n) ==
-                        dis_argmax(dis_fit_p(warm) + i * s->classes.n, s->classes.n);
+                same += dis__argmax(dis_fit_p(cold) + i * s->classes.n, s->classes.n) ==
+                        dis__argmax(dis_fit_p(warm) + i * s->classes.n, s->classes.n);
             printf("%s %s: %d iterations from scratch, %d warm; objectives %.6f, %.6f; %zu of %zu labels the same\n",
                    names[d], specs[m], c.iterations, w.iterations, c.objective, w.objective, same, s->tasks.n);
             assert_true(w.iterations < c.iterations);

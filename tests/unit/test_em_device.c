@@ -70,28 +70,28 @@ static void combinations(void **state)
     dis_votes *votes = cases_votes(&small);
     static const char *const recipes[] = {"papers", "default"}, *const counting[] = {"standard", "softmax"};
     dis_fit_options how = dis_fit_options_default();
-    dis_make_options making = dis_make_options_default();
+    dis_label_result_options making = dis_label_result_options_default();
     making.fit = &how;
     for (size_t r = 0; r < 2; r++) {
-        dis_label_choice choice;
-        dis_made *made[2];
+        dis_label_plan choice;
+        dis_label_result *made[2];
         size_t there = 0;
-        assert_int_equal(dis_choose_labels(&recipes[r], 1, NULL, true, &choice), DIS_OK);
+        assert_int_equal(dis_label_plan_parse(&recipes[r], 1, NULL, true, &choice), DIS_OK);
         for (int k = 0; k < 2; k++) {
             how.device = k ? "cuda" : "cpu";
-            assert_int_equal(dis_make_labels(NULL, votes, &choice, &making, &made[k]), DIS_OK);
+            assert_int_equal(dis_label_result_run(NULL, votes, &choice, &making, &made[k]), DIS_OK);
         }
-        const dis_made_view a = dis_made_look(made[0]), b = dis_made_look(made[1]);
+        const dis_label_result_view a = dis_label_result_get_view(made[0]), b = dis_label_result_get_view(made[1]);
         for (size_t e = 0; e < 200 * 3; e++) em_assert_close(a.p[e], b.p[e], 1e-10);
-        for (size_t m = 0; m < b.n_views; m++) there += strcmp(dis_fit_look(b.part[m].fit).device, "cuda:0") == 0;
+        for (size_t m = 0; m < b.n_views; m++) there += strcmp(dis_fit_get_view(b.part[m].fit).device, "cuda:0") == 0;
         assert_int_equal(there, r == 0 ? 2 : 1);
-        dis_made_destroy(made[0]);
-        dis_made_destroy(made[1]);
+        dis_label_result_destroy(made[0]);
+        dis_label_result_destroy(made[1]);
     }
-    dis_label_choice choice;
-    dis_made *made = NULL;
-    assert_int_equal(dis_choose_labels(counting, 2, "average", true, &choice), DIS_OK);
-    assert_int_equal(dis_make_labels(NULL, votes, &choice, &making, &made), DIS_EUSAGE);
+    dis_label_plan choice;
+    dis_label_result *made = NULL;
+    assert_int_equal(dis_label_plan_parse(counting, 2, "average", true, &choice), DIS_OK);
+    assert_int_equal(dis_label_result_run(NULL, votes, &choice, &making, &made), DIS_EUSAGE);
     assert_non_null(strstr(dis_last_error(), "the processor alone makes all of these views"));
     dis_votes_destroy(votes);
 }

@@ -51,13 +51,13 @@ static const char *wrong_with(const dis_fit *fit, size_t n_items, size_t n_class
         if (!(fabs(sum - 1) <= 1e-12)) return "a row does not sum to 1";
         if (gold && gold[i] >= 0 && p[i * n_classes + (size_t)gold[i]] != 1) return "gold is not pinned";
     }
-    const dis_fit_view v = dis_fit_look(fit);
+    const dis_fit_view v = dis_fit_get_view(fit);
     for (size_t t = 0; t < v.n_trace; t++) {
         if (!isfinite(v.trace[t])) return "the objective is not finite";
         if (t && v.trace[t] < v.trace[t - 1] - 1e-10 * fmax(1, fabs(v.trace[t - 1]))) return "the objective falls";
     }
     const dis_parameter *q;
-    for (size_t n = 0; (q = dis_fit_parameter_at(fit, n)); n++)
+    for (size_t n = 0; (q = dis_fit_get_parameter(fit, n)); n++)
         for (size_t j = 0; j < q->n; j++)
             if (!isfinite(q->values[j])) return "a parameter is not finite";
     return NULL;
@@ -93,7 +93,7 @@ static void check_fit(const problem *p, const dis_votes *votes, const char *spec
     o.gold = gold;
     o.predictions = predictions;
     dis_fit *fit = NULL;
-    if (predictions && use_of(spec) == DIS_PREDICTIONS_NEEDED) { /* it may have nothing to judge workers by */
+    if (predictions && use_of(spec) == DIS_PREDICTIONS_REQUIRED) { /* it may have nothing to judge workers by */
         const dis_status status = dis_fit_run(NULL, votes, spec, &o, &fit);
         assert_true(status == DIS_OK || status == DIS_EDATA);
         if (status != DIS_OK) return;
@@ -103,7 +103,7 @@ static void check_fit(const problem *p, const dis_votes *votes, const char *spec
     const char *wrong = wrong_with(fit, p->n_items, p->n_classes, gold);
     if (wrong) {
         describe(p);
-        const dis_fit_view v = dis_fit_look(fit);
+        const dis_fit_view v = dis_fit_get_view(fit);
         for (size_t t = 0; t < v.n_trace && t < 30; t++) printf(" %.17g", v.trace[t]);
         fail_msg("%s (%s): %s", spec, p->name ? p->name : "random", wrong);
     }
@@ -112,7 +112,7 @@ static void check_fit(const problem *p, const dis_votes *votes, const char *spec
 
 static void check(const problem *p, const dis_votes *votes, const char *spec, const int32_t *gold)
 {
-    if (use_of(spec) != DIS_PREDICTIONS_NEEDED) check_fit(p, votes, spec, gold, NULL);
+    if (use_of(spec) != DIS_PREDICTIONS_REQUIRED) check_fit(p, votes, spec, gold, NULL);
     /* With pseudo-counts of classes the class prior beside predictions is not the best one, only near it. */
     if (use_of(spec) == DIS_PREDICTIONS_UNUSED || strstr(spec, "prior-count")) return;
     double *q = make_predictions(p);
@@ -150,13 +150,13 @@ enum { N_EXTRA = sizeof extra / sizeof *extra };
 static size_t n_methods(void)
 {
     size_t n = 0;
-    while (dis_method_at(n)) n++;
+    while (dis_method_get(n)) n++;
     return n;
 }
 
 static const char *spec_at(size_t m)
 {
-    return m < n_methods() ? dis_method_at(m)->name : extra[m - n_methods()];
+    return m < n_methods() ? dis_method_get(m)->name : extra[m - n_methods()];
 }
 
 static void check_all(const problem *p)
@@ -319,7 +319,7 @@ static void failing_allocations(void **state)
         for (size_t w = 0; w < 3; w++) add(&p, i, w, (i + (w == i % 3)) % 3);
     dis_votes *votes = em_make_votes(p.n_votes, p.task, p.worker, p.label, p.n_items, p.n_workers, p.n_classes);
     for (size_t m = 0; m < n_methods() + N_EXTRA; m++) {
-        if (use_of(spec_at(m)) == DIS_PREDICTIONS_NEEDED) continue;
+        if (use_of(spec_at(m)) == DIS_PREDICTIONS_REQUIRED) continue;
         faulty_call c = {.votes = votes, .spec = spec_at(m)};
         walk_faults(run_faulty, NULL, &c);
     }

@@ -43,7 +43,7 @@ static void dawid_skene(void **state)
         em_table t;
         snprintf(file, sizeof file, "crowdkit_dawid_skene_%sit.errors.csv", iterations[n]);
         assert_true(em_table_read(golden(file), &t));
-        const double *confusion = dis_fit_parameter_find(fit, "confusion")->values;
+        const double *confusion = dis_fit_find_parameter(fit, "confusion")->values;
         for (size_t r = 0; r < t.n_rows; r++) {
             const size_t w = em_index_get(&rte.workers, t.cell[4 * r], false),
                          l = em_index_get(&rte.classes, t.cell[4 * r + 1], false);
@@ -57,7 +57,7 @@ static void dawid_skene(void **state)
         assert_true(em_table_read(golden(file), &t));
         for (size_t r = 0; r < t.n_rows; r++)
             em_assert_close(
-                dis_fit_parameter_find(fit, "prior")->values[em_index_get(&rte.classes, t.cell[2 * r], false)],
+                dis_fit_find_parameter(fit, "prior")->values[em_index_get(&rte.classes, t.cell[2 * r], false)],
                 strtod(t.cell[2 * r + 1], NULL), 1e-9);
         em_table_free(&t);
         dis_fit_destroy(fit);
@@ -74,7 +74,7 @@ static void one_coin(void **state)
     assert_true(worst < 1e-9);
     em_table t;
     assert_true(em_table_read(golden("crowdkit_one_coin_50it.skills.csv"), &t));
-    const double *skill = dis_fit_parameter_find(fit, "skill")->values;
+    const double *skill = dis_fit_find_parameter(fit, "skill")->values;
     for (size_t r = 0; r < t.n_rows; r++)
         em_assert_close(skill[em_index_get(&rte.workers, t.cell[2 * r], false)], strtod(t.cell[2 * r + 1], NULL), 1e-9);
     em_table_free(&t);
@@ -95,10 +95,10 @@ static void ibcc(void **state)
 /* What MACE calls log marginal likelihood, from the parameters: sum over items of log (1/K) sum_t prod (...). */
 static double log_marginal(const dis_fit *fit)
 {
-    const dis_votes_view v = dis_votes_look(rte.votes);
-    const double *know = dis_fit_parameter_find(fit, "know")->values,
-                 *guess = dis_fit_parameter_find(fit, "guess")->values;
-    const double *strategy = dis_fit_parameter_find(fit, "strategy")->values;
+    const dis_votes_view v = dis_votes_get_view(rte.votes);
+    const double *know = dis_fit_find_parameter(fit, "know")->values,
+                 *guess = dis_fit_find_parameter(fit, "guess")->values;
+    const double *strategy = dis_fit_find_parameter(fit, "strategy")->values;
     const size_t K = v.n_classes;
     double sum = 0;
     for (size_t i = 0; i < v.n_items; i++) {
@@ -135,13 +135,13 @@ static void mace(void **state)
         assert_true(em_table_read(golden(file), &t));
         for (size_t r = 0; r < t.n_rows; r++) {
             const size_t w = em_index_get(&rte.workers, t.cell[r * t.n_columns], false);
-            em_assert_close(dis_fit_parameter_find(fit, "guess")->values[w], strtod(t.cell[r * t.n_columns + 1], NULL),
+            em_assert_close(dis_fit_find_parameter(fit, "guess")->values[w], strtod(t.cell[r * t.n_columns + 1], NULL),
                             1e-9);
-            em_assert_close(dis_fit_parameter_find(fit, "know")->values[w], strtod(t.cell[r * t.n_columns + 2], NULL),
+            em_assert_close(dis_fit_find_parameter(fit, "know")->values[w], strtod(t.cell[r * t.n_columns + 2], NULL),
                             1e-9);
             for (size_t c = 3; c < t.n_columns; c++) {
                 const size_t k = em_index_get(&rte.classes, t.header[c] + strlen("strategy_"), false);
-                em_assert_close(dis_fit_parameter_find(fit, "strategy")->values[w * 2 + k],
+                em_assert_close(dis_fit_find_parameter(fit, "strategy")->values[w * 2 + k],
                                 strtod(t.cell[r * t.n_columns + c], NULL), 1e-9);
             }
         }

@@ -80,7 +80,7 @@ static void as_in_log_space(void **unused)
                     label[n] = (uint16_t)(next_random() % 10 < 4 ? i % K : next_random() % K);
                 }
             dis_votes *votes = em_make_votes(n, task, worker, label, ITEMS, WORKERS, K);
-            const dis_votes_view v = dis_votes_look(votes);
+            const dis_votes_view v = dis_votes_get_view(votes);
             for (size_t i = 0; i < ITEMS; i++)
                 for (uint64_t j = v.start[i]; j < v.start[i + 1]; j++)
                     p[i * K + v.label8[j]] += 1 / (double)(v.start[i + 1] - v.start[i]);
@@ -90,7 +90,7 @@ static void as_in_log_space(void **unused)
                 maximise(&v, p, confusion, prior);
                 objective = expect(&v, confusion, prior, p);
             }
-            const double found = dis_fit_look(fit).objective, *q = dis_fit_p(fit);
+            const double found = dis_fit_get_view(fit).objective, *q = dis_fit_p(fit);
             double worst = 0;
             for (size_t i = 0; i < ITEMS * K; i++) worst = fmax(worst, fabs(p[i] - q[i]));
             if (!(worst < 1e-11) || !(fabs(found - objective) <= 1e-12 * fabs(objective)))

@@ -33,12 +33,12 @@ static void assert_same(const dis_fit *a, const dis_fit *b, size_t n, const char
 {
     if (memcmp(dis_fit_p(a), dis_fit_p(b), n * sizeof(double)) != 0)
         fail_msg("%s: posteriors differ with %d threads", spec, threads);
-    const dis_fit_view u = dis_fit_look(a), v = dis_fit_look(b);
+    const dis_fit_view u = dis_fit_get_view(a), v = dis_fit_get_view(b);
     assert_int_equal(u.n_trace, v.n_trace);
     assert_memory_equal(u.trace, v.trace, u.n_trace * sizeof(double));
     const dis_parameter *p, *q;
-    for (size_t i = 0; (p = dis_fit_parameter_at(a, i)); i++) {
-        q = dis_fit_parameter_at(b, i);
+    for (size_t i = 0; (p = dis_fit_get_parameter(a, i)); i++) {
+        q = dis_fit_get_parameter(b, i);
         if (memcmp(p->values, q->values, p->n * sizeof(double)) != 0)
             fail_msg("%s: %s differs with %d threads", spec, p->name, threads);
     }
@@ -64,7 +64,7 @@ static void same_bytes(void **state)
     static const int threads[] = {2, 3, 16, 7};
     for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
         dis_votes *votes = make(shapes[s].n_votes, shapes[s].n_workers, shapes[s].n_classes, shapes[s].per_item);
-        const size_t n = dis_votes_look(votes).n_items * shapes[s].n_classes;
+        const size_t n = dis_votes_get_view(votes).n_items * shapes[s].n_classes;
         for (size_t m = 0; m < sizeof specs / sizeof *specs; m++) {
             dis_fit *one = em_fit(NULL, votes, specs[m], NULL);
             for (size_t t = SANITIZED ? 3 : 0; t < sizeof threads / sizeof *threads; t++) {

@@ -364,16 +364,16 @@ static void check_real(const char *parent, const char *name)
     how.columns = (const char *const[]){"first", "second"};
     how.n_columns = 2;
     assert_int_equal(dis_items_read(NULL, items_path, &how, &items), DIS_OK);
-    assert_int_equal(dis_encoder_open(NULL, where, &e), DIS_OK);
+    assert_int_equal(dis_encoder_read(NULL, where, &e), DIS_OK);
     open_safetensors(expected, strcmp(name, "minilm") == 0 ? "real_minilm.safetensors" : "real_mpnet.safetensors", &in,
                      &file);
-    const size_t n = dis_items_look(items).n_items * dis_encoder_look(e).width;
+    const size_t n = dis_items_get_view(items).n_items * dis_encoder_get_view(e).width;
     float *x = malloc(n * sizeof *x);
     for (int pool = 0; pool < 2; pool++) {
         const dis__tensor *t = dis__safetensors_find(&file, pool == DIS_EMBED_MEAN ? "mean" : "first");
         dis_embed_options o = dis_embed_options_default();
-        o.pool = (dis_embed_pool)pool;
-        assert_int_equal(dis_embed_items(NULL, e, items, &o, x), DIS_OK);
+        o.pool = (dis_embed_pooling)pool;
+        assert_int_equal(dis_encoder_embed_items(NULL, e, items, &o, x), DIS_OK);
         assert_int_equal(t->n, n);
         float *wanted = copy_of(t), worst = 0;
         for (size_t i = 0; i < n; i++) worst = fmaxf(worst, fabsf(x[i] - wanted[i]));
@@ -553,9 +553,9 @@ static void files(void **state)
 {
     (void)state;
     dis_encoder *e = NULL;
-    assert_int_equal(dis_encoder_open(NULL, "pytorch_model.bin", &e), DIS_EDATA);
+    assert_int_equal(dis_encoder_read(NULL, "pytorch_model.bin", &e), DIS_EDATA);
     assert_non_null(strstr(dis_last_error(), "pickled"));
-    assert_int_equal(dis_encoder_open(NULL, "no/such/folder", &e), DIS_EIO);
+    assert_int_equal(dis_encoder_read(NULL, "no/such/folder", &e), DIS_EIO);
     assert_null(e);
 }
 

@@ -89,7 +89,7 @@ static void exported(void **state)
         assert_non_null(memmem(in.bytes, in.n, cases[i].class, strlen(cases[i].class)));
         dis__input_close(&in);
         dis_encoder *e;
-        assert_int_equal(dis_encoder_open(NULL, in_folder("exported"), &e), DIS_OK);
+        assert_int_equal(dis_encoder_read(NULL, in_folder("exported"), &e), DIS_OK);
         dis_encoder_destroy(e);
         dis_model_destroy(m);
     }
@@ -125,8 +125,8 @@ static void long_sentences(void **state)
         assert_int_equal(dis_model_predict(NULL, m, items[0], NULL, &p[i]), DIS_OK);
         dis_model_destroy(m);
     }
-    const double *q = dis_labels_look(p[0]).p;
-    assert_memory_equal(q, dis_labels_look(p[1]).p, N * K * sizeof *q);
+    const double *q = dis_labels_get_view(p[0]).p;
+    assert_memory_equal(q, dis_labels_get_view(p[1]).p, N * K * sizeof *q);
     assert_memory_not_equal(q + 8 * K, q + 9 * K, K * sizeof *q);
     for (size_t i = 0; i < 2; i++) {
         dis_labels_destroy(p[i]);

@@ -93,7 +93,7 @@ static void open_fixture(fixture *f, size_t i, const dis__device *device, double
     f->model->device = device;
     static const char *const names[] = {"0", "1", "2"};
     assert_int_equal(dis_names_create(names, 3, &f->model->classes), DIS_OK);
-    const dis_items_view v = dis_items_look(f->items);
+    const dis_items_view v = dis_items_get_view(f->items);
     const dis__preprocessor_files files = {.encoder = FOLDER};
     assert_int_equal(f->model->row->learn(NULL, f->model->settings, &v, &files, f->model->encoder), DIS_OK);
     assert_int_equal(dis__encode_items(NULL, f->model, &v, &f->encoded), DIS_OK);
@@ -220,7 +220,7 @@ static void predicted(dis_model *m, const dis_items *items, double q[N * K])
 {
     dis_labels *p;
     assert_int_equal(dis_model_predict(NULL, m, items, NULL, &p), DIS_OK);
-    memcpy(q, dis_labels_look(p).p, N * K * sizeof *q);
+    memcpy(q, dis_labels_get_view(p).p, N * K * sizeof *q);
     dis_labels_destroy(p);
 }
 

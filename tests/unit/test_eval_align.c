@@ -61,7 +61,7 @@ static void rows_and_columns_follow_the_first(void **state)
     o.gold = gold;
     dis_alignment *aligned;
     assert_int_equal(dis_alignment_run(NULL, sources, 2, &o, &aligned), DIS_OK);
-    const dis_alignment_view v = dis_alignment_look(aligned);
+    const dis_alignment_view v = dis_alignment_get_view(aligned);
     assert_int_equal(v.n_items, 3);
     assert_int_equal(v.n_classes, 2);
     assert_ptr_equal(v.p[0], p_abc); /* in order already: not copied */
@@ -130,7 +130,7 @@ static void lenient_counts_instead(void **state)
     o.lenient = true;
     dis_alignment *aligned;
     assert_int_equal(dis_alignment_run(NULL, sources, 2, &o, &aligned), DIS_OK);
-    const dis_alignment_view v = dis_alignment_look(aligned);
+    const dis_alignment_view v = dis_alignment_get_view(aligned);
     assert_int_equal(v.n_items, 2); /* b and c */
     assert_string_equal(dis_names_get(v.tasks, 0, NULL), "b");
     assert_string_equal(dis_names_get(v.tasks, 1, NULL), "c");
@@ -174,7 +174,7 @@ static void declared_classes_lead(void **state)
     assert_int_equal(dis_names_create(wanted, 3, &declared), DIS_OK);
     o.classes = declared;
     assert_int_equal(dis_alignment_run(NULL, sources, 2, &o, &aligned), DIS_OK);
-    const dis_alignment_view v = dis_alignment_look(aligned);
+    const dis_alignment_view v = dis_alignment_get_view(aligned);
     assert_int_equal(v.n_classes, 3);
     assert_string_equal(dis_names_get(v.classes, 2, NULL), "maybe");
     static const double p0[] = {.9, .1, 0, .8, .2, 0, .7, .3, 0}, p1[] = {.8, .2, 0, .7, .3, 0, .6, .4, 0};
@@ -206,7 +206,7 @@ static void bad_gold_is_refused(void **state)
     dis_gold *gold = gold_of("task,label\na,yes\na,yes\nb,a very long label of more than sixteen bytes\n"
                              "per task with a long name as well,a very long label of more than sixteen bytes\n");
     assert_non_null(gold);
-    const dis_gold_view v = dis_gold_look(gold);
+    const dis_gold_view v = dis_gold_get_view(gold);
     assert_int_equal(v.n_items, 3);
     assert_int_equal(dis_names_count(v.classes), 2);
     assert_int_equal(v.label[2], 1);
@@ -225,13 +225,13 @@ static void groups_are_found_by_task(void **state)
     uint32_t group[3] = {7, 7, 7};
     size_t n = 7;
     assert_int_equal(dis_names_create(abc, 3, &tasks), DIS_OK);
-    assert_int_equal(dis_groups_read(NULL, gold_path, tasks, group, &n), DIS_OK);
+    assert_int_equal(dis_item_groups_read(NULL, gold_path, tasks, group, &n), DIS_OK);
     assert_int_equal(n, 2);
     assert_true(group[0] == 0 && group[1] == 1 && group[2] == 1);
     dis_names_destroy(tasks);
     static const char *const other[] = {"a", "y"};
     assert_int_equal(dis_names_create(other, 2, &tasks), DIS_OK);
-    assert_int_equal(dis_groups_read(NULL, gold_path, tasks, group, &n), DIS_EDATA);
+    assert_int_equal(dis_item_groups_read(NULL, gold_path, tasks, group, &n), DIS_EDATA);
     assert_non_null(strstr(dis_last_error(), "no group for the item \"y\""));
     assert_true(n == 2 && group[1] == 1);
     dis_names_destroy(tasks);

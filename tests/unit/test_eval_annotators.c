@@ -33,7 +33,7 @@ static dis_votes *crowd(size_t n_workers, double share, size_t without)
                                 .worker = worker_of,
                                 .label = label_of};
     dis_votes *votes;
-    assert_int_equal(dis_votes_from_arrays(NULL, &a, &votes), DIS_OK);
+    assert_int_equal(dis_votes_create_from_arrays(NULL, &a, &votes), DIS_OK);
     return votes;
 }
 
@@ -50,7 +50,7 @@ static void predict(void)
 /* Shares of the votes of each item; returns how many items have some, their numbers in `rows`. */
 static size_t shares(const dis_votes *votes, double *p, size_t *rows)
 {
-    const dis_votes_view v = dis_votes_look(votes);
+    const dis_votes_view v = dis_votes_get_view(votes);
     size_t n = 0;
     for (size_t i = 0; i < ITEMS; i++) {
         const double all = (double)(v.start[i + 1] - v.start[i]);
@@ -68,7 +68,7 @@ static double cross_entropy(const double *p, size_t i)
     return sum;
 }
 
-static dis_evaluation *evaluate(dis_context *ctx, const dis_votes *votes, dis_interval_over over, dis_status *status)
+static dis_evaluation *evaluate(dis_context *ctx, const dis_votes *votes, dis_interval_scope over, dis_status *status)
 {
     size_t rows[ITEMS];
     const dis_evaluation_votes from = {.votes = votes, .labels = "standard", .item = items, .class = classes};
@@ -77,7 +77,7 @@ static dis_evaluation *evaluate(dis_context *ctx, const dis_votes *votes, dis_in
     dis_evaluation_options o = dis_evaluation_options_default();
     dis_evaluation *e = NULL;
     predict();
-    if (dis_votes_look(votes).start) shares(votes, human_of, rows);
+    if (dis_votes_get_view(votes).start) shares(votes, human_of, rows);
     o.resamples = 100;
     o.over = over;
     *status = dis_evaluation_run(ctx, &in, &o, &e);
@@ -92,7 +92,7 @@ static void test_variances(void **state)
     dis_status status;
     dis_evaluation *e = evaluate(NULL, votes, DIS_INTERVAL_ANNOTATORS, &status);
     assert_int_equal(status, DIS_OK);
-    const dis_evaluation_view v = dis_evaluation_look(e);
+    const dis_evaluation_view v = dis_evaluation_get_view(e);
     double mean = 0, sum = 0, each = 0, value[WORKERS], full[ITEMS];
     for (size_t i = 0; i < ITEMS; i++) full[i] = cross_entropy(human_of, i);
     for (size_t w = 0; w < WORKERS; w++) {
@@ -105,7 +105,7 @@ static void test_variances(void **state)
         for (size_t i = 0, r = 0; i < ITEMS; i++) {
             const bool there = r < n && rows[r] == i;
             const double change =
-                there ? cross_entropy(p, i) - full[i] : full[i] - v.metric[DIS_EVAL_CROSS_ENTROPY].value;
+                there ? cross_entropy(p, i) - full[i] : full[i] - v.metric[DIS_EVALUATION_CROSS_ENTROPY].value;
             r += there;
             each += change * change / (ITEMS * ITEMS);
         }
@@ -114,9 +114,10 @@ static void test_variances(void **state)
         dis_votes_destroy(rest);
     }
     for (size_t w = 0; w < WORKERS; w++) sum += (value[w] - mean) * (value[w] - mean) * (WORKERS - 1) / WORKERS;
-    em_assert_close(e->crossed[DIS_EVAL_CROSS_ENTROPY].annotators, sum, 1e-12 * sum);
-    em_assert_close(e->crossed[DIS_EVAL_CROSS_ENTROPY].votes, each * (WORKERS - 1) / WORKERS, 1e-12 * each);
-    em_assert_close(e->crossed[DIS_EVAL_MANHATTAN].votes, 4 * e->crossed[DIS_EVAL_TOTAL_VARIATION].votes, 1e-15);
+    em_assert_close(e->crossed[DIS_EVALUATION_CROSS_ENTROPY].annotators, sum, 1e-12 * sum);
+    em_assert_close(e->crossed[DIS_EVALUATION_CROSS_ENTROPY].votes, each * (WORKERS - 1) / WORKERS, 1e-12 * each);
+    em_assert_close(e->crossed[DIS_EVALUATION_MANHATTAN].votes, 4 * e->crossed[DIS_EVALUATION_TOTAL_VARIATION].votes,
+                    1e-15);
     assert_int_equal(v.over, DIS_INTERVAL_ANNOTATORS);
     assert_int_equal(v.n_annotators, WORKERS);
     assert_false(v.few_annotators);
@@ -131,30 +132,30 @@ static void test_reported(void **state)
     dis_votes *votes = crowd(4, .8, SIZE_MAX);
     dis_evaluation *e[2] = {evaluate(NULL, votes, DIS_INTERVAL_ANNOTATORS, &status),
                             evaluate(NULL, votes, DIS_INTERVAL_ITEMS, &status)};
-    const dis_evaluation_view a = dis_evaluation_look(e[0]), b = dis_evaluation_look(e[1]);
+    const dis_evaluation_view a = dis_evaluation_get_view(e[0]), b = dis_evaluation_get_view(e[1]);
     assert_true(a.few_annotators && a.n_annotators == 4);
     assert_int_equal(b.over, DIS_INTERVAL_ITEMS);
     assert_int_equal(b.n_annotators, 0);
-    const dis_metric *x = &a.metric[DIS_EVAL_CROSS_ENTROPY], *y = &b.metric[DIS_EVAL_CROSS_ENTROPY];
+    const dis_metric *x = &a.metric[DIS_EVALUATION_CROSS_ENTROPY], *y = &b.metric[DIS_EVALUATION_CROSS_ENTROPY];
     assert_true(x->value == y->value && x->has_interval && y->has_interval);
     assert_true(x->ci_high - x->ci_low > y->ci_high - y->ci_low);
-    const dis_metric *of_model = &a.metric[DIS_EVAL_CONFIDENCE];
-    assert_true(of_model->ci_low == b.metric[DIS_EVAL_CONFIDENCE].ci_low); /* no matter of people */
+    const dis_metric *of_model = &a.metric[DIS_EVALUATION_CONFIDENCE];
+    assert_true(of_model->ci_low == b.metric[DIS_EVALUATION_CONFIDENCE].ci_low); /* no matter of people */
     dis_evaluation_destroy(e[0]);
     dis_evaluation_destroy(e[1]);
     dis_votes_destroy(votes);
     votes = crowd(1, .8, SIZE_MAX); /* nothing is known of others */
     dis_evaluation *one = evaluate(NULL, votes, DIS_INTERVAL_ANNOTATORS, &status);
-    const dis_metric *alone = &dis_evaluation_look(one).metric[DIS_EVAL_CROSS_ENTROPY];
+    const dis_metric *alone = &dis_evaluation_get_view(one).metric[DIS_EVALUATION_CROSS_ENTROPY];
     assert_false(alone->has_interval);
     assert_int_equal(alone->no_interval, DIS_NO_INTERVAL_ONE_ANNOTATOR);
     dis_evaluation_destroy(one);
     dis_votes_destroy(votes);
     double counts[ITEMS * CLASSES];
     for (size_t i = 0; i < ITEMS * CLASSES; i++) counts[i] = (double)(1 + i % 4);
-    assert_int_equal(dis_votes_from_counts(NULL, counts, ITEMS, CLASSES, NULL, NULL, &votes), DIS_OK);
+    assert_int_equal(dis_votes_create_from_counts(NULL, counts, ITEMS, CLASSES, NULL, NULL, &votes), DIS_OK);
     e[0] = evaluate(NULL, votes, DIS_INTERVAL_ANNOTATORS, &status);
-    assert_int_equal(dis_evaluation_look(e[0]).over, DIS_INTERVAL_ITEMS);
+    assert_int_equal(dis_evaluation_get_view(e[0]).over, DIS_INTERVAL_ITEMS);
     dis_evaluation_destroy(e[0]);
     dis_votes_destroy(votes);
 }
@@ -175,9 +176,9 @@ static void test_threads(void **state)
         assert_int_equal(status, DIS_OK);
         dis_context_destroy(ctx);
     }
-    const dis_evaluation_view a = dis_evaluation_look(e[0]), b = dis_evaluation_look(e[1]);
+    const dis_evaluation_view a = dis_evaluation_get_view(e[0]), b = dis_evaluation_get_view(e[1]);
     assert_int_equal(a.n_annotators, MAX_WORKERS);
-    for (size_t m = 0; m < DIS_EVAL_METRICS; m++)
+    for (size_t m = 0; m < DIS_EVALUATION_METRICS; m++)
         if (a.metric[m].has_interval)
             assert_true(a.metric[m].ci_low == b.metric[m].ci_low && a.metric[m].ci_high == b.metric[m].ci_high);
     dis_evaluation_destroy(e[0]);

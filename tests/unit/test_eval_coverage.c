@@ -55,19 +55,19 @@ static void free_world(world *w)
 }
 
 static const struct {
-    dis_eval_metric metric;
+    dis_evaluation_metric metric;
     bool promised; /* 93.5 to 96.5 % */
 } asked[] = {
-    {DIS_EVAL_ACCURACY, true},
-    {DIS_EVAL_CROSS_ENTROPY, true},
-    {DIS_EVAL_MACRO_F1, true},
-    {DIS_EVAL_KL, false},
-    {DIS_EVAL_JSD, false},
-    {DIS_EVAL_BRIER, false},
-    {DIS_EVAL_LOG_LOSS, false},
-    {DIS_EVAL_ENTROPY_CORRELATION, false},
-    {DIS_EVAL_ENTROPY_SPEARMAN, false},
-    {DIS_EVAL_ENTROPY_SIMILARITY, false},
+    {DIS_EVALUATION_ACCURACY, true},
+    {DIS_EVALUATION_CROSS_ENTROPY, true},
+    {DIS_EVALUATION_MACRO_F1, true},
+    {DIS_EVALUATION_KL, false},
+    {DIS_EVALUATION_JSD, false},
+    {DIS_EVALUATION_BRIER, false},
+    {DIS_EVALUATION_LOG_LOSS, false},
+    {DIS_EVALUATION_ENTROPY_CORRELATION, false},
+    {DIS_EVALUATION_ENTROPY_SPEARMAN, false},
+    {DIS_EVALUATION_ENTROPY_SIMILARITY, false},
 };
 enum { N_ASKED = sizeof asked / sizeof *asked };
 
@@ -94,7 +94,7 @@ static void intervals_cover(void **state)
     }
     dis_context *ctx;
     assert_int_equal(dis_context_create(NULL, &ctx), DIS_OK);
-    bool wanted[DIS_EVAL_METRICS] = {false};
+    bool wanted[DIS_EVALUATION_METRICS] = {false};
     for (size_t a = 0; a < N_ASKED; a++) wanted[asked[a].metric] = true;
     world all = make_world(POOL);
     dis_evaluation *truth = evaluate(ctx, &all, POOL, wanted, 0, 0);
@@ -110,16 +110,16 @@ static void intervals_cover(void **state)
         }
         dis_evaluation *e = evaluate(ctx, &sample, ITEMS, wanted, s, 1000);
         for (size_t a = 0; a < N_ASKED; a++) {
-            const dis_metric m = dis_evaluation_look(e).metric[asked[a].metric];
-            const double value = dis_evaluation_look(truth).metric[asked[a].metric].value;
+            const dis_metric m = dis_evaluation_get_view(e).metric[asked[a].metric];
+            const double value = dis_evaluation_get_view(truth).metric[asked[a].metric].value;
             held[a] += m.has_interval && m.ci_low <= value && value <= m.ci_high;
         }
         dis_evaluation_destroy(e);
     }
     for (size_t a = 0; a < N_ASKED; a++) {
         const double coverage = (double)held[a] / SIMULATIONS;
-        printf("%-22s true %.4f   covered %.4f\n", dis_eval_metric_at(asked[a].metric)->name,
-               dis_evaluation_look(truth).metric[asked[a].metric].value, coverage);
+        printf("%-22s true %.4f   covered %.4f\n", dis_evaluation_metric_get(asked[a].metric)->name,
+               dis_evaluation_get_view(truth).metric[asked[a].metric].value, coverage);
         if (asked[a].promised) assert_true(coverage >= .935 && coverage <= .965);
     }
     dis_evaluation_destroy(truth);

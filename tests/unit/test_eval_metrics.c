@@ -36,9 +36,10 @@ static fixture load(const char *name)
     assert_int_equal(dis_gold_read(NULL, path_of(name, "gold"), &f.gold), DIS_OK);
     dis_alignment_options o = dis_alignment_options_default();
     o.gold = f.gold;
-    const dis_alignment_source sources[] = {{"pred", dis_labels_look(f.pred)}, {"human", dis_labels_look(f.human)}};
+    const dis_alignment_source sources[] = {{"pred", dis_labels_get_view(f.pred)},
+                                            {"human", dis_labels_get_view(f.human)}};
     assert_int_equal(dis_alignment_run(NULL, sources, 2, &o, &f.aligned), DIS_OK);
-    f.v = dis_alignment_look(f.aligned);
+    f.v = dis_alignment_get_view(f.aligned);
     return f;
 }
 
@@ -59,8 +60,8 @@ static dis_evaluation_input input_of(const fixture *f)
 /* What the evaluation says under a name of the expected file. */
 static double figure(const dis_evaluation_view *v, const dis_names *classes, const char *name)
 {
-    const dis_eval_metric m = dis_eval_metric_find(name);
-    if (m < DIS_EVAL_METRICS) {
+    const dis_evaluation_metric m = dis_evaluation_metric_find(name);
+    if (m < DIS_EVALUATION_METRICS) {
         assert_null(v->metric[m].reason);
         return v->metric[m].value;
     }
@@ -97,7 +98,7 @@ static void equals_scikit_learn_and_scipy(void **state)
         assert_non_null(file);
         char line[256];
         size_t n = 0;
-        const dis_evaluation_view view = dis_evaluation_look(e);
+        const dis_evaluation_view view = dis_evaluation_get_view(e);
         assert_non_null(fgets(line, sizeof line, file));
         while (fgets(line, sizeof line, file)) {
             char *comma = strrchr(line, ',');
@@ -127,10 +128,11 @@ static void intervals_lie_around_the_values(void **state)
     o.resamples = 400;
     o.ordinal = true;
     dis_evaluation *e = run(&in, &o);
-    const dis_evaluation_view v = dis_evaluation_look(e);
-    for (size_t m = 0; m < DIS_EVAL_METRICS; m++) {
+    const dis_evaluation_view v = dis_evaluation_get_view(e);
+    for (size_t m = 0; m < DIS_EVALUATION_METRICS; m++) {
         const dis_metric *x_ = &v.metric[m];
-        if (dis_eval_metric_at(m)->needs & DIS_NEEDS_WORKERS) { /* of predictions for single workers, which q is not */
+        if (dis_evaluation_metric_get(m)->needs &
+            DIS_NEEDS_WORKERS) { /* of predictions for single workers, which q is not */
             assert_non_null(x_->reason);
             continue;
         }
@@ -139,21 +141,22 @@ static void intervals_lie_around_the_values(void **state)
         assert_int_equal(x_->n, 2000);
         const double width = x_->ci_high - x_->ci_low;
         assert_true(width > 0 && width < .5);
-        if (m != DIS_EVAL_ECE) /* resampling raises it: noise in a bin is an error too */
+        if (m != DIS_EVALUATION_ECE) /* resampling raises it: noise in a bin is an error too */
             assert_true(x_->ci_low <= x_->value && x_->value <= x_->ci_high);
     }
     /* of a mean: 1.96 standard errors to each side */
-    const double p = v.metric[DIS_EVAL_ACCURACY].value, half = 1.96 * sqrt(p * (1 - p) / 2000);
-    assert_true(fabs(v.metric[DIS_EVAL_ACCURACY].ci_high - p - half) < .15 * half);
-    assert_true(fabs(p - v.metric[DIS_EVAL_ACCURACY].ci_low - half) < .15 * half);
+    const double p = v.metric[DIS_EVALUATION_ACCURACY].value, half = 1.96 * sqrt(p * (1 - p) / 2000);
+    assert_true(fabs(v.metric[DIS_EVALUATION_ACCURACY].ci_high - p - half) < .15 * half);
+    assert_true(fabs(p - v.metric[DIS_EVALUATION_ACCURACY].ci_low - half) < .15 * half);
     /* Spearman and Pearson vary alike */
-    const dis_metric *a = &v.metric[DIS_EVAL_ENTROPY_SPEARMAN], *b = &v.metric[DIS_EVAL_ENTROPY_CORRELATION];
+    const dis_metric *a = &v.metric[DIS_EVALUATION_ENTROPY_SPEARMAN],
+                     *b = &v.metric[DIS_EVALUATION_ENTROPY_CORRELATION];
     const double ratio = (a->ci_high - a->ci_low) / (b->ci_high - b->ci_low);
     assert_true(ratio > .6 && ratio < 1.7);
     /* a third of the items: wider by the root of three */
     o.fraction = 1.0 / 3;
     dis_evaluation *third = run(&in, &o);
-    const dis_metric c = dis_evaluation_look(third).metric[DIS_EVAL_KL], d = v.metric[DIS_EVAL_KL];
+    const dis_metric c = dis_evaluation_get_view(third).metric[DIS_EVALUATION_KL], d = v.metric[DIS_EVALUATION_KL];
     const double wider = (c.ci_high - c.ci_low) / (d.ci_high - d.ci_low);
     assert_true(wider > 1.4 && wider < 2.1);
     dis_evaluation_destroy(third);
@@ -187,12 +190,12 @@ static void groups_stay_together(void **state)
     in.group = group;
     in.n_groups = x.n / 4;
     dis_evaluation *together = run(&in, &o);
-    const double a = dis_evaluation_look(apart).metric[DIS_EVAL_CALIBRATED_LOG_LIKELIHOOD].value;
-    const double b = dis_evaluation_look(together).metric[DIS_EVAL_CALIBRATED_LOG_LIKELIHOOD].value;
+    const double a = dis_evaluation_get_view(apart).metric[DIS_EVALUATION_CALIBRATED_LOG_LIKELIHOOD].value;
+    const double b = dis_evaluation_get_view(together).metric[DIS_EVALUATION_CALIBRATED_LOG_LIKELIHOOD].value;
     assert_true(a != b && fabs(a - b) < .02);
     bool *all = malloc(x.n * sizeof *all);
     for (size_t i = 0; i < x.n; i++) all[i] = true;
-    const double t = dis_evaluation_look(apart).temperature[0];
+    const double t = dis_evaluation_get_view(apart).temperature[0];
     assert_true(plain_nll(&x, all, 1 / t) < plain_nll(&x, all, 1 / t * 1.2));
     assert_true(plain_nll(&x, all, 1 / t) < plain_nll(&x, all, 1 / t / 1.2));
     dis_evaluation_destroy(apart);
@@ -200,7 +203,7 @@ static void groups_stay_together(void **state)
     for (size_t i = 0; i < x.n; i++) group[i] = 0; /* one group cannot be split */
     in.n_groups = 1;
     dis_evaluation *one = run(&in, &o);
-    assert_non_null(dis_evaluation_look(one).metric[DIS_EVAL_CALIBRATED_LOG_LIKELIHOOD].reason);
+    assert_non_null(dis_evaluation_get_view(one).metric[DIS_EVALUATION_CALIBRATED_LOG_LIKELIHOOD].reason);
     dis_evaluation_destroy(one);
     in.n_groups = 0;
     assert_int_equal(dis_evaluation_run(NULL, &in, &o, &one), DIS_EUSAGE);
@@ -216,14 +219,14 @@ static void temperatures_of_many_items_are_the_best(void **state)
     items x = make(80000, 3, 31);
     dis_evaluation_input in = input(&x);
     in.human = NULL;
-    bool wanted[DIS_EVAL_METRICS] = {false};
-    wanted[DIS_EVAL_CALIBRATED_LOG_LIKELIHOOD] = true;
+    bool wanted[DIS_EVALUATION_METRICS] = {false};
+    wanted[DIS_EVALUATION_CALIBRATED_LOG_LIKELIHOOD] = true;
     dis_evaluation_options o = dis_evaluation_options_default();
     o.wanted = wanted;
     o.n_splits = 2;
     dis_evaluation *e = run(&in, &o);
-    const dis_evaluation_view v = dis_evaluation_look(e);
-    assert_string_equal(v.metric[DIS_EVAL_ACCURACY].reason, "not asked for");
+    const dis_evaluation_view v = dis_evaluation_get_view(e);
+    assert_string_equal(v.metric[DIS_EVALUATION_ACCURACY].reason, "not asked for");
     bool *all = malloc(x.n * sizeof *all);
     for (size_t i = 0; i < x.n; i++) all[i] = true;
     double low = .1, high = 10; /* of b; the halves' temperatures lie around that of all */
@@ -234,7 +237,7 @@ static void temperatures_of_many_items_are_the_best(void **state)
     }
     for (size_t s = 0; s < 2; s++) assert_true(fabs(v.temperature[s] * low - 1) < .05);
     const double best = plain_nll(&x, all, low);
-    assert_true(fabs(v.metric[DIS_EVAL_CALIBRATED_LOG_LIKELIHOOD].value - best) < .02);
+    assert_true(fabs(v.metric[DIS_EVALUATION_CALIBRATED_LOG_LIKELIHOOD].value - best) < .02);
     free(all);
     dis_evaluation_destroy(e);
     unmake(&x);
@@ -273,9 +276,9 @@ static void ranks_are_those_of_counting(void **state)
 
 /* ---- edges ---- */
 
-static void reason_is(const dis_evaluation *e, dis_eval_metric m, const char *part)
+static void reason_is(const dis_evaluation *e, dis_evaluation_metric m, const char *part)
 {
-    const dis_metric x = dis_evaluation_look(e).metric[m];
+    const dis_metric x = dis_evaluation_get_view(e).metric[m];
     assert_non_null(x.reason);
     assert_non_null(strstr(x.reason, part));
     assert_true(isnan(x.value));
@@ -284,8 +287,8 @@ static void reason_is(const dis_evaluation *e, dis_eval_metric m, const char *pa
 
 static void nothing_is_nan(const dis_evaluation *e)
 {
-    for (size_t m = 0; m < DIS_EVAL_METRICS; m++) {
-        const dis_metric x = dis_evaluation_look(e).metric[m];
+    for (size_t m = 0; m < DIS_EVALUATION_METRICS; m++) {
+        const dis_metric x = dis_evaluation_get_view(e).metric[m];
         assert_true(x.reason || isfinite(x.value));
         assert_true(!x.has_interval || (isfinite(x.ci_low) && isfinite(x.ci_high)));
     }
@@ -304,11 +307,11 @@ static void edges_have_values_or_reasons(void **state)
         const dis_evaluation_input in = {.n_items = 1, .n_classes = 3, .q = q, .human = p, .gold = gold};
         dis_evaluation *e = run(&in, &o);
         nothing_is_nan(e);
-        assert_true(dis_evaluation_look(e).metric[DIS_EVAL_ACCURACY].value == 1);
-        reason_is(e, DIS_EVAL_ENTROPY_CORRELATION, "one item");
-        reason_is(e, DIS_EVAL_ENTROPY_SPEARMAN, "one item");
-        reason_is(e, DIS_EVAL_CALIBRATED_LOG_LIKELIHOOD, "two items");
-        reason_is(e, DIS_EVAL_TOP_K_ACCURACY, "k is not below");
+        assert_true(dis_evaluation_get_view(e).metric[DIS_EVALUATION_ACCURACY].value == 1);
+        reason_is(e, DIS_EVALUATION_ENTROPY_CORRELATION, "one item");
+        reason_is(e, DIS_EVALUATION_ENTROPY_SPEARMAN, "one item");
+        reason_is(e, DIS_EVALUATION_CALIBRATED_LOG_LIKELIHOOD, "two items");
+        reason_is(e, DIS_EVALUATION_TOP_K_ACCURACY, "k is not below");
         dis_evaluation_destroy(e);
     }
     { /* one class */
@@ -317,11 +320,11 @@ static void edges_have_values_or_reasons(void **state)
         const dis_evaluation_input in = {.n_items = 3, .n_classes = 1, .q = q, .human = q, .gold = gold};
         dis_evaluation *e = run(&in, &o);
         nothing_is_nan(e);
-        const dis_evaluation_view v = dis_evaluation_look(e);
-        assert_true(v.metric[DIS_EVAL_MACRO_F1].value == 1);
-        assert_true(v.metric[DIS_EVAL_KL].value == 0);
-        reason_is(e, DIS_EVAL_ENTROPY_SIMILARITY, "one class");
-        reason_is(e, DIS_EVAL_CALIBRATED_LOG_LIKELIHOOD, "one class");
+        const dis_evaluation_view v = dis_evaluation_get_view(e);
+        assert_true(v.metric[DIS_EVALUATION_MACRO_F1].value == 1);
+        assert_true(v.metric[DIS_EVALUATION_KL].value == 0);
+        reason_is(e, DIS_EVALUATION_ENTROPY_SIMILARITY, "one class");
+        reason_is(e, DIS_EVALUATION_CALIBRATED_LOG_LIKELIHOOD, "one class");
         dis_evaluation_destroy(e);
     }
     { /* sure and right, sure and wrong, zero probabilities, a class never predicted */
@@ -330,11 +333,11 @@ static void edges_have_values_or_reasons(void **state)
         const dis_evaluation_input in = {.n_items = 4, .n_classes = 3, .q = q, .human = p, .gold = gold};
         dis_evaluation *e = run(&in, &o);
         nothing_is_nan(e);
-        const dis_evaluation_view v = dis_evaluation_look(e);
+        const dis_evaluation_view v = dis_evaluation_get_view(e);
         assert_int_equal(v.floored, 8);
         assert_true(v.classes[2].precision.degenerate && v.classes[2].f1.value == 0);
-        assert_true(fabs(v.metric[DIS_EVAL_LOG_LOSS].value + log(1e-12) / 2) < 1e-9);
-        reason_is(e, DIS_EVAL_ENTROPY_CORRELATION, "predictions is the same");
+        assert_true(fabs(v.metric[DIS_EVALUATION_LOG_LOSS].value + log(1e-12) / 2) < 1e-9);
+        reason_is(e, DIS_EVALUATION_ENTROPY_CORRELATION, "predictions is the same");
         dis_evaluation_destroy(e);
     }
     { /* people all agree */
@@ -342,9 +345,9 @@ static void edges_have_values_or_reasons(void **state)
         const dis_evaluation_input in = {.n_items = 3, .n_classes = 2, .q = q, .human = p};
         dis_evaluation *e = run(&in, &o);
         nothing_is_nan(e);
-        reason_is(e, DIS_EVAL_ENTROPY_SPEARMAN, "human labels is the same");
-        reason_is(e, DIS_EVAL_ACCURACY, "no gold");
-        assert_true(dis_evaluation_look(e).metric[DIS_EVAL_HUMAN_ENTROPY].value == 0);
+        reason_is(e, DIS_EVALUATION_ENTROPY_SPEARMAN, "human labels is the same");
+        reason_is(e, DIS_EVALUATION_ACCURACY, "no gold");
+        assert_true(dis_evaluation_get_view(e).metric[DIS_EVALUATION_HUMAN_ENTROPY].value == 0);
         dis_evaluation_destroy(e);
     }
     { /* predictions alone; then gold of which nothing is known */
@@ -354,16 +357,16 @@ static void edges_have_values_or_reasons(void **state)
         o.ordinal = false;
         dis_evaluation *e = run(&in, &o);
         nothing_is_nan(e);
-        reason_is(e, DIS_EVAL_KL, "no human");
+        reason_is(e, DIS_EVALUATION_KL, "no human");
         dis_evaluation_destroy(e);
         in.gold = gold;
         in.human = q;
         e = run(&in, &o);
         nothing_is_nan(e);
-        reason_is(e, DIS_EVAL_WASSERSTEIN, "no order");
-        reason_is(e, DIS_EVAL_ACCURACY, "no item has a gold label");
-        assert_true(dis_evaluation_look(e).metric[DIS_EVAL_JSD].value == 0);
-        assert_true(dis_evaluation_look(e).metric[DIS_EVAL_ENTROPY_CORRELATION].value == 1);
+        reason_is(e, DIS_EVALUATION_WASSERSTEIN, "no order");
+        reason_is(e, DIS_EVALUATION_ACCURACY, "no item has a gold label");
+        assert_true(dis_evaluation_get_view(e).metric[DIS_EVALUATION_JSD].value == 0);
+        assert_true(dis_evaluation_get_view(e).metric[DIS_EVALUATION_ENTROPY_CORRELATION].value == 1);
         dis_evaluation_destroy(e);
     }
     { /* perfect and uniform predictions: temperatures at the bound, or anything */
@@ -377,14 +380,15 @@ static void edges_have_values_or_reasons(void **state)
         const dis_evaluation_input in = {.n_items = 20, .n_classes = 2, .q = q, .gold = gold};
         dis_evaluation *e = run(&in, &o);
         nothing_is_nan(e);
-        assert_true(dis_evaluation_look(e).on_bound[0]);
-        assert_true(dis_evaluation_look(e).temperature[0] == .01);
-        assert_true(dis_evaluation_look(e).metric[DIS_EVAL_CALIBRATED_LOG_LIKELIHOOD].value < 1e-12);
+        assert_true(dis_evaluation_get_view(e).on_bound[0]);
+        assert_true(dis_evaluation_get_view(e).temperature[0] == .01);
+        assert_true(dis_evaluation_get_view(e).metric[DIS_EVALUATION_CALIBRATED_LOG_LIKELIHOOD].value < 1e-12);
         dis_evaluation_destroy(e);
         for (size_t i = 0; i < 40; i++) q[i] = .5;
         e = run(&in, &o);
         nothing_is_nan(e);
-        assert_true(fabs(dis_evaluation_look(e).metric[DIS_EVAL_CALIBRATED_LOG_LIKELIHOOD].value - log(2)) < 1e-12);
+        assert_true(fabs(dis_evaluation_get_view(e).metric[DIS_EVALUATION_CALIBRATED_LOG_LIKELIHOOD].value - log(2)) <
+                    1e-12);
         dis_evaluation_destroy(e);
     }
 }
@@ -403,16 +407,16 @@ static void unknown_gold_is_left_out(void **state)
     for (size_t i = 200; i < 300; i++) x.gold[i] = -1;
     in.n_items = 300;
     dis_evaluation *all = run(&in, &o);
-    const dis_evaluation_view a = dis_evaluation_look(first), b = dis_evaluation_look(all);
-    for (size_t m = 0; m < DIS_EVAL_METRICS; m++) {
+    const dis_evaluation_view a = dis_evaluation_get_view(first), b = dis_evaluation_get_view(all);
+    for (size_t m = 0; m < DIS_EVALUATION_METRICS; m++) {
         if (a.metric[m].reason) continue;
-        const bool gold = dis_eval_metric_at(m)->needs & DIS_NEEDS_GOLD;
+        const bool gold = dis_evaluation_metric_get(m)->needs & DIS_NEEDS_GOLD;
         assert_int_equal(b.metric[m].n, gold ? 200 : 300);
         if (!gold) continue;
         assert_true(fabs(a.metric[m].value - b.metric[m].value) < 1e-12);
         assert_true(fabs(a.metric[m].ci_low - b.metric[m].ci_low) < 1e-12);
     }
-    const double *log_loss = dis_evaluation_values(&b, DIS_EVAL_LOG_LOSS);
+    const double *log_loss = dis_evaluation_values(&b, DIS_EVALUATION_LOG_LOSS);
     assert_true(isnan(log_loss[250]) && isfinite(log_loss[10]));
     dis_evaluation_destroy(first);
     dis_evaluation_destroy(all);
@@ -441,8 +445,8 @@ static void wrong_arguments_are_refused(void **state)
     o.n_splits = 17;
     assert_int_equal(dis_evaluation_run(NULL, &in, &o, &e), DIS_EUSAGE);
     assert_null(e);
-    assert_int_equal(dis_eval_metric_find("no such thing"), DIS_EVAL_METRICS);
-    assert_null(dis_eval_metric_at(DIS_EVAL_METRICS));
+    assert_int_equal(dis_evaluation_metric_find("no such thing"), DIS_EVALUATION_METRICS);
+    assert_null(dis_evaluation_metric_get(DIS_EVALUATION_METRICS));
 }
 
 /* Logarithms are in nats, distances of ordered classes in steps; shares, correlations and squares have no unit. What
@@ -450,13 +454,13 @@ static void wrong_arguments_are_refused(void **state)
 static void units(void **state)
 {
     (void)state;
-    assert_string_equal(dis_eval_metric_at(DIS_EVAL_LOG_LOSS)->unit, "nats");
-    assert_string_equal(dis_eval_metric_at(DIS_EVAL_JSD)->unit, "nats");
-    assert_string_equal(dis_eval_metric_at(DIS_EVAL_ABSOLUTE_ERROR)->unit, "steps");
-    assert_string_equal(dis_eval_metric_at(DIS_EVAL_ACCURACY)->unit, "");
-    for (size_t m = 0; m < DIS_EVAL_METRICS; m++) {
-        if (isinf(dis_eval_metric_at(m)->high) && m != DIS_EVAL_RANKED_PROBABILITY_SCORE)
-            assert_true(*dis_eval_metric_at(m)->unit);
+    assert_string_equal(dis_evaluation_metric_get(DIS_EVALUATION_LOG_LOSS)->unit, "nats");
+    assert_string_equal(dis_evaluation_metric_get(DIS_EVALUATION_JSD)->unit, "nats");
+    assert_string_equal(dis_evaluation_metric_get(DIS_EVALUATION_ABSOLUTE_ERROR)->unit, "steps");
+    assert_string_equal(dis_evaluation_metric_get(DIS_EVALUATION_ACCURACY)->unit, "");
+    for (size_t m = 0; m < DIS_EVALUATION_METRICS; m++) {
+        if (isinf(dis_evaluation_metric_get(m)->high) && m != DIS_EVALUATION_RANKED_PROBABILITY_SCORE)
+            assert_true(*dis_evaluation_metric_get(m)->unit);
     }
 }
 
@@ -464,7 +468,7 @@ static void units(void **state)
 static void many_classes(void **state)
 {
     (void)state;
-    enum { K = DIS_EVAL_MAX_CONFUSED + 1, N = 40 };
+    enum { K = DIS_EVALUATION_MAX_CONFUSED + 1, N = 40 };
     double *q = calloc((size_t)N * K, sizeof *q);
     int32_t gold[N];
     for (size_t i = 0; i < N; i++) {
@@ -475,11 +479,11 @@ static void many_classes(void **state)
     dis_evaluation_options o = dis_evaluation_options_default();
     o.resamples = 20;
     dis_evaluation *e = run(&in, &o);
-    const dis_evaluation_view v = dis_evaluation_look(e);
+    const dis_evaluation_view v = dis_evaluation_get_view(e);
     assert_null(v.confusion);
-    assert_true(fabs(v.metric[DIS_EVAL_ACCURACY].value - .75) < 1e-12);
-    assert_true(fabs(v.metric[DIS_EVAL_MACRO_F1].value - 30.0 / 41) < 1e-12);
-    assert_true(v.metric[DIS_EVAL_MACRO_F1].has_interval);
+    assert_true(fabs(v.metric[DIS_EVALUATION_ACCURACY].value - .75) < 1e-12);
+    assert_true(fabs(v.metric[DIS_EVALUATION_MACRO_F1].value - 30.0 / 41) < 1e-12);
+    assert_true(v.metric[DIS_EVALUATION_MACRO_F1].has_interval);
     dis_evaluation_destroy(e);
     free(q);
 }

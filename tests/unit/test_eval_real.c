@@ -21,7 +21,7 @@ static const struct {
 
 static double floor_of(const dis_votes *votes, const char *method)
 {
-    const dis_votes_view v = dis_votes_look(votes);
+    const dis_votes_view v = dis_votes_get_view(votes);
     dis_fit *fit;
     assert_int_equal(dis_fit_run(NULL, votes, method, NULL, &fit), DIS_OK);
     const dis_evaluation_input in = {.n_items = v.n_items,
@@ -30,11 +30,11 @@ static double floor_of(const dis_votes *votes, const char *method)
                                      .human = dis_fit_p(fit)};
     dis_evaluation *e;
     assert_int_equal(dis_evaluation_run(NULL, &in, NULL, &e), DIS_OK);
-    const dis_evaluation_view x = dis_evaluation_look(e);
-    const double entropy = x.metric[DIS_EVAL_HUMAN_ENTROPY].value;
+    const dis_evaluation_view x = dis_evaluation_get_view(e);
+    const double entropy = x.metric[DIS_EVALUATION_HUMAN_ENTROPY].value;
     /* a model that says what people say is at the floor */
-    assert_true(fabs(x.metric[DIS_EVAL_CROSS_ENTROPY].value - entropy) < 1e-9);
-    assert_true(x.metric[DIS_EVAL_KL].value < 1e-9);
+    assert_true(fabs(x.metric[DIS_EVALUATION_CROSS_ENTROPY].value - entropy) < 1e-9);
+    assert_true(x.metric[DIS_EVALUATION_KL].value < 1e-9);
     dis_evaluation_destroy(e);
     dis_fit_destroy(fit);
     return entropy;

@@ -7,7 +7,7 @@
 
 static void same_view(const dis_evaluation_view *a, const dis_evaluation_view *b)
 {
-    for (size_t m = 0; m < DIS_EVAL_METRICS; m++) {
+    for (size_t m = 0; m < DIS_EVALUATION_METRICS; m++) {
         const dis_metric *x = &a->metric[m], *y = &b->metric[m];
         assert_memory_equal(&x->value, &y->value, sizeof x->value);
         assert_memory_equal(&x->ci_low, &y->ci_low, sizeof x->ci_low);
@@ -15,7 +15,7 @@ static void same_view(const dis_evaluation_view *a, const dis_evaluation_view *b
     }
     assert_memory_equal(a->temperature, b->temperature, sizeof a->temperature);
     assert_memory_equal(a->confusion, b->confusion, a->n_classes * a->n_classes * sizeof *a->confusion);
-    assert_memory_equal(dis_evaluation_values(a, DIS_EVAL_KL), dis_evaluation_values(b, DIS_EVAL_KL),
+    assert_memory_equal(dis_evaluation_values(a, DIS_EVALUATION_KL), dis_evaluation_values(b, DIS_EVALUATION_KL),
                         a->n_items * sizeof(double));
 }
 
@@ -36,7 +36,7 @@ static void any_number_of_threads_gives_the_same_bytes(void **state)
         assert_int_equal(dis_context_create(&c, &ctx), DIS_OK);
         dis_evaluation *more;
         assert_int_equal(dis_evaluation_run(ctx, &in, &o, &more), DIS_OK);
-        const dis_evaluation_view a = dis_evaluation_look(one), b = dis_evaluation_look(more);
+        const dis_evaluation_view a = dis_evaluation_get_view(one), b = dis_evaluation_get_view(more);
         same_view(&a, &b);
         dis_evaluation_destroy(more);
         dis_context_destroy(ctx);
@@ -45,11 +45,11 @@ static void any_number_of_threads_gives_the_same_bytes(void **state)
     o.keep_items = false;
     o.resamples = 0;
     dis_evaluation *plain = run(&in, &o);
-    const dis_evaluation_view kept = dis_evaluation_look(one), left = dis_evaluation_look(plain);
-    for (size_t m = 0; m < DIS_EVAL_METRICS; m++)
+    const dis_evaluation_view kept = dis_evaluation_get_view(one), left = dis_evaluation_get_view(plain);
+    for (size_t m = 0; m < DIS_EVALUATION_METRICS; m++)
         assert_memory_equal(&left.metric[m].value, &kept.metric[m].value, sizeof(double));
-    const dis_evaluation_view without = dis_evaluation_look(plain);
-    assert_null(dis_evaluation_values(&without, DIS_EVAL_KL));
+    const dis_evaluation_view without = dis_evaluation_get_view(plain);
+    assert_null(dis_evaluation_values(&without, DIS_EVALUATION_KL));
     dis_evaluation_destroy(plain);
     dis_evaluation_destroy(one);
     unmake(&x);
@@ -65,18 +65,18 @@ static void selections_agree_with_the_whole(void **state)
     o.resamples = 60;
     o.ordinal = true;
     dis_evaluation *all = run(&in, &o);
-    for (size_t m = 0; m < DIS_EVAL_METRICS; m++) {
-        bool wanted[DIS_EVAL_METRICS] = {false};
-        if (dis_eval_metric_at(m)->needs & DIS_NEEDS_WORKERS) continue;
+    for (size_t m = 0; m < DIS_EVALUATION_METRICS; m++) {
+        bool wanted[DIS_EVALUATION_METRICS] = {false};
+        if (dis_evaluation_metric_get(m)->needs & DIS_NEEDS_WORKERS) continue;
         wanted[m] = true;
         o.wanted = wanted;
         dis_evaluation *one = run(&in, &o);
-        const dis_metric a = dis_evaluation_look(all).metric[m], b = dis_evaluation_look(one).metric[m];
+        const dis_metric a = dis_evaluation_get_view(all).metric[m], b = dis_evaluation_get_view(one).metric[m];
         assert_null(b.reason);
         assert_memory_equal(&a.value, &b.value, sizeof a.value);
         assert_true(fabs(a.ci_low - b.ci_low) < 1e-12 && fabs(a.ci_high - b.ci_high) < 1e-12);
-        for (size_t other = 0; other < DIS_EVAL_METRICS; other++)
-            assert_true(other == m || dis_evaluation_look(one).metric[other].reason);
+        for (size_t other = 0; other < DIS_EVALUATION_METRICS; other++)
+            assert_true(other == m || dis_evaluation_get_view(one).metric[other].reason);
         dis_evaluation_destroy(one);
     }
     dis_evaluation_destroy(all);

@@ -45,7 +45,8 @@ static void assert_same(const dis__plan *plan, const dis__result *a, const dis__
                 a->n_examples == b->n_examples && a->n_parameters == b->n_parameters);
     if (a->n_epochs) assert_memory_equal(a->epoch, b->epoch, a->n_epochs * sizeof *a->epoch);
     for (size_t s = 0; s < a->n_sets; s++) {
-        const dis_labels_view p = dis_labels_look(a->set[s].predicted), q = dis_labels_look(b->set[s].predicted);
+        const dis_labels_view p = dis_labels_get_view(a->set[s].predicted),
+                              q = dis_labels_get_view(b->set[s].predicted);
         assert_true(p.n_items == q.n_items && p.n_classes == q.n_classes);
         assert_memory_equal(p.p, q.p, p.n_items * p.n_classes * sizeof *p.p);
         assert_int_equal(!a->set[s].gold, !b->set[s].gold);
@@ -91,12 +92,12 @@ static void test_everything(void **state)
         const bool texts = strcmp(cell->data, "texts") == 0, labels = strncmp(cell->name, "labels", 6) == 0;
         for (size_t m = 0; m < 3; m++)
             if (!isfinite(result.value[m]))
-                fail_msg("%s: no %s", cell->name, dis_eval_metric_at(plan->measure[m].metric)->name);
+                fail_msg("%s: no %s", cell->name, dis_evaluation_metric_get(plan->measure[m].metric)->name);
         assert_int_equal(isfinite(result.value[3]), texts && !labels);
         assert_int_equal(result.n_sets, texts && !labels ? 2 : 1);
         assert_int_equal(result.n_epochs, labels ? 0 : 2);
         assert_string_equal(result.set[0].set, "test");
-        const dis_labels_view v = dis_labels_look(result.set[0].predicted);
+        const dis_labels_view v = dis_labels_get_view(result.set[0].predicted);
         assert_int_equal(v.n_classes, CROWD_CLASSES);
         if (texts) assert_int_equal(v.n_items, 12);
         if (strcmp(cell->data, "numbers") == 0) assert_int_equal(v.n_items, 20);

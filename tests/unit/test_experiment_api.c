@@ -36,28 +36,28 @@ static void from_file_to_table(void **state)
     (void)state;
     dis_experiment *e;
     assert_int_equal(read_experiment(&e), DIS_OK);
-    const dis_experiment_view v = dis_experiment_look(e);
+    const dis_experiment_view v = dis_experiment_get_view(e);
     assert_int_equal(v.n_cells, 3);
     assert_int_equal(v.n_measures, 2);
     assert_int_equal(v.n_selected, v.n_runs);
     dis_run_state states[64];
-    assert_int_equal(dis_experiment_states(NULL, e, states, NULL), DIS_OK);
+    assert_int_equal(dis_experiment_get_states(NULL, e, states, NULL), DIS_OK);
     assert_int_equal(states[0], DIS_RUN_MISSING);
     dis_run_record *record;
-    assert_int_equal(dis_experiment_record(NULL, e, v.run[0].key, &record), DIS_EUSAGE);
+    assert_int_equal(dis_run_record_read(NULL, e, v.run[0].key, &record), DIS_EUSAGE);
     assert_non_null(strstr(dis_last_error(), "not been done"));
     dis_experiment_counts counts;
     assert_int_equal(dis_experiment_run(NULL, e, NULL, &counts), DIS_OK);
     assert_int_equal(counts.done, v.n_runs);
-    assert_int_equal(dis_experiment_states(NULL, e, states, NULL), DIS_OK);
+    assert_int_equal(dis_experiment_get_states(NULL, e, states, NULL), DIS_OK);
     assert_int_equal(states[0], DIS_RUN_DONE);
-    assert_int_equal(dis_experiment_record(NULL, e, v.run[0].key, &record), DIS_OK);
+    assert_int_equal(dis_run_record_read(NULL, e, v.run[0].key, &record), DIS_OK);
     assert_string_equal(record->cell, "votes");
     dis_run_record_destroy(record);
 
     dis_experiment_table *table;
-    assert_int_equal(dis_experiment_tabulate(NULL, e, &table), DIS_OK);
-    const dis_experiment_table_view t = dis_experiment_table_look(table);
+    assert_int_equal(dis_experiment_table_create(NULL, e, &table), DIS_OK);
+    const dis_experiment_table_view t = dis_experiment_table_get_view(table);
     assert_int_equal(t.n_rows, 3);
     assert_false(t.row[0].figure[0].compared);
     assert_true(t.row[1].figure[0].compared);
@@ -97,8 +97,8 @@ static void filters_choose_runs(void **state)
         const dis_status status = dis_experiment_read(NULL, in_folder("e.yaml"), &o, &e);
         assert_int_equal(status, known[i].runs ? DIS_OK : DIS_EUSAGE);
         if (status != DIS_OK) continue;
-        assert_int_equal(dis_experiment_look(e).n_selected, known[i].runs);
-        assert_string_equal(dis_experiment_look(e).store, "e.results");
+        assert_int_equal(dis_experiment_get_view(e).n_selected, known[i].runs);
+        assert_string_equal(dis_experiment_get_view(e).store, "e.results");
         dis_experiment_destroy(e);
     }
 }
@@ -124,10 +124,10 @@ static void seeds_of_all_kinds(void **state)
     const dis_status status = dis_experiment_read(NULL, in_folder("e2.yaml"), &o, &e);
     if (status != DIS_OK) fail_msg("%s", dis_last_error());
     assert_int_equal(dis_experiment_run(NULL, e, NULL, &counts), DIS_OK);
-    assert_int_equal(dis_experiment_tabulate(NULL, e, &table), DIS_OK);
-    const dis_experiment_table_view t = dis_experiment_table_look(table);
+    assert_int_equal(dis_experiment_table_create(NULL, e, &table), DIS_OK);
+    const dis_experiment_table_view t = dis_experiment_table_get_view(table);
     for (size_t r = 1; r < t.n_rows; r++) {
-        const dis_experiment_figure *f = &t.row[r].figure[0];
+        const dis_experiment_value *f = &t.row[r].figure[0];
         assert_true(f->compared);
         assert_true(fabs(f->difference - (f->mean - t.row[0].figure[0].mean)) < 1e-12);
     }
@@ -141,10 +141,10 @@ static void intervals_stay_in_range(void **state)
     (void)state;
     enum { SEEDS = 3, MEASURES = 4 };
     const dis_experiment_cell cell = {.name = "c", .data = "d", .baseline = SIZE_MAX};
-    const dis_experiment_measure measure[MEASURES] = {{"test", DIS_EVAL_ACCURACY},
-                                                      {"test", DIS_EVAL_LOG_LOSS},
-                                                      {"test", DIS_EVAL_ENTROPY_CORRELATION},
-                                                      {"test", DIS_EVAL_ACCURACY}};
+    const dis_experiment_measure measure[MEASURES] = {{"test", DIS_EVALUATION_ACCURACY},
+                                                      {"test", DIS_EVALUATION_LOG_LOSS},
+                                                      {"test", DIS_EVALUATION_ENTROPY_CORRELATION},
+                                                      {"test", DIS_EVALUATION_ACCURACY}};
     double value[SEEDS * MEASURES] = {.97, .1, -.99, .5, 1, 3, -1, .51, .99, .2, -.9, .52};
     dis__run run[SEEDS] = {{.seed = 0}, {.seed = 1}, {.seed = 2}};
     bool selected[SEEDS] = {true, true, true};
@@ -158,7 +158,7 @@ static void intervals_stay_in_range(void **state)
     assert_int_equal(dis__table_make(NULL, &e, NULL, &known, &table), DIS_OK);
     size_t cut = 0;
     for (size_t m = 0; m < MEASURES; m++) {
-        const dis_experiment_figure *f = &dis_experiment_table_look(table).row[0].figure[m];
+        const dis_experiment_value *f = &dis_experiment_table_get_view(table).row[0].figure[m];
         const double reach = dis__student_quantile(.95, SEEDS - 1) * f->sd / sqrt(SEEDS);
         assert_true(f->ci_low == fmax(f->mean - reach, low[m]) && f->ci_high == fmin(f->mean + reach, high[m]));
         cut += f->mean + reach > high[m] || f->mean - reach < low[m];
@@ -187,13 +187,13 @@ static dis_status show_all(void *arg)
     dis_run_record *record = NULL;
     dis_run_state states[64];
     dis_status status = read_experiment(&e);
-    if (status == DIS_OK) status = dis_experiment_states(NULL, e, states, NULL);
-    if (status == DIS_OK) status = dis_experiment_record(NULL, e, dis_experiment_look(e).run[1].key, &record);
-    if (status == DIS_OK) status = dis_experiment_tabulate(NULL, e, &table);
+    if (status == DIS_OK) status = dis_experiment_get_states(NULL, e, states, NULL);
+    if (status == DIS_OK) status = dis_run_record_read(NULL, e, dis_experiment_get_view(e).run[1].key, &record);
+    if (status == DIS_OK) status = dis_experiment_table_create(NULL, e, &table);
     static const char *const formats[] = {"text", "markdown", "latex", "csv"};
     for (size_t i = 0; i < 4 && status == DIS_OK; i++)
         status = dis_experiment_table_write(e, table, in_folder("table"), formats[i]);
-    if (status == DIS_OK) status = dis_experiment_report(NULL, e, in_folder("report.html"));
+    if (status == DIS_OK) status = dis_experiment_write_report(NULL, e, in_folder("report.html"));
     dis_run_record_destroy(record);
     dis_experiment_table_destroy(table);
     dis_experiment_destroy(e);

@@ -110,7 +110,7 @@ static void a_failed_run_stops_nobody(void **state)
     assert_int_equal(counts.failed, 1);
     assert_int_equal(counts.done, FAKE_RUNS - 1);
     dis_run_state states[FAKE_RUNS];
-    assert_int_equal(dis__store_look(store, &b.plan, &(dis__known){.state = states}), DIS_OK);
+    assert_int_equal(dis__store_get_view(store, &b.plan, &(dis__known){.state = states}), DIS_OK);
     assert_int_equal(states[5], DIS_RUN_FAILED);
     assert_int_equal(states[6], DIS_RUN_DONE);
     dis_run_record *record;
@@ -160,7 +160,7 @@ static void a_record_has_everything(void **state)
         snprintf(path, sizeof path, "%s/record/%s", folder, record->file[i]);
         dis_labels *labels;
         assert_int_equal(dis_labels_read(NULL, path, NULL, &labels), DIS_OK);
-        assert_int_equal(dis_labels_look(labels).n_items, FAKE_ITEMS);
+        assert_int_equal(dis_labels_get_view(labels).n_items, FAKE_ITEMS);
         dis_labels_destroy(labels);
     }
     dis_run_record_destroy(record);
@@ -183,7 +183,7 @@ static void a_new_measure_is_missing(void **state)
     assert_int_equal(run_made(&b, store, 2, false, &counts), DIS_OK);
     b.plan.n_measures = 3;
     dis_run_state states[FAKE_RUNS];
-    assert_int_equal(dis__store_look(store, &b.plan, &(dis__known){.state = states}), DIS_OK);
+    assert_int_equal(dis__store_get_view(store, &b.plan, &(dis__known){.state = states}), DIS_OK);
     assert_int_equal(states[0], DIS_RUN_MISSING);
     assert_int_equal(run_made(&b, store, 2, false, &counts), DIS_OK);
     assert_int_equal(counts.computed, FAKE_RUNS);
@@ -274,7 +274,7 @@ static void a_claim_is_taken_over(void **state)
     dis_run_state states[FAKE_RUNS] = {DIS_RUN_MISSING};
     for (int i = 0; i < 500 && states[0] != DIS_RUN_RUNNING; i++) {
         nanosleep(&(struct timespec){.tv_nsec = 4000000}, NULL);
-        assert_int_equal(dis__store_look(store, &b.plan, &(dis__known){.state = states}), DIS_OK);
+        assert_int_equal(dis__store_get_view(store, &b.plan, &(dis__known){.state = states}), DIS_OK);
     }
     assert_int_equal(states[0], DIS_RUN_RUNNING);
     dis__claim claim;
@@ -282,7 +282,7 @@ static void a_claim_is_taken_over(void **state)
     assert_int_equal(claim, DIS__IS_ELSEWHERE);
     kill(pid, SIGKILL);
     waitpid(pid, NULL, 0);
-    assert_int_equal(dis__store_look(store, &b.plan, &(dis__known){.state = states}), DIS_OK);
+    assert_int_equal(dis__store_get_view(store, &b.plan, &(dis__known){.state = states}), DIS_OK);
     assert_int_equal(states[0], DIS_RUN_MISSING);
     dis_experiment_counts counts;
     assert_int_equal(run_made(&b, store, 2, false, &counts), DIS_OK);
@@ -318,7 +318,7 @@ static void asked_to_stop_it_stops(void **state)
     dis_context_destroy(ctx);
     dis_run_state states[FAKE_RUNS];
     size_t running = 0;
-    assert_int_equal(dis__store_look(store, &b.plan, &(dis__known){.state = states}), DIS_OK);
+    assert_int_equal(dis__store_get_view(store, &b.plan, &(dis__known){.state = states}), DIS_OK);
     for (size_t r = 0; r < FAKE_RUNS; r++) running += states[r] == DIS_RUN_RUNNING;
     assert_int_equal(running, 0);
     dis__store_close(store);
@@ -377,7 +377,7 @@ static void a_damaged_database_is_told(void **state)
     fclose(f);
     if (dis__store_open(path, false, 100, &store) == DIS_OK) {
         dis_run_state states[FAKE_RUNS];
-        assert_int_equal(dis__store_look(store, &b.plan, &(dis__known){.state = states}), DIS_EDATA);
+        assert_int_equal(dis__store_get_view(store, &b.plan, &(dis__known){.state = states}), DIS_EDATA);
         assert_non_null(strstr(dis_last_error(), "damaged"));
         assert_int_equal(run_made(&b, store, 2, false, &counts), DIS_EDATA);
         dis__store_close(store);
@@ -412,7 +412,7 @@ static void no_store_is_no_failure(void **state)
     assert_int_equal(dis__store_open(fresh("none"), false, 100, &store), DIS_OK);
     assert_null(store);
     dis_run_state states[FAKE_RUNS];
-    assert_int_equal(dis__store_look(NULL, &b.plan, &(dis__known){.state = states}), DIS_OK);
+    assert_int_equal(dis__store_get_view(NULL, &b.plan, &(dis__known){.state = states}), DIS_OK);
     assert_int_equal(states[0], DIS_RUN_MISSING);
     char *text = fake_table(&b.experiment, NULL);
     assert_non_null(strstr(text, "0 8 0 0 nan"));

@@ -36,7 +36,7 @@ static void reads_real_exports(void **state)
         {"lewidi2025/CSC/orig/CSC_dev.json", {O, .preset = "lewidi-2025"}, 704, 850, 6, 3186},
         {"lewidi2025/Paraphrase/orig/Paraphrase_dev.json", {O, .preset = "lewidi-2025"}, 50, 4, 11, 200},
         {"lewidi2025/VariErrNLI/orig/VariErrNLI_dev.json",
-         {O, .preset = "lewidi-2025", .several = DIS_SEVERAL_JOIN},
+         {O, .preset = "lewidi-2025", .several = DIS_MULTIPLE_JOIN},
          50,
          4,
          6,
@@ -76,7 +76,7 @@ static void reads_real_exports(void **state)
         const dis_status status = dis_votes_read(NULL, &found, 1, &exports[i].o, &votes);
         if (status != DIS_OK) print_message("%s\n", dis_last_error());
         assert_int_equal(status, DIS_OK);
-        const dis_votes_view v = dis_votes_look(votes);
+        const dis_votes_view v = dis_votes_get_view(votes);
         print_message("%s: %zu items, %zu workers, %zu classes, %zu votes\n", exports[i].file, v.n_items, v.n_workers,
                       v.n_classes, v.n_votes);
         assert_int_equal(v.n_items, exports[i].n_items);

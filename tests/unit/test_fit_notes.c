@@ -1,10 +1,11 @@
 /* What the library finds odd about a fit: each sentence where its bound is passed, none where it is not. */
+#include "tool/arrays.h"
 #include "support/em_support.h"
 
 static bool warns(const dis_fit *fit, const char *part)
 {
-    for (size_t i = 0; dis_fit_warning_at(fit, i); i++)
-        if (strstr(dis_fit_warning_at(fit, i), part)) return true;
+    for (size_t i = 0; dis_fit_get_warning(fit, i); i++)
+        if (strstr(dis_fit_get_warning(fit, i), part)) return true;
     return false;
 }
 
@@ -31,7 +32,7 @@ static void collapse(void **state)
     dis_votes *votes = uneven_crowd();
     dis_fit *reference = em_fit(NULL, votes, "one-coin:prior=estimate,smoothing=0,iterations=1000", NULL);
     dis_fit *mended = em_fit(NULL, votes, "one-coin", NULL);
-    for (size_t i = 0; dis_fit_warning_at(reference, i); i++) printf("%s\n", dis_fit_warning_at(reference, i));
+    for (size_t i = 0; dis_fit_get_warning(reference, i); i++) printf("%s\n", dis_fit_get_warning(reference, i));
     assert_true(warns(reference, "has the most votes on"));
     assert_false(warns(mended, "has the most votes on"));
     dis_fit_destroy(reference);
@@ -48,7 +49,7 @@ static void convergence(void **state)
     dis_fit *shares = em_fit(NULL, votes, "standard", NULL);
     assert_true(warns(few, "did not converge in 2 iterations"));
     assert_false(warns(fixed, "did not converge"));
-    assert_null(dis_fit_warning_at(shares, 0));
+    assert_null(dis_fit_get_warning(shares, 0));
     dis_fit_destroy(few);
     dis_fit_destroy(fixed);
     dis_fit_destroy(shares);
@@ -76,7 +77,7 @@ static void nobody_voted(void **state)
     dis_fit *fit = em_fit(NULL, votes, "dawid-skene:smoothing=0", NULL);
     const double *p = dis_fit_p(fit);
     size_t unvoted = 0;
-    for (uint32_t i = ITEMS - 10; i < ITEMS; i++) unvoted += dis_argmax(p + 3 * i, 3) == 0;
+    for (uint32_t i = ITEMS - 10; i < ITEMS; i++) unvoted += dis__argmax(p + 3 * i, 3) == 0;
     char sentence[80];
     snprintf(sentence, sizeof sentence, "on %zu of %d items", unvoted, ITEMS);
     assert_int_equal(unvoted, 5);

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <unistd.h>
 #include <cmocka.h>
+#include "tool/arrays.h"
 #include "support/train_support.h"
 #include "support/fault_walk.h"
 
@@ -27,7 +28,7 @@ static dis_folds_options folds_of(size_t n, double dev)
 
 static void same(const dis_labels *a, const dis_labels *b)
 {
-    const dis_labels_view x = dis_labels_look(a), y = dis_labels_look(b);
+    const dis_labels_view x = dis_labels_get_view(a), y = dis_labels_get_view(b);
     assert_int_equal(x.n_items, y.n_items);
     assert_memory_equal(x.p, y.p, x.n_items * x.n_classes * sizeof *x.p);
 }
@@ -42,9 +43,9 @@ static void every_item_once(void **state)
         const dis_folds_options f = folds_of(4, i % 2 ? .2 : 0);
         dis_context *one = context(1), *three = context(3);
         dis_labels *p, *q, *r, *part[4];
-        assert_int_equal(dis_out_of_fold(one, &e, NULL, &o, &f, &p), DIS_OK);
-        const dis_labels_view v = dis_labels_look(p);
-        const dis_items_view items = dis_items_look(e.items);
+        assert_int_equal(dis_folds_predict(one, &e, NULL, &o, &f, &p), DIS_OK);
+        const dis_labels_view v = dis_labels_get_view(p);
+        const dis_items_view items = dis_items_get_view(e.items);
         assert_int_equal(v.n_items, items.n_items);
         for (size_t j = 0; j < v.n_items; j++) {
             double sum = 0;
@@ -52,13 +53,13 @@ static void every_item_once(void **state)
             assert_true(fabs(sum - 1) < 1e-6);
             assert_string_equal(dis_names_get(v.tasks, j, NULL), dis_names_get(items.tasks, j, NULL));
         }
-        assert_int_equal(dis_out_of_fold(three, &e, NULL, &o, &f, &q), DIS_OK);
+        assert_int_equal(dis_folds_predict(three, &e, NULL, &o, &f, &q), DIS_OK);
         same(p, q);
         dis_folds *folds;
-        assert_int_equal(dis_folds_draw(NULL, &e, &f, o.seed, &folds), DIS_OK);
+        assert_int_equal(dis_folds_create(NULL, &e, &f, o.seed, &folds), DIS_OK);
         for (size_t j = 4; j > 0; j--)
-            assert_int_equal(dis_folds_train(one, folds, j - 1, NULL, &o, &part[j - 1]), DIS_OK);
-        assert_int_equal(dis_folds_join(NULL, folds, part, &r), DIS_OK);
+            assert_int_equal(dis_folds_predict_fold(one, folds, j - 1, NULL, &o, &part[j - 1]), DIS_OK);
+        assert_int_equal(dis_folds_gather(NULL, folds, part, &r), DIS_OK);
         same(p, r);
         for (size_t j = 0; j < 4; j++) dis_labels_destroy(part[j]);
         dis_folds_destroy(folds);
@@ -90,8 +91,8 @@ static void make_noise(size_t n, dis_items **items, dis_gold **gold)
     assert_int_equal(dis_names_create(classes, 2, &both), DIS_OK);
     const dis_items_view v = {.kind = DIS_ITEMS_FEATURES, .n_items = n, .tasks = tasks, .n_features = n, .x = x};
     const dis_gold_view g = {.n_items = n, .label = label, .tasks = tasks, .classes = both};
-    assert_int_equal(dis_items_from_memory(NULL, &v, items), DIS_OK);
-    assert_int_equal(dis_gold_from_memory(NULL, &g, gold), DIS_OK);
+    assert_int_equal(dis_items_create(NULL, &v, items), DIS_OK);
+    assert_int_equal(dis_gold_create(NULL, &g, gold), DIS_OK);
     dis_names_destroy(tasks);
     dis_names_destroy(both);
     free(x);
@@ -102,12 +103,12 @@ static void make_noise(size_t n, dis_items **items, dis_gold **gold)
 
 static double share_right(const dis_labels *p, const dis_gold *gold)
 {
-    const dis_labels_view v = dis_labels_look(p);
+    const dis_labels_view v = dis_labels_get_view(p);
     size_t right = 0;
     for (size_t i = 0; i < v.n_items; i++) {
-        const char *said = dis_names_get(v.classes, dis_argmax(v.p + i * v.n_classes, v.n_classes), NULL);
-        right +=
-            strcmp(said, dis_names_get(dis_gold_look(gold).classes, (size_t)dis_gold_look(gold).label[i], NULL)) == 0;
+        const char *said = dis_names_get(v.classes, dis__argmax(v.p + i * v.n_classes, v.n_classes), NULL);
+        right += strcmp(said, dis_names_get(dis_gold_get_view(gold).classes, (size_t)dis_gold_get_view(gold).label[i],
+                                            NULL)) == 0;
     }
     return (double)right / (double)v.n_items;
 }
@@ -130,7 +131,7 @@ static void nobody_predicts_what_it_has_seen(void **state)
     dis_labels *in, *out;
     assert_int_equal(dis_model_train(NULL, &e, NULL, &o, &m), DIS_OK);
     assert_int_equal(dis_model_predict(NULL, m, items, NULL, &in), DIS_OK);
-    assert_int_equal(dis_out_of_fold(NULL, &e, NULL, &o, &f, &out), DIS_OK);
+    assert_int_equal(dis_folds_predict(NULL, &e, NULL, &o, &f, &out), DIS_OK);
     assert_true(share_right(in, gold) > .95);
     assert_true(share_right(out, gold) < .7);
     dis_model_destroy(m);
@@ -160,7 +161,7 @@ static void refusals(void **state)
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         const dis_folds_options f = folds_of(bad[i].n, bad[i].dev);
         dis_labels *out = NULL;
-        assert_int_equal(dis_out_of_fold(NULL, &e, bad[i].own, &o, &f, &out), bad[i].status);
+        assert_int_equal(dis_folds_predict(NULL, &e, bad[i].own, &o, &f, &out), bad[i].status);
         assert_non_null(strstr(dis_last_error(), bad[i].says));
         assert_null(out);
     }
@@ -176,7 +177,7 @@ static dis_status two_folds(void *arg)
     o.epochs = 1;
     const dis_folds_options f = folds_of(2, 0);
     dis_labels *out = NULL;
-    const dis_status status = dis_out_of_fold(NULL, e, NULL, &o, &f, &out);
+    const dis_status status = dis_folds_predict(NULL, e, NULL, &o, &f, &out);
     if (status != DIS_OK) assert_null(out);
     dis_labels_destroy(out);
     return status;

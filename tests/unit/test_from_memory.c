@@ -84,8 +84,8 @@ static void keeps_what_it_is_shown(void **state)
     const dis_items_view views[] = {text_view(&w), feature_view(&w), token_view(&w)};
     for (size_t i = 0; i < 3; i++) {
         dis_items *items = NULL;
-        assert_int_equal(dis_items_from_memory(NULL, &views[i], &items), DIS_OK);
-        const dis_items_view v = dis_items_look(items);
+        assert_int_equal(dis_items_create(NULL, &views[i], &items), DIS_OK);
+        const dis_items_view v = dis_items_get_view(items);
         assert_int_equal(v.kind, views[i].kind);
         assert_int_equal(v.n_items, N);
         assert_string_equal(dis_names_get(v.tasks, 3, NULL), "d");
@@ -99,20 +99,20 @@ static void keeps_what_it_is_shown(void **state)
     dis_items_view images = {
         .kind = DIS_ITEMS_IMAGES, .n_items = 2, .height = 3, .width = 2, .channels = 3, .n_features = 18, .x = w.x};
     dis_items *items = NULL;
-    assert_int_equal(dis_items_from_memory(NULL, &images, &items), DIS_OK);
-    assert_string_equal(dis_names_get(dis_items_look(items).tasks, 1, NULL), "1");
-    assert_int_equal(dis_items_look(items).width, 2);
+    assert_int_equal(dis_items_create(NULL, &images, &items), DIS_OK);
+    assert_string_equal(dis_names_get(dis_items_get_view(items).tasks, 1, NULL), "1");
+    assert_int_equal(dis_items_get_view(items).width, 2);
     dis_items_destroy(items);
 
     const dis_labels_view lv = {.n_items = N, .n_classes = K, .p = w.p, .tasks = w.tasks, .classes = w.classes};
     dis_labels *labels = NULL;
-    assert_int_equal(dis_labels_from_memory(NULL, &lv, &labels), DIS_OK);
-    assert_memory_equal(dis_labels_look(labels).p, w.p, sizeof w.p);
+    assert_int_equal(dis_labels_create(NULL, &lv, &labels), DIS_OK);
+    assert_memory_equal(dis_labels_get_view(labels).p, w.p, sizeof w.p);
     dis_labels_destroy(labels);
     const dis_gold_view gv = {.n_items = N, .label = w.label, .tasks = w.tasks, .classes = w.classes};
     dis_gold *gold = NULL;
-    assert_int_equal(dis_gold_from_memory(NULL, &gv, &gold), DIS_OK);
-    assert_int_equal(dis_gold_look(gold).label[2], 1);
+    assert_int_equal(dis_gold_create(NULL, &gv, &gold), DIS_OK);
+    assert_int_equal(dis_gold_get_view(gold).label[2], 1);
     dis_gold_destroy(gold);
     free_world(&w);
 }
@@ -137,8 +137,8 @@ static void trains_as_files_do(void **state)
     const dis_labels_view lv = {.n_items = N, .n_classes = K, .p = w.p, .tasks = w.tasks, .classes = w.classes};
     assert_int_equal(dis_items_read(NULL, put_text("items.csv", items_csv), NULL, &items[0]), DIS_OK);
     assert_int_equal(dis_labels_read(NULL, put_text("labels.csv", labels_csv), NULL, &labels[0]), DIS_OK);
-    assert_int_equal(dis_items_from_memory(NULL, &iv, &items[1]), DIS_OK);
-    assert_int_equal(dis_labels_from_memory(NULL, &lv, &labels[1]), DIS_OK);
+    assert_int_equal(dis_items_create(NULL, &iv, &items[1]), DIS_OK);
+    assert_int_equal(dis_labels_create(NULL, &lv, &labels[1]), DIS_OK);
     dis_model_train_options o = dis_model_train_options_default();
     o.model = "text:width=8,hidden=0,buckets=64";
     o.epochs = 2;
@@ -147,7 +147,8 @@ static void trains_as_files_do(void **state)
         assert_int_equal(dis_model_train(NULL, &e, NULL, &o, &model[i]), DIS_OK);
         assert_int_equal(dis_model_predict(NULL, model[i], items[i], NULL, &predicted[i]), DIS_OK);
     }
-    assert_memory_equal(dis_labels_look(predicted[0]).p, dis_labels_look(predicted[1]).p, N * K * sizeof(double));
+    assert_memory_equal(dis_labels_get_view(predicted[0]).p, dis_labels_get_view(predicted[1]).p,
+                        N * K * sizeof(double));
     for (int i = 0; i < 2; i++) {
         dis_labels_destroy(predicted[i]);
         dis_model_destroy(model[i]);
@@ -160,7 +161,7 @@ static void trains_as_files_do(void **state)
 static void refused(const dis_items_view *v, dis_status status, const char *message)
 {
     dis_items *items = NULL;
-    assert_int_equal(dis_items_from_memory(NULL, v, &items), status);
+    assert_int_equal(dis_items_create(NULL, v, &items), status);
     if (!strstr(dis_last_error(), message)) print_message("%s\n", dis_last_error());
     assert_non_null(strstr(dis_last_error(), message));
     assert_null(items);
@@ -219,38 +220,38 @@ static void refuses_labels(void **state)
     const dis_gold_view known = {.n_items = N, .label = w.label, .tasks = w.tasks, .classes = w.classes};
     dis_labels_view l = good;
     l.n_items = 0;
-    assert_int_equal(dis_labels_from_memory(NULL, &l, &labels), DIS_EDATA);
+    assert_int_equal(dis_labels_create(NULL, &l, &labels), DIS_EDATA);
     l = good;
     l.n_items = N - 1;
-    assert_int_equal(dis_labels_from_memory(NULL, &l, &labels), DIS_EUSAGE);
+    assert_int_equal(dis_labels_create(NULL, &l, &labels), DIS_EUSAGE);
     l = good;
     l.classes = same;
-    assert_int_equal(dis_labels_from_memory(NULL, &l, &labels), DIS_EDATA);
+    assert_int_equal(dis_labels_create(NULL, &l, &labels), DIS_EDATA);
     assert_string_equal(dis_last_error(), "the class \"no\" is there twice");
     l.classes = blank;
-    assert_int_equal(dis_labels_from_memory(NULL, &l, &labels), DIS_EDATA);
+    assert_int_equal(dis_labels_create(NULL, &l, &labels), DIS_EDATA);
     w.p[2] = .7;
-    assert_int_equal(dis_labels_from_memory(NULL, &good, &labels), DIS_EDATA);
+    assert_int_equal(dis_labels_create(NULL, &good, &labels), DIS_EDATA);
     assert_non_null(strstr(dis_last_error(), "the task \"b\" has probabilities that sum to 0.95"));
     w.p[2] = -1;
-    assert_int_equal(dis_labels_from_memory(NULL, &good, &labels), DIS_EDATA);
+    assert_int_equal(dis_labels_create(NULL, &good, &labels), DIS_EDATA);
     w.p[2] = NAN;
-    assert_int_equal(dis_labels_from_memory(NULL, &good, &labels), DIS_EDATA);
+    assert_int_equal(dis_labels_create(NULL, &good, &labels), DIS_EDATA);
     assert_null(labels);
 
     dis_gold_view g = known;
     g.n_items = 0;
-    assert_int_equal(dis_gold_from_memory(NULL, &g, &gold), DIS_EDATA);
+    assert_int_equal(dis_gold_create(NULL, &g, &gold), DIS_EDATA);
     g = known;
     g.n_items = N - 1;
-    assert_int_equal(dis_gold_from_memory(NULL, &g, &gold), DIS_EUSAGE);
+    assert_int_equal(dis_gold_create(NULL, &g, &gold), DIS_EUSAGE);
     g = known;
     g.classes = same;
-    assert_int_equal(dis_gold_from_memory(NULL, &g, &gold), DIS_EDATA);
+    assert_int_equal(dis_gold_create(NULL, &g, &gold), DIS_EDATA);
     g.classes = blank;
-    assert_int_equal(dis_gold_from_memory(NULL, &g, &gold), DIS_EDATA);
+    assert_int_equal(dis_gold_create(NULL, &g, &gold), DIS_EDATA);
     w.label[5] = K;
-    assert_int_equal(dis_gold_from_memory(NULL, &known, &gold), DIS_EDATA);
+    assert_int_equal(dis_gold_create(NULL, &known, &gold), DIS_EDATA);
     assert_non_null(strstr(dis_last_error(), "the label 2 of task \"f\" is none of the 2 classes"));
     assert_null(gold);
     dis_names_destroy(same);
@@ -264,19 +265,19 @@ static dis_status make_all(void *arg)
     const dis_items_view views[] = {text_view(w), feature_view(w), token_view(w)};
     for (size_t i = 0; i < 3; i++) {
         dis_items *items = NULL;
-        const dis_status status = dis_items_from_memory(NULL, &views[i], &items);
+        const dis_status status = dis_items_create(NULL, &views[i], &items);
         assert_true((status == DIS_OK) == (items != NULL));
         dis_items_destroy(items);
         if (status != DIS_OK) return status;
     }
     const dis_labels_view lv = {.n_items = N, .n_classes = K, .p = w->p, .tasks = w->tasks, .classes = w->classes};
     dis_labels *labels = NULL;
-    dis_status status = dis_labels_from_memory(NULL, &lv, &labels);
+    dis_status status = dis_labels_create(NULL, &lv, &labels);
     dis_labels_destroy(labels);
     if (status != DIS_OK) return status;
     const dis_gold_view gv = {.n_items = N, .label = w->label, .tasks = w->tasks, .classes = w->classes};
     dis_gold *gold = NULL;
-    status = dis_gold_from_memory(NULL, &gv, &gold);
+    status = dis_gold_create(NULL, &gv, &gold);
     dis_gold_destroy(gold);
     return status;
 }

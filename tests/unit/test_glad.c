@@ -49,7 +49,7 @@ static double by_definition(const dis_votes_view *v, const double *ability, cons
 
 static void check_fit(const dis_fit *f, const dis_votes_view *v, const int32_t *gold)
 {
-    const dis_fit_view seen = dis_fit_look(f);
+    const dis_fit_view seen = dis_fit_get_view(f);
     for (size_t i = 0; i < v->n_items; i++) {
         double sum = 0;
         for (size_t k = 0; k < v->n_classes; k++) {
@@ -62,8 +62,8 @@ static void check_fit(const dis_fit *f, const dis_votes_view *v, const int32_t *
     for (size_t t = 1; t < seen.n_trace; t++)
         if (!(seen.trace[t] >= seen.trace[t - 1] - 1e-10 * fabs(seen.trace[t - 1])))
             fail_msg("the objective fell from %.17g to %.17g", seen.trace[t - 1], seen.trace[t]);
-    const dis_parameter *ability = dis_fit_parameter_find(f, "ability"),
-                        *difficulty = dis_fit_parameter_find(f, "difficulty");
+    const dis_parameter *ability = dis_fit_find_parameter(f, "ability"),
+                        *difficulty = dis_fit_find_parameter(f, "difficulty");
     assert_non_null(ability);
     assert_non_null(difficulty);
     double *b = malloc((v->n_items + 1) * sizeof *b);
@@ -98,7 +98,7 @@ static dis_votes *random_votes(uint64_t seed, size_t n_items, size_t n_workers, 
                                 .label = label,
                                 .duplicates = DIS_DUPLICATES_ALL};
     dis_votes *votes = NULL;
-    assert_int_equal(dis_votes_from_arrays(NULL, &a, &votes), DIS_OK);
+    assert_int_equal(dis_votes_create_from_arrays(NULL, &a, &votes), DIS_OK);
     free(task);
     free(worker);
     free(label);
@@ -112,7 +112,7 @@ static void random_problems(void **state)
         const size_t n_items = 1 + dis__random_below(t, 2000, 0, 6), n_workers = 1 + dis__random_below(t, 2000, 1, 5),
                      n_classes = 1 + dis__random_below(t, 2000, 2, 5), n_votes = dis__random_below(t, 2000, 3, 25);
         dis_votes *votes = random_votes(t, n_items, n_workers, n_classes, n_votes, dis__random_uniform(t, 2000, 4));
-        const dis_votes_view v = dis_votes_look(votes);
+        const dis_votes_view v = dis_votes_get_view(votes);
         int32_t gold[8];
         for (size_t i = 0; i < n_items; i++) gold[i] = (int32_t)dis__random_below(t, 2001, i, n_classes + 3) - 3;
         for (size_t i = 0; i < n_items; i++) gold[i] = gold[i] < 0 ? -1 : gold[i];
@@ -134,7 +134,7 @@ static void many_votes_on_one_item(void **state)
     enum { N = 100000 };
     for (int r = 0; r < 2; r++) {
         dis_votes *votes = random_votes(5, 1, r ? 7 : N, 3, N, .5);
-        const dis_votes_view v = dis_votes_look(votes);
+        const dis_votes_view v = dis_votes_get_view(votes);
         dis_fit *f = fit(NULL, votes, "glad:iterations=50", NULL);
         check_fit(f, &v, NULL);
         assert_true(dis_fit_p(f)[0] > .99);
@@ -174,18 +174,18 @@ static void order_and_threads_do_not_matter(void **state)
                                     .worker = worker + r * N,
                                     .label = label + r * N,
                                     .duplicates = DIS_DUPLICATES_ALL};
-        assert_int_equal(dis_votes_from_arrays(NULL, &a, &votes[r]), DIS_OK);
+        assert_int_equal(dis_votes_create_from_arrays(NULL, &a, &votes[r]), DIS_OK);
     }
     static const char *const specs[] = {"glad:iterations=10,tolerance=0", "glad"};
     for (int s = 0; s < 2; s++) {
         dis_fit *f = fit(NULL, votes[0], specs[s], NULL), *g = fit(NULL, votes[1], specs[s], NULL);
-        assert_int_equal(dis_fit_look(f).iterations, dis_fit_look(g).iterations);
+        assert_int_equal(dis_fit_get_view(f).iterations, dis_fit_get_view(g).iterations);
         double worst = 0;
         for (size_t i = 0; i < ITEMS; i++)
             for (size_t k = 0; k < K; k++)
                 worst = fmax(worst, fabs(dis_fit_p(f)[i * K + k] - dis_fit_p(g)[(ITEMS - 1 - i) * K + k]));
         print_message("%s: %d iterations; shuffled and renumbered: largest difference %.2g\n", specs[s],
-                      dis_fit_look(f).iterations, worst);
+                      dis_fit_get_view(f).iterations, worst);
         assert_true(worst < 1e-12);
         dis_fit_destroy(g);
         for (int threads = 2; threads <= 7; threads += 5) {
@@ -195,8 +195,8 @@ static void order_and_threads_do_not_matter(void **state)
             assert_int_equal(dis_context_create(&o, &ctx), DIS_OK);
             g = fit(ctx, votes[0], specs[s], NULL);
             assert_memory_equal(dis_fit_p(f), dis_fit_p(g), ITEMS * K * sizeof(double));
-            assert_memory_equal(dis_fit_parameter_find(f, "ability")->values,
-                                dis_fit_parameter_find(g, "ability")->values, WORKERS * sizeof(double));
+            assert_memory_equal(dis_fit_find_parameter(f, "ability")->values,
+                                dis_fit_find_parameter(g, "ability")->values, WORKERS * sizeof(double));
             dis_fit_destroy(g);
             dis_context_destroy(ctx);
         }
@@ -216,7 +216,7 @@ static void golden_files(void **state)
         print_message("skipped: no golden files beside the source tree\n");
         skip();
     }
-    const dis_votes_view v = dis_votes_look(votes);
+    const dis_votes_view v = dis_votes_get_view(votes);
     golden_csv alphas, betas, expected;
     assert_true(golden_read("golden/rte/crowdkit_glad.alphas.csv", &alphas));
     assert_true(golden_read("golden/rte/crowdkit_glad.betas.csv", &betas));
@@ -230,8 +230,8 @@ static void golden_files(void **state)
     check_fit(f, &v, NULL);
     const double worst = golden_difference(&expected, &v, dis_fit_p(f), &mean);
     print_message("objective %.6f after %d iterations, the reference's %.6f; largest difference %.3g, mean %.3g\n",
-                  dis_fit_look(f).objective, dis_fit_look(f).iterations, theirs, worst, mean);
-    assert_true(dis_fit_look(f).objective >= theirs);
+                  dis_fit_get_view(f).objective, dis_fit_get_view(f).iterations, theirs, worst, mean);
+    assert_true(dis_fit_get_view(f).objective >= theirs);
     int32_t *truth = golden_truth("golden/rte/gold.csv", votes);
     double right = 0;
     for (size_t i = 0; i < v.n_items; i++) right += (dis_fit_p(f)[2 * i + 1] > .5) == truth[i];
@@ -264,9 +264,9 @@ static void warm_start(void **state)
     assert_int_equal(dis_state_read(NULL, path, &saved), DIS_OK);
     o.start = saved;
     dis_fit *warm = fit(NULL, votes, "glad:tolerance=1e-12", &o);
-    print_message("from the start %d iterations, from the state %d\n", dis_fit_look(cold).iterations,
-                  dis_fit_look(warm).iterations);
-    assert_true(dis_fit_look(warm).iterations < dis_fit_look(cold).iterations / 2);
+    print_message("from the start %d iterations, from the state %d\n", dis_fit_get_view(cold).iterations,
+                  dis_fit_get_view(warm).iterations);
+    assert_true(dis_fit_get_view(warm).iterations < dis_fit_get_view(cold).iterations / 2);
     for (size_t i = 0; i < 900; i++) assert_true(fabs(dis_fit_p(cold)[i] - dis_fit_p(warm)[i]) < 1e-5);
     dis_fit_destroy(cold);
     dis_fit_destroy(warm);

@@ -24,7 +24,7 @@ static dis_votes *make_counts(double *counts)
 {
     dis_votes *votes;
     for (size_t x = 0; x < N * K; x++) counts[x] = (double)(1 + (x * 5 + x / K) % 3);
-    assert_int_equal(dis_votes_from_counts(NULL, counts, N, K, NULL, NULL, &votes), DIS_OK);
+    assert_int_equal(dis_votes_create_from_counts(NULL, counts, N, K, NULL, NULL, &votes), DIS_OK);
     return votes;
 }
 
@@ -128,16 +128,16 @@ static void make_crowd(double spread, double misled, uint64_t seed, crowd *c)
 static double label_crowd(const crowd *c, size_t n, const char *combine, dis_combination *did, double *out)
 {
     static int32_t gold[ITEMS];
-    dis_label_choice choice;
-    dis_made *made;
+    dis_label_plan choice;
+    dis_label_result *made;
     dis_fit_options fit = dis_fit_options_default();
-    dis_make_options how = dis_make_options_default();
+    dis_label_result_options how = dis_label_result_options_default();
     for (size_t i = 0; i < ITEMS; i++) gold[i] = i < n ? c->truth[i] : -1;
     fit.gold = gold;
     how.fit = &fit;
-    assert_int_equal(dis_choose_labels(NULL, 0, combine, true, &choice), DIS_OK);
-    assert_int_equal(dis_make_labels(NULL, c->votes, &choice, &how, &made), DIS_OK);
-    const dis_made_view look = dis_made_look(made);
+    assert_int_equal(dis_label_plan_parse(NULL, 0, combine, true, &choice), DIS_OK);
+    assert_int_equal(dis_label_result_run(NULL, c->votes, &choice, &how, &made), DIS_OK);
+    const dis_label_result_view look = dis_label_result_get_view(made);
     double loss = 0;
     *did = *look.combination;
     for (size_t i = 0; i < ITEMS; i++) {
@@ -146,7 +146,7 @@ static double label_crowd(const crowd *c, size_t n, const char *combine, dis_com
         if (i >= n) loss -= log(p) / (double)(ITEMS - n);
     }
     if (out) memcpy(out, look.p, ITEMS * 2 * sizeof *out);
-    dis_made_destroy(made);
+    dis_label_result_destroy(made);
     return loss;
 }
 
@@ -188,7 +188,7 @@ static void order_of_items(void **state)
             for (size_t m = 0; m < M; m++) turned[m][(N - 1 - i) * K + k] = table[m][i * K + k];
         }
     }
-    assert_int_equal(dis_votes_from_counts(NULL, turned_counts, N, K, NULL, NULL, &turned_votes), DIS_OK);
+    assert_int_equal(dis_votes_create_from_counts(NULL, turned_counts, N, K, NULL, NULL, &turned_votes), DIS_OK);
     const double *const p[M] = {table[0], table[1]}, *const q[M] = {turned[0], turned[1]};
     dis_views views = {.n_items = N, .n_classes = K, .n_views = M, .p = p, .votes = votes, .gold = gold};
     dis_combination did, same;

@@ -89,7 +89,7 @@ static dis_votes *crowd(uint64_t seed, double split)
                                 .worker = worker_of,
                                 .label = label_of};
     dis_votes *votes;
-    assert_int_equal(dis_votes_from_arrays(NULL, &a, &votes), DIS_OK);
+    assert_int_equal(dis_votes_create_from_arrays(NULL, &a, &votes), DIS_OK);
     return votes;
 }
 
@@ -102,7 +102,7 @@ static dis_worker_groups *grouped(const dis_votes *votes, const char *(*value)(s
     dis_worker_groups_options o = dis_worker_groups_options_default();
     o.min_group = min_group;
     assert_int_equal(dis_names_create(texts, WORKERS, &names), DIS_OK);
-    assert_int_equal(dis_worker_groups_make(votes, names, &o, &groups), DIS_OK);
+    assert_int_equal(dis_worker_groups_create(votes, names, &o, &groups), DIS_OK);
     dis_names_destroy(names);
     return groups;
 }
@@ -129,7 +129,7 @@ static double distance(size_t k, size_t l, const double *rank)
 /* xRR of groups a and b (b < 0: all others) from all pairs of votes. */
 static double across_by_hand(const dis_votes *votes, const int32_t *group, int32_t a, int32_t b, const double *rank)
 {
-    const dis_votes_view v = dis_votes_look(votes);
+    const dis_votes_view v = dis_votes_get_view(votes);
     double weight = 0, apart = 0, x[CLASSES] = {0}, y[CLASSES] = {0}, nx = 0, ny = 0, expected = 0;
     for (size_t i = 0; i < v.n_items; i++) {
         double sum = 0, r = 0, s = 0;
@@ -162,7 +162,7 @@ static double across_by_hand(const dis_votes *votes, const int32_t *group, int32
 
 static void ranks_of(const dis_votes *votes, const int32_t *group, double *rank)
 {
-    const dis_votes_view v = dis_votes_look(votes);
+    const dis_votes_view v = dis_votes_get_view(votes);
     double n[CLASSES] = {0}, before = 0;
     for (size_t t = 0; t < v.n_votes; t++)
         if (group[v.worker[t]] >= 0) n[v.label8[t]]++;
@@ -181,15 +181,15 @@ static void test_within_is_alpha(void **state)
     dis_group_agreement_options o = dis_group_agreement_options_default();
     o.permutations = 0;
     assert_int_equal(dis_group_agreement_run(NULL, votes, groups, &o, &found), DIS_OK);
-    const dis_group_agreement_view v = dis_group_agreement_look(found);
-    const dis_worker_groups_view g = dis_worker_groups_look(groups);
+    const dis_group_agreement_view v = dis_group_agreement_get_view(found);
+    const dis_worker_groups_view g = dis_worker_groups_get_view(groups);
     assert_int_equal(v.n_groups, 3);
     assert_int_equal(g.unknown, 1);
     for (size_t k = 0; k < 3; k++) {
         bool keep[WORKERS];
         dis_agreement *alone;
         for (size_t w = 0; w < WORKERS; w++) keep[w] = g.group[w] == (int32_t)k;
-        assert_int_equal(dis_votes_of_workers(NULL, votes, keep, &part), DIS_OK);
+        assert_int_equal(dis_votes_gather_workers(NULL, votes, keep, &part), DIS_OK);
         assert_int_equal(dis_agreement_run(NULL, part, NULL, &alone), DIS_OK);
         const dis_metric *alpha = dis_agreement_find(alone, "alpha_nominal");
         em_assert_close(v.groups[k].within.value, alpha->value, 1e-12);
@@ -198,7 +198,7 @@ static void test_within_is_alpha(void **state)
         em_assert_close(v.groups[k].within.ci_high, alpha->ci_high, .04);
         em_assert_close(v.groups[k].across.value, across_by_hand(votes, g.group, (int32_t)k, -1, NULL), 1e-12);
         assert_true(isnan(v.groups[k].p_within));
-        assert_int_equal(dis_votes_look(part).n_votes, g.votes[k]);
+        assert_int_equal(dis_votes_get_view(part).n_votes, g.votes[k]);
         dis_agreement_destroy(alone);
         dis_votes_destroy(part);
     }
@@ -235,13 +235,13 @@ static void test_published(void **state)
                                 .worker = worker_of,
                                 .label = label_of};
     dis_votes *votes;
-    assert_int_equal(dis_votes_from_arrays(NULL, &a, &votes), DIS_OK);
+    assert_int_equal(dis_votes_create_from_arrays(NULL, &a, &votes), DIS_OK);
     dis_worker_groups *groups = grouped(votes, by_parity, 2);
     dis_group_agreement *found;
     dis_group_agreement_options o = dis_group_agreement_options_default();
     o.permutations = o.resamples = 0;
     assert_int_equal(dis_group_agreement_run(NULL, votes, groups, &o, &found), DIS_OK);
-    em_assert_close(dis_group_agreement_look(found).pairs[0].across.value, .1818182, 1e-7);
+    em_assert_close(dis_group_agreement_get_view(found).pairs[0].across.value, .1818182, 1e-7);
     dis_group_agreement_destroy(found);
     dis_worker_groups_destroy(groups);
     dis_votes_destroy(votes);
@@ -258,8 +258,8 @@ static void test_ordered(void **state)
     o.ordinal = true;
     double rank[CLASSES];
     assert_int_equal(dis_group_agreement_run(NULL, votes, groups, &o, &found), DIS_OK);
-    const dis_group_agreement_view v = dis_group_agreement_look(found);
-    const dis_worker_groups_view g = dis_worker_groups_look(groups);
+    const dis_group_agreement_view v = dis_group_agreement_get_view(found);
+    const dis_worker_groups_view g = dis_worker_groups_get_view(groups);
     ranks_of(votes, g.group, rank);
     em_assert_close(v.pairs[0].across.value, across_by_hand(votes, g.group, 0, 1, rank), 1e-12);
     em_assert_close(v.groups[0].across.value, v.pairs[0].across.value, 1e-12); /* the others are the one other group */
@@ -272,7 +272,7 @@ static void test_ordered(void **state)
 static void values_without(const dis_votes *votes, const double *rank, const int32_t *group, size_t without,
                            double *values)
 {
-    const dis_votes_view v = dis_votes_look(votes);
+    const dis_votes_view v = dis_votes_get_view(votes);
     size_t n = 0;
     for (size_t i = 0; i < v.n_items; i++)
         for (uint64_t t = v.start[i]; t < v.start[i + 1]; t++) {
@@ -289,8 +289,8 @@ static void values_without(const dis_votes *votes, const double *rank, const int
                                 .worker = worker_of,
                                 .label = label_of};
     dis_votes *rest;
-    assert_int_equal(dis_votes_from_arrays(NULL, &a, &rest), DIS_OK);
-    const dis_votes_view r = dis_votes_look(rest);
+    assert_int_equal(dis_votes_create_from_arrays(NULL, &a, &rest), DIS_OK);
+    const dis_votes_view r = dis_votes_get_view(rest);
     dis__group_sums s;
     assert_int_equal(dis__group_sums_create(&r, rank, 3, &s), DIS_OK);
     dis__group_sums_compute(&s, group, NULL);
@@ -303,7 +303,7 @@ static void values_without(const dis_votes *votes, const double *rank, const int
 static void check_left_out(const dis_votes *votes, const int32_t *group, const double *rank)
 {
     enum { MAX_VALUES = 3 * DIS_GROUP_VALUES + 3 * DIS_PAIR_VALUES + 1 };
-    const dis_votes_view v = dis_votes_look(votes);
+    const dis_votes_view v = dis_votes_get_view(votes);
     dis__group_sums s;
     dis__group_jackknife found;
     double value[MAX_VALUES], rest[MAX_VALUES], sum[MAX_VALUES][3] = {{0}}, squares[MAX_VALUES][3] = {{0}}, n[3] = {0};
@@ -346,7 +346,7 @@ static void test_left_out(void **state)
     (void)state;
     dis_votes *votes = crowd(7, .3);
     dis_worker_groups *groups = grouped(votes, by_three, 2);
-    const dis_worker_groups_view g = dis_worker_groups_look(groups);
+    const dis_worker_groups_view g = dis_worker_groups_get_view(groups);
     double rank[CLASSES];
     ranks_of(votes, g.group, rank);
     check_left_out(votes, g.group, NULL);
@@ -365,11 +365,12 @@ static void test_over(void **state)
     dis_group_agreement_options o = dis_group_agreement_options_default();
     o.permutations = 0;
     for (int over = 0; over < 2; over++) {
-        o.over = (dis_interval_over)over;
+        o.over = (dis_interval_scope)over;
         assert_int_equal(dis_group_agreement_run(NULL, votes, groups, &o, &found[over]), DIS_OK);
-        assert_int_equal(dis_group_agreement_look(found[over]).over, over);
+        assert_int_equal(dis_group_agreement_get_view(found[over]).over, over);
     }
-    const dis_group_agreement_view a = dis_group_agreement_look(found[0]), b = dis_group_agreement_look(found[1]);
+    const dis_group_agreement_view a = dis_group_agreement_get_view(found[0]),
+                                   b = dis_group_agreement_get_view(found[1]);
     for (size_t g = 0; g < 3; g++) { /* each has annotators of both kinds */
         const dis_metric *x = &a.groups[g].within, *y = &b.groups[g].within;
         assert_true(x->has_interval && y->has_interval && x->ci_high <= 1);
@@ -398,7 +399,7 @@ static void test_tests(void **state)
     dis_worker_groups *groups = grouped(votes, by_parity, 2);
     dis_group_agreement *found;
     assert_int_equal(dis_group_agreement_run(NULL, votes, groups, &o, &found), DIS_OK);
-    dis_group_agreement_view v = dis_group_agreement_look(found);
+    dis_group_agreement_view v = dis_group_agreement_get_view(found);
     em_assert_close(v.p_apart, 1. / 200, 1e-15);
     em_assert_close(v.pairs[0].p, 2. / 200, 1e-15);
     assert_true(v.groups[0].index.value > 1.2);
@@ -415,7 +416,7 @@ static void test_tests(void **state)
         o.items = false;
         o.permutations = 99;
         assert_int_equal(dis_group_agreement_run(NULL, votes, groups, &o, &found), DIS_OK);
-        v = dis_group_agreement_look(found);
+        v = dis_group_agreement_get_view(found);
         sum += v.p_apart / 60;
         low += v.p_apart <= .1;
         dis_group_agreement_destroy(found);
@@ -443,7 +444,8 @@ static void test_threads(void **state)
         assert_int_equal(dis_group_agreement_run(ctx, votes, groups, &o, &found[t]), DIS_OK);
         dis_context_destroy(ctx);
     }
-    const dis_group_agreement_view a = dis_group_agreement_look(found[0]), b = dis_group_agreement_look(found[1]);
+    const dis_group_agreement_view a = dis_group_agreement_get_view(found[0]),
+                                   b = dis_group_agreement_get_view(found[1]);
     for (size_t g = 0; g < a.n_groups; g++) {
         assert_true(a.groups[g].p_index == b.groups[g].p_index);
         assert_true(a.groups[g].within.ci_low == b.groups[g].within.ci_low);
@@ -464,8 +466,8 @@ static void test_evaluation(void **state)
     (void)state;
     dis_votes *votes = crowd(11, .5);
     dis_worker_groups *groups = grouped(votes, by_parity, 2);
-    const dis_votes_view v = dis_votes_look(votes);
-    const dis_worker_groups_view g = dis_worker_groups_look(groups);
+    const dis_votes_view v = dis_votes_get_view(votes);
+    const dis_worker_groups_view g = dis_worker_groups_get_view(groups);
     static double q[ITEMS * CLASSES];
     for (size_t i = 0; i < ITEMS; i++)
         for (size_t k = 0; k < CLASSES; k++) q[i * CLASSES + k] = k == i % CLASSES ? .7 : .1;
@@ -476,7 +478,7 @@ static void test_evaluation(void **state)
     o.resamples = 100;
     dis_group_evaluation *found;
     assert_int_equal(dis_group_evaluation_run(NULL, votes, groups, &in, &o, &found), DIS_OK);
-    const dis_group_evaluation_view e = dis_group_evaluation_look(found);
+    const dis_group_evaluation_view e = dis_group_evaluation_get_view(found);
     for (size_t k = 0; k < 2; k++) {
         double loss = 0, right = 0, n = 0;
         for (size_t i = 0; i < ITEMS; i++)
@@ -496,7 +498,7 @@ static void test_evaluation(void **state)
     dis_group_evaluation *fixed;
     o.over = DIS_INTERVAL_ITEMS;
     assert_int_equal(dis_group_evaluation_run(NULL, votes, groups, &in, &o, &fixed), DIS_OK);
-    const dis_group_evaluation_view f = dis_group_evaluation_look(fixed);
+    const dis_group_evaluation_view f = dis_group_evaluation_get_view(fixed);
     assert_true(e.over == DIS_INTERVAL_ANNOTATORS && f.over == DIS_INTERVAL_ITEMS);
     for (size_t k = 0; k < 2; k++) { /* annotators of a group differ by chance alone: about the same */
         const dis_metric *x = &e.groups[k].log_loss, *y = &f.groups[k].log_loss;
@@ -522,7 +524,7 @@ static void test_small_groups(void **state)
     (void)state;
     dis_votes *votes = crowd(7, 0);
     dis_worker_groups *groups = grouped(votes, of_sizes, 5);
-    dis_worker_groups_view g = dis_worker_groups_look(groups);
+    dis_worker_groups_view g = dis_worker_groups_get_view(groups);
     assert_int_equal(g.n_groups, 3); /* p, q and r are five people together */
     assert_string_equal(dis_names_get(g.names, 2, NULL), "other");
     assert_int_equal(g.workers[2], 5);
@@ -531,7 +533,7 @@ static void test_small_groups(void **state)
     assert_int_equal(g.unknown, 1);
     dis_worker_groups_destroy(groups);
     groups = grouped(votes, of_sizes, 6);
-    g = dis_worker_groups_look(groups);
+    g = dis_worker_groups_get_view(groups);
     assert_int_equal(g.n_groups, 2);
     assert_int_equal(g.hidden, 3);
     assert_int_equal(g.hidden_people, 5);
@@ -558,8 +560,8 @@ static void test_cuts(void **state)
     o.cut = cuts;
     o.n_cuts = 2;
     assert_int_equal(dis_names_create(texts, WORKERS, &names), DIS_OK);
-    assert_int_equal(dis_worker_groups_make(votes, names, &o, &groups), DIS_OK);
-    const dis_worker_groups_view g = dis_worker_groups_look(groups);
+    assert_int_equal(dis_worker_groups_create(votes, names, &o, &groups), DIS_OK);
+    const dis_worker_groups_view g = dis_worker_groups_get_view(groups);
     assert_int_equal(g.n_groups, 3);
     assert_string_equal(dis_names_get(g.names, 0, NULL), "below 30");
     assert_string_equal(dis_names_get(g.names, 1, NULL), "30 to below 45");
@@ -570,7 +572,7 @@ static void test_cuts(void **state)
     texts[3] = "young";
     dis_worker_groups *none = NULL;
     assert_int_equal(dis_names_create(texts, WORKERS, &names), DIS_OK);
-    assert_int_equal(dis_worker_groups_make(votes, names, &o, &none), DIS_EDATA);
+    assert_int_equal(dis_worker_groups_create(votes, names, &o, &none), DIS_EDATA);
     assert_non_null(strstr(dis_last_error(), "\"young\" is no number"));
     assert_null(none);
     dis_names_destroy(names);
@@ -587,7 +589,7 @@ static void check_table(const char *name, const char *text, const char *prefix)
     dis_names *values;
     o.table_prefix = prefix;
     assert_int_equal(dis_worker_table_read(NULL, put_text(name, text), &o, &table), DIS_OK);
-    const dis_worker_table_view v = dis_worker_table_look(table);
+    const dis_worker_table_view v = dis_worker_table_get_view(table);
     assert_int_equal(v.n_workers, 3);
     dis_votes *votes = crowd(9, 0);
     assert_int_equal(dis_worker_table_values(table, "sex", votes, &values), DIS_OK);
@@ -623,7 +625,7 @@ static void test_prefix(void **state)
     dis_worker_table *table;
     o.table_prefix = "Ann";
     assert_int_equal(dis_worker_table_read(NULL, put_text("p.json", "{\"0\": {\"age\": 3.0}}"), &o, &table), DIS_OK);
-    const dis_worker_table_view v = dis_worker_table_look(table);
+    const dis_worker_table_view v = dis_worker_table_get_view(table);
     assert_string_equal(dis_names_get(v.workers, 0, NULL), "Ann0");
     assert_string_equal(dis_names_get(v.cells, 0, NULL), "3.0");
     dis_votes *votes = crowd(9, 0);
@@ -684,12 +686,12 @@ static dis_status all_of_it(void *arg)
     o.ordinal = o.items = true;
     o.min_side = 1;
     dis_votes *votes = NULL;
-    dis_status status = dis_votes_from_arrays(NULL, &a, &votes);
+    dis_status status = dis_votes_create_from_arrays(NULL, &a, &votes);
     if (status == DIS_OK) status = dis_worker_table_read(NULL, path, NULL, &table);
     if (status == DIS_OK) status = dis_worker_table_values(table, "sex", votes, &values);
-    if (status == DIS_OK) status = dis_worker_groups_make(votes, values, &how, &groups);
+    if (status == DIS_OK) status = dis_worker_groups_create(votes, values, &how, &groups);
     if (status == DIS_OK) status = dis_group_agreement_run(NULL, votes, groups, &o, &found);
-    if (status == DIS_OK) status = dis_votes_of_workers(NULL, votes, keep, &part);
+    if (status == DIS_OK) status = dis_votes_gather_workers(NULL, votes, keep, &part);
     dis_votes_destroy(part);
     dis_group_agreement_destroy(found);
     dis_worker_groups_destroy(groups);

@@ -33,7 +33,7 @@ static void texts(void **state)
                                             "{\"task\": \"y\", \"premise\": \"\", \"hypothesis\": \"h2\"}\n"}};
     for (size_t i = 0; i < 3; i++) {
         dis_items *items = read_items(put_text(files[i][0], files[i][1]), &o);
-        const dis_items_view v = dis_items_look(items);
+        const dis_items_view v = dis_items_get_view(items);
         assert_int_equal(v.kind, DIS_ITEMS_TEXT);
         assert_int_equal(v.n_items, 2);
         assert_int_equal(v.n_texts, 2);
@@ -56,7 +56,7 @@ static void tokens(void **state)
     o.n_where = 1;
     dis_items *items = read_items(
         put_text("t.csv", "task,sentence,token,set\n0,a,I,trn\n1,a,am,trn\n2,b,x,dev\n3,b,y,trn\n4,a,z,trn\n"), &o);
-    dis_items_view v = dis_items_look(items);
+    dis_items_view v = dis_items_get_view(items);
     assert_int_equal(v.n_items, 4);
     assert_int_equal(v.n_sentences, 3); /* equal names count only one behind the other */
     assert_int_equal(v.sentence[0], 0);
@@ -72,7 +72,7 @@ static void tokens(void **state)
     o.columns = &second;
     o.n_columns = 1;
     items = read_items(put_text("t.conll", "\n0\tI\tPRON\r\n1\t#am\tVERB\r\n\r\n\n0\tno\tX"), &o);
-    v = dis_items_look(items);
+    v = dis_items_get_view(items);
     assert_int_equal(v.n_items, 3);
     assert_int_equal(v.n_sentences, 2);
     assert_int_equal(v.sentence[1], 2);
@@ -87,7 +87,7 @@ static void features(void **state)
     dis_items_options o = dis_items_options_default();
     o.kind = DIS_ITEMS_FEATURES;
     dis_items *items = read_items(put_text("f.csv", "f1,task,f2\n1,a,-.5\n2e0,b,3\n"), &o);
-    dis_items_view v = dis_items_look(items);
+    dis_items_view v = dis_items_get_view(items);
     assert_int_equal(v.n_features, 2);
     assert_true(v.x[0] == 1 && v.x[1] == -.5f && v.x[2] == 2 && v.x[3] == 3);
     dis_items_destroy(items);
@@ -96,7 +96,7 @@ static void features(void **state)
     o.width = 3;
     const char *path = put_file("f.f32", raw, sizeof raw);
     items = read_items(path, &o);
-    v = dis_items_look(items);
+    v = dis_items_get_view(items);
     assert_int_equal(v.n_items, 2);
     assert_true(v.x[5] == 6);
     assert_string_equal(dis_names_get(v.tasks, 1, NULL), "1");
@@ -106,7 +106,7 @@ static void features(void **state)
     snprintf(ids, sizeof ids, "%s", put_text("ids.txt", "left\nright\n"));
     o.tasks = ids;
     items = read_items(put_file("f.f32", raw, sizeof raw), &o);
-    assert_string_equal(dis_names_get(dis_items_look(items).tasks, 0, NULL), "left");
+    assert_string_equal(dis_names_get(dis_items_get_view(items).tasks, 0, NULL), "left");
     dis_items_destroy(items);
 }
 
@@ -121,7 +121,7 @@ static void images(void **state)
     o.kind = DIS_ITEMS_IMAGES;
     dis_items *items = read_items(put_file("c.bin", bytes, 2 * RECORD), &o);
     free(bytes);
-    const dis_items_view v = dis_items_look(items);
+    const dis_items_view v = dis_items_get_view(items);
     assert_int_equal(v.n_items, 2);
     assert_int_equal(v.height * v.width * v.channels, v.n_features);
     assert_int_equal(v.n_features, 3072);
@@ -134,7 +134,7 @@ static void images(void **state)
     npy[head - 1] = '\n';
     memcpy(npy + head, "\x00\x33\x66\xff", 4);
     items = read_items(put_file("i.npy", npy, head + 4), &o);
-    const dis_items_view w = dis_items_look(items);
+    const dis_items_view w = dis_items_get_view(items);
     assert_int_equal(w.height, 2);
     assert_int_equal(w.channels, 1);
     assert_true(w.x[0] == 0 && w.x[3] == 1);
@@ -195,7 +195,7 @@ static void texts_of_tasks(void **state)
     dis_names *tasks, *said = NULL;
     size_t found = 0;
     assert_int_equal(dis_names_create(wanted, 3, &tasks), DIS_OK);
-    assert_int_equal(dis_items_texts(items, tasks, &said, &found), DIS_OK);
+    assert_int_equal(dis_items_get_texts(items, tasks, &said, &found), DIS_OK);
     assert_int_equal(found, 2);
     assert_int_equal(dis_names_count(said), 3);
     assert_string_equal(dis_names_get(said, 0, NULL), "three");
@@ -206,7 +206,7 @@ static void texts_of_tasks(void **state)
     o = dis_items_options_default();
     o.kind = DIS_ITEMS_FEATURES;
     items = read_items(put_text("n.csv", "task,a\nx,1\n"), &o);
-    assert_int_equal(dis_items_texts(items, tasks, &said, &found), DIS_EUSAGE);
+    assert_int_equal(dis_items_get_texts(items, tasks, &said, &found), DIS_EUSAGE);
     dis_items_destroy(items);
     dis_names_destroy(tasks);
 }

@@ -55,9 +55,9 @@ static void reads_back_equal(void **state)
         dis_labels *labels;
         assert_int_equal(dis_labels_write(NULL, &view, in_folder(files[f]), NULL), DIS_OK);
         if (dis_labels_read(NULL, in_folder(files[f]), NULL, &labels) != DIS_OK) fail_msg("%s", dis_last_error());
-        const dis_labels_view got = dis_labels_look(labels);
+        const dis_labels_view got = dis_labels_get_view(labels);
         same(&view, &got);
-        assert_int_equal(dis_labels_renormalised(labels), 0);
+        assert_int_equal(dis_labels_n_renormalised(labels), 0);
         dis_labels_destroy(labels);
     }
     dis_names_destroy(t);
@@ -69,7 +69,7 @@ static void accepts(void **state)
     (void)state;
     /* No p: columns: all but task, label and entropy; any order; BOM, CRLF, no final newline. */
     dis_labels *a = read_text("a.csv", "\xEF\xBB\xBFyes,label,task,no\r\n.25,no,t1,.75\r\n1,yes,t2,0");
-    dis_labels_view v = dis_labels_look(a);
+    dis_labels_view v = dis_labels_get_view(a);
     assert_int_equal(v.n_items, 2);
     assert_int_equal(v.n_classes, 2);
     assert_string_equal(dis_names_get(v.classes, 1, NULL), "no");
@@ -77,16 +77,16 @@ static void accepts(void **state)
     dis_labels_destroy(a);
     /* -0 is 0, to the bit: found by fuzzing. */
     a = read_text("a.csv", "task,p:x,p:y\n1,-0,1\n");
-    assert_false(signbit(dis_labels_look(a).p[0]));
+    assert_false(signbit(dis_labels_get_view(a).p[0]));
     dis_labels_destroy(a);
     /* With p: columns the others are not classes. */
     a = read_text("a.csv", "task,note,p:x,p:y\n1,hello,0.5,0.5\n");
-    assert_int_equal(dis_labels_look(a).n_classes, 2);
+    assert_int_equal(dis_labels_get_view(a).n_classes, 2);
     dis_labels_destroy(a);
     /* JSONL: classes in another order, numbers as tasks, other keys. */
     a = read_text("a.jsonl",
                   "{\"task\":\"t\",\"p\":{\"x\":0.25,\"y\":0.75}}\n{\"p\":{\"y\":1,\"x\":0},\"task\":17,\"why\":[1]}");
-    v = dis_labels_look(a);
+    v = dis_labels_get_view(a);
     assert_string_equal(dis_names_get(v.tasks, 1, NULL), "17");
     assert_true(v.p[2] == 0 && v.p[3] == 1);
     dis_labels_destroy(a);
@@ -101,7 +101,7 @@ static void accepts(void **state)
     put_text("w.tasks.txt", "t1\r\n");
     put_text("w.classes.txt", "a\nb");
     if (dis_labels_read(NULL, in_folder("w.npy"), NULL, &a) != DIS_OK) fail_msg("%s", dis_last_error());
-    assert_string_equal(dis_names_get(dis_labels_look(a).tasks, 0, NULL), "t1");
+    assert_string_equal(dis_names_get(dis_labels_get_view(a).tasks, 0, NULL), "t1");
     dis_labels_destroy(a);
     static const char *const wrong[] = {"t1\nt2\n", "", "\n", "t\x80\n", NULL};
     for (int i = 0; wrong[i]; i++) {
@@ -126,8 +126,8 @@ static void renormalises(void **state)
     dis_labels_read_options o = dis_labels_read_options_default();
     o.renormalise = true;
     assert_int_equal(dis_labels_read(NULL, path, &o, &labels), DIS_OK);
-    assert_int_equal(dis_labels_renormalised(labels), 2);
-    const double *p = dis_labels_look(labels).p;
+    assert_int_equal(dis_labels_n_renormalised(labels), 2);
+    const double *p = dis_labels_get_view(labels).p;
     assert_true(p[0] == .5 && p[1] == .5000005 && p[2] == .5 && p[5] == 1);
     dis_labels_destroy(labels);
     assert_int_equal(dis_labels_read(NULL, put_text("s.csv", "task,p:a,p:b\n1,0,0\n"), &o, &labels), DIS_EDATA);
@@ -201,7 +201,7 @@ static void limits(void **state)
         for (size_t k = 1; k < DIS_MAX_CLASSES + extra; k++) n += (size_t)sprintf(text + n, ",0");
         dis_status status = dis_labels_read(NULL, put_file("l.csv", text, n), NULL, &labels);
         assert_int_equal(status, extra ? DIS_EDATA : DIS_OK);
-        if (status == DIS_OK) assert_int_equal(dis_labels_look(labels).n_classes, DIS_MAX_CLASSES);
+        if (status == DIS_OK) assert_int_equal(dis_labels_get_view(labels).n_classes, DIS_MAX_CLASSES);
         if (status == DIS_OK) dis_labels_destroy(labels);
 
         n = (size_t)sprintf(text, "{\"task\":\"t\",\"p\":{\"first\":1");
@@ -227,24 +227,24 @@ static void aligns(void **state)
     (void)state;
     dis_labels *a = read_text("a.csv", "task,p:x,p:y,p:z\n1,0.25,0.75,0\n2,0,0,1\n3,1,0,0\n");
     dis_labels *b = read_text("b.csv", "task,p:z,p:x,p:y\n3,0,1,0\n1,0,0.25,0.75\n2,1,0,0\n");
-    const dis_labels_view va = dis_labels_look(a), vb = dis_labels_look(b);
+    const dis_labels_view va = dis_labels_get_view(a), vb = dis_labels_get_view(b);
     dis_labels *c;
     assert_int_equal(dis_labels_align(NULL, b, va.tasks, va.classes, &c), DIS_OK);
-    dis_labels_view vc = dis_labels_look(c);
+    dis_labels_view vc = dis_labels_get_view(c);
     same(&va, &vc);
     dis_labels_destroy(c);
     assert_int_equal(dis_labels_align(NULL, a, vb.tasks, vb.classes, &c), DIS_OK);
-    vc = dis_labels_look(c);
+    vc = dis_labels_get_view(c);
     same(&vb, &vc);
     dis_labels_destroy(c);
     assert_int_equal(dis_labels_align(NULL, a, va.tasks, va.classes, &c), DIS_OK);
-    vc = dis_labels_look(c);
+    vc = dis_labels_get_view(c);
     same(&va, &vc);
     dis_labels_destroy(c);
 
     dis_labels *fewer = read_text("c.csv", "task,p:x,p:y,p:z\n1,0.25,0.75,0\n2,0,0,1\n");
     dis_labels *other = read_text("d.csv", "task,p:x,p:y\n1,0.25,0.75\n2,0,1\n3,1,0\n");
-    const dis_labels_view vf = dis_labels_look(fewer), vo = dis_labels_look(other);
+    const dis_labels_view vf = dis_labels_get_view(fewer), vo = dis_labels_get_view(other);
     assert_int_equal(dis_labels_align(NULL, fewer, va.tasks, va.classes, &c), DIS_EDATA);
     assert_non_null(strstr(dis_last_error(), "no labels for the task \"3\""));
     assert_int_equal(dis_labels_align(NULL, a, vf.tasks, va.classes, &c), DIS_EDATA);
@@ -270,7 +270,7 @@ static dis_status read_it(void *path)
 static dis_status align_it(void *arg)
 {
     dis_labels **ab = arg, *c = NULL;
-    const dis_labels_view v = dis_labels_look(ab[1]);
+    const dis_labels_view v = dis_labels_get_view(ab[1]);
     const dis_status status = dis_labels_align(NULL, ab[0], v.tasks, v.classes, &c);
     if (status != DIS_OK) assert_null(c);
     dis_labels_destroy(c);
@@ -283,7 +283,7 @@ static void faults(void **state)
     dis_labels *ab[] = {read_text("a.csv", "task,p:x,p:y\n1,0.25,0.75\n2,0,1\n"),
                         read_text("b.csv", "task,p:y,p:x\n2,\"1\",0\n1,0.75,0.25\n")};
     walk_faults(align_it, NULL, ab);
-    const dis_labels_view v = dis_labels_look(ab[0]);
+    const dis_labels_view v = dis_labels_get_view(ab[0]);
     static const char *const files[] = {"f.csv", "f.tsv", "f.jsonl", "f.npy"};
     for (int i = 0; i < 4; i++) {
         char path[256];

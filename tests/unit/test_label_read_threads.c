@@ -66,7 +66,7 @@ static void same_for_all(void **state)
             dis_labels *labels;
             if (read_with(thread_counts[t], kind == 2 ? "jsonl" : "csv", &labels) != DIS_OK)
                 fail_msg("%s", dis_last_error());
-            const dis_labels_view v = dis_labels_look(labels);
+            const dis_labels_view v = dis_labels_get_view(labels);
             assert_int_equal(v.n_items, N);
             assert_int_equal(v.n_classes, K);
             for (size_t i = 0; i < N; i++) {

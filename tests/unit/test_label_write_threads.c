@@ -2,6 +2,9 @@
  * failure. */
 #include "core/random/random.h"
 #include "dissent/dissent.h"
+#include "tool/json_writer.h"
+#include "tool/table_writer.h"
+#include "tool/arrays.h"
 #include <dirent.h>
 #include <math.h>
 #include <setjmp.h>
@@ -233,36 +236,36 @@ static void rows(void **state)
 {
     (void)state;
     const double tie[] = {.2, .4, .4}, one[] = {1.0000000000000002, 0}, u[] = {.25, .25, .25, .25};
-    assert_int_equal(dis_argmax(tie, 3), 1);
-    assert_int_equal(dis_argmax(one, 1), 0);
-    assert_true(dis_entropy(one, 2) == 0 && !signbit(dis_entropy(one, 2)));
-    assert_true(fabs(dis_entropy(u, 4) - log(4)) < 1e-15);
+    assert_int_equal(dis__argmax(tie, 3), 1);
+    assert_int_equal(dis__argmax(one, 1), 0);
+    assert_true(dis__entropy(one, 2) == 0 && !signbit(dis__entropy(one, 2)));
+    assert_true(fabs(dis__entropy(u, 4) - log(4)) < 1e-15);
 }
 
 static void json_files(void **state)
 {
     (void)state;
-    dis_json *j;
+    dis__json_writer *j;
     const char *path = in_folder("s.json");
-    assert_int_equal(dis_json_open(path, &j), DIS_OK);
-    dis_json_begin_object(j);
-    dis_json_key(j, "a\"b");
-    dis_json_begin_array(j);
-    dis_json_real(j, .5);
-    dis_json_real(j, INFINITY);
-    dis_json_real(j, -INFINITY);
-    dis_json_real(j, NAN);
-    dis_json_count(j, UINT64_MAX);
-    dis_json_bool(j, true);
-    dis_json_text(j, NULL);
-    dis_json_end_array(j);
-    dis_json_key(j, "e");
-    dis_json_begin_object(j);
-    dis_json_end_object(j);
-    dis_json_key(j, "t");
-    dis_json_text(j, "x\x01\xFFz");
-    dis_json_end_object(j);
-    assert_int_equal(dis_json_finish(j, DIS_OK), DIS_OK);
+    assert_int_equal(dis__json_writer_create(path, &j), DIS_OK);
+    dis__json_writer_begin_object(j);
+    dis__json_writer_key(j, "a\"b");
+    dis__json_writer_begin_array(j);
+    dis__json_writer_real(j, .5);
+    dis__json_writer_real(j, INFINITY);
+    dis__json_writer_real(j, -INFINITY);
+    dis__json_writer_real(j, NAN);
+    dis__json_writer_count(j, UINT64_MAX);
+    dis__json_writer_bool(j, true);
+    dis__json_writer_text(j, NULL);
+    dis__json_writer_end_array(j);
+    dis__json_writer_key(j, "e");
+    dis__json_writer_begin_object(j);
+    dis__json_writer_end_object(j);
+    dis__json_writer_key(j, "t");
+    dis__json_writer_text(j, "x\x01\xFFz");
+    dis__json_writer_end_object(j);
+    assert_int_equal(dis__json_writer_finish(j, DIS_OK), DIS_OK);
     expect_file(path, "{\n  \"a\\\"b\": [\n    0.5,\n    \"inf\",\n    \"-inf\",\n    null,\n    "
                       "18446744073709551615,\n    true,\n    "
                       "null\n  ],\n  \"e\": {},\n  \"t\": \"x\\u0001\xEF\xBF\xBDz\"\n}\n");
@@ -271,9 +274,9 @@ static void json_files(void **state)
     char *text = malloc(6001);
     for (int i = 0; i < 6000; i += 3) memcpy(text + i, "\xE2\x82\xAC", 3);
     text[6000] = 0;
-    assert_int_equal(dis_json_open(path, &j), DIS_OK);
-    dis_json_text(j, text);
-    assert_int_equal(dis_json_finish(j, DIS_OK), DIS_OK);
+    assert_int_equal(dis__json_writer_create(path, &j), DIS_OK);
+    dis__json_writer_text(j, text);
+    assert_int_equal(dis__json_writer_finish(j, DIS_OK), DIS_OK);
     size_t n;
     char *bytes = contents(path, &n);
     assert_int_equal(n, 6003);
@@ -284,13 +287,13 @@ static void json_files(void **state)
     /* Out of order is refused and leaves the old file. */
     static const int wrong[] = {0, 1, 2, 3, 4};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        assert_int_equal(dis_json_open(path, &j), DIS_OK);
-        if (i == 0) dis_json_begin_object(j), dis_json_null(j), dis_json_end_object(j);
-        if (i == 1) dis_json_begin_array(j), dis_json_end_object(j);
-        if (i == 2) dis_json_begin_array(j);
-        if (i == 3) dis_json_null(j), dis_json_null(j);
-        if (i == 4) dis_json_begin_object(j), dis_json_key(j, "a"), dis_json_end_object(j);
-        assert_int_equal(dis_json_finish(j, DIS_OK), DIS_EBUG);
+        assert_int_equal(dis__json_writer_create(path, &j), DIS_OK);
+        if (i == 0) dis__json_writer_begin_object(j), dis__json_writer_null(j), dis__json_writer_end_object(j);
+        if (i == 1) dis__json_writer_begin_array(j), dis__json_writer_end_object(j);
+        if (i == 2) dis__json_writer_begin_array(j);
+        if (i == 3) dis__json_writer_null(j), dis__json_writer_null(j);
+        if (i == 4) dis__json_writer_begin_object(j), dis__json_writer_key(j, "a"), dis__json_writer_end_object(j);
+        assert_int_equal(dis__json_writer_finish(j, DIS_OK), DIS_EBUG);
     }
     bytes = contents(path, &n);
     assert_int_equal(n, 6003);
@@ -299,30 +302,30 @@ static void json_files(void **state)
 
 static dis_status write_json(void *path)
 {
-    dis_json *j;
-    const dis_status opened = dis_json_open(path, &j);
+    dis__json_writer *j;
+    const dis_status opened = dis__json_writer_create(path, &j);
     if (opened != DIS_OK) return opened;
-    dis_json_begin_array(j);
-    for (int i = 0; i < 100000; i++) dis_json_count(j, (uint64_t)i);
-    dis_json_end_array(j);
-    return dis_json_finish(j, DIS_OK);
+    dis__json_writer_begin_array(j);
+    for (int i = 0; i < 100000; i++) dis__json_writer_count(j, (uint64_t)i);
+    dis__json_writer_end_array(j);
+    return dis__json_writer_finish(j, DIS_OK);
 }
 
 static dis_status write_table(void *path)
 {
     static const char *const columns[] = {"worker", "votes", "quality", "x,y"};
-    dis_table *t;
-    const dis_status opened = dis_table_open(path, NULL, columns, 4, &t);
+    dis__table_writer *t;
+    const dis_status opened = dis__table_writer_create(path, NULL, columns, 4, &t);
     if (opened != DIS_OK) return opened;
-    dis_table_text(t, "a,b", 3);
-    dis_table_count(t, 7);
-    dis_table_real(t, .125);
-    dis_table_nothing(t);
-    dis_table_text(t, "c\"", 2);
-    dis_table_count(t, 0);
-    dis_table_real(t, NAN);
-    dis_table_real(t, INFINITY);
-    return dis_table_finish(t, DIS_OK);
+    dis__table_writer_text(t, "a,b", 3);
+    dis__table_writer_count(t, 7);
+    dis__table_writer_real(t, .125);
+    dis__table_writer_null(t);
+    dis__table_writer_text(t, "c\"", 2);
+    dis__table_writer_count(t, 0);
+    dis__table_writer_real(t, NAN);
+    dis__table_writer_real(t, INFINITY);
+    return dis__table_writer_finish(t, DIS_OK);
 }
 
 static void tables(void **state)
@@ -339,11 +342,11 @@ static void tables(void **state)
         strcpy(path, in_folder(i == 0 ? "w.csv" : i == 1 ? "w.jsonl" : "s.json"));
         walk_faults(i < 2 ? write_table : write_json, NULL, path);
     }
-    dis_table *t;
+    dis__table_writer *t;
     static const char *const columns[] = {"a", "b"};
-    assert_int_equal(dis_table_open(in_folder("half.csv"), NULL, columns, 2, &t), DIS_OK);
-    dis_table_count(t, 1);
-    assert_int_equal(dis_table_finish(t, DIS_OK), DIS_EBUG);
+    assert_int_equal(dis__table_writer_create(in_folder("half.csv"), NULL, columns, 2, &t), DIS_OK);
+    dis__table_writer_count(t, 1);
+    assert_int_equal(dis__table_writer_finish(t, DIS_OK), DIS_EBUG);
     assert_int_equal(access(in_folder("half.csv"), F_OK), -1);
 }
 

@@ -113,11 +113,11 @@ static void reads(void **state)
         /* several labels at once */
         {"a.jsonl",
          TEXT("{\"t\":1,\"w\":2,\"l\":[\"b\",\"a\",\"b\"]}\n{\"t\":1,\"w\":3,\"l\":[\"a\"]}\n"),
-         {DEFAULTS, TWL, .several = DIS_SEVERAL_JOIN},
+         {DEFAULTS, TWL, .several = DIS_MULTIPLE_JOIN},
          "a a+b | 1:2=a+b,3=a, | rows 2 ties 1"},
         {"a.jsonl",
          TEXT("{\"t\":1,\"w\":2,\"l\":[\"b\",\"a\"]}\n"),
-         {DEFAULTS, TWL, .several = DIS_SEVERAL_ALL},
+         {DEFAULTS, TWL, .several = DIS_MULTIPLE_ALL},
          "a b | 1:2=b,2=a, | rows 2 twice 1 ties 1"},
         /* nothing at all */
         {"a.json",
@@ -390,7 +390,7 @@ static void reads_many_records(void **state)
     const char *path = in_folder("many.json");
     dis_votes *votes;
     assert_int_equal(dis_votes_read(NULL, &path, 1, &o, &votes), DIS_OK);
-    const dis_votes_view v = dis_votes_look(votes);
+    const dis_votes_view v = dis_votes_get_view(votes);
     assert_int_equal(v.n_items, n);
     assert_int_equal(v.n_votes, 2 * n);
     assert_int_equal(v.n_workers, 1001);
@@ -427,7 +427,7 @@ static void survives_every_fault(void **state)
               "\"result\":[{\"type\":\"choices\",\"from_name\":\"x\",\"value\":{\"choices\":[\"b\",\"a long label, "
               "longer than "
               "others\"]}}]}]}]"),
-         {DEFAULTS, .preset = "label-studio", .label = "x", .several = DIS_SEVERAL_JOIN,
+         {DEFAULTS, .preset = "label-studio", .label = "x", .several = DIS_MULTIPLE_JOIN,
           .duplicates = DIS_DUPLICATES_LAST}},
         {"f.csv",
          TEXT("t,w,j\n1,5,\"[{\"\"v\"\":\"\"a\"\"}]\"\nbad\n"),

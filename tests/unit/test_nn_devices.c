@@ -108,7 +108,7 @@ static void predict_at_once(dis_model *m, const dis_items *items, const double *
         const int before = too_large;
         dis_labels *p;
         if (dis_model_predict(NULL, m, items, NULL, &p) != DIS_OK) fail_msg("%s", dis_last_error());
-        assert_memory_equal(dis_labels_look(p).p, wanted, N * K * sizeof *wanted);
+        assert_memory_equal(dis_labels_get_view(p).p, wanted, N * K * sizeof *wanted);
         dis_labels_destroy(p);
         dis__model_net_free(&m->ready);
         assert_true(too_large == 0);
@@ -139,8 +139,8 @@ static void models(void **state)
             dis_labels *p[2];
             assert_int_equal(dis_model_predict(NULL, ref, items, NULL, &p[0]), DIS_OK);
             assert_int_equal(dis_model_predict(NULL, hidden, items, NULL, &p[1]), DIS_OK);
-            assert_memory_equal(dis_labels_look(p[0]).p, dis_labels_look(p[1]).p, N * K * sizeof(double));
-            predict_at_once(hidden, items, dis_labels_look(p[0]).p);
+            assert_memory_equal(dis_labels_get_view(p[0]).p, dis_labels_get_view(p[1]).p, N * K * sizeof(double));
+            predict_at_once(hidden, items, dis_labels_get_view(p[0]).p);
             dis_labels_destroy(p[0]);
             dis_labels_destroy(p[1]);
             dis_model_destroy(ref);

@@ -30,7 +30,7 @@ static double checksum(const double *x, size_t n)
 
 static double of_labels(const dis_labels *labels)
 {
-    const dis_labels_view v = dis_labels_look(labels);
+    const dis_labels_view v = dis_labels_get_view(labels);
     return checksum(v.p, v.n_items * v.n_classes);
 }
 
@@ -47,17 +47,18 @@ static dis_status context(const fixture *f, const void *o, double *value)
     (void)f;
     dis_context *ctx;
     DIS_TRY(dis_context_create(o, &ctx));
-    *value = dis_context_threads(ctx);
+    *value = dis_context_n_threads(ctx);
     dis_context_destroy(ctx);
     return DIS_OK;
 }
 
 static dis_status alignment(const fixture *f, const void *o, double *value)
 {
-    const dis_alignment_source sources[] = {{"hard", dis_labels_look(f->c.hard)}, {"soft", dis_labels_look(f->c.soft)}};
+    const dis_alignment_source sources[] = {{"hard", dis_labels_get_view(f->c.hard)},
+                                            {"soft", dis_labels_get_view(f->c.soft)}};
     dis_alignment *a;
     DIS_TRY(dis_alignment_run(NULL, sources, 2, o, &a));
-    *value = (double)dis_alignment_look(a).n_items;
+    *value = (double)dis_alignment_get_view(a).n_items;
     dis_alignment_destroy(a);
     return DIS_OK;
 }
@@ -66,19 +67,19 @@ static dis_status evaluation(const fixture *f, const void *o, double *value)
 {
     dis_evaluation *e;
     DIS_TRY(dis_evaluation_run(NULL, &f->evaluation, o, &e));
-    *value = of_metrics(dis_evaluation_look(e).metric, DIS_EVAL_METRICS);
+    *value = of_metrics(dis_evaluation_get_view(e).metric, DIS_EVALUATION_METRICS);
     dis_evaluation_destroy(e);
     return DIS_OK;
 }
 
-static dis_status made(const fixture *f, const dis_make_options *o, double *value)
+static dis_status made(const fixture *f, const dis_label_result_options *o, double *value)
 {
-    dis_label_choice choice;
-    dis_made *m;
-    DIS_TRY(dis_choose_labels(NULL, 0, NULL, true, &choice));
-    DIS_TRY(dis_make_labels(NULL, f->c.votes, &choice, o, &m));
-    *value = checksum(dis_made_look(m).p, N * K);
-    dis_made_destroy(m);
+    dis_label_plan choice;
+    dis_label_result *m;
+    DIS_TRY(dis_label_plan_parse(NULL, 0, NULL, true, &choice));
+    DIS_TRY(dis_label_result_run(NULL, f->c.votes, &choice, o, &m));
+    *value = checksum(dis_label_result_get_view(m).p, N * K);
+    dis_label_result_destroy(m);
     return DIS_OK;
 }
 
@@ -89,7 +90,7 @@ static dis_status make(const fixture *f, const void *o, double *value)
 
 static dis_status make_with_fit(const fixture *f, const void *o, double *value)
 {
-    dis_make_options how = dis_make_options_default();
+    dis_label_result_options how = dis_label_result_options_default();
     how.fit = o;
     return made(f, &how, value);
 }
@@ -128,15 +129,15 @@ static dis_status views(const fixture *f, const void *o, double *value)
     const dis_views both = {.n_items = N, .n_classes = K, .n_views = 2, .p = p};
     dis_views_distances *d;
     DIS_TRY(dis_views_distances_run(NULL, &both, o, &d));
-    *value = of_metrics(dis_views_distances_look(d).jsd, 4);
+    *value = of_metrics(dis_views_distances_get_view(d).jsd, 4);
     dis_views_distances_destroy(d);
     return DIS_OK;
 }
 
 static dis_status embed_items(const fixture *f, const void *o, double *value)
 {
-    float *x = calloc(N * dis_encoder_look(f->encoder).width, sizeof *x);
-    const dis_status status = dis_embed_items(NULL, f->encoder, f->c.texts, o, x);
+    float *x = calloc(N * dis_encoder_get_view(f->encoder).width, sizeof *x);
+    const dis_status status = dis_encoder_embed_items(NULL, f->encoder, f->c.texts, o, x);
     *value = x[0] + x[1];
     free(x);
     return status;
@@ -148,7 +149,7 @@ static dis_status encode(const fixture *f, const void *o, double *value)
 {
     dis_tokens *tokens;
     DIS_TRY(dis_tokenizer_encode(NULL, f->tokenizer, &a_text, 1, o, &tokens));
-    *value = (double)dis_tokens_look(tokens).start[1];
+    *value = (double)dis_tokens_get_view(tokens).start[1];
     dis_tokens_destroy(tokens);
     return DIS_OK;
 }
@@ -159,7 +160,7 @@ static dis_status encode_words(const fixture *f, const void *o, double *value)
     static const size_t length[] = {3, 5}, start[] = {0, 2};
     dis_tokens *tokens;
     DIS_TRY(dis_tokenizer_encode_words(NULL, f->tokenizer, word, length, start, 1, o, &tokens));
-    *value = (double)dis_tokens_look(tokens).start[1];
+    *value = (double)dis_tokens_get_view(tokens).start[1];
     dis_tokens_destroy(tokens);
     return DIS_OK;
 }
@@ -202,7 +203,7 @@ static dis_status folds_draw(const fixture *f, const void *o, double *value)
 {
     const dis_examples examples = {.items = f->c.texts, .labels = f->c.soft};
     dis_folds *folds;
-    DIS_TRY(dis_folds_draw(NULL, &examples, o, 1, &folds));
+    DIS_TRY(dis_folds_create(NULL, &examples, o, 1, &folds));
     *value = 0;
     dis_folds_destroy(folds);
     return DIS_OK;
@@ -212,7 +213,7 @@ static dis_status comparison(const fixture *f, const void *o, double *value)
 {
     dis_comparison *c;
     DIS_TRY(dis_comparison_run(NULL, &f->comparison, o, &c));
-    *value = dis_comparison_look(c).metric[0].p_two_sided + dis_comparison_look(c).metric[0].difference.ci_low;
+    *value = dis_comparison_get_view(c).metric[0].p_two_sided + dis_comparison_get_view(c).metric[0].difference.ci_low;
     dis_comparison_destroy(c);
     return DIS_OK;
 }
@@ -221,7 +222,7 @@ static dis_status agreement(const fixture *f, const void *o, double *value)
 {
     dis_agreement *a;
     DIS_TRY(dis_agreement_run(NULL, f->c.votes, o, &a));
-    const dis_agreement_view v = dis_agreement_look(a);
+    const dis_agreement_view v = dis_agreement_get_view(a);
     *value = of_metrics(v.metric, v.n_metrics) + (v.items ? 1 : 0) + (v.workers ? 2 : 0) + (double)v.n_pairs;
     dis_agreement_destroy(a);
     return DIS_OK;
@@ -231,7 +232,7 @@ static dis_status review(const fixture *f, const void *o, double *value)
 {
     dis_review *r;
     DIS_TRY(dis_review_run(NULL, f->c.votes, o, &r));
-    *value = dis_review_look(r).items[0].gain + (double)dis_review_look(r).items[0].item;
+    *value = dis_review_get_view(r).items[0].gain + (double)dis_review_get_view(r).items[0].item;
     dis_review_destroy(r);
     return DIS_OK;
 }
@@ -241,7 +242,7 @@ static dis_status items(const fixture *f, const void *o, double *value)
     (void)f;
     dis_items *read;
     DIS_TRY(dis_items_read(NULL, in_folder("t.csv"), o, &read));
-    *value = (double)dis_items_look(read).n_items;
+    *value = (double)dis_items_get_view(read).n_items;
     dis_items_destroy(read);
     return DIS_OK;
 }
@@ -262,7 +263,7 @@ static dis_status votes_read(const fixture *f, const void *o, double *value)
     const char *path = in_folder("votes.csv");
     dis_votes *votes;
     DIS_TRY(dis_votes_read(NULL, &path, 1, o, &votes));
-    *value = (double)dis_votes_look(votes).n_votes;
+    *value = (double)dis_votes_get_view(votes).n_votes;
     dis_votes_destroy(votes);
     return DIS_OK;
 }
@@ -272,8 +273,8 @@ static dis_status from_columns(const fixture *f, const void *o, double *value)
     (void)f;
     const dis_votes_columns none = {.task = {.n_pieces = 0}};
     dis_votes *votes;
-    DIS_TRY(dis_votes_from_columns(NULL, &none, o, &votes));
-    *value = (double)dis_votes_look(votes).n_votes;
+    DIS_TRY(dis_votes_create_from_columns(NULL, &none, o, &votes));
+    *value = (double)dis_votes_get_view(votes).n_votes;
     dis_votes_destroy(votes);
     return DIS_OK;
 }
@@ -296,7 +297,7 @@ static dis_status out_of_fold(const fixture *f, const void *o, double *value)
 {
     const dis_examples examples = {.items = f->c.texts, .labels = f->c.soft};
     dis_labels *labels;
-    DIS_TRY(dis_out_of_fold(NULL, &examples, NULL, o, NULL, &labels));
+    DIS_TRY(dis_folds_predict(NULL, &examples, NULL, o, NULL, &labels));
     *value = of_labels(labels);
     dis_labels_destroy(labels);
     return DIS_OK;
@@ -307,8 +308,8 @@ static dis_status folds_train(const fixture *f, const void *o, double *value)
     const dis_examples examples = {.items = f->c.texts, .labels = f->c.soft};
     dis_folds *folds;
     dis_labels *labels = NULL;
-    DIS_TRY(dis_folds_draw(NULL, &examples, NULL, 1, &folds));
-    const dis_status status = dis_folds_train(NULL, folds, 0, NULL, o, &labels);
+    DIS_TRY(dis_folds_create(NULL, &examples, NULL, 1, &folds));
+    const dis_status status = dis_folds_predict_fold(NULL, folds, 0, NULL, o, &labels);
     if (status == DIS_OK) *value = of_labels(labels);
     dis_labels_destroy(labels);
     dis_folds_destroy(folds);
@@ -332,7 +333,7 @@ static const row rows[] = {
     ROW(dis_context_options, context),
     ROW(dis_alignment_options, alignment),
     ROW(dis_evaluation_options, evaluation),
-    ROW(dis_make_options, make),
+    ROW(dis_label_result_options, make),
     ROW(dis_fit_options, make_with_fit),
     ROW(dis_fit_options, auto_weights),
     ROW(dis_fit_options, fit),
@@ -389,8 +390,8 @@ static fixture start(void)
     f.evaluation = (dis_evaluation_input){.n_items = N, .n_classes = K, .q = q, .gold = gold, .human = human};
     f.comparison = (dis_comparison_input){
         .n_items = N, .n_classes = K, .gold = gold, .n_a = 1, .n_b = 1, .a = a_side, .b = b_side, .human = human};
-    assert_int_equal(dis_encoder_open(NULL, ENCODER, &f.encoder), DIS_OK);
-    assert_int_equal(dis_tokenizer_open(NULL, ENCODER, &f.tokenizer), DIS_OK);
+    assert_int_equal(dis_encoder_read(NULL, ENCODER, &f.encoder), DIS_OK);
+    assert_int_equal(dis_tokenizer_read(NULL, ENCODER, &f.tokenizer), DIS_OK);
     return f;
 }
 
@@ -478,10 +479,10 @@ static void an_older_caller_gets_the_same(void **state)
     void *older;
     assert_int_equal(dis_evaluation_run(NULL, &f.evaluation, &o, &now), DIS_OK);
     assert_int_equal(evaluate_as_older_caller(&f.evaluation, 5, 50, &older), DIS_OK);
-    const dis_evaluation_view a = dis_evaluation_look(now), b = dis_evaluation_look(older);
+    const dis_evaluation_view a = dis_evaluation_get_view(now), b = dis_evaluation_get_view(older);
     assert_int_equal(b.resamples, 50);
     assert_int_equal(b.n_bins, a.n_bins);
-    for (size_t m = 0; m < DIS_EVAL_METRICS; m++) assert_memory_equal(&a.metric[m].value, &b.metric[m].value, 24);
+    for (size_t m = 0; m < DIS_EVALUATION_METRICS; m++) assert_memory_equal(&a.metric[m].value, &b.metric[m].value, 24);
     dis_evaluation_destroy(now);
     dis_evaluation_destroy(older);
     end(&f);

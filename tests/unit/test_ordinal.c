@@ -54,7 +54,7 @@ static dis_votes *crowd(bool reversed, bool shuffled)
                                 .duplicates = DIS_DUPLICATES_ALL,
                                 .scale = DIS_SCALE_ORDINAL};
     dis_votes *votes;
-    assert_int_equal(dis_votes_from_arrays(NULL, &a, &votes), DIS_OK);
+    assert_int_equal(dis_votes_create_from_arrays(NULL, &a, &votes), DIS_OK);
     return votes;
 }
 
@@ -67,7 +67,7 @@ static dis_fit *fit(dis_context *ctx, const dis_votes *votes, const char *spec)
 
 static const double *parameter(const dis_fit *f, const char *name)
 {
-    const dis_parameter *p = dis_fit_parameter_find(f, name);
+    const dis_parameter *p = dis_fit_find_parameter(f, name);
     assert_non_null(p);
     return p->values;
 }
@@ -77,7 +77,7 @@ static void test_objective_rises(void **state)
     (void)state;
     dis_votes *votes = crowd(false, false);
     dis_fit *f = fit(NULL, votes, "ordinal:tolerance=0,iterations=60");
-    const dis_fit_view v = dis_fit_look(f);
+    const dis_fit_view v = dis_fit_get_view(f);
     assert_int_equal(v.n_trace, 60);
     for (size_t n = 1; n < v.n_trace; n++) assert_true(v.trace[n] >= v.trace[n - 1] - 1e-10 * fabs(v.trace[n - 1]));
     dis_fit_destroy(f);
@@ -95,7 +95,7 @@ static void test_scores_by_definition(void **state)
     (void)state;
     dis_votes *votes = crowd(false, false);
     dis_fit *f = fit(NULL, votes, "ordinal:points=1,tolerance=0,iterations=25");
-    const dis_votes_view v = dis_votes_look(votes);
+    const dis_votes_view v = dis_votes_get_view(votes);
     const double *bias = parameter(f, "bias"), *spread = parameter(f, "spread"), *prior = parameter(f, "prior"),
                  *threshold = parameter(f, "threshold"), *score = parameter(f, "score"), *lapse = parameter(f, "lapse"),
                  *rate = parameter(f, "rate");
@@ -206,7 +206,7 @@ static dis_votes *drawn_crowd(void)
                                 .label = label,
                                 .scale = DIS_SCALE_ORDINAL};
     dis_votes *votes;
-    assert_int_equal(dis_votes_from_arrays(NULL, &a, &votes), DIS_OK);
+    assert_int_equal(dis_votes_create_from_arrays(NULL, &a, &votes), DIS_OK);
     return votes;
 }
 
@@ -293,7 +293,7 @@ static void test_review(void **state)
     dis_review_options o = dis_review_options_default();
     o.by = DIS_REVIEW_BY_GAIN;
     assert_int_equal(dis_review_run(NULL, votes, &o, &review), DIS_OK);
-    const dis_review_view v = dis_review_look(review);
+    const dis_review_view v = dis_review_get_view(review);
     double n_right = 0, sure = 0, n_sure = 0, n_biased = 0;
     for (size_t r = 0; r < v.n_items; r++) {
         const dis_review_item *x = &v.items[r];
@@ -369,7 +369,7 @@ static void test_edges(void **state)
                                         .worker = worker,
                                         .label = label};
             dis_votes *votes;
-            assert_int_equal(dis_votes_from_arrays(NULL, &a, &votes), DIS_OK);
+            assert_int_equal(dis_votes_create_from_arrays(NULL, &a, &votes), DIS_OK);
             dis_fit *f = fit(NULL, votes, "ordinal");
             for (size_t i = 0; i < 4; i++) {
                 double sum = 0;

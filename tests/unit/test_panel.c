@@ -43,7 +43,7 @@ static dis_votes *panel_votes(uint64_t seed, size_t asked)
                                 .worker = worker_of,
                                 .label = label_of};
     dis_votes *votes;
-    assert_int_equal(dis_votes_from_arrays(NULL, &a, &votes), DIS_OK);
+    assert_int_equal(dis_votes_create_from_arrays(NULL, &a, &votes), DIS_OK);
     return votes;
 }
 
@@ -96,13 +96,13 @@ static void test_alternative(void **state)
     (void)state;
     for (int numbers = 0; numbers < 2; numbers++) {
         dis_votes *votes = panel_votes(1, 150);
-        const dis_votes_view v = dis_votes_look(votes);
+        const dis_votes_view v = dis_votes_get_view(votes);
         dis_panel_options o = dis_panel_options_default();
         dis_panel *panel;
         o.numbers = numbers;
         o.epsilon = .2;
         assert_int_equal(dis_panel_run(NULL, votes, person, &o, &panel), DIS_OK);
-        const dis_panel_view l = dis_panel_look(panel);
+        const dis_panel_view l = dis_panel_get_view(panel);
         assert_int_equal(l.n_judges, MODELS);
         for (size_t j = 0; j < MODELS; j++) {
             double rate, rho;
@@ -125,10 +125,10 @@ static void test_together(void **state)
 {
     (void)state;
     dis_votes *votes = panel_votes(2, ITEMS);
-    const dis_votes_view look = dis_votes_look(votes);
+    const dis_votes_view look = dis_votes_get_view(votes);
     dis_panel *panel;
     assert_int_equal(dis_panel_run(NULL, votes, person, NULL, &panel), DIS_OK);
-    const dis_panel_view l = dis_panel_look(panel);
+    const dis_panel_view l = dis_panel_get_view(panel);
     assert_null(l.unknown);
     assert_false(l.few_people);
     assert_int_equal(l.n_above, MODELS);
@@ -172,9 +172,9 @@ static dis_panel_view run_labels(labeller *label, uint64_t seed, uint32_t n_item
                                 .task = task_of,
                                 .worker = worker_of,
                                 .label = label_of};
-    assert_int_equal(dis_votes_from_arrays(NULL, &a, votes), DIS_OK);
+    assert_int_equal(dis_votes_create_from_arrays(NULL, &a, votes), DIS_OK);
     assert_int_equal(dis_panel_run(NULL, *votes, person, NULL, panel), DIS_OK);
-    return dis_panel_look(*panel);
+    return dis_panel_get_view(*panel);
 }
 
 static int at_random(uint64_t seed, uint32_t i, uint32_t w)
@@ -236,7 +236,7 @@ static void test_chance_and_copies(void **state)
     dis_panel *panel;
     dis_votes *votes;
     const dis_panel_view l = run_labels(mixed_judges, 7, 300, &panel, &votes);
-    const dis_votes_view look = dis_votes_look(votes);
+    const dis_votes_view look = dis_votes_get_view(votes);
     assert_null(l.unknown);
     assert_int_equal(l.n_above, 2);
     assert_true(isnan(l.judges[0].p_chance));
@@ -339,7 +339,7 @@ static void test_rates(void **state)
         dis_panel_options o = dis_panel_options_default();
         dis_panel *panel;
         assert_int_equal(dis_panel_run(NULL, votes, person, &o, &panel), DIS_OK);
-        const dis_panel_view l = dis_panel_look(panel);
+        const dis_panel_view l = dis_panel_get_view(panel);
         const dis_panel_rate *r = &l.rates[MODELS * CLASSES];
         assert_int_equal(r->judge, MODELS);
         assert_int_equal(r->n_people, 100);
@@ -367,7 +367,7 @@ static void test_labels(void **state)
     dis_panel *panel;
     o.budget = 500;
     assert_int_equal(dis_panel_run(NULL, votes, person, &o, &panel), DIS_OK);
-    const dis_panel_view l = dis_panel_look(panel);
+    const dis_panel_view l = dis_panel_get_view(panel);
     assert_true(l.loss_calibrated.value < l.loss_shares.value && l.loss_shares.value < l.loss_rates.value);
     assert_true(l.exponent < .95); /* two of the judges are one */
     size_t right = 0;
@@ -413,7 +413,7 @@ static void test_threads(void **state)
         assert_int_equal(dis_panel_run(ctx, votes, person, &o, &panel[t]), DIS_OK);
         dis_context_destroy(ctx);
     }
-    const dis_panel_view a = dis_panel_look(panel[0]), b = dis_panel_look(panel[1]);
+    const dis_panel_view a = dis_panel_get_view(panel[0]), b = dis_panel_get_view(panel[1]);
     assert_memory_equal(a.p, b.p, ITEMS * CLASSES * sizeof *a.p);
     assert_true(a.effective.ci_low == b.effective.ci_low && a.judges[1].as_good.ci_high == b.judges[1].as_good.ci_high);
     dis_panel_destroy(panel[0]);
@@ -459,7 +459,7 @@ static dis_votes *pairs(const uint16_t *label, size_t n)
                                 .worker = worker,
                                 .label = label,
                                 .classes = classes};
-    assert_int_equal(dis_votes_from_arrays(NULL, &a, &votes), DIS_OK);
+    assert_int_equal(dis_votes_create_from_arrays(NULL, &a, &votes), DIS_OK);
     dis_names_destroy(classes);
     return votes;
 }
@@ -470,9 +470,9 @@ static void test_swaps(void **state)
     static const uint16_t one[6] = {0, 0, 1, 0, 2, 1}, other[6] = {1, 0, 0, 0, 2, 2};
     static const size_t mirror[3] = {1, 0, 2};
     dis_votes *a = pairs(one, 6), *b = pairs(other, 6);
-    dis_panel_swap *rows;
+    dis_position_bias *rows;
     size_t n;
-    assert_int_equal(dis_panel_swaps(a, b, mirror, 0, &rows, &n), DIS_OK);
+    assert_int_equal(dis_position_bias_run(a, b, mirror, 0, &rows, &n), DIS_OK);
     assert_int_equal(n, 1);
     assert_int_equal(rows[0].n, 6);
     em_assert_close(rows[0].consistent.value, .5, 1e-15); /* the first, the third and the fifth pair */
@@ -481,7 +481,7 @@ static void test_swaps(void **state)
     em_assert_close(rows[0].p, .5, 1e-15);
     em_assert_close(rows[0].consistent.ci_low, .18761, 1e-4); /* Wilson's interval of 3 of 6 */
     dis_free(rows);
-    assert_int_equal(dis_panel_swaps(a, b, NULL, SIZE_MAX, &rows, &n), DIS_OK);
+    assert_int_equal(dis_position_bias_run(a, b, NULL, SIZE_MAX, &rows, &n), DIS_OK);
     em_assert_close(rows[0].consistent.value, .5, 1e-15); /* labels name answers: the second, fourth and fifth */
     dis_free(rows);
     dis_votes_destroy(a);

@@ -68,7 +68,7 @@ static double worker_difference(size_t c, const char *file, const char *column, 
 
 static const double *parameter(const dis_fit *fit, const char *name)
 {
-    const dis_parameter *p = dis_fit_parameter_find(fit, name);
+    const dis_parameter *p = dis_fit_find_parameter(fit, name);
     if (!p) fail_msg("no parameter %s", name);
     return p->values;
 }
@@ -169,11 +169,11 @@ static void objectives(void **state)
     (void)state;
     for (size_t c = 0; c < 2; c++) {
         dis_fit *fit = em_fit(NULL, crowd[c].votes, "dawid-skene:smoothing=0,tolerance=0,iterations=30", NULL);
-        near(dis_fit_look(fit).objective, scalar(c, "dawid_skene_30_log_likelihood"), 1e-8);
+        near(dis_fit_get_view(fit).objective, scalar(c, "dawid_skene_30_log_likelihood"), 1e-8);
         dis_fit_destroy(fit);
         fit = em_fit(NULL, crowd[c].votes, "glad", NULL);
         /* at least as high as where crowd-kit stops */
-        const double ours = dis_fit_look(fit).objective,
+        const double ours = dis_fit_get_view(fit).objective,
                      peer = scalar(c, "glad_marginal") + scalar(c, "glad_log_prior");
         print_message("glad on %s: objective %.6f, crowd-kit's %.6f\n", crowds[c], ours, peer);
         assert_true(ours >= peer - 1e-6);

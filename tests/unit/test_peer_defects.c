@@ -53,7 +53,7 @@ static void renamed_workers(void **state)
     dis_votes *b = em_make_votes(VOTES, other_task, other_worker, other_label, ITEMS, WORKERS, CLASSES);
     for (size_t s = 0; s < N_SPECS; s++) {
         dis_fit *one = em_fit(NULL, a, specs[s], NULL), *two = em_fit(NULL, b, specs[s], NULL);
-        assert_int_equal(dis_fit_look(one).iterations, dis_fit_look(two).iterations);
+        assert_int_equal(dis_fit_get_view(one).iterations, dis_fit_get_view(two).iterations);
         double worst = 0;
         for (size_t i = 0; i < ITEMS; i++)
             for (size_t k = 0; k < CLASSES; k++)
@@ -88,7 +88,7 @@ static void three_thousand_votes(void **state)
             if (!(p[0] >= 0 && p[1] >= 0 && fabs(p[0] + p[1] - 1) <= 1e-12 && p[i % 2] > .5))
                 fail_msg("%s: item %zu has %g and %g", specs[s], i, p[0], p[1]);
         }
-        const double objective = dis_fit_look(fit).objective;
+        const double objective = dis_fit_get_view(fit).objective;
         assert_true(isnan(objective) || isfinite(objective)); /* NaN: the method has none */
         dis_fit_destroy(fit);
     }
@@ -115,14 +115,14 @@ static void restarts_differ(void **state)
         char spec[96];
         snprintf(spec, sizeof spec, "mace:restarts=1,iterations=1,tolerance=0,seed=%d", seed);
         dis_fit *fit = em_fit(NULL, votes, spec, NULL);
-        const double objective = dis_fit_look(fit).objective;
+        const double objective = dis_fit_get_view(fit).objective;
         if (seed) differ |= objective != first;
         first = objective;
         dis_fit_destroy(fit);
     }
     assert_true(differ);
     dis_fit *one = em_fit(NULL, votes, "mace:restarts=1", NULL), *many = em_fit(NULL, votes, "mace:restarts=20", NULL);
-    assert_true(dis_fit_look(many).objective >= dis_fit_look(one).objective - 1e-9);
+    assert_true(dis_fit_get_view(many).objective >= dis_fit_get_view(one).objective - 1e-9);
     dis_fit_destroy(one);
     dis_fit_destroy(many);
     dis_votes_destroy(votes);
@@ -137,14 +137,14 @@ static void duplicates_are_refused(void **state)
     dis_votes_arrays a = {
         .n_votes = 3, .n_items = 1, .n_workers = 2, .n_classes = 2, .task = task, .worker = worker, .label = label};
     dis_votes *votes = NULL;
-    assert_int_equal(dis_votes_from_arrays(NULL, &a, &votes), DIS_EDATA);
+    assert_int_equal(dis_votes_create_from_arrays(NULL, &a, &votes), DIS_EDATA);
     assert_null(votes);
     static const double share[] = {
         [DIS_DUPLICATES_FIRST] = .5, [DIS_DUPLICATES_LAST] = 0, [DIS_DUPLICATES_ALL] = 1. / 3};
     for (int d = DIS_DUPLICATES_FIRST; d <= DIS_DUPLICATES_ALL; d++) {
         a.duplicates = (dis_duplicates)d;
-        assert_int_equal(dis_votes_from_arrays(NULL, &a, &votes), DIS_OK);
-        assert_int_equal(dis_votes_read_notes(votes).duplicates, 1);
+        assert_int_equal(dis_votes_create_from_arrays(NULL, &a, &votes), DIS_OK);
+        assert_int_equal(dis_votes_get_notes(votes).duplicates, 1);
         dis_fit *fit = em_fit(NULL, votes, "standard", NULL);
         assert_true(fabs(dis_fit_p(fit)[0] - share[d]) < 1e-15);
         dis_fit_destroy(fit);

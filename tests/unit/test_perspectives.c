@@ -29,28 +29,31 @@ static void test_by_hand(void **state)
     dis_perspectives *p;
     o.ordered = true;
     assert_int_equal(dis_perspectives_run(NULL, v, s, NULL, &o, &p), DIS_OK);
-    const dis_perspectives_view x = dis_perspectives_look(p);
+    const dis_perspectives_view x = dis_perspectives_get_view(p);
     assert_int_equal(x.n_votes, 6);
     assert_int_equal(x.n_items, 3);
     assert_int_equal(x.n_workers, 3);
     assert_int_equal(x.left_out, 0);
-    em_assert_close(x.error[DIS_SAID_BY_MODEL][DIS_OVER_VOTES].value, 3. / 6, 1e-15);
-    em_assert_close(x.error[DIS_SAID_BY_MODEL][DIS_OVER_ITEMS].value, (1. / 3 + 1. / 2 + 1) / 3, 1e-15);
-    em_assert_close(x.error[DIS_SAID_BY_MODEL][DIS_OVER_WORKERS].value, (2. / 3 + 1. / 2 + 0) / 3, 1e-15);
-    em_assert_close(x.distance[DIS_SAID_BY_MODEL][DIS_OVER_VOTES].value, 6. / 6, 1e-15);
-    em_assert_close(x.distance[DIS_SAID_BY_MODEL][DIS_OVER_ITEMS].value, (1. / 3 + 1 + 3) / 3, 1e-15);
-    em_assert_close(x.distance[DIS_SAID_BY_MODEL][DIS_OVER_WORKERS].value, (5. / 3 + 1. / 2 + 0) / 3, 1e-15);
-    assert_true(x.error[DIS_SAID_BY_MODEL][DIS_OVER_VOTES].has_interval);
+    em_assert_close(x.error[DIS_PREDICTION_OF_MODEL][DIS_AVERAGE_OVER_VOTES].value, 3. / 6, 1e-15);
+    em_assert_close(x.error[DIS_PREDICTION_OF_MODEL][DIS_AVERAGE_OVER_ITEMS].value, (1. / 3 + 1. / 2 + 1) / 3, 1e-15);
+    em_assert_close(x.error[DIS_PREDICTION_OF_MODEL][DIS_AVERAGE_OVER_WORKERS].value, (2. / 3 + 1. / 2 + 0) / 3, 1e-15);
+    em_assert_close(x.distance[DIS_PREDICTION_OF_MODEL][DIS_AVERAGE_OVER_VOTES].value, 6. / 6, 1e-15);
+    em_assert_close(x.distance[DIS_PREDICTION_OF_MODEL][DIS_AVERAGE_OVER_ITEMS].value, (1. / 3 + 1 + 3) / 3, 1e-15);
+    em_assert_close(x.distance[DIS_PREDICTION_OF_MODEL][DIS_AVERAGE_OVER_WORKERS].value, (5. / 3 + 1. / 2 + 0) / 3,
+                    1e-15);
+    assert_true(x.error[DIS_PREDICTION_OF_MODEL][DIS_AVERAGE_OVER_VOTES].has_interval);
     /* others of a: 1 and 3 (tie: 1) for w and x, 1 for y; of b: each the other; of c: nobody */
-    assert_int_equal(x.error[DIS_SAID_BY_OTHERS][DIS_OVER_VOTES].n, 5);
-    em_assert_close(x.error[DIS_SAID_BY_OTHERS][DIS_OVER_VOTES].value, 3. / 5, 1e-15);
-    em_assert_close(x.distance[DIS_SAID_BY_OTHERS][DIS_OVER_VOTES].value, (0 + 0 + 2 + 2 + 2) / 5., 1e-15);
+    assert_int_equal(x.error[DIS_PREDICTION_MAJORITY_OF_OTHERS][DIS_AVERAGE_OVER_VOTES].n, 5);
+    em_assert_close(x.error[DIS_PREDICTION_MAJORITY_OF_OTHERS][DIS_AVERAGE_OVER_VOTES].value, 3. / 5, 1e-15);
+    em_assert_close(x.distance[DIS_PREDICTION_MAJORITY_OF_OTHERS][DIS_AVERAGE_OVER_VOTES].value,
+                    (0 + 0 + 2 + 2 + 2) / 5., 1e-15);
     /* the worker's other votes: w: 2 or 4 (2), 1 or 4 (1), 1 or 2 (1); x: 4, 1; y: none */
-    assert_int_equal(x.error[DIS_SAID_MOSTLY][DIS_OVER_VOTES].n, 5);
-    em_assert_close(x.error[DIS_SAID_MOSTLY][DIS_OVER_VOTES].value, 1, 1e-15);
-    em_assert_close(x.distance[DIS_SAID_MOSTLY][DIS_OVER_VOTES].value, (1 + 1 + 3 + 3 + 3) / 5., 1e-15);
-    assert_true(isnan(x.row[2].error[DIS_SAID_MOSTLY]));
-    em_assert_close(x.row[0].distance[DIS_SAID_BY_MODEL], 5. / 3, 1e-15);
+    assert_int_equal(x.error[DIS_PREDICTION_MOST_FREQUENT][DIS_AVERAGE_OVER_VOTES].n, 5);
+    em_assert_close(x.error[DIS_PREDICTION_MOST_FREQUENT][DIS_AVERAGE_OVER_VOTES].value, 1, 1e-15);
+    em_assert_close(x.distance[DIS_PREDICTION_MOST_FREQUENT][DIS_AVERAGE_OVER_VOTES].value, (1 + 1 + 3 + 3 + 3) / 5.,
+                    1e-15);
+    assert_true(isnan(x.row[2].error[DIS_PREDICTION_MOST_FREQUENT]));
+    em_assert_close(x.row[0].distance[DIS_PREDICTION_OF_MODEL], 5. / 3, 1e-15);
     dis_perspectives_destroy(p);
     dis_votes_destroy(v);
     dis_votes_destroy(s);
@@ -69,23 +72,23 @@ static void test_history_and_groups(void **state)
     assert_int_equal(dis_worker_table_read(NULL, put_text("w.csv", "worker,side\nw,l\nx,r\ny,r\n"), NULL, &table),
                      DIS_OK);
     assert_int_equal(dis_worker_table_values(table, "side", v, &value), DIS_OK);
-    assert_int_equal(dis_worker_groups_make(v, value, &how, &groups), DIS_OK);
+    assert_int_equal(dis_worker_groups_create(v, value, &how, &groups), DIS_OK);
     dis_perspectives_options o = dis_perspectives_options_default();
     dis_perspectives *p;
     o.groups = groups;
     o.resamples = 0;
     assert_int_equal(dis_perspectives_run(NULL, v, s, h, &o, &p), DIS_OK);
-    const dis_perspectives_view x = dis_perspectives_look(p);
+    const dis_perspectives_view x = dis_perspectives_get_view(p);
     /* w: 1 on a (right), b, c (wrong); x has no history; y: 3 (right) */
-    assert_int_equal(x.error[DIS_SAID_MOSTLY][DIS_OVER_VOTES].n, 4);
-    em_assert_close(x.error[DIS_SAID_MOSTLY][DIS_OVER_VOTES].value, 2. / 4, 1e-15);
-    assert_non_null(x.distance[DIS_SAID_BY_MODEL][DIS_OVER_VOTES].reason);
-    assert_false(x.error[DIS_SAID_MOSTLY][DIS_OVER_VOTES].has_interval);
+    assert_int_equal(x.error[DIS_PREDICTION_MOST_FREQUENT][DIS_AVERAGE_OVER_VOTES].n, 4);
+    em_assert_close(x.error[DIS_PREDICTION_MOST_FREQUENT][DIS_AVERAGE_OVER_VOTES].value, 2. / 4, 1e-15);
+    assert_non_null(x.distance[DIS_PREDICTION_OF_MODEL][DIS_AVERAGE_OVER_VOTES].reason);
+    assert_false(x.error[DIS_PREDICTION_MOST_FREQUENT][DIS_AVERAGE_OVER_VOTES].has_interval);
     assert_int_equal(x.n_groups, 2);
     assert_int_equal(x.group[0].votes, 3);
     assert_int_equal(x.group[1].workers, 2);
-    em_assert_close(x.group[0].error[DIS_SAID_BY_MODEL].value, 2. / 3, 1e-15);
-    em_assert_close(x.group[1].error[DIS_SAID_BY_MODEL].value, 1. / 3, 1e-15);
+    em_assert_close(x.group[0].error[DIS_PREDICTION_OF_MODEL].value, 2. / 3, 1e-15);
+    em_assert_close(x.group[1].error[DIS_PREDICTION_OF_MODEL].value, 1. / 3, 1e-15);
     dis_perspectives_destroy(p);
     dis_worker_groups_destroy(groups);
     dis_names_destroy(value);
@@ -109,7 +112,7 @@ static void test_refused(void **state)
     assert_non_null(strstr(dis_last_error(), "\"9\""));
     o.lenient = true;
     assert_int_equal(dis_perspectives_run(NULL, v, part, NULL, &o, &p), DIS_OK);
-    const dis_perspectives_view x = dis_perspectives_look(p);
+    const dis_perspectives_view x = dis_perspectives_get_view(p);
     assert_int_equal(x.n_votes, 1);
     assert_int_equal(x.left_out, 5);
     assert_int_equal(x.unused, 1);

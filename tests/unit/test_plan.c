@@ -334,15 +334,15 @@ static void test_reference(void **state)
     size_t n;
     char *text = contents(DIS_SOURCE_DIR "/docs/guides/experiments.md", &n), *at = text;
     (void)state;
-    for (size_t p = 0; dis_experiment_part_at(p); p++) {
-        const char *name = dis_experiment_part_at(p)->name;
+    for (size_t p = 0; dis_experiment_part_get(p); p++) {
+        const char *name = dis_experiment_part_get(p)->name;
         dis_experiment_key k;
         char row[700], form[300];
         snprintf(row, sizeof row, "\n### %c%s\n| key | value | |\n|---|---|---|\n", name[0] - 32, name + 1);
         at = strstr(at, row);
         if (!at) fail_msg("docs/guides/experiments.md lacks: %s", row);
         at += strlen(row);
-        for (size_t i = 0; dis_experiment_key_at(p, i, &k); i++) {
+        for (size_t i = 0; dis_experiment_key_get(p, i, &k); i++) {
             size_t used = 0;
             for (const char *c = k.form; *c; c++)
                 used += (size_t)snprintf(form + used, sizeof form - used, *c == '|' ? ", " : "%c", *c);

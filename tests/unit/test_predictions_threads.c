@@ -1,5 +1,6 @@
 /* Predictions as the prior of each item: what they may change, and what they may not. Crowds and models are made up, so
  * that the truth is known. */
+#include "tool/arrays.h"
 #include "support/em_support.h"
 #include "support/fault_walk.h"
 
@@ -77,7 +78,7 @@ static dis_fit *fit(dis_context *ctx, const crowd *c, const char *spec, const do
 static double accuracy(const crowd *c, const double *p)
 {
     size_t right = 0;
-    for (size_t i = 0; i < c->n_items; i++) right += dis_argmax(p + i * K, K) == c->truth[i];
+    for (size_t i = 0; i < c->n_items; i++) right += dis__argmax(p + i * K, K) == c->truth[i];
     return (double)right / (double)c->n_items;
 }
 
@@ -101,9 +102,10 @@ static void good_predictions_help(void **unused)
         dis_fit *without = fit(NULL, &c, methods[m], NULL, -1), *with = fit(NULL, &c, methods[m], c.q, -1),
                 *over = fit(NULL, &c, methods[m], sure, -1);
         const double before = accuracy(&c, dis_fit_p(without)), after = accuracy(&c, dis_fit_p(with));
-        const double weight = dis_fit_look(with).predictions_weight, less = dis_fit_look(over).predictions_weight;
+        const double weight = dis_fit_get_view(with).predictions_weight,
+                     less = dis_fit_get_view(over).predictions_weight;
         if (!(after > before + .05)) fail_msg("%s: %g without and %g with predictions", methods[m], before, after);
-        assert_true(isnan(dis_fit_look(without).predictions_weight));
+        assert_true(isnan(dis_fit_get_view(without).predictions_weight));
         if (!(weight > .6 && weight < 1.4)) fail_msg("%s: calibrated predictions get %g", methods[m], weight);
         /* A model that is five times as sure gets a fifth of the weight, and is as good for the labels. */
         if (!(less > .12 && less < .3)) fail_msg("%s: overconfident predictions get %g", methods[m], less);
@@ -125,9 +127,9 @@ static void useless_predictions_change_nothing(void **unused)
     for (size_t i = 0; i < c.n_items; i++) memcpy(q + i * K, c.q + (i + 500) % c.n_items * K, K * sizeof *q);
     for (size_t m = 0; m < N_METHODS; m++) {
         dis_fit *without = fit(NULL, &c, methods[m], NULL, -1), *with = fit(NULL, &c, methods[m], q, -1);
-        em_assert_close(dis_fit_look(with).predictions_weight, 0, 0);
+        em_assert_close(dis_fit_get_view(with).predictions_weight, 0, 0);
         assert_memory_equal(dis_fit_p(without), dis_fit_p(with), c.n_items * K * sizeof *q);
-        assert_int_equal(dis_fit_look(without).iterations, dis_fit_look(with).iterations);
+        assert_int_equal(dis_fit_get_view(without).iterations, dis_fit_get_view(with).iterations);
         dis_fit_destroy(without);
         dis_fit_destroy(with);
     }
@@ -148,7 +150,7 @@ static void certainty_pins_an_item(void **unused)
         for (size_t i = 0; i + 1 < c.n_items; i++)
             if (!(dis_fit_p(f)[i * K + (size_t)(c.truth[i] + (i % 7 == 0)) % K] > .99))
                 fail_msg("%s: item %zu", methods[m], i);
-        em_assert_close(dis_fit_look(f).predictions_weight, 1, 0);
+        em_assert_close(dis_fit_get_view(f).predictions_weight, 1, 0);
         dis_fit_destroy(f);
     }
     free_crowd(&c);
@@ -162,7 +164,7 @@ static void objectives_never_fall(void **unused)
         double *q = sharpened(&c, (double)(seed % 4) * 2);
         for (size_t m = 0; m < N_METHODS; m++) {
             dis_fit *f = fit(NULL, &c, methods[m], q, -1);
-            const dis_fit_view v = dis_fit_look(f);
+            const dis_fit_view v = dis_fit_get_view(f);
             for (size_t t = 1; t < v.n_trace; t++)
                 if (v.trace[t] < v.trace[t - 1] - 1e-10 * fabs(v.trace[t - 1]))
                     fail_msg("%s, seed %llu: %.17g after %.17g", methods[m], (unsigned long long)seed, v.trace[t],
@@ -189,7 +191,7 @@ static void threads_change_nothing(void **unused)
         snprintf(spec, sizeof spec, "%s%citerations=5", methods[m], strchr(methods[m], ':') ? ',' : ':');
         dis_fit *a = fit(one, &c, spec, c.q, -1), *b = fit(four, &c, spec, c.q, -1);
         assert_memory_equal(dis_fit_p(a), dis_fit_p(b), c.n_items * K * sizeof *c.q);
-        em_assert_close(dis_fit_look(a).predictions_weight, dis_fit_look(b).predictions_weight, 0);
+        em_assert_close(dis_fit_get_view(a).predictions_weight, dis_fit_get_view(b).predictions_weight, 0);
         dis_fit_destroy(a);
         dis_fit_destroy(b);
     }
@@ -214,7 +216,7 @@ static void order_does_not_matter(void **unused)
     d.votes = em_make_votes(n * VOTES, d.task, d.worker, d.label, n, d.n_workers, K);
     for (size_t m = 0; m < N_METHODS; m++) {
         dis_fit *a = fit(NULL, &c, methods[m], c.q, -1), *b = fit(NULL, &d, methods[m], d.q, -1);
-        assert_int_equal(dis_fit_look(a).iterations, dis_fit_look(b).iterations);
+        assert_int_equal(dis_fit_get_view(a).iterations, dis_fit_get_view(b).iterations);
         for (size_t i = 0; i < n; i++)
             for (size_t k = 0; k < K; k++)
                 em_assert_close(dis_fit_p(a)[i * K + k], dis_fit_p(b)[(n - 1 - i) * K + k], 1e-10);
@@ -248,8 +250,8 @@ static void crowdlab_is_cleanlabs(void **unused)
     o.predictions = q;
     assert_int_equal(dis_fit_run(NULL, votes, "crowdlab", &o, &f), DIS_OK);
     for (size_t i = 0; i < 18; i++) em_assert_close(dis_fit_p(f)[i], expected[i], 1e-12);
-    for (size_t w = 0; w < 4; w++) em_assert_close(dis_fit_parameter_find(f, "weight")->values[w], weights[w], 1e-12);
-    em_assert_close(dis_fit_look(f).predictions_weight, 0.9813067629253163, 1e-12);
+    for (size_t w = 0; w < 4; w++) em_assert_close(dis_fit_find_parameter(f, "weight")->values[w], weights[w], 1e-12);
+    em_assert_close(dis_fit_get_view(f).predictions_weight, 0.9813067629253163, 1e-12);
     dis_fit_destroy(f);
     dis_votes_destroy(votes);
     /* Nobody voted with anybody. */
@@ -283,7 +285,7 @@ static dis_labels *table(const char *const *tasks, size_t n, const char *const *
     assert_int_equal(dis_names_create(tasks, n, &t), DIS_OK);
     assert_int_equal(dis_names_create(classes, k, &s), DIS_OK);
     const dis_labels_view v = {.n_items = n, .n_classes = k, .p = p, .tasks = t, .classes = s};
-    assert_int_equal(dis_labels_from_memory(NULL, &v, &labels), DIS_OK);
+    assert_int_equal(dis_labels_create(NULL, &v, &labels), DIS_OK);
     dis_names_destroy(t);
     dis_names_destroy(s);
     return labels;
@@ -306,8 +308,8 @@ static void matches_by_name(void **unused)
     double *q = NULL;
     dis_predictions_counts n = {0};
     dis_labels *labels = table(tasks, 3, classes, 2, p);
-    dis_labels_view v = dis_labels_look(labels);
-    assert_int_equal(dis_predictions_match(NULL, &v, votes, &q, &n), DIS_OK);
+    dis_labels_view v = dis_labels_get_view(labels);
+    assert_int_equal(dis_predictions_align(NULL, &v, votes, &q, &n), DIS_OK);
     static const double expected[] = {.8, .2, 0, 0, .1, .9};
     assert_memory_equal(q, expected, sizeof expected);
     assert_int_equal(n.n_matched, 2);
@@ -326,8 +328,8 @@ static void matches_by_name(void **unused)
                {strange, classes, 2, p, "no task of the votes"}};
     for (size_t b = 0; b < sizeof bad / sizeof *bad; b++) {
         labels = table(bad[b].tasks, 3, bad[b].classes, bad[b].k, bad[b].p);
-        v = dis_labels_look(labels);
-        assert_int_equal(dis_predictions_match(NULL, &v, votes, &q, &n), DIS_EDATA);
+        v = dis_labels_get_view(labels);
+        assert_int_equal(dis_predictions_align(NULL, &v, votes, &q, &n), DIS_EDATA);
         assert_non_null(strstr(dis_last_error(), bad[b].says));
         assert_null(q);
         dis_labels_destroy(labels);
@@ -347,7 +349,7 @@ static dis_status match_and_fit(void *arg)
     dis_status status = dis_names_create(tasks, 3, &t);
     if (status == DIS_OK) status = dis_names_create(classes, 2, &s);
     const dis_labels_view v = {.n_items = 3, .n_classes = 2, .p = p, .tasks = t, .classes = s};
-    if (status == DIS_OK) status = dis_predictions_match(NULL, &v, votes, &q, &n);
+    if (status == DIS_OK) status = dis_predictions_align(NULL, &v, votes, &q, &n);
     dis_fit_options o = dis_fit_options_default();
     o.predictions = q;
     for (size_t m = 0; m < N_METHODS && status == DIS_OK; m++) {

@@ -1,6 +1,7 @@
 /* Real crowds, read from their files: reference outputs on RTE, the published accuracies of MULTI-VIEW table 1, and
  * files with real defects. Looks in $DISSENT_DATA or ../shared/data, and ../shared/golden; skipped where they are
  * absent. */
+#include "tool/arrays.h"
 #include "support/em_support.h"
 #include <unistd.h>
 
@@ -40,7 +41,7 @@ static set read_set(const char *path, const dis_votes_options *options)
 {
     set s;
     if (dis_votes_read(NULL, &path, 1, options, &s.votes) != DIS_OK) fail_msg("%s", dis_last_error());
-    s.look = dis_votes_look(s.votes);
+    s.look = dis_votes_get_view(s.votes);
     return s;
 }
 
@@ -115,7 +116,7 @@ static void golden_posteriors(void **state)
     assert_int_equal(rte.look.n_items, 800);
     assert_int_equal(rte.look.n_workers, 164);
     assert_int_equal(rte.look.n_votes, 8000);
-    assert_int_equal(dis_votes_read_notes(rte.votes).ties, 65);
+    assert_int_equal(dis_votes_get_notes(rte.votes).ties, 65);
     for (size_t i = 0; i < sizeof references / sizeof *references; i++) {
         dis_fit *fit = em_fit(NULL, rte.votes, references[i].spec, NULL);
         const difference d = compare(&rte, dis_fit_p(fit), golden(references[i].file), references[i].floor);
@@ -172,10 +173,10 @@ static void golden_glad_objective(void **state)
     const double peer = glad_objective(&rte, ability, b);
 
     dis_fit *fit = em_fit(NULL, rte.votes, "glad", NULL);
-    const double ours = dis_fit_look(fit).objective;
-    const double *const difficulty = dis_fit_parameter_find(fit, "difficulty")->values; /* exp(-b) */
+    const double ours = dis_fit_get_view(fit).objective;
+    const double *const difficulty = dis_fit_find_parameter(fit, "difficulty")->values; /* exp(-b) */
     for (size_t i = 0; i < rte.look.n_items; i++) b[i] = -log(difficulty[i]);
-    const double again = glad_objective(&rte, dis_fit_parameter_find(fit, "ability")->values, b);
+    const double again = glad_objective(&rte, dis_fit_find_parameter(fit, "ability")->values, b);
     print_message("glad: objective %.6f, crowd-kit's %.6f\n", ours, peer);
     near(ours, again, 1e-6 * fabs(again)); /* it says what it is */
     assert_true(ours >= peer - 1e-6);
@@ -198,9 +199,9 @@ static void golden_mace_workers(void **state)
         snprintf(spec, sizeof spec, "mace:method=%s,start=uniform,restarts=1,tolerance=0,iterations=50", methods[m]);
         snprintf(file, sizeof file, "mace_%s_uniform_50it.workers", methods[m]);
         dis_fit *fit = em_fit(NULL, rte.votes, spec, NULL);
-        const double *guess = dis_fit_parameter_find(fit, "guess")->values,
-                     *know = dis_fit_parameter_find(fit, "know")->values;
-        const double *strategy = dis_fit_parameter_find(fit, "strategy")->values;
+        const double *guess = dis_fit_find_parameter(fit, "guess")->values,
+                     *know = dis_fit_find_parameter(fit, "know")->values;
+        const double *strategy = dis_fit_find_parameter(fit, "strategy")->values;
         em_table t;
         assert_true(em_table_read(golden(file), &t));
         double worst = 0;
@@ -270,7 +271,7 @@ static double accuracy(const set *s, const double *p, const int32_t *gold)
     for (size_t i = 0; i < s->look.n_items; i++) {
         if (gold[i] < 0) continue;
         n++;
-        right += dis_argmax(p + i * s->look.n_classes, s->look.n_classes) == (size_t)gold[i];
+        right += dis__argmax(p + i * s->look.n_classes, s->look.n_classes) == (size_t)gold[i];
     }
     return (double)right / (double)n;
 }
@@ -380,8 +381,8 @@ static void duplicates(void **state)
         assert_int_equal(s.look.n_items, 20232);
         assert_int_equal(s.look.n_workers, 766);
         assert_int_equal(s.look.n_votes, kept[d]);
-        assert_int_equal(dis_votes_read_notes(s.votes).duplicates, 1570);
-        assert_int_equal(dis_votes_read_notes(s.votes).rows, 98453);
+        assert_int_equal(dis_votes_get_notes(s.votes).duplicates, 1570);
+        assert_int_equal(dis_votes_get_notes(s.votes).rows, 98453);
         dis_votes_destroy(s.votes);
     }
 
@@ -440,7 +441,7 @@ static void soft_rows(void **state)
     print_message("%s\n", dis_last_error());
     o.renormalise = true;
     const set s = read_set(path, &o);
-    assert_int_equal(dis_votes_read_notes(s.votes).renormalised, 77);
+    assert_int_equal(dis_votes_get_notes(s.votes).renormalised, 77);
     assert_int_equal(s.look.n_items, 1408);
     for (size_t i = 0; i < s.look.n_items; i++) {
         double sum = 0;

@@ -19,35 +19,35 @@ static dis_votes *make_votes(void)
 static void choices(void **state)
 {
     (void)state;
-    dis_label_choice c, same;
+    dis_label_plan c, same;
     const char *papers[] = {"papers"}, *two[] = {"standard", "mace:restarts=2"}, *one[] = {"ibcc"};
-    assert_int_equal(dis_choose_labels(NULL, 0, NULL, true, &c), DIS_OK);
-    assert_ptr_equal(c.recipe, dis_recipe_at(0));
-    assert_int_equal(dis_choose_labels(papers, 1, NULL, true, &c), DIS_OK);
+    assert_int_equal(dis_label_plan_parse(NULL, 0, NULL, true, &c), DIS_OK);
+    assert_ptr_equal(c.recipe, dis_recipe_get(0));
+    assert_int_equal(dis_label_plan_parse(papers, 1, NULL, true, &c), DIS_OK);
     assert_ptr_equal(c.recipe, dis_recipe_find("papers"));
     assert_int_equal(c.n_views, 4);
     assert_string_equal(c.view[2], "dawid-skene:smoothing=0");
     assert_string_equal(c.combine, "centroid");
-    assert_int_equal(dis_choose_labels(papers, 1, "average", false, &c), DIS_OK);
+    assert_int_equal(dis_label_plan_parse(papers, 1, "average", false, &c), DIS_OK);
     assert_int_equal(c.n_views, 2);
     assert_string_equal(c.view[1], "softmax");
     assert_string_equal(c.combine, "average");
-    assert_int_equal(dis_choose_labels(two, 2, NULL, true, &c), DIS_OK);
+    assert_int_equal(dis_label_plan_parse(two, 2, NULL, true, &c), DIS_OK);
     assert_null(c.recipe);
     assert_string_equal(c.combine, "centroid");
     assert_string_equal(c.view[1], two[1]);
-    assert_int_equal(dis_choose_labels(one, 1, NULL, true, &c), DIS_OK);
+    assert_int_equal(dis_label_plan_parse(one, 1, NULL, true, &c), DIS_OK);
     assert_int_equal(c.n_views, 1);
     assert_null(c.combine);
 
     const char *mixed[] = {"standard", "papers"}, *options[] = {"papers:weights=1"}, *unknown[] = {"paper"};
     same = c;
-    assert_int_equal(dis_choose_labels(mixed, 2, NULL, true, &c), DIS_EUSAGE);
+    assert_int_equal(dis_label_plan_parse(mixed, 2, NULL, true, &c), DIS_EUSAGE);
     assert_non_null(strstr(dis_last_error(), "stands alone"));
-    assert_int_equal(dis_choose_labels(options, 1, NULL, true, &c), DIS_EUSAGE);
-    assert_int_equal(dis_choose_labels(unknown, 1, NULL, true, &c), DIS_EUSAGE);
-    assert_int_equal(dis_choose_labels(one, 1, "average", true, &c), DIS_EUSAGE);
-    assert_int_equal(dis_choose_labels(two, 2, "avarage", true, &c), DIS_EUSAGE);
+    assert_int_equal(dis_label_plan_parse(options, 1, NULL, true, &c), DIS_EUSAGE);
+    assert_int_equal(dis_label_plan_parse(unknown, 1, NULL, true, &c), DIS_EUSAGE);
+    assert_int_equal(dis_label_plan_parse(one, 1, "average", true, &c), DIS_EUSAGE);
+    assert_int_equal(dis_label_plan_parse(two, 2, "avarage", true, &c), DIS_EUSAGE);
     assert_memory_equal(&c, &same, sizeof c);
 }
 
@@ -58,28 +58,28 @@ static void table(void **state)
     dis_votes *votes = make_votes();
     const double counts[] = {1, 2, 0, 3, 0, 1};
     dis_votes *nobody = NULL;
-    assert_int_equal(dis_votes_from_counts(NULL, counts, 2, 3, NULL, NULL, &nobody), DIS_OK);
+    assert_int_equal(dis_votes_create_from_counts(NULL, counts, 2, 3, NULL, NULL, &nobody), DIS_OK);
     assert_non_null(dis_recipe_find("papers"));
-    for (size_t i = 0; dis_recipe_at(i); i++) {
-        const char *name = dis_recipe_at(i)->name;
+    for (size_t i = 0; dis_recipe_get(i); i++) {
+        const char *name = dis_recipe_get(i)->name;
         assert_null(dis_method_find(name)); /* a name has one meaning */
         for (int workers = 0; workers < 2; workers++) {
-            dis_label_choice c;
-            dis_made *made;
-            assert_int_equal(dis_choose_labels(&name, 1, NULL, workers, &c), DIS_OK);
-            assert_int_equal(dis_make_labels(NULL, workers ? votes : nobody, &c, NULL, &made), DIS_OK);
-            const dis_made_view look = dis_made_look(made);
+            dis_label_plan c;
+            dis_label_result *made;
+            assert_int_equal(dis_label_plan_parse(&name, 1, NULL, workers, &c), DIS_OK);
+            assert_int_equal(dis_label_result_run(NULL, workers ? votes : nobody, &c, NULL, &made), DIS_OK);
+            const dis_label_result_view look = dis_label_result_get_view(made);
             assert_int_equal(look.n_views, c.n_views);
             for (size_t j = 0; j < 2; j++)
                 em_assert_close(look.p[3 * j] + look.p[3 * j + 1] + look.p[3 * j + 2], 1, 1e-12);
-            dis_made_destroy(made);
+            dis_label_result_destroy(made);
         }
     }
     dis_votes_destroy(nobody);
     dis_votes_destroy(votes);
 }
 
-static dis_status count_views(void *user, size_t m, const dis_made_part *part)
+static dis_status count_views(void *user, size_t m, const dis_label_result_part *part)
 {
     size_t *n = user;
     assert_int_equal(*n, m);
@@ -91,11 +91,11 @@ static void same_as_by_hand(void **state)
 {
     (void)state;
     dis_votes *votes = make_votes();
-    const dis_votes_view v = dis_votes_look(votes);
+    const dis_votes_view v = dis_votes_get_view(votes);
     const size_t n = v.n_items * v.n_classes;
     const char *papers[] = {"papers"};
-    dis_label_choice c;
-    assert_int_equal(dis_choose_labels(papers, 1, NULL, true, &c), DIS_OK);
+    dis_label_plan c;
+    assert_int_equal(dis_label_plan_parse(papers, 1, NULL, true, &c), DIS_OK);
     const double *p[4];
     dis_fit *fit[4];
     for (size_t m = 0; m < 4; m++) p[m] = dis_fit_p(fit[m] = em_fit(NULL, votes, c.view[m], NULL));
@@ -103,29 +103,29 @@ static void same_as_by_hand(void **state)
     const dis_views views = {.n_items = v.n_items, .n_classes = v.n_classes, .n_views = 4, .p = p};
     assert_int_equal(dis_views_combine(NULL, &views, "centroid", out, NULL), DIS_OK);
 
-    dis_make_options o = dis_make_options_default();
+    dis_label_result_options o = dis_label_result_options_default();
     for (int keep = 0; keep < 2; keep++) {
-        dis_made *made;
+        dis_label_result *made;
         o.keep_fits = o.keep_views = keep;
-        assert_int_equal(dis_make_labels(NULL, votes, &c, &o, &made), DIS_OK);
-        const dis_made_view look = dis_made_look(made);
+        assert_int_equal(dis_label_result_run(NULL, votes, &c, &o, &made), DIS_OK);
+        const dis_label_result_view look = dis_label_result_get_view(made);
         assert_memory_equal(look.p, out, n * sizeof *out);
         for (size_t m = 0; m < 4; m++) {
             assert_true(keep == (look.part[m].p != NULL));
             if (keep) assert_memory_equal(look.part[m].p, p[m], n * sizeof *out);
-            assert_int_equal(dis_fit_look(look.part[m].fit).iterations, dis_fit_look(fit[m]).iterations);
+            assert_int_equal(dis_fit_get_view(look.part[m].fit).iterations, dis_fit_get_view(fit[m]).iterations);
         }
-        assert_true(keep == (dis_fit_parameter_at(look.part[2].fit, 0) != NULL));
-        double *taken = dis_made_take_p(made);
-        dis_made_destroy(made);
+        assert_true(keep == (dis_fit_get_parameter(look.part[2].fit, 0) != NULL));
+        double *taken = dis_label_result_move_p(made);
+        dis_label_result_destroy(made);
         assert_memory_equal(taken, out, n * sizeof *out);
         dis_free(taken);
     }
     size_t called = 0;
-    dis_made *none = NULL;
+    dis_label_result *none = NULL;
     o.each = count_views;
     o.user = &called;
-    assert_int_equal(dis_make_labels(NULL, votes, &c, &o, &none), DIS_ECANCELLED);
+    assert_int_equal(dis_label_result_run(NULL, votes, &c, &o, &none), DIS_ECANCELLED);
     assert_int_equal(called, 3);
     assert_null(none);
     for (size_t m = 0; m < 4; m++) dis_fit_destroy(fit[m]);
@@ -135,33 +135,33 @@ static void same_as_by_hand(void **state)
 
 static dis_status run_faulty(void *arg)
 {
-    dis_label_choice c;
-    dis_made *made = NULL;
-    assert_int_equal(dis_choose_labels(NULL, 0, NULL, true, &c), DIS_OK);
-    const dis_status status = dis_make_labels(NULL, arg, &c, NULL, &made);
+    dis_label_plan c;
+    dis_label_result *made = NULL;
+    assert_int_equal(dis_label_plan_parse(NULL, 0, NULL, true, &c), DIS_OK);
+    const dis_status status = dis_label_result_run(NULL, arg, &c, NULL, &made);
     if (status != DIS_OK) assert_null(made);
-    dis_made_destroy(made);
+    dis_label_result_destroy(made);
     return status;
 }
 
 /* Known labels choose: every view is fitted twice. */
 static dis_status run_faulty_with_gold(void *arg)
 {
-    dis_label_choice c;
-    dis_made *made = NULL;
+    dis_label_plan c;
+    dis_label_result *made = NULL;
     int32_t gold[40];
     dis_fit_options fit = dis_fit_options_default();
-    dis_make_options o = dis_make_options_default();
+    dis_label_result_options o = dis_label_result_options_default();
     for (size_t i = 0; i < 40; i++) gold[i] = i < 12 ? (int32_t)(i % 3) : -1;
     fit.gold = gold;
     o.fit = &fit;
-    assert_int_equal(dis_choose_labels(NULL, 0, NULL, true, &c), DIS_OK);
-    const dis_status status = dis_make_labels(NULL, arg, &c, &o, &made);
+    assert_int_equal(dis_label_plan_parse(NULL, 0, NULL, true, &c), DIS_OK);
+    const dis_status status = dis_label_result_run(NULL, arg, &c, &o, &made);
     if (status != DIS_OK)
         assert_null(made);
     else
-        assert_int_equal(dis_made_look(made).combination->n_gold, 12);
-    dis_made_destroy(made);
+        assert_int_equal(dis_label_result_get_view(made).combination->n_gold, 12);
+    dis_label_result_destroy(made);
     return status;
 }
 

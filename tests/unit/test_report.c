@@ -193,7 +193,7 @@ static void make(setup *s, size_t n, size_t n_workers, size_t n_classes, size_t 
     dis_context_options o = dis_context_options_default();
     o.threads = threads;
     assert_int_equal(dis_context_create(&o, &s->ctx), DIS_OK);
-    assert_int_equal(dis_votes_from_arrays(s->ctx, &arrays, &s->votes), DIS_OK);
+    assert_int_equal(dis_votes_create_from_arrays(s->ctx, &arrays, &s->votes), DIS_OK);
     static const char *const specs[] = {"standard", "dawid-skene:iterations=5", "one-coin:iterations=5"};
     for (size_t m = 0; m < 3; m++) assert_int_equal(dis_fit_run(s->ctx, s->votes, specs[m], NULL, &s->fit[m]), DIS_OK);
     free(task);
@@ -225,7 +225,7 @@ static dis_status write_report(void *arg)
     if (status == DIS_OK) status = dis_report_add_gold(r, s->gold);
     for (size_t m = 0; m < 3 && status == DIS_OK; m++)
         status = dis_report_add_fit(r, hostile[m], s->fit[m], dis_fit_p(s->fit[m]));
-    const dis_votes_view look = dis_votes_look(s->votes);
+    const dis_votes_view look = dis_votes_get_view(s->votes);
     const dis_report_test test = {.n_items = look.n_items,
                                   .n_classes = look.n_classes,
                                   .classes = look.classes,

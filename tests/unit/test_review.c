@@ -1,5 +1,6 @@
 /* Reviews: the look ahead against a count of all outcomes, the budget against all spreads, planted workers and items,
  * what following the ranking is worth, order of rows, edges, faults. */
+#include "tool/arrays.h"
 #include "support/review_support.h"
 #include "support/fault_walk.h"
 #include "review/review_parts.h"
@@ -8,11 +9,11 @@ enum { LEVELS = DIS_CROWD_LEVELS };
 
 static dis__crowd_model model_of(const dis_votes *votes)
 {
-    const dis_votes_view v = dis_votes_look(votes);
+    const dis_votes_view v = dis_votes_get_view(votes);
     dis_fit *fit;
     dis__crowd_model m;
     assert_int_equal(dis_fit_run(NULL, votes, "standard", NULL, &fit), DIS_OK);
-    double *p = dis_fit_take_p(fit);
+    double *p = dis_fit_move_p(fit);
     dis_fit_destroy(fit);
     assert_int_equal(dis__crowd_model_create(NULL, &v, NULL, NULL, p, &m), DIS_OK);
     assert_int_equal(dis__crowd_model_fit(&m), DIS_OK);
@@ -144,7 +145,7 @@ static void budget_is_best(void **state)
     dis_review_options o = dis_review_options_default();
     o.budget = BUDGET;
     dis_review *review = review_of(NULL, votes, &o);
-    const dis_review_view v = dis_review_look(review);
+    const dis_review_view v = dis_review_get_view(review);
     size_t bought = 0;
     for (size_t r = 0; r < N; r++) {
         ours += entropy[v.items[r].item][v.items[r].buy];
@@ -167,7 +168,7 @@ static void budget_has_an_end(void **state)
     dis_review_options o = dis_review_options_default();
     o.budget = UINT64_MAX;
     dis_review *review = review_of(NULL, votes, &o);
-    const dis_review_view v = dis_review_look(review);
+    const dis_review_view v = dis_review_get_view(review);
     uint64_t bought = 0;
     for (size_t r = 0; r < v.n_items; r++) {
         assert_true(v.items[r].buy <= DIS_REVIEW_MAX_VOTES);
@@ -186,7 +187,7 @@ static void surprise_is_standard(void **state)
     const review_crowd c = review_good_crowd(31, 3000, 40, 3);
     dis_votes *votes = review_even_votes(&c, 6);
     dis_review *review = review_of(NULL, votes, NULL);
-    const dis_review_view v = dis_review_look(review);
+    const dis_review_view v = dis_review_get_view(review);
     double sum = 0, square = 0;
     for (size_t r = 0; r < v.n_items; r++) {
         sum += v.items[r].surprise;
@@ -223,20 +224,20 @@ static void planted_workers_are_found(void **state)
     c.accuracy[3] = .6;     /* weaker, but honest */
     dis_votes *votes = review_even_votes(&c, 6);
     dis_review *review = review_of(NULL, votes, NULL);
-    const dis_review_view v = dis_review_look(review);
-    char reason[DIS_REVIEW_REASON];
+    const dis_review_view v = dis_review_get_view(review);
+    char reason[DIS_REVIEW_REASON_SIZE];
     size_t row;
     const dis_review_worker *w = row_of(&v, 0, &row);
     assert_int_equal(w->cause, DIS_REVIEW_CONSTANT);
     assert_int_equal(w->said, 2);
     assert_true(row < 3 && w->evidence > 10 && w->share == 1);
-    assert_non_null(
-        strstr(dis_review_worker_reason(review, votes, row, reason, sizeof reason), "says '2' whatever the item"));
+    assert_non_null(strstr(dis_review_format_worker_reason(review, votes, row, reason, sizeof reason),
+                           "says '2' whatever the item"));
     w = row_of(&v, 1, &row);
     assert_int_equal(w->cause, DIS_REVIEW_RANDOM);
     assert_true(row < 3 && w->evidence > 5);
     assert_non_null(
-        strstr(dis_review_worker_reason(review, votes, row, reason, sizeof reason), "do not follow the items"));
+        strstr(dis_review_format_worker_reason(review, votes, row, reason, sizeof reason), "do not follow the items"));
     w = row_of(&v, 2, &row);
     assert_int_equal(w->cause, DIS_REVIEW_CONFUSES);
     assert_true(row < 3 && w->said != w->truth);
@@ -244,7 +245,7 @@ static void planted_workers_are_found(void **state)
     assert_int_equal(w->cause, DIS_REVIEW_WEAK);
     assert_true(row == 3 && w->quality < w->peers && w->difference_high < 0 && w->p_adjusted <= .05);
     assert_true(v.n_doubtful == 3 && v.n_unjudged == 0 && v.n_weak >= 1);
-    for (size_t r = 3; r < v.n_workers; r++) assert_false(dis_review_doubtful(v.workers[r].cause));
+    for (size_t r = 3; r < v.n_workers; r++) assert_false(dis_review_verdict_is_unreliable(v.workers[r].cause));
     for (size_t r = 0; r < v.n_workers; r++)
         assert_true(v.workers[r].low <= v.workers[r].high && v.workers[r].low >= 0 && v.workers[r].high <= 1);
     dis_review_destroy(review);
@@ -277,15 +278,16 @@ static void volume_matters(void **state)
     const dis_votes_arrays a = {
         .n_votes = n, .n_items = N, .n_workers = W, .n_classes = K, .task = task, .worker = worker, .label = label};
     dis_votes *votes;
-    assert_int_equal(dis_votes_from_arrays(NULL, &a, &votes), DIS_OK);
+    assert_int_equal(dis_votes_create_from_arrays(NULL, &a, &votes), DIS_OK);
     dis_review *review = review_of(NULL, votes, NULL);
-    const dis_review_view v = dis_review_look(review);
-    char reason[DIS_REVIEW_REASON];
+    const dis_review_view v = dis_review_get_view(review);
+    char reason[DIS_REVIEW_REASON_SIZE];
     size_t few, many;
     const dis_review_worker *w = row_of(&v, FEW, &few);
     assert_int_equal(w->cause, DIS_REVIEW_FINE);
     assert_true(w->quality < .5 && w->evidence < 1);
-    assert_non_null(strstr(dis_review_worker_reason(review, votes, few, reason, sizeof reason), "too few votes"));
+    assert_non_null(
+        strstr(dis_review_format_worker_reason(review, votes, few, reason, sizeof reason), "too few votes"));
     w = row_of(&v, MANY, &many);
     assert_int_equal(many, 0);
     assert_true(w->evidence > 5 && w->cause != DIS_REVIEW_FINE);
@@ -307,7 +309,7 @@ static double bought_accuracy(const review_crowd *c, bool follow)
         dis_review_options o = dis_review_options_default();
         o.budget = 100;
         dis_review *review = review_of(NULL, votes, &o);
-        const dis_review_view v = dis_review_look(review);
+        const dis_review_view v = dis_review_get_view(review);
         for (size_t r = 0; r < v.n_items; r++) taken[v.items[r].item] += v.items[r].buy;
         dis_review_destroy(review);
         dis_votes_destroy(votes);
@@ -316,7 +318,7 @@ static double bought_accuracy(const review_crowd *c, bool follow)
     dis_fit *fit;
     assert_int_equal(dis_fit_run(NULL, votes, "dawid-skene", NULL, &fit), DIS_OK);
     for (size_t i = 0; i < c->n_items; i++)
-        right += dis_argmax(dis_fit_p(fit) + i * c->n_classes, c->n_classes) == review_truth(c, i);
+        right += dis__argmax(dis_fit_p(fit) + i * c->n_classes, c->n_classes) == review_truth(c, i);
     dis_fit_destroy(fit);
     dis_votes_destroy(votes);
     return (double)right / (double)c->n_items;
@@ -353,7 +355,7 @@ static void orders(void **state)
         o.gold = gold;
         o.budget = 1000;
         dis_review *review = review_of(NULL, votes, &o);
-        const dis_review_view v = dis_review_look(review);
+        const dis_review_view v = dis_review_get_view(review);
         bool seen[300] = {0};
         for (size_t r = 0; r < v.n_items; r++) {
             const dis_review_item *x = &v.items[r], *y = x - (r > 0);
@@ -365,7 +367,7 @@ static void orders(void **state)
                 assert_true(x->buy == 0 && x->gain == 0 && x->right > .999999);
             } else if (by == DIS_REVIEW_BY_GAIN)
                 assert_true(x->gain <= y->gain + 1e-9);
-            else if (by == DIS_REVIEW_BY_DOUBT)
+            else if (by == DIS_REVIEW_BY_UNCERTAINTY)
                 assert_true(x->right >= y->right - 1e-9);
             else
                 assert_true(x->surprise <= y->surprise + 1e-9);
@@ -378,7 +380,7 @@ static void orders(void **state)
     assert_int_equal(dis_review_run(NULL, votes, &wrong, &none), DIS_EUSAGE);
     wrong = dis_review_options_default();
     wrong.by = DIS_REVIEW_BY_DEFAULT;
-    static const dis_label_choice unknown = {.n_views = 1, .view = {"no-such"}};
+    static const dis_label_plan unknown = {.n_views = 1, .view = {"no-such"}};
     wrong.choice = &unknown;
     assert_int_equal(dis_review_run(NULL, votes, &wrong, &none), DIS_EUSAGE);
     assert_null(none);
@@ -392,7 +394,7 @@ static void names_and_order_do_not_matter(void **state)
     enum { N = 400, W = 25, K = 4, EACH = 4 };
     const review_crowd c = review_good_crowd(71, N, W, K);
     dis_votes *votes = review_even_votes(&c, EACH);
-    const dis_votes_view v = dis_votes_look(votes);
+    const dis_votes_view v = dis_votes_get_view(votes);
     static uint32_t task[N * EACH], worker[N * EACH];
     static uint16_t label[N * EACH];
     for (size_t i = 0, n = 0; i < N; i++)
@@ -410,9 +412,9 @@ static void names_and_order_do_not_matter(void **state)
                                      .worker = worker,
                                      .label = label};
     dis_votes *other;
-    assert_int_equal(dis_votes_from_arrays(NULL, &arrays, &other), DIS_OK);
+    assert_int_equal(dis_votes_create_from_arrays(NULL, &arrays, &other), DIS_OK);
     dis_review *x = review_of(NULL, votes, NULL), *y = review_of(NULL, other, NULL);
-    const dis_review_view a = dis_review_look(x), b = dis_review_look(y);
+    const dis_review_view a = dis_review_get_view(x), b = dis_review_get_view(y);
     static dis_review_item by_item[N];
     for (size_t r = 0; r < N; r++) by_item[b.items[r].item] = b.items[r];
     for (size_t r = 0; r < N; r++) {
@@ -439,22 +441,22 @@ static void is_sound(const dis_votes *votes, uint64_t budget)
     dis_review_options o = dis_review_options_default();
     o.budget = budget;
     dis_review *review = review_of(NULL, votes, &o);
-    const dis_review_view v = dis_review_look(review);
+    const dis_review_view v = dis_review_get_view(review);
     const bool judged = v.beyond_chance && (!v.n_workers || (v.n_compared && v.chance.standard_error > 0));
-    char reason[DIS_REVIEW_REASON];
+    char reason[DIS_REVIEW_REASON_SIZE];
     for (size_t r = 0; r < v.n_items; r++) {
         const dis_review_item *x = &v.items[r];
         assert_true(judged ? x->right > 0 && x->right <= 1 : x->known || isnan(x->right));
         assert_true(isfinite(x->gain) && x->gain >= 0 && isfinite(x->surprise));
         assert_true(x->hard >= 0 && x->hard <= 1 + 1e-12);
-        assert_true(*dis_review_item_reason(review, votes, r, reason, sizeof reason));
+        assert_true(*dis_review_format_item_reason(review, votes, r, reason, sizeof reason));
     }
     for (size_t r = 0; r < v.n_workers; r++) {
         const dis_review_worker *x = &v.workers[r];
-        assert_true(isfinite(x->evidence) && (x->cause == DIS_REVIEW_UNJUDGED || isfinite(x->quality)));
+        assert_true(isfinite(x->evidence) && (x->cause == DIS_REVIEW_NO_VERDICT || isfinite(x->quality)));
         assert_true(isnan(x->quality) == (x->shared == 0 || v.n_items == 0 || isnan(x->low)));
         assert_true(isnan(x->low) || (x->low <= x->quality && x->quality <= x->high && x->low >= 0 && x->high <= 1));
-        assert_true(*dis_review_worker_reason(review, votes, r, reason, sizeof reason));
+        assert_true(*dis_review_format_worker_reason(review, votes, r, reason, sizeof reason));
     }
     assert_true(judged ? isfinite(v.right) && isfinite(v.right_after) : isnan(v.right) && isnan(v.right_after));
     dis_review_destroy(review);
@@ -476,10 +478,10 @@ static void edges(void **state)
     /* counts: whole, soft, none, a great many */
     const double counts[] = {3, 1, 0, .5, .25, .25, 0, 0, 0, 90000, 10000, 0, 1, 1, 1};
     dis_votes *votes;
-    assert_int_equal(dis_votes_from_counts(NULL, counts, 5, 3, NULL, NULL, &votes), DIS_OK);
+    assert_int_equal(dis_votes_create_from_counts(NULL, counts, 5, 3, NULL, NULL, &votes), DIS_OK);
     is_sound(votes, 30);
     dis_review *review = review_of(NULL, votes, NULL);
-    assert_int_equal(dis_review_look(review).n_workers, 0);
+    assert_int_equal(dis_review_get_view(review).n_workers, 0);
     dis_review_destroy(review);
     dis_votes_destroy(votes);
 }

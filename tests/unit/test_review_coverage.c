@@ -35,8 +35,8 @@ static void add_crowd(const char *model, uint64_t votes_per_item, uint64_t seed,
     assert_int_equal(dis_votes_read(NULL, paths, 1, NULL, &votes), DIS_OK);
     assert_int_equal(dis_votes_read_gold(NULL, gold_path, votes, gold, NULL), DIS_OK);
     dis_review *review = review_of(NULL, votes, NULL);
-    const dis_review_view v = dis_review_look(review);
-    const dis_votes_view look = dis_votes_look(votes);
+    const dis_review_view v = dis_review_get_view(review);
+    const dis_votes_view look = dis_votes_get_view(votes);
     double right[WORKERS] = {0};
     for (size_t i = 0; i < look.n_items; i++)
         for (uint64_t a = look.start[i]; a < look.start[i + 1]; a++) right[look.worker[a]] += look.label8[a] == gold[i];
@@ -61,12 +61,12 @@ static void intervals_hold_the_truth(void **state)
     const uint64_t n_seeds = slow ? 10 : 1;
     for (size_t v = 0; v < sizeof votes_per_item / sizeof *votes_per_item; v++) {
         coverage all = {0};
-        for (size_t k = 0; dis_synth_model_at(k); k++) {
+        for (size_t k = 0; dis_synth_model_get(k); k++) {
             coverage c = {0};
             for (uint64_t seed = 1; seed <= n_seeds; seed++)
-                add_crowd(dis_synth_model_at(k)->name, votes_per_item[v], seed, &c);
+                add_crowd(dis_synth_model_get(k)->name, votes_per_item[v], seed, &c);
             print_message("%-12s %2d votes per item: %.3f held, %.2f times Wilson's width\n",
-                          dis_synth_model_at(k)->name, (int)votes_per_item[v], c.held / c.workers, c.width / c.wilson);
+                          dis_synth_model_get(k)->name, (int)votes_per_item[v], c.held / c.workers, c.width / c.wilson);
             if (slow) assert_true(c.held >= .9 * c.workers);
             assert_true(c.held >= .75 * c.workers); /* 15 of 20: below that in one of 10^3 crowds at 90 % */
             assert_true(c.width <= 4 * c.wilson);
@@ -94,13 +94,13 @@ static void random_votes_are_called_random(void **state)
         for (size_t each = 2; each <= 10; each = each == 2 ? 5 : each * 2) {
             dis_votes *votes = random_votes(ITEMS, classes[k], each, 17 * k + each);
             dis_review *review = review_of(NULL, votes, NULL);
-            const dis_review_view v = dis_review_look(review);
-            char reason[DIS_REVIEW_REASON];
+            const dis_review_view v = dis_review_get_view(review);
+            char reason[DIS_REVIEW_REASON_SIZE];
             assert_false(v.beyond_chance);
             assert_true(isnan(v.right) && isnan(v.items[0].right) && isnan(v.typical));
             assert_int_equal(v.n_unjudged, WORKERS);
-            assert_non_null(strstr(dis_review_worker_reason(review, votes, 0, reason, sizeof reason), "chance"));
-            assert_non_null(strstr(dis_review_item_reason(review, votes, 0, reason, sizeof reason), "chance"));
+            assert_non_null(strstr(dis_review_format_worker_reason(review, votes, 0, reason, sizeof reason), "chance"));
+            assert_non_null(strstr(dis_review_format_item_reason(review, votes, 0, reason, sizeof reason), "chance"));
             dis_review_destroy(review);
             dis_votes_destroy(votes);
         }
@@ -129,16 +129,16 @@ static void nobody_is_judged_alone(void **state)
                                 .worker = worker,
                                 .label = label};
     dis_votes *votes;
-    assert_int_equal(dis_votes_from_arrays(NULL, &a, &votes), DIS_OK);
+    assert_int_equal(dis_votes_create_from_arrays(NULL, &a, &votes), DIS_OK);
     dis_review *review = review_of(NULL, votes, NULL);
-    const dis_review_view v = dis_review_look(review);
+    const dis_review_view v = dis_review_get_view(review);
     assert_true(v.n_unjudged == 1 && v.beyond_chance);
     for (size_t r = 0; r < v.n_workers; r++) {
         const dis_review_worker *w = &v.workers[r];
-        char reason[DIS_REVIEW_REASON];
-        dis_review_worker_reason(review, votes, r, reason, sizeof reason);
+        char reason[DIS_REVIEW_REASON_SIZE];
+        dis_review_format_worker_reason(review, votes, r, reason, sizeof reason);
         if (w->worker == 2) {
-            assert_true(w->cause == DIS_REVIEW_UNJUDGED && w->shared == 0 && isnan(w->quality) && isnan(w->low));
+            assert_true(w->cause == DIS_REVIEW_NO_VERDICT && w->shared == 0 && isnan(w->quality) && isnan(w->low));
             assert_non_null(strstr(reason, "nobody else voted"));
         } else if (w->worker == 3) {
             assert_true(w->shared == 1 && w->high - w->low >= .4); /* one vote says little */
@@ -159,7 +159,7 @@ static void one_class_throughout_is_not_expected(void **state)
     c.habit[3] = 2;
     dis_votes *votes = review_even_votes(&c, 6);
     dis_review *review = review_of(NULL, votes, NULL);
-    const dis_review_view v = dis_review_look(review);
+    const dis_review_view v = dis_review_get_view(review);
     for (size_t r = 0; r < v.n_workers; r++)
         if (v.workers[r].worker == 3) {
             assert_true(v.workers[r].votes >= 18);
@@ -183,7 +183,7 @@ static void wrong_labels_stand_first(void **state)
     o.labels = labels;
     o.accept = .8;
     dis_review *review = review_of(NULL, votes, &o);
-    const dis_review_view v = dis_review_look(review);
+    const dis_review_view v = dis_review_get_view(review);
     size_t found = 0, accepted = 0, right = 0;
     double expected = 0;
     for (size_t r = 0; r < v.n_items; r++) {

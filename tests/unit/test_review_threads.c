@@ -18,10 +18,10 @@ static dis_review *with_threads(const dis_votes *votes, int threads)
 static void compare(const dis_votes *votes)
 {
     dis_review *one = with_threads(votes, 1);
-    const dis_review_view a = dis_review_look(one);
+    const dis_review_view a = dis_review_get_view(one);
     for (int threads = SANITIZED ? 7 : 2; threads <= 7; threads += 5) {
         dis_review *many = with_threads(votes, threads);
-        const dis_review_view b = dis_review_look(many);
+        const dis_review_view b = dis_review_get_view(many);
         assert_true(a.right == b.right && a.right_after == b.right_after && a.spent == b.spent);
         for (size_t r = 0; r < a.n_items; r++) {
             const dis_review_item *x = &a.items[r], *y = &b.items[r];
@@ -49,11 +49,11 @@ static void votes_and_counts(void **state)
     dis_votes *votes = review_even_votes(&c, 4);
     compare(votes);
     static double counts[N * K];
-    const dis_votes_view v = dis_votes_look(votes);
+    const dis_votes_view v = dis_votes_get_view(votes);
     for (size_t i = 0; i < N; i++)
         for (uint64_t a = v.start[i]; a < v.start[i + 1]; a++) counts[i * K + v.label8[a]]++;
     dis_votes_destroy(votes);
-    assert_int_equal(dis_votes_from_counts(NULL, counts, N, K, NULL, NULL, &votes), DIS_OK);
+    assert_int_equal(dis_votes_create_from_counts(NULL, counts, N, K, NULL, NULL, &votes), DIS_OK);
     compare(votes);
     dis_votes_destroy(votes);
 }

@@ -37,7 +37,7 @@ static dis_scaled *measure(dis_context *ctx, const dis_votes *votes, const char 
 
 static double value_of(const dis_scaled *s, const char *name)
 {
-    const dis_scaled_view v = dis_scaled_look(s);
+    const dis_scaled_view v = dis_scaled_get_view(s);
     for (size_t m = 0; m < v.n_measures; m++)
         if (strcmp(v.measures[m].name, name) == 0) return v.measures[m].metric.value;
     fail_msg("no measure %s", name);
@@ -47,7 +47,7 @@ static double value_of(const dis_scaled *s, const char *name)
 /* The number in `column` of the row that begins with `name`. */
 static double cell(const dis_scaled *s, const char *table, const char *name, const char *column)
 {
-    const dis_scaled_table *t = dis_scaled_find(s, table);
+    const dis_scaled_table *t = dis_scaled_find_table(s, table);
     assert_non_null(t);
     for (size_t i = 0; i < t->n_rows; i++) {
         const dis_scaled_column *first = &t->columns[0];
@@ -100,7 +100,7 @@ static void test_numeric(void **state)
     (void)state;
     dis_votes *votes = read_votes(FIXTURES "numeric.csv", DIS_SCALE_NUMERIC, NULL);
     dis_scaled *s = measure(NULL, votes, "random-effects:shrink=1e9,tolerance=1e-12", 0);
-    assert_true(dis_scaled_look(s).converged);
+    assert_true(dis_scaled_get_view(s).converged);
     assert_int_equal(each_peer("numeric.csv", check_numeric, s), 60 + 8 + 5);
     dis_scaled_destroy(s);
     dis_votes_destroy(votes);
@@ -118,7 +118,7 @@ static void test_sets(void **state)
     dis_votes *votes = read_votes(FIXTURES "sets.csv", DIS_SCALE_MULTI_LABEL, "label[|]");
     dis_scaled *s = measure(NULL, votes, "standard", 0);
     assert_int_equal(each_peer("sets.csv", check_sets, s), 6);
-    const dis_scaled_table *joint = dis_scaled_find(s, "joint");
+    const dis_scaled_table *joint = dis_scaled_find_table(s, "joint");
     double sum = 0;
     for (size_t i = 0; i < joint->n_rows; i++) sum += joint->columns[2].values[i];
     assert_true(fabs(sum - 50) < 1e-9); /* one distribution per item */
@@ -228,7 +228,7 @@ static void test_too_large_spread(void **state)
     dis_scaled *s = measure_numbers(v, &votes);
     assert_true(isnan(cell(s, "labels", "a", "spread"))); /* 2.4e308 */
     assert_true(isfinite(value_of(s, "alpha_interval")));
-    const dis_scaled_view view = dis_scaled_look(s);
+    const dis_scaled_view view = dis_scaled_get_view(s);
     for (size_t t = 0; t < view.n_tables; t++)
         for (size_t c = 1; c < view.tables[t].n_columns; c++)
             for (size_t i = 0; i < view.tables[t].n_rows; i++) assert_true(!isinf(view.tables[t].columns[c].values[i]));
@@ -259,10 +259,10 @@ static const dis_fit *ordinal_fit;
 static void check_ordinal(const dis_scaled *s, const char *name, double value)
 {
     (void)s;
-    const dis_votes_view v = dis_votes_look(ordinal_votes);
+    const dis_votes_view v = dis_votes_get_view(ordinal_votes);
     if (strncmp(name, "bias:", 5) != 0) return;
     const size_t w = dis_names_find(v.workers, name + 5, strlen(name + 5));
-    const double x = dis_fit_parameter_find(ordinal_fit, "bias")->values[w];
+    const double x = dis_fit_find_parameter(ordinal_fit, "bias")->values[w];
     n_peers++;
     sum_x += x, sum_y += value, sum_xx += x * x, sum_yy += value * value, sum_xy += x * value;
 }
@@ -302,12 +302,12 @@ static void test_measures_only(void **state)
         assert_int_equal(dis_scaled_run(NULL, votes, &o, &whole), DIS_OK);
         o.measures_only = true;
         assert_int_equal(dis_scaled_run(NULL, votes, &o, &part), DIS_OK);
-        const dis_scaled_view a = dis_scaled_look(whole), b = dis_scaled_look(part);
+        const dis_scaled_view a = dis_scaled_get_view(whole), b = dis_scaled_get_view(part);
         assert_int_equal(a.n_measures, b.n_measures);
         for (size_t m = 0; m < a.n_measures; m++) assert_true(a.measures[m].metric.value == b.measures[m].metric.value);
-        assert_non_null(dis_scaled_find(whole, "labels"));
-        assert_null(dis_scaled_find(part, "labels"));
-        assert_non_null(dis_scaled_find(part, "workers"));
+        assert_non_null(dis_scaled_find_table(whole, "labels"));
+        assert_null(dis_scaled_find_table(part, "labels"));
+        assert_non_null(dis_scaled_find_table(part, "workers"));
         dis_scaled_destroy(whole);
         dis_scaled_destroy(part);
         dis_votes_destroy(votes);
@@ -370,7 +370,7 @@ static void test_threads(void **state)
     for (size_t f = 0; f < N_FILES; f++) {
         dis_votes *votes = read_votes(files[f].file, files[f].scale, files[f].label);
         dis_scaled *a = measure(NULL, votes, NULL, 50), *b = measure(ctx, votes, NULL, 50);
-        const dis_scaled_view x = dis_scaled_look(a), y = dis_scaled_look(b);
+        const dis_scaled_view x = dis_scaled_get_view(a), y = dis_scaled_get_view(b);
         assert_int_equal(x.n_tables, y.n_tables);
         for (size_t t = 0; t < x.n_tables; t++)
             for (size_t c = 0; c < x.tables[t].n_columns; c++)
@@ -395,7 +395,7 @@ static dis_status walk(void *arg)
     dis_scaled *s;
     static const char *const standard = "standard";
     o.resamples = 2;
-    if (!dis_scaled_model_of(dis_votes_scale(arg))) {
+    if (!dis_scaled_model_find(dis_votes_scale(arg))) {
         o.method = &standard;
         o.n_methods = 1;
     }

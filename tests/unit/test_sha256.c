@@ -1,6 +1,6 @@
 /* SHA-256 against the examples of FIPS 180-4 and values of sha256sum. */
+#include "tool/files.h"
 #include "core/text/sha256.h"
-#include "dissent/file.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -54,7 +54,7 @@ static void known_values_baseline(void **state)
 static dis_status hash_it(void *path)
 {
     char hex[65] = "untouched";
-    const dis_status status = dis_file_sha256(path, hex);
+    const dis_status status = dis__file_sha256(path, hex);
     if (status != DIS_OK) assert_string_equal(hex, "untouched");
     return status;
 }
@@ -67,10 +67,10 @@ static void files(void **state)
     assert_true(fd >= 0 && write(fd, "abc", 3) == 3);
     close(fd);
     walk_faults(hash_it, NULL, path);
-    assert_int_equal(dis_file_sha256(path, hex), DIS_OK);
+    assert_int_equal(dis__file_sha256(path, hex), DIS_OK);
     assert_string_equal(hex, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
     unlink(path);
-    assert_int_equal(dis_file_sha256(path, hex), DIS_EIO);
+    assert_int_equal(dis__file_sha256(path, hex), DIS_EIO);
 }
 
 int main(void)

@@ -36,7 +36,7 @@ static dis_votes *make(size_t n_items, size_t n_workers, size_t n_classes, const
                                 .worker = worker,
                                 .label = label};
     dis_votes *votes = NULL;
-    assert_int_equal(dis_votes_from_arrays(NULL, &a, &votes), DIS_OK);
+    assert_int_equal(dis_votes_create_from_arrays(NULL, &a, &votes), DIS_OK);
     return votes;
 }
 
@@ -85,7 +85,7 @@ static void small_example(void **state)
     expect(votes, "wawa", NULL, (double[]){0, 1, 0, 2 / 3., 0, 1 / 3., u, u, u}, 9);
     expect(votes, "zero-based-skill", NULL, (double[]){0, 1, 0, 2 / 3., 0, 1 / 3., u, u, u}, 9);
     dis_fit *f = fit(votes, "wawa", NULL);
-    const dis_parameter *skill = dis_fit_parameter_find(f, "skill");
+    const dis_parameter *skill = dis_fit_find_parameter(f, "skill");
     assert_non_null(skill);
     assert_string_equal(skill->axes, "w");
     assert_true(skill->values[0] == .5 && skill->values[1] == 1 && skill->values[2] == 0);
@@ -108,7 +108,7 @@ static void gold_is_pinned(void **state)
     }
     /* only c is right on item 0; on item 1 the tie goes to class 0, so b gains and a has nothing */
     dis_fit *f = fit(votes, "wawa", &o);
-    const double *skill = dis_fit_parameter_find(f, "skill")->values;
+    const double *skill = dis_fit_find_parameter(f, "skill")->values;
     assert_true(skill[0] == 0 && skill[1] == .5 && skill[2] == 1);
     assert_true(dis_fit_p(f)[3] == 1);
     dis_fit_destroy(f);
@@ -150,7 +150,7 @@ static void many_votes_on_one_item(void **state)
     const dis_votes_arrays a = {
         .n_votes = N, .n_items = 1, .n_workers = N, .n_classes = 2, .task = task, .worker = worker, .label = label};
     dis_votes *votes;
-    assert_int_equal(dis_votes_from_arrays(NULL, &a, &votes), DIS_OK);
+    assert_int_equal(dis_votes_create_from_arrays(NULL, &a, &votes), DIS_OK);
     for (int m = 0; m < N_SIMPLE; m++) {
         dis_fit *f = fit(votes, simple[m], NULL);
         check_rows(f, 1, 2);
@@ -168,7 +168,7 @@ static void counts_are_enough_or_refused(void **state)
     (void)state;
     const double counts[] = {3, 1, 0, 0, .25, .75, 1e308, 1e308};
     dis_votes *votes;
-    assert_int_equal(dis_votes_from_counts(NULL, counts, 4, 2, NULL, NULL, &votes), DIS_OK);
+    assert_int_equal(dis_votes_create_from_counts(NULL, counts, 4, 2, NULL, NULL, &votes), DIS_OK);
     expect(votes, "standard", NULL, (double[]){.75, .25, .5, .5, .25, .75, .5, .5}, 8);
     expect(votes, "majority", NULL, (double[]){1, 0, .5, .5, 0, 1, 1, 0}, 8);
     for (int m = 0; m < N_SIMPLE; m++) {
@@ -213,9 +213,9 @@ static void random_ties_follow_the_seed_and_the_task(void **state)
                                     .label = label,
                                     .tasks = names[r % 2]};
         dis_votes *votes;
-        assert_int_equal(dis_votes_from_arrays(NULL, &a, &votes), DIS_OK);
+        assert_int_equal(dis_votes_create_from_arrays(NULL, &a, &votes), DIS_OK);
         dis_fit *f = fit(votes, r < 2 ? "majority:ties=random" : "majority:ties=random,seed=8", NULL);
-        p[r] = dis_fit_take_p(f);
+        p[r] = dis_fit_move_p(f);
         dis_fit_destroy(f);
         dis_votes_destroy(votes);
     }
@@ -265,8 +265,8 @@ static void order_and_threads_do_not_matter(void **state)
     b.worker = other + N;
     b.label = label + N;
     dis_votes *first, *second;
-    assert_int_equal(dis_votes_from_arrays(NULL, &a, &first), DIS_OK);
-    assert_int_equal(dis_votes_from_arrays(NULL, &b, &second), DIS_OK);
+    assert_int_equal(dis_votes_create_from_arrays(NULL, &a, &first), DIS_OK);
+    assert_int_equal(dis_votes_create_from_arrays(NULL, &b, &second), DIS_OK);
     for (int m = 0; m < N_SIMPLE; m++) {
         dis_fit *f = fit(first, simple[m], NULL);
         check_rows(f, ITEMS, K);
@@ -313,13 +313,14 @@ static void golden_files(void **state)
         print_message("skipped: no golden files beside the source tree\n");
         skip();
     }
-    const dis_votes_view v = dis_votes_look(votes);
+    const dis_votes_view v = dis_votes_get_view(votes);
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         golden_csv expected;
         assert_true(golden_read(cases[c].file, &expected));
         dis_fit *f = fit(votes, cases[c].spec, NULL);
         const double worst = golden_difference(&expected, &v, dis_fit_p(f), NULL);
-        print_message("%s: largest difference %.2g, %d iterations\n", cases[c].file, worst, dis_fit_look(f).iterations);
+        print_message("%s: largest difference %.2g, %d iterations\n", cases[c].file, worst,
+                      dis_fit_get_view(f).iterations);
         assert_true(worst < 1e-9);
         dis_fit_destroy(f);
         golden_free(&expected);

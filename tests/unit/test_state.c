@@ -53,7 +53,7 @@ static dis_votes *make_votes(const char *const *tasks, size_t n_items, const cha
                                 .workers = w,
                                 .classes = c};
     dis_votes *votes;
-    if (dis_votes_from_arrays(NULL, &a, &votes) != DIS_OK) fail_msg("%s", dis_last_error());
+    if (dis_votes_create_from_arrays(NULL, &a, &votes) != DIS_OK) fail_msg("%s", dis_last_error());
     dis_names_destroy(t);
     dis_names_destroy(w);
     dis_names_destroy(c);
@@ -92,7 +92,7 @@ static void saves_by_name(void **state)
     dis_state *s;
     if (dis_state_read(NULL, path, &s) != DIS_OK) fail_msg("%s", dis_last_error());
 
-    const dis_votes_view v = dis_votes_look(after);
+    const dis_votes_view v = dis_votes_get_view(after);
     double prior[3] = {-1, -1, -1}, confusion[27], ease[3] = {-1, -1, -1}, skill[3] = {-1, -1, -1};
     for (int i = 0; i < 27; i++) confusion[i] = -1;
     bool found = false;
@@ -144,7 +144,7 @@ static dis_status read_and_fill(void *arg)
         assert_null(s);
         return status;
     }
-    const dis_votes_view v = dis_votes_look(a->votes);
+    const dis_votes_view v = dis_votes_get_view(a->votes);
     double confusion[8];
     bool found;
     status = dis__state_get(s, "standard", "confusion", "wvt", &v, confusion, &found);

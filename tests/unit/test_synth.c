@@ -233,9 +233,9 @@ static void extremes_work(void **state)
         uint64_t items, workers, classes, votes;
     } cases[] = {{1, 1, 1, 1}, {1, 3000, 2, 3000}, {100, 7, 65535, 7}, {3, 2, 1, 2}};
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++)
-        for (size_t m = 0; dis_synth_model_at(m); m++) {
+        for (size_t m = 0; dis_synth_model_get(m); m++) {
             dis_synth_options o = dis_synth_options_default();
-            o.model = dis_synth_model_at(m)->name;
+            o.model = dis_synth_model_get(m)->name;
             o.n_items = cases[c].items;
             o.n_workers = cases[c].workers;
             o.n_classes = cases[c].classes;

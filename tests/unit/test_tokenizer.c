@@ -28,7 +28,7 @@ static dis_tokenizer *open_fixture(const char *name)
     char path[512];
     dis_tokenizer *t = NULL;
     snprintf(path, sizeof path, "%s/%s", FIXTURES, name);
-    if (dis_tokenizer_open(NULL, path, &t) != DIS_OK) fail_msg("%s: %s", name, dis_last_error());
+    if (dis_tokenizer_read(NULL, path, &t) != DIS_OK) fail_msg("%s: %s", name, dis_last_error());
     return t;
 }
 
@@ -54,7 +54,7 @@ static void check_line(const char *name, const dis_tokenizer *t, const dis__json
         dis_tokens *tokens;
         o.places = traced;
         assert_int_equal(dis_tokenizer_encode(NULL, t, &in, 1, &o, &tokens), DIS_OK);
-        const dis_tokens_view v = dis_tokens_look(tokens);
+        const dis_tokens_view v = dis_tokens_get_view(tokens);
         assert_int_equal(v.n_texts, 1);
         if (v.start[1] != ids->n)
             fail_msg("%s: \"%.*s\": %zu tokens, not %u", name, (int)text->length, text->text, v.start[1], ids->n);
@@ -122,13 +122,13 @@ static void longest_first(void **state)
     const dis_token_text pair = {"a a a a a a a", 13, "the the", 7};
     static const size_t expected[][3] = {{12, 7, 2}, {10, 5, 2}, {8, 3, 2}, {7, 2, 2},
                                          {6, 2, 1},  {5, 1, 1},  {4, 1, 0}, {3, 0, 0}};
-    const int32_t a = dis_tokenizer_id(t, "a", 1), the = dis_tokenizer_id(t, "the", 3);
+    const int32_t a = dis_tokenizer_find_id(t, "a", 1), the = dis_tokenizer_find_id(t, "the", 3);
     assert_true(a >= 0 && the >= 0);
     for (size_t k = 0; k < sizeof expected / sizeof *expected; k++) {
         dis_tokens *tokens;
         size_t n[2] = {0};
         cut_to(t, &pair, expected[k][0], &tokens);
-        const dis_tokens_view v = dis_tokens_look(tokens);
+        const dis_tokens_view v = dis_tokens_get_view(tokens);
         for (size_t i = 0; i < v.start[1]; i++) {
             n[0] += v.id[i] == a;
             n[1] += v.id[i] == the;
@@ -154,24 +154,24 @@ static void words_find_their_first_token(void **state)
     const size_t length[] = {5, 2, 5, 6, 3}, start[] = {0, 3, 3, 5};
     dis_tokens *tokens;
     assert_int_equal(dis_tokenizer_encode_words(NULL, t, word, length, start, 3, NULL, &tokens), DIS_OK);
-    dis_tokens_view v = dis_tokens_look(tokens);
+    dis_tokens_view v = dis_tokens_get_view(tokens);
     assert_int_equal(v.start[2] - v.start[1], 2); /* a sentence without words: the special tokens alone */
     assert_int_equal(v.first_token[0], 1);
     assert_true(v.first_token[1] == SIZE_MAX); /* a soft hyphen is cleaned away */
     assert_int_equal(v.first_token[3], v.start[2] + 1);
-    assert_int_equal(v.id[v.first_token[4]], dis_tokenizer_id(t, "the", 3));
+    assert_int_equal(v.id[v.first_token[4]], dis_tokenizer_find_id(t, "the", 3));
     for (size_t i = 0; i < 5; i++) /* each word's first token is that of the word alone */
         if (v.first_token[i] != SIZE_MAX) {
             dis_tokens *alone;
             assert_int_equal(dis_tokenizer_encode(NULL, t, one_text(word[i]), 1, NULL, &alone), DIS_OK);
-            assert_int_equal(dis_tokens_look(alone).id[1], v.id[v.first_token[i]]);
+            assert_int_equal(dis_tokens_get_view(alone).id[1], v.id[v.first_token[i]]);
             dis_tokens_destroy(alone);
         }
     dis_tokens_destroy(tokens);
     dis_tokenizer_options o = dis_tokenizer_options_default();
     o.max_length = 3;
     assert_int_equal(dis_tokenizer_encode_words(NULL, t, word, length, start, 3, &o, &tokens), DIS_OK);
-    v = dis_tokens_look(tokens);
+    v = dis_tokens_get_view(tokens);
     assert_int_equal(v.first_token[0], 1);
     assert_true(v.first_token[2] == SIZE_MAX && v.first_token[4] == SIZE_MAX); /* cut off */
     dis_tokens_destroy(tokens);
@@ -226,7 +226,7 @@ static dis_status open_and_encode(void *arg)
 {
     dis_tokenizer *t = NULL;
     dis_tokens *tokens = NULL;
-    dis_status status = dis_tokenizer_open(NULL, arg, &t);
+    dis_status status = dis_tokenizer_read(NULL, arg, &t);
     if (status != DIS_OK) {
         assert_null(t);
         return status;

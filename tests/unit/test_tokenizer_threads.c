@@ -15,7 +15,7 @@ static void threads_change_nothing(void **state)
     static char bytes[N][24];
     dis_tokenizer *t;
     const char *folder = DIS_SOURCE_DIR "/tests/parity/fixtures/tokenizers/byte_level";
-    assert_int_equal(dis_tokenizer_open(NULL, folder, &t), DIS_OK);
+    assert_int_equal(dis_tokenizer_read(NULL, folder, &t), DIS_OK);
     for (size_t i = 0; i < N; i++) {
         snprintf(bytes[i], sizeof bytes[i], "man %zu eats %zu", i * i % 97, i % 13);
         texts[i] = (dis_token_text){.first = bytes[i], .n_first = strlen(bytes[i])};
@@ -27,7 +27,7 @@ static void threads_change_nothing(void **state)
     assert_int_equal(dis_context_create(&o, &ctx), DIS_OK);
     assert_int_equal(dis_tokenizer_encode(NULL, t, texts, N, NULL, &one), DIS_OK);
     assert_int_equal(dis_tokenizer_encode(ctx, t, texts, N, NULL, &many), DIS_OK);
-    const dis_tokens_view a = dis_tokens_look(one), b = dis_tokens_look(many);
+    const dis_tokens_view a = dis_tokens_get_view(one), b = dis_tokens_get_view(many);
     assert_memory_equal(a.start, b.start, (N + 1) * sizeof *a.start);
     assert_memory_equal(a.id, b.id, a.start[N] * sizeof *a.id);
     assert_memory_equal(a.type, b.type, a.start[N]);

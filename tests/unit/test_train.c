@@ -12,9 +12,9 @@ static void every_objective_learns(void **state)
 {
     (void)state;
     crowd c = read_crowd();
-    for (size_t i = 0; dis_objective_at(i); i++)
+    for (size_t i = 0; dis_objective_get(i); i++)
         for (int way = 0; way < 4; way++) {
-            const dis_objective *row = dis_objective_at(i);
+            const dis_objective *row = dis_objective_get(i);
             const int text = way % 2;
             const bool crowd_layer = strncmp(row->name, "crowd:", 6) == 0; /* annotator learns vote by vote */
             /* One of three workers is always wrong, and maps of logits may then settle on another order of the classes
@@ -36,8 +36,8 @@ static void every_objective_learns(void **state)
                                     .gold = c.gold,
                                     .votes = c.votes};
             dis_model *m = train(&e, NULL, &o, 1);
-            const dis_model_view v = dis_model_look(m);
-            assert_int_equal(v.n_examples, row->needs_votes && !crowd_layer ? dis_votes_look(c.votes).n_votes : N);
+            const dis_model_view v = dis_model_get_view(m);
+            assert_int_equal(v.n_examples, row->needs_votes && !crowd_layer ? dis_votes_get_view(c.votes).n_votes : N);
             assert_true(v.epoch[epochs - 1].loss < v.epoch[0].loss);
             /* annotator: nobody in particular is asked here, and a tenth of the votes were learned so */
             const double learned = epochs < 25 ? 0 : row->needs_votes && !crowd_layer ? .6 : .95;
@@ -75,8 +75,8 @@ static void silver_ties(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         dis_model_train_options o = quick("mlp:hidden=4", cases[i].objective);
         dis_model *m = train(&e, NULL, &o, 1);
-        assert_int_equal(dis_model_look(m).n_examples, cases[i].used);
-        assert_int_equal(dis_model_look(m).n_left_out, N - cases[i].used);
+        assert_int_equal(dis_model_get_view(m).n_examples, cases[i].used);
+        assert_int_equal(dis_model_get_view(m).n_left_out, N - cases[i].used);
         dis_model_destroy(m);
     }
     dis_model_train_options o = quick("mlp:hidden=4", "silver");
@@ -102,7 +102,7 @@ static void warm_up_is_majority_training(void **state)
     dis_model *warm = train(&e, &e, &o, 1);
     o.objective = "gold"; /* the majority is right everywhere */
     dis_model *plain = train(&e, &e, &o, 1);
-    const dis_model_view a = dis_model_look(warm), b = dis_model_look(plain);
+    const dis_model_view a = dis_model_get_view(warm), b = dis_model_get_view(plain);
     for (size_t i = 0; i < 4; i++) assert_true(a.epoch[i].loss == b.epoch[i].loss && a.epoch[i].dev == b.epoch[i].dev);
     assert_true(a.epoch[4].loss != b.epoch[4].loss);
     assert_true(a.best_epoch >= 4);
@@ -149,14 +149,14 @@ static void saved_is_the_same(void **state)
         assert_int_equal(dis_model_write(NULL, m, to), DIS_OK);
         assert_int_equal(dis_model_read(NULL, to, &again), DIS_OK);
         assert_same(m, again, "");
-        const dis_model_view v = dis_model_look(again);
+        const dis_model_view v = dis_model_get_view(again);
         assert_string_equal(v.objective, "gold+inverse-kl");
         assert_string_equal(v.keep, "macro_f1");
         assert_int_equal(v.n_epochs, 4);
         dis_labels *p, *q;
         assert_int_equal(dis_model_predict(NULL, m, e.items, "soft", &p), DIS_OK);
         assert_int_equal(dis_model_predict(NULL, again, e.items, "soft", &q), DIS_OK);
-        assert_memory_equal(dis_labels_look(p).p, dis_labels_look(q).p, N * K * sizeof(double));
+        assert_memory_equal(dis_labels_get_view(p).p, dis_labels_get_view(q).p, N * K * sizeof(double));
         dis_labels_destroy(p);
         dis_labels_destroy(q);
         dis_model_destroy(m);
@@ -184,7 +184,7 @@ static void large_files_are_mapped(void **state)
     dis_labels *p, *q;
     assert_int_equal(dis_model_predict(NULL, m, e.items, NULL, &p), DIS_OK);
     assert_int_equal(dis_model_predict(NULL, again, e.items, NULL, &q), DIS_OK);
-    assert_memory_equal(dis_labels_look(p).p, dis_labels_look(q).p, N * K * sizeof(double));
+    assert_memory_equal(dis_labels_get_view(p).p, dis_labels_get_view(q).p, N * K * sizeof(double));
     dis_labels_destroy(p);
     dis_labels_destroy(q);
     dis_model_destroy(again);
@@ -225,7 +225,7 @@ static void predictions_stand_alone(void **state)
         assert_int_equal(dis_model_predict(NULL, m, many, "soft", &p[0]), DIS_OK);
         assert_int_equal(dis_model_predict(NULL, m, e.items, "gold", &p[1]), DIS_OK);
         assert_int_equal(dis_model_predict(NULL, m, many, "soft", &p[2]), DIS_OK);
-        const dis_labels_view first = dis_labels_look(p[0]), again = dis_labels_look(p[2]);
+        const dis_labels_view first = dis_labels_get_view(p[0]), again = dis_labels_get_view(p[2]);
         assert_int_equal(first.n_items, COPIES * WORDS + COPIES / 3); /* more than a batch */
         assert_memory_equal(first.p, again.p, first.n_items * first.n_classes * sizeof(double));
         const size_t row = first.n_classes, sentence = WORDS * row;
@@ -314,7 +314,7 @@ static void refusals(void **state)
     o.lenient = true;
     const dis_examples some = {.items = c.features, .gold = few};
     dis_model *m = train(&some, NULL, &o, 1);
-    assert_int_equal(dis_model_look(m).n_left_out, N - 2);
+    assert_int_equal(dis_model_get_view(m).n_left_out, N - 2);
     dis_model_destroy(m);
     dis_gold_destroy(few);
     dis_gold_destroy(odd);

@@ -46,7 +46,7 @@ static void contexts_change_nothing(void **state)
             assert_int_equal(dis_model_predict(ctx, m, e.items, NULL, &p), DIS_OK);
             dis_context_destroy(ctx);
             if (first) {
-                assert_memory_equal(dis_labels_look(first).p, dis_labels_look(p).p, N * K * sizeof(double));
+                assert_memory_equal(dis_labels_get_view(first).p, dis_labels_get_view(p).p, N * K * sizeof(double));
                 dis_labels_destroy(p);
             } else {
                 first = p;

@@ -30,7 +30,7 @@ static dis_views_distances_view measure(const dis_views *in, uint64_t resamples,
     dis_views_distances_options o = dis_views_distances_options_default();
     o.resamples = resamples;
     if (dis_views_distances_run(NULL, in, &o, d) != DIS_OK) fail_msg("%s", dis_last_error());
-    return dis_views_distances_look(*d);
+    return dis_views_distances_get_view(*d);
 }
 
 static double jsd(const double *a, const double *b)

@@ -113,7 +113,7 @@ static void large_tables_do_not_depend_on_threads(void **state)
             const dis__tuning tuning = {.chunk = t % 2 ? 5000 : 1 << 19, .round = t % 2 ? 4 : 16};
             assert_int_equal(dis__votes_read(ctx, &path, 1, NULL, &tuning, &votes), DIS_OK);
             dis_context_destroy(ctx);
-            const dis_votes_view v = dis_votes_look(votes);
+            const dis_votes_view v = dis_votes_get_view(votes);
             if (!first) {
                 first = votes;
                 assert_int_equal(v.n_votes, VOTES);
@@ -134,7 +134,7 @@ static void large_tables_do_not_depend_on_threads(void **state)
                 free(next);
                 continue;
             }
-            const dis_votes_view f = dis_votes_look(first);
+            const dis_votes_view f = dis_votes_get_view(first);
             assert_int_equal(v.n_items, f.n_items);
             assert_int_equal(v.n_workers, f.n_workers);
             assert_memory_equal(v.start, f.start, (v.n_items + 1) * sizeof *v.start);
@@ -166,7 +166,7 @@ static void colliding_ids_do_no_harm(void **state)
     const char *path = in_folder("a.csv");
     dis_votes *votes;
     assert_int_equal(dis_votes_read(NULL, &path, 1, NULL, &votes), DIS_OK);
-    assert_int_equal(dis_votes_look(votes).n_items, 1u << PAIRS);
+    assert_int_equal(dis_votes_get_view(votes).n_items, 1u << PAIRS);
     dis_votes_destroy(votes);
 }
 
@@ -194,7 +194,7 @@ static void bursts_of_new_ids(void **state)
     dis_votes *votes;
     const char *path = in_folder("a.csv");
     assert_int_equal(dis_votes_read(NULL, &path, 1, &o, &votes), DIS_OK);
-    const dis_votes_view v = dis_votes_look(votes);
+    const dis_votes_view v = dis_votes_get_view(votes);
     assert_int_equal(v.n_items, 901);
     assert_int_equal(v.n_workers, 901);
     for (size_t k = 0; k < v.n_workers; k++) { /* as they appear */

@@ -139,7 +139,7 @@ static void every_layout_gives_the_table_of_a_file(void **state)
                     dis_context *ctx = context_of(ways[w].threads);
                     assert_int_equal(dis__votes_from_columns(ctx, &c, &o, &ways[w].tuning, &votes), DIS_OK);
                     assert_same_votes(votes, expected);
-                    assert_int_equal(dis_votes_read_notes(votes).rows, ROWS);
+                    assert_int_equal(dis_votes_get_notes(votes).rows, ROWS);
                     dis_votes_destroy(votes);
                     dis_context_destroy(ctx);
                 }
@@ -180,8 +180,8 @@ static void numbers_of_every_size(void **state)
         const dis_cells c = {.kind = cases[i].kind, .n = 2, .values = cases[i].values};
         const dis_votes_columns columns = {{&c, 1}, {&c, 1}, {&c, 1}};
         dis_votes *votes;
-        assert_int_equal(dis_votes_from_columns(NULL, &columns, NULL, &votes), DIS_OK);
-        const dis_votes_view v = dis_votes_look(votes);
+        assert_int_equal(dis_votes_create_from_columns(NULL, &columns, NULL, &votes), DIS_OK);
+        const dis_votes_view v = dis_votes_get_view(votes);
         for (size_t k = 0; k < 2; k++) {
             double x = 0;
             const char *name = dis_names_get(v.tasks, k, NULL);
@@ -215,7 +215,7 @@ static dis_status try_pair(pair *p, const dis_votes_options *o, dis_votes **out)
         p->cells[c] = (dis_cells){.kind = DIS_CELLS_TEXTS, .n = 2, .values = p->text[c]};
         *column[c] = (dis_column){&p->cells[c], 1};
     }
-    return dis_votes_from_columns(NULL, &p->columns, o, out);
+    return dis_votes_create_from_columns(NULL, &p->columns, o, out);
 }
 
 static void odd_rows_are_named(void **state)
@@ -246,11 +246,11 @@ static void odd_rows_are_named(void **state)
         dis_votes_options o = dis_votes_options_default();
         o.lenient = true;
         assert_int_equal(try_pair(&p, &o, &votes), DIS_OK);
-        assert_int_equal(dis_votes_look(votes).n_votes, 1);
-        assert_int_equal(dis_votes_look(votes).n_items, 1);
-        assert_int_equal(dis_votes_look(votes).n_workers, 1);
-        assert_int_equal(dis_votes_read_notes(votes).bad_rows, 1);
-        assert_non_null(strstr(dis_votes_skipped(votes, 0), cases[i].says));
+        assert_int_equal(dis_votes_get_view(votes).n_votes, 1);
+        assert_int_equal(dis_votes_get_view(votes).n_items, 1);
+        assert_int_equal(dis_votes_get_view(votes).n_workers, 1);
+        assert_int_equal(dis_votes_get_notes(votes).bad_rows, 1);
+        assert_non_null(strstr(dis_votes_get_skipped_row(votes, 0), cases[i].says));
         dis_votes_destroy(votes);
     }
 }
@@ -266,7 +266,7 @@ static void rules_are_those_of_files(void **state)
     o.na = &nothing;
     o.n_na = 1;
     assert_int_equal(try_pair(&p, &o, &votes), DIS_OK);
-    assert_int_equal(dis_votes_read_notes(votes).na, 1);
+    assert_int_equal(dis_votes_get_notes(votes).na, 1);
     dis_votes_destroy(votes);
 
     static const char *const classes[] = {"z", "b", "a"};
@@ -275,8 +275,8 @@ static void rules_are_those_of_files(void **state)
     o.n_classes = 3;
     p = two_votes();
     assert_int_equal(try_pair(&p, &o, &votes), DIS_OK);
-    assert_int_equal(dis_votes_look(votes).n_classes, 3);
-    assert_string_equal(dis_names_get(dis_votes_look(votes).classes, 1, NULL), "b");
+    assert_int_equal(dis_votes_get_view(votes).n_classes, 3);
+    assert_string_equal(dis_names_get(dis_votes_get_view(votes).classes, 1, NULL), "b");
     dis_votes_destroy(votes);
     o.n_classes = 1;
     assert_int_equal(try_pair(&p, &o, &votes), DIS_EDATA);
@@ -289,7 +289,7 @@ static void rules_are_those_of_files(void **state)
     o = dis_votes_options_default();
     o.duplicates = DIS_DUPLICATES_LAST;
     assert_int_equal(try_pair(&p, &o, &votes), DIS_OK);
-    assert_int_equal(dis_votes_look(votes).n_votes, 1);
+    assert_int_equal(dis_votes_get_view(votes).n_votes, 1);
     dis_votes_destroy(votes);
 }
 
@@ -315,7 +315,7 @@ static void damaged_columns(void **state)
             dis_cells one[2] = {{.kind = DIS_CELLS_TEXTS, .n = 1, .values = p.text[c]}, bad[i]};
             column[c] = (dis_column){bad[i].n == 2 ? &bad[i] : one, bad[i].n == 2 ? 1 : 2};
             const dis_votes_columns columns = {column[0], column[1], column[2]};
-            assert_int_equal(dis_votes_from_columns(NULL, &columns, NULL, &votes), DIS_EDATA);
+            assert_int_equal(dis_votes_create_from_columns(NULL, &columns, NULL, &votes), DIS_EDATA);
             assert_non_null(strstr(dis_last_error(), "damaged"));
         }
     const dis_cells twice = {.kind = DIS_CELLS_INT8, .n = 2, .values = codes, .dictionary = &bad[1]},
@@ -325,15 +325,15 @@ static void damaged_columns(void **state)
     const dis_cells *const wrong[] = {&twice, &odd, &texts};
     for (size_t i = 0; i < 3; i++) {
         const dis_votes_columns columns = {{wrong[i], 1}, p.columns.worker, p.columns.label};
-        assert_int_equal(dis_votes_from_columns(NULL, &columns, NULL, &votes), DIS_EUSAGE);
+        assert_int_equal(dis_votes_create_from_columns(NULL, &columns, NULL, &votes), DIS_EUSAGE);
     }
     const dis_votes_columns uneven = {p.columns.task, {&shorter, 1}, p.columns.label},
                             empty = {{&none, 1}, {&none, 1}, {NULL, 0}};
-    assert_int_equal(dis_votes_from_columns(NULL, &uneven, NULL, &votes), DIS_EDATA);
-    assert_int_equal(dis_votes_from_columns(NULL, &empty, NULL, &votes), DIS_EDATA);
+    assert_int_equal(dis_votes_create_from_columns(NULL, &uneven, NULL, &votes), DIS_EDATA);
+    assert_int_equal(dis_votes_create_from_columns(NULL, &empty, NULL, &votes), DIS_EDATA);
     dis_votes_options o = dis_votes_options_default();
     o.input = DIS_INPUT_COUNTS;
-    assert_int_equal(dis_votes_from_columns(NULL, &p.columns, &o, &votes), DIS_EUSAGE);
+    assert_int_equal(dis_votes_create_from_columns(NULL, &p.columns, &o, &votes), DIS_EUSAGE);
 }
 
 static dis_status call_once(void *arg)

@@ -387,7 +387,7 @@ static dis_votes *collect_rounds(dis_context *ctx, const handover *h, const dis_
     c.tasks = first;
     c.bucket = 100;
     for (size_t r = 0; r < ROUNDS; r++) {
-        const dis__round plan = {2, 100, ROUND_ROWS, DIS_HEADROOM_UNLIMITED, dis_context_threads(ctx) == 1};
+        const dis__round plan = {2, 100, ROUND_ROWS, DIS_HEADROOM_UNLIMITED, dis_context_n_threads(ctx) == 1};
         assert_int_equal(dis__collector_begin_round(&c, &plan), DIS_OK);
         for (size_t j = 0; j < 2; j++) {
             dis__batch_reset(&batch[j], &rules, &c.labels, c.ids, j, j ? &batch[0] : NULL, &texts[j]);

@@ -273,9 +273,9 @@ static void lenient_skips_and_says_so(void **state)
     const char *path = in_folder("a.csv");
     dis_votes *votes;
     assert_int_equal(dis_votes_read(NULL, &path, 1, &o, &votes), DIS_OK);
-    assert_int_equal(dis_votes_read_notes(votes).bad_rows, 500);
-    assert_non_null(strstr(dis_votes_skipped(votes, 19), "a.csv:22:1: "));
-    assert_null(dis_votes_skipped(votes, 20));
+    assert_int_equal(dis_votes_get_notes(votes).bad_rows, 500);
+    assert_non_null(strstr(dis_votes_get_skipped_row(votes, 19), "a.csv:22:1: "));
+    assert_null(dis_votes_get_skipped_row(votes, 20));
     dis_votes_destroy(votes);
 }
 
@@ -395,9 +395,9 @@ static void random_csv_is_read_as_by_a_plain_reader(void **state)
         const char *path = in_folder("a.csv");
         dis_votes *table;
         assert_int_equal(dis_votes_read(NULL, &path, 1, &o, &table), DIS_OK);
-        const dis_votes_view v = dis_votes_look(table);
+        const dis_votes_view v = dis_votes_get_view(table);
         assert_int_equal(v.n_votes, votes);
-        assert_int_equal(dis_votes_read_notes(table).bad_rows, bad);
+        assert_int_equal(dis_votes_get_notes(table).bad_rows, bad);
         size_t seen = 0, tasks = 0;
         for (size_t i = 0; i < votes; i++) { /* tasks in order of first appearance, votes in order within */
             bool before = false;
@@ -440,7 +440,7 @@ static void limits_hold(void **state)
         const dis_votes_options many = {DEFAULTS, .allow_many_classes = true};
         assert_int_equal(dis_votes_read(NULL, &path, 1, &many, &votes), over ? DIS_ELIMIT : DIS_OK);
         if (!over) {
-            const dis_votes_view v = dis_votes_look(votes);
+            const dis_votes_view v = dis_votes_get_view(votes);
             assert_int_equal(v.n_classes, DIS_MAX_CLASSES);
             assert_int_equal(v.label16[DIS_MAX_CLASSES - 1], DIS_MAX_CLASSES - 1);
             assert_string_equal(dis_names_get(v.classes, 10, NULL), "10"); /* by value */
@@ -492,19 +492,19 @@ static void gold_labels(void **state)
 static void presets_are_settings(void **state)
 {
     (void)state;
-    for (size_t i = 0; dis_votes_preset_at(i); i++) {
-        const dis_votes_preset *p = dis_votes_preset_at(i);
+    for (size_t i = 0; dis_votes_preset_get(i); i++) {
+        const dis_votes_preset *p = dis_votes_preset_get(i);
         assert_true(p->name && p->summary && dis_votes_preset_find(p->name) == p);
         if (p->sign) assert_non_null(p->tool);
-        for (size_t k = 0; k < i; k++) assert_string_not_equal(p->name, dis_votes_preset_at(k)->name);
+        for (size_t k = 0; k < i; k++) assert_string_not_equal(p->name, dis_votes_preset_get(k)->name);
     }
     static char out[ROOM];
     put_file(
         "snow.tsv",
         TEXT("!amt_annotation_ids\t!amt_worker_ids\torig_id\tresponse\tgold\nX\tA1\t266\t1\t1\nY\tA2\t266\t0\t1\n"));
     const char *path = in_folder("snow.tsv");
-    for (size_t i = 0; dis_votes_preset_at(i); i++) {
-        const dis_votes_preset *p = dis_votes_preset_at(i);
+    for (size_t i = 0; dis_votes_preset_get(i); i++) {
+        const dis_votes_preset *p = dis_votes_preset_get(i);
         if (strcmp(p->name, "snow") != 0) continue;
         const dis_votes_options o = {DEFAULTS,        .input = p->input,   .format = "tsv",
                                      .task = p->task, .worker = p->worker, .label = p->label};

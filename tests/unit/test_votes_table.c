@@ -22,8 +22,8 @@ static void groups_in_order(void **state)
     const dis_votes_arrays a = {
         .n_votes = 6, .n_items = 4, .n_workers = 3, .n_classes = 3, .task = task, .worker = worker, .label = given};
     dis_votes *votes;
-    assert_int_equal(dis_votes_from_arrays(NULL, &a, &votes), DIS_OK);
-    const dis_votes_view v = dis_votes_look(votes);
+    assert_int_equal(dis_votes_create_from_arrays(NULL, &a, &votes), DIS_OK);
+    const dis_votes_view v = dis_votes_get_view(votes);
     const uint64_t start[] = {0, 2, 3, 6, 6};
     const uint32_t workers[] = {1, 2, 0, 0, 2, 1};
     const uint8_t labels[] = {0, 1, 2, 1, 2, 0};
@@ -35,7 +35,7 @@ static void groups_in_order(void **state)
     assert_null(v.label16);
     assert_string_equal(dis_names_get(v.tasks, 3, NULL), "3");
     /* items 0 and 2 have no largest class; item 3 has no votes and is no tie */
-    assert_int_equal(dis_votes_read_notes(votes).ties, 2);
+    assert_int_equal(dis_votes_get_notes(votes).ties, 2);
     dis_votes_destroy(votes);
 }
 
@@ -47,7 +47,7 @@ static void duplicates_as_asked(void **state)
     dis_votes_arrays a = {
         .n_votes = 5, .n_items = 2, .n_workers = 2, .n_classes = 2, .task = task, .worker = worker, .label = given};
     dis_votes *votes = (dis_votes *)&a;
-    assert_int_equal(dis_votes_from_arrays(NULL, &a, &votes), DIS_EDATA);
+    assert_int_equal(dis_votes_create_from_arrays(NULL, &a, &votes), DIS_EDATA);
     assert_ptr_equal(votes, &a);
     assert_non_null(strstr(dis_last_error(), "worker \"0\" voted twice on item \"0\""));
     static const struct {
@@ -60,11 +60,11 @@ static void duplicates_as_asked(void **state)
                  {DIS_DUPLICATES_ALL, 5, {0, 1, 1, 0, 1}, 1}};
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         a.duplicates = cases[c].rule;
-        assert_int_equal(dis_votes_from_arrays(NULL, &a, &votes), DIS_OK);
-        assert_int_equal(dis_votes_look(votes).n_votes, cases[c].n_votes);
-        assert_memory_equal(dis_votes_look(votes).label8, cases[c].labels, cases[c].n_votes);
-        assert_int_equal(dis_votes_read_notes(votes).duplicates, 2);
-        assert_int_equal(dis_votes_read_notes(votes).ties, cases[c].ties);
+        assert_int_equal(dis_votes_create_from_arrays(NULL, &a, &votes), DIS_OK);
+        assert_int_equal(dis_votes_get_view(votes).n_votes, cases[c].n_votes);
+        assert_memory_equal(dis_votes_get_view(votes).label8, cases[c].labels, cases[c].n_votes);
+        assert_int_equal(dis_votes_get_notes(votes).duplicates, 2);
+        assert_int_equal(dis_votes_get_notes(votes).ties, cases[c].ties);
         dis_votes_destroy(votes);
     }
 }
@@ -77,15 +77,15 @@ static void wrong_arrays_are_refused(void **state)
     dis_votes_arrays a = {
         .n_votes = 1, .n_items = 1, .n_workers = 1, .n_classes = 1, .task = &task, .worker = &worker, .label = &given};
     dis_votes *votes;
-    assert_int_equal(dis_votes_from_arrays(NULL, &a, &votes), DIS_EDATA);
+    assert_int_equal(dis_votes_create_from_arrays(NULL, &a, &votes), DIS_EDATA);
     task = 0, worker = 1;
-    assert_int_equal(dis_votes_from_arrays(NULL, &a, &votes), DIS_EDATA);
+    assert_int_equal(dis_votes_create_from_arrays(NULL, &a, &votes), DIS_EDATA);
     worker = 0, given = 1;
-    assert_int_equal(dis_votes_from_arrays(NULL, &a, &votes), DIS_EDATA);
+    assert_int_equal(dis_votes_create_from_arrays(NULL, &a, &votes), DIS_EDATA);
     given = 0, a.n_classes = DIS_MAX_CLASSES + 1;
-    assert_int_equal(dis_votes_from_arrays(NULL, &a, &votes), DIS_ELIMIT);
+    assert_int_equal(dis_votes_create_from_arrays(NULL, &a, &votes), DIS_ELIMIT);
     const double counts[] = {1, -1, 0, 0};
-    assert_int_equal(dis_votes_from_counts(NULL, counts, 2, 2, NULL, NULL, &votes), DIS_EDATA);
+    assert_int_equal(dis_votes_create_from_counts(NULL, counts, 2, 2, NULL, NULL, &votes), DIS_EDATA);
 }
 
 static void counts_are_kept(void **state)
@@ -93,13 +93,13 @@ static void counts_are_kept(void **state)
     (void)state;
     const double counts[] = {1, 2, 2, 2, 0, 0, .5, .25};
     dis_votes *votes;
-    assert_int_equal(dis_votes_from_counts(NULL, counts, 4, 2, NULL, NULL, &votes), DIS_OK);
-    const dis_votes_view v = dis_votes_look(votes);
+    assert_int_equal(dis_votes_create_from_counts(NULL, counts, 4, 2, NULL, NULL, &votes), DIS_OK);
+    const dis_votes_view v = dis_votes_get_view(votes);
     assert_memory_equal(v.counts, counts, sizeof counts);
     assert_null(v.start);
     assert_int_equal(v.n_workers, 0);
     assert_int_equal(dis_names_count(v.workers), 0);
-    assert_int_equal(dis_votes_read_notes(votes).ties, 1);
+    assert_int_equal(dis_votes_get_notes(votes).ties, 1);
     dis_votes_destroy(votes);
 }
 
@@ -147,8 +147,8 @@ static void equal_to_a_stable_sort_threads(void **state)
             dis_context *ctx;
             dis_votes *votes;
             assert_int_equal(dis_context_create(&o, &ctx), DIS_OK);
-            assert_int_equal(dis_votes_from_arrays(ctx, &a, &votes), DIS_OK);
-            const dis_votes_view v = dis_votes_look(votes);
+            assert_int_equal(dis_votes_create_from_arrays(ctx, &a, &votes), DIS_OK);
+            const dis_votes_view v = dis_votes_get_view(votes);
             assert_int_equal(v.n_votes, n);
             assert_memory_equal(v.start, start, (n_items + 1) * sizeof *start);
             for (size_t i = 0; i < n; i++) {
@@ -180,12 +180,12 @@ static void survives_no_memory(void **state)
     for (uint64_t n = 1;; n++) {
         dis_votes *votes = NULL;
         dis__fault_arm(DIS_FAULT_ALLOC, n);
-        const dis_status status = dis_votes_from_arrays(NULL, &a, &votes);
+        const dis_status status = dis_votes_create_from_arrays(NULL, &a, &votes);
         const bool reached = dis__fault_reached(DIS_FAULT_ALLOC);
         dis__fault_arm(DIS_FAULT_ALLOC, 0);
         if (!reached) {
             assert_int_equal(status, DIS_OK);
-            assert_int_equal(dis_votes_look(votes).n_votes, 38);
+            assert_int_equal(dis_votes_get_view(votes).n_votes, 38);
             dis_votes_destroy(votes);
             break;
         }

@@ -25,9 +25,9 @@ static dis_status hear(void *user, const dis_watch_row *row)
 {
     heard *h = user;
     h->n++;
-    h->sure += row->reason == DIS_WATCH_SURE;
-    h->more += row->reason == DIS_WATCH_MORE;
-    h->limit += row->reason == DIS_WATCH_LIMIT;
+    h->sure += row->reason == DIS_WATCH_CONFIDENT;
+    h->more += row->reason == DIS_WATCH_NEEDS_VOTES;
+    h->limit += row->reason == DIS_WATCH_VOTE_LIMIT;
     snprintf(h->last, sizeof h->last, "%s %.*s %llu %s", row->task, (int)row->n_label, row->label,
              (unsigned long long)row->votes, dis_watch_reason_name(row->reason));
     h->p = row->p;
@@ -74,7 +74,7 @@ static void an_item_is_told_once(void **state)
     assert_true(fabs(h.p - 25. / 26) < 1e-12);
     assert_int_equal(vote(w, "t", "cy", "b"), DIS_OK);
     assert_int_equal(h.n, 1);
-    const dis_watch_view v = dis_watch_look(w);
+    const dis_watch_view v = dis_watch_get_view(w);
     assert_int_equal(v.late, 1);
     assert_int_equal(v.votes, 3);
     assert_int_equal(v.open, 0);
@@ -96,7 +96,7 @@ static void unsure_items_ask_and_end(void **state)
     for (int i = 0; i < 5; i++) assert_int_equal(vote(w, "hard", worker[i], label[i]), DIS_OK);
     assert_int_equal(h.more, 2); /* with 3 and with 4 */
     assert_int_equal(h.limit, 1);
-    assert_int_equal(dis_watch_look(w).n_classes, 3);
+    assert_int_equal(dis_watch_get_view(w).n_classes, 3);
     dis_watch_destroy(w);
 }
 
@@ -175,7 +175,7 @@ static void it_agrees_with_a_fit_to_all_votes(void **state)
     o.power = 0;
     dis_watch *w = start(&h, o);
     feed(w);
-    assert_int_equal(dis_watch_settle(w), DIS_OK);
+    assert_int_equal(dis_watch_finalize(w), DIS_OK);
     uint32_t task[ITEMS * EACH], worker[ITEMS * EACH];
     uint16_t label[ITEMS * EACH];
     size_t n = 0;
@@ -195,7 +195,7 @@ static void it_agrees_with_a_fit_to_all_votes(void **state)
                                 .duplicates = DIS_DUPLICATES_ALL};
     dis_votes *votes;
     dis_fit *fit;
-    assert_int_equal(dis_votes_from_arrays(NULL, &a, &votes), DIS_OK);
+    assert_int_equal(dis_votes_create_from_arrays(NULL, &a, &votes), DIS_OK);
     assert_int_equal(dis_fit_run(NULL, votes, "dawid-skene", NULL, &fit), DIS_OK);
     const double *p = dis_fit_p(fit);
     double apart = 0;
@@ -223,8 +223,8 @@ static void rows_are_a_function_of_the_votes(void **state)
     for (int r = 0; r < 2; r++) {
         dis_watch *w = start(&h[r], o);
         feed(w);
-        assert_int_equal(dis_watch_settle(w), DIS_OK);
-        const dis_watch_view v = dis_watch_look(w);
+        assert_int_equal(dis_watch_finalize(w), DIS_OK);
+        const dis_watch_view v = dis_watch_get_view(w);
         assert_int_equal(v.sure + v.open, ITEMS);
         assert_int_equal(v.votes, ITEMS * EACH);
         assert_int_equal(v.votes_sure + v.votes_open + v.late, v.votes);
@@ -267,9 +267,9 @@ static dis_status some_votes(void *arg)
     dis_watch *w;
     DIS_TRY(dis_watch_create(&o, &w));
     dis_status status = dis_watch_read(NULL, w, path[0], NULL);
-    if (status == DIS_OK) status = dis_watch_settle(w);
+    if (status == DIS_OK) status = dis_watch_finalize(w);
     if (status == DIS_OK) status = dis_watch_write(w, path[1], "csv");
-    if (status == DIS_OK) assert_int_equal(dis_watch_look(w).votes, 300);
+    if (status == DIS_OK) assert_int_equal(dis_watch_get_view(w).votes, 300);
     dis_watch_destroy(w);
     return status;
 }

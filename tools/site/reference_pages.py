@@ -189,7 +189,7 @@ MACRO_EXPANSION = YES
 EXPAND_ONLY_PREDEF = NO
 PREDEFINED = DOXYGEN DIS_API= __GNUC__=12 \
   "DIS_OPTIONS_API(type):=type type##_default(void)" \
-  "DIS_LOOK_API(thing):=thing##_view thing##_look(const thing *object)"
+  "DIS_VIEW_API(thing):=thing##_view thing##_look(const thing *object)"
 STRIP_FROM_PATH = {include}
 INPUT_FILTER = "{python} {filter}"
 QUIET = YES

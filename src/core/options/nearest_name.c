@@ -1,5 +1,6 @@
 /* Which of several names a misspelt one was meant to be. Cost: length x length per name. */
 #include "dissent/option.h"
+#include "tool/arrays.h"
 #include <string.h>
 
 /* Levenshtein distance, two rows at a time; long words are far from everything. */
@@ -23,7 +24,7 @@ static size_t distance(const char *a, const char *b)
     return row[m];
 }
 
-const char *dis_nearest(const char *word, const char *(*next)(const void *arg, size_t i), const void *arg)
+const char *dis__name_find_nearest(const char *word, const char *(*next)(const void *arg, size_t i), const void *arg)
 {
     const char *best = NULL;
     size_t min = strlen(word) / 3 + 2;

@@ -1,4 +1,5 @@
 /* Parsing of options by table: each row says where its value goes, what it may be and what it is when nobody says. */
+#include "tool/arrays.h"
 #include "core/options/option_spec.h"
 #include "core/numbers/decimal.h"
 #include <errno.h>
@@ -134,7 +135,7 @@ dis_status dis__spec_find_row(const char *what, const char *spec, const char *(*
         dis__text_list_append(list, sizeof list, one, strlen(one));
     }
     snprintf(asked, sizeof asked, "%.*s", (int)(n < sizeof asked ? n : sizeof asked), spec);
-    const char *near = dis_nearest(asked, name, NULL);
+    const char *near = dis__name_find_nearest(asked, name, NULL);
     return near ? dis__fail(DIS_EUSAGE, "no %s \"%s\"; did you mean %s? There are: %s", what, asked, near, list)
                 : dis__fail(DIS_EUSAGE, "no %s \"%s\"; there are: %s", what, asked, list);
 }

@@ -11,7 +11,7 @@
 
 enum { DIS__MAX_THREADS = 1024 };
 
-/* Runs job 0 .. n_jobs - 1, returns when all are done. `thread` is 0 .. dis_context_threads() - 1: for scratch memory
+/* Runs job 0 .. n_jobs - 1, returns when all are done. `thread` is 0 .. dis_context_n_threads() - 1: for scratch memory
  * only. After a failure no new jobs start; the failure of the lowest-numbered failed job is the result, its message
  * this thread's. Polls ctx->stop between jobs. Not to be called from within a job. */
 dis_status dis__run_jobs(dis_context *ctx, size_t n_jobs, dis_status (*job)(void *arg, size_t j, int thread),

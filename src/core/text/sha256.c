@@ -1,12 +1,12 @@
 /* SHA-256 (FIPS 180-4). Blocks of 64 bytes through the SHA extensions of x86-64 where the machine has them (1.1 GB/s
  * measured on a busy machine), through plain C elsewhere (0.2 GB/s there). Files are read in pieces, so any length
  * needs the same memory. */
+#include "tool/files.h"
 #include "core/text/sha256.h"
 #include "core/error.h"
 #include "core/kernel.h"
 #include "core/memory/memory.h"
 #include "core/system_calls.h"
-#include "dissent/file.h"
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
@@ -185,7 +185,7 @@ dis_status dis__sha256_file(const char *path, char hex[65])
     return DIS_OK;
 }
 
-dis_status dis_file_sha256(const char *path, char hex[65])
+dis_status dis__file_sha256(const char *path, char hex[65])
 {
     return dis__sha256_file(path, hex);
 }

@@ -17,7 +17,7 @@ void dis__sha256_final(dis__sha256 *s, unsigned char digest[32]);
 /* The same in lower-case hexadecimal, with a NUL at the end. */
 void dis__sha256_hex(dis__sha256 *s, char hex[65]);
 
-/* dis_file_sha256 of dissent/file.h. */
+/* dis__file_sha256 of tool/files.h. */
 dis_status dis__sha256_file(const char *path, char hex[65]);
 
 #endif

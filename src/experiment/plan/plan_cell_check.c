@@ -3,6 +3,7 @@
 #include "experiment/plan/plan_internal.h"
 #include "dissent/fit.h"
 #include "dissent/train.h"
+#include "tool/arrays.h"
 #include "encoder/encoder_folder.h"
 #include "train/model.h"
 #include "train/objectives/objective.h"
@@ -33,7 +34,7 @@ static dis_status find_data(dis__plan_internal *p, dis__cell_internal *c)
 static const char *objective_name(const void *arg, size_t i)
 {
     (void)arg;
-    return dis_objective_at(i) ? dis_objective_at(i)->name : NULL;
+    return dis_objective_get(i) ? dis_objective_get(i)->name : NULL;
 }
 
 static dis_status check_needs(dis__plan_internal *p, const dis__cell_internal *c, const dis_objective *o)
@@ -57,7 +58,7 @@ static dis_status check_judging(dis__plan_internal *p, const dis__cell_internal 
     const dis__cell_part *part = &c->part;
     const dis__data *d = &p->data[c->data];
     const bool own = part->judge == DIS_JUDGE_LABELS;
-    if (part->train.keep && dis_eval_metric_find(part->train.keep) == DIS_EVAL_METRICS)
+    if (part->train.keep && dis_evaluation_metric_find(part->train.keep) == DIS_EVALUATION_METRICS)
         return dis__plan_no_metric(p, dis__plan_cell_place(p, part, "keep"), "keep", part->train.keep);
     if (own && (!c->labels || d->dev == DIS_DEV_SET))
         return FAIL(p, dis__plan_cell_place(p, part, "judge"), "judge: %s",
@@ -79,8 +80,8 @@ static dis_status check_judging(dis__plan_internal *p, const dis__cell_internal 
                     "nothing chooses the epoch: dev of %s has neither gold labels nor labels of people; say "
                     "human, or dev: none",
                     d->name);
-    if (part->train.keep && (dis_eval_metric_at(dis_eval_metric_find(part->train.keep))->needs & DIS_NEEDS_HUMAN) &&
-        !labels)
+    if (part->train.keep &&
+        (dis_evaluation_metric_get(dis_evaluation_metric_find(part->train.keep))->needs & DIS_NEEDS_HUMAN) && !labels)
         return FAIL(p, dis__plan_cell_place(p, part, "keep"), "keep: %s needs labels of people for dev; say human",
                     part->train.keep);
     return DIS_OK;
@@ -121,7 +122,7 @@ static dis_status check_training(dis__plan_internal *p, const dis__cell_internal
     const dis__data *d = &p->data[c->data];
     const dis_objective *o = dis_objective_find(part->objective);
     if (!o) {
-        const char *near = dis_nearest(part->objective, objective_name, NULL);
+        const char *near = dis__name_find_nearest(part->objective, objective_name, NULL);
         return FAIL(p, dis__plan_cell_place(p, part, "objective"),
                     "objective: no objective \"%.60s\"%s%s%s dissent list objectives shows them", part->objective,
                     near ? "; did you mean " : ";", near ? near : "", near ? "?" : "");
@@ -135,7 +136,7 @@ static dis_status check_training(dis__plan_internal *p, const dis__cell_internal
     dis_model *model;
     const dis__yaml_node *at = dis__plan_cell_place(p, part, "model");
     DIS_TRY(dis__plan_refuse(p, at, "model", dis__model_create(part->model, part->objective, &model)));
-    const dis_model_kind *kind = dis_model_look(model).kind;
+    const dis_model_kind *kind = dis_model_get_view(model).kind;
     dis_model_destroy(model);
     static const char *const kinds[] = {"text", "tokens", "features", "images"};
     const dis__items_part *items = dis__part(&d->part->items, 0);

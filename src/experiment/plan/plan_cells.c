@@ -220,7 +220,7 @@ static dis_status find_measure(dis__plan_internal *p, const dis__yaml_node *key,
 {
     for (*out = 0; *out < p->plan.n_measures; (*out)++) {
         const dis_experiment_measure *m = &p->measures[*out];
-        const char *metric = dis_eval_metric_at(m->metric)->name;
+        const char *metric = dis_evaluation_metric_get(m->metric)->name;
         const size_t n = strlen(m->set);
         if (strcmp(key->text, metric) == 0) return DIS_OK;
         if (strncmp(key->text, m->set, n) == 0 && key->text[n] == '.' && strcmp(key->text + n + 1, metric) == 0)

@@ -5,6 +5,7 @@
 #include "dissent/recipe.h"
 #include "io/files/file_format.h"
 #include "dissent/items.h"
+#include "tool/arrays.h"
 #include "tables/gold/gold_table.h"
 #include "votes/table/class_order.h"
 #include <stdio.h>
@@ -28,12 +29,12 @@ static dis_status check_labels(dis__plan_internal *p, const char *name, const di
     const dis__yaml_node *at = l->at;
     if ((l->method != NULL) + (l->methods.n > 0) + (l->file != NULL) != 1)
         return FAIL(p, at, "labels %.100s: give one of method, methods and file", name);
-    dis_label_choice choice;
+    dis_label_plan choice;
     const dis_recipe *recipe = l->method ? dis_recipe_find(l->method) : NULL;
     if (l->combine && !l->methods.n && !recipe) return FAIL(p, at, "labels %.100s: combine needs methods", name);
     if (l->method) {
         const dis__yaml_node *method = dis__record_place(l, "method");
-        DIS_TRY(dis__plan_refuse(p, method, "method", dis_choose_labels(&l->method, 1, NULL, true, &choice)));
+        DIS_TRY(dis__plan_refuse(p, method, "method", dis_label_plan_parse(&l->method, 1, NULL, true, &choice)));
     }
     for (size_t i = 0; i < l->methods.n; i++)
         DIS_TRY(dis__plan_refuse(p, l->methods.at[i], "methods", dis_method_check(l->methods.text[i])));
@@ -53,7 +54,7 @@ static const char *labels_name(const void *arg, size_t i)
 {
     const dis__plan_internal *p = arg;
     if (i < p->file.labels.n) return p->file.labels.name[i];
-    const dis_method *method = dis_method_at(i - p->file.labels.n);
+    const dis_method *method = dis_method_get(i - p->file.labels.n);
     return method ? method->name : NULL;
 }
 
@@ -68,12 +69,12 @@ dis_status dis__plan_find_labels(dis__plan_internal *p, const dis__yaml_node *at
     char name[80];
     snprintf(name, sizeof name, "%.*s", (int)strcspn(text, ":"), text);
     if (!dis_method_find(name) && !dis_recipe_find(name)) {
-        const char *near = dis_nearest(text, labels_name, p);
+        const char *near = dis__name_find_nearest(text, labels_name, p);
         return FAIL(p, at, "%s: \"%.100s\" is no name under labels and no method%s%s%s", key, text,
                     near ? "; did you mean " : "; dissent list methods shows them", near ? near : "", near ? "?" : "");
     }
-    dis_label_choice choice;
-    DIS_TRY(dis__plan_refuse(p, at, key, dis_choose_labels(&text, 1, NULL, true, &choice)));
+    dis_label_plan choice;
+    DIS_TRY(dis__plan_refuse(p, at, key, dis_label_plan_parse(&text, 1, NULL, true, &choice)));
     dis__labels_part *made;
     DIS_TRY(dis__keep(&p->kept, &made, 1, sizeof *made));
     made->at = at;
@@ -114,7 +115,7 @@ static dis_status check_gold(dis__plan_internal *p, const dis__parts *gold, cons
 static const char *preset_name(const void *arg, size_t i)
 {
     (void)arg;
-    return dis_votes_preset_at(i) ? dis_votes_preset_at(i)->name : NULL;
+    return dis_votes_preset_get(i) ? dis_votes_preset_get(i)->name : NULL;
 }
 
 static dis_status check_votes(dis__plan_internal *p, dis__votes_part *votes)
@@ -133,13 +134,13 @@ static dis_status check_votes(dis__plan_internal *p, dis__votes_part *votes)
         return FAIL(p, dis__record_place(votes, "where"),
                     "where: votes are chosen by rows only where columns are named");
     if (!votes->preset) return DIS_OK;
-    for (size_t i = 0; dis_votes_preset_at(i); i++) {
-        const dis_votes_preset *preset = dis_votes_preset_at(i);
+    for (size_t i = 0; dis_votes_preset_get(i); i++) {
+        const dis_votes_preset *preset = dis_votes_preset_get(i);
         if (strcmp(preset->name, votes->preset) != 0) continue;
         if (!dis__yaml_member(votes->at, "input")) votes->input = (int)preset->input;
         return DIS_OK;
     }
-    const char *near = dis_nearest(votes->preset, preset_name, NULL);
+    const char *near = dis__name_find_nearest(votes->preset, preset_name, NULL);
     return FAIL(p, dis__record_place(votes, "preset"),
                 "preset: no preset \"%.60s\"%s%s%s dissent list presets shows them", votes->preset,
                 near ? "; did you mean " : ";", near ? near : "", near ? "?" : "");
@@ -217,7 +218,7 @@ static dis_status take_folds(dis_context *ctx, dis__plan_internal *p, dis__data 
     }
     dis_gold *column;
     DIS_TRY(dis__plan_refuse(p, dis__record_place(s, "column"), "column", dis__split_column(ctx, d, &column)));
-    const dis_status status = take_fold_names(p, dis_gold_look(column).classes, d);
+    const dis_status status = take_fold_names(p, dis_gold_get_view(column).classes, d);
     dis_gold_destroy(column);
     return status;
 }
@@ -257,7 +258,7 @@ static dis_status take_split(dis_context *ctx, dis__plan_internal *p, dis__data 
             return FAIL(p, s->at, "split: by column needs the keys column and one of test, train and dev");
         if (dis__missing_within(&p->form, d->part->at)) return DIS_OK;
         DIS_TRY(dis__plan_refuse(p, dis__record_place(s, "column"), "column", dis__split_column(ctx, d, &column)));
-        const dis_names *values = dis_gold_look(column).classes;
+        const dis_names *values = dis_gold_get_view(column).classes;
         dis_status status = DIS_OK;
         const dis__texts *const named[] = {&s->train, &s->dev, &s->test};
         for (size_t part = 0; part < 3; part++)
@@ -342,12 +343,12 @@ dis_status dis__plan_take_data(dis_context *ctx, dis__plan_internal *p)
 static const char *metric_name(const void *arg, size_t i)
 {
     (void)arg;
-    return dis_eval_metric_at(i) ? dis_eval_metric_at(i)->name : NULL;
+    return dis_evaluation_metric_get(i) ? dis_evaluation_metric_get(i)->name : NULL;
 }
 
 dis_status dis__plan_no_metric(dis__plan_internal *p, const dis__yaml_node *at, const char *key, const char *name)
 {
-    const char *near = dis_nearest(name, metric_name, NULL);
+    const char *near = dis__name_find_nearest(name, metric_name, NULL);
     return FAIL(p, at, "%s: no metric \"%.60s\"%s%s%s dissent list metrics shows them", key, name,
                 near ? "; did you mean " : ";", near ? near : "", near ? "?" : "");
 }
@@ -383,14 +384,14 @@ static bool can_measure(const dis__plan_internal *p, const char *set, unsigned n
 static dis_status take_metric(dis__plan_internal *p, const char *set, const dis__yaml_node *at)
 {
     if (at->kind != DIS_YAML_TEXT) return FAIL(p, at, "measure: a metric must be a text");
-    const dis_eval_metric metric = dis_eval_metric_find(at->text);
-    if (metric == DIS_EVAL_METRICS) return dis__plan_no_metric(p, at, "measure", at->text);
+    const dis_evaluation_metric metric = dis_evaluation_metric_find(at->text);
+    if (metric == DIS_EVALUATION_METRICS) return dis__plan_no_metric(p, at, "measure", at->text);
     for (size_t i = 0; i < p->plan.n_measures; i++)
         if (p->measures[i].metric == metric && strcmp(p->measures[i].set, set) == 0)
             return FAIL(p, at, "measure: %s is there twice", at->text);
     bool known = false;
     const char *why = "";
-    if (!can_measure(p, set, dis_eval_metric_at(metric)->needs, &known, &why))
+    if (!can_measure(p, set, dis_evaluation_metric_get(metric)->needs, &known, &why))
         return known
                    ? FAIL(p, at, "measure: %s needs %s", at->text, why)
                    : FAIL(p, at, "measure: no data set has a set \"%.60s\"; test is the tested part of the split", set);

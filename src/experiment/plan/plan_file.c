@@ -305,12 +305,12 @@ static const char *form_of(const dis__field *field)
     return field->part ? field->part->info.name : forms[field->kind];
 }
 
-const dis_experiment_part *dis_experiment_part_at(size_t i)
+const dis_experiment_part *dis_experiment_part_get(size_t i)
 {
     return i < N_SCHEMAS ? &schemas[i]->info : NULL;
 }
 
-bool dis_experiment_key_at(size_t part, size_t i, dis_experiment_key *out)
+bool dis_experiment_key_get(size_t part, size_t i, dis_experiment_key *out)
 {
     if (part >= N_SCHEMAS || i >= schemas[part]->n_fields) return false;
     const dis__field *field = &schemas[part]->field[i];

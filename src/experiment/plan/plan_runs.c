@@ -99,7 +99,7 @@ static dis_status put_measures(dis__key_text *key_text, const dis__plan_internal
     for (size_t m = 0; m < p->plan.n_measures; m++) {
         const dis_experiment_measure *measure = &p->measures[m];
         const size_t s = dis__set_find(d->part, measure->set);
-        const char *metric = dis_eval_metric_at(measure->metric)->name;
+        const char *metric = dis_evaluation_metric_get(measure->metric)->name;
         DIS_TRY(dis__key_text_put(key_text, "set", measure->set, strlen(measure->set)));
         DIS_TRY(dis__key_text_put(key_text, "metric", metric, strlen(metric)));
         if (s != SIZE_MAX) DIS_TRY(dis__key_text_record(key_text, &dis__set_schema, dis__part(&d->part->sets, s)));

@@ -1,10 +1,10 @@
 /* The text that stands for settings where equal settings must be told from others: one "key length:value" a line.
  * Lengths make it unambiguous whatever values hold; only values that are set are there, in the order of the rows, so
  * neither the order of a file nor its comments matter. Files stand there by the SHA-256 of what is in them. */
+#include "tool/files.h"
 #include "experiment/plan/schema.h"
 #include "core/memory/memory.h"
 #include "core/numbers/decimal.h"
-#include "dissent/file.h"
 #include "encoder/encoder_folder.h"
 #include <stdio.h>
 #include <string.h>
@@ -51,7 +51,7 @@ static dis_status put_contents(dis__key_text *key_text, const char *key, const c
 dis_status dis__key_text_file(dis__key_text *key_text, const char *key, const char *path)
 {
     const char *slash = strrchr(path, '/'), *ending = strrchr(slash ? slash : path, '.');
-    DIS_TRY(put_contents(key_text, key, path, dis_file_sha256));
+    DIS_TRY(put_contents(key_text, key, path, dis__file_sha256));
     return dis__key_text_put(key_text, "", ending ? ending : "", ending ? strlen(ending) : 0);
 }
 

@@ -1,6 +1,7 @@
 /* Reading maps by their rows. Cost: every key against every row. */
 #include "experiment/plan/schema.h"
 #include "dissent/option.h"
+#include "tool/arrays.h"
 #include "core/memory/memory.h"
 #include "core/numbers/decimal.h"
 #include "io/files/folder.h"
@@ -69,7 +70,7 @@ static const char *article(const dis__schema *schema)
 
 dis_status dis__unknown_key(dis__form *form, const dis__schema *schema, const dis__yaml_node *key)
 {
-    const char *near = dis_nearest(key->text, key_at, schema);
+    const char *near = dis__name_find_nearest(key->text, key_at, schema);
     char known[600] = "";
     for (size_t i = 0; i < schema->n_fields; i++)
         dis__text_list_append(known, sizeof known, schema->field[i].key, strlen(schema->field[i].key));

@@ -2,8 +2,8 @@
 #include "experiment/report/experiment_report.h"
 #include "core/memory/memory.h"
 #include "core/parallel/pool.h"
-#include "dissent/file.h"
 #include "dissent/version.h"
+#include "tool/files.h"
 #include "io/output/output_file.h"
 #include <math.h>
 #include <stdio.h>
@@ -100,7 +100,7 @@ dis_status dis__experiment_made(dis__experiment_page *p)
 {
     const dis__plan *plan = p->e->plan;
     char hex[65];
-    DIS_TRY(dis_file_sha256(plan->path, hex));
+    DIS_TRY(dis__file_sha256(plan->path, hex));
     dis__page_section_begin(p->page, "made", "How this was made",
                             "Enough to make it again: the same file, data and version give the same runs.");
     settings(p);
@@ -227,7 +227,7 @@ static dis_status fill_page(dis_context *ctx, dis_experiment *experiment, dis__p
     p.store = store;
     dis_status status = dis__known_read(experiment, store, &known);
     if (status == DIS_OK) status = dis__table_make(ctx, experiment, store, &known, &table);
-    if (status == DIS_OK) p.t = dis_experiment_table_look(table);
+    if (status == DIS_OK) p.t = dis_experiment_table_get_view(table);
     for (size_t s = 0; s < N_SECTIONS && status == DIS_OK; s++) {
         dis__progress(ctx, "drawing", (double)s / N_SECTIONS);
         status = dis__check_stop(ctx);
@@ -242,7 +242,7 @@ static dis_status fill_page(dis_context *ctx, dis_experiment *experiment, dis__p
     return status;
 }
 
-dis_status dis_experiment_report(dis_context *ctx, dis_experiment *experiment, const char *path)
+dis_status dis_experiment_write_report(dis_context *ctx, dis_experiment *experiment, const char *path)
 {
     dis__page page = {0};
     DIS_TRY(dis_experiment_check_output(experiment, path));
@@ -255,7 +255,7 @@ static dis_status write_drawings(dis__experiment_page *p, const char *folder)
     return dis__svg_files_write(p->page->svg_files, folder, p->e->plan->name);
 }
 
-dis_status dis_experiment_draw(dis_context *ctx, dis_experiment *experiment, const char *folder)
+dis_status dis_experiment_write_charts(dis_context *ctx, dis_experiment *experiment, const char *folder)
 {
     dis__svg_files drawings = {0};
     dis__page page = {.svg_files = &drawings};

@@ -17,7 +17,7 @@ bool dis__next_set(const dis__plan *plan, size_t *next, const char **set)
 }
 
 static const char *const four_heads[] = {"both right", "only this right", "only baseline right", "both wrong"};
-static const size_t four_order[] = {DIS_CELL_BOTH_RIGHT, DIS_CELL_ONLY_A, DIS_CELL_ONLY_B, DIS_CELL_BOTH_WRONG};
+static const size_t four_order[] = {DIS_CELL_BOTH_CORRECT, DIS_CELL_ONLY_A, DIS_CELL_ONLY_B, DIS_CELL_BOTH_WRONG};
 
 static void count_columns(dis__data_table *g)
 {
@@ -97,7 +97,7 @@ static dis_status four_cells(dis__experiment_page *p, size_t first, size_t end, 
         status = dis__pairwise(p->ctx, p->store, plan, p->known->state, p->t.row[r].cell, cell->baseline, set, &c);
         if (c) {
             const char *baseline = plan->cell[cell->baseline].name;
-            const dis_comparison_view view = dis_comparison_look(c);
+            const dis_comparison_view view = dis_comparison_get_view(c);
             count_row(&counts.table, cell->name, baseline, &view);
             people_rows(&people.table, cell->name, baseline, &view);
         }

@@ -5,6 +5,7 @@
 #include "experiment/report/experiment_report.h"
 #include "core/memory/memory.h"
 #include "dissent/labels.h"
+#include "tool/arrays.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +29,8 @@ typedef struct {
 
 static double entropy_of(const dis__pooled *s, size_t item)
 {
-    return s->n_classes > 1 ? dis_entropy(s->human + item * s->n_classes, s->n_classes) / log((double)s->n_classes) : 0;
+    return s->n_classes > 1 ? dis__entropy(s->human + item * s->n_classes, s->n_classes) / log((double)s->n_classes)
+                            : 0;
 }
 
 static int by_size(const void *a, const void *b)

@@ -4,6 +4,7 @@
 #include "core/memory/memory.h"
 #include "core/names/names_internal.h"
 #include "dissent/labels.h"
+#include "tool/arrays.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -37,7 +38,7 @@ static void count_entropies(people *w)
 {
     const size_t k = w->some.n_classes;
     for (size_t i = 0; i < w->some.n_items; i++) {
-        const double h = k > 1 ? dis_entropy(w->some.human + i * k, k) / log((double)k) : 0;
+        const double h = k > 1 ? dis__entropy(w->some.human + i * k, k) / log((double)k) : 0;
         const size_t b = (size_t)(h * BINS);
         w->bin[b < BINS ? b : BINS - 1]++;
         w->mean += h / (double)w->some.n_items;
@@ -103,7 +104,7 @@ static void entropies(dis__experiment_page *p, const people *all, size_t n)
 static void by_distance(const dis__experiment_page *p, size_t first, size_t end, const char *set, size_t *close,
                         size_t *far)
 {
-    static const dis_eval_metric order[] = {DIS_EVAL_KL, DIS_EVAL_CROSS_ENTROPY, DIS_EVAL_JSD};
+    static const dis_evaluation_metric order[] = {DIS_EVALUATION_KL, DIS_EVALUATION_CROSS_ENTROPY, DIS_EVALUATION_JSD};
     const dis__plan *plan = p->e->plan;
     size_t near_row = end - 1, far_row = first;
     bool found = false;
@@ -129,7 +130,7 @@ static size_t most_divided(const dis__pooled *s, size_t item[SHOWN_ITEMS])
     size_t n = 0;
     for (size_t i = 0; i < s->n_items; i++)
         n = dis__top_items_add(best, n, SHOWN_ITEMS,
-                               (dis__top_item){.score = dis_entropy(s->human + i * s->n_classes, s->n_classes),
+                               (dis__top_item){.score = dis__entropy(s->human + i * s->n_classes, s->n_classes),
                                                .item = i});
     for (size_t i = 0; i < n; i++) item[i] = best[i].item;
     return n;

@@ -107,7 +107,7 @@ static dis_status distances(dis__experiment_page *p, size_t first, size_t end, l
         dis__page_section_begin(p->page, "labels", "Labels",
                                 "Conditions that train nothing are labels themselves: how they lie to each other.");
     *begun = true;
-    const dis_views_distances_view view = dis_views_distances_look(d);
+    const dis_views_distances_view view = dis_views_distances_get_view(d);
     draw(p, s, &view, dis__row_cell(p, first)->data);
     dis_views_distances_destroy(d);
     return DIS_OK;

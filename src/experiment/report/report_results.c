@@ -11,8 +11,8 @@ enum { WORDS = 80 };
 static void plain_metric(const dis__experiment_page *p, size_t m, char out[WORDS])
 {
     const size_t metric = p->e->plan->measure[m].metric;
-    const char *arrow = dis_eval_arrow(metric);
-    snprintf(out, WORDS, "%s%s%s", dis_eval_metric_at(metric)->words, *arrow ? " " : "", arrow);
+    const char *arrow = dis_evaluation_metric_arrow(metric);
+    snprintf(out, WORDS, "%s%s%s", dis_evaluation_metric_get(metric)->words, *arrow ? " " : "", arrow);
 }
 
 static void put_cell_name(dis__markup *m, const char *name)
@@ -55,7 +55,7 @@ static bool say_best(dis__experiment_page *p, size_t first, size_t end, size_t m
     plain_metric(p, m, metric);
     for (size_t r = first; r < end; r++) n_best += p->t.row[r].figure[m].best;
     for (size_t r = first; r < end; r++) {
-        const dis_experiment_figure *f = &p->t.row[r].figure[m];
+        const dis_experiment_value *f = &p->t.row[r].figure[m];
         if (!f->best) continue;
         const dis_experiment_cell *cell = dis__row_cell(p, r);
         dis__markup say = {0};
@@ -88,7 +88,7 @@ static bool say_best(dis__experiment_page *p, size_t first, size_t end, size_t m
 
 /* ---- the table ---- */
 
-static void put_figure(dis__data_table *g, const dis_experiment_figure *f)
+static void put_figure(dis__data_table *g, const dis_experiment_value *f)
 {
     static const char *const stars[] = {"", "*", "**"};
     const bool starred = f->n && f->compared && f->stars, published = !isnan(f->published);
@@ -110,7 +110,7 @@ static void put_table_caption(const dis__experiment_page *p, size_t first, size_
     bool seeds = false, compared = false, published = false;
     for (size_t r = first; r < end; r++)
         for (size_t i = 0; i < p->t.n_measures; i++) {
-            const dis_experiment_figure *f = &p->t.row[r].figure[i];
+            const dis_experiment_value *f = &p->t.row[r].figure[i];
             seeds |= f->n > 1;
             compared |= f->n && f->compared;
             published |= !isnan(f->published);
@@ -173,7 +173,7 @@ static void measure_numbers(const dis__experiment_page *p, dis__data_table *g, s
     dis__data_table_add_column(g, "seeds", DIS__CELL_COUNT);
     for (size_t i = 0; i < sizeof heads / sizeof *heads; i++) dis__data_table_add_column(g, heads[i], DIS__CELL_REAL);
     for (size_t r = first; r < end; r++) {
-        const dis_experiment_figure *f = &p->t.row[r].figure[m];
+        const dis_experiment_value *f = &p->t.row[r].figure[m];
         const double x[] = {f->mean,
                             f->sd,
                             f->ci_low,
@@ -191,12 +191,12 @@ static dis_status measure(dis__experiment_page *p, size_t first, size_t end, siz
 {
     dis__point_chart_row *row;
     const char *set = p->e->plan->measure[m].set, *data = dis__row_cell(p, first)->data;
-    const dis_eval_row *metric = dis_eval_metric_at(p->e->plan->measure[m].metric);
+    const dis_evaluation_metric_row *metric = dis_evaluation_metric_get(p->e->plan->measure[m].metric);
     char name[WORDS], ours[WORDS + 8], unit[DIS__METRIC_UNIT], axis[WORDS + DIS__METRIC_UNIT];
     size_t n = 0, seeds = 0;
     DIS_TRY(dis__alloc_array(&row, end - first, sizeof *row));
     for (size_t r = first; r < end; r++) {
-        const dis_experiment_figure *f = &p->t.row[r].figure[m];
+        const dis_experiment_value *f = &p->t.row[r].figure[m];
         if (f->n == 0) continue;
         if (f->n > seeds) seeds = f->n;
         row[n++] = (dis__point_chart_row){.row = dis__short_name(p, first, end, r),

@@ -5,6 +5,7 @@
 #include "core/names/names_internal.h"
 #include "core/numbers/decimal.h"
 #include "dissent/fit.h"
+#include "tool/arrays.h"
 #include "io/table_rows.h"
 #include "items/items_internal.h"
 #include "tables/gold/gold_table.h"
@@ -221,7 +222,7 @@ static dis_status read_columns(dis_context *ctx, const dis__votes_part *part, co
     if (status == DIS_OK) status = dis__name_list_move(&c.tasks, &tasks);
     if (status == DIS_OK) status = check_twice(part->file.text[0], tasks);
     if (status == DIS_OK)
-        status = dis_votes_from_counts(ctx, c.counts, c.n, dis_names_count(classes), tasks, classes, out);
+        status = dis_votes_create_from_counts(ctx, c.counts, c.n, dis_names_count(classes), tasks, classes, out);
     dis_names_destroy(tasks);
     dis__name_list_free(&c.tasks);
     dis__free(c.counts);
@@ -288,8 +289,9 @@ static dis_status find_classes(dis_context *ctx, const dis__data_part *part, con
         status = dis_names_create(part->votes->columns.value, part->votes->columns.n, &columns);
     else if (part->votes)
         status = read_votes_files(ctx, part->votes, NULL, 0, &votes);
-    if (status == DIS_OK) status = add_names(&list, columns ? columns : votes ? dis_votes_look(votes).classes : NULL);
-    if (status == DIS_OK && gold) status = add_names(&list, dis_gold_look(gold).classes);
+    if (status == DIS_OK)
+        status = add_names(&list, columns ? columns : votes ? dis_votes_get_view(votes).classes : NULL);
+    if (status == DIS_OK && gold) status = add_names(&list, dis_gold_get_view(gold).classes);
     if (status == DIS_OK) status = dis__name_list_move(&list, &all);
     if (status == DIS_OK) status = dis__names_in_class_order(all, out);
     dis_names_destroy(all);
@@ -303,7 +305,7 @@ static dis_status find_classes(dis_context *ctx, const dis__data_part *part, con
 
 static dis_status match_gold(dis__dataset *m, const dis_gold *gold, const char *name)
 {
-    const dis_gold_view v = dis_gold_look(gold);
+    const dis_gold_view v = dis_gold_get_view(gold);
     size_t *row, found;
     DIS_TRY(dis__alloc_array(&m->label, m->n, sizeof *m->label));
     DIS_TRY(dis__names_match_alloc(v.tasks, m->tasks, &row, &found));
@@ -330,7 +332,7 @@ static dis_status match_votes(dis__dataset *m, const char *name)
 {
     size_t found;
     DIS_TRY(dis__alloc_array(&m->vote_row, m->n, sizeof *m->vote_row));
-    DIS_TRY(dis__names_match(dis_votes_look(m->votes).tasks, m->tasks, m->vote_row, &found));
+    DIS_TRY(dis__names_match(dis_votes_get_view(m->votes).tasks, m->tasks, m->vote_row, &found));
     if (found == 0)
         return dis__fail(DIS_EDATA, "%s: no votes on any of its items; do the ids (\"%.100s\", ...) match?", name,
                          dis_names_get(m->tasks, 0, NULL));
@@ -344,7 +346,7 @@ static dis_status match_column(dis_context *ctx, const dis__data *data, dis__dat
     size_t *row = NULL;
     DIS_TRY(dis__alloc_array(&m->value, m->n, sizeof *m->value));
     DIS_TRY(dis__split_column(ctx, data, &column));
-    const dis_gold_view v = dis_gold_look(column);
+    const dis_gold_view v = dis_gold_get_view(column);
     dis_status status = dis__names_copy(v.classes, &m->values);
     if (status == DIS_OK) status = dis__names_match_alloc(v.tasks, m->tasks, &row, NULL);
     for (size_t i = 0; i < m->n && status == DIS_OK; i++) m->value[i] = row[i] == SIZE_MAX ? -1 : v.label[row[i]];
@@ -355,7 +357,7 @@ static dis_status match_column(dis_context *ctx, const dis__data *data, dis__dat
 
 static dis_status match_sentences(dis__dataset *m)
 {
-    const dis_items_view v = dis_items_look(m->items);
+    const dis_items_view v = dis_items_get_view(m->items);
     if (!v.sentence) return DIS_OK;
     DIS_TRY(dis__alloc_array(&m->group, m->n, sizeof *m->group));
     for (size_t s = 0; s < v.n_sentences; s++)
@@ -374,7 +376,7 @@ static dis_status gold_by_method(dis_context *ctx, dis__dataset *m, const dis__g
     const dis_status status = dis__alloc_array(&m->label, m->n, sizeof *m->label);
     for (size_t i = 0; i < m->n && status == DIS_OK; i++) {
         const double *p = set.p + i * k;
-        const size_t best = dis_argmax(p, k);
+        const size_t best = dis__argmax(p, k);
         bool tie = !set.has[i];
         for (size_t c = best + 1; c < k; c++) tie |= p[c] == p[best];
         m->label[i] = tie ? -1 : (int32_t)best;
@@ -395,7 +397,7 @@ static dis_status fill(dis_context *ctx, const dis__data *data, size_t set, cons
     if (first && !first->method) DIS_TRY(read_gold(ctx, golds, gold));
     DIS_TRY(own ? dis__names_copy(own->classes, &m->classes) : find_classes(ctx, data->part, *gold, &m->classes));
     if (votes) DIS_TRY(read_votes(ctx, votes, m->classes, &m->votes));
-    m->tasks = m->items ? dis_items_look(m->items).tasks : dis_votes_look(m->votes).tasks;
+    m->tasks = m->items ? dis_items_get_view(m->items).tasks : dis_votes_get_view(m->votes).tasks;
     m->n = dis_names_count(m->tasks);
     if (m->items) DIS_TRY(match_sentences(m));
     if (votes) DIS_TRY(match_votes(m, name));

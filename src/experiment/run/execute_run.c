@@ -1,5 +1,6 @@
 /* One run: the split of its fold and seed, what the part to train on learns from, training, and measures on each set.
  * A cell without an objective has its labels measured in place of a model's predictions. */
+#include "tool/arrays.h"
 #include "experiment/run/execute_run.h"
 #include "core/memory/memory.h"
 #include "core/parallel/pool.h"
@@ -110,7 +111,7 @@ static dis_status train_on(running *r, const dis__examples *train, const dis__ex
 
 static dis_status take_curve(running *r)
 {
-    const dis_model_view v = dis_model_look(r->model);
+    const dis_model_view v = dis_model_get_view(r->model);
     dis__result *out = r->out;
     DIS_TRY(dis__alloc_array(&out->epoch, v.n_epochs, sizeof *out->epoch));
     memcpy(out->epoch, v.epoch, v.n_epochs * sizeof *out->epoch);
@@ -156,7 +157,7 @@ static dis_status predict(running *r, const dis__dataset *m, const dis__examples
     const size_t k = dis_names_count(m->classes);
     dis_labels *labels;
     DIS_TRY(dis_model_predict(r->ctx, r->model, e->items, NULL, &labels));
-    const dis_labels_view v = dis_labels_look(labels);
+    const dis_labels_view v = dis_labels_get_view(labels);
     for (size_t i = 0; i < e->n_read; i++) memcpy(p + e->read[i] * k, v.p + i * k, k * sizeof *p);
     dis_labels_destroy(labels);
     return DIS_OK;
@@ -177,7 +178,7 @@ static int32_t majority_of(const dis__label_set *labels, size_t task, size_t k)
 {
     const double *p = labels->p + task * k;
     if (!labels->has[task]) return -1;
-    const size_t best = dis_argmax(p, k);
+    const size_t best = dis__argmax(p, k);
     for (size_t c = best + 1; c < k; c++)
         if (p[c] == p[best]) return -1;
     return (int32_t)best;
@@ -242,7 +243,7 @@ static dis_status measure_rows(running *r, const measuring *w, const dis__predic
         o.wanted = wanted;
         status = dis_evaluation_run(r->ctx, &in, &o, &evaluation);
         if (status == DIS_OK) {
-            memcpy(metric, dis_evaluation_look(evaluation).metric, DIS_EVAL_METRICS * sizeof *metric);
+            memcpy(metric, dis_evaluation_get_view(evaluation).metric, DIS_EVALUATION_METRICS * sizeof *metric);
             dis_evaluation_destroy(evaluation);
         }
     }
@@ -257,15 +258,15 @@ static dis_status measure(running *r, const measuring *w, const dis__predicted_s
 {
     const dis__plan *plan = &r->plan->plan;
     for (int human = 0; human < 2; human++) {
-        bool wanted[DIS_EVAL_METRICS] = {false}, any = false;
-        dis_metric metric[DIS_EVAL_METRICS];
+        bool wanted[DIS_EVALUATION_METRICS] = {false}, any = false;
+        dis_metric metric[DIS_EVALUATION_METRICS];
         for (size_t m = 0; m < plan->n_measures; m++) {
-            const unsigned needs = dis_eval_metric_at(plan->measure[m].metric)->needs;
+            const unsigned needs = dis_evaluation_metric_get(plan->measure[m].metric)->needs;
             if (strcmp(plan->measure[m].set, set->set) != 0 || !!(needs & DIS_NEEDS_HUMAN) != human) continue;
             any = wanted[plan->measure[m].metric] = true;
         }
         if (!any || (human && !w->human)) continue;
-        for (size_t m = 0; m < DIS_EVAL_METRICS; m++) metric[m] = dis_metric_undefined("not measured");
+        for (size_t m = 0; m < DIS_EVALUATION_METRICS; m++) metric[m] = dis__metric_undefined("not measured");
         DIS_TRY(measure_rows(r, w, set, human, wanted, metric));
         for (size_t m = 0; m < plan->n_measures; m++)
             if (strcmp(plan->measure[m].set, set->set) == 0 && wanted[plan->measure[m].metric]) {
@@ -322,8 +323,8 @@ static bool asks_voters(const running *r, const char *set)
     bool any = false;
     for (size_t m = 0; m < plan->n_measures; m++)
         any |= strcmp(plan->measure[m].set, set) == 0 &&
-               dis_eval_metric_at(plan->measure[m].metric)->needs & DIS_NEEDS_WORKERS;
-    return any && r->model && dis_model_look(r->model).workers;
+               dis_evaluation_metric_get(plan->measure[m].metric)->needs & DIS_NEEDS_WORKERS;
+    return any && r->model && dis_model_get_view(r->model).workers;
 }
 
 static void take_perspectives(running *r, const measuring *w, const char *set)
@@ -331,8 +332,8 @@ static void take_perspectives(running *r, const measuring *w, const char *set)
     const dis__plan *plan = &r->plan->plan;
     for (size_t m = 0; m < plan->n_measures; m++) {
         if (strcmp(plan->measure[m].set, set) != 0) continue;
-        if (plan->measure[m].metric == DIS_EVAL_PERSPECTIVE_ERROR) r->out->value[m] = w->asked.error;
-        if (plan->measure[m].metric == DIS_EVAL_PERSPECTIVE_DISTANCE && r->data->part->ordinal)
+        if (plan->measure[m].metric == DIS_EVALUATION_PERSPECTIVE_ERROR) r->out->value[m] = w->asked.error;
+        if (plan->measure[m].metric == DIS_EVALUATION_PERSPECTIVE_DISTANCE && r->data->part->ordinal)
             r->out->value[m] = w->asked.distance;
     }
 }

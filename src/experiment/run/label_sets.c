@@ -94,7 +94,7 @@ static dis_status pick_from_votes(dis_context *ctx, const dis_votes_view *v, con
         a.task = task;
         a.worker = worker;
         a.label = label;
-        status = dis_votes_from_arrays(ctx, &a, out);
+        status = dis_votes_create_from_arrays(ctx, &a, out);
     }
     dis__free(task);
     dis__free(worker);
@@ -129,7 +129,7 @@ static dis_status pick_from_counts(dis_context *ctx, const dis_votes_view *v, ui
                 need--;
             }
     }
-    if (status == DIS_OK) status = dis_votes_from_counts(ctx, counts, v->n_items, k, v->tasks, v->classes, out);
+    if (status == DIS_OK) status = dis_votes_create_from_counts(ctx, counts, v->n_items, k, v->tasks, v->classes, out);
     dis__free(counts);
     return status;
 }
@@ -138,7 +138,7 @@ dis_status dis__votes_pick(dis_context *ctx, const dis__dataset *m, const bool *
                            dis_votes **out)
 {
     static const dis__vote_draw all = {0};
-    const dis_votes_view v = dis_votes_look(m->votes);
+    const dis_votes_view v = dis_votes_get_view(m->votes);
     if (!draw) draw = &all;
     if (v.counts) return pick_from_counts(ctx, &v, draw->per_item, draw->seed, out);
     if (!wanted) return pick_from_votes(ctx, &v, NULL, draw, out);
@@ -155,15 +155,15 @@ dis_status dis__votes_pick(dis_context *ctx, const dis__dataset *m, const bool *
 
 static dis_status make_labels(dis_context *ctx, const dis_votes *votes, const dis__labels_part *l, double **p)
 {
-    const bool workers = dis_votes_look(votes).start != NULL;
+    const bool workers = dis_votes_get_view(votes).start != NULL;
     const char *const *specs = l->method ? &l->method : l->methods.text;
-    dis_label_choice choice;
-    dis_made *made;
-    DIS_TRY(dis_choose_labels(specs, l->method ? 1 : l->methods.n, l->methods.n == 1 ? NULL : l->combine, workers,
-                              &choice));
-    DIS_TRY(dis_make_labels(ctx, votes, &choice, NULL, &made));
-    *p = dis_made_take_p(made);
-    dis_made_destroy(made);
+    dis_label_plan choice;
+    dis_label_result *made;
+    DIS_TRY(dis_label_plan_parse(specs, l->method ? 1 : l->methods.n, l->methods.n == 1 ? NULL : l->combine, workers,
+                                 &choice));
+    DIS_TRY(dis_label_result_run(ctx, votes, &choice, NULL, &made));
+    *p = dis_label_result_move_p(made);
+    dis_label_result_destroy(made);
     return DIS_OK;
 }
 
@@ -249,7 +249,7 @@ static dis_status cache_put(const char *path, const char *key, size_t n, size_t 
 static dis_status made_or_kept(dis_context *ctx, const dis__dataset *m, const dis__labels_part *labels,
                                const dis__vote_draw *draw, const char *folder, const char *key, double **p)
 {
-    const dis_votes_view v = dis_votes_look(m->votes);
+    const dis_votes_view v = dis_votes_get_view(m->votes);
     if (!folder) return fit(ctx, m, labels, draw, p);
     char *path;
     DIS_TRY(cache_path(folder, key, &path));
@@ -316,7 +316,7 @@ static dis_status from_file(dis_context *ctx, const dis__dataset *m, const char 
 {
     dis_labels *labels;
     DIS_TRY(dis_labels_read(ctx, path, NULL, &labels));
-    const dis_labels_view v = dis_labels_look(labels);
+    const dis_labels_view v = dis_labels_get_view(labels);
     const dis_status status = place_rows(m, &v, path, set);
     dis_labels_destroy(labels);
     return status;

@@ -1,6 +1,7 @@
 /* Perspectives within a run: every voter of a set is asked by name, and what the model foretells is held against the
  * vote: wrong or not by the most probable class, steps off by the median, both as means over items of means over their
  * votes, which is how Le-Wi-Di 2025 scores. Cost: a prediction per vote. */
+#include "tool/arrays.h"
 #include "core/memory/memory.h"
 #include "core/names/name_index.h"
 #include "core/names/names_internal.h"
@@ -56,7 +57,7 @@ static void compare(const asking *a, const double *q, size_t k, double *p, dis__
         memset(p + task * k, 0, k * sizeof *p);
         for (uint64_t t = a->v.start[row]; t < a->v.start[row + 1]; t++, q += k) {
             const size_t label = label_of(a, t);
-            wrong += dis_argmax(q, k) != label;
+            wrong += dis__argmax(q, k) != label;
             off += fabs((double)median_of(q, k) - (double)label);
             for (size_t c = 0; c < k; c++) p[task * k + c] += q[c] / (double)n;
         }
@@ -79,7 +80,7 @@ static dis_status ask(dis_context *ctx, dis_model *model, asking *a, double *p, 
         if (status == DIS_OK) status = dis__name_list_move(&lists[1], &workers);
         if (status == DIS_OK)
             status = dis_model_predict_workers(ctx, model, a->e->items, tasks, workers, &labels, NULL);
-        if (status == DIS_OK) compare(a, dis_labels_look(labels).p, dis_names_count(a->m->classes), p, out);
+        if (status == DIS_OK) compare(a, dis_labels_get_view(labels).p, dis_names_count(a->m->classes), p, out);
     }
     dis__name_list_free(&lists[0]);
     dis__name_list_free(&lists[1]);
@@ -94,7 +95,7 @@ dis_status dis__ask_voters(dis_context *ctx, dis_model *model, const dis__datase
 {
     *out = (dis__perspective){NAN, NAN};
     if (!m->votes || !m->vote_row) return DIS_OK;
-    asking a = {.m = m, .e = e, .v = dis_votes_look(m->votes)};
+    asking a = {.m = m, .e = e, .v = dis_votes_get_view(m->votes)};
     size_t found;
     if (!a.v.start) return DIS_OK;
     DIS_TRY(dis__names_match_alloc(m->classes, a.v.classes, &a.class, &found));

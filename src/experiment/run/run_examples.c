@@ -39,7 +39,7 @@ static dis_status pick(dis_context *ctx, const dis__dataset *m, const bool *want
     for (size_t i = 0; i < m->n; i++)
         if (wanted[i]) e->task[e->n++] = i;
     if (e->n == 0 || !m->items) return DIS_OK;
-    const dis_items_view v = dis_items_look(m->items);
+    const dis_items_view v = dis_items_get_view(m->items);
     size_t *row = NULL, n = e->n;
     dis_status status = DIS_OK;
     if (v.sentence) {
@@ -49,7 +49,7 @@ static dis_status pick(dis_context *ctx, const dis__dataset *m, const bool *want
         memcpy(e->read, e->task, n * sizeof *e->read);
         e->n_read = n;
     }
-    if (e->n_read < m->n) status = dis_items_select(ctx, m->items, row ? row : e->task, n, &e->picked);
+    if (e->n_read < m->n) status = dis_items_gather(ctx, m->items, row ? row : e->task, n, &e->picked);
     e->items = e->picked ? e->picked : m->items;
     dis__free(row);
     return status;

@@ -18,7 +18,7 @@ static dis_status has_measures(dis__store *s, const dis__plan *plan, const char 
     for (size_t m = 0; m < plan->n_measures && *out && q.status == DIS_OK; m++) {
         dis__bind_text(&q, key);
         dis__bind_text(&q, plan->measure[m].set);
-        dis__bind_text(&q, dis_eval_metric_at(plan->measure[m].metric)->name);
+        dis__bind_text(&q, dis_evaluation_metric_get(plan->measure[m].metric)->name);
         *out = dis__sql_next(&q);
         dis__sql_again(&q);
     }
@@ -159,7 +159,7 @@ static dis_status put_measures(dis__store *s, const dis__plan *plan, const char 
     for (size_t m = 0; m < plan->n_measures; m++) {
         dis__bind_text(&q, key);
         dis__bind_text(&q, plan->measure[m].set);
-        dis__bind_text(&q, dis_eval_metric_at(plan->measure[m].metric)->name);
+        dis__bind_text(&q, dis_evaluation_metric_get(plan->measure[m].metric)->name);
         dis__bind_real(&q, r->value[m]);
         (void)dis__sql_next(&q);
         dis__sql_again(&q);
@@ -281,7 +281,7 @@ static dis_status look_at_values(dis__store *s, const dis__plan *plan, const cha
     for (size_t m = 0; m < plan->n_measures && q.status == DIS_OK; m++) {
         dis__bind_text(&q, key);
         dis__bind_text(&q, plan->measure[m].set);
-        dis__bind_text(&q, dis_eval_metric_at(plan->measure[m].metric)->name);
+        dis__bind_text(&q, dis_evaluation_metric_get(plan->measure[m].metric)->name);
         if (dis__sql_next(&q)) value[m] = dis__sql_real(&q, 0);
         dis__sql_again(&q);
     }
@@ -310,7 +310,7 @@ static dis_status look_at_runs(dis__store *s, const dis__plan *plan, const dis__
     return dis__sql_end(&q);
 }
 
-dis_status dis__store_look(dis__store *store, const dis__plan *plan, const dis__known *out)
+dis_status dis__store_get_view(dis__store *store, const dis__plan *plan, const dis__known *out)
 {
     for (size_t r = 0; r < plan->n_runs; r++) {
         if (out->state) out->state[r] = DIS_RUN_MISSING;

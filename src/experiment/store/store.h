@@ -40,7 +40,7 @@ typedef struct {
     double *value;   /* (n_runs, n_measures), NaN: undefined, or not there */
 } dis__known;
 /* store NULL: nothing is known. */
-dis_status dis__store_look(dis__store *store, const dis__plan *plan, const dis__known *out);
+dis_status dis__store_get_view(dis__store *store, const dis__plan *plan, const dis__known *out);
 
 /* The curve of a done run. *out has n epochs (none: NULL), *best is the one that was kept; the caller frees it. */
 dis_status dis__store_curve(dis__store *store, const char *key, dis_epoch **out, size_t *n, size_t *best);

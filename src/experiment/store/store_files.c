@@ -4,12 +4,12 @@
  * the SHA-256 of all of them: truth/HASH.tasks.txt, .classes.txt, .gold.csv and .npy (people). Predictions are
  * predictions/KEY/SET.npy with symbolic links to these lists beside it: an ordinary label file, for two flushes of the
  * disk per set. The list of tasks is put in place last, so whoever finds it finds the others. */
+#include "tool/table_writer.h"
 #include "experiment/store/store_internal.h"
 #include "core/memory/memory.h"
 #include "core/names/name_index.h"
 #include "core/text/sha256.h"
 #include "core/system_calls.h"
-#include "dissent/table.h"
 #include "io/files/folder.h"
 #include "io/name_file.h"
 #include "io/tensors/npy.h"
@@ -64,17 +64,17 @@ static dis_status write_list(const char *path, const dis_names *names)
 static dis_status write_gold(const char *path, const dis_labels_view *v, const int32_t *gold)
 {
     static const char *const columns[] = {"task", "label"};
-    dis_table *table;
-    DIS_TRY(dis_table_open(path, "csv", columns, 2, &table));
+    dis__table_writer *table;
+    DIS_TRY(dis__table_writer_create(path, "csv", columns, 2, &table));
     for (size_t i = 0; i < v->n_items; i++) {
         if (gold[i] < 0) continue;
         size_t n;
         const char *name = dis_names_get(v->tasks, i, &n);
-        dis_table_text(table, name, n);
+        dis__table_writer_text(table, name, n);
         name = dis_names_get(v->classes, (size_t)gold[i], &n);
-        dis_table_text(table, name, n);
+        dis__table_writer_text(table, name, n);
     }
-    return dis_table_finish(table, DIS_OK);
+    return dis__table_writer_finish(table, DIS_OK);
 }
 
 static bool has_gold(const dis__predicted_set *set, const dis_labels_view *v)
@@ -182,7 +182,7 @@ static dis_status write_predictions(const dis__store *s, const char *key, const 
 dis_status dis__write_set(dis__store *store, const char *key, const dis__predicted_set *set, char **file,
                           char truth[65])
 {
-    const dis_labels_view v = dis_labels_look(set->predicted);
+    const dis_labels_view v = dis_labels_get_view(set->predicted);
     char name[LONGEST_NAME + 1], path[256], hash[65];
     file_name(set->set, name);
     snprintf(path, sizeof path, "predictions/%s/%s", key, name);
@@ -252,7 +252,7 @@ static dis_status read_gold(const dis__store *s, dis_context *ctx, const char *h
         status = dis_gold_read(ctx, path, &gold);
         if (status == DIS_OK) status = dis__alloc_array(out, v->n_items, sizeof **out);
         if (status == DIS_OK) {
-            const dis_gold_view look = dis_gold_look(gold);
+            const dis_gold_view look = dis_gold_get_view(gold);
             status = match_gold(path, &look, v, *out);
         }
         dis_gold_destroy(gold);
@@ -271,7 +271,7 @@ static dis_status read_human(const dis__store *s, dis_context *ctx, const char *
         dis_labels *human = NULL;
         status = dis_labels_read(ctx, path, NULL, &human);
         if (status == DIS_OK) {
-            const dis_labels_view h = dis_labels_look(human);
+            const dis_labels_view h = dis_labels_get_view(human);
             if (h.n_items != v->n_items || h.n_classes != v->n_classes)
                 status = dis__fail(DIS_EDATA, "%s: %zu items and %zu classes beside predictions of %zu and %zu", path,
                                    h.n_items, h.n_classes, v->n_items, v->n_classes);
@@ -314,7 +314,7 @@ dis_status dis__store_predictions(dis__store *store, dis_context *ctx, const cha
     dis_status status = dis_labels_read(ctx, path, NULL, &kept.predicted);
     dis__free(path);
     if (status == DIS_OK) {
-        const dis_labels_view v = dis_labels_look(kept.predicted);
+        const dis_labels_view v = dis_labels_get_view(kept.predicted);
         status = read_gold(store, ctx, truth, &v, &kept.gold);
         if (status == DIS_OK) status = read_human(store, ctx, truth, &v, &kept.human);
     }

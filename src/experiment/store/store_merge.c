@@ -5,10 +5,10 @@
  * leaves whole runs and void claims alone. Links are made anew: a store that was packed without them is read as well.
  * The other store is not trusted: store_schema.c checks its tables, store_paths.c its names and links. Cost: a read and a
  * write per file that the target lacks. */
+#include "tool/files.h"
 #include "experiment/store/store_internal.h"
 #include "core/memory/memory.h"
 #include "core/system_calls.h"
-#include "dissent/file.h"
 #include "io/files/folder.h"
 #include "io/output/output_file.h"
 #include <stdio.h>
@@ -236,7 +236,7 @@ static dis_status attach(dis__sql *db, const dis__store *from)
 dis_status dis__store_merge(dis__store *into, const char *from, dis_merge_counts *counts)
 {
     dis__store *other; /* opened to see that it is a store of this version */
-    if (dis_file_same(into->folder, from))
+    if (dis__file_same(into->folder, from))
         return dis__fail(DIS_EUSAGE, "%s is the store that others are merged into; name other stores", from);
     DIS_TRY(dis__store_open(from, false, PATIENCE_MS, &other));
     if (!other) return dis__fail(DIS_EIO, "%s: no store there; a store is a folder with results.sqlite in it", from);

@@ -1,6 +1,6 @@
 /* File names to formats, by one table. */
+#include "tool/files.h"
 #include "io/files/file_format.h"
-#include "dissent/file.h"
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -142,7 +142,7 @@ static dis_status check_compressed_name(const char *path)
     return DIS_OK;
 }
 
-dis_status dis_file_check_output(const char *path, const char *formats, bool *known)
+dis_status dis__file_check_output(const char *path, const char *formats, bool *known)
 {
     *known = false;
     DIS_TRY(check_compressed_name(path));
@@ -167,6 +167,6 @@ dis_status dis__output_file_format(const char *asked, const char *path, const ch
 {
     bool known;
     DIS_TRY(check_compressed_name(path));
-    if (!asked) DIS_TRY(dis_file_check_output(path, formats, &known));
+    if (!asked) DIS_TRY(dis__file_check_output(path, formats, &known));
     return dis__file_format(asked, path, formats, out);
 }

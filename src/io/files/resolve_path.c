@@ -1,8 +1,8 @@
 /* Names to files. realpath(3) does the work for what exists; for what does not, the folder is resolved and the last
  * part followed link by link, as open(2) with O_CREAT does. Two names are one file when device and inode are the same
  * (which also finds hard links), or when nothing is there yet and the resolved paths are equal. */
+#include "tool/files.h"
 #include "io/files/resolve_path.h"
-#include "dissent/file.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -59,7 +59,7 @@ bool dis__resolve_path(const char *path, char out[PATH_MAX])
     return false;
 }
 
-bool dis_file_same(const char *a, const char *b)
+bool dis__file_same(const char *a, const char *b)
 {
     struct stat x, y;
     const bool is = stat(a, &x) == 0;
@@ -69,7 +69,7 @@ bool dis_file_same(const char *a, const char *b)
     return dis__resolve_path(a, at) && dis__resolve_path(b, other) && strcmp(at, other) == 0;
 }
 
-bool dis_file_within(const char *path, const char *folder, char *out, size_t size)
+bool dis__file_within(const char *path, const char *folder, char *out, size_t size)
 {
     char at[PATH_MAX], top[PATH_MAX];
     if (!dis__resolve_path(path, at) || !dis__resolve_path(folder, top)) return false;

@@ -487,7 +487,7 @@ static dis_status forget_job(void *arg, size_t j, int thread)
 void dis__input_unmap_pages(dis_context *ctx, const dis__input *in)
 {
     forgetting f = {.in = in, .n_jobs = in->map ? in->n_map / FORGET + 1 : 0};
-    if (f.n_jobs > 1 && dis_context_threads(ctx) > 2) (void)dis__run_jobs(ctx, f.n_jobs, forget_job, &f);
+    if (f.n_jobs > 1 && dis_context_n_threads(ctx) > 2) (void)dis__run_jobs(ctx, f.n_jobs, forget_job, &f);
 }
 
 void dis__input_release_pages(const dis__input *in, const char *at, const char **passed)

@@ -1,6 +1,6 @@
 /* JSON output, indented by two spaces per level; arrays and objects of scalars only stay readable that way and cost
  * little. */
-#include "dissent/json.h"
+#include "tool/json_writer.h"
 #include "core/memory/memory.h"
 #include "core/numbers/decimal.h"
 #include "io/output/output_file.h"
@@ -9,7 +9,7 @@
 
 enum { DEPTH = 64 };
 
-struct dis_json {
+struct dis__json_writer {
     dis__out *out;
     dis__first_error failed;
     size_t depth;
@@ -18,24 +18,24 @@ struct dis_json {
     bool after_key, done;
 };
 
-static void bug(dis_json *json, const char *what)
+static void bug(dis__json_writer *json, const char *what)
 {
     dis__first_error_record(&json->failed, dis__fail(DIS_EBUG, "JSON is written out of order: %s", what));
 }
 
-static void put(dis_json *json, const char *bytes, size_t n)
+static void put(dis__json_writer *json, const char *bytes, size_t n)
 {
     if (json->failed.status == DIS_OK) dis__first_error_record(&json->failed, dis__out_write(json->out, bytes, n));
 }
 
-static void new_line(dis_json *json)
+static void new_line(dis__json_writer *json)
 {
     put(json, "\n", 1);
     for (size_t i = 0; i < json->depth; i++) put(json, "  ", 2);
 }
 
 /* What stands before a value or a key: comma, new line, nothing. */
-static void separate(dis_json *json, bool is_key)
+static void separate(dis__json_writer *json, bool is_key)
 {
     if (json->done) bug(json, "something behind the end");
     if (json->after_key) {
@@ -51,14 +51,14 @@ static void separate(dis_json *json, bool is_key)
     new_line(json);
 }
 
-static void value(dis_json *json, const char *bytes, size_t n)
+static void value(dis__json_writer *json, const char *bytes, size_t n)
 {
     separate(json, false);
     put(json, bytes, n);
     json->done = json->depth == 0;
 }
 
-static void begin(dis_json *json, char kind)
+static void begin(dis__json_writer *json, char kind)
 {
     separate(json, false);
     if (json->depth == DEPTH) bug(json, "too many levels");
@@ -68,7 +68,7 @@ static void begin(dis_json *json, char kind)
     json->some[json->depth++] = false;
 }
 
-static void end(dis_json *json, char kind, char close)
+static void end(dis__json_writer *json, char kind, char close)
 {
     if (json->failed.status != DIS_OK) return;
     if (json->depth == 0 || json->kind[json->depth - 1] != kind || json->after_key) {
@@ -81,7 +81,7 @@ static void end(dis_json *json, char kind, char close)
     json->done = json->depth == 0;
 }
 
-static void string(dis_json *json, const char *text, size_t n)
+static void string(dis__json_writer *json, const char *text, size_t n)
 {
     put(json, "\"", 1);
     while (n) { /* piece by piece, cut between characters */
@@ -96,9 +96,9 @@ static void string(dis_json *json, const char *text, size_t n)
     put(json, "\"", 1);
 }
 
-dis_status dis_json_open(const char *path, dis_json **out)
+dis_status dis__json_writer_create(const char *path, dis__json_writer **out)
 {
-    dis_json *json;
+    dis__json_writer *json;
     DIS_TRY(dis__alloc_zeroed(&json, 1, sizeof *json));
     const dis_status status = dis__out_open(path, &json->out);
     if (status != DIS_OK) {
@@ -109,27 +109,27 @@ dis_status dis_json_open(const char *path, dis_json **out)
     return DIS_OK;
 }
 
-void dis_json_begin_object(dis_json *json)
+void dis__json_writer_begin_object(dis__json_writer *json)
 {
     begin(json, '{');
 }
 
-void dis_json_end_object(dis_json *json)
+void dis__json_writer_end_object(dis__json_writer *json)
 {
     end(json, '{', '}');
 }
 
-void dis_json_begin_array(dis_json *json)
+void dis__json_writer_begin_array(dis__json_writer *json)
 {
     begin(json, '[');
 }
 
-void dis_json_end_array(dis_json *json)
+void dis__json_writer_end_array(dis__json_writer *json)
 {
     end(json, '[', ']');
 }
 
-void dis_json_key(dis_json *json, const char *key)
+void dis__json_writer_key(dis__json_writer *json, const char *key)
 {
     separate(json, true);
     if (json->depth == 0) bug(json, "a key outside an object");
@@ -138,10 +138,10 @@ void dis_json_key(dis_json *json, const char *key)
     json->after_key = true;
 }
 
-void dis_json_text_n(dis_json *json, const char *text, size_t n)
+void dis__json_writer_text_n(dis__json_writer *json, const char *text, size_t n)
 {
     if (!text) {
-        dis_json_null(json);
+        dis__json_writer_null(json);
         return;
     }
     separate(json, false);
@@ -149,34 +149,34 @@ void dis_json_text_n(dis_json *json, const char *text, size_t n)
     json->done = json->depth == 0;
 }
 
-void dis_json_text(dis_json *json, const char *text)
+void dis__json_writer_text(dis__json_writer *json, const char *text)
 {
-    dis_json_text_n(json, text, text ? strlen(text) : 0);
+    dis__json_writer_text_n(json, text, text ? strlen(text) : 0);
 }
 
-void dis_json_real(dis_json *json, double x)
+void dis__json_writer_real(dis__json_writer *json, double x)
 {
     char room[DIS_REAL_TEXT];
     value(json, room, (size_t)(dis__format_json_real(room, x) - room));
 }
 
-void dis_json_count(dis_json *json, uint64_t x)
+void dis__json_writer_count(dis__json_writer *json, uint64_t x)
 {
     char room[20];
     value(json, room, (size_t)(dis__format_count(room, x) - room));
 }
 
-void dis_json_bool(dis_json *json, bool x)
+void dis__json_writer_bool(dis__json_writer *json, bool x)
 {
     value(json, x ? "true" : "false", x ? 4 : 5);
 }
 
-void dis_json_null(dis_json *json)
+void dis__json_writer_null(dis__json_writer *json)
 {
     value(json, "null", 4);
 }
 
-dis_status dis_json_finish(dis_json *json, dis_status so_far)
+dis_status dis__json_writer_finish(dis__json_writer *json, dis_status so_far)
 {
     if (so_far == DIS_OK) {
         if (!json->done) bug(json, "it ends in the middle");

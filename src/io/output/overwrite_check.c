@@ -1,6 +1,6 @@
 /* Whether dissent wrote a file that it is about to replace, by the first line. */
+#include "tool/files.h"
 #include "core/system_calls.h"
-#include "dissent/file.h"
 #include "io/files/folder.h"
 #include "io/input/input.h"
 #include <errno.h>
@@ -38,7 +38,7 @@ static bool is_chart(first_line line)
 }
 
 static bool (*const recognizes[])(first_line line) = {
-    [DIS_FILE_LABELS] = is_labels, [DIS_FILE_SUBMISSION] = is_submission, [DIS_FILE_CHART] = is_chart};
+    [DIS__OUTPUT_LABELS] = is_labels, [DIS__OUTPUT_SUBMISSION] = is_submission, [DIS__OUTPUT_CHART] = is_chart};
 
 static bool exists(const char *path)
 {
@@ -52,12 +52,12 @@ static bool is_label_array(const char *path, const dis__input *in)
     static const char magic[] = "\x93NUMPY";
     char list[PATH_MAX];
     if (in->n < sizeof magic - 1 || memcmp(in->bytes, magic, sizeof magic - 1) != 0) return false;
-    for (size_t i = 0; dis_file_companion(path, i, list, sizeof list); i++)
+    for (size_t i = 0; dis__file_companion(path, i, list, sizeof list); i++)
         if (!exists(list)) return false;
     return true;
 }
 
-static dis_status check_existing(const char *path, dis_file_kind kind)
+static dis_status check_existing(const char *path, dis__output_kind kind)
 {
     dis__input in;
     const dis_status opened = dis__input_open_stream(NULL, path, &in);
@@ -65,13 +65,13 @@ static dis_status check_existing(const char *path, dis_file_kind kind)
     DIS_TRY(opened);
     const char *lf = in.n ? memchr(in.bytes, '\n', in.n) : NULL;
     const first_line line = {in.bytes, lf ? (size_t)(lf - in.bytes) : in.n};
-    const bool array = kind == DIS_FILE_LABELS && is_label_array(path, &in);
+    const bool array = kind == DIS__OUTPUT_LABELS && is_label_array(path, &in);
     const bool own = in.n == 0 || array || recognizes[kind](line);
     const dis_status status = dis__input_finish(&in, DIS_OK);
     return status == DIS_OK && !own ? dis__fail_foreign_file(path) : status;
 }
 
-dis_status dis_file_check_replace(const char *path, dis_file_kind kind)
+dis_status dis__file_check_replace(const char *path, dis__output_kind kind)
 {
     struct stat st;
     char list[PATH_MAX];
@@ -80,8 +80,8 @@ dis_status dis_file_check_replace(const char *path, dis_file_kind kind)
         return dis__fail(DIS_EUSAGE, "no kind of file %d", (int)kind);
     if (stat(path, &st) == 0) return S_ISREG(st.st_mode) ? check_existing(path, kind) : dis__check_regular(path);
     if (errno != ENOENT && errno != ENOTDIR) return dis__fail_io("open", path);
-    const bool npy = kind == DIS_FILE_LABELS && n > 4 && strcmp(path + n - 4, ".npy") == 0;
-    for (size_t i = 0; npy && dis_file_companion(path, i, list, sizeof list); i++)
+    const bool npy = kind == DIS__OUTPUT_LABELS && n > 4 && strcmp(path + n - 4, ".npy") == 0;
+    for (size_t i = 0; npy && dis__file_companion(path, i, list, sizeof list); i++)
         if (exists(list)) return dis__fail_foreign_file(list);
     return DIS_OK;
 }

@@ -1,5 +1,5 @@
 /* Tables of rows: cells go into one buffer, which goes to the file at the end of each row. */
-#include "dissent/table.h"
+#include "tool/table_writer.h"
 #include "core/memory/memory.h"
 #include "core/numbers/decimal.h"
 #include "io/files/file_format.h"
@@ -7,7 +7,7 @@
 #include "io/output/format_fields.h"
 #include <string.h>
 
-struct dis_table {
+struct dis__table_writer {
     dis__out *out;
     dis__first_error failed;
     char delimiter; /* '\0': JSONL */
@@ -18,7 +18,7 @@ struct dis_table {
 };
 
 /* Room for a cell of at most n bytes, behind what separates it from the one before. NULL after a failure. */
-static char *cell(dis_table *table, size_t n)
+static char *cell(dis__table_writer *table, size_t n)
 {
     const char *key = table->delimiter ? "" : table->keys[table->column];
     const size_t n_key = strlen(key);
@@ -35,7 +35,7 @@ static char *cell(dis_table *table, size_t n)
     return at + n_key;
 }
 
-static void end_cell(dis_table *table, char *at)
+static void end_cell(dis__table_writer *table, char *at)
 {
     if (++table->column == table->n_columns) {
         if (!table->delimiter) *at++ = '}';
@@ -47,7 +47,7 @@ static void end_cell(dis_table *table, char *at)
     table->used = (size_t)(at - table->row);
 }
 
-static void destroy(dis_table *table)
+static void destroy(dis__table_writer *table)
 {
     for (size_t c = 0; table->keys && c < table->n_columns; c++) dis__free(table->keys[c]);
     dis__free(table->keys);
@@ -55,7 +55,7 @@ static void destroy(dis_table *table)
     dis__free(table);
 }
 
-static dis_status prepare(dis_table *table, const char *path, const char *format, const char *const *columns)
+static dis_status prepare(dis__table_writer *table, const char *path, const char *format, const char *const *columns)
 {
     const char *name;
     DIS_TRY(dis__output_file_format(format, path, "csv|tsv|jsonl", &name));
@@ -71,15 +71,15 @@ static dis_status prepare(dis_table *table, const char *path, const char *format
     }
     DIS_TRY(dis__out_open(path, &table->out));
     for (size_t c = 0; table->delimiter && c < table->n_columns; c++)
-        dis_table_text(table, columns[c], strlen(columns[c]));
+        dis__table_writer_text(table, columns[c], strlen(columns[c]));
     return table->failed.status;
 }
 
-dis_status dis_table_open(const char *path, const char *format, const char *const *columns, size_t n_columns,
-                          dis_table **out)
+dis_status dis__table_writer_create(const char *path, const char *format, const char *const *columns, size_t n_columns,
+                                    dis__table_writer **out)
 {
     if (n_columns == 0) return dis__fail(DIS_EUSAGE, "a table without columns");
-    dis_table *table;
+    dis__table_writer *table;
     DIS_TRY(dis__alloc_zeroed(&table, 1, sizeof *table));
     table->n_columns = n_columns;
     const dis_status status = prepare(table, path, format, columns);
@@ -92,7 +92,7 @@ dis_status dis_table_open(const char *path, const char *format, const char *cons
     return DIS_OK;
 }
 
-void dis_table_text(dis_table *table, const char *text, size_t n)
+void dis__table_writer_text(dis__table_writer *table, const char *text, size_t n)
 {
     char *at = cell(table, dis__saturating_size(n, 6, 2));
     if (!at) return;
@@ -100,19 +100,19 @@ void dis_table_text(dis_table *table, const char *text, size_t n)
                                      : dis__format_json_string(at, text, n));
 }
 
-void dis_table_real(dis_table *table, double x)
+void dis__table_writer_real(dis__table_writer *table, double x)
 {
     char *at = cell(table, DIS_REAL_TEXT);
     if (at) end_cell(table, table->delimiter ? dis__format_csv_real(at, x) : dis__format_json_real(at, x));
 }
 
-void dis_table_count(dis_table *table, uint64_t x)
+void dis__table_writer_count(dis__table_writer *table, uint64_t x)
 {
     char *at = cell(table, 20);
     if (at) end_cell(table, dis__format_count(at, x));
 }
 
-void dis_table_nothing(dis_table *table)
+void dis__table_writer_null(dis__table_writer *table)
 {
     char *at = cell(table, 4);
     if (!at) return;
@@ -120,13 +120,13 @@ void dis_table_nothing(dis_table *table)
     end_cell(table, table->delimiter ? at : at + 4);
 }
 
-dis_status dis_table_flush(dis_table *table)
+dis_status dis__table_writer_flush(dis__table_writer *table)
 {
     if (table->failed.status == DIS_OK) dis__first_error_record(&table->failed, dis__out_flush(table->out));
     return dis__first_error_restore(&table->failed);
 }
 
-dis_status dis_table_finish(dis_table *table, dis_status so_far)
+dis_status dis__table_writer_finish(dis__table_writer *table, dis_status so_far)
 {
     if (so_far == DIS_OK) {
         if (table->column)

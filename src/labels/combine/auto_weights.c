@@ -410,7 +410,7 @@ dis_status dis_views_auto_weights(dis_context *ctx, const dis_votes *votes, cons
         return dis__fail(DIS_EUSAGE, "weights=auto: %zu views; 1 to %d are possible", n_specs, DIS_MAX_VIEWS);
     for (size_t m = 0; m < n_specs; m++) DIS_TRY(dis_method_check(specs[m]));
     auto_work a = {
-        .ctx = ctx, .comm = dis__context_comm(ctx), .votes = votes, .v = dis_votes_look(votes), .n_views = n_specs};
+        .ctx = ctx, .comm = dis__context_comm(ctx), .votes = votes, .v = dis_votes_get_view(votes), .n_views = n_specs};
     if (!a.v.start)
         return dis__fail(DIS_EDATA, "weights=auto needs single votes to split the crowd in two; give the weights");
     a.items = (dis__fit_args){.ctx = ctx, .votes = a.v, .part = dis__votes_part_of(votes)};

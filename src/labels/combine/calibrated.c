@@ -233,7 +233,7 @@ static dis__combine_args weighted_views(const dis__combine_args *args, const dou
 static dis_status combine(calibrated_work *w)
 {
     const dis__combine_args *a = w->args;
-    const size_t K = a->n_classes, threads = (size_t)dis_context_threads(a->ctx);
+    const size_t K = a->n_classes, threads = (size_t)dis_context_n_threads(a->ctx);
     const double *p[DIS_MAX_VIEWS];
     double weight[DIS_MAX_VIEWS];
     DIS_TRY(dis__alloc_array(&w->temperature, a->n_items, sizeof *w->temperature));
@@ -251,7 +251,7 @@ static dis_status combine(calibrated_work *w)
 static dis_status run_calibrated(const dis__combine_args *args)
 {
     const calibrated_options *o = args->options;
-    const dis_votes_view votes = dis_votes_look(args->votes);
+    const dis_votes_view votes = dis_votes_get_view(args->votes);
     calibrated_work w = {.args = args,
                          .votes = &votes,
                          .limit = o->limit,

@@ -146,7 +146,7 @@ static dis_status run_centroid(const dis__combine_args *args)
         .n_jobs = dis__n_jobs(args->n_items, 1 + 16384 / (args->n_classes * args->n_views), 256),
         .n_scratch = dis__centroid_scratch(args->n_views, args->n_classes),
     };
-    const size_t threads = (size_t)dis_context_threads(args->ctx);
+    const size_t threads = (size_t)dis_context_n_threads(args->ctx);
     dis_status status;
     DIS_TRY_GOTO(status, dis__alloc_array(&w.scratch, threads, dis__saturating_size(w.n_scratch, sizeof *w.scratch, 0)),
                  end);

@@ -314,7 +314,7 @@ static dis_status allocate(gold_work *w)
     DIS_TRY(dis__alloc_zeroed(&w->b, K, sizeof *w->b));
     DIS_TRY(dis__alloc_zeroed(&w->curvature, K, sizeof *w->curvature));
     DIS_TRY(dis__alloc_zeroed(&w->choice->class_weight, K, sizeof *w->choice->class_weight));
-    return dis__alloc_array(&w->scratch, (size_t)dis_context_threads(a->ctx),
+    return dis__alloc_array(&w->scratch, (size_t)dis_context_n_threads(a->ctx),
                             dis__saturating_size(w->n_scratch, sizeof(double), 0));
 }
 

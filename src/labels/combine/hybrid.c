@@ -70,7 +70,7 @@ static dis_status run_hybrid(const dis__combine_args *args)
     const size_t each =
         dis__saturating_size(dis__saturating_size(args->n_views + 1, w.n_block, w.n_scratch), sizeof(double), 0);
     dis_status status;
-    DIS_TRY_GOTO(status, dis__alloc_array(&w.scratch, (size_t)dis_context_threads(args->ctx), each), end);
+    DIS_TRY_GOTO(status, dis__alloc_array(&w.scratch, (size_t)dis_context_n_threads(args->ctx), each), end);
     DIS_TRY_GOTO(status, dis__alloc_zeroed(&w.n_steps, w.n_jobs, sizeof *w.n_steps), end);
     DIS_TRY_GOTO(status, dis__run_jobs(args->ctx, w.n_jobs, hybrid_job, &w), end);
     dis__combine_max_steps(args, w.n_steps, w.n_jobs);

@@ -126,7 +126,7 @@ static double posterior_mean(const double *log_ratio)
 
 static dis_status estimate(const dis__combine_args *args, dis__crowd_model *m, spread_work *s, double *out)
 {
-    const size_t K = m->n_classes, threads = (size_t)dis_context_threads(args->ctx);
+    const size_t K = m->n_classes, threads = (size_t)dis_context_n_threads(args->ctx);
     const dis__fit_args items = {.ctx = args->ctx, .votes = m->votes, .part = m->part};
     dis__item_sums sums = {.args = &items,
                            .n_jobs = dis__n_jobs(m->part.n_items, GRAIN, MAX_JOBS),
@@ -152,7 +152,7 @@ static dis_status estimate(const dis__combine_args *args, dis__crowd_model *m, s
 
 dis_status dis__overdispersion_fit(const dis__combine_args *args, double *out)
 {
-    const dis_votes_view votes = dis_votes_look(args->votes);
+    const dis_votes_view votes = dis_votes_get_view(args->votes);
     *out = PRIOR_MEAN;
     if (!votes.start) return DIS_OK;
     dis__crowd_model m;

@@ -199,7 +199,7 @@ dis_status dis__temperature_search_run(const dis__combine_args *args, const dis_
                  .job = score_job,
                  .arg = &w},
     };
-    const size_t threads = (size_t)dis_context_threads(args->ctx);
+    const size_t threads = (size_t)dis_context_n_threads(args->ctx);
     dis_status status;
     DIS_TRY_GOTO(status, dis__alloc_array(&w.scratch, threads, dis__saturating_size(w.n_scratch, sizeof *w.scratch, 0)),
                  end);

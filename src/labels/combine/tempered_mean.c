@@ -43,7 +43,7 @@ dis_status dis__tempered_mean_compute(const dis__combine_args *args, const dis__
                    .n_scratch = dis__tempering_scratch(1, args->n_classes),
                    .n_block = dis__saturating_size(args->n_classes, BLOCK, 0)};
     const size_t each = dis__saturating_size(dis__saturating_size(2, w.n_block, w.n_scratch), sizeof(double), 0);
-    DIS_TRY(dis__alloc_array(&w.scratch, (size_t)dis_context_threads(args->ctx), each));
+    DIS_TRY(dis__alloc_array(&w.scratch, (size_t)dis_context_n_threads(args->ctx), each));
     const dis_status status = dis__run_jobs(args->ctx, w.n_jobs, mean_job, &w);
     dis__free(w.scratch);
     return status;

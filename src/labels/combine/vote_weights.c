@@ -9,7 +9,7 @@
 
 dis_status dis_views_vote_weights(const dis_votes *votes, const char *const *specs, size_t n_specs, double *weight)
 {
-    const dis_votes_view v = dis_votes_look(votes);
+    const dis_votes_view v = dis_votes_get_view(votes);
     const double values = (double)v.n_workers * (double)v.n_classes * (double)v.n_classes;
     const double r = values > 0 ? (double)dis__votes_part_of(votes).n_votes / values : 0;
     double sum = 0;

@@ -120,7 +120,7 @@ static size_t blocks_of_piece(const dis_context *ctx)
 {
     enum { PART = 32 };
     const uint64_t limit = dis__memory_limit();
-    const size_t wanted = BLOCKS_PER_THREAD * (size_t)dis_context_threads(ctx);
+    const size_t wanted = BLOCKS_PER_THREAD * (size_t)dis_context_n_threads(ctx);
     size_t n = wanted < MAX_BLOCKS ? wanted : MAX_BLOCKS;
     while (limit && limit != DIS_MEMORY_AVAILABLE && n > 1 && n * BLOCK * sizeof(sorted_vote) > limit / PART) n /= 2;
     return n;

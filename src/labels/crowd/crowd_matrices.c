@@ -232,7 +232,7 @@ static dis_status count_over_ranks(const pass *whole)
 static bool goes_by_item(const dis__crowd_model *m)
 {
     enum { FEW_THREADS = 4 };
-    if (dis_context_threads(m->ctx) <= FEW_THREADS) return true;
+    if (dis_context_n_threads(m->ctx) <= FEW_THREADS) return true;
     return !m->worker_start && dis__spill_needed(dis__saturating_size(m->votes.n_votes, sizeof *m->item_of, 0));
 }
 
@@ -349,7 +349,7 @@ static void settle_crowd(dis__crowd_model *m, const double *total)
 dis_status dis__crowd_model_update_matrices(dis__crowd_model *m)
 {
     const size_t K = m->n_classes, n = m->votes.start ? m->n_workers : m->votes.n_items;
-    const size_t threads = (size_t)dis_context_threads(m->ctx);
+    const size_t threads = (size_t)dis_context_n_threads(m->ctx);
     pass c = {.m = m, .n_jobs = dis__n_jobs(m->part.n_votes, GRAIN + 16 * K * K, MAX_JOBS)};
     c.n_jobs = c.n_jobs < n ? c.n_jobs : n ? n : 1;
     c.n_scratch = K * K + K;

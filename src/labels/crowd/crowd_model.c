@@ -108,7 +108,7 @@ static dis_status sum_items(const dis__crowd_model *m,
 
 dis_status dis__crowd_model_update_posteriors(dis__crowd_model *m)
 {
-    const size_t K = m->n_classes, threads = (size_t)dis_context_threads(m->ctx);
+    const size_t K = m->n_classes, threads = (size_t)dis_context_n_threads(m->ctx);
     item_pass c = {.m = m, .n_scratch = (DIS_CROWD_LEVELS + 1) * K * dis__crowd_block_size(K)};
     double *sums = NULL;
     dis_status status;

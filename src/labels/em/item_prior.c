@@ -109,7 +109,7 @@ static dis_status allocate(dis__item_prior *prior)
     const size_t K = prior->n_classes, cells = dis__saturating_size(prior->n_items, K, 0);
     DIS_TRY(dis__alloc_array(&prior->log_q, cells, sizeof *prior->log_q));
     DIS_TRY(dis__alloc_array(&prior->factor, cells, sizeof *prior->factor));
-    DIS_TRY(dis__alloc_array(&prior->scratch, (size_t)dis_context_threads(prior->pass.args->ctx) * scratch_of(K),
+    DIS_TRY(dis__alloc_array(&prior->scratch, (size_t)dis_context_n_threads(prior->pass.args->ctx) * scratch_of(K),
                              sizeof *prior->scratch));
     DIS_TRY(dis__alloc_zeroed(&prior->expected, 2 * K + DIS_PRIOR_SUMS, sizeof *prior->expected));
     return dis__item_sums_create(&prior->pass);

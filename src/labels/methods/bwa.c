@@ -216,7 +216,7 @@ static dis_status run(bwa *b, dis_fit *fit)
 
 static dis_status allocate(bwa *b)
 {
-    const size_t n_workers = b->args->votes.n_workers, K = b->K, threads = (size_t)dis_context_threads(b->args->ctx);
+    const size_t n_workers = b->args->votes.n_workers, K = b->K, threads = (size_t)dis_context_n_threads(b->args->ctx);
     DIS_TRY(dis__alloc_array(&b->total, dis__saturating_size(n_workers + 3, K, 0), sizeof *b->total));
     DIS_TRY(dis__alloc_zeroed(&b->b, dis__saturating_size(threads + 2, K, 0), sizeof *b->b));
     DIS_TRY(dis__alloc_zeroed(&b->n_votes, n_workers, sizeof *b->n_votes));

@@ -23,6 +23,7 @@
 #include "labels/passes/item_sums.h"
 #include "core/parallel/comm.h"
 #include "dissent/labels.h"
+#include "tool/arrays.h"
 #include <math.h>
 #include <string.h>
 
@@ -51,7 +52,7 @@ static uint64_t n_votes(const dis_votes_view *v, size_t i)
 /* The largest of q, the first of them; *n gets how many classes are as large. */
 static size_t best_of(const double *q, size_t n_classes, size_t *n)
 {
-    const size_t best = dis_argmax(q, n_classes);
+    const size_t best = dis__argmax(q, n_classes);
     *n = 0;
     for (size_t k = 0; k < n_classes; k++) *n += q[k] == q[best];
     return best;
@@ -146,7 +147,7 @@ static dis_status count_items(crowdlab *c)
         n[ITEMS]++;
         if (!is_predicted(q, K)) continue;
         n[PREDICTED]++;
-        n[WRONG] += dis_argmax(q, K) != c->consensus[i];
+        n[WRONG] += dis__argmax(q, K) != c->consensus[i];
     }
     return dis__comm_sum_counts(dis__context_comm(c->args->ctx), c->count, K + NUMBERS);
 }
@@ -269,7 +270,7 @@ const dis__method dis__method_crowdlab = {
              .source = "Goh, Tkachenko & Mueller 2022; cleanlab 2.9",
              .objective = "none",
              .needs_workers = true,
-             .predictions = DIS_PREDICTIONS_NEEDED},
+             .predictions = DIS_PREDICTIONS_REQUIRED},
     .options_size = sizeof(crowdlab_options),
     .memory = memory,
     .fit = fit_crowdlab,

@@ -423,7 +423,7 @@ static dis_status run_glad(const dis__fit_args *args, glad *g)
     DIS_TRY(dis__item_sums_create(&g->items));
     g->workers = g->items; /* one after the other, by the same memory */
     g->workers.job = worker_job;
-    DIS_TRY(dis__alloc_array(&g->scratch, (size_t)dis_context_threads(args->ctx), g->n_scratch * sizeof *g->scratch));
+    DIS_TRY(dis__alloc_array(&g->scratch, (size_t)dis_context_n_threads(args->ctx), g->n_scratch * sizeof *g->scratch));
     DIS_TRY(start(args, g, difficulty));
     DIS_TRY(iterate(g));
     for (size_t i = 0; i < v->n_items; i++) difficulty[i] = exp(-g->easy[i]);

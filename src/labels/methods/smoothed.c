@@ -237,7 +237,7 @@ static void smooth(const dis__fit_args *args, const void *arg, size_t i, double 
 
 static dis_status run_smoothed(smoothing *s, dis_fit *fit)
 {
-    const size_t K = s->n_classes, threads = (size_t)dis_context_threads(s->args->ctx);
+    const size_t K = s->n_classes, threads = (size_t)dis_context_n_threads(s->args->ctx);
     double *rates;
     DIS_TRY(dis__alloc_array(&s->counts, dis__saturating_size(threads, K, 0), sizeof *s->counts));
     DIS_TRY(dis__alloc_zeroed(&s->sums, dis__saturating_size(K, 6, TOTALS), sizeof *s->sums));

@@ -17,6 +17,7 @@
  *
  * Cost of a vote: O(K votes of the item). Memory: per open item some 100 bytes, its name, 8 bytes per vote and 8 per
  * class; per worker 8 K (K + 1) bytes and the name; per done item 13 to 27 bytes. */
+#include "tool/arrays.h"
 #include "labels/online/watch_internal.h"
 #include "core/memory/memory.h"
 #include "core/names/name_index.h"
@@ -134,7 +135,7 @@ static dis_status find_worker(dis_watch *w, const dis_watch_vote *v, size_t *out
 
 void dis__watch_temper_posterior(const dis_watch *w, const double *p, size_t n_votes, double *q)
 {
-    const size_t K = w->model.n_classes, best = dis_argmax(p, K);
+    const size_t K = w->model.n_classes, best = dis__argmax(p, K);
     const double n = fmax(1, fmin((double)n_votes, w->o.limit)), power = 1 / pow(n, w->o.power);
     double sum = 0;
     for (size_t t = 0; t < K; t++) sum += q[t] = power == 1 ? p[t] / p[best] : pow(p[t] / p[best], power);
@@ -161,8 +162,8 @@ static dis_status retire(dis_watch *w, size_t i, size_t label, double p, dis_wat
     DIS_TRY(dis__watch_check_retired_memory(w));
     DIS_TRY(dis__retired_items_add(&w->done, item->hash, (uint16_t)label));
     const dis_status status = tell(w, item, label, p, reason);
-    *(reason == DIS_WATCH_SURE ? &w->sure : &w->unsure) += 1;
-    *(reason == DIS_WATCH_SURE ? &w->votes_sure : &w->votes_unsure) += item->n_votes;
+    *(reason == DIS_WATCH_CONFIDENT ? &w->sure : &w->unsure) += 1;
+    *(reason == DIS_WATCH_CONFIDENT ? &w->votes_sure : &w->votes_unsure) += item->n_votes;
     dis__watch_remove_item(w, i);
     return status;
 }
@@ -173,13 +174,13 @@ static dis_status decide(dis_watch *w, size_t i, bool voted)
     const dis__open_item *item = &w->item[i];
     const size_t n = item->n_votes;
     dis__watch_temper_posterior(w, w->p + i * w->row, n, w->scratch);
-    const size_t label = dis_argmax(w->scratch, w->model.n_classes);
+    const size_t label = dis__argmax(w->scratch, w->model.n_classes);
     const double p = w->scratch[label];
     const bool sure = p >= w->o.retire && n >= w->o.min_votes;
     /* One class that turned up says nothing: there must be another. */
-    if (sure && (w->n_classes > 1 || w->o.n_classes)) return retire(w, i, label, p, DIS_WATCH_SURE);
-    if (w->o.max_votes && n >= w->o.max_votes) return retire(w, i, label, p, DIS_WATCH_LIMIT);
-    return voted && w->o.ask_from && n >= w->o.ask_from ? tell(w, item, label, p, DIS_WATCH_MORE) : DIS_OK;
+    if (sure && (w->n_classes > 1 || w->o.n_classes)) return retire(w, i, label, p, DIS_WATCH_CONFIDENT);
+    if (w->o.max_votes && n >= w->o.max_votes) return retire(w, i, label, p, DIS_WATCH_VOTE_LIMIT);
+    return voted && w->o.ask_from && n >= w->o.ask_from ? tell(w, item, label, p, DIS_WATCH_NEEDS_VOTES) : DIS_OK;
 }
 
 /* The posterior of an item from its votes, of which the counts know n_before; returns by how much it changed. */
@@ -209,7 +210,7 @@ static dis_status sweep(dis_watch *w, double *change)
     return DIS_OK;
 }
 
-dis_status dis_watch_settle(dis_watch *w)
+dis_status dis_watch_finalize(dis_watch *w)
 {
     enum { ROUNDS = 20 };
     const double settled = 1e-4;

@@ -84,7 +84,7 @@ static void errors_of(const dis__ordinal *m, size_t w, const double *sum, double
 dis_status dis__ordinal_compute_errors(const dis__ordinal *m, double *bias_se, double *spread_se)
 {
     const dis__fit_args *args = m->em.args;
-    const size_t n_workers = args->votes.n_workers, threads = (size_t)dis_context_threads(args->ctx);
+    const size_t n_workers = args->votes.n_workers, threads = (size_t)dis_context_n_threads(args->ctx);
     work t = {.m = m};
     dis__item_sums pass = {.args = args,
                            .n_jobs = dis__n_jobs(args->part.n_items, 4096, JOBS),

@@ -44,7 +44,7 @@ dis_status dis__weighted_majority_create(const dis__fit_args *args, dis__weighte
     DIS_TRY(dis__alloc_zeroed(&out->n_voted, v->n_workers, sizeof *out->n_voted));
     DIS_TRY(dis__alloc_array(&out->weight, v->n_workers, sizeof *out->weight));
     DIS_TRY(dis__alloc_array(&out->right, dis__saturating_size(out->n_jobs, v->n_workers, 0), sizeof *out->right));
-    DIS_TRY(dis__alloc_array(&out->score, (size_t)dis_context_threads(args->ctx), v->n_classes * sizeof *out->score));
+    DIS_TRY(dis__alloc_array(&out->score, (size_t)dis_context_n_threads(args->ctx), v->n_classes * sizeof *out->score));
     uint64_t max = 1;
     for (size_t i = 0; i < v->n_items; i++) {
         const uint64_t n = v->start[i + 1] - v->start[i];

@@ -65,7 +65,7 @@ size_t dis__host_plan(void *session, dis__op op, const void *args)
 size_t dis__host_own_bytes(const void *session, const dis_context *ctx)
 {
     const dis__host_session *s = session;
-    return dis__saturating_size(s->scratch_bytes, (size_t)dis_context_threads(ctx), 0);
+    return dis__saturating_size(s->scratch_bytes, (size_t)dis_context_n_threads(ctx), 0);
 }
 
 dis_status dis__host_fits(void *session, dis_context *ctx, size_t bytes, const char *what)
@@ -78,14 +78,14 @@ dis_status dis__host_begin(void *session, dis_context *ctx)
 {
     dis__host_session *s = session;
     s->ctx = ctx;
-    s->n_threads = dis_context_threads(ctx);
+    s->n_threads = dis_context_n_threads(ctx);
     return dis__alloc_array(&s->scratch, (size_t)s->n_threads, s->scratch_bytes);
 }
 
 bool dis__host_serve(void *session, dis_context *ctx)
 {
     dis__host_session *s = session;
-    if (dis_context_threads(ctx) > s->n_threads) return false;
+    if (dis_context_n_threads(ctx) > s->n_threads) return false;
     s->ctx = ctx;
     return true;
 }

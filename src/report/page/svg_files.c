@@ -1,9 +1,9 @@
 /* Charts as SVG files: what stands in the page, with the name space, its style sheet and the colour of its paper. Cost:
  * a copy of each chart. */
+#include "tool/files.h"
 #include "report/page/svg_files.h"
 #include "core/memory/memory.h"
 #include "core/system_calls.h"
-#include "dissent/file.h"
 #include "io/output/output_file.h"
 #include <errno.h>
 #include <stdio.h>
@@ -92,7 +92,7 @@ static dis_status check_one(const dis__svg_file *one, const char *folder, const 
 {
     char *path;
     DIS_TRY(path_of(one, folder, prefix, &path));
-    const dis_status status = dis_file_check_replace(path, DIS_FILE_CHART);
+    const dis_status status = dis__file_check_replace(path, DIS__OUTPUT_CHART);
     dis__free(path);
     return status;
 }

@@ -25,7 +25,7 @@ dis_status dis__report_agreement(dis__report_job *job)
     o.seed = job->r->seed;
     o.max_pairs = MAX_PAIRS;
     DIS_TRY(dis_agreement_run(job->ctx, job->r->votes, &o, &job->agreement));
-    job->chance = dis_agreement_look(job->agreement).chance;
+    job->chance = dis_agreement_get_view(job->agreement).chance;
     return DIS_OK;
 }
 
@@ -101,13 +101,13 @@ void dis__figure_coefficients(dis__report_job *job)
     double value[N_SHOWN], low[N_SHOWN], high[N_SHOWN];
     size_t n = 0;
     if (!job->agreement) return;
-    const dis_agreement_view a = dis_agreement_look(job->agreement);
+    const dis_agreement_view a = dis_agreement_get_view(job->agreement);
     for (size_t i = 0; i < N_SHOWN; i++) {
         const dis_metric *m = metric(job, shown[i]);
         const bool ordered = strstr(shown[i], "ordinal") || strstr(shown[i], "interval");
         if (!m || (ordered && !job->r->ordinal)) continue;
-        for (size_t k = 0; dis_agreement_measure_at(k); k++)
-            if (strcmp(dis_agreement_measure_at(k)->name, shown[i]) == 0) row[n] = dis_agreement_measure_at(k)->title;
+        for (size_t k = 0; dis_agreement_measure_get(k); k++)
+            if (strcmp(dis_agreement_measure_get(k)->name, shown[i]) == 0) row[n] = dis_agreement_measure_get(k)->title;
         value[n] = m->value;
         low[n] = m->has_interval ? m->ci_low : (double)NAN;
         high[n++] = m->has_interval ? m->ci_high : (double)NAN;
@@ -142,7 +142,7 @@ void dis__figure_coefficients(dis__report_job *job)
     for (size_t i = 0; i < a.n_metrics; i++) {
         const dis_metric *m = &a.metric[i];
         if (m->reason) continue;
-        dis__data_table_add_static_text(&f.table, dis_agreement_measure_at(i)->title);
+        dis__data_table_add_static_text(&f.table, dis_agreement_measure_get(i)->title);
         dis__data_table_add_metric(&f.table, m);
         dis__data_table_add_number(&f.table, (double)m->n);
     }
@@ -152,7 +152,7 @@ void dis__figure_coefficients(dis__report_job *job)
 void dis__figure_class_agreement(dis__report_job *job)
 {
     if (!job->agreement || job->r->n_classes < 2) return;
-    const dis_agreement_view a = dis_agreement_look(job->agreement);
+    const dis_agreement_view a = dis_agreement_get_view(job->agreement);
     static const char *const series[] = {"another vote agrees", "by chance"};
     const char *row[DIS__REPORT_SHOWN_CLASSES];
     double value[2 * DIS__REPORT_SHOWN_CLASSES];
@@ -233,7 +233,7 @@ static void put_pair(dis__markup *m, const dis__report_job *job, const dis_agree
 void dis__figure_pairs(dis__report_job *job)
 {
     if (!job->agreement) return;
-    const dis_agreement_view a = dis_agreement_look(job->agreement);
+    const dis_agreement_view a = dis_agreement_get_view(job->agreement);
     if (!a.pairs || a.n_pairs < 3) return;
     pairs p = {0};
     for (size_t i = 0; i < PAIR_WORKERS * PAIR_WORKERS; i++) p.value[i] = NAN;

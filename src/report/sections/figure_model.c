@@ -16,7 +16,7 @@ static size_t max_shown(const dis__report_job *job)
 
 void dis__figure_reliability(dis__report_job *job)
 {
-    double x[MAX][DIS_EVAL_MAX_BINS], y[MAX][DIS_EVAL_MAX_BINS];
+    double x[MAX][DIS_EVALUATION_MAX_BINS], y[MAX][DIS_EVALUATION_MAX_BINS];
     dis__chart_line line[MAX] = {{0}};
     size_t n = 0;
     dis__figure f = {.id = "reliability", .title = "Is it as sure as it should be?"};
@@ -28,7 +28,7 @@ void dis__figure_reliability(dis__report_job *job)
     dis__data_table_add_column(&f.table, "accuracy", DIS__CELL_REAL);
     for (size_t m = 0; m < max_shown(job); m++) {
         const dis_evaluation_view *e = job->model[m];
-        if (!e->bin || !dis__evaluation_has(e, DIS_EVAL_ECE)) continue;
+        if (!e->bin || !dis__evaluation_has(e, DIS_EVALUATION_ECE)) continue;
         const char *name = job->r->prediction[m].name;
         line[n] = (dis__chart_line){.name = name, .x = x[n], .y = y[n]};
         for (size_t b = 0; b < e->n_bins; b++) {
@@ -43,10 +43,10 @@ void dis__figure_reliability(dis__report_job *job)
             x[n][line[n].n] = bin->confidence;
             y[n][line[n].n++] = bin->accuracy;
         }
-        const double gap = e->metric[DIS_EVAL_CONFIDENCE].value - e->metric[DIS_EVAL_ACCURACY].value;
+        const double gap = e->metric[DIS_EVALUATION_CONFIDENCE].value - e->metric[DIS_EVALUATION_ACCURACY].value;
         dis__report_append_model_name(&f.caption, job, m);
         dis__markup_appendf(&f.caption, " has an expected calibration error of %s: %s. ",
-                            dis__format_fixed(e->metric[DIS_EVAL_ECE].value, 3).text,
+                            dis__format_fixed(e->metric[DIS_EVALUATION_ECE].value, 3).text,
                             gap > .02    ? "it is surer than it is right"
                             : gap < -.02 ? "it is right more often than it is sure"
                                          : "on average as sure as it is right");
@@ -77,8 +77,8 @@ dis_status dis__figure_entropies(dis__report_job *job, size_t model)
 {
     enum { RASTER = 24 };
     const dis_evaluation_view *e = job->model[model];
-    const double *of_model = dis_evaluation_values(e, DIS_EVAL_MODEL_ENTROPY);
-    const double *of_people = dis_evaluation_values(e, DIS_EVAL_HUMAN_ENTROPY);
+    const double *of_model = dis_evaluation_values(e, DIS_EVALUATION_MODEL_ENTROPY);
+    const double *of_people = dis_evaluation_values(e, DIS_EVALUATION_HUMAN_ENTROPY);
     if (!of_model || !of_people || e->n_classes < 2) return DIS_OK;
     uint64_t *count;
     DIS_TRY(dis__alloc_zeroed(&count, RASTER * RASTER, sizeof *count));
@@ -92,11 +92,11 @@ dis_status dis__figure_entropies(dis__report_job *job, size_t model)
         n_confident += p > RASTER / 2.0 && q < RASTER / 4.0;
     }
     dis__figure f = {.id = "entropy-correlation", .title = "Does it doubt where people disagree?"};
-    if (dis__evaluation_has(e, DIS_EVAL_ENTROPY_CORRELATION)) {
+    if (dis__evaluation_has(e, DIS_EVALUATION_ENTROPY_CORRELATION)) {
         dis__markup_append(&f.caption, "The doubt of ");
         dis__report_append_model_name(&f.caption, job, model);
         dis__markup_appendf(&f.caption, " and that of people go together at a correlation of %s. ",
-                            dis__format_fixed(e->metric[DIS_EVAL_ENTROPY_CORRELATION].value, 2).text);
+                            dis__format_fixed(e->metric[DIS_EVALUATION_ENTROPY_CORRELATION].value, 2).text);
     }
     if (n_divided && n_confident == 0)
         dis__markup_appendf(&f.caption, "Of the %s items that divide people it is quite sure on none. ",
@@ -148,8 +148,8 @@ dis_status dis__figure_divergences(dis__report_job *job)
     for (size_t b = 0; b <= BINS; b++) edge[b] = width * (double)b;
     for (size_t m = 0; m < max_shown(job); m++) {
         const dis_evaluation_view *e = job->model[m];
-        const double *divergence = dis_evaluation_values(e, DIS_EVAL_JSD);
-        if (!divergence || !dis__evaluation_has(e, DIS_EVAL_JSD)) continue;
+        const double *divergence = dis_evaluation_values(e, DIS_EVALUATION_JSD);
+        if (!divergence || !dis__evaluation_has(e, DIS_EVALUATION_JSD)) continue;
         uint64_t *row = counts + n * BINS;
         for (size_t i = 0; i < e->n_items; i++) {
             const size_t b = (size_t)(fmax(0, divergence[i]) / width);
@@ -157,7 +157,7 @@ dis_status dis__figure_divergences(dis__report_job *job)
         }
         names[n] = job->r->prediction[m].name;
         rows[n] = row;
-        mean[n] = e->metric[DIS_EVAL_JSD].value;
+        mean[n] = e->metric[DIS_EVALUATION_JSD].value;
         if (mean[n] < mean[close]) close = n;
         if (mean[n] > mean[far]) far = n;
         n++;

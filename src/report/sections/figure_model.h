@@ -3,7 +3,7 @@
 #define DIS_REPORT_FIGURE_MODEL_H
 #include "report/report_internal.h"
 
-bool dis__evaluation_has(const dis_evaluation_view *e, dis_eval_metric i);
+bool dis__evaluation_has(const dis_evaluation_view *e, dis_evaluation_metric i);
 void dis__report_append_model_name(dis__markup *m, const dis__report_job *job, size_t i);
 
 /* figure_model.c: each puts itself into the open section, or nothing where it has nothing to show. */

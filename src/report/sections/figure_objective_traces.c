@@ -17,7 +17,7 @@ typedef struct {
 
 static void add_trace(const dis__report_job *job, traces *t, size_t m)
 {
-    const dis_fit_view fit_view = dis_fit_look(job->r->view[m].fit);
+    const dis_fit_view fit_view = dis_fit_get_view(job->r->view[m].fit);
     const double votes = job->votes_view.n_votes ? (double)job->votes_view.n_votes : 1,
                  end = fit_view.trace[fit_view.n_trace - 1];
     const size_t stride = 1 + (fit_view.n_trace - 2) / MAX_POINTS;
@@ -44,7 +44,7 @@ static void draw_traces(dis__report_job *job, const traces *t)
 {
     dis__figure f = {.id = "em-trace", .title = "How the methods settled"};
     for (size_t i = 0; i < t->n; i++) {
-        const dis_fit_view fit_view = dis_fit_look(job->r->view[t->view[i]].fit);
+        const dis_fit_view fit_view = dis_fit_get_view(job->r->view[t->view[i]].fit);
         dis__markup_append_name(&f.caption, t->line[i].name, strlen(t->line[i].name), 30);
         dis__markup_appendf(&f.caption,
                             fit_view.converged ? " converged after %d iterations. "
@@ -79,7 +79,7 @@ dis_status dis__figure_traces(dis__report_job *job)
     DIS_TRY(dis__alloc_zeroed(&t, 1, sizeof *t));
     t->min = INFINITY;
     for (size_t m = 0; m < job->r->n_views && t->n < DIS__REPORT_SHOWN_VIEWS; m++)
-        if (job->r->view[m].fit && dis_fit_look(job->r->view[m].fit).n_trace > 2) add_trace(job, t, m);
+        if (job->r->view[m].fit && dis_fit_get_view(job->r->view[m].fit).n_trace > 2) add_trace(job, t, m);
     if (t->n) draw_traces(job, t);
     dis__free(t);
     return DIS_OK;

@@ -70,7 +70,7 @@ static void put_bars(dis__report_job *job, dis__figure *f, const dis__bar_chart 
 static void draw_sets(dis__report_job *job, const dis_scaled_table *labels)
 {
     static const char *const series[] = {"votes", "labels"};
-    const dis_scaled_table *classes = dis_scaled_find(job->scaled, "classes");
+    const dis_scaled_table *classes = dis_scaled_find_table(job->scaled, "classes");
     const dis_scaled_column *name = column(classes, "class"), *votes = column(classes, "votes");
     const char *row[MOST];
     double value[2 * MOST];
@@ -183,7 +183,7 @@ void dis__figure_scaled(dis__report_job *job)
                     {DIS_SCALE_MULTI_LABEL, draw_sets},
                     {DIS_SCALE_PAIRWISE, draw_scores},
                     {DIS_SCALE_SPANS, draw_spans}};
-    const dis_scaled_table *labels = dis_scaled_find(job->scaled, "labels");
+    const dis_scaled_table *labels = dis_scaled_find_table(job->scaled, "labels");
     for (size_t i = 0; labels && i < sizeof pictures / sizeof *pictures; i++)
-        if (pictures[i].scale == dis_scaled_look(job->scaled).scale) pictures[i].draw(job, labels);
+        if (pictures[i].scale == dis_scaled_get_view(job->scaled).scale) pictures[i].draw(job, labels);
 }

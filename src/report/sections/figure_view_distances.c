@@ -90,7 +90,7 @@ dis_status dis__figure_distances(dis__report_job *job)
     o.resamples = r->resamples;
     dis_views_distances *d;
     DIS_TRY(dis_views_distances_run(job->ctx, &views, &o, &d));
-    const dis_views_distances_view view = dis_views_distances_look(d);
+    const dis_views_distances_view view = dis_views_distances_get_view(d);
     draw(job, &view);
     dis_views_distances_destroy(d);
     return DIS_OK;

@@ -250,7 +250,7 @@ dis_status dis__section_groups(dis__report_job *job)
 {
     const dis_report *r = job->r;
     if (!r->groups || !r->votes || !job->votes_view.start) return DIS_OK;
-    groups_job g = {.job = job, .groups = dis_worker_groups_look(r->groups)};
+    groups_job g = {.job = job, .groups = dis_worker_groups_get_view(r->groups)};
     dis_group_agreement_options o = dis_group_agreement_options_default();
     dis_group_agreement *found;
     o.ordinal = r->ordinal;
@@ -259,7 +259,7 @@ dis_status dis__section_groups(dis__report_job *job)
     o.permutations = PERMUTATIONS;
     o.seed = r->seed;
     DIS_TRY(dis_group_agreement_run(job->ctx, r->votes, r->groups, &o, &found));
-    g.found = dis_group_agreement_look(found);
+    g.found = dis_group_agreement_get_view(found);
     dis__markup finding = {0};
     add_group_finding(&g, &finding);
     dis__page_finding_add(&job->page, &finding);

@@ -1,4 +1,5 @@
 /* Labels: how sure each method is, where they differ, which items are disputed, how the methods got there. */
+#include "tool/arrays.h"
 #include "report/report_internal.h"
 #include "core/memory/memory.h"
 #include "labels/method.h"
@@ -96,7 +97,7 @@ static void find_disputed(const dis__report_job *job, disputed *d)
         else
             p = r->view[job->main].p + i * r->n_classes;
         if (r->votes && votes == 0) continue;
-        const double h = dis_entropy(p, r->n_classes);
+        const double h = dis__entropy(p, r->n_classes);
         /* to ten digits: equal shares in another order must tie */
         if (h > 0)
             d->n = dis__top_items_add(d->best, d->n, MAX_ITEMS, (dis__top_item){floor(h * 1e10 + .5) / 1e10, votes, i});
@@ -139,7 +140,7 @@ static void append_decided(const dis__report_job *job, const disputed *d, dis__m
     size_t n_decided = 0;
     for (size_t i = 0; i < d->n; i++) {
         const double *p = r->view[job->main].p + d->best[i].item * r->n_classes;
-        n_decided += p[dis_argmax(p, r->n_classes)] >= .8;
+        n_decided += p[dis__argmax(p, r->n_classes)] >= .8;
     }
     if (n_decided == d->n)
         dis__markup_appendf(caption, "All %zu still end with one class at 80 %% or more: it knows whom to trust.",
@@ -176,7 +177,7 @@ static void fill_disputed(const dis__report_job *job, const disputed *d, dis__da
         dis__data_table_add_number(table, d->best[i].score);
         if (!r->n_views) continue;
         const double *p = r->view[job->main].p + item * r->n_classes;
-        const size_t k = dis_argmax(p, r->n_classes);
+        const size_t k = dis__argmax(p, r->n_classes);
         dis__data_table_add_text(table, dis__class_name(job, k), strlen(dis__class_name(job, k)));
         dis__data_table_add_number(table, p[k]);
     }
@@ -287,7 +288,7 @@ static void table_of_views(dis__report_job *job)
     dis__data_table_add_column(&f.table, "iterations", DIS__CELL_NOTED);
     for (size_t m = 0; m < r->n_views; m++) {
         const dis__view_statistics *t = &job->statistics[m];
-        const dis_fit_view fit_view = r->view[m].fit ? dis_fit_look(r->view[m].fit) : (dis_fit_view){0};
+        const dis_fit_view fit_view = r->view[m].fit ? dis_fit_get_view(r->view[m].fit) : (dis_fit_view){0};
         dis__data_table_add_text(&f.table, r->view[m].name, strlen(r->view[m].name));
         if (gold) dis__data_table_add_number(&f.table, t->n_gold ? (double)t->right / (double)t->n_gold : NAN);
         dis__data_table_add_number(&f.table, t->mean_entropy);

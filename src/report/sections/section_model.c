@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-bool dis__evaluation_has(const dis_evaluation_view *e, dis_eval_metric i)
+bool dis__evaluation_has(const dis_evaluation_view *e, dis_evaluation_metric i)
 {
     return !e->metric[i].reason && !isnan(e->metric[i].value);
 }
@@ -20,9 +20,9 @@ void dis__report_append_model_name(dis__markup *m, const dis__report_job *job, s
 }
 
 /* The best by a metric of which `less` is better or not; SIZE_MAX when nobody has it. */
-static size_t best_by(const dis__report_job *job, dis_eval_metric i)
+static size_t best_by(const dis__report_job *job, dis_evaluation_metric i)
 {
-    const bool lower = strcmp(dis_eval_metric_at(i)->better, "lower") == 0;
+    const bool lower = strcmp(dis_evaluation_metric_get(i)->better, "lower") == 0;
     size_t best = SIZE_MAX;
     for (size_t m = 0; m < job->r->n_predictions; m++) {
         if (!dis__evaluation_has(job->model[m], i)) continue;
@@ -57,10 +57,10 @@ static dis_status evaluate(dis__report_job *job)
 static void add_model_findings(dis__report_job *job)
 {
     dis__markup finding = {0};
-    const size_t right = best_by(job, DIS_EVAL_ACCURACY), close = best_by(job, DIS_EVAL_JSD);
+    const size_t right = best_by(job, DIS_EVALUATION_ACCURACY), close = best_by(job, DIS_EVALUATION_JSD);
     if (right != SIZE_MAX) {
-        const dis_metric *m = &job->model[right]->metric[DIS_EVAL_ACCURACY];
-        const dis_metric *base = &job->model[right]->metric[DIS_EVAL_MAJORITY_ACCURACY];
+        const dis_metric *m = &job->model[right]->metric[DIS_EVALUATION_ACCURACY];
+        const dis_metric *base = &job->model[right]->metric[DIS_EVALUATION_MAJORITY_ACCURACY];
         dis__markup_append(&finding, "The model ");
         dis__report_append_model_name(&finding, job, right);
         dis__markup_appendf(&finding, " is right on %s of %s items", dis__format_percent(m->value).text,
@@ -82,13 +82,13 @@ static void add_model_findings(dis__report_job *job)
         dis__markup_append(&finding, "Closest to what people say is ");
         dis__report_append_model_name(&finding, job, close);
         dis__markup_appendf(&finding, ": %s nats of divergence (0 is the same, 0.69 is nothing in common)",
-                            dis__format_fixed(e->metric[DIS_EVAL_JSD].value, 3).text);
-        if (dis__evaluation_has(e, DIS_EVAL_ENTROPY_CORRELATION))
+                            dis__format_fixed(e->metric[DIS_EVALUATION_JSD].value, 3).text);
+        if (dis__evaluation_has(e, DIS_EVALUATION_ENTROPY_CORRELATION))
             dis__markup_appendf(&finding, ", and its doubt goes with theirs at a correlation of %s",
-                                dis__format_fixed(e->metric[DIS_EVAL_ENTROPY_CORRELATION].value, 2).text);
+                                dis__format_fixed(e->metric[DIS_EVALUATION_ENTROPY_CORRELATION].value, 2).text);
         dis__markup_append(&finding, ".");
         dis__page_finding_add(&job->page, &finding);
-        dis__page_tile_add(&job->page, dis__format_fixed(e->metric[DIS_EVAL_JSD].value, 3).text,
+        dis__page_tile_add(&job->page, dis__format_fixed(e->metric[DIS_EVALUATION_JSD].value, 3).text,
                            "divergence from people (nats)");
     }
     dis__markup_free(&finding);
@@ -113,19 +113,19 @@ static void table_of_metrics(dis__report_job *job)
         }
     }
     dis__data_table_add_column(&f.table, "what it is", DIS__CELL_LONG_TEXT);
-    for (size_t i = 0; i < DIS_EVAL_METRICS; i++) {
+    for (size_t i = 0; i < DIS_EVALUATION_METRICS; i++) {
         bool any = false;
-        for (size_t m = 0; m < n; m++) any |= dis__evaluation_has(job->model[m], (dis_eval_metric)i);
+        for (size_t m = 0; m < n; m++) any |= dis__evaluation_has(job->model[m], (dis_evaluation_metric)i);
         if (!any) continue;
-        dis__data_table_add_static_text(&f.table, dis_eval_metric_at(i)->words);
-        dis__data_table_add_static_text(&f.table, dis_eval_metric_at(i)->better);
+        dis__data_table_add_static_text(&f.table, dis_evaluation_metric_get(i)->words);
+        dis__data_table_add_static_text(&f.table, dis_evaluation_metric_get(i)->better);
         for (size_t m = 0; m < n; m++) {
             const dis_metric *x = &job->model[m]->metric[i];
             dis__data_table_add_number(&f.table, x->reason ? (double)NAN : x->value);
             if (intervals) dis__data_table_add_number(&f.table, x->has_interval ? x->ci_low : (double)NAN);
             if (intervals) dis__data_table_add_number(&f.table, x->has_interval ? x->ci_high : (double)NAN);
         }
-        dis__data_table_add_static_text(&f.table, dis_eval_metric_at(i)->summary);
+        dis__data_table_add_static_text(&f.table, dis_evaluation_metric_get(i)->summary);
     }
     dis__page_figure_add(&job->page, &f);
 }
@@ -136,21 +136,21 @@ static void accuracies(dis__report_job *job)
     enum { MAX = DIS__REPORT_SHOWN_VIEWS };
     const char *row[MAX + 1];
     double value[MAX + 1], low[MAX + 1], high[MAX + 1];
-    size_t n = 0, best = best_by(job, DIS_EVAL_ACCURACY);
+    size_t n = 0, best = best_by(job, DIS_EVALUATION_ACCURACY);
     if (best == SIZE_MAX) return;
     for (size_t m = 0; m < job->r->n_predictions && n < MAX; m++) {
-        const dis_metric *x = &job->model[m]->metric[DIS_EVAL_ACCURACY];
+        const dis_metric *x = &job->model[m]->metric[DIS_EVALUATION_ACCURACY];
         if (x->reason) continue;
         row[n] = job->r->prediction[m].name;
         value[n] = x->value;
         low[n] = x->has_interval ? x->ci_low : (double)NAN;
         high[n++] = x->has_interval ? x->ci_high : (double)NAN;
     }
-    const dis_metric *base = &job->model[best]->metric[DIS_EVAL_MAJORITY_ACCURACY];
+    const dis_metric *base = &job->model[best]->metric[DIS_EVALUATION_MAJORITY_ACCURACY];
     dis__figure f = {.id = "accuracy", .title = "How often the model is right"};
     dis__report_append_model_name(&f.caption, job, best);
     dis__markup_appendf(&f.caption, " is right on %s of the items",
-                        dis__format_percent(job->model[best]->metric[DIS_EVAL_ACCURACY].value).text);
+                        dis__format_percent(job->model[best]->metric[DIS_EVALUATION_ACCURACY].value).text);
     if (!base->reason) {
         row[n] = "always the most frequent class";
         value[n] = base->value;
@@ -158,7 +158,7 @@ static void accuracies(dis__report_job *job)
         n++;
         dis__markup_appendf(
             &f.caption, ", %s points above always answering the most frequent class",
-            dis__format_fixed(100 * (job->model[best]->metric[DIS_EVAL_ACCURACY].value - base->value), 0).text);
+            dis__format_fixed(100 * (job->model[best]->metric[DIS_EVALUATION_ACCURACY].value - base->value), 0).text);
     }
     dis__markup_append(&f.caption, ". Lines are 95\xC2\xA0% intervals.");
     const dis__interval_chart c = {.row = row,
@@ -191,7 +191,7 @@ dis_status dis__section_model(dis__report_job *job)
         &job->page, "model", "Model",
         "Predictions beside what is known and what people said: right or wrong, sure or unsure, and where.");
     accuracies(job);
-    const size_t best = best_by(job, DIS_EVAL_ACCURACY), close = best_by(job, DIS_EVAL_JSD);
+    const size_t best = best_by(job, DIS_EVALUATION_ACCURACY), close = best_by(job, DIS_EVALUATION_JSD);
     dis__figure_reliability(job);
     if (close != SIZE_MAX) DIS_TRY(dis__figure_entropies(job, close));
     if (close != SIZE_MAX) DIS_TRY(dis__figure_divergences(job));

@@ -26,7 +26,7 @@ static void put_judge(dis__markup *m, const panel_job *g, size_t j)
 static void append_copies(const panel_job *g, dis__markup *m)
 {
     for (size_t c = 0; c < g->v.n_copies; c++) {
-        const dis_panel_copy *x = &g->v.copies[c];
+        const dis_panel_copied_votes *x = &g->v.copies[c];
         dis__markup_append(m, " ");
         put_judge(m, g, x->judge);
         dis__markup_append(m, " appears to copy ");
@@ -275,7 +275,7 @@ dis_status dis__section_panel(dis__report_job *job)
 {
     const dis_report *r = job->r;
     if (!r->panel || !r->votes || !job->votes_view.start) return DIS_OK;
-    const panel_job g = {.job = job, .v = dis_panel_look(r->panel)};
+    const panel_job g = {.job = job, .v = dis_panel_get_view(r->panel)};
     dis__markup finding = {0};
     add_panel_finding(&g, &finding);
     dis__page_finding_add(&job->page, &finding);

@@ -48,7 +48,7 @@ dis_status dis__section_provenance(dis__report_job *job)
     dis__data_table_add_column(&f.table, "SHA-256", DIS__CELL_LONG_TEXT);
     put_sources(&f.table, r);
     if (r->votes) {
-        const dis_votes_notes n = dis_votes_read_notes(r->votes);
+        const dis_votes_notes n = dis_votes_get_notes(r->votes);
         note(&f.table, "items with a tie for the first place", n.ties);
         note(&f.table, "bad rows skipped", n.bad_rows);
         note(&f.table, "votes without a label left out", n.na);

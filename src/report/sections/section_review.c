@@ -34,7 +34,7 @@ static void put_expected(const dis__report_job *job, dis__markup *m, const dis_r
 
 static void items(dis__report_job *job, const dis_review *review, const dis_review_view *v)
 {
-    char reason[DIS_REVIEW_REASON];
+    char reason[DIS_REVIEW_REASON_SIZE];
     size_t n = 0;
     dis__figure f = {.id = "label-next", .title = "Items to label again", .wide = true, .open = true};
     if (v->n_items > MAX_ROWS) f.note = "The first 100; dissent review ranks all.";
@@ -57,7 +57,7 @@ static void items(dis__report_job *job, const dis_review *review, const dis_revi
         put_text(&f.table, job->votes_view.classes, one->label);
         dis__data_table_add_number(&f.table, one->right);
         dis__data_table_add_number(&f.table, one->gain);
-        dis_review_item_reason(review, job->r->votes, i, reason, sizeof reason);
+        dis_review_format_item_reason(review, job->r->votes, i, reason, sizeof reason);
         dis__data_table_add_text(&f.table, reason, strlen(reason));
         n++;
     }
@@ -66,7 +66,7 @@ static void items(dis__report_job *job, const dis_review *review, const dis_revi
 
 static void workers(dis__report_job *job, const dis_review *review, const dis_review_view *v)
 {
-    char reason[DIS_REVIEW_REASON];
+    char reason[DIS_REVIEW_REASON_SIZE];
     const size_t out = v->n_doubtful + v->n_weak; /* ranked first */
     if (v->n_workers == 0) return;
     dis__figure f = {.id = "look-at-workers", .title = "Workers to look at", .wide = true, .open = true};
@@ -99,7 +99,7 @@ static void workers(dis__report_job *job, const dis_review *review, const dis_re
         dis__data_table_add_number(&f.table, one->quality);
         dis__data_table_add_number(&f.table, one->peers);
         dis__data_table_add_number(&f.table, one->evidence);
-        dis_review_worker_reason(review, job->r->votes, i, reason, sizeof reason);
+        dis_review_format_worker_reason(review, job->r->votes, i, reason, sizeof reason);
         dis__data_table_add_text(&f.table, reason, strlen(reason));
     }
     dis__page_figure_add(&job->page, &f);
@@ -141,7 +141,7 @@ dis_status dis__report_review(dis__report_job *job)
     o.seed = job->r->seed;
     if (job->r->n_views) o.p = job->r->view[job->main].p;
     DIS_TRY(dis_review_run(job->ctx, job->r->votes, &o, &job->review));
-    job->verdicts = dis_review_look(job->review);
+    job->verdicts = dis_review_get_view(job->review);
     return DIS_OK;
 }
 

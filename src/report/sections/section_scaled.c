@@ -31,7 +31,7 @@ static void figure_measures(dis__report_job *job, const dis_scaled_view *scaled_
         high[n++] = x->metric.ci_high;
     }
     dis__markup_appendf(&f.caption, "Votes of scale %s. Intervals are over items (95 %%); 1 is full agreement.",
-                        dis_scale_at(scaled_view->scale)->name);
+                        dis_scale_get(scaled_view->scale)->name);
     if (n) {
         const dis__interval_chart c = {.row = row,
                                        .value = value,
@@ -100,7 +100,7 @@ static void add_count_tile(dis__report_job *job, size_t n, const char *what)
 static void add_size_finding(dis__report_job *job, const scale_words *w)
 {
     const dis_votes_view *v = &job->votes_view;
-    const dis_scaled_table *things = dis_scaled_find(job->scaled, w->table);
+    const dis_scaled_table *things = dis_scaled_find_table(job->scaled, w->table);
     const size_t n = things ? things->n_rows : 0;
     dis__markup finding = {0};
     add_count_tile(job, n, w->thing);
@@ -146,8 +146,8 @@ static bool append_first_labels(dis__markup *m, const dis_scaled_table *t)
 static void add_review_findings(dis__report_job *job)
 {
     dis__markup item = {0}, worker = {0}, finding = {0};
-    const bool items = append_first_labels(&item, dis_scaled_find(job->scaled, "items"));
-    const bool workers = append_first_labels(&worker, dis_scaled_find(job->scaled, "workers"));
+    const bool items = append_first_labels(&item, dis_scaled_find_table(job->scaled, "items"));
+    const bool workers = append_first_labels(&worker, dis_scaled_find_table(job->scaled, "workers"));
     if (items || workers) dis__markup_append(&finding, "Look first at ");
     dis__markup_append_markup(&finding, &item);
     if (items && workers) dis__markup_append(&finding, ", and of the workers at ");
@@ -174,7 +174,7 @@ static void add_note_findings(dis__report_job *job, const dis_scaled_view *scale
 dis_status dis__section_scaled(dis__report_job *job)
 {
     if (!job->scaled) return DIS_OK;
-    const dis_scaled_view scaled_view = dis_scaled_look(job->scaled);
+    const dis_scaled_view scaled_view = dis_scaled_get_view(job->scaled);
     const scale_words *w = scale_words_find(scaled_view.scale);
     if (w) add_size_finding(job, w);
     if (scaled_view.n_measures && !scaled_view.measures[0].metric.reason)

@@ -48,7 +48,7 @@ typedef struct {
 } series_list;
 
 /* Curves of the same name make one series. `keep` not NULL: only those that were kept by it. */
-static void gather(const dis_report *r, const dis_eval_row *keep, series_list *m)
+static void gather(const dis_report *r, const dis_evaluation_metric_row *keep, series_list *m)
 {
     memset(m, 0, sizeof *m);
     for (size_t i = 0; i < r->n_curves; i++) {
@@ -253,8 +253,8 @@ static void draw(dis__report_job *job, series_list *m, dis__figure *f, reading v
 static void draw_kept(dis__report_job *job, series_list *m)
 {
     const dis_report *r = job->r;
-    for (size_t i = 0; i < DIS_EVAL_METRICS; i++) {
-        const dis_eval_row *row = dis_eval_metric_at(i);
+    for (size_t i = 0; i < DIS_EVALUATION_METRICS; i++) {
+        const dis_evaluation_metric_row *row = dis_evaluation_metric_get(i);
         if (strcmp(row->name, "cross_entropy") == 0) continue; /* has a chart of its own */
         gather(r, row, m);
         if (m->n == 0) continue;

@@ -159,7 +159,7 @@ static dis_status prevalence(dis__report_job *job)
 
 static void tiles(dis__report_job *job)
 {
-    const uint64_t ties = dis_votes_read_notes(job->r->votes).ties;
+    const uint64_t ties = dis_votes_get_notes(job->r->votes).ties;
     const dis_votes_view *v = &job->votes_view;
     dis__page *page = &job->page;
     dis__page_tile_add(page, dis__format_abbreviated(v->n_items).text, v->n_items == 1 ? "item" : "items");
@@ -176,7 +176,8 @@ static void tiles(dis__report_job *job)
 /* "60 people", of a panel "16 people and 4 models". */
 static void put_voters(const dis__report_job *job, dis__markup *finding)
 {
-    const size_t all = job->votes_view.n_workers, people = job->r->panel ? dis_panel_look(job->r->panel).n_people : all;
+    const size_t all = job->votes_view.n_workers,
+                 people = job->r->panel ? dis_panel_get_view(job->r->panel).n_people : all;
     dis__markup_appendf(finding, "%s %s", dis__format_grouped(people).text, people == 1 ? "person" : "people");
     if (people < all)
         dis__markup_appendf(finding, " and %s model%s", dis__format_grouped(all - people).text,
@@ -186,7 +187,7 @@ static void put_voters(const dis__report_job *job, dis__markup *finding)
 static void add_size_finding(dis__report_job *job, const spread *s)
 {
     const dis_votes_view *v = &job->votes_view;
-    const dis_votes_notes notes = dis_votes_read_notes(job->r->votes);
+    const dis_votes_notes notes = dis_votes_get_notes(job->r->votes);
     dis__markup finding = {0};
     if (v->start) {
         put_voters(job, &finding);

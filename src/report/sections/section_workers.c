@@ -25,12 +25,12 @@ const dis_review_worker *dis__worker_statistics_find_review(const dis__report_jo
 
 static unsigned char marker_kind(const dis_review_worker *w)
 {
-    return dis_review_doubtful(w->cause) ? 2 : w->cause == DIS_REVIEW_WEAK ? 1 : 0;
+    return dis_review_verdict_is_unreliable(w->cause) ? 2 : w->cause == DIS_REVIEW_WEAK ? 1 : 0;
 }
 
 static bool judged(const dis_review_worker *w)
 {
-    return w->votes > 0 && w->cause != DIS_REVIEW_UNJUDGED;
+    return w->votes > 0 && w->cause != DIS_REVIEW_NO_VERDICT;
 }
 
 static const char *worker_name(const dis__report_job *job, size_t w)
@@ -40,7 +40,7 @@ static const char *worker_name(const dis__report_job *job, size_t w)
 
 /* How many workers there are of each verdict, and the votes of those that are doubtful. */
 typedef struct {
-    size_t judged, cause[DIS_REVIEW_CAUSES];
+    size_t judged, cause[DIS_REVIEW_VERDICTS];
     uint64_t doubtful_votes;
 } counts;
 
@@ -52,7 +52,7 @@ static counts count_verdicts(const dis__report_job *job)
         if (w->votes == 0) continue;
         c.judged += judged(w);
         c.cause[w->cause]++;
-        if (dis_review_doubtful(w->cause)) c.doubtful_votes += w->votes;
+        if (dis_review_verdict_is_unreliable(w->cause)) c.doubtful_votes += w->votes;
     }
     return c;
 }
@@ -280,7 +280,7 @@ static void put_quality_table(const dis__report_job *job, const dis__worker_stat
         dis__data_table_add_number(g, w->low);
         dis__data_table_add_number(g, w->high);
         dis__data_table_add_number(g, w->peers);
-        dis__data_table_add_static_text(g, dis_review_verdict(w->cause));
+        dis__data_table_add_static_text(g, dis_review_verdict_name(w->cause));
         if (c->n_gold_votes) put_gold(g, (double)c->n_gold_votes[w->worker], (double)c->n_gold_correct[w->worker]);
     }
 }

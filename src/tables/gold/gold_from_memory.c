@@ -41,7 +41,7 @@ static dis_status take(const dis_gold_view *v, dis_gold *gold)
     return dis__names_copy(v->classes, &gold->classes);
 }
 
-dis_status dis_gold_from_memory(dis_context *ctx, const dis_gold_view *view, dis_gold **out)
+dis_status dis_gold_create(dis_context *ctx, const dis_gold_view *view, dis_gold **out)
 {
     if (view->n_items == 0) return dis__fail(DIS_EDATA, "no gold labels");
     if (!view->tasks || !view->classes || dis_names_count(view->tasks) != view->n_items)

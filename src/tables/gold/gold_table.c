@@ -329,8 +329,8 @@ static dis_status look_up_groups(const dis_gold *file, const dis_names *tasks, u
     return status;
 }
 
-dis_status dis_groups_read(dis_context *ctx, const char *path, const dis_names *tasks, uint32_t *group,
-                           size_t *n_groups)
+dis_status dis_item_groups_read(dis_context *ctx, const char *path, const dis_names *tasks, uint32_t *group,
+                                size_t *n_groups)
 {
     DIS_MEMORY_SCOPE(ctx);
     dis_gold *file;

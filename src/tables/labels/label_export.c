@@ -6,6 +6,7 @@
  *
  * An export that goes along is read record by record (json_records.h); what is copied of it stays as it is written. */
 #include "dissent/export.h"
+#include "tool/arrays.h"
 #include "core/memory/memory.h"
 #include "core/names/name_index.h"
 #include "core/numbers/decimal.h"
@@ -92,7 +93,7 @@ static dis_status put_id(exporting *e, size_t i)
 static size_t class_of(const exporting *e, size_t i, double *p)
 {
     const double *row = e->labels->p + i * e->labels->n_classes;
-    const size_t k = dis_argmax(row, e->labels->n_classes);
+    const size_t k = dis__argmax(row, e->labels->n_classes);
     *p = row[k];
     return k;
 }
@@ -352,7 +353,7 @@ static const struct target targets[] = {
 };
 enum { N_TARGETS = sizeof targets / sizeof *targets };
 
-const dis_export_target *dis_export_target_at(size_t i)
+const dis_export_target *dis_export_target_get(size_t i)
 {
     return i < N_TARGETS ? &targets[i].row : NULL;
 }

@@ -1,4 +1,5 @@
 /* Tables of soft labels: their life, aligning one with another, and what is asked of a single row. */
+#include "tool/arrays.h"
 #include "tables/labels/label_table.h"
 #include "core/memory/memory.h"
 #include "core/options/sized_structs.h"
@@ -30,7 +31,7 @@ static dis_labels_view view_of(const dis_labels *labels)
 }
 DIS_VIEW_DEFINE(dis_labels, labels, view_of(labels))
 
-uint64_t dis_labels_renormalised(const dis_labels *labels)
+uint64_t dis_labels_n_renormalised(const dis_labels *labels)
 {
     return labels->renormalised;
 }
@@ -118,7 +119,7 @@ end:
     return DIS_OK;
 }
 
-size_t dis_argmax(const double *p, size_t n_classes)
+size_t dis__argmax(const double *p, size_t n_classes)
 {
     size_t best = 0;
     for (size_t k = 1; k < n_classes; k++)
@@ -126,7 +127,7 @@ size_t dis_argmax(const double *p, size_t n_classes)
     return best;
 }
 
-double dis_entropy(const double *p, size_t n_classes)
+double dis__entropy(const double *p, size_t n_classes)
 {
     double h = 0;
     for (size_t k = 0; k < n_classes; k++)

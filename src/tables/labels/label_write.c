@@ -7,6 +7,7 @@
  * rows behind those of the ranks before, into the same file; where not all of them reach it, they send their text to
  * the first. What a block holds depends on the data alone, so any number of threads writes the same bytes. Cost:
  * O(items * classes), about 50 ns per number and a logarithm for each that is not 0. */
+#include "tool/arrays.h"
 #include "tables/labels/label_npy.h"
 #include "core/parallel/comm.h"
 #include "core/memory/memory.h"
@@ -81,9 +82,9 @@ static char *delimited_row(const writing *w, char *at, size_t i)
     const char *task = dis_names_get(w->labels->tasks, i, &n);
     at = dis__format_csv_field(at, task, n, w->delimiter);
     *at++ = w->delimiter;
-    at = put_class(w, at, dis_argmax(p, n_classes));
+    at = put_class(w, at, dis__argmax(p, n_classes));
     *at++ = w->delimiter;
-    at += dis__format_real(dis_entropy(p, n_classes), at);
+    at += dis__format_real(dis__entropy(p, n_classes), at);
     for (size_t k = 0; k < n_classes; k++) {
         *at++ = w->delimiter;
         at += dis__format_real(p[k], at);
@@ -102,7 +103,7 @@ static char *jsonl_row(const writing *w, char *at, size_t i)
     at = put(at, "{\"task\":", 8);
     at = dis__format_json_string(at, task, n);
     at = put(at, ",\"label\":", 9);
-    at = put_class(w, at, dis_argmax(p, n_classes));
+    at = put_class(w, at, dis__argmax(p, n_classes));
     at = put(at, ",\"p\":", 5);
     for (size_t k = 0; k < n_classes; k++) {
         *at++ = k ? ',' : '{';
@@ -358,7 +359,7 @@ static dis_status write_text(dis_context *ctx, writing *w)
 {
     dis_status status;
     const bool shared = dis__comm_is_parallel(w->comm = dis__context_comm(ctx));
-    w->maps = dis_context_threads(ctx) >= MANY_THREADS && !shared;
+    w->maps = dis_context_n_threads(ctx) >= MANY_THREADS && !shared;
     w->n_slots = w->maps ? MAX_ROUND : FEW_ROUND;
     w->part = -1;
     DIS_TRY_GOTO(status, prepare(w), end);

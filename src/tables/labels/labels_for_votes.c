@@ -6,6 +6,7 @@
 #include "core/names/name_index.h"
 #include "core/memory/spill.h"
 #include "dissent/labels.h"
+#include "tool/arrays.h"
 #include "io/csv/csv.h"
 #include "io/files/file_format.h"
 #include "io/input/input.h"
@@ -89,7 +90,7 @@ static void gather(const dis_labels_view *l, const size_t *row, const size_t *cl
         const double *from = l->p + row[i] * l->n_classes;
         for (size_t k = 0; k < l->n_classes; k++)
             if (class_of[k] != SIZE_MAX) to[class_of[k]] = from[k];
-        label[i] = (int32_t)dis_argmax(to, K);
+        label[i] = (int32_t)dis__argmax(to, K);
         *one_hot &= to[label[i]] >= 1;
     }
 }
@@ -120,7 +121,7 @@ dis_status dis_votes_read_labels(dis_context *ctx, const char *path, const dis_l
                                  const dis_votes *votes, int32_t *label, double **p, size_t *unknown)
 {
     DIS_MEMORY_SCOPE(ctx);
-    const dis_votes_view v = dis_votes_look(votes);
+    const dis_votes_view v = dis_votes_get_view(votes);
     dis_labels *labels;
     bool soft;
     DIS_TRY(has_p(ctx, path, &soft));
@@ -129,7 +130,7 @@ dis_status dis_votes_read_labels(dis_context *ctx, const char *path, const dis_l
         return dis_votes_read_gold(ctx, path, votes, label, unknown);
     }
     DIS_TRY(dis_labels_read(ctx, path, options, &labels));
-    const dis_labels_view look = dis_labels_look(labels);
+    const dis_labels_view look = dis_labels_get_view(labels);
     const dis_status status = align(path, &look, &v, label, p, unknown);
     dis_labels_destroy(labels);
     return status;

@@ -54,7 +54,7 @@ static dis_status take(dis_context *ctx, const dis_labels_view *v, dis_labels *l
     return take_rows(v, labels);
 }
 
-dis_status dis_labels_from_memory(dis_context *ctx, const dis_labels_view *view, dis_labels **out)
+dis_status dis_labels_create(dis_context *ctx, const dis_labels_view *view, dis_labels **out)
 {
     DIS_MEMORY_SCOPE(ctx);
     if (view->n_items == 0 || view->n_classes == 0)

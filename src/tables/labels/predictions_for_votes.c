@@ -55,11 +55,11 @@ static dis_status sum_counts(const dis__comm *comm, const dis_labels_view *label
     return DIS_OK;
 }
 
-dis_status dis_predictions_match(dis_context *ctx, const dis_labels_view *labels, const dis_votes *votes, double **p,
+dis_status dis_predictions_align(dis_context *ctx, const dis_labels_view *labels, const dis_votes *votes, double **p,
                                  dis_predictions_counts *counts)
 {
     DIS_MEMORY_SCOPE(ctx);
-    const dis_votes_view v = dis_votes_look(votes);
+    const dis_votes_view v = dis_votes_get_view(votes);
     dis_predictions_counts found = {0};
     const dis__comm *comm = dis__context_comm(ctx);
     size_t *column = NULL, *row = NULL;

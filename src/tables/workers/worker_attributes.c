@@ -23,7 +23,7 @@ static dis_status collect(const dis_gold *gold, const dis_names *workers, dis__n
 dis_status dis_votes_read_workers(dis_context *ctx, const char *const *paths, size_t n_paths, const char *format,
                                   const char *worker, const char *column, const dis_votes *votes, dis_names **out)
 {
-    const dis_votes_view v = dis_votes_look(votes);
+    const dis_votes_view v = dis_votes_get_view(votes);
     if (!v.start) return dis__fail(DIS_EDATA, "the votes do not say who voted; bring one row per vote");
     dis__gold_source *source;
     dis_gold *gold = NULL;

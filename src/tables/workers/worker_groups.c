@@ -267,11 +267,11 @@ static dis_status check(const dis_votes_view *v, const dis_names *given, const d
     return DIS_OK;
 }
 
-dis_status dis_worker_groups_make(const dis_votes *votes, const dis_names *given,
-                                  const dis_worker_groups_options *options, dis_worker_groups **out)
+dis_status dis_worker_groups_create(const dis_votes *votes, const dis_names *given,
+                                    const dis_worker_groups_options *options, dis_worker_groups **out)
 {
     dis_worker_groups_options o = dis_worker_groups_options_default();
-    const dis_votes_view v = dis_votes_look(votes);
+    const dis_votes_view v = dis_votes_get_view(votes);
     dis_worker_groups *g;
     DIS_TRY(DIS_OPTIONS_COPY(dis_worker_groups_options, &o, options));
     DIS_TRY(check(&v, given, &o));

@@ -5,6 +5,7 @@
  * of JSON need not have the same keys. Cost: O(cells), a look at the list of columns for each cell of JSON. */
 #include "dissent/option.h"
 #include "dissent/worker_table.h"
+#include "tool/arrays.h"
 #include "core/memory/memory.h"
 #include "core/names/name_index.h"
 #include "core/names/names_internal.h"
@@ -372,7 +373,7 @@ static const char *next_column(const void *arg, size_t i)
 static dis_status no_column(const dis_worker_table *t, const char *column)
 {
     char have[300] = "";
-    const char *near = dis_nearest(column, next_column, t->columns);
+    const char *near = dis__name_find_nearest(column, next_column, t->columns);
     for (size_t c = 0; c < dis_names_count(t->columns); c++) {
         size_t n;
         const char *name = dis_names_get(t->columns, c, &n);
@@ -399,7 +400,7 @@ static dis_status collect_values(const dis_worker_table *t, size_t column, const
 dis_status dis_worker_table_values(const dis_worker_table *t, const char *column, const dis_votes *votes,
                                    dis_names **out)
 {
-    const dis_votes_view v = dis_votes_look(votes);
+    const dis_votes_view v = dis_votes_get_view(votes);
     const size_t at = dis_names_find(t->columns, column, strlen(column));
     if (at == SIZE_MAX) return no_column(t, column);
     if (!v.start || v.n_workers == 0)

@@ -74,9 +74,9 @@ static int32_t special_id(const dis_tokenizer *t, const char *name, dis_special_
 {
     static const char *const usual[DIS_SPECIAL_TOKENS][2] = {
         {"[CLS]", "<s>"}, {"[SEP]", "</s>"}, {"[UNK]", "<unk>"}, {"[PAD]", "<pad>"}, {"[MASK]", "<mask>"}};
-    if (name) return dis_tokenizer_id(t, name, strlen(name));
-    const int32_t id = dis_tokenizer_id(t, usual[which][0], strlen(usual[which][0]));
-    return id >= 0 ? id : dis_tokenizer_id(t, usual[which][1], strlen(usual[which][1]));
+    if (name) return dis_tokenizer_find_id(t, name, strlen(name));
+    const int32_t id = dis_tokenizer_find_id(t, usual[which][0], strlen(usual[which][0]));
+    return id >= 0 ? id : dis_tokenizer_find_id(t, usual[which][1], strlen(usual[which][1]));
 }
 
 static dis_status finish(dis__tokenizer_reader *r)
@@ -117,7 +117,7 @@ static dis_status create(dis_tokenizer **out)
     return DIS_OK;
 }
 
-dis_status dis_tokenizer_open(dis_context *ctx, const char *folder, dis_tokenizer **out)
+dis_status dis_tokenizer_read(dis_context *ctx, const char *folder, dis_tokenizer **out)
 {
     dis__tokenizer_reader r = {.ctx = ctx};
     DIS_TRY(create(&r.t));
@@ -186,7 +186,7 @@ static dis_tokenizer_view view_of(const dis_tokenizer *t)
 }
 DIS_VIEW_DEFINE(dis_tokenizer, t, view_of(t))
 
-int32_t dis_tokenizer_id(const dis_tokenizer *t, const char *token, size_t n)
+int32_t dis_tokenizer_find_id(const dis_tokenizer *t, const char *token, size_t n)
 {
     const uint32_t added = dis__trie_get(&t->added.by_text, token, n);
     if (added != DIS_TRIE_NONE) return t->added.token[added].id;

@@ -53,11 +53,11 @@ static dis_status add_specials(dis__tokenizer_reader *r, size_t class)
 {
     dis_tokenizer *t = r->t;
     if (classes[class].around) {
-        const int32_t before = id_of(t, r->config.special[DIS_TOKEN_BEFORE]);
-        const int32_t after = id_of(t, r->config.special[DIS_TOKEN_AFTER]);
+        const int32_t before = id_of(t, r->config.special[DIS_TOKEN_CLS]);
+        const int32_t after = id_of(t, r->config.special[DIS_TOKEN_SEP]);
         if (before < 0 || after < 0)
             return dis__fail(DIS_EDATA, "the vocabulary has no %s",
-                             r->config.special[before < 0 ? DIS_TOKEN_BEFORE : DIS_TOKEN_AFTER]);
+                             r->config.special[before < 0 ? DIS_TOKEN_CLS : DIS_TOKEN_SEP]);
         t->templates = dis__templates_with(before, after, classes[class].twice, classes[class].types);
     } else {
         t->templates = dis__templates_plain();

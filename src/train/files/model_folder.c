@@ -8,8 +8,8 @@
 #include "core/names/name_index.h"
 #include "core/names/names_internal.h"
 #include "core/system_calls.h"
-#include "dissent/file.h"
 #include "dissent/version.h"
+#include "tool/json_writer.h"
 #include "io/files/folder.h"
 #include "io/input/input.h"
 #include "io/tensors/safetensors.h"
@@ -29,31 +29,31 @@ enum { OLD_SCHEMA = 1, SCHEMA = 2, HEX = DIS_MODEL_HEX, SHORT = 16, FILE_NAME = 
 
 /* ---- writing ---- */
 
-static void put_curve(dis_json *j, const dis_model *m)
+static void put_curve(dis__json_writer *j, const dis_model *m)
 {
-    dis_json_key(j, "curve");
-    dis_json_begin_array(j);
+    dis__json_writer_key(j, "curve");
+    dis__json_writer_begin_array(j);
     for (size_t e = 0; e < m->n_epochs; e++) {
-        dis_json_begin_object(j);
-        dis_json_key(j, "loss");
-        dis_json_real(j, m->epoch[e].loss);
-        dis_json_key(j, "rate");
-        dis_json_real(j, m->epoch[e].rate);
-        dis_json_key(j, "dev");
-        dis_json_real(j, m->epoch[e].dev);
-        dis_json_key(j, "dev_cross_entropy");
-        dis_json_real(j, m->epoch[e].dev_cross_entropy);
-        dis_json_end_object(j);
+        dis__json_writer_begin_object(j);
+        dis__json_writer_key(j, "loss");
+        dis__json_writer_real(j, m->epoch[e].loss);
+        dis__json_writer_key(j, "rate");
+        dis__json_writer_real(j, m->epoch[e].rate);
+        dis__json_writer_key(j, "dev");
+        dis__json_writer_real(j, m->epoch[e].dev);
+        dis__json_writer_key(j, "dev_cross_entropy");
+        dis__json_writer_real(j, m->epoch[e].dev_cross_entropy);
+        dis__json_writer_end_object(j);
     }
-    dis_json_end_array(j);
+    dis__json_writer_end_array(j);
 }
 
 static dis_status write_json(const dis_model *m, const char *folder, const char *path, const char *weights,
                              const char *hex)
 {
-    dis_json *j;
-    DIS_TRY(dis_json_open(path, &j));
-    dis_json_begin_object(j);
+    dis__json_writer *j;
+    DIS_TRY(dis__json_writer_create(path, &j));
+    dis__json_writer_begin_object(j);
     dis__model_json_write_text(j, "format", MODEL_FORMAT);
     dis__model_json_write_count(j, "schema_version", SCHEMA);
     dis__model_json_write_text(j, "version", dis_version());
@@ -75,12 +75,12 @@ static dis_status write_json(const dis_model *m, const char *folder, const char 
     dis__model_json_write_text(j, "kept_by", m->keep);
     dis__model_json_write_count(j, "best_epoch", m->best_epoch);
     put_curve(j, m);
-    dis_json_key(j, "encoder");
-    dis_json_begin_object(j);
+    dis__json_writer_key(j, "encoder");
+    dis__json_writer_begin_object(j);
     const dis_status status = m->row->save(m->encoder, j, folder);
-    dis_json_end_object(j);
-    dis_json_end_object(j);
-    return dis_json_finish(j, status);
+    dis__json_writer_end_object(j);
+    dis__json_writer_end_object(j);
+    return dis__json_writer_finish(j, status);
 }
 
 static dis_status list_tensors(const dis_model *m, dis__tensor **out)

@@ -1,38 +1,39 @@
 /* Values of model.json: one function per kind of value and direction. */
+#include "tool/json_writer.h"
 #include "train/files/model_json.h"
 #include "core/memory/memory.h"
 #include <math.h>
 
-void dis__model_json_write_text(dis_json *j, const char *key, const char *text)
+void dis__model_json_write_text(dis__json_writer *j, const char *key, const char *text)
 {
-    dis_json_key(j, key);
-    dis_json_text(j, text);
+    dis__json_writer_key(j, key);
+    dis__json_writer_text(j, text);
 }
 
-void dis__model_json_write_count(dis_json *j, const char *key, uint64_t n)
+void dis__model_json_write_count(dis__json_writer *j, const char *key, uint64_t n)
 {
-    dis_json_key(j, key);
-    dis_json_count(j, n);
+    dis__json_writer_key(j, key);
+    dis__json_writer_count(j, n);
 }
 
-void dis__model_json_write_names(dis_json *j, const char *key, const dis_names *names)
+void dis__model_json_write_names(dis__json_writer *j, const char *key, const dis_names *names)
 {
-    dis_json_key(j, key);
-    dis_json_begin_array(j);
+    dis__json_writer_key(j, key);
+    dis__json_writer_begin_array(j);
     for (size_t i = 0; names && i < dis_names_count(names); i++) {
         size_t n;
         const char *name = dis_names_get(names, i, &n);
-        dis_json_text_n(j, name, n);
+        dis__json_writer_text_n(j, name, n);
     }
-    dis_json_end_array(j);
+    dis__json_writer_end_array(j);
 }
 
-void dis__model_json_write_floats(dis_json *j, const char *key, const float *x, size_t n)
+void dis__model_json_write_floats(dis__json_writer *j, const char *key, const float *x, size_t n)
 {
-    dis_json_key(j, key);
-    dis_json_begin_array(j);
-    for (size_t i = 0; x && i < n; i++) dis_json_real(j, (double)x[i]);
-    dis_json_end_array(j);
+    dis__json_writer_key(j, key);
+    dis__json_writer_begin_array(j);
+    for (size_t i = 0; x && i < n; i++) dis__json_writer_real(j, (double)x[i]);
+    dis__json_writer_end_array(j);
 }
 
 /* ---- reading ---- */

@@ -7,7 +7,7 @@
  * Reading fails with DIS_EDATA and the place in the file. */
 #ifndef DIS_TRAIN_MODEL_JSON_H
 #define DIS_TRAIN_MODEL_JSON_H
-#include "dissent/json.h"
+#include "tool/json_writer.h"
 #include "io/json/json_read.h"
 #include "text/vocabulary.h"
 
@@ -19,10 +19,10 @@ typedef struct {
     size_t schema;
 } dis__model_json;
 
-void dis__model_json_write_text(dis_json *j, const char *key, const char *text);
-void dis__model_json_write_count(dis_json *j, const char *key, uint64_t n);
-void dis__model_json_write_names(dis_json *j, const char *key, const dis_names *names); /* NULL: none */
-void dis__model_json_write_floats(dis_json *j, const char *key, const float *x, size_t n);
+void dis__model_json_write_text(dis__json_writer *j, const char *key, const char *text);
+void dis__model_json_write_count(dis__json_writer *j, const char *key, uint64_t n);
+void dis__model_json_write_names(dis__json_writer *j, const char *key, const dis_names *names); /* NULL: none */
+void dis__model_json_write_floats(dis__json_writer *j, const char *key, const float *x, size_t n);
 
 /* The member of an object that must be there, of this kind. */
 dis_status dis__model_json_member(const dis__model_json *s, const dis__json_value *of, const char *key,

@@ -16,7 +16,7 @@
 static const dis_train_option rows[] = {DIS_TRAIN_OPTIONS(ROW)};
 enum { N_ROWS = sizeof rows / sizeof *rows };
 
-const dis_train_option *dis_train_option_at(size_t i)
+const dis_train_option *dis_train_option_get(size_t i)
 {
     return i < N_ROWS ? &rows[i] : NULL;
 }

@@ -28,7 +28,7 @@ typedef struct {
     size_t epochs, max_votes;
     int warm_up; /* head on majority labels, DIS_NONE: there is none */
     int terms;   /* head of terms of workers' vectors, DIS_NONE: there is none */
-    dis_eval_metric keep;
+    dis_evaluation_metric keep;
     bool higher;                  /* is better */
     const struct dis__comm *comm; /* ranks that train together: each has its part of every batch */
     dis__training_position at;

@@ -197,8 +197,8 @@ static dis_status judge(dis__training *t, dis_context *ctx, dis_epoch *e)
     DIS_TRY(dis__model_net_predict(&t->model_net, t->model, t->dev_encoded, 0, &t->limits, t->q));
     for (size_t i = 0; i < g->n_items * g->n_classes; i++)
         if (!isfinite(t->q[i])) return not_finite(t, "predictions");
-    bool wanted[DIS_EVAL_METRICS] = {false};
-    const dis_eval_metric loss = g->human ? DIS_EVAL_CROSS_ENTROPY : DIS_EVAL_LOG_LOSS;
+    bool wanted[DIS_EVALUATION_METRICS] = {false};
+    const dis_evaluation_metric loss = g->human ? DIS_EVALUATION_CROSS_ENTROPY : DIS_EVALUATION_LOG_LOSS;
     wanted[t->keep] = wanted[loss] = true;
     dis_evaluation_options o = dis_evaluation_options_default();
     o.resamples = 0;
@@ -208,7 +208,7 @@ static dis_status judge(dis__training *t, dis_context *ctx, dis_epoch *e)
         .n_items = g->n_items, .n_classes = g->n_classes, .q = t->q, .gold = g->label, .human = g->human};
     dis_evaluation *evaluation;
     DIS_TRY(dis_evaluation_run(ctx, &in, &o, &evaluation));
-    const dis_evaluation_view v = dis_evaluation_look(evaluation);
+    const dis_evaluation_view v = dis_evaluation_get_view(evaluation);
     e->dev = v.metric[t->keep].value;
     e->dev_cross_entropy = v.metric[loss].value;
     dis_evaluation_destroy(evaluation);

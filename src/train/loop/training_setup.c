@@ -14,7 +14,7 @@ static const char *const kind_names[] = {"texts", "tokens", "features", "images"
 
 static dis_status check_kind(const dis_model *model, const dis_items *items)
 {
-    const dis_items_kind have = dis_items_look(items).kind;
+    const dis_items_kind have = dis_items_get_view(items).kind;
     if (have == model->row->info.items) return DIS_OK;
     return dis__fail(DIS_EUSAGE, "the model %s learns from %s, and these items are %s", model->row->info.name,
                      kind_names[model->row->info.items], kind_names[have]);
@@ -26,11 +26,11 @@ static dis_status choose_keep(dis__training *t, const dis_model_train_options *o
     if (!dev) return DIS_OK;
     const char *usual = t->objective->annotator ? "log_loss" : dev->gold ? "macro_f1" : "cross_entropy";
     const char *name = o->keep ? o->keep : usual;
-    const dis_eval_metric metric = dis_eval_metric_find(name);
-    if (metric == DIS_EVAL_METRICS)
+    const dis_evaluation_metric metric = dis_evaluation_metric_find(name);
+    if (metric == DIS_EVALUATION_METRICS)
         return dis__fail(DIS_EUSAGE, "no metric \"%.60s\" to keep the best epoch by; dissent list metrics shows them",
                          name);
-    const dis_eval_row *row = dis_eval_metric_at(metric);
+    const dis_evaluation_metric_row *row = dis_evaluation_metric_get(metric);
     const bool higher = strcmp(row->better, "higher") == 0;
     if (!higher && strcmp(row->better, "lower") != 0)
         return dis__fail(DIS_EUSAGE, "%s is neither better high nor low; keep the best epoch by another metric", name);
@@ -109,7 +109,7 @@ static dis_status make_pairs(dis__training *t, dis_context *ctx, const dis_examp
     dis_model *model = t->model;
     if (!train->votes)
         return dis__fail(DIS_EUSAGE, "the objective %s needs votes; give them with `votes`", t->objective->info.name);
-    DIS_TRY(dis__names_copy(dis_votes_look(train->votes).workers, &model->workers));
+    DIS_TRY(dis__names_copy(dis_votes_get_view(train->votes).workers, &model->workers));
     DIS_TRY(dis__worker_examples_init(ctx, train->items, train->votes, model->classes, model->workers, t->o->lenient,
                                       &t->pairs, &t->targets));
     if (t->o->worker_features) DIS_TRY(take_features(t));
@@ -122,7 +122,7 @@ static dis_status make_pairs(dis__training *t, dis_context *ctx, const dis_examp
 static dis_status encode(dis__training *t, dis_context *ctx, const dis_items *items, const dis__worker_examples *pairs,
                          dis__encoded_items **out)
 {
-    const dis_items_view view = dis_items_look(pairs->items ? pairs->items : items);
+    const dis_items_view view = dis_items_get_view(pairs->items ? pairs->items : items);
     DIS_TRY(dis__encode_items(ctx, t->model, &view, out));
     (*out)->worker = pairs->worker;
     (*out)->lasting = true;
@@ -155,7 +155,7 @@ static dis_status prepare_data(dis__training *t, dis_context *ctx, const dis_exa
     model->n_examples = t->targets.n_used;
     model->n_left_out = t->targets.n_items - t->targets.n_used + t->pairs.n_left_out;
 
-    const dis_items_view items = dis_items_look(train->items);
+    const dis_items_view items = dis_items_get_view(train->items);
     const dis__preprocessor_files files = {.vectors = o->vectors, .encoder = o->encoder};
     DIS_TRY(model->row->learn(ctx, model->settings, &items, &files, model->encoder));
     DIS_TRY(encode(t, ctx, train->items, &t->pairs, &t->encoded));

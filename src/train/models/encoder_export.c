@@ -2,10 +2,10 @@
  * model.safetensors with the names of the family (of its multiple choice, where the model chooses). Of two heads the
  * first is the classifier. Nothing is copied but
  * what LoRA has learnt more of: arrays of queries, keys and values are parts of one. */
+#include "tool/json_writer.h"
 #include "train/models/encoder_model.h"
 #include "core/memory/memory.h"
 #include "core/system_calls.h"
-#include "dissent/json.h"
 #include "io/files/folder.h"
 #include "io/output/output_file.h"
 #include "io/tensors/safetensors.h"
@@ -100,98 +100,98 @@ static dis_status write_numbers(exported *x, const char *folder)
 
 /* ---- config.json ---- */
 
-static const dis__json_value *copy_value(dis_json *j, const dis__json_value *v)
+static const dis__json_value *copy_value(dis__json_writer *j, const dis__json_value *v)
 {
     const dis__json_value *at = v + 1;
     switch (v->kind) {
-    case DIS_JSON_NULL: dis_json_null(j); break;
+    case DIS_JSON_NULL: dis__json_writer_null(j); break;
     case DIS_JSON_FALSE:
-    case DIS_JSON_TRUE: dis_json_bool(j, v->kind == DIS_JSON_TRUE); break;
-    case DIS_JSON_NUMBER: dis_json_real(j, v->number); break;
-    case DIS_JSON_STRING: dis_json_text_n(j, v->text, v->length); break;
+    case DIS_JSON_TRUE: dis__json_writer_bool(j, v->kind == DIS_JSON_TRUE); break;
+    case DIS_JSON_NUMBER: dis__json_writer_real(j, v->number); break;
+    case DIS_JSON_STRING: dis__json_writer_text_n(j, v->text, v->length); break;
     case DIS_JSON_ARRAY:
-        dis_json_begin_array(j);
+        dis__json_writer_begin_array(j);
         for (uint32_t i = 0; i < v->n; i++) at = copy_value(j, at);
-        dis_json_end_array(j);
+        dis__json_writer_end_array(j);
         break;
     case DIS_JSON_OBJECT:
-        dis_json_begin_object(j);
+        dis__json_writer_begin_object(j);
         for (uint32_t i = 0; i < v->n; i++) {
             char key[NAME];
             snprintf(key, sizeof key, "%.*s", (int)at->length, at->text);
-            dis_json_key(j, key);
+            dis__json_writer_key(j, key);
             at = copy_value(j, at + 1);
         }
-        dis_json_end_object(j);
+        dis__json_writer_end_object(j);
         break;
     }
     return v + v->skip;
 }
 
-static void put_classes(const exported *x, dis_json *j)
+static void put_classes(const exported *x, dis__json_writer *j)
 {
     const dis_names *classes = x->model->classes;
     char number[24];
-    dis_json_key(j, "id2label");
-    dis_json_begin_object(j);
+    dis__json_writer_key(j, "id2label");
+    dis__json_writer_begin_object(j);
     for (size_t k = 0; k < dis_names_count(classes); k++) {
         snprintf(number, sizeof number, "%zu", k);
-        dis_json_key(j, number);
-        dis_json_text(j, dis_names_get(classes, k, NULL));
+        dis__json_writer_key(j, number);
+        dis__json_writer_text(j, dis_names_get(classes, k, NULL));
     }
-    dis_json_end_object(j);
-    dis_json_key(j, "label2id");
-    dis_json_begin_object(j);
+    dis__json_writer_end_object(j);
+    dis__json_writer_key(j, "label2id");
+    dis__json_writer_begin_object(j);
     for (size_t k = 0; k < dis_names_count(classes); k++) {
-        dis_json_key(j, dis_names_get(classes, k, NULL));
-        dis_json_count(j, k);
+        dis__json_writer_key(j, dis_names_get(classes, k, NULL));
+        dis__json_writer_count(j, k);
     }
-    dis_json_end_object(j);
+    dis__json_writer_end_object(j);
 }
 
-static void put_config(const exported *x, dis_json *j, const dis__json_value *root)
+static void put_config(const exported *x, dis__json_writer *j, const dis__json_value *root)
 {
     static const char *const replaced[] = {"architectures", "id2label",    "label2id", "num_labels",
                                            "problem_type",  "torch_dtype", "dtype"};
     char class[NAME];
     const dis__json_value *at = root + 1;
-    dis_json_begin_object(j);
+    dis__json_writer_begin_object(j);
     for (uint32_t i = 0; i < root->n; i++, at += 1 + at[1].skip) {
         char key[NAME];
         bool ours = false;
         snprintf(key, sizeof key, "%.*s", (int)at->length, at->text);
         for (size_t r = 0; r < sizeof replaced / sizeof *replaced; r++) ours |= strcmp(key, replaced[r]) == 0;
         if (ours) continue;
-        dis_json_key(j, key);
+        dis__json_writer_key(j, key);
         copy_value(j, at + 1);
     }
     snprintf(class, sizeof class, "%sFor%s", x->e->config.family->class,
              chooses(x)      ? "MultipleChoice"
              : x->e->n_texts ? "SequenceClassification"
                              : "TokenClassification");
-    dis_json_key(j, "architectures");
-    dis_json_begin_array(j);
-    dis_json_text(j, class);
-    dis_json_end_array(j);
-    dis_json_key(j, "dtype");
-    dis_json_text(j, "float32");
+    dis__json_writer_key(j, "architectures");
+    dis__json_writer_begin_array(j);
+    dis__json_writer_text(j, class);
+    dis__json_writer_end_array(j);
+    dis__json_writer_key(j, "dtype");
+    dis__json_writer_text(j, "float32");
     put_classes(x, j);
-    dis_json_end_object(j);
+    dis__json_writer_end_object(j);
 }
 
 static dis_status write_config(const exported *x, const char *folder)
 {
     char *path;
-    dis_json *j;
+    dis__json_writer *j;
     dis__json json = {0};
     const dis__json_value *root;
     const dis__json_position place = {.file = "config.json", .line = 1, .column = 1};
     DIS_TRY(dis__path_join(folder, "config.json", &path));
     dis_status status = dis__json_parse(&json, x->e->file[0], x->e->n_file[0], &place, &root);
-    if (status == DIS_OK) status = dis_json_open(path, &j);
+    if (status == DIS_OK) status = dis__json_writer_create(path, &j);
     if (status == DIS_OK) {
         put_config(x, j, root);
-        status = dis_json_finish(j, DIS_OK);
+        status = dis__json_writer_finish(j, DIS_OK);
     }
     dis__json_free(&json);
     dis__free(path);

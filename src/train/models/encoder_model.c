@@ -7,6 +7,7 @@
  *
  * Tokens of a batch are packed, nothing is computed for padding. A word of which normalising leaves nothing is judged
  * by the first token of its sentence. */
+#include "tool/json_writer.h"
 #include "train/models/encoder_model.h"
 #include "io/files/folder.h"
 #include "train/models/models.h"
@@ -132,8 +133,8 @@ static dis_status read_kept(dis_context *ctx, const char *folder, pretrained *e)
 static dis_status open_folder(dis_context *ctx, const char *folder, pretrained *e)
 {
     DIS_TRY(dis__encoder_config_read(ctx, folder, &e->config));
-    DIS_TRY(dis_tokenizer_open(ctx, folder, &e->tokenizer));
-    const dis_tokenizer_view t = dis_tokenizer_look(e->tokenizer);
+    DIS_TRY(dis_tokenizer_read(ctx, folder, &e->tokenizer));
+    const dis_tokenizer_view t = dis_tokenizer_get_view(e->tokenizer);
     if (t.n_ids > 0 && (size_t)t.n_ids > e->config.n_words)
         return dis__fail(DIS_EDATA, "%s: the tokenizer has ids up to %d, vocab_size of config.json is %zu", folder,
                          (int)t.n_ids - 1, e->config.n_words);
@@ -180,7 +181,7 @@ static dis_status write_kept(const char *folder, const char *name, const char *b
     return status;
 }
 
-static dis_status save(const void *encoder, dis_json *json, const char *folder)
+static dis_status save(const void *encoder, dis__json_writer *json, const char *folder)
 {
     const pretrained *e = encoder;
     dis__model_json_write_count(json, "texts", e->n_texts);
@@ -227,7 +228,7 @@ static void hash_encoder(const void *encoder, dis__sha256 *sha)
 
 static dis_status tokenizer_options(const settings *s, const pretrained *e, dis_tokenizer_options *o)
 {
-    const size_t longest = dis__encoder_max_length(&e->config), own = dis_tokenizer_look(e->tokenizer).max_length;
+    const size_t longest = dis__encoder_max_length(&e->config), own = dis_tokenizer_get_view(e->tokenizer).max_length;
     *o = dis_tokenizer_options_default();
     o->max_length = s->max_length ? (size_t)s->max_length : own && own < longest ? own : longest;
     if (o->max_length > longest)
@@ -266,7 +267,7 @@ static dis_status encode(dis_context *ctx, const void *of, const void *encoder, 
     DIS_TRY(words ? dis__encode_words(ctx, e->tokenizer, items, &o, &out->tokens, &out->unit, &to->n_units)
                   : encode_texts(ctx, e, items, &o, choices, out));
     out->per = choices ? choices : 1;
-    out->view = dis_tokens_look(out->tokens);
+    out->view = dis_tokens_get_view(out->tokens);
     to->unit = out->unit;
     DIS_TRY(dis__alloc_array(&out->length, to->n_units, sizeof *out->length));
     for (size_t u = 0; u < to->n_units; u++)

@@ -23,7 +23,7 @@ static dis_status count_special(const sentences *s, const dis_tokenizer_options 
     dis_tokens *none;
     const size_t start[2] = {0, 0};
     DIS_TRY(dis_tokenizer_encode_words(s->ctx, s->t, s->word, s->length, start, 1, o, &none));
-    *out = dis_tokens_look(none).start[1];
+    *out = dis_tokens_get_view(none).start[1];
     dis_tokens_destroy(none);
     return DIS_OK;
 }
@@ -43,7 +43,7 @@ static dis_status count_tokens(const sentences *s, const dis_tokenizer_options *
     all.max_length = SIZE_MAX;
     all.no_special = true;
     DIS_TRY(encode(s, &all, &tokens));
-    const dis_tokens_view v = dis_tokens_look(tokens);
+    const dis_tokens_view v = dis_tokens_get_view(tokens);
     for (size_t i = s->n; i-- > 0;) {
         size_t end = v.start[i + 1];
         for (size_t w = s->start[i + 1]; w-- > s->start[i];) {
@@ -116,7 +116,7 @@ static dis_status encode_all(sentences *s, const dis_tokenizer_options *o, dis_t
 {
     dis_tokens *tokens;
     DIS_TRY(encode(s, o, &tokens));
-    const dis_tokens_view v = dis_tokens_look(tokens);
+    const dis_tokens_view v = dis_tokens_get_view(tokens);
     if (any_cut(s, &v, o->max_length)) {
         dis_tokens_destroy(tokens);
         DIS_TRY(cut_all(s, o));

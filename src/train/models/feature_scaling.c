@@ -1,4 +1,5 @@
 /* Shift and scale in model.json. */
+#include "tool/json_writer.h"
 #include "train/models/feature_scaling.h"
 #include "core/memory/memory.h"
 #include "train/files/model_digest.h"
@@ -18,7 +19,7 @@ void dis__feature_scaling_hash(const dis__feature_scaling *scaling, dis__sha256 
     dis__hash_floats(sha, scaling->scale, scaling->n_features);
 }
 
-void dis__feature_scaling_write(const dis__feature_scaling *scaling, dis_json *json)
+void dis__feature_scaling_write(const dis__feature_scaling *scaling, dis__json_writer *json)
 {
     dis__model_json_write_count(json, "features", scaling->n_features);
     dis__model_json_write_floats(json, "shift", scaling->shift, scaling->n_features);

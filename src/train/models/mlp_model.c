@@ -1,5 +1,6 @@
 /* mlp: features through hidden layers with ReLU and dropout to the classes. The defaults are those of Uma et al. (2020)
  * for LabelMe: one layer of 128, dropout .5, Adam 1e-3, batches of 64, 20 epochs. */
+#include "tool/json_writer.h"
 #include "train/models/models.h"
 #include "train/models/feature_scaling.h"
 #include <math.h>
@@ -83,7 +84,7 @@ static void facts(const void *encoder, dis__preprocessor_info *out)
     out->n_features = e->n_features;
 }
 
-static dis_status save(const void *encoder, dis_json *json, const char *folder)
+static dis_status save(const void *encoder, dis__json_writer *json, const char *folder)
 {
     (void)folder;
     dis__feature_scaling_write(encoder, json);

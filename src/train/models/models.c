@@ -52,7 +52,7 @@ dis_status dis__model_settings_parse(const dis__model_row *row, const char *spec
     return dis__spec_update("model", spec, k->options, k->n_options, settings);
 }
 
-const dis_model_kind *dis_model_kind_at(size_t i)
+const dis_model_kind *dis_model_kind_get(size_t i)
 {
     return i < N_ROWS ? &rows[i]->info : NULL;
 }

@@ -1,6 +1,7 @@
 /* resnet: residual nets for small images (He et al. 2016). Pixels are centred and scaled by the training images, each
  * channel for itself; in training an image is shifted by up to `pad` pixels (zeros come in) and mirrored, both drawn by
  * seed, batch and place. */
+#include "tool/json_writer.h"
 #include "train/models/models.h"
 #include "train/models/feature_scaling.h"
 #include "core/random/random.h"
@@ -109,7 +110,7 @@ static void facts(const void *encoder, dis__preprocessor_info *out)
     out->channels = e->channels;
 }
 
-static dis_status save(const void *encoder, dis_json *json, const char *folder)
+static dis_status save(const void *encoder, dis__json_writer *json, const char *folder)
 {
     const image_encoder *e = encoder;
     (void)folder;

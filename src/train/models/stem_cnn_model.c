@@ -1,5 +1,6 @@
 /* stem-cnn: is this the stem of that word? Two texts per item, each a short run of letters: convolutions over the
  * vectors of the letters, an attention encoder each, side by side (Fornaciari et al. 2021). */
+#include "tool/json_writer.h"
 #include "train/models/models.h"
 #include "train/files/model_digest.h"
 #include "core/text/utf8.h"
@@ -122,7 +123,7 @@ static void facts(const void *encoder, dis__preprocessor_info *out)
     out->n_texts = ((const letter_encoder *)encoder)->n_texts;
 }
 
-static dis_status save(const void *encoder, dis_json *json, const char *folder)
+static dis_status save(const void *encoder, dis__json_writer *json, const char *folder)
 {
     const letter_encoder *e = encoder;
     (void)folder;

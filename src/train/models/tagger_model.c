@@ -3,6 +3,7 @@
  *
  * Words keep their case when vectors of a file may tell cases apart; letters always do. A word that the training items
  * do not have is unknown, but its letters are not. */
+#include "tool/json_writer.h"
 #include "train/models/models.h"
 #include "train/files/model_digest.h"
 #include "core/text/utf8.h"
@@ -180,7 +181,7 @@ static void facts(const void *encoder, dis__preprocessor_info *out)
     out->n_words_in_vectors = e->table.n_in_vectors;
 }
 
-static dis_status save(const void *encoder, dis_json *json, const char *folder)
+static dis_status save(const void *encoder, dis__json_writer *json, const char *folder)
 {
     const token_encoder *e = encoder;
     (void)folder;

@@ -6,6 +6,7 @@
  * that only the last one has. All bags use one table; they stand side by side under one hidden layer.
  *
  * Cost of a step: the ids of the batch times width, and the optimiser over the whole table. */
+#include "tool/json_writer.h"
 #include "train/models/models.h"
 #include "train/files/model_digest.h"
 #include "text/split_words.h"
@@ -109,7 +110,7 @@ static void facts(const void *encoder, dis__preprocessor_info *out)
     out->n_words_in_vectors = e->table.n_in_vectors;
 }
 
-static dis_status save(const void *encoder, dis_json *json, const char *folder)
+static dis_status save(const void *encoder, dis__json_writer *json, const char *folder)
 {
     const text_encoder *e = encoder;
     (void)folder;

@@ -1,4 +1,5 @@
 /* Words and their vectors. O(words), and one pass over the file of vectors. */
+#include "tool/json_writer.h"
 #include "train/models/word_table.h"
 
 void dis__word_table_free(dis__word_table *table)
@@ -32,7 +33,7 @@ void dis__word_table_hash(const dis__word_table *table, dis__sha256 *sha)
     if (v->x) dis__sha256_update(sha, v->x, dis__vocabulary_size(&table->words) * v->width * sizeof *v->x);
 }
 
-void dis__word_table_write(const dis__word_table *table, dis_json *json)
+void dis__word_table_write(const dis__word_table *table, dis__json_writer *json)
 {
     dis__model_json_write_count(json, "vector_width", table->vector_width);
     dis__model_json_write_count(json, "words_in_vectors", table->n_in_vectors);

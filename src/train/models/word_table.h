@@ -7,6 +7,7 @@
  *     dis__word_table_init_weights(net, &table); */
 #ifndef DIS_TRAIN_WORD_TABLE_H
 #define DIS_TRAIN_WORD_TABLE_H
+#include "tool/json_writer.h"
 #include "core/text/sha256.h"
 #include "nn/net.h"
 #include "text/word_vectors.h"
@@ -25,7 +26,7 @@ dis_status dis__word_table_read_vectors(dis_context *ctx, const char *path, dis_
 /* Vectors into the rows of the parameter "words.weight"; words without one stay at their random start. */
 dis_status dis__word_table_init_weights(dis__net *net, const dis__word_table *table);
 void dis__word_table_hash(const dis__word_table *table, dis__sha256 *sha); /* the vectors */
-void dis__word_table_write(const dis__word_table *table, dis_json *json);
+void dis__word_table_write(const dis__word_table *table, dis__json_writer *json);
 dis_status dis__word_table_read(const dis__model_json *source, const dis__json_value *object, dis__word_table *table);
 
 #endif

@@ -150,7 +150,7 @@ static const dis__objective_row rows[] = {
 };
 enum { N_ROWS = sizeof rows / sizeof *rows };
 
-const dis_objective *dis_objective_at(size_t i)
+const dis_objective *dis_objective_get(size_t i)
 {
     return i < N_ROWS ? &rows[i].info : NULL;
 }

@@ -1,4 +1,5 @@
 /* Labels, gold and votes brought into the order of the items, by name. Cost: a look-up per item and source. */
+#include "tool/arrays.h"
 #include "train/objectives/targets.h"
 #include "core/memory/memory.h"
 #include "core/names/name_index.h"
@@ -69,9 +70,9 @@ dis_status dis__targets_set_class_weights(dis__targets *t, const dis__objective_
 
 dis_status dis__examples_get_classes(const dis_examples *examples, dis_names **out)
 {
-    if (examples->labels) return dis__names_copy(dis_labels_look(examples->labels).classes, out);
-    if (examples->votes) return dis__names_copy(dis_votes_look(examples->votes).classes, out);
-    if (examples->gold) return dis__names_in_class_order(dis_gold_look(examples->gold).classes, out);
+    if (examples->labels) return dis__names_copy(dis_labels_get_view(examples->labels).classes, out);
+    if (examples->votes) return dis__names_copy(dis_votes_get_view(examples->votes).classes, out);
+    if (examples->gold) return dis__names_in_class_order(dis_gold_get_view(examples->gold).classes, out);
     return dis__fail(DIS_EUSAGE, "nothing to learn from: give labels, gold or votes");
 }
 
@@ -138,7 +139,7 @@ static dis_status match(matching *m, const dis_names *tasks, const dis_names *cl
 static dis_status take_soft(matching *m, const dis_labels *labels, bool lenient)
 {
     dis__targets *t = m->t;
-    const dis_labels_view v = dis_labels_look(labels);
+    const dis_labels_view v = dis_labels_get_view(labels);
     const size_t k = t->n_classes;
     DIS_TRY(match(m, v.tasks, v.classes, "labels"));
     DIS_TRY(dis__alloc_zeroed(&t->human, dis__saturating_size(t->n_items, k, 0), sizeof *t->human));
@@ -171,7 +172,7 @@ static dis_status no_labels(dis__targets *t)
 static dis_status take_gold(matching *m, const dis_gold *gold)
 {
     dis__targets *t = m->t;
-    const dis_gold_view v = dis_gold_look(gold);
+    const dis_gold_view v = dis_gold_get_view(gold);
     DIS_TRY(match(m, v.tasks, v.classes, "gold labels"));
     DIS_TRY(no_labels(t));
     for (size_t i = 0; i < t->n_items; i++)
@@ -189,7 +190,7 @@ static dis_status take_silver(matching *m, const dis__objective_settings *settin
     for (size_t i = 0; i < t->n_items; i++) {
         if (t->weight[i] == 0) continue;
         const double *p = t->human + i * k;
-        const size_t best = dis_argmax(p, k);
+        const size_t best = dis__argmax(p, k);
         bool tie = false;
         for (size_t c = best + 1; c < k; c++) tie |= p[c] == p[best];
         if (!tie || (settings && settings->ties == DIS_TIES_FIRST))
@@ -203,7 +204,7 @@ static dis_status take_silver(matching *m, const dis__objective_settings *settin
 static dis_status take_votes(matching *m, const dis_votes *votes)
 {
     dis__targets *t = m->t;
-    const dis_votes_view v = dis_votes_look(votes);
+    const dis_votes_view v = dis_votes_get_view(votes);
     if (!v.start)
         return dis__fail(DIS_EDATA, "this input does not say who voted; crowd objectives need one row per vote");
     DIS_TRY(match(m, v.tasks, v.classes, "votes"));
@@ -235,7 +236,7 @@ static dis_status take_majority(matching *m)
     for (size_t i = 0; i < t->n_items; i++) {
         memset(count, 0, k * sizeof *count);
         for (uint64_t v = t->first[i]; v < t->first[i + 1]; v++) count[t->vote[v]]++;
-        const size_t best = dis_argmax(count, k);
+        const size_t best = dis__argmax(count, k);
         bool tie = count[best] == 0;
         for (size_t c = best + 1; c < k; c++) tie |= count[c] == count[best];
         if (!tie) t->label[i] = (int32_t)best;
@@ -288,7 +289,7 @@ dis_status dis__targets_init(dis_context *ctx, const dis_examples *examples, con
                              dis__targets *out)
 {
     DIS_TRY(dis__check_stop(ctx));
-    const dis_items_view items = dis_items_look(examples->items);
+    const dis_items_view items = dis_items_get_view(examples->items);
     *out = (dis__targets){.n_items = items.n_items, .n_classes = dis_names_count(classes)};
     matching m = {.t = out, .table = examples->items, .items = items.tasks, .classes = classes};
     const dis_status status = make(&m, examples, objective, settings, lenient);

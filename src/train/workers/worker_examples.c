@@ -74,8 +74,8 @@ dis_status dis__worker_examples_init(dis_context *ctx, const dis_items *items, c
                                      const dis_names *classes, const dis_names *workers, bool lenient,
                                      dis__worker_examples *pairs, dis__targets *targets)
 {
-    const dis_items_view of = dis_items_look(items);
-    matching m = {.tasks = of.tasks, .v = dis_votes_look(votes)};
+    const dis_items_view of = dis_items_get_view(items);
+    matching m = {.tasks = of.tasks, .v = dis_votes_get_view(votes)};
     *pairs = (dis__worker_examples){0};
     *targets = (dis__targets){0};
     if (!m.v.start) return dis__fail(DIS_EDATA, "this input does not say who voted; bring one row per vote");
@@ -83,7 +83,7 @@ dis_status dis__worker_examples_init(dis_context *ctx, const dis_items *items, c
         return dis__fail(DIS_EUSAGE, "models that know who is asked are of items, not of tokens in sentences");
     dis_status status = match(&m, classes, workers);
     if (status == DIS_OK) status = fill(&m, of.n_items, lenient, pairs, targets);
-    if (status == DIS_OK) status = dis_items_select(ctx, items, m.rows, pairs->n, &pairs->items);
+    if (status == DIS_OK) status = dis_items_gather(ctx, items, m.rows, pairs->n, &pairs->items);
     targets->n_items = targets->n_used = pairs->n;
     targets->n_classes = dis_names_count(classes);
     targets->n_workers = dis_names_count(workers);

@@ -1,5 +1,6 @@
 /* Features of workers: learned from a worker table, kept in the model, and made for workers told of later.
  * Cost: O(workers x columns), a column of many values by an index of their names. */
+#include "tool/json_writer.h"
 #include "train/workers/worker_features.h"
 #include "core/memory/memory.h"
 #include "core/names/name_index.h"
@@ -184,7 +185,7 @@ static dis_status learn(const dis_worker_table_view *t, const char *columns, con
 dis_status dis__worker_features_fit(const dis_worker_table *table, const char *columns, const dis_names *workers,
                                     dis__worker_features *out)
 {
-    const dis_worker_table_view t = dis_worker_table_look(table);
+    const dis_worker_table_view t = dis_worker_table_get_view(table);
     size_t *row, found;
     *out = (dis__worker_features){0};
     DIS_TRY(dis__names_match_alloc(t.workers, workers, &row, &found));
@@ -199,7 +200,7 @@ dis_status dis__worker_features_fit(const dis_worker_table *table, const char *c
 dis_status dis__worker_features_set_new_workers(dis__worker_features *f, const dis_worker_table *table,
                                                 const dis_names *workers)
 {
-    const dis_worker_table_view t = dis_worker_table_look(table);
+    const dis_worker_table_view t = dis_worker_table_get_view(table);
     size_t *known, *row = NULL, n = 0;
     dis__name_list list = {0};
     dis_names *others = NULL;
@@ -231,28 +232,28 @@ dis_status dis__worker_features_set_new_workers(dis__worker_features *f, const d
 
 /* ---- files ---- */
 
-void dis__worker_features_write(const dis__worker_features *f, size_t n_workers, dis_json *j)
+void dis__worker_features_write(const dis__worker_features *f, size_t n_workers, dis__json_writer *j)
 {
-    dis_json_key(j, "worker_features");
-    dis_json_begin_object(j);
-    dis_json_key(j, "columns");
-    dis_json_begin_array(j);
+    dis__json_writer_key(j, "worker_features");
+    dis__json_writer_begin_object(j);
+    dis__json_writer_key(j, "columns");
+    dis__json_writer_begin_array(j);
     for (size_t c = 0; c < f->n_columns; c++) {
-        dis_json_begin_object(j);
+        dis__json_writer_begin_object(j);
         dis__model_json_write_text(j, "name", f->column[c].name);
         if (f->column[c].values) {
             dis__model_json_write_names(j, "values", f->column[c].values);
         } else {
-            dis_json_key(j, "mean");
-            dis_json_real(j, f->column[c].mean);
-            dis_json_key(j, "sd");
-            dis_json_real(j, f->column[c].sd);
+            dis__json_writer_key(j, "mean");
+            dis__json_writer_real(j, f->column[c].mean);
+            dis__json_writer_key(j, "sd");
+            dis__json_writer_real(j, f->column[c].sd);
         }
-        dis_json_end_object(j);
+        dis__json_writer_end_object(j);
     }
-    dis_json_end_array(j);
+    dis__json_writer_end_array(j);
     dis__model_json_write_floats(j, "numbers", f->known, n_workers * f->width);
-    dis_json_end_object(j);
+    dis__json_writer_end_object(j);
 }
 
 static dis_status load_column(const dis__model_json *s, const dis__json_value *of, dis__worker_features *f)

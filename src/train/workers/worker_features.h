@@ -5,6 +5,7 @@
 #ifndef DIS_TRAIN_WORKER_FEATURES_H
 #define DIS_TRAIN_WORKER_FEATURES_H
 #include "dissent/worker_table.h"
+#include "tool/json_writer.h"
 #include "core/text/sha256.h"
 #include "train/files/model_json.h"
 
@@ -34,7 +35,7 @@ dis_status dis__worker_features_set_new_workers(dis__worker_features *f, const d
 void dis__worker_features_free(dis__worker_features *f);
 
 /* The member "worker_features" of model.json. */
-void dis__worker_features_write(const dis__worker_features *f, size_t n_workers, dis_json *j);
+void dis__worker_features_write(const dis__worker_features *f, size_t n_workers, dis__json_writer *j);
 dis_status dis__worker_features_read(const dis__model_json *s, size_t n_workers, dis__worker_features *out);
 void dis__worker_features_hash(const dis__worker_features *f, size_t n_workers, dis__sha256 *sha);
 

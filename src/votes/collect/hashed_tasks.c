@@ -46,7 +46,7 @@ static dis_status look_up(dis__filled_round *round)
     dis__ids *ids = &round->collector->ids[DIS_COLUMN_TASK];
     size_t max = 1;
     for (size_t j = 0; j < round->n; j++) max = round->batch[j]->n_runs > max ? round->batch[j]->n_runs : max;
-    DIS_TRY(dis__ids_begin_round(ids, round->n, max, dis_context_threads(round->ctx) == 1, 0));
+    DIS_TRY(dis__ids_begin_round(ids, round->n, max, dis_context_n_threads(round->ctx) == 1, 0));
     return dis__run_jobs(round->ctx, round->n, look_up_job, round);
 }
 

@@ -96,7 +96,7 @@ dis_status dis__partition_begin(dis_context *ctx, dis__partition *d, const dis__
     d->bucket_words = (size_t)(1.02 * expected + 20 * sqrt(expected)) + SPARE; /* some buckets have more */
     if (in_file ||
         dis__spill_needed(dis__saturating_size(dis__saturating_size(n, d->bucket_words, 0), sizeof *d->all, 0))) {
-        DIS_TRY(dis__scratch_open(dis_context_threads(ctx), &d->file));
+        DIS_TRY(dis__scratch_open(dis_context_n_threads(ctx), &d->file));
         const size_t block = block_words(n);
         d->bucket_words = block < d->bucket_words ? block : d->bucket_words;
     }

@@ -235,7 +235,7 @@ dis_status dis__bucket_number(dis_context *ctx, const dis__partition *d, size_t 
     uint64_t *records = bucket->record;
     size_t n = bucket->n;
     if (dis__scratch_is_open(&d->file)) {
-        const size_t later = h + (size_t)dis_context_threads(ctx);
+        const size_t later = h + (size_t)dis_context_n_threads(ctx);
         DIS_TRY(read_records(d, bucket, later < d->places.n_buckets ? &d->bucket[later] : NULL, s));
         n = words_in_file(bucket);
         records = s->record;

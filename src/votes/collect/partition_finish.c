@@ -294,7 +294,7 @@ static dis_status range_job(void *arg, size_t r, int thread)
 
 static dis_status alloc_for(dis_context *ctx, finishing *f)
 {
-    const size_t n_threads = (size_t)dis_context_threads(ctx), widest = f->n_rows / f->n_ranges / 64 + 2;
+    const size_t n_threads = (size_t)dis_context_n_threads(ctx), widest = f->n_rows / f->n_ranges / 64 + 2;
     const size_t n = n_buckets(f->partition);
     DIS_TRY(dis__alloc_zeroed(&f->scratch, n_threads, sizeof *f->scratch));
     for (size_t t = 0; t < n_threads; t++) {
@@ -314,7 +314,7 @@ static dis_status finish(dis_context *ctx, finishing *f)
     DIS_TRY(dis__partition_write(ctx, f->partition));
     DIS_TRY(dis__run_jobs(ctx, n, bucket_job, f));
     DIS_TRY(add_up(f));
-    for (int t = 0; t < dis_context_threads(ctx); t++) {
+    for (int t = 0; t < dis_context_n_threads(ctx); t++) {
         dis__bucket_scratch_free(&f->scratch[t].bucket);
         f->scratch[t].bucket = (dis__bucket_scratch){0};
     }
@@ -346,7 +346,7 @@ dis_status dis__partition_finish(dis_context *ctx, dis__partition *d, size_t n_r
                    .n_rows = n_rows,
                    .n_ranges = dis__n_jobs(n_rows, RANGE_ROWS, MAX_RANGES)};
     const dis_status status = finish(ctx, &f);
-    for (int t = 0; f.scratch && t < dis_context_threads(ctx); t++) {
+    for (int t = 0; f.scratch && t < dis_context_n_threads(ctx); t++) {
         dis__bucket_scratch_free(&f.scratch[t].bucket);
         dis__free(f.scratch[t].is_first);
         dis__free(f.scratch[t].rank);

@@ -94,7 +94,7 @@ static dis_status partition_rows(dis__filled_round *copies, size_t n_batches)
 static dis_status take_rows(const dis__filled_round *round)
 {
     dis__collector *c = round->collector;
-    const size_t n = 2 * (size_t)dis_context_threads(round->ctx);
+    const size_t n = 2 * (size_t)dis_context_n_threads(round->ctx);
     const dis__secret secret = c->ids[DIS_COLUMN_TASK].secret;
     dis__batch *batch, **batches = NULL;
     DIS_TRY(dis__alloc_zeroed(&batch, n, sizeof *batch));

@@ -165,13 +165,13 @@ static dis_status join_labels(dis__mapped_votes *m, const dis__answer *a, dis__v
 static dis_status take_answer(void *user, const dis__answer *a, dis__row_problem *problem)
 {
     dis__mapped_votes *m = user;
-    const dis_several several = m->reader->o.several;
+    const dis_multiple_labels several = m->reader->o.several;
     const dis__vote_field none = {.text = "", .n = 0, .at = a->at};
     dis__vote_field cell[] = {a->task, a->worker, a->n_labels ? a->label[0].value : none};
     m->n_answers++;
     if (a->n_labels < 2) return m->take(m->user, cell, a, problem);
-    if (several == DIS_SEVERAL_ERROR) return refuse_several(a, problem);
-    if (several == DIS_SEVERAL_JOIN) {
+    if (several == DIS_MULTIPLE_ERROR) return refuse_several(a, problem);
+    if (several == DIS_MULTIPLE_JOIN) {
         DIS_TRY(join_labels(m, a, &cell[DIS_ID_COLUMNS]));
         return m->take(m->user, cell, a, problem);
     }
@@ -337,7 +337,7 @@ dis_status dis__read_mapped(dis__reader *r)
     mapped m = {.reader = r, .mapping = &mapping, .batch = &r->batch[0]};
     m.walk = (dis__mapped_votes){.reader = r, .take = put_vote, .user = &m};
     r->fail_duplicate = fail_duplicate;
-    if (r->o.several == DIS_SEVERAL_ALL && r->o.duplicates == DIS_DUPLICATES_ERROR)
+    if (r->o.several == DIS_MULTIPLE_ALL && r->o.duplicates == DIS_DUPLICATES_ERROR)
         r->o.duplicates = DIS_DUPLICATES_ALL; /* labels of one answer are votes of one worker */
     const dis_status status = read_votes(&m);
     if (status == DIS_OK && r->choose) r->votes->notes.duplicates = m.n_replaced;

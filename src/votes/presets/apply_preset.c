@@ -3,6 +3,7 @@
 #include "votes/read/reader.h"
 #include "core/memory/memory.h"
 #include "dissent/option.h"
+#include "tool/arrays.h"
 #include "votes/mapper/record_path.h"
 #include "votes/roles/column_roles.h"
 #include <stdio.h>
@@ -10,7 +11,7 @@
 static const char *name_at(const void *arg, size_t i)
 {
     (void)arg;
-    return dis_votes_preset_at(i) ? dis_votes_preset_at(i)->name : NULL;
+    return dis_votes_preset_get(i) ? dis_votes_preset_get(i)->name : NULL;
 }
 
 static void list_presets(char *out, size_t room)
@@ -84,7 +85,7 @@ dis_status dis__preset_apply(dis__reader *r)
     if (!o->preset) return DIS_OK;
     const dis_votes_preset *p = dis_votes_preset_find(o->preset);
     if (!p) {
-        const char *near = dis_nearest(o->preset, name_at, NULL);
+        const char *near = dis__name_find_nearest(o->preset, name_at, NULL);
         char names[600];
         list_presets(names, sizeof names);
         return dis__fail(DIS_EUSAGE, "no preset \"%.100s\"%s%s%s; there are: %s", o->preset,

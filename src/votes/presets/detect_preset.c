@@ -79,7 +79,7 @@ static dis_status find_preset(dis__record_reader *s, const dis_votes_preset **fo
                                                                                              : NULL;
     *found = name ? dis_votes_preset_find(name) : NULL;
     const dis_votes_preset *p;
-    for (size_t i = 0; !*found && (p = dis_votes_preset_at(i)); i++) {
+    for (size_t i = 0; !*found && (p = dis_votes_preset_get(i)); i++) {
         bool has;
         if (!p->sign || !fits_container(s, p->file)) continue;
         DIS_TRY(has_sign(&s->record, p->sign, &has));

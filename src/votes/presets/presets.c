@@ -219,7 +219,7 @@ static const dis_votes_preset presets[] = {
      .question = "question_id + turn"},
 };
 
-const dis_votes_preset *dis_votes_preset_at(size_t i)
+const dis_votes_preset *dis_votes_preset_get(size_t i)
 {
     return i < sizeof presets / sizeof *presets ? &presets[i] : NULL;
 }

@@ -301,7 +301,7 @@ dis__votes_part dis__votes_part_of(const dis_votes *votes)
                : (dis__votes_part){.n_items = votes->n_items, .n_votes = votes->n_votes, .n_owners = 1};
 }
 
-void dis_votes_whole(const dis_votes *votes, size_t *n_items, size_t *n_votes)
+void dis_votes_get_totals(const dis_votes *votes, size_t *n_items, size_t *n_votes)
 {
     const dis__votes_part part = dis__votes_part_of(votes);
     *n_items = part.n_items;

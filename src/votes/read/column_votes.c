@@ -255,7 +255,7 @@ static dis_status fill_round(dis_context *ctx, table *t)
                                   .n_bytes = t->chunk,
                                   .max_rows = t->chunk,
                                   .room = room,
-                                  .in_order = dis_context_threads(ctx) == 1};
+                                  .in_order = dis_context_n_threads(ctx) == 1};
         DIS_TRY(dis__collector_begin_round(c, &round));
         DIS_TRY(dis__run_jobs(ctx, t->n, chunk_job, t));
         bool full = false;
@@ -411,8 +411,8 @@ dis_status dis__votes_from_columns(dis_context *ctx, const dis_votes_columns *co
     return DIS_OK;
 }
 
-dis_status dis_votes_from_columns(dis_context *ctx, const dis_votes_columns *columns, const dis_votes_options *options,
-                                  dis_votes **out)
+dis_status dis_votes_create_from_columns(dis_context *ctx, const dis_votes_columns *columns,
+                                         const dis_votes_options *options, dis_votes **out)
 {
     DIS_MEMORY_SCOPE(ctx);
     const dis__tuning tuning = {.chunk = CHUNK_ROWS, .round = dis__round_size(ctx)};

@@ -242,7 +242,7 @@ static void withdraw(const reading *r)
 static dis_status parse_all(dis_context *ctx, reading *r)
 {
     for (size_t room = 1;; room *= 4) {
-        DIS_TRY(prepare(r, room, dis_context_threads(ctx) == 1));
+        DIS_TRY(prepare(r, room, dis_context_n_threads(ctx) == 1));
         DIS_TRY(dis__run_jobs(ctx, r->n + (r->file->stream != NULL), parse_job, r));
         bool full = false;
         for (size_t j = 0; j < r->n; j++) full = full || dis__batch_is_full(r->batches[j]);

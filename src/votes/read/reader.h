@@ -158,7 +158,7 @@ size_t dis__round_size(const dis_context *ctx);
 dis_status dis__classes_order(const dis__key *labels, size_t n, bool ordered, uint16_t *place);
 dis_status dis__classes_are_similar(const dis_names *classes, bool *similar);
 
-/* column_votes.c: dis_votes_from_columns() with sizes of one's own; a chunk counts rows. */
+/* column_votes.c: dis_votes_create_from_columns() with sizes of one's own; a chunk counts rows. */
 dis_status dis__votes_from_columns(dis_context *ctx, const dis_votes_columns *columns, const dis_votes_options *options,
                                    const dis__tuning *tuning, dis_votes **out);
 /* dis_votes_read() with sizes of one's own. */

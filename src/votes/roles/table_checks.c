@@ -62,7 +62,7 @@ static dis_status check_classes(dis__reader *r, bool *good)
 {
     const dis_votes *v = r->votes;
     size_t n_items, n_votes;
-    dis_votes_whole(v, &n_items, &n_votes);
+    dis_votes_get_totals(v, &n_items, &n_votes);
     const bool classes = r->o.scale == DIS_SCALE_NOMINAL || r->o.scale == DIS_SCALE_ORDINAL;
     *good = !classes || v->counts || r->rules.declared || r->o.allow_many_classes || n_votes < MIN_VOTES ||
             2 * v->n_classes <= n_votes;

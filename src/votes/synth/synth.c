@@ -149,7 +149,7 @@ static const struct {
 };
 enum { N_MODELS = sizeof models / sizeof *models };
 
-const dis_synth_model *dis_synth_model_at(size_t i)
+const dis_synth_model *dis_synth_model_get(size_t i)
 {
     return i < N_MODELS ? &models[i].info : NULL;
 }

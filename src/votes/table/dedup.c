@@ -135,7 +135,7 @@ static dis_status survey_job(void *arg, size_t j, int thread)
 
 static dis_status run_survey(dis_context *ctx, survey *s, findings *sum)
 {
-    const size_t n_threads = (size_t)dis_context_threads(ctx);
+    const size_t n_threads = (size_t)dis_context_n_threads(ctx);
     DIS_TRY(dis__alloc_zeroed(&s->found, s->n_jobs, sizeof *s->found));
     DIS_TRY(dis__alloc_zeroed(&s->seen, n_threads, sizeof *s->seen));
     DIS_TRY(dis__alloc_zeroed(&s->chosen, n_threads, sizeof *s->chosen));
@@ -155,7 +155,7 @@ static dis_status take_survey(dis_context *ctx, const dis_votes *votes, findings
     enum { ITEMS_A_JOB = 4096, MAX_JOBS = 1024 };
     survey s = {.votes = votes, .n_jobs = dis__n_jobs(votes->n_items, ITEMS_A_JOB, MAX_JOBS)};
     const dis_status status = run_survey(ctx, &s, sum);
-    for (int t = 0; t < dis_context_threads(ctx); t++) {
+    for (int t = 0; t < dis_context_n_threads(ctx); t++) {
         if (s.seen) dis__free(s.seen[t]);
         if (s.chosen) dis__free(s.chosen[t]);
     }

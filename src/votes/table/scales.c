@@ -256,7 +256,7 @@ const dis__scale *dis__scale_of(dis_scale scale)
     return (size_t)scale < sizeof scales / sizeof *scales ? &scales[scale] : NULL;
 }
 
-const dis_scale_row *dis_scale_at(size_t i)
+const dis_scale_row *dis_scale_get(size_t i)
 {
     return i < sizeof scales / sizeof *scales ? &scales[i].info : NULL;
 }

@@ -63,10 +63,10 @@ static dis_status select_votes(const dis__comm *comm, selection *s)
     return dis__name_list_move(&s->workers, &s->worker_names);
 }
 
-dis_status dis_votes_of_workers(dis_context *ctx, const dis_votes *votes, const bool *keep, dis_votes **out)
+dis_status dis_votes_gather_workers(dis_context *ctx, const dis_votes *votes, const bool *keep, dis_votes **out)
 {
     DIS_MEMORY_SCOPE(ctx);
-    const dis_votes_view v = dis_votes_look(votes);
+    const dis_votes_view v = dis_votes_get_view(votes);
     if (!v.start) return dis__fail(DIS_EDATA, "the votes do not say who voted; bring one row per vote");
     selection s = {.v = &v, .keep = keep};
     dis_votes *kept = NULL;
@@ -82,7 +82,7 @@ dis_status dis_votes_of_workers(dis_context *ctx, const dis_votes *votes, const 
         s.arrays.workers = s.worker_names;
         s.arrays.classes = v.classes;
         s.arrays.duplicates = DIS_DUPLICATES_ALL; /* which to keep was decided when they were read */
-        status = dis_votes_from_arrays(ctx, &s.arrays, &kept);
+        status = dis_votes_create_from_arrays(ctx, &s.arrays, &kept);
     }
     if (status == DIS_OK && dis__comm_is_parallel(dis__context_comm(ctx)))
         status = dis__votes_redistribute(ctx, true, kept);

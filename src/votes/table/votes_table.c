@@ -50,17 +50,17 @@ dis_scale dis_votes_scale(const dis_votes *votes)
     return votes->scale;
 }
 
-dis_votes_notes dis_votes_read_notes(const dis_votes *votes)
+dis_votes_notes dis_votes_get_notes(const dis_votes *votes)
 {
     return votes->notes;
 }
 
-const char *dis_votes_skipped(const dis_votes *votes, size_t i)
+const char *dis_votes_get_skipped_row(const dis_votes *votes, size_t i)
 {
     return i < votes->n_skipped ? votes->skipped[i] : NULL;
 }
 
-const char *dis_votes_note_at(const dis_votes *votes, size_t i, dis_note_kind *kind)
+const char *dis_votes_get_note(const dis_votes *votes, size_t i, dis_note_kind *kind)
 {
     if (i >= votes->n_notes) return NULL;
     if (kind) *kind = votes->note_kind[i];
@@ -151,7 +151,7 @@ static dis_status fill_from_arrays(dis_context *ctx, const dis_votes_arrays *a, 
     return DIS_OK;
 }
 
-dis_status dis_votes_from_arrays(dis_context *ctx, const dis_votes_arrays *arrays, dis_votes **out)
+dis_status dis_votes_create_from_arrays(dis_context *ctx, const dis_votes_arrays *arrays, dis_votes **out)
 {
     DIS_MEMORY_SCOPE(ctx);
     DIS_TRY(check_arrays(arrays));
@@ -184,8 +184,8 @@ static dis_status fill_from_counts(const double *counts, const dis_names *tasks,
     return DIS_OK;
 }
 
-dis_status dis_votes_from_counts(dis_context *ctx, const double *counts, size_t n_items, size_t n_classes,
-                                 const dis_names *tasks, const dis_names *classes, dis_votes **out)
+dis_status dis_votes_create_from_counts(dis_context *ctx, const double *counts, size_t n_items, size_t n_classes,
+                                        const dis_names *tasks, const dis_names *classes, dis_votes **out)
 {
     DIS_MEMORY_SCOPE(ctx);
     (void)ctx;

@@ -1,7 +1,7 @@
 /* Votes as a table: one row per vote, item by item; numbers of anonymous workers by first appearance, or as a file of
  * them says. Cost: one pass; a lookup per worker for numbers. */
 #include "dissent/export.h"
-#include "dissent/table.h"
+#include "tool/table_writer.h"
 #include "core/memory/memory.h"
 #include "core/numbers/decimal.h"
 #include "core/options/sized_structs.h"
@@ -85,13 +85,13 @@ static dis_status read_numbers(dis_context *ctx, numbering *t, const char *path)
 static dis_status write_numbers(const numbering *t, const char *path)
 {
     static const char *const names[] = {"worker", "number"};
-    dis_table *table;
-    DIS_TRY(dis_table_open(path, NULL, names, 2, &table));
+    dis__table_writer *table;
+    DIS_TRY(dis__table_writer_create(path, NULL, names, 2, &table));
     for (size_t i = 0; i < t->n; i++) {
-        dis_table_text(table, t->entry[i].name, t->entry[i].n);
-        dis_table_count(table, t->entry[i].number);
+        dis__table_writer_text(table, t->entry[i].name, t->entry[i].n);
+        dis__table_writer_count(table, t->entry[i].number);
     }
-    return dis_table_finish(table, DIS_OK);
+    return dis__table_writer_finish(table, DIS_OK);
 }
 
 /* (n_workers) the number of each. */
@@ -114,45 +114,45 @@ static dis_status number_workers(dis_context *ctx, const dis_votes *votes, const
     return status;
 }
 
-static void put_name(dis_table *table, const dis_names *names, size_t i)
+static void put_name(dis__table_writer *table, const dis_names *names, size_t i)
 {
     size_t n;
     const char *text = dis_names_get(names, i, &n);
-    dis_table_text(table, text, n);
+    dis__table_writer_text(table, text, n);
 }
 
 static dis_status write_votes(const dis_votes *v, const char *path, const char *format, const uint64_t *number)
 {
     static const char *const columns[] = {"task", "worker", "label"};
-    dis_table *table;
-    DIS_TRY(dis_table_open(path, format, columns, 3, &table));
+    dis__table_writer *table;
+    DIS_TRY(dis__table_writer_create(path, format, columns, 3, &table));
     for (size_t i = 0; i < v->n_items; i++)
         for (uint64_t k = v->start[i]; k < v->start[i + 1]; k++) {
             put_name(table, v->tasks, i);
             if (number)
-                dis_table_count(table, number[v->worker[k]]);
+                dis__table_writer_count(table, number[v->worker[k]]);
             else
                 put_name(table, v->workers, v->worker[k]);
             put_name(table, v->classes, v->label8 ? v->label8[k] : v->label16[k]);
         }
-    return dis_table_finish(table, DIS_OK);
+    return dis__table_writer_finish(table, DIS_OK);
 }
 
 static dis_status write_counts(const dis_votes *v, const char *path, const char *format)
 {
     const char **columns;
-    dis_table *table;
+    dis__table_writer *table;
     DIS_TRY(dis__alloc_array(&columns, v->n_classes + 1, sizeof *columns));
     columns[0] = "task";
     for (size_t k = 0; k < v->n_classes; k++) columns[k + 1] = dis_names_get(v->classes, k, NULL);
-    const dis_status status = dis_table_open(path, format, columns, v->n_classes + 1, &table);
+    const dis_status status = dis__table_writer_create(path, format, columns, v->n_classes + 1, &table);
     dis__free(columns);
     DIS_TRY(status);
     for (size_t i = 0; i < v->n_items; i++) {
         put_name(table, v->tasks, i);
-        for (size_t k = 0; k < v->n_classes; k++) dis_table_real(table, v->counts[i * v->n_classes + k]);
+        for (size_t k = 0; k < v->n_classes; k++) dis__table_writer_real(table, v->counts[i * v->n_classes + k]);
     }
-    return dis_table_finish(table, DIS_OK);
+    return dis__table_writer_finish(table, DIS_OK);
 }
 
 dis_status dis_votes_write(dis_context *ctx, const dis_votes *votes, const char *path,

@@ -6,7 +6,7 @@
  *
  * Cost: a look-up per item and the table of workers, then O(votes on the items touched) per round. Of the mapped file
  * only the pages of these items are read. */
-#include "labels/online/growing_internal.h"
+#include "labels/online/incremental_internal.h"
 #include "core/memory/memory.h"
 #include "core/names/name_index.h"
 #include "core/names/names_internal.h"
@@ -18,37 +18,38 @@
 
 enum { AT_ONCE = 64 };
 
-static size_t home_of(const dis_growing *g, const char *name, size_t n)
+static size_t home_of(const dis_incremental *g, const char *name, size_t n)
 {
-    const uint64_t key[2] = {dis__u64_at(g->part[DIS_GROWING_KEY], 0), dis__u64_at(g->part[DIS_GROWING_KEY], 1)};
-    return (size_t)dis__siphash(key, name, n) & (g->part[DIS_GROWING_INDEX]->n - 1);
+    const uint64_t key[2] = {dis__u64_at(g->part[DIS_INCREMENTAL_KEY], 0),
+                             dis__u64_at(g->part[DIS_INCREMENTAL_KEY], 1)};
+    return (size_t)dis__siphash(key, name, n) & (g->part[DIS_INCREMENTAL_INDEX]->n - 1);
 }
 
 /* The name of an item of the state, its checksums verified. */
-static dis_status name_of(const dis_growing *g, size_t i, const char **name, size_t *n)
+static dis_status name_of(const dis_incremental *g, size_t i, const char **name, size_t *n)
 {
-    DIS_TRY(dis__growing_check_values(g, DIS_GROWING_TASK_START, i, 2));
-    const uint64_t from = dis__u64_at(g->part[DIS_GROWING_TASK_START], i),
-                   to = dis__u64_at(g->part[DIS_GROWING_TASK_START], i + 1);
-    DIS_TRY(dis__growing_check_values(g, DIS_GROWING_TASKS, from, to - from));
-    return dis__growing_name_at(g->part[DIS_GROWING_TASK_START], g->part[DIS_GROWING_TASKS], i, name, n)
+    DIS_TRY(dis__incremental_check_values(g, DIS_INCREMENTAL_TASK_START, i, 2));
+    const uint64_t from = dis__u64_at(g->part[DIS_INCREMENTAL_TASK_START], i),
+                   to = dis__u64_at(g->part[DIS_INCREMENTAL_TASK_START], i + 1);
+    DIS_TRY(dis__incremental_check_values(g, DIS_INCREMENTAL_TASKS, from, to - from));
+    return dis__incremental_name_at(g->part[DIS_INCREMENTAL_TASK_START], g->part[DIS_INCREMENTAL_TASKS], i, name, n)
                ? DIS_OK
-               : dis__growing_fail(g, "damaged names");
+               : dis__incremental_fail(g, "damaged names");
 }
 
 /* *found: the item of that name, SIZE_MAX: it is new. */
-static dis_status find_task(const dis_growing *g, const char *name, size_t n, size_t home, size_t *found)
+static dis_status find_task(const dis_incremental *g, const char *name, size_t n, size_t home, size_t *found)
 {
-    const size_t mask = g->part[DIS_GROWING_INDEX]->n - 1;
+    const size_t mask = g->part[DIS_INCREMENTAL_INDEX]->n - 1;
     size_t s = home;
     *found = SIZE_MAX;
     for (size_t tried = 0; tried <= mask; tried++, s = (s + 1) & mask) {
         const char *other;
         size_t length;
-        DIS_TRY(dis__growing_check_values(g, DIS_GROWING_INDEX, s, 1));
-        const uint32_t i = dis__u32_at(g->part[DIS_GROWING_INDEX], s);
+        DIS_TRY(dis__incremental_check_values(g, DIS_INCREMENTAL_INDEX, s, 1));
+        const uint32_t i = dis__u32_at(g->part[DIS_INCREMENTAL_INDEX], s);
         if (i == 0) break;
-        if (i > g->n_items) return dis__growing_fail(g, "a damaged index");
+        if (i > g->n_items) return dis__incremental_fail(g, "a damaged index");
         DIS_TRY(name_of(g, i - 1, &other, &length));
         if (length == n && memcmp(name, other, n) == 0) {
             *found = i - 1;
@@ -65,38 +66,38 @@ static inline void ask_for(const dis__tensor *t, size_t i, size_t size)
 
 /* Asks for what is needed of the tasks [first, first + n) of the new votes, of all of them at once: where the index has
  * them (home), then the places of their names and votes, then these. Memory is far away for every one of them. */
-static void ask_for_tasks(const dis__growing_update *a, size_t first, size_t n, size_t *home)
+static void ask_for_tasks(const dis__incremental_update *a, size_t first, size_t n, size_t *home)
 {
-    const dis_growing *g = a->g;
+    const dis_incremental *g = a->g;
     const dis__tensor *const *p = g->part;
     size_t item[AT_ONCE];
     for (size_t k = 0; k < n; k++) {
         size_t length;
         const char *name = dis_names_get(a->more->tasks, first + k, &length);
         home[k] = home_of(g, name, length);
-        ask_for(p[DIS_GROWING_INDEX], home[k], sizeof(uint32_t));
+        ask_for(p[DIS_INCREMENTAL_INDEX], home[k], sizeof(uint32_t));
     }
     for (size_t k = 0; k < n; k++) {
-        item[k] = dis__u32_at(p[DIS_GROWING_INDEX], home[k]);
+        item[k] = dis__u32_at(p[DIS_INCREMENTAL_INDEX], home[k]);
         if (item[k] == 0 || item[k] > g->n_items) continue;
-        ask_for(p[DIS_GROWING_TASK_START], item[k] - 1, sizeof(uint64_t));
-        ask_for(p[DIS_GROWING_START], item[k] - 1, sizeof(uint64_t));
+        ask_for(p[DIS_INCREMENTAL_TASK_START], item[k] - 1, sizeof(uint64_t));
+        ask_for(p[DIS_INCREMENTAL_START], item[k] - 1, sizeof(uint64_t));
     }
     for (size_t k = 0; k < n; k++) {
         if (item[k] == 0 || item[k] > g->n_items) continue;
-        const uint64_t name = dis__u64_at(p[DIS_GROWING_TASK_START], item[k] - 1),
-                       vote = dis__u64_at(p[DIS_GROWING_START], item[k] - 1);
-        if (name < p[DIS_GROWING_TASKS]->n) ask_for(p[DIS_GROWING_TASKS], (size_t)name, 1);
-        if (vote >= p[DIS_GROWING_WORKER]->n) continue;
-        ask_for(p[DIS_GROWING_WORKER], (size_t)vote, sizeof(uint32_t));
-        ask_for(p[DIS_GROWING_LABEL], (size_t)vote, sizeof(uint16_t));
+        const uint64_t name = dis__u64_at(p[DIS_INCREMENTAL_TASK_START], item[k] - 1),
+                       vote = dis__u64_at(p[DIS_INCREMENTAL_START], item[k] - 1);
+        if (name < p[DIS_INCREMENTAL_TASKS]->n) ask_for(p[DIS_INCREMENTAL_TASKS], (size_t)name, 1);
+        if (vote >= p[DIS_INCREMENTAL_WORKER]->n) continue;
+        ask_for(p[DIS_INCREMENTAL_WORKER], (size_t)vote, sizeof(uint32_t));
+        ask_for(p[DIS_INCREMENTAL_LABEL], (size_t)vote, sizeof(uint16_t));
     }
 }
 
 /* Item i of the new votes in the state, and how many votes there are then. */
-static dis_status find_item(dis__growing_update *a, size_t i, size_t home)
+static dis_status find_item(dis__incremental_update *a, size_t i, size_t home)
 {
-    const dis_growing *g = a->g;
+    const dis_incremental *g = a->g;
     const dis_votes_view *m = a->more;
     size_t n;
     const char *name = dis_names_get(m->tasks, i, &n);
@@ -106,10 +107,10 @@ static dis_status find_item(dis__growing_update *a, size_t i, size_t home)
     if (at == SIZE_MAX) {
         a->notes.new_items++;
     } else {
-        DIS_TRY(dis__growing_check_values(g, DIS_GROWING_START, at, 2));
-        const uint64_t from = dis__u64_at(g->part[DIS_GROWING_START], at),
-                       to = dis__u64_at(g->part[DIS_GROWING_START], at + 1);
-        if (from > to || to > g->part[DIS_GROWING_WORKER]->n) return dis__growing_fail(g, "damaged votes");
+        DIS_TRY(dis__incremental_check_values(g, DIS_INCREMENTAL_START, at, 2));
+        const uint64_t from = dis__u64_at(g->part[DIS_INCREMENTAL_START], at),
+                       to = dis__u64_at(g->part[DIS_INCREMENTAL_START], at + 1);
+        if (from > to || to > g->part[DIS_INCREMENTAL_WORKER]->n) return dis__incremental_fail(g, "damaged votes");
         old = to - from;
     }
     a->notes.old_votes += (size_t)old;
@@ -117,9 +118,9 @@ static dis_status find_item(dis__growing_update *a, size_t i, size_t home)
     return DIS_OK;
 }
 
-dis_status dis__growing_match_votes(dis__growing_update *a)
+dis_status dis__incremental_match_votes(dis__incremental_update *a)
 {
-    const dis_growing *g = a->g;
+    const dis_incremental *g = a->g;
     const dis_votes_view *m = a->more;
     DIS_TRY(dis__alloc_array(&a->worker, m->n_workers, sizeof *a->worker));
     DIS_TRY(dis__alloc_array(&a->item, m->n_items, sizeof *a->item));
@@ -139,12 +140,12 @@ dis_status dis__growing_match_votes(dis__growing_update *a)
 
 /* ---- adding votes ---- */
 
-static size_t old_votes(const dis__growing_update *a, size_t i)
+static size_t old_votes(const dis__incremental_update *a, size_t i)
 {
     return (size_t)(a->start[i + 1] - a->start[i] - (a->more->start[i + 1] - a->more->start[i]));
 }
 
-static dis_status check_again(const dis__growing_update *a, size_t i, size_t n_old, uint32_t worker, size_t w)
+static dis_status check_again(const dis__incremental_update *a, size_t i, size_t n_old, uint32_t worker, size_t w)
 {
     const dis__incremental_vote *vote = a->vote + a->start[i];
     for (size_t v = 0; v < n_old; v++)
@@ -156,21 +157,22 @@ static dis_status check_again(const dis__growing_update *a, size_t i, size_t n_o
     return DIS_OK;
 }
 
-static dis_status take_votes(dis__growing_update *a)
+static dis_status take_votes(dis__incremental_update *a)
 {
-    const dis_growing *g = a->g;
+    const dis_incremental *g = a->g;
     const dis_votes_view *m = a->more;
     DIS_TRY(dis__alloc_array(&a->vote, (size_t)a->start[m->n_items], sizeof *a->vote));
     for (size_t i = 0; i < m->n_items; i++) {
         dis__incremental_vote *to = a->vote + a->start[i];
         const size_t n_old = old_votes(a, i);
-        const uint64_t from = n_old ? dis__u64_at(g->part[DIS_GROWING_START], a->item[i]) : 0;
-        DIS_TRY(dis__growing_check_values(g, DIS_GROWING_WORKER, from, n_old));
-        DIS_TRY(dis__growing_check_values(g, DIS_GROWING_LABEL, from, n_old));
+        const uint64_t from = n_old ? dis__u64_at(g->part[DIS_INCREMENTAL_START], a->item[i]) : 0;
+        DIS_TRY(dis__incremental_check_values(g, DIS_INCREMENTAL_WORKER, from, n_old));
+        DIS_TRY(dis__incremental_check_values(g, DIS_INCREMENTAL_LABEL, from, n_old));
         for (size_t v = 0; v < n_old; v++, to++) {
-            *to = (dis__incremental_vote){.worker = dis__u32_at(g->part[DIS_GROWING_WORKER], (size_t)from + v),
-                                          .label = dis__u16_at(g->part[DIS_GROWING_LABEL], (size_t)from + v)};
-            if (to->worker >= g->n_workers || to->label >= g->n_classes) return dis__growing_fail(g, "damaged votes");
+            *to = (dis__incremental_vote){.worker = dis__u32_at(g->part[DIS_INCREMENTAL_WORKER], (size_t)from + v),
+                                          .label = dis__u16_at(g->part[DIS_INCREMENTAL_LABEL], (size_t)from + v)};
+            if (to->worker >= g->n_workers || to->label >= g->n_classes)
+                return dis__incremental_fail(g, "damaged votes");
         }
         for (uint64_t v = m->start[i]; v < m->start[i + 1]; v++, to++) {
             *to = (dis__incremental_vote){.worker = (uint32_t)a->worker[m->worker[v]],
@@ -182,29 +184,29 @@ static dis_status take_votes(dis__growing_update *a)
 }
 
 /* The model as the state has it. */
-static dis_status take_model(dis__growing_update *a)
+static dis_status take_model(dis__incremental_update *a)
 {
-    const dis_growing *g = a->g;
+    const dis_incremental *g = a->g;
     const size_t K = g->n_classes;
     dis__incremental_em *m = &a->model;
     *m = (dis__incremental_em){.smoothing = .5, .diagonal = 2, .own = true};
     DIS_TRY(dis__incremental_em_reserve_classes(m, K));
     DIS_TRY(dis__incremental_em_reserve_workers(m, g->n_workers + a->notes.new_workers));
     for (size_t w = 0; w < g->n_workers + a->notes.new_workers; w++) DIS_TRY(dis__incremental_em_add_worker(m));
-    const char *counts = g->part[DIS_GROWING_COUNTS]->data;
+    const char *counts = g->part[DIS_INCREMENTAL_COUNTS]->data;
     for (size_t w = 0; w < g->n_workers; w++)
         for (size_t l = 0; l < K; l++, counts += K * sizeof(double)) {
             double *row = m->sum + (w * m->row + l) * m->row;
             memcpy(row, counts, K * sizeof *row);
             for (size_t t = 0; t < K; t++) m->total[w * m->row + t] += row[t];
         }
-    memcpy(m->class_sum, g->part[DIS_GROWING_CLASS_SUM]->data, K * sizeof *m->class_sum);
+    memcpy(m->class_sum, g->part[DIS_INCREMENTAL_CLASS_SUM]->data, K * sizeof *m->class_sum);
     m->n_items = (double)g->n_items;
     return DIS_OK;
 }
 
 /* What the counts hold of the items: posteriors from their old votes. All before any counts move. */
-static dis_status take_posteriors(dis__growing_update *a)
+static dis_status take_posteriors(dis__incremental_update *a)
 {
     const size_t K = a->g->n_classes, n = a->more->n_items;
     DIS_TRY(dis__alloc_zeroed(&a->p, dis__saturating_size(n, K, 0), sizeof *a->p));
@@ -217,7 +219,7 @@ static dis_status take_posteriors(dis__growing_update *a)
 }
 
 /* The posterior of an item anew; by how much it changed. */
-static double renew(dis__growing_update *a, size_t i, size_t before)
+static double renew(dis__incremental_update *a, size_t i, size_t before)
 {
     const dis__incremental_vote *vote = a->vote + a->start[i];
     const size_t K = a->g->n_classes, all = (size_t)(a->start[i + 1] - a->start[i]);
@@ -232,7 +234,7 @@ static double renew(dis__growing_update *a, size_t i, size_t before)
 }
 
 /* The first two rounds go over all items, the others over those that are still moving. */
-static dis_status do_rounds(dis__growing_update *a)
+static dis_status do_rounds(dis__incremental_update *a)
 {
     enum { MAX_ROUNDS = 50, WHOLE = 2 };
     const double settled = 1e-4;
@@ -254,7 +256,7 @@ static dis_status do_rounds(dis__growing_update *a)
     return DIS_OK;
 }
 
-dis_status dis__growing_check_votes(const dis__growing_update *a)
+dis_status dis__incremental_check_votes(const dis__incremental_update *a)
 {
     const dis_votes_view *m = a->more;
     if (!m->start) return dis__fail(DIS_EDATA, "the new votes do not say who voted; bring one row per vote");
@@ -263,30 +265,30 @@ dis_status dis__growing_check_votes(const dis__growing_update *a)
     return DIS_OK;
 }
 
-static dis_status append(dis_context *ctx, dis__growing_update *a, dis_labels **out)
+static dis_status append(dis_context *ctx, dis__incremental_update *a, dis_labels **out)
 {
     const dis_votes_view *m = a->more;
-    DIS_TRY(dis__growing_check_votes(a));
-    DIS_TRY(dis__growing_match_votes(a));
+    DIS_TRY(dis__incremental_check_votes(a));
+    DIS_TRY(dis__incremental_match_votes(a));
     DIS_TRY(take_votes(a));
     DIS_TRY(take_model(a));
     DIS_TRY(take_posteriors(a));
     DIS_TRY(do_rounds(a));
     const dis_labels_view labels = {
         .n_items = m->n_items, .n_classes = a->g->n_classes, .p = a->p, .tasks = m->tasks, .classes = m->classes};
-    return dis_labels_from_memory(ctx, &labels, out);
+    return dis_labels_create(ctx, &labels, out);
 }
 
-dis_status dis_growing_append(dis_context *ctx, const dis_growing *g, const dis_votes *more, dis_labels **out,
-                              dis_growing_notes *notes)
+dis_status dis_incremental_append(dis_context *ctx, const dis_incremental *g, const dis_votes *more, dis_labels **out,
+                                  dis_incremental_notes *notes)
 {
     DIS_MEMORY_SCOPE(ctx);
-    const dis_votes_view m = dis_votes_look(more);
-    dis__growing_update a = {.g = g,
-                             .more = &m,
-                             .notes = {.n_items = g->n_items,
-                                       .n_workers = g->n_workers,
-                                       .n_votes = g->part[DIS_GROWING_WORKER]->n}};
+    const dis_votes_view m = dis_votes_get_view(more);
+    dis__incremental_update a = {.g = g,
+                                 .more = &m,
+                                 .notes = {.n_items = g->n_items,
+                                           .n_workers = g->n_workers,
+                                           .n_votes = g->part[DIS_INCREMENTAL_WORKER]->n}};
     dis_labels *labels = NULL;
     const dis_status status = dis__input_check(&g->input, append(ctx, &a, &labels));
     if (status == DIS_OK)

@@ -1,30 +1,30 @@
-/* growing.h: labels that grow with their votes: what a few new votes change, at a cost of these few.
+/* incremental.h: labels that grow with their votes: what a few new votes change, at a cost of these few.
  *
  * A growing state is a file that holds the votes of a fit of dawid-skene, its soft counts of workers and an index of
  * tasks. It is mapped, not read: adding votes looks at the items that got some, at the votes these had, and at the
  * table of workers. The file itself stays as it is: give all votes that came since it was written.
  *
- *     dis_growing *state;
- *     if (dis_growing_open(NULL, "state.safetensors", &state) == DIS_OK) {
- *         dis_labels *changed;                 // votes: read with dis_growing_classes() as declared classes
- *         if (dis_growing_append(NULL, state, votes, &changed, NULL) == DIS_OK) dis_labels_destroy(changed);
- *         dis_growing_destroy(state);
+ *     dis_incremental *state;
+ *     if (dis_incremental_read(NULL, "state.safetensors", &state) == DIS_OK) {
+ *         dis_labels *changed;                 // votes: read with dis_incremental_get_classes() as declared classes
+ *         if (dis_incremental_append(NULL, state, votes, &changed, NULL) == DIS_OK) dis_labels_destroy(changed);
+ *         dis_incremental_destroy(state);
  *     } */
-#ifndef DIS_GROWING_H
-#define DIS_GROWING_H
+#ifndef DIS_INCREMENTAL_H
+#define DIS_INCREMENTAL_H
 #include "dissent/labels.h"
 #include "dissent/votes.h"
 
-typedef struct dis_growing dis_growing;
+typedef struct dis_incremental dis_incremental;
 
 /* Writes a state: votes, and p (n_items, n_classes), the labels that method dawid-skene with its defaults made of them.
  * DIS_EDATA: votes of nobody known. DIS_EIO, DIS_ELIMIT. */
-DIS_API dis_status dis_growing_write(dis_context *ctx, const dis_votes *votes, const double *p, const char *path);
+DIS_API dis_status dis_incremental_write(dis_context *ctx, const dis_votes *votes, const double *p, const char *path);
 /* DIS_EDATA: no such state, or a damaged one. What it looks at is checked when it is looked at. */
-DIS_API dis_status dis_growing_open(dis_context *ctx, const char *path, dis_growing **out);
-DIS_API void dis_growing_destroy(dis_growing *state);
+DIS_API dis_status dis_incremental_read(dis_context *ctx, const char *path, dis_incremental **out);
+DIS_API void dis_incremental_destroy(dis_incremental *state);
 /* The classes of the state: new votes are read with these declared. */
-DIS_API const dis_names *dis_growing_classes(const dis_growing *state);
+DIS_API const dis_names *dis_incremental_get_classes(const dis_incremental *state);
 
 typedef struct {
     size_t n_items, n_workers, n_votes; /* of the state */
@@ -32,20 +32,20 @@ typedef struct {
     size_t old_votes;                   /* on items that got new ones */
     int rounds;
     double change; /* of the last round: the largest change of a probability */
-} dis_growing_notes;
+} dis_incremental_notes;
 
 /* Labels of the items that `more` has votes on, in the order of `more`, from all votes on them. `notes` may be NULL.
  * DIS_EDATA: a worker votes again on an item, other classes, a damaged state. */
-DIS_API dis_status dis_growing_append(dis_context *ctx, const dis_growing *state, const dis_votes *more,
-                                      dis_labels **out, dis_growing_notes *notes);
+DIS_API dis_status dis_incremental_append(dis_context *ctx, const dis_incremental *state, const dis_votes *more,
+                                          dis_labels **out, dis_incremental_notes *notes);
 
 /* All votes in one table, for a refit: those of the state, then those of `more`, whose new items and workers come
  * behind the state's. DIS_EDATA as above; a worker's second vote on an item follows `duplicates`. */
-DIS_API dis_status dis_growing_votes(dis_context *ctx, const dis_growing *state, const dis_votes *more,
-                                     dis_duplicates duplicates, dis_votes **out);
+DIS_API dis_status dis_incremental_get_votes(dis_context *ctx, const dis_incremental *state, const dis_votes *more,
+                                             dis_duplicates duplicates, dis_votes **out);
 /* Votes that the first rank alone has (*votes is NULL elsewhere), shared out over all ranks as those that
  * dis_votes_read() reads; all ranks call it. By itself a process keeps them as they are. DIS_EDATA: they do not say who
  * voted. */
-DIS_API dis_status dis_votes_deal(dis_context *ctx, dis_votes **votes);
+DIS_API dis_status dis_votes_scatter(dis_context *ctx, dis_votes **votes);
 
 #endif

@@ -1,37 +1,37 @@
-/* file.h: what a file holds, to the bit; which file a name leads to; what its name promises; what may be replaced. */
-#ifndef DIS_FILE_H
-#define DIS_FILE_H
+/* files.h: what a file holds, to the bit; which file a name leads to; what its name promises; what may be replaced. */
+#ifndef DIS_TOOL_FILES_H
+#define DIS_TOOL_FILES_H
 #include "dissent/status.h"
 
 /* The SHA-256 of a file's bytes as they lie on the disk (compressed files: as compressed), in lower-case hexadecimal
  * with a NUL at the end. DIS_EIO, DIS_ELIMIT. */
-DIS_API dis_status dis_file_sha256(const char *path, char hex[65]);
+dis_status dis__file_sha256(const char *path, char hex[65]);
 
 /* Whether two names lead to one file: the same path, through symbolic links, or hard links; also when nothing is there
  * yet. Devices (/dev/null) are never the same: they lose nothing. */
-DIS_API bool dis_file_same(const char *a, const char *b);
+bool dis__file_same(const char *a, const char *b);
 /* Whether `path` lies in `folder` or below, links followed; then `out` holds its path from there, unless that has
  * `size` bytes or more. */
-DIS_API bool dis_file_within(const char *path, const char *folder, char *out, size_t size);
+bool dis__file_within(const char *path, const char *folder, char *out, size_t size);
 
 /* The files that are written and read with NAME.npy: NAME.tasks.txt (i = 0) and NAME.classes.txt (i = 1). False: there
  * is no such one, or its name has `size` bytes or more. */
-DIS_API bool dis_file_companion(const char *path, size_t i, char *out, size_t size);
+bool dis__file_companion(const char *path, size_t i, char *out, size_t size);
 
 /* Looks at the end of an output's name. `formats`: what would be written, "csv|tsv|jsonl". DIS_EUSAGE: the name
  * promises something else (.parquet, .json, ...; .gz and .zst behind it ask for compression). *known: whether it
  * promises one of them; a name without an ending, or with one that nobody knows, does not. */
-DIS_API dis_status dis_file_check_output(const char *path, const char *formats, bool *known);
+dis_status dis__file_check_output(const char *path, const char *formats, bool *known);
 
 /* What dissent writes into a folder under file names that the user did not choose. */
 typedef enum {
-    DIS_FILE_LABELS,     /* CSV, TSV, JSONL, or NAME.npy with its two lists */
-    DIS_FILE_SUBMISSION, /* lines of an id, a tab and a list */
-    DIS_FILE_CHART,      /* SVG */
-} dis_file_kind;
+    DIS__OUTPUT_LABELS,     /* CSV, TSV, JSONL, or NAME.npy with its two lists */
+    DIS__OUTPUT_SUBMISSION, /* lines of an id, a tab and a list */
+    DIS__OUTPUT_CHART,      /* SVG */
+} dis__output_kind;
 
 /* Call it before such a file is written. DIS_OK: `path` does not exist, is empty, or was written by dissent as a file of
  * this kind. DIS_EUSAGE: it is another file, whose contents would be lost. DIS_EDATA: it is not a regular file. DIS_EIO. */
-DIS_API dis_status dis_file_check_replace(const char *path, dis_file_kind kind);
+dis_status dis__file_check_replace(const char *path, dis__output_kind kind);
 
 #endif

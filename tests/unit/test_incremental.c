@@ -71,7 +71,7 @@ static int make_state(void **state)
     const char *const paths[] = {old_path};
     dis_votes *votes = read_votes(paths, 1, NULL);
     dis_fit *fit = fit_votes(votes);
-    const dis_status status = dis_growing_write(NULL, votes, dis_fit_p(fit), state_path);
+    const dis_status status = dis_incremental_write(NULL, votes, dis_fit_p(fit), state_path);
     dis_fit_destroy(fit);
     dis_votes_destroy(votes);
     return status == DIS_OK ? 0 : -1;
@@ -88,15 +88,15 @@ static void labels_are_those_of_a_refit(void **state)
 {
     (void)state;
     const char *const paths[] = {old_path, new_path};
-    dis_growing *g;
+    dis_incremental *g;
     dis_labels *labels;
-    dis_growing_notes notes;
-    if (dis_growing_open(NULL, state_path, &g) != DIS_OK) fail_msg("%s", dis_last_error());
-    dis_votes *more = read_votes(paths + 1, 1, dis_growing_classes(g)), *all = read_votes(paths, 2, NULL);
-    if (dis_growing_append(NULL, g, more, &labels, &notes) != DIS_OK) fail_msg("%s", dis_last_error());
+    dis_incremental_notes notes;
+    if (dis_incremental_read(NULL, state_path, &g) != DIS_OK) fail_msg("%s", dis_last_error());
+    dis_votes *more = read_votes(paths + 1, 1, dis_incremental_get_classes(g)), *all = read_votes(paths, 2, NULL);
+    if (dis_incremental_append(NULL, g, more, &labels, &notes) != DIS_OK) fail_msg("%s", dis_last_error());
     dis_fit *refit = fit_votes(all);
-    const dis_labels_view v = dis_labels_look(labels);
-    const dis_names *tasks = dis_votes_look(all).tasks;
+    const dis_labels_view v = dis_labels_get_view(labels);
+    const dis_names *tasks = dis_votes_get_view(all).tasks;
     double sum = 0, max = 0;
     for (size_t i = 0; i < v.n_items; i++) {
         size_t n;
@@ -115,19 +115,20 @@ static void labels_are_those_of_a_refit(void **state)
     dis_labels_destroy(labels);
     dis_votes_destroy(more);
     dis_votes_destroy(all);
-    dis_growing_destroy(g);
+    dis_incremental_destroy(g);
 }
 
 static void all_votes_are_those_of_both_files(void **state)
 {
     (void)state;
     const char *const paths[] = {old_path, new_path};
-    dis_growing *g;
+    dis_incremental *g;
     dis_votes *joined;
-    assert_int_equal(dis_growing_open(NULL, state_path, &g), DIS_OK);
-    dis_votes *more = read_votes(paths + 1, 1, dis_growing_classes(g)), *all = read_votes(paths, 2, NULL);
-    if (dis_growing_votes(NULL, g, more, DIS_DUPLICATES_ERROR, &joined) != DIS_OK) fail_msg("%s", dis_last_error());
-    const dis_votes_view a = dis_votes_look(all), b = dis_votes_look(joined);
+    assert_int_equal(dis_incremental_read(NULL, state_path, &g), DIS_OK);
+    dis_votes *more = read_votes(paths + 1, 1, dis_incremental_get_classes(g)), *all = read_votes(paths, 2, NULL);
+    if (dis_incremental_get_votes(NULL, g, more, DIS_DUPLICATES_ERROR, &joined) != DIS_OK)
+        fail_msg("%s", dis_last_error());
+    const dis_votes_view a = dis_votes_get_view(all), b = dis_votes_get_view(joined);
     assert_int_equal(a.n_items, b.n_items);
     assert_int_equal(a.n_workers, b.n_workers);
     assert_int_equal(a.n_votes, b.n_votes);
@@ -141,7 +142,7 @@ static void all_votes_are_those_of_both_files(void **state)
     dis_votes_destroy(joined);
     dis_votes_destroy(more);
     dis_votes_destroy(all);
-    dis_growing_destroy(g);
+    dis_incremental_destroy(g);
 }
 
 static void a_second_vote_is_refused(void **state)
@@ -149,18 +150,18 @@ static void a_second_vote_is_refused(void **state)
     (void)state;
     const char *const paths[] = {in_folder("again.csv")};
     write_votes(paths[0], 7, 1, 2, 1, "");
-    dis_growing *g;
+    dis_incremental *g;
     dis_labels *labels = NULL;
-    assert_int_equal(dis_growing_open(NULL, state_path, &g), DIS_OK);
-    dis_votes *more = read_votes(paths, 1, dis_growing_classes(g));
-    assert_int_equal(dis_growing_append(NULL, g, more, &labels, NULL), DIS_EDATA);
+    assert_int_equal(dis_incremental_read(NULL, state_path, &g), DIS_OK);
+    dis_votes *more = read_votes(paths, 1, dis_incremental_get_classes(g));
+    assert_int_equal(dis_incremental_append(NULL, g, more, &labels, NULL), DIS_EDATA);
     assert_null(labels);
     assert_non_null(strstr(dis_last_error(), "task 7"));
     dis_votes *all = NULL;
-    assert_int_equal(dis_growing_votes(NULL, g, more, DIS_DUPLICATES_ERROR, &all), DIS_EDATA);
+    assert_int_equal(dis_incremental_get_votes(NULL, g, more, DIS_DUPLICATES_ERROR, &all), DIS_EDATA);
     assert_null(all);
     dis_votes_destroy(more);
-    dis_growing_destroy(g);
+    dis_incremental_destroy(g);
 }
 
 /* Reads the state and adds the new votes. */
@@ -171,18 +172,18 @@ static dis_status grow(const char *path)
     dis_votes_options o = dis_votes_options_default();
     o.classes = abc;
     o.n_classes = K;
-    dis_growing *g;
+    dis_incremental *g;
     dis_votes *more = NULL;
     dis_labels *labels = NULL;
-    DIS_TRY(dis_growing_open(NULL, path, &g));
+    DIS_TRY(dis_incremental_read(NULL, path, &g));
     dis_status status = dis_votes_read(NULL, paths, 1, &o, &more);
-    if (status == DIS_OK) status = dis_growing_append(NULL, g, more, &labels, NULL);
+    if (status == DIS_OK) status = dis_incremental_append(NULL, g, more, &labels, NULL);
     dis_votes *all = NULL;
-    if (status == DIS_OK) status = dis_growing_votes(NULL, g, more, DIS_DUPLICATES_ERROR, &all);
+    if (status == DIS_OK) status = dis_incremental_get_votes(NULL, g, more, DIS_DUPLICATES_ERROR, &all);
     dis_votes_destroy(all);
     dis_labels_destroy(labels);
     dis_votes_destroy(more);
-    dis_growing_destroy(g);
+    dis_incremental_destroy(g);
     return status;
 }
 

@@ -1,43 +1,43 @@
-/* growing_internal.h: what a growing state is made of; for the files that write, open and use one (growing_write.c has
+/* incremental_internal.h: what a growing state is made of; for the files that write, open and use one (incremental_write.c has
  * the format). */
-#ifndef DIS_LABELS_GROWING_INSIDE_H
-#define DIS_LABELS_GROWING_INSIDE_H
-#include "dissent/growing.h"
+#ifndef DIS_LABELS_INCREMENTAL_INTERNAL_H
+#define DIS_LABELS_INCREMENTAL_INTERNAL_H
+#include "dissent/incremental.h"
 #include "io/input/input.h"
 #include "io/tensors/checked_tensors.h"
 #include "labels/online/incremental_em.h"
 #include <string.h>
 
-#define DIS_GROWING_FORMAT  "dissent-growing"
-#define DIS_GROWING_VERSION "2"
+#define DIS_INCREMENTAL_FORMAT  "dissent-growing"
+#define DIS_INCREMENTAL_VERSION "2"
 
 /* In the order in which they are written: wide numbers first, so that all are aligned. */
 enum {
-    DIS_GROWING_KEY,
-    DIS_GROWING_START,
-    DIS_GROWING_TASK_START,
-    DIS_GROWING_WORKER_START,
-    DIS_GROWING_CLASS_START,
-    DIS_GROWING_COUNTS,
-    DIS_GROWING_CLASS_SUM,
-    DIS_GROWING_WORKER,
-    DIS_GROWING_INDEX,
-    DIS_GROWING_LABEL,
-    DIS_GROWING_TASKS,
-    DIS_GROWING_WORKERS,
-    DIS_GROWING_CLASSES,
-    DIS_GROWING_TENSORS
+    DIS_INCREMENTAL_KEY,
+    DIS_INCREMENTAL_START,
+    DIS_INCREMENTAL_TASK_START,
+    DIS_INCREMENTAL_WORKER_START,
+    DIS_INCREMENTAL_CLASS_START,
+    DIS_INCREMENTAL_COUNTS,
+    DIS_INCREMENTAL_CLASS_SUM,
+    DIS_INCREMENTAL_WORKER,
+    DIS_INCREMENTAL_INDEX,
+    DIS_INCREMENTAL_LABEL,
+    DIS_INCREMENTAL_TASKS,
+    DIS_INCREMENTAL_WORKERS,
+    DIS_INCREMENTAL_CLASSES,
+    DIS_INCREMENTAL_TENSORS
 };
-extern const struct dis__growing_tensor {
+extern const struct dis__incremental_tensor {
     const char *name, *type;
-} dis__growing_tensors[DIS_GROWING_TENSORS];
+} dis__incremental_tensors[DIS_INCREMENTAL_TENSORS];
 
-struct dis_growing {
+struct dis_incremental {
     dis__input input;
     char *path;
     dis__safetensors file;
     dis__tensor_check check;
-    const dis__tensor *part[DIS_GROWING_TENSORS];
+    const dis__tensor *part[DIS_INCREMENTAL_TENSORS];
     dis_names *workers, *classes;
     size_t n_items, n_workers, n_classes;
 };
@@ -65,16 +65,17 @@ static inline uint16_t dis__u16_at(const dis__tensor *t, size_t i)
 }
 
 /* Name i of a list: *n bytes. False: the file is damaged there. */
-bool dis__growing_name_at(const dis__tensor *start, const dis__tensor *bytes, size_t i, const char **name, size_t *n);
+bool dis__incremental_name_at(const dis__tensor *start, const dis__tensor *bytes, size_t i, const char **name,
+                              size_t *n);
 /* Values [first, first + n) of a part before they are used. DIS_EDATA: their checksums do not match, or the part has no
  * such values. */
-dis_status dis__growing_check_values(const dis_growing *g, int part, uint64_t first, uint64_t n);
+dis_status dis__incremental_check_values(const dis_incremental *g, int part, uint64_t first, uint64_t n);
 /* DIS_EDATA: what is damaged. */
-dis_status dis__growing_fail(const dis_growing *g, const char *reason);
+dis_status dis__incremental_fail(const dis_incremental *g, const char *reason);
 
 /* New votes beside a state. */
 typedef struct {
-    const dis_growing *g;
+    const dis_incremental *g;
     const dis_votes_view *more;
     size_t *worker;              /* (more->n_workers) in the model */
     size_t *item;                /* (more->n_items) in the state, SIZE_MAX: it is new */
@@ -82,12 +83,12 @@ typedef struct {
     dis__incremental_vote *vote; /* (start[n]) */
     double *p, *next;            /* (more->n_items, K), (K) */
     dis__incremental_em model;
-    dis_growing_notes notes;
-} dis__growing_update;
+    dis_incremental_notes notes;
+} dis__incremental_update;
 
 /* DIS_EDATA: votes of nobody known, or of other classes. */
-dis_status dis__growing_check_votes(const dis__growing_update *a);
+dis_status dis__incremental_check_votes(const dis__incremental_update *a);
 /* Fills worker, item, start and the counts of what is new. The caller frees them. */
-dis_status dis__growing_match_votes(dis__growing_update *a);
+dis_status dis__incremental_match_votes(dis__incremental_update *a);
 
 #endif

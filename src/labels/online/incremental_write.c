@@ -10,7 +10,7 @@
  * Ranks: counts are added up one after the other, in the order of items; the first rank writes what the others send.
  *
  * Cost: a pass over the votes, and the bytes of the file. */
-#include "labels/online/growing_internal.h"
+#include "labels/online/incremental_internal.h"
 #include "core/parallel/comm.h"
 #include "core/memory/memory.h"
 #include "core/names/name_index.h"
@@ -21,7 +21,7 @@
 #include "labels/method.h"
 #include "labels/passes/item_sums.h"
 
-const struct dis__growing_tensor dis__growing_tensors[DIS_GROWING_TENSORS] = {
+const struct dis__incremental_tensor dis__incremental_tensors[DIS_INCREMENTAL_TENSORS] = {
     {"tasks/key", "U64"},           {"votes/start", "U64"},         {"names/tasks/start", "U64"},
     {"names/workers/start", "U64"}, {"names/classes/start", "U64"}, {"counts", "F64"},
     {"class_sum", "F64"},           {"votes/worker", "U32"},        {"tasks/index", "U32"},
@@ -76,7 +76,7 @@ static void count_items(void *arg, size_t first, size_t last, double *sums, int 
 
 static dis_status count_votes(dis_context *ctx, const dis_votes *votes, const double *p, writing *x)
 {
-    const dis__fit_args args = {.ctx = ctx, .votes = dis_votes_look(votes), .part = dis__votes_part_of(votes)};
+    const dis__fit_args args = {.ctx = ctx, .votes = dis_votes_get_view(votes), .part = dis__votes_part_of(votes)};
     const size_t K = args.votes.n_classes, n_counts = dis__saturating_size(args.votes.n_workers, K * K, 0);
     counting c = {.v = &args.votes, .p = p};
     DIS_TRY(dis__alloc_array(&x->counts, dis__saturating_size(n_counts, 1, K), sizeof *x->counts));
@@ -93,44 +93,45 @@ static dis_status widen_labels(const dis_votes_view *v, writing *x)
 
 static dis_status write_parts(const dis_votes_view *v, const writing *x, const char *path)
 {
-    static const char *const metadata[][2] = {{"format", DIS_GROWING_FORMAT},
-                                              {"version", DIS_GROWING_VERSION},
+    static const char *const metadata[][2] = {{"format", DIS_INCREMENTAL_FORMAT},
+                                              {"version", DIS_INCREMENTAL_VERSION},
                                               {"dissent", DIS_VERSION}};
     const size_t K = v->n_classes;
     const dis_names *const names[] = {v->tasks, v->workers, v->classes};
-    const void *data[DIS_GROWING_TENSORS] = {[DIS_GROWING_KEY] = x->key,       [DIS_GROWING_START] = v->start,
-                                             [DIS_GROWING_COUNTS] = x->counts, [DIS_GROWING_CLASS_SUM] = x->class_sum,
-                                             [DIS_GROWING_WORKER] = v->worker, [DIS_GROWING_INDEX] = x->index,
-                                             [DIS_GROWING_LABEL] = x->label};
-    size_t n[DIS_GROWING_TENSORS] = {[DIS_GROWING_KEY] = 2,
-                                     [DIS_GROWING_START] = v->n_items + 1,
-                                     [DIS_GROWING_COUNTS] = v->n_workers * K * K,
-                                     [DIS_GROWING_CLASS_SUM] = K,
-                                     [DIS_GROWING_WORKER] = v->n_votes,
-                                     [DIS_GROWING_INDEX] = x->n_index,
-                                     [DIS_GROWING_LABEL] = v->n_votes};
+    const void *data[DIS_INCREMENTAL_TENSORS] = {
+        [DIS_INCREMENTAL_KEY] = x->key,       [DIS_INCREMENTAL_START] = v->start,
+        [DIS_INCREMENTAL_COUNTS] = x->counts, [DIS_INCREMENTAL_CLASS_SUM] = x->class_sum,
+        [DIS_INCREMENTAL_WORKER] = v->worker, [DIS_INCREMENTAL_INDEX] = x->index,
+        [DIS_INCREMENTAL_LABEL] = x->label};
+    size_t n[DIS_INCREMENTAL_TENSORS] = {[DIS_INCREMENTAL_KEY] = 2,
+                                         [DIS_INCREMENTAL_START] = v->n_items + 1,
+                                         [DIS_INCREMENTAL_COUNTS] = v->n_workers * K * K,
+                                         [DIS_INCREMENTAL_CLASS_SUM] = K,
+                                         [DIS_INCREMENTAL_WORKER] = v->n_votes,
+                                         [DIS_INCREMENTAL_INDEX] = x->n_index,
+                                         [DIS_INCREMENTAL_LABEL] = v->n_votes};
     for (size_t i = 0; i < 3; i++) {
-        data[DIS_GROWING_TASK_START + i] = names[i]->start;
-        n[DIS_GROWING_TASK_START + i] = dis_names_count(names[i]) + 1;
-        data[DIS_GROWING_TASKS + i] = names[i]->bytes;
-        n[DIS_GROWING_TASKS + i] = (size_t)names[i]->start[dis_names_count(names[i])];
+        data[DIS_INCREMENTAL_TASK_START + i] = names[i]->start;
+        n[DIS_INCREMENTAL_TASK_START + i] = dis_names_count(names[i]) + 1;
+        data[DIS_INCREMENTAL_TASKS + i] = names[i]->bytes;
+        n[DIS_INCREMENTAL_TASKS + i] = (size_t)names[i]->start[dis_names_count(names[i])];
     }
-    dis__tensor tensor[DIS_GROWING_TENSORS];
-    for (size_t i = 0; i < DIS_GROWING_TENSORS; i++)
-        tensor[i] =
-            (dis__tensor){.name = dis__growing_tensors[i].name,
-                          .dtype = dis__dtype_find(dis__growing_tensors[i].type, strlen(dis__growing_tensors[i].type)),
-                          .n_dims = 1,
-                          .dim = {n[i]},
-                          .n = n[i],
-                          .data = data[i]};
+    dis__tensor tensor[DIS_INCREMENTAL_TENSORS];
+    for (size_t i = 0; i < DIS_INCREMENTAL_TENSORS; i++)
+        tensor[i] = (dis__tensor){.name = dis__incremental_tensors[i].name,
+                                  .dtype = dis__dtype_find(dis__incremental_tensors[i].type,
+                                                           strlen(dis__incremental_tensors[i].type)),
+                                  .n_dims = 1,
+                                  .dim = {n[i]},
+                                  .n = n[i],
+                                  .data = data[i]};
     dis__out *out;
     DIS_TRY(dis__out_open(path, &out));
-    return dis__out_finish(out, dis__checked_write(out, tensor, DIS_GROWING_TENSORS, metadata,
+    return dis__out_finish(out, dis__checked_write(out, tensor, DIS_INCREMENTAL_TENSORS, metadata,
                                                    sizeof metadata / sizeof *metadata));
 }
 
-dis_status dis_growing_write(dis_context *ctx, const dis_votes *votes, const double *p, const char *path)
+dis_status dis_incremental_write(dis_context *ctx, const dis_votes *votes, const double *p, const char *path)
 {
     DIS_MEMORY_SCOPE(ctx);
     const dis__comm *comm = dis__context_comm(ctx);
@@ -142,7 +143,7 @@ dis_status dis_growing_write(dis_context *ctx, const dis_votes *votes, const dou
     DIS_TRY_GOTO(status, count_votes(ctx, votes, p, &x), end);
     if (shared) DIS_TRY_GOTO(status, dis__votes_gather(comm, votes, &all), end);
     if (shared && comm->rank > 0) goto end;
-    const dis_votes_view v = dis_votes_look(shared ? all : votes);
+    const dis_votes_view v = dis_votes_get_view(shared ? all : votes);
     DIS_TRY_GOTO(status, widen_labels(&v, &x), end);
     DIS_TRY_GOTO(status, index_tasks(v.tasks, &x), end);
     status = write_parts(&v, &x, path);
