@@ -48,7 +48,7 @@ add_library(dissent_cuda MODULE ${DIS_CUDA_SOURCES})
 target_include_directories(dissent_cuda PRIVATE ${CMAKE_SOURCE_DIR}/include ${CMAKE_SOURCE_DIR}/src ${CUDAToolkit_INCLUDE_DIRS})
 target_compile_definitions(dissent_cuda PRIVATE _GNU_SOURCE)
 # For compute-sanitizer (tests/devices/cuda_sanitizers.sh): kernels of our own alone, no library's.
-option(DIS_CUDA_PLAIN "Products and convolutions on CUDA devices without cuBLASLt and cuDNN: slow" OFF)
+option(DIS_CUDA_PLAIN "Matrix products and convolutions on CUDA devices without cuBLASLt and cuDNN: slow" OFF)
 if(DIS_CUDA_PLAIN)
   target_compile_definitions(dissent_cuda PRIVATE DIS_CUDA_PLAIN)
 endif()
@@ -67,7 +67,7 @@ foreach(file ${DIS_CUDA_SOURCES})
   if(file MATCHES "cluster[.]cu$")
     set_source_files_properties(${file} PROPERTIES COMPILE_OPTIONS
       "-gencode=arch=compute_90,code=[compute_90,sm_90]")
-  elseif(file MATCHES "((attend|attention)(_grad)?_mma|conv_(64|box|thin|weight))[.]cu$")
+  elseif(file MATCHES "packed_attention(_grad)?_mma[.]cu$")
     set_source_files_properties(${file} PROPERTIES COMPILE_OPTIONS
       "-gencode=arch=compute_80,code=compute_80;-gencode=arch=compute_90a,code=sm_90a")
   elseif(file MATCHES "[.]cu$")
@@ -76,7 +76,7 @@ foreach(file ${DIS_CUDA_SOURCES})
 endforeach()
 set_target_properties(dissent_cuda PROPERTIES OUTPUT_NAME dissent-cuda CUDA_STANDARD 17 CUDA_VISIBILITY_PRESET hidden
   CUDA_SEPARABLE_COMPILATION OFF CUDA_RUNTIME_LIBRARY Static LINKER_LANGUAGE C)
-# cuBLASLt is opened when a net needs it (src/nn/cuda/cuda_cublas.c), from where it would have been linked.
+# cuBLASLt is opened when a net needs it (src/nn/cuda/dense/cublas_library.c), from where it would have been linked.
 target_link_libraries(dissent_cuda PRIVATE CUDA::cudart_static m stdc++)
 get_target_property(DIS_CUBLAS CUDA::cublasLt IMPORTED_LOCATION)
 get_filename_component(DIS_CUBLAS "${DIS_CUBLAS}" DIRECTORY)

@@ -104,7 +104,7 @@ static dis_status open_bench(bench *b, const dis__device *device)
         const int top = dis__encoder_pooler_build(b->net, &b->config, &b->built, false);
         b->head = dis__head_soft(b->net, "gold", dis__layer_linear(b->net, "out", top, CLASSES, DIS_ACT_NONE), NULL);
     }
-    dis__net_spread(b->net, "", .02);
+    dis__net_init_normal(b->net, "", .02);
     return dis__net_plan(b->net, NULL, &plan);
 }
 
@@ -122,7 +122,7 @@ static dis_status one_batch(bench *b, uint64_t number, size_t batch)
     }
     const dis_tokens_view view = {.n_texts = b->n_texts, .start = b->start, .id = id, .type = type};
     DIS_TRY(dis__encoder_set_batch(b->net, &b->built, &b->config, &view, row, n));
-    if (b->work == PREDICT) dis__head_put_nothing(b->net, b->head);
+    if (b->work == PREDICT) dis__head_clear_targets(b->net, b->head);
     if (b->work != TRAIN) return dis__net_forward(b->net, false);
     DIS_TRY(dis__head_put_labels(b->net, b->head, label));
     return dis__net_train(b->net, 1e-5, true);

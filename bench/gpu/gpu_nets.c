@@ -9,7 +9,7 @@
  * of other sizes every time. Each is the median of rounds of ten steps. `checksum` of the parameters at the end: equal
  * from run to run. */
 #include "core/random/random.h"
-#include "nn/models/nets.h"
+#include "nn/models/network_models.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,14 +74,14 @@ static void take_images(void *arg, size_t which)
     const void *images, *labels;
     int32_t *label = calloc(r->size, sizeof *label), *row = calloc(r->size * 4, sizeof *row);
     for (size_t i = 0; i < r->size; i++) label[i] = (int32_t)(i % 10);
-    must(dis__net_keep_reals(r->net, DIS_ROLE_VALUE, r->images, r->images, r->size * per, &images));
-    must(dis__net_keep_ints(r->net, r, label, r->size, &labels));
+    must(dis__net_upload_reals(r->net, DIS_ROLE_VALUE, r->images, r->images, r->size * per, &images));
+    must(dis__net_upload_ints(r->net, r, label, r->size, &labels));
     if (!images || !labels) exit(1);
     for (size_t i = 0; i < r->size; i++) label[i] = row[4 * i] = (int32_t)((7 * i + which) % r->size);
     for (size_t i = 0; i < r->size; i++) row[4 * i + 1] = (int32_t)(i % 9) - 4, row[4 * i + 3] = i % 2;
     dis__net_resize(r->net, r->resnet.rows, r->size);
-    must(dis__net_take(r->net, r->resnet.images, images, row, true));
-    must(dis__head_take_labels(r->net, r->heads[0], labels, label, (double)r->size));
+    must(dis__net_gather_reals(r->net, r->resnet.images, images, row, true));
+    must(dis__head_gather_labels(r->net, r->heads[0], labels, label, (double)r->size));
     free(label), free(row);
 }
 

@@ -13,7 +13,7 @@
 #include "io/output/output_file.h"
 #include "items/items_internal.h"
 #include "nn/devices.h"
-#include "nn/fill.h"
+#include "nn/load_weights.h"
 #include <math.h>
 #include <string.h>
 
@@ -203,7 +203,7 @@ static dis_status embed(dis_context *ctx, dis_encoder *e, const dis_token_text *
         return dis__fail(DIS_EUSAGE, "a maximum length of %zu tokens; the encoder has positions for %zu", o.max_length,
                          longest);
     if (n > UINT32_MAX) return dis__fail(DIS_ELIMIT, "%zu texts are too many for one call", n);
-    if (!dis__net_serve(e->net, ctx))
+    if (!dis__net_set_context(e->net, ctx))
         return dis__fail(DIS_EUSAGE, "the encoder was opened for fewer threads than this context has");
     dis_tokenizer_options how = dis_tokenizer_options_default();
     how.max_length = o.max_length ? o.max_length : e->max_length;

@@ -132,8 +132,8 @@ bool dis__encoder_lora_select(const dis__encoder_lora *lora, size_t layer, const
 int dis__encoder_pooler_build(dis__net *net, const dis__encoder_config *config, const dis__encoder_net *built,
                               bool dropout);
 
-/* The same as dis__encoder_set_batch, of tokens that stay as they are while the net trains: they lie on the device where
- * there is room, and a batch is gathered there. */
+/* The same as dis__encoder_set_batch, of tokens that stay as they are while the net trains: they lie on the device
+ * where there is room, and a batch is gathered there. */
 dis_status dis__encoder_gather_batch(dis__net *net, const dis__encoder_net *built, const dis__encoder_config *config,
                                      const dis_tokens_view *tokens, const uint32_t *row, size_t n_rows);
 /* Row r of a batch is the text row[r] of `tokens`. */
@@ -148,8 +148,8 @@ dis_status dis__encoder_read_weights(dis_context *ctx, const char *folder, const
 /* Whether there are files of numbers, in a form that is read; their headers alone are looked at. */
 dis_status dis__encoder_weights_check(dis_context *ctx, const char *folder);
 /* The same for a net that never trains: it may use the numbers where the files have them, which stay open until
- * dis__encoder_weight_files_close, to be called after the net is destroyed. A failure leaves nothing open, and the net is not
- * to be used. */
+ * dis__encoder_weight_files_close, to be called after the net is destroyed. A failure leaves nothing open, and the
+ * net is not to be used. */
 typedef struct dis__encoder_weight_files dis__encoder_weight_files;
 dis_status dis__encoder_map_weights(dis_context *ctx, const char *folder, const dis__encoder_config *config,
                                     dis__net *net, dis__encoder_weight_files **out);

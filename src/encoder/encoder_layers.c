@@ -54,14 +54,14 @@ static int linear(dis__net *net, const dis__encoder_config *c, const dis__encode
 
 /* Behind attention a token is by itself: where nothing but first tokens is read of the last layer, they go on alone. */
 static int block(dis__net *net, const dis__encoder_config *c, const dis__encoder_limits *limits, size_t layer, int x,
-                 const dis__encoder_net *b, const dis__attend_options *attend, double dropout)
+                 const dis__encoder_net *b, const dis__packed_attention_options *attend, double dropout)
 {
     char name[DIS_NET_NAME];
     dis__layernorm_options norm = dis__layernorm_options_default();
     norm.epsilon = c->epsilon;
 #define NAME(what) (snprintf(name, sizeof name, "encoder.layer.%zu." what, layer), name)
     int y = linear(net, c, limits, layer, "qkv", x, 3 * c->width, DIS_ACT_NONE);
-    y = dis__layer_attend(net, NAME("attend"), y, b->start, b->length, attend);
+    y = dis__layer_packed_attention(net, NAME("attend"), y, b->start, b->length, attend);
     if (limits->first && layer + 1 == c->n_layers) {
         y = dis__layer_pool_packed(net, y, b->start, b->length, DIS_POOL_FIRST);
         x = dis__layer_pool_packed(net, x, b->start, b->length, DIS_POOL_FIRST);
@@ -96,7 +96,7 @@ dis_status dis__encoder_build(dis__net *net, const dis__encoder_config *c, const
                               dis__encoder_net *out)
 {
     dis__encoder_net b = {.types = DIS_NONE, .first = limits->first && c->n_layers > 0};
-    dis__attend_options attend = dis__attend_options_default();
+    dis__packed_attention_options attend = dis__packed_attention_options_default();
     const double dropout = limits->dropout ? c->dropout : 0;
     b.rows = limits->predicts ? dis__net_axis_rounded(net, limits->rows, MULTIPLE) : dis__net_axis(net, limits->rows);
     b.tokens = limits->predicts ? dis__net_axis_rounded(net, limits->tokens, MULTIPLE)
@@ -193,7 +193,7 @@ static dis_status keep(dis__net *net, const dis__encoder_config *c, const dis_to
     const void *const of[ARRAYS] = {tokens->id, tokens->start, tokens->type};
     const size_t n = tokens->start[tokens->n_texts];
     bool known = true;
-    for (int i = 0; i < ARRAYS; i++) known &= dis__net_keeps(net, of[i], &kept[i]);
+    for (int i = 0; i < ARRAYS; i++) known &= dis__net_find_upload(net, of[i], &kept[i]);
     if (known) return DIS_OK;
     int32_t *all;
     DIS_TRY(dis__alloc_array(&all, dis__saturating_size(n, ARRAYS, 0), sizeof *all));
@@ -203,7 +203,7 @@ static dis_status keep(dis__net *net, const dis__encoder_config *c, const dis_to
     }
     dis_status status = DIS_OK;
     for (int i = 0; i < ARRAYS && status == DIS_OK; i++)
-        status = dis__net_keep_ints(net, of[i], all + (size_t)i * n, n, &kept[i]);
+        status = dis__net_upload_ints(net, of[i], all + (size_t)i * n, n, &kept[i]);
     dis__free(all);
     return status;
 }
@@ -231,6 +231,6 @@ dis_status dis__encoder_gather_batch(dis__net *net, const dis__encoder_net *b, c
     span[n_rows][3] = (int32_t)(dis__net_filled(net, b->ids) - at);
     for (int i = 0; i < ARRAYS; i++)
         if (inputs[i] != DIS_NONE)
-            DIS_TRY(dis__net_take_ints(net, inputs[i], kept[i], (const int32_t(*)[4])span, n_rows + 1));
+            DIS_TRY(dis__net_gather_ints(net, inputs[i], kept[i], (const int32_t(*)[4])span, n_rows + 1));
     return put_rows(net, b, tokens, row, n_rows);
 }

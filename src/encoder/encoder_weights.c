@@ -6,7 +6,7 @@
 #include "core/text/sha256.h"
 #include "io/files/folder.h"
 #include "io/input/input.h"
-#include "nn/fill.h"
+#include "nn/load_weights.h"
 #include "tokens/tokenizer_internal.h"
 #include <stdio.h>
 #include <string.h>

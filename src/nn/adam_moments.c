@@ -1,5 +1,5 @@
-/* The optimiser's state of one net for another one, by the names of parameters: training that goes on with the moments
- * of Adam from a training before. A parameter that is new, or has another size, begins with zeros. */
+/* The optimiser's state of one network for another one, by the names of parameters: training that goes on with the
+ * moments of Adam from a training before. A parameter that is new, or has another size, begins with zeros. */
 #include "nn/net_internal.h"
 #include "core/memory/memory.h"
 #include <string.h>
@@ -43,7 +43,7 @@ static dis_status take(const dis__net *net, dis__moments *m)
     return DIS_OK;
 }
 
-dis_status dis__net_take_moments(const dis__net *net, dis__moments *m)
+dis_status dis__net_get_moments(const dis__net *net, dis__moments *m)
 {
     dis__moments_free(m);
     return net->state_arena ? take(net, m) : DIS_OK;

@@ -1,8 +1,8 @@
 /* Checkpoints: one safetensors file. Parameters lie under their names, optimiser state number s of a parameter under
- * "state.s/NAME". The metadata holds format, version, seed, steps, pass, whatever the caller adds, and "checksum": the
- * SHA-256 of every other metadata text and of every tensor's name, shape and bytes, in the order of the file. A file
- * that was cut, or of which one bit has changed, is refused before the net is touched. Cost: one pass over the bytes
- * for the checksum, one for the disk. */
+ * "state.s/NAME". The metadata holds format, version, seed, steps, pass, whatever the caller adds, and "checksum":
+ * the SHA-256 of every other metadata text and of every tensor's name, shape and bytes, in the order of the file. A
+ * file that was cut, or of which one bit has changed, fails with an error before the network is touched. Cost: one
+ * pass over the bytes for the checksum, one for the disk. */
 #include "core/text/sha256.h"
 #include "dissent/version.h"
 #include "io/input/input.h"
@@ -250,7 +250,7 @@ static dis_status each_tensor(dis__net *net, const dis__input *in, const dis__sa
                 continue;
             }
             t = dis__safetensors_find(file, name);
-            if (s < 0) net->params[i].n_elsewhere = 0;
+            if (s < 0) net->params[i].n_host_parts = 0;
             void *to = dis__param_at(net, s < 0 ? net->param_arena : state_of(net, s), p->at);
             if (!t) continue;
             DIS_TRY(dis__copy_in(net, to, t->data, t->n * t->dtype->size));

@@ -1,9 +1,9 @@
 /* device.h: what a device does, as a table of functions; each device is one static row.
  *
- * A net opens a session on its device, takes its memory there, moves numbers in and out by copies, and has operations
- * (nn/ops.h) run. Nobody but the device looks at its memory: a pointer to it may be compared with NULL and moved on by
- * bytes, and that is all. How an operation is cut into jobs, tiles or blocks is the device's own business, and so is
- * memory that it needs for itself.
+ * A network opens a session on its device, takes its memory there, moves numbers in and out by copies, and has
+ * operations (nn/ops.h) run. No one but the device looks at its memory: a pointer to it may be compared with NULL
+ * and moved on by bytes, and that is all. How an operation is cut into jobs, tiles or blocks is the device's own
+ * business, and so is memory that it needs for itself.
  *
  *     void *session, *x;
  *     DIS_TRY(device->open(device, &session));
@@ -31,7 +31,8 @@ const char *dis__number_name(dis__number number); /* as safetensors calls it: "F
  * float32. */
 typedef enum { DIS_ROLE_VALUE, DIS_ROLE_PARAM, DIS_ROLE_STAT, DIS_N_ROLES } dis__role;
 
-/* What memory is taken for. A device may keep more beside parameters than they themselves: copies in another type. */
+/* What memory is taken for. A device may keep more alongside parameters than they themselves: copies in another
+ * type. */
 typedef enum { DIS_MEMORY_PARAMS, DIS_MEMORY_GRADS, DIS_MEMORY_STATE, DIS_MEMORY_OTHER, DIS_N_MEMORIES } dis__memory;
 
 enum { DIS_TEAM_ID = 128 }; /* bytes */
@@ -40,7 +41,7 @@ typedef struct dis__device dis__device;
 struct dis__device {
     const char *name, *summary;
     int ordinal;                /* which of several alike */
-    const void *own;            /* of devices from a library of their own (plugin.h) */
+    const void *own;            /* of devices from a library of their own (device_plugin.h) */
     const char *machine;        /* "cpu", "cuda": rows of one machine differ in precision */
     dis_precision precision;    /* of products with weights */
     bool trains;                /* false: forward passes alone */
@@ -51,12 +52,12 @@ struct dis__device {
     void (*describe)(const dis__device *device, char *text, size_t n);
     size_t round;   /* counts of packed tokens are rounded up to multiples of this; 1: as they are */
     size_t at_once; /* tokens of texts that a pass of prediction has where there are so many; 0: as a model has them */
-    bool sums;      /* products that add to what is there are as fast: in nets that never train they add residuals */
-    size_t lag;     /* what an operation reads stays for so many layers more: some may be run later, or with the next */
+    bool sums;  /* products that add to what is there are as fast: in networks that never train they add residuals */
+    size_t lag; /* what an operation reads stays for so many layers more: some may be run later, or with the next */
 
     dis_status (*open)(const dis__device *device, void **session);
     void (*close)(void *session); /* memory that is still there goes too; NULL: nothing */
-    /* While a net is planned: this operation will be run, with arguments no larger than these, whose pointers mean
+    /* While a network is planned: this operation will be run, with arguments no larger than these, whose pointers mean
      * nothing yet. Returns the bytes of device memory that args->work must point to then; SIZE_MAX: overflow. */
     size_t (*plan)(void *session, dis__op op, const void *args);
     size_t (*own_bytes)(const void *session, const dis_context *ctx); /* what begin() will take */
@@ -74,17 +75,17 @@ struct dis__device {
 
     /* Operations between the two make one step of training, or one pass of a prediction. Steps of equal keys run the
      * same operations with the same arguments, so a device may record one and replay it: then *replayed is set,
-     * nothing is to be run, and end_step follows. What differs from step to step (rate, pass, scales) lies in device
+     * nothing is to be run, and end_step follows. What differs from step to step (rate, pass, scales) is in device
      * memory. *again: a recording was lost, nothing of the step has happened, whatever its operations returned; they
-     * are to be run once more, and end_step follows. */
+     * are to be run again, and end_step follows. */
     dis_status (*begin_step)(void *session, const uint64_t *key, size_t n, bool *replayed);
     dis_status (*end_step)(void *session, bool *again);
     dis_status (*layer_done)(void *session); /* each layer has gone backward, or had nothing to; NULL: not asked for */
     dis_status (*synchronise)(void *session);
 
-    /* Ranks that train one net, each on a device like this, may add up gradients without the host; NULL: they cannot.
-     * All of them open a team, which tells its name or fails with what is missing; the first makes an id, all join by
-     * it, and x (n float32, in the device's memory) becomes the sum over ranks, added in their order. */
+    /* Ranks that train one network, each on a device like this, may add up gradients without the host; NULL: they
+     * cannot. All of them open a team, which tells its name or fails with what is missing; the first makes an id,
+     * all join by it, and x (n float32, in the device's memory) becomes the sum over ranks, added in their order. */
     dis_status (*team_open)(void *session, char *name, size_t size);
     dis_status (*team_id)(void *session, void *id); /* (DIS_TEAM_ID) */
     dis_status (*team_join)(void *session, const void *id, int rank, int size);

@@ -1,5 +1,5 @@
 /* The table of devices: those in the host's memory, then what libdissent-cuda.so finds on this machine. That library
- * is looked for once (core/cuda_library.h), when somebody asks for more than those. It stays loaded to the end. */
+ * is looked for once (core/cuda_library.h), when a caller asks for more than those. It stays loaded to the end. */
 #include "nn/devices.h"
 #include "core/memory/memory.h"
 #include "core/cuda_library.h"
@@ -7,7 +7,7 @@
 #include "core/system_calls.h"
 #include "dissent/device_list.h"
 #include "dissent/version.h"
-#include "nn/plugin.h"
+#include "nn/device_plugin.h"
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -98,7 +98,7 @@ static const char *const precisions[] = {"default", "float32", "bf16"};
 /* The row of a machine with that precision; with DEFAULT its first. NULL: it has none. */
 static const dis__device *row_of(const char *machine, int ordinal, dis_precision precision)
 {
-    for (size_t i = 0; i < HOST_DEVICES + found.n; i++) { /* found.n: 0 until somebody has looked */
+    for (size_t i = 0; i < HOST_DEVICES + found.n; i++) { /* found.n: 0 until a caller has looked */
         const dis__device *row = i < HOST_DEVICES ? host_devices[i] : &found.rows[i - HOST_DEVICES];
         if (strcmp(row->machine, machine) == 0 && row->ordinal == ordinal &&
             (precision == DIS_PRECISION_DEFAULT || row->precision == precision))
@@ -166,7 +166,7 @@ dis_status dis__device_words(const dis_context *ctx, const char **machine, const
 
 size_t dis_device_max_runs(const dis_context *ctx)
 {
-    enum { GPU_JOBS = 12 }; /* of encoders; smaller nets gain nothing by more */
+    enum { GPU_JOBS = 12 }; /* of encoders; smaller networks gain nothing by more */
     const dis__device *row;
     const size_t threads = (size_t)dis_context_n_threads(ctx);
     const bool gpu = *dis__context_device(ctx) && dis__device_for(ctx, &dis__device_cpu, false, &row) == DIS_OK &&

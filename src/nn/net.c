@@ -1,4 +1,4 @@
-/* Building a net: lists of axes, values, inputs, parameters and layers that only grow. A failure is remembered and
+/* Building a network: lists of axes, values, inputs, parameters and layers that only grow. A failure is remembered and
  * every later call does nothing, so that builders read like the model they build. */
 #include "nn/net_internal.h"
 #include <stdarg.h>
@@ -35,15 +35,15 @@ void dis__net_destroy(dis__net *net)
     dis__free(net->pieces);
     dis__feeds_free(net);
     void *const memory[] = {net->param_arena, net->grad_arena, net->state_arena, net->work_arena,
-                            net->int_arena,   net->squares,    net->scalars,     net->kept_arena};
+                            net->int_arena,   net->squares,    net->scalars,     net->params_copy_arena};
     for (size_t i = 0; i < sizeof memory / sizeof *memory; i++) net->device->release(net->session, memory[i]);
     net->device->close(net->session);
-    dis__free(net->heads_now);
+    dis__free(net->host_head_scalars);
     dis__free(net->key);
     dis__free(net);
 }
 
-void dis__net_finish(dis__net *net)
+void dis__net_release_training(dis__net *net)
 {
     dis__feeds_free(net);
     char **const memory[] = {&net->grad_arena, &net->state_arena, &net->work_arena};
@@ -53,7 +53,7 @@ void dis__net_finish(dis__net *net)
     }
 }
 
-int dis__net_bad(dis__net *net, dis_status status, const char *format, ...)
+int dis__net_build_error(dis__net *net, dis_status status, const char *format, ...)
 {
     if (net->status != DIS_OK) return DIS_NONE;
     va_list args;
@@ -69,16 +69,17 @@ static bool room(dis__net *net, void *list, size_t *capacity, size_t used, size_
 {
     if (net->status != DIS_OK) return false;
     const dis_status status = dis__reserve(list, capacity, used, used + 1, size);
-    if (status != DIS_OK) dis__net_bad(net, status, "%s", dis_last_error());
+    if (status != DIS_OK) dis__net_build_error(net, status, "%s", dis_last_error());
     return status == DIS_OK;
 }
 
 int dis__net_axis(dis__net *net, size_t max)
 {
     if (net->status != DIS_OK) return DIS_NONE;
-    if (net->n_axes == DIS_NET_AXES) return dis__net_bad(net, DIS_EBUG, "a net of more than %d axes", DIS_NET_AXES);
+    if (net->n_axes == DIS_NET_AXES)
+        return dis__net_build_error(net, DIS_EBUG, "a net of more than %d axes", DIS_NET_AXES);
     if (max == 0 || max > INT32_MAX)
-        return dis__net_bad(net, DIS_EUSAGE, "a net for batches of %zu rows or positions", max);
+        return dis__net_build_error(net, DIS_EUSAGE, "a net for batches of %zu rows or positions", max);
     net->axis_max[net->n_axes] = net->axis[net->n_axes] = net->axis_given[net->n_axes] = max;
     net->axis_round[net->n_axes] = 1;
     return (int)net->n_axes++;
@@ -109,13 +110,13 @@ static int new_slot(dis__net *net, const dis__shape *shape, int producer)
     if (!room(net, &net->slots, &net->slots_room, net->n_slots, sizeof *net->slots)) return DIS_NONE;
     if (!is_axis(net, shape->rows) || (shape->time != DIS_NONE && !is_axis(net, shape->time)) || !shape->height ||
         !shape->width || !shape->channels)
-        return dis__net_bad(net, DIS_EUSAGE, "a value of a net with a size of 0, or over no axis");
+        return dis__net_build_error(net, DIS_EUSAGE, "a value of a net with a size of 0, or over no axis");
     net->slots[net->n_slots] = (dis__slot){.shape = *shape,
                                            .producer = producer,
                                            .last_use = DIS_NONE,
                                            .piece = SIZE_MAX,
                                            .grad_piece = SIZE_MAX,
-                                           .again_piece = SIZE_MAX};
+                                           .recompute_piece = SIZE_MAX};
     return (int)net->n_slots++;
 }
 
@@ -130,7 +131,7 @@ int dis__net_ints(dis__net *net, const char *name, int rows, int time, size_t pe
 {
     if (!room(net, &net->ints, &net->ints_room, net->n_ints, sizeof *net->ints)) return DIS_NONE;
     if (!is_axis(net, rows) || (time != DIS_NONE && !is_axis(net, time)) || per == 0)
-        return dis__net_bad(net, DIS_EUSAGE, "%s: an input with a size of 0, or over no axis", name);
+        return dis__net_build_error(net, DIS_EUSAGE, "%s: an input with a size of 0, or over no axis", name);
     dis__ints *ints = &net->ints[net->n_ints];
     *ints = (dis__ints){.rows = rows, .time = time, .per = per};
     snprintf(ints->name, sizeof ints->name, "%s", name);
@@ -156,14 +157,14 @@ bool dis__same_shape(dis__net *net, int x, int y, const char *layer)
     const dis__shape *a = dis__shape_of(net, x), *b = dis__shape_of(net, y);
     if (a->rows != b->rows || a->time != b->time || a->height != b->height || a->width != b->width ||
         a->channels != b->channels)
-        dis__net_bad(net, DIS_EUSAGE, "%s: values of different shapes", layer);
+        dis__net_build_error(net, DIS_EUSAGE, "%s: values of different shapes", layer);
     return net->status == DIS_OK;
 }
 
 bool dis__ints_fit(dis__net *net, int ints, const char *what, const char *layer)
 {
     if (net->status == DIS_OK && (ints < 0 || (size_t)ints >= net->n_ints))
-        dis__net_bad(net, DIS_EBUG, "%s: no input with its %s", layer, what);
+        dis__net_build_error(net, DIS_EBUG, "%s: no input with its %s", layer, what);
     return net->status == DIS_OK;
 }
 
@@ -172,7 +173,7 @@ dis__layer *dis__net_layer(dis__net *net, const dis__layer_kind *kind, const cha
 {
     if (!room(net, &net->layers, &net->layers_room, net->n_layers, sizeof *net->layers)) return NULL;
     if (n > DIS_LAYER_INS || strlen(name) >= DIS_NET_NAME / 2) {
-        dis__net_bad(net, DIS_EUSAGE, "%s: too many inputs, or too long a name", name);
+        dis__net_build_error(net, DIS_EUSAGE, "%s: too many inputs, or too long a name", name);
         return NULL;
     }
     dis__layer *layer = &net->layers[net->n_layers];
@@ -181,7 +182,7 @@ dis__layer *dis__net_layer(dis__net *net, const dis__layer_kind *kind, const cha
     for (int i = 0; i < DIS_LAYER_INTS; i++) layer->ints[i] = DIS_NONE;
     for (int i = 0; i < n; i++) {
         if (in[i] != DIS_NONE && (in[i] < 0 || (size_t)in[i] >= net->n_slots)) {
-            dis__net_bad(net, DIS_EBUG, "%s: there is no value %d", name, in[i]);
+            dis__net_build_error(net, DIS_EBUG, "%s: there is no value %d", name, in[i]);
             return NULL;
         }
         layer->in[i] = in[i];
@@ -189,7 +190,7 @@ dis__layer *dis__net_layer(dis__net *net, const dis__layer_kind *kind, const cha
     if (shape && (layer->out = new_slot(net, shape, layer->index)) == DIS_NONE) return NULL;
     const dis_status status = dis__alloc_zeroed(&layer->own, 1, kind->own);
     if (status != DIS_OK) {
-        dis__net_bad(net, status, "%s", dis_last_error());
+        dis__net_build_error(net, status, "%s", dis_last_error());
         return NULL;
     }
     for (int i = 0; i < n; i++)
@@ -211,14 +212,14 @@ void dis__layer_param(dis__net *net, dis__layer *layer, const char *what, size_t
 {
     if (!room(net, &net->params, &net->params_room, net->n_params, sizeof *net->params)) return;
     if (layer->n_params == DIS_LAYER_PARAMS) {
-        dis__net_bad(net, DIS_EBUG, "%s: too many parameters", layer->name);
+        dis__net_build_error(net, DIS_EBUG, "%s: too many parameters", layer->name);
         return;
     }
     dis__param *p = &net->params[net->n_params];
     *p = (dis__param){.start = start, .spread = spread, .decays = n_dims > 1, .rate = 1};
     snprintf(p->info.name, sizeof p->info.name, "%.*s.%.*s", DIS_NET_NAME / 2, layer->name, DIS_NET_NAME / 2 - 2, what);
     if (dis__net_find_param(net, p->info.name) != SIZE_MAX) {
-        dis__net_bad(net, DIS_EUSAGE, "two parameters called %s", p->info.name);
+        dis__net_build_error(net, DIS_EUSAGE, "two parameters called %s", p->info.name);
         return;
     }
     p->info.n = 1;
@@ -229,7 +230,7 @@ void dis__layer_param(dis__net *net, dis__layer *layer, const char *what, size_t
     }
     p->info.trained = true;
     if (p->info.n > SIZE_MAX / 64) {
-        dis__net_bad(net, DIS_ELIMIT, "%s: too large for any machine", p->info.name);
+        dis__net_build_error(net, DIS_ELIMIT, "%s: too large for any machine", p->info.name);
         return;
     }
     layer->param[layer->n_params++] = net->n_params++;
@@ -246,17 +247,17 @@ void dis__net_freeze(dis__net *net, const char *prefix)
     EACH_PARAM(net, prefix, p) p->info.trained = false;
 }
 
-void dis__net_rate(dis__net *net, const char *prefix, double factor)
+void dis__net_rate_factor(dis__net *net, const char *prefix, double factor)
 {
     EACH_PARAM(net, prefix, p) p->rate = factor;
 }
 
-void dis__net_decay(dis__net *net, const char *prefix, bool decays)
+void dis__net_set_decay(dis__net *net, const char *prefix, bool decays)
 {
     EACH_PARAM(net, prefix, p) p->decays = decays;
 }
 
-void dis__net_spread(dis__net *net, const char *prefix, double sd)
+void dis__net_init_normal(dis__net *net, const char *prefix, double sd)
 {
     EACH_PARAM(net, prefix, p)
     {
@@ -269,7 +270,7 @@ void dis__net_spread(dis__net *net, const char *prefix, double sd)
     }
 }
 
-void dis__net_start_like(dis__net *net, const char *name, const char *like)
+void dis__net_init_like(dis__net *net, const char *name, const char *like)
 {
     const size_t n = strlen(name);
     EACH_PARAM(net, name, p)
@@ -279,13 +280,13 @@ void dis__net_start_like(dis__net *net, const char *name, const char *like)
         snprintf(other, sizeof other, "%s%s", like, p->info.name + n);
         const size_t at = dis__net_find_param(net, other);
         if (at == SIZE_MAX || net->params[at].info.n != p->info.n)
-            dis__net_bad(net, DIS_EBUG, "no %s for %s to start like", other, p->info.name);
+            dis__net_build_error(net, DIS_EBUG, "no %s for %s to start like", other, p->info.name);
         else
             p->start_like = at + 1;
     }
 }
 
-void dis__net_unset(dis__net *net, const char *prefix)
+void dis__net_zero_params(dis__net *net, const char *prefix)
 {
     EACH_PARAM(net, prefix, p) p->start = DIS_START_ZERO;
 }

@@ -1,4 +1,4 @@
-/* net.h: a net: built from layers, planned, then run forward and backward and stepped.
+/* net.h: a network: built from layers, planned, then run forward and backward and stepped.
  *
  *     dis__net *net;
  *     DIS_TRY(dis__net_create(&dis__device_cpu, seed, &net));
@@ -26,9 +26,10 @@
  * The loss is the sum over heads of weight * mean loss. Gradients of parameters add up over calls of backward until
  * dis__net_step, which leaves them at 0.
  *
- * The same seed, batches and device give the same bytes for any number of threads. A net serves one thread at a
- * time, and uses the context that it was planned with, or serves since (dis__net_serve), while it runs. A call that
- * was cancelled in the middle (context with `stop`) leaves a net whose step has to be done again from a checkpoint. */
+ * The same seed, batches and device give the same bytes for any number of threads. A network serves one thread at a
+ * time, and uses the context that it was planned with, or serves since (dis__net_set_context), while it runs. A call
+ * that was cancelled in the middle (context with `stop`) leaves a network whose step has to be done again from a
+ * checkpoint. */
 #ifndef DIS_NN_NET_H
 #define DIS_NN_NET_H
 #include "dissent/context.h"
@@ -58,17 +59,17 @@ static inline dis__shape dis__shape_rows(int rows, size_t channels)
 dis_status dis__net_create(const dis__device *device, uint64_t seed, dis__net **out);
 void dis__net_destroy(dis__net *net);
 /* Nothing will be run any more: gradients, the optimiser's state and activations go, and parameters stay to be read. */
-void dis__net_finish(dis__net *net);
+void dis__net_release_training(dis__net *net);
 
 int dis__net_axis(dis__net *net, size_t max);
-/* An axis of packed tokens: rows of different lengths one behind the other. On devices that record steps counts are
- * rounded up, so that few differ; what lies behind the tokens is computed and has no effect: its ids are none. */
+/* An axis of packed tokens: rows of different lengths one after another. On devices that record steps counts are
+ * rounded up, so that few differ; what is after the tokens is computed and has no effect: its ids are none. */
 int dis__net_axis_packed(dis__net *net, size_t max);
 /* An axis of rows, rounded up there to multiples of `to`. */
 int dis__net_axis_rounded(dis__net *net, size_t max, size_t to);
 /* Numbers that each batch brings: a value. */
 int dis__net_reals(dis__net *net, const char *name, dis__shape shape);
-/* Whole numbers that each batch brings (ids, lengths, places): rows x time x per of them. Not a value. */
+/* Integers that each batch brings (ids, lengths, places): rows x time x per of them. Not a value. */
 int dis__net_ints(dis__net *net, const char *name, int rows, int time, size_t per);
 /* Inputs by their names; DIS_NONE: there is none. */
 int dis__net_find_reals(const dis__net *net, const char *name);
@@ -91,7 +92,8 @@ typedef struct {
 dis__linear_options dis__linear_options_default(void); /* no activation, with bias, not tied */
 int dis__layer_linear_with(dis__net *net, const char *name, int x, size_t n_out, const dis__linear_options *options);
 /* A linear layer's value goes into a sum of two, as its second, or into a normalisation of two, as its first, and
- * nowhere else: in nets that never train the layer adds to the other where it lies, if that is not needed any more. */
+ * nowhere else: in networks that never train the layer adds to the other where it lies, if that is not needed any
+ * more. */
 void dis__linear_in_place(dis__net *net, int value, int sum);
 int dis__layer_activate(dis__net *net, int x, dis__activation act);
 /* y + scale B A x, as LoRA has it, for columns [first, first + n_out) of y, in each of n_parts parts: A (n_parts x
@@ -127,7 +129,7 @@ int dis__layer_concat(dis__net *net, const int *values, int n);
 int dis__layer_reshape(dis__net *net, int x, size_t height, size_t width, size_t channels);
 /* The mean of the rows of channels of each (time, height, width), weighted by the softmax of their scores (one
  * channel). Scores of tanh layers make it the additive attention of Bahdanau et al. (2015). */
-int dis__layer_weigh(dis__net *net, int x, int scores, int lengths);
+int dis__layer_softmax_pool(dis__net *net, int x, int scores, int lengths);
 /* One row of channels of each (time, height, width); lengths (or DIS_NONE) says how many of the first count. */
 int dis__layer_pool(dis__net *net, int x, int lengths, dis__pooling kind);
 /* LSTM or GRU over time, both directions side by side in channels where `both`; layers stand one on the other, with
@@ -142,7 +144,7 @@ int dis__layer_lookup_recurrent(dis__net *net, const char *name, dis__recurrent_
                                 int lengths, size_t hidden, bool both, int layers, double dropout);
 /* Multi-head self-attention over time with its projections. Where x has no time, attention sees one position: the
  * values alone are projected, and there are no queries and keys. */
-int dis__layer_attention(dis__net *net, const char *name, int x, int lengths, size_t n_heads, double dropout);
+int dis__layer_multihead_attention(dis__net *net, const char *name, int x, int lengths, size_t n_heads, double dropout);
 /* Self-attention within packed rows of tokens. qkv: (tokens, 3 channels), queries, keys and values side by side, as
  * a linear layer makes them; start and length: ints, one per row. (tokens, channels). */
 typedef struct {
@@ -156,10 +158,10 @@ typedef struct {
     int bias; /* table (dis__layer_table) of buckets x heads that is added to scores, by the distance of two tokens;
                        DIS_NONE: none. Several layers may share it */
     size_t farthest; /* distance from which on all are in one bucket */
-} dis__attend_options;
-dis__attend_options dis__attend_options_default(void); /* 1 head, rows up to 512, farthest 128 */
-int dis__layer_attend(dis__net *net, const char *name, int qkv, int start, int length,
-                      const dis__attend_options *options);
+} dis__packed_attention_options;
+dis__packed_attention_options dis__packed_attention_options_default(void); /* 1 head, rows up to 512, farthest 128 */
+int dis__layer_packed_attention(dis__net *net, const char *name, int qkv, int start, int length,
+                                const dis__packed_attention_options *options);
 /* Which of n_buckets the distance from query to key falls into: half of them for each side, small distances one
  * each, the others by their logarithm (T5, MPNet). */
 int32_t dis__distance_bucket(int32_t distance, int32_t n_buckets, int32_t farthest);
@@ -203,7 +205,7 @@ int dis__layer_gather(dis__net *net, int x, int index);
 
 /* What a vote will be: log sum_k softmax(class_logits)_k softmax(confusion)_{k,z}, (rows, classes); confusion: (rows,
  * classes x classes), class by class. */
-int dis__layer_confuse(dis__net *net, int class_logits, int confusion);
+int dis__layer_confusion(dis__net *net, int class_logits, int confusion);
 /* x, through which no gradient passes. */
 int dis__layer_stop(dis__net *net, int x);
 
@@ -237,15 +239,15 @@ int dis__head_crowd(dis__net *net, const char *name, int logits, size_t n_worker
 int dis__head_pairs(dis__net *net, const char *name, int embedded, size_t max_pairs);
 
 /* Groups of parameters, by what their names begin with; before planning. */
-void dis__net_freeze(dis__net *net, const char *prefix);              /* stay as they are */
-void dis__net_rate(dis__net *net, const char *prefix, double factor); /* of the rate of a step */
-void dis__net_decay(dis__net *net, const char *prefix, bool decays);  /* whether weight decay is for them */
+void dis__net_freeze(dis__net *net, const char *prefix);                     /* stay as they are */
+void dis__net_rate_factor(dis__net *net, const char *prefix, double factor); /* of the rate of a step */
+void dis__net_set_decay(dis__net *net, const char *prefix, bool decays);     /* whether weight decay is for them */
 /* Matrices and tables begin normal with this standard deviation, biases at 0. */
-void dis__net_spread(dis__net *net, const char *prefix, double sd);
+void dis__net_init_normal(dis__net *net, const char *prefix, double sd);
 /* Parameters NAME.* begin with the values of LIKE.*, as if they were copies of them. */
-void dis__net_start_like(dis__net *net, const char *name, const char *like);
+void dis__net_init_like(dis__net *net, const char *name, const char *like);
 /* They begin at 0, since the caller puts them: drawing numbers for a large encoder takes longer than a step. */
-void dis__net_unset(dis__net *net, const char *prefix);
+void dis__net_zero_params(dis__net *net, const char *prefix);
 
 /* ---- planning ---- */
 
@@ -263,9 +265,9 @@ dis_status dis__net_plan(dis__net *net, dis_context *ctx, const dis__plan_option
 size_t dis__net_bytes(const dis__net *net);        /* what the plan takes */
 size_t dis__net_n_parameters(const dis__net *net); /* numbers that are trained */
 
-/* From now on the net runs in this context. False: it has more threads than the net was planned for, and nothing is
- * done. */
-bool dis__net_serve(dis__net *net, dis_context *ctx);
+/* From now on the network runs in this context. False: it has more threads than the network was planned for, and
+ * nothing is done. */
+bool dis__net_set_context(dis__net *net, dis_context *ctx);
 
 /* ---- batches ---- */
 
@@ -275,14 +277,14 @@ size_t dis__net_rows(const dis__net *net, int value); /* rows x time x height x 
 /* The shape of a value; NULL after a failure of building. */
 const dis__shape *dis__net_shape(const dis__net *net, int value);
 /* Devices that record steps gain where sizes of batches repeat: n rounded up to a multiple of `to` there, n on others.
- * Whoever asks fills up what he puts. */
+ * A caller that asks fills up what he puts. */
 size_t dis__net_round(const dis__net *net, size_t n, size_t to);
 /* As many numbers as the value or the input has now, copied. */
 dis_status dis__net_put(dis__net *net, int value, const float *x);
 dis_status dis__net_put_row(dis__net *net, int value, size_t row, const float *x);
 dis_status dis__net_put_exact(dis__net *net, int value, const double *x);
 dis_status dis__net_put_ints(dis__net *net, int ints, const int32_t *x);
-/* The same where x has numbers for what lies behind the batch too, up to what is computed (dis__net_filled). */
+/* The same where x has numbers for what is after the batch too, up to what is computed (dis__net_filled). */
 dis_status dis__net_put_filled(dis__net *net, int ints, const int32_t *x);
 /* Targets (rows, classes) and weights (rows; NULL: 1; 0: no target). Each row is to sum to 1. */
 dis_status dis__head_put_targets(dis__net *net, int head, const float *target, const float *weight);
@@ -295,7 +297,7 @@ dis_status dis__head_put_votes(dis__net *net, int head, size_t n, const int32_t 
 /* pair: (n, 3), rows a and b and dis__pair_kind; DIS_EUSAGE when they are out of range. */
 dis_status dis__head_put_pairs(dis__net *net, int head, size_t n, const int32_t *pair, const float *weight);
 /* The head has no targets in this batch, or (prediction) never: only q is made. */
-void dis__head_put_nothing(dis__net *net, int head);
+void dis__head_clear_targets(dis__net *net, int head);
 /* What the head's losses are summed up and divided by; 0 (the start): the sum of the weights or votes of the batch. For
  * adding up gradients over several passes. */
 void dis__head_set_norm(dis__net *net, int head, double norm);
@@ -303,26 +305,26 @@ void dis__head_set_weight(dis__net *net, int head, double weight);
 
 /* ---- batches by index ---- */
 
-/* Arrays that stay as they are while the net is used, of which batches are rows: the device keeps a copy, made once,
- * where its memory is not the host's and a quarter of what is free of it is enough. *kept: where, or NULL: batches are
- * to be put as above. `of` tells arrays apart, mostly where they lie on the host; NULL: not to be kept. */
-dis_status dis__net_keep_reals(dis__net *net, dis__role role, const void *of, const float *x, size_t n,
-                               const void **kept);
-dis_status dis__net_keep_ints(dis__net *net, const void *of, const int32_t *x, size_t n, const void **kept);
+/* Arrays that stay as they are while the network is used, of which batches are rows: the device keeps a copy, made
+ * once, where its memory is not the host's and a quarter of what is free of it is enough. *kept: where, or NULL:
+ * batches are to be put as above. `of` tells arrays apart, mostly where they are on the host; NULL: not to be kept. */
+dis_status dis__net_upload_reals(dis__net *net, dis__role role, const void *of, const float *x, size_t n,
+                                 const void **kept);
+dis_status dis__net_upload_ints(dis__net *net, const void *of, const int32_t *x, size_t n, const void **kept);
 /* Whether that is decided already, for those who would have to make the numbers first. */
-bool dis__net_keeps(const dis__net *net, const void *of, const void **kept);
+bool dis__net_find_upload(const dis__net *net, const void *of, const void **kept);
 
 /* Instead of dis__net_put: as many rows as the value has now, by their numbers. `moved`: (row, dy, dx, mirror) of
  * images, shifted by so much and perhaps mirrored. */
-dis_status dis__net_take(dis__net *net, int value, const void *kept, const int32_t *row, bool moved);
-/* Instead of dis__net_put_ints: spans (from, to, n, room): numbers from .. of the array go to `to` .., -1 behind them
+dis_status dis__net_gather_reals(dis__net *net, int value, const void *kept, const int32_t *row, bool moved);
+/* Instead of dis__net_put_ints: spans (from, to, n, room): numbers from .. of the array go to `to` .., -1 after them
  * up to `room`; together they fill all that is computed (dis__net_filled). */
-dis_status dis__net_take_ints(dis__net *net, int ints, const void *kept, const int32_t (*span)[4], size_t n);
-size_t dis__net_filled(const dis__net *net, int ints); /* whole numbers of an input, rounded up */
+dis_status dis__net_gather_ints(dis__net *net, int ints, const void *kept, const int32_t (*span)[4], size_t n);
+size_t dis__net_filled(const dis__net *net, int ints); /* integers of an input, rounded up */
 /* Instead of dis__head_put_targets and _labels; counted: the sum of the weights, how many labels are none. */
-dis_status dis__head_take_targets(dis__net *net, int head, const void *target, const void *weight, const int32_t *row,
-                                  double counted);
-dis_status dis__head_take_labels(dis__net *net, int head, const void *label, const int32_t *row, double counted);
+dis_status dis__head_gather_targets(dis__net *net, int head, const void *target, const void *weight, const int32_t *row,
+                                    double counted);
+dis_status dis__head_gather_labels(dis__net *net, int head, const void *label, const int32_t *row, double counted);
 
 /* ---- running ---- */
 
@@ -336,21 +338,21 @@ dis_status dis__net_step(dis__net *net, double rate);
  * record it and replay it for later batches of the same sizes. */
 dis_status dis__net_train(dis__net *net, double rate, bool update);
 
-/* Losses lie on the device; reading one waits for it. */
+/* Losses are on the device; reading one waits for it. */
 dis_status dis__net_get_loss(const dis__net *net, double *loss); /* of the last forward: the weighted sum */
 double dis__net_loss(const dis__net *net);                       /* the same; NaN: it could not be read */
 double dis__head_loss(const dis__net *net, int head);            /* the mean of one head; 0 when nothing counted */
-/* Ranks that train one net together, each on its part of a batch: gradients become the sums of those of all ranks, and
- * statistics their means, before the step of the optimiser. A rank without a part of a batch skips it; what dropout
- * leaves out differs from rank to rank. */
+/* Ranks that train one network together, each on its part of a batch: gradients become the sums of those of all
+ * ranks, and statistics their means, before the step of the optimiser. A rank without a part of a batch skips it;
+ * what dropout leaves out differs from rank to rank. */
 struct dis__comm;
 /* Before the first of them: ranks find out whether their devices can add up among themselves. *by says what does it, or
- * why the host has to; valid as long as the net. */
+ * why the host has to; valid as long as the network. */
 dis_status dis__net_join_ranks(dis__net *net, const struct dis__comm *comm, const char **by);
 dis_status dis__net_share_gradients(dis__net *net, const struct dis__comm *comm);
 dis_status dis__net_share_statistics(dis__net *net, const struct dis__comm *comm);
-void dis__net_skip(dis__net *net);
-void dis__net_be_rank(dis__net *net, int rank);
+void dis__net_skip_pass(dis__net *net);
+void dis__net_set_rank(dis__net *net, int rank);
 
 /* The sum of the losses of all training passes since it was set. */
 dis_status dis__net_get_loss_sum(const dis__net *net, double *sum);
@@ -380,12 +382,12 @@ dis_status dis__param_get(const dis__net *net, size_t param, double *x);
 dis_status dis__param_get_floats(const dis__net *net, size_t param, float *x);
 /* A copy of all parameters as they are, on a device whose memory is not the host's. false: it has no room for it, and
  * nothing is kept. */
-bool dis__net_keep_params(dis__net *net);
+bool dis__net_save_params_copy(dis__net *net);
 /* That copy and the parameters change places, to be read: to be called twice, with nothing run or written between. */
-void dis__net_show_kept(dis__net *net);
+void dis__net_swap_params_copy(dis__net *net);
 dis_status dis__param_get_grad(const dis__net *net, size_t param, double *x);
 dis_status dis__param_put(dis__net *net, size_t param, const double *x);
-/* All of it. A net that never trains may use x where it lies, so that must last as long as the net. */
+/* All of it. A network that never trains may use x where it lies, so that must last as long as the network. */
 dis_status dis__param_use(dis__net *net, size_t param, const float *x);
 /* Rows [first, first + n) of dim[0] in the same way. */
 dis_status dis__param_use_rows(dis__net *net, size_t param, size_t first, size_t n, const float *x);
@@ -394,13 +396,13 @@ dis_status dis__param_put_rows(dis__net *net, size_t param, size_t first, size_t
 
 /* ---- checkpoints ---- */
 
-/* The optimiser's state and step, for a net that goes on with them; zeroed: none. Freed by dis__moments_free(). */
+/* The optimiser's state and step, for a network that goes on with them; zeroed: none. Freed by dis__moments_free(). */
 typedef struct {
     size_t n;
     struct dis__moment *param;
     uint64_t steps;
 } dis__moments;
-dis_status dis__net_take_moments(const dis__net *net, dis__moments *moments); /* replaces what they have */
+dis_status dis__net_get_moments(const dis__net *net, dis__moments *moments); /* replaces what they have */
 dis_status dis__net_put_moments(dis__net *net, const dis__moments *moments);
 void dis__moments_free(dis__moments *moments);
 
@@ -408,7 +410,8 @@ void dis__moments_free(dis__moments *moments);
  * pairs of key and text kept with it. */
 dis_status dis__net_save(const dis__net *net, const char *path, bool with_state, const char *const (*extra)[2],
                          size_t n_extra);
-/* Fills a planned net of the same shape. DIS_EDATA: cut off, changed, or of another net; the net is then unchanged. */
+/* Fills a planned network of the same shape. DIS_EDATA: cut off, changed, or of another network; the network is then
+ * unchanged. */
 dis_status dis__net_load(dis__net *net, dis_context *ctx, const char *path);
 uint64_t dis__net_steps(const dis__net *net);
 

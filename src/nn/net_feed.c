@@ -1,13 +1,13 @@
-/* Batches by index. Arrays that do not change while a net trains (items, ids, targets) lie on the device once, where
- * its memory is not the host's and has room for them; a batch then sends the numbers of its rows, and operations at the
- * beginning of the step copy these to where layers read them, recorded with the step. What is copied is what a batch
- * from the host would have brought, in the same type of number. */
+/* Batches by index. Arrays that do not change while a network trains (items, ids, targets) are on the device once,
+ * where its memory is not the host's and has room for them; a batch then sends the numbers of its rows, and
+ * operations at the beginning of the step copy these to where layers read them, recorded with the step. What is
+ * copied is what a batch from the host would have brought, in the same type of number. */
 #include "nn/net_internal.h"
 
 enum { SHARE = 4 }; /* an array may take this part of the free memory, one in so many */
 
 /* An array on the device; data NULL: there was no room for it. */
-struct dis__kept {
+struct dis__upload {
     const void *of;
     void *data;
 };
@@ -16,8 +16,8 @@ struct dis__feed {
     const void *to; /* what it fills: an input, or memory of a head */
     dis__op op;
     union {
-        dis__take_rows_args take;
-        dis__take_spans_args spans;
+        dis__batch_rows_args take;
+        dis__batch_spans_args spans;
         dis__one_hot_args one_hot;
     } args;
     int32_t *index; /* on the device; NULL: another feed's, or none */
@@ -37,7 +37,7 @@ void dis__feeds_free(dis__net *net)
 
 /* ---- arrays ---- */
 
-bool dis__net_keeps(const dis__net *net, const void *of, const void **kept)
+bool dis__net_find_upload(const dis__net *net, const void *of, const void **kept)
 {
     *kept = NULL;
     if (net->device->shares || !of) return true;
@@ -57,28 +57,28 @@ static dis_status new_kept(dis__net *net, const void *of, size_t bytes, void **d
     if (net->device->fits(net->session, net->ctx, dis__saturating_size(bytes, SHARE, 0), "a copy of the items") ==
         DIS_OK) {
         const dis_status status = net->device->allocate(net->session, DIS_MEMORY_OTHER, bytes, false, data);
-        if (status == DIS_ELIMIT) *data = NULL; /* somebody else has taken it since */
+        if (status == DIS_ELIMIT) *data = NULL; /* a caller else has taken it since */
         if (status != DIS_ELIMIT) DIS_TRY(status);
     }
-    net->kept[net->n_kept++] = (dis__kept){of, *data};
+    net->kept[net->n_kept++] = (dis__upload){of, *data};
     return DIS_OK;
 }
 
-dis_status dis__net_keep_reals(dis__net *net, dis__role role, const void *of, const float *x, size_t n,
-                               const void **kept)
+dis_status dis__net_upload_reals(dis__net *net, dis__role role, const void *of, const float *x, size_t n,
+                                 const void **kept)
 {
     void *data;
-    if (dis__net_keeps(net, of, kept)) return DIS_OK;
-    DIS_TRY(new_kept(net, of, dis__saturating_size(n, dis__real(net, role), 0), &data));
+    if (dis__net_find_upload(net, of, kept)) return DIS_OK;
+    DIS_TRY(new_kept(net, of, dis__saturating_size(n, dis__number_bytes(net, role), 0), &data));
     if (data) DIS_TRY(dis__put_floats(net, role, data, x, n));
     *kept = data;
     return DIS_OK;
 }
 
-dis_status dis__net_keep_ints(dis__net *net, const void *of, const int32_t *x, size_t n, const void **kept)
+dis_status dis__net_upload_ints(dis__net *net, const void *of, const int32_t *x, size_t n, const void **kept)
 {
     void *data = NULL;
-    if (dis__net_keeps(net, of, kept)) return DIS_OK;
+    if (dis__net_find_upload(net, of, kept)) return DIS_OK;
     DIS_TRY(new_kept(net, of, n > INT32_MAX ? SIZE_MAX : n * sizeof *x, &data)); /* spans have 32 bits */
     if (data) DIS_TRY(dis__copy_in(net, data, x, n * sizeof *x));
     *kept = data;
@@ -100,7 +100,7 @@ void dis__feed_stop(dis__net *net, const void *to)
     if (f) f->on = false;
 }
 
-/* The feed of a place, with room for so many whole numbers; recorded steps read these, so they never move. */
+/* The feed of a place, with room for so many integers; recorded steps read these, so they never move. */
 static dis_status feed_of(dis__net *net, const void *to, size_t room, dis__feed **out)
 {
     if (!find(net, to)) {
@@ -116,12 +116,12 @@ static dis_status feed_of(dis__net *net, const void *to, size_t room, dis__feed 
     return DIS_OK;
 }
 
-dis_status dis__feed_rows(dis__net *net, const dis__take_rows_args *args, const int32_t *row, size_t n, size_t max)
+dis_status dis__feed_rows(dis__net *net, const dis__batch_rows_args *args, const int32_t *row, size_t n, size_t max)
 {
     const size_t per = args->moved ? 4 : 1;
     dis__feed *f;
     DIS_TRY(feed_of(net, args->y, row ? dis__saturating_size(max, 4, 0) : 0, &f)); /* enough for either */
-    f->op = DIS_OP_take_rows;
+    f->op = DIS_OP_batch_rows;
     f->args.take = *args;
     if (!row) return DIS_OK;
     f->args.take.row = f->index;
@@ -143,35 +143,35 @@ dis_status dis__feed_one_hot(dis__net *net, const dis__one_hot_args *args)
     return DIS_OK;
 }
 
-dis_status dis__net_take(dis__net *net, int value, const void *kept, const int32_t *row, bool moved)
+dis_status dis__net_gather_reals(dis__net *net, int value, const void *kept, const int32_t *row, bool moved)
 {
     const dis__shape *s = dis__shape_of(net, value);
-    const dis__take_rows_args args = {.x = kept,
-                                      .y = dis__data(net, value),
-                                      .size = dis__real(net, DIS_ROLE_VALUE),
-                                      .n_rows = net->axis[s->rows],
-                                      .height = s->height,
-                                      .width = s->width,
-                                      .channels = s->channels,
-                                      .moved = moved};
+    const dis__batch_rows_args args = {.x = kept,
+                                       .y = dis__data(net, value),
+                                       .size = dis__number_bytes(net, DIS_ROLE_VALUE),
+                                       .n_rows = net->axis[s->rows],
+                                       .height = s->height,
+                                       .width = s->width,
+                                       .channels = s->channels,
+                                       .moved = moved};
     return dis__feed_rows(net, &args, row, net->axis_given[s->rows], net->axis_max[s->rows]);
 }
 
 size_t dis__net_filled(const dis__net *net, int ints)
 {
     const dis__ints *s = &net->ints[ints];
-    return net->axis[s->rows] * dis__axis_now(net, s->time) * s->per;
+    return net->axis[s->rows] * dis__axis_size(net, s->time) * s->per;
 }
 
-dis_status dis__net_take_ints(dis__net *net, int ints, const void *kept, const int32_t (*span)[4], size_t n)
+dis_status dis__net_gather_ints(dis__net *net, int ints, const void *kept, const int32_t (*span)[4], size_t n)
 {
     const dis__ints *s = &net->ints[ints];
     const size_t max = dis__saturating_size(net->axis_max[s->rows], 1, 1);
     dis__feed *f;
     if (n > max || s->mirror) return dis__fail(DIS_EBUG, "%s: batches of it cannot be taken by index", s->name);
     DIS_TRY(feed_of(net, s->data, dis__saturating_size(max, 4, 0), &f));
-    f->op = DIS_OP_take_spans;
-    f->args.spans = (dis__take_spans_args){.x = kept, .y = s->data, .span = f->index, .n_spans = n};
+    f->op = DIS_OP_batch_spans;
+    f->args.spans = (dis__batch_spans_args){.x = kept, .y = s->data, .span = f->index, .n_spans = n};
     return dis__copy_in(net, f->index, span, n * sizeof *span);
 }
 
@@ -181,7 +181,7 @@ void dis__feeds_key(dis__net *net)
 {
     for (size_t i = 0; i < net->n_feeds; i++) {
         const dis__feed *f = &net->feeds[i];
-        const bool rows = f->op == DIS_OP_take_rows, spans = f->op == DIS_OP_take_spans;
+        const bool rows = f->op == DIS_OP_batch_rows, spans = f->op == DIS_OP_batch_spans;
         const void *x = rows ? f->args.take.x : spans ? f->args.spans.x : f->to;
         dis__key_add(net, f->on ? (uint64_t)(uintptr_t)x : 0);
         dis__key_add(net, rows ? f->args.take.moved : spans ? f->args.spans.n_spans : 0);

@@ -1,4 +1,4 @@
-/* net_internal.h: the inside of a net, for layers and for the files of nn itself. */
+/* net_internal.h: the inside of a network, for layers and for the files of nn itself. */
 #ifndef DIS_NN_NET_INTERNAL_H
 #define DIS_NN_NET_INTERNAL_H
 #include "core/memory/memory.h"
@@ -8,7 +8,7 @@
 enum { DIS_LAYER_PARAMS = 12, DIS_LAYER_WORKS = 11, DIS_LAYER_INTS = 3, DIS_PARAM_PARTS = 3 };
 
 /* A piece of the activation arena, alive from one moment of a pass to another: forward of layer i of L is moment i, its
- * backward 2 L - 1 - i. Pieces that are not alive together may lie in the same place. */
+ * backward 2 L - 1 - i. Pieces that are not alive together may are in the same place. */
 typedef struct {
     size_t bytes, from, to;
     size_t at;
@@ -18,22 +18,22 @@ typedef struct {
     dis__shape shape;
     const char *name; /* of an input; else NULL */
     int producer;     /* layer; DIS_NONE: an input */
-    int last_use;     /* layer; DIS_NONE: nobody */
+    int last_use;     /* layer; DIS_NONE: no one */
     bool wants_grad;  /* something below it is trained */
-    bool has_grad;    /* while a backward pass is planned: somebody stores it */
+    bool has_grad;    /* while a backward pass is planned: a caller stores it */
     size_t piece, grad_piece;
-    size_t again_piece; /* where it is made again for backward; SIZE_MAX: it is kept, or not needed there */
-    bool made_again;    /* in this pass */
-    void *data, *grad;  /* grad NULL: not wanted */
+    size_t recompute_piece; /* where it is made again for backward; SIZE_MAX: it is kept, or not needed there */
+    bool recomputed;        /* in this pass */
+    void *data, *grad;      /* grad NULL: not wanted */
 } dis__slot;
 
 typedef struct {
     char name[DIS_NET_NAME];
     int rows, time;
-    size_t per, at; /* at: in the arena of whole numbers */
+    size_t per, at; /* at: in the arena of integers */
     int32_t *data;
     bool mirrored;   /* a layer reads it on the host too */
-    int32_t *mirror; /* there; NULL: nobody does */
+    int32_t *mirror; /* there; NULL: no one does */
 } dis__ints;
 
 typedef struct {
@@ -45,12 +45,12 @@ typedef struct {
     double rate;       /* factor of the rate of a step */
     bool statistic;    /* not a parameter: kept and saved, never trained */
     size_t at;         /* in numbers, from the start of each arena */
-    /* Of nets that never train: where its numbers are used instead, in the host's memory, in so many parts of as many
-     * rows each; 0: in the arena. */
-    const void *elsewhere[DIS_PARAM_PARTS];
-    size_t n_elsewhere;
-    bool parted; /* whoever uses it can do with several parts */
-    bool stored; /* its gradient has one owner, who stores the first one behind an update */
+    /* Of networks that never train: where its numbers are used instead, in the host's memory, in so many parts of as
+     * many rows each; 0: in the arena. */
+    const void *host_part[DIS_PARAM_PARTS];
+    size_t n_host_parts;
+    bool accepts_parts; /* whoever uses it can do with several parts */
+    bool stored;        /* its gradient has one owner, who stores the first one after an update */
 } dis__param;
 
 typedef struct dis__layer dis__layer;
@@ -61,7 +61,7 @@ typedef struct dis__layer dis__layer;
 typedef struct {
     const char *name;
     size_t own; /* bytes of the layer's own struct */
-    /* In nets that never train its output is its input, one piece of memory. NULL: never. Asked in the order of the
+    /* In networks that never train its output is its input, one piece of memory. NULL: never. Asked in the order of the
      * layers, when a plan begins; layer->passes has the answer. */
     bool (*passes)(const dis__net *net, const dis__layer *layer);
     dis_status (*plan)(dis__net *net, dis__layer *layer);
@@ -74,9 +74,9 @@ typedef struct {
      * for it. NULL: it reads all. */
     bool (*reads)(const dis__net *net, const dis__layer *layer, int value);
     /* Makes the output again in a pass of training, from what backward needs anyway, so that it need not be kept; asked
-     * of devices with the host's memory alone. NULL, or false of remakes: it cannot. */
-    bool (*remakes)(const dis__layer *layer);
-    dis_status (*remake)(dis__net *net, dis__layer *layer);
+     * of devices with the host's memory alone. NULL, or false of recomputes: it cannot. */
+    bool (*recomputes)(const dis__layer *layer);
+    dis_status (*recompute)(dis__net *net, dis__layer *layer);
     void (*free)(dis__layer *layer); /* what the own struct holds; may be NULL */
 } dis__layer_kind;
 
@@ -106,7 +106,7 @@ typedef struct {
     int logits;
 } dis__head;
 
-/* Scalars of a net in device memory: what the host writes once per step, then the heads', then what only the device
+/* Scalars of a network in device memory: what the host writes once per step, then the heads', then what only the device
  * writes. The host's copy has the same layout. */
 typedef struct {
     dis__step_scalars step;
@@ -114,7 +114,7 @@ typedef struct {
     double total, sum; /* losses of the last pass, and since the sum was set */
 } dis__net_scalars;
 
-typedef struct dis__kept dis__kept; /* net_feed.c: arrays on the device, and what of them goes where */
+typedef struct dis__upload dis__upload; /* net_feed.c: arrays on the device, and what of them goes where */
 typedef struct dis__feed dis__feed;
 
 struct dis__net {
@@ -129,8 +129,8 @@ struct dis__net {
     bool planned, training_plan, training, unset;
     bool back_planned; /* for the heads that took part last time */
     bool stale;        /* gradients that are stored may be what the last update has left of them; they count as 0 */
-    bool once;         /* gradients count as 0, and this step updates by them as they come */
-    bool prepared;     /* what layers make of parameters alone, in nets that never train, is made */
+    bool once;         /* gradients count as 0, and this step updates by them directly */
+    bool prepared;     /* what layers make of parameters alone, in networks that never train, is made */
     dis__optimizer_options optimizer;
 
     size_t n_axes, axis_max[DIS_NET_AXES], axis[DIS_NET_AXES];
@@ -153,7 +153,7 @@ struct dis__net {
     size_t squared;   /* while a step goes backward: gradients from here on are part of the norm already */
     /* Device memory. */
     char *param_arena, *grad_arena, *state_arena;
-    char *kept_arena; /* parameters as they were (dis__net_keep_params); NULL: none were kept */
+    char *params_copy_arena; /* parameters as they were (dis__net_save_params_copy); NULL: none were kept */
     int n_states;
     char *work_arena;
     int32_t *int_arena;
@@ -163,10 +163,10 @@ struct dis__net {
     size_t work_bytes, int_count;
     /* The host's. */
     dis__net_scalars now;
-    dis__head_scalars *heads_now; /* (n_heads) */
-    uint64_t *key;                /* of a step: axes, heads, feeds, and what layers add */
+    dis__head_scalars *host_head_scalars; /* (n_heads) */
+    uint64_t *key;                        /* of a step: axes, heads, feeds, and what layers add */
     size_t n_key;
-    dis__kept *kept;
+    dis__upload *kept;
     size_t n_kept, kept_room;
     dis__feed *feeds;
     size_t n_feeds, feeds_room;
@@ -175,7 +175,8 @@ struct dis__net {
 /* ---- for building ---- */
 
 /* Records a failure of building, and returns DIS_NONE. */
-int dis__net_bad(dis__net *net, dis_status status, const char *format, ...) __attribute__((format(printf, 3, 4)));
+int dis__net_build_error(dis__net *net, dis_status status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 /* A new layer with its own struct, zeroed, reading n values; its output has `shape` (NULL: a head). NULL after a
  * failure: return DIS_NONE then. Checks that all values are there. */
 dis__layer *dis__net_layer(dis__net *net, const dis__layer_kind *kind, const char *name, const int *in, int n,
@@ -185,7 +186,7 @@ void dis__layer_param(dis__net *net, dis__layer *layer, const char *what, size_t
                       dis__start start, double spread);
 bool dis__same_shape(dis__net *net, int x, int y, const char *layer);
 bool dis__ints_fit(dis__net *net, int ints, const char *what, const char *layer);
-/* attend.c: whether x is packed rows that begin and end as these inputs say; else the net is bad. */
+/* packed_attention.c: whether x is packed rows that begin and end as these inputs say; else the network is bad. */
 bool dis__packed_fit(dis__net *net, int x, int start, int length, const char *layer);
 int dis__net_head(dis__net *net, dis__layer *layer);
 /* embed.c: the layer that made a value of a table that is a parameter; NULL: none did. */
@@ -196,16 +197,17 @@ static inline const dis__shape *dis__shape_of(const dis__net *net, int value)
     return &net->slots[value].shape;
 }
 
-/* Two linear layers whose values are x W' + a and y, y made of the first by layers that pass it on: in nets that never
- * train they become one, its matrix and bias made once. */
+/* Two linear layers whose values are x W' + a and y, y made of the first by layers that pass it on: in networks that
+ * never train they become one, its matrix and bias made once. */
 void dis__linear_merge(dis__net *net, int first, int second);
-/* Of dis__linear_in_place: says so to the layer behind. */
+/* Of dis__linear_in_place: says so to the layer after. */
 void dis__add_in_place(dis__layer *layer);
 void dis__layernorm_in_place(dis__layer *layer);
 /* What a linear layer in front of a normalisation adds its value to; DIS_NONE: it has a place of its own. */
 int dis__layernorm_sum(const dis__layer *layer);
-/* join.c: nobody needs the value behind this layer, which is the last to read it, under this name or another. */
-bool dis__value_ends(const dis__net *net, const dis__layer *layer, int value);
+/* dropout_add_concat.c: no one needs the value after this layer, which is the last to read it, under this name or
+ * another. */
+bool dis__is_last_use(const dis__net *net, const dis__layer *layer, int value);
 
 /* ---- for planning ---- */
 
@@ -223,7 +225,7 @@ typedef enum {
 dis_status dis__layer_work(dis__net *net, dis__layer *layer, size_t bytes, dis__work_life life);
 /* The layer will run this operation, with these arguments at the axes' maxima; returns the bytes of args.work. */
 size_t dis__layer_runs(dis__net *net, dis__op op, const void *args);
-size_t dis__most_rows(const dis__net *net, int value); /* as dis__rows_now, at the axes' maxima; SIZE_MAX: overflow */
+size_t dis__max_rows(const dis__net *net, int value); /* as dis__padded_rows, at the axes' maxima; SIZE_MAX: overflow */
 
 /* ---- for running ---- */
 
@@ -231,7 +233,7 @@ size_t dis__most_rows(const dis__net *net, int value); /* as dis__rows_now, at t
 dis_status dis__net_clear_stale(dis__net *net);
 
 /* rows x time x height x width as they are computed: packed axes rounded up. */
-size_t dis__rows_now(const dis__net *net, int value);
+size_t dis__padded_rows(const dis__net *net, int value);
 dis_status dis__op_run(dis__net *net, dis__op op, const void *args);
 /* Up to DIS_LAYER_KEYS a layer and batch. */
 enum { DIS_LAYER_KEYS = 3 };
@@ -251,11 +253,11 @@ dis_status dis__put_none(dis__net *net, int32_t *to, size_t n); /* ids that are 
 /* ---- batches by index (net_feed.c) ---- */
 
 /* args->y gets rows of args->x in each pass from now on; row: n numbers on the host (four each where moved), of `max`
- * at most, those behind them up to args->n_rows none; NULL: args->row is another feed's. */
-dis_status dis__feed_rows(dis__net *net, const dis__take_rows_args *args, const int32_t *row, size_t n, size_t max);
+ * at most, those after them up to args->n_rows none; NULL: args->row is another feed's. */
+dis_status dis__feed_rows(dis__net *net, const dis__batch_rows_args *args, const int32_t *row, size_t n, size_t max);
 const int32_t *dis__feed_index(const dis__net *net, const void *to); /* of such a feed, on the device */
 dis_status dis__feed_one_hot(dis__net *net, const dis__one_hot_args *args);
-void dis__feed_stop(dis__net *net, const void *to); /* the host fills this place, or nobody does */
+void dis__feed_stop(dis__net *net, const void *to); /* the host fills this place, or no one does */
 void dis__feeds_key(dis__net *net);                 /* adds to the key of a step */
 dis_status dis__feeds_run(dis__net *net);
 void dis__feeds_free(dis__net *net);
@@ -268,28 +270,28 @@ dis_status dis__head_sum(dis__net *net, const dis__layer *layer, const void *row
 
 /* Adds (or stores) the gradient of the layer's output to that of its input i, which has the same shape; nothing
  * where that is not wanted. */
-dis_status dis__pass_down(dis__net *net, const dis__layer *layer, int i);
+dis_status dis__pass_gradient(dis__net *net, const dis__layer *layer, int i);
 
 /* Bytes of a number. */
-static inline size_t dis__real(const dis__net *net, dis__role role)
+static inline size_t dis__number_bytes(const dis__net *net, dis__role role)
 {
     return dis__number_size(net->device->number[role]);
 }
 
 /* Device memory moved on by n numbers of a role. NULL stays NULL. */
-static inline void *dis__after(const dis__net *net, dis__role role, const void *numbers, size_t n)
+static inline void *dis__offset_role(const dis__net *net, dis__role role, const void *numbers, size_t n)
 {
-    return numbers ? (char *)numbers + n * dis__real(net, role) : NULL;
+    return numbers ? (char *)numbers + n * dis__number_bytes(net, role) : NULL;
 }
 
 static inline void *dis__value_at(const dis__net *net, const void *numbers, size_t n)
 {
-    return dis__after(net, DIS_ROLE_VALUE, numbers, n);
+    return dis__offset_role(net, DIS_ROLE_VALUE, numbers, n);
 }
 
 static inline void *dis__param_at(const dis__net *net, const void *numbers, size_t n)
 {
-    return dis__after(net, DIS_ROLE_PARAM, numbers, n);
+    return dis__offset_role(net, DIS_ROLE_PARAM, numbers, n);
 }
 
 static inline const double *dis__pass_of(const dis__net *net)
@@ -307,7 +309,7 @@ static inline void *dis__data(const dis__net *net, int value)
     return net->slots[value].data;
 }
 
-/* NULL: nobody wants it. */
+/* NULL: no one wants it. */
 static inline void *dis__grad(const dis__net *net, int value)
 {
     return net->slots[value].grad;
@@ -316,7 +318,7 @@ static inline void *dis__grad(const dis__net *net, int value)
 /* Not of one that lies elsewhere in several parts. */
 static inline void *dis__param_place(const dis__net *net, const dis__param *p)
 {
-    return p->n_elsewhere == 1 ? (void *)p->elsewhere[0] : dis__param_at(net, net->param_arena, p->at);
+    return p->n_host_parts == 1 ? (void *)p->host_part[0] : dis__param_at(net, net->param_arena, p->at);
 }
 
 static inline void *dis__param_of(const dis__net *net, const dis__layer *layer, size_t i)
@@ -324,8 +326,8 @@ static inline void *dis__param_of(const dis__net *net, const dis__layer *layer, 
     return dis__param_place(net, &net->params[layer->param[i]]);
 }
 
-/* Numbers that are used elsewhere come to the net's own memory. */
-dis_status dis__param_settle(dis__net *net, dis__param *p);
+/* Numbers that are used elsewhere come to the network's own memory. */
+dis_status dis__param_copy_in(dis__net *net, dis__param *p);
 
 /* NULL: not trained. */
 static inline void *dis__param_grad(const dis__net *net, const dis__layer *layer, size_t i)
@@ -345,7 +347,7 @@ static inline const int32_t *dis__mirror_of(const dis__net *net, int ints)
     return ints == DIS_NONE ? NULL : net->ints[ints].mirror;
 }
 
-static inline size_t dis__axis_now(const dis__net *net, int axis)
+static inline size_t dis__axis_size(const dis__net *net, int axis)
 {
     return axis == DIS_NONE ? 1 : net->axis[axis];
 }

@@ -29,7 +29,7 @@ static size_t axis_max(const dis__net *net, int axis)
     return axis == DIS_NONE ? 1 : net->axis_max[axis];
 }
 
-size_t dis__most_rows(const dis__net *net, int value)
+size_t dis__max_rows(const dis__net *net, int value)
 {
     const dis__shape *s = dis__shape_of(net, value);
     const size_t rows = dis__saturating_size(axis_max(net, s->rows), axis_max(net, s->time), 0);
@@ -111,20 +111,20 @@ static size_t read_until(const dis__net *net, int value)
 }
 
 /* Nothing of backward but users of the value reads it, and its layer can make it again. */
-static bool made_again(const dis__net *net, const dis__slot *s)
+static bool recomputed(const dis__net *net, const dis__slot *s)
 {
     const dis__layer *layer = s->producer == DIS_NONE ? NULL : &net->layers[s->producer];
-    return layer && s->last_use != DIS_NONE && net->device->shares && layer->kind->remakes &&
-           layer->kind->remakes(layer) && !reads(net, layer, layer->out);
+    return layer && s->last_use != DIS_NONE && net->device->shares && layer->kind->recomputes &&
+           layer->kind->recomputes(layer) && !reads(net, layer, layer->out);
 }
 
 static dis_status plan_kept(dis__net *net, dis__slot *s, size_t bytes, size_t from, size_t last)
 {
     const size_t until = net->training_plan ? read_until(net, (int)(s - net->slots)) : 0;
     if (until <= last) return new_piece(net, bytes, from, last, &s->piece);
-    if (!made_again(net, s)) return new_piece(net, bytes, from, until, &s->piece);
+    if (!recomputed(net, s)) return new_piece(net, bytes, from, until, &s->piece);
     DIS_TRY(new_piece(net, bytes, from, last, &s->piece));
-    return new_piece(net, bytes, backward_moment(net, s->last_use), until, &s->again_piece);
+    return new_piece(net, bytes, backward_moment(net, s->last_use), until, &s->recompute_piece);
 }
 
 static dis_status plan_values(dis__net *net)
@@ -132,10 +132,10 @@ static dis_status plan_values(dis__net *net)
     for (size_t i = 0; i < net->n_slots; i++) {
         dis__slot *s = &net->slots[i];
         const size_t bytes =
-            dis__saturating_size(dis__saturating_size(dis__most_rows(net, (int)i), s->shape.channels, 0),
-                                 dis__real(net, DIS_ROLE_VALUE), 0);
+            dis__saturating_size(dis__saturating_size(dis__max_rows(net, (int)i), s->shape.channels, 0),
+                                 dis__number_bytes(net, DIS_ROLE_VALUE), 0);
         const size_t from = s->producer == DIS_NONE ? 0 : (size_t)s->producer, back = backward_moment(net, s->producer);
-        /* What a batch brings, and what nobody within uses but the caller may read, stays to the end. */
+        /* What a batch brings, and what no one within uses but the caller may read, stays to the end. */
         const bool stays = s->producer == DIS_NONE || s->last_use == DIS_NONE;
         const size_t last = stays ? 2 * net->n_layers : (size_t)s->last_use;
         const dis__layer *layer = s->producer == DIS_NONE ? NULL : &net->layers[s->producer];
@@ -250,7 +250,7 @@ size_t dis__net_bytes(const dis__net *net)
 {
     const size_t arenas = net->training_plan ? 1 + (size_t)net->n_states : 0;
     const size_t numbers = dis__saturating_size(net->n_trained, arenas, net->n_numbers);
-    size_t bytes = dis__saturating_size(numbers, dis__real(net, DIS_ROLE_PARAM), net->work_bytes);
+    size_t bytes = dis__saturating_size(numbers, dis__number_bytes(net, DIS_ROLE_PARAM), net->work_bytes);
     bytes = dis__saturating_size(net->int_count, sizeof *net->int_arena, bytes);
     return dis__saturating_size(1, net->device->own_bytes(net->session, net->ctx), bytes);
 }
@@ -274,12 +274,12 @@ static dis_status take_mirrors(dis__net *net)
         dis__saturating_size(net->n_layers, DIS_LAYER_KEYS,
                              dis__saturating_size(feeds, DIS_FEED_KEYS, DIS_NET_AXES + 2 + net->n_heads));
     DIS_TRY(dis__alloc_zeroed(&net->key, max_keys, sizeof *net->key));
-    return dis__alloc_zeroed(&net->heads_now, net->n_heads, sizeof *net->heads_now);
+    return dis__alloc_zeroed(&net->host_head_scalars, net->n_heads, sizeof *net->host_head_scalars);
 }
 
 static dis_status take_memory(dis__net *net)
 {
-    const size_t real = dis__real(net, DIS_ROLE_PARAM);
+    const size_t real = dis__number_bytes(net, DIS_ROLE_PARAM);
     DIS_TRY(take(net, DIS_MEMORY_PARAMS, &net->param_arena, net->n_numbers, real, true));
     net->stale = net->training_plan;
     if (net->training_plan) {
@@ -297,7 +297,7 @@ static dis_status take_memory(dis__net *net)
     return net->device->begin(net->session, net->ctx);
 }
 
-bool dis__net_serve(dis__net *net, dis_context *ctx)
+bool dis__net_set_context(dis__net *net, dis_context *ctx)
 {
     if (!net->device->serve(net->session, ctx)) return false;
     net->ctx = ctx;
@@ -319,7 +319,7 @@ static void set_pointers(dis__net *net)
 
 static uint64_t name_key(const char *name)
 {
-    uint32_t h = 2166136261u; /* FNV-1a: a parameter's start depends on its name, not on what else is in the net */
+    uint32_t h = 2166136261u; /* FNV-1a: a parameter's start depends on its name, not on what else is in the network */
     for (; *name; name++) h = (h ^ (unsigned char)*name) * 16777619u;
     return (uint64_t)h << 32 | DIS_STREAM_WEIGHTS;
 }

@@ -1,5 +1,6 @@
-/* What ranks that train one net together tell each other: sums of gradients, means of statistics. Each rank adds up its
- * share of the numbers, in the order of ranks, and tells it to all: a given number of ranks always gives the same bits.
+/* What ranks that train one network together tell each other: sums of gradients, means of statistics. Each rank adds
+ * up its share of the numbers, in the order of ranks, and tells it to all: a given number of ranks always gives the
+ * same bits.
  *
  * Devices that can do so add gradients up themselves, in the same order: the same bytes.
  *
@@ -81,12 +82,12 @@ dis_status dis__net_share_statistics(dis__net *net, const dis__comm *comm)
     return DIS_OK;
 }
 
-void dis__net_skip(dis__net *net)
+void dis__net_skip_pass(dis__net *net)
 {
     net->pass++;
 }
 
-void dis__net_be_rank(dis__net *net, int rank)
+void dis__net_set_rank(dis__net *net, int rank)
 {
     net->pass += (uint64_t)rank << 32;
 }

@@ -22,59 +22,59 @@
 
 typedef enum { DIS_ACT_NONE, DIS_ACT_RELU, DIS_ACT_TANH, DIS_ACT_SIGMOID, DIS_ACT_GELU, DIS_N_ACTS } dis__activation;
 
-#define DIS_OPS(X)          \
-    X(product)              \
-    X(column_sums)          \
-    X(activate)             \
-    X(activate_grad)        \
-    X(gather)               \
-    X(gather_grad)          \
-    X(layernorm)            \
-    X(layernorm_grad)       \
-    X(layernorm_param_grad) \
-    X(dropout)              \
-    X(add)                  \
-    X(shift)                \
-    X(copy_columns)         \
-    X(pool)                 \
-    X(pool_grad)            \
-    X(weigh)                \
-    X(weigh_grad)           \
-    X(one_hot)              \
-    X(soft_loss)            \
-    X(soft_loss_grad)       \
-    X(crowd_loss)           \
-    X(crowd_param_grad)     \
-    X(confuse)              \
-    X(confuse_grad)         \
-    X(pair_terms)           \
-    X(pair_terms_grad)      \
-    X(head_loss)            \
-    X(total_loss)           \
-    X(recurrent)            \
-    X(recurrent_grad)       \
-    X(attention)            \
-    X(attention_grad)       \
-    X(attend)               \
-    X(attend_grad)          \
-    X(conv)                 \
-    X(conv_grad)            \
-    X(lookup_conv)          \
-    X(lookup_conv_grad)     \
-    X(window)               \
-    X(window_grad)          \
-    X(shortcut)             \
-    X(shortcut_grad)        \
-    X(batch_stats)          \
-    X(batchnorm)            \
-    X(batchnorm_sums)       \
-    X(batchnorm_grad)       \
-    X(update)               \
-    X(square_sums)          \
-    X(clip)                 \
-    X(start)                \
-    X(take_rows)            \
-    X(take_spans)
+#define DIS_OPS(X)           \
+    X(product)               \
+    X(column_sums)           \
+    X(activate)              \
+    X(activate_grad)         \
+    X(gather)                \
+    X(gather_grad)           \
+    X(layernorm)             \
+    X(layernorm_grad)        \
+    X(layernorm_param_grad)  \
+    X(dropout)               \
+    X(add)                   \
+    X(shift)                 \
+    X(copy_columns)          \
+    X(pool)                  \
+    X(pool_grad)             \
+    X(softmax_pool)          \
+    X(softmax_pool_grad)     \
+    X(one_hot)               \
+    X(soft_loss)             \
+    X(soft_loss_grad)        \
+    X(crowd_loss)            \
+    X(crowd_param_grad)      \
+    X(confusion)             \
+    X(confusion_grad)        \
+    X(pair_terms)            \
+    X(pair_terms_grad)       \
+    X(head_loss)             \
+    X(total_loss)            \
+    X(recurrent)             \
+    X(recurrent_grad)        \
+    X(padded_attention)      \
+    X(padded_attention_grad) \
+    X(packed_attention)      \
+    X(packed_attention_grad) \
+    X(conv)                  \
+    X(conv_grad)             \
+    X(lookup_conv)           \
+    X(lookup_conv_grad)      \
+    X(window)                \
+    X(window_grad)           \
+    X(shortcut)              \
+    X(shortcut_grad)         \
+    X(batch_stats)           \
+    X(batchnorm)             \
+    X(batchnorm_sums)        \
+    X(batchnorm_grad)        \
+    X(update)                \
+    X(square_sums)           \
+    X(clip)                  \
+    X(start)                 \
+    X(batch_rows)            \
+    X(batch_spans)
 
 typedef enum {
 #define DIS_OP_ENUM(name) DIS_OP_##name,
@@ -140,9 +140,9 @@ typedef struct {
     void *d_table;
 } dis__gather_args;
 
-/* y = gain (s - mean) / D + bias over the width of s = x + r (r may be NULL); D = sqrt(var + eps), or with `sample` sd +
- * eps, whose sum of squares is divided by width - 1. stats: (rows, 2) mean and 1 / D. Index: rows. grad: d = gradient
- * of s, stored or added to dx and dr (each may be NULL). param_grad: index: columns. */
+/* y = gain (s - mean) / D + bias over the width of s = x + r (r may be NULL); D = sqrt(var + eps), or with `sample`
+ * sd + eps, whose sum of squares is divided by width - 1. stats: (rows, 2) mean and 1 / D. Index: rows. grad: d =
+ * gradient of s, stored or added to dx and dr (each may be NULL). param_grad: index: columns. */
 typedef struct {
     const void *x, *r, *gain, *bias;
     void *y, *stats;
@@ -221,7 +221,7 @@ typedef struct {
     const void *dy;
     void *dx, *d_scores;
     bool add_x, add_scores;
-} dis__weigh_args;
+} dis__softmax_pool_args;
 
 typedef enum { DIS_LOSS_CE, DIS_LOSS_KL, DIS_LOSS_INVERSE_KL, DIS_LOSS_JS, DIS_N_LOSSES } dis__loss;
 
@@ -275,7 +275,7 @@ typedef struct {
     const void *dy;
     void *d_class, *d_confusion;
     bool add_class, add_confusion;
-} dis__confuse_args;
+} dis__confusion_args;
 
 /* Terms that pull at rows of a table: near: 1 - cos(a, b); apart: max(0, cos(a, b)); length: |a|. */
 typedef enum { DIS_PAIR_NEAR, DIS_PAIR_APART, DIS_PAIR_LENGTH, DIS_N_PAIRS } dis__pair_kind;
@@ -331,7 +331,7 @@ typedef struct {
     size_t n_nodes;
     dis__recurrent_step *steps; /* (blocks, n_times): as the direction goes */
     int32_t *parent, *from;     /* (nodes): the node before, the row of the inputs */
-    int32_t *node;              /* (rows, n_times): -1 behind a row's length */
+    int32_t *node;              /* (rows, n_times): -1 after a row's length */
     int32_t *order, *length;    /* (rows) */
     bool by_end;                /* step s is the time s before the last of each row, not before n_times - 1 */
 } dis__recurrent_layout;
@@ -340,7 +340,7 @@ typedef struct {
  * of each gate's argument, unless that is row from[node] of made[d]; after: the gates, or nothing where they are
  * forgotten; LSTM i, f, g, o; GRU n, r, z, and W h + b of n. The state before, times weight, is added to n_state of
  * the four, from first_state on. memory[d]: (nodes, n_memory), the LSTM's c (statistics: sums over time); state[d]:
- * (nodes, hidden). y: (rows, time, directions hidden), 0 behind a row's length. grad: gates[d] become the gradients of
+ * (nodes, hidden). y: (rows, time, directions hidden), 0 after a row's length. grad: gates[d] become the gradients of
  * their arguments, before[d] (nodes, hidden) the state before each step. Index: blocks of DIS_RECURRENT_BLOCK rows of
  * direction 0, then of direction 1. Both are 0 of nodes that no step has. */
 #define DIS_RECURRENT_GATES 4
@@ -351,8 +351,8 @@ typedef struct {
     size_t first_state, n_state, n_memory; /* n_memory: n_hidden or 0 */
     dis__recurrent_layout layout[2];
     const void *weight[2]; /* (n_state hidden, hidden): of the state before */
-    const void *made[2];   /* NULL: the inputs' part lies in gates */
-    bool forget;           /* gates of a step are not kept: they lie in scratch memory, and made[] is there */
+    const void *made[2];   /* NULL: the inputs' part is in gates */
+    bool forget;           /* gates of a step are not kept: they are in scratch memory, and made[] is there */
     void *gates[2], *memory[2], *state[2], *before[2];
     void *y;
     const void *dy;
@@ -374,10 +374,10 @@ typedef struct {
     const void *dy;
     void *d_qkv;
     bool add;
-} dis__attention_args;
+} dis__padded_attention_args;
 
 /* Scaled dot-product attention within packed rows: qkv (tokens, 3 channels), y (tokens, channels); row i is tokens
- * start[i] .. + length[i] - 1, rows lie one behind the other, tokens behind the last get 0. The score of query i and
+ * start[i] .. + length[i] - 1, rows lie one after another, tokens after the last get 0. The score of query i and
  * key j is scale q k + bias[bucket[j - i + longest - 1]][head]; keys whose mask is 0, or farther away than the
  * window (0: none is), do not count; a query without keys gets 0. log_sum: (tokens, heads). The dropout of shares is
  * keyed by the place (start heads longest + head length^2 + i length + j). Index: (row, head). grad: d_bias +=
@@ -399,10 +399,10 @@ typedef struct {
     const void *dy;
     void *d_qkv, *d_bias, *work, *kept;
     bool add, known;
-} dis__attend_args;
+} dis__packed_attention_args;
 
 /* Convolution of images (n, height, width, channels) with weight (out, kernel_h, kernel_w, channels): y (n, out_h,
- * out_w, out), act(. + bias). What lies outside, or behind length[i] columns of an image, is 0. Index: groups of
+ * out_w, out), act(. + bias). What lies outside, or after length[i] columns of an image, is 0. Index: groups of
  * `group` images, which the device chooses. grad: dx (may be NULL) is stored or added, d_weight (may be NULL) += ;
  * `work` is the device's. The functions of this table leave d_weight in n_parts parts in `work`, of which each is an
  * index. */
@@ -421,11 +421,10 @@ typedef struct {
 } dis__conv_args;
 #define DIS_CONV_ROWS 192 /* places of y at a time */
 
-/* Convolution over rows of a table: place j of text i is row id[i * width + j] (below 0: zeros). row_products: (ids, kernel,
- * out): each row of the table times the weights of each place of the kernel, so that y[i][j] = act(bias + sum over k of
- * row_products[id of place j + k - before][k]) for `places` places j. Index: texts. grad: d_row_products += the
- * gradients of the places it went to;
- * index: columns of out. */
+/* Convolution over rows of a table: place j of text i is row id[i * width + j] (below 0: zeros). row_products: (ids,
+ * kernel, out): each row of the table times the weights of each place of the kernel, so that y[i][j] = act(bias +
+ * sum over k of row_products[id of place j + k - before][k]) for `places` places j. Index: texts. grad:
+ * d_row_products += the gradients of the places it went to; index: columns of out. */
 typedef struct {
     size_t n, width, places, kernel, before, out, n_ids;
     const int32_t *id;
@@ -518,7 +517,7 @@ typedef struct {
 } dis__start_args;
 
 /* Rows of a larger array: row i of y, height x width x channels numbers of `size` bytes, is row row[i] of x; below 0:
- * all its bytes are `behind`. With `moved` row has four numbers for each, (which, dy, dx, mirror): an image whose place
+ * all its bytes are `after`. With `moved` row has four numbers for each, (which, dy, dx, mirror): an image whose place
  * (r, c) is x's (r + dy, c' + dx), c' counted from the other side where it is mirrored, 0 outside. Index: rows. */
 typedef struct {
     const void *x;
@@ -527,15 +526,15 @@ typedef struct {
     size_t size, n_rows, height, width, channels;
     bool moved;
     unsigned char behind;
-} dis__take_rows_args;
+} dis__batch_rows_args;
 
-/* Spans (from, to, n, room) of whole numbers: y[to + j] = x[from + j] for j < n, and -1 for the rest of the room.
+/* Spans (from, to, n, room) of integers: y[to + j] = x[from + j] for j < n, and -1 for the rest of the room.
  * Index: spans. */
 typedef struct {
     const int32_t *x;
     int32_t *y;
     const int32_t *span; /* (n_spans, 4) */
     size_t n_spans;
-} dis__take_spans_args;
+} dis__batch_spans_args;
 
 #endif

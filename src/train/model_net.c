@@ -262,7 +262,7 @@ static dis_status build(const dis_model *model, const dis__device *device, const
         logits[h] = head_logits(model, r, h, class_logits);
         if (!model->confuses || h > 0 || !r->asked) continue;
         class_logits = logits[h];
-        logits[h] = dis__layer_confuse(r->net, class_logits, r->asked->confusion);
+        logits[h] = dis__layer_confusion(r->net, class_logits, r->asked->confusion);
     }
     if (add_heads) return add_heads(arg, r, logits);
     for (size_t h = first; h < last; h++) r->head[h] = dis__head_soft(r->net, model->head[h], logits[h], NULL);
@@ -302,7 +302,7 @@ dis_status dis__model_prepare_prediction(dis_context *ctx, dis_model *model, con
     DIS_TRY(dis__device_for(ctx, model->device, false, &device));
     if (r->net && r->device == device && r->head[head] != DIS_NONE && limits->units <= max->units &&
         limits->items <= max->items && limits->longest <= max->longest && limits->total <= max->total &&
-        dis__net_serve(r->net, ctx))
+        dis__net_set_context(r->net, ctx))
         return DIS_OK;
     dis__model_net_free(r);
     const dis_status status = build_planned(ctx, model, device, limits, head, r);
@@ -333,7 +333,7 @@ static dis_status put_units(dis__model_net *r, const dis_model *model, const dis
     const dis__unit_batch batch = {.unit = units, .n = n};
     DIS_TRY(dis__model_net_set_batch(model, r, encoded, &batch));
     for (size_t h = 0; h < model->n_heads; h++)
-        if (r->head[h] != DIS_NONE) dis__head_put_nothing(r->net, r->head[h]);
+        if (r->head[h] != DIS_NONE) dis__head_clear_targets(r->net, r->head[h]);
     return DIS_OK;
 }
 

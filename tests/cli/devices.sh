@@ -65,7 +65,7 @@ fi
 # ---- the device ----
 cat >lost.c <<'TEXT'
 /* A device that computes nothing, and fails at the STUB_AT-th step, or when more than STUB_BYTES are taken. */
-#include "nn/plugin.h"
+#include "nn/device_plugin.h"
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* bootstrap_device_cases.h: sums over resamples on a device against the processor's, and the same bytes twice. The
+/* bootstrap_device_cases.h: sums over resamples on a device against the CPU's, and the same bytes twice. The
  * tests of CUDA devices and of the stand-in for one (bootstrap_stand_in.c) share the list. */
 #ifndef DIS_DEVICES_BOOTSTRAP_DEVICE_CASES_H
 #define DIS_DEVICES_BOOTSTRAP_DEVICE_CASES_H
@@ -29,7 +29,7 @@ static const resample_case resample_cases[] = {
     {9000, 9000, 9, 1, 2},     {900, 900, 9, 1, 1},
 };
 
-/* Columns of mixed signs, whose sums are small beside what is added up. */
+/* Columns of mixed signs, whose sums are small alongside what is added up. */
 static inline double **resample_columns(const resample_case *c, double *size)
 {
     double **column = calloc(c->n_columns, sizeof *column);

@@ -1,5 +1,5 @@
-/* A device for resamples in plain loops, beside em_stand_in.c: counts of items are drawn one by one and written down,
- * then columns are added up. What the host sends and plans, in small pieces, is what it works with.
+/* A device for resamples in plain loops, alongside em_stand_in.c: counts of items are drawn one by one and written
+ * down, then columns are added up. What the host sends and plans, in small pieces, is what it works with.
  *
  *     STUB_AT=N    the N-th draw fails: the device is lost
  *     STUB_BYTES=N more than N bytes of columns do not fit */

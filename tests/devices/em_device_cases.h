@@ -1,4 +1,4 @@
-/* em_device_cases.h: fits on a device against fits on the processor: within 1e-10, and the same bytes twice. The
+/* em_device_cases.h: fits on a device against fits on the CPU: within 1e-10, and the same bytes twice. The
  * tests of CUDA devices and of the stand-in for one (em_stand_in.c) share the list. */
 #ifndef DIS_DEVICES_EM_DEVICE_CASES_H
 #define DIS_DEVICES_EM_DEVICE_CASES_H
@@ -88,7 +88,7 @@ static inline bool cases_small(void)
     return getenv("DISSENT_SMALL") != NULL;
 }
 
-/* One method on one crowd: the processor, then the device twice (for checkers once). */
+/* One method on one crowd: the CPU, then the device twice (for checkers once). */
 static inline double cases_compare(dis_context *ctx, const dis_votes *votes, const em_crowd *c, const char *spec,
                                    const int32_t *gold)
 {
@@ -125,7 +125,7 @@ static inline double cases_compare(dis_context *ctx, const dis_votes *votes, con
     return most;
 }
 
-/* Every cases_apart-th crowd is run, from one on, where a checker has them run side by side. */
+/* Every cases_apart-th crowd is run, from one on, where a checker has them run in parallel. */
 static size_t cases_first, cases_apart = 1;
 
 static inline void cases_run(int threads)

@@ -1,4 +1,4 @@
-/* hidden_device.h: a device whose memory nobody but itself can look at: `ref`, with every page taken away from the
+/* hidden_device.h: a device whose memory no one but itself can look at: `ref`, with every page taken away from the
  * program but while the device works. Whoever touches tensor memory directly dies of SIGSEGV here. A step is
  * recorded once per key and replayed from then on: whoever leaves something out of the key, or waits or copies
  * within a step, is found out. Every other recording is lost at first, and nothing of the step has happened then. What
@@ -6,7 +6,7 @@
  * gradient that an update need not clear. */
 #ifndef DIS_DEVICES_HIDDEN_DEVICE_H
 #define DIS_DEVICES_HIDDEN_DEVICE_H
-#include "nn/host/cuts.h"
+#include "nn/host/operation_jobs.h"
 #include "nn/host/host_device.h"
 #include <math.h>
 #include <stdio.h>

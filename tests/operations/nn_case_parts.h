@@ -1,9 +1,9 @@
-/* nn_case_parts.h: what the cases of nn_cases.h are put together from. Below each layer stands a linear one or a table, so
- * that the gradient of its input is seen in a parameter. */
+/* nn_case_parts.h: what the cases of nn_cases.h are put together from. Below each layer stands a linear one or a
+ * table, so that the gradient of its input is seen in a parameter. */
 #ifndef DIS_OPERATIONS_NN_CASE_PARTS_H
 #define DIS_OPERATIONS_NN_CASE_PARTS_H
 #include "nn_support.h"
-#include "nn/models/nets.h"
+#include "nn/models/network_models.h"
 
 enum { NN_MANY_TOKENS = 700, NN_MANY_ROWS = 4200, NN_MANY_IMAGES = 7700 };
 

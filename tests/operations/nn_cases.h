@@ -1,4 +1,4 @@
-/* nn_cases.h: one list of small nets, at least one per layer and a head, that every device is tested with. */
+/* nn_cases.h: one list of small networks, at least one per layer and a head, that every device is tested with. */
 #ifndef DIS_OPERATIONS_NN_CASES_H
 #define DIS_OPERATIONS_NN_CASES_H
 #include "nn_cases_rows.h"
@@ -28,8 +28,8 @@ static const nn_case nn_cases[] = {
     CASE(embed),
     CASE(embed_bag),
     CASE(embed_again),
-    CASE(weigh),
-    CASE(weigh_wide),
+    CASE(softmax_pool),
+    CASE(softmax_pool_wide),
     CASE(reshape),
     CASE(layernorm),
     CASE(layernorm_residual),
@@ -58,8 +58,8 @@ static const nn_case nn_cases[] = {
     CASE(crowd_q_vb),
     CASE(crowd_q_vwb),
     CASE(crowd_q_sw),
-    CASE(confuse),
-    LARGE(confuse_wide),
+    CASE(confusion),
+    LARGE(confusion_wide),
     CASE(pair_terms),
     CASE(mixed),
     CASE(pool_ends),
@@ -75,13 +75,13 @@ static const nn_case nn_cases[] = {
     CASE(gru_all),
     LARGE(lstm_wide),
     LARGE(gru_wide),
-    CASE(attention),
-    CASE(attention_alone),
+    CASE(padded_attention),
+    CASE(padded_attention_alone),
     CASE(encoder),
     CASE(encoder_fork),
-    CASE(attend),
-    CASE(attend_bias),
-    CASE(attend_mask),
+    CASE(packed_attention),
+    CASE(packed_attention_bias),
+    CASE(packed_attention_mask),
     CASE(pool_packed_first),
     CASE(layernorm_options),
     CASE(linear_options),

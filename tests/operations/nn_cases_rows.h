@@ -63,16 +63,16 @@ static void case_embed_again(nn_net *f)
     above(f, dis__layer_add(f->net, x, dis__layer_embed_again(f->net, x, more, DIS_NONE)));
 }
 
-static void case_weigh(nn_net *f)
+static void case_softmax_pool(nn_net *f)
 {
     const int n = lengths(f), x = sequence(f, 6), s = dis__layer_linear(f->net, "score", x, 1, DIS_ACT_TANH);
-    above(f, dis__layer_weigh(f->net, x, s, n));
+    above(f, dis__layer_softmax_pool(f->net, x, s, n));
 }
 
-static void case_weigh_wide(nn_net *f)
+static void case_softmax_pool_wide(nn_net *f)
 {
     const int x = sequence(f, 70), s = dis__layer_linear(f->net, "score", x, 1, DIS_ACT_NONE);
-    above(f, dis__layer_weigh(f->net, x, s, DIS_NONE));
+    above(f, dis__layer_softmax_pool(f->net, x, s, DIS_NONE));
 }
 
 static void case_reshape(nn_net *f)
@@ -167,7 +167,7 @@ static void case_pool_ends(nn_net *f)
     above(f, dis__layer_pool(f->net, sequence(f, 6), lengths(f), DIS_POOL_ENDS));
 }
 
-/* As encoders of 768 channels have them: between linear layers, behind dropout and without, with a residual and
+/* As encoders of 768 channels have them: between linear layers, after dropout and without, with a residual and
  * without; the products are small. */
 static void case_wide_norms(nn_net *f)
 {
@@ -285,16 +285,17 @@ static void case_many_heads(nn_net *f)
 }
 
 /* The matrix reads what the classes read, so that both gradients meet below. */
-static void case_confuse(nn_net *f)
+static void case_confusion(nn_net *f)
 {
     const int x = below(f, 9), q = dis__layer_linear(f->net, "class", x, 4, DIS_ACT_NONE);
-    nn_soft(f, "vote", dis__layer_confuse(f->net, q, dis__layer_linear(f->net, "matrix", x, 16, DIS_ACT_NONE)), NULL);
+    nn_soft(f, "vote", dis__layer_confusion(f->net, q, dis__layer_linear(f->net, "matrix", x, 16, DIS_ACT_NONE)), NULL);
 }
 
-static void case_confuse_wide(nn_net *f)
+static void case_confusion_wide(nn_net *f)
 {
     const int x = below(f, 3), q = dis__layer_linear(f->net, "class", x, 17, DIS_ACT_NONE);
-    nn_soft(f, "vote", dis__layer_confuse(f->net, q, dis__layer_linear(f->net, "matrix", x, 289, DIS_ACT_NONE)), NULL);
+    nn_soft(f, "vote", dis__layer_confusion(f->net, q, dis__layer_linear(f->net, "matrix", x, 289, DIS_ACT_NONE)),
+            NULL);
 }
 
 static void case_pair_terms(nn_net *f)
@@ -310,7 +311,7 @@ static void case_mixed(nn_net *f)
 {
     const int ids = nn_ints_input(f, f->rows, DIS_NONE, 2, -1, 8);
     const int share = nn_reals(f, (dis__shape){f->rows, DIS_NONE, 1, 2, 1});
-    above(f, dis__layer_weigh(f->net, dis__layer_embed(f->net, "workers", ids, 9, 6), share, DIS_NONE));
+    above(f, dis__layer_softmax_pool(f->net, dis__layer_embed(f->net, "workers", ids, 9, 6), share, DIS_NONE));
 }
 
 static void case_frozen(nn_net *f)

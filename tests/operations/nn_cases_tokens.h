@@ -76,15 +76,15 @@ RECURRENT_WIDE(gru, DIS_CELL_GRU)
 RECURRENT_UNITS(lstm, DIS_CELL_LSTM)
 RECURRENT_UNITS(gru, DIS_CELL_GRU)
 
-static void case_attention(nn_net *f)
+static void case_padded_attention(nn_net *f)
 {
-    const int x = sequence(f, 6), n = lengths(f), y = dis__layer_attention(f->net, "att", x, n, 2, .2);
+    const int x = sequence(f, 6), n = lengths(f), y = dis__layer_multihead_attention(f->net, "att", x, n, 2, .2);
     above(f, dis__layer_pool(f->net, y, n, DIS_POOL_MEAN));
 }
 
-static void case_attention_alone(nn_net *f)
+static void case_padded_attention_alone(nn_net *f)
 {
-    above(f, dis__layer_attention(f->net, "att", below(f, 6), DIS_NONE, 3, .3));
+    above(f, dis__layer_multihead_attention(f->net, "att", below(f, 6), DIS_NONE, 3, .3));
 }
 
 static dis__encoder_options encoder_options(size_t heads, size_t feed, double dropout)
@@ -107,7 +107,7 @@ static void case_encoder(nn_net *f)
     above(f, dis__layer_encoder(f->net, "two", x, n, &o));
 }
 
-/* What the blocks add to is needed once more behind them, itself and passed on. */
+/* What the blocks add to is needed once more after them, itself and passed on. */
 static void case_encoder_fork(nn_net *f)
 {
     const int x = below(f, 6), y = dis__layer_dropout(f->net, x, .1);
@@ -128,47 +128,49 @@ static int packed(nn_net *f, size_t channels)
                           dis__layer_embed(f->net, "places", places, 4, channels));
 }
 
-static int attend(nn_net *f, const char *name, int x, const dis__attend_options *o)
+static int packed_attention(nn_net *f, const char *name, int x, const dis__packed_attention_options *o)
 {
     char text[32];
     snprintf(text, sizeof text, "%s.qkv", name);
     const int qkv = dis__layer_linear(f->net, text, x, 3 * dis__shape_of(f->net, x)->channels, DIS_ACT_NONE);
-    return dis__layer_attend(f->net, name, qkv, f->start - 1, f->length - 1, o);
+    return dis__layer_packed_attention(f->net, name, qkv, f->start - 1, f->length - 1, o);
 }
 
-static void case_attend(nn_net *f)
+static void case_packed_attention(nn_net *f)
 {
     const int x = packed(f, 6);
-    dis__attend_options o = dis__attend_options_default();
+    dis__packed_attention_options o = dis__packed_attention_options_default();
     o.n_heads = 2;
     o.longest = 60;
-    above(f, dis__layer_pool_packed(f->net, attend(f, "att", x, &o), f->start - 1, f->length - 1, DIS_POOL_MEAN));
+    above(f, dis__layer_pool_packed(f->net, packed_attention(f, "att", x, &o), f->start - 1, f->length - 1,
+                                    DIS_POOL_MEAN));
 }
 
 /* Two layers that share biases by distance; a window, a scale, dropout; a label per token. */
-static void case_attend_bias(nn_net *f)
+static void case_packed_attention_bias(nn_net *f)
 {
     const int x = packed(f, 8), table = dis__layer_table(f->net, "relative", 8, 4);
-    dis__attend_options o = dis__attend_options_default();
+    dis__packed_attention_options o = dis__packed_attention_options_default();
     o.n_heads = 4;
     o.longest = 60;
     o.bias = table;
     o.farthest = 7;
     o.dropout = .2;
-    const int y = dis__layer_add(f->net, attend(f, "one", x, &o), x);
+    const int y = dis__layer_add(f->net, packed_attention(f, "one", x, &o), x);
     o.window = 2;
     o.scale = .5;
-    above(f, attend(f, "two", y, &o));
+    above(f, packed_attention(f, "two", y, &o));
 }
 
 /* Tokens that are not seen, in some rows all of them. */
-static void case_attend_mask(nn_net *f)
+static void case_packed_attention_mask(nn_net *f)
 {
     const int x = packed(f, 4);
-    dis__attend_options o = dis__attend_options_default();
+    dis__packed_attention_options o = dis__packed_attention_options_default();
     o.longest = 60;
     o.mask = nn_ints_input(f, f->tokens, DIS_NONE, 1, 0, 2);
-    above(f, dis__layer_pool_packed(f->net, attend(f, "att", x, &o), f->start - 1, f->length - 1, DIS_POOL_MAX));
+    above(f,
+          dis__layer_pool_packed(f->net, packed_attention(f, "att", x, &o), f->start - 1, f->length - 1, DIS_POOL_MAX));
 }
 
 /* ---- many tokens: heads as wide as encoders have them, rows of several tiles, and many rows ---- */
@@ -179,9 +181,9 @@ static int packed_many(nn_net *f, size_t channels)
     return packed(f, channels);
 }
 
-static dis__attend_options heads_of_many(size_t n_heads, double dropout)
+static dis__packed_attention_options heads_of_many(size_t n_heads, double dropout)
 {
-    dis__attend_options o = dis__attend_options_default();
+    dis__packed_attention_options o = dis__packed_attention_options_default();
     o.n_heads = n_heads;
     o.longest = NN_MANY_TOKENS;
     o.dropout = dropout;
@@ -191,20 +193,20 @@ static dis__attend_options heads_of_many(size_t n_heads, double dropout)
 
 static void case_heads_64(nn_net *f)
 {
-    const dis__attend_options o = heads_of_many(2, .2);
-    const int x = packed_many(f, 128), y = attend(f, "att", x, &o);
+    const dis__packed_attention_options o = heads_of_many(2, .2);
+    const int x = packed_many(f, 128), y = packed_attention(f, "att", x, &o);
     above(f, dis__layer_pool_packed(f->net, y, f->start - 1, f->length - 1, DIS_POOL_MEAN));
 }
 
 static void heads_with_bias(nn_net *f, size_t channels)
 {
     const int x = packed_many(f, 2 * channels), table = dis__layer_table(f->net, "relative", 32, 2);
-    dis__attend_options o = heads_of_many(2, .1);
+    dis__packed_attention_options o = heads_of_many(2, .1);
     o.bias = table;
-    const int y = dis__layer_add(f->net, attend(f, "one", x, &o), x);
+    const int y = dis__layer_add(f->net, packed_attention(f, "one", x, &o), x);
     o.window = 70;
     o.scale = .01;
-    above(f, attend(f, "two", y, &o));
+    above(f, packed_attention(f, "two", y, &o));
 }
 
 static void case_heads_64_bias(nn_net *f)
@@ -220,12 +222,12 @@ static void case_heads_32_bias(nn_net *f)
 static void case_heads_64_mask(nn_net *f)
 {
     const int x = packed_many(f, 128);
-    dis__attend_options o = heads_of_many(2, 0);
+    dis__packed_attention_options o = heads_of_many(2, 0);
     o.mask = nn_ints_input(f, f->tokens, DIS_NONE, 1, 0, 2);
-    const int y = attend(f, "one", x, &o);
+    const int y = packed_attention(f, "one", x, &o);
     o.mask = DIS_NONE;
     o.window = 9;
-    above(f, attend(f, "two", y, &o));
+    above(f, packed_attention(f, "two", y, &o));
 }
 
 static void case_pool_packed_first(nn_net *f)

@@ -1,5 +1,5 @@
 /* nn_cases_windows.h: cases of layers over windows of a sequence or an image: convolutions, what goes with them, and
- * whole nets. */
+ * whole networks. */
 #ifndef DIS_OPERATIONS_NN_CASES_WINDOWS_H
 #define DIS_OPERATIONS_NN_CASES_WINDOWS_H
 #include "nn_case_parts.h"
@@ -90,7 +90,7 @@ static int convolve_plain(nn_net *f, const char *name, int x, int n, size_t out,
 }
 
 /* Whole vectors of channels, more columns than a tile has, and more places. Plain layers: what is rounded at one stays
- * as small behind it. */
+ * as small after it. */
 static void case_conv_wide(nn_net *f)
 {
     const int x = convolve_plain(f, "c3", image(f, 16), DIS_NONE, 72, 3, 1);

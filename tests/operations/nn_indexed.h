@@ -1,5 +1,5 @@
-/* nn_indexed.h: a net whose batches are put as numbers or taken by index, of images with labels and of packed tokens
- * with soft targets: the same batches either way. */
+/* nn_indexed.h: a network whose batches are put as numbers or taken by index, of images with labels and of packed
+ * tokens with soft targets: the same batches either way. */
 #ifndef DIS_OPERATIONS_NN_INDEXED_H
 #define DIS_OPERATIONS_NN_INDEXED_H
 #include "nn_support.h"
@@ -114,31 +114,32 @@ static inline void take_batch(indexed *s, size_t b)
     double labels = 0, weights = 0;
     dis__net_resize(s->net, s->rows, n);
     dis__net_resize(s->net, s->tokens, n_tokens);
-    assert_int_equal(dis__net_keep_reals(s->net, DIS_ROLE_VALUE, s->image, s->image, ITEMS * PIXELS, &image), DIS_OK);
-    assert_int_equal(dis__net_keep_reals(s->net, DIS_ROLE_VALUE, s->whole, s->whole, ITEMS * EVEN, &whole), DIS_OK);
-    assert_int_equal(dis__net_keep_reals(s->net, DIS_ROLE_VALUE, s->part, s->part, ITEMS * ODD, &part), DIS_OK);
-    assert_int_equal(dis__net_keep_ints(s->net, s->id, s->id, IDS, &id), DIS_OK);
-    assert_int_equal(dis__net_keep_ints(s->net, s->label, s->label, ITEMS, &label), DIS_OK);
-    assert_int_equal(dis__net_keep_reals(s->net, DIS_ROLE_STAT, s->target, s->target, IDS * CLASSES, &target), DIS_OK);
-    assert_int_equal(dis__net_keep_reals(s->net, DIS_ROLE_STAT, s->weight, s->weight, IDS, &weight), DIS_OK);
+    assert_int_equal(dis__net_upload_reals(s->net, DIS_ROLE_VALUE, s->image, s->image, ITEMS * PIXELS, &image), DIS_OK);
+    assert_int_equal(dis__net_upload_reals(s->net, DIS_ROLE_VALUE, s->whole, s->whole, ITEMS * EVEN, &whole), DIS_OK);
+    assert_int_equal(dis__net_upload_reals(s->net, DIS_ROLE_VALUE, s->part, s->part, ITEMS * ODD, &part), DIS_OK);
+    assert_int_equal(dis__net_upload_ints(s->net, s->id, s->id, IDS, &id), DIS_OK);
+    assert_int_equal(dis__net_upload_ints(s->net, s->label, s->label, ITEMS, &label), DIS_OK);
+    assert_int_equal(dis__net_upload_reals(s->net, DIS_ROLE_STAT, s->target, s->target, IDS * CLASSES, &target),
+                     DIS_OK);
+    assert_int_equal(dis__net_upload_reals(s->net, DIS_ROLE_STAT, s->weight, s->weight, IDS, &weight), DIS_OK);
     assert_true(image && whole && part && id && label && target && weight);
     span[2][0] = span[2][2] = 0;
     span[2][1] = (int32_t)n_tokens;
     span[2][3] = (int32_t)(dis__net_filled(s->net, s->ids) - n_tokens);
-    assert_int_equal(dis__net_take_ints(s->net, s->ids, id, (const int32_t(*)[4])span, 3), DIS_OK);
+    assert_int_equal(dis__net_gather_ints(s->net, s->ids, id, (const int32_t(*)[4])span, 3), DIS_OK);
     for (size_t i = 0; i < n; i++) {
         item[i] = row[i][0];
         labels += s->label[item[i]] >= 0;
     }
-    assert_int_equal(dis__net_take(s->net, s->images, image, is_moved(b) ? row[0] : item, is_moved(b)), DIS_OK);
-    assert_int_equal(dis__net_take(s->net, s->even, whole, item, false), DIS_OK);
-    assert_int_equal(dis__net_take(s->net, s->odd, part, item, false), DIS_OK);
-    assert_int_equal(dis__head_take_labels(s->net, s->label_head, label, item, labels), DIS_OK);
+    assert_int_equal(dis__net_gather_reals(s->net, s->images, image, is_moved(b) ? row[0] : item, is_moved(b)), DIS_OK);
+    assert_int_equal(dis__net_gather_reals(s->net, s->even, whole, item, false), DIS_OK);
+    assert_int_equal(dis__net_gather_reals(s->net, s->odd, part, item, false), DIS_OK);
+    assert_int_equal(dis__head_gather_labels(s->net, s->label_head, label, item, labels), DIS_OK);
     for (size_t j = 0; j < n_tokens; j++) {
         item[j] = j < (size_t)span[1][1] ? span[0][0] + (int32_t)j : 20 + (int32_t)j - span[1][1];
         weights += (double)s->weight[item[j]];
     }
-    assert_int_equal(dis__head_take_targets(s->net, s->soft_head, target, weight, item, weights), DIS_OK);
+    assert_int_equal(dis__head_gather_targets(s->net, s->soft_head, target, weight, item, weights), DIS_OK);
 }
 
 #endif

@@ -8,7 +8,7 @@ static inline void nn_must_make(const nn_case *c, const dis__device *device, dis
     if (nn_make(c, device, ctx, NULL, f) != DIS_OK) fail_msg("%s: %s", c->name, dis_last_error());
 }
 
-/* Gradients and loss of a case at a size, all parameters one behind the other. Frees the net. */
+/* Gradients and loss of a case at a size, all parameters one after another. Frees the network. */
 static inline double *nn_results(const nn_case *c, const dis__device *device, dis_context *ctx, const size_t size[3],
                                  size_t *n)
 {

@@ -1,5 +1,5 @@
-/* nn_support.h: a net with everything that a batch of it needs, filled with numbers that depend on a seed alone. Each
- * case builds one with the calls below; the same case then runs on every device. */
+/* nn_support.h: a network with everything that a batch of it needs, filled with numbers that depend on a seed alone.
+ * Each case builds one with the calls below; the same case then runs on every device. */
 #ifndef DIS_OPERATIONS_NN_SUPPORT_H
 #define DIS_OPERATIONS_NN_SUPPORT_H
 #include <math.h>
@@ -145,7 +145,7 @@ static inline dis_status nn_fill(nn_net *f, size_t rows, size_t time, size_t tok
     }
     for (int i = 0; i < f->n_ints; i++) {
         const dis__ints *in = &f->net->ints[f->ints[i].ints];
-        const size_t n = f->net->axis_given[in->rows] * dis__axis_now(f->net, in->time) * in->per;
+        const size_t n = f->net->axis_given[in->rows] * dis__axis_size(f->net, in->time) * in->per;
         const int high = f->ints[i].high == DIS_NONE ? (int)time : f->ints[i].high, low = f->ints[i].low;
         int32_t *x = calloc(n + 1, sizeof *x);
         for (size_t j = 0; j < n; j++)

@@ -1,6 +1,7 @@
-/* rounded_net.h: what a net computes whose values and gradients of values are bfloat16 wherever an operation or a layer
- * hands them on, and all else exact: `ref`, with results rounded. It tells what rounding alone does to a net, without
- * any kernel: where a device in bfloat16 differs from this, it is the device's own doing. One net at a time.
+/* rounded_net.h: what a network computes whose values and gradients of values are bfloat16 wherever an operation or
+ * a layer hands them on, and all else exact: `ref`, with results rounded. It tells what rounding alone does to a
+ * network, without any kernel: where a device in bfloat16 differs from this, it is the device's own doing. One
+ * network at a time.
  *
  *     dis__net_create(rounded_device(), 1, &net);  build, plan, put parameters
  *     rounded_begin(net, kinds);
@@ -60,7 +61,7 @@ static inline const dis__device *rounded_device(void)
     static dis__device device;
     device = dis__device_ref;
     device.name = "ref, rounded";
-    device.shares = false; /* nothing is made again behind its back */
+    device.shares = false; /* nothing is made again after its back */
     device.allocate = rounded_allocate;
     device.run = rounded_run;
     return &device;
@@ -68,7 +69,7 @@ static inline const dis__device *rounded_device(void)
 
 /* ---- layers ---- */
 
-/* The net's layers are of these kinds, which know the layer's own. */
+/* The network's layers are of these kinds, which know the layer's own. */
 typedef struct {
     dis__layer_kind kind; /* first */
     const dis__layer_kind *own;
@@ -76,7 +77,7 @@ typedef struct {
 
 static inline void rounded_values(const dis__net *net, int value, void *numbers)
 {
-    const size_t n = dis__rows_now(net, value) * dis__shape_of(net, value)->channels;
+    const size_t n = dis__padded_rows(net, value) * dis__shape_of(net, value)->channels;
     double *x = numbers;
     for (size_t i = 0; x && i < n; i++) x[i] = rounded(x[i]);
 }
@@ -98,7 +99,8 @@ static inline dis_status rounded_backward(dis__net *net, dis__layer *layer)
     return DIS_OK;
 }
 
-/* The net is planned; `kinds` (ROUNDED_LAYERS) last as long as it. Matrices are rounded too, as products read them. */
+/* The network is planned; `kinds` (ROUNDED_LAYERS) last as long as it. Matrices are rounded too, as products read
+ * them. */
 static inline void rounded_begin(dis__net *net, rounded_kind *kinds)
 {
     if (net->n_layers > ROUNDED_LAYERS) abort();

@@ -345,9 +345,9 @@ static void by_index(void **state)
     }
 }
 
-/* Every optimiser with clipped gradients, as on ref, and SGD without momentum (which is kind DIS_N_OPTIMIZERS here): the
- * norm of what parameters moved by. Of the second net the layer that goes backward last has most of the parameters:
- * squares are summed beside it to the last. */
+/* Every optimiser with clipped gradients, as on ref, and SGD without momentum (which is kind DIS_N_OPTIMIZERS here):
+ * the norm of what parameters moved by. Of the second net the layer that goes backward last has most of the
+ * parameters: squares are summed beside it to the last. */
 static double *moved(const nn_case *net, const dis__device *device, size_t kind, size_t *n)
 {
     dis__plan_options options = dis__plan_options_default();

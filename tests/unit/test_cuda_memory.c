@@ -63,7 +63,7 @@ cudaError_t cudaGetLastError(void)
 static int start(void **state)
 {
     (void)state;
-    dis__cuda_trim();
+    dis__cuda_free_cached();
     assert_int_equal(taken, 0);
     card = 128 * GIB;
     n_sizes = asked = freed = 0;
@@ -73,7 +73,7 @@ static int start(void **state)
 static void *get(size_t bytes)
 {
     void *at = NULL;
-    assert_int_equal(dis__cuda_get(DIS_CUDA_THERE, 0, bytes, &at), cudaSuccess);
+    assert_int_equal(dis__cuda_allocate(DIS_CUDA_DEVICE_MEMORY, 0, bytes, &at), cudaSuccess);
     return at;
 }
 
@@ -84,11 +84,11 @@ static void stays(void **state)
     void *block[8];
     for (int run = 0; run < 5; run++) {
         for (int i = 0; i < 8; i++) block[i] = get(i % 2 ? 2 * GIB : 10 * MIB);
-        for (int i = 0; i < 8; i++) dis__cuda_put_back(block[i]);
+        for (int i = 0; i < 8; i++) dis__cuda_release(block[i]);
     }
     assert_int_equal(freed, 0);
     assert_int_equal(n_sizes, 8);
-    assert_int_equal(dis__cuda_kept(0), 4 * (2 * GIB + 10 * MIB));
+    assert_int_equal(dis__cuda_cached_bytes(0), 4 * (2 * GIB + 10 * MIB));
     assert_true(asked <= 20);
 }
 
@@ -99,9 +99,9 @@ static void eighth(void **state)
     static const size_t sizes[] = {9, 1, 3, 5, 8};
     void *block[5];
     for (int i = 0; i < 5; i++) block[i] = get(sizes[i] * GIB);
-    for (int i = 0; i < 5; i++) dis__cuda_put_back(block[i]);
-    assert_true(dis__cuda_kept(0) <= 16 * GIB);
-    assert_int_equal(dis__cuda_kept(0), taken);
+    for (int i = 0; i < 5; i++) dis__cuda_release(block[i]);
+    assert_true(dis__cuda_cached_bytes(0) <= 16 * GIB);
+    assert_int_equal(dis__cuda_cached_bytes(0), taken);
     assert_int_equal(taken, 9 * GIB); /* 1, 3, 5: 9 and 8 are gone */
 }
 
@@ -111,13 +111,13 @@ static void beside_others(void **state)
     (void)state;
     void *block[4];
     for (int i = 0; i < 4; i++) block[i] = get(4 * GIB);
-    dis__cuda_put_back(block[0]);
-    assert_int_equal(dis__cuda_kept(0), 4 * GIB);
+    dis__cuda_release(block[0]);
+    assert_int_equal(dis__cuda_cached_bytes(0), 4 * GIB);
     card = 24 * GIB; /* 8 GiB are free: an eighth of those and of what is idle is too little for a block */
-    dis__cuda_put_back(block[1]);
-    assert_int_equal(dis__cuda_kept(0), 0);
-    dis__cuda_put_back(block[2]);
-    dis__cuda_put_back(block[3]);
+    dis__cuda_release(block[1]);
+    assert_int_equal(dis__cuda_cached_bytes(0), 0);
+    dis__cuda_release(block[2]);
+    dis__cuda_release(block[3]);
     assert_int_equal(taken, 0);
 }
 
@@ -131,15 +131,15 @@ static void many_processes(void **state)
         const size_t found = card - taken;
         int i = 0;
         while (i < 64 && card - taken > GIB) block[i++] = get(GIB);
-        while (i) dis__cuda_put_back(block[--i]);
+        while (i) dis__cuda_release(block[--i]);
         share *= 7. / 8;
         assert_true((double)(card - taken) >= share * 128. * (double)GIB);
-        assert_true(dis__cuda_kept(0) * 8 <= found);
-        assert_true(dis__cuda_kept(0) > 0);
+        assert_true(dis__cuda_cached_bytes(0) * 8 <= found);
+        assert_true(dis__cuda_cached_bytes(0) > 0);
         card -= taken; /* the process that comes next */
         taken = 0;
         n_sizes = 0;
-        dis__cuda_trim();
+        dis__cuda_free_cached();
         taken = 0;
     }
 }
@@ -150,14 +150,14 @@ static void used_up(void **state)
     (void)state;
     card = 3 * GIB;
     void *small = get(700 * MIB), *other = get(300 * MIB);
-    dis__cuda_put_back(small);
-    dis__cuda_put_back(other);
-    assert_int_equal(dis__cuda_kept(0), 1000 * MIB);
+    dis__cuda_release(small);
+    dis__cuda_release(other);
+    assert_int_equal(dis__cuda_cached_bytes(0), 1000 * MIB);
     void *large = get(5 * GIB / 2);
     assert_int_equal(freed, 2);
     void *none;
-    assert_int_equal(dis__cuda_get(DIS_CUDA_THERE, 0, GIB, &none), cudaErrorMemoryAllocation);
-    dis__cuda_put_back(large);
+    assert_int_equal(dis__cuda_allocate(DIS_CUDA_DEVICE_MEMORY, 0, GIB, &none), cudaErrorMemoryAllocation);
+    dis__cuda_release(large);
     assert_int_equal(taken, 0);
 }
 
@@ -166,11 +166,12 @@ static void pinned(void **state)
 {
     (void)state;
     dis__cuda_block block[3];
-    for (int i = 0; i < 3; i++) assert_int_equal(dis__cuda_take(DIS_CUDA_PINNED, 0, 600 * MIB, &block[i]), cudaSuccess);
-    for (int i = 0; i < 3; i++) dis__cuda_give(&block[i]);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(dis__cuda_memory_take(DIS_CUDA_PINNED_MEMORY, 0, 600 * MIB, &block[i]), cudaSuccess);
+    for (int i = 0; i < 3; i++) dis__cuda_memory_return(&block[i]);
     assert_int_equal(taken, 600 * MIB);
     assert_int_equal(asked, 0);
-    assert_int_equal(dis__cuda_kept(0), 0);
+    assert_int_equal(dis__cuda_cached_bytes(0), 0);
 }
 
 int main(void)

@@ -1,5 +1,6 @@
 /* Fits on a device that is not the processor, without a GPU: a library in place of libdissent-cuda.so makes the
- * passes in plain loops (tests/devices/em_stand_in.c). What goes there and back, what is refused, and failures half-way. */
+ * passes in plain loops (tests/devices/em_stand_in.c). What goes there and back, what is refused, and failures
+ * half-way. */
 #include "devices/em_device_cases.h"
 #include "labels/em/em_device.h"
 #include "support/sanitized.h"

@@ -214,7 +214,7 @@ static void check_family(const char *name, const dis__device *device, double tol
     fixture f;
     open_fixture(&f, name, device, tolerance);
     put_batch(&f, "odd_ids", true);
-    dis__head_put_nothing(f.net, f.head);
+    dis__head_clear_targets(f.net, f.head);
     assert_int_equal(dis__net_forward(f.net, false), DIS_OK);
     compare_value(&f, "odd_hidden", f.built.hidden);
     int32_t *labels = copy_of(tensor(&f, "labels"));
@@ -307,7 +307,7 @@ static void check_first(const char *name, const dis__device *device, double tole
     for (int pass = 0; pass < 8; pass++) {
         const bool odd = pass % 2;
         put_batch(&f, odd ? "odd_ids" : "ids", odd);
-        dis__head_put_nothing(f.net, f.head);
+        dis__head_clear_targets(f.net, f.head);
         assert_int_equal(dis__net_forward(f.net, false), DIS_OK);
         if (!odd) compare_value(&f, "logits", f.logits);
         assert_int_equal(dis__head_get(f.net, f.head, odd ? alone[pass > 2] : pass ? again : together), DIS_OK);

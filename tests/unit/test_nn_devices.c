@@ -169,7 +169,7 @@ static void no_room_for_items(void **state)
     make_indexed(&s, &narrow);
     for (int twice = 0; twice < 2; twice++) {
         const void *kept = &kept;
-        assert_int_equal(dis__net_keep_ints(s.net, s.id, s.id, IDS, &kept), DIS_OK);
+        assert_int_equal(dis__net_upload_ints(s.net, s.id, s.id, IDS, &kept), DIS_OK);
         assert_null(kept);
     }
     put_batch(&s, 1);
@@ -185,7 +185,7 @@ static void by_index(void **state)
     make_indexed(&put, &dis__device_ref);
     make_indexed(&taken, &hidden_device);
     const void *kept = &kept;
-    assert_int_equal(dis__net_keep_ints(put.net, put.id, put.id, IDS, &kept), DIS_OK);
+    assert_int_equal(dis__net_upload_ints(put.net, put.id, put.id, IDS, &kept), DIS_OK);
     assert_null(kept); /* the processor has them where they are */
     for (size_t b = 0; b < 40; b++) {
         put_batch(&put, b);

@@ -8,8 +8,8 @@
 #include <string.h>
 #include <cmocka.h>
 #include "io/input/input.h"
-#include "nn/fill.h"
-#include "nn/models/nets.h"
+#include "nn/load_weights.h"
+#include "nn/models/network_models.h"
 #include "nn/net_internal.h"
 #include "support/scratch.h"
 
@@ -49,7 +49,7 @@ static void step(dis__net *net)
 
 static void set_half(dis__net *net)
 {
-    dis__net_rate(net, "body.", .5);
+    dis__net_rate_factor(net, "body.", .5);
 }
 
 static void set_frozen(dis__net *net)
@@ -59,7 +59,7 @@ static void set_frozen(dis__net *net)
 
 static void set_no_decay(dis__net *net)
 {
-    dis__net_decay(net, "body.", false);
+    dis__net_set_decay(net, "body.", false);
 }
 
 static void rates(void **state)
@@ -107,8 +107,8 @@ static void spread(void **state)
     const int rows = dis__net_axis(net, 1), x = dis__net_reals(net, "x", dis__shape_rows(rows, 200));
     const int y = dis__layer_layernorm(net, "norm", dis__layer_linear(net, "one", x, 200, DIS_ACT_NONE), DIS_NONE);
     dis__head_soft(net, "head", dis__layer_linear(net, "two", y, 2, DIS_ACT_NONE), NULL);
-    dis__net_spread(net, "one", .02);
-    dis__net_spread(net, "norm", .02);
+    dis__net_init_normal(net, "one", .02);
+    dis__net_init_normal(net, "norm", .02);
     assert_int_equal(dis__net_plan(net, NULL, NULL), DIS_OK);
     double squares = 0, largest = 0;
     static double w[200 * 200];

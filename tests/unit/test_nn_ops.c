@@ -12,7 +12,7 @@
 #include "core/random/random.h"
 #include "nn/cpu/gemm.h"
 #include "nn/cpu/mathf.h"
-#include "nn/host/cuts.h"
+#include "nn/host/operation_jobs.h"
 #include "nn/ops.h"
 
 /* Units in the last place of the right answer. */

@@ -215,8 +215,8 @@ static void exact_equalities(void **state)
             dis__head_set_weight(f.net, 1, 0);
             dis__head_set_weight(f.net, 2, 0);
         } else {
-            dis__head_put_nothing(f.net, 1);
-            dis__head_put_nothing(f.net, 2);
+            dis__head_clear_targets(f.net, 1);
+            dis__head_clear_targets(f.net, 2);
         }
         train(&f, 5);
         shared[several] = parameters(&f, &n);

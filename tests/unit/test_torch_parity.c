@@ -14,7 +14,7 @@
 #include <cmocka.h>
 #include "io/input/input.h"
 #include "io/tensors/safetensors.h"
-#include "nn/models/nets.h"
+#include "nn/models/network_models.h"
 #include "nn/net_internal.h"
 #include "train/model.h"
 #include "nn/devices.h"
@@ -99,9 +99,9 @@ static int build_asked(fixture_net *f, int *e)
     const int known = dis__net_reals(f->net, "known", dis__shape_rows(rows, 2));
     int h = dis__layer_linear(f->net, "hidden.1", dis__layer_linear(f->net, "hidden.0", x, 6, DIS_ACT_RELU), 4,
                               DIS_ACT_RELU);
-    h = dis__layer_weigh(f->net, dis__layer_gather(f->net, h, other), share, DIS_NONE);
+    h = dis__layer_softmax_pool(f->net, dis__layer_gather(f->net, h, other), share, DIS_NONE);
     const int vectors = dis__layer_embed(f->net, "workers", who, WORKERS, 4);
-    *e = dis__layer_add(f->net, dis__layer_weigh(f->net, vectors, share, DIS_NONE),
+    *e = dis__layer_add(f->net, dis__layer_softmax_pool(f->net, vectors, share, DIS_NONE),
                         dis__layer_linear(f->net, "workers.features", known, 4, DIS_ACT_NONE));
     f->terms = dis__head_pairs(f->net, "terms", vectors, 12);
     bind(f, "x", AXIS, rows, 0, 1);
@@ -124,8 +124,8 @@ static void build_annot_mix(fixture_net *f)
 {
     int e;
     const int h = build_asked(f, &e), both = dis__layer_concat(f->net, (int[]){dis__layer_stop(f->net, h), e}, 2);
-    f->logits = dis__layer_confuse(f->net, dis__layer_linear(f->net, "out", h, K, DIS_ACT_NONE),
-                                   dis__layer_linear(f->net, "workers.confusion", both, K * K, DIS_ACT_NONE));
+    f->logits = dis__layer_confusion(f->net, dis__layer_linear(f->net, "out", h, K, DIS_ACT_NONE),
+                                     dis__layer_linear(f->net, "workers.confusion", both, K * K, DIS_ACT_NONE));
 }
 
 /* Of two texts a model makes four lists of words, whose means stand side by side. */
@@ -307,7 +307,7 @@ static void build_resnet_imagenet(fixture_net *f)
 }
 
 /* A block as BERT's, normalised after attention and feed-forward. */
-static int encoder_block(dis__net *net, int layer, int x, int start, int length, const dis__attend_options *o)
+static int encoder_block(dis__net *net, int layer, int x, int start, int length, const dis__packed_attention_options *o)
 {
     char name[32];
     dis__layernorm_options norm = dis__layernorm_options_default();
@@ -316,7 +316,7 @@ static int encoder_block(dis__net *net, int layer, int x, int start, int length,
     bare.bias = false;
 #define NAME(what) (snprintf(name, sizeof name, "layer.%d." what, layer), name)
     int y = dis__layer_linear(net, NAME("qkv"), x, 24, DIS_ACT_NONE);
-    y = dis__layer_attend(net, NAME("attend"), y, start, length, o);
+    y = dis__layer_packed_attention(net, NAME("packed_attention"), y, start, length, o);
     y = dis__layer_linear(net, NAME("proj"), y, 8, DIS_ACT_NONE);
     x = dis__layer_layernorm_with(net, NAME("norm1"), y, x, &norm);
     y = dis__layer_linear(net, NAME("up"), x, 11, DIS_ACT_GELU);
@@ -333,7 +333,7 @@ static void build_encoder(fixture_net *f)
     const int start = dis__net_ints(f->net, "start", rows, DIS_NONE, 1);
     const int length = dis__net_ints(f->net, "length", rows, DIS_NONE, 1);
     dis__layernorm_options norm = dis__layernorm_options_default();
-    dis__attend_options o = dis__attend_options_default();
+    dis__packed_attention_options o = dis__packed_attention_options_default();
     norm.epsilon = 1e-3;
     o.n_heads = 2;
     o.longest = 12;

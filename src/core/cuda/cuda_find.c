@@ -58,7 +58,7 @@ static bool new_enough(int ordinal, char why[DIS_CUDA_WHY])
     return false;
 }
 
-size_t dis__cuda_usable(bool same, const char *version, int ordinal[DIS_CUDA_GPUS], char why[DIS_CUDA_WHY])
+size_t dis__cuda_find_gpus(bool same, const char *version, int ordinal[DIS_CUDA_GPUS], char why[DIS_CUDA_WHY])
 {
     size_t n = 0;
     if (!same || strcmp(version, DIS_VERSION) != 0) {
@@ -92,8 +92,8 @@ void dis_plugin_cuda_start(int ordinal)
     dis__cuda_block pinned = {0};
     if (cudaSetDevice(ordinal) == cudaSuccess && cudaFree(NULL) == cudaSuccess) {
         dis__cuda_lock();
-        if (dis__cuda_take(DIS_CUDA_PINNED, ordinal, DIS_CUDA_PINNED_START, &pinned) == cudaSuccess)
-            dis__cuda_give(&pinned);
+        if (dis__cuda_memory_take(DIS_CUDA_PINNED_MEMORY, ordinal, DIS_CUDA_PINNED_START, &pinned) == cudaSuccess)
+            dis__cuda_memory_return(&pinned);
         dis__cuda_unlock();
     }
     cudaGetLastError();

@@ -1,17 +1,18 @@
-/* Blocks of memory that are kept between sessions: a list of all that there are, of which some are idle. Who asks gets
- * the smallest idle one that is large enough and not twice as large, else a new one. Nets are few and have some twenty
- * blocks each, so the list is searched from end to end.
+/* Blocks of memory that are kept between sessions: a list of all that there are, of which some are idle. Who asks
+ * gets the smallest idle one that is large enough and not twice as large, else a new one. Networks are few and have
+ * some twenty blocks each, so the list is searched from end to end.
  *
- * Other programs want some of a GPU too: when a block is given back, an eighth stays of what would be free if all idle
- * ones were, and a GiB whatever is free; the largest go. n processes that have nothing to do leave at least (7/8)^n of
- * what they found, but for their GiB. The driver is asked (a millisecond) when large blocks are given back alone. */
+ * Other programs want some of a GPU too: when a block is given back, an eighth stays of what would be free if all
+ * idle ones were, and a GiB whatever is free; the largest go. n processes that have nothing to do leave at least
+ * (7/8)^n of what they found, but for their GiB. The driver is asked (a millisecond) when large blocks are given
+ * back alone. */
 #include "core/cuda/cuda_memory.h"
 #include <stdbool.h>
 
-enum { BLOCKS = 4096 }; /* of 200 nets at a time */
+enum { BLOCKS = 4096 }; /* of 200 networks at a time */
 
 #ifdef DIS_CUDA_PLAIN
-static const size_t always_kept[DIS_CUDA_KINDS]; /* initcheck is to see what nobody has written */
+static const size_t always_kept[DIS_CUDA_KINDS]; /* initcheck is to see what no one has written */
 #define SHARE 0
 #else
 static const size_t always_kept[DIS_CUDA_KINDS] = {(size_t)1 << 30, (size_t)1 << 30};
@@ -31,12 +32,12 @@ static size_t n_list;
 static cudaError_t from_system(dis__cuda_kind kind, size_t bytes, void **at)
 {
     *at = NULL;
-    return kind == DIS_CUDA_PINNED ? cudaHostAlloc(at, bytes, cudaHostAllocPortable) : cudaMalloc(at, bytes);
+    return kind == DIS_CUDA_PINNED_MEMORY ? cudaHostAlloc(at, bytes, cudaHostAllocPortable) : cudaMalloc(at, bytes);
 }
 
 static void to_system(const dis__cuda_block *block)
 {
-    if (block->kind == DIS_CUDA_PINNED)
+    if (block->kind == DIS_CUDA_PINNED_MEMORY)
         cudaFreeHost(block->at);
     else
         cudaFree(block->at);
@@ -51,7 +52,7 @@ static void drop(size_t i)
 /* Pinned memory serves all GPUs. */
 static bool serves(const dis__cuda_block *block, dis__cuda_kind kind, int ordinal)
 {
-    return block->kind == kind && (kind == DIS_CUDA_PINNED || block->ordinal == ordinal);
+    return block->kind == kind && (kind == DIS_CUDA_PINNED_MEMORY || block->ordinal == ordinal);
 }
 
 static size_t best_idle(dis__cuda_kind kind, int ordinal, size_t bytes)
@@ -73,7 +74,7 @@ static size_t idle_bytes(dis__cuda_kind kind, int ordinal)
     return sum;
 }
 
-cudaError_t dis__cuda_take(dis__cuda_kind kind, int ordinal, size_t bytes, dis__cuda_block *block)
+cudaError_t dis__cuda_memory_take(dis__cuda_kind kind, int ordinal, size_t bytes, dis__cuda_block *block)
 {
     void *at;
     const size_t i = best_idle(kind, ordinal, bytes);
@@ -82,12 +83,12 @@ cudaError_t dis__cuda_take(dis__cuda_kind kind, int ordinal, size_t bytes, dis__
         *block = list[i].block;
         return cudaSuccess;
     }
-    if (n_list == BLOCKS) dis__cuda_trim();
+    if (n_list == BLOCKS) dis__cuda_free_cached();
     if (n_list == BLOCKS) return cudaErrorMemoryAllocation;
     cudaError_t error = from_system(kind, bytes, &at);
     if (error == cudaErrorMemoryAllocation && idle_bytes(kind, ordinal)) { /* in pieces that are too small */
         cudaGetLastError();
-        dis__cuda_trim();
+        dis__cuda_free_cached();
         error = from_system(kind, bytes, &at);
     }
     if (error != cudaSuccess) return error;
@@ -101,7 +102,8 @@ static size_t may_stay(dis__cuda_kind kind, size_t idle)
 {
     size_t left = 0, all = 0;
     if (idle <= always_kept[kind]) return idle;
-    if (kind == DIS_CUDA_PINNED || !SHARE || cudaMemGetInfo(&left, &all) != cudaSuccess) return always_kept[kind];
+    if (kind == DIS_CUDA_PINNED_MEMORY || !SHARE || cudaMemGetInfo(&left, &all) != cudaSuccess)
+        return always_kept[kind];
     const size_t share = (left + idle) / (SHARE ? SHARE : 1);
     return share > always_kept[kind] ? share : always_kept[kind];
 }
@@ -117,7 +119,7 @@ static size_t largest_idle(dis__cuda_kind kind, int ordinal)
     return best;
 }
 
-void dis__cuda_put_back(void *at)
+void dis__cuda_release(void *at)
 {
     size_t i = 0;
     while (i < n_list && list[i].block.at != at) i++;
@@ -130,26 +132,26 @@ void dis__cuda_put_back(void *at)
         drop(largest_idle(given.kind, given.ordinal));
 }
 
-void dis__cuda_give(dis__cuda_block *block)
+void dis__cuda_memory_return(dis__cuda_block *block)
 {
-    dis__cuda_put_back(block->at);
+    dis__cuda_release(block->at);
     *block = (dis__cuda_block){0};
 }
 
-cudaError_t dis__cuda_get(dis__cuda_kind kind, int ordinal, size_t bytes, void **at)
+cudaError_t dis__cuda_allocate(dis__cuda_kind kind, int ordinal, size_t bytes, void **at)
 {
     dis__cuda_block block;
-    const cudaError_t error = dis__cuda_take(kind, ordinal, bytes, &block);
+    const cudaError_t error = dis__cuda_memory_take(kind, ordinal, bytes, &block);
     if (error == cudaSuccess) *at = block.at;
     return error;
 }
 
-size_t dis__cuda_kept(int ordinal)
+size_t dis__cuda_cached_bytes(int ordinal)
 {
-    return idle_bytes(DIS_CUDA_THERE, ordinal);
+    return idle_bytes(DIS_CUDA_DEVICE_MEMORY, ordinal);
 }
 
-void dis__cuda_trim(void)
+void dis__cuda_free_cached(void)
 {
     for (size_t i = n_list; i-- > 0;)
         if (list[i].idle) drop(i);

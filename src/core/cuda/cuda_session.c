@@ -1,12 +1,12 @@
-/* Sessions on GPUs that are no nets'. */
+/* Sessions on GPUs that are no networks'. */
 #include "core/cuda/cuda_session.h"
 
 enum { PIECES = DIS_CUDA_PIECES, PIECE = 16 << 20 };
 
-dis_status dis__cuda_told(const dis__cuda_base *s, cudaError_t error, const char *doing)
+dis_status dis__cuda_session_status(const dis__cuda_base *s, cudaError_t error, const char *doing)
 {
     if (error == cudaSuccess) return DIS_OK;
-    cudaGetLastError(); /* so that it is told once */
+    cudaGetLastError(); /* so that it is reported once */
     if (error == cudaErrorMemoryAllocation) {
         size_t left = 0, all = 0;
         cudaMemGetInfo(&left, &all);
@@ -23,23 +23,23 @@ dis_status dis__cuda_session_open(dis__cuda_base *s, int ordinal, dis__cuda_fail
     *s = (dis__cuda_base){.ordinal = ordinal, .fail = fail};
     cudaError_t error = cudaSetDevice(ordinal);
     if (error == cudaSuccess) error = cudaStreamCreateWithFlags(&s->stream, cudaStreamNonBlocking);
-    return dis__cuda_told(s, error, "opening");
+    return dis__cuda_session_status(s, error, "opening");
 }
 
-dis_status dis__cuda_session_take(dis__cuda_base *s, size_t there, size_t here, const char *what)
+dis_status dis__cuda_session_allocate(dis__cuda_base *s, size_t there, size_t here, const char *what)
 {
     const size_t pinned = here + PIECES * (size_t)PIECE;
     size_t left = 0, all = 0;
     cudaError_t error = cudaMemGetInfo(&left, &all);
-    left += dis__cuda_kept(s->ordinal);
+    left += dis__cuda_cached_bytes(s->ordinal);
     if (error == cudaSuccess && there > left)
         return s->fail(DIS_ELIMIT,
                        "%s need %zu MiB of the memory of device cuda:%d, and %zu of %zu MiB are free; `device` cpu "
                        "needs none",
                        what, (there >> 20) + 1, s->ordinal, left >> 20, all >> 20);
-    if (error == cudaSuccess) error = dis__cuda_take(DIS_CUDA_THERE, s->ordinal, there, &s->memory);
-    DIS_TRY(dis__cuda_told(s, error, "taking memory"));
-    error = dis__cuda_take(DIS_CUDA_PINNED, s->ordinal, pinned, &s->pinned);
+    if (error == cudaSuccess) error = dis__cuda_memory_take(DIS_CUDA_DEVICE_MEMORY, s->ordinal, there, &s->memory);
+    DIS_TRY(dis__cuda_session_status(s, error, "taking memory"));
+    error = dis__cuda_memory_take(DIS_CUDA_PINNED_MEMORY, s->ordinal, pinned, &s->pinned);
     if (error == cudaErrorMemoryAllocation) {
         cudaGetLastError();
         return s->fail(DIS_ELIMIT,
@@ -48,10 +48,10 @@ dis_status dis__cuda_session_take(dis__cuda_base *s, size_t there, size_t here, 
                        what, (pinned >> 20) + 1);
     }
     if (error == cudaSuccess) error = dis__cuda_ring_open(&s->ring, PIECES, PIECE, s->pinned.at);
-    return dis__cuda_told(s, error, "taking memory");
+    return dis__cuda_session_status(s, error, "taking memory");
 }
 
-char *dis__cuda_session_here(const dis__cuda_base *s)
+char *dis__cuda_session_pinned(const dis__cuda_base *s)
 {
     return (char *)s->pinned.at + PIECES * (size_t)PIECE;
 }
@@ -62,8 +62,8 @@ void dis__cuda_session_close(dis__cuda_base *s)
     if (s->stream) cudaStreamSynchronize(s->stream);
     dis__cuda_lock();
     dis__cuda_ring_close(&s->ring);
-    dis__cuda_give(&s->memory);
-    dis__cuda_give(&s->pinned);
+    dis__cuda_memory_return(&s->memory);
+    dis__cuda_memory_return(&s->pinned);
     if (s->stream) cudaStreamDestroy(s->stream);
     dis__cuda_unlock();
     cudaGetLastError();
@@ -75,7 +75,7 @@ dis_status dis__cuda_session_buffer(dis__cuda_base *s, void **at, size_t *bytes)
     char *room = NULL;
     cudaError_t error = cudaSetDevice(s->ordinal); /* each thread has its own */
     if (error == cudaSuccess) error = dis__cuda_ring_room(&s->ring, s->stream, PIECE, &room);
-    DIS_TRY(dis__cuda_told(s, error, "copying to the device"));
+    DIS_TRY(dis__cuda_session_status(s, error, "copying to the device"));
     *at = room;
     *bytes = PIECE;
     return DIS_OK;
@@ -84,6 +84,6 @@ dis_status dis__cuda_session_buffer(dis__cuda_base *s, void **at, size_t *bytes)
 dis_status dis__cuda_session_send(dis__cuda_base *s, void *to, size_t bytes)
 {
     const char *from = dis__cuda_ring_piece(&s->ring, s->ring.piece);
-    return dis__cuda_told(s, cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, s->stream),
-                          "copying to the device");
+    return dis__cuda_session_status(s, cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, s->stream),
+                                    "copying to the device");
 }

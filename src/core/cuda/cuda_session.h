@@ -1,10 +1,10 @@
-/* cuda_session.h: what work on a GPU that is no net has of its own: a stream, a block of device memory, one of pinned
- * memory with a ring in it, and sentences for what goes wrong. Both blocks are kept for the next session
+/* cuda_session.h: what work on a GPU that is no network has of its own: a stream, a block of device memory, one of
+ * pinned memory with a ring in it, and sentences for what goes wrong. Both blocks are kept for the next session
  * (core/cuda/cuda_memory.h).
  *
  *     dis__cuda_lock();
  *     DIS_TRY(dis__cuda_session_open(&s, ordinal, fail));
- *     DIS_TRY(dis__cuda_session_take(&s, there, here, "resamples of 1000 items"));
+ *     DIS_TRY(dis__cuda_session_allocate(&s, there, here, "resamples of 1000 items"));
  *     dis__cuda_unlock();
  *     ... s.memory.at, s.pinned.at, s.stream ...
  *     dis__cuda_session_close(&s);    // also after a failure
@@ -14,7 +14,7 @@
 #define DIS_CORE_CUDA_CUDA_SESSION_H
 #include "core/cuda/cuda_find.h"
 #include "core/cuda/cuda_memory.h"
-#include "core/cuda/cuda_ring.h"
+#include "core/cuda/pinned_ring.h"
 #include "core/error.h"
 
 typedef dis_status dis__cuda_failer(dis_status status, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -29,11 +29,11 @@ typedef struct {
 
 /* Stream and events; under dis__cuda_lock(). */
 dis_status dis__cuda_session_open(dis__cuda_base *s, int ordinal, dis__cuda_failer *fail);
-/* So many bytes there and pinned ones here, behind the ring. DIS_ELIMIT, with what they
+/* So many bytes there and pinned ones here, after the ring. DIS_ELIMIT, with what they
  * are for and what is free: too many. Under dis__cuda_lock(). */
-dis_status dis__cuda_session_take(dis__cuda_base *s, size_t there, size_t here, const char *what);
-/* The pinned bytes behind the ring. */
-char *dis__cuda_session_here(const dis__cuda_base *s);
+dis_status dis__cuda_session_allocate(dis__cuda_base *s, size_t there, size_t here, const char *what);
+/* The pinned bytes after the ring. */
+char *dis__cuda_session_pinned(const dis__cuda_base *s);
 /* Waits for the stream; takes the lock. */
 void dis__cuda_session_close(dis__cuda_base *s);
 
@@ -42,6 +42,6 @@ dis_status dis__cuda_session_buffer(dis__cuda_base *s, void **at, size_t *bytes)
 dis_status dis__cuda_session_send(dis__cuda_base *s, void *to, size_t bytes);
 
 /* A status with a sentence: what was done, on which device, what to do about it. cudaSuccess: DIS_OK. */
-dis_status dis__cuda_told(const dis__cuda_base *s, cudaError_t error, const char *doing);
+dis_status dis__cuda_session_status(const dis__cuda_base *s, cudaError_t error, const char *doing);
 
 #endif

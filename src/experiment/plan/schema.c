@@ -15,7 +15,7 @@
 
 /* ---- memory ---- */
 
-dis_status dis__keep(dis__kept *kept, void *out, size_t n, size_t size)
+dis_status dis__keep(dis__upload *kept, void *out, size_t n, size_t size)
 {
     void *block;
     DIS_TRY(dis__reserve(&kept->block, &kept->capacity, kept->n, kept->n + 1, sizeof *kept->block));
@@ -25,7 +25,7 @@ dis_status dis__keep(dis__kept *kept, void *out, size_t n, size_t size)
     return DIS_OK;
 }
 
-dis_status dis__keep_text(dis__kept *kept, const char **out, const char *format, ...)
+dis_status dis__keep_text(dis__upload *kept, const char **out, const char *format, ...)
 {
     va_list args;
     char *text;
@@ -41,11 +41,11 @@ dis_status dis__keep_text(dis__kept *kept, const char **out, const char *format,
     return DIS_OK;
 }
 
-void dis__kept_free(dis__kept *kept)
+void dis__kept_free(dis__upload *kept)
 {
     for (size_t i = 0; i < kept->n; i++) dis__free(kept->block[i]);
     dis__free(kept->block);
-    *kept = (dis__kept){0};
+    *kept = (dis__upload){0};
 }
 
 /* ---- keys ---- */

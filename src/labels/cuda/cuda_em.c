@@ -1,5 +1,5 @@
 /* EM passes on CUDA devices: sessions, memory, what goes there and back. A session (core/cuda/cuda_session.h) has the
- * tables in pinned memory beside its ring.
+ * tables in pinned memory alongside its ring.
  *
  * Memory of the device: 8 bytes per vote; 8 (K + 1) per item (with groups 8 K more for each), 4 more with gold labels;
  * 24 per number of the tables. Votes are put in order where posteriors will be, which takes 12 bytes per vote. */
@@ -18,17 +18,17 @@ typedef struct {
     char *scratch;        /* where posteriors will be */
     void *array[DIS_EM_N_SENDS];
     dis__cuda_em_pass pass;
-    double *rates; /* of the device; the prior lies behind them */
+    double *rates; /* of the device; the prior is after them */
     double *host_rates, *host_out;
     uint64_t *counts, *host_counts; /* (2 n_classes + 2) of labels, there and here */
     size_t table;                   /* numbers of a table */
     size_t coming;                  /* bytes of posteriors that are on their way or there */
 } em_session;
 
-#define TRY(call, doing)                                                                 \
-    do {                                                                                 \
-        const cudaError_t try_error = (call);                                            \
-        if (try_error != cudaSuccess) return dis__cuda_told(&s->base, try_error, doing); \
+#define TRY(call, doing)                                                                           \
+    do {                                                                                           \
+        const cudaError_t try_error = (call);                                                      \
+        if (try_error != cudaSuccess) return dis__cuda_session_status(&s->base, try_error, doing); \
     } while (0)
 
 /* ---- memory ---- */
@@ -84,9 +84,9 @@ static dis_status take_memory(em_session *s)
     const size_t there = lay_out(s, NULL), here = lay_out_pinned(s, NULL);
     char what[120];
     snprintf(what, sizeof what, "%zu votes on %zu items by %zu workers", g->n_votes, g->n_items, g->n_workers);
-    DIS_TRY(dis__cuda_session_take(&s->base, there, here, what));
+    DIS_TRY(dis__cuda_session_allocate(&s->base, there, here, what));
     lay_out(s, s->base.memory.at);
-    lay_out_pinned(s, dis__cuda_session_here(&s->base));
+    lay_out_pinned(s, dis__cuda_session_pinned(&s->base));
     return DIS_OK;
 }
 
@@ -244,7 +244,7 @@ size_t dis_plugin_em_devices(const dis__em_host *host, dis__em_device *rows, siz
 {
     int ordinal[DIS_CUDA_GPUS];
     const bool same = host->size == sizeof *host && host->device_size == sizeof *rows;
-    const size_t n = dis__cuda_usable(same, host->version, ordinal, why), made = n < room ? n : room;
+    const size_t n = dis__cuda_find_gpus(same, host->version, ordinal, why), made = n < room ? n : room;
     for (size_t i = 0; i < made; i++)
         rows[i] = (dis__em_device){.name = dis__cuda_name(ordinal[i], false),
                                    .ordinal = ordinal[i],

@@ -17,7 +17,7 @@ enum {
 };
 
 /* Votes once more, by (tile of items, worker, label), items ascending: what sums are made from. A tile has as many
- * items as the second cache holds posteriors of. A segment is the votes of one (tile, worker, label), a unit a piece
+ * items as the L2 cache holds posteriors of. A segment is the votes of one (tile, worker, label), a unit a piece
  * of at most DIS_CUDA_EM_UNIT votes of one. */
 typedef struct {
     size_t n_tiles, tile; /* items of a tile */
@@ -42,7 +42,7 @@ typedef struct {
     const double *rates, *prior;
     const uint32_t *long_item, *long_part; /* (n_long), (n_long + 1) */
     double *part_x;                        /* (n_parts, n_states): products of the votes of a part, 1 to 2 */
-    long long *part_e;                     /* and powers of 2 beside them; of shares, counts of votes */
+    long long *part_e;                     /* and powers of 2 alongside them; of shares, counts of votes */
     double *x;                             /* (n_items, n_states): posteriors */
     double *p;                             /* (n_items, n_classes): those of classes; x where there are no groups */
     double *part;                          /* (blocks, n_states + 1): class sums, log normalisers */

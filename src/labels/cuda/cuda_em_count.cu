@@ -1,6 +1,6 @@
 /* What labels and votes say of each other, for the notes on a fit (labels/methods/fit_notes.c): items where a class has
- * most votes, where it is the label, all, and those where nobody voted for the label. A thread an item; items with many
- * votes are a block's. Whole numbers: the order of their sums does not matter.
+ * most votes, where it is the label, all, and those where no one voted for the label. A thread an item; items with many
+ * votes are a block's. Integers: the order of their sums does not matter.
  *
  * Cost: votes and labels once through the memory. */
 #include "labels/cuda/cuda_em.h"
@@ -57,7 +57,7 @@ static __device__ __forceinline__ bool counts(const dis__cuda_em_pass &g, size_t
     return item < g.shape.n_items && !(g.gold && g.gold[item] >= 0);
 }
 
-/* The items of a block that have many votes, one after the other, by all its threads. */
+/* The items of a block that have many votes, sequentially, by all its threads. */
 static __device__ __forceinline__ void long_items(const dis__cuda_em_pass &g, size_t base, uint32_t (&sums)[SUMS])
 {
     __shared__ uint32_t votes[K];
@@ -111,8 +111,7 @@ static __global__ void __launch_bounds__(THREADS) count_kernel(const __grid_cons
 cudaError_t dis__cuda_em_count(const dis__cuda_em_pass *pass, uint64_t *counts, cudaStream_t stream)
 {
     const size_t blocks = (pass->shape.n_items + THREADS - 1) / THREADS, most = 2048;
-    const cudaError_t error =
-        cudaMemsetAsync(counts, 0, (2 * pass->shape.n_classes + 2) * sizeof *counts, stream);
+    const cudaError_t error = cudaMemsetAsync(counts, 0, (2 * pass->shape.n_classes + 2) * sizeof *counts, stream);
     if (error != cudaSuccess || blocks == 0) return error;
     count_kernel<<<(unsigned)(blocks < most ? blocks : most), THREADS, 0, stream>>>(*pass, (number *)counts);
     return cudaGetLastError();

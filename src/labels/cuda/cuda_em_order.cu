@@ -8,7 +8,7 @@
 #include <cub/device/device_scan.cuh>
 
 enum { THREADS = 256, ALIGN = 256, SHORT = 32, STRETCH = 1024 };
-#define CACHED ((size_t)16 << 20) /* bytes of posteriors that stay in the second cache beside what else is read */
+#define CACHED ((size_t)16 << 20) /* bytes of posteriors that stay in the L2 cache alongside what else is read */
 
 void dis__cuda_em_tile(const dis__em_shape *shape, dis__cuda_em_order *order)
 {
@@ -22,8 +22,8 @@ void dis__cuda_em_tile(const dis__em_shape *shape, dis__cuda_em_order *order)
     if (order->tile < 1) order->tile = 1;
     order->n_tiles = tiles;
     order->n_segments = tiles * n_pairs;
-    order->n_units = (order->n_segments < shape->n_votes ? order->n_segments : shape->n_votes) +
-                     shape->n_votes / DIS_CUDA_EM_UNIT;
+    order->n_units =
+        (order->n_segments < shape->n_votes ? order->n_segments : shape->n_votes) + shape->n_votes / DIS_CUDA_EM_UNIT;
 }
 
 static unsigned blocks_for(size_t n)
@@ -55,7 +55,7 @@ static __device__ __forceinline__ size_t item_of(const uint64_t *start, size_t l
     return low;
 }
 
-/* A warp has a stretch of votes, whatever items they are of: the first is looked for among all, the others among the
+/* A warp has a range of votes, whatever items they are of: the first is looked for among all, the others among the
  * items up to the last one's. */
 static __global__ void keys_kernel(dis__cuda_em_pass g, uint32_t *key, uint32_t *item)
 {
@@ -70,8 +70,8 @@ static __global__ void keys_kernel(dis__cuda_em_pass g, uint32_t *key, uint32_t 
         for (uint64_t v = base + lane; v < end; v += 32) {
             low = item_of(g.start, low, high, v);
             const uint32_t vote = g.votes[v];
-            key[v] = (uint32_t)(low / g.order.tile) * n_pairs + (vote >> bits) * n_classes +
-                     (vote & ((1u << bits) - 1));
+            key[v] =
+                (uint32_t)(low / g.order.tile) * n_pairs + (vote >> bits) * n_classes + (vote & ((1u << bits) - 1));
             item[v] = (uint32_t)low;
         }
     }
@@ -89,9 +89,8 @@ static __global__ void segments_kernel(const uint32_t *key, size_t n, uint64_t *
 static __global__ void count_kernel(const uint64_t *segment, size_t n_segments, uint32_t *units)
 {
     for (size_t s = first_of(); s <= n_segments; s += all_of())
-        units[s] = s < n_segments
-                       ? (uint32_t)((segment[s + 1] - segment[s] + DIS_CUDA_EM_UNIT - 1) / DIS_CUDA_EM_UNIT)
-                       : 0;
+        units[s] =
+            s < n_segments ? (uint32_t)((segment[s + 1] - segment[s] + DIS_CUDA_EM_UNIT - 1) / DIS_CUDA_EM_UNIT) : 0;
 }
 
 static __global__ void units_kernel(const uint32_t *unit_start, size_t n_segments, uint32_t *unit)
@@ -112,8 +111,8 @@ static size_t rounded(size_t n)
     return (n + ALIGN - 1) / ALIGN * ALIGN;
 }
 
-static cudaError_t sort(void *work, size_t *bytes, cub::DoubleBuffer<uint32_t> *key,
-                        cub::DoubleBuffer<uint32_t> *item, size_t n, size_t n_segments, cudaStream_t stream)
+static cudaError_t sort(void *work, size_t *bytes, cub::DoubleBuffer<uint32_t> *key, cub::DoubleBuffer<uint32_t> *item,
+                        size_t n, size_t n_segments, cudaStream_t stream)
 {
     return cub::DeviceRadixSort::SortPairs(work, *bytes, *key, *item, n, 0, bits_of(n_segments), stream);
 }

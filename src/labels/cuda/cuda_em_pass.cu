@@ -32,7 +32,7 @@ __device__ uint32_t random_word(uint64_t low, uint64_t high, uint64_t key, int w
     return word == 0 ? c0 : word == 1 ? c1 : word == 2 ? c2 : c3;
 }
 
-/* Of each class its share of the votes, nobody voted: all alike; with groups split over the states at random
+/* Of each class its share of the votes, no one voted: all alike; with groups split over the states at random
  * (em_kernel.c), by way of `line` (n_states) of this group. */
 template <class K>
 __device__ __noinline__ void shares(const dis__cuda_em_pass &g, size_t item, uint64_t first, uint64_t last, range parts,
@@ -52,8 +52,7 @@ __device__ __noinline__ void shares(const dis__cuda_em_pass &g, size_t item, uin
     for (uint32_t p = parts.first; p < parts.last; p++)
 #pragma unroll
         for (int j = 0; j < K::PER; j++)
-            if (lane + j * K::LANES < n_states)
-                n[j] += (uint64_t)g.part_e[p * (size_t)n_states + lane + j * K::LANES];
+            if (lane + j * K::LANES < n_states) n[j] += (uint64_t)g.part_e[p * (size_t)n_states + lane + j * K::LANES];
 #pragma unroll
     for (int j = 0; j < K::PER; j++) {
         const int k = lane + j * K::LANES, of = k / n_groups;
@@ -69,8 +68,8 @@ __device__ __noinline__ void shares(const dis__cuda_em_pass &g, size_t item, uin
         const int k = lane + j * K::LANES, m = k % n_groups;
         part[j] = 0;
         if (k < n_states) {
-            const uint32_t word = random_word(g.signature[item], (uint64_t)(k / n_groups) << 32 | (unsigned)(m / 4 * 4),
-                                              g.key, m % 4);
+            const uint32_t word =
+                random_word(g.signature[item], (uint64_t)(k / n_groups) << 32 | (unsigned)(m / 4 * 4), g.key, m % 4);
             line[k] = part[j] = log(((double)word + .5) * 0x1p-32);
         }
     }
@@ -148,7 +147,7 @@ __global__ void __launch_bounds__(K::THREADS) posteriors_kernel(const __grid_con
         if (is_long) parts = parts_of(g, item);
         double x[K::PER];
         if (g.step == DIS_EM_SHARES) {
-            double y[K::PER]; /* what a call is given lies in memory */
+            double y[K::PER]; /* what a call is given is in memory */
             shares<K>(g, there ? item : 0, first, last, parts, last - begin, lane, gold, line, y);
             copy<K>(x, y);
         } else {
@@ -201,8 +200,10 @@ typedef struct {
     void (*posteriors[2])(dis__cuda_em_pass); /* rows, pairs */
 } row_of_kinds;
 
-#define ROW(lanes, per)                                                                              \
-    {(lanes) * (per), lanes, kind<lanes, per, false>::THREADS,                                       \
+#define ROW(lanes, per)                \
+    {(lanes) * (per),                  \
+     lanes,                            \
+     kind<lanes, per, false>::THREADS, \
      {posteriors_kernel<kind<lanes, per, false>>, posteriors_kernel<kind<lanes, per, true>>}},
 static const row_of_kinds kinds[] = {EM_KINDS(ROW)};
 

@@ -1,7 +1,7 @@
-/* The sums of the EM pass on a CUDA device, behind its posteriors (cuda_em_pass.cu).
+/* The sums of the EM pass on a CUDA device, after its posteriors (cuda_em_pass.cu).
  *
  * Votes lie there once more by (tile of items, worker, label); a warp adds up the posteriors of the items of one unit.
- * Tiles are as large as the second cache, so that posteriors are read from memory once. All sums are doubles in an
+ * Tiles are as large as the L2 cache, so that posteriors are read from memory once. All sums are doubles in an
  * order that the votes alone decide: the same bytes every time, and small sums are as exact as large ones. */
 #include "labels/cuda/em_kind.cuh"
 
@@ -47,8 +47,7 @@ template <class K> __device__ __forceinline__ void add_rows(const dis__cuda_em_p
     for (int j = 0; j < K::PER; j++) {
 #pragma unroll
         for (int o = K::LANES; o < ALL; o *= 2) sum[j] += __shfl_xor_sync(EVERY, sum[j], o);
-        if (group == 0 && lane + j * K::LANES < n_states)
-            g.unit_sum[unit * g.shape.row + lane + j * K::LANES] = sum[j];
+        if (group == 0 && lane + j * K::LANES < n_states) g.unit_sum[unit * g.shape.row + lane + j * K::LANES] = sum[j];
     }
 }
 

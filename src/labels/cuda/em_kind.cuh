@@ -10,13 +10,15 @@ static const unsigned EVERY = 0xffffffffu;
 /* The constants of one expansion. */
 template <int LANES_, int PER_, bool PAIRS_> struct kind {
     enum {
-        LANES = LANES_,                                   /* of a group */
-        PER = PER_,                                       /* states of a lane */
+        LANES = LANES_, /* of a group */
+        PER = PER_,     /* states of a lane */
         PAIRS = PAIRS_,
         THREADS = PER_ >= 8 ? 128 : 256,
         GROUPS = THREADS / LANES_,
-        VOTES = LANES_ < 4 ? 4 : LANES_,                  /* that a group reads at a time */
-        FEW = PER_ > 2 ? 1 : PER_ > 1 ? 2 : 4,            /* of these, rows that are on their way at once */
+        VOTES = LANES_ < 4 ? 4 : LANES_, /* that a group reads at a time */
+        FEW = PER_ > 2   ? 1
+              : PER_ > 1 ? 2
+                         : 4, /* of these, rows that are on their way at once */
     };
 };
 

@@ -63,7 +63,7 @@ template <class K> __device__ __forceinline__ uint64_t row_of(const dis__cuda_em
     return (uint64_t)(worker * n + label_of(g, vote)) * (uint32_t)g.shape.row;
 }
 
-/* Numbers below 2^-1022 count as 0, as on the processor. */
+/* Numbers below 2^-1022 count as 0, as on the CPU. */
 __device__ __forceinline__ double flushed(double x)
 {
     return x < 0x1p-1022 ? 0 : x;

@@ -173,7 +173,7 @@ dis_status dis__em_create(const dis__fit_args *args, dis_fit *fit, dis__em_layou
     const dis__em_device *device;
     DIS_TRY(dis__em_device_for(args, fit->method->info.name, p.n_states, &device));
     p.n_shards = owner && !device ? n_all / part->n_owners : 0;
-    dis__em e = {.place = device ? &dis__em_remote : &dis__em_cpu,
+    dis__em e = {.place = device ? &dis__em_device_backend : &dis__em_cpu,
                  .device = device,
                  .args = args,
                  .fit = fit,

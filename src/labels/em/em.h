@@ -106,15 +106,15 @@ typedef struct {
     void (*scatter)(dis__em *em, size_t w, const double *values); /* new probabilities; from any thread */
     void (*close)(dis__em *em);                                   /* NULL: nothing to do */
 } dis__em_backend;
-extern const dis__em_backend dis__em_cpu, dis__em_remote;
+extern const dis__em_backend dis__em_cpu, dis__em_device_backend;
 
 struct dis__em {
     const dis__em_backend *place;
-    const dis__em_device *device; /* of dis__em_remote; NULL: the processor */
+    const dis__em_device *device; /* of dis__em_device_backend; NULL: the processor */
     void *session;                /* of the device, with its tables */
-    double *rates, *sums; /* (n_workers, worker_size) of the session: probabilities to go there, sums from there */
-    bool signed_there;    /* it has the signatures */
-    size_t touched;       /* bytes of the labels whose pages are there */
+    double *rates, *sums;  /* (n_workers, worker_size) of the session: probabilities to go there, sums from there */
+    bool signed_on_device; /* it has the signatures */
+    size_t touched;        /* bytes of the labels whose pages are there */
     const dis__fit_args *args;
     dis_fit *fit;
     dis__em_layout layout;

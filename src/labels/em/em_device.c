@@ -217,7 +217,7 @@ static dis_status open_with(dis__em *em, const long_items *many)
     return gold ? send(em, DIS_EM_SEND_GOLD, gold, sizeof *gold, v->n_items) : DIS_OK;
 }
 
-static dis_status open_there(dis__em *em)
+static dis_status open_on_device(dis__em *em)
 {
     long_items many;
     dis_status status = find_long(em, &many);
@@ -227,7 +227,7 @@ static dis_status open_there(dis__em *em)
     return status;
 }
 
-static void close_there(dis__em *em)
+static void close_on_device(dis__em *em)
 {
     if (em->session) em->device->close(em->session);
     em->session = NULL;
@@ -271,7 +271,7 @@ static dis_status touch(dis__em *em)
 }
 
 /* What is odd about labels is seen where votes and labels are. */
-static dis_status count_there(dis__em *em)
+static dis_status count_on_device(dis__em *em)
 {
     dis_fit *fit = em->fit;
     fit->counted = false;
@@ -281,11 +281,11 @@ static dis_status count_there(dis__em *em)
     return DIS_OK;
 }
 
-static dis_status pass_there(dis__em *em, dis__em_step step, bool sum, bool write)
+static dis_status pass_on_device(dis__em *em, dis__em_step step, bool sum, bool write)
 {
-    if (step == DIS_EM_SHARES && em->n_groups > 1 && !em->signed_there) {
+    if (step == DIS_EM_SHARES && em->n_groups > 1 && !em->signed_on_device) {
         DIS_TRY(send(em, DIS_EM_SEND_SIGNATURE, em->signature, sizeof *em->signature, em->args->votes.n_items));
-        em->signed_there = true;
+        em->signed_on_device = true;
     }
     dis__em_device_pass pass = {
         .step = step, .sum = sum, .keep = write, .prior = em->prior, .key = em->key, .class_sum = em->class_sum};
@@ -298,7 +298,7 @@ static dis_status pass_there(dis__em *em, dis__em_step step, bool sum, bool writ
     em->n_summed = em->args->part.n_items;
     if (!write) return DIS_OK;
     DIS_TRY(receive(em));
-    return count_there(em);
+    return count_on_device(em);
 }
 
 static void gather(const dis__em *em, size_t w, double *out)
@@ -313,5 +313,5 @@ static void scatter(dis__em *em, size_t w, const double *values)
     memset(em->sums + w * em->worker_size, 0, em->worker_size * sizeof *values);
 }
 
-const dis__em_backend dis__em_remote = {
-    .open = open_there, .pass = pass_there, .gather = gather, .scatter = scatter, .close = close_there};
+const dis__em_backend dis__em_device_backend = {
+    .open = open_on_device, .pass = pass_on_device, .gather = gather, .scatter = scatter, .close = close_on_device};

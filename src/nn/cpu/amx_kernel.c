@@ -1,8 +1,8 @@
-/* Products with weights in bfloat16 on processors with tile registers (AMX): tdpbf16ps multiplies 16 x 32 by 32 x 16
+/* Products with weights in bfloat16 on CPUs with tile registers (AMX): tdpbf16ps multiplies 16 x 32 by 32 x 16
  * and adds to 16 x 16 floats.
  *
  * B is packed as for vdpbf16ps (bf16_kernel.c): a tile of it is 16 pairs of rows and 16 columns of a panel, where they
- * lie. HIGH rows of A are rounded at a time, KC numbers of each, and stay in the first cache while the panels pass by.
+ * lie. HIGH rows of A are rounded at a time, KC numbers of each, and stay in the L1 cache while the panels pass by.
  * Four tiles of C are summed up side by side: four loads for four products. Tiles that reach over the edge of C go by
  * way of memory of their own.
  *
@@ -177,7 +177,7 @@ AMX void dis__amx_product(const void *args, size_t first, size_t last, void *scr
     for (size_t t = first, n = 1; t < last; t += n) {
         const size_t left = smaller(last - t, across - t % across), row = t / across * a->tile_rows;
         const size_t col = t % across * a->tile_cols;
-        n = smaller(STRIPS, left); /* as wide as the second cache allows: rows are rounded once for all of it */
+        n = smaller(STRIPS, left); /* as wide as the L2 cache allows: rows are rounded once for all of it */
         strip(a, row, col, smaller(a->tile_rows, a->m - row), smaller(n * a->tile_cols, a->n - col), scratch);
     }
     TILE_RELEASE();

@@ -1,4 +1,4 @@
-/* What products in bfloat16 need of the processor, and their column of the table of kernels. */
+/* What products in bfloat16 need of the CPU, and their column of the table of kernels. */
 #include "nn/cpu/bf16.h"
 #include "core/memory/memory.h"
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* bf16.h: products with weights in bfloat16 and sums in float32, for processors that have vdpbf16ps or, faster, tiles
+/* bf16.h: products with weights in bfloat16 and sums in float32, for CPUs that have vdpbf16ps or, faster, tiles
  * (AMX).
  *
  *     if (dis__bf16_lacks()) ...                                    // says what this processor lacks

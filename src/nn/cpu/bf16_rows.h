@@ -12,7 +12,7 @@ static inline size_t smaller(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* Up to 32 floats to bfloat16, in their order; those behind n are 0. */
+/* Up to 32 floats to bfloat16, in their order; those after n are 0. */
 static inline BF16 __m512i rounded(const float *x, size_t n)
 {
     if (n >= 2 * L) return (__m512i)_mm512_cvtne2ps_pbh(_mm512_loadu_ps(x + L), _mm512_loadu_ps(x));
@@ -21,7 +21,7 @@ static inline BF16 __m512i rounded(const float *x, size_t n)
     return (__m512i)_mm512_cvtne2ps_pbh(_mm512_maskz_loadu_ps(high, x + L), _mm512_maskz_loadu_ps(low, x));
 }
 
-/* m rows, and rows of 0 behind them up to `whole`; k numbers of each, and 0 up to a multiple of 32, `apart` from row to
+/* m rows, and rows of 0 after them up to `whole`; k numbers of each, and 0 up to a multiple of 32, `apart` from row to
  * row. */
 static inline BF16 void round_rows(const float *x, size_t ld, size_t m, size_t whole, size_t k, uint16_t *to,
                                    size_t apart)

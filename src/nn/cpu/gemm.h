@@ -1,7 +1,7 @@
 /* gemm.h: the product of two matrices in one thread, for kernels of the cpu column.
  *
  * C (m x n) = op(A) op(B), or C += op(A) op(B). Each element of C is one chain of fused multiply-adds over k in blocks
- * of a fixed size, so the result of an element does not depend on how C is cut into tiles, nor on where it lies in one:
+ * of a fixed size, so the result of an element does not depend on how C is cut into tiles, nor on where it is in one:
  * any number of threads and any block of rows or columns gives the same bytes. */
 #ifndef DIS_NN_CPU_GEMM_H
 #define DIS_NN_CPU_GEMM_H

@@ -1,7 +1,7 @@
 /* Matrix product on one core, after Goto & van de Geijn (2008).
  *
  * A strip of op(B) (KC x NC) is packed into panels a few vectors wide with k outermost, so that the inner kernel reads
- * it in order, and stays in the second cache while all rows of A pass by. The kernel keeps a tile of C in registers and
+ * it in order, and stays in the L2 cache while all rows of A pass by. The kernel keeps a tile of C in registers and
  * adds one outer product per step: with AVX-512 6 x 64, that is 24 accumulators, 4 vectors of B and one broadcast of A;
  * 10 loads for 24 multiply-adds leave the loads room. Rows of A are read where they lie, several at a time; only a
  * transposed A is packed, a block (MC x KC) at a time.
@@ -9,7 +9,7 @@
  * Tiles at the lower edge are lower, at the right edge narrower; all run the same chain of operations for an element.
  * Packing a matrix against its grain goes through squares transposed in registers.
  *
- * Columns of A that are zero in all MR rows of a tile add nothing: behind a ReLU these are a third to a half in nets
+ * Columns of A that are zero in all MR rows of a tile add nothing: after a ReLU these are a third to a half in networks
  * that were trained, since many units hardly ever fire. Where some are, the others are listed once for the panels of a
  * strip, and tiles take the listed ones alone: the same sums to the last digit.
  *
@@ -26,7 +26,7 @@ enum { WIDE = 2 };
 enum { STEP = 2, MR = 6 }; /* heights of tiles are multiples of STEP up to MR, widths up to WIDE vectors */
 enum { L = DIS_FLANES, NR = WIDE * L, KC = DIS_GEMM_KC, MC = DIS_GEMM_MC, NC = DIS_GEMM_NC };
 enum { APART = MR * KC + 16 };
-enum { AHEAD = 64, ROWS_AHEAD = 8 }; /* rows lie in pages of their own, and what comes next of each is fetched early */
+enum { AHEAD = 64, ROWS_AHEAD = 8 }; /* rows are in pages of their own, and what comes next of each is fetched early */
 enum { LINE = 16 };                  /* floats of a line of memory */
 enum { FURTHER = 8 };                /* listed columns of A whose rows of B are fetched early */
 _Static_assert(MC % MR == 0 && NC % DIS_GEMM_NR == 0 && DIS_GEMM_NR % NR == 0, "blocks of whole panels");
@@ -310,7 +310,7 @@ static size_t list_columns(left x, size_t k, uint32_t *at)
     return n;
 }
 
-/* C block (m x n) at c: some rows of A stay in the first cache while the panels of B pass by, and each panel fetches a
+/* C block (m x n) at c: some rows of A stay in the L1 cache while the panels of B pass by, and each panel fetches a
  * share of the rows that follow. `high` is how far MR rows of A are apart. */
 static void product(left x, size_t high, const float *b, size_t m, size_t n, size_t k, bool add, float *c, size_t ldc)
 {

@@ -1,14 +1,14 @@
-/* The devices in the host's memory: `ref`, one thread in double, `cpu`, all threads in float, and `cpu-bf16`, the same
- * with weights multiplied in bfloat16 (nn/cpu/bf16.h). Copies are memcpy;
- * operations are cut into jobs of about 64k units of work (cuts.h) and done when the call returns. Steps are not
- * recorded: there is nothing to save. */
+/* The devices in the host's memory: `ref`, one thread in double, `cpu`, all threads in float, and `cpu-bf16`, the
+ * same with weights multiplied in bfloat16 (nn/cpu/bf16.h). Copies are memcpy; operations are cut into jobs of about
+ * 64k units of work (operation_jobs.h) and done when the call returns. Steps are not recorded: there is nothing to
+ * save. */
 #include "nn/host/host_device.h"
 #include "core/kernel.h"
 #include "core/memory/memory.h"
 #include "core/parallel/pool.h"
 #include "nn/cpu/bf16.h"
 #include "nn/cpu/gemm.h"
-#include "nn/host/cuts.h"
+#include "nn/host/operation_jobs.h"
 #include <stdio.h>
 #include <string.h>
 

@@ -22,7 +22,7 @@ static dis__batchnorm_args arguments(const dis__net *net, const dis__layer *laye
         .y = dis__data(net, layer->out),
         .stats = layer->work[STATS],
         .work = layer->n_works > OWN ? layer->work[OWN] : NULL,
-        .n_rows = dis__rows_now(net, layer->out),
+        .n_rows = dis__padded_rows(net, layer->out),
         .width = dis__shape_of(net, layer->out)->channels,
         .act = ((const batchnorm *)layer->own)->act,
         .epsilon = EPSILON,
@@ -34,7 +34,7 @@ static dis__batchnorm_args arguments(const dis__net *net, const dis__layer *laye
 static dis_status plan(dis__net *net, dis__layer *layer)
 {
     const size_t bytes =
-        dis__saturating_size(dis__shape_of(net, layer->out)->channels, 2 * dis__real(net, DIS_ROLE_STAT), 0);
+        dis__saturating_size(dis__shape_of(net, layer->out)->channels, 2 * dis__number_bytes(net, DIS_ROLE_STAT), 0);
     dis__batchnorm_args args = arguments(net, layer);
     args.r = layer->in[1] == DIS_NONE ? NULL : layer; /* whether there is one */
     DIS_TRY(dis__layer_work(net, layer, bytes, DIS_WORK_KEPT));
@@ -71,8 +71,8 @@ static const dis__layer_kind batchnorm_kind = {
 
 int dis__layer_batchnorm(dis__net *net, const char *name, int x, int residual, dis__activation act)
 {
-    if (x < 0) return dis__net_bad(net, DIS_EBUG, "%s: no input", name);
-    if (act == DIS_ACT_GELU) return dis__net_bad(net, DIS_EUSAGE, "%s: GELU cannot follow here", name);
+    if (x < 0) return dis__net_build_error(net, DIS_EBUG, "%s: no input", name);
+    if (act == DIS_ACT_GELU) return dis__net_build_error(net, DIS_EUSAGE, "%s: GELU cannot follow here", name);
     const dis__shape shape = *dis__shape_of(net, x);
     if (residual != DIS_NONE && !dis__same_shape(net, x, residual, name)) return DIS_NONE;
     dis__layer *layer = dis__net_layer(net, &batchnorm_kind, name, (int[]){x, residual}, 2, &shape);

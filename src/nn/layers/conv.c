@@ -20,12 +20,12 @@ static dis__conv_args arguments(const dis__net *net, const dis__layer *layer)
     const conv *l = layer->own;
     const dis__shape *in = dis__shape_of(net, layer->in[0]), *out = dis__shape_of(net, layer->out);
     return (dis__conv_args){
-        .n = dis__axis_now(net, in->rows),
+        .n = dis__axis_size(net, in->rows),
         .height = in->height,
-        .width = l->over_time ? dis__axis_now(net, in->time) : in->width,
+        .width = l->over_time ? dis__axis_size(net, in->time) : in->width,
         .channels = in->channels,
         .out_h = out->height,
-        .out_w = l->over_time ? dis__axis_now(net, out->time) : out->width,
+        .out_w = l->over_time ? dis__axis_size(net, out->time) : out->width,
         .out = out->channels,
         .kernel_h = l->kernel_h,
         .kernel_w = l->o.kernel,
@@ -57,7 +57,7 @@ static dis_status forward(dis__net *net, dis__layer *layer)
 static dis_status backward(dis__net *net, dis__layer *layer)
 {
     const conv *l = layer->own;
-    const size_t rows = dis__rows_now(net, layer->out);
+    const size_t rows = dis__padded_rows(net, layer->out);
     void *dz = dis__grad(net, layer->out), *dw = dis__param_grad(net, layer, 0);
     void *db = l->o.bias ? dis__param_grad(net, layer, 1) : NULL;
     dis__conv_args args = arguments(net, layer);
@@ -94,16 +94,16 @@ static size_t size_after(size_t n, const dis__conv_options *o)
 
 int dis__layer_conv(dis__net *net, const char *name, int x, int lengths, const dis__conv_options *options)
 {
-    if (x < 0) return dis__net_bad(net, DIS_EBUG, "%s: no input", name);
+    if (x < 0) return dis__net_build_error(net, DIS_EBUG, "%s: no input", name);
     if (lengths != DIS_NONE && !dis__ints_fit(net, lengths, "lengths", name)) return DIS_NONE;
     const dis__conv_options o = options ? *options : dis__conv_options_default();
     dis__shape shape = *dis__shape_of(net, x);
     const bool over_time = shape.time != DIS_NONE, flat = shape.height == 1;
     const size_t n_in = shape.channels;
     if (o.kernel == 0 || o.kernel > 1 << 20 || o.stride == 0 || o.out == 0 || o.act == DIS_ACT_GELU)
-        return dis__net_bad(net, DIS_EUSAGE, "%s: a convolution with a size of 0, or GELU", name);
+        return dis__net_build_error(net, DIS_EUSAGE, "%s: a convolution with a size of 0, or GELU", name);
     if (over_time && (!o.same || o.stride != 1 || shape.height * shape.width != 1))
-        return dis__net_bad(net, DIS_EUSAGE, "%s: over time a convolution keeps the size", name);
+        return dis__net_build_error(net, DIS_EUSAGE, "%s: over time a convolution keeps the size", name);
     shape.channels = o.out;
     if (!over_time) {
         shape.width = size_after(shape.width, &o);
@@ -135,7 +135,7 @@ static dis_status window_plan(dis__net *net, dis__layer *layer)
 {
     const window *l = layer->own;
     if (l->shortcut || l->kind != DIS_POOL_MAX) return DIS_OK;
-    const size_t n = dis__saturating_size(dis__most_rows(net, layer->out), dis__shape_of(net, layer->out)->channels, 0);
+    const size_t n = dis__saturating_size(dis__max_rows(net, layer->out), dis__shape_of(net, layer->out)->channels, 0);
     return dis__layer_work(net, layer, dis__saturating_size(n, sizeof(int32_t), 0), DIS_WORK_KEPT);
 }
 
@@ -145,7 +145,7 @@ static dis__window_args window_arguments(const dis__net *net, const dis__layer *
     const dis__shape *in = dis__shape_of(net, layer->in[0]), *out = dis__shape_of(net, layer->out);
     return (dis__window_args){
         .kind = l->kind,
-        .n = dis__axis_now(net, in->rows) * dis__axis_now(net, in->time),
+        .n = dis__axis_size(net, in->rows) * dis__axis_size(net, in->time),
         .height = in->height,
         .width = in->width,
         .channels = in->channels,
@@ -194,12 +194,12 @@ static int new_window(dis__net *net, int x, const dis__shape *shape, const windo
 
 int dis__layer_window(dis__net *net, int x, dis__pooling kind, size_t kernel, size_t stride)
 {
-    if (x < 0) return dis__net_bad(net, DIS_EBUG, "window: no input");
+    if (x < 0) return dis__net_build_error(net, DIS_EBUG, "window: no input");
     dis__shape shape = *dis__shape_of(net, x);
     const bool flat = shape.height == 1;
     if (kernel == 0 || stride == 0 || shape.width < kernel || (!flat && shape.height < kernel) ||
         (kind != DIS_POOL_MAX && kind != DIS_POOL_MEAN))
-        return dis__net_bad(net, DIS_EUSAGE, "windows of %zu in a width of %zu", kernel, shape.width);
+        return dis__net_build_error(net, DIS_EUSAGE, "windows of %zu in a width of %zu", kernel, shape.width);
     shape.width = (shape.width - kernel) / stride + 1;
     if (!flat) shape.height = (shape.height - kernel) / stride + 1;
     return new_window(net, x, &shape, &(window){.kind = kind, .kernel = kernel, .stride = stride});
@@ -207,10 +207,10 @@ int dis__layer_window(dis__net *net, int x, dis__pooling kind, size_t kernel, si
 
 int dis__layer_shortcut(dis__net *net, int x, size_t stride, size_t channels)
 {
-    if (x < 0) return dis__net_bad(net, DIS_EBUG, "shortcut: no input");
+    if (x < 0) return dis__net_build_error(net, DIS_EBUG, "shortcut: no input");
     dis__shape shape = *dis__shape_of(net, x);
     if (stride == 0 || channels < shape.channels)
-        return dis__net_bad(net, DIS_EUSAGE, "a shortcut from %zu channels to %zu", shape.channels, channels);
+        return dis__net_build_error(net, DIS_EUSAGE, "a shortcut from %zu channels to %zu", shape.channels, channels);
     const size_t before = (channels - shape.channels) / 2;
     shape.width = (shape.width + stride - 1) / stride;
     shape.height = (shape.height + stride - 1) / stride;

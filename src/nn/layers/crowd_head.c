@@ -1,9 +1,9 @@
-/* The crowd layer of Rodrigues & Pereira (2018): each worker's own map from what the net says of an item to the logits
- * of that worker's vote, learned with the net. MW has a matrix per worker (start: the identity), VW a vector (ones), VB
- * a bias (zeros), VW+B both, SW one number (1). The map reads the logits, as the code of Uma et al. (2020) does, or
- * q = softmax(logits), as Rodrigues & Pereira write it: there a vote's logits start in [0, 1], so that no vote gets
- * more than e / (e + K - 1) and classes whose q is near 0 get no gradient. Votes are sparse: O(K^2) per vote for MW,
- * O(K) for the others, never rows x workers. q itself is what is predicted.
+/* The crowd layer of Rodrigues & Pereira (2018): each worker's own map from what the network says of an item to the
+ * logits of that worker's vote, learned with the network. MW has a matrix per worker (start: the identity), VW a
+ * vector (ones), VB a bias (zeros), VW+B both, SW one number (1). The map reads the logits, as the code of Uma et
+ * al. (2020) does, or q = softmax(logits), as Rodrigues & Pereira write it: there a vote's logits start in [0, 1],
+ * so that no vote gets more than e / (e + K - 1) and classes whose q is near 0 get no gradient. Votes are sparse:
+ * O(K^2) per vote for MW, O(K) for the others, never rows x workers. q itself is what is predicted.
  *
  * Gradients of a worker's parameters are summed over that worker's votes in one job, in the order of the votes. */
 #include "nn/net_internal.h"
@@ -33,8 +33,10 @@ dis__crowd_head_options dis__crowd_head_options_default(void)
 static dis_status plan(dis__net *net, dis__layer *layer)
 {
     crowd *h = layer->own;
-    const size_t stat = dis__real(net, DIS_ROLE_STAT), rows = dis__most_rows(net, layer->in[0]), k = h->head.n_classes;
-    const size_t values = dis__saturating_size(dis__saturating_size(rows, dis__real(net, DIS_ROLE_VALUE), 0), k, 0);
+    const size_t stat = dis__number_bytes(net, DIS_ROLE_STAT), rows = dis__max_rows(net, layer->in[0]),
+                 k = h->head.n_classes;
+    const size_t values =
+        dis__saturating_size(dis__saturating_size(rows, dis__number_bytes(net, DIS_ROLE_VALUE), 0), k, 0);
     const dis__crowd_args args = {.kind = h->kind, .n_rows = rows, .n_classes = k};
     dis__layer_runs(net, DIS_OP_crowd_loss, &args);
     DIS_TRY(
@@ -74,7 +76,7 @@ static dis__crowd_args arguments(const dis__net *net, const dis__layer *layer)
     return (dis__crowd_args){
         .kind = h->kind,
         .on_logits = h->on_logits,
-        .n_rows = dis__rows_now(net, layer->in[0]),
+        .n_rows = dis__padded_rows(net, layer->in[0]),
         .n_classes = h->head.n_classes,
         .n_votes = net->device->round > 1 ? h->max_votes : h->n_votes,
         .n_groups = h->n_groups,
@@ -135,10 +137,11 @@ static const dis__layer_kind crowd_kind = {.name = "crowd head",
 int dis__head_crowd(dis__net *net, const char *name, int logits, size_t n_workers, size_t max_votes,
                     const dis__crowd_head_options *options)
 {
-    if (logits < 0) return dis__net_bad(net, DIS_EBUG, "%s: no logits", name);
+    if (logits < 0) return dis__net_build_error(net, DIS_EBUG, "%s: no logits", name);
     const dis__crowd_head_options o = options ? *options : dis__crowd_head_options_default();
     if (n_workers == 0 || n_workers > INT32_MAX || max_votes == 0 || max_votes > INT32_MAX)
-        return dis__net_bad(net, DIS_EUSAGE, "%s: %zu workers, up to %zu votes per batch", name, n_workers, max_votes);
+        return dis__net_build_error(net, DIS_EUSAGE, "%s: %zu workers, up to %zu votes per batch", name, n_workers,
+                                    max_votes);
     const size_t k = dis__shape_of(net, logits)->channels;
     dis__layer *layer = dis__net_layer(net, &crowd_kind, name, &logits, 1, NULL);
     if (!layer) return DIS_NONE;
@@ -192,7 +195,7 @@ dis_status dis__head_put_votes(dis__net *net, int head, size_t n, const int32_t 
 {
     dis__layer *layer = &net->layers[net->heads[head]];
     crowd *h = layer->own;
-    const size_t rows = dis__net_rows(net, layer->in[0]), all_rows = dis__rows_now(net, layer->in[0]);
+    const size_t rows = dis__net_rows(net, layer->in[0]), all_rows = dis__padded_rows(net, layer->in[0]);
     if (n > h->max_votes)
         return dis__fail(DIS_EUSAGE, "%s: %zu votes in a batch; it was planned for %zu", layer->name, n, h->max_votes);
     for (size_t v = 0; v < n; v++)

@@ -16,14 +16,14 @@ static dis__gather_args arguments(const dis__net *net, const dis__layer *layer)
         .table = e->from_value ? dis__data(net, layer->in[0]) : dis__param_of(net, layer, 0),
         .id = ids->data,
         .per = 1,
-        .n_rows = dis__rows_now(net, layer->out),
+        .n_rows = dis__padded_rows(net, layer->out),
         .width = dis__shape_of(net, layer->out)->channels,
         .y = dis__data(net, layer->out),
         .dy = dis__grad(net, layer->out),
     };
     if (e->bag) {
         args.count = dis__ints_of(net, layer->ints[1]);
-        args.per = ids->per * dis__axis_now(net, ids->time);
+        args.per = ids->per * dis__axis_size(net, ids->time);
         args.mean = true;
     }
     return args;
@@ -43,7 +43,7 @@ static dis_status backward(dis__net *net, dis__layer *layer)
     if (!args.d_table) return DIS_OK;
     if (e->from_value && !layer->adds[0])
         DIS_TRY(dis__zero(net, args.d_table,
-                          dis__rows_now(net, layer->in[0]) * args.width * dis__real(net, DIS_ROLE_VALUE)));
+                          dis__padded_rows(net, layer->in[0]) * args.width * dis__number_bytes(net, DIS_ROLE_VALUE)));
     return dis__op_run(net, DIS_OP_gather_grad, &args);
 }
 
@@ -83,7 +83,7 @@ const dis__layer *dis__embed_layer(const dis__net *net, int embedded)
 int dis__layer_embed_again(dis__net *net, int embedded, int ids, int lengths)
 {
     const dis__layer *first = dis__embed_layer(net, embedded);
-    if (!first) return dis__net_bad(net, DIS_EBUG, "embed: no table");
+    if (!first) return dis__net_build_error(net, DIS_EBUG, "embed: no table");
     const size_t table = first->param[0];
     const bool bag = ((const embed *)first->own)->bag;
     if (lengths != DIS_NONE && !dis__ints_fit(net, lengths, "lengths", "embed")) return DIS_NONE;
@@ -106,7 +106,8 @@ int dis__layer_embed_bag(dis__net *net, const char *name, int ids, int lengths, 
 
 int dis__layer_gather(dis__net *net, int x, int index)
 {
-    if (x < 0 || !dis__ints_fit(net, index, "index", "gather")) return dis__net_bad(net, DIS_EBUG, "gather: no input");
+    if (x < 0 || !dis__ints_fit(net, index, "index", "gather"))
+        return dis__net_build_error(net, DIS_EBUG, "gather: no input");
     const dis__ints *in = &net->ints[index];
     const dis__shape shape = {in->rows, in->time, 1, in->per, dis__shape_of(net, x)->channels};
     dis__layer *layer = dis__net_layer(net, &embed_kind, "gather", &x, 1, &shape);

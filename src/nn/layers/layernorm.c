@@ -1,5 +1,5 @@
 /* Layer normalisation over channels, of x or of x + residual: O(elements). Mean and 1 / sd of each row are kept, the
- * rest is computed again in backward. In nets that never train x may be within the residual already, added by the
+ * rest is computed again in backward. In networks that never train x may be within the residual already, added by the
  * product that makes it. */
 #include "nn/net_internal.h"
 
@@ -16,10 +16,11 @@ dis__layernorm_options dis__layernorm_options_default(void)
 
 static dis_status plan(dis__net *net, dis__layer *layer)
 {
-    const size_t rows = dis__most_rows(net, layer->out);
+    const size_t rows = dis__max_rows(net, layer->out);
     layernorm *l = layer->own;
-    l->summed = l->in_place && !net->training_plan && net->device->sums && dis__value_ends(net, layer, layer->in[1]);
-    return dis__layer_work(net, layer, dis__saturating_size(rows, 2 * dis__real(net, DIS_ROLE_STAT), 0), DIS_WORK_KEPT);
+    l->summed = l->in_place && !net->training_plan && net->device->sums && dis__is_last_use(net, layer, layer->in[1]);
+    return dis__layer_work(net, layer, dis__saturating_size(rows, 2 * dis__number_bytes(net, DIS_ROLE_STAT), 0),
+                           DIS_WORK_KEPT);
 }
 
 static dis__layernorm_args arguments(const dis__net *net, const dis__layer *layer)
@@ -33,7 +34,7 @@ static dis__layernorm_args arguments(const dis__net *net, const dis__layer *laye
         .bias = o->bias ? dis__param_of(net, layer, 1) : NULL,
         .y = dis__data(net, layer->out),
         .stats = layer->work[0],
-        .n_rows = dis__rows_now(net, layer->out),
+        .n_rows = dis__padded_rows(net, layer->out),
         .width = dis__shape_of(net, layer->out)->channels,
         .epsilon = o->epsilon,
         .sample = o->sample,
@@ -74,14 +75,15 @@ int dis__layer_layernorm(dis__net *net, const char *name, int x, int residual)
 int dis__layer_layernorm_with(dis__net *net, const char *name, int x, int residual,
                               const dis__layernorm_options *options)
 {
-    if (x < 0) return dis__net_bad(net, DIS_EBUG, "%s: no input", name);
+    if (x < 0) return dis__net_build_error(net, DIS_EBUG, "%s: no input", name);
     const dis__shape shape = *dis__shape_of(net, x);
     if (residual != DIS_NONE && !dis__same_shape(net, x, residual, name)) return DIS_NONE;
     dis__layer *layer = dis__net_layer(net, &layernorm_kind, name, (int[]){x, residual}, 2, &shape);
     if (!layer) return DIS_NONE;
-    if (!(options->epsilon > 0)) return dis__net_bad(net, DIS_EUSAGE, "%s: an epsilon of %g", name, options->epsilon);
+    if (!(options->epsilon > 0))
+        return dis__net_build_error(net, DIS_EUSAGE, "%s: an epsilon of %g", name, options->epsilon);
     if (options->sample && shape.channels < 2)
-        return dis__net_bad(net, DIS_EUSAGE, "%s: the deviation of a sample of one", name);
+        return dis__net_build_error(net, DIS_EUSAGE, "%s: the deviation of a sample of one", name);
     ((layernorm *)layer->own)->o = *options;
     dis__layer_param(net, layer, "weight", 1, &shape.channels, DIS_START_ONE, 0);
     if (options->bias) dis__layer_param(net, layer, "bias", 1, &shape.channels, DIS_START_ZERO, 0);

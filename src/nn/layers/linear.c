@@ -1,5 +1,5 @@
 /* Linear layer with its activation: y = act(x W' + b), W (out, in). Backward: dz = dy act' in place of dy; dx = dz W,
- * dW += dz' x (the first one behind an update is stored), db += sums of dz. Three products of 2 rows in out operations
+ * dW += dz' x (the first one after an update is stored), db += sums of dz. Three products of 2 rows in out operations
  * each.
  *
  * Two without anything between them, (x V' + a) W' + b, are one with the matrix W V and the bias W a + b: where nothing
@@ -27,14 +27,18 @@ dis__linear_options dis__linear_options_default(void)
     return (dis__linear_options){.size = sizeof(dis__linear_options), .bias = true, .tied = DIS_NONE};
 }
 
-enum { MADE, MATRIX, BIAS }; /* work of nets that never train; the last two: of the layer that another is merged into */
+enum {
+    MADE,
+    MATRIX,
+    BIAS
+}; /* work of networks that never train; the last two: of the layer that another is merged into */
 
 /* What the device makes of the weights, once. */
 static dis_status plan_made(dis__net *net, dis__layer *layer, size_t n_in)
 {
     const linear *l = layer->own;
     const dis__product_args args = {.tb = true,
-                                    .m = dis__most_rows(net, layer->out),
+                                    .m = dis__max_rows(net, layer->out),
                                     .n = l->n_out,
                                     .k = n_in,
                                     .lda = n_in,
@@ -59,15 +63,16 @@ static dis_status plan(dis__net *net, dis__layer *layer)
             plan_made(net, layer, l->first == DIS_NONE ? l->n_in : ((const linear *)net->layers[l->first].own)->n_in));
     if (!net->training_plan && l->first != DIS_NONE) {
         const linear *f = net->layers[l->first].own;
-        const size_t real = dis__real(net, DIS_ROLE_VALUE);
+        const size_t real = dis__number_bytes(net, DIS_ROLE_VALUE);
         DIS_TRY(dis__layer_work(net, layer, dis__saturating_size(dis__saturating_size(l->n_out, f->n_in, 0), real, 0),
                                 DIS_WORK_LASTING));
         return dis__layer_work(net, layer, dis__saturating_size(l->n_out, real, 0), DIS_WORK_LASTING);
     }
     /* GELU's slope needs its argument; the others' follow from the value. */
     if (l->act != DIS_ACT_GELU || !net->training_plan) return DIS_OK;
-    const size_t n = dis__saturating_size(dis__most_rows(net, layer->out), l->n_out, 0);
-    return dis__layer_work(net, layer, dis__saturating_size(n, dis__real(net, DIS_ROLE_VALUE), 0), DIS_WORK_KEPT);
+    const size_t n = dis__saturating_size(dis__max_rows(net, layer->out), l->n_out, 0);
+    return dis__layer_work(net, layer, dis__saturating_size(n, dis__number_bytes(net, DIS_ROLE_VALUE), 0),
+                           DIS_WORK_KEPT);
 }
 
 /* W V and W a, from the parameters of both layers. */
@@ -76,7 +81,7 @@ static dis_status prepare(dis__net *net, const dis__layer *layer, const dis__lay
     const linear *l = layer->own, *f = first->own;
     dis__param *both[] = {&net->params[layer->param[0]], &net->params[first->param[0]]};
     for (size_t i = 0; i < 2; i++)
-        if (both[i]->n_elsewhere > 1) DIS_TRY(dis__param_settle(net, both[i]));
+        if (both[i]->n_host_parts > 1) DIS_TRY(dis__param_copy_in(net, both[i]));
     dis__product_args args = {.m = l->n_out,
                               .n = f->n_in,
                               .k = l->n_in,
@@ -93,7 +98,7 @@ static dis_status prepare(dis__net *net, const dis__layer *layer, const dis__lay
     return dis__product(net, &args);
 }
 
-/* Where the value goes: to its own place, or onto what the sum or normalisation behind it has as its other. */
+/* Where the value goes: to its own place, or onto what the sum or normalisation after it has as its other. */
 static void set_target(const dis__net *net, const dis__layer *layer, dis__product_args *args)
 {
     const linear *l = layer->own;
@@ -108,15 +113,15 @@ static void set_target(const dis__net *net, const dis__layer *layer, dis__produc
 static dis_status product(dis__net *net, const dis__layer *layer, const dis__product_args *whole)
 {
     const dis__param *p = &net->params[layer->param[0]];
-    if (p->n_elsewhere < 2) return dis__product(net, whole);
+    if (p->n_host_parts < 2) return dis__product(net, whole);
     dis__product_args args = *whole;
-    args.n = whole->n / p->n_elsewhere;
-    for (size_t i = 0; i < p->n_elsewhere; i++) {
-        args.b = p->elsewhere[i];
+    args.n = whole->n / p->n_host_parts;
+    for (size_t i = 0; i < p->n_host_parts; i++) {
+        args.b = p->host_part[i];
         args.bias = dis__param_at(net, whole->bias, i * args.n);
         args.c = dis__value_at(net, whole->c, i * args.n);
         if (whole->work)
-            args.work = (char *)whole->work + i * net->pieces[layer->work_piece[MADE]].bytes / p->n_elsewhere;
+            args.work = (char *)whole->work + i * net->pieces[layer->work_piece[MADE]].bytes / p->n_host_parts;
         DIS_TRY(dis__product(net, &args));
     }
     return DIS_OK;
@@ -130,7 +135,7 @@ static dis_status merged_forward(dis__net *net, const dis__layer *layer)
     if (!net->prepared) DIS_TRY(prepare(net, layer, first));
     dis__product_args args = {.tb = true,
                               .act = l->act,
-                              .m = dis__rows_now(net, layer->out),
+                              .m = dis__padded_rows(net, layer->out),
                               .n = l->n_out,
                               .k = n_in,
                               .a = dis__data(net, first->in[0]),
@@ -149,7 +154,7 @@ static dis_status activate_kept(dis__net *net, dis__layer *layer)
 {
     const linear *l = layer->own;
     const dis__activate_args args = {.act = l->act,
-                                     .n = dis__rows_now(net, layer->out) * l->n_out,
+                                     .n = dis__padded_rows(net, layer->out) * l->n_out,
                                      .x = layer->work[0],
                                      .y = dis__data(net, layer->out)};
     return dis__op_run(net, DIS_OP_activate, &args);
@@ -172,7 +177,7 @@ static dis_status forward(dis__net *net, dis__layer *layer)
     const linear *l = layer->own;
     if (!net->training_plan && l->merged) return DIS_OK;
     if (!net->training_plan && l->first != DIS_NONE) return merged_forward(net, layer);
-    const size_t rows = dis__rows_now(net, layer->out);
+    const size_t rows = dis__padded_rows(net, layer->out);
     const bool gelu = l->act == DIS_ACT_GELU && net->training_plan;
     dis__product_args args = {.tb = true,
                               .act = gelu ? DIS_ACT_NONE : l->act,
@@ -194,7 +199,7 @@ static dis_status forward(dis__net *net, dis__layer *layer)
 static dis_status backward(dis__net *net, dis__layer *layer)
 {
     const linear *l = layer->own;
-    const size_t rows = dis__rows_now(net, layer->out);
+    const size_t rows = dis__padded_rows(net, layer->out);
     void *dz = dis__grad(net, layer->out), *dw = dis__param_grad(net, layer, 0),
          *db = l->bias ? dis__param_grad(net, layer, 1) : NULL;
     if (l->act != DIS_ACT_NONE) {
@@ -242,8 +247,8 @@ static const dis__layer_kind linear_kind = {.name = "linear",
                                             .forward = forward,
                                             .backward = backward,
                                             .reads = reads,
-                                            .remakes = is_gelu,
-                                            .remake = activate_kept};
+                                            .recomputes = is_gelu,
+                                            .recompute = activate_kept};
 
 int dis__layer_linear(dis__net *net, const char *name, int x, size_t n_out, dis__activation act)
 {
@@ -264,12 +269,12 @@ static size_t tied_param(dis__net *net, int value, size_t n_out, size_t n_in)
 
 int dis__layer_linear_with(dis__net *net, const char *name, int x, size_t n_out, const dis__linear_options *options)
 {
-    if (x < 0) return dis__net_bad(net, DIS_EBUG, "%s: no input", name);
+    if (x < 0) return dis__net_build_error(net, DIS_EBUG, "%s: no input", name);
     dis__shape shape = *dis__shape_of(net, x);
     const size_t n_in = shape.channels;
     const size_t tied = options->tied == DIS_NONE ? SIZE_MAX : tied_param(net, options->tied, n_out, n_in);
     if (options->tied != DIS_NONE && tied == SIZE_MAX)
-        return dis__net_bad(net, DIS_EUSAGE, "%s: no table of %zu x %zu to be tied to", name, n_out, n_in);
+        return dis__net_build_error(net, DIS_EUSAGE, "%s: no table of %zu x %zu to be tied to", name, n_out, n_in);
     shape.channels = n_out;
     dis__layer *layer = dis__net_layer(net, &linear_kind, name, &x, 1, &shape);
     if (!layer) return DIS_NONE;
@@ -281,7 +286,7 @@ int dis__layer_linear_with(dis__net *net, const char *name, int x, size_t n_out,
     else
         dis__layer_param(net, layer, "weight", 2, (size_t[]){n_out, n_in}, DIS_START_UNIFORM, spread);
     if (tied == SIZE_MAX && layer->n_params) {
-        net->params[layer->param[0]].parted = true;
+        net->params[layer->param[0]].accepts_parts = true;
         net->params[layer->param[0]].stored = true;
     }
     if (options->bias) dis__layer_param(net, layer, "bias", 1, &n_out, DIS_START_UNIFORM, spread);
@@ -317,7 +322,7 @@ static dis_status activate_forward(dis__net *net, dis__layer *layer)
 {
     const linear *l = layer->own;
     const dis__activate_args args = {.act = l->act,
-                                     .n = dis__rows_now(net, layer->out) * l->n_out,
+                                     .n = dis__padded_rows(net, layer->out) * l->n_out,
                                      .x = dis__data(net, layer->in[0]),
                                      .y = dis__data(net, layer->out)};
     return dis__op_run(net, DIS_OP_activate, &args);
@@ -327,7 +332,7 @@ static dis_status activate_forward(dis__net *net, dis__layer *layer)
 static dis_status activate_backward(dis__net *net, dis__layer *layer)
 {
     const linear *l = layer->own;
-    const size_t n = dis__rows_now(net, layer->out) * l->n_out;
+    const size_t n = dis__padded_rows(net, layer->out) * l->n_out;
     void *dy = dis__grad(net, layer->out), *dx = dis__grad(net, layer->in[0]);
     const bool adds = layer->adds[0];
     const dis__activate_args args = {.act = l->act,
@@ -352,12 +357,12 @@ static const dis__layer_kind activate_kind = {.name = "activation",
                                               .forward = activate_forward,
                                               .backward = activate_backward,
                                               .reads = activate_reads,
-                                              .remakes = is_gelu,
-                                              .remake = activate_forward};
+                                              .recomputes = is_gelu,
+                                              .recompute = activate_forward};
 
 int dis__layer_activate(dis__net *net, int x, dis__activation act)
 {
-    if (x < 0) return dis__net_bad(net, DIS_EBUG, "activation: no input");
+    if (x < 0) return dis__net_build_error(net, DIS_EBUG, "activation: no input");
     const dis__shape shape = *dis__shape_of(net, x);
     dis__layer *layer = dis__net_layer(net, &activate_kind, "activation", &x, 1, &shape);
     if (!layer) return DIS_NONE;

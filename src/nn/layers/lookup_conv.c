@@ -1,13 +1,13 @@
 /* Convolution over ids of a table, without the table's rows being laid out: y = act(conv(table[ids]) + bias).
  *
- * A text has many places and few different letters. Each row of the table is multiplied once per batch by the weights
- * of each place of the kernel (product: ids x kernel x out), and a place of the output is the sum of as many rows of
- * that as the kernel is wide. Backward adds up the gradients of these rows, from which those of weights and table
- * follow by products of the same small size. Parameters are those of an embedding and a convolution (weight: out, 1,
- * kernel, in).
+ * A text has many places and few different characters. Each row of the table is multiplied once per batch by the
+ * weights of each place of the kernel (product: ids x kernel x out), and a place of the output is the sum of as many
+ * rows of that as the kernel is wide. Backward adds up the gradients of these rows, from which those of weights and
+ * table follow by products of the same small size. Parameters are those of an embedding and a convolution (weight:
+ * out, 1, kernel, in).
  *
- * Cost: 2 ids kernel in out operations and places kernel out additions, instead of 2 places kernel in out operations;
- * backward twice that. */
+ * Cost: 2 ids kernel in out operations and places kernel out additions, instead of 2 places kernel in out
+ * operations; backward twice that. */
 #include "nn/net_internal.h"
 #include <math.h>
 
@@ -44,7 +44,7 @@ static dis_status plan(dis__net *net, dis__layer *layer)
 {
     const lookup_conv *l = layer->own;
     const size_t n = dis__saturating_size(dis__saturating_size(l->n_ids, l->o.kernel, 0),
-                                          l->o.out * dis__real(net, DIS_ROLE_VALUE), 0);
+                                          l->o.out * dis__number_bytes(net, DIS_ROLE_VALUE), 0);
     DIS_TRY(dis__layer_work(net, layer, n, DIS_WORK_KEPT));
     return dis__layer_work(net, layer, n, DIS_WORK_BACKWARD);
 }
@@ -54,7 +54,7 @@ static dis__lookup_conv_args arguments(const dis__net *net, const dis__layer *la
     const lookup_conv *l = layer->own;
     const dis__shape *s = dis__shape_of(net, layer->out);
     return (dis__lookup_conv_args){
-        .n = dis__axis_now(net, s->rows),
+        .n = dis__axis_size(net, s->rows),
         .width = net->ints[layer->ints[0]].per,
         .places = s->width,
         .kernel = l->o.kernel,
@@ -95,7 +95,7 @@ static dis_status backward(dis__net *net, dis__layer *layer)
 {
     const lookup_conv *l = layer->own;
     const dis__lookup_conv_args args = arguments(net, layer);
-    const size_t rows = dis__rows_now(net, layer->out), row = l->o.kernel * l->o.out;
+    const size_t rows = dis__padded_rows(net, layer->out), row = l->o.kernel * l->o.out;
     void *dz = dis__grad(net, layer->out), *db = l->o.bias ? dis__param_grad(net, layer, BIAS) : NULL;
     void *dw = dis__param_grad(net, layer, WEIGHT), *d_table = dis__param_grad(net, layer, TABLE);
     if (l->o.act != DIS_ACT_NONE) {
@@ -108,7 +108,7 @@ static dis_status backward(dis__net *net, dis__layer *layer)
         DIS_TRY(dis__op_run(net, DIS_OP_column_sums, &sums));
     }
     if (!dw && !d_table) return DIS_OK;
-    DIS_TRY(dis__zero(net, args.d_row_products, l->n_ids * row * dis__real(net, DIS_ROLE_VALUE)));
+    DIS_TRY(dis__zero(net, args.d_row_products, l->n_ids * row * dis__number_bytes(net, DIS_ROLE_VALUE)));
     DIS_TRY(dis__op_run(net, DIS_OP_lookup_conv_grad, &args));
     for (size_t k = 0; k < l->o.kernel; k++) {
         const void *d = dis__value_at(net, args.d_row_products, k * l->o.out);
@@ -147,14 +147,15 @@ int dis__layer_lookup_conv(dis__net *net, const char *name, int ids, int table, 
 {
     if (!dis__ints_fit(net, ids, "ids", name)) return DIS_NONE;
     if (table < 0 || (size_t)table >= net->n_layers || net->layers[table].kind != &table_kind)
-        return dis__net_bad(net, DIS_EBUG, "%s: no table", name);
+        return dis__net_build_error(net, DIS_EBUG, "%s: no table", name);
     const size_t param = net->layers[table].param[0], *dim = net->params[param].info.dim;
     const dis__conv_options o = options ? *options : dis__conv_options_default();
     const dis__ints *in = &net->ints[ids];
     if (o.kernel == 0 || o.kernel > 1 << 20 || o.stride != 1 || o.out == 0 || o.act == DIS_ACT_GELU ||
         in->time != DIS_NONE || (!o.same && in->per < o.kernel))
-        return dis__net_bad(net, DIS_EUSAGE, "%s: a convolution over %zu ids with a kernel of %zu and a stride of %zu",
-                            name, in->per, o.kernel, o.stride);
+        return dis__net_build_error(net, DIS_EUSAGE,
+                                    "%s: a convolution over %zu ids with a kernel of %zu and a stride of %zu", name,
+                                    in->per, o.kernel, o.stride);
     const dis__shape shape = {in->rows, DIS_NONE, 1, o.same ? in->per : in->per - o.kernel + 1, o.out};
     const lookup_conv own = {o, dim[0], dim[1], o.same ? (o.kernel - 1) / 2 : 0};
     dis__layer *layer = dis__net_layer(net, &lookup_conv_kind, name, NULL, 0, &shape);

@@ -1,10 +1,10 @@
-/* What a linear layer learns beside a matrix that stays as it is: y + s B A x, A (rank, in), B (out, rank), for some of
- * the columns of y (LoRA, Hu et al. 2022, with s = alpha / rank). B starts at 0, and so the sum at y. Several parts,
- * each with a rank of its own of the rows of A, go to several ranges of columns.
+/* What a linear layer learns alongside a matrix that stays as it is: y + s B A x, A (rank, in), B (out, rank), for
+ * some of the columns of y (LoRA, Hu et al. 2022, with s = alpha / rank). B starts at 0, and so the sum at y.
+ * Several parts, each with a rank of its own of the rows of A, go to several ranges of columns.
  *
- * Forward: h = (x A') s; the copy of y gets h B' added. Backward, dz being dy's columns of a part: dB += dz' h,
- * dh = (dz B) s, dA += dh' x, dx += dh A. The factor is a product with s I, so that every device has it: 2 rows rank^2
- * operations beside 2 rows rank (in + out) of the two products. */
+ * Forward: h = (x A') s; the copy of y gets h B' added. Backward, dz being dy's columns of a part: dB += dz' h, dh =
+ * (dz B) s, dA += dh' x, dx += dh A. The factor is a product with s I, so that every device has it: 2 rows rank^2
+ * operations alongside 2 rows rank (in + out) of the two products. */
 #include "nn/net_internal.h"
 #include <math.h>
 #include <string.h>
@@ -26,9 +26,9 @@ dis__low_rank_options dis__low_rank_options_default(void)
 static dis_status plan(dis__net *net, dis__layer *layer)
 {
     const low_rank *l = layer->own;
-    const size_t real = dis__real(net, DIS_ROLE_VALUE);
+    const size_t real = dis__number_bytes(net, DIS_ROLE_VALUE);
     const size_t rows =
-        dis__saturating_size(dis__saturating_size(dis__most_rows(net, layer->out), l->ranks, 0), real, 0);
+        dis__saturating_size(dis__saturating_size(dis__max_rows(net, layer->out), l->ranks, 0), real, 0);
     DIS_TRY(dis__layer_work(net, layer, rows, DIS_WORK_KEPT));
     DIS_TRY(dis__layer_work(net, layer, rows, DIS_WORK_KEPT));
     DIS_TRY(dis__layer_work(net, layer, dis__saturating_size(dis__saturating_size(l->ranks, l->ranks, 0), real, 0),
@@ -84,7 +84,7 @@ static void *rows_of_b(const dis__net *net, const low_rank *l, void *b, size_t p
 static dis_status forward(dis__net *net, dis__layer *layer)
 {
     const low_rank *l = layer->own;
-    const size_t rows = dis__rows_now(net, layer->out);
+    const size_t rows = dis__padded_rows(net, layer->out);
     void *y = dis__data(net, layer->out);
     const dis__copy_columns_args copy = {
         .n_rows = 1, .from = dis__data(net, layer->in[1]), .to = y, .from_ld = 1, .to_ld = 1, .width = rows * l->width};
@@ -147,7 +147,7 @@ static dis_status part_backward(dis__net *net, const dis__layer *layer, size_t r
 static dis_status backward(dis__net *net, dis__layer *layer)
 {
     const low_rank *l = layer->own;
-    const size_t rows = dis__rows_now(net, layer->out);
+    const size_t rows = dis__padded_rows(net, layer->out);
     void *da = dis__param_grad(net, layer, 0), *dx = dis__grad(net, layer->in[0]);
     for (size_t p = 0; p < l->n_parts; p++) DIS_TRY(part_backward(net, layer, rows, p));
     DIS_TRY(scale(net, layer, rows, GRAD, GRAD_SCALED));
@@ -174,7 +174,7 @@ static dis_status backward(dis__net *net, dis__layer *layer)
                                                        .ldb = l->n_in,
                                                        .c = dx,
                                                        .ldc = l->n_in}));
-    return dis__pass_down(net, layer, 1);
+    return dis__pass_gradient(net, layer, 1);
 }
 
 static const dis__layer_kind low_rank_kind = {.name = "low rank",
@@ -194,13 +194,14 @@ static bool fits(const dis__low_rank_options *o, size_t width)
 
 int dis__layer_low_rank(dis__net *net, const char *name, int x, int y, const dis__low_rank_options *options)
 {
-    if (x < 0 || y < 0) return dis__net_bad(net, DIS_EBUG, "%s: no input", name);
+    if (x < 0 || y < 0) return dis__net_build_error(net, DIS_EBUG, "%s: no input", name);
     const dis__shape shape = *dis__shape_of(net, y);
     const size_t n_in = dis__shape_of(net, x)->channels;
     dis__low_rank_options o = *options;
     if (o.n_out == 0) o.n_out = shape.channels;
     if (!fits(&o, shape.channels))
-        return dis__net_bad(net, DIS_EUSAGE, "%s: parts that do not lie within %zu columns", name, shape.channels);
+        return dis__net_build_error(net, DIS_EUSAGE, "%s: parts that do not lie within %zu columns", name,
+                                    shape.channels);
     dis__layer *layer = dis__net_layer(net, &low_rank_kind, name, (int[]){x, y}, 2, &shape);
     if (!layer) return DIS_NONE;
     low_rank *l = layer->own;

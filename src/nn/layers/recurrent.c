@@ -10,7 +10,7 @@
  * A layer works on nodes (recurrent_layout.h): the positions within the rows' lengths, and over ids one for all rows
  * that are the same up to there. Inputs are gathered into their order and gradients spread from it. Over ids of a table
  * that has fewer rows than a batch has positions it multiplies each row of the table once and takes the products
- * instead, 2 ids in gates hidden operations however long the rows are; in nets that never train, once for all
+ * instead, 2 ids in gates hidden operations however long the rows are; in networks that never train, once for all
  * batches. */
 #include "nn/layers/recurrent_layout.h"
 #include "nn/net_internal.h"
@@ -20,7 +20,7 @@
 
 enum { W_INPUT, W_STATE, B_INPUT, B_STATE, PARAMS }; /* of one direction */
 /* Work. INPUT: the inputs of all positions; row by row of a table for each direction the gates' arguments that its rows
- * make, and behind them those of no row. D_INPUT: gradients of the same, row by row of one direction at a time. */
+ * make, and after them those of no row. D_INPUT: gradients of the same, row by row of one direction at a time. */
 enum { GATES, MEMORY = 2, STATE = 4, BEFORE = 6, PLACES = 8, INPUT, D_INPUT };
 
 /* Rows [row, row + n) of the parameters, in gates, make gates [gate, gate + n) of a step before time is run through. */
@@ -45,13 +45,13 @@ typedef struct {
     size_t n_ids;                    /* over a table, which is the last parameter; 0: over a value */
     bool may;                        /* the table is small enough to be multiplied row by row */
     bool by_row;                     /* in this batch it is */
-    bool made;                       /* what its rows make lies in INPUT, and stays */
+    bool made;                       /* what its rows make is in INPUT, and stays */
     bool makes;                      /* and will be there when this pass has ended, which a device may begin again */
     int32_t *places;                 /* layouts on the host, as the device has them in PLACES */
     dis__recurrent_layout layout[2]; /* of this batch, on the device */
 } recurrent;
 
-/* A layout on the host, as it lies on the device. */
+/* A layout on the host, as it is on the device. */
 static dis__recurrent_layout moved(const dis__recurrent_layout *layout, const int32_t *from, int32_t *to)
 {
     dis__recurrent_layout out = *layout;
@@ -68,8 +68,8 @@ static dis_status prepare(dis__net *net, dis__layer *layer)
 {
     recurrent *l = layer->own;
     const dis__shape *s = dis__shape_of(net, layer->out);
-    const dis__recurrent_rows rows = {.n_rows = dis__axis_now(net, s->rows),
-                                      .n_times = dis__axis_now(net, s->time),
+    const dis__recurrent_rows rows = {.n_rows = dis__axis_size(net, s->rows),
+                                      .n_times = dis__axis_size(net, s->time),
                                       .length = dis__mirror_of(net, layer->ints[0]),
                                       .ids = dis__mirror_of(net, layer->ints[1])};
     const size_t apart = dis__recurrent_layout_size(net->axis_max[s->rows], net->axis_max[s->time]);
@@ -109,8 +109,8 @@ static dis__recurrent_args arguments(const dis__net *net, const dis__layer *laye
     const dis__shape *s = dis__shape_of(net, layer->out);
     dis__recurrent_args args = {
         .cell = l->cell,
-        .n_rows = dis__axis_now(net, s->rows),
-        .n_times = dis__axis_now(net, s->time),
+        .n_rows = dis__axis_size(net, s->rows),
+        .n_times = dis__axis_size(net, s->time),
         .n_hidden = l->n_hidden,
         .n_directions = l->n_directions,
         .first_state = l->row->first_state,
@@ -136,10 +136,10 @@ static dis_status plan(dis__net *net, dis__layer *layer)
 {
     recurrent *l = layer->own;
     const dis__shape *s = dis__shape_of(net, layer->out);
-    const size_t real = dis__real(net, DIS_ROLE_VALUE), rows = dis__most_rows(net, layer->out);
+    const size_t real = dis__number_bytes(net, DIS_ROLE_VALUE), rows = dis__max_rows(net, layer->out);
     const size_t state = dis__saturating_size(dis__saturating_size(rows, l->n_hidden, 0), real, 0);
     const size_t memory =
-        dis__saturating_size(dis__saturating_size(rows, l->n_hidden, 0), dis__real(net, DIS_ROLE_STAT), 0);
+        dis__saturating_size(dis__saturating_size(rows, l->n_hidden, 0), dis__number_bytes(net, DIS_ROLE_STAT), 0);
     const size_t sizes[] = {dis__saturating_size(state, DIS_RECURRENT_GATES, 0), l->row->memory ? memory : 0, state,
                             state};
     static const dis__work_life lives[] = {DIS_WORK_KEPT, DIS_WORK_KEPT, DIS_WORK_KEPT, DIS_WORK_BACKWARD};
@@ -330,7 +330,7 @@ static dis_status backward_by_row(dis__net *net, dis__layer *layer, void *d_tabl
     void *made = layer->work[D_INPUT];
     const source from = {table_of(net, layer), made, l->n_ids, l->n_in, 1};
     for (size_t d = 0; d < l->n_directions; d++) {
-        DIS_TRY(dis__zero(net, made, (l->n_ids + 1) * width * dis__real(net, DIS_ROLE_VALUE)));
+        DIS_TRY(dis__zero(net, made, (l->n_ids + 1) * width * dis__number_bytes(net, DIS_ROLE_VALUE)));
         DIS_TRY(spread(net, &l->layout[d], layer->work[GATES + d], width, made));
         DIS_TRY(weights_backward(net, layer, d, &from, d_table, true));
     }
@@ -345,7 +345,8 @@ static dis_status backward(dis__net *net, dis__layer *layer)
     void *dx = l->n_ids ? dis__param_grad(net, layer, layer->n_params - 1) : dis__grad(net, layer->in[0]);
     if (l->by_row) return backward_by_row(net, layer, dx);
     if (dx && !l->n_ids && !layer->adds[0])
-        DIS_TRY(dis__zero(net, dx, dis__rows_now(net, layer->in[0]) * l->n_in * dis__real(net, DIS_ROLE_VALUE)));
+        DIS_TRY(
+            dis__zero(net, dx, dis__padded_rows(net, layer->in[0]) * l->n_in * dis__number_bytes(net, DIS_ROLE_VALUE)));
     for (size_t d = 0; d < l->n_directions; d++) {
         const source from = {inputs_of(net, layer, d), layer->work[GATES + d], l->layout[d].n_nodes, l->n_in, 0};
         const bool add = d > 0 && !l->n_ids, last = d + 1 == l->n_directions;
@@ -390,14 +391,15 @@ static int one_layer(dis__net *net, const char *name, dis__recurrent_cell cell, 
         shape = (dis__shape){ids->rows, ids->time, 1, ids->per, info->dim[1]};
         n_ids = info->dim[0];
     } else {
-        if (in->x < 0) return dis__net_bad(net, DIS_EBUG, "%s: no input", name);
+        if (in->x < 0) return dis__net_build_error(net, DIS_EBUG, "%s: no input", name);
         shape = *dis__shape_of(net, in->x);
     }
     const size_t n_in = shape.channels;
     if (hidden == 0 || hidden > SIZE_MAX / 64)
-        return dis__net_bad(net, DIS_EUSAGE, "%s: a state of %zu numbers", name, hidden);
+        return dis__net_build_error(net, DIS_EUSAGE, "%s: a state of %zu numbers", name, hidden);
     if (shape.time == DIS_NONE || shape.height * shape.width != 1)
-        return dis__net_bad(net, DIS_EUSAGE, "%s: layers of kind %s need a value over time", name, row->kind.name);
+        return dis__net_build_error(net, DIS_EUSAGE, "%s: layers of kind %s need a value over time", name,
+                                    row->kind.name);
     shape.channels = both ? 2 * hidden : hidden;
     dis__layer *layer = dis__net_layer(net, &row->kind, name, &in->x, over_table ? 0 : 1, &shape);
     if (!layer) return DIS_NONE;
@@ -442,6 +444,7 @@ int dis__layer_recurrent(dis__net *net, const char *name, dis__recurrent_cell ce
 int dis__layer_lookup_recurrent(dis__net *net, const char *name, dis__recurrent_cell cell, int ids, int table,
                                 int lengths, size_t hidden, bool both, int layers, double dropout)
 {
-    if (table < 0 || !dis__ints_fit(net, ids, "ids", name)) return dis__net_bad(net, DIS_EBUG, "%s: no table", name);
+    if (table < 0 || !dis__ints_fit(net, ids, "ids", name))
+        return dis__net_build_error(net, DIS_EBUG, "%s: no table", name);
     return all_layers(net, name, cell, (input){DIS_NONE, ids, table, lengths}, hidden, both, layers, dropout);
 }

@@ -20,7 +20,7 @@ typedef struct {
     const int32_t *ids;    /* (rows, n_times); NULL: over values, from[] says which row and time */
 } dis__recurrent_rows;
 
-/* Whole numbers that a layout takes; SIZE_MAX: overflow. */
+/* Integers that a layout takes; SIZE_MAX: overflow. */
 size_t dis__recurrent_layout_size(size_t n_rows, size_t n_times);
 void dis__recurrent_lay_out(const dis__recurrent_rows *rows, size_t direction, int32_t *memory,
                             dis__recurrent_layout *layout);

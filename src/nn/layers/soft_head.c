@@ -24,7 +24,7 @@ static dis__soft_loss_args arguments(const dis__net *net, const dis__layer *laye
     const soft_head *h = layer->own;
     return (dis__soft_loss_args){
         .kind = h->loss,
-        .n_rows = dis__rows_now(net, layer->in[0]),
+        .n_rows = dis__padded_rows(net, layer->in[0]),
         .n_classes = h->head.n_classes,
         .logits = dis__data(net, layer->in[0]),
         .target = h->head.has_targets ? layer->work[TARGET] : NULL,
@@ -40,8 +40,8 @@ static dis__soft_loss_args arguments(const dis__net *net, const dis__layer *laye
 static dis_status plan(dis__net *net, dis__layer *layer)
 {
     const soft_head *h = layer->own;
-    const size_t max = dis__most_rows(net, layer->in[0]), k = h->head.n_classes;
-    const size_t rows = dis__saturating_size(max, dis__real(net, DIS_ROLE_STAT), 0);
+    const size_t max = dis__max_rows(net, layer->in[0]), k = h->head.n_classes;
+    const size_t rows = dis__saturating_size(max, dis__number_bytes(net, DIS_ROLE_STAT), 0);
     const dis__soft_loss_args args = {.n_rows = max, .n_classes = k};
     dis__layer_runs(net, DIS_OP_soft_loss, &args);
     dis__layer_runs(net, DIS_OP_soft_loss_grad, &args);
@@ -74,11 +74,13 @@ static const dis__layer_kind soft_kind = {
 
 int dis__head_soft(dis__net *net, const char *name, int logits, const dis__soft_head_options *options)
 {
-    if (logits < 0) return dis__net_bad(net, DIS_EBUG, "%s: no logits", name);
+    if (logits < 0) return dis__net_build_error(net, DIS_EBUG, "%s: no logits", name);
     const dis__soft_head_options o = options ? *options : dis__soft_head_options_default();
-    if (o.base != 0 && !(o.base > 1)) return dis__net_bad(net, DIS_EUSAGE, "%s: logarithms to base %g", name, o.base);
+    if (o.base != 0 && !(o.base > 1))
+        return dis__net_build_error(net, DIS_EUSAGE, "%s: logarithms to base %g", name, o.base);
     if (o.loss == DIS_LOSS_INVERSE_KL && !(o.floor > 0 && o.floor < 1))
-        return dis__net_bad(net, DIS_EUSAGE, "%s: a floor of %g; inverse KL needs one in (0, 1)", name, o.floor);
+        return dis__net_build_error(net, DIS_EUSAGE, "%s: a floor of %g; inverse KL needs one in (0, 1)", name,
+                                    o.floor);
     const size_t n_classes = dis__shape_of(net, logits)->channels;
     dis__layer *layer = dis__net_layer(net, &soft_kind, name, &logits, 1, NULL);
     if (!layer) return DIS_NONE;
@@ -110,12 +112,12 @@ static dis__layer *open_targets(dis__net *net, int head, size_t *rows)
     return layer;
 }
 
-/* Rows behind those of the batch have weight 0. */
+/* Rows after those of the batch have weight 0. */
 static dis_status end_targets(dis__net *net, dis__layer *layer, size_t rows)
 {
-    const size_t real = dis__real(net, DIS_ROLE_STAT);
-    return dis__zero(net, dis__after(net, DIS_ROLE_STAT, layer->work[WEIGHT], rows),
-                     (dis__rows_now(net, layer->in[0]) - rows) * real);
+    const size_t real = dis__number_bytes(net, DIS_ROLE_STAT);
+    return dis__zero(net, dis__offset_role(net, DIS_ROLE_STAT, layer->work[WEIGHT], rows),
+                     (dis__padded_rows(net, layer->in[0]) - rows) * real);
 }
 
 /* A weight of 1 for each row. */
@@ -167,38 +169,38 @@ dis_status dis__head_put_labels(dis__net *net, int head, const int32_t *label)
 }
 
 /* Rows of an array go to memory of the head; `row` NULL: those that `like` has. */
-static dis_status take(dis__net *net, dis__layer *layer, int to, const dis__take_rows_args *what, const int32_t *row)
+static dis_status take(dis__net *net, dis__layer *layer, int to, const dis__batch_rows_args *what, const int32_t *row)
 {
-    dis__take_rows_args args = *what;
+    dis__batch_rows_args args = *what;
     args.y = layer->work[to];
-    args.n_rows = dis__rows_now(net, layer->in[0]);
+    args.n_rows = dis__padded_rows(net, layer->in[0]);
     args.height = args.width = 1;
-    return dis__feed_rows(net, &args, row, dis__net_rows(net, layer->in[0]), dis__most_rows(net, layer->in[0]));
+    return dis__feed_rows(net, &args, row, dis__net_rows(net, layer->in[0]), dis__max_rows(net, layer->in[0]));
 }
 
-dis_status dis__head_take_targets(dis__net *net, int head, const void *target, const void *weight, const int32_t *row,
-                                  double counted)
+dis_status dis__head_gather_targets(dis__net *net, int head, const void *target, const void *weight, const int32_t *row,
+                                    double counted)
 {
     size_t rows;
     dis__layer *layer = open_targets(net, head, &rows);
     dis__head *h = layer->own;
     h->counted = counted;
-    dis__take_rows_args args = {.x = target, .size = dis__real(net, DIS_ROLE_STAT), .channels = h->n_classes};
+    dis__batch_rows_args args = {.x = target, .size = dis__number_bytes(net, DIS_ROLE_STAT), .channels = h->n_classes};
     DIS_TRY(take(net, layer, TARGET, &args, row));
-    args = (dis__take_rows_args){.x = weight, .size = args.size, .channels = 1};
+    args = (dis__batch_rows_args){.x = weight, .size = args.size, .channels = 1};
     args.row = dis__feed_index(net, layer->work[TARGET]);
     return take(net, layer, WEIGHT, &args, NULL);
 }
 
-dis_status dis__head_take_labels(dis__net *net, int head, const void *label, const int32_t *row, double counted)
+dis_status dis__head_gather_labels(dis__net *net, int head, const void *label, const int32_t *row, double counted)
 {
     size_t rows;
     dis__layer *layer = open_targets(net, head, &rows);
     dis__head *h = layer->own;
     h->counted = counted;
-    const dis__take_rows_args args = {.x = label, .size = sizeof(int32_t), .channels = 1, .behind = 0xff};
+    const dis__batch_rows_args args = {.x = label, .size = sizeof(int32_t), .channels = 1, .behind = 0xff};
     DIS_TRY(take(net, layer, LABEL, &args, row));
-    const dis__one_hot_args hot = {.n_rows = dis__rows_now(net, layer->in[0]),
+    const dis__one_hot_args hot = {.n_rows = dis__padded_rows(net, layer->in[0]),
                                    .n_classes = h->n_classes,
                                    .label = layer->work[LABEL],
                                    .target = layer->work[TARGET],
@@ -206,7 +208,7 @@ dis_status dis__head_take_labels(dis__net *net, int head, const void *label, con
     return dis__feed_one_hot(net, &hot);
 }
 
-void dis__head_put_nothing(dis__net *net, int head)
+void dis__head_clear_targets(dis__net *net, int head)
 {
     dis__layer *layer = &net->layers[net->heads[head]];
     ((dis__head *)layer->own)->has_targets = false;

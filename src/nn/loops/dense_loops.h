@@ -76,7 +76,7 @@ static void end_product(const void *arg, size_t row, size_t col, size_t m, size_
     }
 }
 
-/* A factor without numbers (k = 0) may be NULL, of which there is nothing behind. */
+/* A factor without numbers (k = 0) may be NULL, of which there is nothing after. */
 static const real *behind(const real *x, size_t n)
 {
     return x ? x + n : NULL;

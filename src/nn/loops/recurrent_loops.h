@@ -5,7 +5,7 @@
  *     GRU (Cho et al. 2014, r behind the product): r, z = sigmoid(.), n = tanh(. + r (W h' + b));  h = n + z (h' - n)
  *
  * The inputs' part of all gates comes from products before. Here each block of rows runs through all its steps on one
- * core, with the matrix of the state packed once: no meeting of threads per step. Nothing is done behind a row's
+ * core, with the matrix of the state packed once: no meeting of threads per step. Nothing is done after a row's
  * length, nor twice where rows share a step.
  *
  * Cost: 8 (GRU: 6) nodes hidden^2 operations forward, as many backward. */
@@ -27,7 +27,7 @@ static inline recurrent_block block_of(const dis__recurrent_args *a, size_t inde
     return b;
 }
 
-/* States before the first `had` nodes of a step, one behind the other: where they lie, or copied together. */
+/* States before the first `had` nodes of a step, one after another: where they lie, or copied together. */
 static const real *states_before(const dis__recurrent_layout *l, const dis__recurrent_step *s, size_t n,
                                  const real *state, real *together)
 {

@@ -2,7 +2,7 @@
  * the authors released them (after Vaswani et al. 2017: scaled input, position term, final norm).
  *
  * Cost of a row forward: layers (4 c^2 + 4 c feed) operations, c channels. */
-#include "nn/models/nets.h"
+#include "nn/models/network_models.h"
 #include <stdio.h>
 
 dis__attention_encoder dis__attention_encoder_default(void)
@@ -31,7 +31,7 @@ int dis__attention_encoder_build(dis__net *net, const char *name, int x, const d
     for (size_t i = 0; i < e->layers; i++) {
         snprintf(text, sizeof text, "%.24s.%zu", name, i);
         x = dis__layer_encoder(net, i ? text : first, x, DIS_NONE, &o);
-        if (i && e->copies) dis__net_start_like(net, text, first);
+        if (i && e->copies) dis__net_init_like(net, text, first);
     }
     snprintf(text, sizeof text, "%.24s.norm", name);
     return e->final_norm ? dis__layer_layernorm_with(net, text, x, DIS_NONE, &o.norm) : x;

@@ -6,7 +6,7 @@
  * changes the shortcut is a strided identity with zeros for the new channels (CIFAR) or a 1 x 1 convolution (IMAGENET).
  *
  * Cost of an image forward: 2 height width 9 first_width^2 operations a convolution; each stage has the same. */
-#include "nn/models/nets.h"
+#include "nn/models/network_models.h"
 #include <stdio.h>
 
 dis__resnet_options dis__resnet_options_default(void)

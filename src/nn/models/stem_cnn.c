@@ -5,11 +5,11 @@
  * padding (channels[0] = 0).
  *
  * The layer on characters looks up products of the table and its weights instead of convolving rows of the table
- * (lookup_conv.c): a text has few different letters.
+ * (lookup_conv.c): a text has few different characters.
  *
- * Cost forward, windows w: 4 letters width channels[0] sum(w) operations per batch, and a row 2 length channels[0]
+ * Cost forward, windows w: 4 characters width channels[0] sum(w) operations per batch, and a row 2 length channels[0]
  * sum(w) additions and 2 length n_windows channels[0] channels[1] sum(w) operations for the second layers. */
-#include "nn/models/nets.h"
+#include "nn/models/network_models.h"
 #include <stdio.h>
 
 dis__stem_cnn_options dis__stem_cnn_options_default(void)

@@ -14,7 +14,7 @@
  * Cost of a batch forward: 16 hidden (min(tokens, n_words) word_width + n_characters character_width + (tokens +
  * distinct beginnings and endings of words / 2) hidden) operations for the LSTMs (GRUs: 12); the encoders 2 tokens (2
  * c^2 + 2 c feed) per layer, c = 4 hidden, outside training 2 tokens (c^2 + 2 c feed). */
-#include "nn/models/nets.h"
+#include "nn/models/network_models.h"
 #include <stdio.h>
 
 dis__tagger_options dis__tagger_options_default(void)
@@ -46,7 +46,8 @@ static int weigh_two(dis__net *net, int word, int spelling, size_t width)
 {
     const int both = dis__layer_reshape(net, dis__layer_concat(net, (int[]){word, spelling}, 2), 1, 2, width);
     const int hidden = dis__layer_linear(net, "attention.hidden", both, width, DIS_ACT_TANH);
-    return dis__layer_weigh(net, both, dis__layer_linear(net, "attention.score", hidden, 1, DIS_ACT_NONE), DIS_NONE);
+    return dis__layer_softmax_pool(net, both, dis__layer_linear(net, "attention.score", hidden, 1, DIS_ACT_NONE),
+                                   DIS_NONE);
 }
 
 /* Whole blocks of rows; a step without nodes costs next to nothing. */

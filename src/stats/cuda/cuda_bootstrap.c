@@ -1,5 +1,5 @@
 /* Resamples on CUDA devices: sessions, memory, what goes there and back. A session (core/cuda/cuda_session.h) has two
- * plans beside its ring, one to be filled while the other is worked on.
+ * plans alongside its ring, one to be filled while the other is worked on.
  *
  * Memory of the device: 8 bytes per item and column; 12 per resample and block of items of a plan, twice; 64 per
  * resample and block of items for their sums. */
@@ -27,10 +27,10 @@ typedef struct {
     size_t n_sums; /* of a resample */
 } session_of;
 
-#define TRY(call, doing)                                                                 \
-    do {                                                                                 \
-        const cudaError_t try_error = (call);                                            \
-        if (try_error != cudaSuccess) return dis__cuda_told(&s->base, try_error, doing); \
+#define TRY(call, doing)                                                                           \
+    do {                                                                                           \
+        const cudaError_t try_error = (call);                                                      \
+        if (try_error != cudaSuccess) return dis__cuda_session_status(&s->base, try_error, doing); \
     } while (0)
 
 /* ---- memory ---- */
@@ -67,9 +67,9 @@ static dis_status take_memory(session_of *s)
     const size_t there = lay_out(s, NULL), here = lay_out_pinned(s, NULL);
     char what[100];
     snprintf(what, sizeof what, "resamples of %zu columns of %zu items", s->shape.n_columns, s->shape.n_items);
-    DIS_TRY(dis__cuda_session_take(&s->base, there, here, what));
+    DIS_TRY(dis__cuda_session_allocate(&s->base, there, here, what));
     lay_out(s, s->base.memory.at);
-    lay_out_pinned(s, dis__cuda_session_here(&s->base));
+    lay_out_pinned(s, dis__cuda_session_pinned(&s->base));
     return DIS_OK;
 }
 
@@ -197,7 +197,7 @@ size_t dis_plugin_bootstrap_devices(const dis__bootstrap_host *host, dis__bootst
 {
     int ordinal[DIS_CUDA_GPUS];
     const bool same = host->size == sizeof *host && host->device_size == sizeof *rows;
-    const size_t n = dis__cuda_usable(same, host->version, ordinal, why), made = n < room ? n : room;
+    const size_t n = dis__cuda_find_gpus(same, host->version, ordinal, why), made = n < room ? n : room;
     for (size_t i = 0; i < made; i++)
         rows[i] = (dis__bootstrap_device){.name = dis__cuda_name(ordinal[i], false),
                                           .ordinal = ordinal[i],

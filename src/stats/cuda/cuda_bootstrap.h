@@ -18,7 +18,7 @@ typedef struct {
     size_t first, n;       /* resamples */
     const uint32_t *total; /* (n, n_blocks) */
     const double *mass;    /* (n, n_blocks) */
-    const double *column;  /* (n_columns, stride), zeros behind n_items */
+    const double *column;  /* (n_columns, stride), zeros after n_items */
     size_t stride;
     const uint8_t *bin; /* (stride); NULL: columns are added up, first_sum + 0, 1, ... */
     size_t first_sum, n_sums, n_all_sums;

@@ -7,7 +7,7 @@
  * Poisson sum is above the total all of it is done again. The draws that are missing then follow one source, which all
  * eight lanes step; each adds up every eighth pair.
  *
- * Cost: some 25 instructions per item and resample and 2 for each sum; columns come from the first cache. */
+ * Cost: some 25 instructions per item and resample and 2 for each sum; columns come from the L1 cache. */
 #include "stats/cuda/cuda_bootstrap.h"
 #include "core/random/philox.h"
 
@@ -73,7 +73,7 @@ static __device__ __forceinline__ uint64_t spread(uint64_t word, int i)
 
 /* ---- Poisson numbers ---- */
 
-/* Products and sums that the compiler must not put together: their bits are the processor's. */
+/* Products and sums that the compiler must not put together: their bits are the CPU's. */
 static __device__ __forceinline__ double times(double a, double b)
 {
     return __dmul_rn(a, b);
@@ -127,7 +127,7 @@ template <int SUMS, bool BINS> struct sums_of {
     double x[SUMS];
     const double *column;
     size_t stride;
-    int n; /* columns; sums behind the last one are never looked at */
+    int n; /* columns; sums after the last one are never looked at */
     const uint8_t *bin;
     int first_bin;
 
@@ -196,8 +196,8 @@ static __device__ __forceinline__ void put_aside(poisson *p, int item)
 
 /* The counts of four items from one word, what they add up to. */
 template <class S>
-static __device__ __forceinline__ unsigned four(uint64_t word, const int (&usual)[USUAL], int n_bounds,
-                                                poisson *p, int item, int n, S *sums)
+static __device__ __forceinline__ unsigned four(uint64_t word, const int (&usual)[USUAL], int n_bounds, poisson *p,
+                                                int item, int n, S *sums)
 {
     const uint32_t low = (uint32_t)word, high = (uint32_t)(word >> 32);
     const int x[4] = {(int)(low << 16), (int)low, (int)(high << 16), (int)high};
@@ -281,7 +281,7 @@ static __global__ void __launch_bounds__(THREADS) draw_kernel(const __grid_const
     __shared__ poisson shared[GROUPS];
     const int lane = (int)threadIdx.x % LANES, group = (int)threadIdx.x / LANES;
     const unsigned mask = 0xffu << (threadIdx.x / LANES % (ALL / LANES) * LANES);
-    /* those that run side by side have the same items */
+    /* those that run in parallel have the same items */
     const unsigned n_groups = (unsigned)((b.n + GROUPS - 1) / GROUPS);
     const size_t block = blockIdx.x / n_groups, r = blockIdx.x % n_groups * (size_t)GROUPS + (size_t)group;
     if (r >= b.n) return; /* its eight lanes do */
@@ -291,8 +291,12 @@ static __global__ void __launch_bounds__(THREADS) draw_kernel(const __grid_const
     const double aim = less((double)total, times(DIS_BOOTSTRAP_SHORT_BY, sqrt((double)total)));
     poisson *const p = &shared[group];
     source from = source_at(b.seed, STREAM | (uint64_t)(block + 1) << 32, (uint64_t)(b.first + r));
-    sums_of<SUMS, BINS> sums = {{}, b.column + (BINS ? 0 : b.first_sum * b.stride) + at, b.stride, (int)b.n_sums,
-                                BINS ? b.bin + at : NULL, (int)b.first_sum};
+    sums_of<SUMS, BINS> sums = {{},
+                                b.column + (BINS ? 0 : b.first_sum * b.stride) + at,
+                                b.stride,
+                                (int)b.n_sums,
+                                BINS ? b.bin + at : NULL,
+                                (int)b.first_sum};
     uint32_t drawn = 0;
     sums.clear();
     if (!(aim < 1 || aim > 4 * (double)n)) {
@@ -338,9 +342,12 @@ typedef struct {
     void (*kernel[2])(dis__cuda_bootstrap); /* columns, bins */
 } row_of_kernels;
 
-#define ROW(width)                                                    \
-    {                                                                 \
-        width, { draw_kernel<width, false>, draw_kernel<width, true> } \
+#define ROW(width)                                              \
+    {                                                           \
+        width,                                                  \
+        {                                                       \
+            draw_kernel<width, false>, draw_kernel<width, true> \
+        }                                                       \
     }
 static const row_of_kernels rows[] = {ROW(1), ROW(2), ROW(4), ROW(DIS_CUDA_BOOTSTRAP_SUMS)};
 

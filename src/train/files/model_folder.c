@@ -14,7 +14,7 @@
 #include "io/input/input.h"
 #include "io/tensors/safetensors.h"
 #include "nn/devices.h"
-#include "nn/fill.h"
+#include "nn/load_weights.h"
 #include "train/model.h"
 #include "train/files/model_digest.h"
 #include <errno.h>

@@ -115,9 +115,9 @@ static dis_status save_best(dis__training *t)
     dis__model_weights now = {0};
     dis_status status;
     if (t->best_there) {
-        dis__net_show_kept(t->model_net.net);
+        dis__net_swap_params_copy(t->model_net.net);
         status = write_best(t);
-        dis__net_show_kept(t->model_net.net);
+        dis__net_swap_params_copy(t->model_net.net);
         return status;
     }
     DIS_TRY_GOTO(status, dis__model_weights_get(t->model_net.net, &now), end);

@@ -9,7 +9,7 @@
 #include "core/options/sized_structs.h"
 #include "dissent/evaluate.h"
 #include "nn/devices.h"
-#include "nn/fill.h"
+#include "nn/load_weights.h"
 #include "train/loop/batches.h"
 #include "train/loop/optimizer_spec.h"
 #include "train/objectives/targets.h"
@@ -76,13 +76,13 @@ dis_status dis__training_set_labels(dis__training *t, int head, const uint32_t *
     const void *kept;
     double counted = 0;
     if (g->of_class) return put_weighted(t, head, units, n);
-    DIS_TRY(dis__net_keep_ints(t->model_net.net, g->label, g->label, g->n_items, &kept));
+    DIS_TRY(dis__net_upload_ints(t->model_net.net, g->label, g->label, g->n_items, &kept));
     EACH_ITEM(t, units, n, row, item)
     {
         t->label[row] = kept ? (int32_t)item : g->label[item];
         counted += g->label[item] >= 0 && (size_t)g->label[item] < g->n_classes;
     }
-    return kept ? dis__head_take_labels(t->model_net.net, head, kept, t->label, counted)
+    return kept ? dis__head_gather_labels(t->model_net.net, head, kept, t->label, counted)
                 : dis__head_put_labels(t->model_net.net, head, t->label);
 }
 
@@ -92,8 +92,8 @@ static dis_status put_soft(dis__training *t, int head, const uint32_t *units, si
     const size_t k = g->n_classes;
     const void *target, *weight;
     double counted = 0;
-    DIS_TRY(dis__net_keep_reals(t->model_net.net, DIS_ROLE_STAT, g->target, g->target, g->n_items * k, &target));
-    DIS_TRY(dis__net_keep_reals(t->model_net.net, DIS_ROLE_STAT, g->weight, g->weight, g->n_items, &weight));
+    DIS_TRY(dis__net_upload_reals(t->model_net.net, DIS_ROLE_STAT, g->target, g->target, g->n_items * k, &target));
+    DIS_TRY(dis__net_upload_reals(t->model_net.net, DIS_ROLE_STAT, g->weight, g->weight, g->n_items, &weight));
     const bool kept = target && weight;
     EACH_ITEM(t, units, n, row, item)
     {
@@ -102,7 +102,7 @@ static dis_status put_soft(dis__training *t, int head, const uint32_t *units, si
         counted += (double)g->weight[item];
         if (!kept) memcpy(t->target + row * k, g->target + item * k, k * sizeof *t->target);
     }
-    return kept ? dis__head_take_targets(t->model_net.net, head, target, weight, t->label, counted)
+    return kept ? dis__head_gather_targets(t->model_net.net, head, target, weight, t->label, counted)
                 : dis__head_put_targets(t->model_net.net, head, t->target, t->weight);
 }
 
@@ -114,7 +114,7 @@ static dis_status put_targets(dis__training *t, const uint32_t *units, size_t n)
     if (t->objective->soft >= 0) DIS_TRY(put_soft(t, t->model_net.head[h++], units, n));
     if (t->objective->crowd < 0) return DIS_OK;
     const bool warming = t->at.epoch < (size_t)t->settings.warm_up;
-    if (t->warm_up != DIS_NONE) dis__head_put_nothing(t->model_net.net, warming ? t->model_net.head[h] : t->warm_up);
+    if (t->warm_up != DIS_NONE) dis__head_clear_targets(t->model_net.net, warming ? t->model_net.head[h] : t->warm_up);
     if (!warming) return put_votes(t, t->model_net.head[h], units, n);
     return dis__training_set_labels(t, t->warm_up, units, n);
 }
@@ -160,7 +160,7 @@ static dis_status add_gradients(dis__training *t, size_t b, bool update)
     const uint32_t *units = own_units(t, b, &n);
     dis__net *net = t->model_net.net;
     if (n == 0) {
-        dis__net_skip(net);
+        dis__net_skip_pass(net);
         return DIS_OK;
     }
     const dis__unit_batch batch = {
@@ -230,7 +230,7 @@ static dis_status judge_once(dis__training *t, dis_context *ctx, dis_epoch *e)
 static dis_status keep_best(dis__training *t)
 {
     t->best_unsaved = true;
-    t->best_there = dis__net_keep_params(t->model_net.net);
+    t->best_there = dis__net_save_params_copy(t->model_net.net);
     return t->best_there ? DIS_OK : dis__model_weights_get(t->model_net.net, &t->model->weights);
 }
 
@@ -238,9 +238,9 @@ static dis_status fetch_best(dis__training *t)
 {
     if (!t->best_there) return DIS_OK;
     t->best_there = false;
-    dis__net_show_kept(t->model_net.net);
+    dis__net_swap_params_copy(t->model_net.net);
     const dis_status status = dis__model_weights_get(t->model_net.net, &t->model->weights);
-    dis__net_show_kept(t->model_net.net);
+    dis__net_swap_params_copy(t->model_net.net);
     return status;
 }
 
@@ -329,17 +329,17 @@ static dis_status work(dis__training *t, dis_context *ctx, const dis_examples *t
     dis_status status = dis__training_prepare(t, ctx, train, dev);
     if (status == DIS_OK && t->o->resume) status = dis__checkpoint_read(t, ctx);
     DIS_TRY(dis__comm_first_failure(t->comm, status));
-    dis__net_be_rank(t->model_net.net, t->comm->rank);
+    dis__net_set_rank(t->model_net.net, t->comm->rank);
     const char *by;
     DIS_TRY(dis__net_join_ranks(t->model_net.net, t->comm, &by));
     if (dis__comm_is_parallel(t->comm)) snprintf(t->model->sums_by, sizeof t->model->sums_by, "%s", by);
     dis__checkpoint_start_timer(t);
     if (t->moments) DIS_TRY(dis__net_put_moments(t->model_net.net, t->moments));
     DIS_TRY(epochs(t, ctx));
-    if (t->moments) DIS_TRY(dis__net_take_moments(t->model_net.net, t->moments));
+    if (t->moments) DIS_TRY(dis__net_get_moments(t->model_net.net, t->moments));
     DIS_TRY(fetch_best(t));
     if (!t->q) { /* otherwise the best epoch's numbers were kept when it ended */
-        dis__net_finish(t->model_net.net);
+        dis__net_release_training(t->model_net.net);
         DIS_TRY(dis__model_weights_get(t->model_net.net, &t->model->weights));
     }
     for (size_t i = 0; i < t->model->weights.n; i++)

@@ -310,15 +310,15 @@ static void set_groups(dis__net *net, const settings *s, const dis__encoder_conf
             snprintf(name, sizeof name, "encoder.layer.%zu.", l - (l > 0));
             const char *prefix = l ? name : embeddings[i];
             if (s->frozen >= 0 && l <= (size_t)s->frozen) dis__net_freeze(net, prefix);
-            if (s->layer_decay < 1) dis__net_rate(net, prefix, factor);
+            if (s->layer_decay < 1) dis__net_rate_factor(net, prefix, factor);
         }
         snprintf(name, sizeof name, "lora.layer.%zu.", l - (l > 0));
-        if (l && s->layer_decay < 1) dis__net_rate(net, name, factor);
+        if (l && s->layer_decay < 1) dis__net_rate_factor(net, name, factor);
     }
     if (s->lora) dis__net_freeze(net, "encoder.");
-    dis__net_unset(net, "encoder.");  /* comes from the folder */
-    dis__net_spread(net, "top", .02); /* initializer_range */
-    dis__net_spread(net, "out", .02);
+    dis__net_zero_params(net, "encoder."); /* comes from the folder */
+    dis__net_init_normal(net, "top", .02); /* initializer_range */
+    dis__net_init_normal(net, "out", .02);
 }
 
 static int first_pieces(dis__net *net, inputs *in, const dis__batch_limits *limits, bool dropout)

@@ -5,7 +5,7 @@
 #include "train/models/models.h"
 #include "train/models/feature_scaling.h"
 #include "core/random/random.h"
-#include "nn/models/nets.h"
+#include "nn/models/network_models.h"
 #include <math.h>
 #include <string.h>
 
@@ -68,7 +68,7 @@ typedef struct {
     size_t height, width, channels, pad;
     bool flip;
     float *numbers; /* one batch */
-    int32_t *moves; /* (units, 4): as dis__net_take wants them */
+    int32_t *moves; /* (units, 4): as dis__net_gather_reals wants them */
 } inputs;
 
 static dis_status learn(dis_context *ctx, const void *of, const dis_items_view *items,
@@ -246,7 +246,7 @@ static dis_status put(dis__net *net, dis__model_inputs *to, const dis__encoded_i
     const size_t k = in->height * in->width * in->channels;
     const void *kept;
     dis__net_resize(net, in->rows, batch->n);
-    DIS_TRY(dis__net_keep_reals(net, DIS_ROLE_VALUE, encoded->lasting ? x : NULL, x, encoded->n_items * k, &kept));
+    DIS_TRY(dis__net_upload_reals(net, DIS_ROLE_VALUE, encoded->lasting ? x : NULL, x, encoded->n_items * k, &kept));
     for (size_t i = 0; i < batch->n; i++) {
         int32_t *move = in->moves + 4 * i;
         draw_move(in, batch, i, move);
@@ -255,7 +255,7 @@ static dis_status put(dis__net *net, dis__model_inputs *to, const dis__encoded_i
         else if (!kept)
             memcpy(in->numbers + i * k, x + batch->unit[i] * k, k * sizeof *x);
     }
-    if (kept) return dis__net_take(net, in->images, kept, in->moves, true);
+    if (kept) return dis__net_gather_reals(net, in->images, kept, in->moves, true);
     return dis__net_put(net, in->images, in->numbers);
 }
 

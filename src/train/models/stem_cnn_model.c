@@ -4,7 +4,7 @@
 #include "train/models/models.h"
 #include "train/files/model_digest.h"
 #include "core/text/utf8.h"
-#include "nn/models/nets.h"
+#include "nn/models/network_models.h"
 #include "text/vocabulary.h"
 #include <string.h>
 
@@ -80,7 +80,7 @@ typedef struct {
     dis__model_inputs shared;
     int rows, text[TEXTS];
     int32_t *ids;       /* one text of a batch */
-    int32_t (*span)[4]; /* (units): as dis__net_take_ints wants them */
+    int32_t (*span)[4]; /* (units): as dis__net_gather_ints wants them */
 } inputs;
 
 /* The character as the vocabulary has it. */
@@ -242,7 +242,7 @@ static dis_status put(dis__net *net, dis__model_inputs *to, const dis__encoded_i
     const void *kept;
     const size_t n = encoded->n_items * TEXTS * e->length;
     dis__net_resize(net, in->rows, batch->n);
-    DIS_TRY(dis__net_keep_ints(net, encoded->lasting ? e->ids : NULL, e->ids, n, &kept));
+    DIS_TRY(dis__net_upload_ints(net, encoded->lasting ? e->ids : NULL, e->ids, n, &kept));
     for (size_t t = 0; t < TEXTS; t++) {
         for (size_t i = 0; i < batch->n; i++) {
             const size_t from = (batch->unit[i] * TEXTS + t) * e->length;
@@ -250,7 +250,7 @@ static dis_status put(dis__net *net, dis__model_inputs *to, const dis__encoded_i
             memcpy(in->span[i], span, sizeof span);
             if (!kept) memcpy(in->ids + i * e->length, e->ids + from, e->length * sizeof *in->ids);
         }
-        DIS_TRY(kept ? dis__net_take_ints(net, in->text[t], kept, (const int32_t(*)[4])in->span, batch->n)
+        DIS_TRY(kept ? dis__net_gather_ints(net, in->text[t], kept, (const int32_t(*)[4])in->span, batch->n)
                      : dis__net_put_ints(net, in->text[t], in->ids));
     }
     return DIS_OK;

@@ -7,7 +7,7 @@
 #include "train/models/models.h"
 #include "train/files/model_digest.h"
 #include "core/text/utf8.h"
-#include "nn/models/nets.h"
+#include "nn/models/network_models.h"
 #include "train/models/word_table.h"
 #include <stdio.h>
 #include <string.h>

@@ -330,8 +330,8 @@ static dis_status put(dis__net *net, dis__model_inputs *to, const dis__encoded_i
     for (size_t i = 0; i < n; i++)
         if (e->length[batch->unit[i]] > longest) longest = e->length[batch->unit[i]];
     const void *kept;
-    DIS_TRY(dis__net_keep_ints(net, encoded->lasting ? e->ids : NULL, e->ids,
-                               (size_t)e->start[encoded->n_items * lists], &kept));
+    DIS_TRY(dis__net_upload_ints(net, encoded->lasting ? e->ids : NULL, e->ids,
+                                 (size_t)e->start[encoded->n_items * lists], &kept));
     int32_t *ids = in->room, *lengths = ids + n * lists * longest;
     for (size_t i = 0; i < n; i++)
         for (size_t l = 0; l < lists; l++) {
@@ -346,7 +346,7 @@ static dis_status put(dis__net *net, dis__model_inputs *to, const dis__encoded_i
     dis__net_resize(net, in->rows, n);
     dis__net_resize(net, in->bags, n * lists);
     dis__net_resize(net, in->positions, longest);
-    DIS_TRY(kept ? dis__net_take_ints(net, in->ids, kept, (const int32_t(*)[4])in->span, n * lists)
+    DIS_TRY(kept ? dis__net_gather_ints(net, in->ids, kept, (const int32_t(*)[4])in->span, n * lists)
                  : dis__net_put_ints(net, in->ids, ids));
     DIS_TRY(dis__net_put_ints(net, in->lengths, lengths));
     for (size_t l = 0; l < lists; l++) {

@@ -99,7 +99,7 @@ static dis_status put_mixed(dis__training *t, const uint32_t *units, size_t n)
 dis_status dis__worker_heads_set_targets(dis__training *t, const uint32_t *units, size_t n)
 {
     dis__model_net *r = &t->model_net;
-    if (t->model->confuses) dis__head_put_nothing(r->net, r->head[1]);
+    if (t->model->confuses) dis__head_clear_targets(r->net, r->head[1]);
     if (t->terms != DIS_NONE) DIS_TRY(put_terms(t, units, n));
     if (r->asked->mixed) return put_mixed(t, units, n);
     return dis__training_set_labels(t, r->head[0], units, n);

@@ -44,7 +44,7 @@ static size_t n_vectors(const dis_model *model)
 
 static int mix_rows(dis__net *net, dis__worker_net *a, int x)
 {
-    return a->other == DIS_NONE ? x : dis__layer_weigh(net, x, a->share, DIS_NONE);
+    return a->other == DIS_NONE ? x : dis__layer_softmax_pool(net, x, a->share, DIS_NONE);
 }
 
 /* e: (rows, width). */
@@ -55,7 +55,7 @@ static int worker_vectors(const dis_model *model, dis__net *net, dis__worker_net
     a->vectors = mixes ? dis__layer_embed(net, "workers", a->workers, n_vectors(model), width)
                        : dis__layer_embed_bag(net, "workers", a->workers, DIS_NONE, n_vectors(model), width);
     const int e = mix_rows(net, a, a->vectors);
-    if (mixes) dis__net_spread(net, "workers.weight", .1);
+    if (mixes) dis__net_init_normal(net, "workers.weight", .1);
     if (!model->features.width) return e;
     a->features = dis__net_reals(net, "features of who is asked", dis__shape_rows(rows, model->features.width));
     return dis__layer_add(net, e, dis__layer_linear(net, "workers.features", a->features, width, DIS_ACT_NONE));

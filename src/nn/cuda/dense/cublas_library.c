@@ -1,0 +1,38 @@
+/* Opening cuBLASLt, once in a process: a caller that asks first waits for it. It stays open. */
+#include "nn/cuda/dense/cublas_library.h"
+#include "core/cuda/cuda_find.h"
+#include <pthread.h>
+#include <stdio.h>
+
+#define WORDS(x)    #x
+#define NAME(major) "libcublasLt.so." WORDS(major)
+static const char library_name[] = NAME(CUBLAS_VER_MAJOR);
+
+/* Written once. */
+static struct {
+    pthread_once_t once;
+    bool there;
+    dis__cublas calls;
+    char why[DIS_CUDA_WHY];
+} opened = {.once = PTHREAD_ONCE_INIT};
+
+static void open_once(void)
+{
+    static const char *const names[] = {DIS_CUBLAS_FUNCTIONS(DIS_CUDA_FUNCTION_NAME)};
+    void *library = dlopen(library_name, RTLD_NOW | RTLD_LOCAL);
+    if (!library)
+        snprintf(opened.why, sizeof opened.why, "cuBLASLt is missing, which is part of the CUDA toolkit (%s)",
+                 dlerror());
+    else if (!dis__cuda_load_functions(library, names, sizeof names / sizeof *names, &opened.calls))
+        snprintf(opened.why, sizeof opened.why, "%s is too old", library_name);
+    else
+        opened.there = true;
+}
+
+const dis__cublas *dis__cublas_open(char *why)
+{
+    pthread_once(&opened.once, open_once);
+    if (opened.there) return &opened.calls;
+    snprintf(why, DIS_CUDA_WHY, "%s", opened.why);
+    return NULL;
+}

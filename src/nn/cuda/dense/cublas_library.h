@@ -1,0 +1,31 @@
+/* cublas_library.h: cuBLASLt, which is opened when a network asks for devices: passes over votes and resamples do
+ * without it, and it takes some hundredths of a second to load. */
+#ifndef DIS_NN_CUDA_DENSE_CUBLAS_LIBRARY_H
+#define DIS_NN_CUDA_DENSE_CUBLAS_LIBRARY_H
+#include "core/cuda/library_functions.h"
+#include <cublasLt.h>
+
+#define DIS_CUBLAS_FUNCTIONS(X)             \
+    X(cublasLtCreate)                       \
+    X(cublasLtGetStatusName)                \
+    X(cublasLtMatmul)                       \
+    X(cublasLtMatmulAlgoConfigGetAttribute) \
+    X(cublasLtMatmulAlgoGetHeuristic)       \
+    X(cublasLtMatmulDescCreate)             \
+    X(cublasLtMatmulDescDestroy)            \
+    X(cublasLtMatmulDescSetAttribute)       \
+    X(cublasLtMatmulPreferenceCreate)       \
+    X(cublasLtMatmulPreferenceDestroy)      \
+    X(cublasLtMatmulPreferenceSetAttribute) \
+    X(cublasLtMatrixLayoutCreate)           \
+    X(cublasLtMatrixLayoutDestroy)          \
+    X(cublasLtMatrixLayoutSetAttribute)
+
+typedef struct {
+    DIS_CUBLAS_FUNCTIONS(DIS_CUDA_FUNCTION_POINTER)
+} dis__cublas;
+
+/* The same every time, until the process ends; NULL: `why` (DIS_CUDA_WHY) says what is missing. */
+const dis__cublas *dis__cublas_open(char *why);
+
+#endif

@@ -1,0 +1,71 @@
+/* Zeros in recorded steps. Libraries clear a few bytes of work memory in front of a kernel; as a node of a graph that
+ * is a job for another part of the device, and the stream stands still for some 10 microseconds around it (H200). A
+ * kernel in its place takes 2. */
+#include "nn/cuda/execution/graph_fills.h"
+
+enum { THREADS = 256, MOST = 1 << 20 /* bytes; more is left to the device */ };
+
+__global__ void __launch_bounds__(THREADS) zero_kernel(unsigned char *to, size_t n, unsigned char value)
+{
+    const size_t e = blockIdx.x * (size_t)THREADS + threadIdx.x;
+    if (e < n) to[e] = value;
+}
+
+static bool plain(const cudaMemsetParams &p)
+{
+    return p.height <= 1 && p.width * p.elementSize <= MOST && p.width && (p.elementSize == 1 || p.value == 0);
+}
+
+/* What a node is after, and in front of. */
+typedef struct {
+    cudaGraphNode_t before[DIS_CUDA_EDGES], behind[DIS_CUDA_EDGES];
+    size_t n_before, n_behind;
+} edges;
+
+/* false: there are too many, or they say more than that. */
+static bool edges_of(cudaGraphNode_t node, edges *e)
+{
+    if (cudaGraphNodeGetDependencies(node, NULL, NULL, &e->n_before) != cudaSuccess || e->n_before > DIS_CUDA_EDGES ||
+        cudaGraphNodeGetDependentNodes(node, NULL, NULL, &e->n_behind) != cudaSuccess || e->n_behind > DIS_CUDA_EDGES)
+        return false;
+    return (!e->n_before || cudaGraphNodeGetDependencies(node, e->before, NULL, &e->n_before) == cudaSuccess) &&
+           (!e->n_behind || cudaGraphNodeGetDependentNodes(node, e->behind, NULL, &e->n_behind) == cudaSuccess);
+}
+
+/* The kernel after what the node is after, and in front of what it is in front of; or the node stays. */
+static cudaError_t replace(cudaGraph_t graph, cudaGraphNode_t node, const cudaMemsetParams &p)
+{
+    cudaGraphNode_t self[DIS_CUDA_EDGES], made;
+    edges e;
+    if (!edges_of(node, &e)) {
+        cudaGetLastError(); /* so that no launch is blamed for it */
+        return cudaSuccess;
+    }
+    size_t n = p.width * p.elementSize;
+    unsigned char *to = (unsigned char *)p.dst, value = (unsigned char)p.value;
+    void *args[] = {&to, &n, &value};
+    cudaKernelNodeParams k = {};
+    k.func = (void *)zero_kernel;
+    k.gridDim = dim3((unsigned)((n + THREADS - 1) / THREADS));
+    k.blockDim = dim3(THREADS);
+    k.kernelParams = args;
+    cudaError_t error = cudaGraphAddKernelNode(&made, graph, e.before, e.n_before, &k);
+    if (error != cudaSuccess) return error;
+    for (size_t i = 0; i < e.n_behind; i++) self[i] = made;
+    if (e.n_behind) error = cudaGraphAddDependencies(graph, self, e.behind, NULL, e.n_behind);
+    return error == cudaSuccess ? cudaGraphDestroyNode(node) : error;
+}
+
+cudaError_t dis__cuda_replace_memsets(cudaGraph_t graph, cudaGraphNode_t *nodes, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        cudaGraphNodeType type;
+        cudaMemsetParams p;
+        cudaError_t error = cudaGraphNodeGetType(nodes[i], &type);
+        if (error == cudaSuccess && type != cudaGraphNodeTypeMemset) continue;
+        if (error == cudaSuccess) error = cudaGraphMemsetNodeGetParams(nodes[i], &p);
+        if (error == cudaSuccess && plain(p)) error = replace(graph, nodes[i], p);
+        if (error != cudaSuccess) return error;
+    }
+    return cudaSuccess;
+}

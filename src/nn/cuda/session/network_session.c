@@ -1,0 +1,340 @@
+/* CUDA devices: two rows for each GPU, with values in bfloat16 and in float32. A session has a stream of its own, so
+ * several networks run in parallel; memory is taken when a network is planned and never within a step, and stays
+ * with the process when it is given back, for the next network (cuda_memory.h).
+ *
+ * Alongside parameters lies a copy in bfloat16, which products read; the optimiser writes both. Code that writes
+ * parameters otherwise (copies, starts) makes the copy stale, and it is rebuilt before the next operation. */
+#include "nn/cuda/common/cuda_host.h"
+#include "nn/cuda/dense/cublas_library.h"
+#include "nn/cuda/conv/cudnn_conv.h"
+#include "nn/cuda/session/nccl_sums.h"
+#include "core/cuda/cuda_memory.h"
+#include <stdio.h>
+#include <string.h>
+
+/* ---- errors ---- */
+
+dis_status dis__cuda_status(dis__cuda_session *s, cudaError_t error, const char *doing)
+{
+    if (error == cudaSuccess) return DIS_OK;
+    cudaGetLastError(); /* so that it is reported once */
+    if (error == cudaErrorMemoryAllocation) {
+        size_t left = 0, all = 0;
+        if (cudaMemGetInfo(&left, &all) != cudaSuccess || all == 0)
+            return s->host->fail(DIS_ELIMIT,
+                                 "%s: device cuda:%d has no room for another process, as memory or as hardware queues "
+                                 "under MPS; fewer processes side by side need less",
+                                 doing, s->ordinal);
+        return s->host->fail(
+            DIS_ELIMIT,
+            "%s: the memory of device cuda:%d is used up (%zu of %zu MiB are free); smaller batches or "
+            "fewer runs side by side need less",
+            doing, s->ordinal, left >> 20, all >> 20);
+    }
+    if (error == cudaErrorNotSupported && s->why[0])
+        return s->host->fail(DIS_ELIMIT, "%s: device cuda:%d does not have %s; `device` cpu does", doing, s->ordinal,
+                             s->why);
+    return s->host->fail(DIS_EIO, "%s on device cuda:%d: %s; nothing was written; if the device is lost, start again",
+                         doing, s->ordinal, s->why[0] ? s->why : cudaGetErrorString(error));
+}
+
+cudaError_t dis__cuda_unsupported(dis__cuda_session *s, const char *what, size_t most, const char *of)
+{
+    snprintf(s->why, sizeof s->why, "%s of more than %zu %s", what, most, of);
+    return cudaErrorNotSupported;
+}
+
+/* ---- sessions ---- */
+
+static void close_session(void *session)
+{
+    dis__cuda_session *s = session;
+    if (!s) return;
+    cudaSetDevice(s->ordinal);
+    if (s->stream) cudaStreamSynchronize(s->stream);
+    dis__cuda_lock();
+    dis__cuda_steps_close(s);
+    dis__cuda_plans_close(s);
+    dis__cuda_copies_close(s);
+    dis__cuda_update_close(s);
+    dis__cuda_side_close(s);
+    dis__cuda_layernorm_close(s);
+    dis__cudnn_close(s);
+    dis__nccl_close(s);
+    dis__cuda_release(s->copy);
+    dis__cuda_release(s->gradients);
+    dis__cuda_release(s->scratch);
+    dis__cuda_release(s->product_work);
+    dis__cuda_release(s->product_twin);
+    dis__cuda_release(s->counters);
+    dis__cuda_release(s->told);
+    if (s->stream) cudaStreamDestroy(s->stream);
+    dis__cuda_unlock();
+    s->host->free(s);
+}
+
+static dis_status open_parts(dis__cuda_session *s)
+{
+    static const char doing[] = "opening";
+    int least = 0, most = 0, shared = 0;
+    CUDA_TRY(s, cudaSetDevice(s->ordinal), doing);
+    CUDA_TRY(s, cudaDeviceGetAttribute(&s->n_processors, cudaDevAttrMultiProcessorCount, s->ordinal), doing);
+    CUDA_TRY(s, cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, s->ordinal), doing);
+    s->shared = (size_t)shared;
+    CUDA_TRY(s, cudaDeviceGetStreamPriorityRange(&least, &most), doing); /* before what is done on the side */
+    CUDA_TRY(s, cudaStreamCreateWithPriority(&s->stream, cudaStreamNonBlocking, most), doing);
+    CUDA_TRY(s, dis__cuda_allocate(DIS_CUDA_DEVICE_MEMORY, s->ordinal, DIS_CUDA_PRODUCT, (void **)&s->product_work),
+             doing);
+    CUDA_TRY(s, dis__cuda_allocate(DIS_CUDA_DEVICE_MEMORY, s->ordinal, DIS_CUDA_PRODUCT, (void **)&s->product_twin),
+             doing);
+    CUDA_TRY(s,
+             dis__cuda_allocate(DIS_CUDA_DEVICE_MEMORY, s->ordinal, DIS_CUDA_COUNTERS * sizeof *s->counters,
+                                (void **)&s->counters),
+             doing);
+    CUDA_TRY(s, cudaMemsetAsync(s->counters, 0, DIS_CUDA_COUNTERS * sizeof *s->counters, s->stream), doing);
+    CUDA_TRY(s, dis__cuda_allocate(DIS_CUDA_DEVICE_MEMORY, s->ordinal, DIS_CUDA_EXCHANGE, &s->told), doing);
+    CUDA_TRY(s, cudaMemsetAsync(s->told, 255, DIS_CUDA_EXCHANGE, s->stream), doing);
+    DIS_TRY(dis__cuda_copies_open(s));
+    DIS_TRY(dis__cuda_plans_open(s));
+    DIS_TRY(dis__cuda_update_open(s));
+    DIS_TRY(dis__cuda_side_open(s));
+    DIS_TRY(dis__cuda_layernorm_open(s));
+    return dis__cuda_steps_open(s);
+}
+
+static dis_status open_session(const dis__device *device, void **session)
+{
+    const dis__plugin_host *host = device->own;
+    dis__cuda_session *s;
+    DIS_TRY(host->alloc_zeroed(&s, 1, sizeof *s));
+    s->host = host;
+    s->ordinal = device->ordinal;
+    s->value = device->number[DIS_ROLE_VALUE];
+    s->scratch_bytes = DIS_CUDA_SCRATCH;
+    s->waiting = DIS_N_OPS;
+    dis__cuda_lock();
+    const dis_status status = open_parts(s);
+    dis__cuda_unlock();
+    if (status == DIS_OK)
+        *session = s;
+    else
+        close_session(s);
+    return status;
+}
+
+static size_t own_bytes(const void *session, const dis_context *ctx)
+{
+    (void)ctx;
+    return 2 * ((const dis__cuda_session *)session)->scratch_bytes + DIS_CUDA_PRODUCT + DIS_CUDA_CHAIN;
+}
+
+/* The driver is not asked for UNASKED bytes more than are kept: that takes a millisecond, in which no other run gets
+ * any memory, and whoever takes them is reported when they are not there. */
+#define UNASKED ((size_t)64 << 20)
+
+static dis_status fits(void *session, dis_context *ctx, size_t bytes, const char *what)
+{
+    (void)ctx;
+    dis__cuda_session *s = session;
+    size_t left = 0, all = 0;
+    CUDA_TRY(s, cudaSetDevice(s->ordinal), "asking for its memory");
+    dis__cuda_lock();
+    const size_t kept = dis__cuda_cached_bytes(s->ordinal);
+    const bool sure = bytes <= kept + UNASKED;
+    const cudaError_t error = sure ? cudaSuccess : cudaMemGetInfo(&left, &all);
+    dis__cuda_unlock();
+    CUDA_TRY(s, error, "asking for its memory");
+    left += kept;
+    if (sure || bytes <= left) return DIS_OK;
+    return s->host->fail(
+        DIS_ELIMIT,
+        "%s needs %zu MiB of the memory of device cuda:%d, and %zu of %zu MiB are free; smaller batches "
+        "or fewer runs side by side need less",
+        what, bytes >> 20, s->ordinal, left >> 20, all >> 20);
+}
+
+static dis_status begin(void *session, dis_context *ctx)
+{
+    (void)ctx;
+    dis__cuda_session *s = session;
+    CUDA_TRY(s, cudaSetDevice(s->ordinal), "taking memory");
+    dis__cuda_lock();
+    cudaError_t error = dis__cuda_allocate(DIS_CUDA_DEVICE_MEMORY, s->ordinal, s->scratch_bytes, (void **)&s->scratch);
+    if (error == cudaSuccess && s->region[DIS_MEMORY_GRADS].at) error = dis__cuda_side_begin(s);
+    if (error == cudaSuccess && s->region[DIS_MEMORY_GRADS].at) error = dis__cuda_layernorm_begin(s);
+    dis__cuda_unlock();
+    return dis__cuda_status(s, error, "taking memory for operations");
+}
+
+/* Whatever thread calls: the device is each thread's own setting. */
+static bool serve(void *session, dis_context *ctx)
+{
+    (void)ctx;
+    return cudaSetDevice(((dis__cuda_session *)session)->ordinal) == cudaSuccess;
+}
+
+/* ---- memory ---- */
+
+static cudaError_t take_memory(dis__cuda_session *s, dis__memory what, size_t room, bool zeroed, void **at)
+{
+    cudaError_t error = dis__cuda_allocate(DIS_CUDA_DEVICE_MEMORY, s->ordinal, room, at);
+    if (error != cudaSuccess) return error;
+    if (zeroed) error = cudaMemsetAsync(*at, 0, room, s->stream);
+    if (error == cudaSuccess && what == DIS_MEMORY_PARAMS && s->value != DIS_FLOAT32 && !s->copy)
+        error = dis__cuda_allocate(DIS_CUDA_DEVICE_MEMORY, s->ordinal, room / 2 + 256, &s->copy);
+    if (error == cudaSuccess && what == DIS_MEMORY_GRADS && s->keeps_bf16_gradients && !s->gradients)
+        error = dis__cuda_allocate(DIS_CUDA_DEVICE_MEMORY, s->ordinal, room / 2 + 256, &s->gradients);
+    if (error == cudaSuccess) return error;
+    cudaStreamSynchronize(s->stream); /* zeros are not written to what is another network's next */
+    dis__cuda_release(*at);
+    return error;
+}
+
+static dis_status allocate(void *session, dis__memory what, size_t bytes, bool zeroed, void **out)
+{
+    dis__cuda_session *s = session;
+    void *at = NULL;
+    CUDA_TRY(s, cudaSetDevice(s->ordinal), "taking memory");
+    dis__cuda_lock();
+    const cudaError_t error = take_memory(s, what, bytes ? bytes : 256, zeroed, &at);
+    dis__cuda_unlock();
+    CUDA_TRY(s, error, "taking memory for a net");
+    s->region[what] = (dis__cuda_region){at, bytes};
+    if (what == DIS_MEMORY_PARAMS) s->stale = true;
+    *out = at;
+    return DIS_OK;
+}
+
+static void release(void *session, void *memory)
+{
+    dis__cuda_session *s = session;
+    if (!memory) return;
+    cudaSetDevice(s->ordinal);
+    dis__cuda_upload_batch(s);
+    dis__cuda_join_side_stream(s);
+    cudaStreamSynchronize(s->stream);
+    dis__cuda_lock();
+    dis__cuda_release(memory);
+    dis__cuda_unlock();
+}
+
+dis__number dis__cuda_number(const dis__cuda_session *s, const void *pointer)
+{
+    const bool exact = dis__cuda_within(&s->region[DIS_MEMORY_PARAMS], pointer) ||
+                       dis__cuda_within(&s->region[DIS_MEMORY_GRADS], pointer);
+    return exact ? DIS_FLOAT32 : s->value;
+}
+
+const void *dis__cuda_weight(const dis__cuda_session *s, const void *param)
+{
+    if (!s->copy || !dis__cuda_within(&s->region[DIS_MEMORY_PARAMS], param)) return param;
+    return (const char *)s->copy + ((const char *)param - s->region[DIS_MEMORY_PARAMS].at) / 2;
+}
+
+cudaError_t dis__cuda_refresh(dis__cuda_session *s)
+{
+    const dis__cuda_region *params = &s->region[DIS_MEMORY_PARAMS];
+    if (!s->stale) return cudaSuccess;
+    const cudaError_t error = dis__cuda_upload_batch(s);
+    if (error != cudaSuccess) return error;
+    s->stale = false;
+    if (!s->copy || !params->at) return cudaSuccess;
+    return dis__cuda_to_bfloat16(s, s->copy, (const float *)params->at, params->bytes / sizeof(float));
+}
+
+static dis_status zero(void *session, void *to, size_t bytes)
+{
+    dis__cuda_session *s = session;
+    cudaSetDevice(s->ordinal);
+    CUDA_TRY(s, dis__cuda_flush(s), "writing zeros");
+    if (dis__cuda_within(&s->region[DIS_MEMORY_PARAMS], to)) s->stale = true;
+    CUDA_TRY(s, cudaMemsetAsync(to, 0, bytes, s->stream), "writing zeros");
+    return DIS_OK;
+}
+
+static dis_status copy_in(void *session, void *to, const void *from, size_t bytes)
+{
+    dis__cuda_session *s = session;
+    if (dis__cuda_within(&s->region[DIS_MEMORY_PARAMS], to)) s->stale = true;
+    return dis__cuda_copy_in(s, to, from, bytes);
+}
+
+/* ---- rows ---- */
+
+static dis_status synchronise(void *session)
+{
+    dis__cuda_session *s = session;
+    cudaSetDevice(s->ordinal); /* each thread has its own */
+    CUDA_TRY(s, dis__cuda_flush(s), "update");
+    CUDA_TRY(s, cudaStreamSynchronize(s->stream), "waiting for work");
+    return DIS_OK;
+}
+
+static void describe(const dis__device *device, char *text, size_t n)
+{
+    struct cudaDeviceProp p;
+    int driver = 0, runtime = 0;
+    cudaDriverGetVersion(&driver);
+    cudaRuntimeGetVersion(&runtime);
+    if (cudaGetDeviceProperties(&p, device->ordinal) != cudaSuccess)
+        snprintf(text, n, "not answering");
+    else
+        snprintf(text, n, "%s, %d multiprocessors, compute capability %d.%d, %zu MiB, CUDA %d.%d, driver for %d.%d",
+                 p.name, p.multiProcessorCount, p.major, p.minor, p.totalGlobalMem >> 20, runtime / 1000,
+                 runtime % 1000 / 10, driver / 1000, driver % 1000 / 10);
+}
+
+static dis__device row_of(const dis__plugin_host *host, int ordinal, bool exact)
+{
+    return (dis__device){.name = dis__cuda_name(ordinal, exact),
+                         .summary = exact ? "a CUDA device, float32"
+                                          : "a CUDA device, bfloat16 products, float32 parameters and sums",
+                         .machine = "cuda",
+                         .precision = exact ? DIS_PRECISION_FLOAT32 : DIS_PRECISION_BF16,
+                         .trains = true,
+                         .ordinal = ordinal,
+                         .own = host,
+                         .number = {exact ? DIS_FLOAT32 : DIS_BFLOAT16, DIS_FLOAT32, DIS_FLOAT32},
+                         .describe = describe,
+                         .round = DIS_CUDA_ROUND,
+                         .at_once = DIS_CUDA_AT_ONCE,
+                         .sums = !exact,
+                         .lag = DIS_CUDA_LAG,
+                         .open = open_session,
+                         .close = close_session,
+                         .plan = dis__cuda_plan,
+                         .own_bytes = own_bytes,
+                         .fits = fits,
+                         .begin = begin,
+                         .serve = serve,
+                         .allocate = allocate,
+                         .release = release,
+                         .copy_in = copy_in,
+                         .copy_out = dis__cuda_copy_out,
+                         .zero = zero,
+                         .run = dis__cuda_run,
+                         .begin_step = dis__cuda_begin_step,
+                         .end_step = dis__cuda_end_step,
+                         .layer_done = dis__cuda_layer_done,
+                         .synchronise = synchronise,
+                         .team_open = dis__nccl_open,
+                         .team_id = dis__nccl_id,
+                         .team_join = dis__nccl_join,
+                         .team_sum = dis__nccl_sum};
+}
+
+__attribute__((visibility("default"))) dis__plugin_devices dis_plugin_devices;
+
+size_t dis_plugin_devices(const dis__plugin_host *host, dis__device *rows, size_t room, char why[DIS_PLUGIN_WHY])
+{
+    int ordinal[DIS_CUDA_GPUS];
+    const bool same = host->size == sizeof *host && host->device_size == sizeof *rows && host->n_ops == DIS_N_OPS;
+    const size_t n = dis__cuda_find_gpus(same, host->version, ordinal, why);
+    size_t made = 0;
+    if (n && !dis__cublas_open(why)) return 0;
+    for (size_t i = 0; i < n && made + 2 <= room; i++) {
+        rows[made++] = row_of(host, ordinal[i], false);
+        rows[made++] = row_of(host, ordinal[i], true);
+    }
+    return made;
+}
