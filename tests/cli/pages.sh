@@ -1,123 +1,20 @@
 #!/bin/sh
 # Runs the command lines that the pages of docs/ show outside README, the tour and the pages of exports, each page in a
-# folder with made-up files of the names it uses: what a page shows must be accepted and end well. Left out: what needs
-# a GPU, the papers' data or another program; --device and MPI have tests of their own.
+# folder with synthetic files of the names it uses (page_files.sh): each command must succeed. Left out: what needs a GPU,
+# the papers' data or another program; --device and MPI have separate tests. What console blocks show is compared with the
+# output by tools/docs/refresh_docs.py --check (the test page_outputs).
 set -eu
 # shellcheck source=tests/cli/support/documents.sh
 . "${DISSENT_SOURCE:-$(cd "$(dirname "$0")/../.." && pwd)}/tests/cli/support/documents.sh"
-fixtures=$source/tests/cli/fixtures
-encoder=$source/tests/parity/fixtures/encoders/bert_training
+# shellcheck source=tests/cli/support/page_files.sh
+. "$source/tests/cli/support/page_files.sh"
 cd "$scratch"
 
-# Files by the names that most pages use.
 mkdir common
-cd common
-dissent synth -q --items 200 --workers 20 --classes 3 --votes-per-item 5 --text texts.csv --gold gold.csv -o votes.csv
-dissent labels votes.csv -q -o labels.csv
-dissent labels votes.csv -q --method ibcc -o other.csv
-cp gold.csv test.csv
-for name in model predictions a soft human majority soft-1 soft-2; do cp labels.csv $name.csv; done
-for name in gold-1 gold-2; do cp other.csv $name.csv; done
-dissent labels votes.csv -q -o b.npy
-awk -F, 'BEGIN { OFS = "," } NR == 1 { print $0, "kind"; next } { print $0, (substr($2, 2) + 0 < 3 ? "gpt" : "human") }' votes.csv >kinds.csv
-printf 'worker,gender,region,age,kind\n' >people.csv
-for w in 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19; do
-    kind=expert gender=f
-    [ $w -ge 3 ] || kind=gpt
-    [ $((w % 2)) = 0 ] || gender=m
-    echo "w$w,$gender,r$((w % 2)),$((20 + 2 * w)),$kind"
-done >>people.csv
-cp people.csv voters.csv
-awk -F, 'NR == 1 { print "["; next } { printf "%s{\"worker\": \"%s\", \"Age\": %s}", (NR > 2 ? ",\n" : ""), $1, $4 } END { print "]" }' people.csv >people.json
-cd ..
-
-# Votes on scales of each kind.
-votes_on_scales() {
-    printf 'task,worker,label\na,x,1\na,y,2\nb,x,2\nb,y,2\nc,x,3\nc,y,2\nd,x,1\nd,y,1\n' >numbers.csv
-    printf 'task,worker,label\na,x,red|blue\na,y,red\nb,x,blue\nb,y,blue\nc,x,\nc,y,red\n' >sets.csv
-    printf 'question,worker,left,right,label\nq,x,A,B,left\nq,y,A,B,right\nq,x,B,C,left\nq,y,C,A,right\n' >pairs.csv
-    printf 'task,worker,start,end,label\nd,x,0,4,PER\nd,y,0,5,PER\nd,x,8,9,LOC\n' >spans.csv
-}
-
-# Files of one page, where it means something else by a name.
-prepare() {
-    case $1 in
-    comparing | evaluation) cp labels.csv people.csv ;;
-    agreement | default-labels | label-variation | auto-weights | review | groups) ;;
-    scale) printf "task,worker,label\nt0,w1,1\nnew,w1,2\n" >new.csv ;;
-    encoders)
-        cp -r "$encoder" minilm
-        awk -F, 'NR == 1 { print "task,text,premise,hypothesis"; next } NR < 30 { print $1 "," $2 "," $2 "," $2 }' texts.csv >items.csv
-        cp items.csv new.csv
-        ;;
-    gallery) votes_on_scales ;;
-    votes)
-        cp "$fixtures/export.label-studio.json" export.json
-        cp "$fixtures/export.mturk.csv" batch.csv
-        awk -F, 'NR == 1 { print $0 ",review"; next } { print $0 ",text of " $1 }' votes.csv >reviews.csv
-        mv reviews.csv votes.csv
-        sed '1s/.*/Satz,Person,Urteil,text/' votes.csv >sentences.csv
-        printf "id,ann,bob,cat\n1,yes,no,yes\n2,no,no,no\n3,yes,yes,no\n" >answers.csv
-        ;;
-    panel)
-        cp kinds.csv votes.csv
-        cp "$fixtures/panel.ab.csv" ab.csv
-        cp "$fixtures/panel.ba.csv" ba.csv
-        ;;
-    report)
-        cp "$fixtures/export.label-studio.json" export.json
-        for name in soft hard; do
-            dissent train -q --items texts.csv --labels labels.csv --model text:width=4,buckets=64 --epochs 1 -o $name-model
-        done
-        ;;
-    scales)
-        votes_on_scales
-        printf 'task,worker,label\na,x,never\na,y,always\nb,x,sometimes\nb,y,sometimes\n' >answers.csv
-        cp sets.csv votes.csv
-        cp numbers.csv ratings.csv
-        cp pairs.csv judgments.csv
-        cp "$source/examples/exports/mt-bench.jsonl" judgments.jsonl
-        printf '%s\n' '{"id": 1, "user": "x", "label": [[0, 3, "PER"]]}' '{"id": 1, "user": "y", "label": [[0, 4, "PER"]]}' >all.jsonl
-        cat >export.json <<'JSON'
-[{"id": 1, "annotations": [
-  {"completed_by": 1, "result": [{"type": "labels", "value": {"start": 0, "end": 3, "labels": ["PER"]}}]},
-  {"completed_by": 2, "result": [{"type": "labels", "value": {"start": 0, "end": 4, "labels": ["PER"]}}]}]}]
-JSON
-        ;;
-    perspectives)
-        for set in MP CSC VariErrNLI; do cp "$fixtures/lewidi.$set.json" ${set}_test.json; done
-        cp "$fixtures/lewidi.VariErrNLI.json" VariErrNLI_train.json
-        cp votes.csv test.csv
-        cp votes.csv train.csv
-        cp votes.csv asked.csv
-        for set in train test; do
-            dissent embed -q --encoder "$encoder" --items texts.csv -o $set.npy
-        done
-        ;;
-    *) return 1 ;;
-    esac
-}
-
-# PAGE COMMAND: where commands of one page mean different files by the same name.
-put() {
-    case $1:$2 in
-    gallery:*multi-label*) cp sets.csv votes.csv ;;
-    gallery:*numeric*) cp numbers.csv votes.csv ;;
-    gallery:*pairwise*) cp pairs.csv votes.csv ;;
-    gallery:*spans*) cp spans.csv votes.csv ;;
-    gallery:*) cp kinds.csv votes.csv ;;
-    perspectives:*--official*)
-        set=${2#*--perspectives }
-        set=${set%% *}
-        cp "$fixtures/lewidi.$set.soft.csv" labels.csv
-        cp "$fixtures/lewidi.$set.pe.csv" predictions.csv
-        ;;
-    perspectives:*) cp ../common/votes.csv votes.csv ;;
-    esac
-}
+(cd common && common_files)
 
 n=0
-for page in "$source"/docs/guides/*.md "$source"/docs/concepts/*.md "$source"/docs/evidence/*.md; do
+for page in "$source"/docs/guides/*.md "$source"/docs/concepts/*.md "$source"/docs/evidence/*.md "$source"/docs/reference/*.md; do
     name=$(basename "$page" .md)
     awk '/^```/ { on = !on; next } on && /^(\$ )?dissent / { sub(/^\$ /, ""); print }' "$page" |
         grep -vE -e '--device|\| *$' >"$scratch/commands" || continue
@@ -125,7 +22,7 @@ for page in "$source"/docs/guides/*.md "$source"/docs/concepts/*.md "$source"/do
     rm -rf work
     cp -r common work
     cd work
-    prepare "$name" || { echo "no files are prepared for the commands of $page"; exit 1; }
+    page_files "$name" || { echo "no files are prepared for the commands of $page"; exit 1; }
     while read -r command; do
         case $command in *experiments/*) continue ;; esac # the shared task's data
         put "$name" "$command"

@@ -192,7 +192,7 @@ def tool_texts(tool):
 
 def sentences(text):
     out, words = [], []
-    for piece in re.split(r"(?<=[.!?])[\"')\]]*\s+(?=[\"'(\[]*[A-Z0-9`\"'(])", text):
+    for piece in re.split(r"(?<=[.!?])[\"')\]]*\s+", text):
         words.append(piece)
         if not ABBREVIATIONS.search(piece):
             out.append(" ".join(words))
