@@ -88,9 +88,10 @@ COMBINED = ["average", "centroid", "temperature", "hybrid"]
 ENCODER = "MPNet-base"
 SEEN = "MPNet-base, trained on SNLI and MultiNLI: [contamination](../docs/guides/encoders.md#what-the-encoders-have-seen)"
 TOXICITY = "another data set; MPNet-base"
+GUESSING = f"artefact: no condition is better than the class shares of the test set; as released; {ENCODER}"
 VIEW_SETS = [
     ("large-multi-view-rte", "snli"),
-    ("large-multi-view-mre", "insciout"),
+    ("large-multi-view-mre-released", "strong"),
     ("large-multi-view-pos", "words"),
     ("large-multi-view-toxicity", "test"),
 ]
@@ -468,9 +469,8 @@ CLAIMS = [
         "MULTI-VIEW",
         "MRE to press releases: soft labels beat gold in F1",
         "gold lower",
-        each_beats("large-multi-view-mre", SOFT, "gold", "insciout.macro_f1"),
-        "artefact: all conditions guess (log-likelihood of a coin), so that F1 tells how often they say yes; "
-        + ENCODER,
+        each_beats("large-multi-view-mre-released", SOFT, "gold", "strong.macro_f1"),
+        GUESSING,
     ),
     (
         "MULTI-VIEW",
@@ -529,8 +529,8 @@ CLAIMS = [
         "MULTI-VIEW",
         "MRE to press releases: soft labels beat gold in calibrated log-likelihood",
         "soft labels above gold",
-        each_beats("large-multi-view-mre", SOFT, "gold", "insciout.calibrated_log_likelihood"),
-        ENCODER,
+        each_beats("large-multi-view-mre-released", SOFT, "gold", "strong.calibrated_log_likelihood"),
+        GUESSING,
     ),
     (
         "MULTI-VIEW",

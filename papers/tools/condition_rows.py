@@ -345,9 +345,16 @@ TWO = [
     (f"{a} of Dawid-Skene and MACE" if i == 0 else f"{a} of the two", f"{a} of two", "")
     for i, a in enumerate(("average", "centroid", "temperature", "hybrid"))
 ]
+SECOND_SETS = {"treebank": ", with traces", "insciout": ", strengths 2 and 3"}  # words for a heading
 for _file, _sets, _metrics, _more in (
     ("large-multi-view-rte", ["snli"], ("accuracy", "macro_f1", "calibrated_log_likelihood"), []),
     ("large-multi-view-mre", ["insciout"], ("macro_f1", "calibrated_log_likelihood"), []),
+    (
+        "large-multi-view-mre-released",
+        ["strong", "insciout"],
+        ("macro_f1", "calibrated_log_likelihood", "log_loss"),
+        [],
+    ),
     ("large-multi-view-pos", ["words", "treebank"], ("macro_f1", "calibrated_log_likelihood"), TWO),
     ("large-multi-view-toxicity", ["test"], ("macro_f1", "calibrated_log_likelihood"), TWO),
     ("multi-view-toxicity", ["test"], ("macro_f1", "calibrated_log_likelihood"), TWO),
@@ -357,7 +364,7 @@ for _file, _sets, _metrics, _more in (
         _m, _f1, _with = (
             [f"{_set}.{m}" for m in _metrics],
             [f"{_set}.macro_f1"],
-            ", with traces" if _set == "treebank" else "",
+            SECOND_SETS[_set] if _set != _sets[0] else "",
         )
         for _said, _cell in (
             (f"KL{_with}, {{n}} seeds", lambda c: c),
