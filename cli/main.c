@@ -23,26 +23,26 @@ extern const cli_command cli_cmd_embed;
 extern const cli_command cli_cmd_convert;
 extern const cli_command cli_cmd_watch;
 
-/* In the order in which help shows them. */
+/* In the order in which the overview lists them within a section. */
 /* clang-format off */
 static const cli_command *const commands[] = {
-    &cli_cmd_labels,
-    &cli_cmd_combine,
-    &cli_cmd_watch,
-    &cli_cmd_agree,
-    &cli_cmd_eval,
-    &cli_cmd_review,
-    &cli_cmd_panel,
-    &cli_cmd_compare,
-    &cli_cmd_views,
     &cli_cmd_report,
+    &cli_cmd_labels,
+    &cli_cmd_convert,
+    &cli_cmd_agree,
+    &cli_cmd_review,
+    &cli_cmd_watch,
+    &cli_cmd_panel,
     &cli_cmd_train,
     &cli_cmd_predict,
+    &cli_cmd_eval,
+    &cli_cmd_compare,
     &cli_cmd_model,
-    &cli_cmd_tokenize,
-    &cli_cmd_embed,
     &cli_cmd_experiment,
-    &cli_cmd_convert,
+    &cli_cmd_views,
+    &cli_cmd_combine,
+    &cli_cmd_embed,
+    &cli_cmd_tokenize,
     &cli_cmd_synth,
     &cli_cmd_list,
     &cli_cmd_help,
@@ -156,10 +156,11 @@ static int run_command(cli *c, const cli_command *command, int argc, char **argv
     if (code != 0) return code;
     const cli_common *common = values;
     if (common->help) {
-        cli_help_print(stdout, command);
+        (common->short_help ? cli_short_help_print : cli_help_print)(stdout, command);
         return cli_flush(c);
     }
     c->quiet = common->quiet;
+    c->verbose = common->verbose && !common->quiet;
     const cli_invocation started = {command, values, argv, n_operands};
     c->started = &started;
     const int clash = cli_files_check(c, command, values, argv, n_operands);
@@ -170,11 +171,7 @@ static int run_command(cli *c, const cli_command *command, int argc, char **argv
 
 static int dispatch(cli *c, int argc, char **argv)
 {
-    if (argc < 2) {
-        cli_help_print(stderr, NULL);
-        return DIS_EUSAGE;
-    }
-    const char *first = argv[1];
+    const char *first = argc < 2 ? "--help" : argv[1];
     if (strcmp(first, "--version") == 0 || strcmp(first, "-V") == 0) return version(c, argc, argv);
     if (strcmp(first, "--help") == 0 || strcmp(first, "-h") == 0) {
         cli_help_print(stdout, NULL);

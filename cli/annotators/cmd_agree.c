@@ -4,57 +4,40 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TEXT(field, name_, argument_, names_, summary_)                                                  \
-    {                                                                                                    \
-        .name = name_, .kind = CLI_TEXT, .offset = offsetof(agree_values, field), .argument = argument_, \
-        .names = names_, .summary = summary_                                                             \
-    }
-#define COUNT(field, name_, fallback_, low_, high_, summary_)                                       \
-    {                                                                                               \
-        .name = name_, .kind = CLI_COUNT, .offset = offsetof(agree_values, field), .argument = "N", \
-        .fallback = fallback_, .low = low_, .high = high_, .summary = summary_                      \
-    }
+#define OPTION(kind, field, name, ...) CLI_OPTION(agree_values, kind, field, name, __VA_ARGS__)
 
+/* clang-format off */
 static const cli_option options[] = {
     CLI_TABLE_OPTIONS(agree_values, figures),
     CLI_RESAMPLES_OPTION(agree_values, figures, "1000"),
     CLI_OVER_OPTION(agree_values, over),
-    TEXT(gold, "gold", "FILE", CLI_NAMES_FILE, "known labels (task,label): also how good the workers are"),
-    CLI_OUTPUT_OPTION(
-        agree_values, workers, "workers", CLI_TABLE_FORMATS,
-        "per worker: votes, agreement with the others, alpha without that worker, accuracy (CSV, TSV or JSONL by the "
-        "name)"),
-    CLI_OUTPUT_OPTION(agree_values, items, "items", CLI_TABLE_FORMATS,
-                      "per item: votes, classes chosen, the most chosen one, agreement"),
-    CLI_OUTPUT_OPTION(agree_values, by_class, "classes-table", CLI_TABLE_FORMATS,
-                      "per class: votes, agreement on it, Fleiss' kappa and alpha of it against all others"),
-    CLI_OUTPUT_OPTION(agree_values, pairs, "pairs", CLI_TABLE_FORMATS,
-                      "per pair of workers: votes on the same items, agreement, Cohen's kappas, Scott's pi"),
-    COUNT(max_pairs, "max-pairs", "100000", 0, 1e8,
-          "look at no more pairs of workers; beyond, at those among the workers with most votes; 0: at none"),
-    COUNT(min_common, "min-common", "5", 1, 0,
-          "votes on the same items that a pair must have to count in Cohen's kappa"),
+    OPTION(TEXT, gold, "gold", .argument = "FILE", .names = CLI_NAMES_FILE),
+    CLI_OUTPUT_OPTION(agree_values, workers, "workers", CLI_TABLE_FORMATS, CLI_SHARED_HELP),
+    CLI_OUTPUT_OPTION(agree_values, items, "items", CLI_TABLE_FORMATS, CLI_HELP(OUTPUT, "write one row per item")),
+    CLI_OUTPUT_OPTION(agree_values, by_class, "classes-table", CLI_TABLE_FORMATS, CLI_SHARED_HELP),
+    CLI_OUTPUT_OPTION(agree_values, pairs, "pairs", CLI_TABLE_FORMATS, CLI_SHARED_HELP),
+    OPTION(COUNT, max_pairs, "max-pairs", .argument = "N", .fallback = "100000", .high = 1e8,
+           CLI_HELP(STATISTICS, "maximum number of annotator pairs; those with most votes are compared first")),
+    OPTION(COUNT, min_common, "min-common", .argument = "N", .fallback = "5", .low = 1,
+           CLI_HELP(STATISTICS, "minimum number of common items of a pair in Cohen's kappa")),
     CLI_GROUPS_OPTIONS(agree_values, groups),
-    CLI_OUTPUT_OPTION(agree_values, group_table, "group-table", CLI_TABLE_FORMATS,
-                      "per group: agreement within, with the others, their ratio, with tests"),
+    CLI_OUTPUT_OPTION(agree_values, group_table, "group-table", CLI_TABLE_FORMATS, CLI_SHARED_HELP),
     CLI_OUTPUT_OPTION(agree_values, group_pairs, "group-pairs", CLI_TABLE_FORMATS,
-                      "per pair of groups: agreement between them, with a test"),
+                      CLI_HELP(OUTPUT, "write one row per pair of groups")),
     CLI_OUTPUT_OPTION(agree_values, divided, "divided", CLI_TABLE_FORMATS,
-                      "per item and pair of groups with two votes each: how far they differ, the most divided first"),
-    COUNT(permutations, "permutations", "1000", 0, 1e6,
-          "of who is in which group, for the tests of groups; 0 for none"),
-    {.name = "singles",
-     .kind = CLI_FLAG,
-     .offset = offsetof(agree_values, singles),
-     .summary = "items with one vote count in the chance agreement of Fleiss and Gwet, as in Gwet's own software"},
+                      CLI_HELP(OUTPUT, "write items on which groups differ, the largest difference first")),
+    OPTION(COUNT, permutations, "permutations", .argument = "N", .fallback = "1000", .high = 1e6),
+    OPTION(FLAG, singles, "singles",
+           CLI_HELP(STATISTICS, "count items with one vote in the chance agreement of Fleiss and Gwet")),
     CLI_GOLD_COLUMNS_OPTION(agree_values, reading.gold_columns),
     CLI_VOTES_OPTIONS(agree_values, reading),
     CLI_SCALE_OPTIONS(agree_values, reading),
     CLI_PARTS_OPTIONS(agree_values, reading),
     CLI_TABLES_OPTION(agree_values, reading),
-    CLI_DEVICE_OPTION_FOR(agree_values, CLI_RESAMPLES),
+    CLI_DEVICE_OPTION(agree_values),
     CLI_COMMON_OPTIONS(agree_values),
 };
+/* clang-format on */
 
 static int check_options(agree_command *job)
 {
@@ -171,26 +154,24 @@ static int run(cli *c, const void *values, char **operands, size_t n_operands)
 
 const cli_command cli_cmd_agree = {
     .name = "agree",
-    .summary = "how far the voters agree: kappas, alpha, workers, items, pairs",
+    .section = CLI_CHECK,
+    .summary = "measure inter-annotator agreement",
     .operands = "VOTES...",
-    .text =
-        "Reads votes as dissent labels does and measures agreement: the share of agreeing pairs of votes, Cohen's "
-        "kappa of pairs of workers (unweighted, linear, quadratic), Fleiss' kappa, Scott's pi, Krippendorff's alpha "
-        "(nominal, ordinal, interval, ratio) and Gwet's AC1 and AC2, each with a 95 % interval for other "
-        "annotators and other items.\n\n"
-        "Items with fewer than two votes are left out and counted. Coefficients that need ordered classes or "
-        "numbers are there when the classes are numbers; --scale ordinal with --classes says that other classes have "
-        "an order; what goes by it then comes first. With --gold: how good the crowd is. Counts (--input counts) serve "
-        "wherever no workers are needed.\n\n"
-        "--worker-table with --group COLUMN asks whether groups of people agree: within a group (alpha of its votes), "
-        "across (its votes with those of all others), and their ratio, the index: above 1, the group agrees more with "
-        "itself than with the others. p-values come from dealing out the groups to the workers anew, q-values correct "
-        "them for the number of tests. docs/guides/groups.md.",
+    .text = "Measures the share of agreeing pairs of votes, Cohen's kappa (unweighted, linear, quadratic), Fleiss' "
+            "kappa, Scott's pi, Krippendorff's alpha (nominal, ordinal, interval, ratio), and Gwet's AC1 and AC2. Each "
+            "has a 95 % interval that holds for new annotators and new items.\n\n"
+            "Items with fewer than two votes are left out and counted. Coefficients for ordered classes are computed "
+            "if all classes are numbers. For other classes, use --scale ordinal with --classes; the ordinal "
+            "coefficients are then printed first. With --gold, the accuracy of the annotators is measured too. Counts "
+            "(--input counts) can be used for everything that does not need annotator ids.\n\n"
+            "With --worker-table and --group, agreement within a group (alpha of its votes) is compared with agreement "
+            "across groups. The index is their ratio: above 1, the group agrees more with itself than with others. "
+            "p-values come from permutations of group membership; q-values correct them for the number of tests.",
     .examples = "  dissent agree votes.csv\n"
+                "  dissent agree ratings.csv --scale ordinal --classes low,medium,high\n"
                 "  dissent agree votes.csv --gold gold.csv --workers workers.csv --pairs pairs.csv\n"
-                "  dissent agree votes.csv --worker-table people.csv --group gender --divided divided.csv\n"
-                "  dissent agree ratings.csv --classes low,medium,high --scale ordinal --json agreement.json -o "
-                "agreement.csv\n",
+                "  dissent agree votes.csv --worker-table people.csv --group gender --divided divided.csv\n",
+    .basic = "preset|task,worker,label|scale|gold|over|worker-table|group|output|workers|pairs|json|quiet",
     .ranks = true,
     .late_device = true,
     .names = CLI_NAMES_FILE,

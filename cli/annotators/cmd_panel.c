@@ -3,64 +3,48 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define REAL(field, name_, argument_, fallback_, low_, high_, summary_)                                  \
-    {                                                                                                    \
-        .name = name_, .kind = CLI_REAL, .offset = offsetof(panel_values, field), .argument = argument_, \
-        .fallback = fallback_, .low = low_, .high = high_, .summary = summary_                           \
-    }
-#define COUNT(field, name_, fallback_, high_, summary_)                                             \
-    {                                                                                               \
-        .name = name_, .kind = CLI_COUNT, .offset = offsetof(panel_values, field), .argument = "N", \
-        .fallback = fallback_, .high = high_, .summary = summary_                                   \
-    }
+#define OPTION(kind, field, name, ...) CLI_OPTION(panel_values, kind, field, name, __VA_ARGS__)
 
+/* clang-format off */
 static const cli_option options[] = {
     CLI_VOTER_TYPE_OPTIONS(panel_values, voters),
     CLI_VOTER_TABLE_OPTIONS(panel_values, voters),
     CLI_OUTPUT_OPTION(panel_values, labels, "save-labels", CLI_LABEL_FORMATS,
-                      "soft labels of all items, calibrated to people"),
+                      CLI_HELP(OUTPUT, "write soft labels of all items, calibrated to people")),
     CLI_OUTPUT_OPTION(panel_values, rates, "rates", CLI_TABLE_FORMATS,
-                      "per judge and class: its bias, and the share of the class among people's answers"),
-    CLI_OUTPUT_OPTION(panel_values, pairs, "pairs", CLI_TABLE_FORMATS,
-                      "per pair of judges: correlation of their errors"),
+                      CLI_HELP(OUTPUT, "write the bias of each judge per class, and class shares of people")),
+    CLI_OUTPUT_OPTION(panel_values, pairs, "pairs", CLI_TABLE_FORMATS, CLI_SHARED_HELP),
     CLI_OUTPUT_OPTION(panel_values, copies, "copies", CLI_TABLE_FORMATS,
-                      "judges that copy a person or the majority of people"),
+                      CLI_HELP(OUTPUT, "write judges that copy a person or the majority of people")),
     CLI_OUTPUT_OPTION(panel_values, buy, "buy", CLI_TABLE_FORMATS,
-                      "per item: what one more vote of a person gains, and how many of --budget to buy"),
-    COUNT(budget, "budget", "0", 1e8, "votes of people to buy"),
-    REAL(epsilon, "epsilon", "X", ".1", 0, 1,
-         "alternative-annotator test: how much more a person costs than a judge; .1 for crowds, .15 for skilled "
-         "people, .2 for experts"),
-    REAL(fdr, "fdr", "X", ".05", 1e-9, 1, "alternative-annotator test: false discovery rate"),
-    COUNT(min_people, "min-people", "2", 1e6, "alternative-annotator test: votes of people that an item needs"),
-    COUNT(min_items, "min-items", "30", 1e9, "alternative-annotator test: items that a person must share with a judge"),
-    REAL(same_errors, "same-errors", "X", ".5", -1, 1,
-         "put judges into one error group if their errors correlate at least this much on average"),
-    REAL(precision, "half-width", "X", ".05", 1e-6, 1,
-         "half width of the interval of a class share, for the number of items that people must label"),
-    {.name = "swapped",
-     .kind = CLI_WORDS,
-     .offset = offsetof(panel_values, swapped),
-     .argument = "FILE...",
-     .names = CLI_NAMES_FILE,
-     .summary = "votes on the same pairs with the two answers exchanged"},
-    {.name = "mirror",
-     .kind = CLI_LIST,
-     .offset = offsetof(panel_values, mirror),
-     .argument = "A=B",
-     .summary = "label A of one order is label B of the other (first=second) [labels name the answers]"},
-    {.name = "first",
-     .kind = CLI_TEXT,
-     .offset = offsetof(panel_values, first),
-     .argument = "LABEL",
-     .summary = "label for \"the answer shown first is better\"; counts flips towards each position"},
+                      CLI_HELP(OUTPUT, "write the gain of another human vote per item, and the plan for --budget")),
+    OPTION(COUNT, budget, "budget", .argument = "N", .fallback = "0", .high = 1e8),
+    OPTION(REAL, epsilon, "epsilon", .argument = "X", .fallback = ".1", .low = 0, .high = 1,
+           CLI_HELP(STATISTICS, "alternative-annotator test: cost advantage of a judge; .15 skilled people, .2 experts")),
+    OPTION(REAL, fdr, "fdr", .argument = "X", .fallback = ".05", .low = 1e-9, .high = 1,
+           CLI_HELP(STATISTICS, "alternative-annotator test: false discovery rate")),
+    OPTION(COUNT, min_people, "min-people", .argument = "N", .fallback = "2", .high = 1e6,
+           CLI_HELP(STATISTICS, "alternative-annotator test: minimum number of human votes per item")),
+    OPTION(COUNT, min_items, "min-items", .argument = "N", .fallback = "30", .high = 1e9,
+           CLI_HELP(STATISTICS, "alternative-annotator test: minimum number of common items of a person and a judge")),
+    OPTION(REAL, same_errors, "same-errors", .argument = "X", .fallback = ".5", .low = -1, .high = 1,
+           CLI_HELP(STATISTICS, "minimum mean error correlation within a group of judges")),
+    OPTION(REAL, precision, "half-width", .argument = "X", .fallback = ".05", .low = 1e-6, .high = 1,
+           CLI_HELP(STATISTICS, "desired half width of class-share intervals; sets the number of items to label")),
+    OPTION(WORDS, swapped, "swapped", .argument = "FILE...", .names = CLI_NAMES_FILE,
+           CLI_HELP(INPUT, "votes on the same pairs with the two answers exchanged")),
+    OPTION(LIST, mirror, "mirror", .argument = "A=B",
+           CLI_HELP(INPUT, "label A of one order is label B of the other, e.g. first=second [labels name the answers]")),
+    OPTION(TEXT, first, "first", .argument = "LABEL",
+           CLI_HELP(INPUT, "label for \"the first answer is better\"; reports the direction of position bias")),
     CLI_OUTPUT_OPTION(panel_values, swaps, "swaps", CLI_TABLE_FORMATS,
-                      "per worker: share of consistent pairs, and flips"),
+                      CLI_HELP(OUTPUT, "write the share of consistent pairs per annotator")),
     CLI_TABLE_OPTIONS(panel_values, figures),
     CLI_VOTES_OPTIONS(panel_values, reading),
     CLI_SCALE_OPTIONS(panel_values, reading),
     CLI_COMMON_OPTIONS(panel_values),
 };
+/* clang-format on */
 
 static int check_options(panel_command *job)
 {
@@ -196,25 +180,26 @@ static int run(cli *c, const void *values, char **operands, size_t n_operands)
 extern const cli_command cli_cmd_panel;
 const cli_command cli_cmd_panel = {
     .name = "panel",
-    .summary = "compare LLM judges with people: agreement, errors, class shares, what to ask people",
+    .section = CLI_CHECK,
+    .summary = "compare LLM judges with human annotators",
     .operands = "VOTES...",
-    .text =
-        "Reads votes of people and of judges (LLM judges, classifiers). A test against chance comes first: if people "
-        "agree with each other no more than chance, nothing is reported about judges; a judge that agrees with people "
-        "no more than chance gets no other verdict.\n\n"
-        "For each judge: agreement with people, its error rate corrected for the errors of people, bias per class, "
-        "whether it answers like these people (alternative-annotator test, which measures likeness and not quality), "
-        "and whether it copies a person or the majority. For all judges: which err together and how many independent "
-        "judges they are worth. For each class: its share among people's answers (prediction-powered inference, Rogan "
-        "and Gladen). Also soft labels calibrated to people, and where more votes of people help most.\n\n"
-        "People must have voted on a part of the items, best drawn at random. With --swapped: how often the outcome "
-        "of a pair stays when the two answers are exchanged. docs/guides/panel.md has the formulas and measured error "
-        "rates.",
+    .text = "Reads votes of people and of judges (LLM judges, classifiers). People must have voted on a part of the "
+            "items, if possible on a random sample. Agreement is tested against chance first. If people agree no more "
+            "than chance, nothing is reported about judges. A judge that agrees with people no more than chance gets "
+            "no other verdict.\n\n"
+            "For each judge: agreement with people, error rate corrected for errors of people, bias per class, the "
+            "alternative-annotator test (which measures similarity to people, not quality), and whether the judge "
+            "copies a person or the majority. For all judges: which of them err together, and how many independent "
+            "judges they are worth. For each class: its share among answers of people (prediction-powered inference; "
+            "Rogan and Gladen). The options also write soft labels calibrated to people, and a plan of further human "
+            "votes.\n\n"
+            "With --swapped: how often the outcome of a pair stays the same when the two answers are exchanged.",
     .examples = "  dissent panel votes.csv --voter-type kind\n"
-                "  dissent panel votes.csv --worker-table voters.csv --voter-type kind --people expert --epsilon .2\n"
-                "  dissent panel votes.csv --voter-type kind --save-labels labels.csv --rates rates.csv --budget 500 "
-                "--buy buy.csv\n"
+                "  dissent panel votes.csv --worker-table voters.csv --voter-type kind --epsilon .2\n"
+                "  dissent panel votes.csv --voter-type kind --budget 500 --buy buy.csv --save-labels labels.csv\n"
                 "  dissent panel ab.csv --voter-type kind --swapped ba.csv --mirror first=second --first first\n",
+    .basic =
+        "task,worker,label|voter-type|people|worker-table|swapped|budget|epsilon|output|save-labels|buy|json|quiet",
     .names = CLI_NAMES_FILE,
     .min = 1,
     .max = SIZE_MAX,

@@ -5,62 +5,30 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define TEXT(field, name_, argument_, names_, summary_)                                                   \
-    {                                                                                                     \
-        .name = name_, .kind = CLI_TEXT, .offset = offsetof(review_values, field), .argument = argument_, \
-        .names = names_, .summary = summary_                                                              \
-    }
-#define LIST(field, name_, argument_, names_, summary_)                                                   \
-    {                                                                                                     \
-        .name = name_, .kind = CLI_LIST, .offset = offsetof(review_values, field), .argument = argument_, \
-        .names = names_, .summary = summary_                                                              \
-    }
-#define COUNT(field, name_, fallback_, high_, summary_)                                              \
-    {                                                                                                \
-        .name = name_, .kind = CLI_COUNT, .offset = offsetof(review_values, field), .argument = "N", \
-        .fallback = fallback_, .high = high_, .summary = summary_                                    \
-    }
+#define OPTION(kind, field, name, ...) CLI_OPTION(review_values, kind, field, name, __VA_ARGS__)
 
+/* clang-format off */
 static const cli_option options[] = {
     CLI_TABLE_OPTIONS(review_values, figures),
-    COUNT(top, "top", "0", 0,
-          "show so many items (and workers); 0: 20 as text, all in a file, with --budget those that get votes"),
-    {.name = "by",
-     .kind = CLI_CHOICE,
-     .offset = offsetof(review_values, by),
-     .argument = "ORDER",
-     .fallback = "auto",
-     .choices = "gain|doubt|surprise|auto",
-     .summary =
-         "order of items: doubt (label most likely wrong first), gain (another vote tells most), surprise (votes "
-         "least expected of these workers), auto (doubt; with --budget gain)"},
-    COUNT(budget, "budget", "0", 0, "votes that can be bought: how many to get on which item"),
-    CLI_OUTPUT_OPTION(review_values, items, "items", CLI_TABLE_FORMATS,
-                      "every item, ranked (CSV, TSV or JSONL by the name)"),
-    CLI_OUTPUT_OPTION(review_values, workers, "workers", CLI_TABLE_FORMATS,
-                      "every worker, ranked: the most suspicious first; with --scale ordinal also bias, "
-                      "spread and lapses with intervals"),
-    TEXT(labels, "labels", "FILE", CLI_NAMES_FILE,
-         "labels to review: a file with probabilities, as dissent labels writes it, or with task and label alone; the "
-         "probability of a label alone is that of the default labels"),
-    {.name = "accept",
-     .kind = CLI_REAL,
-     .offset = offsetof(review_values, accept),
-     .argument = "P",
-     .fallback = "0",
-     .low = 0,
-     .high = 1,
-     .summary = "accept labels with at least this probability; the others are to be sent back"},
-    CLI_OUTPUT_OPTION(review_values, accepted, "accepted", CLI_TABLE_FORMATS, "with --accept: the accepted items"),
+    OPTION(COUNT, top, "top", .argument = "N", .fallback = "0",
+           CLI_HELP(OUTPUT, "number of items and annotators to show [20 as text, all in a file]")),
+    OPTION(CHOICE, by, "by", .argument = "ORDER", .fallback = "auto", .choices = "gain|doubt|surprise|auto",
+           CLI_HELP(OUTPUT, "order items by expected gain of another vote, probability of a wrong label (doubt), or "
+                            "unexpected votes; auto: gain with --budget, else doubt")),
+    OPTION(COUNT, budget, "budget", .argument = "N", .fallback = "0"),
+    CLI_OUTPUT_OPTION(review_values, items, "items", CLI_TABLE_FORMATS, CLI_HELP(OUTPUT, "write one row per item")),
+    CLI_OUTPUT_OPTION(review_values, workers, "workers", CLI_TABLE_FORMATS, CLI_SHARED_HELP),
+    OPTION(TEXT, labels, "labels", .argument = "FILE", .names = CLI_NAMES_FILE),
+    OPTION(REAL, accept, "accept", .argument = "P", .fallback = "0", .low = 0, .high = 1,
+           CLI_HELP(METHOD, "accept labels with at least this probability, send back the others [off]")),
+    CLI_OUTPUT_OPTION(review_values, accepted, "accepted", CLI_TABLE_FORMATS,
+                      CLI_HELP(OUTPUT, "with --accept: write the accepted items")),
     CLI_OUTPUT_OPTION(review_values, send_back, "send-back", CLI_TABLE_FORMATS,
-                      "with --accept: the items to send back, the worst first"),
-    TEXT(gold, "gold", "FILE", CLI_NAMES_FILE,
-         "known labels (task,label): workers are judged by them, and these items are not relabelled"),
+                      CLI_HELP(OUTPUT, "with --accept: write the other items, the least probable label first")),
+    OPTION(TEXT, gold, "gold", .argument = "FILE", .names = CLI_NAMES_FILE),
     CLI_TEXTS_OPTIONS(review_values, texts),
-    LIST(method, "method", "SPEC", CLI_NAMES_METHOD,
-         "label method or recipe, NAME[:key=value,...], as in dissent labels; repeat to combine several [default]"),
-    TEXT(combine, "combine", "SPEC", CLI_NAMES_COMBINER,
-         "combination of several methods, as in dissent labels [of the recipe, else centroid]"),
+    OPTION(LIST, method, "method", .argument = "SPEC", .names = CLI_NAMES_METHOD),
+    OPTION(TEXT, combine, "combine", .argument = "SPEC", .names = CLI_NAMES_COMBINER),
     CLI_GOLD_COLUMNS_OPTION(review_values, reading.gold_columns),
     CLI_VOTES_OPTIONS(review_values, reading),
     CLI_SCALE_OPTIONS(review_values, reading),
@@ -68,6 +36,7 @@ static const cli_option options[] = {
     CLI_TABLES_OPTION(review_values, reading),
     CLI_COMMON_OPTIONS(review_values),
 };
+/* clang-format on */
 
 static bool for_people(const review_values *v)
 {
@@ -304,35 +273,32 @@ static int run(cli *c, const void *values, char **operands, size_t n_operands)
 
 const cli_command cli_cmd_review = {
     .name = "review",
-    .summary = "which items to label again and which workers to look at, with the reason",
+    .section = CLI_CHECK,
+    .summary = "find items to relabel and annotators to check, with reasons",
     .operands = "VOTES...",
-    .text =
-        "Reads votes as dissent labels does and ranks items by the probability that their label is wrong, and workers "
-        "by the evidence that their votes ignore the items. Each row gives the reason.\n\n"
-        "label, right: the label that dissent labels writes and its probability; --method, --combine and --gold mean "
-        "the same as there. With --labels they come from that file. gain: expected decrease of the entropy by one more "
-        "vote of a typical worker, nats. odd (surprise): by how many standard deviations the votes are less expected "
-        "than those of these workers usually are; at 2 or more the item may be unclear. hard: probability that the "
-        "item "
-        "is harder than most. evidence: log10 of how much better a worker's votes are explained by ignoring the items "
-        "than by being like the others; a worker is doubtful from 1 on, or from a larger value if few workers ignore "
-        "the items. quality: the probability that a worker's "
-        "vote "
-        "is correct, with a 95 % interval that allows for errors that annotators share. weak: a worker who agrees with "
-        "the others on the same items less than they do, at a false discovery rate of 5 %. Votes on items that no one "
-        "else voted on are left out. With --gold, accuracy against the known labels is shown too.\n\n"
-        "If votes agree no more than chance, review reports this and says nothing of labels or workers.\n\n"
-        "With --scale ordinal labels are those of the method ordinal, right is the probability that the item lies in "
-        "the class, gain is what another vote tells of its place, and workers have a bias, a spread and a share of "
-        "lapses (docs/guides/scales.md).\n\n"
-        "With --accept P the items are split into those whose label has at least that probability and those to send "
-        "back. With --budget the votes are spread over the items so that each goes where it tells most after those "
-        "before it. Review again once they have come in.",
-    .examples =
-        "  dissent review votes.csv\n"
-        "  dissent review votes.csv --budget 500 -o buy.csv --workers workers.csv\n"
-        "  dissent review votes.csv --top 50 --gold known.csv -o for_the_expert.csv\n"
-        "  dissent review votes.csv --labels labels.csv --accept .9 --accepted good.csv --send-back again.csv\n",
+    .text = "Ranks items by the probability that their label is wrong, and annotators by the evidence that they ignore "
+            "the items. Each row gives the reason. If votes agree no more than chance, review reports this and gives "
+            "no verdict on labels or annotators.\n\n"
+            "Columns of items. label and right: the label that dissent labels writes, and its probability; with "
+            "--labels, both come from that file. gain: expected decrease in entropy (nats) from another vote of a "
+            "typical annotator. odd: how unexpected the votes are for these annotators, in standard deviations; at 2 "
+            "or more, the item may be unclear. hard: probability that the item is harder than most.\n\n"
+            "Columns of annotators. evidence: log10 Bayes factor that the annotator ignores the items rather than "
+            "behaving like the others; above 1 (or a larger value, if few annotators ignore the items), the annotator "
+            "is flagged. quality: probability that a vote is correct, with a 95 % interval that allows for shared "
+            "errors. weak: the annotator agrees with others on the same items less than they do, at a false discovery "
+            "rate of 5 %. Items that no one else voted on are left out. With --gold, accuracy on known labels is shown "
+            "too, and these items are not relabelled.\n\n"
+            "With --scale ordinal, labels come from the method ordinal, and annotators have a bias, a spread and a "
+            "share of random votes.\n\n"
+            "With --accept P, items are split into those with a label of at least that probability and those to send "
+            "back. With --budget N, votes are assigned to items one by one, each to the item with the largest expected "
+            "gain. Run review again when the votes have come in.",
+    .examples = "  dissent review votes.csv\n"
+                "  dissent review votes.csv --budget 500 -o buy.csv --workers workers.csv\n"
+                "  dissent review votes.csv --accept .9 --accepted good.csv --send-back again.csv\n"
+                "  dissent review votes.csv --top 50 --gold known.csv -o for_the_expert.csv\n",
+    .basic = "preset|task,worker,label|gold|labels|texts|budget|accept|top|output|workers|send-back|quiet",
     .methods = true,
     .combiners = true,
     .ranks = true,

@@ -34,6 +34,24 @@ typedef struct {
     const char *value[CLI_MAX_VALUES];
 } cli_list;
 
+/* Part of the help in which an option is listed. */
+typedef enum {
+    CLI_GROUP_SHARED, /* group and text of cli/help/option_text.c */
+    CLI_GROUP_INPUT,
+    CLI_GROUP_FORMAT,
+    CLI_GROUP_ROWS,
+    CLI_GROUP_METHOD,
+    CLI_GROUP_TRAINING,
+    CLI_GROUP_DEVELOPMENT,
+    CLI_GROUP_METRICS,
+    CLI_GROUP_GROUPS,
+    CLI_GROUP_STATISTICS,
+    CLI_GROUP_OUTPUT,
+    CLI_GROUP_PERFORMANCE,
+    CLI_GROUP_GENERAL,
+    CLI_N_GROUPS
+} cli_group;
+
 /* What the argument of an option names: for completion, and so that no output goes where an input or another output is
  * (file_conflicts.c). */
 typedef enum {
@@ -58,7 +76,8 @@ typedef struct {
     const char *none;     /* of a count: a word for 0 */
     double low, high;     /* inclusive bounds for CLI_COUNT and CLI_REAL */
     cli_names names;
-    const char *summary;
+    cli_group group;     /* of `summary`; CLI_GROUP_SHARED: text and group are those of option_text.c */
+    const char *summary; /* verb phrase; default in brackets, if it is not `fallback` */
     const char
         *formats; /* of an output: "csv|tsv|jsonl", what it may be; a name that promises something else is refused */
     const char *standard;  /* of an output: what goes to standard output without it ("the labels") */
@@ -75,15 +94,23 @@ typedef struct {
     "|seed-*/best.safetensors|seed-*/checkpoint.safetensors|fold-*/best.safetensors|fold-*/checkpoint.safetensors"
 
 /* A file that is written beside the main output. */
-#define CLI_OUTPUT_OPTION(type, field, name_, formats_, summary_)                             \
+#define CLI_OUTPUT_OPTION(type, field, name_, formats_, ...)                                  \
     {                                                                                         \
         .name = name_, .kind = CLI_TEXT, .offset = offsetof(type, field), .argument = "FILE", \
-        .names = CLI_NAMES_OUTPUT, .summary = summary_, .formats = formats_                   \
+        .names = CLI_NAMES_OUTPUT, .formats = formats_, __VA_ARGS__                           \
     }
+/* An option, and the text of one that is not shared: CLI_OPTION(x_values, TEXT, title, "title", .argument = "TEXT",
+ * CLI_HELP(OUTPUT, "title of the page")). */
+#define CLI_OPTION(type, kind_, field, name_, ...)                                       \
+    {                                                                                    \
+        .name = name_, .kind = CLI_##kind_, .offset = offsetof(type, field), __VA_ARGS__ \
+    }
+#define CLI_HELP(group_, text_) .group = CLI_GROUP_##group_, .summary = text_
+#define CLI_SHARED_HELP         .group = CLI_GROUP_SHARED
 
 /* Every subcommand's struct begins with this. */
 typedef struct {
-    bool help, quiet;
+    bool help, short_help, quiet, verbose;
     uint64_t threads, memory;
     int precision;      /* dis_precision, of subcommands with CLI_PRECISION_OPTION */
     const char *device; /* of subcommands with CLI_DEVICE_OPTION; NULL: the processor */
@@ -94,65 +121,23 @@ typedef struct {
 #define CLI_ENCODER_FILES                                                                              \
     "config.json|model.safetensors|model.safetensors.index.json|tokenizer.json|tokenizer_config.json|" \
     "special_tokens_map.json|vocab.txt|vocab.json|merges.txt"
-#define CLI_ENCODER_OPTION(type, files, what)                                                         \
-    {                                                                                                 \
-        .name = "encoder", .kind = CLI_TEXT, .offset = offsetof(type, encoder), .argument = "FOLDER", \
-        .names = CLI_NAMES_FOLDER, .holds = (files),                                                  \
-        .summary = "the folder of a pretrained encoder as Hugging Face lays it out" what              \
-    }
-#define CLI_MAX_LENGTH_OPTION(type)                                                                     \
-    {                                                                                                   \
-        .name = "max-length", .kind = CLI_COUNT, .offset = offsetof(type, max_length), .argument = "N", \
-        .fallback = "0", .high = 1e9,                                                                   \
-        .summary = "tokens per text, special ones included; 0: what the folder allows, the lesser of "  \
-                   "model_max_length and the encoder's positions"                                       \
-    }
-
-/* Where something is computed. */
-#define CLI_DEVICE_OPTION_FOR(type, what)                                                                  \
-    {                                                                                                      \
-        .name = "device", .kind = CLI_TEXT, .offset = offsetof(type, common.device), .argument = "DEVICE", \
-        .fallback = "cpu",                                                                                 \
-        .summary = "where " what ": cpu, cuda, cuda:N, or auto: a CUDA device where there is one "         \
-                   "(dissent list devices)"                                                                \
-    }
-#define CLI_DEVICE_OPTION(type) CLI_DEVICE_OPTION_FOR(type, "nets run")
-/* Of commands with bootstrap intervals. */
-#define CLI_RESAMPLES "items are drawn and added up for intervals, when they are many"
-/* How nets multiply. */
-#define CLI_PRECISION_OPTION(type)                                                                                   \
-    {                                                                                                                \
-        .name = "precision", .kind = CLI_CHOICE, .offset = offsetof(type, common.precision), .argument = "NUMBERS",  \
-        .fallback = "auto", .choices = "auto|float32|bf16",                                                          \
-        .summary = "how weights are multiplied: bf16 is faster and less exact, with sums in float32 (CUDA devices; " \
-                   "processors with AVX512_BF16, not in training); auto: bf16 on CUDA devices, else float32"         \
-    }
-#define CLI_HELP_OPTION(type)                                                                   \
-    {                                                                                           \
-        .name = "help", .letter = 'h', .kind = CLI_FLAG, .offset = offsetof(type, common.help), \
-        .summary = "show this help"                                                             \
-    }
-#define CLI_COMMON_OPTIONS(type)                                                                                \
-    {.name = "threads",                                                                                         \
-     .kind = CLI_COUNT,                                                                                         \
-     .offset = offsetof(type, common.threads),                                                                  \
-     .argument = "N",                                                                                           \
-     .fallback = "0",                                                                                           \
-     .high = 1024,                                                                                              \
-     .summary = "threads to use, 0: as many as there are processors; never changes a result"},                  \
-        {.name = "memory",                                                                                      \
-         .kind = CLI_BYTES,                                                                                     \
-         .offset = offsetof(type, common.memory),                                                               \
-         .argument = "SIZE",                                                                                    \
-         .fallback = "0",                                                                                       \
-         .summary = "how much to use (500M, 3G): what is more lies in temporary files, or is refused where it " \
-                    "cannot; 0: what the machine has available"},                                               \
-        {.name = "quiet",                                                                                       \
-         .letter = 'q',                                                                                         \
-         .kind = CLI_FLAG,                                                                                      \
-         .offset = offsetof(type, common.quiet),                                                                \
-         .summary = "nothing on standard error but errors"},                                                    \
-        CLI_HELP_OPTION(type)
+/* clang-format off */
+#define CLI_ENCODER_OPTION(type, files)                                                                             \
+    CLI_OPTION(type, TEXT, encoder, "encoder", .argument = "FOLDER", .names = CLI_NAMES_FOLDER, .holds = (files))
+#define CLI_MAX_LENGTH_OPTION(type)                                                                                 \
+    CLI_OPTION(type, COUNT, max_length, "max-length", .argument = "N", .fallback = "0", .high = 1e9)
+#define CLI_DEVICE_OPTION(type)                                                                                     \
+    CLI_OPTION(type, TEXT, common.device, "device", .argument = "DEVICE", .fallback = "cpu")
+#define CLI_PRECISION_OPTION(type)                                                                                  \
+    CLI_OPTION(type, CHOICE, common.precision, "precision", .argument = "TYPE", .fallback = "auto",                 \
+               .choices = "auto|float32|bf16")
+#define CLI_HELP_OPTION(type) CLI_OPTION(type, FLAG, common.help, "help", .letter = 'h')
+#define CLI_COMMON_OPTIONS(type)                                                                                    \
+    CLI_OPTION(type, COUNT, common.threads, "threads", .argument = "N", .fallback = "0", .high = 1024),             \
+    CLI_OPTION(type, BYTES, common.memory, "memory", .argument = "SIZE", .fallback = "0"),                          \
+    CLI_OPTION(type, FLAG, common.quiet, "quiet", .letter = 'q'),                                                   \
+    CLI_OPTION(type, FLAG, common.verbose, "verbose", .letter = 'v'), CLI_HELP_OPTION(type)
+/* clang-format on */
 
 struct cli_command;
 /* What the tool was started with. */
@@ -167,7 +152,8 @@ typedef struct {
     const cli_invocation *started; /* NULL: nothing yet */
     bool whole;                    /* ranks hold all data each (dis_context_options) */
     bool silent;                   /* another rank tells what is wrong */
-    bool quiet, colour, terminal;  /* of standard error */
+    bool quiet, verbose;           /* print less, print more */
+    bool colour, terminal;         /* of standard error */
     bool bar;                      /* a progress bar is on the screen */
     struct timespec start, drawn;
     const char *command; /* the subcommand at work, "" before there is one */
@@ -175,11 +161,17 @@ typedef struct {
     int argc;
 } cli;
 
+/* Where the overview lists a command. */
+typedef enum { CLI_START, CLI_CHECK, CLI_LEARN, CLI_STUDY, CLI_ADVANCED } cli_section;
+
 typedef struct cli_command {
-    const char *name, *summary;
+    const char *name;
+    cli_section section;
+    const char *summary;     /* verb phrase */
     const char *operands;    /* as the usage line shows them */
     const char *text;        /* paragraphs between the usage line and the options; "\n\n" parts them */
-    const char *examples;    /* one per line */
+    const char *examples;    /* one per line; the first three are part of the short help */
+    const char *basic;       /* "a|b,c|d": options of the short help, b and c with one text */
     bool ranks;              /* mpirun shares it out; others refuse to be started N times */
     bool late_device;        /* a device that is likely to be there is asked for when it is used */
     bool methods, combiners; /* help and man page go on with these tables */
@@ -268,11 +260,23 @@ int cli_flush(cli *c);
 
 /* help.c, man.c: for `command` NULL the whole tool. */
 void cli_help_print(FILE *out, const cli_command *command);
+void cli_short_help_print(FILE *out, const cli_command *command);
 void cli_man_print(FILE *out, const cli_command *command);
 /* Help of one option as "-o, --output FILE". */
 void cli_option_head_format(char *out, size_t size, const cli_option *o);
 void cli_text_wrap(FILE *out, const char *text, int indent, int column);
 void cli_method_options_print(FILE *out, const dis_option *options, size_t n_options, int indent);
+/* The text of an option of a method with its default. */
+void cli_method_option_text_format(char *out, size_t size, const dis_option *o);
 void cli_option_value_format(char *out, size_t size, const dis_option *o);
+
+/* option_text.c */
+const char *cli_option_summary(const cli_option *o);
+cli_group cli_option_group(const cli_option *o);
+/* The summary with the choices and the default. */
+void cli_option_text_format(char *out, size_t size, const cli_option *o);
+/* The text of the shared option `name`, "": no such row. */
+const char *cli_shared_text(const char *name);
+const char *cli_group_title(cli_group group);
 
 #endif

@@ -236,7 +236,10 @@ static int take(parsing *p, int argc, char **argv, int *i)
     if (o->kind == CLI_FLAG && joined)
         return is_long ? cli_usage(c, "--%s takes no value", o->name)
                        : cli_usage(c, "-%c takes no value; write -%c -%s", *name, *name, joined);
-    if (o->kind == CLI_FLAG) return give_flag(p, o);
+    if (o->kind == CLI_FLAG) {
+        if (!is_long && strcmp(o->name, "help") == 0) ((cli_common *)p->values)->short_help = true;
+        return give_flag(p, o);
+    }
     if (!joined && ++*i == argc) return cli_usage(c, "--%s needs a value: %s", o->name, o->argument);
     if (o->kind == CLI_WORDS && !joined && is_option(argv[*i]))
         return cli_usage(c, "--%s needs a value: %s", o->name, o->argument);

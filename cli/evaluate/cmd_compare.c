@@ -4,31 +4,31 @@
 #include <stdlib.h>
 
 /* clang-format off */
+#define OPTION(kind, field, name, ...) CLI_OPTION(compare_values, kind, field, name, __VA_ARGS__)
+
+/* clang-format off */
 static const cli_option options[] = {
-    {.name = "a", .kind = CLI_WORDS, .offset = offsetof(compare_values, a), .argument = "FILE...",
-     .names = CLI_NAMES_FILE, .summary = "predictions of A, one file per seed (training run)"},
-    {.name = "b", .kind = CLI_WORDS, .offset = offsetof(compare_values, b), .argument = "FILE...",
-     .names = CLI_NAMES_FILE, .summary = "predictions of B, mostly the baseline"},
-    {.name = "gold", .kind = CLI_TEXT, .offset = offsetof(compare_values, gold), .argument = "FILE",
-     .names = CLI_NAMES_FILE, .summary = "the true labels: task and label"},
+    OPTION(WORDS, a, "a", .argument = "FILE...", .names = CLI_NAMES_FILE,
+           CLI_HELP(INPUT, "predictions of model A, one file per seed (training run)")),
+    OPTION(WORDS, b, "b", .argument = "FILE...", .names = CLI_NAMES_FILE,
+           CLI_HELP(INPUT, "predictions of model B, usually the baseline")),
+    OPTION(TEXT, gold, "gold", .argument = "FILE", .names = CLI_NAMES_FILE),
     CLI_GOLD_COLUMNS_OPTION(compare_values, gold_columns),
-    {.name = "votes", .kind = CLI_WORDS, .offset = offsetof(compare_values, votes), .argument = "FILE...",
-     .names = CLI_NAMES_FILE, .summary = "votes instead of --gold: the true label is the class with most votes"},
+    OPTION(WORDS, votes, "votes", .argument = "FILE...", .names = CLI_NAMES_FILE),
     CLI_OVER_OPTION(compare_values, over),
-    {.name = "human", .kind = CLI_TEXT, .offset = offsetof(compare_values, human), .argument = "FILE",
-     .names = CLI_NAMES_FILE, .summary = "soft labels of people: what kind of items A and B differ on"},
-    {.name = "hard", .kind = CLI_FLAG, .offset = offsetof(compare_values, hard),
-     .summary = "predictions are files of task and label, without probabilities"},
-    {.name = "alternative", .kind = CLI_CHOICE, .offset = offsetof(compare_values, alternative), .argument = "SIDE",
-     .fallback = "two-sided", .choices = "two-sided|less|greater",
-     .summary = "of the Mann-Whitney test: items that only A has right against those that only B has"},
-    {.name = "pool-seeds", .kind = CLI_FLAG, .offset = offsetof(compare_values, pool_seeds),
-     .summary = "resample pairs of item and seed, as though seeds were independent, instead of items"},
+    OPTION(TEXT, human, "human", .argument = "FILE", .names = CLI_NAMES_FILE),
+    OPTION(FLAG, hard, "hard", CLI_HELP(INPUT, "predictions have one label per item (task,label), no probabilities")),
+    OPTION(CHOICE, alternative, "alternative", .argument = "SIDE", .fallback = "two-sided",
+           .choices = "two-sided|less|greater",
+           CLI_HELP(STATISTICS, "alternative of the Mann-Whitney test (items that only A or only B gets right)")),
+    OPTION(FLAG, pool_seeds, "pool-seeds",
+           CLI_HELP(STATISTICS, "resample pairs of item and seed instead of items, as if seeds were independent")),
     CLI_METRIC_TABLE_OPTIONS(compare_values, figures, "10000"),
     CLI_VOTES_OPTIONS(compare_values, reading),
-    CLI_DEVICE_OPTION_FOR(compare_values, CLI_RESAMPLES),
+    CLI_DEVICE_OPTION(compare_values),
     CLI_COMMON_OPTIONS(compare_values),
 };
+/* clang-format on */
 /* clang-format on */
 
 static int check(compare_command *job)
@@ -254,30 +254,28 @@ static int run(cli *c, const void *values, char **operands, size_t n_operands)
 extern const cli_command cli_cmd_compare;
 const cli_command cli_cmd_compare = {
     .name = "compare",
-    .summary = "is one model better than another, and on which items",
+    .section = CLI_LEARN,
+    .summary = "test whether one model is better than another",
     .operands = "A B --gold FILE",
     .text =
-        "Accuracy and macro-F1 of two sides with their difference, its 95 % interval and the p-value of the paired "
-        "bootstrap: the share of resamples whose difference is more than twice the observed one. One star is p <= .05, "
-        "two are p <= .01. Several files per side are several seeds: items are resampled, the same for all seeds, and "
-        "a "
-        "side's figure is the mean over its seeds. McNemar's test stands beside it, for each pair of seeds: in order "
-        "when both sides have the same number, else each with each.\n\n"
-        "With --human, items are sorted into four cells (both right, both wrong, only A right, only B right); each "
-        "has the mean kurtosis, entropy and largest probability of the soft labels of people, and a Mann-Whitney test "
-        "holds the two mixed cells against each other. Which soft labels (shares of votes, softmax of counts) is up "
-        "to the file: dissent labels --method standard or softmax.\n\n"
-        "With --votes instead of --gold the true label of an item is the class with most votes, ties broken at random. "
-        "Intervals and the p-value (two-sided) then hold for other annotators as well as other items; --over items "
-        "gives those for other items alone.\n\n"
-        "Predictions are files of soft labels as dissent labels writes them, of which the class of the largest "
-        "probability counts, or with --hard files of task and label.",
-    .examples =
-        "  dissent compare soft.csv gold.csv --gold test.csv\n"
-        "  dissent compare --a soft-*.csv --b gold-*.csv --gold test.csv --human people.csv --json compare.json\n"
-        "  dissent compare --a soft-*.csv --b gold-*.csv --gold test.csv --pool-seeds --fraction .33 "
-        "--resamples 1000\n"
-        "  dissent compare --a new.csv --b old.csv --votes votes.csv\n",
+        "Computes accuracy and macro-F1 of two models, their difference with a 95 % interval, and the p-value of "
+        "the paired bootstrap: the share of resamples whose difference is more than twice the observed one. One "
+        "star: p <= .05; two stars: p <= .01. Pass several files per model for several seeds. Items are then "
+        "resampled for all seeds together, and the value of a model is the mean over its seeds. McNemar's test is "
+        "computed for each pair of seeds: in order if both models have the same number, otherwise each with each.\n\n"
+        "With --votes instead of --gold, the true label of an item is the class with most votes; ties are broken "
+        "at random. Intervals and the two-sided p-value then hold for new annotators and new items, or with --over "
+        "items for new items only.\n\n"
+        "With --human, items are divided into four cells: both correct, both wrong, only A correct, only B "
+        "correct. Each cell has the mean kurtosis, entropy and largest probability of the human soft labels. A "
+        "Mann-Whitney test compares the two mixed cells.\n\n"
+        "Predictions are files of soft labels as written by dissent labels; the most probable class counts. With "
+        "--hard, they are files of task and label.",
+    .examples = "  dissent compare soft.csv hard.csv --gold test.csv\n"
+                "  dissent compare --a soft-*.csv --b hard-*.csv --gold test.csv --human people.csv\n"
+                "  dissent compare --a new.csv --b old.csv --votes votes.csv\n"
+                "  dissent compare --a soft-*.csv --b hard-*.csv --gold test.csv --pool-seeds --fraction .33\n",
+    .basic = "a|b|gold|votes|human|hard|over|output|json|seed|quiet",
     .ranks = true,
     .late_device = true,
     .names = CLI_NAMES_FILE,

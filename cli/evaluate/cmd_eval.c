@@ -5,71 +5,61 @@
 #include <string.h>
 
 /* clang-format off */
+#define OPTION(kind, field, name, ...) CLI_OPTION(eval_values, kind, field, name, __VA_ARGS__)
+
+/* clang-format off */
 static const cli_option options[] = {
-    {.name = "gold", .kind = CLI_TEXT, .offset = offsetof(eval_values, gold), .argument = "FILE",
-     .names = CLI_NAMES_FILE, .summary = "the true labels: task and label"},
-    {.name = "human", .kind = CLI_TEXT, .offset = offsetof(eval_values, human), .argument = "FILE",
-     .names = CLI_NAMES_FILE, .summary = "soft labels of people, as dissent labels writes them"},
-    {.name = "votes", .kind = CLI_WORDS, .offset = offsetof(eval_values, votes), .argument = "FILE...",
-     .names = CLI_NAMES_FILE, .summary = "votes to make the soft labels of people from, instead of --human"},
-    {.name = "human-labels", .kind = CLI_TEXT, .offset = offsetof(eval_values, human_labels), .argument = "SPEC",
-     .names = CLI_NAMES_METHOD,
-     .summary = "how: standard, softmax or another method; it changes the figures, so it has no default"},
-    {.name = "metric", .kind = CLI_LIST, .offset = offsetof(eval_values, metric), .argument = "NAME",
-     .summary = "only this one; may be given several times. dissent list metrics shows them"},
-    CLI_OUTPUT_OPTION(eval_values, items, "items", CLI_TABLE_FORMATS,
-                      "also the values of single items (CSV, TSV or JSONL by the name)"),
-    CLI_OUTPUT_OPTION(eval_values, class_table, "classes-table", CLI_TABLE_FORMATS,
-                      "also precision, recall and F1 of each class"),
+    OPTION(TEXT, gold, "gold", .argument = "FILE", .names = CLI_NAMES_FILE),
+    OPTION(TEXT, human, "human", .argument = "FILE", .names = CLI_NAMES_FILE),
+    OPTION(WORDS, votes, "votes", .argument = "FILE...", .names = CLI_NAMES_FILE),
+    OPTION(TEXT, human_labels, "human-labels", .argument = "SPEC", .names = CLI_NAMES_METHOD),
+    OPTION(LIST, metric, "metric", .argument = "NAME",
+           CLI_HELP(METRICS, "compute only this metric (see: dissent list metrics); repeat for several [all]")),
+    CLI_OUTPUT_OPTION(eval_values, items, "items", CLI_TABLE_FORMATS, CLI_HELP(OUTPUT, "write one row per item")),
+    CLI_OUTPUT_OPTION(eval_values, class_table, "classes-table", CLI_TABLE_FORMATS, CLI_SHARED_HELP),
     CLI_OUTPUT_OPTION(eval_values, confusion, "confusion", CLI_TABLE_FORMATS,
-                      "also how often each class was taken for each other"),
-    CLI_OUTPUT_OPTION(eval_values, bins, "bins", CLI_TABLE_FORMATS, "also the bins of the reliability diagram"),
-    {.name = "top-k", .kind = CLI_COUNT, .offset = offsetof(eval_values, top_k), .argument = "N", .fallback = "3",
-     .low = 1, .high = 65535, .summary = "of top_k_accuracy"},
-    {.name = "ece-bins", .kind = CLI_COUNT, .offset = offsetof(eval_values, n_bins), .argument = "N",
-     .fallback = "15", .low = 1, .high = DIS_EVALUATION_MAX_BINS, .summary = "equal bins of confidence"},
-    {.name = "splits", .kind = CLI_COUNT, .offset = offsetof(eval_values, n_splits), .argument = "N",
-     .fallback = "5", .low = 1, .high = DIS_EVALUATION_MAX_SPLITS,
-     .summary = "random halves for calibrated_log_likelihood"},
-    {.name = "groups", .kind = CLI_TEXT, .offset = offsetof(eval_values, groups), .argument = "FILE",
-     .names = CLI_NAMES_FILE,
-     .summary = "items that stay in one half (task and group or sentence); without it, each for itself"},
-    {.name = "perspectives", .kind = CLI_TEXT, .offset = offsetof(eval_values, perspectives), .argument = "SET",
-     .summary = "votes: error rates of predictions for each worker (--annotators) against --votes; MP, CSC, Paraphrase "
-                "or VariErrNLI: scores of Le-Wi-Di 2025, with their rounding"},
-    {.name = "history", .kind = CLI_TEXT, .offset = offsetof(eval_values, history), .argument = "FILE",
-     .names = CLI_NAMES_FILE,
-     .summary = "with --perspectives votes: earlier votes (task,worker,label), for what each worker says most often; "
-                "without it, the worker's other votes"},
+                      CLI_HELP(OUTPUT, "write the confusion matrix")),
+    CLI_OUTPUT_OPTION(eval_values, bins, "bins", CLI_TABLE_FORMATS,
+                      CLI_HELP(OUTPUT, "write the bins of the reliability diagram")),
+    OPTION(COUNT, top_k, "top-k", .argument = "N", .fallback = "3", .low = 1, .high = 65535,
+           CLI_HELP(METRICS, "number of classes in top_k_accuracy")),
+    OPTION(COUNT, n_bins, "ece-bins", .argument = "N", .fallback = "15", .low = 1, .high = DIS_EVALUATION_MAX_BINS,
+           CLI_HELP(METRICS, "number of confidence bins of equal width in ece")),
+    OPTION(COUNT, n_splits, "splits", .argument = "N", .fallback = "5", .low = 1, .high = DIS_EVALUATION_MAX_SPLITS,
+           CLI_HELP(METRICS, "number of random halves in calibrated_log_likelihood")),
+    OPTION(TEXT, groups, "item-groups", .argument = "FILE", .names = CLI_NAMES_FILE,
+           CLI_HELP(METRICS, "items that stay in the same half (task and group, or sentence) [every item separately]")),
+    OPTION(TEXT, perspectives, "perspectives", .argument = "SET",
+           CLI_HELP(METRICS, "evaluate predictions per annotator against --votes (votes), or by the rules of Le-Wi-Di "
+                             "2025: MP, CSC, Paraphrase or VariErrNLI")),
+    OPTION(TEXT, history, "history", .argument = "FILE", .names = CLI_NAMES_FILE,
+           CLI_HELP(INPUT, "with --perspectives votes: earlier votes, for a baseline per annotator [the other votes]")),
     CLI_OUTPUT_OPTION(eval_values, worker_errors, "worker-errors", CLI_TABLE_FORMATS,
-                      "with --perspectives votes: also error rates of each worker"),
-    {.name = "official", .kind = CLI_TEXT, .offset = offsetof(eval_values, official), .argument = "FILE",
-     .names = CLI_NAMES_FILE, .summary = "the official JSON file of that set"},
-    {.name = "soft", .kind = CLI_TEXT, .offset = offsetof(eval_values, soft), .argument = "FILE",
-     .names = CLI_NAMES_FILE, .summary = "soft predictions for its items: a label file, or one to submit"},
-    {.name = "annotators", .kind = CLI_TEXT, .offset = offsetof(eval_values, annotators), .argument = "FILE",
-     .names = CLI_NAMES_FILE,
-     .summary = "predictions for each annotator: a table of task, worker and label, or a file to submit"},
-    {.name = "submission", .kind = CLI_TEXT, .offset = offsetof(eval_values, submission), .argument = "FOLDER",
-     .names = CLI_NAMES_OUTPUT_FOLDER, .holds = "*_test_soft.tsv|*_test_pe.tsv",
-     .summary = "write both in the form to submit"},
+                      CLI_HELP(OUTPUT, "with --perspectives votes: write error rates per annotator")),
+    OPTION(TEXT, official, "official", .argument = "FILE", .names = CLI_NAMES_FILE,
+           CLI_HELP(INPUT, "with --perspectives SET: the official JSON file of the set")),
+    OPTION(TEXT, soft, "soft", .argument = "FILE", .names = CLI_NAMES_FILE,
+           CLI_HELP(INPUT, "with --perspectives SET: soft predictions, as label file or submission file")),
+    OPTION(TEXT, annotators, "annotators", .argument = "FILE", .names = CLI_NAMES_FILE,
+           CLI_HELP(INPUT, "with --perspectives: predictions per annotator (task,worker,label), or a submission file")),
+    OPTION(TEXT, submission, "submission", .argument = "FOLDER", .names = CLI_NAMES_OUTPUT_FOLDER,
+           .holds = "*_test_soft.tsv|*_test_pe.tsv", CLI_HELP(OUTPUT, "write the submission files of Le-Wi-Di 2025")),
     CLI_OUTPUT_OPTION(eval_values, save_votes, "save-votes", CLI_TABLE_FORMATS,
-                      "the official annotations as task,worker,label, for the other commands"),
+                      CLI_HELP(OUTPUT, "write the official annotations as task,worker,label")),
     CLI_OUTPUT_OPTION(eval_values, save_texts, "save-texts", CLI_TABLE_FORMATS,
-                      "the official texts as task,text,text_2, for dissent train"),
+                      CLI_HELP(OUTPUT, "write the official texts as task,text,text_2")),
     CLI_GROUPS_OPTIONS(eval_values, people),
-    CLI_OUTPUT_OPTION(eval_values, group_table, "group-table", CLI_TABLE_FORMATS,
-                      "per group of people: how well predictions speak for its votes, with a test"),
-    {.name = "permutations", .kind = CLI_COUNT, .offset = offsetof(eval_values, permutations), .argument = "N",
-     .fallback = "1000", .high = 1e6, .summary = "of who is in which group, for the tests of groups; 0 for none"},
+    CLI_OUTPUT_OPTION(eval_values, group_table, "group-table", CLI_TABLE_FORMATS, CLI_SHARED_HELP),
+    OPTION(COUNT, permutations, "permutations", .argument = "N", .fallback = "1000", .high = 1e6),
     CLI_METRIC_TABLE_OPTIONS(eval_values, figures, "1000"),
     CLI_OVER_OPTION(eval_values, over),
     CLI_GOLD_COLUMNS_OPTION(eval_values, reading.gold_columns),
     CLI_VOTES_OPTIONS(eval_values, reading),
     CLI_SCALE_OPTIONS(eval_values, reading),
-    CLI_DEVICE_OPTION_FOR(eval_values, CLI_RESAMPLES),
+    CLI_DEVICE_OPTION(eval_values),
     CLI_COMMON_OPTIONS(eval_values),
 };
+/* clang-format on */
 /* clang-format on */
 
 bool eval_has_metric(const eval_command *job, size_t m)
@@ -337,30 +327,30 @@ static int run(cli *c, const void *values, char **operands, size_t n_operands)
 extern const cli_command cli_cmd_eval;
 const cli_command cli_cmd_eval = {
     .name = "eval",
-    .summary = "measure predictions against gold labels and against people",
+    .section = CLI_LEARN,
+    .summary = "evaluate predictions against gold labels and human labels",
     .operands = "PRED...",
-    .text =
-        "Measures predicted distributions (label files as dissent labels writes them, or anybody's CSV, TSV, JSONL or "
-        "npy with one column per class) against gold labels (--gold), against the soft labels of people (--human, or "
-        "--votes with --human-labels), or both. Each figure comes with a 95 % bootstrap interval over items, figures "
-        "against --votes "
-        "with one for other annotators as well (--over items for items alone); the majority-class baseline and the "
-        "floor of cross-entropy, the entropy of the human labels, stand beside.\n\n"
-        "Files are matched by task and class. Items or classes that not all files have are errors; --lenient leaves "
-        "such "
-        "items out, takes missing classes as 0, and counts both. Several files of predictions make one table with a "
-        "column each. docs/guides/evaluation.md defines every metric; dissent list metrics lists them.\n\n"
-        "--votes with --worker-table and --group COLUMN says whom predictions speak for: every vote of a group against "
-        "what is predicted for its item (docs/guides/groups.md).\n\n"
-        "--perspectives votes holds predictions for single workers (--annotators, as dissent predict --perspectives "
-        "writes them) against --votes: error rates over votes, items and workers, with --ordinal steps off as well, "
-        "beside two baselines; by --group too. --perspectives SET has the scores of the shared task Le-Wi-Di 2025, and "
-        "files to submit (docs/guides/perspectives.md).",
-    .examples = "  dissent eval labels.csv --gold gold.csv\n"
-                "  dissent eval a.csv b.csv --gold gold.csv --human human.csv --json figures.json\n"
+    .text = "Evaluates predicted distributions against gold labels (--gold), soft labels of people (--human, or "
+            "--votes with --human-labels), or both. Predictions are label files as written by dissent labels, or CSV, "
+            "TSV, JSONL or npy files with one column per class. Several files give one table with a column each. Each "
+            "value has a 95 % bootstrap interval over items; values against --votes also hold for new annotators, "
+            "unless --over items is given. For comparison, the table has the majority-class baseline and the entropy "
+            "of the human labels, which is the minimum of the cross-entropy.\n\n"
+            "Files are matched by task and class. Items or classes that are not in all files are errors. --lenient "
+            "leaves such items out, reads missing classes as 0, and reports the number of both. --human-labels has no "
+            "default because it changes the values. dissent list metrics prints all metrics.\n\n"
+            "With --votes, --worker-table and --group, every vote of a group is compared with the prediction for its "
+            "item. This shows for which group the predictions are best.\n\n"
+            "With --perspectives votes, predictions per annotator (--annotators, as written by dissent predict "
+            "--perspectives) are compared with --votes. The error rates are averaged over votes, items and annotators. "
+            "With --ordinal, distances are computed too. With --perspectives SET, the scores of the shared task "
+            "Le-Wi-Di 2025 are computed.",
+    .examples = "  dissent eval predicted.csv --gold gold.csv\n"
+                "  dissent eval a.csv b.csv --gold gold.csv --human human.csv --json metrics.json\n"
+                "  dissent eval predicted.csv --votes votes.csv --human-labels softmax --items items.csv\n"
                 "  dissent eval --perspectives votes --votes test.csv --annotators said.csv --history train.csv\n"
-                "  dissent eval --perspectives MP --official MP_test.json --annotators predictions.csv\n"
-                "  dissent eval model.npy --votes votes.csv --human-labels softmax --items items.csv\n",
+                "  dissent eval --perspectives MP --official MP_test.json --annotators predictions.csv\n",
+    .basic = "gold|human|votes|human-labels|lenient|metric|over|output|items|confusion|json|quiet",
     .ranks = true,
     .late_device = true,
     .names = CLI_NAMES_FILE,

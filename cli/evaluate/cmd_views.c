@@ -13,15 +13,17 @@ typedef struct {
 } views_values;
 
 /* clang-format off */
+#define OPTION(kind, field, name, ...) CLI_OPTION(views_values, kind, field, name, __VA_ARGS__)
+
+/* clang-format off */
 static const cli_option options[] = {
     CLI_METRIC_TABLE_OPTIONS(views_values, figures, "1000"),
-    {.name = "lenient", .kind = CLI_FLAG, .offset = offsetof(views_values, lenient),
-     .summary = "leave out items that not all files have, take missing classes as 0, and count both"},
-    {.name = "renormalise", .kind = CLI_FLAG, .offset = offsetof(views_values, renormalise),
-     .summary = "scale rows that do not sum to 1, and count them"},
-    CLI_DEVICE_OPTION_FOR(views_values, CLI_RESAMPLES),
+    OPTION(FLAG, lenient, "lenient", CLI_SHARED_HELP),
+    OPTION(FLAG, renormalise, "renormalise", CLI_SHARED_HELP),
+    CLI_DEVICE_OPTION(views_values),
     CLI_COMMON_OPTIONS(views_values),
 };
+/* clang-format on */
 /* clang-format on */
 
 /* A view is called by its file, without folder and ending. */
@@ -253,18 +255,19 @@ extern const cli_command cli_cmd_views;
 const cli_command cli_cmd_views = {
     .name = "views",
     .late_device = true,
-    .summary = "how far apart several sets of soft labels are",
+    .section = CLI_STUDY,
+    .summary = "measure distances between several sets of soft labels",
     .operands = "VIEW VIEW...",
-    .text =
-        "The mean Jensen-Shannon divergence (in nats) between each two files of soft labels of the same items, the "
-        "mean entropy of each file, its mean distance to the others and to the centroid of all, and whether views "
-        "that lie near the centroid are those that lie near the others (Pearson's r, over items and over views).\n\n"
-        "The views of a crowd come from dissent labels --save-views FOLDER. The table goes to standard output: as "
-        "text on a terminal, else as CSV with the columns view, entropy, to_others, to_centroid and jsd:VIEW. "
-        "Intervals stand in the summary for machines (--json).",
-    .examples = "  dissent labels votes.csv --save-views views -o labels.csv\n"
-                "  dissent views views/*.csv\n"
-                "  dissent views views/*.csv labels.csv --json views.json -o views.tsv\n",
+    .text = "Computes the mean Jensen-Shannon divergence (nats) between each two files of soft labels of the same "
+            "items, the mean entropy of each file, and its mean distance to the others and to the centroid of all. "
+            "Also computes Pearson's r between the distance to the centroid and the distance to the others, over items "
+            "and over files.\n\n"
+            "dissent labels --save-views writes the labels of each method. The table has the columns view, entropy, "
+            "to_others, to_centroid and jsd:VIEW. Intervals are in the machine-readable summary (--json).",
+    .examples = "  dissent views a.csv b.csv c.csv\n"
+                "  dissent views a.csv b.csv labels.csv --json views.json -o views.tsv\n"
+                "  dissent views a.csv b.csv --format text --resamples 0\n",
+    .basic = "lenient|renormalise|resamples|output|format|json|seed|threads|quiet",
     .names = CLI_NAMES_FILE,
     .min = 2,
     .max = DIS_MAX_VIEWS,

@@ -9,40 +9,36 @@
 #include <unistd.h>
 
 /* clang-format off */
+#define OPTION(kind, field, name, ...) CLI_OPTION(experiment_values, kind, field, name, __VA_ARGS__)
+
+/* clang-format off */
 static const cli_option options[] = {
-    {.name = "store", .kind = CLI_TEXT, .offset = offsetof(experiment_values, store), .argument = "FOLDER",
-     .names = CLI_NAMES_OUTPUT_FOLDER, .holds = "results.sqlite*",
-     .summary = "where results lie; without it, NAME.results here for NAME.yaml. merge: where they go"},
-    {.name = "data", .kind = CLI_TEXT, .offset = offsetof(experiment_values, data), .argument = "FOLDER",
-     .names = CLI_NAMES_FOLDER, .summary = "where the file's relative paths of data are looked for"},
-    {.name = "filter", .kind = CLI_LIST, .offset = offsetof(experiment_values, filter), .argument = "TEXT|KEY=VALUE",
-     .summary = "only runs whose cell has TEXT in its name, or a setting, cell, data, fold, seed, paper or size of "
-                "that value; seed=8..19 is twelve seeds; several of one KEY are alternatives"},
-    {.name = "jobs", .letter = 'j', .kind = CLI_COUNT, .offset = offsetof(experiment_values, jobs), .argument = "N",
-     .fallback = "auto", .none = "auto", .high = 1024,
-     .summary = "run: so many runs side by side; auto: as many as threads, on a GPU up to 12 of those that fit"},
-    {.name = "retry-failed", .kind = CLI_FLAG, .offset = offsetof(experiment_values, retry_failed),
-     .summary = "run: try again what failed earlier"},
-    {.name = "output", .letter = 'o', .kind = CLI_TEXT, .offset = offsetof(experiment_values, output),
-     .argument = "FILE", .names = CLI_NAMES_OUTPUT,
-     .summary = "table, report: where it goes; without it, standard output for the table"},
-    {.name = "figures", .kind = CLI_TEXT, .offset = offsetof(experiment_values, figures), .argument = "FOLDER",
-     .names = CLI_NAMES_OUTPUT_FOLDER, .holds = "*.svg",
-     .summary = "report: every chart as an SVG file of its own, for light and dark, beside the page or without one"},
-    {.name = "format", .kind = CLI_CHOICE, .offset = offsetof(experiment_values, format), .argument = "FORMAT",
-     .choices = "text|markdown|csv|latex",
-     .summary = "table: without it, text on a terminal, else by the name of the output, else csv"},
-    CLI_OUTPUT_OPTION(experiment_values, json, "json", "json",
-                      "summary for machines; - is standard output, instead of the text"),
+    OPTION(TEXT, store, "store", .argument = "FOLDER", .names = CLI_NAMES_OUTPUT_FOLDER, .holds = "results.sqlite*",
+           CLI_HELP(INPUT, "folder of the results; merge: the target [NAME.results for NAME.yaml]")),
+    OPTION(TEXT, data, "data", .argument = "FOLDER", .names = CLI_NAMES_FOLDER,
+           CLI_HELP(INPUT, "folder of the relative data paths in FILE [current folder]")),
+    OPTION(LIST, filter, "filter", .argument = "TEXT|KEY=VALUE",
+           CLI_HELP(INPUT, "only runs of cells whose name contains TEXT, or with this setting, e.g. seed=8..19; values of "
+                           "the same key are alternatives")),
+    OPTION(COUNT, jobs, "jobs", .letter = 'j', .argument = "N", .fallback = "auto", .none = "auto", .high = 1024),
+    OPTION(FLAG, retry_failed, "retry-failed", CLI_HELP(METHOD, "run: repeat failed runs")),
+    OPTION(TEXT, output, "output", .letter = 'o', .argument = "FILE", .names = CLI_NAMES_OUTPUT,
+           CLI_HELP(OUTPUT, "table, report: write to FILE [standard output for the table]")),
+    OPTION(TEXT, figures, "figures", .argument = "FOLDER", .names = CLI_NAMES_OUTPUT_FOLDER, .holds = "*.svg",
+           CLI_HELP(OUTPUT, "report: write every chart as an SVG file")),
+    OPTION(CHOICE, format, "format", .argument = "FORMAT", .choices = "text|markdown|csv|latex",
+           CLI_HELP(OUTPUT, "table: output format [text on a terminal, else by file extension]")),
+    CLI_OUTPUT_OPTION(experiment_values, json, "json", "json", CLI_SHARED_HELP),
     CLI_DEVICE_OPTION(experiment_values),
     CLI_PRECISION_OPTION(experiment_values),
     CLI_COMMON_OPTIONS(experiment_values),
 };
+/* clang-format on */
 
 static const struct {
     const char *name;
-    size_t operands, max; /* behind the action */
-    const char *formats; /* of its output, by the name */
+    size_t operands, max;           /* behind the action */
+    const char *formats;            /* of its output, by the name */
     bool run, output, format, json; /* takes the options of running, and these */
     int (*act)(experiment_command *job);
 } actions[] = {
@@ -342,31 +338,32 @@ static int run(cli *c, const void *values, char **operands, size_t n_operands)
 extern const cli_command cli_cmd_experiment;
 const cli_command cli_cmd_experiment = {
     .name = "experiment",
-    .summary = "a table of conditions from one file: run it, look at it",
-    .operands = "run FILE... | status|table|report FILE | show FILE RUN | merge STORE...",
+    .section = CLI_STUDY,
+    .summary = "run a grid of training runs from one file and tabulate it",
+    .operands = "run|status|table|show|report|merge FILE...",
     .text =
-        "FILE (YAML) names data, label methods, objectives, models, seeds and measures. Every combination is a cell, "
-        "every cell, fold and seed a run with its own key: the SHA-256 of all that determines its result.\n\n"
-        "run does the runs that the store lacks, as many side by side as there are processors. Killed at any time, it "
-        "loses only the runs it was at; the same command goes on. Several processes may work on one store. A run that "
-        "fails is noted and does not stop the others; the exit code then says that something failed. Of several files, "
-        "those that the filters fit are run one after the other, and the time of each is told.\n\n"
-        "status counts what is done, failed and missing, cell by cell. table gives mean, standard deviation and 95 % "
-        "interval over seeds (of each seed the mean over its folds; Student's t), stars of the paired bootstrap "
-        "against the baseline cell (accuracy and macro-F1; the predictions of all folds of a seed together, seeds "
-        "paired), and what a paper reports where the file says so. show prints one run: settings, measures, curve, "
-        "files, why it failed. report writes one HTML page with the table, every measure with its intervals, "
-        "training curves and where conditions differ. merge adds the runs of other stores, made elsewhere, to that of "
-        "--store.\n\n"
-        "Results belong to keys: when the file changes, its table shows the runs that are still the same, and the rest "
-        "as missing. Runs of cells that are gone stay in the store.",
-    .examples = "  dissent experiment run papers/experiments/labelme.yaml --jobs 2\n"
-                "  dissent experiment status papers/experiments/labelme.yaml\n"
-                "  dissent experiment table papers/experiments/labelme.yaml --format markdown -o labelme.md\n"
-                "  dissent experiment report papers/experiments/labelme.yaml -o labelme.html\n"
-                "  dissent experiment run papers/experiments/labelme.yaml --filter gold --filter seed=0\n"
-                "  dissent experiment run papers/experiments/*.yaml --filter paper=soft-loss --filter size=small\n"
+        "FILE (YAML) defines data, label methods, objectives, models, seeds and metrics (see: dissent list keys). "
+        "Every combination is a cell; every cell, fold and seed is a run. The key of a run is the SHA-256 of "
+        "everything that determines its result.\n\n"
+        "run: executes the runs that are missing in the store, several in parallel. It can be stopped at any time; "
+        "the same command continues it, and only the unfinished runs are lost. Several processes may share a "
+        "store. A failed run is recorded and does not stop the others; the exit code then reports the failure. "
+        "With several files, the selected runs of each are executed in turn.\n\n"
+        "status: counts completed, failed and missing runs per cell. table: prints mean, standard deviation and 95 "
+        "% interval over seeds (Student's t; the value of a seed is the mean over its folds), significance stars "
+        "of the paired bootstrap against the baseline cell (accuracy and macro-F1), and published values if the "
+        "file has them. show FILE RUN: prints settings, metrics, curve and files of one run, or why it failed. report: "
+        "writes an HTML page with the table, all metrics with intervals, training curves and differences between "
+        "conditions. merge: copies the runs of other stores into --store.\n\n"
+        "Results belong to keys. If the file changes, the table shows the runs that are still valid, and the "
+        "others as missing. Runs of removed cells stay in the store.",
+    .examples = "  dissent experiment run study.yaml --jobs 2\n"
+                "  dissent experiment status study.yaml\n"
+                "  dissent experiment table study.yaml --format markdown -o study.md\n"
+                "  dissent experiment report study.yaml -o study.html\n"
+                "  dissent experiment run study.yaml --filter gold --filter seed=0\n"
                 "  dissent experiment merge first.results second.results --store all.results\n",
+    .basic = "store|data|filter|retry-failed|output|format|json|jobs|device|precision|quiet|verbose",
     .names = CLI_NAMES_FILE,
     .words = "run|status|table|show|report|merge",
     .min = 2,

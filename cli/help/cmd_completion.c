@@ -89,7 +89,7 @@ static void zsh_option(const cli_option *o)
     const bool words_follow = o->kind == CLI_WORDS;
     printf("            '%s--%s%s[", o->kind == CLI_LIST || words_follow ? "*" : "", o->name,
            o->argument && !words_follow ? "=" : "");
-    quoted(o->summary);
+    quoted(cli_option_summary(o));
     putchar(']');
     if (o->argument) {
         printf("%s:%s:", words_follow ? ":*-*" : "", o->argument);
@@ -153,7 +153,7 @@ static void fish(void)
             else if (o->argument)
                 printf(o->names == CLI_NAMES_NOTHING ? " -x" : " -r -F");
             printf(" -d '");
-            quoted(o->summary);
+            quoted(cli_option_summary(o));
             puts("'");
         }
         if (command->words) {
@@ -184,10 +184,14 @@ static int run(cli *c, const void *values, char **operands, size_t n_operands)
 extern const cli_command cli_cmd_completion;
 const cli_command cli_cmd_completion = {
     .name = "completion",
-    .summary = "a completion script for bash, zsh or fish",
+    .section = CLI_ADVANCED,
+    .summary = "write a completion script for bash, zsh or fish",
     .operands = "bash|zsh|fish",
-    .text = "Writes a script that lets the shell complete commands, options, methods and files.",
-    .examples = "  . <(dissent completion bash)\n  dissent completion fish > ~/.config/fish/completions/dissent.fish\n",
+    .text = "Writes a script with which the shell completes commands, options, methods and files.",
+    .examples = "  . <(dissent completion bash)\n"
+                "  dissent completion zsh > ~/.zfunc/_dissent\n"
+                "  dissent completion fish > ~/.config/fish/completions/dissent.fish\n",
+    .basic = "help",
     .words = "bash|zsh|fish",
     .min = 1,
     .max = 1,

@@ -7,10 +7,12 @@ typedef struct {
     bool man;
 } help_values;
 
+/* clang-format off */
 static const cli_option options[] = {
-    {.name = "man", .kind = CLI_FLAG, .offset = offsetof(help_values, man), .summary = "as a man page (roff)"},
+    CLI_OPTION(help_values, FLAG, man, "man", CLI_HELP(OUTPUT, "print as a man page (roff)")),
     CLI_HELP_OPTION(help_values),
 };
+/* clang-format on */
 
 static const char *command_name(const void *arg, size_t i)
 {
@@ -34,9 +36,14 @@ static int run(cli *c, const void *values, char **operands, size_t n_operands)
 extern const cli_command cli_cmd_help;
 const cli_command cli_cmd_help = {
     .name = "help",
-    .summary = "help on a command",
+    .section = CLI_ADVANCED,
+    .summary = "print the help of a command",
     .operands = "[COMMAND]",
-    .text = "Shows what a command does and its options; without COMMAND, what commands there are.",
+    .text = "Prints the description and all options of a command. Without COMMAND, prints the list of commands.",
+    .examples = "  dissent help\n"
+                "  dissent help labels\n"
+                "  dissent help --man labels\n",
+    .basic = "man|help",
     .max = 1,
     .options = options,
     .n_options = sizeof options / sizeof *options,

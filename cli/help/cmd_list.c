@@ -356,20 +356,18 @@ static int run(cli *c, const void *values, char **operands, size_t n_operands)
 extern const cli_command cli_cmd_list;
 const cli_command cli_cmd_list = {
     .name = "list",
-    .summary = "what there is: methods, combiners, recipes, metrics, models, objectives, presets, columns, scales, "
-               "crowds, keys, "
-               "devices",
-    .operands = "methods|combiners|recipes|metrics|models|objectives|presets|columns|scales|crowds|keys|devices [NAME]",
-    .text = "Lists label methods, combinations of views, recipes of both, metrics of eval, models and objectives of "
-            "train, presets for "
-            "files "
-            "of known tools, names of columns that are recognised, kinds of votes, crowd models of synth, keys of an "
-            "experiment's file, or where nets can "
-            "run. With NAME, "
-            "that row in full: "
-            "where the formula comes from, and each "
-            "option with its default.",
-    .examples = "  dissent list methods\n  dissent list methods dawid-skene\n",
+    .section = CLI_ADVANCED,
+    .summary = "list methods, metrics, models, presets and other names",
+    .operands = "TABLE [NAME]",
+    .text =
+        "TABLE is methods, combiners, recipes, metrics, models, objectives, presets, columns (recognized column "
+        "names), scales (kinds of labels), crowds (models of simulated annotators), keys (of an experiment file) or "
+        "devices. With NAME, prints all details of that row: the source of the formula, and each option with its "
+        "default.",
+    .examples = "  dissent list methods\n"
+                "  dissent list methods dawid-skene\n"
+                "  dissent list presets label-studio\n",
+    .basic = "help",
     .words = "methods|combiners|recipes|metrics|models|objectives|presets|columns|scales|crowds|keys|devices",
     .min = 1,
     .max = 2,

@@ -2,7 +2,7 @@
 #include "core/cli.h"
 #include <string.h>
 
-enum { WIDTH = 100, HEAD = 26 };
+enum { WIDTH = 100, HEAD = 26, NAME = 14 };
 
 void cli_text_wrap(FILE *out, const char *text, int indent, int column)
 {
@@ -33,44 +33,138 @@ void cli_option_head_format(char *out, size_t size, const cli_option *o)
     snprintf(out, size, "%s--%s%s%s", letter, o->name, o->argument ? " " : "", o->argument ? o->argument : "");
 }
 
-/* `head`, then the text in its column, on a line of its own when the head is long. */
-static void entry(FILE *out, const char *head, const char *text)
+/* `head`, then the text in its column, on a separate line if the head is too long. */
+static void entry_at(FILE *out, const char *head, const char *text, int column)
 {
     const int n = fprintf(out, "  %s", head);
-    if (n > HEAD)
-        fprintf(out, "\n%*s", HEAD + 2, "");
+    if (n > column)
+        fprintf(out, "\n%*s", column + 2, "");
     else
-        fprintf(out, "%*s", HEAD + 2 - n, "");
-    cli_text_wrap(out, text, HEAD + 2, HEAD + 2);
+        fprintf(out, "%*s", column + 2 - n, "");
+    cli_text_wrap(out, text, column + 2, column + 2);
 }
 
-static void options_help(FILE *out, const cli_option *options, size_t n)
+static void entry(FILE *out, const char *head, const char *text)
 {
-    fputs("\nOptions:\n", out);
-    for (size_t i = 0; i < n; i++) {
-        const cli_option *o = &options[i];
-        char head[80], text[512];
-        cli_option_head_format(head, sizeof head, o);
-        const bool shown = o->fallback && strcmp(o->fallback, "0") != 0;
-        snprintf(text, sizeof text, "%s%s%s%s%s%s%s%s", o->summary, o->choices ? ": " : "",
-                 o->choices ? o->choices : "", o->kind == CLI_LIST ? " (may be repeated)" : "",
-                 shown ? " (default " : "", shown ? o->fallback : "", shown ? ")" : "", "");
-        entry(out, head, text);
+    entry_at(out, head, text, HEAD);
+}
+
+static void option_help(FILE *out, const cli_option *o)
+{
+    char head[80], text[512];
+    cli_option_head_format(head, sizeof head, o);
+    cli_option_text_format(text, sizeof text, o);
+    entry(out, head, text);
+}
+
+static void options_help(FILE *out, const cli_command *command)
+{
+    for (int group = 0; group < CLI_N_GROUPS; group++) {
+        bool begun = false;
+        for (size_t i = 0; i < command->n_options; i++) {
+            const cli_option *o = &command->options[i];
+            if (cli_option_group(o) != (cli_group)group) continue;
+            if (!begun) fprintf(out, "\n%s:\n", cli_group_title((cli_group)group));
+            begun = true;
+            option_help(out, o);
+        }
     }
+}
+
+static const cli_option *find_option(const cli_command *command, const char *name, size_t n)
+{
+    for (size_t i = 0; i < command->n_options; i++)
+        if (strlen(command->options[i].name) == n && memcmp(command->options[i].name, name, n) == 0)
+            return &command->options[i];
+    return NULL;
+}
+
+/* An entry of `basic`: one option, or several with one text, such as "task,worker,label". */
+static void basic_help(FILE *out, const cli_command *command, const char *entry_text, size_t n)
+{
+    char head[80] = "", name[64];
+    const cli_option *o = NULL;
+    snprintf(name, sizeof name, "%.*s", (int)n, entry_text);
+    size_t used = 0;
+    for (const char *p = name; *p;) {
+        const size_t length = strcspn(p, ",");
+        o = find_option(command, p, length);
+        if (o && length == n) {
+            option_help(out, o);
+            return;
+        }
+        used += (size_t)snprintf(head + used, sizeof head - used, "%s--%.*s", used ? ", " : "", (int)length, p);
+        p += length + (p[length] == ',');
+    }
+    if (o && o->argument && used < sizeof head) snprintf(head + used, sizeof head - used, " %s", o->argument);
+    entry(out, head, cli_shared_text(name));
+}
+
+static cli_group basic_group(const cli_command *command, const char *name)
+{
+    const cli_option *o = find_option(command, name, strcspn(name, ",|"));
+    return o ? cli_option_group(o) : CLI_GROUP_SHARED;
+}
+
+static void basic_options_help(FILE *out, const cli_command *command)
+{
+    for (int group = 0; group < CLI_N_GROUPS; group++) {
+        bool begun = false;
+        for (const char *p = command->basic; p && *p;) {
+            const size_t n = strcspn(p, "|");
+            if (basic_group(command, p) == (cli_group)group) {
+                if (!begun) fprintf(out, "%s:\n", cli_group_title((cli_group)group));
+                begun = true;
+                basic_help(out, command, p, n);
+            }
+            p += n + (p[n] == '|');
+        }
+    }
+}
+
+/* A sentence: capital letter, full stop. */
+static void summary_print(FILE *out, const cli_command *command)
+{
+    const char *text = command->summary;
+    fprintf(out, "%c%s.\n\n", *text >= 'a' && *text <= 'z' ? *text - 'a' + 'A' : *text, text + 1);
+}
+
+static void usage_print(FILE *out, const cli_command *command)
+{
+    fprintf(out, "Usage: dissent %s%s%s [options]\n", command->name, *command->operands ? " " : "", command->operands);
 }
 
 static void tool_help(FILE *out)
 {
-    fputs("usage: dissent COMMAND [OPTIONS] ...\n\nTurns annotator disagreement into training signal: votes in, soft "
-          "labels out.\n\n"
-          "Commands:\n",
+    static const char *const sections[] = {"Start", "Check", "Learn", "Study", "Advanced"};
+    fputs("Turn annotator disagreement into better labels and better models.\n\nUsage: dissent COMMAND [options]\n",
           out);
-    for (size_t i = 0; cli_command_at(i); i++) entry(out, cli_command_at(i)->name, cli_command_at(i)->summary);
-    fputs("\n  dissent COMMAND --help    options of a command\n"
-          "  dissent --version         which version this is; with --verbose also what it was built with\n\n"
-          "Exit codes: 0 fine, 1 bug, 2 usage, 3 bad data, 4 input or output, 5 limit or memory, 6 not converged\n"
-          "(when asked to require it), 128 + n signal n.\n",
+    for (size_t s = 0; s < sizeof sections / sizeof *sections; s++) {
+        fprintf(out, "\n%s:\n", sections[s]);
+        for (size_t i = 0; cli_command_at(i); i++)
+            if (cli_command_at(i)->section == (cli_section)s)
+                entry_at(out, cli_command_at(i)->name, cli_command_at(i)->summary, NAME);
+    }
+    fputs("\nCommon options of a command:  dissent COMMAND -h\n"
+          "All options of a command:     dissent COMMAND --help\n"
+          "Version and components:       dissent --version --verbose\n",
           out);
+}
+
+static void tables_help(FILE *out, const cli_command *command)
+{
+    if (command->methods) {
+        fputs("\nMethods (--method NAME[:key=value,...]; options of a method: dissent list methods NAME):\n", out);
+        for (size_t i = 0; dis_method_get(i); i++) entry(out, dis_method_get(i)->name, dis_method_get(i)->summary);
+    }
+    if (command->combiners) {
+        fputs("\nCombinations (--combine NAME[:key=value,...]; options: dissent list combiners NAME):\n", out);
+        for (size_t i = 0; dis_combiner_get(i); i++) entry(out, dis_combiner_get(i)->name, dis_combiner_get(i)->summary);
+    }
+    if (command->methods && command->combiners) {
+        fputs("\nRecipes (--method NAME; the first is the default; contents: dissent list recipes NAME):\n", out);
+        for (size_t i = 0; dis_recipe_get(i); i++) entry(out, dis_recipe_get(i)->name, dis_recipe_get(i)->summary);
+    }
 }
 
 void cli_help_print(FILE *out, const cli_command *command)
@@ -79,24 +173,35 @@ void cli_help_print(FILE *out, const cli_command *command)
         tool_help(out);
         return;
     }
-    fprintf(out, "usage: dissent %s%s%s [OPTIONS]\n\n", command->name, *command->operands ? " " : "",
-            command->operands);
+    summary_print(out, command);
+    usage_print(out, command);
+    fprintf(out, "\nExamples:\n%s", command->examples);
+    fputs("\nDescription:\n", out);
     cli_text_wrap(out, command->text, 0, 0);
-    options_help(out, command->options, command->n_options);
-    if (command->methods) {
-        fputs("\nMethods (--method NAME[:key=value,...]; options of one: dissent list methods NAME):\n", out);
-        for (size_t i = 0; dis_method_get(i); i++) entry(out, dis_method_get(i)->name, dis_method_get(i)->summary);
+    options_help(out, command);
+    tables_help(out, command);
+}
+
+/* The first `max` lines. */
+static void lines_print(FILE *out, const char *text, int max)
+{
+    for (; *text && max > 0; max--) {
+        const size_t n = strcspn(text, "\n");
+        fprintf(out, "%.*s\n", (int)n, text);
+        text += n + (text[n] == '\n');
     }
-    if (command->combiners) {
-        fputs("\nCombinations (--combine NAME[:key=value,...]; options of one: dissent list combiners NAME):\n", out);
-        for (size_t i = 0; dis_combiner_get(i); i++)
-            entry(out, dis_combiner_get(i)->name, dis_combiner_get(i)->summary);
-    }
-    if (command->methods && command->combiners) {
-        fputs("\nRecipes (--method NAME; the first is the default; what is in one: dissent list recipes NAME):\n", out);
-        for (size_t i = 0; dis_recipe_get(i); i++) entry(out, dis_recipe_get(i)->name, dis_recipe_get(i)->summary);
-    }
-    if (command->examples) fprintf(out, "\nExamples:\n%s", command->examples);
+}
+
+void cli_short_help_print(FILE *out, const cli_command *command)
+{
+    enum { EXAMPLES = 3 };
+    summary_print(out, command);
+    usage_print(out, command);
+    fputs("\nExamples:\n", out);
+    lines_print(out, command->examples, EXAMPLES);
+    fputc('\n', out);
+    basic_options_help(out, command);
+    fprintf(out, "\nAll options and details: dissent %s --help\n", command->name);
 }
 
 void cli_option_value_format(char *out, size_t size, const dis_option *o)
@@ -106,6 +211,13 @@ void cli_option_value_format(char *out, size_t size, const dis_option *o)
         snprintf(out, size, "%s=%s", o->key, o->choices);
     else
         snprintf(out, size, "%s=%s%s%s", o->key, kinds[o->kind], o->choices ? "|" : "", o->choices ? o->choices : "");
+}
+
+void cli_method_option_text_format(char *out, size_t size, const dis_option *o)
+{
+    const size_t n = strlen(o->summary);
+    const char *fallback = n > 0 && o->summary[n - 1] == ']' ? NULL : o->fallback;
+    snprintf(out, size, "%s%s%s%s", o->summary, fallback ? " [" : "", fallback ? fallback : "", fallback ? "]" : "");
 }
 
 void cli_method_options_print(FILE *out, const dis_option *options, size_t n_options, int indent)
@@ -119,9 +231,7 @@ void cli_method_options_print(FILE *out, const dis_option *options, size_t n_opt
         else
             fprintf(out, "%*s", HEAD + 2 - n, "");
         char text[512];
-        const char *fallback = options[i].fallback;
-        snprintf(text, sizeof text, "%s%s%s%s", options[i].summary, fallback ? " (default " : "",
-                 fallback ? fallback : "", fallback ? ")" : "");
+        cli_method_option_text_format(text, sizeof text, &options[i]);
         cli_text_wrap(out, text, HEAD + 2, HEAD + 2);
     }
 }

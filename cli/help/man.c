@@ -53,10 +53,9 @@ static void option_rows(FILE *out, const dis_option *options, size_t n)
     for (size_t i = 0; i < n; i++) {
         char head[128];
         cli_option_value_format(head, sizeof head, &options[i]);
-        line(out, ".TP\n.B ", head, "\n");
-        line(out, "", options[i].summary, "");
-        if (options[i].fallback) line(out, " (default ", options[i].fallback, ")");
-        fputc('\n', out);
+        char text[512];
+        cli_method_option_text_format(text, sizeof text, &options[i]);
+        named(out, head, text);
     }
     fputs(".RE\n", out);
 }
@@ -64,23 +63,40 @@ static void option_rows(FILE *out, const dis_option *options, size_t n)
 static void tool_page(FILE *out)
 {
     title(out, NULL);
-    fputs(" \\- turns annotator disagreement into training signal\n.SH SYNOPSIS\n.B dissent\n.I "
-          "COMMAND\n[\\fIOPTIONS\\fR] ...\n"
-          ".SH DESCRIPTION\nVotes in, soft labels out: one table of distributions over classes from the votes of many "
-          "people.\n"
-          ".SH COMMANDS\n",
-          out);
+    fputs(
+        " \\- turn annotator disagreement into better labels and better models\n.SH SYNOPSIS\n.B dissent\n.I "
+        "COMMAND\n[\\fIOPTIONS\\fR] ...\n"
+        ".SH DESCRIPTION\nEstimates soft labels from the votes of several annotators, finds items and annotators that "
+        "need attention, trains models on soft labels and evaluates them.\n"
+        ".SH COMMANDS\n",
+        out);
     for (size_t i = 0; cli_command_at(i); i++) named(out, cli_command_at(i)->name, cli_command_at(i)->summary);
-    fputs(".SH EXIT STATUS\n0 fine, 1 bug, 2 usage, 3 bad data, 4 input or output, 5 limit or memory, 6 not converged "
-          "(when asked "
-          "to require it), 128 + n signal n.\n.SH ENVIRONMENT\n.TP\n.B NO_COLOR\nno colours on a terminal\n.TP\n.B "
-          "DISSENT_ISA\n"
-          "instruction set to use: baseline, avx2 or avx512, which has no AMX (default: the best there is)\n.SH SEE "
-          "ALSO\n",
-          out);
+    fputs(
+        ".SH EXIT STATUS\n0: success. 1: a bug of dissent. 2: wrong option or argument. 3: bad data. 4: a file could "
+        "not "
+        "be read or written. 5: a limit or the memory was exceeded. 6: not converged (with "
+        "\\-\\-require\\-convergence). 128 + n: stopped by signal n.\n.SH ENVIRONMENT\n.TP\n.B NO_COLOR\nif set, print "
+        "no colors\n.TP\n.B DISSENT_ISA\ninstruction set: baseline, avx2 or avx512 (without AMX) [the best "
+        "available]\n.SH SEE ALSO\n",
+        out);
     for (size_t i = 0; cli_command_at(i); i++)
         fprintf(out, "%s.BR dissent\\-%s (1)", i ? ",\n" : "", cli_command_at(i)->name);
     fputc('\n', out);
+}
+
+static void option_group(FILE *out, const cli_command *command, cli_group group)
+{
+    bool begun = false;
+    for (size_t i = 0; i < command->n_options; i++) {
+        const cli_option *o = &command->options[i];
+        char head[80], text[512];
+        if (cli_option_group(o) != group) continue;
+        if (!begun) line(out, ".SS ", cli_group_title(group), "\n");
+        begun = true;
+        cli_option_head_format(head, sizeof head, o);
+        cli_option_text_format(text, sizeof text, o);
+        named(out, head, text);
+    }
 }
 
 void cli_man_print(FILE *out, const cli_command *command)
@@ -95,17 +111,7 @@ void cli_man_print(FILE *out, const cli_command *command)
     if (*command->operands) line(out, ".I ", command->operands, "\n");
     fputs("[\\fIOPTIONS\\fR]\n.SH DESCRIPTION\n", out);
     line(out, "", command->text, "\n.SH OPTIONS\n");
-    for (size_t i = 0; i < command->n_options; i++) {
-        const cli_option *o = &command->options[i];
-        char head[80];
-        cli_option_head_format(head, sizeof head, o);
-        line(out, ".TP\n.B ", head, "\n");
-        line(out, "", o->summary, "");
-        if (o->choices) line(out, ": ", o->choices, "");
-        if (o->kind == CLI_LIST) fputs(" (may be repeated)", out);
-        if (o->fallback && strcmp(o->fallback, "0") != 0) line(out, " (default ", o->fallback, ")");
-        fputc('\n', out);
-    }
+    for (int group = 0; group < CLI_N_GROUPS; group++) option_group(out, command, (cli_group)group);
     if (command->methods) fputs(".SH METHODS\n\\fB\\-\\-method\\fR NAME[:key=value,...]\n", out);
     for (size_t i = 0; command->methods && dis_method_get(i); i++) {
         named(out, dis_method_get(i)->name, dis_method_get(i)->summary);

@@ -4,11 +4,7 @@
 #include "core/cli.h"
 
 /* Of commands with --gold. */
-#define CLI_GOLD_COLUMNS_OPTION(type, field)                                                                 \
-    {                                                                                                        \
-        .name = "gold-columns", .kind = CLI_TEXT, .offset = offsetof(type, field), .argument = "TASK,LABEL", \
-        .summary = "columns of the gold file [task,label or synonyms: dissent list columns]"                 \
-    }
+#define CLI_GOLD_COLUMNS_OPTION(type, field) CLI_OPTION(type, TEXT, field, "gold-columns", .argument = "TASK,LABEL")
 
 typedef struct {
     dis_gold_options o;

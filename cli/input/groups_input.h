@@ -19,24 +19,15 @@ typedef struct {
 } cli_groups_values;
 
 /* clang-format off */
-#define CLI_GROUPS_OPTIONS(type, field)                                                                             \
-    {.name = "worker-table", .kind = CLI_TEXT, .offset = offsetof(type, field.table), .argument = "FILE",           \
-     .names = CLI_NAMES_FILE,                                                                                       \
-     .summary = "what is known of the workers, any columns: CSV, TSV, JSONL, or JSON by worker"},                   \
-    {.name = "table-id", .kind = CLI_TEXT, .offset = offsetof(type, field.table_id), .argument = "COLUMN",          \
-     .summary = "column of the workers' ids in --worker-table; without it, worker (or performer, annotator, id)"},  \
-    {.name = "table-prefix", .kind = CLI_TEXT, .offset = offsetof(type, field.table_prefix), .argument = "TEXT",    \
-     .summary = "put before every id of --worker-table"},                                                           \
-    {.name = "group", .kind = CLI_TEXT, .offset = offsetof(type, field.group), .argument = "COLUMN",                \
-     .summary = "column of --worker-table whose values are groups of people"},                                      \
-    {.name = "cuts", .kind = CLI_TEXT, .offset = offsetof(type, field.cuts), .argument = "X,Y,...",                 \
-     .summary = "the column holds numbers: groups lie between these (30,45: below 30, 30 to below 45, 45 or more)"}, \
-    {.name = "min-group", .kind = CLI_COUNT, .offset = offsetof(type, field.min_group), .argument = "N",            \
-     .fallback = "5", .low = 1, .high = 1e9,                                                                        \
-     .summary = "people that a group must have to be shown, for their privacy"},                                    \
-    {.name = "small-groups", .kind = CLI_CHOICE, .offset = offsetof(type, field.small), .argument = "RULE",         \
-     .fallback = "merge", .choices = "merge|hide",                                                                  \
-     .summary = "groups of fewer people: merged into \"other\" (hidden where that is small too), or hidden"}
+#define CLI_GROUPS_OPTIONS(type, field)                                                                                \
+    CLI_OPTION(type, TEXT, field.table, "worker-table", .argument = "FILE", .names = CLI_NAMES_FILE),                  \
+    CLI_OPTION(type, TEXT, field.table_id, "table-id", .argument = "COLUMN"),                                          \
+    CLI_OPTION(type, TEXT, field.table_prefix, "table-prefix", .argument = "TEXT"),                                    \
+    CLI_OPTION(type, TEXT, field.group, "group", .argument = "COLUMN"),                                                \
+    CLI_OPTION(type, TEXT, field.cuts, "cuts", .argument = "X,Y,..."),                                                 \
+    CLI_OPTION(type, COUNT, field.min_group, "min-group", .argument = "N", .fallback = "5", .low = 1, .high = 1e9),    \
+    CLI_OPTION(type, CHOICE, field.small, "small-groups", .argument = "RULE", .fallback = "merge",                     \
+               .choices = "merge|hide")
 /* clang-format on */
 
 /* A worker table alone. */
@@ -45,14 +36,10 @@ typedef struct {
 } cli_table_values;
 
 /* clang-format off */
-#define CLI_WORKER_TABLE_OPTIONS(type, field)                                                                       \
-    {.name = "worker-table", .kind = CLI_TEXT, .offset = offsetof(type, field.file), .argument = "FILE",            \
-     .names = CLI_NAMES_FILE,                                                                                       \
-     .summary = "what is known of the workers, any columns: CSV, TSV, JSONL, or JSON by worker"},                   \
-    {.name = "table-id", .kind = CLI_TEXT, .offset = offsetof(type, field.id), .argument = "COLUMN",                \
-     .summary = "column of the workers' ids in --worker-table; without it, worker (or performer, annotator, id)"},  \
-    {.name = "table-prefix", .kind = CLI_TEXT, .offset = offsetof(type, field.prefix), .argument = "TEXT",          \
-     .summary = "put before every id of --worker-table"}
+#define CLI_WORKER_TABLE_OPTIONS(type, field)                                                                          \
+    CLI_OPTION(type, TEXT, field.file, "worker-table", .argument = "FILE", .names = CLI_NAMES_FILE),                   \
+    CLI_OPTION(type, TEXT, field.id, "table-id", .argument = "COLUMN"),                                                \
+    CLI_OPTION(type, TEXT, field.prefix, "table-prefix", .argument = "TEXT")
 /* clang-format on */
 /* *out stays NULL without --worker-table. An exit code. */
 int worker_table_input_read(cli *c, dis_context *ctx, const cli_table_values *v, dis_worker_table **out);

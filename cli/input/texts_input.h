@@ -10,11 +10,8 @@ typedef struct {
 
 /* clang-format off */
 #define CLI_TEXTS_OPTIONS(type, field)                                                                                 \
-    {.name = "texts", .kind = CLI_TEXT, .offset = offsetof(type, field.path), .argument = "FILE",                      \
-     .names = CLI_NAMES_FILE,                                                                                          \
-     .summary = "file with the texts of the items (task,text; CSV, TSV or JSONL), or the export with the votes"},      \
-    {.name = "text", .kind = CLI_LIST, .offset = offsetof(type, field.text), .argument = "COLUMN",                     \
-     .summary = "column, or path, of a text in --texts, or in the votes without --texts [text]"}
+    CLI_OPTION(type, TEXT, field.path, "texts", .argument = "FILE", .names = CLI_NAMES_FILE),                          \
+    CLI_OPTION(type, LIST, field.text, "text", .argument = "COLUMN")
 /* clang-format on */
 
 /* Whether what is given goes together; reported already. `votes`: the command reads votes. */

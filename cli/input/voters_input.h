@@ -11,20 +11,13 @@ typedef struct {
 } cli_voters_values;
 
 /* clang-format off */
-#define CLI_VOTER_TYPE_OPTIONS(type_, field)                                                                        \
-    {.name = "voter-type", .kind = CLI_TEXT, .offset = offsetof(type_, field.type), .argument = "COLUMN",           \
-     .summary = "column, of the votes or of --worker-table, that says whether a voter is a person or a model"},     \
-    {.name = "people", .kind = CLI_LIST, .offset = offsetof(type_, field.people), .argument = "A,B,...",            \
-     .summary = "values of --voter-type that mean a person [human, person or people]; without --voter-type, the "   \
-                "workers who are people"}
-#define CLI_VOTER_TABLE_OPTIONS(type_, field)                                                                       \
-    {.name = "worker-table", .kind = CLI_TEXT, .offset = offsetof(type_, field.table), .argument = "FILE",          \
-     .names = CLI_NAMES_FILE,                                                                                       \
-     .summary = "what is known of the voters, any columns: CSV, TSV, JSONL, or JSON by worker"},                    \
-    {.name = "table-id", .kind = CLI_TEXT, .offset = offsetof(type_, field.table_id), .argument = "COLUMN",         \
-     .summary = "column of the ids in --worker-table; without it, worker (or performer, annotator, id)"},           \
-    {.name = "table-prefix", .kind = CLI_TEXT, .offset = offsetof(type_, field.table_prefix), .argument = "TEXT",   \
-     .summary = "put before every id of --worker-table"}
+#define CLI_VOTER_TYPE_OPTIONS(type_, field)                                                                           \
+    CLI_OPTION(type_, TEXT, field.type, "voter-type", .argument = "COLUMN"),                                           \
+    CLI_OPTION(type_, LIST, field.people, "people", .argument = "A,B,...")
+#define CLI_VOTER_TABLE_OPTIONS(type_, field)                                                                          \
+    CLI_OPTION(type_, TEXT, field.table, "worker-table", .argument = "FILE", .names = CLI_NAMES_FILE),                 \
+    CLI_OPTION(type_, TEXT, field.table_id, "table-id", .argument = "COLUMN"),                                         \
+    CLI_OPTION(type_, TEXT, field.table_prefix, "table-prefix", .argument = "TEXT")
 /* clang-format on */
 
 typedef struct {

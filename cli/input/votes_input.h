@@ -30,79 +30,45 @@ typedef struct {
 } cli_votes_values;
 
 /* clang-format off */
-#define CLI_VOTES_OPTIONS(type, field)                                                                              \
-    {.name = "input", .kind = CLI_CHOICE, .offset = offsetof(type, field.input), .argument = "KIND",                \
-     .choices = "votes|counts|mace|soft|wide",                                                                      \
-     .summary = "what a row is (wide: an item, a column per worker); without it, votes or what the preset says"},   \
-    {.name = "input-format", .kind = CLI_TEXT, .offset = offsetof(type, field.input_format), .argument = "FORMAT",  \
-     .summary = "csv, tsv, json, jsonl or npy; without it, by the name of the input, else csv"},                    \
-    {.name = "delimiter", .kind = CLI_TEXT, .offset = offsetof(type, field.delimiter), .argument = "C",             \
-     .summary = "the character that separates columns, or tab [, or ; | tab, by the header]"},                      \
-    {.name = "no-header", .kind = CLI_FLAG, .offset = offsetof(type, field.no_header),                              \
-     .summary = "csv and tsv: there is none; columns are called 0, 1, 2, ..."},                                     \
-    {.name = "skip", .kind = CLI_COUNT, .offset = offsetof(type, field.skip), .argument = "N", .fallback = "0",     \
-     .high = 1e6, .summary = "csv and tsv: skip N lines before the header [0]"},                                    \
-    {.name = "records", .kind = CLI_TEXT, .offset = offsetof(type, field.records), .argument = "PATH",              \
-     .summary = "json: keys (a.b) that lead to the list of records; . for one record; without it, the file itself"}, \
-    {.name = "preset", .kind = CLI_TEXT, .offset = offsetof(type, field.preset), .argument = "NAME",                \
-     .names = CLI_NAMES_PRESET, .summary = "settings for the files of a known tool: dissent list presets"},         \
-    {.name = "task", .kind = CLI_TEXT, .offset = offsetof(type, field.task), .argument = "COLUMN",                  \
-     .summary = "column, or path, of the items [task, or a synonym: dissent list columns]"},                                                 \
-    {.name = "worker", .kind = CLI_TEXT, .offset = offsetof(type, field.worker), .argument = "COLUMN",              \
-     .summary = "column, or path, of the workers [worker, or a synonym: dissent list columns]"},                                \
-    {.name = "label", .kind = CLI_TEXT, .offset = offsetof(type, field.label), .argument = "COLUMN",                \
-     .summary = "column, or path, of the labels; with a preset, the question [label, or a synonym: dissent list columns]"}, \
-    {.name = "time", .kind = CLI_TEXT, .offset = offsetof(type, field.time), .argument = "COLUMN",                  \
-     .summary = "column, or path, of the time of votes: --duplicates first and last go by it"},                     \
-    {.name = "drop", .kind = CLI_LIST, .offset = offsetof(type, field.drop), .argument = "COLUMN=VALUE",            \
-     .summary = "leave out rows where COLUMN holds VALUE"},                                                         \
-    {.name = "keep", .kind = CLI_LIST, .offset = offsetof(type, field.keep), .argument = "COLUMN=VALUE",            \
-     .summary = "leave out rows where COLUMN holds something else (* in VALUE: any text)"},                         \
-    {.name = "several", .kind = CLI_CHOICE, .offset = offsetof(type, field.several), .argument = "RULE",            \
-     .fallback = "error", .choices = "error|all|join",                                                              \
-     .summary = "several labels in one answer: each a vote (all), or one class a+b (join)"},                        \
-    {.name = "classes", .kind = CLI_TEXT, .offset = offsetof(type, field.classes), .argument = "LIST|FILE",         \
-     .names = CLI_NAMES_FILE,                                                                                       \
-     .summary = "the classes in their order, also ones nobody chose: a,b,c, or a file with one per line"},            \
-    {.name = "na", .kind = CLI_LIST, .offset = offsetof(type, field.na), .argument = "VALUE",                       \
-     .summary = "a label that means no vote; --na \"\" for empty ones"},                                            \
-    {.name = "fold-case", .kind = CLI_FLAG, .offset = offsetof(type, field.fold_case),                              \
-     .summary = "ignore case: labels that differ in case alone are one class, in lower case"},                      \
-    {.name = "trim", .kind = CLI_FLAG, .offset = offsetof(type, field.trim),                                        \
-     .summary = "remove spaces around labels"},                                                                     \
-    {.name = "allow-many-classes", .kind = CLI_FLAG, .offset = offsetof(type, field.allow_many_classes),            \
-     .summary = "accept a label column in which most values are different"},                                        \
-    {.name = "duplicates", .kind = CLI_CHOICE, .offset = offsetof(type, field.duplicates), .argument = "RULE",      \
-     .fallback = "error", .choices = "error|first|last|all", .summary = "when a worker voted on an item twice"},    \
-    {.name = "lenient", .kind = CLI_FLAG, .offset = offsetof(type, field.lenient),                                  \
-     .summary = "skip bad rows, count and list them"},                                                              \
-    {.name = "renormalise", .kind = CLI_FLAG, .offset = offsetof(type, field.renormalise),                          \
-     .summary = "scale soft rows that do not sum to 1, and count them"},                                            \
-    {.name = "min-votes", .kind = CLI_COUNT, .offset = offsetof(type, field.min_votes), .argument = "N",            \
-     .fallback = "0", .summary = "leave out items with fewer votes"}
+#define CLI_VOTES_OPTIONS(type, field)                                                                                 \
+    CLI_OPTION(type, CHOICE, field.input, "input", .argument = "KIND", .choices = "votes|counts|mace|soft|wide"),      \
+    CLI_OPTION(type, TEXT, field.input_format, "input-format", .argument = "FORMAT"),                                  \
+    CLI_OPTION(type, TEXT, field.delimiter, "delimiter", .argument = "C"),                                             \
+    CLI_OPTION(type, FLAG, field.no_header, "no-header", CLI_SHARED_HELP),                                             \
+    CLI_OPTION(type, COUNT, field.skip, "skip", .argument = "N", .fallback = "0", .high = 1e6),                        \
+    CLI_OPTION(type, TEXT, field.records, "records", .argument = "PATH"),                                              \
+    CLI_OPTION(type, TEXT, field.preset, "preset", .argument = "NAME", .names = CLI_NAMES_PRESET),                     \
+    CLI_OPTION(type, TEXT, field.task, "task", .argument = "COLUMN"),                                                  \
+    CLI_OPTION(type, TEXT, field.worker, "worker", .argument = "COLUMN"),                                              \
+    CLI_OPTION(type, TEXT, field.label, "label", .argument = "COLUMN"),                                                \
+    CLI_OPTION(type, TEXT, field.time, "time", .argument = "COLUMN"),                                                  \
+    CLI_OPTION(type, LIST, field.drop, "drop", .argument = "COLUMN=VALUE"),                                            \
+    CLI_OPTION(type, LIST, field.keep, "keep", .argument = "COLUMN=VALUE"),                                            \
+    CLI_OPTION(type, CHOICE, field.several, "several", .argument = "RULE", .fallback = "error", .choices = "error|all|join"), \
+    CLI_OPTION(type, TEXT, field.classes, "classes", .argument = "LIST|FILE", .names = CLI_NAMES_FILE),                \
+    CLI_OPTION(type, LIST, field.na, "na", .argument = "VALUE"),                                                       \
+    CLI_OPTION(type, FLAG, field.fold_case, "fold-case", CLI_SHARED_HELP),                                             \
+    CLI_OPTION(type, FLAG, field.trim, "trim", CLI_SHARED_HELP),                                                       \
+    CLI_OPTION(type, FLAG, field.allow_many_classes, "allow-many-classes", CLI_SHARED_HELP),                           \
+    CLI_OPTION(type, CHOICE, field.duplicates, "duplicates", .argument = "RULE", .fallback = "error", .choices = "error|first|last|all"), \
+    CLI_OPTION(type, FLAG, field.lenient, "lenient", CLI_SHARED_HELP),                                                 \
+    CLI_OPTION(type, FLAG, field.renormalise, "renormalise", CLI_SHARED_HELP),                                         \
+    CLI_OPTION(type, COUNT, field.min_votes, "min-votes", .argument = "N", .fallback = "0")
 /* Kinds of votes (dissent/scale.h), where they change something. */
-#define CLI_SCALE_OPTIONS(type, field)                                                                              \
-    {.name = "scale", .kind = CLI_CHOICE, .offset = offsetof(type, field.scale), .argument = "SCALE",               \
-     .fallback = "nominal", .choices = "nominal|ordinal|multi-label|numeric|pairwise|spans",                        \
-     .summary = "what labels are (docs/guides/scales.md)"},                                                                 \
-    {.name = "ordinal", .kind = CLI_FLAG, .offset = offsetof(type, field.scale),                                    \
-     .short_for = "scale=ordinal", .summary = "short for --scale ordinal"}
+#define CLI_SCALE_OPTIONS(type, field)                                                                                 \
+    CLI_OPTION(type, CHOICE, field.scale, "scale", .argument = "SCALE", .fallback = "nominal",                         \
+               .choices = "nominal|ordinal|multi-label|numeric|pairwise|spans"),                                       \
+    CLI_OPTION(type, FLAG, field.scale, "ordinal", .short_for = "scale=ordinal")
 /* For scales whose votes have more columns. */
-#define CLI_PARTS_OPTIONS(type, field)                                                                              \
-    {.name = "a", .kind = CLI_TEXT, .offset = offsetof(type, field.pair_a), .argument = "COLUMN",                   \
-     .summary = "pairwise: column, or path, of the first of two; without it, a, model_a, model_1 or left"},         \
-    {.name = "b", .kind = CLI_TEXT, .offset = offsetof(type, field.pair_b), .argument = "COLUMN",                   \
-     .summary = "pairwise: of the second; without it, b, model_b, model_2 or right"},                               \
-    {.name = "start", .kind = CLI_TEXT, .offset = offsetof(type, field.span_start), .argument = "COLUMN",           \
-     .summary = "spans: column, or path, of the first place of a span; without it, start or begin"},                \
-    {.name = "end", .kind = CLI_TEXT, .offset = offsetof(type, field.span_end), .argument = "COLUMN",               \
-     .summary = "spans: of the first place behind it; without it, end or stop"}
+#define CLI_PARTS_OPTIONS(type, field)                                                                                 \
+    CLI_OPTION(type, TEXT, field.pair_a, "a", .argument = "COLUMN"),                                                   \
+    CLI_OPTION(type, TEXT, field.pair_b, "b", .argument = "COLUMN"),                                                   \
+    CLI_OPTION(type, TEXT, field.span_start, "start", .argument = "COLUMN"),                                           \
+    CLI_OPTION(type, TEXT, field.span_end, "end", .argument = "COLUMN")
 /* For those whose labels are no distribution over classes. */
-#define CLI_TABLES_OPTION(type, field)                                                                              \
-    {.name = "table", .kind = CLI_LIST, .offset = offsetof(type, field.table), .argument = "NAME=FILE",             \
-     .names = CLI_NAMES_OUTPUT, .formats = CLI_TABLE_FORMATS,                                                       \
-     .summary = "scales from multi-label on: a table of the result by its name (labels, items, workers, ...) as CSV, " \
-                "TSV or JSONL"}
+#define CLI_TABLES_OPTION(type, field)                                                                                 \
+    CLI_OPTION(type, LIST, field.table, "table", .argument = "NAME=FILE", .names = CLI_NAMES_OUTPUT,                   \
+               .formats = CLI_TABLE_FORMATS)
 /* clang-format on */
 
 /* Smallest, median and largest number of votes of an item. */

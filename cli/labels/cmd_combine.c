@@ -11,36 +11,18 @@ typedef struct {
     bool renormalise;
 } combine_values;
 
+#define OPTION(kind, field, name, ...) CLI_OPTION(combine_values, kind, field, name, __VA_ARGS__)
+
+/* clang-format off */
 static const cli_option options[] = {
-    {.name = "output",
-     .letter = 'o',
-     .kind = CLI_TEXT,
-     .offset = offsetof(combine_values, output),
-     .argument = "FILE",
-     .names = CLI_NAMES_OUTPUT,
-     .summary = "where the labels go; without it, standard output",
-     .formats = CLI_LABEL_FORMATS,
-     .standard = "the labels"},
-    {.name = "format",
-     .kind = CLI_TEXT,
-     .offset = offsetof(combine_values, format),
-     .argument = "FORMAT",
-     .summary = "csv, tsv, jsonl or npy; without it, by the name of the output, else csv"},
-    {.name = "combine",
-     .kind = CLI_TEXT,
-     .offset = offsetof(combine_values, combine),
-     .argument = "SPEC",
-     .fallback = "centroid",
-     .names = CLI_NAMES_COMBINER,
-     .summary = "NAME[:key=value,...]; weights=.2/.3/.5 weighs the files in their order"},
-    {.name = "renormalise",
-     .kind = CLI_FLAG,
-     .offset = offsetof(combine_values, renormalise),
-     .summary = "scale rows that do not sum to 1, and count them"},
-    CLI_OUTPUT_OPTION(combine_values, json, "json", "json",
-                      "summary for machines; - is standard output (then the labels need -o)"),
+    OPTION(TEXT, output, "output", .letter = 'o', .argument = "FILE", .names = CLI_NAMES_OUTPUT, .formats = CLI_LABEL_FORMATS, .standard = "the labels"),
+    OPTION(TEXT, format, "format", .argument = "FORMAT"),
+    OPTION(TEXT, combine, "combine", .argument = "SPEC", .fallback = "centroid", .names = CLI_NAMES_COMBINER),
+    OPTION(FLAG, renormalise, "renormalise", CLI_SHARED_HELP),
+    CLI_OUTPUT_OPTION(combine_values, json, "json", "json", CLI_SHARED_HELP),
     CLI_COMMON_OPTIONS(combine_values),
 };
+/* clang-format on */
 
 typedef struct {
     cli *c;
@@ -173,13 +155,16 @@ static int run(cli *c, const void *values, char **operands, size_t n_operands)
 extern const cli_command cli_cmd_combine;
 const cli_command cli_cmd_combine = {
     .name = "combine",
-    .summary = "one set of soft labels from several files of them",
+    .section = CLI_STUDY,
+    .summary = "combine several files of soft labels into one",
     .operands = "LABELS LABELS...",
-    .text = "Reads files of soft labels (as dissent labels writes them), matches their rows by task and their columns "
-            "by class, and "
-            "combines them. All files must have the same items and classes; the output has the order of the first.",
+    .text = "Reads files of soft labels as written by dissent labels, matches rows by task and columns by class, and "
+            "combines them. All files must have the same items and classes. The output has the order of the first "
+            "file.",
     .examples = "  dissent combine ds.csv mace.csv -o both.csv\n"
-                "  dissent combine a.csv b.csv c.csv --combine average:weights=.5/.3/.2 -o abc.csv\n",
+                "  dissent combine ds.csv mace.csv glad.csv --combine average:weights=.5/.3/.2 -o all.csv\n"
+                "  dissent combine ds.csv mace.csv --combine hybrid -o labels.csv\n",
+    .basic = "renormalise|combine|output|format|json|threads|quiet",
     .combiners = true,
     .names = CLI_NAMES_FILE,
     .min = 2,

@@ -12,52 +12,33 @@ typedef struct {
     bool anonymise;
 } convert_values;
 
-#define TEXT(field, name_, argument_, names_, summary_)                                                    \
-    {                                                                                                      \
-        .name = name_, .kind = CLI_TEXT, .offset = offsetof(convert_values, field), .argument = argument_, \
-        .names = names_, .summary = summary_                                                               \
-    }
+#define OPTION(kind, field, name, ...) CLI_OPTION(convert_values, kind, field, name, __VA_ARGS__)
 
+/* clang-format off */
 static const cli_option options[] = {
-    {.name = "output",
-     .letter = 'o',
-     .kind = CLI_TEXT,
-     .offset = offsetof(convert_values, output),
-     .argument = "FILE",
-     .names = CLI_NAMES_OUTPUT,
-     .holds = "data.jsonl|README.md",
-     .summary = "where it goes (huggingface: a folder); without it, standard output",
-     .formats = "csv|tsv|jsonl|json",
-     .standard = "the result"},
-    {.name = "to",
-     .kind = CLI_CHOICE,
-     .offset = offsetof(convert_values, to),
-     .argument = "TARGET",
-     .fallback = "votes",
-     .choices = "votes|label-studio|argilla|huggingface",
-     .summary = "votes: the input is votes, the output task,worker,label; else the input is a file of soft labels, and "
-                "the output what the tool imports"},
-    TEXT(format, "format", "FORMAT", CLI_NAMES_NOTHING,
-         "votes: csv, tsv or jsonl; without it, by the name of the output, else csv"),
-    {.name = "anonymise",
-     .kind = CLI_FLAG,
-     .offset = offsetof(convert_values, anonymise),
-     .summary = "votes: numbers in place of the names of workers, from 1 in order of first appearance"},
-    TEXT(numbers, "numbers", "FILE", CLI_NAMES_OUTPUT,
-         "with --anonymise: worker,number; who is in it keeps the number, new ones are added to it"),
-    TEXT(control, "control", "NAME", CLI_NAMES_NOTHING,
-         "label-studio: name of the control (from_name) [that of --source, else label]; argilla: the question [that of "
-         "--source, else label]"),
-    TEXT(object, "object", "NAME", CLI_NAMES_NOTHING,
-         "label-studio: what the control is about (to_name) [that of --source, else text]"),
-    TEXT(model, "model", "NAME", CLI_NAMES_NOTHING,
-         "what the labels are said to come from (model_version, agent); without it, dissent"),
-    TEXT(source, "source", "FILE", CLI_NAMES_FILE,
-         "label-studio, argilla: the JSON export of the project, whose data or fields go along"),
+    OPTION(TEXT, output, "output", .letter = 'o', .argument = "FILE", .names = CLI_NAMES_OUTPUT,
+           .holds = "data.jsonl|README.md", .formats = "csv|tsv|jsonl|json", .standard = "the result"),
+    OPTION(CHOICE, to, "to", .argument = "TARGET", .fallback = "votes",
+           .choices = "votes|label-studio|argilla|huggingface",
+           CLI_HELP(OUTPUT, "votes: write task,worker,label; others: convert soft labels for import into that tool")),
+    OPTION(TEXT, format, "format", .argument = "FORMAT"),
+    OPTION(FLAG, anonymise, "anonymise",
+           CLI_HELP(OUTPUT, "votes: replace annotator names by numbers in order of first appearance")),
+    OPTION(TEXT, numbers, "numbers", .argument = "FILE", .names = CLI_NAMES_OUTPUT,
+           CLI_HELP(OUTPUT, "with --anonymise: keep the numbers in FILE (worker,number); new names are added")),
+    OPTION(TEXT, control, "control", .argument = "NAME",
+           CLI_HELP(OUTPUT, "label-studio: name of the control; argilla: the question [that of --source, else label]")),
+    OPTION(TEXT, object, "object", .argument = "NAME",
+           CLI_HELP(OUTPUT, "label-studio: name of the object (to_name) [that of --source, else text]")),
+    OPTION(TEXT, model, "model", .argument = "NAME",
+           CLI_HELP(OUTPUT, "label-studio, argilla: source of the labels (model_version, agent) [dissent]")),
+    OPTION(TEXT, source, "source", .argument = "FILE", .names = CLI_NAMES_FILE,
+           CLI_HELP(INPUT, "label-studio, argilla: JSON export of the project, whose data are copied")),
     CLI_TEXTS_OPTIONS(convert_values, texts),
     CLI_VOTES_OPTIONS(convert_values, reading),
     CLI_COMMON_OPTIONS(convert_values),
 };
+/* clang-format on */
 
 extern const cli_command cli_cmd_convert;
 
@@ -210,19 +191,19 @@ static int run(cli *c, const void *values, char **operands, size_t n_operands)
 
 const cli_command cli_cmd_convert = {
     .name = "convert",
-    .summary = "votes of any source as task,worker,label; labels as tools import them",
+    .section = CLI_START,
+    .summary = "convert exports to votes, and labels to imports of other tools",
     .operands = "FILE...",
-    .text =
-        "Reads votes as the other commands do (presets, paths, wide tables) and writes one row per vote: "
-        "task,worker,label. Counts are written as one row per item, task and a column per class.\n\n"
-        "With --to another tool it reads one file of soft labels, as dissent labels writes it, and writes what that "
-        "tool imports: predictions of Label Studio, suggestions of Argilla, a folder that datasets.load_dataset of "
-        "Hugging Face reads.",
-    .examples =
-        "  dissent convert export.json --preset label-studio --label sentiment -o votes.csv\n"
-        "  dissent convert export.json --preset label-studio --anonymise --numbers workers.csv -o votes.csv.gz\n"
-        "  dissent convert labels.csv --to label-studio --source export.json --control sentiment -o import.json\n"
-        "  dissent convert labels.csv --to huggingface --texts items.csv -o dataset\n",
+    .text = "Reads votes as the other commands do (presets, JSON paths, wide tables) and writes one row per vote: "
+            "task,worker,label. Counts are written as one row per item with one column per class.\n\n"
+            "With --to, the input is a file of soft labels as written by dissent labels. The output is what the other "
+            "tool imports: predictions for Label Studio, suggestions for Argilla, or a folder for "
+            "datasets.load_dataset of Hugging Face.",
+    .examples = "  dissent convert export.json --preset label-studio -o votes.csv\n"
+                "  dissent convert export.json --preset label-studio --anonymise --numbers workers.csv -o votes.csv\n"
+                "  dissent convert labels.csv --to label-studio --source export.json -o import.json\n"
+                "  dissent convert labels.csv --to huggingface --texts items.csv -o dataset\n",
+    .basic = "preset|task,worker,label|source|texts|to|output|format|anonymise|numbers|quiet",
     .names = CLI_NAMES_FILE,
     .min = 1,
     .max = SIZE_MAX,

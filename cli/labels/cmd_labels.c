@@ -10,88 +10,47 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define TEXT(field, name_, argument_, names_, summary_)                                                   \
-    {                                                                                                     \
-        .name = name_, .kind = CLI_TEXT, .offset = offsetof(labels_values, field), .argument = argument_, \
-        .names = names_, .summary = summary_                                                              \
-    }
-#define LIST(field, name_, argument_, names_, summary_)                                                   \
-    {                                                                                                     \
-        .name = name_, .kind = CLI_LIST, .offset = offsetof(labels_values, field), .argument = argument_, \
-        .names = names_, .summary = summary_                                                              \
-    }
-#define FLAG(field, name_, summary_)                                                                   \
-    {                                                                                                  \
-        .name = name_, .kind = CLI_FLAG, .offset = offsetof(labels_values, field), .summary = summary_ \
-    }
+#define OPTION(kind, field, name, ...) CLI_OPTION(labels_values, kind, field, name, __VA_ARGS__)
 
+/* clang-format off */
 static const cli_option options[] = {
-    {.name = "output",
-     .letter = 'o',
-     .kind = CLI_TEXT,
-     .offset = offsetof(labels_values, output),
-     .argument = "FILE",
-     .names = CLI_NAMES_OUTPUT,
-     .summary = "where the labels go; without it, standard output",
-     .formats = CLI_LABEL_FORMATS,
-     .standard = "the labels"},
-    TEXT(format, "format", "FORMAT", CLI_NAMES_NOTHING,
-         "csv, tsv, jsonl or npy; without it, by the name of the output, else csv"),
-    LIST(method, "method", "SPEC", CLI_NAMES_METHOD,
-         "NAME[:key=value,...]; one: its own labels; several: combined; a recipe, by its name; none: the first recipe"),
-    TEXT(combine, "combine", "SPEC", CLI_NAMES_COMBINER,
-         "NAME[:key=value,...] for several methods; weights=.2/.3/.5 or weights=auto weighs them; without it, that of "
-         "the "
-         "recipe, else centroid"),
+    OPTION(TEXT, output, "output", .letter = 'o', .argument = "FILE", .names = CLI_NAMES_OUTPUT, .formats = CLI_LABEL_FORMATS, .standard = "the labels"),
+    OPTION(TEXT, format, "format", .argument = "FORMAT"),
+    OPTION(LIST, method, "method", .argument = "SPEC", .names = CLI_NAMES_METHOD),
+    OPTION(TEXT, combine, "combine", .argument = "SPEC", .names = CLI_NAMES_COMBINER),
+    OPTION(TEXT, gold, "gold", .argument = "FILE", .names = CLI_NAMES_FILE),
     CLI_GOLD_COLUMNS_OPTION(labels_values, reading.gold_columns),
     CLI_VOTES_OPTIONS(labels_values, reading),
     CLI_SCALE_OPTIONS(labels_values, reading),
     CLI_PARTS_OPTIONS(labels_values, reading),
     CLI_TABLES_OPTION(labels_values, reading),
-    TEXT(gold, "gold", "FILE", CLI_NAMES_FILE,
-         "known labels (task,label): these items keep them; 10 or more also calibrate the default recipe"),
-    TEXT(predictions, "predictions", "FILE", CLI_NAMES_FILE,
-         "what a model says of the items, out of fold (dissent train --folds): the prior of each item for methods that "
-         "have one; the default is then the recipe with-model"),
-    {.name = "predictions-weight",
-     .kind = CLI_REAL,
-     .offset = offsetof(labels_values, predictions_weight),
-     .argument = "X",
-     .fallback = "-1",
-     .low = -1,
-     .high = 100,
-     .summary = "power to which predictions are raised: 0 none, 1 as they are; below 0: estimated, between 0 and 2"},
+    OPTION(TEXT, predictions, "predictions", .argument = "FILE", .names = CLI_NAMES_FILE,
+           CLI_HELP(METHOD, "use out-of-fold predictions of a model (dissent train --folds) as prior of each item")),
+    OPTION(REAL, predictions_weight, "predictions-weight", .argument = "X", .fallback = "-1", .low = -1, .high = 100,
+           CLI_HELP(METHOD, "raise predictions to this power; 0 ignores them [estimated between 0 and 2]")),
     CLI_OUTPUT_OPTION(labels_values, save_state, "save-state", "safetensors",
-                      "keep what the methods learned, to start a later run from"),
+                      CLI_HELP(OUTPUT, "save the parameters of the methods for --init-state")),
     CLI_OUTPUT_OPTION(labels_values, save_growing, "save-growing", "safetensors",
-                      "keep votes and counts of dawid-skene, so that --append can add votes at little cost"),
-    TEXT(append, "append", "STATE", CLI_NAMES_FILE,
-         "VOTES are new ones beside those in a state that --save-growing has written: labels of the items that got "
-         "some, at the cost of these"),
-    FLAG(refit, "refit", "with --append: labels of all items from all votes, by any method"),
-    TEXT(init_state, "init-state", "FILE", CLI_NAMES_FILE, "start from a state saved before"),
-    CLI_OUTPUT_OPTION(
-        labels_values, workers, "workers", CLI_TABLE_FORMATS,
-        "per worker: votes, share of them that the labels bear out, parameters of each method (CSV, TSV or JSONL by "
-        "the name); how often workers are right is what dissent review estimates"),
-    TEXT(save_views, "save-views", "FOLDER", CLI_NAMES_OUTPUT_FOLDER, "keep the labels of each method in this folder"),
+                      CLI_HELP(OUTPUT, "save votes and counts of dawid-skene for --append")),
+    OPTION(TEXT, append, "append", .argument = "STATE", .names = CLI_NAMES_FILE,
+           CLI_HELP(METHOD, "add VOTES to a state of --save-growing and update only the affected items")),
+    OPTION(FLAG, refit, "refit", CLI_HELP(METHOD, "with --append: estimate all items again from all votes")),
+    OPTION(TEXT, init_state, "init-state", .argument = "FILE", .names = CLI_NAMES_FILE,
+           CLI_HELP(METHOD, "start from the parameters saved by --save-state")),
+    CLI_OUTPUT_OPTION(labels_values, workers, "workers", CLI_TABLE_FORMATS, CLI_SHARED_HELP),
+    OPTION(TEXT, save_views, "save-views", .argument = "FOLDER", .names = CLI_NAMES_OUTPUT_FOLDER,
+           CLI_HELP(OUTPUT, "write the labels of each method to FOLDER")),
     CLI_GROUPS_OPTIONS(labels_values, groups),
-    TEXT(save_groups, "save-groups", "FOLDER", CLI_NAMES_OUTPUT_FOLDER,
-         "keep labels of each group of people, made by the same methods from its votes alone, in this folder"),
-    CLI_OUTPUT_OPTION(labels_values, json, "json", "json",
-                      "summary for machines; - is standard output (then the labels need -o)"),
-    FLAG(require_convergence, "require-convergence",
-         "exit with 6, and write no labels, when a method did not converge"),
-    {.name = "seed",
-     .kind = CLI_COUNT,
-     .offset = offsetof(labels_values, seed),
-     .argument = "N",
-     .fallback = "0",
-     .summary = "for whatever is random; seed= of a method wins"},
-    CLI_DEVICE_OPTION_FOR(labels_values,
-                          "dawid-skene, one-coin, fast-dawid-skene, ibcc, ebcc and mace go through votes"),
+    OPTION(TEXT, save_groups, "save-groups", .argument = "FOLDER", .names = CLI_NAMES_OUTPUT_FOLDER,
+           CLI_HELP(GROUPS, "write labels of each group, estimated from its votes only, to FOLDER")),
+    CLI_OUTPUT_OPTION(labels_values, json, "json", "json", CLI_SHARED_HELP),
+    OPTION(FLAG, require_convergence, "require-convergence",
+           CLI_HELP(METHOD, "exit with code 6 and write nothing if a method does not converge")),
+    OPTION(COUNT, seed, "seed", .argument = "N", .fallback = "0"),
+    CLI_DEVICE_OPTION(labels_values),
     CLI_COMMON_OPTIONS(labels_values),
 };
+/* clang-format on */
 
 extern const cli_command cli_cmd_labels;
 
@@ -387,20 +346,23 @@ static int run(cli *c, const void *values, char **operands, size_t n_operands)
 
 const cli_command cli_cmd_labels = {
     .name = "labels",
-    .summary = "soft labels from votes",
+    .section = CLI_START,
+    .summary = "estimate soft labels from annotations",
     .operands = "VOTES...",
-    .text = "Reads votes (columns task, worker, label; CSV, TSV or JSONL, also gzip or zstd; - is standard input; "
-            "several files make "
-            "one table), estimates for each item how probable each class is, and writes one row per item: "
-            "task,label,entropy,p:CLASS,...\n\n"
-            "Reading is strict: anything odd is an error with its place; --lenient, --duplicates, --na and "
-            "--renormalise say "
-            "otherwise, and what they let pass is counted. Results depend neither on the order of rows nor on the "
-            "number of "
-            "threads.",
+    .text = "Reads votes (columns task, worker and label; CSV, TSV or JSONL, also gzip or zstd). Several files are "
+            "read as one table; - is standard input. Estimates the probability of each class for each item and writes "
+            "one row per item: task,label,entropy,p:CLASS,...\n\n"
+            "Without --method, the default recipe is used (see Recipes below). With --gold, these items keep their "
+            "known labels; 10 or more known labels also calibrate the default recipe. With --predictions, the default "
+            "recipe is with-model.\n\n"
+            "Reading is strict: invalid rows, duplicate votes and empty labels are errors that name the line. "
+            "--lenient, --duplicates, --na and --renormalise accept them and report their number. Results depend "
+            "neither on the order of rows nor on the number of threads.",
     .examples = "  dissent labels votes.csv -o labels.csv\n"
+                "  dissent labels export.json --preset label-studio -o labels.csv\n"
                 "  dissent labels votes.csv --method dawid-skene --workers workers.csv -o labels.csv\n"
-                "  dissent labels votes.csv --method standard --method mace:method=em --combine hybrid:weights=auto\n",
+                "  dissent labels votes.csv --method standard --method mace --combine average -o labels.csv\n",
+    .basic = "preset|task,worker,label|gold|min-votes|method|combine|seed|output|workers|json|quiet",
     .ranks = true,
     .late_device = true,
     .methods = true,

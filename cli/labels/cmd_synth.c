@@ -11,71 +11,49 @@ typedef struct {
     bool shuffle;
 } synth_values;
 
-#define COUNT(field, name_, fallback_, low_, high_, summary_)                                       \
-    {                                                                                               \
-        .name = name_, .kind = CLI_COUNT, .offset = offsetof(synth_values, field), .argument = "N", \
-        .fallback = fallback_, .low = low_, .high = high_, .summary = summary_                      \
-    }
-#define SHARE(field, name_, fallback_, high_, summary_)                                            \
-    {                                                                                              \
-        .name = name_, .kind = CLI_REAL, .offset = offsetof(synth_values, field), .argument = "X", \
-        .fallback = fallback_, .low = 0, .high = high_, .summary = summary_                        \
-    }
+#define OPTION(kind, field, name, ...) CLI_OPTION(synth_values, kind, field, name, __VA_ARGS__)
 
+/* clang-format off */
 static const cli_option options[] = {
-    {.name = "model",
-     .kind = CLI_CHOICE,
-     .offset = offsetof(synth_values, model),
-     .argument = "NAME",
-     .fallback = "dawid-skene",
-     .choices = "dawid-skene|one-coin|spammer|difficulty|ambiguous",
-     .summary = "how the crowd votes"},
-    COUNT(items, "items", "1000", 1, 4294967294., "number of items"),
-    COUNT(workers, "workers", "50", 1, 4294967294., "number of workers"),
-    COUNT(classes, "classes", "4", 1, 65535, "number of classes"),
-    COUNT(votes_per_item, "votes-per-item", "5", 1, 4294967294., "votes on each item, by that many different workers"),
-    SHARE(accuracy, "accuracy", "0.7", 1, "mean chance that a worker is right"),
-    SHARE(spread, "spread", "0.15", .5, "how much workers differ: standard deviation of that chance"),
-    SHARE(spammers, "spammers", "0.2", 1, "share of workers who vote without looking (models spammer and ambiguous)"),
-    {.name = "theme",
-     .kind = CLI_CHOICE,
-     .offset = offsetof(synth_values, theme),
-     .argument = "NAME",
-     .fallback = "none",
-     .choices = "none|tickets|reviews",
-     .summary = "class names and English texts: support tickets (up to 6 classes) or product reviews (up to 4)"},
-    COUNT(judges, "judges", "0", 0, 64, "LLM judges that vote on every item; adds the column kind (human or llm)"),
-    COUNT(human_items, "human-items", "0", 0, 4294967294.,
-          "with --judges: people vote on the first N items; 0: on all"),
-    COUNT(seed, "seed", "0", 0, 0, "another seed, another crowd"),
-    {.name = "shuffle",
-     .kind = CLI_FLAG,
-     .offset = offsetof(synth_values, shuffle),
-     .summary = "rows in random order instead of grouped by item"},
-    {.name = "output",
-     .letter = 'o',
-     .kind = CLI_TEXT,
-     .offset = offsetof(synth_values, output),
-     .argument = "FILE",
-     .names = CLI_NAMES_OUTPUT,
-     .summary = "where the votes go; without it, standard output",
-     .formats = "csv|json",
-     .standard = "the votes"},
-    {.name = "to",
-     .kind = CLI_CHOICE,
-     .offset = offsetof(synth_values, to),
-     .argument = "FORMAT",
-     .fallback = "votes",
-     .choices = "votes|label-studio|mturk",
-     .summary = "votes: task,worker,label; else the export of that tool, with the texts"},
-    CLI_OUTPUT_OPTION(synth_values, gold, "gold", "csv", "also write the true classes (task,label)"),
+    OPTION(CHOICE, model, "model", .argument = "NAME", .fallback = "dawid-skene",
+           .choices = "dawid-skene|one-coin|spammer|difficulty|ambiguous",
+           CLI_HELP(METHOD, "model of the annotators (see: dissent list crowds)")),
+    OPTION(COUNT, items, "items", .argument = "N", .fallback = "1000", .low = 1, .high = 4294967294.,
+           CLI_HELP(METHOD, "number of items")),
+    OPTION(COUNT, workers, "workers", .argument = "N", .fallback = "50", .low = 1, .high = 4294967294.,
+           CLI_HELP(METHOD, "number of annotators")),
+    OPTION(COUNT, classes, "classes", .argument = "N", .fallback = "4", .low = 1, .high = 65535,
+           CLI_HELP(METHOD, "number of classes")),
+    OPTION(COUNT, votes_per_item, "votes-per-item", .argument = "N", .fallback = "5", .low = 1, .high = 4294967294.,
+           CLI_HELP(METHOD, "votes per item, each by another annotator")),
+    OPTION(REAL, accuracy, "accuracy", .argument = "X", .fallback = "0.7", .low = 0, .high = 1,
+           CLI_HELP(METHOD, "mean accuracy of the annotators")),
+    OPTION(REAL, spread, "spread", .argument = "X", .fallback = "0.15", .low = 0, .high = .5,
+           CLI_HELP(METHOD, "standard deviation of the accuracy of annotators")),
+    OPTION(REAL, spammers, "spammers", .argument = "X", .fallback = "0.2", .low = 0, .high = 1,
+           CLI_HELP(METHOD, "share of annotators who ignore the items (models spammer and ambiguous)")),
+    OPTION(CHOICE, theme, "theme", .argument = "NAME", .fallback = "none", .choices = "none|tickets|reviews",
+           CLI_HELP(METHOD, "class names and English texts: support tickets (2 to 6 classes), reviews (2 to 4)")),
+    OPTION(COUNT, judges, "judges", .argument = "N", .fallback = "0", .low = 0, .high = 64,
+           CLI_HELP(METHOD, "number of LLM judges that vote on every item; adds a column kind (human, llm)")),
+    OPTION(COUNT, human_items, "human-items", .argument = "N", .fallback = "0", .low = 0, .high = 4294967294.,
+           CLI_HELP(METHOD, "with --judges: people vote on the first N items only [all]")),
+    OPTION(COUNT, seed, "seed", .argument = "N", .fallback = "0", .low = 0, .high = 0),
+    OPTION(FLAG, shuffle, "shuffle", CLI_HELP(OUTPUT, "write rows in random order instead of grouped by item")),
+    OPTION(TEXT, output, "output", .letter = 'o', .argument = "FILE", .names = CLI_NAMES_OUTPUT,
+           .formats = "csv|json", .standard = "the votes"),
+    OPTION(CHOICE, to, "to", .argument = "FORMAT", .fallback = "votes", .choices = "votes|label-studio|mturk",
+           CLI_HELP(OUTPUT, "write task,worker,label (votes), or an export of that tool with the texts")),
+    CLI_OUTPUT_OPTION(synth_values, gold, "gold", "csv", CLI_HELP(OUTPUT, "write the true classes (task,label)")),
     CLI_OUTPUT_OPTION(synth_values, text, "text", "csv",
-                      "also write texts whose words depend on the true class (task,text)"),
+                      CLI_HELP(OUTPUT, "write texts whose words depend on the true class (task,text)")),
     CLI_OUTPUT_OPTION(synth_values, features, "features", "npy",
-                      "also write features that depend on the true class (npy, float32)"),
-    COUNT(n_features, "n-features", "16", 1, 16384, "numbers per item in --features"),
+                      CLI_HELP(OUTPUT, "write features that depend on the true class (npy, float32)")),
+    OPTION(COUNT, n_features, "n-features", .argument = "N", .fallback = "16", .low = 1, .high = 16384,
+           CLI_HELP(OUTPUT, "values per item in --features")),
     CLI_COMMON_OPTIONS(synth_values),
 };
+/* clang-format on */
 
 static const char *const themes[] = {"none", "tickets", "reviews"};
 static const char *const formats[] = {"votes", "label-studio", "mturk"};
@@ -125,19 +103,19 @@ static int run(cli *c, const void *values, char **operands, size_t n_operands)
 extern const cli_command cli_cmd_synth;
 const cli_command cli_cmd_synth = {
     .name = "synth",
-    .summary = "make the votes of a crowd whose truth is known",
+    .section = CLI_ADVANCED,
+    .summary = "simulate annotations with known true labels",
     .operands = "",
-    .text =
-        "Draws annotators of known accuracy and writes their votes (task,worker,label), and the true labels, for "
-        "demos, "
-        "tests and benchmarks. The same options give the same bytes on every machine. Votes are written as they are "
-        "drawn: 1e8 of them need no more memory than 1e3.\n\n"
-        "With --theme, items have English texts that a model can learn from. With --to, votes are written as an export "
-        "of Label Studio or MTurk, in which one vote in 50 is cancelled or rejected.",
+    .text = "Draws annotators of known accuracy and writes their votes (task,worker,label), and the true labels, for "
+            "demos, tests and benchmarks. The same options give the same bytes on every machine. Votes are written as "
+            "they are drawn, so memory does not grow with their number.\n\n"
+            "With --theme, items have English texts that a model can learn from. With --to, votes are written as an "
+            "export of Label Studio or MTurk, in which one vote in 50 is cancelled or rejected.",
     .examples = "  dissent synth --items 1000 --gold gold.csv -o votes.csv\n"
-                "  dissent synth --model spammer --spammers .3 --items 1e6 --workers 1000 --shuffle -o votes.csv\n"
                 "  dissent synth --theme tickets --model ambiguous --to label-studio -o export.json\n"
-                "  dissent synth --theme reviews --judges 3 --human-items 300 --gold gold.csv -o votes.csv\n",
+                "  dissent synth --theme reviews --judges 3 --human-items 300 --gold gold.csv -o votes.csv\n"
+                "  dissent synth --model spammer --spammers .3 --workers 100 --shuffle -o votes.csv\n",
+    .basic = "model|items|workers|classes|votes-per-item|accuracy|theme|judges|seed|output|to|gold",
     .options = options,
     .n_options = sizeof options / sizeof *options,
     .values_size = sizeof(synth_values),

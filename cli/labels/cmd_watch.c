@@ -13,107 +13,48 @@ typedef struct {
     bool lenient, fold_case, trim;
 } watch_values;
 
-#define TEXT(field, name_, argument_, summary_)                                                          \
-    {                                                                                                    \
-        .name = name_, .kind = CLI_TEXT, .offset = offsetof(watch_values, field), .argument = argument_, \
-        .summary = summary_                                                                              \
-    }
-#define COUNT(field, name_, fallback_, summary_)                                                    \
-    {                                                                                               \
-        .name = name_, .kind = CLI_COUNT, .offset = offsetof(watch_values, field), .argument = "N", \
-        .fallback = fallback_, .summary = summary_                                                  \
-    }
+#define OPTION(kind, field, name, ...) CLI_OPTION(watch_values, kind, field, name, __VA_ARGS__)
 
+/* clang-format off */
 static const cli_option options[] = {
-    {.name = "retire",
-     .kind = CLI_REAL,
-     .offset = offsetof(watch_values, retire),
-     .argument = "P",
-     .fallback = "0.95",
-     .low = 1e-9,
-     .high = 1,
-     .summary = "an item is sure, and done, when its label has this probability"},
-    COUNT(min_votes, "min-votes", "2", "never sure with fewer votes"),
-    COUNT(ask_from, "ask-from", "3",
-          "votes that every item gets: with as many and not sure it needs more, and is printed at each vote; 0: never"),
-    COUNT(max_votes, "max-votes", "0", "done with so many votes, sure or not; 0: no such limit"),
-    COUNT(remember, "remember", "0",
-          "done items that are known when late votes come, the last N at least (13 to 27 bytes each); 0: all"),
-    {.name = "power",
-     .kind = CLI_REAL,
-     .offset = offsetof(watch_values, power),
-     .argument = "X",
-     .fallback = "0.7",
-     .high = 1,
-     .summary = "how far probabilities are held back by the number of votes, as in the default labels; 0: votes are "
-                "independent"},
-    {.name = "limit",
-     .kind = CLI_REAL,
-     .offset = offsetof(watch_values, limit),
-     .argument = "N",
-     .fallback = "16",
-     .low = 1,
-     .high = 1e9,
-     .summary = "number of votes from which they are held back no further"},
-    {.name = "output",
-     .letter = 'o',
-     .kind = CLI_TEXT,
-     .offset = offsetof(watch_values, output),
-     .argument = "FILE",
-     .names = CLI_NAMES_OUTPUT,
-     .summary = "in the end, the labels of items that are still open",
-     .formats = CLI_LABEL_FORMATS},
-    {.name = "format",
-     .kind = CLI_CHOICE,
-     .offset = offsetof(watch_values, format),
-     .argument = "FORMAT",
-     .fallback = "csv",
-     .choices = CLI_TABLE_FORMATS,
-     .summary = "of the rows on standard output"},
-    TEXT(input_format, "input-format", "FORMAT", "csv, tsv or jsonl; without it, by the name of the input, else csv"),
-    TEXT(delimiter, "delimiter", "C", "what separates columns: one character, or tab or space"),
-    TEXT(task, "task", "NAME", "column or key of the task [task, or a synonym: dissent list columns]"),
-    TEXT(worker, "worker", "NAME", "column or key of the worker [worker, or a synonym: dissent list columns]"),
-    TEXT(label, "label", "NAME", "column or key of the label [label, or a synonym: dissent list columns]"),
-    TEXT(classes, "classes", "LIST", "classes, as a list or a file; without it, those that turn up"),
-    {.name = "na",
-     .kind = CLI_LIST,
-     .offset = offsetof(watch_values, na),
-     .argument = "TEXT",
-     .summary = "a label that means \"no vote\""},
-    {.name = "duplicates",
-     .kind = CLI_CHOICE,
-     .offset = offsetof(watch_values, duplicates),
-     .argument = "RULE",
-     .fallback = "error",
-     .choices = "error|first|last|all",
-     .summary = "what to do when a worker votes again on an item that is open; on one that is done nobody knows"},
-    {.name = "fold-case",
-     .kind = CLI_FLAG,
-     .offset = offsetof(watch_values, fold_case),
-     .summary = "ignore case: labels that differ in case alone are one class, in lower case"},
-    {.name = "trim",
-     .kind = CLI_FLAG,
-     .offset = offsetof(watch_values, trim),
-     .summary = "remove spaces around labels"},
-    {.name = "lenient",
-     .kind = CLI_FLAG,
-     .offset = offsetof(watch_values, lenient),
-     .summary = "tell of bad rows and skip them, instead of ending with the first"},
-    {.name = "memory",
-     .kind = CLI_BYTES,
-     .offset = offsetof(watch_values, common.memory),
-     .argument = "SIZE",
-     .fallback = "0",
-     .summary = "memory limit for items, workers and done items, e.g. 500M or 3G; fails if they need more [all "
-                "available]"},
-    {.name = "quiet",
-     .letter = 'q',
-     .kind = CLI_FLAG,
-     .offset = offsetof(watch_values, common.quiet),
-     .summary = "nothing on standard error but errors"},
+    OPTION(REAL, retire, "retire", .argument = "P", .fallback = "0.95", .low = 1e-9, .high = 1,
+           CLI_HELP(METHOD, "an item is complete if its label has at least this probability")),
+    OPTION(COUNT, min_votes, "min-votes", .argument = "N", .fallback = "2",
+           CLI_HELP(METHOD, "minimum number of votes of a complete item")),
+    OPTION(COUNT, ask_from, "ask-from", .argument = "N", .fallback = "3",
+           CLI_HELP(METHOD, "report an incomplete item that has N or more votes; 0: never")),
+    OPTION(COUNT, max_votes, "max-votes", .argument = "N", .fallback = "0",
+           CLI_HELP(METHOD, "an item is complete after N votes, whatever its probability [no limit]")),
+    OPTION(COUNT, remember, "remember", .argument = "N", .fallback = "0",
+           CLI_HELP(PERFORMANCE, "complete items to keep for late votes, at least the last N (13 to 27 bytes each) [all]")),
+    OPTION(REAL, power, "power", .argument = "X", .fallback = "0.7", .high = 1,
+           CLI_HELP(METHOD, "temper probabilities by the number of votes; 0: votes are independent")),
+    OPTION(REAL, limit, "limit", .argument = "N", .fallback = "16", .low = 1, .high = 1e9,
+           CLI_HELP(METHOD, "number of votes above which the tempering stays constant")),
+    OPTION(TEXT, output, "output", .letter = 'o', .argument = "FILE", .names = CLI_NAMES_OUTPUT,
+           .formats = CLI_LABEL_FORMATS, CLI_HELP(OUTPUT, "write the labels of incomplete items to FILE at the end")),
+    OPTION(CHOICE, format, "format", .argument = "FORMAT", .fallback = "csv", .choices = CLI_TABLE_FORMATS,
+           CLI_HELP(OUTPUT, "format of the rows on standard output")),
+    OPTION(TEXT, input_format, "input-format", .argument = "FORMAT",
+           CLI_HELP(FORMAT, "file format: csv, tsv or jsonl [by file extension, else csv]")),
+    OPTION(TEXT, delimiter, "delimiter", .argument = "C"),
+    OPTION(TEXT, task, "task", .argument = "COLUMN"),
+    OPTION(TEXT, worker, "worker", .argument = "COLUMN"),
+    OPTION(TEXT, label, "label", .argument = "COLUMN"),
+    OPTION(TEXT, classes, "classes", .argument = "LIST|FILE"),
+    OPTION(LIST, na, "na", .argument = "VALUE"),
+    OPTION(CHOICE, duplicates, "duplicates", .argument = "RULE", .fallback = "error",
+           .choices = "error|first|last|all"),
+    OPTION(FLAG, fold_case, "fold-case", CLI_SHARED_HELP),
+    OPTION(FLAG, trim, "trim", CLI_SHARED_HELP),
+    OPTION(FLAG, lenient, "lenient", CLI_SHARED_HELP),
+    OPTION(BYTES, common.memory, "memory", .argument = "SIZE", .fallback = "0",
+           CLI_HELP(PERFORMANCE, "memory limit, e.g. 500M or 3G; fails if open items need more [all available]")),
+    OPTION(FLAG, common.quiet, "quiet", .letter = 'q'),
+    OPTION(FLAG, common.verbose, "verbose", .letter = 'v'),
     CLI_HELP_OPTION(watch_values),
 };
+/* clang-format on */
 
 typedef struct {
     cli *c;
@@ -273,19 +214,22 @@ static int run(cli *c, const void *values, char **operands, size_t n_operands)
 extern const cli_command cli_cmd_watch;
 const cli_command cli_cmd_watch = {
     .name = "watch",
-    .summary = "votes as they come: which items need no more of them",
+    .section = CLI_CHECK,
+    .summary = "report items that have enough votes while votes come in",
     .operands = "VOTES",
-    .text =
-        "Reads votes (columns task, worker, label; CSV, TSV or JSONL) line by line as they come, - from standard "
-        "input, and prints a row task,label,p,votes,reason as soon as an item is sure enough (reason sure, once), "
-        "needs more votes than it was to get (more), or has as many as it may get (limit).\n\n"
-        "Votes of open items are kept, and what is known of each worker; of items that are done no more than a "
-        "hash, so that late votes are known to be late. Ends with the input, or with SIGINT or SIGTERM (exit code "
-        "0), after a last look at the open items. The same votes in the same order give the same rows.\n\n"
-        "Labels and probabilities are updated vote by vote, so they are provisional; dissent labels makes the final "
-        "ones from all votes.",
-    .examples = "  tail -n +1 -f votes.csv | dissent watch - --retire .95 -o open.csv\n"
-                "  dissent watch votes.csv --max-votes 10 --format jsonl\n",
+    .text = "Reads votes (columns task, worker and label; CSV, TSV or JSONL) line by line, from a file or from "
+            "standard input (-). Prints a row task,label,p,votes,reason as soon as an item is complete (reason sure), "
+            "has --ask-from votes and is not complete (more), or has reached --max-votes (limit).\n\n"
+            "Votes of incomplete items and statistics of each annotator are kept in memory. Of a complete item, only a "
+            "hash is kept, to recognise late votes. watch ends at the end of the input, or after SIGINT or SIGTERM "
+            "with exit code 0; it then checks all incomplete items once more. The same votes in the same order give "
+            "the same rows.\n\n"
+            "Labels and probabilities are updated with every vote and are provisional. Use dissent labels to compute "
+            "the final labels from all votes.",
+    .examples = "  dissent watch votes.csv\n"
+                "  dissent watch votes.csv --retire .9 --max-votes 10 --format jsonl\n"
+                "  tail -n +1 -f votes.csv | dissent watch - --retire .95 -o open.csv\n",
+    .basic = "task,worker,label|retire|min-votes|ask-from|max-votes|duplicates|output|format|lenient|quiet",
     .names = CLI_NAMES_FILE,
     .min = 1,
     .max = 1,

@@ -21,27 +21,21 @@ typedef struct {
 } cli_metric_table_values;
 
 /* clang-format off */
-#define CLI_TABLE_OPTIONS(type, field)                                                                              \
-    {.name = "output", .letter = 'o', .kind = CLI_TEXT, .offset = offsetof(type, field.output), .argument = "FILE", \
-     .names = CLI_NAMES_OUTPUT, .summary = "where the table goes; without it, standard output",                     \
-     .formats = CLI_TABLE_FORMATS, .standard = "the table"},                                                        \
-    {.name = "format", .kind = CLI_CHOICE, .offset = offsetof(type, field.format), .argument = "FORMAT",            \
-     .choices = "csv|tsv|jsonl|text",                                                                               \
-     .summary = "without it, text on a terminal, else by the name of the output, else csv"},                        \
-    {.name = "seed", .kind = CLI_COUNT, .offset = offsetof(type, field.seed), .argument = "N", .fallback = "0",     \
-     .summary = "for all that uses chance"},                                                                        \
-    CLI_OUTPUT_OPTION(type, field.json, "json", "json", "summary for machines; - is standard output (then the table needs -o)")
-#define CLI_RESAMPLES_OPTION(type, field, usual)                                                                    \
-    {.name = "resamples", .kind = CLI_COUNT, .offset = offsetof(type, field.resamples), .argument = "N",            \
-     .fallback = usual, .high = 1e9, .summary = "of items, for intervals; 0 for none"}
-#define CLI_OVER_OPTION(type, field)                                                                                \
-    {.name = "over", .kind = CLI_CHOICE, .offset = offsetof(type, field), .argument = "WHAT",                       \
-     .fallback = "annotators", .choices = "annotators|items",                                                       \
-     .summary = "what intervals hold for: other annotators and other items, or other items alone"}
-#define CLI_METRIC_TABLE_OPTIONS(type, field, usual)                                                                     \
-    CLI_TABLE_OPTIONS(type, field), CLI_RESAMPLES_OPTION(type, field, usual),                                       \
-    {.name = "fraction", .kind = CLI_REAL, .offset = offsetof(type, field.fraction), .argument = "X",               \
-     .fallback = "1", .low = 1e-9, .high = 1, .summary = "share of the items that a resample draws"}
+#define CLI_TABLE_OPTIONS(type, field)                                                                                 \
+    CLI_OPTION(type, TEXT, field.output, "output", .letter = 'o', .argument = "FILE", .names = CLI_NAMES_OUTPUT,       \
+               .formats = CLI_TABLE_FORMATS, .standard = "the table"),                                                 \
+    CLI_OPTION(type, CHOICE, field.format, "format", .argument = "FORMAT", .choices = "csv|tsv|jsonl|text",            \
+               CLI_HELP(OUTPUT, "output format [text on a terminal, else by file extension]")),                        \
+    CLI_OPTION(type, COUNT, field.seed, "seed", .argument = "N", .fallback = "0"),                                     \
+    CLI_OUTPUT_OPTION(type, field.json, "json", "json", CLI_SHARED_HELP)
+#define CLI_RESAMPLES_OPTION(type, field, usual)                                                                       \
+    CLI_OPTION(type, COUNT, field.resamples, "resamples", .argument = "N", .fallback = usual, .high = 1e9)
+#define CLI_OVER_OPTION(type, field)                                                                                   \
+    CLI_OPTION(type, CHOICE, field, "over", .argument = "WHAT", .fallback = "annotators",                              \
+               .choices = "annotators|items")
+#define CLI_METRIC_TABLE_OPTIONS(type, field, usual)                                                                   \
+    CLI_TABLE_OPTIONS(type, field), CLI_RESAMPLES_OPTION(type, field, usual),                                          \
+    CLI_OPTION(type, REAL, field.fraction, "fraction", .argument = "X", .fallback = "1", .low = 1e-9, .high = 1)
 /* clang-format on */
 
 /* Options that do not go together; an exit code, what is wrong told already. */

@@ -9,71 +9,39 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TEXT(field, name_, argument_, names_, summary_)                                                   \
-    {                                                                                                     \
-        .name = name_, .kind = CLI_TEXT, .offset = offsetof(report_values, field), .argument = argument_, \
-        .names = names_, .summary = summary_                                                              \
-    }
-#define LIST(field, name_, argument_, names_, summary_)                                                   \
-    {                                                                                                     \
-        .name = name_, .kind = CLI_LIST, .offset = offsetof(report_values, field), .argument = argument_, \
-        .names = names_, .summary = summary_                                                              \
-    }
+#define OPTION(kind, field, name, ...) CLI_OPTION(report_values, kind, field, name, __VA_ARGS__)
 
+/* clang-format off */
 static const cli_option options[] = {
-    {.name = "output",
-     .letter = 'o',
-     .kind = CLI_TEXT,
-     .offset = offsetof(report_values, output),
-     .argument = "FILE",
-     .fallback = "report.html",
-     .names = CLI_NAMES_OUTPUT,
-     .summary = "where the report goes; - is standard output",
-     .formats = "html"},
-    LIST(votes, "votes", "FILE", CLI_NAMES_FILE, "the votes, as operands name them; several files make one table"),
-    LIST(method, "method", "SPEC", CLI_NAMES_METHOD,
-         "NAME[:key=value,...], fitted to the votes, or the name of a recipe; none: the first recipe"),
-    TEXT(combine, "combine", "SPEC", CLI_NAMES_COMBINER,
-         "NAME[:key=value,...]: how several methods become the labels that the report trusts; without it, centroid"),
-    LIST(labels, "labels", "NAME=FILE", CLI_NAMES_FILE,
-         "soft labels of the same items made elsewhere, to stand beside the methods"),
-    LIST(pred, "pred", "NAME=FILE", CLI_NAMES_FILE,
-         "predictions of a model, to be judged by gold labels and by people"),
-    {.name = "model",
-     .kind = CLI_LIST,
-     .offset = offsetof(report_values, model),
-     .argument = "NAME=FOLDER",
-     .names = CLI_NAMES_FOLDER,
-     .holds = CLI_MODEL_FILES,
-     .summary = "what dissent train has written, of one run or of several seeds: its training curves are drawn"},
-    TEXT(gold, "gold", "FILE", CLI_NAMES_FILE, "known labels (task,label): labels and predictions are judged by them"),
-    TEXT(human, "human", "FILE", CLI_NAMES_FILE, "what people say about the items of the predictions, as soft labels"),
-    TEXT(human_labels, "human-labels", "SPEC", CLI_NAMES_METHOD,
-         "the same from the votes: standard, softmax or another method; it changes the figures, so it has no default"),
+    OPTION(TEXT, output, "output", .letter = 'o', .argument = "FILE", .fallback = "report.html",
+           .names = CLI_NAMES_OUTPUT, .formats = "html", CLI_HELP(OUTPUT, "write the page to FILE (- for standard output)")),
+    OPTION(LIST, votes, "votes", .argument = "FILE", .names = CLI_NAMES_FILE,
+           CLI_HELP(INPUT, "votes, same as the operands; repeat for several files")),
+    OPTION(LIST, method, "method", .argument = "SPEC", .names = CLI_NAMES_METHOD),
+    OPTION(TEXT, combine, "combine", .argument = "SPEC", .names = CLI_NAMES_COMBINER),
+    OPTION(LIST, labels, "labels", .argument = "NAME=FILE", .names = CLI_NAMES_FILE,
+           CLI_HELP(INPUT, "add soft labels of the same items from another source")),
+    OPTION(LIST, pred, "pred", .argument = "NAME=FILE", .names = CLI_NAMES_FILE,
+           CLI_HELP(INPUT, "evaluate predictions of a model against gold labels and people")),
+    OPTION(LIST, model, "model", .argument = "NAME=FOLDER", .names = CLI_NAMES_FOLDER, .holds = CLI_MODEL_FILES,
+           CLI_HELP(INPUT, "plot the training curves of a model of dissent train")),
+    OPTION(TEXT, gold, "gold", .argument = "FILE", .names = CLI_NAMES_FILE),
+    OPTION(TEXT, human, "human", .argument = "FILE", .names = CLI_NAMES_FILE),
+    OPTION(TEXT, human_labels, "human-labels", .argument = "SPEC", .names = CLI_NAMES_METHOD),
     CLI_TEXTS_OPTIONS(report_values, texts),
     CLI_GROUPS_OPTIONS(report_values, groups),
     CLI_VOTER_TYPE_OPTIONS(report_values, voters),
-    TEXT(title, "title", "TEXT", CLI_NAMES_NOTHING, "heading of the report"),
+    OPTION(TEXT, title, "title", .argument = "TEXT", CLI_HELP(OUTPUT, "set the title of the page")),
     CLI_GOLD_COLUMNS_OPTION(report_values, reading.gold_columns),
     CLI_VOTES_OPTIONS(report_values, reading),
     CLI_SCALE_OPTIONS(report_values, reading),
     CLI_PARTS_OPTIONS(report_values, reading),
-    {.name = "resamples",
-     .kind = CLI_COUNT,
-     .offset = offsetof(report_values, resamples),
-     .argument = "N",
-     .fallback = "200",
-     .high = 1000000,
-     .summary = "resamples for 95 % intervals; 0: none"},
-    {.name = "seed",
-     .kind = CLI_COUNT,
-     .offset = offsetof(report_values, seed),
-     .argument = "N",
-     .fallback = "0",
-     .summary = "for whatever is random; seed= of a method wins"},
-    CLI_OUTPUT_OPTION(report_values, json, "json", "json", "summary for machines; - is standard output"),
+    OPTION(COUNT, resamples, "resamples", .argument = "N", .fallback = "200", .high = 1000000),
+    OPTION(COUNT, seed, "seed", .argument = "N", .fallback = "0"),
+    CLI_OUTPUT_OPTION(report_values, json, "json", "json", CLI_SHARED_HELP),
     CLI_COMMON_OPTIONS(report_values),
 };
+/* clang-format on */
 
 static int check_given(report_command *job)
 {
@@ -376,24 +344,23 @@ static int run(cli *c, const void *values, char **operands, size_t n_operands)
 extern const cli_command cli_cmd_report;
 const cli_command cli_cmd_report = {
     .name = "report",
-    .summary = "one HTML file that shows what votes, labels and models say",
+    .section = CLI_START,
+    .summary = "write an HTML report on votes, labels and models",
     .operands = "[VOTES...]",
-    .text =
-        "Writes one HTML file that works offline: how far people agree, what the methods make of their votes, which "
-        "items are disputed, which workers stand out, how a model learned and how good it is. Every chart has its "
-        "numbers as a table and "
-        "as CSV. With votes "
-        "the methods are fitted as dissent labels would; their combination is the view that the report trusts.\n\n"
-        "VOTES are the files of votes, as other commands take them; --votes FILE names them too. Without -o the page "
-        "is "
-        "report.html in the current folder.\n\n"
-        "The file stays small whatever the number of items, and ids and labels in it are inert whatever they hold.",
+    .text = "Writes one HTML file that works offline: inter-annotator agreement, the labels of each method, items with "
+            "disagreement, annotators to check, training curves and evaluation of models. Every chart has its values "
+            "as a table and as CSV. With votes, the methods are fitted as by dissent labels, and the report is based "
+            "on their combination.\n\n"
+            "VOTES are files of votes, as for the other commands. Labels, predictions and models can be added, or be "
+            "reported without votes. The size of the page does not grow with the number of items. Ids and labels are "
+            "escaped.",
     .examples = "  dissent report votes.csv\n"
-                "  dissent report votes.csv --gold gold.csv --method standard --method glad -o report.html\n"
+                "  dissent report export.json --preset label-studio --gold gold.csv -o report.html\n"
+                "  dissent report votes.csv --pred mine=predictions.csv --human-labels standard -o report.html\n"
                 "  dissent report votes.csv --worker-table people.csv --group gender -o report.html\n"
                 "  dissent report --labels ours=labels.csv --labels theirs=other.csv -o report.html\n"
-                "  dissent report votes.csv --pred mine=predictions.csv --human-labels standard -o report.html\n"
                 "  dissent report --model soft=soft-model --model hard=hard-model -o report.html\n",
+    .basic = "preset|task,worker,label|gold|texts|labels|pred|model|method|worker-table|group|output|quiet",
     .methods = true,
     .combiners = true,
     .names = CLI_NAMES_FILE,

@@ -11,39 +11,24 @@ typedef struct {
     uint64_t max_length;
 } embed_values;
 
+#define OPTION(kind, field, name, ...) CLI_OPTION(embed_values, kind, field, name, __VA_ARGS__)
+
+/* clang-format off */
 static const cli_option options[] = {
-    CLI_ENCODER_OPTION(embed_values, CLI_ENCODER_FILES, ""),
-    {.name = "items",
-     .kind = CLI_TEXT,
-     .offset = offsetof(embed_values, items),
-     .argument = "FILE",
-     .names = CLI_NAMES_FILE,
-     .summary = "the items, of one text or two"},
-    {.name = "pool",
-     .kind = CLI_CHOICE,
-     .offset = offsetof(embed_values, pool),
-     .argument = "WHAT",
-     .fallback = "mean",
-     .choices = "mean|first",
-     .summary = "a text's vector: the mean of its tokens, or its first token"},
-    {.name = "normalise",
-     .kind = CLI_FLAG,
-     .offset = offsetof(embed_values, normalise),
-     .summary = "vectors of length 1"},
+    CLI_ENCODER_OPTION(embed_values, CLI_ENCODER_FILES),
+    OPTION(TEXT, items, "items", .argument = "FILE", .names = CLI_NAMES_FILE),
+    OPTION(CHOICE, pool, "pool", .argument = "WHAT", .fallback = "mean", .choices = "mean|first",
+           CLI_HELP(METHOD, "vector of a text: mean of its tokens, or its first token")),
+    OPTION(FLAG, normalise, "normalise", CLI_HELP(METHOD, "scale vectors to length 1")),
     CLI_MAX_LENGTH_OPTION(embed_values),
-    {.name = "output",
-     .letter = 'o',
-     .kind = CLI_TEXT,
-     .offset = offsetof(embed_values, output),
-     .argument = "FILE",
-     .names = CLI_NAMES_OUTPUT,
-     .summary = "NAME.npy, a row of float32 per item; ids go to NAME.tasks.txt beside it",
-     .formats = "npy"},
+    OPTION(TEXT, output, "output", .letter = 'o', .argument = "FILE", .names = CLI_NAMES_OUTPUT, .formats = "npy",
+           CLI_HELP(OUTPUT, "write one float32 row per item to NAME.npy, and the ids to NAME.tasks.txt")),
     CLI_DEVICE_OPTION(embed_values),
     CLI_PRECISION_OPTION(embed_values),
     CLI_ITEMS_OPTIONS(embed_values, reading),
     CLI_COMMON_OPTIONS(embed_values),
 };
+/* clang-format on */
 
 static int embed(cli *c, const embed_values *v, dis_context *ctx, const dis_items *items, dis_encoder *encoder)
 {
@@ -89,16 +74,18 @@ static int run(cli *c, const void *values, char **operands, size_t n_operands)
 extern const cli_command cli_cmd_embed;
 const cli_command cli_cmd_embed = {
     .name = "embed",
-    .summary = "items into vectors by a pretrained encoder",
+    .section = CLI_ADVANCED,
+    .summary = "compute vectors of texts with a pretrained encoder",
     .operands = "",
-    .text =
-        "Writes one row of numbers per item, the same as transformers computes from the same folder: config.json, a "
-        "tokenizer, and model.safetensors or the files of its index (F32, F16, BF16). Encoders are those of BERT, "
-        "RoBERTa, XLM-RoBERTa, DistilBERT, ELECTRA and MPNet. An item has one text or two (--text twice).\n\n"
-        "The model mlp learns on such a file: dissent train --model mlp --items x.npy.",
+    .text = "Writes one vector per item, equal to what transformers computes from the same folder. The folder has "
+            "config.json, a tokenizer, and model.safetensors or the files of its index (F32, F16, BF16). BERT, "
+            "RoBERTa, XLM-RoBERTa, DistilBERT, ELECTRA and MPNet are supported. An item has one text, or two (--text "
+            "twice).\n\n"
+            "The output can be used as features: dissent train --model mlp --items x.npy.",
     .examples = "  dissent embed --encoder minilm --items items.csv -o x.npy\n"
-                "  dissent embed --encoder minilm --items pairs.csv --text premise --text hypothesis --pool first "
-                "-o x.npy\n",
+                "  dissent embed --encoder minilm --items items.csv --normalise --device auto -o x.npy\n"
+                "  dissent embed --encoder minilm --items pairs.csv --text premise --text hypothesis -o x.npy\n",
+    .basic = "encoder|items|task|text|pool|normalise|max-length|output|device|precision|quiet",
     .options = options,
     .n_options = sizeof options / sizeof *options,
     .values_size = sizeof(embed_values),

@@ -17,45 +17,29 @@ typedef struct {
     int point;
 } predict_values;
 
-#define TEXT(field, name_, argument_, names_, summary_)                                                    \
-    {                                                                                                      \
-        .name = name_, .kind = CLI_TEXT, .offset = offsetof(predict_values, field), .argument = argument_, \
-        .names = names_, .summary = summary_                                                               \
-    }
+#define OPTION(kind, field, name, ...) CLI_OPTION(predict_values, kind, field, name, __VA_ARGS__)
 
+/* clang-format off */
 static const cli_option predict_options[] = {
-    TEXT(items, "items", "FILE", CLI_NAMES_FILE, "the items, of the kind that the model was trained on"),
-    {.name = "output",
-     .letter = 'o',
-     .kind = CLI_TEXT,
-     .offset = offsetof(predict_values, output),
-     .argument = "FILE",
-     .names = CLI_NAMES_OUTPUT,
-     .summary = "where the predictions go; without it, standard output",
-     .formats = CLI_LABEL_FORMATS,
-     .standard = "the predictions"},
-    TEXT(format, "format", "FORMAT", CLI_NAMES_NOTHING,
-         "csv, tsv, jsonl or npy; without it, by the name of the output, else csv"),
-    TEXT(head, "head", "NAME", CLI_NAMES_NOTHING,
-         "gold, silver, soft, crowd, vote or class; without it, the model's first"),
-    TEXT(pairs, "pairs", "FILE", CLI_NAMES_FILE,
-         "whom to ask about which item (columns task and worker), of a model that knows: predictions of an item are "
-         "then the mean over those who are asked"),
+    OPTION(TEXT, items, "items", .argument = "FILE", .names = CLI_NAMES_FILE),
+    OPTION(TEXT, output, "output", .letter = 'o', .argument = "FILE", .names = CLI_NAMES_OUTPUT,
+           .formats = CLI_LABEL_FORMATS, .standard = "the predictions"),
+    OPTION(TEXT, format, "format", .argument = "FORMAT"),
+    OPTION(TEXT, head, "head", .argument = "NAME",
+           CLI_HELP(METHOD, "head of the model: gold, silver, soft, crowd, vote or class [the first]")),
+    OPTION(TEXT, pairs, "pairs", .argument = "FILE", .names = CLI_NAMES_FILE,
+           CLI_HELP(INPUT, "annotators to predict for each item (task,worker), for models of annotators")),
     CLI_WORKER_TABLE_OPTIONS(predict_values, table),
     CLI_OUTPUT_OPTION(predict_values, perspectives, "perspectives", CLI_TABLE_FORMATS,
-                      "what each of them would say: task,worker,label,p:CLASS,..."),
-    {.name = "point",
-     .kind = CLI_CHOICE,
-     .offset = offsetof(predict_values, point),
-     .argument = "RULE",
-     .fallback = "mode",
-     .choices = "mode|median",
-     .summary = "which class stands for the distribution there: the most probable one, or the median of ordered ones"},
+                      CLI_HELP(OUTPUT, "write predictions for each annotator (task,worker,label,p:CLASS,...)")),
+    OPTION(CHOICE, point, "point", .argument = "RULE", .fallback = "mode", .choices = "mode|median",
+           CLI_HELP(OUTPUT, "label in --perspectives: the most probable class, or the median of ordered classes")),
     CLI_DEVICE_OPTION(predict_values),
     CLI_PRECISION_OPTION(predict_values),
     CLI_ITEMS_OPTIONS(predict_values, reading),
     CLI_COMMON_OPTIONS(predict_values),
 };
+/* clang-format on */
 
 /* ---- pairs ---- */
 
@@ -233,14 +217,16 @@ static int run_predict(cli *c, const void *values, char **operands, size_t n_ope
 extern const cli_command cli_cmd_predict, cli_cmd_model;
 const cli_command cli_cmd_predict = {
     .name = "predict",
-    .summary = "soft labels of items by a trained model",
+    .section = CLI_LEARN,
+    .summary = "predict soft labels of items with a trained model",
     .operands = "MODEL",
-    .text =
-        "Reads a model that dissent train has written and items, and writes one row per item, as dissent labels does: "
-        "task,label,entropy,p:CLASS,...",
+    .text = "Reads a model that dissent train has written, and items of the same kind as in training. Writes one row "
+            "per item, as dissent labels does: task,label,entropy,p:CLASS,... For a model of annotators with --pairs, "
+            "the prediction of an item is the mean over these annotators.",
     .examples = "  dissent predict model --items new.csv -o predicted.csv\n"
-                "  dissent predict model --items test.csv --pairs asked.csv --perspectives said.csv -o predicted.csv\n"
-                "  dissent predict model --items test.f32 --width 512 --head soft -o predicted.csv\n",
+                "  dissent predict model --items test.csv --head soft --device auto -o predicted.csv\n"
+                "  dissent predict model --items test.csv --pairs asked.csv --perspectives said.csv -o predicted.csv\n",
+    .basic = "items|task|text|head|pairs|output|format|perspectives|device|precision|quiet",
     .names = CLI_NAMES_FOLDER,
     .holds = CLI_MODEL_FILES,
     .min = 1,
@@ -258,16 +244,14 @@ typedef struct {
     const char *json, *export;
 } model_values;
 
+/* clang-format off */
 static const cli_option model_options[] = {
-    CLI_OUTPUT_OPTION(model_values, json, "json", "json", "the same for machines; - is standard output"),
-    {.name = "export",
-     .kind = CLI_TEXT,
-     .offset = offsetof(model_values, export),
-     .argument = "FOLDER",
-     .names = CLI_NAMES_OUTPUT_FOLDER,
-     .summary = "write a model of a pretrained encoder as a folder that transformers loads"},
+    CLI_OUTPUT_OPTION(model_values, json, "json", "json", CLI_SHARED_HELP),
+    CLI_OPTION(model_values, TEXT, export, "export", .argument = "FOLDER", .names = CLI_NAMES_OUTPUT_FOLDER,
+               CLI_HELP(OUTPUT, "write a model of a pretrained encoder for transformers")),
     CLI_COMMON_OPTIONS(model_values),
 };
+/* clang-format on */
 
 static void show(const dis_model_view *m)
 {
@@ -335,14 +319,16 @@ static int run_model(cli *c, const void *values, char **operands, size_t n_opera
 
 const cli_command cli_cmd_model = {
     .name = "model",
-    .summary = "what a trained model is",
+    .section = CLI_LEARN,
+    .summary = "describe a trained model, or export it",
     .operands = "MODEL",
-    .text =
-        "Describes a folder that dissent train has written: model and objective, classes, heads, sizes, and the epoch "
-        "that was kept. --export writes a model of a pretrained encoder as transformers has them; of two heads the "
-        "first.",
+    .text = "Describes a folder that dissent train has written: model and objective, classes, heads, sizes, and the "
+            "epoch that was kept. --export writes a model of a pretrained encoder in the format of transformers; of "
+            "two heads, the first is written.",
     .examples = "  dissent model model\n"
+                "  dissent model model --json model.json\n"
                 "  dissent model model --export folder\n",
+    .basic = "export|json|threads|memory|quiet|verbose",
     .names = CLI_NAMES_FOLDER,
     .holds = CLI_MODEL_FILES,
     .min = 1,

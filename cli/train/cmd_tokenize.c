@@ -8,27 +8,20 @@ typedef struct {
     uint64_t max_length;
 } tokenize_values;
 
+#define OPTION(kind, field, name, ...) CLI_OPTION(tokenize_values, kind, field, name, __VA_ARGS__)
+
+/* clang-format off */
 static const cli_option options[] = {
     CLI_ENCODER_OPTION(tokenize_values,
                        "tokenizer.json|tokenizer_config.json|special_tokens_map.json|config.json|vocab.txt|vocab.json|"
-                       "merges.txt|encoder.json|vocab.bpe",
-                       "; only its tokenizer is read"),
-    {.name = "no-special",
-     .kind = CLI_FLAG,
-     .offset = offsetof(tokenize_values, no_special),
-     .summary = "no special tokens around the texts"},
+                       "merges.txt|encoder.json|vocab.bpe"),
+    OPTION(FLAG, no_special, "no-special", CLI_HELP(METHOD, "add no special tokens")),
     CLI_MAX_LENGTH_OPTION(tokenize_values),
-    {.name = "output",
-     .letter = 'o',
-     .kind = CLI_TEXT,
-     .offset = offsetof(tokenize_values, output),
-     .argument = "FILE",
-     .names = CLI_NAMES_OUTPUT,
-     .summary = "where the lists go; without it, standard output",
-     .formats = "jsonl",
-     .standard = "the lists"},
+    OPTION(TEXT, output, "output", .letter = 'o', .argument = "FILE", .names = CLI_NAMES_OUTPUT, .formats = "jsonl",
+           .standard = "the lists"),
     CLI_COMMON_OPTIONS(tokenize_values),
 };
+/* clang-format on */
 
 static int run(cli *c, const void *values, char **operands, size_t n_operands)
 {
@@ -57,15 +50,17 @@ static int run(cli *c, const void *values, char **operands, size_t n_operands)
 extern const cli_command cli_cmd_tokenize;
 const cli_command cli_cmd_tokenize = {
     .name = "tokenize",
-    .summary = "texts into the ids that a pretrained encoder reads",
+    .section = CLI_ADVANCED,
+    .summary = "convert texts to token ids of a pretrained encoder",
     .operands = "FILE",
-    .text =
-        "Reads one text per line (- is standard input) and writes one JSON list of ids per line, the same ids as "
-        "Hugging "
-        "Face tokenizers makes. The tokenizer is that of the folder: tokenizer.json, or vocab.json and merges.txt, or "
-        "vocab.txt. No weights are needed. Padding and truncation blocks of tokenizer.json are ignored.",
+    .text = "Reads one text per line (- is standard input) and writes one JSON list of token ids per line, equal to "
+            "those of Hugging Face tokenizers. The tokenizer is read from the folder: tokenizer.json, or vocab.json "
+            "and merges.txt, or vocab.txt. No weights are needed. Padding and truncation settings of tokenizer.json "
+            "are ignored.",
     .examples = "  dissent tokenize --encoder minilm texts.txt\n"
+                "  dissent tokenize --encoder minilm texts.txt --max-length 128 -o ids.jsonl\n"
                 "  echo \"A man eats.\" | dissent tokenize --encoder minilm --no-special -\n",
+    .basic = "encoder|max-length|no-special|output|threads|quiet",
     .names = CLI_NAMES_FILE,
     .min = 1,
     .max = 1,

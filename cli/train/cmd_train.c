@@ -12,26 +12,6 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#define TEXT(field, name_, argument_, fallback_, names_, summary_)                                       \
-    {                                                                                                    \
-        .name = name_, .kind = CLI_TEXT, .offset = offsetof(train_values, field), .argument = argument_, \
-        .fallback = fallback_, .names = names_, .summary = summary_                                      \
-    }
-#define COUNT(field, name_, fallback_, low_, high_, summary_)                                       \
-    {                                                                                               \
-        .name = name_, .kind = CLI_COUNT, .offset = offsetof(train_values, field), .argument = "N", \
-        .fallback = fallback_, .low = low_, .high = high_, .summary = summary_                      \
-    }
-#define REAL(field, name_, fallback_, low_, high_, summary_)                                       \
-    {                                                                                              \
-        .name = name_, .kind = CLI_REAL, .offset = offsetof(train_values, field), .argument = "X", \
-        .fallback = fallback_, .low = low_, .high = high_, .summary = summary_                     \
-    }
-#define FLAG(field, name_, summary_)                                                                  \
-    {                                                                                                 \
-        .name = name_, .kind = CLI_FLAG, .offset = offsetof(train_values, field), .summary = summary_ \
-    }
-
 /* Rows of dissent/train_options.h. */
 #define OF_COUNT  .kind = CLI_COUNT
 #define OF_REAL   .kind = CLI_REAL
@@ -47,83 +27,65 @@
      .fallback = fallback_,                                                            \
      .low = low_,                                                                      \
      .high = high_,                                                                    \
-     .summary = summary_},
+     CLI_HELP(TRAINING, summary_)},
 _Static_assert(sizeof(size_t) == sizeof(uint64_t), "counts of training are read as 64 bits");
 
+#define OPTION(kind, field, name, ...) CLI_OPTION(train_values, kind, field, name, __VA_ARGS__)
+
+/* clang-format off */
 static const cli_option options[] = {
-    {.name = "output",
-     .letter = 'o',
-     .kind = CLI_TEXT,
-     .offset = offsetof(train_values, output),
-     .argument = "FOLDER",
-     .names = CLI_NAMES_OUTPUT_FOLDER,
-     .holds = CLI_MODEL_FILES,
-     .summary = "where the model goes"},
-    TEXT(model, "model", "SPEC", "text", CLI_NAMES_NOTHING, "NAME[:key=value,...]: dissent list models"),
-    TEXT(objective, "objective", "SPEC", "kl", CLI_NAMES_NOTHING,
-         "what to train towards, NAME[:key=value,...]: dissent list objectives"),
-    TEXT(items, "items", "FILE", NULL, CLI_NAMES_FILE, "the items to learn from"),
-    TEXT(labels, "labels", "FILE", NULL, CLI_NAMES_FILE, "their soft labels, as dissent labels writes them"),
-    TEXT(gold, "gold", "FILE", NULL, CLI_NAMES_FILE, "their gold labels (task,label)"),
+    OPTION(TEXT, output, "output", .letter = 'o', .argument = "FOLDER", .names = CLI_NAMES_OUTPUT_FOLDER,
+           .holds = CLI_MODEL_FILES, CLI_HELP(OUTPUT, "write the model to FOLDER")),
+    OPTION(TEXT, model, "model", .argument = "SPEC", .fallback = "text",
+           CLI_HELP(TRAINING, "model, NAME[:key=value,...] (see: dissent list models)")),
+    OPTION(TEXT, objective, "objective", .argument = "SPEC", .fallback = "kl",
+           CLI_HELP(TRAINING, "objective, NAME[:key=value,...] (see: dissent list objectives)")),
+    OPTION(TEXT, items, "items", .argument = "FILE", .names = CLI_NAMES_FILE),
+    OPTION(TEXT, labels, "labels", .argument = "FILE", .names = CLI_NAMES_FILE),
+    OPTION(TEXT, gold, "gold", .argument = "FILE", .names = CLI_NAMES_FILE),
     CLI_GOLD_COLUMNS_OPTION(train_values, gold_columns),
-    TEXT(votes, "votes", "FILE", NULL, CLI_NAMES_FILE,
-         "the votes (task,worker,label), for the objectives crowd:..., annotator and annot-mix"),
-    TEXT(preset, "preset", "NAME", NULL, CLI_NAMES_PRESET,
-         "--votes is an export of a known tool: dissent list presets"),
-    TEXT(votes_label, "label", "NAME", NULL, CLI_NAMES_NOTHING,
-         "column or path of the labels in --votes; with --preset, the question"),
+    OPTION(TEXT, votes, "votes", .argument = "FILE", .names = CLI_NAMES_FILE,
+           CLI_HELP(INPUT, "annotations, for the objectives crowd:..., annotator and annot-mix")),
+    OPTION(TEXT, preset, "preset", .argument = "NAME", .names = CLI_NAMES_PRESET),
+    OPTION(TEXT, votes_label, "label", .argument = "COLUMN"),
     CLI_WORKER_TABLE_OPTIONS(train_values, table),
-    TEXT(
-        worker_features, "worker-features", "COLUMN,...", NULL, CLI_NAMES_NOTHING,
-        "columns of --worker-table that the objectives annotator and annot-mix learn from beside who is asked: numbers "
-        "are standardised, other values are categories"),
-    TEXT(classes, "classes", "LIST|FILE", NULL, CLI_NAMES_FILE,
-         "the classes in their order, also ones nobody chose: a,b,c, or a file with one per line"),
-    REAL(dev, "dev", "0", 0, .9, "share of the items to hold out as a development set"),
-    TEXT(dev_items, "dev-items", "FILE", NULL, CLI_NAMES_FILE, "items of a development set of its own"),
-    {.name = "dev-where",
-     .kind = CLI_LIST,
-     .offset = offsetof(train_values, dev_where),
-     .argument = "COLUMN=VALUE",
-     .summary = "the development set is the rows of the items where COLUMN holds VALUE"},
-    TEXT(dev_labels, "dev-labels", "FILE", NULL, CLI_NAMES_FILE,
-         "its soft labels; without it, those of --labels unless it is a file of its own"),
-    TEXT(dev_gold, "dev-gold", "FILE", NULL, CLI_NAMES_FILE,
-         "its gold labels; without it, those of --gold unless it is a file of its own"),
-    /* clang-format off */
+    OPTION(TEXT, worker_features, "worker-features", .argument = "COLUMN,...",
+           CLI_HELP(GROUPS, "annotator features from --worker-table, for the objectives annotator and annot-mix")),
+    OPTION(TEXT, classes, "classes", .argument = "LIST|FILE", .names = CLI_NAMES_FILE),
+    OPTION(REAL, dev, "dev", .argument = "X", .fallback = "0", .low = 0, .high = .9,
+           CLI_HELP(DEVELOPMENT, "hold out this share of the items as development set")),
+    OPTION(TEXT, dev_items, "dev-items", .argument = "FILE", .names = CLI_NAMES_FILE,
+           CLI_HELP(DEVELOPMENT, "items of a separate development set")),
+    OPTION(LIST, dev_where, "dev-where", .argument = "COLUMN=VALUE",
+           CLI_HELP(DEVELOPMENT, "use items in which COLUMN is VALUE as development set")),
+    OPTION(TEXT, dev_labels, "dev-labels", .argument = "FILE", .names = CLI_NAMES_FILE,
+           CLI_HELP(DEVELOPMENT, "soft labels of the development set [those of --labels]")),
+    OPTION(TEXT, dev_gold, "dev-gold", .argument = "FILE", .names = CLI_NAMES_FILE,
+           CLI_HELP(DEVELOPMENT, "gold labels of the development set [those of --gold]")),
     DIS_TRAIN_OPTIONS(TRAIN_OPTION)
-    /* clang-format on */
-    COUNT(runs, "runs", "1", 1, 100000, "train so many seeds: --seed, the next, ..."),
-    {.name = "jobs",
-     .kind = CLI_COUNT,
-     .offset = offsetof(train_values, jobs),
-     .argument = "N",
-     .fallback = "1",
-     .none = "auto",
-     .low = 1,
-     .high = 1024,
-     .summary = "runs or folds side by side; auto: as many as threads, on a GPU up to 12 of those that fit"},
-    COUNT(folds, "folds", "0", 0, 10000,
-          "deal the items into so many folds, train without each, and predict it (--out-of-fold)"),
-    CLI_OUTPUT_OPTION(
-        train_values, out_of_fold, "out-of-fold", CLI_LABEL_FORMATS,
-        "what the models of --folds say of the items they have not seen (CSV, TSV, JSONL or npy by the name)"),
-    FLAG(fold_case, "fold-case",
-         "ignore case: labels that differ in case alone are one class, in lower case (votes and gold)"),
-    FLAG(trim, "trim", "remove spaces around labels (votes and gold)"),
-    FLAG(allow_many_classes, "allow-many-classes", "accept a label column in which most values are different"),
-    FLAG(resume, "resume", "go on from the checkpoints in the output folder"),
+    OPTION(COUNT, runs, "runs", .argument = "N", .fallback = "1", .low = 1, .high = 100000,
+           CLI_HELP(TRAINING, "train N models with the seeds --seed, --seed + 1, ...")),
+    OPTION(COUNT, jobs, "jobs", .argument = "N", .fallback = "1", .none = "auto", .low = 1, .high = 1024),
+    OPTION(COUNT, folds, "folds", .argument = "N", .fallback = "0", .high = 10000,
+           CLI_HELP(TRAINING, "train a model without each of N folds and predict that fold (--out-of-fold) [off]")),
+    CLI_OUTPUT_OPTION(train_values, out_of_fold, "out-of-fold", CLI_LABEL_FORMATS,
+                      CLI_HELP(OUTPUT, "with --folds: write the predictions of all folds")),
+    OPTION(FLAG, fold_case, "fold-case", CLI_SHARED_HELP),
+    OPTION(FLAG, trim, "trim", CLI_SHARED_HELP),
+    OPTION(FLAG, allow_many_classes, "allow-many-classes", CLI_SHARED_HELP),
+    OPTION(FLAG, resume, "resume", CLI_HELP(TRAINING, "continue from the checkpoints in the output folder")),
     CLI_OUTPUT_OPTION(train_values, curves, "curves", CLI_TABLE_FORMATS,
-                      "loss and development metric of every epoch (CSV, TSV or JSONL by the name)"),
-    CLI_OUTPUT_OPTION(train_values, json, "json", "json", "summary for machines; - is standard output"),
-    FLAG(lenient, "lenient", "leave out items without a label, and count them"),
-    FLAG(renormalise, "renormalise", "scale soft labels that do not sum to 1, and count them"),
-    COUNT(seed, "seed", "0", 0, 1e19, "for starts, order, dropout and the held-out share"),
+                      CLI_HELP(OUTPUT, "write loss and development metric of every epoch")),
+    CLI_OUTPUT_OPTION(train_values, json, "json", "json", CLI_SHARED_HELP),
+    OPTION(FLAG, lenient, "lenient", CLI_SHARED_HELP),
+    OPTION(FLAG, renormalise, "renormalise", CLI_SHARED_HELP),
+    OPTION(COUNT, seed, "seed", .argument = "N", .fallback = "0", .high = 1e19),
     CLI_DEVICE_OPTION(train_values),
     CLI_PRECISION_OPTION(train_values),
     CLI_ITEMS_OPTIONS(train_values, reading),
     CLI_COMMON_OPTIONS(train_values),
 };
+/* clang-format on */
 
 /* ---- reading ---- */
 
@@ -327,23 +289,23 @@ static int run(cli *c, const void *values, char **operands, size_t n_operands)
 extern const cli_command cli_cmd_train;
 const cli_command cli_cmd_train = {
     .name = "train",
-    .summary = "a model that learns from people",
+    .section = CLI_LEARN,
+    .summary = "train a model on soft labels, gold labels or votes",
     .operands = "",
-    .text =
-        "Trains a model on items (texts, tokens, rows of numbers, images) towards their soft labels, their gold "
-        "labels, both at once, or the votes of single workers. Everything is matched by task id. The best epoch on "
-        "the development set is kept.\n\n"
-        "The same data, options and seed give the same model, for any number of threads. A run that was stopped goes "
-        "on with --resume as if it had not been.\n\n"
-        "--folds N deals the items into N folds, every label in every fold in the same share, trains a model without "
-        "each "
-        "and writes what it says of that fold to --out-of-fold: predictions that may stand beside the votes (dissent "
-        "labels --predictions). With -o a last model is trained on everything.",
+    .text = "Trains a model on items (texts, tokens, features or images) with their soft labels, gold labels, both, or "
+            "the votes of single annotators. All files are matched by task id. The epoch that is best on the "
+            "development set is kept.\n\n"
+            "The same data, options and seed give the same model, for any number of threads. --resume continues a "
+            "stopped run and gives the same model as an uninterrupted run.\n\n"
+            "With --folds N, items are split into N folds with equal class shares. A model is trained without each "
+            "fold and predicts it; --out-of-fold writes these predictions. They can be combined with the votes: "
+            "dissent labels --predictions. With -o, a final model is trained on all items.",
     .examples = "  dissent train --items items.csv --labels labels.csv --dev .1 -o model\n"
-                "  dissent train --model mlp --items x.f32 --width 512 --labels labels.csv --gold gold.csv "
-                "--objective gold+kl --runs 10 --jobs 2 -o models\n"
+                "  dissent train --items items.csv --gold gold.csv --objective gold --dev .1 -o hard-model\n"
+                "  dissent train --items items.csv --labels labels.csv --folds 10 --out-of-fold predictions.csv\n"
                 "  dissent train --items items.csv --votes votes.csv --objective crowd:mw -o model\n"
-                "  dissent train --items items.csv --labels labels.csv --folds 10 --out-of-fold predictions.csv\n",
+                "  dissent train --model mlp --items x.f32 --width 512 --labels labels.csv --runs 10 -o models\n",
+    .basic = "items|labels|gold|model|objective|encoder|epochs|dev|seed|output|device|quiet",
     .ranks = true,
     .min = 0,
     .max = 0,

@@ -84,7 +84,7 @@ typedef struct {
                               epoch is kept */
     size_t patience;       /* epochs without a better one until training stops; 0: all epochs */
     double soft_weight;    /* of the soft head where there is a gold or silver one: 1 */
-    double base;           /* of the logarithms of the soft head; 0: e */
+    double log_base;       /* base of the logarithm in the soft loss; 0: e */
     double floor;          /* of targets of inverse KL: 1e-6 */
     bool over_all;         /* crowd losses are means over items x workers, missing votes counting as 0, as in published
                               code; otherwise over votes */

@@ -222,7 +222,7 @@ def train(
     keep: str | None = None,
     patience: int = 0,
     soft_weight: float = 1,
-    base: float = 0,
+    log_base: float = 0,
     floor: float = 1e-6,
     over_all: bool = False,
     order: str | None = None,

@@ -78,7 +78,7 @@ class SoftClassifier(TrainedModel):
         Epochs without a better one until training stops; 0: all epochs.
     soft_weight : float
         Of the soft head where there is a gold one.
-    base : float
+    log_base : float
         Of the logarithms of the soft head; 0: e.
     floor : float
         Of targets of inverse KL.
@@ -134,7 +134,7 @@ class SoftClassifier(TrainedModel):
         keep: str | None = None,
         patience: int = 0,
         soft_weight: float = 1.0,
-        base: float = 0.0,
+        log_base: float = 0.0,
         floor: float = 1e-6,
         over_all: bool = False,
         order: str | None = None,
@@ -164,7 +164,7 @@ class SoftClassifier(TrainedModel):
         self.keep = keep
         self.patience = patience
         self.soft_weight = soft_weight
-        self.base = base
+        self.log_base = log_base
         self.floor = floor
         self.over_all = over_all
         self.order = order
@@ -308,7 +308,7 @@ class SoftClassifier(TrainedModel):
                 keep=self.keep,
                 patience=whole("patience", self.patience),
                 soft_weight=real("soft_weight", self.soft_weight),
-                base=real("base", self.base),
+                log_base=real("log_base", self.log_base),
                 floor=real("floor", self.floor),
                 over_all=self.over_all,
                 order=self.order,

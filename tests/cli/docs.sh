@@ -3,7 +3,7 @@
 set -eu
 # shellcheck source=tests/cli/support/scratch.sh
 . "$DISSENT_SOURCE/tests/cli/support/scratch.sh"
-"$DISSENT" help | sed -n '/^Commands:/,/^$/s/^  \([a-z][a-z]*\) .*/\1/p' >commands
+"$DISSENT" help | sed -n 's/^  \([a-z][a-z]*\)  .*/\1/p' >commands
 [ -s commands ] || { echo "help names no commands"; exit 1; }
 for shell in bash zsh fish; do
     "$DISSENT" completion $shell >completion.$shell

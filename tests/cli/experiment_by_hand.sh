@@ -133,7 +133,7 @@ sed -e 's/items: items.csv/items: {file: tokens.csv, kind: tokens}/' -e 's/text:
     --model tagger:word=6,character=4,hidden=4,layers=1,feed=8 --epochs 3 --batch 16 --rate .01 --seed 3 --classes "$classes" --lenient --quiet -o model-tokens
 "$DISSENT" predict model-tokens --items tokens.csv -o all.csv --quiet
 awk -F, 'NR == FNR { of[$1] = 1; next } FNR == 1 || of[$1]' gold-test.csv all.csv >p.csv
-"$DISSENT" eval p.csv --gold gold.csv --groups tokens.csv --lenient --resamples 0 --quiet --format csv -o m.csv
+"$DISSENT" eval p.csv --gold gold.csv --item-groups tokens.csv --lenient --resamples 0 --quiet --format csv -o m.csv
 compare gold accuracy macro_f1 calibrated_log_likelihood
 
 # The example of the manual, on a crowd of forty.

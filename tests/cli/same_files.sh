@@ -12,7 +12,7 @@ fail() { echo "same_files: $*" >&2; exit 1; }
 inputs() {
     case $1 in
     labels) echo gold init-state classes predictions groups texts text worker-table ;;
-    eval) echo gold human votes groups classes worker-table official soft annotators history ;;
+    eval) echo gold human votes item-groups classes worker-table official soft annotators history ;;
     agree) echo gold classes worker-table ;;
     review) echo gold classes labels texts text predictions ;;
     compare) echo gold human votes a b classes worker-table ;;

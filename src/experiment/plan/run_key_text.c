@@ -127,6 +127,12 @@ bool dis__field_is_set(const dis__field *field, const void *record)
     return false;
 }
 
+/* The name under which a value enters a key. It is not renamed with its field: keys of stored runs stay valid. */
+static const char *name_in_key(const dis__field *field)
+{
+    return strcmp(field->key, "log_base") == 0 ? "base" : field->key;
+}
+
 dis_status dis__key_text_field(dis__key_text *key_text, const dis__field *field, const void *record)
 {
     const void *at = (const char *)record + field->offset;
@@ -143,7 +149,7 @@ dis_status dis__key_text_field(dis__key_text *key_text, const dis__field *field,
     case DIS_FIELD_CHOICE: return put_count(key_text, field->key, (uint64_t)(*(const int *)at));
     case DIS_FIELD_REAL: {
         char number[DIS_REAL_TEXT];
-        return dis__key_text_put(key_text, field->key, number, dis__format_real(*(const double *)at, number));
+        return dis__key_text_put(key_text, name_in_key(field), number, dis__format_real(*(const double *)at, number));
     }
     case DIS_FIELD_PAIRS: return put_pairs(key_text, field, at);
     case DIS_FIELD_LIST:

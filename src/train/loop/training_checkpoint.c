@@ -45,7 +45,7 @@ static void key_of(const dis__training *t, char hex[65])
     hash_text(&sha, o->vectors);
     hash_text(&sha, t->model->keep);
     snprintf(numbers, sizeof numbers, "%llu %zu %zu %zu %a %a %a %a %zu %d %d %d %d %d", (unsigned long long)o->seed,
-             t->epochs, t->limits.units, o->patience, o->rate, o->soft_weight, o->base, o->floor, o->accumulate,
+             t->epochs, t->limits.units, o->patience, o->rate, o->soft_weight, o->log_base, o->floor, o->accumulate,
              (int)o->lenient, (int)o->over_all, (int)t->batches.kind, (int)o->keep_last, (int)o->class_weights);
     hash_text(&sha, numbers);
     if (dis__comm_is_parallel(t->comm)) { /* sums of gradients depend on how many there are */

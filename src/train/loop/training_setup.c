@@ -57,7 +57,7 @@ static dis_status add_heads(void *arg, dis__model_net *r, const int *logits)
         dis__soft_head_options o = dis__soft_head_options_default();
         o.loss = (dis__loss)t->objective->soft;
         o.weight = h ? t->o->soft_weight : 1;
-        o.base = t->o->base;
+        o.base = t->o->log_base;
         o.floor = t->o->floor;
         r->head[h] = dis__head_soft(r->net, t->model->head[h], logits[h], &o);
         h++;
