@@ -33,7 +33,7 @@ static const cli_option options[] = {
     OPTION(REAL, spammers, "spammers", .argument = "X", .fallback = "0.2", .low = 0, .high = 1,
            CLI_HELP(METHOD, "share of annotators who ignore the items (models spammer and ambiguous)")),
     OPTION(CHOICE, theme, "theme", .argument = "NAME", .fallback = "none", .choices = "none|tickets|reviews",
-           CLI_HELP(METHOD, "class names and English texts: support tickets (2 to 6 classes), reviews (2 to 4)")),
+           CLI_HELP(METHOD, "class names and English texts: support tickets (up to 6 classes), reviews (up to 4)")),
     OPTION(COUNT, judges, "judges", .argument = "N", .fallback = "0", .low = 0, .high = 64,
            CLI_HELP(METHOD, "number of LLM judges that vote on every item; adds a column kind (human, llm)")),
     OPTION(COUNT, human_items, "human-items", .argument = "N", .fallback = "0", .low = 0, .high = 4294967294.,
