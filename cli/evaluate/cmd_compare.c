@@ -3,7 +3,6 @@
 #include "evaluate/cmd_compare.h"
 #include <stdlib.h>
 
-/* clang-format off */
 #define OPTION(kind, field, name, ...) CLI_OPTION(compare_values, kind, field, name, __VA_ARGS__)
 
 /* clang-format off */
@@ -28,7 +27,6 @@ static const cli_option options[] = {
     CLI_DEVICE_OPTION(compare_values),
     CLI_COMMON_OPTIONS(compare_values),
 };
-/* clang-format on */
 /* clang-format on */
 
 static int check(compare_command *job)

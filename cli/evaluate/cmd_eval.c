@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* clang-format off */
 #define OPTION(kind, field, name, ...) CLI_OPTION(eval_values, kind, field, name, __VA_ARGS__)
 
 /* clang-format off */
@@ -59,7 +58,6 @@ static const cli_option options[] = {
     CLI_DEVICE_OPTION(eval_values),
     CLI_COMMON_OPTIONS(eval_values),
 };
-/* clang-format on */
 /* clang-format on */
 
 bool eval_has_metric(const eval_command *job, size_t m)

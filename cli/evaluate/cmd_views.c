@@ -12,7 +12,6 @@ typedef struct {
     bool lenient, renormalise;
 } views_values;
 
-/* clang-format off */
 #define OPTION(kind, field, name, ...) CLI_OPTION(views_values, kind, field, name, __VA_ARGS__)
 
 /* clang-format off */
@@ -23,7 +22,6 @@ static const cli_option options[] = {
     CLI_DEVICE_OPTION(views_values),
     CLI_COMMON_OPTIONS(views_values),
 };
-/* clang-format on */
 /* clang-format on */
 
 /* A view is called by its file, without folder and ending. */

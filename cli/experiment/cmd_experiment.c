@@ -8,7 +8,6 @@
 #include <string.h>
 #include <unistd.h>
 
-/* clang-format off */
 #define OPTION(kind, field, name, ...) CLI_OPTION(experiment_values, kind, field, name, __VA_ARGS__)
 
 /* clang-format off */
@@ -35,6 +34,7 @@ static const cli_option options[] = {
 };
 /* clang-format on */
 
+/* clang-format off */
 static const struct {
     const char *name;
     size_t operands, max;           /* behind the action */

@@ -159,7 +159,8 @@ static void tables_help(FILE *out, const cli_command *command)
     }
     if (command->combiners) {
         fputs("\nCombinations (--combine NAME[:key=value,...]; options: dissent list combiners NAME):\n", out);
-        for (size_t i = 0; dis_combiner_get(i); i++) entry(out, dis_combiner_get(i)->name, dis_combiner_get(i)->summary);
+        for (size_t i = 0; dis_combiner_get(i); i++)
+            entry(out, dis_combiner_get(i)->name, dis_combiner_get(i)->summary);
     }
     if (command->methods && command->combiners) {
         fputs("\nRecipes (--method NAME; the first is the default; contents: dissent list recipes NAME):\n", out);
