@@ -26,7 +26,7 @@
 /* DIS_NEEDS_WORKERS: predictions for single workers, as experiments make them (perspectives.h has their figures). */
 enum { DIS_NEEDS_GOLD = 1, DIS_NEEDS_HUMAN = 2, DIS_NEEDS_ORDER = 4, DIS_NEEDS_WORKERS = 8 };
 
-/* What can be measured. A row of the table in src/evaluate/metric_table.c describes each: dis_evaluation_metric_get(). */
+/* What can be measured. A row of the table in src/evaluate/metrics.c describes each: dis_evaluation_metric_get(). */
 typedef enum {
     DIS_EVALUATION_ACCURACY,
     DIS_EVALUATION_MAJORITY_ACCURACY,

@@ -10,7 +10,7 @@
 #include "stats/crossed_intervals.h"
 #include "evaluate/calibrated_likelihood.h"
 #include "evaluate/item_metrics.h"
-#include "evaluate/metric_table.h"
+#include "evaluate/metrics.h"
 
 /* Items that have a gold label, by (gold, predicted): the cells that are not empty. */
 typedef struct {

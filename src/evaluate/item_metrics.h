@@ -43,7 +43,7 @@ typedef struct {
     bool listed;
 } dis__item_column_row;
 
-extern const dis__item_column_row dis__item_columns[DIS_ITEM_COLUMNS]; /* metric_table.c */
+extern const dis__item_column_row dis__item_columns[DIS_ITEM_COLUMNS]; /* metrics.c */
 
 typedef struct {
     size_t n_classes, top_k;

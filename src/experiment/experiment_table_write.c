@@ -5,7 +5,7 @@
 #include "tool/table_writer.h"
 #include "experiment/experiment_internal.h"
 #include "io/output/output_file.h"
-#include "report/page/markup.h"
+#include "report/markup.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,11 +1,17 @@
 #!/bin/sh
 # The order of dependencies: a folder of src includes only headers of folders that stand before it in the list below (and its own);
-# the command line, the benchmarks (but bench/gpu/*.c, which time single steps) and the examples include public headers alone. docs/development/architecture.md states the same order.
+# the subfolders of a folder do not include each other in a circle; the command line, the benchmarks (but bench/gpu/*.c, which time
+# single steps) and the examples include public headers alone. docs/development/architecture.md states the same order. No folder
+# has more than 25 source files.
 set -eu
 source=${DISSENT_SOURCE:-$(cd "$(dirname "$0")/../.." && pwd)}
 cd "$source"
 order="core io stats votes tables text tokens items labels agreement evaluate compare review scaled nn report encoder train experiment"
 failed=0
+circle=$(mktemp)
+trap 'rm -f "$circle"' EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
 for folder in src/*/; do
     folder=${folder#src/}
     folder=${folder%/}
@@ -21,10 +27,25 @@ for folder in $order; do
         failed=1
     done
 done
-if grep -rnE '#include "[a-z_]+/' cli bench examples --include='*.[ch]' | grep -v '^bench/gpu/' | grep -v '"dissent/'; then
+own=$(ls -d cli/*/ | sed 's|cli/\(.*\)/|\1|' | paste -sd'|')
+if grep -rnE '#include "[a-z_]+/' bench examples --include='*.[ch]' | grep -v '^bench/gpu/' | grep -v '"dissent/' ||
+    grep -rnE '#include "[a-z_]+/' cli --include='*.[ch]' | grep -vE "\"(dissent|$own)/"; then
     echo "only public headers may be included there"
     failed=1
 fi
+# Subfolders: tsort fails if they form a circle. Files directly in the folder may include any of its subfolders, and be included.
+for folder in $order; do
+    for sub in src/"$folder"/*/; do
+        [ -d "$sub" ] || continue
+        sub=$(basename "$sub")
+        grep -rhoE "#include \"$folder/[a-z_0-9]+/" "src/$folder/$sub" | sed -E "s|.*/([a-z_0-9]+)/|\1 $sub|" | grep -v "^$sub $sub\$" || :
+    done | sort -u | tsort >/dev/null 2>"$circle" || { echo "subfolders of src/$folder include each other: $(tr '\n' ' ' <"$circle")"; failed=1; }
+done
+max_files=25
+for folder in $(find src cli python/core tools bench -type d ! -name __pycache__); do
+    n=$(find "$folder" -maxdepth 1 -type f \( -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' -o -name '*.py' -o -name '*.sh' \) | wc -l)
+    [ "$n" -le "$max_files" ] || { echo "$folder has $n source files; at most $max_files are allowed: divide it by what belongs together"; failed=1; }
+done
 twice=$(find src cli include tests/unit python/core -name '*.[ch]' | sed 's|.*/||' | sort | uniq -d)
 [ -z "$twice" ] || { echo "file names that are there more than once: $twice"; failed=1; }
 stated=$(sed -n 's/^Order of dependencies: `\(.*\)`.*/\1/p' docs/development/architecture.md | sed 's/ <- / /g')

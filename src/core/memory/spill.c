@@ -5,8 +5,8 @@
  * an error here, and no signal later. The thread that watches looks every few milliseconds; a pass over mapped arrays
  * moves some gigabytes per second, so that it is some tens of megabytes late at most. */
 #include "core/memory/spill.h"
+#include "core/context_internal.h"
 #include "core/memory/memory.h"
-#include "core/parallel/pool.h"
 #include "core/system_calls.h"
 #include <errno.h>
 #include <fcntl.h>

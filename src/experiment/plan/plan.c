@@ -106,7 +106,7 @@ void dis__plan_destroy(dis__plan *plan)
     dis__plan_internal *p = (dis__plan_internal *)plan;
     dis__free(p->cell);
     dis__free(p->cells);
-    dis__key_text_free(&p->key_text);
+    dis__run_key_free(&p->key_text);
     dis__kept_free(&p->kept);
     dis__yaml_free(&p->yaml);
     dis__free(p);

@@ -39,7 +39,7 @@ typedef struct {
     dis__plan plan; /* first: the two are one */
     dis__yaml yaml;
     dis__upload kept;
-    dis__key_text key_text;
+    dis__run_key key_text;
     const char *device; /* and precision, of runs; NULL: the processor, in float32 */
     dis__form form;
     dis__file_part file;
@@ -92,7 +92,7 @@ typedef struct {
 bool dis__cell_draws(const dis__cell_part *cell, uint64_t seed, dis__vote_draw *out);
 
 /* The digest of what a set of labels is made from: votes of a data set, method, and what is drawn. */
-dis_status dis__labels_key(dis__key_text *key_text, const dis__data_part *data, const dis__votes_part *votes,
+dis_status dis__labels_key(dis__run_key *key_text, const dis__data_part *data, const dis__votes_part *votes,
                            const dis__labels_part *labels, const dis__vote_draw *draw, char hex[65]);
 
 #endif

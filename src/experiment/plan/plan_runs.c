@@ -47,26 +47,26 @@ static dis_status take_seeds(dis__plan_internal *p)
 
 /* ---- keys ---- */
 
-static dis_status put_field(dis__key_text *key_text, const dis__schema *schema, const char *key, const void *record)
+static dis_status put_field(dis__run_key *key_text, const dis__schema *schema, const char *key, const void *record)
 {
-    return dis__key_text_field(key_text, dis__schema_find(schema, key), record);
+    return dis__run_key_field(key_text, dis__schema_find(schema, key), record);
 }
 
-static dis_status put_number(dis__key_text *key_text, const char *key, uint64_t x)
+static dis_status put_number(dis__run_key *key_text, const char *key, uint64_t x)
 {
     char text[32];
-    return dis__key_text_put(key_text, key, text, (size_t)snprintf(text, sizeof text, "%llu", (unsigned long long)x));
+    return dis__run_key_put(key_text, key, text, (size_t)snprintf(text, sizeof text, "%llu", (unsigned long long)x));
 }
 
 /* What every key begins with. */
-static dis_status put_head(dis__key_text *key_text)
+static dis_status put_head(dis__run_key *key_text)
 {
     key_text->n = 0;
     DIS_TRY(put_number(key_text, "format", FORMAT));
-    return dis__key_text_put(key_text, "version", DIS_VERSION, strlen(DIS_VERSION));
+    return dis__run_key_put(key_text, "version", DIS_VERSION, strlen(DIS_VERSION));
 }
 
-static dis_status put_data(dis__key_text *key_text, const dis__data_part *part)
+static dis_status put_data(dis__run_key *key_text, const dis__data_part *part)
 {
     static const char *const keys[] = {"items", "votes", "gold", "classes", "ordinal"};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
@@ -74,54 +74,54 @@ static dis_status put_data(dis__key_text *key_text, const dis__data_part *part)
     return DIS_OK;
 }
 
-static dis_status put_labels(dis__key_text *key_text, const char *key, const dis__labels_part *labels)
+static dis_status put_labels(dis__run_key *key_text, const char *key, const dis__labels_part *labels)
 {
-    DIS_TRY(dis__key_text_put(key_text, key, "", 0));
-    return labels ? dis__key_text_record(key_text, &dis__labels_schema, labels) : DIS_OK;
+    DIS_TRY(dis__run_key_put(key_text, key, "", 0));
+    return labels ? dis__run_key_record(key_text, &dis__labels_schema, labels) : DIS_OK;
 }
 
 /* A split that comes from elsewhere than the items says so by its file. */
-static dis_status put_split(dis__key_text *key_text, const dis__data *d)
+static dis_status put_split(dis__run_key *key_text, const dis__data *d)
 {
-    DIS_TRY(dis__key_text_record(key_text, &dis__split_schema, d->split));
+    DIS_TRY(dis__run_key_record(key_text, &dis__split_schema, d->split));
     DIS_TRY(put_number(key_text, "dev", d->dev));
     if (d->dev == DIS_DEV_SHARE) {
         char share[DIS_REAL_TEXT];
-        return dis__key_text_put(key_text, "share", share, dis__format_real(d->dev_share, share));
+        return dis__run_key_put(key_text, "share", share, dis__format_real(d->dev_share, share));
     }
     if (d->dev == DIS_DEV_SET)
-        return dis__key_text_record(key_text, &dis__set_schema, dis__part(&d->part->sets, d->dev_set));
+        return dis__run_key_record(key_text, &dis__set_schema, dis__part(&d->part->sets, d->dev_set));
     return DIS_OK;
 }
 
-static dis_status put_measures(dis__key_text *key_text, const dis__plan_internal *p, const dis__data *d)
+static dis_status put_measures(dis__run_key *key_text, const dis__plan_internal *p, const dis__data *d)
 {
     for (size_t m = 0; m < p->plan.n_measures; m++) {
         const dis_experiment_measure *measure = &p->measures[m];
         const size_t s = dis__set_find(d->part, measure->set);
         const char *metric = dis_evaluation_metric_get(measure->metric)->name;
-        DIS_TRY(dis__key_text_put(key_text, "set", measure->set, strlen(measure->set)));
-        DIS_TRY(dis__key_text_put(key_text, "metric", metric, strlen(metric)));
-        if (s != SIZE_MAX) DIS_TRY(dis__key_text_record(key_text, &dis__set_schema, dis__part(&d->part->sets, s)));
+        DIS_TRY(dis__run_key_put(key_text, "set", measure->set, strlen(measure->set)));
+        DIS_TRY(dis__run_key_put(key_text, "metric", metric, strlen(metric)));
+        if (s != SIZE_MAX) DIS_TRY(dis__run_key_record(key_text, &dis__set_schema, dis__part(&d->part->sets, s)));
     }
     return DIS_OK;
 }
 
 /* With every setting written out: what nobody says is the same as what is said to be so. */
-static dis_status put_objective(dis__key_text *key_text, const char *spec)
+static dis_status put_objective(dis__run_key *key_text, const char *spec)
 {
     char text[DIS__OBJECTIVE_TEXT_SIZE];
     DIS_TRY(dis__objective_format(spec, text));
-    return dis__key_text_put(key_text, "objective", text, strlen(text));
+    return dis__run_key_put(key_text, "objective", text, strlen(text));
 }
 
-static dis_status put_cell(dis__key_text *key_text, const dis__plan_internal *p, const dis__cell_internal *c)
+static dis_status put_cell(dis__run_key *key_text, const dis__plan_internal *p, const dis__cell_internal *c)
 {
     static const char *const names[] = {"name", "data", "labels", "baseline", "published"};
     static const char *const without_training[] = {"votes_per_item", "random_workers"};
     DIS_TRY(put_head(key_text));
     if (c->missing) /* nothing that is in a store */
-        return dis__key_text_put(key_text, "missing", c->missing->message, strlen(c->missing->message));
+        return dis__run_key_put(key_text, "missing", c->missing->message, strlen(c->missing->message));
     for (size_t i = 0; i < dis__cell_schema.n_fields; i++) {
         const dis__field *field = &dis__cell_schema.field[i];
         bool counts = c->part.objective;
@@ -131,9 +131,9 @@ static dis_status put_cell(dis__key_text *key_text, const dis__plan_internal *p,
         if (counts && strcmp(field->key, "objective") == 0)
             DIS_TRY(put_objective(key_text, c->part.objective));
         else if (counts)
-            DIS_TRY(dis__key_text_field(key_text, field, &c->part));
+            DIS_TRY(dis__run_key_field(key_text, field, &c->part));
     }
-    if (c->part.objective && p->device) DIS_TRY(dis__key_text_put(key_text, "device", p->device, strlen(p->device)));
+    if (c->part.objective && p->device) DIS_TRY(dis__run_key_put(key_text, "device", p->device, strlen(p->device)));
     const dis__data *d = &p->data[c->data];
     DIS_TRY(put_data(key_text, d->part));
     DIS_TRY(put_split(key_text, d));
@@ -148,12 +148,12 @@ bool dis__cell_draws(const dis__cell_part *cell, uint64_t seed, dis__vote_draw *
     return cell->votes_per_item > 0 || cell->random_workers > 0;
 }
 
-dis_status dis__labels_key(dis__key_text *key_text, const dis__data_part *data, const dis__votes_part *votes,
+dis_status dis__labels_key(dis__run_key *key_text, const dis__data_part *data, const dis__votes_part *votes,
                            const dis__labels_part *labels, const dis__vote_draw *draw, char hex[65])
 {
     char chance[32];
     DIS_TRY(put_head(key_text));
-    if (votes) DIS_TRY(dis__key_text_record(key_text, &dis__votes_schema, votes));
+    if (votes) DIS_TRY(dis__run_key_record(key_text, &dis__votes_schema, votes));
     DIS_TRY(put_field(key_text, &dis__data_schema, "classes", data));
     DIS_TRY(put_field(key_text, &dis__data_schema, "gold", data)); /* its classes may be more than those of the votes */
     DIS_TRY(put_labels(key_text, "labels", labels));
@@ -161,9 +161,9 @@ dis_status dis__labels_key(dis__key_text *key_text, const dis__data_part *data, 
     DIS_TRY(put_number(key_text, "seed", draw ? draw->seed : 0));
     if (draw && draw->random_workers > 0) {
         const int n = snprintf(chance, sizeof chance, "%.17g", draw->random_workers);
-        DIS_TRY(dis__key_text_put(key_text, "random_workers", chance, (size_t)n));
+        DIS_TRY(dis__run_key_put(key_text, "random_workers", chance, (size_t)n));
     }
-    dis__key_text_digest(key_text, hex);
+    dis__run_key_digest(key_text, hex);
     return DIS_OK;
 }
 

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static dis_status put(dis__key_text *key_text, const char *text, size_t n)
+static dis_status put(dis__run_key *key_text, const char *text, size_t n)
 {
     DIS_TRY(
         dis__reserve(&key_text->text, &key_text->capacity, key_text->n, dis__saturating_size(1, key_text->n, n), 1));
@@ -18,7 +18,7 @@ static dis_status put(dis__key_text *key_text, const char *text, size_t n)
     return DIS_OK;
 }
 
-dis_status dis__key_text_put(dis__key_text *key_text, const char *key, const char *value, size_t n)
+dis_status dis__run_key_put(dis__run_key *key_text, const char *key, const char *value, size_t n)
 {
     char head[128];
     const int length = snprintf(head, sizeof head, "%.80s %zu:", key, n);
@@ -33,7 +33,7 @@ static dis_status encoder_digest(const char *path, char hex[65])
 }
 
 /* What is in a file or folder; each is read once. */
-static dis_status put_contents(dis__key_text *key_text, const char *key, const char *path,
+static dis_status put_contents(dis__run_key *key_text, const char *key, const char *path,
                                dis_status (*digest)(const char *path, char hex[65]))
 {
     size_t i = 0;
@@ -44,42 +44,42 @@ static dis_status put_contents(dis__key_text *key_text, const char *key, const c
         DIS_TRY(digest(path, key_text->digest[i]));
         key_text->path[key_text->n_files++] = path;
     }
-    return dis__key_text_put(key_text, key, key_text->digest[i], 64);
+    return dis__run_key_put(key_text, key, key_text->digest[i], 64);
 }
 
 /* And how its name ends, which may say how it is read. */
-dis_status dis__key_text_file(dis__key_text *key_text, const char *key, const char *path)
+dis_status dis__run_key_file(dis__run_key *key_text, const char *key, const char *path)
 {
     const char *slash = strrchr(path, '/'), *ending = strrchr(slash ? slash : path, '.');
     DIS_TRY(put_contents(key_text, key, path, dis__file_sha256));
-    return dis__key_text_put(key_text, "", ending ? ending : "", ending ? strlen(ending) : 0);
+    return dis__run_key_put(key_text, "", ending ? ending : "", ending ? strlen(ending) : 0);
 }
 
-dis_status dis__key_text_folder(dis__key_text *key_text, const char *key, const char *path)
+dis_status dis__run_key_folder(dis__run_key *key_text, const char *key, const char *path)
 {
     return put_contents(key_text, key, path, encoder_digest);
 }
 
-static dis_status put_count(dis__key_text *key_text, const char *key, uint64_t x)
+static dis_status put_count(dis__run_key *key_text, const char *key, uint64_t x)
 {
     char text[32];
-    return dis__key_text_put(key_text, key, text, (size_t)snprintf(text, sizeof text, "%llu", (unsigned long long)x));
+    return dis__run_key_put(key_text, key, text, (size_t)snprintf(text, sizeof text, "%llu", (unsigned long long)x));
 }
 
-static dis_status put_texts(dis__key_text *key_text, const dis__field *field, const dis__texts *texts)
+static dis_status put_texts(dis__run_key *key_text, const dis__field *field, const dis__texts *texts)
 {
     DIS_TRY(put_count(key_text, field->key, texts->n));
     for (size_t i = 0; i < texts->n; i++) {
         if (field->kind == DIS_FIELD_FILES)
-            DIS_TRY(dis__key_text_file(key_text, "", texts->text[i]));
+            DIS_TRY(dis__run_key_file(key_text, "", texts->text[i]));
         else
-            DIS_TRY(dis__key_text_put(key_text, "", texts->text[i], strlen(texts->text[i])));
+            DIS_TRY(dis__run_key_put(key_text, "", texts->text[i], strlen(texts->text[i])));
     }
     return DIS_OK;
 }
 
 /* In the order of the keys' bytes: that of the file means nothing. */
-static dis_status put_pairs(dis__key_text *key_text, const dis__field *field, const dis__text_pairs *pairs)
+static dis_status put_pairs(dis__run_key *key_text, const dis__field *field, const dis__text_pairs *pairs)
 {
     DIS_TRY(put_count(key_text, field->key, pairs->n));
     for (size_t done = 0, last = SIZE_MAX; done < pairs->n; done++) {
@@ -88,19 +88,19 @@ static dis_status put_pairs(dis__key_text *key_text, const dis__field *field, co
             if ((last == SIZE_MAX || strcmp(pairs->key[i], pairs->key[last]) > 0) &&
                 (next == SIZE_MAX || strcmp(pairs->key[i], pairs->key[next]) < 0))
                 next = i;
-        DIS_TRY(dis__key_text_put(key_text, "", pairs->key[next], strlen(pairs->key[next])));
-        DIS_TRY(dis__key_text_put(key_text, "", pairs->value[next], strlen(pairs->value[next])));
+        DIS_TRY(dis__run_key_put(key_text, "", pairs->key[next], strlen(pairs->key[next])));
+        DIS_TRY(dis__run_key_put(key_text, "", pairs->value[next], strlen(pairs->value[next])));
         last = next;
     }
     return DIS_OK;
 }
 
-static dis_status put_parts(dis__key_text *key_text, const dis__field *field, const dis__parts *parts)
+static dis_status put_parts(dis__run_key *key_text, const dis__field *field, const dis__parts *parts)
 {
     DIS_TRY(put_count(key_text, field->key, parts->n));
     for (size_t i = 0; i < parts->n; i++) {
-        if (parts->name) DIS_TRY(dis__key_text_put(key_text, "", parts->name[i], strlen(parts->name[i])));
-        DIS_TRY(dis__key_text_record(key_text, field->part, dis__part(parts, i)));
+        if (parts->name) DIS_TRY(dis__run_key_put(key_text, "", parts->name[i], strlen(parts->name[i])));
+        DIS_TRY(dis__run_key_record(key_text, field->part, dis__part(parts, i)));
     }
     return DIS_OK;
 }
@@ -133,15 +133,15 @@ static const char *name_in_key(const dis__field *field)
     return strcmp(field->key, "log_base") == 0 ? "base" : field->key;
 }
 
-dis_status dis__key_text_field(dis__key_text *key_text, const dis__field *field, const void *record)
+dis_status dis__run_key_field(dis__run_key *key_text, const dis__field *field, const void *record)
 {
     const void *at = (const char *)record + field->offset;
     const char *const *text = at;
     if (!dis__field_is_set(field, record)) return DIS_OK;
     switch (field->kind) {
-    case DIS_FIELD_TEXT: return dis__key_text_put(key_text, field->key, *text, strlen(*text));
-    case DIS_FIELD_FILE: return dis__key_text_file(key_text, field->key, *text);
-    case DIS_FIELD_FOLDER: return dis__key_text_folder(key_text, field->key, *text);
+    case DIS_FIELD_TEXT: return dis__run_key_put(key_text, field->key, *text, strlen(*text));
+    case DIS_FIELD_FILE: return dis__run_key_file(key_text, field->key, *text);
+    case DIS_FIELD_FOLDER: return dis__run_key_folder(key_text, field->key, *text);
     case DIS_FIELD_TEXTS:
     case DIS_FIELD_FILES: return put_texts(key_text, field, at);
     case DIS_FIELD_COUNT: return put_count(key_text, field->key, *(const uint64_t *)at);
@@ -149,27 +149,27 @@ dis_status dis__key_text_field(dis__key_text *key_text, const dis__field *field,
     case DIS_FIELD_CHOICE: return put_count(key_text, field->key, (uint64_t)(*(const int *)at));
     case DIS_FIELD_REAL: {
         char number[DIS_REAL_TEXT];
-        return dis__key_text_put(key_text, name_in_key(field), number, dis__format_real(*(const double *)at, number));
+        return dis__run_key_put(key_text, name_in_key(field), number, dis__format_real(*(const double *)at, number));
     }
     case DIS_FIELD_PAIRS: return put_pairs(key_text, field, at);
     case DIS_FIELD_LIST:
     case DIS_FIELD_NAMED: return put_parts(key_text, field, at);
     case DIS_FIELD_RECORD:
-        DIS_TRY(dis__key_text_put(key_text, field->key, "", 0));
-        return dis__key_text_record(key_text, field->part, *(const void *const *)at);
+        DIS_TRY(dis__run_key_put(key_text, field->key, "", 0));
+        return dis__run_key_record(key_text, field->part, *(const void *const *)at);
     case DIS_FIELD_NODE: return DIS_OK; /* whoever reads it puts what it means */
     }
     return DIS_OK;
 }
 
-dis_status dis__key_text_record(dis__key_text *key_text, const dis__schema *schema, const void *record)
+dis_status dis__run_key_record(dis__run_key *key_text, const dis__schema *schema, const void *record)
 {
-    DIS_TRY(dis__key_text_put(key_text, schema->info.name, "", 0));
-    for (size_t i = 0; i < schema->n_fields; i++) DIS_TRY(dis__key_text_field(key_text, &schema->field[i], record));
-    return dis__key_text_put(key_text, "end", "", 0);
+    DIS_TRY(dis__run_key_put(key_text, schema->info.name, "", 0));
+    for (size_t i = 0; i < schema->n_fields; i++) DIS_TRY(dis__run_key_field(key_text, &schema->field[i], record));
+    return dis__run_key_put(key_text, "end", "", 0);
 }
 
-void dis__key_text_digest(const dis__key_text *key_text, char hex[65])
+void dis__run_key_digest(const dis__run_key *key_text, char hex[65])
 {
     dis__sha256 s;
     dis__sha256_init(&s);
@@ -177,10 +177,10 @@ void dis__key_text_digest(const dis__key_text *key_text, char hex[65])
     dis__sha256_hex(&s, hex);
 }
 
-void dis__key_text_free(dis__key_text *key_text)
+void dis__run_key_free(dis__run_key *key_text)
 {
     dis__free(key_text->text);
     dis__free(key_text->path);
     dis__free(key_text->digest);
-    *key_text = (dis__key_text){0};
+    *key_text = (dis__run_key){0};
 }

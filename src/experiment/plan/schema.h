@@ -126,14 +126,14 @@ typedef struct {
     const char **path;
     char (*digest)[65];
     size_t n_files, path_capacity, digest_capacity;
-} dis__key_text;
-dis_status dis__key_text_put(dis__key_text *key_text, const char *key, const char *value, size_t n);
-dis_status dis__key_text_file(dis__key_text *key_text, const char *key, const char *path);
+} dis__run_key;
+dis_status dis__run_key_put(dis__run_key *key_text, const char *key, const char *value, size_t n);
+dis_status dis__run_key_file(dis__run_key *key_text, const char *key, const char *path);
 /* The same of a pretrained encoder's folder: all that it says. */
-dis_status dis__key_text_folder(dis__key_text *key_text, const char *key, const char *path);
-dis_status dis__key_text_field(dis__key_text *key_text, const dis__field *field, const void *record);
-dis_status dis__key_text_record(dis__key_text *key_text, const dis__schema *schema, const void *record);
-void dis__key_text_digest(const dis__key_text *key_text, char hex[65]);
-void dis__key_text_free(dis__key_text *key_text);
+dis_status dis__run_key_folder(dis__run_key *key_text, const char *key, const char *path);
+dis_status dis__run_key_field(dis__run_key *key_text, const dis__field *field, const void *record);
+dis_status dis__run_key_record(dis__run_key *key_text, const dis__schema *schema, const void *record);
+void dis__run_key_digest(const dis__run_key *key_text, char hex[65]);
+void dis__run_key_free(dis__run_key *key_text);
 
 #endif

@@ -280,17 +280,17 @@ static dis_status measure(running *r, const measuring *w, const dis__predicted_s
 /* Whether two sets are read from the same rows of the same files. */
 static dis_status same_items(const dis__parts *a, const dis__parts *b, bool *same)
 {
-    dis__key_text one = {0}, other = {0};
+    dis__run_key one = {0}, other = {0};
     dis_status status = DIS_OK;
     *same = a->n == b->n;
     for (size_t i = 0; *same && i < a->n && status == DIS_OK; i++) {
         one.n = other.n = 0;
-        status = dis__key_text_record(&one, &dis__items_schema, dis__part(a, i));
-        if (status == DIS_OK) status = dis__key_text_record(&other, &dis__items_schema, dis__part(b, i));
+        status = dis__run_key_record(&one, &dis__items_schema, dis__part(a, i));
+        if (status == DIS_OK) status = dis__run_key_record(&other, &dis__items_schema, dis__part(b, i));
         *same = status == DIS_OK && one.n == other.n && memcmp(one.text, other.text, one.n) == 0;
     }
-    dis__key_text_free(&one);
-    dis__key_text_free(&other);
+    dis__run_key_free(&one);
+    dis__run_key_free(&other);
     return status;
 }
 

@@ -27,7 +27,7 @@ struct dis__cache {
     char *folder;
     pthread_mutex_t mutex;
     pthread_cond_t changed;
-    dis__key_text key_text;
+    dis__run_key key_text;
     dis__cache_entry **dataset; /* (n data sets), each (1 + its sets) */
     dis__cache_entry *labels;
 };
@@ -79,7 +79,7 @@ void dis__cache_close(dis__cache *cache)
     }
     dis__free(cache->dataset);
     dis__free(cache->folder);
-    dis__key_text_free(&cache->key_text);
+    dis__run_key_free(&cache->key_text);
     pthread_cond_destroy(&cache->changed);
     pthread_mutex_destroy(&cache->mutex);
     dis__free(cache);

@@ -8,7 +8,7 @@
  * Texts that come from users are shown by dis__markup_append_label. Arrays stay the caller's. */
 #ifndef DIS_REPORT_CHART_H
 #define DIS_REPORT_CHART_H
-#include "report/page/markup.h"
+#include "report/markup.h"
 
 enum { DIS__CHART_WIDTH = 440, DIS__SERIES_COLOURS = 8, DIS__HEAT_STEPS = 10, DIS__CHART_NAME = 26 };
 

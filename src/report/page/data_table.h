@@ -6,7 +6,7 @@
 #ifndef DIS_REPORT_GRID_H
 #define DIS_REPORT_GRID_H
 #include "dissent/metric.h"
-#include "report/page/markup.h"
+#include "report/markup.h"
 
 enum {
     DIS__DATA_TABLE_COLUMNS = 80,

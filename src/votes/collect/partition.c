@@ -7,7 +7,7 @@
 #include "core/memory/memory.h"
 #include "core/parallel/pool.h"
 #include "core/memory/spill.h"
-#include "votes/read/fast_rows.h"
+#include "votes/collect/fast_rows.h"
 #include <math.h>
 
 enum { MAX_BUCKETS = 1024, ROWS_PER_BASE = 1 << 16, BASE_WORDS = 2, SPARE = 512, MAX_MOVED = 32 };

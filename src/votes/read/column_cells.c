@@ -5,7 +5,7 @@
  * Cost per cell: its text read once, 8 bytes at a time. */
 #include "votes/read/column_cells.h"
 #include "core/memory/memory.h"
-#include "votes/read/fast_rows.h"
+#include "votes/collect/fast_rows.h"
 #include <math.h>
 
 enum { NUMBER_END = DIS_REAL_TEXT };

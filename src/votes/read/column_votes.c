@@ -14,7 +14,7 @@
 #include "core/text/utf8.h"
 #include "votes/read/column_cells.h"
 #include "votes/read/reader.h"
-#include "votes/read/fast_rows.h"
+#include "votes/collect/fast_rows.h"
 #include <stdarg.h>
 #include <stdio.h>
 

@@ -7,7 +7,7 @@
 #include "votes/read/reader.h"
 #include "core/memory/memory.h"
 #include "core/text/utf8.h"
-#include "votes/read/fast_rows.h"
+#include "votes/collect/fast_rows.h"
 #include <stdio.h>
 
 /* The column of a role by another usual name; SIZE_MAX: none, or several. */

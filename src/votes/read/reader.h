@@ -152,12 +152,6 @@ void dis__reader_free(dis__reader *reader);
 /* How many chunks a round has. */
 size_t dis__round_size(const dis_context *ctx);
 
-/* class_order.c: the order of classes: as declared, else integers by value, else bytes; `ordered`: any
- * numbers by value. place: (n) where each label goes.
- */
-dis_status dis__classes_order(const dis__key *labels, size_t n, bool ordered, uint16_t *place);
-dis_status dis__classes_are_similar(const dis_names *classes, bool *similar);
-
 /* column_votes.c: dis_votes_create_from_columns() with sizes of one's own; a chunk counts rows. */
 dis_status dis__votes_from_columns(dis_context *ctx, const dis_votes_columns *columns, const dis_votes_options *options,
                                    const dis__tuning *tuning, dis_votes **out);

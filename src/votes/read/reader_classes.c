@@ -2,6 +2,7 @@
  * (class_order.c). Under fold_case and trim (label_fold.h) several labels are one class. Cost: a few lookups per different
  * label. */
 #include "votes/read/reader.h"
+#include "votes/table/class_order.h"
 #include "core/memory/memory.h"
 
 /* Names of the classes (n) from the keys of their texts, in the order that place (n) gives. */

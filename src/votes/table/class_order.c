@@ -1,7 +1,7 @@
 /* The order of classes, and classes that look alike. Integers are compared by value whatever their length; equal values
  * ("7", "07") by bytes. */
 #include "votes/table/class_order.h"
-#include "votes/read/reader.h"
+#include "dissent/votes.h"
 #include "core/memory/memory.h"
 #include "core/numbers/decimal.h"
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* Groups of workers: tables about them, the groups of a column, agreement within and between. */
-#include "py_measure.h"
+#include "measure/py_measure.h"
 #include <stddef.h>
 #include <string.h>
 

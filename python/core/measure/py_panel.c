@@ -1,5 +1,5 @@
 /* Panels of people and models. */
-#include "py_measure.h"
+#include "measure/py_measure.h"
 #include <stddef.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* How far voters agree, and what to look at again. */
-#include "py_measure.h"
+#include "measure/py_measure.h"
 #include <math.h>
 
 /* ---- agreement ---- */

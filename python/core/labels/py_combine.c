@@ -1,5 +1,5 @@
 /* Combining views: several tables of soft labels into one, and weights for them without gold labels. */
-#include "py_measure.h"
+#include "measure/py_measure.h"
 
 typedef struct {
     Py_buffer view[DIS_MAX_VIEWS], weight;

@@ -1,5 +1,5 @@
 /* Training: what to learn from, options, and the tables of models and objectives. */
-#include "py_measure.h"
+#include "measure/py_measure.h"
 
 /* ---- what to learn from ---- */
 

@@ -1,6 +1,6 @@
-/* metric_table.h: how each metric is described and computed; one row per metric. */
-#ifndef DIS_EVALUATE_METRIC_TABLE_H
-#define DIS_EVALUATE_METRIC_TABLE_H
+/* metrics.h: how each metric is described and computed; one row per metric. */
+#ifndef DIS_EVALUATE_METRICS_H
+#define DIS_EVALUATE_METRICS_H
 #include "dissent/evaluate.h"
 #include "evaluate/item_metrics.h"
 

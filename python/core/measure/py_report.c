@@ -1,5 +1,5 @@
 /* How far views are apart, and the report: one page of what votes, labels and models say. */
-#include "py_measure.h"
+#include "measure/py_measure.h"
 
 /* ---- distances ---- */
 

@@ -1,5 +1,5 @@
 /* Predictions against gold labels and people, and two models against each other. */
-#include "py_measure.h"
+#include "measure/py_measure.h"
 
 /* ---- one set of predictions ---- */
 

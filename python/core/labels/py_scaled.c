@@ -1,6 +1,6 @@
 /* Votes of a scale of its own: measures and tables as Python's dicts of arrays and lists. */
 #include "py_core.h"
-#include "py_measure.h"
+#include "measure/py_measure.h"
 #include <math.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* Predictions for single workers against their votes. */
-#include "py_measure.h"
+#include "measure/py_measure.h"
 
 static PyObject *metrics_of(const dis_metric m[DIS_PREDICTION_SOURCES][DIS_AVERAGES])
 {

@@ -3,7 +3,7 @@
  * bucket of the table is compared as one vector. Elsewhere the same is done row by row.
  *
  * Cost: see csv_votes.c. */
-#include "votes/read/fast_rows.h"
+#include "votes/collect/fast_rows.h"
 #if defined(DIS_ISA_avx512)
 #include <immintrin.h>
 #endif

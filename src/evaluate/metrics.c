@@ -1,6 +1,6 @@
 /* The table of metrics. The row of a metric is the only place that knows it by name: the tool, the report, experiments
  * and Python read its words, range and unit here, and the evaluation reads how it is computed. */
-#include "evaluate/metric_table.h"
+#include "evaluate/metrics.h"
 #include <math.h>
 #include <string.h>
 

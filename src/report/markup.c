@@ -1,5 +1,5 @@
 /* Growing text, escaping, and numbers for people. */
-#include "report/page/markup.h"
+#include "report/markup.h"
 #include "core/memory/memory.h"
 #include "core/numbers/decimal.h"
 #include "core/text/sha256.h"

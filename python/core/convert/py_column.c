@@ -2,7 +2,7 @@
  * data (a column of its own, or of a table by name), arrays with the buffer protocol, lists of texts. A column is as
  * good as what it was made from stays unchanged: Arrow data never changes, lists are copied (their texts are not), and
  * arrays must not be written to while votes are made of them. */
-#include "py_arrow.h"
+#include "convert/py_arrow.h"
 
 typedef struct {
     PyObject_HEAD dis_cells *piece; /* (n_pieces), then their dictionaries */

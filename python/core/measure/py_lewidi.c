@@ -1,5 +1,5 @@
 /* The scores of Le-Wi-Di 2025. */
-#include "py_measure.h"
+#include "measure/py_measure.h"
 
 typedef struct {
     const char *official, *soft, *annotators, *soft_out, *annotators_out;

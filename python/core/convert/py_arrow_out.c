@@ -1,7 +1,7 @@
 /* Exports tables as Arrow streams. A table is one batch: columns of texts ("U"), of float64 ("g"), of int64 ("l") and
  * of int32 indices ("i") into a dictionary of any of these. Columns are copied into memory of plain malloc, so that the
  * consumer may release the stream from any thread and at any time, even after Python has ended. */
-#include "py_arrow.h"
+#include "convert/py_arrow.h"
 #include <errno.h>
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 /* Experiments: a file of conditions is run, its table is made, its report is written. */
-#include "py_measure.h"
+#include "measure/py_measure.h"
 #include <stdlib.h>
 
 /* Opens the file, does one thing with it, gives it back. `work` is called without Python's lock. */

@@ -1,5 +1,5 @@
 /* Metrics, columns and tables on their way between the library and Python. */
-#include "py_measure.h"
+#include "measure/py_measure.h"
 #include <math.h>
 #include <string.h>
 

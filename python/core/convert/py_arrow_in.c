@@ -2,7 +2,7 @@
  * (https://arrow.apache.org/docs/format/CDataInterface/PyCapsuleInterface.html). The structs are moved out of their
  * capsules: whoever made the capsule sees an empty one, as the protocol wants it, and a capsule that was used before is
  * seen to be empty here. Nothing of the data is copied. */
-#include "py_arrow.h"
+#include "convert/py_arrow.h"
 
 static void arrow_dealloc(PyObject *object)
 {

@@ -1,5 +1,5 @@
 /* Model: a trained model as a Python object: predicting, what it is, folders of models. */
-#include "py_measure.h"
+#include "measure/py_measure.h"
 
 typedef struct {
     PyObject_HEAD dis_model *model;
