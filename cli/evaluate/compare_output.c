@@ -35,7 +35,7 @@ static void metrics_text(const compare_command *job)
         const dis_significance *s = &v->metric[m];
         char a[CLI_METRIC_SIZE], b[CLI_METRIC_SIZE], d[CLI_METRIC_SIZE], p[CLI_NUMBER];
         const bool ahead = s->difference.value >= 0;
-        printf("%-10s%-26s%-26s%s", dis_comparison_metric_at(m)->words, cli_metric_format(&s->a, 4, a),
+        printf("%-10s%-26s%-26s%s", dis_comparison_metric_get(m)->words, cli_metric_format(&s->a, 4, a),
                cli_metric_format(&s->b, 4, b), ahead ? "+" : "");
         if (resamples)
             printf("%-*s%s%s%s\n", ahead ? 27 : 28, cli_metric_format(&s->difference, 4, d),
@@ -136,7 +136,7 @@ dis_status compare_table_write(const compare_command *job, const char *format)
                                                        sizeof columns / sizeof *columns, &t);
     if (status != DIS_OK) return status;
     for (size_t m = 0; m < DIS_COMPARE_METRICS; m++) {
-        const char *name = dis_comparison_metric_at(m)->name;
+        const char *name = dis_comparison_metric_get(m)->name;
         row(t, name, "a", &v->metric[m].a, NAN);
         row(t, name, "b", &v->metric[m].b, NAN);
         row(t, name, "difference", &v->metric[m].difference, v->metric[m].p);
@@ -173,7 +173,7 @@ static void put_metrics(const dis_comparison_view *v, dis__json_writer *j)
     dis__json_writer_begin_object(j);
     for (size_t m = 0; m < DIS_COMPARE_METRICS; m++) {
         const dis_significance *s = &v->metric[m];
-        dis__json_writer_key(j, dis_comparison_metric_at(m)->name);
+        dis__json_writer_key(j, dis_comparison_metric_get(m)->name);
         dis__json_writer_begin_object(j);
         put_metric(j, "a", &s->a);
         put_metric(j, "b", &s->b);

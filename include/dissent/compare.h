@@ -131,7 +131,7 @@ DIS_VIEW_API(dis_comparison);
 DIS_API void dis_comparison_destroy(dis_comparison *comparison);
 
 /* The row of the metric that is compared; NULL past the end. */
-DIS_API const dis_evaluation_metric_row *dis_comparison_metric_at(size_t i);
+DIS_API const dis_evaluation_metric_row *dis_comparison_metric_get(size_t i);
 /* Names of cells and statistics as they stand in JSON; static. */
 DIS_API const char *dis_comparison_cell_name(size_t i);
 DIS_API const char *dis_comparison_statistic_name(size_t i);

@@ -131,13 +131,13 @@ typedef struct {
 typedef struct {
     dis_evaluation_metric metric;
     const double *values; /* (n_items); NULL: not measured */
-} dis_eval_column;
+} dis_evaluation_column;
 
 /* Values of single items; without keep_items, all are NULL. */
 typedef struct {
     const int32_t *predicted; /* (n_items) most probable class, the first one on a tie */
     size_t n_columns;
-    const dis_eval_column *column; /* (n_columns) in the order of tables */
+    const dis_evaluation_column *column; /* (n_columns) in the order of tables */
 } dis_evaluation_items;
 
 typedef struct {

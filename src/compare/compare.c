@@ -13,7 +13,7 @@ struct dis_comparison {
     dis_mcnemar *mcnemar;
 };
 
-const dis_evaluation_metric_row *dis_comparison_metric_at(size_t i)
+const dis_evaluation_metric_row *dis_comparison_metric_get(size_t i)
 {
     static const dis_evaluation_metric compared[DIS_COMPARE_METRICS] = {
         [DIS_COMPARE_ACCURACY] = DIS_EVALUATION_ACCURACY,

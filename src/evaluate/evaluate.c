@@ -366,8 +366,8 @@ static void set_item_views(dis_evaluation *e)
         const dis__item_column_row *row = &dis__item_columns[c];
         const bool measured = !(row->needs & DIS_NEEDS_ORDER) || e->o.ordinal;
         if (row->listed)
-            e->item_column[n++] = (dis_eval_column){.metric = dis__metric_of_column((dis__item_column)c),
-                                                    .values = measured ? e->column[c] : NULL};
+            e->item_column[n++] = (dis_evaluation_column){.metric = dis__metric_of_column((dis__item_column)c),
+                                                          .values = measured ? e->column[c] : NULL};
     }
     e->view.items = (dis_evaluation_items){.predicted = e->predicted, .n_columns = n, .column = e->item_column};
 }

@@ -28,7 +28,7 @@ struct dis_evaluation {
 
     double *column[DIS_ITEM_COLUMNS]; /* (n_items), NULL where not kept */
     int32_t *predicted;               /* (n_items) */
-    dis_eval_column item_column[DIS_ITEM_COLUMNS];
+    dis_evaluation_column item_column[DIS_ITEM_COLUMNS];
     size_t *gold_item; /* (n_gold) items with a gold label; NULL: all */
     dis_class_scores *classes;
     uint64_t *confusion;

@@ -200,7 +200,7 @@ static void mark_best(const dis_experiment *e, dis_experiment_table *t)
 static size_t compared_metric(dis_evaluation_metric metric)
 {
     size_t i = 0;
-    while (i < DIS_COMPARE_METRICS && dis_comparison_metric_at(i) != dis_evaluation_metric_get(metric)) i++;
+    while (i < DIS_COMPARE_METRICS && dis_comparison_metric_get(i) != dis_evaluation_metric_get(metric)) i++;
     return i;
 }
 

@@ -85,7 +85,7 @@ static void null(void **state)
     }
     for (size_t m = 0; m < 2; m++) {
         print_message("%s: distance from uniform %.3f, %.3f; 0 in %zu of %d intervals, stars in %zu\n",
-                      dis_comparison_metric_at(m)->name, from_uniform(two[m], TIMES), from_uniform(one[m], TIMES),
+                      dis_comparison_metric_get(m)->name, from_uniform(two[m], TIMES), from_uniform(one[m], TIMES),
                       covered[m], TIMES, starred[m]);
         assert_true(from_uniform(two[m], TIMES) < 1.63 / 20 + .02); /* 1 %, and steps of whole items */
         assert_true(from_uniform(one[m], TIMES) < 1.63 / 20 + .02);

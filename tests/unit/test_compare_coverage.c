@@ -52,7 +52,7 @@ static void simulate(size_t seeds, double difference)
     for (size_t m = 0; m < DIS_COMPARE_METRICS; m++) {
         print_message("%zu seeds, true difference %.2f, %-8s: interval holds it in %.3f; p <= .05 %.3f, p <= .01 %.3f; "
                       "two-sided p <= .05 %.3f; McNemar %.3f\n",
-                      seeds, difference, dis_comparison_metric_at(m)->name, (double)holds[m] / TIMES,
+                      seeds, difference, dis_comparison_metric_get(m)->name, (double)holds[m] / TIMES,
                       (double)one_star[m] / TIMES, (double)two_stars[m] / TIMES, (double)two_sided[m] / TIMES,
                       (double)mcnemar / TIMES);
         assert_in_range(holds[m], (size_t)(.935 * TIMES), (size_t)(.965 * TIMES));

@@ -110,7 +110,7 @@ enum { N = 150, K = 5, SEEDS = 3 };
 static void check_metric(const em_table *scalars, const char *before, const dis_comparison_view *v, size_t m)
 {
     const dis_significance *s = &v->metric[m];
-    const char *name = dis_comparison_metric_at(m)->name;
+    const char *name = dis_comparison_metric_get(m)->name;
     const double a = scalar(scalars, "%s%s_a", before, name), b = scalar(scalars, "%s%s_b", before, name);
     em_assert_close(s->a.value, a, 1e-9);
     em_assert_close(s->b.value, b, 1e-9);

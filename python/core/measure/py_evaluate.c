@@ -262,7 +262,7 @@ static PyObject *comparison_of(const dis_comparison_view *v)
     PyObject *d = PyDict_New(), *metrics = PyDict_New(), *cells = PyDict_New(), *statistics = PyDict_New();
     int failed = !d || !metrics || !cells || !statistics;
     for (size_t m = 0; m < DIS_COMPARE_METRICS && !failed; m++)
-        failed = core_put(metrics, dis_comparison_metric_at(m)->name, significance_of(&v->metric[m])) < 0;
+        failed = core_put(metrics, dis_comparison_metric_get(m)->name, significance_of(&v->metric[m])) < 0;
     for (size_t c = 0; c < DIS_CELLS && !failed; c++)
         failed = core_put(cells, dis_comparison_cell_name(c), core_count(v->cell[c])) < 0;
     for (size_t s = 0; s < DIS_CELL_STATISTICS && v->has_statistics && !failed; s++)
