@@ -19,12 +19,13 @@ static dis_status choose_folders(dis__plan_internal *p, const char *path, const 
 {
     const char *slash = strrchr(path, '/'), *environment = getenv("DISSENT_DATA");
     dis__form *form = &p->form;
-    DIS_TRY(dis__keep_text(&p->kept, &form->folder, "%.*s", slash ? (int)(slash - path) : 1, slash ? path : "."));
+    DIS_TRY(
+        dis__plan_format_text(&p->memory, &form->folder, "%.*s", slash ? (int)(slash - path) : 1, slash ? path : "."));
     if (slash == path) form->folder = "/";
     if (!told && environment && *environment) told = environment;
-    if (told) return dis__keep_text(&p->kept, &form->data_folder, "%s", told);
+    if (told) return dis__plan_format_text(&p->memory, &form->data_folder, "%s", told);
     const char *beside;
-    DIS_TRY(dis__keep_text(&p->kept, &beside, "%s/../../shared/data", form->folder));
+    DIS_TRY(dis__plan_format_text(&p->memory, &beside, "%s/../../shared/data", form->folder));
     static const char *const here = "../shared/data";
     form->data_folder = is_folder(beside) ? beside : is_folder(here) ? here : form->folder;
     return DIS_OK;
@@ -35,14 +36,14 @@ static dis_status choose_device(dis_context *ctx, dis__plan_internal *p)
 {
     const char *machine, *precision;
     DIS_TRY(dis__device_words(ctx, &machine, &precision));
-    return precision ? dis__keep_text(&p->kept, &p->device, "%s %s", machine, precision) : DIS_OK;
+    return precision ? dis__plan_format_text(&p->memory, &p->device, "%s %s", machine, precision) : DIS_OK;
 }
 
 static dis_status read_file(dis_context *ctx, const char *path, const char *data_folder, dis__plan_internal *p)
 {
     DIS_TRY(dis__yaml_read(ctx, path, &p->yaml));
     p->form.yaml = &p->yaml;
-    p->form.kept = &p->kept;
+    p->form.memory = &p->memory;
     DIS_TRY(choose_folders(p, path, data_folder));
     DIS_TRY(choose_device(ctx, p));
     DIS_TRY(dis__record_read(&p->form, &dis__file_schema, p->yaml.node, &p->file));
@@ -107,7 +108,7 @@ void dis__plan_destroy(dis__plan *plan)
     dis__free(p->cell);
     dis__free(p->cells);
     dis__run_key_free(&p->key_text);
-    dis__kept_free(&p->kept);
+    dis__plan_memory_free(&p->memory);
     dis__yaml_free(&p->yaml);
     dis__free(p);
 }

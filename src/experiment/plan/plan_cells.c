@@ -101,7 +101,7 @@ static dis_status fill_in(grid *g, const dis__yaml_node *at, const dis_experimen
         s += n + 1;
     }
     if (l.n == 0) return FAIL(p, at, "\"%.100s\": an empty name", at->text);
-    return dis__keep_text(&p->kept, out, "%s", l.text);
+    return dis__plan_format_text(&p->memory, out, "%s", l.text);
 }
 
 /* The values that the entry gives and those that vary, as a reader of the table wants them. */
@@ -124,7 +124,7 @@ static dis_status usual_name(grid *g, const dis_experiment_cell *cell, const cha
         add(&l, setting->value);
     }
     if (l.n == 0) add(&l, "all");
-    return dis__keep_text(&g->p->kept, out, "%s", l.text);
+    return dis__plan_format_text(&g->p->memory, out, "%s", l.text);
 }
 
 /* ---- cells ---- */
@@ -154,7 +154,7 @@ static dis_status add_cell(grid *g, const dis__yaml_node *at, const size_t *chos
     DIS_TRY(dis__record_defaults(&p->form, &dis__cell_schema, &internal->part));
     dis__setting *setting;
     const dis__yaml_node *name = NULL;
-    DIS_TRY(dis__keep(&p->kept, &setting, g->n_axes, sizeof *setting));
+    DIS_TRY(dis__plan_alloc(&p->memory, &setting, g->n_axes, sizeof *setting));
     for (size_t a = 0; a < g->n_axes; a++) {
         const dis__yaml_node *value = choice_of(&g->axis[a], chosen[a]);
         DIS_TRY(dis__field_read(&p->form, g->axis[a].field, value, &internal->part));
@@ -249,7 +249,7 @@ static dis_status take_figures(dis__plan_internal *p)
 {
     double *figures;
     const size_t n = p->plan.n_measures;
-    DIS_TRY(dis__keep(&p->kept, &figures, dis__saturating_size(p->plan.n_cells, n, 0), sizeof *figures));
+    DIS_TRY(dis__plan_alloc(&p->memory, &figures, dis__saturating_size(p->plan.n_cells, n, 0), sizeof *figures));
     for (size_t i = 0; i < p->plan.n_cells * n; i++) figures[i] = NAN;
     for (size_t c = 0; c < p->plan.n_cells; c++) {
         p->cells[c].published = figures + c * n;

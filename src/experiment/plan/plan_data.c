@@ -76,7 +76,7 @@ dis_status dis__plan_find_labels(dis__plan_internal *p, const dis__yaml_node *at
     dis_label_plan choice;
     DIS_TRY(dis__plan_refuse(p, at, key, dis_label_plan_parse(&text, 1, NULL, true, &choice)));
     dis__labels_part *made;
-    DIS_TRY(dis__keep(&p->kept, &made, 1, sizeof *made));
+    DIS_TRY(dis__plan_alloc(&p->memory, &made, 1, sizeof *made));
     made->at = at;
     made->method = text;
     *out = made;
@@ -196,9 +196,9 @@ static dis_status take_fold_names(dis__plan_internal *p, const dis_names *found,
         return FAIL(p, dis__record_place(d->split, "column"), "column: \"%.60s\" has %zu values; folds are 2 to 1000",
                     d->split->column, n);
     DIS_TRY(dis__names_in_class_order(found, &sorted));
-    dis_status status = dis__keep(&p->kept, &d->fold, n, sizeof *d->fold);
+    dis_status status = dis__plan_alloc(&p->memory, &d->fold, n, sizeof *d->fold);
     for (size_t i = 0; i < n && status == DIS_OK; i++)
-        status = dis__keep_text(&p->kept, &d->fold[i], "%s", dis_names_get(sorted, i, NULL));
+        status = dis__plan_format_text(&p->memory, &d->fold[i], "%s", dis_names_get(sorted, i, NULL));
     d->n_folds = n;
     dis_names_destroy(sorted);
     return status;
@@ -329,7 +329,7 @@ static dis_status take_one(dis_context *ctx, dis__plan_internal *p, dis__data *d
 dis_status dis__plan_take_data(dis_context *ctx, dis__plan_internal *p)
 {
     const dis__parts *parts = &p->file.data;
-    DIS_TRY(dis__keep(&p->kept, &p->data, parts->n, sizeof *p->data));
+    DIS_TRY(dis__plan_alloc(&p->memory, &p->data, parts->n, sizeof *p->data));
     for (size_t i = 0; i < parts->n; i++) {
         p->data[i].name = parts->name[i];
         p->data[i].part = dis__part(parts, i);
@@ -403,7 +403,7 @@ dis_status dis__plan_take_measures(dis__plan_internal *p)
 {
     const dis__yaml_node *map = p->file.measure;
     if (map->kind != DIS_YAML_MAP || map->n == 0) return FAIL(p, map, "measure must be a map: SET: [METRIC, ...]");
-    DIS_TRY(dis__keep(&p->kept, &p->measures, map->skip, sizeof *p->measures));
+    DIS_TRY(dis__plan_alloc(&p->memory, &p->measures, map->skip, sizeof *p->measures));
     const dis__yaml_node *key = map + 1;
     for (uint32_t i = 0; i < map->n; i++) {
         const dis__yaml_node *list = key + 1, *at = list->kind == DIS_YAML_LIST ? list + 1 : list;

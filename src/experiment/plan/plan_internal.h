@@ -38,7 +38,7 @@ typedef struct {
 typedef struct {
     dis__plan plan; /* first: the two are one */
     dis__yaml yaml;
-    dis__upload kept;
+    dis__plan_memory memory;
     dis__run_key key_text;
     const char *device; /* and precision, of runs; NULL: the processor, in float32 */
     dis__form form;

@@ -32,7 +32,7 @@ static dis_status take_seeds(dis__plan_internal *p)
         return FAIL(p, node, "seeds must be a number from 1 to 100000, or a list of seeds");
     if (list) n = node->n;
     if (n == 0) return FAIL(p, node, "seeds: an empty list");
-    DIS_TRY(dis__keep(&p->kept, &p->seed, (size_t)n, sizeof *p->seed));
+    DIS_TRY(dis__plan_alloc(&p->memory, &p->seed, (size_t)n, sizeof *p->seed));
     p->n_seeds = (size_t)n;
     for (size_t i = 0; i < n; i++) p->seed[i] = i;
     const dis__yaml_node *at = list ? node + 1 : NULL;
@@ -220,8 +220,8 @@ dis_status dis__plan_take_runs(dis__plan_internal *p)
     if (n > MAX_RUNS) return FAIL(p, p->file.cells, "cells: %zu runs; at most %d are possible", n, MAX_RUNS);
     dis__run *runs;
     size_t *order;
-    DIS_TRY(dis__keep(&p->kept, &runs, n, sizeof *runs));
-    DIS_TRY(dis__keep(&p->kept, &order, n, sizeof *order));
+    DIS_TRY(dis__plan_alloc(&p->memory, &runs, n, sizeof *runs));
+    DIS_TRY(dis__plan_alloc(&p->memory, &order, n, sizeof *order));
     for (size_t c = 0; c < p->plan.n_cells; c++) DIS_TRY(add_runs(p, c, runs, &p->plan.n_runs));
     put_in_order(p, order);
     p->plan.run = runs;

@@ -15,17 +15,17 @@
 
 /* ---- memory ---- */
 
-dis_status dis__keep(dis__upload *kept, void *out, size_t n, size_t size)
+dis_status dis__plan_alloc(dis__plan_memory *memory, void *out, size_t n, size_t size)
 {
     void *block;
-    DIS_TRY(dis__reserve(&kept->block, &kept->capacity, kept->n, kept->n + 1, sizeof *kept->block));
+    DIS_TRY(dis__reserve(&memory->block, &memory->capacity, memory->n, memory->n + 1, sizeof *memory->block));
     DIS_TRY(dis__alloc_zeroed(&block, n, size));
-    kept->block[kept->n++] = block;
+    memory->block[memory->n++] = block;
     *(void **)out = block;
     return DIS_OK;
 }
 
-dis_status dis__keep_text(dis__upload *kept, const char **out, const char *format, ...)
+dis_status dis__plan_format_text(dis__plan_memory *memory, const char **out, const char *format, ...)
 {
     va_list args;
     char *text;
@@ -33,7 +33,7 @@ dis_status dis__keep_text(dis__upload *kept, const char **out, const char *forma
     const int n = vsnprintf(NULL, 0, format, args);
     va_end(args);
     if (n < 0) return dis__fail(DIS_EBUG, "a text that cannot be formatted");
-    DIS_TRY(dis__keep(kept, &text, (size_t)n + 1, 1));
+    DIS_TRY(dis__plan_alloc(memory, &text, (size_t)n + 1, 1));
     va_start(args, format);
     vsnprintf(text, (size_t)n + 1, format, args);
     va_end(args);
@@ -41,11 +41,11 @@ dis_status dis__keep_text(dis__upload *kept, const char **out, const char *forma
     return DIS_OK;
 }
 
-void dis__kept_free(dis__upload *kept)
+void dis__plan_memory_free(dis__plan_memory *memory)
 {
-    for (size_t i = 0; i < kept->n; i++) dis__free(kept->block[i]);
-    dis__free(kept->block);
-    *kept = (dis__upload){0};
+    for (size_t i = 0; i < memory->n; i++) dis__free(memory->block[i]);
+    dis__free(memory->block);
+    *memory = (dis__plan_memory){0};
 }
 
 /* ---- keys ---- */
@@ -176,9 +176,9 @@ static dis_status note_missing(dis__form *form, const dis__yaml_node *node, dis_
     if (status != DIS_EIO || !form->lenient) return status;
     if (dis__missing_within(form, node)) return DIS_OK;
     dis__missing *m, **end = &form->missing;
-    DIS_TRY(dis__keep(form->kept, &m, 1, sizeof *m));
+    DIS_TRY(dis__plan_alloc(form->memory, &m, 1, sizeof *m));
     m->at = node;
-    DIS_TRY(dis__keep_text(form->kept, &m->message, "%s", dis_last_error()));
+    DIS_TRY(dis__plan_format_text(form->memory, &m->message, "%s", dis_last_error()));
     while (*end) end = &(*end)->next;
     *end = m;
     return DIS_OK;
@@ -201,7 +201,7 @@ static dis_status find_file(dis__form *form, const dis__field *field, const dis_
     const char *const folders[] = {form->folder, form->data_folder};
     if (name[0] == '/' && access(name, R_OK) == 0) return check_file(form, field, node, name);
     for (size_t i = 0; i < 2 && name[0] != '/'; i++) {
-        DIS_TRY(dis__keep_text(form->kept, out, "%s/%s", folders[i], name));
+        DIS_TRY(dis__plan_format_text(form->memory, out, "%s/%s", folders[i], name));
         if (access(*out, R_OK) == 0) return check_file(form, field, node, *out);
     }
     const bool one = name[0] == '/' || strcmp(form->folder, form->data_folder) == 0;
@@ -223,7 +223,7 @@ static dis_status find_folder(dis__form *form, const dis__field *field, const di
         if (name[0] == '/')
             *out = name;
         else
-            DIS_TRY(dis__keep_text(form->kept, out, "%s/%s", folders[i], name));
+            DIS_TRY(dis__plan_format_text(form->memory, out, "%s/%s", folders[i], name));
         if (access(*out, R_OK) == 0) return DIS_OK;
     }
     return dis__fail_at(
@@ -240,8 +240,8 @@ static dis_status read_texts(dis__form *form, const dis__field *field, const dis
     const bool list = node->kind == DIS_YAML_LIST;
     out->n = list ? node->n : 1;
     if (out->n == 0) return dis__yaml_fail(form->yaml, node, "%s: an empty list", field->key);
-    DIS_TRY(dis__keep(form->kept, &out->text, out->n, sizeof *out->text));
-    DIS_TRY(dis__keep(form->kept, &out->at, out->n, sizeof *out->at));
+    DIS_TRY(dis__plan_alloc(form->memory, &out->text, out->n, sizeof *out->text));
+    DIS_TRY(dis__plan_alloc(form->memory, &out->at, out->n, sizeof *out->at));
     const dis__yaml_node *at = list ? node + 1 : node;
     for (size_t i = 0; i < out->n; i++, at += at->skip) {
         out->at[i] = at;
@@ -257,9 +257,9 @@ static dis_status read_pairs(dis__form *form, const dis__field *field, const dis
 {
     if (node->kind != DIS_YAML_MAP || node->n == 0) return wrong(form, field, node, "a map of texts");
     out->n = node->n;
-    DIS_TRY(dis__keep(form->kept, &out->key, out->n, sizeof *out->key));
-    DIS_TRY(dis__keep(form->kept, &out->value, out->n, sizeof *out->value));
-    DIS_TRY(dis__keep(form->kept, &out->at, out->n, sizeof *out->at));
+    DIS_TRY(dis__plan_alloc(form->memory, &out->key, out->n, sizeof *out->key));
+    DIS_TRY(dis__plan_alloc(form->memory, &out->value, out->n, sizeof *out->value));
+    DIS_TRY(dis__plan_alloc(form->memory, &out->at, out->n, sizeof *out->at));
     const dis__yaml_node *at = node + 1;
     for (size_t i = 0; i < out->n; i++) {
         out->key[i] = at->text;
@@ -277,8 +277,8 @@ static dis_status read_parts(dis__form *form, const dis__field *field, const dis
     out->n = named || list ? node->n : 1;
     out->size = field->part->size;
     if (out->n == 0) return dis__yaml_fail(form->yaml, node, "%s: an empty list", field->key);
-    if (named) DIS_TRY(dis__keep(form->kept, &out->name, out->n, sizeof *out->name));
-    DIS_TRY(dis__keep(form->kept, &out->record, out->n, out->size));
+    if (named) DIS_TRY(dis__plan_alloc(form->memory, &out->name, out->n, sizeof *out->name));
+    DIS_TRY(dis__plan_alloc(form->memory, &out->record, out->n, out->size));
     const dis__yaml_node *at = named || list ? node + 1 : node;
     for (size_t i = 0; i < out->n; i++, at += at->skip) {
         if (named) out->name[i] = at++->text;
@@ -307,7 +307,7 @@ dis_status dis__field_read(dis__form *form, const dis__field *field, const dis__
     case DIS_FIELD_NAMED: return read_parts(form, field, node, to);
     case DIS_FIELD_NODE: *(const dis__yaml_node **)to = node; return DIS_OK;
     case DIS_FIELD_RECORD:
-        DIS_TRY(dis__keep(form->kept, to, 1, field->part->size));
+        DIS_TRY(dis__plan_alloc(form->memory, to, 1, field->part->size));
         return dis__record_read(form, field->part, node, *(void **)to);
     }
     return DIS_OK;

@@ -12,12 +12,12 @@
 typedef struct {
     void **block;
     size_t n, capacity;
-} dis__upload;
-dis_status dis__keep(dis__upload *kept, void *out, size_t n, size_t size); /* zeroed */
-/* snprintf into kept memory. */
-dis_status dis__keep_text(dis__upload *kept, const char **out, const char *format, ...)
+} dis__plan_memory;
+dis_status dis__plan_alloc(dis__plan_memory *memory, void *out, size_t n, size_t size); /* zeroed */
+/* snprintf into memory of the plan. */
+dis_status dis__plan_format_text(dis__plan_memory *memory, const char **out, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-void dis__kept_free(dis__upload *kept);
+void dis__plan_memory_free(dis__plan_memory *memory);
 
 typedef struct {
     size_t n;
@@ -95,7 +95,7 @@ typedef struct dis__missing {
 /* A file being read. */
 typedef struct {
     const dis__yaml *yaml;
-    dis__upload *kept;
+    dis__plan_memory *memory;
     const char *folder;      /* of the file itself */
     const char *data_folder; /* where else files of data are looked for */
     bool lenient;            /* what is not there is noted in `missing`, and is no error here */
