@@ -1,7 +1,7 @@
 /* dissent train: a model from items and what people said of them.
  *
- * Everything is read once; --runs trains so many seeds on it, --folds a model for each fold (train_runs.c); then what
- * came of it is told (train_output.c). */
+ * Everything is read once. One call of the library trains the models of --runs and --folds. train_output.c prints the
+ * result. */
 #include "tool/arrays.h"
 #include "train/cmd_train.h"
 #include <errno.h>
@@ -192,10 +192,15 @@ static int read_all(train_command *job)
     return code == 0 ? worker_table_input_read(c, job->ctx, &v->table, &job->table) : code;
 }
 
-/* Ranks train one model together, or several, each as a whole. */
+/* Ranks train one model together; of several models each rank trains some. */
+static bool is_split_over_ranks(const train_values *v)
+{
+    return cli_ranks_count() > 1 && (v->folds || v->runs > 1);
+}
+
 static int check_ranks(const train_command *job)
 {
-    if (dis_context_n_ranks(job->ctx) == 1 || train_is_on_ranks(job->v) || job->v->jobs <= 1) return 0;
+    if (dis_context_n_ranks(job->ctx) == 1 || is_split_over_ranks(job->v) || job->v->jobs <= 1) return 0;
     return cli_usage(job->c, "--jobs is about several models, and ranks train one together; leave it out");
 }
 
@@ -228,6 +233,46 @@ static int take_folder(train_command *job)
     return cli_failed(job->c, dis_model_check_folder(job->ctx, folder));
 }
 
+/* ---- training ---- */
+
+static dis_model_train_options train_options(const train_command *job)
+{
+    const train_values *v = job->v;
+    dis_model_train_options o = v->train;
+    o.size = sizeof o;
+    o.model = v->model;
+    o.objective = v->objective;
+    o.seed = v->seed;
+    o.lenient = v->lenient;
+    o.folder = v->output;
+    o.resume = v->resume;
+    o.classes = job->declared;
+    o.worker_table = job->table;
+    o.worker_features = v->worker_features;
+    return o;
+}
+
+static int train_models(train_command *job)
+{
+    const train_values *v = job->v;
+    const dis_model_train_options o = train_options(job);
+    const dis_examples train = {.items = job->items, .labels = job->labels, .gold = job->gold, .votes = job->votes};
+    /* Items of another file may have the same ids as other items of the first file. */
+    const bool own = v->dev_items != NULL;
+    const dis_examples dev = {.items = job->dev_items,
+                              .labels = job->dev_labels || own ? job->dev_labels : job->labels,
+                              .gold = job->dev_gold || own ? job->dev_gold : job->gold};
+    dis_train_runs_options several = dis_train_runs_options_default();
+    several.n_runs = v->output ? (size_t)v->runs : 0;
+    several.jobs = (size_t)v->jobs;
+    several.folds = job->folds;
+    several.folds_dev = own ? &dev : NULL;
+    const dis_status status =
+        dis_model_train_runs(job->ctx, &train, job->dev_items ? &dev : NULL, &o, &several, &job->runs);
+    if (status == DIS_OK) job->trained = dis_train_runs_get_view(job->runs);
+    return cli_failed(job->c, status);
+}
+
 /* ---- all of it ---- */
 
 static int work(train_command *job)
@@ -236,7 +281,7 @@ static int work(train_command *job)
     if (code == 0) code = class_list_read(job->c, job->v->classes, &job->classes);
     if (code == 0 && job->classes.n)
         code = cli_failed(job->c, dis_names_create(job->classes.name, job->classes.n, &job->declared));
-    job->c->whole = train_is_on_ranks(job->v);
+    job->c->whole = is_split_over_ranks(job->v);
     if (code == 0) code = cli_failed(job->c, cli_context_create(job->c, &job->v->common, &job->ctx));
     const int rank = dis_context_rank(job->ctx);
     job->c->silent = rank > 0;
@@ -246,10 +291,7 @@ static int work(train_command *job)
     if (code == 0 && job->v->output && rank == 0) code = take_folder(job);
     if (job->ctx) code = agree(job, code);
     if (code != 0) return code;
-    job->curve = calloc((size_t)job->v->runs, sizeof *job->curve);
-    if (!job->curve) return cli_error(job->c, DIS_ELIMIT, "no memory for %llu runs", (unsigned long long)job->v->runs);
-    code = train_all_run(job);
-    if (code == 0) code = cli_failed(job->c, train_results_gather(job));
+    code = train_models(job);
     if (code == 0 && job->folds && rank == 0) code = train_folds_write(job);
     if (!job->v->output || rank > 0) return code;
     if (code == 0 && job->v->curves) code = cli_failed(job->c, train_curves_write(job));
@@ -260,16 +302,13 @@ static int work(train_command *job)
 
 static int run(cli *c, const void *values, char **operands, size_t n_operands)
 {
-    train_command job = {
-        .c = c, .v = values, .lock = -1, .mutex = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
+    train_command job = {.c = c, .v = values, .lock = -1};
     (void)operands;
     (void)n_operands;
     const int code = work(&job);
     if (code != 0) dis_context_abort(job.ctx, code);
-    for (size_t r = 0; job.curve && r < job.v->runs; r++) free(job.curve[r].epoch);
-    free(job.curve);
-    dis_model_destroy(job.first);
-    train_folds_free(&job);
+    dis_train_runs_destroy(job.runs);
+    dis_folds_destroy(job.folds);
     dis_items_destroy(job.all);
     dis_items_destroy(job.items);
     dis_items_destroy(job.dev_items);

@@ -5,7 +5,6 @@
 #include "input/gold_input.h"
 #include "input/groups_input.h"
 #include "input/items_input.h"
-#include <pthread.h>
 
 typedef struct {
     cli_common common;
@@ -25,13 +24,6 @@ typedef struct {
     bool lenient, resume, renormalise;
 } train_values;
 
-/* What is told of a run when its model is written. */
-typedef struct {
-    uint64_t seed;
-    size_t n_epochs, best_epoch;
-    dis_epoch *epoch;
-} train_curve;
-
 typedef struct {
     cli *c;
     const train_values *v;
@@ -41,46 +33,23 @@ typedef struct {
     dis_labels *labels, *dev_labels;
     dis_gold *gold, *dev_gold;
     dis_votes *votes;
-    dis_worker_table *table; /* NULL: nothing is known of the workers */
-    class_list classes;      /* declared ones */
-    dis_names *declared;     /* the same; NULL: none */
-    dis_model *first;        /* of the first run; the others are gone once they are written */
-    train_curve *curve;      /* (runs) */
-    dis_folds *folds;        /* NULL: none are asked for */
-    dis_labels **part;       /* (folds): the predictions of each */
+    dis_worker_table *table;     /* NULL: nothing is known of the workers */
+    class_list classes;          /* declared ones */
+    dis_names *declared;         /* the same; NULL: none */
+    dis_folds *folds;            /* NULL: none are asked for */
+    dis_train_runs *runs;        /* what was trained */
+    dis_train_runs_view trained; /* the same */
     int lock;
-    /* shared by jobs */
-    pthread_mutex_t mutex;
-    pthread_cond_t changed;
-    size_t next;                    /* of the folds and, behind them, the runs */
-    size_t at_work, waiting, ended; /* waiting: of those at work, for memory */
-    dis_status status;
-    char message[1024];
 } train_command;
-
-/* train_runs.c: what to train with; `folder` is for checkpoints, NULL: none. */
-dis_model_train_options train_options(const train_command *job, uint64_t seed, const char *folder);
-/* What epochs are judged by, *out; NULL when there is no development set of its own. */
-const dis_examples *train_dev_set(const train_command *job, dis_examples *out);
-/* All runs and folds; an exit code, what is wrong told already. */
-int train_all_run(train_command *job);
-
-/* train_ranks.c: whether ranks train several models, each as a whole; whether this one trains fold n or, behind the
- * folds, run n; and what the others have trained. */
-bool train_is_on_ranks(const train_values *v);
-bool train_is_own(const train_command *job, size_t n);
-dis_status train_results_gather(train_command *job);
 
 /* train_output.c */
 void train_result_print(const train_command *job);
 dis_status train_curves_write(const train_command *job);
 dis_status train_json_write(const train_command *job);
 
-/* train_folds.c: predictions out of fold. Those that return int return an exit code, what is wrong told already. */
+/* train_folds.c: predictions out of fold. Those that return int return an exit code; they have printed the error. */
 int train_folds_check(train_command *job);
 int train_folds_draw(train_command *job);
-dis_status train_fold_run(train_command *job, dis_context *ctx, size_t f);
 int train_folds_write(train_command *job);
-void train_folds_free(train_command *job);
 
 #endif

@@ -1,12 +1,5 @@
-/* dissent train --folds N --out-of-fold FILE: every item predicted by a model that has not seen it.
- *
- * Folds are trained before the runs, --jobs of them side by side. With -o each has its checkpoints in fold-N of that
- * folder, from which --resume goes on. */
+/* dissent train --folds N --out-of-fold FILE: every item predicted by a model that was not trained on it. */
 #include "train/cmd_train.h"
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 
 int train_folds_check(train_command *job)
 {
@@ -42,31 +35,13 @@ int train_folds_draw(train_command *job)
     o.n_folds = (size_t)job->v->folds;
     o.dev = job->v->dev;
     const dis_examples all = all_of(job);
-    job->part = calloc(o.n_folds, sizeof *job->part);
-    if (!job->part) return cli_error(job->c, DIS_ELIMIT, "no memory for %zu folds", o.n_folds);
     return cli_failed(job->c, dis_folds_create(job->ctx, &all, &o, job->v->seed, &job->folds));
-}
-
-dis_status train_fold_run(train_command *job, dis_context *ctx, size_t f)
-{
-    char folder[4096];
-    if (job->v->output) {
-        snprintf(folder, sizeof folder, "%s/fold-%zu", job->v->output, f + 1);
-        if (mkdir(folder, 0777) != 0 && errno != EEXIST) return DIS_EIO;
-    }
-    const dis_model_train_options o = train_options(job, job->v->seed, job->v->output ? folder : NULL);
-    dis_examples dev;
-    return dis_folds_predict_fold(ctx, job->folds, f, job->v->dev_items ? train_dev_set(job, &dev) : NULL, &o,
-                                  &job->part[f]);
 }
 
 int train_folds_write(train_command *job)
 {
-    dis_labels *all;
-    dis_status status = dis_folds_gather(job->ctx, job->folds, job->part, &all);
-    if (status != DIS_OK) return cli_failed(job->c, status);
-    const dis_labels_view view = dis_labels_get_view(all);
-    status = dis_labels_write(job->ctx, &view, job->v->out_of_fold, NULL);
+    const dis_labels_view view = dis_labels_get_view(job->trained.out_of_fold);
+    const dis_status status = dis_labels_write(job->ctx, &view, job->v->out_of_fold, NULL);
     char safe[CLI_SAFE], items[CLI_NUMBER];
     if (status == DIS_OK)
         cli_print(job->c,
@@ -76,13 +51,5 @@ int train_folds_write(train_command *job)
                   cli_plain(job->c), cli_count_format(view.n_items, items), cli_plural(view.n_items),
                   (unsigned long long)job->v->folds, (unsigned long long)job->v->seed,
                   cli_seconds_since(&job->c->start));
-    dis_labels_destroy(all);
     return cli_failed(job->c, status);
-}
-
-void train_folds_free(train_command *job)
-{
-    for (size_t f = 0; job->part && f < job->v->folds; f++) dis_labels_destroy(job->part[f]);
-    free(job->part);
-    dis_folds_destroy(job->folds);
 }

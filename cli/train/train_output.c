@@ -5,22 +5,23 @@
 #include <math.h>
 
 /* Mean and standard deviation of what the kept epochs reached. */
-static void spread(const train_command *job, double (*of)(const train_curve *curve), double *mean, double *sd)
+static void spread(const train_command *job, double (*of)(const dis_train_curve *curve), double *mean, double *sd)
 {
     double sum = 0, squares = 0;
     const double n = (double)job->v->runs;
-    for (size_t r = 0; r < job->v->runs; r++) sum += of(&job->curve[r]);
+    for (size_t r = 0; r < job->v->runs; r++) sum += of(&job->trained.curve[r]);
     *mean = sum / n;
-    for (size_t r = 0; r < job->v->runs; r++) squares += (of(&job->curve[r]) - *mean) * (of(&job->curve[r]) - *mean);
+    for (size_t r = 0; r < job->v->runs; r++)
+        squares += (of(&job->trained.curve[r]) - *mean) * (of(&job->trained.curve[r]) - *mean);
     *sd = n > 1 ? sqrt(squares / (n - 1)) : NAN;
 }
 
-static double kept_dev(const train_curve *curve)
+static double kept_dev(const dis_train_curve *curve)
 {
     return curve->epoch[curve->best_epoch].dev;
 }
 
-static double kept_loss(const train_curve *curve)
+static double kept_loss(const dis_train_curve *curve)
 {
     return curve->epoch[curve->best_epoch].loss;
 }
@@ -28,7 +29,7 @@ static double kept_loss(const train_curve *curve)
 void train_result_print(const train_command *job)
 {
     cli *c = job->c;
-    const dis_model_view m = dis_model_get_view(job->first);
+    const dis_model_view m = dis_model_get_view(job->trained.model);
     char safe[CLI_SAFE], number[CLI_NUMBER], examples[CLI_NUMBER];
     cli_print(c, "  %-18s %s item%s%s", "trained on", cli_count_format(m.n_examples, examples),
               cli_plural(m.n_examples), m.n_left_out ? "; those without a label were left out" : "");
@@ -57,7 +58,7 @@ dis_status train_curves_write(const train_command *job)
     dis_status status = dis__table_writer_create(job->v->curves, NULL, columns, 7, &table);
     if (status != DIS_OK) return status;
     for (size_t r = 0; r < job->v->runs; r++) {
-        const train_curve *m = &job->curve[r];
+        const dis_train_curve *m = &job->trained.curve[r];
         for (size_t e = 0; e < m->n_epochs; e++) {
             dis__table_writer_count(table, m->seed);
             dis__table_writer_count(table, e + 1);
@@ -87,7 +88,7 @@ static dis_status put_files(const train_command *job, dis__json_writer *j)
 }
 
 static void put_spread(const train_command *job, dis__json_writer *j, const char *name,
-                       double (*of)(const train_curve *curve))
+                       double (*of)(const dis_train_curve *curve))
 {
     double mean, sd;
     spread(job, of, &mean, &sd);
@@ -104,7 +105,7 @@ dis_status train_json_write(const train_command *job)
     dis__json_writer *j;
     dis_status status = cli_summary_open(job->v->json, "train", &job->v->seed, &j);
     if (status != DIS_OK) return status;
-    const dis_model_view m = dis_model_get_view(job->first);
+    const dis_model_view m = dis_model_get_view(job->trained.model);
     cli_json_write_text(j, "model", m.spec);
     cli_json_write_text(j, "objective", m.objective);
     status = put_files(job, j);

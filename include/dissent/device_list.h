@@ -25,9 +25,5 @@ DIS_API const char *dis_device_missing_reason(void);
 /* What a call with this device and precision would use. DIS_EUSAGE: no such words; DIS_EIO: it is not there, and
  * why. */
 DIS_API dis_status dis_device_find(const char *device, dis_precision precision, bool training, const dis_device **out);
-/* How many trainings to run side by side on the device of this context: as many as threads, on a GPU at most 12, from
- * where on more were not faster. Whoever finds the device's memory used up (DIS_ELIMIT) tries again when another has
- * ended. */
-DIS_API size_t dis_device_max_runs(const dis_context *ctx);
 
 #endif

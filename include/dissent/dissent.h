@@ -15,6 +15,7 @@
 #include "dissent/items.h"
 #include "dissent/curve.h"
 #include "dissent/train.h"
+#include "dissent/train_runs.h"
 #include "dissent/tokenizer.h"
 #include "dissent/embed.h"
 #include "dissent/folds.h"

@@ -23,10 +23,11 @@ typedef struct {
     size_t n_folds;   /* 10 */
     double dev;       /* share of the items outside of a fold to choose the epoch by; 0: none */
     const char *head; /* whose predictions; NULL: the first */
+    size_t jobs;      /* 1; folds trained at the same time by dis_folds_predict(); 0: as many as fit (train_runs.h) */
 } dis_folds_options;
 DIS_OPTIONS_API(dis_folds_options);
 
-/* All folds in a row. `dev`, which may be NULL, is a development set of its own, the same for all folds. Of the
+/* Trains all folds. `dev`, which may be NULL, is a development set of its own, the same for all folds. Of the
  * training options, `seed` also deals the folds; a `folder` gets a checkpoint of each fold in fold-1, fold-2, ...
  * within it, and `resume` goes on from them. Errors as those of dis_model_train(); DIS_EUSAGE: fewer than 2 folds, both
  * kinds of development sets; DIS_EDATA: fewer items than folds. */
@@ -34,7 +35,7 @@ DIS_API dis_status dis_folds_predict(dis_context *ctx, const dis_examples *all, 
                                      const dis_model_train_options *options, const dis_folds_options *folds,
                                      dis_labels **out);
 
-/* ---- the same in steps, for folds side by side ---- */
+/* ---- the split alone, for dis_model_train_runs() ---- */
 
 typedef struct dis_folds dis_folds;
 
@@ -42,12 +43,5 @@ typedef struct dis_folds dis_folds;
 DIS_API dis_status dis_folds_create(dis_context *ctx, const dis_examples *all, const dis_folds_options *options,
                                     uint64_t seed, dis_folds **out);
 DIS_API void dis_folds_destroy(dis_folds *folds);
-/* Trains without fold f (from 0) and predicts it. Any number of threads may do so at once, each with a context of its
- * own. */
-DIS_API dis_status dis_folds_predict_fold(dis_context *ctx, const dis_folds *folds, size_t f, const dis_examples *dev,
-                                          const dis_model_train_options *options, dis_labels **out);
-/* part (n_folds): the predictions of each fold. One table of all, in the order of the items. */
-DIS_API dis_status dis_folds_gather(dis_context *ctx, const dis_folds *folds, dis_labels *const *part,
-                                    dis_labels **out);
 
 #endif

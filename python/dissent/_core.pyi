@@ -235,6 +235,7 @@ def train(
     resume: bool = False,
     folds: int = 0,
     fold_dev: float = 0,
+    fold_jobs: int = 1,
     threads: int = 0,
     progress: _Progress = None,
     encoder: str | None = None,

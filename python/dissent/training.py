@@ -240,6 +240,7 @@ class SoftClassifier(TrainedModel):
         *,
         folds: int = 10,
         dev_share: float = 0.0,
+        jobs: int = 1,
         gold: Any = None,
         votes: Any = None,
         tasks: Any = None,
@@ -248,11 +249,13 @@ class SoftClassifier(TrainedModel):
         """What models that have not seen an item say of it: the items are dealt into folds by random_state, every label
         in every fold in the same share; the model of each fold is trained on all other items and predicts the fold.
         Such predictions may stand beside the votes: DawidSkene().fit(votes, predictions=...). dev_share of the items
-        outside of a fold choose its epoch; everything else as in fit(), which it does not change. Gives SoftLabels
+        outside of a fold choose its epoch; everything else as in fit(), which it does not change. jobs: how many folds are trained at the same
+        time; they share the threads of n_jobs. 0: as many as fit. The result does not depend on it. Gives SoftLabels
         where tasks are known, a DataFrame when X is pandas, else an array; an array per sentence of tokens."""
         if folds < 2:
             raise _core.OptionError(f"{folds} folds; 2 or more are possible")
-        result, rows, targets, _ = self._train(X, y, gold, votes, tasks, dev, folds, dev_share)
+        known = {"fold_jobs": whole("jobs", jobs, 0, 1024)}
+        result, rows, targets, _ = self._train(X, y, gold, votes, tasks, dev, folds, dev_share, known)
         classes, p = id_array(targets.classes.ids), np.asarray(result)
         if rows.bounds is not None:
             return np.split(p, rows.bounds[1:-1].astype(np.int64))

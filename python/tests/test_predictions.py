@@ -106,8 +106,9 @@ def test_the_loop(world):
     second = dissent.DawidSkene(smoothing=0.5).fit(world["rows"], predictions=q)
     assert accuracy(second.result_, world) > accuracy(first, world) + 0.05
     assert not model._is_fitted()
-    for n_jobs in (1, 2):
-        again = model.clone().set_params(n_jobs=n_jobs).out_of_fold(world["x"], first, tasks=world["tasks"], folds=5)
+    for n_jobs, jobs in ((1, 1), (2, 2), (2, 0)):
+        again = model.clone().set_params(n_jobs=n_jobs)
+        again = again.out_of_fold(world["x"], first, tasks=world["tasks"], folds=5, jobs=jobs)
         assert np.array_equal(again.p, q.p)
     assert model.out_of_fold(world["x"], np.asarray(first.p), folds=2, dev_share=0.2).shape == (600, 3)
     with pytest.raises(dissent.OptionError, match="2 or more"):

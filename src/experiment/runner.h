@@ -1,4 +1,4 @@
-/* runner.h: does the runs of a plan that a store lacks, several side by side. */
+/* runner.h: executes the runs of a plan that a store lacks, several at once. */
 #ifndef DIS_EXPERIMENT_RUNNER_H
 #define DIS_EXPERIMENT_RUNNER_H
 #include "experiment/store/store.h"

@@ -164,16 +164,6 @@ dis_status dis__device_words(const dis_context *ctx, const char **machine, const
 
 /* ---- for people ---- */
 
-size_t dis_device_max_runs(const dis_context *ctx)
-{
-    enum { GPU_JOBS = 12 }; /* of encoders; smaller networks gain nothing by more */
-    const dis__device *row;
-    const size_t threads = (size_t)dis_context_n_threads(ctx);
-    const bool gpu = *dis__context_device(ctx) && dis__device_for(ctx, &dis__device_cpu, false, &row) == DIS_OK &&
-                     strcmp(row->machine, "cuda") == 0;
-    return gpu && threads > GPU_JOBS ? GPU_JOBS : threads;
-}
-
 const dis_device *dis_device_get(size_t i)
 {
     look_once();

@@ -5,9 +5,9 @@
 #include <stddef.h>
 #include <unistd.h>
 #include <cmocka.h>
-#include "tool/arrays.h"
 #include "support/train_support.h"
 #include "support/fault_walk.h"
+#include "train/runs/train_runs_internal.h"
 
 static dis_context *context(int threads)
 {
@@ -23,6 +23,7 @@ static dis_folds_options folds_of(size_t n, double dev)
     dis_folds_options f = dis_folds_options_default();
     f.n_folds = n;
     f.dev = dev;
+    f.jobs = n % 3; /* automatic, 1 or 2 at once: the same bytes */
     return f;
 }
 
@@ -31,6 +32,35 @@ static void same(const dis_labels *a, const dis_labels *b)
     const dis_labels_view x = dis_labels_get_view(a), y = dis_labels_get_view(b);
     assert_int_equal(x.n_items, y.n_items);
     assert_memory_equal(x.p, y.p, x.n_items * x.n_classes * sizeof *x.p);
+}
+
+/* Three seeds and the folds of `predicted`, three trainings at once: the bytes of single trainings. */
+static void runs_at_once(dis_context *ctx, const dis_examples *e, const dis_model_train_options *o,
+                         const dis_folds *folds, const dis_labels *predicted)
+{
+    dis_train_runs_options several = dis_train_runs_options_default();
+    dis_train_runs *runs;
+    several.n_runs = 3;
+    several.jobs = 3;
+    several.folds = folds;
+    assert_int_equal(dis_model_train_runs(ctx, e, NULL, o, &several, &runs), DIS_OK);
+    const dis_train_runs_view v = dis_train_runs_get_view(runs);
+    same(v.out_of_fold, predicted);
+    assert_int_equal(v.n_runs, 3);
+    for (size_t r = 0; r < 3; r++) {
+        dis_model_train_options own = *o;
+        dis_model *model;
+        own.seed = o->seed + r;
+        assert_int_equal(dis_model_train(NULL, e, NULL, &own, &model), DIS_OK);
+        const dis_model_view m = dis_model_get_view(model);
+        assert_int_equal(v.curve[r].seed, own.seed);
+        assert_int_equal(v.curve[r].n_epochs, m.n_epochs);
+        assert_int_equal(v.curve[r].best_epoch, m.best_epoch);
+        for (size_t i = 0; i < m.n_epochs; i++) assert_true(v.curve[r].epoch[i].loss == m.epoch[i].loss);
+        if (r == 0) assert_string_equal(dis_model_get_view(v.model).spec, m.spec);
+        dis_model_destroy(model);
+    }
+    dis_train_runs_destroy(runs);
 }
 
 static void every_item_once(void **state)
@@ -58,10 +88,11 @@ static void every_item_once(void **state)
         dis_folds *folds;
         assert_int_equal(dis_folds_create(NULL, &e, &f, o.seed, &folds), DIS_OK);
         for (size_t j = 4; j > 0; j--)
-            assert_int_equal(dis_folds_predict_fold(one, folds, j - 1, NULL, &o, &part[j - 1]), DIS_OK);
-        assert_int_equal(dis_folds_gather(NULL, folds, part, &r), DIS_OK);
+            assert_int_equal(dis__folds_train(one, folds, j - 1, NULL, &o, &part[j - 1]), DIS_OK);
+        assert_int_equal(dis__folds_join(NULL, folds, part, &r), DIS_OK);
         same(p, r);
         for (size_t j = 0; j < 4; j++) dis_labels_destroy(part[j]);
+        runs_at_once(three, &e, &o, folds, p);
         dis_folds_destroy(folds);
         dis_labels_destroy(p);
         dis_labels_destroy(q);

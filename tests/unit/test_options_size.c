@@ -303,17 +303,37 @@ static dis_status out_of_fold(const fixture *f, const void *o, double *value)
     return DIS_OK;
 }
 
-static dis_status folds_train(const fixture *f, const void *o, double *value)
+static dis_status two_folds(const fixture *f, const dis_model_train_options *o, const dis_train_runs_options *several,
+                            double *value)
 {
     const dis_examples examples = {.items = f->c.texts, .labels = f->c.soft};
+    dis_folds_options two = dis_folds_options_default();
     dis_folds *folds;
-    dis_labels *labels = NULL;
-    DIS_TRY(dis_folds_create(NULL, &examples, NULL, 1, &folds));
-    const dis_status status = dis_folds_predict_fold(NULL, folds, 0, NULL, o, &labels);
-    if (status == DIS_OK) *value = of_labels(labels);
-    dis_labels_destroy(labels);
+    dis_train_runs *runs;
+    two.n_folds = 2;
+    DIS_TRY(dis_folds_create(NULL, &examples, &two, 1, &folds));
+    dis_train_runs_options own = dis_train_runs_options_default();
+    own.n_runs = 0;
+    own.folds = folds;
+    const dis_status status = dis_model_train_runs(NULL, &examples, NULL, o, several ? several : &own, &runs);
+    if (status == DIS_OK) {
+        const dis_train_runs_view v = dis_train_runs_get_view(runs);
+        *value = v.out_of_fold ? of_labels(v.out_of_fold) : v.curve[0].epoch[0].loss;
+        dis_train_runs_destroy(runs);
+    }
     dis_folds_destroy(folds);
     return status;
+}
+
+static dis_status folds_train(const fixture *f, const void *o, double *value)
+{
+    return two_folds(f, o, NULL, value);
+}
+
+static dis_status train_runs(const fixture *f, const void *several, double *value)
+{
+    const dis_train_runs_options one = dis_train_runs_options_default();
+    return two_folds(f, NULL, several ? several : &one, value);
 }
 
 /* ---- all of them ---- */
@@ -348,6 +368,7 @@ static const row rows[] = {
     ROW(dis_model_train_options, train_model),
     ROW(dis_model_train_options, folds_train),
     ROW(dis_model_train_options, out_of_fold),
+    ROW(dis_train_runs_options, train_runs),
     ROW(dis_folds_options, folds_draw),
     ROW(dis_comparison_options, comparison),
     ROW(dis_agreement_options, agreement),

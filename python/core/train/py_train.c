@@ -132,28 +132,29 @@ static PyObject *run_training(core_call *call, core_state *state, const char *ta
 /* A model, or with folds what they say of all items. */
 static PyObject *train(PyObject *module, PyObject *args, PyObject *keywords)
 {
-    static char *names[] = {"examples", "classes", "dev",       "model",        "objective",       "seed",
-                            "lenient",  "folder",  "resume",    "folds",        "fold_dev",        "threads",
-                            "progress", "device",  "precision", "worker_table", "worker_features", NULL};
+    static char *names[] = {"examples", "classes",  "dev",    "model",     "objective",    "seed",
+                            "lenient",  "folder",   "resume", "folds",     "fold_dev",     "fold_jobs",
+                            "threads",  "progress", "device", "precision", "worker_table", "worker_features",
+                            NULL};
     const char *table_path = NULL;
     PyObject *given, *list, *dev = Py_None, *progress = NULL, *result = NULL;
     dis_model_train_options o = dis_model_train_options_default();
     unsigned long long seed = 0;
     int lenient = 0, resume = 0, threads = 0;
     dis_folds_options folds = dis_folds_options_default();
-    Py_ssize_t n_folds = 0;
+    Py_ssize_t n_folds = 0, fold_jobs = 1;
     const char *device = NULL, *precision = NULL;
     PyObject *rest = take_options(keywords, &o);
     const int parsed =
-        rest &&
-        PyArg_ParseTupleAndKeywords(args, rest, "O!O|$OssKpzpndiOzzzz:train", names, &PyTuple_Type, &given, &list, &dev,
-                                    &o.model, &o.objective, &seed, &lenient, &o.folder, &resume, &n_folds, &folds.dev,
-                                    &threads, &progress, &device, &precision, &table_path, &o.worker_features);
+        rest && PyArg_ParseTupleAndKeywords(args, rest, "O!O|$OssKpzpndniOzzzz:train", names, &PyTuple_Type, &given,
+                                            &list, &dev, &o.model, &o.objective, &seed, &lenient, &o.folder, &resume,
+                                            &n_folds, &folds.dev, &fold_jobs, &threads, &progress, &device, &precision,
+                                            &table_path, &o.worker_features);
     Py_XDECREF(rest);
     if (!parsed) return NULL;
     core_state *state = core_state_of_module(module);
-    if (n_folds < 0 || (dev != Py_None && !PyTuple_Check(dev))) {
-        PyErr_SetString(PyExc_ValueError, "folds is 0 or more, dev None or examples");
+    if (n_folds < 0 || fold_jobs < 0 || (dev != Py_None && !PyTuple_Check(dev))) {
+        PyErr_SetString(PyExc_ValueError, "folds and fold_jobs are 0 or more, dev None or examples");
         return NULL;
     }
     core_texts texts;
@@ -175,6 +176,7 @@ static PyObject *train(PyObject *module, PyObject *args, PyObject *keywords)
         (dev == Py_None || take_examples(state, dev, classes, &judge_by) == 0) &&
         core_begin_on(&call, state, threads, progress, device, precision) == 0) {
         folds.n_folds = (size_t)n_folds;
+        folds.jobs = (size_t)fold_jobs;
         result = run_training(&call, state, table_path, &train_on.e, dev == Py_None ? NULL : &judge_by.e, &o, &folds);
     }
     free_examples(&train_on);

@@ -6,7 +6,7 @@
  * that most voted for.
  *
  * Cost: n_folds trainings, and a copy of the items for each that is at work. */
-#include "dissent/folds.h"
+#include "train/runs/train_runs_internal.h"
 #include "tool/arrays.h"
 #include "items/stratified_order.h"
 #include "core/error.h"
@@ -14,9 +14,6 @@
 #include "core/names/name_index.h"
 #include "core/parallel/pool.h"
 #include "core/options/sized_structs.h"
-#include "core/system_calls.h"
-#include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 struct dis_folds {
@@ -28,7 +25,7 @@ struct dis_folds {
 
 enum { MAX_FOLDS = 10000 };
 
-DIS_OPTIONS_DEFAULTS(dis_folds_options, .size = sizeof(dis_folds_options), .n_folds = 10)
+DIS_OPTIONS_DEFAULTS(dis_folds_options, .size = sizeof(dis_folds_options), .n_folds = 10, .jobs = 1)
 
 /* ---- dealing ---- */
 
@@ -149,6 +146,11 @@ end:
     return status;
 }
 
+size_t dis__folds_count(const dis_folds *folds)
+{
+    return folds->o.n_folds;
+}
+
 void dis_folds_destroy(dis_folds *folds)
 {
     if (!folds) return;
@@ -204,8 +206,8 @@ static dis_status train_and_predict(dis_context *ctx, const dis_folds *folds, co
     return status;
 }
 
-dis_status dis_folds_predict_fold(dis_context *ctx, const dis_folds *folds, size_t f, const dis_examples *dev,
-                                  const dis_model_train_options *options, dis_labels **out)
+dis_status dis__folds_train(dis_context *ctx, const dis_folds *folds, size_t f, const dis_examples *dev,
+                            const dis_model_train_options *options, dis_labels **out)
 {
     dis_model_train_options o = dis_model_train_options_default();
     DIS_TRY(DIS_OPTIONS_COPY(dis_model_train_options, &o, options));
@@ -236,7 +238,7 @@ static void join(const dis_folds *folds, dis_labels *const *part, const dis_item
     }
 }
 
-dis_status dis_folds_gather(dis_context *ctx, const dis_folds *folds, dis_labels *const *part, dis_labels **out)
+dis_status dis__folds_join(dis_context *ctx, const dis_folds *folds, dis_labels *const *part, dis_labels **out)
 {
     const dis_items_view items = dis_items_get_view(folds->all.items);
     const dis_labels_view first = dis_labels_get_view(part[0]);
@@ -261,39 +263,25 @@ dis_status dis_folds_gather(dis_context *ctx, const dis_folds *folds, dis_labels
     return status;
 }
 
-/* options with a folder of the fold's own, in `path`. */
-static dis_status fold_options(const dis_model_train_options *options, size_t f, char *path, size_t size,
-                               dis_model_train_options *o)
-{
-    *o = *options;
-    if (!o->folder) return DIS_OK;
-    if ((size_t)snprintf(path, size, "%s/fold-%zu", o->folder, f + 1) >= size)
-        return dis__fail(DIS_EUSAGE, "a path that is too long: %.200s", o->folder);
-    o->folder = path;
-    if (dis__sys_mkdir(path) != 0 && errno != EEXIST)
-        return dis__fail(DIS_EIO, "cannot make the folder %s: %s", path, strerror(errno));
-    return DIS_OK;
-}
-
 dis_status dis_folds_predict(dis_context *ctx, const dis_examples *all, const dis_examples *dev,
                              const dis_model_train_options *options, const dis_folds_options *folds, dis_labels **out)
 {
     dis_model_train_options o = dis_model_train_options_default();
+    dis_train_runs_options several = dis_train_runs_options_default();
     DIS_TRY(DIS_OPTIONS_COPY(dis_model_train_options, &o, options));
     dis_folds *drawn;
+    dis_train_runs *runs;
     DIS_TRY(dis_folds_create(ctx, all, folds, o.seed, &drawn));
-    const size_t n = drawn->o.n_folds;
-    dis_labels **part = NULL;
-    dis_status status = dis__alloc_zeroed(&part, n, sizeof *part);
-    for (size_t f = 0; f < n && status == DIS_OK; f++) {
-        char path[4096];
-        dis_model_train_options own;
-        status = fold_options(&o, f, path, sizeof path, &own);
-        if (status == DIS_OK) status = dis_folds_predict_fold(ctx, drawn, f, dev, &own, &part[f]);
+    several.n_runs = 0;
+    several.jobs = drawn->o.jobs;
+    several.folds = drawn;
+    several.folds_dev = dev;
+    const dis_status status = dis_model_train_runs(ctx, NULL, NULL, &o, &several, &runs);
+    if (status == DIS_OK) {
+        *out = runs->out_of_fold;
+        runs->out_of_fold = NULL;
+        dis_train_runs_destroy(runs);
     }
-    if (status == DIS_OK) status = dis_folds_gather(ctx, drawn, part, out);
-    for (size_t f = 0; part && f < n; f++) dis_labels_destroy(part[f]);
-    dis__free(part);
     dis_folds_destroy(drawn);
     return status;
 }
