@@ -1,6 +1,6 @@
 #!/bin/sh
 # Runs the shell blocks of docs/reference/exports/*.md, each page in a folder with the files of examples/exports: what they show
-# must work, and print what they say. Every preset must have a page that uses it, and every page a row in votes.md.
+# must work, and print what they say. Every preset must have a page that uses it, and every page a row in docs/reference/exports.md.
 set -eu
 # shellcheck source=tests/cli/support/documents.sh
 . "${DISSENT_SOURCE:-$(cd "$(dirname "$0")/../.." && pwd)}/tests/cli/support/documents.sh"
@@ -30,7 +30,7 @@ for page in "$source"/docs/reference/exports/*.md; do
         shown=$((shown + 1))
     done
     [ "$shown" -ge 3 ] || { echo "$name has $shown blocks, not three"; exit 1; }
-    grep -qF "](../reference/exports/$name)" "$source/docs/guides/votes.md" || { echo "votes.md has no link to $name"; exit 1; }
+    grep -qF "](exports/$name)" "$source/docs/reference/exports.md" || { echo "docs/reference/exports.md has no link to $name"; exit 1; }
 done
 dissent list presets | sed -n 's/^\([a-z][a-z0-9-]*\) .*/\1/p' | while read -r preset; do
     grep -q -e "--preset $preset " "$source"/docs/reference/exports/*.md || { echo "no page shows --preset $preset"; exit 1; }

@@ -26,6 +26,19 @@ common_files() {
     awk -F, 'NR == 1 { print "["; next } { printf "%s{\"worker\": \"%s\", \"Age\": %s}", (NR > 2 ? ",\n" : ""), $1, $4 } END { print "]" }' people.csv >people.json
 }
 
+# Reviews of products by 24 annotators, two of whom ignore the items, with labels of several methods.
+reviews() {
+    dissent synth -q --theme reviews --model ambiguous --items 400 --workers 24 --votes-per-item 4 --accuracy .85 --spread .1 \
+        --spammers .1 --text texts.csv --gold gold.csv -o votes.csv
+    dissent labels votes.csv -q -o labels.csv
+    dissent labels votes.csv -q --method standard -o majority.csv
+    dissent labels votes.csv -q --method smoothed -o people.csv
+    dissent labels votes.csv -q -o b.npy
+    cp gold.csv test.csv
+    for name in model a soft-1 soft-2; do cp labels.csv $name.csv; done
+    for name in other gold-1 gold-2; do cp majority.csv $name.csv; done
+}
+
 # Votes on scales of each kind.
 votes_on_scales() {
     printf 'task,worker,label\na,x,1\na,y,2\nb,x,2\nb,y,2\nc,x,3\nc,y,2\nd,x,1\nd,y,1\n' >numbers.csv
@@ -37,9 +50,14 @@ votes_on_scales() {
 # Files of one page that uses a name for something else.
 page_files() {
     case $1 in
-    comparing | evaluation) cp labels.csv people.csv ;;
-    agreement | default-labels | label-variation | auto-weights | review | groups | watch) ;;
-    find-wrong-labels | find-unreliable-annotators | plan-more-votes | compare-label-sets | scale) ;;
+    comparing | compare-label-sets | evaluation) reviews ;;
+    agreement)
+        reviews
+        votes_on_scales
+        cp numbers.csv ratings.csv
+        ;;
+    review | find-wrong-labels | find-unreliable-annotators | plan-more-votes) reviews ;;
+    default-labels | label-variation | auto-weights | groups | watch | scale) ;;
     append-votes) printf "task,worker,label\nt0,w1,1\nnew,w1,2\n" >new.csv ;;
     encoders)
         cp -r "$encoder" minilm
@@ -60,7 +78,9 @@ page_files() {
         ;;
     paths) cp "$fixtures/export.label-studio.json" export.json ;;
     panel | class-shares)
-        cp kinds.csv votes.csv
+        dissent synth -q --theme reviews --judges 3 --items 600 --human-items 300 --workers 10 --votes-per-item 5 -o votes.csv
+        printf 'worker,kind\njudge1,llm\njudge2,llm\njudge3,llm\n' >voters.csv
+        for w in 0 1 2 3 4 5 6 7 8 9; do echo "w$w,expert"; done >>voters.csv
         cp "$fixtures/panel.ab.csv" ab.csv
         cp "$fixtures/panel.ba.csv" ba.csv
         ;;
