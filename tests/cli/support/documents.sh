@@ -11,5 +11,5 @@ PATH=$(dirname "$DISSENT"):$PATH
 export PATH
 # plain FILE: without what differs: times from run to run, the last digits from one instruction set to the next.
 plain() {
-    sed -E -e 's/, [0-9]+\.[0-9]+ s$/, T s/; s/( (yes|no|-) +)[0-9]+\.[0-9]{3}$/\1T/' -e 's/([0-9]\.[0-9]{6})[0-9]+/\1/g' "$1"
+    sed -E -e 's/, [0-9]+\.[0-9]+ s$/, T s/; s/\([0-9]+\.[0-9]+ s\)$/(T s)/; s/( (yes|no|-) +)[0-9]+\.[0-9]{3}$/\1T/' -e 's/([0-9]\.[0-9]{6})[0-9]+/\1/g' "$1"
 }
