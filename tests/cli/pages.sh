@@ -18,7 +18,7 @@ for page in "$source"/docs/guides/*.md "$source"/docs/concepts/*.md "$source"/do
     name=$(basename "$page" .md)
     awk '/^```/ { on = !on; next } on && /^(\$ )?dissent / { sub(/^\$ /, ""); print }' "$page" |
         grep -vE -e '--device|\| *$' >"$scratch/commands" || continue
-    case $name in labels-and-model) continue ;; esac # by labels_and_model.sh
+    case $name in labels-and-model | predictions) continue ;; esac # by labels_and_model.sh, and with data that is not included
     rm -rf work
     cp -r common work
     cd work

@@ -328,34 +328,6 @@ static void test_folders(void **state)
     assert_int_equal(dis__plan_read(NULL, in_folder("none.yaml"), NULL, &plan), DIS_EIO);
 }
 
-/* docs/guides/experiments.md has a row for every key, and says what the rows say. */
-static void test_reference(void **state)
-{
-    size_t n;
-    char *text = contents(DIS_SOURCE_DIR "/docs/guides/experiments.md", &n), *at = text;
-    (void)state;
-    for (size_t p = 0; dis_experiment_part_get(p); p++) {
-        const char *name = dis_experiment_part_get(p)->name;
-        dis_experiment_key k;
-        char row[700], form[300];
-        snprintf(row, sizeof row, "\n### %c%s\n| key | value | |\n|---|---|---|\n", name[0] - 32, name + 1);
-        at = strstr(at, row);
-        if (!at) fail_msg("docs/guides/experiments.md lacks: %s", row);
-        at += strlen(row);
-        for (size_t i = 0; dis_experiment_key_get(p, i, &k); i++) {
-            size_t used = 0;
-            for (const char *c = k.form; *c; c++)
-                used += (size_t)snprintf(form + used, sizeof form - used, *c == '|' ? ", " : "%c", *c);
-            snprintf(row, sizeof row, "| `%s`%s | %s%s%s%s%s | %s |\n", k.key, k.required ? " *" : "",
-                     k.named ? "NAME: " : "", form, k.many && !k.named ? ", or a list" : "", k.fallback ? "; " : "",
-                     k.fallback ? k.fallback : "", k.summary);
-            if (strncmp(at, row, strlen(row)) != 0) fail_msg("docs/guides/experiments.md should go on with: %s", row);
-            at += strlen(row);
-        }
-    }
-    free(text);
-}
-
 static dis_status read_again(void *arg)
 {
     dis__plan *plan = NULL;
@@ -383,8 +355,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_malformed), cmocka_unit_test(test_grid),    cmocka_unit_test(test_keys),
-        cmocka_unit_test(test_encoder),   cmocka_unit_test(test_folders), cmocka_unit_test(test_reference),
-        cmocka_unit_test(test_faults),
+        cmocka_unit_test(test_encoder),   cmocka_unit_test(test_folders), cmocka_unit_test(test_faults),
     };
     return cmocka_run_group_tests(tests, make_crowd, remove_folder);
 }

@@ -7,7 +7,7 @@ Documents: README.md, docs/start/tour.md and the pages of docs/ with outputs if 
 
 - A ```text block directly after a ```sh block: the output of the block, standard error included.
 - A ```console block: below each line "$ COMMAND" its output on a terminal. A last line "..." of an output keeps the number of
-  lines above it; "...N" shows N lines.
+  lines above it; "...N" shows N lines. A first line "..." keeps the number of lines below it, the last ones of the output.
 
 Blocks run in order in one folder per document: an empty one, for pages of exports with the files of examples/exports, for other
 pages of docs/ with the files of tests/cli/support/page_files.sh. With --check nothing is written; the exit status is 1 if an
@@ -94,7 +94,9 @@ def console(body, folder, tool):
         end = next((j for j in range(at + 1, len(body)) if body[j].startswith("$ ")), len(body))
         shown = body[at + 1 : end]
         lines = run_on_terminal(command, folder, tool)
-        short = re.fullmatch(r"\.\.\.(\d*)", shown[-1]) if shown else None
+        if shown and shown[0] == "...":
+            lines = ["...", *lines[1 - len(shown) :]]
+        short = re.fullmatch(r"\.\.\.(\d*)", shown[-1]) if len(shown) > 1 or shown == ["..."] else None
         if short:
             wanted = int(short.group(1) or len(shown) - 1)
             lines = lines[:wanted] + (["..."] if wanted < len(lines) else [])

@@ -1,4 +1,4 @@
-/* The rows of an experiment's file: what docs/guides/experiments.md says of each key comes from here. */
+/* The rows of an experiment's file: `dissent list keys` and the reference of the documentation site print them. */
 #include "experiment/plan/plan_file.h"
 #include "dissent/experiment.h"
 

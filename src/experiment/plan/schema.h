@@ -1,5 +1,5 @@
 /* schema.h: what a part of an experiment's file may say: one static row per key, from which reading, checking, the text
- * that keys of runs are made of, and the reference in docs/guides/experiments.md come.
+ * that keys of runs are made of, and the output of `dissent list keys` come.
  *
  * A record is a struct whose first member is `const dis__yaml_node *at`; rows say where in it a value goes. */
 #ifndef DIS_EXPERIMENT_PLAN_SCHEMA_H

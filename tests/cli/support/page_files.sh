@@ -57,12 +57,17 @@ page_files() {
         cp numbers.csv ratings.csv
         ;;
     review | find-wrong-labels | find-unreliable-annotators | plan-more-votes) reviews ;;
-    default-labels | label-variation | auto-weights | groups | watch | scale) ;;
+    default-labels | label-variation | auto-weights | view-weights | reproducibility | groups | gpu | watch | scale | training) ;;
+    experiments)
+        sed -n '/<!-- example -->/,/^```$/p' "$source/docs/guides/experiments.md" | sed '1,2d;$d' >small.yaml
+        ;;
     append-votes) printf "task,worker,label\nt0,w1,1\nnew,w1,2\n" >new.csv ;;
     encoders)
         cp -r "$encoder" minilm
         awk -F, 'NR == 1 { print "task,text,premise,hypothesis"; next } NR < 30 { print $1 "," $2 "," $2 "," $2 }' texts.csv >items.csv
         cp items.csv new.csv
+        cp labels.csv soft.csv
+        printf 'A man eats.\n' >lines.txt
         ;;
     gallery) votes_on_scales ;;
     votes)
