@@ -94,9 +94,9 @@ def console(body, folder, tool):
         end = next((j for j in range(at + 1, len(body)) if body[j].startswith("$ ")), len(body))
         shown = body[at + 1 : end]
         lines = run_on_terminal(command, folder, tool)
-        if shown and shown[0] == "...":
-            lines = ["...", *lines[1 - len(shown) :]]
-        short = re.fullmatch(r"\.\.\.(\d*)", shown[-1]) if len(shown) > 1 or shown == ["..."] else None
+        short = re.fullmatch(r"\.\.\.(\d*)", shown[-1]) if shown else None
+        if len(shown) > 1 and shown[0] == "...":
+            lines, short = ["...", *lines[1 - len(shown) :]], None
         if short:
             wanted = int(short.group(1) or len(shown) - 1)
             lines = lines[:wanted] + (["..."] if wanted < len(lines) else [])
