@@ -83,7 +83,8 @@ def run_on_terminal(command, folder, tool):
     text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", output.decode().replace("\r\n", "\n"))
     if child.wait():
         sys.exit(f"this command failed:\n{command}\n{text}")
-    return [line.rstrip() for line in text.rstrip("\n").split("\n")]
+    # progress bars overwrite their line
+    return [line.rsplit("\r", 1)[-1].rstrip() for line in text.rstrip("\n").split("\n")]
 
 
 def console(body, folder, tool):
