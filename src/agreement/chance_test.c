@@ -26,7 +26,7 @@
 #include "core/parallel/pool.h"
 #include "core/memory/spill.h"
 #include "dissent/agreement.h"
-#include "labels/passes/item_sums.h"
+#include "labels/passes/item_passes.h"
 #include "stats/distributions.h"
 #include <math.h>
 #include <string.h>

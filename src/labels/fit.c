@@ -1,6 +1,6 @@
 /* Running a method: checks first, then the fit, then the promise that every row is a distribution. */
 #include "labels/em/em_device.h"
-#include "labels/passes/item_sums.h"
+#include "labels/passes/item_passes.h"
 #include "labels/em/item_prior.h"
 #include "core/parallel/comm.h"
 #include "core/memory/spill.h"

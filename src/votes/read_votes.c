@@ -5,7 +5,7 @@
 #include "votes/roles/table_checks.h"
 #include "io/input/text_format.h"
 #include "core/parallel/comm.h"
-#include "votes/table/class_order.h"
+#include "votes/table/class_names.h"
 #include "core/memory/memory.h"
 #include "core/parallel/pool.h"
 #include "core/memory/spill.h"

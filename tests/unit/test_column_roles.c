@@ -1,7 +1,7 @@
 /* Names of columns, folded labels, notes of a table, and gold files under other names. */
 #include "dissent/align.h"
 #include "dissent/votes.h"
-#include "votes/table/label_fold.h"
+#include "votes/table/class_names.h"
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

@@ -7,7 +7,7 @@
 #include "dissent/items.h"
 #include "tool/arrays.h"
 #include "tables/gold/gold_table.h"
-#include "votes/table/class_order.h"
+#include "votes/table/class_names.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -9,7 +9,7 @@
 #include "io/table_rows.h"
 #include "items/items_internal.h"
 #include "tables/gold/gold_table.h"
-#include "votes/table/class_order.h"
+#include "votes/table/class_names.h"
 #include <string.h>
 
 void dis__dataset_free(dis__dataset *m)

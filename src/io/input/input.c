@@ -5,7 +5,7 @@
  * is not read), and every few megabytes whether somebody wants to stop. */
 #include "io/input/input.h"
 #include "io/input/input_version.h"
-#include "io/input/utf16.h"
+#include "io/input/text_format.h"
 #include "io/compression/decompress.h"
 #include "core/memory/file_map.h"
 #include "core/memory/memory.h"

@@ -2,6 +2,7 @@
  * name, before the reader stumbles over some quote in it. */
 #ifndef DIS_IO_INPUT_TEXT_FORMAT_H
 #define DIS_IO_INPUT_TEXT_FORMAT_H
+#include "core/error.h"
 #include "io/input/input.h"
 
 /* For files that are about to be read as "csv", "tsv" or "jsonl" with a header or keys. Blank lines at the end are cut
@@ -17,5 +18,10 @@ void dis__text_skip_lines(dis__input *in, size_t n);
 
 /* Of blank lines at the end only the end of the line before them stays; nothing while there is more to come. */
 void dis__text_trim_blank_lines(dis__input *in);
+
+/* UTF-16 with a byte order mark, as Excel and Windows write it. */
+bool dis__is_utf16(const char *bytes, size_t n);
+/* Into `out`, which has room for n / 2 * 3 bytes, without the mark. DIS_EDATA: half a character, a lone surrogate. */
+dis_status dis__utf16_to_utf8(const char *path, const char *bytes, size_t n, char *out, size_t *n_out);
 
 #endif

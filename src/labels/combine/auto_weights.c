@@ -33,7 +33,7 @@
 #include "core/options/sized_structs.h"
 #include "labels/method.h"
 #include "labels/methods.h"
-#include "labels/passes/item_sums.h"
+#include "labels/passes/item_passes.h"
 #include "votes/table/votes_table.h"
 #include <math.h>
 #include <stdlib.h>

@@ -18,7 +18,7 @@
 #include "labels/combine/gold_weights.h"
 #include "labels/combine/overdispersion.h"
 #include "labels/combine/tempering.h"
-#include "labels/passes/item_sums.h"
+#include "labels/passes/item_passes.h"
 #include <math.h>
 #include <string.h>
 

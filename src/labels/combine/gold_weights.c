@@ -26,7 +26,7 @@
 #include "labels/combine/gold_weights.h"
 #include "core/parallel/comm.h"
 #include "core/numbers/special_functions.h"
-#include "labels/passes/item_sums.h"
+#include "labels/passes/item_passes.h"
 #include <math.h>
 #include <string.h>
 

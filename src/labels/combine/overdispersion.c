@@ -15,7 +15,7 @@
  * Cost: one update of the matrices, then one pass over the votes with 11 K additions per vote and 11 K exponentials per
  * item; memory for 10 K values per annotator. */
 #include "labels/combine/overdispersion.h"
-#include "labels/passes/item_sums.h"
+#include "labels/passes/item_passes.h"
 #include <math.h>
 #include <string.h>
 

@@ -16,7 +16,7 @@
  * start. On ranks each has its items, and 1 + n_views sums go from one to the next per evaluation.
  */
 #include "labels/combine/tempering.h"
-#include "labels/passes/item_sums.h"
+#include "labels/passes/item_passes.h"
 #include <math.h>
 #include <string.h>
 

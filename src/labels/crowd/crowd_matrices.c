@@ -9,7 +9,7 @@
 #include "labels/crowd/crowd_model.h"
 #include "core/parallel/comm.h"
 #include "core/memory/spill.h"
-#include "labels/passes/item_sums.h"
+#include "labels/passes/item_passes.h"
 #include <math.h>
 #include <string.h>
 

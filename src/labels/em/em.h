@@ -134,7 +134,7 @@ struct dis__em {
     double evidence;        /* of the last pass (item_prior.h); NaN before the first */
     dis__special_functions special;
     void (*kernel)(dis__em_job *job);
-    void (*add_sums)(const dis__em_worker_rows *tables, double *out);          /* em_tables_kernel.c */
+    void (*add_sums)(const dis__em_worker_rows *tables, double *out);          /* em_kernel.c */
     void (*set_rows)(const dis__em_worker_rows *tables, const double *values); /* likewise; sums become 0 */
     /* Of passes under DIS_EM_SHARES with groups (dis__em_job). */
     const uint64_t *signature;

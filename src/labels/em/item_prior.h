@@ -2,7 +2,7 @@
  * (item_prior.c). */
 #ifndef DIS_LABELS_METHODS_ITEM_PRIOR_H
 #define DIS_LABELS_METHODS_ITEM_PRIOR_H
-#include "labels/passes/item_sums.h"
+#include "labels/passes/item_passes.h"
 #include "core/numbers/special_functions.h"
 
 /* What is added up over items, behind the priors of their classes. */

@@ -15,8 +15,8 @@
  * in what it changes.
  *
  * Cost: an iteration is one pass over the votes with K numbers each. Items are cut into a fixed number of jobs with
- * sums of their own, added in order (item_sums.h). */
-#include "labels/passes/item_sums.h"
+ * sums of their own, added in order (item_passes.h). */
+#include "labels/passes/item_passes.h"
 #include "core/parallel/comm.h"
 #include <math.h>
 #include <string.h>

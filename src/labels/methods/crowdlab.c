@@ -20,7 +20,7 @@
  *
  * Cost: one pass over the votes for the workers, and three over the items. Memory: a few numbers per worker and
  * item. */
-#include "labels/passes/item_sums.h"
+#include "labels/passes/item_passes.h"
 #include "core/parallel/comm.h"
 #include "dissent/labels.h"
 #include "tool/arrays.h"

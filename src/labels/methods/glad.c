@@ -19,7 +19,7 @@
  * Cost: two passes over the votes per iteration, one exponential and one logarithm per vote each, 8 votes side by side.
  * Memory: five numbers per item, a few per worker for each job. */
 #include "core/numbers/logistic.h"
-#include "labels/passes/item_sums.h"
+#include "labels/passes/item_passes.h"
 #include <math.h>
 #include <string.h>
 

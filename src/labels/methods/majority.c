@@ -6,7 +6,7 @@
  * on threads; renaming a task may change it (the one exemption from the promise that names do not matter).
  *
  * Cost: one pass over the votes. */
-#include "labels/passes/item_formula.h"
+#include "labels/passes/item_passes.h"
 #include "core/random/random.h"
 
 enum { TIES_FIRST, TIES_RANDOM, TIES_SPLIT };

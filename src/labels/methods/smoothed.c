@@ -21,8 +21,7 @@
  *
  * Cost: a pass over the votes per iteration (about 8) with a logarithm for each class that an item has votes for. Items
  * are cut into jobs by their number, and sums are added in the order of jobs. */
-#include "labels/passes/item_formula.h"
-#include "labels/passes/item_sums.h"
+#include "labels/passes/item_passes.h"
 #include <float.h>
 #include <math.h>
 

@@ -2,7 +2,7 @@
  * every class gets some mass. The largest count is subtracted first: 100,000 votes on an item are as fine as 5.
  *
  * Cost: one pass over the votes and n_classes exponentials per item. */
-#include "labels/passes/item_formula.h"
+#include "labels/passes/item_passes.h"
 #include <math.h>
 
 typedef struct {

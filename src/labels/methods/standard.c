@@ -2,7 +2,7 @@
  * the uniform distribution.
  *
  * Cost: one pass over the votes. */
-#include "labels/passes/item_formula.h"
+#include "labels/passes/item_passes.h"
 #include <float.h>
 
 typedef struct {

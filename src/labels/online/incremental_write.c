@@ -19,7 +19,7 @@
 #include "dissent/version.h"
 #include "io/output/output_file.h"
 #include "labels/method.h"
-#include "labels/passes/item_sums.h"
+#include "labels/passes/item_passes.h"
 
 const struct dis__incremental_tensor dis__incremental_tensors[DIS_INCREMENTAL_TENSORS] = {
     {"tasks/key", "U64"},           {"votes/start", "U64"},         {"names/tasks/start", "U64"},

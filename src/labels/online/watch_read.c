@@ -2,7 +2,7 @@
 #include "core/parallel/pool.h"
 #include "core/options/sized_structs.h"
 #include "labels/online/watch_internal.h"
-#include "votes/table/label_fold.h"
+#include "votes/table/class_names.h"
 #include "votes/read/vote_lines.h"
 #include <string.h>
 

@@ -2,7 +2,7 @@
  * of labels have. Cost: a sort of the open items and a copy of their labels. */
 #include "core/memory/memory.h"
 #include "labels/online/watch_internal.h"
-#include "votes/table/class_order.h"
+#include "votes/table/class_names.h"
 #include <stdlib.h>
 #include <string.h>
 

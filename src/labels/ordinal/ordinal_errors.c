@@ -9,7 +9,7 @@
  *     log spread = -log (k u) se = se(k) / k
  *
  * Cost: one pass over the votes, two normal densities for each place; six numbers per worker and job. */
-#include "labels/passes/item_sums.h"
+#include "labels/passes/item_passes.h"
 #include "labels/ordinal/ordinal_model.h"
 #include <math.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 #include "core/options/sized_structs.h"
 #include "core/memory/spill.h"
 #include "tables/gold/gold_columns.h"
-#include "votes/table/label_fold.h"
+#include "votes/table/class_names.h"
 #include "votes/read/reader.h"
 
 DIS_OPTIONS_DEFAULTS(dis_gold_options, .size = sizeof(dis_gold_options))

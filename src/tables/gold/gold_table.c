@@ -10,7 +10,7 @@
 #include "core/names/names_internal.h"
 #include "io/files/file_format.h"
 #include "tables/gold/gold_columns.h"
-#include "votes/table/label_fold.h"
+#include "votes/table/class_names.h"
 #include "votes/ids/intern.h"
 #include "votes/table/votes_table.h"
 #include <stdio.h>

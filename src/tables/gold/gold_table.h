@@ -28,7 +28,7 @@ typedef struct {
     size_t n_leave_out;
     const char *const *from, *const *to; /* other names for labels; a label that is not among them is an error */
     size_t n_map;
-    bool fold_case, trim; /* of labels (votes/table/label_fold.h) */
+    bool fold_case, trim; /* of labels (votes/table/class_names.h) */
     bool options;         /* the caller may name the columns by options */
 } dis__gold_source;
 

@@ -3,7 +3,7 @@
  *
  * Cost: one hash table per source and a lookup for each name. */
 #include "dissent/align.h"
-#include "votes/table/class_order.h"
+#include "votes/table/class_names.h"
 #include "core/memory/memory.h"
 #include "core/names/name_index.h"
 #include "core/names/names_internal.h"

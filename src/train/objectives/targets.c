@@ -7,7 +7,7 @@
 #include "core/parallel/pool.h"
 #include "items/items_internal.h"
 #include "tables/labels/label_table.h"
-#include "votes/table/class_order.h"
+#include "votes/table/class_names.h"
 #include <stdio.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* Batches: see batch.h. */
 #include "votes/collect/batch.h"
-#include "votes/table/label_fold.h"
+#include "votes/table/class_names.h"
 #include "core/memory/memory.h"
 #include <stdarg.h>
 #include <stdio.h>

@@ -11,7 +11,7 @@
 #include "core/names/name_index.h"
 #include "core/names/names_internal.h"
 #include "core/parallel/pool.h"
-#include "votes/table/class_order.h"
+#include "votes/table/class_names.h"
 #include "votes/ids/intern.h"
 
 static void forget_received(dis__vote_exchange *s)

@@ -1,6 +1,6 @@
 /* Numbers per item: one lookup per row; duplicates of soft votes by worker, of counts by task. */
 #include "votes/read/count_table.h"
-#include "votes/table/class_order.h"
+#include "votes/table/class_names.h"
 #include "core/memory/memory.h"
 #include "core/names/names_internal.h"
 #include <math.h>

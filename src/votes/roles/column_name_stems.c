@@ -1,7 +1,7 @@
 /* What the name of a column suggests, by word stems in several languages. Stems are compared with the name in lower
  * case; the longest stem that occurs decides. A stem after "=" must be a word of its own. Used in suggestions only:
  * names that are accepted without a question are in role_names.c. */
-#include "votes/table/label_fold.h"
+#include "votes/table/class_names.h"
 #include "votes/roles/role_guess.h"
 #include <string.h>
 

@@ -3,7 +3,7 @@
 #include "votes/roles/table_checks.h"
 #include "core/memory/memory.h"
 #include "core/numbers/decimal.h"
-#include "votes/table/label_fold.h"
+#include "votes/table/class_names.h"
 #include "votes/roles/column_roles.h"
 #include <stdio.h>
 

@@ -1,4 +1,5 @@
-/* item_sums.h: sums over items, for methods whose passes are cut into jobs of as many items each.
+/* item_passes.h: passes over items. dis__item_formula_fit() is for methods that look at one item at a time,
+ * dis__item_sums for sums over items, for methods whose passes are cut into jobs of as many items each.
  *
  * Jobs are those of all items, a number that depends on the problem alone; each adds its items up in their order, and
  * jobs are added up in theirs. On several ranks a job may lie on two or more of them: who has its first items begins
@@ -8,8 +9,8 @@
  *     DIS_TRY(dis__item_sums_create(&s));
  *     DIS_TRY(dis__item_sums_run(&s, total));      as often as wanted
  *     dis__item_sums_destroy(&s); */
-#ifndef DIS_LABELS_METHODS_JOB_SUMS_H
-#define DIS_LABELS_METHODS_JOB_SUMS_H
+#ifndef DIS_LABELS_PASSES_ITEM_PASSES_H
+#define DIS_LABELS_PASSES_ITEM_PASSES_H
 #include "labels/method.h"
 
 typedef struct {
@@ -35,5 +36,15 @@ dis_status dis__item_sums_run(dis__item_sums *s, double *total);
 dis_status dis__item_sums_run_in_order(const dis__fit_args *args, size_t n_sums,
                                        void (*job)(void *arg, size_t first, size_t last, double *sums, int thread),
                                        void *arg, const double *start, double *total);
+
+/* Makes the soft label of an item. `item` gets p with how often each class was chosen and turns it (n_classes) into the
+ * label; it is not called for items that nobody voted on and for pinned ones. */
+typedef struct {
+    void (*item)(const dis__fit_args *args, const void *arg, size_t i, double *p);
+    const void *arg;
+    const double *unvoted; /* (n_classes) the label of items that nobody voted on; NULL: the uniform distribution */
+} dis__item_formula;
+
+dis_status dis__item_formula_fit(const dis__fit_args *args, dis_fit *fit, const dis__item_formula *rule);
 
 #endif
