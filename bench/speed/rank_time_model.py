@@ -1,4 +1,4 @@
-"""The model of time in docs/guides/scale.md beside what ranks took: processor time of each, without what it spent in calls of
+"""The model of time in docs/development/distributed.md beside what ranks took: processor time of each, without what it spent in calls of
 MPI (rank_mpi_time.c), so that other work on the machine and waiting ranks disturb it little.
 
     python bench/speed/rank_time_model.py [--dissent build/dissent] [--votes 1e6,1e7] [--ranks 1,2,4] [--repeat 3] [--shuffle]
@@ -19,7 +19,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-# ns, docs/guides/scale.md: a vote read, a vote of ascending names or an item in no order shared out, a worker's name of each
+# ns, docs/development/distributed.md: a vote read, a vote of ascending names or an item in no order shared out, a worker's name of each
 # rank, a vote in a pass, a number of a worker's table, an item written
 READ, SHARE, SHARE_ITEM, NAME, PASS, UPDATE, WRITE = 24.0, 15.0, 340.0, 200.0, 2.8, 12.0, 75.0
 READ_UNORDERED = 48.0

@@ -6,7 +6,7 @@ Items have a score x ~ N(0, 1); annotators have thresholds of their own (standar
 x + .6 N(0, 1) is above the threshold. An interval covers when it holds the mean of the coefficient over all crowds of
 the row. Groups have thresholds of their own population. The two models of `compare` have thresholds at -.4 and .4:
 against annotators of this population neither is better.
-docs/guides/agreement.md, groups.md, comparing.md and evaluation.md have the figures of this script.
+docs/evidence/agreement.md, groups.md, comparing.md and evaluation.md have the figures of this script.
 """
 
 import argparse

@@ -12,7 +12,7 @@
 An interval of a simulated annotator covers when it holds the probability of a correct vote, averaged over the crowd's
 items. On real crowds it covers when it holds the accuracy against gold of an annotator with MIN_GOLD or more votes on
 items with gold; every crowd counts the same. Widths are divided by that of a Wilson interval computed from the truth.
-Needs NumPy; `real` and `choose` need the data (label_methods.py). docs/guides/review.md has the figures."""
+Needs NumPy; `real` and `choose` need the data (label_methods.py). docs/evidence/review.md has the figures."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@
  * file SEEDS NAME VOTES GOLD: as items, but the votes are those of a file, each item's in an order drawn by the seed,
  * and the votes beyond the first three are what can be bought (at most 1,000 items with gold and three votes).
  *
- * One CSV row per seed and point; tools/docs/review_curve.py makes tables and the picture of docs/guides/review.md. */
+ * One CSV row per seed and point; tools/docs/review_curve.py makes tables and the picture of docs/evidence/review.md. */
 #include "dissent/dissent.h"
 #include "tool/arrays.h"
 #include <math.h>
@@ -280,7 +280,7 @@ static double review_accuracy(const world *w, const dis_votes *votes)
     return (double)right / (double)w->n_items;
 }
 
-/* The tables of docs/guides/review.md are of the reference rules, under the methods' names. */
+/* The tables of docs/evidence/review.md are of the reference rules, under the methods' names. */
 #define ONE_COIN    "one-coin:prior=estimate,smoothing=0"
 #define DAWID_SKENE "dawid-skene:smoothing=0"
 

@@ -5,7 +5,7 @@
 
 Ratings are dealt into five folds (a worker's second rating of an item is left out). From four of them `dissent labels
 --scale numeric` makes the value of each item and the bias of each worker; ratings of the fifth are foretold by the
-plain mean of the item, its value, and its value with the worker's bias: root mean squared error. docs/guides/scales.md has the
+plain mean of the item, its value, and its value with the worker's bias: root mean squared error. docs/evidence/scales.md has the
 table."""
 
 import csv

@@ -8,7 +8,7 @@ Votes are dealt into five folds (a worker's second vote on an item is left out);
 way of WAYS, and each vote of the fifth is foretold by the label of its item: log-loss in nats with probabilities of at
 least 1e-12, ranked probability score, absolute error of the median in classes, and the Wasserstein distance (unit
 steps) to all votes of the item in the fold. The second table has gold labels: share right (ties split), log-loss,
-absolute error of the median. Sets of two classes are the smallest case of an order. docs/guides/scales.md has the tables."""
+absolute error of the median. Sets of two classes are the smallest case of an order. docs/evidence/scales.md has the tables."""
 
 import csv
 import math

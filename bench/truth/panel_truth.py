@@ -6,7 +6,7 @@
 Parts: effective (bias of the effective number of judges), chance (false passes of random and constant judges), rates
 (bias and coverage of corrected class shares), copies (false alarms and power of the copy test), labelled (false alarms
 and power of the warning about labelled items), likeness (how often a good judge passes the alternative-annotator test).
-One line per setting; docs/guides/panel.md has the figures and the number of runs of each."""
+One line per setting; docs/evidence/panel.md has the figures and the number of runs of each."""
 
 from __future__ import annotations
 

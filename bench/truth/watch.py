@@ -6,7 +6,7 @@
     bench/truth/watch.py fixed      votes against a fixed number per item at the same share of right labels, synth crowds
     bench/truth/watch.py speed      votes per second and memory with 1e6 items of which few are open
 
-Standard library only; docs/guides/watch.md has the results."""
+Standard library only; docs/evidence/watch.md has the results."""
 import argparse
 import csv
 import random

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """How well `dissent review` finds wrong labels: the default labels and majority labels of 13 real crowds against gold.
 
-    bench/truth/wrong_labels.py                          both tables of docs/guides/review.md
+    bench/truth/wrong_labels.py                          both tables of docs/evidence/review.md
     bench/truth/wrong_labels.py --data FOLDER --tool build/dissent
 
 Items are ranked by what a review shows of them: 1 - right (the default order), gain, surprise, and by the margin of

@@ -8,8 +8,8 @@
  *     printf("alpha %.4f, 95 %% interval %.4f .. %.4f\n", alpha->value, alpha->ci_low, alpha->ci_high);
  *     dis_agreement_destroy(agreement);
  *
- * What each coefficient is and what it does about missing votes: docs/guides/agreement.md. Items with fewer than two votes are
- * left out and counted. All labels the same: 1 and degenerate. Nothing to compare: no value but a reason. Counts serve
+ * Definitions, and the treatment of missing votes: docs/reference/coefficients.md. Items with fewer than two votes are left out
+ * and counted. All labels the same: 1 and degenerate. Nothing to compare: no value but a reason. Counts serve
  * where no workers are needed; soft votes are refused. Cost: O(votes + classes^2), and for pairs of workers the number
  * of pairs of votes. Results do not depend on the number of threads, nor (to rounding) on the order of rows and names.
  * Threads: a result may be read by any number of threads at once. */

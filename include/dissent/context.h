@@ -36,7 +36,7 @@ typedef struct {
     void *user;
     dis_precision precision; /* of nets; BF16 is refused where the device lacks it (the processor: in training) */
     /* Which processes share the work: "none", this one by itself (so does NULL), or "mpi", those that mpirun started:
-     * all of them make the same calls (docs/guides/scale.md). */
+     * all of them make the same calls (docs/guides/clusters.md). */
     const char *ranks;
     /* Where nets run, and where sums over resamples are made when there are many items (docs/guides/gpu.md): cpu, cuda,
      * cuda:N, or auto: a CUDA device where there is one (dissent/device_list.h), which is started at once; NULL: cpu.

@@ -2,7 +2,7 @@
  *
  * Predictions q, one distribution per item, are measured against gold labels (accuracy, F1, calibration), against human
  * distributions p (cross-entropy, divergences, whether the model is unsure where people are), or both. Every metric
- * comes with n and, if asked for, a 95 % bootstrap interval over items. docs/guides/evaluation.md defines each.
+ * comes with n and, if asked for, a 95 % bootstrap interval over items. docs/reference/metric-details.md defines each.
  *
  *     static const double q[] = {.9, .1, .4, .6}, p[] = {.8, .2, .5, .5}; // two items, two classes
  *     static const int32_t gold[] = {0, 1};

@@ -9,7 +9,8 @@
  *     else printf("%zu judges count for %.1f independent ones\n", v.n_above, v.effective.value);
  *     dis_panel_destroy(panel);
  *
- * Formulas, sources and measured error rates: docs/guides/panel.md. Results do not depend on the number of threads.
+ * Formulas: docs/reference/panel-formulas.md; measured error rates: docs/evidence/panel.md. Results do not depend
+ * on the number of threads.
  * Threads: a result may be read by any number of threads concurrently. */
 #ifndef DIS_PANEL_H
 #define DIS_PANEL_H

@@ -4,7 +4,7 @@
  * review has no labels of its own. A model of the crowd adds what labels alone cannot tell. For each item: how much one
  * more vote is expected to tell, and how surprising its votes are given who cast them. For each worker: the share of
  * correct votes with its interval, and the evidence that the votes ignore the items. Verdicts on workers come from here
- * alone. docs/guides/review.md has the formulas and their measured quality.
+ * alone. docs/reference/review-formulas.md has the formulas, docs/evidence/review.md their measured quality.
  *
  *     dis_review *review;
  *     if (dis_review_run(NULL, votes, NULL, &review) == DIS_OK) {
@@ -102,7 +102,7 @@ typedef struct {
     double gold_low, gold_high; /* its 95 % interval (Wilson) */
 } dis_review_worker;
 
-/* Where classes have an order (DIS_SCALE_ORDINAL), also what the method ordinal says, in classes (docs/guides/scales.md): */
+/* Where classes have an order (DIS_SCALE_ORDINAL), also what the method ordinal says, in classes (docs/guides/ordinal.md): */
 typedef struct {
     double place, place_se; /* of the item on the line of classes, which are at 0, 1, 2, ... */
     double gain;            /* what one more vote of somebody who looks tells of the place, nats: `gain` of its row */

@@ -52,7 +52,7 @@ typedef struct {
     size_t size; /* of this struct */
     dis_input input;
     const char *format; /* "csv", "tsv", "json", "jsonl", "npy"; NULL: by the file's name, csv when that says nothing */
-    /* column names (keys in JSON), or paths (docs/guides/votes.md); NULL: task, worker (or performer), label */
+    /* column names (keys in JSON), or paths (docs/reference/paths.md); NULL: task, worker (or performer), label */
     const char *task, *worker, *label;
     const dis_drop_rule *drop;
     size_t n_drop;

@@ -152,7 +152,7 @@ def panel(
     """Compare LLM judges (or other models) with people as annotators.
 
     Tests against chance come first: if people agree with each other no more than chance, ``unknown`` has the reason and
-    nothing else is reported about judges. docs/guides/panel.md has the formulas and measured error rates.
+    nothing else is reported about judges. docs/reference/panel-formulas.md has the formulas.
 
     Parameters
     ----------

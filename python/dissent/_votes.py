@@ -35,7 +35,7 @@ class Votes:
         a tuple (tasks, workers, labels); a list of (task, worker, label), or of dicts with these keys.
     task, worker, label : str
         Names of the columns, which may be numbers in pandas. Without them: task, worker and label, or the usual
-        synonyms (item_id, annotator, answer, ...; docs/guides/votes.md has the list).
+        synonyms (item_id, annotator, answer, ...; docs/reference/input-formats.md has the rules).
     classes : list, optional
         All classes in their order. Else the categories that the column declares (a Categorical of pandas, an Enum of
         polars, an ordered Arrow dictionary), with those that have no votes; else the labels found, numbers by value,
@@ -358,7 +358,7 @@ def read_votes(
     preset : str
         A tool whose export it is: "label-studio", "prodigy", "doccano", ...; ``dissent.presets()`` lists them.
     task, worker, label : str
-        Columns or paths (docs/guides/votes.md); with a preset, label names the question.
+        Columns or paths (docs/reference/paths.md); with a preset, label names the question.
     time : str
         Column or path of the time of votes: duplicates "first" and "last" go by it.
     records : str

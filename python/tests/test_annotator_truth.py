@@ -1,4 +1,4 @@
-"""What review() reports about annotators is true as often as docs/guides/review.md states. Takes a minute: runs with
+"""What review() reports about annotators is true as often as docs/evidence/review.md states. Takes a minute: runs with
 DISSENT_SLOW=1 only; bench/truth/annotator_intervals.py has all settings."""
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 """Intervals for other annotators hold the truth, true nulls are rejected, and `Smoothed` predicts the next vote, as
-docs/guides/agreement.md, groups.md, evaluation.md, comparing.md and label-variation.md state. Takes minutes: runs with
+docs/evidence/agreement.md, groups.md, evaluation.md, comparing.md and label-variation.md state. Takes minutes: runs with
 DISSENT_SLOW=1 only; bench/truth/annotator_coverage.py and bench/truth/next_vote.py have all settings."""
 
 from __future__ import annotations

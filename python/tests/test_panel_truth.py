@@ -1,4 +1,4 @@
-"""What panel() reports about simulated people and judges is true as often as docs/guides/panel.md states. Takes minutes: runs
+"""What panel() reports about simulated people and judges is true as often as docs/evidence/panel.md states. Takes minutes: runs
 with DISSENT_SLOW=1 only; bench/truth/panel_truth.py has all settings."""
 
 from __future__ import annotations

@@ -21,7 +21,7 @@
  *
  * 10 is the precision of a wide prior. The last term is the error of the labels that the votes on different items share:
  * a shift of the log-odds of p with standard deviation .3. Means start with two votes at the crowd's mean; bounds are
- * Wilson's at the number of votes that gives this variance, widened by half a vote. docs/guides/review.md has the coverage, and
+ * Wilson's at the number of votes that gives this variance, widened by half a vote. docs/evidence/review.md has the coverage, and
  * bench/truth/annotator_intervals.py measures it and shows how .3 was chosen.
  *
  * Cost: one pass over the items, with a logarithm and an exponential per probability. */

@@ -7,7 +7,7 @@
  *
  * H(m) falls by less with every vote. The chance of being right after m votes, R(m) = sum over o of max over t of
  * P(t, o), is what is told to people, but no guide: it often does not rise with one vote, and buying by its steepest
- * rise over several did worse in every simulated crowd (docs/guides/review.md). Both are exact for up to three classes; with
+ * rise over several did worse in every simulated crowd (docs/evidence/review.md). Both are exact for up to three classes; with
  * more, the classes other than the item's two most probable ones are taken as one. An outcome is then how often each of
  * three answers was given: (m + 1)(m + 2) / 2 of them.
  *

@@ -1,5 +1,5 @@
 /* How often the bootstrap intervals of agreement hold the truth: 2,000 crowds of 500 items. Takes minutes, so it runs
- * only when DISSENT_SLOW is set; docs/guides/agreement.md has what it said.
+ * only when DISSENT_SLOW is set; docs/evidence/agreement.md has what it said.
  *
  * A crowd has items of four classes 0..3 with shares .4 .3 .2 .1, an item difficulty uniform on 0 .. 1, two to seven
  * votes per item by as many of ten workers, each right with chance 1 - difficulty / 2 and else a neighbouring class.

@@ -1,5 +1,5 @@
 /* How often the interval of a difference holds the true one, and how often p calls nothing something: 2,000 made-up
- * comparisons of 500 items each. Takes a while, so it runs only when DISSENT_SLOW is set; docs/guides/comparing.md has what it
+ * comparisons of 500 items each. Takes a while, so it runs only when DISSENT_SLOW is set; docs/evidence/comparing.md has what it
  * said. */
 #include "support/em_support.h"
 #include "core/random/random.h"

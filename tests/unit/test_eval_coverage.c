@@ -1,5 +1,5 @@
 /* Bootstrap intervals hold the true value as often as they say. Slow: runs with DISSENT_SLOW=1 alone; the result is in
- * docs/guides/evaluation.md.
+ * docs/evidence/evaluation.md.
  *
  * A pool of 200,000 items stands for the world, so true values are known. 2,000 times 500 items are drawn from it, and
  * the 95 % intervals (1,000 resamples) of accuracy, cross-entropy, macro-F1 and some others are asked whether they hold

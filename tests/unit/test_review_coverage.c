@@ -1,6 +1,6 @@
 /* What a review says of workers and labels comes true as often as it says: intervals of workers on crowds of all four
  * models at 2, 3, 5 and 10 votes per item, random votes, votes that nobody else's can be set against, labels under
- * review. One crowd a case here; with DISSENT_SLOW=1 ten, with the bound at 90 % for each (docs/guides/review.md has those
+ * review. One crowd a case here; with DISSENT_SLOW=1 ten, with the bound at 90 % for each (docs/evidence/review.md has those
  * figures). */
 #include "support/review_support.h"
 #include "support/scratch.h"

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tables and the picture of docs/guides/review.md from what build/bench/bench_review prints.
+"""Tables and the picture of docs/evidence/review.md from what build/bench/bench_review prints.
 
     build/bench/bench_review items 40 > items.csv
     build/bench/bench_review workers 200 > workers.csv
@@ -59,7 +59,7 @@ def percent(pair):
 
 def curve_tables(points):
     bought = ["0", "300", "500", "1000", "2000"]
-    print(f"Share of right labels in per cent ({DRAWN}), by votes bought for each 1,000 items:\n")
+    print(f"Accuracy of the labels in percent ({DRAWN}), by votes bought for each 1,000 items:\n")
     print("| crowd | votes go to | " + " | ".join(bought) + " |")
     print("|---|---|" + "---|" * len(bought))
     for crowd in CROWDS:
@@ -67,7 +67,7 @@ def curve_tables(points):
             cells = [percent(points[crowd, policy, DRAWN, b]) for b in bought]
             print(f"| {crowd} | {name} | " + " | ".join(cells) + " |")
     labels = list(dict.fromkeys(key[2] for key in points))
-    print("\nThe same after 1,000 votes, by how the labels are made:\n")
+    print("\nAccuracy after 1,000 votes, by the label method:\n")
     print("| crowd | votes go to | " + " | ".join(labels) + " |")
     print("|---|---|" + "---|" * len(labels))
     for crowd in CROWDS:
@@ -84,7 +84,7 @@ def paired_table(rows):
             curve[row["crowd"], row["policy"], row["seed"]].append(float(row["accuracy"]))
     others = [p for p in POLICIES if p != "review"]
     print(
-        f"\nHow much higher the curve of the review lies on average, in points of per cent ({DRAWN}, paired by seed):\n"
+        f"\nMean advantage of the review over the whole curve in percentage points ({DRAWN}, paired by seed):\n"
     )
     print("| crowd | " + " | ".join("than " + POLICIES[p][0] for p in others) + " |")
     print("|---|" + "---|" * len(others))
@@ -105,7 +105,7 @@ def worker_table(points):
         "review": "dissent review",
     }
     crowds = list(dict.fromkeys(key[0] for key in points))
-    print("\nSpammers among the first k workers, k the number of spammers, in per cent:\n")
+    print("\nShare of spammers among the first k annotators in percent, with k the number of spammers:\n")
     print("| ranked by | " + " | ".join(crowds) + " |")
     print("|---|" + "---|" * len(crowds))
     for key, name in names.items():
@@ -133,7 +133,7 @@ def honesty_table(rows):
 
 def real_table(paths):
     """Mean over the whole curve and the orders in which votes come."""
-    print("\nVotes of real crowds: share of right labels, mean over the curve, in per cent:\n")
+    print("\nVotes of real crowds: accuracy in percent, mean over the curve:\n")
     print("| set | labels | " + " | ".join(name for name, *_ in POLICIES.values()) + " |")
     print("|---|---|" + "---|" * len(POLICIES))
     for path in paths:

@@ -1,5 +1,5 @@
 /* The crowd model as a label method: confusion matrices drawn towards that of the crowd as far as a worker's votes are
- * few, and three levels of difficulty (crowd_model.h has the model, docs/guides/review.md the reasons for its numbers).
+ * few, and three levels of difficulty (crowd_model.h has the model, docs/evidence/review.md the reasons for its numbers).
  *
  * Starts from vote shares. The number of rounds is part of the model: the shrinkage is a rule, not a prior whose
  * posterior is climbed, and further rounds make labels surer than they should be. So 5 rounds are a whole fit, and only

@@ -15,7 +15,7 @@
  *
  * The soft label of an item is how workers who look would vote on it: sum over x of P(x | votes) C[v | x], with C the
  * votes of all workers at x, those of a worker counted 1 - e_w, one vote of a worker without bias added. It says less
- * about what is true than a posterior of a true class, and foretells the next vote better than one (docs/guides/scales.md).
+ * about what is true than a posterior of a true class, and foretells the next vote better than one (docs/evidence/scales.md).
  *
  * Objective: the marginal likelihood times the priors, by EM, which vote is a lapse being hidden like the places. Every
  * part of the M-step is concave: one Newton step for all (a, u) (after the first four passes at every fourth), one for
