@@ -1,8 +1,7 @@
 """dissent turns annotator disagreement into training signal.
 
-Votes become soft labels by the methods of crowd-kit (under its names) and more, several views are combined into one,
-and labels, models and workers are judged against people. The work is done by a C library, without Python's lock, on all
-processors.
+It computes soft labels from votes, with the methods of crowd-kit (under its names) and others, and combines them. It
+evaluates labels, models and annotators against people. A C library does the work on all cores, without Python's lock.
 
 >>> import dissent
 >>> votes = dissent.Votes([("t1", "ann", "yes"), ("t1", "bob", "no"), ("t1", "eve", "yes"), ("t2", "ann", "no")])

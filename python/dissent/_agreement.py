@@ -1,4 +1,4 @@
-"""How far voters agree."""
+"""Agreement between annotators."""
 
 from __future__ import annotations
 
@@ -108,16 +108,16 @@ def agreement(
     n_jobs: int | None = None,
     progress: ProgressLike = None,
 ) -> Agreement:
-    """How far voters agree: overall, by task, worker, class and pair of workers.
+    """Inter-annotator agreement: overall, by task, worker, class and pair of workers.
 
     Parameters
     ----------
     votes : Votes or a table
         As aggregators take them.
     gold : labels by task, optional
-        Known labels: then also how often workers are right.
+        Known labels: also computes the accuracy of workers.
     items, workers, pairs : bool
-        Which tables to make; without pairs the coefficients cohen* are left out.
+        Which tables to compute; without pairs the coefficients cohen* are left out.
     ordinal : bool
         The order of the classes has a meaning. This is assumed when all classes are numbers, of votes with
         scale="ordinal", and of labels whose type declares an order (an ordered Categorical, an Enum).
@@ -129,7 +129,7 @@ def agreement(
         What intervals hold for: other annotators and other items, or other items alone. Votes without annotator ids
         (counts) have intervals over items; the attribute ``over`` has what was used.
     max_pairs, min_common : int
-        Maximum number of pairs of workers to look at, and the votes that a pair must share to count in cohen*.
+        Maximum number of pairs of workers to examine, and the votes that a pair must share to count in cohen*.
     device : str
         Where items are drawn and added up for intervals, when they are many: "cpu", "cuda", "cuda:N", or "auto".
 

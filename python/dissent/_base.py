@@ -32,8 +32,8 @@ def gold_of(votes: Votes, known: Any) -> np.ndarray | None:
 
 
 def predictions_of(votes: Votes, predictions: Any) -> tuple[np.ndarray | None, dict[str, int]]:
-    """What a model says of each task (SoftLabels, a DataFrame by task, ...), in the order of the votes; rows of zeros
-    for tasks without a prediction. And how many tasks have one, have none, and how many predictions are for tasks
+    """Predictions of a model for each task (SoftLabels, a DataFrame by task, ...), in the order of the votes, with rows
+    of zeros for tasks without a prediction. Also counts tasks with and without a prediction, and predictions for tasks
     without votes."""
     if predictions is None:
         return None, {}
@@ -81,9 +81,9 @@ class KeptFit:
 class Aggregator(Estimator):
     """Soft labels from votes by one of the library's methods.
 
-    After fit: ``probas_`` and ``labels_`` by task, ``skills_`` by worker, ``loss_history_`` (the objective per vote
-    after each iteration), ``n_iter_``, ``converged_``, ``objective_``, ``classes_``, ``result_`` (a SoftLabels) and,
-    where the method has them, ``errors_`` and ``priors_``. They are pandas objects when votes came in pandas.
+    Attributes after fit: ``probas_`` and ``labels_`` by task, ``skills_`` by worker, and ``loss_history_``, the
+    objective per vote after each iteration. Also ``n_iter_``, ``converged_``, ``objective_``, ``classes_`` and
+    ``result_`` (a SoftLabels). Some methods have ``errors_`` and ``priors_``. They are pandas objects if the votes are.
     """
 
     _method: ClassVar[str]
@@ -310,7 +310,7 @@ class Aggregator(Estimator):
 
     @property
     def converged_(self) -> bool:
-        """Whether it settled before n_iter."""
+        """Whether it converged before n_iter."""
         return self._summary()["converged"]
 
     @property
@@ -396,9 +396,11 @@ class Simple(Aggregator):
     """Fits to votes, and where the method can, to what a model predicts."""
 
     def fit(self, data: Any, predictions: Any = None, predictions_weight: float | None = None) -> Any:
-        """Fits to votes: a table with columns task, worker and label, of any kind that Votes takes. predictions: what a
-        model says of the tasks, out of fold (SoftLabels or a DataFrame by task; SoftClassifier.out_of_fold makes them),
-        as the prior of each task; predictions_weight: None to estimate their weight, else a number (1: as they are)."""
+        """Fits to votes: a table with columns task, worker and label, of any kind that Votes accepts.
+
+        predictions are out-of-fold predictions of a model (SoftLabels or a DataFrame by task), used as the prior of
+        each task; SoftClassifier.out_of_fold computes them. predictions_weight is their weight; None estimates it, 1
+        uses them unchanged."""
         self._run(data, predictions=predictions, predictions_weight=predictions_weight)
         return self
 

@@ -1,8 +1,8 @@
 """Classes that a column declares: a pandas Categorical, a polars Enum, an ordered Arrow dictionary (an R factor).
 
-The declared order is the order of the classes, and categories without votes stay classes. Labels come back in the type
-of the column. A Categorical of pandas declares its categories whether it is ordered or not; an Arrow dictionary does so
-only where it is ordered or comes from pandas, because dictionaries are otherwise in order of first appearance.
+The declared order is the order of the classes, and categories without votes stay classes. Labels are returned in the
+type of the column. A Categorical of pandas declares its categories, ordered or not. An Arrow dictionary does so only if
+it is ordered or comes from pandas, because other dictionaries are in order of first appearance.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Tables of any kind as columns of the library, and ids back out as what they were.
 
-Ids are texts in the library. A column of integers, numbers or bools goes in as it lies in memory and its ids come back
-as integers, numbers or bools; other objects (dates, tuples, mixed columns) are told apart here and go in under their
-texts.
+Ids are texts in the library. A column of integers, numbers or bools is passed without a copy, and its ids
+are returned as integers, numbers or bools. Other objects (dates, tuples, mixed columns) are passed as their texts.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ _ROLES = ("task", "worker", "label")
 
 
 def _pandas() -> Any:
-    """pandas when somebody has imported it; it is never imported for its own sake."""
+    """pandas if it is already imported; it is never imported otherwise."""
     return sys.modules.get("pandas")
 
 

@@ -56,11 +56,11 @@ class Significance:
 class Comparison:
     """What compare() found.
 
-    ``accuracy`` and ``macro_f1`` are Significances; ``mcnemar`` has McNemar's test for each pair of seeds; ``cells``
-    counts items (times pairs of seeds) that both sides, none, only A and only B has right; ``statistics``, with human
-    labels, says what kind of items these are: the mean of kurtosis, entropy and largest probability in each cell, and a
-    Mann-Whitney test of the two mixed cells. ``over`` is what intervals and p hold for; with votes, ``n_annotators`` is
-    how many made the true labels, and ``few_annotators`` that these are fewer than 5: others might reverse the result.
+    ``accuracy`` and ``macro_f1`` are Significances. ``mcnemar`` has McNemar's test for each pair of seeds. ``cells``
+    counts items (times pairs of seeds) that both sides, none, only A and only B predict correctly. With human labels,
+    ``statistics`` has the mean kurtosis, entropy and largest probability of each cell, and a Mann-Whitney test of the
+    two mixed cells. ``over`` is the population of intervals and p. With votes, ``n_annotators`` counts the annotators
+    of the true labels. If they are fewer than 5, ``few_annotators`` is True: others might reverse the result.
     """
 
     n_items: int
@@ -181,7 +181,7 @@ def compare(
     gold : labels by task
         The true labels; or give votes.
     human : labels, optional
-        What people say: for the four cells.
+        Human labels, for the four cells.
     votes : Votes or a table
         Votes instead of gold: the true label of a task is the class with most votes, ties broken at random.
     over : "annotators" or "items"
@@ -192,7 +192,7 @@ def compare(
     pool_seeds : bool
         Resample (item, seed) pairs instead of items.
     alternative : {"two-sided", "less", "greater"}
-        Of the Mann-Whitney test, "only A right" being the first group.
+        Of the Mann-Whitney test, with "only A correct" as the first group.
     device : str
         Where items are drawn and added up for intervals, when they are many: "cpu", "cuda", "cuda:N", or "auto".
 

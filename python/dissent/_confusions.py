@@ -17,8 +17,8 @@ from ._votes import Votes, as_votes
 class DawidSkene(Confusions):
     """Defaults are crowd-kit's. The command line's, smoothing=0.5, diagonal=2 and floor=0, are better on nearly every
     real crowd: without pseudo-counts matrices of workers with few votes become certain of what they saw once.
-    ``initial_error_strategy`` says what ``initial_error`` of fit() is: with 'addition' counts of earlier votes that are
-    added to those of these votes before the first iteration, with 'assign' the matrices to begin with."""
+    ``initial_error_strategy`` is the meaning of ``initial_error`` of fit(). With 'addition' it has counts of earlier
+    votes, which are added before the first iteration. With 'assign' it has the initial matrices."""
 
     _method = "dawid-skene"
     _options: ClassVar[dict[str, str]] = {
@@ -60,10 +60,12 @@ class DawidSkene(Confusions):
         predictions: Any = None,
         predictions_weight: float | None = None,
     ) -> DawidSkene:
-        """Fits to votes; true_labels (a Series or dict by task) are labels that are known and stay as they are,
-        initial_error is a DataFrame by (worker, label given) with a column for each true label. predictions: what a
-        model says of the tasks, out of fold (SoftLabels or a DataFrame by task; SoftClassifier.out_of_fold makes them),
-        as the prior of each task; predictions_weight: None to estimate their weight, else a number (1: as they are)."""
+        """Fits to votes.
+
+        true_labels (a Series or dict by task) are known labels, which stay unchanged. initial_error is a DataFrame by
+        (worker, label given) with a column for each true label. predictions are out-of-fold predictions of a model
+        (SoftLabels or a DataFrame by task), used as the prior of each task; SoftClassifier.out_of_fold computes them.
+        predictions_weight is their weight; None estimates it, 1 uses them unchanged."""
         if initial_error is None or self.initial_error_strategy is None:
             self._run(data, true_labels, predictions=predictions, predictions_weight=predictions_weight)
             return self
@@ -207,7 +209,7 @@ class OneCoinDawidSkene(Simple, Confusions):
 
 
 class FastDawidSkene(Simple, Confusions):
-    """Hard assignments: settles in a few iterations. probas_ are the posteriors at the end."""
+    """Hard assignments: converges in a few iterations. probas_ are the posteriors at the end."""
 
     _method = "fast-dawid-skene"
     _options: ClassVar[dict[str, str]] = {

@@ -17,12 +17,12 @@ T = TypeVar("T", bound="Estimator")
 
 
 class FitWarning(UserWarning):
-    """Labels that look odd: iterations that did not settle, a much-voted class without labels, labels nobody voted
-    for."""
+    """Suspicious labels: iterations that did not converge, a frequent class of votes without labels, labels without a
+    vote."""
 
 
 class Estimator:
-    """Parameters as scikit-learn has them: those of __init__, kept under their names and not looked at before fit."""
+    """Parameters as scikit-learn has them: those of __init__, kept under their names and not checked before fit."""
 
     @classmethod
     def _parameters(cls) -> dict[str, inspect.Parameter]:
@@ -79,8 +79,8 @@ class Estimator:
 
 
 def in_python(text: str, estimator: Any) -> str:
-    """A message of the library about a method, with the names of its class and parameters instead of the names that
-    the method and its options have on the command line."""
+    """A message of the library about a method, with the Python names of its class and parameters instead of those of
+    the command line."""
     text = re.sub(r"^(?:method|combination) [\w-]+: ", "", text)
     for name, option in estimator._options.items():
         text = re.sub(rf"(?<![\w-]){re.escape(option)}(?==)", name, text)

@@ -32,8 +32,8 @@ class Evaluation(Figures):
     """What evaluate() found.
 
     Figures are attributes (``e.accuracy``: a number, or None where it cannot be measured) and, with interval, n and the
-    reason why there is none, items (``e["accuracy"]``: a Metric). ``by_class``, ``bins`` and ``items`` are tables,
-    ``confusion`` an array (gold, predicted); they are None where there is nothing to show. ``over`` is what intervals of
+    reason for a missing value, items (``e["accuracy"]``: a Metric). ``by_class``, ``bins`` and ``items`` are tables,
+    ``confusion`` an array (gold, predicted); they are None if they are empty. ``over`` is what intervals of
     figures against people hold for; ``few_annotators``: other annotators might reverse the result.
     """
 
@@ -134,7 +134,8 @@ def evaluate(
         A Series, a dict, Values, a table with task and label; a list in the order of the rows where pred has no task
         ids either. None: not known.
     human : labels
-        What people say, as pred. If it is an aggregator that was fitted to votes, intervals hold for other annotators.
+        Human labels, in the same forms as pred. With an aggregator that was fitted to votes, intervals hold for other
+        annotators.
     metrics : list of str, optional
         Only these; None: all.
     groups : by task

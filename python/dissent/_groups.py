@@ -1,4 +1,4 @@
-"""Groups of people: how far they agree within and between them, and the votes of each."""
+"""Groups of people: agreement within and between them, and the votes of each."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def _by_worker(table: Any, group: str | None, table_id: str | None, table_prefix
 def group_values(
     votes: Votes, table: Any, group: str | None, table_id: str | None, table_prefix: str | None
 ) -> list[str]:
-    """What the table says of each worker of the votes, "" where it says nothing."""
+    """The value of the table for each worker of the votes, "" if it has none."""
     value = _by_worker(table, group, table_id, table_prefix)
     workers = Ids(votes.workers.tolist())
     values = [""] * votes.core.n_workers
@@ -121,7 +121,7 @@ class Groups:
             raise _core.OptionError(f'small_groups is "merge" or "hide", not {self.small_groups!r}')
 
     def of(self, votes: Votes) -> tuple[list[str], dict[str, Any]]:
-        """The value of each worker of the votes, and what the library wants to know beside it."""
+        """The value of each worker of the votes, and the other inputs of the library."""
         values = group_values(votes, self.people, self.column, self.table_id, self.table_prefix)
         cuts = None if self.cuts is None else np.ascontiguousarray(self.cuts, dtype=np.float64)
         return values, {"min_group": self.min_group, "hide": self.small_groups == "hide", "cuts": cuts}
@@ -222,7 +222,7 @@ def group_agreement(
     n_jobs: int | None = None,
     progress: ProgressLike = None,
 ) -> GroupAgreement:
-    """How far groups of people agree, within themselves and with each other.
+    """Agreement within and between groups of people.
 
     Parameters
     ----------
@@ -233,7 +233,7 @@ def group_agreement(
     ordinal : bool
         The order of the classes has a meaning. This is assumed of labels whose type declares an order.
     resamples, permutations : int
-        Resamples of the items for 95 % intervals, and dealings of groups to workers for p-values; 0: none.
+        Resamples of the items for 95 % intervals, and random assignments of groups to workers for p-values; 0: none.
     over : str
         What intervals hold for: "annotators" (other annotators of the groups and other items) or "items".
 

@@ -17,8 +17,7 @@ class Ids:
         self._texts: dict[str, int] | None = None
 
     def are_numbers_of_rows(self) -> bool:
-        """Whether ids say no more than the order of the rows does: 0, 1, 2, ... as pandas has them where nobody gave
-        any."""
+        """Whether ids are 0, 1, 2, ..., the default index of pandas."""
         return self.ids == list(range(len(self.ids)))
 
     def twice(self) -> Any:

@@ -229,7 +229,7 @@ def is_soft(y: Any) -> bool:
 
 
 def flat_labels(y: Any, rows: Rows) -> Any:
-    """Labels of sentences, one behind the other."""
+    """Labels of sentences, concatenated."""
     if rows.bounds is None or not isinstance(y, (list, tuple)) or not y or isinstance(y[0], (str, int)):
         return y
     sizes = np.diff(rows.bounds.astype(np.int64)).tolist()

@@ -161,8 +161,9 @@ def panel(
     models : list of worker ids
         The workers that are judges; all others are people.
     epsilon, fdr, min_people, min_items
-        Alternative-annotator test: how much more a person costs than a judge (.1 for crowds, .15 for skilled people,
-        .2 for experts), the false discovery rate, votes of people that an item needs, items that a person needs.
+        Alternative-annotator test. epsilon: how much more a person costs than a judge (.1 for crowds, .15 for skilled
+        people, .2 for experts). fdr: false discovery rate. Votes of people that an item needs; items that a person
+        needs.
     ordinal : bool
         Classes are numbers: the test uses their differences.
     same_errors : float

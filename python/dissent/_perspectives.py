@@ -1,4 +1,4 @@
-"""Predictions for single workers: how well they foretell what each says."""
+"""Predictions for single workers, compared with their votes."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ _WHO = ("model", "worker_most_frequent", "majority_of_others")
 @dataclass(frozen=True, repr=False)
 class Perspectives:
     """error_rate[who][over], with who "model", "worker_most_frequent" or "majority_of_others" and over "votes", "items"
-    or "workers"; absolute_distance the same in steps, where classes have an order; a row per worker; and how many votes
-    were measured, and left out for lack of a prediction."""
+    or "workers". absolute_distance has the same in steps, for ordered classes. Also a row per worker, and the numbers
+    of votes that were measured and that had no prediction."""
 
     error_rate: dict[str, dict[str, Metric]]
     absolute_distance: dict[str, dict[str, Metric]] | None
@@ -71,16 +71,16 @@ def perspectives(
     n_jobs: int | None = None,
     progress: ProgressLike = None,
 ) -> Perspectives:
-    """How well predictions for single workers foretell their votes.
+    """Errors of predictions for single workers.
 
-    Beside the model stand two baselines: what the worker says most often, and what most others say of the item.
+    Two baselines are compared with the model: the most frequent label of the worker, and the majority of the others.
 
     Parameters
     ----------
     votes : Votes or a table
-        What people said: task, worker, label.
+        Votes of people: task, worker, label.
     predictions : Votes or a table
-        What each was predicted to say, in the same form.
+        Predictions for each worker, in the same form.
     history : Votes or a table, optional
         Earlier votes, to take the most frequent answers from; without it, those of the worker's other votes.
     ordered : bool

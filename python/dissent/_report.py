@@ -38,28 +38,28 @@ def report(
     n_jobs: int | None = None,
     progress: ProgressLike = None,
 ) -> None:
-    """Writes one HTML file that shows what votes, labels and models say; it works offline.
+    """Writes one HTML file about votes, labels and models; it works offline.
 
     Parameters
     ----------
     path : file
-        Where the page goes, whole or not at all.
+        Output file; it is complete or absent.
     votes : Votes or a table, optional
         The votes; workers are judged as ``review`` does.
     labels : labels or a dict of them by name, optional
         Views of the labels: fitted aggregators (whose iterations are shown too), SoftLabels, DataFrames. Of the tasks
         and classes of the votes, where there are votes.
     predictions : labels or a dict of them by name, optional
-        What models say of other items, or the same; gold and human are of these where there are any, else of the votes.
+        Predictions of models. gold and human then belong to their items; otherwise they belong to those of the votes.
     curves : a SoftClassifier or a dict of them by name, optional
         How they were trained.
     texts : texts by task, optional
-        What the items say, shown beside their ids: a dict or Series by task, a table with columns task and text, or a
+        Texts of the items, shown with their ids: a dict or Series by task, a table with columns task and text, or a
         list in the order of the tasks.
     groups : Groups or a mapping, optional
-        Groups of the people who voted, as group_agreement() takes them: a section on how far they agree.
+        Groups of the people who voted, in the form of group_agreement(): a section on their agreement.
     models : list of worker ids, optional
-        Which of the voters are models, as panel() takes them: a section on what they are worth beside people.
+        Workers that are models, in the form of panel(): a section that compares them with people.
     """
     if not isinstance(path, (str, os.PathLike)):
         raise TypeError(f'path: where the page goes, not {type(path).__name__}: report("report.html", votes)')

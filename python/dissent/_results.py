@@ -65,7 +65,7 @@ def _table(head: list[str], rows: list[list[str]], caption: str, words: tuple[in
 
 
 def _numbers(values: list[Any]) -> list[str]:
-    """Numbers of one column, all with the same decimals; – where there is none."""
+    """Numbers of one column, all with the same decimals; – for missing ones."""
     there = [abs(float(v)) for v in values if v is not None and v == v]
     most = max(there, default=0.0)
     whole = all(isinstance(v, int) for v in values if v is not None)
@@ -145,9 +145,9 @@ class Values:
 class SoftLabels:
     """A distribution over the classes for every task.
 
-    ``numpy.asarray(labels)`` gives the numbers (tasks, classes) without a copy; ``polars.DataFrame(labels)``,
-    ``pyarrow.table(labels)`` and everything else that speaks Arrow gives a table with task, label, entropy and a column
-    per class; ``to_pandas()`` what crowd-kit gives. PyTorch: ``torch.from_numpy(labels.p)``.
+    ``numpy.asarray(labels)`` is the array (tasks, classes) without a copy. ``polars.DataFrame(labels)``,
+    ``pyarrow.table(labels)`` and other users of Arrow get a table with task, label, entropy and a column per class.
+    ``to_pandas()`` has the form of crowd-kit. PyTorch: ``torch.from_numpy(labels.p)``.
 
     >>> s = SoftLabels(["a", "b"], ["no", "yes"], [[0.25, 0.75], [1.0, 0.0]])
     >>> s.labels.tolist(), s["a"]

@@ -31,24 +31,24 @@ class Review:
     """What review() found: ``items`` and ``workers`` are tables, ranked, each row with its reason in plain words.
 
     Column ``label`` of ``items`` is the label of ``labels(votes)``, column ``right`` its probability. ``right`` is the
-    expected share of correct labels, ``right_after`` the same once the budget is spent as column ``buy`` proposes,
-    ``spent`` how much of it has somewhere to go, ``typical`` the expected share of correct votes. ``beyond_chance`` is
-    False where votes agree no more than chance; nothing is said of labels or workers then (``right`` is None). ``chance`` is the
-    test behind it, as in agreement(): its ``verdict`` is "unknown" for too few votes on common tasks. ``n_doubtful``, ``n_weak``
-    and ``n_unjudged`` count workers by verdict (column ``cause``: fine, constant, random, confuses, weak, unjudged),
-    ``n_accepted`` the accepted labels and ``right_accepted`` the expected share of correct ones among them. ``by`` is
-    the order of the items, ``method`` where the labels are from.
+    expected share of correct labels, and ``right_after`` the same after the budget is spent as column ``buy`` proposes.
+    ``spent`` is the part of the budget that is used, ``typical`` the expected share of correct votes. ``beyond_chance``
+    is False if votes agree no more than chance; labels and workers are then not assessed (``right`` is None).
+    ``chance`` is the test, as in agreement(): its ``verdict`` is "unknown" for too few votes on common tasks.
+    ``n_doubtful``, ``n_weak`` and ``n_unjudged`` count workers by verdict (column ``cause``: fine, constant, random,
+    confuses, weak, unjudged). ``n_accepted`` counts the accepted labels, and ``right_accepted`` is the expected share
+    of correct ones. ``by`` is the order of the items, ``method`` the source of the labels.
 
-    Columns of ``workers``: ``quality`` is the accuracy, the probability of a correct vote on a task like these, with its
-    95 % interval from ``low`` to ``high``; ``peers`` the same of the others on the same tasks. ``difference`` is how often
-    the worker agrees with the others, less how often these others agree, with its interval (``difference_low``,
-    ``difference_high``) and a p-value adjusted for the false discovery rate (``p_adjusted``). With ``gold``,
+    Columns of ``workers``: ``quality`` is the accuracy, the probability of a correct vote on a task like these. Its 95 %
+    interval is from ``low`` to ``high``. ``peers`` is the accuracy of the others on the same tasks. ``difference`` is
+    the agreement of the worker with the others minus the agreement of these others. It has an interval
+    (``difference_low``, ``difference_high``) and a p-value for the false discovery rate (``p_adjusted``). With ``gold``,
     ``gold_accuracy`` is the share of ``gold_votes`` that are correct, with its interval (``gold_low``, ``gold_high``).
 
-    Votes with scale="ordinal": ``items`` also has ``place`` (on the line of classes, which are at 0, 1, 2, ...) and
-    ``place_se``, ``workers`` has ``bias`` and ``spread`` in classes, each with its 95 % interval (``bias_low``, ...),
-    and ``lapse``, the share of votes cast without looking; ``n_biased`` counts workers whose bias is more than a
-    quarter of a class.
+    With scale="ordinal", ``items`` also has ``place`` (position on the line of classes, which are at 0, 1, 2, ...) and
+    ``place_se``. ``workers`` has ``bias`` and ``spread`` in classes, with 95 % intervals (``bias_low``, ...), and
+    ``lapse``, the share of votes that ignore the item. ``n_biased`` counts workers with a bias above a quarter of a
+    class.
     """
 
     def __init__(self, found: dict[str, Any], votes: Votes, texts: list[str] | None = None) -> None:

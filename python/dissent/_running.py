@@ -24,7 +24,7 @@ def threads_of(n_jobs: int | None) -> int:
 
 
 class _Bar:
-    """Progress on one line of standard error; tqdm's bar, which notebooks draw, where tqdm is there."""
+    """Progress on one line of standard error; tqdm's bar, which notebooks draw, if tqdm is installed."""
 
     def __init__(self) -> None:
         self._bar: Any = None

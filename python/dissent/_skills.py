@@ -1,4 +1,4 @@
-"""Label methods that estimate a few numbers per worker: skill, care, bias; and what a model weighs beside them."""
+"""Label methods that estimate a few numbers per worker: skill, care, bias; and the weight of a model."""
 
 from __future__ import annotations
 
@@ -236,13 +236,13 @@ class Ordinal(Simple):
 
     @property
     def scores_(self) -> Any:
-        """Where each task lies on the line of classes, which are at 0, 1, 2, ..."""
+        """Position of each task on the line of classes, which are at 0, 1, 2, ..."""
         return self._once("scores", lambda: self._by_task(np.asarray(self._parameter("score")), "score"))
 
 
 class Crowdlab(Simple):
     """Needs predictions: ``Crowdlab().fit(votes, predictions)``. skills_ are the shares of co-voters that each worker
-    agrees with, weights_ what they count, predictions_weight_ what the model counts beside them."""
+    agrees with, weights_ the weights of workers, predictions_weight_ the weight of the model."""
 
     _method = "crowdlab"
 

@@ -1,6 +1,6 @@
 """Label tables and gold labels, matched by task and class.
 
-Whatever is compared first comes into one order: rows by task, columns by class, those of the first table. Ids are the
+Tables are first brought into one order: rows by task, columns by class, those of the first table. Ids are the
 same when they are equal, or when their texts are ("3" in a file, 3 in a DataFrame).
 """
 
@@ -376,7 +376,7 @@ def _two_columns(columns: Mapping[Any, Any], what: str) -> tuple[list[Any], list
 
 
 def count_unknown(gold: Any, tasks: Ids, what: str) -> int:
-    """How many labels are of tasks that are nowhere else: those are not used, which is told."""
+    """How many labels belong to no other task: they are not used, and a warning counts them."""
     ids = known_labels(gold, what)[0]
     if ids is None or not ids:
         return 0

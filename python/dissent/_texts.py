@@ -1,4 +1,4 @@
-"""What the items say, to stand beside their ids."""
+"""Texts of the items, shown with their ids."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ._tables import known_labels
 
 
 def item_texts(texts: Any, tasks: Ids) -> list[str]:
-    """One text per task, empty where there is none. texts: by task (a dict, a Series), columns task and text, or a list
+    """One text per task, empty if it is missing. texts: by task (a dict, a Series), columns task and text, or a list
     in the order of the tasks."""
     columns = texts if isinstance(texts, Mapping) else getattr(texts, "columns", getattr(texts, "column_names", ()))
     if "task" in columns and "text" in columns:

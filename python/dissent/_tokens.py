@@ -15,7 +15,7 @@ _NONE = np.iinfo(np.uint64).max
 
 
 class Tokens:
-    """Tokens of several texts, one behind the other: text i has ids[start[i]:start[i + 1]].
+    """Concatenated tokens of several texts: text i has ids[start[i]:start[i + 1]].
 
     Attributes
     ----------
@@ -56,7 +56,7 @@ class Tokenizer:
     """The tokenizer of an encoder's folder as Hugging Face lays it out; weights are not needed.
 
     Read are tokenizer.json, or vocab.json and merges.txt, or vocab.txt, with tokenizer_config.json and config.json
-    beside them. Padding and truncation blocks of tokenizer.json are ignored.
+    in the same folder. Padding and truncation blocks of tokenizer.json are ignored.
 
     >>> tokenizer = dissent.Tokenizer("minilm")  # doctest: +SKIP
     >>> tokenizer.encode("A man eats.")  # doctest: +SKIP
@@ -99,10 +99,21 @@ class Tokenizer:
     ) -> Tokens:
         """Ids of many texts, or of pairs of texts.
 
-        Parameters ---------- texts : the texts pairs : as many second texts, or None max_length : tokens per text,
-        special ones included; None: what the folder allows. The longer text of a pair loses first special : whether
-        special tokens stand around places : whether the bytes that each token stands for are wanted n_jobs : threads,
-        None or -1: all processors; never changes a result
+        Parameters
+        ----------
+        texts : list of str
+            The texts.
+        pairs : list of str, optional
+            The second text of each pair.
+        max_length : int, optional
+            Tokens per text, special ones included; None: what the folder allows. The longer text of a pair is
+            shortened first.
+        special : bool
+            Add special tokens.
+        places : bool
+            Also return the bytes of each token.
+        n_jobs : int, optional
+            Threads; None or -1: all cores. Never changes a result.
         """
         return Tokens(
             self._core.encode(
@@ -152,19 +163,33 @@ def embed(
     n_jobs: int | None = None,
     progress: ProgressLike = None,
 ) -> np.ndarray:
-    """Texts, or pairs of texts, into vectors by a pretrained encoder: the same as transformers computes from the
-    folder.
+    """Vectors of texts, or of pairs of texts, by a pretrained encoder: the same as transformers computes.
 
     >>> dissent.embed(["A man eats.", "Nobody eats."], encoder="minilm").shape  # doctest: +SKIP
     (2, 384)
 
-    Parameters ---------- texts : the texts pairs : as many second texts, or None encoder : the folder as Hugging Face
-    lays it out: config.json, a tokenizer, model.safetensors pool : "mean" of all tokens, or the "first" token normalise
-    : whether vectors get length 1 max_length : tokens per text, special ones included; None: what the folder allows
-    device : where the net runs: "cpu", "cuda", "cuda:N", or "auto": a CUDA device where there is one precision :
-    "float32", "bf16" (CUDA devices, and processors with AVX512_BF16), or "auto": bf16 on CUDA devices, else float32
-    n_jobs : threads, None or -1: all processors; never changes a result progress : True: a line on standard error; a
-    function of (what, share done)
+    Parameters
+    ----------
+    texts : list of str
+        The texts.
+    pairs : list of str, optional
+        The second text of each pair.
+    encoder : folder
+        A folder as Hugging Face lays it out: config.json, a tokenizer, model.safetensors.
+    pool : str
+        "mean" of all tokens, or the "first" token.
+    normalise : bool
+        Scale vectors to length 1.
+    max_length : int, optional
+        Tokens per text, special ones included; None: what the folder allows.
+    device : str
+        Where the model runs: "cpu", "cuda", "cuda:N", or "auto": a CUDA device if available.
+    precision : str
+        "float32", "bf16" (CUDA devices, and CPUs with AVX512_BF16), or "auto": bf16 on CUDA devices, else float32.
+    n_jobs : int, optional
+        Threads; None or -1: all cores. Never changes a result.
+    progress : bool or callable
+        True: a line on standard error; a function of (what, share done).
 
     Returns
     -------

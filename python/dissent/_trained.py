@@ -35,7 +35,7 @@ class TrainedModel(Estimator):
     # ---- what was fitted ----
 
     def _fitted_state(self) -> dict[str, Any]:
-        """The files of the model's folder, and what stands beside them."""
+        """The files of the model's folder, and the state outside of them."""
         with tempfile.TemporaryDirectory() as folder:
             self.model_.save(folder)
             files = {name: (Path(folder) / name).read_bytes() for name in sorted(os.listdir(folder))}
@@ -135,11 +135,11 @@ class TrainedModel(Estimator):
         return p
 
     def predict_workers(self, X: Any, workers: Any, *, worker_table: Any = None) -> np.ndarray:
-        """What each worker would say: workers has one per row of X (repeat rows to ask several). Needs the objective
-        annotator or annot-mix.
+        """Predicted labels of single workers. workers has one per row of X; repeat rows for several. Needs the
+        objective annotator or annot-mix.
 
-        A worker who was not seen in training is nobody in particular, or, where the model has learned from
-        worker_features, who worker_table says it is.
+        A worker without votes in training is an average one. If the model was trained with worker_features, the
+        features in worker_table are used.
         """
         model: _core.Model = self._have("_trained")
         rows = Rows(X)

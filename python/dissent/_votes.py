@@ -26,20 +26,20 @@ class VotesWarning(UserWarning):
 
 
 class Votes:
-    """Who said what about which item: made once, read by any number of methods.
+    """Votes: task, worker and label of each. Create them once and pass them to any number of methods.
 
     Parameters
     ----------
     data : table
-        polars, pyarrow, DuckDB, Hugging Face datasets and everything else that speaks Arrow; pandas; a dict of columns;
-        a tuple (tasks, workers, labels); a list of (task, worker, label), or of dicts with these keys.
+        A table of polars, pyarrow, DuckDB, Hugging Face datasets, pandas or any other library with Arrow tables. Or a
+        dict of columns, a tuple (tasks, workers, labels), a list of (task, worker, label), or a list of dicts.
     task, worker, label : str
         Names of the columns, which may be numbers in pandas. Without them: task, worker and label, or the usual
         synonyms (item_id, annotator, answer, ...; docs/reference/input-formats.md has the rules).
     classes : list, optional
-        All classes in their order. Else the categories that the column declares (a Categorical of pandas, an Enum of
-        polars, an ordered Arrow dictionary), with those that have no votes; else the labels found, numbers by value,
-        texts by bytes. A label that is not among the given classes is an error.
+        All classes in their order. Default: the categories that the column declares (a Categorical of pandas, an Enum
+        of polars, an ordered Arrow dictionary), also those without votes. Otherwise the labels found, numbers by
+        value, texts by bytes. A label that is not among the given classes is an error.
     na : list, optional
         Labels that mean "no vote"; None among them stands for missing labels.
     duplicates : {"error", "first", "last", "all"}
@@ -60,7 +60,7 @@ class Votes:
     a, b : str
         Pairwise: names of the columns of what is compared; label is the winner: "a", "b", "tie", or one of the two.
     start, end : str
-        Spans: names of the columns of the first place and the first one behind it.
+        Spans: names of the columns of the start and the end (exclusive).
 
     >>> votes = Votes([("t1", "ann", "yes"), ("t1", "bob", "no"), ("t2", "ann", "no")])
     >>> votes

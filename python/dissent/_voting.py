@@ -70,7 +70,7 @@ def _weighted_shares(votes: Votes, weight: np.ndarray) -> np.ndarray:
 
 
 def _weights_of(votes: Votes, skills: Any, missing: float | None) -> np.ndarray:
-    """A number for each worker by name; NaN, or `missing`, where there is none."""
+    """A number for each worker by name; NaN, or `missing`, for workers without one."""
     known = dict(skills.items() if hasattr(skills, "items") else skills)
     default = float("nan") if missing is None else float(missing)
     return np.array([float(known.get(w, default)) for w in votes.workers.tolist()])

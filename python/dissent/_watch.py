@@ -1,4 +1,4 @@
-"""Votes as they come: items that are sure enough as soon as they are."""
+"""Labels that are updated vote by vote, and items whose label is confident enough."""
 
 from __future__ import annotations
 

@@ -106,8 +106,8 @@ class _Combination(Simple):
         return np.asarray(p), info
 
     def fit(self, data: Any, predictions: Any = None, predictions_weight: float | None = None) -> Any:
-        """Fits every aggregator to the votes and combines what they say. Those that have a use for predictions of a
-        model, out of fold, take them (DawidSkene.fit)."""
+        """Fits every aggregator to the votes and combines their labels. Aggregators that use out-of-fold predictions get
+        them (DawidSkene.fit)."""
         votes = as_votes(data, self.n_jobs)
         members = self._members()
         tables = []
@@ -121,7 +121,7 @@ class _Combination(Simple):
         return self
 
     def combine(self, views: Sequence[Any]) -> Any:
-        """Combines soft labels that are there: SoftLabels, DataFrames or arrays, and gives one of the same kind."""
+        """Combines existing soft labels: SoftLabels, DataFrames or arrays. The result is of the same kind."""
         views = list(views)
         if not views:
             raise _core.OptionError("no views to combine")
@@ -149,7 +149,7 @@ class _Combination(Simple):
 
     @property
     def temperatures_(self) -> np.ndarray:
-        """The temperature of each view; 0 where there is none."""
+        """The temperature of each view; 0 if it has none."""
         return np.array(self._have("info")["temperatures"])
 
     @property

@@ -1,7 +1,7 @@
 """Experiments: a table of conditions from one YAML file, as ``dissent experiment`` runs them (docs/guides/experiments.md).
 
-Results lie in a folder, the store; nothing is computed twice, and the command line and Python may share one. They need
-a build with libyaml and SQLite, and say so where those were missing.
+Results are stored in a folder, the store. Nothing is computed twice, and the command line and Python can share one.
+Experiments need a build with libyaml and SQLite; without them, every function fails with an error.
 """
 
 from __future__ import annotations
@@ -74,11 +74,11 @@ def run(
         Only some runs: part of a cell's name, or KEY=VALUE (a setting, cell, data, fold, seed). "seed=8..19" is twelve
         seeds; several of one KEY are alternatives.
     jobs : int
-        Runs side by side; 0: as many as threads.
+        Parallel runs; 0: as many as threads.
     retry_failed : bool
         Try again what failed earlier.
     device, precision : str
-        Where nets run, "cpu", "cuda", "cuda:N" or "auto", and in what: "auto", "float32" or "bf16". Runs of another
+        Where models run, "cpu", "cuda", "cuda:N" or "auto", and in what: "auto", "float32" or "bf16". Runs of another
         device or precision are other runs.
 
     Returns how many runs there are (total), are done, failed, and were computed now, and the seconds it took. A run
@@ -101,8 +101,9 @@ def table(
 ) -> Table:
     """The table of an experiment: one row per cell and measure.
 
-    Columns: cell, data, set, metric, n (seeds), mean, sd, ci_low, ci_high (95 %, Student's t over seeds), published,
-    difference and p (paired bootstrap against the baseline), stars, best, runs_done, seeds (values of single seeds).
+    Columns: cell, data, set, metric, n (seeds), mean, sd, published, stars, best, runs_done and seeds (values of single
+    seeds). ci_low and ci_high are a 95 % interval (Student's t over seeds). difference and p compare with the baseline
+    by the paired bootstrap.
     """
     path, where = _where(file, store, data, filters)
     rows = _core.experiment_table(path, **where, threads=threads_of(n_jobs))
@@ -148,10 +149,10 @@ def report(
 
 
 def merge(into: _Path, *stores: _Path) -> dict[str, int]:
-    """Joins stores made on several machines: runs of ``stores`` into the store ``into``, which is made where it is not
-    there.
+    """Joins stores made on several machines: runs of ``stores`` into the store ``into``, which is created if it is
+    missing.
 
-    Comes back with how many runs were ``added``, ``known`` already, known with other measures (``differ``; what was
-    there stays), and not done yet (``waiting``).
+    Returns how many runs were ``added``, already ``known``, known with other measures (``differ``; the old ones stay),
+    and not done yet (``waiting``).
     """
     return _core.experiment_merge(os.fspath(into), [os.fspath(s) for s in stores])

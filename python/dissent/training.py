@@ -57,12 +57,12 @@ def objectives() -> list[dict[str, Any]]:
 
 
 class SoftClassifier(TrainedModel):
-    """A classifier that learns what people say, disagreement included.
+    """A classifier that learns from human labels, disagreement included.
 
     Parameters
     ----------
     objective : str
-        What it is trained towards; objectives() lists them. "soft-ce", "kl", "inverse-kl" and "js" learn soft labels,
+        Training objective; objectives() lists them. "soft-ce", "kl", "inverse-kl" and "js" learn soft labels,
         "gold" hard ones, "gold+kl" and the like both at once with two heads, "crowd:mw" and the like the votes of
         single workers. Settings follow the name, as on the command line ("crowd:mw:on=probabilities,warm-up=5").
     model : str
@@ -93,7 +93,7 @@ class SoftClassifier(TrainedModel):
     accumulate : int
         Batches that make one step, the same as one batch of their size.
     aggregator : estimator, optional
-        Makes soft labels of votes where only votes are given; None: Standard(), the shares of the votes.
+        Computes soft labels if only votes are given; None: Standard(), the shares of the votes.
     classes : list, optional
         All classes in their order; else those of y.
     lenient : bool
@@ -104,11 +104,11 @@ class SoftClassifier(TrainedModel):
         The pretrained encoder of the models "encoder" and "encoder-tagger", as Hugging Face lays it out. Options of the
         model: "encoder:lora=8", "encoder:frozen=6,layer-decay=0.9", "encoder:max-length=128".
     checkpoints : folder, optional
-        Where a checkpoint goes after each epoch and when training is stopped; resume=True goes on from it.
+        Where a checkpoint goes after each epoch and when training is stopped; resume=True continues from it.
     device : str
-        Where the net runs: "cpu", "cuda", "cuda:N", or "auto": a CUDA device where there is one.
+        Where the model runs: "cpu", "cuda", "cuda:N", or "auto": a CUDA device if available.
     precision : str
-        "float32", "bf16", or "auto": bf16 on CUDA devices, else float32. Processors train in float32; where they have
+        "float32", "bf16", or "auto": bf16 on CUDA devices, else float32. CPUs train in float32. On CPUs with
         AVX512_BF16, set_params(precision="bf16") after fit makes predictions faster and less exact.
     random_state, n_jobs, progress
         As everywhere. The same data, options and seed give the same model for any n_jobs.
@@ -203,14 +203,14 @@ class SoftClassifier(TrainedModel):
         Parameters
         ----------
         X : items
-            An array (items, numbers); a list or Series of texts; tuples of texts; sentences as lists of tokens; an
-            array of images (items, height, width[, channels]), bytes or numbers from 0 to 1. A Series or DataFrame
-            brings the task ids with its index.
+            An array (items, numbers), or a list or Series of texts, of tuples of texts, or of sentences (lists of
+            tokens). Images are an array (items, height, width[, channels]) of bytes or numbers from 0 to 1. The
+            index of a Series or DataFrame has the task ids.
         y : labels
             Soft labels: SoftLabels, a fitted aggregator, a DataFrame or an array (items, classes). Or one label per
             item. By task id where X and y have ids, else in the order of X.
         gold : labels by task, optional
-            Gold labels beside soft ones.
+            Gold labels in addition to soft ones.
         votes : Votes or a table, optional
             For crowd objectives; where y is None their shares (see aggregator) are the soft labels.
         tasks : list, optional
@@ -218,9 +218,9 @@ class SoftClassifier(TrainedModel):
         dev : tuple, optional
             (X, y) or (X, y, gold): a development set, by which the best epoch is kept.
         worker_table : file or table, optional
-            What is known of the workers (a column worker, and others), for the objectives annotator and annot-mix.
+            Worker metadata (a column worker, and others), for the objectives annotator and annot-mix.
         worker_features : list of str, optional
-            Columns of it to learn from: numbers are standardised, other values are categories.
+            Columns of it to learn from: numbers are standardized, other values are categories.
         """
         if (worker_table is None) != (worker_features is None):
             raise _core.OptionError(
@@ -246,10 +246,12 @@ class SoftClassifier(TrainedModel):
         tasks: Any = None,
         dev: Any = None,
     ) -> Any:
-        """What models that have not seen an item say of it: the items are dealt into folds by random_state, every label
-        in every fold in the same share; the model of each fold is trained on all other items and predicts the fold.
-        Such predictions may stand beside the votes: DawidSkene().fit(votes, predictions=...). dev_share of the items
-        outside of a fold choose its epoch; everything else as in fit(), which it does not change. jobs: how many folds are trained at the same
+        """Out-of-fold predictions: each item is predicted by a model that was not trained on it.
+
+        The items are split into folds by random_state, with the same share of every label in every fold. The model of
+        each fold is trained on all other items and predicts the fold. Such predictions can be combined with votes:
+        DawidSkene().fit(votes, predictions=...). dev_share of the items outside of a fold select its epoch. Everything
+        else is as in fit(), and the classifier does not change. jobs: how many folds are trained at the same
         time; they share the threads of n_jobs. 0: as many as fit. The result does not depend on it. Gives SoftLabels
         where tasks are known, a DataFrame when X is pandas, else an array; an array per sentence of tokens."""
         if folds < 2:

@@ -143,14 +143,18 @@ def literal_texts(source, code):
 
 
 def docstring_texts(source, code):
+    """Paragraphs of docstrings. Entries of a parameter list ("name : type", then a description) are separate texts."""
     for node in ast.walk(ast.parse(code)):
         if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
             found = ast.get_docstring(node)
             if found:
                 line = getattr(node, "lineno", 1)
                 found = re.sub(r"(?m)^\s*(>>>|\.\.\.).*(\n(?!\s*\n).*)*", "", found)
+                found = re.sub(r"(?m)^\S.*\n-{3,}$", "\n", found)
+                found = re.sub(r"(?m)^( *[\w*]+(?:, [\w*]+)* :.*)$", r"\n\1\n", found)
                 for paragraph in re.split(r"\n\s*\n", found):
-                    yield Text(source, line, plain_markdown(paragraph))
+                    entry = re.match(r"\s*[\w*]+(?:, [\w*]+)* :", paragraph)
+                    yield Text(source, line, plain_markdown(paragraph), whole=not entry)
 
 
 def output_of(tool, *arguments):
@@ -161,20 +165,20 @@ def output_of(tool, *arguments):
 
 
 def help_texts(source, output):
-    """Blocks of a help text: an option with its description, a paragraph, a heading."""
-    block, start = [], 1
+    """Blocks of a help text: an option or table row with its description, a paragraph, a heading."""
+    block, start, row = [], 1, False
     for number, line in enumerate([*output.split("\n"), ""], 1):
-        option = re.match(r" {1,8}\S", line)
-        if block and (not line.strip() or option or re.match(r"\S.*:$", line)):
-            yield Text(source, start, re.sub(r"'[^']*'", "CODE", " ".join(block)))
+        head = re.match(r" {0,8}\S+(?:,? \S+)*  +(?=\S)| {1,8}-\S+(?:,? \S+)*$", line)
+        heading = re.match(r"\S.*:$", line)
+        if block and (not line.strip() or head or heading or re.match(r" {1,8}\S", line)):
+            yield Text(source, start, re.sub(r"'[^']*'", "CODE", " ".join(block)), whole=not row)
             block = []
-        if re.match(r"\s*(\$ |dissent |mpirun )", line) or line.lower().startswith("usage:"):
+        if re.match(r"\s*(\$ |dissent |mpirun )", line) or line.lower().startswith("usage:") or heading:
             continue
         if line.strip():
             if not block:
-                start = number
-            # An option's names are no prose.
-            block.append(re.sub(r"^ {1,8}(-\S+|\S+)(,? \S+)*?  +", "", line) if option else line)
+                start, row = number, bool(head)
+            block.append(line[head.end() :] if head else line)
 
 
 def tool_texts(tool):

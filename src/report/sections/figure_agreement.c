@@ -51,17 +51,17 @@ static const char *agreement_word(double kappa)
 void dis__report_append_chance_agreement(dis__markup *m, const dis_metric *alpha, const dis_chance_test *test)
 {
     if (alpha->degenerate) {
-        dis__markup_append(m, "all votes are for one class, which says nothing of chance");
+        dis__markup_append(m, "all votes are for one class, so chance cannot be estimated");
         return;
     }
     if (test && test->verdict != DIS_CHANCE_BEYOND)
-        dis__markup_append(m, test->verdict == DIS_CHANCE_NOISE ? "no more than chance would give"
-                                                                : "too few to tell that from chance");
+        dis__markup_append(m, test->verdict == DIS_CHANCE_NOISE ? "no more than expected by chance"
+                                                                : "too few to distinguish this from chance");
     else if (!test && alpha->has_interval && alpha->ci_low <= 0 && alpha->ci_high >= 0)
-        dis__markup_append(m,
-                           alpha->ci_high > .4 ? "too few to tell that from chance" : "no more than chance would give");
+        dis__markup_append(m, alpha->ci_high > .4 ? "too few to distinguish this from chance"
+                                                  : "no more than expected by chance");
     else if (alpha->value < 0)
-        dis__markup_appendf(m, "less than chance would give");
+        dis__markup_appendf(m, "less than expected by chance");
     else
         dis__markup_appendf(m, "%s agreement beyond chance", agreement_word(alpha->value));
     const int decimals = alpha->has_interval && alpha->ci_high - alpha->ci_low < .02 ? 3 : 2;
@@ -113,7 +113,7 @@ void dis__figure_coefficients(dis__report_job *job)
         high[n++] = m->has_interval ? m->ci_high : (double)NAN;
     }
     if (n == 0) return;
-    dis__figure f = {.id = "agreement", .title = "How far people agree"};
+    dis__figure f = {.id = "agreement", .title = "Agreement between annotators"};
     const dis_metric *alpha = metric(job, "alpha_nominal"), *percent = metric(job, "percent");
     if (percent && alpha) {
         dis__markup_appendf(&f.caption, "%s of the pairs of votes on an item agree, ",
@@ -121,7 +121,7 @@ void dis__figure_coefficients(dis__report_job *job)
         dis__report_append_chance_agreement(&f.caption, alpha, &job->chance);
         dis__markup_append(&f.caption, ". ");
     }
-    dis__markup_append(&f.caption, "Of the coefficients below the first, 0 is what chance gives and 1 full agreement.");
+    dis__markup_append(&f.caption, "Of the coefficients below the first, 0 is chance and 1 is full agreement.");
     if (a.singles)
         dis__markup_appendf(&f.caption, " %s item%s with a single vote %s left out.",
                             dis__format_grouped(a.singles).text, dis__plural_suffix(a.singles),
@@ -177,7 +177,7 @@ void dis__figure_class_agreement(dis__report_job *job)
         dis__markup_append_name(&f.caption, row[worst], strlen(row[worst]), 30);
         dis__markup_appendf(&f.caption, " (%s). ", dis__format_percent(value[2 * worst]).text);
     }
-    dis__markup_append(&f.caption, "The second bar is what chance would give.");
+    dis__markup_append(&f.caption, "The second bar is the value expected by chance.");
     const dis__bar_chart b = {.row = row,
                               .series = series,
                               .n = n,
@@ -257,9 +257,9 @@ void dis__figure_pairs(dis__report_job *job)
         put_pair(&f.caption, job, best);
         dis__markup_append(&f.caption, "; least: ");
         put_pair(&f.caption, job, worst);
-        dis__markup_append(&f.caption, ". A pale row is somebody who agrees with nobody.");
+        dis__markup_append(&f.caption, ". A pale row marks an annotator who disagrees with everyone.");
     } else {
-        dis__markup_append(&f.caption, "They share too few items for more than a hint.");
+        dis__markup_append(&f.caption, "They share too few items for firm conclusions.");
     }
     const dis__heat_map h = {.name = p.name,
                              .n = p.n,

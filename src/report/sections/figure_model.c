@@ -19,7 +19,7 @@ void dis__figure_reliability(dis__report_job *job)
     double x[MAX][DIS_EVALUATION_MAX_BINS], y[MAX][DIS_EVALUATION_MAX_BINS];
     dis__chart_line line[MAX] = {{0}};
     size_t n = 0;
-    dis__figure f = {.id = "reliability", .title = "Is it as sure as it should be?"};
+    dis__figure f = {.id = "reliability", .title = "Is the model calibrated?"};
     dis__data_table_add_column(&f.table, "model", DIS__CELL_TEXT);
     dis__data_table_add_column(&f.table, "confidence, from", DIS__CELL_REAL);
     dis__data_table_add_column(&f.table, "to", DIS__CELL_REAL);
@@ -47,9 +47,9 @@ void dis__figure_reliability(dis__report_job *job)
         dis__report_append_model_name(&f.caption, job, m);
         dis__markup_appendf(&f.caption, " has an expected calibration error of %s: %s. ",
                             dis__format_fixed(e->metric[DIS_EVALUATION_ECE].value, 3).text,
-                            gap > .02    ? "it is surer than it is right"
-                            : gap < -.02 ? "it is right more often than it is sure"
-                                         : "on average as sure as it is right");
+                            gap > .02    ? "it is overconfident"
+                            : gap < -.02 ? "it is underconfident"
+                                         : "well calibrated on average");
         n++;
     }
     if (n == 0) {
@@ -57,14 +57,14 @@ void dis__figure_reliability(dis__report_job *job)
         dis__data_table_free(&f.table);
         return;
     }
-    dis__markup_append(&f.caption, "Points below the dashed diagonal are answers given too surely.");
+    dis__markup_append(&f.caption, "Points below the dashed diagonal are overconfident predictions.");
     const dis__axis_scale unit = {.high = 1, .step = .2};
     const dis__line_chart l = {.line = line,
                                .n = n,
                                .x = unit,
                                .y = unit,
                                .x_title = "confidence of the answer",
-                               .y_title = "share of such answers that are right",
+                               .y_title = "share of these predictions that are correct",
                                .diagonal = true,
                                .marks = true};
     dis__line_chart_draw(&f.chart, &l, dis__figure_name(&f, "reliability diagram"));
@@ -91,7 +91,7 @@ dis_status dis__figure_entropies(dis__report_job *job, size_t model)
         n_divided += p > RASTER / 2.0;
         n_confident += p > RASTER / 2.0 && q < RASTER / 4.0;
     }
-    dis__figure f = {.id = "entropy-correlation", .title = "Does it doubt where people disagree?"};
+    dis__figure f = {.id = "entropy-correlation", .title = "Is the model uncertain where people disagree?"};
     if (dis__evaluation_has(e, DIS_EVALUATION_ENTROPY_CORRELATION)) {
         dis__markup_append(&f.caption, "The doubt of ");
         dis__report_append_model_name(&f.caption, job, model);
@@ -99,14 +99,14 @@ dis_status dis__figure_entropies(dis__report_job *job, size_t model)
                             dis__format_fixed(e->metric[DIS_EVALUATION_ENTROPY_CORRELATION].value, 2).text);
     }
     if (n_divided && n_confident == 0)
-        dis__markup_appendf(&f.caption, "Of the %s items that divide people it is quite sure on none. ",
+        dis__markup_appendf(&f.caption, "Of the %s items that divide people it is confident on none. ",
                             dis__format_grouped(n_divided).text);
     else if (n_divided)
         dis__markup_appendf(&f.caption,
-                            "Of the %s items that divide people, it is quite sure on %s (%s), bottom right. ",
+                            "Of the %s items that divide people, it is confident on %s (%s), bottom right. ",
                             dis__format_grouped(n_divided).text, dis__format_grouped(n_confident).text,
                             dis__format_percent((double)n_confident / (double)n_divided).text);
-    dis__markup_append(&f.caption, "On the dashed diagonal both doubt alike.");
+    dis__markup_append(&f.caption, "On the dashed diagonal both are equally uncertain.");
     const dis__axis_scale unit = {.high = 1, .step = .2};
     const dis__density_chart d = {.count = count,
                                   .n_x = RASTER,
@@ -266,7 +266,7 @@ dis_status dis__figure_confusion(dis__report_job *job, size_t model)
             }
         }
     }
-    dis__figure f = {.id = "model-confusion", .title = "What it mistakes for what"};
+    dis__figure f = {.id = "model-confusion", .title = "Confusion matrix"};
     dis__report_append_model_name(&f.caption, job, model);
     if (max) {
         dis__markup_append(&f.caption, " most often answers ");
@@ -277,7 +277,7 @@ dis_status dis__figure_confusion(dis__report_job *job, size_t model)
     } else {
         dis__markup_append(&f.caption, " makes no mistakes here. ");
     }
-    dis__markup_append(&f.caption, "Percent of each known class; the diagonal is right.");
+    dis__markup_append(&f.caption, "Percent of each known class; the diagonal is correct.");
     if (c.n < e->n_classes)
         dis__markup_appendf(&f.caption, " The %zu most frequent classes of %zu.", c.n, e->n_classes);
     const dis__heat_map h = {.name = name,
@@ -321,7 +321,7 @@ void dis__figure_classes(dis__report_job *job)
         if (value[i * n_series] < value[worst * n_series]) worst = i;
     }
     dis__figure f = {.id = "class-f1", .title = "Class by class"};
-    dis__markup_append(&f.caption, "F1 weighs what is found against what is claimed; 1 is perfect. ");
+    dis__markup_append(&f.caption, "F1 combines precision and recall; 1 is perfect. ");
     dis__report_append_model_name(&f.caption, job, 0);
     if (best != worst) {
         dis__markup_append(&f.caption, " does best on class ");

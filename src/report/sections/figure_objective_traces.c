@@ -42,18 +42,17 @@ static void add_trace(const dis__report_job *job, traces *t, size_t m)
 
 static void draw_traces(dis__report_job *job, const traces *t)
 {
-    dis__figure f = {.id = "em-trace", .title = "How the methods settled"};
+    dis__figure f = {.id = "em-trace", .title = "Convergence of the methods"};
     for (size_t i = 0; i < t->n; i++) {
         const dis_fit_view fit_view = dis_fit_get_view(job->r->view[t->view[i]].fit);
         dis__markup_append_name(&f.caption, t->line[i].name, strlen(t->line[i].name), 30);
         dis__markup_appendf(&f.caption,
                             fit_view.converged ? " converged after %d iterations. "
-                                               : " stopped after %d iterations without converging: allow it more. ",
+                                               : " stopped after %d iterations without converging: allow more. ",
                             fit_view.iterations);
     }
-    dis__markup_append(&f.caption,
-                       "A straight fall means steady progress; a shelf, that it was nearly stuck before it found "
-                       "something better.");
+    dis__markup_append(&f.caption, "A straight decline means steady progress. A plateau means that the method was "
+                                   "nearly stuck before it improved.");
     const dis__line_chart l = {.line = t->line,
                                .n = t->n,
                                .x = dis__axis_scale_nice(0, t->longest, 5, true),

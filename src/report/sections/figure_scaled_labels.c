@@ -37,7 +37,7 @@ static void values(dis__report_job *job, const dis_scaled_table *labels)
         count[(size_t)fmin((double)n - 1, fmax(0, at))]++;
     }
     dis__figure f = {.id = "values", .title = "What the values are"};
-    dis__markup_appendf(&f.caption, "From %s to %s, biases of workers taken out.", dis__format_brief(low).text,
+    dis__markup_appendf(&f.caption, "From %s to %s, corrected for biases of workers.", dis__format_brief(low).text,
                         dis__format_brief(high).text);
     const dis__histogram h = {
         .edge = edge, .count = count, .n = n, .x_title = "value of the item", .y_title = "items", .unit = "items"};
@@ -83,7 +83,7 @@ static void draw_sets(dis__report_job *job, const dis_scaled_table *labels)
         value[2 * n + 1] = sum / fmax(1, (double)labels->n_rows);
     }
     if (n == 0) return;
-    dis__figure f = {.id = "sets", .title = "How common each class is"};
+    dis__figure f = {.id = "sets", .title = "Class frequencies"};
     dis__markup_append(
         &f.caption, "Share of the votes that name the class, and of the items that have it. An item may have several "
                     "classes, so shares need not sum to 1.");
@@ -114,9 +114,8 @@ static void draw_scores(dis__report_job *job, const dis_scaled_table *labels)
         "to 27.%s",
         labels->n_rows > MOST ? " The first 20." : "");
     if (group)
-        dis__markup_append(&f.caption,
-                           " Comparisons do not connect all things: scores of one group say nothing about another, and "
-                           "0 is the mean of the group.");
+        dis__markup_append(&f.caption, " Comparisons do not connect all things: scores of different groups cannot be "
+                                       "compared, and 0 is the mean of the group.");
     const dis__interval_chart c = {.row = row,
                                    .value = score->values,
                                    .low = low,

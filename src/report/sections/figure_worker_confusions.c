@@ -93,10 +93,11 @@ static void draw_matrices(dis__report_job *job, const dis__worker_statistics *c,
     for (size_t k = 0; k < job->n_shown; k++) names[k] = dis__class_name(job, job->top_class[k]);
     dis__markup_appendf(
         &f.caption,
-        "Rows are what the labels say, columns what the worker said, in percent of the row: a careful worker has "
-        "a dark diagonal, one who always says the same a dark column. First the %zu with most votes",
+        "Rows are labels, columns the votes of the worker, in percent of the row. A careful worker has a dark "
+        "diagonal; one who always gives the same class has a dark column. First the %zu with most votes",
         n_busy);
-    if (m->n > n_busy) dis__markup_appendf(&f.caption, ", then %zu more that the review doubts most", m->n - n_busy);
+    if (m->n > n_busy)
+        dis__markup_appendf(&f.caption, ", then %zu more with the strongest evidence of a problem", m->n - n_busy);
     dis__markup_append(&f.caption, ".");
     if (job->n_shown < job->r->n_classes)
         dis__markup_appendf(&f.caption, " The %zu most frequent classes of %zu.", job->n_shown, job->r->n_classes);

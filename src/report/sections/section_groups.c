@@ -49,7 +49,7 @@ static void add_group_finding(const groups_job *g, dis__markup *m)
                             g->job->r->group_column, dis__format_fixed(apart->value, 3).text,
                             dis__format_brief(g->found.p_apart).text);
     else
-        dis__markup_appendf(m, "Groups by %s do not matter as far as these votes tell (within less across %s, p = %s).",
+        dis__markup_appendf(m, "Groups by %s have no measurable effect in these votes (within less across %s, p = %s).",
                             g->job->r->group_column, dis__format_fixed(apart->value, 3).text,
                             dis__format_brief(g->found.p_apart).text);
     if (knit == SIZE_MAX) return;
@@ -135,9 +135,8 @@ static void figure_within(const groups_job *g)
                                 .other_name = "across"};
     dis__point_chart_draw(&f.chart, &p, dis__figure_name(&f, "dot plot"));
     put_group_table(g, &f.table);
-    f.note =
-        "index: within / across, above 1 where a group agrees more with itself; p: the groups dealt out to the people "
-        "at random 1,000 times; q: p corrected for the number of groups.";
+    f.note = "index: within / across, above 1 where a group agrees more with itself; p: from 1,000 random permutations "
+             "of the groups; q: p corrected for the number of groups.";
     dis__page_figure_add(&g->job->page, &f);
 }
 
@@ -210,11 +209,10 @@ static void figure_items(const groups_job *g)
         dis__markup_appendf(&f.caption, "%s of %s comparisons hold after correction (q below .05).",
                             dis__format_grouped(called).text, dis__format_grouped(g->found.n_items).text);
     else
-        dis__markup_appendf(
-            &f.caption,
-            "None of %s comparisons holds after correction: with so few votes of each group on an item, this "
-            "is where to look, not what to conclude.",
-            dis__format_grouped(g->found.n_items).text);
+        dis__markup_appendf(&f.caption,
+                            "None of %s comparisons holds after correction: with so few votes of each group on an "
+                            "item, use these items as a starting point, not as a conclusion.",
+                            dis__format_grouped(g->found.n_items).text);
     dis__data_table_add_column(&f.table, "item", DIS__CELL_TEXT);
     dis__report_add_text_column(job, &f.table);
     dis__data_table_add_column(&f.table, "group", DIS__CELL_TEXT);
@@ -264,8 +262,7 @@ dis_status dis__section_groups(dis__report_job *job)
     add_group_finding(&g, &finding);
     dis__page_finding_add(&job->page, &finding);
     dis__markup_free(&finding);
-    dis__page_section_begin(&job->page, "groups", "Groups of people",
-                            "Whether people of different groups see the same things.");
+    dis__page_section_begin(&job->page, "groups", "Groups of people", "Agreement within and between groups of people.");
     figure_within(&g);
     figure_pairs(&g);
     figure_items(&g);

@@ -35,10 +35,10 @@ static void entropies(dis__report_job *job)
     dis__markup_append(&f.caption, "0: one class is certain; 1: all are equally likely. ");
     put_view(&f.caption, job, surest);
     if (surest != min) {
-        dis__markup_appendf(&f.caption, " is the surest (mean %s), ",
+        dis__markup_appendf(&f.caption, " is the most confident (mean %s), ",
                             dis__format_fixed(job->statistics[surest].mean_entropy, 2).text);
         put_view(&f.caption, job, min);
-        dis__markup_appendf(&f.caption, " leaves most open (%s). The dashed line is the mean.",
+        dis__markup_appendf(&f.caption, " is the least confident (%s). The dashed line is the mean.",
                             dis__format_fixed(job->statistics[min].mean_entropy, 2).text);
     } else {
         dis__markup_appendf(&f.caption, " has a mean of %s, the dashed line.", dis__format_fixed(mean[0], 2).text);
@@ -143,14 +143,15 @@ static void append_decided(const dis__report_job *job, const disputed *d, dis__m
         n_decided += p[dis__argmax(p, r->n_classes)] >= .8;
     }
     if (n_decided == d->n)
-        dis__markup_appendf(caption, "All %zu still end with one class at 80 %% or more: it knows whom to trust.",
-                            d->n);
-    else if (n_decided)
         dis__markup_appendf(
             caption,
-            "Of the %zu most disputed, %zu still end%s with one class at 80 %% or more: there it knows whom "
-            "to trust. The others are worth another look.",
-            d->n, n_decided, n_decided == 1 ? "s" : "");
+            "All %zu still end with one class at 80 %% or more: the method weights annotators by their accuracy.",
+            d->n);
+    else if (n_decided)
+        dis__markup_appendf(caption,
+                            "Of the %zu most disputed, %zu still end%s with one class at 80 %% or more: there the "
+                            "method weights annotators by their accuracy. The others are worth another look.",
+                            d->n, n_decided, n_decided == 1 ? "s" : "");
     else
         dis__markup_appendf(
             caption, "None of the %zu most disputed ends with one class at 80 %% or more: they are worth another look.",
@@ -214,12 +215,12 @@ static void draw_disputed(dis__report_job *job, disputed *d, double *mass)
                      .wide = true,
                      .note = "The 100 items whose votes are spread most evenly."};
     if (d->n < MAX_ITEMS) f.note = NULL;
-    dis__markup_append(&f.caption, "The items whose votes are spread most evenly over the classes, and what ");
-    if (r->n_views)
+    dis__markup_append(&f.caption, "The items whose votes are spread most evenly over the classes");
+    if (r->n_views) {
+        dis__markup_append(&f.caption, ", and their labels by ");
         put_view(&f.caption, job, job->main);
-    else
-        dis__markup_append(&f.caption, "they say");
-    dis__markup_append(&f.caption, r->n_views ? " makes of them. " : ". ");
+    }
+    dis__markup_append(&f.caption, ". ");
     if (r->n_views && r->votes) append_decided(job, d, &f.caption);
     /* two pictures: side by side where there is room */
     for (size_t first = 0, end = (n + 1) / 2; first < n; first = end, end = n) {
@@ -263,20 +264,20 @@ static void table_of_views(dis__report_job *job)
     const dis_report *r = job->r;
     const bool gold = job->statistics[job->main].n_gold > 0;
     size_t best = job->main;
-    dis__figure f = {.id = "views", .title = "The methods side by side", .wide = true, .open = true};
+    dis__figure f = {.id = "views", .title = "Comparison of the methods", .wide = true, .open = true};
     for (size_t m = 0; m < r->n_views; m++)
         if (job->statistics[m].right > job->statistics[best].right) best = m;
     if (gold) {
         put_view(&f.caption, job, best);
         dis__markup_appendf(
-            &f.caption, " is right most often: %s of the %s items whose class is known. ",
+            &f.caption, " is the most accurate: %s of the %s items whose class is known. ",
             dis__format_percent((double)job->statistics[best].right / (double)job->statistics[best].n_gold).text,
             dis__format_grouped(job->statistics[best].n_gold).text);
     }
     if (r->n_views > 1) {
         dis__markup_append(&f.caption, "Labels that differ are counted against ");
         put_view(&f.caption, job, job->main);
-        dis__markup_append(&f.caption, ", the view this report trusts. ");
+        dis__markup_append(&f.caption, ", the labels that this report uses. ");
     }
     dis__markup_append(&f.caption,
                        "Uncertainty is the entropy of a label: 0 when one class is certain, 1 when all are equally "
@@ -318,7 +319,7 @@ static void add_label_findings(dis__report_job *job)
             dis__markup_append(&finding, ", the view that it differs from most.");
         } else {
             dis__markup_append(&finding,
-                               "; every view gives every item the same label, and they differ in how sure they are.");
+                               "; every view gives every item the same label, and they differ in confidence.");
         }
         dis__page_finding_add(&job->page, &finding);
     }
@@ -351,13 +352,13 @@ static void add_label_findings(dis__report_job *job)
 static dis_status without_labels(dis__report_job *job)
 {
     dis__markup finding = {0};
-    dis__markup_appendf(
-        &finding, "Annotators agree no more than chance (p %s): nothing can be said about the labels of these items.",
-        dis__format_fixed(job->chance.p, 2).text);
+    dis__markup_appendf(&finding,
+                        "Annotators agree no more than chance (p %s): the labels of these items cannot be assessed.",
+                        dis__format_fixed(job->chance.p, 2).text);
     dis__page_finding_add(&job->page, &finding);
     dis__markup_free(&finding);
     if (job->r->n_views == 0 || job->statistics[job->main].n_gold == 0) return DIS_OK;
-    dis__page_section_begin(&job->page, "labels", "Labels", "How often the labels agree with the known classes.");
+    dis__page_section_begin(&job->page, "labels", "Labels", "Accuracy of the labels on items with known classes.");
     table_of_views(job);
     dis__page_section_end(&job->page);
     return DIS_OK;
@@ -368,7 +369,7 @@ dis_status dis__section_labels(dis__report_job *job)
     if (job->r->n_items == 0 || (job->r->n_views == 0 && !job->r->votes)) return DIS_OK;
     if (dis__report_is_chance_level(job)) return without_labels(job);
     dis__page_section_begin(&job->page, "labels", "Labels",
-                            "What the methods make of the votes: one distribution over the classes for each item.");
+                            "Estimated labels: a distribution over the classes for each item.");
     if (job->r->n_views) {
         add_label_findings(job);
         table_of_views(job);

@@ -63,13 +63,13 @@ static void add_model_findings(dis__report_job *job)
         const dis_metric *base = &job->model[right]->metric[DIS_EVALUATION_MAJORITY_ACCURACY];
         dis__markup_append(&finding, "The model ");
         dis__report_append_model_name(&finding, job, right);
-        dis__markup_appendf(&finding, " is right on %s of %s items", dis__format_percent(m->value).text,
+        dis__markup_appendf(&finding, " is correct on %s of %s items", dis__format_percent(m->value).text,
                             dis__format_grouped(m->n).text);
         if (m->has_interval)
             dis__markup_appendf(&finding, " (95\xC2\xA0%% from %s to %s)", dis__format_percent(m->ci_low).text,
                                 dis__format_percent(m->ci_high).text);
         if (!base->reason)
-            dis__markup_appendf(&finding, "; always answering the same would reach %s",
+            dis__markup_appendf(&finding, "; always predicting the most frequent class would reach %s",
                                 dis__format_percent(base->value).text);
         dis__markup_append(&finding, ".");
         dis__page_finding_add(&job->page, &finding);
@@ -79,12 +79,12 @@ static void add_model_findings(dis__report_job *job)
     }
     if (close != SIZE_MAX) {
         const dis_evaluation_view *e = job->model[close];
-        dis__markup_append(&finding, "Closest to what people say is ");
+        dis__markup_append(&finding, "Closest to the human labels is ");
         dis__report_append_model_name(&finding, job, close);
         dis__markup_appendf(&finding, ": %s nats of divergence (0 is the same, 0.69 is nothing in common)",
                             dis__format_fixed(e->metric[DIS_EVALUATION_JSD].value, 3).text);
         if (dis__evaluation_has(e, DIS_EVALUATION_ENTROPY_CORRELATION))
-            dis__markup_appendf(&finding, ", and its doubt goes with theirs at a correlation of %s",
+            dis__markup_appendf(&finding, ", and its entropy correlates with theirs at %s",
                                 dis__format_fixed(e->metric[DIS_EVALUATION_ENTROPY_CORRELATION].value, 2).text);
         dis__markup_append(&finding, ".");
         dis__page_finding_add(&job->page, &finding);
@@ -100,9 +100,8 @@ static void table_of_metrics(dis__report_job *job)
     const size_t n = r->n_predictions < DIS__REPORT_SHOWN_VIEWS ? r->n_predictions : DIS__REPORT_SHOWN_VIEWS;
     const bool intervals = r->resamples > 0;
     dis__figure f = {.id = "metrics", .title = "All metrics", .wide = true, .open = true};
-    dis__markup_append(&f.caption,
-                       "Baselines and floors are there to compare with: accuracy means little without that of always "
-                       "answering the most frequent class, and no cross-entropy goes below the entropy of the people.");
+    dis__markup_append(&f.caption, "Compare with the baselines: accuracy means little without the accuracy of the most "
+                                   "frequent class, and no cross-entropy is below the entropy of the human labels.");
     dis__data_table_add_column(&f.table, "metric", DIS__CELL_TEXT);
     dis__data_table_add_column(&f.table, "better", DIS__CELL_TEXT);
     for (size_t m = 0; m < n; m++) {
@@ -147,9 +146,9 @@ static void accuracies(dis__report_job *job)
         high[n++] = x->has_interval ? x->ci_high : (double)NAN;
     }
     const dis_metric *base = &job->model[best]->metric[DIS_EVALUATION_MAJORITY_ACCURACY];
-    dis__figure f = {.id = "accuracy", .title = "How often the model is right"};
+    dis__figure f = {.id = "accuracy", .title = "Accuracy of the model"};
     dis__report_append_model_name(&f.caption, job, best);
-    dis__markup_appendf(&f.caption, " is right on %s of the items",
+    dis__markup_appendf(&f.caption, " is correct on %s of the items",
                         dis__format_percent(job->model[best]->metric[DIS_EVALUATION_ACCURACY].value).text);
     if (!base->reason) {
         row[n] = "always the most frequent class";
@@ -157,7 +156,7 @@ static void accuracies(dis__report_job *job)
         low[n] = high[n] = NAN;
         n++;
         dis__markup_appendf(
-            &f.caption, ", %s points above always answering the most frequent class",
+            &f.caption, ", %s points above always predicting the most frequent class",
             dis__format_fixed(100 * (job->model[best]->metric[DIS_EVALUATION_ACCURACY].value - base->value), 0).text);
     }
     dis__markup_append(&f.caption, ". Lines are 95\xC2\xA0% intervals.");
@@ -187,9 +186,7 @@ dis_status dis__section_model(dis__report_job *job)
     if (job->r->n_predictions == 0) return DIS_OK;
     DIS_TRY(evaluate(job));
     add_model_findings(job);
-    dis__page_section_begin(
-        &job->page, "model", "Model",
-        "Predictions beside what is known and what people said: right or wrong, sure or unsure, and where.");
+    dis__page_section_begin(&job->page, "model", "Model", "Predictions compared with known classes and human labels.");
     accuracies(job);
     const size_t best = best_by(job, DIS_EVALUATION_ACCURACY), close = best_by(job, DIS_EVALUATION_JSD);
     dis__figure_reliability(job);

@@ -30,7 +30,7 @@ dis_status dis__section_provenance(dis__report_job *job)
 {
     const dis_report *r = job->r;
     dis__page_section_begin(&job->page, "made", "How this was made",
-                            "Enough to make it again: the same inputs, version and seed give the same bytes.");
+                            "The same inputs, version and seed give the same bytes.");
     dis__figure f = {.id = "sources", .title = "Sources and settings", .wide = true, .open = true};
     if (r->tasks)
         dis__markup_appendf(&f.caption, "%zu view%s of %s items. ", r->n_views, dis__plural_suffix(r->n_views),

@@ -22,7 +22,7 @@ static void put_expected(const dis__report_job *job, dis__markup *m, const dis_r
         dis__markup_appendf(m, "%s of the labels of items whose class is known are correct. ",
                             dis__format_percent((double)trusted->right / (double)trusted->n_gold).text);
     else if (!v->n_compared && v->n_workers)
-        dis__markup_append(m, "No item has votes of two people: how many labels are correct cannot be told. ");
+        dis__markup_append(m, "No item has votes of two people: the share of correct labels cannot be estimated. ");
     else
         dis__markup_appendf(
             m, "%s estimated %s of the labels are correct, and %s of all votes. ",
@@ -39,10 +39,8 @@ static void items(dis__report_job *job, const dis_review *review, const dis_revi
     dis__figure f = {.id = "label-next", .title = "Items to label again", .wide = true, .open = true};
     if (v->n_items > MAX_ROWS) f.note = "The first 100; dissent review ranks all.";
     put_expected(job, &f.caption, v);
-    dis__markup_append(
-        &f.caption,
-        "The labels that are most likely wrong come first. Right: probability that the label is correct; gain: how "
-        "much one more vote is expected to tell (nats).");
+    dis__markup_append(&f.caption, "The labels that are most likely wrong come first. Right: probability that the "
+                                   "label is correct; gain: expected decrease of entropy by one more vote (nats).");
     dis__data_table_add_column(&f.table, "item", DIS__CELL_TEXT);
     dis__report_add_text_column(job, &f.table);
     dis__data_table_add_column(&f.table, "label", DIS__CELL_TEXT);
@@ -75,7 +73,7 @@ static void workers(dis__report_job *job, const dis_review *review, const dis_re
         if (v->n_unjudged < v->n_workers)
             dis__markup_appendf(&f.caption, "No one is doubtful or less accurate than the others.");
         else
-            dis__markup_appendf(&f.caption, "Nobody can be judged by these votes.");
+            dis__markup_appendf(&f.caption, "These votes allow no verdict on any worker.");
         dis__page_figure_add(&job->page, &f);
         return;
     }
@@ -149,7 +147,7 @@ dis_status dis__section_review(dis__report_job *job)
 {
     if (!job->review || dis__report_is_chance_level(job)) return DIS_OK;
     dis__page_section_begin(&job->page, "next", "What to do next",
-                            "Where another vote helps most, and whose votes are worth a look, each with the reason.");
+                            "Items to label again and workers to check, with reasons.");
     items(job, job->review, &job->verdicts);
     workers(job, job->review, &job->verdicts);
     on_the_scale(job, &job->verdicts);

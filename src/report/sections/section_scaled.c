@@ -12,7 +12,7 @@ static void figure_measures(dis__report_job *job, const dis_scaled_view *scaled_
     const char *row[MAX_MEASURES];
     double value[MAX_MEASURES], low[MAX_MEASURES], high[MAX_MEASURES];
     size_t n = 0;
-    dis__figure f = {.id = "measures", .title = "How far people agree"};
+    dis__figure f = {.id = "measures", .title = "Agreement between annotators"};
     dis__data_table_add_column(&f.table, "measure", DIS__CELL_LONG_TEXT);
     dis__data_table_add_column(&f.table, "value", DIS__CELL_REAL);
     dis__data_table_add_column(&f.table, "95 % from", DIS__CELL_REAL);
@@ -153,7 +153,7 @@ static void add_review_findings(dis__report_job *job)
     if (items && workers) dis__markup_append(&finding, ", and of the workers at ");
     dis__markup_append_markup(&finding, &worker);
     if (items || workers) {
-        dis__markup_append(&finding, ": they stand at the head of the tables below.");
+        dis__markup_append(&finding, ": they are at the top of the tables below.");
         dis__page_finding_add(&job->page, &finding);
     }
     dis__markup_free(&item);
@@ -183,8 +183,7 @@ dis_status dis__section_scaled(dis__report_job *job)
     add_agreement_finding(job, &scaled_view);
     add_review_findings(job);
     add_note_findings(job, &scaled_view);
-    dis__page_section_begin(&job->page, "votes", "Votes",
-                            "How far people agree, what the labels are, who and what to look at.");
+    dis__page_section_begin(&job->page, "votes", "Votes", "Agreement, labels, and the items and workers to check.");
     figure_measures(job, &scaled_view);
     dis__figure_scaled(job);
     for (size_t i = 0; i < scaled_view.n_tables; i++) figure_table(job, &scaled_view.tables[i]);

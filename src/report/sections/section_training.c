@@ -153,9 +153,8 @@ static void append_best_of_many(dis__markup *m, const series_list *all, bool low
     dis__markup_appendf(m, " is %s of %zu, %s at epoch %s. ", lower ? "lowest" : "best", n,
                         dis__format_fixed(top->mean[top->best], 3).text, dis__format_fixed(top->x[top->best], 0).text);
     if (worsens && rising)
-        dis__markup_appendf(m,
-                            "%zu of them rise again by the last epoch: they become surer than these items bear out. ",
-                            rising);
+        dis__markup_appendf(
+            m, "%zu of them rise again by the last epoch: the models become overconfident on these items. ", rising);
 }
 
 /* Where each series is best, and which of them get worse again. */
@@ -174,7 +173,7 @@ static void add_best_finding(dis__markup *m, const series_list *all, bool lower,
                             dis__format_fixed(one->x[one->best], 0).text,
                             dis__format_fixed(one->mean[one->best], 3).text);
         if (worsens && rises_again(one))
-            dis__markup_appendf(m, " and rises to %s by the last: it becomes surer than these items bear out",
+            dis__markup_appendf(m, " and rises to %s by the last: it becomes overconfident on these items",
                                 dis__format_fixed(one->mean[one->n_points - 1], 3).text);
         dis__markup_append(m, s + 1 < all->n ? "; " : ". ");
     }
@@ -263,7 +262,7 @@ static void draw_kept(dis__report_job *job, series_list *m)
         snprintf(y_title, sizeof y_title, "%s, development set%s", row->words, dis__metric_unit(i, unit));
         for (char *s = id; *s; s++)
             if (*s == '_') *s = '-';
-        dis__figure f = {.id = id, .title = "How good it was after each epoch"};
+        dis__figure f = {.id = id, .title = "Metric after each epoch"};
         draw(job, m, &f, dev_of, strcmp(row->better, "lower") == 0, y_title);
     }
 }
@@ -274,14 +273,13 @@ dis_status dis__section_training(dis__report_job *job)
     series_list *m;
     if (r->n_curves == 0) return DIS_OK;
     DIS_TRY(dis__alloc_zeroed(&m, 1, sizeof *m));
-    dis__page_section_begin(
-        &job->page, "training", "Training",
-        "How the models learned: what they were trained towards, and how they did on items held out.");
+    dis__page_section_begin(&job->page, "training", "Training",
+                            "Training loss, and metrics on held-out items, after each epoch.");
     draw_kept(job, m);
     gather(r, NULL, m);
-    dis__figure dev = {.id = "dev-cross-entropy", .title = "Cross-entropy on items held out"};
+    dis__figure dev = {.id = "dev-cross-entropy", .title = "Cross-entropy on held-out items"};
     draw(job, m, &dev, cross_entropy_of, true, "cross-entropy, development set (nats)");
-    dis__figure loss = {.id = "training-loss", .title = "Loss on the items trained on"};
+    dis__figure loss = {.id = "training-loss", .title = "Loss on the training items"};
     draw(job, m, &loss, loss_of, true, "mean loss of the epoch");
     dis__page_section_end(&job->page);
     dis__free(m);

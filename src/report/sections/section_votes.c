@@ -62,7 +62,8 @@ static void votes_per_item(dis__report_job *job, const spread *s)
         dis__markup_appendf(&f.caption, " to %s",
                             dis__format_fixed(fmin(s->max, s->edge[s->most_common + 1] - .5), 0).text);
     dis__markup_append(&f.caption, ".");
-    if (s->min < 2) dis__markup_append(&f.caption, " Items with a single vote say nothing about disagreement.");
+    if (s->min < 2)
+        dis__markup_append(&f.caption, " Items with a single vote contain no information about disagreement.");
     const dis__histogram h = {.edge = s->edge,
                               .count = s->count,
                               .n = s->n,
@@ -131,7 +132,7 @@ static dis_status prevalence(dis__report_job *job)
         rows[i] = dis__class_name(job, job->top_class[i]);
         for (size_t s = 0; s < n_series; s++) value[i * n_series + s] = from[s][job->top_class[i]];
     }
-    dis__figure f = {.id = "class-prevalence", .title = "How common each class is"};
+    dis__figure f = {.id = "class-prevalence", .title = "Class frequencies"};
     if (job->raw && labels)
         append_prevalence(job, &f.caption);
     else
@@ -202,7 +203,7 @@ static void add_size_finding(dis__report_job *job, const spread *s)
                             dis__format_grouped(v->n_items).text, dis__format_brief(s->mean).text);
     if (notes.ties)
         dis__markup_appendf(&finding,
-                            " On %s item%s (%s) the first place is tied: counting votes alone does not settle these.",
+                            " On %s item%s (%s) the first place is tied: counting votes alone does not decide these.",
                             dis__format_grouped(notes.ties).text, dis__plural_suffix(notes.ties),
                             dis__format_percent((double)notes.ties / (double)v->n_items).text);
     dis__page_finding_add(&job->page, &finding);
@@ -217,7 +218,8 @@ dis_status dis__section_votes(dis__report_job *job)
     tiles(job);
     add_size_finding(job, &s);
     dis__report_add_agreement_finding(job);
-    dis__page_section_begin(&job->page, "people", "People", "What was asked of whom, and how far the answers agree.");
+    dis__page_section_begin(&job->page, "people", "People",
+                            "Items, annotators and votes, and how well annotators agree.");
     votes_per_item(job, &s);
     dis__figure_coefficients(job);
     dis__figure_class_agreement(job);

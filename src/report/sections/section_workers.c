@@ -104,7 +104,7 @@ static void draw_list(const dis__report_job *job, const dis__worker_statistics *
                                      .high_end = high,
                                      .n = n,
                                      .high = 1,
-                                     .x_title = "share of votes that are right, 95 % interval"};
+                                     .x_title = "share of correct votes, 95 % interval"};
     dis__interval_chart_draw(&f->chart, &all, dis__figure_name(f, "dots with intervals"));
 }
 
@@ -122,7 +122,7 @@ static void init_backdrop(const dis__report_job *job, const dis__worker_statisti
                           backdrop *b)
 {
     b->ranked = c->max < 1.6 * c->min && judged_workers <= RANKED;
-    b->x_title = b->ranked ? "workers, by how often they are right" : "votes cast (log scale)";
+    b->x_title = b->ranked ? "workers, by accuracy" : "votes cast (log scale)";
     b->sx = b->ranked ? dis__axis_scale_nice(0, (double)judged_workers + 1, 5, true)
                       : dis__axis_scale_log_around(fmax(1, .8 * c->min), fmax(2, 1.1 * c->max));
     b->sy = (dis__axis_scale){.low = 0, .high = 1, .first = 0, .step = .2};
@@ -132,7 +132,7 @@ static void init_backdrop(const dis__report_job *job, const dis__worker_statisti
     b->line = (dis__chart_line){.name = "all votes", .x = b->x, .y = b->y, .n = 2};
 }
 
-static const char right_title[] = "share of votes that are right";
+static const char right_title[] = "share of correct votes";
 
 typedef struct {
     double *x, *y, *low, *high;
@@ -289,7 +289,7 @@ static dis_status quality(dis__report_job *job, const dis__worker_statistics *c)
 {
     const counts n = count_verdicts(job);
     dis__figure f = {.id = "worker-quality",
-                     .title = "How often workers are right",
+                     .title = "Accuracy of workers",
                      .note = job->votes_view.n_workers > DIS__WORKER_ROWS
                                  ? "The 500 workers with the most votes; dissent review lists all workers."
                                  : NULL};
@@ -318,10 +318,10 @@ static dis_status quality(dis__report_job *job, const dis__worker_statistics *c)
 
 static void put_causes(dis__markup *finding, const counts *n)
 {
-    static const char *const one[] = {"", "says one class whatever the item", "votes without following the items",
+    static const char *const one[] = {"", "gives the same class for every item", "votes independently of the items",
                                       "mistakes one class for another"},
-                             *const many[] = {"", "say one class whatever the item", "vote without following the items",
-                                              "mistake one class for another"};
+                             *const many[] = {"", "give the same class for every item",
+                                              "vote independently of the items", "mistake one class for another"};
     bool any = false;
     for (size_t k = DIS_REVIEW_CONSTANT; k <= DIS_REVIEW_CONFUSES; k++) {
         if (n->cause[k] == 0) continue;
@@ -360,11 +360,9 @@ static void add_worker_findings(dis__report_job *job)
     if (n.judged)
         append_doubtful(job, &n, &finding);
     else
-        dis__markup_append(&finding,
-                           v->n_compared
-                               ? "Nothing can be said of single workers: their votes agree no more than chance "
-                                 "would have it."
-                               : "Nothing can be said of single workers: no item has votes of two of them.");
+        dis__markup_append(&finding, v->n_compared
+                                         ? "No verdict on single workers: their votes agree no more than chance."
+                                         : "No verdict on single workers: no item has votes of two of them.");
     dis__page_finding_add(&job->page, &finding);
     dis__markup_free(&finding);
     if (n.judged)
@@ -389,8 +387,8 @@ dis_status dis__section_workers(dis__report_job *job)
     count_votes(job, c);
     if (job->review) add_worker_findings(job);
     dis__page_section_begin(&job->page, "workers", "Workers",
-                            job->review ? "Judged by everybody else\xE2\x80\x99s votes on the same items."
-                                        : "A crowd as large as this one is judged by dissent review.");
+                            job->review ? "Judged by the votes of all others on the same items."
+                                        : "Use dissent review for a crowd of this size.");
     if (job->review) DIS_TRY_GOTO(status, quality(job, c), end);
     if (!dis__report_is_chance_level(job)) dis__figure_pairs(job);
     if (job->r->n_views && !dis__report_is_chance_level(job)) DIS_TRY_GOTO(status, dis__figure_confusions(job, c), end);
