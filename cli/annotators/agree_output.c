@@ -218,10 +218,9 @@ static bool is_headline(const agree_command *job, size_t m)
 static void print_measures(const agree_command *job)
 {
     const dis_scale_row *scale = dis_scale_get(dis_votes_scale(job->in.votes));
-    const char *interval = !job->v->figures.resamples ? ""
-                           : job->look.over == DIS_INTERVAL_ANNOTATORS
-                               ? "  95 % interval for other annotators and items"
-                               : "  95 % interval for other items";
+    const char *interval = !job->v->figures.resamples                  ? ""
+                           : job->look.over == DIS_INTERVAL_ANNOTATORS ? "  95 % interval for new annotators and items"
+                                                                       : "  95 % interval for new items";
     bool crowd = false;
     char title[64];
     if (scale->headline) {
@@ -247,30 +246,51 @@ static void print_all(const agree_command *job)
     agree_groups_print(job);
 }
 
+/* Krippendorff (2004): conclusions need alpha of .8 or more, tentative ones .667. */
+static void print_finding(agree_command *job)
+{
+    static const char *const names[] = {[DIS_SCALE_NOMINAL] = "alpha_nominal", [DIS_SCALE_ORDINAL] = "alpha_ordinal"};
+    const dis_scale scale = dis_votes_scale(job->in.votes);
+    const char *name = scale < sizeof names / sizeof *names ? names[scale] : NULL;
+    const dis_metric *alpha = name ? dis_agreement_find(job->agreement, name) : NULL;
+    char value[CLI_METRIC_SIZE];
+    if (!alpha || alpha->reason) return;
+    cli_print(job->c, "%sagreement%s: Krippendorff's alpha %s, %s", cli_bold(job->c), cli_plain(job->c),
+              cli_metric_format(alpha, 2, value),
+              job->look.chance.verdict == DIS_CHANCE_NOISE ? "no more than chance"
+              : alpha->value >= .8                         ? "reliable (.8 or more)"
+              : alpha->value >= .667                       ? "sufficient for tentative conclusions (.667 to .8)"
+                                                           : "low (below .667)");
+    if (job->in.look.start && alpha->value < .8)
+        cli_next_print(job->c, "review", NULL, "which items and annotators lower the agreement");
+}
+
 void agree_print(agree_command *job)
 {
     const dis_agreement_view *l = &job->look;
     cli *c = job->c;
     char number[CLI_NUMBER], other[CLI_NUMBER];
     votes_input_print(&job->in);
-    votes_input_print_gold(&job->in, "whose truth is known");
+    votes_input_print_gold(&job->in, "with known labels");
     groups_input_print(&job->groups);
     if (l->singles + l->empty)
-        cli_print(c, "  %-18s %s item%s with fewer than two votes", "not compared",
+        cli_print(c, "  %-18s %s item%s with fewer than two votes", "not used",
                   cli_count_format(l->singles + l->empty, number), cli_plural(l->singles + l->empty));
     if (l->pairs && l->pair_workers < l->n_workers)
-        cli_print(c, "  %-18s among the %s workers with most votes of %s (--max-pairs)", "pairs",
+        cli_print(c, "  %-18s of the %s annotators with most votes, of %s (--max-pairs)", "pairs",
                   cli_count_format(l->pair_workers, number), cli_count_format(l->n_workers, other));
     if (l->pairs_too_small)
-        cli_print(c, "  %-18s %s of %s share fewer than %llu votes: not in Cohen's kappa (--min-common)", "pairs",
-                  cli_count_format(l->pairs_too_small, number), cli_count_format(l->n_pairs, other),
+        cli_print(c,
+                  "  %-18s %s of %s have fewer than %llu common items and are not used in Cohen's kappa (--min-common)",
+                  "pairs", cli_count_format(l->pairs_too_small, number), cli_count_format(l->n_pairs, other),
                   (unsigned long long)job->v->min_common);
     if (l->pairs_degenerate)
-        cli_print(c, "  %-18s %s chose nothing but one and the same class: not in Cohen's kappa", "pairs",
+        cli_print(c, "  %-18s %s used only one class and are not used in Cohen's kappa", "pairs",
                   cli_count_format(l->pairs_degenerate, number));
     if (l->compared) chance_test_print(c, &l->chance);
     if (!l->n_workers && job->v->figures.resamples)
-        cli_print(c, "  %-18s for other items alone: the input has no annotator ids", "intervals");
+        cli_print(c, "  %-18s for new items only, because the input has no annotator ids", "intervals");
+    print_finding(job);
 }
 
 int agree_write(const agree_command *job)

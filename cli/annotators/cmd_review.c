@@ -71,32 +71,44 @@ static void tell_split(const review_command *job)
     const dis_review_view *l = &job->look;
     char number[CLI_NUMBER], other[CLI_NUMBER];
     if (job->v->labels)
-        cli_print(job->c, "  %-18s %s of %s items have a label, %s%s", "given", cli_count_format(job->n_labels, number),
-                  cli_count_format(l->n_items, other),
-                  job->p ? "with its probability" : "whose probability is that of the default labels",
+        cli_print(job->c, "  %-18s %s of %s items have a label in --labels, %s%s", "reviewed labels",
+                  cli_count_format(job->n_labels, number), cli_count_format(l->n_items, other),
+                  job->p ? "with its probability" : "with the probability that the default method gives it",
                   job->n_labels < l->n_items ? "; the others have default labels" : "");
     if (job->n_labels_unknown)
-        cli_print(job->c, "  %-18s %s of other tasks", "not used", cli_count_format(job->n_labels_unknown, number));
+        cli_print(job->c, "  %-18s %s labels of other items", "not used",
+                  cli_count_format(job->n_labels_unknown, number));
     if (job->v->accept > 0 && l->n_accepted)
-        cli_print(job->c, "  %-18s %s items, %.1f %% of their labels expected to be correct; %s to send back",
+        cli_print(job->c, "  %-18s %s items, %.1f %% of their labels are expected to be correct; %s to send back",
                   "accepted", cli_count_format(l->n_accepted, number), 100 * l->right_accepted,
                   cli_count_format(l->n_items - l->n_accepted, other));
     else if (job->v->accept > 0)
-        cli_print(job->c, "  %-18s no item: no label has a probability of %.6g", "accepted", job->v->accept);
+        cli_print(job->c, "  %-18s no item: no label has a probability of at least %.6g", "accepted", job->v->accept);
 }
 
 static void tell_workers(const review_command *job)
 {
     const dis_review_view *l = &job->look;
-    char number[CLI_NUMBER], other[CLI_NUMBER], weak[CLI_NUMBER], unjudged[CLI_NUMBER];
-    cli_print(job->c, "  %-18s %s of %s doubtful, %s less accurate than the others, %s cannot be judged%s", "workers",
-              cli_count_format(l->n_doubtful, number), cli_count_format(l->n_workers, other),
-              cli_count_format(l->n_weak, weak), cli_count_format(l->n_unjudged, unjudged),
-              l->n_doubtful + l->n_weak && !job->v->workers && !for_people(job->v) ? " (--workers FILE lists them)"
-                                                                                   : "");
+    char number[CLI_NUMBER], other[CLI_NUMBER], weak[CLI_NUMBER], doubtful[CLI_NUMBER], few[CLI_NUMBER + 48] = "";
+    if (l->n_unjudged)
+        snprintf(few, sizeof few, "; %s have too few votes to judge", cli_count_format(l->n_unjudged, number));
+    cli_print(job->c, "  %-18s %s of %s to check: %s ignore the items, %s less accurate than others%s", "annotators",
+              cli_count_format(l->n_doubtful + l->n_weak, number), cli_count_format(l->n_workers, other),
+              cli_count_format(l->n_doubtful, doubtful), cli_count_format(l->n_weak, weak), few);
     if (l->ordinal_workers)
         cli_print(job->c, "  %-18s %s of %s by more than a quarter of a class", "biased",
                   cli_count_format(l->n_biased, number), cli_count_format(l->n_workers, other));
+}
+
+static void tell_next(const review_command *job)
+{
+    static const char *const tables[] = {"--workers", "workers.csv", "--items", "items.csv", NULL};
+    static const char *const workers[] = {"--workers", "workers.csv", NULL};
+    if (job->v->workers || job->v->accept > 0 || job->v->labels || !job->in.look.start) return;
+    if (job->v->figures.output || job->v->items || job->v->budget)
+        cli_next_print(job->c, "review", workers, "all annotators with reasons");
+    else
+        cli_next_print(job->c, "review", tables, "all items and annotators with reasons");
 }
 
 static void tell(review_command *job)
@@ -105,26 +117,29 @@ static void tell(review_command *job)
     cli *c = job->c;
     char number[CLI_NUMBER], other[CLI_NUMBER];
     votes_input_print(&job->in);
-    votes_input_print_gold(&job->in, "known: workers are judged by them");
+    votes_input_print_gold(&job->in, "with known labels, used to evaluate annotators");
     texts_input_print(c, job->texts);
     if (!job->in.look.start)
-        cli_warn(c, "this input does not say who voted: everybody counts as the same typical worker, and there is "
-                    "nothing to say of single workers");
+        cli_warn(c, "no annotator ids in this input: all votes count as those of one typical annotator, and no "
+                    "annotator is evaluated");
     if (l->n_items == 0) return;
     chance_test_print(c, &l->chance);
     if (!isnan(l->right))
-        cli_print(c, "  %-18s %.1f %% expected to be correct%s (%s)", "labels", 100 * l->right,
+        cli_print(c, "  %-18s %.1f %% are expected to be correct%s (%s)", "labels", 100 * l->right,
                   l->chance.verdict == DIS_CHANCE_UNKNOWN ? ", if annotators agree more than chance" : "", l->method);
     if (!isnan(l->typical) && !l->ordinal_items)
-        cli_print(c, "  %-18s %.1f %% expected to be correct", "votes", 100 * l->typical);
+        cli_print(c, "  %-18s %.1f %% are expected to be correct", "votes", 100 * l->typical);
     tell_split(job);
     if (job->v->budget && !isnan(l->right_after))
-        cli_print(c, "  %-18s %s vote%s spread: %.1f %% of labels expected to be correct", "after the budget",
-                  cli_count_format(l->spent, number), cli_plural(l->spent), 100 * l->right_after);
+        cli_print(c, "  %-18s %s vote%s assigned: %.1f %% of labels are then expected to be correct",
+                  "after the budget", cli_count_format(l->spent, number), cli_plural(l->spent), 100 * l->right_after);
     if (l->spent < job->v->budget)
-        cli_print(c, "  %-18s %s of %s votes: nothing to be gained from more before a new review", "not needed",
+        cli_print(c, "  %-18s %s of %s votes: no further gain is expected before the next review", "not needed",
                   cli_count_format(job->v->budget - l->spent, number), cli_count_format(job->v->budget, other));
-    if (job->in.look.start && l->beyond_chance) tell_workers(job);
+    if (job->in.look.start && l->beyond_chance) {
+        tell_workers(job);
+        tell_next(job);
+    }
 }
 
 /* ---- work ---- */

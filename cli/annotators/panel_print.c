@@ -192,7 +192,7 @@ static void warn(panel_command *job)
         cli_warn(
             job->c,
             "items with votes of people differ from the others in the judges' answers (p = %.2g); class shares and "
-            "error rates may not hold for all items. Let people label items drawn at random",
+            "error rates may not hold for all items. Let people label a random sample of items",
             l->p_labelled);
     if (l->few_people)
         cli_warn(
@@ -205,11 +205,26 @@ void panel_messages_print(panel_command *job)
 {
     char people[CLI_NUMBER], items[CLI_NUMBER], number[CLI_NUMBER];
     votes_input_print(&job->in);
-    cli_print(job->c, "  %-18s %s people and %zu judge%s; %s items have votes of people", "workers",
+    cli_print(job->c, "  %-18s %s people and %zu judge%s; %s items have votes of people", "annotators",
               cli_count_format(job->look.n_people, people), job->look.n_judges, cli_plural(job->look.n_judges),
               cli_count_format(job->look.items_with_people, items));
     if (job->v->budget)
-        cli_print(job->c, "  %-18s %s votes of people placed (see --buy FILE)", "budget",
+        cli_print(job->c, "  %-18s %s votes of people assigned to items (--buy FILE lists them)", "budget",
                   cli_count_format(job->look.spent, number));
     warn(job);
+    if (job->look.unknown) return;
+    size_t passed = 0, chance = 0;
+    for (size_t j = 0; j < job->look.n_judges; j++) {
+        const dis_panel_judge *x = &job->look.judges[j];
+        passed += x->above_chance && x->people > 0 && x->passed;
+        chance += !x->above_chance && !isnan(x->chance);
+    }
+    cli_print(job->c,
+              "%sjudges%s: %zu of %zu answer like these people (alternative-annotator test), %zu no better than "
+              "chance",
+              cli_bold(job->c), cli_plain(job->c), passed, job->look.n_judges, chance);
+    if (!job->v->labels && job->look.n_above > 0) {
+        static const char *const labels[] = {"--save-labels", "labels.csv", NULL};
+        cli_next_print(job->c, "panel", labels, "soft labels calibrated to people");
+    }
 }

@@ -229,6 +229,9 @@ int cli_usage(cli *c, const char *format, ...) __attribute__((format(printf, 2, 
 int cli_failed(cli *c, dis_status status);
 /* suggestions.c: the suggestions at the end of a message of the library, "\n  `task` \"x\"" each, as commands. */
 void cli_suggestions_print(const cli *c, const char *lines);
+/* A line "Next: dissent NAME ...  # why" with a complete command: the user's inputs and the options that NAME has too,
+ * then `words` (NULL: none). If the first of the words is no option, they replace the user's inputs. */
+void cli_next_print(cli *c, const char *name, const char *const *words, const char *why);
 /* The same for a failure of the tool's own. */
 int cli_error(cli *c, dis_status status, const char *format, ...) __attribute__((format(printf, 3, 4)));
 /* A line for people, unless --quiet. */

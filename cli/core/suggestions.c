@@ -1,5 +1,5 @@
-/* Suggestions of the library as commands that can be pasted into a shell. A message may end with lines of fields, such
- * as
+/* Commands that can be pasted into a shell: suggestions of the library, and what to do next. A message of the library may end
+ * with lines of fields, such as
  *       `task` "item no" `label` "answer"
  * (src/votes/roles/suggestion.h). Each is shown as the user's own command with these options added, or replaced. A command
  * that lacks one of the options shows the fields alone. */
@@ -155,4 +155,65 @@ void cli_suggestions_print(const cli *c, const char *lines)
         show(c, command, fields, n);
     }
     free(fields);
+}
+
+static const cli_option *find_option(const cli_command *command, const char *name)
+{
+    for (size_t i = 0; i < command->n_options; i++)
+        if (strcmp(command->options[i].name, name) == 0) return &command->options[i];
+    return NULL;
+}
+
+/* Whether an option of the user decides what is read or computed, and `target` has the same option. */
+static bool is_passed_on(const cli_option *o, const cli_command *target)
+{
+    const cli_option *t = find_option(target, o->name);
+    const cli_group group = cli_option_group(o);
+    return t && t->kind == o->kind && t->names == o->names && strcmp(o->name, "budget") != 0 &&
+           ((group >= CLI_GROUP_INPUT && group <= CLI_GROUP_METHOD) || group == CLI_GROUP_GROUPS);
+}
+
+/* The user's operands, and the options that `target` has too. False: an input is standard input. */
+static bool put_inputs(const cli *c, const cli_command *command, const cli_command *target, FILE *out)
+{
+    bool only_operands = false;
+    for (int i = 0; i < c->argc; i++) {
+        const char *word = c->argv[i];
+        if (strcmp(word, "-") == 0) return false;
+        if (!only_operands && strcmp(word, "--") == 0) {
+            only_operands = true;
+            continue;
+        }
+        const cli_option *o = only_operands ? NULL : option_of(command, word);
+        const bool passed = !o || is_passed_on(o, target);
+        if (passed) put_word(out, word);
+        const bool joined = o && (strchr(word, '=') || (word[1] != '-' && word[2]));
+        if (!o || o->kind == CLI_FLAG || joined) continue;
+        do {
+            i++;
+            if (i < c->argc && passed) put_word(out, c->argv[i]);
+        } while (o->kind == CLI_WORDS && i + 1 < c->argc && c->argv[i + 1][0] != '-');
+    }
+    return true;
+}
+
+void cli_next_print(cli *c, const char *name, const char *const *words, const char *why)
+{
+    const cli_command *command = cli_command_find(c->command), *target = cli_command_find(name);
+    char *text = NULL;
+    size_t size;
+    if (c->quiet || !command || !target) return;
+    FILE *out = open_memstream(&text, &size);
+    if (!out) return;
+    fprintf(out, "Next: dissent %s", name);
+    const bool complete = !words || words[0] == NULL || words[0][0] == '-' ? put_inputs(c, command, target, out) : true;
+    for (; words && *words; words++) put_word(out, *words);
+    fprintf(out, "  # %s", why);
+    fclose(out);
+    char *safe = complete ? malloc(4 * size + 16) : NULL;
+    if (safe) cli_text_escape(text, safe, 4 * size + 16);
+    cli_bar_clear(c);
+    if (safe) fprintf(stderr, "%s\n", safe);
+    free(safe);
+    free(text);
 }

@@ -169,6 +169,26 @@ static int compare(compare_command *job, dis_context *ctx)
     return cli_failed(job->c, status);
 }
 
+static void tell_finding(const compare_command *job, size_t m)
+{
+    const dis_significance *s = &job->look.metric[m];
+    const double d = s->difference.value;
+    char value[CLI_METRIC_SIZE];
+    if (s->difference.reason || !job->v->figures.resamples) return;
+    dis_metric size = s->difference;
+    if (d < 0) {
+        size.value = -d;
+        size.ci_low = -s->difference.ci_high;
+        size.ci_high = -s->difference.ci_low;
+    }
+    const char *words = dis_comparison_metric_at(m)->words;
+    if (s->stars)
+        cli_print(job->c, "%s: %s%s is better%s by %s", words, cli_bold(job->c), d > 0 ? "A" : "B", cli_plain(job->c),
+                  cli_metric_format(&size, 3, value));
+    else
+        cli_print(job->c, "%s: no significant difference (p = %.2g)", words, s->p);
+}
+
 static void tell(compare_command *job)
 {
     const dis_comparison_view *v = &job->look;
@@ -177,15 +197,16 @@ static void tell(compare_command *job)
     bool starred = false;
     for (size_t m = 0; m < DIS_COMPARE_METRICS; m++) starred |= v->metric[m].stars > 0;
     if (v->few_annotators)
-        cli_warn(job->c, "only %zu annotator%s made the true labels: other annotators might reverse the result",
+        cli_warn(job->c, "the true labels are from only %zu annotator%s: other annotators might reverse the result",
                  v->n_annotators, cli_plural(v->n_annotators));
     if (starred && !v->n_annotators && apart < DIS_MCNEMAR_FEW * v->n_pairs)
         cli_warn(job->c,
-                 "the sides differ in being right on few items (%llu): the bootstrap's p is then too small; "
-                 "McNemar's holds",
+                 "only %llu items are correct for one model alone: the p-value of the bootstrap is then too small; use "
+                 "McNemar's",
                  (unsigned long long)(apart / v->n_pairs));
     cli_print(job->c, "%s items, %zu against %zu seed%s (%.2f s)", cli_count_format(v->n_items, items), v->n_a, v->n_b,
               v->n_a + v->n_b > 2 ? "s" : "", cli_seconds_since(&job->c->start));
+    for (size_t m = 0; m < DIS_COMPARE_METRICS; m++) tell_finding(job, m);
 }
 
 static int work(compare_command *job, dis_context *ctx)

@@ -245,19 +245,50 @@ static int measure(eval_command *job, dis_context *ctx)
     return 0;
 }
 
+/* The accuracy beside that of always predicting the majority class, and whether the confidence fits it. */
+static void tell_finding(const eval_command *job, size_t i)
+{
+    const dis_metric *metric = job->look[i].metric, *accuracy = &metric[DIS_EVALUATION_ACCURACY],
+                     *majority = &metric[DIS_EVALUATION_MAJORITY_ACCURACY],
+                     *confidence = &metric[DIS_EVALUATION_CONFIDENCE];
+    char safe[CLI_SAFE], value[CLI_METRIC_SIZE], calibration[80] = "";
+    if (!job->look[i].n_gold || !job->wanted[DIS_EVALUATION_ACCURACY] || accuracy->reason) return;
+    if (job->wanted[DIS_EVALUATION_CONFIDENCE] && !confidence->reason) {
+        const double gap = confidence->value - accuracy->value;
+        const bool apart =
+            accuracy->has_interval && (confidence->value < accuracy->ci_low || confidence->value > accuracy->ci_high);
+        snprintf(calibration, sizeof calibration, "; mean confidence %.3f%s", confidence->value,
+                 !apart    ? ""
+                 : gap > 0 ? " (overconfident)"
+                           : " (underconfident)");
+    }
+    char baseline[64] = "";
+    if (job->wanted[DIS_EVALUATION_MAJORITY_ACCURACY] && !majority->reason)
+        snprintf(baseline, sizeof baseline, ", majority class %.3f", majority->value);
+    cli_print(job->c, "%s%s%s: accuracy %s%s%s", cli_bold(job->c), cli_safe(job->in.path[i], safe), cli_plain(job->c),
+              cli_metric_format(accuracy, 3, value), baseline, calibration);
+}
+
 static void tell(eval_command *job)
 {
     char items[CLI_NUMBER], floored[CLI_NUMBER];
     if (job->look[0].few_annotators)
-        cli_warn(job->c, "only %zu annotator%s made the human labels: other annotators might reverse the result",
+        cli_warn(job->c, "the human labels are from only %zu annotator%s: other annotators might reverse the result",
                  job->look[0].n_annotators, cli_plural(job->look[0].n_annotators));
     for (size_t i = 0; i < job->n; i++)
         if (job->look[i].floored)
-            cli_print(job->c, "%s: %s probabilities below 1e-12 were raised to it for logarithms", job->in.path[i],
+            cli_print(job->c, "%s: %s probabilities below 1e-12 were set to 1e-12 in logarithms", job->in.path[i],
                       cli_count_format(job->look[i].floored, floored));
     cli_print(job->c, "%s item%s, %zu classes, %zu file%s of predictions (%.2f s)",
               cli_count_format(job->in.look.n_items, items), cli_plural(job->in.look.n_items), job->in.look.n_classes,
               job->n, cli_plural(job->n), cli_seconds_since(&job->c->start));
+    for (size_t i = 0; i < job->n; i++) tell_finding(job, i);
+    if (job->n == 1 && job->look[0].n_gold && !job->v->items) {
+        static const char *const table[] = {"--items", "items.csv", NULL};
+        cli_next_print(job->c, "eval", table, "the values of every item");
+    }
+    if (job->n == 2 && job->v->gold && !job->v->votes.n)
+        cli_next_print(job->c, "compare", NULL, "whether the difference is significant");
 }
 
 static int write_all(eval_command *job)

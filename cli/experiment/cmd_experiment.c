@@ -114,7 +114,23 @@ static dis_status run_json(const experiment_command *job)
     return cli_summary_close(j, DIS_OK);
 }
 
-/* One file; `name` is said before what is done where there are several. */
+static void tell_next(const experiment_command *job)
+{
+    const experiment_values *v = job->v;
+    const char *words[8] = {"table", job->path};
+    size_t n = 2;
+    if (v->store) {
+        words[n++] = "--store";
+        words[n++] = v->store;
+    }
+    if (v->data) {
+        words[n++] = "--data";
+        words[n++] = v->data;
+    }
+    cli_next_print(job->c, "experiment", words, "means and intervals of all cells");
+}
+
+/* One file; with several files, `name` is printed before the counts. */
 static int run_one(experiment_command *job, const char *name)
 {
     cli *c = job->c;
@@ -130,14 +146,16 @@ static int run_one(experiment_command *job, const char *name)
     cli_bar_clear(c);
     const bool broken = status != DIS_OK && status != DIS_ECANCELLED && n->failed == 0 && n->computed == 0;
     if (!broken)
-        cli_print(c, "%s%s%zu of %zu runs done, %zu of them now, %zu failed (%s)", name ? cli_safe(name, safe) : "",
+        cli_print(c, "%s%s%zu of %zu runs complete, %zu of them new, %zu failed (%s)", name ? cli_safe(name, safe) : "",
                   name ? ": " : "", n->done, n->total, n->computed, n->failed,
                   experiment_duration_format(n->seconds, time));
     if (status == DIS_ECANCELLED) {
-        cli_print(c, "stopped; the same command goes on from here");
+        cli_print(c, "stopped; the same command continues");
         return cli_failed(c, status);
     }
-    if (status != DIS_OK) return cli_error(c, status, "%s%s", message, n->failed ? "; --retry-failed tries again" : "");
+    if (status != DIS_OK)
+        return cli_error(c, status, "%s%s", message, n->failed ? "; --retry-failed repeats them" : "");
+    if (!name) tell_next(job);
     return 0;
 }
 
@@ -319,7 +337,10 @@ static int run(cli *c, const void *values, char **operands, size_t n_operands)
     }
     int code = check(c, v, a, n_operands);
     if (code != 0) return code;
-    experiment_command job = {.c = c, .v = v, .run = actions[a].operands == 2 ? operands[2] : NULL};
+    experiment_command job = {.c = c,
+                              .v = v,
+                              .path = operands[1],
+                              .run = actions[a].operands == 2 ? operands[2] : NULL};
     cli_common common = v->common;
     common.elsewhere = !actions[a].run;
     code = cli_failed(c, cli_context_create(c, &common, &job.ctx));

@@ -19,6 +19,7 @@ typedef struct {
     dis_context *ctx;
     dis_experiment *experiment;
     dis_experiment_view look;
+    const char *path;             /* the file, or the first of several */
     const char *run;              /* the key that `show` is given */
     dis_experiment_counts counts; /* of `run` */
     struct timespec drawn;

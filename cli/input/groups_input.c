@@ -104,18 +104,18 @@ void groups_input_print(const groups_input *in)
     if (!in->groups) return;
     uint64_t people = 0;
     for (size_t i = 0; i < g->n_groups; i++) people += g->workers[i];
-    cli_print(in->c, "  %-18s %zu by %s, of %s worker%s", "groups", g->n_groups, cli_safe(in->v->group, safe),
+    cli_print(in->c, "  %-18s %zu by %s, with %s annotator%s", "groups", g->n_groups, cli_safe(in->v->group, safe),
               cli_count_format(people, number), cli_plural(people));
     if (g->merged)
-        cli_print(in->c, "  %-18s %s groups of fewer than %llu people merged into \"other\" (--min-group)",
+        cli_print(in->c, "  %-18s %s groups of fewer than %llu annotators merged into \"other\" (--min-group)",
                   "small groups", cli_count_format(g->merged, number), (unsigned long long)g->min_group);
     if (g->hidden)
-        cli_print(in->c, "  %-18s %s group%s of fewer than %llu people hidden, %s worker%s (--min-group)",
+        cli_print(in->c, "  %-18s %s group%s of fewer than %llu annotators hidden, %s annotator%s (--min-group)",
                   "small groups", cli_count_format(g->hidden, number), cli_plural(g->hidden),
                   (unsigned long long)g->min_group, cli_count_format(g->hidden_people, other),
                   cli_plural(g->hidden_people));
     if (g->unknown)
-        cli_print(in->c, "  %-18s %s worker%s of whom the table does not say it", "in no group",
+        cli_print(in->c, "  %-18s %s annotator%s without a value in --worker-table", "in no group",
                   cli_count_format(g->unknown, number), cli_plural(g->unknown));
 }
 

@@ -75,18 +75,19 @@ void label_input_print(label_input *in)
     for (size_t i = 0; i < in->n; i++) {
         const uint64_t scaled = renormalised(in, i);
         if (scaled)
-            cli_warn(in->c, "%s: %llu rows did not sum to 1 and were scaled", in->path[i], (unsigned long long)scaled);
+            cli_warn(in->c, "%s: %llu rows that did not sum to 1 were rescaled", in->path[i],
+                     (unsigned long long)scaled);
         if (v->notes[i].items_left_out)
-            cli_warn(in->c, "%s: %zu items that another file lacks are left out", in->path[i],
+            cli_warn(in->c, "%s: %zu items that are not in all files are skipped", in->path[i],
                      v->notes[i].items_left_out);
         if (v->notes[i].classes_added && !(in->hard && in->view[i]))
-            cli_warn(in->c, "%s: %zu classes that only other files have count as 0", in->path[i],
+            cli_warn(in->c, "%s: %zu classes that only other files have are read as 0", in->path[i],
                      v->notes[i].classes_added);
     }
     if (!in->gold) return;
     if (v->without_gold) cli_warn(in->c, "%s: %zu items have no gold label", in->gold_path, v->without_gold);
     if (v->gold_left_out)
-        cli_warn(in->c, "%s: %zu gold labels are of items that no file has", in->gold_path, v->gold_left_out);
+        cli_warn(in->c, "%s: %zu gold labels are of items that are in no file", in->gold_path, v->gold_left_out);
 }
 
 dis_status label_input_write_json(const label_input *in, dis__json_writer *j)

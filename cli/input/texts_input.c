@@ -56,7 +56,7 @@ int texts_input_read(cli *c, dis_context *ctx, const cli_texts_values *v, const 
                                        : read_table(ctx, v, votes->v->task, tasks, out, &found);
     if (status != DIS_OK) return cli_failed(c, status);
     if (found == 0 && dis_names_count(tasks))
-        cli_warn(c, "%s: none of its ids is an item of the votes or labels",
+        cli_warn(c, "%s: none of its ids is an item of the votes or labels; check that the item ids are the same",
                  cli_safe(v->path ? v->path : votes->paths[0], safe));
     return 0;
 }
@@ -67,6 +67,6 @@ void texts_input_print(cli *c, const dis_names *texts)
     size_t found = 0;
     for (size_t i = 0; texts && i < dis_names_count(texts); i++) found += *dis_names_get(texts, i, NULL) != 0;
     if (texts)
-        cli_print(c, "  %-18s %s of %s items have one", "texts", cli_count_format(found, has),
+        cli_print(c, "  %-18s of %s of %s items", "texts", cli_count_format(found, has),
                   cli_count_format(dis_names_count(texts), all));
 }

@@ -170,8 +170,10 @@ int votes_input_read_gold(votes_input *in, dis_context *ctx, const char *path)
         in->n_gold += (size_t)x;
     }
     if (in->n_gold == 0 && in->n_gold_unknown)
-        cli_warn(in->c, "%s: none of its tasks has votes (\"%.60s\", ... have); are the task ids the same?", path,
-                 n ? dis_names_get(in->look.tasks, 0, NULL) : "");
+        cli_warn(
+            in->c,
+            "%s: none of its items has votes (items with votes: \"%.60s\", ...); check that the item ids are the same",
+            path, n ? dis_names_get(in->look.tasks, 0, NULL) : "");
     return 0;
 }
 
@@ -302,7 +304,7 @@ void votes_input_print(votes_input *in)
     char safe[CLI_SAFE], items[CLI_NUMBER], workers[CLI_NUMBER + 16] = "", votes[CLI_NUMBER], more[64] = "";
     if (v->start) {
         char number[CLI_NUMBER];
-        snprintf(workers, sizeof workers, "%s worker%s, ", cli_count_format(v->n_workers, number),
+        snprintf(workers, sizeof workers, "%s annotator%s, ", cli_count_format(v->n_workers, number),
                  cli_plural(v->n_workers));
     }
     if (in->n_paths > 1) snprintf(more, sizeof more, " and %zu more", in->n_paths - 1);
@@ -314,29 +316,34 @@ void votes_input_print(votes_input *in)
               v->n_classes == 1 ? label : labels, cli_count_format(v->n_votes, votes), v->start ? "vote" : "row",
               cli_plural(v->n_votes));
     votes_spread spread;
-    if (votes_input_compute_spread(in, &spread) == DIS_OK)
-        cli_print(c, "  %-18s %.6g to %.6g, median %.6g", "votes per item", spread.min, spread.max, spread.median);
+    if (votes_input_compute_spread(in, &spread) == DIS_OK) {
+        if (spread.min < spread.max)
+            cli_print(c, "  %-18s %.6g to %.6g, median %.6g", "votes per item", spread.min, spread.max, spread.median);
+        else
+            cli_print(c, "  %-18s %.6g", "votes per item", spread.min);
+    }
     const dis_votes_notes *n = &in->notes;
-    if (!own) tell_count(c, "ties", n->ties, "item%s with several most-chosen classes");
-    tell_count(c, "bad rows", n->bad_rows, "skipped (--lenient)");
+    if (!own) tell_count(c, "ties", n->ties, "item%s in which several classes have the most votes");
+    tell_count(c, "invalid rows", n->bad_rows, "skipped (--lenient)");
     for (size_t i = 0; n->bad_rows && dis_votes_get_skipped_row(in->votes, i); i++) {
         char named[4 * CLI_SAFE];
         cli_message_format(dis_votes_get_skipped_row(in->votes, i), named, sizeof named);
         cli_print(c, "    %s", cli_safe(named, safe));
     }
-    tell_count(c, "no label", n->na, "vote%s left out (--na)");
-    tell_count(c, "dropped", n->dropped, "row%s (drop rules)");
-    static const char *const kept[] = {"", "the first vote counts", "the last vote counts", "all votes count"};
+    tell_count(c, "no label", n->na, "vote%s skipped (--na)");
+    tell_count(c, "dropped", n->dropped, "row%s skipped (--drop, --keep)");
+    static const char *const kept[] = {"", "the first is used", "the last is used", "all are used"};
     char duplicates[64];
-    snprintf(duplicates, sizeof duplicates, "vote%%s by a worker on an item again (%s)", kept[in->v->duplicates]);
+    snprintf(duplicates, sizeof duplicates, "repeated vote%%s of an annotator on an item (%s)",
+             kept[in->v->duplicates]);
     tell_count(c, "duplicates", n->duplicates, duplicates);
-    tell_count(c, "renormalised", n->renormalised, "row%s that did not sum to 1");
-    tell_count(c, "items left out", n->items_left_out, "with fewer votes than --min-votes");
+    tell_count(c, "renormalised", n->renormalised, "row%s that did not sum to 1 rescaled");
+    tell_count(c, "items skipped", n->items_left_out, "with fewer votes than --min-votes");
     dis_note_kind kind;
     for (size_t i = 0; dis_votes_get_note(in->votes, i, &kind); i++)
         cli_warn(c, "%s", dis_votes_get_note(in->votes, i, &kind));
     if (n->look_alike_classes)
-        cli_warn(c, "classes that look alike (\"0\" and \"0.0\"?) are kept apart; check the label column");
+        cli_warn(c, "similar classes (such as \"0\" and \"0.0\") are different classes; check the label column");
 }
 
 /* Votes that agree with the gold labels less than chance: a wrong column or other names of classes, more often than
@@ -372,7 +379,7 @@ void votes_input_print_gold(votes_input *in, const char *verb)
     char note[96];
     snprintf(note, sizeof note, "item%%s %s", verb);
     tell_count(in->c, "gold", in->n_gold, note);
-    tell_count(in->c, "gold without votes", in->n_gold_unknown, "task%s of the gold file");
+    tell_count(in->c, "gold without votes", in->n_gold_unknown, "item%s of the gold file");
     warn_of_gold(in);
 }
 
@@ -386,7 +393,7 @@ void votes_input_warn_no_workers(const votes_input *in, const dis_label_plan *ch
                               : m + 1 < choice->n_views ? ", "
                                                         : " and ",
                               choice->view[m]);
-    cli_warn(in->c, "this input does not say who voted: methods that need to know are left out, %s remain%s", views,
+    cli_warn(in->c, "no annotator ids in this input: methods that need them are not used, %s remain%s", views,
              choice->n_views == 1 ? "s" : "");
 }
 

@@ -55,7 +55,7 @@ static int read_all(combine_command *job)
         if (status != DIS_OK) return cli_failed(job->c, status);
         const uint64_t scaled = dis_labels_n_renormalised(job->labels[m]);
         if (scaled)
-            cli_warn(job->c, "%s: %llu rows did not sum to 1 and were scaled", job->paths[m],
+            cli_warn(job->c, "%s: %llu rows that did not sum to 1 were rescaled", job->paths[m],
                      (unsigned long long)scaled);
         if (m == 0) continue;
         const dis_labels_view first = dis_labels_get_view(job->labels[0]);

@@ -65,7 +65,12 @@ static int convert_votes(convert_command *job)
     how.format = v->format;
     how.anonymise = v->anonymise;
     how.numbers = v->numbers;
-    return cli_failed(job->c, dis_votes_write(job->ctx, job->in.votes, v->output ? v->output : "-", &how));
+    code = cli_failed(job->c, dis_votes_write(job->ctx, job->in.votes, v->output ? v->output : "-", &how));
+    if (code == 0 && v->output && !cli_is_dash(v->output) && v->reading.input <= 0) {
+        const char *const labels[] = {v->output, "-o", "labels.csv", NULL};
+        cli_next_print(job->c, "labels", labels, "estimate labels");
+    }
+    return code;
 }
 
 static void tell(const convert_command *job, const dis_export_notes *notes)
@@ -74,10 +79,10 @@ static void tell(const convert_command *job, const dis_export_notes *notes)
     cli_print(job->c, "%s: %s item%s for %s", job->v->output ? cli_safe(job->v->output, safe) : "standard output",
               cli_count_format(notes->n_written, number), cli_plural(notes->n_written), target(job->v));
     if (notes->n_unlabelled)
-        cli_print(job->c, "  %-18s %s record%s of --source, left out", "without a label",
+        cli_print(job->c, "  %-18s %s record%s of --source skipped", "without a label",
                   cli_count_format(notes->n_unlabelled, number), cli_plural(notes->n_unlabelled));
     if (notes->n_unknown)
-        cli_print(job->c, "  %-18s %s label%s of items that --source does not have, left out", "unknown",
+        cli_print(job->c, "  %-18s %s label%s of items that are not in --source skipped", "unknown",
                   cli_count_format(notes->n_unknown, number), cli_plural(notes->n_unknown));
 }
 

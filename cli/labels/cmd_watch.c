@@ -172,20 +172,21 @@ static void tell_result(watch_command *job)
 {
     const dis_watch_view w = dis_watch_get_view(job->watch);
     char votes[CLI_NUMBER], workers[CLI_NUMBER];
-    cli_print(job->c, "%s vote%s by %s worker%s, %zu class%s", cli_count_format(w.votes, votes), cli_plural(w.votes),
+    cli_print(job->c, "%s vote%s by %s annotator%s, %zu class%s", cli_count_format(w.votes, votes), cli_plural(w.votes),
               cli_count_format(w.n_workers, workers), cli_plural(w.n_workers), w.n_classes,
               w.n_classes == 1 ? "" : "es");
     if (w.votes >= 20 && 2 * w.n_classes > w.votes && !job->v->classes)
-        cli_warn(job->c, "most labels are different: are these classes? Name another column with --label, or the "
-                         "classes with --classes");
-    tell_items(job, "sure", w.sure, w.votes_sure);
+        cli_warn(job->c,
+                 "most labels are different, so they may not be classes; select another column with --label, or "
+                 "list the classes with --classes");
+    tell_items(job, "complete", w.sure, w.votes_sure);
     tell_items(job, "at --max-votes", w.unsure, w.votes_unsure);
-    tell_items(job, "open", w.open, w.votes_open);
-    cli_print(job->c, "  %-18s updated vote by vote: dissent labels makes the final ones from all votes", "labels");
-    tell_count(job, "late votes", w.late, "on items that were done; they count for their workers");
-    tell_count(job, "bad rows", w.bad_rows, "skipped (--lenient)");
-    tell_count(job, "no label", w.na, "left out (--na)");
-    tell_count(job, "duplicates", w.duplicates, "by a worker on an open item again");
+    tell_items(job, "incomplete", w.open, w.votes_open);
+    tell_count(job, "late votes", w.late, "on complete items; used for the annotator only");
+    tell_count(job, "invalid rows", w.bad_rows, "skipped (--lenient)");
+    tell_count(job, "no label", w.na, "skipped (--na)");
+    tell_count(job, "duplicates", w.duplicates, "repeated votes of an annotator on an incomplete item");
+    cli_next_print(job->c, "labels", NULL, "final labels (those of watch are provisional)");
 }
 
 static int work(watch_command *job, const char *path)

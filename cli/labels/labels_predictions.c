@@ -59,7 +59,7 @@ int labels_predictions_read(labels_command *job)
         dis_context_reduce_status(job->ctx, dis_labels_read(job->ctx, v->predictions, &o, &labels));
     if (status != DIS_OK) return cli_failed(job->c, status);
     if (dis_labels_n_renormalised(labels))
-        cli_warn(job->c, "%s: %llu rows did not sum to 1 and were scaled", cli_safe(v->predictions, safe),
+        cli_warn(job->c, "%s: %llu rows that did not sum to 1 were rescaled", cli_safe(v->predictions, safe),
                  (unsigned long long)dis_labels_n_renormalised(labels));
     const dis_labels_view view = dis_labels_get_view(labels);
     const int code =
@@ -74,24 +74,24 @@ void labels_predictions_print(labels_command *job)
     const dis_predictions_counts *n = &job->predicted;
     if (!job->predictions) return;
     char names[256], number[CLI_NUMBER];
-    cli_print(c, "  %-18s for %s item%s", "predictions", cli_count_format(n->n_matched, number),
+    cli_print(c, "  %-18s used for %s item%s", "predictions", cli_count_format(n->n_matched, number),
               cli_plural(n->n_matched));
-    if (list_methods(job, false, names, sizeof names)) cli_print(c, "  %-18s %s", "without them", names);
+    if (list_methods(job, false, names, sizeof names)) cli_print(c, "  %-18s %s", "not used by", names);
     if (n->n_missing)
-        cli_print(c, "  %-18s %s item%s by the votes alone", "no prediction", cli_count_format(n->n_missing, number),
-                  cli_plural(n->n_missing));
+        cli_print(c, "  %-18s %s item%s, labelled from votes only", "no prediction",
+                  cli_count_format(n->n_missing, number), cli_plural(n->n_missing));
     if (n->n_without_votes)
-        cli_print(c, "  %-18s %s prediction%s left out", "no votes", cli_count_format(n->n_without_votes, number),
+        cli_print(c, "  %-18s %s prediction%s ignored", "no votes", cli_count_format(n->n_without_votes, number),
                   cli_plural(n->n_without_votes));
 }
 
 void labels_weight_print(labels_command *job, const labels_result *r)
 {
     if (isnan(r->look.predictions_weight)) return;
-    const char *how = r->look.predictions_weight == 0                           ? ": the votes bear nothing of them out"
-                      : r->look.method->predictions == DIS_PREDICTIONS_REQUIRED ? " beside those of the workers"
+    const char *how = r->look.predictions_weight == 0                           ? ": the votes do not confirm them"
+                      : r->look.method->predictions == DIS_PREDICTIONS_REQUIRED ? " relative to the annotators"
                       : job->v->predictions_weight >= 0                         ? " (given)"
-                      : r->look.predictions_weight == 2                         ? " (estimated; the largest)"
+                      : r->look.predictions_weight == 2                         ? " (estimated, at its bound)"
                                                                                 : " (estimated)";
     cli_print(job->c, "    %-26s weight of the predictions %.3f%s", r->look.method->name, r->look.predictions_weight,
               how);

@@ -1,6 +1,8 @@
-/* What `dissent labels` tells people on standard error. */
+/* The summary of `dissent labels` on standard error: how many labels are confident, how many items to relabel, what to
+ * do next; with --verbose also iterations, objectives and weights. */
 #include "labels/cmd_labels.h"
 #include "output/chance_output.h"
+#include "output/confidence_output.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +10,7 @@
 void labels_input_print(labels_command *job)
 {
     votes_input_print(&job->in);
-    votes_input_print_gold(&job->in, "pinned to the known class");
+    votes_input_print_gold(&job->in, "kept as known labels");
 }
 
 /* Characters of the column of methods, at least so many. */
@@ -42,7 +44,7 @@ static void tell_methods(labels_command *job)
                   r->seconds, devices ? "  " : "", devices ? r->look.device : "");
         labels_weight_print(job, r);
         if (!isnan(r->look.strength))
-            cli_print(c, "    %-26s strength %.3f: votes at the class rates added to each item", r->look.method->name,
+            cli_print(c, "    %-26s strength %.3f: votes at the class rates added per item", r->look.method->name,
                       r->look.strength);
     }
 }
@@ -53,14 +55,14 @@ enum { LISTED_CLASSES = 6 };
 static void tell_class_weights(labels_command *job)
 {
     const size_t n = job->in.look.n_classes;
-    bool told[LISTED_CLASSES] = {0};
+    bool listed[LISTED_CLASSES] = {0};
     char line[LISTED_CLASSES * (CLI_SAFE + 16)] = "", safe[CLI_SAFE];
     if (n > LISTED_CLASSES) return;
     for (size_t x = 0; x < n; x++) {
         size_t best = n;
         for (size_t k = 0; k < n; k++)
-            if (!told[k] && (best == n || job->class_weight[k] > job->class_weight[best])) best = k;
-        told[best] = true;
+            if (!listed[k] && (best == n || job->class_weight[k] > job->class_weight[best])) best = k;
+        listed[best] = true;
         const size_t used = strlen(line);
         snprintf(line + used, sizeof line - used, "%s%s %.2f", x ? ", " : "",
                  cli_safe(dis_names_get(job->in.look.classes, best, NULL), safe), job->class_weight[best]);
@@ -76,16 +78,17 @@ static void tell_gold(labels_command *job)
     if (did->n_gold == 0) {
         if (job->in.gold && job->choice.recipe && job->choice.combine == job->choice.recipe->combine &&
             job->choice.recipe->combine_of_gold)
-            cli_print(c, "    the known labels are pinned only; %d or more would also choose weights and power",
+            cli_print(c,
+                      "    known labels are kept, not used for calibration; %d or more would choose weights and power",
                       (int)DIS_MIN_GOLD);
         return;
     }
-    cli_print(c, "    chosen by %s known labels: temperature = votes^%.3f, the weights below",
-              cli_count_format(did->n_gold, n), did->power);
+    cli_print(c, "    calibrated by %s known labels: temperature = votes^%.3f", cli_count_format(did->n_gold, n),
+              did->power);
     if (job->class_weight) tell_class_weights(job);
     const double gain = did->gold_loss_base - did->gold_loss;
-    cli_print(c, "    log-loss of a known label, predicted from the others: %.3f, without this choice %.3f%s",
-              did->gold_loss, did->gold_loss_base, gain > 0 ? "" : "; no gain is expected beyond the pinned items");
+    cli_print(c, "    log-loss of known labels in cross-validation: %.3f, without calibration %.3f%s", did->gold_loss,
+              did->gold_loss_base, gain > 0 ? "" : "; no gain is expected for other items");
 }
 
 static void tell_combination(labels_command *job)
@@ -95,8 +98,8 @@ static void tell_combination(labels_command *job)
     cli_print(c, "  combined by %s", cli_safe(job->choice.combine, safe));
     tell_gold(job);
     if (isfinite(job->did.overdispersion) && job->did.n_gold == 0)
-        cli_print(c, "    overdispersion %.2f, estimated from the votes: temperature = votes^%.3f",
-                  job->did.overdispersion, job->did.power);
+        cli_print(c, "    overdispersion %.2f (estimated): temperature = votes^%.3f", job->did.overdispersion,
+                  job->did.power);
     bool tempered = false, uneven = false;
     const int width = method_width(job, 26);
     for (size_t m = 0; m < job->n_views; m++) {
@@ -107,23 +110,71 @@ static void tell_combination(labels_command *job)
         char temperature[64] = "";
         if (tempered)
             snprintf(temperature, sizeof temperature, "  temperature %.4f%s", job->did.temperature[m],
-                     job->did.on_bound[m] ? " (on its bound)" : "");
+                     job->did.on_bound[m] ? " (at its bound)" : "");
         cli_print(c, "    %-*s weight %.4f%s", width, cli_safe(job->view[m].spec, safe), job->did.weight[m],
                   temperature);
     }
+}
+
+/* The methods in one line; iterations, objectives and weights take --verbose. */
+static void tell_method_names(const labels_command *job)
+{
+    char line[800] = "", safe[CLI_SAFE];
+    for (size_t m = 0; m < job->n_views; m++) {
+        const labels_result *r = &job->view[m];
+        const size_t used = strlen(line);
+        snprintf(line + used, sizeof line - used, "%s%s", m ? ", " : "", cli_safe(r->spec, safe));
+        if (r->look.iterations > 0 && !r->look.converged) {
+            const size_t n = strlen(line);
+            snprintf(line + n, sizeof line - n, " (not converged after %d iterations)", r->look.iterations);
+        }
+    }
+    if (job->choice.combine) {
+        const size_t used = strlen(line);
+        snprintf(line + used, sizeof line - used, "; combined by %s", cli_safe(job->choice.combine, safe));
+    }
+    cli_print(job->c, "  %-18s %s", job->n_views > 1 ? "methods" : "method", line);
+}
+
+static void tell_calibration(const labels_command *job)
+{
+    const dis_combination *did = &job->did;
+    const bool calibrates =
+        job->choice.recipe && job->choice.combine == job->choice.recipe->combine && job->choice.recipe->combine_of_gold;
+    char n[CLI_NUMBER];
+    if (did->n_gold)
+        cli_print(job->c, "  %-18s by %s known labels: expected log-loss %.3f instead of %.3f", "calibrated",
+                  cli_count_format(did->n_gold, n), did->gold_loss, did->gold_loss_base);
+    else if (job->in.gold && calibrates)
+        cli_print(job->c, "  %-18s kept, not used for calibration; %d or more would calibrate the probabilities",
+                  "known labels", (int)DIS_MIN_GOLD);
 }
 
 void labels_result_print(labels_command *job)
 {
     cli *c = job->c;
     if (c->quiet) return;
-    tell_methods(job);
-    if (job->choice.combine) tell_combination(job);
-    if (job->chance.verdict == DIS_CHANCE_NOISE) chance_test_print(c, &job->chance);
+    if (c->verbose) {
+        tell_methods(job);
+        if (job->choice.combine) tell_combination(job);
+    } else {
+        tell_method_names(job);
+        tell_calibration(job);
+    }
     char safe[CLI_SAFE], items[CLI_NUMBER];
     const char *output = job->v->output && strcmp(job->v->output, "-") != 0 ? job->v->output : NULL;
     cli_print(c, "%s%s%s: %s item%s, seed %llu, %.2f s", cli_bold(c),
               output ? cli_safe(output, safe) : "standard output", cli_plain(c),
               cli_count_format(job->in.look.n_items, items), cli_plural(job->in.look.n_items),
               (unsigned long long)job->v->seed, cli_seconds_since(&c->start));
+    if (job->chance.verdict == DIS_CHANCE_NOISE)
+        chance_test_print(c, &job->chance);
+    else {
+        const size_t n_relabel =
+            confidence_print(c, job->p, job->in.look.n_items, job->in.look.n_classes, "to relabel");
+        if (job->in.look.start && !job->v->append)
+            cli_next_print(c, "review", NULL,
+                           n_relabel ? "which items to relabel, which annotators to check"
+                                     : "which annotators to check");
+    }
 }

@@ -6,16 +6,17 @@
 void chance_test_print(cli *c, const dis_chance_test *test)
 {
     if (test->verdict == DIS_CHANCE_NOISE)
-        cli_warn(c,
-                 "annotators agree no more than chance (p = %.2g): these votes say nothing about the items; check the "
-                 "columns, the guidelines and the annotators",
-                 test->p);
+        cli_warn(
+            c,
+            "annotators agree no more than chance (p = %.2g), so labels cannot be estimated; check the columns, the "
+            "guidelines and the annotators",
+            test->p);
     else if (test->verdict == DIS_CHANCE_UNKNOWN)
         cli_print(c, "  %-18s %s", "chance",
-                  test->standard_error > 0
-                      ? "too few votes on common items to tell whether annotators agree more than chance"
-                  : test->n_pairs > 0 ? "each annotator chose one class alone: agreement beyond chance cannot be told"
-                                      : "no item has two votes: agreement cannot be told");
+                  test->standard_error > 0 ? "too few votes on common items to test agreement against chance"
+                  : test->n_pairs > 0
+                      ? "each annotator used only one class, so agreement cannot be tested against chance"
+                      : "no item has two votes, so agreement cannot be measured");
 }
 
 void chance_test_write_json(dis__json_writer *j, const dis_chance_test *test)

@@ -4,6 +4,7 @@
  * files made elsewhere stand beside them. The combination of the methods is the view that the report trusts. */
 #include "tool/json_writer.h"
 #include "tool/files.h"
+#include "output/confidence_output.h"
 #include "report/model_curves.h"
 #include "report/cmd_report.h"
 #include <stdlib.h>
@@ -297,8 +298,12 @@ static int work(report_command *job)
     if (status != DIS_OK) return cli_failed(job->c, status);
     char safe[CLI_SAFE];
     if (!cli_is_dash(v->output))
-        cli_print(job->c, "%s%s%s: open it in a browser, %.2f s", cli_bold(job->c), cli_safe(v->output, safe),
+        cli_print(job->c, "%s%s%s: open it in a web browser, %.2f s", cli_bold(job->c), cli_safe(v->output, safe),
                   cli_plain(job->c), cli_seconds_since(&job->c->start));
+    if (job->made && !cli_is_dash(v->output)) {
+        const dis_label_result_view made = dis_label_result_get_view(job->made);
+        (void)confidence_print(job->c, made.p, job->in.look.n_items, job->in.look.n_classes, "to relabel");
+    }
     return 0;
 }
 

@@ -2,6 +2,7 @@
 #include "tool/json_writer.h"
 #include "tool/table_writer.h"
 #include "tool/arrays.h"
+#include "output/confidence_output.h"
 #include "output/metric_table.h"
 #include "input/groups_input.h"
 #include "input/items_input.h"
@@ -157,7 +158,9 @@ static int predict_pairs(cli *c, const predict_values *v, dis_context *ctx, dis_
     if (status == DIS_OK) {
         const dis_labels_view view = dis_labels_get_view(each);
         if (unknown)
-            cli_print(c, "%s of %s pairs are of workers whom the model does not know: nobody in particular is asked",
+            cli_print(c,
+                      "%s of %s pairs have an annotator that the model does not know; they get the prediction for a "
+                      "new annotator",
                       cli_count_format(unknown, number), cli_count_format(view.n_items, other));
         if (v->perspectives) status = write_pairs(v, &view, workers);
         if (status == DIS_OK) status = mean_of_pairs(ctx, &view, labels);
@@ -191,9 +194,14 @@ static int predict(cli *c, const predict_values *v, const char *folder, dis_cont
     code = cli_failed(c, dis_labels_write(ctx, &view, v->output ? v->output : "-", v->format));
     char number[CLI_NUMBER], safe[CLI_SAFE];
     if (code == 0)
-        cli_print(c, "%s item%s predicted by the head %s of %s (%.2f s)", cli_count_format(view.n_items, number),
+        cli_print(c, "%s item%s predicted by head %s of %s (%.2f s)", cli_count_format(view.n_items, number),
                   cli_plural(view.n_items), v->head ? v->head : m.head[0], cli_safe(folder, safe),
                   cli_seconds_since(&c->start));
+    if (code == 0) (void)confidence_print(c, view.p, view.n_items, view.n_classes, "uncertain");
+    if (code == 0 && v->output && !cli_is_dash(v->output)) {
+        const char *const evaluate[] = {v->output, "--gold", "gold.csv", NULL};
+        cli_next_print(c, "eval", evaluate, "evaluate the predictions, if gold labels are available");
+    }
     return code;
 }
 

@@ -122,7 +122,7 @@ static int read_labels(train_command *job, const char *path, dis_labels **out)
     const int code = cli_failed(job->c, dis_labels_read(job->ctx, path, &o, out));
     if (code == 0 && dis_labels_n_renormalised(*out)) {
         char safe[CLI_SAFE];
-        cli_warn(job->c, "%s: %llu rows did not sum to 1 and were scaled", cli_safe(path, safe),
+        cli_warn(job->c, "%s: %llu rows that did not sum to 1 were rescaled", cli_safe(path, safe),
                  (unsigned long long)dis_labels_n_renormalised(*out));
     }
     return code;

@@ -45,7 +45,7 @@ int train_folds_write(train_command *job)
     char safe[CLI_SAFE], items[CLI_NUMBER];
     if (status == DIS_OK)
         cli_print(job->c,
-                  "%s%s%s: %s item%s, each by the model of one of %llu folds that had not seen it, seed %llu, %.2f s",
+                  "%s%s%s: %s item%s, each predicted by a model trained without it (%llu folds), seed %llu, %.2f s",
                   cli_bold(job->c),
                   cli_is_dash(job->v->out_of_fold) ? "standard output" : cli_safe(job->v->out_of_fold, safe),
                   cli_plain(job->c), cli_count_format(view.n_items, items), cli_plural(view.n_items),

@@ -26,29 +26,56 @@ static double kept_loss(const dis_train_curve *curve)
     return curve->epoch[curve->best_epoch].loss;
 }
 
+/* Which epochs were kept. A model that was best in its last epoch may not have converged. */
+static void tell_epochs(const train_command *job, bool has_dev)
+{
+    size_t first = SIZE_MAX, last = 0, longest = 0, at_end = 0;
+    for (size_t r = 0; r < job->v->runs; r++) {
+        const train_curve *m = &job->curve[r];
+        first = m->best_epoch < first ? m->best_epoch : first;
+        last = m->best_epoch > last ? m->best_epoch : last;
+        longest = m->n_epochs > longest ? m->n_epochs : longest;
+        at_end += m->best_epoch + 1 == m->n_epochs;
+    }
+    char range[64];
+    snprintf(range, sizeof range, first == last ? "%zu" : "%zu to %zu", first + 1, last + 1);
+    cli_print(job->c, "  %-18s %s of %zu%s", "kept epoch", range, longest,
+              !has_dev                ? " (the last; there is no development set)"
+              : at_end && longest > 1 ? "; the last was best, so more --epochs may help"
+                                      : "");
+}
+
+static void tell_next(const train_command *job)
+{
+    const char *const predict[] = {job->v->output, "--items", "new.csv", "-o", "predictions.csv", NULL};
+    cli_next_print(job->c, "predict", predict, "predict other items");
+}
+
 void train_result_print(const train_command *job)
 {
     cli *c = job->c;
     const dis_model_view m = dis_model_get_view(job->trained.model);
     char safe[CLI_SAFE], number[CLI_NUMBER], examples[CLI_NUMBER];
     cli_print(c, "  %-18s %s item%s%s", "trained on", cli_count_format(m.n_examples, examples),
-              cli_plural(m.n_examples), m.n_left_out ? "; those without a label were left out" : "");
-    cli_print(c, "  %-18s %s", "parameters", cli_count_format(m.n_parameters, number));
+              cli_plural(m.n_examples), m.n_left_out ? "; items without a label were skipped" : "");
+    if (c->verbose) cli_print(c, "  %-18s %s", "parameters", cli_count_format(m.n_parameters, number));
     if (*m.gradients_by)
-        cli_print(c, "  %-18s of %d ranks, added up by %s", "gradients", dis_context_n_ranks(job->ctx), m.gradients_by);
+        cli_print(c, "  %-18s of %d ranks, summed by %s", "gradients", dis_context_n_ranks(job->ctx), m.gradients_by);
     double mean, sd;
     char deviation[64] = "";
     spread(job, kept_loss, &mean, &sd);
     if (job->v->runs > 1) snprintf(deviation, sizeof deviation, " (sd %.4f)", sd);
-    cli_print(c, "  %-18s %.4f%s", "loss", mean, deviation);
+    if (c->verbose || !m.keep) cli_print(c, "  %-18s %.4f%s", "training loss", mean, deviation);
     if (m.keep) {
         spread(job, kept_dev, &mean, &sd);
         if (job->v->runs > 1) snprintf(deviation, sizeof deviation, " (sd %.4f)", sd);
         cli_print(c, "  %-18s %.4f%s on the development set", m.keep, mean, deviation);
     }
+    tell_epochs(job, m.keep != NULL);
     cli_print(c, "%s%s%s: %s, %s, %llu run%s from seed %llu, %.2f s", cli_bold(c), cli_safe(job->v->output, safe),
               cli_plain(c), m.spec, m.objective, (unsigned long long)job->v->runs, cli_plural(job->v->runs),
               (unsigned long long)job->v->seed, cli_seconds_since(&c->start));
+    tell_next(job);
 }
 
 dis_status train_curves_write(const train_command *job)
