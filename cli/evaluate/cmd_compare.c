@@ -181,9 +181,12 @@ static void tell_finding(const compare_command *job, size_t m)
         size.ci_low = -s->difference.ci_high;
         size.ci_high = -s->difference.ci_low;
     }
-    const char *words = dis_comparison_metric_at(m)->words;
-    if (s->stars)
+    const char *words = dis_comparison_metric_get(m)->words;
+    if (s->stars && (!size.has_interval || size.ci_low > 0))
         cli_print(job->c, "%s: %s%s is better%s by %s", words, cli_bold(job->c), d > 0 ? "A" : "B", cli_plain(job->c),
+                  cli_metric_format(&size, 3, value));
+    else if (s->stars)
+        cli_print(job->c, "%s: %s is ahead by %s, but the interval contains 0", words, d > 0 ? "A" : "B",
                   cli_metric_format(&size, 3, value));
     else
         cli_print(job->c, "%s: no significant difference (p = %.2g)", words, s->p);

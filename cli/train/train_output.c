@@ -31,7 +31,7 @@ static void tell_epochs(const train_command *job, bool has_dev)
 {
     size_t first = SIZE_MAX, last = 0, longest = 0, at_end = 0;
     for (size_t r = 0; r < job->v->runs; r++) {
-        const train_curve *m = &job->curve[r];
+        const dis_train_curve *m = &job->trained.curve[r];
         first = m->best_epoch < first ? m->best_epoch : first;
         last = m->best_epoch > last ? m->best_epoch : last;
         longest = m->n_epochs > longest ? m->n_epochs : longest;

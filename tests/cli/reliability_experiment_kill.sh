@@ -79,7 +79,7 @@ run --store shared 2>one &
 pid=$!
 run --store shared 2>two || fail "the second process: $(cat two)"
 wait $pid || fail "the first process: $(cat one)"
-now() { sed -n 's/.*done, \([0-9]*\) of them now.*/\1/p' "$1"; }
+now() { sed -n 's/.*complete, \([0-9]*\) of them new.*/\1/p' "$1"; }
 [ $(($(now one) + $(now two))) = 72 ] || fail "runs were done twice or not at all: $(cat one two)"
 result shared | cmp - expected || fail "another result of two processes"
 
@@ -96,7 +96,7 @@ TEXT
     bash -m interrupt.sh 2>err || status=$?
     if [ $status != 0 ]; then
         [ $status = 130 ] || fail "SIGINT: exit $status: $(cat err)"
-        grep -q "goes on from here" err || fail "SIGINT says: $(cat err)"
+        grep -q "the same command continues" err || fail "SIGINT says: $(cat err)"
         [ -z "$(find stopped -name '*.tmp')" ] || fail "SIGINT left temporary files"
     fi
     run --store stopped -q

@@ -76,7 +76,7 @@ stop_jobs() {
     status=0
     wait $pid || status=$?
     [ $status = "$code" ] || fail "SIG$signal: exit $status, not $code: $* ($(cat err))"
-    [ ! -s out ] && ! grep -v "runs done, \|goes on from here" err || fail "SIG$signal: $*: $(cat out err)"
+    [ ! -s out ] && ! grep -v "runs complete, \|the same command continues" err || fail "SIG$signal: $*: $(cat out err)"
     [ -z "$(find . -name '*.tmp')" ] || fail "SIG$signal left $(find . -name '*.tmp'): $*"
     ! kill -0 $pid 2>/dev/null || fail "SIG$signal: a process is left: $*"
 }
