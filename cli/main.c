@@ -8,46 +8,37 @@
 #include <string.h>
 #include <unistd.h>
 
-extern const cli_command cli_cmd_labels, cli_cmd_combine, cli_cmd_train, cli_cmd_predict, cli_cmd_model, cli_cmd_synth,
-    cli_cmd_list, cli_cmd_help, cli_cmd_completion;
-extern const cli_command cli_cmd_agree;
-extern const cli_command cli_cmd_eval;
-extern const cli_command cli_cmd_compare;
-extern const cli_command cli_cmd_views;
-extern const cli_command cli_cmd_report;
-extern const cli_command cli_cmd_review;
-extern const cli_command cli_cmd_panel;
-extern const cli_command cli_cmd_experiment;
-extern const cli_command cli_cmd_tokenize;
-extern const cli_command cli_cmd_embed;
-extern const cli_command cli_cmd_convert;
-extern const cli_command cli_cmd_watch;
-
 /* In the order in which the overview lists them within a section. */
-/* clang-format off */
+/* clang-format off: one command per line */
+#define COMMANDS(X) \
+    X(report)       \
+    X(labels)       \
+    X(convert)      \
+    X(agree)        \
+    X(review)       \
+    X(watch)        \
+    X(panel)        \
+    X(train)        \
+    X(predict)      \
+    X(eval)         \
+    X(compare)      \
+    X(model)        \
+    X(experiment)   \
+    X(views)        \
+    X(combine)      \
+    X(embed)        \
+    X(tokenize)     \
+    X(synth)        \
+    X(list)         \
+    X(help)         \
+    X(completion)
+
+#define DECLARE(name) extern const cli_command cli_cmd_##name;
+COMMANDS(DECLARE)
+
 static const cli_command *const commands[] = {
-    &cli_cmd_report,
-    &cli_cmd_labels,
-    &cli_cmd_convert,
-    &cli_cmd_agree,
-    &cli_cmd_review,
-    &cli_cmd_watch,
-    &cli_cmd_panel,
-    &cli_cmd_train,
-    &cli_cmd_predict,
-    &cli_cmd_eval,
-    &cli_cmd_compare,
-    &cli_cmd_model,
-    &cli_cmd_experiment,
-    &cli_cmd_views,
-    &cli_cmd_combine,
-    &cli_cmd_embed,
-    &cli_cmd_tokenize,
-    &cli_cmd_synth,
-    &cli_cmd_list,
-    &cli_cmd_help,
-    &cli_cmd_completion,
-};
+#define ROW(name) &cli_cmd_##name,
+    COMMANDS(ROW)};
 /* clang-format on */
 enum { N_COMMANDS = sizeof commands / sizeof *commands, MAX_VALUES = 16384 };
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,6 +15,7 @@ from ._state import state_bytes
 from ._votes import Votes, as_votes
 
 
+@dataclass(eq=False, repr=False)
 class DawidSkene(Confusions):
     """Defaults are crowd-kit's. The command line's, smoothing=0.5, diagonal=2 and floor=0, are better on nearly every
     real crowd: without pseudo-counts matrices of workers with few votes become certain of what they saw once.
@@ -29,28 +31,16 @@ class DawidSkene(Confusions):
         "floor": "floor",
     }
 
-    def __init__(
-        self,
-        n_iter: int = 100,
-        tol: float = 1e-5,
-        initial_error_strategy: str | None = None,
-        *,
-        smoothing: float = 0.0,
-        diagonal: float = 0.0,
-        floor: float = 1e-10,
-        n_jobs: int | None = None,
-        progress: ProgressLike = None,
-        device: str = "cpu",
-    ) -> None:
-        self.n_iter = n_iter
-        self.tol = tol
-        self.initial_error_strategy = initial_error_strategy
-        self.smoothing = smoothing
-        self.diagonal = diagonal
-        self.floor = floor
-        self.n_jobs = n_jobs
-        self.progress = progress
-        self.device = device
+    n_iter: int = 100
+    tol: float = 1e-5
+    initial_error_strategy: str | None = None
+    _: KW_ONLY
+    smoothing: float = 0.0
+    diagonal: float = 0.0
+    floor: float = 1e-10
+    n_jobs: int | None = None
+    progress: ProgressLike = None
+    device: str = "cpu"
 
     def fit(
         self,
@@ -165,6 +155,7 @@ def _first_errors(votes: Votes, shares: np.ndarray, given: Any, strategy: str, f
     return np.divide(table, total, out=np.full_like(table, 1.0 / k), where=total > 0)
 
 
+@dataclass(eq=False, repr=False)
 class OneCoinDawidSkene(Simple, Confusions):
     """A worker is right with one and the same chance, whatever the class; wrong labels share the rest. Defaults are
     crowd-kit's; the command line's, smoothing=1 and prior='uniform', do not put every task of a crowd with a frequent
@@ -178,26 +169,15 @@ class OneCoinDawidSkene(Simple, Confusions):
         "prior": "prior",
     }
 
-    def __init__(
-        self,
-        n_iter: int = 100,
-        tol: float = 1e-5,
-        initial_error_strategy: str | None = None,
-        *,
-        smoothing: float = 0.0,
-        prior: str = "estimate",
-        n_jobs: int | None = None,
-        progress: ProgressLike = None,
-        device: str = "cpu",
-    ) -> None:
-        self.n_iter = n_iter
-        self.tol = tol
-        self.initial_error_strategy = initial_error_strategy
-        self.smoothing = smoothing
-        self.prior = prior
-        self.n_jobs = n_jobs
-        self.progress = progress
-        self.device = device
+    n_iter: int = 100
+    tol: float = 1e-5
+    initial_error_strategy: str | None = None
+    _: KW_ONLY
+    smoothing: float = 0.0
+    prior: str = "estimate"
+    n_jobs: int | None = None
+    progress: ProgressLike = None
+    device: str = "cpu"
 
     def _confusion(self) -> np.ndarray | None:
         skill = self._parameter("skill")
@@ -208,6 +188,7 @@ class OneCoinDawidSkene(Simple, Confusions):
         return np.where(np.eye(k, dtype=bool), skill[:, None, None], wrong[:, None, None])
 
 
+@dataclass(eq=False, repr=False)
 class FastDawidSkene(Simple, Confusions):
     """Hard assignments: converges in a few iterations. probas_ are the posteriors at the end."""
 
@@ -220,28 +201,18 @@ class FastDawidSkene(Simple, Confusions):
         "floor": "floor",
     }
 
-    def __init__(
-        self,
-        n_iter: int = 100,
-        tol: float = 1e-9,
-        *,
-        method: str = "hard",
-        smoothing: float = 0.0,
-        floor: float = 0.0,
-        n_jobs: int | None = None,
-        progress: ProgressLike = None,
-        device: str = "cpu",
-    ) -> None:
-        self.n_iter = n_iter
-        self.tol = tol
-        self.method = method
-        self.smoothing = smoothing
-        self.floor = floor
-        self.n_jobs = n_jobs
-        self.progress = progress
-        self.device = device
+    n_iter: int = 100
+    tol: float = 1e-9
+    _: KW_ONLY
+    method: str = "hard"
+    smoothing: float = 0.0
+    floor: float = 0.0
+    n_jobs: int | None = None
+    progress: ProgressLike = None
+    device: str = "cpu"
 
 
+@dataclass(eq=False, repr=False)
 class IBCC(Simple, Confusions):
     """Dawid and Skene's model with priors on everything, so that few votes per worker are enough."""
 
@@ -254,43 +225,32 @@ class IBCC(Simple, Confusions):
         "class_prior": "class-prior",
     }
 
-    def __init__(
-        self,
-        n_iter: int = 500,
-        tol: float = 1e-8,
-        *,
-        diagonal: float = 4.0,
-        off_diagonal: float = 1.0,
-        class_prior: float = 1.0,
-        n_jobs: int | None = None,
-        progress: ProgressLike = None,
-        device: str = "cpu",
-    ) -> None:
-        self.n_iter = n_iter
-        self.tol = tol
-        self.diagonal = diagonal
-        self.off_diagonal = off_diagonal
-        self.class_prior = class_prior
-        self.n_jobs = n_jobs
-        self.progress = progress
-        self.device = device
+    n_iter: int = 500
+    tol: float = 1e-8
+    _: KW_ONLY
+    diagonal: float = 4.0
+    off_diagonal: float = 1.0
+    class_prior: float = 1.0
+    n_jobs: int | None = None
+    progress: ProgressLike = None
+    device: str = "cpu"
 
 
+@dataclass(eq=False, repr=False)
 class Crowd(Simple, Confusions):
     """The model of the crowd behind review(): matrices drawn towards the crowd's, items of three difficulties."""
 
     _method = "crowd"
     _options: ClassVar[dict[str, str]] = {"n_iter": "iterations", "tol": "tolerance"}
 
-    def __init__(
-        self, n_iter: int = 5, tol: float = 0.0, *, n_jobs: int | None = None, progress: ProgressLike = None
-    ) -> None:
-        self.n_iter = n_iter
-        self.tol = tol
-        self.n_jobs = n_jobs
-        self.progress = progress
+    n_iter: int = 5
+    tol: float = 0.0
+    _: KW_ONLY
+    n_jobs: int | None = None
+    progress: ProgressLike = None
 
 
+@dataclass(eq=False, repr=False)
 class EBCC(Simple, Confusions):
     """IBCC with several kinds of items per class, so that workers may err together. errors_ averages the kinds by their
     shares. ``combine='mean'`` averages the labels of all restarts, which end in different optima: better calibrated,
@@ -309,33 +269,17 @@ class EBCC(Simple, Confusions):
         "class_prior": "class-prior",
     }
 
-    def __init__(
-        self,
-        n_groups: int = 10,
-        n_restarts: int = 10,
-        n_iter: int = 500,
-        tol: float = 1e-7,
-        *,
-        combine: str = "best",
-        group_prior: float = 0.1,
-        diagonal: float = 4.0,
-        off_diagonal: float = 1.0,
-        class_prior: float = 1.0,
-        random_state: Any = 0,
-        n_jobs: int | None = None,
-        progress: ProgressLike = None,
-        device: str = "cpu",
-    ) -> None:
-        self.n_groups = n_groups
-        self.n_restarts = n_restarts
-        self.n_iter = n_iter
-        self.tol = tol
-        self.combine = combine
-        self.group_prior = group_prior
-        self.diagonal = diagonal
-        self.off_diagonal = off_diagonal
-        self.class_prior = class_prior
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.progress = progress
-        self.device = device
+    n_groups: int = 10
+    n_restarts: int = 10
+    n_iter: int = 500
+    tol: float = 1e-7
+    _: KW_ONLY
+    combine: str = "best"
+    group_prior: float = 0.1
+    diagonal: float = 4.0
+    off_diagonal: float = 1.0
+    class_prior: float = 1.0
+    random_state: Any = 0
+    n_jobs: int | None = None
+    progress: ProgressLike = None
+    device: str = "cpu"

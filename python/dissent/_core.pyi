@@ -341,6 +341,9 @@ def synth(
     text: str | None,
     features: str | None,
     n_features: int,
+    theme: str | None = ...,
+    n_judges: int = ...,
+    human_items: int = ...,
 ) -> None: ...
 def lewidi(
     set: str,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,6 +12,7 @@ from ._base import Simple
 from ._running import ProgressLike
 
 
+@dataclass(eq=False, repr=False)
 class BWA(Simple):
     """Class by class, a mean of the votes weighted by how closely each worker keeps to such means. Calibrated, and
     cheap."""
@@ -24,26 +26,17 @@ class BWA(Simple):
         "correction": "correction",
     }
 
-    def __init__(
-        self,
-        n_iter: int = 500,
-        tol: float = 1e-6,
-        *,
-        weight_prior: float = 15.0,
-        mean_prior: float = 1.0,
-        correction: str = "yes",
-        n_jobs: int | None = None,
-        progress: ProgressLike = None,
-    ) -> None:
-        self.n_iter = n_iter
-        self.tol = tol
-        self.weight_prior = weight_prior
-        self.mean_prior = mean_prior
-        self.correction = correction
-        self.n_jobs = n_jobs
-        self.progress = progress
+    n_iter: int = 500
+    tol: float = 1e-6
+    _: KW_ONLY
+    weight_prior: float = 15.0
+    mean_prior: float = 1.0
+    correction: str = "yes"
+    n_jobs: int | None = None
+    progress: ProgressLike = None
 
 
+@dataclass(eq=False, repr=False)
 class GLAD(Simple):
     """alphas_ are the abilities of workers, betas_ the easiness of tasks, as crowd-kit has them."""
 
@@ -51,30 +44,17 @@ class GLAD(Simple):
     _sorts_tasks = True
     _options: ClassVar[dict[str, str]] = {"n_iter": "iterations", "tol": "tolerance"}
 
-    def __init__(
-        self,
-        n_iter: int = 100,
-        tol: float = 1e-5,
-        silent: bool = True,
-        labels_priors: Any = None,
-        alphas_priors_mean: Any = None,
-        betas_priors_mean: Any = None,
-        m_step_max_iter: int = 25,
-        m_step_tol: float = 1e-2,
-        *,
-        n_jobs: int | None = None,
-        progress: ProgressLike = None,
-    ) -> None:
-        self.n_iter = n_iter
-        self.tol = tol
-        self.silent = silent
-        self.labels_priors = labels_priors
-        self.alphas_priors_mean = alphas_priors_mean
-        self.betas_priors_mean = betas_priors_mean
-        self.m_step_max_iter = m_step_max_iter
-        self.m_step_tol = m_step_tol
-        self.n_jobs = n_jobs
-        self.progress = progress
+    n_iter: int = 100
+    tol: float = 1e-5
+    silent: bool = True
+    labels_priors: Any = None
+    alphas_priors_mean: Any = None
+    betas_priors_mean: Any = None
+    m_step_max_iter: int = 25
+    m_step_tol: float = 1e-2
+    _: KW_ONLY
+    n_jobs: int | None = None
+    progress: ProgressLike = None
 
     def _progress(self) -> ProgressLike:
         return self.progress if self.progress is not None else not self.silent
@@ -113,6 +93,7 @@ class GLAD(Simple):
         return self._once("skills", lambda: self._by_worker(np.asarray(self._parameter("ability")), "skill"))
 
 
+@dataclass(eq=False, repr=False)
 class MACE(Simple):
     """spamming_ holds for each worker the chances of guessing and of knowing, thetas_ the strategy of guessing. Of all
     restarts only the one that is best after a few iterations is run to the end, which has the same winner."""
@@ -129,36 +110,20 @@ class MACE(Simple):
         "tol": "tolerance",
     }
 
-    def __init__(
-        self,
-        n_restarts: int = 10,
-        n_iter: int = 50,
-        method: str = "vb",
-        smoothing: float = 0.01,
-        default_noise: float = 0.5,
-        alpha: float = 0.5,
-        beta: float = 0.5,
-        random_state: Any = 0,
-        verbose: int = 0,
-        *,
-        tol: float = 0.0,
-        n_jobs: int | None = None,
-        progress: ProgressLike = None,
-        device: str = "cpu",
-    ) -> None:
-        self.n_restarts = n_restarts
-        self.n_iter = n_iter
-        self.method = method
-        self.smoothing = smoothing
-        self.default_noise = default_noise
-        self.alpha = alpha
-        self.beta = beta
-        self.random_state = random_state
-        self.verbose = verbose
-        self.tol = tol
-        self.n_jobs = n_jobs
-        self.progress = progress
-        self.device = device
+    n_restarts: int = 10
+    n_iter: int = 50
+    method: str = "vb"
+    smoothing: float = 0.01
+    default_noise: float = 0.5
+    alpha: float = 0.5
+    beta: float = 0.5
+    random_state: Any = 0
+    verbose: int = 0
+    _: KW_ONLY
+    tol: float = 0.0
+    n_jobs: int | None = None
+    progress: ProgressLike = None
+    device: str = "cpu"
 
     def _progress(self) -> ProgressLike:
         return self.progress if self.progress is not None else self.verbose > 0
@@ -184,6 +149,7 @@ class MACE(Simple):
         return self._once("skills", make)
 
 
+@dataclass(eq=False, repr=False)
 class Ordinal(Simple):
     """Classes in an order, which is that of the votes: give Votes with scale="ordinal", or classes. The soft label of a
     task is how workers who look at it would vote."""
@@ -198,26 +164,15 @@ class Ordinal(Simple):
         "lapse": "lapse",
     }
 
-    def __init__(
-        self,
-        n_iter: int = 1000,
-        tol: float = 1e-5,
-        *,
-        points: int = 0,
-        bias: float = 0.5,
-        spread: float = 0.15,
-        lapse: float = 0.1,
-        n_jobs: int | None = None,
-        progress: ProgressLike = None,
-    ) -> None:
-        self.n_iter = n_iter
-        self.tol = tol
-        self.points = points
-        self.bias = bias
-        self.spread = spread
-        self.lapse = lapse
-        self.n_jobs = n_jobs
-        self.progress = progress
+    n_iter: int = 1000
+    tol: float = 1e-5
+    _: KW_ONLY
+    points: int = 0
+    bias: float = 0.5
+    spread: float = 0.15
+    lapse: float = 0.1
+    n_jobs: int | None = None
+    progress: ProgressLike = None
 
     @property
     def biases_(self) -> Any:
@@ -240,15 +195,16 @@ class Ordinal(Simple):
         return self._once("scores", lambda: self._by_task(np.asarray(self._parameter("score")), "score"))
 
 
+@dataclass(eq=False, repr=False)
 class Crowdlab(Simple):
     """Needs predictions: ``Crowdlab().fit(votes, predictions)``. skills_ are the shares of co-voters that each worker
     agrees with, weights_ the weights of workers, predictions_weight_ the weight of the model."""
 
     _method = "crowdlab"
 
-    def __init__(self, *, n_jobs: int | None = None, progress: ProgressLike = None) -> None:
-        self.n_jobs = n_jobs
-        self.progress = progress
+    _: KW_ONLY
+    n_jobs: int | None = None
+    progress: ProgressLike = None
 
     @property
     def skills_(self) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,26 +13,29 @@ from ._running import ProgressLike
 from ._votes import Votes, as_votes
 
 
+@dataclass(eq=False, repr=False)
 class Standard(Simple):
     """The soft label of a task is the share of votes for each class. Takes counts too (Votes.from_counts)."""
 
     _method = "standard"
 
-    def __init__(self, *, n_jobs: int | None = None, progress: ProgressLike = None) -> None:
-        self.n_jobs = n_jobs
-        self.progress = progress
+    _: KW_ONLY
+    n_jobs: int | None = None
+    progress: ProgressLike = None
 
 
+@dataclass(eq=False, repr=False)
 class Softmax(Simple):
     """The soft label of a task is the softmax of its vote counts. Takes counts too (Votes.from_counts)."""
 
     _method = "softmax"
 
-    def __init__(self, *, n_jobs: int | None = None, progress: ProgressLike = None) -> None:
-        self.n_jobs = n_jobs
-        self.progress = progress
+    _: KW_ONLY
+    n_jobs: int | None = None
+    progress: ProgressLike = None
 
 
+@dataclass(eq=False, repr=False)
 class Smoothed(Simple):
     """(counts + strength * priors_) / (n + strength): the prediction of a Dirichlet-multinomial for the next vote on a
     task, and so a target for training on human label variation. Takes counts too (Votes.from_counts). After fit:
@@ -40,12 +44,10 @@ class Smoothed(Simple):
     _method = "smoothed"
     _options: ClassVar[dict[str, str]] = {"strength": "strength"}
 
-    def __init__(
-        self, strength: float | None = None, *, n_jobs: int | None = None, progress: ProgressLike = None
-    ) -> None:
-        self.strength = strength
-        self.n_jobs = n_jobs
-        self.progress = progress
+    strength: float | None = None
+    _: KW_ONLY
+    n_jobs: int | None = None
+    progress: ProgressLike = None
 
     @property
     def strength_(self) -> float:
@@ -76,6 +78,7 @@ def _weights_of(votes: Votes, skills: Any, missing: float | None) -> np.ndarray:
     return np.array([float(known.get(w, default)) for w in votes.workers.tolist()])
 
 
+@dataclass(eq=False, repr=False)
 class MajorityVote(Aggregator):
     """probas_ holds the shares of votes, labels_ the class with most of them, the first one on a tie; skills_ each
     worker's share of votes that agree with labels_. Votes may be weighted by skills."""
@@ -83,18 +86,11 @@ class MajorityVote(Aggregator):
     _method = "standard"
     _sorts_tasks = True
 
-    def __init__(
-        self,
-        default_skill: float | None = None,
-        on_missing_skill: str = "error",
-        *,
-        n_jobs: int | None = None,
-        progress: ProgressLike = None,
-    ) -> None:
-        self.default_skill = default_skill
-        self.on_missing_skill = on_missing_skill
-        self.n_jobs = n_jobs
-        self.progress = progress
+    default_skill: float | None = None
+    on_missing_skill: str = "error"
+    _: KW_ONLY
+    n_jobs: int | None = None
+    progress: ProgressLike = None
 
     def fit(self, data: Any, skills: Any = None) -> MajorityVote:
         """Fits to votes, weighted by skills (a Series or dict by worker) when they are given."""
@@ -172,16 +168,18 @@ class _Skilled(Simple):
         return self._apply(data).probas_
 
 
+@dataclass(eq=False, repr=False)
 class Wawa(_Skilled):
     """Worker agreement with aggregate: skills are agreements with the majority vote."""
 
     _method = "wawa"
 
-    def __init__(self, *, n_jobs: int | None = None, progress: ProgressLike = None) -> None:
-        self.n_jobs = n_jobs
-        self.progress = progress
+    _: KW_ONLY
+    n_jobs: int | None = None
+    progress: ProgressLike = None
 
 
+@dataclass(eq=False, repr=False)
 class ZeroBasedSkill(_Skilled):
     """Stops early when a step changes no skill: later ones would not either."""
 
@@ -194,21 +192,11 @@ class ZeroBasedSkill(_Skilled):
         "eps": "margin",
     }
 
-    def __init__(
-        self,
-        n_iter: int = 100,
-        lr_init: float = 1.0,
-        lr_steps_to_reduce: int = 20,
-        lr_reduce_factor: float = 0.5,
-        eps: float = 1e-5,
-        *,
-        n_jobs: int | None = None,
-        progress: ProgressLike = None,
-    ) -> None:
-        self.n_iter = n_iter
-        self.lr_init = lr_init
-        self.lr_steps_to_reduce = lr_steps_to_reduce
-        self.lr_reduce_factor = lr_reduce_factor
-        self.eps = eps
-        self.n_jobs = n_jobs
-        self.progress = progress
+    n_iter: int = 100
+    lr_init: float = 1.0
+    lr_steps_to_reduce: int = 20
+    lr_reduce_factor: float = 0.5
+    eps: float = 1e-5
+    _: KW_ONLY
+    n_jobs: int | None = None
+    progress: ProgressLike = None

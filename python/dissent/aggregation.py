@@ -46,11 +46,8 @@ _OWN = {
     "alphas_priors_mean": "Only None: 1 for all.",
     "betas_priors_mean": "Only None: 1 for all.",
 }
-for _class in (
-    Standard, Softmax, Smoothed, MajorityVote, Wawa, ZeroBasedSkill, DawidSkene, OneCoinDawidSkene, FastDawidSkene,
-    IBCC, EBCC, BWA, GLAD, MACE, Crowd, Crowdlab, Ordinal
-):  # fmt: skip
-    describe(_class, METHODS[_class._method], _OWN)
+for _name in __all__:
+    describe(globals()[_name], METHODS[globals()[_name]._method], _OWN)
 DawidSkene.__doc__ = (DawidSkene.__doc__ or "").replace(
     _OWN["initial_error_strategy"], "'assign', 'addition' or None, as above."
 )

@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -158,83 +159,57 @@ class _Combination(Simple):
         return np.array(self._have("info")["on_bound"])
 
 
+@dataclass(eq=False, repr=False)
 class Average(_Combination):
     """The mean of the views."""
 
     _combiner = "average"
 
-    def __init__(
-        self,
-        aggregators: Sequence[Aggregator] | None = None,
-        weights: Any = "equal",
-        *,
-        random_state: Any = 0,
-        n_jobs: int | None = None,
-        progress: ProgressLike = None,
-    ) -> None:
-        self.aggregators = aggregators
-        self.weights = weights
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.progress = progress
+    aggregators: Sequence[Aggregator] | None = None
+    weights: Any = "equal"
+    _: KW_ONLY
+    random_state: Any = 0
+    n_jobs: int | None = None
+    progress: ProgressLike = None
 
 
+@dataclass(eq=False, repr=False)
 class JensenShannonCentroid(_Combination):
     """The distribution that is closest to all views in Jensen-Shannon divergence."""
 
     _combiner = "centroid"
     _options: ClassVar[dict[str, str]] = {"tol": "tolerance", "n_iter": "steps"}
 
-    def __init__(
-        self,
-        aggregators: Sequence[Aggregator] | None = None,
-        weights: Any = "equal",
-        tol: float = 1e-12,
-        n_iter: int = 100,
-        *,
-        random_state: Any = 0,
-        n_jobs: int | None = None,
-        progress: ProgressLike = None,
-    ) -> None:
-        self.aggregators = aggregators
-        self.weights = weights
-        self.tol = tol
-        self.n_iter = n_iter
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.progress = progress
+    aggregators: Sequence[Aggregator] | None = None
+    weights: Any = "equal"
+    tol: float = 1e-12
+    n_iter: int = 100
+    _: KW_ONLY
+    random_state: Any = 0
+    n_jobs: int | None = None
+    progress: ProgressLike = None
 
 
+@dataclass(eq=False, repr=False)
 class Temperature(_Combination):
     """temperatures_ says how much each view was flattened, on_bound_ which of them sit on the bound."""
 
     _combiner = "temperature"
     _options: ClassVar[dict[str, str]] = {"penalty": "lambda", "bound": "bound", "start": "start", "fixed": "fixed"}
 
-    def __init__(
-        self,
-        aggregators: Sequence[Aggregator] | None = None,
-        weights: Any = "equal",
-        penalty: float = 1e-3,
-        bound: float = 1.0,
-        start: float = 1.5,
-        fixed: float | None = None,
-        *,
-        random_state: Any = 0,
-        n_jobs: int | None = None,
-        progress: ProgressLike = None,
-    ) -> None:
-        self.aggregators = aggregators
-        self.weights = weights
-        self.penalty = penalty
-        self.bound = bound
-        self.start = start
-        self.fixed = fixed
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.progress = progress
+    aggregators: Sequence[Aggregator] | None = None
+    weights: Any = "equal"
+    penalty: float = 1e-3
+    bound: float = 1.0
+    start: float = 1.5
+    fixed: float | None = None
+    _: KW_ONLY
+    random_state: Any = 0
+    n_jobs: int | None = None
+    progress: ProgressLike = None
 
 
+@dataclass(eq=False, repr=False)
 class Hybrid(_Combination):
     """Temperature, then centroid."""
 
@@ -248,34 +223,21 @@ class Hybrid(_Combination):
         "n_iter": "steps",
     }
 
-    def __init__(
-        self,
-        aggregators: Sequence[Aggregator] | None = None,
-        weights: Any = "equal",
-        penalty: float = 1e-3,
-        bound: float = 1.0,
-        start: float = 1.5,
-        fixed: float | None = None,
-        tol: float = 1e-12,
-        n_iter: int = 100,
-        *,
-        random_state: Any = 0,
-        n_jobs: int | None = None,
-        progress: ProgressLike = None,
-    ) -> None:
-        self.aggregators = aggregators
-        self.weights = weights
-        self.penalty = penalty
-        self.bound = bound
-        self.start = start
-        self.fixed = fixed
-        self.tol = tol
-        self.n_iter = n_iter
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.progress = progress
+    aggregators: Sequence[Aggregator] | None = None
+    weights: Any = "equal"
+    penalty: float = 1e-3
+    bound: float = 1.0
+    start: float = 1.5
+    fixed: float | None = None
+    tol: float = 1e-12
+    n_iter: int = 100
+    _: KW_ONLY
+    random_state: Any = 0
+    n_jobs: int | None = None
+    progress: ProgressLike = None
 
 
+@dataclass(eq=False, repr=False)
 class Calibrated(_Combination):
     """For models of annotators, which are overconfident on real crowds. Without arguments it gives the default labels of
     the command line."""
@@ -283,26 +245,15 @@ class Calibrated(_Combination):
     _combiner = "calibrated"
     _options: ClassVar[dict[str, str]] = {"power": "power", "limit": "limit", "mix": "mix"}
 
-    def __init__(
-        self,
-        aggregators: Sequence[Aggregator] | None = None,
-        weights: Any = "votes",
-        power: float | str = "auto",
-        limit: float = 16.0,
-        mix: float = 0.02,
-        *,
-        random_state: Any = 0,
-        n_jobs: int | None = None,
-        progress: ProgressLike = None,
-    ) -> None:
-        self.aggregators = aggregators
-        self.weights = weights
-        self.power = power
-        self.limit = limit
-        self.mix = mix
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.progress = progress
+    aggregators: Sequence[Aggregator] | None = None
+    weights: Any = "votes"
+    power: float | str = "auto"
+    limit: float = 16.0
+    mix: float = 0.02
+    _: KW_ONLY
+    random_state: Any = 0
+    n_jobs: int | None = None
+    progress: ProgressLike = None
 
     @property
     def power_(self) -> float:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -56,6 +57,7 @@ def objectives() -> list[dict[str, Any]]:
     return _core.objectives()
 
 
+@dataclass(eq=False, repr=False)
 class SoftClassifier(TrainedModel):
     """A classifier that learns from human labels, disagreement included.
 
@@ -121,68 +123,36 @@ class SoftClassifier(TrainedModel):
 
     _estimator_type = "classifier"
 
-    def __init__(
-        self,
-        objective: str = "soft-ce",
-        model: str = "auto",
-        *,
-        n_epochs: int | None = None,
-        batch_size: int | None = None,
-        learning_rate: float | None = None,
-        optimizer: str | None = None,
-        schedule: str | None = None,
-        keep: str | None = None,
-        patience: int = 0,
-        soft_weight: float = 1.0,
-        log_base: float = 0.0,
-        floor: float = 1e-6,
-        over_all: bool = False,
-        order: str | None = None,
-        keep_last: bool = False,
-        class_weights: bool = False,
-        accumulate: int = 1,
-        aggregator: Any = None,
-        classes: Sequence[Any] | None = None,
-        lenient: bool = False,
-        vectors: str | os.PathLike[str] | None = None,
-        encoder: str | os.PathLike[str] | None = None,
-        checkpoints: str | os.PathLike[str] | None = None,
-        resume: bool = False,
-        device: str = "cpu",
-        precision: str = "auto",
-        random_state: Any = 0,
-        n_jobs: int | None = None,
-        progress: ProgressLike = None,
-    ) -> None:
-        self.objective = objective
-        self.model = model
-        self.n_epochs = n_epochs
-        self.batch_size = batch_size
-        self.learning_rate = learning_rate
-        self.optimizer = optimizer
-        self.schedule = schedule
-        self.keep = keep
-        self.patience = patience
-        self.soft_weight = soft_weight
-        self.log_base = log_base
-        self.floor = floor
-        self.over_all = over_all
-        self.order = order
-        self.keep_last = keep_last
-        self.class_weights = class_weights
-        self.accumulate = accumulate
-        self.aggregator = aggregator
-        self.classes = classes
-        self.lenient = lenient
-        self.vectors = vectors
-        self.encoder = encoder
-        self.checkpoints = checkpoints
-        self.resume = resume
-        self.device = device
-        self.precision = precision
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.progress = progress
+    objective: str = "soft-ce"
+    model: str = "auto"
+    _: KW_ONLY
+    n_epochs: int | None = None
+    batch_size: int | None = None
+    learning_rate: float | None = None
+    optimizer: str | None = None
+    schedule: str | None = None
+    keep: str | None = None
+    patience: int = 0
+    soft_weight: float = 1.0
+    log_base: float = 0.0
+    floor: float = 1e-6
+    over_all: bool = False
+    order: str | None = None
+    keep_last: bool = False
+    class_weights: bool = False
+    accumulate: int = 1
+    aggregator: Any = None
+    classes: Sequence[Any] | None = None
+    lenient: bool = False
+    vectors: str | os.PathLike[str] | None = None
+    encoder: str | os.PathLike[str] | None = None
+    checkpoints: str | os.PathLike[str] | None = None
+    resume: bool = False
+    device: str = "cpu"
+    precision: str = "auto"
+    random_state: Any = 0
+    n_jobs: int | None = None
+    progress: ProgressLike = None
 
     # ---- fitting ----
 

@@ -113,7 +113,7 @@ static dis_status store_failure(run_set *s, size_t run, dis_status status)
 static dis_status store_result(run_set *s, size_t run)
 {
     outcome *o = &s->outcome[run];
-    const dis_status status = dis__store_keep(s->r->store, s->r->plan, run, &o->result, o->seconds);
+    const dis_status status = dis__store_put_result(s->r->store, s->r->plan, run, &o->result, o->seconds);
     dis__result_free(&o->result);
     if (status == DIS_EDATA) return store_failure(s, run, status);
     if (status == DIS_OK) note_end(s, run, DIS_OK);

@@ -9,16 +9,21 @@
 #include <stdio.h>
 #include <string.h>
 
-extern const dis__combiner dis__combiner_average;
-extern const dis__combiner dis__combiner_centroid;
-extern const dis__combiner dis__combiner_temperature;
-extern const dis__combiner dis__combiner_hybrid;
-extern const dis__combiner dis__combiner_calibrated;
+/* clang-format off: one combination per line */
+#define COMBINERS(X) \
+    X(average)       \
+    X(centroid)      \
+    X(temperature)   \
+    X(hybrid)        \
+    X(calibrated)
+
+#define DECLARE(name) extern const dis__combiner dis__combiner_##name;
+COMBINERS(DECLARE)
 
 static const dis__combiner *const combiners[] = {
-    &dis__combiner_average, &dis__combiner_centroid,   &dis__combiner_temperature,
-    &dis__combiner_hybrid,  &dis__combiner_calibrated,
-};
+#define ROW(name) &dis__combiner_##name,
+    COMBINERS(ROW)};
+/* clang-format on */
 
 static const char *name_of(const void *unused, size_t i)
 {

@@ -4,44 +4,32 @@
 #include <stdio.h>
 #include <string.h>
 
-/* clang-format off: one row per line */
-extern const dis__method dis__method_majority;
-extern const dis__method dis__method_standard;
-extern const dis__method dis__method_softmax;
-extern const dis__method dis__method_smoothed;
-extern const dis__method dis__method_dawid_skene;
-extern const dis__method dis__method_one_coin;
-extern const dis__method dis__method_fast_dawid_skene;
-extern const dis__method dis__method_ibcc;
-extern const dis__method dis__method_ebcc;
-extern const dis__method dis__method_mace;
-extern const dis__method dis__method_bwa;
-extern const dis__method dis__method_wawa;
-extern const dis__method dis__method_zero_based_skill;
-extern const dis__method dis__method_glad;
-extern const dis__method dis__method_crowd;
-extern const dis__method dis__method_crowdlab;
-extern const dis__method dis__method_ordinal;
+/* clang-format off: one method per line */
+#define METHODS(X)      \
+    X(majority)         \
+    X(standard)         \
+    X(softmax)          \
+    X(smoothed)         \
+    X(dawid_skene)      \
+    X(one_coin)         \
+    X(fast_dawid_skene) \
+    X(ibcc)             \
+    X(ebcc)             \
+    X(mace)             \
+    X(bwa)              \
+    X(wawa)             \
+    X(zero_based_skill) \
+    X(glad)             \
+    X(crowd)            \
+    X(crowdlab)         \
+    X(ordinal)
+
+#define DECLARE(name) extern const dis__method dis__method_##name;
+METHODS(DECLARE)
 
 static const dis__method *const methods[] = {
-    &dis__method_majority,
-    &dis__method_standard,
-    &dis__method_softmax,
-    &dis__method_smoothed,
-    &dis__method_dawid_skene,
-    &dis__method_one_coin,
-    &dis__method_fast_dawid_skene,
-    &dis__method_ibcc,
-    &dis__method_ebcc,
-    &dis__method_mace,
-    &dis__method_bwa,
-    &dis__method_wawa,
-    &dis__method_zero_based_skill,
-    &dis__method_glad,
-    &dis__method_crowd,
-    &dis__method_crowdlab,
-    &dis__method_ordinal,
-};
+#define ROW(name) &dis__method_##name,
+    METHODS(ROW)};
 /* clang-format on */
 
 static const char *name_of(const void *unused, size_t i)

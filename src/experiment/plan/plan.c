@@ -47,11 +47,11 @@ static dis_status read_file(dis_context *ctx, const char *path, const char *data
     DIS_TRY(choose_folders(p, path, data_folder));
     DIS_TRY(choose_device(ctx, p));
     DIS_TRY(dis__record_read(&p->form, &dis__file_schema, p->yaml.node, &p->file));
-    DIS_TRY(dis__plan_take_labels(p));
-    DIS_TRY(dis__plan_take_data(ctx, p));
-    DIS_TRY(dis__plan_take_measures(p));
-    DIS_TRY(dis__plan_take_cells(p));
-    DIS_TRY(dis__plan_take_runs(p));
+    DIS_TRY(dis__plan_add_labels(p));
+    DIS_TRY(dis__plan_add_data(ctx, p));
+    DIS_TRY(dis__plan_add_measures(p));
+    DIS_TRY(dis__plan_add_cells(p));
+    DIS_TRY(dis__plan_add_runs(p));
     static const dis__significance_part usual = {.resamples = 1000, .fraction = 1};
     const dis__significance_part *s = p->file.significance ? p->file.significance : &usual;
     dis__plan *plan = &p->plan;

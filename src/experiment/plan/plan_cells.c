@@ -269,7 +269,7 @@ static dis_status take_figures(dis__plan_internal *p)
     return DIS_OK;
 }
 
-dis_status dis__plan_take_cells(dis__plan_internal *p)
+dis_status dis__plan_add_cells(dis__plan_internal *p)
 {
     grid g = {.p = p};
     const dis__yaml_node *list = p->file.cells;

@@ -43,7 +43,7 @@ static dis_status check_labels(dis__plan_internal *p, const char *name, const di
     return dis__plan_refuse(p, dis__record_place(l, "combine"), "combine", dis_combiner_check(l->combine));
 }
 
-dis_status dis__plan_take_labels(dis__plan_internal *p)
+dis_status dis__plan_add_labels(dis__plan_internal *p)
 {
     for (size_t i = 0; i < p->file.labels.n; i++)
         DIS_TRY(check_labels(p, p->file.labels.name[i], dis__part(&p->file.labels, i)));
@@ -326,7 +326,7 @@ static dis_status take_one(dis_context *ctx, dis__plan_internal *p, dis__data *d
     return take_dev(p, d);
 }
 
-dis_status dis__plan_take_data(dis_context *ctx, dis__plan_internal *p)
+dis_status dis__plan_add_data(dis_context *ctx, dis__plan_internal *p)
 {
     const dis__parts *parts = &p->file.data;
     DIS_TRY(dis__plan_alloc(&p->memory, &p->data, parts->n, sizeof *p->data));
@@ -399,7 +399,7 @@ static dis_status take_metric(dis__plan_internal *p, const char *set, const dis_
     return DIS_OK;
 }
 
-dis_status dis__plan_take_measures(dis__plan_internal *p)
+dis_status dis__plan_add_measures(dis__plan_internal *p)
 {
     const dis__yaml_node *map = p->file.measure;
     if (map->kind != DIS_YAML_MAP || map->n == 0) return FAIL(p, map, "measure must be a map: SET: [METRIC, ...]");

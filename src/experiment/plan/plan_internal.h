@@ -60,9 +60,9 @@ static inline const dis__plan_internal *dis__plan_internal_of(const dis__plan *p
 size_t dis__set_find(const dis__data_part *data, const char *name);
 
 /* plan_data.c */
-dis_status dis__plan_take_labels(dis__plan_internal *p);
-dis_status dis__plan_take_data(dis_context *ctx, dis__plan_internal *p);
-dis_status dis__plan_take_measures(dis__plan_internal *p);
+dis_status dis__plan_add_labels(dis__plan_internal *p);
+dis_status dis__plan_add_data(dis_context *ctx, dis__plan_internal *p);
+dis_status dis__plan_add_measures(dis__plan_internal *p);
 /* Labels by name, else by method; `key` is what the message calls the place. */
 dis_status dis__plan_find_labels(dis__plan_internal *p, const dis__yaml_node *at, const char *key, const char *text,
                                  const dis__labels_part **out);
@@ -71,13 +71,13 @@ dis_status dis__plan_refuse(dis__plan_internal *p, const dis__yaml_node *at, con
 dis_status dis__plan_no_metric(dis__plan_internal *p, const dis__yaml_node *at, const char *key, const char *name);
 
 /* plan_cells.c: conditions, their names, baselines and published figures. */
-dis_status dis__plan_take_cells(dis__plan_internal *p);
+dis_status dis__plan_add_cells(dis__plan_internal *p);
 /* plan_cell_check.c: where a key of a cell stands, in its entry or in the defaults; whether the cell makes sense, which
  * finds its data and labels. */
 const dis__yaml_node *dis__plan_cell_place(const dis__plan_internal *p, const dis__cell_part *part, const char *key);
 dis_status dis__plan_check_cell(dis__plan_internal *p, dis__cell_internal *c);
 /* plan_runs.c: seeds, folds, keys. */
-dis_status dis__plan_take_runs(dis__plan_internal *p);
+dis_status dis__plan_add_runs(dis__plan_internal *p);
 
 /* Where the column of a split is read from (dataset.c reads it). */
 dis_status dis__split_column(dis_context *ctx, const dis__data *data, dis_gold **out);

@@ -211,7 +211,7 @@ static void put_in_order(const dis__plan_internal *p, size_t *order)
         }
 }
 
-dis_status dis__plan_take_runs(dis__plan_internal *p)
+dis_status dis__plan_add_runs(dis__plan_internal *p)
 {
     DIS_TRY(take_seeds(p));
     size_t n = 0;

@@ -236,7 +236,7 @@ static dis_status put_result(dis__store *s, const dis__plan *plan, const char *k
     return end_run(s, key, DIS_RUN_DONE, NULL, seconds);
 }
 
-dis_status dis__store_keep(dis__store *store, const dis__plan *plan, size_t run, const dis__result *result,
+dis_status dis__store_put_result(dis__store *store, const dis__plan *plan, size_t run, const dis__result *result,
                            double seconds)
 {
     const char *key = plan->run[run].key;

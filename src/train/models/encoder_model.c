@@ -10,7 +10,7 @@
 #include "tool/json_writer.h"
 #include "train/models/encoder_model.h"
 #include "io/files/folder.h"
-#include "train/models/models.h"
+#include "train/model.h"
 #include "core/memory/memory.h"
 #include "io/input/input.h"
 #include "io/output/output_file.h"

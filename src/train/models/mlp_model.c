@@ -1,7 +1,7 @@
 /* mlp: features through hidden layers with ReLU and dropout to the classes. The defaults are those of Uma et al. (2020)
  * for LabelMe: one layer of 128, dropout .5, Adam 1e-3, batches of 64, 20 epochs. */
 #include "tool/json_writer.h"
-#include "train/models/models.h"
+#include "train/model.h"
 #include "train/models/feature_scaling.h"
 #include <math.h>
 #include <stdio.h>

@@ -1,19 +1,25 @@
 /* The table of models: one row per file. */
-#include "train/models/models.h"
+#include "train/model.h"
 #include "core/options/option_spec.h"
 #include <stdio.h>
 #include <string.h>
 
-/* clang-format off */
+/* clang-format off: one model per line */
+#define MODELS(X) \
+    X(mlp)        \
+    X(text)       \
+    X(tagger)     \
+    X(stem_cnn)   \
+    X(resnet)     \
+    X(encoder)    \
+    X(encoder_tagger)
+
+#define DECLARE(name) extern const dis__model_row dis__model_##name;
+MODELS(DECLARE)
+
 static const dis__model_row *const rows[] = {
-    &dis__model_mlp,
-    &dis__model_text,
-    &dis__model_tagger,
-    &dis__model_stem_cnn,
-    &dis__model_resnet,
-    &dis__model_encoder,
-    &dis__model_encoder_tagger,
-};
+#define ROW(name) &dis__model_##name,
+    MODELS(ROW)};
 /* clang-format on */
 enum { N_ROWS = sizeof rows / sizeof *rows };
 

@@ -2,7 +2,7 @@
  * channel for itself; in training an image is shifted by up to `pad` pixels (zeros come in) and mirrored, both drawn by
  * seed, batch and place. */
 #include "tool/json_writer.h"
-#include "train/models/models.h"
+#include "train/model.h"
 #include "train/models/feature_scaling.h"
 #include "core/random/random.h"
 #include "nn/models/network_models.h"

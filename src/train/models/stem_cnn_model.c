@@ -1,7 +1,7 @@
 /* stem-cnn: is this the stem of that word? Two texts per item, each a short run of letters: convolutions over the
  * vectors of the letters, an attention encoder each, side by side (Fornaciari et al. 2021). */
 #include "tool/json_writer.h"
-#include "train/models/models.h"
+#include "train/model.h"
 #include "train/files/model_digest.h"
 #include "core/text/utf8.h"
 #include "nn/models/network_models.h"

@@ -4,7 +4,7 @@
  * Words keep their case when vectors of a file may tell cases apart; letters always do. A word that the training items
  * do not have is unknown, but its letters are not. */
 #include "tool/json_writer.h"
-#include "train/models/models.h"
+#include "train/model.h"
 #include "train/files/model_digest.h"
 #include "core/text/utf8.h"
 #include "nn/models/network_models.h"

@@ -7,7 +7,7 @@
  *
  * Cost of a step: the ids of the batch times width, and the optimiser over the whole table. */
 #include "tool/json_writer.h"
-#include "train/models/models.h"
+#include "train/model.h"
 #include "train/files/model_digest.h"
 #include "text/split_words.h"
 #include "train/models/word_table.h"
