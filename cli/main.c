@@ -135,7 +135,7 @@ static int version(cli *c, int argc, char **argv)
     printf("dissent %s\n", dis_version());
     for (size_t i = 0; verbose && dis_version_part(i); i++) printf("%s\n", dis_version_part(i));
     for (size_t i = 0; verbose && dis_device_get(i); i++)
-        printf("device %s: %s\n", dis_device_get(i)->name, dis_device_get(i)->found);
+        printf("device %s: %s\n", dis_device_get(i)->name, dis_device_get(i)->description);
     if (verbose && dis_device_missing_reason()) printf("device cuda: absent (%s)\n", dis_device_missing_reason());
     return cli_flush(c);
 }

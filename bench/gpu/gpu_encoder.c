@@ -120,7 +120,7 @@ static dis_status one_batch(bench *b, uint64_t number, size_t batch)
         row[i] = (uint32_t)(from + i);
         label[i] = (int32_t)((i + number) % CLASSES);
     }
-    const dis_tokens_view view = {.n_texts = b->n_texts, .start = b->start, .id = id, .type = type};
+    const dis_tokens_view view = {.n_texts = b->n_texts, .text_start = b->start, .id = id, .type = type};
     DIS_TRY(dis__encoder_set_batch(b->net, &b->built, &b->config, &view, row, n));
     if (b->work == PREDICT) dis__head_clear_targets(b->net, b->head);
     if (b->work != TRAIN) return dis__net_forward(b->net, false);

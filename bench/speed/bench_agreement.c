@@ -39,7 +39,7 @@ static int measure(const dis_votes *votes, size_t repeats, size_t resamples, dis
     dis_agreement_options o = dis_agreement_options_default();
     o.parts = 0;
     o.resamples = resamples;
-    o.over = over;
+    o.interval_scope = over;
     for (size_t r = 0; r < repeats; r++) {
         dis_agreement *a;
         const double start = now();

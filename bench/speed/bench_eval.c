@@ -66,7 +66,7 @@ int main(int argc, char **argv)
                                      .human = runs[r].all || people ? x + n * k : NULL,
                                      .gold = runs[r].all || !people ? gold : NULL};
     dis_evaluation_options o = dis_evaluation_options_default();
-    o.wanted = wanted;
+    o.metrics = wanted;
     o.ordinal = true;
     o.resamples = runs[r].interval ? 1000 : 0;
     dis_context_options c = dis_context_options_default();

@@ -76,7 +76,7 @@ int main(int argc, char **argv)
         }
         wall[r] = now(CLOCK_MONOTONIC) - a;
         processor[r] = now(CLOCK_PROCESS_CPUTIME_ID) - b;
-        n_tokens = dis_tokens_get_view(tokens).start[n_texts];
+        n_tokens = dis_tokens_get_view(tokens).text_start[n_texts];
         dis_tokens_destroy(tokens);
     }
     printf("{");

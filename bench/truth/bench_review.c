@@ -263,7 +263,7 @@ static void buy_by_review(const world *w, const dis_votes *votes, size_t taken[I
     const dis_review_view v = dis_review_get_view(review);
     for (size_t r = 0; r < v.n_items; r++) {
         size_t *t = taken + v.items[r].item;
-        *t += v.items[r].buy;
+        *t += v.items[r].votes_to_buy;
         if (*t > w->length[v.items[r].item]) *t = w->length[v.items[r].item]; /* nobody is left to ask: votes lost */
     }
     dis_review_destroy(review);
@@ -385,10 +385,10 @@ static void judge_review(const world *w)
         const dis_review_item *x = &v.items[r];
         right += x->label == w->truth[x->item];
         surprise[x->item] = x->surprise;
-        hard[x->item] = x->hard;
-        taken[x->item] += x->buy;
+        hard[x->item] = x->p_hard;
+        taken[x->item] += x->votes_to_buy;
     }
-    const double before = v.right, after = v.right_after;
+    const double before = v.expected_accuracy, after = v.expected_accuracy_after;
     dis_review_destroy(review);
     dis_votes_destroy(votes);
     votes = votes_of(w, taken);

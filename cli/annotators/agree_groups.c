@@ -30,7 +30,7 @@ int agree_groups_compute(agree_command *job, dis_context *ctx)
     o.resamples = (size_t)v->figures.resamples;
     o.permutations = (size_t)v->permutations;
     o.seed = v->figures.seed;
-    o.over = (dis_interval_scope)v->over;
+    o.interval_scope = (dis_interval_scope)v->over;
     const dis_status status = dis_group_agreement_run(ctx, job->in.votes, job->groups.groups, &o, &job->of_groups);
     if (status != DIS_OK) return cli_failed(job->c, status);
     job->between = dis_group_agreement_get_view(job->of_groups);
@@ -55,13 +55,13 @@ static cli_rows rows_of_groups(const agree_command *job)
         CLI_FIELD(dis_group_row, METRIC, percent),
         CLI_FIELD(dis_group_row, METRIC, within),
         CLI_FIELD(dis_group_row, METRIC, across),
-        CLI_FIELD(dis_group_row, METRIC, index),
+        CLI_FIELD_AS(dis_group_row, METRIC, "index", association_index),
         CLI_FIELD(dis_group_row, REAL, p_within),
         CLI_FIELD(dis_group_row, REAL, q_within),
         CLI_FIELD(dis_group_row, REAL, p_across),
         CLI_FIELD(dis_group_row, REAL, q_across),
-        CLI_FIELD(dis_group_row, REAL, p_index),
-        CLI_FIELD(dis_group_row, REAL, q_index),
+        CLI_FIELD_AS(dis_group_row, REAL, "p_index", p_association_index),
+        CLI_FIELD_AS(dis_group_row, REAL, "q_index", q_association_index),
     };
     return (cli_rows){.field = fields,
                       .n_fields = N(fields),
@@ -114,8 +114,8 @@ static const char *divided_name(const void *user, const cli_field *field, size_t
     } row[] = {{"task", job->in.look.tasks, x->item},
                {"group_a", groups, x->a},
                {"group_b", groups, x->b},
-               {"label_a", classes, x->top_a},
-               {"label_b", classes, x->top_b}};
+               {"label_a", classes, x->majority_class_a},
+               {"label_b", classes, x->majority_class_b}};
     size_t k = 0;
     while (strcmp(row[k].name, field->name) != 0) k++;
     return dis_names_get(row[k].names, row[k].i, NULL);
@@ -166,10 +166,10 @@ void agree_groups_write_json(const agree_command *job, dis__json_writer *j)
     dis__json_writer_begin_object(j);
     groups_input_write_json(&job->groups, j);
     cli_json_write_count(j, "permutations", job->v->permutations);
-    cli_json_write_text(j, "intervals_over", dis_interval_scope_name(job->between.over));
+    cli_json_write_text(j, "intervals_over", dis_interval_scope_name(job->between.interval_scope));
     dis__json_writer_key(j, "apart");
-    dis__json_writer_metric(j, &job->between.apart);
-    cli_json_write_real(j, "p_apart", job->between.p_apart);
+    dis__json_writer_metric(j, &job->between.separation);
+    cli_json_write_real(j, "p_apart", job->between.p_separation);
     cli_rows_write_json(&groups, j, "by_group");
     cli_rows_write_json(&pairs, j, "pairs");
     cli_json_write_count(j, "items_compared", job->between.n_items);
@@ -198,8 +198,8 @@ static void print_table(const agree_command *job)
                cli_count_format(x->votes, votes));
         cli_metric_print(&x->within, width);
         cli_metric_print(&x->across, width);
-        cli_metric_print(&x->index, width);
-        cli_p_value_print(x->q_index, "\n");
+        cli_metric_print(&x->association_index, width);
+        cli_p_value_print(x->q_association_index, "\n");
     }
 }
 
@@ -208,11 +208,12 @@ static void print_hidden(const agree_command *job)
 {
     const dis_worker_groups_view *g = &job->groups.look;
     char people[CLI_NUMBER];
-    if (g->merged) printf("  %zu groups of fewer than %zu people are merged into \"other\"\n", g->merged, g->min_group);
-    if (g->hidden)
+    if (g->n_merged)
+        printf("  %zu groups of fewer than %zu people are merged into \"other\"\n", g->n_merged, g->min_group);
+    if (g->n_hidden)
         printf("  %zu group%s of fewer than %zu people hidden (%s worker%s): nothing is computed from their votes\n",
-               g->hidden, cli_plural(g->hidden), g->min_group, cli_count_format(g->hidden_people, people),
-               cli_plural(g->hidden_people));
+               g->n_hidden, cli_plural(g->n_hidden), g->min_group, cli_count_format(g->n_hidden_workers, people),
+               cli_plural(g->n_hidden_workers));
 }
 
 /* With two groups the table above has said most of it. */
@@ -246,12 +247,12 @@ static void print_apart(const agree_command *job)
 {
     const dis_group_agreement_view *b = &job->between;
     char text[CLI_METRIC_SIZE];
-    if (b->apart.reason) return;
-    printf("\nWithin less across, mean of the groups: %s", cli_metric_format(&b->apart, 4, text));
-    if (isnan(b->p_apart))
+    if (b->separation.reason) return;
+    printf("\nWithin less across, mean of the groups: %s", cli_metric_format(&b->separation, 4, text));
+    if (isnan(b->p_separation))
         printf("\n");
     else
-        printf(" (p = %.4f that the groups do not matter)\n", b->p_apart);
+        printf(" (p = %.4f that the groups do not matter)\n", b->p_separation);
 }
 
 static void print_divided(const agree_command *job)
@@ -266,8 +267,8 @@ static void print_divided(const agree_command *job)
         cli_text_escape(dis_names_get(job->in.look.tasks, x->item, NULL), task, 24);
         cli_text_escape(dis_names_get(job->groups.look.names, x->a, NULL), one, 20);
         cli_text_escape(dis_names_get(job->groups.look.names, x->b, NULL), two, 20);
-        cli_text_escape(dis_names_get(job->in.look.classes, x->top_a, NULL), said, 16);
-        cli_text_escape(dis_names_get(job->in.look.classes, x->top_b, NULL), other, 16);
+        cli_text_escape(dis_names_get(job->in.look.classes, x->majority_class_a, NULL), said, 16);
+        cli_text_escape(dis_names_get(job->in.look.classes, x->majority_class_b, NULL), other, 16);
         snprintf(line, sizeof line, "%s: %s say %s, %s say %s", task, one, said, two, other);
         printf("  %-*s %8.3f %8.3f\n", 2 * NAME_WIDTH - 2, line, x->distance, x->q);
     }

@@ -30,7 +30,7 @@ static dis_status write_measures(const agree_command *job, const char *path, con
         dis__table_writer_count(t, x->n);
         cli_cell_write_text(t, x->degenerate ? "true" : NULL);
         cli_cell_write_text(t, x->reason ? x->reason : dis_metric_no_interval_reason(x));
-        cli_cell_write_text(t, x->has_interval ? dis_interval_scope_name(job->look.over) : NULL);
+        cli_cell_write_text(t, x->has_interval ? dis_interval_scope_name(job->look.interval_scope) : NULL);
     }
     return dis__table_writer_finish(t, DIS_OK);
 }
@@ -49,7 +49,7 @@ static dis_status write_workers(const agree_command *job, const char *path)
         dis__table_writer_count(t, x->votes);
         dis__table_writer_count(t, x->compared);
         dis__table_writer_real(t, x->agreement);
-        dis__table_writer_real(t, x->alpha_without);
+        dis__table_writer_real(t, x->alpha_without_worker);
         if (!job->v->gold) continue;
         dis__table_writer_count(t, x->gold_votes);
         dis__table_writer_real(t, x->accuracy);
@@ -67,9 +67,9 @@ static dis_status write_items(const agree_command *job, const char *path)
         const dis_agreement_item *x = &job->look.items[i];
         cli_cell_write_name(t, job->in.look.tasks, i);
         dis__table_writer_count(t, x->votes);
-        dis__table_writer_count(t, x->chosen);
+        dis__table_writer_count(t, x->n_chosen_classes);
         if (x->votes)
-            cli_cell_write_name(t, job->in.look.classes, x->top);
+            cli_cell_write_name(t, job->in.look.classes, x->majority_class);
         else
             dis__table_writer_null(t);
         dis__table_writer_real(t, x->agreement);
@@ -126,18 +126,18 @@ static void put_counts(const agree_command *job, dis__json_writer *j)
     const dis_agreement_view *l = &job->look;
     dis__json_writer_key(j, "compared");
     dis__json_writer_begin_object(j);
-    cli_json_write_count(j, "items", l->compared);
-    cli_json_write_count(j, "items_with_one_vote", l->singles);
-    cli_json_write_count(j, "items_without_votes", l->empty);
+    cli_json_write_count(j, "items", l->n_compared);
+    cli_json_write_count(j, "items_with_one_vote", l->n_single_votes);
+    cli_json_write_count(j, "items_without_votes", l->n_empty);
     cli_json_write_count(j, "votes", l->votes_compared);
     cli_json_write_bool(j, "singles_in_chance", job->v->singles);
     cli_json_write_count(j, "resamples", job->v->figures.resamples);
-    cli_json_write_text(j, "intervals_over", dis_interval_scope_name(l->over));
+    cli_json_write_text(j, "intervals_over", dis_interval_scope_name(l->interval_scope));
     if (l->pairs) {
         cli_json_write_count(j, "pairs_of_workers", l->n_pairs);
-        cli_json_write_count(j, "workers_in_pairs", l->pair_workers);
-        cli_json_write_count(j, "pairs_too_small", l->pairs_too_small);
-        cli_json_write_count(j, "pairs_degenerate", l->pairs_degenerate);
+        cli_json_write_count(j, "workers_in_pairs", l->n_pair_workers);
+        cli_json_write_count(j, "pairs_too_small", l->n_pairs_too_small);
+        cli_json_write_count(j, "pairs_degenerate", l->n_pairs_degenerate);
         cli_json_write_count(j, "min_common", job->v->min_common);
     }
     dis__json_writer_end_object(j);
@@ -219,7 +219,7 @@ static void print_measures(const agree_command *job)
 {
     const dis_scale_row *scale = dis_scale_get(dis_votes_scale(job->in.votes));
     const char *interval = !job->v->figures.resamples                  ? ""
-                           : job->look.over == DIS_INTERVAL_ANNOTATORS ? "  95 % interval for new annotators and items"
+                           : job->look.interval_scope == DIS_INTERVAL_ANNOTATORS ? "  95 % interval for new annotators and items"
                                                                        : "  95 % interval for new items";
     bool crowd = false;
     char title[64];
@@ -232,7 +232,7 @@ static void print_measures(const agree_command *job)
     }
     printf("%-44s %8s%s\n", scale->headline ? "Agreement, other measures" : "Agreement", "value", interval);
     for (size_t m = 0; m < job->look.n_metrics; m++) {
-        const bool is_crowd = dis_agreement_measure_get(m)->crowd;
+        const bool is_crowd = dis_agreement_measure_get(m)->describes_crowd;
         if (!is_shown(job, m) || is_headline(job, m)) continue;
         if (is_crowd && !crowd) printf("\n%-44s %8s\n", "Crowd", "value");
         crowd = is_crowd;
@@ -273,21 +273,21 @@ void agree_print(agree_command *job)
     votes_input_print(&job->in);
     votes_input_print_gold(&job->in, "with known labels");
     groups_input_print(&job->groups);
-    if (l->singles + l->empty)
+    if (l->n_single_votes + l->n_empty)
         cli_print(c, "  %-18s %s item%s with fewer than two votes", "not used",
-                  cli_count_format(l->singles + l->empty, number), cli_plural(l->singles + l->empty));
-    if (l->pairs && l->pair_workers < l->n_workers)
+                  cli_count_format(l->n_single_votes + l->n_empty, number), cli_plural(l->n_single_votes + l->n_empty));
+    if (l->pairs && l->n_pair_workers < l->n_workers)
         cli_print(c, "  %-18s of the %s annotators with most votes, of %s (--max-pairs)", "pairs",
-                  cli_count_format(l->pair_workers, number), cli_count_format(l->n_workers, other));
-    if (l->pairs_too_small)
+                  cli_count_format(l->n_pair_workers, number), cli_count_format(l->n_workers, other));
+    if (l->n_pairs_too_small)
         cli_print(c,
                   "  %-18s %s of %s have fewer than %llu common items and are not used in Cohen's kappa (--min-common)",
-                  "pairs", cli_count_format(l->pairs_too_small, number), cli_count_format(l->n_pairs, other),
+                  "pairs", cli_count_format(l->n_pairs_too_small, number), cli_count_format(l->n_pairs, other),
                   (unsigned long long)job->v->min_common);
-    if (l->pairs_degenerate)
+    if (l->n_pairs_degenerate)
         cli_print(c, "  %-18s %s used only one class and are not used in Cohen's kappa", "pairs",
-                  cli_count_format(l->pairs_degenerate, number));
-    if (l->compared) chance_test_print(c, &l->chance);
+                  cli_count_format(l->n_pairs_degenerate, number));
+    if (l->n_compared) chance_test_print(c, &l->chance);
     if (!l->n_workers && job->v->figures.resamples)
         cli_print(c, "  %-18s for new items only, because the input has no annotator ids", "intervals");
     print_finding(job);

@@ -60,12 +60,12 @@ static int measure(agree_command *job, dis_context *ctx)
               (v->max_pairs ? DIS_AGREEMENT_PAIRS : 0u);
     o.gold = job->in.gold;
     o.ordinal = votes_input_is_ordered(&v->reading);
-    o.singles = v->singles;
+    o.include_single_votes = v->singles;
     o.resamples = (size_t)v->figures.resamples;
     o.seed = v->figures.seed;
     o.max_pairs = (size_t)v->max_pairs;
     o.min_common = (size_t)v->min_common;
-    o.over = (dis_interval_scope)v->over;
+    o.interval_scope = (dis_interval_scope)v->over;
     const dis_status status = dis_agreement_run(ctx, job->in.votes, &o, &job->agreement);
     if (status != DIS_OK) return cli_failed(job->c, status);
     job->look = dis_agreement_get_view(job->agreement);

@@ -120,9 +120,9 @@ static int measure(panel_command *job, dis_context *ctx)
     o.fdr = v->fdr;
     o.min_people = (size_t)v->min_people;
     o.min_items = (size_t)v->min_items;
-    o.numbers = votes_input_is_ordered(&v->reading);
-    o.same_errors = v->same_errors;
-    o.precision = v->precision;
+    o.numeric_classes = votes_input_is_ordered(&v->reading);
+    o.error_correlation = v->same_errors;
+    o.half_width = v->precision;
     o.budget = v->budget;
     o.seed = v->figures.seed;
     const dis_status status = dis_panel_run(ctx, job->in.votes, job->voters.person, &o, &job->panel);

@@ -80,7 +80,7 @@ static void tell_split(const review_command *job)
                   cli_count_format(job->n_labels_unknown, number));
     if (job->v->accept > 0 && l->n_accepted)
         cli_print(job->c, "  %-18s %s items, %.1f %% of their labels are expected to be correct; %s to send back",
-                  "accepted", cli_count_format(l->n_accepted, number), 100 * l->right_accepted,
+                  "accepted", cli_count_format(l->n_accepted, number), 100 * l->expected_accuracy_accepted,
                   cli_count_format(l->n_items - l->n_accepted, other));
     else if (job->v->accept > 0)
         cli_print(job->c, "  %-18s no item: no label has a probability of at least %.6g", "accepted", job->v->accept);
@@ -90,11 +90,11 @@ static void tell_workers(const review_command *job)
 {
     const dis_review_view *l = &job->look;
     char number[CLI_NUMBER], other[CLI_NUMBER], weak[CLI_NUMBER], doubtful[CLI_NUMBER], few[CLI_NUMBER + 48] = "";
-    if (l->n_unjudged)
-        snprintf(few, sizeof few, "; %s have too few votes to judge", cli_count_format(l->n_unjudged, number));
+    if (l->n_without_verdict)
+        snprintf(few, sizeof few, "; %s have too few votes to judge", cli_count_format(l->n_without_verdict, number));
     cli_print(job->c, "  %-18s %s of %s to check: %s ignore the items, %s less accurate than others%s", "annotators",
-              cli_count_format(l->n_doubtful + l->n_weak, number), cli_count_format(l->n_workers, other),
-              cli_count_format(l->n_doubtful, doubtful), cli_count_format(l->n_weak, weak), few);
+              cli_count_format(l->n_unreliable + l->n_weak, number), cli_count_format(l->n_workers, other),
+              cli_count_format(l->n_unreliable, doubtful), cli_count_format(l->n_weak, weak), few);
     if (l->ordinal_workers)
         cli_print(job->c, "  %-18s %s of %s by more than a quarter of a class", "biased",
                   cli_count_format(l->n_biased, number), cli_count_format(l->n_workers, other));
@@ -124,18 +124,18 @@ static void tell(review_command *job)
                     "annotator is evaluated");
     if (l->n_items == 0) return;
     chance_test_print(c, &l->chance);
-    if (!isnan(l->right))
-        cli_print(c, "  %-18s %.1f %% are expected to be correct%s (%s)", "labels", 100 * l->right,
+    if (!isnan(l->expected_accuracy))
+        cli_print(c, "  %-18s %.1f %% are expected to be correct%s (%s)", "labels", 100 * l->expected_accuracy,
                   l->chance.verdict == DIS_CHANCE_UNKNOWN ? ", if annotators agree more than chance" : "", l->method);
-    if (!isnan(l->typical) && !l->ordinal_items)
-        cli_print(c, "  %-18s %.1f %% are expected to be correct", "votes", 100 * l->typical);
+    if (!isnan(l->typical_accuracy) && !l->ordinal_items)
+        cli_print(c, "  %-18s %.1f %% are expected to be correct", "votes", 100 * l->typical_accuracy);
     tell_split(job);
-    if (job->v->budget && !isnan(l->right_after))
+    if (job->v->budget && !isnan(l->expected_accuracy_after))
         cli_print(c, "  %-18s %s vote%s assigned: %.1f %% of labels are then expected to be correct",
-                  "after the budget", cli_count_format(l->spent, number), cli_plural(l->spent), 100 * l->right_after);
-    if (l->spent < job->v->budget)
+                  "after the budget", cli_count_format(l->budget_spent, number), cli_plural(l->budget_spent), 100 * l->expected_accuracy_after);
+    if (l->budget_spent < job->v->budget)
         cli_print(c, "  %-18s %s of %s votes: no further gain is expected before the next review", "not needed",
-                  cli_count_format(job->v->budget - l->spent, number), cli_count_format(job->v->budget, other));
+                  cli_count_format(job->v->budget - l->budget_spent, number), cli_count_format(job->v->budget, other));
     if (job->in.look.start && l->beyond_chance) {
         tell_workers(job);
         tell_next(job);
@@ -152,7 +152,7 @@ static size_t n_shown(const review_command *job, bool people)
     if (!job->v->budget) return people ? review_rows_limit(l->n_items, REVIEW_TOP) : l->n_items;
     size_t last = 0;
     for (size_t r = 0; r < l->n_items; r++)
-        if (l->items[r].buy) last = r + 1;
+        if (l->items[r].votes_to_buy) last = r + 1;
     return last;
 }
 
@@ -164,7 +164,7 @@ static int write_all(const review_command *job)
     dis_status status = DIS_OK;
     if (people) {
         if (job->look.beyond_chance) review_items_print(job, n);
-        const size_t workers = review_rows_limit(job->look.n_doubtful + job->look.n_weak, v->top ? v->top : REVIEW_TOP);
+        const size_t workers = review_rows_limit(job->look.n_unreliable + job->look.n_weak, v->top ? v->top : REVIEW_TOP);
         if (workers) review_workers_print(job, workers);
         if (job->look.n_biased)
             review_biased_print(job, review_rows_limit(job->look.n_biased, v->top ? v->top : REVIEW_TOP));
@@ -191,13 +191,13 @@ static int review(review_command *job, dis_context *ctx)
     if (v->method.n || v->combine) {
         const int code = cli_failed(job->c, choose(job, job->in.look.start != NULL, &job->choice));
         if (code != 0) return code;
-        o.choice = &job->choice;
+        o.plan = &job->choice;
     }
     o.p = job->p;
     o.seed = v->figures.seed;
     o.gold = job->in.gold;
     o.budget = v->budget;
-    o.by = (dis_review_order)v->by;
+    o.order = (dis_review_order)v->by;
     o.labels = job->labels;
     o.accept = v->accept;
     const dis_status status = dis_review_run(ctx, job->in.votes, &o, &job->review);

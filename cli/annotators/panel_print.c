@@ -14,7 +14,7 @@ static const char *judge_text(const panel_command *job, size_t j, char safe[CLI_
 static const char *verdict(const dis_panel_judge *x)
 {
     if (!x->above_chance) return isnan(x->chance) ? "too few items" : "no better than chance";
-    return x->people == 0 ? "-" : x->passed ? "yes" : "no";
+    return x->n_people_compared == 0 ? "-" : x->passed ? "yes" : "no";
 }
 
 static void print_judges(const panel_command *job)
@@ -31,10 +31,10 @@ static void print_judges(const panel_command *job)
         else
             printf("%7.3f  ", x->chance);
         cli_metric_print(&x->error, WIDTH);
-        cli_metric_print(&x->as_good, WIDTH);
+        cli_metric_print(&x->advantage_probability, WIDTH);
         char wins[64] = "-";
-        if (x->people)
-            snprintf(wins, sizeof wins, "%llu of %llu", (unsigned long long)x->won, (unsigned long long)x->people);
+        if (x->n_people_compared)
+            snprintf(wins, sizeof wins, "%llu of %llu", (unsigned long long)x->n_people_represented, (unsigned long long)x->n_people_compared);
         printf("%9s  %s\n", wins, verdict(x));
     }
     puts("\"Like people\" is the alternative-annotator test. It measures likeness to these people, not quality: a "
@@ -49,7 +49,7 @@ static void print_copies(const panel_command *job)
         const dis_panel_copied_votes *x = &job->look.copies[c];
         cli_text_escape(panel_source_name(job, x), source, NAME_WIDTH);
         printf("%s appears to copy %s: equal votes on %.1f %% of %llu items, independent votes would give %.1f %%\n",
-               judge_text(job, x->judge, safe), source, 100 * x->same, (unsigned long long)x->n, 100 * x->expected);
+               judge_text(job, x->judge, safe), source, 100 * x->observed, (unsigned long long)x->n, 100 * x->expected);
     }
 }
 
@@ -84,8 +84,8 @@ static void print_together(const panel_command *job)
     printf("  %-42s %8.4f\n", "class shares", l->loss_rates.value);
     printf("  %-42s %8.4f\n", "shares of the judges", l->loss_shares.value);
     printf("  %-42s %8.4f\n", "calibrated labels", l->loss_calibrated.value);
-    printf("  %-42s %8.2f%s\n", "votes of people that the judges count as", l->strength,
-           l->strength > 99 ? " or more" : "");
+    printf("  %-42s %8.2f%s\n", "votes of people that the judges count as", l->judge_strength,
+           l->judge_strength > 99 ? " or more" : "");
 }
 
 static void print_bias(const panel_command *job)
@@ -96,7 +96,7 @@ static void print_bias(const panel_command *job)
     printf("\n%-*s %-18s %7s  %s\n", NAME_WIDTH, "Judge", "class", "share", "bias (share minus people's share)");
     for (size_t r = 0; r < shown; r++) {
         const dis_panel_rate *x = &l->rates[r];
-        cli_text_escape(dis_names_get(job->in.look.classes, x->class, NULL), class, 18);
+        cli_text_escape(dis_names_get(job->in.look.classes, x->class_index, NULL), class, 18);
         printf("%-*s %-18s %7.3f  ", NAME_WIDTH, judge_text(job, x->judge, safe), class, x->raw);
         cli_metric_print(&x->bias, 0);
         putchar('\n');
@@ -124,11 +124,11 @@ static void print_rates(const panel_command *job)
         cli_text_escape(dis_names_get(job->in.look.classes, k, NULL), safe, NAME_WIDTH);
         printf("%-*s %7.3f  ", NAME_WIDTH, safe, x->raw);
         cli_metric_print(&x->rogan_gladen, WIDTH);
-        cli_metric_print(&x->powered, WIDTH);
+        cli_metric_print(&x->prediction_powered, WIDTH);
         cli_metric_print(&x->people, WIDTH);
-        print_needed(x->needed);
+        print_needed(x->n_needed);
         putchar(' ');
-        print_needed(x->needed_alone);
+        print_needed(x->n_needed_without_judge);
         putchar('\n');
     }
     if (shown < n) printf("... and %zu more: use --rates FILE\n", n - shown);
@@ -156,15 +156,15 @@ static void print_swaps(const panel_command *job)
         const dis_position_bias *x = &job->swap[r];
         cli_text_escape(dis_names_get(job->in.look.workers, x->worker, NULL), safe, NAME_WIDTH);
         printf("%-*s %7llu  ", NAME_WIDTH, safe, (unsigned long long)x->n);
-        cli_metric_print(&x->consistent, WIDTH);
-        printf("%9llu %9llu  %.4f\n", (unsigned long long)x->first, (unsigned long long)x->second, x->p);
+        cli_metric_print(&x->consistency, WIDTH);
+        printf("%9llu %9llu  %.4f\n", (unsigned long long)x->flips_to_first, (unsigned long long)x->flips_to_second, x->p);
     }
 }
 
 void panel_text_print(const panel_command *job)
 {
-    if (job->look.unknown) {
-        printf("Unknown: %s.\n", job->look.unknown);
+    if (job->look.missing_reason) {
+        printf("Unknown: %s.\n", job->look.missing_reason);
         print_people(job);
     } else {
         print_judges(job);
@@ -179,8 +179,8 @@ void panel_text_print(const panel_command *job)
 static void warn(panel_command *job)
 {
     const dis_panel_view *l = &job->look;
-    if (l->unknown) {
-        cli_warn(job->c, "%s", l->unknown);
+    if (l->missing_reason) {
+        cli_warn(job->c, "%s", l->missing_reason);
         return;
     }
     for (size_t c = 0; c < l->n_copies; c++) {
@@ -188,7 +188,7 @@ static void warn(panel_command *job)
         cli_text_escape(panel_source_name(job, &l->copies[c]), source, NAME_WIDTH);
         cli_warn(job->c, "%s appears to copy %s", judge_text(job, l->copies[c].judge, safe), source);
     }
-    if (l->labelled_differ)
+    if (l->labelled_items_differ)
         cli_warn(
             job->c,
             "items with votes of people differ from the others in the judges' answers (p = %.2g); class shares and "
@@ -207,16 +207,16 @@ void panel_messages_print(panel_command *job)
     votes_input_print(&job->in);
     cli_print(job->c, "  %-18s %s people and %zu judge%s; %s items have votes of people", "annotators",
               cli_count_format(job->look.n_people, people), job->look.n_judges, cli_plural(job->look.n_judges),
-              cli_count_format(job->look.items_with_people, items));
+              cli_count_format(job->look.n_items_with_people, items));
     if (job->v->budget)
         cli_print(job->c, "  %-18s %s votes of people assigned to items (--buy FILE lists them)", "budget",
-                  cli_count_format(job->look.spent, number));
+                  cli_count_format(job->look.budget_spent, number));
     warn(job);
-    if (job->look.unknown) return;
+    if (job->look.missing_reason) return;
     size_t passed = 0, chance = 0;
     for (size_t j = 0; j < job->look.n_judges; j++) {
         const dis_panel_judge *x = &job->look.judges[j];
-        passed += x->above_chance && x->people > 0 && x->passed;
+        passed += x->above_chance && x->n_people_compared > 0 && x->passed;
         chance += !x->above_chance && !isnan(x->chance);
     }
     cli_print(job->c,

@@ -47,14 +47,14 @@ static cli_rows rows_of_judges(const panel_command *job)
          .offset = offsetof(dis_panel_judge, above_chance),
          .known = offsetof(dis_panel_judge, shared)},
         CLI_FIELD(dis_panel_judge, METRIC, error),
-        CLI_FIELD(dis_panel_judge, COUNT, people),
-        CLI_FIELD(dis_panel_judge, COUNT, won),
+        CLI_FIELD_AS(dis_panel_judge, COUNT, "people", n_people_compared),
+        CLI_FIELD_AS(dis_panel_judge, COUNT, "won", n_people_represented),
         CLI_FIELD(dis_panel_judge, REAL, winning_rate),
         {.name = "passed",
          .kind = CLI_FIELD_BOOL,
          .offset = offsetof(dis_panel_judge, passed),
-         .known = offsetof(dis_panel_judge, people)},
-        CLI_FIELD(dis_panel_judge, METRIC, as_good),
+         .known = offsetof(dis_panel_judge, n_people_compared)},
+        CLI_FIELD_AS(dis_panel_judge, METRIC, "as_good", advantage_probability),
         CLI_FIELD(dis_panel_judge, ORDINAL, error_group),
     };
     return ROWS(fields, job->look.judges, job->look.n_judges, name_of_judge, job);
@@ -65,7 +65,7 @@ static const char *name_of_rate(const void *user, const cli_field *field, size_t
     const panel_command *job = user;
     const dis_panel_rate *x = &job->look.rates[r];
     return strcmp(field->name, "model") == 0 ? panel_judge_name(job, x->judge)
-                                             : dis_names_get(job->in.look.classes, x->class, NULL);
+                                             : dis_names_get(job->in.look.classes, x->class_index, NULL);
 }
 
 static cli_rows rows_of_rates(const panel_command *job)
@@ -74,17 +74,17 @@ static cli_rows rows_of_rates(const panel_command *job)
         CLI_NAME_FIELD("model"),
         CLI_NAME_FIELD("class"),
         CLI_FIELD_AS(dis_panel_rate, COUNT, "items_with_people", n_people),
-        CLI_FIELD_AS(dis_panel_rate, COUNT, "items_alone", n_alone),
+        CLI_FIELD_AS(dis_panel_rate, COUNT, "items_alone", n_judge_only),
         CLI_FIELD(dis_panel_rate, REAL, raw),
         CLI_FIELD(dis_panel_rate, REAL, sensitivity),
         CLI_FIELD(dis_panel_rate, REAL, specificity),
         CLI_FIELD(dis_panel_rate, METRIC, bias),
         CLI_FIELD(dis_panel_rate, METRIC, people),
         CLI_FIELD(dis_panel_rate, METRIC, rogan_gladen),
-        CLI_FIELD(dis_panel_rate, METRIC, powered),
-        CLI_FIELD_AS(dis_panel_rate, REAL, "weight", lambda),
-        CLI_FIELD_AS(dis_panel_rate, REAL, "items_needed", needed),
-        CLI_FIELD_AS(dis_panel_rate, REAL, "items_needed_alone", needed_alone),
+        CLI_FIELD_AS(dis_panel_rate, METRIC, "powered", prediction_powered),
+        CLI_FIELD_AS(dis_panel_rate, REAL, "weight", tuning_weight),
+        CLI_FIELD_AS(dis_panel_rate, REAL, "items_needed", n_needed),
+        CLI_FIELD_AS(dis_panel_rate, REAL, "items_needed_alone", n_needed_without_judge),
     };
     return ROWS(fields, job->look.rates, job->look.n_rates, name_of_rate, job);
 }
@@ -120,9 +120,9 @@ static cli_rows rows_of_copies(const panel_command *job)
         CLI_NAME_FIELD("model"),
         CLI_NAME_FIELD("source"),
         CLI_FIELD_AS(dis_panel_copied_votes, COUNT, "items", n),
-        CLI_FIELD(dis_panel_copied_votes, REAL, same),
+        CLI_FIELD_AS(dis_panel_copied_votes, REAL, "same", observed),
         CLI_FIELD(dis_panel_copied_votes, REAL, expected),
-        CLI_FIELD(dis_panel_copied_votes, REAL, copied),
+        CLI_FIELD_AS(dis_panel_copied_votes, REAL, "copied", copied_share),
         CLI_FIELD(dis_panel_copied_votes, REAL, p),
     };
     return ROWS(fields, job->look.copies, job->look.n_copies, name_of_copy, job);
@@ -140,7 +140,7 @@ static cli_rows rows_of_items(const panel_command *job)
     static const cli_field fields[] = {
         CLI_NAME_FIELD("task"),
         CLI_FIELD(dis_panel_item, SMALL, people),
-        CLI_FIELD(dis_panel_item, SMALL, buy),
+        CLI_FIELD_AS(dis_panel_item, SMALL, "buy", votes_to_buy),
         CLI_FIELD(dis_panel_item, REAL, gain),
     };
     return ROWS(fields, job->look.items, job->look.n_items, name_of_item, job);
@@ -158,9 +158,9 @@ static cli_rows rows_of_swaps(const panel_command *job)
     static const cli_field fields[] = {
         CLI_NAME_FIELD("voter"),
         CLI_FIELD_AS(dis_position_bias, COUNT, "pairs", n),
-        CLI_FIELD(dis_position_bias, METRIC, consistent),
-        CLI_FIELD_AS(dis_position_bias, COUNT, "to_first", first),
-        CLI_FIELD_AS(dis_position_bias, COUNT, "to_second", second),
+        CLI_FIELD_AS(dis_position_bias, METRIC, "consistent", consistency),
+        CLI_FIELD_AS(dis_position_bias, COUNT, "to_first", flips_to_first),
+        CLI_FIELD_AS(dis_position_bias, COUNT, "to_second", flips_to_second),
         CLI_FIELD(dis_position_bias, REAL, p),
     };
     return ROWS(fields, job->swap, job->n_swaps, name_of_voter, job);
@@ -218,29 +218,29 @@ static void put_panel(const panel_command *job, dis__json_writer *j)
 {
     const dis_panel_view *l = &job->look;
     dis__json_writer_key(j, "unknown");
-    if (l->unknown)
-        dis__json_writer_text(j, l->unknown);
+    if (l->missing_reason)
+        dis__json_writer_text(j, l->missing_reason);
     else
         dis__json_writer_null(j);
     cli_json_write_count(j, "people", l->n_people);
     put_truth(j, "few_people", l->few_people);
-    cli_json_write_count(j, "items_with_people", l->items_with_people);
-    cli_json_write_count(j, "items_with_two_people", l->items_with_two);
+    cli_json_write_count(j, "items_with_people", l->n_items_with_people);
+    cli_json_write_count(j, "items_with_two_people", l->n_items_with_two);
     cli_json_write_real(j, "p_people", l->p_people);
     cli_json_write_count(j, "judges_above_chance", l->n_above);
     cli_json_write_real(j, "p_labelled", l->p_labelled);
-    put_truth(j, "labelled_differ", l->labelled_differ);
+    put_truth(j, "labelled_differ", l->labelled_items_differ);
     put_truth(j, "copies_tested", l->copies_tested);
     cli_json_write_count(j, "error_groups", l->n_error_groups);
     put_metric(j, "correlation", &l->correlation);
     put_metric(j, "effective", &l->effective);
     cli_json_write_real(j, "exponent", l->exponent);
-    cli_json_write_real(j, "strength", l->strength);
+    cli_json_write_real(j, "strength", l->judge_strength);
     put_metric(j, "loss_rates", &l->loss_rates);
     put_metric(j, "loss_shares", &l->loss_shares);
     put_metric(j, "loss_calibrated", &l->loss_calibrated);
     cli_json_write_count(j, "budget", job->v->budget);
-    cli_json_write_count(j, "spent", l->spent);
+    cli_json_write_count(j, "spent", l->budget_spent);
 }
 
 dis_status panel_json_write(const panel_command *job)

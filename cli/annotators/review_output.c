@@ -43,23 +43,23 @@ dis_status review_items_write(const review_command *job, const char *path, const
         char reason[DIS_REVIEW_REASON_SIZE];
         cli_cell_write_name(t, job->in.look.tasks, x->item);
         cli_cell_write_name(t, job->in.look.classes, x->label);
-        put_real(t, x->right);
+        put_real(t, x->p_correct);
         dis__table_writer_real(t, x->gain);
         dis__table_writer_real(t, x->surprise);
-        dis__table_writer_real(t, x->hard);
+        dis__table_writer_real(t, x->p_hard);
         dis__table_writer_real(t, x->votes);
-        dis__table_writer_real(t, x->for_label);
-        if (x->for_other > 0)
-            cli_cell_write_name(t, job->in.look.classes, x->other);
+        dis__table_writer_real(t, x->votes_for_label);
+        if (x->votes_for_second > 0)
+            cli_cell_write_name(t, job->in.look.classes, x->second_class);
         else
             dis__table_writer_null(t);
-        dis__table_writer_real(t, x->for_other);
-        dis__table_writer_count(t, x->buy);
+        dis__table_writer_real(t, x->votes_for_second);
+        dis__table_writer_count(t, x->votes_to_buy);
         cli_cell_write_text(t, dis_review_format_item_reason(job->review, job->in.votes, r, reason, sizeof reason));
-        cli_cell_write_name(t, job->in.look.classes, x->best);
+        cli_cell_write_name(t, job->in.look.classes, x->most_probable);
         if (job->look.ordinal_items) {
-            dis__table_writer_real(t, job->look.ordinal_items[x->item].place);
-            dis__table_writer_real(t, job->look.ordinal_items[x->item].place_se);
+            dis__table_writer_real(t, job->look.ordinal_items[x->item].position);
+            dis__table_writer_real(t, job->look.ordinal_items[x->item].position_se);
         }
         if (job->texts) cli_cell_write_name(t, job->texts, x->item);
     }
@@ -86,18 +86,17 @@ dis_status review_workers_write(const review_command *job, const char *path)
         cli_cell_write_name(t, job->in.look.workers, x->worker);
         dis__table_writer_count(t, x->votes);
         dis__table_writer_count(t, x->shared);
-        const double figures[] = {x->quality,         x->low,        x->high,
-                                  x->peers,           x->difference, x->difference_low,
-                                  x->difference_high, x->p_adjusted, x->evidence,
-                                  x->gold_accuracy,   x->gold_low,   x->gold_high};
+        const double figures[] = {x->accuracy,   x->accuracy_low,   x->accuracy_high,   x->peer_accuracy,
+                                  x->difference, x->difference_low, x->difference_high, x->p_adjusted,
+                                  x->evidence,   x->gold_accuracy,  x->gold_low,        x->gold_high};
         for (size_t a = 0; a < N(figures); a++) put_real(t, x->shared ? figures[a] : (double)NAN);
         dis__table_writer_count(t, x->gold_votes);
-        cli_cell_write_text(t, dis_review_verdict_name(x->cause));
+        cli_cell_write_text(t, dis_review_verdict_name(x->verdict));
         cli_cell_write_text(t, dis_review_format_worker_reason(job->review, job->in.votes, r, reason, sizeof reason));
         if (!job->look.ordinal_workers) continue;
         const dis_review_ordinal_worker *o = &job->look.ordinal_workers[x->worker];
         const double order[ORDINAL] = {o->bias,       o->bias_low,    o->bias_high, o->spread,
-                                       o->spread_low, o->spread_high, o->lapse};
+                                       o->spread_low, o->spread_high, o->lapse_rate};
         for (size_t a = 0; a < ORDINAL; a++) dis__table_writer_real(t, order[a]);
     }
     return dis__table_writer_finish(t, DIS_OK);
@@ -130,13 +129,13 @@ static void put_items(const review_command *job, dis__json_writer *j, size_t n)
         dis__json_writer_begin_object(j);
         cli_json_write_text(j, "task", dis_names_get(job->in.look.tasks, x->item, NULL));
         cli_json_write_text(j, "label", dis_names_get(job->in.look.classes, x->label, NULL));
-        cli_json_write_text(j, "best", dis_names_get(job->in.look.classes, x->best, NULL));
-        cli_json_write_real(j, "right", x->right);
+        cli_json_write_text(j, "best", dis_names_get(job->in.look.classes, x->most_probable, NULL));
+        cli_json_write_real(j, "right", x->p_correct);
         cli_json_write_real(j, "gain", x->gain);
         cli_json_write_real(j, "surprise", x->surprise);
-        cli_json_write_real(j, "hard", x->hard);
+        cli_json_write_real(j, "hard", x->p_hard);
         cli_json_write_real(j, "votes", x->votes);
-        cli_json_write_count(j, "buy", x->buy);
+        cli_json_write_count(j, "buy", x->votes_to_buy);
         cli_json_write_text(j, "reason",
                             dis_review_format_item_reason(job->review, job->in.votes, r, reason, sizeof reason));
         if (job->texts) cli_json_write_text(j, "text", dis_names_get(job->texts, x->item, NULL));
@@ -157,16 +156,19 @@ static void put_workers(const review_command *job, dis__json_writer *j, size_t n
         cli_json_write_count(j, "votes", x->votes);
         cli_json_write_count(j, "shared", x->shared);
         dis__json_writer_key(j, "quality");
-        const dis_metric quality = {
-            .value = x->quality, .ci_low = x->low, .ci_high = x->high, .n = (size_t)x->shared, .has_interval = true};
+        const dis_metric quality = {.value = x->accuracy,
+                                    .ci_low = x->accuracy_low,
+                                    .ci_high = x->accuracy_high,
+                                    .n = (size_t)x->shared,
+                                    .has_interval = true};
         dis__json_writer_metric(j, &quality);
-        cli_json_write_real(j, "peers", x->peers);
+        cli_json_write_real(j, "peers", x->peer_accuracy);
         put_metric(j, "difference", x->difference, x->difference_low, x->difference_high, (size_t)x->shared);
         cli_json_write_real(j, "p_adjusted", x->p_adjusted);
         if (x->gold_votes)
             put_metric(j, "gold_accuracy", x->gold_accuracy, x->gold_low, x->gold_high, (size_t)x->gold_votes);
         cli_json_write_real(j, "evidence", x->evidence);
-        cli_json_write_text(j, "verdict", dis_review_verdict_name(x->cause));
+        cli_json_write_text(j, "verdict", dis_review_verdict_name(x->verdict));
         cli_json_write_text(j, "reason",
                             dis_review_format_worker_reason(job->review, job->in.votes, r, reason, sizeof reason));
         dis__json_writer_end_object(j);
@@ -189,7 +191,7 @@ static void put_biased(const review_command *job, dis__json_writer *j, size_t n)
         cli_json_write_text(j, "worker", dis_names_get(job->in.look.workers, w, NULL));
         put_metric(j, "bias", o->bias, o->bias_low, o->bias_high, 1);
         put_metric(j, "spread", o->spread, o->spread_low, o->spread_high, 1);
-        cli_json_write_real(j, "lapse", o->lapse);
+        cli_json_write_real(j, "lapse", o->lapse_rate);
         dis__json_writer_end_object(j);
     }
     dis__json_writer_end_array(j);
@@ -211,12 +213,12 @@ dis_status review_json_write(const review_command *job, const char *path)
     if (status == DIS_OK) status = votes_input_write_json_table(&job->in, j);
     votes_input_write_json_notes(&job->in, j);
     cli_json_write_text(j, "method", l->method);
-    cli_json_write_text(j, "by", orders[l->by]);
+    cli_json_write_text(j, "by", orders[l->order]);
     cli_json_write_count(j, "budget", job->v->budget);
-    cli_json_write_count(j, "spent", l->spent);
-    cli_json_write_count(j, "doubtful_workers", l->n_doubtful);
+    cli_json_write_count(j, "spent", l->budget_spent);
+    cli_json_write_count(j, "doubtful_workers", l->n_unreliable);
     cli_json_write_count(j, "weak_workers", l->n_weak);
-    cli_json_write_count(j, "unjudged_workers", l->n_unjudged);
+    cli_json_write_count(j, "unjudged_workers", l->n_without_verdict);
     chance_test_write_json(j, &l->chance);
     if (job->v->accept > 0) {
         cli_json_write_real(j, "accept", job->v->accept);
@@ -225,13 +227,13 @@ dis_status review_json_write(const review_command *job, const char *path)
     }
     dis__json_writer_key(j, "metrics");
     dis__json_writer_begin_object(j);
-    put_share(j, "expected_right", l->right, l->n_items);
-    put_share(j, "expected_right_after_budget", l->right_after, l->n_items);
-    if (job->v->accept > 0) put_share(j, "expected_right_accepted", l->right_accepted, l->n_accepted);
-    put_share(j, "typical_worker_right", l->typical, isnan(l->typical) ? 0 : job->in.look.n_votes);
+    put_share(j, "expected_right", l->expected_accuracy, l->n_items);
+    put_share(j, "expected_right_after_budget", l->expected_accuracy_after, l->n_items);
+    if (job->v->accept > 0) put_share(j, "expected_right_accepted", l->expected_accuracy_accepted, l->n_accepted);
+    put_share(j, "typical_worker_right", l->typical_accuracy, isnan(l->typical_accuracy) ? 0 : job->in.look.n_votes);
     dis__json_writer_end_object(j);
     put_items(job, j, review_rows_limit(l->n_items, top));
-    put_workers(job, j, review_rows_limit(l->n_doubtful + l->n_weak, top));
+    put_workers(job, j, review_rows_limit(l->n_unreliable + l->n_weak, top));
     put_biased(job, j, review_rows_limit(l->n_biased, top));
     return cli_summary_close(j, status);
 }
@@ -262,10 +264,10 @@ void review_items_print(const review_command *job, size_t n)
         dis_review_format_item_reason(job->review, job->in.votes, r, reason, sizeof reason);
         cli_text_escape(reason, safe, sizeof safe);
         char right[16] = "-";
-        if (!isnan(x->right)) snprintf(right, sizeof right, "%.3f", x->right);
+        if (!isnan(x->p_correct)) snprintf(right, sizeof right, "%.3f", x->p_correct);
         printf("%-24s %-12s %6s %6.3f %6.1f", cli_safe(dis_names_get(job->in.look.tasks, x->item, NULL), task),
                cli_safe(dis_names_get(job->in.look.classes, x->label, NULL), label), right, x->gain, x->surprise);
-        if (budget) printf(" %4u", x->buy);
+        if (budget) printf(" %4u", x->votes_to_buy);
         printf("  %s\n", safe);
         if (job->texts) print_text(dis_names_get(job->texts, x->item, NULL));
     }
@@ -281,7 +283,7 @@ void review_workers_print(const review_command *job, size_t n)
         cli_text_escape(reason, safe, sizeof safe);
         printf("%-24s %7llu %6.3f %5.3f - %5.3f %8.1f  %s\n",
                cli_safe(dis_names_get(job->in.look.workers, x->worker, NULL), name), (unsigned long long)x->votes,
-               x->quality, x->low, x->high, x->evidence, safe);
+               x->accuracy, x->accuracy_low, x->accuracy_high, x->evidence, safe);
     }
 }
 
@@ -295,6 +297,6 @@ void review_biased_print(const review_command *job, size_t n)
         n--;
         printf("%-24s %7.2f %6.2f .. %-5.2f %7.2f %5.2f - %-5.2f %6.2f\n",
                cli_safe(dis_names_get(job->in.look.workers, w, NULL), name), o->bias, o->bias_low, o->bias_high,
-               o->spread, o->spread_low, o->spread_high, o->lapse);
+               o->spread, o->spread_low, o->spread_high, o->lapse_rate);
     }
 }

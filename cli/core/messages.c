@@ -306,7 +306,7 @@ dis_status cli_context_create(cli *c, const cli_common *common, dis_context **ou
         const dis_device *device;
         const dis_status there = dis_device_find(common->device, (dis_precision)common->precision, false, &device);
         if (there != DIS_OK) return there;
-        if (strcmp(common->device, "auto") == 0) cli_print(c, "computing on %s: %s", device->name, device->found);
+        if (strcmp(common->device, "auto") == 0) cli_print(c, "computing on %s: %s", device->name, device->description);
     }
     dis_context_options o = dis_context_options_default();
     if (cli_ranks_count() > 1) o.ranks = "mpi";
@@ -318,7 +318,7 @@ dis_status cli_context_create(cli *c, const cli_common *common, dis_context **ou
                   c->command);
         exit(DIS_EUSAGE);
     }
-    o.whole = c->whole;
+    o.replicate_data = c->whole;
     set_common(c, common, &o);
     char device[32];
     o.device = device_of_rank(common->device, device, sizeof device) ? device : common->device;

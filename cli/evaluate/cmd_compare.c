@@ -83,7 +83,7 @@ static int gold_of_votes(compare_command *job, dis_context *ctx)
 static int place_votes(compare_command *job, dis_comparison_votes *out)
 {
     const int code = label_input_match_votes(&job->in, &job->votes.look, &job->vote_item, &job->vote_class);
-    *out = (dis_comparison_votes){.votes = job->votes.votes, .item = job->vote_item, .class = job->vote_class};
+    *out = (dis_comparison_votes){.votes = job->votes.votes, .item_map = job->vote_item, .class_map = job->vote_class};
     return code;
 }
 
@@ -162,7 +162,7 @@ static int compare(compare_command *job, dis_context *ctx)
     o.resamples = v->figures.resamples;
     o.fraction = v->figures.fraction;
     o.pool_seeds = v->pool_seeds;
-    o.over = (dis_interval_scope)v->over;
+    o.interval_scope = (dis_interval_scope)v->over;
     o.alternative = (dis_alternative)v->alternative;
     const dis_status status = dis_comparison_run(ctx, &in, &o, &job->comparison);
     if (status == DIS_OK) job->look = dis_comparison_get_view(job->comparison);
@@ -181,7 +181,7 @@ static void tell_finding(const compare_command *job, size_t m)
         size.ci_low = -s->difference.ci_high;
         size.ci_high = -s->difference.ci_low;
     }
-    const char *words = dis_comparison_metric_get(m)->words;
+    const char *words = dis_comparison_metric_get(m)->title;
     if (s->stars && (!size.has_interval || size.ci_low > 0))
         cli_print(job->c, "%s: %s%s is better%s by %s", words, cli_bold(job->c), d > 0 ? "A" : "B", cli_plain(job->c),
                   cli_metric_format(&size, 3, value));

@@ -219,16 +219,16 @@ static int measure(eval_command *job, dis_context *ctx)
     o.top_k = (size_t)v->top_k;
     o.n_bins = (size_t)v->n_bins;
     o.n_splits = (size_t)v->n_splits;
-    o.wanted = job->wanted;
-    o.over = (dis_interval_scope)v->over;
+    o.metrics = job->wanted;
+    o.interval_scope = (dis_interval_scope)v->over;
     if (v->votes.n) {
         const int code = label_input_match_votes(&job->in, &job->votes.look, &job->vote_item, &job->vote_class);
         if (code != 0) return code;
     }
     const dis_evaluation_votes votes = {.votes = job->votes.votes,
                                         .labels = v->human_labels,
-                                        .item = job->vote_item,
-                                        .class = job->vote_class};
+                                        .item_map = job->vote_item,
+                                        .class_map = job->vote_class};
     for (size_t i = 0; i < job->n; i++) {
         const dis_evaluation_input in = {.n_items = t->n_items,
                                          .n_classes = t->n_classes,
@@ -276,9 +276,9 @@ static void tell(eval_command *job)
         cli_warn(job->c, "the human labels are from only %zu annotator%s: other annotators might reverse the result",
                  job->look[0].n_annotators, cli_plural(job->look[0].n_annotators));
     for (size_t i = 0; i < job->n; i++)
-        if (job->look[i].floored)
+        if (job->look[i].n_floored)
             cli_print(job->c, "%s: %s probabilities below 1e-12 were set to 1e-12 in logarithms", job->in.path[i],
-                      cli_count_format(job->look[i].floored, floored));
+                      cli_count_format(job->look[i].n_floored, floored));
     cli_print(job->c, "%s item%s, %zu classes, %zu file%s of predictions (%.2f s)",
               cli_count_format(job->in.look.n_items, items), cli_plural(job->in.look.n_items), job->in.look.n_classes,
               job->n, cli_plural(job->n), cli_seconds_since(&job->c->start));

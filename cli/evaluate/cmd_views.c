@@ -114,7 +114,7 @@ static void write_text(const views_command *job)
                 printf("%8.4f", d->jsd[a * d->n_views + b].value);
         putchar('\n');
     }
-    const dis_metric *hub[] = {&d->hub_over_items, &d->hub_over_views};
+    const dis_metric *hub[] = {&d->hubness_over_items, &d->hubness_over_views};
     static const char *const over[] = {"over items", "over views"};
     for (size_t i = 0; i < 2; i++) {
         char text[CLI_METRIC_SIZE];
@@ -204,8 +204,8 @@ static dis_status write_json(const views_command *job)
     dis__json_writer_end_array(j);
     dis__json_writer_key(j, "centroid_correlation");
     dis__json_writer_begin_object(j);
-    put_metric(j, "over_items", &d->hub_over_items);
-    put_metric(j, "over_views", &d->hub_over_views);
+    put_metric(j, "over_items", &d->hubness_over_items);
+    put_metric(j, "over_views", &d->hubness_over_views);
     dis__json_writer_end_object(j);
     return cli_summary_close(j, status);
 }

@@ -28,14 +28,14 @@ static void metrics_text(const compare_command *job)
     const dis_comparison_view *v = &job->look;
     const uint64_t resamples = job->v->figures.resamples;
     printf("%-10s%-26s%-26s%s\n", "", "A", "B",
-           !resamples                           ? "A - B"
-           : v->over == DIS_INTERVAL_ANNOTATORS ? "A - B                       for other annotators and items"
-                                                : "A - B                       paired bootstrap");
+           !resamples                                     ? "A - B"
+           : v->interval_scope == DIS_INTERVAL_ANNOTATORS ? "A - B                       for other annotators and items"
+                                                          : "A - B                       paired bootstrap");
     for (size_t m = 0; m < DIS_COMPARE_METRICS; m++) {
         const dis_significance *s = &v->metric[m];
         char a[CLI_METRIC_SIZE], b[CLI_METRIC_SIZE], d[CLI_METRIC_SIZE], p[CLI_NUMBER];
         const bool ahead = s->difference.value >= 0;
-        printf("%-10s%-26s%-26s%s", dis_comparison_metric_get(m)->words, cli_metric_format(&s->a, 4, a),
+        printf("%-10s%-26s%-26s%s", dis_comparison_metric_get(m)->title, cli_metric_format(&s->a, 4, a),
                cli_metric_format(&s->b, 4, b), ahead ? "+" : "");
         if (resamples)
             printf("%-*s%s%s%s\n", ahead ? 27 : 28, cli_metric_format(&s->difference, 4, d),
@@ -98,7 +98,7 @@ static void cells_text(const dis_comparison_view *v)
             printf("- (%s)", x->test.reason);
         else
             printf("U = %.1f, %s (%s)", x->test.u, p_text(x->test.p, 0, p), x->test.exact ? "exact" : "normal");
-        if (x->left_out && !x->test.reason) printf("; %zu uniform soft labels have none", x->left_out);
+        if (x->n_excluded && !x->test.reason) printf("; %zu uniform soft labels have none", x->n_excluded);
         putchar('\n');
     }
 }
@@ -227,7 +227,7 @@ static void put_cells(const compare_command *job, dis__json_writer *j)
         dis__json_writer_key(j, dis_comparison_statistic_name(s));
         dis__json_writer_begin_object(j);
         for (size_t c = 0; c < DIS_CELLS; c++) put_metric(j, dis_comparison_cell_name(c), &x->mean[c]);
-        cli_json_write_count(j, "left_out", x->left_out);
+        cli_json_write_count(j, "left_out", x->n_excluded);
         dis__json_writer_key(j, "mann_whitney");
         dis__json_writer_begin_object(j);
         cli_json_write_text(j, "alternative", alternatives[job->v->alternative]);
@@ -256,7 +256,7 @@ dis_status compare_json_write(const compare_command *job)
     cli_json_write_count(j, "resamples", job->v->figures.resamples);
     cli_json_write_real(j, "fraction", job->v->figures.fraction);
     cli_json_write_count(j, "drawn", v->n_resample);
-    cli_json_write_text(j, "intervals_over", dis_interval_scope_name(v->over));
+    cli_json_write_text(j, "intervals_over", dis_interval_scope_name(v->interval_scope));
     cli_json_write_count(j, "annotators", v->n_annotators);
     cli_json_write_bool(j, "few_annotators", v->few_annotators);
     put_metrics(v, j);

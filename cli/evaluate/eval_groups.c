@@ -28,7 +28,7 @@ int eval_groups_compute(eval_command *job, dis_context *ctx)
     o.resamples = (size_t)v->figures.resamples;
     o.permutations = (size_t)v->permutations;
     o.seed = v->figures.seed;
-    o.over = (dis_interval_scope)v->over;
+    o.interval_scope = (dis_interval_scope)v->over;
     for (size_t i = 0; i < job->n; i++) {
         const dis_group_evaluation_input in = {
             .n_items = t->n_items, .n_classes = t->n_classes, .q = t->p[i], .tasks = t->tasks, .classes = t->classes};
@@ -63,7 +63,7 @@ static cli_rows rows_of(const of_file *f, bool with_path)
         CLI_FIELD(dis_group_evaluation_row, COUNT, items),
         CLI_FIELD(dis_group_evaluation_row, METRIC, log_loss),
         CLI_FIELD(dis_group_evaluation_row, METRIC, agreement),
-        CLI_FIELD(dis_group_evaluation_row, METRIC, apart),
+        CLI_FIELD_AS(dis_group_evaluation_row, METRIC, "apart", excess_log_loss),
         CLI_FIELD(dis_group_evaluation_row, REAL, p),
         CLI_FIELD(dis_group_evaluation_row, REAL, q),
     };
@@ -97,7 +97,7 @@ static void put_rows(const eval_command *job, dis__json_writer *j, size_t i)
     const of_file f = {.job = job, .i = i};
     const cli_rows rows = rows_of(&f, false);
     cli_rows_write_json(&rows, j, "by_group");
-    cli_json_write_count(j, "votes_left_out", dis_group_evaluation_get_view(job->by_group[i]).votes_left_out);
+    cli_json_write_count(j, "votes_left_out", dis_group_evaluation_get_view(job->by_group[i]).n_votes_excluded);
 }
 
 void eval_groups_write_json(const eval_command *job, dis__json_writer *j)
@@ -136,7 +136,7 @@ void eval_groups_print(const eval_command *job)
             printf("%-*s %9s  ", NAME_WIDTH, safe, cli_count_format(x->votes, number));
             cli_metric_print(&x->log_loss, width);
             cli_metric_print(&x->agreement, width);
-            cli_metric_print(&x->apart, width);
+            cli_metric_print(&x->excess_log_loss, width);
             cli_p_value_print(x->q, "\n");
         }
     }

@@ -117,7 +117,7 @@ void eval_text_print(const eval_command *job)
         metric_rows(job, of_gold, intervals, width);
     }
     if (job->in.look.n_sources > job->n) {
-        const bool annotators = job->look[0].over == DIS_INTERVAL_ANNOTATORS;
+        const bool annotators = job->look[0].interval_scope == DIS_INTERVAL_ANNOTATORS;
         printf("%sagainst people, %s items, nats%s%s%s\n", job->v->gold ? "\n" : "",
                cli_count_format(job->in.look.n_items, items), job->v->human_labels ? ", labels: " : "",
                job->v->human_labels ? job->v->human_labels : "",
@@ -205,7 +205,7 @@ dis_status eval_class_table_write(const eval_command *job)
             cli_cell_write_name(t, job->in.look.classes, k);
             dis__table_writer_count(t, s->n_gold);
             dis__table_writer_count(t, s->n_predicted);
-            dis__table_writer_count(t, s->n_right);
+            dis__table_writer_count(t, s->n_correct);
             cli_cell_write_metric(t, &s->precision);
             cli_cell_write_metric(t, &s->recall);
             cli_cell_write_metric(t, &s->f1);
@@ -268,7 +268,7 @@ static void put_metrics(const eval_command *job, dis__json_writer *j, const dis_
 static void put_classes(const eval_command *job, dis__json_writer *j, const dis_evaluation_view *v)
 {
     if (!v->classes) return;
-    cli_json_write_text(j, "majority_class", dis_names_get(job->in.look.classes, v->majority, NULL));
+    cli_json_write_text(j, "majority_class", dis_names_get(job->in.look.classes, v->majority_class, NULL));
     dis__json_writer_key(j, "by_class");
     dis__json_writer_begin_array(j);
     for (size_t k = 0; k < v->n_classes; k++) {
@@ -277,7 +277,7 @@ static void put_classes(const eval_command *job, dis__json_writer *j, const dis_
         cli_json_write_text(j, "class", dis_names_get(job->in.look.classes, k, NULL));
         cli_json_write_count(j, "gold", s->n_gold);
         cli_json_write_count(j, "predicted", s->n_predicted);
-        cli_json_write_count(j, "right", s->n_right);
+        cli_json_write_count(j, "right", s->n_correct);
         dis__json_writer_key(j, "precision");
         dis__json_writer_metric(j, &s->precision);
         dis__json_writer_key(j, "recall");
@@ -323,7 +323,7 @@ static void put_calibration(dis__json_writer *j, const dis_evaluation_view *v)
     for (size_t s = 0; s < v->n_splits; s++) {
         dis__json_writer_begin_object(j);
         cli_json_write_real(j, "value", v->temperature[s]);
-        cli_json_write_bool(j, "on_bound", v->on_bound[s]);
+        cli_json_write_bool(j, "on_bound", v->at_bound[s]);
         dis__json_writer_end_object(j);
     }
     dis__json_writer_end_array(j);
@@ -349,7 +349,7 @@ dis_status eval_json_write(const eval_command *job)
     cli_json_write_text(j, "human_labels", v->human_labels);
     cli_json_write_bool(j, "ordinal", votes_input_is_ordered(&v->reading));
     cli_json_write_count(j, "resamples", v->figures.resamples);
-    cli_json_write_text(j, "intervals_over", dis_interval_scope_name(job->look[0].over));
+    cli_json_write_text(j, "intervals_over", dis_interval_scope_name(job->look[0].interval_scope));
     cli_json_write_count(j, "annotators", job->look[0].n_annotators);
     cli_json_write_bool(j, "few_annotators", job->look[0].few_annotators);
     cli_json_write_real(j, "fraction", v->figures.fraction);
@@ -361,8 +361,8 @@ dis_status eval_json_write(const eval_command *job)
     for (size_t i = 0; i < job->n; i++) {
         dis__json_writer_begin_object(j);
         cli_json_write_text(j, "path", job->in.path[i]);
-        cli_json_write_count(j, "floored", job->look[i].floored);
-        if (job->in.look.n_sources > job->n) cli_json_write_count(j, "human_floored", job->look[i].human_floored);
+        cli_json_write_count(j, "floored", job->look[i].n_floored);
+        if (job->in.look.n_sources > job->n) cli_json_write_count(j, "human_floored", job->look[i].n_human_floored);
         put_metrics(job, j, &job->look[i]);
         put_classes(job, j, &job->look[i]);
         put_calibration(j, &job->look[i]);

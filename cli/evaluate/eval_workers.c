@@ -159,7 +159,7 @@ static dis_status write_json(const workers_command *job)
     cli_json_write_count(j, "votes", p->n_votes);
     cli_json_write_count(j, "items", p->n_items);
     cli_json_write_count(j, "workers", p->n_workers);
-    cli_json_write_count(j, "left_out", p->left_out);
+    cli_json_write_count(j, "left_out", p->n_votes_unpredicted);
     put_metrics(j, "error_rate", p->error);
     if (job->ordered) put_metrics(j, "absolute_distance", p->distance);
     if (job->people.groups) {
@@ -288,9 +288,9 @@ static void tell(const workers_command *job)
     char votes[CLI_NUMBER], items[CLI_NUMBER], workers[CLI_NUMBER], left[CLI_NUMBER];
     const dis_perspectives_view *p = &job->look;
     groups_input_print(&job->people);
-    if (p->left_out)
-        cli_print(job->c, "%s vote%s without a prediction left out", cli_count_format(p->left_out, left),
-                  cli_plural(p->left_out));
+    if (p->n_votes_unpredicted)
+        cli_print(job->c, "%s vote%s without a prediction left out", cli_count_format(p->n_votes_unpredicted, left),
+                  cli_plural(p->n_votes_unpredicted));
     cli_print(job->c, "%s votes of %s worker%s on %s item%s (%.2f s)", cli_count_format(p->n_votes, votes),
               cli_count_format(p->n_workers, workers), cli_plural(p->n_workers), cli_count_format(p->n_items, items),
               cli_plural(p->n_items), cli_seconds_since(&job->c->start));

@@ -89,7 +89,7 @@ static void watch(void *user, const dis_experiment_counts *n)
     clock_gettime(CLOCK_MONOTONIC, &job->drawn);
     char left[CLI_NUMBER], failed[CLI_NUMBER] = "", elsewhere[48] = "";
     if (n->failed) snprintf(failed, sizeof failed, ", %zu failed", n->failed);
-    if (n->elsewhere) snprintf(elsewhere, sizeof elsewhere, ", %zu in other processes", n->elsewhere);
+    if (n->running_remotely) snprintf(elsewhere, sizeof elsewhere, ", %zu in other processes", n->running_remotely);
     fprintf(stderr, "\r\033[K  %zu of %zu runs done%s, %zu at work%s, %s%s", n->done, n->total, failed, n->running,
             elsewhere,
             isnan(n->seconds_left) ? "time left not known yet" : experiment_duration_format(n->seconds_left, left),
@@ -137,7 +137,7 @@ static int run_one(experiment_command *job, const char *name)
     dis_experiment_run_options o = dis_experiment_run_options_default();
     o.jobs = (size_t)job->v->jobs;
     o.retry_failed = job->v->retry_failed;
-    o.watch = watch;
+    o.progress = watch;
     o.user = job;
     dis_experiment_counts *n = &job->counts;
     const dis_status status = dis_experiment_run(job->ctx, job->experiment, &o, n);
@@ -228,7 +228,7 @@ static dis_status open_file(experiment_command *job, const char *path, bool may_
     o.data_folder = v->data;
     o.filter = v->filter.value;
     o.n_filters = v->filter.n;
-    o.may_be_empty = may_be_empty;
+    o.allow_no_runs = may_be_empty;
     const dis_status status = dis_experiment_read(job->ctx, path, &o, &job->experiment);
     if (status == DIS_OK) job->look = dis_experiment_get_view(job->experiment);
     return status;
@@ -319,9 +319,11 @@ static int merge(const experiment_command *job, char **stores, size_t n)
     const int code =
         cli_failed(c, dis_experiment_merge(job->ctx, job->v->store, (const char *const *)stores, n, &counts));
     if (code != 0) return code;
-    cli_print(c, "%zu runs added, %zu known already", counts.added, counts.known);
-    if (counts.waiting) cli_warn(c, "%zu runs are not done there, or at work here; they were left", counts.waiting);
-    if (counts.differ) cli_warn(c, "%zu runs are known with other measures; those that were there stay", counts.differ);
+    cli_print(c, "%zu runs added, %zu known already", counts.added, counts.present);
+    if (counts.unfinished)
+        cli_warn(c, "%zu runs are not done there, or at work here; they were left", counts.unfinished);
+    if (counts.conflicting)
+        cli_warn(c, "%zu runs are known with other measures; those that were there stay", counts.conflicting);
     return 0;
 }
 

@@ -41,7 +41,7 @@ static void figure_json(dis__json_writer *j, const experiment_command *job, cons
     for (size_t i = 0; i < f->n; i++) dis__json_writer_real(j, f->seed[i]);
     dis__json_writer_end_array(j);
     if (!isnan(f->published)) cli_json_write_real(j, "published", f->published);
-    if (f->compared) {
+    if (f->has_comparison) {
         cli_json_write_real(j, "difference", f->difference);
         cli_json_write_real(j, "p", f->p);
         cli_json_write_count(j, "stars", (uint64_t)f->stars);
@@ -69,7 +69,7 @@ static dis_status table_json(const experiment_command *job, const dis_experiment
         cli_json_write_count(j, "failed", row->n_failed);
         dis__json_writer_key(j, "measures");
         dis__json_writer_begin_array(j);
-        for (size_t m = 0; m < t->n_measures; m++) figure_json(j, job, &row->figure[m], m);
+        for (size_t m = 0; m < t->n_measures; m++) figure_json(j, job, &row->values[m], m);
         dis__json_writer_end_array(j);
         dis__json_writer_end_object(j);
     }

@@ -150,9 +150,9 @@ static void recipe_detail(size_t i)
 {
     const dis_recipe *r = dis_recipe_get(i);
     printf("%s: %s\nsource: %s\n--method %s does what these do:\n", r->name, r->summary, r->source, r->name);
-    for (size_t m = 0; m < r->n_views; m++) printf("  --method %s\n", r->view[m]);
+    for (size_t m = 0; m < r->n_views; m++) printf("  --method %s\n", r->views[m]);
     printf("  --combine %s\nand where nobody knows who voted:\n", r->combine);
-    for (size_t m = 0; m < r->n_views_of_counts; m++) printf("  --method %s\n", r->view_of_counts[m]);
+    for (size_t m = 0; m < r->n_views_for_counts; m++) printf("  --method %s\n", r->views_for_counts[m]);
     printf("  --combine %s\n", r->combine);
     if (i == 0) puts("this is the default of labels and report");
 }
@@ -180,7 +180,7 @@ static void preset_detail(size_t i)
     for (size_t d = 0; d < p->n_drop; d++) printf(" --drop '%s=%s'", p->drop[d].column, p->drop[d].value);
     for (size_t d = 0; d < p->n_keep; d++) printf(" --keep '%s=%s'", p->keep[d].column, p->keep[d].value);
     printf("%s%s\n", p->no_header ? " --no-header" : "", p->empty_is_na ? " --na ''" : "");
-    if (p->choice) printf("with --label NAME, which @ stands for: --label '%s'\n", p->choice);
+    if (p->label_template) printf("with --label NAME, which @ stands for: --label '%s'\n", p->label_template);
 }
 
 static const char *role_name(const void *arg, size_t i)
@@ -244,16 +244,16 @@ static void model_detail(size_t i)
     static const char *const items[] = {"texts", "tokens", "features", "images"};
     const dis_model_kind *m = dis_model_kind_get(i);
     printf("%s: %s\nsource: %s\nitems: %s\nepochs %zu, batch %zu, rate %g, optimizer %s%s%s\n", m->name, m->summary,
-           m->source, items[m->items], m->epochs, m->batch, m->rate, m->optimizer, m->schedule ? ", schedule " : "",
-           m->schedule ? m->schedule : "");
+           m->source, items[m->items_kind], m->epochs, m->batch, m->rate, m->optimizer,
+           m->schedule ? ", schedule " : "", m->schedule ? m->schedule : "");
     options_of(m->options, m->n_options);
     if (m->n_recipes) printf("recipes:\n");
     for (size_t r = 0; r < m->n_recipes; r++) {
         char text[600];
         const dis_model_recipe *recipe = &m->recipes[r];
         printf("  %-18s", recipe->name);
-        snprintf(text, sizeof text, "%s%s%s%s", recipe->summary, *recipe->settings ? " (" : "", recipe->settings,
-                 *recipe->settings ? ")" : "");
+        snprintf(text, sizeof text, "%s%s%s%s", recipe->summary, *recipe->options ? " (" : "", recipe->options,
+                 *recipe->options ? ")" : "");
         for (char *c = text; *c; c++)
             if (*c == ',' && c[1] != ' ') *c = ' ';
         cli_text_wrap(stdout, text, NAME_COLUMN, NAME_COLUMN);
@@ -276,8 +276,8 @@ static void part_detail(size_t i)
         char text[600];
         printf("  %-18s", key.key);
         snprintf(text, sizeof text, "%s (%s%s%s%s%s%s)", key.summary, key.required ? "needed; " : "",
-                 key.named ? "NAME: " : "", key.form, key.many && !key.named ? ", or a list of them" : "",
-                 key.fallback ? "; default " : "", key.fallback ? key.fallback : "");
+                 key.is_map ? "NAME: " : "", key.form, key.is_list && !key.is_map ? ", or a list of them" : "",
+                 key.default_value ? "; default " : "", key.default_value ? key.default_value : "");
         cli_text_wrap(stdout, text, NAME_COLUMN, NAME_COLUMN);
     }
 }
@@ -289,8 +289,8 @@ static void device_detail(size_t i)
         printf("cuda: none found\nwhy: %s\n", dis_device_missing_reason());
         return;
     }
-    printf("%s: %s\nfound: %s\nprecision: %s\ntrains: %s\n", d->name, d->summary, d->found,
-           d->precision == DIS_PRECISION_BF16 ? "bf16" : "float32", d->trains ? "yes" : "no");
+    printf("%s: %s\nfound: %s\nprecision: %s\ntrains: %s\n", d->name, d->summary, d->description,
+           d->precision == DIS_PRECISION_BF16 ? "bf16" : "float32", d->can_train ? "yes" : "no");
 }
 
 static const struct {

@@ -217,7 +217,7 @@ void cli_option_value_format(char *out, size_t size, const dis_option *o)
 void cli_method_option_text_format(char *out, size_t size, const dis_option *o)
 {
     const size_t n = strlen(o->summary);
-    const char *fallback = n > 0 && o->summary[n - 1] == ']' ? NULL : o->fallback;
+    const char *fallback = n > 0 && o->summary[n - 1] == ']' ? NULL : o->default_value;
     snprintf(out, size, "%s%s%s%s", o->summary, fallback ? " [" : "", fallback ? fallback : "", fallback ? "]" : "");
 }
 

@@ -61,12 +61,12 @@ int groups_input_read(groups_input *in, dis_context *ctx, const dis_votes *votes
     const cli_groups_values *v = in->v;
     if (!v->group) return 0;
     dis_worker_table_options how = dis_worker_table_options_default();
-    how.table_id = v->table_id;
-    how.table_prefix = v->table_prefix;
+    how.id_column = v->table_id;
+    how.id_prefix = v->table_prefix;
     dis_worker_groups_options o = dis_worker_groups_options_default();
     o.min_group = (size_t)v->min_group;
-    o.hide = v->small == 1;
-    o.cut = in->cut;
+    o.hide_small = v->small == 1;
+    o.cuts = in->cut;
     o.n_cuts = in->n_cuts;
     dis_worker_table *table = NULL;
     dis_names *value = NULL;
@@ -87,8 +87,8 @@ int worker_table_input_read(cli *c, dis_context *ctx, const cli_table_values *v,
         return cli_usage(c, "--table-%s is about a worker table; give it with --worker-table FILE",
                          v->id ? "id" : "prefix");
     if (!v->file) return 0;
-    how.table_id = v->id;
-    how.table_prefix = v->prefix;
+    how.id_column = v->id;
+    how.id_prefix = v->prefix;
     return cli_failed(c, dis_worker_table_read(ctx, v->file, &how, out));
 }
 
@@ -106,17 +106,17 @@ void groups_input_print(const groups_input *in)
     for (size_t i = 0; i < g->n_groups; i++) people += g->workers[i];
     cli_print(in->c, "  %-18s %zu by %s, with %s annotator%s", "groups", g->n_groups, cli_safe(in->v->group, safe),
               cli_count_format(people, number), cli_plural(people));
-    if (g->merged)
+    if (g->n_merged)
         cli_print(in->c, "  %-18s %s groups of fewer than %llu annotators merged into \"other\" (--min-group)",
-                  "small groups", cli_count_format(g->merged, number), (unsigned long long)g->min_group);
-    if (g->hidden)
+                  "small groups", cli_count_format(g->n_merged, number), (unsigned long long)g->min_group);
+    if (g->n_hidden)
         cli_print(in->c, "  %-18s %s group%s of fewer than %llu annotators hidden, %s annotator%s (--min-group)",
-                  "small groups", cli_count_format(g->hidden, number), cli_plural(g->hidden),
-                  (unsigned long long)g->min_group, cli_count_format(g->hidden_people, other),
-                  cli_plural(g->hidden_people));
-    if (g->unknown)
+                  "small groups", cli_count_format(g->n_hidden, number), cli_plural(g->n_hidden),
+                  (unsigned long long)g->min_group, cli_count_format(g->n_hidden_workers, other),
+                  cli_plural(g->n_hidden_workers));
+    if (g->n_unknown)
         cli_print(in->c, "  %-18s %s annotator%s without a value in --worker-table", "in no group",
-                  cli_count_format(g->unknown, number), cli_plural(g->unknown));
+                  cli_count_format(g->n_unknown, number), cli_plural(g->n_unknown));
 }
 
 dis_status groups_input_write_json_file(const groups_input *in, dis__json_writer *j)
@@ -128,8 +128,8 @@ void groups_input_write_json(const groups_input *in, dis__json_writer *j)
 {
     cli_json_write_text(j, "column", in->v->group);
     cli_json_write_count(j, "min_group", in->look.min_group);
-    cli_json_write_count(j, "merged", in->look.merged);
-    cli_json_write_count(j, "hidden", in->look.hidden);
-    cli_json_write_count(j, "hidden_workers", in->look.hidden_people);
-    cli_json_write_count(j, "workers_unknown", in->look.unknown);
+    cli_json_write_count(j, "merged", in->look.n_merged);
+    cli_json_write_count(j, "hidden", in->look.n_hidden);
+    cli_json_write_count(j, "hidden_workers", in->look.n_hidden_workers);
+    cli_json_write_count(j, "workers_unknown", in->look.n_unknown);
 }

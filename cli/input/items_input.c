@@ -20,8 +20,8 @@ int items_input_read(cli *c, dis_context *ctx, const cli_items_values *v, const 
         o.sentence = v->sentence;
         o.tasks = v->ids;
         o.width = (size_t)v->width;
-        o.where = rules;
-        o.n_where = n_rules;
+        o.keep = rules;
+        o.n_keep = n_rules;
         code = cli_failed(c, dis_items_read(ctx, path, &o, out));
     }
     free(room);

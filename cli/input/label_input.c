@@ -77,17 +77,17 @@ void label_input_print(label_input *in)
         if (scaled)
             cli_warn(in->c, "%s: %llu rows that did not sum to 1 were rescaled", in->path[i],
                      (unsigned long long)scaled);
-        if (v->notes[i].items_left_out)
+        if (v->notes[i].n_items_dropped)
             cli_warn(in->c, "%s: %zu items that are not in all files are skipped", in->path[i],
-                     v->notes[i].items_left_out);
-        if (v->notes[i].classes_added && !(in->hard && in->view[i]))
+                     v->notes[i].n_items_dropped);
+        if (v->notes[i].n_classes_added && !(in->hard && in->view[i]))
             cli_warn(in->c, "%s: %zu classes that only other files have are read as 0", in->path[i],
-                     v->notes[i].classes_added);
+                     v->notes[i].n_classes_added);
     }
     if (!in->gold) return;
-    if (v->without_gold) cli_warn(in->c, "%s: %zu items have no gold label", in->gold_path, v->without_gold);
-    if (v->gold_left_out)
-        cli_warn(in->c, "%s: %zu gold labels are of items that are in no file", in->gold_path, v->gold_left_out);
+    if (v->n_items_without_gold) cli_warn(in->c, "%s: %zu items have no gold label", in->gold_path, v->n_items_without_gold);
+    if (v->n_gold_dropped)
+        cli_warn(in->c, "%s: %zu gold labels are of items that are in no file", in->gold_path, v->n_gold_dropped);
 }
 
 dis_status label_input_write_json(const label_input *in, dis__json_writer *j)
@@ -98,15 +98,15 @@ dis_status label_input_write_json(const label_input *in, dis__json_writer *j)
         dis__json_writer_begin_object(j);
         status = cli_input_write_fields(j, in->path[i], in->role[i]);
         cli_json_write_count(j, "renormalised", renormalised(in, i));
-        cli_json_write_count(j, "items_left_out", in->look.notes[i].items_left_out);
-        cli_json_write_count(j, "classes_added", in->look.notes[i].classes_added);
+        cli_json_write_count(j, "items_left_out", in->look.notes[i].n_items_dropped);
+        cli_json_write_count(j, "classes_added", in->look.notes[i].n_classes_added);
         dis__json_writer_end_object(j);
     }
     if (status == DIS_OK && in->gold_path) {
         dis__json_writer_begin_object(j);
         status = cli_input_write_fields(j, in->gold_path, in->gold_role ? in->gold_role : "gold");
-        cli_json_write_count(j, "items_without", in->look.without_gold);
-        cli_json_write_count(j, "left_out", in->look.gold_left_out);
+        cli_json_write_count(j, "items_without", in->look.n_items_without_gold);
+        cli_json_write_count(j, "left_out", in->look.n_gold_dropped);
         dis__json_writer_end_object(j);
     }
     cli_inputs_end(j);

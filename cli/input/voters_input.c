@@ -12,8 +12,8 @@ static dis_status read_values(const voters_input *in, dis_context *ctx, const vo
                                       votes->v->worker, v->type, votes->votes, values);
     dis_worker_table_options how = dis_worker_table_options_default();
     dis_worker_table *table = NULL;
-    how.table_id = v->table_id;
-    how.table_prefix = v->table_prefix;
+    how.id_column = v->table_id;
+    how.id_prefix = v->table_prefix;
     dis_status status = dis_worker_table_read(ctx, v->table, &how, &table);
     if (status == DIS_OK) status = dis_worker_table_values(table, v->type, votes->votes, values);
     dis_worker_table_destroy(table);

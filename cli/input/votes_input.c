@@ -44,7 +44,7 @@ dis_scale votes_input_scale(const cli_votes_values *v)
 
 bool votes_input_is_scaled(const cli_votes_values *v)
 {
-    return dis_scale_get(votes_input_scale(v))->own;
+    return dis_scale_get(votes_input_scale(v))->has_own_labels;
 }
 
 bool votes_input_is_ordered(const cli_votes_values *v)
@@ -92,7 +92,7 @@ int votes_input_check(votes_input *in)
     o->label = v->label;
     o->time = v->time;
     o->records = v->records;
-    o->several = (dis_multiple_labels)v->several;
+    o->multiple_labels = (dis_multiple_labels)v->several;
     o->no_header = v->no_header;
     o->skip = (size_t)v->skip;
     o->fold_case = v->fold_case;
@@ -330,7 +330,7 @@ void votes_input_print(votes_input *in)
         cli_message_format(dis_votes_get_skipped_row(in->votes, i), named, sizeof named);
         cli_print(c, "    %s", cli_safe(named, safe));
     }
-    tell_count(c, "no label", n->na, "vote%s skipped (--na)");
+    tell_count(c, "no label", n->missing_labels, "vote%s skipped (--na)");
     tell_count(c, "dropped", n->dropped, "row%s skipped (--drop, --keep)");
     static const char *const kept[] = {"", "the first is used", "the last is used", "all are used"};
     char duplicates[64];
@@ -342,7 +342,7 @@ void votes_input_print(votes_input *in)
     dis_note_kind kind;
     for (size_t i = 0; dis_votes_get_note(in->votes, i, &kind); i++)
         cli_warn(c, "%s", dis_votes_get_note(in->votes, i, &kind));
-    if (n->look_alike_classes)
+    if (n->similar_classes)
         cli_warn(c, "similar classes (such as \"0\" and \"0.0\") are different classes; check the label column");
 }
 
@@ -392,7 +392,7 @@ void votes_input_warn_no_workers(const votes_input *in, const dis_label_plan *ch
                               m == 0                    ? ""
                               : m + 1 < choice->n_views ? ", "
                                                         : " and ",
-                              choice->view[m]);
+                              choice->views[m]);
     cli_warn(in->c, "no annotator ids in this input: methods that need them are not used, %s remain%s", views,
              choice->n_views == 1 ? "s" : "");
 }
@@ -438,12 +438,12 @@ void votes_input_write_json_notes(const votes_input *in, dis__json_writer *j)
     cli_json_write_count(j, "rows", n->rows);
     cli_json_write_count(j, "ties", n->ties);
     cli_json_write_count(j, "bad_rows", n->bad_rows);
-    cli_json_write_count(j, "na", n->na);
+    cli_json_write_count(j, "na", n->missing_labels);
     cli_json_write_count(j, "dropped", n->dropped);
     cli_json_write_count(j, "duplicates", n->duplicates);
     cli_json_write_count(j, "renormalised", n->renormalised);
     cli_json_write_count(j, "items_left_out", n->items_left_out);
-    cli_json_write_bool(j, "look_alike_classes", n->look_alike_classes);
+    cli_json_write_bool(j, "look_alike_classes", n->similar_classes);
     cli_json_write_count(j, "gold", in->n_gold);
     cli_json_write_count(j, "gold_without_votes", in->n_gold_unknown);
     dis__json_writer_end_object(j);

@@ -100,7 +100,7 @@ static dis_status write_json(const combine_command *job)
         cli_json_write_count(j, "renormalised", dis_labels_n_renormalised(job->labels[m]));
         cli_json_write_real(j, "weight", job->did.weight[m]);
         cli_json_write_real(j, "temperature", job->did.temperature[m] > 0 ? job->did.temperature[m] : NAN);
-        cli_json_write_bool(j, "on_bound", job->did.on_bound[m]);
+        cli_json_write_bool(j, "on_bound", job->did.at_bound[m]);
         dis__json_writer_end_object(j);
     }
     cli_inputs_end(j);
@@ -114,7 +114,7 @@ static void tell(combine_command *job)
         char safe[CLI_SAFE], temperature[64] = "";
         if (job->did.temperature[m] > 0)
             snprintf(temperature, sizeof temperature, "  temperature %.4f%s", job->did.temperature[m],
-                     job->did.on_bound[m] ? " (on its bound)" : "");
+                     job->did.at_bound[m] ? " (on its bound)" : "");
         cli_print(job->c, "  %-26s weight %.4f%s", cli_safe(job->paths[m], safe), job->did.weight[m], temperature);
     }
     const dis_labels_view first = dis_labels_get_view(job->labels[0]);

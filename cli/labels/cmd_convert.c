@@ -64,7 +64,7 @@ static int convert_votes(convert_command *job)
     votes_input_print(&job->in);
     how.format = v->format;
     how.anonymise = v->anonymise;
-    how.numbers = v->numbers;
+    how.number_file = v->numbers;
     code = cli_failed(job->c, dis_votes_write(job->ctx, job->in.votes, v->output ? v->output : "-", &how));
     if (code == 0 && v->output && !cli_is_dash(v->output) && v->reading.input <= 0) {
         const char *const labels[] = {v->output, "-o", "labels.csv", NULL};
@@ -91,7 +91,7 @@ static int export_labels(convert_command *job, const dis_labels_view *labels, co
     const convert_values *v = job->v;
     dis_labels_export_options how = dis_labels_export_options_default();
     dis_export_notes notes;
-    how.to = target(v);
+    how.target = target(v);
     how.control = v->control;
     how.object = v->object;
     how.model = v->model;

@@ -86,7 +86,7 @@ static int check_views(labels_command *job)
     if (!path) return cli_error(job->c, DIS_ELIMIT, "no memory for a file name");
     int code = 0;
     for (size_t m = 0; m < n && code == 0; m++) {
-        view_path(v, job->choice.view, m, path, size);
+        view_path(v, job->choice.views, m, path, size);
         code = cli_output_check(job->c, &cli_cmd_labels, v, job->in.paths, job->in.n_paths, "save-views", path);
         if (code == 0) code = cli_failed(job->c, dis__file_check_replace(path, DIS__OUTPUT_LABELS));
     }
@@ -156,7 +156,7 @@ static int save_view(labels_command *job, size_t m, const double *p)
     const size_t size = strlen(job->v->save_views) + VIEW_PATH;
     char *path = malloc(size);
     if (!path) return cli_error(job->c, DIS_ELIMIT, "no memory for a file name");
-    view_path(job->v, job->choice.view, m, path, size);
+    view_path(job->v, job->choice.views, m, path, size);
     const dis_labels_view view = labels_of(job, p);
     const dis_status status = dis_labels_write(job->ctx, &view, path, job->v->format);
     free(path);
@@ -184,7 +184,7 @@ static dis_status take_view(void *user, size_t m, const dis_label_result_part *p
 {
     labels_command *job = user;
     labels_result *r = &job->view[m];
-    job->choice.view[m] = part->spec; /* known labels may have left views out */
+    job->choice.views[m] = part->spec; /* known labels may have left views out */
     *r = (labels_result){.spec = part->spec,
                          .fit = part->fit,
                          .look = dis_fit_get_view(part->fit),
@@ -203,14 +203,14 @@ static int make_labels(labels_command *job)
     dis_fit_options how = dis_fit_options_default();
     how.seed = v->seed;
     how.gold = job->in.gold;
-    how.start = job->start;
+    how.initial_state = job->start;
     how.predictions = job->predictions;
     how.predictions_weight = v->predictions_weight;
     how.device = v->common.device;
     dis_label_result_options making = dis_label_result_options_default();
     making.fit = &how;
     making.keep_fits = v->workers || v->save_state;
-    making.each = take_view;
+    making.on_fit = take_view;
     making.user = job;
     if (v->save_views && mkdir(v->save_views, 0777) != 0 && errno != EEXIST)
         return cli_error(job->c, DIS_EIO, "cannot make the folder %s: %s", v->save_views, strerror(errno));

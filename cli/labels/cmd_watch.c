@@ -111,18 +111,18 @@ static int take_options(watch_command *job)
     int code = class_list_read(job->c, v->classes, &job->classes);
     if (code == 0) code = votes_input_delimiter(job->c, v->delimiter, &job->reading.delimiter);
     if (code != 0) return code;
-    o.retire = v->retire;
+    o.confidence = v->retire;
     o.min_votes = v->min_votes;
-    o.ask_from = v->ask_from;
+    o.request_from = v->ask_from;
     o.max_votes = v->max_votes;
-    o.remember = v->remember;
+    o.n_remembered = v->remember;
     o.memory = v->common.memory;
     o.power = v->power;
     o.limit = v->limit;
     o.duplicates = (dis_duplicates)v->duplicates;
     o.classes = job->classes.name;
     o.n_classes = job->classes.n;
-    o.each = put_row;
+    o.on_row = put_row;
     o.user = job;
     job->reading.format = v->input_format;
     job->reading.task = v->task;
@@ -179,8 +179,8 @@ static void tell_result(watch_command *job)
         cli_warn(job->c,
                  "most labels are different, so they may not be classes; select another column with --label, or "
                  "list the classes with --classes");
-    tell_items(job, "complete", w.sure, w.votes_sure);
-    tell_items(job, "at --max-votes", w.unsure, w.votes_unsure);
+    tell_items(job, "complete", w.n_confident, w.votes_confident);
+    tell_items(job, "at --max-votes", w.n_at_vote_limit, w.votes_at_vote_limit);
     tell_items(job, "incomplete", w.open, w.votes_open);
     tell_count(job, "late votes", w.late, "on complete items; used for the annotator only");
     tell_count(job, "invalid rows", w.bad_rows, "skipped (--lenient)");

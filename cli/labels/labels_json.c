@@ -34,7 +34,7 @@ static void put_methods(const labels_command *job, dis__json_writer *j)
         cli_json_write_count(j, "restart", (uint64_t)r->look.restart);
         cli_json_write_text(j, "objective_is", r->look.method->objective);
         cli_json_write_real(j, "objective", r->look.objective);
-        if (!isnan(r->look.strength)) cli_json_write_real(j, "strength", r->look.strength);
+        if (!isnan(r->look.prior_strength)) cli_json_write_real(j, "strength", r->look.prior_strength);
         if (job->predictions) cli_json_write_real(j, "predictions_weight", r->look.predictions_weight);
         if (strcmp(r->look.device, "cpu") != 0) cli_json_write_text(j, "device", r->look.device);
         dis__json_writer_key(j, "warnings");
@@ -83,7 +83,7 @@ static void put_combination(const labels_command *job, dis__json_writer *j)
     dis__json_writer_end_array(j);
     dis__json_writer_key(j, "on_bound");
     dis__json_writer_begin_array(j);
-    for (size_t m = 0; m < job->n_views; m++) dis__json_writer_bool(j, job->did.on_bound[m]);
+    for (size_t m = 0; m < job->n_views; m++) dis__json_writer_bool(j, job->did.at_bound[m]);
     dis__json_writer_end_array(j);
     cli_json_write_real(j, "objective", job->did.objective);
     cli_json_write_count(j, "steps", (uint64_t)job->did.max_steps);

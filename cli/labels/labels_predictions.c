@@ -17,7 +17,7 @@ static size_t list_methods(const labels_command *job, bool use, char *out, size_
     size_t n = 0, at = 0;
     *out = 0;
     for (size_t m = 0; m < job->choice.n_views; m++) {
-        const dis_method *method = method_of(job->choice.view[m]);
+        const dis_method *method = method_of(job->choice.views[m]);
         if ((method->predictions != DIS_PREDICTIONS_UNUSED) != use) continue;
         const int written = snprintf(out + at, size - at, "%s%s", n++ ? ", " : "", method->name);
         at = written < 0 || at + (size_t)written >= size ? size - 1 : at + (size_t)written;
@@ -31,20 +31,20 @@ int labels_predictions_check(labels_command *job)
     if (!v->predictions && v->predictions_weight >= 0)
         return cli_usage(job->c, "--predictions-weight without --predictions FILE: there is nothing to weigh");
     for (size_t m = 0; !v->predictions && m < job->choice.n_views; m++)
-        if (method_of(job->choice.view[m])->predictions == DIS_PREDICTIONS_REQUIRED)
+        if (method_of(job->choice.views[m])->predictions == DIS_PREDICTIONS_REQUIRED)
             return cli_usage(
                 job->c,
                 "%s judges votes and a model together and needs the predictions of one: --predictions FILE; "
                 "dissent train --folds makes them",
-                method_of(job->choice.view[m])->name);
+                method_of(job->choice.views[m])->name);
     if (!v->predictions) return 0;
     size_t n = 0;
     for (size_t m = 0; m < job->choice.n_views; m++)
-        n += method_of(job->choice.view[m])->predictions != DIS_PREDICTIONS_UNUSED;
+        n += method_of(job->choice.views[m])->predictions != DIS_PREDICTIONS_UNUSED;
     return n ? 0
              : cli_usage(job->c,
                          "--predictions: %s has no use for them; name a method that has, such as dawid-skene or ibcc",
-                         method_of(job->choice.view[0])->name);
+                         method_of(job->choice.views[0])->name);
 }
 
 int labels_predictions_read(labels_command *job)

@@ -43,9 +43,9 @@ static void tell_methods(labels_command *job)
                                       : "no",
                   r->seconds, devices ? "  " : "", devices ? r->look.device : "");
         labels_weight_print(job, r);
-        if (!isnan(r->look.strength))
+        if (!isnan(r->look.prior_strength))
             cli_print(c, "    %-26s strength %.3f: votes at the class rates added per item", r->look.method->name,
-                      r->look.strength);
+                      r->look.prior_strength);
     }
 }
 
@@ -77,7 +77,7 @@ static void tell_gold(labels_command *job)
     char n[CLI_NUMBER];
     if (did->n_gold == 0) {
         if (job->in.gold && job->choice.recipe && job->choice.combine == job->choice.recipe->combine &&
-            job->choice.recipe->combine_of_gold)
+            job->choice.recipe->combine_for_gold)
             cli_print(c,
                       "    known labels are kept, not used for calibration; %d or more would choose weights and power",
                       (int)DIS_MIN_GOLD);
@@ -110,7 +110,7 @@ static void tell_combination(labels_command *job)
         char temperature[64] = "";
         if (tempered)
             snprintf(temperature, sizeof temperature, "  temperature %.4f%s", job->did.temperature[m],
-                     job->did.on_bound[m] ? " (at its bound)" : "");
+                     job->did.at_bound[m] ? " (at its bound)" : "");
         cli_print(c, "    %-*s weight %.4f%s", width, cli_safe(job->view[m].spec, safe), job->did.weight[m],
                   temperature);
     }
@@ -140,7 +140,7 @@ static void tell_calibration(const labels_command *job)
 {
     const dis_combination *did = &job->did;
     const bool calibrates =
-        job->choice.recipe && job->choice.combine == job->choice.recipe->combine && job->choice.recipe->combine_of_gold;
+        job->choice.recipe && job->choice.combine == job->choice.recipe->combine && job->choice.recipe->combine_for_gold;
     char n[CLI_NUMBER];
     if (did->n_gold)
         cli_print(job->c, "  %-18s by %s known labels: expected log-loss %.3f instead of %.3f", "calibrated",

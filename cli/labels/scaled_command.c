@@ -44,7 +44,7 @@ static void print_measures(const dis_scaled_view *look, bool intervals)
     snprintf(title, sizeof title, "Agreement, %s", dis_scale_get(look->scale)->name);
     printf("%-54s %10s%s\n", title, "value", intervals ? "  95 % interval" : "");
     for (size_t m = 0; m < look->n_measures; m++) {
-        const dis_metric *x = &look->measures[m].metric;
+        const dis_metric *x = &look->measures[m].value;
         printf("  %-52s ", look->measures[m].title);
         if (x->reason)
             printf("%10s  %s", "-", x->reason);
@@ -95,7 +95,7 @@ static dis_status write_measures(const dis_scaled_view *look, const char *path, 
     const dis_status status = dis__table_writer_create(path, format, columns, sizeof columns / sizeof *columns, &t);
     if (status != DIS_OK) return status;
     for (size_t m = 0; m < look->n_measures; m++) {
-        const dis_metric *x = &look->measures[m].metric;
+        const dis_metric *x = &look->measures[m].value;
         cli_cell_write_text(t, look->measures[m].name);
         cli_cell_write_metric(t, x);
         dis__table_writer_count(t, x->n);
@@ -123,7 +123,7 @@ static dis_status write_json(const scaled_command *job, const dis_scaled_view *l
     dis__json_writer_begin_object(j);
     for (size_t m = 0; m < look->n_measures; m++) {
         dis__json_writer_key(j, look->measures[m].name);
-        dis__json_writer_metric(j, &look->measures[m].metric);
+        dis__json_writer_metric(j, &look->measures[m].value);
     }
     dis__json_writer_end_object(j);
     return cli_summary_close(j, status);

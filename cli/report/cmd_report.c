@@ -110,7 +110,7 @@ static int add_panel(report_command *job)
     int code = voters_input_read(&job->voters, job->ctx, &job->in);
     if (code != 0) return code;
     dis_panel_options o = dis_panel_options_default();
-    o.numbers = votes_input_is_ordered(&v->reading);
+    o.numeric_classes = votes_input_is_ordered(&v->reading);
     o.seed = v->seed;
     dis_status status = dis_panel_run(job->ctx, job->in.votes, job->voters.person, &o, &job->panel);
     if (status == DIS_OK) status = dis_report_add_panel(job->report, job->panel);
@@ -157,10 +157,10 @@ static int add_made(report_command *job)
     const dis_label_result_view made = dis_label_result_get_view(job->made);
     dis_status status = DIS_OK;
     job->choice.n_views = made.n_views; /* views that hardly count are left out */
-    for (size_t m = 0; m < made.n_views; m++) job->choice.view[m] = made.part[m].spec;
-    for (size_t m = 0; m < made.n_views; m++) cli_fit_warn(job->c, made.part[m].spec, made.part[m].fit);
+    for (size_t m = 0; m < made.n_views; m++) job->choice.views[m] = made.parts[m].spec;
+    for (size_t m = 0; m < made.n_views; m++) cli_fit_warn(job->c, made.parts[m].spec, made.parts[m].fit);
     for (size_t m = 0; m < made.n_views && status == DIS_OK; m++)
-        status = dis_report_add_fit(job->report, made.part[m].spec, made.part[m].fit, made.part[m].p);
+        status = dis_report_add_fit(job->report, made.parts[m].spec, made.parts[m].fit, made.parts[m].p);
     if (status != DIS_OK || !job->choice.combine) return cli_failed(job->c, status);
     const dis_labels_view labels = {.n_items = job->in.look.n_items,
                                     .n_classes = job->in.look.n_classes,
@@ -224,7 +224,7 @@ static int add_sources(report_command *job)
     if (status == DIS_OK && v->texts.path) status = add_file(job, "texts", v->texts.path);
     if (status == DIS_OK && v->groups.table) status = add_file(job, "worker table", v->groups.table);
     for (size_t m = 0; job->made && m < job->choice.n_views && status == DIS_OK; m++)
-        status = dis_report_add_source(job->report, "method", job->choice.view[m]);
+        status = dis_report_add_source(job->report, "method", job->choice.views[m]);
     if (status == DIS_OK && job->made && job->choice.combine)
         status = dis_report_add_source(job->report, "combination", job->choice.combine);
     return cli_failed(job->c, status);
@@ -251,7 +251,7 @@ static dis_status write_json(report_command *job)
     dis__json_writer_key(j, "views");
     dis__json_writer_begin_array(j);
     for (size_t i = 0; i < job->labels.n; i++) dis__json_writer_text(j, job->labels.table[i].name);
-    for (size_t m = 0; job->made && m < job->choice.n_views; m++) dis__json_writer_text(j, job->choice.view[m]);
+    for (size_t m = 0; job->made && m < job->choice.n_views; m++) dis__json_writer_text(j, job->choice.views[m]);
     if (job->made && job->choice.combine) dis__json_writer_text(j, job->choice.combine);
     dis__json_writer_end_array(j);
     dis__json_writer_key(j, "predictions");

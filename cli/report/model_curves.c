@@ -13,7 +13,7 @@ static dis_status add_curve(dis_context *ctx, dis_report *report, const char *na
     if (status != DIS_OK) return status;
     const dis_model_view m = dis_model_get_view(model);
     const dis_curve curve = {
-        .seed = m.seed, .epoch = m.epoch, .n_epochs = m.n_epochs, .best_epoch = m.best_epoch, .keep = m.keep};
+        .seed = m.seed, .epoch = m.epoch, .n_epochs = m.n_epochs, .best_epoch = m.best_epoch, .dev_metric = m.keep};
     const dis_status added = dis_report_add_curve(report, name, &curve);
     dis_model_destroy(model);
     return added;

@@ -149,9 +149,9 @@ int report_predictions_add(report_command *job)
     const dis_alignment_view a = dis_alignment_get_view(job->aligned_pred);
     char safe[CLI_SAFE];
     for (size_t i = 0; i < n + human; i++)
-        if (a.notes[i].items_left_out)
+        if (a.notes[i].n_items_dropped)
             cli_warn(job->c, "%s: %zu items that another table lacks are left out (--lenient)",
-                     cli_safe(source[i].name, safe), a.notes[i].items_left_out);
+                     cli_safe(source[i].name, safe), a.notes[i].n_items_dropped);
     const dis_report_test test = {.n_items = a.n_items,
                                   .n_classes = a.n_classes,
                                   .classes = a.classes,

@@ -35,7 +35,7 @@ static int embed(cli *c, const embed_values *v, dis_context *ctx, const dis_item
     const dis_items_view view = dis_items_get_view(items);
     const dis_encoder_view e = dis_encoder_get_view(encoder);
     dis_embed_options o = dis_embed_options_default();
-    o.pool = (dis_embed_pooling)v->pool;
+    o.pooling = (dis_embed_pooling)v->pool;
     o.normalise = v->normalise;
     o.max_length = (size_t)v->max_length;
     float *x = calloc(view.n_items ? view.n_items : 1, e.width * sizeof *x);

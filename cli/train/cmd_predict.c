@@ -185,7 +185,7 @@ static int predict(cli *c, const predict_values *v, const char *folder, dis_cont
     const dis_model_view m = dis_model_get_view(*model);
     code = tell_workers(c, v, ctx, *model);
     if (code != 0) return code;
-    code = items_input_read(c, ctx, &v->reading, NULL, m.kind->items, v->items, items);
+    code = items_input_read(c, ctx, &v->reading, NULL, m.kind->items_kind, v->items, items);
     if (code != 0) return code;
     code = v->pairs ? predict_pairs(c, v, ctx, *model, *items, labels)
                     : cli_failed(c, dis_model_predict(ctx, *model, *items, v->head, labels));

@@ -32,7 +32,7 @@ static int run(cli *c, const void *values, char **operands, size_t n_operands)
     (void)n_operands;
     if (!v->encoder) return cli_usage(c, "tokenize needs the encoder: --encoder FOLDER");
     dis_tokenizer_options o = dis_tokenizer_options_default();
-    o.no_special = v->no_special;
+    o.no_special_tokens = v->no_special;
     o.max_length = (size_t)v->max_length;
     int code = cli_failed(c, cli_context_create(c, &v->common, &ctx));
     if (code == 0) code = cli_failed(c, dis_tokenizer_read(ctx, v->encoder, &t));

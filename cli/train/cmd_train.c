@@ -168,7 +168,7 @@ static int read_all(train_command *job)
 {
     cli *c = job->c;
     const train_values *v = job->v;
-    const dis_items_kind kind = job->kind->items;
+    const dis_items_kind kind = job->kind->items_kind;
     int code = items_input_read(c, job->ctx, &v->reading, NULL, kind, v->items, v->dev > 0 ? &job->all : &job->items);
     if (code == 0 && v->dev > 0) code = hold_out(job);
     if (code == 0 && (v->dev_items || v->dev_where.n))

@@ -31,22 +31,23 @@ typedef struct {
     unsigned parts;      /* DIS_AGREEMENT_* or-ed; workers and pairs are left out where no workers are known */
     const int32_t *gold; /* (n_items) class of items whose truth is known, -1 elsewhere; NULL: none */
     bool ordinal;        /* the order of the classes means something; taken for granted when all are numbers */
-    bool singles;      /* items with one vote count in the chance agreement of Fleiss and Gwet, as in Gwet's software */
-    size_t resamples;  /* resamples of the items for 95 % intervals; 0: no intervals */
-    uint64_t seed;     /* of the resamples */
-    size_t max_pairs;  /* of workers; beyond, the pairs among the workers with most votes */
-    size_t min_common; /* votes that a pair must have on the same items to count in cohen* */
-    dis_interval_scope over; /* what intervals hold for; votes without annotators: DIS_INTERVAL_ITEMS */
+    bool
+        include_single_votes; /* items with one vote count in the chance agreement of Fleiss and Gwet, as in Gwet's software */
+    size_t resamples;         /* resamples of the items for 95 % intervals; 0: no intervals */
+    uint64_t seed;            /* of the resamples */
+    size_t max_pairs;         /* of workers; beyond, the pairs among the workers with most votes */
+    size_t min_common;        /* votes that a pair must have on the same items to count in cohen* */
+    dis_interval_scope interval_scope; /* what intervals hold for; votes without annotators: DIS_INTERVAL_ITEMS */
 } dis_agreement_options;
 DIS_OPTIONS_API(dis_agreement_options);
 
 /* What is measured overall, one static row each. */
 typedef struct {
-    const char *name;    /* key in JSON */
-    const char *title;   /* for people */
-    const char *missing; /* what it does about missing votes */
-    const char *source;  /* of the formula */
-    bool crowd;          /* describes the crowd rather than agreement beyond chance */
+    const char *name;          /* key in JSON */
+    const char *title;         /* for people */
+    const char *missing_votes; /* what it does about missing votes */
+    const char *source;        /* of the formula */
+    bool describes_crowd;      /* describes the crowd rather than agreement beyond chance */
     bool needs_gold;
 } dis_agreement_measure;
 /* Row i, NULL past the end. */
@@ -54,17 +55,17 @@ DIS_API const dis_agreement_measure *dis_agreement_measure_get(size_t i);
 
 typedef struct {
     uint64_t votes;
-    uint32_t chosen;  /* number of different classes */
-    uint32_t top;     /* class with most votes, the first one on a tie; meaningless without votes */
-    double agreement; /* share of pairs of votes that agree; NaN with fewer than two votes */
+    uint32_t n_chosen_classes; /* number of different classes */
+    uint32_t majority_class;   /* class with most votes, the first one on a tie; meaningless without votes */
+    double agreement;          /* share of pairs of votes that agree; NaN with fewer than two votes */
 } dis_agreement_item;
 
 typedef struct {
-    uint64_t votes, compared; /* compared: on items where somebody else voted too */
-    double agreement;         /* mean share of the others' votes that agree with his; NaN when none was compared */
-    double alpha_without;     /* alpha_nominal without his votes; NaN when nothing remains to compare */
-    uint64_t gold_votes;      /* on items whose truth is known */
-    double accuracy;          /* share of those that is right; NaN when there are none */
+    uint64_t votes, compared;    /* compared: on items where somebody else voted too */
+    double agreement;            /* mean share of the others' votes that agree with his; NaN when none was compared */
+    double alpha_without_worker; /* alpha_nominal without his votes; NaN when nothing remains to compare */
+    uint64_t gold_votes;         /* on items whose truth is known */
+    double accuracy;             /* share of those that is right; NaN when there are none */
 } dis_agreement_worker;
 
 typedef struct {
@@ -103,20 +104,20 @@ typedef struct {
 
 typedef struct {
     size_t n_items, n_workers, n_classes;
-    uint64_t compared, singles, empty; /* items with at least two votes, one, none */
-    uint64_t votes, votes_compared;    /* all, and on items with at least two */
-    const dis_metric *metric;          /* one for each row of dis_agreement_measure_get */
+    uint64_t n_compared, n_single_votes, n_empty; /* items with at least two votes, one, none */
+    uint64_t votes, votes_compared;               /* all, and on items with at least two */
+    const dis_metric *metric;                     /* one for each row of dis_agreement_measure_get */
     size_t n_metrics;
     const dis_agreement_class *classes;  /* (n_classes) */
     const dis_agreement_item *items;     /* (n_items), NULL unless asked for */
     const dis_agreement_worker *workers; /* (n_workers), NULL unless asked for and known */
     const dis_agreement_pair *pairs; /* (n_pairs) that share an item, by a, then b; NULL unless asked for and known */
     size_t n_pairs;
-    size_t pair_workers;       /* workers whose pairs were looked at: all, or those with most votes */
-    uint64_t pairs_too_small;  /* pairs left out of cohen* for sharing less than min_common */
-    uint64_t pairs_degenerate; /* pairs left out of cohen* because both chose nothing but one and the same class */
-    dis_interval_scope over;   /* what the intervals hold for */
-    dis_chance_test chance;    /* before anything is read into the coefficients */
+    size_t n_pair_workers;       /* workers whose pairs were looked at: all, or those with most votes */
+    uint64_t n_pairs_too_small;  /* pairs left out of cohen* for sharing less than min_common */
+    uint64_t n_pairs_degenerate; /* pairs left out of cohen* because both chose nothing but one and the same class */
+    dis_interval_scope interval_scope; /* what the intervals hold for */
+    dis_chance_test chance;            /* before anything is read into the coefficients */
 } dis_agreement_view;
 
 typedef struct dis_agreement dis_agreement;

@@ -81,8 +81,8 @@ DIS_API void dis_alignment_destroy(dis_alignment *aligned);
 
 /* What lenient let pass in one source. */
 typedef struct {
-    size_t items_left_out; /* that another source lacks */
-    size_t classes_added;  /* that it lacks and another, or the gold labels, have */
+    size_t n_items_dropped; /* that another source lacks */
+    size_t n_classes_added; /* that it lacks and another, or the gold labels, have */
 } dis_alignment_notes;
 
 typedef struct {
@@ -91,8 +91,8 @@ typedef struct {
     const int32_t *gold;    /* (n_items) class, -1: none; NULL when no gold was given */
     const dis_names *tasks, *classes;
     const dis_alignment_notes *notes; /* (n_sources) */
-    size_t without_gold;              /* items that the gold labels lack */
-    size_t gold_left_out;             /* gold labels of no item */
+    size_t n_items_without_gold;      /* items that the gold labels lack */
+    size_t n_gold_dropped;            /* gold labels of no item */
 } dis_alignment_view;
 DIS_VIEW_API(dis_alignment);
 

@@ -49,7 +49,7 @@ typedef struct dis_cells dis_cells;
 struct dis_cells {
     dis_cells_kind kind;
     size_t n;
-    size_t first; /* cells of `values` and bits of `valid` to leave out at the beginning */
+    size_t offset; /* cells of `values` and bits of `valid` to leave out at the beginning */
     const void *values;
     /* one bit per cell, the lowest first: 0 means that it has no value; NULL: all have one */
     const uint8_t *valid;

@@ -42,7 +42,7 @@ typedef struct {
 typedef struct {
     double weight[DIS_MAX_VIEWS];      /* as used, summing to 1 */
     double temperature[DIS_MAX_VIEWS]; /* 0 where the combination has none */
-    bool on_bound[DIS_MAX_VIEWS];      /* that temperature sits on its bound */
+    bool at_bound[DIS_MAX_VIEWS];      /* that temperature sits on its bound */
     double objective;                  /* of the temperatures; NaN where there are none */
     int max_steps;                     /* of the slowest item */
     double power;                      /* of the number of votes in the temperature of an item; NaN: not used */

@@ -53,9 +53,9 @@ typedef struct {
 
 /* Votes that the true labels are made of: the class with most votes, ties broken at random by the seed. */
 typedef struct {
-    const dis_votes *votes; /* with annotators */
-    const size_t *item;     /* (n_items) the item of `votes`; SIZE_MAX: none */
-    const size_t *class;    /* (classes of `votes`) the class; SIZE_MAX: none, such votes do not count */
+    const dis_votes *votes;  /* with annotators */
+    const size_t *item_map;  /* (n_items) the item of `votes`; SIZE_MAX: none */
+    const size_t *class_map; /* (classes of `votes`) the class; SIZE_MAX: none, such votes do not count */
 } dis_comparison_votes;
 
 /* The arrays stay the caller's. */
@@ -77,7 +77,7 @@ typedef struct {
     double fraction;             /* of the items drawn for a resample: 1 */
     bool pool_seeds;             /* resample (item, seed) pairs, A's and B's seeds paired in order, instead of items */
     dis_alternative alternative; /* of the Mann-Whitney test, "only A right" being the first group: two-sided */
-    dis_interval_scope over;     /* what intervals and p hold for, where the true labels are made of votes */
+    dis_interval_scope interval_scope; /* what intervals and p hold for, where the true labels are made of votes */
 } dis_comparison_options;
 DIS_OPTIONS_API(dis_comparison_options);
 
@@ -99,7 +99,7 @@ typedef struct {
 typedef struct {
     dis_metric mean[DIS_CELLS]; /* over the (item, pair of seeds) in the cell; without intervals */
     dis_rank_test test;         /* only A right against only B right */
-    size_t left_out;            /* items without a value: the kurtosis of a uniform soft label */
+    size_t n_excluded;          /* items without a value: the kurtosis of a uniform soft label */
 } dis_cell_statistic;
 
 typedef struct {
@@ -113,9 +113,9 @@ typedef struct {
     uint64_t cell[DIS_CELLS];   /* (item, pair) in each cell */
     bool has_statistics;        /* human soft labels were given */
     dis_cell_statistic statistic[DIS_CELL_STATISTICS];
-    dis_interval_scope over; /* what intervals and p hold for; with DIS_INTERVAL_ANNOTATORS p is two-sided */
-    size_t n_annotators;     /* whose votes the true labels are made of; 0: gold labels */
-    bool few_annotators;     /* fewer than DIS_COMPARE_FEW_ANNOTATORS: others might reverse the result */
+    dis_interval_scope interval_scope; /* what intervals and p hold for; with DIS_INTERVAL_ANNOTATORS p is two-sided */
+    size_t n_annotators;               /* whose votes the true labels are made of; 0: gold labels */
+    bool few_annotators;               /* fewer than DIS_COMPARE_FEW_ANNOTATORS: others might reverse the result */
 } dis_comparison_view;
 
 #define DIS_COMPARE_FEW_ANNOTATORS 5

@@ -44,7 +44,7 @@ typedef struct {
     const char *device;
     /* Of several ranks each holds all data, as one process would; what is done over and over with them (resamples,
      * permutations) is shared out. Else votes are dealt out by item. */
-    bool whole;
+    bool replicate_data;
 } dis_context_options;
 
 DIS_OPTIONS_API(dis_context_options);

@@ -16,7 +16,7 @@ typedef struct {
     uint64_t seed;
     const dis_epoch *epoch;
     size_t n_epochs, best_epoch; /* from 0; of the epoch that was kept */
-    const char *keep;            /* the metric that `dev` is, NULL without a development set */
+    const char *dev_metric;      /* the metric that `dev` is, NULL without a development set */
 } dis_curve;
 
 #endif

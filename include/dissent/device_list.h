@@ -12,10 +12,10 @@
 #include "dissent/context.h"
 
 typedef struct {
-    const char *name, *machine, *summary; /* "cuda:0", "cuda" */
-    const char *found;                    /* on this machine: "NVIDIA H200, ..." */
+    const char *name, *kind, *summary; /* "cuda:0", "cuda" */
+    const char *description;           /* on this machine: "NVIDIA H200, ..." */
     dis_precision precision;
-    bool trains; /* false: predictions and vectors alone */
+    bool can_train; /* false: predictions and vectors alone */
 } dis_device;
 
 /* Rows of one machine differ in precision. NULL past the end. */

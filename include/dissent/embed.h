@@ -40,7 +40,7 @@ typedef enum {
 
 typedef struct {
     size_t size; /* of this struct */
-    dis_embed_pooling pool;
+    dis_embed_pooling pooling;
     bool normalise;    /* to length 1 */
     size_t max_length; /* tokens per text, special ones included; 0: what the folder allows */
 } dis_embed_options;

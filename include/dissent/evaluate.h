@@ -63,7 +63,7 @@ typedef enum {
 /* A row of the table of metrics; static. */
 typedef struct {
     const char *name;    /* "macro_f1" */
-    const char *words;   /* the name in texts: "macro-F1" */
+    const char *title;   /* the name in texts: "macro-F1" */
     const char *summary; /* one line */
     const char *better;  /* "higher", "lower"; "baseline", "floor" and "none" are not to be improved */
     const char *unit;    /* "nats", "steps" of ordered classes; "": a share, a correlation or a square */
@@ -79,10 +79,10 @@ DIS_API const char *dis_evaluation_metric_arrow(size_t i);
 
 /* The votes that `human` was made of, for intervals that hold for other annotators. */
 typedef struct {
-    const dis_votes *votes; /* with annotators; else intervals hold for other items alone */
-    const char *labels;     /* the label method that made `human` of them, as in fit.h */
-    const size_t *item;     /* (n_items) the item of `votes`; SIZE_MAX: none */
-    const size_t *class;    /* (classes of `votes`) the class; SIZE_MAX: none */
+    const dis_votes *votes;  /* with annotators; else intervals hold for other items alone */
+    const char *labels;      /* the label method that made `human` of them, as in fit.h */
+    const size_t *item_map;  /* (n_items) the item of `votes`; SIZE_MAX: none */
+    const size_t *class_map; /* (classes of `votes`) the class; SIZE_MAX: none */
 } dis_evaluation_votes;
 
 /* The arrays stay the caller's. */
@@ -101,15 +101,16 @@ typedef struct {
 typedef struct {
     size_t size; /* of this struct */
     uint64_t seed;
-    uint64_t resamples;      /* of the bootstrap: 0, no intervals */
-    double fraction;         /* of the items drawn for a resample: 1 */
-    bool ordinal;            /* the order of the classes means something */
-    bool keep_items;         /* the values of single items are wanted */
-    size_t top_k;            /* 3 */
-    size_t n_splits;         /* of calibrated log-likelihood: 5, at most DIS_EVALUATION_MAX_SPLITS */
-    size_t n_bins;           /* of ECE: 15, at most DIS_EVALUATION_MAX_BINS */
-    const bool *wanted;      /* (DIS_EVALUATION_METRICS): which metrics; NULL: all */
-    dis_interval_scope over; /* what intervals of metrics against people hold for, with `votes` and a fraction of 1 */
+    uint64_t resamples;  /* of the bootstrap: 0, no intervals */
+    double fraction;     /* of the items drawn for a resample: 1 */
+    bool ordinal;        /* the order of the classes means something */
+    bool keep_items;     /* the values of single items are wanted */
+    size_t top_k;        /* 3 */
+    size_t n_splits;     /* of calibrated log-likelihood: 5, at most DIS_EVALUATION_MAX_SPLITS */
+    size_t n_bins;       /* of ECE: 15, at most DIS_EVALUATION_MAX_BINS */
+    const bool *metrics; /* (DIS_EVALUATION_METRICS): which metrics; NULL: all */
+    dis_interval_scope
+        interval_scope; /* what intervals of metrics against people hold for, with `votes` and a fraction of 1 */
 } dis_evaluation_options;
 DIS_OPTIONS_API(dis_evaluation_options);
 
@@ -118,7 +119,7 @@ DIS_OPTIONS_API(dis_evaluation_options);
 
 typedef struct {
     dis_metric precision, recall, f1;
-    uint64_t n_gold, n_predicted, n_right;
+    uint64_t n_gold, n_predicted, n_correct;
 } dis_class_scores;
 
 typedef struct {
@@ -145,17 +146,17 @@ typedef struct {
     size_t n_gold; /* items with a gold label */
     uint64_t resamples;
     dis_metric metric[DIS_EVALUATION_METRICS];
-    uint64_t floored, human_floored; /* probabilities raised to 1e-12 in q, and in p for inverse KL */
-    size_t majority;                 /* most frequent gold label, the first one on a tie; SIZE_MAX without gold */
-    const dis_class_scores *classes; /* (n_classes); NULL without gold */
+    uint64_t n_floored, n_human_floored; /* probabilities raised to 1e-12 in q, and in p for inverse KL */
+    size_t majority_class;               /* most frequent gold label, the first one on a tie; SIZE_MAX without gold */
+    const dis_class_scores *classes;     /* (n_classes); NULL without gold */
     const uint64_t *confusion; /* (gold, predicted); NULL without gold or above DIS_EVALUATION_MAX_CONFUSED classes */
     size_t n_bins;
     const dis_reliability_bin *bin; /* (n_bins); NULL without gold, or when only accuracy and F1 were wanted */
     size_t n_splits;                /* 0: not measured */
     double temperature[DIS_EVALUATION_MAX_SPLITS]; /* of each split */
-    bool on_bound[DIS_EVALUATION_MAX_SPLITS];      /* it sits on the bound of the search */
+    bool at_bound[DIS_EVALUATION_MAX_SPLITS];      /* it sits on the bound of the search */
     dis_evaluation_items items;                    /* with keep_items */
-    dis_interval_scope over;                       /* what intervals of metrics against people hold for */
+    dis_interval_scope interval_scope;             /* what intervals of metrics against people hold for */
     size_t n_annotators;                           /* whose votes `human` is made of; 0: unknown */
     bool few_annotators; /* fewer than DIS_EVALUATION_FEW_ANNOTATORS: others might reverse results */
 } dis_evaluation_view;

@@ -67,7 +67,7 @@ typedef struct {
      * name. KEY=VALUE: a setting of the cell, or cell, data, fold or seed, or the file's paper or size; folds and seeds
      * may be FIRST..LAST. */
     const char *const *filter;
-    bool may_be_empty; /* filters that fit no run are no error */
+    bool allow_no_runs; /* filters that fit no run are no error */
 } dis_experiment_options;
 DIS_OPTIONS_API(dis_experiment_options);
 
@@ -85,11 +85,11 @@ typedef struct {
 } dis_experiment_part;
 typedef struct {
     const char *key;
-    const char *form;     /* "text", "a|b|c", or the part that stands there */
-    const char *fallback; /* what is taken when the key is not there; NULL: nothing */
+    const char *form;          /* "text", "a|b|c", or the part that stands there */
+    const char *default_value; /* what is taken when the key is not there; NULL: nothing */
     const char *summary;
     bool required;
-    bool many, named; /* many: one or several of the form; named: a map of them by name */
+    bool is_list, is_map; /* many: one or several of the form; named: a map of them by name */
 } dis_experiment_key;
 /* Row i, NULL past the end. */
 DIS_API const dis_experiment_part *dis_experiment_part_get(size_t i);
@@ -97,7 +97,7 @@ DIS_API const dis_experiment_part *dis_experiment_part_get(size_t i);
 DIS_API bool dis_experiment_key_get(size_t part, size_t i, dis_experiment_key *out);
 
 typedef struct {
-    const char *name, *about, *path, *store;
+    const char *name, *description, *path, *store;
     size_t n_cells, n_measures, n_runs;
     const dis_experiment_cell *cell;
     const dis_experiment_measure *measure;
@@ -112,13 +112,13 @@ DIS_VIEW_API(dis_experiment);
 
 /* How far it is. */
 typedef struct {
-    size_t total;              /* runs selected */
-    size_t done, failed;       /* in the store, also from earlier */
-    size_t running, elsewhere; /* in flight here, and in other processes */
-    size_t computed;           /* done by this call */
-    double seconds;            /* since the call began */
-    double seconds_left;       /* as runs like these took so far; NaN: not known yet */
-    double run_seconds;        /* spent within runs by this call, all threads together */
+    size_t total;                     /* runs selected */
+    size_t done, failed;              /* in the store, also from earlier */
+    size_t running, running_remotely; /* in flight here, and in other processes */
+    size_t computed;                  /* done by this call */
+    double seconds;                   /* since the call began */
+    double seconds_left;              /* as runs like these took so far; NaN: not known yet */
+    double run_seconds;               /* spent within runs by this call, all threads together */
 } dis_experiment_counts;
 
 typedef struct {
@@ -126,7 +126,7 @@ typedef struct {
     size_t jobs;       /* runs side by side; 0: as many as the context has threads */
     bool retry_failed; /* runs that failed earlier are tried again */
     /* Told now and then, from the calling thread. NULL: nobody watches. */
-    void (*watch)(void *user, const dis_experiment_counts *counts);
+    void (*progress)(void *user, const dis_experiment_counts *counts);
     void *user;
 } dis_experiment_run_options;
 DIS_OPTIONS_API(dis_experiment_run_options);
@@ -188,8 +188,8 @@ typedef struct {
     double ci_low, ci_high; /* 95 %, Student's t over seeds, cut at the metric's range; NaN for one seed */
     double published;       /* NaN: nothing */
     bool best;              /* of the cells of its data set, by its mean */
-    bool compared;          /* the paired bootstrap against the baseline was possible */
-    double difference, p;   /* to the baseline, and its p; meaningful with `compared` */
+    bool has_comparison;    /* the paired bootstrap against the baseline was possible */
+    double difference, p;   /* to the baseline, and its p; meaningful with `has_comparison` */
     int stars;              /* 2: p <= .01, 1: p <= .05 */
     const double *seed;     /* (n) values of single seeds, in order of seeds */
     size_t n_items;         /* that a seed is tested on, all folds together; 0: not known, predictions were not kept */
@@ -198,7 +198,7 @@ typedef struct {
 typedef struct {
     size_t cell;
     size_t n_runs, n_done, n_failed, n_seeds, n_folds;
-    const dis_experiment_value *figure; /* (n_measures) */
+    const dis_experiment_value *values; /* (n_measures) */
 } dis_experiment_row;
 
 typedef struct {
@@ -224,10 +224,10 @@ DIS_API dis_status dis_experiment_table_write(const dis_experiment *experiment, 
 /* ---- several stores ---- */
 
 typedef struct {
-    size_t added;   /* runs that the store lacked */
-    size_t known;   /* that it had, with the same measures */
-    size_t differ;  /* that it had with other measures; what it had stays */
-    size_t waiting; /* at work in other processes, or not done */
+    size_t added;       /* runs that the store lacked */
+    size_t present;     /* that it had, with the same measures */
+    size_t conflicting; /* that it had with other measures; what it had stays */
+    size_t unfinished;  /* at work in other processes, or not done */
 } dis_merge_counts;
 /* Runs of the stores `from` into the store `into`, made where it is not there: results, curves and predictions. Failed
  * runs come along unless the store knows better. Killed at any time, it has whole runs alone. DIS_EIO: a store that is

@@ -12,10 +12,10 @@
 typedef struct {
     size_t size;        /* of this struct */
     const char *format; /* "csv", "tsv", "jsonl"; NULL: by the file's name, csv when that says nothing */
-    /* Numbers for the names of workers, from 1 in order of first appearance. With it `numbers` may name a file of
+    /* Numbers for the names of workers, from 1 in order of first appearance. With it `number_file` may name a file of
      * worker,number: names in it keep their numbers, new ones get the next, and it is written anew. */
     bool anonymise;
-    const char *numbers;
+    const char *number_file;
 } dis_votes_write_options;
 DIS_OPTIONS_API(dis_votes_write_options);
 
@@ -26,7 +26,7 @@ DIS_API dis_status dis_votes_write(dis_context *ctx, const dis_votes *votes, con
 
 typedef struct {
     size_t size;         /* of this struct */
-    const char *to;      /* the name of a target, see below */
+    const char *target;  /* the name of a target, see below */
     const char *control; /* Label Studio's from_name, Argilla's question; NULL: the only one of `source`, else label */
     const char *object;  /* Label Studio's to_name; NULL: that of `source`, else text */
     const char *model;   /* what the labels are said to come from; NULL: dissent */

@@ -45,10 +45,10 @@ typedef struct dis_fit dis_fit;
 typedef struct dis_state dis_state;
 
 typedef struct {
-    size_t size;               /* of this struct */
-    uint64_t seed;             /* a method's own seed= wins */
-    const int32_t *gold;       /* (n_items) class of items whose truth is known, -1 elsewhere; NULL: none */
-    const dis_state *start;    /* parameters of this method to start from (see below); NULL: from the votes */
+    size_t size;                    /* of this struct */
+    uint64_t seed;                  /* a method's own seed= wins */
+    const int32_t *gold;            /* (n_items) class of items whose truth is known, -1 elsewhere; NULL: none */
+    const dis_state *initial_state; /* parameters of this method to start from (see below); NULL: from the votes */
     const double *predictions; /* (n_items, n_classes) of a model, out of fold (predictions.h makes them from a table of
                                   labels); rows of zeros: items without; NULL: none */
     double
@@ -86,8 +86,8 @@ typedef struct {
     double predictions_weight; /* that predictions got; NaN: none were used */
     size_t n_trace;            /* the objective after each iteration */
     const double *trace;
-    const char *device; /* that made the passes: "cpu", "cuda:0" */
-    double strength;    /* of `smoothed`: votes at the class rates that each item got; NaN for other methods */
+    const char *device;    /* that made the passes: "cpu", "cuda:0" */
+    double prior_strength; /* of `smoothed`: votes at the class rates that each item got; NaN for other methods */
 } dis_fit_view;
 DIS_VIEW_API(dis_fit);
 

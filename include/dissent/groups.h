@@ -26,19 +26,19 @@ typedef struct {
     size_t permutations; /* of who is in which group, for p-values; 0: none */
     size_t min_side;     /* votes that each of two groups must have on an item to be compared there */
     uint64_t seed;
-    dis_interval_scope over; /* what intervals hold for */
+    dis_interval_scope interval_scope; /* what intervals hold for */
 } dis_group_agreement_options;
 DIS_OPTIONS_API(dis_group_agreement_options);
 
 /* p and q are NaN where there is no test. */
 typedef struct {
     uint64_t workers, votes;
-    dis_metric percent; /* share of agreeing pairs of votes within the group, mean over its items */
-    dis_metric within;  /* alpha of the group's votes */
-    dis_metric across;  /* of its votes with those of all other groups */
-    dis_metric index;   /* within / across: above 1, the group agrees more with itself than with the others */
-    double p_within, p_across, p_index;
-    double q_within, q_across, q_index;
+    dis_metric percent;           /* share of agreeing pairs of votes within the group, mean over its items */
+    dis_metric within;            /* alpha of the group's votes */
+    dis_metric across;            /* of its votes with those of all other groups */
+    dis_metric association_index; /* within / across: above 1, the group agrees more with itself than with the others */
+    double p_within, p_across, p_association_index;
+    double q_within, q_across, q_association_index;
 } dis_group_row;
 
 typedef struct {
@@ -52,11 +52,11 @@ typedef struct {
 
 typedef struct {
     size_t item;
-    uint32_t a, b;             /* groups */
-    uint32_t votes_a, votes_b; /* of theirs on it */
-    uint32_t top_a, top_b;     /* the class with most votes of each, the first one on a tie */
-    double distance;           /* total variation between their votes, 0 to 1 */
-    double p, q;               /* Fisher's exact test */
+    uint32_t a, b;                               /* groups */
+    uint32_t votes_a, votes_b;                   /* of theirs on it */
+    uint32_t majority_class_a, majority_class_b; /* the class with most votes of each, the first one on a tie */
+    double distance;                             /* total variation between their votes, 0 to 1 */
+    double p, q;                                 /* Fisher's exact test */
 } dis_group_item;
 
 typedef struct {
@@ -65,9 +65,9 @@ typedef struct {
     const dis_group_pair *pairs; /* a < b */
     /* rows of items and pairs of groups, the most divided first; NULL unless asked for */
     const dis_group_item *items;
-    dis_metric apart;        /* mean over groups, by votes, of within - across: 0 when groups do not matter */
-    double p_apart;          /* one-sided */
-    dis_interval_scope over; /* what intervals hold for */
+    dis_metric separation;             /* mean over groups, by votes, of within - across: 0 when groups do not matter */
+    double p_separation;               /* one-sided */
+    dis_interval_scope interval_scope; /* what intervals hold for */
 } dis_group_agreement_view;
 
 typedef struct dis_group_agreement dis_group_agreement;
@@ -94,15 +94,16 @@ typedef struct {
     uint64_t workers, votes, items;
     dis_metric log_loss;  /* mean over the group's votes */
     dis_metric agreement; /* share of them that are the predicted class */
-    dis_metric apart;     /* log_loss less that of all other groups: above 0, predictions speak less for this group */
-    double p, q;          /* that it is so by chance: groups dealt out to the workers anew; NaN: no test */
+    dis_metric
+        excess_log_loss; /* log_loss less that of all other groups: above 0, predictions speak less for this group */
+    double p, q;         /* that it is so by chance: groups dealt out to the workers anew; NaN: no test */
 } dis_group_evaluation_row;
 
 typedef struct {
     size_t n_groups;
     const dis_group_evaluation_row *groups;
-    uint64_t votes_left_out;
-    dis_interval_scope over; /* what intervals hold for */
+    uint64_t n_votes_excluded;
+    dis_interval_scope interval_scope; /* what intervals hold for */
 } dis_group_evaluation_view;
 
 typedef struct dis_group_evaluation dis_group_evaluation;

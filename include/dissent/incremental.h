@@ -28,10 +28,10 @@ DIS_API const dis_names *dis_incremental_get_classes(const dis_incremental *stat
 
 typedef struct {
     size_t n_items, n_workers, n_votes; /* of the state */
-    size_t new_items, new_workers;      /* that it does not know */
-    size_t old_votes;                   /* on items that got new ones */
-    int rounds;
-    double change; /* of the last round: the largest change of a probability */
+    size_t n_new_items, n_new_workers;  /* that it does not know */
+    size_t n_old_votes;                 /* on items that got new ones */
+    int iterations;
+    double max_change; /* of the last round: the largest change of a probability */
 } dis_incremental_notes;
 
 /* Labels of the items that `more` has votes on, in the order of `more`, from all votes on them. `notes` may be NULL.

@@ -40,12 +40,12 @@ typedef struct {
     /* npy, f32, cifar, conll: a file with one id per line; NULL: NAME.tasks.txt beside an npy if it is there, else 0,
      * 1, 2, ... */
     const char *tasks;
-    size_t width;               /* f32: numbers per row */
-    const dis_drop_rule *where; /* tables: only rows whose columns hold these values */
-    size_t n_where;
+    size_t width;              /* f32: numbers per row */
+    const dis_drop_rule *keep; /* tables: only rows whose columns hold these values */
+    size_t n_keep;
     const char *const *header; /* CSV and TSV that do not begin with the names of their columns: these are the names */
     size_t n_header;
-    bool numbered; /* tables: ids are the numbers of the rows from 0, there is no column of them */
+    bool row_ids; /* tables: ids are the numbers of the rows from 0, there is no column of them */
 } dis_items_options;
 DIS_OPTIONS_API(dis_items_options);
 

@@ -18,7 +18,7 @@ typedef enum {
 typedef struct {
     size_t n;
     double value[64];
-    int word; /* index into `choices`, -1: none */
+    int choice; /* index into `choices`, -1: none */
 } dis_reals;
 
 typedef struct {
@@ -30,9 +30,9 @@ typedef struct {
     const char *key;
     dis_option_kind kind;
     size_t offset; /* of the field in the struct that the values are parsed into */
-    const char
-        *fallback;    /* the default, as a user would write it; NULL: unset (zero bytes; for DIS_OPTION_REALS n = 0) */
-    double low, high; /* inclusive bounds for numbers */
+    const char *
+        default_value; /* the default, as a user would write it; NULL: unset (zero bytes; for DIS_OPTION_REALS n = 0) */
+    double low, high;  /* inclusive bounds for numbers */
     const char *choices; /* "a|b|c" for DIS_OPTION_CHOICE; words accepted instead of numbers for the other kinds */
     const char *summary; /* one line: what it does */
 } dis_option;

@@ -20,15 +20,15 @@
 #define DIS_MAX_JUDGES 64u
 
 typedef struct {
-    size_t size;        /* of this struct */
-    double epsilon;     /* alternative-annotator test: how much more a person costs than a judge */
-    double fdr;         /* its false discovery rate */
-    size_t min_people;  /* votes of people that an item needs for this test */
-    size_t min_items;   /* items that a person must share with a judge for this test */
-    bool numbers;       /* classes are numbers: this test uses the root mean squared difference */
-    double same_errors; /* judges whose errors correlate at least this much on average form one error group */
-    double precision;   /* half width of the interval of a class share, for `needed` */
-    uint64_t budget;    /* votes of people to buy */
+    size_t size;              /* of this struct */
+    double epsilon;           /* alternative-annotator test: how much more a person costs than a judge */
+    double fdr;               /* its false discovery rate */
+    size_t min_people;        /* votes of people that an item needs for this test */
+    size_t min_items;         /* items that a person must share with a judge for this test */
+    bool numeric_classes;     /* classes are numbers: this test uses the root mean squared difference */
+    double error_correlation; /* judges whose errors correlate at least this much on average form one error group */
+    double half_width;        /* half width of the interval of a class share, for `needed` */
+    uint64_t budget;          /* votes of people to buy */
     uint64_t seed;
 } dis_panel_options;
 DIS_OPTIONS_API(dis_panel_options);
@@ -43,12 +43,14 @@ typedef struct {
     double chance;        /* the agreement expected if its answers did not depend on the item */
     double p_chance;      /* permutation test of agreement against chance, corrected over judges; NaN: not tested */
     bool above_chance;
-    dis_metric error;     /* share of items on which it differs from the answer of most people, corrected for people's
+    dis_metric error; /* share of items on which it differs from the answer of most people, corrected for people's
                              own errors */
-    uint64_t people, won; /* people it was compared with; people it represents at least as well (given epsilon) */
-    double winning_rate;  /* won / people; NaN: no one could be compared */
-    dis_metric as_good; /* share of items on which it agrees with the other people at least as well as a person does */
-    bool passed;        /* winning_rate is .5 or more: it answers like these people */
+    uint64_t n_people_compared,
+        n_people_represented; /* people it was compared with; people it represents at least as well (given epsilon) */
+    double winning_rate;      /* won / people; NaN: no one could be compared */
+    dis_metric
+        advantage_probability; /* share of items on which it agrees with the other people at least as well as a person does */
+    bool passed;               /* winning_rate is .5 or more: it answers like these people */
     uint32_t error_group; /* from 0: judges that err together; UINT32_MAX: unknown */
 } dis_panel_judge;
 
@@ -60,43 +62,44 @@ typedef struct {
 
 /* A judge whose votes equal those of a person, or of the majority of people, more often than independent votes. */
 typedef struct {
-    uint32_t judge, worker; /* worker UINT32_MAX: the majority of people */
-    uint64_t n;             /* shared items */
-    double same, expected;  /* share of equal votes; the share expected of independent votes */
-    double copied;          /* estimated share of copied votes: (same - expected) / (1 - expected) */
-    double p;               /* corrected over all comparisons (Holm) */
+    uint32_t judge, worker;    /* worker UINT32_MAX: the majority of people */
+    uint64_t n;                /* shared items */
+    double observed, expected; /* share of equal votes; the share expected of independent votes */
+    double copied_share;       /* estimated share of copied votes: (same - expected) / (1 - expected) */
+    double p;                  /* corrected over all comparisons (Holm) */
 } dis_panel_copied_votes;
 
 /* The share of a class among people's answers, estimated with a judge (judge n_judges: the majority of the judges, ties
  * split evenly). */
 typedef struct {
-    uint32_t judge, class;
-    uint64_t n_people, n_alone; /* items with votes of people and of the judge; of the judge alone */
-    double raw;                 /* share of the judge's votes */
+    uint32_t judge, class_index;
+    uint64_t n_people, n_judge_only; /* items with votes of people and of the judge; of the judge alone */
+    double raw;                      /* share of the judge's votes */
     double sensitivity, specificity;
     dis_metric bias;   /* share of the judge's votes minus share of people's votes, on items with both */
     dis_metric people; /* mean share of people's votes */
     dis_metric rogan_gladen;
-    dis_metric powered;          /* prediction-powered, tuned */
-    double lambda;               /* its tuning: weight of the judge, 0 to 1 */
-    double needed, needed_alone; /* items that people must label for `precision`, with the judge and without; infinite:
+    dis_metric prediction_powered; /* prediction-powered, tuned */
+    double tuning_weight;          /* its tuning: weight of the judge, 0 to 1 */
+    double n_needed,
+        n_needed_without_judge; /* items that people must label for `precision`, with the judge and without; infinite:
                                     the judge has not voted on enough items */
 } dis_panel_rate;
 
 typedef struct {
     size_t item;
-    uint32_t people; /* votes of people so far */
-    uint32_t buy;    /* votes to buy */
-    double gain;     /* expected reduction of the variance of its soft label by one more vote */
+    uint32_t people;       /* votes of people so far */
+    uint32_t votes_to_buy; /* votes to buy */
+    double gain;           /* expected reduction of the variance of its soft label by one more vote */
 } dis_panel_item;
 
 /* A voter who judged pairs in both orders. */
 typedef struct {
-    uint32_t worker;        /* of the first votes */
-    uint64_t n;             /* pairs judged in both orders */
-    dis_metric consistent;  /* share of them with the same outcome */
-    uint64_t first, second; /* flips towards the answer shown first, and second */
-    double p;               /* that neither place is preferred (exact sign test); 1 without flips */
+    uint32_t worker;                          /* of the first votes */
+    uint64_t n;                               /* pairs judged in both orders */
+    dis_metric consistency;                   /* share of them with the same outcome */
+    uint64_t flips_to_first, flips_to_second; /* flips towards the answer shown first, and second */
+    double p;                                 /* that neither place is preferred (exact sign test); 1 without flips */
 } dis_position_bias;
 
 typedef struct {
@@ -107,22 +110,22 @@ typedef struct {
     const dis_panel_rate *rates;
     const dis_panel_item *items; /* (n_items) the largest gain first */
     const double *p;             /* (n_items, n_classes) soft labels calibrated to people, in the order of the votes */
-    const char *unknown;         /* static text: why nothing is reported about judges; NULL: judges are reported on */
+    const char *missing_reason;  /* static text: why nothing is reported about judges; NULL: judges are reported on */
     size_t n_people;             /* people among the voters */
     bool few_people;             /* fewer than 5: intervals hold for new items, but for these people only */
-    uint64_t items_with_people, items_with_two; /* items with votes of people; of two people or more */
+    uint64_t n_items_with_people, n_items_with_two; /* items with votes of people; of two people or more */
     double p_people;        /* permutation test: people agree no more than chance; NaN: not tested */
     size_t n_above;         /* judges that agree with people more than chance */
     dis_metric correlation; /* mean correlation of the errors of two judges, corrected for people's errors */
     dis_metric effective;   /* n / (1 + (n - 1) correlation) independent judges, n = n_above */
     bool copies_tested;     /* false: people's votes do not suffice */
-    double p_labelled;    /* test: the judges answer alike on items with and without people's votes; NaN: not tested */
-    bool labelled_differ; /* p_labelled is below .01: estimates from labelled items may not hold for the others */
-    double exponent;      /* power to which the judges' evidence is raised; 1: they are independent */
-    double strength;      /* number of people's votes that the judges' prediction counts as, at most 100 */
+    double p_labelled; /* test: the judges answer alike on items with and without people's votes; NaN: not tested */
+    bool labelled_items_differ; /* p_labelled is below .01: estimates from labelled items may not hold for the others */
+    double exponent;            /* power to which the judges' evidence is raised; 1: they are independent */
+    double judge_strength;      /* number of people's votes that the judges' prediction counts as, at most 100 */
     dis_metric loss_rates, loss_shares, loss_calibrated; /* mean -log of a person's held-out vote: by class shares, by
                                                             the judges' shares, by the calibrated labels */
-    uint64_t spent;
+    uint64_t budget_spent;
 } dis_panel_view;
 
 typedef struct dis_panel dis_panel;

@@ -55,8 +55,8 @@ typedef struct {
 
 typedef struct {
     size_t n_votes, n_items, n_workers;                        /* measured */
-    uint64_t left_out;                                         /* votes without a prediction */
-    uint64_t unused;                                           /* predictions without a vote */
+    uint64_t n_votes_unpredicted;                              /* votes without a prediction */
+    uint64_t n_predictions_unused;                             /* predictions without a vote */
     dis_metric error[DIS_PREDICTION_SOURCES][DIS_AVERAGES];    /* of baselines: where there is one */
     dis_metric distance[DIS_PREDICTION_SOURCES][DIS_AVERAGES]; /* undefined without order */
     const dis_names *workers;                                  /* of the votes */

@@ -19,16 +19,16 @@
 /* A row of the table of recipes; static. */
 typedef struct {
     const char *name, *summary, *source;
-    const char *const *view; /* specs of methods */
+    const char *const *views; /* specs of methods */
     size_t n_views;
-    const char *const *view_of_counts; /* where nobody knows who voted */
-    size_t n_views_of_counts;
-    const char *combine, *combine_of_counts; /* specs of the combination */
-    /* With known labels (DIS_MIN_GOLD or more): `view` and further ones, and a combination in which the known labels
+    const char *const *views_for_counts; /* where nobody knows who voted */
+    size_t n_views_for_counts;
+    const char *combine, *combine_for_counts; /* specs of the combination */
+    /* With known labels (DIS_MIN_GOLD or more): `views` and further ones, and a combination in which the known labels
      * choose (`gold=choose`). NULL: as without; known labels are only pinned. */
-    const char *const *view_of_gold;
-    size_t n_views_of_gold;
-    const char *combine_of_gold;
+    const char *const *views_for_gold;
+    size_t n_views_for_gold;
+    const char *combine_for_gold;
 } dis_recipe;
 
 /* Row i, NULL past the end; row 0 is the default. The row of a name, NULL when there is none. */
@@ -39,7 +39,7 @@ DIS_API const dis_recipe *dis_recipe_find(const char *name);
 typedef struct {
     const dis_recipe *recipe; /* NULL: methods named one by one */
     size_t n_views;
-    const char *view[DIS_MAX_VIEWS];
+    const char *views[DIS_MAX_VIEWS];
     const char *combine; /* NULL: one view, taken as it is */
 } dis_label_plan;
 
@@ -67,14 +67,14 @@ typedef struct {
     bool keep_fits;             /* parameters and traces are kept */
     bool keep_views;            /* the labels of every view are kept beside the combined ones */
     /* Called after each fit, when not NULL; any other status than DIS_OK ends the work and is given back. */
-    dis_status (*each)(void *user, size_t m, const dis_label_result_part *part);
+    dis_status (*on_fit)(void *user, size_t m, const dis_label_result_part *part);
     void *user;
 } dis_label_result_options;
 DIS_OPTIONS_API(dis_label_result_options);
 
 typedef struct {
     size_t n_views;
-    const dis_label_result_part *part;
+    const dis_label_result_part *parts;
     const double *p; /* the labels: combined, or of the one view */
     const dis_combination *combination;
     const char *combine;        /* spec of the combination; NULL: one view, taken as it is */

@@ -34,36 +34,36 @@ typedef enum {
 } dis_review_order;
 
 typedef struct {
-    size_t size;                  /* of this struct */
-    const dis_label_plan *choice; /* how labels are made (dis_label_plan_parse); NULL: the default recipe */
-    uint64_t seed;                /* random seed */
-    const int32_t *gold;          /* (n_items) class of items whose truth is known, -1 elsewhere; NULL: none */
-    uint64_t budget;              /* votes that can be bought: they are spread over the items */
-    dis_review_order by;          /* order of the items [DIS_REVIEW_BY_DEFAULT] */
+    size_t size;                /* of this struct */
+    const dis_label_plan *plan; /* how labels are made (dis_label_plan_parse); NULL: the default recipe */
+    uint64_t seed;              /* random seed */
+    const int32_t *gold;        /* (n_items) class of items whose truth is known, -1 elsewhere; NULL: none */
+    uint64_t budget;            /* votes that can be bought: they are spread over the items */
+    dis_review_order order;     /* order of the items [DIS_REVIEW_BY_DEFAULT] */
     const int32_t *labels; /* (n_items) labels to be reviewed, a class each, -1: the most probable one; NULL: all the
                               most probable ones */
     double accept;         /* labels are accepted that are correct with at least this probability; 0: no such split */
     const double *p;       /* (n_items, n_classes) probabilities of the classes, rows sum to 1 or are NaN; NULL and rows
-                              of NaN: made by `choice` */
+                              of NaN: made by `plan` */
 } dis_review_options;
 DIS_OPTIONS_API(dis_review_options);
 
 typedef struct {
     size_t item;
-    size_t label; /* the label under review: the one given, else `best` */
-    size_t best;  /* the most probable class; the first one on a tie */
-    size_t other; /* the most chosen class besides; `label` itself when nobody chose another */
-    double votes; /* how many there are, and how many of them for these two classes */
-    double for_label, for_other;
-    double right;    /* probability that `label` is correct; NaN where nothing can be said of labels (`beyond_chance`,
+    size_t label;         /* the label under review: the one given, else `most_probable` */
+    size_t most_probable; /* the most probable class; the first one on a tie */
+    size_t second_class;  /* the most chosen class besides; `label` itself when nobody chose another */
+    double votes;         /* how many there are, and how many of them for these two classes */
+    double votes_for_label, votes_for_second;
+    double p_correct; /* probability that `label` is correct; NaN where nothing can be said of labels (`beyond_chance`,
                         `n_compared`) */
-    double gain;     /* expected fall of the entropy of the truth by one more vote of a typical worker, nats */
+    double gain;      /* expected fall of the entropy of the truth by one more vote of a typical worker, nats */
     double surprise; /* how many standard deviations the votes are more surprising than those workers' votes are; 0 with
                         fewer than two votes */
-    double hard;     /* chance that the item is harder than most */
-    uint32_t buy;    /* votes of the budget that go here */
-    bool known;      /* gold: nothing to relabel */
-    bool accepted;   /* right >= accept */
+    double p_hard;   /* chance that the item is harder than most */
+    uint32_t votes_to_buy; /* votes of the budget that go here */
+    bool is_gold;          /* gold: nothing to relabel */
+    bool accepted;         /* right >= accept */
 } dis_review_item;
 
 /* The verdict on a worker. The first four are found by evidence; `doubtful` are constant, random and confuses. */
@@ -83,18 +83,19 @@ DIS_API bool dis_review_verdict_is_unreliable(dis_review_verdict cause);
 typedef struct {
     size_t worker;
     uint64_t votes;
-    uint64_t shared;  /* those on items that another annotator voted on, or whose class is known: only these count */
-    double quality;   /* accuracy: probability of a correct vote on an item like these; NaN where `shared` is 0 or votes
+    uint64_t shared; /* those on items that another annotator voted on, or whose class is known: only these count */
+    double accuracy; /* accuracy: probability of a correct vote on an item like these; NaN where `shared` is 0 or votes
                          agree no more than chance */
-    double low, high; /* its 95 % interval; NaN likewise */
-    double peers;     /* the same of the others on the same items; NaN likewise, and where there are no others */
-    double evidence;  /* log10 of how much better "without looking" explains the votes than "like the others" */
-    dis_review_verdict cause;
-    size_t said, truth;     /* classes of the cause */
-    double share, expected; /* how often `said` was chosen (of `of` votes), and how often a typical worker would */
-    double of;
+    double accuracy_low, accuracy_high; /* its 95 % interval; NaN likewise */
+    double peer_accuracy; /* the same of the others on the same items; NaN likewise, and where there are no others */
+    double evidence;      /* log10 of how much better "without looking" explains the votes than "like the others" */
+    dis_review_verdict verdict;
+    size_t chosen_class, true_class; /* classes of the cause */
+    double chosen_share,
+        expected_share; /* how often `chosen_class` was chosen (of `n_share_votes` votes), and how often a typical worker would */
+    double n_share_votes;
     double difference;                      /* how often votes agree with the others on the item (or are correct, where
-                                               the class is known), less the same of these others; NaN as `peers` */
+                                               the class is known), less the same of these others; NaN as `peer_accuracy` */
     double difference_low, difference_high; /* its 95 % interval */
     double p_adjusted;    /* p-value of `difference` < 0, adjusted for the false discovery rate over all annotators */
     uint64_t gold_votes;  /* votes on items whose class is known */
@@ -104,14 +105,14 @@ typedef struct {
 
 /* Where classes have an order (DIS_SCALE_ORDINAL), also what the method ordinal says, in classes (docs/guides/ordinal.md): */
 typedef struct {
-    double place, place_se; /* of the item on the line of classes, which are at 0, 1, 2, ... */
-    double gain;            /* what one more vote of somebody who looks tells of the place, nats: `gain` of its row */
+    double position, position_se; /* of the item on the line of classes, which are at 0, 1, 2, ... */
+    double gain; /* what one more vote of somebody who looks tells of the place, nats: `gain` of its row */
 } dis_review_ordinal_item;
 
 typedef struct {
     double bias, bias_low, bias_high;       /* above 0: votes too high; with its 95 % interval */
     double spread, spread_low, spread_high; /* standard deviation of votes about the item's place */
-    double lapse;                           /* share of votes cast without looking at the item */
+    double lapse_rate;                      /* share of votes cast without looking at the item */
     bool biased;                            /* by more than a quarter of a class: the whole interval */
 } dis_review_ordinal_worker;
 
@@ -120,21 +121,22 @@ typedef struct {
     size_t n_items, n_workers;        /* n_workers is 0 where it is not known who voted */
     const dis_review_item *items;     /* (n_items), ranked; known ones last */
     const dis_review_worker *workers; /* (n_workers), ranked */
-    double right;                     /* expected share of correct labels: mean of `right`; NaN likewise */
-    double right_after;               /* the same once the budget is spent as proposed */
-    uint64_t spent;                   /* votes of the budget that have somewhere to go */
-    double typical;                   /* expected share of correct votes among all that can be judged; NaN likewise */
+    double expected_accuracy;         /* expected share of correct labels: mean of `expected_accuracy`; NaN likewise */
+    double expected_accuracy_after;   /* the same once the budget is spent as proposed */
+    uint64_t budget_spent;            /* votes of the budget that have somewhere to go */
+    double typical_accuracy;          /* expected share of correct votes among all that can be judged; NaN likewise */
     bool beyond_chance; /* false: votes are noise (`chance`); then nothing is said of labels and workers */
     double agreement;   /* coefficient of `chance`: 0 chance, 1 full */
     double agreement_z; /* by how many standard errors it is above 0 */
-    size_t n_compared;  /* items with votes of two workers or more, or known: without any, `right` says nothing */
-    size_t n_doubtful, n_weak, n_unjudged;            /* workers by verdict; of all with votes */
+    size_t
+        n_compared; /* items with votes of two workers or more, or known: without any, `expected_accuracy` says nothing */
+    size_t n_unreliable, n_weak, n_without_verdict;   /* workers by verdict; of all with votes */
     size_t n_accepted;                                /* items, with `accept` */
-    double right_accepted;                            /* expected share of right labels among them */
+    double expected_accuracy_accepted;                /* expected share of right labels among them */
     const dis_review_ordinal_item *ordinal_items;     /* (n_items) by number of the item; NULL: classes have no order */
     const dis_review_ordinal_worker *ordinal_workers; /* (n_workers) by number of the worker; likewise */
     size_t n_biased;                                  /* workers */
-    dis_review_order by;                              /* the order of `items` */
+    dis_review_order order;                           /* the order of `items` */
     dis_chance_test chance;                           /* whether votes agree more than chance */
 } dis_review_view;
 

@@ -36,7 +36,7 @@ typedef struct {
 
 typedef struct {
     const char *name, *title;
-    dis_metric metric;
+    dis_metric value;
 } dis_scaled_measure;
 
 /* How a scale is modelled; static rows. NAME[:key=value,...] asks for one, as for a label method. */

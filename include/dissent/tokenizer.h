@@ -46,10 +46,10 @@ DIS_VIEW_API(dis_tokenizer);
 DIS_API int32_t dis_tokenizer_find_id(const dis_tokenizer *t, const char *token, size_t n);
 
 typedef struct {
-    size_t size;       /* of this struct */
-    size_t max_length; /* tokens per text or pair, special ones included; 0: that of the tokenizer */
-    bool no_special;   /* no special tokens around */
-    bool places;       /* from and to are wanted; takes longer */
+    size_t size;            /* of this struct */
+    size_t max_length;      /* tokens per text or pair, special ones included; 0: that of the tokenizer */
+    bool no_special_tokens; /* no special tokens around */
+    bool offsets;           /* from and to are wanted; takes longer */
 } dis_tokenizer_options;
 
 DIS_OPTIONS_API(dis_tokenizer_options);
@@ -85,11 +85,11 @@ DIS_API dis_status dis_tokenizer_encode_file(dis_context *ctx, const dis_tokeniz
 /* Tokens of all texts, one behind the other. Arrays live as long as the tokens. */
 typedef struct {
     size_t n_texts;
-    const size_t *start; /* (n_texts + 1): text i has the tokens start[i] .. start[i + 1] */
-    const int32_t *id;   /* (start[n_texts]) */
-    const uint8_t *type; /* the same: 0, or 1 for the second text where the encoder tells them apart */
-    const uint32_t *from,
-        *to; /* the same: bytes of the text that a token stands for, 0 and 0 for special ones; NULL unless
+    const size_t *text_start; /* (n_texts + 1): text i has the tokens start[i] .. start[i + 1] */
+    const int32_t *id;        /* (start[n_texts]) */
+    const uint8_t *type;      /* the same: 0, or 1 for the second text where the encoder tells them apart */
+    const uint32_t *start_byte,
+        *end_byte; /* the same: bytes of the text that a token stands for, 0 and 0 for special ones; NULL unless
                                   asked for */
     const size_t *first_token; /* words: (start[n]) the first token of each word, SIZE_MAX where it has none or was cut
                                   off; NULL for texts */

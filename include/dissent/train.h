@@ -30,13 +30,13 @@
 /* Defaults for all options of a model at once, asked for as recipe=NAME; static. */
 typedef struct {
     const char *name, *summary;
-    const char *settings; /* key=value,...; "": the options' own defaults */
+    const char *options; /* key=value,...; "": the options' own defaults */
 } dis_model_recipe;
 
 /* A row of the table of models; static. */
 typedef struct {
     const char *name, *summary, *source;
-    dis_items_kind items;
+    dis_items_kind items_kind;
     const dis_option *options;
     size_t n_options;
     /* What training takes when nobody says otherwise. */
@@ -118,10 +118,10 @@ typedef enum {
 typedef struct {
     const char *name, *field; /* on the command line; of dis_model_train_options */
     dis_train_option_kind kind;
-    size_t offset;        /* of the field */
-    const char *argument; /* what stands for its value in help; NULL: it has none */
-    const char *fallback; /* the default, as a user would write it; NULL: 0, or none */
-    double low, high;     /* of numbers, inclusive */
+    size_t offset;             /* of the field */
+    const char *argument;      /* what stands for its value in help; NULL: it has none */
+    const char *default_value; /* the default, as a user would write it; NULL: 0, or none */
+    double low, high;          /* of numbers, inclusive */
     const char *summary;
 } dis_train_option;
 /* Row i, NULL past the end. */

@@ -33,7 +33,7 @@ typedef struct {
     const dis_metric *to_centroid; /* (n_views): mean JSD to the Jensen-Shannon centroid of all */
     /* Pearson correlation of JSD(centroid, view) with the view's mean JSD to the others: over all (item, view), and
      * over the views by their means. */
-    dis_metric hub_over_items, hub_over_views;
+    dis_metric hubness_over_items, hubness_over_views;
 } dis_views_distances_view;
 
 typedef struct dis_views_distances dis_views_distances;

@@ -70,7 +70,7 @@ typedef struct {
     const char *records; /* path of the list in a JSON file whose elements are the records; NULL: the file itself */
     const dis_drop_rule *keep; /* rows whose `column` holds something else are left out, and counted */
     size_t n_keep;
-    dis_multiple_labels several;
+    dis_multiple_labels multiple_labels;
     int delimiter;  /* of csv: another character than ','; 0: by the format */
     bool no_header; /* of csv and tsv: columns are called by their numbers, from 0 */
     bool reserved[7];
@@ -97,18 +97,18 @@ typedef struct {
     const dis_drop_rule *drop;
     size_t n_drop;
     const char *tool; /* what its files are called in messages: "a Label Studio export" */
-    const char
-        *choice; /* `label`, where the caller names a question or control: "@" stands for the name; NULL: a path */
+    const char *
+        label_template; /* `label`, where the caller names a question or control: "@" stands for the name; NULL: a path */
     const char *time, *records;
     const dis_drop_rule *keep;
     size_t n_keep;
-    const char *sign; /* paths, separated by spaces, by which a file is recognised; NULL: it is not */
-    const char *file; /* the container it is recognised in: "table", "json" or "lines"; NULL: any */
-    bool empty_is_na; /* an empty label means "no vote" */
+    const char *signature; /* paths, separated by spaces, by which a file is recognised; NULL: it is not */
+    const char *container; /* the container it is recognised in: "table", "json" or "lines"; NULL: any */
+    bool empty_is_na;      /* an empty label means "no vote" */
     bool no_header;
-    const char *question;    /* `task` of comparisons, whose two things are part of it anyway; NULL: as `task` */
-    const char *text;        /* path of the text of an item; NULL: not known */
-    const char *text_choice; /* the same where the caller names a field: "@" stands for the name; NULL: a path */
+    const char *pair_task;     /* `task` of comparisons, whose two things are part of it anyway; NULL: as `task` */
+    const char *text;          /* path of the text of an item; NULL: not known */
+    const char *text_template; /* the same where the caller names a field: "@" stands for the name; NULL: a path */
 } dis_votes_preset;
 
 /* Row i of the table of presets, NULL past the end. */
@@ -187,13 +187,13 @@ DIS_API size_t dis_role_find(dis_role role, const dis_column_name *names, size_t
 typedef struct {
     uint64_t rows;           /* of votes, header apart */
     uint64_t bad_rows;       /* skipped under lenient */
-    uint64_t na;             /* votes without a label */
+    uint64_t missing_labels; /* votes without a label */
     uint64_t dropped;        /* by drop rules */
     uint64_t duplicates;     /* (task, worker) pairs seen before: kept or not as asked */
     uint64_t renormalised;   /* soft rows scaled */
     uint64_t items_left_out; /* fewer than min_votes votes */
     uint64_t ties;           /* items whose largest count is shared */
-    bool look_alike_classes; /* e.g. "0" and "0.0" are two classes */
+    bool similar_classes;    /* e.g. "0" and "0.0" are two classes */
 } dis_votes_notes;
 DIS_API dis_votes_notes dis_votes_get_notes(const dis_votes *votes);
 

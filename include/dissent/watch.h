@@ -42,19 +42,19 @@ typedef struct {
 } dis_watch_row;
 
 typedef struct {
-    size_t size;        /* of this struct */
-    double retire;      /* an item is sure when its label has this chance, above 0 and at most 1 */
-    uint64_t min_votes; /* never sure with fewer */
-    uint64_t ask_from;  /* with so many votes and not sure an item needs more: a row per further vote; 0: never */
-    uint64_t max_votes; /* retired unsure with so many; 0: never */
-    uint64_t remember;  /* done items that are known at least when late votes come; 0: all */
+    size_t size;           /* of this struct */
+    double confidence;     /* an item is sure when its label has this chance, above 0 and at most 1 */
+    uint64_t min_votes;    /* never sure with fewer */
+    uint64_t request_from; /* with so many votes and not sure an item needs more: a row per further vote; 0: never */
+    uint64_t max_votes;    /* retired unsure with so many; 0: never */
+    uint64_t n_remembered; /* done items that are known at least when late votes come; 0: all */
     double power,
         limit; /* log-probabilities are divided by min(votes, limit) ^ power, as combination calibrated does */
     dis_duplicates duplicates;  /* a worker votes again on an open item */
     const char *const *classes; /* (n_classes) NULL: those that turn up */
     size_t n_classes;
     /* Called for every row; anything but DIS_OK ends the call that led to it. NULL: nobody is told. */
-    dis_status (*each)(void *user, const dis_watch_row *row);
+    dis_status (*on_row)(void *user, const dis_watch_row *row);
     void *user;
     uint64_t memory; /* bytes that items, workers and done items may take; 0: what the machine has available */
 } dis_watch_options;
@@ -66,12 +66,12 @@ typedef struct {
 } dis_watch_vote;
 
 typedef struct {
-    uint64_t votes;        /* that counted, late ones too */
-    uint64_t late;         /* on items that were retired: they count for their workers only */
-    uint64_t duplicates;   /* left out or put in place of an earlier one, or counted beside it, as asked */
-    uint64_t sure, unsure; /* items retired: sure, at the limit of votes */
-    uint64_t votes_sure;   /* that these had when they were retired */
-    uint64_t votes_unsure;
+    uint64_t votes;      /* that counted, late ones too */
+    uint64_t late;       /* on items that were retired: they count for their workers only */
+    uint64_t duplicates; /* left out or put in place of an earlier one, or counted beside it, as asked */
+    uint64_t n_confident, n_at_vote_limit; /* items retired: sure, at the limit of votes */
+    uint64_t votes_confident;              /* that these had when they were retired */
+    uint64_t votes_at_vote_limit;
     uint64_t bad_rows, na, dropped; /* of dis_watch_read: skipped, without a label, by drop rules */
     size_t open, votes_open;        /* items, and the votes on them */
     size_t n_workers, n_classes;

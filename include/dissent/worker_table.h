@@ -25,10 +25,10 @@
 typedef struct dis_worker_table dis_worker_table;
 
 typedef struct {
-    size_t size;              /* of this struct */
-    const char *format;       /* "csv", "tsv", "json", "jsonl"; NULL: by the file's name, csv when that says nothing */
-    const char *table_id;     /* column of the ids; NULL: worker (or performer, annotator, annotator_id, user, id) */
-    const char *table_prefix; /* put before every id of the file; NULL: nothing */
+    size_t size;           /* of this struct */
+    const char *format;    /* "csv", "tsv", "json", "jsonl"; NULL: by the file's name, csv when that says nothing */
+    const char *id_column; /* column of the ids; NULL: worker (or performer, annotator, annotator_id, user, id) */
+    const char *id_prefix; /* put before every id of the file; NULL: nothing */
 } dis_worker_table_options;
 DIS_OPTIONS_API(dis_worker_table_options);
 
@@ -40,7 +40,7 @@ DIS_API void dis_worker_table_destroy(dis_worker_table *table);
 typedef struct {
     size_t n_workers, n_columns;
     const dis_names *workers, *columns;
-    const dis_names *cells; /* (n_workers, n_columns) texts; empty: not said */
+    const dis_names *values; /* (n_workers, n_columns) texts; empty: not said */
 } dis_worker_table_view;
 DIS_VIEW_API(dis_worker_table);
 
@@ -52,10 +52,10 @@ DIS_API dis_status dis_worker_table_values(const dis_worker_table *table, const 
 typedef struct dis_worker_groups dis_worker_groups;
 
 typedef struct {
-    size_t size;       /* of this struct */
-    size_t min_group;  /* workers that a group must have to be shown */
-    bool hide;         /* smaller groups are hidden at once instead of merged into "other" */
-    const double *cut; /* (n_cuts) rising: values are numbers, and groups lie between cuts ("nan", "NA": not said);
+    size_t size;        /* of this struct */
+    size_t min_group;   /* workers that a group must have to be shown */
+    bool hide_small;    /* smaller groups are hidden at once instead of merged into "other" */
+    const double *cuts; /* (n_cuts) rising: values are numbers, and groups lie between cuts ("nan", "NA": not said);
                         * NULL: values are names */
     size_t n_cuts;
 } dis_worker_groups_options;
@@ -71,14 +71,14 @@ DIS_API void dis_worker_groups_destroy(dis_worker_groups *groups);
 
 typedef struct {
     size_t n_groups, n_workers;
-    const dis_names *names;         /* (n_groups) */
-    const int32_t *group;           /* (n_workers of the votes) -1: in none */
-    const uint64_t *workers;        /* (n_groups) how many */
-    const uint64_t *votes;          /* (n_groups) of theirs */
-    uint64_t min_group;             /* as asked */
-    uint64_t merged;                /* small groups within "other" */
-    uint64_t hidden, hidden_people; /* small groups that are not shown, and their workers */
-    uint64_t unknown;               /* workers of whom the table says nothing */
+    const dis_names *names;              /* (n_groups) */
+    const int32_t *group;                /* (n_workers of the votes) -1: in none */
+    const uint64_t *workers;             /* (n_groups) how many */
+    const uint64_t *votes;               /* (n_groups) of theirs */
+    uint64_t min_group;                  /* as asked */
+    uint64_t n_merged;                   /* small groups within "other" */
+    uint64_t n_hidden, n_hidden_workers; /* small groups that are not shown, and their workers */
+    uint64_t n_unknown;                  /* workers of whom the table says nothing */
 } dis_worker_groups_view;
 DIS_VIEW_API(dis_worker_groups);
 

@@ -14,8 +14,8 @@ PyObject *core_options_list(const dis_option *options, size_t n)
     for (size_t i = 0; list && i < n; i++) {
         const dis_option *o = &options[i];
         PyObject *row = Py_BuildValue("{sssssssdsdszss}", "key", o->key, "kind", kinds[o->kind], "default",
-                                      o->fallback ? o->fallback : "", "low", o->low, "high", o->high, "choices",
-                                      o->choices, "summary", o->summary);
+                                      o->default_value ? o->default_value : "", "low", o->low, "high", o->high,
+                                      "choices", o->choices, "summary", o->summary);
         if (!row || PyList_SetItem(list, (Py_ssize_t)i, row) < 0) Py_CLEAR(list);
     }
     return list;

@@ -91,8 +91,8 @@ static void one_item(const item_work *w, size_t i, uint32_t *count, dis__tally *
     if (w->items)
         w->items[i] =
             (dis_agreement_item){.votes = votes,
-                                 .chosen = (uint32_t)n,
-                                 .top = top,
+                                 .n_chosen_classes = (uint32_t)n,
+                                 .majority_class = top,
                                  .agreement = votes > 1 ? same / ((double)votes * ((double)votes - 1)) : (double)NAN};
 }
 
@@ -193,9 +193,9 @@ static dis_status measure_patterns(const dis__vote_patterns *patterns, const dis
 static void count_crowd(const dis__vote_patterns *p, dis_agreement *a)
 {
     dis_agreement_view *v = &a->view;
-    v->compared = p->compared;
-    v->singles = p->singles;
-    v->empty = p->empty;
+    v->n_compared = p->compared;
+    v->n_single_votes = p->singles;
+    v->n_empty = p->empty;
     v->votes = p->votes;
     v->votes_compared = p->votes_compared;
     const uint64_t items = p->compared + p->singles;
@@ -264,10 +264,10 @@ static void mean_of_pairs(const dis_agreement_options *o, bool ordered, dis_agre
     for (size_t p = 0; p < a->view.n_pairs; p++) {
         const dis_agreement_pair *x = &a->pairs[p];
         if (x->n < o->min_common) {
-            a->view.pairs_too_small++;
+            a->view.n_pairs_too_small++;
             continue;
         }
-        a->view.pairs_degenerate += x->degenerate;
+        a->view.n_pairs_degenerate += x->degenerate;
         if (x->degenerate) continue; /* 0/0 is no agreement beyond chance */
         n++;
         weight += (double)x->n;
@@ -275,8 +275,8 @@ static void mean_of_pairs(const dis_agreement_options *o, bool ordered, dis_agre
         sum[1] += (double)x->n * x->cohen_linear;
         sum[2] += (double)x->n * x->cohen_quadratic;
     }
-    const char *no_pairs = a->view.pairs_degenerate ? "every pair of workers chose nothing but one and the same class"
-                                                    : "no two workers share enough items";
+    const char *no_pairs = a->view.n_pairs_degenerate ? "every pair of workers chose nothing but one and the same class"
+                                                      : "no two workers share enough items";
     for (int m = 0; m < DIS_KAPPAS; m++) {
         dis_metric *to = &a->metric[DIS_MEASURE_COHEN + m];
         if (m && !ordered) continue; /* has its reason */
@@ -307,7 +307,7 @@ static dis_status measure_pairs(dis_context *ctx, const dis_votes_view *votes, b
     if (status == DIS_OK) {
         a->pairs = pairs.pair;
         a->view.n_pairs = pairs.n;
-        a->view.pair_workers = pairs.workers;
+        a->view.n_pair_workers = pairs.workers;
         if (compared) mean_of_pairs(o, ordered, a);
         if (o->resamples && !a->metric[DIS_MEASURE_COHEN].reason)
             status = dis__pair_intervals_compute(ctx, &table, &pairs, ordered, o, &a->metric[DIS_MEASURE_COHEN]);
@@ -342,9 +342,9 @@ static dis_status fill(dis_context *ctx, const dis_votes_view *votes, const dis_
                                    .n_classes = votes->n_classes,
                                    .metric = a->metric,
                                    .n_metrics = DIS_MEASURES,
-                                   .over = votes->start ? o->over : DIS_INTERVAL_ITEMS};
+                                   .interval_scope = votes->start ? o->interval_scope : DIS_INTERVAL_ITEMS};
     DIS_TRY(dis__alloc_array(&a->classes, votes->n_classes, sizeof *a->classes));
-    DIS_TRY(dis__vote_patterns_create(ctx, votes, o->singles, &patterns));
+    DIS_TRY(dis__vote_patterns_create(ctx, votes, o->include_single_votes, &patterns));
     dis_status status = dis__coefficients_create(votes, &patterns, o->ordinal, &coefficients);
     if (status == DIS_OK) status = measure_all(ctx, votes, &patterns, coefficients, o, a);
     dis__coefficients_destroy(coefficients);

@@ -161,7 +161,7 @@ dis_status dis__agreement_compute_intervals(dis_context *ctx, const dis_votes_vi
     for (size_t p = 0; p < patterns->n; p++) b.n_items += patterns->pattern[p].items;
     b.n_draws = b.n_items;
     const size_t n_classes = votes->n_classes;
-    const bool crossed = o->over == DIS_INTERVAL_ANNOTATORS && votes->start;
+    const bool crossed = o->interval_scope == DIS_INTERVAL_ANNOTATORS && votes->start;
     resampling s = {.patterns = patterns,
                     .coefficients = coefficients,
                     .n_classes = n_classes,
@@ -172,7 +172,7 @@ dis_status dis__agreement_compute_intervals(dis_context *ctx, const dis_votes_vi
     dis_status status = dis__alloc_array(&values, dis__saturating_size(b.n_resamples, s.n_values, 0), sizeof *values);
     if (status == DIS_OK) status = dis__alloc_array(&scratch, b.n_resamples, sizeof *scratch);
     if (status == DIS_OK) status = draw(ctx, &s, &b, values);
-    if (status == DIS_OK && crossed) status = leave_out(ctx, votes, &s, o->singles, &rest);
+    if (status == DIS_OK && crossed) status = leave_out(ctx, votes, &s, o->include_single_votes, &rest);
     if (status == DIS_OK) {
         const evidence e = {.values = values,
                             .n_resamples = b.n_resamples,

@@ -369,7 +369,7 @@ dis_status dis__pair_intervals_compute(dis_context *ctx, dis__pair_table *t, con
                    .n_numbers = dis__pair_intervals_size(t->votes->n_classes, ordered),
                    .n_jobs = dis__n_jobs(t->votes->n_items, GRAIN, MAX_JOBS)};
     for (int m = 0; m < DIS_KAPPAS; m++) f.mean[m] = metric[m].reason ? 0 : metric[m].value;
-    dis_status status = prepare(&f, pairs, o->over == DIS_INTERVAL_ANNOTATORS);
+    dis_status status = prepare(&f, pairs, o->interval_scope == DIS_INTERVAL_ANNOTATORS);
     if (status == DIS_OK) status = add_all(ctx, t, &f);
     if (status == DIS_OK) status = draw(ctx, &f, pairs, o, metric);
     dis__free(f.pairs);

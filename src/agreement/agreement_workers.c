@@ -242,7 +242,7 @@ static void one_worker(const worker_work *w, size_t who, worker_room *room)
     }
     out->compared = sums.compared;
     out->agreement = sums.compared ? sums.agreed / (double)sums.compared : (double)NAN;
-    out->alpha_without = alpha_of_rest(w, &sums, room);
+    out->alpha_without_worker = alpha_of_rest(w, &sums, room);
     out->accuracy = out->gold_votes ? (double)right / (double)out->gold_votes : (double)NAN;
 }
 

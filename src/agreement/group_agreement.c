@@ -155,7 +155,7 @@ static dis_status pass_all(work *w)
     if (n && w->o->resamples) DIS_TRY(dis__bootstrap_run(w->ctx, &b, one_resample, w, w->n_values, w->resample));
     const size_t jobs = (w->o->permutations + DEALS_A_JOB - 1) / DEALS_A_JOB;
     if (jobs) DIS_TRY(dis__run_rank_jobs(w->ctx, jobs, deal_job, w, &rows, 1));
-    if (w->o->resamples && w->o->over == DIS_INTERVAL_ANNOTATORS) DIS_TRY(leave_out(w));
+    if (w->o->resamples && w->o->interval_scope == DIS_INTERVAL_ANNOTATORS) DIS_TRY(leave_out(w));
     dis__group_sums_compute(&w->sums[0], w->groups->group, NULL); /* last: the counts are looked at */
     dis__group_sums_compute_values(&w->sums[0], w->value);
     return DIS_OK;
@@ -183,7 +183,7 @@ static dis_metric metric_at(const work *w, size_t at, double n, double min, cons
 {
     if (isnan(w->value[at])) return dis__metric_undefined(reason);
     dis_metric m = {.value = w->value[at], .ci_low = NAN, .ci_high = NAN, .n = (size_t)n};
-    if (w->o->resamples && w->o->over == DIS_INTERVAL_ANNOTATORS)
+    if (w->o->resamples && w->o->interval_scope == DIS_INTERVAL_ANNOTATORS)
         crossed_interval(w, at, min, &m);
     else if (w->o->resamples)
         m.has_interval = dis__bootstrap_interval_of(w->resample, w->o->resamples, w->n_values, at, w->scratch,
@@ -209,11 +209,11 @@ static void fill_groups(const work *w, dis_group_agreement *a)
                                        .percent = metric_at(w, at + DIS_GROUP_PERCENT, within, 0, no_pairs),
                                        .within = metric_at(w, at + DIS_GROUP_WITHIN, within, -1, no_pairs),
                                        .across = metric_at(w, at + DIS_GROUP_ACROSS, across, -1, no_others),
-                                       .index = metric_at(w, at + DIS_GROUP_INDEX, across, -INFINITY,
-                                                          "agreement with the others is not above chance"),
+                                       .association_index = metric_at(w, at + DIS_GROUP_INDEX, across, -INFINITY,
+                                                                      "agreement with the others is not above chance"),
                                        .p_within = p_at(w, at + DIS_GROUP_WITHIN, false),
                                        .p_across = p_at(w, at + DIS_GROUP_ACROSS, false),
-                                       .p_index = p_at(w, at + DIS_GROUP_INDEX, false)};
+                                       .p_association_index = p_at(w, at + DIS_GROUP_INDEX, false)};
     }
     for (size_t g = 0; g < a->view.n_groups; g++)
         for (size_t h = g + 1; h < a->view.n_groups; h++) {
@@ -229,8 +229,8 @@ static void fill_groups(const work *w, dis_group_agreement *a)
                                  .p_difference = p_at(w, at + DIS_PAIR_DIFFERENCE, false)};
         }
     const size_t at = dis__group_difference_value_index(s);
-    a->view.apart = metric_at(w, at, (double)a->view.n_groups, -2, "no two groups can be compared");
-    a->view.p_apart = p_at(w, at, true);
+    a->view.separation = metric_at(w, at, (double)a->view.n_groups, -2, "no two groups can be compared");
+    a->view.p_separation = p_at(w, at, true);
 }
 
 /* q-values of a field of the rows, together. */
@@ -249,7 +249,8 @@ static dis_status correct_all(dis_group_agreement *a)
 {
     static const size_t fields[][2] = {{offsetof(dis_group_row, p_within), offsetof(dis_group_row, q_within)},
                                        {offsetof(dis_group_row, p_across), offsetof(dis_group_row, q_across)},
-                                       {offsetof(dis_group_row, p_index), offsetof(dis_group_row, q_index)}};
+                                       {offsetof(dis_group_row, p_association_index),
+                                        offsetof(dis_group_row, q_association_index)}};
     for (size_t f = 0; f < sizeof fields / sizeof *fields; f++)
         DIS_TRY(correct(a->groups, a->view.n_groups, sizeof *a->groups, fields[f][0], fields[f][1]));
     DIS_TRY(
@@ -262,7 +263,7 @@ static dis_status fill(work *w, dis_group_agreement *a)
 {
     const size_t n = w->groups->n_groups;
     DIS_TRY(prepare(w));
-    a->view.over = w->o->over;
+    a->view.interval_scope = w->o->interval_scope;
     a->view.n_groups = n;
     a->view.n_pairs = n * (n - 1) / 2;
     DIS_TRY(dis__alloc_array(&a->groups, n, sizeof *a->groups));

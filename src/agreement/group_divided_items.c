@@ -59,8 +59,8 @@ static dis_status test_row(const work *w, dis_group_item *row, uint32_t *a, uint
     }
     for (size_t k = 0; k < v->n_classes; k++) {
         row->distance += .5 * fabs((double)a[k] / row->votes_a - (double)b[k] / row->votes_b);
-        if (a[k] > a[row->top_a]) row->top_a = (uint32_t)k;
-        if (b[k] > b[row->top_b]) row->top_b = (uint32_t)k;
+        if (a[k] > a[row->majority_class_a]) row->majority_class_a = (uint32_t)k;
+        if (b[k] > b[row->majority_class_b]) row->majority_class_b = (uint32_t)k;
     }
     return dis__fisher_exact_test(a, b, v->n_classes, &row->p);
 }

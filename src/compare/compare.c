@@ -90,7 +90,7 @@ static dis_status bootstrap(dis_context *ctx, const dis_comparison_input *in, co
 {
     dis__answer_patterns patterns;
     dis__crossed_variances crossed[DIS_COMPARE_VALUES];
-    const bool annotators = reference && o->resamples && o->over == DIS_INTERVAL_ANNOTATORS;
+    const bool annotators = reference && o->resamples && o->interval_scope == DIS_INTERVAL_ANNOTATORS;
     dis_status status = dis__answer_patterns_init(in, o->pool_seeds, &patterns);
     if (status == DIS_OK && annotators) status = dis__vote_reference_variances(ctx, reference, in, &patterns, crossed);
     if (status == DIS_OK) status = dis__paired_bootstrap(ctx, &patterns, o, annotators ? crossed : NULL, v);
@@ -122,7 +122,7 @@ static dis_status compare(dis_context *ctx, const dis_comparison_input *in, cons
     for (size_t i = 0; i < in->n_items; i++) v->n_items += in->gold[i] >= 0;
     for (size_t q = 0; q < v->n_pairs; q++) c->mcnemar[q] = test_pair(in, pairs[q]);
     DIS_TRY(dis__correctness_cells_compute(in, pairs, v->n_pairs, o->alternative, v));
-    v->over = reference ? o->over : DIS_INTERVAL_ITEMS;
+    v->interval_scope = reference ? o->interval_scope : DIS_INTERVAL_ITEMS;
     v->n_annotators = reference ? reference->n_workers : 0;
     v->few_annotators = reference && reference->n_workers < DIS_COMPARE_FEW_ANNOTATORS;
     DIS_TRY(bootstrap(ctx, in, o, reference, v));
@@ -146,7 +146,7 @@ static dis_status run_with_votes(dis_context *ctx, const dis_comparison_input *i
                                  dis_comparison *c)
 {
     if (in->gold) return dis__fail(DIS_EUSAGE, "the true labels are `gold` or made of `votes`, not both");
-    if (o->over == DIS_INTERVAL_ANNOTATORS && (o->pool_seeds || o->fraction < 1))
+    if (o->interval_scope == DIS_INTERVAL_ANNOTATORS && (o->pool_seeds || o->fraction < 1))
         return dis__fail(DIS_EUSAGE, "`pool_seeds` and a `fraction` below 1 are about intervals over items");
     dis__vote_reference reference;
     DIS_TRY(dis__vote_reference_init(in, o->seed, &reference));

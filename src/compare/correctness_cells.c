@@ -112,7 +112,7 @@ dis_status dis__correctness_cells_compute(const dis_comparison_input *in, const 
         dis_cell_statistic *o = &out->statistic[s];
         for (size_t i = 0; i < in->n_items; i++) {
             value[i] = statistics[s].of(in->human + i * in->n_classes, in->n_classes);
-            o->left_out += in->gold[i] >= 0 && isnan(value[i]);
+            o->n_excluded += in->gold[i] >= 0 && isnan(value[i]);
         }
         sum_cells(in, pairs, n_pairs, value, mixed, n_mixed, o);
         if (s == DIS_CELL_KURTOSIS && in->n_classes <= 3)

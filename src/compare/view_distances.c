@@ -326,8 +326,8 @@ static dis_status measure(measuring *w, dis_views_distances *d)
                                          .entropy = entropy,
                                          .to_others = others,
                                          .to_centroid = centroid};
-    DIS_TRY(hub_over_items(w, &d->view.hub_over_items));
-    hub_over_views(w, &d->view, &d->view.hub_over_views);
+    DIS_TRY(hub_over_items(w, &d->view.hubness_over_items));
+    hub_over_views(w, &d->view, &d->view.hubness_over_views);
     return DIS_OK;
 }
 

@@ -27,7 +27,7 @@ enum { RESAMPLES = 200, VALUES = DIS_COMPARE_VALUES };
 static int32_t class_of(const dis__vote_reference *r, uint64_t vote)
 {
     const uint32_t k = r->votes.label8 ? r->votes.label8[vote] : r->votes.label16[vote];
-    const size_t class = r->from->class[k];
+    const size_t class = r->from->class_map[k];
     return class < r->n_classes ? (int32_t) class : -1;
 }
 
@@ -52,7 +52,7 @@ static int32_t most_voted_class(const dis__vote_reference *r, size_t row, const 
 /* Votes on a row by class. weight: of each annotator; NULL: each once. */
 static void count_row(const dis__vote_reference *r, size_t row, const uint32_t *weight, uint32_t *count)
 {
-    const size_t item = r->from->item[row];
+    const size_t item = r->from->item_map[row];
     for (size_t k = 0; k < r->n_classes; k++) count[k] = 0;
     if (item >= r->votes.n_items) return;
     for (uint64_t v = r->votes.start[item]; v < r->votes.start[item + 1]; v++) {
@@ -68,7 +68,7 @@ static dis_status find_workers(dis__vote_reference *r)
     DIS_TRY(dis__alloc_zeroed(&r->n_votes, v->n_workers, sizeof *r->n_votes));
     DIS_TRY(dis__alloc_array(&r->worker, v->n_workers, sizeof *r->worker));
     for (size_t row = 0; row < r->n_rows; row++) {
-        const size_t item = r->from->item[row];
+        const size_t item = r->from->item_map[row];
         if (item >= v->n_items) continue;
         for (uint64_t x = v->start[item]; x < v->start[item + 1]; x++) r->n_votes[v->worker[x]] += class_of(r, x) >= 0;
     }
@@ -223,7 +223,7 @@ static void replace_votes(row_classes *r)
 static void replace_row(const resampling *s, size_t row, uint32_t *count, row_classes *r, double *by_worker)
 {
     const dis__vote_reference *ref = s->r;
-    const size_t item = ref->from->item[row];
+    const size_t item = ref->from->item_map[row];
     count_row(ref, row, NULL, count);
     r->n = 0;
     r->votes = 0;

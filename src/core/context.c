@@ -111,7 +111,7 @@ static const dis__comm alone = {.size = 1};
 
 const dis__comm *dis__context_comm(const dis_context *ctx)
 {
-    return ctx && !ctx->options.whole ? &ctx->comm : &alone;
+    return ctx && !ctx->options.replicate_data ? &ctx->comm : &alone;
 }
 
 const dis__comm *dis__context_all_ranks(const dis_context *ctx)

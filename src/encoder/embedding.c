@@ -120,10 +120,10 @@ static dis_status by_length(const dis_tokens_view *tokens, size_t longest, uint3
     DIS_TRY(dis__alloc_zeroed(&first, longest + 2, sizeof *first));
     const dis_status status = dis__alloc_array(out, tokens->n_texts, sizeof **out);
     for (size_t i = 0; i < tokens->n_texts && status == DIS_OK; i++)
-        first[longest - (tokens->start[i + 1] - tokens->start[i]) + 1]++;
+        first[longest - (tokens->text_start[i + 1] - tokens->text_start[i]) + 1]++;
     for (size_t l = 1; l <= longest + 1; l++) first[l] += first[l - 1];
     for (size_t i = 0; i < tokens->n_texts && status == DIS_OK; i++)
-        (*out)[first[longest - (tokens->start[i + 1] - tokens->start[i])]++] = (uint32_t)i;
+        (*out)[first[longest - (tokens->text_start[i + 1] - tokens->text_start[i])]++] = (uint32_t)i;
     dis__free(first);
     return status;
 }
@@ -133,7 +133,7 @@ static size_t next_batch(const dis_encoder *e, const dis_tokens_view *tokens, co
     size_t n = 0, used = 0;
     while (at + n < tokens->n_texts && n < e->max_rows) {
         const uint32_t text = order[at + n];
-        used += tokens->start[text + 1] - tokens->start[text];
+        used += tokens->text_start[text + 1] - tokens->text_start[text];
         if (n > 0 && used > e->max_tokens) break;
         n++;
     }
@@ -158,7 +158,7 @@ static dis_status run_batches(dis_context *ctx, dis_encoder *e, const dis_tokens
         n = next_batch(e, tokens, order, at);
         DIS_TRY(dis__check_stop(ctx));
         if (n) DIS_TRY(dis__encoder_set_batch(e->net, &e->built, &e->config, tokens, order + at, n));
-        DIS_TRY(dis__net_fetch(e->net, e->pooled[o->pool], last, raw));
+        DIS_TRY(dis__net_fetch(e->net, e->pooled[o->pooling], last, raw));
         if (n) DIS_TRY(dis__net_forward(e->net, false));
         for (size_t r = 0; r < last; r++) {
             const uint32_t text = order[at - last + r];
@@ -170,10 +170,10 @@ static dis_status run_batches(dis_context *ctx, dis_encoder *e, const dis_tokens
                                  (size_t)text + 1);
             }
             if (o->normalise) normalise(out + text * width, width);
-            done += tokens->start[text + 1] - tokens->start[text];
+            done += tokens->text_start[text + 1] - tokens->text_start[text];
         }
         last = n;
-        dis__progress(ctx, "vectors", (double)done / (double)tokens->start[tokens->n_texts]);
+        dis__progress(ctx, "vectors", (double)done / (double)tokens->text_start[tokens->n_texts]);
     }
     return DIS_OK;
 }

@@ -135,7 +135,7 @@ int dis__encoder_pooler_build(dis__net *net, const dis__encoder_config *c, const
 static void lay_out(const dis__encoder_config *c, const dis_tokens_view *tokens, size_t text, int32_t *ids,
                     int32_t *positions, int32_t *types)
 {
-    const size_t first = tokens->start[text], n = tokens->start[text + 1] - first;
+    const size_t first = tokens->text_start[text], n = tokens->text_start[text + 1] - first;
     int32_t counted = 0;
     for (size_t i = 0; i < n; i++) {
         const int32_t id = tokens->id[first + i];
@@ -155,7 +155,7 @@ static dis_status put_rows(dis__net *net, const dis__encoder_net *b, const dis_t
     const size_t all = dis__net_filled(net, b->start);
     int32_t *start = b->room, *length = start + all, at = 0;
     for (size_t r = 0; r < all; r++) {
-        length[r] = r < n_rows ? (int32_t)(tokens->start[row[r] + 1] - tokens->start[row[r]]) : 0;
+        length[r] = r < n_rows ? (int32_t)(tokens->text_start[row[r] + 1] - tokens->text_start[row[r]]) : 0;
         start[r] = at;
         at += length[r];
     }
@@ -167,14 +167,14 @@ dis_status dis__encoder_set_batch(dis__net *net, const dis__encoder_net *b, cons
                                   const dis_tokens_view *tokens, const uint32_t *row, size_t n_rows)
 {
     size_t n = 0, at = 0;
-    for (size_t r = 0; r < n_rows; r++) n += tokens->start[row[r] + 1] - tokens->start[row[r]];
+    for (size_t r = 0; r < n_rows; r++) n += tokens->text_start[row[r] + 1] - tokens->text_start[row[r]];
     dis__net_resize(net, b->rows, n_rows);
     dis__net_resize(net, b->tokens, n);
     int32_t *start = b->room, *ids = start + 2 * dis__net_filled(net, b->start), *positions = ids + n,
             *types = positions + n;
     for (size_t r = 0; r < n_rows; r++) {
         lay_out(c, tokens, row[r], ids + at, positions + at, types + at);
-        at += tokens->start[row[r] + 1] - tokens->start[row[r]];
+        at += tokens->text_start[row[r] + 1] - tokens->text_start[row[r]];
     }
     DIS_TRY(dis__net_put_ints(net, b->ids, ids));
     DIS_TRY(dis__net_put_ints(net, b->positions, positions));
@@ -190,15 +190,15 @@ enum { IDS, POSITIONS, TYPES, ARRAYS };
 static dis_status keep(dis__net *net, const dis__encoder_config *c, const dis_tokens_view *tokens,
                        const void *kept[ARRAYS])
 {
-    const void *const of[ARRAYS] = {tokens->id, tokens->start, tokens->type};
-    const size_t n = tokens->start[tokens->n_texts];
+    const void *const of[ARRAYS] = {tokens->id, tokens->text_start, tokens->type};
+    const size_t n = tokens->text_start[tokens->n_texts];
     bool known = true;
     for (int i = 0; i < ARRAYS; i++) known &= dis__net_find_upload(net, of[i], &kept[i]);
     if (known) return DIS_OK;
     int32_t *all;
     DIS_TRY(dis__alloc_array(&all, dis__saturating_size(n, ARRAYS, 0), sizeof *all));
     for (size_t t = 0; t < tokens->n_texts; t++) {
-        int32_t *at = all + tokens->start[t];
+        int32_t *at = all + tokens->text_start[t];
         lay_out(c, tokens, t, at, at + n, at + 2 * n);
     }
     dis_status status = DIS_OK;
@@ -221,8 +221,8 @@ dis_status dis__encoder_gather_batch(dis__net *net, const dis__encoder_net *b, c
     int32_t(*span)[4] = (int32_t(*)[4])(b->room + 2 * dis__net_filled(net, b->start));
     for (size_t r = 0; r < n_rows; r++) {
         span[r][1] = (int32_t)at;
-        span[r][0] = (int32_t)tokens->start[row[r]];
-        span[r][2] = span[r][3] = (int32_t)(tokens->start[row[r] + 1] - tokens->start[row[r]]);
+        span[r][0] = (int32_t)tokens->text_start[row[r]];
+        span[r][2] = span[r][3] = (int32_t)(tokens->text_start[row[r] + 1] - tokens->text_start[row[r]]);
         at += (size_t)span[r][2];
     }
     dis__net_resize(net, b->tokens, at);

@@ -44,7 +44,7 @@ typedef struct {
 
 static size_t class_of(const jackknife *l, uint64_t v)
 {
-    return l->from->class[l->votes.label8 ? l->votes.label8[v] : l->votes.label16[v]];
+    return l->from->class_map[l->votes.label8 ? l->votes.label8[v] : l->votes.label16[v]];
 }
 
 /* ---- blocks ---- */
@@ -52,7 +52,7 @@ static size_t class_of(const jackknife *l, uint64_t v)
 static void count_votes(const jackknife *l, double *n_votes)
 {
     for (size_t r = 0; r < l->e->in.n_items; r++) {
-        const size_t item = l->from->item[r];
+        const size_t item = l->from->item_map[r];
         if (item >= l->votes.n_items) continue;
         for (uint64_t v = l->votes.start[item]; v < l->votes.start[item + 1]; v++)
             n_votes[l->votes.worker[v]] += class_of(l, v) < l->e->in.n_classes;
@@ -124,14 +124,14 @@ static size_t gather_rows(const jackknife *l, const dis_votes *votes, const doub
     const size_t K = l->e->in.n_classes;
     size_t n = 0;
     for (size_t r = 0; r < l->e->in.n_items; r++) {
-        const size_t item = l->from->item[r];
+        const size_t item = l->from->item_map[r];
         if (item >= v.n_items || v.start[item] == v.start[item + 1]) continue;
         double *human = l->human + n * K, sum = 0;
         memcpy(l->q + n * K, l->e->in.q + r * K, K * sizeof *l->q);
         for (size_t k = 0; k < K; k++) human[k] = 0;
         for (size_t k = 0; k < v.n_classes; k++) {
-            if (l->from->class[k] >= K) continue;
-            human[l->from->class[k]] += p[item * v.n_classes + k];
+            if (l->from->class_map[k] >= K) continue;
+            human[l->from->class_map[k]] += p[item * v.n_classes + k];
             sum += p[item * v.n_classes + k];
         }
         for (size_t k = 0; k < K && sum > 0; k++) human[k] /= sum;
@@ -146,7 +146,7 @@ static dis_status evaluate_rows(const jackknife *l, size_t n, dis_evaluation **o
     dis_evaluation_options o = dis_evaluation_options_default();
     o.ordinal = l->e->o.ordinal;
     o.keep_items = true;
-    o.wanted = l->wanted;
+    o.metrics = l->wanted;
     return dis_evaluation_run(l->ctx, &in, &o, out);
 }
 

@@ -145,9 +145,9 @@ dis_status dis__class_scores_compute(dis_evaluation *e)
     class_counts t = class_counts_init(capacity, k);
     count_classes(&t, &e->cells, e->cells.count, k);
     const size_t n = e->view.n_gold;
-    e->view.majority = 0;
+    e->view.majority_class = 0;
     for (size_t c = 0; c < k; c++) {
-        if (t.gold[c] > t.gold[e->view.majority]) e->view.majority = c;
+        if (t.gold[c] > t.gold[e->view.majority_class]) e->view.majority_class = c;
         const double right = (double)t.right[c];
         e->classes[c] = (dis_class_scores){
             .precision = measured(ratio(right, (double)t.predicted[c]), n, t.predicted[c] == 0),
@@ -155,11 +155,11 @@ dis_status dis__class_scores_compute(dis_evaluation *e)
             .f1 = measured(f1_of(&t, c), n, t.predicted[c] + t.gold[c] == 0),
             .n_gold = t.gold[c],
             .n_predicted = t.predicted[c],
-            .n_right = t.right[c],
+            .n_correct = t.right[c],
         };
     }
     double x[DIS_SCORES];
-    figures(&t, k, e->view.majority, x);
+    figures(&t, k, e->view.majority_class, x);
     for (size_t m = 0; m < DIS_EVALUATION_METRICS; m++)
         if (is_score(m) && e->wanted[m]) e->view.metric[m] = measured(x[dis__metrics[m].score], n, false);
     e->view.classes = e->classes;
@@ -183,7 +183,7 @@ static dis_status one_resample(void *arg, const uint64_t *drawn, size_t resample
     const size_t k = r->e->in.n_classes;
     class_counts t = class_counts_init(r->capacity + (size_t)thread * 3 * k, k);
     count_classes(&t, &r->e->cells, drawn, k);
-    figures(&t, k, r->e->view.majority, values);
+    figures(&t, k, r->e->view.majority_class, values);
     for (size_t c = 0; r->by_class && c < k; c++) {
         double *to = values + DIS_SCORES + 3 * c;
         to[0] = ratio((double)t.right[c], (double)t.predicted[c]);
@@ -204,7 +204,7 @@ static dis_status accuracy_resample(void *arg, const uint64_t *drawn, size_t res
 static dis_status accuracy_interval(dis_context *ctx, dis_evaluation *e, const dis__bootstrap *b, double *figure)
 {
     uint64_t cells[2] = {0, e->view.n_gold};
-    for (size_t c = 0; c < e->in.n_classes; c++) cells[0] += e->classes[c].n_right;
+    for (size_t c = 0; c < e->in.n_classes; c++) cells[0] += e->classes[c].n_correct;
     cells[1] -= cells[0];
     double draws = (double)b->n_draws, low = NAN, high = NAN;
     DIS_TRY(dis__bootstrap_cells(ctx, b, cells, 2, accuracy_resample, &draws, 1, figure));

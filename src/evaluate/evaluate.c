@@ -284,7 +284,7 @@ static dis_status set_calibrated(dis_context *ctx, dis_evaluation *e)
     set(e, DIS_EVALUATION_CALIBRATED_LOG_LIKELIHOOD, e->calibrated.value, e->view.n_gold);
     e->view.n_splits = e->o.n_splits;
     memcpy(e->view.temperature, e->calibrated.temperature, sizeof e->view.temperature);
-    memcpy(e->view.on_bound, e->calibrated.on_bound, sizeof e->view.on_bound);
+    memcpy(e->view.at_bound, e->calibrated.on_bound, sizeof e->view.at_bound);
     return DIS_OK;
 }
 
@@ -331,7 +331,7 @@ static void select_metrics(dis_evaluation *e)
 {
     for (size_t m = 0; m < DIS_EVALUATION_METRICS; m++) {
         const unsigned needs = dis_evaluation_metric_get(m)->needs;
-        const char *reason = e->o.wanted && !e->o.wanted[m]              ? "not asked for"
+        const char *reason = e->o.metrics && !e->o.metrics[m]            ? "not asked for"
                              : needs & DIS_NEEDS_WORKERS                 ? "predictions are not of single workers"
                              : needs & DIS_NEEDS_GOLD && !e->in.gold     ? "there are no gold labels"
                              : needs & DIS_NEEDS_HUMAN && !e->in.human   ? "there are no human labels"
@@ -377,7 +377,7 @@ static dis_status evaluate(dis_context *ctx, dis_evaluation *e)
     e->view.n_items = e->in.n_items;
     e->view.n_classes = e->in.n_classes;
     e->view.resamples = e->o.resamples;
-    e->view.majority = SIZE_MAX;
+    e->view.majority_class = SIZE_MAX;
     DIS_TRY(check_memory(ctx, e));
     DIS_TRY(find_gold_items(e));
     select_metrics(e);
@@ -386,8 +386,8 @@ static dis_status evaluate(dis_context *ctx, dis_evaluation *e)
     DIS_TRY(dis__alloc_array(&sums, 1, sizeof *sums));
     dis_status status;
     DIS_TRY_GOTO(status, pass_over_items(ctx, e, sums), end);
-    e->view.floored = sums->counts.floored;
-    e->view.human_floored = sums->counts.human_floored;
+    e->view.n_floored = sums->counts.floored;
+    e->view.n_human_floored = sums->counts.human_floored;
     set_means(e, sums);
     if (e->in.gold) {
         if (!e->labels_only) DIS_TRY_GOTO(status, set_bins(e, sums), end);
@@ -395,10 +395,10 @@ static dis_status evaluate(dis_context *ctx, dis_evaluation *e)
         DIS_TRY_GOTO(status, set_calibrated(ctx, e), end);
     }
     if (e->in.human) DIS_TRY_GOTO(status, set_correlations(e, sums), end);
-    e->view.over = DIS_INTERVAL_ITEMS;
+    e->view.interval_scope = DIS_INTERVAL_ITEMS;
     if (e->in.human && e->in.votes && dis_votes_get_view(e->in.votes->votes).start && e->o.resamples &&
-        e->o.fraction >= 1 && e->o.over == DIS_INTERVAL_ANNOTATORS) {
-        e->view.over = DIS_INTERVAL_ANNOTATORS;
+        e->o.fraction >= 1 && e->o.interval_scope == DIS_INTERVAL_ANNOTATORS) {
+        e->view.interval_scope = DIS_INTERVAL_ANNOTATORS;
         DIS_TRY_GOTO(status, dis__evaluation_annotator_variance(ctx, e), end);
     }
     if (e->o.resamples) DIS_TRY_GOTO(status, dis__evaluation_intervals_compute(ctx, e), end);
@@ -420,7 +420,7 @@ dis_status dis_evaluation_run(dis_context *ctx, const dis_evaluation_input *inpu
     e->in = *input;
     e->o = o;
     const dis_status status = evaluate(ctx, e);
-    e->o.wanted = NULL;
+    e->o.metrics = NULL;
     if (status == DIS_OK)
         *out = e;
     else

@@ -289,7 +289,7 @@ static dis_status measure_all(work *w)
     const dis__bootstrap b = {.n_items = n, .n_draws = n, .n_resamples = w->o->resamples, .seed = w->o->seed};
     measure(w, w->groups->group, NULL, w->value);
     if (w->o->resamples) DIS_TRY(dis__bootstrap_run(w->ctx, &b, one_resample, w, w->n_values, w->resample));
-    if (w->o->resamples && w->o->over == DIS_INTERVAL_ANNOTATORS) DIS_TRY(leave_out_all(w));
+    if (w->o->resamples && w->o->interval_scope == DIS_INTERVAL_ANNOTATORS) DIS_TRY(leave_out_all(w));
     return jobs ? dis__run_rank_jobs(w->ctx, jobs, permutation_job, w, &rows, 1) : DIS_OK;
 }
 
@@ -325,7 +325,7 @@ static void count_votes(const work *w, dis_group_evaluation *e)
     for (size_t i = 0; i < v->n_items; i++)
         for (uint64_t t = v->start[i]; t < v->start[i + 1]; t++) {
             const int32_t g = w->groups->group[v->worker[t]];
-            e->view.votes_left_out += g >= 0 && isnan(w->loss[t]);
+            e->view.n_votes_excluded += g >= 0 && isnan(w->loss[t]);
             if (g < 0 || isnan(w->loss[t])) continue;
             e->groups[g].votes++;
             e->groups[g].items += last[g] != i;
@@ -341,7 +341,7 @@ static dis_status fill(work *w, dis_group_evaluation *e)
     w->n_values = n * VALUES;
     DIS_TRY(prepare(w));
     DIS_TRY(dis__alloc_zeroed(&e->groups, n, sizeof *e->groups));
-    e->view.over = w->o->over;
+    e->view.interval_scope = w->o->interval_scope;
     e->view.n_groups = n;
     e->view.groups = e->groups;
     count_votes(w, e);
@@ -355,7 +355,7 @@ static dis_status fill(work *w, dis_group_evaluation *e)
         to->workers = w->groups->workers[g];
         to->log_loss = metric_at(w, g * VALUES + LOSS, to, none);
         to->agreement = metric_at(w, g * VALUES + AGREEMENT, to, none);
-        to->apart = metric_at(w, g * VALUES + APART, to, "there is no other group to compare with");
+        to->excess_log_loss = metric_at(w, g * VALUES + APART, to, "there is no other group to compare with");
         p[g] = to->p = dis__permutation_p(w->permuted_values, w->o->permutations, w->n_values, g * VALUES + APART,
                                           w->value[g * VALUES + APART], false);
     }

@@ -111,21 +111,21 @@ static dis_status match_predictions(work *w)
     DIS_TRY(dis__alloc_array(&w->predicted, v->n_votes, sizeof *w->predicted));
     dis_perspectives_view *out = &w->out->view;
     for (size_t i = 0; i < v->n_items; i++) {
-        const uint64_t before = out->left_out;
+        const uint64_t before = out->n_votes_unpredicted;
         for (uint64_t t = v->start[i]; t < v->start[i + 1]; t++) {
             w->predicted[t] = find_prediction(w, i, v->worker[t]);
-            out->left_out += w->predicted[t] < 0;
+            out->n_votes_unpredicted += w->predicted[t] < 0;
             if (w->predicted[t] < 0 && !w->o->lenient)
                 return dis__fail(DIS_EDATA,
                                  "no prediction for task \"%.100s\" and worker \"%.100s\"; `lenient` leaves "
                                  "such votes out",
                                  dis_names_get(v->tasks, i, NULL), dis_names_get(v->workers, v->worker[t], NULL));
         }
-        out->n_items += out->left_out - before < v->start[i + 1] - v->start[i];
+        out->n_items += out->n_votes_unpredicted - before < v->start[i + 1] - v->start[i];
     }
-    out->n_votes = v->n_votes - (size_t)out->left_out;
+    out->n_votes = v->n_votes - (size_t)out->n_votes_unpredicted;
     if (out->n_votes == 0) return dis__fail(DIS_EDATA, "no vote has a prediction; do tasks and workers match?");
-    out->unused = w->said.n_votes > out->n_votes ? w->said.n_votes - out->n_votes : 0;
+    out->n_predictions_unused = w->said.n_votes > out->n_votes ? w->said.n_votes - out->n_votes : 0;
     return DIS_OK;
 }
 

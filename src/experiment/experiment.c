@@ -85,7 +85,7 @@ static dis_status select_runs(dis_experiment *e, const dis_experiment_options *o
         const char *missing = e->selected[r] ? dis__plan_missing(plan, plan->run[r].cell) : NULL;
         if (missing) return dis__fail(DIS_EIO, "%s", missing);
     }
-    if (e->n_selected == 0 && plan->n_runs && !o->may_be_empty)
+    if (e->n_selected == 0 && plan->n_runs && !o->allow_no_runs)
         return dis__fail(DIS_EUSAGE,
                          "no run fits the filter%s \"%.100s\"%s; a filter is part of a cell's name, or "
                          "KEY=VALUE of a setting, cell, data, fold, seed, paper or size",
@@ -164,7 +164,7 @@ static dis_experiment_view view_of(const dis_experiment *experiment)
 {
     const dis__plan *p = experiment->plan;
     return (dis_experiment_view){.name = p->name,
-                                 .about = p->about,
+                                 .description = p->about,
                                  .path = p->path,
                                  .store = experiment->store,
                                  .n_cells = p->n_cells,

@@ -108,7 +108,7 @@ static void fill_row(const dis_experiment *e, const dis__known *known, const dou
     const dis__plan *plan = e->plan;
     const span s = runs_of(plan, cell);
     dis_experiment_value *figure = t->figure + cell * plan->n_measures;
-    *row = (dis_experiment_row){.cell = cell, .figure = figure};
+    *row = (dis_experiment_row){.cell = cell, .values = figure};
     for (size_t r = s.first; r < s.end; r++) {
         if (!e->selected[r]) continue;
         row->n_runs++;
@@ -166,7 +166,7 @@ static dis_status count_all_items(dis_context *ctx, const dis_experiment *e, dis
             for (size_t k = 0; k <= i && n == 0; k++)
                 for (size_t q = 0; q < plan->n_measures && n == 0; q++)
                     if (strcmp(plan->cell[t->row[k].cell].data, data) == 0 && strcmp(plan->measure[q].set, set) == 0)
-                        n = t->row[k].figure[q].n_items;
+                        n = t->row[k].values[q].n_items;
             if (n == 0) DIS_TRY(count_items(ctx, e, store, known, t->row[i].cell, set, &n));
             t->figure[t->row[i].cell * plan->n_measures + m].n_items = n;
         }
@@ -184,7 +184,7 @@ static void mark_best(const dis_experiment *e, dis_experiment_table *t)
             dis_experiment_value *f = t->figure + t->row[i].cell * plan->n_measures + m;
             size_t rivals = 0, beaten = 0;
             for (size_t k = 0; k < t->n_rows; k++) {
-                const double other = t->row[k].figure[m].mean;
+                const double other = t->row[k].values[m].mean;
                 if (k == i || isnan(other) ||
                     strcmp(plan->cell[t->row[k].cell].data, plan->cell[t->row[i].cell].data) != 0)
                     continue;
@@ -212,7 +212,7 @@ static dis_status test_cell(dis_context *ctx, const dis_experiment *e, dis__stor
     if (against == SIZE_MAX || against == cell) return DIS_OK;
     dis_experiment_value *figure = t->figure + cell * plan->n_measures;
     for (size_t m = 0; m < plan->n_measures; m++) {
-        if (compared_metric(plan->measure[m].metric) == DIS_COMPARE_METRICS || figure[m].compared || !figure[m].n)
+        if (compared_metric(plan->measure[m].metric) == DIS_COMPARE_METRICS || figure[m].has_comparison || !figure[m].n)
             continue;
         dis_comparison *c = NULL;
         DIS_TRY(dis__pairwise(ctx, store, plan, known->state, cell, against, plan->measure[m].set, &c));
@@ -221,7 +221,7 @@ static dis_status test_cell(dis_context *ctx, const dis_experiment *e, dis__stor
             const size_t metric = compared_metric(plan->measure[k].metric);
             if (metric == DIS_COMPARE_METRICS || strcmp(plan->measure[k].set, plan->measure[m].set) != 0) continue;
             const dis_significance s = dis_comparison_get_view(c).metric[metric];
-            figure[k].compared = !s.difference.reason;
+            figure[k].has_comparison = !s.difference.reason;
             figure[k].difference = s.difference.value;
             figure[k].p = s.p;
             figure[k].stars = s.stars;

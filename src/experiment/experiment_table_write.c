@@ -100,7 +100,7 @@ static void text_figure(dis__markup *m, const dis_experiment_value *f, int line)
     if (line == 0 && f->n) {
         dis__markup_appendf(m, "%s%s", dis__format_fixed(f->mean, DECIMALS).text, f->best ? "^" : "");
         if (f->n > 1) dis__markup_appendf(m, " sd %s", dis__format_fixed(f->sd, DECIMALS).text);
-        if (f->compared && f->stars) dis__markup_appendf(m, " %s", stars[f->stars]);
+        if (f->has_comparison && f->stars) dis__markup_appendf(m, " %s", stars[f->stars]);
     }
     if (line == 1 && f->n > 1)
         dis__markup_appendf(m, "[%s, %s]", dis__format_fixed(f->ci_low, DECIMALS).text,
@@ -114,8 +114,8 @@ static void text_row(writer *w, size_t row)
     const dis_experiment_row *r = &w->t.row[row];
     bool any[3] = {true, false, false};
     for (size_t i = 0; i < w->t.n_measures; i++) {
-        any[1] |= r->figure[i].n > 1;
-        any[2] |= !isnan(r->figure[i].published);
+        any[1] |= r->values[i].n > 1;
+        any[2] |= !isnan(r->values[i].published);
     }
     for (int line = 0; line < 3; line++) {
         if (!any[line]) continue;
@@ -131,7 +131,7 @@ static void text_row(writer *w, size_t row)
         pad(m, from, 10);
         for (size_t i = 0; i < w->t.n_measures; i++) {
             from = m->n;
-            text_figure(m, &r->figure[i], line);
+            text_figure(m, &r->values[i], line);
             if (i + 1 < w->t.n_measures) pad(m, from, COLUMN_WIDTH);
         }
         while (m->n && m->bytes[m->n - 1] == ' ') m->n--;
@@ -147,7 +147,7 @@ static void few_items(writer *w, const char *before, void (*put)(dis__markup *m,
     for (size_t r = 0; r < w->t.n_rows; r++)
         for (size_t i = 0; i < w->t.n_measures && begins_data(w, r); i++) {
             const char *set = w->e->plan->measure[i].set;
-            const size_t n = w->t.row[r].figure[i].n_items;
+            const size_t n = w->t.row[r].values[i].n_items;
             bool told = false;
             for (size_t k = 0; k < i; k++) told |= strcmp(w->e->plan->measure[k].set, set) == 0;
             if (told || n == 0 || n >= FEW) continue;
@@ -216,7 +216,7 @@ static void markdown_figure(dis__markup *m, const dis_experiment_value *f)
         dis__markup_append(m, "-");
     else
         dis__markup_appendf(m, "%s%s%s", bold, dis__format_fixed(f->mean, DECIMALS).text, bold);
-    if (f->n && f->compared)
+    if (f->n && f->has_comparison)
         for (int s = 0; s < f->stars; s++) dis__markup_append(m, "\\*");
     if (f->n > 1)
         dis__markup_appendf(m, " sd %s [%s, %s]", dis__format_fixed(f->sd, DECIMALS).text,
@@ -237,7 +237,7 @@ static void markdown_row(writer *w, size_t row)
     dis__markup_appendf(m, " | %zu/%zu |", r->n_done, r->n_runs);
     for (size_t i = 0; i < w->t.n_measures; i++) {
         dis__markup_append(m, " ");
-        markdown_figure(m, &r->figure[i]);
+        markdown_figure(m, &r->values[i]);
         dis__markup_append(m, " |");
     }
     dis__markup_append(m, "\n");
@@ -318,7 +318,7 @@ static void latex_figure(dis__markup *m, const dis_experiment_value *f)
         dis__markup_append(m, "--");
     else
         dis__markup_appendf(m, f->best ? "\\textbf{%s}" : "%s", dis__format_fixed(f->mean, DECIMALS).text);
-    if (f->n && f->compared && f->stars) dis__markup_appendf(m, "$^{%s}$", stars[f->stars]);
+    if (f->n && f->has_comparison && f->stars) dis__markup_appendf(m, "$^{%s}$", stars[f->stars]);
     if (f->n > 1)
         dis__markup_appendf(m, " {\\footnotesize sd %s [%s, %s]}", dis__format_fixed(f->sd, DECIMALS).text,
                             dis__format_fixed(f->ci_low, DECIMALS).text, dis__format_fixed(f->ci_high, DECIMALS).text);
@@ -334,7 +334,7 @@ static void latex_row(writer *w, size_t row)
     dis__markup_appendf(m, " & %zu/%zu", r->n_done, r->n_runs);
     for (size_t i = 0; i < w->t.n_measures; i++) {
         dis__markup_append(m, " & ");
-        latex_figure(m, &r->figure[i]);
+        latex_figure(m, &r->values[i]);
     }
     dis__markup_append(m, " \\\\\n");
 }
@@ -359,7 +359,7 @@ static void csv_text(dis__table_writer *t, const char *text)
 static void csv_figure(const writer *w, dis__table_writer *t, size_t row, size_t m)
 {
     const dis_experiment_row *r = &w->t.row[row];
-    const dis_experiment_value *f = &r->figure[m];
+    const dis_experiment_value *f = &r->values[m];
     const dis_experiment_cell *cell = cell_of(w, row);
     csv_text(t, cell->data);
     csv_text(t, cell->name);
@@ -375,9 +375,9 @@ static void csv_figure(const writer *w, dis__table_writer *t, size_t row, size_t
     dis__table_writer_real(t, f->ci_high);
     dis__table_writer_real(t, f->published);
     csv_text(t, cell->baseline == SIZE_MAX ? "" : w->e->plan->cell[cell->baseline].name);
-    dis__table_writer_real(t, f->compared ? f->difference : (double)NAN);
-    dis__table_writer_real(t, f->compared ? f->p : (double)NAN);
-    if (f->compared)
+    dis__table_writer_real(t, f->has_comparison ? f->difference : (double)NAN);
+    dis__table_writer_real(t, f->has_comparison ? f->p : (double)NAN);
+    if (f->has_comparison)
         dis__table_writer_count(t, (uint64_t)f->stars);
     else
         dis__table_writer_null(t);
@@ -417,8 +417,8 @@ static writer make_writer(const dis_experiment *e, const dis_experiment_table *t
     w.several_sets = several_data(&w);
     for (size_t r = 0; r < w.t.n_rows; r++)
         for (size_t m = 0; m < w.t.n_measures; m++) {
-            w.tested |= w.t.row[r].figure[m].compared;
-            w.marked |= w.t.row[r].figure[m].best;
+            w.tested |= w.t.row[r].values[m].has_comparison;
+            w.marked |= w.t.row[r].values[m].best;
         }
     return w;
 }

@@ -16,7 +16,7 @@ static dis_status measure(dis_context *ctx, const dis__plan *plan, const dis__po
     dis_evaluation_options o = dis_evaluation_options_default();
     dis_evaluation *evaluation;
     o.resamples = 0;
-    o.wanted = wanted;
+    o.metrics = wanted;
     for (size_t m = 0; m < plan->n_measures; m++)
         if (pools(&plan->measure[m], set)) wanted[plan->measure[m].metric] = true;
     const dis_evaluation_input in = {.n_items = p->n_items, .n_classes = p->n_classes, .q = p->p, .gold = p->gold};

@@ -161,12 +161,12 @@ static void watch(void *user, const dis__jobs_progress *progress)
     const dis_experiment_run_options *o = &s->r->options;
     pthread_mutex_lock(&s->mutex);
     s->counts.running = progress->running;
-    s->counts.elsewhere = progress->busy;
+    s->counts.running_remotely = progress->busy;
     s->counts.seconds = seconds_since(&s->begin);
     s->counts.seconds_left = estimate(s, progress);
     const dis_experiment_counts counts = s->counts;
     pthread_mutex_unlock(&s->mutex);
-    if (o->watch) o->watch(o->user, &counts);
+    if (o->progress) o->progress(o->user, &counts);
 }
 
 /* ---- all runs ---- */

@@ -29,9 +29,9 @@ typedef struct {
 static bool is_other(const reading *t, const dis__table_row_cell *name)
 {
     const char *task = t->o->task ? t->o->task : "task";
-    bool other = !t->o->numbered && name->n == strlen(task) && memcmp(name->text, task, name->n) == 0;
-    for (size_t i = 0; i < t->o->n_where; i++)
-        other |= name->n == strlen(t->o->where[i].column) && memcmp(name->text, t->o->where[i].column, name->n) == 0;
+    bool other = !t->o->row_ids && name->n == strlen(task) && memcmp(name->text, task, name->n) == 0;
+    for (size_t i = 0; i < t->o->n_keep; i++)
+        other |= name->n == strlen(t->o->keep[i].column) && memcmp(name->text, t->o->keep[i].column, name->n) == 0;
     return other;
 }
 
@@ -59,9 +59,9 @@ static dis_status want(reading *t)
 {
     static const char *const usual[] = {[DIS_ITEMS_TEXT] = "text", [DIS_ITEMS_TOKENS] = "token"};
     const dis_items_options *o = t->o;
-    const size_t max = 2 + (o->n_columns ? o->n_columns : 1) + dis__table_rows_n_columns(&t->r) + o->n_where;
+    const size_t max = 2 + (o->n_columns ? o->n_columns : 1) + dis__table_rows_n_columns(&t->r) + o->n_keep;
     DIS_TRY(dis__alloc_array(&t->wanted, max, sizeof *t->wanted));
-    if (!o->numbered) t->wanted[t->n_wanted++] = o->task ? o->task : "task";
+    if (!o->row_ids) t->wanted[t->n_wanted++] = o->task ? o->task : "task";
     t->sentence = t->n_wanted;
     if (o->kind == DIS_ITEMS_TOKENS) t->wanted[t->n_wanted++] = o->sentence ? o->sentence : "sentence";
     t->first = t->n_wanted;
@@ -79,16 +79,16 @@ static dis_status want(reading *t)
                                         [DIS_ITEMS_FEATURES] = "; name those to use with `task` and `columns`"};
     t->r.hint = (size_t)o->kind < sizeof hints / sizeof *hints ? hints[o->kind] : NULL;
     t->rules = t->n_wanted;
-    for (size_t i = 0; i < o->n_where; i++) t->wanted[t->n_wanted++] = o->where[i].column;
+    for (size_t i = 0; i < o->n_keep; i++) t->wanted[t->n_wanted++] = o->keep[i].column;
     return dis__table_rows_select(&t->r, t->wanted, t->n_wanted);
 }
 
 static bool is_wanted(const reading *t)
 {
     bool good = true;
-    for (size_t i = 0; i < t->o->n_where; i++) {
+    for (size_t i = 0; i < t->o->n_keep; i++) {
         const dis__table_row_cell *c = &t->r.cell[t->rules + i];
-        const char *value = t->o->where[i].value;
+        const char *value = t->o->keep[i].value;
         good &= c->n == strlen(value) && memcmp(c->text, value, c->n) == 0;
     }
     return good;
@@ -127,7 +127,7 @@ static dis_status take_numbers(reading *t)
 
 static dis_status take_task(reading *t)
 {
-    if (t->o->numbered) {
+    if (t->o->row_ids) {
         char number[24];
         const int n = snprintf(number, sizeof number, "%llu", (unsigned long long)t->r.n_rows - 1);
         return dis__name_list_add(&t->tasks, number, (size_t)n);
@@ -167,9 +167,9 @@ static dis_status read_rows(reading *t)
         if (is_wanted(t)) DIS_TRY(take_row(t));
     }
     dis_items *items = t->items;
-    if (items->n_items == 0 && t->o->n_where)
+    if (items->n_items == 0 && t->o->n_keep)
         return dis__fail_at(DIS_EDATA, t->r.in.path, 0, 0, "no row has the wanted values (%s=%s%s)",
-                            t->o->where[0].column, t->o->where[0].value, t->o->n_where > 1 ? ", ..." : "");
+                            t->o->keep[0].column, t->o->keep[0].value, t->o->n_keep > 1 ? ", ..." : "");
     if (items->n_items == 0) return DIS_OK;
     DIS_TRY(dis__name_list_move(&t->tasks, &items->tasks));
     if (t->o->kind == DIS_ITEMS_FEATURES) {

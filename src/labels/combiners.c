@@ -107,9 +107,9 @@ bool dis_combiner_wants_auto_weights(const char *spec)
 static dis_status choose_weights(const dis_views *views, const dis__combiner *c, const dis_reals *given, double *weight)
 {
     const size_t n = views->n_views;
-    if (!views->weight && given->n == 0 && given->word > DIS_WEIGHTS_EQUAL)
+    if (!views->weight && given->n == 0 && given->choice > DIS_WEIGHTS_EQUAL)
         return dis__fail(DIS_EUSAGE, "combination %s: %s needs the votes: give weights, or use `dissent labels`",
-                         c->info.name, weights_words[given->word]);
+                         c->info.name, weights_words[given->choice]);
     if (!views->weight && given->n && given->n != n)
         return dis__fail(DIS_EUSAGE, "combination %s: %zu weights for %zu views", c->info.name, given->n, n);
     const double *from = views->weight ? views->weight : given->n ? given->value : NULL;
@@ -201,7 +201,7 @@ static dis_status run(dis_context *ctx, const dis_views *views, const dis__combi
     }
     for (size_t m = 0; m < n; m++) {
         did->temperature[at[m]] = temperature[m];
-        did->on_bound[at[m]] = on_bound[m];
+        did->at_bound[at[m]] = on_bound[m];
     }
     return DIS_OK;
 }

@@ -186,7 +186,7 @@ dis_status dis_fit_run(dis_context *ctx, const dis_votes *votes, const char *spe
                           .options = own,
                           .seed = o.seed,
                           .gold = o.gold,
-                          .start = o.start,
+                          .start = o.initial_state,
                           .predictions = o.predictions,
                           .device = o.device};
     if (m->seed_offset) {
@@ -196,7 +196,7 @@ dis_status dis_fit_run(dis_context *ctx, const dis_votes *votes, const char *spe
     dis_fit *fit = NULL;
     dis_status status = check_predictions(m, &o);
     if (status == DIS_OK) status = check_device(m, o.device);
-    if (status == DIS_OK) status = dis__fit_check_start(m, o.start);
+    if (status == DIS_OK) status = dis__fit_check_start(m, o.initial_state);
     if (status == DIS_OK) status = check_fits(ctx, m, &args.votes, own, 1);
     if (status == DIS_OK) status = dis__alloc_zeroed(&fit, 1, sizeof *fit);
     if (status == DIS_OK && o.predictions && m->info.predictions == DIS_PREDICTIONS_PRIOR)
@@ -243,7 +243,7 @@ static dis_fit_view view_of(const dis_fit *fit)
                           .n_trace = fit->n_trace,
                           .trace = fit->trace,
                           .device = fit->device ? fit->device : "cpu",
-                          .strength = fit->strength};
+                          .prior_strength = fit->strength};
 }
 DIS_VIEW_DEFINE(dis_fit, fit, view_of(fit))
 

@@ -35,7 +35,7 @@ static dis_status check_start(const dis_label_plan *choice, const dis_state *sta
     size_t n = 0;
     const dis__method *method = NULL;
     for (size_t m = 0; start && m < choice->n_views; m++) {
-        DIS_TRY(dis__method_find(choice->view[m], &method));
+        DIS_TRY(dis__method_find(choice->views[m], &method));
         if (method->starts) DIS_TRY(dis__fit_check_start(method, start));
         n += method->starts;
     }
@@ -50,14 +50,14 @@ static dis_status check_device(const dis_label_plan *choice, const char *device)
     DIS_TRY(dis__em_device_find(device, &found, &automatic));
     for (size_t m = 0; m < choice->n_views; m++) {
         const dis__method *method;
-        DIS_TRY(dis__method_find(choice->view[m], &method));
+        DIS_TRY(dis__method_find(choice->views[m], &method));
         able |= method->devices;
     }
     if (!found || automatic || able) return DIS_OK;
     char names[200];
     dis__methods_describe_devices(names, sizeof names);
     return dis__fail(DIS_EUSAGE, "the processor alone makes %s; leave `device` out, use auto, or one of %s",
-                     choice->n_views > 1 ? "all of these views" : choice->view[0], names);
+                     choice->n_views > 1 ? "all of these views" : choice->views[0], names);
 }
 
 /* View m: its labels, and its fit if `kept` is not NULL. */
@@ -67,11 +67,11 @@ static dis_status fit_view(dis_context *ctx, const dis_votes *votes, const dis_l
     const dis__method *method;
     dis_fit *fit;
     dis_fit_options how = *o->fit;
-    DIS_TRY(dis__method_find(choice->view[m], &method));
+    DIS_TRY(dis__method_find(choice->views[m], &method));
     if (method->info.predictions == DIS_PREDICTIONS_UNUSED) how.predictions = NULL;
-    if (!method->starts) how.start = NULL;
+    if (!method->starts) how.initial_state = NULL;
     how.device = dis__view_select_device(method, choice->n_views, how.device);
-    DIS_TRY(dis_fit_run(ctx, votes, choice->view[m], &how, &fit));
+    DIS_TRY(dis_fit_run(ctx, votes, choice->views[m], &how, &fit));
     *p = dis_fit_move_p(fit);
     if (kept)
         *kept = fit;
@@ -87,8 +87,8 @@ static dis_status fit_views(dis_context *ctx, const dis_votes *votes, const dis_
         DIS_TRY(fit_view(ctx, votes, choice, o, m, &made->fit[m], &made->view[m]));
         made->n_views = m + 1;
         if (!o->keep_fits) dis__fit_free_parameters(made->fit[m]);
-        made->part[m] = (dis_label_result_part){.spec = choice->view[m], .fit = made->fit[m], .p = made->view[m]};
-        if (o->each) DIS_TRY(o->each(o->user, m, &made->part[m]));
+        made->part[m] = (dis_label_result_part){.spec = choice->views[m], .fit = made->fit[m], .p = made->view[m]};
+        if (o->on_fit) DIS_TRY(o->on_fit(o->user, m, &made->part[m]));
     }
     return DIS_OK;
 }
@@ -97,14 +97,14 @@ static dis_status fit_views(dis_context *ctx, const dis_votes *votes, const dis_
 static dis_status choose_weights(dis_context *ctx, const dis_votes *votes, const dis_label_plan *choice,
                                  const dis_label_result_options *o, double *weight)
 {
-    if (choice->recipe && choice->n_views == choice->recipe->n_views_of_gold) {
+    if (choice->recipe && choice->n_views == choice->recipe->n_views_for_gold) {
         dis_label_plan usual = dis_label_plan_for_gold(choice, 0);
         memset(weight, 0, choice->n_views * sizeof *weight);
         if (usual.n_views < choice->n_views) return choose_weights(ctx, votes, &usual, o, weight);
     }
     if (dis__combiner_has_weights(choice->combine, DIS_WEIGHTS_VOTES))
-        return dis_views_vote_weights(votes, choice->view, choice->n_views, weight);
-    return dis_views_auto_weights(ctx, votes, choice->view, choice->n_views, o->fit, weight);
+        return dis_views_vote_weights(votes, choice->views, choice->n_views, weight);
+    return dis_views_auto_weights(ctx, votes, choice->views, choice->n_views, o->fit, weight);
 }
 
 static dis_status combine_views(dis_context *ctx, const dis_votes *votes, const dis_label_plan *choice,
@@ -167,7 +167,7 @@ static void keep_weighted(dis_label_plan *choice, double *weight, double least)
     size_t n = 0;
     for (size_t m = 0; m < choice->n_views; m++) {
         if (!(weight[m] >= least)) continue;
-        choice->view[n] = choice->view[m];
+        choice->views[n] = choice->views[m];
         weight[n++] = weight[m];
     }
     choice->n_views = n;
@@ -198,8 +198,8 @@ static dis_status apply_gold(dis_context *ctx, const dis_votes *votes, dis_label
 static dis_status make(dis_context *ctx, const dis_votes *votes, dis_label_plan *choice,
                        const dis_label_result_options *o, dis_label_result *made)
 {
-    dis_status status = dis_fit_check(ctx, votes, choice->view, choice->n_views);
-    if (status == DIS_OK) status = check_start(choice, o->fit->start);
+    dis_status status = dis_fit_check(ctx, votes, choice->views, choice->n_views);
+    if (status == DIS_OK) status = check_start(choice, o->fit->initial_state);
     if (status == DIS_OK) status = check_device(choice, o->fit->device);
     if (status == DIS_OK && choice->combine) status = dis__views_check(votes, choice->n_views, choice->combine);
     DIS_TRY(dis__comm_first_failure(dis__context_comm(ctx), status));
@@ -253,7 +253,7 @@ dis_status dis_label_result_run(dis_context *ctx, const dis_votes *votes, const 
 static dis_label_result_view view_of(const dis_label_result *made)
 {
     return (dis_label_result_view){.n_views = made->n_views,
-                                   .part = made->part,
+                                   .parts = made->part,
                                    .p = made->p,
                                    .combination = &made->did,
                                    .combine = made->combine,

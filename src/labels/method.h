@@ -98,25 +98,25 @@ static inline int32_t dis__item_gold(const dis__fit_args *args, size_t i)
 }
 
 /* Option rows that iterative methods share; `type` is the method's options struct with fields of the same names. */
-#define DIS_OPTION_ITERATIONS(type, fallback_)                                                                    \
-    {                                                                                                             \
-        .key = "iterations", .kind = DIS_OPTION_INT, .offset = offsetof(type, iterations), .fallback = fallback_, \
-        .low = 0, .high = 1e9, .summary = "maximum number of iterations"                                          \
+#define DIS_OPTION_ITERATIONS(type, fallback_)                                                                         \
+    {                                                                                                                  \
+        .key = "iterations", .kind = DIS_OPTION_INT, .offset = offsetof(type, iterations), .default_value = fallback_, \
+        .low = 0, .high = 1e9, .summary = "maximum number of iterations"                                               \
     }
-#define DIS_OPTION_TOLERANCE(type, fallback_)                                                                    \
-    {                                                                                                            \
-        .key = "tolerance", .kind = DIS_OPTION_REAL, .offset = offsetof(type, tolerance), .fallback = fallback_, \
-        .low = 0, .high = 1, .summary = "stop when the objective changes by less, relative to itself; 0: never"  \
+#define DIS_OPTION_TOLERANCE(type, fallback_)                                                                         \
+    {                                                                                                                 \
+        .key = "tolerance", .kind = DIS_OPTION_REAL, .offset = offsetof(type, tolerance), .default_value = fallback_, \
+        .low = 0, .high = 1, .summary = "stop when the objective changes by less, relative to itself; 0: never"       \
     }
-#define DIS_OPTION_SMOOTHING(type, fallback_)                                                                    \
-    {                                                                                                            \
-        .key = "smoothing", .kind = DIS_OPTION_REAL, .offset = offsetof(type, smoothing), .fallback = fallback_, \
-        .low = 0, .high = 1e9, .summary = "pseudo-count added to every cell"                                     \
+#define DIS_OPTION_SMOOTHING(type, fallback_)                                                                         \
+    {                                                                                                                 \
+        .key = "smoothing", .kind = DIS_OPTION_REAL, .offset = offsetof(type, smoothing), .default_value = fallback_, \
+        .low = 0, .high = 1e9, .summary = "pseudo-count added to every cell"                                          \
     }
-#define DIS_OPTION_FLOOR(type, fallback_)                                                                          \
-    {                                                                                                              \
-        .key = "floor", .kind = DIS_OPTION_REAL, .offset = offsetof(type, floor), .fallback = fallback_, .low = 0, \
-        .high = .1, .summary = "smallest probability; 0: none"                                                     \
+#define DIS_OPTION_FLOOR(type, fallback_)                                                                     \
+    {                                                                                                         \
+        .key = "floor", .kind = DIS_OPTION_REAL, .offset = offsetof(type, floor), .default_value = fallback_, \
+        .low = 0, .high = .1, .summary = "smallest probability; 0: none"                                      \
     }
 #define DIS_OPTION_SEED_ROW(type)                                               \
     {                                                                           \

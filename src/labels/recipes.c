@@ -16,8 +16,8 @@ static const char *const papers[] = {"standard", "softmax", "dawid-skene:smoothi
 static const char *const with_model[] = {"dawid-skene:smoothing=.5,diagonal=2", "ibcc"};
 static const char *const shares[] = {"standard", "softmax"};
 
-#define VIEWS(list)  .view = (list), .n_views = sizeof(list) / sizeof *(list)
-#define COUNTS(list) .view_of_counts = (list), .n_views_of_counts = sizeof(list) / sizeof *(list)
+#define VIEWS(list)  .views = (list), .n_views = sizeof(list) / sizeof *(list)
+#define COUNTS(list) .views_for_counts = (list), .n_views_for_counts = sizeof(list) / sizeof *(list)
 
 static const dis_recipe recipes[] = {
     {.name = "default",
@@ -26,24 +26,24 @@ static const dis_recipe recipes[] = {
      VIEWS(models),
      COUNTS(shares),
      .combine = "calibrated:weights=votes",
-     .combine_of_counts = "centroid",
-     .view_of_gold = of_gold,
-     .n_views_of_gold = sizeof of_gold / sizeof *of_gold,
-     .combine_of_gold = "calibrated:weights=votes,gold=choose"},
+     .combine_for_counts = "centroid",
+     .views_for_gold = of_gold,
+     .n_views_for_gold = sizeof of_gold / sizeof *of_gold,
+     .combine_for_gold = "calibrated:weights=votes,gold=choose"},
     {.name = "papers",
      .summary = "the papers' four views by their centroid: standard, softmax, dawid-skene without smoothing, mace",
      .source = "Wright & Augenstein 2022",
      VIEWS(papers),
      COUNTS(shares),
      .combine = "centroid",
-     .combine_of_counts = "centroid"},
+     .combine_for_counts = "centroid"},
     {.name = "with-model",
      .summary = "votes with the predictions of a model: dawid-skene and ibcc, calibrated",
      .source = "docs/guides/labels-and-model.md",
      VIEWS(with_model),
      COUNTS(shares),
      .combine = "calibrated",
-     .combine_of_counts = "centroid"},
+     .combine_for_counts = "centroid"},
 };
 
 const dis_recipe *dis_recipe_get(size_t i)
@@ -77,34 +77,34 @@ static dis_status take_methods(const char *const *specs, size_t n, dis_label_pla
             return dis__fail(DIS_EUSAGE, "%s is a recipe of %zu methods and stands alone; name its methods instead",
                              r->name, r->n_views);
         DIS_TRY(dis_method_check(specs[m]));
-        c->view[c->n_views++] = specs[m];
+        c->views[c->n_views++] = specs[m];
     }
     return DIS_OK;
 }
 
 static void take_recipe(const dis_recipe *r, bool workers, dis_label_plan *c)
 {
-    const char *const *view = workers ? r->view : r->view_of_counts;
+    const char *const *view = workers ? r->views : r->views_for_counts;
     c->recipe = r;
-    c->n_views = workers ? r->n_views : r->n_views_of_counts;
-    memcpy(c->view, view, c->n_views * sizeof *view);
+    c->n_views = workers ? r->n_views : r->n_views_for_counts;
+    memcpy(c->views, view, c->n_views * sizeof *view);
 }
 
 static const char *recipe_combine(const dis_recipe *r, bool workers)
 {
-    return workers ? r->combine : r->combine_of_counts;
+    return workers ? r->combine : r->combine_for_counts;
 }
 
 dis_label_plan dis_label_plan_for_gold(const dis_label_plan *choice, size_t n_gold)
 {
     const dis_recipe *r = choice->recipe;
     dis_label_plan c = *choice;
-    if (!r || !r->combine_of_gold || (c.combine != r->combine && c.combine != r->combine_of_gold)) return c;
+    if (!r || !r->combine_for_gold || (c.combine != r->combine && c.combine != r->combine_for_gold)) return c;
     const bool chooses = n_gold >= DIS_MIN_GOLD;
-    const char *const *view = chooses ? r->view_of_gold : r->view;
-    c.n_views = chooses ? r->n_views_of_gold : r->n_views;
-    memcpy(c.view, view, c.n_views * sizeof *view);
-    c.combine = chooses ? r->combine_of_gold : r->combine;
+    const char *const *view = chooses ? r->views_for_gold : r->views;
+    c.n_views = chooses ? r->n_views_for_gold : r->n_views;
+    memcpy(c.views, view, c.n_views * sizeof *view);
+    c.combine = chooses ? r->combine_for_gold : r->combine;
     return c;
 }
 

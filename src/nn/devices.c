@@ -39,11 +39,11 @@ static void describe(const dis__device *row)
     char *text = found.text[found.n_infos];
     row->describe(row, text, TEXT);
     found.info[found.n_infos++] = (dis_device){.name = row->name,
-                                               .machine = row->machine,
+                                               .kind = row->machine,
                                                .summary = row->summary,
-                                               .found = text,
+                                               .description = text,
                                                .precision = row->precision,
-                                               .trains = row->trains};
+                                               .can_train = row->trains};
 }
 
 static void look_for_cuda(void)

@@ -171,8 +171,9 @@ dis_status dis_report_add_curve(dis_report *report, const char *name, const dis_
 {
     dis__report_curve c = {.n_epochs = curve->n_epochs,
                            .best_epoch = curve->best_epoch,
-                           .keep =
-                               curve->keep ? dis_evaluation_metric_get(dis_evaluation_metric_find(curve->keep)) : NULL};
+                           .keep = curve->dev_metric
+                                       ? dis_evaluation_metric_get(dis_evaluation_metric_find(curve->dev_metric))
+                                       : NULL};
     dis_status status;
     if (c.n_epochs == 0 || c.best_epoch >= c.n_epochs)
         return dis__fail(DIS_EUSAGE, "a training curve of %zu epochs of which number %zu was kept", c.n_epochs,
@@ -243,7 +244,7 @@ static void put_heading(const dis_report *r, dis__markup *title, dis__markup *su
 static dis_status check_votes_view(dis__report_job *job)
 {
     const dis_report *r = job->r;
-    if (r->votes && dis_scale_get(dis_votes_scale(r->votes))->own) {
+    if (r->votes && dis_scale_get(dis_votes_scale(r->votes))->has_own_labels) {
         dis_scaled_options o = dis_scaled_options_default();
         o.seed = r->seed;
         o.resamples = r->resamples;

@@ -146,10 +146,10 @@ static void put_accuracy(const annotator_sums *s, const annotator_sums *all, dis
 {
     const double calibrated = drawn_to(s->correct, s->votes, all->correct / all->votes),
                  independent = drawn_to(s->independent, s->votes, all->independent / all->votes);
-    row->quality = fmin(s->correct / s->votes, 1);
-    row->low = fmin(bound(s, fmin(calibrated, independent), -1), row->quality);
-    row->high = fmax(bound(s, fmax(calibrated, independent), 1), row->quality);
-    if (s->compared > 0) row->peers = fmin(fmax(s->peers / s->compared, 0), 1);
+    row->accuracy = fmin(s->correct / s->votes, 1);
+    row->accuracy_low = fmin(bound(s, fmin(calibrated, independent), -1), row->accuracy);
+    row->accuracy_high = fmax(bound(s, fmax(calibrated, independent), 1), row->accuracy);
+    if (s->compared > 0) row->peer_accuracy = fmin(fmax(s->peers / s->compared, 0), 1);
 }
 
 dis_status dis__review_compute_accuracy(const dis__crowd_model *m, const double *p, bool judged,

@@ -21,7 +21,7 @@ struct dis_panel {
 };
 
 DIS_OPTIONS_DEFAULTS(dis_panel_options, .size = sizeof(dis_panel_options), .epsilon = .1, .fdr = .05, .min_people = 2,
-                     .min_items = 30, .same_errors = .5, .precision = .05)
+                     .min_items = 30, .error_correlation = .5, .half_width = .05)
 
 static dis_panel_view view_of(const dis_panel *panel)
 {
@@ -120,7 +120,7 @@ static void read_item(dis__panel_data *d, size_t i, uint32_t *models)
 static dis_status read_numbers(dis__panel_data *d)
 {
     const dis_votes_view *v = d->votes;
-    if (!d->o->numbers) return DIS_OK;
+    if (!d->o->numeric_classes) return DIS_OK;
     DIS_TRY(dis__alloc_array(&d->number, v->n_classes, sizeof *d->number));
     for (size_t k = 0; k < v->n_classes; k++) {
         size_t n;
@@ -172,8 +172,8 @@ static dis_status sort_out(dis__panel_data *d, dis_panel_view *view)
     DIS_TRY(dis__alloc_array(&models, v->n_classes, sizeof *models));
     for (size_t i = 0; i < v->n_items; i++) {
         read_item(d, i, models);
-        view->items_with_people += d->n_votes[i] > 0;
-        view->items_with_two += d->n_votes[i] > 1;
+        view->n_items_with_people += d->n_votes[i] > 0;
+        view->n_items_with_two += d->n_votes[i] > 1;
         both = both || (d->n_votes[i] > 0 && has_judge(d, i));
     }
     dis__free(models);
@@ -196,7 +196,7 @@ static void count_judge(const dis__panel_data *d, size_t j, dis_panel_judge *to)
 /* Everything is unknown until it is measured. */
 static void undefine(const dis__panel_data *d, dis_panel_judge *judges, dis_panel_pair *pairs, dis_panel_view *view)
 {
-    const char *weak = view->items_with_two < DIS_PANEL_MIN_ITEMS
+    const char *weak = view->n_items_with_two < DIS_PANEL_MIN_ITEMS
                            ? "fewer than 10 items have votes of two people"
                            : "people's votes do not identify the correct answers well enough";
     const char *few = "fewer than two judges agree with people more than chance";
@@ -206,7 +206,7 @@ static void undefine(const dis__panel_data *d, dis_panel_judge *judges, dis_pane
                                  ? "fewer than 10 items have votes of people and of the judge"
                                  : "the judge agrees with people no more than chance";
         const char *reason = d->unknown ? d->unknown : judges[j].above_chance ? weak : chance;
-        judges[j].error = judges[j].as_good = dis__metric_undefined(reason);
+        judges[j].error = judges[j].advantage_probability = dis__metric_undefined(reason);
         judges[j].agreement = dis__metric_undefined(d->unknown ? d->unknown : chance);
         judges[j].error_group = UINT32_MAX;
         for (size_t b = j + 1; b < d->n_judges; b++)
@@ -245,7 +245,7 @@ static dis_status judge_all(dis__panel_data *d, dis_panel *panel, dis_panel_view
     for (size_t j = 0; j < d->n_judges; j++) count_judge(d, j, &panel->judges[j]);
     view->few_people = d->n_people < DIS_PANEL_MIN_PEOPLE;
     DIS_TRY(dis__panel_test_chance(d, panel->judges, view));
-    view->unknown = d->unknown;
+    view->missing_reason = d->unknown;
     undefine(d, panel->judges, panel->pairs, view);
     DIS_TRY(dis__panel_test_labelled(d, view));
     if (d->unknown) return DIS_OK;
@@ -272,7 +272,7 @@ static dis_status fill(dis__panel_data *d, dis_panel *panel)
     DIS_TRY(judge_all(d, panel, v));
     DIS_TRY(dis__panel_estimate_rates(d, panel->judges, panel->rates));
     DIS_TRY(dis__panel_compute_labels(d, panel->p, v));
-    DIS_TRY(dis__panel_select_items(d, panel->p, v->strength, panel->items, &v->spent));
+    DIS_TRY(dis__panel_select_items(d, panel->p, v->judge_strength, panel->items, &v->budget_spent));
     v->judges = panel->judges;
     v->pairs = panel->pairs;
     v->copies = panel->copies;
@@ -291,7 +291,7 @@ static dis_status check(const dis_votes_view *v, const dis_panel_options *o)
         return dis__fail(DIS_EDATA, "all votes are for one class; judges cannot be compared with people");
     if (!(o->epsilon >= 0 && o->epsilon <= 1)) return dis__fail(DIS_EUSAGE, "`epsilon` must be from 0 to 1");
     if (!(o->fdr > 0 && o->fdr < 1)) return dis__fail(DIS_EUSAGE, "`fdr` must be between 0 and 1");
-    if (!(o->precision > 0 && o->precision < 1)) return dis__fail(DIS_EUSAGE, "`precision` must be between 0 and 1");
+    if (!(o->half_width > 0 && o->half_width < 1)) return dis__fail(DIS_EUSAGE, "`precision` must be between 0 and 1");
     if (o->budget > MAX_BUDGET) return dis__fail(DIS_EUSAGE, "a `budget` of at most %u votes is possible", MAX_BUDGET);
     return DIS_OK;
 }

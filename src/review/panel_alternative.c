@@ -109,7 +109,7 @@ static dis_status vary(const dis__panel_data *d, size_t j, const person_sums *su
                        double *variance)
 {
     const dis_votes_view *v = d->votes;
-    const double people = (double)judge->people;
+    const double people = (double)judge->n_people_compared;
     double between = 0;
     dis__panel_variance within;
     DIS_TRY(dis__panel_variance_create(d, &within));
@@ -123,10 +123,10 @@ static dis_status vary(const dis__panel_data *d, size_t j, const person_sums *su
         dis__panel_variance_end_item(&within);
     }
     for (size_t w = 0; w < v->n_workers; w++) {
-        const double apart = sums[w].n > 0 ? sums[w].as_good / sums[w].n - judge->as_good.value : 0;
+        const double apart = sums[w].n > 0 ? sums[w].as_good / sums[w].n - judge->advantage_probability.value : 0;
         between += apart * apart / (people * (people - 1));
     }
-    *variance = within.items + (judge->people < DIS_PANEL_MIN_PEOPLE ? 0 : fmax(0, between - within.votes));
+    *variance = within.items + (judge->n_people_compared < DIS_PANEL_MIN_PEOPLE ? 0 : fmax(0, between - within.votes));
     dis__panel_variance_destroy(&within);
     return DIS_OK;
 }
@@ -140,22 +140,23 @@ static dis_status compare_all(const dis__panel_data *d, size_t j, dis_panel_judg
             sums[w] = (person_sums){0};
             continue;
         }
-        p[judge->people++] = test(&sums[w], d->o->epsilon);
+        p[judge->n_people_compared++] = test(&sums[w], d->o->epsilon);
         total += sums[w].as_good / sums[w].n;
         items = fmax(items, sums[w].n);
     }
-    if (judge->people == 0) {
-        judge->as_good = dis__metric_undefined("no person shares enough items with it");
+    if (judge->n_people_compared == 0) {
+        judge->advantage_probability = dis__metric_undefined("no person shares enough items with it");
         return DIS_OK;
     }
-    DIS_TRY(dis__false_discovery(p, judge->people, true, p));
-    for (size_t h = 0; h < judge->people; h++) judge->won += p[h] <= d->o->fdr;
-    judge->winning_rate = (double)judge->won / (double)judge->people;
+    DIS_TRY(dis__false_discovery(p, judge->n_people_compared, true, p));
+    for (size_t h = 0; h < judge->n_people_compared; h++) judge->n_people_represented += p[h] <= d->o->fdr;
+    judge->winning_rate = (double)judge->n_people_represented / (double)judge->n_people_compared;
     judge->passed = judge->winning_rate >= .5;
-    judge->as_good.value = total / (double)judge->people;
+    judge->advantage_probability.value = total / (double)judge->n_people_compared;
     double variance;
     DIS_TRY(vary(d, j, sums, judge, &variance));
-    judge->as_good = dis__panel_compute_share(judge->as_good.value, variance, Z, (size_t)items);
+    judge->advantage_probability =
+        dis__panel_compute_share(judge->advantage_probability.value, variance, Z, (size_t)items);
     return DIS_OK;
 }
 

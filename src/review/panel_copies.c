@@ -134,9 +134,9 @@ static dis_status judge_matches(work *w, size_t j, uint32_t worker, const matche
     w->found[w->n_found++] = (dis_panel_copied_votes){.judge = (uint32_t)j,
                                                       .worker = worker,
                                                       .n = (uint64_t)m->n,
-                                                      .same = m->same / m->n,
+                                                      .observed = m->same / m->n,
                                                       .expected = m->expected / m->n,
-                                                      .copied = copied,
+                                                      .copied_share = copied,
                                                       .p = p};
     return DIS_OK;
 }
@@ -161,7 +161,7 @@ static int by_p(const void *x, const void *y)
 {
     const dis_panel_copied_votes *a = x, *b = y;
     if (a->p != b->p) return a->p < b->p ? -1 : 1;
-    if (a->copied != b->copied) return a->copied > b->copied ? -1 : 1;
+    if (a->copied_share != b->copied_share) return a->copied_share > b->copied_share ? -1 : 1;
     if (a->judge != b->judge) return a->judge < b->judge ? -1 : 1;
     return a->worker < b->worker ? -1 : a->worker > b->worker;
 }
@@ -178,7 +178,7 @@ static void keep_significant(work *w)
         if (c.p > LEVEL) break;
         size_t at = 0;
         while (at < kept && w->found[at].judge != c.judge) at++;
-        if (at == kept || c.copied > w->found[at].copied) w->found[at] = c;
+        if (at == kept || c.copied_share > w->found[at].copied_share) w->found[at] = c;
         kept += at == kept;
     }
     w->n_found = kept;

@@ -216,7 +216,7 @@ static void fill(const work *w, dis_panel_judge *judges, dis_panel_view *view)
                                    .ci_high = worth[2],
                                    .n = view->n_pairs,
                                    .has_interval = worth[2] > worth[1]};
-    view->n_error_groups = find_groups(w->correlation, n, w->d->o->same_errors, judges);
+    view->n_error_groups = find_groups(w->correlation, n, w->d->o->error_correlation, judges);
 }
 
 static dis_status run(work *w, dis_panel_judge *judges, dis_panel_view *view, bool *identified)

@@ -65,7 +65,7 @@ static void compare(const dis__panel_data *d, double *score, moments *m, dis_pan
         smallest = fmin(smallest, p);
     }
     view->p_labelled = tests > 0 ? fmin(1, tests * smallest) : (double)NAN;
-    view->labelled_differ = view->p_labelled < LEVEL;
+    view->labelled_items_differ = view->p_labelled < LEVEL;
 }
 
 dis_status dis__panel_test_labelled(const dis__panel_data *d, dis_panel_view *view)

@@ -225,7 +225,7 @@ static dis_status calibrate(work *w, double *p, dis_panel_view *view)
         for (size_t k = 0; k < n; k++)
             p[i * n + k] = (w->strength * w->g[i * n + k] + d->people[i * n + k]) / (w->strength + d->n_votes[i]);
     view->exponent = w->exponent;
-    view->strength = w->strength;
+    view->judge_strength = w->strength;
     return DIS_OK;
 }
 
@@ -241,7 +241,7 @@ static void label_alike(const dis__panel_data *d, double *p, dis_panel_view *vie
     for (size_t k = 0; k < n; k++) total += p[k];
     for (size_t k = 0; k < n; k++) p[k] /= total;
     for (size_t i = 1; i < n_items; i++) memcpy(p + i * n, p, n * sizeof *p);
-    view->exponent = view->strength = NAN;
+    view->exponent = view->judge_strength = NAN;
     view->loss_rates = view->loss_shares = view->loss_calibrated = dis__metric_undefined(reason);
 }
 
@@ -296,7 +296,7 @@ static void sink(offer *heap, size_t n, size_t at)
 static int by_gain(const void *x, const void *y)
 {
     const dis_panel_item *a = x, *b = y;
-    if (a->buy != b->buy) return a->buy > b->buy ? -1 : 1;
+    if (a->votes_to_buy != b->votes_to_buy) return a->votes_to_buy > b->votes_to_buy ? -1 : 1;
     if (a->gain != b->gain) return a->gain > b->gain ? -1 : 1;
     return a->item < b->item ? -1 : a->item > b->item;
 }
@@ -318,7 +318,7 @@ dis_status dis__panel_select_items(const dis__panel_data *d, const double *p, do
     }
     for (size_t i = n_items / 2; i-- > 0;) sink(heap, n_items, i);
     for (; n_items && *spent < d->o->budget && gain_of(&heap[0]) > 0; ++*spent) {
-        heap[0].item->buy++;
+        heap[0].item->votes_to_buy++;
         heap[0].weight++;
         sink(heap, n_items, 0);
     }

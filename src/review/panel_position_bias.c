@@ -34,13 +34,13 @@ static void compare(const work *w, uint32_t worker, size_t label, size_t swapped
     const size_t turned = w->mirror ? w->mirror[swapped] : swapped;
     row->n++;
     if (label == turned) {
-        row->consistent.value++;
+        row->consistency.value++;
         return;
     }
     if (w->first == SIZE_MAX) return;
     const size_t second = w->mirror ? w->mirror[w->first] : SIZE_MAX;
-    row->first += label == w->first && swapped == w->first;
-    row->second += label == second && swapped == second;
+    row->flips_to_first += label == w->first && swapped == w->first;
+    row->flips_to_second += label == second && swapped == second;
 }
 
 static void compare_all(const work *w)
@@ -57,13 +57,14 @@ static void compare_all(const work *w)
 
 static void finish(dis_position_bias *row)
 {
-    const double n = (double)row->n, share = row->consistent.value / n;
-    row->consistent = (dis_metric){.value = share,
-                                   .ci_low = dis__wilson_bound(share, n, Z, -1),
-                                   .ci_high = dis__wilson_bound(share, n, Z, 1),
-                                   .n = (size_t)row->n,
-                                   .has_interval = true};
-    row->p = row->first + row->second ? dis__mcnemar_test(row->first, row->second).p : 1;
+    const double n = (double)row->n, share = row->consistency.value / n;
+    row->consistency = (dis_metric){.value = share,
+                                    .ci_low = dis__wilson_bound(share, n, Z, -1),
+                                    .ci_high = dis__wilson_bound(share, n, Z, 1),
+                                    .n = (size_t)row->n,
+                                    .has_interval = true};
+    row->p =
+        row->flips_to_first + row->flips_to_second ? dis__mcnemar_test(row->flips_to_first, row->flips_to_second).p : 1;
 }
 
 static dis_status keep_rows(work *w, dis_position_bias **rows, size_t *n)

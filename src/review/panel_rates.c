@@ -184,16 +184,16 @@ static dis_status powered(const source *from, const sums *s, dis_panel_rate *to)
     const double lambda = alone > 0 && pooled > 0 ? fmin(1, fmax(0, cov / ((1 + n / alone) * pooled))) : 0;
     const double rest = fmax(0, var_y - 2 * lambda * cov + lambda * lambda * var_f);
     const double of_judge = alone > 0 ? lambda * lambda * fmax(0, var_alone) / alone : 0;
-    const double half_width = from->d->o->precision, target = half_width * half_width / (Z * Z);
+    const double half_width = from->d->o->half_width, target = half_width * half_width / (Z * Z);
     double people_y, people_rest;
     DIS_TRY(people_variance(from, n, (influence){.a = 1, .h = -y}, &people_y));
     DIS_TRY(people_variance(from, n, (influence){.a = 1, .g = -lambda, .h = lambda * f - y}, &people_rest));
-    to->lambda = lambda;
+    to->tuning_weight = lambda;
     to->people = dis__panel_compute_share(y, fmax(0, var_y) / n + people_y, Z, (size_t)n);
-    to->powered =
+    to->prediction_powered =
         dis__panel_compute_share(y - lambda * f + lambda * f_alone, rest / n + of_judge + people_rest, Z, (size_t)n);
-    to->needed = items_needed(fmax(var_y, 0), fmax(var_f, 0), cov, fmax(var_alone, 0), alone, target);
-    to->needed_alone = ceil(fmax(var_y, 0) / target);
+    to->n_needed = items_needed(fmax(var_y, 0), fmax(var_f, 0), cov, fmax(var_alone, 0), alone, target);
+    to->n_needed_without_judge = ceil(fmax(var_y, 0) / target);
     return DIS_OK;
 }
 
@@ -201,18 +201,18 @@ static dis_status rate_of(const source *from, dis_panel_rate *to)
 {
     const sums s = add_up(from);
     to->n_people = (uint64_t)s.n;
-    to->n_alone = (uint64_t)s.alone;
+    to->n_judge_only = (uint64_t)s.alone;
     to->raw = s.n + s.alone > 0 ? (s.f + s.f_alone) / (s.n + s.alone) : (double)NAN;
-    to->sensitivity = to->specificity = to->needed = to->needed_alone = to->lambda = NAN;
+    to->sensitivity = to->specificity = to->n_needed = to->n_needed_without_judge = to->tuning_weight = NAN;
     if (s.n < DIS_PANEL_MIN_ITEMS) {
-        to->bias = to->people = to->rogan_gladen = to->powered =
+        to->bias = to->people = to->rogan_gladen = to->prediction_powered =
             dis__metric_undefined("fewer than 10 items have votes of people and of the judge");
         return DIS_OK;
     }
     DIS_TRY(powered(from, &s, to));
     if (from->d->unknown) {
-        to->powered = dis__metric_undefined(from->d->unknown);
-        to->needed = to->lambda = NAN;
+        to->prediction_powered = dis__metric_undefined(from->d->unknown);
+        to->n_needed = to->tuning_weight = NAN;
     }
     if (from->silent) {
         to->bias = to->rogan_gladen = dis__metric_undefined(from->silent);
@@ -235,7 +235,7 @@ dis_status dis__panel_estimate_rates(const dis__panel_data *d, const dis_panel_j
     for (size_t j = 0; j <= d->n_judges; j++)
         for (size_t k = 0; k < n; k++) {
             const source from = {.d = d, .judge = j, .class = k, .silent = silence(d, judges, j)};
-            rates[j * n + k] = (dis_panel_rate){.judge = (uint32_t)j, .class = (uint32_t)k};
+            rates[j * n + k] = (dis_panel_rate){.judge = (uint32_t)j, .class_index = (uint32_t)k};
             DIS_TRY(rate_of(&from, &rates[j * n + k]));
         }
     return DIS_OK;

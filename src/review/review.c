@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-DIS_OPTIONS_DEFAULTS(dis_review_options, .size = sizeof(dis_review_options), .by = DIS_REVIEW_BY_DEFAULT)
+DIS_OPTIONS_DEFAULTS(dis_review_options, .size = sizeof(dis_review_options), .order = DIS_REVIEW_BY_DEFAULT)
 
 static const char *const verdicts[DIS_REVIEW_VERDICTS] = {"fine", "constant", "random", "confuses", "weak", "unjudged"};
 
@@ -45,11 +45,11 @@ static int compare(const void *x, const void *y)
 static rank rank_of_item(const dis_review_item *row, dis_review_order by)
 {
     const double gain = dis__review_round(row->gain), surprise = dis__review_round(row->surprise),
-                 doubt = isnan(row->right) ? 0 : dis__review_round(1 - row->right);
+                 doubt = isnan(row->p_correct) ? 0 : dis__review_round(1 - row->p_correct);
     switch (by) {
-    case DIS_REVIEW_BY_GAIN: return (rank){row->known, gain, doubt, row->item};
-    case DIS_REVIEW_BY_SURPRISE: return (rank){row->known, surprise, doubt, row->item};
-    default: return (rank){row->known, doubt, gain, row->item};
+    case DIS_REVIEW_BY_GAIN: return (rank){row->is_gold, gain, doubt, row->item};
+    case DIS_REVIEW_BY_SURPRISE: return (rank){row->is_gold, surprise, doubt, row->item};
+    default: return (rank){row->is_gold, doubt, gain, row->item};
     }
 }
 
@@ -79,8 +79,8 @@ static rank rank_of_worker(const dis_review_worker *row, size_t w)
         [DIS_REVIEW_WEAK] = 1, [DIS_REVIEW_FINE] = 2, [DIS_REVIEW_NO_VERDICT] = 3};
     const double evidence = dis__review_round(row->evidence), behind = dis__review_round(-row->difference);
     if (row->votes == 0) return (rank){.group = DIS_REVIEW_VERDICTS, .at = w};
-    return row->cause == DIS_REVIEW_WEAK ? (rank){group[row->cause], behind, evidence, w}
-                                         : (rank){.group = group[row->cause], .first = evidence, .at = w};
+    return row->verdict == DIS_REVIEW_WEAK ? (rank){group[row->verdict], behind, evidence, w}
+                                           : (rank){.group = group[row->verdict], .first = evidence, .at = w};
 }
 
 static dis_status rank_workers(dis_review *review, const dis_review_worker *rows)
@@ -104,18 +104,18 @@ static void sum_up(const dis_review_item *rows, double gain, dis_review_view *v)
 {
     double right = 0, accepted = 0;
     for (size_t i = 0; i < v->n_items; i++) {
-        right += rows[i].right;
+        right += rows[i].p_correct;
         v->n_accepted += rows[i].accepted;
-        accepted += rows[i].accepted ? rows[i].right : 0;
+        accepted += rows[i].accepted ? rows[i].p_correct : 0;
     }
-    v->right = v->n_items ? right / (double)v->n_items : 0;
-    v->right_after = v->n_items ? (right + gain) / (double)v->n_items : 0;
-    v->right_accepted = v->n_accepted ? accepted / (double)v->n_accepted : 0;
+    v->expected_accuracy = v->n_items ? right / (double)v->n_items : 0;
+    v->expected_accuracy_after = v->n_items ? (right + gain) / (double)v->n_items : 0;
+    v->expected_accuracy_accepted = v->n_accepted ? accepted / (double)v->n_accepted : 0;
 }
 
 static dis_review_order order_of(const dis_review_options *o)
 {
-    if (o->by != DIS_REVIEW_BY_DEFAULT) return o->by;
+    if (o->order != DIS_REVIEW_BY_DEFAULT) return o->order;
     return o->budget ? DIS_REVIEW_BY_GAIN : DIS_REVIEW_BY_UNCERTAINTY;
 }
 
@@ -139,12 +139,13 @@ static dis_status review_items(const dis__crowd_model *m, const double *p, const
     dis_status status = dis__review_compute_items(m, p, o->labels, rows);
     if (status == DIS_OK) dis__review_apply_ordinal(review, m->n_classes, rows);
     for (size_t i = 0; status == DIS_OK && i < n; i++) {
-        if (!judged && !rows[i].known) rows[i].right = NAN;
-        rows[i].accepted = o->accept > 0 && rows[i].right >= o->accept;
+        if (!judged && !rows[i].is_gold) rows[i].p_correct = NAN;
+        rows[i].accepted = o->accept > 0 && rows[i].p_correct >= o->accept;
     }
-    if (status == DIS_OK && o->budget) status = dis__review_allocate_budget(m, rows, o->budget, &v->spent, &gain);
-    v->by = order_of(o);
-    if (status == DIS_OK) status = rank_items(review, rows, v->by);
+    if (status == DIS_OK && o->budget)
+        status = dis__review_allocate_budget(m, rows, o->budget, &v->budget_spent, &gain);
+    v->order = order_of(o);
+    if (status == DIS_OK) status = rank_items(review, rows, v->order);
     if (status == DIS_OK) sum_up(rows, gain, v);
     dis__free(rows);
     return status;
@@ -154,9 +155,9 @@ static void count_verdicts(const dis_review_worker *rows, dis_review_view *v)
 {
     for (size_t w = 0; w < v->n_workers; w++) {
         if (!rows[w].votes) continue;
-        v->n_doubtful += dis_review_verdict_is_unreliable(rows[w].cause);
-        v->n_weak += rows[w].cause == DIS_REVIEW_WEAK;
-        v->n_unjudged += rows[w].cause == DIS_REVIEW_NO_VERDICT;
+        v->n_unreliable += dis_review_verdict_is_unreliable(rows[w].verdict);
+        v->n_weak += rows[w].verdict == DIS_REVIEW_WEAK;
+        v->n_without_verdict += rows[w].verdict == DIS_REVIEW_NO_VERDICT;
     }
 }
 
@@ -220,7 +221,7 @@ static dis_status judge(const dis__crowd_model *m, const double *p, const dis_re
 {
     dis_review_view *v = &review->view;
     for (size_t i = 0; m->votes.start && i < m->votes.n_items; i++) v->n_compared += dis__review_is_comparable(m, i);
-    v->typical = labels_can_be_judged(m, v) ? typical_share(m, p) : NAN;
+    v->typical_accuracy = labels_can_be_judged(m, v) ? typical_share(m, p) : NAN;
     DIS_TRY(review_items(m, p, o, review));
     return review_workers(m, p, review);
 }
@@ -267,7 +268,7 @@ static dis_status check(dis_context *ctx, const dis_votes *votes, const dis_revi
     const dis_votes_view v = dis_votes_get_view(votes);
     char what[128];
     DIS_TRY(check_counts(&v));
-    if ((int)o->by < DIS_REVIEW_BY_GAIN || (int)o->by > DIS_REVIEW_BY_DEFAULT)
+    if ((int)o->order < DIS_REVIEW_BY_GAIN || (int)o->order > DIS_REVIEW_BY_DEFAULT)
         return dis__fail(DIS_EUSAGE, "items can be ordered by gain, doubt or surprise");
     if (!(o->accept >= 0 && o->accept <= 1))
         return dis__fail(DIS_EUSAGE, "labels are accepted from a probability of 0 to 1 on, not %g", o->accept);

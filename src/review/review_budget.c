@@ -39,7 +39,7 @@ static uint64_t spend(const dis__crowd_model *m, dis_review_item *rows, bid *hea
     uint64_t spent = 0;
     for (; n && spent < budget; spent++) {
         bid *top = heap;
-        const size_t have = ++rows[top->item].buy;
+        const size_t have = ++rows[top->item].votes_to_buy;
         if (isnan(top->entropy)) top->entropy = dis__review_predict_item(m, top->item, have, scratch).entropy;
         const double now = top->entropy;
         if (have < DIS_REVIEW_MAX_VOTES)
@@ -70,10 +70,10 @@ dis_status dis__review_allocate_budget(const dis__crowd_model *m, dis_review_ite
     for (size_t at = n / 2; at-- > 0;) sift_down(heap, n, at);
     *spent = spend(m, rows, heap, n, budget, scratch);
     for (size_t i = 0; i < n_items; i++)
-        if (rows[i].buy)
-            *gain += fmin(dis__review_predict_item(m, i, rows[i].buy, scratch).right -
+        if (rows[i].votes_to_buy)
+            *gain += fmin(dis__review_predict_item(m, i, rows[i].votes_to_buy, scratch).right -
                               dis__review_predict_item(m, i, 0, scratch).right,
-                          1 - rows[i].right);
+                          1 - rows[i].p_correct);
 end:
     dis__free(heap);
     dis__free(scratch);

@@ -207,14 +207,14 @@ typedef struct {
 static void count_votes(const dis__crowd_model *m, double *counts, dis_review_item *row)
 {
     dis__item_count_votes(&m->votes, row->item, counts);
-    row->other = row->label;
+    row->second_class = row->label;
     for (size_t k = 0; k < m->n_classes; k++) {
         row->votes += counts[k];
-        if (k == row->label || counts[k] <= row->for_other) continue;
-        row->other = k;
-        row->for_other = counts[k];
+        if (k == row->label || counts[k] <= row->votes_for_second) continue;
+        row->second_class = k;
+        row->votes_for_second = counts[k];
     }
-    row->for_label = counts[row->label];
+    row->votes_for_label = counts[row->label];
 }
 
 static void review_item(const item_work *work, size_t i, double *scratch, dis_review_item *row)
@@ -225,14 +225,14 @@ static void review_item(const item_work *work, size_t i, double *scratch, dis_re
     dis__crowd_compute_joint(m, i, joint, sums);
     const podium d = find_podium(joint, K);
     *row = (dis_review_item){.item = i,
-                             .best = best,
+                             .most_probable = best,
                              .label = work->labels && work->labels[i] >= 0 ? (size_t)work->labels[i] : best,
-                             .known = m->gold && m->gold[i] >= 0,
+                             .is_gold = m->gold && m->gold[i] >= 0,
                              .surprise = surprise_of(m, i, sums, sums + K)};
-    row->right = row->known ? (int32_t)row->label == m->gold[i] : fmin(work->p[i * K + row->label], 1);
-    for (size_t t = 0; t < K; t++) row->hard += joint[DIS_CROWD_HARD * K + t];
+    row->p_correct = row->is_gold ? (int32_t)row->label == m->gold[i] : fmin(work->p[i * K + row->label], 1);
+    for (size_t t = 0; t < K; t++) row->p_hard += joint[DIS_CROWD_HARD * K + t];
     count_votes(m, sums, row);
-    if (row->known || K < 2) return;
+    if (row->is_gold || K < 2) return;
     row->gain = fmax(look_ahead(m, joint, &d, 0).entropy - look_ahead(m, joint, &d, 1).entropy, 0);
 }
 

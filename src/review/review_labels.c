@@ -54,7 +54,7 @@ static dis_status name_choice(const dis_label_plan *c, char **out)
     char name[NAME_SIZE] = "";
     size_t n = 0;
     for (size_t m = 0; m < c->n_views && n < sizeof name; m++)
-        n += (size_t)snprintf(name + n, sizeof name - n, "%s%s", m ? " + " : "", c->view[m]);
+        n += (size_t)snprintf(name + n, sizeof name - n, "%s%s", m ? " + " : "", c->views[m]);
     if (c->combine && n < sizeof name) snprintf(name + n, sizeof name - n, " by %s", c->combine);
     const char *text = c->recipe ? c->recipe->name : name;
     return dis__copy_text(out, text, strlen(text));
@@ -79,8 +79,8 @@ static dis_status make_all(dis_context *ctx, const dis_votes *votes, const dis_r
                            double **p)
 {
     dis_label_plan choice;
-    if (o->choice)
-        choice = *o->choice;
+    if (o->plan)
+        choice = *o->plan;
     else
         DIS_TRY(dis_label_plan_parse(NULL, 0, NULL, dis_votes_get_view(votes).start != NULL, &choice));
     DIS_TRY(name_choice(&choice, &review->method));
@@ -118,7 +118,7 @@ dis_status dis__review_create_labels(dis_context *ctx, const dis_votes *votes, c
             dis__free(own);
         return status;
     }
-    if (!review->ordinal_items || o->choice) return make_all(ctx, votes, o, review, p);
+    if (!review->ordinal_items || o->plan) return make_all(ctx, votes, o, review, p);
     DIS_TRY(dis__copy_text(&review->method, "ordinal", strlen("ordinal")));
     *p = review->ordinal_p;
     review->ordinal_p = NULL;

@@ -30,7 +30,7 @@ static void copy_workers(const dis_fit *fit, dis_review *review)
                                          .spread = spread[w],
                                          .spread_low = spread[w] / factor,
                                          .spread_high = spread[w] * factor,
-                                         .lapse = lapse[w]};
+                                         .lapse_rate = lapse[w]};
         x->biased = x->bias_low > BIASED || x->bias_high < -BIASED;
         review->view.n_biased += x->biased;
     }
@@ -41,7 +41,7 @@ static void copy_items(const dis_fit *fit, dis_review *review)
     const double *place = values(fit, "score"), *place_se = values(fit, "score_se"), *gain = values(fit, "gain");
     for (size_t i = 0; i < review->view.n_items; i++)
         review->ordinal_items[i] =
-            (dis_review_ordinal_item){.place = place[i], .place_se = place_se[i], .gain = gain[i]};
+            (dis_review_ordinal_item){.position = place[i], .position_se = place_se[i], .gain = gain[i]};
 }
 
 dis_status dis__review_fit_ordinal(dis_context *ctx, const dis_votes *votes, const dis_review_options *o,
@@ -69,8 +69,8 @@ void dis__review_apply_ordinal(const dis_review *review, size_t n_classes, dis_r
 {
     if (!review->ordinal_items) return;
     for (size_t i = 0; i < review->view.n_items; i++) {
-        if (rows[i].known) continue;
+        if (rows[i].is_gold) continue;
         rows[i].gain = review->ordinal_items[i].gain;
-        if (!review->ordinal_p) rows[i].right = review->truth[i * n_classes + rows[i].label];
+        if (!review->ordinal_p) rows[i].p_correct = review->truth[i * n_classes + rows[i].label];
     }
 }

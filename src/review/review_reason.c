@@ -45,9 +45,9 @@ static camp camp_of(const dis_review *review, const dis_votes_view *v, size_t it
         if (dis__vote_label(v, a) != label) continue;
         const dis_review_worker *w = review->workers + review->row_of_worker[v->worker[a]];
         c.n++;
-        c.blind += dis_review_verdict_is_unreliable(w->cause);
-        if (isnan(w->quality)) continue;
-        sum += w->quality;
+        c.blind += dis_review_verdict_is_unreliable(w->verdict);
+        if (isnan(w->accuracy)) continue;
+        sum += w->accuracy;
         judged++;
     }
     if (judged > 0) c.quality = sum / judged;
@@ -72,7 +72,7 @@ static void put(text *t, const char *format, ...)
 /* How the votes lie. */
 static void put_split(text *t, const dis_review_item *row, const char *label, const char *other)
 {
-    const double n = row->votes, a = row->for_label, b = row->for_other;
+    const double n = row->votes, a = row->votes_for_label, b = row->votes_for_second;
     if (n <= 0)
         put(t, "no votes");
     else if (n <= 1 && (a <= 0 || b <= 0))
@@ -95,8 +95,8 @@ static bool put_voter(text *t, const dis_review *review, const dis_votes_view *v
                                         [DIS_REVIEW_CONFUSES] = ", by a worker who mixes up classes"};
     if (!v->start || v->start[item + 1] - v->start[item] != 1) return false;
     const dis_review_worker *w = review->workers + review->row_of_worker[v->worker[v->start[item]]];
-    if (!dis_review_verdict_is_unreliable(w->cause)) return false;
-    put(t, "%s", words[w->cause]);
+    if (!dis_review_verdict_is_unreliable(w->verdict)) return false;
+    put(t, "%s", words[w->verdict]);
     return true;
 }
 
@@ -125,10 +125,10 @@ static void put_quality(text *t, const dis_review_item *row, const char *label, 
     const double blind = for_label->blind + for_other->blind;
     if (blind > 0 && 2 * blind >= row->votes)
         put(t, "; %.6g of these votes are by doubtful workers", blind);
-    else if (row->for_other <= 0 && for_label->quality < typical - CHANCE_GAP)
+    else if (row->votes_for_second <= 0 && for_label->quality < typical - CHANCE_GAP)
         put(t, "%s poor (right %.0f %% of the time)", row->votes <= 1 ? "; that worker is" : "; these workers are",
             percent(for_label->quality));
-    else if (row->for_label <= 0 && row->for_other > 0 && row->label == row->best)
+    else if (row->votes_for_label <= 0 && row->votes_for_second > 0 && row->label == row->most_probable)
         put(t, ", but %s is more probable, given who voted so", label);
 }
 
@@ -141,9 +141,9 @@ const char *dis_review_format_item_reason(const dis_review *review, const dis_vo
     text t = {.out = out, .size = size};
     out[0] = 0;
     name_of(v.classes, row->label, label);
-    name_of(v.classes, row->other, other);
+    name_of(v.classes, row->second_class, other);
     put_split(&t, row, label, other);
-    if (row->known) {
+    if (row->is_gold) {
         put(&t, "; known to be %s", label);
         return out;
     }
@@ -153,14 +153,15 @@ const char *dis_review_format_item_reason(const dis_review *review, const dis_vo
     }
     if (review->ordinal_items) { /* how often workers are right by the crowd model is not how they were weighed */
         const dis_review_ordinal_item *x = &review->ordinal_items[row->item];
-        put(&t, "; at %.1f on the line from 0 to %zu, standard error %.1f", x->place, v.n_classes - 1, x->place_se);
+        put(&t, "; at %.1f on the line from 0 to %zu, standard error %.1f", x->position, v.n_classes - 1,
+            x->position_se);
         return out;
     }
     const camp for_label = camp_of(review, &v, row->item, row->label);
     const camp for_other =
-        row->other == row->label ? (camp){.quality = NAN} : camp_of(review, &v, row->item, row->other);
+        row->second_class == row->label ? (camp){.quality = NAN} : camp_of(review, &v, row->item, row->second_class);
     if (!put_voter(&t, review, &v, row->item))
-        put_quality(&t, row, label, other, &for_label, &for_other, review->view.typical);
+        put_quality(&t, row, label, other, &for_label, &for_other, review->view.typical_accuracy);
     if (row->surprise >= ODD_Z) put(&t, "; odd for these workers (%.1f sd): the item may be unclear", row->surprise);
     return out;
 }
@@ -168,9 +169,9 @@ const char *dis_review_format_item_reason(const dis_review *review, const dis_vo
 /* "accuracy 81 % in 40 votes (70 to 90 %; others on the same items: 78 %)" */
 static void put_accuracy(text *t, const dis_review_worker *w)
 {
-    put(t, "accuracy %.0f %% in %llu vote%s (%.0f to %.0f %%", percent(w->quality), (unsigned long long)w->shared,
-        w->shared == 1 ? "" : "s", percent(w->low), percent(w->high));
-    if (!isnan(w->peers)) put(t, "; others on the same items: %.0f %%", percent(w->peers));
+    put(t, "accuracy %.0f %% in %llu vote%s (%.0f to %.0f %%", percent(w->accuracy), (unsigned long long)w->shared,
+        w->shared == 1 ? "" : "s", percent(w->accuracy_low), percent(w->accuracy_high));
+    if (!isnan(w->peer_accuracy)) put(t, "; others on the same items: %.0f %%", percent(w->peer_accuracy));
     put(t, ")");
 }
 
@@ -193,20 +194,20 @@ const char *dis_review_format_worker_reason(const dis_review *review, const dis_
         put(&t, "no votes");
         return out;
     }
-    name_of(v.classes, w->said, said);
-    name_of(v.classes, w->truth, truth);
-    switch (w->cause) {
+    name_of(v.classes, w->chosen_class, said);
+    name_of(v.classes, w->true_class, truth);
+    switch (w->verdict) {
     case DIS_REVIEW_CONSTANT:
-        put(&t, "says %s whatever the item: %.0f %% of %llu votes (others: %.0f %%)", said, percent(w->share),
-            (unsigned long long)w->shared, percent(w->expected));
+        put(&t, "says %s whatever the item: %.0f %% of %llu votes (others: %.0f %%)", said, percent(w->chosen_share),
+            (unsigned long long)w->shared, percent(w->expected_share));
         break;
     case DIS_REVIEW_RANDOM:
         put(&t, "votes do not follow the items: ");
         put_accuracy(&t, w);
         break;
     case DIS_REVIEW_CONFUSES:
-        put(&t, "says %s where it is %s: %.0f %% of %.0f votes (others: %.0f %%)", said, truth, percent(w->share),
-            w->of, percent(w->expected));
+        put(&t, "says %s where it is %s: %.0f %% of %.0f votes (others: %.0f %%)", said, truth,
+            percent(w->chosen_share), w->n_share_votes, percent(w->expected_share));
         break;
     case DIS_REVIEW_WEAK:
         put(&t,

@@ -143,14 +143,14 @@ static void find_favourite(const tally *y, size_t K, double n, dis_review_worker
         const double e = y->expected[v], z = (y->given[v] - e) / sqrt(fmax(e * (1 - e / n), .25));
         if (z <= best) continue;
         best = z;
-        out->said = v;
+        out->chosen_class = v;
     }
-    out->truth = out->said;
-    out->of = n;
-    out->share = y->given[out->said] / n;
-    out->expected = y->expected[out->said] / n;
-    const bool constant = out->share >= .95 || (best >= FAVOURITE_Z && out->share >= .5);
-    out->cause = constant ? DIS_REVIEW_CONSTANT : DIS_REVIEW_RANDOM;
+    out->true_class = out->chosen_class;
+    out->n_share_votes = n;
+    out->chosen_share = y->given[out->chosen_class] / n;
+    out->expected_share = y->expected[out->chosen_class] / n;
+    const bool constant = out->chosen_share >= .95 || (best >= FAVOURITE_Z && out->chosen_share >= .5);
+    out->verdict = constant ? DIS_REVIEW_CONSTANT : DIS_REVIEW_RANDOM;
 }
 
 /* The mistake that is made most above what a typical worker would. */
@@ -165,20 +165,21 @@ static void find_confusion(const worker_work *work, const tally *y, dis_review_w
             const double x = y->count[v * K + t], e = n * work->crowd[v * K + t];
             if (v == t || x <= e || x * log(x / e) <= best) continue;
             best = x * log(x / e);
-            out->said = v;
-            out->truth = t;
-            out->of = n;
-            out->share = x / n;
-            out->expected = work->crowd[v * K + t];
+            out->chosen_class = v;
+            out->true_class = t;
+            out->n_share_votes = n;
+            out->chosen_share = x / n;
+            out->expected_share = work->crowd[v * K + t];
         }
     }
-    if (best > 0) out->cause = DIS_REVIEW_CONFUSES;
+    if (best > 0) out->verdict = DIS_REVIEW_CONFUSES;
 }
 
 /* Says one class throughout although a typical worker would hardly have done so on these items. */
 static bool is_monotone(const dis_review_worker *out)
 {
-    return out->of >= MONOTONE && out->share >= 1 && out->of * log10(fmin(fmax(out->expected, 1e-9), 1)) < -MONOTONE_P;
+    return out->n_share_votes >= MONOTONE && out->chosen_share >= 1 &&
+           out->n_share_votes * log10(fmin(fmax(out->expected_share, 1e-9), 1)) < -MONOTONE_P;
 }
 
 static bool is_weak(const dis_review_worker *out)
@@ -191,9 +192,9 @@ static void judge(const worker_work *work, const tally *y, dis_review_worker *ou
     if (!work->judged) return;
     find_favourite(y, work->m->n_classes, (double)out->shared, out);
     if (is_monotone(out))
-        out->cause = DIS_REVIEW_CONSTANT;
+        out->verdict = DIS_REVIEW_CONSTANT;
     else if (out->evidence < work->doubtful)
-        out->cause = is_weak(out) ? DIS_REVIEW_WEAK : DIS_REVIEW_FINE;
+        out->verdict = is_weak(out) ? DIS_REVIEW_WEAK : DIS_REVIEW_FINE;
     else if (own_way(work, y) > STRONG * log(10))
         find_confusion(work, y, out);
 }
@@ -301,10 +302,10 @@ dis_status dis__review_compute_workers(const dis__crowd_model *m, const double *
     for (size_t w = 0; w < m->n_workers; w++)
         rows[w] = (dis_review_worker){.worker = w,
                                       .votes = m->worker_start[w + 1] - m->worker_start[w],
-                                      .quality = NAN,
-                                      .low = NAN,
-                                      .high = NAN,
-                                      .peers = NAN,
+                                      .accuracy = NAN,
+                                      .accuracy_low = NAN,
+                                      .accuracy_high = NAN,
+                                      .peer_accuracy = NAN,
                                       .difference = NAN,
                                       .difference_low = NAN,
                                       .difference_high = NAN,
@@ -312,7 +313,7 @@ dis_status dis__review_compute_workers(const dis__crowd_model *m, const double *
                                       .gold_accuracy = NAN,
                                       .gold_low = NAN,
                                       .gold_high = NAN,
-                                      .cause = DIS_REVIEW_NO_VERDICT};
+                                      .verdict = DIS_REVIEW_NO_VERDICT};
     DIS_TRY(dis__review_compute_accuracy(m, p, judged, rows));
     if (judged && m->n_classes > 1) DIS_TRY(dis__review_compute_differences(m, rows));
     return find_evidence(m, judged, rows);

@@ -94,7 +94,7 @@ dis_status dis__scaled_init_column(dis_scaled *s, dis_scaled_column *column, con
 void dis__scaled_add_measure(dis_scaled *s, const char *name, const char *title, dis_metric metric)
 {
     if (s->n_measures < DIS_SCALED_MEASURES)
-        s->measure[s->n_measures++] = (dis_scaled_measure){.name = name, .title = title, .metric = metric};
+        s->measure[s->n_measures++] = (dis_scaled_measure){.name = name, .title = title, .value = metric};
 }
 
 void dis__scaled_add_note(dis_scaled *s, const char *format, ...)

@@ -126,7 +126,7 @@ static dis_status run(const dis__scaled_args *args, dis_scaled *out)
     DIS_TRY(dis_label_plan_parse(args->o->method, args->o->n_methods, args->o->combine, true, &x.choice));
     const char *method = x.choice.recipe    ? x.choice.recipe->name
                          : x.choice.combine ? x.choice.combine
-                                            : x.choice.view[0];
+                                            : x.choice.views[0];
     DIS_TRY(dis__copy_text(&out->method_text, method, strlen(method)));
     out->method = args->o->measures_only ? NULL : out->method_text;
     DIS_TRY(take_classes(&x, &has));

@@ -37,10 +37,10 @@ static dis_status write_lists(dis__out *out, const dis_tokens_view *v)
     for (size_t i = 0; i < v->n_texts; i++) {
         char *room, *at;
         DIS_TRY(dis__out_write(out, "[", 1));
-        for (size_t k = v->start[i]; k < v->start[i + 1]; k++) {
+        for (size_t k = v->text_start[i]; k < v->text_start[i + 1]; k++) {
             DIS_TRY(dis__out_reserve(out, NUMBER_BYTES, &room));
             at = room;
-            if (k > v->start[i]) at = memcpy(at, ", ", 2), at += 2;
+            if (k > v->text_start[i]) at = memcpy(at, ", ", 2), at += 2;
             at = dis__format_count(at, (uint64_t)v->id[k]);
             dis__out_advance(out, (size_t)(at - room));
         }

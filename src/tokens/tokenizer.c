@@ -107,11 +107,11 @@ static void keep_of_pair(size_t n[2], size_t max)
 static dis_status assemble(const batch *w, dis__encode_workspace *b, bool pair, part *p, size_t n[2], size_t *at)
 {
     const dis__template *shape = pair ? &w->t->templates.pair : &w->t->templates.single;
-    const size_t special = w->o.no_special ? 0 : shape->n_special;
+    const size_t special = w->o.no_special_tokens ? 0 : shape->n_special;
     n[0] = b->out[0].n;
     n[1] = pair ? b->out[1].n : 0;
     if (w->max) keep_of_pair(n, w->max - special);
-    DIS_TRY(part_reserve(p, p->n + n[0] + n[1] + special, w->o.places));
+    DIS_TRY(part_reserve(p, p->n + n[0] + n[1] + special, w->o.offsets));
     for (size_t i = 0; i < shape->n; i++) {
         const dis__piece *piece = &shape->piece[i];
         uint32_t zero = 0;
@@ -120,7 +120,7 @@ static dis_status assemble(const batch *w, dis__encode_workspace *b, bool pair, 
         if (piece->what == DIS_PIECE_FIRST) *at = p->n;
         if (piece->what != DIS_PIECE_SPECIAL)
             part_add(p, &b->out[piece->what == DIS_PIECE_SECOND], n[piece->what == DIS_PIECE_SECOND], piece->type);
-        else if (!w->o.no_special)
+        else if (!w->o.no_special_tokens)
             part_add(p, &one, 1, piece->type);
     }
     return DIS_OK;
@@ -183,7 +183,7 @@ static dis_status job(void *arg, size_t j, int thread)
     dis__encode_workspace *b;
     (void)thread;
     DIS_TRY(borrow(w->t, &b));
-    b->traced = w->o.places;
+    b->traced = w->o.offsets;
     b->spaced = w->word != NULL && w->t->pre_tokenizers.n == 1; /* after another one, ByteLevel sees parts of words */
     dis_status status = DIS_OK;
     for (size_t i = dis__job_first(w->n, w->n_jobs, j); i < dis__job_first(w->n, w->n_jobs, j + 1); i++) {
@@ -204,16 +204,16 @@ static dis_status join(const batch *w)
     for (size_t j = 0; j < w->n_jobs; j++) total += w->parts[j].n;
     DIS_TRY(dis__alloc_array(&out->id, total, sizeof *out->id));
     DIS_TRY(dis__alloc_array(&out->type, total, sizeof *out->type));
-    if (w->o.places) DIS_TRY(dis__alloc_array(&out->from, total, sizeof *out->from));
-    if (w->o.places) DIS_TRY(dis__alloc_array(&out->to, total, sizeof *out->to));
+    if (w->o.offsets) DIS_TRY(dis__alloc_array(&out->from, total, sizeof *out->from));
+    if (w->o.offsets) DIS_TRY(dis__alloc_array(&out->to, total, sizeof *out->to));
     size_t at = 0;
     for (size_t j = 0; j < w->n_jobs; j++) {
         const part *p = &w->parts[j];
         if (p->n == 0) continue;
         memcpy(out->id + at, p->id, p->n * sizeof *p->id);
         memcpy(out->type + at, p->type, p->n);
-        if (w->o.places) memcpy(out->from + at, p->from, p->n * sizeof *p->from);
-        if (w->o.places) memcpy(out->to + at, p->to, p->n * sizeof *p->to);
+        if (w->o.offsets) memcpy(out->from + at, p->from, p->n * sizeof *p->from);
+        if (w->o.offsets) memcpy(out->to + at, p->to, p->n * sizeof *p->to);
         at += p->n;
     }
     for (size_t i = 0; i < w->n; i++) out->start[i + 1] += out->start[i];
@@ -241,7 +241,7 @@ static dis_status check_options(batch *w, const dis_tokenizer_options *options)
     for (size_t i = 0; i < w->n && !special; i++)
         special = w->texts && w->texts[i].second ? w->t->templates.pair.n_special : 0;
     if (special < w->t->templates.single.n_special) special = w->t->templates.single.n_special;
-    if (w->max && !w->o.no_special && w->max < special)
+    if (w->max && !w->o.no_special_tokens && w->max < special)
         return dis__fail(DIS_EUSAGE, "`max_length` %zu leaves no room for %zu special tokens", w->max, special);
     return DIS_OK;
 }

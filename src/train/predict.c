@@ -116,7 +116,7 @@ static dis_status predict_items(dis_context *ctx, dis_model *model, const dis_it
     const dis_items_view view = dis_items_get_view(items);
     size_t h;
     DIS_TRY(find_head(model, head, &h));
-    if (view.kind != model->row->info.items)
+    if (view.kind != model->row->info.items_kind)
         return dis__fail(DIS_EUSAGE, "the model %s was trained on another kind of items", model->row->info.name);
     dis_labels *labels;
     DIS_TRY(dis__alloc_zeroed(&labels, 1, sizeof *labels));

@@ -62,8 +62,8 @@ static dis_status choose_path(const dis_votes_preset *p, const char *name, char 
                          "preset %s: its files hold no texts that are known; name their path with `text`, or another "
                          "file with `texts`",
                          p->name);
-    if (name && p && p->text_choice && !is_path(name))
-        put_name(p->text_choice, name, out, size);
+    if (name && p && p->text_template && !is_path(name))
+        put_name(p->text_template, name, out, size);
     else
         snprintf(out, size, "%s", name ? name : p ? p->text : "text");
     return DIS_OK;

@@ -77,7 +77,7 @@ static dis_status begin_batch(wide *w)
 
 static dis_status flush(wide *w, uint64_t n_bytes)
 {
-    w->reader->votes->notes.na += w->batch->na;
+    w->reader->votes->notes.missing_labels += w->batch->na;
     DIS_TRY(dis__collector_add_round(w->reader->ctx, &w->reader->collector, &w->batch, 1, n_bytes));
     return begin_batch(w);
 }

@@ -97,7 +97,7 @@ static dis_status make_rules(dis__reader *r)
     r->rules.fold_case = o->fold_case;
     r->rules.trim = o->trim;
     if (!r->rules.scale) return dis__fail(DIS_EUSAGE, "no such scale: %d", (int)o->scale);
-    if (r->rules.scale->is_set && o->several == DIS_MULTIPLE_ERROR) r->o.several = DIS_MULTIPLE_JOIN;
+    if (r->rules.scale->is_set && o->multiple_labels == DIS_MULTIPLE_ERROR) r->o.multiple_labels = DIS_MULTIPLE_JOIN;
     if (r->rules.scale->repeatable && o->duplicates == DIS_DUPLICATES_ERROR) r->o.duplicates = DIS_DUPLICATES_ALL;
     if (o->n_classes > DIS_MAX_CLASSES)
         return dis__fail(DIS_ELIMIT, "%zu classes are declared; at most %u are possible", o->n_classes,
@@ -192,9 +192,9 @@ dis_status dis__reader_no_votes(const dis__reader *r)
         DIS_EDATA, path, 0, 0,
         "no votes are left: of %llu rows %llu have no label, %llu were dropped, %llu were bad; %llu items "
         "had too few votes%s",
-        (unsigned long long)n->rows, (unsigned long long)n->na, (unsigned long long)n->dropped,
+        (unsigned long long)n->rows, (unsigned long long)n->missing_labels, (unsigned long long)n->dropped,
         (unsigned long long)n->bad_rows, (unsigned long long)n->items_left_out,
-        n->na && n->na + n->dropped == n->rows ? "; does `label` name what is there?" : "");
+        n->missing_labels && n->missing_labels + n->dropped == n->rows ? "; does `label` name what is there?" : "");
 }
 
 dis_status dis__reader_apply_rules(dis__reader *r)
@@ -325,8 +325,8 @@ static dis_status check_options(const dis__comm *comm, const dis_votes_options *
         return dis__fail(DIS_EUSAGE, "no such kind of input: %d", (int)o->input);
     if (o->delimiter && (o->delimiter < 1 || o->delimiter > 126 || strchr("\"\n\r", o->delimiter)))
         return dis__fail(DIS_EUSAGE, "no such delimiter: it is one character of ASCII, and no quote");
-    if ((unsigned)o->several > DIS_MULTIPLE_JOIN)
-        return dis__fail(DIS_EUSAGE, "no such rule for several labels: %d", (int)o->several);
+    if ((unsigned)o->multiple_labels > DIS_MULTIPLE_JOIN)
+        return dis__fail(DIS_EUSAGE, "no such rule for several labels: %d", (int)o->multiple_labels);
     if (o->format) {
         const char *format;
         DIS_TRY(dis__votes_format(o->format, "", &format));
@@ -375,7 +375,7 @@ dis_status dis__reader_check_classes(dis__reader *r)
     r->votes->trim = r->o.trim;
     DIS_TRY(dis__votes_add_table_notes(r));
     DIS_TRY(dis__scale_check_classes(r->rules.scale, r->votes->classes, r->rules.declared));
-    return dis__classes_are_similar(r->votes->classes, &r->votes->notes.look_alike_classes);
+    return dis__classes_are_similar(r->votes->classes, &r->votes->notes.similar_classes);
 }
 
 /* A task of several parts, as a path, from the columns that the scale has beside it. */

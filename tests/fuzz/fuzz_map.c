@@ -31,7 +31,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     dis_votes_options o = dis_votes_options_default();
     o.format = formats[data[0] & 3];
     o.duplicates = (dis_duplicates)(data[0] >> 2 & 3);
-    o.several = (dis_multiple_labels)(data[0] >> 4 & 3) % 3;
+    o.multiple_labels = (dis_multiple_labels)(data[0] >> 4 & 3) % 3;
     o.lenient = data[0] >> 6 & 1;
     o.renormalise = data[0] >> 7;
     const uint8_t chosen = data[1], more = data[2];

@@ -17,7 +17,7 @@ static dis_items *items_for(const dis_model *m)
     static const char *const columns[MAX_TEXTS] = {"t0", "t1", "t2", "t3", "t4", "t5", "t6", "t7"};
     static const char *const formats[] = {"csv", "csv", "f32", "npy"};
     dis_items_options o = dis_items_options_default();
-    o.kind = m->row->info.items;
+    o.kind = m->row->info.items_kind;
     o.format = formats[o.kind];
     size_t n = 0;
     char text[1024] = "";

@@ -118,7 +118,7 @@ static void run_scaled(const dis_votes *votes, size_t s, unsigned flags)
     if (dis_scaled_run(NULL, votes, &o, &result) != DIS_OK) return;
     const dis_scaled_view v = dis_scaled_get_view(result);
     for (size_t i = 0; i < v.n_tables; i++) check_table(&v.tables[i]);
-    for (size_t i = 0; i < v.n_measures; i++) check_metric(&v.measures[i].metric);
+    for (size_t i = 0; i < v.n_measures; i++) check_metric(&v.measures[i].value);
     dis_scaled_destroy(result);
 }
 
@@ -149,7 +149,7 @@ static void run_agreement(const dis_votes *votes, unsigned flags)
     const dis_agreement_view v = dis_agreement_get_view(result);
     for (size_t i = 0; i < v.n_metrics; i++) check_metric(&v.metric[i]);
     for (size_t w = 0; v.workers && w < v.n_workers; w++)
-        MUST(!isinf(v.workers[w].agreement) && !isinf(v.workers[w].alpha_without));
+        MUST(!isinf(v.workers[w].agreement) && !isinf(v.workers[w].alpha_without_worker));
     dis_agreement_destroy(result);
 }
 
@@ -161,7 +161,7 @@ static void run_review(const dis_votes *votes)
     char reason[400];
     for (size_t r = 0; r < v.n_items; r++) MUST(dis_review_format_item_reason(result, votes, r, reason, sizeof reason));
     for (size_t r = 0; r < v.n_workers; r++) {
-        MUST(v.workers[r].worker < v.n_workers && !isinf(v.workers[r].quality) && !isinf(v.workers[r].evidence));
+        MUST(v.workers[r].worker < v.n_workers && !isinf(v.workers[r].accuracy) && !isinf(v.workers[r].evidence));
         MUST(dis_review_format_worker_reason(result, votes, r, reason, sizeof reason));
     }
     dis_review_destroy(result);
@@ -185,7 +185,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     o.n_na = flags & NA ? 1 : 0;
     if (dis_votes_read(NULL, &path, 1, &o, &votes) != DIS_OK) return 0;
     check_votes(votes);
-    if (dis_scale_get(o.scale)->own) {
+    if (dis_scale_get(o.scale)->has_own_labels) {
         run_scaled(votes, s, flags);
     } else {
         run_labels(votes, s, flags);

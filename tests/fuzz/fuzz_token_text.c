@@ -48,7 +48,7 @@ static dis_tokens *encode(const dis_tokenizer *t, const dis_token_text *text, bo
 {
     dis_tokens *tokens = NULL;
     dis_tokenizer_options o = dis_tokenizer_options_default();
-    o.places = places;
+    o.offsets = places;
     *status = dis_tokenizer_encode(NULL, t, text, 1, &o, &tokens);
     return tokens;
 }
@@ -65,9 +65,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     MUST(plain == traced && plain == (dis__utf8_check(text.first, text.n_first) == text.n_first ? DIS_OK : DIS_EDATA));
     if (plain == DIS_OK) {
         const dis_tokens_view v = dis_tokens_get_view(a), w = dis_tokens_get_view(b);
-        MUST(v.start[1] == w.start[1]);
-        for (size_t i = 0; i < v.start[1]; i++)
-            MUST(v.id[i] == w.id[i] && w.from[i] <= w.to[i] && w.to[i] <= text.n_first);
+        MUST(v.text_start[1] == w.text_start[1]);
+        for (size_t i = 0; i < v.text_start[1]; i++)
+            MUST(v.id[i] == w.id[i] && w.start_byte[i] <= w.end_byte[i] && w.end_byte[i] <= text.n_first);
     }
     dis_tokens_destroy(a);
     dis_tokens_destroy(b);

@@ -12,15 +12,15 @@ static void encode(const dis_tokenizer *t)
     dis_tokenizer_options o = dis_tokenizer_options_default();
     for (int traced = 0; traced < 2; traced++) {
         dis_tokens *tokens;
-        o.places = traced;
+        o.offsets = traced;
         const dis_status status = dis_tokenizer_encode(NULL, t, texts, 2, &o, &tokens);
         if (status != DIS_OK) {
             MUST(status == DIS_EDATA || status == DIS_ELIMIT);
             return;
         }
         const dis_tokens_view v = dis_tokens_get_view(tokens);
-        MUST(v.n_texts == 2 && v.start[0] == 0 && v.start[1] <= v.start[2]);
-        for (size_t i = 0; i < v.start[2]; i++) MUST(v.id[i] >= 0 && v.id[i] < DIS_TOKEN_MAX_IDS);
+        MUST(v.n_texts == 2 && v.text_start[0] == 0 && v.text_start[1] <= v.text_start[2]);
+        for (size_t i = 0; i < v.text_start[2]; i++) MUST(v.id[i] >= 0 && v.id[i] < DIS_TOKEN_MAX_IDS);
         dis_tokens_destroy(tokens);
     }
 }

@@ -31,8 +31,8 @@ static void compare(const dis_votes *a, const dis_votes *b)
         MUST(memcmp(x.counts, y.counts, x.n_items * x.n_classes * sizeof *x.counts) == 0);
     }
     const dis_votes_notes m = dis_votes_get_notes(a), n = dis_votes_get_notes(b);
-    MUST(m.rows == n.rows && m.bad_rows == n.bad_rows && m.na == n.na && m.duplicates == n.duplicates &&
-         m.ties == n.ties);
+    MUST(m.rows == n.rows && m.bad_rows == n.bad_rows && m.missing_labels == n.missing_labels &&
+         m.duplicates == n.duplicates && m.ties == n.ties);
     for (size_t i = 0; dis_votes_get_skipped_row(a, i); i++)
         MUST(strcmp(dis_votes_get_skipped_row(a, i), dis_votes_get_skipped_row(b, i)) == 0);
 }

@@ -170,10 +170,10 @@ static inline char *fake_table(const dis_experiment *e, dis__store *store)
         const dis_experiment_table_view t = dis_experiment_table_get_view(table);
         for (size_t r = 0; r < t.n_rows; r++)
             for (size_t m = 0; m < t.n_measures; m++) {
-                const dis_experiment_value *g = &t.row[r].figure[m];
+                const dis_experiment_value *g = &t.row[r].values[m];
                 fprintf(f, "%zu %zu %zu %zu %a %a %a %a %a %a %d %d %d\n", t.row[r].cell, t.row[r].n_runs,
-                        t.row[r].n_done, g->n, g->mean, g->sd, g->ci_low, g->ci_high, g->compared ? g->p : -1,
-                        g->published, g->stars, g->best, g->compared);
+                        t.row[r].n_done, g->n, g->mean, g->sd, g->ci_low, g->ci_high, g->has_comparison ? g->p : -1,
+                        g->published, g->stars, g->best, g->has_comparison);
             }
         dis_experiment_table_destroy(table);
     }

@@ -34,10 +34,9 @@ static inline void describe(const dis_votes *votes, char *out)
     const struct {
         const char *what;
         uint64_t count;
-    } noted[] = {{"bad", notes.bad_rows},        {"na", notes.na},
-                 {"dropped", notes.dropped},     {"twice", notes.duplicates},
-                 {"scaled", notes.renormalised}, {"left out", notes.items_left_out},
-                 {"ties", notes.ties},           {"alike", notes.look_alike_classes}};
+    } noted[] = {{"bad", notes.bad_rows},     {"na", notes.missing_labels},    {"dropped", notes.dropped},
+                 {"twice", notes.duplicates}, {"scaled", notes.renormalised},  {"left out", notes.items_left_out},
+                 {"ties", notes.ties},        {"alike", notes.similar_classes}};
     for (size_t i = 0; i < sizeof noted / sizeof *noted; i++)
         if (noted[i].count)
             n += (size_t)snprintf(out + n, ROOM - n, " %s %llu", noted[i].what, (unsigned long long)noted[i].count);

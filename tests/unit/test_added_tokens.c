@@ -106,11 +106,11 @@ static void the_leftmost_longest_is_taken(void **state)
         for (size_t i = 0; i < TEXT; k++) {
             const size_t best = longest_at(&s, i);
             const int32_t id = best == SIZE_MAX ? 0 : dis_tokenizer_find_id(t, s.token[best], s.length[best]);
-            assert_true(k < v.start[1]);
+            assert_true(k < v.text_start[1]);
             assert_int_equal(v.id[k], id);
             i += best == SIZE_MAX ? 1 : s.length[best];
         }
-        assert_int_equal(k, v.start[1]);
+        assert_int_equal(k, v.text_start[1]);
         dis_tokens_destroy(tokens);
         dis_tokenizer_destroy(t);
     }

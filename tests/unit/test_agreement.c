@@ -168,14 +168,14 @@ static void counted_one_by_one(void **state)
         const double alpha = slow_alpha(&r, SIZE_MAX);
         if (!isnan(alpha)) em_assert_close(value(a, "alpha_nominal"), alpha, 1e-11);
         assert_int_equal(v.votes, r.n);
-        assert_int_equal(v.compared + v.singles + v.empty, r.n_items);
+        assert_int_equal(v.n_compared + v.n_single_votes + v.n_empty, r.n_items);
         for (size_t w = 0; w < r.n_workers; w++) {
             same(v.workers[w].agreement, slow_agreement(&r, w));
-            same(v.workers[w].alpha_without, slow_alpha(&r, w));
+            same(v.workers[w].alpha_without_worker, slow_alpha(&r, w));
         }
         double percent = 0;
         for (size_t i = 0; i < r.n_items; i++) percent += v.items[i].votes > 1 ? v.items[i].agreement : 0;
-        if (v.compared) em_assert_close(value(a, "percent"), percent / (double)v.compared, 1e-12);
+        if (v.n_compared) em_assert_close(value(a, "percent"), percent / (double)v.n_compared, 1e-12);
         dis_agreement_destroy(a);
         dis_votes_destroy(votes);
         raw_free(&r);
@@ -192,9 +192,9 @@ static void counts_are_votes(void **state)
     dis_votes *votes = table(&r), *counted;
     assert_int_equal(dis_votes_create_from_counts(NULL, counts, ITEMS, CLASSES, NULL, NULL, &counted), DIS_OK);
     dis_agreement_options o = dis_agreement_options_default();
-    o.over = DIS_INTERVAL_ITEMS;
+    o.interval_scope = DIS_INTERVAL_ITEMS;
     dis_agreement *a = run(NULL, votes, &o), *b = run(NULL, counted, NULL);
-    assert_int_equal(dis_agreement_get_view(b).over, DIS_INTERVAL_ITEMS); /* nobody knows the annotators */
+    assert_int_equal(dis_agreement_get_view(b).interval_scope, DIS_INTERVAL_ITEMS); /* nobody knows the annotators */
     for (size_t m = 0; dis_agreement_measure_get(m); m++) {
         const char *name = dis_agreement_measure_get(m)->name;
         const dis_metric *x = dis_agreement_find(a, name), *y = dis_agreement_find(b, name);
@@ -292,12 +292,12 @@ static void edges(void **state)
     dis_agreement *a = run(NULL, votes, NULL); /* nothing comparable */
     for (size_t m = 0; m < dis_agreement_get_view(a).n_metrics; m++) {
         const dis_metric *x = &dis_agreement_get_view(a).metric[m];
-        if (dis_agreement_measure_get(m)->crowd) continue;
+        if (dis_agreement_measure_get(m)->describes_crowd) continue;
         assert_string_equal(x->reason, "no item has two votes");
         assert_true(isnan(x->value) && !x->has_interval);
     }
-    assert_int_equal(dis_agreement_get_view(a).singles, 2);
-    assert_int_equal(dis_agreement_get_view(a).empty, 2);
+    assert_int_equal(dis_agreement_get_view(a).n_single_votes, 2);
+    assert_int_equal(dis_agreement_get_view(a).n_empty, 2);
     dis_agreement_destroy(a);
     dis_votes_destroy(votes);
 
@@ -309,7 +309,7 @@ static void edges(void **state)
     a = run(NULL, votes, &o);
     for (size_t m = 0; m < dis_agreement_get_view(a).n_metrics; m++) {
         const dis_metric *x = &dis_agreement_get_view(a).metric[m];
-        if (dis_agreement_measure_get(m)->crowd) continue;
+        if (dis_agreement_measure_get(m)->describes_crowd) continue;
         if (strncmp(dis_agreement_measure_get(m)->name, "cohen", 5) == 0) { /* 0/0 of a pair is no agreement */
             assert_string_equal(x->reason, "every pair of workers chose nothing but one and the same class");
             continue;
@@ -425,8 +425,8 @@ static void order_of_rows(void **state)
             em_assert_close(x->ci_low, y->ci_low, 1e-12);
     }
     for (size_t w = 0; w < WORKERS; w++)
-        em_assert_close(dis_agreement_get_view(a[0]).workers[w].alpha_without,
-                        dis_agreement_get_view(a[1]).workers[WORKERS - 1 - w].alpha_without, 1e-12);
+        em_assert_close(dis_agreement_get_view(a[0]).workers[w].alpha_without_worker,
+                        dis_agreement_get_view(a[1]).workers[WORKERS - 1 - w].alpha_without_worker, 1e-12);
     for (int i = 0; i < 2; i++) {
         dis_agreement_destroy(a[i]);
         dis_votes_destroy(votes[i]);
@@ -492,7 +492,7 @@ static void busiest_workers(void **state)
     o.max_pairs = 8; /* four workers make six pairs, five make ten */
     dis_agreement *a = run(NULL, votes, &o);
     const dis_agreement_view v = dis_agreement_get_view(a);
-    assert_int_equal(v.pair_workers, 4);
+    assert_int_equal(v.n_pair_workers, 4);
     assert_int_equal(v.n_pairs, 6);
     for (size_t p = 0; p < v.n_pairs; p++) {
         assert_true(v.pairs[p].a >= 6 && v.pairs[p].a < v.pairs[p].b);
@@ -503,7 +503,7 @@ static void busiest_workers(void **state)
     o.min_common = 20;
     a = run(NULL, votes, &o);
     assert_int_equal(dis_agreement_get_view(a).n_pairs, 45);
-    assert_int_equal(dis_agreement_get_view(a).pairs_too_small, 9 + 8 + 7); /* those of the three laziest */
+    assert_int_equal(dis_agreement_get_view(a).n_pairs_too_small, 9 + 8 + 7); /* those of the three laziest */
     assert_int_equal(dis_agreement_find(a, "cohen")->n, 21);
     dis_agreement_destroy(a);
     dis_votes_destroy(votes);
@@ -523,7 +523,7 @@ static void interval_of_pairs(void **state)
     dis_votes *votes = table(&r);
     dis_agreement_options o = dis_agreement_options_default();
     o.resamples = 4000;
-    o.over = DIS_INTERVAL_ITEMS;
+    o.interval_scope = DIS_INTERVAL_ITEMS;
     dis_agreement *a = run(NULL, votes, &o);
     o.resamples = 0;
     o.parts = DIS_AGREEMENT_PAIRS;

@@ -60,7 +60,7 @@ static dis_agreement *measure(const dis_votes *votes, size_t bootstrap, uint64_t
     o.parts = DIS_AGREEMENT_PAIRS;
     o.resamples = bootstrap;
     o.seed = seed;
-    o.over = DIS_INTERVAL_ITEMS; /* the annotators are the same in all crowds */
+    o.interval_scope = DIS_INTERVAL_ITEMS; /* the annotators are the same in all crowds */
     if (dis_agreement_run(NULL, votes, &o, &a) != DIS_OK) fail_msg("%s", dis_last_error());
     return a;
 }

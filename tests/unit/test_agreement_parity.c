@@ -20,7 +20,7 @@ static dis_agreement *agreement(const dis_votes *votes, bool singles)
     dis_agreement_options o = dis_agreement_options_default();
     dis_agreement *a;
     o.resamples = 0;
-    o.singles = singles;
+    o.include_single_votes = singles;
     if (dis_agreement_run(NULL, votes, &o, &a) != DIS_OK) fail_msg("%s", dis_last_error());
     return a;
 }
@@ -77,7 +77,7 @@ static double ours(const set *s, char *measure)
     *first++ = 0;
     char *second = strchr(first, ':');
     if (strcmp(first, "singles") == 0) return dis_agreement_find(s->singles, measure)->value;
-    if (strcmp(measure, "alpha_without") == 0) return v.workers[worker(s, first)].alpha_without;
+    if (strcmp(measure, "alpha_without") == 0) return v.workers[worker(s, first)].alpha_without_worker;
     if (strcmp(measure, "with_others") == 0) return v.workers[worker(s, first)].agreement;
     if (strcmp(measure, "class_alpha") == 0) return v.classes[atoi(first)].alpha.value;
     if (strcmp(measure, "class_fleiss") == 0) return v.classes[atoi(first)].fleiss.value;

@@ -61,7 +61,7 @@ static void differences_by_hand(void **state)
     /* item b: A agrees with none, B and C with half of the others; item d: A is wrong, B and C are correct */
     em_assert_close(a->difference, (0 - .5 + 0 - 1) / 4, 1e-12);
     em_assert_close(b->difference, (0 + .5 - .25 + 0 + 1 - .5) / 4, 1e-12);
-    assert_true(a->p_adjusted < b->p_adjusted && a->quality < b->quality && b->quality <= 1);
+    assert_true(a->p_adjusted < b->p_adjusted && a->accuracy < b->accuracy && b->accuracy <= 1);
     dis_review_destroy(review);
     dis_votes_destroy(votes);
 }
@@ -77,7 +77,7 @@ static void partners_cannot_be_told_apart(void **state)
     dis_review *review = review_of(NULL, votes, NULL);
     const dis_review_view v = dis_review_get_view(review);
     for (size_t w = 0; w < 2; w++) {
-        assert_true(v.workers[w].cause != DIS_REVIEW_WEAK && fabs(v.workers[w].difference) < .01);
+        assert_true(v.workers[w].verdict != DIS_REVIEW_WEAK && fabs(v.workers[w].difference) < .01);
         assert_true(v.workers[w].difference_low < 0 && v.workers[w].difference_high > 0);
     }
     dis_review_destroy(review);
@@ -116,7 +116,7 @@ static void equals_are_not_doubtful(void **state)
         for (size_t w = 0; w < MANY; w++) c.accuracy[w] = .7;
         dis_votes *votes = review_even_votes(&c, 3);
         dis_review *review = review_of(NULL, votes, NULL);
-        doubtful += dis_review_get_view(review).n_doubtful;
+        doubtful += dis_review_get_view(review).n_unreliable;
         dis_review_destroy(review);
         dis_votes_destroy(votes);
     }
@@ -154,14 +154,14 @@ static void bad_annotator_is_found(void **state)
             const dis_review_view v = dis_review_get_view(review);
             const dis_review_worker *w = row_of(&v, 7);
             char reason[DIS_REVIEW_REASON_SIZE];
-            assert_true(w->quality < w->peers && w->difference < 0);
-            if (w->cause == DIS_REVIEW_WEAK) {
+            assert_true(w->accuracy < w->peer_accuracy && w->difference < 0);
+            if (w->verdict == DIS_REVIEW_WEAK) {
                 assert_true(w->p_adjusted <= .05 && w->difference_low < w->difference_high);
                 dis_review_format_worker_reason(review, votes, 0, reason, sizeof reason);
                 assert_non_null(strstr(reason, "points less than they do"));
                 assert_int_equal(v.workers[0].worker, 7);
             }
-            found += w->cause == DIS_REVIEW_WEAK || dis_review_verdict_is_unreliable(w->cause);
+            found += w->verdict == DIS_REVIEW_WEAK || dis_review_verdict_is_unreliable(w->verdict);
             dis_review_destroy(review);
             dis_votes_destroy(votes);
         }
@@ -179,8 +179,9 @@ static void nothing_is_said_about_noise(void **state)
     assert_false(v.beyond_chance);
     for (size_t r = 0; r < EQUALS; r++) {
         const dis_review_worker *w = &v.workers[r];
-        assert_true(w->cause == DIS_REVIEW_NO_VERDICT && isnan(w->quality) && isnan(w->low) && isnan(w->high));
-        assert_true(isnan(w->peers) && isnan(w->difference) && isnan(w->p_adjusted));
+        assert_true(w->verdict == DIS_REVIEW_NO_VERDICT && isnan(w->accuracy) && isnan(w->accuracy_low) &&
+                    isnan(w->accuracy_high));
+        assert_true(isnan(w->peer_accuracy) && isnan(w->difference) && isnan(w->p_adjusted));
     }
     dis_review_destroy(review);
     dis_votes_destroy(votes);

@@ -189,7 +189,7 @@ static void few_classes(void **state)
             if (k == 3) assert_true(s->mean[cell].value == -1.5);
         }
         assert_int_equal(s->test.reason != NULL, k < 4);
-        assert_int_equal(s->left_out, 1);
+        assert_int_equal(s->n_excluded, 1);
         assert_null(v.statistic[DIS_CELL_ENTROPY].test.reason);
         assert_null(v.statistic[DIS_CELL_MAX_PROBABILITY].test.reason);
         dis_comparison_destroy(c);
@@ -405,7 +405,7 @@ static void reference_of_votes(void **state)
                                      .label = vote_label};
     dis_votes *votes;
     assert_int_equal(dis_votes_create_from_arrays(NULL, &arrays, &votes), DIS_OK);
-    const dis_comparison_votes reference = {.votes = votes, .item = item, .class = class};
+    const dis_comparison_votes reference = {.votes = votes, .item_map = item, .class_map = class};
     const int32_t *a[] = {from_a}, *b[] = {from_b};
     dis_comparison_input in = {.n_items = N, .n_classes = 2, .n_a = 1, .a = a, .n_b = 1, .b = b, .votes = &reference};
     dis_comparison_options o = dis_comparison_options_default();
@@ -415,8 +415,8 @@ static void reference_of_votes(void **state)
     in.gold = most;
     assert_int_equal(dis_comparison_run(NULL, &in, NULL, &known), DIS_OK);
     const dis_comparison_view v = dis_comparison_get_view(c), w = dis_comparison_get_view(known);
-    assert_int_equal(v.over, DIS_INTERVAL_ANNOTATORS);
-    assert_int_equal(w.over, DIS_INTERVAL_ITEMS);
+    assert_int_equal(v.interval_scope, DIS_INTERVAL_ANNOTATORS);
+    assert_int_equal(w.interval_scope, DIS_INTERVAL_ITEMS);
     assert_int_equal(v.n_annotators, J);
     assert_false(v.few_annotators);
     for (size_t m = 0; m < DIS_COMPARE_METRICS; m++) {
@@ -432,7 +432,7 @@ static void reference_of_votes(void **state)
     in.gold = NULL;
     o.fraction = .5;
     assert_int_equal(dis_comparison_run(NULL, &in, &o, &c), DIS_EUSAGE);
-    o.over = DIS_INTERVAL_ITEMS;
+    o.interval_scope = DIS_INTERVAL_ITEMS;
     assert_int_equal(dis_comparison_run(NULL, &in, &o, &c), DIS_OK);
     dis_comparison_destroy(c);
     dis_votes_destroy(votes);

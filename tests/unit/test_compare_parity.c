@@ -131,7 +131,7 @@ static void check_cells(const em_table *scalars, const dis_comparison_view *v, d
         }
         em_assert_close(v->statistic[s].test.u, scalar(scalars, "%s_u", name), 1e-9);
         em_assert_close(v->statistic[s].test.p, scalar(scalars, "%s_p_%s", name, alternatives[alternative]), 1e-9);
-        assert_int_equal(v->statistic[s].left_out, 0);
+        assert_int_equal(v->statistic[s].n_excluded, 0);
     }
 }
 
@@ -203,8 +203,8 @@ static void views(void **state)
         em_assert_close(v.to_others[a].value, scalar(&scalars, "to_others_%d", a), 1e-9);
         em_assert_close(v.to_centroid[a].value, scalar(&scalars, "to_centroid_%d", a), 1e-9);
     }
-    em_assert_close(v.hub_over_items.value, scalar(&scalars, "hub_over_items"), 1e-9);
-    em_assert_close(v.hub_over_views.value, scalar(&scalars, "hub_over_views"), 1e-9);
+    em_assert_close(v.hubness_over_items.value, scalar(&scalars, "hub_over_items"), 1e-9);
+    em_assert_close(v.hubness_over_views.value, scalar(&scalars, "hub_over_views"), 1e-9);
     dis_views_distances_destroy(d);
     for (int m = 0; m < 4; m++) free(p[m]);
     em_table_free(&scalars);

@@ -82,7 +82,7 @@ static void assert_same_cells(const dis_cell_statistic *x, const dis_cell_statis
     ASSERT_SAME(x, y, test.n_y);
     ASSERT_SAME(x, y, test.exact);
     ASSERT_SAME(x, y, test.reason);
-    ASSERT_SAME(x, y, left_out);
+    ASSERT_SAME(x, y, n_excluded);
 }
 
 static void same_sides(void **state)
@@ -133,8 +133,8 @@ static void same_views(void **state)
         assert_memory_equal(x.entropy, y.entropy, VIEWS * sizeof *x.entropy);
         assert_memory_equal(x.to_others, y.to_others, VIEWS * sizeof *x.to_others);
         assert_memory_equal(x.to_centroid, y.to_centroid, VIEWS * sizeof *x.to_centroid);
-        assert_memory_equal(&x.hub_over_items, &y.hub_over_items, sizeof x.hub_over_items);
-        assert_memory_equal(&x.hub_over_views, &y.hub_over_views, sizeof x.hub_over_views);
+        assert_memory_equal(&x.hubness_over_items, &y.hubness_over_items, sizeof x.hubness_over_items);
+        assert_memory_equal(&x.hubness_over_views, &y.hubness_over_views, sizeof x.hubness_over_views);
         dis_views_distances_destroy(many);
     }
     dis_views_distances_destroy(one);

@@ -21,19 +21,19 @@ static const dis_option options[] = {
     {.key = "iterations",
      .kind = DIS_OPTION_INT,
      .offset = offsetof(values, iterations),
-     .fallback = "100",
+     .default_value = "100",
      .low = 0,
      .high = 1e9},
     {.key = "tolerance",
      .kind = DIS_OPTION_REAL,
      .offset = offsetof(values, tolerance),
-     .fallback = "1e-5",
+     .default_value = "1e-5",
      .low = 0,
      .high = 1},
     {.key = "how",
      .kind = DIS_OPTION_CHOICE,
      .offset = offsetof(values, how),
-     .fallback = "vb",
+     .default_value = "vb",
      .choices = "em|vb|hard"},
     {.key = "weights",
      .kind = DIS_OPTION_REALS,
@@ -79,12 +79,12 @@ static void given(void **state)
     assert_int_equal(parse("mace:how=hard", &v), DIS_OK);
     assert_int_equal(v.how, 2);
     assert_int_equal(parse("c:weights=.2/.3/0.5", &v), DIS_OK);
-    assert_true(v.weights.n == 3 && v.weights.word == -1);
+    assert_true(v.weights.n == 3 && v.weights.choice == -1);
     assert_true(v.weights.value[0] == .2 && v.weights.value[1] == .3 && v.weights.value[2] == .5);
     assert_int_equal(parse("c:weights=7", &v), DIS_OK);
     assert_true(v.weights.n == 1 && v.weights.value[0] == 7);
     assert_int_equal(parse("c:weights=equal", &v), DIS_OK);
-    assert_true(v.weights.n == 0 && v.weights.word == 1);
+    assert_true(v.weights.n == 0 && v.weights.choice == 1);
     assert_int_equal(parse("c:tolerance=1", &v), DIS_OK); /* bounds are inclusive */
     assert_int_equal(parse("c:tolerance=0", &v), DIS_OK);
     assert_int_equal(parse("c:tolerance=1e-3", &v), DIS_OK);

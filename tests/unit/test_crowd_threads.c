@@ -66,7 +66,7 @@ static void warm_start(void **state)
     assert_int_equal(dis_state_write(NULL, votes, fits, 1, path), DIS_OK);
     assert_int_equal(dis_state_read(NULL, path, &saved), DIS_OK);
     dis_fit_options how = dis_fit_options_default();
-    how.start = saved;
+    how.initial_state = saved;
     dis_fit *warm = fit_with(2, votes, "crowd:iterations=0", &how);
     size_t same = 0;
     for (size_t i = 0; i < N; i++) same += best(dis_fit_p(warm) + i * K) == best(dis_fit_p(cold) + i * K);

@@ -187,7 +187,7 @@ static void warm_starts(void **state)
             dis_state *saved;
             if (dis_state_read(NULL, path, &saved) != DIS_OK) fail_msg("%s", dis_last_error());
             dis_fit_options o = dis_fit_options_default();
-            o.start = saved;
+            o.initial_state = saved;
             dis_fit *warm = em_fit(NULL, s->votes, specs[m], &o);
             const dis_fit_view c = dis_fit_get_view(cold), w = dis_fit_get_view(warm);
             size_t same = 0;

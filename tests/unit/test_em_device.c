@@ -84,7 +84,7 @@ static void combinations(void **state)
         }
         const dis_label_result_view a = dis_label_result_get_view(made[0]), b = dis_label_result_get_view(made[1]);
         for (size_t e = 0; e < 200 * 3; e++) em_assert_close(a.p[e], b.p[e], 1e-10);
-        for (size_t m = 0; m < b.n_views; m++) there += strcmp(dis_fit_get_view(b.part[m].fit).device, "cuda:0") == 0;
+        for (size_t m = 0; m < b.n_views; m++) there += strcmp(dis_fit_get_view(b.parts[m].fit).device, "cuda:0") == 0;
         assert_int_equal(there, r == 0 ? 2 : 1);
         dis_label_result_destroy(made[0]);
         dis_label_result_destroy(made[1]);

@@ -136,7 +136,7 @@ static void put_batch(fixture *f, const char *ids, bool odd)
     const size_t n = odd ? 1 : ROWS;
     for (size_t i = 0; i < n && !odd; i++) start[i + 1] = start[i] + (size_t)lengths[i];
     for (size_t i = 0; i < t->n && !odd; i++) small[i] = (uint8_t)type[i];
-    const dis_tokens_view view = {.n_texts = n, .start = start, .id = id, .type = small};
+    const dis_tokens_view view = {.n_texts = n, .text_start = start, .id = id, .type = small};
     assert_int_equal(dis__encoder_set_batch(f->net, &f->built, &f->config, &view, row, n), DIS_OK);
     free(id);
     free(type);
@@ -372,7 +372,7 @@ static void check_real(const char *parent, const char *name)
     for (int pool = 0; pool < 2; pool++) {
         const dis__tensor *t = dis__safetensors_find(&file, pool == DIS_EMBED_MEAN ? "mean" : "first");
         dis_embed_options o = dis_embed_options_default();
-        o.pool = (dis_embed_pooling)pool;
+        o.pooling = (dis_embed_pooling)pool;
         assert_int_equal(dis_encoder_embed_items(NULL, e, items, &o, x), DIS_OK);
         assert_int_equal(t->n, n);
         float *wanted = copy_of(t), worst = 0;

@@ -69,7 +69,9 @@ static void rows_and_columns_follow_the_first(void **state)
     assert_memory_equal(v.p[1], expected, sizeof expected);
     static const int32_t labels[] = {0, 1, 1};
     assert_memory_equal(v.gold, labels, sizeof labels);
-    assert_int_equal(v.without_gold + v.gold_left_out + v.notes[0].items_left_out + v.notes[1].items_left_out, 0);
+    assert_int_equal(v.n_items_without_gold + v.n_gold_dropped + v.notes[0].n_items_dropped +
+                         v.notes[1].n_items_dropped,
+                     0);
     dis_alignment_destroy(aligned);
     dis_gold_destroy(gold);
     unmake(&a);
@@ -142,11 +144,11 @@ static void lenient_counts_instead(void **state)
     assert_memory_equal(v.p[1], p1, sizeof p1);
     assert_int_equal(v.gold[0], -1);
     assert_int_equal(v.gold[1], 1);
-    assert_int_equal(v.without_gold, 1);
-    assert_int_equal(v.gold_left_out, 1);
+    assert_int_equal(v.n_items_without_gold, 1);
+    assert_int_equal(v.n_gold_dropped, 1);
     for (size_t s = 0; s < 2; s++) {
-        assert_int_equal(v.notes[s].items_left_out, 1);
-        assert_int_equal(v.notes[s].classes_added, 2);
+        assert_int_equal(v.notes[s].n_items_dropped, 1);
+        assert_int_equal(v.notes[s].n_classes_added, 2);
     }
     dis_alignment_destroy(aligned);
     dis_gold_destroy(gold);
@@ -180,7 +182,7 @@ static void declared_classes_lead(void **state)
     static const double p0[] = {.9, .1, 0, .8, .2, 0, .7, .3, 0}, p1[] = {.8, .2, 0, .7, .3, 0, .6, .4, 0};
     assert_memory_equal(v.p[0], p0, sizeof p0);
     assert_memory_equal(v.p[1], p1, sizeof p1);
-    assert_int_equal(v.notes[0].classes_added, 1);
+    assert_int_equal(v.notes[0].n_classes_added, 1);
     dis_alignment_destroy(aligned);
     dis_names_destroy(declared);
     assert_int_equal(dis_names_create(too_few, 1, &declared), DIS_OK);

@@ -71,7 +71,7 @@ static double cross_entropy(const double *p, size_t i)
 static dis_evaluation *evaluate(dis_context *ctx, const dis_votes *votes, dis_interval_scope over, dis_status *status)
 {
     size_t rows[ITEMS];
-    const dis_evaluation_votes from = {.votes = votes, .labels = "standard", .item = items, .class = classes};
+    const dis_evaluation_votes from = {.votes = votes, .labels = "standard", .item_map = items, .class_map = classes};
     const dis_evaluation_input in = {
         .n_items = ITEMS, .n_classes = CLASSES, .q = q_of, .human = human_of, .votes = &from};
     dis_evaluation_options o = dis_evaluation_options_default();
@@ -79,7 +79,7 @@ static dis_evaluation *evaluate(dis_context *ctx, const dis_votes *votes, dis_in
     predict();
     if (dis_votes_get_view(votes).start) shares(votes, human_of, rows);
     o.resamples = 100;
-    o.over = over;
+    o.interval_scope = over;
     *status = dis_evaluation_run(ctx, &in, &o, &e);
     return e;
 }
@@ -118,7 +118,7 @@ static void test_variances(void **state)
     em_assert_close(e->crossed[DIS_EVALUATION_CROSS_ENTROPY].votes, each * (WORKERS - 1) / WORKERS, 1e-12 * each);
     em_assert_close(e->crossed[DIS_EVALUATION_MANHATTAN].votes, 4 * e->crossed[DIS_EVALUATION_TOTAL_VARIATION].votes,
                     1e-15);
-    assert_int_equal(v.over, DIS_INTERVAL_ANNOTATORS);
+    assert_int_equal(v.interval_scope, DIS_INTERVAL_ANNOTATORS);
     assert_int_equal(v.n_annotators, WORKERS);
     assert_false(v.few_annotators);
     dis_evaluation_destroy(e);
@@ -134,7 +134,7 @@ static void test_reported(void **state)
                             evaluate(NULL, votes, DIS_INTERVAL_ITEMS, &status)};
     const dis_evaluation_view a = dis_evaluation_get_view(e[0]), b = dis_evaluation_get_view(e[1]);
     assert_true(a.few_annotators && a.n_annotators == 4);
-    assert_int_equal(b.over, DIS_INTERVAL_ITEMS);
+    assert_int_equal(b.interval_scope, DIS_INTERVAL_ITEMS);
     assert_int_equal(b.n_annotators, 0);
     const dis_metric *x = &a.metric[DIS_EVALUATION_CROSS_ENTROPY], *y = &b.metric[DIS_EVALUATION_CROSS_ENTROPY];
     assert_true(x->value == y->value && x->has_interval && y->has_interval);
@@ -155,7 +155,7 @@ static void test_reported(void **state)
     for (size_t i = 0; i < ITEMS * CLASSES; i++) counts[i] = (double)(1 + i % 4);
     assert_int_equal(dis_votes_create_from_counts(NULL, counts, ITEMS, CLASSES, NULL, NULL, &votes), DIS_OK);
     e[0] = evaluate(NULL, votes, DIS_INTERVAL_ANNOTATORS, &status);
-    assert_int_equal(dis_evaluation_get_view(e[0]).over, DIS_INTERVAL_ITEMS);
+    assert_int_equal(dis_evaluation_get_view(e[0]).interval_scope, DIS_INTERVAL_ITEMS);
     dis_evaluation_destroy(e[0]);
     dis_votes_destroy(votes);
 }

@@ -65,8 +65,8 @@ static double figure(const dis_evaluation_view *v, const dis_names *classes, con
         assert_null(v->metric[m].reason);
         return v->metric[m].value;
     }
-    if (strcmp(name, "floored") == 0) return (double)v->floored;
-    if (strcmp(name, "human_floored") == 0) return (double)v->human_floored;
+    if (strcmp(name, "floored") == 0) return (double)v->n_floored;
+    if (strcmp(name, "human_floored") == 0) return (double)v->n_human_floored;
     size_t a, b;
     char what[32];
     if (sscanf(name, "temperature:%zu", &a) == 1) return v->temperature[a];
@@ -222,7 +222,7 @@ static void temperatures_of_many_items_are_the_best(void **state)
     bool wanted[DIS_EVALUATION_METRICS] = {false};
     wanted[DIS_EVALUATION_CALIBRATED_LOG_LIKELIHOOD] = true;
     dis_evaluation_options o = dis_evaluation_options_default();
-    o.wanted = wanted;
+    o.metrics = wanted;
     o.n_splits = 2;
     dis_evaluation *e = run(&in, &o);
     const dis_evaluation_view v = dis_evaluation_get_view(e);
@@ -334,7 +334,7 @@ static void edges_have_values_or_reasons(void **state)
         dis_evaluation *e = run(&in, &o);
         nothing_is_nan(e);
         const dis_evaluation_view v = dis_evaluation_get_view(e);
-        assert_int_equal(v.floored, 8);
+        assert_int_equal(v.n_floored, 8);
         assert_true(v.classes[2].precision.degenerate && v.classes[2].f1.value == 0);
         assert_true(fabs(v.metric[DIS_EVALUATION_LOG_LOSS].value + log(1e-12) / 2) < 1e-9);
         reason_is(e, DIS_EVALUATION_ENTROPY_CORRELATION, "predictions is the same");
@@ -380,7 +380,7 @@ static void edges_have_values_or_reasons(void **state)
         const dis_evaluation_input in = {.n_items = 20, .n_classes = 2, .q = q, .gold = gold};
         dis_evaluation *e = run(&in, &o);
         nothing_is_nan(e);
-        assert_true(dis_evaluation_get_view(e).on_bound[0]);
+        assert_true(dis_evaluation_get_view(e).at_bound[0]);
         assert_true(dis_evaluation_get_view(e).temperature[0] == .01);
         assert_true(dis_evaluation_get_view(e).metric[DIS_EVALUATION_CALIBRATED_LOG_LIKELIHOOD].value < 1e-12);
         dis_evaluation_destroy(e);

@@ -59,9 +59,9 @@ static void from_file_to_table(void **state)
     assert_int_equal(dis_experiment_table_create(NULL, e, &table), DIS_OK);
     const dis_experiment_table_view t = dis_experiment_table_get_view(table);
     assert_int_equal(t.n_rows, 3);
-    assert_false(t.row[0].figure[0].compared);
-    assert_true(t.row[1].figure[0].compared);
-    assert_true(fabs(t.row[0].figure[0].mean - 4. / 6) < 1e-12);
+    assert_false(t.row[0].values[0].has_comparison);
+    assert_true(t.row[1].values[0].has_comparison);
+    assert_true(fabs(t.row[0].values[0].mean - 4. / 6) < 1e-12);
     assert_int_equal(dis_experiment_table_write(e, table, in_folder("t"), "word"), DIS_EUSAGE);
     dis_experiment_table_destroy(table);
     dis_experiment_destroy(e);
@@ -127,9 +127,9 @@ static void seeds_of_all_kinds(void **state)
     assert_int_equal(dis_experiment_table_create(NULL, e, &table), DIS_OK);
     const dis_experiment_table_view t = dis_experiment_table_get_view(table);
     for (size_t r = 1; r < t.n_rows; r++) {
-        const dis_experiment_value *f = &t.row[r].figure[0];
-        assert_true(f->compared);
-        assert_true(fabs(f->difference - (f->mean - t.row[0].figure[0].mean)) < 1e-12);
+        const dis_experiment_value *f = &t.row[r].values[0];
+        assert_true(f->has_comparison);
+        assert_true(fabs(f->difference - (f->mean - t.row[0].values[0].mean)) < 1e-12);
     }
     dis_experiment_table_destroy(table);
     dis_experiment_destroy(e);
@@ -158,7 +158,7 @@ static void intervals_stay_in_range(void **state)
     assert_int_equal(dis__table_make(NULL, &e, NULL, &known, &table), DIS_OK);
     size_t cut = 0;
     for (size_t m = 0; m < MEASURES; m++) {
-        const dis_experiment_value *f = &dis_experiment_table_get_view(table).row[0].figure[m];
+        const dis_experiment_value *f = &dis_experiment_table_get_view(table).row[0].values[m];
         const double reach = dis__student_quantile(.95, SEEDS - 1) * f->sd / sqrt(SEEDS);
         assert_true(f->ci_low == fmax(f->mean - reach, low[m]) && f->ci_high == fmin(f->mean + reach, high[m]));
         cut += f->mean + reach > high[m] || f->mean - reach < low[m];

@@ -36,7 +36,7 @@ static void reads_real_exports(void **state)
         {"lewidi2025/CSC/orig/CSC_dev.json", {O, .preset = "lewidi-2025"}, 704, 850, 6, 3186},
         {"lewidi2025/Paraphrase/orig/Paraphrase_dev.json", {O, .preset = "lewidi-2025"}, 50, 4, 11, 200},
         {"lewidi2025/VariErrNLI/orig/VariErrNLI_dev.json",
-         {O, .preset = "lewidi-2025", .several = DIS_MULTIPLE_JOIN},
+         {O, .preset = "lewidi-2025", .multiple_labels = DIS_MULTIPLE_JOIN},
          50,
          4,
          6,

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <unistd.h>
 #include <cmocka.h>
+#include "tool/arrays.h"
 #include "support/train_support.h"
 #include "support/fault_walk.h"
 #include "train/runs/train_runs_internal.h"

@@ -262,7 +262,7 @@ static void warm_start(void **state)
     dis_fit_options o = dis_fit_options_default();
     dis_state *saved;
     assert_int_equal(dis_state_read(NULL, path, &saved), DIS_OK);
-    o.start = saved;
+    o.initial_state = saved;
     dis_fit *warm = fit(NULL, votes, "glad:tolerance=1e-12", &o);
     print_message("from the start %d iterations, from the state %d\n", dis_fit_get_view(cold).iterations,
                   dis_fit_get_view(warm).iterations);

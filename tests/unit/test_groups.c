@@ -184,7 +184,7 @@ static void test_within_is_alpha(void **state)
     const dis_group_agreement_view v = dis_group_agreement_get_view(found);
     const dis_worker_groups_view g = dis_worker_groups_get_view(groups);
     assert_int_equal(v.n_groups, 3);
-    assert_int_equal(g.unknown, 1);
+    assert_int_equal(g.n_unknown, 1);
     for (size_t k = 0; k < 3; k++) {
         bool keep[WORKERS];
         dis_agreement *alone;
@@ -365,9 +365,9 @@ static void test_over(void **state)
     dis_group_agreement_options o = dis_group_agreement_options_default();
     o.permutations = 0;
     for (int over = 0; over < 2; over++) {
-        o.over = (dis_interval_scope)over;
+        o.interval_scope = (dis_interval_scope)over;
         assert_int_equal(dis_group_agreement_run(NULL, votes, groups, &o, &found[over]), DIS_OK);
-        assert_int_equal(dis_group_agreement_get_view(found[over]).over, over);
+        assert_int_equal(dis_group_agreement_get_view(found[over]).interval_scope, over);
     }
     const dis_group_agreement_view a = dis_group_agreement_get_view(found[0]),
                                    b = dis_group_agreement_get_view(found[1]);
@@ -400,11 +400,11 @@ static void test_tests(void **state)
     dis_group_agreement *found;
     assert_int_equal(dis_group_agreement_run(NULL, votes, groups, &o, &found), DIS_OK);
     dis_group_agreement_view v = dis_group_agreement_get_view(found);
-    em_assert_close(v.p_apart, 1. / 200, 1e-15);
+    em_assert_close(v.p_separation, 1. / 200, 1e-15);
     em_assert_close(v.pairs[0].p, 2. / 200, 1e-15);
-    assert_true(v.groups[0].index.value > 1.2);
+    assert_true(v.groups[0].association_index.value > 1.2);
     assert_true(v.n_items > 100 && v.items[0].p <= v.items[v.n_items - 1].p);
-    assert_true(v.items[0].q < .05 && v.items[0].top_a != v.items[0].top_b);
+    assert_true(v.items[0].q < .05 && v.items[0].majority_class_a != v.items[0].majority_class_b);
     dis_group_agreement_destroy(found);
     dis_worker_groups_destroy(groups);
     dis_votes_destroy(votes);
@@ -417,8 +417,8 @@ static void test_tests(void **state)
         o.permutations = 99;
         assert_int_equal(dis_group_agreement_run(NULL, votes, groups, &o, &found), DIS_OK);
         v = dis_group_agreement_get_view(found);
-        sum += v.p_apart / 60;
-        low += v.p_apart <= .1;
+        sum += v.p_separation / 60;
+        low += v.p_separation <= .1;
         dis_group_agreement_destroy(found);
         dis_worker_groups_destroy(groups);
         dis_votes_destroy(votes);
@@ -447,7 +447,7 @@ static void test_threads(void **state)
     const dis_group_agreement_view a = dis_group_agreement_get_view(found[0]),
                                    b = dis_group_agreement_get_view(found[1]);
     for (size_t g = 0; g < a.n_groups; g++) {
-        assert_true(a.groups[g].p_index == b.groups[g].p_index);
+        assert_true(a.groups[g].p_association_index == b.groups[g].p_association_index);
         assert_true(a.groups[g].within.ci_low == b.groups[g].within.ci_low);
     }
     assert_int_equal(a.n_items, b.n_items);
@@ -492,14 +492,14 @@ static void test_evaluation(void **state)
         em_assert_close(e.groups[k].agreement.value, right / n, 1e-12);
         assert_true(e.groups[k].log_loss.has_interval);
     }
-    assert_true(e.groups[0].apart.value > .1); /* even */
-    em_assert_close(e.groups[0].apart.value, -e.groups[1].apart.value, 1e-12);
+    assert_true(e.groups[0].excess_log_loss.value > .1); /* even */
+    em_assert_close(e.groups[0].excess_log_loss.value, -e.groups[1].excess_log_loss.value, 1e-12);
     em_assert_close(e.groups[0].p, 2. / 200, 1e-15);
     dis_group_evaluation *fixed;
-    o.over = DIS_INTERVAL_ITEMS;
+    o.interval_scope = DIS_INTERVAL_ITEMS;
     assert_int_equal(dis_group_evaluation_run(NULL, votes, groups, &in, &o, &fixed), DIS_OK);
     const dis_group_evaluation_view f = dis_group_evaluation_get_view(fixed);
-    assert_true(e.over == DIS_INTERVAL_ANNOTATORS && f.over == DIS_INTERVAL_ITEMS);
+    assert_true(e.interval_scope == DIS_INTERVAL_ANNOTATORS && f.interval_scope == DIS_INTERVAL_ITEMS);
     for (size_t k = 0; k < 2; k++) { /* annotators of a group differ by chance alone: about the same */
         const dis_metric *x = &e.groups[k].log_loss, *y = &f.groups[k].log_loss;
         const double ratio = (x->ci_high - x->ci_low) / (y->ci_high - y->ci_low);
@@ -528,15 +528,15 @@ static void test_small_groups(void **state)
     assert_int_equal(g.n_groups, 3); /* p, q and r are five people together */
     assert_string_equal(dis_names_get(g.names, 2, NULL), "other");
     assert_int_equal(g.workers[2], 5);
-    assert_int_equal(g.merged, 3);
-    assert_int_equal(g.hidden, 0);
-    assert_int_equal(g.unknown, 1);
+    assert_int_equal(g.n_merged, 3);
+    assert_int_equal(g.n_hidden, 0);
+    assert_int_equal(g.n_unknown, 1);
     dis_worker_groups_destroy(groups);
     groups = grouped(votes, of_sizes, 6);
     g = dis_worker_groups_get_view(groups);
     assert_int_equal(g.n_groups, 2);
-    assert_int_equal(g.hidden, 3);
-    assert_int_equal(g.hidden_people, 5);
+    assert_int_equal(g.n_hidden, 3);
+    assert_int_equal(g.n_hidden_workers, 5);
     for (size_t w = 18; w < WORKERS; w++) assert_int_equal(g.group[w], -1);
     dis_worker_groups_destroy(groups);
     dis_votes_destroy(votes);
@@ -557,7 +557,7 @@ static void test_cuts(void **state)
     dis_worker_groups *groups = NULL;
     dis_worker_groups_options o = dis_worker_groups_options_default();
     o.min_group = 1;
-    o.cut = cuts;
+    o.cuts = cuts;
     o.n_cuts = 2;
     assert_int_equal(dis_names_create(texts, WORKERS, &names), DIS_OK);
     assert_int_equal(dis_worker_groups_create(votes, names, &o, &groups), DIS_OK);
@@ -567,7 +567,7 @@ static void test_cuts(void **state)
     assert_string_equal(dis_names_get(g.names, 1, NULL), "30 to below 45");
     assert_int_equal(g.workers[0], 2);
     assert_int_equal(g.group[5], 1); /* 30 */
-    assert_int_equal(g.unknown, 3);
+    assert_int_equal(g.n_unknown, 3);
     dis_names_destroy(names);
     texts[3] = "young";
     dis_worker_groups *none = NULL;
@@ -587,7 +587,7 @@ static void check_table(const char *name, const char *text, const char *prefix)
     dis_worker_table_options o = dis_worker_table_options_default();
     dis_worker_table *table;
     dis_names *values;
-    o.table_prefix = prefix;
+    o.id_prefix = prefix;
     assert_int_equal(dis_worker_table_read(NULL, put_text(name, text), &o, &table), DIS_OK);
     const dis_worker_table_view v = dis_worker_table_get_view(table);
     assert_int_equal(v.n_workers, 3);
@@ -623,11 +623,11 @@ static void test_prefix(void **state)
     (void)state;
     dis_worker_table_options o = dis_worker_table_options_default();
     dis_worker_table *table;
-    o.table_prefix = "Ann";
+    o.id_prefix = "Ann";
     assert_int_equal(dis_worker_table_read(NULL, put_text("p.json", "{\"0\": {\"age\": 3.0}}"), &o, &table), DIS_OK);
     const dis_worker_table_view v = dis_worker_table_get_view(table);
     assert_string_equal(dis_names_get(v.workers, 0, NULL), "Ann0");
-    assert_string_equal(dis_names_get(v.cells, 0, NULL), "3.0");
+    assert_string_equal(dis_names_get(v.values, 0, NULL), "3.0");
     dis_votes *votes = crowd(9, 0);
     dis_names *values = NULL;
     assert_int_equal(dis_worker_table_values(table, "age", votes, &values), DIS_EDATA);

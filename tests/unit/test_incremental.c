@@ -106,10 +106,10 @@ static void labels_are_those_of_a_refit(void **state)
         max = fmax(max, d);
     }
     assert_int_equal(v.n_items, NEW + 2);
-    assert_int_equal(notes.new_items, 1);
-    assert_int_equal(notes.new_workers, 1);
+    assert_int_equal(notes.n_new_items, 1);
+    assert_int_equal(notes.n_new_workers, 1);
     assert_int_equal(notes.n_items, ITEMS);
-    assert_int_equal(notes.old_votes, (NEW + 1) * EACH);
+    assert_int_equal(notes.n_old_votes, (NEW + 1) * EACH);
     if (sum / (double)v.n_items >= 1e-3 || max >= .02) fail_msg("mean %g, largest %g", sum / (double)v.n_items, max);
     dis_fit_destroy(refit);
     dis_labels_destroy(labels);

@@ -52,8 +52,8 @@ static void tokens(void **state)
     dis_items_options o = dis_items_options_default();
     o.kind = DIS_ITEMS_TOKENS;
     const dis_drop_rule train = {"set", "trn"};
-    o.where = &train;
-    o.n_where = 1;
+    o.keep = &train;
+    o.n_keep = 1;
     dis_items *items = read_items(
         put_text("t.csv", "task,sentence,token,set\n0,a,I,trn\n1,a,am,trn\n2,b,x,dev\n3,b,y,trn\n4,a,z,trn\n"), &o);
     dis_items_view v = dis_items_get_view(items);

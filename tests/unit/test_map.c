@@ -113,11 +113,11 @@ static void reads(void **state)
         /* several labels at once */
         {"a.jsonl",
          TEXT("{\"t\":1,\"w\":2,\"l\":[\"b\",\"a\",\"b\"]}\n{\"t\":1,\"w\":3,\"l\":[\"a\"]}\n"),
-         {DEFAULTS, TWL, .several = DIS_MULTIPLE_JOIN},
+         {DEFAULTS, TWL, .multiple_labels = DIS_MULTIPLE_JOIN},
          "a a+b | 1:2=a+b,3=a, | rows 2 ties 1"},
         {"a.jsonl",
          TEXT("{\"t\":1,\"w\":2,\"l\":[\"b\",\"a\"]}\n"),
-         {DEFAULTS, TWL, .several = DIS_MULTIPLE_ALL},
+         {DEFAULTS, TWL, .multiple_labels = DIS_MULTIPLE_ALL},
          "a b | 1:2=b,2=a, | rows 2 twice 1 ties 1"},
         /* nothing at all */
         {"a.json",
@@ -427,7 +427,7 @@ static void survives_every_fault(void **state)
               "\"result\":[{\"type\":\"choices\",\"from_name\":\"x\",\"value\":{\"choices\":[\"b\",\"a long label, "
               "longer than "
               "others\"]}}]}]}]"),
-         {DEFAULTS, .preset = "label-studio", .label = "x", .several = DIS_MULTIPLE_JOIN,
+         {DEFAULTS, .preset = "label-studio", .label = "x", .multiple_labels = DIS_MULTIPLE_JOIN,
           .duplicates = DIS_DUPLICATES_LAST}},
         {"f.csv",
          TEXT("t,w,j\n1,5,\"[{\"\"v\"\":\"\"a\"\"}]\"\nbad\n"),

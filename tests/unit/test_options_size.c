@@ -149,7 +149,7 @@ static dis_status encode(const fixture *f, const void *o, double *value)
 {
     dis_tokens *tokens;
     DIS_TRY(dis_tokenizer_encode(NULL, f->tokenizer, &a_text, 1, o, &tokens));
-    *value = (double)dis_tokens_get_view(tokens).start[1];
+    *value = (double)dis_tokens_get_view(tokens).text_start[1];
     dis_tokens_destroy(tokens);
     return DIS_OK;
 }
@@ -160,7 +160,7 @@ static dis_status encode_words(const fixture *f, const void *o, double *value)
     static const size_t length[] = {3, 5}, start[] = {0, 2};
     dis_tokens *tokens;
     DIS_TRY(dis_tokenizer_encode_words(NULL, f->tokenizer, word, length, start, 1, o, &tokens));
-    *value = (double)dis_tokens_get_view(tokens).start[1];
+    *value = (double)dis_tokens_get_view(tokens).text_start[1];
     dis_tokens_destroy(tokens);
     return DIS_OK;
 }

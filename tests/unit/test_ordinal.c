@@ -291,7 +291,7 @@ static void test_review(void **state)
     dis_votes *votes = drawn_crowd();
     dis_review *review;
     dis_review_options o = dis_review_options_default();
-    o.by = DIS_REVIEW_BY_GAIN;
+    o.order = DIS_REVIEW_BY_GAIN;
     assert_int_equal(dis_review_run(NULL, votes, &o, &review), DIS_OK);
     const dis_review_view v = dis_review_get_view(review);
     double n_right = 0, sure = 0, n_sure = 0, n_biased = 0;
@@ -299,12 +299,12 @@ static void test_review(void **state)
         const dis_review_item *x = &v.items[r];
         const bool is_right = x->label == class_at(true_place(x->item));
         n_right += is_right;
-        sure += x->right > .9 ? x->right - is_right : 0;
-        n_sure += x->right > .9;
+        sure += x->p_correct > .9 ? x->p_correct - is_right : 0;
+        n_sure += x->p_correct > .9;
         assert_true(x->gain == v.ordinal_items[x->item].gain);
         assert_true(r == 0 || x->gain <= v.items[r - 1].gain + 1e-9);
     }
-    assert_true(fabs(n_right / MANY - v.right) < .05);
+    assert_true(fabs(n_right / MANY - v.expected_accuracy) < .05);
     assert_true(n_sure > MANY / 4 && fabs(sure / n_sure) < .03);
     for (size_t w = 0; w < CROWD; w++) {
         const dis_review_ordinal_worker *x = &v.ordinal_workers[w];

@@ -99,7 +99,7 @@ static void test_alternative(void **state)
         const dis_votes_view v = dis_votes_get_view(votes);
         dis_panel_options o = dis_panel_options_default();
         dis_panel *panel;
-        o.numbers = numbers;
+        o.numeric_classes = numbers;
         o.epsilon = .2;
         assert_int_equal(dis_panel_run(NULL, votes, person, &o, &panel), DIS_OK);
         const dis_panel_view l = dis_panel_get_view(panel);
@@ -108,9 +108,10 @@ static void test_alternative(void **state)
             double rate, rho;
             by_hand(&v, PEOPLE + j, .2, numbers, &rate, &rho);
             em_assert_close(l.judges[j].winning_rate, rate, 1e-12);
-            em_assert_close(l.judges[j].as_good.value, rho, 1e-12);
-            assert_int_equal(l.judges[j].people, PEOPLE);
-            assert_true(l.judges[j].as_good.ci_low < rho && rho < l.judges[j].as_good.ci_high);
+            em_assert_close(l.judges[j].advantage_probability.value, rho, 1e-12);
+            assert_int_equal(l.judges[j].n_people_compared, PEOPLE);
+            assert_true(l.judges[j].advantage_probability.ci_low < rho &&
+                        rho < l.judges[j].advantage_probability.ci_high);
             assert_int_equal(l.judges[j].shared, 150);
             assert_int_equal(l.judges[j].votes, ITEMS);
         }
@@ -129,7 +130,7 @@ static void test_together(void **state)
     dis_panel *panel;
     assert_int_equal(dis_panel_run(NULL, votes, person, NULL, &panel), DIS_OK);
     const dis_panel_view l = dis_panel_get_view(panel);
-    assert_null(l.unknown);
+    assert_null(l.missing_reason);
     assert_false(l.few_people);
     assert_int_equal(l.n_above, MODELS);
     assert_int_equal(l.n_error_groups, MODELS - 1);
@@ -191,24 +192,24 @@ static void test_noise(void **state)
         dis_panel *panel;
         dis_votes *votes;
         const dis_panel_view l = run_labels(at_random, seed, 100, &panel, &votes);
-        noise += l.unknown != NULL;
-        if (l.unknown) {
-            assert_non_null(strstr(l.unknown, "no more than chance"));
+        noise += l.missing_reason != NULL;
+        if (l.missing_reason) {
+            assert_non_null(strstr(l.missing_reason, "no more than chance"));
             assert_true(l.p_people > .05);
             assert_int_equal(l.n_copies, 0);
-            assert_int_equal(l.spent, 0);
+            assert_int_equal(l.budget_spent, 0);
             assert_non_null(l.effective.reason);
-            assert_true(isnan(l.strength));
+            assert_true(isnan(l.judge_strength));
             for (size_t j = 0; j < l.n_judges; j++) {
                 assert_false(l.judges[j].passed);
                 assert_non_null(l.judges[j].agreement.reason);
                 assert_non_null(l.judges[j].error.reason);
-                assert_non_null(l.judges[j].as_good.reason);
+                assert_non_null(l.judges[j].advantage_probability.reason);
             }
             for (size_t r = 0; r < l.n_rates; r++) {
                 assert_non_null(l.rates[r].bias.reason);
                 assert_non_null(l.rates[r].rogan_gladen.reason);
-                assert_non_null(l.rates[r].powered.reason);
+                assert_non_null(l.rates[r].prediction_powered.reason);
                 assert_null(l.rates[r].people.reason); /* about people alone */
             }
             assert_true(l.p[0] == l.p[2 * (l.n_items - 1)]); /* items are not told apart */
@@ -237,14 +238,14 @@ static void test_chance_and_copies(void **state)
     dis_votes *votes;
     const dis_panel_view l = run_labels(mixed_judges, 7, 300, &panel, &votes);
     const dis_votes_view look = dis_votes_get_view(votes);
-    assert_null(l.unknown);
+    assert_null(l.missing_reason);
     assert_int_equal(l.n_above, 2);
     assert_true(isnan(l.judges[0].p_chance));
     for (size_t j = 0; j < 2; j++) {
         assert_false(l.judges[j].above_chance);
         assert_false(l.judges[j].passed);
         assert_non_null(l.judges[j].error.reason);
-        assert_int_equal(l.judges[j].people, 0);
+        assert_int_equal(l.judges[j].n_people_compared, 0);
         for (size_t k = 0; k < 2; k++) {
             assert_non_null(l.rates[2 * j + k].rogan_gladen.reason);
             assert_non_null(l.rates[2 * j + k].bias.reason);
@@ -263,7 +264,7 @@ static void test_chance_and_copies(void **state)
     assert_int_equal(l.n_copies, 1);
     assert_int_equal(l.copies[0].judge, 2);
     assert_int_equal(l.copies[0].worker, 0);
-    assert_true(l.copies[0].same == 1 && l.copies[0].expected < .8 && l.copies[0].copied == 1);
+    assert_true(l.copies[0].observed == 1 && l.copies[0].expected < .8 && l.copies[0].copied_share == 1);
     dis_panel_destroy(panel);
     dis_votes_destroy(votes);
 }
@@ -287,7 +288,7 @@ static void test_ties_and_labelled(void **state)
     const dis_panel_rate *all = &l.rates[MODELS * 2];
     em_assert_close(all[0].raw, (25 + .5 * 100) / 200., 1e-12); /* half of the 50 agree; 100 ties of .5 */
     em_assert_close(all[0].raw + all[1].raw, 1, 1e-12);
-    assert_true(l.labelled_differ);
+    assert_true(l.labelled_items_differ);
     dis_panel_destroy(panel);
     dis_votes_destroy(votes);
 }
@@ -305,22 +306,23 @@ static void test_small(void **state)
     dis_panel *panel;
     dis_votes *votes;
     dis_panel_view l = run_labels(all_agree, 0, 40, &panel, &votes);
-    assert_null(l.unknown);
+    assert_null(l.missing_reason);
     assert_true(isnan(l.p_people));
     for (size_t j = 0; j < l.n_judges; j++) {
         assert_true(l.judges[j].agreement.value == 1 && l.judges[j].agreement.ci_low < .95);
         assert_non_null(l.judges[j].error.reason); /* people's errors are not known */
-        assert_int_equal(l.judges[j].people, 0);
+        assert_int_equal(l.judges[j].n_people_compared, 0);
     }
     assert_non_null(l.effective.reason);
     for (size_t r = 0; r < l.n_rates; r++) {
-        const dis_metric *m[] = {&l.rates[r].bias, &l.rates[r].people, &l.rates[r].powered, &l.rates[r].rogan_gladen};
+        const dis_metric *m[] = {&l.rates[r].bias, &l.rates[r].people, &l.rates[r].prediction_powered,
+                                 &l.rates[r].rogan_gladen};
         for (size_t x = 0; x < 4; x++) assert_true(m[x]->reason || m[x]->ci_low < m[x]->ci_high);
     }
     dis_panel_destroy(panel);
     dis_votes_destroy(votes);
     l = run_labels(all_agree, 0, 2, &panel, &votes);
-    assert_non_null(l.unknown);
+    assert_non_null(l.missing_reason);
     for (size_t r = 0; r < l.n_rates; r++) assert_non_null(l.rates[r].people.reason);
     dis_panel_destroy(panel);
     dis_votes_destroy(votes);
@@ -343,13 +345,13 @@ static void test_rates(void **state)
         const dis_panel_rate *r = &l.rates[MODELS * CLASSES];
         assert_int_equal(r->judge, MODELS);
         assert_int_equal(r->n_people, 100);
-        assert_int_equal(r->n_alone, ITEMS - 100);
-        powered += r->powered.ci_low < .45 && .45 < r->powered.ci_high;
+        assert_int_equal(r->n_judge_only, ITEMS - 100);
+        powered += r->prediction_powered.ci_low < .45 && .45 < r->prediction_powered.ci_high;
         corrected += r->rogan_gladen.ci_low < .45 && .45 < r->rogan_gladen.ci_high;
         alone += r->people.ci_low < .45 && .45 < r->people.ci_high;
-        width[0] += r->powered.ci_high - r->powered.ci_low;
+        width[0] += r->prediction_powered.ci_high - r->prediction_powered.ci_low;
         width[1] += r->people.ci_high - r->people.ci_low;
-        assert_true(r->needed <= r->needed_alone);
+        assert_true(r->n_needed <= r->n_needed_without_judge);
         dis_panel_destroy(panel);
         dis_votes_destroy(votes);
     }
@@ -389,11 +391,11 @@ static void test_labels(void **state)
     assert_true(loss < .75);
     uint64_t bought = 0;
     for (size_t i = 0; i < l.n_items; i++) {
-        bought += l.items[i].buy;
-        if (i) assert_true(l.items[i].buy <= l.items[i - 1].buy);
+        bought += l.items[i].votes_to_buy;
+        if (i) assert_true(l.items[i].votes_to_buy <= l.items[i - 1].votes_to_buy);
     }
     assert_int_equal(bought, 500);
-    assert_int_equal(l.spent, 500);
+    assert_int_equal(l.budget_spent, 500);
     assert_int_equal(l.items[0].people, 0); /* where nobody was asked */
     dis_panel_destroy(panel);
     dis_votes_destroy(votes);
@@ -415,7 +417,8 @@ static void test_threads(void **state)
     }
     const dis_panel_view a = dis_panel_get_view(panel[0]), b = dis_panel_get_view(panel[1]);
     assert_memory_equal(a.p, b.p, ITEMS * CLASSES * sizeof *a.p);
-    assert_true(a.effective.ci_low == b.effective.ci_low && a.judges[1].as_good.ci_high == b.judges[1].as_good.ci_high);
+    assert_true(a.effective.ci_low == b.effective.ci_low &&
+                a.judges[1].advantage_probability.ci_high == b.judges[1].advantage_probability.ci_high);
     dis_panel_destroy(panel[0]);
     dis_panel_destroy(panel[1]);
     dis_votes_destroy(votes);
@@ -475,14 +478,14 @@ static void test_swaps(void **state)
     assert_int_equal(dis_position_bias_run(a, b, mirror, 0, &rows, &n), DIS_OK);
     assert_int_equal(n, 1);
     assert_int_equal(rows[0].n, 6);
-    em_assert_close(rows[0].consistent.value, .5, 1e-15); /* the first, the third and the fifth pair */
-    assert_int_equal(rows[0].first, 2);
-    assert_int_equal(rows[0].second, 0);
+    em_assert_close(rows[0].consistency.value, .5, 1e-15); /* the first, the third and the fifth pair */
+    assert_int_equal(rows[0].flips_to_first, 2);
+    assert_int_equal(rows[0].flips_to_second, 0);
     em_assert_close(rows[0].p, .5, 1e-15);
-    em_assert_close(rows[0].consistent.ci_low, .18761, 1e-4); /* Wilson's interval of 3 of 6 */
+    em_assert_close(rows[0].consistency.ci_low, .18761, 1e-4); /* Wilson's interval of 3 of 6 */
     dis_free(rows);
     assert_int_equal(dis_position_bias_run(a, b, NULL, SIZE_MAX, &rows, &n), DIS_OK);
-    em_assert_close(rows[0].consistent.value, .5, 1e-15); /* labels name answers: the second, fourth and fifth */
+    em_assert_close(rows[0].consistency.value, .5, 1e-15); /* labels name answers: the second, fourth and fifth */
     dis_free(rows);
     dis_votes_destroy(a);
     dis_votes_destroy(b);
@@ -493,7 +496,7 @@ static dis_status one_panel(void *arg)
     dis_panel *panel = NULL;
     dis_panel_options o = dis_panel_options_default();
     o.min_items = 2;
-    o.numbers = true;
+    o.numeric_classes = true;
     const dis_status status = dis_panel_run(NULL, arg, person, &o, &panel);
     dis_panel_destroy(panel);
     return status;

@@ -238,7 +238,7 @@ static void combined(void **state)
             for (size_t m = 0; m < N_VIEWS; m++) {
                 snprintf(key, sizeof key, "%s_%zu", stem, m);
                 near(did.temperature[m], scalar(c, key), 1e-3);
-                assert_true(did.on_bound[m] == (scalar(c, key) == 1));
+                assert_true(did.at_bound[m] == (scalar(c, key) == 1));
             }
         }
     }

@@ -33,7 +33,7 @@ static void test_by_hand(void **state)
     assert_int_equal(x.n_votes, 6);
     assert_int_equal(x.n_items, 3);
     assert_int_equal(x.n_workers, 3);
-    assert_int_equal(x.left_out, 0);
+    assert_int_equal(x.n_votes_unpredicted, 0);
     em_assert_close(x.error[DIS_PREDICTION_OF_MODEL][DIS_AVERAGE_OVER_VOTES].value, 3. / 6, 1e-15);
     em_assert_close(x.error[DIS_PREDICTION_OF_MODEL][DIS_AVERAGE_OVER_ITEMS].value, (1. / 3 + 1. / 2 + 1) / 3, 1e-15);
     em_assert_close(x.error[DIS_PREDICTION_OF_MODEL][DIS_AVERAGE_OVER_WORKERS].value, (2. / 3 + 1. / 2 + 0) / 3, 1e-15);
@@ -114,8 +114,8 @@ static void test_refused(void **state)
     assert_int_equal(dis_perspectives_run(NULL, v, part, NULL, &o, &p), DIS_OK);
     const dis_perspectives_view x = dis_perspectives_get_view(p);
     assert_int_equal(x.n_votes, 1);
-    assert_int_equal(x.left_out, 5);
-    assert_int_equal(x.unused, 1);
+    assert_int_equal(x.n_votes_unpredicted, 5);
+    assert_int_equal(x.n_predictions_unused, 1);
     dis_perspectives_destroy(p);
     dis_votes_destroy(v);
     dis_votes_destroy(part);

@@ -26,16 +26,16 @@ static void choices(void **state)
     assert_int_equal(dis_label_plan_parse(papers, 1, NULL, true, &c), DIS_OK);
     assert_ptr_equal(c.recipe, dis_recipe_find("papers"));
     assert_int_equal(c.n_views, 4);
-    assert_string_equal(c.view[2], "dawid-skene:smoothing=0");
+    assert_string_equal(c.views[2], "dawid-skene:smoothing=0");
     assert_string_equal(c.combine, "centroid");
     assert_int_equal(dis_label_plan_parse(papers, 1, "average", false, &c), DIS_OK);
     assert_int_equal(c.n_views, 2);
-    assert_string_equal(c.view[1], "softmax");
+    assert_string_equal(c.views[1], "softmax");
     assert_string_equal(c.combine, "average");
     assert_int_equal(dis_label_plan_parse(two, 2, NULL, true, &c), DIS_OK);
     assert_null(c.recipe);
     assert_string_equal(c.combine, "centroid");
-    assert_string_equal(c.view[1], two[1]);
+    assert_string_equal(c.views[1], two[1]);
     assert_int_equal(dis_label_plan_parse(one, 1, NULL, true, &c), DIS_OK);
     assert_int_equal(c.n_views, 1);
     assert_null(c.combine);
@@ -98,7 +98,7 @@ static void same_as_by_hand(void **state)
     assert_int_equal(dis_label_plan_parse(papers, 1, NULL, true, &c), DIS_OK);
     const double *p[4];
     dis_fit *fit[4];
-    for (size_t m = 0; m < 4; m++) p[m] = dis_fit_p(fit[m] = em_fit(NULL, votes, c.view[m], NULL));
+    for (size_t m = 0; m < 4; m++) p[m] = dis_fit_p(fit[m] = em_fit(NULL, votes, c.views[m], NULL));
     double *out = malloc(n * sizeof *out);
     const dis_views views = {.n_items = v.n_items, .n_classes = v.n_classes, .n_views = 4, .p = p};
     assert_int_equal(dis_views_combine(NULL, &views, "centroid", out, NULL), DIS_OK);
@@ -111,11 +111,11 @@ static void same_as_by_hand(void **state)
         const dis_label_result_view look = dis_label_result_get_view(made);
         assert_memory_equal(look.p, out, n * sizeof *out);
         for (size_t m = 0; m < 4; m++) {
-            assert_true(keep == (look.part[m].p != NULL));
-            if (keep) assert_memory_equal(look.part[m].p, p[m], n * sizeof *out);
-            assert_int_equal(dis_fit_get_view(look.part[m].fit).iterations, dis_fit_get_view(fit[m]).iterations);
+            assert_true(keep == (look.parts[m].p != NULL));
+            if (keep) assert_memory_equal(look.parts[m].p, p[m], n * sizeof *out);
+            assert_int_equal(dis_fit_get_view(look.parts[m].fit).iterations, dis_fit_get_view(fit[m]).iterations);
         }
-        assert_true(keep == (dis_fit_get_parameter(look.part[2].fit, 0) != NULL));
+        assert_true(keep == (dis_fit_get_parameter(look.parts[2].fit, 0) != NULL));
         double *taken = dis_label_result_move_p(made);
         dis_label_result_destroy(made);
         assert_memory_equal(taken, out, n * sizeof *out);
@@ -123,7 +123,7 @@ static void same_as_by_hand(void **state)
     }
     size_t called = 0;
     dis_label_result *none = NULL;
-    o.each = count_views;
+    o.on_fit = count_views;
     o.user = &called;
     assert_int_equal(dis_label_result_run(NULL, votes, &c, &o, &none), DIS_ECANCELLED);
     assert_int_equal(called, 3);

@@ -346,9 +346,9 @@ static dis_status write_curves(void *arg)
     if (status != DIS_OK) return status;
     static const char *const name[] = {"<b>\"hard\"", "soft", "soft"};
     const dis_curve curve[] = {
-        {.epoch = epochs[0], .n_epochs = 250, .best_epoch = 249, .keep = "macro_f1"},
-        {.seed = 1, .epoch = epochs[1], .n_epochs = 9, .best_epoch = 3, .keep = "macro_f1"},
-        {.seed = 2, .epoch = epochs[0], .n_epochs = 7, .best_epoch = 5, .keep = "no such metric"},
+        {.epoch = epochs[0], .n_epochs = 250, .best_epoch = 249, .dev_metric = "macro_f1"},
+        {.seed = 1, .epoch = epochs[1], .n_epochs = 9, .best_epoch = 3, .dev_metric = "macro_f1"},
+        {.seed = 2, .epoch = epochs[0], .n_epochs = 7, .best_epoch = 5, .dev_metric = "no such metric"},
     };
     for (size_t i = 0; i < 3 && status == DIS_OK; i++) status = dis_report_add_curve(r, name[i], &curve[i]);
     if (status == DIS_OK) status = dis_report_write(NULL, r, target);

@@ -148,13 +148,13 @@ static void budget_is_best(void **state)
     const dis_review_view v = dis_review_get_view(review);
     size_t bought = 0;
     for (size_t r = 0; r < N; r++) {
-        ours += entropy[v.items[r].item][v.items[r].buy];
-        bought += v.items[r].buy;
+        ours += entropy[v.items[r].item][v.items[r].votes_to_buy];
+        bought += v.items[r].votes_to_buy;
     }
     em_assert_close(ours, best, 1e-9);
     assert_int_equal(bought, BUDGET);
-    assert_int_equal(v.spent, BUDGET);
-    assert_true(v.right_after >= v.right);
+    assert_int_equal(v.budget_spent, BUDGET);
+    assert_true(v.expected_accuracy_after >= v.expected_accuracy);
     dis_review_destroy(review);
     dis_votes_destroy(votes);
 }
@@ -171,11 +171,11 @@ static void budget_has_an_end(void **state)
     const dis_review_view v = dis_review_get_view(review);
     uint64_t bought = 0;
     for (size_t r = 0; r < v.n_items; r++) {
-        assert_true(v.items[r].buy <= DIS_REVIEW_MAX_VOTES);
-        bought += v.items[r].buy;
+        assert_true(v.items[r].votes_to_buy <= DIS_REVIEW_MAX_VOTES);
+        bought += v.items[r].votes_to_buy;
     }
-    assert_int_equal(bought, v.spent);
-    assert_true(v.spent <= 10 * DIS_REVIEW_MAX_VOTES);
+    assert_int_equal(bought, v.budget_spent);
+    assert_true(v.budget_spent <= 10 * DIS_REVIEW_MAX_VOTES);
     dis_review_destroy(review);
     dis_votes_destroy(votes);
 }
@@ -228,26 +228,27 @@ static void planted_workers_are_found(void **state)
     char reason[DIS_REVIEW_REASON_SIZE];
     size_t row;
     const dis_review_worker *w = row_of(&v, 0, &row);
-    assert_int_equal(w->cause, DIS_REVIEW_CONSTANT);
-    assert_int_equal(w->said, 2);
-    assert_true(row < 3 && w->evidence > 10 && w->share == 1);
+    assert_int_equal(w->verdict, DIS_REVIEW_CONSTANT);
+    assert_int_equal(w->chosen_class, 2);
+    assert_true(row < 3 && w->evidence > 10 && w->chosen_share == 1);
     assert_non_null(strstr(dis_review_format_worker_reason(review, votes, row, reason, sizeof reason),
                            "says '2' whatever the item"));
     w = row_of(&v, 1, &row);
-    assert_int_equal(w->cause, DIS_REVIEW_RANDOM);
+    assert_int_equal(w->verdict, DIS_REVIEW_RANDOM);
     assert_true(row < 3 && w->evidence > 5);
     assert_non_null(
         strstr(dis_review_format_worker_reason(review, votes, row, reason, sizeof reason), "do not follow the items"));
     w = row_of(&v, 2, &row);
-    assert_int_equal(w->cause, DIS_REVIEW_CONFUSES);
-    assert_true(row < 3 && w->said != w->truth);
+    assert_int_equal(w->verdict, DIS_REVIEW_CONFUSES);
+    assert_true(row < 3 && w->chosen_class != w->true_class);
     w = row_of(&v, 3, &row);
-    assert_int_equal(w->cause, DIS_REVIEW_WEAK);
-    assert_true(row == 3 && w->quality < w->peers && w->difference_high < 0 && w->p_adjusted <= .05);
-    assert_true(v.n_doubtful == 3 && v.n_unjudged == 0 && v.n_weak >= 1);
-    for (size_t r = 3; r < v.n_workers; r++) assert_false(dis_review_verdict_is_unreliable(v.workers[r].cause));
+    assert_int_equal(w->verdict, DIS_REVIEW_WEAK);
+    assert_true(row == 3 && w->accuracy < w->peer_accuracy && w->difference_high < 0 && w->p_adjusted <= .05);
+    assert_true(v.n_unreliable == 3 && v.n_without_verdict == 0 && v.n_weak >= 1);
+    for (size_t r = 3; r < v.n_workers; r++) assert_false(dis_review_verdict_is_unreliable(v.workers[r].verdict));
     for (size_t r = 0; r < v.n_workers; r++)
-        assert_true(v.workers[r].low <= v.workers[r].high && v.workers[r].low >= 0 && v.workers[r].high <= 1);
+        assert_true(v.workers[r].accuracy_low <= v.workers[r].accuracy_high && v.workers[r].accuracy_low >= 0 &&
+                    v.workers[r].accuracy_high <= 1);
     dis_review_destroy(review);
     dis_votes_destroy(votes);
 }
@@ -284,13 +285,13 @@ static void volume_matters(void **state)
     char reason[DIS_REVIEW_REASON_SIZE];
     size_t few, many;
     const dis_review_worker *w = row_of(&v, FEW, &few);
-    assert_int_equal(w->cause, DIS_REVIEW_FINE);
-    assert_true(w->quality < .5 && w->evidence < 1);
+    assert_int_equal(w->verdict, DIS_REVIEW_FINE);
+    assert_true(w->accuracy < .5 && w->evidence < 1);
     assert_non_null(
         strstr(dis_review_format_worker_reason(review, votes, few, reason, sizeof reason), "too few votes"));
     w = row_of(&v, MANY, &many);
     assert_int_equal(many, 0);
-    assert_true(w->evidence > 5 && w->cause != DIS_REVIEW_FINE);
+    assert_true(w->evidence > 5 && w->verdict != DIS_REVIEW_FINE);
     dis_review_destroy(review);
     dis_votes_destroy(votes);
 }
@@ -310,7 +311,7 @@ static double bought_accuracy(const review_crowd *c, bool follow)
         o.budget = 100;
         dis_review *review = review_of(NULL, votes, &o);
         const dis_review_view v = dis_review_get_view(review);
-        for (size_t r = 0; r < v.n_items; r++) taken[v.items[r].item] += v.items[r].buy;
+        for (size_t r = 0; r < v.n_items; r++) taken[v.items[r].item] += v.items[r].votes_to_buy;
         dis_review_destroy(review);
         dis_votes_destroy(votes);
     }
@@ -351,7 +352,7 @@ static void orders(void **state)
         int32_t gold[300];
         for (size_t i = 0; i < 300; i++) gold[i] = i % 10 ? -1 : (int32_t)review_truth(&c, i);
         dis_review_options o = dis_review_options_default();
-        o.by = (dis_review_order)by;
+        o.order = (dis_review_order)by;
         o.gold = gold;
         o.budget = 1000;
         dis_review *review = review_of(NULL, votes, &o);
@@ -361,27 +362,27 @@ static void orders(void **state)
             const dis_review_item *x = &v.items[r], *y = x - (r > 0);
             assert_false(seen[x->item]);
             seen[x->item] = true;
-            assert_int_equal(x->known, r >= 270);
-            if (x->known) {
+            assert_int_equal(x->is_gold, r >= 270);
+            if (x->is_gold) {
                 assert_int_equal(x->label, gold[x->item]);
-                assert_true(x->buy == 0 && x->gain == 0 && x->right > .999999);
+                assert_true(x->votes_to_buy == 0 && x->gain == 0 && x->p_correct > .999999);
             } else if (by == DIS_REVIEW_BY_GAIN)
                 assert_true(x->gain <= y->gain + 1e-9);
             else if (by == DIS_REVIEW_BY_UNCERTAINTY)
-                assert_true(x->right >= y->right - 1e-9);
+                assert_true(x->p_correct >= y->p_correct - 1e-9);
             else
                 assert_true(x->surprise <= y->surprise + 1e-9);
         }
         dis_review_destroy(review);
     }
     dis_review_options wrong = dis_review_options_default();
-    wrong.by = (dis_review_order)7;
+    wrong.order = (dis_review_order)7;
     dis_review *none = NULL;
     assert_int_equal(dis_review_run(NULL, votes, &wrong, &none), DIS_EUSAGE);
     wrong = dis_review_options_default();
-    wrong.by = DIS_REVIEW_BY_DEFAULT;
-    static const dis_label_plan unknown = {.n_views = 1, .view = {"no-such"}};
-    wrong.choice = &unknown;
+    wrong.order = DIS_REVIEW_BY_DEFAULT;
+    static const dis_label_plan unknown = {.n_views = 1, .views = {"no-such"}};
+    wrong.plan = &unknown;
     assert_int_equal(dis_review_run(NULL, votes, &wrong, &none), DIS_EUSAGE);
     assert_null(none);
     dis_votes_destroy(votes);
@@ -419,7 +420,7 @@ static void names_and_order_do_not_matter(void **state)
     for (size_t r = 0; r < N; r++) by_item[b.items[r].item] = b.items[r];
     for (size_t r = 0; r < N; r++) {
         const dis_review_item *p = &a.items[r], *q = &by_item[p->item * 147 % N];
-        em_assert_close(p->right, q->right, 1e-12);
+        em_assert_close(p->p_correct, q->p_correct, 1e-12);
         em_assert_close(p->gain, q->gain, 1e-12);
         em_assert_close(p->surprise, q->surprise, 1e-11);
         em_assert_close(p->gain, b.items[r].gain, 1e-9); /* the same rank, or a tie */
@@ -446,19 +447,21 @@ static void is_sound(const dis_votes *votes, uint64_t budget)
     char reason[DIS_REVIEW_REASON_SIZE];
     for (size_t r = 0; r < v.n_items; r++) {
         const dis_review_item *x = &v.items[r];
-        assert_true(judged ? x->right > 0 && x->right <= 1 : x->known || isnan(x->right));
+        assert_true(judged ? x->p_correct > 0 && x->p_correct <= 1 : x->is_gold || isnan(x->p_correct));
         assert_true(isfinite(x->gain) && x->gain >= 0 && isfinite(x->surprise));
-        assert_true(x->hard >= 0 && x->hard <= 1 + 1e-12);
+        assert_true(x->p_hard >= 0 && x->p_hard <= 1 + 1e-12);
         assert_true(*dis_review_format_item_reason(review, votes, r, reason, sizeof reason));
     }
     for (size_t r = 0; r < v.n_workers; r++) {
         const dis_review_worker *x = &v.workers[r];
-        assert_true(isfinite(x->evidence) && (x->cause == DIS_REVIEW_NO_VERDICT || isfinite(x->quality)));
-        assert_true(isnan(x->quality) == (x->shared == 0 || v.n_items == 0 || isnan(x->low)));
-        assert_true(isnan(x->low) || (x->low <= x->quality && x->quality <= x->high && x->low >= 0 && x->high <= 1));
+        assert_true(isfinite(x->evidence) && (x->verdict == DIS_REVIEW_NO_VERDICT || isfinite(x->accuracy)));
+        assert_true(isnan(x->accuracy) == (x->shared == 0 || v.n_items == 0 || isnan(x->accuracy_low)));
+        assert_true(isnan(x->accuracy_low) || (x->accuracy_low <= x->accuracy && x->accuracy <= x->accuracy_high &&
+                                               x->accuracy_low >= 0 && x->accuracy_high <= 1));
         assert_true(*dis_review_format_worker_reason(review, votes, r, reason, sizeof reason));
     }
-    assert_true(judged ? isfinite(v.right) && isfinite(v.right_after) : isnan(v.right) && isnan(v.right_after));
+    assert_true(judged ? isfinite(v.expected_accuracy) && isfinite(v.expected_accuracy_after)
+                       : isnan(v.expected_accuracy) && isnan(v.expected_accuracy_after));
     dis_review_destroy(review);
 }
 

@@ -44,8 +44,8 @@ static void add_crowd(const char *model, uint64_t votes_per_item, uint64_t seed,
         const dis_review_worker *w = &v.workers[r];
         const double n = (double)w->votes, truth = right[w->worker] / n;
         assert_int_equal(w->shared, w->votes);
-        c->held += w->low <= truth + 1e-12 && truth <= w->high + 1e-12;
-        c->width += w->high - w->low;
+        c->held += w->accuracy_low <= truth + 1e-12 && truth <= w->accuracy_high + 1e-12;
+        c->width += w->accuracy_high - w->accuracy_low;
         c->wilson += wilson_width(right[w->worker], n);
         c->workers++;
     }
@@ -97,8 +97,8 @@ static void random_votes_are_called_random(void **state)
             const dis_review_view v = dis_review_get_view(review);
             char reason[DIS_REVIEW_REASON_SIZE];
             assert_false(v.beyond_chance);
-            assert_true(isnan(v.right) && isnan(v.items[0].right) && isnan(v.typical));
-            assert_int_equal(v.n_unjudged, WORKERS);
+            assert_true(isnan(v.expected_accuracy) && isnan(v.items[0].p_correct) && isnan(v.typical_accuracy));
+            assert_int_equal(v.n_without_verdict, WORKERS);
             assert_non_null(strstr(dis_review_format_worker_reason(review, votes, 0, reason, sizeof reason), "chance"));
             assert_non_null(strstr(dis_review_format_item_reason(review, votes, 0, reason, sizeof reason), "chance"));
             dis_review_destroy(review);
@@ -132,19 +132,20 @@ static void nobody_is_judged_alone(void **state)
     assert_int_equal(dis_votes_create_from_arrays(NULL, &a, &votes), DIS_OK);
     dis_review *review = review_of(NULL, votes, NULL);
     const dis_review_view v = dis_review_get_view(review);
-    assert_true(v.n_unjudged == 1 && v.beyond_chance);
+    assert_true(v.n_without_verdict == 1 && v.beyond_chance);
     for (size_t r = 0; r < v.n_workers; r++) {
         const dis_review_worker *w = &v.workers[r];
         char reason[DIS_REVIEW_REASON_SIZE];
         dis_review_format_worker_reason(review, votes, r, reason, sizeof reason);
         if (w->worker == 2) {
-            assert_true(w->cause == DIS_REVIEW_NO_VERDICT && w->shared == 0 && isnan(w->quality) && isnan(w->low));
+            assert_true(w->verdict == DIS_REVIEW_NO_VERDICT && w->shared == 0 && isnan(w->accuracy) &&
+                        isnan(w->accuracy_low));
             assert_non_null(strstr(reason, "nobody else voted"));
         } else if (w->worker == 3) {
-            assert_true(w->shared == 1 && w->high - w->low >= .4); /* one vote says little */
+            assert_true(w->shared == 1 && w->accuracy_high - w->accuracy_low >= .4); /* one vote says little */
             assert_non_null(strstr(reason, "too few votes"));
         } else
-            assert_true(w->shared == SHARED && w->low > .8);
+            assert_true(w->shared == SHARED && w->accuracy_low > .8);
     }
     dis_review_destroy(review);
     dis_votes_destroy(votes);
@@ -163,7 +164,7 @@ static void one_class_throughout_is_not_expected(void **state)
     for (size_t r = 0; r < v.n_workers; r++)
         if (v.workers[r].worker == 3) {
             assert_true(v.workers[r].votes >= 18);
-            if (v.workers[r].votes >= 20) assert_int_equal(v.workers[r].cause, DIS_REVIEW_CONSTANT);
+            if (v.workers[r].votes >= 20) assert_int_equal(v.workers[r].verdict, DIS_REVIEW_CONSTANT);
         }
     dis_review_destroy(review);
     dis_votes_destroy(votes);
@@ -189,17 +190,17 @@ static void wrong_labels_stand_first(void **state)
     for (size_t r = 0; r < v.n_items; r++) {
         const dis_review_item *x = &v.items[r];
         assert_int_equal(x->label, labels[x->item]);
-        assert_true(r == 0 || x->right >= v.items[r - 1].right - 1e-9);
-        assert_int_equal(x->accepted, x->right >= .8);
+        assert_true(r == 0 || x->p_correct >= v.items[r - 1].p_correct - 1e-9);
+        assert_int_equal(x->accepted, x->p_correct >= .8);
         found += r < WRONG && x->item < WRONG;
         accepted += x->accepted;
         right += x->accepted && x->item >= WRONG;
-        expected += x->accepted ? x->right : 0;
+        expected += x->accepted ? x->p_correct : 0;
     }
     assert_true(found >= WRONG * 8 / 10);
     assert_true(accepted == v.n_accepted && accepted > 0 && accepted < ITEMS);
-    em_assert_close(v.right_accepted, expected / (double)accepted, 1e-12);
-    assert_true((double)right >= v.right_accepted * (double)accepted);
+    em_assert_close(v.expected_accuracy_accepted, expected / (double)accepted, 1e-12);
+    assert_true((double)right >= v.expected_accuracy_accepted * (double)accepted);
     o.accept = 1.5;
     dis_review *none = NULL;
     assert_int_equal(dis_review_run(NULL, votes, &o, &none), DIS_EUSAGE);

@@ -22,18 +22,20 @@ static void compare(const dis_votes *votes)
     for (int threads = SANITIZED ? 7 : 2; threads <= 7; threads += 5) {
         dis_review *many = with_threads(votes, threads);
         const dis_review_view b = dis_review_get_view(many);
-        assert_true(a.right == b.right && a.right_after == b.right_after && a.spent == b.spent);
+        assert_true(a.expected_accuracy == b.expected_accuracy &&
+                    a.expected_accuracy_after == b.expected_accuracy_after && a.budget_spent == b.budget_spent);
         for (size_t r = 0; r < a.n_items; r++) {
             const dis_review_item *x = &a.items[r], *y = &b.items[r];
-            assert_true(x->item == y->item && x->label == y->label && x->right == y->right && x->gain == y->gain &&
-                        x->surprise == y->surprise && x->hard == y->hard && x->buy == y->buy);
+            assert_true(x->item == y->item && x->label == y->label && x->p_correct == y->p_correct &&
+                        x->gain == y->gain && x->surprise == y->surprise && x->p_hard == y->p_hard &&
+                        x->votes_to_buy == y->votes_to_buy);
         }
         for (size_t r = 0; r < a.n_workers; r++) {
             const dis_review_worker *x = &a.workers[r], *y = &b.workers[r];
-            assert_true(x->worker == y->worker && x->quality == y->quality && x->low == y->low && x->high == y->high &&
-                        x->peers == y->peers && x->evidence == y->evidence && x->cause == y->cause &&
-                        x->difference == y->difference && x->difference_low == y->difference_low &&
-                        x->p_adjusted == y->p_adjusted);
+            assert_true(x->worker == y->worker && x->accuracy == y->accuracy && x->accuracy_low == y->accuracy_low &&
+                        x->accuracy_high == y->accuracy_high && x->peer_accuracy == y->peer_accuracy &&
+                        x->evidence == y->evidence && x->verdict == y->verdict && x->difference == y->difference &&
+                        x->difference_low == y->difference_low && x->p_adjusted == y->p_adjusted);
         }
         dis_review_destroy(many);
     }

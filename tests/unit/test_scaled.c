@@ -39,7 +39,7 @@ static double value_of(const dis_scaled *s, const char *name)
 {
     const dis_scaled_view v = dis_scaled_get_view(s);
     for (size_t m = 0; m < v.n_measures; m++)
-        if (strcmp(v.measures[m].name, name) == 0) return v.measures[m].metric.value;
+        if (strcmp(v.measures[m].name, name) == 0) return v.measures[m].value.value;
     fail_msg("no measure %s", name);
     return 0;
 }
@@ -304,7 +304,7 @@ static void test_measures_only(void **state)
         assert_int_equal(dis_scaled_run(NULL, votes, &o, &part), DIS_OK);
         const dis_scaled_view a = dis_scaled_get_view(whole), b = dis_scaled_get_view(part);
         assert_int_equal(a.n_measures, b.n_measures);
-        for (size_t m = 0; m < a.n_measures; m++) assert_true(a.measures[m].metric.value == b.measures[m].metric.value);
+        for (size_t m = 0; m < a.n_measures; m++) assert_true(a.measures[m].value.value == b.measures[m].value.value);
         assert_non_null(dis_scaled_find_table(whole, "labels"));
         assert_null(dis_scaled_find_table(part, "labels"));
         assert_non_null(dis_scaled_find_table(part, "workers"));
@@ -378,9 +378,8 @@ static void test_threads(void **state)
                     assert_memory_equal(x.tables[t].columns[c].values, y.tables[t].columns[c].values,
                                         x.tables[t].n_rows * sizeof(double));
         for (size_t m = 0; m < x.n_measures; m++) {
-            assert_true(x.measures[m].metric.value == y.measures[m].metric.value || x.measures[m].metric.reason);
-            assert_true(!x.measures[m].metric.has_interval ||
-                        x.measures[m].metric.ci_low == y.measures[m].metric.ci_low);
+            assert_true(x.measures[m].value.value == y.measures[m].value.value || x.measures[m].value.reason);
+            assert_true(!x.measures[m].value.has_interval || x.measures[m].value.ci_low == y.measures[m].value.ci_low);
         }
         dis_scaled_destroy(a);
         dis_scaled_destroy(b);

@@ -92,7 +92,7 @@ static void the_estimate_is_the_maximum(void **state)
         double *counts = draw_counts(N, K, strengths[s], rates, 100 + s), alpha[K];
         dis_fit *fit = fit_counts(counts, N, K, "smoothed");
         const dis_fit_view v = dis_fit_get_view(fit);
-        for (size_t k = 0; k < K; k++) alpha[k] = v.strength * prior_of(fit)[k];
+        for (size_t k = 0; k < K; k++) alpha[k] = v.prior_strength * prior_of(fit)[k];
         const double best = objective(counts, N, K, alpha);
         assert_true(v.converged && v.iterations < 20);
         assert_true(fabs(v.objective - best) < 1e-9 * fabs(best));
@@ -123,7 +123,7 @@ static void the_strength_of_simulated_crowds_is_found(void **state)
         for (size_t c = 0; c < CROWDS; c++) {
             double *counts = draw_counts(N, K, strengths[s], rates, 1000 + 100 * s + c);
             dis_fit *fit = fit_counts(counts, N, K, "smoothed");
-            mean += log(dis_fit_get_view(fit).strength) / CROWDS;
+            mean += log(dis_fit_get_view(fit).prior_strength) / CROWDS;
             for (size_t k = 0; k < K; k++) prior[k] += prior_of(fit)[k] / CROWDS;
             dis_fit_destroy(fit);
             free(counts);
@@ -145,7 +145,7 @@ static void unanimous_votes_leave_something_for_other_classes(void **state)
         counts[2 * i + 1] = 5 - counts[2 * i];
     }
     dis_fit *fit = fit_counts(counts, N, 2, "smoothed");
-    const double strength = dis_fit_get_view(fit).strength, rare = dis_fit_p(fit)[0];
+    const double strength = dis_fit_get_view(fit).prior_strength, rare = dis_fit_p(fit)[0];
     assert_true(strength > .001 && strength < .2);
     assert_true(rare > 0 && rare < .02);
     assert_true(fabs(rare - strength / 2 / (5 + strength)) < 1e-12);
@@ -160,7 +160,7 @@ static void random_votes_get_the_class_rates(void **state)
     for (size_t i = 0; i < N; i++)
         for (uint64_t v = 0; v < 5; v++) counts[2 * i + (dis__random_uniform(3, 4, 5 * i + v) < .3)]++;
     dis_fit *fit = fit_counts(counts, N, 2, "smoothed");
-    assert_true(dis_fit_get_view(fit).strength > 20);
+    assert_true(dis_fit_get_view(fit).prior_strength > 20);
     double largest = 0;
     for (size_t i = 0; i < N; i++) largest = fmax(largest, fabs(dis_fit_p(fit)[2 * i] - .7));
     assert_true(largest < .12);
@@ -179,17 +179,17 @@ static void a_strength_that_votes_do_not_determine_is_assumed(void **state)
     } cases[] = {{single, 3, 2, true}, {fractions, 3, 2, true}, {one_class, 2, 1, false}};
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         dis_fit *fit = fit_counts(cases[c].counts, cases[c].n, cases[c].K, "smoothed");
-        assert_true(dis_fit_get_view(fit).strength == 2);
+        assert_true(dis_fit_get_view(fit).prior_strength == 2);
         const char *warning = dis_fit_get_warning(fit, 0);
         assert_true(cases[c].warned == (warning != NULL));
         if (warning) assert_non_null(strstr(warning, "strength 2 was assumed"));
         dis_fit_destroy(fit);
         fit = fit_counts(cases[c].counts, cases[c].n, cases[c].K, "smoothed:strength=3");
-        assert_true(fabs(dis_fit_get_view(fit).strength - 3) < 1e-12 && !dis_fit_get_warning(fit, 0));
+        assert_true(fabs(dis_fit_get_view(fit).prior_strength - 3) < 1e-12 && !dis_fit_get_warning(fit, 0));
         dis_fit_destroy(fit);
     }
     dis_fit *fit = fit_counts(single, 3, 2, "standard");
-    assert_true(isnan(dis_fit_get_view(fit).strength));
+    assert_true(isnan(dis_fit_get_view(fit).prior_strength));
     dis_fit_destroy(fit);
 }
 
@@ -201,7 +201,7 @@ static void few_items_are_held_by_the_prior(void **state)
     const double *const cases[] = {agree, differ, one};
     for (size_t c = 0; c < 3; c++) {
         dis_fit *fit = fit_counts(cases[c], c < 2 ? 2 : 1, 2, "smoothed");
-        const double strength = dis_fit_get_view(fit).strength;
+        const double strength = dis_fit_get_view(fit).prior_strength;
         assert_true(strength > .2 && strength < 20);
         assert_true(c == 1 ? strength > 2 : strength < 2);
         dis_fit_destroy(fit);

@@ -118,7 +118,7 @@ static void the_minimum_is_found(void **state)
         assert_true(fabs(here - did.objective) < 1e-12);
         for (size_t m = 0; m < M; m++) {
             assert_true(did.temperature[m] >= cases[c].bound);
-            assert_int_equal(did.on_bound[m], did.temperature[m] == cases[c].bound);
+            assert_int_equal(did.at_bound[m], did.temperature[m] == cases[c].bound);
             for (double e = -.1; e <= .1; e += .2) {
                 double near[M];
                 memcpy(near, did.temperature, sizeof near);
@@ -141,7 +141,7 @@ static void fixed_temperatures(void **state)
     double out[N * K], expected[K], p[K];
     dis_combination did;
     assert_int_equal(dis_views_combine(NULL, &v, "temperature:fixed=1.5,weights=1/2/1", out, &did), DIS_OK);
-    for (size_t m = 0; m < M; m++) assert_true(did.temperature[m] == 1.5 && !did.on_bound[m]);
+    for (size_t m = 0; m < M; m++) assert_true(did.temperature[m] == 1.5 && !did.at_bound[m]);
     for (size_t i = 0; i < N; i++) {
         memset(expected, 0, sizeof expected);
         for (size_t m = 0; m < M; m++) {

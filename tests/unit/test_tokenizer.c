@@ -52,19 +52,19 @@ static void check_line(const char *name, const dis_tokenizer *t, const dis__json
     dis_tokenizer_options o = dis_tokenizer_options_default();
     for (int traced = 0; traced < 2; traced++) {
         dis_tokens *tokens;
-        o.places = traced;
+        o.offsets = traced;
         assert_int_equal(dis_tokenizer_encode(NULL, t, &in, 1, &o, &tokens), DIS_OK);
         const dis_tokens_view v = dis_tokens_get_view(tokens);
         assert_int_equal(v.n_texts, 1);
-        if (v.start[1] != ids->n)
-            fail_msg("%s: \"%.*s\": %zu tokens, not %u", name, (int)text->length, text->text, v.start[1], ids->n);
+        if (v.text_start[1] != ids->n)
+            fail_msg("%s: \"%.*s\": %zu tokens, not %u", name, (int)text->length, text->text, v.text_start[1], ids->n);
         for (size_t i = 0; i < ids->n; i++) {
             compare_numbers(name, text, ids, i, v.id[i]);
             compare_numbers(name, text, types, i, v.type[i]);
             if (traced && places->kind == DIS_JSON_ARRAY) {
                 const dis__json_value *place = places + 1 + 3 * i;
-                compare_numbers(name, text, place, 0, v.from[i]);
-                compare_numbers(name, text, place, 1, v.to[i]);
+                compare_numbers(name, text, place, 0, v.start_byte[i]);
+                compare_numbers(name, text, place, 1, v.end_byte[i]);
             }
         }
         dis_tokens_destroy(tokens);
@@ -129,11 +129,11 @@ static void longest_first(void **state)
         size_t n[2] = {0};
         cut_to(t, &pair, expected[k][0], &tokens);
         const dis_tokens_view v = dis_tokens_get_view(tokens);
-        for (size_t i = 0; i < v.start[1]; i++) {
+        for (size_t i = 0; i < v.text_start[1]; i++) {
             n[0] += v.id[i] == a;
             n[1] += v.id[i] == the;
         }
-        assert_int_equal(v.start[1], expected[k][1] + expected[k][2] + 3);
+        assert_int_equal(v.text_start[1], expected[k][1] + expected[k][2] + 3);
         assert_int_equal(n[0], expected[k][1]);
         assert_int_equal(n[1], expected[k][2]);
         dis_tokens_destroy(tokens);
@@ -155,10 +155,10 @@ static void words_find_their_first_token(void **state)
     dis_tokens *tokens;
     assert_int_equal(dis_tokenizer_encode_words(NULL, t, word, length, start, 3, NULL, &tokens), DIS_OK);
     dis_tokens_view v = dis_tokens_get_view(tokens);
-    assert_int_equal(v.start[2] - v.start[1], 2); /* a sentence without words: the special tokens alone */
+    assert_int_equal(v.text_start[2] - v.text_start[1], 2); /* a sentence without words: the special tokens alone */
     assert_int_equal(v.first_token[0], 1);
     assert_true(v.first_token[1] == SIZE_MAX); /* a soft hyphen is cleaned away */
-    assert_int_equal(v.first_token[3], v.start[2] + 1);
+    assert_int_equal(v.first_token[3], v.text_start[2] + 1);
     assert_int_equal(v.id[v.first_token[4]], dis_tokenizer_find_id(t, "the", 3));
     for (size_t i = 0; i < 5; i++) /* each word's first token is that of the word alone */
         if (v.first_token[i] != SIZE_MAX) {
@@ -234,7 +234,7 @@ static dis_status open_and_encode(void *arg)
     dis_tokenizer_options o = dis_tokenizer_options_default();
     const dis_token_text texts[] = {{"A m\xc3\xa1n [MASK] eats 123.", 23, "two", 3}};
     for (int traced = 0; traced < 2 && status == DIS_OK; traced++) {
-        o.places = traced;
+        o.offsets = traced;
         status = dis_tokenizer_encode(NULL, t, texts, 1, &o, &tokens);
         if (status == DIS_OK) dis_tokens_destroy(tokens);
     }

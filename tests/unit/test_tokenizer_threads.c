@@ -28,9 +28,9 @@ static void threads_change_nothing(void **state)
     assert_int_equal(dis_tokenizer_encode(NULL, t, texts, N, NULL, &one), DIS_OK);
     assert_int_equal(dis_tokenizer_encode(ctx, t, texts, N, NULL, &many), DIS_OK);
     const dis_tokens_view a = dis_tokens_get_view(one), b = dis_tokens_get_view(many);
-    assert_memory_equal(a.start, b.start, (N + 1) * sizeof *a.start);
-    assert_memory_equal(a.id, b.id, a.start[N] * sizeof *a.id);
-    assert_memory_equal(a.type, b.type, a.start[N]);
+    assert_memory_equal(a.text_start, b.text_start, (N + 1) * sizeof *a.text_start);
+    assert_memory_equal(a.id, b.id, a.text_start[N] * sizeof *a.id);
+    assert_memory_equal(a.type, b.type, a.text_start[N]);
     dis_tokens_destroy(one);
     dis_tokens_destroy(many);
     dis_context_destroy(ctx);

@@ -68,9 +68,9 @@ static void all_pairs(void **state)
         assert_true(v.to_centroid[a].value > 0 && v.to_centroid[a].value < others);
         assert_true(v.entropy[a].has_interval);
     }
-    assert_true(v.hub_over_items.has_interval && v.hub_over_views.has_interval);
-    assert_int_equal(v.hub_over_items.n, N * VIEWS);
-    assert_int_equal(v.hub_over_views.n, VIEWS);
+    assert_true(v.hubness_over_items.has_interval && v.hubness_over_views.has_interval);
+    assert_int_equal(v.hubness_over_items.n, N * VIEWS);
+    assert_int_equal(v.hubness_over_views.n, VIEWS);
     dis_views_distances_destroy(d);
 }
 
@@ -81,12 +81,12 @@ static void edges(void **state)
     dis_views_distances *d;
     dis_views_distances_view v = measure(&in, 0, &d);
     assert_false(v.jsd[1].has_interval);
-    assert_non_null(v.hub_over_views.reason); /* two views */
+    assert_non_null(v.hubness_over_views.reason); /* two views */
     dis_views_distances_destroy(d);
     tables[1] = p[0]; /* the same twice: exactly 0 apart */
     v = measure(&in, 50, &d);
     assert_true(v.jsd[1].value == 0 && v.jsd[1].ci_high == 0);
-    assert_non_null(v.hub_over_items.reason);
+    assert_non_null(v.hubness_over_items.reason);
     dis_views_distances_destroy(d);
     in = make(1, 3); /* one item */
     v = measure(&in, 50, &d);

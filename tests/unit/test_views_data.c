@@ -51,11 +51,11 @@ static void measure(const char *path, const char *const *spec, double r, double 
         others[a] = v.to_others[a].value;
         centroid[a] = v.to_centroid[a].value;
     }
-    print_message("  over items r = %.4f [%.4f, %.4f]\n", v.hub_over_items.value, v.hub_over_items.ci_low,
-                  v.hub_over_items.ci_high);
-    em_assert_close(v.hub_over_items.value, r, 5e-4);
-    assert_true(v.hub_over_items.ci_low < v.hub_over_items.value);
-    assert_true(v.hub_over_items.ci_high > v.hub_over_items.value);
+    print_message("  over items r = %.4f [%.4f, %.4f]\n", v.hubness_over_items.value, v.hubness_over_items.ci_low,
+                  v.hubness_over_items.ci_high);
+    em_assert_close(v.hubness_over_items.value, r, 5e-4);
+    assert_true(v.hubness_over_items.ci_low < v.hubness_over_items.value);
+    assert_true(v.hubness_over_items.ci_high > v.hubness_over_items.value);
     dis_views_distances_destroy(d);
     for (size_t m = 0; m < N_SPECS; m++) dis_fit_destroy(fit[m]);
     dis_votes_destroy(votes);

@@ -91,7 +91,7 @@ static dis_column column_of(ids *s, dis_cells_kind kind, bool by_dictionary, siz
     for (size_t k = 0; k < PIECES; k++) {
         const size_t end = k + 1 == PIECES ? ROWS : (k + 1) * ROWS / PIECES + shift * (k + 1);
         s->piece[k] = whole;
-        s->piece[k].first = first;
+        s->piece[k].offset = first;
         s->piece[k].n = end - first;
         first = end;
     }
@@ -266,7 +266,7 @@ static void rules_are_those_of_files(void **state)
     o.na = &nothing;
     o.n_na = 1;
     assert_int_equal(try_pair(&p, &o, &votes), DIS_OK);
-    assert_int_equal(dis_votes_get_notes(votes).na, 1);
+    assert_int_equal(dis_votes_get_notes(votes).missing_labels, 1);
     dis_votes_destroy(votes);
 
     static const char *const classes[] = {"z", "b", "a"};
@@ -308,7 +308,7 @@ static void damaged_columns(void **state)
                              {.kind = DIS_CELLS_INT8, .n = 2, .values = codes, .dictionary = &good},
                              {.kind = DIS_CELLS_INT8, .n = 2, .values = below, .dictionary = &good},
                              {.kind = DIS_CELLS_STRING_VIEW, .n = 2, .values = view},
-                             {.kind = DIS_CELLS_STRING_VIEW, .n = 1, .first = 1, .values = view}};
+                             {.kind = DIS_CELLS_STRING_VIEW, .n = 1, .offset = 1, .values = view}};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         for (int c = 0; c < 3; c++) {
             dis_column column[3] = {p.columns.task, p.columns.worker, p.columns.label};

@@ -495,7 +495,7 @@ static void presets_are_settings(void **state)
     for (size_t i = 0; dis_votes_preset_get(i); i++) {
         const dis_votes_preset *p = dis_votes_preset_get(i);
         assert_true(p->name && p->summary && dis_votes_preset_find(p->name) == p);
-        if (p->sign) assert_non_null(p->tool);
+        if (p->signature) assert_non_null(p->tool);
         for (size_t k = 0; k < i; k++) assert_string_not_equal(p->name, dis_votes_preset_get(k)->name);
     }
     static char out[ROOM];

@@ -51,7 +51,7 @@ static dis_status vote(dis_watch *w, const char *task, const char *worker, const
 static dis_watch *start(heard *h, dis_watch_options o)
 {
     dis_watch *w;
-    o.each = hear;
+    o.on_row = hear;
     o.user = h;
     if (dis_watch_create(&o, &w) != DIS_OK) fail_msg("%s", dis_last_error());
     return w;
@@ -169,9 +169,9 @@ static void it_agrees_with_a_fit_to_all_votes(void **state)
     (void)state;
     heard h = {0};
     dis_watch_options o = dis_watch_options_default();
-    o.retire = 1;
+    o.confidence = 1;
     o.min_votes = 1000;
-    o.ask_from = 0;
+    o.request_from = 0;
     o.power = 0;
     dis_watch *w = start(&h, o);
     feed(w);
@@ -225,11 +225,11 @@ static void rows_are_a_function_of_the_votes(void **state)
         feed(w);
         assert_int_equal(dis_watch_finalize(w), DIS_OK);
         const dis_watch_view v = dis_watch_get_view(w);
-        assert_int_equal(v.sure + v.open, ITEMS);
+        assert_int_equal(v.n_confident + v.open, ITEMS);
         assert_int_equal(v.votes, ITEMS * EACH);
-        assert_int_equal(v.votes_sure + v.votes_open + v.late, v.votes);
-        assert_int_equal(v.sure, h[r].sure);
-        right = v.sure;
+        assert_int_equal(v.votes_confident + v.votes_open + v.late, v.votes);
+        assert_int_equal(v.n_confident, h[r].sure);
+        right = v.n_confident;
         dis_watch_destroy(w);
     }
     assert_true(right > ITEMS / 2);
@@ -298,8 +298,8 @@ static size_t votes_until_full(uint64_t memory, bool tasks, bool workers, bool l
     heard h = {0};
     dis_watch_options o = dis_watch_options_default();
     o.memory = memory;
-    o.retire = 1;
-    o.ask_from = 0;
+    o.confidence = 1;
+    o.request_from = 0;
     o.duplicates = DIS_DUPLICATES_ALL;
     dis_watch *w = start(&h, o);
     dis_status status = DIS_OK;

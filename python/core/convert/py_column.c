@@ -91,7 +91,7 @@ static int fill_cells(const char *name, const struct ArrowSchema *schema, const 
     if (array->n_buffers < formats[f].n_buffers) return damaged(name, "buffers are missing");
     *cells = (dis_cells){.kind = formats[f].cells,
                          .n = (size_t)array->length,
-                         .first = (size_t)array->offset,
+                         .offset = (size_t)array->offset,
                          .values = array->buffers[1]};
     if (array->length && !cells->values) return damaged(name, "a buffer is missing");
     if (array->null_count != 0) cells->valid = array->buffers[0];
@@ -150,7 +150,7 @@ static column *column_of_arrow(core_state *state, arrow_data *data, int64_t k)
         }
         dis_cells *cells = &c->piece[i];
         if (fill_cells(name, schema, array, cells, &c->piece[data->n + i]) < 0) goto failed;
-        cells->first += (size_t)offset; /* of the table within its columns */
+        cells->offset += (size_t)offset; /* of the table within its columns */
         cells->n = (size_t)length;
         c->n += cells->n;
     }

@@ -38,7 +38,7 @@ static PyObject *view_at(const dis_cells *c, size_t i)
 
 static PyObject *value_at(const dis_cells *c, size_t i)
 {
-    i += c->first;
+    i += c->offset;
     if (c->valid && !(c->valid[i / 8] >> i % 8 & 1)) Py_RETURN_NONE;
     switch (c->kind) {
     case DIS_CELLS_TEXTS: {
@@ -83,7 +83,7 @@ static PyObject *dictionaries(PyObject *module, PyObject *object)
     const dis_cells *before = NULL;
     for (size_t k = 0; all && k < column.n_pieces; k++) {
         const dis_cells *c = column.piece[k].dictionary;
-        if (!c || (before && before->values == c->values && before->first == c->first && before->n == c->n)) continue;
+        if (!c || (before && before->values == c->values && before->offset == c->offset && before->n == c->n)) continue;
         PyObject *list = values_of(c);
         if (!list || PyList_Append(all, list) < 0) Py_CLEAR(all);
         Py_XDECREF(list);

@@ -44,7 +44,7 @@ static PyObject *describe(const dis_combination *did, size_t n)
 {
     PyObject *bound = PyList_New((Py_ssize_t)n);
     for (size_t i = 0; bound && i < n; i++)
-        if (PyList_SetItem(bound, (Py_ssize_t)i, PyBool_FromLong(did->on_bound[i])) < 0) Py_CLEAR(bound);
+        if (PyList_SetItem(bound, (Py_ssize_t)i, PyBool_FromLong(did->at_bound[i])) < 0) Py_CLEAR(bound);
     PyObject *weight = numbers(did->weight, n), *temperature = numbers(did->temperature, n);
     if (!bound || !weight || !temperature) {
         Py_XDECREF(bound);

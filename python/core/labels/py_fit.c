@@ -88,7 +88,7 @@ static PyObject *run(PyObject *module, PyObject *args, PyObject *keywords)
     dis_state *begin = NULL;
     const dis_status read = start ? dis_state_parse(start, (size_t)n_start, &begin) : DIS_OK;
     if (read != DIS_OK) core_fail(state, read);
-    options.start = begin;
+    options.initial_state = begin;
     core_call call;
     if (read == DIS_OK && core_begin(&call, state, threads, progress) == 0) {
         dis_fit *fit = NULL;
@@ -118,7 +118,7 @@ static PyObject *get_summary(PyObject *object, PyObject *unused)
     const dis_fit_view v = dis_fit_get_view(((fit_object *)object)->fit);
     return Py_BuildValue("{sssisOsisdsdsssd}", "method", v.method->name, "iterations", v.iterations, "converged",
                          v.converged ? Py_True : Py_False, "restart", v.restart, "objective", v.objective,
-                         "predictions_weight", v.predictions_weight, "device", v.device, "strength", v.strength);
+                         "predictions_weight", v.predictions_weight, "device", v.device, "strength", v.prior_strength);
 }
 
 static PyObject *get_trace(PyObject *object, void *unused)

@@ -8,7 +8,7 @@ static PyObject *worker_table(PyObject *module, PyObject *args, PyObject *keywor
     static char *names[] = {"path", "table_id", "table_prefix", NULL};
     dis_worker_table_options o = dis_worker_table_options_default();
     const char *path;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "s|$zz:worker_table", names, &path, &o.table_id, &o.table_prefix))
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "s|$zz:worker_table", names, &path, &o.id_column, &o.id_prefix))
         return NULL;
     core_state *state = core_state_of_module(module);
     core_call call;
@@ -23,7 +23,7 @@ static PyObject *worker_table(PyObject *module, PyObject *args, PyObject *keywor
         result = PyDict_New();
         if (result && (core_put(result, "workers", core_names_list(v.workers)) < 0 ||
                        core_put(result, "columns", core_names_list(v.columns)) < 0 ||
-                       core_put(result, "cells", core_names_list(v.cells)) < 0))
+                       core_put(result, "cells", core_names_list(v.values)) < 0))
             Py_CLEAR(result);
     }
     dis_worker_table_destroy(table);
@@ -56,11 +56,11 @@ static int make_groups(core_state *state, const dis_votes *votes, group_args *a,
     if (core_texts_get(a->values, "values", &a->texts) < 0) return -1;
     if (a->cuts && a->cuts != Py_None) {
         if (core_get_buffer(a->cuts, "cuts", CORE_FLOAT64, -1, &a->cut) < 0) return -1;
-        o.cut = a->cut.buf;
+        o.cuts = a->cut.buf;
         o.n_cuts = (size_t)a->cut.len / sizeof(double);
     }
     o.min_group = (size_t)a->min_group;
-    o.hide = a->hide != 0;
+    o.hide_small = a->hide != 0;
     dis_status status = dis_names_create(a->texts.text, a->texts.n, &value);
     if (status == DIS_OK) status = dis_worker_groups_create(votes, value, &o, out);
     dis_names_destroy(value);
@@ -78,13 +78,14 @@ static PyObject *group_codes(core_state *state, const dis_worker_groups_view *v)
 static PyObject *groups_of(core_state *state, const dis_worker_groups_view *v)
 {
     PyObject *d = PyDict_New();
-    if (d && (core_put(d, "names", core_names_list(v->names)) < 0 || core_put(d, "group", group_codes(state, v)) < 0 ||
-              core_put(d, "workers", core_counts(state, v->workers, v->n_groups)) < 0 ||
-              core_put(d, "votes", core_counts(state, v->votes, v->n_groups)) < 0 ||
-              core_put(d, "min_group", core_count(v->min_group)) < 0 ||
-              core_put(d, "merged", core_count(v->merged)) < 0 || core_put(d, "hidden", core_count(v->hidden)) < 0 ||
-              core_put(d, "hidden_people", core_count(v->hidden_people)) < 0 ||
-              core_put(d, "unknown", core_count(v->unknown)) < 0))
+    if (d &&
+        (core_put(d, "names", core_names_list(v->names)) < 0 || core_put(d, "group", group_codes(state, v)) < 0 ||
+         core_put(d, "workers", core_counts(state, v->workers, v->n_groups)) < 0 ||
+         core_put(d, "votes", core_counts(state, v->votes, v->n_groups)) < 0 ||
+         core_put(d, "min_group", core_count(v->min_group)) < 0 || core_put(d, "merged", core_count(v->n_merged)) < 0 ||
+         core_put(d, "hidden", core_count(v->n_hidden)) < 0 ||
+         core_put(d, "hidden_people", core_count(v->n_hidden_workers)) < 0 ||
+         core_put(d, "unknown", core_count(v->n_unknown)) < 0))
         Py_CLEAR(d);
     return d;
 }
@@ -126,8 +127,8 @@ static PyObject *agreement_of(core_state *state, const dis_group_agreement_view 
                                        {"q_within", offsetof(dis_group_row, q_within), CORE_FIELD_REAL},
                                        {"p_across", offsetof(dis_group_row, p_across), CORE_FIELD_REAL},
                                        {"q_across", offsetof(dis_group_row, q_across), CORE_FIELD_REAL},
-                                       {"p_index", offsetof(dis_group_row, p_index), CORE_FIELD_REAL},
-                                       {"q_index", offsetof(dis_group_row, q_index), CORE_FIELD_REAL}};
+                                       {"p_index", offsetof(dis_group_row, p_association_index), CORE_FIELD_REAL},
+                                       {"q_index", offsetof(dis_group_row, q_association_index), CORE_FIELD_REAL}};
     static const core_field pairs[] = {{"a", offsetof(dis_group_pair, a), CORE_FIELD_U32},
                                        {"b", offsetof(dis_group_pair, b), CORE_FIELD_U32},
                                        {"p", offsetof(dis_group_pair, p), CORE_FIELD_REAL},
@@ -139,8 +140,8 @@ static PyObject *agreement_of(core_state *state, const dis_group_agreement_view 
                                        {"b", offsetof(dis_group_item, b), CORE_FIELD_U32},
                                        {"votes_a", offsetof(dis_group_item, votes_a), CORE_FIELD_U32},
                                        {"votes_b", offsetof(dis_group_item, votes_b), CORE_FIELD_U32},
-                                       {"label_a", offsetof(dis_group_item, top_a), CORE_FIELD_U32},
-                                       {"label_b", offsetof(dis_group_item, top_b), CORE_FIELD_U32},
+                                       {"label_a", offsetof(dis_group_item, majority_class_a), CORE_FIELD_U32},
+                                       {"label_b", offsetof(dis_group_item, majority_class_b), CORE_FIELD_U32},
                                        {"distance", offsetof(dis_group_item, distance), CORE_FIELD_REAL},
                                        {"p", offsetof(dis_group_item, p), CORE_FIELD_REAL},
                                        {"q", offsetof(dis_group_item, q), CORE_FIELD_REAL}};
@@ -150,14 +151,14 @@ static PyObject *agreement_of(core_state *state, const dis_group_agreement_view 
         core_put(d, "percent", CORE_METRICS(v->groups, v->n_groups, dis_group_row, percent)) < 0 ||
         core_put(d, "within", CORE_METRICS(v->groups, v->n_groups, dis_group_row, within)) < 0 ||
         core_put(d, "across", CORE_METRICS(v->groups, v->n_groups, dis_group_row, across)) < 0 ||
-        core_put(d, "index", CORE_METRICS(v->groups, v->n_groups, dis_group_row, index)) < 0 ||
+        core_put(d, "index", CORE_METRICS(v->groups, v->n_groups, dis_group_row, association_index)) < 0 ||
         core_put(d, "pairs", core_fields(state, v->pairs, v->n_pairs, sizeof *v->pairs, pairs, 6)) < 0 ||
         core_put(d, "pair_percent", CORE_METRICS(v->pairs, v->n_pairs, dis_group_pair, percent)) < 0 ||
         core_put(d, "pair_across", CORE_METRICS(v->pairs, v->n_pairs, dis_group_pair, across)) < 0 ||
         core_put(d, "pair_difference", CORE_METRICS(v->pairs, v->n_pairs, dis_group_pair, difference)) < 0 ||
-        core_put(d, "over", core_text(dis_interval_scope_name(v->over))) < 0 ||
+        core_put(d, "over", core_text(dis_interval_scope_name(v->interval_scope))) < 0 ||
         core_put(d, "divided", core_fields(state, v->items, v->n_items, sizeof *v->items, items, 10)) < 0 ||
-        core_put(d, "apart", core_metric(&v->apart)) < 0 || core_put(d, "p_apart", core_real(v->p_apart)) < 0)
+        core_put(d, "apart", core_metric(&v->separation)) < 0 || core_put(d, "p_apart", core_real(v->p_separation)) < 0)
         Py_CLEAR(d);
     return d;
 }
@@ -179,7 +180,7 @@ static PyObject *group_agreement(PyObject *module, PyObject *args, PyObject *key
         return NULL;
     core_state *state = core_state_of_module(module);
     const dis_votes *votes = core_votes_get(state, table);
-    if (!votes || core_over(over, &o.over) < 0) return NULL;
+    if (!votes || core_over(over, &o.interval_scope) < 0) return NULL;
     if (resamples < 0 || permutations < 0) {
         PyErr_SetString(PyExc_ValueError, "resamples and permutations are 0 or more");
         return NULL;
@@ -219,11 +220,12 @@ static PyObject *evaluation_of(core_state *state, const dis_group_evaluation_vie
                                         {"p", offsetof(dis_group_evaluation_row, p), CORE_FIELD_REAL},
                                         {"q", offsetof(dis_group_evaluation_row, q), CORE_FIELD_REAL}};
     PyObject *d = PyDict_New();
-    if (d && (core_put(d, "rows", core_fields(state, v->groups, v->n_groups, sizeof *v->groups, fields, 5)) < 0 ||
-              core_put(d, "log_loss", CORE_METRICS(v->groups, v->n_groups, dis_group_evaluation_row, log_loss)) < 0 ||
-              core_put(d, "agreement", CORE_METRICS(v->groups, v->n_groups, dis_group_evaluation_row, agreement)) < 0 ||
-              core_put(d, "apart", CORE_METRICS(v->groups, v->n_groups, dis_group_evaluation_row, apart)) < 0 ||
-              core_put(d, "votes_left_out", core_count(v->votes_left_out)) < 0))
+    if (d &&
+        (core_put(d, "rows", core_fields(state, v->groups, v->n_groups, sizeof *v->groups, fields, 5)) < 0 ||
+         core_put(d, "log_loss", CORE_METRICS(v->groups, v->n_groups, dis_group_evaluation_row, log_loss)) < 0 ||
+         core_put(d, "agreement", CORE_METRICS(v->groups, v->n_groups, dis_group_evaluation_row, agreement)) < 0 ||
+         core_put(d, "apart", CORE_METRICS(v->groups, v->n_groups, dis_group_evaluation_row, excess_log_loss)) < 0 ||
+         core_put(d, "votes_left_out", core_count(v->n_votes_excluded)) < 0))
         Py_CLEAR(d);
     return d;
 }
@@ -253,7 +255,7 @@ static PyObject *group_evaluation(PyObject *module, PyObject *args, PyObject *ke
         return NULL;
     core_state *state = core_state_of_module(module);
     const dis_votes *votes = core_votes_get(state, table);
-    if (!votes || core_over(over, &o.over) < 0) return NULL;
+    if (!votes || core_over(over, &o.interval_scope) < 0) return NULL;
     o.resamples = resamples > 0 ? (size_t)resamples : 0;
     o.permutations = permutations > 0 ? (size_t)permutations : 0;
     o.seed = seed;

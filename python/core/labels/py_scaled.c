@@ -47,7 +47,7 @@ static PyObject *result_of(core_state *state, const dis_scaled *scaled)
     for (size_t i = 0; i < look.n_tables; i++)
         tables = put(tables, look.tables[i].name, table_of(state, &look.tables[i]));
     for (size_t m = 0; m < look.n_measures; m++)
-        measures = put(measures, look.measures[m].name, core_metric(&look.measures[m].metric));
+        measures = put(measures, look.measures[m].name, core_metric(&look.measures[m].value));
     for (size_t i = 0; notes && i < look.n_notes; i++) {
         PyObject *text = PyUnicode_FromString(look.notes[i]);
         if (!text || PyList_Append(notes, text) < 0) Py_CLEAR(notes);

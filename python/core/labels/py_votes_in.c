@@ -183,7 +183,7 @@ static PyObject *votes_from_files(PyObject *module, PyObject *args, PyObject *ke
                                      &skip))
         return NULL;
     if (input && input_of(input, &o.input) < 0) return NULL;
-    if (duplicates_of(duplicates, &o.duplicates) < 0 || several_of(several, &o.several) < 0 ||
+    if (duplicates_of(duplicates, &o.duplicates) < 0 || several_of(several, &o.multiple_labels) < 0 ||
         delimiter_of(delimiter, &o.delimiter) < 0 || scale_of(scale, &o.scale) < 0)
         return NULL;
     o.no_header = !header;

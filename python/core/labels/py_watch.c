@@ -61,9 +61,9 @@ static PyObject *look(PyObject *object, PyObject *unused)
     (void)unused;
     const dis_watch_view v = dis_watch_get_view(((watch_object *)object)->watch);
     return Py_BuildValue("{sKsKsKsKsKsnsnsn}", "votes", (unsigned long long)v.votes, "late", (unsigned long long)v.late,
-                         "duplicates", (unsigned long long)v.duplicates, "sure", (unsigned long long)v.sure, "unsure",
-                         (unsigned long long)v.unsure, "open", (Py_ssize_t)v.open, "n_workers", (Py_ssize_t)v.n_workers,
-                         "n_classes", (Py_ssize_t)v.n_classes);
+                         "duplicates", (unsigned long long)v.duplicates, "sure", (unsigned long long)v.n_confident,
+                         "unsure", (unsigned long long)v.n_at_vote_limit, "open", (Py_ssize_t)v.open, "n_workers",
+                         (Py_ssize_t)v.n_workers, "n_classes", (Py_ssize_t)v.n_classes);
 }
 
 static PyObject *write_open(PyObject *object, PyObject *args)
@@ -102,19 +102,19 @@ static PyObject *watch_open(PyObject *module, PyObject *args)
     int duplicates;
     PyObject *list;
     const char **classes = NULL;
-    if (!PyArg_ParseTuple(args, "dKKKKddiOK:watch_open", &o.retire, &min_votes, &ask_from, &max_votes, &remember,
+    if (!PyArg_ParseTuple(args, "dKKKKddiOK:watch_open", &o.confidence, &min_votes, &ask_from, &max_votes, &remember,
                           &o.power, &o.limit, &duplicates, &list, &memory))
         return NULL;
     watch_object *self = (watch_object *)PyType_GenericAlloc(state->watch, 0);
     if (self && take_classes(list, &classes, &o.n_classes) == 0) {
         o.min_votes = min_votes;
-        o.ask_from = ask_from;
+        o.request_from = ask_from;
         o.max_votes = max_votes;
-        o.remember = remember;
+        o.n_remembered = remember;
         o.memory = memory;
         o.duplicates = (dis_duplicates)duplicates;
         o.classes = classes;
-        o.each = take_row;
+        o.on_row = take_row;
         o.user = self;
         const dis_status status = dis_watch_create(&o, &self->watch);
         if (status != DIS_OK) core_fail(state, status);

@@ -39,13 +39,14 @@ static PyObject *core_chance(const dis_chance_test *t)
 static PyObject *agreement_of(core_state *state, const dis_agreement_view *v)
 {
     static const core_field items[] = {CORE_FIELD(dis_agreement_item, votes, CORE_FIELD_U64),
-                                       CORE_FIELD(dis_agreement_item, chosen, CORE_FIELD_U32),
-                                       CORE_FIELD(dis_agreement_item, top, CORE_FIELD_U32),
+                                       {"chosen", offsetof(dis_agreement_item, n_chosen_classes), CORE_FIELD_U32},
+                                       {"top", offsetof(dis_agreement_item, majority_class), CORE_FIELD_U32},
                                        CORE_FIELD(dis_agreement_item, agreement, CORE_FIELD_REAL)};
     static const core_field workers[] = {CORE_FIELD(dis_agreement_worker, votes, CORE_FIELD_U64),
                                          CORE_FIELD(dis_agreement_worker, compared, CORE_FIELD_U64),
                                          CORE_FIELD(dis_agreement_worker, agreement, CORE_FIELD_REAL),
-                                         CORE_FIELD(dis_agreement_worker, alpha_without, CORE_FIELD_REAL),
+                                         {"alpha_without", offsetof(dis_agreement_worker, alpha_without_worker),
+                                          CORE_FIELD_REAL},
                                          CORE_FIELD(dis_agreement_worker, gold_votes, CORE_FIELD_U64),
                                          CORE_FIELD(dis_agreement_worker, accuracy, CORE_FIELD_REAL)};
     static const core_field pairs[] = {CORE_FIELD(dis_agreement_pair, a, CORE_FIELD_U32),
@@ -60,13 +61,14 @@ static PyObject *agreement_of(core_state *state, const dis_agreement_view *v)
     PyObject *d = PyDict_New();
     if (!d) return NULL;
     if (core_put(d, "n_items", core_count(v->n_items)) < 0 || core_put(d, "n_workers", core_count(v->n_workers)) < 0 ||
-        core_put(d, "compared", core_count(v->compared)) < 0 || core_put(d, "singles", core_count(v->singles)) < 0 ||
-        core_put(d, "empty", core_count(v->empty)) < 0 || core_put(d, "votes", core_count(v->votes)) < 0 ||
+        core_put(d, "compared", core_count(v->n_compared)) < 0 ||
+        core_put(d, "singles", core_count(v->n_single_votes)) < 0 || core_put(d, "empty", core_count(v->n_empty)) < 0 ||
+        core_put(d, "votes", core_count(v->votes)) < 0 ||
         core_put(d, "votes_compared", core_count(v->votes_compared)) < 0 ||
-        core_put(d, "pair_workers", core_count(v->pair_workers)) < 0 ||
-        core_put(d, "pairs_too_small", core_count(v->pairs_too_small)) < 0 ||
-        core_put(d, "pairs_degenerate", core_count(v->pairs_degenerate)) < 0 ||
-        core_put(d, "over", core_text(dis_interval_scope_name(v->over))) < 0 ||
+        core_put(d, "pair_workers", core_count(v->n_pair_workers)) < 0 ||
+        core_put(d, "pairs_too_small", core_count(v->n_pairs_too_small)) < 0 ||
+        core_put(d, "pairs_degenerate", core_count(v->n_pairs_degenerate)) < 0 ||
+        core_put(d, "over", core_text(dis_interval_scope_name(v->interval_scope))) < 0 ||
         core_put(d, "chance", core_chance(&v->chance)) < 0 || core_put(d, "metrics", metrics_of(v)) < 0 ||
         core_put(d, "classes", classes_of(v)) < 0 ||
         core_put(d, "items", FIELDS(state, v->items, v->n_items, items)) < 0 ||
@@ -93,7 +95,7 @@ static PyObject *agreement(PyObject *module, PyObject *args, PyObject *keywords)
         return NULL;
     core_state *state = core_state_of_module(module);
     const dis_votes *votes = core_votes_get(state, table);
-    if (!votes || core_over(over, &o.over) < 0) return NULL;
+    if (!votes || core_over(over, &o.interval_scope) < 0) return NULL;
     if (resamples < 0 || max_pairs < 0 || min_common < 0) {
         PyErr_SetString(PyExc_ValueError, "resamples, max_pairs and min_common are 0 or more");
         return NULL;
@@ -105,7 +107,7 @@ static PyObject *agreement(PyObject *module, PyObject *args, PyObject *keywords)
               (unsigned)(pairs ? DIS_AGREEMENT_PAIRS : 0);
     o.gold = known.buf;
     o.ordinal = ordinal != 0;
-    o.singles = singles != 0;
+    o.include_single_votes = singles != 0;
     o.seed = seed;
     o.resamples = (size_t)resamples;
     o.max_pairs = (size_t)max_pairs;
@@ -133,9 +135,9 @@ static PyObject *measures(PyObject *module, PyObject *unused)
     PyObject *list = PyList_New(0);
     const dis_agreement_measure *m;
     for (size_t i = 0; list && (m = dis_agreement_measure_get(i)); i++) {
-        PyObject *row = Py_BuildValue("{sssssssssOsO}", "name", m->name, "title", m->title, "missing", m->missing,
-                                      "source", m->source, "crowd", m->crowd ? Py_True : Py_False, "needs_gold",
-                                      m->needs_gold ? Py_True : Py_False);
+        PyObject *row = Py_BuildValue("{sssssssssOsO}", "name", m->name, "title", m->title, "missing", m->missing_votes,
+                                      "source", m->source, "crowd", m->describes_crowd ? Py_True : Py_False,
+                                      "needs_gold", m->needs_gold ? Py_True : Py_False);
         if (!row || PyList_Append(list, row) < 0) Py_CLEAR(list);
         Py_XDECREF(row);
     }
@@ -168,7 +170,8 @@ static PyObject *cause_list(const dis_review_view *v)
 {
     PyObject *list = PyList_New((Py_ssize_t)v->n_workers);
     for (size_t r = 0; list && r < v->n_workers; r++)
-        if (PyList_SetItem(list, (Py_ssize_t)r, PyUnicode_FromString(dis_review_verdict_name(v->workers[r].cause))) < 0)
+        if (PyList_SetItem(list, (Py_ssize_t)r, PyUnicode_FromString(dis_review_verdict_name(v->workers[r].verdict))) <
+            0)
             Py_CLEAR(list);
     return list;
 }
@@ -176,15 +179,19 @@ static PyObject *cause_list(const dis_review_view *v)
 static int put_figures(PyObject *d, const dis_review_view *v)
 {
     if (core_put(d, "method", core_text(v->method)) < 0 || core_put(d, "n_items", core_count(v->n_items)) < 0 ||
-        core_put(d, "right", core_real(v->right)) < 0 || core_put(d, "right_after", core_real(v->right_after)) < 0 ||
-        core_put(d, "spent", core_count(v->spent)) < 0 || core_put(d, "typical", core_real(v->typical)) < 0 ||
-        core_put(d, "by", core_text(orders[v->by])) < 0 || core_put(d, "n_compared", core_count(v->n_compared)) < 0 ||
+        core_put(d, "right", core_real(v->expected_accuracy)) < 0 ||
+        core_put(d, "right_after", core_real(v->expected_accuracy_after)) < 0 ||
+        core_put(d, "spent", core_count(v->budget_spent)) < 0 ||
+        core_put(d, "typical", core_real(v->typical_accuracy)) < 0 ||
+        core_put(d, "by", core_text(orders[v->order])) < 0 ||
+        core_put(d, "n_compared", core_count(v->n_compared)) < 0 ||
         core_put(d, "beyond_chance", core_count(v->beyond_chance)) < 0 ||
         core_put(d, "chance", core_chance(&v->chance)) < 0 ||
-        core_put(d, "n_doubtful", core_count(v->n_doubtful)) < 0 || core_put(d, "n_weak", core_count(v->n_weak)) < 0 ||
-        core_put(d, "n_unjudged", core_count(v->n_unjudged)) < 0 ||
+        core_put(d, "n_doubtful", core_count(v->n_unreliable)) < 0 ||
+        core_put(d, "n_weak", core_count(v->n_weak)) < 0 ||
+        core_put(d, "n_unjudged", core_count(v->n_without_verdict)) < 0 ||
         core_put(d, "n_accepted", core_count(v->n_accepted)) < 0 ||
-        core_put(d, "right_accepted", core_real(v->right_accepted)) < 0)
+        core_put(d, "right_accepted", core_real(v->expected_accuracy_accepted)) < 0)
         return -1;
     return core_put(d, "n_biased", core_count(v->n_biased));
 }
@@ -193,25 +200,25 @@ static int put_tables(core_state *state, PyObject *d, const dis_review_view *v, 
 {
     static const core_field items[] = {CORE_FIELD(dis_review_item, item, CORE_FIELD_SIZE),
                                        CORE_FIELD(dis_review_item, label, CORE_FIELD_SIZE),
-                                       CORE_FIELD(dis_review_item, other, CORE_FIELD_SIZE),
+                                       {"other", offsetof(dis_review_item, second_class), CORE_FIELD_SIZE},
                                        CORE_FIELD(dis_review_item, votes, CORE_FIELD_REAL),
-                                       CORE_FIELD(dis_review_item, for_label, CORE_FIELD_REAL),
-                                       CORE_FIELD(dis_review_item, for_other, CORE_FIELD_REAL),
-                                       CORE_FIELD(dis_review_item, right, CORE_FIELD_REAL),
+                                       {"for_label", offsetof(dis_review_item, votes_for_label), CORE_FIELD_REAL},
+                                       {"for_other", offsetof(dis_review_item, votes_for_second), CORE_FIELD_REAL},
+                                       {"right", offsetof(dis_review_item, p_correct), CORE_FIELD_REAL},
                                        CORE_FIELD(dis_review_item, gain, CORE_FIELD_REAL),
                                        CORE_FIELD(dis_review_item, surprise, CORE_FIELD_REAL),
-                                       CORE_FIELD(dis_review_item, hard, CORE_FIELD_REAL),
-                                       CORE_FIELD(dis_review_item, buy, CORE_FIELD_U32),
-                                       CORE_FIELD(dis_review_item, known, CORE_FIELD_BOOL),
-                                       CORE_FIELD(dis_review_item, best, CORE_FIELD_SIZE),
+                                       {"hard", offsetof(dis_review_item, p_hard), CORE_FIELD_REAL},
+                                       {"buy", offsetof(dis_review_item, votes_to_buy), CORE_FIELD_U32},
+                                       {"known", offsetof(dis_review_item, is_gold), CORE_FIELD_BOOL},
+                                       {"best", offsetof(dis_review_item, most_probable), CORE_FIELD_SIZE},
                                        CORE_FIELD(dis_review_item, accepted, CORE_FIELD_BOOL)};
     static const core_field workers[] = {CORE_FIELD(dis_review_worker, worker, CORE_FIELD_SIZE),
                                          CORE_FIELD(dis_review_worker, votes, CORE_FIELD_U64),
                                          CORE_FIELD(dis_review_worker, shared, CORE_FIELD_U64),
-                                         CORE_FIELD(dis_review_worker, quality, CORE_FIELD_REAL),
-                                         CORE_FIELD(dis_review_worker, low, CORE_FIELD_REAL),
-                                         CORE_FIELD(dis_review_worker, high, CORE_FIELD_REAL),
-                                         CORE_FIELD(dis_review_worker, peers, CORE_FIELD_REAL),
+                                         {"quality", offsetof(dis_review_worker, accuracy), CORE_FIELD_REAL},
+                                         {"low", offsetof(dis_review_worker, accuracy_low), CORE_FIELD_REAL},
+                                         {"high", offsetof(dis_review_worker, accuracy_high), CORE_FIELD_REAL},
+                                         {"peers", offsetof(dis_review_worker, peer_accuracy), CORE_FIELD_REAL},
                                          CORE_FIELD(dis_review_worker, difference, CORE_FIELD_REAL),
                                          CORE_FIELD(dis_review_worker, difference_low, CORE_FIELD_REAL),
                                          CORE_FIELD(dis_review_worker, difference_high, CORE_FIELD_REAL),
@@ -221,20 +228,22 @@ static int put_tables(core_state *state, PyObject *d, const dis_review_view *v, 
                                          CORE_FIELD(dis_review_worker, gold_low, CORE_FIELD_REAL),
                                          CORE_FIELD(dis_review_worker, gold_high, CORE_FIELD_REAL),
                                          CORE_FIELD(dis_review_worker, evidence, CORE_FIELD_REAL),
-                                         CORE_FIELD(dis_review_worker, said, CORE_FIELD_SIZE),
-                                         CORE_FIELD(dis_review_worker, truth, CORE_FIELD_SIZE),
-                                         CORE_FIELD(dis_review_worker, share, CORE_FIELD_REAL),
-                                         CORE_FIELD(dis_review_worker, expected, CORE_FIELD_REAL),
-                                         CORE_FIELD(dis_review_worker, of, CORE_FIELD_REAL)};
-    static const core_field ordinal_items[] = {CORE_FIELD(dis_review_ordinal_item, place, CORE_FIELD_REAL),
-                                               CORE_FIELD(dis_review_ordinal_item, place_se, CORE_FIELD_REAL)};
+                                         {"said", offsetof(dis_review_worker, chosen_class), CORE_FIELD_SIZE},
+                                         {"truth", offsetof(dis_review_worker, true_class), CORE_FIELD_SIZE},
+                                         {"share", offsetof(dis_review_worker, chosen_share), CORE_FIELD_REAL},
+                                         {"expected", offsetof(dis_review_worker, expected_share), CORE_FIELD_REAL},
+                                         {"of", offsetof(dis_review_worker, n_share_votes), CORE_FIELD_REAL}};
+    static const core_field ordinal_items[] = {{"place", offsetof(dis_review_ordinal_item, position), CORE_FIELD_REAL},
+                                               {"place_se", offsetof(dis_review_ordinal_item, position_se),
+                                                CORE_FIELD_REAL}};
     static const core_field ordinal_workers[] = {CORE_FIELD(dis_review_ordinal_worker, bias, CORE_FIELD_REAL),
                                                  CORE_FIELD(dis_review_ordinal_worker, bias_low, CORE_FIELD_REAL),
                                                  CORE_FIELD(dis_review_ordinal_worker, bias_high, CORE_FIELD_REAL),
                                                  CORE_FIELD(dis_review_ordinal_worker, spread, CORE_FIELD_REAL),
                                                  CORE_FIELD(dis_review_ordinal_worker, spread_low, CORE_FIELD_REAL),
                                                  CORE_FIELD(dis_review_ordinal_worker, spread_high, CORE_FIELD_REAL),
-                                                 CORE_FIELD(dis_review_ordinal_worker, lapse, CORE_FIELD_REAL)};
+                                                 {"lapse", offsetof(dis_review_ordinal_worker, lapse_rate),
+                                                  CORE_FIELD_REAL}};
     if (core_put(d, "items", FIELDS(state, v->items, n, items)) < 0 ||
         core_put(d, "workers", FIELDS(state, v->n_workers ? v->workers : NULL, v->n_workers, workers)) < 0 ||
         core_put(d, "ordinal_items", FIELDS(state, v->ordinal_items, v->n_items, ordinal_items)) < 0)
@@ -309,7 +318,7 @@ static PyObject *review(PyObject *module, PyObject *args, PyObject *keywords)
     dis_review_options o = dis_review_options_default();
     if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|$OzOKsnKOOdiO:review", names, &table, &methods, &combine, &gold,
                                      &budget, &by, &top, &seed, &labels, &p, &o.accept, &threads, &progress) ||
-        order_of(by, &o.by) < 0)
+        order_of(by, &o.order) < 0)
         return NULL;
     if (top < 0) return PyErr_Format(PyExc_ValueError, "top is 0 or more");
     core_state *state = core_state_of_module(module);
@@ -322,7 +331,7 @@ static PyObject *review(PyObject *module, PyObject *args, PyObject *keywords)
     dis_status chosen = DIS_OK;
     if (in.methods.n || combine) {
         chosen = core_choose_labels(votes, &in.methods, combine, &in.choice);
-        o.choice = &in.choice;
+        o.plan = &in.choice;
     }
     if (chosen != DIS_OK) {
         core_fail(state, chosen);

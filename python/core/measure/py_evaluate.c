@@ -18,7 +18,7 @@ static PyObject *classes_of(const dis_evaluation_view *v)
         const dis_class_scores *s = &v->classes[k];
         PyObject *row =
             Py_BuildValue("{sNsNsNsNsNsN}", "gold", core_count(s->n_gold), "predicted", core_count(s->n_predicted),
-                          "right", core_count(s->n_right), "precision", core_metric(&s->precision), "recall",
+                          "right", core_count(s->n_correct), "precision", core_metric(&s->precision), "recall",
                           core_metric(&s->recall), "f1", core_metric(&s->f1));
         if (!row || PyList_Append(list, row) < 0) Py_CLEAR(list);
         Py_XDECREF(row);
@@ -41,7 +41,7 @@ static PyObject *temperatures_of(const dis_evaluation_view *v)
     PyObject *list = PyList_New(0);
     for (size_t s = 0; list && s < v->n_splits; s++) {
         PyObject *row = Py_BuildValue("{sNsO}", "value", core_real(v->temperature[s]), "on_bound",
-                                      v->on_bound[s] ? Py_True : Py_False);
+                                      v->at_bound[s] ? Py_True : Py_False);
         if (!row || PyList_Append(list, row) < 0) Py_CLEAR(list);
         Py_XDECREF(row);
     }
@@ -72,12 +72,13 @@ static PyObject *describe(core_state *state, const dis_evaluation_view *v)
     const size_t k = v->n_classes;
     if (core_put(d, "n_items", core_count(v->n_items)) < 0 || core_put(d, "n_gold", core_count(v->n_gold)) < 0 ||
         core_put(d, "resamples", core_count(v->resamples)) < 0 || core_put(d, "metrics", metrics_of(v)) < 0 ||
-        core_put(d, "over", core_text(dis_interval_scope_name(v->over))) < 0 ||
+        core_put(d, "over", core_text(dis_interval_scope_name(v->interval_scope))) < 0 ||
         core_put(d, "n_annotators", core_count(v->n_annotators)) < 0 ||
         core_put(d, "few_annotators", PyBool_FromLong(v->few_annotators)) < 0 ||
-        core_put(d, "floored", core_count(v->floored)) < 0 ||
-        core_put(d, "human_floored", core_count(v->human_floored)) < 0 ||
-        core_put(d, "majority", v->majority == SIZE_MAX ? Py_NewRef(Py_None) : core_count(v->majority)) < 0 ||
+        core_put(d, "floored", core_count(v->n_floored)) < 0 ||
+        core_put(d, "human_floored", core_count(v->n_human_floored)) < 0 ||
+        core_put(d, "majority", v->majority_class == SIZE_MAX ? Py_NewRef(Py_None) : core_count(v->majority_class)) <
+            0 ||
         core_put(d, "classes", classes_of(v)) < 0 ||
         core_put(d, "confusion", core_counts(state, v->confusion, k * k)) < 0 ||
         core_put(d, "bins", bins_of(state, v)) < 0 || core_put(d, "temperatures", temperatures_of(v)) < 0 ||
@@ -149,8 +150,8 @@ static int take_votes(core_state *state, PyObject *table, PyObject *item, PyObje
         PyErr_NoMemory();
         return -1;
     }
-    out->votes.item = out->place;
-    out->votes.class = out->place + n_items;
+    out->votes.item_map = out->place;
+    out->votes.class_map = out->place + n_items;
     if (put_places(item, "item", n_items, v.n_items, out->place) < 0) return -1;
     return put_places(class, "class", v.n_classes, n_classes, out->place + n_items);
 }
@@ -176,7 +177,7 @@ static PyObject *evaluate(PyObject *module, PyObject *args, PyObject *keywords)
         return NULL;
     core_state *state = core_state_of_module(module);
     bool wanted[DIS_EVALUATION_METRICS] = {false}, some;
-    if (!core_sizes_ok(n_items, n_classes) || choose(list, wanted, &some) < 0 || core_over(over, &o.over) < 0)
+    if (!core_sizes_ok(n_items, n_classes) || choose(list, wanted, &some) < 0 || core_over(over, &o.interval_scope) < 0)
         return NULL;
     const size_t n = (size_t)n_items, k = (size_t)n_classes;
     tables t = {0};
@@ -189,8 +190,8 @@ static PyObject *evaluate(PyObject *module, PyObject *args, PyObject *keywords)
         core_begin_on(&call, state, threads, progress, device, NULL) == 0) {
         const dis_evaluation_votes from = {.votes = votes.votes.votes,
                                            .labels = labels,
-                                           .item = votes.votes.item,
-                                           .class = votes.votes.class};
+                                           .item_map = votes.votes.item_map,
+                                           .class_map = votes.votes.class_map};
         const dis_evaluation_input in = {.n_items = n,
                                          .n_classes = k,
                                          .q = t.q.buf,
@@ -206,7 +207,7 @@ static PyObject *evaluate(PyObject *module, PyObject *args, PyObject *keywords)
         o.top_k = top_k > 0 ? (size_t)top_k : 0;
         o.n_splits = n_splits > 0 ? (size_t)n_splits : 0;
         o.n_bins = n_bins > 0 ? (size_t)n_bins : 0;
-        if (some) o.wanted = wanted;
+        if (some) o.metrics = wanted;
         dis_evaluation *e = NULL;
         core_release(&call);
         const dis_status status = dis_evaluation_run(call.ctx, &in, &o, &e);
@@ -240,7 +241,7 @@ static PyObject *statistic_of(const dis_cell_statistic *s)
     const dis_rank_test *t = &s->test;
     return Py_BuildValue("{sNs{sNsNsNsNsOsN}sN}", "mean", mean, "test", "u", core_real(t->u), "p", core_real(t->p),
                          "n_a", core_count(t->n_x), "n_b", core_count(t->n_y), "exact", t->exact ? Py_True : Py_False,
-                         "reason", core_text(t->reason), "left_out", core_count(s->left_out));
+                         "reason", core_text(t->reason), "left_out", core_count(s->n_excluded));
 }
 
 static PyObject *mcnemar_of(const dis_comparison_view *v)
@@ -267,7 +268,7 @@ static PyObject *comparison_of(const dis_comparison_view *v)
         failed = core_put(cells, dis_comparison_cell_name(c), core_count(v->cell[c])) < 0;
     for (size_t s = 0; s < DIS_CELL_STATISTICS && v->has_statistics && !failed; s++)
         failed = core_put(statistics, dis_comparison_statistic_name(s), statistic_of(&v->statistic[s])) < 0;
-    failed = failed || core_put(d, "over", core_text(dis_interval_scope_name(v->over))) < 0 ||
+    failed = failed || core_put(d, "over", core_text(dis_interval_scope_name(v->interval_scope))) < 0 ||
              core_put(d, "n_annotators", core_count(v->n_annotators)) < 0 ||
              core_put(d, "few_annotators", PyBool_FromLong(v->few_annotators)) < 0 ||
              core_put(d, "n_items", core_count(v->n_items)) < 0 || core_put(d, "n_a", core_count(v->n_a)) < 0 ||
@@ -340,7 +341,7 @@ static PyObject *compare(PyObject *module, PyObject *args, PyObject *keywords)
                                      &pool, &alternative, &threads, &progress, &device, &table, &item, &class, &over))
         return NULL;
     core_state *state = core_state_of_module(module);
-    if (core_over(over, &o.over) < 0) return NULL;
+    if (core_over(over, &o.interval_scope) < 0) return NULL;
     const Py_ssize_t n_items = gold == Py_None ? 0 : PyObject_Size(gold);
     if (n_items < 0 || !core_sizes_ok(n_items, n_classes) || alternative_of(alternative, &o.alternative) < 0)
         return NULL;

@@ -61,9 +61,10 @@ static PyObject *perspectives(PyObject *module, PyObject *args, PyObject *keywor
     core_retake(&call);
     if (core_end(&call, status) == 0) {
         const dis_perspectives_view v = dis_perspectives_get_view(found);
-        result = Py_BuildValue("{sNsNsNsNsNsNsN}", "votes", core_count(v.n_votes), "items", core_count(v.n_items),
-                               "workers", core_count(v.n_workers), "left_out", core_count(v.left_out), "error_rate",
-                               metrics_of(v.error), "absolute_distance", metrics_of(v.distance), "rows", rows_of(&v));
+        result =
+            Py_BuildValue("{sNsNsNsNsNsNsN}", "votes", core_count(v.n_votes), "items", core_count(v.n_items), "workers",
+                          core_count(v.n_workers), "left_out", core_count(v.n_votes_unpredicted), "error_rate",
+                          metrics_of(v.error), "absolute_distance", metrics_of(v.distance), "rows", rows_of(&v));
     }
     dis_perspectives_destroy(found);
     return result;

@@ -48,8 +48,8 @@ static PyObject *distances_of(const dis_views_distances_view *v)
     return Py_BuildValue("{sNsNsNsNsNsNsN}", "n_items", core_count(v->n_items), "jsd",
                          metric_list(v->jsd, v->n_views * v->n_views), "entropy", metric_list(v->entropy, v->n_views),
                          "to_others", metric_list(v->to_others, v->n_views), "to_centroid",
-                         metric_list(v->to_centroid, v->n_views), "hub_over_items", core_metric(&v->hub_over_items),
-                         "hub_over_views", core_metric(&v->hub_over_views));
+                         metric_list(v->to_centroid, v->n_views), "hub_over_items", core_metric(&v->hubness_over_items),
+                         "hub_over_views", core_metric(&v->hubness_over_views));
 }
 
 static PyObject *distances(PyObject *module, PyObject *args, PyObject *keywords)
@@ -240,7 +240,7 @@ static int add_curve(core_state *state, job *j, PyObject *pair)
     if (!model) return -1;
     const dis_model_view m = dis_model_get_view(model);
     const dis_curve curve = {
-        .seed = m.seed, .epoch = m.epoch, .n_epochs = m.n_epochs, .best_epoch = m.best_epoch, .keep = m.keep};
+        .seed = m.seed, .epoch = m.epoch, .n_epochs = m.n_epochs, .best_epoch = m.best_epoch, .dev_metric = m.keep};
     const dis_status status = dis_report_add_curve(j->report, name, &curve);
     return status == DIS_OK ? 0 : core_fail(state, status);
 }
@@ -263,7 +263,7 @@ static int fill(core_state *state, job *j, const dis_report_options *o, PyObject
 static dis_status write_page(dis_context *ctx, job *j, const dis_report_options *o, const char *path)
 {
     dis_panel_options how = dis_panel_options_default();
-    how.numbers = o->ordinal;
+    how.numeric_classes = o->ordinal;
     how.seed = o->seed;
     dis_status status = DIS_OK;
     if (j->panel_votes) status = dis_panel_run(ctx, j->panel_votes, j->person.buf, &how, &j->panel);

@@ -55,7 +55,7 @@ static PyObject *counts_of(const job *j)
 
 static PyObject *figure_of(const dis_experiment_view *e, const dis_experiment_row *r, size_t m)
 {
-    const dis_experiment_value *f = &r->figure[m];
+    const dis_experiment_value *f = &r->values[m];
     const dis_experiment_measure *measure = &e->measure[m];
     PyObject *seeds = PyList_New(0);
     for (size_t i = 0; seeds && i < f->n; i++) {
@@ -70,8 +70,9 @@ static PyObject *figure_of(const dis_experiment_view *e, const dis_experiment_ro
                          core_real(f->mean), "sd", core_real(f->sd), "ci_low", core_real(f->ci_low), "ci_high",
                          core_real(f->ci_high), "published", core_real(f->published), "runs_done",
                          core_count(r->n_done), "best", f->best ? Py_True : Py_False, "difference",
-                         core_real(f->compared ? f->difference : Py_NAN), "p", core_real(f->compared ? f->p : Py_NAN),
-                         "stars", f->compared ? f->stars : 0, "seeds", seeds);
+                         core_real(f->has_comparison ? f->difference : Py_NAN), "p",
+                         core_real(f->has_comparison ? f->p : Py_NAN), "stars", f->has_comparison ? f->stars : 0,
+                         "seeds", seeds);
 }
 
 static PyObject *table_of(const job *j)
@@ -134,7 +135,7 @@ static PyObject *with(PyObject *module, PyObject *args, PyObject *keywords, work
     job j = {.run = dis_experiment_run_options_default(), .output = output ? output : ""};
     j.run.jobs = jobs > 0 ? (size_t)jobs : 0;
     j.run.retry_failed = retry != 0;
-    j.run.watch = watch;
+    j.run.progress = watch;
     j.run.user = &j;
     if (core_begin_on(&j.call, state, threads, progress, device, precision) == 0) {
         core_release(&j.call);
@@ -189,8 +190,8 @@ static PyObject *experiment_merge(PyObject *module, PyObject *args)
     }
     core_texts_free(&texts);
     if (code < 0) return NULL;
-    return Py_BuildValue("{sNsNsNsN}", "added", core_count(counts.added), "known", core_count(counts.known), "differ",
-                         core_count(counts.differ), "waiting", core_count(counts.waiting));
+    return Py_BuildValue("{sNsNsNsN}", "added", core_count(counts.added), "known", core_count(counts.present), "differ",
+                         core_count(counts.conflicting), "waiting", core_count(counts.unfinished));
 }
 
 static PyMethodDef functions[] = {

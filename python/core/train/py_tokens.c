@@ -95,14 +95,15 @@ static PyObject *copied(core_state *state, core_kind kind, const void *from, siz
 static PyObject *result_of(core_state *state, const dis_tokens *tokens, size_t n_words)
 {
     const dis_tokens_view v = dis_tokens_get_view(tokens);
-    const size_t n = v.start[v.n_texts];
+    const size_t n = v.text_start[v.n_texts];
     PyObject *none = Py_None;
-    PyObject *from = v.from ? copied(state, CORE_UINT32, v.from, n, sizeof *v.from) : Py_NewRef(none);
-    PyObject *to = v.to ? copied(state, CORE_UINT32, v.to, n, sizeof *v.to) : Py_NewRef(none);
+    PyObject *from = v.start_byte ? copied(state, CORE_UINT32, v.start_byte, n, sizeof *v.start_byte) : Py_NewRef(none);
+    PyObject *to = v.end_byte ? copied(state, CORE_UINT32, v.end_byte, n, sizeof *v.end_byte) : Py_NewRef(none);
     PyObject *first =
         v.first_token ? copied(state, CORE_UINT64, v.first_token, n_words, sizeof *v.first_token) : Py_NewRef(none);
-    return Py_BuildValue("{sNsNsNsNsNsN}", "start", copied(state, CORE_UINT64, v.start, v.n_texts + 1, sizeof *v.start),
-                         "id", copied(state, CORE_INT32, v.id, n, sizeof *v.id), "type",
+    return Py_BuildValue("{sNsNsNsNsNsN}", "start",
+                         copied(state, CORE_UINT64, v.text_start, v.n_texts + 1, sizeof *v.text_start), "id",
+                         copied(state, CORE_INT32, v.id, n, sizeof *v.id), "type",
                          copied(state, CORE_UINT8, v.type, n, sizeof *v.type), "from", from, "to", to, "first_token",
                          first);
 }
@@ -111,8 +112,8 @@ static dis_tokenizer_options options_of(Py_ssize_t max_length, int special, int 
 {
     dis_tokenizer_options o = dis_tokenizer_options_default();
     o.max_length = (size_t)max_length;
-    o.no_special = !special;
-    o.places = places;
+    o.no_special_tokens = !special;
+    o.offsets = places;
     return o;
 }
 
@@ -268,7 +269,7 @@ static PyObject *embed(PyObject *module, PyObject *args, PyObject *keywords)
                                      &how.progress, &how.device, &how.precision))
         return NULL;
     dis_embed_options o = dis_embed_options_default();
-    o.pool = (dis_embed_pooling)pool;
+    o.pooling = (dis_embed_pooling)pool;
     o.normalise = normalise;
     o.max_length = (size_t)max_length;
     utf8_list first, second = {0};

@@ -191,7 +191,7 @@ static PyObject *recipes_list(const dis_model_kind *m)
     PyObject *list = PyList_New(0);
     for (size_t i = 0; list && i < m->n_recipes; i++) {
         const dis_model_recipe *r = &m->recipes[i];
-        PyObject *row = Py_BuildValue("{ssssss}", "name", r->name, "summary", r->summary, "settings", r->settings);
+        PyObject *row = Py_BuildValue("{ssssss}", "name", r->name, "summary", r->summary, "settings", r->options);
         if (!row || PyList_Append(list, row) < 0) Py_CLEAR(list);
         Py_XDECREF(row);
     }
@@ -212,9 +212,9 @@ static PyObject *models(PyObject *module, PyObject *unused)
         PyObject *options = core_options_list(m->options, m->n_options);
         PyObject *row = options
                             ? Py_BuildValue("{sssssssssNsNsnsnsdss}", "name", m->name, "summary", m->summary, "source",
-                                            m->source ? m->source : "", "items", kinds[m->items], "options", options,
-                                            "recipes", recipes_list(m), "epochs", (Py_ssize_t)m->epochs, "batch",
-                                            (Py_ssize_t)m->batch, "rate", m->rate, "optimizer", m->optimizer)
+                                            m->source ? m->source : "", "items", kinds[m->items_kind], "options",
+                                            options, "recipes", recipes_list(m), "epochs", (Py_ssize_t)m->epochs,
+                                            "batch", (Py_ssize_t)m->batch, "rate", m->rate, "optimizer", m->optimizer)
                             : NULL;
         if (!row || PyList_Append(list, row) < 0) Py_CLEAR(list);
         Py_XDECREF(row);

@@ -47,8 +47,8 @@ static dis_status real(const place *at, const dis_option *o, const char *value, 
 
 static dis_status reals(const place *at, const dis_option *o, const char *value, dis_reals *out)
 {
-    *out = (dis_reals){.word = choice(o->choices, value)};
-    if (out->word >= 0) return DIS_OK;
+    *out = (dis_reals){.choice = choice(o->choices, value)};
+    if (out->choice >= 0) return DIS_OK;
     const char *rest = value;
     for (;;) {
         char number[64];
@@ -184,6 +184,6 @@ dis_status dis__spec_parse_after(const char *what, const char *spec, size_t name
     const place at = {.what = what, .name = spec, .name_length = (int)name_length};
     memset(values, 0, values_size);
     for (size_t i = 0; i < n_options; i++)
-        if (options[i].fallback) DIS_TRY(set(&at, &options[i], options[i].fallback, false, values));
+        if (options[i].default_value) DIS_TRY(set(&at, &options[i], options[i].default_value, false, values));
     return given(&at, options, n_options, values);
 }

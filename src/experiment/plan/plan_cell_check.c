@@ -140,9 +140,9 @@ static dis_status check_training(dis__plan_internal *p, const dis__cell_internal
     dis_model_destroy(model);
     static const char *const kinds[] = {"text", "tokens", "features", "images"};
     const dis__items_part *items = dis__part(&d->part->items, 0);
-    if ((int)kind->items != items->kind)
-        return FAIL(p, at, "model: %s reads %s, and the items of %s are %s", kind->name, kinds[kind->items], d->name,
-                    kinds[items->kind]);
+    if ((int)kind->items_kind != items->kind)
+        return FAIL(p, at, "model: %s reads %s, and the items of %s are %s", kind->name, kinds[kind->items_kind],
+                    d->name, kinds[items->kind]);
     DIS_TRY(check_encoder(p, part, c->missing != NULL, at, kind));
     dis__optimizer_options optimizer;
     dis__schedule schedule;

@@ -316,10 +316,10 @@ bool dis_experiment_key_get(size_t part, size_t i, dis_experiment_key *out)
     const dis__field *field = &schemas[part]->field[i];
     *out = (dis_experiment_key){.key = field->key,
                                 .form = form_of(field),
-                                .fallback = field->fallback,
+                                .default_value = field->fallback,
                                 .summary = field->summary,
                                 .required = field->required,
-                                .many = field->kind == DIS_FIELD_NAMED || field->kind == DIS_FIELD_LIST,
-                                .named = field->kind == DIS_FIELD_NAMED};
+                                .is_list = field->kind == DIS_FIELD_NAMED || field->kind == DIS_FIELD_LIST,
+                                .is_map = field->kind == DIS_FIELD_NAMED};
     return true;
 }

@@ -150,7 +150,7 @@ static dis_status add_curves(dis__experiment_page *p, dis_report *report)
         dis_curve curve = {.seed = plan->run[r].seed};
         DIS_TRY(dis__store_curve(p->store, plan->run[r].key, &epoch, &curve.n_epochs, &curve.best_epoch));
         curve.epoch = epoch;
-        curve.keep = kept_by(cell, &curve);
+        curve.dev_metric = kept_by(cell, &curve);
         const dis_status status = curve.n_epochs ? dis_report_add_curve(report, cell->name, &curve) : DIS_OK;
         dis__free(epoch);
         DIS_TRY(status);

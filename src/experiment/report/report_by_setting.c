@@ -108,7 +108,7 @@ static void gather(const dis__experiment_page *p, size_t first, size_t end, size
 {
     for (size_t r = first; r < end; r++) {
         const dis_experiment_cell *c = dis__row_cell(p, r);
-        const dis_experiment_value *f = &p->t.row[r].figure[m];
+        const dis_experiment_value *f = &p->t.row[r].values[m];
         double x;
         size_t s = 0;
         if (!number_of(c, all->key, &x) || f->n == 0 || !isfinite(f->mean)) continue;

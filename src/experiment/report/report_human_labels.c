@@ -112,10 +112,10 @@ static void by_distance(const dis__experiment_page *p, size_t first, size_t end,
         for (size_t m = 0; m < plan->n_measures && !found; m++) {
             if (plan->measure[m].metric != order[o] || strcmp(plan->measure[m].set, set) != 0) continue;
             for (size_t r = first; r < end; r++) {
-                const double x = p->t.row[r].figure[m].mean;
+                const double x = p->t.row[r].values[m].mean;
                 if (isnan(x)) continue;
-                if (!found || x < p->t.row[near_row].figure[m].mean) near_row = r;
-                if (!found || x > p->t.row[far_row].figure[m].mean) far_row = r;
+                if (!found || x < p->t.row[near_row].values[m].mean) near_row = r;
+                if (!found || x > p->t.row[far_row].values[m].mean) far_row = r;
                 found = true;
             }
         }

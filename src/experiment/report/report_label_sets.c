@@ -70,11 +70,11 @@ static void draw(dis__experiment_page *p, const label_sets *s, const dis_views_d
     dis__markup_append(&f.caption,
                        "Mean Jensen-Shannon divergence of every pair: 0 means the same labels, 0.693 that they share "
                        "nothing.");
-    if (!d->hub_over_items.reason)
+    if (!d->hubness_over_items.reason)
         dis__markup_appendf(
             &f.caption,
             " Labels near the centroid of all are near the others: the two distances correlate at %s over items.",
-            dis__format_fixed(d->hub_over_items.value, 3).text);
+            dis__format_fixed(d->hubness_over_items.value, 3).text);
     const dis__heat_map h = {.name = s->name,
                              .n = s->n,
                              .value = value,

@@ -12,7 +12,7 @@ static void plain_metric(const dis__experiment_page *p, size_t m, char out[WORDS
 {
     const size_t metric = p->e->plan->measure[m].metric;
     const char *arrow = dis_evaluation_metric_arrow(metric);
-    snprintf(out, WORDS, "%s%s%s", dis_evaluation_metric_get(metric)->words, *arrow ? " " : "", arrow);
+    snprintf(out, WORDS, "%s%s%s", dis_evaluation_metric_get(metric)->title, *arrow ? " " : "", arrow);
 }
 
 static void put_cell_name(dis__markup *m, const char *name)
@@ -53,9 +53,9 @@ static bool say_best(dis__experiment_page *p, size_t first, size_t end, size_t m
     char metric[WORDS];
     size_t n_best = 0;
     plain_metric(p, m, metric);
-    for (size_t r = first; r < end; r++) n_best += p->t.row[r].figure[m].best;
+    for (size_t r = first; r < end; r++) n_best += p->t.row[r].values[m].best;
     for (size_t r = first; r < end; r++) {
-        const dis_experiment_value *f = &p->t.row[r].figure[m];
+        const dis_experiment_value *f = &p->t.row[r].values[m];
         if (!f->best) continue;
         const dis_experiment_cell *cell = dis__row_cell(p, r);
         dis__markup say = {0};
@@ -70,7 +70,7 @@ static bool say_best(dis__experiment_page *p, size_t first, size_t end, size_t m
         if (f->n > 1)
             dis__markup_appendf(&say, " over %zu seeds, 95\xC2\xA0%% from %s to %s", f->n,
                                 dis__format_fixed(f->ci_low, 4).text, dis__format_fixed(f->ci_high, 4).text);
-        if (f->compared) {
+        if (f->has_comparison) {
             dis__markup_appendf(&say, "; %s%s than ", dis__format_fixed(fabs(f->difference), 4).text,
                                 f->difference >= 0 ? " more" : " less");
             put_cell_name(&say, p->e->plan->cell[cell->baseline].name);
@@ -91,7 +91,7 @@ static bool say_best(dis__experiment_page *p, size_t first, size_t end, size_t m
 static void put_figure(dis__data_table *g, const dis_experiment_value *f)
 {
     static const char *const stars[] = {"", "*", "**"};
-    const bool starred = f->n && f->compared && f->stars, published = !isnan(f->published);
+    const bool starred = f->n && f->has_comparison && f->stars, published = !isnan(f->published);
     char note[160];
     snprintf(note, sizeof note, "%s%s%s%s%s%s%s", f->n && f->best ? "best, " : "", f->n > 1 ? "sd " : "",
              f->n > 1 ? dis__format_fixed(f->sd, 4).text : "", starred ? " " : "", starred ? stars[f->stars] : "",
@@ -100,7 +100,7 @@ static void put_figure(dis__data_table *g, const dis_experiment_value *f)
     if (n >= 2 && strcmp(note + n - 2, ", ") == 0) note[n - 2] = 0;
     dis__data_table_add_noted(g, f->n ? f->mean : (double)NAN, note + from);
     dis__data_table_add_number(g, f->n > 1 ? f->sd : (double)NAN);
-    dis__data_table_add_static_text(g, f->n && f->compared ? stars[f->stars] : "");
+    dis__data_table_add_static_text(g, f->n && f->has_comparison ? stars[f->stars] : "");
     dis__data_table_add_number(g, f->published);
 }
 
@@ -110,9 +110,9 @@ static void put_table_caption(const dis__experiment_page *p, size_t first, size_
     bool seeds = false, compared = false, published = false;
     for (size_t r = first; r < end; r++)
         for (size_t i = 0; i < p->t.n_measures; i++) {
-            const dis_experiment_value *f = &p->t.row[r].figure[i];
+            const dis_experiment_value *f = &p->t.row[r].values[i];
             seeds |= f->n > 1;
-            compared |= f->n && f->compared;
+            compared |= f->n && f->has_comparison;
             published |= !isnan(f->published);
         }
     dis__markup_append(
@@ -154,7 +154,7 @@ static void table(dis__experiment_page *p, size_t first, size_t end)
         snprintf(runs, sizeof runs, "%zu/%zu", p->t.row[r].n_done, p->t.row[r].n_runs);
         dis__data_table_add_text(&f.table, cell->name, strlen(cell->name));
         dis__data_table_add_static_text(&f.table, runs);
-        for (size_t m = 0; m < n_measures; m++) put_figure(&f.table, &p->t.row[r].figure[m]);
+        for (size_t m = 0; m < n_measures; m++) put_figure(&f.table, &p->t.row[r].values[m]);
     }
     if (f.table.status == DIS_OK) f.table.status = title.status;
     for (size_t m = 0; m < n_measures; m++)
@@ -173,14 +173,14 @@ static void measure_numbers(const dis__experiment_page *p, dis__data_table *g, s
     dis__data_table_add_column(g, "seeds", DIS__CELL_COUNT);
     for (size_t i = 0; i < sizeof heads / sizeof *heads; i++) dis__data_table_add_column(g, heads[i], DIS__CELL_REAL);
     for (size_t r = first; r < end; r++) {
-        const dis_experiment_value *f = &p->t.row[r].figure[m];
+        const dis_experiment_value *f = &p->t.row[r].values[m];
         const double x[] = {f->mean,
                             f->sd,
                             f->ci_low,
                             f->ci_high,
                             f->published,
-                            f->compared ? f->difference : (double)NAN,
-                            f->compared ? f->p : (double)NAN};
+                            f->has_comparison ? f->difference : (double)NAN,
+                            f->has_comparison ? f->p : (double)NAN};
         dis__data_table_add_text(g, dis__row_cell(p, r)->name, strlen(dis__row_cell(p, r)->name));
         dis__data_table_add_number(g, (double)f->n);
         for (size_t i = 0; i < sizeof x / sizeof *x; i++) dis__data_table_add_number(g, x[i]);
@@ -196,7 +196,7 @@ static dis_status measure(dis__experiment_page *p, size_t first, size_t end, siz
     size_t n = 0, seeds = 0;
     DIS_TRY(dis__alloc_array(&row, end - first, sizeof *row));
     for (size_t r = first; r < end; r++) {
-        const dis_experiment_value *f = &p->t.row[r].figure[m];
+        const dis_experiment_value *f = &p->t.row[r].values[m];
         if (f->n == 0) continue;
         if (f->n > seeds) seeds = f->n;
         row[n++] = (dis__point_chart_row){.row = dis__short_name(p, first, end, r),

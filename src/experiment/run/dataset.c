@@ -49,10 +49,10 @@ static dis_status read_items_file(dis_context *ctx, const dis__items_part *part,
     o.width = (size_t)part->width;
     o.header = part->header.text;
     o.n_header = part->header.n;
-    o.numbered = part->numbered;
+    o.row_ids = part->numbered;
     DIS_TRY(rules_of(&part->where, &rules));
-    o.where = rules;
-    o.n_where = part->where.n;
+    o.keep = rules;
+    o.n_keep = part->where.n;
     const dis_status status = dis_items_read(ctx, part->file, &o, out);
     dis__free(rules);
     return status;

@@ -240,7 +240,7 @@ static dis_status measure_rows(running *r, const measuring *w, const dis__predic
         dis_evaluation_options o = dis_evaluation_options_default();
         dis_evaluation *evaluation;
         o.ordinal = r->data->part->ordinal;
-        o.wanted = wanted;
+        o.metrics = wanted;
         status = dis_evaluation_run(r->ctx, &in, &o, &evaluation);
         if (status == DIS_OK) {
             memcpy(metric, dis_evaluation_get_view(evaluation).metric, DIS_EVALUATION_METRICS * sizeof *metric);

@@ -143,9 +143,9 @@ static dis_status compare_measures(const merging *m, const char *key)
     const bool differ = dis__sql_next(&q) && dis__sql_count(&q, 0) > 0;
     DIS_TRY(dis__sql_end(&q));
     if (differ)
-        m->counts->differ++;
+        m->counts->conflicting++;
     else
-        m->counts->known++;
+        m->counts->present++;
     return DIS_OK;
 }
 
@@ -168,8 +168,8 @@ static dis_status claim(const merging *m, const char *key, bool other_done, bool
     DIS_TRY(dis__sql_end(&q));
     *mine = false;
     if (done && other_done) return compare_measures(m, key);
-    m->counts->waiting += lives;
-    m->counts->known += !lives && (done || (failed && !other_done));
+    m->counts->unfinished += lives;
+    m->counts->present += !lives && (done || (failed && !other_done));
     if (lives || done || (failed && !other_done)) return DIS_OK;
     *mine = true;
     DIS_TRY(with_key(db, "INSERT OR REPLACE INTO main.runs SELECT * FROM other.runs WHERE key = ?", key));
@@ -209,7 +209,7 @@ static dis_status list_runs(dis__sql *db, dis_merge_counts *counts, other_run **
         const char *key = dis__sql_text(&q, 0), *state = dis__sql_text(&q, 1);
         const bool done = state && strcmp(state, "done") == 0;
         if (!dis__store_is_hash(key) || (!done && strcmp(state ? state : "", "failed") != 0)) {
-            counts->waiting++;
+            counts->unfinished++;
             continue;
         }
         const dis_status status = dis__reserve(out, &capacity, *n, *n + 1, sizeof **out);

@@ -415,7 +415,7 @@ dis_status dis_views_auto_weights(dis_context *ctx, const dis_votes *votes, cons
         return dis__fail(DIS_EDATA, "weights=auto needs single votes to split the crowd in two; give the weights");
     a.items = (dis__fit_args){.ctx = ctx, .votes = a.v, .part = dis__votes_part_of(votes)};
     a.n_rounds = a.items.part.n_votes > MANY_VOTES ? 1 : ROUNDS;
-    o.start = NULL; /* an earlier fit may have seen both halves */
+    o.initial_state = NULL; /* an earlier fit may have seen both halves */
     double chosen[DIS_MAX_VIEWS] = {1};
     const dis_status status = n_specs > 1 ? choose(&a, specs, &o, chosen) : DIS_OK;
     dis__free(a.item_colour);

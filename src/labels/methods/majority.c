@@ -20,7 +20,7 @@ static const dis_option options[] = {
     {.key = "ties",
      .kind = DIS_OPTION_CHOICE,
      .offset = offsetof(majority_options, ties),
-     .fallback = "first",
+     .default_value = "first",
      .choices = "first|random|split",
      .summary = "a tie takes the first class, a random one, or is split evenly"},
     DIS_OPTION_SEED_ROW(majority_options),

@@ -105,7 +105,7 @@ static dis_status find_item(dis__incremental_update *a, size_t i, size_t home)
     DIS_TRY(find_task(g, name, n, home, &a->item[i]));
     const size_t at = a->item[i];
     if (at == SIZE_MAX) {
-        a->notes.new_items++;
+        a->notes.n_new_items++;
     } else {
         DIS_TRY(dis__incremental_check_values(g, DIS_INCREMENTAL_START, at, 2));
         const uint64_t from = dis__u64_at(g->part[DIS_INCREMENTAL_START], at),
@@ -113,7 +113,7 @@ static dis_status find_item(dis__incremental_update *a, size_t i, size_t home)
         if (from > to || to > g->part[DIS_INCREMENTAL_WORKER]->n) return dis__incremental_fail(g, "damaged votes");
         old = to - from;
     }
-    a->notes.old_votes += (size_t)old;
+    a->notes.n_old_votes += (size_t)old;
     a->start[i + 1] = a->start[i] + old + m->start[i + 1] - m->start[i];
     return DIS_OK;
 }
@@ -127,7 +127,7 @@ dis_status dis__incremental_match_votes(dis__incremental_update *a)
     DIS_TRY(dis__alloc_array(&a->start, m->n_items + 1, sizeof *a->start));
     DIS_TRY(dis__names_match(g->workers, m->workers, a->worker, NULL));
     for (size_t w = 0; w < m->n_workers; w++)
-        if (a->worker[w] == SIZE_MAX) a->worker[w] = g->n_workers + a->notes.new_workers++;
+        if (a->worker[w] == SIZE_MAX) a->worker[w] = g->n_workers + a->notes.n_new_workers++;
     a->start[0] = 0;
     for (size_t first = 0; first < m->n_items; first += AT_ONCE) {
         const size_t n = m->n_items - first < AT_ONCE ? m->n_items - first : AT_ONCE;
@@ -191,8 +191,8 @@ static dis_status take_model(dis__incremental_update *a)
     dis__incremental_em *m = &a->model;
     *m = (dis__incremental_em){.smoothing = .5, .diagonal = 2, .own = true};
     DIS_TRY(dis__incremental_em_reserve_classes(m, K));
-    DIS_TRY(dis__incremental_em_reserve_workers(m, g->n_workers + a->notes.new_workers));
-    for (size_t w = 0; w < g->n_workers + a->notes.new_workers; w++) DIS_TRY(dis__incremental_em_add_worker(m));
+    DIS_TRY(dis__incremental_em_reserve_workers(m, g->n_workers + a->notes.n_new_workers));
+    for (size_t w = 0; w < g->n_workers + a->notes.n_new_workers; w++) DIS_TRY(dis__incremental_em_add_worker(m));
     const char *counts = g->part[DIS_INCREMENTAL_COUNTS]->data;
     for (size_t w = 0; w < g->n_workers; w++)
         for (size_t l = 0; l < K; l++, counts += K * sizeof(double)) {
@@ -241,15 +241,15 @@ static dis_status do_rounds(dis__incremental_update *a)
     const size_t n = a->more->n_items;
     bool *moves;
     DIS_TRY(dis__alloc_zeroed(&moves, n, sizeof *moves));
-    a->notes.change = 1;
-    for (int r = 0; r < MAX_ROUNDS && (r < WHOLE || a->notes.change > settled); r++) {
-        a->notes.change = 0;
-        a->notes.rounds = r + 1;
+    a->notes.max_change = 1;
+    for (int r = 0; r < MAX_ROUNDS && (r < WHOLE || a->notes.max_change > settled); r++) {
+        a->notes.max_change = 0;
+        a->notes.iterations = r + 1;
         for (size_t i = 0; i < n; i++) {
             if (r >= WHOLE && !moves[i]) continue;
             const double change = renew(a, i, r ? (size_t)(a->start[i + 1] - a->start[i]) : old_votes(a, i));
             moves[i] = change > settled;
-            a->notes.change = fmax(a->notes.change, change);
+            a->notes.max_change = fmax(a->notes.max_change, change);
         }
     }
     dis__free(moves);

@@ -29,8 +29,8 @@
 
 enum { MIN_SWEEP = 1024 };
 
-DIS_OPTIONS_DEFAULTS(dis_watch_options, .size = sizeof(dis_watch_options), .retire = .95, .min_votes = 2, .ask_from = 3,
-                     .power = .7, .limit = 16)
+DIS_OPTIONS_DEFAULTS(dis_watch_options, .size = sizeof(dis_watch_options), .confidence = .95, .min_votes = 2,
+                     .request_from = 3, .power = .7, .limit = 16)
 
 const char *dis_watch_reason_name(dis_watch_reason reason)
 {
@@ -144,7 +144,7 @@ void dis__watch_temper_posterior(const dis_watch *w, const double *p, size_t n_v
 
 static dis_status tell(dis_watch *w, const dis__open_item *item, size_t label, double p, dis_watch_reason reason)
 {
-    if (!w->o.each) return DIS_OK;
+    if (!w->o.on_row) return DIS_OK;
     const uint64_t *start = w->class_name.start;
     const dis_watch_row row = {.task = item->name,
                                .n_task = item->n_name,
@@ -153,7 +153,7 @@ static dis_status tell(dis_watch *w, const dis__open_item *item, size_t label, d
                                .p = p,
                                .votes = item->n_votes,
                                .reason = reason};
-    return w->o.each(w->o.user, &row);
+    return w->o.on_row(w->o.user, &row);
 }
 
 static dis_status retire(dis_watch *w, size_t i, size_t label, double p, dis_watch_reason reason)
@@ -176,11 +176,12 @@ static dis_status decide(dis_watch *w, size_t i, bool voted)
     dis__watch_temper_posterior(w, w->p + i * w->row, n, w->scratch);
     const size_t label = dis__argmax(w->scratch, w->model.n_classes);
     const double p = w->scratch[label];
-    const bool sure = p >= w->o.retire && n >= w->o.min_votes;
+    const bool sure = p >= w->o.confidence && n >= w->o.min_votes;
     /* One class that turned up says nothing: there must be another. */
     if (sure && (w->n_classes > 1 || w->o.n_classes)) return retire(w, i, label, p, DIS_WATCH_CONFIDENT);
     if (w->o.max_votes && n >= w->o.max_votes) return retire(w, i, label, p, DIS_WATCH_VOTE_LIMIT);
-    return voted && w->o.ask_from && n >= w->o.ask_from ? tell(w, item, label, p, DIS_WATCH_NEEDS_VOTES) : DIS_OK;
+    return voted && w->o.request_from && n >= w->o.request_from ? tell(w, item, label, p, DIS_WATCH_NEEDS_VOTES)
+                                                                : DIS_OK;
 }
 
 /* The posterior of an item from its votes, of which the counts know n_before; returns by how much it changed. */
@@ -297,8 +298,8 @@ dis_status dis_watch_add(dis_watch *w, const dis_watch_vote *v)
 
 static dis_status check_options(const dis_watch_options *o)
 {
-    if (!(o->retire > 0 && o->retire <= 1))
-        return dis__fail(DIS_EUSAGE, "retire is %g; it is a chance above 0 and at most 1", o->retire);
+    if (!(o->confidence > 0 && o->confidence <= 1))
+        return dis__fail(DIS_EUSAGE, "retire is %g; it is a chance above 0 and at most 1", o->confidence);
     if (!(o->power >= 0 && o->power <= 1)) return dis__fail(DIS_EUSAGE, "power is %g; it is between 0 and 1", o->power);
     if (!(o->limit >= 1)) return dis__fail(DIS_EUSAGE, "limit is %g; it is at least 1", o->limit);
     if (o->n_classes > DIS_MAX_CLASSES)
@@ -332,7 +333,7 @@ dis_status dis_watch_create(const dis_watch_options *options, dis_watch **out)
     DIS_TRY(dis__alloc_zeroed(&w, 1, sizeof *w));
     w->o = o;
     w->model = (dis__incremental_em){.smoothing = .5, .diagonal = 2}; /* the defaults of dawid-skene */
-    w->done.remember = o.remember;
+    w->done.remember = o.n_remembered;
     w->memory = o.memory ? o.memory : dis__memory_available();
     w->secret = dis__secret_draw();
     dis__hash_key_draw(w->key, &w);
@@ -371,10 +372,10 @@ static dis_watch_view view_of(const dis_watch *w)
     return (dis_watch_view){.votes = w->votes,
                             .late = w->late,
                             .duplicates = w->duplicates,
-                            .sure = w->sure,
-                            .unsure = w->unsure,
-                            .votes_sure = w->votes_sure,
-                            .votes_unsure = w->votes_unsure,
+                            .n_confident = w->sure,
+                            .n_at_vote_limit = w->unsure,
+                            .votes_confident = w->votes_sure,
+                            .votes_at_vote_limit = w->votes_unsure,
                             .bad_rows = w->bad_rows,
                             .na = w->na,
                             .dropped = w->dropped,

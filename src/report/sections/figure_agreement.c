@@ -122,10 +122,10 @@ void dis__figure_coefficients(dis__report_job *job)
         dis__markup_append(&f.caption, ". ");
     }
     dis__markup_append(&f.caption, "Of the coefficients below the first, 0 is chance and 1 is full agreement.");
-    if (a.singles)
+    if (a.n_single_votes)
         dis__markup_appendf(&f.caption, " %s item%s with a single vote %s left out.",
-                            dis__format_grouped(a.singles).text, dis__plural_suffix(a.singles),
-                            a.singles == 1 ? "is" : "are");
+                            dis__format_grouped(a.n_single_votes).text, dis__plural_suffix(a.n_single_votes),
+                            a.n_single_votes == 1 ? "is" : "are");
     const dis__interval_chart c = {.row = row,
                                    .value = value,
                                    .low = low,

@@ -34,7 +34,7 @@ static void put_record(dis__markup *m, const dis__report_job *job, const dis__wo
 {
     const dis_review_worker *row = dis__worker_statistics_find_review(job, c, w);
     dis__markup_appendf(m, "%s vote%s", dis__format_grouped(c->votes[w]).text, dis__plural_suffix(c->votes[w]));
-    if (row && !isnan(row->quality)) dis__markup_appendf(m, ", right in %s", dis__format_percent(row->quality).text);
+    if (row && !isnan(row->accuracy)) dis__markup_appendf(m, ", right in %s", dis__format_percent(row->accuracy).text);
 }
 
 static void draw_matrix(dis__report_job *job, const dis__worker_statistics *c, const matrices *m, size_t i,
@@ -120,7 +120,7 @@ dis_status dis__figure_confusions(dis__report_job *job, const dis__worker_statis
     for (size_t i = 0; i < c->n_busiest && m.n < SHOWN_MATRICES; i++)
         if (c->votes[c->busiest[i].item] >= MIN_VOTES) m.worker[m.n++] = c->busiest[i].item;
     n_busy = m.n;
-    for (size_t i = 0; i < job->verdicts.n_doubtful + job->verdicts.n_weak && m.n < 2 * SHOWN_MATRICES; i++) {
+    for (size_t i = 0; i < job->verdicts.n_unreliable + job->verdicts.n_weak && m.n < 2 * SHOWN_MATRICES; i++) {
         const dis_review_worker *row = &job->verdicts.workers[i];
         bool new = row->votes >= MIN_VOTES;
         for (size_t j = 0; j < n_busy; j++) new &= m.worker[j] != row->worker;

@@ -30,47 +30,48 @@ static size_t closest_knit(const groups_job *g)
     size_t best = SIZE_MAX;
     for (size_t i = 0; i < g->found.n_groups; i++) {
         const dis_group_row *x = &g->found.groups[i];
-        if (x->index.reason || !(x->q_index < CALLED) || !(x->index.value > 1)) continue;
-        if (best == SIZE_MAX || x->index.value > g->found.groups[best].index.value) best = i;
+        if (x->association_index.reason || !(x->q_association_index < CALLED) || !(x->association_index.value > 1))
+            continue;
+        if (best == SIZE_MAX || x->association_index.value > g->found.groups[best].association_index.value) best = i;
     }
     return best;
 }
 
 static void add_group_finding(const groups_job *g, dis__markup *m)
 {
-    const dis_metric *apart = &g->found.apart;
+    const dis_metric *apart = &g->found.separation;
     const size_t knit = closest_knit(g);
     if (apart->reason) {
         dis__markup_append(m, "No two groups can be compared: they share no items.");
         return;
     }
-    if (g->found.p_apart < CALLED)
+    if (g->found.p_separation < CALLED)
         dis__markup_appendf(m, "Groups by %s matter: people agree more within them than across (by %s, p = %s).",
                             g->job->r->group_column, dis__format_fixed(apart->value, 3).text,
-                            dis__format_brief(g->found.p_apart).text);
+                            dis__format_brief(g->found.p_separation).text);
     else
         dis__markup_appendf(m, "Groups by %s have no measurable effect in these votes (within less across %s, p = %s).",
                             g->job->r->group_column, dis__format_fixed(apart->value, 3).text,
-                            dis__format_brief(g->found.p_apart).text);
+                            dis__format_brief(g->found.p_separation).text);
     if (knit == SIZE_MAX) return;
     dis__markup_append(m, " Most by itself: ");
     put_group(m, g, knit);
-    dis__markup_appendf(m, ", index %s.", dis__format_fixed(g->found.groups[knit].index.value, 2).text);
+    dis__markup_appendf(m, ", index %s.", dis__format_fixed(g->found.groups[knit].association_index.value, 2).text);
 }
 
 static void append_small_groups(const groups_job *g, dis__markup *m)
 {
     const dis_worker_groups_view *v = &g->groups;
-    if (v->merged)
+    if (v->n_merged)
         dis__markup_appendf(m, " %s groups of fewer than %s people are shown together as \"other\".",
-                            dis__format_grouped(v->merged).text, dis__format_grouped(v->min_group).text);
-    if (v->hidden)
-        dis__markup_appendf(m, " %s group%s of fewer than %s people %s not shown.", dis__format_grouped(v->hidden).text,
-                            dis__plural_suffix(v->hidden), dis__format_grouped(v->min_group).text,
-                            v->hidden == 1 ? "is" : "are");
-    if (v->unknown)
-        dis__markup_appendf(m, " Of %s worker%s it is not known.", dis__format_grouped(v->unknown).text,
-                            dis__plural_suffix(v->unknown));
+                            dis__format_grouped(v->n_merged).text, dis__format_grouped(v->min_group).text);
+    if (v->n_hidden)
+        dis__markup_appendf(m, " %s group%s of fewer than %s people %s not shown.",
+                            dis__format_grouped(v->n_hidden).text, dis__plural_suffix(v->n_hidden),
+                            dis__format_grouped(v->min_group).text, v->n_hidden == 1 ? "is" : "are");
+    if (v->n_unknown)
+        dis__markup_appendf(m, " Of %s worker%s it is not known.", dis__format_grouped(v->n_unknown).text,
+                            dis__plural_suffix(v->n_unknown));
 }
 
 /* ---- within and across ---- */
@@ -101,9 +102,9 @@ static void put_group_table(const groups_job *g, dis__data_table *table)
         dis__data_table_add_number(table, (double)x->votes);
         dis__data_table_add_metric(table, &x->within);
         dis__data_table_add_metric(table, &x->across);
-        dis__data_table_add_metric(table, &x->index);
-        dis__data_table_add_number(table, x->p_index);
-        dis__data_table_add_number(table, x->q_index);
+        dis__data_table_add_metric(table, &x->association_index);
+        dis__data_table_add_number(table, x->p_association_index);
+        dis__data_table_add_number(table, x->q_association_index);
     }
 }
 
@@ -125,7 +126,7 @@ static void figure_within(const groups_job *g)
                                         .low = x->within.has_interval ? x->within.ci_low : (double)NAN,
                                         .high = x->within.has_interval ? x->within.ci_high : (double)NAN,
                                         .other = x->across.reason ? (double)NAN : x->across.value,
-                                        .strong = x->q_index < CALLED};
+                                        .strong = x->q_association_index < CALLED};
     }
     const dis__point_chart p = {.row = row,
                                 .n = n,
@@ -228,7 +229,7 @@ static void figure_items(const groups_job *g)
     for (size_t i = 0; i < g->found.n_items && i < SHOWN_ITEMS; i++) {
         const dis_group_item *x = &g->found.items[i];
         const char *task = dis_names_get(job->r->tasks, x->item, NULL);
-        const char *one = dis__class_name(job, x->top_a), *two = dis__class_name(job, x->top_b);
+        const char *one = dis__class_name(job, x->majority_class_a), *two = dis__class_name(job, x->majority_class_b);
         dis__data_table_add_text(&f.table, task, strlen(task));
         dis__report_add_text_cell(job, &f.table, x->item);
         dis__data_table_add_text(&f.table, name_of(g, x->a), strlen(name_of(g, x->a)));

@@ -323,8 +323,9 @@ static void add_label_findings(dis__report_job *job)
         }
         dis__page_finding_add(&job->page, &finding);
     }
-    if (job->review && !isnan(job->verdicts.right) && !trusted->n_gold)
-        dis__page_tile_add(&job->page, dis__format_percent(job->verdicts.right).text, "labels expected right");
+    if (job->review && !isnan(job->verdicts.expected_accuracy) && !trusted->n_gold)
+        dis__page_tile_add(&job->page, dis__format_percent(job->verdicts.expected_accuracy).text,
+                           "labels expected right");
     if (trusted->n_gold) {
         size_t best = job->main;
         for (size_t m = 0; m < r->n_views; m++)

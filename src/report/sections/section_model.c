@@ -116,7 +116,7 @@ static void table_of_metrics(dis__report_job *job)
         bool any = false;
         for (size_t m = 0; m < n; m++) any |= dis__evaluation_has(job->model[m], (dis_evaluation_metric)i);
         if (!any) continue;
-        dis__data_table_add_static_text(&f.table, dis_evaluation_metric_get(i)->words);
+        dis__data_table_add_static_text(&f.table, dis_evaluation_metric_get(i)->title);
         dis__data_table_add_static_text(&f.table, dis_evaluation_metric_get(i)->better);
         for (size_t m = 0; m < n; m++) {
             const dis_metric *x = &job->model[m]->metric[i];

@@ -37,7 +37,7 @@ static void append_copies(const panel_job *g, dis__markup *m)
             dis__markup_append_name(m, name, strlen(name), 30);
         }
         dis__markup_appendf(m, ": equal votes on %s %% of %zu items, where independent votes would give %s %%.",
-                            dis__format_fixed(100 * x->same, 0).text, (size_t)x->n,
+                            dis__format_fixed(100 * x->observed, 0).text, (size_t)x->n,
                             dis__format_fixed(100 * x->expected, 0).text);
     }
 }
@@ -47,10 +47,10 @@ static void add_panel_finding(const panel_job *g, dis__markup *m)
     size_t passed = 0, compared = 0;
     for (size_t j = 0; j < g->v.n_judges; j++) {
         passed += g->v.judges[j].passed;
-        compared += g->v.judges[j].people > 0;
+        compared += g->v.judges[j].n_people_compared > 0;
     }
-    if (g->v.unknown) {
-        dis__markup_appendf(m, "Judges: %s.", g->v.unknown);
+    if (g->v.missing_reason) {
+        dis__markup_appendf(m, "Judges: %s.", g->v.missing_reason);
         return;
     }
     dis__markup_appendf(m, "%zu of %zu judge%s agree%s with people more than chance. ", g->v.n_above, g->v.n_judges,
@@ -64,7 +64,7 @@ static void add_panel_finding(const panel_job *g, dis__markup *m)
         dis__markup_appendf(m, " Together %zu judges are worth %s independent ones.", g->v.n_above,
                             dis__format_fixed(g->v.effective.value, 1).text);
     append_copies(g, m);
-    if (g->v.labelled_differ)
+    if (g->v.labelled_items_differ)
         dis__markup_append(
             m, " Items with votes of people differ from the others in the judges' answers: shares estimated from "
                "them may not hold for all items.");
@@ -88,15 +88,20 @@ static void grid_judges(const panel_job *g, dis__data_table *table)
     dis__data_table_add_column(table, "error group", DIS__CELL_COUNT);
     for (size_t j = 0; j < g->v.n_judges; j++) {
         const dis_panel_judge *x = &g->v.judges[j];
-        const double cells[] = {x->agreement.value, x->chance,       x->p_chance,      x->error.value,
-                                x->as_good.value,   x->winning_rate, (double)x->people};
+        const double cells[] = {x->agreement.value,
+                                x->chance,
+                                x->p_chance,
+                                x->error.value,
+                                x->advantage_probability.value,
+                                x->winning_rate,
+                                (double)x->n_people_compared};
         dis__data_table_add_text(table, name_of(g, j), strlen(name_of(g, j)));
         dis__data_table_add_number(table, (double)x->shared);
         for (size_t c = 0; c < sizeof cells / sizeof *cells; c++) dis__data_table_add_number(table, cells[c]);
-        dis__data_table_add_static_text(table, !x->above_chance ? "no better than chance"
-                                               : x->people == 0 ? ""
-                                               : x->passed      ? "yes"
-                                                                : "no");
+        dis__data_table_add_static_text(table, !x->above_chance            ? "no better than chance"
+                                               : x->n_people_compared == 0 ? ""
+                                               : x->passed                 ? "yes"
+                                                                           : "no");
         dis__data_table_add_number(table, x->error_group == UINT32_MAX ? (double)NAN : x->error_group + 1.);
     }
 }
@@ -118,12 +123,14 @@ static void figure_judges(const panel_job *g)
                            "differently.");
     for (size_t j = 0; j < n; j++) {
         const dis_panel_judge *x = &g->v.judges[j];
-        row[j] = (dis__point_chart_row){.row = name_of(g, j),
-                                        .mean = x->as_good.reason ? (double)NAN : x->as_good.value,
-                                        .low = value_or_nan(&x->as_good, x->as_good.ci_low),
-                                        .high = value_or_nan(&x->as_good, x->as_good.ci_high),
-                                        .other = x->agreement.reason ? (double)NAN : x->agreement.value,
-                                        .strong = x->passed};
+        row[j] =
+            (dis__point_chart_row){.row = name_of(g, j),
+                                   .mean =
+                                       x->advantage_probability.reason ? (double)NAN : x->advantage_probability.value,
+                                   .low = value_or_nan(&x->advantage_probability, x->advantage_probability.ci_low),
+                                   .high = value_or_nan(&x->advantage_probability, x->advantage_probability.ci_high),
+                                   .other = x->agreement.reason ? (double)NAN : x->agreement.value,
+                                   .strong = x->passed};
     }
     const dis__point_chart p = {.row = row,
                                 .n = n,
@@ -203,10 +210,17 @@ static void grid_rates(const panel_job *g, dis__data_table *table)
         dis__data_table_add_column(table, heads[c], DIS__CELL_REAL);
     for (size_t r = 0; r < g->v.n_rates; r++) {
         const dis_panel_rate *x = &g->v.rates[r];
-        const double cells[] = {x->raw,          x->bias.value,         x->sensitivity,   x->specificity,
-                                x->people.value, x->rogan_gladen.value, x->powered.value, x->lambda,
-                                x->needed,       x->needed_alone};
-        const char *judge = judge_or_majority(g, x->judge), *class = dis__class_name(g->job, x->class);
+        const double cells[] = {x->raw,
+                                x->bias.value,
+                                x->sensitivity,
+                                x->specificity,
+                                x->people.value,
+                                x->rogan_gladen.value,
+                                x->prediction_powered.value,
+                                x->tuning_weight,
+                                x->n_needed,
+                                x->n_needed_without_judge};
+        const char *judge = judge_or_majority(g, x->judge), *class = dis__class_name(g->job, x->class_index);
         dis__data_table_add_text(table, judge, strlen(judge));
         dis__data_table_add_text(table, class, strlen(class));
         for (size_t c = 0; c < sizeof cells / sizeof *cells; c++) dis__data_table_add_number(table, cells[c]);
@@ -224,16 +238,18 @@ static void figure_rates(const panel_job *g)
         "Diamonds: share of the majority of the judges, ties split evenly. Dots: the share among people's answers, "
         "estimated from the items that people labelled and from the judges on the others (prediction-powered). "
         "The table has one row of bias per judge and class.");
-    if (g->v.labelled_differ)
+    if (g->v.labelled_items_differ)
         dis__markup_append(&f.caption,
                            " Warning: labelled and unlabelled items differ in the judges' answers, so the intervals "
                            "may not hold.");
     for (size_t k = 0; k < shown; k++)
-        row[k] = (dis__point_chart_row){.row = dis__class_name(g->job, k),
-                                        .mean = all[k].powered.reason ? (double)NAN : all[k].powered.value,
-                                        .low = value_or_nan(&all[k].powered, all[k].powered.ci_low),
-                                        .high = value_or_nan(&all[k].powered, all[k].powered.ci_high),
-                                        .other = all[k].raw};
+        row[k] =
+            (dis__point_chart_row){.row = dis__class_name(g->job, k),
+                                   .mean =
+                                       all[k].prediction_powered.reason ? (double)NAN : all[k].prediction_powered.value,
+                                   .low = value_or_nan(&all[k].prediction_powered, all[k].prediction_powered.ci_low),
+                                   .high = value_or_nan(&all[k].prediction_powered, all[k].prediction_powered.ci_high),
+                                   .other = all[k].raw};
     const dis__point_chart p = {.row = row,
                                 .n = shown,
                                 .x_title = "share of the items",
@@ -254,7 +270,7 @@ static void figure_buy(const panel_job *g)
         "Items on which one more vote of a person reduces the variance of the soft label most. The judges' "
         "prediction counts as %s votes of people. Log-loss of a person's held-out vote: %s with calibrated "
         "labels, %s with the judges' shares.",
-        dis__format_fixed(g->v.strength, 1).text, dis__format_fixed(g->v.loss_calibrated.value, 3).text,
+        dis__format_fixed(g->v.judge_strength, 1).text, dis__format_fixed(g->v.loss_calibrated.value, 3).text,
         dis__format_fixed(g->v.loss_shares.value, 3).text);
     dis__data_table_add_column(&f.table, "item", DIS__CELL_TEXT);
     dis__report_add_text_column(job, &f.table);
@@ -281,8 +297,8 @@ dis_status dis__section_panel(dis__report_job *job)
     dis__page_finding_add(&job->page, &finding);
     dis__markup_free(&finding);
     dis__page_section_begin(&job->page, "models", "Judges",
-                            g.v.unknown ? g.v.unknown : "LLM judges compared with people.");
-    if (!g.v.unknown) {
+                            g.v.missing_reason ? g.v.missing_reason : "LLM judges compared with people.");
+    if (!g.v.missing_reason) {
         figure_judges(&g);
         figure_errors(&g);
         figure_rates(&g);

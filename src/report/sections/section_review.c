@@ -29,7 +29,7 @@ static void put_expected(const dis__report_job *job, dis__markup *m, const dis_r
             v->chance.verdict == DIS_CHANCE_UNKNOWN
                 ? "There are too few votes to tell whether annotators agree more than chance. If they do, an"
                 : "An",
-            dis__format_percent(v->right).text, dis__format_percent(v->typical).text);
+            dis__format_percent(v->expected_accuracy).text, dis__format_percent(v->typical_accuracy).text);
 }
 
 static void items(dis__report_job *job, const dis_review *review, const dis_review_view *v)
@@ -49,11 +49,11 @@ static void items(dis__report_job *job, const dis_review *review, const dis_revi
     dis__data_table_add_column(&f.table, "why", DIS__CELL_LONG_TEXT);
     for (size_t i = 0; i < v->n_items && n < MAX_ROWS; i++) {
         const dis_review_item *one = &v->items[i];
-        if (one->known) continue;
+        if (one->is_gold) continue;
         put_text(&f.table, job->votes_view.tasks, one->item);
         dis__report_add_text_cell(job, &f.table, one->item);
         put_text(&f.table, job->votes_view.classes, one->label);
-        dis__data_table_add_number(&f.table, one->right);
+        dis__data_table_add_number(&f.table, one->p_correct);
         dis__data_table_add_number(&f.table, one->gain);
         dis_review_format_item_reason(review, job->r->votes, i, reason, sizeof reason);
         dis__data_table_add_text(&f.table, reason, strlen(reason));
@@ -65,12 +65,12 @@ static void items(dis__report_job *job, const dis_review *review, const dis_revi
 static void workers(dis__report_job *job, const dis_review *review, const dis_review_view *v)
 {
     char reason[DIS_REVIEW_REASON_SIZE];
-    const size_t out = v->n_doubtful + v->n_weak; /* ranked first */
+    const size_t out = v->n_unreliable + v->n_weak; /* ranked first */
     if (v->n_workers == 0) return;
     dis__figure f = {.id = "look-at-workers", .title = "Workers to look at", .wide = true, .open = true};
     if (out > MAX_ROWS) f.note = "The first 100; dissent review lists all workers.";
     if (out == 0) {
-        if (v->n_unjudged < v->n_workers)
+        if (v->n_without_verdict < v->n_workers)
             dis__markup_appendf(&f.caption, "No one is doubtful or less accurate than the others.");
         else
             dis__markup_appendf(&f.caption, "These votes allow no verdict on any worker.");
@@ -94,8 +94,8 @@ static void workers(dis__report_job *job, const dis_review *review, const dis_re
         const dis_review_worker *one = &v->workers[i];
         put_text(&f.table, job->votes_view.workers, one->worker);
         dis__data_table_add_number(&f.table, (double)one->votes);
-        dis__data_table_add_number(&f.table, one->quality);
-        dis__data_table_add_number(&f.table, one->peers);
+        dis__data_table_add_number(&f.table, one->accuracy);
+        dis__data_table_add_number(&f.table, one->peer_accuracy);
         dis__data_table_add_number(&f.table, one->evidence);
         dis_review_format_worker_reason(review, job->r->votes, i, reason, sizeof reason);
         dis__data_table_add_text(&f.table, reason, strlen(reason));
@@ -123,7 +123,7 @@ static void on_the_scale(dis__report_job *job, const dis_review_view *v)
     for (size_t w = 0; w < v->n_workers && w < MAX_ROWS; w++) {
         const dis_review_ordinal_worker *o = &v->ordinal_workers[w];
         const double figures[] = {o->bias,       o->bias_low,    o->bias_high, o->spread,
-                                  o->spread_low, o->spread_high, o->lapse};
+                                  o->spread_low, o->spread_high, o->lapse_rate};
         put_text(&f.table, job->votes_view.workers, w);
         for (size_t i = 0; i < sizeof figures / sizeof *figures; i++) dis__data_table_add_number(&f.table, figures[i]);
     }

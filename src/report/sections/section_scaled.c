@@ -20,15 +20,15 @@ static void figure_measures(dis__report_job *job, const dis_scaled_view *scaled_
     dis__data_table_add_column(&f.table, "of", DIS__CELL_COUNT);
     for (size_t m = 0; m < scaled_view->n_measures; m++) {
         const dis_scaled_measure *x = &scaled_view->measures[m];
-        const bool interval = x->metric.has_interval;
+        const bool interval = x->value.has_interval;
         dis__data_table_add_text(&f.table, x->title, strlen(x->title));
-        dis__data_table_add_metric(&f.table, &x->metric);
-        dis__data_table_add_number(&f.table, (double)x->metric.n);
+        dis__data_table_add_metric(&f.table, &x->value);
+        dis__data_table_add_number(&f.table, (double)x->value.n);
         if (!interval || n == MAX_MEASURES) continue;
         row[n] = x->title;
-        value[n] = x->metric.value;
-        low[n] = x->metric.ci_low;
-        high[n++] = x->metric.ci_high;
+        value[n] = x->value.value;
+        low[n] = x->value.ci_low;
+        high[n++] = x->value.ci_high;
     }
     dis__markup_appendf(&f.caption, "Votes of scale %s. Intervals are over items (95 %%); 1 is full agreement.",
                         dis_scale_get(scaled_view->scale)->name);
@@ -119,8 +119,8 @@ static void add_agreement_finding(dis__report_job *job, const dis_scaled_view *s
     const dis_metric *alpha = NULL;
     dis__markup finding = {0};
     for (size_t m = 0; m < scaled_view->n_measures && !alpha; m++)
-        if (strncmp(scaled_view->measures[m].name, "alpha", 5) == 0 && !scaled_view->measures[m].metric.reason)
-            alpha = &scaled_view->measures[m].metric;
+        if (strncmp(scaled_view->measures[m].name, "alpha", 5) == 0 && !scaled_view->measures[m].value.reason)
+            alpha = &scaled_view->measures[m].value;
     if (!alpha) return;
     dis__markup_append(&finding, "Votes on the same item: ");
     dis__report_append_chance_agreement(&finding, alpha, NULL);
@@ -177,8 +177,8 @@ dis_status dis__section_scaled(dis__report_job *job)
     const dis_scaled_view scaled_view = dis_scaled_get_view(job->scaled);
     const scale_words *w = scale_words_find(scaled_view.scale);
     if (w) add_size_finding(job, w);
-    if (scaled_view.n_measures && !scaled_view.measures[0].metric.reason)
-        dis__page_tile_add(&job->page, dis__format_fixed(scaled_view.measures[0].metric.value, 2).text,
+    if (scaled_view.n_measures && !scaled_view.measures[0].value.reason)
+        dis__page_tile_add(&job->page, dis__format_fixed(scaled_view.measures[0].value.value, 2).text,
                            scaled_view.measures[0].title);
     add_agreement_finding(job, &scaled_view);
     add_review_findings(job);

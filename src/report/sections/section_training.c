@@ -259,7 +259,7 @@ static void draw_kept(dis__report_job *job, series_list *m)
         if (m->n == 0) continue;
         char id[96], unit[DIS__METRIC_UNIT], y_title[128];
         snprintf(id, sizeof id, "dev-%s", row->name);
-        snprintf(y_title, sizeof y_title, "%s, development set%s", row->words, dis__metric_unit(i, unit));
+        snprintf(y_title, sizeof y_title, "%s, development set%s", row->title, dis__metric_unit(i, unit));
         for (char *s = id; *s; s++)
             if (*s == '_') *s = '-';
         dis__figure f = {.id = id, .title = "Metric after each epoch"};

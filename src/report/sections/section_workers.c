@@ -25,12 +25,12 @@ const dis_review_worker *dis__worker_statistics_find_review(const dis__report_jo
 
 static unsigned char marker_kind(const dis_review_worker *w)
 {
-    return dis_review_verdict_is_unreliable(w->cause) ? 2 : w->cause == DIS_REVIEW_WEAK ? 1 : 0;
+    return dis_review_verdict_is_unreliable(w->verdict) ? 2 : w->verdict == DIS_REVIEW_WEAK ? 1 : 0;
 }
 
 static bool judged(const dis_review_worker *w)
 {
-    return w->votes > 0 && w->cause != DIS_REVIEW_NO_VERDICT;
+    return w->votes > 0 && w->verdict != DIS_REVIEW_NO_VERDICT;
 }
 
 static const char *worker_name(const dis__report_job *job, size_t w)
@@ -51,8 +51,8 @@ static counts count_verdicts(const dis__report_job *job)
         const dis_review_worker *w = &job->verdicts.workers[i];
         if (w->votes == 0) continue;
         c.judged += judged(w);
-        c.cause[w->cause]++;
-        if (dis_review_verdict_is_unreliable(w->cause)) c.doubtful_votes += w->votes;
+        c.cause[w->verdict]++;
+        if (dis_review_verdict_is_unreliable(w->verdict)) c.doubtful_votes += w->votes;
     }
     return c;
 }
@@ -94,9 +94,9 @@ static void draw_list(const dis__report_job *job, const dis__worker_statistics *
         snprintf(text[n], ROOM, "%s (%s votes%s%s)", name, dis__format_grouped(w->votes).text,
                  marker_kind(w) ? ", " : "", marker_kind(w) ? kinds[marker_kind(w)] : "");
         row[n] = strlen(name) < ROOM - 50 ? text[n] : name;
-        value[n] = w->quality;
-        low[n] = w->low;
-        high[n++] = w->high;
+        value[n] = w->accuracy;
+        low[n] = w->accuracy_low;
+        high[n++] = w->accuracy_high;
     }
     const dis__interval_chart all = {.row = row,
                                      .value = value,
@@ -128,7 +128,7 @@ static void init_backdrop(const dis__report_job *job, const dis__worker_statisti
     b->sy = (dis__axis_scale){.low = 0, .high = 1, .first = 0, .step = .2};
     b->x[0] = b->sx.low;
     b->x[1] = b->sx.high;
-    b->y[0] = b->y[1] = job->verdicts.typical;
+    b->y[0] = b->y[1] = job->verdicts.typical_accuracy;
     b->line = (dis__chart_line){.name = "all votes", .x = b->x, .y = b->y, .n = 2};
 }
 
@@ -174,7 +174,7 @@ static dis_status judged_rows(const dis__report_job *job, bool ranked, dis__top_
     DIS_TRY(dis__alloc_array(rows, job->verdicts.n_workers, sizeof **rows));
     for (size_t i = 0; i < job->verdicts.n_workers; i++) {
         const dis_review_worker *w = &job->verdicts.workers[i];
-        if (judged(w)) (*rows)[(*n)++] = (dis__top_item){.score = w->quality, .item = i};
+        if (judged(w)) (*rows)[(*n)++] = (dis__top_item){.score = w->accuracy, .item = i};
     }
     if (ranked) qsort(*rows, *n, sizeof **rows, by_share);
     return DIS_OK;
@@ -190,9 +190,9 @@ static dis_status draw_points(const dis__report_job *job, const backdrop *b, dis
     for (size_t i = 0; status == DIS_OK && i < n; i++) {
         const dis_review_worker *w = &job->verdicts.workers[rows[i].item];
         p.x[i] = b->ranked ? (double)(i + 1) : (double)w->votes;
-        p.y[i] = w->quality;
-        p.low[i] = w->low;
-        p.high[i] = w->high;
+        p.y[i] = w->accuracy;
+        p.low[i] = w->accuracy_low;
+        p.high[i] = w->accuracy_high;
         p.name[i] = worker_name(job, w->worker);
         p.kind[i] = marker_kind(w);
     }
@@ -227,7 +227,7 @@ static dis_status draw_raster(const dis__report_job *job, const backdrop *b, dis
         const dis_review_worker *w = &job->verdicts.workers[r];
         if (!judged(w)) continue;
         const size_t i = (size_t)dis__axis_scale_position(&b->sx, (double)w->votes, 0, RASTER - 1e-9);
-        const size_t j = (size_t)dis__axis_scale_position(&b->sy, w->quality, 0, RASTER - 1e-9);
+        const size_t j = (size_t)dis__axis_scale_position(&b->sy, w->accuracy, 0, RASTER - 1e-9);
         count[j * RASTER + i]++;
     }
     const dis__density_chart d = {.count = count,
@@ -276,11 +276,11 @@ static void put_quality_table(const dis__report_job *job, const dis__worker_stat
         dis__data_table_add_text(g, name, length);
         dis__data_table_add_number(g, (double)w->votes);
         dis__data_table_add_number(g, (double)w->shared);
-        dis__data_table_add_number(g, w->quality);
-        dis__data_table_add_number(g, w->low);
-        dis__data_table_add_number(g, w->high);
-        dis__data_table_add_number(g, w->peers);
-        dis__data_table_add_static_text(g, dis_review_verdict_name(w->cause));
+        dis__data_table_add_number(g, w->accuracy);
+        dis__data_table_add_number(g, w->accuracy_low);
+        dis__data_table_add_number(g, w->accuracy_high);
+        dis__data_table_add_number(g, w->peer_accuracy);
+        dis__data_table_add_static_text(g, dis_review_verdict_name(w->verdict));
         if (c->n_gold_votes) put_gold(g, (double)c->n_gold_votes[w->worker], (double)c->n_gold_correct[w->worker]);
     }
 }
@@ -297,10 +297,11 @@ static dis_status quality(dis__report_job *job, const dis__worker_statistics *c)
     if (n.judged == 0) return DIS_OK;
     init_backdrop(job, c, n.judged, &b);
     dis__markup_appendf(&f.caption, "Estimated from the votes alone: of all votes together, %s are right. ",
-                        dis__format_percent(job->verdicts.typical).text);
-    if (job->verdicts.n_unjudged)
-        dis__markup_appendf(&f.caption, "%zu worker%s cannot be judged and %s left out. ", job->verdicts.n_unjudged,
-                            dis__plural_suffix(job->verdicts.n_unjudged), job->verdicts.n_unjudged == 1 ? "is" : "are");
+                        dis__format_percent(job->verdicts.typical_accuracy).text);
+    if (job->verdicts.n_without_verdict)
+        dis__markup_appendf(&f.caption, "%zu worker%s cannot be judged and %s left out. ",
+                            job->verdicts.n_without_verdict, dis__plural_suffix(job->verdicts.n_without_verdict),
+                            job->verdicts.n_without_verdict == 1 ? "is" : "are");
     if (n.judged <= WITH_INTERVALS) dis__markup_append(&f.caption, "Lines are 95\xC2\xA0% intervals. ");
     if (!b.ranked && n.judged > LISTED && n.judged <= DRAWN_POINTS)
         dis__markup_append(&f.caption, "Marks are moved aside where they would cover each other.");
@@ -334,11 +335,11 @@ static void append_doubtful(const dis__report_job *job, const counts *n, dis__ma
 {
     const dis_review_view *v = &job->verdicts;
     dis__markup_appendf(finding, "Of all votes together an estimated %s are right. ",
-                        dis__format_percent(v->typical).text);
-    if (v->n_doubtful) {
+                        dis__format_percent(v->typical_accuracy).text);
+    if (v->n_unreliable) {
         dis__markup_appendf(
-            finding, "%zu of %zu workers %s doubtful, with %s of the votes", v->n_doubtful, v->n_workers,
-            v->n_doubtful == 1 ? "is" : "are",
+            finding, "%zu of %zu workers %s doubtful, with %s of the votes", v->n_unreliable, v->n_workers,
+            v->n_unreliable == 1 ? "is" : "are",
             dis__format_percent((double)n->doubtful_votes / fmax(1, (double)job->votes_view.n_votes)).text);
         put_causes(finding, n);
         dis__markup_append(finding, ".");
@@ -349,7 +350,7 @@ static void append_doubtful(const dis__report_job *job, const counts *n, dis__ma
     if (v->n_weak)
         dis__markup_appendf(finding, " %zu %s less accurate than the others on the same items.", v->n_weak,
                             v->n_weak == 1 ? "is" : "are");
-    if (v->n_unjudged) dis__markup_appendf(finding, " %zu cannot be judged.", v->n_unjudged);
+    if (v->n_without_verdict) dis__markup_appendf(finding, " %zu cannot be judged.", v->n_without_verdict);
 }
 
 static void add_worker_findings(dis__report_job *job)
@@ -366,8 +367,8 @@ static void add_worker_findings(dis__report_job *job)
     dis__page_finding_add(&job->page, &finding);
     dis__markup_free(&finding);
     if (n.judged)
-        dis__page_tile_add(&job->page, dis__format_abbreviated(v->n_doubtful).text,
-                           v->n_doubtful == 1 ? "doubtful worker" : "doubtful workers");
+        dis__page_tile_add(&job->page, dis__format_abbreviated(v->n_unreliable).text,
+                           v->n_unreliable == 1 ? "doubtful worker" : "doubtful workers");
 }
 
 dis_status dis__section_workers(dis__report_job *job)

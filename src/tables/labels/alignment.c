@@ -150,7 +150,7 @@ static dis_status order_classes(matcher *m, class_list *l)
             for (size_t k = 0; k < n; k++) m->column[s][k] = (uint32_t)k;
         }
         for (size_t k = 0; k < n; k++) m->column[s][k] = place[m->column[s][k]];
-        m->out->notes[s].classes_added = l->n - n;
+        m->out->notes[s].n_classes_added = l->n - n;
     }
     for (size_t k = 0; m->gold && k < dis_names_count(m->gold->classes); k++)
         m->gold_class[k] = place[m->gold_class[k]];
@@ -179,7 +179,7 @@ static dis_status match_classes_in(matcher *m, class_list *l)
     for (size_t s = 0; s < m->n_sources; s++) fewer = fewer || m->source[s].labels.n_classes < l->n;
     if (l->n > n_first) return order_classes(m, l);
     for (size_t s = 0; fewer && s < m->n_sources; s++)
-        m->out->notes[s].classes_added = l->n - m->source[s].labels.n_classes;
+        m->out->notes[s].n_classes_added = l->n - m->source[s].labels.n_classes;
     if (m->declared) return DIS_OK;
     dis__free(m->column[0]); /* the first source is as it should be */
     m->column[0] = NULL;
@@ -262,7 +262,8 @@ static dis_status match_items(matcher *m)
     if (out->n_items == 0)
         return dis__fail(DIS_EDATA, "%s%s: no item is in all of these files; are the task ids the same?",
                          m->source[0].name, m->n_sources > 1 ? " and the others" : "");
-    for (size_t s = 0; s < m->n_sources; s++) out->notes[s].items_left_out = m->source[s].labels.n_items - out->n_items;
+    for (size_t s = 0; s < m->n_sources; s++)
+        out->notes[s].n_items_dropped = m->source[s].labels.n_items - out->n_items;
     return DIS_OK;
 }
 
@@ -418,7 +419,7 @@ static dis_alignment_view view_of(const dis_alignment *a)
                                 .tasks = a->tasks,
                                 .classes = a->classes,
                                 .notes = a->notes,
-                                .without_gold = a->without_gold,
-                                .gold_left_out = a->gold_left_out};
+                                .n_items_without_gold = a->without_gold,
+                                .n_gold_dropped = a->gold_left_out};
 }
 DIS_VIEW_DEFINE(dis_alignment, a, view_of(a))

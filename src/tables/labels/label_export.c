@@ -391,13 +391,14 @@ dis_status dis_labels_export(dis_context *ctx, const dis_labels_view *labels, co
     exporting e = {.ctx = ctx, .labels = labels, .path = path, .o = dis_labels_export_options_default()};
     dis_export_notes did = {0};
     DIS_TRY(DIS_OPTIONS_COPY(dis_labels_export_options, &e.o, options));
-    e.target = find_target(e.o.to);
+    e.target = find_target(e.o.target);
     e.notes = &did;
     if (!e.target)
         return dis__fail(DIS_EUSAGE, "labels cannot go to \"%.60s\"; there are label-studio, argilla and huggingface",
-                         e.o.to ? e.o.to : "");
+                         e.o.target ? e.o.target : "");
     if (e.o.source && !e.target->row.source)
-        return dis__fail(DIS_EUSAGE, "`source` is an export of Label Studio or Argilla; leave it out for %s", e.o.to);
+        return dis__fail(DIS_EUSAGE, "`source` is an export of Label Studio or Argilla; leave it out for %s",
+                         e.o.target);
     DIS_TRY(choose_control(&e));
     if (!e.o.control) e.o.control = "label";
     if (!e.o.object) e.o.object = "text";

@@ -65,11 +65,11 @@ typedef struct {
 static void name_of_cut(const dis_worker_groups_options *o, size_t c, char out[CUT_TEXT])
 {
     if (c == 0)
-        snprintf(out, CUT_TEXT, "below %.10g", o->cut[0]);
+        snprintf(out, CUT_TEXT, "below %.10g", o->cuts[0]);
     else if (c == o->n_cuts)
-        snprintf(out, CUT_TEXT, "%.10g or more", o->cut[c - 1]);
+        snprintf(out, CUT_TEXT, "%.10g or more", o->cuts[c - 1]);
     else
-        snprintf(out, CUT_TEXT, "%.10g to below %.10g", o->cut[c - 1], o->cut[c]);
+        snprintf(out, CUT_TEXT, "%.10g to below %.10g", o->cuts[c - 1], o->cuts[c]);
 }
 
 static bool is_among(const char *text, const char *const *words, size_t n)
@@ -96,7 +96,7 @@ static dis_status place_of(const dis_worker_groups_options *o, const dis_votes_v
     if (!dis__parse_real(text, n, &x))
         return dis__fail(DIS_EDATA, "worker \"%.100s\": \"%.100s\" is no number, and `cuts` are for numbers",
                          dis_names_get(v->workers, w, NULL), text);
-    for (*c = 0; *c < o->n_cuts && x >= o->cut[*c];) ++*c;
+    for (*c = 0; *c < o->n_cuts && x >= o->cuts[*c];) ++*c;
     return DIS_OK;
 }
 
@@ -185,10 +185,10 @@ static void judge_small(const sorting *s, dis_worker_groups_view *view)
             small++;
             people += s->values[i].workers;
         }
-    const bool merge = !s->o->hide && small > 1 && people >= s->o->min_group;
-    view->merged = merge ? small : 0;
-    view->hidden = merge ? 0 : small;
-    view->hidden_people = merge ? 0 : people;
+    const bool merge = !s->o->hide_small && small > 1 && people >= s->o->min_group;
+    view->n_merged = merge ? small : 0;
+    view->n_hidden = merge ? 0 : small;
+    view->n_hidden_workers = merge ? 0 : people;
 }
 
 static dis_status name_groups(const sorting *s, dis_worker_groups *g, int32_t *group_of)
@@ -209,9 +209,9 @@ static dis_status name_groups(const sorting *s, dis_worker_groups *g, int32_t *g
                          "no value has %zu workers or more, so there is no group to show; lower `min_group`, or cut "
                          "numbers with `cuts`",
                          s->o->min_group);
-    for (size_t i = 0; i < s->n && g->view.merged; i++)
+    for (size_t i = 0; i < s->n && g->view.n_merged; i++)
         if (is_small(s, &s->values[i])) group_of[s->values[i].index] = (int32_t)n;
-    if (g->view.merged) names[n++] = OTHER;
+    if (g->view.n_merged) names[n++] = OTHER;
     g->view.n_groups = n;
     return dis_names_create(names, n, &g->names);
 }
@@ -227,7 +227,7 @@ static dis_status fill_groups(const sorting *s, const dis_votes_view *v, dis_wor
     if (status == DIS_OK) status = dis__alloc_zeroed(&g->votes, g->view.n_groups, sizeof *g->votes);
     for (size_t w = 0; status == DIS_OK && w < v->n_workers; w++) {
         g->group[w] = s->of[w] == UINT32_MAX ? -1 : group_of[s->of[w]];
-        g->view.unknown += s->of[w] == UINT32_MAX;
+        g->view.n_unknown += s->of[w] == UINT32_MAX;
         if (g->group[w] >= 0) g->workers[g->group[w]]++;
     }
     for (size_t i = 0; status == DIS_OK && i < v->n_votes; i++)
@@ -262,7 +262,7 @@ static dis_status check(const dis_votes_view *v, const dis_names *given, const d
     if (o->n_cuts >= DIS_MAX_GROUPS)
         return dis__fail(DIS_EUSAGE, "%zu `cuts`; at most %u are possible", o->n_cuts, DIS_MAX_GROUPS - 1);
     for (size_t c = 0; c < o->n_cuts; c++)
-        if (!isfinite(o->cut[c]) || (c && o->cut[c] <= o->cut[c - 1]))
+        if (!isfinite(o->cuts[c]) || (c && o->cuts[c] <= o->cuts[c - 1]))
             return dis__fail(DIS_EUSAGE, "`cuts` must be rising numbers");
     return DIS_OK;
 }

@@ -30,7 +30,7 @@ static dis_worker_table_view view_of(const dis_worker_table *t)
                                    .n_columns = dis_names_count(t->columns),
                                    .workers = t->workers,
                                    .columns = t->columns,
-                                   .cells = t->cells};
+                                   .values = t->cells};
 }
 DIS_VIEW_DEFINE(dis_worker_table, t, view_of(t))
 
@@ -74,11 +74,11 @@ static void loader_free(loader *l)
 
 static dis_status put_worker(loader *l, uint64_t line, const char *text, size_t n)
 {
-    const size_t before = l->o->table_prefix ? strlen(l->o->table_prefix) : 0;
+    const size_t before = l->o->id_prefix ? strlen(l->o->id_prefix) : 0;
     DIS_TRY(dis__reserve(&l->id, &l->id_room, 0, dis__saturating_size(1, before, n + 1), 1));
     DIS_TRY(dis__reserve(&l->line, &l->line_room, l->workers.n, l->workers.n + 1, sizeof *l->line));
     l->line[l->workers.n] = line;
-    if (before) memcpy(l->id, l->o->table_prefix, before);
+    if (before) memcpy(l->id, l->o->id_prefix, before);
     if (n) memcpy(l->id + before, text, n);
     return dis__name_list_add(&l->workers, l->id, before + n);
 }
@@ -114,7 +114,7 @@ static dis_status no_id(const loader *l, uint64_t line, const char *have)
     return dis__fail_at(DIS_EDATA, l->path, line, 0,
                         "no column \"%.100s\" with the ids of workers; there are: %s; name "
                         "one with `table_id`",
-                        l->o->table_id ? l->o->table_id : id_names[0], have);
+                        l->o->id_column ? l->o->id_column : id_names[0], have);
 }
 
 static dis_status find_id(loader *l, const dis__table_rows *r, size_t *id)
@@ -124,7 +124,7 @@ static dis_status find_id(loader *l, const dis__table_rows *r, size_t *id)
     for (size_t i = 0; i < sizeof id_names / sizeof *id_names; i++) /* in the order of preference */
         for (size_t c = 0; c < n; c++) {
             const dis__table_row_cell h = dis__table_rows_column(r, c);
-            const char *want = l->o->table_id ? l->o->table_id : id_names[i];
+            const char *want = l->o->id_column ? l->o->id_column : id_names[i];
             if (strlen(want) == h.n && memcmp(want, h.text, h.n) == 0) {
                 *id = c;
                 return DIS_OK;
@@ -205,8 +205,8 @@ static dis_status take_record(loader *l, const dis__json *json, uint64_t line, c
 {
     const dis__json_value *id = NULL;
     if (object->kind != DIS_JSON_OBJECT) return dis__json_fail(json, object, "a worker must be an object");
-    if (l->o->table_id) id = dis__json_member(object, l->o->table_id);
-    for (size_t i = 0; !l->o->table_id && !id && i < sizeof id_names / sizeof *id_names; i++)
+    if (l->o->id_column) id = dis__json_member(object, l->o->id_column);
+    for (size_t i = 0; !l->o->id_column && !id && i < sizeof id_names / sizeof *id_names; i++)
         id = dis__json_member(object, id_names[i]);
     if (!id) {
         char keys[200];
@@ -214,7 +214,7 @@ static dis_status take_record(loader *l, const dis__json *json, uint64_t line, c
         return dis__json_fail(json, object,
                               "no key \"%.100s\" with the id of the worker; the keys are: %s; name one "
                               "with `table_id`",
-                              l->o->table_id ? l->o->table_id : id_names[0], keys);
+                              l->o->id_column ? l->o->id_column : id_names[0], keys);
     }
     if (id->kind != DIS_JSON_STRING && id->kind != DIS_JSON_NUMBER)
         return dis__json_fail(json, id, "the id of a worker must be a text or a number");

@@ -11,15 +11,15 @@ typedef struct {
     double factor, warm_up;
 } values;
 
-#define REAL(field, key_, fallback_, low_, high_, summary_)                                                          \
-    {                                                                                                                \
-        .key = key_, .kind = DIS_OPTION_REAL, .offset = offsetof(values, field), .fallback = fallback_, .low = low_, \
-        .high = high_, .summary = summary_                                                                           \
+#define REAL(field, key_, fallback_, low_, high_, summary_)                                                  \
+    {                                                                                                        \
+        .key = key_, .kind = DIS_OPTION_REAL, .offset = offsetof(values, field), .default_value = fallback_, \
+        .low = low_, .high = high_, .summary = summary_                                                      \
     }
-#define CHOICE(field, key_, summary_)                                                                \
-    {                                                                                                \
-        .key = key_, .kind = DIS_OPTION_CHOICE, .offset = offsetof(values, field), .fallback = "no", \
-        .choices = "no|yes", .summary = summary_                                                     \
+#define CHOICE(field, key_, summary_)                                                                     \
+    {                                                                                                     \
+        .key = key_, .kind = DIS_OPTION_CHOICE, .offset = offsetof(values, field), .default_value = "no", \
+        .choices = "no|yes", .summary = summary_                                                          \
     }
 #define COMMON                                                                               \
     REAL(decay, "decay", "0", 0, 1e3, "weight decay"),                                       \

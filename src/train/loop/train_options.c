@@ -9,7 +9,7 @@
      .kind = DIS_TRAIN_##kind_,                                                \
      .offset = offsetof(dis_model_train_options, field_),                      \
      .argument = argument_,                                                    \
-     .fallback = fallback_,                                                    \
+     .default_value = fallback_,                                               \
      .low = low_,                                                              \
      .high = high_,                                                            \
      .summary = summary_},

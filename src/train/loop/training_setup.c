@@ -15,9 +15,9 @@ static const char *const kind_names[] = {"texts", "tokens", "features", "images"
 static dis_status check_kind(const dis_model *model, const dis_items *items)
 {
     const dis_items_kind have = dis_items_get_view(items).kind;
-    if (have == model->row->info.items) return DIS_OK;
+    if (have == model->row->info.items_kind) return DIS_OK;
     return dis__fail(DIS_EUSAGE, "the model %s learns from %s, and these items are %s", model->row->info.name,
-                     kind_names[model->row->info.items], kind_names[have]);
+                     kind_names[model->row->info.items_kind], kind_names[have]);
 }
 
 /* The metric that decides between epochs. */

@@ -25,62 +25,62 @@ static const dis_option options[] = {
     {.key = "frozen",
      .kind = DIS_OPTION_INT,
      .offset = offsetof(settings, frozen),
-     .fallback = "-1",
+     .default_value = "-1",
      .low = -1,
      .high = DIS_ENCODER_LAYERS,
      .summary = "the embeddings and so many of the first layers stay as they are; -1: nothing does"},
     {.key = "layer-decay",
      .kind = DIS_OPTION_REAL,
      .offset = offsetof(settings, layer_decay),
-     .fallback = "1",
+     .default_value = "1",
      .low = .01,
      .high = 1,
      .summary = "each layer learns at this share of the rate of the one above it"},
     {.key = "max-length",
      .kind = DIS_OPTION_INT,
      .offset = offsetof(settings, max_length),
-     .fallback = "0",
+     .default_value = "0",
      .low = 0,
      .high = 1e6,
      .summary = "tokens per text, special ones included; 0: what the folder allows"},
     {.key = "choices",
      .kind = DIS_OPTION_INT,
      .offset = offsetof(settings, choices),
-     .fallback = "0",
+     .default_value = "0",
      .low = 0,
      .high = DIS_MAX_CHOICES,
      .summary = "the last so many texts are answers, one per class: each gets a score of its own; 0: none are"},
     {.key = "dropout",
      .kind = DIS_OPTION_CHOICE,
      .offset = offsetof(settings, dropout),
-     .fallback = "config",
+     .default_value = "config",
      .choices = "config|none",
      .summary = "as config.json says, or none"},
     {.key = "lora",
      .kind = DIS_OPTION_INT,
      .offset = offsetof(settings, lora),
-     .fallback = "0",
+     .default_value = "0",
      .low = 0,
      .high = 1024,
      .summary = "rank at which the layers learn beside their own numbers, which stay (LoRA); 0: they learn as a whole"},
     {.key = "lora-alpha",
      .kind = DIS_OPTION_REAL,
      .offset = offsetof(settings, lora_alpha),
-     .fallback = "16",
+     .default_value = "16",
      .low = 1e-6,
      .high = 1e6,
      .summary = "what LoRA adds is multiplied by this, divided by the rank"},
     {.key = "lora-dropout",
      .kind = DIS_OPTION_REAL,
      .offset = offsetof(settings, lora_dropout),
-     .fallback = "0.1",
+     .default_value = "0.1",
      .low = 0,
      .high = .99,
      .summary = "of what goes into LoRA's matrices, unless dropout=none"},
     {.key = "lora-targets",
      .kind = DIS_OPTION_CHOICE,
      .offset = offsetof(settings, lora_targets),
-     .fallback = "query+value",
+     .default_value = "query+value",
      .choices = "query+value|query+key+value|attention|feed|all",
      .summary = "the matrices that have LoRA: attention is all four of it, feed the two behind it"},
 };
@@ -271,7 +271,7 @@ static dis_status encode(dis_context *ctx, const void *of, const void *encoder, 
     to->unit = out->unit;
     DIS_TRY(dis__alloc_array(&out->length, to->n_units, sizeof *out->length));
     for (size_t u = 0; u < to->n_units; u++)
-        out->length[u] = (uint32_t)(out->view.start[(u + 1) * out->per] - out->view.start[u * out->per]);
+        out->length[u] = (uint32_t)(out->view.text_start[(u + 1) * out->per] - out->view.text_start[u * out->per]);
     to->length = out->length;
     to->packed = true;
     return DIS_OK;
@@ -290,9 +290,9 @@ static void hash_encoded(const void *encoder, const dis__encoded_items *encoded,
     const encoded_items *e = (const encoded_items *)encoded;
     const dis_tokens_view *v = &e->view;
     (void)encoder;
-    dis__sha256_update(sha, v->start, (v->n_texts + 1) * sizeof *v->start);
-    dis__sha256_update(sha, v->id, v->start[v->n_texts] * sizeof *v->id);
-    dis__sha256_update(sha, v->type, v->start[v->n_texts] * sizeof *v->type);
+    dis__sha256_update(sha, v->text_start, (v->n_texts + 1) * sizeof *v->text_start);
+    dis__sha256_update(sha, v->id, v->text_start[v->n_texts] * sizeof *v->id);
+    dis__sha256_update(sha, v->type, v->text_start[v->n_texts] * sizeof *v->type);
     if (v->first_token) dis__sha256_update(sha, v->first_token, encoded->n_items * sizeof *v->first_token);
 }
 
@@ -386,7 +386,7 @@ static dis_status put_places(dis__net *net, const inputs *in, const encoded_item
 {
     size_t n = 0, at = 0;
     for (size_t u = 0; u < batch->n; u++) {
-        const size_t unit = batch->unit[u], first = e->view.start[unit];
+        const size_t unit = batch->unit[u], first = e->view.text_start[unit];
         for (size_t w = e->unit[unit]; w < e->unit[unit + 1]; w++) {
             const size_t token = e->view.first_token[w];
             in->room[n++] = (int32_t)(at + (token == SIZE_MAX ? 0 : token - first));
@@ -437,7 +437,7 @@ static dis_status start(dis_context *ctx, dis__net *net, const void *encoder)
         .info = {.name = name_,                                                                                       \
                  .summary = summary_,                                                                                 \
                  .source = "Devlin et al. 2019",                                                                      \
-                 .items = kind_,                                                                                      \
+                 .items_kind = kind_,                                                                                 \
                  .options = options,                                                                                  \
                  .n_options = sizeof options / sizeof *options,                                                       \
                  .epochs = 3,                                                                                         \

@@ -23,7 +23,7 @@ static dis_status count_special(const sentences *s, const dis_tokenizer_options 
     dis_tokens *none;
     const size_t start[2] = {0, 0};
     DIS_TRY(dis_tokenizer_encode_words(s->ctx, s->t, s->word, s->length, start, 1, o, &none));
-    *out = dis_tokens_get_view(none).start[1];
+    *out = dis_tokens_get_view(none).text_start[1];
     dis_tokens_destroy(none);
     return DIS_OK;
 }
@@ -31,7 +31,7 @@ static dis_status count_special(const sentences *s, const dis_tokenizer_options 
 static bool any_cut(const sentences *s, const dis_tokens_view *v, size_t max)
 {
     for (size_t i = 0; i < s->n; i++)
-        if (v->start[i + 1] - v->start[i] >= max) return true;
+        if (v->text_start[i + 1] - v->text_start[i] >= max) return true;
     return false;
 }
 
@@ -41,11 +41,11 @@ static dis_status count_tokens(const sentences *s, const dis_tokenizer_options *
     dis_tokenizer_options all = *o;
     dis_tokens *tokens;
     all.max_length = SIZE_MAX;
-    all.no_special = true;
+    all.no_special_tokens = true;
     DIS_TRY(encode(s, &all, &tokens));
     const dis_tokens_view v = dis_tokens_get_view(tokens);
     for (size_t i = s->n; i-- > 0;) {
-        size_t end = v.start[i + 1];
+        size_t end = v.text_start[i + 1];
         for (size_t w = s->start[i + 1]; w-- > s->start[i];) {
             const size_t first = v.first_token[w];
             count[w] = first == SIZE_MAX ? 0 : end - first;

@@ -52,8 +52,8 @@ dis_status dis__model_settings_parse(const dis__model_row *row, const char *spec
     char text[512];
     DIS_TRY(dis__spec_parse("model", spec, k->options, k->n_options, settings, row->settings_size));
     const dis_model_recipe *recipe = recipe_of(k, settings);
-    if (!recipe || !*recipe->settings) return DIS_OK;
-    snprintf(text, sizeof text, "%s:%s", k->name, recipe->settings);
+    if (!recipe || !*recipe->options) return DIS_OK;
+    snprintf(text, sizeof text, "%s:%s", k->name, recipe->options);
     DIS_TRY(dis__spec_update("model", text, k->options, k->n_options, settings));
     return dis__spec_update("model", spec, k->options, k->n_options, settings);
 }

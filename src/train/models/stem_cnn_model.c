@@ -14,15 +14,15 @@ typedef struct {
     double dropout;
 } settings;
 
-#define WHOLE(field, fallback_, low_, high_, summary_)                                                     \
-    {                                                                                                      \
-        .key = #field, .kind = DIS_OPTION_INT, .offset = offsetof(settings, field), .fallback = fallback_, \
-        .low = low_, .high = high_, .summary = summary_                                                    \
+#define WHOLE(field, fallback_, low_, high_, summary_)                                                          \
+    {                                                                                                           \
+        .key = #field, .kind = DIS_OPTION_INT, .offset = offsetof(settings, field), .default_value = fallback_, \
+        .low = low_, .high = high_, .summary = summary_                                                         \
     }
-#define CHOICE(key_, field, fallback_, choices_, summary_)                                                  \
-    {                                                                                                       \
-        .key = key_, .kind = DIS_OPTION_CHOICE, .offset = offsetof(settings, field), .fallback = fallback_, \
-        .choices = choices_, .summary = summary_                                                            \
+#define CHOICE(key_, field, fallback_, choices_, summary_)                                                       \
+    {                                                                                                            \
+        .key = key_, .kind = DIS_OPTION_CHOICE, .offset = offsetof(settings, field), .default_value = fallback_, \
+        .choices = choices_, .summary = summary_                                                                 \
     }
 static const dis_option options[] = {
     CHOICE("recipe", recipe, "default", "default|paper|released",
@@ -35,7 +35,7 @@ static const dis_option options[] = {
     {.key = "dropout",
      .kind = DIS_OPTION_REAL,
      .offset = offsetof(settings, dropout),
-     .fallback = "0.1",
+     .default_value = "0.1",
      .low = 0,
      .high = .99,
      .summary = "dropout rate"},
@@ -260,7 +260,7 @@ const dis__model_row dis__model_stem_cnn = {
     .info = {.name = "stem-cnn",
              .summary = "convolutions over the characters of a word and of a stem",
              .source = "Fornaciari et al. 2021",
-             .items = DIS_ITEMS_TEXT,
+             .items_kind = DIS_ITEMS_TEXT,
              .options = options,
              .n_options = sizeof options / sizeof *options,
              .recipes = recipes,

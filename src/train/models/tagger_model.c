@@ -22,15 +22,15 @@ typedef struct {
 
 enum { UNITS_SENTENCES, UNITS_TOKENS };
 
-#define WHOLE(field, fallback_, low_, high_, summary_)                                                     \
-    {                                                                                                      \
-        .key = #field, .kind = DIS_OPTION_INT, .offset = offsetof(settings, field), .fallback = fallback_, \
-        .low = low_, .high = high_, .summary = summary_                                                    \
+#define WHOLE(field, fallback_, low_, high_, summary_)                                                          \
+    {                                                                                                           \
+        .key = #field, .kind = DIS_OPTION_INT, .offset = offsetof(settings, field), .default_value = fallback_, \
+        .low = low_, .high = high_, .summary = summary_                                                         \
     }
-#define CHOICE(key_, field, fallback_, choices_, summary_)                                                  \
-    {                                                                                                       \
-        .key = key_, .kind = DIS_OPTION_CHOICE, .offset = offsetof(settings, field), .fallback = fallback_, \
-        .choices = choices_, .summary = summary_                                                            \
+#define CHOICE(key_, field, fallback_, choices_, summary_)                                                       \
+    {                                                                                                            \
+        .key = key_, .kind = DIS_OPTION_CHOICE, .offset = offsetof(settings, field), .default_value = fallback_, \
+        .choices = choices_, .summary = summary_                                                                 \
     }
 static const dis_option options[] = {
     CHOICE("recipe", recipe, "default", "default|paper|released|soft-loss",
@@ -38,14 +38,14 @@ static const dis_option options[] = {
     {.key = "kind",
      .kind = DIS_OPTION_CHOICE,
      .offset = offsetof(settings, kind),
-     .fallback = "encoder",
+     .default_value = "encoder",
      .choices = "encoder|additive|linear",
      .summary = "how the states of context and characters are combined: attention encoders, additive attention, or "
                 "linear layers on both"},
     {.key = "cell",
      .kind = DIS_OPTION_CHOICE,
      .offset = offsetof(settings, cell),
-     .fallback = "lstm",
+     .default_value = "lstm",
      .choices = "lstm|gru",
      .summary = "recurrent cell that reads words and characters"},
     WHOLE(word, "300", 1, 4096, "width of the vector of a word; word vectors from a file bring their own"),
@@ -76,21 +76,21 @@ static const dis_option options[] = {
     {.key = "linear",
      .kind = DIS_OPTION_REALS,
      .offset = offsetof(settings, linear),
-     .fallback = "409/327",
+     .default_value = "409/327",
      .low = 1,
      .high = 65536,
      .summary = "with kind=linear, width of each hidden layer, at most 8"},
     {.key = "dropout",
      .kind = DIS_OPTION_REAL,
      .offset = offsetof(settings, dropout),
-     .fallback = "0.1",
+     .default_value = "0.1",
      .low = 0,
      .high = .99,
      .summary = "dropout rate"},
     {.key = "case",
      .kind = DIS_OPTION_CHOICE,
      .offset = offsetof(settings, case_),
-     .fallback = "lower",
+     .default_value = "lower",
      .choices = "lower|keep",
      .summary = "convert ASCII letters of words to lower case, or keep them"},
 };
@@ -567,7 +567,7 @@ const dis__model_row dis__model_tagger = {
     .info = {.name = "tagger",
              .summary = "LSTMs or GRUs over words and characters, a label for each token of a sentence",
              .source = "Fornaciari et al. 2021 (kind=encoder), Uma et al. 2020 (kind=additive, linear)",
-             .items = DIS_ITEMS_TOKENS,
+             .items_kind = DIS_ITEMS_TOKENS,
              .options = options,
              .n_options = sizeof options / sizeof *options,
              .recipes = recipes,

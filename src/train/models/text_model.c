@@ -20,10 +20,10 @@ typedef struct {
     int case_;
 } settings;
 
-#define WHOLE(field, key_, fallback_, low_, high_, summary_)                                                          \
-    {                                                                                                                 \
-        .key = key_, .kind = DIS_OPTION_INT, .offset = offsetof(settings, field), .fallback = fallback_, .low = low_, \
-        .high = high_, .summary = summary_                                                                            \
+#define WHOLE(field, key_, fallback_, low_, high_, summary_)                                                  \
+    {                                                                                                         \
+        .key = key_, .kind = DIS_OPTION_INT, .offset = offsetof(settings, field), .default_value = fallback_, \
+        .low = low_, .high = high_, .summary = summary_                                                       \
     }
 static const dis_option options[] = {
     WHOLE(width, "width", "64", 1, 4096, "of the vector of a word; word vectors from a file bring their own"),
@@ -37,14 +37,14 @@ static const dis_option options[] = {
     {.key = "dropout",
      .kind = DIS_OPTION_REAL,
      .offset = offsetof(settings, dropout),
-     .fallback = "0.3",
+     .default_value = "0.3",
      .low = 0,
      .high = .99,
      .summary = "share of values left out in each step"},
     {.key = "case",
      .kind = DIS_OPTION_CHOICE,
      .offset = offsetof(settings, case_),
-     .fallback = "lower",
+     .default_value = "lower",
      .choices = "lower|keep",
      .summary = "ASCII letters are made small, or stay"},
 };
@@ -371,7 +371,7 @@ const dis__model_row dis__model_text = {
     .info = {.name = "text",
              .summary = "bags of words and of pieces of words, for texts, without anything pretrained",
              .source = "after Joulin et al. 2017",
-             .items = DIS_ITEMS_TEXT,
+             .items_kind = DIS_ITEMS_TEXT,
              .options = options,
              .n_options = sizeof options / sizeof *options,
              .epochs = 20,

@@ -13,7 +13,7 @@ static const dis_option silver_options[] = {
     {.key = "ties",
      .kind = DIS_OPTION_CHOICE,
      .offset = offsetof(dis__objective_settings, ties),
-     .fallback = "drop",
+     .default_value = "drop",
      .choices = "drop|first",
      .summary = "items whose soft label has no single most probable class: drop leaves them out of all heads, first "
                 "takes the first class"},
@@ -22,22 +22,22 @@ static const dis_option crowd_options[] = {
     {.key = "on",
      .kind = DIS_OPTION_CHOICE,
      .offset = offsetof(dis__objective_settings, on),
-     .fallback = "logits",
+     .default_value = "logits",
      .choices = "logits|probabilities",
      .summary = "what the map of a worker reads: the logits (Uma et al. 2020) or their softmax (Rodrigues and Pereira "
                 "2018)"},
     {.key = "warm-up",
      .kind = DIS_OPTION_INT,
      .offset = offsetof(dis__objective_settings, warm_up),
-     .fallback = "0",
+     .default_value = "0",
      .low = 0,
      .high = 1e6,
      .summary = "the first so many epochs learn from majority labels, ties left out; none of them is kept as the best"},
 };
-#define OF_WORKERS(key_, kind_, fallback_, low_, high_, summary_)                                              \
-    {                                                                                                          \
-        .key = #key_, .kind = kind_, .offset = offsetof(dis__objective_settings, key_), .fallback = fallback_, \
-        .low = low_, .high = high_, .summary = summary_                                                        \
+#define OF_WORKERS(key_, kind_, fallback_, low_, high_, summary_)                                                   \
+    {                                                                                                               \
+        .key = #key_, .kind = kind_, .offset = offsetof(dis__objective_settings, key_), .default_value = fallback_, \
+        .low = low_, .high = high_, .summary = summary_                                                             \
     }
 #define HIDDEN(summary_) OF_WORKERS(hidden, DIS_OPTION_INT, "0", 0, 1e5, summary_)
 #define ALPHA(fallback_)                                                                                    \

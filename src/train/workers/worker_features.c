@@ -28,7 +28,7 @@ void dis__worker_features_free(dis__worker_features *f)
 
 static const char *cell_of(const dis_worker_table_view *t, size_t row, size_t column, size_t *n)
 {
-    return dis_names_get(t->cells, row * t->n_columns + column, n);
+    return dis_names_get(t->values, row * t->n_columns + column, n);
 }
 
 static bool find_column(const dis_names *columns, const char *name, size_t *out)

@@ -53,7 +53,7 @@ dis_status dis__needs_mapper(const dis__reader *r, bool *needed)
 {
     const dis_votes_options *o = &r->o;
     const bool by_time = o->time && (o->duplicates == DIS_DUPLICATES_FIRST || o->duplicates == DIS_DUPLICATES_LAST);
-    *needed = o->input == DIS_INPUT_WIDE || o->records || o->n_keep || o->no_header || o->several || by_time;
+    *needed = o->input == DIS_INPUT_WIDE || o->records || o->n_keep || o->no_header || o->multiple_labels || by_time;
     for (size_t i = 0; i < r->n_inputs && !*needed; i++) {
         const char *format;
         DIS_TRY(dis__votes_format(o->format, r->input[i].path, &format));
@@ -165,7 +165,7 @@ static dis_status join_labels(dis__mapped_votes *m, const dis__answer *a, dis__v
 static dis_status take_answer(void *user, const dis__answer *a, dis__row_problem *problem)
 {
     dis__mapped_votes *m = user;
-    const dis_multiple_labels several = m->reader->o.several;
+    const dis_multiple_labels several = m->reader->o.multiple_labels;
     const dis__vote_field none = {.text = "", .n = 0, .at = a->at};
     dis__vote_field cell[] = {a->task, a->worker, a->n_labels ? a->label[0].value : none};
     m->n_answers++;
@@ -227,7 +227,7 @@ static dis_status flush(mapped *m, uint64_t n_bytes)
 {
     dis__collector *c = &m->reader->collector;
     if (c->n_bytes < n_bytes) c->n_bytes = n_bytes;
-    m->reader->votes->notes.na += m->batch->na;
+    m->reader->votes->notes.missing_labels += m->batch->na;
     DIS_TRY(dis__collector_add_round(m->reader->ctx, c, &m->batch, 1, n_bytes - m->n_flushed));
     m->n_flushed = n_bytes;
     return begin_batch(m);
@@ -337,7 +337,7 @@ dis_status dis__read_mapped(dis__reader *r)
     mapped m = {.reader = r, .mapping = &mapping, .batch = &r->batch[0]};
     m.walk = (dis__mapped_votes){.reader = r, .take = put_vote, .user = &m};
     r->fail_duplicate = fail_duplicate;
-    if (r->o.several == DIS_MULTIPLE_ALL && r->o.duplicates == DIS_DUPLICATES_ERROR)
+    if (r->o.multiple_labels == DIS_MULTIPLE_ALL && r->o.duplicates == DIS_DUPLICATES_ERROR)
         r->o.duplicates = DIS_DUPLICATES_ALL; /* labels of one answer are votes of one worker */
     const dis_status status = read_votes(&m);
     if (status == DIS_OK && r->choose) r->votes->notes.duplicates = m.n_replaced;

@@ -55,7 +55,7 @@ static dis_status add_rules(dis__reader *r, const dis_votes_preset *p, const cha
     for (size_t i = 0; i < p->n_keep; i++) {
         const dis_drop_rule *k = &p->keep[i];
         const bool named = strchr(k->column, '@') || strchr(k->value, '@');
-        if (p->choice && named != (name != NULL)) continue;
+        if (p->label_template && named != (name != NULL)) continue;
         DIS_TRY(name_in(r, k->column, name, &r->filters[n].column));
         DIS_TRY(name_in(r, k->value, name, &r->filters[n].value));
         n++;
@@ -91,19 +91,19 @@ dis_status dis__preset_apply(dis__reader *r)
         return dis__fail(DIS_EUSAGE, "no preset \"%.100s\"%s%s%s; there are: %s", o->preset,
                          near ? "; did you mean " : "", near ? near : "", near ? "?" : "", names);
     }
-    const char *name = o->label && p->choice && !dis__path_is_special(o->label, false) ? o->label : NULL;
-    if (!o->label && p->choice && !p->label)
+    const char *name = o->label && p->label_template && !dis__path_is_special(o->label, false) ? o->label : NULL;
+    if (!o->label && p->label_template && !p->label)
         return dis__fail(DIS_EUSAGE, "preset %s: `label` is needed, and says which question, control or feature",
                          p->name);
     if (o->input == DIS_INPUT_VOTES) o->input = p->input;
     if (!o->format) o->format = p->format;
-    if (!o->task) o->task = o->scale == DIS_SCALE_PAIRWISE && p->question ? p->question : p->task;
+    if (!o->task) o->task = o->scale == DIS_SCALE_PAIRWISE && p->pair_task ? p->pair_task : p->task;
     if (!o->worker) DIS_TRY(name_in(r, p->worker, name, &o->worker));
     if (!o->time) o->time = p->time;
     if (!o->records) o->records = p->records;
     o->no_header = o->no_header || p->no_header;
     if (name)
-        DIS_TRY(name_in(r, p->choice, name, &o->label));
+        DIS_TRY(name_in(r, p->label_template, name, &o->label));
     else if (!o->label)
         o->label = p->label;
     DIS_TRY(add_rules(r, p, name));

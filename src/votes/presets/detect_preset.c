@@ -81,8 +81,8 @@ static dis_status find_preset(dis__record_reader *s, const dis_votes_preset **fo
     const dis_votes_preset *p;
     for (size_t i = 0; !*found && (p = dis_votes_preset_get(i)); i++) {
         bool has;
-        if (!p->sign || !fits_container(s, p->file)) continue;
-        DIS_TRY(has_sign(&s->record, p->sign, &has));
+        if (!p->signature || !fits_container(s, p->container)) continue;
+        DIS_TRY(has_sign(&s->record, p->signature, &has));
         if (has) *found = p;
     }
     return DIS_OK;

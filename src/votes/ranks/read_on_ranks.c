@@ -79,8 +79,8 @@ static dis_status empty_table(dis_votes *votes)
 
 static dis_status sum_notes(const dis__comm *comm, dis_votes_notes *notes)
 {
-    uint64_t *const all[] = {&notes->rows, &notes->bad_rows,      &notes->na, &notes->dropped, &notes->duplicates,
-                             &notes->ties, &notes->items_left_out};
+    uint64_t *const all[] = {&notes->rows,       &notes->bad_rows, &notes->missing_labels, &notes->dropped,
+                             &notes->duplicates, &notes->ties,     &notes->items_left_out};
     enum { N = sizeof all / sizeof *all };
     uint64_t x[N];
     for (size_t i = 0; i < N; i++) x[i] = *all[i];

@@ -103,13 +103,13 @@ static dis_text view_text(const dis_cells *c, const char *view)
 /* The text of cell i; bytes NULL: it has no value. Numbers are written into `room`. */
 static dis_text cell_text(const dis_cells *c, size_t i, char room[DIS_CELL_BYTES])
 {
-    i += c->first;
+    i += c->offset;
     if (c->valid && !bit_at(c->valid, i)) return (dis_text){0};
     if (c->dictionary) {
         const size_t k = index_at(c, i);
         if (k >= c->dictionary->n) return (dis_text){.bytes = "", .n = DIS_CELL_BROKEN};
         c = c->dictionary;
-        i = k + c->first;
+        i = k + c->offset;
         if (c->valid && !bit_at(c->valid, i)) return (dis_text){0};
     }
     switch (c->kind) {
@@ -195,13 +195,13 @@ static size_t piece_of(const dis__vote_column *c, size_t row)
 static void look_at_texts(const dis_cells *p, size_t first, size_t last, dis__column_block *out, size_t i)
 {
     const bool wide = p->kind == DIS_CELLS_LARGE_STRING;
-    const int32_t *at32 = (const int32_t *)p->values + p->first;
-    const int64_t *at64 = (const int64_t *)p->values + p->first;
+    const int32_t *at32 = (const int32_t *)p->values + p->offset;
+    const int64_t *at64 = (const int64_t *)p->values + p->offset;
     const int64_t end = wide ? at64[p->n] : at32[p->n];
     for (size_t k = first; k < last; k++, i++) {
         const int64_t a = wide ? at64[k] : at32[k], z = wide ? at64[k + 1] : at32[k + 1];
         out->text[i] = between(p->bytes, a, z);
-        if (p->valid && !bit_at(p->valid, p->first + k)) out->text[i] = (dis_text){0};
+        if (p->valid && !bit_at(p->valid, p->offset + k)) out->text[i] = (dis_text){0};
         weigh(out, i, end > a ? (size_t)(end - a) : out->text[i].n);
     }
 }

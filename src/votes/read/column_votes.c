@@ -268,7 +268,7 @@ static dis_status fill_round(dis_context *ctx, table *t)
 static dis_status take_notes(dis_votes *votes, const dis__batch *b)
 {
     votes->notes.rows += b->seen;
-    votes->notes.na += b->na;
+    votes->notes.missing_labels += b->na;
     votes->notes.bad_rows += b->bad;
     for (size_t i = 0; i < b->n_skipped && votes->n_skipped < DIS_MAX_MESSAGES; i++) {
         const char *message = b->skipped[i].message;

@@ -208,7 +208,7 @@ static dis_status take_notes(dis__vote_file *f, const dis__batch *b)
 {
     dis_votes *votes = f->reader->votes;
     votes->notes.rows += b->seen;
-    votes->notes.na += b->na;
+    votes->notes.missing_labels += b->na;
     votes->notes.dropped += b->dropped;
     votes->notes.bad_rows += b->bad;
     for (size_t i = 0; i < b->n_skipped && votes->n_skipped < DIS_MAX_MESSAGES; i++) {

@@ -160,7 +160,7 @@ dis_status dis_votes_write(dis_context *ctx, const dis_votes *votes, const char 
 {
     dis_votes_write_options o = dis_votes_write_options_default();
     DIS_TRY(DIS_OPTIONS_COPY(dis_votes_write_options, &o, options));
-    if (o.numbers && !o.anonymise)
+    if (o.number_file && !o.anonymise)
         return dis__fail(DIS_EUSAGE, "`numbers` is about anonymous workers; say `anonymise` too, or leave it out");
     if (o.anonymise && !votes->start)
         return dis__fail(DIS_EDATA, "this input does not say who voted: there is nobody to make anonymous");
@@ -168,7 +168,7 @@ dis_status dis_votes_write(dis_context *ctx, const dis_votes *votes, const char 
     if (!o.anonymise) return write_votes(votes, path, o.format, NULL);
     uint64_t *number;
     DIS_TRY(dis__alloc_array(&number, votes->n_workers, sizeof *number));
-    dis_status status = number_workers(ctx, votes, o.numbers, number);
+    dis_status status = number_workers(ctx, votes, o.number_file, number);
     if (status == DIS_OK) status = write_votes(votes, path, o.format, number);
     dis__free(number);
     return status;
