@@ -2,8 +2,10 @@
 """Builds the documentation site: `tools/site/build_site.py BUILD_FOLDER` writes BUILD_FOLDER/site.
 
 1. Stages docs/ under BUILD_FOLDER/site_source. Links to files outside docs/ become links to staged copies.
-2. Generates the reference pages from the tool's tables and from the C headers (reference_pages.py).
+2. Generates the reference pages from the tool's tables and from the C headers (reference_pages.py), and the navigation
+   (navigation.py).
 3. Runs Doxygen over the headers and Sphinx over the staged folder, with warnings as errors.
+4. Checks that every name has an entry in the reference (check_entries.py) and that no link is broken (check_site.py).
 """
 
 import argparse
@@ -15,6 +17,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
+import navigation
 import reference_pages
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -89,22 +92,32 @@ def main():
     args = parser.parse_args()
     build = args.build.resolve()
     stage, site, xml = build / "site_source", build / "site", build / "site_doxygen"
-    shutil.rmtree(stage, ignore_errors=True)
+    for folder in (stage, site):
+        shutil.rmtree(folder, ignore_errors=True)
     stage.mkdir(parents=True)
     stage_documents(stage)
+    shutil.copytree(Path(__file__).resolve().parent / "static", stage / "_static")
     reference_pages.write_pages(build / "dissent", ROOT, stage / "reference")
     shutil.rmtree(xml, ignore_errors=True)
     reference_pages.run_doxygen(ROOT, xml)
-    reference_pages.write_c_pages(xml, ROOT, stage / "reference" / "c")
+    reference_pages.write_c_pages(ROOT, stage / "reference" / "c")
+    navigation.write(stage)
     environment = {
         **os.environ,
         "PYTHONPATH": f"{build / 'python'}{os.pathsep}{os.environ.get('PYTHONPATH', '')}",
         "DISSENT_DOXYGEN_XML": str(xml / "xml"),
     }
     command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-j", args.jobs, "-b", "html", str(stage), str(site)]
-    code = subprocess.run(command, env=environment).returncode
-    print(f"{site}/index.html" if code == 0 else "the site has warnings or errors")
-    return code
+    if subprocess.run(command, env=environment).returncode:
+        print("the site has warnings or errors")
+        return 1
+    shutil.copytree(ROOT / "docs" / "images", site / "images", dirs_exist_ok=True)  # pictures of HTML elements
+    here = Path(__file__).resolve().parent
+    checks = [["check_entries.py", "--tool", build / "dissent", "--site", site], ["check_site.py", "links", site]]
+    failed = [check for check in checks if subprocess.run([sys.executable, here / check[0], *check[1:]], env=environment).returncode]
+    if not failed:
+        print(f"{site}/index.html")
+    return 1 if failed else 0
 
 
 if __name__ == "__main__":

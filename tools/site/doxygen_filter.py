@@ -13,6 +13,7 @@ for match in re.finditer(r"/\*.*?\*/", text, re.S):
     line_start = text.rfind("\n", 0, match.start()) + 1
     before = text[line_start : match.start()]
     body = match.group(0)[2:-2]
+    body = body.replace("file:line:column", "file, line and column")  # would be read as the address of a file
     # markup characters of Doxygen are ordinary characters in our comments
     body = re.sub(r"([\\@<>#&%])", r"\\\1", body)
     body = re.sub(r"^( \*(?:     ).*)$", lambda m: m.group(1), body, flags=re.M)
