@@ -2,7 +2,7 @@
 # The order of dependencies: a folder of src includes only headers of folders that stand before it in the list below (and its own);
 # the subfolders of a folder do not include each other in a circle; the command line, the benchmarks (but bench/gpu/*.c, which time
 # single steps) and the examples include public headers alone. docs/development/architecture.md states the same order. No folder
-# has more than 25 source files.
+# has more than 25 source files, and every path that docs/development names exists.
 set -eu
 source=${DISSENT_SOURCE:-$(cd "$(dirname "$0")/../.." && pwd)}
 cd "$source"
@@ -50,4 +50,7 @@ twice=$(find src cli include tests/unit python/core -name '*.[ch]' | sed 's|.*/|
 [ -z "$twice" ] || { echo "file names that are there more than once: $twice"; failed=1; }
 stated=$(sed -n 's/^Order of dependencies: `\(.*\)`.*/\1/p' docs/development/architecture.md | sed 's/ <- / /g')
 [ "$stated" = "$(echo $order)" ] || { echo "docs/development/architecture.md states another order: $stated"; failed=1; }
+for path in $(grep -ohE '(^|[ (`])(src|cli|include|python|tests|tools|bench)/[A-Za-z0-9_/.-]*[A-Za-z0-9_]' docs/development/*.md | sed 's/^[ (`]//' | sort -u); do
+    [ -e "$path" ] || { echo "docs/development names $path, which does not exist"; failed=1; }
+done
 exit $failed
