@@ -53,11 +53,12 @@ static dis_status training_part(running *r, dis__examples *train)
 }
 
 /* The epoch is chosen by gold labels, and its curve shows the distance to people: to the human labels, where there are
- * some, else to the cell's own. */
+ * some, else to the cell's own. Objectives that learn from votes also get the votes on these items. */
 static dis_status judging_part(running *r, dis__examples *dev)
 {
     const dis__dataset *m = r->m;
     const bool own = r->cell->part.judge == DIS_JUDGE_LABELS;
+    const bool votes = dis_objective_find(r->cell->part.objective)->needs_votes;
     dis__cache_entry *human = NULL;
     if (r->data->dev == DIS_DEV_NONE) return DIS_OK;
     if (r->data->dev != DIS_DEV_SET) {
@@ -67,6 +68,7 @@ static dis_status judging_part(running *r, dis__examples *dev)
             return dis__fail(DIS_EDATA, "%s: the split leaves nothing to choose the epoch by", r->data->name);
         const dis__label_set *labels = dis__cache_entry_labels(own || !r->human ? r->labels : r->human);
         if (!own) DIS_TRY(dis__examples_add_gold(m, dev));
+        if (votes) DIS_TRY(dis__examples_add_votes(r->ctx, m, r->wanted, NULL, dev));
         return dis__examples_add_labels(m, labels, dev);
     }
     const size_t set = r->data->dev_set;
@@ -76,6 +78,7 @@ static dis_status judging_part(running *r, dis__examples *dev)
     DIS_TRY(dis__alloc_array(&all, m->n, sizeof *all));
     memset(all, 1, m->n * sizeof *all);
     dis_status status = dis__examples_of(r->ctx, m, all, dev);
+    if (status == DIS_OK && votes && part->votes) status = dis__examples_add_votes(r->ctx, m, all, NULL, dev);
     dis__free(all);
     DIS_TRY(status);
     DIS_TRY(dis__examples_add_gold(m, dev));
@@ -101,7 +104,7 @@ static dis_status train_on(running *r, const dis__examples *train, const dis__ex
     o.worker_table = table;
     o.worker_features = c->worker_features;
     const dis_examples t = {.items = train->items, .labels = train->labels, .gold = train->gold, .votes = train->votes};
-    const dis_examples d = {.items = dev->items, .labels = dev->labels, .gold = dev->gold};
+    const dis_examples d = {.items = dev->items, .labels = dev->labels, .gold = dev->gold, .votes = dev->votes};
     const dis_examples *judge = dev->items ? &d : NULL;
     const dis_status status = c->carry_moments ? dis__train_with_moments(r->ctx, &t, judge, &o, &r->moments, &r->model)
                                                : dis_model_train(r->ctx, &t, judge, &o, &r->model);
