@@ -39,6 +39,7 @@ ON_GPU = {
     "cifar10h",
     "encoder-chaosnli",
     "encoder-popquorn",
+    "lewidi-2025-encoder",
     "why-inverse-kl",
     "why-mtl-pos",
     "why-rte",
