@@ -246,6 +246,9 @@ const char *cli_plural(uint64_t n);
 const char *cli_bold(const cli *c), *cli_dim(const cli *c), *cli_plain(const cli *c); /* "" without colour */
 void cli_bar_clear(cli *c);
 double cli_seconds_since(const struct timespec *since);
+/* A progress bar on a terminal; `user` is the cli. */
+void cli_progress_draw(void *user, const char *what, double done);
+/* command_context.c. A failure that only one rank prints, or that is printed already, sets c->silent. */
 dis_status cli_context_create(cli *c, const cli_common *common, dis_context **out);
 /* One of this process by itself, whoever has started it. */
 dis_status cli_context_create_local(cli *c, const cli_common *common, dis_context **out);

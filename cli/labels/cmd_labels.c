@@ -191,10 +191,16 @@ static dis_status take_view(void *user, size_t m, const dis_label_result_part *p
                          .seconds = cli_seconds_since(&job->since)};
     job->n_views = m + 1;
     cli_fit_warn(job->c, part->spec, part->fit);
-    if (job->v->save_views) job->code = save_view(job, m, part->p);
-    if (job->code == 0) job->code = check_view(job, r);
+    job->code = check_view(job, r);
     clock_gettime(CLOCK_MONOTONIC, &job->since);
     return job->code == 0 ? DIS_OK : DIS_ECANCELLED;
+}
+
+static int make_views_folder(labels_command *job)
+{
+    const char *folder = job->v->save_views;
+    if (mkdir(folder, 0777) == 0 || errno == EEXIST) return 0;
+    return cli_error(job->c, DIS_EIO, "cannot make the folder %s: %s", folder, strerror(errno));
 }
 
 static int make_labels(labels_command *job)
@@ -210,10 +216,11 @@ static int make_labels(labels_command *job)
     dis_label_result_options making = dis_label_result_options_default();
     making.fit = &how;
     making.keep_fits = v->workers || v->save_state;
+    making.keep_views = v->save_views;
     making.on_fit = take_view;
     making.user = job;
-    if (v->save_views && mkdir(v->save_views, 0777) != 0 && errno != EEXIST)
-        return cli_error(job->c, DIS_EIO, "cannot make the folder %s: %s", v->save_views, strerror(errno));
+    int code = v->save_views ? make_views_folder(job) : 0; /* before work that may take hours */
+    if (code != 0) return code;
     clock_gettime(CLOCK_MONOTONIC, &job->since);
     const dis_status status = dis_label_result_run(job->ctx, job->in.votes, &job->choice, &making, &job->made);
     if (job->code != 0) return job->code;
@@ -224,7 +231,8 @@ static int make_labels(labels_command *job)
     job->class_weight = made.class_weight;
     job->choice.n_views = made.n_views;
     job->choice.combine = made.combine;
-    return 0;
+    for (size_t m = 0; v->save_views && code == 0 && m < made.n_views; m++) code = save_view(job, m, made.part[m].p);
+    return code;
 }
 
 static int count_workers(labels_command *job)
