@@ -94,10 +94,21 @@ void cli_bar_clear(cli *c)
     c->bar = false;
 }
 
-/* Messages of the library name fields, as in `lenient`: here they are options, of the same name but for these. */
+/* Messages of the library name fields of structs, as in `lenient`, or a struct or a function. At the command line these
+ * are options with the same name, except for: */
 static const struct {
     const char *field, *option;
-} other_names[] = {{"columns", "text"}, {"format", "input-format"}, {"data_folder", "data"}};
+} other_names[] = {{"columns", "text"},
+                   {"format", "input-format"},
+                   {"data_folder", "data"},
+                   {"tasks", "ids"},
+                   {"id_column", "table-id"},
+                   {"id_prefix", "table-prefix"},
+                   {"multiple_labels", "several"},
+                   {"n_remembered", "remember"},
+                   {"number_file", "numbers"},
+                   {"dis_gold_options", "gold-columns TASK,LABEL"},
+                   {"dis_incremental_write", "save-growing"}};
 
 /* Length of a field's name between backquotes at p, 0: none is there. */
 static size_t field_at(const char *message, const char *p)

@@ -94,9 +94,17 @@ static const char *metric_summary(size_t i)
     return dis_evaluation_metric_get(i)->summary;
 }
 
+/* Texts of the library name fields: here they are options. Valid until the next call. */
+static const char *named_options(const char *text)
+{
+    static char named[CLI_SAFE];
+    cli_message_format(text, named, sizeof named);
+    return named;
+}
+
 static const char *preset_summary(size_t i)
 {
-    return dis_votes_preset_get(i)->summary;
+    return named_options(dis_votes_preset_get(i)->summary);
 }
 
 static const char *crowd_summary(size_t i)
@@ -174,7 +182,7 @@ static void preset_detail(size_t i)
         const char *option, *value;
     } texts[] = {{"input-format", p->format}, {"records", p->records}, {"task", p->task},
                  {"worker", p->worker},       {"label", p->label},     {"time", p->time}};
-    printf("%s: %s\n--input %s", p->name, p->summary, inputs[p->input]);
+    printf("%s: %s\n--input %s", p->name, preset_summary(i), inputs[p->input]);
     for (size_t t = 0; t < sizeof texts / sizeof *texts; t++)
         if (texts[t].value) printf(" --%s '%s'", texts[t].option, texts[t].value);
     for (size_t d = 0; d < p->n_drop; d++) printf(" --drop '%s=%s'", p->drop[d].column, p->drop[d].value);
@@ -219,14 +227,14 @@ static const char *scale_name(const void *arg, size_t i)
 
 static const char *scale_summary(size_t i)
 {
-    return dis_scale_get(i)->summary;
+    return named_options(dis_scale_get(i)->summary);
 }
 
 static void scale_detail(size_t i)
 {
     const dis_scale_row *s = dis_scale_get(i);
     const dis_scaled_model *m = dis_scaled_model_find((dis_scale)i);
-    printf("%s: %s\na label: %s\nmethod: %s\nlabels: %s\n", s->name, s->summary, s->label,
+    printf("%s: %s\na label: %s\nmethod: %s\nlabels: %s\n", s->name, scale_summary(i), s->label,
            s->method ? s->method : "label methods, by default the first recipe", s->columns);
     if (s->headline) printf("agreement that comes first: %s\n", s->headline);
     if (!m) return;

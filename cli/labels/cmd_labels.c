@@ -231,7 +231,7 @@ static int make_labels(labels_command *job)
     job->class_weight = made.class_weight;
     job->choice.n_views = made.n_views;
     job->choice.combine = made.combine;
-    for (size_t m = 0; v->save_views && code == 0 && m < made.n_views; m++) code = save_view(job, m, made.part[m].p);
+    for (size_t m = 0; v->save_views && code == 0 && m < made.n_views; m++) code = save_view(job, m, made.parts[m].p);
     return code;
 }
 

@@ -98,8 +98,17 @@ static const struct {
     const char *field, *argument;
     enum { TEXT, LIST, FLAG } kind;
 } arguments[] = {
-    {"columns", "text", LIST},    {"data_folder", "data", TEXT}, {"na", "na", LIST},
-    {"classes", "classes", LIST}, {"lenient", "lenient", FLAG},  {"renormalise", "renormalise", FLAG},
+    {"columns", "text", LIST},
+    {"data_folder", "data", TEXT},
+    {"na", "na", LIST},
+    {"multiple_labels", "several", TEXT},
+    {"id_column", "table_id", TEXT},
+    {"id_prefix", "table_prefix", TEXT},
+    {"n_remembered", "remember", TEXT},
+    {"dis_gold_options", "task and label", TEXT},
+    {"classes", "classes", LIST},
+    {"lenient", "lenient", FLAG},
+    {"renormalise", "renormalise", FLAG},
 };
 enum { N_ARGUMENTS = sizeof arguments / sizeof *arguments, MESSAGE = 4096 };
 

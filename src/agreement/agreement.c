@@ -379,8 +379,9 @@ dis_status dis_agreement_run(dis_context *ctx, const dis_votes *votes, const dis
     o.ordinal |= dis_scale_get(dis_votes_scale(votes))->ordered;
     DIS_TRY(check_options(&v, &o));
     if (dis__comm_is_parallel(dis__context_comm(ctx)) && (o.gold || (o.parts & ~(unsigned)DIS_AGREEMENT_PAIRS)))
-        return dis__fail(DIS_EUSAGE, "gold labels, items and workers cannot be dealt out over ranks; let each hold all "
-                                     "votes (`whole`), or leave mpirun out");
+        return dis__fail(DIS_EUSAGE,
+                         "gold labels, items and workers cannot be dealt out over ranks; give each rank all "
+                         "votes (dis_context_options), or leave mpirun out");
     dis_agreement *a;
     DIS_TRY(dis__alloc_zeroed(&a, 1, sizeof *a));
     dis_status status = fill(ctx, &v, &o, a);

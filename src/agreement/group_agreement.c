@@ -287,7 +287,7 @@ static dis_status check(const dis_votes_view *v, const dis_worker_groups_view *g
         return dis__fail(DIS_EUSAGE, "the groups are of %zu workers and the votes of %zu", g->n_workers, v->n_workers);
     if (o->permutations > MAX_DEALS || o->resamples > MAX_DEALS)
         return dis__fail(DIS_EUSAGE, "at most %d `permutations` and `resamples` are possible", MAX_DEALS);
-    if (o->min_side == 0) return dis__fail(DIS_EUSAGE, "`min_side` must be 1 or more");
+    if (o->min_side == 0) return dis__fail(DIS_EUSAGE, "min_side must be 1 or more");
     return DIS_OK;
 }
 

@@ -269,7 +269,7 @@ static dis_status group_means(work *w)
 {
     if (!w->o->groups) return DIS_OK;
     const dis_worker_groups_view g = dis_worker_groups_get_view(w->o->groups);
-    if (g.n_workers != w->v.n_workers) return dis__fail(DIS_EUSAGE, "`groups` are of other votes");
+    if (g.n_workers != w->v.n_workers) return dis__fail(DIS_EUSAGE, "the groups are of other votes");
     dis_perspectives *out = w->out;
     DIS_TRY(dis__alloc_zeroed(&out->group, g.n_groups ? g.n_groups : 1, sizeof *out->group));
     for (size_t i = 0; i < g.n_groups; i++) {

@@ -48,6 +48,10 @@ for folder in $(find src cli python/core tools bench -type d ! -name __pycache__
 done
 twice=$(find src cli include tests/unit python/core -name '*.[ch]' | sed 's|.*/||' | sort | uniq -d)
 [ -z "$twice" ] || { echo "file names that are there more than once: $twice"; failed=1; }
+if grep -rnE '(^|[^_a-z])(exit|abort) *\(' src cli python/core --include='*.c' --include='*.h' | grep -v '\.abort('; then
+    echo "only main() ends the process; return a status"
+    failed=1
+fi
 stated=$(sed -n 's/^Order of dependencies: `\(.*\)`.*/\1/p' docs/development/architecture.md | sed 's/ <- / /g')
 [ "$stated" = "$(echo $order)" ] || { echo "docs/development/architecture.md states another order: $stated"; failed=1; }
 for path in $(grep -ohE '(^|[ (`])(src|cli|include|python|tests|tools|bench)/[A-Za-z0-9_/.-]*[A-Za-z0-9_]' docs/development/*.md | sed 's/^[ (`]//' | sort -u); do

@@ -52,7 +52,7 @@ static dis_status check_parts(dis_incremental *g)
     const dis__json_value *version = dis__safetensors_metadata(&g->file, "version");
     if (!format || !dis__json_equals(format, DIS_INCREMENTAL_FORMAT))
         return dis__fail_at(DIS_EDATA, g->path, 0, 0,
-                            "not a state that votes can be added to; save one with `save_growing`");
+                            "not a state that votes can be added to; save one with `dis_incremental_write`");
     if (!version || !dis__json_equals(version, DIS_INCREMENTAL_VERSION))
         return dis__incremental_fail(g, "a state of another version of dissent");
     DIS_TRY(dis__tensor_check_open(&g->file, g->path, &g->check));

@@ -11,7 +11,7 @@ static dis_status fail_ambiguous(const dis__table_rows *r, const char *role, con
 {
     return dis__fail_at(DIS_EDATA, r->in.path, 1, 0,
                         "two columns could be the %s: \"%.*s\" and \"%.*s\"; name the columns of this file with "
-                        "`gold_columns` TASK,LABEL",
+                        "`dis_gold_options`",
                         role, a->n > 100 ? 100 : (int)a->n, a->text, b->n > 100 ? 100 : (int)b->n, b->text);
 }
 

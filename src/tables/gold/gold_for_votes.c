@@ -83,7 +83,7 @@ static dis_status read_gold(dis_context *ctx, known *k, const char *path)
     dis__gold_columns found = {0};
     dis_status status = dis__gold_columns_find(&r, k->o.task, k->o.label, &found);
     const char *const columns[] = {found.task, found.label};
-    r.hint = "; name the columns to use with `gold_columns` TASK,LABEL";
+    r.hint = "; name the columns to use with `dis_gold_options`";
     if (status == DIS_OK) status = dis__table_rows_select(&r, columns, 2);
     if (status == DIS_OK) status = read_rows(k, &r);
     dis__gold_columns_free(&found);

@@ -203,7 +203,7 @@ static dis_status read_rows(loader *l, dis__table_rows *r, const char **columns)
     columns[n++] = l->columns.label ? l->columns.label : s->label ? s->label : l->kind->column;
     if (!s->numbered) columns[n++] = l->columns.task ? l->columns.task : s->task ? s->task : "task";
     if (!s->label && !s->task)
-        r->hint = s->options ? "; name the columns to use with `gold_columns` TASK,LABEL"
+        r->hint = s->options ? "; name the columns to use with `dis_gold_options`"
                              : "; name the columns task and label";
     for (size_t i = 0; i < s->n_where; i++) columns[n++] = s->where[i].column;
     for (size_t i = 0; i < s->n_leave_out; i++) columns[n++] = s->leave_out[i].column;

@@ -113,7 +113,7 @@ static dis_status no_id(const loader *l, uint64_t line, const char *have)
 {
     return dis__fail_at(DIS_EDATA, l->path, line, 0,
                         "no column \"%.100s\" with the ids of workers; there are: %s; name "
-                        "one with `table_id`",
+                        "one with `id_column`",
                         l->o->id_column ? l->o->id_column : id_names[0], have);
 }
 
@@ -213,7 +213,7 @@ static dis_status take_record(loader *l, const dis__json *json, uint64_t line, c
         dis__json_list_keys(object, keys, sizeof keys);
         return dis__json_fail(json, object,
                               "no key \"%.100s\" with the id of the worker; the keys are: %s; name one "
-                              "with `table_id`",
+                              "with `id_column`",
                               l->o->id_column ? l->o->id_column : id_names[0], keys);
     }
     if (id->kind != DIS_JSON_STRING && id->kind != DIS_JSON_NUMBER)
@@ -413,7 +413,7 @@ dis_status dis_worker_table_values(const dis_worker_table *t, const char *column
         status =
             dis__fail(DIS_EDATA,
                       "%s: none of the %zu workers of the votes is in the table (\"%.60s\" there, \"%.60s\" here); "
-                      "name the column of the ids with `table_id`, or what to put before them with `table_prefix`",
+                      "name the column of the ids with `id_column`, or what to put before them with `id_prefix`",
                       t->path, v.n_workers, dis_names_get(v.workers, 0, NULL), dis_names_get(t->workers, 0, NULL));
     if (status == DIS_OK) status = collect_values(t, at, row, v.n_workers, &list);
     if (status == DIS_OK) status = dis__name_list_move(&list, out);

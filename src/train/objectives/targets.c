@@ -124,7 +124,7 @@ static dis_status no_match(const matching *m, const char *path)
     return dis__items_fail(m->table, 0,
                            "none of the %zu items has a label%s%.200s; do the ids (\"%.100s\", ...) match?%s",
                            m->t->n_items, path ? " in " : "", path ? path : "", dis_names_get(m->items, 0, NULL),
-                           counted ? " A file of them, one per line, is given with `ids`" : "");
+                           counted ? " A file of them, one per line, is given with `tasks`" : "");
 }
 
 static dis_status match(matching *m, const dis_names *tasks, const dis_names *classes, const char *what)

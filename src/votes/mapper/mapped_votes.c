@@ -131,7 +131,7 @@ static dis_status refuse_several(const dis__answer *a, dis__row_problem *problem
     problem->at = x->at;
     snprintf(problem->text, sizeof problem->text,
              "worker \"%.*s\" gave task \"%.*s\" %zu labels (\"%.*s\", \"%.*s\"%s); name one question with `label`, or "
-             "say `several` all or join",
+             "say `multiple_labels` all or join",
              a->worker.n > 40 ? 40 : (int)a->worker.n, a->worker.text, a->task.n > 40 ? 40 : (int)a->task.n,
              a->task.text, a->n_labels, x->n > 30 ? 30 : (int)x->n, x->text, y->n > 30 ? 30 : (int)y->n, y->text,
              a->n_labels > 2 ? ", ..." : "");

@@ -53,7 +53,7 @@ static dis_status take(dis__row_cursor *c, const dis__json_value *object, const 
     if (label && v->kind == DIS_JSON_ARRAY && v->n == 1) v++; /* a choice of one, as annotation tools write it */
     const char *at = line + v->at;
     if (v->kind == DIS_JSON_ARRAY && label && v->n > 0)
-        return bad(c, at, "a list of labels; a vote has one: say `several` all (each a vote) or join (one class a+b)");
+        return bad(c, at, "a list of labels; a vote has one: say `multiple_labels` all (each a vote) or join (one class a+b)");
     const bool plain = v->kind == DIS_JSON_STRING || v->kind == DIS_JSON_NUMBER;
     const bool word = label && (v->kind == DIS_JSON_TRUE || v->kind == DIS_JSON_FALSE);
     const bool null = label && (v->kind == DIS_JSON_NULL || v->kind == DIS_JSON_ARRAY);

@@ -202,7 +202,7 @@ static const dis__scale scales[] = {
               .label = "the name of a class",
               .columns = "task,label,entropy,p:CLASS,..."}},
     {.info = {.name = "ordinal",
-              .summary = "classes in an order: numbers, or as --classes gives them",
+              .summary = "classes in an order: numbers, or as `classes` gives them",
               .label = "the name of a class",
               .method = "ordinal",
               .headline = "alpha_ordinal cohen_quadratic gwet_ac2_ordinal",
