@@ -1,6 +1,6 @@
-/* agreement.h: how far voters agree, overall, per worker, item, class and pair of workers.
+/* agreement.h: inter-annotator agreement, overall, per worker, item, class and pair of workers.
  *
- * One call measures everything that was asked for; the result is looked at and destroyed.
+ * One call computes everything that is requested. Read the result through its view, then destroy it.
  *
  *     dis_agreement *agreement;
  *     if (dis_agreement_run(ctx, votes, NULL, &agreement) != DIS_OK) { puts(dis_last_error()); return 1; }
@@ -8,10 +8,11 @@
  *     printf("alpha %.4f, 95 %% interval %.4f .. %.4f\n", alpha->value, alpha->ci_low, alpha->ci_high);
  *     dis_agreement_destroy(agreement);
  *
- * Definitions, and the treatment of missing votes: docs/reference/coefficients.md. Items with fewer than two votes are left out
- * and counted. All labels the same: 1 and degenerate. Nothing to compare: no value but a reason. Counts serve
- * where no workers are needed; soft votes are refused. Cost: O(votes + classes^2), and for pairs of workers the number
- * of pairs of votes. Results do not depend on the number of threads, nor (to rounding) on the order of rows and names.
+ * Definitions, and the treatment of missing votes: docs/reference/coefficients.md. Items with fewer than two votes are
+ * left out and counted. All labels the same: 1 and degenerate. Nothing to compare: no value but a reason. Counts are
+ * accepted where no workers are needed. Soft votes are an error. Cost: O(votes + classes^2), and for pairs of workers
+ * the number of pairs of votes. Results do not depend on the number of threads, nor (to rounding) on the order of rows
+ * and names.
  * Threads: a result may be read by any number of threads at once. */
 #ifndef DIS_AGREEMENT_H
 #define DIS_AGREEMENT_H
@@ -61,11 +62,11 @@ typedef struct {
 } dis_agreement_item;
 
 typedef struct {
-    uint64_t votes, compared;    /* compared: on items where somebody else voted too */
-    double agreement;            /* mean share of the others' votes that agree with his; NaN when none was compared */
-    double alpha_without_worker; /* alpha_nominal without his votes; NaN when nothing remains to compare */
+    uint64_t votes, compared;    /* compared: on items with a vote of another worker */
+    double agreement;            /* mean share of agreeing votes of the others; NaN when none was compared */
+    double alpha_without_worker; /* alpha_nominal without the worker's votes; NaN when nothing remains to compare */
     uint64_t gold_votes;         /* on items whose truth is known */
-    double accuracy;             /* share of those that is right; NaN when there are none */
+    double accuracy;             /* share of them that is correct; NaN without any */
 } dis_agreement_worker;
 
 typedef struct {
@@ -113,7 +114,7 @@ typedef struct {
     const dis_agreement_worker *workers; /* (n_workers), NULL unless asked for and known */
     const dis_agreement_pair *pairs; /* (n_pairs) that share an item, by a, then b; NULL unless asked for and known */
     size_t n_pairs;
-    size_t n_pair_workers;       /* workers whose pairs were looked at: all, or those with most votes */
+    size_t n_pair_workers;       /* workers whose pairs were examined: all, or those with most votes */
     uint64_t n_pairs_too_small;  /* pairs left out of cohen* for sharing less than min_common */
     uint64_t n_pairs_degenerate; /* pairs left out of cohen* because both chose nothing but one and the same class */
     dis_interval_scope interval_scope; /* what the intervals hold for */
@@ -130,7 +131,7 @@ DIS_API void dis_agreement_destroy(dis_agreement *agreement);
 
 /* The inside of a result, valid as long as it is. */
 DIS_VIEW_API(dis_agreement);
-/* The metric of that name, NULL when there is none. */
+/* The metric of that name, NULL if none has it. */
 DIS_API const dis_metric *dis_agreement_find(const dis_agreement *agreement, const char *name);
 
 /* Keeps the label rates of each worker, so habits alone are chance. Votes that are distributions: unknown. DIS_ELIMIT,

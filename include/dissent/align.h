@@ -47,9 +47,9 @@ DIS_VIEW_API(dis_gold);
  * DIS_EUSAGE: lists of other lengths. */
 DIS_API dis_status dis_gold_create(dis_context *ctx, const dis_gold_view *view, dis_gold **out);
 
-/* Which group each of `tasks` belongs to (a token to its sentence), from a file of task and group (or sentence): group
- * (n tasks) counts from 0 in order of appearance in the file, *n_groups is how many there are. Tasks of the file that
- * are not asked for are passed over. DIS_EDATA: a task without a group, or with two. */
+/* The group of each of `tasks` (the sentence of a token), from a file of task and group (or sentence). group (n
+ * tasks) counts from 0 in order of appearance in the file, and *n_groups is the number of groups. Other tasks of the
+ * file are skipped. DIS_EDATA: a task without a group, or with two. */
 DIS_API dis_status dis_item_groups_read(dis_context *ctx, const char *path, const dis_names *tasks, uint32_t *group,
                                         size_t *n_groups);
 

@@ -1,8 +1,8 @@
 /* columns.h: votes that are in memory as columns of ids.
  *
- * A column is a list of pieces; a piece is a stretch of cells laid out as Apache Arrow lays them out (texts with
- * offsets, string views, integers, bits, any of them by way of a dictionary), or a plain list of texts. Nothing is
- * copied but the different ids; pieces of the three columns may be cut differently.
+ * A column is a list of pieces. A piece is a list of texts, or a range of cells in the layout of Apache Arrow: texts
+ * with offsets, string views, integers, or bits, also with a dictionary. Only the distinct ids are copied. Pieces
+ * of the three columns may have different lengths.
  *
  *     dis_text task[] = {{"a", 1}, {"a", 1}}, worker[] = {{"x", 1}, {"y", 1}};
  *     int32_t label[] = {0, 1};
@@ -61,20 +61,20 @@ struct dis_cells {
 };
 
 typedef struct {
-    const dis_cells *piece; /* (n_pieces), one after the other */
+    const dis_cells *piece; /* (n_pieces), in their order */
     size_t n_pieces;
 } dis_column;
 
-/* Cells at the same place of the three columns are one vote. */
+/* Cells at the same position of the three columns are one vote. */
 typedef struct {
     dis_column task, worker, label;
 } dis_votes_columns;
 
 /* `options` NULL: the defaults; format, column names and drop rules mean nothing here. A label without a value counts
- * as empty: an error, unless "" is among the NA values. DIS_EDATA with the row, counted from 0, for anything that is no
- * vote: columns of different lengths, no task, no worker, invalid UTF-8, a NUL in a text, offsets that fall, an index
- * beyond its dictionary, a duplicate under DIS_DUPLICATES_ERROR. DIS_EUSAGE: another kind of input, an unknown kind of
- * cells, a dictionary of dictionaries. */
+ * as empty: an error, unless "" is among the NA values. DIS_EDATA with the row, counted from 0: columns of different
+ * lengths, no task, no worker, invalid UTF-8, a NUL in a text. Also decreasing offsets, an index beyond its dictionary,
+ * a duplicate under DIS_DUPLICATES_ERROR. DIS_EUSAGE: another kind of input, an unknown kind of cells, a dictionary of
+ * dictionaries. */
 DIS_API dis_status dis_votes_create_from_columns(dis_context *ctx, const dis_votes_columns *columns,
                                                  const dis_votes_options *options, dis_votes **out);
 

@@ -43,7 +43,7 @@ typedef struct {
     double weight[DIS_MAX_VIEWS];      /* as used, summing to 1 */
     double temperature[DIS_MAX_VIEWS]; /* 0 where the combination has none */
     bool at_bound[DIS_MAX_VIEWS];      /* that temperature sits on its bound */
-    double objective;                  /* of the temperatures; NaN where there are none */
+    double objective;                  /* of the temperatures; NaN without temperatures */
     int max_steps;                     /* of the slowest item */
     double power;                      /* of the number of votes in the temperature of an item; NaN: not used */
     double overdispersion;             /* estimated from the votes (see `calibrated`); NaN: not estimated */

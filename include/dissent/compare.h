@@ -1,9 +1,9 @@
 /* compare.h: is one model better than another, and on which items?
  *
  * Two sides, A and B, each with the predictions of one or more seeds (training runs) for the same items with known
- * labels. The difference in accuracy and macro-F1 comes with a 95 % interval and a p-value of the paired bootstrap;
- * McNemar's test stands beside it. With human soft labels the items are sorted into four cells (both right, both wrong,
- * only A right, only B right) and a Mann-Whitney test tells whether the two mixed cells hold items of another kind.
+ * labels. The difference in accuracy and macro-F1 has a 95 % interval and a p-value of the paired bootstrap. McNemar's
+ * test is computed too. With human soft labels, items are sorted into four cells: both correct, both wrong, only A
+ * correct, only B correct. A Mann-Whitney test compares the two mixed cells.
  *
  *     static const int32_t gold[] = {0, 1, 1}, from_a[] = {0, 1, 0}, from_b[] = {1, 1, 0};
  *     const int32_t *side_a[] = {from_a}, *side_b[] = {from_b};
@@ -90,7 +90,7 @@ typedef struct {
     dis_metric difference; /* A - B */
     double sd_a, sd_b;     /* standard deviation over seeds; NaN for one seed */
     /* Paired bootstrap (Berg-Kirkpatrick et al. 2012): the share of resamples whose difference is more than twice the
-     * observed one, in the direction of the observed one; 1 when the observed one is 0, NaN without resamples. */
+     * observed one, in the same direction. 1 if the observed one is 0, NaN without resamples. */
     double p;
     double p_two_sided; /* share of resamples whose difference is at least |observed| away from the observed one */
     int stars;          /* 2: p <= .01, 1: p <= .05, else 0 */
@@ -123,7 +123,7 @@ typedef struct {
 typedef struct dis_comparison dis_comparison;
 
 /* options NULL: the defaults. DIS_EDATA: no item with a gold label. DIS_EUSAGE: no or too many seeds, a class out of
- * range, a fraction outside (0, 1], pool_seeds with different numbers of seeds; pool_seeds or a fraction below 1
+ * range, a fraction outside (0, 1], pool_seeds with different numbers of seeds. Also pool_seeds or a fraction below 1
  * with intervals over annotators. DIS_EDATA: votes without annotators. DIS_ELIMIT, DIS_ECANCELLED. */
 DIS_API dis_status dis_comparison_run(dis_context *ctx, const dis_comparison_input *input,
                                       const dis_comparison_options *options, dis_comparison **out);

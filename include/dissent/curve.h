@@ -1,5 +1,5 @@
-/* curve.h: how a training run went, epoch by epoch: what train.h gives and report.h draws. Plain values; whoever hands
- * one out says how long it lives. */
+/* curve.h: metrics of a training run, epoch by epoch: the result of train.h and input of report.h. Plain values; the
+ * function that returns a curve documents its lifetime. */
 #ifndef DIS_CURVE_H
 #define DIS_CURVE_H
 #include "dissent/status.h"

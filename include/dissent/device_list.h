@@ -1,11 +1,11 @@
-/* device_list.h: where nets can run: the processor, and CUDA devices where libdissent-cuda.so finds any.
+/* device_list.h: devices for neural networks: the CPU, and CUDA devices if libdissent-cuda.so finds any.
  *
  *     for (size_t i = 0; dis_device_get(i); i++) printf("%s: %s\n", dis_device_get(i)->name, dis_device_get(i)->found);
  *     if (dis_device_missing_reason()) printf("no CUDA device: %s\n", dis_device_missing_reason());
  *
  * A call uses the device of its context (`device` of dis_context_options). The library for CUDA devices is loaded when
- * somebody first asks for more than the processor: from beside the program or this library, from where the system
- * looks, or from the path in the environment's DISSENT_CUDA.
+ * a device other than the CPU is first requested. It is searched next to the program or this library, in the system's
+ * folders, or at the path in the environment variable DISSENT_CUDA.
  * Threads: any. */
 #ifndef DIS_DEVICE_LIST_H
 #define DIS_DEVICE_LIST_H
@@ -20,10 +20,10 @@ typedef struct {
 
 /* Rows of one machine differ in precision. NULL past the end. */
 DIS_API const dis_device *dis_device_get(size_t i);
-/* Why there are no CUDA devices; NULL: there are. */
+/* The reason why no CUDA device is available; NULL if one is. */
 DIS_API const char *dis_device_missing_reason(void);
-/* What a call with this device and precision would use. DIS_EUSAGE: no such words; DIS_EIO: it is not there, and
- * why. */
+/* What a call with this device and precision would use. DIS_EUSAGE: unknown words; DIS_EIO: the device is not
+ * available, with the reason. */
 DIS_API dis_status dis_device_find(const char *device, dis_precision precision, bool training, const dis_device **out);
 
 #endif

@@ -20,14 +20,14 @@
 
 typedef struct dis_encoder dis_encoder;
 
-/* DIS_EDATA with the place: a field of config.json that asks for what is not there, weights of another kind or shape;
- * DIS_EIO, DIS_ELIMIT. The caller destroys it. */
+/* DIS_EDATA with the position: an unsupported value in config.json, weights of another kind or shape; DIS_EIO,
+ * DIS_ELIMIT. The caller destroys it. */
 DIS_API dis_status dis_encoder_read(dis_context *ctx, const char *folder, dis_encoder **out);
 DIS_API void dis_encoder_destroy(dis_encoder *encoder);
 
 typedef struct {
     const char *family; /* model_type of config.json */
-    size_t width;       /* numbers per text */
+    size_t width;       /* values per text */
     size_t n_layers, n_heads, n_parameters;
     size_t max_length; /* tokens per text, special ones included */
 } dis_encoder_view;
@@ -46,17 +46,16 @@ typedef struct {
 } dis_embed_options;
 DIS_OPTIONS_API(dis_embed_options); /* mean, as they are */
 
-/* n vectors, one behind the other, to `out`: (n, width). `ctx` has at most the threads of the context that the encoder
- * was opened with. DIS_EUSAGE: max_length above what the encoder has positions for; otherwise as
- * dis_tokenizer_encode. */
+/* Writes n vectors to `out`: (n, width). `ctx` has at most the threads of the context that the encoder was opened with.
+ * DIS_EUSAGE: max_length above what the encoder has positions for; otherwise as dis_tokenizer_encode. */
 DIS_API dis_status dis_encoder_embed(dis_context *ctx, dis_encoder *encoder, const dis_token_text *texts, size_t n,
                                      const dis_embed_options *options, float *out);
 /* The same for items of one text or two. DIS_EUSAGE: items of another kind, or of more texts. */
 DIS_API dis_status dis_encoder_embed_items(dis_context *ctx, dis_encoder *encoder, const dis_items *items,
                                            const dis_embed_options *options, float *out);
 
-/* Vectors of items as NAME.npy with NAME.tasks.txt beside it, as dis_items_read takes them for models on rows of
- * numbers. DIS_EUSAGE: standard output. DIS_EDATA: an id with a line break. DIS_EIO. */
+/* Writes vectors of items as NAME.npy and NAME.tasks.txt; dis_items_read reads them for models on rows of numbers.
+ * DIS_EUSAGE: standard output. DIS_EDATA: an id with a line break. DIS_EIO. */
 DIS_API dis_status dis_embedding_write(const dis_names *tasks, const float *x, size_t width, const char *path);
 
 #endif

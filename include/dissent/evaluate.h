@@ -72,7 +72,7 @@ typedef struct {
 } dis_evaluation_metric_row;
 /* Row i, NULL past the end. */
 DIS_API const dis_evaluation_metric_row *dis_evaluation_metric_get(size_t i);
-/* The index of a name, DIS_EVALUATION_METRICS when there is none. */
+/* The index of a name, DIS_EVALUATION_METRICS if it is unknown. */
 DIS_API dis_evaluation_metric dis_evaluation_metric_find(const char *name);
 /* An arrow for tables that people read: up where higher is better, down where lower is (UTF-8), "" for the others. */
 DIS_API const char *dis_evaluation_metric_arrow(size_t i);
@@ -128,7 +128,7 @@ typedef struct {
     double confidence, accuracy; /* means; NaN in an empty bin */
 } dis_reliability_bin;
 
-/* The values of one metric for single items. Against gold: NaN where there is none. */
+/* The values of one metric for single items. Against gold: NaN for items without gold. */
 typedef struct {
     dis_evaluation_metric metric;
     const double *values; /* (n_items); NULL: not measured */

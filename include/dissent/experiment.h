@@ -1,9 +1,10 @@
 /* experiment.h: a table of conditions from one file: what to run, what came out, how conditions compare.
  *
  * A file (YAML) describes conditions, called cells. Every cell is trained on every fold with every seed; each of these
- * runs has a key, the SHA-256 of all that determines its result. Results lie in a folder, the store, under these keys:
- * nothing is computed twice, a killed process loses only what it was at, and several processes may share a store.
- * Tables look up the keys of the file as it is now: runs of cells that are gone stay in the store and are ignored.
+ * runs has a key, the SHA-256 of all that determines its result. Results are stored in a folder, the store, under these
+ * keys. Nothing is computed twice, a killed process loses only its current runs, and several processes may share a
+ * store. Tables look up the keys of the file as it is now: runs of cells that are gone stay in the store and are
+ * ignored.
  *
  *     dis_experiment *e;
  *     dis_experiment_counts counts;
@@ -18,8 +19,8 @@
  *     }
  *     dis_experiment_destroy(e);
  *
- * An experiment never changes once it is read; calls look at the store anew each time. Threads: one experiment, one
- * call at a time; what is looked at may be read by any number of threads. */
+ * An experiment never changes after it is read; each call reads the store again. Threads: one experiment, one call at a
+ * time; a view may be read by any number of threads. */
 #ifndef DIS_EXPERIMENT_H
 #define DIS_EXPERIMENT_H
 #include "dissent/context.h"
@@ -72,8 +73,7 @@ typedef struct {
 DIS_OPTIONS_API(dis_experiment_options);
 
 /* options NULL: the defaults. Everything in the file is checked, nothing is run. DIS_EDATA with file:line:column;
- * DIS_EIO: a file of data that is not there; DIS_EUSAGE: a filter that fits no run, or a build without YAML or
- * SQLite. */
+ * DIS_EIO: a data file is missing; DIS_EUSAGE: a filter that fits no run, or a build without YAML or SQLite. */
 DIS_API dis_status dis_experiment_read(dis_context *ctx, const char *path, const dis_experiment_options *options,
                                        dis_experiment **out);
 DIS_API void dis_experiment_destroy(dis_experiment *experiment);
@@ -86,7 +86,7 @@ typedef struct {
 typedef struct {
     const char *key;
     const char *form;          /* "text", "a|b|c", or the part that stands there */
-    const char *default_value; /* what is taken when the key is not there; NULL: nothing */
+    const char *default_value; /* value if the key is missing; NULL: none */
     const char *summary;
     bool required;
     bool is_list, is_map; /* many: one or several of the form; named: a map of them by name */
@@ -123,24 +123,24 @@ typedef struct {
 
 typedef struct {
     size_t size;       /* of this struct */
-    size_t jobs;       /* runs side by side; 0: as many as the context has threads */
+    size_t jobs;       /* parallel runs; 0: as many as the context has threads */
     bool retry_failed; /* runs that failed earlier are tried again */
-    /* Told now and then, from the calling thread. NULL: nobody watches. */
+    /* Called from time to time, from the calling thread. NULL: no progress is reported. */
     void (*progress)(void *user, const dis_experiment_counts *counts);
     void *user;
 } dis_experiment_run_options;
 DIS_OPTIONS_API(dis_experiment_run_options);
 
-/* Does what is missing of the selected runs, each on one thread unless there are fewer runs than threads. A run that
- * fails is noted with its message and does not stop the others: the status of the first one comes back at the end
- * (DIS_EDATA when all of them failed in an earlier call and are not to be retried).
- * Runs in flight in other processes are waited for, and taken over if their process dies. `counts` is filled in any
- * case. DIS_ECANCELLED: runs in flight were given up, those that were done are kept. DIS_EIO: the store cannot be
- * written, or is locked for long. DIS_EDATA: it is damaged. */
+/* Runs the missing ones of the selected runs, each on one thread unless there are fewer runs than threads. A failed run
+ * is stored with its message and does not stop the others; the status of the first failure is returned at the end. It
+ * is DIS_EDATA if all failed in an earlier call and are not retried. Runs in flight in other processes are waited for,
+ * and taken over if their process dies. `counts` is filled in any case. DIS_ECANCELLED: runs in flight were given up,
+ * those that were done are kept. DIS_EIO: the store cannot be written, or is locked for long. DIS_EDATA: it is damaged.
+ */
 DIS_API dis_status dis_experiment_run(dis_context *ctx, dis_experiment *experiment,
                                       const dis_experiment_run_options *options, dis_experiment_counts *counts);
 
-/* ---- what there is ---- */
+/* ---- results ---- */
 
 typedef enum { DIS_RUN_MISSING, DIS_RUN_RUNNING, DIS_RUN_DONE, DIS_RUN_FAILED, DIS_RUN_STATES } dis_run_state;
 /* "missing", "running", ... as they stand in JSON; static. */
@@ -229,9 +229,10 @@ typedef struct {
     size_t conflicting; /* that it had with other measures; what it had stays */
     size_t unfinished;  /* at work in other processes, or not done */
 } dis_merge_counts;
-/* Runs of the stores `from` into the store `into`, made where it is not there: results, curves and predictions. Failed
- * runs come along unless the store knows better. Killed at any time, it has whole runs alone. DIS_EIO: a store that is
- * not there, or cannot be read or written; DIS_EDATA: one that is damaged; DIS_EUSAGE: one that is `into` itself. */
+/* Copies runs of the stores `from` into the store `into`, which is created if it is missing: results, curves and
+ * predictions. Failed runs are copied unless the store has the run. If the process is killed, the store has complete
+ * runs only. DIS_EIO: a store is missing, or cannot be read or written; DIS_EDATA: a store is damaged; DIS_EUSAGE: a
+ * store is `into` itself. */
 DIS_API dis_status dis_experiment_merge(dis_context *ctx, const char *into, const char *const *from, size_t n_from,
                                         dis_merge_counts *counts);
 
@@ -240,8 +241,8 @@ DIS_API dis_status dis_experiment_merge(dis_context *ctx, const char *into, cons
 /* One HTML page like those of dissent/report.h: the table, every measure with its intervals and single seeds, training
  * curves, who is right where, how divided people are, predictions beside people. DIS_EIO, DIS_EDATA, DIS_ELIMIT. */
 DIS_API dis_status dis_experiment_write_report(dis_context *ctx, dis_experiment *experiment, const char *path);
-/* The charts of that page as SVG files FOLDER/NAME-TITLE.svg, for light and dark alike; the folder is made where it is
- * not there. DIS_EIO, DIS_EDATA, DIS_ELIMIT. */
+/* The charts of that page as SVG files FOLDER/NAME-TITLE.svg, for light and dark alike; the folder is created if it
+ * is missing. DIS_EIO, DIS_EDATA, DIS_ELIMIT. */
 DIS_API dis_status dis_experiment_write_charts(dis_context *ctx, dis_experiment *experiment, const char *folder);
 
 #endif

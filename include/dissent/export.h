@@ -13,13 +13,13 @@ typedef struct {
     size_t size;        /* of this struct */
     const char *format; /* "csv", "tsv", "jsonl"; NULL: by the file's name, csv when that says nothing */
     /* Numbers for the names of workers, from 1 in order of first appearance. With it `number_file` may name a file of
-     * worker,number: names in it keep their numbers, new ones get the next, and it is written anew. */
+     * worker,number: names in it keep their numbers, new ones get the next, and it is rewritten. */
     bool anonymise;
     const char *number_file;
 } dis_votes_write_options;
 DIS_OPTIONS_API(dis_votes_write_options);
 
-/* One row per vote: task,worker,label, item by item. Counts and soft votes: task and a column per class. `options`
+/* One row per vote: task,worker,label, grouped by item. Counts and soft votes: task and a column per class. `options`
  * NULL: the defaults. DIS_EUSAGE, DIS_EDATA (a malformed `numbers`), DIS_EIO, DIS_ELIMIT. */
 DIS_API dis_status dis_votes_write(dis_context *ctx, const dis_votes *votes, const char *path,
                                    const dis_votes_write_options *options);

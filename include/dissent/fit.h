@@ -17,7 +17,7 @@
 
 /* What a method does with predictions of a model. */
 typedef enum {
-    DIS_PREDICTIONS_UNUSED,  /* refuses them */
+    DIS_PREDICTIONS_UNUSED,  /* an error */
     DIS_PREDICTIONS_PRIOR,   /* takes them as the prior of each item, when there are any */
     DIS_PREDICTIONS_REQUIRED /* does not work without them */
 } dis_predictions_use;
@@ -28,13 +28,13 @@ typedef struct {
     const char *summary;   /* one line */
     const char *source;    /* where the formula comes from */
     const char *objective; /* what its iterations never make worse; "none" when there is no such thing */
-    bool needs_workers;    /* refuses counts and soft votes */
+    bool needs_workers;    /* counts and soft votes are an error */
     dis_predictions_use predictions;
     const dis_option *options;
     size_t n_options;
 } dis_method;
 
-/* Row i, NULL past the end; the row of a name, NULL when there is none. */
+/* Row i, NULL past the end; the row of a name, NULL if it is unknown. */
 DIS_API const dis_method *dis_method_get(size_t i);
 DIS_API const dis_method *dis_method_find(const char *name);
 
@@ -60,14 +60,14 @@ typedef struct {
 } dis_fit_options;
 DIS_OPTIONS_API(dis_fit_options);
 
-/* Whether all these could be fitted one after the other, the labels of each kept: what dis_fit_run would refuse, before
- * any work is done. */
+/* Checks whether all these methods can be fitted in sequence with the labels of each kept. Reports the errors of
+ * dis_fit_run without fitting. */
 DIS_API dis_status dis_fit_check(dis_context *ctx, const dis_votes *votes, const char *const *specs, size_t n_specs);
 
-/* DIS_EUSAGE: unknown method or option; a state that holds nothing of this method; predictions for a method that
- * does not use them, or none for one that needs them; a weight that is no number or above 100; a device that the
- * method cannot use. DIS_EDATA: the method needs workers and there are none. DIS_EIO: no such device here.
- * DIS_ELIMIT: the message says how many bytes it would need. DIS_ECANCELLED. The caller destroys the fit. */
+/* DIS_EUSAGE: an unknown method or option; a state without parameters of this method; a device that the method cannot
+ * use. Also predictions for a method that does not use them, or none for one that needs them; a weight that is no
+ * number or above 100. DIS_EDATA: the method needs workers and the votes have none. DIS_EIO: no such device here.
+ * DIS_ELIMIT: the message has the number of bytes needed. DIS_ECANCELLED. The caller destroys the fit. */
 DIS_API dis_status dis_fit_run(dis_context *ctx, const dis_votes *votes, const char *spec,
                                const dis_fit_options *options, dis_fit **out);
 DIS_API void dis_fit_destroy(dis_fit *fit);
@@ -91,13 +91,13 @@ typedef struct {
 } dis_fit_view;
 DIS_VIEW_API(dis_fit);
 
-/* What is odd about the labels, one sentence each, the method's name not in it; NULL past the end: iterations that
- * ended before the objective had settled, a class with the most votes on many items that is hardly ever the label,
- * labels that nobody voted for (src/labels/fit_warnings.c has the bounds). */
+/* Warnings about the labels, one sentence each, without the method's name; NULL past the end. They report iterations
+ * that stopped before convergence, a frequent class of votes without labels, and labels without a vote.
+ * src/labels/fit_warnings.c has the bounds. */
 DIS_API const char *dis_fit_get_warning(const dis_fit *fit, size_t i);
 
-/* A named table of numbers that a method estimated. `axes` has one letter a dimension, slowest first: w worker, i item,
- * v class voted, t true class, g kind of items within a class (ebcc). */
+/* A named table of numbers that a method estimated. `axes` has one character per dimension, slowest first: w worker, i
+ * item, v class voted, t true class, g kind of items within a class (ebcc). */
 typedef struct {
     const char *name, *axes;
     size_t n;
@@ -106,8 +106,8 @@ typedef struct {
 DIS_API const dis_parameter *dis_fit_get_parameter(const dis_fit *fit, size_t i);
 DIS_API const dis_parameter *dis_fit_find_parameter(const dis_fit *fit, const char *name);
 
-/* quality (n_workers): the share of each worker's votes that is right if `p` (n_items, n_classes) is believed, i.e. the
- * mean of p at the class voted for. n_voted (n_workers) gets the number of votes; either may be NULL. DIS_EDATA without
+/* quality (n_workers): the expected share of correct votes of each worker, given `p` (n_items, n_classes): the mean of
+ * p at the class voted for. n_voted (n_workers) gets the number of votes; either may be NULL. DIS_EDATA without
  * workers. */
 DIS_API dis_status dis_votes_worker_quality(dis_context *ctx, const dis_votes *votes, const double *p, double *quality,
                                             uint64_t *n_voted);

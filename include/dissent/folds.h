@@ -1,8 +1,8 @@
-/* folds.h: what a model says of items that it has not seen: predictions out of fold.
+/* folds.h: out-of-fold predictions: each item is predicted by a model that was not trained on it.
  *
- * The items are dealt into folds by the seed, every label in every fold in the same share to within one item; the model
- * of each fold is trained on all other items, with the same options, and predicts the fold. What comes out has one row
- * per item, in the order of the items, and can stand beside the votes (predictions.h).
+ * The items are split into folds by the seed, with the same share of every label in every fold to within one item. The
+ * model of each fold is trained on all other items, with the same options, and predicts the fold. The result has one
+ * row per item, in the order of the items, and can be combined with votes (predictions.h).
  *
  *     dis_examples all = {0}; // .items and .labels, as for dis_model_train()
  *     dis_model_train_options o = dis_model_train_options_default();
@@ -39,7 +39,7 @@ DIS_API dis_status dis_folds_predict(dis_context *ctx, const dis_examples *all, 
 
 typedef struct dis_folds dis_folds;
 
-/* Deals the items, which must outlive the folds, as all that `all` points to. */
+/* Splits the items. They must outlive the folds, as must everything that `all` points to. */
 DIS_API dis_status dis_folds_create(dis_context *ctx, const dis_examples *all, const dis_folds_options *options,
                                     uint64_t seed, dis_folds **out);
 DIS_API void dis_folds_destroy(dis_folds *folds);

@@ -1,5 +1,4 @@
-/* groups.h: how far groups of people agree, within themselves and with each other, which items divide them, and whom
- * predictions speak for.
+/* groups.h: agreement within and between groups of people, items that divide them, and errors of predictions by group.
  *
  *     dis_worker_groups *groups = NULL;   // dissent/worker_table.h makes them
  *     dis_group_agreement *found;
@@ -9,9 +8,9 @@
  *     dis_group_agreement_destroy(found);
  *
  * Within: Krippendorff's alpha of the group's own votes. Across: the same of pairs of votes, one of each group (xRR,
- * Wong et al. 2021). Their ratio is the group association index of Prabhakaran et al. 2024. p-values come from dealing
- * out the groups to the workers anew, q-values correct them for the number of tests (docs/guides/groups.md). Results do not
- * depend on the number of threads.
+ * Wong et al. 2021). Their ratio is the group association index of Prabhakaran et al. 2024. p-values come from random
+ * permutations of the groups over the workers, and q-values correct them for the number of tests
+ * (docs/guides/groups.md). Results do not depend on the number of threads.
  * Threads: a result may be read by any number of threads at once. */
 #ifndef DIS_GROUPS_H
 #define DIS_GROUPS_H
@@ -79,9 +78,9 @@ DIS_API dis_status dis_group_agreement_run(dis_context *ctx, const dis_votes *vo
 DIS_API void dis_group_agreement_destroy(dis_group_agreement *found);
 DIS_VIEW_API(dis_group_agreement);
 
-/* ---- whom predictions speak for ---- */
+/* ---- predictions by group ---- */
 
-/* Every vote is held against what is predicted for its item: whether it is the predicted class, and -log of its
+/* Every vote is compared with the prediction for its item: whether it is the predicted class, and -log of its
  * probability (floored at 1e-12). Neither depends on how many votes a group has on an item, as distances between
  * distributions do. Votes on items, or for classes, that q does not have are left out and counted. */
 typedef struct {
@@ -92,11 +91,10 @@ typedef struct {
 
 typedef struct {
     uint64_t workers, votes, items;
-    dis_metric log_loss;  /* mean over the group's votes */
-    dis_metric agreement; /* share of them that are the predicted class */
-    dis_metric
-        excess_log_loss; /* log_loss less that of all other groups: above 0, predictions speak less for this group */
-    double p, q;         /* that it is so by chance: groups dealt out to the workers anew; NaN: no test */
+    dis_metric log_loss;        /* mean over the group's votes */
+    dis_metric agreement;       /* share of them that are the predicted class */
+    dis_metric excess_log_loss; /* log_loss minus that of all other groups: above 0, predictions fit this group less */
+    double p, q;                /* p- and q-value by permutations of the groups over the workers; NaN: no test */
 } dis_group_evaluation_row;
 
 typedef struct {

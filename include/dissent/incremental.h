@@ -17,10 +17,10 @@
 
 typedef struct dis_incremental dis_incremental;
 
-/* Writes a state: votes, and p (n_items, n_classes), the labels that method dawid-skene with its defaults made of them.
- * DIS_EDATA: votes of nobody known. DIS_EIO, DIS_ELIMIT. */
+/* Writes a state: votes, and p (n_items, n_classes), their labels by method dawid-skene with its defaults. DIS_EDATA:
+ * votes without workers. DIS_EIO, DIS_ELIMIT. */
 DIS_API dis_status dis_incremental_write(dis_context *ctx, const dis_votes *votes, const double *p, const char *path);
-/* DIS_EDATA: no such state, or a damaged one. What it looks at is checked when it is looked at. */
+/* DIS_EDATA: no such state, or a damaged one. Each block is verified when it is first read. */
 DIS_API dis_status dis_incremental_read(dis_context *ctx, const char *path, dis_incremental **out);
 DIS_API void dis_incremental_destroy(dis_incremental *state);
 /* The classes of the state: new votes are read with these declared. */
@@ -39,13 +39,12 @@ typedef struct {
 DIS_API dis_status dis_incremental_append(dis_context *ctx, const dis_incremental *state, const dis_votes *more,
                                           dis_labels **out, dis_incremental_notes *notes);
 
-/* All votes in one table, for a refit: those of the state, then those of `more`, whose new items and workers come
- * behind the state's. DIS_EDATA as above; a worker's second vote on an item follows `duplicates`. */
+/* All votes in one table, for a refit: those of the state, then those of `more`, whose new items and workers follow
+ * those of the state. DIS_EDATA as above; a worker's second vote on an item follows `duplicates`. */
 DIS_API dis_status dis_incremental_get_votes(dis_context *ctx, const dis_incremental *state, const dis_votes *more,
                                              dis_duplicates duplicates, dis_votes **out);
-/* Votes that the first rank alone has (*votes is NULL elsewhere), shared out over all ranks as those that
- * dis_votes_read() reads; all ranks call it. By itself a process keeps them as they are. DIS_EDATA: they do not say who
- * voted. */
+/* Votes that the first rank alone has (*votes is NULL elsewhere), split across all ranks as those that dis_votes_read()
+ * reads; all ranks call it. A single process keeps them unchanged. DIS_EDATA: they do not say who voted. */
 DIS_API dis_status dis_votes_scatter(dis_context *ctx, dis_votes **votes);
 
 #endif

@@ -1,4 +1,4 @@
-/* items.h: what the votes are about: texts, tokens of sentences, rows of numbers, images. A model is trained on them.
+/* items.h: the items of the votes: texts, tokens of sentences, rows of numbers, images. A model is trained on them.
  *
  *     dis_items *items;
  *     if (dis_items_read(NULL, "items.csv", NULL, &items) == DIS_OK) {
@@ -6,9 +6,9 @@
  *         dis_items_destroy(items);
  *     }
  *
- * Items are found by their task ids, as in votes and labels. Files: CSV, TSV and JSONL for texts and tokens; CSV, TSV,
- * npy and raw little-endian float32 for numbers; npy and CIFAR's binary records for images; one token per line with
- * blank lines between sentences (conll). Reading is strict, errors name the place.
+ * Items are found by their task ids, as in votes and labels. Files of texts and tokens: CSV, TSV, JSONL, or one token
+ * per line with blank lines between sentences (conll). Files of numbers: CSV, TSV, npy, raw little-endian float32.
+ * Files of images: npy, CIFAR's binary records. Reading is strict, errors name the place.
  * Threads: a table may be read by any number of threads at once. */
 #ifndef DIS_ITEMS_H
 #define DIS_ITEMS_H
@@ -35,17 +35,17 @@ typedef struct {
     const char *const *columns; /* texts: their columns, NULL: text. tokens: one, NULL: token (conll: the number of the
                                    field, from 1, NULL: the first). features: NULL: all columns but task */
     size_t n_columns;
-    /* tokens in a table: rows with equal values here, one behind the other, are one sentence; NULL: sentence */
+    /* tokens in a table: consecutive rows with equal values here are one sentence; NULL: sentence */
     const char *sentence;
-    /* npy, f32, cifar, conll: a file with one id per line; NULL: NAME.tasks.txt beside an npy if it is there, else 0,
+    /* npy, f32, cifar, conll: a file with one id per line; NULL: NAME.tasks.txt of an npy file if available, else 0,
      * 1, 2, ... */
     const char *tasks;
-    size_t width;              /* f32: numbers per row */
+    size_t width;              /* f32: values per row */
     const dis_drop_rule *keep; /* tables: only rows whose columns hold these values */
     size_t n_keep;
     const char *const *header; /* CSV and TSV that do not begin with the names of their columns: these are the names */
     size_t n_header;
-    bool row_ids; /* tables: ids are the numbers of the rows from 0, there is no column of them */
+    bool row_ids; /* tables: without a column of ids; rows are numbered from 0 */
 } dis_items_options;
 DIS_OPTIONS_API(dis_items_options);
 
@@ -70,18 +70,18 @@ typedef struct {
 } dis_items_view;
 DIS_VIEW_API(dis_items);
 
-/* Items that are in memory: a table with copies of what `view` shows, laid out as dis_items_get_view() gives it. What its
- * kind has no use for is not looked at; tasks NULL: 0, 1, 2, ... DIS_EDATA: no items, an empty id, an id twice, a
+/* Items that are in memory: a table with copies of what `view` shows, laid out as dis_items_get_view() gives it. Fields
+ * that its kind does not use are ignored; tasks NULL: 0, 1, 2, ... DIS_EDATA: no items, an empty id, an id twice, a
  * number that is not finite, sentences that do not follow one another. DIS_EUSAGE: lists of other lengths than n_items,
  * images whose sides do not make n_features. */
 DIS_API dis_status dis_items_create(dis_context *ctx, const dis_items_view *view, dis_items **out);
 
 /* Some of the items as a table of their own, in the order of `rows`; of tokens, `rows` are sentences. DIS_EUSAGE: no
- * row, or one that is not there. */
+ * row, or a row out of range. */
 DIS_API dis_status dis_items_gather(dis_context *ctx, const dis_items *items, const size_t *rows, size_t n,
                                     dis_items **out);
 
-/* What the items of another table say: one text per name of `tasks`, several columns joined by " / ", empty where the
+/* Texts of the items of another table: one text per name of `tasks`, several columns joined by " / ", empty where the
  * items do not have it. *found (may be NULL): how many they have. The caller destroys the list. DIS_EUSAGE: items
  * without texts. DIS_ELIMIT. */
 DIS_API dis_status dis_items_get_texts(const dis_items *items, const dis_names *tasks, dis_names **out, size_t *found);

@@ -1,10 +1,10 @@
 /* labels.h: tables of soft labels, one row per item, one column per class, and their files.
  *
- * Files: CSV and TSV (`task,label,entropy,p:CLASS,...`), JSONL ({"task", "label", "p": {class: x}}), npy (n x K float64
- * with NAME.tasks.txt and NAME.classes.txt beside it). Numbers are written in the shortest form that reads back equal.
- * Output files appear whole or not at all; the three files of npy are all on the disk before the first is put in place,
- * the array last. In CSV and TSV alike a field that contains the separator, a quote, CR or LF, or that begins or ends
- * with a space, stands in double quotes with inner quotes doubled; npy refuses names with line breaks.
+ * Files: CSV and TSV (`task,label,entropy,p:CLASS,...`), JSONL ({"task", "label", "p": {class: x}}), npy (n x K
+ * float64, with NAME.tasks.txt and NAME.classes.txt). Numbers are written in the shortest form that reads back equal.
+ * Output files are complete or absent; the three files of npy are all on the disk before the first is put in place, the
+ * array last. In CSV and TSV, a field with the separator, a quote, CR, LF, or a space at either end is in double
+ * quotes, with inner quotes doubled. In npy, names with line breaks are an error.
  *
  *     dis_labels *labels;
  *     if (dis_labels_read(NULL, "labels.csv", NULL, &labels) == DIS_OK) {
@@ -28,15 +28,15 @@ typedef struct {
 typedef struct {
     size_t size;        /* of this struct */
     const char *format; /* "csv", "tsv", "jsonl", "npy"; NULL: by the file's name */
-    bool renormalise;   /* rows off 1 by more than 1e-6 are scaled instead of refused */
+    bool renormalise;   /* rows off 1 by more than 1e-6 are scaled instead of being an error */
 } dis_labels_read_options;
 DIS_OPTIONS_API(dis_labels_read_options);
 
-/* Class columns are those called p:CLASS or, when there is none, all but task, label and entropy. DIS_EDATA with the
- * place for anything malformed, a task twice, a negative or non-finite number, a row off 1. */
+/* Class columns are those called p:CLASS, or else all except task, label and entropy. DIS_EDATA with the position for
+ * anything malformed, a task twice, a negative or non-finite number, a row off 1. */
 DIS_API dis_status dis_labels_read(dis_context *ctx, const char *path, const dis_labels_read_options *options,
                                    dis_labels **out);
-/* A table with copies of what `view` shows. DIS_EDATA: no items or classes, a name that is empty or there twice, a
+/* A table with copies of what `view` shows. DIS_EDATA: no items or classes, a name that is empty or repeated, a
  * negative or non-finite number, a row off 1. DIS_EUSAGE: lists of other lengths. */
 DIS_API dis_status dis_labels_create(dis_context *ctx, const dis_labels_view *view, dis_labels **out);
 DIS_API void dis_labels_destroy(dis_labels *labels);

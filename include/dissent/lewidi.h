@@ -29,7 +29,7 @@ typedef struct {
     double scale;  /* what absolute distances are divided by */
 } dis_lewidi_set;
 DIS_API const dis_lewidi_set *dis_lewidi_set_get(size_t i);
-/* By its name, whatever the case, or Par and VEN. NULL: there is none. */
+/* By its name, in any case, or Par and VEN. NULL: unknown. */
 DIS_API const dis_lewidi_set *dis_lewidi_set_find(const char *name);
 
 typedef struct dis_lewidi dis_lewidi;

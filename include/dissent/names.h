@@ -17,7 +17,7 @@ DIS_API size_t dis_names_count(const dis_names *names);
 /* Name i, valid as long as the list. `length` (may be NULL) gets its bytes without the NUL. */
 DIS_API const char *dis_names_get(const dis_names *names, size_t i, size_t *length);
 
-/* The index of a text, SIZE_MAX when it is not there. Looks at every name: for short lists such as classes. */
+/* The index of a text, SIZE_MAX if it is missing. Compares every name: for short lists such as classes. */
 DIS_API size_t dis_names_find(const dis_names *names, const char *text, size_t length);
 
 #endif

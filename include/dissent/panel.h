@@ -1,5 +1,5 @@
-/* panel.h: people and LLM judges (or other models) as annotators: whether a judge answers like people, which judges err
- * together, how common each class is, and where more votes of people help.
+/* panel.h: people and LLM judges (or other models) as annotators. Measures whether a judge answers like people, which
+ * judges err together, class shares, and where more votes of people help.
  *
  *     const bool person[] = {true, true, true, false};   // of the votes' workers
  *     dis_panel *panel;
@@ -9,8 +9,8 @@
  *     else printf("%zu judges count for %.1f independent ones\n", v.n_above, v.effective.value);
  *     dis_panel_destroy(panel);
  *
- * Formulas: docs/reference/panel-formulas.md; measured error rates: docs/evidence/panel.md. Results do not depend
- * on the number of threads.
+ * Formulas: docs/reference/panel-formulas.md; measured error rates: docs/evidence/panel.md. Results do not depend on
+ * the number of threads.
  * Threads: a result may be read by any number of threads concurrently. */
 #ifndef DIS_PANEL_H
 #define DIS_PANEL_H
@@ -138,9 +138,9 @@ DIS_API void dis_panel_destroy(dis_panel *panel);
 DIS_VIEW_API(dis_panel);
 
 /* Voters who judged pairs twice, the second time with the two answers in the other order. mirror: (n_classes of
- * `votes`) what a label means with the places exchanged ("first" is "second"); NULL: labels name the answers. first:
- * the class that says the answer shown first is better, SIZE_MAX: there is none. *rows (dis_free) has voters with such
- * pairs, in the order of `votes`. DIS_EDATA: classes differ, or no pair was judged twice. */
+ * `votes`) what a label means with the positions exchanged ("first" is "second"); NULL: labels name the answers. first:
+ * the class that means that the answer shown first is better, SIZE_MAX: no such class. *rows (dis_free) has voters with
+ * such pairs, in the order of `votes`. DIS_EDATA: classes differ, or no pair was judged twice. */
 DIS_API dis_status dis_position_bias_run(const dis_votes *votes, const dis_votes *swapped, const size_t *mirror,
                                          size_t first, dis_position_bias **rows, size_t *n);
 

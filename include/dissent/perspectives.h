@@ -1,9 +1,9 @@
-/* perspectives.h: how well predictions for single workers foretell their votes.
+/* perspectives.h: predictions for single workers, compared with their votes.
  *
  * Predictions are votes themselves: one label per (task, worker), as dissent predict --perspectives writes them. Every
- * vote that was predicted is held against its prediction: wrong or not, and for ordered classes how many steps off. Two
- * baselines stand beside: what the worker says most often (of votes given as history, else of the worker's other votes
- * here), and what most others say of the item (of the other votes here). Ties take the first class.
+ * predicted vote is compared with its prediction: wrong or not, and for ordered classes the number of steps. There are
+ * two baselines. One is the most frequent label of the worker, from votes given as history or else from the worker's
+ * other votes. The other is the majority of the other votes on the item. Ties take the first class.
  *
  *     dis_perspectives *p;
  *     if (dis_perspectives_run(NULL, votes, said, NULL, NULL, &p) == DIS_OK) {
@@ -41,7 +41,7 @@ typedef struct {
 } dis_perspectives_options;
 DIS_OPTIONS_API(dis_perspectives_options);
 
-/* error: share of votes that are foretold wrongly; distance: mean steps between prediction and vote. */
+/* error: share of votes that are predicted wrongly; distance: mean steps between prediction and vote. */
 typedef struct {
     uint64_t votes;
     double error[DIS_PREDICTION_SOURCES],

@@ -1,4 +1,4 @@
-/* predictions.h: what a model says of the items that people voted on, for fits that use both (fit.h).
+/* predictions.h: predictions of a model for the items of the votes, for fits that use both (fit.h).
  *
  *     dis_labels *model;
  *     double *p;
@@ -14,7 +14,7 @@
  *         }
  *     }
  *
- * Predictions have to be out of fold: a model that was trained on labels of an item repeats them, which is no news. */
+ * Predictions must be out of fold: a model that was trained on labels of an item repeats them. */
 #ifndef DIS_PREDICTIONS_H
 #define DIS_PREDICTIONS_H
 #include "dissent/fit.h"
@@ -23,7 +23,7 @@
 typedef struct {
     size_t n_matched;       /* items of the votes that have a prediction */
     size_t n_missing;       /* items of the votes that have none */
-    size_t n_without_votes; /* predictions for items that nobody voted on: left out */
+    size_t n_without_votes; /* predictions for items without votes: left out */
 } dis_predictions_counts;
 
 /* Rows in the order of the items of the votes, columns in that of their classes; rows of zeros where there is no

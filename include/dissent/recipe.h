@@ -21,7 +21,7 @@ typedef struct {
     const char *name, *summary, *source;
     const char *const *views; /* specs of methods */
     size_t n_views;
-    const char *const *views_for_counts; /* where nobody knows who voted */
+    const char *const *views_for_counts; /* for votes without workers */
     size_t n_views_for_counts;
     const char *combine, *combine_for_counts; /* specs of the combination */
     /* With known labels (DIS_MIN_GOLD or more): `views` and further ones, and a combination in which the known labels
@@ -31,7 +31,7 @@ typedef struct {
     const char *combine_for_gold;
 } dis_recipe;
 
-/* Row i, NULL past the end; row 0 is the default. The row of a name, NULL when there is none. */
+/* Row i, NULL past the end; row 0 is the default. The row of a name, NULL if it is unknown. */
 DIS_API const dis_recipe *dis_recipe_get(size_t i);
 DIS_API const dis_recipe *dis_recipe_find(const char *name);
 
@@ -43,10 +43,10 @@ typedef struct {
     const char *combine; /* NULL: one view, taken as it is */
 } dis_label_plan;
 
-/* No specs: the default recipe. One that is the name of a recipe: that. Else methods: one alone is taken as it is,
- * several are combined by `combine`, NULL: the recipe's, else "centroid". `workers`: whether it is known who voted;
- * where it is not, recipes have other views. DIS_EUSAGE: an unknown name or option, a recipe beside other methods, a
- * combination of one view, too many views. */
+/* No specs: the default recipe. The name of a recipe: that recipe. Otherwise methods: a single one is used unchanged,
+ * several are combined by `combine` (NULL: the recipe's, else "centroid"). `workers`: whether votes have workers;
+ * without them, recipes have other views. DIS_EUSAGE: an unknown name or option, a recipe together with other methods,
+ * a combination of one view, too many views. */
 DIS_API dis_status dis_label_plan_parse(const char *const *specs, size_t n_specs, const char *combine, bool workers,
                                         dis_label_plan *out);
 
@@ -65,7 +65,7 @@ typedef struct {
     size_t size;                /* of this struct */
     const dis_fit_options *fit; /* NULL: the defaults; predictions and a state go to the methods that use them */
     bool keep_fits;             /* parameters and traces are kept */
-    bool keep_views;            /* the labels of every view are kept beside the combined ones */
+    bool keep_views;            /* the labels of every view are kept in addition to the combined ones */
     /* Called after each fit, when not NULL; any other status than DIS_OK ends the work and is given back. */
     dis_status (*on_fit)(void *user, size_t m, const dis_label_result_part *part);
     void *user;

@@ -1,8 +1,8 @@
-/* report.h: one HTML file that shows what the votes, the labels and the models say.
+/* report.h: one HTML file about votes, labels and models.
  *
- * A report is opened, given what there is, and written. Charts, tables and sentences that the given does not allow are
- * left out. The file works offline, loads nothing, and stays small: everything is aggregated before it is drawn, so a
- * million items make no larger file than a thousand.
+ * Create a report, add the available data, and write it. Charts, tables and sentences without data are left out. The
+ * file works offline, loads nothing, and stays small: everything is aggregated before it is drawn, so a million items
+ * make no larger file than a thousand.
  *
  *     dis_report *report;
  *     if (dis_report_create(NULL, &report) != DIS_OK) return 1;
@@ -11,9 +11,9 @@
  *     if (status == DIS_OK) status = dis_report_write(ctx, report, "report.html");
  *     dis_report_destroy(report);
  *
- * What is added stays the caller's and must live until the report is written; texts and curves are copied. Ids, labels,
- * titles and file names may hold anything: they are inert in the page. The same input gives the same bytes, for any
- * number of threads. Threads: one report, one thread at a time. */
+ * Data that are added stay the caller's and must live until the report is written; texts and curves are copied. Ids,
+ * labels, titles and file names may contain anything: they are escaped in the page. The same input gives the same
+ * bytes, for any number of threads. Threads: one report, one thread at a time. */
 #ifndef DIS_REPORT_H
 #define DIS_REPORT_H
 #include "dissent/combine.h"
@@ -26,7 +26,7 @@ typedef struct dis_report dis_report;
 
 typedef struct {
     size_t size;       /* of this struct */
-    const char *title; /* NULL: says what the report is about */
+    const char *title; /* NULL: a title from its contents */
     uint64_t seed;     /* for bootstrap intervals */
     size_t resamples;  /* resamples for them; 0: none */
     bool ordinal;      /* the order of the classes means something */
@@ -41,16 +41,16 @@ DIS_API void dis_report_destroy(dis_report *report);
 DIS_API dis_status dis_report_add_votes(dis_report *report, const dis_votes *votes, const char *source);
 /* Known classes of the items: (n_items), -1 elsewhere. */
 DIS_API dis_status dis_report_add_gold(dis_report *report, const int32_t *gold);
-/* What the items say, in the order of the votes or of the labels (dis_items_get_texts), empty where it is not known: shown
- * beside their ids. */
+/* Texts of the items, in the order of the votes or of the labels (dis_items_get_texts), shown with their ids; empty
+ * if unknown. */
 DIS_API dis_status dis_report_add_texts(dis_report *report, const dis_names *texts);
 /* Groups of the people who voted, once; `column` is what they are called after ("gender"). They stay the caller's. */
 DIS_API dis_status dis_report_add_groups(dis_report *report, const dis_worker_groups *groups, const char *column);
 /* What a panel of these votes found (dis_panel_run), once: a section on models as voters. It stays the caller's. */
 DIS_API dis_status dis_report_add_panel(dis_report *report, const dis_panel *panel);
 /* One view of the labels: the items and classes of all views and of the votes must be the same, in the same order
- * (dis_labels_align). The view added last is the one that the report trusts. DIS_EUSAGE: another
- * number of items or classes, or more than DIS_MAX_VIEWS views. */
+ * (dis_labels_align). The report uses the view that was added last for its findings. DIS_EUSAGE: another number of
+ * items or classes, or more than DIS_MAX_VIEWS views. */
 DIS_API dis_status dis_report_add_labels(dis_report *report, const char *name, const dis_labels_view *labels);
 /* The same with the fit that it comes from, whose iterations are shown too. `p` as dis_fit_p or dis_fit_move_p gave
  * it. */
@@ -61,19 +61,19 @@ typedef struct {
     size_t n_items, n_classes;
     const dis_names *classes;
     const int32_t *gold; /* (n_items) known class, -1: not known; NULL: none is */
-    const double *human; /* (n_items, n_classes): what people say; NULL: not known */
+    const double *human; /* (n_items, n_classes): human labels; NULL: not known */
 } dis_report_test;
 DIS_API dis_status dis_report_add_test(dis_report *report, const dis_report_test *test);
-/* What one model says of them: q (n_items, n_classes), rows sum to 1. DIS_EUSAGE: before dis_report_add_test. */
+/* Predictions of one model for them: q (n_items, n_classes), rows sum to 1. DIS_EUSAGE: before dis_report_add_test. */
 DIS_API dis_status dis_report_add_predictions(dis_report *report, const char *name, const double *q);
-/* How a model was trained, once per run: runs of one name are drawn thin, beside their mean. The curve is copied.
+/* How a model was trained, once per run: runs of one name are drawn as thin lines with their mean. The curve is copied.
  * DIS_EUSAGE: a curve without epochs. */
 DIS_API dis_status dis_report_add_curve(dis_report *report, const char *name, const dis_curve *curve);
 /* A line under "How this was made": "votes.csv", its SHA-256. */
 DIS_API dis_status dis_report_add_source(dis_report *report, const char *role, const char *text);
 
-/* Puts the file in place whole or not at all ("-": standard output). DIS_EUSAGE: nothing was added. DIS_EIO,
- * DIS_ELIMIT, DIS_ECANCELLED. */
+/* Writes the complete file or none ("-": standard output). DIS_EUSAGE: nothing was added. DIS_EIO, DIS_ELIMIT,
+ * DIS_ECANCELLED. */
 DIS_API dis_status dis_report_write(dis_context *ctx, const dis_report *report, const char *path);
 
 #endif

@@ -52,15 +52,15 @@ typedef struct {
     size_t item;
     size_t label;         /* the label under review: the one given, else `most_probable` */
     size_t most_probable; /* the most probable class; the first one on a tie */
-    size_t second_class;  /* the most chosen class besides; `label` itself when nobody chose another */
+    size_t second_class;  /* the second most chosen class; `label` if no other class was chosen */
     double votes;         /* how many there are, and how many of them for these two classes */
     double votes_for_label, votes_for_second;
-    double p_correct; /* probability that `label` is correct; NaN where nothing can be said of labels (`beyond_chance`,
+    double p_correct; /* probability that `label` is correct; NaN if labels cannot be assessed (`beyond_chance`,
                         `n_compared`) */
     double gain;      /* expected fall of the entropy of the truth by one more vote of a typical worker, nats */
     double surprise; /* how many standard deviations the votes are more surprising than those workers' votes are; 0 with
                         fewer than two votes */
-    double p_hard;   /* chance that the item is harder than most */
+    double p_hard;   /* probability that the item is harder than most */
     uint32_t votes_to_buy; /* votes of the budget that go here */
     bool is_gold;          /* gold: nothing to relabel */
     bool accepted;         /* right >= accept */
@@ -69,11 +69,11 @@ typedef struct {
 /* The verdict on a worker. The first four are found by evidence; `doubtful` are constant, random and confuses. */
 typedef enum {
     DIS_REVIEW_FINE,       /* votes like the others, as far as can be told */
-    DIS_REVIEW_CONSTANT,   /* chooses `said` whatever the item */
+    DIS_REVIEW_CONSTANT,   /* gives `said` for every item */
     DIS_REVIEW_RANDOM,     /* votes do not depend on the item */
     DIS_REVIEW_CONFUSES,   /* says `said` where the truth is `truth` */
     DIS_REVIEW_WEAK,       /* looks at the items, but is less accurate than the others on them: p_adjusted <= .05 */
-    DIS_REVIEW_NO_VERDICT, /* nothing to go by: nobody else voted on these items, or nobody agrees beyond chance */
+    DIS_REVIEW_NO_VERDICT, /* no other votes on these items, or no agreement beyond chance */
 } dis_review_verdict;
 enum { DIS_REVIEW_VERDICTS = DIS_REVIEW_NO_VERDICT + 1 };
 /* "fine", "constant", "random", "confuses", "weak", "unjudged". */
@@ -103,36 +103,37 @@ typedef struct {
     double gold_low, gold_high; /* its 95 % interval (Wilson) */
 } dis_review_worker;
 
-/* Where classes have an order (DIS_SCALE_ORDINAL), also what the method ordinal says, in classes (docs/guides/ordinal.md): */
+/* Where classes have an order (DIS_SCALE_ORDINAL), also the results of the method ordinal, in classes
+ * (docs/guides/ordinal.md): */
 typedef struct {
     double position, position_se; /* of the item on the line of classes, which are at 0, 1, 2, ... */
-    double gain; /* what one more vote of somebody who looks tells of the place, nats: `gain` of its row */
+    double gain; /* expected information about the position from one more attentive vote, nats: `gain` of its row */
 } dis_review_ordinal_item;
 
 typedef struct {
     double bias, bias_low, bias_high;       /* above 0: votes too high; with its 95 % interval */
-    double spread, spread_low, spread_high; /* standard deviation of votes about the item's place */
-    double lapse_rate;                      /* share of votes cast without looking at the item */
+    double spread, spread_low, spread_high; /* standard deviation of votes around the item's position */
+    double lapse_rate;                      /* share of votes that ignore the item */
     bool biased;                            /* by more than a quarter of a class: the whole interval */
 } dis_review_ordinal_worker;
 
 typedef struct {
-    const char *method;               /* where labels are from: a recipe, methods, or "given" */
-    size_t n_items, n_workers;        /* n_workers is 0 where it is not known who voted */
+    const char *method;               /* source of the labels: a recipe, methods, or "given" */
+    size_t n_items, n_workers;        /* n_workers is 0 for votes without workers */
     const dis_review_item *items;     /* (n_items), ranked; known ones last */
     const dis_review_worker *workers; /* (n_workers), ranked */
     double expected_accuracy;         /* expected share of correct labels: mean of `expected_accuracy`; NaN likewise */
     double expected_accuracy_after;   /* the same once the budget is spent as proposed */
     uint64_t budget_spent;            /* votes of the budget that have somewhere to go */
     double typical_accuracy;          /* expected share of correct votes among all that can be judged; NaN likewise */
-    bool beyond_chance; /* false: votes are noise (`chance`); then nothing is said of labels and workers */
-    double agreement;   /* coefficient of `chance`: 0 chance, 1 full */
-    double agreement_z; /* by how many standard errors it is above 0 */
+    bool beyond_chance;               /* false: votes are noise (`chance`); labels and workers are then not assessed */
+    double agreement;                 /* coefficient of `chance`: 0 chance, 1 full */
+    double agreement_z;               /* by how many standard errors it is above 0 */
     size_t
         n_compared; /* items with votes of two workers or more, or known: without any, `expected_accuracy` says nothing */
     size_t n_unreliable, n_weak, n_without_verdict;   /* workers by verdict; of all with votes */
     size_t n_accepted;                                /* items, with `accept` */
-    double expected_accuracy_accepted;                /* expected share of right labels among them */
+    double expected_accuracy_accepted;                /* expected share of correct labels among them */
     const dis_review_ordinal_item *ordinal_items;     /* (n_items) by number of the item; NULL: classes have no order */
     const dis_review_ordinal_worker *ordinal_workers; /* (n_workers) by number of the worker; likewise */
     size_t n_biased;                                  /* workers */
@@ -140,9 +141,8 @@ typedef struct {
     dis_chance_test chance;                           /* whether votes agree more than chance */
 } dis_review_view;
 
-/* DIS_EUSAGE: unknown method or option. DIS_EDATA: the method needs workers and there are none, a class or probability
- * that cannot be one. DIS_ELIMIT.
- * DIS_ECANCELLED. The caller destroys the review. */
+/* DIS_EUSAGE: unknown method or option. DIS_EDATA: the method needs workers and the votes have none, a class or
+ * probability that cannot be one. DIS_ELIMIT. DIS_ECANCELLED. The caller destroys the review. */
 DIS_API dis_status dis_review_run(dis_context *ctx, const dis_votes *votes, const dis_review_options *options,
                                   dis_review **out);
 DIS_API void dis_review_destroy(dis_review *review);

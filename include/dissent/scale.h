@@ -1,14 +1,14 @@
-/* scale.h: kinds of votes: what a label is, beside a name.
+/* scale.h: kinds of votes: names of classes, ordered classes, sets, numbers, comparisons, spans.
  *
- * A scale is declared, never guessed: `scale` of dis_votes_options. It says what a label cell may hold, in which order
- * classes stand, which label method is used when none is named, and which agreement comes first.
+ * A scale is declared, never guessed: `scale` of dis_votes_options. It defines the contents of a label cell, the order
+ * of classes, the default label method, and the first agreement coefficient.
  *
  *     dis_votes_options o = dis_votes_options_default();
  *     o.scale = DIS_SCALE_ORDINAL;
  *     if (dis_votes_read(NULL, &path, 1, &o, &votes) != DIS_OK) { puts(dis_last_error()); return 1; }
  *     puts(dis_scale_get(dis_votes_scale(votes))->method);   // "ordinal"
  *
- * docs/guides/scales.md has what each scale gives. */
+ * docs/guides/scales.md describes each scale. */
 #ifndef DIS_SCALE_H
 #define DIS_SCALE_H
 #include "dissent/status.h"
@@ -19,7 +19,7 @@ typedef enum {
     DIS_SCALE_MULTI_LABEL, /* any number of classes at once */
     DIS_SCALE_NUMERIC,     /* numbers */
     DIS_SCALE_PAIRWISE,    /* which of two things is better */
-    DIS_SCALE_SPANS,       /* classes of stretches of a text */
+    DIS_SCALE_SPANS,       /* classes of spans of a text */
 } dis_scale;
 
 /* A row of the table of scales; static. The table grows. */
@@ -36,7 +36,7 @@ typedef struct {
 
 /* Row i, in the order of dis_scale; NULL past the end. */
 DIS_API const dis_scale_row *dis_scale_get(size_t i);
-/* The row of that name, NULL when there is none. */
+/* The row of that name, NULL if it is unknown. */
 DIS_API const dis_scale_row *dis_scale_find(const char *name);
 
 #endif

@@ -1,9 +1,9 @@
 /* scaled.h: votes that are not one class each: labels, agreement, items and workers as tables and measures.
  *
  * Scales whose row says `own` (dissent/scale.h) have labels of another shape than a distribution over classes: numbers
- * with their standard deviation, scores of what was compared, spans. One call makes and measures all of it; what comes
- * out is a list of measures and a few tables whose columns have names, so that files, pages and Python treat every
- * scale alike.
+ * with their standard deviation, scores of what was compared, spans. One call computes labels and
+ * measures. The result is a list of measures and tables with named columns, so files, pages and Python treat every scale
+ * alike.
  *
  *     dis_scaled *result;
  *     if (dis_scaled_run(ctx, votes, NULL, &result) != DIS_OK) { puts(dis_last_error()); return 1; }
@@ -82,7 +82,7 @@ DIS_API dis_status dis_scaled_run(dis_context *ctx, const dis_votes *votes, cons
                                   dis_scaled **out);
 DIS_API void dis_scaled_destroy(dis_scaled *scaled);
 DIS_VIEW_API(dis_scaled);
-/* The table of that name, NULL when there is none. */
+/* The table of that name, NULL if it is unknown. */
 DIS_API const dis_scaled_table *dis_scaled_find_table(const dis_scaled *scaled, const char *table);
 /* Writes a table as CSV, TSV or JSONL (`format` NULL: by the name; "-": standard output), at most max_rows of it. */
 DIS_API dis_status dis_scaled_table_write(const dis_scaled_table *table, const char *path, const char *format,

@@ -19,8 +19,8 @@
 #define DIS_API
 #endif
 
-/* Structs that a call fills in are filled up to the size that the caller was compiled with: a library whose structs
- * have grown since writes nothing behind an older caller's, and one that is older leaves 0 in fields it does not know.
+/* A call fills a struct up to the size that the caller was compiled with. A newer library with larger structs writes
+ * nothing after the end of an older caller's struct. An older library leaves 0 in fields that it does not know.
  *
  * DIS_OPTIONS_API(dis_x_options) declares
  *     dis_x_options dis_x_options_default(void);

@@ -1,7 +1,7 @@
 /* synth.h: crowds whose truth is known, for demos, tests and benchmarks.
  *
- * Votes are made item by item from counter-based random numbers and written as they are made: 1e8 of them need no more
- * memory than 1e3. The same options give the same bytes on every machine.
+ * Votes are drawn for one item after the other from counter-based random numbers and written as they are made: 1e8 of
+ * them need no more memory than 1e3. The same options give the same bytes on every machine.
  *
  *     dis_synth_options o = dis_synth_options_default();
  *     o.n_items = 1000;

@@ -12,8 +12,8 @@
  *     dis_tokenizer_destroy(t);
  *
  * A tokenizer is read from the folder of an encoder: tokenizer.json, or vocab.json and merges.txt, or vocab.txt, with
- * tokenizer_config.json and config.json beside them. It needs no weights. What a file asks for and dissent does not do
- * is refused with the field's name. Threads: one tokenizer may serve any number of threads at once. */
+ * tokenizer_config.json and config.json in the same folder. It needs no weights. An unsupported setting is an error
+ * that names the field. Threads: one tokenizer may serve any number of threads at once. */
 #ifndef DIS_TOKENIZER_H
 #define DIS_TOKENIZER_H
 #include "dissent/context.h"
@@ -38,11 +38,11 @@ typedef struct {
     const char *model;                   /* BPE, WordPiece or Unigram */
     int32_t n_ids;                       /* the largest id + 1, added tokens included */
     size_t max_length;                   /* min(model_max_length, positions of the encoder); 0: no limit is named */
-    int32_t special[DIS_SPECIAL_TOKENS]; /* ids, -1: there is none; by the names of tokenizer_config.json or usage */
+    int32_t special[DIS_SPECIAL_TOKENS]; /* ids, -1: none; by the names of tokenizer_config.json or usage */
 } dis_tokenizer_view;
 
 DIS_VIEW_API(dis_tokenizer);
-/* The id of a token by its text as the vocabulary writes it, -1: there is none. */
+/* The id of a token by its text as the vocabulary writes it, -1: unknown. */
 DIS_API int32_t dis_tokenizer_find_id(const dis_tokenizer *t, const char *token, size_t n);
 
 typedef struct {
@@ -63,9 +63,9 @@ typedef struct {
 } dis_token_text;
 
 /* Encodes n texts on the context's threads. What is too long loses tokens at its end, of a pair the longer text first.
- * DIS_EDATA: a text that is not UTF-8 (the message names its number from 1, and the byte), or one with a character that
- * the model cannot encode and has no unknown token for. DIS_EUSAGE: max_length leaves no room for special tokens.
- * DIS_ELIMIT. The caller destroys *out. */
+ * DIS_EDATA: a text that is not UTF-8 (the message has its number from 1, and the byte). Also a character that the
+ * model cannot encode if it has no unknown token. DIS_EUSAGE: max_length leaves no room for special tokens. DIS_ELIMIT.
+ * The caller destroys *out. */
 DIS_API dis_status dis_tokenizer_encode(dis_context *ctx, const dis_tokenizer *t, const dis_token_text *texts, size_t n,
                                         const dis_tokenizer_options *options, dis_tokens **out);
 
@@ -82,7 +82,7 @@ DIS_API dis_status dis_tokenizer_encode_words(dis_context *ctx, const dis_tokeni
 DIS_API dis_status dis_tokenizer_encode_file(dis_context *ctx, const dis_tokenizer *t, const char *path,
                                              const dis_tokenizer_options *options, const char *output, size_t *n_texts);
 
-/* Tokens of all texts, one behind the other. Arrays live as long as the tokens. */
+/* Concatenated tokens of all texts. Arrays live as long as the tokens. */
 typedef struct {
     size_t n_texts;
     const size_t *text_start; /* (n_texts + 1): text i has the tokens start[i] .. start[i + 1] */

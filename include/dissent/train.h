@@ -1,7 +1,7 @@
 /* train.h: models that learn from people.
  *
- * A model is trained on items (items.h) towards gold labels, soft labels, both at once, or straight towards the votes
- * of single workers; what it predicts is a table of labels like any other.
+ * A model is trained on items (items.h) with gold labels, soft labels, both, or the votes of single workers. Its
+ * predictions are a table of labels.
  *
  *     dis_items *items;
  *     dis_labels *soft, *predicted;
@@ -39,7 +39,7 @@ typedef struct {
     dis_items_kind items_kind;
     const dis_option *options;
     size_t n_options;
-    /* What training takes when nobody says otherwise. */
+    /* Defaults of training. */
     size_t epochs, batch;
     double rate;
     const char *optimizer;
@@ -59,10 +59,10 @@ typedef struct {
     size_t n_options;
 } dis_objective;
 DIS_API const dis_objective *dis_objective_get(size_t i);
-/* By NAME or NAME:key=value,...; what follows the name is not looked at. */
+/* By NAME or NAME:key=value,...; the text after the name is ignored. */
 DIS_API const dis_objective *dis_objective_find(const char *spec);
 
-/* What to learn from, or to judge by. Items without any target are left out of training (and counted). */
+/* Data for training or evaluation. Items without any target are left out of training (and counted). */
 typedef struct {
     const dis_items *items;
     const dis_labels *labels; /* soft labels; silver labels are their most probable classes */
@@ -150,16 +150,16 @@ DIS_API void dis_model_destroy(dis_model *model);
  * kind. */
 DIS_API dis_status dis_model_predict(dis_context *ctx, dis_model *model, const dis_items *items, const char *head,
                                      dis_labels **out);
-/* What each of these workers would say of these items: row r of *out is of item tasks[r] and worker workers[r], by a
- * model that was trained with the objective annotator or annot-mix. A worker whom the model does not know, and was not
- * told of, is nobody in particular; *unknown (may be NULL) counts such rows. DIS_EUSAGE: another objective. DIS_EDATA:
- * a task that is not among the items. */
+/* Predicted labels of single workers: row r of *out is of item tasks[r] and worker workers[r]. The model must be
+ * trained with the objective annotator or annot-mix. A worker without votes in training and without metadata is treated
+ * as an average one; *unknown (may be NULL) counts such rows. DIS_EUSAGE: another objective. DIS_EDATA: a task that is
+ * not among the items. */
 DIS_API dis_status dis_model_predict_workers(dis_context *ctx, dis_model *model, const dis_items *items,
                                              const dis_names *tasks, const dis_names *workers, dis_labels **out,
                                              size_t *unknown);
-/* What is known of further workers, for a model that was trained with features of workers: those whom it does not know
- * are from now on asked as people with these features. Replaces what was told before; the model's file does not keep
- * it. DIS_EUSAGE: a model without features, or a table without their columns. */
+/* Metadata of further workers, for a model that was trained with features of workers. Workers that were not in
+ * training are then predicted from these features. Replaces earlier metadata; the model's file does not store it.
+ * DIS_EUSAGE: a model without features, or a table without their columns. */
 DIS_API dis_status dis_model_set_workers(dis_model *model, const dis_worker_table *table);
 /* The columns task and worker of a table (CSV, TSV, JSONL), row by row; the caller destroys both lists. */
 DIS_API dis_status dis_task_worker_pairs_read(dis_context *ctx, const char *path, dis_names **tasks,

@@ -1,7 +1,7 @@
-/* views.h: how far apart several sets of soft labels of the same items are.
+/* views.h: distances between several sets of soft labels of the same items.
  *
- * The Jensen-Shannon divergence (nats) of every pair of views, the entropy of each, and whether the views that lie
- * close to the centroid are those that lie close to the others.
+ * The Jensen-Shannon divergence (nats) of every pair of views, the entropy of each, and the correlation of the distance
+ * to the centroid with the distance to the other views.
  *
  *     const double *p[] = {dis_fit_p(a), dis_fit_p(b)};
  *     const dis_views views = {.n_items = n, .n_classes = k, .n_views = 2, .p = p};
@@ -38,7 +38,7 @@ typedef struct {
 
 typedef struct dis_views_distances dis_views_distances;
 
-/* options NULL: the defaults; weights of the views are not looked at. DIS_EUSAGE: fewer than two views or more than
+/* options NULL: the defaults; weights of the views are ignored. DIS_EUSAGE: fewer than two views or more than
  * DIS_MAX_VIEWS, no items, a fraction outside (0, 1]. DIS_ELIMIT, DIS_ECANCELLED. */
 DIS_API dis_status dis_views_distances_run(dis_context *ctx, const dis_views *views,
                                            const dis_views_distances_options *options, dis_views_distances **out);

@@ -76,11 +76,10 @@ typedef struct {
     bool reserved[7];
     dis_scale scale; /* what labels are */
     int reserved_scale;
-    const char *pair_a, *pair_b; /* pairwise: columns, or paths, of what is compared; NULL: a and b */
-    const char *span_start,
-        *span_end;  /* spans: of where a span begins and ends (the first place behind it); NULL: start and end */
-    bool fold_case; /* labels that differ in upper and lower case alone are one class, in lower case */
-    bool trim;      /* spaces around labels are not part of them */
+    const char *pair_a, *pair_b;       /* pairwise: columns, or paths, of what is compared; NULL: a and b */
+    const char *span_start, *span_end; /* spans: columns of the start and the end (exclusive); NULL: start and end */
+    bool fold_case;          /* labels that differ in upper and lower case alone are one class, in lower case */
+    bool trim;               /* spaces around labels are not part of them */
     bool allow_many_classes; /* most labels may be different texts; else DIS_EDATA */
     bool reserved_flags[5];
     size_t skip; /* csv and tsv: lines before the header that are not read */
@@ -113,7 +112,7 @@ typedef struct {
 
 /* Row i of the table of presets, NULL past the end. */
 DIS_API const dis_votes_preset *dis_votes_preset_get(size_t i);
-/* The row of that name, NULL when there is none. */
+/* The row of that name, NULL if it is unknown. */
 DIS_API const dis_votes_preset *dis_votes_preset_find(const char *name);
 
 /* Reads one table from all files together; "-" is standard input; gzip and zstd are recognised by content.
@@ -154,7 +153,7 @@ typedef struct {
 } dis_votes_view;
 DIS_VIEW_API(dis_votes);
 
-/* What its labels are, as it was read; nominal when nobody said. */
+/* The scale of its labels, as declared when it was read; nominal by default. */
 DIS_API dis_scale dis_votes_scale(const dis_votes *votes);
 
 /* Items and votes of all ranks together (`ranks` of a context); the view has this rank's. */
@@ -168,7 +167,7 @@ DIS_API const char *dis_role_name(dis_role role);
 
 /* A name that is accepted for a role. Rank 0 is the standard name; a lower rank takes precedence over a higher one. */
 typedef struct {
-    const char *text; /* no NUL behind it */
+    const char *text; /* not ended by a NUL */
     size_t n;
     int rank;
 } dis_synonym;
@@ -214,11 +213,10 @@ DIS_API const char *dis_votes_get_skipped_row(const dis_votes *votes, size_t i);
 DIS_API dis_status dis_votes_read_gold(dis_context *ctx, const char *path, const dis_votes *votes, int32_t *gold,
                                        size_t *unknown);
 
-/* What the items say, from the files that votes are read from: exports hold both. One text per name of `tasks`, of the
- * first record of each item; empty where there is none. `options` are those by which the votes are read. `text`
- * (n_text): columns, paths, or fields of the preset's data, joined by " / "; 0: the preset's, else text. *found (may be
- * NULL): how many items have one. The caller destroys the list. DIS_EDATA with the place, DIS_EIO, DIS_EUSAGE,
- * DIS_ELIMIT. */
+/* Texts of the items, from the files of the votes: exports contain both. One text per name of `tasks`, from the first
+ * record of each item; empty if it is missing. `options` are those of the votes. `text` (n_text): columns, paths, or
+ * fields of the preset's data, joined by " / "; 0: the preset's, else text. *found (may be NULL): how many items have
+ * one. The caller destroys the list. DIS_EDATA with the place, DIS_EIO, DIS_EUSAGE, DIS_ELIMIT. */
 DIS_API dis_status dis_votes_read_texts(dis_context *ctx, const char *const *paths, size_t n_paths,
                                         const dis_votes_options *options, const char *const *text, size_t n_text,
                                         const dis_names *tasks, dis_names **out, size_t *found);

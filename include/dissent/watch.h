@@ -1,11 +1,10 @@
-/* watch.h: votes as they come: which items are sure enough to need no more of them.
+/* watch.h: labels that are updated vote by vote, and items that need no more votes.
  *
- * A watch is given votes one by one. It keeps the votes of open items, a matrix of soft counts per worker, and of items
- * that are done no more than a hash each, by which they are known when further votes come. Whenever a vote, or what
- * was learned of workers since, makes an item sure enough, `each` is called with its row and the item is retired. The
- * model is dawid-skene with the smoothing of the default labels, kept up to date vote by vote, and made less sure by
- * the number of votes as these are (docs/guides/watch.md, docs/concepts/default-labels.md). The same votes in the same order give the
- * same rows.
+ * Votes are added one by one. A watch stores the votes of open items and a matrix of soft counts per worker. Of
+ * finished items it stores a hash, by which later votes are recognized. When the label of an item is confident enough,
+ * `on_row` is called with its row and the item is retired. The model is dawid-skene with the smoothing of the default
+ * labels, updated vote by vote. Probabilities are tempered by the number of votes, as in the default labels
+ * (docs/guides/watch.md, docs/concepts/default-labels.md). The same votes in the same order give the same rows.
  *
  *     dis_status print(void *user, const dis_watch_row *row); // yours: writes row->task, returns DIS_OK
  *
@@ -26,15 +25,15 @@
 typedef struct dis_watch dis_watch;
 
 typedef enum {
-    DIS_WATCH_CONFIDENT,   /* retired: its label is right with at least the chance asked for */
-    DIS_WATCH_NEEDS_VOTES, /* has the votes that every item gets and is not sure: one more is needed */
-    DIS_WATCH_VOTE_LIMIT,  /* retired unsure: it has as many votes as an item may get */
+    DIS_WATCH_CONFIDENT,   /* retired: its label has at least the requested probability */
+    DIS_WATCH_NEEDS_VOTES, /* not confident after the votes that every item gets: one more is needed */
+    DIS_WATCH_VOTE_LIMIT,  /* retired without a confident label: it has as many votes as an item may get */
 } dis_watch_reason;
 /* "sure", "more", "limit". */
 DIS_API const char *dis_watch_reason_name(dis_watch_reason reason);
 
 typedef struct {
-    const char *task, *label; /* valid during the call; task is ended by a NUL */
+    const char *task, *label; /* valid during the call; task ends with a NUL */
     size_t n_task, n_label;
     double p; /* of the label */
     uint64_t votes;
@@ -42,18 +41,19 @@ typedef struct {
 } dis_watch_row;
 
 typedef struct {
-    size_t size;           /* of this struct */
-    double confidence;     /* an item is sure when its label has this chance, above 0 and at most 1 */
-    uint64_t min_votes;    /* never sure with fewer */
-    uint64_t request_from; /* with so many votes and not sure an item needs more: a row per further vote; 0: never */
-    uint64_t max_votes;    /* retired unsure with so many; 0: never */
-    uint64_t n_remembered; /* done items that are known at least when late votes come; 0: all */
+    size_t size;        /* of this struct */
+    double confidence;  /* an item is finished when its label has this probability, above 0 and at most 1 */
+    uint64_t min_votes; /* an item with fewer is not finished */
+    uint64_t
+        request_from; /* from this number of votes on, an unfinished item needs more: a row per further vote; 0: never */
+    uint64_t max_votes;    /* retired with so many; 0: never */
+    uint64_t n_remembered; /* finished items that are at least remembered for late votes; 0: all */
     double power,
         limit; /* log-probabilities are divided by min(votes, limit) ^ power, as combination calibrated does */
     dis_duplicates duplicates;  /* a worker votes again on an open item */
     const char *const *classes; /* (n_classes) NULL: those that turn up */
     size_t n_classes;
-    /* Called for every row; anything but DIS_OK ends the call that led to it. NULL: nobody is told. */
+    /* Called for every row; any other status than DIS_OK ends the call that led to it. NULL: no calls. */
     dis_status (*on_row)(void *user, const dis_watch_row *row);
     void *user;
     uint64_t memory; /* bytes that items, workers and done items may take; 0: what the machine has available */
@@ -66,10 +66,10 @@ typedef struct {
 } dis_watch_vote;
 
 typedef struct {
-    uint64_t votes;      /* that counted, late ones too */
-    uint64_t late;       /* on items that were retired: they count for their workers only */
-    uint64_t duplicates; /* left out or put in place of an earlier one, or counted beside it, as asked */
-    uint64_t n_confident, n_at_vote_limit; /* items retired: sure, at the limit of votes */
+    uint64_t votes;                        /* that counted, late ones too */
+    uint64_t late;                         /* on items that were retired: they count for their workers only */
+    uint64_t duplicates;                   /* left out, or replacing an earlier one, or counted too, by the option */
+    uint64_t n_confident, n_at_vote_limit; /* items retired: confident, at the limit of votes */
     uint64_t votes_confident;              /* that these had when they were retired */
     uint64_t votes_at_vote_limit;
     uint64_t bad_rows, na, dropped; /* of dis_watch_read: skipped, without a label, by drop rules */
@@ -80,14 +80,15 @@ typedef struct {
 /* DIS_EUSAGE: an option out of bounds, classes that repeat. DIS_ELIMIT. */
 DIS_API dis_status dis_watch_create(const dis_watch_options *options, dis_watch **out);
 DIS_API void dis_watch_destroy(dis_watch *watch);
-/* DIS_EDATA: an empty id, a label that was not declared, a worker's second vote where that is an error; the vote did
- * not count then, and one may go on. DIS_ELIMIT: more than `memory`, or a limit of votes.h. What `each` returns. */
+/* DIS_EDATA: an empty id, a label that was not declared, a worker's second vote if that is an error. The vote did not
+ * count, and the watch can be used further. DIS_ELIMIT: more than `memory`, or a limit of votes.h. What `on_row`
+ * returns. */
 DIS_API dis_status dis_watch_add(dis_watch *watch, const dis_watch_vote *vote);
-/* Votes of a file or of standard input ("-"), line by line as they come, to the end or until the context is stopped:
- * DIS_ECANCELLED, all lines that were whole counted. CSV, TSV, JSONL; of the options only format, task, worker, label,
- * delimiter, na, drop and lenient count. A bad row ends the reading with DIS_EDATA, its place and reason; with lenient
- * it is counted, `skipped` (NULL: nobody) is told, and reading goes on. `idle` (NULL: nobody) is called whenever there
- * is nothing to read at the moment: time to flush. */
+/* Reads votes of a file or of standard input ("-") line by line, to the end or until the context is stopped. Then it
+ * returns DIS_ECANCELLED; all complete lines have counted. CSV, TSV, JSONL; of the options only format, task, worker,
+ * label, delimiter, na, drop and lenient count. A bad row ends the reading with DIS_EDATA, its position and reason.
+ * With lenient it is counted, `skipped` (may be NULL) is called, and reading continues. `idle` (may be NULL) is called
+ * whenever no input is available at the moment. */
 typedef struct {
     size_t size;
     const dis_votes_options *votes; /* NULL: the defaults */
@@ -98,7 +99,7 @@ typedef struct {
 DIS_OPTIONS_API(dis_watch_read_options);
 DIS_API dis_status dis_watch_read(dis_context *ctx, dis_watch *watch, const char *path,
                                   const dis_watch_read_options *options);
-/* Looks at all open items again with what is known of workers by now; those that are sure are retired. */
+/* Updates all open items with the current estimates of workers; those that are confident are retired. */
 DIS_API dis_status dis_watch_finalize(dis_watch *watch);
 /* The labels of open items, in order of first appearance, as dis_labels_write() does. */
 DIS_API dis_status dis_watch_write(const dis_watch *watch, const char *path, const char *format);

@@ -1,8 +1,8 @@
-/* worker_table.h: what is known of the voters, and the groups that they form.
+/* worker_table.h: annotator metadata, and the groups that it defines.
  *
  * A worker table is read once (CSV, TSV, JSONL, or JSON: an object by worker, or a list of objects) and never changes.
- * Groups are the workers of a votes table by the values of one column; a group of few people is merged with the other
- * small ones, or hidden, so that no figure is about somebody who can be told.
+ * Groups are the workers of a votes table by the values of one column. Small groups are merged, or hidden, so that no
+ * figure identifies a person.
  *
  *     dis_worker_table *table;
  *     dis_names *value = NULL;
@@ -44,7 +44,7 @@ typedef struct {
 } dis_worker_table_view;
 DIS_VIEW_API(dis_worker_table);
 
-/* What a column says of each worker of `votes`, in their order, empty where the table says nothing. The caller destroys
+/* The value of a column for each worker of `votes`, in their order, empty if the table has none. The caller destroys
  * it. DIS_EUSAGE: no such column. DIS_EDATA: none of the workers is in the table, or the votes name none. */
 DIS_API dis_status dis_worker_table_values(const dis_worker_table *table, const char *column, const dis_votes *votes,
                                            dis_names **out);
