@@ -119,18 +119,19 @@ static uint64_t vote_difficulty(const dis__synth *s, uint64_t w, const dis__synt
     return dis__synth_unit(b.word[0]) * (1 + odds) < odds ? it->truth : another(s, it->truth, b.word[1]);
 }
 
-/* The class that a reader sees in the item: its own, or its rival's. */
-static uint64_t class_seen(const dis__synth *s, const dis__synth_item *it, uint32_t word)
+/* The class that a reader sees in the item: its own, or its rival's. `share` of the readers for whom it is the rival's in a
+ * crowd see it so. */
+static uint64_t class_seen(const dis__synth *s, const dis__synth_item *it, double share, uint32_t word)
 {
     const dis__synth_likeness l = dis__synth_likeness_draw(s, it->index);
-    return dis__synth_unit(word) < l.rival_share ? l.rival : it->truth;
+    return dis__synth_unit(word) < share * l.rival_share ? l.rival : it->truth;
 }
 
 static uint64_t vote_ambiguous(const dis__synth *s, uint64_t w, const dis__synth_item *it, dis_random_block b)
 {
     uint64_t label;
     if (votes_blindly(s, w, b, &label)) return label;
-    const uint64_t seen = class_seen(s, it, b.word[2]);
+    const uint64_t seen = class_seen(s, it, 1, b.word[2]);
     return dis__synth_unit(b.word[0]) < worker_accuracy(s, w) ? seen : another(s, seen, b.word[1]);
 }
 
@@ -187,13 +188,13 @@ char *dis__synth_put_task(const dis__synth *s, uint64_t i, char *out)
     return dis__synth_put_number(dis__synth_put(out, s->format == DIS__SYNTH_MTURK ? "3HIT" : "t"), i);
 }
 
-/* Judges vote on all items. They come in four kinds, in turn: one that sees what people see and rarely errs; one that says
+/* Judges vote on all items. They come in four kinds, in turn: one that sees what most people see and rarely errs; one that says
  * the last class too often; one that repeats the answer of the one before it three times in five; one that answers at
  * random. */
 static uint64_t judge_vote(const dis__synth *s, uint64_t j, const dis__synth_item *it)
 {
     const dis_random_block b = dis__philox(it->index, DIS_STREAM_SYNTH_VOTE | (j + 1) << 32, s->o.seed);
-    const uint64_t seen = class_seen(s, it, b.word[2]), kind = j % 4;
+    const uint64_t seen = class_seen(s, it, .5, b.word[2]), kind = j % 4;
     if (kind == 3) return (uint64_t)b.word[1] * s->o.n_classes >> 32;
     if (kind == 2 && dis__synth_unit(b.word[3]) < .6) return judge_vote(s, j - 1, it);
     if (kind == 1 && dis__synth_unit(b.word[3]) < .3) return s->o.n_classes - 1;
