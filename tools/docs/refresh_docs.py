@@ -3,7 +3,7 @@
 
     tools/docs/refresh_docs.py [--tool build/dissent] [--check] [DOCUMENT ...]
 
-Documents: README.md, docs/start/tour.md and the pages of docs/ with outputs if none is named. Two kinds of blocks are replaced:
+Documents: the pages of docs/ with outputs if none is named; README, docs/start and the tutorials are run by run_tutorials.py. Two kinds of blocks are replaced:
 
 - A ```text block directly after a ```sh block: the output of the block, standard error included.
 - A ```console block: below each line "$ COMMAND" its output on a terminal. A last line "..." of an output keeps the number of
@@ -11,8 +11,7 @@ Documents: README.md, docs/start/tour.md and the pages of docs/ with outputs if 
 
 Blocks run in order in one folder per document: an empty one, for pages of exports with the files of examples/exports, for other
 pages of docs/ with the files of tests/cli/support/page_files.sh. With --check nothing is written; the exit status is 1 if an
-output differs. tests/cli/readme.sh and tests/cli/exports.sh check README, the tour and the exports. Read the diff before you
-commit it."""
+output differs. tests/cli/exports.sh checks the exports. Read the diff before you commit it."""
 
 import argparse
 import difflib
@@ -135,7 +134,7 @@ def refresh(document, tool):
             body = lines[i + 1 : end]
             if opening == "```sh":
                 shown = end + 1 < len(lines) and lines[end + 1] == "```text"
-                ran = run("\n".join(body), folder, tool) if shown or document.name in ("README.md", "tour.md") else None
+                ran = run("\n".join(body), folder, tool) if shown else None
             elif opening == "```text" and ran is not None:
                 if plain("\n".join(body)) != plain(ran.rstrip("\n")):
                     body = ran.rstrip("\n").split("\n")
@@ -152,7 +151,7 @@ def has_output(body):
 
 
 def pages():
-    """Pages of docs/ that show outputs, without the exports and the tour."""
+    """Pages of docs/ that show outputs, without the exports."""
     for folder in ("guides", "concepts", "evidence", "reference"):
         for page in sorted((ROOT / "docs" / folder).glob("*.md")):
             text = page.read_text()
@@ -168,7 +167,7 @@ def main():
     args = parser.parse_args()
     usual = list(pages())
     if not args.check:
-        usual += [ROOT / "README.md", ROOT / "docs" / "start" / "tour.md", *sorted((ROOT / "docs/reference/exports").glob("*.md"))]
+        usual += sorted((ROOT / "docs/reference/exports").glob("*.md"))
     different = 0
     for document in args.document or usual:
         document = document.resolve()
