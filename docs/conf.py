@@ -28,6 +28,7 @@ myst_enable_extensions = ["colon_fence", "deflist", "attrs_inline"]
 myst_heading_anchors = 4
 copybutton_prompt_text = r"\$ |>>> "
 copybutton_prompt_is_regexp = True
+copybutton_line_continuation_character = "\\"
 breathe_projects = {"dissent": os.environ.get("DISSENT_DOXYGEN_XML", "")}
 breathe_default_project = "dissent"
 breathe_domain_by_extension = {"h": "c"}

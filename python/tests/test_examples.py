@@ -51,6 +51,19 @@ def test_notebook(tmp_path, monkeypatch):
     assert len(shown) > 10 and sum("<table" in s for s in shown) >= 7
 
 
+def test_the_notebook_of_the_tutorial_has_its_outputs(tmp_path, monkeypatch):
+    for name in ("pandas", "scipy", "sklearn"):
+        pytest.importorskip(name, reason=f"{name} is not installed")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(ROOT / "tools" / "docs"))
+    from refresh_notebook import run_notebook
+
+    path = ROOT / "docs" / "tutorials" / "votes-to-a-model.ipynb"
+    notebook, different = run_notebook(path)
+    assert not different, "\n\n".join(different)
+    assert sum(bool(cell.get("outputs")) for cell in notebook["cells"]) >= 6
+
+
 @pytest.mark.parametrize("page", ["pytorch.md"])
 def test_page(page, tmp_path, monkeypatch):
     blocks = re.findall(r"^```python\n(.*?)^```", (ROOT / "docs" / "guides" / page).read_text(), re.MULTILINE | re.DOTALL)

@@ -19,6 +19,9 @@ while read -r document; do
     done
 done <"$scratch/documents"
 
+# Python blocks run in the environment of the Python tests, if it has been made.
+venv=$(dirname "$DISSENT")/venv/bin/python
+[ -n "${DISSENT_PYTHON:-}" ] || [ ! -x "$venv" ] || export DISSENT_PYTHON="$venv"
 if ! command -v python3 >/dev/null; then
     echo "python3 is not installed: the commands of README.md and docs/start are not run"
     exit 77

@@ -4,6 +4,9 @@
 set -eu
 # shellcheck source=tests/cli/support/documents.sh
 . "${DISSENT_SOURCE:-$(cd "$(dirname "$0")/../.." && pwd)}/tests/cli/support/documents.sh"
+# Python blocks run in the environment of the Python tests, if it has been made.
+venv=$(dirname "$DISSENT")/venv/bin/python
+[ -n "${DISSENT_PYTHON:-}" ] || [ ! -x "$venv" ] || export DISSENT_PYTHON="$venv"
 if ! command -v python3 >/dev/null; then
     echo "python3 is not installed: skipped"
     exit 77

@@ -48,8 +48,9 @@ def plain(text):
 
 def matches(shown, printed):
     """Whether the output that a document shows is what was printed. `...` as a line stands for any lines."""
-    parts = [re.escape(plain("\n".join(part))) for part in split_at_dots(shown)]
-    return re.fullmatch(r"(?:.*\n)?".join(p + ("\n" if p else "") for p in parts), plain("\n".join(printed)) + "\n", re.S) is not None
+    parts = [re.escape(plain("\n".join(part)) + "\n") if part else "" for part in split_at_dots(shown)]
+    text = plain("\n".join(printed)) + "\n" if printed else ""
+    return re.fullmatch("(?:.*\\n)?".join(parts), text, re.S) is not None
 
 
 def nearly(shown, printed):

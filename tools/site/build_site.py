@@ -9,6 +9,7 @@
 """
 
 import argparse
+import json
 import os
 import re
 import shutil
@@ -36,7 +37,8 @@ LINK = re.compile(r"(!?\[(?:[^\]\[]|\[[^\]]*\])*\]\()([^)\s#]+)(#[^)\s]*)?\)")
 def staged_name(target):
     """Where a file of the tree is staged, relative to the staged folder."""
     if target.is_relative_to("docs"):
-        return target.relative_to("docs")
+        name = target.relative_to("docs")
+        return name.with_suffix(".md") if name.suffix == ".ipynb" else name  # notebook_page
     if str(target) in EXTRA_PAGES:
         return Path(EXTRA_PAGES[str(target)])
     return Path("_files") / target
@@ -72,6 +74,22 @@ def rewrite_links(text, page, staged, stage):
     return "\n".join(out)
 
 
+def notebook_page(path):
+    """A notebook with its stored outputs as Markdown."""
+    parts = []
+    for cell in json.loads(path.read_text())["cells"]:
+        source = "".join(cell["source"])
+        if cell["cell_type"] == "markdown":
+            parts.append(source)
+            continue
+        parts.append(f"```python\n{source}\n```")
+        for output in cell["outputs"]:
+            text = "".join(output.get("text") or output["data"]["text/plain"]).rstrip("\n")
+            parts.append(f"```text\n{text}\n```")
+    parts.append(f"Download this page as a notebook: {{download}}`{path.name}`")
+    return "\n\n".join(parts) + "\n"
+
+
 def stage_documents(stage):
     pages = {page.relative_to(ROOT): page.relative_to(ROOT / "docs") for page in (ROOT / "docs").rglob("*.md")}
     pages |= {Path(page): Path(name) for page, name in EXTRA_PAGES.items() if (ROOT / page).exists()}
@@ -83,6 +101,9 @@ def stage_documents(stage):
             name = other.relative_to(ROOT / "docs")
             (stage / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(other, stage / name)
+            if name.suffix == ".ipynb":
+                page = rewrite_links(notebook_page(other), other.relative_to(ROOT), name, stage)
+                (stage / name.with_suffix(".md")).write_text(page)
 
 
 def main():
