@@ -58,10 +58,16 @@ part_fuzzing() {
     [ -z "$failed" ] || { echo "failed:$failed" && exit 1; }
 }
 
-# The documentation site, warnings as errors.
+# The documentation site with warnings as errors, links and anchors, an entry for every name; commands, outputs and Python blocks of
+# all pages; ten pages in Chromium (screenshots in build/site-shots).
 part_docs() {
     command -v doxygen >/dev/null || skip "doxygen is not installed"
     ./run docs
+    ctest --test-dir build --output-on-failure -R '^(cli_pages|cli_readme|cli_exports|cli_labels_and_model|page_outputs|prose|site_reference)$'
+    PYTHONPATH=build/python build/venv-docs/bin/python -m pytest -q -p no:cacheprovider python/tests/test_pages.py
+    result=0
+    python3 tools/site/check_site.py browser build/site build/site-shots || result=$?
+    [ "$result" = 0 ] || [ "$result" = 77 ] || exit "$result"
 }
 
 part_crowdkit() {

@@ -144,6 +144,6 @@ def declared_by(data: Any) -> Categories | None:
     if hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__"):
         try:
             return of_column(_core.column(data), "label")
-        except TypeError:
+        except (TypeError, ImportError):  # pandas exports Arrow data only where pyarrow is installed
             return None
     return None

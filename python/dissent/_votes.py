@@ -347,6 +347,8 @@ def read_votes(
 ) -> Votes:
     """Votes of one or more files together: CSV, TSV, JSON, JSONL, wide tables, npy; gzip and zstd too.
 
+    The parameters that are not listed are those of :class:`Votes`.
+
     Parameters
     ----------
     *paths : path
@@ -374,7 +376,6 @@ def read_votes(
     skip : int
         Lines before the header that are not read.
 
-    The others are those of :class:`Votes`.
     """
     for path in paths:
         if not isinstance(path, (str, bytes, os.PathLike)):

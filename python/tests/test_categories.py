@@ -194,3 +194,14 @@ def test_duckdb_enums_keep_their_order():
     con.register("frame", FRAME)
     found = con.sql("select task, worker, label::answer as label from frame")
     assert dissent.Votes(found).classes.tolist() == ORDER
+
+
+def test_a_table_that_cannot_be_exported_to_arrow_declares_no_order():
+    """pandas exports Arrow data only if pyarrow is installed; a Series without categories is then plain."""
+    from dissent import _categories
+
+    class Column:
+        def __arrow_c_stream__(self, requested_schema=None):
+            raise ImportError("Import pyarrow failed")
+
+    assert _categories.declared_by(Column()) is None
