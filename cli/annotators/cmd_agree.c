@@ -87,7 +87,7 @@ static int work(agree_command *job, dis_context **ctx)
     const agree_values *v = job->v;
     int code = check_options(job);
     if (code == 0) code = votes_input_check(&job->in);
-    job->c->whole = v->gold || v->workers || v->items || v->groups.group; /* else ranks deal votes out */
+    job->c->whole = v->gold || v->workers || v->items || v->groups.group; /* else votes are split across ranks */
     if (code == 0) code = cli_failed(job->c, cli_context_create(job->c, &v->common, ctx));
     if (code == 0) code = votes_input_read(&job->in, *ctx);
     if (code == 0) code = need_workers(job);

@@ -176,7 +176,7 @@ static void put_workers(const review_command *job, dis__json_writer *j, size_t n
     dis__json_writer_end_array(j);
 }
 
-/* Of votes whose classes have an order: whoever votes too high or too low. */
+/* For ordered classes: workers who vote too high or too low. */
 static void put_biased(const review_command *job, dis__json_writer *j, size_t n)
 {
     if (!job->look.ordinal_workers) return;

@@ -79,7 +79,7 @@ typedef struct {
     cli_group group;     /* of `summary`; CLI_GROUP_SHARED: text and group are those of option_text.c */
     const char *summary; /* verb phrase; default in brackets, if it is not `fallback` */
     const char
-        *formats; /* of an output: "csv|tsv|jsonl", what it may be; a name that promises something else is refused */
+        *formats; /* of an output: "csv|tsv|jsonl", the accepted ones; a name with another extension is an error */
     const char *standard;  /* of an output: what goes to standard output without it ("the labels") */
     const char *holds;     /* of a folder, or a file that may be one: "model.json|weights-*", files that matter */
     const char *short_for; /* of a flag: "scale=ordinal", the option and value that it stands for */
@@ -93,7 +93,7 @@ typedef struct {
     "weights-*.safetensors"                                                                              \
     "|seed-*/best.safetensors|seed-*/checkpoint.safetensors|fold-*/best.safetensors|fold-*/checkpoint.safetensors"
 
-/* A file that is written beside the main output. */
+/* A file that is written in addition to the main output. */
 #define CLI_OUTPUT_OPTION(type, field, name_, formats_, ...)                                  \
     {                                                                                         \
         .name = name_, .kind = CLI_TEXT, .offset = offsetof(type, field), .argument = "FILE", \
@@ -113,7 +113,7 @@ typedef struct {
     bool help, short_help, quiet, verbose;
     uint64_t threads, memory;
     int precision;      /* dis_precision, of subcommands with CLI_PRECISION_OPTION */
-    const char *device; /* of subcommands with CLI_DEVICE_OPTION; NULL: the processor */
+    const char *device; /* of subcommands with CLI_DEVICE_OPTION; NULL: the CPU */
     bool elsewhere;     /* what was computed on the device is looked at; it need not be here */
 } cli_common;
 
@@ -250,14 +250,14 @@ double cli_seconds_since(const struct timespec *since);
 void cli_progress_draw(void *user, const char *what, double done);
 /* command_context.c. A failure that only one rank prints, or that is printed already, sets c->silent. */
 dis_status cli_context_create(cli *c, const cli_common *common, dis_context **out);
-/* One of this process by itself, whoever has started it. */
+/* One of a single process, also if it was started by mpirun. */
 dis_status cli_context_create_local(cli *c, const cli_common *common, dis_context **out);
 /* How many processes mpirun or srun says that it has started, 0: this was not started by them. mpirun gives processes a
- * terminal, whatever is behind it. */
+ * terminal, whatever it is connected to. */
 long cli_ranks_count(void);
-/* At the end of a command that ranks share: a failure is told once, and ends the other ranks. */
+/* At the end of a command that ranks share: a failure is reported once and stops the other ranks. */
 int cli_ranks_end(cli *c, dis_context *ctx, int code);
-/* At the end of one that deals votes out, on all ranks: what each has and sends. */
+/* At the end of a command that splits votes across ranks, on all ranks: what each has and sends. */
 void cli_ranks_print(cli *c, dis_context *ctx, uint64_t own_votes);
 /* Exit code 2 on several ranks, for what stays in one process. */
 int cli_ranks_reject(cli *c, const dis_context *ctx, const char *option);

@@ -11,7 +11,7 @@ static int stop(void *user)
     return cli_signal();
 }
 
-/* What a starter of ranks (mpirun, srun) has put into the first of these variables that is there; -1: none is. */
+/* The value that a starter of ranks (mpirun, srun) has set in the first of these variables; -1: none is set. */
 static long started_as(const char *const *variables)
 {
     for (; *variables; variables++) {
@@ -28,7 +28,7 @@ long cli_ranks_count(void)
     return n > 0 ? n : 0;
 }
 
-/* `--device cuda` on several ranks: each machine's devices one after the other. Into `name`; false: as it stands. */
+/* `--device cuda` on several ranks: the devices of each machine in turn. Into `name`; false: unchanged. */
 static bool device_of_rank(const char *device, char *name, size_t n)
 {
     static const char *const locals[] = {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID", NULL};
@@ -61,8 +61,8 @@ dis_status cli_context_create_local(cli *c, const cli_common *common, dis_contex
     return dis_context_create(&o, out);
 }
 
-/* CUDA takes tenths of a second to say what there is. Where its driver's file is, and only passes over votes or items
- * are made on the device, whoever uses it asks, and files are read meanwhile. */
+/* CUDA takes tenths of a second to list its devices. Where its driver's file is, and only passes over votes or items
+ * are made on the device, its first use starts it, and files are read meanwhile. */
 static bool is_asked_later(const cli *c, const char *device)
 {
     return cli_command_find(c->command)->late_device && strncmp(device, "cuda", 4) == 0 &&

@@ -20,7 +20,7 @@ typedef struct {
     const cli_option *option; /* NULL: an operand */
     const char *path;
     const char *holds;            /* of a folder, or NULL */
-    bool writes, folder, implied; /* implied: standard output, since the option is not there */
+    bool writes, folder, implied; /* implied: standard output, since the option is missing */
     char *companion;              /* owned: the path, of a list that goes with NAME.npy; else NULL */
     const char *array;            /* NAME.npy, of a companion */
 } named_file;

@@ -110,7 +110,7 @@ static const struct {
                    {"dis_gold_options", "gold-columns TASK,LABEL"},
                    {"dis_incremental_write", "save-growing"}};
 
-/* Length of a field's name between backquotes at p, 0: none is there. */
+/* Length of a field's name between backquotes at p, 0: none. */
 static size_t field_at(const char *message, const char *p)
 {
     if (*p != '`' || (p > message && p[-1] != ' ' && p[-1] != '(')) return 0;

@@ -14,7 +14,7 @@ enum { SHOWN = 80, SAMPLES = 64, SAMPLE = 16384, MAX_RECORDS = 160, MESSAGE = 6 
 typedef struct {
     char shown[SHOWN]; /* "--method majority"; "": not given */
     uint64_t hash;
-    bool files, unreadable; /* hash is of contents; a file could not be opened, which whoever reads it will report */
+    bool files, unreadable; /* hash is of contents; a file could not be opened, which its reader reports */
 } record;
 
 typedef struct {

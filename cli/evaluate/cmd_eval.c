@@ -63,7 +63,7 @@ static const cli_option options[] = {
 bool eval_has_metric(const eval_command *job, size_t m)
 {
     const unsigned needs = dis_evaluation_metric_get(m)->needs;
-    if (job->v->metric.n == 0) { /* nobody asked for it in particular, and it says nothing here */
+    if (job->v->metric.n == 0) { /* not requested by name, and without a value here */
         if (needs & DIS_NEEDS_ORDER && !votes_input_is_ordered(&job->v->reading)) return false;
         if (m == DIS_EVALUATION_TOP_K_ACCURACY && job->v->top_k >= job->in.look.n_classes) return false;
     }
@@ -150,7 +150,7 @@ static int check_order(eval_command *job)
     return 0;
 }
 
-/* Votes are read with the classes of the predictions, so that a class nobody chose is not missed. */
+/* Votes are read with the classes of the predictions, so that a class without votes is not missed. */
 static int people_from_votes(eval_command *job, dis_context *ctx)
 {
     votes_input *in = &job->votes;

@@ -37,7 +37,7 @@ static const cli_option options[] = {
 /* clang-format off */
 static const struct {
     const char *name;
-    size_t operands, max;           /* behind the action */
+    size_t operands, max;           /* after the action */
     const char *formats;            /* of its output, by the name */
     bool run, output, format, json; /* takes the options of running, and these */
     int (*act)(experiment_command *job);
@@ -323,7 +323,7 @@ static int merge(const experiment_command *job, char **stores, size_t n)
     if (counts.unfinished)
         cli_warn(c, "%zu runs are not done there, or at work here; they were left", counts.unfinished);
     if (counts.conflicting)
-        cli_warn(c, "%zu runs are known with other measures; those that were there stay", counts.conflicting);
+        cli_warn(c, "%zu runs are known with other measures; the old ones stay", counts.conflicting);
     return 0;
 }
 

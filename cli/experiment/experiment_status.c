@@ -1,4 +1,4 @@
-/* What is there: cell by cell, and one run in full. */
+/* Existing runs: cell by cell, and one run in full. */
 #include "tool/json_writer.h"
 #include "experiment/cmd_experiment.h"
 #include "output/json_summary.h"

@@ -9,7 +9,7 @@ typedef struct {
 
 static const cli_option options[] = {CLI_HELP_OPTION(completion_values)};
 
-/* The table of `dissent list` behind the argument of an option; NULL: none. */
+/* The table of `dissent list` for the argument of an option; NULL: none. */
 static const char *table_of(cli_names names)
 {
     static const char *const tables[] = {

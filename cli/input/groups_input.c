@@ -1,4 +1,4 @@
-/* Groups of workers for a subcommand: options, the worker table, what people and machines are told. */
+/* Groups of workers for a subcommand: options, the worker table, the text and JSON summary. */
 #include "tool/json_writer.h"
 #include "input/groups_input.h"
 #include <stdlib.h>

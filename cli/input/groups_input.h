@@ -1,4 +1,4 @@
-/* groups_input.h: the options by which a subcommand is told what groups the workers form, and the reading of them.
+/* groups_input.h: options of a subcommand for groups of workers, and reading them.
  *
  *     groups_input groups = {.c = c, .v = &v->groups};
  *     int code = groups_input_check(&groups);                 before the first byte is read

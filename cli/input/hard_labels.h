@@ -4,7 +4,7 @@
  *     int code = hard_labels_read(c, ctx, path, &hard);     task and label, as gold labels are read
  *     if (code == 0) code = label_input_add_view(&in, path, "a", &hard.view);
  *     ...
- *     hard_labels_free(&hard);                              behind the input
+ *     hard_labels_free(&hard);                              after the input
  *
  * Calls that return int return an exit code, what is wrong told already. */
 #ifndef DIS_CLI_HARD_LABELS_H

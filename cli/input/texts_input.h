@@ -1,4 +1,4 @@
-/* texts_input.h: the options by which a subcommand is told what the items say, and the reading of it. */
+/* texts_input.h: options of a subcommand for the texts of items, and reading them. */
 #ifndef DIS_CLI_TEXTS_INPUT_H
 #define DIS_CLI_TEXTS_INPUT_H
 #include "input/votes_input.h"

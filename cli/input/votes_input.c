@@ -1,4 +1,4 @@
-/* Reading votes for a subcommand: options into dis_votes_options, then what people and machines are told of it. */
+/* Reading votes for a subcommand: options into dis_votes_options, then the text and JSON summary. */
 #include "tool/json_writer.h"
 #include "tool/arrays.h"
 #include "input/votes_input.h"

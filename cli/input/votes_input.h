@@ -127,7 +127,7 @@ dis_status votes_input_compute_spread(const votes_input *in, votes_spread *out);
 void votes_input_print(votes_input *in);
 /* "gold" and how many items have it; `verb` reads "pinned to the known class". */
 void votes_input_print_gold(votes_input *in, const char *verb);
-/* Warns that a recipe takes other views because nobody knows who voted. */
+/* Warns that a recipe uses other views because votes have no workers. */
 void votes_input_warn_no_workers(const votes_input *in, const dis_label_plan *choice);
 /* For machines: the files (within cli_inputs_begin and _end), the size of the table, the notes. */
 dis_status votes_input_write_json_files(const votes_input *in, dis__json_writer *j);

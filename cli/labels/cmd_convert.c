@@ -121,7 +121,7 @@ static int convert_labels(convert_command *job)
     return code;
 }
 
-/* Options that the target does not have are refused: they would change nothing. */
+/* Options that the target does not have are an error: they would change nothing. */
 static int check_unused(cli *c, const convert_values *v)
 {
     const char *to = target(v);

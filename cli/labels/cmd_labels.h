@@ -40,7 +40,7 @@ typedef struct {
 
     dis_label_plan choice;
     dis_label_result *made;
-    int code;              /* why the making was ended half-way */
+    int code;              /* why the run stopped early */
     struct timespec since; /* the fit at hand began */
     labels_result view[DIS_MAX_VIEWS];
     size_t n_views; /* fitted so far */
@@ -52,7 +52,7 @@ typedef struct {
     uint64_t *n_voted;          /* (n_workers) or NULL */
 } labels_command;
 
-/* Whether another device than the processor is asked for. */
+/* Whether a device other than the CPU is requested. */
 static inline bool labels_is_on_device(const labels_values *v)
 {
     return v->common.device && strcmp(v->common.device, "cpu") != 0;

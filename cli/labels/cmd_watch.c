@@ -1,4 +1,4 @@
-/* dissent watch: votes as they come, items that are sure enough as soon as they are. */
+/* dissent watch: labels that are updated vote by vote, items when their label is confident enough. */
 #include "tool/table_writer.h"
 #include "input/votes_input.h"
 #include <string.h>

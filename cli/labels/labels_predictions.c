@@ -1,4 +1,4 @@
-/* --predictions: what a model says of the items, for the methods of `dissent labels` that take it as their prior. */
+/* --predictions: predictions of a model, for the methods of `dissent labels` that use them as their prior. */
 #include "tool/json_writer.h"
 #include "labels/cmd_labels.h"
 #include <math.h>

@@ -1,4 +1,4 @@
-/* --workers: one row per worker: how many votes, the share of them that the labels bear out (no estimate of how
+/* --workers: one row per worker: how many votes, the share of them that the labels confirm (no estimate of how
  * often the worker is right: that is dis_review), then what each method learned of
  * that worker as columns METHOD:PARAMETER, METHOD:PARAMETER:CLASS or METHOD:PARAMETER:TRUE>VOTED. A method that is
  * asked for twice has its number behind its name from the second time on. */

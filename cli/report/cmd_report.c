@@ -1,7 +1,7 @@
 /* dissent report: one HTML file about votes, labels, predictions and training.
  *
  * With votes the methods are fitted here, as `dissent labels` would, so that one command gives a full report; label
- * files made elsewhere stand beside them. The combination of the methods is the view that the report trusts. */
+ * files made elsewhere are compared with them. The report uses the combination of the methods for its findings. */
 #include "tool/json_writer.h"
 #include "tool/files.h"
 #include "output/confidence_output.h"

@@ -111,7 +111,7 @@ int report_labels_add(report_command *job)
     return cli_failed(job->c, job->in.votes ? add_labels_beside_votes(job) : add_labels_alone(job));
 }
 
-/* What people say: a file, or what a method makes of the votes. */
+/* Human labels: a file, or labels of the votes by a method. */
 static dis_status find_human(report_command *job, dis_alignment_source *out, bool *found)
 {
     *found = false;

@@ -1,6 +1,6 @@
 /* metric.h: one measured number with its interval, as every command that measures gives it.
  *
- * A metric either has a value or a reason why it has none; it is never NaN without a reason. An interval is there when
+ * A metric either has a value or a reason why it has none; it is never NaN without a reason. It has an interval when
  * one was asked for and could be drawn. In JSON it is {"value", "ci_low", "ci_high", "n"}, with "reason",
  * "degenerate" or "no_interval" where they apply; infinite values are the string "inf". */
 #ifndef DIS_METRIC_H

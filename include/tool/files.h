@@ -3,14 +3,14 @@
 #define DIS_TOOL_FILES_H
 #include "dissent/status.h"
 
-/* The SHA-256 of a file's bytes as they lie on the disk (compressed files: as compressed), in lower-case hexadecimal
+/* The SHA-256 of a file's bytes as stored (compressed files: as compressed), in lower-case hexadecimal
  * with a NUL at the end. DIS_EIO, DIS_ELIMIT. */
 dis_status dis__file_sha256(const char *path, char hex[65]);
 
-/* Whether two names lead to one file: the same path, through symbolic links, or hard links; also when nothing is there
+/* Whether two names lead to one file: the same path, through symbolic links, or hard links; also when neither exists
  * yet. Devices (/dev/null) are never the same: they lose nothing. */
 bool dis__file_same(const char *a, const char *b);
-/* Whether `path` lies in `folder` or below, links followed; then `out` holds its path from there, unless that has
+/* Whether `path` is in `folder` or below, links followed; then `out` has its path from there, unless that has
  * `size` bytes or more. */
 bool dis__file_within(const char *path, const char *folder, char *out, size_t size);
 
@@ -19,8 +19,8 @@ bool dis__file_within(const char *path, const char *folder, char *out, size_t si
 bool dis__file_companion(const char *path, size_t i, char *out, size_t size);
 
 /* Looks at the end of an output's name. `formats`: what would be written, "csv|tsv|jsonl". DIS_EUSAGE: the name
- * promises something else (.parquet, .json, ...; .gz and .zst behind it ask for compression). *known: whether it
- * promises one of them; a name without an ending, or with one that nobody knows, does not. */
+ * has another extension (.parquet, .json, ...; a final .gz or .zst means compression). *known: whether it
+ * promises one of them; a name without an extension, or with an unknown one, does not. */
 dis_status dis__file_check_output(const char *path, const char *formats, bool *known);
 
 /* What dissent writes into a folder under file names that the user did not choose. */

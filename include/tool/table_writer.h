@@ -9,7 +9,7 @@
  *         if (dis__table_writer_finish(table, DIS_OK) != DIS_OK) fprintf(stderr, "%s\n", dis_last_error());
  *     }
  *
- * Cells are given from left to right; the row ends by itself behind the last column. Calls in between cannot fail by
+ * Cells are given from left to right; the row ends after the last column. Calls in between cannot fail by
  * themselves: the first failure comes back from dis__table_writer_finish. Numbers are in the shortest form that reads back
  * equal; infinite ones are inf (in JSONL the string), NaN is an empty cell (null). The file appears whole or not at
  * all. */
@@ -28,7 +28,7 @@ void dis__table_writer_real(dis__table_writer *table, double x);
 void dis__table_writer_count(dis__table_writer *table, uint64_t x);
 /* An empty cell; null in JSONL. */
 void dis__table_writer_null(dis__table_writer *table);
-/* Rows so far leave the process, for a pipe that is read as they come. A failure comes back here and in the end. */
+/* Flushes the rows so far, for a pipe that is read at once. A failure is returned here and at the end. */
 dis_status dis__table_writer_flush(dis__table_writer *table);
 /* Ends and frees the table; as dis__json_writer_finish. */
 dis_status dis__table_writer_finish(dis__table_writer *table, dis_status so_far);

@@ -21,7 +21,7 @@ class Ids:
         return self.ids == list(range(len(self.ids)))
 
     def twice(self) -> Any:
-        """An id that is there twice, in a list; None when all differ."""
+        """A repeated id, in a list; None when all differ."""
         if len(self.place) == len(self.ids):
             return None
         seen = set()

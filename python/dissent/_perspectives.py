@@ -137,7 +137,7 @@ def _columns(table: Any) -> Mapping[Any, Any]:
 
 @contextmanager
 def table_file(table: Any) -> Iterator[str | None]:
-    """A worker table as a file that the library reads: the file itself, or one that is there for the time of the
+    """A worker table as a file that the library reads: the file itself, or one that exists for the time of the
     call."""
     if table is None or isinstance(table, (str, os.PathLike)):
         yield None if table is None else os.fspath(table)

@@ -81,7 +81,7 @@ typedef struct {
     dis_chance_test chance;                    /* of it */
     dis_evaluation *evaluation[DIS_MAX_VIEWS]; /* (n_predictions) */
     const dis_evaluation_view *model[DIS_MAX_VIEWS];
-    dis_scaled *scaled; /* of votes of a scale of its own; NULL: all else is there */
+    dis_scaled *scaled; /* of votes of a scale with own labels; NULL: the report has everything else */
     dis__page page;
 } dis__report_job;
 
@@ -89,7 +89,7 @@ typedef struct {
 dis_status dis__report_statistics_compute(dis__report_job *job);
 void dis__report_statistics_free(dis__report_job *job);
 
-/* The items with the largest score, best first, ties by weight, then by place. */
+/* The items with the largest score, best first, ties by weight, then by index. */
 typedef struct {
     double score, weight;
     size_t item;

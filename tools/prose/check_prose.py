@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Checks the wording of texts for users: word list, sentence length, average length and size of the documentation.
 
-    check_prose.py [--tool DISSENT] [--list] [--statistics] [PATH...]
+    check_prose.py [--tool DISSENT] [--all] [--statistics] [PATH...]
 
-Texts: README.md, docs/, comments of include/dissent, docstrings of python/dissent, string literals of src/report, and with
---tool the help of every command and the tables of `dissent list`. With PATH only these files or folders are checked.
+Texts: README.md, docs/, comments of include/dissent, docstrings of python/dissent, string literals of cli/ and src/
+(messages, the report), and with --tool the help of every command and the tables of `dissent list`. With PATH only these
+files or folders are checked.
 
 1. No text matches a pattern of wording.tsv.
 2. No sentence has more than 30 words.
@@ -216,7 +217,8 @@ def files_of(paths):
             found += sorted(p for p in path.rglob("*") if p.is_file()) if path.is_dir() else [path]
         return [p for p in found if p.suffix in (".md", ".h", ".c", ".py")]
     found = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")), *sorted((ROOT / "include/dissent").glob("*.h"))]
-    return found + sorted((ROOT / "python/dissent").rglob("*.py")) + sorted((ROOT / "src/report").rglob("*.c"))
+    found += sorted((ROOT / "python/dissent").rglob("*.py"))
+    return found + sorted((ROOT / "cli").rglob("*.c")) + sorted((ROOT / "src").rglob("*.c"))
 
 
 def texts_of(path):

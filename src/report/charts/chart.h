@@ -2,7 +2,7 @@
  *
  * A chart is drawn 440 units wide with 13-unit letters: readable at the width of a phone, and not blown up on a wide
  * screen, where figures stand side by side. Colours are classes that the page's style sheet fills in, for light and
- * dark (page_style.c); no mark is told from another by colour alone: series have dashes or shapes of their own, cells
+ * dark (page_style.c); no marks differ by colour alone: series have dashes or shapes of their own, cells
  * and segments carry their number or name. Every chart is role="img" with an accessible name, every mark has a <title>.
  *
  * Texts that come from users are shown by dis__markup_append_label. Arrays stay the caller's. */
@@ -128,7 +128,7 @@ typedef struct {
     const double *value;
     size_t n;
     double other; /* NaN: none */
-    bool strong;  /* the mean is told in bold */
+    bool strong;  /* the mean is in bold */
 } dis__point_chart_row;
 typedef struct {
     const dis__point_chart_row *row;
@@ -137,7 +137,7 @@ typedef struct {
     const char *value_name, *mean_name, *other_name; /* ours, for the legend */
     double min_possible, max_possible; /* values that there can be: room around a single one ends there; both 0: any */
 } dis__point_chart;
-/* The axis spans what is there; it need not go to 0, since nothing is drawn by its length. */
+/* The axis spans the data; it need not include 0, since no length is read from it. */
 void dis__point_chart_draw(dis__markup *m, const dis__point_chart *p, const dis__markup *name);
 
 /* ---- chart_lines.c ---- */

@@ -14,7 +14,7 @@ static const char *format_value(const dis__bar_chart *b, double x, dis__number_t
     return d->text;
 }
 
-/* Where names and bars of a chart stand: names beside the bars where the widest is short, else above them. */
+/* Where names and bars of a chart stand: names to the left of the bars where the widest is short, else above them. */
 typedef struct {
     double top, left, right, height, head, row, bar;
 } bar_layout;

@@ -1,6 +1,6 @@
 /* Heat maps of square matrices: rows and columns stand for the same names, every cell carries its number, in smaller
  * letters where it is narrow. Names that do not fit above their column stand upright there; those that are too long
- * even for that are replaced by letters, which the rows show beside them. Rows may end with how many votes they are
+ * even for that are replaced by letters, which the rows show too. Rows may end with how many votes they are
  * of. */
 #include "report/charts/chart.h"
 #include <math.h>
@@ -16,7 +16,7 @@ int dis__heat_map_step(double x, double low, double high)
 typedef struct {
     double names; /* width of the names of rows */
     double left;  /* where the cells begin */
-    double right; /* where they end, or what is counted behind them */
+    double right; /* where they end, or the start of the counts */
     double cell, high;
     double head;  /* height of what stands above the cells */
     bool letters; /* over the columns */
@@ -25,7 +25,7 @@ typedef struct {
 
 enum { HEAD = 40, TITLE = 18, LETTER = 18, UPRIGHT = 96, TALLEST = 40 };
 
-/* What stands behind a row: the number of votes that it is of. */
+/* The text after a row: its number of votes. */
 static dis__number_text count_of(const dis__heat_map *h, size_t r)
 {
     return dis__format_abbreviated((uint64_t)(h->count[r] + .5));

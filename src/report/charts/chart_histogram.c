@@ -41,7 +41,7 @@ void dis__histogram_draw(dis__markup *m, const dis__histogram *h, const dis__mar
         dis__axis_scale_nice(fmax(0, h->edge[0] + half - margin), h->edge[h->n] - half + margin, 6, h->integers);
     const dis__axis_scale y = dis__axis_scale_nice(0, fmax(1, largest(h->count, h->n)), 4, true);
     dis__frame f = dis__frame_init(x, y, h->x_title, h->y_title, 0, HEIGHT);
-    /* The bars may begin before the first tick and end behind the last. */
+    /* The bars may begin before the first tick and end after the last. */
     const double low = fmin(x.low, h->edge[0]), high = fmax(x.high, h->edge[h->n]);
     dis__svg_begin(m, DIS__CHART_WIDTH, HEIGHT, name);
     f.x.first = x.low;

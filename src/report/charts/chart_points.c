@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Where rows stand: names beside the dots where the widest is short, which halves the height, else above them. */
+/* Layout of rows: names to the left of the dots if the widest is short, which halves the height, else above them. */
 typedef struct {
     double left, right, row, line; /* line: of the dots, below the top of a row */
     bool beside;

@@ -184,7 +184,7 @@ static void put_head(dis__markup *m, const dis__data_table_column *column)
     dis__markup_append(m, "</th>");
 }
 
-/* The beginning, and the whole of it behind a click where that is more. */
+/* The beginning of the text; a click shows all of a longer one. */
 static void append_item_text(dis__markup *m, const char *text, size_t n)
 {
     size_t letters = 0;

@@ -1,6 +1,6 @@
-/* data_table.h: the numbers behind a chart: one table, shown as HTML that sorts and filters, and offered as CSV.
+/* data_table.h: the values of a chart: one table, shown as HTML that sorts and filters, and offered as CSV.
  *
- * Cells are given from left to right; the row ends by itself behind the last column. As with markup, failures are kept
+ * Cells are given from left to right; the row ends after the last column. As with markup, failures are kept
  * in the grid's own status until it is written. Names are cut for display, and in the CSV to DIS__DATA_TABLE_NAME bytes:
  * an id of 64 kB would otherwise be there a few hundred times. */
 #ifndef DIS_REPORT_GRID_H
@@ -19,7 +19,7 @@ enum {
 typedef enum {
     DIS__CELL_TEXT,      /* hostile text */
     DIS__CELL_LONG_TEXT, /* the same, shown whole as far as it was kept */
-    DIS__CELL_ITEM_TEXT, /* what an item says: DIS__DATA_TABLE_PREVIEW characters, the rest behind a click */
+    DIS__CELL_ITEM_TEXT, /* what an item says: DIS__DATA_TABLE_PREVIEW characters; a click shows the rest */
     DIS__CELL_COUNT,     /* a whole number */
     DIS__CELL_REAL,      /* a number, with as many digits as its column needs */
     DIS__CELL_PERCENT,   /* shown as a percentage */

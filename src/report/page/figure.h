@@ -14,7 +14,7 @@ typedef struct {
     const char *id;    /* ours: anchor and name of the CSV file */
     const char *title; /* ours */
     bool wide;         /* takes the whole width */
-    bool open;         /* the table is part of what is shown, not hidden behind a click */
+    bool open;         /* the table is shown at once, without a click */
     const char *note;  /* below the table; ours; NULL: none */
     dis__markup caption, chart, name;
     dis__data_table table;

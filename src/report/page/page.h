@@ -12,7 +12,7 @@ typedef struct {
     dis__markup body, tiles, findings, toc;
     size_t n_tiles;
     bool in_section;
-    size_t unpaired; /* place in the body behind the class of a half-wide figure that has no neighbour yet; 0: none */
+    size_t unpaired; /* position in the body after the class of a half-wide figure that has no neighbour yet; 0: none */
     dis__svg_files *svg_files; /* where charts are kept, too; NULL: nowhere */
 } dis__page;
 

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Letters and digits of a title, made small; one dash for all that lies between them. Entities are passed over. */
+/* Letters and digits of a title in lower case; one dash for everything between them. Entities are skipped. */
 static void name_of(const char *title, char out[DIS__SVG_FILE_NAME])
 {
     size_t n = 0;

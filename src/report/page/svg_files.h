@@ -27,7 +27,7 @@ extern const char dis__chart_style[];
 
 /* Every picture of a figure; one without is left alone. */
 void dis__svg_files_add(dis__svg_files *svg_files, const dis__figure *f);
-/* FOLDER/PREFIX-NAME.svg each, the folder made where it is not there. */
+/* FOLDER/PREFIX-NAME.svg each, the folder is created if it is missing. */
 dis_status dis__svg_files_write(const dis__svg_files *svg_files, const char *folder, const char *prefix);
 void dis__svg_files_free(dis__svg_files *svg_files);
 

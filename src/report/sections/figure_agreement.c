@@ -35,7 +35,7 @@ static const dis_metric *metric(const dis__report_job *job, const char *name)
     return m && !m->reason ? m : NULL;
 }
 
-/* Landis and Koch (1977), as people use it; the words say more than they should, so the number stands beside them. */
+/* Landis and Koch (1977), as people use it; the words are coarse, so the value is shown too. */
 static const char *agreement_word(double kappa)
 {
     static const struct {

@@ -29,12 +29,12 @@ static void count_confusions(const dis__report_job *job, matrices *m, const uint
         }
 }
 
-/* "800 votes, right in 48 %", as far as the review can tell. */
+/* "800 votes, 48 % correct", by the estimate of the review. */
 static void put_record(dis__markup *m, const dis__report_job *job, const dis__worker_statistics *c, size_t w)
 {
     const dis_review_worker *row = dis__worker_statistics_find_review(job, c, w);
     dis__markup_appendf(m, "%s vote%s", dis__format_grouped(c->votes[w]).text, dis__plural_suffix(c->votes[w]));
-    if (row && !isnan(row->accuracy)) dis__markup_appendf(m, ", right in %s", dis__format_percent(row->accuracy).text);
+    if (row && !isnan(row->accuracy)) dis__markup_appendf(m, ", %s correct", dis__format_percent(row->accuracy).text);
 }
 
 static void draw_matrix(dis__report_job *job, const dis__worker_statistics *c, const matrices *m, size_t i,

@@ -24,7 +24,7 @@ static void put_group(dis__markup *m, const groups_job *g, size_t i)
     dis__markup_append_name(m, name_of(g, i), strlen(name_of(g, i)), 30);
 }
 
-/* The group with the largest index that a test bears out; SIZE_MAX: none. */
+/* The group with the largest index that a test confirms; SIZE_MAX: none. */
 static size_t closest_knit(const groups_job *g)
 {
     size_t best = SIZE_MAX;

@@ -1,4 +1,4 @@
-/* Labels: how sure each method is, where they differ, which items are disputed, how the methods got there. */
+/* Labels: confidence of each method, differences, disputed items, convergence of the methods. */
 #include "tool/arrays.h"
 #include "report/report_internal.h"
 #include "core/memory/memory.h"
@@ -133,7 +133,7 @@ static void fill_shares(const double *p, const size_t *part, size_t n_parts, siz
     if (n_shown > n_parts) out[n_parts] = fmax(0, rest);
 }
 
-/* How many of them the labels settle all the same. */
+/* How many of them have one probable class all the same. */
 static void append_decided(const dis__report_job *job, const disputed *d, dis__markup *caption)
 {
     const dis_report *r = job->r;

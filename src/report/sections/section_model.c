@@ -19,7 +19,7 @@ void dis__report_append_model_name(dis__markup *m, const dis__report_job *job, s
     dis__markup_append(m, "\xE2\x80\x9D");
 }
 
-/* The best by a metric of which `less` is better or not; SIZE_MAX when nobody has it. */
+/* The best by a metric of which `less` is better or not; SIZE_MAX when none has it. */
 static size_t best_by(const dis__report_job *job, dis_evaluation_metric i)
 {
     const bool lower = strcmp(dis_evaluation_metric_get(i)->better, "lower") == 0;

@@ -9,7 +9,7 @@ static void row(dis__data_table *g, const char *what, const char *value, const c
     dis__data_table_add_static_text(g, hash);
 }
 
-/* Sources with their hashes, which were added behind them as "SHA-256 ..." of the same role. */
+/* Sources with their hashes, which were added after them as "SHA-256 ..." of the same role. */
 static void put_sources(dis__data_table *g, const dis_report *r)
 {
     static const char mark[] = "SHA-256 ";

@@ -1,4 +1,4 @@
-/* People: how many votes there are, for which classes, and how far they agree. */
+/* People: numbers of votes, class frequencies, and agreement. */
 #include "report/report_internal.h"
 #include "core/memory/memory.h"
 #include "dissent/panel.h"

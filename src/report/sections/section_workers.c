@@ -77,7 +77,7 @@ static void count_votes(const dis__report_job *job, dis__worker_statistics *c)
     for (size_t i = 0; c->row && i < job->verdicts.n_workers; i++) c->row[job->verdicts.workers[i].worker] = i;
 }
 
-/* ---- how often they are right ---- */
+/* ---- accuracy ---- */
 
 /* Few workers: one row each, with the name. */
 static void draw_list(const dis__report_job *job, const dis__worker_statistics *c, dis__figure *f)
