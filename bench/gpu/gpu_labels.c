@@ -30,13 +30,11 @@ typedef struct {
     dis_fit *labels;            /* of the fit of so many iterations */
 } timing;
 
-static dis_fit *run(dis_context *ctx, const dis_votes *votes, const char *spec, const char *device, double *seconds)
+static dis_fit *run(dis_context *ctx, const dis_votes *votes, const char *spec, double *seconds)
 {
-    dis_fit_options o = dis_fit_options_default();
     dis_fit *fit;
-    o.device = device;
     const double begin = now();
-    if (dis_fit_run(ctx, votes, spec, &o, &fit) != DIS_OK) fail();
+    if (dis_fit_run(ctx, votes, spec, NULL, &fit) != DIS_OK) fail();
     *seconds = now() - begin;
     return fit;
 }
@@ -48,9 +46,9 @@ static timing measure(dis_context *ctx, reports *r, const dis_votes *votes, cons
     char spec[256];
     snprintf(spec, sizeof spec, "%s%citerations=%d,tolerance=0", method, strchr(method, ':') ? ',' : ':', n);
     r->n = 0;
-    t.labels = run(ctx, votes, spec, device, &t.fit);
+    t.labels = run(ctx, votes, spec, &t.fit);
     t.iteration = iteration(r);
-    dis_fit *own = run(ctx, votes, method, device, &t.own);
+    dis_fit *own = run(ctx, votes, method, &t.own);
     t.iterations = dis_fit_get_view(own).iterations;
     dis_fit_destroy(own);
     printf("%s on %s: %.3f ms per iteration, %d iterations %.3f s, own rule %d iterations %.3f s\n", method, device,
@@ -59,13 +57,13 @@ static timing measure(dis_context *ctx, reports *r, const dis_votes *votes, cons
     return t;
 }
 
-static void compare_devices(dis_context *ctx, reports *r, const dis_votes *votes, const char *method, int n)
+static void compare_devices(dis_context *const ctx[2], reports *r, const dis_votes *votes, const char *method, int n)
 {
     const dis_votes_view v = dis_votes_get_view(votes);
     const size_t size = v.n_items * v.n_classes;
     double most = 0;
-    const timing cpu = measure(ctx, r, votes, method, n, "cpu"), gpu = measure(ctx, r, votes, method, n, "cuda"),
-                 again = measure(ctx, r, votes, method, n, "cuda");
+    const timing cpu = measure(ctx[0], r, votes, method, n, "cpu"), gpu = measure(ctx[1], r, votes, method, n, "cuda"),
+                 again = measure(ctx[1], r, votes, method, n, "cuda");
     const double *a = dis_fit_p(cpu.labels), *b = dis_fit_p(gpu.labels);
     for (size_t e = 0; e < size; e++) most = fmax(most, fabs(a[e] - b[e]));
     const bool same = memcmp(b, dis_fit_p(again.labels), size * sizeof *b) == 0;
@@ -93,18 +91,21 @@ int main(int argc, char **argv)
     o.threads = argc > 5 ? atoi(argv[5]) : 0;
     o.progress = report;
     o.user = &r;
-    dis_context *ctx;
-    if (dis_context_create(&o, &ctx) != DIS_OK) fail();
+    dis_context *ctx[2]; /* the CPU, the GPU */
+    for (int i = 0; i < 2; i++) {
+        o.device = i ? "cuda" : "cpu";
+        if (dis_context_create(&o, &ctx[i]) != DIS_OK) fail();
+    }
     double begin = now(), took;
-    dis_votes *votes = make_votes(ctx, n_votes, n_workers, n_classes, per_item);
+    dis_votes *votes = make_votes(ctx[0], n_votes, n_workers, n_classes, per_item);
     printf("%zu votes on %zu items by %zu workers, %zu classes, %d threads; drawn in %.1f s\n", n_votes,
-           n_votes / per_item, n_workers, n_classes, dis_context_n_threads(ctx), now() - begin);
+           n_votes / per_item, n_workers, n_classes, dis_context_n_threads(ctx[0]), now() - begin);
     fflush(stdout);
-    dis_fit_destroy(run(ctx, votes, "dawid-skene:iterations=1", "cuda", &took));
+    dis_fit_destroy(run(ctx[1], votes, "dawid-skene:iterations=1", &took));
     printf("first fit of the device, one iteration: %.3f s\n", took);
     if (argc <= 7) compare_devices(ctx, &r, votes, "dawid-skene", iterations);
     for (int i = 7; i < argc; i++) compare_devices(ctx, &r, votes, argv[i], iterations);
     dis_votes_destroy(votes);
-    dis_context_destroy(ctx);
+    for (int i = 0; i < 2; i++) dis_context_destroy(ctx[i]);
     return 0;
 }

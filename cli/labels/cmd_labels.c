@@ -212,7 +212,6 @@ static int make_labels(labels_command *job)
     how.initial_state = job->start;
     how.predictions = job->predictions;
     how.predictions_weight = v->predictions_weight;
-    how.device = v->common.device;
     dis_label_result_options making = dis_label_result_options_default();
     making.fit = &how;
     making.keep_fits = v->workers || v->save_state;

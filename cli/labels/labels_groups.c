@@ -75,7 +75,6 @@ static dis_status label_group(labels_command *job, const dis_votes *votes, const
     dis_status status = read_gold(job, votes, &gold);
     how.seed = job->v->seed;
     how.gold = gold;
-    how.device = job->v->common.device;
     making.fit = &how;
     if (status == DIS_OK) status = dis_label_result_run(job->ctx, votes, &job->choice, &making, &made);
     if (status == DIS_OK) {

@@ -1,6 +1,7 @@
 /* device_list.h: devices for neural networks: the CPU, and CUDA devices if libdissent-cuda.so finds any.
  *
- *     for (size_t i = 0; dis_device_get(i); i++) printf("%s: %s\n", dis_device_get(i)->name, dis_device_get(i)->found);
+ *     const dis_device *d;
+ *     for (size_t i = 0; (d = dis_device_get(i)); i++) printf("%s: %s\n", d->name, d->description);
  *     if (dis_device_missing_reason()) printf("no CUDA device: %s\n", dis_device_missing_reason());
  *
  * A call uses the device of its context (`device` of dis_context_options). The library for CUDA devices is loaded when

@@ -54,9 +54,6 @@ typedef struct {
     double
         predictions_weight; /* power to which they are raised: 0 none, 1 as they are; below 0 (the default): estimated,
                                   between 0 and 2, so that useless ones get 0 */
-    /* Where passes over the votes are made: cpu, cuda, cuda:N, or auto: a CUDA device where there is one and the method
-     * can use it; NULL: cpu (docs/guides/gpu.md). */
-    const char *device;
 } dis_fit_options;
 DIS_OPTIONS_API(dis_fit_options);
 
@@ -64,10 +61,13 @@ DIS_OPTIONS_API(dis_fit_options);
  * dis_fit_run without fitting. */
 DIS_API dis_status dis_fit_check(dis_context *ctx, const dis_votes *votes, const char *const *specs, size_t n_specs);
 
-/* DIS_EUSAGE: an unknown method or option; a state without parameters of this method; a device that the method cannot
- * use. Also predictions for a method that does not use them, or none for one that needs them; a weight that is no
- * number or above 100. DIS_EDATA: the method needs workers and the votes have none. DIS_EIO: no such device here.
- * DIS_ELIMIT: the message has the number of bytes needed. DIS_ECANCELLED. The caller destroys the fit. */
+/* Passes over the votes run on the context's device if the method and the votes allow it, otherwise on the CPU.
+ * dis_fit_view.device has the device that was used (docs/guides/gpu.md).
+ *
+ * DIS_EUSAGE: an unknown method, option or device; a state without parameters of this method. Also predictions for a
+ * method that does not use them, or none for one that needs them; a weight that is no number or above 100. DIS_EDATA:
+ * the method needs workers and the votes have none. DIS_EIO: the context's device is missing. DIS_ELIMIT: the message
+ * has the number of bytes needed. DIS_ECANCELLED. The caller destroys the fit. */
 DIS_API dis_status dis_fit_run(dis_context *ctx, const dis_votes *votes, const char *spec,
                                const dis_fit_options *options, dis_fit **out);
 DIS_API void dis_fit_destroy(dis_fit *fit);

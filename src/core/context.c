@@ -1,7 +1,7 @@
 /* A context: its options, checked, with the threads, the communicator and the device that they ask for. */
 #include "core/context_internal.h"
 #include "core/parallel/comm.h"
-#include "core/cuda_library.h"
+#include "core/device/device_registry.h"
 #include "core/memory/memory.h"
 #include "core/parallel/pool.h"
 #include "core/options/sized_structs.h"
@@ -20,6 +20,7 @@ struct dis_context {
     char device[DEVICE];
     pthread_t device_start; /* the thread that starts the device */
     bool device_starting;
+    bool on_cpu;    /* calls use the CPU for now */
     bool stop_held; /* the stop callback is not polled */
 };
 
@@ -38,7 +39,7 @@ static dis_status check_options(const dis_context_options *o)
 
 static void *start_device_main(void *arg)
 {
-    dis__cuda_start(arg);
+    dis__device_start(arg);
     return NULL;
 }
 
@@ -97,7 +98,12 @@ dis_precision dis__context_precision(const dis_context *ctx)
 
 const char *dis__context_device(const dis_context *ctx)
 {
-    return ctx ? ctx->device : "";
+    return ctx && !ctx->on_cpu ? ctx->device : "";
+}
+
+void dis__context_use_cpu(dis_context *ctx, bool on)
+{
+    if (ctx) ctx->on_cpu = on;
 }
 
 uint64_t dis__context_memory(const dis_context *ctx)

@@ -9,8 +9,12 @@ uint64_t dis__context_memory(const dis_context *ctx);
 
 /* The precision of matrix multiplications in models; DIS_PRECISION_DEFAULT for NULL. */
 dis_precision dis__context_precision(const dis_context *ctx);
-/* The device as the caller wrote it; "": not set. */
+/* The device as the caller wrote it; "": not set, or calls use the CPU for now. */
 const char *dis__context_device(const dis_context *ctx);
+
+/* Between the two calls the CPU is used whatever the device of the context: for results that are kept under keys
+ * without a device. */
+void dis__context_use_cpu(dis_context *ctx, bool on);
 
 /* Calls the progress callback, if any. */
 void dis__progress(dis_context *ctx, const char *what, double done);

@@ -70,19 +70,6 @@ static dis_status check_predictions(const dis__method *m, const dis_fit_options 
     return DIS_OK;
 }
 
-/* Whether the method can be run where the caller wants it: by its words alone, nothing is computed yet. */
-static dis_status check_device(const dis__method *m, const char *words)
-{
-    bool automatic;
-    const dis__em_device *device;
-    DIS_TRY(dis__em_device_find(words, &device, &automatic));
-    if (!device || automatic || m->devices) return DIS_OK;
-    char able[200];
-    dis__methods_describe_devices(able, sizeof able);
-    return dis__fail(DIS_EUSAGE, "%s runs on the processor alone; leave `device` out, use auto, or one of %s",
-                     m->info.name, able);
-}
-
 /* `n_tables`: how many tables of labels there will be while it runs, its own included. */
 static dis_status check_fits(dis_context *ctx, const dis__method *m, const dis_votes_view *v, const void *options,
                              size_t n_tables)
@@ -187,15 +174,13 @@ dis_status dis_fit_run(dis_context *ctx, const dis_votes *votes, const char *spe
                           .seed = o.seed,
                           .gold = o.gold,
                           .start = o.initial_state,
-                          .predictions = o.predictions,
-                          .device = o.device};
+                          .predictions = o.predictions};
     if (m->seed_offset) {
         const dis_seed *seed = (const dis_seed *)((const char *)own + m->seed_offset - 1);
         if (seed->given) args.seed = seed->value;
     }
     dis_fit *fit = NULL;
     dis_status status = check_predictions(m, &o);
-    if (status == DIS_OK) status = check_device(m, o.device);
     if (status == DIS_OK) status = dis__fit_check_start(m, o.initial_state);
     if (status == DIS_OK) status = check_fits(ctx, m, &args.votes, own, 1);
     if (status == DIS_OK) status = dis__alloc_zeroed(&fit, 1, sizeof *fit);

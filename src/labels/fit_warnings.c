@@ -162,6 +162,7 @@ dis_status dis__fit_add_warnings(const dis__fit_args *args, dis_fit *fit)
         snprintf(next_warning(fit), DIS_WARNING_SIZE,
                  "did not converge in %d iterations; allow more (iterations=N), or a larger tolerance (tolerance=X)",
                  fit->iterations);
+    if (*fit->ran_on_cpu) snprintf(next_warning(fit), DIS_WARNING_SIZE, "%s", fit->ran_on_cpu);
     if (fit->strength_assumed)
         snprintf(next_warning(fit), DIS_WARNING_SIZE,
                  "strength %g was assumed: estimating it needs items with two or more votes, counted in whole numbers",

@@ -42,24 +42,6 @@ static dis_status check_start(const dis_label_plan *choice, const dis_state *sta
     return start && n == 0 ? dis__fit_check_start(method, start) : DIS_OK;
 }
 
-/* The words for the device must be some; of several views one at least must be for it, the processor makes the rest. */
-static dis_status check_device(const dis_label_plan *choice, const char *device)
-{
-    bool automatic, able = false;
-    const dis__em_device *found;
-    DIS_TRY(dis__em_device_find(device, &found, &automatic));
-    for (size_t m = 0; m < choice->n_views; m++) {
-        const dis__method *method;
-        DIS_TRY(dis__method_find(choice->views[m], &method));
-        able |= method->devices;
-    }
-    if (!found || automatic || able) return DIS_OK;
-    char names[200];
-    dis__methods_describe_devices(names, sizeof names);
-    return dis__fail(DIS_EUSAGE, "the processor alone makes %s; leave `device` out, use auto, or one of %s",
-                     choice->n_views > 1 ? "all of these views" : choice->views[0], names);
-}
-
 /* View m: its labels, and its fit if `kept` is not NULL. */
 static dis_status fit_view(dis_context *ctx, const dis_votes *votes, const dis_label_plan *choice,
                            const dis_label_result_options *o, size_t m, dis_fit **kept, double **p)
@@ -70,7 +52,6 @@ static dis_status fit_view(dis_context *ctx, const dis_votes *votes, const dis_l
     DIS_TRY(dis__method_find(choice->views[m], &method));
     if (method->info.predictions == DIS_PREDICTIONS_UNUSED) how.predictions = NULL;
     if (!method->starts) how.initial_state = NULL;
-    how.device = dis__view_select_device(method, choice->n_views, how.device);
     DIS_TRY(dis_fit_run(ctx, votes, choice->views[m], &how, &fit));
     *p = dis_fit_move_p(fit);
     if (kept)
@@ -200,7 +181,6 @@ static dis_status make(dis_context *ctx, const dis_votes *votes, dis_label_plan 
 {
     dis_status status = dis_fit_check(ctx, votes, choice->views, choice->n_views);
     if (status == DIS_OK) status = check_start(choice, o->fit->initial_state);
-    if (status == DIS_OK) status = check_device(choice, o->fit->device);
     if (status == DIS_OK && choice->combine) status = dis__views_check(votes, choice->n_views, choice->combine);
     DIS_TRY(dis__comm_first_failure(dis__context_comm(ctx), status));
     if (o->fit->gold && choice->combine && dis__combiner_has_gold_weights(choice->combine))

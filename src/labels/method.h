@@ -26,7 +26,6 @@ typedef struct dis__fit_args {
     const dis_state *start;        /* or NULL */
     const double *predictions;     /* (n_items, n_classes), rows of zeros where there are none; NULL: none at all */
     struct dis__item_prior *items; /* the same as the prior of each item, for methods that take them so; or NULL */
-    const char *device;            /* of methods with `devices`, in the caller's words; NULL: the processor */
 } dis__fit_args;
 
 typedef struct {
@@ -42,10 +41,10 @@ typedef struct {
     bool shares;   /* of the votes on the item; nothing about annotators is estimated */
     bool starts;   /* from a state of its own */
     bool ranks;    /* can be shared out over ranks */
-    bool devices;  /* its passes can be made elsewhere than on the processor (methods/em_device.h) */
+    bool devices;  /* its passes can run on the device of the context (labels/em/em_device.h) */
 } dis__method;
 
-enum { DIS_MAX_PARAMETERS = 12, DIS_MAX_WARNINGS = 3, DIS_WARNING_SIZE = 240, DIS_FIT_COUNTED = 8 };
+enum { DIS_MAX_PARAMETERS = 12, DIS_MAX_WARNINGS = 4, DIS_WARNING_SIZE = 240, DIS_FIT_COUNTED = 8 };
 
 struct dis_fit {
     const dis__method *method;
@@ -56,6 +55,7 @@ struct dis_fit {
     double objective;          /* NaN: none */
     double predictions_weight; /* NaN: none were used */
     double strength;           /* of smoothed; NaN for the others */
+    char ran_on_cpu[120];      /* why passes were not made on the device of the context; "": none was asked for */
     bool strength_assumed;     /* the votes do not determine it */
     double *trace;
     size_t n_trace, trace_capacity;

@@ -46,13 +46,6 @@ dis_status dis__method_find(const char *spec, const dis__method **out)
     return DIS_OK;
 }
 
-void dis__methods_describe_devices(char *text, size_t n)
-{
-    text[0] = 0;
-    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++)
-        if (methods[i]->devices) dis__text_list_append(text, n, methods[i]->info.name, strlen(methods[i]->info.name));
-}
-
 const dis_method *dis_method_get(size_t i)
 {
     return i < sizeof methods / sizeof *methods ? &methods[i]->info : NULL;

@@ -18,6 +18,7 @@
  * wait. A failure may be told by a later call than the one that caused it. */
 #ifndef DIS_NN_DEVICE_H
 #define DIS_NN_DEVICE_H
+#include "core/device/device_registry.h"
 #include "dissent/context.h"
 #include "nn/ops.h"
 
@@ -39,14 +40,13 @@ enum { DIS_TEAM_ID = 128 }; /* bytes */
 
 typedef struct dis__device dis__device;
 struct dis__device {
-    const char *name, *summary;
-    int ordinal;                /* which of several alike */
-    const void *own;            /* of devices from a library of their own (device_plugin.h) */
-    const char *machine;        /* "cpu", "cuda": rows of one machine differ in precision */
-    dis_precision precision;    /* of products with weights */
+    const char *name, *summary; /* "cuda:0 float32" */
+    const dis__device_row *row; /* of the machine, in the registry */
+    size_t n_ops;               /* DIS_N_OPS of the sources that it was built from; 0: of these */
+    dis_precision precision;    /* of products with weights; devices of one row differ in it */
     bool trains;                /* false: forward passes alone */
-    bool shares;                /* it uses the host's memory where it lies, in the types of its roles */
-    dis_status (*usable)(void); /* DIS_EUSAGE: what this machine lacks for it; NULL: always usable */
+    bool shares;                /* it uses the host's memory where it is, in the types of its roles */
+    dis_status (*usable)(const dis__device *device); /* fails with what this machine lacks for it; NULL: never */
     dis__number number[DIS_N_ROLES];
     /* What was found on this machine: "AVX-512, 8 threads". */
     void (*describe)(const dis__device *device, char *text, size_t n);
@@ -93,6 +93,7 @@ struct dis__device {
 };
 
 extern const dis__device dis__device_ref, dis__device_cpu, dis__device_cpu_bf16;
+/* Devices that run networks, those of the CPU first. */
 const dis__device *dis__device_at(size_t i);           /* NULL past the end */
 const dis__device *dis__device_find(const char *name); /* NULL: there is none */
 

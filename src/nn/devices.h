@@ -16,7 +16,5 @@ const char *dis__device_precision(const dis__device *device); /* "bf16" */
 /* What the results of training are told apart by, "cuda bf16", *precision NULL for the CPU in float32; a device
  * that is named need not be here. */
 dis_status dis__device_words(const dis_context *ctx, const char **machine, const char **precision);
-/* Why there are no CUDA devices; NULL: there are. */
-const char *dis__device_missing(void);
 
 #endif

@@ -1,62 +1,37 @@
-/* Sums over resamples on a device from a library (stats/bootstrap_device.h): which one it is, and what goes there and
- * back.
+/* Sums over resamples on a device (stats/bootstrap_device.h): which one it is, and what is copied to it and back.
  *
  * Cost: 8 bytes per item and column to the device, 12 per resample and block of 8,192 items; a binomial number for each
  * of these; 8 bytes per resample and column back. */
 #include "stats/bootstrap_device.h"
-#include "core/parallel/comm.h"
-#include "core/cuda_library.h"
+#include "core/context_internal.h"
+#include "core/device/device_upload.h"
 #include "core/memory/memory.h"
+#include "core/parallel/comm.h"
 #include "core/parallel/pool.h"
-#include "core/system_calls.h"
-#include "dissent/version.h"
 #include <math.h>
-#include <pthread.h>
-#include <stdio.h>
 #include <string.h>
 
-enum { GRAIN = 1 << 18, MAX_JOBS = 64, PLANNED = 1 << 19 /* blocks of all resamples of a plan */, TOGETHER = 32 };
-#define FEW ((size_t)1 << 26) /* draws that the processor makes in the time that copies take */
-
-static const dis__bootstrap_host host = {.size = sizeof host,
-                                         .device_size = sizeof(dis__bootstrap_device),
-                                         .version = DIS_VERSION,
-                                         .fail = dis__fail,
-                                         .alloc_zeroed = dis__alloc_zeroed,
-                                         .free = dis__free};
-
-/* What was found; written once. */
-static struct {
-    pthread_once_t once;
-    dis__bootstrap_device rows[DIS_BOOTSTRAP_DEVICES];
-    size_t n;
-    char why[DIS_BOOTSTRAP_WHY];
-} found = {.once = PTHREAD_ONCE_INIT};
-
-static void find_devices(void)
-{
-    void *symbol = dis__cuda_symbol(DIS_BOOTSTRAP_DEVICES_SYMBOL, found.why, sizeof found.why);
-    dis__bootstrap_devices *devices;
-    if (!symbol) return;
-    memcpy(&devices, &symbol, sizeof devices);
-    found.n = devices(&host, found.rows, DIS_BOOTSTRAP_DEVICES, found.why);
-}
+enum { MAX_JOBS = 64, PLANNED = 1 << 19 /* blocks of all resamples of a plan */, TOGETHER = 32 };
+#define FEW ((size_t)1 << 26) /* draws that the CPU makes in the time that copies take */
 
 dis_status dis__bootstrap_device_for(dis_context *ctx, const dis__bootstrap *b, const dis__bootstrap_device **out)
 {
+    const char *words = dis__context_device(ctx);
+    const dis__device_row *row;
     bool automatic;
     long ordinal;
+    const void *functions;
     *out = NULL;
-    DIS_TRY(dis__cuda_words(dis__context_device(ctx), &automatic, &ordinal));
+    DIS_TRY(dis__device_words_parse(words, &automatic, &ordinal));
     if (ordinal < 0 || dis__saturating_size(b->n_items, b->n_resamples, 0) < FEW || dis_context_n_ranks(ctx) > 1)
         return DIS_OK;
-    pthread_once(&found.once, find_devices);
-    for (size_t i = 0; i < found.n && !*out; i++)
-        if (found.rows[i].ordinal == ordinal) *out = &found.rows[i];
-    return *out || automatic ? DIS_OK : dis__cuda_absent(found.n, found.why, ordinal);
+    DIS_TRY(dis__device_row_find(words, &row));
+    DIS_TRY(dis__device_functions(row, &row->bootstrap, sizeof(dis__bootstrap_device), &functions));
+    *out = functions;
+    return DIS_OK;
 }
 
-/* ---- there ---- */
+/* ---- a run ---- */
 
 typedef struct {
     dis_context *ctx;
@@ -64,41 +39,12 @@ typedef struct {
     void *session;
     const dis__bootstrap *b;
     size_t n_blocks;
-    /* a piece of a column */
-    const char *from;
-    char *to;
-    size_t bytes, n_jobs;
     /* a plan */
-    size_t first, n;
+    size_t first, n, n_jobs;
     uint32_t *total;
     double *mass;
     uint64_t *drawn; /* a thread: (n_blocks) */
 } work;
-
-static dis_status copy_job(void *arg, size_t j, int thread)
-{
-    (void)thread;
-    const work *w = arg;
-    const size_t begin = dis__job_first(w->bytes, w->n_jobs, j), end = dis__job_first(w->bytes, w->n_jobs, j + 1);
-    memcpy(w->to + begin, w->from + begin, end - begin);
-    return DIS_OK;
-}
-
-static dis_status send(work *w, size_t column, const void *from, size_t all)
-{
-    size_t room;
-    for (size_t at = 0; at < all; at += w->bytes) {
-        void *to;
-        DIS_TRY(w->device->buffer(w->session, &to, &room));
-        w->to = to;
-        w->from = (const char *)from + at;
-        w->bytes = all - at < room ? all - at : room;
-        w->n_jobs = dis__n_jobs(w->bytes, GRAIN, MAX_JOBS);
-        DIS_TRY(dis__run_jobs(w->ctx, w->n_jobs, copy_job, w));
-        DIS_TRY(w->device->send(w->session, column, at, w->bytes));
-    }
-    return DIS_OK;
-}
 
 static dis_status plan_job(void *arg, size_t j, int thread)
 {
@@ -159,9 +105,10 @@ dis_status dis__bootstrap_device_run(dis_context *ctx, const dis__bootstrap_devi
                                   sizeof *w.drawn),
                  end);
     DIS_TRY_GOTO(status, device->open(device, &shape, &w.session), end);
+    const dis__device_upload to = {.buffer = device->buffer, .send = device->send, .session = w.session};
     for (size_t c = 0; c < n_columns; c++)
-        DIS_TRY_GOTO(status, send(&w, c, columns[c], b->n_items * sizeof(double)), end);
-    if (bin) DIS_TRY_GOTO(status, send(&w, n_columns, bin, b->n_items), end);
+        DIS_TRY_GOTO(status, dis__device_upload_array(ctx, &to, c, columns[c], sizeof(double), b->n_items), end);
+    if (bin) DIS_TRY_GOTO(status, dis__device_upload_array(ctx, &to, n_columns, bin, 1, b->n_items), end);
     DIS_TRY_GOTO(status, draw_all(&w, shape.chunk), end);
     status = device->sums(w.session, sums);
 end:

@@ -1,5 +1,5 @@
 /* bootstrap_device.h: sums of columns over resamples (stats/bootstrap.h) on a device that has memory of its own, as a
- * table of functions that a library gives (core/cuda_library.h).
+ * table of functions in the registry of devices (core/device/device_registry.h).
  *
  * The device draws the counts of items that the processor would draw, number for number, and adds up what they count;
  * how the draws of a resample fall on blocks of items is drawn by the processor, a few at a time while the device
@@ -16,14 +16,13 @@
  * Sums differ from the processor's by rounding alone; they are the same bytes every time. */
 #ifndef DIS_STATS_BOOTSTRAP_DEVICE_H
 #define DIS_STATS_BOOTSTRAP_DEVICE_H
+#include "core/device/device_registry.h"
 #include "stats/bootstrap.h"
 
 enum {
     DIS_BOOTSTRAP_BLOCK = 8192, /* items whose counts are drawn together */
     DIS_BOOTSTRAP_COUNT = 24,   /* Poisson numbers above this are not told apart */
-    DIS_BOOTSTRAP_SHORT_BY = 3, /* standard deviations that the Poisson sum aims below the total */
-    DIS_BOOTSTRAP_DEVICES = 16,
-    DIS_BOOTSTRAP_WHY = 400
+    DIS_BOOTSTRAP_SHORT_BY = 3  /* standard deviations that the Poisson sum aims below the total */
 };
 
 typedef struct {
@@ -34,12 +33,9 @@ typedef struct {
     uint64_t seed;
 } dis__bootstrap_shape;
 
-typedef struct dis__bootstrap_host dis__bootstrap_host;
 typedef struct dis__bootstrap_device dis__bootstrap_device;
 struct dis__bootstrap_device {
-    const char *name; /* "cuda:0" */
-    int ordinal;
-    const dis__bootstrap_host *host;
+    const dis__device_row *row;
     dis_status (*open)(const dis__bootstrap_device *device, const dis__bootstrap_shape *shape, void **session);
     dis_status (*buffer)(void *session, void **at, size_t *bytes);
     /* Columns are n_items doubles, bins n_items bytes. */
@@ -51,20 +47,6 @@ struct dis__bootstrap_device {
     dis_status (*sums)(void *session, double *sums);
     void (*close)(void *session); /* NULL: nothing */
 };
-
-/* What the library needs of this one. */
-struct dis__bootstrap_host {
-    size_t size, device_size;
-    const char *version;
-    dis_status (*fail)(dis_status status, const char *format, ...) __attribute__((format(printf, 2, 3)));
-    dis_status (*alloc_zeroed)(void *out, size_t n, size_t size);
-    void (*free)(void *memory);
-};
-
-/* Returns the number of rows, at most `room`; 0: `why` says what is missing. `host` stays valid. */
-typedef size_t dis__bootstrap_devices(const dis__bootstrap_host *host, dis__bootstrap_device *rows, size_t room,
-                                      char *why);
-#define DIS_BOOTSTRAP_DEVICES_SYMBOL "dis_plugin_bootstrap_devices"
 
 /* The device of the context; *out NULL: the processor, where it is asked for, where there is so little to do that
  * copies would take longer, or with several ranks. DIS_EUSAGE: no such words; DIS_EIO: it is not there, and why. */

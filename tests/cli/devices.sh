@@ -65,13 +65,14 @@ fi
 # ---- the device ----
 cat >lost.c <<'TEXT'
 /* A device that computes nothing, and fails at the STUB_AT-th step, or when more than STUB_BYTES are taken. */
-#include "nn/device_plugin.h"
+#include "devices/stand_in.h"
+#include "nn/device.h"
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-static const dis__plugin_host *host;
+static const dis__device_host *host;
 static atomic_long steps, taken, most;
 static void tell(void) { fprintf(stderr, "at most %ld bytes\n", (long)most); }
 static dis_status open_it(const dis__device *d, void **s) { (void)d; *s = &steps; return DIS_OK; }
@@ -116,20 +117,25 @@ static dis_status begin_step(void *s, const uint64_t *k, size_t n, bool *r)
 }
 static dis_status end(void *s) { (void)s; return DIS_OK; }
 static void describe(const dis__device *d, char *t, size_t n) { (void)d; if (n) *t = 0; }
-size_t dis_plugin_devices(const dis__plugin_host *h, dis__device *rows, size_t room, char why[DIS_PLUGIN_WHY])
+size_t dis_device_plugin(const dis__device_host *h, dis__device_row *rows, size_t room, char why[DIS_DEVICE_WHY])
 {
+    static dis__device network;
     (void)room, (void)why;
     host = h;
     if (getenv("STUB_TELL")) atexit(tell);
-    rows[0] = (dis__device){.name = "cuda:0", .summary = "none", .machine = "cuda", .precision = DIS_PRECISION_BF16, .trains = true,
-                            .number = {DIS_FLOAT32, DIS_FLOAT32, DIS_FLOAT32}, .describe = describe, .round = 128, .open = open_it,
-                            .close = close_it, .plan = plan, .own_bytes = own, .fits = fits, .begin = begin, .serve = serve,
-                            .allocate = allocate, .release = release, .copy_in = copy, .copy_out = copy, .zero = zero, .run = run,
-                            .begin_step = begin_step, .end_step = end, .synchronise = end};
+    rows[0] = (dis__device_row){.name = "cuda:0", .machine = "cuda", .host = h};
+    network = (dis__device){.name = "cuda:0", .row = &rows[0], .n_ops = DIS_N_OPS, .summary = "none", .precision = DIS_PRECISION_BF16,
+                            .trains = true, .number = {DIS_FLOAT32, DIS_FLOAT32, DIS_FLOAT32}, .describe = describe, .round = 128,
+                            .open = open_it, .close = close_it, .plan = plan, .own_bytes = own, .fits = fits, .begin = begin,
+                            .serve = serve, .allocate = allocate, .release = release, .copy_in = copy, .copy_out = copy, .zero = zero,
+                            .run = run, .begin_step = begin_step, .end_step = end, .synchronise = end};
+    rows[0].network[0] = (dis__device_table){&network, sizeof network};
+    stand_in_add_em(&rows[0]);
+    stand_in_add_bootstrap(&rows[0]);
     return 1;
 }
 TEXT
-${CC:-cc} -std=c11 -D_GNU_SOURCE -shared -fPIC -w -I"$DISSENT_SOURCE/include" -I"$DISSENT_SOURCE/src" lost.c \
+${CC:-cc} -std=c11 -D_GNU_SOURCE -shared -fPIC -w -I"$DISSENT_SOURCE/include" -I"$DISSENT_SOURCE/src" -I"$DISSENT_SOURCE/tests" lost.c \
     "$DISSENT_SOURCE/tests/devices/em_stand_in.c" "$DISSENT_SOURCE/tests/devices/bootstrap_stand_in.c" "$DISSENT_SOURCE/src/core/random/random.c" \
     "$DISSENT_SOURCE/src/core/random/rng.c" -lm -o lost.so
 DISSENT_CUDA=$PWD/lost.so
@@ -168,15 +174,17 @@ fit --method dawid-skene --json there.json -o there.csv
 grep -q '"device": "cuda:0"' there.json || fail "the summary does not name the device: $(cat there.json)"
 "$DISSENT" labels votes.csv -q --method dawid-skene -o here.csv
 cut -d, -f1,2 there.csv >there.labels
-cut -d, -f1,2 here.csv | cmp - there.labels || fail "other labels than on the processor"
+cut -d, -f1,2 here.csv | cmp - there.labels || fail "other labels than on the CPU"
 "$DISSENT" labels votes.csv --device auto --method papers -o both.csv 2>err
 grep -q "^  mace .* cuda:0$" err || fail "the table does not name the device: $(cat err)"
-grep -q "^  softmax .* cpu$" err || fail "the table does not name the processor: $(cat err)"
+grep -q "^  softmax .* cpu$" err || fail "the table does not name the CPU: $(cat err)"
 STUB_AT=3 expect 4 "it is lost" fit --method dawid-skene -o lost.csv
 STUB_AT=2 expect 4 "it is lost" fit --method papers -o lost.csv
 STUB_BYTES=100 expect 5 "the memory of device cuda:0 is used up" fit --method mace -o lost.csv
-fit --method glad -o lost.csv 2>err && fail "glad ran on a device"
-grep -q "the processor alone makes glad; leave --device out, use auto, or one of dawid-skene" err || fail "$(cat err)"
+timeout 100 "$DISSENT" labels votes.csv --device cuda --method glad -o glad.csv 2>err
+grep -q "^  glad .* cpu$" err || fail "the table does not name the CPU: $(cat err)"
+"$DISSENT" labels votes.csv --method glad -o here.csv -q
+cmp glad.csv here.csv || fail "glad: other labels than on the CPU"
 device=cuda:3
 fit --method dawid-skene -o lost.csv 2>err && fail "there is one device"
 grep -q "there is no device cuda:3" err || fail "$(cat err)"

@@ -3,10 +3,10 @@
  *
  *     STUB_AT=N    the N-th draw fails: the device is lost
  *     STUB_BYTES=N more than N bytes of columns do not fit */
+#include "devices/stand_in.h"
 #include "stats/bootstrap_device.h"
 #include "core/random/rng.h"
 #include "core/random/random.h"
-#include "dissent/version.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,7 +41,7 @@ static void close_it(void *session)
 static dis_status open_it(const dis__bootstrap_device *device, const dis__bootstrap_shape *g, void **session)
 {
     if (getenv("STUB_BYTES") && 8 * g->n_items * g->n_columns > strtoull(getenv("STUB_BYTES"), NULL, 10))
-        return device->host->fail(DIS_ELIMIT, "the memory of device cuda:0 is used up (0 of 1 MiB are free)");
+        return device->row->host->fail(DIS_ELIMIT, "the memory of device cuda:0 is used up (0 of 1 MiB are free)");
     stand_in *s = calloc(1, sizeof *s);
     s->device = device;
     s->g = *g;
@@ -158,7 +158,7 @@ static dis_status draw(void *session, size_t first, size_t n)
     const dis__bootstrap_shape *g = &s->g;
     const size_t width = g->n_bins ? g->n_bins : g->n_columns;
     if (getenv("STUB_AT") && ++s->draws == atol(getenv("STUB_AT")))
-        return s->device->host->fail(DIS_EIO, "drawing resamples on device cuda:0: it is lost");
+        return s->device->row->host->fail(DIS_EIO, "drawing resamples on device cuda:0: it is lost");
     for (size_t r = 0; r < n; r++) {
         double *sums = s->sums + (first + r) * width;
         for (size_t b = 0; b < g->n_blocks; b++) {
@@ -179,24 +179,16 @@ static dis_status sums(void *session, double *out)
     return DIS_OK;
 }
 
-__attribute__((visibility("default"))) dis__bootstrap_devices dis_plugin_bootstrap_devices;
-
-size_t dis_plugin_bootstrap_devices(const dis__bootstrap_host *host, dis__bootstrap_device *rows, size_t room,
-                                    char *why)
+void stand_in_add_bootstrap(dis__device_row *row)
 {
-    if (room < 1 || host->size != sizeof *host || host->device_size != sizeof *rows ||
-        strcmp(host->version, DIS_VERSION) != 0) {
-        snprintf(why, DIS_BOOTSTRAP_WHY, "another version");
-        return 0;
-    }
-    rows[0] = (dis__bootstrap_device){.name = "cuda:0",
-                                      .host = host,
-                                      .open = open_it,
-                                      .buffer = buffer,
-                                      .send = send_it,
-                                      .plan = plan,
-                                      .draw = draw,
-                                      .sums = sums,
-                                      .close = close_it};
-    return 1;
+    static dis__bootstrap_device device;
+    device = (dis__bootstrap_device){.row = row,
+                                     .open = open_it,
+                                     .buffer = buffer,
+                                     .send = send_it,
+                                     .plan = plan,
+                                     .draw = draw,
+                                     .sums = sums,
+                                     .close = close_it};
+    row->bootstrap = (dis__device_table){.functions = &device, .size = sizeof device};
 }

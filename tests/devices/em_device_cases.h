@@ -88,9 +88,9 @@ static inline bool cases_small(void)
     return getenv("DISSENT_SMALL") != NULL;
 }
 
-/* One method on one crowd: the CPU, then the device twice (for checkers once). */
-static inline double cases_compare(dis_context *ctx, const dis_votes *votes, const em_crowd *c, const char *spec,
-                                   const int32_t *gold)
+/* One method on one crowd: the CPU (ctx[0]), then the device twice (for checkers once). */
+static inline double cases_compare(dis_context *const ctx[2], const dis_votes *votes, const em_crowd *c,
+                                   const char *spec, const int32_t *gold)
 {
     dis_fit *fit[3];
     const size_t n = c->n_items * c->n_classes;
@@ -99,8 +99,7 @@ static inline double cases_compare(dis_context *ctx, const dis_votes *votes, con
         dis_fit_options o = dis_fit_options_default();
         o.gold = gold;
         o.seed = 5;
-        o.device = k ? "cuda" : NULL;
-        fit[k] = em_fit(ctx, votes, spec, &o);
+        fit[k] = em_fit(ctx[k > 0], votes, spec, &o);
         assert_string_equal(dis_fit_get_view(fit[k]).device, k ? "cuda:0" : "cpu");
     }
     const double most = cases_distance(fit[0], fit[1], n);
@@ -125,15 +124,22 @@ static inline double cases_compare(dis_context *ctx, const dis_votes *votes, con
     return most;
 }
 
+static inline dis_context *cases_context(const char *device, int threads)
+{
+    dis_context_options o = dis_context_options_default();
+    dis_context *ctx;
+    o.threads = threads;
+    o.device = device;
+    assert_int_equal(dis_context_create(&o, &ctx), DIS_OK);
+    return ctx;
+}
+
 /* Every cases_apart-th crowd is run, from one on, where a checker has them run in parallel. */
 static size_t cases_first, cases_apart = 1;
 
 static inline void cases_run(int threads)
 {
-    dis_context_options o = dis_context_options_default();
-    dis_context *ctx;
-    o.threads = threads;
-    assert_int_equal(dis_context_create(&o, &ctx), DIS_OK);
+    dis_context *const ctx[2] = {cases_context(NULL, threads), cases_context("cuda", threads)};
     const bool small = cases_small();
     double most = 0;
     for (size_t i = 0; i < sizeof em_crowds / sizeof *em_crowds; i++) {
@@ -150,8 +156,8 @@ static inline void cases_run(int threads)
         free(gold);
         dis_votes_destroy(votes);
     }
-    print_message("largest difference of a label from the processor's: %.3g\n", most);
-    dis_context_destroy(ctx);
+    print_message("largest difference of a label from the CPU's: %.3g\n", most);
+    for (int k = 0; k < 2; k++) dis_context_destroy(ctx[k]);
 }
 
 #endif

@@ -4,9 +4,9 @@
  *
  *     STUB_AT=N    the N-th pass fails: the device is lost
  *     STUB_BYTES=N more than N bytes of votes do not fit */
+#include "devices/stand_in.h"
 #include "labels/em/em_device.h"
 #include "core/random/random.h"
-#include "dissent/version.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,7 +39,7 @@ static dis_status open_it(const dis__em_device *device, const dis__em_shape *g, 
 {
     const size_t table = g->n_rows * g->row, sizes[] = {8, 4, 4, 8, 4, 4};
     if (getenv("STUB_BYTES") && 4 * g->n_votes > strtoull(getenv("STUB_BYTES"), NULL, 10))
-        return device->host->fail(DIS_ELIMIT, "the memory of device cuda:0 is used up (0 of 1 MiB are free)");
+        return device->row->host->fail(DIS_ELIMIT, "the memory of device cuda:0 is used up (0 of 1 MiB are free)");
     stand_in *s = calloc(1, sizeof *s);
     s->device = device;
     s->g = *g;
@@ -61,7 +61,7 @@ static dis_status buffer(void *session, void **at, size_t *bytes)
     return DIS_OK;
 }
 
-static dis_status send_it(void *session, dis__em_send what, size_t offset, size_t bytes)
+static dis_status send_it(void *session, size_t what, size_t offset, size_t bytes)
 {
     stand_in *s = session;
     memcpy((char *)s->array[what] + offset, s->piece, bytes);
@@ -155,8 +155,8 @@ static bool long_items_are_right(const stand_in *s)
 static dis_status start_pass(void *session, const dis__em_device_pass *pass)
 {
     stand_in *s = session;
-    if (s->started) return s->device->host->fail(DIS_EBUG, "a pass is under way");
-    if (!long_items_are_right(s)) return s->device->host->fail(DIS_EBUG, "other long items");
+    if (s->started) return s->device->row->host->fail(DIS_EBUG, "a pass is under way");
+    if (!long_items_are_right(s)) return s->device->row->host->fail(DIS_EBUG, "other long items");
     s->started = pass->prior != NULL;
     return DIS_OK;
 }
@@ -168,10 +168,10 @@ static dis_status end_pass(void *session, dis__em_device_pass *pass)
     const uint64_t *start = s->array[DIS_EM_SEND_START];
     const uint32_t *votes = s->array[DIS_EM_SEND_VOTES];
     const int32_t *known = s->array[DIS_EM_SEND_GOLD];
-    if (!s->started) return s->device->host->fail(DIS_EBUG, "no pass is under way");
+    if (!s->started) return s->device->row->host->fail(DIS_EBUG, "no pass is under way");
     s->started = false;
     if (getenv("STUB_AT") && ++s->passes == atol(getenv("STUB_AT")))
-        return s->device->host->fail(DIS_EIO, "a pass over the votes on device cuda:0: it is lost");
+        return s->device->row->host->fail(DIS_EIO, "a pass over the votes on device cuda:0: it is lost");
     memset(pass->class_sum, 0, g->n_states * sizeof *pass->class_sum);
     if (pass->sum) memset(s->sums, 0, g->n_rows * g->row * sizeof *s->sums);
     pass->log_z = 0;
@@ -219,28 +219,21 @@ static dis_status count_labels(void *session, uint64_t *counts)
     return DIS_OK;
 }
 
-__attribute__((visibility("default"))) dis__em_devices dis_plugin_em_devices;
-
-size_t dis_plugin_em_devices(const dis__em_host *host, dis__em_device *rows, size_t room, char *why)
+void stand_in_add_em(dis__device_row *row)
 {
-    if (room < 1 || host->size != sizeof *host || host->device_size != sizeof *rows ||
-        strcmp(host->version, DIS_VERSION) != 0) {
-        snprintf(why, DIS_EM_WHY, "another version");
-        return 0;
-    }
-    rows[0] = (dis__em_device){.name = "cuda:0",
-                               .host = host,
-                               .max_states = 1024,
-                               .long_votes = LONG,
-                               .part_votes = PART,
-                               .open = open_it,
-                               .buffer = buffer,
-                               .send = send_it,
-                               .start_pass = start_pass,
-                               .end_pass = end_pass,
-                               .count_classes = 4,
-                               .count_labels = count_labels,
-                               .receive = receive,
-                               .close = close_it};
-    return 1;
+    static dis__em_device device;
+    device = (dis__em_device){.row = row,
+                              .max_states = 1024,
+                              .long_votes = LONG,
+                              .part_votes = PART,
+                              .open = open_it,
+                              .buffer = buffer,
+                              .send = send_it,
+                              .start_pass = start_pass,
+                              .end_pass = end_pass,
+                              .count_classes = 4,
+                              .count_labels = count_labels,
+                              .receive = receive,
+                              .close = close_it};
+    row->em = (dis__device_table){.functions = &device, .size = sizeof device};
 }

@@ -296,9 +296,16 @@ static inline void hidden_describe(const dis__device *device, char *text, size_t
     snprintf(text, n, "protected pages");
 }
 
+static const dis__device hidden_device;
+/* For dis__device_row_add(): the registry then knows it as "hidden". */
+static const dis__device_row hidden_row = {
+    .name = "hidden",
+    .machine = "hidden",
+    .network = {{.functions = &hidden_device, .size = sizeof(dis__device)}},
+};
 static const dis__device hidden_device = {.name = "hidden",
                                           .summary = "ref, in memory that only the device can look at",
-                                          .machine = "hidden",
+                                          .row = &hidden_row,
                                           .trains = true,
                                           .number = {DIS_FLOAT64, DIS_FLOAT64, DIS_FLOAT64},
                                           .describe = hidden_describe,

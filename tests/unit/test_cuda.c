@@ -20,7 +20,7 @@
 static const dis__device *cuda_at(size_t i)
 {
     for (size_t d = 0; dis__device_at(d); d++)
-        if (strcmp(dis__device_at(d)->machine, "cuda") == 0 && i-- == 0) return dis__device_at(d);
+        if (strcmp(dis__device_at(d)->row->machine, "cuda") == 0 && i-- == 0) return dis__device_at(d);
     return NULL;
 }
 
@@ -656,7 +656,7 @@ int main(int argc, char **argv)
     once = argc > 3 && strcmp(argv[3], "once") == 0;
     brief = once || (argc > 3 && strcmp(argv[3], "brief") == 0);
     if (!cuda_at(0)) {
-        printf("skipped: no CUDA device: %s\n", dis__device_missing());
+        printf("skipped: no CUDA device: %s\n", dis__device_rows_missing());
         return 77;
     }
     const struct CMUnitTest tests[] = {

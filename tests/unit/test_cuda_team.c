@@ -14,7 +14,7 @@
 static const dis__device *first_cuda(void)
 {
     for (size_t d = 0; dis__device_at(d); d++)
-        if (strcmp(dis__device_at(d)->machine, "cuda") == 0) return dis__device_at(d);
+        if (strcmp(dis__device_at(d)->row->machine, "cuda") == 0) return dis__device_at(d);
     return NULL;
 }
 
@@ -56,7 +56,7 @@ static void one_rank(void **state)
 int main(void)
 {
     if (!first_cuda()) {
-        printf("skipped: no CUDA device: %s\n", dis__device_missing());
+        printf("skipped: no CUDA device: %s\n", dis__device_rows_missing());
         return 77;
     }
     const struct CMUnitTest tests[] = {cmocka_unit_test(one_rank)};

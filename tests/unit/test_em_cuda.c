@@ -1,4 +1,4 @@
-/* Fits on a CUDA device: within 1e-10 of the processor, and the same bytes twice. Without one: a sentence, and the
+/* Fits on a CUDA device: within 1e-10 of the CPU, and the same bytes twice. Without one: a sentence, and the
  * rest is skipped with the reason. */
 #include "devices/em_device_cases.h"
 
@@ -8,10 +8,10 @@ static bool there(void)
     const em_crowd one = {3, 1, 3, 2, false};
     dis_votes *votes = cases_votes(&one);
     dis_fit *fit = NULL;
-    dis_fit_options o = dis_fit_options_default();
-    o.device = "cuda";
-    const dis_status status = dis_fit_run(NULL, votes, "dawid-skene", &o, &fit);
+    dis_context *ctx = cases_context("cuda", 1);
+    const dis_status status = dis_fit_run(ctx, votes, "dawid-skene", NULL, &fit);
     dis_fit_destroy(fit);
+    dis_context_destroy(ctx);
     dis_votes_destroy(votes);
     if (status == DIS_OK) return true;
     assert_int_equal(status, DIS_EIO);
@@ -20,7 +20,7 @@ static bool there(void)
     return false;
 }
 
-static void as_on_the_processor(void **state)
+static void same_as_cpu(void **state)
 {
     (void)state;
     if (!there()) skip();
@@ -37,11 +37,10 @@ static void many_items(void **state)
                                         "one-coin:iterations=5"};
     if (getenv("DISSENT_SMALL")) skip(); /* under compute-sanitizer it would take minutes */
     dis_votes *votes = cases_votes(&crowd);
-    dis_context *ctx;
-    assert_int_equal(dis_context_create(NULL, &ctx), DIS_OK);
+    dis_context *const ctx[2] = {cases_context(NULL, 0), cases_context("cuda", 0)};
     for (size_t s = 0; s < sizeof specs / sizeof *specs; s++)
         print_message("%s: %.3g\n", specs[s], cases_compare(ctx, votes, &crowd, specs[s], NULL));
-    dis_context_destroy(ctx);
+    for (int k = 0; k < 2; k++) dis_context_destroy(ctx[k]);
     dis_votes_destroy(votes);
 }
 
@@ -49,6 +48,6 @@ static void many_items(void **state)
 int main(int argc, char **argv)
 {
     if (argc > 1 && (sscanf(argv[1], "%zu/%zu", &cases_first, &cases_apart) != 2 || cases_apart < 1)) return 2;
-    const struct CMUnitTest tests[] = {cmocka_unit_test(as_on_the_processor), cmocka_unit_test(many_items)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(same_as_cpu), cmocka_unit_test(many_items)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -248,7 +248,7 @@ static void same_as_transformers(void **state)
         check_family(folders[i], &dis__device_cpu, 1e-4);
         for (size_t d = 0; dis__device_at(d); d++) { /* CUDA devices; bfloat16 rounds to 2 or 3 digits */
             const dis__device *device = dis__device_at(d);
-            if (strcmp(device->machine, "cuda") == 0)
+            if (strcmp(device->row->machine, "cuda") == 0)
                 check_family(folders[i], device, device->number[DIS_ROLE_VALUE] == DIS_FLOAT32 ? 1e-4 : .1);
         }
     }
@@ -334,7 +334,7 @@ static void forward_alone(void **state)
         for (size_t d = 0; dis__device_at(d); d++) {
             const dis__device *device = dis__device_at(d);
             const double near = device->number[DIS_ROLE_VALUE] == DIS_FLOAT32 ? 1e-4 : .1;
-            if (strcmp(device->machine, "cuda") != 0) continue;
+            if (strcmp(device->row->machine, "cuda") != 0) continue;
             check_forward(folders[i], device, near);
             check_first(folders[i], device, near);
         }

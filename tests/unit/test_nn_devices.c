@@ -315,12 +315,42 @@ static void numbers(void **state)
     dis__net_destroy(net);
 }
 
+/* A context that names a row of the registry trains there, and nothing else has to be said. */
+static void registered(void **state)
+{
+    (void)state;
+    crowd c = read_crowd();
+    const dis_items *items;
+    dis_model_train_options o = quick(small_model(&c, 0, &items), "gold");
+    const dis_examples e = {.items = items, .labels = c.soft, .gold = c.gold, .votes = c.votes};
+    dis_context_options options = dis_context_options_default();
+    const dis__device_row *row;
+    dis_context *ctx;
+    dis_model *m;
+    assert_int_equal(dis__device_row_find("hidden", &row), DIS_OK);
+    assert_true(row == &hidden_row && dis__device_find("hidden") == &hidden_device);
+    assert_int_equal(dis__device_row_find("hidden:1", &row), DIS_EUSAGE);
+    assert_int_equal(dis__device_row_find("hiding", &row), DIS_EUSAGE);
+    options.device = "hidden";
+    options.threads = 1;
+    o.epochs = 1;
+    o.folder = folder;
+    assert_int_equal(dis_context_create(&options, &ctx), DIS_OK);
+    if (dis_model_train(ctx, &e, NULL, &o, &m) != DIS_OK) fail_msg("%s", dis_last_error());
+    assert_true(m->device == &hidden_device);
+    dis_model_destroy(m);
+    dis_context_destroy(ctx);
+    free_crowd(&c);
+}
+
 int main(void)
 {
+    dis__device_row_add(&hidden_row);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(layers),    cmocka_unit_test(steps),    cmocka_unit_test(clipped_steps),
-        cmocka_unit_test(models),    cmocka_unit_test(by_index), cmocka_unit_test(no_room_for_items),
-        cmocka_unit_test(few_sizes), cmocka_unit_test(resume),   cmocka_unit_test(numbers),
+        cmocka_unit_test(layers),     cmocka_unit_test(steps),    cmocka_unit_test(clipped_steps),
+        cmocka_unit_test(models),     cmocka_unit_test(by_index), cmocka_unit_test(no_room_for_items),
+        cmocka_unit_test(few_sizes),  cmocka_unit_test(resume),   cmocka_unit_test(numbers),
+        cmocka_unit_test(registered),
     };
     return cmocka_run_group_tests(tests, make_folder_in_memory, remove_folder);
 }

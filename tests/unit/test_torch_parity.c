@@ -676,7 +676,7 @@ static double *stirred_params(const parity *p, const dis__optimizer_options *opt
 {
     fixture_net f;
     parity q = *p;
-    if (strcmp(p->device->machine, "cuda") != 0) return NULL;
+    if (strcmp(p->device->row->machine, "cuda") != 0) return NULL;
     q.device = &dis__device_ref;
     q.stir = 1e-6;
     make(&q, optimizer, &f);
@@ -777,7 +777,7 @@ static void on_cuda(void **state)
     bool any = false;
     for (size_t i = 0; dis__device_at(i); i++) {
         const dis__device *device = dis__device_at(i);
-        if (strcmp(device->machine, "cuda") != 0) continue;
+        if (strcmp(device->row->machine, "cuda") != 0) continue;
         compare_case(*state, device, device->number[DIS_ROLE_VALUE] == DIS_FLOAT32 ? EXACT : BF16);
         any = true;
     }
@@ -788,7 +788,7 @@ int main(void)
 {
     enum { N = sizeof cases / sizeof *cases };
     struct CMUnitTest tests[3 * N];
-    if (dis__device_missing()) printf("on_cuda is skipped: no CUDA device: %s\n", dis__device_missing());
+    if (dis__device_rows_missing()) printf("on_cuda is skipped: no CUDA device: %s\n", dis__device_rows_missing());
     for (size_t i = 0; i < N; i++) {
         tests[3 * i + 2] = (struct CMUnitTest){cases[i].name, on_cuda, NULL, NULL, (void *)&cases[i]};
         tests[3 * i] = (struct CMUnitTest){cases[i].name, exact, NULL, NULL, (void *)&cases[i]};

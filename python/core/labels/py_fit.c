@@ -62,7 +62,6 @@ static PyObject *run(PyObject *module, PyObject *args, PyObject *keywords)
     dis_fit_options options = dis_fit_options_default();
     options.seed = seed;
     options.predictions_weight = weight;
-    options.device = device;
     Py_buffer view = {0}, rows = {0};
     if (gold && gold != Py_None) {
         const dis_votes_view v = dis_votes_get_view(votes);
@@ -90,7 +89,7 @@ static PyObject *run(PyObject *module, PyObject *args, PyObject *keywords)
     if (read != DIS_OK) core_fail(state, read);
     options.initial_state = begin;
     core_call call;
-    if (read == DIS_OK && core_begin(&call, state, threads, progress) == 0) {
+    if (read == DIS_OK && core_begin_on(&call, state, threads, progress, device, NULL) == 0) {
         dis_fit *fit = NULL;
         core_release(&call);
         const dis_status status = dis_fit_run(call.ctx, votes, spec, &options, &fit);

@@ -3,19 +3,44 @@
 
 enum { PIECES = DIS_CUDA_PIECES, PIECE = 16 << 20 };
 
-dis_status dis__cuda_session_status(const dis__cuda_base *s, cudaError_t error, const char *doing)
+static const char on_cpu[] = "`device` cpu needs none";
+
+dis_status dis__cuda_lost(dis__cuda_failer *fail, int ordinal, const char *error, const char *doing)
 {
+    return fail(DIS_EIO, "%s on device cuda:%d: %s; nothing was written; if the device is lost, start again", doing,
+                ordinal, error);
+}
+
+dis_status dis__cuda_error_status(dis__cuda_failer *fail, int ordinal, cudaError_t error, const char *doing,
+                                  const char *hint)
+{
+    size_t left = 0, all = 0;
     if (error == cudaSuccess) return DIS_OK;
     cudaGetLastError(); /* so that it is reported once */
-    if (error == cudaErrorMemoryAllocation) {
-        size_t left = 0, all = 0;
-        cudaMemGetInfo(&left, &all);
-        return s->fail(DIS_ELIMIT,
-                       "%s: the memory of device cuda:%d is used up (%zu of %zu MiB are free); `device` cpu needs none",
-                       doing, s->ordinal, left >> 20, all >> 20);
-    }
-    return s->fail(DIS_EIO, "%s on device cuda:%d: %s; nothing was written; if the device is lost, start again", doing,
-                   s->ordinal, cudaGetErrorString(error));
+    if (error != cudaErrorMemoryAllocation) return dis__cuda_lost(fail, ordinal, cudaGetErrorString(error), doing);
+    if (cudaMemGetInfo(&left, &all) != cudaSuccess || all == 0)
+        return fail(DIS_ELIMIT,
+                    "%s: device cuda:%d has no room for another process, as memory or as hardware queues under MPS; "
+                    "fewer processes in parallel need less",
+                    doing, ordinal);
+    return fail(DIS_ELIMIT, "%s: the memory of device cuda:%d is used up (%zu of %zu MiB are free); %s", doing, ordinal,
+                left >> 20, all >> 20, hint);
+}
+
+dis_status dis__cuda_check_free(dis__cuda_failer *fail, int ordinal, size_t bytes, const char *what, const char *hint)
+{
+    size_t left = 0, all = 0;
+    const cudaError_t error = cudaMemGetInfo(&left, &all);
+    if (error != cudaSuccess) return dis__cuda_error_status(fail, ordinal, error, "asking for its memory", hint);
+    left += dis__cuda_cached_bytes(ordinal);
+    if (bytes <= left) return DIS_OK;
+    return fail(DIS_ELIMIT, "%s: %zu MiB of the memory of device cuda:%d are needed, and %zu of %zu MiB are free; %s",
+                what, (bytes >> 20) + 1, ordinal, left >> 20, all >> 20, hint);
+}
+
+dis_status dis__cuda_session_status(const dis__cuda_base *s, cudaError_t error, const char *doing)
+{
+    return dis__cuda_error_status(s->fail, s->ordinal, error, doing, on_cpu);
 }
 
 dis_status dis__cuda_session_open(dis__cuda_base *s, int ordinal, dis__cuda_failer *fail)
@@ -29,15 +54,8 @@ dis_status dis__cuda_session_open(dis__cuda_base *s, int ordinal, dis__cuda_fail
 dis_status dis__cuda_session_allocate(dis__cuda_base *s, size_t there, size_t here, const char *what)
 {
     const size_t pinned = here + PIECES * (size_t)PIECE;
-    size_t left = 0, all = 0;
-    cudaError_t error = cudaMemGetInfo(&left, &all);
-    left += dis__cuda_cached_bytes(s->ordinal);
-    if (error == cudaSuccess && there > left)
-        return s->fail(DIS_ELIMIT,
-                       "%s need %zu MiB of the memory of device cuda:%d, and %zu of %zu MiB are free; `device` cpu "
-                       "needs none",
-                       what, (there >> 20) + 1, s->ordinal, left >> 20, all >> 20);
-    if (error == cudaSuccess) error = dis__cuda_memory_take(DIS_CUDA_DEVICE_MEMORY, s->ordinal, there, &s->memory);
+    DIS_TRY(dis__cuda_check_free(s->fail, s->ordinal, there, what, on_cpu));
+    cudaError_t error = dis__cuda_memory_take(DIS_CUDA_DEVICE_MEMORY, s->ordinal, there, &s->memory);
     DIS_TRY(dis__cuda_session_status(s, error, "taking memory"));
     error = dis__cuda_memory_take(DIS_CUDA_PINNED_MEMORY, s->ordinal, pinned, &s->pinned);
     if (error == cudaErrorMemoryAllocation) {
@@ -70,8 +88,9 @@ void dis__cuda_session_close(dis__cuda_base *s)
     *s = (dis__cuda_base){0};
 }
 
-dis_status dis__cuda_session_buffer(dis__cuda_base *s, void **at, size_t *bytes)
+dis_status dis__cuda_session_buffer(void *session, void **at, size_t *bytes)
 {
+    dis__cuda_base *s = session;
     char *room = NULL;
     cudaError_t error = cudaSetDevice(s->ordinal); /* each thread has its own */
     if (error == cudaSuccess) error = dis__cuda_ring_room(&s->ring, s->stream, PIECE, &room);

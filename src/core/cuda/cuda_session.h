@@ -12,7 +12,7 @@
  * Threads: a session is one thread's at a time. */
 #ifndef DIS_CORE_CUDA_CUDA_SESSION_H
 #define DIS_CORE_CUDA_CUDA_SESSION_H
-#include "core/cuda/cuda_find.h"
+#include "core/cuda/cuda_devices.h"
 #include "core/cuda/cuda_memory.h"
 #include "core/cuda/pinned_ring.h"
 #include "core/error.h"
@@ -27,6 +27,14 @@ typedef struct {
     dis__cuda_ring ring; /* at the beginning of `pinned` */
 } dis__cuda_base;
 
+/* A status with a sentence: what was done, on which device, what to do about it. cudaSuccess: DIS_OK. `hint`: what
+ * needs less memory. */
+dis_status dis__cuda_error_status(dis__cuda_failer *fail, int ordinal, cudaError_t error, const char *doing,
+                                  const char *hint);
+dis_status dis__cuda_lost(dis__cuda_failer *fail, int ordinal, const char *error, const char *doing);
+/* DIS_ELIMIT: fewer bytes are free on the device than `what` needs. Under dis__cuda_lock(). */
+dis_status dis__cuda_check_free(dis__cuda_failer *fail, int ordinal, size_t bytes, const char *what, const char *hint);
+
 /* Stream and events; under dis__cuda_lock(). */
 dis_status dis__cuda_session_open(dis__cuda_base *s, int ordinal, dis__cuda_failer *fail);
 /* So many bytes there and pinned ones here, after the ring. DIS_ELIMIT, with what they
@@ -37,8 +45,9 @@ char *dis__cuda_session_pinned(const dis__cuda_base *s);
 /* Waits for the stream; takes the lock. */
 void dis__cuda_session_close(dis__cuda_base *s);
 
-/* A piece of the ring to be filled, all of it; what was last filled goes to `to`. */
-dis_status dis__cuda_session_buffer(dis__cuda_base *s, void **at, size_t *bytes);
+/* A piece of the ring to be filled, all of it; what was last filled goes to `to`. session: a struct that begins with a
+ * dis__cuda_base, as tables of devices want it (`buffer`). */
+dis_status dis__cuda_session_buffer(void *session, void **at, size_t *bytes);
 dis_status dis__cuda_session_send(dis__cuda_base *s, void *to, size_t bytes);
 
 /* A status with a sentence: what was done, on which device, what to do about it. cudaSuccess: DIS_OK. */

@@ -5,6 +5,7 @@
  * then the numbers as they lie in memory. A file that is not exactly that is as good as none. */
 #include "experiment/run/dataset.h"
 #include "core/random/rng.h"
+#include "core/context_internal.h"
 #include "core/memory/memory.h"
 #include "core/names/name_index.h"
 #include "core/random/random.h"
@@ -153,6 +154,7 @@ dis_status dis__votes_pick(dis_context *ctx, const dis__dataset *m, const bool *
 
 /* ---- fitting ---- */
 
+/* On the CPU: the key of a label set names no device. */
 static dis_status make_labels(dis_context *ctx, const dis_votes *votes, const dis__labels_part *l, double **p)
 {
     const bool workers = dis_votes_get_view(votes).start != NULL;
@@ -161,7 +163,10 @@ static dis_status make_labels(dis_context *ctx, const dis_votes *votes, const di
     dis_label_result *made;
     DIS_TRY(dis_label_plan_parse(specs, l->method ? 1 : l->methods.n, l->methods.n == 1 ? NULL : l->combine, workers,
                                  &choice));
-    DIS_TRY(dis_label_result_run(ctx, votes, &choice, NULL, &made));
+    dis__context_use_cpu(ctx, true);
+    const dis_status status = dis_label_result_run(ctx, votes, &choice, NULL, &made);
+    dis__context_use_cpu(ctx, false);
+    DIS_TRY(status);
     *p = dis_label_result_move_p(made);
     dis_label_result_destroy(made);
     return DIS_OK;

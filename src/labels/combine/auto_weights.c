@@ -253,7 +253,6 @@ static dis_status fit_half(const auto_work *a, const half_work *h, const char *s
     const dis__method *method;
     DIS_TRY(dis__method_find(spec, &method));
     dis_fit_options own = h->options;
-    own.device = dis__view_select_device(method, a->n_views, own.device);
     if (method->info.predictions == DIS_PREDICTIONS_UNUSED) own.predictions = NULL;
     DIS_TRY(dis_fit_run(a->ctx, &h->votes, spec, &own, &fit));
     const dis_status status = take_labels(a, h, dis_fit_p(fit), out);

@@ -97,14 +97,14 @@ static void close_session(void *session)
     em_session *s = session;
     if (!s) return;
     dis__cuda_session_close(&s->base);
-    s->device->host->free(s);
+    s->device->row->host->free(s);
 }
 
 static dis_status open_parts(em_session *s)
 {
     static const char doing[] = "opening";
-    DIS_TRY(dis__cuda_session_open(&s->base, s->device->ordinal, s->device->host->fail));
-    TRY(dis__cuda_em_blocks(&s->shape, s->device->ordinal, &s->blocks), doing);
+    DIS_TRY(dis__cuda_session_open(&s->base, s->device->row->ordinal, s->device->row->host->fail));
+    TRY(dis__cuda_em_blocks(&s->shape, s->device->row->ordinal, &s->blocks), doing);
     dis__cuda_em_tile(&s->shape, &s->pass.order);
     TRY(dis__cuda_em_order_bytes(&s->shape, &s->pass.order, &s->scratch_bytes), doing);
     return take_memory(s);
@@ -114,7 +114,7 @@ static dis_status open_session(const dis__em_device *device, const dis__em_shape
                                void **session)
 {
     em_session *s;
-    DIS_TRY(device->host->alloc_zeroed(&s, 1, sizeof *s));
+    DIS_TRY(device->row->host->alloc_zeroed(&s, 1, sizeof *s));
     s->device = device;
     s->shape = *shape;
     s->table = shape->n_rows * shape->row;
@@ -143,12 +143,7 @@ static dis_status open_session(const dis__em_device *device, const dis__em_shape
 
 /* ---- copies ---- */
 
-static dis_status next_buffer(void *session, void **at, size_t *bytes)
-{
-    return dis__cuda_session_buffer(&((em_session *)session)->base, at, bytes);
-}
-
-static dis_status send(void *session, dis__em_send what, size_t offset, size_t bytes)
+static dis_status send(void *session, size_t what, size_t offset, size_t bytes)
 {
     em_session *s = session;
     return dis__cuda_session_send(&s->base, (char *)s->array[what] + offset, bytes);
@@ -171,7 +166,7 @@ static dis_status receive(void *session, size_t offset, size_t bytes, size_t *go
     em_session *s = session;
     dis__cuda_ring *ring = &s->base.ring;
     const size_t all = offset + bytes, i = offset / ring->bytes % ring->n;
-    TRY(cudaSetDevice(s->device->ordinal), doing);
+    TRY(cudaSetDevice(s->device->row->ordinal), doing);
     if (offset == 0) s->coming = 0;
     while (s->coming < all && s->coming < offset + ring->n * ring->bytes) TRY(call_for(s, all), doing);
     TRY(dis__cuda_ring_wait(ring, i), doing);
@@ -195,7 +190,7 @@ static dis_status start_pass(void *session, const dis__em_device_pass *pass)
 {
     em_session *s = session;
     const size_t n = s->shape.n_states, from = pass->sum ? 0 : s->table;
-    TRY(cudaSetDevice(s->device->ordinal), in_pass);
+    TRY(cudaSetDevice(s->device->row->ordinal), in_pass);
     if (!s->ordered) DIS_TRY(put_in_order(s));
     s->pass.step = pass->step;
     s->pass.sum = pass->sum;
@@ -216,7 +211,7 @@ static dis_status end_pass(void *session, dis__em_device_pass *pass)
 {
     em_session *s = session;
     const size_t n = s->shape.n_states;
-    TRY(cudaSetDevice(s->device->ordinal), in_pass);
+    TRY(cudaSetDevice(s->device->row->ordinal), in_pass);
     TRY(cudaStreamSynchronize(s->base.stream), in_pass);
     memcpy(pass->class_sum, s->host_out + s->table, n * sizeof *pass->class_sum);
     pass->log_z = s->host_out[s->table + n];
@@ -228,7 +223,7 @@ static dis_status count_labels(void *session, uint64_t *counts)
     static const char doing[] = "counting labels";
     em_session *s = session;
     const size_t n = 2 * s->shape.n_classes + 2;
-    TRY(cudaSetDevice(s->device->ordinal), doing);
+    TRY(cudaSetDevice(s->device->row->ordinal), doing);
     TRY(dis__cuda_em_count(&s->pass, s->counts, s->base.stream), doing);
     TRY(cudaMemcpyAsync(s->host_counts, s->counts, n * sizeof *counts, cudaMemcpyDeviceToHost, s->base.stream), doing);
     TRY(cudaStreamSynchronize(s->base.stream), doing);
@@ -238,28 +233,22 @@ static dis_status count_labels(void *session, uint64_t *counts)
 
 /* ---- rows ---- */
 
-__attribute__((visibility("default"))) dis__em_devices dis_plugin_em_devices;
-
-size_t dis_plugin_em_devices(const dis__em_host *host, dis__em_device *rows, size_t room, char *why)
+void dis__cuda_add_em(dis__device_row *row)
 {
-    int ordinal[DIS_CUDA_GPUS];
-    const bool same = host->size == sizeof *host && host->device_size == sizeof *rows;
-    const size_t n = dis__cuda_find_gpus(same, host->version, ordinal, why), made = n < room ? n : room;
-    for (size_t i = 0; i < made; i++)
-        rows[i] = (dis__em_device){.name = dis__cuda_name(ordinal[i], false),
-                                   .ordinal = ordinal[i],
-                                   .host = host,
-                                   .max_states = DIS_CUDA_EM_STATES,
-                                   .long_votes = DIS_CUDA_EM_LONG,
-                                   .part_votes = DIS_CUDA_EM_PART,
-                                   .open = open_session,
-                                   .buffer = next_buffer,
-                                   .send = send,
-                                   .start_pass = start_pass,
-                                   .end_pass = end_pass,
-                                   .count_classes = DIS_CUDA_EM_COUNTED,
-                                   .count_labels = count_labels,
-                                   .receive = receive,
-                                   .close = close_session};
-    return made;
+    static dis__em_device devices[DIS_CUDA_GPUS]; /* written when rows are discovered, once */
+    dis__em_device *device = &devices[row->ordinal];
+    *device = (dis__em_device){.row = row,
+                               .max_states = DIS_CUDA_EM_STATES,
+                               .long_votes = DIS_CUDA_EM_LONG,
+                               .part_votes = DIS_CUDA_EM_PART,
+                               .open = open_session,
+                               .buffer = dis__cuda_session_buffer,
+                               .send = send,
+                               .start_pass = start_pass,
+                               .end_pass = end_pass,
+                               .count_classes = DIS_CUDA_EM_COUNTED,
+                               .count_labels = count_labels,
+                               .receive = receive,
+                               .close = close_session};
+    row->em = (dis__device_table){.functions = device, .size = sizeof *device};
 }

@@ -171,7 +171,7 @@ dis_status dis__em_create(const dis__fit_args *args, dis_fit *fit, dis__em_layou
     const bool owner = (size_t)comm->rank < part->n_owners;
     const size_t first = owner ? n_all / part->n_owners * (size_t)comm->rank : 0;
     const dis__em_device *device;
-    DIS_TRY(dis__em_device_for(args, fit->method->info.name, p.n_states, &device));
+    DIS_TRY(dis__em_device_for(args, fit, p.n_states, &device));
     p.n_shards = owner && !device ? n_all / part->n_owners : 0;
     dis__em e = {.place = device ? &dis__em_device_backend : &dis__em_cpu,
                  .device = device,

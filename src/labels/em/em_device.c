@@ -1,79 +1,44 @@
-/* Passes of the EM methods on a device from a library (labels/methods/em_device.h): which one it is, and what goes
- * there and back. Votes are packed by all threads into memory that the device copies from while the next piece is
+/* Passes of the EM methods on a device (labels/em/em_device.h): which one it is, and what is copied to it and back. Votes are packed by all threads into memory that the device copies from while the next piece is
  * packed.
  *
  * Cost: 4 bytes per vote and 8 per item to the device once per fit; the probabilities there and the sums back with
  * every pass; 8 bytes per item and class back from the last. */
 #include "labels/em/em.h"
+#include "core/context_internal.h"
+#include "core/device/device_upload.h"
 #include "core/parallel/comm.h"
-#include "core/cuda_library.h"
-#include "core/system_calls.h"
-#include "dissent/version.h"
-#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
-static const dis__em_host host = {.size = sizeof host,
-                                  .device_size = sizeof(dis__em_device),
-                                  .version = DIS_VERSION,
-                                  .fail = dis__fail,
-                                  .alloc_zeroed = dis__alloc_zeroed,
-                                  .free = dis__free};
-
-/* What was found; written once. */
-static struct {
-    pthread_once_t once;
-    dis__em_device rows[DIS_EM_DEVICES];
-    size_t n;
-    char why[DIS_EM_WHY];
-} found = {.once = PTHREAD_ONCE_INIT};
-
-static void look(void)
-{
-    void *symbol = dis__cuda_symbol(DIS_EM_DEVICES_SYMBOL, found.why, sizeof found.why);
-    dis__em_devices *devices;
-    if (!symbol) return;
-    memcpy(&devices, &symbol, sizeof devices);
-    found.n = devices(&host, found.rows, DIS_EM_DEVICES, found.why);
-}
-
-dis_status dis__em_device_find(const char *words, const dis__em_device **out, bool *automatic)
-{
-    long ordinal;
-    *out = NULL;
-    DIS_TRY(dis__cuda_words(words, automatic, &ordinal));
-    if (ordinal < 0) return DIS_OK;
-    pthread_once(&found.once, look);
-    for (size_t i = 0; i < found.n && !*out; i++)
-        if (found.rows[i].ordinal == ordinal) *out = &found.rows[i];
-    return *out || *automatic ? DIS_OK : dis__cuda_absent(found.n, found.why, ordinal);
-}
-
-/* What passes on devices do not have; NULL: nothing is missing. */
-static const char *missing(const dis__fit_args *args, size_t n_states, const dis__em_device *device)
+/* What passes on devices do not support; NULL: all of this fit is supported. */
+static const char *unsupported(const dis__fit_args *args, size_t n_states, const dis__em_device *device)
 {
     if (n_states > device->max_states) return "so many classes (times groups, of ebcc)";
-    if (!dis__em_fits(args->votes.n_workers, args->votes.n_classes)) return "so many workers times classes";
+    if (!dis__em_fits(args->votes.n_workers, args->votes.n_classes)) return "so many annotators times classes";
     if (args->items) return "`predictions` as the prior of items";
     if (dis__comm_is_parallel(dis__context_comm(args->ctx))) return "several ranks";
     return NULL;
 }
 
-dis_status dis__em_device_for(const dis__fit_args *args, const char *method, size_t n_states,
-                              const dis__em_device **out)
+dis_status dis__em_device_for(const dis__fit_args *args, dis_fit *fit, size_t n_states, const dis__em_device **out)
 {
-    bool automatic;
-    const dis__em_device *device;
-    DIS_TRY(dis__em_device_find(args->device, &device, &automatic));
-    const char *what = device ? missing(args, n_states, device) : NULL;
-    if (what && !automatic)
-        return dis__fail(DIS_EUSAGE, "%s on device %s does not go with %s; leave `device` out, or use auto", method,
-                         device->name, what);
+    const char *words = dis__context_device(args->ctx);
+    const dis__device_row *row;
+    const void *functions;
+    *out = NULL;
+    fit->ran_on_cpu[0] = 0;
+    DIS_TRY(dis__device_row_find(words, &row));
+    DIS_TRY(dis__device_functions(row, &row->em, sizeof(dis__em_device), &functions));
+    const dis__em_device *device = functions;
+    const char *what = device ? unsupported(args, n_states, device) : NULL;
+    if (what && strcmp(words, "auto") != 0)
+        snprintf(fit->ran_on_cpu, sizeof fit->ran_on_cpu, "ran on the CPU: device %s does not support %s", row->name,
+                 what);
     *out = what ? NULL : device;
     return DIS_OK;
 }
 
-/* ---- there ---- */
+/* ---- to the device ---- */
 
 unsigned dis__em_label_bits(size_t n_classes)
 {
@@ -88,52 +53,38 @@ bool dis__em_fits(size_t n_workers, size_t n_classes)
     return bits < 32 && n_workers <= ((uint64_t)1 << (32 - bits));
 }
 
-/* One piece of an array on its way: elements first .. first + n go to `to`. */
-typedef struct {
-    const dis_votes_view *votes;
-    const void *from; /* (any number of elements of `size`); NULL: votes are packed */
-    size_t size;
-    void *to;
-    size_t first, n, n_jobs;
-    unsigned label_bits;
-} piece;
-
-static dis_status fill_job(void *arg, size_t j, int thread)
+/* Votes [first, first + n) packed to 4 bytes each. */
+static void pack_votes(const void *arg, void *at, size_t first, size_t n)
 {
-    (void)thread;
-    const piece *g = arg;
-    const dis_votes_view *v = g->votes;
-    const size_t begin = dis__job_first(g->n, g->n_jobs, j), end = dis__job_first(g->n, g->n_jobs, j + 1);
-    if (g->from) {
-        memcpy((char *)g->to + begin * g->size, (const char *)g->from + (g->first + begin) * g->size,
-               (end - begin) * g->size);
-        return DIS_OK;
-    }
-    uint32_t *restrict to = g->to;
-    const uint32_t *worker = v->worker + g->first;
-    const unsigned bits = g->label_bits;
+    const dis_votes_view *v = arg;
+    uint32_t *restrict to = at;
+    const uint32_t *worker = v->worker + first;
+    const unsigned bits = dis__em_label_bits(v->n_classes);
     if (v->label8)
-        for (size_t i = begin; i < end; i++) to[i] = worker[i] << bits | v->label8[g->first + i];
+        for (size_t i = 0; i < n; i++) to[i] = worker[i] << bits | v->label8[first + i];
     else
-        for (size_t i = begin; i < end; i++) to[i] = worker[i] << bits | v->label16[g->first + i];
-    return DIS_OK;
+        for (size_t i = 0; i < n; i++) to[i] = worker[i] << bits | v->label16[first + i];
 }
 
 enum { GRAIN = 1 << 15, MAX_JOBS = 64, PAGE = 4096, TOUCHED = 64 << 20 };
 
-/* n elements of `size` bytes to array `what` of the device; from NULL: the votes. */
+static dis__device_upload to_device(const dis__em *em)
+{
+    return (dis__device_upload){.buffer = em->device->buffer, .send = em->device->send, .session = em->session};
+}
+
 static dis_status send(dis__em *em, dis__em_send what, const void *from, size_t size, size_t n)
 {
-    piece g = {.votes = &em->args->votes, .from = from, .size = size, .label_bits = dis__em_label_bits(em->n_classes)};
-    size_t bytes;
-    for (; g.first < n; g.first += g.n) {
-        DIS_TRY(em->device->buffer(em->session, &g.to, &bytes));
-        g.n = n - g.first < bytes / size ? n - g.first : bytes / size;
-        g.n_jobs = dis__n_jobs(g.n, GRAIN, MAX_JOBS);
-        DIS_TRY(dis__run_jobs(em->args->ctx, g.n_jobs, fill_job, &g));
-        DIS_TRY(em->device->send(em->session, what, g.first * size, g.n * size));
-    }
-    return DIS_OK;
+    const dis__device_upload to = to_device(em);
+    return dis__device_upload_array(em->args->ctx, &to, what, from, size, n);
+}
+
+static dis_status send_votes(dis__em *em)
+{
+    const dis__device_upload to = to_device(em);
+    const dis_votes_view *v = &em->args->votes;
+    return dis__device_upload_filled(em->args->ctx, &to, DIS_EM_SEND_VOTES, sizeof(uint32_t), v->n_votes, pack_votes,
+                                     v);
 }
 
 /* Items of many votes, and where their parts begin. */
@@ -209,9 +160,9 @@ static dis_status open_with(dis__em *em, const long_items *many)
     DIS_TRY(em->device->open(em->device, &shape, &tables, &em->session));
     em->rates = tables.rates;
     em->sums = tables.sums;
-    em->fit->device = em->device->name;
+    em->fit->device = em->device->row->name;
     DIS_TRY(send(em, DIS_EM_SEND_START, v->start, sizeof *v->start, v->n_items + 1));
-    DIS_TRY(send(em, DIS_EM_SEND_VOTES, NULL, sizeof(uint32_t), v->n_votes));
+    DIS_TRY(send_votes(em));
     if (many->n) DIS_TRY(send(em, DIS_EM_SEND_LONG, many->item, sizeof *many->item, many->n));
     if (many->n) DIS_TRY(send(em, DIS_EM_SEND_PARTS, many->part, sizeof *many->part, many->n + 1));
     return gold ? send(em, DIS_EM_SEND_GOLD, gold, sizeof *gold, v->n_items) : DIS_OK;
@@ -239,23 +190,26 @@ static dis_status receive(dis__em *em)
 {
     const size_t all = dis__saturating_size(em->fit->n_items, em->fit->n_classes * sizeof(double), 0);
     for (size_t at = 0, got; at < all; at += got) {
-        piece g = {.size = 1, .to = (char *)em->fit->p + at};
-        DIS_TRY(em->device->receive(em->session, at, all - at, &got, &g.from));
-        g.n = got;
-        g.n_jobs = dis__n_jobs(got, (size_t)GRAIN * sizeof(double), MAX_JOBS);
-        DIS_TRY(dis__run_jobs(em->args->ctx, g.n_jobs, fill_job, &g));
+        const void *from;
+        DIS_TRY(em->device->receive(em->session, at, all - at, &got, &from));
+        DIS_TRY(dis__parallel_copy(em->args->ctx, (char *)em->fit->p + at, from, got));
     }
     em->touched = all;
     return DIS_OK;
 }
 
+typedef struct {
+    volatile char *at;
+    size_t n, n_jobs;
+} pages;
+
 /* While the device is at work: pages of the labels, which the system clears when they are first written to. */
 static dis_status touch_job(void *arg, size_t j, int thread)
 {
     (void)thread;
-    const piece *g = arg;
+    const pages *g = arg;
     const size_t begin = dis__job_first(g->n, g->n_jobs, j), end = dis__job_first(g->n, g->n_jobs, j + 1);
-    for (size_t at = begin; at < end; at += PAGE) ((volatile char *)g->to)[at] = 0;
+    for (size_t at = begin; at < end; at += PAGE) g->at[at] = 0;
     return DIS_OK;
 }
 
@@ -263,8 +217,8 @@ static dis_status touch(dis__em *em)
 {
     const size_t all = dis__saturating_size(em->fit->n_items, em->fit->n_classes * sizeof(double), 0),
                  left = all - em->touched;
-    if (left == 0 || dis__context_memory(em->args->ctx)) return DIS_OK; /* labels may lie in a file */
-    piece g = {.to = (char *)em->fit->p + em->touched, .n = left < TOUCHED ? left : TOUCHED};
+    if (left == 0 || dis__context_memory(em->args->ctx)) return DIS_OK; /* labels may be in a file */
+    pages g = {.at = (char *)em->fit->p + em->touched, .n = left < TOUCHED ? left : TOUCHED};
     g.n_jobs = dis__n_jobs(g.n, TOUCHED / MAX_JOBS, MAX_JOBS);
     em->touched += g.n;
     return dis__run_jobs(em->args->ctx, g.n_jobs, touch_job, &g);

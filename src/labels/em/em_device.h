@@ -1,5 +1,5 @@
-/* em_device.h: passes of the EM methods (labels/methods/em.h) on a device that has memory of its own, as a table of
- * functions that a library gives (core/cuda_library.h).
+/* em_device.h: passes of the EM methods (labels/em/em.h) on a device that has memory of its own, as a table of
+ * functions in the registry of devices (core/device/device_registry.h).
  *
  * Votes go there once per fit, packed to 4 bytes each, through memory that the device can reach fast; probabilities
  * go there before every pass and sums come back behind it. Updates stay with the methods.
@@ -16,7 +16,7 @@
  * goes by their ratios. They are added up in an order that the votes alone decide: the same bytes every time. */
 #ifndef DIS_LABELS_METHODS_EM_DEVICE_H
 #define DIS_LABELS_METHODS_EM_DEVICE_H
-#include "core/error.h"
+#include "core/device/device_registry.h"
 
 typedef enum { DIS_EM_SHARES, DIS_EM_SOFT, DIS_EM_HARD } dis__em_step;
 
@@ -61,18 +61,15 @@ typedef struct {
     double log_z;        /* out */
 } dis__em_device_pass;
 
-typedef struct dis__em_host dis__em_host;
 typedef struct dis__em_device dis__em_device;
 struct dis__em_device {
-    const char *name; /* "cuda:0" */
-    int ordinal;
-    const dis__em_host *host;
+    const dis__device_row *row;
     size_t max_states;
     size_t long_votes, part_votes; /* items of more votes than long_votes are told apart; 0: none */
     dis_status (*open)(const dis__em_device *device, const dis__em_shape *shape, dis__em_tables *tables,
                        void **session);
     dis_status (*buffer)(void *session, void **at, size_t *bytes);
-    dis_status (*send)(void *session, dis__em_send what, size_t offset, size_t bytes);
+    dis_status (*send)(void *session, size_t what, size_t offset, size_t bytes); /* what: dis__em_send */
     dis_status (*start_pass)(void *session, const dis__em_device_pass *pass);
     dis_status (*end_pass)(void *session, dis__em_device_pass *pass);
     /* Posteriors (n_items, n_classes) from byte `offset` on, all `bytes` that are left: *got of them are at *from,
@@ -86,27 +83,12 @@ struct dis__em_device {
     void (*close)(void *session); /* NULL: nothing */
 };
 
-/* What the library needs of this one. */
-struct dis__em_host {
-    size_t size, device_size;
-    const char *version;
-    dis_status (*fail)(dis_status status, const char *format, ...) __attribute__((format(printf, 2, 3)));
-    dis_status (*alloc_zeroed)(void *out, size_t n, size_t size);
-    void (*free)(void *memory);
-};
-
-/* Returns the number of rows, at most `room`; 0: `why` says what is missing. `host` stays valid. */
-enum { DIS_EM_DEVICES = 16, DIS_EM_WHY = 400 };
-typedef size_t dis__em_devices(const dis__em_host *host, dis__em_device *rows, size_t room, char *why);
-#define DIS_EM_DEVICES_SYMBOL "dis_plugin_em_devices"
-
+struct dis_fit;
 struct dis__fit_args;
-/* The device that a fit is asked for; *out NULL: the processor. DIS_EUSAGE: no such words; what passes on devices do
- * not have; DIS_EIO: no such device here, and why. */
-dis_status dis__em_device_for(const struct dis__fit_args *args, const char *method, size_t n_states,
+/* The device of the context; *out NULL: the CPU, where the context asks for it, and for a fit that passes on devices do
+ * not support, which a warning of the fit then reports. DIS_EUSAGE: no such device; DIS_EIO: it is missing, and why. */
+dis_status dis__em_device_for(const struct dis__fit_args *args, struct dis_fit *fit, size_t n_states,
                               const dis__em_device **out);
-/* The same for the words alone. *automatic: `device` is auto. */
-dis_status dis__em_device_find(const char *words, const dis__em_device **out, bool *automatic);
 
 /* Bits of a label, and whether a vote fits in 32. */
 unsigned dis__em_label_bits(size_t n_classes);

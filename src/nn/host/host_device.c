@@ -231,8 +231,9 @@ static void describe_bf16(const dis__device *device, char *text, size_t n)
     snprintf(text, n, "%s", dis__bf16_lacks() ? dis__bf16_lacks() : dis__bf16_has_tiles() ? "AMX" : "AVX512_BF16");
 }
 
-static dis_status usable_bf16(void)
+static dis_status usable_bf16(const dis__device *device)
 {
+    (void)device;
     const char *lacks = dis__bf16_lacks();
     return lacks ? dis__fail(DIS_EUSAGE, "bf16: %s; float32 works everywhere", lacks) : DIS_OK;
 }
@@ -243,9 +244,12 @@ static dis_status usable_bf16(void)
     .copy_out = copy, .zero = zero, .begin_step = dis__host_begin_step, .end_step = dis__host_end_step,            \
     .synchronise = synchronise
 
+/* Not in the registry: tests compare others with it. */
+static const dis__device_row ref_row = {.name = "ref", .machine = "ref"};
+
 const dis__device dis__device_ref = {.name = "ref",
                                      .summary = "one thread, float64: what the others are compared with",
-                                     .machine = "ref",
+                                     .row = &ref_row,
                                      .trains = true,
                                      .number = {DIS_FLOAT64, DIS_FLOAT64, DIS_FLOAT64},
                                      .describe = describe_ref,
@@ -256,7 +260,7 @@ const dis__device dis__device_ref = {.name = "ref",
 
 const dis__device dis__device_cpu = {.name = "cpu",
                                      .summary = "all threads of the processor, float32",
-                                     .machine = "cpu",
+                                     .row = &dis__device_row_cpu,
                                      .precision = DIS_PRECISION_FLOAT32,
                                      .trains = true,
                                      .number = {DIS_FLOAT32, DIS_FLOAT32, DIS_FLOAT32},
@@ -268,7 +272,7 @@ const dis__device dis__device_cpu = {.name = "cpu",
 
 const dis__device dis__device_cpu_bf16 = {.name = "cpu-bf16",
                                           .summary = "all threads, weights multiplied in bfloat16; does not train",
-                                          .machine = "cpu",
+                                          .row = &dis__device_row_cpu,
                                           .precision = DIS_PRECISION_BF16,
                                           .usable = usable_bf16,
                                           .number = {DIS_FLOAT32, DIS_FLOAT32, DIS_FLOAT32},

@@ -82,13 +82,13 @@ static void close_session(void *session)
     dis__cuda_session_close(&s->base);
     for (int i = 0; i < PLANS; i++)
         if (s->plan[i].free) cudaEventDestroy(s->plan[i].free);
-    s->device->host->free(s);
+    s->device->row->host->free(s);
 }
 
 static dis_status open_parts(session_of *s)
 {
     static const char doing[] = "opening";
-    DIS_TRY(dis__cuda_session_open(&s->base, s->device->ordinal, s->device->host->fail));
+    DIS_TRY(dis__cuda_session_open(&s->base, s->device->row->ordinal, s->device->row->host->fail));
     for (int i = 0; i < PLANS; i++) TRY(cudaEventCreateWithFlags(&s->plan[i].free, cudaEventDisableTiming), doing);
     DIS_TRY(take_memory(s));
     const size_t behind = s->b.stride - s->shape.n_items;
@@ -103,7 +103,7 @@ static dis_status open_parts(session_of *s)
 static dis_status open_session(const dis__bootstrap_device *device, const dis__bootstrap_shape *shape, void **session)
 {
     session_of *s;
-    DIS_TRY(device->host->alloc_zeroed(&s, 1, sizeof *s));
+    DIS_TRY(device->row->host->alloc_zeroed(&s, 1, sizeof *s));
     s->device = device;
     s->shape = *shape;
     s->n_sums = shape->n_bins ? shape->n_bins : shape->n_columns;
@@ -129,11 +129,6 @@ static dis_status open_session(const dis__bootstrap_device *device, const dis__b
 
 static const char drawing[] = "drawing resamples";
 
-static dis_status next_buffer(void *session, void **at, size_t *bytes)
-{
-    return dis__cuda_session_buffer(&((session_of *)session)->base, at, bytes);
-}
-
 static dis_status send(void *session, size_t column, size_t offset, size_t bytes)
 {
     session_of *s = session;
@@ -145,7 +140,7 @@ static dis_status next_plan(void *session, uint32_t **total, double **mass)
 {
     session_of *s = session;
     const plan_room *plan = &s->plan[s->at];
-    TRY(cudaSetDevice(s->device->ordinal), drawing);
+    TRY(cudaSetDevice(s->device->row->ordinal), drawing);
     TRY(cudaEventSynchronize(plan->free), drawing);
     *total = plan->host_total;
     *mass = plan->host_mass;
@@ -180,7 +175,7 @@ static dis_status draw(void *session, size_t first, size_t n)
 static dis_status sums(void *session, double *out)
 {
     session_of *s = session;
-    TRY(cudaSetDevice(s->device->ordinal), drawing);
+    TRY(cudaSetDevice(s->device->row->ordinal), drawing);
     TRY(cudaMemcpyAsync(out, s->b.sums, s->shape.n_resamples * s->n_sums * sizeof *out, cudaMemcpyDeviceToHost,
                         s->base.stream),
         drawing);
@@ -190,24 +185,17 @@ static dis_status sums(void *session, double *out)
 
 /* ---- rows ---- */
 
-__attribute__((visibility("default"))) dis__bootstrap_devices dis_plugin_bootstrap_devices;
-
-size_t dis_plugin_bootstrap_devices(const dis__bootstrap_host *host, dis__bootstrap_device *rows, size_t room,
-                                    char *why)
+void dis__cuda_add_bootstrap(dis__device_row *row)
 {
-    int ordinal[DIS_CUDA_GPUS];
-    const bool same = host->size == sizeof *host && host->device_size == sizeof *rows;
-    const size_t n = dis__cuda_find_gpus(same, host->version, ordinal, why), made = n < room ? n : room;
-    for (size_t i = 0; i < made; i++)
-        rows[i] = (dis__bootstrap_device){.name = dis__cuda_name(ordinal[i], false),
-                                          .ordinal = ordinal[i],
-                                          .host = host,
-                                          .open = open_session,
-                                          .buffer = next_buffer,
-                                          .send = send,
-                                          .plan = next_plan,
-                                          .draw = draw,
-                                          .sums = sums,
-                                          .close = close_session};
-    return made;
+    static dis__bootstrap_device devices[DIS_CUDA_GPUS]; /* written when rows are discovered, once */
+    dis__bootstrap_device *device = &devices[row->ordinal];
+    *device = (dis__bootstrap_device){.row = row,
+                                      .open = open_session,
+                                      .buffer = dis__cuda_session_buffer,
+                                      .send = send,
+                                      .plan = next_plan,
+                                      .draw = draw,
+                                      .sums = sums,
+                                      .close = close_session};
+    row->bootstrap = (dis__device_table){.functions = device, .size = sizeof *device};
 }

@@ -68,7 +68,7 @@ static void key_of(const dis__training *t, char hex[65])
     row->hash_encoded(t->model->encoder, t->encoded, &sha);
     if (t->dev_encoded) row->hash_encoded(t->model->encoder, t->dev_encoded, &sha);
     if (row->hash_encoder) row->hash_encoder(t->model->encoder, &sha);
-    if (strcmp(t->model->device->machine, "cpu") != 0) {
+    if (strcmp(t->model->device->row->machine, "cpu") != 0) {
         char found[256];
         t->model->device->describe(t->model->device, found, sizeof found);
         hash_text(&sha, found);

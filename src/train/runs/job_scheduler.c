@@ -386,7 +386,7 @@ static size_t automatic_number(const dis_context *ctx)
     const dis__device *row;
     const size_t threads = (size_t)dis_context_n_threads(ctx);
     const bool gpu = *dis__context_device(ctx) && dis__device_for(ctx, &dis__device_cpu, false, &row) == DIS_OK &&
-                     strcmp(row->machine, "cuda") == 0;
+                     strcmp(row->row->machine, "cuda") == 0;
     return gpu && threads > GPU_AT_ONCE ? GPU_AT_ONCE : threads;
 }
 

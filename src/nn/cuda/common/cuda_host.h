@@ -6,7 +6,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
-#include "core/cuda/cuda_find.h"
+#include "core/cuda/cuda_devices.h"
 
 /* A status with a sentence: what was done, on which device, what to do about it. cudaSuccess: DIS_OK. */
 dis_status dis__cuda_status(dis__cuda_session *s, cudaError_t error, const char *doing);

@@ -9,7 +9,8 @@
  * Products take the copy in s->value that is kept alongside each parameter (dis__cuda_weight). */
 #ifndef DIS_NN_CUDA_COMMON_CUDA_OPERATIONS_H
 #define DIS_NN_CUDA_COMMON_CUDA_OPERATIONS_H
-#include "nn/device_plugin.h"
+#include "core/device/device_plugin.h"
+#include "nn/device.h"
 #include <cuda_runtime_api.h>
 
 #ifdef __cplusplus
@@ -41,7 +42,7 @@ enum {
 };
 
 typedef struct dis__cuda_session {
-    const dis__plugin_host *host;
+    const dis__device_host *host;
     int ordinal, n_processors;
     size_t shared;     /* bytes of shared memory that a block may have */
     dis__number value; /* DIS_FLOAT32 or DIS_BFLOAT16 */

@@ -62,7 +62,7 @@ static cublasLtHandle_t handles[DIS_CUDA_GPUS];
 
 dis_status dis__cuda_plans_open(dis__cuda_session *s)
 {
-    char why[DIS_CUDA_WHY];
+    char why[DIS_DEVICE_WHY];
     DIS_TRY(s->host->alloc_zeroed(&s->plans, 1, sizeof *s->plans));
     const dis__cublas *lt = s->plans->lt = dis__cublas_open(why);
     if (!lt) return s->host->fail(DIS_EIO, "%s", why);

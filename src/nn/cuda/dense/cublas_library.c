@@ -1,6 +1,6 @@
 /* Opening cuBLASLt, once in a process: a caller that asks first waits for it. It stays open. */
 #include "nn/cuda/dense/cublas_library.h"
-#include "core/cuda/cuda_find.h"
+#include "core/device/device_registry.h"
 #include <pthread.h>
 #include <stdio.h>
 
@@ -13,7 +13,7 @@ static struct {
     pthread_once_t once;
     bool there;
     dis__cublas calls;
-    char why[DIS_CUDA_WHY];
+    char why[DIS_DEVICE_WHY];
 } opened = {.once = PTHREAD_ONCE_INIT};
 
 static void open_once(void)
@@ -33,6 +33,6 @@ const dis__cublas *dis__cublas_open(char *why)
 {
     pthread_once(&opened.once, open_once);
     if (opened.there) return &opened.calls;
-    snprintf(why, DIS_CUDA_WHY, "%s", opened.why);
+    snprintf(why, DIS_DEVICE_WHY, "%s", opened.why);
     return NULL;
 }

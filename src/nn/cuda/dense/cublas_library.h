@@ -25,7 +25,7 @@ typedef struct {
     DIS_CUBLAS_FUNCTIONS(DIS_CUDA_FUNCTION_POINTER)
 } dis__cublas;
 
-/* The same every time, until the process ends; NULL: `why` (DIS_CUDA_WHY) says what is missing. */
+/* The same every time, until the process ends; NULL: `why` (DIS_DEVICE_WHY) says what is missing. */
 const dis__cublas *dis__cublas_open(char *why);
 
 #endif

@@ -9,33 +9,26 @@
 #include "nn/cuda/conv/cudnn_conv.h"
 #include "nn/cuda/session/nccl_sums.h"
 #include "core/cuda/cuda_memory.h"
+#include "core/cuda/cuda_session.h"
 #include <stdio.h>
 #include <string.h>
 
 /* ---- errors ---- */
 
+static const char less_memory[] = "smaller batches or fewer runs in parallel need less";
+
 dis_status dis__cuda_status(dis__cuda_session *s, cudaError_t error, const char *doing)
 {
-    if (error == cudaSuccess) return DIS_OK;
-    cudaGetLastError(); /* so that it is reported once */
-    if (error == cudaErrorMemoryAllocation) {
-        size_t left = 0, all = 0;
-        if (cudaMemGetInfo(&left, &all) != cudaSuccess || all == 0)
-            return s->host->fail(DIS_ELIMIT,
-                                 "%s: device cuda:%d has no room for another process, as memory or as hardware queues "
-                                 "under MPS; fewer processes side by side need less",
-                                 doing, s->ordinal);
-        return s->host->fail(
-            DIS_ELIMIT,
-            "%s: the memory of device cuda:%d is used up (%zu of %zu MiB are free); smaller batches or "
-            "fewer runs side by side need less",
-            doing, s->ordinal, left >> 20, all >> 20);
-    }
-    if (error == cudaErrorNotSupported && s->why[0])
+    if (error == cudaErrorNotSupported && s->why[0]) {
+        cudaGetLastError(); /* so that it is reported once */
         return s->host->fail(DIS_ELIMIT, "%s: device cuda:%d does not have %s; `device` cpu does", doing, s->ordinal,
                              s->why);
-    return s->host->fail(DIS_EIO, "%s on device cuda:%d: %s; nothing was written; if the device is lost, start again",
-                         doing, s->ordinal, s->why[0] ? s->why : cudaGetErrorString(error));
+    }
+    if (error != cudaErrorMemoryAllocation && error != cudaSuccess && s->why[0]) {
+        cudaGetLastError();
+        return dis__cuda_lost(s->host->fail, s->ordinal, s->why, doing);
+    }
+    return dis__cuda_error_status(s->host->fail, s->ordinal, error, doing, less_memory);
 }
 
 cudaError_t dis__cuda_unsupported(dis__cuda_session *s, const char *what, size_t most, const char *of)
@@ -104,11 +97,11 @@ static dis_status open_parts(dis__cuda_session *s)
 
 static dis_status open_session(const dis__device *device, void **session)
 {
-    const dis__plugin_host *host = device->own;
+    const dis__device_host *host = device->row->host;
     dis__cuda_session *s;
     DIS_TRY(host->alloc_zeroed(&s, 1, sizeof *s));
     s->host = host;
-    s->ordinal = device->ordinal;
+    s->ordinal = device->row->ordinal;
     s->value = device->number[DIS_ROLE_VALUE];
     s->scratch_bytes = DIS_CUDA_SCRATCH;
     s->waiting = DIS_N_OPS;
@@ -136,21 +129,12 @@ static dis_status fits(void *session, dis_context *ctx, size_t bytes, const char
 {
     (void)ctx;
     dis__cuda_session *s = session;
-    size_t left = 0, all = 0;
     CUDA_TRY(s, cudaSetDevice(s->ordinal), "asking for its memory");
     dis__cuda_lock();
-    const size_t kept = dis__cuda_cached_bytes(s->ordinal);
-    const bool sure = bytes <= kept + UNASKED;
-    const cudaError_t error = sure ? cudaSuccess : cudaMemGetInfo(&left, &all);
+    const bool sure = bytes <= dis__cuda_cached_bytes(s->ordinal) + UNASKED;
+    const dis_status status = sure ? DIS_OK : dis__cuda_check_free(s->host->fail, s->ordinal, bytes, what, less_memory);
     dis__cuda_unlock();
-    CUDA_TRY(s, error, "asking for its memory");
-    left += kept;
-    if (sure || bytes <= left) return DIS_OK;
-    return s->host->fail(
-        DIS_ELIMIT,
-        "%s needs %zu MiB of the memory of device cuda:%d, and %zu of %zu MiB are free; smaller batches "
-        "or fewer runs side by side need less",
-        what, bytes >> 20, s->ordinal, left >> 20, all >> 20);
+    return status;
 }
 
 static dis_status begin(void *session, dis_context *ctx)
@@ -276,7 +260,7 @@ static void describe(const dis__device *device, char *text, size_t n)
     int driver = 0, runtime = 0;
     cudaDriverGetVersion(&driver);
     cudaRuntimeGetVersion(&runtime);
-    if (cudaGetDeviceProperties(&p, device->ordinal) != cudaSuccess)
+    if (cudaGetDeviceProperties(&p, device->row->ordinal) != cudaSuccess)
         snprintf(text, n, "not answering");
     else
         snprintf(text, n, "%s, %d multiprocessors, compute capability %d.%d, %zu MiB, CUDA %d.%d, driver for %d.%d",
@@ -284,21 +268,36 @@ static void describe(const dis__device *device, char *text, size_t n)
                  runtime % 1000 / 10, driver / 1000, driver % 1000 / 10);
 }
 
-static dis__device row_of(const dis__plugin_host *host, int ordinal, bool exact)
+static dis_status usable(const dis__device *device)
 {
-    return (dis__device){.name = dis__cuda_name(ordinal, exact),
-                         .summary = exact ? "a CUDA device, float32"
-                                          : "a CUDA device, bfloat16 products, float32 parameters and sums",
-                         .machine = "cuda",
-                         .precision = exact ? DIS_PRECISION_FLOAT32 : DIS_PRECISION_BF16,
+    char why[DIS_DEVICE_WHY];
+    return dis__cublas_open(why) ? DIS_OK
+                                 : device->row->host->fail(DIS_EIO,
+                                                           "no CUDA device for networks: %s; `device` cpu "
+                                                           "works everywhere",
+                                                           why);
+}
+
+#define NAME(i) "cuda:" #i " float32"
+static const char *const float32_names[DIS_CUDA_GPUS] = {NAME(0),  NAME(1),  NAME(2),  NAME(3), NAME(4),  NAME(5),
+                                                         NAME(6),  NAME(7),  NAME(8),  NAME(9), NAME(10), NAME(11),
+                                                         NAME(12), NAME(13), NAME(14), NAME(15)};
+
+static dis__device device_of(const dis__device_row *row, bool float32)
+{
+    return (dis__device){.name = float32 ? float32_names[row->ordinal] : row->name,
+                         .summary = float32 ? "a CUDA device, float32"
+                                            : "a CUDA device, bfloat16 products, float32 parameters and sums",
+                         .row = row,
+                         .n_ops = DIS_N_OPS,
+                         .precision = float32 ? DIS_PRECISION_FLOAT32 : DIS_PRECISION_BF16,
                          .trains = true,
-                         .ordinal = ordinal,
-                         .own = host,
-                         .number = {exact ? DIS_FLOAT32 : DIS_BFLOAT16, DIS_FLOAT32, DIS_FLOAT32},
+                         .usable = usable,
+                         .number = {float32 ? DIS_FLOAT32 : DIS_BFLOAT16, DIS_FLOAT32, DIS_FLOAT32},
                          .describe = describe,
                          .round = DIS_CUDA_ROUND,
                          .at_once = DIS_CUDA_AT_ONCE,
-                         .sums = !exact,
+                         .sums = !float32,
                          .lag = DIS_CUDA_LAG,
                          .open = open_session,
                          .close = close_session,
@@ -323,18 +322,12 @@ static dis__device row_of(const dis__plugin_host *host, int ordinal, bool exact)
                          .team_sum = dis__nccl_sum};
 }
 
-__attribute__((visibility("default"))) dis__plugin_devices dis_plugin_devices;
-
-size_t dis_plugin_devices(const dis__plugin_host *host, dis__device *rows, size_t room, char why[DIS_PLUGIN_WHY])
+void dis__cuda_add_networks(dis__device_row *row)
 {
-    int ordinal[DIS_CUDA_GPUS];
-    const bool same = host->size == sizeof *host && host->device_size == sizeof *rows && host->n_ops == DIS_N_OPS;
-    const size_t n = dis__cuda_find_gpus(same, host->version, ordinal, why);
-    size_t made = 0;
-    if (n && !dis__cublas_open(why)) return 0;
-    for (size_t i = 0; i < n && made + 2 <= room; i++) {
-        rows[made++] = row_of(host, ordinal[i], false);
-        rows[made++] = row_of(host, ordinal[i], true);
+    static dis__device devices[DIS_CUDA_GPUS][DIS_DEVICE_NETWORKS]; /* written when rows are discovered, once */
+    for (int i = 0; i < DIS_DEVICE_NETWORKS; i++) {
+        dis__device *device = &devices[row->ordinal][i];
+        *device = device_of(row, i > 0);
+        row->network[i] = (dis__device_table){.functions = device, .size = sizeof *device};
     }
-    return made;
 }

@@ -1,0 +1,63 @@
+/* device_registry.h: the devices of this machine, and the words that name them.
+ *
+ *     const dis__device_row *row;
+ *     DIS_TRY(dis__device_row_find(dis__context_device(ctx), &row)); // "cuda:1"
+ *     const dis__em_device *device;
+ *     DIS_TRY(dis__device_functions(row, &row->em, sizeof *device, (const void **)&device));
+ *
+ * There is one row per device. Row 0 is the CPU, whose code is part of the library. libdissent-cuda.so adds a row per
+ * GPU (core/device/device_plugin.h); it is loaded when a caller first names or lists more than the CPU, and stays
+ * loaded. What a device can run is a set of optional tables of functions: networks (nn/device.h), EM passes over votes
+ * (labels/em/em_device.h), sums over bootstrap resamples (stats/bootstrap_device.h). The context chooses the device;
+ * nothing else does.
+ *
+ * Threads: any. Rows do not change after the first lookup. */
+#ifndef DIS_CORE_DEVICE_DEVICE_REGISTRY_H
+#define DIS_CORE_DEVICE_DEVICE_REGISTRY_H
+#include "core/error.h"
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { DIS_DEVICE_ROWS = 17, DIS_DEVICE_NETWORKS = 2, DIS_DEVICE_WHY = 400 };
+
+/* Functions for one kind of work; `functions` NULL: the device does not run it. `size`: of the struct that they are
+ * in, which differs where a library was built from other sources. */
+typedef struct {
+    const void *functions;
+    size_t size;
+} dis__device_table;
+
+typedef struct dis__device_row dis__device_row;
+struct dis__device_row {
+    const char *name;                               /* "cpu", "cuda:0" */
+    const char *machine;                            /* "cpu", "cuda" */
+    int ordinal;                                    /* of a machine's devices, from 0 */
+    const struct dis__device_host *host;            /* of rows from a library; NULL: the CPU */
+    void (*start)(const dis__device_row *row);      /* so that the first user need not wait; NULL: nothing to do */
+    dis__device_table network[DIS_DEVICE_NETWORKS]; /* one per precision */
+    dis__device_table em, bootstrap;
+};
+
+extern const dis__device_row dis__device_row_cpu;
+
+/* NULL past the end. */
+const dis__device_row *dis__device_row_at(size_t i);
+/* words: cpu (NULL and "" too), cuda, cuda:N, or auto: the first row that is not the CPU, and the CPU without one.
+ * DIS_EUSAGE: other words, or no such number; DIS_EIO: there is no such device, and why. */
+dis_status dis__device_row_find(const char *words, const dis__device_row **out);
+/* Checks the words alone, and loads nothing: *ordinal is below 0 for the CPU, 0 for auto. */
+dis_status dis__device_words_parse(const char *words, bool *automatic, long *ordinal);
+/* Why there is no device but the CPU; NULL: there is one. */
+const char *dis__device_rows_missing(void);
+/* *functions is NULL where the table has none. DIS_EIO: they are of another version of dissent. */
+dis_status dis__device_functions(const dis__device_row *row, const dis__device_table *table, size_t size,
+                                 const void **functions);
+
+/* Loads and starts the device that these words name. A failure is reported when the device is used. */
+void dis__device_start(const char *words);
+
+/* Adds a row of the program itself, such as a test's; `words` may name its machine. Before the first lookup, `row`
+ * stays valid. */
+void dis__device_row_add(const dis__device_row *row);
+
+#endif
