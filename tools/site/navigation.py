@@ -20,7 +20,7 @@ SECTIONS = [
     (
         "Guides",
         "guides/index",
-        "Each guide answers one question of the form \"how do I ...?\".",
+        "Each guide answers one question: how do I read votes, find wrong labels, train a model?",
         [
             ("Read votes and get labels", ["guides/votes", "guides/item-texts", "guides/labels-and-model", "guides/label-variation"]),
             (
@@ -121,7 +121,10 @@ SECTIONS = [
 
 
 def title_of(text):
-    return re.search(r"^# (.+)$", text, re.M).group(1)
+    """The title of a page, without the name of its section."""
+    title = re.search(r"^# (.+)$", text, re.M).group(1)
+    short = re.sub(r"^(Evidence|Design): ", "", title)
+    return title if short == title else short[0].upper() + short[1:]
 
 
 def summary_of(text):
@@ -156,12 +159,14 @@ def write_section(stage, section):
         if heading == "More":
             print(f"navigation.py: no group of {title} names {', '.join(names)}")
         out += [f"## {heading}", ""]
+        entries = []
         for name in names:
             text = (stage / f"{name}.md").read_text()
             link = "/" + name
             summary = summary_of(text)
             out.append(f"- [{title_of(text)}]({link}.md)" + (f": {summary}" if summary else ""))
-        out += ["", "```{toctree}", ":hidden:", "", *[f"/{name}" for name in names], "```", ""]
+            entries.append(f"{title_of(text)} <{link}>".replace("`", ""))
+        out += ["", "```{toctree}", ":hidden:", "", *entries, "```", ""]
     target = stage / f"{page}.md"
     target.parent.mkdir(parents=True, exist_ok=True)
     target.write_text("\n".join(out))
@@ -174,7 +179,7 @@ def write(stage):
     index = stage / "index.md"
     text = re.sub(r"^```\{toctree\}.*?^```\n?", "", index.read_text(), flags=re.S | re.M).rstrip()
     entries = "\n".join(f"{page}" for _, page, _, _ in SECTIONS)
-    cards = "\n".join(f":::{{grid-item-card}} {title}\n:link: /{page}\n:link-type: doc\n{introduction}\n:::" for title, page, introduction, _ in SECTIONS)
+    cards = "\n".join(f":::{{grid-item-card}} {title}\n:link: /{page}\n:link-type: doc\n{introduction.split('. ')[0].rstrip('.')}.\n:::" for title, page, introduction, _ in SECTIONS)
     grid = f"::::{{grid}} 1 2 2 3\n:gutter: 3\n{cards}\n::::"
     index.write_text(f"{text}\n\n{grid}\n\n```{{toctree}}\n:hidden:\n:maxdepth: 2\n\n{entries}\n```\n")
     exports = stage / "reference" / "exports.md"
