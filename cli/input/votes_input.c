@@ -296,6 +296,21 @@ static void tell_count(cli *c, const char *what, uint64_t n, const char *note)
     if (n) cli_print(c, "  %-18s %s %s", what, cli_count_format(n, number), line);
 }
 
+static void print_reader(cli *c, const dis_votes_notes *n)
+{
+    static const char *const readers[][2] = {{"columns", "many rows at a time, by columns"},
+                                             {"rows", "one row at a time"},
+                                             {"records", "one record at a time, by paths"},
+                                             {"counts", "as a table of counts"},
+                                             {"mace", "as a table of MACE"}};
+    const char *how = n->reader;
+    for (size_t i = 0; how && i < sizeof readers / sizeof *readers; i++)
+        if (strcmp(n->reader, readers[i][0]) == 0) how = readers[i][1];
+    char cause[64] = "";
+    if (n->reader_cause) cli_message_format(n->reader_cause, cause, sizeof cause);
+    if (how) cli_print(c, "  %-18s %s%s%s", "read", how, *cause ? ", because of " : "", cause);
+}
+
 void votes_input_print(votes_input *in)
 {
     cli *c = in->c;
@@ -323,6 +338,7 @@ void votes_input_print(votes_input *in)
             cli_print(c, "  %-18s %.6g", "votes per item", spread.min);
     }
     const dis_votes_notes *n = &in->notes;
+    if (c->verbose) print_reader(c, n);
     if (!own) tell_count(c, "ties", n->ties, "item%s in which several classes have the most votes");
     tell_count(c, "invalid rows", n->bad_rows, "skipped (--lenient)");
     for (size_t i = 0; n->bad_rows && dis_votes_get_skipped_row(in->votes, i); i++) {
@@ -444,6 +460,10 @@ void votes_input_write_json_notes(const votes_input *in, dis__json_writer *j)
     cli_json_write_count(j, "renormalised", n->renormalised);
     cli_json_write_count(j, "items_left_out", n->items_left_out);
     cli_json_write_bool(j, "look_alike_classes", n->similar_classes);
+    char cause[64] = "";
+    if (n->reader_cause) cli_message_format(n->reader_cause, cause, sizeof cause);
+    cli_json_write_text(j, "reader", n->reader);
+    cli_json_write_text(j, "reader_cause", *cause ? cause : NULL);
     cli_json_write_count(j, "gold", in->n_gold);
     cli_json_write_count(j, "gold_without_votes", in->n_gold_unknown);
     dis__json_writer_end_object(j);

@@ -245,7 +245,7 @@ class Votes:
         return self.core.scale
 
     @property
-    def notes(self) -> dict[str, int | bool]:
+    def notes(self) -> dict[str, Any]:
         """What was let pass: rows, na, duplicates, bad_rows, items_left_out, ties, ..."""
         return self.core.notes() if self._notes is None else self._notes
 

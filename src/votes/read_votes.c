@@ -232,11 +232,21 @@ dis_status dis__reader_load_inputs(dis__reader *r)
     return DIS_OK;
 }
 
+/* Rules to drop rows need one row at a time. */
+static void note_rows(dis__reader *r, const dis__row_format *rows)
+{
+    dis_votes_notes *notes = &r->votes->notes;
+    const bool one_by_one = !rows->fast || r->o.n_drop;
+    if (one_by_one || !notes->reader) notes->reader = one_by_one ? "rows" : "columns";
+    if (rows->fast && r->o.n_drop) notes->reader_cause = r->caller.n_drop ? "`drop`" : "`preset`";
+}
+
 dis_status dis__read_file(dis__reader *r, dis__input *input, const dis__file_part *part)
 {
     const char *format;
     DIS_TRY(dis__votes_format(r->o.format, input->path, &format));
     const dis__row_format *rows = rows_of(format);
+    if (rows) note_rows(r, rows);
     if (!rows)
         return dis__fail(DIS_EUSAGE, "%s: %s files hold counts, not single votes; say `input` counts", input->path,
                          format);
@@ -295,26 +305,47 @@ static dis_status read_rows(dis__reader *r)
     return dis__reader_finish(r);
 }
 
+static void note_reader(dis__reader *r, const char *reader, const char *cause)
+{
+    r->votes->notes.reader = reader;
+    r->votes->notes.reader_cause = cause;
+}
+
 static dis_status read_votes(dis__reader *r)
 {
     bool mapped;
+    const char *cause;
     DIS_TRY(look_at_files(r));
-    DIS_TRY(dis__needs_mapper(r, &mapped));
+    DIS_TRY(dis__needs_mapper(r, &mapped, &cause));
     if (mapped && dis__comm_is_parallel(dis__context_comm(r->ctx)))
         return dis__fail(DIS_EUSAGE, "only votes, one row each, can be shared out over ranks; leave mpirun out");
-    return mapped ? dis__read_mapped(r) : read_rows(r);
+    if (!mapped) return read_rows(r);
+    note_reader(r, "records", cause);
+    return dis__read_mapped(r);
 }
 
 static dis_status read_wide(dis__reader *r)
 {
     DIS_TRY(look_at_files(r));
     DIS_TRY(dis__wide_table_apply(r));
+    note_reader(r, "records", r->caller.input == DIS_INPUT_WIDE ? "`input` wide" : "`preset`");
     return dis__read_mapped(r);
 }
 
+static dis_status read_counts(dis__reader *r)
+{
+    note_reader(r, "counts", NULL);
+    return dis__read_counts(r);
+}
+
+static dis_status read_mace(dis__reader *r)
+{
+    note_reader(r, "mace", NULL);
+    return dis__read_mace(r);
+}
+
 /* The shapes of input, in the order of dis_input. */
-static dis_status (*const shapes[])(dis__reader *) = {read_votes, dis__read_counts, dis__read_mace, dis__read_counts,
-                                                      read_wide};
+static dis_status (*const shapes[])(dis__reader *) = {read_votes, read_counts, read_mace, read_counts, read_wide};
 
 static dis_status check_options(const dis__comm *comm, const dis_votes_options *o, size_t n_paths)
 {
@@ -403,14 +434,14 @@ static dis_status use_parts(dis__reader *r)
 static dis_status read_all(dis__reader *r, const char *const *paths, size_t n_paths)
 {
     uint64_t n_bytes = 0;
-    const dis_votes_options caller = r->o;
+    r->caller = r->o;
     const dis__comm *comm = dis__context_comm(r->ctx);
     dis_status status = dis__preset_apply(r);
     if (status == DIS_OK) status = use_parts(r);
     if (status == DIS_OK) status = check_options(comm, &r->o, n_paths);
     if (status == DIS_OK) status = open_inputs(r, paths, n_paths, &n_bytes);
     if (status == DIS_OK) status = dis__reader_init(r, n_bytes);
-    if (status == DIS_OK) status = dis__check_named_columns(r, &caller);
+    if (status == DIS_OK) status = dis__check_named_columns(r, &r->caller);
     DIS_TRY(dis__comm_first_failure(comm, status));
     status = dis__mturk_apply(r);
     if (status == DIS_OK) status = shapes[r->o.input](r);

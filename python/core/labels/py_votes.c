@@ -142,12 +142,15 @@ static PyObject *get_notes(PyObject *object, PyObject *unused)
 {
     (void)unused;
     const dis_votes_notes n = dis_votes_get_notes(((votes_object *)object)->votes);
-    return Py_BuildValue("{sKsKsKsKsKsKsKsKsO}", "rows", (unsigned long long)n.rows, "bad_rows",
+    char cause[64] = "";
+    if (n.reader_cause) core_name_arguments(n.reader_cause, cause, sizeof cause);
+    return Py_BuildValue("{sKsKsKsKsKsKsKsKsOszsz}", "rows", (unsigned long long)n.rows, "bad_rows",
                          (unsigned long long)n.bad_rows, "na", (unsigned long long)n.missing_labels, "dropped",
                          (unsigned long long)n.dropped, "duplicates", (unsigned long long)n.duplicates, "renormalised",
                          (unsigned long long)n.renormalised, "items_left_out", (unsigned long long)n.items_left_out,
                          "ties", (unsigned long long)n.ties, "look_alike_classes",
-                         n.similar_classes ? Py_True : Py_False);
+                         n.similar_classes ? Py_True : Py_False, "reader", n.reader, "reader_cause",
+                         *cause ? cause : NULL);
 }
 
 static PyObject *get_skipped(PyObject *object, PyObject *unused)

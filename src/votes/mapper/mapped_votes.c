@@ -4,6 +4,7 @@
 #include "core/memory/memory.h"
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- whether ---- */
 
@@ -49,11 +50,42 @@ static dis_status all_columns(const dis__reader *r, const char *format, bool *al
     return status;
 }
 
-dis_status dis__needs_mapper(const dis__reader *r, bool *needed)
+/* The option because of which votes of every format need the mapper; NULL: none. */
+static const char *cause_of_options(const dis_votes_options *o)
+{
+    const bool by_time = o->time && (o->duplicates == DIS_DUPLICATES_FIRST || o->duplicates == DIS_DUPLICATES_LAST);
+    return o->input == DIS_INPUT_WIDE ? "`input` wide"
+           : o->records               ? "`records`"
+           : o->n_keep                ? "`keep`"
+           : o->no_header             ? "`no_header`"
+           : o->multiple_labels       ? "`multiple_labels`"
+           : by_time                  ? "`time`"
+                                      : NULL;
+}
+
+/* The option with a path in it. */
+static const char *cause_of_paths(const dis_votes_options *o)
+{
+    return dis__path_is_special(o->task, true)     ? "`task`"
+           : dis__path_is_special(o->worker, true) ? "`worker`"
+           : dis__path_is_special(o->label, true)  ? "`label`"
+                                                   : "`drop`";
+}
+
+/* What the caller gave: a preset stands for all that it adds, and a scale for the parts of its tasks. */
+static const char *cause_of_caller(const dis__reader *r, const char *(*of)(const dis_votes_options *o))
+{
+    const char *cause = of(&r->caller), *own = of(&r->o);
+    if (of == cause_of_options) return cause || !own ? cause : "`preset`";
+    if (strcmp(cause, own) == 0) return cause;
+    return r->caller.preset ? "`preset`" : "`scale`";
+}
+
+dis_status dis__needs_mapper(const dis__reader *r, bool *needed, const char **cause)
 {
     const dis_votes_options *o = &r->o;
-    const bool by_time = o->time && (o->duplicates == DIS_DUPLICATES_FIRST || o->duplicates == DIS_DUPLICATES_LAST);
-    *needed = o->input == DIS_INPUT_WIDE || o->records || o->n_keep || o->no_header || o->multiple_labels || by_time;
+    *cause = cause_of_caller(r, cause_of_options);
+    *needed = *cause;
     for (size_t i = 0; i < r->n_inputs && !*needed; i++) {
         const char *format;
         DIS_TRY(dis__votes_format(o->format, r->input[i].path, &format));
@@ -63,9 +95,11 @@ dis_status dis__needs_mapper(const dis__reader *r, bool *needed)
             plain = !dis__path_is_special(o->task, true) && !dis__path_is_special(o->worker, true) &&
                     !dis__path_is_special(o->label, true);
             for (size_t d = 0; d < o->n_drop; d++) plain = plain && !dis__path_is_special(o->drop[d].column, true);
+            if (!plain) *cause = cause_of_caller(r, cause_of_paths);
             *needed = !plain || (strcmp(format, "json") == 0 && !is_lines(&r->input[i]));
         } else {
             DIS_TRY(all_columns(r, format, &plain));
+            if (!plain) *cause = cause_of_caller(r, cause_of_paths);
             *needed = !plain;
         }
     }

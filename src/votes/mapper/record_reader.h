@@ -53,8 +53,9 @@ typedef struct {
 } dis__mapping_run;
 dis_status dis__mapping_run_all(dis__mapping_run *run);
 
-/* mapped_votes.c: whether votes are read by the mapper, and reading them. */
-dis_status dis__needs_mapper(const dis__reader *reader, bool *needed);
+/* mapped_votes.c: whether votes are read by the mapper, and reading them. *cause: the option because of which, as
+ * reader_cause of dis_votes_notes; NULL: the files are such. */
+dis_status dis__needs_mapper(const dis__reader *reader, bool *needed, const char **cause);
 dis_status dis__read_mapped(dis__reader *reader);
 /* mapped_counts.c: counts and soft votes by the mapper. */
 dis_status dis__read_mapped_counts(dis__reader *reader);

@@ -22,7 +22,8 @@ typedef struct {
 typedef struct dis__reader dis__reader;
 struct dis__reader {
     dis_context *ctx;
-    dis_votes_options o; /* roles filled in */
+    dis_votes_options o;      /* roles filled in */
+    dis_votes_options caller; /* as the caller gave them */
     dis__tuning tuning;
     dis__label_rules rules;
     dis__input *input; /* (n_inputs) */
