@@ -149,7 +149,7 @@ static void take_classes(const dis__class_sums *sums, const dis__coefficient_val
         *to = (dis_agreement_class){.votes = votes, .share = sums[k].votes / all->votes};
         dis_metric *const metrics[DIS_CLASS_MEASURES] = {&to->agreement, &to->fleiss, &to->alpha};
         for (int m = 0; m < DIS_CLASS_MEASURES; m++) {
-            *metrics[m] = chosen ? measured(value[m], votes) : dis__metric_undefined("nobody chose this class");
+            *metrics[m] = chosen ? measured(value[m], votes) : dis__metric_undefined("no vote for this class");
             metrics[m]->degenerate = degenerate;
         }
     }
@@ -224,7 +224,7 @@ static dis_status measure_coefficients(dis_context *ctx, const dis_votes_view *v
     for (dis__coefficient_id m = DIS_MEASURE_COHEN; m <= DIS_MEASURE_COHEN_QUADRATIC; m++) {
         const char *reason = dis__coefficient_reason(c, m);
         if (!a->view.n_workers && patterns->compared) reason = "the input does not say who voted";
-        a->metric[m] = dis__metric_undefined(reason ? reason : "pairs of workers were not looked at");
+        a->metric[m] = dis__metric_undefined(reason ? reason : "pairs of workers were not examined");
     }
     return status;
 }
@@ -379,9 +379,8 @@ dis_status dis_agreement_run(dis_context *ctx, const dis_votes *votes, const dis
     o.ordinal |= dis_scale_get(dis_votes_scale(votes))->ordered;
     DIS_TRY(check_options(&v, &o));
     if (dis__comm_is_parallel(dis__context_comm(ctx)) && (o.gold || (o.parts & ~(unsigned)DIS_AGREEMENT_PAIRS)))
-        return dis__fail(DIS_EUSAGE,
-                         "gold labels, items and workers cannot be dealt out over ranks; give each rank all "
-                         "votes (dis_context_options), or leave mpirun out");
+        return dis__fail(DIS_EUSAGE, "gold labels, items and workers cannot be split across ranks; give each rank all "
+                                     "votes (dis_context_options), or leave mpirun out");
     dis_agreement *a;
     DIS_TRY(dis__alloc_zeroed(&a, 1, sizeof *a));
     dis_status status = fill(ctx, &v, &o, a);

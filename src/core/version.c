@@ -6,13 +6,13 @@
 #include <zlib.h>
 #define ZLIB_PART "zlib: " ZLIB_VERSION
 #else
-#define ZLIB_PART "zlib: absent (gzip input is refused)"
+#define ZLIB_PART "zlib: absent (gzip input is an error)"
 #endif
 #ifdef DIS_HAVE_ZSTD
 #include <zstd.h>
 #define ZSTD_PART "zstd: " ZSTD_VERSION_STRING
 #else
-#define ZSTD_PART "zstd: absent (zstd input is refused)"
+#define ZSTD_PART "zstd: absent (zstd input is an error)"
 #endif
 #ifdef DIS_HAVE_YAML
 #define YAML_PART "libyaml: present"

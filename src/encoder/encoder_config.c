@@ -22,8 +22,8 @@ static const struct {
 } refused[] = {
     {"deberta-v2", "its attention also multiplies queries and keys with embeddings of distances, which dissent lacks"},
     {"deberta", "its attention also multiplies queries and keys with embeddings of distances, which dissent lacks"},
-    {"modernbert", "rotary positions and gated layers are not there"},
-    {"albert", "layers that share their parameters are not there"},
+    {"modernbert", "rotary positions and gated layers are not supported"},
+    {"albert", "layers that share their parameters are not supported"},
 };
 
 typedef struct {
@@ -173,7 +173,7 @@ static dis_status check_folder(const char *folder)
         if (n > m && strcmp(folder + n - m, pickles[i]) == 0)
             return dis__fail(DIS_EDATA,
                              "%s: an encoder is a folder with config.json, a tokenizer and model.safetensors; pickled "
-                             "weights (%s) are not read, since reading them runs what they say",
+                             "weights (%s) are not read, because reading them runs their code",
                              folder, pickles[i]);
     }
     return DIS_OK;

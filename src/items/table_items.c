@@ -72,7 +72,7 @@ static dis_status want(reading *t)
         t->wanted[t->n_wanted++] = usual[o->kind];
     t->n_contents = t->n_wanted - t->first;
     if (t->n_contents == 0)
-        return dis__fail_at(DIS_EDATA, t->r.in.path, 1, 0, "no columns beside the ids; features need some");
+        return dis__fail_at(DIS_EDATA, t->r.in.path, 1, 0, "no columns except the ids; features need some");
     static const char *const hints[] = {[DIS_ITEMS_TEXT] = "; name those to use with `task` and `columns`",
                                         [DIS_ITEMS_TOKENS] =
                                             "; name those to use with `task`, `sentence` and `columns`",

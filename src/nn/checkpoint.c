@@ -106,7 +106,7 @@ static void add_text(parts *p, const char *key, const char *value)
 dis_status dis__net_save(const dis__net *net, const char *path, bool with_state, const char *const (*extra)[2],
                          size_t n_extra)
 {
-    if (!net->training_plan) return dis__fail(DIS_EBUG, "a checkpoint of a net that never trains");
+    if (!net->training_plan) return dis__fail(DIS_EBUG, "a checkpoint of a network that is never trained");
     const int n_states = with_state && net->state_arena ? net->n_states : 0;
     const size_t max = dis__saturating_size(net->n_params, 1 + MAX_STATES, 0);
     char seed[24], steps[24], pass[24], checksum[65];
@@ -169,9 +169,9 @@ static dis_status check_sum(const dis__input *in, const dis__safetensors *file)
     const dis__json_value *version = dis__safetensors_metadata(file, "version");
     const dis__json_value *wanted = dis__safetensors_metadata(file, "checksum");
     if (!format || !dis__json_equals(format, NET_FORMAT) || !wanted)
-        return bad(path, "a safetensors file, but not a net that dissent has saved");
+        return bad(path, "a safetensors file, but not a network that dissent has saved");
     if (!version || !dis__json_equals(version, NET_VERSION))
-        return bad(path, "a net of another version of dissent; train it again with this one");
+        return bad(path, "a network of another version of dissent; train it again with this one");
     dis__sha256 sha;
     dis__sha256_init(&sha);
     for (const dis__json_value *key = m + 1; key < m + m->skip; key += 2) {
@@ -195,10 +195,10 @@ static dis_status number_of(const char *path, const dis__safetensors *file, cons
 {
     const dis__json_value *v = dis__safetensors_metadata(file, key);
     uint64_t x = 0;
-    if (!v || v->length == 0 || v->length > 20) return bad(path, "a net without its seed, steps or pass");
+    if (!v || v->length == 0 || v->length > 20) return bad(path, "a network without its seed, steps or pass");
     for (uint32_t i = 0; i < v->length; i++) {
         const unsigned digit = (unsigned)(v->text[i] - '0');
-        if (digit > 9 || x > (UINT64_MAX - digit) / 10) return bad(path, "a net without its seed, steps or pass");
+        if (digit > 9 || x > (UINT64_MAX - digit) / 10) return bad(path, "a network without its seed, steps or pass");
         x = x * 10 + digit;
     }
     *out = x;

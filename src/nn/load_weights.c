@@ -151,7 +151,7 @@ static dis_status check_row(const dis__net *net, const dis__fill *fill, const di
     size_t file;
     const size_t param = dis__net_find_param(net, row->param);
     const dis__tensor *t = find_array(fill, row->array, &file);
-    if (param == SIZE_MAX) return dis__fail(DIS_EBUG, "the net has no parameter %s", row->param);
+    if (param == SIZE_MAX) return dis__fail(DIS_EBUG, "the network has no parameter %s", row->param);
     const dis__param_info *info = dis__net_param(net, param);
     if (!t)
         return dis__fail_at(DIS_EDATA, fill->path[0], 0, 0, "no array %s, which %s begins with", row->array,
@@ -194,7 +194,7 @@ static dis_status check_all(const dis__net *net, const dis__fill *fill, size_t *
     for (size_t f = 0; f < fill->n_files; f++)
         for (size_t i = 0; i < fill->file[f].n_tensors; i++)
             if (!is_ignored(fill, &fill->file[f].tensors[i]))
-                return dis__fail_at(DIS_EDATA, fill->path[f], 0, 0, "an array that the net has no place for: %.*s",
+                return dis__fail_at(DIS_EDATA, fill->path[f], 0, 0, "an array that the network does not have: %.*s",
                                     (int)fill->file[f].tensors[i].name_length, fill->file[f].tensors[i].name);
     return DIS_OK;
 }

@@ -77,9 +77,9 @@ int dis__net_axis(dis__net *net, size_t max)
 {
     if (net->status != DIS_OK) return DIS_NONE;
     if (net->n_axes == DIS_NET_AXES)
-        return dis__net_build_error(net, DIS_EBUG, "a net of more than %d axes", DIS_NET_AXES);
+        return dis__net_build_error(net, DIS_EBUG, "a network of more than %d axes", DIS_NET_AXES);
     if (max == 0 || max > INT32_MAX)
-        return dis__net_build_error(net, DIS_EUSAGE, "a net for batches of %zu rows or positions", max);
+        return dis__net_build_error(net, DIS_EUSAGE, "a network for batches of %zu rows or positions", max);
     net->axis_max[net->n_axes] = net->axis[net->n_axes] = net->axis_given[net->n_axes] = max;
     net->axis_round[net->n_axes] = 1;
     return (int)net->n_axes++;
@@ -110,7 +110,7 @@ static int new_slot(dis__net *net, const dis__shape *shape, int producer)
     if (!room(net, &net->slots, &net->slots_room, net->n_slots, sizeof *net->slots)) return DIS_NONE;
     if (!is_axis(net, shape->rows) || (shape->time != DIS_NONE && !is_axis(net, shape->time)) || !shape->height ||
         !shape->width || !shape->channels)
-        return dis__net_build_error(net, DIS_EUSAGE, "a value of a net with a size of 0, or over no axis");
+        return dis__net_build_error(net, DIS_EUSAGE, "a value of a network with a size of 0, or over no axis");
     net->slots[net->n_slots] = (dis__slot){.shape = *shape,
                                            .producer = producer,
                                            .last_use = DIS_NONE,

@@ -329,7 +329,7 @@ static dis_status run_backward(dis__net *net, bool squares)
 
 dis_status dis__net_backward(dis__net *net)
 {
-    if (!net->training_plan) return dis__fail(DIS_EBUG, "backward in a net that was planned for forward only");
+    if (!net->training_plan) return dis__fail(DIS_EBUG, "backward in a network that was planned for forward only");
     net->once = false;
     if (!net->back_planned || !same_heads(net)) plan_backward(net);
     DIS_TRY(run_backward(net, false));
@@ -420,7 +420,7 @@ static dis_status run_step(dis__net *net, bool update)
 
 dis_status dis__net_train(dis__net *net, double rate, bool update)
 {
-    if (!net->training_plan) return dis__fail(DIS_EBUG, "training a net that was planned for forward only");
+    if (!net->training_plan) return dis__fail(DIS_EBUG, "training a network that was planned for forward only");
     net->training = true;
     net->pass++;
     set_step(net, rate);

@@ -345,8 +345,8 @@ static dis_status start_params(dis__net *net)
 dis_status dis__net_plan(dis__net *net, dis_context *ctx, const dis__plan_options *options)
 {
     if (net->status != DIS_OK) return dis__fail(net->status, "%s", net->message);
-    if (net->planned) return dis__fail(DIS_EBUG, "a net is planned once");
-    if (net->n_layers == 0) return dis__fail(DIS_EUSAGE, "a net without layers");
+    if (net->planned) return dis__fail(DIS_EBUG, "a network is planned once");
+    if (net->n_layers == 0) return dis__fail(DIS_EUSAGE, "a network without layers");
     const dis__plan_options o = options ? *options : dis__plan_options_default();
     net->planned = true; /* a plan that failed cannot be tried again */
     net->ctx = ctx;

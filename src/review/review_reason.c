@@ -217,7 +217,7 @@ const char *dis_review_format_worker_reason(const dis_review *review, const dis_
         break;
     case DIS_REVIEW_NO_VERDICT:
         put(&t, "cannot be judged: %s",
-            !w->shared                                        ? "nobody else voted on these items"
+            !w->shared                                        ? "no one else voted on these items"
             : review->view.chance.verdict == DIS_CHANCE_NOISE ? "annotators agree no more than chance"
                                                               : "each annotator chose one class alone");
         break;

@@ -29,7 +29,7 @@ static dis_status run(const dis__scaled_args *args, dis_scaled *out)
     if (x.n_classes > DIS_SPAN_CLASSES)
         return dis__fail(DIS_ELIMIT, "%zu classes of spans, and at most %d are possible", x.n_classes,
                          DIS_SPAN_CLASSES);
-    if (x.n_classes < 2) return dis__fail(DIS_EDATA, "nobody marked a span");
+    if (x.n_classes < 2) return dis__fail(DIS_EDATA, "no span was marked");
     DIS_TRY(dis__spans_split(&x));
     if (!args->o->measures_only) DIS_TRY(dis__spans_add_labels(&x, &choice));
     return dis__spans_add_measures(&x);

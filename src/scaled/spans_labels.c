@@ -28,7 +28,7 @@ static dis_status add_pieces(dis__spans *x, const double *p)
     double *from, *to, *entropy, *q;
     uint32_t *best;
     char *name;
-    DIS_TRY(dis__scaled_add_table(x->out, "pieces", "soft labels of pieces that nobody cut", n, 5 + K, &c));
+    DIS_TRY(dis__scaled_add_table(x->out, "pieces", "soft labels of pieces between span boundaries", n, 5 + K, &c));
     c[0] = (dis_scaled_column){.name = "task", .names = x->docs, .index = x->piece_doc};
     DIS_TRY(dis__scaled_init_column(x->out, &c[1], "start", n, &from));
     DIS_TRY(dis__scaled_init_column(x->out, &c[2], "end", n, &to));

@@ -68,7 +68,7 @@ static dis_status read_lines(dis_context *ctx, const dis__input *in, const dis__
             if (v->width == 0)
                 return dis__fail_at(
                     DIS_EDATA, in->path, number, 1,
-                    "no numbers behind the first word; word vectors are lines of a word and its numbers");
+                    "no numbers after the first word; word vectors are lines of a word and its numbers");
             DIS_TRY(dis__check_memory(ctx,
                                       dis__saturating_size(dis__saturating_size(size, v->width, 0), sizeof *v->x, 0),
                                       "the word vectors"));

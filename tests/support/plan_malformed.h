@@ -151,7 +151,8 @@
     {CELLS("  - {objective: gold, model: encoder}\n"),
      "5:30: model: encoder needs the key encoder, the folder of a pretrained encoder"},
     {CELLS("  - {objective: gold, model: encoder, encoder: none}\n"),
-     "5:48: encoder: no folder \"none\"; it is looked for beside the file, in the folder of the data (`data_folder`) "
+     "5:48: encoder: no folder \"none\"; it is searched in the folder of the file, in the folder of the data "
+     "(`data_folder`) "
      "and in "
      "that "
      "of DISSENT_ENCODERS"},

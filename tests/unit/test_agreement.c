@@ -318,7 +318,7 @@ static void edges(void **state)
         assert_true(x->value == 1 && x->degenerate && !x->has_interval);
         assert_string_equal(dis_metric_no_interval_reason(x), "all labels are the same");
     }
-    assert_string_equal(dis_agreement_get_view(a).classes[0].alpha.reason, "nobody chose this class");
+    assert_string_equal(dis_agreement_get_view(a).classes[0].alpha.reason, "no vote for this class");
     assert_true(dis_agreement_get_view(a).classes[1].alpha.degenerate);
     dis_agreement_destroy(a);
     dis_votes_destroy(votes);

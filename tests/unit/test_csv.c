@@ -93,7 +93,7 @@ static void refuses_with_the_place(void **state)
         {TEXT("a,b\n\"c\"\r,e\n"), "t.csv:2:4: a lone CR"},
         {TEXT("a,b\nc,d\"e\n"), "t.csv:2:4: a quote within a field"},
         {TEXT("a,b\nc, \"e\"\n"), "t.csv:2:4: a quote within a field"},
-        {TEXT("a,b\n\"c\"d,e\n"), "t.csv:2:4: text behind a closing quote"},
+        {TEXT("a,b\n\"c\"d,e\n"), "t.csv:2:4: text after a closing quote"},
         {TEXT("a,b\nc,\"d\n\ne,f\n"), "t.csv:2:3: this quote is never closed"},
         {TEXT("a,b\nc,d,e\n"), "t.csv:2:1: 3 fields where the header has 2"},
         {TEXT("a,b\nc\n"), "t.csv:2:1: 1 field where the header has 2"},

@@ -160,7 +160,7 @@ static void refusals(void **state)
         {DIS_ITEMS_TEXT, "a.jsonl", "{\"task\": 1, \"text\": [1]}\n", "\"text\" must be a text or a number", DIS_EDATA,
          0},
         {DIS_ITEMS_FEATURES, "a.csv", "task,x\na,1\nb,two\n", "a.csv:3:3: \"two\" is no number", DIS_EDATA, 0},
-        {DIS_ITEMS_FEATURES, "a.csv", "task\na\n", "a.csv:1: no columns beside the ids", DIS_EDATA, 0},
+        {DIS_ITEMS_FEATURES, "a.csv", "task\na\n", "a.csv:1: no columns except the ids", DIS_EDATA, 0},
         {DIS_ITEMS_FEATURES, "a.jsonl", "{}\n",
          "jsonl files hold texts, tokens, not features; dissent list models says which model reads what", DIS_EUSAGE,
          0},

@@ -140,7 +140,7 @@ static void nobody_is_judged_alone(void **state)
         if (w->worker == 2) {
             assert_true(w->verdict == DIS_REVIEW_NO_VERDICT && w->shared == 0 && isnan(w->accuracy) &&
                         isnan(w->accuracy_low));
-            assert_non_null(strstr(reason, "nobody else voted"));
+            assert_non_null(strstr(reason, "no one else voted"));
         } else if (w->worker == 3) {
             assert_true(w->shared == 1 && w->accuracy_high - w->accuracy_low >= .4); /* one vote says little */
             assert_non_null(strstr(reason, "too few votes"));

@@ -124,7 +124,7 @@ static void vectors_of_known_words(void **state)
     } bad[] = {
         {"a 1 2\nb 1\n", ":2:1: not a word and 2 numbers"},
         {"a 1 x\n", ":1:5: \"x\" is no number"},
-        {"a\n", "no numbers behind the first word"},
+        {"a\n", "no numbers after the first word"},
         {"", "no word vectors in it"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {

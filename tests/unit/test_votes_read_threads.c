@@ -148,7 +148,7 @@ static void refuses(void **state)
         {"a.csv", TEXT(HEAD "t,w,x\r"), {DEFAULTS}, "a.csv:2:6: a lone CR"},
         {"a.csv", TEXT(HEAD "t,w,x\"\n"), {DEFAULTS}, "a.csv:2:6: a quote within a field"},
         {"a.csv", TEXT(HEAD "t,w,\"x\n"), {DEFAULTS}, "a.csv:2:5: this quote is never closed"},
-        {"a.csv", TEXT(HEAD "t,w,\"x\"y\n"), {DEFAULTS}, "a.csv:2:8: text behind a closing quote"},
+        {"a.csv", TEXT(HEAD "t,w,\"x\"y\n"), {DEFAULTS}, "a.csv:2:8: text after a closing quote"},
         {"a.csv", TEXT(HEAD "t,w,x\nt,\0,x\n"), {DEFAULTS}, "a.csv:3:3: a NUL byte"},
         {"a.csv", TEXT(HEAD "t,w,x\nt,\xff,x\n"), {DEFAULTS}, "a.csv:3:3: invalid UTF-8 (byte 0xff)"},
         {"a.csv",
@@ -260,7 +260,7 @@ static void lenient_skips_and_says_so(void **state)
                         "x z | t:w=x,s=x,q=z, | rows 8 bad 5\n"
                         "a.csv:3:1: 2 fields where the header has 3; quote fields that hold a separator\n"
                         "a.csv:4:1: an empty task; every vote needs one\n"
-                        "a.csv:8:2: text behind a closing quote; double the quotes that belong to the text\n"
+                        "a.csv:8:2: text after a closing quote; double the quotes that belong to the text\n"
                         "a.csv:9:1: invalid UTF-8 (byte 0xff); save the file as UTF-8, or if it is Windows-1252 or "
                         "Latin-1, convert it: iconv -f WINDOWS-1252 -t UTF-8 a.csv > utf8.csv\n"
                         "a.csv:11:4: a lone CR; end lines with LF or CRLF");

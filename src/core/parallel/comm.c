@@ -103,7 +103,7 @@ dis_status dis__comm_open(const char *name, dis__comm *comm)
         if (comm->row.open(&comm->rank, &comm->size, why, sizeof why) == 0) return DIS_OK;
         return dis__fail(DIS_EUSAGE, "cannot join the other ranks: %s", why);
     }
-    return dis__fail(DIS_EUSAGE, "no communicator \"%.40s\"; there are none and mpi", name);
+    return dis__fail(DIS_EUSAGE, "no communicator \"%.40s\"; use none or mpi", name);
 }
 
 void dis__comm_close(dis__comm *comm)

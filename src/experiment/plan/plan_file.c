@@ -34,7 +34,7 @@ static const dis__field items_rows[] = {
     {ROW(dis__items_part, sentence, DIS_FIELD_TEXT, "sentence", "tokens: column of the sentence they stand in")},
     {ROW(dis__items_part, tasks, DIS_FIELD_FILE, "tasks",
          "npy, f32, cifar, conll: a file with one id per line; else 0, 1, ...")},
-    {ROW(dis__items_part, width, DIS_FIELD_COUNT, "width", "f32: numbers per row"), .high = 1e9},
+    {ROW(dis__items_part, width, DIS_FIELD_COUNT, "width", "f32: values per row"), .high = 1e9},
     WHERE_ROW(dis__items_part),
     HEADER_ROW(dis__items_part),
     NUMBERED_ROW(dis__items_part),
@@ -73,13 +73,13 @@ const dis__schema dis__votes_schema = {.info = {.name = "source of votes",
 static const dis__field gold_rows[] = {
     {ROW(dis__gold_part, file, DIS_FIELD_FILE, "file", "a table with tasks and their labels")},
     {ROW(dis__gold_part, method, DIS_FIELD_TEXT, "method",
-         "in place of a file: gold is what this label method makes of the votes, ties left out")},
+         "in place of a file: gold labels are computed from the votes by this label method, ties left out")},
     {ROW(dis__gold_part, format, DIS_FIELD_TEXT, "format", "csv, tsv, jsonl or cifar; else by the name")},
     {ROW(dis__gold_part, task, DIS_FIELD_TEXT, "task", "column of the tasks; task when nothing is said")},
     {ROW(dis__gold_part, label, DIS_FIELD_TEXT, "label", "column of the labels; label or gold when nothing is said")},
     {ROW(dis__gold_part, map, DIS_FIELD_PAIRS, "map", "other names for labels; every label that occurs must be there")},
     {ROW(dis__gold_part, skip_empty, DIS_FIELD_FLAG, "skip_empty",
-         "rows without a label are passed over; otherwise an error"),
+         "rows without a label are skipped; otherwise an error"),
      .fallback = "no"},
     WHERE_ROW(dis__gold_part),
     {ROW(dis__gold_part, leave_out, DIS_FIELD_PAIRS, "leave_out", "no rows whose columns hold one of these values")},
@@ -87,12 +87,12 @@ static const dis__field gold_rows[] = {
     NUMBERED_ROW(dis__gold_part),
     PREFIX_ROW(dis__gold_part),
 };
-const dis__schema dis__gold_schema = {
-    .info = {.name = "source of gold labels",
-             .summary = "known labels: a column of a table, or what a method makes of the votes"},
-    .size = sizeof(dis__gold_part),
-    N(gold_rows),
-    .alone = "file"};
+const dis__schema dis__gold_schema = {.info = {.name = "source of gold labels",
+                                               .summary =
+                                                   "known labels: a column of a table, or the labels of a method"},
+                                      .size = sizeof(dis__gold_part),
+                                      N(gold_rows),
+                                      .alone = "file"};
 
 static const dis__field split_rows[] = {
     {ROW(dis__split_part, by, DIS_FIELD_CHOICE, "by",
@@ -117,7 +117,7 @@ static const dis__field split_rows[] = {
          "folds: items are assigned in random order, or in blocks in the order of the file"),
      .fallback = "random", .choices = "random|file"},
     {ROW(dis__split_part, seed, DIS_FIELD_TEXT, "seed",
-         "a number, or run: drawn anew with each seed. Without it, 0 for folds, run for hold-out and shares")},
+         "a number, or run: another draw for each seed. Without it, 0 for folds, run for hold-out and shares")},
 };
 const dis__schema dis__split_schema = {.info = {.name = "split",
                                                 .summary =
@@ -152,7 +152,7 @@ static const dis__field data_rows[] = {
     {ROW(dis__data_part, split, DIS_FIELD_RECORD, "split", "which items train and which are tested"),
      .part = &dis__split_schema},
     {ROW(dis__data_part, dev, DIS_FIELD_TEXT, "dev",
-         "the items that choose the epoch: a set, next (the fold behind the tested one), a share of those to train on, "
+         "the items that choose the epoch: a set, next (the fold after the tested one), a share of those to train on, "
          "or none")},
     {ROW(dis__data_part, human, DIS_FIELD_TEXT, "human",
          "labels that stand for people in measures: a name of labels, or a method")},
@@ -211,7 +211,7 @@ static const dis__field cell_rows[] = {
          "each fold starts with the optimizer's moments of the fold before; folds are retrained for that"),
      .fallback = "no"},
     {ROW(dis__cell_part, draw, DIS_FIELD_COUNT, "draw",
-         "another number: starts, order and dropout of every seed are drawn anew; splits and votes stay"),
+         "another number: starts, order and dropout of every seed are drawn again; splits and votes stay"),
      .high = 1e6},
     {ROW(dis__cell_part, draw_per_fold, DIS_FIELD_FLAG, "draw_per_fold",
          "starts, order and dropout are drawn for each fold; otherwise all folds of a seed share them"),
@@ -252,7 +252,7 @@ static const dis__field file_rows[] = {
     {ROW(dis__file_part, size, DIS_FIELD_TEXT, "size", "how much it takes, in a word that filters name: small, large")},
     {ROW(dis__file_part, data, DIS_FIELD_NAMED, "data", "data sets by name"), .part = &dis__data_schema,
      .required = true},
-    {ROW(dis__file_part, labels, DIS_FIELD_NAMED, "labels", "sets of labels by name, beside the methods themselves"),
+    {ROW(dis__file_part, labels, DIS_FIELD_NAMED, "labels", "sets of labels by name, in addition to the methods"),
      .part = &dis__labels_schema},
     {ROW(dis__file_part, split, DIS_FIELD_RECORD, "split", "for data sets that have none of their own"),
      .part = &dis__split_schema},
@@ -278,7 +278,7 @@ static const dis__field file_rows[] = {
          "over folds"),
      .fallback = "no"},
     {ROW(dis__file_part, keep_predictions, DIS_FIELD_FLAG, "keep_predictions",
-         "beside the results: comparisons need them"),
+         "store them with the results: comparisons need them"),
      .fallback = "yes"},
 };
 const dis__schema dis__file_schema = {.info = {.name = "experiment", .summary = "the file itself"},

@@ -228,7 +228,7 @@ static dis_status find_folder(dis__form *form, const dis__field *field, const di
     }
     return dis__fail_at(
         DIS_EIO, form->yaml->path, node->line, node->column,
-        "%s: no folder \"%.200s\"; it is looked for beside the file, in the folder of the data (`data_folder`) "
+        "%s: no folder \"%.200s\"; it is searched in the folder of the file, in the folder of the data (`data_folder`) "
         "and in that of DISSENT_ENCODERS",
         field->key, name);
 }

@@ -109,7 +109,7 @@ static dis_status four_cells(dis__experiment_page *p, size_t first, size_t end, 
     else
         dis__data_table_free(&counts.table);
     if (status == DIS_OK)
-        status = put_four(p, &people, "What people say there, ", set, data,
+        status = put_four(p, &people, "Human labels there, ", set, data,
                           ": the soft labels of people on these items. Low kurtosis and high entropy are items that "
                           "divide people. The last column is the Mann-Whitney test of the items on which only one of "
                           "the two is right against each other.",

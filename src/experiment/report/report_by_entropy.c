@@ -134,9 +134,9 @@ static const struct {
     const char *title, *y_title, *about;
     bool gold;
 } drawn[] = {
-    {right_of, "Accuracy where people are divided, ", "accuracy", "share of items that are answered right", true},
+    {right_of, "Accuracy where people are divided, ", "accuracy", "share of items that are answered correctly", true},
     {sure_of, "Certainty where people are divided, ", "mean probability of the answer",
-     "how sure the model is of its answer", false},
+     "confidence of the model in its answer", false},
     {away_of, "Cross-entropy where people are divided, ", "cross-entropy to people (nats)",
      "how far predictions are from what people said", false},
 };

@@ -258,7 +258,7 @@ static void draw_pair(dis__experiment_page *p, const people *w, const two_cells 
     n = pair->other ? same_answer(pair->other, pair->close, item) : 0;
     if (n)
         draw_items(p, w, pair, item, n, "The same answer, other doubt, ",
-                   "items on which both answer the same, but one is far nearer to how sure people are:");
+                   "items on which both answer the same, but the confidence of one is far nearer to that of people:");
 }
 
 /* The name of a cell among those of its data set. */
@@ -329,9 +329,8 @@ dis_status dis__experiment_people(dis__experiment_page *p)
     DIS_TRY(dis__alloc_zeroed(&all, MAX + 1, sizeof *all));
     dis_status status = gather_people(p, all, MAX, &n);
     if (status == DIS_OK && n) {
-        dis__page_section_begin(
-            p->page, "people", "People",
-            "How far people agree on the items that models were measured on, and whether models follow.");
+        dis__page_section_begin(p->page, "people", "People",
+                                "Agreement of people on the items of the evaluation, compared with the models.");
         for (size_t i = 0; i < n && status == DIS_OK; i++) {
             status = beside_people(p, &all[i]);
             if (status == DIS_OK) status = dis__divided_figures(p, all[i].first, all[i].end, all[i].set);

@@ -43,7 +43,8 @@ static dis_status step(const dis__store *s, const char *path, char *part, bool l
     *folder = next;
     errno = why;
     if (next >= 0 || why == ENOENT) return DIS_OK;
-    if (why == ELOOP || (why == ENOTDIR && !last)) return irregular(s, path, "behind a symbolic link, or is one");
+    if (why == ELOOP || (why == ENOTDIR && !last))
+        return irregular(s, path, "reached through a symbolic link, or is one");
     if (why == ENXIO) return irregular(s, path, "a socket or a FIFO");
     return dis__fail_io("open", path);
 }

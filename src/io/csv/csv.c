@@ -128,7 +128,7 @@ static dis_status quoted(dis__csv *csv, const char *at, const char **after)
     size_t n = (size_t)(p - 1 - text);
     if (n > DIS_MAX_FIELD) return too_long(csv, at);
     if (p < csv->end && *p != csv->separator && *p != '\n' && *p != '\r')
-        return bad(csv, p, "text behind a closing quote; double the quotes that belong to the text");
+        return bad(csv, p, "text after a closing quote; double the quotes that belong to the text");
     DIS_TRY(check_text(csv, text, n));
     if (doubled) DIS_TRY(undouble(csv, text, n, &text, &n));
     DIS_TRY(add_field(csv, at, text, n));

@@ -332,7 +332,7 @@ static dis_status key(parser *p)
                                     : "a key in double quotes is missing");
     DIS_TRY(string(p));
     skip_spaces(p);
-    if (p->at == p->end || *p->at != ':') return fail(p, p->at, "a colon is missing behind a key");
+    if (p->at == p->end || *p->at != ':') return fail(p, p->at, "a colon is missing after a key");
     p->at++;
     return DIS_OK;
 }

@@ -92,7 +92,7 @@ static dis_status take_key(dis__json_split *s)
     s->key = s->at;
     s->n_key = (size_t)(stop - s->at);
     s->at = skip_spaces(stop, s->end);
-    if (s->at == s->end || *s->at != ':') return bad(s, s->at, "a colon is missing behind a key");
+    if (s->at == s->end || *s->at != ':') return bad(s, s->at, "a colon is missing after a key");
     s->at = skip_spaces(s->at + 1, s->end);
     return DIS_OK;
 }
@@ -192,8 +192,7 @@ static dis_status next_element(dis__json_split *s, bool *more)
         if (*s->at == close) return end_list(s, more);
         if (*s->at != ',')
             return bad(s, s->at,
-                       close == ']' ? "neither a comma nor ] behind a record"
-                                    : "neither a comma nor } behind a record");
+                       close == ']' ? "neither a comma nor ] after a record" : "neither a comma nor } after a record");
         s->at = skip_spaces(s->at + 1, s->end);
     } else {
         s->at = skip_spaces(s->at + 1, s->end);

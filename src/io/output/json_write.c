@@ -37,10 +37,10 @@ static void new_line(dis__json_writer *json)
 /* What stands before a value or a key: comma, new line, nothing. */
 static void separate(dis__json_writer *json, bool is_key)
 {
-    if (json->done) bug(json, "something behind the end");
+    if (json->done) bug(json, "something after the end");
     if (json->after_key) {
         json->after_key = false;
-        if (is_key) bug(json, "a key behind a key");
+        if (is_key) bug(json, "a key after a key");
         return;
     }
     if (json->depth == 0) return;

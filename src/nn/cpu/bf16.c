@@ -19,7 +19,7 @@ const char *dis__bf16_lacks(void)
     if (dis__isa() != DIS_ISA_AVX512) return "it needs AVX-512, which DISSENT_ISA rules out";
     return NULL;
 #else
-    return "it needs the instruction vdpbf16ps (AVX512_BF16) of x86 processors";
+    return "it needs the instruction vdpbf16ps (AVX512_BF16) of x86 CPUs";
 #endif
 }
 

@@ -88,7 +88,7 @@ static dis_status gold_classes(matcher *m, class_list *l)
         while (g->label[i] != (int32_t)k) i++;
         return dis__fail(DIS_EDATA,
                          "%s, row %llu: the gold label \"%.200s\" of task \"%.200s\" is not among the classes of %s; "
-                         "mend it, or let it have probability 0 (`lenient`)",
+                         "fix it, or let it have probability 0 (`lenient`)",
                          g->path, (unsigned long long)g->row[i], dis_names_get(g->classes, k, NULL),
                          dis_names_get(g->tasks, i, NULL), m->declared_by);
     }

@@ -153,7 +153,7 @@ dis_status dis__labels_read_npy(dis_context *ctx, const char *path, const dis_la
 {
     if (strcmp(path, "-") == 0)
         return dis__fail(DIS_EUSAGE,
-                         "npy comes with lists of tasks and classes beside it and cannot come from standard input");
+                         "npy needs the lists of tasks and classes in files, so it cannot be read from standard input");
     dis__input input;
     DIS_TRY(dis__input_open(ctx, path, &input));
     dis__npy a;

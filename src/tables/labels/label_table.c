@@ -47,7 +47,7 @@ bool dis__labels_check_sum(double *p, size_t n_classes, bool renormalise, uint64
     if (fabs(sum - 1) <= DIS_SUM_TOLERANCE) return true;
     if (!renormalise || !(sum > 0) || !isfinite(sum)) {
         snprintf(why->problem, sizeof why->problem, "probabilities that sum to %.9g, not 1; %s", sum,
-                 renormalise ? "that cannot be scaled" : "mend them, or let them be scaled (`renormalise`)");
+                 renormalise ? "that cannot be scaled" : "fix them, or let them be scaled (`renormalise`)");
         return false;
     }
     for (size_t k = 0; k < n_classes; k++) p[k] /= sum;

@@ -132,7 +132,7 @@ static dis_status read_precompiled(dis__tokenizer_reader *r, const dis__json_val
     size_t n;
     DIS_TRY(dis__alloc_array(&s->map, (size_t)map->length + 1, 1));
     if (!decode(map->text, map->length, s->map, &n) || !take_apart(s, n))
-        return dis__json_fail(&r->json, map, "precompiled_charsmap is damaged: no double array with texts behind it");
+        return dis__json_fail(&r->json, map, "precompiled_charsmap is damaged: no double array with texts after it");
     return DIS_OK;
 }
 

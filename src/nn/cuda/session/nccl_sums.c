@@ -59,7 +59,7 @@ dis_status dis__nccl_open(void *session, char *name, size_t n)
     struct dis__nccl *c = s->nccl;
     int version = 0;
     if (!c->library) c->library = dlopen("libnccl.so.2", RTLD_NOW | RTLD_LOCAL);
-    if (!c->library) return s->host->fail(DIS_EUSAGE, "libnccl.so.2 is not there");
+    if (!c->library) return s->host->fail(DIS_EUSAGE, "libnccl.so.2 is not installed");
     if (!dis__cuda_load_functions(c->library, names, sizeof names / sizeof *names, &c->lib) ||
         c->lib.ncclGetVersion(&version) != NCCL_SUCCESS)
         return s->host->fail(DIS_EUSAGE, "libnccl.so.2 is too old");
