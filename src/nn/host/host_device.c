@@ -259,7 +259,7 @@ const dis__device dis__device_ref = {.name = "ref",
                                      HOST};
 
 const dis__device dis__device_cpu = {.name = "cpu",
-                                     .summary = "all threads of the processor, float32",
+                                     .summary = "all threads of the CPU, float32",
                                      .row = &dis__device_row_cpu,
                                      .precision = DIS_PRECISION_FLOAT32,
                                      .trains = true,

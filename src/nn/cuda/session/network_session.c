@@ -182,7 +182,7 @@ static dis_status allocate(void *session, dis__memory what, size_t bytes, bool z
     dis__cuda_lock();
     const cudaError_t error = take_memory(s, what, bytes ? bytes : 256, zeroed, &at);
     dis__cuda_unlock();
-    CUDA_TRY(s, error, "taking memory for a net");
+    CUDA_TRY(s, error, "allocating memory for a network");
     s->region[what] = (dis__cuda_region){at, bytes};
     if (what == DIS_MEMORY_PARAMS) s->stale = true;
     *out = at;
