@@ -304,24 +304,27 @@ dis_status dis__em_loop(dis__em *em, const dis__em_rules *rules, int64_t n_passe
     return DIS_OK;
 }
 
-dis_status dis__em_select_restart(dis__em *em, const dis__em_rules *rules, int64_t n, int64_t n_passes,
-                                  dis_status (*begin)(void *arg, int64_t r), void *arg, int64_t *best)
+dis_status dis__em_run_best_restart(dis__em *em, const dis__em_rules *rules, int64_t n, int64_t n_screen,
+                                    int64_t n_passes, double tolerance)
 {
     double top = -INFINITY;
-    *best = 0;
-    for (int64_t r = 0; r < n; r++) {
-        DIS_TRY(begin(arg, r));
-        for (int64_t pass = 1; pass <= n_passes; pass++) {
+    int64_t best = 0;
+    if (n_screen > n_passes) n_screen = n_passes;
+    for (int64_t r = 0; n > 1 && n_passes > 0 && r < n; r++) {
+        DIS_TRY(rules->begin(rules->arg, r, false));
+        for (int64_t pass = 1; pass <= n_screen; pass++) {
             DIS_TRY(dis__check_stop(em->args->ctx));
-            DIS_TRY(dis__em_pass(em, DIS_EM_SOFT, pass < n_passes, false));
-            if (pass < n_passes) DIS_TRY(dis__em_update(em, rules, false));
+            DIS_TRY(dis__em_pass(em, DIS_EM_SOFT, pass < n_screen, false));
+            if (pass < n_screen) DIS_TRY(dis__em_update(em, rules, false));
         }
         if (em->log_z + em->penalty > top) {
             top = em->log_z + em->penalty;
-            *best = r;
+            best = r;
         }
     }
-    return DIS_OK;
+    em->fit->restart = (int)best;
+    DIS_TRY(rules->begin(rules->arg, best, n_passes == 0));
+    return dis__em_loop(em, rules, n_passes, tolerance);
 }
 
 typedef struct {

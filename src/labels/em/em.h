@@ -92,6 +92,8 @@ typedef struct {
     double (*classes)(void *arg, const double *class_sum, size_t n_items, double *prior, bool keep);
     /* Called after each pass when not NULL; true: settled, whatever the objective says. It may change em->step. */
     bool (*after)(void *arg, dis__em *em);
+    /* First parameters and update of a restart; `only`: no iteration follows. NULL: there are no restarts. */
+    dis_status (*begin)(void *arg, int64_t restart, bool only);
     bool update_last; /* parameters are those of an update after the last pass (Dawid-Skene), not those of the last pass
                        */
     void *arg;
@@ -176,10 +178,10 @@ void dis__em_get_worker_sums(const dis__em *em, size_t w, double *out);
  * leaves the posteriors in fit->p. n_passes = 0: nothing. */
 dis_status dis__em_loop(dis__em *em, const dis__em_rules *rules, int64_t n_passes, double tolerance);
 
-/* *best: of n restarts the one whose objective is highest after n_passes passes, soft ones, from what begin(arg, r)
- * leaves at hand. */
-dis_status dis__em_select_restart(dis__em *em, const dis__em_rules *rules, int64_t n, int64_t n_passes,
-                                  dis_status (*begin)(void *arg, int64_t r), void *arg, int64_t *best);
+/* The restart of n whose objective is highest after n_screen passes, soft ones, runs to its end: sets fit->restart, then
+ * as dis__em_loop(). With n = 1 or without passes, restart 0. */
+dis_status dis__em_run_best_restart(dis__em *em, const dis__em_rules *rules, int64_t n, int64_t n_screen,
+                                    int64_t n_passes, double tolerance);
 
 /* (n_workers, n_classes) how often each worker chose each class, or (n_workers) how often they voted, on all ranks. */
 dis_status dis__em_count_labels(const dis__fit_args *args, double *counts);

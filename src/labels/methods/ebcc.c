@@ -99,6 +99,7 @@ static const dis_option options_table[] = {
 
 typedef struct {
     const ebcc_options *o;
+    const dis__em_rules *rules;
     dis__em em;
     size_t n_groups;
     uint64_t seed;
@@ -256,23 +257,13 @@ static dis_status sign_items(const ebcc *b)
 }
 
 /* First parameters of restart r. */
-static dis_status begin(ebcc *b, const dis__em_rules *rules, int64_t r, bool only)
+static dis_status begin(void *arg, int64_t r, bool only)
 {
+    ebcc *b = arg;
     b->em.signature = b->signature;
     b->em.key = mix(b->seed, (uint64_t)r);
     DIS_TRY(dis__em_pass(&b->em, DIS_EM_SHARES, true, only));
-    return dis__em_update(&b->em, rules, only);
-}
-
-typedef struct {
-    ebcc *b;
-    const dis__em_rules *rules;
-} restarting;
-
-static dis_status begin_restart(void *arg, int64_t r)
-{
-    const restarting *s = arg;
-    return begin(s->b, s->rules, r, false);
+    return dis__em_update(&b->em, b->rules, only);
 }
 
 /* Parameters of an earlier fit with as many groups; workers and classes that it did not know start from the prior's
@@ -305,12 +296,6 @@ static void average_groups(const ebcc *b)
     }
 }
 
-/* A whole run from the parameters at hand. */
-static dis_status settle(ebcc *b, const dis__em_rules *rules)
-{
-    return dis__em_loop(&b->em, rules, b->o->iterations, b->o->tolerance);
-}
-
 static dis_status run_warm(ebcc *b, const dis__em_rules *rules)
 {
     const bool only = b->o->iterations == 0;
@@ -318,7 +303,7 @@ static dis_status run_warm(ebcc *b, const dis__em_rules *rules)
     b->warm = false;
     DIS_TRY(dis__em_pass(&b->em, DIS_EM_SOFT, true, only));
     DIS_TRY(dis__em_update(&b->em, rules, only));
-    return settle(b, rules);
+    return dis__em_loop(&b->em, rules, b->o->iterations, b->o->tolerance);
 }
 
 /* The mean of the labels of all restarts into fit->p, the rest of the fit that of the best one. */
@@ -330,9 +315,9 @@ static dis_status run_all(ebcc *b, const dis__em_rules *rules, dis_fit *fit)
     int64_t best = 0;
     memset(sum, 0, n * sizeof *sum);
     for (int64_t r = 0; r < b->o->restarts; r++) {
-        DIS_TRY(begin(b, rules, r, false));
+        DIS_TRY(begin(b, r, false));
         fit->n_trace = 0;
-        DIS_TRY(settle(b, rules));
+        DIS_TRY(dis__em_loop(&b->em, rules, b->o->iterations, b->o->tolerance));
         for (size_t i = 0; i < n; i++) sum[i] += share * fit->p[i];
         if (fit->objective > top) {
             top = fit->objective;
@@ -341,8 +326,8 @@ static dis_status run_all(ebcc *b, const dis__em_rules *rules, dis_fit *fit)
     }
     fit->restart = (int)best;
     fit->n_trace = 0;
-    DIS_TRY(begin(b, rules, best, false));
-    DIS_TRY(settle(b, rules));
+    DIS_TRY(begin(b, best, false));
+    DIS_TRY(dis__em_loop(&b->em, rules, b->o->iterations, b->o->tolerance));
     fit->counted = false; /* other labels than those of the last pass */
     for (size_t i = 0; i < fit->n_items; i++) {
         double total = 0, *p = fit->p + i * fit->n_classes;
@@ -361,8 +346,13 @@ static dis_status run(ebcc *b, dis_fit *fit)
 {
     const ebcc_options *o = b->o;
     const size_t K = b->em.n_classes;
-    const dis__em_rules rules = {
-        .name = "ebcc", .worker = update_worker, .classes = update_classes, .update_last = true, .arg = b};
+    const dis__em_rules rules = {.name = "ebcc",
+                                 .worker = update_worker,
+                                 .classes = update_classes,
+                                 .begin = begin,
+                                 .update_last = true,
+                                 .arg = b};
+    b->rules = &rules;
     double prior[3] = {o->diagonal, o->off_diagonal, o->diagonal + (double)(K - 1) * o->off_diagonal};
     b->em.special.lgamma(prior, 3);
     b->prior_constant = prior[0] + (double)(K - 1) * prior[1] - prior[2];
@@ -370,16 +360,8 @@ static dis_status run(ebcc *b, dis_fit *fit)
     if (b->warm) return run_warm(b, &rules);
     DIS_TRY(sign_items(b));
     if (b->sum) return run_all(b, &rules, fit);
-    int64_t best = 0;
-    if (b->n_groups > 1 && o->restarts > 1 && o->iterations > 0) {
-        restarting s = {b, &rules};
-        DIS_TRY(dis__em_select_restart(&b->em, &rules, o->restarts,
-                                       o->screen < o->iterations ? o->screen : o->iterations, begin_restart, &s,
-                                       &best));
-    }
-    fit->restart = (int)best;
-    DIS_TRY(begin(b, &rules, best, o->iterations == 0));
-    return settle(b, &rules);
+    return dis__em_run_best_restart(&b->em, &rules, b->n_groups > 1 ? o->restarts : 1, o->screen, o->iterations,
+                                    o->tolerance);
 }
 
 static dis_status allocate(ebcc *b, const dis_votes_view *v)

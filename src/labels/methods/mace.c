@@ -119,6 +119,7 @@ static const dis_option options_table[] = {
 
 typedef struct {
     const mace_options *o;
+    const dis__em_rules *rules;
     dis__em em;
     double *know, *guess; /* (n_workers) */
     double *strategy;     /* (n_workers, K) */
@@ -240,25 +241,15 @@ static double update_classes(void *arg, const double *sum, size_t n_items, doubl
 
 /* The first update of restart r, after a pass over its start. The start itself is no variational posterior and has no
  * objective: the trace begins behind it. */
-static dis_status begin(mace *m, const dis__em_rules *rules, int64_t r, bool only)
+static dis_status begin(void *arg, int64_t r, bool only)
 {
+    mace *m = arg;
     m->restart = r;
     dis__em_reset(&m->em);
-    DIS_TRY(dis__em_update(&m->em, rules, false));
+    DIS_TRY(dis__em_update(&m->em, m->rules, false));
     m->restart = -1;
     DIS_TRY(dis__em_pass(&m->em, DIS_EM_SOFT, !only, only));
-    return only ? DIS_OK : dis__em_update(&m->em, rules, false);
-}
-
-typedef struct {
-    mace *m;
-    const dis__em_rules *rules;
-} restarting;
-
-static dis_status begin_restart(void *arg, int64_t r)
-{
-    const restarting *s = arg;
-    return begin(s->m, s->rules, r, false);
+    return only ? DIS_OK : dis__em_update(&m->em, m->rules, false);
 }
 
 /* Tables of an earlier fit, kept away from 0; workers it did not know start in the middle. There is then one run only.
@@ -281,27 +272,21 @@ static dis_status read_state(mace *m, const dis__fit_args *args)
     return DIS_OK;
 }
 
-static dis_status run(mace *m, const dis__fit_args *args, dis_fit *fit)
+static dis_status run(mace *m, const dis__fit_args *args)
 {
     const mace_options *o = m->o;
     const double K = (double)args->votes.n_classes;
-    const dis__em_rules rules = {.name = "mace", .worker = update_worker, .classes = update_classes, .arg = m};
+    const dis__em_rules rules = {
+        .name = "mace", .worker = update_worker, .classes = update_classes, .begin = begin, .arg = m};
+    m->rules = &rules;
     double g[5] = {o->know_prior, o->guess_prior, o->know_prior + o->guess_prior, o->strategy_prior,
                    K * o->strategy_prior};
     m->em.special.lgamma(g, 5);
     m->prior_constant = g[0] + g[1] - g[2] + K * g[3] - g[4];
     DIS_TRY(dis__em_count_labels(args, m->n_votes));
-    int64_t best = 0;
     if (args->start) DIS_TRY(read_state(m, args));
-    if (!m->warm && o->start == START_RANDOM && o->restarts > 1 && o->iterations > 0) {
-        restarting s = {m, &rules};
-        DIS_TRY(dis__em_select_restart(&m->em, &rules, o->restarts,
-                                       o->screen < o->iterations ? o->screen : o->iterations, begin_restart, &s,
-                                       &best));
-    }
-    fit->restart = (int)best;
-    DIS_TRY(begin(m, &rules, best, o->iterations == 0));
-    return dis__em_loop(&m->em, &rules, o->iterations, o->tolerance);
+    const int64_t n = !m->warm && o->start == START_RANDOM ? o->restarts : 1;
+    return dis__em_run_best_restart(&m->em, &rules, n, o->screen, o->iterations, o->tolerance);
 }
 
 static dis_status fit_mace(const dis__fit_args *args, dis_fit *fit)
@@ -315,7 +300,7 @@ static dis_status fit_mace(const dis__fit_args *args, dis_fit *fit)
     dis_status status =
         dis__alloc_zeroed(&m.n_votes, dis__saturating_size(args->votes.n_workers, args->votes.n_classes, 0),
                           sizeof *m.n_votes);
-    if (status == DIS_OK) status = run(&m, args, fit);
+    if (status == DIS_OK) status = run(&m, args);
     dis__free(m.n_votes);
     dis__em_destroy(&m.em);
     return status;
