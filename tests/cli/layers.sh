@@ -55,6 +55,7 @@ fi
 stated=$(sed -n 's/^Order of dependencies: `\(.*\)`.*/\1/p' docs/development/architecture.md | sed 's/ <- / /g')
 [ "$stated" = "$(echo $order)" ] || { echo "docs/development/architecture.md states another order: $stated"; failed=1; }
 for path in $(grep -ohE '(^|[ (`])(src|cli|include|python|tests|tools|bench)/[A-Za-z0-9_/.-]*[A-Za-z0-9_]' docs/development/*.md | sed 's/^[ (`]//' | sort -u); do
+    case $path in *NAME* | *FOLDER*) continue ;; esac # the reader fills in the name
     [ -e "$path" ] || { echo "docs/development names $path, which does not exist"; failed=1; }
 done
 exit $failed
