@@ -329,7 +329,7 @@ static void parts(void **state)
     for (size_t i = 0; i < WIDE * WIDE; i++) third[i] = (float)i;
     const dis__device *const devices[] = {&dis__device_ref, &dis__device_cpu, &dis__device_cpu_bf16};
     for (size_t d = 0; d < sizeof devices / sizeof *devices; d++) {
-        if (devices[d]->usable && devices[d]->usable() != DIS_OK) continue;
+        if (devices[d]->usable && devices[d]->usable(devices[d]) != DIS_OK) continue;
         dis__net *one = make_wide(devices[d]), *three = make_wide(devices[d]);
         const size_t weight = dis__net_find_param(one, "wide.weight"), b = dis__net_find_param(one, "wide.bias");
         assert_int_equal(dis__param_use(one, weight, w), DIS_OK);
