@@ -193,9 +193,8 @@ typedef struct {
     uint64_t items_left_out; /* fewer than min_votes votes */
     uint64_t ties;           /* items whose largest count is shared */
     bool similar_classes;    /* e.g. "0" and "0.0" are two classes */
-    /* How files were read, from fast to slow: "columns" (plain CSV and TSV), "rows" (one row at a time), "records" (by
-     * paths, from JSON, wide tables and whatever needs paths); "counts" and "mace" for these tables. NULL: not from
-     * files. */
+    /* The reader of the files. From fast to slow: "columns" (plain CSV and TSV), "rows" (one row at a time), "records"
+     * (JSON, wide tables, paths). "counts" and "mace" read these tables. NULL: not from files. */
     const char *reader;
     /* The option that keeps the files from a faster reader, as a field of dis_votes_options between backquotes: `drop`.
      * NULL: none does; this reader is the fastest one for these files. */
