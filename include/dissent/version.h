@@ -3,7 +3,7 @@
 #define DIS_VERSION_H
 #include "dissent/status.h"
 
-#define DIS_VERSION "0.1.0"
+#define DIS_VERSION "0.2.0"
 
 /* The version of the library that is loaded: compare with DIS_VERSION, the one that was compiled against. */
 DIS_API const char *dis_version(void);
