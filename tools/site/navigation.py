@@ -111,7 +111,7 @@ SECTIONS = [
         "development/index",
         "How dissent is built, and how to change it.",
         [
-            ("Contribute", ["development/contributing", "development/extending", "development/source-tour"]),
+            ("Contribute", ["development/contributing", "development/extending", "development/source-tour", "development/releases"]),
             ("Design", ["development/architecture", "development/design-*", "development/distributed"]),
             ("History", ["development/changelog"]),
             ("More", ["development/*"]),
