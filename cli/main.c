@@ -2,11 +2,10 @@
  * so that no temporary file stays behind; a second one kills. */
 #include "tool/arrays.h"
 #include "core/cli.h"
-#include <fcntl.h>
+#include "os/process.h"
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* In the order in which the overview lists them within a section. */
 /* clang-format off: one command per line */
@@ -64,27 +63,6 @@ int cli_signal(void)
 static void on_signal(int n)
 {
     caught = n;
-}
-
-static void catch_signals(void)
-{
-    struct sigaction ask = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
-    struct sigaction usual = {.sa_handler = SIG_DFL}, ignore = {.sa_handler = SIG_IGN};
-    sigaction(SIGINT, &ask, NULL);
-    sigaction(SIGTERM, &ask, NULL);
-    sigaction(SIGHUP, &ask, NULL);
-    sigaction(SIGPIPE, &usual, NULL);  /* a reader that has seen enough ends us without a word */
-    sigaction(SIGXFSZ, &ignore, NULL); /* a file that may not grow is an error of writing, cleaned up like others */
-}
-
-/* A standard descriptor that the caller has closed would become that of the next file which is opened, and that file
- * would be read or written in its place. /dev/null in the wrong direction makes each use fail as on a closed one;
- * messages have nowhere to go. */
-static void fill_closed_descriptors(void)
-{
-    static const int flags[] = {[STDIN_FILENO] = O_WRONLY, [STDOUT_FILENO] = O_RDONLY, [STDERR_FILENO] = O_WRONLY};
-    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
-        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", flags[fd]) != fd) _exit(DIS_EIO); /* the lowest free one */
 }
 
 #ifdef DIS_FAULT_HOOKS
@@ -193,8 +171,8 @@ static int dispatch(cli *c, int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    fill_closed_descriptors();
-    catch_signals();
+    if (!cli_process_fill_descriptors()) return DIS_EIO;
+    cli_process_catch_signals(on_signal);
     faults_begin();
     cli c = cli_init();
     const int code = dispatch(&c, argc, argv);

@@ -1,6 +1,11 @@
 # Optional libraries, used where they work, as one target: what is compiled and linked with dissent_optional has their definitions,
 # headers and files. A library is looked for with pkg-config first, then in the compiler's folders: pkg-config may describe another
 # architecture. The plug-ins: cmake/cuda.cmake, cmake/mpi.cmake.
+option(DIS_STATIC_DEPS "Link zlib, zstd, libyaml and SQLite statically; set CMAKE_PREFIX_PATH to where they are" OFF)
+option(DIS_WITH_ZLIB "Read and write gzip files" ON)
+option(DIS_WITH_ZSTD "Read and write Zstandard files" ON)
+option(DIS_WITH_YAML "Run experiments, which are YAML files" ON)
+option(DIS_WITH_SQLITE "Store results of experiments in SQLite" ON)
 find_package(PkgConfig QUIET)
 add_library(dissent_optional INTERFACE)
 set(DIS_PRIVATE_LIBS "-lm -pthread")
@@ -11,6 +16,13 @@ endforeach()
 # dissent_find(NAME MODULE HEADER LIBRARY EXPRESSION): sets NAME_INCLUDES and NAME_LIBRARIES to what compiles and links the C
 # expression, NAME_WHY to the reason if nothing does. MODULE is the name for pkg-config; empty if there is none.
 function(dissent_find name module header library expression)
+  if(DIS_STATIC_DEPS) # pkg-config names shared libraries
+    set(module "")
+    set(CMAKE_FIND_LIBRARY_SUFFIXES ${CMAKE_STATIC_LIBRARY_SUFFIX} .a)
+    if(${name}_FILE AND NOT ${name}_FILE MATCHES "[.](a|lib)$")
+      unset(${name}_FILE CACHE)
+    endif()
+  endif()
   dissent_exist(known "${${name}_FOLDER}" "${${name}_FILE}")
   if(NOT known) # never looked for, not found, or removed
     unset(${name}_FOLDER CACHE)
@@ -33,6 +45,9 @@ function(dissent_find name module header library expression)
   if(why AND ${name}_FOLDER AND ${name}_FILE)
     set(includes "${${name}_FOLDER}")
     set(libraries "${${name}_FILE}")
+    if(DIS_STATIC_DEPS AND UNIX)
+      list(APPEND libraries m Threads::Threads ${CMAKE_DL_LIBS}) # what SQLite needs
+    endif()
     dissent_links(${name} "${source}" "${includes}" "${libraries}" why)
   endif()
   if(why)
@@ -45,7 +60,11 @@ endfunction()
 
 # dissent_use(NAME MODULE HEADER LIBRARY EXPRESSION): DIS_HAVE_NAME, and what comes with it.
 macro(dissent_use name module header library expression)
-  dissent_find(DIS_${name} "${module}" ${header} ${library} "${expression}")
+  if(DIS_WITH_${name})
+    dissent_find(DIS_${name} "${module}" ${header} ${library} "${expression}")
+  else()
+    set(DIS_${name}_WHY "DIS_WITH_${name} is off")
+  endif()
   string(TOLOWER ${name} component)
   dissent_result(${component} "${DIS_${name}_WHY}")
   if(NOT DIS_${name}_WHY)

@@ -3,13 +3,12 @@
  * Everything is read once. One call of the library trains the models of --runs and --folds. train_output.c prints the
  * result. */
 #include "tool/arrays.h"
+#include "os/process.h"
 #include "train/cmd_train.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
-#include <fcntl.h>
 #include <unistd.h>
 
 /* Rows of dissent/train_options.h. */
@@ -224,10 +223,10 @@ static int take_folder(train_command *job)
         return cli_error(job->c, DIS_EIO, "cannot make the folder %s: %s", cli_safe(folder, safe), strerror(errno));
     if ((size_t)snprintf(path, sizeof path, "%s/lock", folder) >= sizeof path)
         return cli_error(job->c, DIS_EUSAGE, "-o: a path that is too long");
-    job->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
+    const bool locked = cli_process_lock(path, &job->lock);
     if (job->lock < 0)
         return cli_error(job->c, DIS_EIO, "cannot write to the folder %s: %s", cli_safe(folder, safe), strerror(errno));
-    if (flock(job->lock, LOCK_EX | LOCK_NB) != 0)
+    if (!locked)
         return cli_error(job->c, DIS_EIO, "another run is writing to %s; wait for it, or use another folder",
                          cli_safe(folder, safe));
     return cli_failed(job->c, dis_model_check_folder(job->ctx, folder));

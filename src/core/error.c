@@ -1,5 +1,6 @@
 /* The last error message, one per thread. */
 #include "core/error.h"
+#include "core/os/os.h"
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -81,9 +82,8 @@ dis_status dis__fail_io(const char *verb, const char *file)
     const int code = errno;
     char text[128];
     const char *standard = strcmp(verb, "write") == 0 ? "standard output" : "standard input";
-    /* strerror() itself may race; the GNU variant returns the text it used. */
     return dis__fail(DIS_EIO, "cannot %s %s: %s", verb, strcmp(file, "-") == 0 ? standard : file,
-                     strerror_r(code, text, sizeof text));
+                     dis__os_error_text(code, text, sizeof text));
 }
 
 dis_status dis__fail_folder(const char *path)

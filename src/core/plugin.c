@@ -1,5 +1,6 @@
 /* Parts loaded on demand: see plugin.h. */
 #include "core/plugin.h"
+#include "core/os/os.h"
 #include "core/system_calls.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,16 +23,16 @@ static bool find_near(const char *file, const char *library, char path[PATH])
 static bool find(const char *library, char path[PATH])
 {
     char file[PATH];
-    if (dis__sys_program(file, sizeof file) && find_near(file, library, path)) return true;
-    return dis__sys_library_file((void (*)(void))dis__plugin_open, file, sizeof file) && find_near(file, library, path);
+    if (dis__os_program(file, sizeof file) && find_near(file, library, path)) return true;
+    return dis__os_library_file((void (*)(void))dis__plugin_open, file, sizeof file) && find_near(file, library, path);
 }
 
 void *dis__plugin_open(const char *library, const char *variable)
 {
     char path[PATH];
     const char *wanted = variable ? getenv(variable) : NULL;
-    if (wanted && *wanted) return dis__sys_library(wanted);
-    return dis__sys_library(find(library, path) ? path : library);
+    if (wanted && *wanted) return dis__os_open_library(wanted);
+    return dis__os_open_library(find(library, path) ? path : library);
 }
 
 bool dis__plugin_is_installed(const char *library)

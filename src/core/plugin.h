@@ -5,7 +5,7 @@
 #define DIS_CORE_PLUGIN_FILE_H
 #include "core/error.h"
 
-/* variable: NULL, or an environment variable. Stays loaded to the end; NULL: dis__sys_library_error() says why not. */
+/* variable: NULL, or an environment variable. Stays loaded to the end; NULL: dis__os_library_error() says why not. */
 void *dis__plugin_open(const char *library, const char *variable);
 /* Whether the file lies near the program or this library. */
 bool dis__plugin_is_installed(const char *library);

@@ -1,16 +1,8 @@
 /* System calls with a place for faults. A fault is EIO, ENOSPC where the disk could be full, or a short count. */
 #include "core/system_calls.h"
 #include "core/fault_injection.h"
-#include <dlfcn.h>
+#include "core/os/os.h"
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
-#include <poll.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/file.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 static bool fault(int code)
@@ -24,7 +16,7 @@ int dis__sys_open(const char *path, int flags, mode_t mode)
 {
     if (fault(EIO)) return -1;
     int fd;
-    do fd = open(path, flags | O_CLOEXEC, mode);
+    do fd = dis__os_open(path, flags, mode);
     while (fd < 0 && errno == EINTR);
     return fd;
 }
@@ -33,14 +25,14 @@ int dis__sys_open_at(int folder, const char *name, int flags)
 {
     if (fault(EIO)) return -1;
     int fd;
-    do fd = openat(folder, name, flags | O_CLOEXEC);
+    do fd = dis__os_open_at(folder, name, flags);
     while (fd < 0 && errno == EINTR);
     return fd;
 }
 
 int dis__sys_duplicate(int fd)
 {
-    return fault(EIO) ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    return fault(EIO) ? -1 : dis__os_duplicate(fd);
 }
 
 ssize_t dis__sys_read(int fd, void *buffer, size_t n)
@@ -68,7 +60,7 @@ ssize_t dis__sys_read_at(int fd, void *buffer, size_t n, uint64_t at)
     if (fault(EIO)) return -1;
     if (n > 1 && dis__fault_inject(DIS_FAULT_SHORT)) n = 1;
     ssize_t got;
-    do got = pread(fd, buffer, n, (off_t)at);
+    do got = dis__os_read_at(fd, buffer, n, at);
     while (got < 0 && errno == EINTR);
     return got;
 }
@@ -78,7 +70,7 @@ ssize_t dis__sys_write_at(int fd, const void *buffer, size_t n, uint64_t at)
     if (fault(ENOSPC)) return -1;
     if (n > 1 && dis__fault_inject(DIS_FAULT_SHORT)) n = 1;
     ssize_t put;
-    do put = pwrite(fd, buffer, n, (off_t)at);
+    do put = dis__os_write_at(fd, buffer, n, at);
     while (put < 0 && errno == EINTR);
     return put;
 }
@@ -86,8 +78,7 @@ ssize_t dis__sys_write_at(int fd, const void *buffer, size_t n, uint64_t at)
 int dis__sys_poll_input(int fd, int milliseconds)
 {
     if (fault(EIO)) return -1;
-    struct pollfd waits = {.fd = fd, .events = POLLIN};
-    const int n = poll(&waits, 1, milliseconds);
+    const int n = dis__os_poll_input(fd, milliseconds);
     return n < 0 && errno == EINTR ? 0 : n;
 }
 
@@ -103,92 +94,53 @@ int dis__sys_stat(const char *path, struct stat *st)
 
 void *dis__sys_map(int fd, size_t n)
 {
-    if (fault(ENOMEM)) return NULL;
-    void *map = mmap(NULL, n, PROT_READ, MAP_PRIVATE, fd, 0);
-    return map == MAP_FAILED ? NULL : map;
+    return fault(ENOMEM) ? NULL : dis__os_map_file(fd, n);
 }
 
 int dis__sys_temporary(const char *folder)
 {
-    if (fault(EIO)) return -1;
-#ifdef O_TMPFILE
-    const int nameless = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-    if (nameless >= 0) return nameless;
-#endif
-    char path[PATH_MAX];
-    if ((size_t)snprintf(path, sizeof path, "%s/dissent-XXXXXX", folder) >= sizeof path) {
-        errno = ENAMETOOLONG;
-        return -1;
-    }
-    const int fd = mkstemp(path);
-    if (fd >= 0) unlink(path);
-    return fd;
+    return fault(EIO) ? -1 : dis__os_open_temporary(folder);
 }
 
 int dis__sys_extend(int fd, size_t n)
 {
-    if (fault(ENOSPC)) return -1;
-    int failed;
-#ifdef __linux__
-    do failed = fallocate(fd, 0, 0, (off_t)n);
-    while (failed && errno == EINTR);
-    if (!failed || (errno != EOPNOTSUPP && errno != ENOSYS)) return failed;
-#endif
-    failed = posix_fallocate(fd, 0, (off_t)n);
-    if (failed) errno = failed;
-    return failed ? -1 : 0;
+    return fault(ENOSPC) ? -1 : dis__os_extend(fd, n);
 }
 
 void *dis__sys_map_writable(int fd, size_t n)
 {
-    if (fault(ENOMEM)) return NULL;
-    void *map = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    return map == MAP_FAILED ? NULL : map;
+    return fault(ENOMEM) ? NULL : dis__os_map_writable(fd, 0, n);
 }
 
 void *dis__sys_reserve(size_t n)
 {
-    if (fault(ENOMEM)) return NULL;
-    void *map = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    return map == MAP_FAILED ? NULL : map;
+    return fault(ENOMEM) ? NULL : dis__os_reserve(n);
 }
 
 int dis__sys_truncate(int fd, uint64_t n)
 {
     if (fault(ENOSPC)) return -1;
     int failed;
-    do failed = ftruncate(fd, (off_t)n);
+    do failed = dis__os_truncate(fd, n);
     while (failed && errno == EINTR);
     return failed;
 }
 
 void *dis__sys_map_writable_part(int fd, uint64_t from, size_t n)
 {
-    if (fault(ENOMEM)) return NULL;
-    void *map = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)from);
-    return map == MAP_FAILED ? NULL : map;
+    return fault(ENOMEM) ? NULL : dis__os_map_writable(fd, from, n);
 }
 
 int dis__sys_populate(void *map, size_t n)
 {
-    if (fault(ENOSPC)) return -1;
-#ifdef MADV_POPULATE_WRITE
-    int failed;
-    do failed = madvise(map, n, MADV_POPULATE_WRITE);
-    while (failed && (errno == EINTR || errno == EAGAIN));
-    return failed;
-#else
-    (void)map, (void)n;
-    errno = ENOSYS;
-    return -1;
-#endif
+    return fault(ENOSPC) ? -1 : dis__os_populate(map, n);
 }
 
 int dis__sys_fsync(int fd)
 {
     if (fault(EIO)) return -1;
     int failed;
-    do failed = fsync(fd);
+    do failed = dis__os_flush(fd);
     while (failed && errno == EINTR);
     return failed;
 }
@@ -205,24 +157,24 @@ int dis__sys_close(int fd)
 
 int dis__sys_rename(const char *from, const char *to)
 {
-    return fault(EIO) ? -1 : rename(from, to);
+    return fault(EIO) ? -1 : dis__os_rename(from, to);
 }
 
 int dis__sys_mkdir(const char *path)
 {
-    return fault(EIO) ? -1 : mkdir(path, 0777);
+    return fault(EIO) ? -1 : dis__os_create_folder(path);
 }
 
 int dis__sys_symlink(const char *target, const char *path)
 {
-    return fault(ENOSPC) ? -1 : symlink(target, path);
+    return fault(ENOSPC) ? -1 : dis__os_create_link(target, path);
 }
 
-int dis__sys_flock(int fd, int operation)
+int dis__sys_lock(int fd, bool wait)
 {
     if (fault(EIO)) return -1;
     int failed;
-    do failed = flock(fd, operation);
+    do failed = dis__os_lock(fd, wait);
     while (failed && errno == EINTR);
     return failed;
 }
@@ -230,37 +182,4 @@ int dis__sys_flock(int fd, int operation)
 bool dis__sys_exists(const char *path)
 {
     return !fault(EIO) && access(path, R_OK) == 0;
-}
-
-void *dis__sys_library(const char *path)
-{
-    return dlopen(path, RTLD_NOW | RTLD_LOCAL);
-}
-
-void *dis__sys_symbol(void *library, const char *name)
-{
-    return dlsym(library, name);
-}
-
-const char *dis__sys_library_error(void)
-{
-    const char *error = dlerror();
-    return error ? error : "the library could not be loaded";
-}
-
-bool dis__sys_program(char *path, size_t n)
-{
-    const ssize_t got = readlink("/proc/self/exe", path, n - 1);
-    if (got < 0) return false;
-    path[got] = 0;
-    return true;
-}
-
-bool dis__sys_library_file(void (*function)(void), char *path, size_t n)
-{
-    Dl_info info;
-    void *address;
-    memcpy(&address, &function, sizeof address);
-    if (!dladdr(address, &info) || !info.dli_fname) return false;
-    return (size_t)snprintf(path, n, "%s", info.dli_fname) < n;
 }

@@ -32,14 +32,7 @@ int dis__sys_close(int fd);
 int dis__sys_rename(const char *from, const char *to);
 int dis__sys_mkdir(const char *path);
 int dis__sys_symlink(const char *target, const char *path);
-int dis__sys_flock(int fd, int operation);
+int dis__sys_lock(int fd, bool wait); /* exclusive, until fd is closed; EWOULDBLOCK: locked by another */
 bool dis__sys_exists(const char *path);
-/* Libraries that are loaded on demand; NULL on failure, of which the error says the reason. */
-void *dis__sys_library(const char *path);
-void *dis__sys_symbol(void *library, const char *name);
-const char *dis__sys_library_error(void);
-/* The file of this program, and that of the library which has a function. False: the system does not tell. */
-bool dis__sys_program(char *path, size_t n);
-bool dis__sys_library_file(void (*function)(void), char *path, size_t n);
 
 #endif

@@ -1,5 +1,6 @@
 /* Comparisons from the votes: a task is a text and two things, numbered by their order; see bradley_terry.c. */
 #include "scaled/pairs.h"
+#include "core/os/os.h"
 #include "votes/table/scales.h"
 #include <stdlib.h>
 #include <string.h>
@@ -31,8 +32,8 @@ static void number_texts(named *at, size_t n, uint32_t *number, size_t *n_differ
 /* The text before the parts of a task, and both parts. */
 static bool split(const char *text, size_t n, named part[3])
 {
-    const char *last = memrchr(text, DIS_PART_SEPARATOR, n);
-    const char *middle = last ? memrchr(text, DIS_PART_SEPARATOR, (size_t)(last - text)) : NULL;
+    const char *last = dis__os_find_last(text, DIS_PART_SEPARATOR, n);
+    const char *middle = last ? dis__os_find_last(text, DIS_PART_SEPARATOR, (size_t)(last - text)) : NULL;
     if (!last) return false;
     part[2] = (named){.text = last + 1, .n = (uint32_t)(text + n - last - 1)};
     part[1] = middle ? (named){.text = middle + 1, .n = (uint32_t)(last - middle - 1)}

@@ -1,6 +1,7 @@
 /* Spans from the votes, and the pieces that they cut tasks into: see spans.c. A task is the text before its two
  * places. */
 #include "scaled/spans.h"
+#include "core/os/os.h"
 #include "votes/table/scales.h"
 #include <stdlib.h>
 #include <string.h>
@@ -34,8 +35,9 @@ static dis_status number_docs(dis__spans *x, uint32_t *doc)
     DIS_TRY(dis__scaled_allocate(x->out, &first, v->n_items, sizeof *first));
     for (size_t i = 0; i < v->n_items; i++) {
         size_t length;
-        const char *name = dis_names_get(v->tasks, i, &length), *last = memrchr(name, DIS_PART_SEPARATOR, length);
-        const char *middle = last ? memrchr(name, DIS_PART_SEPARATOR, (size_t)(last - name)) : NULL;
+        const char *name = dis_names_get(v->tasks, i, &length),
+                   *last = dis__os_find_last(name, DIS_PART_SEPARATOR, length);
+        const char *middle = last ? dis__os_find_last(name, DIS_PART_SEPARATOR, (size_t)(last - name)) : NULL;
         if (!middle)
             return dis__fail(DIS_EDATA, "\"%.100s\" has no places; read the votes with their columns start and end",
                              name);
@@ -54,8 +56,9 @@ static dis_status number_docs(dis__spans *x, uint32_t *doc)
             continue;
         }
         size_t length;
-        const char *name = dis_names_get(v->tasks, i, &length), *end = memrchr(name, DIS_PART_SEPARATOR, length);
-        end = memrchr(name, DIS_PART_SEPARATOR, (size_t)(end - name));
+        const char *name = dis_names_get(v->tasks, i, &length),
+                   *end = dis__os_find_last(name, DIS_PART_SEPARATOR, length);
+        end = dis__os_find_last(name, DIS_PART_SEPARATOR, (size_t)(end - name));
         status = dis__copy_text(&text[n], name, (size_t)(end - name));
         doc[i] = (uint32_t)n++;
     }

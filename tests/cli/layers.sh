@@ -2,7 +2,8 @@
 # The order of dependencies: a folder of src includes only headers of folders that stand before it in the list below (and its own);
 # the subfolders of a folder do not include each other in a circle; the command line, the benchmarks (but bench/gpu/*.c, which time
 # single steps) and the examples include public headers alone. docs/development/architecture.md states the same order. No folder
-# has more than 25 source files, and every path that docs/development names exists.
+# has more than 25 source files, and every path that docs/development names exists. Only src/core/os, cli/os and plug-ins of Linux (folders
+# cuda and mpi) test for an operating system or include headers that some systems lack.
 set -eu
 source=${DISSENT_SOURCE:-$(cd "$(dirname "$0")/../.." && pwd)}
 cd "$source"
@@ -50,6 +51,13 @@ twice=$(find src cli include tests/unit python/core -name '*.[ch]' | sed 's|.*/|
 [ -z "$twice" ] || { echo "file names that are there more than once: $twice"; failed=1; }
 if grep -rnE '(^|[^_a-z])(exit|abort) *\(' src cli python/core --include='*.c' --include='*.h' | grep -v '\.abort('; then
     echo "only main() ends the process; return a status"
+    failed=1
+fi
+if grep -rnE '^ *# *(if|elif|ifdef|ifndef).*(__linux__|__linux|__APPLE__|__MACH__|_WIN32|__CYGWIN__|__MINGW|__EMSCRIPTEN__|__wasi__|__unix__|__FreeBSD__|__ANDROID__)' \
+    src cli python/core include --include='*.[ch]' | grep -vE '^(src/core|cli)/os/' ||
+    grep -rnE '^ *# *include <(sys/(mman|random|file|syscall|resource|prctl)|ftw|dlfcn|sched|poll|windows|mach/.*)\.h>|\b(memrchr|strerror_r|getrandom|getentropy|madvise|mremap|fallocate|posix_memalign) ?\(' \
+        src cli python/core --include='*.[ch]' | grep -vE '^(cli/os|src/(core/os|([a-z_]+/)*(cuda|mpi)))/'; then
+    echo "only src/core/os asks for the operating system; add a function to src/core/os/os.h"
     failed=1
 fi
 stated=$(sed -n 's/^Order of dependencies: `\(.*\)`.*/\1/p' docs/development/architecture.md | sed 's/ <- / /g')

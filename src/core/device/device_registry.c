@@ -2,8 +2,8 @@
 #include "core/device/device_registry.h"
 #include "core/device/device_plugin.h"
 #include "core/memory/memory.h"
+#include "core/os/os.h"
 #include "core/plugin.h"
-#include "core/system_calls.h"
 #include "dissent/version.h"
 #include <pthread.h>
 #include <stdio.h>
@@ -31,10 +31,10 @@ static struct {
 static void discover(void)
 {
     void *library = dis__plugin_open("libdissent-cuda.so", "DISSENT_CUDA");
-    void *symbol = library ? dis__sys_symbol(library, DIS_DEVICE_PLUGIN_SYMBOL) : NULL;
+    void *symbol = library ? dis__os_find_symbol(library, DIS_DEVICE_PLUGIN_SYMBOL) : NULL;
     dis__device_plugin *plugin;
     if (!symbol) {
-        snprintf(found.why, sizeof found.why, "%s", dis__sys_library_error());
+        snprintf(found.why, sizeof found.why, "%s", dis__os_library_error());
         return;
     }
     memcpy(&plugin, &symbol, sizeof plugin);

@@ -3,13 +3,11 @@
  * The handler may interrupt any thread at any point, so the list is a fixed array of atomics: a slot is claimed by its
  * `used` flag, and valid while `begin` is not 0. Cost: a system call per mapping; a search of the list per SIGBUS. */
 #include "core/memory/file_map.h"
+#include "core/os/os.h"
 #include "core/system_calls.h"
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 typedef struct {
     atomic_bool used, damaged;
@@ -18,48 +16,24 @@ typedef struct {
 
 static guarded maps[DIS_FILE_MAPS];
 static atomic_size_t n_maps; /* slots beyond were never used */
-static struct sigaction before;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-/* ---- the handler: async-signal-safe calls alone ---- */
-
-static void pass_on(int signal, siginfo_t *info, void *context)
+/* Called by the handler of SIGBUS: marks the mapping of the address as damaged and returns its end; 0: no mapping. */
+static uintptr_t find_end(uintptr_t address)
 {
-    if (before.sa_flags & SA_SIGINFO) {
-        before.sa_sigaction(signal, info, context);
-    } else if (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN) {
-        before.sa_handler(signal);
-    } else if (before.sa_handler == SIG_DFL || info->si_code > 0) { /* a fault cannot be ignored */
-        const struct sigaction standard = {.sa_handler = SIG_DFL};
-        sigaction(SIGBUS, &standard, NULL); /* on return, the access faults again and ends the process */
-        if (info->si_code <= 0) raise(SIGBUS);
-    }
-}
-
-static void on_bus_error(int signal, siginfo_t *info, void *context)
-{
-    const uintptr_t at = (uintptr_t)info->si_addr;
-    const size_t n = info->si_code == BUS_ADRERR ? atomic_load(&n_maps) : 0;
-    const int error = errno;
+    const size_t n = atomic_load(&n_maps);
     for (size_t i = 0; i < n; i++) {
         const uintptr_t begin = atomic_load(&maps[i].begin), end = atomic_load(&maps[i].end);
-        if (!begin || at < begin || at >= end) continue;
-        const uintptr_t page = at & ~((uintptr_t)sysconf(_SC_PAGESIZE) - 1);
+        if (!begin || address < begin || address >= end) continue;
         atomic_store(&maps[i].damaged, true);
-        if (mmap((void *)page, end - page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != MAP_FAILED) {
-            errno = error;
-            return;
-        }
+        return end;
     }
-    errno = error;
-    pass_on(signal, info, context);
+    return 0;
 }
 
 static void install(void)
 {
-    struct sigaction guard = {.sa_sigaction = on_bus_error, .sa_flags = SA_SIGINFO | SA_ONSTACK};
-    sigemptyset(&guard.sa_mask);
-    (void)sigaction(SIGBUS, &guard, &before);
+    dis__os_guard_maps(find_end);
 }
 
 /* ---- the list ---- */
@@ -97,7 +71,7 @@ void *dis__map_file(int fd, size_t n)
         errno = error;
         return NULL;
     }
-    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), whole = (n + page - 1) / page * page;
+    const uintptr_t page = dis__os_page_size(), whole = (n + page - 1) / page * page;
     atomic_store(&slot->damaged, false);
     atomic_store(&slot->end, (uintptr_t)map + whole);
     atomic_store(&slot->begin, (uintptr_t)map);
@@ -117,5 +91,5 @@ void dis__unmap_file(void *map, size_t n)
         atomic_store(&slot->begin, 0);
         atomic_store(&slot->used, false);
     }
-    if (map) munmap(map, n);
+    if (map) dis__os_unmap(map, n);
 }

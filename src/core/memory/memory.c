@@ -1,13 +1,11 @@
-/* Allocation: posix_memalign in one place, or a temporary file (spill.h). Large blocks come from the system as fresh
+/* Allocation: aligned memory in one place, or a temporary file (spill.h). Large blocks come from the system as fresh
  * zero pages either way, so zeroing costs what touching them would. */
 #include "core/memory/memory.h"
+#include "core/os/os.h"
 #include "dissent/context.h"
 #include "core/fault_injection.h"
 #include "core/memory/spill.h"
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 enum { ALIGNMENT = 64, PAGE = 4096, HUGE = 2 << 20 };
 
@@ -30,10 +28,9 @@ static dis_status allocate(void *out, size_t n, size_t size, bool resident)
     }
     /* Random access to large tables is bound by the TLB: they lie on huge pages where the system has them. */
     const size_t alignment = bytes >= HUGE ? HUGE : large ? PAGE : ALIGNMENT;
-    if (posix_memalign(&block, alignment, bytes ? bytes : ALIGNMENT) != 0) return no_memory(n, size);
-#ifdef MADV_HUGEPAGE
-    if (bytes >= HUGE) (void)madvise(block, bytes, MADV_HUGEPAGE); /* a refusal does no harm */
-#endif
+    block = dis__os_alloc_aligned(alignment, bytes ? bytes : ALIGNMENT);
+    if (!block) return no_memory(n, size);
+    if (bytes >= HUGE) dis__os_prefer_huge_pages(block, bytes);
     if (large) dis__spill_track(block, bytes);
     dis__fault_count_block(1);
     *(void **)out = block;
@@ -49,12 +46,8 @@ static dis_status allocate_zeroed(void *out, size_t n, size_t size, bool residen
 {
     DIS_TRY(allocate(out, n, size, resident));
     char *block = *(char **)out;
-    size_t done = 0;
-#if defined(__linux__) && defined(MADV_DONTNEED)
     /* Whole pages that are given up read as zeros: the system clears each when it is first used, by whoever uses it. */
-    const size_t whole = n * size & ~(size_t)(HUGE - 1);
-    if (whole && madvise(block, whole, MADV_DONTNEED) == 0) done = whole;
-#endif
+    const size_t whole = n * size & ~(size_t)(HUGE - 1), done = whole && dis__os_zero_pages(block, whole) ? whole : 0;
     memset(block + done, 0, n * size - done);
     return DIS_OK;
 }
@@ -102,21 +95,14 @@ void dis__free(void *memory)
 {
     if (memory) dis__fault_count_block(-1);
     if (is_page(memory) && dis__spill_free(memory)) return;
-    free(memory);
+    dis__os_free_aligned(memory);
 }
 
 void dis__release_pages(void *part, size_t bytes)
 {
-#if defined(__linux__) && defined(MADV_REMOVE)
     const uintptr_t first = ((uintptr_t)part + PAGE - 1) & ~(uintptr_t)(PAGE - 1),
                     last = ((uintptr_t)part + bytes) & ~(uintptr_t)(PAGE - 1);
-    if (last <= first) return;
-    /* of a file its blocks, else its pages; a refusal does no harm */
-    if (madvise((void *)first, last - first, MADV_REMOVE) != 0)
-        (void)madvise((void *)first, last - first, MADV_DONTNEED);
-#else
-    (void)part, (void)bytes;
-#endif
+    if (last > first) dis__os_discard_pages((void *)first, last - first);
 }
 
 dis_status dis__copy_text(char **out, const char *text, size_t n)
@@ -138,14 +124,7 @@ size_t dis__saturating_size(size_t a, size_t b, size_t c)
 
 uint64_t dis__memory_available(void)
 {
-    unsigned long long kib = 0;
-    FILE *f = fopen("/proc/meminfo", "re");
-    if (!f) return 0;
-    char line[128];
-    while (fgets(line, sizeof line, f))
-        if (sscanf(line, "MemAvailable: %llu", &kib) == 1) break;
-    fclose(f);
-    return (uint64_t)kib * 1024;
+    return dis__os_available_memory();
 }
 
 void dis_free(void *memory)

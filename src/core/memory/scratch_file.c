@@ -1,8 +1,8 @@
 /* A temporary file of blocks: see scratch_file.h. */
 #include "core/memory/scratch_file.h"
 #include "core/memory/spill.h"
+#include "core/os/os.h"
 #include "core/system_calls.h"
-#include <fcntl.h>
 #include <unistd.h>
 
 /* A place is that within a file, and which file above. */
@@ -71,5 +71,5 @@ void dis__scratch_prefetch(const dis__scratch_file *file, uint64_t at, size_t n)
 {
     off_t from;
     const int fd = file_of(file, at, &from);
-    if (n) (void)posix_fadvise(fd, from, (off_t)n, POSIX_FADV_WILLNEED);
+    if (n) dis__os_prefetch(fd, (uint64_t)from, n);
 }

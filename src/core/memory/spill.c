@@ -7,15 +7,13 @@
 #include "core/memory/spill.h"
 #include "core/context_internal.h"
 #include "core/memory/memory.h"
+#include "core/os/os.h"
 #include "core/system_calls.h"
 #include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -72,27 +70,12 @@ size_t dis__spill_threshold(void)
     return part > LARGE ? LARGE : part < SMALLEST ? SMALLEST : (size_t)part;
 }
 
-/* Bytes of this process that lie in memory now; 0: the system does not tell. */
-static uint64_t resident(void)
-{
-    unsigned long long all = 0, here = 0;
-    char text[128];
-    const int fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
-    if (fd < 0) return 0;
-    const ssize_t n = read(fd, text, sizeof text - 1);
-    close(fd);
-    if (n <= 0) return 0;
-    text[n] = 0;
-    if (sscanf(text, "%llu %llu", &all, &here) != 2) return 0;
-    return (uint64_t)here * (uint64_t)sysconf(_SC_PAGESIZE);
-}
-
 /* What large blocks may take of the memory: the rest is for pages of files and for small blocks. */
 static uint64_t share(void)
 {
     if (thread_limit != DIS_MEMORY_AVAILABLE) return thread_limit / 10 * 4;
     const uint64_t free_now = dis__memory_available();
-    return free_now == 0 ? UINT64_MAX : (free_now + resident()) / 10 * 8;
+    return free_now == 0 ? UINT64_MAX : (free_now + dis__os_resident_memory()) / 10 * 8;
 }
 
 /* ---- the thread that watches ---- */
@@ -100,7 +83,7 @@ static uint64_t share(void)
 static void give_back(void)
 {
     for (size_t i = 0; i < blocks.n; i++)
-        if (blocks.list[i].fd != IN_MEMORY) (void)madvise(blocks.list[i].at, blocks.list[i].bytes, MADV_DONTNEED);
+        if (blocks.list[i].fd != IN_MEMORY) dis__os_drop_pages(blocks.list[i].at, blocks.list[i].bytes);
 }
 
 /* Until there is nothing left to give back. */
@@ -109,7 +92,7 @@ static void *watch(void *unused)
     (void)unused;
     pthread_mutex_lock(&blocks.mutex);
     while (blocks.n_mapped) {
-        if (resident() > blocks.limit / 10 * 7) give_back();
+        if (dis__os_resident_memory() > blocks.limit / 10 * 7) give_back();
         struct timespec until;
         clock_gettime(CLOCK_REALTIME, &until);
         until.tv_nsec += LOOK_EVERY;
@@ -231,7 +214,7 @@ dis_status dis__spill_alloc(size_t bytes, void **out)
     const bool added = add(at, bytes, fd);
     pthread_mutex_unlock(&blocks.mutex);
     if (!added) {
-        munmap(at, bytes);
+        dis__os_unmap(at, bytes);
         close(fd);
         return dis__fail(DIS_ELIMIT, "no memory for a list of blocks");
     }
@@ -258,22 +241,21 @@ bool dis__spill_free(void *at)
     }
     pthread_mutex_unlock(&blocks.mutex);
     if (gone.fd == IN_MEMORY) return false;
-    munmap(gone.at, gone.bytes);
+    dis__os_unmap(gone.at, gone.bytes);
     close(gone.fd);
     return true;
 }
 
 bool dis__spill_grow(void **at, size_t bytes)
 {
-#ifdef MREMAP_MAYMOVE
     if (atomic_load(&blocks.count) == 0) return false;
     bytes = whole_pages(bytes);
     pthread_mutex_lock(&blocks.mutex);
     block *b = find(*at);
     bool grown = b && b->fd >= 0 && bytes > b->bytes && dis__sys_extend(b->fd, bytes) == 0;
     if (grown) {
-        void *moved = mremap(b->at, b->bytes, bytes, MREMAP_MAYMOVE);
-        grown = moved != MAP_FAILED;
+        void *moved = dis__os_grow_map(b->at, b->bytes, bytes);
+        grown = moved != NULL;
         if (grown) {
             b->at = *at = moved;
             b->bytes = bytes;
@@ -281,10 +263,6 @@ bool dis__spill_grow(void **at, size_t bytes)
     }
     pthread_mutex_unlock(&blocks.mutex);
     return grown;
-#else
-    (void)at, (void)bytes;
-    return false;
-#endif
 }
 
 void dis__spill_add_map(void *map, size_t n)

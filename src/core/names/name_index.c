@@ -5,8 +5,8 @@
 #include "core/names/name_index.h"
 #include "core/memory/memory.h"
 #include "core/names/name_order.h"
+#include "core/os/os.h"
 #include <string.h>
-#include <sys/random.h>
 #include <time.h>
 
 #define INDEX_BITS 40
@@ -56,7 +56,7 @@ uint64_t dis__siphash(const uint64_t key[2], const void *bytes, size_t n)
 
 void dis__hash_key_draw(uint64_t key[2], const void *somewhere)
 {
-    if (getrandom(key, 2 * sizeof *key, GRND_NONBLOCK) == 2 * sizeof *key) return;
+    if (dis__os_random(key, 2 * sizeof *key)) return;
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     key[0] = (uint64_t)now.tv_nsec * UINT64_C(0x9e3779b97f4a7c15);

@@ -1,9 +1,9 @@
 /* The table of communicators, and calls over them: see comm.h. DISSENT_MPI names another file of the plug-in. */
 #include "core/parallel/comm.h"
 #include "core/memory/memory.h"
+#include "core/os/os.h"
 #include "core/plugin.h"
 #include "core/parallel/pool.h"
-#include "core/system_calls.h"
 #include "dissent/version.h"
 #include <stdio.h>
 #include <string.h>
@@ -70,12 +70,12 @@ const char *dis__comm_plugin_status(void)
 static dis_status load_mpi(dis__comm_row *row)
 {
     void *library = dis__plugin_open(LIBRARY, "DISSENT_MPI"),
-         *symbol = library ? dis__sys_symbol(library, DIS_COMM_SYMBOL) : NULL;
+         *symbol = library ? dis__os_find_symbol(library, DIS_COMM_SYMBOL) : NULL;
     if (!symbol)
         return dis__fail(DIS_EUSAGE,
                          "this was started by mpirun, and the part that talks MPI cannot be loaded (%s); build it with "
                          "the CMake preset mpi, or leave mpirun out",
-                         dis__sys_library_error());
+                         dis__os_library_error());
     dis__comm_plugin *plugin;
     memcpy(&plugin, &symbol, sizeof plugin);
     if (plugin(DIS_VERSION, sizeof *row, row) != 0)

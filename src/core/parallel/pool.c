@@ -4,8 +4,8 @@
 #include "core/parallel/pool.h"
 #include "core/memory/memory.h"
 #include "core/memory/spill.h"
+#include "core/os/os.h"
 #include <pthread.h>
-#include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
 
@@ -100,10 +100,8 @@ static void *thread_main(void *arg)
 
 int dis__usable_cpus(void)
 {
-    cpu_set_t set;
-    if (sched_getaffinity(0, sizeof set, &set) != 0) return 1;
-    const int n = CPU_COUNT(&set);
-    return n < 1 ? 1 : n > DIS__MAX_THREADS ? DIS__MAX_THREADS : n;
+    const int n = dis__os_usable_cpus();
+    return n > DIS__MAX_THREADS ? DIS__MAX_THREADS : n;
 }
 
 dis_status dis__pool_create(int n_threads, dis__pool **out)

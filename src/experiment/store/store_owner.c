@@ -11,7 +11,6 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/file.h>
 #include <unistd.h>
 
 enum { TRIES = 100 };
@@ -25,7 +24,7 @@ static dis_status probe(const char *path, bool *alive)
     const int fd = dis__sys_open(path, O_RDWR | O_NOFOLLOW | O_NONBLOCK, 0);
     if (fd < 0) return errno == ENOENT ? DIS_OK : dis__fail_io("open", path);
     dis_status status = DIS_OK;
-    if (dis__sys_flock(fd, LOCK_EX | LOCK_NB) == 0)
+    if (dis__sys_lock(fd, false) == 0)
         unlink(path); /* while it is locked: its maker would notice */
     else if (errno == EWOULDBLOCK)
         *alive = true;
@@ -77,7 +76,7 @@ static dis_status make_file(const char *folder, dis__owner *o, bool *there)
     DIS_TRY(dis__path_join(folder, o->name, &o->path));
     o->fd = dis__sys_open(o->path, O_RDWR | O_CREAT | O_EXCL, 0666);
     if (o->fd < 0) return dis__fail_io("create", o->path);
-    if (dis__sys_flock(o->fd, LOCK_EX) != 0) return dis__fail_io("lock", o->path);
+    if (dis__sys_lock(o->fd, true) != 0) return dis__fail_io("lock", o->path);
     struct stat ours, theirs;
     if (dis__sys_fstat(o->fd, &ours) != 0) return dis__fail_io("look at", o->path);
     *there = stat(o->path, &theirs) == 0 && theirs.st_ino == ours.st_ino && theirs.st_dev == ours.st_dev;

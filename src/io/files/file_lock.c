@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/file.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -20,7 +19,7 @@ static bool has_no_locks(int error)
 
 dis_status dis__folder_lock(dis_context *ctx, int folder, const char *path)
 {
-    for (int waited = 0; dis__sys_flock(folder, LOCK_EX | LOCK_NB) != 0; waited += STEP_MS) {
+    for (int waited = 0; dis__sys_lock(folder, false) != 0; waited += STEP_MS) {
         if (has_no_locks(errno)) return DIS_OK;
         if (errno != EWOULDBLOCK) return dis__fail_io("lock the folder of", path);
         if (waited >= PATIENCE_MS)

@@ -1,9 +1,9 @@
 #include "io/files/folder.h"
 #include "core/memory/memory.h"
+#include "core/os/os.h"
 #include "core/system_calls.h"
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -88,19 +88,9 @@ dis_status dis__remove_irregular(const char *path)
     return unlink(path) != 0 ? dis__fail_io("remove", path) : DIS_OK;
 }
 
-static int remove_entry(const char *path, const struct stat *st, int kind, struct FTW *at)
-{
-    (void)st;
-    (void)kind;
-    (void)at;
-    (void)remove(path);
-    return 0; /* on to the others */
-}
-
 void dis__remove_tree(const char *path)
 {
-    enum { MAX_OPEN = 8 };
-    (void)nftw(path, remove_entry, MAX_OPEN, FTW_DEPTH | FTW_PHYS);
+    dis__os_remove_tree(path);
 }
 
 dis_status dis__fail_foreign_file(const char *path)

@@ -4,6 +4,7 @@
  * it would need before each growth, its first bytes as soon as they are there (an archive in an archive, a format that
  * is not read), and every few megabytes whether somebody wants to stop. */
 #include "io/input/input.h"
+#include "core/os/os.h"
 #include "io/input/input_version.h"
 #include "io/input/text_format.h"
 #include "io/compression/decompress.h"
@@ -17,7 +18,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 enum { FIRST_BLOCK = 1 << 16, LARGE_BLOCK = 1 << 26, FIRST_BYTES = 16, STEP = 1 << 24, MAX_RATIO = 200 };
 enum { STREAM_MIN = 1 << 19 /* of the archive */, STREAM_FIRST = 1 << 22, STREAM_STEP = 1 << 20 };
@@ -287,7 +287,7 @@ static void close_stream(dis__stream *s)
 {
     if (!s) return;
     dis__decompressor_close(s->unpacker);
-    if (s->room) munmap(s->room, s->n_room);
+    if (s->room) dis__os_unmap(s->room, s->n_room);
     dis__free(s);
 }
 
@@ -322,7 +322,7 @@ void dis__input_discard(dis__input *in, size_t before)
     dis__stream *s = in->stream;
     if (!s || before / PAGES * PAGES <= s->dropped) return;
     const size_t to = before / PAGES * PAGES;
-    (void)madvise(s->room + s->dropped, to - s->dropped, MADV_DONTNEED);
+    dis__os_drop_pages(s->room + s->dropped, to - s->dropped);
     s->dropped = to;
     dis__input_release_pages(in, (const char *)in->map + dis__decompressor_used(s->unpacker), &s->passed);
 }
@@ -334,7 +334,7 @@ dis_status dis__input_rewind(dis__input *in)
     dis__decompressor *again;
     DIS_TRY(dis__decompressor_open(in->path, archive_of(in->map, in->n_map), in->map, in->n_map, &again));
     dis__decompressor_close(s->unpacker);
-    (void)madvise(s->room, s->n_room, MADV_DONTNEED);
+    dis__os_drop_pages(s->room, s->n_room);
     s->unpacker = again;
     s->dropped = 0;
     s->passed = NULL;
@@ -480,7 +480,7 @@ static dis_status forget_job(void *arg, size_t j, int thread)
     (void)thread;
     const forgetting *f = arg;
     const size_t from = j * FORGET, n = f->in->n_map - from < FORGET ? f->in->n_map - from : FORGET;
-    (void)madvise((char *)f->in->map + from, n, MADV_DONTNEED); /* advice: nothing depends on it */
+    dis__os_drop_pages((char *)f->in->map + from, n);
     return DIS_OK;
 }
 
@@ -497,7 +497,7 @@ void dis__input_release_pages(const dis__input *in, const char *at, const char *
     if (!*passed) *passed = in->map;
     const size_t n = at > *passed ? (size_t)(at - *passed) / PAGE * PAGE : 0;
     if (n < LARGE) return;
-    (void)madvise((void *)(uintptr_t)*passed, n, MADV_DONTNEED); /* advice: nothing depends on it */
+    dis__os_drop_pages((void *)(uintptr_t)*passed, n);
     *passed += n;
 }
 

@@ -1,6 +1,7 @@
 /* Files that change while they are being read: the version of a file, and the check at the end of every reader. */
 #include "io/input/input_version.h"
 #include "core/memory/file_map.h"
+#include "core/os/os.h"
 #include "core/system_calls.h"
 #include <errno.h>
 #include <string.h>
@@ -8,12 +9,13 @@
 
 dis__file_version dis__file_version_from_stat(const struct stat *st)
 {
+    const struct timespec modified = dis__os_modified(st);
     return (dis__file_version){.known = S_ISREG(st->st_mode),
                                .device = (uint64_t)st->st_dev,
                                .file = (uint64_t)st->st_ino,
                                .size = (uint64_t)st->st_size,
-                               .seconds = st->st_mtim.tv_sec,
-                               .nanoseconds = st->st_mtim.tv_nsec};
+                               .seconds = modified.tv_sec,
+                               .nanoseconds = modified.tv_nsec};
 }
 
 static bool same_contents(const dis__file_version *a, const dis__file_version *b)

@@ -6,6 +6,7 @@
  * is the flush of the folder after it: then the new file is in place, whole, and the error says that the disk may not
  * know yet. */
 #include "io/output/output_file.h"
+#include "core/os/os.h"
 #include "io/files/file_lock.h"
 #include "core/memory/memory.h"
 #include "core/system_calls.h"
@@ -18,7 +19,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 enum { BUFFER = 4 * DIS_OUT_BUFFER, TRIES = 100 };
@@ -41,7 +41,7 @@ struct dis__out {
 
 static void release(dis__out *out)
 {
-    if (out->map) munmap(out->map, out->n_map);
+    if (out->map) dis__os_unmap(out->map, out->n_map);
     dis__out_release_map(out);
     if (out->fd >= 0 && out->fd != STDOUT_FILENO) close(out->fd);
     if (out->folder >= 0) close(out->folder);
@@ -244,12 +244,12 @@ dis_status dis__out_map(dis__out *out, size_t n, char **room)
     *room = NULL;
     if (!out->temporary || out->packer || n == 0) return DIS_OK;
     DIS_TRY(dis__out_flush(out));
-    const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), from = out->written / page * page;
+    const uint64_t page = dis__os_page_size(), from = out->written / page * page;
     out->mapped_to = out->written + n;
     if (dis__sys_truncate(out->fd, out->mapped_to) != 0) return dis__fail_io("write", out->path);
     char *map = dis__sys_map_writable_part(out->fd, from, (size_t)(out->mapped_to - from));
     if (!map || dis__sys_populate(map, 1) != 0) { /* an old system, or a file system that has no such thing */
-        if (map) munmap(map, (size_t)(out->mapped_to - from));
+        if (map) dis__os_unmap(map, (size_t)(out->mapped_to - from));
         return dis__sys_truncate(out->fd, out->written) != 0 ? dis__fail_io("write", out->path) : DIS_OK;
     }
     out->map = map;
@@ -260,7 +260,7 @@ dis_status dis__out_map(dis__out *out, size_t n, char **room)
 
 dis_status dis__out_populate(const dis__out *out, char *room, size_t n)
 {
-    const size_t page = (size_t)sysconf(_SC_PAGESIZE), before = (size_t)(room - out->map) % page;
+    const size_t page = dis__os_page_size(), before = (size_t)(room - out->map) % page;
     if (n == 0 || dis__sys_populate(room - before, n + before) == 0) return DIS_OK;
     errno = ENOSPC; /* all that the system says is that it cannot */
     return dis__fail_io("write", out->path);
@@ -268,7 +268,7 @@ dis_status dis__out_populate(const dis__out *out, char *room, size_t n)
 
 void dis__out_release_map(dis__out *out)
 {
-    if (out->old_map) munmap(out->old_map, out->n_old_map);
+    if (out->old_map) dis__os_unmap(out->old_map, out->n_old_map);
     out->old_map = NULL;
 }
 

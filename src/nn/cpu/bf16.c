@@ -1,12 +1,11 @@
 /* What products in bfloat16 need of the CPU, and their column of the table of kernels. */
 #include "nn/cpu/bf16.h"
 #include "core/memory/memory.h"
+#include "core/os/os.h"
 #include <stdlib.h>
 #include <string.h>
-#if defined(__x86_64__) && defined(__linux__)
+#if defined(__x86_64__)
 #include <cpuid.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 #endif
 
 enum { LANES = 16 };
@@ -23,18 +22,17 @@ const char *dis__bf16_lacks(void)
 #endif
 }
 
-#if defined(__x86_64__) && defined(__linux__)
-/* The system keeps tile registers only of processes that have asked for them. */
+#if defined(__x86_64__)
 bool dis__bf16_has_tiles(void)
 {
-    enum { REQUEST = 0x1023, TILE_DATA = 18, TILE_STATE = 3 << 17, INSTRUCTIONS = 1 << 22 | 1 << 24 };
+    enum { TILE_STATE = 3 << 17, INSTRUCTIONS = 1 << 22 | 1 << 24 };
     unsigned a, b, c, d, low, high;
     const char *wanted = getenv("DISSENT_ISA");
     if (dis__bf16_lacks() || (wanted && strcmp(wanted, "avx512") == 0)) return false;
     if (!__get_cpuid(1, &a, &b, &c, &d) || !(c >> 27 & 1)) return false; /* xgetbv */
     if (!__get_cpuid_count(7, 0, &a, &b, &c, &d) || (d & INSTRUCTIONS) != INSTRUCTIONS) return false;
     __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
-    return (low & TILE_STATE) == TILE_STATE && syscall(SYS_arch_prctl, REQUEST, TILE_DATA) == 0;
+    return (low & TILE_STATE) == TILE_STATE && dis__os_enable_tile_registers();
 }
 #else
 bool dis__bf16_has_tiles(void)

@@ -2,6 +2,7 @@
  * callback. `limit` is the number of jobs that may run at once now; it shrinks when memory runs out. */
 #include "train/runs/job_scheduler.h"
 #include "core/memory/memory.h"
+#include "core/os/os.h"
 #include "core/parallel/pool.h"
 #include "nn/devices.h"
 #include <math.h>
@@ -75,12 +76,7 @@ static size_t least(size_t a, size_t b)
 
 static void wait_for_change(scheduler *s, double seconds)
 {
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    const double nanoseconds = (double)until.tv_nsec + seconds * 1e9;
-    until.tv_sec += (time_t)(nanoseconds / 1e9);
-    until.tv_nsec = (long)fmod(nanoseconds, 1e9);
-    pthread_cond_timedwait(&s->changed, &s->mutex, &until);
+    dis__os_wait(&s->changed, &s->mutex, seconds);
 }
 
 /* The failure of the first job counts; one without a job (i = SIZE_MAX) only if there is no other. */
@@ -352,12 +348,8 @@ static dis_status run_workers(scheduler *s)
 
 static dis_status run_parallel(scheduler *s)
 {
-    pthread_condattr_t monotonic;
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
     pthread_mutex_init(&s->mutex, NULL);
-    pthread_cond_init(&s->changed, &monotonic);
-    pthread_condattr_destroy(&monotonic);
+    dis__os_init_condition(&s->changed);
     dis_status status = dis__alloc_zeroed(&s->state, s->jobs->n, sizeof *s->state);
     if (status == DIS_OK) status = dis__alloc_array(&s->queue, s->at_once, sizeof *s->queue);
     if (status == DIS_OK) status = run_workers(s);

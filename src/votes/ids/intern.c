@@ -2,14 +2,13 @@
  * on average 1.6 slots per key: 51 bytes. */
 #include "votes/ids/intern.h"
 #include "core/memory/memory.h"
-#include <sys/random.h>
+#include "core/os/os.h"
 #include <time.h>
 
 dis__secret dis__secret_draw(void)
 {
     dis__secret s;
-    if (getrandom(&s, sizeof s, GRND_NONBLOCK) !=
-        (ssize_t)sizeof s) { /* early in the life of a machine: better than a constant */
+    if (!dis__os_random(&s, sizeof s)) { /* early in the life of a machine: better than a constant */
         struct timespec now;
         clock_gettime(CLOCK_MONOTONIC, &now);
         uint64_t x = (uint64_t)now.tv_nsec ^ (uint64_t)(uintptr_t)&s << 16;

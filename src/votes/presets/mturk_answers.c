@@ -9,6 +9,7 @@
  * and puts the path and the rule in place of the name. Which question is the label is never guessed. */
 #include "votes/mapper/record_reader.h"
 #include "core/memory/memory.h"
+#include "core/os/os.h"
 #include <stdio.h>
 
 enum { ROWS = 1000, LIST = 400 };
@@ -45,7 +46,7 @@ static bool is_truth(const dis__csv_field *f)
 /* The question that a column is an option of: "category" of Answer.category.cat; 0: of none. */
 static size_t question_of(const dis__csv_field *h)
 {
-    const char *dot = memrchr(h->text + PREFIX, '.', h->n - PREFIX);
+    const char *dot = dis__os_find_last(h->text + PREFIX, '.', h->n - PREFIX);
     return dot ? (size_t)(dot - h->text) - PREFIX : 0;
 }
 

@@ -3,6 +3,7 @@
 #include "votes/table/scales.h"
 #include "core/error.h"
 #include "core/numbers/decimal.h"
+#include "core/os/os.h"
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -21,8 +22,8 @@ static bool is_text(const char *text, size_t n, const char *other)
 /* The last two parts of a task; false: it has none. */
 static bool last_parts(const char *task, size_t n, const char *part[2], size_t length[2])
 {
-    const char *last = memrchr(task, DIS_PART_SEPARATOR, n);
-    const char *middle = last ? memrchr(task, DIS_PART_SEPARATOR, (size_t)(last - task)) : NULL;
+    const char *last = dis__os_find_last(task, DIS_PART_SEPARATOR, n);
+    const char *middle = last ? dis__os_find_last(task, DIS_PART_SEPARATOR, (size_t)(last - task)) : NULL;
     if (!last) return false;
     part[0] = middle ? middle + 1 : task;
     length[0] = (size_t)(last - part[0]);

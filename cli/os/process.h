@@ -1,0 +1,18 @@
+/* process.h: what the command line needs of the operating system and C does not have. process_posix.c and
+ * process_windows.c implement it; CMake compiles one of them. */
+#ifndef CLI_OS_PROCESS_H
+#define CLI_OS_PROCESS_H
+#include <stdbool.h>
+
+/* `handler` receives the first signal that asks the program to stop; a second one ends the process. A closed pipe ends
+ * it without a message, and a file that exceeds the size limit is an error of writing. */
+void cli_process_catch_signals(void (*handler)(int signal));
+/* A standard descriptor that the caller has closed would become that of the next file which is opened, and that file
+ * would be read or written in its place. /dev/null in the wrong direction makes each use fail as on a closed one;
+ * messages have nowhere to go. False: not possible. */
+bool cli_process_fill_descriptors(void);
+/* Opens a file as a lock that this process holds until it ends. False: another process has it, or errno of opening
+ * when *fd is negative. */
+bool cli_process_lock(const char *path, int *fd);
+
+#endif

@@ -1,0 +1,195 @@
+/* What Linux, macOS and Emscripten share. */
+#include "core/os/os.h"
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+size_t dis__os_page_size(void)
+{
+    return (size_t)sysconf(_SC_PAGESIZE);
+}
+
+void *dis__os_alloc_aligned(size_t alignment, size_t n)
+{
+    void *block = NULL;
+    return posix_memalign(&block, alignment, n) == 0 ? block : NULL;
+}
+
+void dis__os_free_aligned(void *block)
+{
+    free(block);
+}
+
+void *dis__os_map_file(int fd, size_t n)
+{
+    void *map = mmap(NULL, n, PROT_READ, MAP_PRIVATE, fd, 0);
+    return map == MAP_FAILED ? NULL : map;
+}
+
+void *dis__os_map_writable(int fd, uint64_t from, size_t n)
+{
+    void *map = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)from);
+    return map == MAP_FAILED ? NULL : map;
+}
+
+void dis__os_unmap(void *map, size_t n)
+{
+    munmap(map, n);
+}
+
+void dis__os_drop_pages(void *part, size_t n)
+{
+    (void)madvise(part, n, MADV_DONTNEED); /* advice: nothing depends on it */
+}
+
+/* ---- truncated files ---- */
+
+static uintptr_t (*find_end_of_map)(uintptr_t address);
+static struct sigaction earlier; /* handling of SIGBUS */
+
+static void pass_on(int signal, siginfo_t *info, void *context)
+{
+    if (earlier.sa_flags & SA_SIGINFO) {
+        earlier.sa_sigaction(signal, info, context);
+    } else if (earlier.sa_handler != SIG_DFL && earlier.sa_handler != SIG_IGN) {
+        earlier.sa_handler(signal);
+    } else if (earlier.sa_handler == SIG_DFL || info->si_code > 0) { /* a fault cannot be ignored */
+        const struct sigaction standard = {.sa_handler = SIG_DFL};
+        sigaction(SIGBUS, &standard, NULL); /* on return, the access faults again and ends the process */
+        if (info->si_code <= 0) raise(SIGBUS);
+    }
+}
+
+/* Async-signal-safe calls alone. */
+static void on_bus_error(int signal, siginfo_t *info, void *context)
+{
+    const uintptr_t at = (uintptr_t)info->si_addr, page = at & ~((uintptr_t)dis__os_page_size() - 1);
+    const int error = errno;
+    const uintptr_t end = info->si_code == BUS_ADRERR ? find_end_of_map(at) : 0;
+    const bool replaced =
+        end && mmap((void *)page, end - page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != MAP_FAILED;
+    errno = error;
+    if (!replaced) pass_on(signal, info, context);
+}
+
+void dis__os_guard_maps(uintptr_t (*find_end)(uintptr_t address))
+{
+    struct sigaction guard = {.sa_sigaction = on_bus_error, .sa_flags = SA_SIGINFO | SA_ONSTACK};
+    find_end_of_map = find_end;
+    sigemptyset(&guard.sa_mask);
+    (void)sigaction(SIGBUS, &guard, &earlier);
+}
+
+/* ---- files ---- */
+
+int dis__os_open(const char *path, int flags, mode_t mode)
+{
+    return open(path, flags | O_CLOEXEC, mode);
+}
+
+int dis__os_open_at(int folder, const char *name, int flags)
+{
+    return openat(folder, name, flags | O_CLOEXEC);
+}
+
+int dis__os_duplicate(int fd)
+{
+    return fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+}
+
+ssize_t dis__os_read_at(int fd, void *buffer, size_t n, uint64_t at)
+{
+    return pread(fd, buffer, n, (off_t)at);
+}
+
+ssize_t dis__os_write_at(int fd, const void *buffer, size_t n, uint64_t at)
+{
+    return pwrite(fd, buffer, n, (off_t)at);
+}
+
+int dis__os_poll_input(int fd, int milliseconds)
+{
+    struct pollfd waits = {.fd = fd, .events = POLLIN};
+    return poll(&waits, 1, milliseconds);
+}
+
+int dis__os_flush(int fd)
+{
+    return fsync(fd);
+}
+
+int dis__os_truncate(int fd, uint64_t n)
+{
+    return ftruncate(fd, (off_t)n);
+}
+
+int dis__os_rename(const char *from, const char *to)
+{
+    return rename(from, to);
+}
+
+int dis__os_create_folder(const char *path)
+{
+    return mkdir(path, 0777);
+}
+
+int dis__os_create_link(const char *target, const char *path)
+{
+    return symlink(target, path);
+}
+
+int dis__os_lock(int fd, bool wait)
+{
+    return flock(fd, wait ? LOCK_EX : LOCK_EX | LOCK_NB);
+}
+
+static int remove_entry(const char *path, const struct stat *st, int kind, struct FTW *at)
+{
+    (void)st;
+    (void)kind;
+    (void)at;
+    (void)remove(path);
+    return 0; /* on to the others */
+}
+
+void dis__os_remove_tree(const char *path)
+{
+    enum { MAX_OPEN = 8 };
+    (void)nftw(path, remove_entry, MAX_OPEN, FTW_DEPTH | FTW_PHYS);
+}
+
+/* ---- libraries ---- */
+
+bool dis__os_library_file(void (*function)(void), char *path, size_t n)
+{
+    Dl_info info;
+    void *address;
+    memcpy(&address, &function, sizeof address);
+    if (!dladdr(address, &info) || !info.dli_fname) return false;
+    return (size_t)snprintf(path, n, "%s", info.dli_fname) < n;
+}
+
+void *dis__os_open_library(const char *path)
+{
+    return dlopen(path, RTLD_NOW | RTLD_LOCAL);
+}
+
+void *dis__os_find_symbol(void *library, const char *name)
+{
+    return dlsym(library, name);
+}
+
+const char *dis__os_library_error(void)
+{
+    const char *error = dlerror();
+    return error ? error : "the library could not be loaded";
+}
