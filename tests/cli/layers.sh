@@ -43,6 +43,7 @@ for folder in $order; do
     done | sort -u | tsort >/dev/null 2>"$circle" || { echo "subfolders of src/$folder include each other: $(tr '\n' ' ' <"$circle")"; failed=1; }
 done
 max_files=25
+# shellcheck disable=SC2044 # names without spaces
 for folder in $(find src cli python/core tools bench -type d ! -name __pycache__); do
     n=$(find "$folder" -maxdepth 1 -type f \( -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' -o -name '*.py' -o -name '*.sh' \) | wc -l)
     [ "$n" -le "$max_files" ] || { echo "$folder has $n source files; at most $max_files are allowed: divide it by what belongs together"; failed=1; }
