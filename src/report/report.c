@@ -209,6 +209,7 @@ end:
 /* In the order of the page. */
 /* clang-format off */
 static dis_status (*const sections[])(dis__report_job *) = {
+    dis__section_review,
     dis__section_scaled,
     dis__section_votes,
     dis__section_labels,
@@ -217,7 +218,6 @@ static dis_status (*const sections[])(dis__report_job *) = {
     dis__section_panel,
     dis__section_training,
     dis__section_model,
-    dis__section_review,
     dis__section_provenance,
 };
 /* clang-format on */

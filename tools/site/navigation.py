@@ -98,7 +98,7 @@ SECTIONS = [
             ),
             (
                 "Statistics",
-                ["evidence/agreement", "evidence/review", "evidence/panel", "evidence/groups", "evidence/evaluation", "evidence/comparing", "evidence/watch"],
+                ["evidence/agreement", "evidence/review", "evidence/panel", "evidence/groups", "evidence/evaluation", "evidence/comparing", "evidence/watch", "evidence/report-review"],
             ),
             ("Models", ["evidence/training", "evidence/encoders", "evidence/perspectives"]),
             ("Speed", ["evidence/benchmarks", "evidence/large-data", "evidence/gpu", "evidence/benchmark-scripts"]),

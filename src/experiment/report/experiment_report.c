@@ -73,7 +73,8 @@ static void made_row(dis__data_table *g, const char *what, const char *value)
 
 static void settings(dis__experiment_page *p)
 {
-    dis__figure f = {.id = "cells", .title = "What the cells are", .wide = true, .open = true};
+    dis__figure f = {
+        .id = "cells", .title = "Conditions", .question = "What was compared?", .wide = true, .open = true};
     dis__markup_append(&f.caption, "Everything that tells one condition from another.");
     dis__data_table_add_column(&f.table, "cell", DIS__CELL_TEXT);
     dis__data_table_add_column(&f.table, "data", DIS__CELL_TEXT);
@@ -107,7 +108,10 @@ dis_status dis__experiment_made(dis__experiment_page *p)
     double seconds = 0;
     for (size_t r = 0; r < plan->n_runs; r++)
         if (p->e->selected[r] && !isnan(p->known->seconds[r])) seconds += p->known->seconds[r];
-    dis__figure f = {.id = "sources", .title = "Sources", .open = true};
+    dis__figure f = {.id = "sources",
+                     .title = "Sources",
+                     .question = "Which files and settings were used?",
+                     .open = true};
     dis__markup_append(&f.caption,
                        "Runs have keys: the SHA-256 of all that determines their result, inputs by their contents.");
     dis__data_table_add_column(&f.table, "what", DIS__CELL_TEXT);

@@ -61,7 +61,7 @@ static void entropies(dis__experiment_page *p, const people *all, size_t n)
     double mean[MAX], edge[BINS + 1];
     dis__markup name[MAX] = {{0}};
     size_t shown = 0;
-    dis__figure f = {.id = "human-entropies", .title = "How divided people are"};
+    dis__figure f = {.id = "human-entropies", .title = "Uncertainty of people", .question = "How divided are people?"};
     dis__markup_append(&f.caption,
                        "Entropy of what people said of an item, as a share of the largest possible: 0 is one answer, 1 "
                        "all answers alike. Dashed lines are means.");

@@ -24,7 +24,7 @@ static void put_numbers(dis__markup *page, const dis__figure *f)
 void dis__figure_end(dis__markup *page, dis__figure *f)
 {
     dis__markup_appendf(page, "<figure id=\"%s\" class=\"%s\"><figcaption><h3>%s</h3><p>", f->id,
-                        f->wide ? "wide" : "half", f->title);
+                        f->wide ? "wide" : "half", f->question ? f->question : f->title);
     dis__markup_append_markup_escaped(page, &f->caption);
     dis__markup_append(page, "</p></figcaption>\n");
     if (f->chart.n || f->chart.status != DIS_OK) {
@@ -35,6 +35,11 @@ void dis__figure_end(dis__markup *page, dis__figure *f)
     if (f->table.n_columns) put_numbers(page, f);
     dis__markup_append(page, "</figure>\n");
     if (page->status == DIS_OK) page->status = f->table.status;
+    dis__figure_free(f);
+}
+
+void dis__figure_free(dis__figure *f)
+{
     dis__markup_free(&f->caption);
     dis__markup_free(&f->chart);
     dis__markup_free(&f->name);

@@ -9,6 +9,7 @@ void dis__page_free(dis__page *page)
     dis__markup_free(&page->tiles);
     dis__markup_free(&page->findings);
     dis__markup_free(&page->toc);
+    dis__markup_free(&page->verdict);
 }
 
 /* A half-wide figure that stays without a neighbour takes the row: words on the left, the chart on the right. */
@@ -66,6 +67,34 @@ void dis__page_finding_add(dis__page *page, dis__markup *sentence)
     sentence->n = 0;
 }
 
+void dis__page_verdict_set(dis__page *page, const char *question, const char *id, const char *words,
+                           const dis__markup *reasons)
+{
+    dis__markup *m = &page->verdict;
+    m->n = 0;
+    dis__markup_appendf(m,
+                        "<section class=\"verdict\" data-verdict=\"%s\" aria-labelledby=\"verdict\"><h2 "
+                        "id=\"verdict\">%s <strong>%s.</strong></h2><p>",
+                        id, question, words);
+    dis__markup_append_markup_escaped(m, reasons);
+    dis__markup_append(m, "</p></section>\n");
+}
+
+void dis__page_findings_put(dis__page *page)
+{
+    dis__page_section_end(page);
+    page->findings_at = page->body.n;
+}
+
+static void put_findings(dis__markup *m, const dis__page *page)
+{
+    if (page->findings.n == 0) return;
+    dis__markup_append(
+        m, "<section class=\"says\" aria-labelledby=\"says\"><h2 id=\"says\">The evidence in short</h2><ul>\n");
+    dis__markup_append_markup(m, &page->findings);
+    dis__markup_append(m, "</ul></section>\n");
+}
+
 void dis__page_format(dis__markup *m, const dis__page *page, const dis__markup *title, const dis__markup *subtitle)
 {
     dis__markup_append(m, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
@@ -87,19 +116,17 @@ void dis__page_format(dis__markup *m, const dis__page *page, const dis__markup *
     dis__markup_append(m, "</p></header>\n<nav aria-label=\"Contents\"><ul>\n");
     dis__markup_append_markup(m, &page->toc);
     dis__markup_append(m, "</ul></nav>\n<main>\n");
+    dis__markup_append_markup(m, &page->verdict);
     if (page->tiles.n) {
         /* more than eight stand in two rows of one length, or nearly so */
         dis__markup_appendf(m, "<dl class=\"tiles c%zu\">\n", page->n_tiles <= 8 ? 8 : (page->n_tiles + 1) / 2);
         dis__markup_append_markup(m, &page->tiles);
         dis__markup_append(m, "</dl>\n");
     }
-    if (page->findings.n) {
-        dis__markup_append(
-            m, "<section class=\"says\" aria-labelledby=\"says\"><h2 id=\"says\">What this says</h2><ul>\n");
-        dis__markup_append_markup(m, &page->findings);
-        dis__markup_append(m, "</ul></section>\n");
-    }
-    dis__markup_append_markup(m, &page->body);
+    if (page->body.status == DIS_OK) dis__markup_append_n(m, page->body.bytes, page->findings_at);
+    put_findings(m, page);
+    if (page->body.status == DIS_OK)
+        dis__markup_append_n(m, page->body.bytes + page->findings_at, page->body.n - page->findings_at);
     dis__markup_appendf(
         m,
         "</main>\n<footer>Made by dissent %s. Everything is in this file: it loads nothing and sends "
@@ -108,7 +135,7 @@ void dis__page_format(dis__markup *m, const dis__page *page, const dis__markup *
         dis_version());
     dis__markup_append(m, dis__page_script);
     dis__markup_append(m, "</script>\n</body>\n</html>\n");
-    const dis__markup *parts[] = {&page->tiles, &page->findings};
-    for (size_t i = 0; i < 2; i++)
+    const dis__markup *parts[] = {&page->tiles, &page->findings, &page->body, &page->verdict};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         if (m->status == DIS_OK) m->status = parts[i]->status;
 }

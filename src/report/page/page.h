@@ -9,7 +9,8 @@
 extern const char dis__page_style[], dis__page_script[];
 
 typedef struct {
-    dis__markup body, tiles, findings, toc;
+    dis__markup body, tiles, findings, toc, verdict;
+    size_t findings_at; /* position in the body where the findings are put; 0: before all of it */
     size_t n_tiles;
     bool in_section;
     size_t unpaired; /* position in the body after the class of a half-wide figure that has no neighbour yet; 0: none */
@@ -25,6 +26,12 @@ void dis__page_section_end(dis__page *page);
 void dis__page_figure_add(dis__page *page, dis__figure *f);
 /* A number people look for first. `label` is ours. */
 void dis__page_tile_add(dis__page *page, const char *value, const char *label);
+/* The answer to the question that the page is about, above all else: `question`, `id` and `words` are ours, `reasons` is
+ * plain text, which is escaped. The last one counts. */
+void dis__page_verdict_set(dis__page *page, const char *question, const char *id, const char *words,
+                           const dis__markup *reasons);
+/* The findings come here, after what has been added so far. */
+void dis__page_findings_put(dis__page *page);
 /* One sentence of "what this says": plain text, which is escaped and emptied. */
 void dis__page_finding_add(dis__page *page, dis__markup *sentence);
 

@@ -113,7 +113,9 @@ void dis__figure_coefficients(dis__report_job *job)
         high[n++] = m->has_interval ? m->ci_high : (double)NAN;
     }
     if (n == 0) return;
-    dis__figure f = {.id = "agreement", .title = "Agreement between annotators"};
+    dis__figure f = {.id = "agreement",
+                     .title = "Agreement between annotators",
+                     .question = "How well do annotators agree?"};
     const dis_metric *alpha = metric(job, "alpha_nominal"), *percent = metric(job, "percent");
     if (percent && alpha) {
         dis__markup_appendf(&f.caption, "%s of the pairs of votes on an item agree, ",
@@ -168,7 +170,9 @@ void dis__figure_class_agreement(dis__report_job *job)
         n++;
     }
     if (n == 0) return;
-    dis__figure f = {.id = "class-agreement", .title = "Which classes people agree on"};
+    dis__figure f = {.id = "class-agreement",
+                     .title = "Agreement by class",
+                     .question = "On which classes do annotators agree?"};
     dis__markup_append(&f.caption, "When one person chooses a class, how often does another choose it too? ");
     if (best != worst) {
         dis__markup_append(&f.caption, "Most often for ");
@@ -250,7 +254,9 @@ void dis__figure_pairs(dis__report_job *job)
     for (size_t i = 0; i < p.n; i++) p.name[i] = dis_names_get(job->votes_view.workers, p.worker[i], NULL);
     for (size_t i = 0; i < p.n; i++) /* close up the rows */
         memmove(p.value + i * p.n, p.value + i * PAIR_WORKERS, p.n * sizeof *p.value);
-    dis__figure f = {.id = "pairwise-agreement", .title = "Who agrees with whom"};
+    dis__figure f = {.id = "pairwise-agreement",
+                     .title = "Agreement between pairs",
+                     .question = "Which annotators agree with each other?"};
     dis__markup_appendf(&f.caption, "The %zu workers with most votes, on the items that both voted on. ", p.n);
     if (best && worst && best != worst) {
         dis__markup_append(&f.caption, "Most alike: ");

@@ -19,7 +19,7 @@ void dis__figure_reliability(dis__report_job *job)
     double x[MAX][DIS_EVALUATION_MAX_BINS], y[MAX][DIS_EVALUATION_MAX_BINS];
     dis__chart_line line[MAX] = {{0}};
     size_t n = 0;
-    dis__figure f = {.id = "reliability", .title = "Is the model calibrated?"};
+    dis__figure f = {.id = "reliability", .title = "Calibration", .question = "Is the model calibrated?"};
     dis__data_table_add_column(&f.table, "model", DIS__CELL_TEXT);
     dis__data_table_add_column(&f.table, "confidence, from", DIS__CELL_REAL);
     dis__data_table_add_column(&f.table, "to", DIS__CELL_REAL);
@@ -91,7 +91,9 @@ dis_status dis__figure_entropies(dis__report_job *job, size_t model)
         n_divided += p > RASTER / 2.0;
         n_confident += p > RASTER / 2.0 && q < RASTER / 4.0;
     }
-    dis__figure f = {.id = "entropy-correlation", .title = "Is the model uncertain where people disagree?"};
+    dis__figure f = {.id = "entropy-correlation",
+                     .title = "Uncertainty of model and people",
+                     .question = "Is the model uncertain where people disagree?"};
     if (dis__evaluation_has(e, DIS_EVALUATION_ENTROPY_CORRELATION)) {
         dis__markup_append(&f.caption, "The doubt of ");
         dis__report_append_model_name(&f.caption, job, model);
@@ -163,7 +165,9 @@ dis_status dis__figure_divergences(dis__report_job *job)
         n++;
     }
     if (n) {
-        dis__figure f = {.id = "distance-to-people", .title = "How far from people"};
+        dis__figure f = {.id = "distance-to-people",
+                         .title = "Distance from human labels",
+                         .question = "How far are predictions from human labels?"};
         dis__markup_append(
             &f.caption, "Jensen-Shannon divergence of each item: 0 is the same distribution, 0.69 nothing in common. ");
         dis__markup_append_name(&f.caption, names[close], strlen(names[close]), 30);
@@ -266,7 +270,9 @@ dis_status dis__figure_confusion(dis__report_job *job, size_t model)
             }
         }
     }
-    dis__figure f = {.id = "model-confusion", .title = "Confusion matrix"};
+    dis__figure f = {.id = "model-confusion",
+                     .title = "Confusion matrix",
+                     .question = "Which classes does the model confuse?"};
     dis__report_append_model_name(&f.caption, job, model);
     if (max) {
         dis__markup_append(&f.caption, " most often answers ");
@@ -320,7 +326,9 @@ void dis__figure_classes(dis__report_job *job)
         if (value[i * n_series] > value[best * n_series]) best = i;
         if (value[i * n_series] < value[worst * n_series]) worst = i;
     }
-    dis__figure f = {.id = "class-f1", .title = "Class by class"};
+    dis__figure f = {.id = "class-f1",
+                     .title = "F1 by class",
+                     .question = "Which classes does the model predict well?"};
     dis__markup_append(&f.caption, "F1 combines precision and recall; 1 is perfect. ");
     dis__report_append_model_name(&f.caption, job, 0);
     if (best != worst) {

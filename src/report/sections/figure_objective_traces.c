@@ -42,7 +42,9 @@ static void add_trace(const dis__report_job *job, traces *t, size_t m)
 
 static void draw_traces(dis__report_job *job, const traces *t)
 {
-    dis__figure f = {.id = "em-trace", .title = "Convergence of the methods"};
+    dis__figure f = {.id = "em-trace",
+                     .title = "Convergence of the methods",
+                     .question = "Did the label methods converge?"};
     for (size_t i = 0; i < t->n; i++) {
         const dis_fit_view fit_view = dis_fit_get_view(job->r->view[t->view[i]].fit);
         dis__markup_append_name(&f.caption, t->line[i].name, strlen(t->line[i].name), 30);

@@ -36,7 +36,7 @@ static void values(dis__report_job *job, const dis_scaled_table *labels)
         const double at = (mean->values[i] - s.low) / (s.high - s.low) * (double)n;
         count[(size_t)fmin((double)n - 1, fmax(0, at))]++;
     }
-    dis__figure f = {.id = "values", .title = "What the values are"};
+    dis__figure f = {.id = "values", .title = "Values", .question = "Which values do the items have?"};
     dis__markup_appendf(&f.caption, "From %s to %s, corrected for biases of workers.", dis__format_brief(low).text,
                         dis__format_brief(high).text);
     const dis__histogram h = {
@@ -83,7 +83,7 @@ static void draw_sets(dis__report_job *job, const dis_scaled_table *labels)
         value[2 * n + 1] = sum / fmax(1, (double)labels->n_rows);
     }
     if (n == 0) return;
-    dis__figure f = {.id = "sets", .title = "Class frequencies"};
+    dis__figure f = {.id = "sets", .title = "Class frequencies", .question = "How frequent is each class?"};
     dis__markup_append(
         &f.caption, "Share of the votes that name the class, and of the items that have it. An item may have several "
                     "classes, so shares need not sum to 1.");
@@ -107,7 +107,7 @@ static void draw_scores(dis__report_job *job, const dis_scaled_table *labels)
         most = fmax(most, high[n]);
     }
     if (n == 0) return;
-    dis__figure f = {.id = "scores", .title = "Which is best"};
+    dis__figure f = {.id = "scores", .title = "Ranking", .question = "Who won?"};
     dis__markup_appendf(
         &f.caption,
         "Scores with their 95 %% intervals; 0 is the mean of all. A difference of 1 is a preference of 73 "
@@ -160,7 +160,9 @@ static void draw_spans(dis__report_job *job, const dis_scaled_table *labels)
         value[r] += 1 / (double)labels->n_rows;
     }
     if (n == 0) return;
-    dis__figure f = {.id = "spans-by-class", .title = "Spans of each class"};
+    dis__figure f = {.id = "spans-by-class",
+                     .title = "Spans of each class",
+                     .question = "How many spans does each class have?"};
     dis__markup_appendf(&f.caption, "%s span%s in the labels, by class.", dis__format_grouped(labels->n_rows).text,
                         dis__plural_suffix(labels->n_rows));
     const dis__bar_chart b = {.row = row,

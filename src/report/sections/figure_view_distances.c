@@ -50,7 +50,9 @@ static void draw(dis__report_job *job, const dis_views_distances_view *d)
             max = fmax(max, value[i * n + k]);
         }
     }
-    dis__figure f = {.id = "view-distances", .title = "Distance between the methods"};
+    dis__figure f = {.id = "view-distances",
+                     .title = "Distance between the methods",
+                     .question = "How different are the label methods?"};
     put_caption(&f.caption, r, d, first, n);
     const dis__heat_map h = {.name = names,
                              .n = n,

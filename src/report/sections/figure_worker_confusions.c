@@ -88,7 +88,10 @@ static void draw_matrix(dis__report_job *job, const dis__worker_statistics *c, c
 
 static void draw_matrices(dis__report_job *job, const dis__worker_statistics *c, const matrices *m, size_t n_busy)
 {
-    dis__figure f = {.id = "worker-confusion", .title = "What workers confuse", .wide = true};
+    dis__figure f = {.id = "worker-confusion",
+                     .title = "Confusion by annotator",
+                     .question = "Which classes do annotators confuse?",
+                     .wide = true};
     const char *names[DIS__REPORT_SHOWN_CLASSES];
     for (size_t k = 0; k < job->n_shown; k++) names[k] = dis__class_name(job, job->top_class[k]);
     dis__markup_appendf(

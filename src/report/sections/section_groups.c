@@ -110,7 +110,9 @@ static void put_group_table(const groups_job *g, dis__data_table *table)
 
 static void figure_within(const groups_job *g)
 {
-    dis__figure f = {.id = "groups-within", .title = "Within groups and across"};
+    dis__figure f = {.id = "groups-within",
+                     .title = "Agreement within groups",
+                     .question = "Do annotators agree more within their group?"};
     dis__point_chart_row row[SHOWN_GROUPS];
     const size_t n = g->found.n_groups < SHOWN_GROUPS ? g->found.n_groups : SHOWN_GROUPS;
     add_group_finding(g, &f.caption);
@@ -162,7 +164,9 @@ static void figure_pairs(const groups_job *g)
         low = fmin(low, value[i]);
         high = fmax(high, value[i]);
     }
-    dis__figure f = {.id = "groups-pairs", .title = "Which groups agree"};
+    dis__figure f = {.id = "groups-pairs",
+                     .title = "Agreement between groups",
+                     .question = "Which groups agree with each other?"};
     dis__markup_append(&f.caption,
                        "Agreement between the votes of two groups, beyond chance; on the diagonal within a group.");
     const dis__heat_map h = {.name = name,
@@ -203,7 +207,11 @@ static void figure_items(const groups_job *g)
     size_t called = 0;
     if (g->found.n_items == 0) return;
     for (size_t i = 0; i < g->found.n_items; i++) called += g->found.items[i].q < CALLED;
-    dis__figure f = {.id = "groups-items", .title = "What divides the groups", .wide = true, .open = true};
+    dis__figure f = {.id = "groups-items",
+                     .title = "Items that divide the groups",
+                     .question = "Which items divide the groups?",
+                     .wide = true,
+                     .open = true};
     dis__markup_appendf(&f.caption,
                         "Items on which two groups vote differently, those with the strongest evidence first. ");
     if (called)

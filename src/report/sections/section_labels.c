@@ -13,7 +13,7 @@ static void put_view(dis__markup *m, const dis__report_job *job, size_t view)
     dis__markup_append_name(m, name, strlen(name), 30);
 }
 
-static void entropies(dis__report_job *job)
+void dis__figure_label_entropies(dis__report_job *job)
 {
     const dis_report *r = job->r;
     const size_t n = r->n_views < DIS__REPORT_SHOWN_VIEWS ? r->n_views : DIS__REPORT_SHOWN_VIEWS;
@@ -31,7 +31,9 @@ static void entropies(dis__report_job *job)
         if (t->mean_entropy > job->statistics[min].mean_entropy) min = first + i;
     }
     for (size_t b = 0; b <= DIS__REPORT_BINS; b++) edge[b] = (double)b / DIS__REPORT_BINS;
-    dis__figure f = {.id = "item-entropy", .title = "How uncertain the labels are"};
+    dis__figure f = {.id = "item-entropy",
+                     .title = "Uncertainty of the labels",
+                     .question = "How uncertain are the labels?"};
     dis__markup_append(&f.caption, "0: one class is certain; 1: all are equally likely. ");
     put_view(&f.caption, job, surest);
     if (surest != min) {
@@ -212,6 +214,7 @@ static void draw_disputed(dis__report_job *job, disputed *d, double *mass)
     }
     dis__figure f = {.id = "most-disputed",
                      .title = "The most disputed items",
+                     .question = "Which items are disputed most?",
                      .wide = true,
                      .note = "The 100 items whose votes are spread most evenly."};
     if (d->n < MAX_ITEMS) f.note = NULL;
@@ -259,12 +262,16 @@ end:
 
 /* ---- the table of views ---- */
 
-static void table_of_views(dis__report_job *job)
+void dis__figure_views(dis__report_job *job)
 {
     const dis_report *r = job->r;
     const bool gold = job->statistics[job->main].n_gold > 0;
     size_t best = job->main;
-    dis__figure f = {.id = "views", .title = "Comparison of the methods", .wide = true, .open = true};
+    dis__figure f = {.id = "views",
+                     .title = "Comparison of the methods",
+                     .question = "How do the label methods compare?",
+                     .wide = true,
+                     .open = true};
     for (size_t m = 0; m < r->n_views; m++)
         if (job->statistics[m].right > job->statistics[best].right) best = m;
     if (gold) {
@@ -360,7 +367,7 @@ static dis_status without_labels(dis__report_job *job)
     dis__markup_free(&finding);
     if (job->r->n_views == 0 || job->statistics[job->main].n_gold == 0) return DIS_OK;
     dis__page_section_begin(&job->page, "labels", "Labels", "Accuracy of the labels on items with known classes.");
-    table_of_views(job);
+    dis__figure_views(job);
     dis__page_section_end(&job->page);
     return DIS_OK;
 }
@@ -373,9 +380,7 @@ dis_status dis__section_labels(dis__report_job *job)
                             "Estimated labels: a distribution over the classes for each item.");
     if (job->r->n_views) {
         add_label_findings(job);
-        table_of_views(job);
-        entropies(job);
-        DIS_TRY(dis__figure_distances(job));
+        if (job->statistics[job->main].n_gold) dis__figure_views(job);
     }
     DIS_TRY(disputed_items(job));
     dis__page_section_end(&job->page);

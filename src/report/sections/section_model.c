@@ -99,7 +99,8 @@ static void table_of_metrics(dis__report_job *job)
     const dis_report *r = job->r;
     const size_t n = r->n_predictions < DIS__REPORT_SHOWN_VIEWS ? r->n_predictions : DIS__REPORT_SHOWN_VIEWS;
     const bool intervals = r->resamples > 0;
-    dis__figure f = {.id = "metrics", .title = "All metrics", .wide = true, .open = true};
+    dis__figure f = {
+        .id = "metrics", .title = "All metrics", .question = "What are all the metrics?", .wide = true, .open = true};
     dis__markup_append(&f.caption, "Compare with the baselines: accuracy means little without the accuracy of the most "
                                    "frequent class, and no cross-entropy is below the entropy of the human labels.");
     dis__data_table_add_column(&f.table, "metric", DIS__CELL_TEXT);
@@ -146,7 +147,7 @@ static void accuracies(dis__report_job *job)
         high[n++] = x->has_interval ? x->ci_high : (double)NAN;
     }
     const dis_metric *base = &job->model[best]->metric[DIS_EVALUATION_MAJORITY_ACCURACY];
-    dis__figure f = {.id = "accuracy", .title = "Accuracy of the model"};
+    dis__figure f = {.id = "accuracy", .title = "Accuracy of the model", .question = "How accurate is each model?"};
     dis__report_append_model_name(&f.caption, job, best);
     dis__markup_appendf(&f.caption, " is correct on %s of the items",
                         dis__format_percent(job->model[best]->metric[DIS_EVALUATION_ACCURACY].value).text);

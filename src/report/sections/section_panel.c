@@ -110,7 +110,9 @@ static void figure_judges(const panel_job *g)
 {
     dis__point_chart_row row[SHOWN_JUDGES];
     const size_t n = g->v.n_judges < SHOWN_JUDGES ? g->v.n_judges : SHOWN_JUDGES;
-    dis__figure f = {.id = "models-as-good", .title = "Which judges answer like people?"};
+    dis__figure f = {.id = "models-as-good",
+                     .title = "Judges compared with people",
+                     .question = "Which judges answer like people?"};
     dis__markup_append(
         &f.caption,
         "Dots: the share of items on which the judge agrees with the other people at least as well as a person "
@@ -157,7 +159,9 @@ static void figure_errors(const panel_job *g)
         const dis_panel_pair *x = &g->v.pairs[p];
         value[x->a * n + x->b] = value[x->b * n + x->a] = x->correlation;
     }
-    dis__figure f = {.id = "models-errors", .title = "Which judges err together"};
+    dis__figure f = {.id = "models-errors",
+                     .title = "Errors that judges share",
+                     .question = "Which judges make the same errors?"};
     dis__markup_appendf(
         &f.caption,
         "Correlation of errors, corrected for the errors of people; %s on average. %zu judges are worth %s "
@@ -232,7 +236,9 @@ static void figure_rates(const panel_job *g)
     const size_t n = g->v.n_classes, shown = n < SHOWN_JUDGES ? n : SHOWN_JUDGES;
     dis__point_chart_row row[SHOWN_JUDGES];
     const dis_panel_rate *all = g->v.rates + g->v.n_judges * n;
-    dis__figure f = {.id = "models-rates", .title = "Share of each class among people's answers"};
+    dis__figure f = {.id = "models-rates",
+                     .title = "Share of each class among people's answers",
+                     .question = "How frequent is each class among answers of people?"};
     dis__markup_append(
         &f.caption,
         "Diamonds: share of the majority of the judges, ties split evenly. Dots: the share among people's answers, "
@@ -264,7 +270,11 @@ static void figure_rates(const panel_job *g)
 static void figure_buy(const panel_job *g)
 {
     const dis__report_job *job = g->job;
-    dis__figure f = {.id = "models-buy", .title = "Where to ask people next", .wide = true, .open = true};
+    dis__figure f = {.id = "models-buy",
+                     .title = "Items to label next",
+                     .question = "On which items should people vote next?",
+                     .wide = true,
+                     .open = true};
     dis__markup_appendf(
         &f.caption,
         "Items on which one more vote of a person reduces the variance of the soft label most. The judges' "

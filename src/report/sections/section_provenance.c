@@ -26,12 +26,28 @@ static void note(dis__data_table *g, const char *what, uint64_t n)
     if (n) row(g, what, dis__format_grouped(n).text, "");
 }
 
+/* How the label methods compare; the labels section has the table where gold labels say which is best. */
+static dis_status methods(dis__report_job *job)
+{
+    if (job->r->n_views == 0 || job->r->n_items == 0 || dis__report_is_chance_level(job)) return DIS_OK;
+    if (!job->statistics[job->main].n_gold) dis__figure_views(job);
+    dis__figure_label_entropies(job);
+    return dis__figure_distances(job);
+}
+
 dis_status dis__section_provenance(dis__report_job *job)
 {
     const dis_report *r = job->r;
-    dis__page_section_begin(&job->page, "made", "How this was made",
-                            "The same inputs, version and seed give the same bytes.");
-    dis__figure f = {.id = "sources", .title = "Sources and settings", .wide = true, .open = true};
+    dis__page_section_begin(
+        &job->page, "made", "Appendix: how this was made",
+        "Label methods, convergence, inputs and settings. The same inputs, version and seed give the "
+        "same bytes.");
+    DIS_TRY(methods(job));
+    dis__figure f = {.id = "sources",
+                     .title = "Sources and settings",
+                     .question = "Which files and settings were used?",
+                     .wide = true,
+                     .open = true};
     if (r->tasks)
         dis__markup_appendf(&f.caption, "%zu view%s of %s items. ", r->n_views, dis__plural_suffix(r->n_views),
                             dis__format_grouped(r->n_items).text);

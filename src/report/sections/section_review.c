@@ -1,6 +1,6 @@
 /* What to do next: items worth another vote and workers worth a look, as dis_review ranks them, each with its
  * reason. */
-#include "report/sections/worker_statistics.h"
+#include "report/sections/verdict.h"
 #include "core/memory/memory.h"
 #include <string.h>
 
@@ -36,7 +36,11 @@ static void items(dis__report_job *job, const dis_review *review, const dis_revi
 {
     char reason[DIS_REVIEW_REASON_SIZE];
     size_t n = 0;
-    dis__figure f = {.id = "label-next", .title = "Items to label again", .wide = true, .open = true};
+    dis__figure f = {.id = "label-next",
+                     .title = "Items to label again",
+                     .question = "Which items should be labelled again?",
+                     .wide = true,
+                     .open = true};
     if (v->n_items > MAX_ROWS) f.note = "The first 100; dissent review ranks all.";
     put_expected(job, &f.caption, v);
     dis__markup_append(&f.caption, "The labels that are most likely wrong come first. Right: probability that the "
@@ -67,7 +71,11 @@ static void workers(dis__report_job *job, const dis_review *review, const dis_re
     char reason[DIS_REVIEW_REASON_SIZE];
     const size_t out = v->n_unreliable + v->n_weak; /* ranked first */
     if (v->n_workers == 0) return;
-    dis__figure f = {.id = "look-at-workers", .title = "Workers to look at", .wide = true, .open = true};
+    dis__figure f = {.id = "look-at-workers",
+                     .title = "Annotators to talk to",
+                     .question = "Which annotators should you talk to?",
+                     .wide = true,
+                     .open = true};
     if (out > MAX_ROWS) f.note = "The first 100; dissent review lists all workers.";
     if (out == 0) {
         if (v->n_without_verdict < v->n_workers)
@@ -107,7 +115,11 @@ static void workers(dis__report_job *job, const dis_review *review, const dis_re
 static void on_the_scale(dis__report_job *job, const dis_review_view *v)
 {
     if (!v->ordinal_workers) return;
-    dis__figure f = {.id = "workers-on-the-scale", .title = "Workers on the scale", .wide = true, .open = true};
+    dis__figure f = {.id = "workers-on-the-scale",
+                     .title = "Bias on the scale",
+                     .question = "Who votes too high or too low?",
+                     .wide = true,
+                     .open = true};
     if (v->n_workers > MAX_ROWS) f.note = "The first 100; dissent review lists all workers.";
     dis__markup_appendf(
         &f.caption,
@@ -145,12 +157,23 @@ dis_status dis__report_review(dis__report_job *job)
 
 dis_status dis__section_review(dis__report_job *job)
 {
-    if (!job->review || dis__report_is_chance_level(job)) return DIS_OK;
+    dis__class_pairs pairs = {0};
+    if (!job->review) {
+        dis__report_add_verdict(job, &pairs);
+        return DIS_OK;
+    }
+    const bool is_noise = dis__report_is_chance_level(job);
+    if (!is_noise) DIS_TRY(dis__class_pairs_find(job, &pairs));
+    dis__report_add_verdict(job, &pairs);
+    if (is_noise) return DIS_OK;
     dis__page_section_begin(&job->page, "next", "What to do next",
-                            "Items to label again and workers to check, with reasons.");
+                            "Items to label again, annotators to talk to, and classes that the guidelines should "
+                            "tell apart.");
     items(job, job->review, &job->verdicts);
     workers(job, job->review, &job->verdicts);
+    DIS_TRY(dis__figure_votes_to_discuss(job));
+    dis__figure_class_pairs(job, &pairs);
     on_the_scale(job, &job->verdicts);
-    dis__page_section_end(&job->page);
+    dis__page_findings_put(&job->page);
     return DIS_OK;
 }

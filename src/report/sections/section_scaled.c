@@ -12,7 +12,9 @@ static void figure_measures(dis__report_job *job, const dis_scaled_view *scaled_
     const char *row[MAX_MEASURES];
     double value[MAX_MEASURES], low[MAX_MEASURES], high[MAX_MEASURES];
     size_t n = 0;
-    dis__figure f = {.id = "measures", .title = "Agreement between annotators"};
+    dis__figure f = {.id = "measures",
+                     .title = "Agreement between annotators",
+                     .question = "How well do annotators agree?"};
     dis__data_table_add_column(&f.table, "measure", DIS__CELL_LONG_TEXT);
     dis__data_table_add_column(&f.table, "value", DIS__CELL_REAL);
     dis__data_table_add_column(&f.table, "95 % from", DIS__CELL_REAL);

@@ -277,9 +277,13 @@ dis_status dis__section_training(dis__report_job *job)
                             "Training loss, and metrics on held-out items, after each epoch.");
     draw_kept(job, m);
     gather(r, NULL, m);
-    dis__figure dev = {.id = "dev-cross-entropy", .title = "Cross-entropy on held-out items"};
+    dis__figure dev = {.id = "dev-cross-entropy",
+                       .title = "Cross-entropy on held-out items",
+                       .question = "Does the loss on held-out items still fall?"};
     draw(job, m, &dev, cross_entropy_of, true, "cross-entropy, development set (nats)");
-    dis__figure loss = {.id = "training-loss", .title = "Loss on the training items"};
+    dis__figure loss = {.id = "training-loss",
+                        .title = "Loss on the training items",
+                        .question = "Does the training loss still fall?"};
     draw(job, m, &loss, loss_of, true, "mean loss of the epoch");
     dis__page_section_end(&job->page);
     dis__free(m);

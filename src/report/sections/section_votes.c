@@ -52,7 +52,9 @@ static void votes_per_item(dis__report_job *job, const spread *s)
 {
     const double n_items = (double)job->votes_view.n_items;
     const double share = (double)s->count[s->most_common] / n_items;
-    dis__figure f = {.id = "votes-per-item", .title = "Votes per item"};
+    dis__figure f = {.id = "votes-per-item",
+                     .title = "Votes per item",
+                     .question = "Does every item have enough votes?"};
     if (s->min == s->max) return; /* one bar says no more than the sentence on top */
     dis__markup_appendf(&f.caption, "From %s to %s votes per item, %s on average. ", dis__format_brief(s->min).text,
                         dis__format_brief(s->max).text, dis__format_brief(s->mean).text);
@@ -132,7 +134,7 @@ static dis_status prevalence(dis__report_job *job)
         rows[i] = dis__class_name(job, job->top_class[i]);
         for (size_t s = 0; s < n_series; s++) value[i * n_series + s] = from[s][job->top_class[i]];
     }
-    dis__figure f = {.id = "class-prevalence", .title = "Class frequencies"};
+    dis__figure f = {.id = "class-prevalence", .title = "Class frequencies", .question = "How frequent is each class?"};
     if (job->raw && labels)
         append_prevalence(job, &f.caption);
     else

@@ -289,7 +289,8 @@ static dis_status quality(dis__report_job *job, const dis__worker_statistics *c)
 {
     const counts n = count_verdicts(job);
     dis__figure f = {.id = "worker-quality",
-                     .title = "Accuracy of workers",
+                     .title = "Accuracy of annotators",
+                     .question = "How accurate is each annotator?",
                      .note = job->votes_view.n_workers > DIS__WORKER_ROWS
                                  ? "The 500 workers with the most votes; dissent review lists all workers."
                                  : NULL};
