@@ -124,7 +124,7 @@ dis_status dis__section_provenance(dis__report_job *job);
 /* Figures that fill a file of their own; each puts itself into the open section. */
 dis_status dis__figure_distances(dis__report_job *job);
 void dis__figure_label_entropies(dis__report_job *job); /* section_labels.c */
-void dis__figure_views(dis__report_job *job);     /* likewise */
+void dis__figure_views(dis__report_job *job);           /* likewise */
 dis_status dis__figure_traces(dis__report_job *job);
 
 /* figure_agreement.c */
