@@ -14,7 +14,7 @@
  *     if (status == DIS_OK && (status = dis_experiment_table_create(ctx, e, &table)) == DIS_OK) {
  *         const dis_experiment_table_view t = dis_experiment_table_get_view(table);
  *         for (size_t r = 0; r < t.n_rows; r++)
- *             printf("%s %g\n", dis_experiment_get_view(e).cell[t.row[r].cell].name, t.row[r].figure[0].mean);
+ *             printf("%s %g\n", dis_experiment_get_view(e).cell[t.row[r].cell].name, t.row[r].values[0].mean);
  *         dis_experiment_table_destroy(table);
  *     }
  *     dis_experiment_destroy(e);

@@ -5,7 +5,7 @@
  *     dis_panel *panel;
  *     if (dis_panel_run(ctx, votes, person, NULL, &panel) != DIS_OK) { puts(dis_last_error()); return 1; }
  *     const dis_panel_view v = dis_panel_get_view(panel);
- *     if (v.unknown) puts(v.unknown);   // nothing is reported about judges, for example because people vote at random
+ *     if (v.missing_reason) puts(v.missing_reason);   // nothing is reported about judges, for example because people vote at random
  *     else printf("%zu judges count for %.1f independent ones\n", v.n_above, v.effective.value);
  *     dis_panel_destroy(panel);
  *

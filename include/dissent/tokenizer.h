@@ -6,7 +6,7 @@
  *     if (dis_tokenizer_read(NULL, "encoder", &t) != DIS_OK) return 1;
  *     if (dis_tokenizer_encode(NULL, t, &text, 1, NULL, &tokens) == DIS_OK) {
  *         const dis_tokens_view v = dis_tokens_get_view(tokens);
- *         for (size_t i = v.start[0]; i < v.start[1]; i++) printf("%d ", (int)v.id[i]);
+ *         for (size_t i = v.text_start[0]; i < v.text_start[1]; i++) printf("%d ", (int)v.id[i]);
  *         dis_tokens_destroy(tokens);
  *     }
  *     dis_tokenizer_destroy(t);

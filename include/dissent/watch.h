@@ -9,7 +9,7 @@
  *     dis_status print(void *user, const dis_watch_row *row); // yours: writes row->task, returns DIS_OK
  *
  *     dis_watch_options o = dis_watch_options_default();
- *     o.each = print;
+ *     o.on_row = print;
  *     dis_watch *watch;
  *     if (dis_watch_create(&o, &watch) == DIS_OK) {
  *         const dis_watch_vote vote = {.task = "t1", .n_task = 2, .worker = "ann", .n_worker = 3, .label = "b",
