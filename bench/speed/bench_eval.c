@@ -66,6 +66,7 @@ int main(int argc, char **argv)
                                      .human = runs[r].all || people ? x + n * k : NULL,
                                      .gold = runs[r].all || !people ? gold : NULL};
     dis_evaluation_options o = dis_evaluation_options_default();
+    o.n_metrics = DIS_EVALUATION_METRICS;
     o.metrics = wanted;
     o.ordinal = true;
     o.resamples = runs[r].interval ? 1000 : 0;

@@ -219,6 +219,7 @@ static int measure(eval_command *job, dis_context *ctx)
     o.top_k = (size_t)v->top_k;
     o.n_bins = (size_t)v->n_bins;
     o.n_splits = (size_t)v->n_splits;
+    o.n_metrics = DIS_EVALUATION_METRICS;
     o.metrics = job->wanted;
     o.interval_scope = (dis_interval_scope)v->over;
     if (v->votes.n) {

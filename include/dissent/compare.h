@@ -103,16 +103,18 @@ typedef struct {
 } dis_cell_statistic;
 
 typedef struct {
-    size_t n_items;      /* with a gold label */
-    size_t n_a, n_b;     /* seeds */
-    uint64_t n_resample; /* drawn for a resample */
-    dis_significance metric[DIS_COMPARE_METRICS];
+    size_t n_items;                 /* with a gold label */
+    size_t n_a, n_b;                /* seeds */
+    uint64_t n_resample;            /* drawn for a resample */
+    const dis_significance *metric; /* (n_metrics): one for each row of dis_comparison_metric_get() */
+    size_t n_metrics;
     /* Pairs of seeds: in order when both sides have the same number, else each with each. */
     size_t n_pairs;
-    const dis_mcnemar *mcnemar; /* (n_pairs), in order of a's seeds, then b's */
-    uint64_t cell[DIS_CELLS];   /* (item, pair) in each cell */
-    bool has_statistics;        /* human soft labels were given */
-    dis_cell_statistic statistic[DIS_CELL_STATISTICS];
+    const dis_mcnemar *mcnemar;          /* (n_pairs), in order of a's seeds, then b's */
+    uint64_t cell[DIS_CELLS];            /* (item, pair) in each cell */
+    bool has_statistics;                 /* human soft labels were given */
+    const dis_cell_statistic *statistic; /* (n_statistics): by dis_comparison_statistic_name() */
+    size_t n_statistics;
     dis_interval_scope interval_scope; /* what intervals and p hold for; with DIS_INTERVAL_ANNOTATORS p is two-sided */
     size_t n_annotators;               /* whose votes the true labels are made of; 0: gold labels */
     bool few_annotators;               /* fewer than DIS_COMPARE_FEW_ANNOTATORS: others might reverse the result */

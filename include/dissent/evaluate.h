@@ -108,7 +108,8 @@ typedef struct {
     size_t top_k;        /* 3 */
     size_t n_splits;     /* of calibrated log-likelihood: 5, at most DIS_EVALUATION_MAX_SPLITS */
     size_t n_bins;       /* of ECE: 15, at most DIS_EVALUATION_MAX_BINS */
-    const bool *metrics; /* (DIS_EVALUATION_METRICS): which metrics; NULL: all */
+    const bool *metrics; /* (n_metrics): which metrics to compute, by dis_evaluation_metric; NULL: all */
+    size_t n_metrics;    /* of `metrics`; metrics from this index on are not computed */
     dis_interval_scope
         interval_scope; /* what intervals of metrics against people hold for, with `votes` and a fraction of 1 */
 } dis_evaluation_options;
@@ -145,7 +146,8 @@ typedef struct {
     size_t n_items, n_classes;
     size_t n_gold; /* items with a gold label */
     uint64_t resamples;
-    dis_metric metric[DIS_EVALUATION_METRICS];
+    const dis_metric *metric; /* (n_metrics): one for each row of dis_evaluation_metric_get() */
+    size_t n_metrics;
     uint64_t n_floored, n_human_floored; /* probabilities raised to 1e-12 in q, and in p for inverse KL */
     size_t majority_class;               /* most frequent gold label, the first one on a tie; SIZE_MAX without gold */
     const dis_class_scores *classes;     /* (n_classes); NULL without gold */

@@ -8,11 +8,6 @@
 #include "core/memory/spill.h"
 #include "core/options/sized_structs.h"
 
-struct dis_comparison {
-    dis_comparison_view view;
-    dis_mcnemar *mcnemar;
-};
-
 const dis_evaluation_metric_row *dis_comparison_metric_get(size_t i)
 {
     static const dis_evaluation_metric compared[DIS_COMPARE_METRICS] = {
@@ -86,27 +81,27 @@ static dis_mcnemar test_pair(const dis_comparison_input *in, const size_t pair[2
 }
 
 static dis_status bootstrap(dis_context *ctx, const dis_comparison_input *in, const dis_comparison_options *o,
-                            const dis__vote_reference *reference, dis_comparison_view *v)
+                            const dis__vote_reference *reference, dis_comparison *out)
 {
     dis__answer_patterns patterns;
     dis__crossed_variances crossed[DIS_COMPARE_VALUES];
     const bool annotators = reference && o->resamples && o->interval_scope == DIS_INTERVAL_ANNOTATORS;
     dis_status status = dis__answer_patterns_init(in, o->pool_seeds, &patterns);
     if (status == DIS_OK && annotators) status = dis__vote_reference_variances(ctx, reference, in, &patterns, crossed);
-    if (status == DIS_OK) status = dis__paired_bootstrap(ctx, &patterns, o, annotators ? crossed : NULL, v);
+    if (status == DIS_OK) status = dis__paired_bootstrap(ctx, &patterns, o, annotators ? crossed : NULL, out);
     dis__answer_patterns_free(&patterns);
     return status;
 }
 
 /* Pooled seeds have no figures of their own: their deviations are measured apart. */
-static dis_status deviations(dis_context *ctx, const dis_comparison_input *in, dis_comparison_view *v)
+static dis_status deviations(dis_context *ctx, const dis_comparison_input *in, dis_comparison *out)
 {
     const dis_comparison_options apart = {.size = sizeof apart, .fraction = 1};
-    dis_comparison_view each = {0};
+    dis_comparison each = {0};
     DIS_TRY(bootstrap(ctx, in, &apart, NULL, &each));
     for (size_t m = 0; m < DIS_COMPARE_METRICS; m++) {
-        v->metric[m].sd_a = each.metric[m].sd_a;
-        v->metric[m].sd_b = each.metric[m].sd_b;
+        out->metric[m].sd_a = each.metric[m].sd_a;
+        out->metric[m].sd_b = each.metric[m].sd_b;
     }
     return DIS_OK;
 }
@@ -119,14 +114,18 @@ static dis_status compare(dis_context *ctx, const dis_comparison_input *in, cons
     v->n_b = in->n_b;
     v->n_pairs = find_pairs(in, pairs);
     v->mcnemar = c->mcnemar;
+    v->metric = c->metric;
+    v->n_metrics = DIS_COMPARE_METRICS;
+    v->statistic = c->statistic;
+    v->n_statistics = DIS_CELL_STATISTICS;
     for (size_t i = 0; i < in->n_items; i++) v->n_items += in->gold[i] >= 0;
     for (size_t q = 0; q < v->n_pairs; q++) c->mcnemar[q] = test_pair(in, pairs[q]);
-    DIS_TRY(dis__correctness_cells_compute(in, pairs, v->n_pairs, o->alternative, v));
+    DIS_TRY(dis__correctness_cells_compute(in, pairs, v->n_pairs, o->alternative, c));
     v->interval_scope = reference ? o->interval_scope : DIS_INTERVAL_ITEMS;
     v->n_annotators = reference ? reference->n_workers : 0;
     v->few_annotators = reference && reference->n_workers < DIS_COMPARE_FEW_ANNOTATORS;
-    DIS_TRY(bootstrap(ctx, in, o, reference, v));
-    return o->pool_seeds ? deviations(ctx, in, v) : DIS_OK;
+    DIS_TRY(bootstrap(ctx, in, o, reference, c));
+    return o->pool_seeds ? deviations(ctx, in, c) : DIS_OK;
 }
 
 static dis_status run(dis_context *ctx, const dis_comparison_input *in, const dis_comparison_options *o,

@@ -5,6 +5,13 @@
 #include "core/error.h"
 #include "stats/crossed_intervals.h"
 
+struct dis_comparison {
+    dis_comparison_view view;
+    dis_mcnemar *mcnemar;
+    dis_significance metric[DIS_COMPARE_METRICS];
+    dis_cell_statistic statistic[DIS_CELL_STATISTICS];
+};
+
 /* Items that the known label and all predictions agree on are one pattern: a resample needs only how often each pattern
  * was drawn. A series is the predictions of one seed; those of A come first. */
 typedef struct {
@@ -55,11 +62,11 @@ dis_status dis__vote_reference_variances(dis_context *ctx, const dis__vote_refer
  * NULL: for other items alone. */
 dis_status dis__paired_bootstrap(dis_context *ctx, const dis__answer_patterns *patterns,
                                  const dis_comparison_options *options, dis__crossed_variances *crossed,
-                                 dis_comparison_view *out);
+                                 dis_comparison *out);
 
 /* Means of the soft-label statistics in the four cells and the tests between the mixed ones. `pairs`: (n_pairs, 2),
  * seeds of A and B. */
 dis_status dis__correctness_cells_compute(const dis_comparison_input *input, const size_t (*pairs)[2], size_t n_pairs,
-                                          dis_alternative alternative, dis_comparison_view *out);
+                                          dis_alternative alternative, dis_comparison *out);
 
 #endif

@@ -96,18 +96,18 @@ static void set_constant_kurtosis(size_t n_classes, dis_cell_statistic *out)
 }
 
 dis_status dis__correctness_cells_compute(const dis_comparison_input *in, const size_t (*pairs)[2], size_t n_pairs,
-                                          dis_alternative alternative, dis_comparison_view *out)
+                                          dis_alternative alternative, dis_comparison *out)
 {
     for (size_t q = 0; q < n_pairs; q++)
         for (size_t i = 0; i < in->n_items; i++)
-            if (in->gold[i] >= 0) out->cell[cell_of(in, pairs[q], i)]++;
+            if (in->gold[i] >= 0) out->view.cell[cell_of(in, pairs[q], i)]++;
     if (!in->human) return DIS_OK;
     double *value = NULL, *mixed[2] = {NULL, NULL};
     size_t n_mixed[2];
     dis_status status;
     DIS_TRY_GOTO(status, dis__alloc_array(&value, in->n_items, sizeof *value), end);
-    DIS_TRY_GOTO(status, dis__alloc_array(&mixed[0], (size_t)out->cell[DIS_CELL_ONLY_A], sizeof *mixed[0]), end);
-    DIS_TRY_GOTO(status, dis__alloc_array(&mixed[1], (size_t)out->cell[DIS_CELL_ONLY_B], sizeof *mixed[1]), end);
+    DIS_TRY_GOTO(status, dis__alloc_array(&mixed[0], (size_t)out->view.cell[DIS_CELL_ONLY_A], sizeof *mixed[0]), end);
+    DIS_TRY_GOTO(status, dis__alloc_array(&mixed[1], (size_t)out->view.cell[DIS_CELL_ONLY_B], sizeof *mixed[1]), end);
     for (size_t s = 0; s < DIS_CELL_STATISTICS; s++) {
         dis_cell_statistic *o = &out->statistic[s];
         for (size_t i = 0; i < in->n_items; i++) {
@@ -122,7 +122,7 @@ dis_status dis__correctness_cells_compute(const dis_comparison_input *in, const 
                          dis__mann_whitney_test(mixed[0], n_mixed[0], mixed[1], n_mixed[1], alternative, &o->test),
                          end);
     }
-    out->has_statistics = true;
+    out->view.has_statistics = true;
 end:
     dis__free(value);
     dis__free(mixed[0]);

@@ -209,7 +209,7 @@ static void interval(const double *values, size_t n_resamples, size_t v, double 
 }
 
 static void set_results(const dis__answer_patterns *p, const double *values, size_t n_resamples, size_t n_draws,
-                        double *scratch, const double *observed, dis_comparison_view *out)
+                        double *scratch, const double *observed, dis_comparison *out)
 {
     const double seeds = (double)p->n_a * (double)(p->n_series - p->n_a);
     for (size_t m = 0; m < DIS_COMPARE_METRICS; m++) {
@@ -227,7 +227,7 @@ static void set_results(const dis__answer_patterns *p, const double *values, siz
 
 /* The same for other items and other annotators. */
 static void set_crossed_results(const dis__answer_patterns *p, const double *values, size_t n_resamples,
-                                dis__crossed_variances *crossed, dis_comparison_view *out)
+                                dis__crossed_variances *crossed, dis_comparison *out)
 {
     const double seeds = (double)p->n_a * (double)(p->n_series - p->n_a);
     for (size_t m = 0; m < DIS_COMPARE_METRICS; m++) {
@@ -256,7 +256,7 @@ static double deviation(double sum, double squares, size_t n)
     return n > 1 ? sqrt(fmax(squares - sum * mean, 0) / (double)(n - 1)) : NAN;
 }
 
-static void observe(const bootstrap_work *w, double *observed, dis_comparison_view *out)
+static void observe(const bootstrap_work *w, double *observed, dis_comparison *out)
 {
     const dis__answer_patterns *p = w->p;
     const bootstrap_work all = {.p = p,
@@ -291,7 +291,7 @@ static void observe(const bootstrap_work *w, double *observed, dis_comparison_vi
 }
 
 dis_status dis__paired_bootstrap(dis_context *ctx, const dis__answer_patterns *p, const dis_comparison_options *o,
-                                 dis__crossed_variances *crossed, dis_comparison_view *out)
+                                 dis__crossed_variances *crossed, dis_comparison *out)
 {
     const size_t threads = (size_t)dis_context_n_threads(ctx), n_values = N_VALUES * DIS_COMPARE_METRICS;
     const bool by_pattern = p->n / ITEMS_A_PATTERN >= p->n_patterns;
@@ -314,7 +314,7 @@ dis_status dis__paired_bootstrap(dis_context *ctx, const dis__answer_patterns *p
     DIS_TRY_GOTO(status,
                  dis__alloc_array(&w.counts, dis__saturating_size(threads, w.counts_stride, 0), sizeof *w.counts), end);
     observe(&w, observed, out);
-    out->n_resample = b.n_draws;
+    out->view.n_resample = b.n_draws;
     if (b.n_resamples == 0) goto end;
     DIS_TRY_GOTO(status, dis__alloc_array(&values, dis__saturating_size(b.n_resamples, n_values, 0), sizeof *values),
                  end);

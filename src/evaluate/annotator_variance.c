@@ -146,6 +146,7 @@ static dis_status evaluate_rows(const jackknife *l, size_t n, dis_evaluation **o
     dis_evaluation_options o = dis_evaluation_options_default();
     o.ordinal = l->e->o.ordinal;
     o.keep_items = true;
+    o.n_metrics = DIS_EVALUATION_METRICS;
     o.metrics = l->wanted;
     return dis_evaluation_run(l->ctx, &in, &o, out);
 }
@@ -171,7 +172,7 @@ static void add_squares(jackknife *l, const dis_evaluation *without, size_t n)
     for (size_t m = 0; m < DIS_EVALUATION_METRICS; m++) {
         if (!l->wanted[m] || !is_plain_mean(m)) continue;
         const double *was = l->all->column[dis__metrics[m].column], *is = without->column[dis__metrics[m].column];
-        const double scale = dis__metrics[m].scale, mean = l->all->view.metric[m].value / scale;
+        const double scale = dis__metrics[m].scale, mean = l->all->metric[m].value / scale;
         double sum = 0;
         for (size_t r = 0, at = 0; r < n_all; r++) {
             const bool gone = at >= n || l->row[at] != r;
@@ -190,7 +191,7 @@ static dis_status leave_block(jackknife *l, size_t b)
     DIS_TRY(evaluate_without(l, (uint32_t)b, &without, &n));
     for (size_t m = 0; m < DIS_EVALUATION_METRICS; m++)
         l->value[b * DIS_EVALUATION_METRICS + m] =
-            without && !without->view.metric[m].reason ? without->view.metric[m].value : (double)NAN;
+            without && !without->metric[m].reason ? without->metric[m].value : (double)NAN;
     if (without) add_squares(l, without, n);
     dis_evaluation_destroy(without);
     return DIS_OK;

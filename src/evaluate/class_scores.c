@@ -161,7 +161,7 @@ dis_status dis__class_scores_compute(dis_evaluation *e)
     double x[DIS_SCORES];
     figures(&t, k, e->view.majority_class, x);
     for (size_t m = 0; m < DIS_EVALUATION_METRICS; m++)
-        if (is_score(m) && e->wanted[m]) e->view.metric[m] = measured(x[dis__metrics[m].score], n, false);
+        if (is_score(m) && e->wanted[m]) e->metric[m] = measured(x[dis__metrics[m].score], n, false);
     e->view.classes = e->classes;
     e->view.confusion = e->confusion;
     dis__free(capacity);
@@ -210,7 +210,7 @@ static dis_status accuracy_interval(dis_context *ctx, dis_evaluation *e, const d
     DIS_TRY(dis__bootstrap_cells(ctx, b, cells, 2, accuracy_resample, &draws, 1, figure));
     const bool has_interval = dis__bootstrap_interval(figure, b->n_resamples, &low, &high);
     for (size_t m = 0; m < DIS_EVALUATION_METRICS; m++) {
-        dis_metric *x = &e->view.metric[m];
+        dis_metric *x = &e->metric[m];
         if (!is_score(m) || dis__metrics[m].score != DIS_SCORE_ACCURACY || x->reason) continue;
         x->has_interval = has_interval;
         x->ci_low = low;
@@ -250,7 +250,7 @@ dis_status dis__class_scores_intervals(dis_context *ctx, dis_evaluation *e, cons
                  end);
     for (size_t m = 0; m < DIS_EVALUATION_METRICS; m++)
         if (is_score(m) && dis__metrics[m].score != DIS_SCORE_ACCURACY)
-            set_interval(&e->view.metric[m], values, b->n_resamples, n_values, dis__metrics[m].score, scratch);
+            set_interval(&e->metric[m], values, b->n_resamples, n_values, dis__metrics[m].score, scratch);
     for (size_t c = 0; r.by_class && c < k; c++) {
         dis_metric *const of[] = {&e->classes[c].precision, &e->classes[c].recall, &e->classes[c].f1};
         for (size_t v = 0; v < 3; v++)

@@ -169,13 +169,13 @@ end:
 
 static void set(dis_evaluation *e, dis_evaluation_metric m, double value, size_t n)
 {
-    if (e->wanted[m]) e->view.metric[m] = (dis_metric){.value = value, .ci_low = NAN, .ci_high = NAN, .n = n};
+    if (e->wanted[m]) e->metric[m] = (dis_metric){.value = value, .ci_low = NAN, .ci_high = NAN, .n = n};
 }
 
 static void set_undefined(dis_evaluation *e, dis_evaluation_metric m, const char *reason)
 {
     if (!e->wanted[m]) return;
-    e->view.metric[m] = dis__metric_undefined(reason);
+    e->metric[m] = dis__metric_undefined(reason);
     e->wanted[m] = false;
 }
 
@@ -326,12 +326,17 @@ static dis_status check(const dis_evaluation_input *in, const dis_evaluation_opt
     return DIS_OK;
 }
 
+static bool is_selected(const dis_evaluation_options *o, size_t metric)
+{
+    return !o->metrics || (metric < o->n_metrics && o->metrics[metric]);
+}
+
 /* Which metrics can be measured; the others get their reason. */
 static void select_metrics(dis_evaluation *e)
 {
     for (size_t m = 0; m < DIS_EVALUATION_METRICS; m++) {
         const unsigned needs = dis_evaluation_metric_get(m)->needs;
-        const char *reason = e->o.metrics && !e->o.metrics[m]            ? "not asked for"
+        const char *reason = !is_selected(&e->o, m)                      ? "not requested"
                              : needs & DIS_NEEDS_WORKERS                 ? "predictions are not of single workers"
                              : needs & DIS_NEEDS_GOLD && !e->in.gold     ? "there are no gold labels"
                              : needs & DIS_NEEDS_HUMAN && !e->in.human   ? "there are no human labels"
@@ -339,7 +344,7 @@ static void select_metrics(dis_evaluation *e)
                              : needs & DIS_NEEDS_GOLD && !e->view.n_gold ? "no item has a gold label"
                                                                          : NULL;
         e->wanted[m] = !reason;
-        e->view.metric[m] = dis__metric_undefined(reason);
+        e->metric[m] = dis__metric_undefined(reason);
     }
 }
 
@@ -378,6 +383,8 @@ static dis_status evaluate(dis_context *ctx, dis_evaluation *e)
     e->view.n_classes = e->in.n_classes;
     e->view.resamples = e->o.resamples;
     e->view.majority_class = SIZE_MAX;
+    e->view.metric = e->metric;
+    e->view.n_metrics = DIS_EVALUATION_METRICS;
     DIS_TRY(check_memory(ctx, e));
     DIS_TRY(find_gold_items(e));
     select_metrics(e);

@@ -21,6 +21,7 @@ typedef struct {
 
 struct dis_evaluation {
     dis_evaluation_view view;
+    dis_metric metric[DIS_EVALUATION_METRICS];
     dis_evaluation_input in;
     dis_evaluation_options o;
     bool wanted[DIS_EVALUATION_METRICS]; /* and possible */

@@ -29,14 +29,14 @@ static void crossed_interval(dis_evaluation *e, dis_evaluation_metric m, const d
     const dis_evaluation_metric_row *row = &dis__metrics[m].row;
     v.items = dis__resampled_variance(figure, n, 1);
     if (row->high == 1 && strcmp(row->better, "higher") == 0)
-        dis__crossed_interval(&v, row->low, row->high, &e->view.metric[m]);
+        dis__crossed_interval(&v, row->low, row->high, &e->metric[m]);
     else
-        dis__crossed_interval_linear(&v, row->low, row->high, &e->view.metric[m]);
+        dis__crossed_interval_linear(&v, row->low, row->high, &e->metric[m]);
 }
 
 static void set_interval(dis_evaluation *e, dis_evaluation_metric which, double *figure, size_t n)
 {
-    dis_metric *m = &e->view.metric[which];
+    dis_metric *m = &e->metric[which];
     if (e->crossed && dis__metrics[which].row.needs & DIS_NEEDS_HUMAN)
         crossed_interval(e, which, figure, n);
     else if (!m->reason)

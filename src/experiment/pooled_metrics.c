@@ -16,6 +16,7 @@ static dis_status measure(dis_context *ctx, const dis__plan *plan, const dis__po
     dis_evaluation_options o = dis_evaluation_options_default();
     dis_evaluation *evaluation;
     o.resamples = 0;
+    o.n_metrics = DIS_EVALUATION_METRICS;
     o.metrics = wanted;
     for (size_t m = 0; m < plan->n_measures; m++)
         if (pools(&plan->measure[m], set)) wanted[plan->measure[m].metric] = true;

@@ -76,6 +76,7 @@ static dis_evaluation *evaluate(dis_context *ctx, const world *w, size_t n, cons
 {
     const dis_evaluation_input in = {.n_items = n, .n_classes = CLASSES, .q = w->q, .human = w->p, .gold = w->gold};
     dis_evaluation_options o = dis_evaluation_options_default();
+    o.n_metrics = DIS_EVALUATION_METRICS;
     o.metrics = wanted;
     o.seed = seed;
     o.resamples = resamples;

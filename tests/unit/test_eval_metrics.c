@@ -222,11 +222,12 @@ static void temperatures_of_many_items_are_the_best(void **state)
     bool wanted[DIS_EVALUATION_METRICS] = {false};
     wanted[DIS_EVALUATION_CALIBRATED_LOG_LIKELIHOOD] = true;
     dis_evaluation_options o = dis_evaluation_options_default();
+    o.n_metrics = DIS_EVALUATION_METRICS;
     o.metrics = wanted;
     o.n_splits = 2;
     dis_evaluation *e = run(&in, &o);
     const dis_evaluation_view v = dis_evaluation_get_view(e);
-    assert_string_equal(v.metric[DIS_EVALUATION_ACCURACY].reason, "not asked for");
+    assert_string_equal(v.metric[DIS_EVALUATION_ACCURACY].reason, "not requested");
     bool *all = malloc(x.n * sizeof *all);
     for (size_t i = 0; i < x.n; i++) all[i] = true;
     double low = .1, high = 10; /* of b; the halves' temperatures lie around that of all */

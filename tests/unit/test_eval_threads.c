@@ -69,6 +69,7 @@ static void selections_agree_with_the_whole(void **state)
         bool wanted[DIS_EVALUATION_METRICS] = {false};
         if (dis_evaluation_metric_get(m)->needs & DIS_NEEDS_WORKERS) continue;
         wanted[m] = true;
+        o.n_metrics = DIS_EVALUATION_METRICS;
         o.metrics = wanted;
         dis_evaluation *one = run(&in, &o);
         const dis_metric a = dis_evaluation_get_view(all).metric[m], b = dis_evaluation_get_view(one).metric[m];

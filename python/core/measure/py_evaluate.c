@@ -207,6 +207,7 @@ static PyObject *evaluate(PyObject *module, PyObject *args, PyObject *keywords)
         o.top_k = top_k > 0 ? (size_t)top_k : 0;
         o.n_splits = n_splits > 0 ? (size_t)n_splits : 0;
         o.n_bins = n_bins > 0 ? (size_t)n_bins : 0;
+        o.n_metrics = DIS_EVALUATION_METRICS;
         if (some) o.metrics = wanted;
         dis_evaluation *e = NULL;
         core_release(&call);

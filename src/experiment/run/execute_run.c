@@ -243,6 +243,7 @@ static dis_status measure_rows(running *r, const measuring *w, const dis__predic
         dis_evaluation_options o = dis_evaluation_options_default();
         dis_evaluation *evaluation;
         o.ordinal = r->data->part->ordinal;
+        o.n_metrics = DIS_EVALUATION_METRICS;
         o.metrics = wanted;
         status = dis_evaluation_run(r->ctx, &in, &o, &evaluation);
         if (status == DIS_OK) {

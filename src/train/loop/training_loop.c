@@ -203,6 +203,7 @@ static dis_status judge(dis__training *t, dis_context *ctx, dis_epoch *e)
     dis_evaluation_options o = dis_evaluation_options_default();
     o.resamples = 0;
     o.seed = t->model->seed;
+    o.n_metrics = DIS_EVALUATION_METRICS;
     o.metrics = wanted;
     const dis_evaluation_input in = {
         .n_items = g->n_items, .n_classes = g->n_classes, .q = t->q, .gold = g->label, .human = g->human};
