@@ -99,6 +99,7 @@ static const struct {
     enum { TEXT, LIST, FLAG } kind;
 } arguments[] = {
     {"columns", "text", LIST},
+    {"no_header", "header", TEXT},
     {"data_folder", "data", TEXT},
     {"na", "na", LIST},
     {"multiple_labels", "several", TEXT},

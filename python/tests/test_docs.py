@@ -43,7 +43,7 @@ def test_the_stub_names_what_is_there():
                 assert methods == {n for n in dir(getattr(_core, name)) if not n.startswith("_")}, name
 
 
-@pytest.mark.parametrize("document", ["README.md", "docs/start/tour.md"])
+@pytest.mark.parametrize("document", ["README.md", "docs/guides/python.md"])
 def test_the_examples_of_the_documents_run(document, tmp_path, monkeypatch, columns):
     pytest.importorskip("pandas")
     text = (pathlib.Path(__file__).resolve().parents[2] / document).read_text()

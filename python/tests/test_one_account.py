@@ -100,7 +100,7 @@ def test_report_review_and_python_say_the_same(crowd, tmp_path):
     assert (tool["doubtful_workers"], tool["weak_workers"], tool["unjudged_workers"]) == (ours.n_doubtful, ours.n_weak, ours.n_unjudged)
     assert ours.n_weak == (int(m.group(1)) if (m := re.search(r"(\d+) (?:is|are) less accurate than the others", says)) else 0)
     assert (tool["chance"]["verdict"] != "noise") == ours.beyond_chance and tool["chance"]["p"] == ours.chance["p"]
-    assert ours.beyond_chance or "Nothing can be said of single workers" in says
+    assert ours.beyond_chance or "No verdict on single workers" in says
     items = {r["item"]: r["right"] for r in tables.get("label-next", [])}
     with open(tmp_path / "items.csv", newline="") as f:
         assert all(items.get(r["task"], r["right"]) == r["right"] for r in csv.DictReader(f))
@@ -109,7 +109,7 @@ def test_report_review_and_python_say_the_same(crowd, tmp_path):
         assert verdicts["w12"] == "constant" and verdicts["w13"] == "random" and doubtful == {"w12", "w13"}
         assert 0.7 < python["w3"][0] < 0.95 and python["w12"][2] < 0.6
     if crowd in ("alone", "noise"):
-        assert not doubtful and "Nothing can be said of single workers" in says
+        assert not doubtful and "No verdict on single workers" in says
         assert "worker-quality" not in tables
 
 

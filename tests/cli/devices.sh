@@ -175,13 +175,13 @@ grep -q '"device": "cuda:0"' there.json || fail "the summary does not name the d
 "$DISSENT" labels votes.csv -q --method dawid-skene -o here.csv
 cut -d, -f1,2 there.csv >there.labels
 cut -d, -f1,2 here.csv | cmp - there.labels || fail "other labels than on the CPU"
-"$DISSENT" labels votes.csv --device auto --method papers -o both.csv 2>err
+"$DISSENT" labels votes.csv --verbose --device auto --method papers -o both.csv 2>err
 grep -q "^  mace .* cuda:0$" err || fail "the table does not name the device: $(cat err)"
 grep -q "^  softmax .* cpu$" err || fail "the table does not name the CPU: $(cat err)"
 STUB_AT=3 expect 4 "it is lost" fit --method dawid-skene -o lost.csv
 STUB_AT=2 expect 4 "it is lost" fit --method papers -o lost.csv
 STUB_BYTES=100 expect 5 "the memory of device cuda:0 is used up" fit --method mace -o lost.csv
-timeout 100 "$DISSENT" labels votes.csv --device cuda --method glad -o glad.csv 2>err
+timeout 100 "$DISSENT" labels votes.csv --verbose --device cuda --method glad -o glad.csv 2>err
 grep -q "^  glad .* cpu$" err || fail "the table does not name the CPU: $(cat err)"
 "$DISSENT" labels votes.csv --method glad -o here.csv -q
 cmp glad.csv here.csv || fail "glad: other labels than on the CPU"

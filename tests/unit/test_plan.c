@@ -171,7 +171,7 @@ static void test_keys(void **state)
         ONE(SOURCES, "", "objective: kl, labels: softmax, model: text, keep: accuracy"),
         ONE(SOURCES, "", "objective: kl, labels: softmax, model: text, patience: 2"),
         ONE(SOURCES, "", "objective: kl, labels: softmax, model: text, soft_weight: 2"),
-        ONE(SOURCES, "", "objective: kl, labels: softmax, model: text, base: 2"),
+        ONE(SOURCES, "", "objective: kl, labels: softmax, model: text, log_base: 2"),
         ONE(SOURCES, "", "objective: kl, labels: softmax, model: text, floor: 1e-3"),
         ONE(SOURCES, "", "objective: kl, labels: softmax, model: text, over_all: yes"),
         ONE(SOURCES, "", "objective: kl, labels: softmax, model: text, accumulate: 2"),

@@ -178,7 +178,7 @@ static void put_actions(dis__markup *m, const facts *f)
             dis__markup_append(m, " or ");
             put_class(m, f->job, f->pair->b);
             break;
-        default: dis__markup_append(m, "check 50 labels by hand and pass them with --gold"); break;
+        default: dis__markup_append(m, "check 50 labels by hand and add them as known labels"); break;
         }
         if (done++ == 0 && m->status == DIS_OK) m->bytes[from] = (char)(m->bytes[from] - 'a' + 'A');
     }
@@ -216,7 +216,7 @@ static void put_unknown(dis__markup *m, const facts *f)
         dis__markup_appendf(m,
                             "There are too few votes to tell whether annotators agree more than chance. Only %s "
                             "item%s %s votes of two annotators. Collect more votes, or check 50 labels by hand and "
-                            "pass them with --gold.",
+                            "add them as known labels.",
                             dis__format_grouped(f->job->verdicts.n_compared).text,
                             dis__plural_suffix(f->job->verdicts.n_compared),
                             f->job->verdicts.n_compared == 1 ? "has" : "have");
