@@ -120,7 +120,7 @@
      "5:36: unknown key \"epoch\" of a cell; did you mean epochs? It may have name, data, labels, objective, "
      "votes_per_item, random_workers, model, epochs, batch, rate, optimizer, schedule, keep, judge, test_by, patience, "
      "accumulate, soft_weight, "
-     "base, floor, over_all, order, keep_last, class_weights, carry_moments, draw, draw_per_fold, vectors, encoder, "
+     "log_base, floor, over_all, order, keep_last, class_weights, carry_moments, draw, draw_per_fold, vectors, encoder, "
      "worker_table, "
      "worker_features, baseline, published"},
     {CELLS("  - {objective: [], model: text}\n"), "5:17: objective: an empty list"},
@@ -194,7 +194,7 @@
      "6:12: unknown key \"modle\" of a cell; did you mean model? It may have name, data, labels, objective, "
      "votes_per_item, random_workers, model, epochs, batch, rate, optimizer, schedule, keep, judge, test_by, patience, "
      "accumulate, soft_weight, "
-     "base, floor, over_all, order, keep_last, class_weights, carry_moments, draw, draw_per_fold, vectors, encoder, "
+     "log_base, floor, over_all, order, keep_last, class_weights, carry_moments, draw, draw_per_fold, vectors, encoder, "
      "worker_table, "
      "worker_features, baseline, published"},
     {CELLS("  - {labels: standard}\nsignificance: {fraction: 2}\n"),
