@@ -40,7 +40,7 @@ SECTIONS = [
             ("Evaluate and compare", ["guides/evaluation", "guides/comparing", "guides/compare-label-sets", "guides/experiments"]),
             ("Report", ["guides/report", "guides/gallery"]),
             ("Large and live data", ["guides/scale", "guides/append-votes", "guides/watch", "guides/clusters"]),
-            ("Python", ["guides/python"]),
+            ("Python and R", ["guides/python", "guides/r"]),
             ("More", ["guides/*"]),
         ],
     ),

@@ -1,0 +1,276 @@
+/* Agreement, review and panel. Names of columns are those of the members of the library's structs. */
+#include "glue.h"
+#include <string.h>
+
+static SEXP names_of_measures(size_t n, const char **names)
+{
+    SEXP titles = PROTECT(Rf_allocVector(STRSXP, (R_xlen_t)n));
+    for (size_t i = 0; i < n; i++) {
+        const dis_agreement_measure *measure = dis_agreement_measure_get(i);
+        names[i] = measure->name;
+        SET_STRING_ELT(titles, (R_xlen_t)i, Rf_mkCharCE(measure->title, CE_UTF8));
+    }
+    UNPROTECT(1);
+    return titles;
+}
+
+static SEXP chance_of(const dis_chance_test *chance)
+{
+    static const column columns[] = {COLUMN(dis_chance_test, COLUMN_DOUBLE, coefficient),
+                                     COLUMN(dis_chance_test, COLUMN_DOUBLE, standard_error),
+                                     COLUMN(dis_chance_test, COLUMN_DOUBLE, z), COLUMN(dis_chance_test, COLUMN_DOUBLE, p)};
+    SEXP out = PROTECT(glue_columns(chance, 1, sizeof *chance, columns, 4));
+    SEXP verdict = PROTECT(glue_text(dis_chance_name(chance->verdict)));
+    Rf_setAttrib(out, Rf_install("verdict"), verdict);
+    UNPROTECT(2);
+    return out;
+}
+
+static void finalize_agreement(SEXP handle)
+{
+    dis_agreement_destroy(R_ExternalPtrAddr(handle));
+    R_ClearExternalPtr(handle);
+}
+
+SEXP dissent_r_agreement(SEXP votes, SEXP gold, SEXP ordinal, SEXP resamples, SEXP seed, SEXP min_common, SEXP threads)
+{
+    static const char *const names[] = {"measures", "titles", "classes", "items", "workers", "pairs", "chance", "scope"};
+    static const column class_columns[] = {COLUMN(dis_agreement_class, COLUMN_COUNT, votes),
+                                           COLUMN(dis_agreement_class, COLUMN_DOUBLE, share),
+                                           COLUMN(dis_agreement_class, COLUMN_METRIC, agreement),
+                                           COLUMN(dis_agreement_class, COLUMN_METRIC, fleiss),
+                                           COLUMN(dis_agreement_class, COLUMN_METRIC, alpha)};
+    static const column item_columns[] = {COLUMN(dis_agreement_item, COLUMN_COUNT, votes),
+                                          {"majority", COLUMN_INDEX32, offsetof(dis_agreement_item, majority_class)},
+                                          COLUMN(dis_agreement_item, COLUMN_DOUBLE, agreement)};
+    static const column worker_columns[] = {COLUMN(dis_agreement_worker, COLUMN_COUNT, votes),
+                                            COLUMN(dis_agreement_worker, COLUMN_COUNT, compared),
+                                            COLUMN(dis_agreement_worker, COLUMN_DOUBLE, agreement),
+                                            COLUMN(dis_agreement_worker, COLUMN_DOUBLE, alpha_without_worker),
+                                            COLUMN(dis_agreement_worker, COLUMN_DOUBLE, accuracy)};
+    static const column pair_columns[] = {COLUMN(dis_agreement_pair, COLUMN_INDEX32, a),
+                                          COLUMN(dis_agreement_pair, COLUMN_INDEX32, b),
+                                          COLUMN(dis_agreement_pair, COLUMN_COUNT, n),
+                                          COLUMN(dis_agreement_pair, COLUMN_DOUBLE, agreement),
+                                          COLUMN(dis_agreement_pair, COLUMN_DOUBLE, scott),
+                                          COLUMN(dis_agreement_pair, COLUMN_DOUBLE, cohen),
+                                          COLUMN(dis_agreement_pair, COLUMN_DOUBLE, cohen_linear),
+                                          COLUMN(dis_agreement_pair, COLUMN_DOUBLE, cohen_quadratic),
+                                          COLUMN(dis_agreement_pair, COLUMN_FLAG, degenerate)};
+    const dis_votes *table = glue_votes(votes);
+    SEXP owner = PROTECT(glue_new_handle(glue_finalize_context)), result = PROTECT(glue_new_handle(finalize_agreement));
+    dis_agreement_options options = dis_agreement_options_default();
+    dis_agreement *agreement = NULL;
+    dis_context *ctx = NULL;
+    options.parts = DIS_AGREEMENT_ALL;
+    options.gold = glue_gold(gold);
+    options.ordinal = Rf_asLogical(ordinal) == TRUE;
+    options.resamples = (size_t)Rf_asReal(resamples);
+    options.seed = (uint64_t)Rf_asReal(seed);
+    options.min_common = (size_t)Rf_asReal(min_common);
+    dis_status status = glue_context(threads, owner, &ctx);
+    if (status == DIS_OK) status = dis_agreement_run(ctx, table, &options, &agreement);
+    SEXP out;
+    if (status != DIS_OK) {
+        out = PROTECT(glue_failure(status));
+    } else {
+        R_SetExternalPtrAddr(result, agreement);
+        const dis_agreement_view v = dis_agreement_get_view(agreement);
+        const char **measure = (const char **)R_alloc(v.n_metrics + 1, sizeof *measure);
+        out = PROTECT(glue_list(names, 8));
+        SET_VECTOR_ELT(out, 1, names_of_measures(v.n_metrics, measure));
+        SET_VECTOR_ELT(out, 0, glue_metrics(v.metric, measure, v.n_metrics));
+        SET_VECTOR_ELT(out, 2, glue_columns(v.classes, v.n_classes, sizeof *v.classes, class_columns, 5));
+        SET_VECTOR_ELT(out, 3, glue_columns(v.items, v.items ? v.n_items : 0, sizeof *v.items, item_columns, 3));
+        SET_VECTOR_ELT(out, 4, glue_columns(v.workers, v.workers ? v.n_workers : 0, sizeof *v.workers, worker_columns, 5));
+        SET_VECTOR_ELT(out, 5, glue_columns(v.pairs, v.pairs ? v.n_pairs : 0, sizeof *v.pairs, pair_columns, 9));
+        SET_VECTOR_ELT(out, 6, chance_of(&v.chance));
+        SET_VECTOR_ELT(out, 7, glue_text(dis_interval_scope_name(v.interval_scope)));
+    }
+    glue_release(result, finalize_agreement);
+    glue_release(owner, glue_finalize_context);
+    UNPROTECT(3);
+    return out;
+}
+
+static void finalize_review(SEXP handle)
+{
+    dis_review_destroy(R_ExternalPtrAddr(handle));
+    R_ClearExternalPtr(handle);
+}
+
+typedef const char *format_reason(const dis_review *, const dis_votes *, size_t, char *, size_t);
+
+static SEXP reasons_of(const dis_review *review, const dis_votes *votes, size_t n, format_reason *format)
+{
+    char text[DIS_REVIEW_REASON_SIZE];
+    SEXP out = PROTECT(Rf_allocVector(STRSXP, (R_xlen_t)n));
+    for (size_t r = 0; r < n; r++)
+        SET_STRING_ELT(out, (R_xlen_t)r, Rf_mkCharCE(format(review, votes, r, text, sizeof text), CE_UTF8));
+    UNPROTECT(1);
+    return out;
+}
+
+static SEXP verdicts_of(const dis_review_view *v)
+{
+    SEXP out = PROTECT(Rf_allocVector(STRSXP, (R_xlen_t)v->n_workers));
+    for (size_t r = 0; r < v->n_workers; r++)
+        SET_STRING_ELT(out, (R_xlen_t)r, Rf_mkCharCE(dis_review_verdict_name(v->workers[r].verdict), CE_UTF8));
+    UNPROTECT(1);
+    return out;
+}
+
+SEXP dissent_r_review(SEXP votes, SEXP methods, SEXP combine, SEXP seed, SEXP gold, SEXP labels, SEXP budget, SEXP threads)
+{
+    static const char *const names[] = {"items", "item_reasons", "workers", "verdicts", "worker_reasons", "summary",
+                                        "chance", "method"};
+    static const column item_columns[] = {COLUMN(dis_review_item, COLUMN_INDEX, item),
+                                          COLUMN(dis_review_item, COLUMN_INDEX, label),
+                                          COLUMN(dis_review_item, COLUMN_INDEX, most_probable),
+                                          COLUMN(dis_review_item, COLUMN_DOUBLE, p_correct),
+                                          COLUMN(dis_review_item, COLUMN_DOUBLE, votes),
+                                          COLUMN(dis_review_item, COLUMN_DOUBLE, votes_for_label),
+                                          COLUMN(dis_review_item, COLUMN_DOUBLE, gain),
+                                          COLUMN(dis_review_item, COLUMN_DOUBLE, surprise),
+                                          COLUMN(dis_review_item, COLUMN_DOUBLE, p_hard),
+                                          COLUMN(dis_review_item, COLUMN_COUNT32, votes_to_buy),
+                                          COLUMN(dis_review_item, COLUMN_FLAG, is_gold)};
+    static const column worker_columns[] = {COLUMN(dis_review_worker, COLUMN_INDEX, worker),
+                                            COLUMN(dis_review_worker, COLUMN_COUNT, votes),
+                                            COLUMN(dis_review_worker, COLUMN_COUNT, shared),
+                                            COLUMN(dis_review_worker, COLUMN_DOUBLE, accuracy),
+                                            COLUMN(dis_review_worker, COLUMN_DOUBLE, accuracy_low),
+                                            COLUMN(dis_review_worker, COLUMN_DOUBLE, accuracy_high),
+                                            COLUMN(dis_review_worker, COLUMN_DOUBLE, peer_accuracy),
+                                            COLUMN(dis_review_worker, COLUMN_DOUBLE, evidence),
+                                            COLUMN(dis_review_worker, COLUMN_DOUBLE, difference),
+                                            COLUMN(dis_review_worker, COLUMN_DOUBLE, p_adjusted)};
+    static const column summary_columns[] = {COLUMN(dis_review_view, COLUMN_DOUBLE, expected_accuracy),
+                                             COLUMN(dis_review_view, COLUMN_DOUBLE, expected_accuracy_after),
+                                             COLUMN(dis_review_view, COLUMN_DOUBLE, typical_accuracy),
+                                             COLUMN(dis_review_view, COLUMN_FLAG, beyond_chance)};
+    const dis_votes *table = glue_votes(votes);
+    const dis_votes_view look = dis_votes_get_view(table);
+    SEXP owner = PROTECT(glue_new_handle(glue_finalize_context)), result = PROTECT(glue_new_handle(finalize_review));
+    dis_review_options options = dis_review_options_default();
+    dis_label_plan plan;
+    dis_review *review = NULL;
+    dis_context *ctx = NULL;
+    options.plan = &plan;
+    options.seed = (uint64_t)Rf_asReal(seed);
+    options.gold = glue_gold(gold);
+    options.labels = glue_gold(labels);
+    options.budget = (uint64_t)Rf_asReal(budget);
+    dis_status status = glue_context(threads, owner, &ctx);
+    if (status == DIS_OK) status = glue_plan(methods, combine, look.n_workers > 0, &plan);
+    if (status == DIS_OK) status = dis_review_run(ctx, table, &options, &review);
+    SEXP out;
+    if (status != DIS_OK) {
+        out = PROTECT(glue_failure(status));
+    } else {
+        R_SetExternalPtrAddr(result, review);
+        const dis_review_view v = dis_review_get_view(review);
+        out = PROTECT(glue_list(names, 8));
+        SET_VECTOR_ELT(out, 0, glue_columns(v.items, v.n_items, sizeof *v.items, item_columns, 11));
+        SET_VECTOR_ELT(out, 1, reasons_of(review, table, v.n_items, dis_review_format_item_reason));
+        SET_VECTOR_ELT(out, 2, glue_columns(v.workers, v.n_workers, sizeof *v.workers, worker_columns, 10));
+        SET_VECTOR_ELT(out, 3, verdicts_of(&v));
+        SET_VECTOR_ELT(out, 4, reasons_of(review, table, v.n_workers, dis_review_format_worker_reason));
+        SET_VECTOR_ELT(out, 5, glue_columns(&v, 1, sizeof v, summary_columns, 4));
+        SET_VECTOR_ELT(out, 6, chance_of(&v.chance));
+        SET_VECTOR_ELT(out, 7, glue_text(v.method));
+    }
+    glue_release(result, finalize_review);
+    glue_release(owner, glue_finalize_context);
+    UNPROTECT(3);
+    return out;
+}
+
+static void finalize_panel(SEXP handle)
+{
+    dis_panel_destroy(R_ExternalPtrAddr(handle));
+    R_ClearExternalPtr(handle);
+}
+
+/* options: epsilon, fdr, min_people, min_items, numeric (0 or 1), budget. */
+SEXP dissent_r_panel(SEXP votes, SEXP person, SEXP options, SEXP seed, SEXP threads)
+{
+    static const char *const names[] = {"judges", "pairs", "rates", "items", "copies", "p", "summary", "missing_reason"};
+    static const column judge_columns[] = {{"judge", COLUMN_INDEX32, offsetof(dis_panel_judge, worker)},
+                                           COLUMN(dis_panel_judge, COLUMN_COUNT, votes),
+                                           COLUMN(dis_panel_judge, COLUMN_COUNT, shared),
+                                           COLUMN(dis_panel_judge, COLUMN_METRIC, agreement),
+                                           COLUMN(dis_panel_judge, COLUMN_DOUBLE, chance),
+                                           COLUMN(dis_panel_judge, COLUMN_DOUBLE, p_chance),
+                                           COLUMN(dis_panel_judge, COLUMN_FLAG, above_chance),
+                                           COLUMN(dis_panel_judge, COLUMN_METRIC, error),
+                                           COLUMN(dis_panel_judge, COLUMN_DOUBLE, winning_rate),
+                                           COLUMN(dis_panel_judge, COLUMN_METRIC, advantage_probability),
+                                           COLUMN(dis_panel_judge, COLUMN_FLAG, passed),
+                                           COLUMN(dis_panel_judge, COLUMN_INDEX32, error_group)};
+    static const column pair_columns[] = {COLUMN(dis_panel_pair, COLUMN_INDEX32, a), COLUMN(dis_panel_pair, COLUMN_INDEX32, b),
+                                          COLUMN(dis_panel_pair, COLUMN_COUNT, n),
+                                          COLUMN(dis_panel_pair, COLUMN_DOUBLE, correlation)};
+    static const column rate_columns[] = {COLUMN(dis_panel_rate, COLUMN_INDEX32, judge),
+                                          {"class", COLUMN_INDEX32, offsetof(dis_panel_rate, class_index)},
+                                          COLUMN(dis_panel_rate, COLUMN_COUNT, n_people),
+                                          COLUMN(dis_panel_rate, COLUMN_COUNT, n_judge_only),
+                                          COLUMN(dis_panel_rate, COLUMN_DOUBLE, raw),
+                                          COLUMN(dis_panel_rate, COLUMN_METRIC, bias),
+                                          COLUMN(dis_panel_rate, COLUMN_METRIC, people),
+                                          COLUMN(dis_panel_rate, COLUMN_METRIC, rogan_gladen),
+                                          COLUMN(dis_panel_rate, COLUMN_METRIC, prediction_powered)};
+    static const column item_columns[] = {COLUMN(dis_panel_item, COLUMN_INDEX, item), COLUMN(dis_panel_item, COLUMN_COUNT32, people),
+                                          COLUMN(dis_panel_item, COLUMN_COUNT32, votes_to_buy),
+                                          COLUMN(dis_panel_item, COLUMN_DOUBLE, gain)};
+    static const column copy_columns[] = {COLUMN(dis_panel_copied_votes, COLUMN_INDEX32, judge),
+                                          COLUMN(dis_panel_copied_votes, COLUMN_INDEX32, worker),
+                                          COLUMN(dis_panel_copied_votes, COLUMN_COUNT, n),
+                                          COLUMN(dis_panel_copied_votes, COLUMN_DOUBLE, observed),
+                                          COLUMN(dis_panel_copied_votes, COLUMN_DOUBLE, expected),
+                                          COLUMN(dis_panel_copied_votes, COLUMN_DOUBLE, copied_share),
+                                          COLUMN(dis_panel_copied_votes, COLUMN_DOUBLE, p)};
+    static const column summary_columns[] = {COLUMN(dis_panel_view, COLUMN_DOUBLE, p_people),
+                                             COLUMN(dis_panel_view, COLUMN_METRIC, correlation),
+                                             COLUMN(dis_panel_view, COLUMN_METRIC, effective),
+                                             COLUMN(dis_panel_view, COLUMN_DOUBLE, judge_strength),
+                                             COLUMN(dis_panel_view, COLUMN_FLAG, few_people)};
+    const dis_votes *table = glue_votes(votes);
+    const R_xlen_t n_workers = Rf_xlength(person);
+    SEXP owner = PROTECT(glue_new_handle(glue_finalize_context)), result = PROTECT(glue_new_handle(finalize_panel));
+    bool *is_person = (bool *)R_alloc((size_t)n_workers + 1, sizeof *is_person);
+    dis_panel_options o = dis_panel_options_default();
+    dis_panel *panel = NULL;
+    dis_context *ctx = NULL;
+    for (R_xlen_t w = 0; w < n_workers; w++) is_person[w] = LOGICAL(person)[w] == TRUE;
+    const double *x = REAL(options);
+    o.epsilon = x[0];
+    o.fdr = x[1];
+    o.min_people = (size_t)x[2];
+    o.min_items = (size_t)x[3];
+    o.numeric_classes = x[4] > 0;
+    o.budget = (uint64_t)x[5];
+    o.seed = (uint64_t)Rf_asReal(seed);
+    dis_status status = glue_context(threads, owner, &ctx);
+    if (status == DIS_OK) status = dis_panel_run(ctx, table, is_person, &o, &panel);
+    SEXP out;
+    if (status != DIS_OK) {
+        out = PROTECT(glue_failure(status));
+    } else {
+        R_SetExternalPtrAddr(result, panel);
+        const dis_panel_view v = dis_panel_get_view(panel);
+        out = PROTECT(glue_list(names, 8));
+        SET_VECTOR_ELT(out, 0, glue_columns(v.judges, v.n_judges, sizeof *v.judges, judge_columns, 12));
+        SET_VECTOR_ELT(out, 1, glue_columns(v.pairs, v.n_pairs, sizeof *v.pairs, pair_columns, 4));
+        SET_VECTOR_ELT(out, 2, glue_columns(v.rates, v.n_rates, sizeof *v.rates, rate_columns, 9));
+        SET_VECTOR_ELT(out, 3, glue_columns(v.items, v.n_items, sizeof *v.items, item_columns, 4));
+        SET_VECTOR_ELT(out, 4, glue_columns(v.copies, v.n_copies, sizeof *v.copies, copy_columns, 7));
+        SET_VECTOR_ELT(out, 5, v.p ? glue_matrix(v.p, v.n_items, v.n_classes) : R_NilValue);
+        SET_VECTOR_ELT(out, 6, glue_columns(&v, 1, sizeof v, summary_columns, 5));
+        SET_VECTOR_ELT(out, 7, glue_text(v.missing_reason));
+    }
+    glue_release(result, finalize_panel);
+    glue_release(owner, glue_finalize_context);
+    UNPROTECT(3);
+    return out;
+}
