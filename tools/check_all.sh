@@ -74,11 +74,21 @@ part_crowdkit() {
     sh python/parity/run_crowdkit_parity.sh build
 }
 
+# The R package: R CMD check without errors and warnings, and parity with psych, vcd and krippendorff.
+part_r() {
+    sh r/check_package.sh build
+}
+
+# The Debian packages: build and lintian in a bare chroot, the README with the installed packages in another.
+part_deb() {
+    packaging/build_deb.sh build/dist
+}
+
 part_papers() {
     sh papers/check.sh
 }
 
-parts="docs papers pip crowdkit attacks fuzzing chroots"
+parts="docs papers pip r deb crowdkit attacks fuzzing chroots"
 [ $# -gt 0 ] || set -- $parts
 for part; do
     case " $parts " in *" $part "*) ;; *) echo "check-all: no part \"$part\"; choose from: $parts" >&2 && exit 2 ;; esac
