@@ -18,7 +18,8 @@ static SEXP chance_of(const dis_chance_test *chance)
 {
     static const column columns[] = {COLUMN(dis_chance_test, COLUMN_DOUBLE, coefficient),
                                      COLUMN(dis_chance_test, COLUMN_DOUBLE, standard_error),
-                                     COLUMN(dis_chance_test, COLUMN_DOUBLE, z), COLUMN(dis_chance_test, COLUMN_DOUBLE, p)};
+                                     COLUMN(dis_chance_test, COLUMN_DOUBLE, z),
+                                     COLUMN(dis_chance_test, COLUMN_DOUBLE, p)};
     SEXP out = PROTECT(glue_columns(chance, 1, sizeof *chance, columns, 4));
     SEXP verdict = PROTECT(glue_text(dis_chance_name(chance->verdict)));
     Rf_setAttrib(out, Rf_install("verdict"), verdict);
@@ -34,7 +35,8 @@ static void finalize_agreement(SEXP handle)
 
 SEXP dissent_r_agreement(SEXP votes, SEXP gold, SEXP ordinal, SEXP resamples, SEXP seed, SEXP min_common, SEXP threads)
 {
-    static const char *const names[] = {"measures", "titles", "classes", "items", "workers", "pairs", "chance", "scope"};
+    static const char *const names[] = {"measures", "titles", "classes", "items",
+                                        "workers",  "pairs",  "chance",  "scope"};
     static const column class_columns[] = {COLUMN(dis_agreement_class, COLUMN_COUNT, votes),
                                            COLUMN(dis_agreement_class, COLUMN_DOUBLE, share),
                                            COLUMN(dis_agreement_class, COLUMN_METRIC, agreement),
@@ -82,7 +84,8 @@ SEXP dissent_r_agreement(SEXP votes, SEXP gold, SEXP ordinal, SEXP resamples, SE
         SET_VECTOR_ELT(out, 0, glue_metrics(v.metric, measure, v.n_metrics));
         SET_VECTOR_ELT(out, 2, glue_columns(v.classes, v.n_classes, sizeof *v.classes, class_columns, 5));
         SET_VECTOR_ELT(out, 3, glue_columns(v.items, v.items ? v.n_items : 0, sizeof *v.items, item_columns, 3));
-        SET_VECTOR_ELT(out, 4, glue_columns(v.workers, v.workers ? v.n_workers : 0, sizeof *v.workers, worker_columns, 5));
+        SET_VECTOR_ELT(out, 4,
+                       glue_columns(v.workers, v.workers ? v.n_workers : 0, sizeof *v.workers, worker_columns, 5));
         SET_VECTOR_ELT(out, 5, glue_columns(v.pairs, v.pairs ? v.n_pairs : 0, sizeof *v.pairs, pair_columns, 9));
         SET_VECTOR_ELT(out, 6, chance_of(&v.chance));
         SET_VECTOR_ELT(out, 7, glue_text(dis_interval_scope_name(v.interval_scope)));
@@ -120,21 +123,18 @@ static SEXP verdicts_of(const dis_review_view *v)
     return out;
 }
 
-SEXP dissent_r_review(SEXP votes, SEXP methods, SEXP combine, SEXP seed, SEXP gold, SEXP labels, SEXP budget, SEXP threads)
+SEXP dissent_r_review(SEXP votes, SEXP methods, SEXP combine, SEXP seed, SEXP gold, SEXP labels, SEXP budget,
+                      SEXP threads)
 {
-    static const char *const names[] = {"items", "item_reasons", "workers", "verdicts", "worker_reasons", "summary",
-                                        "chance", "method"};
-    static const column item_columns[] = {COLUMN(dis_review_item, COLUMN_INDEX, item),
-                                          COLUMN(dis_review_item, COLUMN_INDEX, label),
-                                          COLUMN(dis_review_item, COLUMN_INDEX, most_probable),
-                                          COLUMN(dis_review_item, COLUMN_DOUBLE, p_correct),
-                                          COLUMN(dis_review_item, COLUMN_DOUBLE, votes),
-                                          COLUMN(dis_review_item, COLUMN_DOUBLE, votes_for_label),
-                                          COLUMN(dis_review_item, COLUMN_DOUBLE, gain),
-                                          COLUMN(dis_review_item, COLUMN_DOUBLE, surprise),
-                                          COLUMN(dis_review_item, COLUMN_DOUBLE, p_hard),
-                                          COLUMN(dis_review_item, COLUMN_COUNT32, votes_to_buy),
-                                          COLUMN(dis_review_item, COLUMN_FLAG, is_gold)};
+    static const char *const names[] = {"items",          "item_reasons", "workers", "verdicts",
+                                        "worker_reasons", "summary",      "chance",  "method"};
+    static const column item_columns[] = {
+        COLUMN(dis_review_item, COLUMN_INDEX, item),          COLUMN(dis_review_item, COLUMN_INDEX, label),
+        COLUMN(dis_review_item, COLUMN_INDEX, most_probable), COLUMN(dis_review_item, COLUMN_DOUBLE, p_correct),
+        COLUMN(dis_review_item, COLUMN_DOUBLE, votes),        COLUMN(dis_review_item, COLUMN_DOUBLE, votes_for_label),
+        COLUMN(dis_review_item, COLUMN_DOUBLE, gain),         COLUMN(dis_review_item, COLUMN_DOUBLE, surprise),
+        COLUMN(dis_review_item, COLUMN_DOUBLE, p_hard),       COLUMN(dis_review_item, COLUMN_COUNT32, votes_to_buy),
+        COLUMN(dis_review_item, COLUMN_FLAG, is_gold)};
     static const column worker_columns[] = {COLUMN(dis_review_worker, COLUMN_INDEX, worker),
                                             COLUMN(dis_review_worker, COLUMN_COUNT, votes),
                                             COLUMN(dis_review_worker, COLUMN_COUNT, shared),
@@ -195,7 +195,8 @@ static void finalize_panel(SEXP handle)
 /* options: epsilon, fdr, min_people, min_items, numeric (0 or 1), budget. */
 SEXP dissent_r_panel(SEXP votes, SEXP person, SEXP options, SEXP seed, SEXP threads)
 {
-    static const char *const names[] = {"judges", "pairs", "rates", "items", "copies", "p", "summary", "missing_reason"};
+    static const char *const names[] = {"judges", "pairs", "rates",   "items",
+                                        "copies", "p",     "summary", "missing_reason"};
     static const column judge_columns[] = {{"judge", COLUMN_INDEX32, offsetof(dis_panel_judge, worker)},
                                            COLUMN(dis_panel_judge, COLUMN_COUNT, votes),
                                            COLUMN(dis_panel_judge, COLUMN_COUNT, shared),
@@ -208,7 +209,8 @@ SEXP dissent_r_panel(SEXP votes, SEXP person, SEXP options, SEXP seed, SEXP thre
                                            COLUMN(dis_panel_judge, COLUMN_METRIC, advantage_probability),
                                            COLUMN(dis_panel_judge, COLUMN_FLAG, passed),
                                            COLUMN(dis_panel_judge, COLUMN_INDEX32, error_group)};
-    static const column pair_columns[] = {COLUMN(dis_panel_pair, COLUMN_INDEX32, a), COLUMN(dis_panel_pair, COLUMN_INDEX32, b),
+    static const column pair_columns[] = {COLUMN(dis_panel_pair, COLUMN_INDEX32, a),
+                                          COLUMN(dis_panel_pair, COLUMN_INDEX32, b),
                                           COLUMN(dis_panel_pair, COLUMN_COUNT, n),
                                           COLUMN(dis_panel_pair, COLUMN_DOUBLE, correlation)};
     static const column rate_columns[] = {COLUMN(dis_panel_rate, COLUMN_INDEX32, judge),
@@ -220,7 +222,8 @@ SEXP dissent_r_panel(SEXP votes, SEXP person, SEXP options, SEXP seed, SEXP thre
                                           COLUMN(dis_panel_rate, COLUMN_METRIC, people),
                                           COLUMN(dis_panel_rate, COLUMN_METRIC, rogan_gladen),
                                           COLUMN(dis_panel_rate, COLUMN_METRIC, prediction_powered)};
-    static const column item_columns[] = {COLUMN(dis_panel_item, COLUMN_INDEX, item), COLUMN(dis_panel_item, COLUMN_COUNT32, people),
+    static const column item_columns[] = {COLUMN(dis_panel_item, COLUMN_INDEX, item),
+                                          COLUMN(dis_panel_item, COLUMN_COUNT32, people),
                                           COLUMN(dis_panel_item, COLUMN_COUNT32, votes_to_buy),
                                           COLUMN(dis_panel_item, COLUMN_DOUBLE, gain)};
     static const column copy_columns[] = {COLUMN(dis_panel_copied_votes, COLUMN_INDEX32, judge),

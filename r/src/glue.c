@@ -225,7 +225,8 @@ static dis_status names_from(SEXP texts, SEXP handle, dis_names **out)
 }
 
 /* task, worker, label: indices from 0. */
-SEXP dissent_r_votes(SEXP task, SEXP worker, SEXP label, SEXP tasks, SEXP workers, SEXP classes, SEXP duplicates, SEXP ordered)
+SEXP dissent_r_votes(SEXP task, SEXP worker, SEXP label, SEXP tasks, SEXP workers, SEXP classes, SEXP duplicates,
+                     SEXP ordered)
 {
     SEXP handle = PROTECT(glue_new_handle(finalize_votes));
     SEXP names[3];

@@ -26,7 +26,10 @@ typedef struct {
     column_kind kind;
     size_t offset;
 } column;
-#define COLUMN(type, kind, member) {#member, kind, offsetof(type, member)}
+#define COLUMN(type, kind, member)            \
+    {                                         \
+#member, kind, offsetof(type, member) \
+    }
 
 /* A list with a vector for each column of `rows` (n), an array of structs of `stride` bytes. */
 SEXP glue_columns(const void *rows, size_t n, size_t stride, const column *columns, size_t n_columns);
@@ -54,13 +57,15 @@ const int32_t *glue_gold(SEXP gold);
 /* A plan from names of methods; the texts belong to `methods` and `combine`. */
 dis_status glue_plan(SEXP methods, SEXP combine, bool workers, dis_label_plan *out);
 
-SEXP dissent_r_votes(SEXP task, SEXP worker, SEXP label, SEXP tasks, SEXP workers, SEXP classes, SEXP duplicates, SEXP ordered);
+SEXP dissent_r_votes(SEXP task, SEXP worker, SEXP label, SEXP tasks, SEXP workers, SEXP classes, SEXP duplicates,
+                     SEXP ordered);
 SEXP dissent_r_counts(SEXP counts, SEXP tasks, SEXP classes);
 SEXP dissent_r_find_column(SEXP role, SEXP names);
 SEXP dissent_r_methods(void);
 SEXP dissent_r_version(void);
 SEXP dissent_r_labels(SEXP votes, SEXP methods, SEXP combine, SEXP seed, SEXP gold, SEXP threads);
 SEXP dissent_r_agreement(SEXP votes, SEXP gold, SEXP ordinal, SEXP resamples, SEXP seed, SEXP min_common, SEXP threads);
-SEXP dissent_r_review(SEXP votes, SEXP methods, SEXP combine, SEXP seed, SEXP gold, SEXP labels, SEXP budget, SEXP threads);
+SEXP dissent_r_review(SEXP votes, SEXP methods, SEXP combine, SEXP seed, SEXP gold, SEXP labels, SEXP budget,
+                      SEXP threads);
 SEXP dissent_r_panel(SEXP votes, SEXP person, SEXP options, SEXP seed, SEXP threads);
 #endif
