@@ -1,6 +1,7 @@
 #!/bin/sh
-# r/check_package.sh BUILD: builds the R package, checks it (no errors, no warnings), and compares its agreement coefficients with
-# those of psych, vcd and krippendorff. A part whose packages are missing is skipped.
+# r/check_package.sh BUILD: builds the R package, checks it (no errors, no warnings), and runs the examples of its guide. Compares
+# labels with those of the command line, and agreement coefficients with those of psych, vcd and krippendorff. A comparison whose
+# packages are missing is skipped.
 set -eu
 cd "$(dirname "$0")/.."
 build=${1:-build}
@@ -26,6 +27,9 @@ result=0
 R_LIBS="$PWD/$build/r/dissent.Rcheck" Rscript r/parity/parity.R "$build/r/parity" >"$build/r/parity/log" 2>&1 || result=$?
 tail -n 1 "$build/r/parity/log"
 [ "$result" = 0 ] || [ "$result" = 77 ] || exit "$result"
+if [ -x "$build/dissent" ]; then
+    R_LIBS="$PWD/$build/r/dissent.Rcheck" python3 r/parity/same_labels.py "$build/dissent" "$build/r/parity"
+fi
 [ -x "$build/r/venv/bin/python" ] || python3 -m venv "$build/r/venv" || { echo "krippendorff: skipped: no virtual environment"; exit 0; }
 "$build/r/venv/bin/pip" install -q --disable-pip-version-check krippendorff || { echo "krippendorff: skipped: pip cannot install it"; exit 0; }
 "$build/r/venv/bin/python" r/parity/parity.py "$build/r/parity"
