@@ -103,6 +103,8 @@ typedef struct {
     const char *order;           /* shuffled, fixed or file; NULL: shuffled every epoch */
     bool keep_last;              /* of several best epochs, keep the last */
     bool class_weights;          /* items weigh items / (classes x items of their class) */
+    const double *item_weights; /* (items to train on) weight of each item in the loss, 0 or more; items of weight 0 are
+                                    left out. NULL: 1. Not for objectives that learn from votes */
 } dis_model_train_options;
 DIS_OPTIONS_API(dis_model_train_options);
 

@@ -21,7 +21,7 @@ from ._core import (
     __version__,
 )
 from . import aggregation, combination, experiment, measure
-from ._estimator import FitWarning
+from ._estimator import FitWarning, NotFittedError
 from ._results import SoftLabels, Values
 from ._synth import SyntheticCrowd, synth
 from ._tokens import Tokenizer, Tokens, embed
@@ -44,6 +44,7 @@ __all__ = [
     "FitWarning",
     "InternalError",
     "LimitError",
+    "NotFittedError",
     "OptionError",
     "SoftClassifier",
     "SoftLabels",

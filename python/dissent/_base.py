@@ -155,7 +155,7 @@ class Aggregator(Estimator):
 
     def _have(self, name: str) -> Any:
         if not self._is_fitted():
-            raise AttributeError(f"{type(self).__name__} has not been fitted: call fit() first")
+            raise self._not_fitted()
         return self._fitted[name]
 
     def _once(self, name: str, make: Any) -> Any:

@@ -243,6 +243,7 @@ def train(
     precision: str | None = None,
     worker_table: str | None = None,
     worker_features: str | None = None,
+    item_weights: Any = None,
 ) -> Model: ...
 def load_model(folder: str, /) -> Model: ...
 def perspectives(

@@ -10,6 +10,7 @@ import numpy as np
 from . import _core
 from ._categories import class_list, declared_by
 from ._columns import _is_missing, is_pandas
+from ._features import Features, check_array, check_finite, column_names, is_sparse
 from ._ids import Ids, id_texts
 from ._tables import LabelTable, gold_classes, gold_codes, known_labels
 from ._votes import Votes
@@ -25,7 +26,10 @@ class Rows:
         self.n_texts = 1
         self.texts: list[str] = []
         self.array: np.ndarray | None = None
-        if self.pandas:
+        self._names = column_names(X)
+        if is_sparse(X):
+            self._take_array(X.astype(np.float32).toarray())
+        elif self.pandas:
             self._take_pandas(X)
         else:
             self._take_any(X)
@@ -53,6 +57,8 @@ class Rows:
         elif hasattr(X, "columns") and hasattr(X, "rows"):  # polars
             X = X.rows()
         array = np.asarray(X) if hasattr(X, "__array__") else None  # NumPy, PyTorch, polars
+        if array is not None and array.dtype.kind == "c":
+            raise _core.DataError("X: Complex data not supported; pass real numbers")
         if array is not None and array.dtype.kind in "biuf":
             self._take_array(array)
         elif array is not None and array.ndim == 1:
@@ -65,13 +71,11 @@ class Rows:
     def _take_array(self, X: np.ndarray) -> None:
         if X.ndim == 3:
             X = X[..., np.newaxis]
-        if X.ndim not in (2, 4) or 0 in X.shape:
-            raise _core.DataError(
-                f"X: features are (items, numbers) and images (items, height, width[, channels]), not {X.shape}"
-            )
+        check_array(X)
         scale = X.ndim == 4 and X.dtype == np.uint8
         with np.errstate(over="ignore"):
             self.array = np.ascontiguousarray(X, dtype=np.float32)
+        check_finite(X, self.array)
         if scale:
             self.array = self.array * (np.float32(1) / np.float32(255))
 
@@ -115,6 +119,12 @@ class Rows:
                 what = "missing" if _is_missing(t) else f"a {type(t).__name__}"
                 raise _core.DataError(f"X: text {i} (counted from 0) is {what}, not a text")
         return list(texts)
+
+    @property
+    def features(self) -> Features:
+        """Number and names of the columns of X, where it has columns."""
+        matrix = self.array is not None and self.array.ndim == 2
+        return Features(self.array.shape[1] if matrix and self.array is not None else None, self._names)
 
     @property
     def kind(self) -> str:
@@ -215,7 +225,7 @@ def is_soft(y: Any) -> bool:
     if is_pandas(y):
         return y.ndim == 2 and not {"task", "label"} >= set(y.columns)
     if hasattr(y, "__array__") and not hasattr(y, "columns"):  # NumPy, PyTorch
-        return np.ndim(y) == 2
+        return np.asarray(y).ndim == 2
     if isinstance(y, Mapping):
         return any(isinstance(v, Mapping) for v in y.values()) or any(str(k).startswith("p:") for k in y)
     if isinstance(y, (list, tuple)):

@@ -15,6 +15,7 @@ from . import _core
 from ._categories import Categories
 from ._columns import is_pandas
 from ._estimator import Estimator
+from ._features import Features, as_column, item_weights
 from ._items import Rows, Targets, flat_labels, is_soft
 from ._perspectives import table_file
 from ._results import _table, _text
@@ -44,16 +45,24 @@ class TrainedModel(Estimator):
             "classes": self._classes,
             "categories": self._categories,
             "left_out": self._left_out,
+            "features": (self._features.n, self._features.names),
         }
 
     def _take_fitted(self, state: dict[str, Any]) -> None:
         with tempfile.TemporaryDirectory() as folder:
             for name, content in state["files"].items():
                 (Path(folder) / os.path.basename(name)).write_bytes(content)
-            self._keep(_core.load_model(folder), state["classes"], state.get("categories"))
+            self._keep(_core.load_model(folder), state["classes"], state.get("categories"), Features(*state["features"]))
         self._left_out = state["left_out"]
 
-    def _keep(self, model: _core.Model, classes: np.ndarray, categories: Categories | None = None) -> None:
+    def _keep(
+        self,
+        model: _core.Model,
+        classes: np.ndarray,
+        categories: Categories | None = None,
+        features: Features | None = None,
+    ) -> None:
+        self._features = features or Features()
         self._trained = model
         self._look: dict[str, Any] = model.look()
         self._classes = classes
@@ -65,7 +74,7 @@ class TrainedModel(Estimator):
 
     def _have(self, name: str) -> Any:
         if not self._is_fitted():
-            raise AttributeError(f"{type(self).__name__} has not been fitted: call fit() first")
+            raise self._not_fitted()
         return self.__dict__[name]
 
     @property
@@ -77,6 +86,22 @@ class TrainedModel(Estimator):
     def classes_(self) -> np.ndarray:
         """Classes in the order of the columns of predict_proba."""
         return self._have("_classes")
+
+    @property
+    def n_features_in_(self) -> int:
+        """Number of features of X in fit(), if X was an array of features."""
+        self._have("_trained")
+        if self._features.n is None:
+            raise AttributeError(f"this {type(self).__name__} was not fitted to an array of features")
+        return self._features.n
+
+    @property
+    def feature_names_in_(self) -> np.ndarray:
+        """Names of the columns of X in fit(), if X was a table with text names."""
+        self._have("_trained")
+        if self._features.names is None:
+            raise AttributeError(f"this {type(self).__name__} was not fitted to a table with column names")
+        return np.array(self._features.names, dtype=object)
 
     @property
     def history_(self) -> list[dict[str, float | None]]:
@@ -116,11 +141,22 @@ class TrainedModel(Estimator):
 
     # ---- predicting ----
 
+    def _rows(self, X: Any) -> Rows:
+        rows = Rows(X)
+        self._features.check(rows.features, type(self).__name__)
+        return rows
+
+    def predict_log_proba(self, X: Any, *, head: str | None = None) -> Any:
+        """Logarithms of predict_proba(X), in its form."""
+        p = self.predict_proba(X, head=head)
+        with np.errstate(divide="ignore"):
+            return [np.log(s) for s in p] if isinstance(p, list) else np.log(p)
+
     def predict_proba(self, X: Any, *, head: str | None = None) -> Any:
         """A distribution over classes_ for every item: an array, a DataFrame when X is pandas, an array per sentence of
         tokens."""
         model: _core.Model = self._have("_trained")
-        rows = Rows(X)
+        rows = self._rows(X)
         p = np.asarray(
             model.predict(
                 rows.items(), head=head, threads=threads_of(self.n_jobs), device=self.device, precision=self.precision
@@ -142,7 +178,7 @@ class TrainedModel(Estimator):
         features in worker_table are used.
         """
         model: _core.Model = self._have("_trained")
-        rows = Rows(X)
+        rows = self._rows(X)
         asked = [str(w) for w in (workers.tolist() if hasattr(workers, "tolist") else workers)]
         if len(asked) != rows.n:
             raise _core.DataError(f"{len(asked)} workers for {rows.n} items")
@@ -162,10 +198,12 @@ class TrainedModel(Estimator):
             return type(p[p.columns[0]])(values, index=p.index, name="label")
         return labels
 
-    def score(self, X: Any, y: Any) -> float:
-        """Accuracy against one label per item; against soft labels minus the cross-entropy, nats. Higher is better."""
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Accuracy against one label per item; against soft labels minus the cross-entropy, nats. Higher is better.
+        sample_weight: a weight per item of X."""
+        self._have("_trained")
         rows = Rows(X)
-        y = flat_labels(y, rows)
+        y = flat_labels(as_column(y), rows)
         p = self.predict_proba(X)
         q = np.ascontiguousarray(np.concatenate(p) if isinstance(p, list) else np.asarray(p))
         targets = Targets(
@@ -174,6 +212,9 @@ class TrainedModel(Estimator):
         human, codes = targets.soft_rows(rows), targets.gold_rows(rows)
         if human is not None and np.isnan(human).any():
             raise _core.DataError("y: an item has no soft label")
+        weights = item_weights(sample_weight, rows.n)
+        if weights is not None:
+            return _weighted_score(q, codes, human, weights)
         name = "accuracy" if human is None else "cross_entropy"
         found = _core.evaluate(q, *q.shape, gold=codes, human=human, metrics=[name], threads=threads_of(self.n_jobs))
         value = found["metrics"][name]
@@ -190,9 +231,14 @@ class TrainedModel(Estimator):
         model.save(path)
         classes = self.classes_.tolist()
         beside = os.path.join(path, _CLASSES_FILE)
+        kept: dict[str, Any] = {}
         if all(type(c) in (int, float, bool) for c in classes):
+            kept["classes"] = classes
+        if self._features.names is not None:
+            kept["feature_names"] = self._features.names
+        if kept:
             with open(beside + ".new", "w", encoding="utf-8") as f:
-                json.dump({"classes": classes}, f)
+                json.dump(kept, f)
             os.replace(beside + ".new", beside)
         elif os.path.exists(beside):
             os.remove(beside)
@@ -212,7 +258,7 @@ class TrainedModel(Estimator):
             estimator_type="classifier",
             target_tags=TargetTags(required=True),
             classifier_tags=ClassifierTags(),
-            input_tags=InputTags(string=True, allow_nan=False),
+            input_tags=InputTags(string=True, sparse=True, three_d_array=True, allow_nan=False),
         )
 
     def _repr_html_(self) -> str:
@@ -232,15 +278,32 @@ class TrainedModel(Estimator):
         return name + _curve(losses) + _table(["", ""], rows, "trained model")
 
 
-def classes_of(path: str, texts: list[str]) -> list[Any]:
-    """The classes of the model of a folder: as save() was given them, else texts."""
+def _weighted_score(q: np.ndarray, codes: Any, human: Any, weights: np.ndarray) -> float:
+    """Weighted mean of the score of each item."""
+    if human is None:
+        known = codes >= 0
+        score = (np.argmax(q, axis=1) == codes)[known].astype(np.float64)
+    else:
+        known = np.ones(len(q), dtype=bool)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            score = np.where(human > 0, human * np.log(q), 0.0).sum(axis=1)
+    if not weights[known].sum() > 0:
+        raise _core.DataError("sample_weight: the weights of the items with a label sum to 0")
+    return float(np.average(score, weights=weights[known]))
+
+
+def kept_with(path: str, texts: list[str]) -> tuple[list[Any], Features]:
+    """What save() adds to the model of a folder: the classes, which are otherwise texts, and the names of features."""
     try:
         with open(os.path.join(path, _CLASSES_FILE), encoding="utf-8") as f:
-            were = json.load(f)["classes"]
-        return were if id_texts(were) == texts else texts
+            kept = json.load(f)
+        were, names = kept.get("classes", texts), kept.get("feature_names")
+        if names is not None and not all(isinstance(name, str) for name in names):
+            raise TypeError("feature_names are texts")
+        return were if id_texts(were) == texts else texts, Features(None if names is None else len(names), names)
     except FileNotFoundError:
-        return texts
-    except (ValueError, KeyError, TypeError) as e:
+        return texts, Features()
+    except (ValueError, KeyError, TypeError, AttributeError) as e:
         raise _core.DataError(f"{path}/{_CLASSES_FILE}: not what save() writes: {e}") from None
 
 

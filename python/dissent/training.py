@@ -19,7 +19,9 @@ from typing import Any
 import numpy as np
 
 from . import _core
+from ._categories import class_list
 from ._estimator import seed_of
+from ._features import as_column, check_classes, item_weights
 from ._items import Rows, Targets, flat_labels, is_soft
 from ._measuring import Watching
 from ._perspectives import table_file
@@ -27,8 +29,8 @@ from ._results import SoftLabels
 from ._checks import device_of, real, whole, word
 from ._running import ProgressLike
 from ._ids import Ids
-from ._tables import LabelTable, id_array, label_table
-from ._trained import TrainedModel, classes_of
+from ._tables import LabelTable, id_array, known_labels, label_table
+from ._trained import TrainedModel, kept_with
 from ._votes import Votes, as_votes
 from .aggregation import Standard
 
@@ -167,14 +169,15 @@ class SoftClassifier(TrainedModel):
         dev: Any = None,
         worker_table: Any = None,
         worker_features: Sequence[str] | None = None,
+        sample_weight: Any = None,
     ) -> SoftClassifier:
         """Trains the model.
 
         Parameters
         ----------
         X : items
-            An array (items, numbers), or a list or Series of texts, of tuples of texts, or of sentences (lists of
-            tokens). Images are an array (items, height, width[, channels]) of bytes or numbers from 0 to 1. The
+            An array (items, numbers), dense or sparse, or a list or Series of texts, of tuples of texts, or of sentences
+            (lists of tokens). Sparse matrices are converted to dense ones. Images are an array (items, height, width[, channels]) of bytes or numbers from 0 to 1. The
             index of a Series or DataFrame has the task ids.
         y : labels
             Soft labels: SoftLabels, a fitted aggregator, a DataFrame or an array (items, classes). Or one label per
@@ -191,6 +194,9 @@ class SoftClassifier(TrainedModel):
             Worker metadata (a column worker, and others), for the objectives annotator and annot-mix.
         worker_features : list of str, optional
             Columns of it to learn from: numbers are standardized, other values are categories.
+        sample_weight : array, optional
+            Weight of each item in the loss, in the order of X; items of weight 0 are left out. Not for objectives that
+            learn from votes.
         """
         if (worker_table is None) != (worker_features is None):
             raise _core.OptionError(
@@ -198,8 +204,10 @@ class SoftClassifier(TrainedModel):
             )
         with table_file(worker_table) as path:
             known = {} if path is None else {"worker_table": path, "worker_features": ",".join(worker_features or ())}
-            model, rows, targets, n_given = self._train(X, y, gold, votes, tasks, dev, known=known)
-        self._keep(model, id_array(targets.classes.ids), targets.categories)
+            model, rows, targets, n_given = self._train(
+                X, y, gold, votes, tasks, dev, known=known, sample_weight=sample_weight
+            )
+        self._keep(model, id_array(targets.classes.ids), targets.categories, rows.features)
         self._left_out = n_given - rows.n
         return self
 
@@ -215,6 +223,7 @@ class SoftClassifier(TrainedModel):
         votes: Any = None,
         tasks: Any = None,
         dev: Any = None,
+        sample_weight: Any = None,
     ) -> Any:
         """Out-of-fold predictions: each item is predicted by a model that was not trained on it.
 
@@ -227,7 +236,9 @@ class SoftClassifier(TrainedModel):
         if folds < 2:
             raise _core.OptionError(f"{folds} folds; 2 or more are possible")
         known = {"fold_jobs": whole("jobs", jobs, 0, 1024)}
-        result, rows, targets, _ = self._train(X, y, gold, votes, tasks, dev, folds, dev_share, known)
+        result, rows, targets, _ = self._train(
+            X, y, gold, votes, tasks, dev, folds, dev_share, known, sample_weight=sample_weight
+        )
         classes, p = id_array(targets.classes.ids), np.asarray(result)
         if rows.bounds is not None:
             return np.split(p, rows.bounds[1:-1].astype(np.int64))
@@ -250,14 +261,18 @@ class SoftClassifier(TrainedModel):
         folds: int = 0,
         fold_dev: float = 0.0,
         known: dict[str, Any] | None = None,
+        sample_weight: Any = None,
     ) -> tuple[Any, Rows, Targets, int]:
         """A model, or the predictions of all folds; the items used, the targets, and how many items were given."""
         needs = self._needs()
         rows = Rows(X, tasks)
         table = None if votes is None else as_votes(votes, self.n_jobs)
-        targets = self._targets(flat_labels(y, rows), gold, table, needs, rows)
+        targets = self._targets(flat_labels(as_column(y), rows), gold, table, needs, rows)
         n_given = rows.n
-        examples = self._examples(rows, targets)
+        weights = item_weights(sample_weight, n_given)
+        examples, used = self._examples(rows, targets)
+        if weights is not None and used is not None:
+            weights = np.ascontiguousarray(weights[used])
         judged = None
         if dev is not None:
             if not isinstance(dev, (tuple, list)) or len(dev) not in (2, 3):
@@ -297,6 +312,7 @@ class SoftClassifier(TrainedModel):
                 resume=self.resume,
                 folds=folds,
                 fold_dev=fold_dev,
+                item_weights=weights,
                 device=device_of(self.device),
                 precision=self.precision,
                 **(known or {}),
@@ -325,6 +341,7 @@ class SoftClassifier(TrainedModel):
             raise _core.OptionError("y holds one label per item and so does gold; y is soft labels where gold is given")
         elif y is not None:
             hard = y
+            check_classes(list(dict.fromkeys(known_labels(y, "y")[1])), class_list(self.classes))
         if soft is None and needs["needs_labels"]:
             if votes is not None:
                 soft = label_table(self._aggregated(votes), "votes")
@@ -336,7 +353,9 @@ class SoftClassifier(TrainedModel):
             ("needs_votes", votes, "votes: fit(X, votes=...)"),
         ):
             if needs[need] and have is None:
-                raise _core.OptionError(f"the objective {self.objective} needs {what}")
+                nothing = f"{type(self).__name__} requires y to be passed, but the target y is None: "
+                asked = y is None and gold is None and votes is None
+                raise _core.OptionError(f"{nothing if asked else ''}the objective {self.objective} needs {what}")
         if soft is None and hard is None and votes is None:
             raise _core.OptionError("nothing to learn from: give y or votes")
         return Targets(
@@ -364,7 +383,9 @@ class SoftClassifier(TrainedModel):
         tasks = None if len(known) == rows.n else [ids[i] for i in known.tolist()]
         return LabelTable(p[known], tasks, targets.classes.ids, False, "y", targets.categories)
 
-    def _examples(self, rows: Rows, targets: Targets) -> tuple[Any, Any, Any, Any]:
+    def _examples(self, rows: Rows, targets: Targets) -> tuple[tuple[Any, Any, Any, Any], np.ndarray | None]:
+        """What the library learns from, and the rows of X that are used; None: all."""
+        keep: np.ndarray | None = None
         p, codes = targets.soft_rows(rows), targets.gold_rows(rows)
         texts: list[str] | None = None
         has = np.zeros(rows.n, dtype=bool)
@@ -396,7 +417,7 @@ class SoftClassifier(TrainedModel):
             None if p is None else np.ascontiguousarray(p),
             None if codes is None else np.ascontiguousarray(codes),
             None if targets.votes is None else targets.votes.core,
-        )
+        ), keep
 
     def _task_texts(self, rows: Rows, votes: Votes) -> tuple[list[str], np.ndarray]:
         """The items' ids as the votes' texts, and which of them have votes."""
@@ -434,5 +455,6 @@ class SoftClassifier(TrainedModel):
         look = model.look()
         classifier = cls(objective=look["objective"], model=look["model"], random_state=look["seed"])
         classifier.set_params(**params)
-        classifier._keep(model, id_array(classes_of(path, look["classes"])))
+        classes, features = kept_with(path, look["classes"])
+        classifier._keep(model, id_array(classes), features=features)
         return classifier

@@ -7,12 +7,14 @@ typedef struct {
     dis_examples e;
     dis_labels *labels;
     dis_gold *gold;
+    Py_buffer weights; /* of the items; buf is NULL without any */
 } examples;
 
 static void free_examples(examples *x)
 {
     dis_labels_destroy(x->labels);
     dis_gold_destroy(x->gold);
+    core_buffer_free(&x->weights);
 }
 
 static dis_status gold_of(const dis_names *tasks, const dis_names *classes, const int32_t *label, dis_gold **out)
@@ -70,6 +72,16 @@ static int take_examples(core_state *state, PyObject *tuple, const dis_names *cl
     if (votes == Py_None) return 0;
     out->e.votes = core_votes_get(state, votes);
     return out->e.votes ? 0 : -1;
+}
+
+/* None or a weight for each item. */
+static int take_weights(PyObject *object, examples *x)
+{
+    if (!object || object == Py_None) return 0;
+    const size_t n = dis_items_get_view(x->e.items).n_items;
+    if (core_get_buffer(object, "item_weights", CORE_FLOAT64, (Py_ssize_t)n, &x->weights) == 0) return 0;
+    x->weights.obj = NULL;
+    return -1;
 }
 
 /* ---- training ---- */
@@ -132,12 +144,12 @@ static PyObject *run_training(core_call *call, core_state *state, const char *ta
 /* A model, or with folds what they say of all items. */
 static PyObject *train(PyObject *module, PyObject *args, PyObject *keywords)
 {
-    static char *names[] = {"examples", "classes",  "dev",    "model",     "objective",    "seed",
-                            "lenient",  "folder",   "resume", "folds",     "fold_dev",     "fold_jobs",
-                            "threads",  "progress", "device", "precision", "worker_table", "worker_features",
-                            NULL};
+    static char *names[] = {"examples",     "classes",  "dev",    "model",     "objective",    "seed",
+                            "lenient",      "folder",   "resume", "folds",     "fold_dev",     "fold_jobs",
+                            "threads",      "progress", "device", "precision", "worker_table", "worker_features",
+                            "item_weights", NULL};
     const char *table_path = NULL;
-    PyObject *given, *list, *dev = Py_None, *progress = NULL, *result = NULL;
+    PyObject *given, *list, *dev = Py_None, *progress = NULL, *weights = NULL, *result = NULL;
     dis_model_train_options o = dis_model_train_options_default();
     unsigned long long seed = 0;
     int lenient = 0, resume = 0, threads = 0;
@@ -146,10 +158,10 @@ static PyObject *train(PyObject *module, PyObject *args, PyObject *keywords)
     const char *device = NULL, *precision = NULL;
     PyObject *rest = take_options(keywords, &o);
     const int parsed =
-        rest && PyArg_ParseTupleAndKeywords(args, rest, "O!O|$OssKpzpndniOzzzz:train", names, &PyTuple_Type, &given,
+        rest && PyArg_ParseTupleAndKeywords(args, rest, "O!O|$OssKpzpndniOzzzzO:train", names, &PyTuple_Type, &given,
                                             &list, &dev, &o.model, &o.objective, &seed, &lenient, &o.folder, &resume,
                                             &n_folds, &folds.dev, &fold_jobs, &threads, &progress, &device, &precision,
-                                            &table_path, &o.worker_features);
+                                            &table_path, &o.worker_features, &weights);
     Py_XDECREF(rest);
     if (!parsed) return NULL;
     core_state *state = core_state_of_module(module);
@@ -172,9 +184,10 @@ static PyObject *train(PyObject *module, PyObject *args, PyObject *keywords)
     o.classes = classes;
     examples train_on = {0}, judge_by = {0};
     core_call call;
-    if (take_examples(state, given, classes, &train_on) == 0 &&
+    if (take_examples(state, given, classes, &train_on) == 0 && take_weights(weights, &train_on) == 0 &&
         (dev == Py_None || take_examples(state, dev, classes, &judge_by) == 0) &&
         core_begin_on(&call, state, threads, progress, device, precision) == 0) {
+        o.item_weights = train_on.weights.buf;
         folds.n_folds = (size_t)n_folds;
         folds.jobs = (size_t)fold_jobs;
         result = run_training(&call, state, table_path, &train_on.e, dev == Py_None ? NULL : &judge_by.e, &o, &folds);

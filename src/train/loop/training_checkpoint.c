@@ -56,6 +56,7 @@ static void key_of(const dis__training *t, char hex[65])
     for (int i = 0; i < 2; i++) {
         const dis__targets *g = sets[i];
         if (g->label) dis__sha256_update(&sha, g->label, g->n_items * sizeof *g->label);
+        if (g->of_item) dis__sha256_update(&sha, g->of_item, g->n_items * sizeof *g->of_item);
         if (g->human) dis__sha256_update(&sha, g->human, g->n_items * g->n_classes * sizeof *g->human);
         if (g->vote) dis__sha256_update(&sha, g->vote, (size_t)g->first[g->n_items] * sizeof *g->vote);
         if (g->worker) dis__sha256_update(&sha, g->worker, (size_t)g->first[g->n_items] * sizeof *g->worker);

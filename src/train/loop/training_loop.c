@@ -56,7 +56,7 @@ static dis_status put_votes(dis__training *t, int head, const uint32_t *units, s
     return dis__head_put_votes(t->model_net.net, head, n_votes, row_of, worker, label);
 }
 
-/* Labels whose items weigh as their classes do. */
+/* Labels of items that have weights. */
 static dis_status put_weighted(dis__training *t, int head, const uint32_t *units, size_t n)
 {
     const dis__targets *g = &t->targets;
@@ -65,7 +65,7 @@ static dis_status put_weighted(dis__training *t, int head, const uint32_t *units
     {
         const int32_t label = g->label[item];
         for (size_t c = 0; c < k; c++) t->target[row * k + c] = label >= 0 && (size_t)label == c;
-        t->weight[row] = label >= 0 ? g->of_class[label] : 0;
+        t->weight[row] = label >= 0 ? dis__label_weight(g, item) : 0;
     }
     return dis__head_put_targets(t->model_net.net, head, t->target, t->weight);
 }
@@ -75,7 +75,7 @@ dis_status dis__training_set_labels(dis__training *t, int head, const uint32_t *
     const dis__targets *g = &t->targets;
     const void *kept;
     double counted = 0;
-    if (g->of_class) return put_weighted(t, head, units, n);
+    if (g->of_class || g->of_item) return put_weighted(t, head, units, n);
     DIS_TRY(dis__net_upload_ints(t->model_net.net, g->label, g->label, g->n_items, &kept));
     EACH_ITEM(t, units, n, row, item)
     {

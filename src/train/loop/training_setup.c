@@ -144,11 +144,15 @@ static dis_status prepare_data(dis__training *t, dis_context *ctx, const dis_exa
         DIS_TRY(take_declared(o->classes, &model->classes));
     else
         DIS_TRY(dis__examples_get_classes(train, &model->classes));
+    if (t->objective->annotator && o->item_weights)
+        return dis__fail(DIS_EUSAGE, "`item_weights` is for gold, silver and soft labels; %s learns from votes",
+                         t->objective->info.name);
     if (t->objective->annotator) {
         DIS_TRY(make_pairs(t, ctx, train, dev));
     } else {
         DIS_TRY(dis__targets_init(ctx, train, t->objective, &t->settings, model->classes, o->lenient, &t->targets));
         if (o->class_weights) DIS_TRY(dis__targets_set_class_weights(&t->targets, t->objective));
+        if (o->item_weights) DIS_TRY(dis__targets_set_item_weights(&t->targets, t->objective, o->item_weights));
         if (dev) DIS_TRY(dis__targets_init(ctx, dev, NULL, NULL, model->classes, true, &t->dev_targets));
     }
     DIS_TRY(choose_keep(t, o, dev));

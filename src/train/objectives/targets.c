@@ -8,15 +8,22 @@
 #include "items/items_internal.h"
 #include "tables/labels/label_table.h"
 #include "votes/table/class_names.h"
+#include <float.h>
 #include <stdio.h>
 #include <string.h>
+
+float dis__label_weight(const dis__targets *t, size_t item)
+{
+    const float of_class = t->of_class ? t->of_class[t->label[item]] : 1;
+    return t->of_item ? of_class * t->of_item[item] : of_class;
+}
 
 double dis__target_weight(const dis__targets *t, const dis__objective_row *objective, size_t head, bool over_all,
                           size_t item)
 {
     const size_t main = objective->main != DIS_MAIN_NONE, soft = objective->soft >= 0, crowd = objective->crowd >= 0;
     if ((main && head == 0) || head == main + soft + crowd)
-        return t->label[item] < 0 ? 0 : t->of_class ? (double)t->of_class[t->label[item]] : 1;
+        return t->label[item] < 0 ? 0 : (double)dis__label_weight(t, item);
     if (soft && head == main) return (double)t->weight[item];
     return over_all ? (double)t->n_workers : (double)(t->first[item + 1] - t->first[item]);
 }
@@ -28,6 +35,7 @@ void dis__targets_free(dis__targets *t)
     dis__free(t->target);
     dis__free(t->weight);
     dis__free(t->of_class);
+    dis__free(t->of_item);
     dis__free(t->first);
     dis__free(t->worker);
     dis__free(t->vote);
@@ -65,6 +73,30 @@ dis_status dis__targets_set_class_weights(dis__targets *t, const dis__objective_
         for (size_t c = 0; c < k; c++) weight += (double)t->of_class[c] * t->human[i * k + c];
         t->weight[i] *= (float)weight;
     }
+    return DIS_OK;
+}
+
+dis_status dis__targets_set_item_weights(dis__targets *t, const dis__objective_row *objective, const double *weights)
+{
+    if (objective->crowd >= 0)
+        return dis__fail(DIS_EUSAGE, "`item_weights` is for gold, silver and soft labels; %s learns from votes",
+                         objective->info.name);
+    for (size_t i = 0; i < t->n_items; i++)
+        if (!(weights[i] >= 0 && weights[i] <= (double)FLT_MAX))
+            return dis__fail(DIS_EDATA,
+                             "the weight of item %zu (counted from 0) is %g; it must be finite and 0 or more", i,
+                             weights[i]);
+    DIS_TRY(dis__alloc_array(&t->of_item, t->n_items, sizeof *t->of_item));
+    for (size_t i = 0; i < t->n_items; i++) {
+        t->of_item[i] = (float)weights[i];
+        if (t->weight) t->weight[i] *= t->of_item[i];
+        if (t->of_item[i] > 0 || !t->used[i]) continue;
+        t->used[i] = false;
+        t->n_used--;
+    }
+    if (t->n_used == 0)
+        return dis__fail(DIS_EDATA,
+                         "the weights of all items with a label are zero; give one of them a weight above 0");
     return DIS_OK;
 }
 

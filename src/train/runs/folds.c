@@ -193,15 +193,33 @@ static dis_status cut(dis_context *ctx, const dis_folds *folds, size_t f, uint64
     return dis_items_gather(ctx, items, order + n_dev, rest - n_dev, &p->train);
 }
 
+/* Weights of the items of a fold, found by their names. */
+static dis_status gather_weights(const dis_folds *folds, const dis_items *train, const double *all, double **out)
+{
+    const dis_items_view from = dis_items_get_view(folds->all.items), to = dis_items_get_view(train);
+    size_t *row;
+    DIS_TRY(dis__names_match_alloc(from.tasks, to.tasks, &row, NULL));
+    const dis_status status = dis__alloc_array(out, to.n_items, sizeof **out);
+    for (size_t i = 0; status == DIS_OK && i < to.n_items; i++) (*out)[i] = all[row[i]];
+    dis__free(row);
+    return status;
+}
+
 static dis_status train_and_predict(dis_context *ctx, const dis_folds *folds, const parts *p, const dis_examples *dev,
                                     const dis_model_train_options *o, dis_labels **out)
 {
     const dis_examples *all = &folds->all;
     const dis_examples train = {.items = p->train, .labels = all->labels, .gold = all->gold, .votes = all->votes};
     const dis_examples own = {.items = p->dev, .labels = all->labels, .gold = all->gold};
+    dis_model_train_options of_fold = *o;
+    double *weights = NULL;
+    if (o->item_weights) DIS_TRY(gather_weights(folds, p->train, o->item_weights, &weights));
+    of_fold.item_weights = weights;
     dis_model *model;
-    DIS_TRY(dis_model_train(ctx, &train, p->dev ? &own : dev, o, &model));
-    const dis_status status = dis_model_predict(ctx, model, p->test, folds->o.head, out);
+    dis_status status = dis_model_train(ctx, &train, p->dev ? &own : dev, &of_fold, &model);
+    dis__free(weights);
+    DIS_TRY(status);
+    status = dis_model_predict(ctx, model, p->test, folds->o.head, out);
     dis_model_destroy(model);
     return status;
 }
