@@ -34,6 +34,7 @@ breathe_default_project = "dissent"
 breathe_domain_by_extension = {"h": "c"}
 breathe_show_include = False
 autodoc_member_order = "bysource"
+autodoc_mock_imports = ["datasets", "matplotlib", "torch", "transformers"]  # optional packages
 autodoc_typehints = "none"
 autodoc_preserve_defaults = True
 suppress_warnings = ["misc.highlighting_failure", "duplicate_declaration.c"]

@@ -211,6 +211,12 @@ class SoftLabels:
             self.p, index=pd.Index(self.tasks, name="task"), columns=pd.Index(self.classes, name="label"), copy=False
         )
 
+    def to_dataset(self) -> Any:
+        """A datasets.Dataset of Hugging Face with task, label (a ClassLabel), probabilities and entropy."""
+        from .hf import to_dataset
+
+        return to_dataset(self)
+
     def __repr__(self) -> str:
         return f"SoftLabels({len(self.tasks)} tasks, {len(self.classes)} classes)"
 

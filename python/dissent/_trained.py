@@ -243,11 +243,27 @@ class TrainedModel(Estimator):
         elif os.path.exists(beside):
             os.remove(beside)
 
-    def export(self, folder: str | os.PathLike[str]) -> None:
+    def export(
+        self, folder: str | os.PathLike[str], *, votes: Any = None, labels: Any = None, evaluation: Any = None
+    ) -> None:
         """Writes a model of a pretrained encoder as a folder that transformers loads with the same logits, LoRA added
-        to the encoder's matrices; of two heads the first."""
+        to the encoder's matrices; of two heads the first. The model card (README.md) has the disagreement in `votes` and
+        soft `labels`, and the figures of an `evaluation`, where they are given."""
+        from ._card import model_card
+
         model: _core.Model = self._have("_trained")
-        model.export(os.fspath(folder))
+        path = os.fspath(folder)
+        model.export(path)
+        card = model_card(
+            os.path.basename(os.path.normpath(path)),
+            self.classes_.tolist(),
+            objective=self._look["objective"],
+            votes=votes,
+            labels=labels,
+            evaluation=evaluation,
+        )
+        with open(os.path.join(path, "README.md"), "w", encoding="utf-8") as f:
+            f.write(card)
 
     # ---- manners ----
 

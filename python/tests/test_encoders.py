@@ -40,7 +40,8 @@ def test_encoder(tmp_path, spec):
     half.set_params(progress=None, resume=True)
     assert np.array_equal(half.fit(PAIRS, SOFT).predict_proba(PAIRS), p)
     model.export(tmp_path / "out")
-    assert {f.name for f in (tmp_path / "out").iterdir()} == {"config.json", "model.safetensors", "tokenizer.json"}
+    assert {f.name for f in (tmp_path / "out").iterdir()} == {"README.md", "config.json", "model.safetensors", "tokenizer.json"}
+    assert "Classes: `0`, `1`" in (tmp_path / "out" / "README.md").read_text()
     x = dissent.embed([a for a, _ in PAIRS[:4]], encoder=tmp_path / "out")
     before = dissent.embed([a for a, _ in PAIRS[:4]], encoder=ENCODER)
     assert x.shape == (4, 8) and not np.allclose(x, before)

@@ -33,7 +33,7 @@ def test_page(page, tmp_path, monkeypatch):
     if not TOOL.exists():
         pytest.skip("the command line tool is not next to the package")
     text = (ROOT / page).read_text()
-    for module in ("pandas", "polars", "torch"):
+    for module in ("datasets", "matplotlib", "pandas", "polars", "torch", "transformers"):
         if re.search(rf"^import {module}\b", text, re.M):
             pytest.importorskip(module)
     environment = {**os.environ, "PATH": f"{TOOL.parent}{os.pathsep}{os.environ['PATH']}"}

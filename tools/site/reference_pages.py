@@ -195,14 +195,19 @@ PYTHON_MODULES = {
     "dissent.measure": "Agreement, evaluation, comparison, review and panels.",
     "dissent.training": "Models that train on soft labels.",
     "dissent.experiment": "Experiments from Python.",
+    "dissent.plot": "Figures with matplotlib.",
+    "dissent.torch": "Losses, a crowd layer and a data set for PyTorch.",
+    "dissent.hf": "Soft targets for Hugging Face datasets, and a Trainer.",
 }
+
+STANDALONE = ("dissent.experiment", "dissent.plot", "dissent.torch", "dissent.hf")  # not part of `import dissent`
 
 
 def python_page(name, summary):
     out = [f"# {name}", "", summary, "", "```{eval-rst}", f".. automodule:: {name}", "   :members:"]
     if name == "dissent":
         out.append("   :imported-members:")
-    elif name != "dissent.experiment":  # the names of the others are described on the page of dissent
+    elif name not in STANDALONE:  # the names of the others are described on the page of dissent
         out.append("   :no-index:")
     return "\n".join([*out, "```", ""])
 

@@ -70,6 +70,7 @@ page_files() {
         printf 'A man eats.\n' >lines.txt
         ;;
     gallery) votes_on_scales ;;
+    hugging-face) cp -r "$encoder" minilm ;;
     votes)
         cp "$fixtures/export.label-studio.json" export.json
         cp "$fixtures/export.mturk.csv" batch.csv
