@@ -107,7 +107,6 @@ static const struct {
     {"id_prefix", "table_prefix", TEXT},
     {"n_remembered", "remember", TEXT},
     {"dis_gold_options", "task and label", TEXT},
-    {"no_header", "header=False", TEXT},
     {"item_weights", "sample_weight", TEXT},
     {"classes", "classes", LIST},
     {"lenient", "lenient", FLAG},

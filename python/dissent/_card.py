@@ -1,4 +1,4 @@
-"""Model cards: what a model was trained on, how far people disagree there, and how well the model follows them."""
+"""Model cards: what a model was trained on, the inter-annotator agreement there, and the quality of the model."""
 
 from __future__ import annotations
 

@@ -57,9 +57,9 @@ class SoftTrainer(transformers.Trainer):
     *args, **kwargs
         As transformers.Trainer takes them. The model is one for sequence classification with a label per class.
     objective : str
-        "soft-ce", "kl", "inverse-kl", "js"; "gold", "gold+ce", "gold+kl", "gold+inverse-kl", "gold+js", where a copy of the
-        classifier is trained on the soft labels and the classifier itself on the gold labels; or "crowd:mw", "crowd:vw",
-        "crowd:vb", "crowd:vwb", "crowd:sw", which learn from votes.
+        "soft-ce", "kl", "inverse-kl" or "js" for soft labels, and "gold" for gold labels. "gold+ce", "gold+kl",
+        "gold+inverse-kl" and "gold+js" learn both: the classifier from gold labels, and a copy of it from soft labels.
+        "crowd:mw", "crowd:vw", "crowd:vb", "crowd:vwb" and "crowd:sw" learn from votes.
     soft_weight, floor, log_base : float
         As in SoftClassifier.
     n_workers : int, optional

@@ -50,8 +50,8 @@ def _names(classes: Sequence[Any]) -> list[str]:
 
 
 def to_dataset(labels: Any) -> Any:
-    """Soft labels as a datasets.Dataset with the columns task, label (a ClassLabel with the names of the classes),
-    probabilities (a list per task, in the order of the classes) and entropy.
+    """Soft labels as a datasets.Dataset with the columns task, label, probabilities and entropy. The label is a ClassLabel
+    with the names of the classes, and probabilities are in their order.
     """
     datasets = _datasets()
     table = label_table(labels)
