@@ -7,8 +7,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* In the order in which the overview lists them within a section. */
+/* In the order in which the overview lists them within a section. DIS_LABELS_ONLY: those that the page in web/ uses. */
 /* clang-format off: one command per line */
+#ifdef DIS_LABELS_ONLY
+#define COMMANDS(X) \
+    X(report)       \
+    X(labels)       \
+    X(convert)      \
+    X(agree)        \
+    X(review)       \
+    X(panel)        \
+    X(views)        \
+    X(combine)      \
+    X(synth)        \
+    X(tables)
+#else
 #define COMMANDS(X) \
     X(report)       \
     X(labels)       \
@@ -31,6 +44,7 @@
     X(list)         \
     X(help)         \
     X(completion)
+#endif
 
 #define DECLARE(name) extern const cli_command cli_cmd_##name;
 COMMANDS(DECLARE)

@@ -70,6 +70,18 @@ part_docs() {
     [ "$result" = 0 ] || [ "$result" = 77 ] || exit "$result"
 }
 
+# The page in the browser: the bytes of the golden cases, then the page in Chromium (screenshots in build/web/shots).
+part_web() {
+    command -v emcc >/dev/null || skip "emscripten is not installed"
+    command -v node >/dev/null || skip "node is not installed"
+    ./run web
+    python3 tests/web/check_bytes.py build/dissent build/web/program
+    result=0
+    python3 tests/browser/browser_web.py build/dissent build/web || result=$?
+    [ "$result" = 77 ] && skip "chromium and chromedriver are not installed"
+    return "$result"
+}
+
 part_crowdkit() {
     sh python/parity/run_crowdkit_parity.sh build
 }
@@ -88,7 +100,7 @@ part_papers() {
     sh papers/check.sh
 }
 
-parts="docs papers pip r deb crowdkit attacks fuzzing chroots"
+parts="docs papers web pip r deb crowdkit attacks fuzzing chroots"
 [ $# -gt 0 ] || set -- $parts
 for part; do
     case " $parts " in *" $part "*) ;; *) echo "check-all: no part \"$part\"; choose from: $parts" >&2 && exit 2 ;; esac
