@@ -209,11 +209,12 @@ static void print_hidden(const agree_command *job)
     const dis_worker_groups_view *g = &job->groups.look;
     char people[CLI_NUMBER];
     if (g->n_merged)
-        printf("  %zu groups of fewer than %zu people are merged into \"other\"\n", g->n_merged, g->min_group);
+        printf("  %zu groups of fewer than %zu people are merged into \"other\"\n", (size_t)g->n_merged,
+               (size_t)g->min_group);
     if (g->n_hidden)
         printf("  %zu group%s of fewer than %zu people hidden (%s worker%s): nothing is computed from their votes\n",
-               g->n_hidden, cli_plural(g->n_hidden), g->min_group, cli_count_format(g->n_hidden_workers, people),
-               cli_plural(g->n_hidden_workers));
+               (size_t)g->n_hidden, cli_plural(g->n_hidden), (size_t)g->min_group,
+               cli_count_format(g->n_hidden_workers, people), cli_plural(g->n_hidden_workers));
 }
 
 /* With two groups the table above has said most of it. */

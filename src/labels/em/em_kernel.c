@@ -39,7 +39,7 @@ static void split_shares(arrays a, size_t i, double *x, const shape *s)
         dis_random_block r = {{0}};
         double *part = a.part, sum = 0;
         for (size_t m = 0; m < padded; m++) {
-            if (m % 4 == 0) r = dis__philox(a.signature[i], k << 32 | m, a.key);
+            if (m % 4 == 0) r = dis__philox(a.signature[i], (uint64_t)k << 32 | m, a.key);
             part[m] = ((double)r.word[m % 4] + .5) * 0x1p-32;
         }
         for (size_t m = 0; m < padded; m += DIS_LANES) dis__vstore(part + m, dis__vlog(dis__vload(part + m)));

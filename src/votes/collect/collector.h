@@ -33,7 +33,7 @@ struct dis__collector {
 
     const dis__numbering *tasks; /* hashed at first; others need bucket */
     size_t bucket;               /* how much text a bucket is for, see dis__partition_begin() */
-    size_t max_partitioned;      /* rows; tests make it small */
+    uint64_t max_partitioned;    /* rows; tests make it small */
     bool in_file;                /* partitioned votes go to a file, whatever memory there is */
     dis__sorted_tasks sorted;
     dis__partition partition; /* of all votes, when they are partitioned; else they are in */

@@ -217,7 +217,7 @@ dis_status dis_votes_create_from_counts(dis_context *ctx, const double *counts, 
  * ranks.
  * Beyond MANY_VOTES, which take minutes per pass on one machine, there are more, for ranks to share. */
 enum { SHARD_BYTES = 256 << 20, FEW_SHARDS = 4, ENOUGH = 16, MAX_SHARDS = 64, LARGE_SHARDS = 256 };
-#define MANY_VOTES ((size_t)1 << 33)
+#define MANY_VOTES (UINT64_C(1) << 33)
 
 size_t dis__votes_shards(size_t n_votes, size_t table_size, size_t row)
 {
