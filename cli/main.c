@@ -30,6 +30,7 @@
     X(review)       \
     X(watch)        \
     X(panel)        \
+    X(judge)        \
     X(train)        \
     X(predict)      \
     X(eval)         \

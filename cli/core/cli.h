@@ -18,6 +18,9 @@
 
 enum { CLI_MAX_VALUES = 64, CLI_SAFE = 96, CLI_NUMBER = 32 };
 
+/* The exit code of a check whose result is that a requirement is not met. */
+enum { CLI_NOT_MET = 7 };
+
 typedef enum {
     CLI_FLAG,   /* bool */
     CLI_TEXT,   /* const char *, NULL: not given */
@@ -73,7 +76,7 @@ typedef struct {
     const char *argument; /* FILE, N, ...; NULL for flags */
     const char *fallback; /* the default as a user would write it */
     const char *choices;  /* "a|b|c" */
-    const char *none;     /* of a count: a word for 0 */
+    const char *none;     /* of a count: a word for 0; of a real: for NaN, "not given" */
     double low, high;     /* inclusive bounds for CLI_COUNT and CLI_REAL */
     cli_names names;
     cli_group group;     /* of `summary`; CLI_GROUP_SHARED: text and group are those of option_text.c */

@@ -122,7 +122,12 @@ static const char *store(const cli_option *o, const char *value, void *values)
             return NULL;
         }
         return (wrong = parse_count(value, at)) ? wrong : in_range(o, (double)*(uint64_t *)at);
-    case CLI_REAL: return (wrong = parse_real(value, at)) ? wrong : in_range(o, *(double *)at);
+    case CLI_REAL:
+        if (o->none && strcmp(value, o->none) == 0) {
+            *(double *)at = NAN;
+            return NULL;
+        }
+        return (wrong = parse_real(value, at)) ? wrong : in_range(o, *(double *)at);
     case CLI_BYTES: return parse_bytes(value, at);
     case CLI_LIST:
     case CLI_WORDS: {

@@ -13,6 +13,7 @@
 #include "dissent/columns.h"
 #include "dissent/labels.h"
 #include "dissent/items.h"
+#include "dissent/judge.h"
 #include "dissent/curve.h"
 #include "dissent/train.h"
 #include "dissent/train_runs.h"

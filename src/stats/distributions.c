@@ -182,3 +182,25 @@ dis_status dis__false_discovery(const double *p, size_t n, bool any_dependence, 
     dis__free(spare);
     return status;
 }
+
+dis_status dis__holm_correction(const double *p, size_t n, double *q)
+{
+    dis__indexed_value *x = NULL, *spare = NULL;
+    size_t m = 0;
+    dis_status status = dis__alloc_array(&x, n, sizeof *x);
+    if (status == DIS_OK) status = dis__alloc_array(&spare, n, sizeof *spare);
+    for (size_t i = 0; status == DIS_OK && i < n; i++)
+        if (!isnan(p[i])) x[m++] = (dis__indexed_value){.value = p[i], .index = i};
+    if (status == DIS_OK) {
+        double largest = 0;
+        for (size_t i = 0; i < n; i++) q[i] = p[i];
+        dis__sort_indexed(x, spare, m);
+        for (size_t i = 0; i < m; i++) {
+            largest = fmin(1, fmax(largest, x[i].value * (double)(m - i)));
+            q[x[i].index] = largest;
+        }
+    }
+    dis__free(x);
+    dis__free(spare);
+    return status;
+}

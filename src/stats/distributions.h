@@ -20,6 +20,8 @@ double dis__wilson_bound(double share, double n, double quantile, int side);
  * which each test would still be called (Benjamini and Hochberg 1995; with `any_dependence` Benjamini and Yekutieli
  * 2001). NaN stays NaN and does not count. q may be p. DIS_ELIMIT. */
 dis_status dis__false_discovery(const double *p, size_t n, bool any_dependence, double *q);
+/* The same for the probability of any false positive (Holm 1979). */
+dis_status dis__holm_correction(const double *p, size_t n, double *q);
 
 /* Two rows of counts over n classes: whether they come from one law, given their sums (Fisher's exact test, for more
  * than two classes Freeman and Halton 1951). Exact up to a million tables, beyond by Pearson's chi-square. 1 when a row

@@ -33,6 +33,7 @@ typedef enum {
     DIS_STREAM_MIXUP,
     DIS_STREAM_CONTRAST,
     DIS_STREAM_ANNOTATORS,
+    DIS_STREAM_JUDGE_SAMPLE,
 } dis_stream;
 
 typedef struct {

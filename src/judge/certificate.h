@@ -1,0 +1,8 @@
+/* certificate.h: what writing and reading a certificate share. */
+#ifndef DIS_JUDGE_CERTIFICATE_H
+#define DIS_JUDGE_CERTIFICATE_H
+
+#define DIS_CERTIFICATE_FORMAT "dissent-judge-certificate"
+enum { DIS_CERTIFICATE_SCHEMA = 1 };
+
+#endif
