@@ -192,7 +192,9 @@ static dis__crossed_variances vary(work *w, const means *judge, const means *peo
         }
         dis__judge_variance_add_item(&w->variance, item);
     }
-    return dis__judge_variance_compute(&w->variance);
+    dis__crossed_variances out = dis__judge_variance_compute(&w->variance);
+    out.net = people != NULL;
+    return out;
 }
 
 static dis__judge_spread spread_of(const dis__crossed_variances *v)

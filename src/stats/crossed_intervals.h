@@ -20,6 +20,7 @@
 typedef struct {
     double annotators, items, votes; /* variances; NaN: unknown */
     double df_annotators, df_items;  /* degrees of freedom of the first two */
+    bool net; /* degrees of freedom of V rather than of annotators + items: fewer, for figures of pairs of votes */
 } dis__crossed_variances;
 
 /* The variance of a figure from its values with one of n units left out, every `stride`-th number of `left_out`. NaN
