@@ -212,6 +212,11 @@ static void describe(const dis_requirement *r, char out[FAILURE])
         snprintf(more, sizeof more, "; more items alone do not decide it, more people are needed");
     else if (r->outcome == DIS_REQUIREMENT_OPEN && !isnan(r->items_needed))
         snprintf(more, sizeof more, "; about %.0f further items would decide it", r->items_needed);
+    if (r->kind == DIS_REQUIRE_ALT_TEST) {
+        snprintf(out, FAILURE, "%s is %s: winning rate %s", dis_requirement_name(r->kind),
+                 dis_requirement_outcome_name(r->outcome), cli_metric_format(&r->figure, 3, figure));
+        return;
+    }
     snprintf(out, FAILURE, "%s %.3g is %s: %s%s", dis_requirement_name(r->kind), r->bound,
              dis_requirement_outcome_name(r->outcome), cli_metric_format(&r->figure, 3, figure), more);
 }

@@ -28,7 +28,7 @@ static const cli_option options[] = {
     OPTION(TEXT, family, "family", .argument = "COLUMN=VALUE",
            CLI_HELP(INPUT, "certify: items of the judge's own family; tests for preference of them")),
     OPTION(WORDS, swapped, "swapped", .argument = "FILE...", .names = CLI_NAMES_FILE,
-           CLI_HELP(INPUT, "certify: votes on the same pairs with the two answers exchanged")),
+           CLI_HELP(INPUT, "votes on the same pairs with the two answers exchanged")),
     OPTION(LIST, mirror, "mirror", .argument = "A=B",
            CLI_HELP(INPUT, "label A of one order is label B of the other, e.g. first=second [labels name the answers]")),
     OPTION(TEXT, first, "first", .argument = "LABEL",

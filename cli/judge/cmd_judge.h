@@ -4,7 +4,7 @@
 #define DIS_CLI_CMD_JUDGE_H
 #include "input/voters_input.h"
 
-enum { JUDGE_NAME_WIDTH = 26, JUDGE_METRIC_WIDTH = 22 };
+enum { JUDGE_NAME_WIDTH = 26, JUDGE_METRIC_WIDTH = 24 };
 
 typedef struct {
     cli_common common;

@@ -1,6 +1,7 @@
 /* judge.h: may an LLM judge (or any model) answer in place of people? Agreement with people, biases, a certificate, and
  * a check of later votes against the certificate.
  *
+ *     const bool person[] = {true, true, true, false};   // of the votes' workers
  *     dis_judge *judge;
  *     if (dis_judge_run(ctx, votes, person, NULL, &judge) != DIS_OK) { puts(dis_last_error()); return 1; }
  *     const dis_judge_view v = dis_judge_get_view(judge);

@@ -21,6 +21,7 @@ void dis_judge_destroy(dis_judge *judge)
     dis_panel_destroy(judge->panel);
     dis__free(judge->contrasts);
     dis__free(judge->baselines);
+    dis__free(judge->rates);
     dis__free(judge);
 }
 
@@ -81,16 +82,19 @@ static dis_status fill(dis_context *ctx, const dis__judge_votes *v, const dis_na
     view->n_two = v->n_two;
     view->n_repeated = v->n_repeated;
     view->coefficients = judge->coefficient;
-    if (v->n_shared < DIS_JUDGE_MIN_ITEMS)
+    size_t used = 0;
+    for (size_t i = 0; i < v->n_items; i++) used += v->answer[i] >= 0 && dis__judge_n_votes(v, i) > 0 && weight[i] > 0;
+    if (used < DIS_JUDGE_MIN_ITEMS)
         return dis__fail(DIS_EDATA,
-                         "%llu items have votes of people and of the judge; at least %d are needed. Let people label "
+                         "%zu items%s have votes of people and of the judge; at least %d are needed. Let people label "
                          "items that the judge labelled",
-                         (unsigned long long)v->n_shared, DIS_JUDGE_MIN_ITEMS);
+                         used, o->weight ? " with a weight" : "", DIS_JUDGE_MIN_ITEMS);
     DIS_TRY(run_panel(ctx, v, classes, o, judge));
     DIS_TRY(dis__judge_compute_coefficients(&in, judge));
     DIS_TRY(dis__judge_compute_consistency(&in, judge));
     DIS_TRY(dis__judge_compute_contrasts(&in, o, judge));
-    return dis__judge_compute_baselines(&in, judge);
+    DIS_TRY(dis__judge_compute_baselines(&in, judge));
+    return o->weight ? dis__judge_compute_weighted_rates(&in, judge) : DIS_OK;
 }
 
 dis_status dis_judge_run(dis_context *ctx, const dis_votes *votes, const bool *person, const dis_judge_options *options,

@@ -1,5 +1,6 @@
 /* Means that later votes are compared with: agreement, shares of the judge's answers, and biases. Their variance is that
  * for new items and new annotators. Cost: O(votes x classes). */
+#include "tool/arrays.h"
 #include "judge/judge_internal.h"
 #include "core/memory/memory.h"
 #include <math.h>
@@ -81,5 +82,41 @@ dis_status dis__judge_compute_baselines(const dis__judge_input *in, dis_judge *j
     dis__judge_variance_destroy(&variance);
     judge->view.shares = judge->baselines;
     judge->view.biases = judge->baselines + n;
+    return DIS_OK;
+}
+
+/* The share of the class among the judge's answers on all items, minus the weighted bias: the difference estimator. */
+static void weigh_rate(const dis__judge_input *in, const dis_judge_baseline *bias, size_t k, dis_panel_rate *rate)
+{
+    const dis__judge_votes *v = in->votes;
+    const double z = 1.959963984540054, reach = z * sqrt(bias->variance);
+    double judged = 0;
+    for (size_t i = 0; i < v->n_items; i++) judged += v->answer[i] >= 0 && (size_t)v->answer[i] == k;
+    const double n = (double)v->n_answers, raw = judged / n;
+    const double total = z * sqrt(bias->variance + raw * (1 - raw) / n), value = raw - bias->mean;
+    rate->bias = (dis_metric){.value = bias->mean,
+                              .ci_low = fmax(-1, bias->mean - reach),
+                              .ci_high = fmin(1, bias->mean + reach),
+                              .n = (size_t)bias->n,
+                              .has_interval = true};
+    rate->prediction_powered = (dis_metric){.value = fmin(1, fmax(0, value)),
+                                            .ci_low = fmax(0, value - total),
+                                            .ci_high = fmin(1, value + total),
+                                            .n = (size_t)bias->n,
+                                            .has_interval = true};
+    rate->rogan_gladen = rate->people = dis__metric_undefined("not available for weighted items");
+    rate->tuning_weight = 1;
+    rate->n_needed = rate->n_needed_without_judge = rate->sensitivity = rate->specificity = NAN;
+}
+
+dis_status dis__judge_compute_weighted_rates(const dis__judge_input *in, dis_judge *judge)
+{
+    const size_t n = in->votes->n_classes;
+    DIS_TRY(dis__alloc_array(&judge->rates, n, sizeof *judge->rates));
+    for (size_t k = 0; k < n; k++) {
+        judge->rates[k] = judge->view.rates[k];
+        weigh_rate(in, &judge->view.biases[k], k, &judge->rates[k]);
+    }
+    judge->view.rates = judge->rates;
     return DIS_OK;
 }

@@ -6,8 +6,8 @@
  * exp((d a - a^2 / 2) / v), is a martingale in t for every a, and so is any average over a. Therefore the largest value
  * of such an average exceeds 1 / level with probability level at most, however often one looks (Ville 1939).
  *
- *   agreement       a = -.05, -.1, -.2 times (1 - chance agreement): drops of kappa; weights 1/4, 1/2, 1/4
- *   shares, biases  a is normal with standard deviation WIDTH
+ *   agreement       a = -.05, -.1, -.2, -.5 times (1 - chance agreement): drops of kappa; weights .2, .4, .2, .2
+ *   shares, biases  a is normal with standard deviation .05 or .2, 1/2 each
  *
  * Half of the level goes to agreement, a quarter to the shares of all classes, a quarter to their biases. The interval of
  * the new mean is a confidence sequence (Robbins 1970). The change began most likely where the mean of the items after it
@@ -22,7 +22,6 @@
 #include <string.h>
 
 enum { BURN_IN = 20 };
-#define WIDTH  .05
 #define TUNING .04 /* of the confidence sequence: shortest near 200 items */
 
 struct dis_drift {
@@ -82,9 +81,9 @@ static size_t list_values(const work *w, const dis_drift_row *row)
 
 static double evidence_of_drop(double d, double v, double chance)
 {
-    static const double drop[] = {.05, .1, .2}, weight[] = {.25, .5, .25};
+    static const double drop[] = {.05, .1, .2, .5}, weight[] = {.2, .4, .2, .2};
     double sum = 0;
-    for (size_t a = 0; a < 3; a++) {
+    for (size_t a = 0; a < 4; a++) {
         const double shift = -drop[a] * (1 - chance);
         sum += weight[a] * exp((d * shift - shift * shift / 2) / v);
     }
@@ -93,8 +92,13 @@ static double evidence_of_drop(double d, double v, double chance)
 
 static double evidence_of_change(double d, double v)
 {
-    const double wide = WIDTH * WIDTH;
-    return sqrt(v / (v + wide)) * exp(d * d * wide / (2 * v * (v + wide)));
+    static const double width[] = {.05, .2};
+    double sum = 0;
+    for (size_t a = 0; a < 2; a++) {
+        const double wide = width[a] * width[a];
+        sum += sqrt(v / (v + wide)) * exp(d * d * wide / (2 * v * (v + wide))) / 2;
+    }
+    return sum;
 }
 
 /* The variance of an item; where all certified items are alike, what one more item that differs would make it. */

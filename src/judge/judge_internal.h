@@ -69,6 +69,7 @@ struct dis_judge {
     dis_panel *panel;
     dis_judge_contrast *contrasts;
     dis_judge_baseline *baselines; /* (2 n_classes) shares, then biases */
+    dis_panel_rate *rates;         /* (n_classes) with weights; NULL: those of the panel */
 };
 
 typedef struct {
@@ -83,5 +84,7 @@ dis_status dis__judge_compute_consistency(const dis__judge_input *in, dis_judge 
 dis_status dis__judge_compute_contrasts(const dis__judge_input *in, const dis_judge_options *o, dis_judge *judge);
 /* judge_baselines.c */
 dis_status dis__judge_compute_baselines(const dis__judge_input *in, dis_judge *judge);
+/* Bias and class shares from weighted items, after the baselines. */
+dis_status dis__judge_compute_weighted_rates(const dis__judge_input *in, dis_judge *judge);
 
 #endif

@@ -178,6 +178,8 @@ def exit_codes_page(root):
         shown = "128 + n" if name == "DIS_ECANCELLED" else code
         text = "stopped by signal n" if name == "DIS_ECANCELLED" else meaning
         out += [f"({anchor('exit', name.removeprefix('DIS_'))})=", f"## {shown}: {prose(text)}", "", f"Status `{name}`.", ""]
+    # Not a status of the library: the command worked, and the answer is no.
+    out += ["(exit-not-met)=", "## 7: a requirement is not met", "", "`dissent judge`: a requirement is not met, or later votes differ from the certificate.", ""]
     out += [
         "## Error messages",
         "",

@@ -83,6 +83,7 @@ page_files() {
         page_files votes
         ;;
     paths) cp "$fixtures/export.label-studio.json" export.json ;;
+    judge) ;; # its commands make the files
     panel | class-shares)
         dissent synth -q --theme reviews --judges 3 --items 600 --human-items 300 --workers 10 --votes-per-item 5 -o votes.csv
         printf 'worker,kind\njudge1,llm\njudge2,llm\njudge3,llm\n' >voters.csv
