@@ -1,5 +1,6 @@
 /* dissent agree: how far the voters agree, overall and by worker, item, class and pair of workers. */
 #include "annotators/cmd_agree.h"
+#include "tool/rank_calls.h"
 #include "labels/scaled_command.h"
 #include <stdlib.h>
 #include <string.h>
@@ -76,7 +77,7 @@ static void tell_ranks(const agree_command *job, const dis_context *ctx)
 {
     char items[CLI_NUMBER], votes[CLI_NUMBER];
     size_t n_items, n_votes;
-    dis_votes_get_totals(job->in.votes, &n_items, &n_votes);
+    dis__votes_get_totals(job->in.votes, &n_items, &n_votes);
     cli_print(job->c, "%s items, %s votes by %zu workers on %d ranks, %.2f s", cli_count_format(n_items, items),
               cli_count_format(n_votes, votes), job->in.look.n_workers, dis_context_n_ranks(ctx),
               cli_seconds_since(&job->c->start));

@@ -1,6 +1,7 @@
 /* The context of a command: threads, memory and device as its options say, and the ranks that mpirun or srun has
  * started. No function here ends the process; a failure is a status. */
 #include "core/cli.h"
+#include "tool/rank_calls.h"
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -135,17 +136,17 @@ int cli_ranks_end(cli *c, dis_context *ctx, int code)
         c->silent = false;
         cli_error(c, (dis_status)code, "rank %d: %s", rank, dis_last_error());
     }
-    dis_context_abort(ctx, code);
+    dis__context_abort(ctx, code);
     return code;
 }
 
 void cli_ranks_print(cli *c, dis_context *ctx, uint64_t own_votes)
 {
     uint64_t max_votes = 0, max_sent = 0, sent = 0;
-    const uint64_t own_sent = dis_context_bytes_sent(ctx);
+    const uint64_t own_sent = dis__context_bytes_sent(ctx);
     for (int r = 0; r < dis_context_n_ranks(ctx); r++) {
         uint64_t x[2] = {own_votes, own_sent};
-        if (dis_context_broadcast(ctx, r, x, sizeof x) != DIS_OK) return;
+        if (dis__context_broadcast(ctx, r, x, sizeof x) != DIS_OK) return;
         max_votes = x[0] > max_votes ? x[0] : max_votes;
         max_sent = x[1] > max_sent ? x[1] : max_sent;
         sent += x[1];

@@ -4,6 +4,7 @@
  * hash of their size and of samples of their bytes. Options that may differ from machine to machine are left out. Cost:
  * some 64 reads per file, and one broadcast of some kilobytes per rank. */
 #include "core/cli.h"
+#include "tool/rank_calls.h"
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -164,11 +165,11 @@ int cli_ranks_check(cli *c, dis_context *ctx)
     } found = {0}, first = {0};
     describe(c, line);
     line[1] = line[0];
-    dis_status status = dis_context_broadcast(ctx, 0, &line[1], sizeof *line);
+    dis_status status = dis__context_broadcast(ctx, 0, &line[1], sizeof *line);
     if (status == DIS_OK) found.code = find_difference(&line[0], &line[1], rank, found.text);
     for (int r = 1; r < ranks && status == DIS_OK && first.code == 0; r++) {
         first = found;
-        status = dis_context_broadcast(ctx, r, &first, sizeof first);
+        status = dis__context_broadcast(ctx, r, &first, sizeof first);
     }
     free(line);
     if (status != DIS_OK) return cli_failed(c, status);

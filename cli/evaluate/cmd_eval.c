@@ -1,5 +1,6 @@
 /* dissent eval: how good predictions are, against gold labels and against people. */
 #include "tool/arrays.h"
+#include "tool/table_columns.h"
 #include "evaluate/cmd_eval.h"
 #include <stdlib.h>
 #include <string.h>
@@ -201,7 +202,7 @@ static int read_groups(eval_command *job, dis_context *ctx)
     job->group = malloc(n * sizeof *job->group);
     if (!job->group) return cli_error(job->c, DIS_ELIMIT, "no memory for the groups of %zu items", n);
     return cli_failed(job->c,
-                      dis_item_groups_read(ctx, job->v->groups, job->in.look.tasks, job->group, &job->n_groups));
+                      dis__item_groups_read(ctx, job->v->groups, job->in.look.tasks, job->group, &job->n_groups));
 }
 
 /* ---- measuring ---- */

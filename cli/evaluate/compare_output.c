@@ -1,5 +1,6 @@
 /* What `dissent compare` found: as text for people, as a table of one figure per row, as a summary for machines. */
 #include "tool/json_writer.h"
+#include "tool/value_names.h"
 #include "tool/table_writer.h"
 #include "evaluate/cmd_compare.h"
 #include <math.h>
@@ -150,9 +151,9 @@ dis_status compare_table_write(const compare_command *job, const char *format)
         row(t, v->mcnemar[q].exact ? "mcnemar_exact" : "mcnemar", pair, &m, v->mcnemar[q].p);
     }
     for (size_t s = 0; v->has_statistics && s < DIS_CELL_STATISTICS; s++) {
-        const char *name = dis_comparison_statistic_name(s);
+        const char *name = dis__comparison_statistic_name(s);
         const dis_cell_statistic *x = &v->statistic[s];
-        for (size_t c = 0; c < DIS_CELLS; c++) row(t, name, dis_comparison_cell_name(c), &x->mean[c], NAN);
+        for (size_t c = 0; c < DIS_CELLS; c++) row(t, name, dis__comparison_cell_name(c), &x->mean[c], NAN);
         const dis_metric u = {.value = x->test.u, .n = x->test.n_x + x->test.n_y, .reason = x->test.reason};
         row(t, name, "mann_whitney", &u, x->test.p);
     }
@@ -214,7 +215,7 @@ static void put_cells(const compare_command *job, dis__json_writer *j)
     const dis_comparison_view *v = &job->look;
     dis__json_writer_key(j, "cells");
     dis__json_writer_begin_object(j);
-    for (size_t c = 0; c < DIS_CELLS; c++) cli_json_write_count(j, dis_comparison_cell_name(c), v->cell[c]);
+    for (size_t c = 0; c < DIS_CELLS; c++) cli_json_write_count(j, dis__comparison_cell_name(c), v->cell[c]);
     dis__json_writer_end_object(j);
     dis__json_writer_key(j, "soft_labels");
     if (!v->has_statistics) {
@@ -224,9 +225,9 @@ static void put_cells(const compare_command *job, dis__json_writer *j)
     dis__json_writer_begin_object(j);
     for (size_t s = 0; s < DIS_CELL_STATISTICS; s++) {
         const dis_cell_statistic *x = &v->statistic[s];
-        dis__json_writer_key(j, dis_comparison_statistic_name(s));
+        dis__json_writer_key(j, dis__comparison_statistic_name(s));
         dis__json_writer_begin_object(j);
-        for (size_t c = 0; c < DIS_CELLS; c++) put_metric(j, dis_comparison_cell_name(c), &x->mean[c]);
+        for (size_t c = 0; c < DIS_CELLS; c++) put_metric(j, dis__comparison_cell_name(c), &x->mean[c]);
         cli_json_write_count(j, "left_out", x->n_excluded);
         dis__json_writer_key(j, "mann_whitney");
         dis__json_writer_begin_object(j);

@@ -1,5 +1,6 @@
 /* What `dissent eval` found: as text for people, as tables, as a summary for machines. */
 #include "tool/json_writer.h"
+#include "tool/value_names.h"
 #include "tool/table_writer.h"
 #include "evaluate/cmd_eval.h"
 #include <math.h>
@@ -40,7 +41,7 @@ static void metric_rows(const eval_command *job, bool (*belongs)(size_t m), bool
         const dis_evaluation_metric_row *row = dis_evaluation_metric_get(m);
         const bool aside = strcmp(row->better, "baseline") == 0 || strcmp(row->better, "floor") == 0;
         char name[NAME_WIDTH + 8];
-        const char *arrow = dis_evaluation_metric_arrow(m); /* of three bytes and one column */
+        const char *arrow = dis__evaluation_metric_arrow(m); /* of three bytes and one column */
         snprintf(name, sizeof name, "%s%s%s%s", aside ? "  " : "", row->name, *arrow ? " " : "", arrow);
         printf("%-*s", *arrow ? NAME_WIDTH + 2 : NAME_WIDTH, name);
         for (size_t i = 0; i < job->n; i++) {

@@ -1,4 +1,5 @@
 /* dissent eval --perspectives: predictions for each annotator, scored as Le-Wi-Di 2025 scores them. */
+#include "tool/lewidi.h"
 #include "tool/json_writer.h"
 #include "tool/table_writer.h"
 #include "tool/files.h"
@@ -13,9 +14,9 @@ enum { PATH_ROOM = 64 };
 typedef struct {
     cli *c;
     const eval_values *v;
-    const dis_lewidi_set *set;
-    dis_lewidi *official;
-    dis_lewidi_view look;
+    const dis__lewidi_set *set;
+    dis__lewidi *official;
+    dis__lewidi_view look;
     dis_context *ctx;
     double *soft;
     int32_t *value;
@@ -25,7 +26,7 @@ typedef struct {
 static int check(perspectives *job, size_t n_operands)
 {
     const eval_values *v = job->v;
-    job->set = dis_lewidi_set_find(v->perspectives);
+    job->set = dis__lewidi_set_find(v->perspectives);
     if (!job->set)
         return cli_usage(job->c,
                          "--perspectives: no set \"%s\"; there are MP, CSC, Paraphrase and VariErrNLI, and votes for "
@@ -46,16 +47,16 @@ static int check(perspectives *job, size_t n_operands)
 static dis_status read_all(perspectives *job)
 {
     const eval_values *v = job->v;
-    dis_status status = dis_lewidi_read(job->ctx, v->official, job->set, &job->official);
+    dis_status status = dis__lewidi_read(job->ctx, v->official, job->set, &job->official);
     if (status != DIS_OK) return status;
-    job->look = dis_lewidi_get_view(job->official);
-    status = dis_lewidi_export(job->official, v->save_votes, v->save_texts);
-    if (status == DIS_OK && v->soft) status = dis_lewidi_read_soft(job->ctx, job->official, v->soft, &job->soft);
+    job->look = dis__lewidi_get_view(job->official);
+    status = dis__lewidi_export(job->official, v->save_votes, v->save_texts);
+    if (status == DIS_OK && v->soft) status = dis__lewidi_read_soft(job->ctx, job->official, v->soft, &job->soft);
     if (status == DIS_OK && v->annotators)
-        status = dis_lewidi_read_perspectives(job->ctx, job->official, v->annotators, &job->value);
+        status = dis__lewidi_read_perspectives(job->ctx, job->official, v->annotators, &job->value);
     if (status == DIS_OK && job->soft && job->look.soft)
-        status = dis_lewidi_soft_score(job->official, job->soft, &job->soft_score);
-    if (status == DIS_OK && job->value) job->score = dis_lewidi_perspective_score(job->official, job->value);
+        status = dis__lewidi_soft_score(job->official, job->soft, &job->soft_score);
+    if (status == DIS_OK && job->value) job->score = dis__lewidi_perspective_score(job->official, job->value);
     return status;
 }
 
@@ -90,8 +91,8 @@ static dis_status write_submission(const perspectives *job, const char *soft, co
 {
     if (!soft || !people) return DIS_ELIMIT;
     dis_status status = DIS_OK;
-    if (job->soft) status = dis_lewidi_write_soft(job->official, job->soft, soft);
-    if (status == DIS_OK && job->value) status = dis_lewidi_write_perspectives(job->official, job->value, people);
+    if (job->soft) status = dis__lewidi_write_soft(job->official, job->soft, soft);
+    if (status == DIS_OK && job->value) status = dis__lewidi_write_perspectives(job->official, job->value, people);
     return status;
 }
 
@@ -191,7 +192,7 @@ int eval_perspectives_run(cli *c, const eval_values *v, size_t n_operands)
     code = cli_ranks_end(c, job.ctx, code);
     dis_free(job.soft);
     dis_free(job.value);
-    dis_lewidi_destroy(job.official);
+    dis__lewidi_destroy(job.official);
     dis_context_destroy(job.ctx);
     return code;
 }

@@ -1,5 +1,6 @@
 /* dissent eval --perspectives votes: predictions for single workers against their votes. */
 #include "tool/json_writer.h"
+#include "tool/value_names.h"
 #include "tool/table_writer.h"
 #include "evaluate/cmd_eval.h"
 #include <math.h>
@@ -115,7 +116,7 @@ static void put_metrics(dis__json_writer *j, const char *key, const dis_metric m
         dis__json_writer_key(j, keys[s]);
         dis__json_writer_begin_object(j);
         for (dis_average over = 0; over < DIS_AVERAGES; over++) {
-            dis__json_writer_key(j, dis_average_name(over));
+            dis__json_writer_key(j, dis__average_name(over));
             dis__json_writer_metric(j, &m[s][over]);
         }
         dis__json_writer_end_object(j);
@@ -187,7 +188,7 @@ static dis_status write_table(const workers_command *job, const char *format)
             for (dis_average over = 0; over < DIS_AVERAGES; over++) {
                 const dis_metric *m = kind ? &job->look.distance[s][over] : &job->look.error[s][over];
                 cli_cell_write_text(t, kind ? "absolute_distance" : "error_rate");
-                cli_cell_write_text(t, dis_average_name(over));
+                cli_cell_write_text(t, dis__average_name(over));
                 cli_cell_write_text(t, keys[s]);
                 cli_cell_write_metric(t, m);
                 dis__table_writer_count(t, m->n);
@@ -240,7 +241,7 @@ static void print_head(const char *title)
     printf("%-*s", NAME_WIDTH, title);
     for (dis_prediction_source s = 0; s < DIS_PREDICTION_SOURCES; s++)
         printf(s + 1 < DIS_PREDICTION_SOURCES ? " %-*s" : " %.*s\n",
-               s + 1 < DIS_PREDICTION_SOURCES ? FIGURE_WIDTH : CLI_METRIC_SIZE, dis_prediction_source_name(s));
+               s + 1 < DIS_PREDICTION_SOURCES ? FIGURE_WIDTH : CLI_METRIC_SIZE, dis__prediction_source_name(s));
 }
 
 static void print_text(const workers_command *job)
@@ -253,7 +254,7 @@ static void print_text(const workers_command *job)
             const dis_metric *m[DIS_PREDICTION_SOURCES];
             for (size_t s = 0; s < DIS_PREDICTION_SOURCES; s++)
                 m[s] = kind ? &p->distance[s][over] : &p->error[s][over];
-            snprintf(name, sizeof name, "%s, mean over %s", kind ? "steps off" : "error rate", dis_average_name(over));
+            snprintf(name, sizeof name, "%s, mean over %s", kind ? "steps off" : "error rate", dis__average_name(over));
             print_row(name, m);
         }
     for (size_t kind = 0; p->n_groups && kind < (job->ordered ? 2 : 1); kind++) {

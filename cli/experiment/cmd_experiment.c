@@ -1,5 +1,6 @@
 /* dissent experiment: a table of conditions from one file: run, status, table, show, report; stores merged. */
 #include "tool/json_writer.h"
+#include "tool/experiments.h"
 #include "tool/files.h"
 #include "tool/arrays.h"
 #include "experiment/cmd_experiment.h"
@@ -240,7 +241,7 @@ static int act_on_one(experiment_command *job, size_t a, const char *path)
     int code = cli_failed(c, open_file(job, path, false));
     const char *const outputs[] = {job->v->output, job->v->json};
     for (size_t i = 0; i < 2 && code == 0; i++)
-        if (outputs[i]) code = cli_failed(c, dis_experiment_check_output(job->experiment, outputs[i]));
+        if (outputs[i]) code = cli_failed(c, dis__experiment_check_output(job->experiment, outputs[i]));
     if (code == 0 && !actions[a].run && job->v->store && access(job->v->store, F_OK) != 0)
         cli_warn(c, "there is no store %s, so that no run is done", job->v->store);
     if (code == 0) code = actions[a].act(job);
@@ -268,7 +269,7 @@ static int check_files(experiment_command *job, char **path, size_t n)
     for (size_t i = 0; i < n; i++) {
         int code = cli_failed(job->c, open_file(job, path[i], true));
         if (code == 0 && job->v->json)
-            code = cli_failed(job->c, dis_experiment_check_output(job->experiment, job->v->json));
+            code = cli_failed(job->c, dis__experiment_check_output(job->experiment, job->v->json));
         fit += code == 0 && job->look.n_selected > 0;
         dis_experiment_destroy(job->experiment);
         job->experiment = NULL;

@@ -1,5 +1,6 @@
 /* Existing runs: cell by cell, and one run in full. */
 #include "tool/json_writer.h"
+#include "tool/experiments.h"
 #include "experiment/cmd_experiment.h"
 #include "output/json_summary.h"
 #include <math.h>
@@ -210,13 +211,13 @@ int experiment_run_print(experiment_command *job)
 {
     cli *c = job->c;
     dis_run_record *record;
-    int code = cli_failed(c, dis_run_record_read(job->ctx, job->experiment, job->run, &record));
+    int code = cli_failed(c, dis__run_record_read(job->ctx, job->experiment, job->run, &record));
     if (code != 0) return code;
     if (!cli_is_dash(job->v->json)) {
         show_text(job, record);
         code = cli_flush(c);
     }
     if (code == 0 && job->v->json) code = cli_failed(c, show_json(job, record));
-    dis_run_record_destroy(record);
+    dis__run_record_destroy(record);
     return code;
 }

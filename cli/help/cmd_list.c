@@ -1,6 +1,9 @@
 /* dissent list TABLE [NAME]: the tables of the library, one row per line, or one row in
  * full. */
 #include "tool/arrays.h"
+#include "tool/method_checks.h"
+#include "tool/experiments.h"
+#include "tool/table_columns.h"
 #include "core/cli.h"
 #include <string.h>
 
@@ -63,7 +66,7 @@ static const char *objective_name(const void *arg, size_t i)
 static const char *part_name(const void *arg, size_t i)
 {
     (void)arg;
-    return dis_experiment_part_get(i) ? dis_experiment_part_get(i)->name : NULL;
+    return dis__experiment_part_get(i) ? dis__experiment_part_get(i)->name : NULL;
 }
 
 /* What is missing is a row too. */
@@ -124,7 +127,7 @@ static const char *objective_summary(size_t i)
 
 static const char *part_summary(size_t i)
 {
-    return dis_experiment_part_get(i)->summary;
+    return dis__experiment_part_get(i)->summary;
 }
 
 static const char *device_summary(size_t i)
@@ -194,7 +197,7 @@ static void preset_detail(size_t i)
 static const char *role_name(const void *arg, size_t i)
 {
     (void)arg;
-    return dis_role_name((dis_role)i);
+    return dis__role_name((dis_role)i);
 }
 
 /* "task; performer, worker_id, ...": the names of a role, ranks apart. */
@@ -204,7 +207,7 @@ static const char *role_summary(size_t i)
     dis_synonym s;
     size_t n = 0;
     int rank = 0;
-    for (size_t k = 0; dis_role_synonym((dis_role)i, k, &s) && n < sizeof text; k++) {
+    for (size_t k = 0; dis__role_synonym((dis_role)i, k, &s) && n < sizeof text; k++) {
         const char *between = k == 0 ? "" : s.rank == rank ? ", " : "; ";
         n += (size_t)snprintf(text + n, sizeof text - n, "%s%.*s", between, (int)s.n, s.text);
         rank = s.rank;
@@ -216,7 +219,7 @@ static void role_detail(size_t i)
 {
     printf("%s: %s\nNames before a semicolon take precedence over those after it. Case, '_', '-', '.' and spaces are "
            "ignored.\n",
-           dis_role_name((dis_role)i), role_summary(i));
+           dis__role_name((dis_role)i), role_summary(i));
 }
 
 static const char *scale_name(const void *arg, size_t i)
@@ -233,7 +236,7 @@ static const char *scale_summary(size_t i)
 static void scale_detail(size_t i)
 {
     const dis_scale_row *s = dis_scale_get(i);
-    const dis_scaled_model *m = dis_scaled_model_find((dis_scale)i);
+    const dis_scaled_model *m = dis__scaled_model_find((dis_scale)i);
     printf("%s: %s\na label: %s\nmethod: %s\nlabels: %s\n", s->name, scale_summary(i), s->label,
            s->method ? s->method : "label methods, by default the first recipe", s->columns);
     if (s->headline) printf("agreement that comes first: %s\n", s->headline);
@@ -279,8 +282,8 @@ static void objective_detail(size_t i)
 static void part_detail(size_t i)
 {
     dis_experiment_key key;
-    printf("%s: %s\nkeys:\n", dis_experiment_part_get(i)->name, dis_experiment_part_get(i)->summary);
-    for (size_t k = 0; dis_experiment_key_get(i, k, &key); k++) {
+    printf("%s: %s\nkeys:\n", dis__experiment_part_get(i)->name, dis__experiment_part_get(i)->summary);
+    for (size_t k = 0; dis__experiment_key_get(i, k, &key); k++) {
         char text[600];
         printf("  %-18s", key.key);
         snprintf(text, sizeof text, "%s (%s%s%s%s%s%s)", key.summary, key.required ? "needed; " : "",

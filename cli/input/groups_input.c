@@ -1,5 +1,6 @@
 /* Groups of workers for a subcommand: options, the worker table, the text and JSON summary. */
 #include "tool/json_writer.h"
+#include "tool/rank_calls.h"
 #include "input/groups_input.h"
 #include <stdlib.h>
 #include <string.h>
@@ -48,7 +49,7 @@ static dis_status sum_votes(groups_input *in, dis_context *ctx)
     const size_t n = in->look.n_groups;
     for (int r = 0; r < dis_context_n_ranks(ctx); r++) {
         memcpy(part, in->look.votes, n * sizeof *part);
-        const dis_status status = dis_context_broadcast(ctx, r, part, n * sizeof *part);
+        const dis_status status = dis__context_broadcast(ctx, r, part, n * sizeof *part);
         if (status != DIS_OK) return status;
         for (size_t g = 0; g < n; g++) in->votes[g] += part[g];
     }

@@ -1,5 +1,6 @@
 /* Reading votes for a subcommand: options into dis_votes_options, then the text and JSON summary. */
 #include "tool/json_writer.h"
+#include "tool/rank_calls.h"
 #include "tool/arrays.h"
 #include "input/votes_input.h"
 #include <math.h>
@@ -165,7 +166,7 @@ int votes_input_read_gold(votes_input *in, dis_context *ctx, const char *path)
     for (size_t i = 0; i < n; i++) own += in->gold[i] >= 0;
     for (int r = 0; r < votes_input_count_ranks(in); r++) {
         uint64_t x = own;
-        const dis_status told = dis_context_broadcast(ctx, r, &x, sizeof x);
+        const dis_status told = dis__context_broadcast(ctx, r, &x, sizeof x);
         if (told != DIS_OK) return cli_failed(in->c, told);
         in->n_gold += (size_t)x;
     }
@@ -217,7 +218,7 @@ static dis_status spread_of_all(const votes_input *in, spread_sums *all)
     *all = (spread_sums){.min = INFINITY};
     for (int r = 0; r < votes_input_count_ranks(in); r++) {
         spread_sums x = own;
-        const dis_status status = dis_context_broadcast(in->ctx, r, &x, sizeof x);
+        const dis_status status = dis__context_broadcast(in->ctx, r, &x, sizeof x);
         if (status != DIS_OK) return status;
         all->n_items += x.n_items;
         all->sum += x.sum; /* whole numbers, or one rank */
@@ -234,7 +235,7 @@ static dis_status add_buckets(const votes_input *in, uint64_t *bucket, uint64_t 
     memcpy(own, bucket, n * sizeof *own);
     for (int r = 0; r < votes_input_count_ranks(in) && votes_input_count_ranks(in) > 1; r++) {
         memcpy(room, own, n * sizeof *room);
-        const dis_status status = dis_context_broadcast(in->ctx, r, room, n * sizeof *room);
+        const dis_status status = dis__context_broadcast(in->ctx, r, room, n * sizeof *room);
         if (status != DIS_OK) return status;
         for (size_t b = 0; b < n; b++) bucket[b] = (r ? bucket[b] : 0) + room[b];
     }
@@ -427,7 +428,7 @@ dis_status votes_input_write_json_table(const votes_input *in, dis__json_writer 
     const dis_status status = votes_input_compute_spread(in, &spread);
     if (status != DIS_OK) return status;
     size_t n_items, n_votes;
-    dis_votes_get_totals(in->votes, &n_items, &n_votes);
+    dis__votes_get_totals(in->votes, &n_items, &n_votes);
     cli_json_write_count(j, "items", n_items);
     if (v->start)
         cli_json_write_count(j, "workers", v->n_workers);

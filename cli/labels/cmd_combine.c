@@ -1,5 +1,6 @@
 /* dissent combine: one file of soft labels from several, matched by the names of items and classes. */
 #include "tool/json_writer.h"
+#include "tool/method_checks.h"
 #include "output/json_summary.h"
 #include <math.h>
 #include <stdlib.h>
@@ -129,7 +130,7 @@ static int work(combine_command *job)
     cli *c = job->c;
     dis_status status = dis_combiner_check(v->combine);
     if (status != DIS_OK) return cli_failed(c, status);
-    if (dis_combiner_wants_auto_weights(v->combine))
+    if (dis__combiner_wants_auto_weights(v->combine))
         return cli_usage(c, "weights=auto and weights=votes need the votes, which label files do not hold; use dissent "
                             "labels, or give the weights");
     if (cli_format_check(c, "format", v->format) != 0) return DIS_EUSAGE;

@@ -1,5 +1,6 @@
 /* dissent convert: votes of any source as task,worker,label; soft labels as annotation tools import them. */
 #include "tool/files.h"
+#include "tool/table_columns.h"
 #include "input/texts_input.h"
 #include <string.h>
 
@@ -51,8 +52,8 @@ typedef struct {
 
 static const char *target(const convert_values *v)
 {
-    return v->to > 0 && dis_export_target_get((size_t)v->to - 1) ? dis_export_target_get((size_t)v->to - 1)->name
-                                                                 : NULL;
+    return v->to > 0 && dis__export_target_get((size_t)v->to - 1) ? dis__export_target_get((size_t)v->to - 1)->name
+                                                                  : NULL;
 }
 
 static int convert_votes(convert_command *job)

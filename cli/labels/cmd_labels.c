@@ -3,6 +3,8 @@
  * Everything that can be checked is checked before the first byte is read. The labels are made by the library's recipes
  * (dissent/recipe.h); parameters of fits are kept where they are wanted (--workers, --save-state). */
 #include "tool/files.h"
+#include "tool/rank_calls.h"
+#include "tool/method_checks.h"
 #include "labels/cmd_labels.h"
 #include "labels/scaled_command.h"
 #include <errno.h>
@@ -121,7 +123,7 @@ static void tell_ranks(const labels_command *job)
 {
     char items[CLI_NUMBER], votes[CLI_NUMBER];
     size_t n_items, n_votes;
-    dis_votes_get_totals(job->in.votes, &n_items, &n_votes);
+    dis__votes_get_totals(job->in.votes, &n_items, &n_votes);
     cli_print(job->c, "%s items, %s votes by %zu workers on %d ranks, %.2f s", cli_count_format(n_items, items),
               cli_count_format(n_votes, votes), job->in.look.n_workers, dis_context_n_ranks(job->ctx),
               cli_seconds_since(&job->c->start));
@@ -136,7 +138,7 @@ static int choose_views(labels_command *job)
         if (code == 0 && job->choice.recipe) votes_input_warn_no_workers(&job->in, &job->choice);
         if (code == 0) code = labels_predictions_check(job);
     }
-    job->choice = dis_label_plan_for_gold(&job->choice, job->in.n_gold);
+    job->choice = dis__label_plan_for_gold(&job->choice, job->in.n_gold);
     return code == 0 && job->in.gold && job->v->save_views ? check_views(job) : code;
 }
 
@@ -273,7 +275,7 @@ static int work(labels_command *job)
     dis_status status = cli_context_create(job->c, &job->v->common, &job->ctx);
     if (status != DIS_OK) return cli_failed(job->c, status);
     if (job->v->init_state) status = dis_state_read(job->ctx, job->v->init_state, &job->start);
-    status = dis_context_reduce_status(job->ctx, status);
+    status = dis__context_reduce_status(job->ctx, status);
     if (status != DIS_OK) return cli_failed(job->c, status);
     if (job->v->append && !job->v->refit) return labels_append_run(job);
     code = job->v->append ? labels_refit_read(job) : votes_input_read(&job->in, job->ctx);
@@ -338,7 +340,7 @@ static int run(cli *c, const void *values, char **operands, size_t n_operands)
     job->in = (votes_input){.c = c, .v = &job->v->reading, .paths = operands, .n_paths = n_operands};
     job->groups = (groups_input){.c = c, .v = &job->v->groups};
     const int code = work(job);
-    if (code != 0) dis_context_abort(job->ctx, code);
+    if (code != 0) dis__context_abort(job->ctx, code);
     dis_label_result_destroy(job->made);
     free(job->borne_out);
     free(job->n_voted);

@@ -1,5 +1,6 @@
 /* dissent labels --append STATE: what new votes change, from a state that holds the old ones. */
 #include "labels/cmd_labels.h"
+#include "tool/rank_calls.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -148,6 +149,6 @@ int labels_append_run(labels_command *job)
 int labels_refit_read(labels_command *job)
 {
     int code = by_first(job, read_alone);
-    if (code == 0) code = cli_failed(job->c, dis_votes_scatter(job->ctx, &job->in.votes));
+    if (code == 0) code = cli_failed(job->c, dis__votes_scatter(job->ctx, &job->in.votes));
     return code == 0 ? votes_input_set(&job->in, job->ctx) : code;
 }

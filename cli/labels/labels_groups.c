@@ -1,5 +1,7 @@
 /* dissent labels by groups of people: the same methods on the votes of each group, a file of labels per group. */
 #include "tool/json_writer.h"
+#include "tool/rank_calls.h"
+#include "tool/table_columns.h"
 #include "tool/files.h"
 #include "labels/cmd_labels.h"
 #include <errno.h>
@@ -94,7 +96,7 @@ static void tell_group(const labels_command *job, size_t g, const dis_votes *vot
 {
     char name[CLI_SAFE], file[CLI_SAFE], items[CLI_NUMBER], cast[CLI_NUMBER], people[CLI_NUMBER];
     size_t n_items, n_votes;
-    dis_votes_get_totals(votes, &n_items, &n_votes);
+    dis__votes_get_totals(votes, &n_items, &n_votes);
     cli_safe(dis_names_get(job->groups.look.names, g, NULL), name);
     cli_print(job->c, "  %-28s %6s workers %9s votes on %9s items  %s", name,
               cli_count_format(job->groups.look.workers[g], people), cli_count_format(n_votes, cast),
@@ -128,7 +130,7 @@ static int save_group(labels_command *job, size_t g, bool *keep)
     char *path = group_path(job, g);
     if (!path) return cli_error(job->c, DIS_ELIMIT, "no memory for a file name");
     for (size_t w = 0; w < job->in.look.n_workers; w++) keep[w] = job->groups.look.group[w] == (int32_t)g;
-    int code = cli_failed(job->c, dis_votes_gather_workers(job->ctx, job->in.votes, keep, &votes));
+    int code = cli_failed(job->c, dis__votes_gather_workers(job->ctx, job->in.votes, keep, &votes));
     if (code == 0) code = cli_failed(job->c, label_group(job, votes, path));
     if (code == 0) tell_group(job, g, votes, path);
     dis_votes_destroy(votes);

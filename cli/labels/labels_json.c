@@ -2,6 +2,7 @@
  * times, no thread count. Undefined values are null, with a reason where the cause is not plain; infinite ones are
  * "inf". */
 #include "tool/json_writer.h"
+#include "tool/rank_calls.h"
 #include "tool/arrays.h"
 #include "labels/cmd_labels.h"
 #include "output/chance_output.h"
@@ -126,7 +127,7 @@ static dis_status sum_metrics(const labels_command *job, metric_sums *sums)
             s.top += max;
             s.top2 += max * max;
         }
-        const dis_status status = dis_context_broadcast(job->ctx, r, &s, sizeof s);
+        const dis_status status = dis__context_broadcast(job->ctx, r, &s, sizeof s);
         if (status != DIS_OK) return status;
     }
     *sums = s;
@@ -136,7 +137,7 @@ static dis_status sum_metrics(const labels_command *job, metric_sums *sums)
 static void put_metrics(const labels_command *job, const metric_sums *s, dis__json_writer *j)
 {
     size_t n, n_votes;
-    dis_votes_get_totals(job->in.votes, &n, &n_votes);
+    dis__votes_get_totals(job->in.votes, &n, &n_votes);
     dis__json_writer_key(j, "metrics");
     dis__json_writer_begin_object(j);
     put_mean(j, "entropy_nats", s->entropy, s->entropy2, n);

@@ -1,5 +1,6 @@
 /* --predictions: predictions of a model, for the methods of `dissent labels` that use them as their prior. */
 #include "tool/json_writer.h"
+#include "tool/rank_calls.h"
 #include "labels/cmd_labels.h"
 #include <math.h>
 #include <string.h>
@@ -56,7 +57,7 @@ int labels_predictions_read(labels_command *job)
     o.renormalise = v->reading.renormalise;
     dis_labels *labels;
     const dis_status status =
-        dis_context_reduce_status(job->ctx, dis_labels_read(job->ctx, v->predictions, &o, &labels));
+        dis__context_reduce_status(job->ctx, dis_labels_read(job->ctx, v->predictions, &o, &labels));
     if (status != DIS_OK) return cli_failed(job->c, status);
     if (dis_labels_n_renormalised(labels))
         cli_warn(job->c, "%s: %llu rows that did not sum to 1 were rescaled", cli_safe(v->predictions, safe),

@@ -1,5 +1,6 @@
 /* dissent predict: what a trained model says of items, as a file of labels; dissent model: what a model is. */
 #include "tool/json_writer.h"
+#include "tool/table_columns.h"
 #include "tool/table_writer.h"
 #include "tool/arrays.h"
 #include "output/confidence_output.h"
@@ -153,7 +154,7 @@ static int predict_pairs(cli *c, const predict_values *v, dis_context *ctx, dis_
     dis_labels *each = NULL;
     size_t unknown = 0;
     char number[CLI_NUMBER], other[CLI_NUMBER];
-    dis_status status = dis_task_worker_pairs_read(ctx, v->pairs, &tasks, &workers);
+    dis_status status = dis__task_worker_pairs_read(ctx, v->pairs, &tasks, &workers);
     if (status == DIS_OK) status = dis_model_predict_workers(ctx, model, items, tasks, workers, &each, &unknown);
     if (status == DIS_OK) {
         const dis_labels_view view = dis_labels_get_view(each);

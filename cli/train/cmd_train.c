@@ -3,6 +3,8 @@
  * Everything is read once. One call of the library trains the models of --runs and --folds. train_output.c prints the
  * result. */
 #include "tool/arrays.h"
+#include "tool/rank_calls.h"
+#include "tool/method_checks.h"
 #include "os/process.h"
 #include "train/cmd_train.h"
 #include <errno.h>
@@ -207,7 +209,7 @@ static int check_ranks(const train_command *job)
 static int agree(train_command *job, int code)
 {
     const int rank = dis_context_rank(job->ctx);
-    const int agreed = (int)dis_context_reduce_status(job->ctx, (dis_status)code);
+    const int agreed = (int)dis__context_reduce_status(job->ctx, (dis_status)code);
     job->c->silent = false;
     if (agreed != 0 && agreed == code && rank > 0)
         cli_error(job->c, (dis_status)code, "rank %d: %s", rank, dis_last_error());
@@ -229,7 +231,7 @@ static int take_folder(train_command *job)
     if (!locked)
         return cli_error(job->c, DIS_EIO, "another run is writing to %s; wait for it, or use another folder",
                          cli_safe(folder, safe));
-    return cli_failed(job->c, dis_model_check_folder(job->ctx, folder));
+    return cli_failed(job->c, dis__model_check_folder(job->ctx, folder));
 }
 
 /* ---- training ---- */
@@ -305,7 +307,7 @@ static int run(cli *c, const void *values, char **operands, size_t n_operands)
     (void)operands;
     (void)n_operands;
     const int code = work(&job);
-    if (code != 0) dis_context_abort(job.ctx, code);
+    if (code != 0) dis__context_abort(job.ctx, code);
     dis_train_runs_destroy(job.runs);
     dis_folds_destroy(job.folds);
     dis_items_destroy(job.all);

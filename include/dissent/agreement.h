@@ -92,8 +92,6 @@ typedef enum {
     DIS_CHANCE_UNKNOWN, /* too few votes on common items to tell */
     DIS_CHANCE_NOISE,   /* they do not: the votes say nothing of the items, as far as can be told */
 } dis_chance;
-/* "beyond", "unknown", "noise". */
-DIS_API const char *dis_chance_name(dis_chance verdict);
 
 typedef struct {
     dis_chance verdict;
@@ -133,6 +131,9 @@ DIS_API void dis_agreement_destroy(dis_agreement *agreement);
 DIS_VIEW_API(dis_agreement);
 /* The metric of that name, NULL if none has it. */
 DIS_API const dis_metric *dis_agreement_find(const dis_agreement *agreement, const char *name);
+/* Its value, and its interval; NaN: unknown name, or not measured. False: it has no interval. */
+DIS_API double dis_agreement_value(const dis_agreement *agreement, const char *name);
+DIS_API bool dis_agreement_interval(const dis_agreement *agreement, const char *name, double *low, double *high);
 
 /* Keeps the label rates of each worker, so habits alone are chance. Votes that are distributions: unknown. DIS_ELIMIT,
  * DIS_ECANCELLED. */

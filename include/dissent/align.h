@@ -29,7 +29,7 @@
 
 typedef struct dis_gold dis_gold;
 
-/* From CSV, TSV or JSONL with task and label, or the usual synonyms (dis_role_find). DIS_EDATA with the place: a malformed row, an empty label, a
+/* From CSV, TSV or JSONL with task and label, or their usual synonyms. DIS_EDATA with the place: a malformed row, an empty label, a
  * task with two labels. DIS_EIO, DIS_ELIMIT. The caller destroys it. */
 DIS_API dis_status dis_gold_read(dis_context *ctx, const char *path, dis_gold **out);
 /* The same with options; NULL: the defaults. */
@@ -46,12 +46,6 @@ DIS_VIEW_API(dis_gold);
 /* Gold labels with copies of what `view` shows. DIS_EDATA: none, a task twice, a label that is no class, an empty name.
  * DIS_EUSAGE: lists of other lengths. */
 DIS_API dis_status dis_gold_create(dis_context *ctx, const dis_gold_view *view, dis_gold **out);
-
-/* The group of each of `tasks` (the sentence of a token), from a file of task and group (or sentence). group (n
- * tasks) counts from 0 in order of appearance in the file, and *n_groups is the number of groups. Other tasks of the
- * file are skipped. DIS_EDATA: a task without a group, or with two. */
-DIS_API dis_status dis_item_groups_read(dis_context *ctx, const char *path, const dis_names *tasks, uint32_t *group,
-                                        size_t *n_groups);
 
 /* ---- everything in one order ---- */
 

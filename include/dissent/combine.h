@@ -52,10 +52,6 @@ typedef struct {
     double gold_loss_base; /* the same with the weights and the power that apply without known labels */
 } dis_combination;
 
-/* True if the spec asks for weights=auto or weights=votes, which dis_views_combine cannot choose without the methods:
- * use dis_label_result_run, or pass the weights of dis_views_auto_weights or dis_views_vote_weights. */
-DIS_API bool dis_combiner_wants_auto_weights(const char *spec);
-
 /* Writes the combined table to `out` (n_items, n_classes), which may be one of the views. `did` may be NULL.
  * DIS_EUSAGE: no views, unknown name or option, a number of weights other than n_views, weights=auto without
  * views->weight, no views->votes where the combination needs them. On failure `out` is untouched, unless the caller

@@ -113,7 +113,7 @@ typedef struct {
     const dis_mcnemar *mcnemar;          /* (n_pairs), in order of a's seeds, then b's */
     uint64_t cell[DIS_CELLS];            /* (item, pair) in each cell */
     bool has_statistics;                 /* human soft labels were given */
-    const dis_cell_statistic *statistic; /* (n_statistics): by dis_comparison_statistic_name() */
+    const dis_cell_statistic *statistic; /* (n_statistics): by dis__comparison_statistic_name() */
     size_t n_statistics;
     dis_interval_scope interval_scope; /* what intervals and p hold for; with DIS_INTERVAL_ANNOTATORS p is two-sided */
     size_t n_annotators;               /* whose votes the true labels are made of; 0: gold labels */
@@ -130,12 +130,12 @@ typedef struct dis_comparison dis_comparison;
 DIS_API dis_status dis_comparison_run(dis_context *ctx, const dis_comparison_input *input,
                                       const dis_comparison_options *options, dis_comparison **out);
 DIS_VIEW_API(dis_comparison);
+/* Difference of the metric of that name ("accuracy", "macro_f1"), A - B, and its p-value; NaN: unknown name. */
+DIS_API double dis_comparison_difference(const dis_comparison *comparison, const char *name);
+DIS_API double dis_comparison_p_value(const dis_comparison *comparison, const char *name);
 DIS_API void dis_comparison_destroy(dis_comparison *comparison);
 
 /* The row of the metric that is compared; NULL past the end. */
 DIS_API const dis_evaluation_metric_row *dis_comparison_metric_get(size_t i);
-/* Names of cells and statistics as they stand in JSON; static. */
-DIS_API const char *dis_comparison_cell_name(size_t i);
-DIS_API const char *dis_comparison_statistic_name(size_t i);
 
 #endif

@@ -62,20 +62,6 @@ DIS_API int dis_context_n_threads(const dis_context *ctx);
 DIS_API int dis_context_rank(const dis_context *ctx);
 DIS_API int dis_context_n_ranks(const dis_context *ctx);
 
-/* After a failure, instead of dis_context_destroy(): ends the other ranks, which may wait for this one, with `code`.
- * Does not return if there are others; in a single process it does nothing. */
-DIS_API void dis_context_abort(dis_context *ctx, int code);
-
-/* A point that all ranks reach, each with its status. The lowest rank with a failure gets it back, and the others
- * wait until that rank stops them (dis_context_abort). A single process gets `so_far` back. */
-DIS_API dis_status dis_context_reduce_status(dis_context *ctx, dis_status so_far);
-
-/* Bytes that this rank has sent to others so far, each broadcast counted once. */
-DIS_API uint64_t dis_context_bytes_sent(const dis_context *ctx);
-
-/* n bytes of rank `from` to all ranks, which all call this. In a single process it does nothing. */
-DIS_API dis_status dis_context_broadcast(dis_context *ctx, int from, void *bytes, size_t n);
-
 /* Frees an array whose ownership a call moved to the caller. NULL is fine. */
 DIS_API void dis_free(void *memory);
 

@@ -25,7 +25,6 @@
 #include "dissent/agreement.h"
 #include "dissent/groups.h"
 #include "dissent/evaluate.h"
-#include "dissent/lewidi.h"
 #include "dissent/perspectives.h"
 #include "dissent/review.h"
 #include "dissent/panel.h"

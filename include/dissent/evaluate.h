@@ -74,8 +74,6 @@ typedef struct {
 DIS_API const dis_evaluation_metric_row *dis_evaluation_metric_get(size_t i);
 /* The index of a name, DIS_EVALUATION_METRICS if it is unknown. */
 DIS_API dis_evaluation_metric dis_evaluation_metric_find(const char *name);
-/* An arrow for tables that people read: up where higher is better, down where lower is (UTF-8), "" for the others. */
-DIS_API const char *dis_evaluation_metric_arrow(size_t i);
 
 /* The votes that `human` was made of, for intervals that hold for other annotators. */
 typedef struct {
@@ -174,6 +172,9 @@ typedef struct dis_evaluation dis_evaluation;
 DIS_API dis_status dis_evaluation_run(dis_context *ctx, const dis_evaluation_input *input,
                                       const dis_evaluation_options *options, dis_evaluation **out);
 DIS_VIEW_API(dis_evaluation);
+/* The value of the metric of that name, and its interval; NaN: unknown name, or not measured. False: no interval. */
+DIS_API double dis_evaluation_value(const dis_evaluation *evaluation, const char *name);
+DIS_API bool dis_evaluation_interval(const dis_evaluation *evaluation, const char *name, double *low, double *high);
 /* The values of a metric for single items, (n_items), with keep_items; NULL: not measured. */
 DIS_API const double *dis_evaluation_values(const dis_evaluation_view *view, dis_evaluation_metric metric);
 DIS_API void dis_evaluation_destroy(dis_evaluation *evaluation);

@@ -91,10 +91,6 @@ typedef struct {
     bool required;
     bool is_list, is_map; /* many: one or several of the form; named: a map of them by name */
 } dis_experiment_key;
-/* Row i, NULL past the end. */
-DIS_API const dis_experiment_part *dis_experiment_part_get(size_t i);
-/* Key i of a part; false past the end. */
-DIS_API bool dis_experiment_key_get(size_t part, size_t i, dis_experiment_key *out);
 
 typedef struct {
     const char *name, *description, *path, *store;
@@ -173,12 +169,6 @@ typedef struct {
     const char *const *file; /* (n_files) predictions, relative to the store */
 } dis_run_record;
 
-/* `key`: the beginning of a key, of the file or of the store, that one run alone has. DIS_EUSAGE: none, or several. The
- * caller destroys it. */
-DIS_API dis_status dis_run_record_read(dis_context *ctx, dis_experiment *experiment, const char *key,
-                                       dis_run_record **out);
-DIS_API void dis_run_record_destroy(dis_run_record *record);
-
 /* ---- the table ---- */
 
 /* One measure of one cell. The value of a seed is its mean over folds; mean, sd and interval are over seeds. */
@@ -213,9 +203,6 @@ DIS_API dis_status dis_experiment_table_create(dis_context *ctx, dis_experiment 
                                                dis_experiment_table **out);
 DIS_VIEW_API(dis_experiment_table);
 DIS_API void dis_experiment_table_destroy(dis_experiment_table *table);
-/* DIS_EUSAGE: `path` is the experiment's file, one of its files of data, or the database of its store, through links
- * too. What writes a table or a report asks this first. */
-DIS_API dis_status dis_experiment_check_output(const dis_experiment *experiment, const char *path);
 /* The table for people: "text", "markdown" or "latex" (rows cells, columns measures), or "csv", one row per cell and
  * measure with all that a figure has. "-": standard output. DIS_EUSAGE: another format. DIS_EIO, DIS_ELIMIT. */
 DIS_API dis_status dis_experiment_table_write(const dis_experiment *experiment, const dis_experiment_table *table,

@@ -41,7 +41,6 @@ typedef struct {
     bool folder; /* `path` is a folder, that is made */
     bool source; /* an export of the tool may be given */
 } dis_export_target;
-DIS_API const dis_export_target *dis_export_target_get(size_t i);
 
 /* What came of it. */
 typedef struct {

@@ -57,10 +57,6 @@ typedef struct {
 } dis_fit_options;
 DIS_OPTIONS_API(dis_fit_options);
 
-/* Checks whether all these methods can be fitted in sequence with the labels of each kept. Reports the errors of
- * dis_fit_run without fitting. */
-DIS_API dis_status dis_fit_check(dis_context *ctx, const dis_votes *votes, const char *const *specs, size_t n_specs);
-
 /* Passes over the votes run on the context's device if the method and the votes allow it, otherwise on the CPU.
  * dis_fit_view.device has the device that was used (docs/guides/gpu.md).
  *
@@ -90,6 +86,16 @@ typedef struct {
     double prior_strength; /* of `smoothed`: votes at the class rates that each item got; NaN for other methods */
 } dis_fit_view;
 DIS_VIEW_API(dis_fit);
+/* Fields of the view as functions, for bindings of other languages. */
+DIS_API size_t dis_fit_n_items(const dis_fit *fit);
+DIS_API size_t dis_fit_n_classes(const dis_fit *fit);
+DIS_API int dis_fit_iterations(const dis_fit *fit);
+DIS_API bool dis_fit_converged(const dis_fit *fit);
+DIS_API double dis_fit_objective(const dis_fit *fit);
+/* Writes the labels of the fit to `path`, in the order of the items of `votes`, which it was fitted to. `path` and
+ * `format` as in dis_labels_write(). DIS_EUSAGE: votes of another size, or the labels were moved to the caller. */
+DIS_API dis_status dis_fit_write_labels(dis_context *ctx, const dis_fit *fit, const dis_votes *votes, const char *path,
+                                        const char *format);
 
 /* Warnings about the labels, one sentence each, without the method's name; NULL past the end. They report iterations
  * that stopped before convergence, a frequent class of votes without labels, and labels without a vote.

@@ -43,8 +43,5 @@ DIS_API dis_status dis_incremental_append(dis_context *ctx, const dis_incrementa
  * those of the state. DIS_EDATA as above; a worker's second vote on an item follows `duplicates`. */
 DIS_API dis_status dis_incremental_get_votes(dis_context *ctx, const dis_incremental *state, const dis_votes *more,
                                              dis_duplicates duplicates, dis_votes **out);
-/* Votes that the first rank alone has (*votes is NULL elsewhere), split across all ranks as those that dis_votes_read()
- * reads; all ranks call it. A single process keeps them unchanged. DIS_EDATA: they do not say who voted. */
-DIS_API dis_status dis_votes_scatter(dis_context *ctx, dis_votes **votes);
 
 #endif

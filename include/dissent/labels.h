@@ -41,6 +41,12 @@ DIS_API dis_status dis_labels_read(dis_context *ctx, const char *path, const dis
 DIS_API dis_status dis_labels_create(dis_context *ctx, const dis_labels_view *view, dis_labels **out);
 DIS_API void dis_labels_destroy(dis_labels *labels);
 DIS_VIEW_API(dis_labels);
+/* Fields of the view as functions, for bindings of other languages. */
+DIS_API size_t dis_labels_n_items(const dis_labels *labels);
+DIS_API size_t dis_labels_n_classes(const dis_labels *labels);
+DIS_API const double *dis_labels_p(const dis_labels *labels);
+DIS_API const dis_names *dis_labels_tasks(const dis_labels *labels);
+DIS_API const dis_names *dis_labels_classes(const dis_labels *labels);
 /* Rows of a file that had to be scaled. */
 DIS_API uint64_t dis_labels_n_renormalised(const dis_labels *labels);
 

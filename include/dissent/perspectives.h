@@ -27,9 +27,6 @@ typedef enum {
 } dis_prediction_source;
 /* What a mean is over: votes, items (each the mean of its votes) or workers (the same). */
 typedef enum { DIS_AVERAGE_OVER_VOTES, DIS_AVERAGE_OVER_ITEMS, DIS_AVERAGE_OVER_WORKERS, DIS_AVERAGES } dis_average;
-DIS_API const char *
-dis_prediction_source_name(dis_prediction_source said); /* "model", "worker's most frequent", "majority of others" */
-DIS_API const char *dis_average_name(dis_average over); /* "votes", "items", "workers" */
 
 typedef struct {
     size_t size;                     /* of this struct */

@@ -50,10 +50,6 @@ typedef struct {
 DIS_API dis_status dis_label_plan_parse(const char *const *specs, size_t n_specs, const char *combine, bool workers,
                                         dis_label_plan *out);
 
-/* The choice that dis_label_result_run() follows if so many labels are known: the recipe's for known labels, or the one
- * without. Methods named one by one and a combination that the caller named stay as they are. */
-DIS_API dis_label_plan dis_label_plan_for_gold(const dis_label_plan *choice, size_t n_gold);
-
 /* One view. */
 typedef struct {
     const char *spec;
@@ -84,12 +80,18 @@ typedef struct {
 typedef struct dis_label_result dis_label_result;
 
 /* Fits every view and combines them. With fit->gold, these items are pinned to their class. If the combination of
- * dis_label_plan_for_gold() has gold=choose, every view is also fitted without the known labels, which then choose weights,
+ * dis__label_plan_for_gold() has gold=choose, every view is also fitted without the known labels, which then choose weights,
  * power and class weights. Only the views with weight are fitted again, passed to `each`, and kept. Fails with the
  * errors of dis_fit_run and dis_views_combine, before the first fit where that is possible. The caller destroys it. */
 DIS_API dis_status dis_label_result_run(dis_context *ctx, const dis_votes *votes, const dis_label_plan *choice,
                                         const dis_label_result_options *options, dis_label_result **out);
 DIS_VIEW_API(dis_label_result);
+/* The labels, (n_items, n_classes), valid as long as the result; NULL once they were moved. */
+DIS_API const double *dis_label_result_p(const dis_label_result *result);
+/* Writes the labels to `path`, in the order of the items of `votes`, which they were estimated from. `path` and `format`
+ * as in dis_labels_write(). DIS_EUSAGE: the labels were moved to the caller. */
+DIS_API dis_status dis_label_result_write_labels(dis_context *ctx, const dis_label_result *result,
+                                                 const dis_votes *votes, const char *path, const char *format);
 /* The labels, given away: the caller frees them with dis_free(). */
 DIS_API double *dis_label_result_move_p(dis_label_result *made);
 DIS_API void dis_label_result_destroy(dis_label_result *made);

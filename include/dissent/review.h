@@ -148,6 +148,11 @@ DIS_API dis_status dis_review_run(dis_context *ctx, const dis_votes *votes, cons
 DIS_API void dis_review_destroy(dis_review *review);
 /* Valid as long as the review. */
 DIS_VIEW_API(dis_review);
+/* The row of a worker by number, and of an item by number; NULL: votes have none such. */
+DIS_API const dis_review_worker *dis_review_find_worker(const dis_review *review, size_t worker);
+DIS_API const dis_review_item *dis_review_find_item(const dis_review *review, size_t item);
+/* Expected share of correct labels, as in the view. */
+DIS_API double dis_review_expected_accuracy(const dis_review *review);
 
 /* In plain words why row r of the items (of the workers) stands where it does; `votes` are those reviewed. Returns
  * `out`. Class names are part of the text: escape it where that matters. */

@@ -45,8 +45,6 @@ typedef struct {
     const dis_option *options;
     size_t n_options;
 } dis_scaled_model;
-/* The model of a scale; NULL: label methods are used. */
-DIS_API const dis_scaled_model *dis_scaled_model_find(dis_scale scale);
 
 typedef struct {
     size_t size;               /* of this struct */

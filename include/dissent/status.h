@@ -26,24 +26,23 @@
  *     dis_x_options dis_x_options_default(void);
  * DIS_VIEW_API(dis_x) declares
  *     dis_x_view dis_x_get_view(const dis_x *object);
- * whose result is a value; what it points to belongs to the object. */
-#define DIS_OPTIONS_API(type)                             \
-    DIS_API void type##_init(type *options, size_t size); \
-    static inline type type##_default(void)               \
-    {                                                     \
-        type options;                                     \
-        type##_init(&options, sizeof options);            \
-        return options;                                   \
-    }                                                     \
+ * whose result is a value; what it points to belongs to the object. Both are inline; bindings of other languages call
+ * dis_options_init() and dis_view_init(). */
+#define DIS_OPTIONS_API(type)                              \
+    static inline type type##_default(void)                \
+    {                                                      \
+        type options;                                      \
+        dis_options_init(#type, &options, sizeof options); \
+        return options;                                    \
+    }                                                      \
     struct type##_declared
-#define DIS_VIEW_API(thing)                                                               \
-    DIS_API void thing##_view_init(thing##_view *view, size_t size, const thing *object); \
-    static inline thing##_view thing##_get_view(const thing *object)                      \
-    {                                                                                     \
-        thing##_view view;                                                                \
-        thing##_view_init(&view, sizeof view, object);                                    \
-        return view;                                                                      \
-    }                                                                                     \
+#define DIS_VIEW_API(thing)                                          \
+    static inline thing##_view thing##_get_view(const thing *object) \
+    {                                                                \
+        thing##_view view;                                           \
+        dis_view_init(#thing "_view", &view, sizeof view, object);   \
+        return view;                                                 \
+    }                                                                \
     struct thing##_declared
 
 /* name, exit code of the command line tool, meaning */
@@ -68,5 +67,10 @@ DIS_API const char *dis_status_meaning(dis_status status);
 
 /* The message of the last failure in this thread, "" when there was none. */
 DIS_API const char *dis_last_error(void);
+
+/* Writes the defaults of a struct of options, named as in the headers: "dis_fit_options". DIS_EUSAGE: unknown name. */
+DIS_API dis_status dis_options_init(const char *type, void *options, size_t size);
+/* Writes the view of an object, named as in the headers: "dis_fit_view". DIS_EUSAGE: unknown name. */
+DIS_API dis_status dis_view_init(const char *type, void *view, size_t size, const void *object);
 
 #endif

@@ -126,8 +126,6 @@ typedef struct {
     double low, high;          /* of numbers, inclusive */
     const char *summary;
 } dis_train_option;
-/* Row i, NULL past the end. */
-DIS_API const dis_train_option *dis_train_option_get(size_t i);
 
 typedef struct dis_model dis_model;
 
@@ -137,8 +135,6 @@ typedef struct dis_model dis_model;
 DIS_API dis_status dis_model_train(dis_context *ctx, const dis_examples *train, const dis_examples *dev,
                                    const dis_model_train_options *options, dis_model **out);
 
-/* Before a long training: whether dis_model_write() would replace a model.json that dissent did not write (DIS_EUSAGE). */
-DIS_API dis_status dis_model_check_folder(dis_context *ctx, const char *folder);
 /* A folder of model.json and model.safetensors, each whole or not at all. DIS_EUSAGE: it has a model.json that dissent
  * did not write. */
 DIS_API dis_status dis_model_write(dis_context *ctx, const dis_model *model, const char *folder);
@@ -163,9 +159,6 @@ DIS_API dis_status dis_model_predict_workers(dis_context *ctx, dis_model *model,
  * training are then predicted from these features. Replaces earlier metadata; the model's file does not store it.
  * DIS_EUSAGE: a model without features, or a table without their columns. */
 DIS_API dis_status dis_model_set_workers(dis_model *model, const dis_worker_table *table);
-/* The columns task and worker of a table (CSV, TSV, JSONL), row by row; the caller destroys both lists. */
-DIS_API dis_status dis_task_worker_pairs_read(dis_context *ctx, const char *path, dis_names **tasks,
-                                              dis_names **workers);
 
 typedef struct {
     const dis_model_kind *kind;
@@ -184,5 +177,6 @@ typedef struct {
     const dis_names *workers;           /* whom the model knows; NULL: it is not told who is asked */
 } dis_model_view;
 DIS_VIEW_API(dis_model);
+DIS_API const dis_names *dis_model_classes(const dis_model *model);
 
 #endif

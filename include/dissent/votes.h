@@ -152,18 +152,20 @@ typedef struct {
     const dis_names *tasks, *workers, *classes; /* workers is empty for counts */
 } dis_votes_view;
 DIS_VIEW_API(dis_votes);
+/* Fields of the view as functions, for bindings of other languages. */
+DIS_API size_t dis_votes_n_items(const dis_votes *votes);
+DIS_API size_t dis_votes_n_workers(const dis_votes *votes);
+DIS_API size_t dis_votes_n_classes(const dis_votes *votes);
+DIS_API size_t dis_votes_n_votes(const dis_votes *votes);
+DIS_API const dis_names *dis_votes_tasks(const dis_votes *votes);
+DIS_API const dis_names *dis_votes_workers(const dis_votes *votes);
+DIS_API const dis_names *dis_votes_classes(const dis_votes *votes);
 
 /* The scale of its labels, as declared when it was read; nominal by default. */
 DIS_API dis_scale dis_votes_scale(const dis_votes *votes);
 
-/* Items and votes of all ranks together (`ranks` of a context); the view has this rank's. */
-DIS_API void dis_votes_get_totals(const dis_votes *votes, size_t *n_items, size_t *n_votes);
-
 /* What the columns of a table of votes (or keys of JSON) are for. DIS_ROLE_GOLD: the label of a gold file. */
 typedef enum { DIS_ROLE_TASK, DIS_ROLE_WORKER, DIS_ROLE_LABEL, DIS_ROLE_GOLD, DIS_COLUMN_ROLES } dis_role;
-
-/* "task", "worker", "label", "gold label"; NULL: there is no such role. */
-DIS_API const char *dis_role_name(dis_role role);
 
 /* A name that is accepted for a role. Rank 0 is the standard name; a lower rank takes precedence over a higher one. */
 typedef struct {
@@ -171,16 +173,11 @@ typedef struct {
     size_t n;
     int rank;
 } dis_synonym;
-/* Synonym i of a role, best first; false past the end. */
-DIS_API bool dis_role_synonym(dis_role role, size_t i, dis_synonym *out);
 
 typedef struct {
     const char *text;
     size_t n;
 } dis_column_name;
-/* Finds the column that plays a role among the names (n) of a table. Upper and lower case, '_', '-', '.' and spaces are
- * ignored. Returns 0: none; 1: found[0]; 2: ambiguous, found has the first two candidates. */
-DIS_API size_t dis_role_find(dis_role role, const dis_column_name *names, size_t n, size_t found[2]);
 
 /* What reading let pass, for the user to be told. */
 typedef struct {
@@ -229,7 +226,7 @@ DIS_API dis_status dis_votes_read_texts(dis_context *ctx, const char *const *pat
 /* How a gold file is read. */
 typedef struct {
     size_t size;              /* of this struct */
-    const char *task, *label; /* columns, or keys in JSON Lines; NULL: by their usual names (dis_role_find) */
+    const char *task, *label; /* columns, or keys in JSON Lines; NULL: by their usual names */
     bool fold_case, trim;     /* as in dis_votes_options; votes that were read so imply it */
     bool reserved[6];
 } dis_gold_options;

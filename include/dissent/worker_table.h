@@ -82,9 +82,4 @@ typedef struct {
 } dis_worker_groups_view;
 DIS_VIEW_API(dis_worker_groups);
 
-/* The votes of some workers as a table of its own: keep (n_workers). All classes stay; items without votes, and workers
- * left out, are gone. DIS_EDATA: no votes remain, or the votes name no workers. */
-DIS_API dis_status dis_votes_gather_workers(dis_context *ctx, const dis_votes *votes, const bool *keep,
-                                            dis_votes **out);
-
 #endif

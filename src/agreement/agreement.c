@@ -3,6 +3,7 @@
  *
  * Cost: one pass over the votes for the patterns, one each for items and gold, two for workers; see there. */
 #include "tool/arrays.h"
+#include "tool/rank_calls.h"
 #include "agreement/agreement_internal.h"
 #include "core/parallel/comm.h"
 #include "core/memory/memory.h"
@@ -49,6 +50,21 @@ const dis_metric *dis_agreement_find(const dis_agreement *a, const char *name)
     for (size_t m = 0; m < DIS_MEASURES; m++)
         if (strcmp(dis_agreement_measure_get(m)->name, name) == 0) return &a->metric[m];
     return NULL;
+}
+
+double dis_agreement_value(const dis_agreement *agreement, const char *name)
+{
+    const dis_metric *m = dis_agreement_find(agreement, name);
+    return m && !m->reason ? m->value : NAN;
+}
+
+bool dis_agreement_interval(const dis_agreement *agreement, const char *name, double *low, double *high)
+{
+    const dis_metric *m = dis_agreement_find(agreement, name);
+    const bool has_interval = m && !m->reason && m->has_interval;
+    *low = has_interval ? m->ci_low : NAN;
+    *high = has_interval ? m->ci_high : NAN;
+    return has_interval;
 }
 
 /* ---- items and gold ---- */
@@ -389,7 +405,7 @@ dis_status dis_agreement_run(dis_context *ctx, const dis_votes *votes, const dis
         dis_agreement_destroy(a);
         return status;
     }
-    dis_votes_get_totals(votes, &a->view.n_items, &(size_t){0});
+    dis__votes_get_totals(votes, &a->view.n_items, &(size_t){0});
     *out = a;
     return DIS_OK;
 }

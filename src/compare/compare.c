@@ -7,6 +7,8 @@
 #include "core/memory/memory.h"
 #include "core/memory/spill.h"
 #include "core/options/sized_structs.h"
+#include <math.h>
+#include <string.h>
 
 const dis_evaluation_metric_row *dis_comparison_metric_get(size_t i)
 {
@@ -173,6 +175,25 @@ dis_status dis_comparison_run(dis_context *ctx, const dis_comparison_input *in, 
 }
 
 DIS_VIEW_DEFINE(dis_comparison, comparison, comparison->view)
+
+static const dis_significance *find_metric(const dis_comparison *c, const char *name)
+{
+    for (size_t m = 0; m < DIS_COMPARE_METRICS; m++)
+        if (strcmp(dis_comparison_metric_get(m)->name, name) == 0) return &c->metric[m];
+    return NULL;
+}
+
+double dis_comparison_difference(const dis_comparison *comparison, const char *name)
+{
+    const dis_significance *s = find_metric(comparison, name);
+    return s && !s->difference.reason ? s->difference.value : NAN;
+}
+
+double dis_comparison_p_value(const dis_comparison *comparison, const char *name)
+{
+    const dis_significance *s = find_metric(comparison, name);
+    return s ? s->p : NAN;
+}
 
 void dis_comparison_destroy(dis_comparison *comparison)
 {

@@ -10,6 +10,7 @@
  * constant without a test. A uniform soft label has none. */
 #include "compare/compare_internal.h"
 #include "dissent/labels.h"
+#include "tool/value_names.h"
 #include "tool/arrays.h"
 #include "stats/significance.h"
 #include "core/memory/memory.h"
@@ -36,12 +37,12 @@ static const char *const cell_names[DIS_CELLS] = {
     [DIS_CELL_ONLY_B] = "only_b_right",
 };
 
-const char *dis_comparison_statistic_name(size_t i)
+const char *dis__comparison_statistic_name(size_t i)
 {
     return i < DIS_CELL_STATISTICS ? statistics[i].name : NULL;
 }
 
-const char *dis_comparison_cell_name(size_t i)
+const char *dis__comparison_cell_name(size_t i)
 {
     return i < DIS_CELLS ? cell_names[i] : NULL;
 }

@@ -1,5 +1,6 @@
 /* A context: its options, checked, with the threads, the communicator and the device that they ask for. */
 #include "core/context_internal.h"
+#include "tool/rank_calls.h"
 #include "core/parallel/comm.h"
 #include "core/device/device_registry.h"
 #include "core/memory/memory.h"
@@ -135,22 +136,22 @@ int dis_context_n_ranks(const dis_context *ctx)
     return dis__context_all_ranks(ctx)->size;
 }
 
-void dis_context_abort(dis_context *ctx, int code)
+void dis__context_abort(dis_context *ctx, int code)
 {
     if (ctx && dis__comm_is_parallel(&ctx->comm)) ctx->comm.row.abort(code);
 }
 
-dis_status dis_context_reduce_status(dis_context *ctx, dis_status so_far)
+dis_status dis__context_reduce_status(dis_context *ctx, dis_status so_far)
 {
     return dis__comm_first_failure(dis__context_all_ranks(ctx), so_far);
 }
 
-uint64_t dis_context_bytes_sent(const dis_context *ctx)
+uint64_t dis__context_bytes_sent(const dis_context *ctx)
 {
     return ctx ? ctx->sent : 0;
 }
 
-dis_status dis_context_broadcast(dis_context *ctx, int from, void *bytes, size_t n)
+dis_status dis__context_broadcast(dis_context *ctx, int from, void *bytes, size_t n)
 {
     const dis__comm *team = dis__context_all_ranks(ctx);
     return dis__comm_is_parallel(team) ? dis__comm_broadcast(team, bytes, n, from) : DIS_OK;

@@ -437,6 +437,27 @@ dis_status dis_evaluation_run(dis_context *ctx, const dis_evaluation_input *inpu
 
 DIS_VIEW_DEFINE(dis_evaluation, evaluation, evaluation->view)
 
+static const dis_metric *find_measured(const dis_evaluation *e, const char *name)
+{
+    const dis_evaluation_metric m = dis_evaluation_metric_find(name);
+    return m < DIS_EVALUATION_METRICS && !e->metric[m].reason ? &e->metric[m] : NULL;
+}
+
+double dis_evaluation_value(const dis_evaluation *evaluation, const char *name)
+{
+    const dis_metric *m = find_measured(evaluation, name);
+    return m ? m->value : NAN;
+}
+
+bool dis_evaluation_interval(const dis_evaluation *evaluation, const char *name, double *low, double *high)
+{
+    const dis_metric *m = find_measured(evaluation, name);
+    const bool has_interval = m && m->has_interval;
+    *low = has_interval ? m->ci_low : NAN;
+    *high = has_interval ? m->ci_high : NAN;
+    return has_interval;
+}
+
 const double *dis_evaluation_values(const dis_evaluation_view *view, dis_evaluation_metric metric)
 {
     for (size_t c = 0; c < view->items.n_columns; c++)

@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-size_t dis__lewidi_task(const dis_lewidi_view *v, size_t i, size_t part, char *out, size_t capacity)
+size_t dis__lewidi_task(const dis__lewidi_view *v, size_t i, size_t part, char *out, size_t capacity)
 {
     const char *name = dis_names_get(v->items, i, NULL);
     const int n = v->set->n_parts > 1 ? snprintf(out, capacity, "%s:%s", name, v->set->part[part])
@@ -23,7 +23,7 @@ size_t dis__lewidi_task(const dis_lewidi_view *v, size_t i, size_t part, char *o
 }
 
 /* Names of all tasks, items before parts. */
-static dis_status list_tasks(const dis_lewidi_view *v, dis_names **out)
+static dis_status list_tasks(const dis__lewidi_view *v, dis_names **out)
 {
     dis__name_list list = {0};
     char *task;
@@ -50,8 +50,8 @@ static bool is_submission(const dis__input *in)
 }
 
 /* A line's list as numbers, one row of `width` for each part; `shift` leaves out so many leading ones. */
-static dis_status parse_list(const dis__json *json, const dis__json_value *root, const dis_lewidi_view *v, size_t width,
-                             size_t shift, double *out)
+static dis_status parse_list(const dis__json *json, const dis__json_value *root, const dis__lewidi_view *v,
+                             size_t width, size_t shift, double *out)
 {
     const size_t parts = v->set->n_parts;
     const dis__json_value *list = root;
@@ -72,7 +72,7 @@ static dis_status parse_list(const dis__json *json, const dis__json_value *root,
 }
 
 typedef struct {
-    const dis_lewidi_view *v;
+    const dis__lewidi_view *v;
     bool soft;
     double *p;
     int32_t *value;
@@ -82,7 +82,7 @@ typedef struct {
 
 static dis_status append_line(submission *s, const dis__json *json, const dis__json_value *root, size_t i)
 {
-    const dis_lewidi_view *v = s->v;
+    const dis__lewidi_view *v = s->v;
     const size_t parts = v->set->n_parts, n = v->set->n_classes, annotators = v->start[i + 1] - v->start[i];
     if (s->soft) return parse_list(json, root, v, n, (size_t)(v->set->low - v->set->first_bin), s->p + i * parts * n);
     DIS_TRY(parse_list(json, root, v, annotators, 0, s->row));
@@ -140,7 +140,7 @@ static dis_status read_submission(submission *s, const dis__input *in)
 
 /* ---- tables ---- */
 
-static dis_status soft_from_labels(dis_context *ctx, const dis_lewidi_view *v, const char *path, double *p)
+static dis_status soft_from_labels(dis_context *ctx, const dis__lewidi_view *v, const char *path, double *p)
 {
     const size_t n = v->set->n_classes;
     char text[DIS_LEWIDI_PARTS * 8][16];
@@ -164,14 +164,14 @@ static dis_status soft_from_labels(dis_context *ctx, const dis_lewidi_view *v, c
 }
 
 /* Which annotation of a task a worker's is; SIZE_MAX: none. */
-static size_t annotation_of(const dis_lewidi_view *v, size_t i, size_t worker)
+static size_t annotation_of(const dis__lewidi_view *v, size_t i, size_t worker)
 {
     for (uint64_t a = v->start[i]; a < v->start[i + 1]; a++)
         if (v->worker[a] == worker) return (size_t)a;
     return SIZE_MAX;
 }
 
-static dis_status gather_rows(const dis_lewidi_view *v, dis__table_rows *r, const dis__name_index *tasks,
+static dis_status gather_rows(const dis__lewidi_view *v, dis__table_rows *r, const dis__name_index *tasks,
                               const dis__name_index *workers, int32_t *value, size_t *filled)
 {
     static const char *const columns[] = {"task", "worker|annotator", "label"};
@@ -194,7 +194,7 @@ static dis_status gather_rows(const dis_lewidi_view *v, dis__table_rows *r, cons
     }
 }
 
-static dis_status values_from_table(dis_context *ctx, const dis_lewidi_view *v, const char *path, int32_t *value)
+static dis_status values_from_table(dis_context *ctx, const dis__lewidi_view *v, const char *path, int32_t *value)
 {
     const size_t cells = v->n_annotations * v->set->n_parts;
     dis_names *names = NULL;
@@ -225,10 +225,10 @@ static dis_status values_from_table(dis_context *ctx, const dis_lewidi_view *v, 
     return status;
 }
 
-static dis_status read_predictions(dis_context *ctx, const dis_lewidi *official, const char *path, bool soft, double *p,
-                                   int32_t *value)
+static dis_status read_predictions(dis_context *ctx, const dis__lewidi *official, const char *path, bool soft,
+                                   double *p, int32_t *value)
 {
-    const dis_lewidi_view v = dis_lewidi_get_view(official);
+    const dis__lewidi_view v = dis__lewidi_get_view(official);
     submission s = {.v = &v, .soft = soft, .p = p, .value = value};
     dis__input in;
     DIS_TRY(dis__input_open(ctx, path, &in));
@@ -238,9 +238,9 @@ static dis_status read_predictions(dis_context *ctx, const dis_lewidi *official,
     return soft ? soft_from_labels(ctx, &v, path, p) : values_from_table(ctx, &v, path, value);
 }
 
-dis_status dis_lewidi_read_soft(dis_context *ctx, const dis_lewidi *official, const char *path, double **p)
+dis_status dis__lewidi_read_soft(dis_context *ctx, const dis__lewidi *official, const char *path, double **p)
 {
-    const dis_lewidi_view v = dis_lewidi_get_view(official);
+    const dis__lewidi_view v = dis__lewidi_get_view(official);
     double *own;
     DIS_TRY(
         dis__alloc_zeroed(&own, dis__saturating_size(v.n_items, v.set->n_parts * v.set->n_classes, 0), sizeof *own));
@@ -252,9 +252,10 @@ dis_status dis_lewidi_read_soft(dis_context *ctx, const dis_lewidi *official, co
     return status;
 }
 
-dis_status dis_lewidi_read_perspectives(dis_context *ctx, const dis_lewidi *official, const char *path, int32_t **value)
+dis_status dis__lewidi_read_perspectives(dis_context *ctx, const dis__lewidi *official, const char *path,
+                                         int32_t **value)
 {
-    const dis_lewidi_view v = dis_lewidi_get_view(official);
+    const dis__lewidi_view v = dis__lewidi_get_view(official);
     int32_t *own;
     DIS_TRY(dis__alloc_zeroed(&own, dis__saturating_size(v.n_annotations, v.set->n_parts, 0), sizeof *own));
     const dis_status status = read_predictions(ctx, official, path, false, NULL, own);
@@ -284,7 +285,7 @@ static void append_number(writer *w, double x)
 }
 
 /* One item: its id, then a list for each part. */
-static void append_item(writer *w, const dis_lewidi_view *v, size_t i, const double *p, const int32_t *value)
+static void append_item(writer *w, const dis__lewidi_view *v, size_t i, const double *p, const int32_t *value)
 {
     const size_t parts = v->set->n_parts, n = v->set->n_classes;
     size_t length;
@@ -308,28 +309,28 @@ static void append_item(writer *w, const dis_lewidi_view *v, size_t i, const dou
     append(w, parts > 1 ? "]\n" : "\n", parts > 1 ? 2 : 1);
 }
 
-static dis_status write_lines(const dis_lewidi *official, const double *p, const int32_t *value, const char *path)
+static dis_status write_lines(const dis__lewidi *official, const double *p, const int32_t *value, const char *path)
 {
-    const dis_lewidi_view v = dis_lewidi_get_view(official);
+    const dis__lewidi_view v = dis__lewidi_get_view(official);
     writer w = {0};
     DIS_TRY(dis__out_open(path, &w.out));
     for (size_t i = 0; i < v.n_items; i++) append_item(&w, &v, i, p, value);
     return dis__out_finish(w.out, w.status);
 }
 
-dis_status dis_lewidi_write_soft(const dis_lewidi *official, const double *p, const char *path)
+dis_status dis__lewidi_write_soft(const dis__lewidi *official, const double *p, const char *path)
 {
     return write_lines(official, p, NULL, path);
 }
 
-dis_status dis_lewidi_write_perspectives(const dis_lewidi *official, const int32_t *value, const char *path)
+dis_status dis__lewidi_write_perspectives(const dis__lewidi *official, const int32_t *value, const char *path)
 {
     return write_lines(official, NULL, value, path);
 }
 
 /* ---- for the other commands ---- */
 
-static dis_status export_votes(const dis_lewidi_view *v, char *task, const char *path)
+static dis_status export_votes(const dis__lewidi_view *v, char *task, const char *path)
 {
     static const char *const columns[] = {"task", "worker", "label"};
     dis__table_writer *t;
@@ -351,7 +352,7 @@ static dis_status export_votes(const dis_lewidi_view *v, char *task, const char 
     return dis__table_writer_finish(t, DIS_OK);
 }
 
-static size_t count_texts(const dis_lewidi_view *v)
+static size_t count_texts(const dis__lewidi_view *v)
 {
     size_t max_length = 1;
     for (size_t i = 0; i < v->n_items; i++) {
@@ -362,7 +363,7 @@ static size_t count_texts(const dis_lewidi_view *v)
     return max_length;
 }
 
-static dis_status export_texts(const dis_lewidi_view *v, char *task, const char *path)
+static dis_status export_texts(const dis__lewidi_view *v, char *task, const char *path)
 {
     enum { MAX_TEXTS = 8 };
     static const char *const columns[MAX_TEXTS + 2] = {"task",   "text",   "text_2", "text_3", "text_4",
@@ -388,9 +389,9 @@ static dis_status export_texts(const dis_lewidi_view *v, char *task, const char 
     return dis__table_writer_finish(t, DIS_OK);
 }
 
-dis_status dis_lewidi_export(const dis_lewidi *official, const char *votes, const char *texts)
+dis_status dis__lewidi_export(const dis__lewidi *official, const char *votes, const char *texts)
 {
-    const dis_lewidi_view v = dis_lewidi_get_view(official);
+    const dis__lewidi_view v = dis__lewidi_get_view(official);
     char *task;
     DIS_TRY(dis__alloc_array(&task, DIS__LEWIDI_TASK + 64, 1));
     dis_status status = votes ? export_votes(&v, task, votes) : DIS_OK;

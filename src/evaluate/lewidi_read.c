@@ -15,7 +15,7 @@
 #include <string.h>
 #include <strings.h>
 
-static const dis_lewidi_set sets[] = {
+static const dis__lewidi_set sets[] = {
     {.name = "MP", .summary = "MultiPICo: irony, yes or no", .n_parts = 1, .n_classes = 2},
     {.name = "CSC",
      .summary = "conversational sarcasm, 1 to 6",
@@ -39,12 +39,12 @@ static const dis_lewidi_set sets[] = {
      .n_classes = 2},
 };
 
-const dis_lewidi_set *dis_lewidi_set_get(size_t i)
+const dis__lewidi_set *dis__lewidi_set_get(size_t i)
 {
     return i < sizeof sets / sizeof *sets ? &sets[i] : NULL;
 }
 
-const dis_lewidi_set *dis_lewidi_set_find(const char *name)
+const dis__lewidi_set *dis__lewidi_set_find(const char *name)
 {
     static const struct {
         const char *other, *name;
@@ -56,8 +56,8 @@ const dis_lewidi_set *dis_lewidi_set_find(const char *name)
     return NULL;
 }
 
-struct dis_lewidi {
-    const dis_lewidi_set *set;
+struct dis__lewidi {
+    const dis__lewidi_set *set;
     dis_names *items, *workers, *texts;
     uint64_t *start;
     uint32_t *worker;
@@ -66,23 +66,26 @@ struct dis_lewidi {
     size_t n_items, n_annotations;
 };
 
-static dis_lewidi_view view_of(const dis_lewidi *l)
+static dis__lewidi_view view_of(const dis__lewidi *l)
 {
-    return (dis_lewidi_view){.set = l->set,
-                             .n_items = l->n_items,
-                             .n_workers = dis_names_count(l->workers),
-                             .n_annotations = l->n_annotations,
-                             .items = l->items,
-                             .workers = l->workers,
-                             .texts = l->texts,
-                             .start = l->start,
-                             .worker = l->worker,
-                             .value = l->value,
-                             .soft = l->soft};
+    return (dis__lewidi_view){.set = l->set,
+                              .n_items = l->n_items,
+                              .n_workers = dis_names_count(l->workers),
+                              .n_annotations = l->n_annotations,
+                              .items = l->items,
+                              .workers = l->workers,
+                              .texts = l->texts,
+                              .start = l->start,
+                              .worker = l->worker,
+                              .value = l->value,
+                              .soft = l->soft};
 }
-DIS_VIEW_DEFINE(dis_lewidi, l, view_of(l))
+dis__lewidi_view dis__lewidi_get_view(const dis__lewidi *official)
+{
+    return view_of(official);
+}
 
-void dis_lewidi_destroy(dis_lewidi *l)
+void dis__lewidi_destroy(dis__lewidi *l)
 {
     if (!l) return;
     dis_names_destroy(l->items);
@@ -98,7 +101,7 @@ void dis_lewidi_destroy(dis_lewidi *l)
 /* ---- reading ---- */
 
 typedef struct {
-    dis_lewidi *l;
+    dis__lewidi *l;
     const dis__json *json;
     dis__name_list items, workers, texts;
     dis__key_table table; /* of workers; value: index */
@@ -130,7 +133,7 @@ static dis_status worker_of(loader *d, const char *text, size_t n, uint32_t *out
 /* A class as its value: a number of the scale, also "1.0". */
 static dis_status class_of(const loader *d, const dis__json_value *at, const char *text, size_t n, int32_t *out)
 {
-    const dis_lewidi_set *s = d->l->set;
+    const dis__lewidi_set *s = d->l->set;
     double x;
     if (!dis__parse_real(text, n, &x) || x != floor(x) || x < s->low || x >= s->low + (double)s->n_classes)
         return dis__json_fail(d->json, at, "\"%.*s\" is no value of %s, %d to %d", (int)(n > 60 ? 60 : n), text,
@@ -142,7 +145,7 @@ static dis_status class_of(const loader *d, const dis__json_value *at, const cha
 /* "entailment,neutral" as yes and no for each part. */
 static dis_status parts_of(const loader *d, const dis__json_value *v, int32_t *out)
 {
-    const dis_lewidi_set *s = d->l->set;
+    const dis__lewidi_set *s = d->l->set;
     const char *text = v->text, *end = v->text + v->length;
     for (size_t p = 0; p < s->n_parts; p++) out[p] = 0;
     while (text < end) {
@@ -162,7 +165,7 @@ static dis_status parts_of(const loader *d, const dis__json_value *v, int32_t *o
 
 static dis_status add_annotation(loader *d, const char *name, size_t n, const dis__json_value *v)
 {
-    dis_lewidi *l = d->l;
+    dis__lewidi *l = d->l;
     const size_t parts = l->set->n_parts, at = l->n_annotations;
     if (!v || (v->kind != DIS_JSON_STRING && v->kind != DIS_JSON_NUMBER))
         return dis__json_fail(d->json, v ? v : d->json->values, "annotator \"%.*s\" has no annotation",
@@ -229,7 +232,7 @@ static dis_status parse_row(loader *d, const dis__json_value *object, double *ro
 
 static dis_status parse_soft(loader *d, const dis__json_value *item, size_t i)
 {
-    const dis_lewidi_set *s = d->l->set;
+    const dis__lewidi_set *s = d->l->set;
     const dis__json_value *soft = dis__json_member(item, "soft_label");
     double *row = d->l->soft + i * s->n_parts * s->n_classes;
     if (!soft || soft->kind != DIS_JSON_OBJECT || soft->n == 0) return DIS_OK;
@@ -264,7 +267,7 @@ static dis_status parse_texts(loader *d, const dis__json_value *item)
 
 static dis_status parse_items(loader *d, const dis__json_value *root)
 {
-    dis_lewidi *l = d->l;
+    dis__lewidi *l = d->l;
     const dis__json_value *key = root + 1;
     const size_t cells = dis__saturating_size(l->set->n_parts * l->set->n_classes, root->n, 0);
     if (root->kind != DIS_JSON_OBJECT || root->n == 0)
@@ -308,7 +311,7 @@ static dis_status load(dis_context *ctx, const char *path, loader *d)
     return dis__input_finish(&in, status);
 }
 
-dis_status dis_lewidi_read(dis_context *ctx, const char *path, const dis_lewidi_set *set, dis_lewidi **out)
+dis_status dis__lewidi_read(dis_context *ctx, const char *path, const dis__lewidi_set *set, dis__lewidi **out)
 {
     loader d = {0};
     DIS_TRY(dis__alloc_zeroed(&d.l, 1, sizeof *d.l));
@@ -321,7 +324,7 @@ dis_status dis_lewidi_read(dis_context *ctx, const char *path, const dis_lewidi_
     dis__arena_free(&d.ids);
     dis__free(d.text);
     if (status != DIS_OK) {
-        dis_lewidi_destroy(d.l);
+        dis__lewidi_destroy(d.l);
         return status;
     }
     *out = d.l;

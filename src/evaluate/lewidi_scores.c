@@ -42,9 +42,9 @@ static double transport(const double *p, const double *t, size_t n)
     return sum;
 }
 
-static double soft_of_item(const dis_lewidi_view *v, const double *p, const double *t)
+static double soft_of_item(const dis__lewidi_view *v, const double *p, const double *t)
 {
-    const dis_lewidi_set *s = v->set;
+    const dis__lewidi_set *s = v->set;
     if (s->ordered) return transport(p, t, s->n_classes);
     double sum = 0;
     for (size_t part = 0; part < s->n_parts; part++)
@@ -52,9 +52,9 @@ static double soft_of_item(const dis_lewidi_view *v, const double *p, const doub
     return s->n_parts > 1 ? dis__round5(sum / (double)s->n_parts) : sum;
 }
 
-dis_status dis_lewidi_soft_score(const dis_lewidi *official, const double *p, double *score)
+dis_status dis__lewidi_soft_score(const dis__lewidi *official, const double *p, double *score)
 {
-    const dis_lewidi_view v = dis_lewidi_get_view(official);
+    const dis__lewidi_view v = dis__lewidi_get_view(official);
     const size_t row = v.set->n_parts * v.set->n_classes;
     double sum = 0;
     if (!v.soft) return dis__fail(DIS_EUSAGE, "the official file has no soft labels to be judged by");
@@ -65,7 +65,7 @@ dis_status dis_lewidi_soft_score(const dis_lewidi *official, const double *p, do
 
 /* ---- perspectives ---- */
 
-static double errors_of_part(const dis_lewidi_view *v, size_t i, size_t part, const int32_t *value)
+static double errors_of_part(const dis__lewidi_view *v, size_t i, size_t part, const int32_t *value)
 {
     const size_t n = v->set->n_parts;
     const double annotators = (double)(v->start[i + 1] - v->start[i]);
@@ -76,9 +76,9 @@ static double errors_of_part(const dis_lewidi_view *v, size_t i, size_t part, co
     return dis__round5(1 - (annotators - sum) / annotators);
 }
 
-double dis_lewidi_perspective_score(const dis_lewidi *official, const int32_t *value)
+double dis__lewidi_perspective_score(const dis__lewidi *official, const int32_t *value)
 {
-    const dis_lewidi_view v = dis_lewidi_get_view(official);
+    const dis__lewidi_view v = dis__lewidi_get_view(official);
     double sum = 0;
     for (size_t i = 0; i < v.n_items; i++) {
         double of_item = 0;

@@ -1,6 +1,7 @@
 /* The table of metrics. The row of a metric is the only place that knows it by name: the tool, the report, experiments
  * and Python read its words, range and unit here, and the evaluation reads how it is computed. */
 #include "evaluate/metrics.h"
+#include "tool/value_names.h"
 #include <math.h>
 #include <string.h>
 
@@ -142,7 +143,7 @@ dis_evaluation_metric dis_evaluation_metric_find(const char *name)
     return (dis_evaluation_metric)i;
 }
 
-const char *dis_evaluation_metric_arrow(size_t i)
+const char *dis__evaluation_metric_arrow(size_t i)
 {
     const char *better = i < DIS_EVALUATION_METRICS ? dis__metrics[i].row.better : "";
     return strcmp(better, "higher") == 0 ? "\xE2\x86\x91" : strcmp(better, "lower") == 0 ? "\xE2\x86\x93" : "";

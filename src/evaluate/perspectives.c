@@ -4,6 +4,7 @@
  * A vote leaves itself out of its baselines, by taking one from the count of its class. Cost: O(votes + workers x
  * classes), and one pass over items or workers per resample. */
 #include "dissent/perspectives.h"
+#include "tool/value_names.h"
 #include "tool/arrays.h"
 #include "core/memory/memory.h"
 #include "core/names/name_index.h"
@@ -38,13 +39,13 @@ typedef struct {
     dis_perspectives *out;
 } work;
 
-const char *dis_prediction_source_name(dis_prediction_source said)
+const char *dis__prediction_source_name(dis_prediction_source said)
 {
     static const char *const names[] = {"model", "worker's most frequent", "majority of others"};
     return said < DIS_PREDICTION_SOURCES ? names[said] : NULL;
 }
 
-const char *dis_average_name(dis_average over)
+const char *dis__average_name(dis_average over)
 {
     static const char *const names[] = {"votes", "items", "workers"};
     return over < DIS_AVERAGES ? names[over] : NULL;

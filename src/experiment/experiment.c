@@ -1,6 +1,7 @@
 /* The public face of experiments: a plan, a store, and what is asked of both. The store is opened for each call and
  * closed after it, so that nothing is held while nobody works. */
 #include "tool/files.h"
+#include "tool/experiments.h"
 #include "experiment/experiment_internal.h"
 #include "experiment/runner.h"
 #include "core/memory/memory.h"
@@ -137,7 +138,7 @@ dis_status dis_experiment_read(dis_context *ctx, const char *path, const dis_exp
     return status;
 }
 
-dis_status dis_experiment_check_output(const dis_experiment *experiment, const char *path)
+dis_status dis__experiment_check_output(const dis_experiment *experiment, const char *path)
 {
     static const char database[] = "results.sqlite";
     const dis__plan *plan = experiment->plan;
@@ -269,7 +270,7 @@ static size_t count_keys(const dis__plan *plan, const char *prefix, size_t *run)
     return n;
 }
 
-dis_status dis_run_record_read(dis_context *ctx, dis_experiment *experiment, const char *key, dis_run_record **out)
+dis_status dis__run_record_read(dis_context *ctx, dis_experiment *experiment, const char *key, dis_run_record **out)
 {
     (void)ctx;
     const dis__plan *plan = experiment->plan;

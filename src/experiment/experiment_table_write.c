@@ -3,6 +3,8 @@
  * The first three share one walk over data sets, cells and measures; what differs is a row of functions. Names come
  * from users: each format makes them harmless in its own way, after control characters were made visible. */
 #include "tool/table_writer.h"
+#include "tool/value_names.h"
+#include "tool/experiments.h"
 #include "experiment/experiment_internal.h"
 #include "io/output/output_file.h"
 #include "report/markup.h"
@@ -28,7 +30,7 @@ static const char *metric_name(const writer *w, size_t m)
 
 static const char *arrow(const writer *w, size_t m)
 {
-    return dis_evaluation_metric_arrow(w->e->plan->measure[m].metric);
+    return dis__evaluation_metric_arrow(w->e->plan->measure[m].metric);
 }
 
 static const dis_experiment_cell *cell_of(const writer *w, size_t row)
@@ -426,7 +428,7 @@ static writer make_writer(const dis_experiment *e, const dis_experiment_table *t
 dis_status dis_experiment_table_write(const dis_experiment *experiment, const dis_experiment_table *table,
                                       const char *path, const char *format)
 {
-    DIS_TRY(dis_experiment_check_output(experiment, path));
+    DIS_TRY(dis__experiment_check_output(experiment, path));
     writer w = make_writer(experiment, table);
     if (strcmp(format, "csv") == 0) return write_csv(&w, path);
     size_t f = 0;

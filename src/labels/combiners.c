@@ -1,6 +1,7 @@
 /* The table of combinations, in the order in which help shows them, and the checks that all of them share. A new
  * combination is one file and one line here. */
 #include "labels/combiner.h"
+#include "tool/method_checks.h"
 #include "core/parallel/comm.h"
 #include "core/memory/spill.h"
 #include "core/options/option_spec.h"
@@ -98,7 +99,7 @@ bool dis__combiner_has_gold_weights(const char *spec)
     return says(spec, "gold=choose");
 }
 
-bool dis_combiner_wants_auto_weights(const char *spec)
+bool dis__combiner_wants_auto_weights(const char *spec)
 {
     return dis__combiner_has_weights(spec, DIS_WEIGHTS_AUTO) || dis__combiner_has_weights(spec, DIS_WEIGHTS_VOTES);
 }
@@ -228,7 +229,8 @@ dis_status dis__views_check(const dis_votes *votes, size_t n_views, const char *
     const dis_views views = {.n_views = n_views};
     DIS_TRY(parse(spec, &c, &options));
     dis_status status = check(c, votes, n_views);
-    if (status == DIS_OK && !dis_combiner_wants_auto_weights(spec)) status = choose_weights(&views, c, options, weight);
+    if (status == DIS_OK && !dis__combiner_wants_auto_weights(spec))
+        status = choose_weights(&views, c, options, weight);
     dis__free(options);
     return status;
 }

@@ -1,5 +1,7 @@
 /* Running a method: checks first, then the fit, then the promise that every row is a distribution. */
+#include "dissent/labels.h"
 #include "labels/em/em_device.h"
+#include "tool/method_checks.h"
 #include "labels/passes/item_passes.h"
 #include "labels/em/item_prior.h"
 #include "core/parallel/comm.h"
@@ -143,7 +145,7 @@ static dis_status run_with_prior(dis__fit_args *args, const dis__method *m, doub
     return status;
 }
 
-dis_status dis_fit_check(dis_context *ctx, const dis_votes *votes, const char *const *specs, size_t n_specs)
+dis_status dis__fit_check(dis_context *ctx, const dis_votes *votes, const char *const *specs, size_t n_specs)
 {
     DIS_MEMORY_SCOPE(ctx);
     const dis_votes_view v = dis_votes_get_view(votes);
@@ -231,6 +233,51 @@ static dis_fit_view view_of(const dis_fit *fit)
                           .prior_strength = fit->strength};
 }
 DIS_VIEW_DEFINE(dis_fit, fit, view_of(fit))
+
+size_t dis_fit_n_items(const dis_fit *fit)
+{
+    return fit->n_items;
+}
+
+size_t dis_fit_n_classes(const dis_fit *fit)
+{
+    return fit->n_classes;
+}
+
+int dis_fit_iterations(const dis_fit *fit)
+{
+    return fit->iterations;
+}
+
+bool dis_fit_converged(const dis_fit *fit)
+{
+    return fit->converged;
+}
+
+double dis_fit_objective(const dis_fit *fit)
+{
+    return fit->objective;
+}
+
+dis_status dis__vote_labels_write(dis_context *ctx, const double *p, const dis_votes *votes, const char *path,
+                                  const char *format)
+{
+    const dis_votes_view v = dis_votes_get_view(votes);
+    if (!p) return dis__fail(DIS_EUSAGE, "there are no labels to write: they were moved to the caller");
+    const dis_labels_view labels = {
+        .n_items = v.n_items, .n_classes = v.n_classes, .p = p, .tasks = v.tasks, .classes = v.classes};
+    return dis_labels_write(ctx, &labels, path, format);
+}
+
+dis_status dis_fit_write_labels(dis_context *ctx, const dis_fit *fit, const dis_votes *votes, const char *path,
+                                const char *format)
+{
+    if (fit->n_items != dis_votes_n_items(votes) || fit->n_classes != dis_votes_n_classes(votes))
+        return dis__fail(DIS_EUSAGE,
+                         "the fit has %zu items and %zu classes, the votes %zu and %zu; pass the votes of the fit",
+                         fit->n_items, fit->n_classes, dis_votes_n_items(votes), dis_votes_n_classes(votes));
+    return dis__vote_labels_write(ctx, fit->p, votes, path, format);
+}
 
 const dis_parameter *dis_fit_get_parameter(const dis_fit *fit, size_t i)
 {

@@ -8,6 +8,7 @@
  * test a view. The views that get weight are then fitted with the known labels pinned, which tells more about the
  * annotators, and combined by the choice. The cost is that of two fits per view. */
 #include "dissent/recipe.h"
+#include "tool/method_checks.h"
 #include "core/parallel/comm.h"
 #include "core/memory/spill.h"
 #include "core/options/sized_structs.h"
@@ -79,7 +80,7 @@ static dis_status choose_weights(dis_context *ctx, const dis_votes *votes, const
                                  const dis_label_result_options *o, double *weight)
 {
     if (choice->recipe && choice->n_views == choice->recipe->n_views_for_gold) {
-        dis_label_plan usual = dis_label_plan_for_gold(choice, 0);
+        dis_label_plan usual = dis__label_plan_for_gold(choice, 0);
         memset(weight, 0, choice->n_views * sizeof *weight);
         if (usual.n_views < choice->n_views) return choose_weights(ctx, votes, &usual, o, weight);
     }
@@ -93,7 +94,7 @@ static dis_status combine_views(dis_context *ctx, const dis_votes *votes, const 
 {
     const dis_votes_view v = dis_votes_get_view(votes);
     double weight[DIS_MAX_VIEWS];
-    const bool automatic = made->gold.n_gold == 0 && dis_combiner_wants_auto_weights(choice->combine);
+    const bool automatic = made->gold.n_gold == 0 && dis__combiner_wants_auto_weights(choice->combine);
     if (automatic) DIS_TRY(choose_weights(ctx, votes, choice, o, weight));
     if (made->gold.n_gold) memcpy(weight, made->gold.weight, sizeof weight);
     const dis_views views = {.n_items = v.n_items,
@@ -130,7 +131,7 @@ static dis_status choose_by_gold(dis_context *ctx, const dis_votes *votes, const
     blind.gold = NULL;
     const dis_label_result_options how = {.fit = &blind};
     for (size_t m = 0; m < choice->n_views; m++) DIS_TRY(fit_view(ctx, votes, choice, &how, m, NULL, &p[m]));
-    const bool automatic = dis_combiner_wants_auto_weights(choice->combine);
+    const bool automatic = dis__combiner_wants_auto_weights(choice->combine);
     if (automatic) DIS_TRY(choose_weights(ctx, votes, choice, &how, weight));
     const dis_views views = {.n_items = v.n_items,
                              .n_classes = v.n_classes,
@@ -179,7 +180,7 @@ static dis_status apply_gold(dis_context *ctx, const dis_votes *votes, dis_label
 static dis_status make(dis_context *ctx, const dis_votes *votes, dis_label_plan *choice,
                        const dis_label_result_options *o, dis_label_result *made)
 {
-    dis_status status = dis_fit_check(ctx, votes, choice->views, choice->n_views);
+    dis_status status = dis__fit_check(ctx, votes, choice->views, choice->n_views);
     if (status == DIS_OK) status = check_start(choice, o->fit->initial_state);
     if (status == DIS_OK && choice->combine) status = dis__views_check(votes, choice->n_views, choice->combine);
     DIS_TRY(dis__comm_first_failure(dis__context_comm(ctx), status));
@@ -202,7 +203,7 @@ static dis_status choose_for_gold(dis_context *ctx, const dis_votes *votes, cons
     uint64_t n_gold = 0;
     for (size_t i = 0; gold && i < n_items; i++) n_gold += gold[i] >= 0;
     DIS_TRY(dis__comm_sum_counts(dis__context_comm(ctx), &n_gold, 1));
-    *out = dis_label_plan_for_gold(choice, n_gold);
+    *out = dis__label_plan_for_gold(choice, n_gold);
     return DIS_OK;
 }
 
@@ -240,6 +241,17 @@ static dis_label_result_view view_of(const dis_label_result *made)
                                    .class_weight = made->gold.class_weight};
 }
 DIS_VIEW_DEFINE(dis_label_result, made, view_of(made))
+
+const double *dis_label_result_p(const dis_label_result *result)
+{
+    return result->p;
+}
+
+dis_status dis_label_result_write_labels(dis_context *ctx, const dis_label_result *result, const dis_votes *votes,
+                                         const char *path, const char *format)
+{
+    return dis__vote_labels_write(ctx, result->p, votes, path, format);
+}
 
 double *dis_label_result_move_p(dis_label_result *made)
 {

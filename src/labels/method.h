@@ -124,4 +124,8 @@ static inline int32_t dis__item_gold(const dis__fit_args *args, size_t i)
         .summary = "wins over the general seed"                                 \
     }
 
+/* Writes p (n_items, n_classes), the labels of `votes`; NULL is an error. */
+dis_status dis__vote_labels_write(dis_context *ctx, const double *p, const dis_votes *votes, const char *path,
+                                  const char *format);
+
 #endif

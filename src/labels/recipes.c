@@ -6,6 +6,7 @@
  *
  * Views are specs as on the command line: those whose results must never change say every option that matters. */
 #include "dissent/recipe.h"
+#include "tool/method_checks.h"
 #include "core/error.h"
 #include <string.h>
 
@@ -95,7 +96,7 @@ static const char *recipe_combine(const dis_recipe *r, bool workers)
     return workers ? r->combine : r->combine_for_counts;
 }
 
-dis_label_plan dis_label_plan_for_gold(const dis_label_plan *choice, size_t n_gold)
+dis_label_plan dis__label_plan_for_gold(const dis_label_plan *choice, size_t n_gold)
 {
     const dis_recipe *r = choice->recipe;
     dis_label_plan c = *choice;

@@ -323,3 +323,22 @@ static dis_review_view view_of(const dis_review *review)
     return review->view;
 }
 DIS_VIEW_DEFINE(dis_review, review, view_of(review))
+
+const dis_review_worker *dis_review_find_worker(const dis_review *review, size_t worker)
+{
+    for (size_t i = 0; i < review->view.n_workers; i++)
+        if (review->view.workers[i].worker == worker) return &review->view.workers[i];
+    return NULL;
+}
+
+const dis_review_item *dis_review_find_item(const dis_review *review, size_t item)
+{
+    for (size_t i = 0; i < review->view.n_items; i++)
+        if (review->view.items[i].item == item) return &review->view.items[i];
+    return NULL;
+}
+
+double dis_review_expected_accuracy(const dis_review *review)
+{
+    return review->view.expected_accuracy;
+}

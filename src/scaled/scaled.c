@@ -1,5 +1,6 @@
 /* The table of scales of their own, and what a result is made of: see scaled_internal.h. */
 #include "tool/table_writer.h"
+#include "tool/method_checks.h"
 #include "scaled/scaled_internal.h"
 #include "core/options/sized_structs.h"
 #include "core/options/option_spec.h"
@@ -26,7 +27,7 @@ static const dis__scaled_row *row_of(dis_scale scale)
     return (size_t)scale < sizeof rows / sizeof *rows ? rows[scale] : NULL;
 }
 
-const dis_scaled_model *dis_scaled_model_find(dis_scale scale)
+const dis_scaled_model *dis__scaled_model_find(dis_scale scale)
 {
     const dis__scaled_row *row = row_of(scale);
     return row && row->model.name ? &row->model : NULL;

@@ -142,6 +142,11 @@ static dis_model_view view_of(const dis_model *model)
 }
 DIS_VIEW_DEFINE(dis_model, model, view_of(model))
 
+const dis_names *dis_model_classes(const dis_model *model)
+{
+    return model->classes;
+}
+
 /* ---- items ---- */
 
 void dis__encoded_items_free(const dis_model *model, dis__encoded_items *encoded)

@@ -1,5 +1,6 @@
 /* Predictions of a trained model, in batches as large as pays. The model keeps its net for the next call. */
 #include "core/names/name_index.h"
+#include "tool/table_columns.h"
 #include "core/names/names_internal.h"
 #include "core/parallel/pool.h"
 #include "io/table_rows.h"
@@ -220,7 +221,7 @@ static dis_status read_pairs(dis__table_rows *r, dis__name_list *tasks, dis__nam
     }
 }
 
-dis_status dis_task_worker_pairs_read(dis_context *ctx, const char *path, dis_names **tasks, dis_names **workers)
+dis_status dis__task_worker_pairs_read(dis_context *ctx, const char *path, dis_names **tasks, dis_names **workers)
 {
     dis__table_rows r;
     dis__name_list lists[2] = {{0}};

@@ -37,7 +37,7 @@ static int untouched(const unsigned char *guard)
             unsigned char guard[64];                                        \\
         } it;                                                               \\
         memset(&it, 0xa5, sizeof it);                                       \\
-        type##_init(&it.o, sizeof it.o);                                    \\
+        dis_options_init(#type, &it.o, sizeof it.o);                                   \\
         check(untouched(it.guard), #type ": bytes behind it");              \\
         check(it.o.size == sizeof it.o, #type ": size");                    \\
         const type whole = type##_default();                                \\
@@ -56,7 +56,7 @@ int main(int argc, char **argv)
         unsigned char guard[64];
     } view;
     memset(&view, 0xa5, sizeof view);
-    dis_votes_view_init(&view.v, sizeof view.v, votes);
+    dis_view_init("dis_votes_view", &view.v, sizeof view.v, votes);
     check(untouched(view.guard), "dis_votes_view: bytes behind it");
     check(view.v.n_items == 3 && dis_votes_get_view(votes).n_workers == 2, "dis_votes_view: fields");
     const dis_fit_options o = dis_fit_options_default();

@@ -3,6 +3,7 @@
 #include "fuzz.h"
 #include "fuzz_file.h"
 #include "dissent/dissent.h"
+#include "tool/table_columns.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -29,7 +30,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     uint32_t group = 7;
     size_t n_groups = 0;
     MUST(dis_names_create(asked, 1, &tasks) == DIS_OK);
-    if (dis_item_groups_read(NULL, path, tasks, &group, &n_groups) == DIS_OK)
+    if (dis__item_groups_read(NULL, path, tasks, &group, &n_groups) == DIS_OK)
         MUST(group < n_groups);
     else
         MUST(group == 7 && n_groups == 0 && dis_last_error()[0]);

@@ -20,7 +20,7 @@ class Library:
     def __init__(self, path):
         self.lib = c.CDLL(path)
         self.lib.dis_last_error.restype = c.c_char_p
-        self.lib.dis_tokens_view_init.argtypes = [c.POINTER(View), c.c_size_t, c.c_void_p]
+        self.lib.dis_view_init.argtypes = [c.c_char_p, c.POINTER(View), c.c_size_t, c.c_void_p]
         self.lib.dis_tokens_destroy.argtypes = [c.c_void_p]
         self.lib.dis_tokenizer_destroy.argtypes = [c.c_void_p]
 
@@ -42,7 +42,7 @@ class Tokenizer:
 
     def _lists(self, tokens, places):
         view = View()
-        self.library.lib.dis_tokens_view_init(c.byref(view), c.sizeof(view), tokens)
+        self.library.lib.dis_view_init(b"dis_tokens_view", c.byref(view), c.sizeof(view), tokens)
         n = view.start[view.n_texts]
         starts = view.start[:view.n_texts + 1]
         columns = [view.id[:n], view.type[:n]]

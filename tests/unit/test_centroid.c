@@ -1,5 +1,6 @@
 /* What the centroid and the average promise: the minimum itself, whatever the views look like. */
 #include "dissent/combine.h"
+#include "tool/method_checks.h"
 #include "labels/combine/centroid.h"
 #include "core/random/random.h"
 #include "support/golden_csv.h"
@@ -278,9 +279,9 @@ static void wrong_use_is_said(void **state)
     assert_int_equal(dis_views_combine(NULL, &v, "average", q, NULL), DIS_EUSAGE);
     assert_true(q[0] == 7 && q[1] == 7);
 
-    assert_true(dis_combiner_wants_auto_weights("centroid:weights=auto"));
-    assert_false(dis_combiner_wants_auto_weights("centroid"));
-    assert_false(dis_combiner_wants_auto_weights("centroid:weights=.5/.5"));
+    assert_true(dis__combiner_wants_auto_weights("centroid:weights=auto"));
+    assert_false(dis__combiner_wants_auto_weights("centroid"));
+    assert_false(dis__combiner_wants_auto_weights("centroid:weights=.5/.5"));
     assert_int_equal(dis_combiner_check("centroid:weights=1/2,tolerance=1e-9"), DIS_OK);
     assert_int_equal(dis_combiner_check("centroid:tolerance=x"), DIS_EUSAGE);
     assert_null(dis_combiner_find("no-such"));

@@ -1,6 +1,7 @@
 /* Tests and figures of a comparison against scipy and scikit-learn, on the fixtures that
  * tests/parity/make_compare_fixtures.py makes: within 1e-9. */
 #include "stats/significance.h"
+#include "tool/value_names.h"
 #include "support/em_support.h"
 #include "stats/ranks.h"
 
@@ -122,11 +123,11 @@ static void check_metric(const em_table *scalars, const char *before, const dis_
 static void check_cells(const em_table *scalars, const dis_comparison_view *v, dis_alternative alternative)
 {
     for (size_t s = 0; s < DIS_CELL_STATISTICS; s++) {
-        const char *name = dis_comparison_statistic_name(s);
+        const char *name = dis__comparison_statistic_name(s);
         for (size_t c = 0; c < DIS_CELLS; c++) {
-            em_assert_close(v->statistic[s].mean[c].value, scalar(scalars, "%s_%s", name, dis_comparison_cell_name(c)),
+            em_assert_close(v->statistic[s].mean[c].value, scalar(scalars, "%s_%s", name, dis__comparison_cell_name(c)),
                             1e-9);
-            assert_int_equal(v->statistic[s].mean[c].n, (size_t)scalar(scalars, "n_%s", dis_comparison_cell_name(c)));
+            assert_int_equal(v->statistic[s].mean[c].n, (size_t)scalar(scalars, "n_%s", dis__comparison_cell_name(c)));
             assert_int_equal(v->cell[c], v->statistic[s].mean[c].n);
         }
         em_assert_close(v->statistic[s].test.u, scalar(scalars, "%s_u", name), 1e-9);

@@ -7,6 +7,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 #include "dissent/dissent.h"
+#include "tool/table_columns.h"
 #include "support/fault_walk.h"
 
 typedef struct {
@@ -227,13 +228,13 @@ static void groups_are_found_by_task(void **state)
     uint32_t group[3] = {7, 7, 7};
     size_t n = 7;
     assert_int_equal(dis_names_create(abc, 3, &tasks), DIS_OK);
-    assert_int_equal(dis_item_groups_read(NULL, gold_path, tasks, group, &n), DIS_OK);
+    assert_int_equal(dis__item_groups_read(NULL, gold_path, tasks, group, &n), DIS_OK);
     assert_int_equal(n, 2);
     assert_true(group[0] == 0 && group[1] == 1 && group[2] == 1);
     dis_names_destroy(tasks);
     static const char *const other[] = {"a", "y"};
     assert_int_equal(dis_names_create(other, 2, &tasks), DIS_OK);
-    assert_int_equal(dis_item_groups_read(NULL, gold_path, tasks, group, &n), DIS_EDATA);
+    assert_int_equal(dis__item_groups_read(NULL, gold_path, tasks, group, &n), DIS_EDATA);
     assert_non_null(strstr(dis_last_error(), "no group for the item \"y\""));
     assert_true(n == 2 && group[1] == 1);
     dis_names_destroy(tasks);

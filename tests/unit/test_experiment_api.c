@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include "dissent/dissent.h"
+#include "tool/experiments.h"
 #include "experiment/experiment_internal.h"
 #include "support/fault_walk.h"
 #include "support/scratch.h"
@@ -44,16 +45,16 @@ static void from_file_to_table(void **state)
     assert_int_equal(dis_experiment_get_states(NULL, e, states, NULL), DIS_OK);
     assert_int_equal(states[0], DIS_RUN_MISSING);
     dis_run_record *record;
-    assert_int_equal(dis_run_record_read(NULL, e, v.run[0].key, &record), DIS_EUSAGE);
+    assert_int_equal(dis__run_record_read(NULL, e, v.run[0].key, &record), DIS_EUSAGE);
     assert_non_null(strstr(dis_last_error(), "not been done"));
     dis_experiment_counts counts;
     assert_int_equal(dis_experiment_run(NULL, e, NULL, &counts), DIS_OK);
     assert_int_equal(counts.done, v.n_runs);
     assert_int_equal(dis_experiment_get_states(NULL, e, states, NULL), DIS_OK);
     assert_int_equal(states[0], DIS_RUN_DONE);
-    assert_int_equal(dis_run_record_read(NULL, e, v.run[0].key, &record), DIS_OK);
+    assert_int_equal(dis__run_record_read(NULL, e, v.run[0].key, &record), DIS_OK);
     assert_string_equal(record->cell, "votes");
-    dis_run_record_destroy(record);
+    dis__run_record_destroy(record);
 
     dis_experiment_table *table;
     assert_int_equal(dis_experiment_table_create(NULL, e, &table), DIS_OK);
@@ -188,13 +189,13 @@ static dis_status show_all(void *arg)
     dis_run_state states[64];
     dis_status status = read_experiment(&e);
     if (status == DIS_OK) status = dis_experiment_get_states(NULL, e, states, NULL);
-    if (status == DIS_OK) status = dis_run_record_read(NULL, e, dis_experiment_get_view(e).run[1].key, &record);
+    if (status == DIS_OK) status = dis__run_record_read(NULL, e, dis_experiment_get_view(e).run[1].key, &record);
     if (status == DIS_OK) status = dis_experiment_table_create(NULL, e, &table);
     static const char *const formats[] = {"text", "markdown", "latex", "csv"};
     for (size_t i = 0; i < 4 && status == DIS_OK; i++)
         status = dis_experiment_table_write(e, table, in_folder("table"), formats[i]);
     if (status == DIS_OK) status = dis_experiment_write_report(NULL, e, in_folder("report.html"));
-    dis_run_record_destroy(record);
+    dis__run_record_destroy(record);
     dis_experiment_table_destroy(table);
     dis_experiment_destroy(e);
     return status;

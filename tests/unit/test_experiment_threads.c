@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include "support/experiment_support.h"
+#include "tool/experiments.h"
 #include "support/fault_walk.h"
 #include "support/scratch.h"
 #include <pthread.h>
@@ -117,7 +118,7 @@ static void a_failed_run_stops_nobody(void **state)
     size_t n;
     assert_int_equal(dis__store_record(store, b.run[5].key, &record, &n), DIS_OK);
     assert_string_equal(record->message, "run 5 is bad on purpose");
-    dis_run_record_destroy(record);
+    dis__run_record_destroy(record);
     /* not by itself again, but when asked to */
     assert_int_equal(run_made(&b, store, 3, false, &counts), DIS_EDATA);
     assert_int_equal(b.work.calls[5], 1);
@@ -163,7 +164,7 @@ static void a_record_has_everything(void **state)
         assert_int_equal(dis_labels_get_view(labels).n_items, FAKE_ITEMS);
         dis_labels_destroy(labels);
     }
-    dis_run_record_destroy(record);
+    dis__run_record_destroy(record);
     assert_int_equal(dis__store_record(store, "", &record, &n), DIS_OK);
     assert_int_equal(n, FAKE_RUNS);
     assert_int_equal(dis__store_record(store, "'; DROP TABLE runs", &record, &n), DIS_OK);
@@ -436,7 +437,7 @@ static dis_status small_experiment(void *arg)
     if (status == DIS_OK) status = dis__known_read(&b->experiment, store, &known);
     if (status == DIS_OK) status = dis__table_make(NULL, &b->experiment, store, &known, &table);
     if (status == DIS_OK) status = dis__store_record(store, b->run[8].key, &record, &n);
-    dis_run_record_destroy(record);
+    dis__run_record_destroy(record);
     dis_experiment_table_destroy(table);
     dis__known_free(&known);
     dis__store_close(store);

@@ -1,6 +1,7 @@
 /* Groups of workers: tables about them, small groups, agreement within and between groups against a count of all pairs
  * of votes, tests, threads, faults; the tails and corrections behind the tests. */
 #include "support/em_support.h"
+#include "tool/table_columns.h"
 #include "support/fault_walk.h"
 #include "support/scratch.h"
 #include "core/random/random.h"
@@ -189,7 +190,7 @@ static void test_within_is_alpha(void **state)
         bool keep[WORKERS];
         dis_agreement *alone;
         for (size_t w = 0; w < WORKERS; w++) keep[w] = g.group[w] == (int32_t)k;
-        assert_int_equal(dis_votes_gather_workers(NULL, votes, keep, &part), DIS_OK);
+        assert_int_equal(dis__votes_gather_workers(NULL, votes, keep, &part), DIS_OK);
         assert_int_equal(dis_agreement_run(NULL, part, NULL, &alone), DIS_OK);
         const dis_metric *alpha = dis_agreement_find(alone, "alpha_nominal");
         em_assert_close(v.groups[k].within.value, alpha->value, 1e-12);
@@ -691,7 +692,7 @@ static dis_status all_of_it(void *arg)
     if (status == DIS_OK) status = dis_worker_table_values(table, "sex", votes, &values);
     if (status == DIS_OK) status = dis_worker_groups_create(votes, values, &how, &groups);
     if (status == DIS_OK) status = dis_group_agreement_run(NULL, votes, groups, &o, &found);
-    if (status == DIS_OK) status = dis_votes_gather_workers(NULL, votes, keep, &part);
+    if (status == DIS_OK) status = dis__votes_gather_workers(NULL, votes, keep, &part);
     dis_votes_destroy(part);
     dis_group_agreement_destroy(found);
     dis_worker_groups_destroy(groups);

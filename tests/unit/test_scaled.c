@@ -1,6 +1,7 @@
 /* Scales of their own: the figures of other programs on the same votes (tests/parity/make_kinds_fixtures.py), what each
  * refuses, and the same bytes for any number of threads. */
 #include "dissent/dissent.h"
+#include "tool/method_checks.h"
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -394,7 +395,7 @@ static dis_status walk(void *arg)
     dis_scaled *s;
     static const char *const standard = "standard";
     o.resamples = 2;
-    if (!dis_scaled_model_find(dis_votes_scale(arg))) {
+    if (!dis__scaled_model_find(dis_votes_scale(arg))) {
         o.method = &standard;
         o.n_methods = 1;
     }

@@ -2,6 +2,7 @@
  * the Jensen-Shannon centroid are those near the others (published r = .935). Looks in $DISSENT_DATA or ../shared/data;
  * skipped where they are absent. */
 #include "tool/arrays.h"
+#include "tool/value_names.h"
 #include "stats/significance.h"
 #include "support/em_support.h"
 #include <unistd.h>
@@ -147,7 +148,7 @@ static void four_cells(void **state)
     const dis_comparison_view v = dis_comparison_get_view(c);
     const dis_metric *mean = v.statistic[DIS_CELL_KURTOSIS].mean;
     for (size_t cell = 0; cell < DIS_CELLS; cell++)
-        print_message("%-13s n %5zu  kurtosis %.3f\n", dis_comparison_cell_name(cell), mean[cell].n, mean[cell].value);
+        print_message("%-13s n %5zu  kurtosis %.3f\n", dis__comparison_cell_name(cell), mean[cell].n, mean[cell].value);
     assert_true(mean[DIS_CELL_BOTH_CORRECT].value > mean[DIS_CELL_BOTH_WRONG].value);
     assert_int_equal(v.metric[DIS_COMPARE_ACCURACY].stars, 2); /* .799 against .779 */
     dis_comparison_destroy(c);

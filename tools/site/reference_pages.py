@@ -250,8 +250,8 @@ EXTRACT_ALL = YES
 MACRO_EXPANSION = YES
 EXPAND_ONLY_PREDEF = NO
 PREDEFINED = DOXYGEN DIS_API= __GNUC__=12 \
-  "DIS_OPTIONS_API(type):=void type##_init(type *options, size_t size); type type##_default(void)" \
-  "DIS_VIEW_API(thing):=void thing##_view_init(thing##_view *view, size_t size, const thing *object); thing##_view thing##_get_view(const thing *object)"
+  "DIS_OPTIONS_API(type):=type type##_default(void)" \
+  "DIS_VIEW_API(thing):=thing##_view thing##_get_view(const thing *object)"
 STRIP_FROM_PATH = {include}
 INPUT_FILTER = "{python} {filter}"
 QUIET = YES

@@ -1,5 +1,6 @@
 /* Tables of votes made of columns, of counts, of arrays or of files. */
 #include "py_core.h"
+#include "tool/table_columns.h"
 #include <errno.h>
 #include <stdlib.h>
 
@@ -210,9 +211,9 @@ static PyObject *find_column(PyObject *module, PyObject *args)
     int r = DIS_ROLE_TASK;
     if (!PyArg_ParseTuple(args, "sO:find_column", &role, &names) || core_texts_get(names, "names", &texts) < 0)
         return NULL;
-    while (r < DIS_ROLE_GOLD && strcmp(role, dis_role_name((dis_role)r)) != 0) r++;
+    while (r < DIS_ROLE_GOLD && strcmp(role, dis__role_name((dis_role)r)) != 0) r++;
     for (; n < texts.n && n < MAX_COLUMNS; n++) list[n] = (dis_column_name){texts.text[n], strlen(texts.text[n])};
-    n = dis_role_find((dis_role)r, list, n, found);
+    n = dis__role_find((dis_role)r, list, n, found);
     core_texts_free(&texts);
     if (n == 0) return PyTuple_New(0);
     return n == 1 ? Py_BuildValue("(n)", (Py_ssize_t)found[0])

@@ -1,5 +1,6 @@
 /* Predictions against gold labels and people, and two models against each other. */
 #include "measure/py_measure.h"
+#include "tool/value_names.h"
 
 /* ---- one set of predictions ---- */
 
@@ -237,7 +238,7 @@ static PyObject *statistic_of(const dis_cell_statistic *s)
 {
     PyObject *mean = PyDict_New();
     for (size_t c = 0; mean && c < DIS_CELLS; c++)
-        if (core_put(mean, dis_comparison_cell_name(c), core_metric(&s->mean[c])) < 0) Py_CLEAR(mean);
+        if (core_put(mean, dis__comparison_cell_name(c), core_metric(&s->mean[c])) < 0) Py_CLEAR(mean);
     if (!mean) return NULL;
     const dis_rank_test *t = &s->test;
     return Py_BuildValue("{sNs{sNsNsNsNsOsN}sN}", "mean", mean, "test", "u", core_real(t->u), "p", core_real(t->p),
@@ -266,9 +267,9 @@ static PyObject *comparison_of(const dis_comparison_view *v)
     for (size_t m = 0; m < DIS_COMPARE_METRICS && !failed; m++)
         failed = core_put(metrics, dis_comparison_metric_get(m)->name, significance_of(&v->metric[m])) < 0;
     for (size_t c = 0; c < DIS_CELLS && !failed; c++)
-        failed = core_put(cells, dis_comparison_cell_name(c), core_count(v->cell[c])) < 0;
+        failed = core_put(cells, dis__comparison_cell_name(c), core_count(v->cell[c])) < 0;
     for (size_t s = 0; s < DIS_CELL_STATISTICS && v->has_statistics && !failed; s++)
-        failed = core_put(statistics, dis_comparison_statistic_name(s), statistic_of(&v->statistic[s])) < 0;
+        failed = core_put(statistics, dis__comparison_statistic_name(s), statistic_of(&v->statistic[s])) < 0;
     failed = failed || core_put(d, "over", core_text(dis_interval_scope_name(v->interval_scope))) < 0 ||
              core_put(d, "n_annotators", core_count(v->n_annotators)) < 0 ||
              core_put(d, "few_annotators", PyBool_FromLong(v->few_annotators)) < 0 ||

@@ -1,9 +1,10 @@
 /* The scores of Le-Wi-Di 2025. */
+#include "tool/lewidi.h"
 #include "measure/py_measure.h"
 
 typedef struct {
     const char *official, *soft, *annotators, *soft_out, *annotators_out;
-    const dis_lewidi_set *set;
+    const dis__lewidi_set *set;
     bool has_soft;
     double soft_score, score;
     size_t n_items, n_annotations;
@@ -11,26 +12,26 @@ typedef struct {
 
 static dis_status score(dis_context *ctx, lewidi_job *job)
 {
-    dis_lewidi *official = NULL;
+    dis__lewidi *official = NULL;
     double *p = NULL;
     int32_t *value = NULL;
-    dis_status status = dis_lewidi_read(ctx, job->official, job->set, &official);
+    dis_status status = dis__lewidi_read(ctx, job->official, job->set, &official);
     if (status != DIS_OK) return status;
-    const dis_lewidi_view v = dis_lewidi_get_view(official);
+    const dis__lewidi_view v = dis__lewidi_get_view(official);
     job->n_items = v.n_items;
     job->n_annotations = v.n_annotations;
-    if (job->soft) status = dis_lewidi_read_soft(ctx, official, job->soft, &p);
+    if (job->soft) status = dis__lewidi_read_soft(ctx, official, job->soft, &p);
     if (status == DIS_OK && job->annotators)
-        status = dis_lewidi_read_perspectives(ctx, official, job->annotators, &value);
+        status = dis__lewidi_read_perspectives(ctx, official, job->annotators, &value);
     job->has_soft = p && v.soft;
-    if (status == DIS_OK && job->has_soft) status = dis_lewidi_soft_score(official, p, &job->soft_score);
-    if (status == DIS_OK && value) job->score = dis_lewidi_perspective_score(official, value);
-    if (status == DIS_OK && p && job->soft_out) status = dis_lewidi_write_soft(official, p, job->soft_out);
+    if (status == DIS_OK && job->has_soft) status = dis__lewidi_soft_score(official, p, &job->soft_score);
+    if (status == DIS_OK && value) job->score = dis__lewidi_perspective_score(official, value);
+    if (status == DIS_OK && p && job->soft_out) status = dis__lewidi_write_soft(official, p, job->soft_out);
     if (status == DIS_OK && value && job->annotators_out)
-        status = dis_lewidi_write_perspectives(official, value, job->annotators_out);
+        status = dis__lewidi_write_perspectives(official, value, job->annotators_out);
     dis_free(p);
     dis_free(value);
-    dis_lewidi_destroy(official);
+    dis__lewidi_destroy(official);
     return status;
 }
 
@@ -41,7 +42,7 @@ static PyObject *lewidi(PyObject *module, PyObject *args)
     if (!PyArg_ParseTuple(args, "sszzzz:lewidi", &name, &job.official, &job.soft, &job.annotators, &job.soft_out,
                           &job.annotators_out))
         return NULL;
-    job.set = dis_lewidi_set_find(name);
+    job.set = dis__lewidi_set_find(name);
     if (!job.set) {
         PyErr_Format(PyExc_ValueError, "no set \"%.50s\"; there are MP, CSC, Paraphrase and VariErrNLI", name);
         return NULL;

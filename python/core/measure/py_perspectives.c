@@ -1,5 +1,6 @@
 /* Predictions for single workers against their votes. */
 #include "measure/py_measure.h"
+#include "tool/value_names.h"
 
 static PyObject *metrics_of(const dis_metric m[DIS_PREDICTION_SOURCES][DIS_AVERAGES])
 {
@@ -8,7 +9,7 @@ static PyObject *metrics_of(const dis_metric m[DIS_PREDICTION_SOURCES][DIS_AVERA
     for (size_t s = 0; dict && s < DIS_PREDICTION_SOURCES; s++) {
         PyObject *row = PyDict_New();
         for (dis_average over = 0; row && over < DIS_AVERAGES; over++)
-            if (core_put(row, dis_average_name(over), core_metric(&m[s][over])) < 0) Py_CLEAR(row);
+            if (core_put(row, dis__average_name(over), core_metric(&m[s][over])) < 0) Py_CLEAR(row);
         if (!row || core_put(dict, names[s], row) < 0) Py_CLEAR(dict);
     }
     return dict;

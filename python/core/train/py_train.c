@@ -1,5 +1,6 @@
 /* Training: what to learn from, options, and the tables of models and objectives. */
 #include "measure/py_measure.h"
+#include "tool/method_checks.h"
 
 /* ---- what to learn from ---- */
 
@@ -110,7 +111,7 @@ static PyObject *take_options(PyObject *keywords, dis_model_train_options *o)
 {
     PyObject *rest = keywords ? PyDict_Copy(keywords) : PyDict_New();
     const dis_train_option *row;
-    for (size_t i = 0; rest && (row = dis_train_option_get(i)); i++) {
+    for (size_t i = 0; rest && (row = dis__train_option_get(i)); i++) {
         PyObject *value = PyDict_GetItemString(rest, row->field);
         if (value && (take_option(row, value, o) < 0 || PyDict_DelItemString(rest, row->field) < 0)) Py_CLEAR(rest);
     }

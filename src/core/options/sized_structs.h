@@ -25,19 +25,33 @@
  * name of the struct where the size is none that it can have. */
 dis_status dis__options_copy(void *own, size_t known, const void *given, const char *name);
 
-#define DIS_OPTIONS_DEFAULTS(type, ...)                             \
-    void type##_init(type *options, size_t size)                    \
-    {                                                               \
-        static const type defaults = {__VA_ARGS__};                 \
-        dis__sized_copy(options, size, &defaults, sizeof defaults); \
-        if (size >= sizeof options->size) options->size = size;     \
-    }
-#define DIS_VIEW_DEFINE(thing, object, value)                                    \
-    void thing##_view_init(thing##_view *view, size_t size, const thing *object) \
-    {                                                                            \
-        const thing##_view own = value;                                          \
-        dis__sized_copy(view, size, &own, sizeof own);                           \
-    }
+/* One row per struct of options or view; sized_struct_rows.c lists them. */
+typedef struct {
+    const char *type;
+    const void *defaults;
+    size_t size;
+} dis__options_row;
+
+typedef struct {
+    const char *type;
+    void (*write)(void *view, size_t size, const void *object);
+} dis__view_row;
+
+#define DIS_OPTIONS_DEFAULTS(options, ...)                                           \
+    static const options options##_defaults = {__VA_ARGS__};                         \
+    extern const dis__options_row dis__row_of_##options;                             \
+    const dis__options_row dis__row_of_##options = {.type = #options,                \
+                                                    .defaults = &options##_defaults, \
+                                                    .size = sizeof options##_defaults};
+#define DIS_VIEW_DEFINE(thing, object, value)                                  \
+    static void thing##_view_write(void *view, size_t size, const void *given) \
+    {                                                                          \
+        const thing *object = given;                                           \
+        const thing##_view own = value;                                        \
+        dis__sized_copy(view, size, &own, sizeof own);                         \
+    }                                                                          \
+    extern const dis__view_row dis__row_of_##thing##_view;                     \
+    const dis__view_row dis__row_of_##thing##_view = {.type = #thing "_view", .write = thing##_view_write};
 
 /* The `known` bytes at `own` into the `size` bytes at `out`: cut, or with 0 behind them. */
 void dis__sized_copy(void *out, size_t size, const void *own, size_t known);

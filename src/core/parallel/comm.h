@@ -4,10 +4,11 @@
  * brings, so that the library links no MPI. All ranks make the same calls in the same order; what a call gives does not
  * depend on timing. Sums over ranks are added in the order of ranks.
  *
- * A rank that fails must end the others (dis_context_abort): they may wait for it. */
+ * A rank that fails must end the others (dis__context_abort): they may wait for it. */
 #ifndef DIS_CORE_PARALLEL_COMM_H
 #define DIS_CORE_PARALLEL_COMM_H
 #include "dissent/context.h"
+#include "tool/rank_calls.h"
 #include "core/error.h"
 
 typedef struct {

@@ -1,6 +1,7 @@
 /* The rows of an experiment's file: `dissent list keys` and the reference of the documentation site print them. */
 #include "experiment/plan/plan_file.h"
 #include "dissent/experiment.h"
+#include "tool/experiments.h"
 
 #define ROW(struct_, field_, kind_, key_, summary_) \
     .key = key_, .kind = kind_, .offset = offsetof(struct_, field_), .summary = summary_
@@ -305,12 +306,12 @@ static const char *form_of(const dis__field *field)
     return field->part ? field->part->info.name : forms[field->kind];
 }
 
-const dis_experiment_part *dis_experiment_part_get(size_t i)
+const dis_experiment_part *dis__experiment_part_get(size_t i)
 {
     return i < N_SCHEMAS ? &schemas[i]->info : NULL;
 }
 
-bool dis_experiment_key_get(size_t part, size_t i, dis_experiment_key *out)
+bool dis__experiment_key_get(size_t part, size_t i, dis_experiment_key *out)
 {
     if (part >= N_SCHEMAS || i >= schemas[part]->n_fields) return false;
     const dis__field *field = &schemas[part]->field[i];

@@ -3,6 +3,7 @@
 #include "core/memory/memory.h"
 #include "core/parallel/pool.h"
 #include "dissent/version.h"
+#include "tool/experiments.h"
 #include "tool/files.h"
 #include "io/output/output_file.h"
 #include <math.h>
@@ -249,7 +250,7 @@ static dis_status fill_page(dis_context *ctx, dis_experiment *experiment, dis__p
 dis_status dis_experiment_write_report(dis_context *ctx, dis_experiment *experiment, const char *path)
 {
     dis__page page = {0};
-    DIS_TRY(dis_experiment_check_output(experiment, path));
+    DIS_TRY(dis__experiment_check_output(experiment, path));
     return fill_page(ctx, experiment, &page, write_page, path);
 }
 

@@ -1,5 +1,6 @@
 /* Results: the table, and every measure as dots with intervals. */
 #include "experiment/report/experiment_report.h"
+#include "tool/value_names.h"
 #include "core/memory/memory.h"
 #include <math.h>
 #include <stdio.h>
@@ -11,7 +12,7 @@ enum { WORDS = 80 };
 static void plain_metric(const dis__experiment_page *p, size_t m, char out[WORDS])
 {
     const size_t metric = p->e->plan->measure[m].metric;
-    const char *arrow = dis_evaluation_metric_arrow(metric);
+    const char *arrow = dis__evaluation_metric_arrow(metric);
     snprintf(out, WORDS, "%s%s%s", dis_evaluation_metric_get(metric)->title, *arrow ? " " : "", arrow);
 }
 

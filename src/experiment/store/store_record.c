@@ -1,5 +1,6 @@
 /* One run as the store knows it, with all texts copied: what `show` prints. */
 #include "experiment/store/store_internal.h"
+#include "tool/experiments.h"
 #include "core/memory/memory.h"
 #include "io/json/json_read.h"
 #include <math.h>
@@ -42,7 +43,7 @@ static dis_status keep_array(record *r, size_t n, size_t size, void *out)
     return DIS_OK;
 }
 
-void dis_run_record_destroy(dis_run_record *view)
+void dis__run_record_destroy(dis_run_record *view)
 {
     if (!view) return;
     record *r = (record *)view;
@@ -204,6 +205,6 @@ dis_status dis__store_record(dis__store *store, const char *prefix, dis_run_reco
     if (status == DIS_OK && found == 1)
         *out = &r->view;
     else
-        dis_run_record_destroy(&r->view);
+        dis__run_record_destroy(&r->view);
     return status;
 }

@@ -2,6 +2,7 @@
  * Cost: two lookups per row; none for tasks in ascending order. A table of labels may come from several sources,
  * renamed and chosen as each says. */
 #include "tables/gold/gold_table.h"
+#include "tool/table_columns.h"
 #include "core/memory/memory.h"
 #include "core/memory/spill.h"
 #include "core/options/sized_structs.h"
@@ -203,8 +204,8 @@ static dis_status read_rows(loader *l, dis__table_rows *r, const char **columns)
     columns[n++] = l->columns.label ? l->columns.label : s->label ? s->label : l->kind->column;
     if (!s->numbered) columns[n++] = l->columns.task ? l->columns.task : s->task ? s->task : "task";
     if (!s->label && !s->task)
-        r->hint = s->options ? "; name the columns to use with `dis_gold_options`"
-                             : "; name the columns task and label";
+        r->hint =
+            s->options ? "; name the columns to use with `dis_gold_options`" : "; name the columns task and label";
     for (size_t i = 0; i < s->n_where; i++) columns[n++] = s->where[i].column;
     for (size_t i = 0; i < s->n_leave_out; i++) columns[n++] = s->leave_out[i].column;
     DIS_TRY(dis__table_rows_select(r, columns, n));
@@ -329,8 +330,8 @@ static dis_status look_up_groups(const dis_gold *file, const dis_names *tasks, u
     return status;
 }
 
-dis_status dis_item_groups_read(dis_context *ctx, const char *path, const dis_names *tasks, uint32_t *group,
-                                size_t *n_groups)
+dis_status dis__item_groups_read(dis_context *ctx, const char *path, const dis_names *tasks, uint32_t *group,
+                                 size_t *n_groups)
 {
     DIS_MEMORY_SCOPE(ctx);
     dis_gold *file;

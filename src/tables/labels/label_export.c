@@ -6,6 +6,7 @@
  *
  * An export that goes along is read record by record (json_records.h); what is copied of it stays as it is written. */
 #include "dissent/export.h"
+#include "tool/table_columns.h"
 #include "tool/arrays.h"
 #include "core/memory/memory.h"
 #include "core/names/name_index.h"
@@ -353,7 +354,7 @@ static const struct target targets[] = {
 };
 enum { N_TARGETS = sizeof targets / sizeof *targets };
 
-const dis_export_target *dis_export_target_get(size_t i)
+const dis_export_target *dis__export_target_get(size_t i)
 {
     return i < N_TARGETS ? &targets[i].row : NULL;
 }

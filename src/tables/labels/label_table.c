@@ -31,6 +31,31 @@ static dis_labels_view view_of(const dis_labels *labels)
 }
 DIS_VIEW_DEFINE(dis_labels, labels, view_of(labels))
 
+size_t dis_labels_n_items(const dis_labels *labels)
+{
+    return labels->n_items;
+}
+
+size_t dis_labels_n_classes(const dis_labels *labels)
+{
+    return labels->n_classes;
+}
+
+const double *dis_labels_p(const dis_labels *labels)
+{
+    return labels->p;
+}
+
+const dis_names *dis_labels_tasks(const dis_labels *labels)
+{
+    return labels->tasks;
+}
+
+const dis_names *dis_labels_classes(const dis_labels *labels)
+{
+    return labels->classes;
+}
+
 uint64_t dis_labels_n_renormalised(const dis_labels *labels)
 {
     return labels->renormalised;

@@ -9,6 +9,7 @@
 #include "core/names/names_internal.h"
 #include "core/system_calls.h"
 #include "dissent/version.h"
+#include "tool/method_checks.h"
 #include "tool/json_writer.h"
 #include "io/files/folder.h"
 #include "io/input/input.h"
@@ -158,7 +159,7 @@ static dis_status remove_file(const char *folder, const char *name)
     return DIS_OK;
 }
 
-dis_status dis_model_check_folder(dis_context *ctx, const char *folder)
+dis_status dis__model_check_folder(dis_context *ctx, const char *folder)
 {
     char old[FILE_NAME], *json;
     DIS_TRY(dis__path_join(folder, "model.json", &json));

@@ -1,5 +1,6 @@
 /* The table of training options (dissent/train_options.h) as rows, and the check of numbers against it. */
 #include "core/error.h"
+#include "tool/method_checks.h"
 #include "train/loop/training.h"
 #include <string.h>
 
@@ -16,7 +17,7 @@
 static const dis_train_option rows[] = {DIS_TRAIN_OPTIONS(ROW)};
 enum { N_ROWS = sizeof rows / sizeof *rows };
 
-const dis_train_option *dis_train_option_get(size_t i)
+const dis_train_option *dis__train_option_get(size_t i)
 {
     return i < N_ROWS ? &rows[i] : NULL;
 }

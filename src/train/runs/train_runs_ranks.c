@@ -1,6 +1,7 @@
 /* Trainings that ranks share: each model is trained by one rank, the first run by the first rank. Curves and
  * predictions are then broadcast by the rank that has them; files are those of one process. */
 #include "core/memory/memory.h"
+#include "tool/rank_calls.h"
 #include "core/parallel/comm.h"
 #include "train/runs/train_runs_internal.h"
 #include <string.h>
@@ -27,13 +28,13 @@ static dis_status gather_curve(dis_context *ctx, dis_train_runs *runs, size_t ru
     const bool own = from == dis_context_rank(ctx);
     dis_train_curve *curve = &runs->curve[run], received = *curve;
     dis_epoch *epoch = NULL;
-    DIS_TRY(dis_context_broadcast(ctx, from, &received, sizeof received));
+    DIS_TRY(dis__context_broadcast(ctx, from, &received, sizeof received));
     const size_t bytes = received.n_epochs * sizeof *epoch;
-    if (own) return dis_context_broadcast(ctx, from, (void *)(uintptr_t)curve->epoch, bytes);
+    if (own) return dis__context_broadcast(ctx, from, (void *)(uintptr_t)curve->epoch, bytes);
     DIS_TRY(dis__alloc_array(&epoch, received.n_epochs, sizeof *epoch));
     received.epoch = epoch;
     *curve = received;
-    return dis_context_broadcast(ctx, from, epoch, bytes);
+    return dis__context_broadcast(ctx, from, epoch, bytes);
 }
 
 /* Names one after the other, each with its NUL. */
@@ -75,9 +76,9 @@ static dis_status broadcast_names(dis_context *ctx, int from, const dis_names **
         n[0] = dis_names_count(*names);
         DIS_TRY(join_names(*names, &text, &n[1]));
     }
-    dis_status status = dis_context_broadcast(ctx, from, n, sizeof n);
+    dis_status status = dis__context_broadcast(ctx, from, n, sizeof n);
     if (status == DIS_OK && !own) status = dis__alloc_array(&text, n[1] + 1, 1);
-    if (status == DIS_OK) status = dis_context_broadcast(ctx, from, text, n[1]);
+    if (status == DIS_OK) status = dis__context_broadcast(ctx, from, text, n[1]);
     if (status == DIS_OK && !own) {
         status = split_names(text, n[0], copy);
         *names = *copy;
@@ -105,7 +106,7 @@ static dis_status gather_part(dis_context *ctx, dis_train_runs *runs, size_t f)
     }
     if (status == DIS_OK) { /* the owner's array is only read */
         const size_t bytes = view.n_items * view.n_classes * sizeof *view.p;
-        status = dis_context_broadcast(ctx, from, (void *)(uintptr_t)view.p, bytes);
+        status = dis__context_broadcast(ctx, from, (void *)(uintptr_t)view.p, bytes);
     }
     if (status == DIS_OK && !own) status = dis_labels_create(ctx, &view, &runs->part[f]);
     dis_names_destroy(tasks);

@@ -1,6 +1,7 @@
 /* Votes of all ranks on the first one, and from there to their owners: see votes_table.h. Cost: each vote (5 or 6
  * bytes) and each name once over the network. */
 #include "dissent/incremental.h"
+#include "tool/rank_calls.h"
 #include "core/parallel/comm.h"
 #include "core/memory/memory.h"
 #include "core/names/names_internal.h"
@@ -133,7 +134,7 @@ static dis_status deal(dis_context *ctx, dis_votes *votes)
     return DIS_OK;
 }
 
-dis_status dis_votes_scatter(dis_context *ctx, dis_votes **votes)
+dis_status dis__votes_scatter(dis_context *ctx, dis_votes **votes)
 {
     DIS_MEMORY_SCOPE(ctx);
     if (!dis__comm_is_parallel(dis__context_comm(ctx))) return DIS_OK;

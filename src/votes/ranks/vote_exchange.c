@@ -7,6 +7,7 @@
  *
  * Cost per rank: its votes once (6 bytes each), its items four times (name, two flags or numbers, count). */
 #include "votes/ranks/vote_exchange.h"
+#include "tool/rank_calls.h"
 #include "core/memory/memory.h"
 #include "core/names/name_index.h"
 #include "core/names/names_internal.h"
@@ -301,7 +302,7 @@ dis__votes_part dis__votes_part_of(const dis_votes *votes)
                : (dis__votes_part){.n_items = votes->n_items, .n_votes = votes->n_votes, .n_owners = 1};
 }
 
-void dis_votes_get_totals(const dis_votes *votes, size_t *n_items, size_t *n_votes)
+void dis__votes_get_totals(const dis_votes *votes, size_t *n_items, size_t *n_votes)
 {
     const dis__votes_part part = dis__votes_part_of(votes);
     *n_items = part.n_items;

@@ -5,6 +5,7 @@
  * Cost of a row of three short fields with AVX-512: scan 2.5 ns, fields 3.5 ns, worker 4 ns; a task that
  * must be looked up in a table that no cache holds 10 ns more, a new one 20 ns. */
 #include "votes/read/reader.h"
+#include "tool/table_columns.h"
 #include "core/memory/memory.h"
 #include "core/text/utf8.h"
 #include "votes/collect/fast_rows.h"
@@ -16,10 +17,10 @@ static dis_status find_synonym(const dis__csv *csv, const char *role, size_t *co
     dis_column_name *names;
     size_t found[2];
     int r = DIS_ROLE_TASK;
-    while (r < DIS_ROLE_LABEL && strcmp(role, dis_role_name((dis_role)r)) != 0) r++;
+    while (r < DIS_ROLE_LABEL && strcmp(role, dis__role_name((dis_role)r)) != 0) r++;
     DIS_TRY(dis__alloc_array(&names, csv->n_columns + 1, sizeof *names));
     for (size_t i = 0; i < csv->n_columns; i++) names[i] = (dis_column_name){csv->header[i].text, csv->header[i].n};
-    if (dis_role_find((dis_role)r, names, csv->n_columns, found) == 1) *column = found[0];
+    if (dis__role_find((dis_role)r, names, csv->n_columns, found) == 1) *column = found[0];
     dis__free(names);
     return DIS_OK;
 }

@@ -2,6 +2,7 @@
  * options name. Values are texts or numbers; a number is kept as it is written, true and false are labels of that name,
  * null and an empty list are an empty one, and a list of one is what it holds. Lines end with LF or CRLF. */
 #include "votes/read/reader.h"
+#include "tool/table_columns.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,12 +31,12 @@ static const dis__json_value *find_synonym(const dis__json_value *object, const 
     const dis__json_value *value[MAX_KEYS], *v = object + 1;
     size_t n = 0, found[2];
     int r = DIS_ROLE_TASK;
-    while (r < DIS_ROLE_LABEL && strcmp(role, dis_role_name((dis_role)r)) != 0) r++;
+    while (r < DIS_ROLE_LABEL && strcmp(role, dis__role_name((dis_role)r)) != 0) r++;
     for (; n < object->n && n < MAX_KEYS; n++, v += 1 + v[1].skip) {
         names[n] = (dis_column_name){v->text, v->length};
         value[n] = v + 1;
     }
-    return dis_role_find((dis_role)r, names, n, found) == 1 ? value[found[0]] : NULL;
+    return dis__role_find((dis_role)r, names, n, found) == 1 ? value[found[0]] : NULL;
 }
 
 static dis_status take(dis__row_cursor *c, const dis__json_value *object, const char *line, const char *key,
@@ -53,7 +54,8 @@ static dis_status take(dis__row_cursor *c, const dis__json_value *object, const 
     if (label && v->kind == DIS_JSON_ARRAY && v->n == 1) v++; /* a choice of one, as annotation tools write it */
     const char *at = line + v->at;
     if (v->kind == DIS_JSON_ARRAY && label && v->n > 0)
-        return bad(c, at, "a list of labels; a vote has one: say `multiple_labels` all (each a vote) or join (one class a+b)");
+        return bad(c, at,
+                   "a list of labels; a vote has one: say `multiple_labels` all (each a vote) or join (one class a+b)");
     const bool plain = v->kind == DIS_JSON_STRING || v->kind == DIS_JSON_NUMBER;
     const bool word = label && (v->kind == DIS_JSON_TRUE || v->kind == DIS_JSON_FALSE);
     const bool null = label && (v->kind == DIS_JSON_NULL || v->kind == DIS_JSON_ARRAY);

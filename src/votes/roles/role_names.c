@@ -5,6 +5,7 @@
  * often mean something else (id, value) are last. The best rank that occurs decides. Two names of that rank are
  * ambiguous, unless one of them is the other with "id" at its end: question_id takes precedence over question. */
 #include "dissent/votes.h"
+#include "tool/table_columns.h"
 #include <string.h>
 
 enum { RANKS = 4, LONGEST = 32 };
@@ -47,13 +48,13 @@ static size_t compact(const char *text, size_t n, char out[LONGEST])
     return used;
 }
 
-const char *dis_role_name(dis_role role)
+const char *dis__role_name(dis_role role)
 {
     static const char *const names[] = {"task", "worker", "label", "gold"};
     return (unsigned)role < DIS_COLUMN_ROLES ? names[role] : NULL;
 }
 
-bool dis_role_synonym(dis_role role, size_t i, dis_synonym *out)
+bool dis__role_synonym(dis_role role, size_t i, dis_synonym *out)
 {
     if ((unsigned)role >= DIS_COLUMN_ROLES) return false;
     for (int rank = 0; rank < RANKS; rank++)
@@ -72,7 +73,7 @@ bool dis_role_synonym(dis_role role, size_t i, dis_synonym *out)
 static int rank_of(dis_role role, const char *name, size_t n, const char *small, size_t n_small)
 {
     dis_synonym s;
-    for (size_t i = 0; dis_role_synonym(role, i, &s); i++) {
+    for (size_t i = 0; dis__role_synonym(role, i, &s); i++) {
         char other[LONGEST];
         if (n == s.n && memcmp(name, s.text, n) == 0) return s.rank;
         const size_t n_other = compact(s.text, s.n, other);
@@ -90,7 +91,7 @@ static bool is_id_of(const dis_column_name *with, const dis_column_name *without
     return n == m + 2 && memcmp(a, b, m) == 0 && memcmp(a + m, "id", 2) == 0;
 }
 
-size_t dis_role_find(dis_role role, const dis_column_name *names, size_t n, size_t found[2])
+size_t dis__role_find(dis_role role, const dis_column_name *names, size_t n, size_t found[2])
 {
     int best = RANKS;
     size_t n_found = 0;

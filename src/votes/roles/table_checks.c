@@ -1,6 +1,7 @@
 /* Checks of a table as a whole, after reading. All are linear in votes or classes, and those over votes run only for
  * tables of an unusual shape. */
 #include "votes/roles/table_checks.h"
+#include "tool/rank_calls.h"
 #include "core/memory/memory.h"
 #include "core/numbers/decimal.h"
 #include "votes/table/class_names.h"
@@ -62,7 +63,7 @@ static dis_status check_classes(dis__reader *r, bool *good)
 {
     const dis_votes *v = r->votes;
     size_t n_items, n_votes;
-    dis_votes_get_totals(v, &n_items, &n_votes);
+    dis__votes_get_totals(v, &n_items, &n_votes);
     const bool classes = r->o.scale == DIS_SCALE_NOMINAL || r->o.scale == DIS_SCALE_ORDINAL;
     *good = !classes || v->counts || r->rules.declared || r->o.allow_many_classes || n_votes < MIN_VOTES ||
             2 * v->n_classes <= n_votes;

@@ -1,6 +1,7 @@
 /* The votes of some workers as a table of its own; on ranks, dealt out once more as such a table is. Cost: two passes
  * over the votes, and on ranks those kept over the network. */
 #include "dissent/worker_table.h"
+#include "tool/table_columns.h"
 #include "core/parallel/comm.h"
 #include "core/memory/memory.h"
 #include "core/names/names_internal.h"
@@ -63,7 +64,7 @@ static dis_status select_votes(const dis__comm *comm, selection *s)
     return dis__name_list_move(&s->workers, &s->worker_names);
 }
 
-dis_status dis_votes_gather_workers(dis_context *ctx, const dis_votes *votes, const bool *keep, dis_votes **out)
+dis_status dis__votes_gather_workers(dis_context *ctx, const dis_votes *votes, const bool *keep, dis_votes **out)
 {
     DIS_MEMORY_SCOPE(ctx);
     const dis_votes_view v = dis_votes_get_view(votes);

@@ -46,6 +46,41 @@ static dis_votes_view view_of(const dis_votes *votes)
 }
 DIS_VIEW_DEFINE(dis_votes, votes, view_of(votes))
 
+size_t dis_votes_n_items(const dis_votes *votes)
+{
+    return view_of(votes).n_items;
+}
+
+size_t dis_votes_n_workers(const dis_votes *votes)
+{
+    return view_of(votes).n_workers;
+}
+
+size_t dis_votes_n_classes(const dis_votes *votes)
+{
+    return view_of(votes).n_classes;
+}
+
+size_t dis_votes_n_votes(const dis_votes *votes)
+{
+    return view_of(votes).n_votes;
+}
+
+const dis_names *dis_votes_tasks(const dis_votes *votes)
+{
+    return votes->tasks;
+}
+
+const dis_names *dis_votes_workers(const dis_votes *votes)
+{
+    return votes->workers;
+}
+
+const dis_names *dis_votes_classes(const dis_votes *votes)
+{
+    return votes->classes;
+}
+
 dis_scale dis_votes_scale(const dis_votes *votes)
 {
     return votes->scale;
