@@ -1,6 +1,5 @@
 /* The test of agreement against chance in words and in summaries. */
 #include "tool/json_writer.h"
-#include "tool/value_names.h"
 #include "output/chance_output.h"
 #include "output/json_summary.h"
 
@@ -24,7 +23,7 @@ void chance_test_write_json(dis__json_writer *j, const dis_chance_test *test)
 {
     dis__json_writer_key(j, "chance");
     dis__json_writer_begin_object(j);
-    cli_json_write_text(j, "verdict", dis__chance_name(test->verdict));
+    cli_json_write_text(j, "verdict", dis_chance_name(test->verdict));
     cli_json_write_real(j, "coefficient", test->coefficient);
     cli_json_write_real(j, "standard_error", test->standard_error);
     cli_json_write_real(j, "z", test->z);

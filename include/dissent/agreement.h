@@ -92,6 +92,8 @@ typedef enum {
     DIS_CHANCE_UNKNOWN, /* too few votes on common items to tell */
     DIS_CHANCE_NOISE,   /* they do not: the votes say nothing of the items, as far as can be told */
 } dis_chance;
+/* "beyond", "unknown", "noise". */
+DIS_API const char *dis_chance_name(dis_chance verdict);
 
 typedef struct {
     dis_chance verdict;

@@ -178,6 +178,9 @@ typedef struct {
     const char *text;
     size_t n;
 } dis_column_name;
+/* Finds the column that plays a role among the names (n) of a table. Upper and lower case, '_', '-', '.' and spaces are
+ * ignored. Returns 0: none; 1: found[0]; 2: ambiguous, found has the first two candidates. */
+DIS_API size_t dis_role_find(dis_role role, const dis_column_name *names, size_t n, size_t found[2]);
 
 /* What reading let pass, for the user to be told. */
 typedef struct {

@@ -21,9 +21,6 @@ dis_status dis__votes_gather_workers(dis_context *ctx, const dis_votes *votes, c
 const char *dis__role_name(dis_role role);
 /* Synonym i of a role, best first; false past the end. */
 bool dis__role_synonym(dis_role role, size_t i, dis_synonym *out);
-/* Finds the column that plays a role among the names (n) of a table. Upper and lower case, '_', '-', '.' and spaces are
- * ignored. Returns 0: none; 1: found[0]; 2: ambiguous, found has the first two candidates. */
-size_t dis__role_find(dis_role role, const dis_column_name *names, size_t n, size_t found[2]);
 const dis_export_target *dis__export_target_get(size_t i);
 
 #endif

@@ -1,14 +1,11 @@
 /* value_names.h: names of values in tables. Not part of the public interface. */
 #ifndef DIS_TOOL_VALUE_NAMES_H
 #define DIS_TOOL_VALUE_NAMES_H
-#include "dissent/agreement.h"
 #include "dissent/compare.h"
 #include "dissent/evaluate.h"
 #include "dissent/perspectives.h"
 
 const char *dis__average_name(dis_average over); /* "votes", "items", "workers" */
-/* "beyond", "unknown", "noise". */
-const char *dis__chance_name(dis_chance verdict);
 const char *
 dis__prediction_source_name(dis_prediction_source said); /* "model", "worker's most frequent", "majority of others" */
 /* Names of cells and statistics as they stand in JSON; static. */

@@ -26,7 +26,6 @@
 #include "core/parallel/pool.h"
 #include "core/memory/spill.h"
 #include "dissent/agreement.h"
-#include "tool/value_names.h"
 #include "labels/passes/item_passes.h"
 #include "stats/distributions.h"
 #include <math.h>
@@ -381,7 +380,7 @@ static dis_status check_whole(const work *w, bool *whole)
     return DIS_OK;
 }
 
-const char *dis__chance_name(dis_chance verdict)
+const char *dis_chance_name(dis_chance verdict)
 {
     static const char *const names[] = {"beyond", "unknown", "noise"};
     return (unsigned)verdict < sizeof names / sizeof *names ? names[verdict] : "unknown";

@@ -16,7 +16,7 @@ static size_t find(dis_role role, const char *const *names, size_t n, size_t fou
 {
     dis_column_name list[8];
     for (size_t i = 0; i < n; i++) list[i] = (dis_column_name){names[i], strlen(names[i])};
-    return dis__role_find(role, list, n, found);
+    return dis_role_find(role, list, n, found);
 }
 
 static void assert_column(dis_role role, const char *const *names, size_t n, size_t expected)
@@ -68,7 +68,7 @@ static void a_name_has_one_role(void **state)
             const dis_column_name name = {s.text, s.n};
             size_t found[2];
             for (int other = 0; other < DIS_ROLE_GOLD; other++)
-                assert_int_equal(dis__role_find((dis_role)other, &name, 1, found), other == role);
+                assert_int_equal(dis_role_find((dis_role)other, &name, 1, found), other == role);
         }
 }
 

@@ -213,7 +213,7 @@ static PyObject *find_column(PyObject *module, PyObject *args)
         return NULL;
     while (r < DIS_ROLE_GOLD && strcmp(role, dis__role_name((dis_role)r)) != 0) r++;
     for (; n < texts.n && n < MAX_COLUMNS; n++) list[n] = (dis_column_name){texts.text[n], strlen(texts.text[n])};
-    n = dis__role_find((dis_role)r, list, n, found);
+    n = dis_role_find((dis_role)r, list, n, found);
     core_texts_free(&texts);
     if (n == 0) return PyTuple_New(0);
     return n == 1 ? Py_BuildValue("(n)", (Py_ssize_t)found[0])

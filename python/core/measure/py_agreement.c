@@ -1,6 +1,5 @@
 /* How far voters agree, and what to look at again. */
 #include "measure/py_measure.h"
-#include "tool/value_names.h"
 #include <math.h>
 
 /* ---- agreement ---- */
@@ -29,7 +28,7 @@ static PyObject *classes_of(const dis_agreement_view *v)
 
 static PyObject *core_chance(const dis_chance_test *t)
 {
-    return Py_BuildValue("{sssNsNsNsN}", "verdict", dis__chance_name(t->verdict), "coefficient",
+    return Py_BuildValue("{sssNsNsNsN}", "verdict", dis_chance_name(t->verdict), "coefficient",
                          core_real(t->coefficient), "standard_error", core_real(t->standard_error), "z",
                          core_real(t->z), "p", core_real(t->p));
 }

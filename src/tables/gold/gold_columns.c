@@ -1,6 +1,5 @@
 /* Columns of gold files: see gold_columns.h. */
 #include "tables/gold/gold_columns.h"
-#include "tool/table_columns.h"
 #include "core/memory/memory.h"
 #include <stdio.h>
 #include <string.h>
@@ -24,7 +23,7 @@ static dis_status find_column(dis__table_rows *r, dis_role role, const char *sta
     dis_status status = dis__table_rows_names(r, names, MAX_COLUMNS, &n);
     if (status == DIS_EDATA) n = 0; /* the reader will report it */
     if (status != DIS_EDATA) DIS_TRY(status);
-    const size_t n_found = dis__role_find(role, names, n, found);
+    const size_t n_found = dis_role_find(role, names, n, found);
     if (n_found == 2)
         return fail_ambiguous(r, role == DIS_ROLE_TASK ? "task" : "gold label", &names[found[0]], &names[found[1]]);
     if (n_found == 0) return dis__copy_text(out, standard, strlen(standard));
@@ -50,7 +49,7 @@ dis_status dis__gold_fail_duplicate(dis__table_rows *r, size_t column, const cha
     char message[DIS_MESSAGE];
     snprintf(message, sizeof message, "%s", dis_last_error());
     if (strcmp(subject, "task") == 0 && dis__table_rows_names(r, names, MAX_COLUMNS, &n) == DIS_OK &&
-        dis__role_find(DIS_ROLE_WORKER, names, n, found) > 0)
+        dis_role_find(DIS_ROLE_WORKER, names, n, found) > 0)
         return dis__fail(DIS_EDATA, "%s; a column \"%.*s\" names workers: this may be a file of votes instead of %ss",
                          message, names[found[0]].n > 100 ? 100 : (int)names[found[0]].n, names[found[0]].text, what);
     dis__set_error(message);

@@ -2,13 +2,12 @@
 #ifndef DIS_TABLES_GOLD_GOLD_COLUMNS_H
 #define DIS_TABLES_GOLD_GOLD_COLUMNS_H
 #include "io/table_rows.h"
-#include "tool/table_columns.h"
 
 typedef struct {
     char *task, *label; /* for dis__table_rows_select() */
 } dis__gold_columns;
 
-/* The caller's names, else the usual ones that the file has (dis__role_find), else the standard ones. DIS_EDATA: two
+/* The caller's names, else the usual ones that the file has (dis_role_find), else the standard ones. DIS_EDATA: two
  * columns could be meant. On failure there is nothing to free. */
 dis_status dis__gold_columns_find(dis__table_rows *records, const char *task, const char *label,
                                   dis__gold_columns *out);

@@ -3,7 +3,6 @@
 #include "votes/read/reader.h"
 #include "core/memory/memory.h"
 #include "dissent/option.h"
-#include "tool/table_columns.h"
 #include "tool/arrays.h"
 #include "votes/mapper/record_path.h"
 #include "votes/roles/column_roles.h"
@@ -118,7 +117,7 @@ static dis_status name_wide_task(dis__reader *r, const dis__csv *csv)
     char *copy;
     DIS_TRY(dis__alloc_array(&names, csv->n_columns, sizeof *names));
     for (size_t i = 0; i < csv->n_columns; i++) names[i] = (dis_column_name){csv->header[i].text, csv->header[i].n};
-    const size_t n = dis__role_find(DIS_ROLE_TASK, names, csv->n_columns, found);
+    const size_t n = dis_role_find(DIS_ROLE_TASK, names, csv->n_columns, found);
     const dis_column_name *name = n ? &names[found[0]] : NULL;
     dis_status status = DIS_OK;
     if (name) status = dis__reserve(&r->named, &r->named_capacity, r->n_named, r->n_named + 1, sizeof *r->named);

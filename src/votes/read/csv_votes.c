@@ -20,7 +20,7 @@ static dis_status find_synonym(const dis__csv *csv, const char *role, size_t *co
     while (r < DIS_ROLE_LABEL && strcmp(role, dis__role_name((dis_role)r)) != 0) r++;
     DIS_TRY(dis__alloc_array(&names, csv->n_columns + 1, sizeof *names));
     for (size_t i = 0; i < csv->n_columns; i++) names[i] = (dis_column_name){csv->header[i].text, csv->header[i].n};
-    if (dis__role_find((dis_role)r, names, csv->n_columns, found) == 1) *column = found[0];
+    if (dis_role_find((dis_role)r, names, csv->n_columns, found) == 1) *column = found[0];
     dis__free(names);
     return DIS_OK;
 }

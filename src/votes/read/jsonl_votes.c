@@ -36,7 +36,7 @@ static const dis__json_value *find_synonym(const dis__json_value *object, const 
         names[n] = (dis_column_name){v->text, v->length};
         value[n] = v + 1;
     }
-    return dis__role_find((dis_role)r, names, n, found) == 1 ? value[found[0]] : NULL;
+    return dis_role_find((dis_role)r, names, n, found) == 1 ? value[found[0]] : NULL;
 }
 
 static dis_status take(dis__row_cursor *c, const dis__json_value *object, const char *line, const char *key,

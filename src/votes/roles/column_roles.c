@@ -1,7 +1,6 @@
 /* Columns by their usual names, or suggestions: see column_roles.h. Cost: a look at the names; a survey of the first rows
  * only when there is nothing but an error to report. */
 #include "votes/roles/column_roles.h"
-#include "tool/table_columns.h"
 #include "core/memory/memory.h"
 #include <stdio.h>
 #include <strings.h>
@@ -35,7 +34,7 @@ dis_status dis__roles_find(const dis__reader *r, const dis__record_reader *s, di
     for (int role = 0; role < 3; role++) {
         out->given[role] = given[role] != NULL;
         if (!given[role])
-            out->n_found[role] = dis__role_find((dis_role)role, out->names, out->n_names, out->found[role]);
+            out->n_found[role] = dis_role_find((dis_role)role, out->names, out->n_names, out->found[role]);
         for (size_t i = 0; given[role] && i < out->n_names; i++)
             if (is_named(&out->names[i], given[role])) out->found[role][out->n_found[role]++] = i;
     }

@@ -1,6 +1,5 @@
 /* Tables that do not begin with a header, and wide tables with columns that are no answers: see column_roles.h. */
 #include "votes/roles/column_roles.h"
-#include "tool/table_columns.h"
 #include <stdio.h>
 
 static const char *const role_field[] = {"task", "worker", "label"};
@@ -14,7 +13,7 @@ static size_t count_roles(const dis__csv *csv, size_t found[3][2], size_t n_foun
     for (size_t i = 0; i < n; i++) names[i] = (dis_column_name){csv->field[i].text, csv->field[i].n};
     size_t roles = 0;
     for (int role = 0; role < 3; role++) {
-        n_found[role] = dis__role_find((dis_role)role, names, n, found[role]);
+        n_found[role] = dis_role_find((dis_role)role, names, n, found[role]);
         roles += n_found[role] > 0;
     }
     return roles;

@@ -91,7 +91,7 @@ static bool is_id_of(const dis_column_name *with, const dis_column_name *without
     return n == m + 2 && memcmp(a, b, m) == 0 && memcmp(a + m, "id", 2) == 0;
 }
 
-size_t dis__role_find(dis_role role, const dis_column_name *names, size_t n, size_t found[2])
+size_t dis_role_find(dis_role role, const dis_column_name *names, size_t n, size_t found[2])
 {
     int best = RANKS;
     size_t n_found = 0;
