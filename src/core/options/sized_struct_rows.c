@@ -6,8 +6,10 @@
 #define OPTIONS(X)                 \
     X(dis_agreement_options)       \
     X(dis_alignment_options)       \
+    X(dis_certificate_facts)       \
     X(dis_comparison_options)      \
     X(dis_context_options)         \
+    X(dis_drift_options)           \
     X(dis_embed_options)           \
     X(dis_evaluation_options)      \
     X(dis_experiment_options)      \
@@ -17,6 +19,8 @@
     X(dis_gold_options)            \
     X(dis_group_agreement_options) \
     X(dis_items_options)           \
+    X(dis_judge_options)           \
+    X(dis_judge_sample_options)    \
     X(dis_label_result_options)    \
     X(dis_labels_export_options)   \
     X(dis_labels_read_options)     \
@@ -40,7 +44,9 @@
 #define VIEWS(X)                 \
     X(dis_agreement_view)        \
     X(dis_alignment_view)        \
+    X(dis_certificate_view)      \
     X(dis_comparison_view)       \
+    X(dis_drift_view)            \
     X(dis_encoder_view)          \
     X(dis_evaluation_view)       \
     X(dis_experiment_table_view) \
@@ -50,6 +56,7 @@
     X(dis_group_agreement_view)  \
     X(dis_group_evaluation_view) \
     X(dis_items_view)            \
+    X(dis_judge_view)            \
     X(dis_label_result_view)     \
     X(dis_labels_view)           \
     X(dis_model_view)            \
