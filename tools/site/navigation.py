@@ -40,6 +40,7 @@ SECTIONS = [
             ("Evaluate and compare", ["guides/evaluation", "guides/comparing", "guides/compare-label-sets", "guides/experiments"]),
             ("Report", ["guides/report", "guides/gallery"]),
             ("Large and live data", ["guides/scale", "guides/append-votes", "guides/watch", "guides/clusters"]),
+            ("Browser", ["guides/browser"]),
             ("Python and R", ["guides/python", "guides/plots", "guides/r"]),
             ("More", ["guides/*"]),
         ],
