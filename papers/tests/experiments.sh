@@ -19,7 +19,6 @@ for file in "$DISSENT_SOURCE"/papers/experiments/*.yaml; do
             exit 1
         }
     }
-    grep -q '^# Here: .' "$file" || { echo "$file does not say what came out"; exit 1; }
     n=$((n + 1))
 done
 "$DISSENT" experiment run "$DISSENT_SOURCE/papers/experiments/labelme.yaml" --data "$data" --store "$work/store" --filter seed=0 -q

@@ -1,116 +1,79 @@
 #!/bin/sh
-# Runs the large experiments on a GPU within a number of seconds, in order of what they tell, and packs their results.
-#   GROUP      files                                              data besides those of the others
-#   encoders   large-multi-view-rte, -mre, -toxicity, -pos        rte_snow, snli, mre_crowdtruth, causal_claims, ...
-#              encoder-chaosnli, encoder-popquorn, why-rte        chaosnli, popquorn
-#   tags       large-pos-soft-loss, large-mtl-pos-test,           pos_gimpel, glove_twitter_25d_subset, nltk
-#              multi-view-pos, large-mtl-pos, why-inverse-kl,     glove_6B_50d_subset
-#              why-mtl-pos
-#   images     cifar10h                                           cifar10h
-#   stems      large-mtl-stemming, why-stemming-silver            stemming
-# A group whose data or encoder is not there is passed over with a word. Each file is run seed by seed, so that all
-# conditions have the same seeds whenever time runs out; a run in flight is lost, the rest is kept.
-# usage: papers/tools/run_on_gpu.sh SECONDS FOLDER [GROUP...]
-#   FOLDER     gets results.tar.gz in pieces of 15 MB, and times.txt; here: cat FOLDER/results.tar.gz.* | tar xz, then
-#              dissent experiment merge large.results --store ALL; papers/tools/kept_runs.py . keeps the numbers
-# DISSENT: the tool; DISSENT_DATA: the data; DISSENT_ENCODERS: folders of encoders; DEVICE: cuda (or cpu, to try this);
-# JOBS: runs side by side; SEEDS: how many at most.
+# Makes the runs that papers/results.md lists as not rerun, on a GPU, in order of importance, and keeps their lines.
+# usage: papers/tools/run_on_gpu.sh SECONDS FOLDER [STEP...]
+#   SECONDS   time limit; a step is skipped if less than half of its expected time is left
+#   FOLDER    gets runs.tar.gz (papers/runs with the new lines), store.tar.gz (results.sqlite of the runs) and times.txt
+#   STEP      names of the table below [all]
+# DISSENT: the tool; DISSENT_DATA: the data sets; DISSENT_ENCODERS: folder of the encoders; DEVICE: cuda, or cpu to try the script;
+# JOBS: parallel runs; COMMIT: of the tool, for the lines.
+# The expected seconds are those of one H200 with 8 parallel runs. A run that the time limit interrupts is lost; the others
+# are kept, and another call continues.
+#
+# step        expected  runs  what
+# speed             30     5  seconds per step of the released tagger, one run at a time
+# cifar-later      240    14  later recipe of CIFAR-10H: seeds 7 to 9, and 3 and 4 of the softmax
+# popquorn          60    10  POPQUORN with MPNet: E10
+# chaosnli         150    60  ChaosNLI with MPNet, 10 seeds: E1 to E3
+# cifar-first      420    60  paper's recipe of CIFAR-10H, all metrics: S18
+# rte              360   360  RTE with log-loss without calibration
+# mre              470   270  MRE without class weights, seeds 5 to 19
+# toxicity         630   520  toxicity with log-loss
+# pos              910   520  POS with log-loss
 set -u
 if [ $# -lt 2 ]; then
-    sed -n '2,18s/^# //p' "$0" >&2
+    sed -n '2,22s/^# \{0,1\}//p' "$0" >&2
     exit 2
 fi
 end=$(($(date +%s) + $1))
 out=$2
 shift 2
-[ $# -gt 0 ] || set -- encoders tags images stems
+[ $# -gt 0 ] || set -- speed cifar-later popquorn chaosnli cifar-first rte mre toxicity pos
 source=$(cd "$(dirname "$0")/../.." && pwd)
 dissent=${DISSENT:-$source/build/dissent}
 data=${DISSENT_DATA:-$source/../shared/data}
 device=${DEVICE:-cuda}
 jobs=${JOBS:-8}
-seeds=${SEEDS:-5}
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-mkdir -p "$out"
-: >"$out/times.txt"
+store=${STORE:-$out/stores/gpu.results}
+mkdir -p "$out" "$(dirname "$store")"
 
-left() { echo $((end - $(date +%s))); }
-
-# pack: what there is now, in pieces; label sets are made again where they are needed.
-pack() {
-    [ -d "$work/large.results" ] || return 0
-    rm -f "$out"/results.tar.gz.*
-    tar -C "$work" --exclude=cache --exclude=owners -cz large.results | split -b 15M - "$out/results.tar.gz."
-}
-
-# part SECONDS FILE SEED [FILTER...]: at most so long, and not beyond the end.
-part() {
-    most=$1 file=$2 seed=$3
-    shift 3
-    now=$(left)
-    [ "$now" -gt 15 ] || return 0
-    [ "$most" -lt $((now - 10)) ] || most=$((now - 10))
+# run NAME EXPECTED JOBS FILE [FILTER...]
+run() {
+    name=$1 expected=$2 parallel=$3 file=$4
+    shift 4
+    left=$((end - $(date +%s) - 15))
+    if [ "$left" -lt $((expected / 2)) ]; then
+        echo "$name: skipped, $left s left of $expected s" | tee -a "$out/times.txt"
+        return 0
+    fi
     begun=$(date +%s)
-    timeout -s INT "$most" "$dissent" experiment run "$source/papers/experiments/$file.yaml" --data "$data" --store "$work/large.results" \
-        --device "$device" --jobs "$jobs" --filter "seed=$seed" "$@" >"$work/said" 2>&1
+    timeout -s INT "$left" "$dissent" experiment run "$source/papers/experiments/$file.yaml" --data "$data" --store "$store" \
+        --device "$device" --jobs "$parallel" "$@" >"$out/said.txt" 2>&1
     code=$?
-    echo "$file seed $seed $*: $(($(date +%s) - begun)) s, exit $code: $(tail -1 "$work/said")" | tee -a "$out/times.txt"
+    echo "$name: $(($(date +%s) - begun)) s of $expected s, exit $code: $(tail -n 1 "$out/said.txt")" | tee -a "$out/times.txt"
 }
 
-there() {
-    for f in "$@"; do
-        [ -e "$data/$f" ] || [ -e "${DISSENT_ENCODERS:-/nowhere}/$f" ] || {
-            echo "passed over: no $f" | tee -a "$out/times.txt"
-            return 1
-        }
-    done
-}
-
-# Seeds are the outer loop: one of everything first.
-seed=0
-while [ $seed -lt "$seeds" ] && [ "$(left)" -gt 15 ]; do
-    for group; do
-        case $group in
-        tags)
-            there pos_gimpel glove_twitter_25d_subset || continue
-            part 60 large-pos-soft-loss "$seed"
-            part 60 large-mtl-pos-test "$seed"
-            there nltk && part 90 multi-view-pos "$seed"
-            part 120 large-mtl-pos "$seed"
-            part 60 why-inverse-kl "$seed"
-            there glove_6B_50d_subset && part 60 why-mtl-pos "$seed"
-            ;;
-        stems)
-            there stemming || continue
-            part 120 large-mtl-stemming "$seed"
-            part 60 why-stemming-silver "$seed"
-            ;;
-        images)
-            there cifar10h || continue
-            part 120 cifar10h "$seed"
-            ;;
-        encoders)
-            if there mpnet; then
-                part 120 large-multi-view-rte "$seed"
-                part 60 large-multi-view-mre "$seed"
-                part 60 large-multi-view-toxicity "$seed"
-                part 120 large-multi-view-pos "$seed"
-                there chaosnli && part 60 encoder-chaosnli "$seed" --filter encoder=mpnet
-                there popquorn && part 60 encoder-popquorn "$seed" --filter encoder=mpnet
-                part 60 why-rte "$seed"
-            else
-                there minilm && part 90 large-multi-view-rte-minilm "$seed"
-            fi
-            ;;
-        *)
-            echo "no group \"$group\"; there are tags, stems, images and encoders" >&2
-            exit 2
-            ;;
-        esac
-        pack
-    done
-    seed=$((seed + 1))
+for step; do
+    case $step in
+    speed) run speed 30 1 large-mtl-pos-released --filter objective=gold --filter seed=0 ;;
+    cifar-later)
+        run cifar-later 200 "$jobs" cifar10h --filter "later recipe" --filter seed=7..9
+        run cifar-later-softmax 40 "$jobs" cifar10h --filter "soft, softmax, later recipe" --filter seed=3..4
+        ;;
+    popquorn) run popquorn 60 "$jobs" encoder-popquorn --filter encoder=mpnet ;;
+    chaosnli) run chaosnli 150 "$jobs" encoder-chaosnli --filter encoder=mpnet --filter seed=0..9 ;;
+    cifar-first) run cifar-first 420 "$jobs" cifar10h --filter model=resnet --filter seed=0..14 ;;
+    rte) run rte 360 "$jobs" large-multi-view-rte --filter seed=0..19 ;;
+    mre) run mre 470 "$jobs" large-multi-view-mre --filter seed=5..19 ;;
+    toxicity) run toxicity 630 "$jobs" large-multi-view-toxicity --filter seed=0..19 ;;
+    pos) run pos 910 "$jobs" large-multi-view-pos --filter seed=0..19 ;;
+    *)
+        echo "no step \"$step\"" >&2
+        exit 2
+        ;;
+    esac
 done
-pack
+name=$(nvidia-smi --query-gpu=name --format=csv,noheader 2>/dev/null | head -n 1)
+python3 "$source/papers/tools/kept_runs.py" "$(dirname "$store")" "${COMMIT:-unknown}" "${name:-CPU}" || echo "lines not kept; use store.tar.gz"
+tar -C "$source/papers" -czf "$out/runs.tar.gz" runs
+tar -C "$(dirname "$store")" --exclude=predictions --exclude=cache --exclude=owners --exclude=truth -czf "$out/store.tar.gz" .
 ls -l "$out"

@@ -27,6 +27,7 @@ EXTRA_PAGES = {
     "CONTRIBUTING.md": "development/contributing.md",
     "CHANGELOG.md": "development/changelog.md",
     "papers/results.md": "evidence/papers-results.md",
+    "papers/comparisons.md": "evidence/papers-comparisons.md",
     "papers/errata.md": "evidence/papers-errata.md",
     "papers/README.md": "evidence/papers.md",
     "bench/README.md": "evidence/benchmark-scripts.md",

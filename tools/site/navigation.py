@@ -103,7 +103,7 @@ SECTIONS = [
             ),
             ("Models", ["evidence/training", "evidence/encoders", "evidence/perspectives"]),
             ("Speed", ["evidence/benchmarks", "evidence/large-data", "evidence/gpu", "evidence/benchmark-scripts"]),
-            ("Published results", ["evidence/papers", "evidence/papers-results", "evidence/papers-errata", "evidence/crowd-kit"]),
+            ("Published results", ["evidence/papers", "evidence/papers-results", "evidence/papers-comparisons", "evidence/papers-errata", "evidence/crowd-kit"]),
             ("More", ["evidence/*"]),
         ],
     ),
