@@ -54,7 +54,15 @@ run() {
 
 for step; do
     case $step in
-    speed) run speed 30 1 large-mtl-pos-released --filter objective=gold --filter seed=0 ;;
+    speed)
+        run speed 30 1 large-mtl-pos-released --filter objective=gold --filter seed=0
+        python3 - "$store/results.sqlite" <<'P' | tee -a "$out/times.txt"
+import sqlite3, sys
+done = "select avg(seconds) from runs where experiment = 'large-mtl-pos-released' and state = 'done'"
+s = sqlite3.connect(sys.argv[1]).execute(done).fetchone()[0]
+print(f"speed: {s:.2f} s per run, {1000 * s / 90:.1f} ms per step of 90, prediction included" if s else "speed: no runs")
+P
+        ;;
     cifar-later)
         run cifar-later 200 "$jobs" cifar10h --filter "later recipe" --filter seed=7..9
         run cifar-later-softmax 40 "$jobs" cifar10h --filter "soft, softmax, later recipe" --filter seed=3..4
