@@ -54,8 +54,7 @@ static int check_options(panel_command *job)
                          "people and judges are not marked; give --voter-type COLUMN, or the names of the people: "
                          "--people A,B,...");
     if (!v->voters.table && (v->voters.table_id || v->voters.table_prefix))
-        return cli_usage(job->c, "--%s is about --worker-table, and there is none",
-                         v->voters.table_id ? "table-id" : "table-prefix");
+        return cli_usage(job->c, "--%s needs --worker-table", v->voters.table_id ? "table-id" : "table-prefix");
     const char *alone = v->swaps ? "swaps" : v->mirror.n ? "mirror" : v->first ? "first" : NULL;
     if (alone && v->swapped.n == 0)
         return cli_usage(job->c, "--%s is about pairs judged in both orders; give --swapped FILE", alone);
@@ -186,13 +185,18 @@ const cli_command cli_cmd_panel = {
     .text = "Reads votes of people and of judges (LLM judges, classifiers). People must have voted on a part of the "
             "items, if possible on a random sample. Agreement is tested against chance first. If people agree no more "
             "than chance, nothing is reported about judges. A judge that agrees with people no more than chance gets "
-            "no other verdict.\n\n"
-            "For each judge: agreement with people, error rate corrected for errors of people, bias per class, the "
-            "alternative-annotator test (which measures similarity to people, not quality), and whether the judge "
-            "copies a person or the majority. For all judges: which of them err together, and how many independent "
-            "judges they are worth. For each class: its share among answers of people (prediction-powered inference; "
-            "Rogan and Gladen). The options also write soft labels calibrated to people, and a plan of further human "
-            "votes.\n\n"
+            "no other verdict.\n"
+            "\n"
+            "For each judge:\n"
+            "- agreement with people, and the error rate corrected for errors of people\n"
+            "- bias per class\n"
+            "- the alternative-annotator test, which measures similarity to people, not quality\n"
+            "- whether the judge copies a person or the majority\n"
+            "\n"
+            "For all judges: which of them make the same errors, and how many independent judges they are worth. For "
+            "each class: its share among answers of people (prediction-powered inference; Rogan and Gladen). The "
+            "options also write soft labels calibrated to people, and a plan of further human votes.\n"
+            "\n"
             "With --swapped: how often the outcome of a pair stays the same when the two answers are exchanged.",
     .examples = "  dissent panel votes.csv --voter-type kind\n"
                 "  dissent panel votes.csv --worker-table voters.csv --voter-type kind --epsilon .2\n"

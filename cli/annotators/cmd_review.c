@@ -132,7 +132,8 @@ static void tell(review_command *job)
     tell_split(job);
     if (job->v->budget && !isnan(l->expected_accuracy_after))
         cli_print(c, "  %-18s %s vote%s assigned: %.1f %% of labels are then expected to be correct",
-                  "after the budget", cli_count_format(l->budget_spent, number), cli_plural(l->budget_spent), 100 * l->expected_accuracy_after);
+                  "after the budget", cli_count_format(l->budget_spent, number), cli_plural(l->budget_spent),
+                  100 * l->expected_accuracy_after);
     if (l->budget_spent < job->v->budget)
         cli_print(c, "  %-18s %s of %s votes: no further gain is expected before the next review", "not needed",
                   cli_count_format(job->v->budget - l->budget_spent, number), cli_count_format(job->v->budget, other));
@@ -164,7 +165,8 @@ static int write_all(const review_command *job)
     dis_status status = DIS_OK;
     if (people) {
         if (job->look.beyond_chance) review_items_print(job, n);
-        const size_t workers = review_rows_limit(job->look.n_unreliable + job->look.n_weak, v->top ? v->top : REVIEW_TOP);
+        const size_t workers =
+            review_rows_limit(job->look.n_unreliable + job->look.n_weak, v->top ? v->top : REVIEW_TOP);
         if (workers) review_workers_print(job, workers);
         if (job->look.n_biased)
             review_biased_print(job, review_rows_limit(job->look.n_biased, v->top ? v->top : REVIEW_TOP));
@@ -293,19 +295,30 @@ const cli_command cli_cmd_review = {
     .operands = "VOTES...",
     .text = "Ranks items by the probability that their label is wrong, and annotators by the evidence that they ignore "
             "the items. Each row gives the reason. If votes agree no more than chance, review reports this and gives "
-            "no verdict on labels or annotators.\n\n"
-            "Columns of items. label and right: the label that dissent labels writes, and its probability; with "
-            "--labels, both come from that file. gain: expected decrease in entropy (nats) from another vote of a "
-            "typical annotator. odd: how unexpected the votes are for these annotators, in standard deviations; at 2 "
-            "or more, the item may be unclear. hard: probability that the item is harder than most.\n\n"
-            "Columns of annotators. evidence: log10 Bayes factor that the annotator ignores the items rather than "
-            "behaving like the others; above 1 (or a larger value, if few annotators ignore the items), the annotator "
-            "is flagged. quality: probability that a vote is correct, with a 95 % interval that allows for shared "
-            "errors. weak: the annotator agrees with others on the same items less than they do, at a false discovery "
-            "rate of 5 %. Items that no one else voted on are left out. With --gold, accuracy on known labels is shown "
-            "too, and these items are not relabelled.\n\n"
+            "no verdict on labels or annotators.\n"
+            "\n"
+            "Columns of items:\n"
+            "- label, right: the label that dissent labels writes, and its probability; with --labels, both come from "
+            "that file\n"
+            "- gain: expected decrease in entropy (nats) from another vote of a typical annotator\n"
+            "- odd: how unexpected the votes are for these annotators, in standard deviations; at 2 or more, the item "
+            "may be unclear\n"
+            "- hard: probability that the item is harder than most\n"
+            "\n"
+            "Columns of annotators:\n"
+            "- evidence: log10 Bayes factor that the annotator ignores the items; above 1, the annotator is flagged "
+            "(above a larger value, if few annotators ignore the items)\n"
+            "- quality: probability that a vote is correct, with a 95 % interval that allows for shared errors\n"
+            "- weak: the annotator agrees with others less than they agree on the same items, at a false discovery "
+            "rate of 5 %\n"
+            "- gold_accuracy: with --gold, accuracy on known labels\n"
+            "\n"
+            "Items that no one else voted on say nothing about an annotator and are left out. Items with known labels "
+            "are not relabelled.\n"
+            "\n"
             "With --scale ordinal, labels come from the method ordinal, and annotators have a bias, a spread and a "
-            "share of random votes.\n\n"
+            "share of random votes.\n"
+            "\n"
             "With --accept P, items are split into those with a label of at least that probability and those to send "
             "back. With --budget N, votes are assigned to items one by one, each to the item with the largest expected "
             "gain. Run review again when the votes have come in.",

@@ -273,7 +273,8 @@ void cli_short_help_print(FILE *out, const cli_command *command);
 void cli_man_print(FILE *out, const cli_command *command);
 /* Help of one option as "-o, --output FILE". */
 void cli_option_head_format(char *out, size_t size, const cli_option *o);
-void cli_text_wrap(FILE *out, const char *text, int indent, int column);
+/* Paragraphs, wrapped; a line that begins with "- " is an entry of a list. `column`: where the first line begins. */
+void cli_text_wrap(FILE *out, const char *text, int margin, int column);
 void cli_method_options_print(FILE *out, const dis_option *options, size_t n_options, int indent);
 /* The text of an option of a method with its default. */
 void cli_method_option_text_format(char *out, size_t size, const dis_option *o);

@@ -279,20 +279,24 @@ const cli_command cli_cmd_compare = {
     .section = CLI_LEARN,
     .summary = "test whether one model is better than another",
     .operands = "A B --gold FILE",
-    .text =
-        "Computes accuracy and macro-F1 of two models, their difference with a 95 % interval, and the p-value of "
-        "the paired bootstrap: the share of resamples whose difference is more than twice the observed one. One "
-        "star: p <= .05; two stars: p <= .01. Pass several files per model for several seeds. Items are then "
-        "resampled for all seeds together, and the value of a model is the mean over its seeds. McNemar's test is "
-        "computed for each pair of seeds: in order if both models have the same number, otherwise each with each.\n\n"
-        "With --votes instead of --gold, the true label of an item is the class with most votes; ties are broken "
-        "at random. Intervals and the two-sided p-value then hold for new annotators and new items, or with --over "
-        "items for new items only.\n\n"
-        "With --human, items are divided into four cells: both correct, both wrong, only A correct, only B "
-        "correct. Each cell has the mean kurtosis, entropy and largest probability of the human soft labels. A "
-        "Mann-Whitney test compares the two mixed cells.\n\n"
-        "Predictions are files of soft labels as written by dissent labels; the most probable class counts. With "
-        "--hard, they are files of task and label.",
+    .text = "Computes accuracy and macro-F1 of two models and their difference with a 95 % interval. The p-value is "
+            "that of the paired bootstrap: the share of resamples whose difference is more than twice the observed "
+            "one. One star: p <= .05; two stars: p <= .01.\n"
+            "\n"
+            "Pass several files per model for several seeds. Items are then resampled for all seeds together, and the "
+            "value of a model is the mean over its seeds. McNemar's test is computed for each pair of seeds: in order "
+            "if both models have the same number, otherwise for all pairs.\n"
+            "\n"
+            "With --votes instead of --gold, the true label of an item is the class with most votes; ties are broken "
+            "at random. Intervals and the two-sided p-value then hold for new annotators and new items, or with --over "
+            "items for new items only.\n"
+            "\n"
+            "With --human, items are divided into four cells: both correct, both wrong, only A correct, only B "
+            "correct. Each cell has the mean kurtosis, entropy and largest probability of the human soft labels. A "
+            "Mann-Whitney test compares the two mixed cells.\n"
+            "\n"
+            "Predictions are files of soft labels as written by dissent labels; the most probable class counts. With "
+            "--hard, they are files of task and label.",
     .examples = "  dissent compare soft.csv hard.csv --gold test.csv\n"
                 "  dissent compare --a soft-*.csv --b hard-*.csv --gold test.csv --human people.csv\n"
                 "  dissent compare --a new.csv --b old.csv --votes votes.csv\n"

@@ -256,12 +256,15 @@ const cli_command cli_cmd_views = {
     .section = CLI_STUDY,
     .summary = "measure distances between several sets of soft labels",
     .operands = "VIEW VIEW...",
-    .text = "Computes the mean Jensen-Shannon divergence (nats) between each two files of soft labels of the same "
-            "items, the mean entropy of each file, and its mean distance to the others and to the centroid of all. "
-            "Also computes Pearson's r between the distance to the centroid and the distance to the others, over items "
-            "and over files.\n\n"
-            "dissent labels --save-views writes the labels of each method. The table has the columns view, entropy, "
-            "to_others, to_centroid and jsd:VIEW. Intervals are in the machine-readable summary (--json).",
+    .text =
+        "Compares files of soft labels of the same items:\n"
+        "- the mean Jensen-Shannon divergence (nats) of each pair of files\n"
+        "- the mean entropy of each file\n"
+        "- the mean distance of each file to the others and to the centroid of all\n"
+        "- Pearson's r between the distance to the centroid and the distance to the others, over items and over files\n"
+        "\n"
+        "dissent labels --save-views writes the labels of each method. The table has the columns view, entropy, "
+        "to_others, to_centroid and jsd:VIEW. Intervals are in the machine-readable summary (--json).",
     .examples = "  dissent views a.csv b.csv c.csv\n"
                 "  dissent views a.csv b.csv labels.csv --json views.json -o views.tsv\n"
                 "  dissent views a.csv b.csv --format text --resamples 0\n",

@@ -160,12 +160,12 @@ static void combiner_detail(size_t i)
 static void recipe_detail(size_t i)
 {
     const dis_recipe *r = dis_recipe_get(i);
-    printf("%s: %s\nsource: %s\n--method %s does what these do:\n", r->name, r->summary, r->source, r->name);
+    printf("%s: %s\nsource: %s\n--method %s is equivalent to:\n", r->name, r->summary, r->source, r->name);
     for (size_t m = 0; m < r->n_views; m++) printf("  --method %s\n", r->views[m]);
-    printf("  --combine %s\nand where nobody knows who voted:\n", r->combine);
+    printf("  --combine %s\nwithout annotator ids:\n", r->combine);
     for (size_t m = 0; m < r->n_views_for_counts; m++) printf("  --method %s\n", r->views_for_counts[m]);
     printf("  --combine %s\n", r->combine);
-    if (i == 0) puts("this is the default of labels and report");
+    if (i == 0) puts("default of: dissent labels, dissent report");
 }
 
 static void metric_detail(size_t i)
@@ -173,8 +173,8 @@ static void metric_detail(size_t i)
     const dis_evaluation_metric_row *m = dis_evaluation_metric_get(i);
     printf("%s: %s\nbetter: %s\nneeds:%s%s%s%s%s\n", m->name, m->summary, m->better,
            m->needs & DIS_NEEDS_GOLD ? " gold labels" : "", m->needs & DIS_NEEDS_HUMAN ? " human labels" : "",
-           m->needs & DIS_NEEDS_WORKERS ? " predictions for single workers (experiments)" : "",
-           m->needs & DIS_NEEDS_ORDER ? ", classes with an order" : "", m->needs ? "" : " nothing but predictions");
+           m->needs & DIS_NEEDS_WORKERS ? " predictions per annotator (experiments)" : "",
+           m->needs & DIS_NEEDS_ORDER ? ", ordered classes" : "", m->needs ? "" : " predictions only");
 }
 
 static void preset_detail(size_t i)
@@ -238,8 +238,8 @@ static void scale_detail(size_t i)
     const dis_scale_row *s = dis_scale_get(i);
     const dis_scaled_model *m = dis__scaled_model_find((dis_scale)i);
     printf("%s: %s\na label: %s\nmethod: %s\nlabels: %s\n", s->name, scale_summary(i), s->label,
-           s->method ? s->method : "label methods, by default the first recipe", s->columns);
-    if (s->headline) printf("agreement that comes first: %s\n", s->headline);
+           s->method ? s->method : "label methods [default recipe]", s->columns);
+    if (s->headline) printf("first agreement coefficients: %s\n", s->headline);
     if (!m) return;
     printf("%s: %s\nsource: %s\n", m->name, m->summary, m->source);
     options_of(m->options, m->n_options);
@@ -286,7 +286,7 @@ static void part_detail(size_t i)
     for (size_t k = 0; dis__experiment_key_get(i, k, &key); k++) {
         char text[600];
         printf("  %-18s", key.key);
-        snprintf(text, sizeof text, "%s (%s%s%s%s%s%s)", key.summary, key.required ? "needed; " : "",
+        snprintf(text, sizeof text, "%s (%s%s%s%s%s%s)", key.summary, key.required ? "required; " : "",
                  key.is_map ? "NAME: " : "", key.form, key.is_list && !key.is_map ? ", or a list of them" : "",
                  key.default_value ? "; default " : "", key.default_value ? key.default_value : "");
         cli_text_wrap(stdout, text, NAME_COLUMN, NAME_COLUMN);

@@ -4,14 +4,16 @@
 
 enum { WIDTH = 100, HEAD = 26, NAME = 14 };
 
-void cli_text_wrap(FILE *out, const char *text, int indent, int column)
+void cli_text_wrap(FILE *out, const char *text, int margin, int column)
 {
+    int indent = margin;
     for (const char *s = text; *s;) {
-        if (*s == '\n') { /* a new paragraph */
-            fputs("\n\n", out);
+        if (*s == '\n') { /* a new paragraph, or an entry of a list */
+            const bool entry = strncmp(s, "\n- ", 3) == 0;
+            indent = column = margin + (entry ? 4 : 0);
+            fprintf(out, entry ? "\n%*s  - " : "\n\n%*s", margin, "");
             while (*s == '\n') s++;
-            fprintf(out, "%*s", indent, "");
-            column = indent;
+            if (entry) s += 2;
             continue;
         }
         const int word = (int)strcspn(s, " \n");

@@ -15,8 +15,10 @@ static void roff(FILE *out, const char *text)
         else if (*s == '-')
             fputs("\\-", out);
         else if (*s == '\n') {
+            const bool entry = strncmp(s, "\n- ", 3) == 0;
             while (s[1] == '\n') s++;
-            fputs("\n.PP\n", out);
+            if (entry) s += 2;
+            fputs(entry ? "\n.IP \\(bu 2\n" : "\n.PP\n", out);
             line_start = true;
         } else
             fputc(*s, out);

@@ -19,13 +19,13 @@ while read -r command; do
     sed -n 3p short | grep -q "^Usage: dissent $command" || fail "$command: no usage"
     tail -n 1 short | grep -q "dissent $command --help\$" || fail "$command: the short help does not point to --help"
     [ "$(sed -n '/^Examples:/,/^$/p' short | grep -c '^  ')" = 3 ] || fail "$command: not three examples in the short help"
-    n=$(grep -c '^  -' short)
+    n=$(grep -c '^  -[^ ]' short)
     [ "$n" -ge 1 ] && [ "$n" -le 12 ] || fail "$command: $n options in the short help"
     ! grep -q '^Other:' long || fail "$command: an option without a group"
     # A row is "HEAD  TEXT", or HEAD alone with TEXT below it; TEXT may go on in the next lines.
     awk -v c="$command" '
         function done() { if (head != "") print head "\t" text "\t" c; head = "" }
-        /^  -/ { done(); line = substr($0, 3); cut = index(line, "  "); head = cut ? substr(line, 1, cut - 1) : line
+        /^  -[^ ]/ { done(); line = substr($0, 3); cut = index(line, "  "); head = cut ? substr(line, 1, cut - 1) : line
                  text = cut ? substr(line, cut) : ""; sub(/^ +/, "", text); next }
         /^                            / && head != "" { sub(/^ +/, ""); text = text (text == "" ? "" : " ") $0; next }
         { done() }

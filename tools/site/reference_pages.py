@@ -137,11 +137,11 @@ def command_page(tool, command):
         if section == "Examples":
             out.extend(["```console", *[f"$ {line.strip()}" for line in lines if line.strip()], "```", ""])
         elif section and not rows:
-            indented = [line for line in lines if line.startswith("  ")]
-            if indented:
+            lines = [re.sub(r"^ {2}(?=- )|^ {4}(?! )", lambda match: " " * (len(match.group()) - 2), line) for line in lines]  # lists
+            if any(line.startswith("   ") for line in lines):
                 out.extend(["```text", *lines, "```", ""])
             else:
-                out.extend([prose(line) for line in lines] + [""])
+                out.extend([re.sub(r"^(- |  )?(.*)", lambda match: (match.group(1) or "") + prose(match.group(2)), line) for line in lines] + [""])
         for option, text in rows:
             out.extend([f"````{{option}} {option}", prose(text), "````", ""])
         rows, lines = [], []
@@ -159,7 +159,7 @@ def command_page(tool, command):
             out.extend([f"## {section}", ""])
         elif section is None:
             out.append(prose(line))
-        elif re.match(r"^ {2}-", line):
+        elif re.match(r"^ {2}-(?! )", line):
             option, _, text = line.strip().partition("  ")
             rows.append([option, text.strip()])
         elif rows and line.startswith("        "):
