@@ -109,7 +109,7 @@ static int check(eval_command *job, char **operands)
     if (v->votes.n && !v->human_labels)
         return cli_usage(c, "--votes needs --human-labels standard, softmax or another method: the choice changes the "
                             "figures");
-    if (v->human_labels && v->votes.n == 0) return cli_usage(c, "--human-labels is about --votes, and there are none");
+    if (v->human_labels && v->votes.n == 0) return cli_usage(c, "--human-labels needs --votes FILE");
     if (votes_input_is_scaled(&v->reading))
         return cli_usage(c, "eval compares distributions over classes; --scale nominal or ordinal");
     int code = v->votes.n == 0 ? votes_input_check_unused(c, &v->reading, "give --votes FILE") : 0;

@@ -142,7 +142,7 @@ int votes_input_check_unused(cli *c, const cli_votes_values *v, const char *reme
                    {v->min_votes > 0, "min-votes"}};
     for (size_t i = 0; i < sizeof options / sizeof *options; i++)
         if (options[i].given)
-            return cli_usage(c, "--%s is about reading votes, and there are none here; %s", options[i].name, remedy);
+            return cli_usage(c, "--%s applies to votes, and no votes are given; %s", options[i].name, remedy);
     return 0;
 }
 

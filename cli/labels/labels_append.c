@@ -43,7 +43,7 @@ int labels_append_check(labels_command *job)
                          "dawid-skene and nothing else about labels%s",
                          alone ? "append" : "save-growing", alone ? ", or --refit" : "");
     if (alone && labels_is_on_device(v))
-        return cli_usage(job->c, "--append adds votes on the processor; leave --device out, or say --refit");
+        return cli_usage(job->c, "--append runs on the CPU; remove --device, or add --refit");
     return check_pairs(job, v->append ? "append" : "save-growing");
 }
 

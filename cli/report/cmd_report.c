@@ -72,12 +72,10 @@ static int check_given(report_command *job)
     if (cli_is_dash(v->gold) && (v->votes.n && v->pred.n))
         return cli_usage(c, "the gold labels are read twice here and cannot be standard input");
     if (v->texts.path && v->votes.n == 0 && v->labels.n == 0)
-        return cli_usage(c,
-                         "--texts stand beside the items of votes or labels; give --votes FILE or --labels NAME=FILE");
-    if (v->groups.group && v->votes.n == 0)
-        return cli_usage(c, "--group is about the people who voted; give --votes FILE");
+        return cli_usage(c, "--texts needs items; add --votes FILE or --labels NAME=FILE");
+    if (v->groups.group && v->votes.n == 0) return cli_usage(c, "--group needs votes; add --votes FILE");
     if (voters_input_is_given(&v->voters) && v->votes.n == 0)
-        return cli_usage(c, "--voter-type and --people are about the voters; give votes");
+        return cli_usage(c, "--voter-type and --people need votes; add --votes FILE");
     const int code = groups_input_check_table(&job->groups, v->voters.type != NULL);
     return code == 0 ? texts_input_check(c, &v->texts, v->votes.n > 0) : code;
 }

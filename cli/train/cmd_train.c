@@ -97,7 +97,7 @@ static int check(train_command *job)
     if (!v->items) return cli_usage(c, "train needs the items: --items FILE");
     if (!v->output && !v->folds) return cli_usage(c, "train needs somewhere to put the model: -o FOLDER");
     if ((v->preset || v->votes_label) && !v->votes)
-        return cli_usage(c, "--%s is about reading votes, and there are none here; give --votes FILE",
+        return cli_usage(c, "--%s applies to votes, and no votes are given; add --votes FILE",
                          v->preset ? "preset" : "label");
     if ((v->table.file != NULL) != (v->worker_features != NULL))
         return cli_usage(c, "--worker-table and --worker-features go together: a table, and what of it to learn from");

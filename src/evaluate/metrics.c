@@ -71,8 +71,9 @@ const dis__metric dis__metrics[DIS_EVALUATION_METRICS] = {
                                       MEAN(DIS_ITEM_HUMAN_ENTROPY)},
     [DIS_EVALUATION_KL] = {{"kl", "KL", "mean KL(p || q), nats", "lower", "nats", DIS_NEEDS_HUMAN, 0, INFINITY},
                            MEAN(DIS_ITEM_KL)},
-    [DIS_EVALUATION_INVERSE_KL] = {{"inverse_kl", "inverse KL", "mean KL(q || p), nats, p floored as q is", "lower",
-                                    "nats", DIS_NEEDS_HUMAN, 0, INFINITY},
+    [DIS_EVALUATION_INVERSE_KL] = {{"inverse_kl", "inverse KL",
+                                    "mean KL(q || p), nats, with the same minimum for p as for q", "lower", "nats",
+                                    DIS_NEEDS_HUMAN, 0, INFINITY},
                                    MEAN(DIS_ITEM_INVERSE_KL)},
     [DIS_EVALUATION_JSD] = {{"jsd", "JSD", "mean Jensen-Shannon divergence of p and q, nats", "lower", "nats",
                              DIS_NEEDS_HUMAN, 0, LOG_2},
@@ -115,13 +116,13 @@ const dis__metric dis__metrics[DIS_EVALUATION_METRICS] = {
                                    MEAN(DIS_ITEM_CONFIDENCE)},
     [DIS_EVALUATION_PERSPECTIVE_ERROR] =
         {{"perspective_error", "perspective error",
-          "mean over items of the share of their votes that predictions for the voters have wrong", "lower", "",
+          "mean over items of the share of votes that differ from the prediction for their annotator", "lower", "",
           DIS_NEEDS_WORKERS, 0, 1},
          .aggregate = DIS_OWN_CODE},
     [DIS_EVALUATION_PERSPECTIVE_DISTANCE] =
         {{"perspective_distance", "perspective distance",
-          "mean over items of the steps from votes to the medians of predictions for the voters", "lower", "steps",
-          DIS_NEEDS_WORKERS | DIS_NEEDS_ORDER, 0, INFINITY},
+          "mean over items of the distance, in classes, from votes to the median of the prediction for their annotator",
+          "lower", "steps", DIS_NEEDS_WORKERS | DIS_NEEDS_ORDER, 0, INFINITY},
          .aggregate = DIS_OWN_CODE},
 };
 

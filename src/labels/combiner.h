@@ -57,23 +57,23 @@ bool dis__combiner_has_gold_weights(const char *spec);
 enum { DIS_WEIGHTS_EQUAL, DIS_WEIGHTS_AUTO, DIS_WEIGHTS_VOTES };
 /* Whether the spec has this word for its weights. */
 bool dis__combiner_has_weights(const char *spec, int word);
-#define DIS_OPTION_WEIGHTS                                                                                          \
-    {                                                                                                               \
-        .key = "weights", .kind = DIS_OPTION_REALS, .offset = 0, .default_value = "equal", .low = 0, .high = 1e100, \
-        .choices = "equal|auto|votes",                                                                              \
-        .summary = "one weight per view, e.g. .2/.3/.5; auto: by how well they predict votes; "                     \
-                   "votes: less for matrices of annotators with few votes"                                          \
+#define DIS_OPTION_WEIGHTS                                                                                           \
+    {                                                                                                                \
+        .key = "weights", .kind = DIS_OPTION_REALS, .offset = 0, .default_value = "equal", .low = 0, .high = 1e100,  \
+        .choices = "equal|auto|votes",                                                                               \
+        .summary = "one weight per label set, e.g. .2/.3/.5; auto: by how well they predict held-out votes; votes: " \
+                   "less for confusion matrices of annotators with few votes"                                        \
     }
 
 #define DIS_OPTION_CENTROID_TOLERANCE(type)                                                                         \
     {                                                                                                               \
         .key = "tolerance", .kind = DIS_OPTION_REAL, .offset = offsetof(type, tolerance), .default_value = "1e-12", \
-        .low = 1e-15, .high = 1, .summary = "largest error of a probability, relative to itself, that is left"      \
+        .low = 1e-15, .high = 1, .summary = "maximum relative error of a probability"                               \
     }
 #define DIS_OPTION_CENTROID_STEPS(type)                                                                            \
     {                                                                                                              \
         .key = "steps", .kind = DIS_OPTION_INT, .offset = offsetof(type, steps), .default_value = "100", .low = 1, \
-        .high = 1e6, .summary = "Newton steps after which a slower, certain way is taken"                          \
+        .high = 1e6, .summary = "Newton steps before a slower method with guaranteed convergence is used"          \
     }
 
 /* Notes the maximum number of steps that any of n_jobs jobs took. */

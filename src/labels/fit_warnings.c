@@ -123,7 +123,7 @@ static void judge(const dis_votes_view *v, const uint64_t *max, const uint64_t *
     judge_classes(v, max, label, n_items, fit);
     if (unvoted >= MIN_UNVOTED && unvoted >= unvoted_share * n_items)
         snprintf(next_warning(fit), DIS_WARNING_SIZE,
-                 "on %.0f of %.0f items (%.1f %%) the label is a class that nobody voted for there", unvoted, n_items,
+                 "on %.0f of %.0f items (%.1f %%) the label is a class without a vote on that item", unvoted, n_items,
                  100 * unvoted / n_items);
 }
 

@@ -106,22 +106,22 @@ static inline int32_t dis__item_gold(const dis__fit_args *args, size_t i)
 #define DIS_OPTION_TOLERANCE(type, fallback_)                                                                         \
     {                                                                                                                 \
         .key = "tolerance", .kind = DIS_OPTION_REAL, .offset = offsetof(type, tolerance), .default_value = fallback_, \
-        .low = 0, .high = 1, .summary = "stop when the objective changes by less, relative to itself; 0: never"       \
+        .low = 0, .high = 1, .summary = "stop when the relative change of the objective is smaller; 0: never"         \
     }
 #define DIS_OPTION_SMOOTHING(type, fallback_)                                                                         \
     {                                                                                                                 \
         .key = "smoothing", .kind = DIS_OPTION_REAL, .offset = offsetof(type, smoothing), .default_value = fallback_, \
-        .low = 0, .high = 1e9, .summary = "pseudo-count added to every cell"                                          \
+        .low = 0, .high = 1e9, .summary = "pseudo-count added to every count"                                         \
     }
 #define DIS_OPTION_FLOOR(type, fallback_)                                                                     \
     {                                                                                                         \
         .key = "floor", .kind = DIS_OPTION_REAL, .offset = offsetof(type, floor), .default_value = fallback_, \
-        .low = 0, .high = .1, .summary = "smallest probability; 0: none"                                      \
+        .low = 0, .high = .1, .summary = "minimum probability; 0: no minimum"                                 \
     }
 #define DIS_OPTION_SEED_ROW(type)                                               \
     {                                                                           \
         .key = "seed", .kind = DIS_OPTION_SEED, .offset = offsetof(type, seed), \
-        .summary = "wins over the general seed"                                 \
+        .summary = "random seed of this method [the general one]"               \
     }
 
 /* Writes p (n_items, n_classes), the labels of `votes`; NULL is an error. */

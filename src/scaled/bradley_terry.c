@@ -26,21 +26,21 @@ static const dis_option options[] = {
      .offset = offsetof(dis__pairs_options, reliability),
      .default_value = "yes",
      .choices = "no|yes",
-     .summary = "whether raters differ in reliability"},
+     .summary = "estimate a reliability per annotator"},
     {.key = "penalty",
      .kind = DIS_OPTION_REAL,
      .offset = offsetof(dis__pairs_options, penalty),
      .default_value = ".01",
      .low = 1e-9,
      .high = 1e6,
-     .summary = "of the square of a score: keeps things that always win finite"},
+     .summary = "penalty on squared scores; keeps scores of candidates that always win finite"},
     {.key = "spread",
      .kind = DIS_OPTION_REAL,
      .offset = offsetof(dis__pairs_options, spread),
      .default_value = ".5",
      .low = 1e-3,
      .high = 100,
-     .summary = "how far reliabilities are expected to differ from 1"},
+     .summary = "prior standard deviation of reliabilities around 1"},
     {.key = "iterations",
      .kind = DIS_OPTION_INT,
      .offset = offsetof(dis__pairs_options, iterations),
@@ -54,7 +54,7 @@ static const dis_option options[] = {
      .default_value = "1e-10",
      .low = 0,
      .high = 1,
-     .summary = "stop when the objective changes by less, relative to itself; 0: never"},
+     .summary = "stop when the relative change of the objective is smaller; 0: never"},
 };
 
 enum { MAX_THINGS = 2000, MAX_HALVINGS = 40 };
@@ -275,7 +275,7 @@ static dis_status run(const dis__scaled_args *args, dis_scaled *out)
 
 const dis__scaled_row dis__scaled_pairs = {
     .model = {.name = "bradley-terry",
-              .summary = "scores of things from comparisons, with the reliability of raters",
+              .summary = "scores of candidates from comparisons, with the reliability of each annotator",
               .source = "Bradley & Terry 1952; Chen et al. 2013",
               .options = options,
               .n_options = sizeof options / sizeof *options},

@@ -35,14 +35,15 @@ static const dis_option options[] = {
      .default_value = "1e-8",
      .low = 0,
      .high = 1,
-     .summary = "stop when the objective changes by less, relative to itself; 0: never"},
+     .summary = "stop when the relative change of the objective is smaller; 0: never"},
     {.key = "shrink",
      .kind = DIS_OPTION_REAL,
      .offset = offsetof(dis__numeric_options, shrink),
      .default_value = "4",
      .low = .001,
      .high = 1e12,
-     .summary = "votes that the common noise is worth beside those of a worker; large: all have the same noise"},
+     .summary = "weight of the common noise variance in the variance of an annotator, in votes; large: all annotators "
+                "have the same variance"},
 };
 
 enum {
@@ -273,7 +274,7 @@ static dis_status run(const dis__scaled_args *args, dis_scaled *out)
 
 const dis__scaled_row dis__scaled_numeric = {
     .model = {.name = "random-effects",
-              .summary = "the mean of an item with bias and noise of each worker",
+              .summary = "mean per item, with bias and noise variance per annotator",
               .source = "Searle, Casella & McCulloch 1992",
               .options = options,
               .n_options = sizeof options / sizeof *options},

@@ -183,18 +183,18 @@ dis_status dis__reader_no_votes(const dis__reader *r)
     const dis_votes_notes *n = &r->votes->notes;
     const char *path = r->n_inputs ? r->input[0].path : "votes";
     if (n->rows == 0 && r->o.label)
-        return dis__fail_at(
-            DIS_EDATA, path, 0, 0,
-            "no votes: there are no records, or none has answers where `label` looks; does `label` name "
-            "what is there?");
-    if (n->rows == 0) return dis__fail_at(DIS_EDATA, path, 0, 0, "no votes: there are no records");
-    return dis__fail_at(
-        DIS_EDATA, path, 0, 0,
-        "no votes are left: of %llu rows %llu have no label, %llu were dropped, %llu were bad; %llu items "
-        "had too few votes%s",
-        (unsigned long long)n->rows, (unsigned long long)n->missing_labels, (unsigned long long)n->dropped,
-        (unsigned long long)n->bad_rows, (unsigned long long)n->items_left_out,
-        n->missing_labels && n->missing_labels + n->dropped == n->rows ? "; does `label` name what is there?" : "");
+        return dis__fail_at(DIS_EDATA, path, 0, 0,
+                            "no votes: no record has an answer at `label`; check the name given as `label`");
+    if (n->rows == 0) return dis__fail_at(DIS_EDATA, path, 0, 0, "no votes: the file has no records");
+    return dis__fail_at(DIS_EDATA, path, 0, 0,
+                        "no votes are left: of %llu rows, %llu have no label, %llu were dropped, %llu were invalid; "
+                        "%llu items had too few votes%s",
+                        (unsigned long long)n->rows, (unsigned long long)n->missing_labels,
+                        (unsigned long long)n->dropped, (unsigned long long)n->bad_rows,
+                        (unsigned long long)n->items_left_out,
+                        n->missing_labels && n->missing_labels + n->dropped == n->rows
+                            ? "; check the name given as `label`"
+                            : "");
 }
 
 dis_status dis__reader_apply_rules(dis__reader *r)

@@ -168,7 +168,7 @@ static void refuses(void **state)
         {"a.csv",
          TEXT(HEAD "t,w,skip\n"),
          {DEFAULTS, .na = skip_na, .n_na = 1},
-         "a.csv: no votes are left: of 1 rows 1 have no label"},
+         "a.csv: no votes are left: of 1 rows, 1 have no label"},
         {"a.csv", TEXT(HEAD "t,w,x\n"), {DEFAULTS, .min_votes = 2}, "a.csv: no votes are left"},
         {"a.csv", TEXT(HEAD "t,w,x\n"), {DEFAULTS, .drop = rejected, .n_drop = 1}, "a.csv:1: no column \"status\""},
         {"a.jsonl",

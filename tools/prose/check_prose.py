@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Checks the wording of texts for users: word list, sentence length, average length and size of the documentation.
 
-    check_prose.py [--tool DISSENT] [--all] [--statistics] [PATH...]
+    check_prose.py [--tool DISSENT] [--statistics] [PATH...]
 
 Texts: README.md, docs/, comments of include/dissent, docstrings of python/dissent, string literals of cli/ and src/
 (messages, the report), and with --tool the help of every command and the tables of `dissent list`. With PATH only these
@@ -192,7 +192,12 @@ def tool_texts(tool):
         yield from help_texts(f"dissent {command} --help", output_of(tool, command, "--help"))
         yield from help_texts(f"dissent {command} -h", output_of(tool, command, "-h"))
     for table in ("methods", "combiners", "recipes", "metrics", "models", "objectives", "presets", "scales", "crowds", "keys"):
-        yield from help_texts(f"dissent list {table}", output_of(tool, "list", table))
+        rows = output_of(tool, "list", table)
+        yield from help_texts(f"dissent list {table}", rows)
+        for name in re.findall(r"^(\S.*?)(?:  +\S.*)?$", rows, re.M):
+            for text in help_texts(f"dissent list {table} {name}", output_of(tool, "list", table, name)):
+                text.whole = False  # one or several lines "key: value"
+                yield text
 
 
 def sentences(text):
@@ -234,7 +239,6 @@ class Checker:
     def __init__(self):
         self.rules = [(re.compile(pattern, re.I), better) for pattern, better in rows_of("wording.tsv", 2)]
         self.allowed = [(pattern, phrase.lower(), [0]) for pattern, phrase, _ in rows_of("allowed.tsv", 3)]
-        self.pending = [row[0] for row in rows_of("pending.tsv", 1)]
         self.found = []
         self.statistics = {}
 
@@ -242,7 +246,7 @@ class Checker:
         hits = [used for pattern, phrase, used in self.allowed if fnmatch.fnmatch(source, pattern) and phrase in text.lower()]
         for used in hits:
             used[0] += 1
-        return bool(hits) or any(fnmatch.fnmatch(source, pattern) for pattern in self.pending)
+        return bool(hits)
 
     def report(self, text, message, around=None):
         if not self.excused(text.source, around or text.text):
@@ -297,12 +301,9 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tool", help="also check the help of this program")
     parser.add_argument("--statistics", action="store_true", help="print words per sentence of each document")
-    parser.add_argument("--all", action="store_true", help="ignore pending.tsv")
     parser.add_argument("path", nargs="*", type=Path)
     args = parser.parse_args()
     checker = Checker()
-    if args.all:
-        checker.pending = []
     for path in files_of(args.path):
         for text in texts_of(path):
             checker.check(text)

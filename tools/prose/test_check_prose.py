@@ -14,7 +14,6 @@ LONG = "This sentence has " + "very " * 30 + "many words."
 
 def found(texts):
     checker = check_prose.Checker()
-    checker.pending = []
     for text in texts:
         checker.check(text)
     checker.check_averages()

@@ -40,7 +40,7 @@ static dis_status run_average(const dis__combine_args *args)
 
 const dis__combiner dis__combiner_average = {
     .info = {.name = "average",
-             .summary = "weighted mean of the views",
+             .summary = "weighted mean of the label sets",
              .source = "Wright & Augenstein 2022 eq. 1",
              .options = options,
              .n_options = sizeof options / sizeof *options},

@@ -66,7 +66,7 @@ static const dis_option options[] = {
      .offset = offsetof(calibrated_options, gold),
      .default_value = "pin",
      .choices = "pin|choose",
-     .summary = "known labels are pinned; choose: 10 or more of them also choose weights, power and class weights"},
+     .summary = "pin: keep known labels; choose: also select weights, power and class weights from 10 or more of them"},
 };
 
 double dis__item_capped_votes(const dis_votes_view *votes, size_t i, double limit)
@@ -266,7 +266,7 @@ static dis_status run_calibrated(const dis__combine_args *args)
 
 const dis__combiner dis__combiner_calibrated = {
     .info = {.name = "calibrated",
-             .summary = "views tempered by the number of votes and their overdispersion, then averaged",
+             .summary = "mean after tempering by the number of votes and their overdispersion",
              .source = "dissent; docs/concepts/default-labels.md",
              .options = options,
              .n_options = sizeof options / sizeof *options,

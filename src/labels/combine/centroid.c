@@ -161,7 +161,7 @@ end:
 
 const dis__combiner dis__combiner_centroid = {
     .info = {.name = "centroid",
-             .summary = "Jensen-Shannon centroid: close to where most views agree",
+             .summary = "Jensen-Shannon centroid: the distribution closest to all label sets",
              .source = "Wright & Augenstein 2022 eq. 2, Nielsen 2020",
              .options = options,
              .n_options = sizeof options / sizeof *options},

@@ -82,7 +82,7 @@ end:
 
 const dis__combiner dis__combiner_hybrid = {
     .info = {.name = "hybrid",
-             .summary = "views scaled by a temperature each, then their Jensen-Shannon centroid",
+             .summary = "Jensen-Shannon centroid after temperature scaling that makes the label sets agree",
              .source = "Wright & Augenstein 2022 eq. 8",
              .options = options,
              .n_options = sizeof options / sizeof *options},

@@ -25,7 +25,7 @@ static dis_status run_temperature(const dis__combine_args *args)
 
 const dis__combiner dis__combiner_temperature = {
     .info = {.name = "temperature",
-             .summary = "views scaled by a temperature each so that they agree, then averaged",
+             .summary = "mean after temperature scaling that makes the label sets agree",
              .source = "Wright & Augenstein 2022 eq. 5-7 and its released code",
              .options = options,
              .n_options = sizeof options / sizeof *options},

@@ -16,24 +16,24 @@ typedef struct {
      .default_value = "1e-3",                                                                                     \
      .low = 0,                                                                                                    \
      .high = 1e6,                                                                                                 \
-     .summary = "weight of the sum of squared temperatures"},                                                     \
+     .summary = "weight of the penalty on squared temperatures"},                                                 \
         {.key = "bound",                                                                                          \
          .kind = DIS_OPTION_REAL,                                                                                 \
          .offset = offsetof(type, temper.bound),                                                                  \
          .default_value = "1",                                                                                    \
          .low = .01,                                                                                              \
          .high = 100,                                                                                             \
-         .summary = "smallest temperature"},                                                                      \
+         .summary = "minimum temperature"},                                                                       \
         {.key = "start",                                                                                          \
          .kind = DIS_OPTION_REAL,                                                                                 \
          .offset = offsetof(type, temper.start),                                                                  \
          .default_value = "1.5",                                                                                  \
          .low = .01,                                                                                              \
          .high = 100,                                                                                             \
-         .summary = "temperature from which the search starts"},                                                  \
+         .summary = "initial temperature of the search"},                                                         \
     {                                                                                                             \
         .key = "fixed", .kind = DIS_OPTION_REAL, .offset = offsetof(type, temper.fixed), .low = .01, .high = 100, \
-        .summary = "this temperature for every view, without a search"                                            \
+        .summary = "use this temperature for every label set, without a search"                                   \
     }
 
 /* Temperatures of all views into args->temperature, with on_bound, the objective and the steps taken. */

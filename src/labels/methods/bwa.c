@@ -37,20 +37,20 @@ static const dis_option options_table[] = {
      .default_value = "15",
      .low = 1e-6,
      .high = 1e9,
-     .summary = "votes that each worker is given at the crowd's spread"},
+     .summary = "pseudo-votes per annotator with the variance of the crowd"},
     {.key = "mean-prior",
      .kind = DIS_OPTION_REAL,
      .offset = offsetof(bwa_options, mean_prior),
      .default_value = "1",
      .low = 1e-6,
      .high = 1e9,
-     .summary = "weight that each item is given at the mean of all"},
+     .summary = "weight of the mean over items in each item's average"},
     {.key = "correction",
      .kind = DIS_OPTION_CHOICE,
      .offset = offsetof(bwa_options, correction),
      .default_value = "yes",
      .choices = "yes|no",
-     .summary = "spread beforehand times 4 (1 - 1/K)"},
+     .summary = "multiply the prior variance by 4 (1 - 1/K)"},
 };
 
 enum { MAX_JOBS = 16 };
@@ -257,7 +257,7 @@ static size_t memory(const dis_votes_view *votes, const void *options)
 
 const dis__method dis__method_bwa = {
     .info = {.name = "bwa",
-             .summary = "votes averaged with weights by how closely each worker keeps to such averages",
+             .summary = "Bayesian weighted average of votes; annotators close to the averages weigh more",
              .source = "Li, Rubinstein & Cohn 2019",
              .objective = "log posterior",
              .needs_workers = true,

@@ -26,7 +26,7 @@ static const dis_option options_table[] = {
      .default_value = "0",
      .low = 0,
      .high = 1,
-     .summary = "stop when the likelihood of the votes changes by less, relative to itself; 0: never"},
+     .summary = "stop when the relative change of the likelihood is smaller; 0: never"},
 };
 
 static dis_status shares_job(void *arg, size_t j, int thread)
@@ -114,7 +114,7 @@ static size_t memory(const dis_votes_view *votes, const void *options)
 
 const dis__method dis__method_crowd = {
     .info = {.name = "crowd",
-             .summary = "the model behind dissent review: shrunken matrices, hard items",
+             .summary = "model of dissent review: shrunken confusion matrices and item difficulty",
              .source = "dissent: Dawid & Skene 1979 with partial pooling, levels after Whitehill et al. 2009",
              .objective = "none",
              .needs_workers = true,

@@ -266,7 +266,7 @@ static size_t memory(const dis_votes_view *votes, const void *options)
 
 const dis__method dis__method_crowdlab = {
     .info = {.name = "crowdlab",
-             .summary = "votes and a model averaged, each weighed by how far it agrees with the others",
+             .summary = "weighted average of votes and model predictions; weights by agreement with the others",
              .source = "Goh, Tkachenko & Mueller 2022; cleanlab 2.9",
              .objective = "none",
              .needs_workers = true,

@@ -37,8 +37,7 @@ static const dis_option options_table[] = {
      .default_value = "-1",
      .low = -1,
      .high = 1e9,
-     .summary = "pseudo-count added on the diagonal: workers are believed to be right; below 0: 2 with smoothing, none "
-                "without"},
+     .summary = "pseudo-count added to the diagonal (correct votes); below 0: 2 with smoothing, 0 without"},
     DIS_OPTION_FLOOR(ds_options, "0"),
     {.key = "prior",
      .kind = DIS_OPTION_CHOICE,
@@ -52,14 +51,15 @@ static const dis_option options_table[] = {
      .default_value = "0",
      .low = 0,
      .high = 1e9,
-     .summary = "pseudo-count added to every class in its estimate"},
+     .summary = "pseudo-count added to every class in the estimated prior"},
     {.key = "soften",
      .kind = DIS_OPTION_REAL,
      .offset = offsetof(ds_options, soften),
      .default_value = "1",
      .low = 0,
      .high = 1e9,
-     .summary = "start from a state: even votes added to each column of its matrices; 0: they are taken as they are"},
+     .summary =
+         "with a saved state: pseudo-votes added to each column of its confusion matrices; 0: use them unchanged"},
 };
 
 static dis_status run(const ds_options *o, dis__confusion *c)
@@ -92,7 +92,7 @@ static dis_status fit_dawid_skene(const dis__fit_args *args, dis_fit *fit)
 
 const dis__method dis__method_dawid_skene = {
     .info = {.name = "dawid-skene",
-             .summary = "EM with one confusion matrix per worker",
+             .summary = "EM with one confusion matrix per annotator",
              .source = "Dawid & Skene 1979",
              .objective = "marginal likelihood, plus prior where there are pseudo-counts",
              .needs_workers = true,

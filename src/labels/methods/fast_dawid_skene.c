@@ -25,7 +25,7 @@ static const dis_option options_table[] = {
      .offset = offsetof(fds_options, method),
      .default_value = "hard",
      .choices = "hard|hybrid",
-     .summary = "hard assignments from the start, or after soft iterations"},
+     .summary = "hard assignments from the first iteration, or after soft iterations"},
     DIS_OPTION_ITERATIONS(fds_options, "100"),
     DIS_OPTION_TOLERANCE(fds_options, "1e-9"),
     DIS_OPTION_SMOOTHING(fds_options, "0"),
@@ -35,7 +35,7 @@ static const dis_option options_table[] = {
      .default_value = "0",
      .low = 0,
      .high = 1e9,
-     .summary = "pseudo-count added on the diagonal: workers are believed to be right"},
+     .summary = "pseudo-count added to the diagonal (correct votes)"},
     DIS_OPTION_FLOOR(fds_options, "0"),
     {.key = "marginals",
      .kind = DIS_OPTION_REAL,
@@ -43,14 +43,14 @@ static const dis_option options_table[] = {
      .default_value = "0",
      .low = 0,
      .high = 2,
-     .summary = "stop when the class marginals move by less (L1); 0: never"},
+     .summary = "stop when the class marginals change by less (L1 distance); 0: never"},
     {.key = "switch",
      .kind = DIS_OPTION_REAL,
      .offset = offsetof(fds_options, switch_at),
      .default_value = ".005",
      .low = 0,
      .high = 2,
-     .summary = "hybrid: from soft to hard when the class marginals move by at most this (L1)"},
+     .summary = "hybrid: switch to hard assignments when the class marginals change by at most this (L1 distance)"},
 };
 
 typedef struct {
@@ -106,7 +106,7 @@ static dis_status fit_fast_dawid_skene(const dis__fit_args *args, dis_fit *fit)
 
 const dis__method dis__method_fast_dawid_skene = {
     .info = {.name = "fast-dawid-skene",
-             .summary = "dawid-skene with hard assignments: settles in a few iterations",
+             .summary = "dawid-skene with hard assignments; converges in a few iterations",
              .source = "Sinha, Rao & Balasubramanian 2018",
              .objective = "classification likelihood",
              .needs_workers = true,

@@ -455,7 +455,7 @@ static dis_status fit_glad(const dis__fit_args *args, dis_fit *fit)
 
 const dis__method dis__method_glad = {
     .info = {.name = "glad",
-             .summary = "abilities of workers and difficulties of items",
+             .summary = "ability per annotator and difficulty per item",
              .source = "Whitehill et al. 2009, priors as crowd-kit 1.4.1",
              .objective = "marginal likelihood + prior",
              .needs_workers = true,

@@ -22,7 +22,7 @@ static const dis_option options[] = {
      .offset = offsetof(majority_options, ties),
      .default_value = "first",
      .choices = "first|random|split",
-     .summary = "a tie takes the first class, a random one, or is split evenly"},
+     .summary = "on a tie: take the first class, take a random one, or split the probability evenly"},
     DIS_OPTION_SEED_ROW(majority_options),
 };
 
@@ -68,7 +68,7 @@ static dis_status fit_majority(const dis__fit_args *args, dis_fit *fit)
 
 const dis__method dis__method_majority = {
     .info = {.name = "majority",
-             .summary = "all mass on the class with most votes",
+             .summary = "one-hot label: the class with most votes",
              .source = "the most common baseline; Sheng et al. 2008",
              .objective = "none",
              .options = options,

@@ -34,7 +34,7 @@ static const dis_option options_table[] = {
      .default_value = "1e-10",
      .low = 1e-300,
      .high = .1,
-     .summary = "skills stay this far from 0 and 1"},
+     .summary = "minimum distance of an accuracy from 0 and 1"},
     {.key = "prior",
      .kind = DIS_OPTION_CHOICE,
      .offset = offsetof(one_coin_options, prior),
@@ -143,7 +143,7 @@ static size_t memory(const dis_votes_view *votes, const void *options)
 
 const dis__method dis__method_one_coin = {
     .info = {.name = "one-coin",
-             .summary = "EM with one skill per worker",
+             .summary = "EM with one accuracy per annotator",
              .source = "Zhang, Chen, Zhou & Jordan 2016",
              .objective = "marginal likelihood, plus prior where there is smoothing",
              .needs_workers = true,

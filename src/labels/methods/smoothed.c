@@ -46,7 +46,7 @@ static const dis_option options[] = {
      .choices = "auto",
      .low = 0,
      .high = 1e9,
-     .summary = "number of votes at the class rates that each item gets; auto: estimated from the votes"},
+     .summary = "pseudo-votes per item, distributed as all votes; auto: estimated from the votes"},
 };
 
 /* Sums over items: for each class (n_classes) A = sum c / (c - 1 + alpha) / n and B with the square of the divisor, and
@@ -269,7 +269,7 @@ static dis_status fit_smoothed(const dis__fit_args *args, dis_fit *fit)
 
 const dis__method dis__method_smoothed = {
     .info = {.name = "smoothed",
-             .summary = "smoothed vote shares: the distribution of the next vote",
+             .summary = "Dirichlet-smoothed vote shares: the expected distribution of the next vote",
              .source = "Dirichlet-multinomial; Minka 2000, leave-one-out likelihood",
              .objective = "leave-one-out likelihood + prior",
              .options = options,

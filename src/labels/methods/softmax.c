@@ -27,7 +27,7 @@ static dis_status fit_softmax(const dis__fit_args *args, dis_fit *fit)
 
 const dis__method dis__method_softmax = {
     .info = {.name = "softmax",
-             .summary = "softmax of the vote counts: every class gets some mass",
+             .summary = "softmax of the vote counts; no class has probability 0",
              .source = "Uma et al. 2020 eq. 4, Wright & Augenstein 2022 eq. 10",
              .objective = "none"},
     .options_size = sizeof(softmax_options),

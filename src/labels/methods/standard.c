@@ -33,7 +33,7 @@ static dis_status fit_standard(const dis__fit_args *args, dis_fit *fit)
 
 const dis__method dis__method_standard = {
     .info = {.name = "standard",
-             .summary = "vote shares",
+             .summary = "share of votes per class",
              .source = "Uma et al. 2020 eq. 3, Wright & Augenstein 2022 eq. 9",
              .objective = "none"},
     .options_size = sizeof(standard_options),

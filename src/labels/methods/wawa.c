@@ -32,7 +32,7 @@ static dis_status fit_wawa(const dis__fit_args *args, dis_fit *fit)
 
 const dis__method dis__method_wawa = {
     .info = {.name = "wawa",
-             .summary = "votes weighted by each worker's agreement with the majority",
+             .summary = "votes weighted by each annotator's agreement with the majority",
              .source = "crowd-kit 1.4.1, Wawa",
              .objective = "none",
              .needs_workers = true},

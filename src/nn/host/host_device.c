@@ -248,7 +248,7 @@ static dis_status usable_bf16(const dis__device *device)
 static const dis__device_row ref_row = {.name = "ref", .machine = "ref"};
 
 const dis__device dis__device_ref = {.name = "ref",
-                                     .summary = "one thread, float64: what the others are compared with",
+                                     .summary = "one thread, float64: the reference for the other devices",
                                      .row = &ref_row,
                                      .trains = true,
                                      .number = {DIS_FLOAT64, DIS_FLOAT64, DIS_FLOAT64},
@@ -271,7 +271,7 @@ const dis__device dis__device_cpu = {.name = "cpu",
                                      HOST};
 
 const dis__device dis__device_cpu_bf16 = {.name = "cpu-bf16",
-                                          .summary = "all threads, weights multiplied in bfloat16; does not train",
+                                          .summary = "all threads, matrix multiplication in bfloat16; cannot train",
                                           .row = &dis__device_row_cpu,
                                           .precision = DIS_PRECISION_BF16,
                                           .usable = usable_bf16,

@@ -386,7 +386,7 @@ static dis_status load(dis_context *ctx, const char *folder, const char *path, d
     dis_status status = dis__json_parse(&s.json, in.bytes, in.n, &place, &s.root);
     if (status == DIS_OK) status = read_model(&s, folder, out, &name, &hex);
     if (status == DIS_OK && strchr(name, '/'))
-        status = dis__fail_at(DIS_EDATA, path, 0, 0, "the file of weights must lie in the model's folder");
+        status = dis__fail_at(DIS_EDATA, path, 0, 0, "the file of weights must be in the model's folder");
     if (status == DIS_OK) status = dis__path_join(folder, name, &weights);
     if (status == DIS_OK) status = read_weights(ctx, weights, path, s.schema, hex, *out);
     dis__free(name);

@@ -50,11 +50,11 @@ static const dis_option step[] = {
      .offset = offsetof(values, at),
      .low = 1,
      .high = 1e9,
-     .summary = "epochs after which the rate drops, as 50/55"},
-    REAL(factor, "factor", "0.1", 1e-9, 1, "what the rate is multiplied by at each drop"),
+     .summary = "epochs after which the rate drops, e.g. 50/55"},
+    REAL(factor, "factor", "0.1", 1e-9, 1, "factor by which the rate drops"),
 };
 static const dis_option warm[] = {
-    REAL(warm_up, "warm-up", "0", 0, 1e12, "steps over which the rate grows from 0; below 1: their share of all steps"),
+    REAL(warm_up, "warm-up", "0", 0, 1e12, "warm-up steps in which the rate grows from 0; below 1: share of all steps"),
 };
 
 static const struct {

@@ -21,20 +21,20 @@ static const dis_option options[] = {
      .default_value = "128",
      .low = 1,
      .high = 65536,
-     .summary = "width of each hidden layer, as 128 or 256/64"},
+     .summary = "width of each hidden layer, e.g. 128 or 256/64"},
     {.key = "dropout",
      .kind = DIS_OPTION_REAL,
      .offset = offsetof(settings, dropout),
      .default_value = "0.5",
      .low = 0,
      .high = .99,
-     .summary = "share of hidden values left out in each step"},
+     .summary = "dropout rate"},
     {.key = "scale",
      .kind = DIS_OPTION_CHOICE,
      .offset = offsetof(settings, scale),
      .default_value = "none",
      .choices = "none|standard",
-     .summary = "features as they are, or with the training items' mean 0 and standard deviation 1"},
+     .summary = "use features unchanged, or scale to mean 0 and standard deviation 1 on the training items"},
 };
 
 typedef struct {
@@ -168,7 +168,7 @@ static dis_status put(dis__net *net, dis__model_inputs *to, const dis__encoded_i
 
 const dis__model_row dis__model_mlp = {
     .info = {.name = "mlp",
-             .summary = "hidden layers over a row of numbers per item",
+             .summary = "multilayer perceptron on feature vectors",
              .source = "Uma et al. 2020, section 4 (LabelMe)",
              .items_kind = DIS_ITEMS_FEATURES,
              .options = options,

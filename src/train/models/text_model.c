@@ -26,27 +26,27 @@ typedef struct {
         .low = low_, .high = high_, .summary = summary_                                                       \
     }
 static const dis_option options[] = {
-    WHOLE(width, "width", "64", 1, 4096, "of the vector of a word; word vectors from a file bring their own"),
-    WHOLE(hidden, "hidden", "64", 0, 65536, "width of the hidden layer; 0: none"),
-    WHOLE(buckets, "buckets", "16384", 0, 1e8, "rows for pieces of words; 0: whole words only"),
-    WHOLE(min, "least", "3", 1, 16, "characters of the shortest piece"),
-    WHOLE(max, "most", "5", 1, 16, "characters of the longest piece"),
-    WHOLE(seen, "seen", "2", 1, 1e9, "a word is known when it was seen this often"),
-    WHOLE(vocabulary, "vocabulary", "50000", 0, 1e8, "maximum number of known words"),
-    WHOLE(longest, "longest", "2000", 1, 1e6, "ids of a text beyond these are left out"),
+    WHOLE(width, "width", "64", 1, 4096, "width of word vectors; vectors from a file have their own width"),
+    WHOLE(hidden, "hidden", "64", 0, 65536, "width of the hidden layer; 0: no hidden layer"),
+    WHOLE(buckets, "buckets", "16384", 0, 1e8, "hash buckets for character n-grams; 0: words only"),
+    WHOLE(min, "least", "3", 1, 16, "length of the shortest n-gram"),
+    WHOLE(max, "most", "5", 1, 16, "length of the longest n-gram"),
+    WHOLE(seen, "seen", "2", 1, 1e9, "minimum frequency of a word in the vocabulary"),
+    WHOLE(vocabulary, "vocabulary", "50000", 0, 1e8, "maximum size of the vocabulary"),
+    WHOLE(longest, "longest", "2000", 1, 1e6, "maximum number of ids per text"),
     {.key = "dropout",
      .kind = DIS_OPTION_REAL,
      .offset = offsetof(settings, dropout),
      .default_value = "0.3",
      .low = 0,
      .high = .99,
-     .summary = "share of values left out in each step"},
+     .summary = "dropout rate"},
     {.key = "case",
      .kind = DIS_OPTION_CHOICE,
      .offset = offsetof(settings, case_),
      .default_value = "lower",
      .choices = "lower|keep",
-     .summary = "ASCII letters are made small, or stay"},
+     .summary = "convert ASCII letters to lower case, or keep the case"},
 };
 
 enum { MAX_TEXTS = 5, EXTRA_LISTS = 2 };
@@ -369,7 +369,7 @@ static void forget(void *encoder)
 
 const dis__model_row dis__model_text = {
     .info = {.name = "text",
-             .summary = "bags of words and of pieces of words, for texts, without anything pretrained",
+             .summary = "bag of words and character n-grams, without pretrained weights",
              .source = "after Joulin et al. 2017",
              .items_kind = DIS_ITEMS_TEXT,
              .options = options,

@@ -15,8 +15,8 @@ static const dis_option silver_options[] = {
      .offset = offsetof(dis__objective_settings, ties),
      .default_value = "drop",
      .choices = "drop|first",
-     .summary = "items whose soft label has no single most probable class: drop leaves them out of all heads, first "
-                "takes the first class"},
+     .summary =
+         "items whose soft label has several most probable classes: drop them from all heads, or use the first class"},
 };
 static const dis_option crowd_options[] = {
     {.key = "on",
@@ -24,15 +24,14 @@ static const dis_option crowd_options[] = {
      .offset = offsetof(dis__objective_settings, on),
      .default_value = "logits",
      .choices = "logits|probabilities",
-     .summary = "what the map of a worker reads: the logits (Uma et al. 2020) or their softmax (Rodrigues and Pereira "
-                "2018)"},
+     .summary = "input of the annotator layer: logits (Uma et al. 2020) or probabilities (Rodrigues and Pereira 2018)"},
     {.key = "warm-up",
      .kind = DIS_OPTION_INT,
      .offset = offsetof(dis__objective_settings, warm_up),
      .default_value = "0",
      .low = 0,
      .high = 1e6,
-     .summary = "the first so many epochs learn from majority labels, ties left out; none of them is kept as the best"},
+     .summary = "train the first N epochs on majority labels without ties; these epochs are never kept as the best"},
 };
 #define OF_WORKERS(key_, kind_, fallback_, low_, high_, summary_)                                                   \
     {                                                                                                               \
@@ -40,34 +39,32 @@ static const dis_option crowd_options[] = {
         .low = low_, .high = high_, .summary = summary_                                                             \
     }
 #define HIDDEN(summary_) OF_WORKERS(hidden, DIS_OPTION_INT, "0", 0, 1e5, summary_)
-#define ALPHA(fallback_)                                                                                    \
-    OF_WORKERS(alpha, DIS_OPTION_REAL, fallback_, 0, 1e3,                                                   \
-               "mixup: rows are learned in mixtures of two, items, workers and votes alike, by a share of " \
-               "Beta(alpha, alpha); 0: none")
-#define UNKNOWN                                                                                                      \
-    OF_WORKERS(unknown, DIS_OPTION_REAL, "0.1", 0, .9,                                                               \
-               "share of votes that are learned without saying whose they are, for workers whom the model does not " \
-               "know; 0: these get the mean of the known ones' vectors")
+#define ALPHA(fallback_)                                  \
+    OF_WORKERS(alpha, DIS_OPTION_REAL, fallback_, 0, 1e3, \
+               "mixup: mix pairs of items, annotators and votes with a weight from Beta(alpha, alpha); 0: no mixup")
+#define UNKNOWN                                 \
+    OF_WORKERS(                                 \
+        unknown, DIS_OPTION_REAL, "0.1", 0, .9, \
+        "share of votes trained with the vector of an unknown annotator; 0: unknown annotators get the mean vector")
 #define NORM                                      \
     OF_WORKERS(norm, DIS_OPTION_REAL, "0", 0, .9, \
-               "weight in the loss of the mean length of the workers' vectors (AART: lambda)")
-#define CONTRAST                                                                                                    \
-    OF_WORKERS(contrast, DIS_OPTION_REAL, "0", 0, .9,                                                               \
-               "weight in the loss of a term that pulls the vectors of workers together who agree on an item, and " \
-               "apart where they do not (AART: alpha)")
+               "loss weight of the mean length of the annotator vectors (AART: lambda)")
+#define CONTRAST                                      \
+    OF_WORKERS(contrast, DIS_OPTION_REAL, "0", 0, .9, \
+               "loss weight of a contrastive term: annotators who agree on an item get similar vectors (AART: alpha)")
 static const dis_option annotator_options[] = {
-    HIDDEN("units of a layer behind the sum of item and annotator, so that annotators may differ in what they make "
-           "of an item, not only in what they tend to say; 0: none"),
+    HIDDEN("units of a layer after the sum of item and annotator vectors, so that effects of annotators can depend on "
+           "the item; 0: no layer"),
     ALPHA("0"),
     UNKNOWN,
     NORM,
     CONTRAST,
 };
 static const dis_option annot_mix_options[] = {
-    HIDDEN("units of a layer between item and worker and the worker's confusion of the classes; 0: none"),
-    OF_WORKERS(width, DIS_OPTION_INT, "32", 1, 1e5, "of the workers' vectors"),
+    HIDDEN("units of a layer between the item and annotator vectors and the confusion matrix; 0: no layer"),
+    OF_WORKERS(width, DIS_OPTION_INT, "32", 1, 1e5, "width of the annotator vectors"),
     ALPHA("1"),
-    OF_WORKERS(eta, DIS_OPTION_REAL, "0.9", .01, .999, "how often workers say the class before they have learned"),
+    OF_WORKERS(eta, DIS_OPTION_REAL, "0.9", .01, .999, "initial probability that a vote is the true class"),
     UNKNOWN,
     NORM,
     CONTRAST,
@@ -124,7 +121,7 @@ static const dis__objective_row rows[] = {
     SILVER("silver+inverse-kl", DIS_LOSS_INVERSE_KL, "two heads: silver label, and inverse KL to the soft label"),
     SILVER("silver+js", DIS_LOSS_JS, "two heads: silver label, and Jensen-Shannon divergence to the soft label"),
     {.info = {.name = "annotator",
-              .summary = "each vote by itself, the model being told who is asked: a vector per worker beside the item",
+              .summary = "predict each vote from the item and a vector of its annotator",
               .needs_votes = true,
               .options = annotator_options,
               .n_options = N_ANNOTATOR},
@@ -133,7 +130,7 @@ static const dis__objective_row rows[] = {
      .crowd = -1,
      .annotator = true},
     {.info = {.name = "annot-mix",
-              .summary = "each vote by itself: a class per item, and what each worker makes of it, learned with mixup",
+              .summary = "predict each vote from a class per item and a confusion matrix of its annotator, with mixup",
               .needs_votes = true,
               .options = annot_mix_options,
               .n_options = N_ANNOT_MIX},
@@ -142,11 +139,12 @@ static const dis__objective_row rows[] = {
      .crowd = -1,
      .annotator = true,
      .confuses = true},
-    CROWD("crowd:mw", DIS_CROWD_MW, "votes of each worker through a matrix of the worker's own"),
-    CROWD("crowd:vw", DIS_CROWD_VW, "votes of each worker through a factor per class"),
-    CROWD("crowd:vb", DIS_CROWD_VB, "votes of each worker through a term per class"),
-    CROWD("crowd:vwb", DIS_CROWD_VWB, "votes of each worker through a factor and a term per class"),
-    CROWD("crowd:sw", DIS_CROWD_SW, "votes of each worker through one factor"),
+    CROWD("crowd:mw", DIS_CROWD_MW, "predict each vote from the class scores and one matrix per annotator"),
+    CROWD("crowd:vw", DIS_CROWD_VW, "predict each vote from the class scores, scaled per annotator and class"),
+    CROWD("crowd:vb", DIS_CROWD_VB, "predict each vote from the class scores, shifted per annotator and class"),
+    CROWD("crowd:vwb", DIS_CROWD_VWB,
+          "predict each vote from the class scores, scaled and shifted per annotator and class"),
+    CROWD("crowd:sw", DIS_CROWD_SW, "predict each vote from the class scores, scaled per annotator"),
 };
 enum { N_ROWS = sizeof rows / sizeof *rows };
 

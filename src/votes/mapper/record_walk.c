@@ -195,9 +195,9 @@ static dis_status value_of(dis__record_walk *w, const dis__path_cursor *l, dis__
                                      dis__path_cursor_option(w, l));
     }
     if (n == 0 && l->part->step[l->part->n_steps - 1].kind == DIS_STEP_FOLDER)
-        return dis__record_walk_fail(
-            w, l->node.at, "the %s is the folder that the file lies in, and none is named; give it as FOLDER/FILE",
-            dis__path_cursor_option(w, l));
+        return dis__record_walk_fail(w, l->node.at,
+                                     "the %s is read from the name of the folder; give the file as FOLDER/FILE",
+                                     dis__path_cursor_option(w, l));
     *out = (dis__vote_field){.text = text ? text : "", .n = n, .at = l->node.at};
     return DIS_OK;
 }

@@ -140,7 +140,10 @@ dis_status dis__votes_scatter(dis_context *ctx, dis_votes **votes)
     if (!dis__comm_is_parallel(dis__context_comm(ctx))) return DIS_OK;
     const bool mine = dis__context_comm(ctx)->rank > 0;
     if (mine) DIS_TRY(dis__alloc_zeroed(votes, 1, sizeof **votes));
-    if (!mine && !(*votes)->start) return dis__fail(DIS_EDATA, "votes of nobody known cannot be dealt out over ranks");
+    if (!mine && !(*votes)->start)
+        return dis__fail(
+            DIS_EDATA,
+            "votes without annotator ids cannot be split across MPI ranks; run without mpirun or add a worker column");
     const dis_status status = deal(ctx, *votes);
     if (status != DIS_OK && mine) {
         dis_votes_destroy(*votes);

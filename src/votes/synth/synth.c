@@ -140,11 +140,11 @@ static const struct {
     dis__synth_vote_function vote;
     bool hard_items;
 } models[] = {
-    {{"dawid-skene", "one confusion matrix per worker"}, vote_dawid_skene, false},
-    {{"one-coin", "one accuracy per worker; mistakes go anywhere"}, vote_one_coin, false},
-    {{"spammer", "one-coin, but a share of workers votes without looking"}, vote_spammer, false},
-    {{"difficulty", "items differ in how easy they are, workers in skill (GLAD)"}, vote_difficulty, true},
-    {{"ambiguous", "items look like a second class to some; a share of workers votes without looking"},
+    {{"dawid-skene", "one confusion matrix per annotator"}, vote_dawid_skene, false},
+    {{"one-coin", "one accuracy per annotator; errors are uniform over the other classes"}, vote_one_coin, false},
+    {{"spammer", "one-coin with a share of annotators who vote at random"}, vote_spammer, false},
+    {{"difficulty", "GLAD: ability per annotator, difficulty per item"}, vote_difficulty, true},
+    {{"ambiguous", "items can be mistaken for a second class; a share of annotators votes at random"},
      vote_ambiguous,
      true},
 };

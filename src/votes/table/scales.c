@@ -186,7 +186,7 @@ static bool is_span(const char *task, size_t n_task, const char **label, size_t 
             return false;
         }
     if (!dis__parse_real(part[0], n[0], &from) || !dis__parse_real(part[1], n[1], &to) || !(from < to)) {
-        snprintf(why, size, "a span from %.*s to %.*s; the end is the first place behind it, so above the start",
+        snprintf(why, size, "a span from %.*s to %.*s; the end is exclusive and must be greater than the start",
                  (int)n[0], part[0], (int)n[1], part[1]);
         return false;
     }
@@ -199,26 +199,26 @@ static bool is_span(const char *task, size_t n_task, const char **label, size_t 
 
 static const dis__scale scales[] = {
     {.info = {.name = "nominal",
-              .summary = "classes without an order",
+              .summary = "unordered classes",
               .label = "the name of a class",
               .columns = "task,label,entropy,p:CLASS,..."}},
     {.info = {.name = "ordinal",
-              .summary = "classes in an order: numbers, or as `classes` gives them",
+              .summary = "ordered classes: numbers, or in the order of `classes`",
               .label = "the name of a class",
               .method = "ordinal",
               .headline = "alpha_ordinal cohen_quadratic gwet_ac2_ordinal",
               .columns = "task,label,entropy,p:CLASS,...",
               .ordered = true}},
     {.info = {.name = "multi-label",
-              .summary = "any number of classes at once",
+              .summary = "any number of classes per item",
               .label = "a list of classes",
               .headline = "alpha_masi",
-              .columns = "task,label,entropy,p:CLASS,... (each p for itself)",
+              .columns = "task,label,entropy,p:CLASS,... (an independent probability per class)",
               .has_own_labels = true},
      .is_set = true,
      .repeatable = true},
     {.info = {.name = "numeric",
-              .summary = "ratings and other numbers",
+              .summary = "numeric ratings",
               .label = "a number",
               .method = "random-effects",
               .headline = "alpha_interval",
@@ -227,8 +227,8 @@ static const dis__scale scales[] = {
               .has_own_labels = true},
      .accepts = is_number},
     {.info = {.name = "pairwise",
-              .summary = "which of two things is better: columns a, b and winner",
-              .label = "a, b, tie, or the name of one of the two",
+              .summary = "preferences between two candidates: columns a, b and winner",
+              .label = "a, b, tie, or the name of one candidate",
               .method = "bradley-terry",
               .headline = "agreement",
               .columns = "thing,score,se,rank,won,lost,tied",
@@ -240,7 +240,7 @@ static const dis__scale scales[] = {
      .label_path = "winner|label|preferred",
      .row = is_comparison},
     {.info = {.name = "spans",
-              .summary = "classes of stretches of a text: columns start, end and label",
+              .summary = "classes of text spans: columns start, end and label",
               .label = "the class of a span",
               .headline = "kappa_tokens",
               .columns = "task,start,end,label,p,workers",

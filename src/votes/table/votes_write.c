@@ -161,9 +161,9 @@ dis_status dis_votes_write(dis_context *ctx, const dis_votes *votes, const char 
     dis_votes_write_options o = dis_votes_write_options_default();
     DIS_TRY(DIS_OPTIONS_COPY(dis_votes_write_options, &o, options));
     if (o.number_file && !o.anonymise)
-        return dis__fail(DIS_EUSAGE, "`number_file` is about anonymous workers; say `anonymise` too, or leave it out");
+        return dis__fail(DIS_EUSAGE, "`number_file` needs `anonymise`; add it, or leave `number_file` out");
     if (o.anonymise && !votes->start)
-        return dis__fail(DIS_EDATA, "this input does not say who voted: there is nobody to make anonymous");
+        return dis__fail(DIS_EDATA, "`anonymise` needs annotator ids, and this input has none");
     if (!votes->start) return write_counts(votes, path, o.format);
     if (!o.anonymise) return write_votes(votes, path, o.format, NULL);
     uint64_t *number;
