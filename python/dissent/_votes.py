@@ -423,7 +423,7 @@ def presets() -> dict[str, str]:
     """The tools whose exports are read, and what each preset reads.
 
     >>> presets()["mace"]
-    'MACE: wide CSV without header, a row per item, a column per worker'
+    'MACE: wide CSV without header, one row per item, one column per annotator'
     """
     return dict(_core.presets())
 
@@ -432,7 +432,7 @@ def scales() -> dict[str, str]:
     """The kinds of votes: names for ``scale``, and what each is.
 
     >>> scales()["nominal"]
-    'classes without an order'
+    'unordered classes'
     """
     return {name: summary for name, summary, _ in _core.scales()}
 
