@@ -1,7 +1,7 @@
 """dissent turns annotator disagreement into training signal.
 
 It computes soft labels from votes, with the methods of crowd-kit (under its names) and others, and combines them. It
-evaluates labels, models and annotators against people. A C library does the work on all cores, without Python's lock.
+evaluates labels, models and annotators against people. Computations run in a C library on all cores and release the GIL.
 
 >>> import dissent
 >>> votes = dissent.Votes([("t1", "ann", "yes"), ("t1", "bob", "no"), ("t1", "eve", "yes"), ("t2", "ann", "no")])

@@ -16,7 +16,7 @@ from ._votes import Votes, as_votes
 
 
 def agreement_measures() -> list[dict[str, Any]]:
-    """What agreement() measures: name, title, what it does about missing votes, source.
+    """The coefficients of agreement(): name, title, treatment of missing votes, source.
 
     >>> [m["name"] for m in agreement_measures()][:2]
     ['percent', 'fleiss']
@@ -25,7 +25,7 @@ def agreement_measures() -> list[dict[str, Any]]:
 
 
 class Agreement(Figures):
-    """What agreement() found.
+    """The result of agreement().
 
     Coefficients are attributes (``a.alpha_nominal``: a number, or None) and items (``a["alpha_nominal"]``: a Metric
     with interval, n and reason). ``classes``, ``items``, ``workers`` and ``pairs`` are tables; those that were not
@@ -113,13 +113,13 @@ def agreement(
     Parameters
     ----------
     votes : Votes or a table
-        As aggregators take them.
+        Votes, as for aggregators.
     gold : labels by task, optional
         Known labels: also computes the accuracy of workers.
     items, workers, pairs : bool
         Which tables to compute; without pairs the coefficients cohen* are left out.
     ordinal : bool
-        The order of the classes has a meaning. This is assumed when all classes are numbers, of votes with
+        The classes are ordered. This is assumed when all classes are numbers, of votes with
         scale="ordinal", and of labels whose type declares an order (an ordered Categorical, an Enum).
     singles : bool
         Items with one vote count in the chance agreement of Fleiss and Gwet.

@@ -62,7 +62,7 @@ def predictions_of(votes: Votes, predictions: Any) -> tuple[np.ndarray | None, d
 
 
 class KeptFit:
-    """What a fit knew, after it was pickled."""
+    """The results of a fit that was pickled."""
 
     def __init__(self, fit: Any) -> None:
         self.trace: np.ndarray = np.array(fit.trace)
@@ -223,7 +223,7 @@ class Aggregator(Estimator):
 
     @property
     def result_(self) -> SoftLabels:
-        """The soft labels, whatever the votes came in."""
+        """The soft labels as SoftLabels, for any type of votes."""
         votes: Votes = self._have("votes")
         return self._once(
             "result", lambda: SoftLabels(votes.tasks, votes.classes, self._have("p"), categories=votes.categories)
@@ -231,7 +231,7 @@ class Aggregator(Estimator):
 
     @property
     def votes_(self) -> Votes:
-        """The votes it was fitted to."""
+        """The votes of the last fit."""
         return self._have("votes")
 
     @property
@@ -246,7 +246,7 @@ class Aggregator(Estimator):
 
     @property
     def labels_(self) -> Any:
-        """The most likely class of each task; the first one on a tie."""
+        """The most probable class of each task; on a tie, the first one."""
 
         def make() -> Any:
             votes: Votes = self._have("votes")
@@ -267,7 +267,7 @@ class Aggregator(Estimator):
 
     @property
     def skills_(self) -> Any:
-        """How good each worker is: the method's own figure, or the share of votes that agree with probas_."""
+        """Quality of each worker: the estimate of the method, or the share of votes that agree with probas_."""
 
         def make() -> Any:
             skill = self._parameter("skill")
@@ -293,7 +293,7 @@ class Aggregator(Estimator):
 
     @property
     def predictions_weight_(self) -> float | None:
-        """The weight that predictions got; None without any."""
+        """The weight of the predictions; None without predictions."""
         weight = self._summary().get("predictions_weight", float("nan"))
         return None if np.isnan(weight) else weight
 
@@ -305,7 +305,7 @@ class Aggregator(Estimator):
 
     @property
     def n_iter_(self) -> int:
-        """Iterations that were run."""
+        """Number of iterations."""
         return self._summary()["iterations"]
 
     @property
@@ -315,7 +315,7 @@ class Aggregator(Estimator):
 
     @property
     def objective_(self) -> float:
-        """What the method maximises, at the end; NaN when it has no such thing."""
+        """Final value of the objective; NaN for methods without an objective."""
         return self._summary()["objective"]
 
     def _repr_html_(self) -> str:
@@ -335,7 +335,7 @@ class Confusions(Aggregator):
 
     @property
     def priors_(self) -> Any:
-        """How frequent each class is believed to be."""
+        """Estimated class prior."""
 
         def make() -> Any:
             prior = self._parameter("prior")
@@ -359,7 +359,7 @@ class Confusions(Aggregator):
 
     @property
     def errors_(self) -> Any:
-        """Confusion matrices: the chance that a worker gives a label (rows), given the true one (columns)."""
+        """Confusion matrices: probability of the label given by a worker (rows), given the true label (columns)."""
 
         def make() -> Any:
             table = self._confusion()
@@ -405,9 +405,9 @@ class Simple(Aggregator):
         return self
 
     def fit_predict_proba(self, data: Any, predictions: Any = None, predictions_weight: float | None = None) -> Any:
-        """Fits, and gives a distribution over the classes for each task."""
+        """Fits, and returns a distribution over the classes for each task."""
         return self.fit(data, predictions, predictions_weight).probas_
 
     def fit_predict(self, data: Any, predictions: Any = None, predictions_weight: float | None = None) -> Any:
-        """Fits, and gives the most likely class of each task."""
+        """Fits, and returns the most probable class of each task."""
         return self.fit(data, predictions, predictions_weight).labels_

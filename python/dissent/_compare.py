@@ -1,4 +1,4 @@
-"""Is one model better than another, and on which items?"""
+"""Tests whether one model is better than another, and on which items."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from ._votes import as_votes
 
 @dataclass(frozen=True)
 class Significance:
-    """One figure of two sides: ``a``, ``b`` and ``difference`` are Metrics, ``p`` is of the paired bootstrap.
+    """One metric of two models: ``a``, ``b`` and ``difference`` are Metrics, ``p`` is of the paired bootstrap.
 
     ``p`` is the share of resamples whose difference is more than twice the observed one (Berg-Kirkpatrick et al. 2012);
     ``stars`` 2 for p <= .01, 1 for p <= .05. ``sd_a`` and ``sd_b`` are over seeds, None for one.
@@ -54,7 +54,7 @@ class Significance:
 
 @dataclass(frozen=True)
 class Comparison:
-    """What compare() found.
+    """The result of compare().
 
     ``accuracy`` and ``macro_f1`` are Significances. ``mcnemar`` has McNemar's test for each pair of seeds. ``cells``
     counts items (times pairs of seeds) that both sides, none, only A and only B predict correctly. With human labels,
@@ -76,7 +76,7 @@ class Comparison:
     few_annotators: bool = False
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it as plain dicts and lists."""
+        """The result as plain dicts and lists."""
         return {
             "items": self.n_items,
             "seeds_a": self.n_a,
@@ -172,7 +172,7 @@ def compare(
     n_jobs: int | None = None,
     progress: ProgressLike = None,
 ) -> Comparison:
-    """Is model A better than model B, and on which items?
+    """Tests whether model A is better than model B, and on which items.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Label methods that estimate what each worker makes of each class."""
+"""Label methods that estimate a confusion matrix per worker."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from ._votes import Votes, as_votes
 
 @dataclass(eq=False, repr=False)
 class DawidSkene(Confusions):
-    """Defaults are crowd-kit's. The command line's, smoothing=0.5, diagonal=2 and floor=0, are better on nearly every
-    real crowd: without pseudo-counts matrices of workers with few votes become certain of what they saw once.
+    """The defaults are those of crowd-kit. Those of the command line (smoothing=0.5, diagonal=2, floor=0) are better on
+    nearly all real crowds: without pseudo-counts, confusion matrices of workers with few votes become overconfident.
     ``initial_error_strategy`` is the meaning of ``initial_error`` of fit(). With 'addition' it has counts of earlier
     votes, which are added before the first iteration. With 'assign' it has the initial matrices."""
 
@@ -85,13 +85,13 @@ class DawidSkene(Confusions):
     def fit_predict_proba(
         self, data: Any, true_labels: Any = None, initial_error: Any = None, predictions: Any = None
     ) -> Any:
-        """Fits, and gives a distribution over the classes for each task."""
+        """Fits, and returns a distribution over the classes for each task."""
         return self.fit(data, true_labels, initial_error, predictions).probas_
 
     def fit_predict(
         self, data: Any, true_labels: Any = None, initial_error: Any = None, predictions: Any = None
     ) -> Any:
-        """Fits, and gives the most likely class of each task."""
+        """Fits, and returns the most probable class of each task."""
         return self.fit(data, true_labels, initial_error, predictions).labels_
 
 
@@ -157,8 +157,8 @@ def _first_errors(votes: Votes, shares: np.ndarray, given: Any, strategy: str, f
 
 @dataclass(eq=False, repr=False)
 class OneCoinDawidSkene(Simple, Confusions):
-    """A worker is right with one and the same chance, whatever the class; wrong labels share the rest. Defaults are
-    crowd-kit's; the command line's, smoothing=1 and prior='uniform', do not put every task of a crowd with a frequent
+    """A worker has one accuracy for all classes; errors are uniform over the other classes. The defaults are those of
+    crowd-kit; the command line's, smoothing=1 and prior='uniform', do not put every task of a crowd with a frequent
     class into that class."""
 
     _method = "one-coin"
@@ -214,7 +214,7 @@ class FastDawidSkene(Simple, Confusions):
 
 @dataclass(eq=False, repr=False)
 class IBCC(Simple, Confusions):
-    """Dawid and Skene's model with priors on everything, so that few votes per worker are enough."""
+    """Dawid-Skene with priors on all parameters; works with few votes per worker."""
 
     _method = "ibcc"
     _options: ClassVar[dict[str, str]] = {
@@ -238,7 +238,7 @@ class IBCC(Simple, Confusions):
 
 @dataclass(eq=False, repr=False)
 class Crowd(Simple, Confusions):
-    """The model of the crowd behind review(): matrices drawn towards the crowd's, items of three difficulties."""
+    """The model of review(): confusion matrices shrunk towards the crowd's, and three levels of item difficulty."""
 
     _method = "crowd"
     _options: ClassVar[dict[str, str]] = {"n_iter": "iterations", "tol": "tolerance"}
@@ -252,9 +252,8 @@ class Crowd(Simple, Confusions):
 
 @dataclass(eq=False, repr=False)
 class EBCC(Simple, Confusions):
-    """IBCC with several kinds of items per class, so that workers may err together. errors_ averages the kinds by their
-    shares. ``combine='mean'`` averages the labels of all restarts, which end in different optima: better calibrated,
-    and n_restarts times the work."""
+    """errors_ averages the item types by their shares. ``combine='mean'`` averages the labels of all restarts, which end
+    in different optima: this is better calibrated and takes n_restarts times as long."""
 
     _method = "ebcc"
     _options: ClassVar[dict[str, str]] = {

@@ -1,4 +1,4 @@
-"""How far sets of soft labels are apart."""
+"""Distances between sets of soft labels."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ._tables import Aligned, label_table
 
 @dataclass(frozen=True)
 class ViewDistances:
-    """What view_distances() found: ``jsd[i][j]`` is the mean Jensen-Shannon divergence (nats) of views i and j, a
+    """The result of view_distances(): ``jsd[i][j]`` is the mean Jensen-Shannon divergence (nats) of views i and j, a
     Metric.
 
     ``entropy``, ``to_others`` and ``to_centroid`` have one Metric per view; ``hub_over_items`` and ``hub_over_views``
@@ -75,7 +75,7 @@ def view_distances(
     n_jobs: int | None = None,
     progress: ProgressLike = None,
 ) -> ViewDistances:
-    """How far several sets of soft labels of the same tasks are apart.
+    """Computes distances between several sets of soft labels of the same tasks.
 
     views are tables of labels (see evaluate()) or fitted aggregators, in a dict by name or in a list.
 

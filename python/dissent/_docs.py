@@ -7,10 +7,10 @@ import inspect
 from typing import Any
 
 COMMON = {
-    "n_jobs": "Threads; None or -1 for all processors. No result depends on it.",
-    "device": "Where passes over the votes are made: cpu, cuda, cuda:N, or auto: a CUDA device where there is one.",
-    "progress": "True for a progress bar, or a function that is called with a text and a number from 0 to 1.",
-    "random_state": "Seed: a whole number, a NumPy generator, or None for a new one each time.",
+    "n_jobs": "Number of threads; None or -1: all cores. Results do not depend on it.",
+    "device": "Device of the passes over the votes: cpu, cuda, cuda:N, or auto (a CUDA device if available).",
+    "progress": "True shows a progress bar; a function is called with a text and a share from 0 to 1.",
+    "random_state": "Random seed: an integer, a NumPy generator, or None for a new seed in every call.",
 }
 
 
@@ -20,7 +20,7 @@ def describe(cls: Any, row: dict[str, Any], own: dict[str, str], see: str = "") 
     summary = row["summary"][0].upper() + row["summary"][1:]
     parts = [f"{summary} ({row['source']}).", ""]
     if row.get("objective", "none") != "none":
-        parts += [f"Objective, which no iteration makes worse: {row['objective']}.", ""]
+        parts += [f"Objective: {row['objective']}. It never decreases between iterations.", ""]
     if cls.__doc__:
         parts += [inspect.cleandoc(cls.__doc__), ""]
     parameters = [p for n, p in inspect.signature(cls).parameters.items() if n != "self"]

@@ -1,4 +1,4 @@
-"""Label methods that estimate a few numbers per worker: skill, care, bias; and the weight of a model."""
+"""Label methods that estimate a few parameters per worker: skill, competence or bias."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ from ._running import ProgressLike
 
 @dataclass(eq=False, repr=False)
 class BWA(Simple):
-    """Class by class, a mean of the votes weighted by how closely each worker keeps to such means. Calibrated, and
-    cheap."""
+    """The average is computed separately for each class. The method is fast and well calibrated."""
 
     _method = "bwa"
     _options: ClassVar[dict[str, str]] = {
@@ -38,7 +37,7 @@ class BWA(Simple):
 
 @dataclass(eq=False, repr=False)
 class GLAD(Simple):
-    """alphas_ are the abilities of workers, betas_ the easiness of tasks, as crowd-kit has them."""
+    """alphas_ are the abilities of workers, betas_ the easiness of tasks, as in crowd-kit."""
 
     _method = "glad"
     _sorts_tasks = True
@@ -60,7 +59,7 @@ class GLAD(Simple):
         return self.progress if self.progress is not None else not self.silent
 
     def fit(self, data: Any, predictions: Any = None, predictions_weight: float | None = None) -> GLAD:
-        """Fits to votes; it has no use for predictions, and says so."""
+        """Fits to votes. Predictions are not supported and raise an error."""
         for name in ("labels_priors", "alphas_priors_mean", "betas_priors_mean"):
             if getattr(self, name) is not None:
                 raise _core.OptionError(
@@ -71,7 +70,7 @@ class GLAD(Simple):
 
     @property
     def priors_(self) -> Any:
-        """Classes are equally likely beforehand."""
+        """The class prior, which is uniform."""
         k = self._have("votes").core.n_classes
         return self._once("priors", lambda: self._by_class(np.full(k, 1.0 / k), "prior"))
 
@@ -82,7 +81,7 @@ class GLAD(Simple):
 
     @property
     def betas_(self) -> Any:
-        """The easiness of each task, in logarithms."""
+        """The logarithm of the easiness of each task."""
         return self._once(
             "betas", lambda: self._by_task(-np.log(np.asarray(self._parameter("difficulty"))), "beta", True)
         )
@@ -95,7 +94,7 @@ class GLAD(Simple):
 
 @dataclass(eq=False, repr=False)
 class MACE(Simple):
-    """spamming_ holds for each worker the chances of guessing and of knowing, thetas_ the strategy of guessing. Of all
+    """spamming_ has the probabilities of spamming and of competence per worker, thetas_ the spamming strategy. Of all
     restarts only the one that is best after a few iterations is run to the end, which has the same winner."""
 
     _method = "mace"
@@ -130,17 +129,17 @@ class MACE(Simple):
 
     @property
     def spamming_(self) -> np.ndarray:
-        """(workers, 2): the chances of guessing and of knowing."""
+        """(workers, 2): the probabilities of spamming and of competence."""
         return np.column_stack([np.asarray(self._parameter("guess")), np.asarray(self._parameter("know"))])
 
     @property
     def thetas_(self) -> np.ndarray:
-        """(workers, classes): what a worker says when guessing."""
+        """(workers, classes): the distribution of a worker's spam votes."""
         return np.asarray(self._parameter("strategy")).reshape(self._have("votes").core.n_workers, -1)
 
     @property
     def skills_(self) -> Any:
-        """The chance that a worker knows."""
+        """The competence of each worker."""
 
         def make() -> Any:
             guess, know = self.spamming_.T
@@ -151,7 +150,7 @@ class MACE(Simple):
 
 @dataclass(eq=False, repr=False)
 class Ordinal(Simple):
-    """Classes in an order, which is that of the votes: give Votes with scale="ordinal", or classes. The soft label of a
+    """The order of the classes is that of the votes: use Votes with scale="ordinal", or pass classes. The soft label of a
     task is how workers who look at it would vote."""
 
     _method = "ordinal"
@@ -176,22 +175,22 @@ class Ordinal(Simple):
 
     @property
     def biases_(self) -> Any:
-        """How much too high each worker votes, in classes."""
+        """The bias of each worker, in classes; positive: votes are too high."""
         return self._once("biases", lambda: self._by_worker(np.asarray(self._parameter("bias")), "bias"))
 
     @property
     def spreads_(self) -> Any:
-        """How far each worker's votes are spread, in classes."""
+        """The spread of each worker's votes, in classes."""
         return self._once("spreads", lambda: self._by_worker(np.asarray(self._parameter("spread")), "spread"))
 
     @property
     def lapses_(self) -> Any:
-        """Which share of each worker's votes was cast without looking at the task."""
+        """The share of random votes (lapses) of each worker."""
         return self._once("lapses", lambda: self._by_worker(np.asarray(self._parameter("lapse")), "lapse"))
 
     @property
     def scores_(self) -> Any:
-        """Position of each task on the line of classes, which are at 0, 1, 2, ..."""
+        """The position of each task on the latent scale; classes are at 0, 1, 2, ..."""
         return self._once("scores", lambda: self._by_task(np.asarray(self._parameter("score")), "score"))
 
 

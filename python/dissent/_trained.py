@@ -79,7 +79,7 @@ class TrainedModel(Estimator):
 
     @property
     def model_(self) -> _core.Model:
-        """The trained model itself."""
+        """The trained model."""
         return self._have("_trained")
 
     @property
@@ -110,7 +110,7 @@ class TrainedModel(Estimator):
 
     @property
     def n_epochs_(self) -> int:
-        """Epochs that were run."""
+        """Number of epochs."""
         return len(self._have("_look")["epochs"])
 
     @property
@@ -120,7 +120,7 @@ class TrainedModel(Estimator):
 
     @property
     def keep_(self) -> str | None:
-        """The metric that it was kept by; None without a development set."""
+        """The metric that selected the epoch; None without a development set."""
         return self._have("_look")["keep"]
 
     @property
@@ -130,7 +130,7 @@ class TrainedModel(Estimator):
 
     @property
     def n_parameters_(self) -> int:
-        """How many numbers the model has."""
+        """Number of parameters of the model."""
         return self._have("_look")["n_parameters"]
 
     @property
@@ -174,7 +174,7 @@ class TrainedModel(Estimator):
         """Predicted labels of single workers. workers has one per row of X; repeat rows for several. Needs the
         objective annotator or annot-mix.
 
-        A worker without votes in training is an average one. If the model was trained with worker_features, the
+        A worker without votes in training is treated as an average worker. If the model was trained with worker_features, the
         features in worker_table are used.
         """
         model: _core.Model = self._have("_trained")

@@ -22,11 +22,11 @@ _CLASSED = ("nominal", "ordinal")  # scales whose labels are classes
 
 
 class VotesWarning(UserWarning):
-    """Votes may not be what the caller thinks they are: columns swapped, classes that differ in case alone, ..."""
+    """Suspicious votes: swapped columns, classes that differ only in case, ..."""
 
 
 class Votes:
-    """Votes: task, worker and label of each. Create them once and pass them to any number of methods.
+    """A table of votes: task, worker and label. Create them once and pass them to any number of methods.
 
     Parameters
     ----------
@@ -160,7 +160,7 @@ class Votes:
 
     @property
     def messages(self) -> list[str]:
-        """Notes about the table: columns that were found by their names, data that is suspicious."""
+        """Notes about the table: detected columns, suspicious data."""
         return [text for _, text in self.core.messages()]
 
     @classmethod
@@ -178,7 +178,7 @@ class Votes:
     def from_counts(
         cls, counts: Any, tasks: Sequence[Any] | None = None, classes: Sequence[Any] | None = None
     ) -> Votes:
-        """Counts of votes, one row per task, one column per class; workers are not known.
+        """Votes from counts: one row per task, one column per class, without worker ids.
 
         >>> Votes.from_counts([[3, 1], [0, 4]], classes=["no", "yes"])
         Votes(2 tasks, 0 workers, 2 classes, 2 votes)
@@ -241,16 +241,16 @@ class Votes:
 
     @property
     def scale(self) -> str:
-        """What labels are: "nominal", "ordinal", ..."""
+        """The kind of the labels: "nominal", "ordinal", ..."""
         return self.core.scale
 
     @property
     def notes(self) -> dict[str, Any]:
-        """What was let pass: rows, na, duplicates, bad_rows, items_left_out, ties, ..."""
+        """Counts of accepted irregularities: rows, na, duplicates, bad_rows, items_left_out, ties, ..."""
         return self.core.notes() if self._notes is None else self._notes
 
     def counts(self) -> np.ndarray:
-        """How many votes each task has for each class, (tasks, classes)."""
+        """Number of votes per task and class, (tasks, classes)."""
         arrays = self.core.arrays()
         n_items, n_classes = self.core.n_items, self.core.n_classes
         if not isinstance(arrays, tuple):
@@ -356,7 +356,7 @@ def read_votes(
     input : {"votes", "counts", "mace", "soft", "wide"}
         What a row is.
     format : {"csv", "tsv", "json", "jsonl", "npy"}
-        Else by the name of the file.
+        Default: by the extension of the file.
     preset : str
         A tool whose export it is: "label-studio", "prodigy", "doccano", ...; ``dissent.presets()`` lists them.
     task, worker, label : str
@@ -420,7 +420,7 @@ def read_votes(
 
 
 def presets() -> dict[str, str]:
-    """The tools whose exports are read, and what each preset reads.
+    """Presets for exports of other tools, and what each one reads.
 
     >>> presets()["mace"]
     'MACE: wide CSV without header, one row per item, one column per annotator'

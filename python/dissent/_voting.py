@@ -1,4 +1,4 @@
-"""Label methods that count votes, all alike or by the skill of who gave them."""
+"""Label methods that count votes, unweighted or weighted by skill."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Smoothed(Simple):
 
     @property
     def strength_(self) -> float:
-        """The number of votes at the class rates that each task got."""
+        """The number of pseudo-votes per task."""
         return float(self._summary()["strength"])
 
     @property
@@ -126,11 +126,11 @@ class MajorityVote(Aggregator):
         return weight
 
     def fit_predict_proba(self, data: Any, skills: Any = None) -> Any:
-        """Fits, and gives a distribution over the classes for each task."""
+        """Fits, and returns a distribution over the classes for each task."""
         return self.fit(data, skills).probas_
 
     def fit_predict(self, data: Any, skills: Any = None) -> Any:
-        """Fits, and gives the class with most votes for each task."""
+        """Fits, and returns the class with most votes for each task."""
         return self.fit(data, skills).labels_
 
     @property
@@ -160,11 +160,11 @@ class _Skilled(Simple):
         return result
 
     def predict(self, data: Any) -> Any:
-        """The most likely classes of tasks that workers of fit() voted on."""
+        """The most probable classes of tasks on which workers of fit() voted."""
         return self._apply(data).labels_
 
     def predict_proba(self, data: Any) -> Any:
-        """Distributions over the classes of tasks that workers of fit() voted on."""
+        """Distributions over the classes of tasks on which workers of fit() voted."""
         return self._apply(data).probas_
 
 
@@ -181,7 +181,7 @@ class Wawa(_Skilled):
 
 @dataclass(eq=False, repr=False)
 class ZeroBasedSkill(_Skilled):
-    """Stops early when a step changes no skill: later ones would not either."""
+    """Stops as soon as a step changes no skill."""
 
     _method = "zero-based-skill"
     _options: ClassVar[dict[str, str]] = {

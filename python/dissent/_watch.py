@@ -1,4 +1,4 @@
-"""Labels that are updated vote by vote, and items whose label is confident enough."""
+"""Labels that are updated with every vote, and items that are complete."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _text(what: str, value: object) -> str:
 
 
 class WatchRow(NamedTuple):
-    """What a vote led to: an item is `sure`, needs `more` votes, or has as many as it may get (`limit`)."""
+    """A result of a vote: an item is complete (`sure`), needs `more` votes, or has reached the maximum (`limit`)."""
 
     task: str
     label: str
@@ -34,14 +34,14 @@ class WatchRow(NamedTuple):
 
 
 class Watch:
-    """Votes one by one; each call gives the rows that the vote led to (`dissent watch`, docs/guides/watch.md).
+    """Counts votes one by one; each call returns the rows that result from the vote (`dissent watch`, docs/guides/watch.md).
 
     Parameters
     ----------
-    retire : an item is sure, and done, when its label has this probability
-    min_votes : never sure with fewer votes
-    ask_from : with so many votes and not sure an item needs more; 0: never told
-    max_votes : done with so many votes, sure or not; 0: no limit
+    retire : an item is complete if its label has at least this probability
+    min_votes : minimum number of votes of a complete item
+    ask_from : report an incomplete item with this many votes; 0: never
+    max_votes : an item is complete after this many votes; 0: no limit
     remember : done items that are known when late votes come, at least; 0: all
     power, limit : how far probabilities are held back by the number of votes; power=0: votes are independent
     duplicates : "error", "first", "last" or "all", for a worker who votes again on an open item
@@ -92,12 +92,12 @@ class Watch:
         )
 
     def add(self, task: object, worker: object, label: object) -> list[WatchRow]:
-        """Counts a vote; the rows that it led to."""
+        """Counts a vote, and returns the resulting rows."""
         vote = _text("the task", task), _text("the worker", worker), _text("the label", label)
         return [WatchRow(*row) for row in self._watch.add(*vote)]
 
     def settle(self) -> list[WatchRow]:
-        """Looks at all open items again with what is known of workers by now; rows of those that are sure."""
+        """Checks all open items again with the current estimates of workers, and returns rows of complete items."""
         return [WatchRow(*row) for row in self._watch.settle()]
 
     @property
@@ -110,5 +110,5 @@ class Watch:
         return f"Watch({n['votes']} votes; {n['sure']} tasks sure, {n['unsure']} at the limit, {n['open']} open)"
 
     def write(self, path: str | os.PathLike[str]) -> None:
-        """The labels of open items into a file, by its name CSV, TSV, JSONL or npy."""
+        """Writes the labels of open items to a file: CSV, TSV, JSONL or npy, by its extension."""
         self._watch.write(path)

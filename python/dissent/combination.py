@@ -140,12 +140,12 @@ class _Combination(Simple):
 
     @property
     def aggregators_(self) -> list[Aggregator]:
-        """The aggregators, fitted."""
+        """The fitted aggregators."""
         return self._have("members")
 
     @property
     def weights_(self) -> np.ndarray:
-        """How much each view counts; their sum is 1."""
+        """The weight of each view; weights sum to 1."""
         return np.array(self._have("info")["weights"])
 
     @property
@@ -155,7 +155,7 @@ class _Combination(Simple):
 
     @property
     def on_bound_(self) -> np.ndarray:
-        """Whether a temperature sits on its bound."""
+        """Whether a temperature is at its bound."""
         return np.array(self._have("info")["on_bound"])
 
 
@@ -192,7 +192,7 @@ class JensenShannonCentroid(_Combination):
 
 @dataclass(eq=False, repr=False)
 class Temperature(_Combination):
-    """temperatures_ says how much each view was flattened, on_bound_ which of them sit on the bound."""
+    """temperatures_ has the temperature of each view; on_bound_ marks those at the bound."""
 
     _combiner = "temperature"
     _options: ClassVar[dict[str, str]] = {"penalty": "lambda", "bound": "bound", "start": "start", "fixed": "fixed"}
@@ -211,7 +211,7 @@ class Temperature(_Combination):
 
 @dataclass(eq=False, repr=False)
 class Hybrid(_Combination):
-    """Temperature, then centroid."""
+    """Temperature scaling, then the centroid."""
 
     _combiner = "hybrid"
     _options: ClassVar[dict[str, str]] = {
@@ -239,7 +239,7 @@ class Hybrid(_Combination):
 
 @dataclass(eq=False, repr=False)
 class Calibrated(_Combination):
-    """For models of annotators, which are overconfident on real crowds. Without arguments it gives the default labels of
+    """Corrects the overconfidence of annotator models on real crowds. Without arguments, it computes the default labels of
     the command line."""
 
     _combiner = "calibrated"
@@ -270,7 +270,7 @@ class Calibrated(_Combination):
         return [DawidSkene(tol=1e-7, smoothing=0.5, diagonal=2.0, floor=0.0), Crowd(), Standard()]
 
     def combine(self, views: Sequence[Any]) -> Any:
-        """Not possible: how many votes each task has is not known here; fit() knows."""
+        """Not supported: the number of votes per task is unknown here; use fit()."""
         raise _core.OptionError("Calibrated needs the votes: call fit(), or take another combination")
 
 

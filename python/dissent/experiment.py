@@ -60,7 +60,7 @@ def run(
     n_jobs: int | None = None,
     progress: ProgressLike = None,
 ) -> dict[str, Any]:
-    """Does what is missing of an experiment's runs; Ctrl-C keeps those that are done.
+    """Executes the missing runs of an experiment; Ctrl-C keeps the completed ones.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ def run(
     store : path, optional
         Folder of the results; None: NAME.results here, for NAME.yaml.
     data : path, optional
-        Where relative paths of data are looked for.
+        Folder of relative data paths.
     filters : list of str
         Only some runs: part of a cell's name, or KEY=VALUE (a setting, cell, data, fold, seed). "seed=8..19" is twelve
         seeds; several of one KEY are alternatives.
@@ -143,7 +143,7 @@ def report(
     filters: Sequence[str] | str = (),
     n_jobs: int | None = None,
 ) -> None:
-    """Writes one HTML page of an experiment: the table, measures over seeds, training, who is right where."""
+    """Writes one HTML page of an experiment: the table, metrics over seeds, training curves, and differences between conditions."""
     path, where = _where(file, store, data, filters)
     _core.experiment_report(path, **where, output=os.fspath(output), threads=threads_of(n_jobs))
 
@@ -152,7 +152,7 @@ def merge(into: _Path, *stores: _Path) -> dict[str, int]:
     """Joins stores made on several machines: runs of ``stores`` into the store ``into``, which is created if it is
     missing.
 
-    Returns how many runs were ``added``, already ``known``, known with other measures (``differ``; the old ones stay),
+    Returns how many runs were ``added``, already ``known``, known with other metrics (``differ``; the known ones are kept),
     and not done yet (``waiting``).
     """
     return _core.experiment_merge(os.fspath(into), [os.fspath(s) for s in stores])

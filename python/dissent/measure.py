@@ -1,4 +1,4 @@
-"""How good labels, models and voters are.
+"""Measures of labels, models and annotators.
 
 >>> import dissent
 >>> people = dissent.SoftLabels(["a", "b"], ["no", "yes"], [[0.8, 0.2], [0.5, 0.5]])

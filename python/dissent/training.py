@@ -1,4 +1,4 @@
-"""Models that learn from people: soft labels, gold labels, both at once, or the votes of single workers.
+"""Models that are trained on soft labels, gold labels, both, or the votes of single workers.
 
 >>> import numpy as np
 >>> from dissent import SoftClassifier
@@ -51,7 +51,7 @@ def models() -> list[dict[str, Any]]:
 
 
 def objectives() -> list[dict[str, Any]]:
-    """What a model can be trained towards: name, summary, and whether it needs gold labels, soft labels or votes.
+    """The training objectives: name, summary, and whether it needs gold labels, soft labels or votes.
 
     >>> "soft-ce" in [o["name"] for o in objectives()]
     True
