@@ -1,4 +1,4 @@
-/* columns.h: votes that are in memory as columns of ids.
+/* columns.h: reads votes from columns in memory.
  *
  * A column is a list of pieces. A piece is a list of texts, or a range of cells in the layout of Apache Arrow: texts
  * with offsets, string views, integers, or bits, also with a dictionary. Only the distinct ids are copied. Pieces

@@ -1,4 +1,4 @@
-/* combine.h: one set of soft labels from several.
+/* combine.h: combines several sets of soft labels into one.
  *
  * A view is a table of distributions, one row per item, one column per class. Combining reads M views of the same items
  * and writes one table of the same shape.

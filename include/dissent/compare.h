@@ -1,4 +1,4 @@
-/* compare.h: is one model better than another, and on which items?
+/* compare.h: tests whether one model is better than another, and on which items.
  *
  * Two sides, A and B, each with the predictions of one or more seeds (training runs) for the same items with known
  * labels. The difference in accuracy and macro-F1 has a 95 % interval and a p-value of the paired bootstrap. McNemar's

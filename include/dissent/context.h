@@ -1,4 +1,4 @@
-/* context.h: what a piece of work may use: threads, memory, a way to show progress and a way to be stopped.
+/* context.h: resources of a call: threads, memory, device, progress and cancellation.
  *
  * Most calls take a context; NULL stands for one thread, no progress, never stopped. Create one per process or per
  * thread of yours, use it for any number of consecutive calls, destroy it at the end.

@@ -1,4 +1,4 @@
-/* dissent.h: everything. See each header for what it is for; fit.h and combine.h are the heart. */
+/* dissent.h: includes all headers of the library. */
 #ifndef DISSENT_H
 #define DISSENT_H
 #include "dissent/status.h"

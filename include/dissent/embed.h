@@ -1,4 +1,4 @@
-/* embed.h: texts into vectors by a pretrained encoder, for models that learn on rows of numbers.
+/* embed.h: computes vectors of texts with a pretrained encoder, as features for other models.
  *
  *     dis_encoder *encoder;
  *     float x[2 * 384];

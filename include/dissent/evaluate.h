@@ -1,4 +1,4 @@
-/* evaluate.h: how good predicted distributions are, against gold labels and against people.
+/* evaluate.h: evaluates predicted distributions against gold labels and human labels.
  *
  * Predictions q, one distribution per item, are measured against gold labels (accuracy, F1, calibration), against human
  * distributions p (cross-entropy, divergences, whether the model is unsure where people are), or both. Every metric

@@ -1,4 +1,4 @@
-/* experiment.h: a table of conditions from one file: what to run, what came out, how conditions compare.
+/* experiment.h: runs the conditions of an experiment file, and tabulates and compares their results.
  *
  * A file (YAML) describes conditions, called cells. Every cell is trained on every fold with every seed; each of these
  * runs has a key, the SHA-256 of all that determines its result. Results are stored in a folder, the store, under these

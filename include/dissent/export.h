@@ -1,4 +1,4 @@
-/* export.h: votes as a plain table, and soft labels as annotation tools import them.
+/* export.h: writes votes as a table, and soft labels in the import formats of annotation tools.
  *
  *     dis_votes_write_options how = dis_votes_write_options_default();
  *     how.anonymise = true;

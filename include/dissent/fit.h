@@ -1,4 +1,4 @@
-/* fit.h: soft labels from votes.
+/* fit.h: estimates soft labels from votes.
  *
  * A method is asked for by name with options, as on the command line: "dawid-skene", "mace:method=em,restarts=5".
  *

@@ -1,4 +1,4 @@
-/* groups.h: agreement within and between groups of people, items that divide them, and errors of predictions by group.
+/* groups.h: agreement within and between groups of annotators, and errors of predictions per group.
  *
  *     dis_worker_groups *groups = NULL;   // dissent/worker_table.h makes them
  *     dis_group_agreement *found;

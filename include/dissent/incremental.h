@@ -1,4 +1,4 @@
-/* incremental.h: labels that grow with their votes: what a few new votes change, at a cost of these few.
+/* incremental.h: adds votes to a saved state and updates the labels of the affected items.
  *
  * A growing state is a file that holds the votes of a fit of dawid-skene, its soft counts of workers and an index of
  * tasks. It is mapped, not read: adding votes looks at the items that got some, at the votes these had, and at the

@@ -1,4 +1,4 @@
-/* items.h: the items of the votes: texts, tokens of sentences, rows of numbers, images. A model is trained on them.
+/* items.h: items on which models are trained: texts, tokens of sentences, feature vectors, images.
  *
  *     dis_items *items;
  *     if (dis_items_read(NULL, "items.csv", NULL, &items) == DIS_OK) {

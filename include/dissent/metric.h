@@ -1,4 +1,4 @@
-/* metric.h: one measured number with its interval, as every command that measures gives it.
+/* metric.h: a measured value with its interval, as returned by all commands that measure.
  *
  * A metric either has a value or a reason why it has none; it is never NaN without a reason. It has an interval when
  * one was asked for and could be drawn. In JSON it is {"value", "ci_low", "ci_high", "n"}, with "reason",

@@ -1,4 +1,4 @@
-/* names.h: an unchangeable list of texts: task ids, worker ids, class names.
+/* names.h: an immutable list of names: item ids, annotator ids, classes.
  *
  * Names are UTF-8, never contain a NUL byte and are stored with one at their end. Index i of a list stands for the
  * same thing wherever the list goes with a table. */

@@ -1,4 +1,4 @@
-/* option.h: one row per option, from which parsing, help, man page and documentation come.
+/* option.h: tables of options, from which parsers, help and documentation are generated.
  *
  * Methods, combinations and models are asked for as NAME[:key=value,...]. What the keys are stands in a static table
  * of these rows, in the row of the method itself. */

@@ -1,4 +1,4 @@
-/* perspectives.h: predictions for single workers, compared with their votes.
+/* perspectives.h: compares predictions for single annotators with their votes.
  *
  * Predictions are votes themselves: one label per (task, worker), as dissent predict --perspectives writes them. Every
  * predicted vote is compared with its prediction: wrong or not, and for ordered classes the number of steps. There are

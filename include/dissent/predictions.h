@@ -1,4 +1,4 @@
-/* predictions.h: predictions of a model for the items of the votes, for fits that use both (fit.h).
+/* predictions.h: predictions of a model for the items, for label methods that use them (fit.h).
  *
  *     dis_labels *model;
  *     double *p;

@@ -1,4 +1,4 @@
-/* recipe.h: labels from votes in one call, by named recipes.
+/* recipe.h: estimates labels from votes in one call, with a named recipe.
  *
  * A recipe is a row of a table: the views that are fitted and how they are combined. The first row is what happens when
  * nothing is asked for; "papers" is the papers' choice. The command line, reports, experiments and Python all go

@@ -1,4 +1,4 @@
-/* scale.h: kinds of votes: names of classes, ordered classes, sets, numbers, comparisons, spans.
+/* scale.h: kinds of labels: classes, ordered classes, sets of classes, numbers, comparisons, spans.
  *
  * A scale is declared, never guessed: `scale` of dis_votes_options. It defines the contents of a label cell, the order
  * of classes, the default label method, and the first agreement coefficient.

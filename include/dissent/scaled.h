@@ -1,4 +1,4 @@
-/* scaled.h: votes that are not one class each: labels, agreement, items and workers as tables and measures.
+/* scaled.h: labels and agreement of sets of classes, numbers, comparisons and spans.
  *
  * Scales whose row says `own` (dissent/scale.h) have labels of another shape than a distribution over classes: numbers
  * with their standard deviation, scores of what was compared, spans. One call computes labels and

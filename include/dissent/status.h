@@ -1,4 +1,4 @@
-/* status.h: how every call of dissent answers.
+/* status.h: status codes and error messages.
  *
  * Functions that can fail return a dis_status; DIS_OK is 0. On failure their outputs are untouched and
  * dis_last_error() holds one sentence for people: the place in their data, the reason, what to do about it.

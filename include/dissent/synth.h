@@ -1,4 +1,4 @@
-/* synth.h: crowds whose truth is known, for demos, tests and benchmarks.
+/* synth.h: simulates annotations with known true labels, for demos, tests and benchmarks.
  *
  * Votes are drawn for one item after the other from counter-based random numbers and written as they are made: 1e8 of
  * them need no more memory than 1e3. The same options give the same bytes on every machine.

@@ -1,4 +1,4 @@
-/* tokenizer.h: texts into the numbers that a pretrained encoder reads, as Hugging Face tokenizers makes them.
+/* tokenizer.h: converts texts to token ids of a pretrained encoder, equal to those of Hugging Face.
  *
  *     dis_tokenizer *t;
  *     dis_tokens *tokens;

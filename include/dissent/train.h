@@ -1,4 +1,4 @@
-/* train.h: models that learn from people.
+/* train.h: trains models on soft labels, gold labels and votes.
  *
  * A model is trained on items (items.h) with gold labels, soft labels, both, or the votes of single workers. Its
  * predictions are a table of labels.

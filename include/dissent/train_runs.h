@@ -1,4 +1,4 @@
-/* train_runs.h: several trainings in one call: a model for each of several seeds, and predictions out of fold.
+/* train_runs.h: trains several models in one call: one per seed, and one per fold.
  *
  *     const dis_examples train = {0}; // .items and .labels, as for dis_model_train()
  *     dis_model_train_options o = dis_model_train_options_default();

@@ -1,4 +1,4 @@
-/* version.h: which dissent this is, and what it was built with. */
+/* version.h: version and build options of the library. */
 #ifndef DIS_VERSION_H
 #define DIS_VERSION_H
 #include "dissent/status.h"

@@ -1,4 +1,4 @@
-/* votes.h: who said what about which item.
+/* votes.h: tables of annotations: item, annotator, label.
  *
  * A votes table is read once (from CSV, TSV, JSONL, MACE, npy, or arrays), never changes afterwards, and is what
  * label methods, agreement and reports work on. It holds ids as indices in order of first appearance, votes grouped

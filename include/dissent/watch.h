@@ -1,4 +1,4 @@
-/* watch.h: labels that are updated vote by vote, and items that need no more votes.
+/* watch.h: updates labels with every vote, and reports items that need no more votes.
  *
  * Votes are added one by one. A watch stores the votes of open items and a matrix of soft counts per worker. Of
  * finished items it stores a hash, by which later votes are recognized. When the label of an item is confident enough,
