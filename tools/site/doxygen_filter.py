@@ -5,6 +5,13 @@ code on the same line document what precedes them. The comment at the top of the
 import re
 import sys
 
+# Text of functions that every object or structure of options has and that headers do not describe one by one.
+USUAL = [
+    (r"DIS_API void (dis_\w+)_destroy\(", "Frees the object and what its views point to. NULL is allowed."),
+    (r"DIS_OPTIONS_API\((\w+)\)", "Default options, for the size of the structure that the caller was compiled with."),
+    (r"DIS_VIEW_API\((\w+)\)", "A read-only view of the object. Its pointers stay valid as long as the object."),
+]
+
 text = open(sys.argv[1], encoding="utf-8").read()
 out, position, first = [], 0, True
 for match in re.finditer(r"/\*.*?\*/", text, re.S):
@@ -25,4 +32,12 @@ for match in re.finditer(r"/\*.*?\*/", text, re.S):
     else:
         out.append("/**" + body + "*/")
 out.append(text[position:])
-sys.stdout.write("".join(out))
+lines, documented = [], False
+for line in "".join(out).split("\n"):
+    if not documented:
+        for pattern, usual in USUAL:
+            if re.match(pattern, line):
+                line = f"/** {usual} */ {line}"  # the same number of lines
+    documented = line.rstrip().endswith("*/") and not line.lstrip().startswith("DIS_")
+    lines.append(line)
+sys.stdout.write("\n".join(lines))
