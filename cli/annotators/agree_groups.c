@@ -16,7 +16,7 @@ int agree_groups_check(agree_command *job)
                          : v->divided     ? "divided"
                                           : NULL;
     if (option && !v->groups.group)
-        return cli_usage(job->c, "--%s is about groups of people; name them with --worker-table and --group", option);
+        return cli_usage(job->c, "--%s needs groups of annotators; add --worker-table and --group", option);
     return groups_input_check(&job->groups);
 }
 

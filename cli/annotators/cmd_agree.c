@@ -50,7 +50,8 @@ static int need_workers(const agree_command *job)
 {
     const char *option = job->v->workers ? "workers" : job->v->pairs ? "pairs" : job->v->groups.group ? "group" : NULL;
     if (!option || job->in.look.start) return 0;
-    return cli_error(job->c, DIS_EDATA, "--%s: this input does not say who voted; bring one row per vote", option);
+    return cli_error(job->c, DIS_EDATA,
+                     "--%s: this input has no annotator ids; give one row per vote with a worker column", option);
 }
 
 static int measure(agree_command *job, dis_context *ctx)

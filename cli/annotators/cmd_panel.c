@@ -57,7 +57,7 @@ static int check_options(panel_command *job)
         return cli_usage(job->c, "--%s needs --worker-table", v->voters.table_id ? "table-id" : "table-prefix");
     const char *alone = v->swaps ? "swaps" : v->mirror.n ? "mirror" : v->first ? "first" : NULL;
     if (alone && v->swapped.n == 0)
-        return cli_usage(job->c, "--%s is about pairs judged in both orders; give --swapped FILE", alone);
+        return cli_usage(job->c, "--%s needs pairs judged in both orders; add --swapped FILE", alone);
     return cli_metric_table_check(job->c, &v->figures);
 }
 

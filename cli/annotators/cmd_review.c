@@ -59,7 +59,8 @@ static int check_options(const review_command *job)
         return cli_usage(job->c, "--labels is read twice and cannot be standard input; give a file");
     if (code == 0 && v->combine && v->method.n == 1 && !dis_recipe_find(v->method.value[0]))
         return cli_usage(
-            job->c, "--combine needs several views and there is one --method; name another, or leave --combine out");
+            job->c,
+            "--combine needs several label sets and only one --method is given; add another, or leave --combine out");
     dis_label_plan choice;
     return code == 0 ? cli_failed(job->c, choose(job, true, &choice)) : code;
 }
@@ -188,7 +189,8 @@ static int review(review_command *job, dis_context *ctx)
 {
     const review_values *v = job->v;
     if (v->workers && !job->in.look.start)
-        return cli_error(job->c, DIS_EDATA, "--workers: this input does not say who voted; bring one row per vote");
+        return cli_error(job->c, DIS_EDATA,
+                         "--workers: this input has no annotator ids; give one row per vote with a worker column");
     dis_review_options o = dis_review_options_default();
     if (v->method.n || v->combine) {
         const int code = cli_failed(job->c, choose(job, job->in.look.start != NULL, &job->choice));

@@ -83,10 +83,10 @@ static dis_status fail_after_first(cli *c, dis_status status)
 static dis_status reject_ranks(cli *c, long rank)
 {
     if (rank > 0) return fail_after_first(c, DIS_EUSAGE);
-    cli_error(c, DIS_EUSAGE,
-              "%s works in one process; leave mpirun out (labels, agree, eval, compare, review and train can be "
-              "shared out)",
-              c->command);
+    cli_error(
+        c, DIS_EUSAGE,
+        "%s does not support MPI; run it without mpirun (labels, agree, eval, compare, review and train support MPI)",
+        c->command);
     c->silent = true; /* it is printed */
     return DIS_EUSAGE;
 }
@@ -161,5 +161,5 @@ int cli_ranks_reject(cli *c, const dis_context *ctx, const char *option)
 {
     if (dis_context_n_ranks(ctx) == 1) return 0;
     c->silent = dis_context_rank(ctx) > 0;
-    return cli_usage(c, "--%s works in one process; leave mpirun out", option);
+    return cli_usage(c, "--%s does not support MPI; run without mpirun", option);
 }

@@ -209,8 +209,8 @@ static int check_dashes(cli *c, const file_list *list)
     }
     if (n[0] > 1) return cli_usage(c, "only one input can be standard input");
     if (n[1] > 1 && standard)
-        return cli_usage(c, "only one thing can go to standard output; give %s a file with -o", standard);
-    return n[1] > 1 ? cli_usage(c, "only one thing can go to standard output; give the other a file") : 0;
+        return cli_usage(c, "only one output can go to standard output; give %s a file with -o", standard);
+    return n[1] > 1 ? cli_usage(c, "only one output can go to standard output; give the other a file") : 0;
 }
 
 static int check_pairs(cli *c, const file_list *list)
@@ -271,7 +271,7 @@ static int check_parent(cli *c, const file_list *list, const named_file *f)
     if (why == 0) return 0;
     cli_safe(folder, safe);
     show(f, shown);
-    if (why == ENOENT) return cli_error(c, DIS_EIO, "%s: there is no folder %s; make it first", shown, safe);
+    if (why == ENOENT) return cli_error(c, DIS_EIO, "%s: the folder %s does not exist; create it first", shown, safe);
     return cli_error(c, DIS_EIO, "%s: cannot write to the folder %s: %s", shown, safe, strerror(why));
 }
 

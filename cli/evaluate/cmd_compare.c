@@ -39,7 +39,7 @@ static int check(compare_command *job)
     if (v->gold && v->votes.n)
         return cli_usage(job->c, "--gold and --votes both give the true labels; give one of them");
     if (v->votes.n && v->over == DIS_INTERVAL_ANNOTATORS && (v->pool_seeds || v->figures.fraction < 1))
-        return cli_usage(job->c, "--%s is about intervals for other items; add --over items",
+        return cli_usage(job->c, "--%s applies to intervals for new items only; add --over items",
                          v->pool_seeds ? "pool-seeds" : "fraction");
     if (v->pool_seeds && v->a.n != v->b.n)
         return cli_usage(job->c, "--pool-seeds pairs the seeds of both sides in order, and A has %zu, B %zu", v->a.n,
@@ -207,8 +207,8 @@ static void tell(compare_command *job)
                  "only %llu items are correct for one model alone: the p-value of the bootstrap is then too small; use "
                  "McNemar's",
                  (unsigned long long)(apart / v->n_pairs));
-    cli_print(job->c, "%s items, %zu against %zu seed%s (%.2f s)", cli_count_format(v->n_items, items), v->n_a, v->n_b,
-              v->n_a + v->n_b > 2 ? "s" : "", cli_seconds_since(&job->c->start));
+    cli_print(job->c, "%s items; seeds: A %zu, B %zu (%.2f s)", cli_count_format(v->n_items, items), v->n_a, v->n_b,
+              cli_seconds_since(&job->c->start));
     for (size_t m = 0; m < DIS_COMPARE_METRICS; m++) tell_finding(job, m);
 }
 

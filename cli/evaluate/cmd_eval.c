@@ -104,11 +104,12 @@ static int check(eval_command *job, char **operands)
     const eval_values *v = job->v;
     cli *c = job->c;
     if (!v->gold && !v->human && v->votes.n == 0)
-        return cli_usage(c, "nothing to measure against: give --gold, --human, or --votes with --human-labels");
-    if (v->human && v->votes.n) return cli_usage(c, "--human and --votes both say what people think; give one of them");
+        return cli_usage(c, "eval needs labels to evaluate against: --gold, --human, or --votes with --human-labels");
+    if (v->human && v->votes.n)
+        return cli_usage(c, "--human and --votes both define the human labels; give one of them");
     if (v->votes.n && !v->human_labels)
-        return cli_usage(c, "--votes needs --human-labels standard, softmax or another method: the choice changes the "
-                            "figures");
+        return cli_usage(
+            c, "--votes needs --human-labels standard, softmax or another method: the choice changes the values");
     if (v->human_labels && v->votes.n == 0) return cli_usage(c, "--human-labels needs --votes FILE");
     if (votes_input_is_scaled(&v->reading))
         return cli_usage(c, "eval compares distributions over classes; --scale nominal or ordinal");
@@ -140,12 +141,11 @@ static int check_order(eval_command *job)
         x = strtod(name, &end);
         if (*end || end == name)
             return cli_usage(job->c,
-                             "--scale ordinal: class \"%s\" is no number; give the classes in their order with "
-                             "--classes",
+                             "--scale ordinal: class \"%s\" is not a number; give the classes in order with --classes",
                              name);
         if (k && x < before)
             return cli_usage(job->c,
-                             "--scale ordinal: class \"%s\" does not come in order; give the order with --classes",
+                             "--scale ordinal: class \"%s\" is out of order; give the classes in order with --classes",
                              name);
     }
     return 0;
@@ -317,11 +317,11 @@ static int run(cli *c, const void *values, char **operands, size_t n_operands)
     const eval_values *v = values;
     if (v->perspectives && strcmp(v->perspectives, "votes") == 0) return eval_workers_run(c, v, n_operands);
     if (v->history || v->worker_errors)
-        return cli_usage(c, "--%s is about --perspectives votes", v->history ? "history" : "worker-errors");
+        return cli_usage(c, "--%s needs --perspectives votes", v->history ? "history" : "worker-errors");
     if (v->perspectives) return eval_perspectives_run(c, v, n_operands);
     if (v->official || v->soft || v->annotators || v->submission || v->save_votes || v->save_texts)
-        return cli_usage(c, "--official, --soft, --annotators, --submission, --save-votes and --save-texts are about "
-                            "--perspectives");
+        return cli_usage(
+            c, "--official, --soft, --annotators, --submission, --save-votes and --save-texts need --perspectives");
     if (n_operands == 0) return cli_usage(c, "eval needs PRED...");
     eval_command job = {
         .c = c,

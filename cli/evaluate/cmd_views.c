@@ -227,7 +227,7 @@ static int work(views_command *job, dis_context *ctx)
     if (code == 0 && job->v->figures.json) code = cli_failed(job->c, write_json(job));
     char items[CLI_NUMBER];
     if (code == 0)
-        cli_print(job->c, "%zu views of %s items, %zu classes (%.2f s)", job->in.n,
+        cli_print(job->c, "%zu files of labels, %s items, %zu classes (%.2f s)", job->in.n,
                   cli_count_format(job->look.n_items, items), job->look.n_classes, cli_seconds_since(&job->c->start));
     return code;
 }

@@ -12,9 +12,9 @@ int eval_groups_check(eval_command *job)
 {
     const eval_values *v = job->v;
     if (v->people.group && v->votes.n == 0)
-        return cli_usage(job->c, "--group needs the votes of people, to know who said what; give --votes FILE");
+        return cli_usage(job->c, "--group needs the votes of the annotators; add --votes FILE");
     if (v->group_table && !v->people.group)
-        return cli_usage(job->c, "--group-table is about groups of people; name them with --worker-table and --group");
+        return cli_usage(job->c, "--group-table needs groups of annotators; add --worker-table and --group");
     return groups_input_check(&job->people);
 }
 

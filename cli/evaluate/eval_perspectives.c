@@ -34,9 +34,8 @@ static int check(perspectives *job, size_t n_operands)
                          v->perspectives);
     if (!v->official) return cli_usage(job->c, "--perspectives: give the official file with --official FILE.json");
     if (n_operands || v->gold || v->human || v->votes.n)
-        return cli_usage(job->c,
-                         "--perspectives takes predictions by --soft FILE and --annotators FILE, and nothing to "
-                         "measure against but --official");
+        return cli_usage(job->c, "--perspectives SET needs predictions as --soft FILE or --annotators FILE, and "
+                                 "compares them with --official only");
     if (!v->soft && !v->annotators && !v->save_votes && !v->save_texts)
         return cli_usage(job->c, "--perspectives: give predictions with --soft FILE or --annotators FILE");
     if (v->submission && !v->soft && !v->annotators)

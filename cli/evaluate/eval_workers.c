@@ -26,13 +26,13 @@ static int check(workers_command *job, size_t n_operands)
 {
     const eval_values *v = job->v;
     if (n_operands || v->gold || v->human || v->official || v->soft)
-        return cli_usage(job->c, "--perspectives votes takes predictions by --annotators FILE, and measures them "
-                                 "against --votes alone");
+        return cli_usage(
+            job->c, "--perspectives votes needs predictions as --annotators FILE, and compares them with --votes only");
     if (v->votes.n == 0 || !v->annotators)
         return cli_usage(job->c, "--perspectives votes: give the votes with --votes FILE and predictions for each "
                                  "worker with --annotators FILE");
     if (v->submission || v->save_votes || v->save_texts)
-        return cli_usage(job->c, "--submission, --save-votes and --save-texts are about the sets of Le-Wi-Di");
+        return cli_usage(job->c, "--submission, --save-votes and --save-texts apply only to the sets of Le-Wi-Di");
     const int code = groups_input_check(&job->people);
     return code ? code : votes_input_check(&job->votes);
 }

@@ -174,7 +174,7 @@ int experiment_report_write(experiment_command *job)
 {
     cli *c = job->c;
     const char *output = job->v->output, *figures = job->v->figures;
-    if (!output && !figures) return cli_usage(c, "report needs somewhere to go: -o FILE.html or --figures FOLDER");
+    if (!output && !figures) return cli_usage(c, "report needs an output: -o FILE.html or --figures FOLDER");
     int code = output ? cli_failed(c, dis_experiment_write_report(job->ctx, job->experiment, output)) : 0;
     if (code == 0 && figures) code = cli_failed(c, dis_experiment_write_charts(job->ctx, job->experiment, figures));
     char safe[CLI_SAFE];
@@ -213,9 +213,9 @@ static int check(cli *c, const experiment_values *v, size_t a, size_t n_operands
     bool known;
     if (v->output && v->format < 0 && dis__file_check_output(v->output, actions[a].formats, &known) != DIS_OK)
         return cli_usage(c, "--output %s", dis_last_error());
-    if (!actions[a].json && v->json) return cli_usage(c, "%s has no summary for machines; table has", name);
+    if (!actions[a].json && v->json) return cli_usage(c, "%s has no machine-readable summary; use table", name);
     if (!actions[a].act && (v->filter.n || v->data))
-        return cli_usage(c, "--filter and --data are about a FILE, and %s takes stores", name);
+        return cli_usage(c, "--filter and --data apply to a FILE, but %s reads stores", name);
     return 0;
 }
 
@@ -243,7 +243,7 @@ static int act_on_one(experiment_command *job, size_t a, const char *path)
     for (size_t i = 0; i < 2 && code == 0; i++)
         if (outputs[i]) code = cli_failed(c, dis__experiment_check_output(job->experiment, outputs[i]));
     if (code == 0 && !actions[a].run && job->v->store && access(job->v->store, F_OK) != 0)
-        cli_warn(c, "there is no store %s, so that no run is done", job->v->store);
+        cli_warn(c, "the store %s does not exist: no run is done", job->v->store);
     if (code == 0) code = actions[a].act(job);
     dis_experiment_destroy(job->experiment);
     return code;
@@ -275,7 +275,7 @@ static int check_files(experiment_command *job, char **path, size_t n)
         job->experiment = NULL;
         if (code != 0) return code;
     }
-    return fit ? 0 : cli_usage(job->c, "no run of these %zu files fits the filters", n);
+    return fit ? 0 : cli_usage(job->c, "no run of these %zu files matches the filters", n);
 }
 
 static int run_files(experiment_command *job, char **path, size_t n)
@@ -316,15 +316,15 @@ static int merge(const experiment_command *job, char **stores, size_t n)
 {
     cli *c = job->c;
     dis_merge_counts counts;
-    if (!job->v->store) return cli_usage(c, "merge needs the store that others go into: --store FOLDER");
+    if (!job->v->store) return cli_usage(c, "merge needs the target store: --store FOLDER");
     const int code =
         cli_failed(c, dis_experiment_merge(job->ctx, job->v->store, (const char *const *)stores, n, &counts));
     if (code != 0) return code;
     cli_print(c, "%zu runs added, %zu known already", counts.added, counts.present);
     if (counts.unfinished)
-        cli_warn(c, "%zu runs are not done there, or at work here; they were left", counts.unfinished);
+        cli_warn(c, "%zu runs are unfinished there, or running here; they are not copied", counts.unfinished);
     if (counts.conflicting)
-        cli_warn(c, "%zu runs are known with other measures; the old ones stay", counts.conflicting);
+        cli_warn(c, "%zu runs are present with other metrics; the present ones are kept", counts.conflicting);
     return 0;
 }
 
@@ -335,7 +335,7 @@ static int run(cli *c, const void *values, char **operands, size_t n_operands)
     while (a < N_ACTIONS && strcmp(actions[a].name, operands[0]) != 0) a++;
     if (a == N_ACTIONS) {
         const char *near = dis__name_find_nearest(operands[0], action_name, NULL);
-        return cli_usage(c, "no action \"%s\"; there are run, status, table, show, report and merge%s%s%s", operands[0],
+        return cli_usage(c, "no action \"%s\"; choose run, status, table, show, report or merge%s%s%s", operands[0],
                          near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
     }
     int code = check(c, v, a, n_operands);

@@ -97,7 +97,7 @@ int experiment_table_write(experiment_command *job)
     }
     dis_experiment_table_destroy(table);
     if (status == DIS_OK && done < runs)
-        cli_warn(c, "%zu of %zu runs are missing%s; dissent experiment run does them", runs - done, runs,
-                 failed ? ", failed ones among them" : "");
+        cli_warn(c, "%zu of %zu runs are missing%s; compute them with dissent experiment run", runs - done, runs,
+                 failed ? ", including failed ones" : "");
     return cli_failed(c, status);
 }

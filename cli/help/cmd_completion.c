@@ -178,7 +178,7 @@ static int run(cli *c, const void *values, char **operands, size_t n_operands)
             shells[i].write();
             return cli_flush(c);
         }
-    return cli_usage(c, "no completion for \"%s\"; there are bash, zsh and fish", operands[0]);
+    return cli_usage(c, "no completion for \"%s\"; choose bash, zsh or fish", operands[0]);
 }
 
 extern const cli_command cli_cmd_completion;

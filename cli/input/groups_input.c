@@ -28,7 +28,7 @@ int groups_input_check_table(groups_input *in, bool used)
 {
     const cli_groups_values *v = in->v;
     if (v->group && !v->table)
-        return cli_usage(in->c, "--group names a column of the worker table; give it with --worker-table FILE");
+        return cli_usage(in->c, "--group names a column of the worker table; add --worker-table FILE");
     const struct {
         bool given;
         const char *name;
@@ -38,7 +38,7 @@ int groups_input_check_table(groups_input *in, bool used)
                  {v->cuts != NULL, "cuts"}};
     for (size_t i = 0; !v->group && i < sizeof about / sizeof *about; i++)
         if (about[i].given)
-            return cli_usage(in->c, "--%s is about groups of people; name one with --group COLUMN", about[i].name);
+            return cli_usage(in->c, "--%s needs groups of annotators; add --group COLUMN", about[i].name);
     return take_cuts(in);
 }
 
@@ -85,8 +85,7 @@ int worker_table_input_read(cli *c, dis_context *ctx, const cli_table_values *v,
 {
     dis_worker_table_options how = dis_worker_table_options_default();
     if (!v->file && (v->id || v->prefix))
-        return cli_usage(c, "--table-%s is about a worker table; give it with --worker-table FILE",
-                         v->id ? "id" : "prefix");
+        return cli_usage(c, "--table-%s needs --worker-table FILE", v->id ? "id" : "prefix");
     if (!v->file) return 0;
     how.id_column = v->id;
     how.id_prefix = v->prefix;

@@ -80,18 +80,18 @@ static int check_people(const voters_input *in, const dis_names *values, const c
         for (const char *p = people->value[i]; *p;) {
             const size_t n = strcspn(p, ",");
             if (!has_value(values, p, n) && in->v->type)
-                return cli_usage(in->c, "--people %.*s: no voter has this in %s; there are: %s", (int)n, p, in->v->type,
-                                 have);
+                return cli_usage(in->c, "--people %.*s: no voter has this value in %s; values: %s", (int)n, p,
+                                 in->v->type, have);
             if (!has_value(values, p, n))
-                return cli_usage(in->c,
-                                 "--people %.*s: no worker of that name; there are: %s (or give --voter-type COLUMN)",
+                return cli_usage(in->c, "--people %.*s: no annotator has this id; ids: %s (or add --voter-type COLUMN)",
                                  (int)n, p, have);
             p += n + (p[n] == ',');
         }
     }
     for (size_t i = 0; i < dis_names_count(values); i++)
         if (means_person(in, dis_names_get(values, i, NULL))) return 0;
-    return cli_usage(in->c, "--voter-type %s: which value means a person? There are: %s; say it with --people VALUE",
+    return cli_usage(in->c,
+                     "--voter-type %s: no value is known to mean a person; name it with --people VALUE (values: %s)",
                      in->v->type, have);
 }
 

@@ -119,9 +119,10 @@ static void tell(combine_command *job)
         cli_print(job->c, "  %-26s weight %.4f%s", cli_safe(job->paths[m], safe), job->did.weight[m], temperature);
     }
     const dis_labels_view first = dis_labels_get_view(job->labels[0]);
-    char safe[CLI_SAFE];
-    cli_print(job->c, "%zu items, %zu classes, %zu views combined by %s (%.2f s)", first.n_items, first.n_classes,
-              job->n, cli_safe(job->v->combine, safe), cli_seconds_since(&job->c->start));
+    char safe[CLI_SAFE], items[CLI_NUMBER];
+    cli_print(job->c, "%s items, %zu classes, %zu files of labels combined by %s (%.2f s)",
+              cli_count_format(first.n_items, items), first.n_classes, job->n, cli_safe(job->v->combine, safe),
+              cli_seconds_since(&job->c->start));
 }
 
 static int work(combine_command *job)

@@ -137,7 +137,7 @@ static int check_unused(cli *c, const convert_values *v)
                 {v->source != NULL, to && !hugging, "source"}, {v->texts.path != NULL, hugging, "texts"}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (rows[i].given && !rows[i].fine)
-            return cli_usage(c, "--%s has no meaning with --to %s; leave it out", rows[i].name, to ? to : "votes");
+            return cli_usage(c, "--%s has no effect with --to %s; leave it out", rows[i].name, to ? to : "votes");
     return 0;
 }
 

@@ -110,7 +110,8 @@ static int check_options(labels_command *job)
     const labels_values *v = job->v;
     if (v->combine && v->method.n == 1 && !dis_recipe_find(v->method.value[0]))
         return cli_usage(
-            job->c, "--combine needs several views and there is one --method; name another, or leave --combine out");
+            job->c,
+            "--combine needs several label sets and only one --method is given; add another, or leave --combine out");
     int code = cli_failed(job->c, choose(job, true));
     if (code == 0) code = cli_format_check(job->c, "format", v->format);
     if (code == 0) code = labels_predictions_check(job);
@@ -241,7 +242,8 @@ static int count_workers(labels_command *job)
     const size_t n = job->in.look.n_workers;
     if (!job->in.look.start) {
         if (!job->v->workers) return 0;
-        return cli_error(job->c, DIS_EDATA, "--workers: this input does not say who voted; bring one row per vote");
+        return cli_error(job->c, DIS_EDATA,
+                         "--workers: this input has no annotator ids; give one row per vote with a worker column");
     }
     if (!job->v->workers) return 0;
     job->borne_out = calloc(n ? n : 1, sizeof *job->borne_out);

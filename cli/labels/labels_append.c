@@ -28,7 +28,8 @@ static int check_pairs(labels_command *job, const char *name)
                   {alone && v->init_state, "init-state"},
                   {(v->append || v->save_growing) && v->reading.min_votes, "min-votes"}};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        if (others[i].given) return cli_usage(job->c, "--%s and --%s do not go together", name, others[i].name);
+        if (others[i].given)
+            return cli_usage(job->c, "--%s and --%s cannot be combined; leave one of them out", name, others[i].name);
     return 0;
 }
 
@@ -36,12 +37,11 @@ int labels_append_check(labels_command *job)
 {
     const labels_values *v = job->v;
     const bool alone = v->append && !v->refit;
-    if (v->refit && !v->append) return cli_usage(job->c, "--refit needs --append STATE: whose votes to fit again");
+    if (v->refit && !v->append) return cli_usage(job->c, "--refit needs --append STATE");
     if ((alone || v->save_growing) && !is_dawid_skene(v))
-        return cli_usage(job->c,
-                         "--%s is for labels of dawid-skene with its defaults, from votes alone: say --method "
-                         "dawid-skene and nothing else about labels%s",
-                         alone ? "append" : "save-growing", alone ? ", or --refit" : "");
+        return cli_usage(
+            job->c, "--%s needs --method dawid-skene with its default options; remove other options of the labels%s",
+            alone ? "append" : "save-growing", alone ? ", or --refit" : "");
     if (alone && labels_is_on_device(v))
         return cli_usage(job->c, "--append runs on the CPU; remove --device, or add --refit");
     return check_pairs(job, v->append ? "append" : "save-growing");

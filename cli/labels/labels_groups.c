@@ -16,13 +16,13 @@ int labels_groups_check(labels_command *job)
 {
     const labels_values *v = job->v;
     if (v->save_groups && !v->groups.group)
-        return cli_usage(job->c, "--save-groups needs groups of people; name them with --worker-table and --group");
+        return cli_usage(job->c, "--save-groups needs groups of annotators; add --worker-table and --group");
     if (v->groups.group && !v->save_groups)
-        return cli_usage(job->c, "--group: say where the labels of each group go with --save-groups FOLDER");
+        return cli_usage(job->c, "--group needs --save-groups FOLDER, the folder for the labels of each group");
     if (v->groups.group && v->predictions)
-        return cli_usage(job->c, "--predictions are about all people; leave them out, or --group");
+        return cli_usage(job->c, "--predictions cannot be combined with --group; leave one of them out");
     if (v->groups.group && v->init_state)
-        return cli_usage(job->c, "--init-state is about all people; leave it out, or --group");
+        return cli_usage(job->c, "--init-state cannot be combined with --group; leave one of them out");
     return groups_input_check(&job->groups);
 }
 

@@ -30,22 +30,22 @@ int labels_predictions_check(labels_command *job)
 {
     const labels_values *v = job->v;
     if (!v->predictions && v->predictions_weight >= 0)
-        return cli_usage(job->c, "--predictions-weight without --predictions FILE: there is nothing to weigh");
+        return cli_usage(job->c, "--predictions-weight needs --predictions FILE");
     for (size_t m = 0; !v->predictions && m < job->choice.n_views; m++)
         if (method_of(job->choice.views[m])->predictions == DIS_PREDICTIONS_REQUIRED)
             return cli_usage(
                 job->c,
-                "%s judges votes and a model together and needs the predictions of one: --predictions FILE; "
-                "dissent train --folds makes them",
+                "%s combines votes with predictions of a model; add --predictions FILE (see: dissent train --folds)",
                 method_of(job->choice.views[m])->name);
     if (!v->predictions) return 0;
     size_t n = 0;
     for (size_t m = 0; m < job->choice.n_views; m++)
         n += method_of(job->choice.views[m])->predictions != DIS_PREDICTIONS_UNUSED;
     return n ? 0
-             : cli_usage(job->c,
-                         "--predictions: %s has no use for them; name a method that has, such as dawid-skene or ibcc",
-                         method_of(job->choice.views[0])->name);
+             : cli_usage(
+                   job->c,
+                   "--predictions: %s cannot use predictions; choose a method that can, such as dawid-skene or ibcc",
+                   method_of(job->choice.views[0])->name);
 }
 
 int labels_predictions_read(labels_command *job)

@@ -13,7 +13,7 @@ static int check(const scaled_command *job)
     const dis_scale_row *scale = dis_scale_get(votes_input_scale(job->in.v));
     for (size_t i = 0; i < job->n_unused; i++)
         if (job->unused[i].given)
-            return cli_usage(job->c, "--%s has no meaning with --scale %s; leave it out", job->unused[i].name,
+            return cli_usage(job->c, "--%s has no effect with --scale %s; leave it out", job->unused[i].name,
                              scale->name);
     for (size_t i = 0; i < job->in.v->table.n; i++) {
         const char *at = strchr(job->in.v->table.value[i], '=');

@@ -49,16 +49,15 @@ static int check_given(report_command *job)
     const report_values *v = job->v;
     cli *c = job->c;
     if (v->votes.n == 0 && v->labels.n == 0 && v->pred.n == 0 && v->model.n == 0)
-        return cli_usage(
-            c, "a report about what? give VOTES, --labels NAME=FILE, --pred NAME=FILE or --model NAME=FOLDER");
+        return cli_usage(c, "report needs input: VOTES, --labels NAME=FILE, --pred NAME=FILE or --model NAME=FOLDER");
     if (v->votes.n == 0 && (v->method.n || v->combine || v->human_labels))
         return cli_usage(c, "--method, --combine and --human-labels need votes; give --votes FILE");
     if (v->human && v->human_labels)
-        return cli_usage(c, "--human and --human-labels both say what people think; give one");
+        return cli_usage(c, "--human and --human-labels both define the human labels; give one");
     if (v->pred.n == 0 && (v->human || v->human_labels))
-        return cli_usage(c, "--human is what predictions are judged by; give --pred NAME=FILE");
+        return cli_usage(c, "--human needs predictions to evaluate; add --pred NAME=FILE");
     if (v->pred.n && !v->gold && !v->human && !v->human_labels)
-        return cli_usage(c, "--pred needs something to be judged by: --gold, --human, or --votes with --human-labels "
+        return cli_usage(c, "--pred needs labels to evaluate against: --gold, --human, or --votes with --human-labels "
                             "standard, softmax or another method");
     if (v->votes.n == 0 && votes_input_check_unused(c, &v->reading, "give --votes FILE") != 0) return DIS_EUSAGE;
     if (votes_input_is_ordered(&v->reading) && v->votes.n == 0 && v->pred.n == 0)
@@ -68,7 +67,8 @@ static int check_given(report_command *job)
         return cli_usage(c, "more than %d views in one report", DIS_MAX_VIEWS);
     if (v->combine && v->method.n == 1 && !dis_recipe_find(v->method.value[0]))
         return cli_usage(
-            c, "--combine needs several views and there is one --method; name another, or leave --combine out");
+            c,
+            "--combine needs several label sets and only one --method is given; add another, or leave --combine out");
     if (cli_is_dash(v->gold) && (v->votes.n && v->pred.n))
         return cli_usage(c, "the gold labels are read twice here and cannot be standard input");
     if (v->texts.path && v->votes.n == 0 && v->labels.n == 0)

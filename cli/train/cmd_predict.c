@@ -178,9 +178,9 @@ static int predict(cli *c, const predict_values *v, const char *folder, dis_cont
     if (!v->items) return cli_usage(c, "predict needs the items: --items FILE");
     if (cli_format_check(c, "format", v->format) != 0) return DIS_EUSAGE;
     if (v->perspectives && !v->pairs)
-        return cli_usage(c, "--perspectives: say whom to ask about which item with --pairs FILE");
+        return cli_usage(c, "--perspectives needs --pairs FILE, the annotators to predict for each item");
     if (v->table.file && !v->pairs)
-        return cli_usage(c, "--worker-table is about who is asked; say whom with --pairs FILE");
+        return cli_usage(c, "--worker-table needs --pairs FILE, the annotators to predict for");
     int code = cli_failed(c, dis_model_read(ctx, folder, model));
     if (code != 0) return code;
     const dis_model_view m = dis_model_get_view(*model);
@@ -267,8 +267,8 @@ static void show(const dis_model_view *m)
     printf("%-22s %s\n%-22s %s\n%-22s %llu\n", "model", m->spec, "objective", m->objective, "seed",
            (unsigned long long)m->seed);
     printf("%-22s %zu\n%-22s %zu\n", "parameters", m->n_parameters, "trained on", m->n_examples);
-    if (m->n_left_out) printf("%-22s %zu\n", "left out", m->n_left_out);
-    if (m->n_words) printf("%-22s %zu (%zu with vectors of a file)\n", "words", m->n_words, m->n_words_in_vectors);
+    if (m->n_left_out) printf("%-22s %zu\n", "without a label", m->n_left_out);
+    if (m->n_words) printf("%-22s %zu (%zu with pretrained vectors)\n", "words", m->n_words, m->n_words_in_vectors);
     printf("%-22s", "classes");
     for (size_t k = 0; k < dis_names_count(m->classes); k++) {
         char safe[CLI_SAFE];
@@ -276,9 +276,9 @@ static void show(const dis_model_view *m)
     }
     printf("\n%-22s", "heads");
     for (size_t h = 0; h < m->n_heads; h++) printf("%s %s", h ? "," : "", m->head[h]);
-    printf("\n%-22s %zu, of which number %zu was kept%s%s\n", "epochs", m->n_epochs, m->best_epoch + 1,
-           m->keep ? " by " : "", m->keep ? m->keep : "");
-    printf("%-22s %.6g\n", "loss of that epoch", m->epoch[m->best_epoch].loss);
+    printf("\n%-22s %zu of %zu%s%s\n", "kept epoch", m->best_epoch + 1, m->n_epochs, m->keep ? " by " : "",
+           m->keep ? m->keep : "");
+    printf("%-22s %.6g\n", "training loss", m->epoch[m->best_epoch].loss);
     if (m->keep) printf("%-22s %.6g\n", m->keep, m->epoch[m->best_epoch].dev);
 }
 

@@ -95,12 +95,13 @@ static int check(train_command *job)
     cli *c = job->c;
     const train_values *v = job->v;
     if (!v->items) return cli_usage(c, "train needs the items: --items FILE");
-    if (!v->output && !v->folds) return cli_usage(c, "train needs somewhere to put the model: -o FOLDER");
+    if (!v->output && !v->folds) return cli_usage(c, "train needs an output folder: -o FOLDER");
     if ((v->preset || v->votes_label) && !v->votes)
         return cli_usage(c, "--%s applies to votes, and no votes are given; add --votes FILE",
                          v->preset ? "preset" : "label");
     if ((v->table.file != NULL) != (v->worker_features != NULL))
-        return cli_usage(c, "--worker-table and --worker-features go together: a table, and what of it to learn from");
+        return cli_usage(
+            c, "--worker-table and --worker-features need each other: a table, and its columns used as features");
     char name[64];
     snprintf(name, sizeof name, "%.*s", (int)strcspn(v->model, ":"), v->model);
     job->kind = dis_model_kind_find(name);
@@ -108,11 +109,12 @@ static int check(train_command *job)
     if (!dis_objective_find(v->objective))
         return cli_usage(c, "no objective \"%s\"; dissent list objectives shows them", v->objective);
     const int devs = (v->dev > 0) + (v->dev_items != NULL) + (v->dev_where.n > 0);
-    if (devs > 1) return cli_usage(c, "--dev, --dev-items and --dev-where are three ways to say one thing; use one");
+    if (devs > 1)
+        return cli_usage(c, "--dev, --dev-items and --dev-where all define the development set; use one of them");
     if (v->dev_items && !v->dev_labels && !v->dev_gold)
-        return cli_usage(c, "--dev-items needs labels to be judged by: --dev-gold, --dev-labels or both");
+        return cli_usage(c, "--dev-items needs labels: --dev-gold, --dev-labels or both");
     if (devs == 0 && (v->dev_labels || v->dev_gold || v->train.keep || v->train.patience))
-        return cli_usage(c, "there is no development set; name one with --dev, --dev-items or --dev-where");
+        return cli_usage(c, "no development set is given; add --dev, --dev-items or --dev-where");
     return train_folds_check(job);
 }
 
@@ -202,7 +204,7 @@ static bool is_split_over_ranks(const train_values *v)
 static int check_ranks(const train_command *job)
 {
     if (dis_context_n_ranks(job->ctx) == 1 || is_split_over_ranks(job->v) || job->v->jobs <= 1) return 0;
-    return cli_usage(job->c, "--jobs is about several models, and ranks train one together; leave it out");
+    return cli_usage(job->c, "--jobs applies to several models, but MPI ranks train one model together; leave it out");
 }
 
 /* All ranks have come as far, or the first that has not tells why and ends the others. */

@@ -12,7 +12,7 @@ int train_folds_check(train_command *job)
     if (v->dev_where.n)
         return cli_usage(c, "--dev-where with --folds: those items would be predicted too; use --dev or --dev-items");
     if (!v->output && (v->curves || v->json || v->resume))
-        return cli_usage(c, "--%s is about the model of all items, or its folder: name one with -o FOLDER",
+        return cli_usage(c, "--%s applies to the model of all items; add -o FOLDER",
                          v->curves ? "curves"
                          : v->json ? "json"
                                    : "resume");

@@ -396,7 +396,7 @@ dis_status dis_agreement_run(dis_context *ctx, const dis_votes *votes, const dis
     DIS_TRY(check_options(&v, &o));
     if (dis__comm_is_parallel(dis__context_comm(ctx)) && (o.gold || (o.parts & ~(unsigned)DIS_AGREEMENT_PAIRS)))
         return dis__fail(DIS_EUSAGE, "gold labels, items and workers cannot be split across ranks; give each rank all "
-                                     "votes (dis_context_options), or leave mpirun out");
+                                     "votes (dis_context_options), or run without mpirun");
     dis_agreement *a;
     DIS_TRY(dis__alloc_zeroed(&a, 1, sizeof *a));
     dis_status status = fill(ctx, &v, &o, a);

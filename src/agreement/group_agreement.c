@@ -282,7 +282,8 @@ static dis_status fill(work *w, dis_group_agreement *a)
 
 static dis_status check(const dis_votes_view *v, const dis_worker_groups_view *g, const dis_group_agreement_options *o)
 {
-    if (!v->start) return dis__fail(DIS_EDATA, "the votes do not say who voted; bring one row per vote");
+    if (!v->start)
+        return dis__fail(DIS_EDATA, "the votes have no annotator ids; give one row per vote with a worker column");
     if (g->n_workers != v->n_workers)
         return dis__fail(DIS_EUSAGE, "the groups are of %zu workers and the votes of %zu", g->n_workers, v->n_workers);
     if (o->permutations > MAX_DEALS || o->resamples > MAX_DEALS)

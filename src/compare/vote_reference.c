@@ -85,8 +85,9 @@ dis_status dis__vote_reference_init(const dis_comparison_input *in, uint64_t see
                                .n_rows = in->n_items,
                                .n_classes = in->n_classes};
     if (!r->votes.start)
-        return dis__fail(DIS_EDATA,
-                         "the votes do not say who voted; bring one row per vote, or compare with gold labels");
+        return dis__fail(
+            DIS_EDATA,
+            "the votes have no annotator ids; give one row per vote with a worker column, or compare with gold labels");
     uint32_t *count;
     DIS_TRY(dis__alloc_array(&count, r->n_classes, sizeof *count));
     dis_status status = dis__alloc_array(&r->gold, r->n_rows, sizeof *r->gold);

@@ -332,7 +332,7 @@ dis_status dis_perspectives_run(dis_context *ctx, const dis_votes *votes, const 
     if (history) w.history = dis_votes_get_view(history);
     w.has_history = history != NULL;
     if (!w.v.start || !w.said.start || (history && !w.history.start))
-        return dis__fail(DIS_EDATA, "this input does not say who voted; bring one row per vote");
+        return dis__fail(DIS_EDATA, "this input has no annotator ids; give one row per vote with a worker column");
     DIS_TRY(dis__alloc_zeroed(&w.out, 1, sizeof *w.out));
     dis_status status = dis__names_copy(w.v.workers, &w.out->workers);
     if (status == DIS_OK) status = run(&w);

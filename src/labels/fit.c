@@ -60,12 +60,11 @@ static dis_status check_predictions(const dis__method *m, const dis_fit_options 
     if (o->predictions && m->info.predictions == DIS_PREDICTIONS_UNUSED)
         return dis__fail(
             DIS_EUSAGE,
-            "%s has no use for predictions; leave them out, or use a method that has, such as dawid-skene or ibcc",
+            "%s cannot use predictions; leave them out, or choose a method that can, such as dawid-skene or ibcc",
             m->info.name);
     if (!o->predictions && m->info.predictions == DIS_PREDICTIONS_REQUIRED)
         return dis__fail(DIS_EUSAGE,
-                         "%s judges votes and a model together and needs `predictions`, which a model makes out of "
-                         "fold",
+                         "%s combines votes with out-of-fold predictions of a model; give them as `predictions`",
                          m->info.name);
     if (o->predictions && !(o->predictions_weight <= 100))
         return dis__fail(DIS_EUSAGE, "a weight of predictions of %g; use 0 to 100", o->predictions_weight);
@@ -77,14 +76,13 @@ static dis_status check_fits(dis_context *ctx, const dis__method *m, const dis_v
                              size_t n_tables)
 {
     if (dis__comm_is_parallel(dis__context_comm(ctx)) && !m->ranks)
-        return dis__fail(DIS_EUSAGE, "%s cannot be shared out over ranks; leave mpirun out, or use another method",
+        return dis__fail(DIS_EUSAGE, "%s cannot be split across MPI ranks; run without mpirun, or use another method",
                          m->info.name);
     if (m->info.needs_workers && !v->start)
-        return dis__fail(
-            DIS_EDATA,
-            "%s needs to know who cast each vote, and this input has no single votes; use majority, standard or "
-            "softmax, or bring one row per vote",
-            m->info.name);
+        return dis__fail(DIS_EDATA,
+                         "%s needs annotator ids, and this input has none; use majority, standard or softmax, or give "
+                         "one row per vote with a worker column",
+                         m->info.name);
     size_t bytes =
         dis__saturating_size(dis__saturating_size(v->n_items, v->n_classes, 0), n_tables * sizeof(double), 0);
     const size_t own = m->memory ? m->memory(v, options) : 0;
@@ -359,7 +357,7 @@ dis_status dis_votes_worker_quality(dis_context *ctx, const dis_votes *votes, co
     DIS_MEMORY_SCOPE(ctx);
     const dis__fit_args args = {.ctx = ctx, .votes = dis_votes_get_view(votes), .part = dis__votes_part_of(votes)};
     const size_t n = args.votes.n_workers;
-    if (!args.votes.start) return dis__fail(DIS_EDATA, "this input has no single votes: nothing is known of workers");
+    if (!args.votes.start) return dis__fail(DIS_EDATA, "this input has no annotator ids");
     quality_work w = {.votes = &args.votes, .p = p};
     dis__item_sums pass = {.args = &args,
                            .n_jobs = dis__n_jobs(args.part.n_votes, n * 4 + 100000, 8),

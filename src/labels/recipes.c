@@ -75,8 +75,10 @@ static dis_status take_methods(const char *const *specs, size_t n, dis_label_pla
     for (size_t m = 0; m < n; m++) {
         const dis_recipe *r = recipe_of(specs[m]);
         if (r)
-            return dis__fail(DIS_EUSAGE, "%s is a recipe of %zu methods and stands alone; name its methods instead",
-                             r->name, r->n_views);
+            return dis__fail(
+                DIS_EUSAGE,
+                "%s is a recipe of %zu methods and cannot be combined with others; name its methods instead", r->name,
+                r->n_views);
         DIS_TRY(dis_method_check(specs[m]));
         c->views[c->n_views++] = specs[m];
     }
@@ -122,9 +124,8 @@ dis_status dis_label_plan_parse(const char *const *specs, size_t n_specs, const 
         DIS_TRY(take_methods(specs, n_specs, &c));
     if (combine) DIS_TRY(dis_combiner_check(combine));
     if (combine && c.n_views == 1)
-        return dis__fail(DIS_EUSAGE,
-                         "a combination needs several views and there is one method; name another, or leave the "
-                         "combination out");
+        return dis__fail(DIS_EUSAGE, "a combination needs several label sets and only one method is given; add "
+                                     "another, or leave the combination out");
     if (c.n_views > 1) c.combine = combine ? combine : r ? recipe_combine(r, workers) : "centroid";
     *out = c;
     return DIS_OK;

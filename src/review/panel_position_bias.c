@@ -101,7 +101,8 @@ dis_status dis_position_bias_run(const dis_votes *votes, const dis_votes *swappe
                                  dis_position_bias **rows, size_t *n)
 {
     work w = {.a = dis_votes_get_view(votes), .b = dis_votes_get_view(swapped), .mirror = mirror, .first = first};
-    if (!w.a.start || !w.b.start) return dis__fail(DIS_EDATA, "the votes do not say who voted; bring one row per vote");
+    if (!w.a.start || !w.b.start)
+        return dis__fail(DIS_EDATA, "the votes have no annotator ids; give one row per vote with a worker column");
     dis_status status = match(&w);
     if (status == DIS_OK) {
         compare_all(&w);

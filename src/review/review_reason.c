@@ -90,9 +90,10 @@ static void put_split(text *t, const dis_review_item *row, const char *label, co
 /* A single vote is worth what its worker is. */
 static bool put_voter(text *t, const dis_review *review, const dis_votes_view *v, size_t item)
 {
-    static const char *const words[] = {[DIS_REVIEW_CONSTANT] = ", by a worker who says so whatever the item",
-                                        [DIS_REVIEW_RANDOM] = ", by a worker whose votes do not follow the items",
-                                        [DIS_REVIEW_CONFUSES] = ", by a worker who mixes up classes"};
+    static const char *const words[] = {[DIS_REVIEW_CONSTANT] = ", by an annotator who always gives this label",
+                                        [DIS_REVIEW_RANDOM] =
+                                            ", by an annotator whose votes do not depend on the items",
+                                        [DIS_REVIEW_CONFUSES] = ", by an annotator who mixes up classes"};
     if (!v->start || v->start[item + 1] - v->start[item] != 1) return false;
     const dis_review_worker *w = review->workers + review->row_of_worker[v->worker[v->start[item]]];
     if (!dis_review_verdict_is_unreliable(w->verdict)) return false;
@@ -105,13 +106,13 @@ static bool put_contrast(text *t, const camp *bad, const camp *good, const char 
 {
     if (bad->blind > 0 && bad->blind == bad->n && good->blind < good->n) {
         if (bad->n > 1)
-            put(t, "; those for %s are by doubtful workers", bad_name);
+            put(t, "; votes for %s are by unreliable annotators", bad_name);
         else
-            put(t, "; the one for %s is by a doubtful worker", bad_name);
+            put(t, "; the vote for %s is by an unreliable annotator", bad_name);
         return true;
     }
     if (!(good->quality > bad->quality + BETTER_BY)) return false;
-    put(t, "%s those for %s are better workers (right %.0f %% against %.0f %%)", good->n < bad->n ? ", but" : ";",
+    put(t, "%s annotators for %s are more accurate (%.0f %% against %.0f %%)", good->n < bad->n ? ", but" : ";",
         good_name, percent(good->quality), percent(bad->quality));
     return true;
 }
@@ -124,12 +125,12 @@ static void put_quality(text *t, const dis_review_item *row, const char *label, 
     if (put_contrast(t, for_label, for_other, label, other)) return;
     const double blind = for_label->blind + for_other->blind;
     if (blind > 0 && 2 * blind >= row->votes)
-        put(t, "; %.6g of these votes are by doubtful workers", blind);
+        put(t, "; %.6g of these votes are by unreliable annotators", blind);
     else if (row->votes_for_second <= 0 && for_label->quality < typical - CHANCE_GAP)
-        put(t, "%s poor (right %.0f %% of the time)", row->votes <= 1 ? "; that worker is" : "; these workers are",
+        put(t, "%s weak (accuracy %.0f %%)", row->votes <= 1 ? "; this annotator is" : "; these annotators are",
             percent(for_label->quality));
     else if (row->votes_for_label <= 0 && row->votes_for_second > 0 && row->label == row->most_probable)
-        put(t, ", but %s is more probable, given who voted so", label);
+        put(t, ", but %s is more probable, given the annotators", label);
 }
 
 const char *dis_review_format_item_reason(const dis_review *review, const dis_votes *votes, size_t r, char *out,
@@ -153,7 +154,7 @@ const char *dis_review_format_item_reason(const dis_review *review, const dis_vo
     }
     if (review->ordinal_items) { /* how often workers are right by the crowd model is not how they were weighed */
         const dis_review_ordinal_item *x = &review->ordinal_items[row->item];
-        put(&t, "; at %.1f on the line from 0 to %zu, standard error %.1f", x->position, v.n_classes - 1,
+        put(&t, "; position %.1f on the scale from 0 to %zu, standard error %.1f", x->position, v.n_classes - 1,
             x->position_se);
         return out;
     }
@@ -162,7 +163,7 @@ const char *dis_review_format_item_reason(const dis_review *review, const dis_vo
         row->second_class == row->label ? (camp){.quality = NAN} : camp_of(review, &v, row->item, row->second_class);
     if (!put_voter(&t, review, &v, row->item))
         put_quality(&t, row, label, other, &for_label, &for_other, review->view.typical_accuracy);
-    if (row->surprise >= ODD_Z) put(&t, "; odd for these workers (%.1f sd): the item may be unclear", row->surprise);
+    if (row->surprise >= ODD_Z) put(&t, "; unexpected votes (%.1f sd): the item may be unclear", row->surprise);
     return out;
 }
 
@@ -198,20 +199,19 @@ const char *dis_review_format_worker_reason(const dis_review *review, const dis_
     name_of(v.classes, w->true_class, truth);
     switch (w->verdict) {
     case DIS_REVIEW_CONSTANT:
-        put(&t, "says %s whatever the item: %.0f %% of %llu votes (others: %.0f %%)", said, percent(w->chosen_share),
-            (unsigned long long)w->shared, percent(w->expected_share));
+        put(&t, "answers %s regardless of the item: %.0f %% of %llu votes (others: %.0f %%)", said,
+            percent(w->chosen_share), (unsigned long long)w->shared, percent(w->expected_share));
         break;
     case DIS_REVIEW_RANDOM:
-        put(&t, "votes do not follow the items: ");
+        put(&t, "votes do not depend on the items: ");
         put_accuracy(&t, w);
         break;
     case DIS_REVIEW_CONFUSES:
-        put(&t, "says %s where it is %s: %.0f %% of %.0f votes (others: %.0f %%)", said, truth,
+        put(&t, "answers %s where the label is %s: %.0f %% of %.0f votes (others: %.0f %%)", said, truth,
             percent(w->chosen_share), w->n_share_votes, percent(w->expected_share));
         break;
     case DIS_REVIEW_WEAK:
-        put(&t,
-            "less accurate than the others: agrees %.0f points less than they do on the same items (%.0f to %.0f); ",
+        put(&t, "agreement with the others is %.0f points lower than theirs on the same items (%.0f to %.0f); ",
             percent(-w->difference), percent(-w->difference_high), percent(-w->difference_low));
         put_accuracy(&t, w);
         break;
@@ -219,7 +219,7 @@ const char *dis_review_format_worker_reason(const dis_review *review, const dis_
         put(&t, "cannot be judged: %s",
             !w->shared                                        ? "no one else voted on these items"
             : review->view.chance.verdict == DIS_CHANCE_NOISE ? "annotators agree no more than chance"
-                                                              : "each annotator chose one class alone");
+                                                              : "each annotator used only one class");
         break;
     case DIS_REVIEW_FINE:
         put(&t, w->evidence > -STRONG ? "too few votes to tell: " : "like the others: ");

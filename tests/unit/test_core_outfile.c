@@ -221,7 +221,8 @@ static void targets_that_are_no_files(void **state)
     snprintf(name, sizeof name, "%s/none/out.csv", folder);
     assert_int_equal(write_letters(name, 'a'), DIS_EIO);
     char message[400];
-    snprintf(message, sizeof message, "cannot create %s: there is no folder %s/none; make it first", name, folder);
+    snprintf(message, sizeof message, "cannot create %s: the folder %s/none does not exist; create it first", name,
+             folder);
     assert_string_equal(dis_last_error(), message);
 
     snprintf(name, sizeof name, "%s/pipe", folder);

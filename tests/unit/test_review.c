@@ -232,12 +232,12 @@ static void planted_workers_are_found(void **state)
     assert_int_equal(w->chosen_class, 2);
     assert_true(row < 3 && w->evidence > 10 && w->chosen_share == 1);
     assert_non_null(strstr(dis_review_format_worker_reason(review, votes, row, reason, sizeof reason),
-                           "says '2' whatever the item"));
+                           "answers '2' regardless of the item"));
     w = row_of(&v, 1, &row);
     assert_int_equal(w->verdict, DIS_REVIEW_RANDOM);
     assert_true(row < 3 && w->evidence > 5);
-    assert_non_null(
-        strstr(dis_review_format_worker_reason(review, votes, row, reason, sizeof reason), "do not follow the items"));
+    assert_non_null(strstr(dis_review_format_worker_reason(review, votes, row, reason, sizeof reason),
+                           "do not depend on the items"));
     w = row_of(&v, 2, &row);
     assert_int_equal(w->verdict, DIS_REVIEW_CONFUSES);
     assert_true(row < 3 && w->chosen_class != w->true_class);

@@ -63,7 +63,8 @@ static dis_status open_folder(dis__out *out)
     /* EACCES: a folder that may be written but not listed; its flush is left to the system */
     dis_status status = DIS_OK;
     if (out->folder < 0 && errno == ENOENT)
-        status = dis__fail(DIS_EIO, "cannot create %s: there is no folder %s; make it first", out->path, folder);
+        status =
+            dis__fail(DIS_EIO, "cannot create %s: the folder %s does not exist; create it first", out->path, folder);
     else if (out->folder < 0 && errno != EACCES)
         status = dis__fail_io("create", out->path);
     dis__free(folder);

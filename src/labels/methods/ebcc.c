@@ -405,7 +405,7 @@ static size_t memory(const dis_votes_view *votes, const void *options)
 
 const dis__method dis__method_ebcc = {
     .info = {.name = "ebcc",
-             .summary = "ibcc with several item types per class, so errors of annotators may be correlated",
+             .summary = "IBCC with several item types per class, so errors of annotators may be correlated",
              .source = "Li, Rubinstein & Cohn 2019",
              .objective = "evidence lower bound",
              .needs_workers = true,

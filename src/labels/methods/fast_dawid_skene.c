@@ -106,7 +106,7 @@ static dis_status fit_fast_dawid_skene(const dis__fit_args *args, dis_fit *fit)
 
 const dis__method dis__method_fast_dawid_skene = {
     .info = {.name = "fast-dawid-skene",
-             .summary = "dawid-skene with hard assignments; converges in a few iterations",
+             .summary = "Dawid-Skene with hard assignments; converges in a few iterations",
              .source = "Sinha, Rao & Balasubramanian 2018",
              .objective = "classification likelihood",
              .needs_workers = true,

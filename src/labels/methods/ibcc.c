@@ -143,7 +143,7 @@ static dis_status fit_ibcc(const dis__fit_args *args, dis_fit *fit)
 
 const dis__method dis__method_ibcc = {
     .info = {.name = "ibcc",
-             .summary = "Bayesian dawid-skene: Dirichlet priors, variational inference",
+             .summary = "Bayesian Dawid-Skene: Dirichlet priors, variational inference",
              .source = "Kim & Ghahramani 2012",
              .objective = "evidence lower bound",
              .needs_workers = true,

@@ -259,7 +259,8 @@ static dis_status do_rounds(dis__incremental_update *a)
 dis_status dis__incremental_check_votes(const dis__incremental_update *a)
 {
     const dis_votes_view *m = a->more;
-    if (!m->start) return dis__fail(DIS_EDATA, "the new votes do not say who voted; bring one row per vote");
+    if (!m->start)
+        return dis__fail(DIS_EDATA, "the new votes have no annotator ids; give one row per vote with a worker column");
     if (!dis__names_equal(m->classes, a->g->classes))
         return dis__fail(DIS_EDATA, "the new votes have other classes than %s", a->g->path);
     return DIS_OK;

@@ -137,7 +137,8 @@ dis_status dis_incremental_write(dis_context *ctx, const dis_votes *votes, const
     const dis__comm *comm = dis__context_comm(ctx);
     const bool shared = dis__comm_is_parallel(comm);
     dis_votes *all = NULL;
-    if (!votes->start) return dis__fail(DIS_EDATA, "this input does not say who voted; bring one row per vote");
+    if (!votes->start)
+        return dis__fail(DIS_EDATA, "this input has no annotator ids; give one row per vote with a worker column");
     writing x = {.n_index = 0};
     dis_status status;
     DIS_TRY_GOTO(status, count_votes(ctx, votes, p, &x), end);

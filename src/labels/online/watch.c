@@ -299,9 +299,10 @@ dis_status dis_watch_add(dis_watch *w, const dis_watch_vote *v)
 static dis_status check_options(const dis_watch_options *o)
 {
     if (!(o->confidence > 0 && o->confidence <= 1))
-        return dis__fail(DIS_EUSAGE, "retire is %g; it is a chance above 0 and at most 1", o->confidence);
-    if (!(o->power >= 0 && o->power <= 1)) return dis__fail(DIS_EUSAGE, "power is %g; it is between 0 and 1", o->power);
-    if (!(o->limit >= 1)) return dis__fail(DIS_EUSAGE, "limit is %g; it is at least 1", o->limit);
+        return dis__fail(DIS_EUSAGE, "retire is %g; it must be above 0 and at most 1", o->confidence);
+    if (!(o->power >= 0 && o->power <= 1))
+        return dis__fail(DIS_EUSAGE, "power is %g; it must be between 0 and 1", o->power);
+    if (!(o->limit >= 1)) return dis__fail(DIS_EUSAGE, "limit is %g; it must be at least 1", o->limit);
     if (o->n_classes > DIS_MAX_CLASSES)
         return dis__fail(DIS_ELIMIT, "%zu classes are declared; at most %u are possible", o->n_classes,
                          DIS_MAX_CLASSES);

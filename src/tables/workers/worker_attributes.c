@@ -24,7 +24,8 @@ dis_status dis_votes_read_workers(dis_context *ctx, const char *const *paths, si
                                   const char *worker, const char *column, const dis_votes *votes, dis_names **out)
 {
     const dis_votes_view v = dis_votes_get_view(votes);
-    if (!v.start) return dis__fail(DIS_EDATA, "the votes do not say who voted; bring one row per vote");
+    if (!v.start)
+        return dis__fail(DIS_EDATA, "the votes have no annotator ids; give one row per vote with a worker column");
     dis__gold_source *source;
     dis_gold *gold = NULL;
     dis__name_list list = {0};

@@ -255,7 +255,8 @@ static dis_status make(const dis_votes_view *v, const dis_names *given, const di
 
 static dis_status check(const dis_votes_view *v, const dis_names *given, const dis_worker_groups_options *o)
 {
-    if (!v->start) return dis__fail(DIS_EDATA, "the votes do not say who voted; bring one row per vote");
+    if (!v->start)
+        return dis__fail(DIS_EDATA, "the votes have no annotator ids; give one row per vote with a worker column");
     if (dis_names_count(given) != v->n_workers)
         return dis__fail(DIS_EUSAGE, "%zu values for %zu workers", dis_names_count(given), v->n_workers);
     if (o->min_group == 0) return dis__fail(DIS_EUSAGE, "`min_group` must be 1 or more");

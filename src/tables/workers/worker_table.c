@@ -404,7 +404,7 @@ dis_status dis_worker_table_values(const dis_worker_table *t, const char *column
     const size_t at = dis_names_find(t->columns, column, strlen(column));
     if (at == SIZE_MAX) return no_column(t, column);
     if (!v.start || v.n_workers == 0)
-        return dis__fail(DIS_EDATA, "the votes do not say who voted; bring one row per vote");
+        return dis__fail(DIS_EDATA, "the votes have no annotator ids; give one row per vote with a worker column");
     size_t *row, found = 0;
     DIS_TRY(dis__names_match_alloc(t->workers, v.workers, &row, &found));
     dis__name_list list = {0};

@@ -78,7 +78,8 @@ dis_status dis__worker_examples_init(dis_context *ctx, const dis_items *items, c
     matching m = {.tasks = of.tasks, .v = dis_votes_get_view(votes)};
     *pairs = (dis__worker_examples){0};
     *targets = (dis__targets){0};
-    if (!m.v.start) return dis__fail(DIS_EDATA, "this input does not say who voted; bring one row per vote");
+    if (!m.v.start)
+        return dis__fail(DIS_EDATA, "this input has no annotator ids; give one row per vote with a worker column");
     if (of.sentence)
         return dis__fail(DIS_EUSAGE, "models that know who is asked are of items, not of tokens in sentences");
     dis_status status = match(&m, classes, workers);

@@ -68,7 +68,8 @@ dis_status dis__votes_gather_workers(dis_context *ctx, const dis_votes *votes, c
 {
     DIS_MEMORY_SCOPE(ctx);
     const dis_votes_view v = dis_votes_get_view(votes);
-    if (!v.start) return dis__fail(DIS_EDATA, "the votes do not say who voted; bring one row per vote");
+    if (!v.start)
+        return dis__fail(DIS_EDATA, "the votes have no annotator ids; give one row per vote with a worker column");
     selection s = {.v = &v, .keep = keep};
     dis_votes *kept = NULL;
     dis_status status = select_votes(dis__context_comm(ctx), &s);
