@@ -267,7 +267,7 @@ class Aggregator(Estimator):
 
     @property
     def skills_(self) -> Any:
-        """Quality of each worker: the estimate of the method, or the share of votes that agree with probas_."""
+        """Quality of each worker, which is the estimate of the method or the share of votes that agree with probas_."""
 
         def make() -> Any:
             skill = self._parameter("skill")
@@ -359,7 +359,7 @@ class Confusions(Aggregator):
 
     @property
     def errors_(self) -> Any:
-        """Confusion matrices: probability of the label given by a worker (rows), given the true label (columns)."""
+        """Probability of each label of a worker (rows), given the true label (columns)."""
 
         def make() -> Any:
             table = self._confusion()

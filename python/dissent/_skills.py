@@ -129,12 +129,12 @@ class MACE(Simple):
 
     @property
     def spamming_(self) -> np.ndarray:
-        """(workers, 2): the probabilities of spamming and of competence."""
+        """The probabilities of spamming and of competence, (workers, 2)."""
         return np.column_stack([np.asarray(self._parameter("guess")), np.asarray(self._parameter("know"))])
 
     @property
     def thetas_(self) -> np.ndarray:
-        """(workers, classes): the distribution of a worker's spam votes."""
+        """The distribution of each worker's spam votes, (workers, classes)."""
         return np.asarray(self._parameter("strategy")).reshape(self._have("votes").core.n_workers, -1)
 
     @property
@@ -175,7 +175,7 @@ class Ordinal(Simple):
 
     @property
     def biases_(self) -> Any:
-        """The bias of each worker, in classes; positive: votes are too high."""
+        """The bias of each worker, in classes. Positive values mean that votes are too high."""
         return self._once("biases", lambda: self._by_worker(np.asarray(self._parameter("bias")), "bias"))
 
     @property

@@ -160,7 +160,7 @@ class Votes:
 
     @property
     def messages(self) -> list[str]:
-        """Notes about the table: detected columns, suspicious data."""
+        """Notes about the table, such as detected columns and suspicious data."""
         return [text for _, text in self.core.messages()]
 
     @classmethod
@@ -231,7 +231,7 @@ class Votes:
 
     @property
     def ordered(self) -> bool:
-        """Whether the column of labels declares an order: an ordered Categorical of pandas, an Enum of polars, an
+        """Whether the column of labels declares an order, as an ordered Categorical of pandas, an Enum of polars, an
         ordered Arrow dictionary."""
         return self.categories is not None and self.categories.ordered
 
@@ -241,12 +241,12 @@ class Votes:
 
     @property
     def scale(self) -> str:
-        """The kind of the labels: "nominal", "ordinal", ..."""
+        """The scale of the labels, such as "nominal" or "ordinal"."""
         return self.core.scale
 
     @property
     def notes(self) -> dict[str, Any]:
-        """Counts of accepted irregularities: rows, na, duplicates, bad_rows, items_left_out, ties, ..."""
+        """Counts of rows and of accepted irregularities (na, duplicates, bad_rows, items_left_out, ties, ...)."""
         return self.core.notes() if self._notes is None else self._notes
 
     def counts(self) -> np.ndarray:
