@@ -4,9 +4,9 @@
      "paper, size, data, labels, split, "
      "dev, human, defaults, cells, seeds, measure, published, significance, pool_folds, keep_predictions"},
     {"name: t\n" TAIL, "1:1: an experiment needs the key \"data\": data sets by name"},
-    {DATA TAIL, "1:1: an experiment needs the key \"name\": of the experiment"},
+    {DATA TAIL, "1:1: an experiment needs the key \"name\": name of the experiment"},
     {HEAD "measure: {test: accuracy}\n",
-     "1:1: an experiment needs the key \"cells\": the conditions; a list in place of a value makes a cell of each"},
+     "1:1: an experiment needs the key \"cells\": conditions; a list instead of a value defines one cell per value"},
     {"name: [t]\n" DATA TAIL, "1:7: name must be a text, not a list"},
     {"name:\n" DATA TAIL, "1:6: name has no value; give one or leave the key out"},
     {"name: \"\"\n" DATA TAIL, "1:7: name: an empty text; it is needed"},
@@ -62,12 +62,14 @@
     {"name: t\ndata: {d: {votes: votes.csv, gold: gold.csv, sets: {s: {items: dev.csv}}}}\n" TAIL,
      "2:56: sets: the data set itself has no items, so nothing learns to judge these"},
     {"name: t\ndata: {d: {items: items.csv, gold: gold.csv, sets: {s: {gold: dev_gold.csv}}}}\n" TAIL,
-     "2:56: a set needs the key \"items\": its items"},
+     "2:56: a set needs the key \"items\": items of the set"},
     {"name: t\ndata: {d: {items: items.csv, gold: gold.csv, sets: {s: {items: {file: x.csv, kind: features}}}}}\n" TAIL,
      "2:64: items of a set must be of the kind that the data set has"},
     {SPLIT("halves"), "3:8: by: \"halves\" must be one of none|column|folds|hold-out|block"},
-    {SPLIT("{folds: 3}"), "3:8: a split needs the key \"by\": none: all items train. column: as a column says. folds: "
-                          "each fold is tested once. hold-out: some are drawn. block: the last ones, or the first"},
+    {SPLIT("{folds: 3}"),
+     "3:8: a split needs the key \"by\": none: train on all items; column: split by the values of a "
+     "column; folds: test each fold once; hold-out: test on a random sample; block: test on "
+     "the last or first items"},
     {SPLIT("{by: folds}"), "3:8: split: by folds needs either folds, how many, or the column that says it"},
     {SPLIT("{by: folds, folds: 1}"), "3:27: folds: there must be 2 at least"},
     {SPLIT("{by: folds, folds: 2}"), "3:8: split: with 2 folds none is left to train on; say dev: none, or a share"},
@@ -120,7 +122,8 @@
      "5:36: unknown key \"epoch\" of a cell; did you mean epochs? It may have name, data, labels, objective, "
      "votes_per_item, random_workers, model, epochs, batch, rate, optimizer, schedule, keep, judge, test_by, patience, "
      "accumulate, soft_weight, "
-     "log_base, floor, over_all, order, keep_last, class_weights, carry_moments, draw, draw_per_fold, vectors, encoder, "
+     "log_base, floor, over_all, order, keep_last, class_weights, carry_moments, draw, draw_per_fold, vectors, "
+     "encoder, "
      "worker_table, "
      "worker_features, baseline, published"},
     {CELLS("  - {objective: [], model: text}\n"), "5:17: objective: an empty list"},
@@ -194,7 +197,8 @@
      "6:12: unknown key \"modle\" of a cell; did you mean model? It may have name, data, labels, objective, "
      "votes_per_item, random_workers, model, epochs, batch, rate, optimizer, schedule, keep, judge, test_by, patience, "
      "accumulate, soft_weight, "
-     "log_base, floor, over_all, order, keep_last, class_weights, carry_moments, draw, draw_per_fold, vectors, encoder, "
+     "log_base, floor, over_all, order, keep_last, class_weights, carry_moments, draw, draw_per_fold, vectors, "
+     "encoder, "
      "worker_table, "
      "worker_features, baseline, published"},
     {CELLS("  - {labels: standard}\nsignificance: {fraction: 2}\n"),
