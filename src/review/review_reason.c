@@ -130,7 +130,7 @@ static void put_quality(text *t, const dis_review_item *row, const char *label, 
         put(t, "%s weak (accuracy %.0f %%)", row->votes <= 1 ? "; this annotator is" : "; these annotators are",
             percent(for_label->quality));
     else if (row->votes_for_label <= 0 && row->votes_for_second > 0 && row->label == row->most_probable)
-        put(t, ", but %s is more probable, given the annotators", label);
+        put(t, ", but %s is more probable, given who voted so", label);
 }
 
 const char *dis_review_format_item_reason(const dis_review *review, const dis_votes *votes, size_t r, char *out,
@@ -154,7 +154,7 @@ const char *dis_review_format_item_reason(const dis_review *review, const dis_vo
     }
     if (review->ordinal_items) { /* how often workers are right by the crowd model is not how they were weighed */
         const dis_review_ordinal_item *x = &review->ordinal_items[row->item];
-        put(&t, "; position %.1f on the scale from 0 to %zu, standard error %.1f", x->position, v.n_classes - 1,
+        put(&t, "; at %.1f on the line from 0 to %zu, standard error %.1f", x->position, v.n_classes - 1,
             x->position_se);
         return out;
     }
