@@ -205,7 +205,7 @@ void panel_messages_print(panel_command *job)
 {
     char people[CLI_NUMBER], items[CLI_NUMBER], number[CLI_NUMBER];
     votes_input_print(&job->in);
-    cli_print(job->c, "  %-18s %s people and %zu judge%s; %s items have votes of people", "annotators",
+    cli_print(job->c, "  %-18s %s people and %zu judge%s; items with votes of people: %s", "annotators",
               cli_count_format(job->look.n_people, people), job->look.n_judges, cli_plural(job->look.n_judges),
               cli_count_format(job->look.n_items_with_people, items));
     if (job->v->budget)

@@ -246,10 +246,10 @@ dis_status dis__panel_test_chance(dis__panel_data *d, dis_panel_judge *judges, d
     for (size_t j = 0; j < d->n_judges; j++) most = judges[j].shared > most ? judges[j].shared : most;
     view->p_people = NAN;
     if (most < DIS_PANEL_MIN_ITEMS)
-        d->unknown = "fewer than 10 items have votes of people and of a judge: nothing can be said about judges";
+        d->unknown = "fewer than 10 items have votes of people and of a judge, too few for results on judges";
     if (view->n_items_with_two >= DIS_PANEL_MIN_ITEMS) DIS_TRY(test_people(d, &view->p_people));
     if (!d->unknown && view->p_people > PEOPLE_LEVEL)
-        d->unknown = "people agree with each other no more than chance: nothing can be said about judges";
+        d->unknown = "people agree with each other no more than chance, so there are no results on judges";
     if (!d->unknown) DIS_TRY(test_judges(d, judges));
     for (size_t j = 0; j < d->n_judges; j++) view->n_above += judges[j].above_chance;
     return DIS_OK;
