@@ -38,17 +38,26 @@ class Watch:
 
     Parameters
     ----------
-    retire : an item is complete if its label has at least this probability
-    min_votes : minimum number of votes of a complete item
-    ask_from : report an incomplete item with this many votes; 0: never
-    max_votes : an item is complete after this many votes; 0: no limit
-    remember : done items that are known when late votes come, at least; 0: all
-    power, limit : how far probabilities are held back by the number of votes; power=0: votes are independent
-    duplicates : "error", "first", "last" or "all", for a worker who votes again on an open item
-    classes : None: those that turn up
-    memory : bytes for open items, workers and done items; 0: what the machine has available
+    retire : float
+        An item is complete if its label has at least this probability.
+    min_votes : int
+        Minimum number of votes of a complete item.
+    ask_from : int
+        Report an incomplete item with this many votes; 0: never.
+    max_votes : int
+        An item is complete after this many votes; 0: no limit.
+    remember : int
+        Number of complete items to keep for late votes; 0: all.
+    power, limit : float
+        Temper probabilities by the number of votes, up to `limit` votes; power=0: votes are independent.
+    duplicates : {"error", "first", "last", "all"}
+        Rule for several votes of one worker on an open item.
+    classes : list, optional
+        The classes in order; None: from the votes.
+    memory : int
+        Memory limit in bytes for open items, workers and complete items; 0: all available.
 
-    Ids and labels are texts; other values are taken by their text.
+    Ids and labels are texts; other values are converted to text.
 
     >>> import dissent
     >>> watch = dissent.Watch(power=0, classes=["a", "b"])
