@@ -34,7 +34,8 @@ static void print_judges(const panel_command *job)
         cli_metric_print(&x->advantage_probability, WIDTH);
         char wins[64] = "-";
         if (x->n_people_compared)
-            snprintf(wins, sizeof wins, "%llu of %llu", (unsigned long long)x->n_people_represented, (unsigned long long)x->n_people_compared);
+            snprintf(wins, sizeof wins, "%llu of %llu", (unsigned long long)x->n_people_represented,
+                     (unsigned long long)x->n_people_compared);
         printf("%9s  %s\n", wins, verdict(x));
     }
     puts("\"Like people\" is the alternative-annotator test. It measures likeness to these people, not quality: a "
@@ -157,7 +158,8 @@ static void print_swaps(const panel_command *job)
         cli_text_escape(dis_names_get(job->in.look.workers, x->worker, NULL), safe, NAME_WIDTH);
         printf("%-*s %7llu  ", NAME_WIDTH, safe, (unsigned long long)x->n);
         cli_metric_print(&x->consistency, WIDTH);
-        printf("%9llu %9llu  %.4f\n", (unsigned long long)x->flips_to_first, (unsigned long long)x->flips_to_second, x->p);
+        printf("%9llu %9llu  %.4f\n", (unsigned long long)x->flips_to_first, (unsigned long long)x->flips_to_second,
+               x->p);
     }
 }
 
