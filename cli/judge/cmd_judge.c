@@ -304,11 +304,14 @@ const cli_command cli_cmd_judge = {
     .summary = "certify an LLM judge against people, and detect drift",
     .operands = "certify|check|sample [CERTIFICATE] VOTES...",
     .text =
-        "certify: compares one judge with people. Reports agreement (also of people with each other, and of a judge "
-        "that always gives the same answer), the alternative-annotator test, bias per class, corrected class shares, "
-        "and consistency of repeated votes. With the columns: length bias, preference of the own family, position "
-        "bias. Writes a certificate. Options --min-... and --max-bias set requirements. A requirement is met if the "
-        "whole 95 % interval meets it; otherwise the exit code is 7.\n\n"
+        "certify: compares one judge with people, and writes a certificate with:\n"
+        "- agreement with people, compared with that of people with each other and of a judge that always gives the "
+        "same answer\n"
+        "- the alternative-annotator test, bias per class and corrected class shares\n"
+        "- consistency of repeated votes\n"
+        "- with the columns: length bias, preference of the own family, position bias\n\n"
+        "Options --min-... and --max-bias set requirements. A requirement is met if the whole 95 % interval meets it; "
+        "otherwise the exit code is 7.\n\n"
         "check CERTIFICATE VOTES...: compares later votes with a certificate: agreement with people, class shares and "
         "bias. Items are used in the order of the file. The check may be repeated after every new vote: the "
         "probability of a false alarm stays below --level. The exit code is 7 if something has changed. Another prompt "

@@ -145,7 +145,7 @@ static dis_status prepare_data(dis__training *t, dis_context *ctx, const dis_exa
     else
         DIS_TRY(dis__examples_get_classes(train, &model->classes));
     if (t->objective->annotator && o->item_weights)
-        return dis__fail(DIS_EUSAGE, "`item_weights` is for gold, silver and soft labels; %s learns from votes",
+        return dis__fail(DIS_EUSAGE, "weights of items are for gold, silver and soft labels; %s learns from votes",
                          t->objective->info.name);
     if (t->objective->annotator) {
         DIS_TRY(make_pairs(t, ctx, train, dev));

@@ -79,7 +79,7 @@ dis_status dis__targets_set_class_weights(dis__targets *t, const dis__objective_
 dis_status dis__targets_set_item_weights(dis__targets *t, const dis__objective_row *objective, const double *weights)
 {
     if (objective->crowd >= 0)
-        return dis__fail(DIS_EUSAGE, "`item_weights` is for gold, silver and soft labels; %s learns from votes",
+        return dis__fail(DIS_EUSAGE, "weights of items are for gold, silver and soft labels; %s learns from votes",
                          objective->info.name);
     for (size_t i = 0; i < t->n_items; i++)
         if (!(weights[i] >= 0 && weights[i] <= (double)FLT_MAX))
