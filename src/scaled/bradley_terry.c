@@ -246,31 +246,55 @@ static void errors(const dis__pairs *m)
         for (size_t i = 0; i < n; i++) { /* L y = u, and the sum of y^2 */
             double x = m->group[i] == m->group[k] ? (i == k) - 1 / size : 0;
             for (size_t l = 0; l < i; l++) x -= m->hessian[i * n + l] * m->slope[l];
-            m->slope[i] = x / m->hessian[i * n + i];
+            m->slope[i] = m->spread[k * n + i] = x / m->hessian[i * n + i];
             sum += m->slope[i] * m->slope[i];
         }
         m->se[k] = sqrt(sum);
     }
 }
 
+static dis_status allocate(dis__pairs *m, dis_scaled *out)
+{
+    const size_t n = m->n_things;
+    DIS_TRY(dis__scaled_allocate(out, &m->score, 4 * n, sizeof *m->score));
+    DIS_TRY(dis__scaled_allocate(out, &m->hessian, n * n, sizeof *m->hessian));
+    DIS_TRY(dis__scaled_allocate(out, &m->spread, n * n, sizeof *m->spread));
+    DIS_TRY(dis__scaled_allocate(out, &m->reliability, m->args->look.n_workers, sizeof *m->reliability));
+    m->trial = m->score + n;
+    m->se = m->trial + n;
+    m->slope = m->se + n;
+    return DIS_OK;
+}
+
+/* Rank intervals come from the plain model: where all things are equal, estimated reliabilities fit the noise, and
+ * differences of scores then look more certain than they are (bench/truth/pairwise_ranks.py). */
+static dis_status fit_plain(const dis__pairs *m, dis_scaled *out, dis__pairs_options *as_is, dis__pairs *plain)
+{
+    *plain = *m;
+    *as_is = *m->o;
+    as_is->reliability = 0;
+    plain->o = as_is;
+    DIS_TRY(allocate(plain, out));
+    DIS_TRY(fit(plain, out));
+    errors(plain);
+    return DIS_OK;
+}
+
 static dis_status run(const dis__scaled_args *args, dis_scaled *out)
 {
-    dis__pairs m = {.args = args, .o = args->options};
+    dis__pairs m = {.args = args, .o = args->options}, plain;
+    dis__pairs_options without;
     DIS_TRY(dis__pairs_read(&m, out));
     if (m.n_things > MAX_THINGS)
         return dis__fail(DIS_ELIMIT,
                          "%zu things are compared, and at most %d are possible; are a and b the right columns?",
                          m.n_things, MAX_THINGS);
-    DIS_TRY(dis__scaled_allocate(out, &m.score, 4 * m.n_things, sizeof *m.score));
-    DIS_TRY(dis__scaled_allocate(out, &m.hessian, m.n_things * m.n_things, sizeof *m.hessian));
-    DIS_TRY(dis__scaled_allocate(out, &m.reliability, args->look.n_workers, sizeof *m.reliability));
-    m.trial = m.score + m.n_things;
-    m.se = m.trial + m.n_things;
-    m.slope = m.se + m.n_things;
     DIS_TRY(find_groups(&m, out));
+    DIS_TRY(fit_plain(&m, out, &without, &plain));
+    DIS_TRY(allocate(&m, out));
     DIS_TRY(fit(&m, out));
     errors(&m);
-    return dis__pairs_add_results(&m, out);
+    return dis__pairs_add_results(&m, &plain, out);
 }
 
 const dis__scaled_row dis__scaled_pairs = {

@@ -26,6 +26,8 @@ typedef struct {
     double *score, *trial, *se; /* (n_things) */
     double *reliability;        /* (n_workers) */
     double *hessian, *slope;    /* (n_things, n_things), (n_things) */
+    double *spread;             /* (n_things, n_things): rows whose differences have the length of the standard error of
+                                   the difference of two scores */
     uint32_t *group;            /* (n_things): things that comparisons connect; scores mean nothing between groups */
     size_t n_groups;
 } dis__pairs;
@@ -37,6 +39,7 @@ static inline double dis__comparison_outcome(const dis__comparison *c)
 }
 
 dis_status dis__pairs_read(dis__pairs *m, dis_scaled *out);
-dis_status dis__pairs_add_results(dis__pairs *m, dis_scaled *out); /* all tables and measures of a fitted model */
+/* All tables and measures of a fitted model; `plain`: the same without reliabilities, for intervals of ranks. */
+dis_status dis__pairs_add_results(dis__pairs *m, const dis__pairs *plain, dis_scaled *out);
 
 #endif

@@ -1,6 +1,7 @@
 /* Scores, pairs and raters as tables, and how far raters agree: see bradley_terry.c. */
 #include "tool/arrays.h"
 #include "scaled/pairs.h"
+#include "stats/distributions.h"
 #include <math.h>
 #include <stdlib.h>
 
@@ -71,6 +72,51 @@ static dis_status add_scores(dis__pairs *m, dis_scaled *out)
     score_groups(m, score, rank);
     count_results(m, won, lost, tied);
     return add_groups(m, rank, &c[7], out);
+}
+
+static double difference_error(const dis__pairs *m, size_t k, size_t l)
+{
+    double sum = 0;
+    for (size_t i = 0; i < m->n_things; i++) {
+        const double d = m->spread[k * m->n_things + i] - m->spread[l * m->n_things + i];
+        sum += d * d;
+    }
+    return sqrt(sum);
+}
+
+/* Which ranks a thing can have: 1 plus the things that are clearly better, and the size of the group less those that
+ * are clearly worse, in the plain model. Clearly: a two-sided test at 5 %, divided by the number of comparisons of the thing (Bonferroni).
+ */
+static dis_status add_ranks(const dis__pairs *m, const dis__pairs *plain, dis_scaled *out)
+{
+    const size_t n = m->n_things;
+    dis_scaled_column *c;
+    double *rank, *best, *worst, *size;
+    DIS_TRY(dis__scaled_add_table(out, "ranks", "ranks of things with 95 % intervals, the best first", n, 4, &c));
+    c[0] = (dis_scaled_column){.name = "thing", .names = m->things};
+    DIS_TRY(dis__scaled_init_column(out, &c[1], "rank", n, &rank));
+    DIS_TRY(dis__scaled_init_column(out, &c[2], "rank_low", n, &best));
+    DIS_TRY(dis__scaled_init_column(out, &c[3], "rank_high", n, &worst));
+    DIS_TRY(dis__scaled_allocate(out, &size, m->n_groups, sizeof *size));
+    for (size_t k = 0; k < n; k++) size[m->group[k]]++;
+    for (size_t k = 0; k < n; k++) {
+        const double others = fmax(1, size[m->group[k]] - 1), z = dis__normal_quantile(1 - .025 / others);
+        rank[k] = best[k] = 1;
+        worst[k] = size[m->group[k]];
+        for (size_t l = 0; l < n; l++) {
+            if (l == k || m->group[l] != m->group[k]) continue;
+            const double d = plain->score[l] - plain->score[k], se = difference_error(plain, k, l);
+            rank[k] += m->score[l] - m->score[k] > TIE;
+            best[k] += d > z * se;
+            worst[k] -= d < -z * se;
+        }
+        best[k] = fmin(best[k], rank[k]);
+        worst[k] = fmax(worst[k], rank[k]);
+    }
+    double *key;
+    DIS_TRY(dis__scaled_allocate(out, &key, n, sizeof *key));
+    for (size_t k = 0; k < n; k++) key[k] = -((double)m->group[k] * (double)(n + 1) + rank[k]);
+    return dis__scaled_sort_table(out, &out->table[out->n_tables - 1], key);
 }
 
 /* The same two things of one task lie together, and within them the same worker. */
@@ -296,11 +342,11 @@ static dis_status add_pairs(dis__pairs *m, dis_scaled *out)
     return dis__scaled_sort_table(out, &out->table[out->n_tables - 1], key);
 }
 
-dis_status dis__pairs_add_results(dis__pairs *m, dis_scaled *out)
+dis_status dis__pairs_add_results(dis__pairs *m, const dis__pairs *plain, dis_scaled *out)
 {
     DIS_TRY(add_scores(m, out));
     DIS_TRY(add_pairs(m, out));
     DIS_TRY(add_raters(m, out));
     add_foretold(m, out);
-    return DIS_OK;
+    return add_ranks(m, plain, out);
 }
