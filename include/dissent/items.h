@@ -82,8 +82,8 @@ DIS_API dis_status dis_items_gather(dis_context *ctx, const dis_items *items, co
                                     dis_items **out);
 
 /* Texts of the items of another table: one text per name of `tasks`, several columns joined by " / ", empty where the
- * items do not have it. *found (may be NULL): how many they have. The caller destroys the list. DIS_EUSAGE: items
- * without texts. DIS_ELIMIT. */
+ * items do not have it. A task of comparisons or spans is looked up without its two things or places. *found (may be
+ * NULL): how many they have. The caller destroys the list. DIS_EUSAGE: items without texts. DIS_ELIMIT. */
 DIS_API dis_status dis_items_get_texts(const dis_items *items, const dis_names *tasks, dis_names **out, size_t *found);
 
 #endif

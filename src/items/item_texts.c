@@ -3,6 +3,7 @@
 #include "core/memory/memory.h"
 #include "core/names/name_index.h"
 #include "core/names/names_internal.h"
+#include "votes/table/scales.h"
 #include <string.h>
 
 static const char between[] = " / ";
@@ -25,13 +26,39 @@ static dis_status joined(const dis_items *items, size_t row, char **room, size_t
     return DIS_OK;
 }
 
+/* A task of comparisons and spans ends with two parts, the two things or places; the text belongs to what is before
+ * them. Returns its length, or n where there are no parts. */
+static size_t length_without_parts(const char *name, size_t n)
+{
+    const char *last = memrchr(name, DIS_PART_SEPARATOR, n);
+    const char *middle = last ? memrchr(name, DIS_PART_SEPARATOR, (size_t)(last - name)) : NULL;
+    return middle ? (size_t)(middle - name) : n;
+}
+
+static dis_status match_without_parts(const dis_items *items, const dis_names *tasks, size_t **row, size_t *found)
+{
+    dis__name_list list = {0};
+    dis_names *names = NULL;
+    dis_status status = DIS_OK;
+    for (size_t i = 0; i < dis_names_count(tasks) && status == DIS_OK; i++) {
+        size_t n;
+        const char *name = dis_names_get(tasks, i, &n);
+        status = dis__name_list_add(&list, name, length_without_parts(name, n));
+    }
+    if (status == DIS_OK) status = dis__name_list_move(&list, &names);
+    if (status == DIS_OK) status = dis__names_match_alloc(items->tasks, names, row, found);
+    dis__name_list_free(&list);
+    dis_names_destroy(names);
+    return status;
+}
+
 dis_status dis_items_get_texts(const dis_items *items, const dis_names *tasks, dis_names **out, size_t *found)
 {
     dis__name_list list = {0};
     char *room = NULL;
     size_t capacity = 0, *row, n_found;
     if (items->n_texts == 0) return dis__fail(DIS_EUSAGE, "items without texts: numbers and images have none to show");
-    DIS_TRY(dis__names_match_alloc(items->tasks, tasks, &row, &n_found));
+    DIS_TRY(match_without_parts(items, tasks, &row, &n_found));
     dis_status status = DIS_OK;
     for (size_t i = 0; i < dis_names_count(tasks) && status == DIS_OK; i++) {
         size_t used = 0;
