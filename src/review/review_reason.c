@@ -1,6 +1,7 @@
 /* Why an item or a worker stands where it does, in plain words. */
 #include "review/review_internal.h"
 #include "labels/method.h"
+#include "core/numbers/decimal.h"
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -133,6 +134,38 @@ static void put_quality(text *t, const dis_review_item *row, const char *label, 
         put(t, ", but %s is more probable, given who voted so", label);
 }
 
+/* Where classes are numbers in equal steps, such as 1 to 5: *first + k * *step. */
+static bool is_rating(const dis_votes_view *v, double *first, double *step)
+{
+    for (size_t k = 0; k < v->n_classes; k++) {
+        size_t n;
+        double x;
+        const char *name = dis_names_get(v->classes, k, &n);
+        if (!dis__parse_real(name, n, &x)) return false;
+        if (k == 0) *first = x;
+        if (k == 1) *step = x - *first;
+        if (k > 1 && fabs(x - *first - (double)k * *step) > 1e-9 * fabs(x)) return false;
+    }
+    return v->n_classes > 1 && *step > 0;
+}
+
+/* The position of an item in the user's own values, or between two of the classes. */
+static void put_position(text *t, const dis_votes_view *v, const dis_review_ordinal_item *x)
+{
+    double first = 0, step = 0;
+    char low[NAME], high[NAME];
+    if (is_rating(v, &first, &step)) {
+        put(t, "; at %.1f on the scale from %g to %g, standard error %.1f", first + x->position * step, first,
+            first + (double)(v->n_classes - 1) * step, x->position_se * step);
+        return;
+    }
+    const size_t k = (size_t)fmin((double)v->n_classes - 2, fmax(0, floor(x->position)));
+    name_of(v->classes, k, low);
+    name_of(v->classes, k + 1, high);
+    put(t, "; %.1f of the way from %s to %s, standard error %.1f classes", x->position - (double)k, low, high,
+        x->position_se);
+}
+
 const char *dis_review_format_item_reason(const dis_review *review, const dis_votes *votes, size_t r, char *out,
                                           size_t size)
 {
@@ -154,8 +187,7 @@ const char *dis_review_format_item_reason(const dis_review *review, const dis_vo
     }
     if (review->ordinal_items) { /* how often workers are right by the crowd model is not how they were weighed */
         const dis_review_ordinal_item *x = &review->ordinal_items[row->item];
-        put(&t, "; at %.1f on the line from 0 to %zu, standard error %.1f", x->position, v.n_classes - 1,
-            x->position_se);
+        put_position(&t, &v, x);
         return out;
     }
     const camp for_label = camp_of(review, &v, row->item, row->label);
