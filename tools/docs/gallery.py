@@ -107,23 +107,36 @@ def pairwise(draw, folder):
     return ["--votes", "votes.csv", "--scale", "pairwise", "--task", "question"]
 
 
+SPAN_WORDS = {
+    "person": ("Anna Berger", "Peter Stone", "Maria Lopez", "Tom Hill"),
+    "place": ("Hamburg", "Lisbon", "New York", "the old harbour"),
+    "company": ("Nordwind", "Blue River Bank", "Kestrel Foods"),
+}
+SPAN_LINKS = ("", "Last year ", "In spring, ", "As reported, ")
+SPAN_VERBS = (" met ", " left ", " wrote to ", " and ", ", seen near ", ", once part of ", " praised ")
+
+
 def spans(draw, folder):
-    rows = []
+    rows, texts = [], []
     for i in range(60):
-        places, at = [], 0
-        for _ in range(draw.randint(1, 4)):
-            at += draw.randint(3, 25)
-            length = draw.randint(4, 14)
-            places.append((at, at + length, choose(draw, {"person": 4, "place": 3, "company": 2})))
-            at += length
+        places, text = [], draw.choice(SPAN_LINKS)
+        for part in range(draw.randint(2, 4)):
+            kind = choose(draw, {"person": 4, "place": 3, "company": 2})
+            text += draw.choice(SPAN_VERBS) if part else ""
+            words = draw.choice(SPAN_WORDS[kind])
+            places.append((len(text), len(text) + len(words), kind))
+            text += words
+        texts.append((f"text-{i + 1}", text + "."))
         for w in NAMES[:5]:
             for start, end, kind in places:
                 if draw.random() < 0.8:
-                    shift = draw.choice((0, 0, 0, 1, -1, 2))
+                    end += draw.choice((0, 0, 0, 0, 0, 1)) if end == len(text) else 0
+                    start += text[start:end].find(" ") + 1 if draw.random() < 0.15 else 0
                     kind_said = kind if draw.random() < 0.88 else draw.choice(("person", "place", "company"))
-                    rows.append((f"text-{i + 1}", start, end + shift, w, kind_said))
+                    rows.append((f"text-{i + 1}", start, end, w, kind_said))
     put(folder + "/votes.csv", ("task", "start", "end", "worker", "label"), rows)
-    return ["--votes", "votes.csv", "--scale", "spans"]
+    put(folder + "/texts.csv", ("task", "text"), texts)
+    return ["--votes", "votes.csv", "--scale", "spans", "--texts", "texts.csv", "--text", "text"]
 
 
 def groups(draw, folder):

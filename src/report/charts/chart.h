@@ -116,6 +116,7 @@ typedef struct {
     size_t n;
     double high; /* the axis goes at least so far, and to 0 */
     const char *x_title;
+    bool integers;
 } dis__interval_chart;
 void dis__interval_chart_draw(dis__markup *m, const dis__interval_chart *c, const dis__markup *name);
 

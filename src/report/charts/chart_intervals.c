@@ -6,12 +6,13 @@
 void dis__interval_chart_draw(dis__markup *m, const dis__interval_chart *c, const dis__markup *name)
 {
     enum { ROW = 40 };
+    const int decimals = c->integers ? 0 : 3;
     double low = 0, high = c->high;
     for (size_t i = 0; i < c->n; i++) {
         low = fmin(low, fmin(c->value[i], isnan(c->low[i]) ? c->value[i] : c->low[i]));
         high = fmax(high, fmax(c->value[i], isnan(c->high_end[i]) ? c->value[i] : c->high_end[i]));
     }
-    const dis__axis_scale x = dis__axis_scale_nice(low, high, 5, false);
+    const dis__axis_scale x = dis__axis_scale_nice(low, high, 5, c->integers);
     const double left = 6, right = DIS__CHART_WIDTH - 60, height = ROW * (double)c->n + 52;
     dis__svg_begin(m, DIS__CHART_WIDTH, height, name);
     dis__markup_append(m, "<g class=\"ax\" aria-hidden=\"true\">");
@@ -39,13 +40,13 @@ void dis__interval_chart_draw(dis__markup *m, const dis__interval_chart *c, cons
         dis__markup_appendf(m, "<circle class=\"s0\" cx=\"%s\" cy=\"%s\" r=\"4\"><title>",
                             dis__format_fixed(at, 1).text, dis__format_fixed(y + 26, 1).text);
         dis__markup_append_label(m, c->row[i], strlen(c->row[i]), 40);
-        dis__markup_appendf(m, ": %s", dis__format_fixed(c->value[i], 3).text);
+        dis__markup_appendf(m, ": %s", dis__format_fixed(c->value[i], decimals).text);
         if (!isnan(c->low[i]))
-            dis__markup_appendf(m, ", 95 %% from %s to %s", dis__format_fixed(c->low[i], 3).text,
-                                dis__format_fixed(c->high_end[i], 3).text);
+            dis__markup_appendf(m, ", 95 %% from %s to %s", dis__format_fixed(c->low[i], decimals).text,
+                                dis__format_fixed(c->high_end[i], decimals).text);
         dis__markup_appendf(m, "</title></circle><text class=\"q\" x=\"%s\" y=\"%s\">%s</text>\n",
                             dis__format_fixed(right + 10, 1).text, dis__format_fixed(y + 30.5, 1).text,
-                            dis__format_fixed(c->value[i], 3).text);
+                            dis__format_fixed(c->value[i], decimals).text);
     }
     dis__svg_end(m);
 }

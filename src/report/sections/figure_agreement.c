@@ -35,6 +35,13 @@ static const dis_metric *metric(const dis__report_job *job, const char *name)
     return m && !m->reason ? m : NULL;
 }
 
+/* The coefficient that the sentences are about: of ordered classes the one that knows their order. */
+static const dis_metric *main_alpha(const dis__report_job *job)
+{
+    const dis_metric *ordinal = job->r->ordinal ? metric(job, "alpha_ordinal") : NULL;
+    return ordinal ? ordinal : metric(job, "alpha_nominal");
+}
+
 /* Landis and Koch (1977), as people use it; the words are coarse, so the value is shown too. */
 static const char *agreement_word(double kappa)
 {
@@ -80,7 +87,7 @@ bool dis__report_is_chance_level(const dis__report_job *job)
 void dis__report_add_agreement_finding(dis__report_job *job)
 {
     const dis_metric *percent = job->agreement ? metric(job, "percent") : NULL;
-    const dis_metric *alpha = job->agreement ? metric(job, "alpha_nominal") : NULL;
+    const dis_metric *alpha = job->agreement ? main_alpha(job) : NULL;
     if (!percent || !alpha) return;
     dis__markup finding = {0};
     dis__markup_appendf(&finding, "Two votes on the same item agree in %s of the cases: ",
@@ -94,8 +101,8 @@ void dis__report_add_agreement_finding(dis__report_job *job)
 
 void dis__figure_coefficients(dis__report_job *job)
 {
-    static const char *const shown[] = {"percent",       "fleiss",         "alpha_nominal",    "gwet_ac1",
-                                        "alpha_ordinal", "alpha_interval", "gwet_ac2_ordinal", "cohen"};
+    static const char *const shown[] = {"alpha_ordinal", "gwet_ac2_ordinal", "alpha_interval", "percent",
+                                        "fleiss",        "alpha_nominal",    "gwet_ac1",       "cohen"};
     enum { N_SHOWN = sizeof shown / sizeof *shown };
     const char *row[N_SHOWN];
     double value[N_SHOWN], low[N_SHOWN], high[N_SHOWN];
@@ -116,14 +123,14 @@ void dis__figure_coefficients(dis__report_job *job)
     dis__figure f = {.id = "agreement",
                      .title = "Agreement between annotators",
                      .question = "How well do annotators agree?"};
-    const dis_metric *alpha = metric(job, "alpha_nominal"), *percent = metric(job, "percent");
+    const dis_metric *alpha = main_alpha(job), *percent = metric(job, "percent");
     if (percent && alpha) {
         dis__markup_appendf(&f.caption, "%s of the pairs of votes on an item agree, ",
                             dis__format_percent(percent->value).text);
         dis__report_append_chance_agreement(&f.caption, alpha, &job->chance);
         dis__markup_append(&f.caption, ". ");
     }
-    dis__markup_append(&f.caption, "Of the coefficients below the first, 0 is chance and 1 is full agreement.");
+    dis__markup_append(&f.caption, "0 is chance and 1 is full agreement, except for the mean item agreement.");
     if (a.n_single_votes)
         dis__markup_appendf(&f.caption, " %s item%s with a single vote %s left out.",
                             dis__format_grouped(a.n_single_votes).text, dis__plural_suffix(a.n_single_votes),

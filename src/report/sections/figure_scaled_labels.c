@@ -1,27 +1,15 @@
 /* What the labels of a scale of its own look like in one picture: values as a histogram, classes as bars, scores with
  * their intervals. A row of `pictures` per scale; a scale without one has tables alone. */
-#include "report/report_internal.h"
+#include "report/sections/scaled_tables.h"
 #include <math.h>
 #include <string.h>
 
 enum { BINS = 12, MOST = 20 };
 
-static const dis_scaled_column *column(const dis_scaled_table *t, const char *name)
-{
-    for (size_t c = 0; t && c < t->n_columns; c++)
-        if (strcmp(t->columns[c].name, name) == 0) return &t->columns[c];
-    return NULL;
-}
-
-static const char *name_at(const dis_scaled_column *c, size_t i)
-{
-    return dis_names_get(c->names, c->index ? c->index[i] : i, NULL);
-}
-
 /* The values of items: where most of them lie. */
 static void values(dis__report_job *job, const dis_scaled_table *labels)
 {
-    const dis_scaled_column *mean = column(labels, "mean");
+    const dis_scaled_column *mean = dis__scaled_column(labels, "mean");
     double low = INFINITY, high = -INFINITY, edge[BINS + 1];
     uint64_t count[BINS] = {0};
     for (size_t i = 0; mean && i < labels->n_rows; i++) {
@@ -66,19 +54,21 @@ static void put_bars(dis__report_job *job, dis__figure *f, const dis__bar_chart 
     dis__page_figure_add(&job->page, f);
 }
 
+static void draw_together(dis__report_job *job, const dis_scaled_table *labels);
+
 /* How often each class is among the sets of people and of the labels. */
 static void draw_sets(dis__report_job *job, const dis_scaled_table *labels)
 {
     static const char *const series[] = {"votes", "labels"};
     const dis_scaled_table *classes = dis_scaled_find_table(job->scaled, "classes");
-    const dis_scaled_column *name = column(classes, "class"), *votes = column(classes, "votes");
+    const dis_scaled_column *name = dis__scaled_column(classes, "class"), *votes = dis__scaled_column(classes, "votes");
     const char *row[MOST];
     double value[2 * MOST];
     size_t n = 0;
     for (; name && votes && n < classes->n_rows && n < MOST && 3 + n < labels->n_columns; n++) {
         double sum = 0;
         for (size_t i = 0; i < labels->n_rows; i++) sum += labels->columns[3 + n].values[i];
-        row[n] = name_at(name, n);
+        row[n] = dis__scaled_name(name, n);
         value[2 * n] = votes->values[n] / fmax(1, (double)job->votes_view.n_votes);
         value[2 * n + 1] = sum / fmax(1, (double)labels->n_rows);
     }
@@ -90,18 +80,81 @@ static void draw_sets(dis__report_job *job, const dis_scaled_table *labels)
     const dis__bar_chart b = {
         .row = row, .series = series, .n = n, .n_series = 2, .value = value, .x_title = "share (%)", .share = true};
     put_bars(job, &f, &b, "class");
+    draw_together(job, labels);
+}
+
+/* Classes that items have together: of the items of the row, the share that also have the column. */
+static void draw_together(dis__report_job *job, const dis_scaled_table *labels)
+{
+    enum { CLASSES = 12, FIRST = 3 };
+    const size_t all = labels->n_columns > FIRST ? labels->n_columns - FIRST : 0, n = all < CLASSES ? all : CLASSES;
+    const dis_scaled_table *classes = dis_scaled_find_table(job->scaled, "classes");
+    const dis_scaled_column *class = dis__scaled_column(classes, "class");
+    const char *name[CLASSES];
+    double value[CLASSES * CLASSES], both[CLASSES * CLASSES] = {0}, most = 0;
+    size_t x = 0, y = 0;
+    if (n < 2 || !class) return;
+    for (size_t i = 0; i < labels->n_rows; i++)
+        for (size_t a = 0; a < n; a++)
+            for (size_t b = 0; b < n && labels->columns[FIRST + a].values[i] >= .5; b++)
+                both[a * n + b] += labels->columns[FIRST + b].values[i] >= .5;
+    for (size_t a = 0; a < n; a++) {
+        name[a] = labels->columns[FIRST + a].name + strlen("p:");
+        for (size_t b = 0; b < n; b++) {
+            value[a * n + b] = both[a * n + a] > 0 ? both[a * n + b] / both[a * n + a] : NAN;
+            if (a < b && both[a * n + b] > most) {
+                most = both[a * n + b];
+                x = a;
+                y = b;
+            }
+        }
+    }
+    dis__figure f = {.id = "together", .title = "Classes together", .question = "Which classes occur together?"};
+    dis__markup_append(&f.caption, "Of the items with the class of the row, the percentage that also have the class of "
+                                   "the column. ");
+    if (most > 0) {
+        dis__markup_append(&f.caption, "Most often together: ");
+        dis__markup_append_name(&f.caption, name[x], strlen(name[x]), 30);
+        dis__markup_append(&f.caption, " and ");
+        dis__markup_append_name(&f.caption, name[y], strlen(name[y]), 30);
+        dis__markup_appendf(&f.caption, " (%s item%s).", dis__format_grouped((uint64_t)most).text,
+                            dis__plural_suffix((uint64_t)most));
+    } else {
+        dis__markup_append(&f.caption, "No item has two classes.");
+    }
+    const dis__heat_map h = {.name = name,
+                             .n = n,
+                             .value = value,
+                             .high = 1,
+                             .percent = true,
+                             .row_title = "",
+                             .column_title = "also have (%)",
+                             .value_title = "of the items",
+                             .width = DIS__CHART_WIDTH,
+                             .legend = true};
+    dis__heat_map_draw(&f.chart, &h, dis__figure_name(&f, "heat map"));
+    dis__data_table_add_column(&f.table, "class", DIS__CELL_TEXT);
+    dis__data_table_add_column(&f.table, "other class", DIS__CELL_TEXT);
+    dis__data_table_add_column(&f.table, "items with both", DIS__CELL_COUNT);
+    for (size_t a = 0; a < n; a++)
+        for (size_t b = a + 1; b < n; b++) {
+            dis__data_table_add_text(&f.table, name[a], strlen(name[a]));
+            dis__data_table_add_text(&f.table, name[b], strlen(name[b]));
+            dis__data_table_add_number(&f.table, both[a * n + b]);
+        }
+    dis__page_figure_add(&job->page, &f);
 }
 
 /* Scores of things, the best first, 95 % by their standard errors. */
 static void draw_scores(dis__report_job *job, const dis_scaled_table *labels)
 {
-    const dis_scaled_column *thing = column(labels, "thing"), *score = column(labels, "score"),
-                            *se = column(labels, "se"), *group = column(labels, "group");
+    const dis_scaled_column *thing = dis__scaled_column(labels, "thing"), *score = dis__scaled_column(labels, "score"),
+                            *se = dis__scaled_column(labels, "se"), *group = dis__scaled_column(labels, "group");
     const char *row[MOST];
     double low[MOST], high[MOST], most = 0;
     size_t n = 0;
     for (; thing && score && se && n < labels->n_rows && n < MOST; n++) {
-        row[n] = name_at(thing, n);
+        row[n] = dis__scaled_name(thing, n);
         low[n] = score->values[n] - 1.96 * se->values[n];
         high[n] = score->values[n] + 1.96 * se->values[n];
         most = fmax(most, high[n]);
@@ -143,7 +196,7 @@ static void draw_scores(dis__report_job *job, const dis_scaled_table *labels)
 static void draw_spans(dis__report_job *job, const dis_scaled_table *labels)
 {
     static const char *const series[] = {"spans"};
-    const dis_scaled_column *label = column(labels, "label");
+    const dis_scaled_column *label = dis__scaled_column(labels, "label");
     const size_t all = label ? dis_names_count(label->names) : 0;
     const char *row[MOST];
     double value[MOST] = {0};
@@ -155,7 +208,7 @@ static void draw_spans(dis__report_job *job, const dis_scaled_table *labels)
         if (r == MOST || k >= all) continue;
         if (r == n) {
             at[n] = k;
-            row[n++] = name_at(label, i);
+            row[n++] = dis__scaled_name(label, i);
         }
         value[r] += 1 / (double)labels->n_rows;
     }

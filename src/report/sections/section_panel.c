@@ -112,7 +112,9 @@ static void figure_judges(const panel_job *g)
     const size_t n = g->v.n_judges < SHOWN_JUDGES ? g->v.n_judges : SHOWN_JUDGES;
     dis__figure f = {.id = "models-as-good",
                      .title = "Judges compared with people",
-                     .question = "Which judges answer like people?"};
+                     .question = "Which judges answer like people?",
+                     .wide = true,
+                     .open = true};
     dis__markup_append(
         &f.caption,
         "Dots: the share of items on which the judge agrees with the other people at least as well as a person "
@@ -297,12 +299,76 @@ static void figure_buy(const panel_job *g)
     dis__page_figure_add(&g->job->page, &f);
 }
 
+/* "judge-large beats 12 of 13 people": it represents the others at least as well as these people do. */
+static void put_judges(const panel_job *g, dis__markup *m, bool passed)
+{
+    enum { NAMED = 4 };
+    size_t n = 0;
+    for (size_t j = 0; j < g->v.n_judges; j++) {
+        const dis_panel_judge *x = &g->v.judges[j];
+        if (x->n_people_compared == 0 || x->passed != passed || !x->above_chance) continue;
+        if (n++ >= NAMED) continue;
+        dis__markup_append(m, n > 1 ? ", " : "");
+        put_judge(m, g, j);
+        dis__markup_appendf(m, " beats %s of %s", dis__format_grouped(x->n_people_represented).text,
+                            dis__format_grouped(x->n_people_compared).text);
+    }
+    if (n > NAMED) dis__markup_appendf(m, " and %zu more", n - NAMED);
+}
+
+static void add_verdict(const panel_job *g)
+{
+    size_t passed = 0, failed = 0, below = 0;
+    dis__markup text = {0};
+    for (size_t j = 0; j < g->v.n_judges; j++) {
+        const dis_panel_judge *x = &g->v.judges[j];
+        below += !x->above_chance;
+        passed += x->above_chance && x->n_people_compared && x->passed;
+        failed += x->above_chance && x->n_people_compared && !x->passed;
+    }
+    const bool is_known = !g->v.missing_reason && passed + failed > 0;
+    if (!is_known) {
+        dis__markup_appendf(&text, "%s. Have people label more of the items that the judges labelled.",
+                            g->v.missing_reason ? g->v.missing_reason
+                                                : "No person shares enough items with a judge for a comparison");
+    } else {
+        if (passed) {
+            dis__markup_append(&text,
+                               "A judge may replace a person if it is as close to the other people as most people "
+                               "are: ");
+            put_judges(g, &text, true);
+            dis__markup_append(&text, ". ");
+        }
+        if (failed) {
+            dis__markup_appendf(&text, "%s not pass: ", failed == 1 ? "One judge does" : "Some judges do");
+            put_judges(g, &text, false);
+            dis__markup_append(&text, ". ");
+        }
+        if (below)
+            dis__markup_appendf(&text, "%zu judge%s agree%s with people no more than chance. ", below,
+                                dis__plural_suffix(below), below == 1 ? "s" : "");
+        dis__markup_append(&text, "The test measures likeness to these people, so keep people on a part of the items.");
+    }
+    dis__page_verdict_set(&g->job->page, "May a judge replace a person?",
+                          !is_known             ? "unknown"
+                          : passed == 0         ? "no"
+                          : failed + below == 0 ? "yes"
+                                                : "care",
+                          !is_known             ? "This cannot be told"
+                          : passed == 0         ? "No"
+                          : failed + below == 0 ? "Yes"
+                                                : "Some may",
+                          &text);
+    dis__markup_free(&text);
+}
+
 dis_status dis__section_panel(dis__report_job *job)
 {
     const dis_report *r = job->r;
     if (!r->panel || !r->votes || !job->votes_view.start) return DIS_OK;
     const panel_job g = {.job = job, .v = dis_panel_get_view(r->panel)};
     dis__markup finding = {0};
+    add_verdict(&g);
     add_panel_finding(&g, &finding);
     dis__page_finding_add(&job->page, &finding);
     dis__markup_free(&finding);

@@ -1,11 +1,23 @@
 /* Votes of a scale of its own (dissent/scaled.h): its measures with their intervals, then its tables, the first rows of
  * each. */
-#include "report/report_internal.h"
+#include "report/sections/scaled_tables.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 enum { MAX_ROWS = 100, MAX_MEASURES = 32 };
+
+const dis_scaled_column *dis__scaled_column(const dis_scaled_table *table, const char *name)
+{
+    for (size_t c = 0; table && c < table->n_columns; c++)
+        if (strcmp(table->columns[c].name, name) == 0) return &table->columns[c];
+    return NULL;
+}
+
+const char *dis__scaled_name(const dis_scaled_column *column, size_t i)
+{
+    return dis_names_get(column->names, column->index ? column->index[i] : i, NULL);
+}
 
 static void figure_measures(dis__report_job *job, const dis_scaled_view *scaled_view)
 {
@@ -47,19 +59,53 @@ static void figure_measures(dis__report_job *job, const dis_scaled_view *scaled_
     dis__page_figure_add(&job->page, &f);
 }
 
+/* Names of columns in files, and what stands above them on the page; others are shown as they are. */
+static const char *head_of(const char *name)
+{
+    static const char *const heads[][2] = {
+        {"worker", "annotator"},
+        {"for_a", "votes for a"},
+        {"for_b", "votes for b"},
+        {"p_a", "expected share for a"},
+        {"se", "standard error"},
+        {"sd", "standard deviation"},
+        {"p", "probability"},
+        {"by_scores", "votes that agree with the scores"},
+        {"first_preferred", "votes for the first shown"},
+        {"kept", "votes kept when swapped"},
+        {"swapped", "pairs shown in both orders"},
+        {"compared", "comparisons with others"},
+        {"plain_mean", "mean of the votes"},
+        {"f1_spans", "F1 of spans"},
+        {"f1_spans_overlap", "F1 of overlapping spans"},
+        {"classes_per_vote", "classes per vote"},
+    };
+    for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
+        if (strcmp(heads[i][0], name) == 0) return heads[i][1];
+    return name;
+}
+
 static void figure_table(dis__report_job *job, const dis_scaled_table *t)
 {
-    static const char *const titles[][2] = {
-        {"labels", "Labels"},   {"items", "Items to look at"}, {"workers", "Workers to look at"},
-        {"classes", "Classes"}, {"joint", "Sets of classes"},  {"pieces", "Pieces of the texts"}};
+    static const char *const titles[][3] = {{"labels", "Labels", "What are the labels?"},
+                                            {"items", "Items to check", "Which items should be checked first?"},
+                                            {"workers", "Annotators to check",
+                                             "Which annotators should be checked first?"},
+                                            {"classes", "Classes", "How well do annotators agree on each class?"},
+                                            {"joint", "Sets of classes", "How probable is each set of classes?"},
+                                            {"pieces", "Pieces of the texts",
+                                             "What is the label of each piece of a text?"}};
     dis__figure f = {.id = t->name, .title = t->name, .wide = true, .open = true};
     for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)
-        if (strcmp(titles[i][0], t->name) == 0) f.title = titles[i][1];
+        if (strcmp(titles[i][0], t->name) == 0) {
+            f.title = titles[i][1];
+            f.question = titles[i][2];
+        }
     if (t->n_rows > MAX_ROWS) f.note = "The first 100 rows; the complete table can be written to a file.";
     dis__markup_appendf(&f.caption, "%c%s.", t->summary[0] - 'a' + 'A', t->summary + 1);
     const size_t n_columns = t->n_columns < DIS__DATA_TABLE_COLUMNS ? t->n_columns : DIS__DATA_TABLE_COLUMNS;
     for (size_t c = 0; c < n_columns; c++)
-        dis__data_table_add_named_column(&f.table, t->columns[c].name,
+        dis__data_table_add_named_column(&f.table, head_of(t->columns[c].name),
                                          t->columns[c].names ? DIS__CELL_TEXT : DIS__CELL_REAL);
     for (size_t i = 0; i < t->n_rows && i < MAX_ROWS; i++)
         for (size_t c = 0; c < n_columns; c++) {
@@ -106,7 +152,7 @@ static void add_size_finding(dis__report_job *job, const scale_words *w)
     const size_t n = things ? things->n_rows : 0;
     dis__markup finding = {0};
     add_count_tile(job, n, w->thing);
-    add_count_tile(job, v->n_workers, "worker");
+    add_count_tile(job, v->n_workers, "annotator");
     add_count_tile(job, v->n_votes, w->vote);
     dis__markup_appendf(&finding, "%s %s %s %s %s%s %s %s %s%s.", dis__format_grouped(v->n_workers).text,
                         v->n_workers == 1 ? "person" : "people", w->did, dis__format_grouped(v->n_votes).text, w->vote,
@@ -145,24 +191,6 @@ static bool append_first_labels(dis__markup *m, const dis_scaled_table *t)
     return true;
 }
 
-static void add_review_findings(dis__report_job *job)
-{
-    dis__markup item = {0}, worker = {0}, finding = {0};
-    const bool items = append_first_labels(&item, dis_scaled_find_table(job->scaled, "items"));
-    const bool workers = append_first_labels(&worker, dis_scaled_find_table(job->scaled, "workers"));
-    if (items || workers) dis__markup_append(&finding, "Look first at ");
-    dis__markup_append_markup(&finding, &item);
-    if (items && workers) dis__markup_append(&finding, ", and of the workers at ");
-    dis__markup_append_markup(&finding, &worker);
-    if (items || workers) {
-        dis__markup_append(&finding, ": they are at the top of the tables below.");
-        dis__page_finding_add(&job->page, &finding);
-    }
-    dis__markup_free(&item);
-    dis__markup_free(&worker);
-    dis__markup_free(&finding);
-}
-
 static void add_note_findings(dis__report_job *job, const dis_scaled_view *scaled_view)
 {
     for (size_t i = 0; i < scaled_view->n_notes; i++) {
@@ -171,6 +199,83 @@ static void add_note_findings(dis__report_job *job, const dis_scaled_view *scale
         dis__page_finding_add(&job->page, &finding);
         dis__markup_free(&finding);
     }
+}
+
+/* Krippendorff (2018): 0.8 for firm conclusions, 0.667 for tentative ones. */
+#define RELIABLE  .8
+#define TENTATIVE .667
+
+static const dis_scaled_measure *first_alpha(const dis_scaled_view *v)
+{
+    for (size_t m = 0; m < v->n_measures; m++)
+        if (strncmp(v->measures[m].name, "alpha", 5) == 0 && !v->measures[m].value.reason) return &v->measures[m];
+    return NULL;
+}
+
+static void put_alpha(dis__markup *m, const dis_scaled_measure *x)
+{
+    dis__markup_appendf(m, "%s is %s", x->title, dis__format_fixed(x->value.value, 2).text);
+    if (x->value.has_interval)
+        dis__markup_appendf(m, " (95\xC2\xA0%% from %s to %s)", dis__format_fixed(x->value.ci_low, 2).text,
+                            dis__format_fixed(x->value.ci_high, 2).text);
+}
+
+/* Whether labels of numbers, sets or spans can be used, by agreement alone. */
+static void add_verdict(dis__report_job *job, const dis_scaled_view *v)
+{
+    static const struct {
+        const char *id, *words, *meaning;
+    } answers[] = {
+        {"yes", "Yes", "at least 0.80 allows firm conclusions"},
+        {"care", "Yes, with care", "from 0.67 to 0.80 allows tentative conclusions only"},
+        {"care", "With much care", "below 0.67, labels of single items are uncertain"},
+        {"no", "No", "the interval contains 0, which is the agreement of votes at random"},
+        {"unknown", "This cannot be told", ""},
+    };
+    const dis_scaled_measure *x = first_alpha(v);
+    dis__markup text = {0}, item = {0}, worker = {0};
+    size_t a = 4;
+    if (x && !x->value.degenerate && (x->value.has_interval || job->r->resamples == 0)) {
+        const dis_metric *m = &x->value;
+        a = m->has_interval ? (m->ci_low <= 0          ? 3
+                               : m->value >= RELIABLE  ? 0
+                               : m->value >= TENTATIVE ? 1
+                                                       : 2)
+                            : (m->value >= RELIABLE    ? 0
+                               : m->value >= TENTATIVE ? 1
+                                                       : 2);
+    }
+    if (a == 4) {
+        dis__markup_append(&text, "There are too few votes on the same items to measure agreement. Mistakes cannot be "
+                                  "found. Have a second person label at least 50 of the items.");
+    } else {
+        put_alpha(&text, x);
+        dis__markup_appendf(&text, ": %s. ", answers[a].meaning);
+        const bool items = append_first_labels(&item, dis_scaled_find_table(job->scaled, "items"));
+        const bool workers = append_first_labels(&worker, dis_scaled_find_table(job->scaled, "workers"));
+        if (a == 3)
+            dis__markup_append(&text, "Check that the ids match the items, read the guidelines, and label 20 items "
+                                      "together before you collect more votes.");
+        else if (items && workers) {
+            dis__markup_append(&text, "Annotators agree least on ");
+            dis__markup_append_markup(&text, &item);
+            dis__markup_append(&text, ", and ");
+            dis__markup_append_markup(&text, &worker);
+            dis__markup_append(&text, " agrees least with the others or votes most unevenly. Discuss these first, then "
+                                      "check 50 labels by hand.");
+        }
+    }
+    dis__page_verdict_set(&job->page, "Can these labels be used?", answers[a].id, answers[a].words, &text);
+    dis__markup_free(&text);
+    dis__markup_free(&item);
+    dis__markup_free(&worker);
+}
+
+static bool is_one_of(const char *name, const char *const *list, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(name, list[i]) == 0) return true;
+    return false;
 }
 
 dis_status dis__section_scaled(dis__report_job *job)
@@ -183,12 +288,25 @@ dis_status dis__section_scaled(dis__report_job *job)
         dis__page_tile_add(&job->page, dis__format_fixed(scaled_view.measures[0].value.value, 2).text,
                            scaled_view.measures[0].title);
     add_agreement_finding(job, &scaled_view);
-    add_review_findings(job);
+    if (scaled_view.scale == DIS_SCALE_PAIRWISE)
+        dis__report_add_winner(job);
+    else
+        add_verdict(job, &scaled_view);
     add_note_findings(job, &scaled_view);
-    dis__page_section_begin(&job->page, "votes", "Votes", "Agreement, labels, and the items and workers to check.");
-    figure_measures(job, &scaled_view);
+    dis__page_section_begin(&job->page, "votes", "Votes", "Results, agreement, and the items and annotators to check.");
     dis__figure_scaled(job);
-    for (size_t i = 0; i < scaled_view.n_tables; i++) figure_table(job, &scaled_view.tables[i]);
+    dis__figure_wins(job);
+    DIS_TRY(dis__figure_span_texts(job));
+    static const char *const first[] = {"items", "workers"}, *const drawn[] = {"ranks"};
+    for (size_t i = 0; i < sizeof first / sizeof *first; i++) {
+        const dis_scaled_table *t = dis_scaled_find_table(job->scaled, first[i]);
+        if (t) figure_table(job, t);
+    }
+    figure_measures(job, &scaled_view);
+    for (size_t i = 0; i < scaled_view.n_tables; i++)
+        if (!is_one_of(scaled_view.tables[i].name, first, sizeof first / sizeof *first) &&
+            !is_one_of(scaled_view.tables[i].name, drawn, sizeof drawn / sizeof *drawn))
+            figure_table(job, &scaled_view.tables[i]);
     dis__page_section_end(&job->page);
     return DIS_OK;
 }

@@ -5,6 +5,7 @@
  * labels hardly beat that class on gold labels, most are expected to be wrong, or the votes agree no more than chance. */
 #include "report/sections/verdict.h"
 #include "stats/distributions.h"
+#include "tool/arrays.h"
 #include <math.h>
 #include <string.h>
 
@@ -22,6 +23,7 @@ typedef struct {
     const dis__report_job *job;
     const dis__class_pair *pair;
     double accuracy, low, high; /* of the labels; low and high: measured on gold labels */
+    double near;                /* of ordered classes: share of labels at most one class off; NaN otherwise */
     double most_frequent;       /* accuracy of always choosing the most frequent class */
     uint64_t n_gold;
     size_t n_uncertain, n_reviewed, n_flagged;
@@ -35,11 +37,32 @@ static double max_share(const double *share, size_t n)
     return max;
 }
 
+/* Probability that the label is at most one class off, mean over items; on gold labels the share of them. */
+static double share_near(const dis__report_job *job)
+{
+    const dis_report *r = job->r;
+    double sum = 0, n = 0;
+    if (!r->ordinal || r->n_classes < 3) return NAN;
+    for (size_t i = 0; i < r->n_items; i++) {
+        const double *p = r->view[job->main].p + i * r->n_classes;
+        const size_t k = dis__argmax(p, r->n_classes);
+        const bool is_known = r->gold && r->gold[i] >= 0;
+        if (job->statistics[job->main].n_gold && !is_known) continue;
+        n++;
+        if (is_known)
+            sum += k <= (size_t)r->gold[i] + 1 && (size_t)r->gold[i] <= k + 1;
+        else
+            sum += p[k] + (k > 0 ? p[k - 1] : 0) + (k + 1 < r->n_classes ? p[k + 1] : 0);
+    }
+    return n > 0 ? sum / n : NAN;
+}
+
 static void gather(const dis__report_job *job, const dis__class_pair *pair, facts *f)
 {
     const dis_review_view *v = &job->verdicts;
     const dis__view_statistics *labels = &job->statistics[job->main];
     *f = (facts){.job = job, .pair = pair, .accuracy = v->expected_accuracy, .low = NAN, .high = NAN};
+    f->near = share_near(job);
     f->most_frequent = max_share(labels->prevalence, job->r->n_classes);
     if (labels->n_gold) {
         const double n = (double)labels->n_gold;
@@ -93,6 +116,11 @@ static void put_accuracy(dis__markup *m, const facts *f)
         dis__markup_append(m, "An estimated ");
         put_percent(m, f->accuracy);
         dis__markup_append(m, " of the labels are correct, if annotators share no more mistakes than usual");
+    }
+    if (!isnan(f->near)) {
+        dis__markup_append(m, ", and ");
+        put_percent(m, f->near);
+        dis__markup_append(m, " are at most one class off");
     }
     dis__markup_append(m, "; always choosing the most frequent class would be correct for ");
     put_percent(m, f->most_frequent);
