@@ -9,6 +9,17 @@
 dis_status dis__pairwise(dis_context *ctx, dis__store *store, const dis__plan *plan, const dis_run_state *state,
                          size_t cell, size_t against, const char *set, dis_comparison **out);
 
+/* compare_item_means.c: the same for metrics that are means over items. */
+typedef struct {
+    bool is_tested;
+    double difference, p;
+    int stars; /* 2: p <= .01, 1: p <= .05 */
+} dis__item_test;
+bool dis__item_mean_is_testable(dis_evaluation_metric metric);
+/* tests (n_measures of the plan): those of the set that are testable are filled, others keep `is_tested` false. */
+dis_status dis__item_means_test(dis_context *ctx, dis__store *store, const dis__plan *plan, const dis_run_state *state,
+                                size_t cell, size_t against, const char *set, dis__item_test *tests);
+
 /* All folds of one seed put together. */
 typedef struct {
     size_t n_items, n_classes;

@@ -1,6 +1,7 @@
 /* experiment_internal.h: the inside of an experiment: its plan, its store, which runs are meant. */
 #ifndef DIS_EXPERIMENT_EXPERIMENT_INTERNAL_H
 #define DIS_EXPERIMENT_EXPERIMENT_INTERNAL_H
+#include "report/markup.h"
 #include "experiment/store/store.h"
 
 struct dis_experiment {
@@ -25,6 +26,10 @@ double dis__student_quantile(double share, size_t n);
 
 dis_status dis__table_make(dis_context *ctx, const dis_experiment *e, dis__store *store, const dis__known *known,
                            dis_experiment_table **out);
+
+/* Rows of a table, as `dissent experiment table --format latex` writes them. */
+dis_status dis__experiment_table_format_latex(const dis_experiment *e, dis_experiment_table_view part,
+                                              dis__markup *out);
 
 /* Of the seed of run r, measured on all its folds together: value (n_measures), as it was where a measure does not
  * pool. */

@@ -231,6 +231,36 @@ static dis_status test_cell(dis_context *ctx, const dis_experiment *e, dis__stor
     return DIS_OK;
 }
 
+/* Means over items, such as KL and Brier: one pass over the predictions serves all measures of a set. */
+static dis_status test_item_means(dis_context *ctx, const dis_experiment *e, dis__store *store, const dis__known *known,
+                                  dis_experiment_table *t, size_t cell)
+{
+    const dis__plan *plan = e->plan;
+    const size_t against = plan->cell[cell].baseline;
+    dis_experiment_value *figure = t->figure + cell * plan->n_measures;
+    dis__item_test *tests;
+    if (against == SIZE_MAX || against == cell) return DIS_OK;
+    DIS_TRY(dis__alloc_zeroed(&tests, plan->n_measures, sizeof *tests));
+    dis_status status = DIS_OK;
+    for (size_t m = 0; m < plan->n_measures && status == DIS_OK; m++) {
+        bool before = !dis__item_mean_is_testable(plan->measure[m].metric) || !figure[m].n;
+        for (size_t k = 0; k < m && !before; k++)
+            before = dis__item_mean_is_testable(plan->measure[k].metric) && figure[k].n &&
+                     strcmp(plan->measure[k].set, plan->measure[m].set) == 0;
+        if (!before)
+            status = dis__item_means_test(ctx, store, plan, known->state, cell, against, plan->measure[m].set, tests);
+    }
+    for (size_t m = 0; m < plan->n_measures && status == DIS_OK; m++) {
+        if (!tests[m].is_tested || !figure[m].n || figure[m].has_comparison) continue;
+        figure[m].has_comparison = true;
+        figure[m].difference = tests[m].difference;
+        figure[m].p = tests[m].p;
+        figure[m].stars = tests[m].stars;
+    }
+    dis__free(tests);
+    return status;
+}
+
 static bool first_of_data(const dis__plan *plan, size_t cell)
 {
     size_t c = 0;
@@ -265,6 +295,7 @@ static dis_status fill(dis_context *ctx, const dis_experiment *e, dis__store *st
     }
     mark_best(e, t);
     for (size_t i = 0; i < t->n_rows && store; i++) DIS_TRY(test_cell(ctx, e, store, known, t, t->row[i].cell));
+    for (size_t i = 0; i < t->n_rows && store; i++) DIS_TRY(test_item_means(ctx, e, store, known, t, t->row[i].cell));
     return DIS_OK;
 }
 

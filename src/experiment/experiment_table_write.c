@@ -175,7 +175,7 @@ static void text_end(writer *w)
                        "\nMeans over seeds (of each the mean over folds), with standard deviation and 95 % interval. "
                        "\xE2\x86\x91 higher is better, \xE2\x86\x93 lower.");
     if (w->marked) dis__markup_append(m, " ^ best of its data set.");
-    if (w->tested) dis__markup_append(m, " * p <= .05, ** p <= .01 against the baseline, paired bootstrap.");
+    if (w->tested) dis__markup_append(m, " * p <= .05, ** p <= .01 against the baseline, paired test.");
     few_items(w, "\n", text_name);
     dis__markup_append(m, "\n");
 }
@@ -251,7 +251,7 @@ static void markdown_end(writer *w)
     dis__markup_append(m,
                        "\nMeans over seeds (of each the mean over folds), with standard deviation and 95 % interval.");
     if (w->marked) dis__markup_append(m, " Bold: best of its data set.");
-    if (w->tested) dis__markup_append(m, " \\* p <= .05, \\*\\* p <= .01 against the baseline, paired bootstrap.");
+    if (w->tested) dis__markup_append(m, " \\* p <= .05, \\*\\* p <= .01 against the baseline, paired test.");
     few_items(w, " ", markdown_name);
     dis__markup_append(m, "\n");
 }
@@ -346,7 +346,7 @@ static void latex_end(writer *w)
     dis__markup_append(&w->out,
                        "\\bottomrule\n\\end{tabular}\n% means over seeds (of each the mean over folds), standard "
                        "deviation, 95 % interval; bold: best of its data set;\n% * p <= .05, ** p <= .01 against the "
-                       "baseline, paired bootstrap");
+                       "baseline");
     few_items(w, "\n% ", latex_name);
     dis__markup_append(&w->out, "\n");
 }
@@ -423,6 +423,18 @@ static writer make_writer(const dis_experiment *e, const dis_experiment_table *t
             w.marked |= w.t.row[r].values[m].best;
         }
     return w;
+}
+
+dis_status dis__experiment_table_format_latex(const dis_experiment *e, dis_experiment_table_view part, dis__markup *out)
+{
+    writer w = {.e = e, .t = part};
+    latex_head(&w);
+    for (size_t r = 0; r < part.n_rows; r++) latex_row(&w, r);
+    latex_end(&w);
+    dis__markup_append_markup(out, &w.out);
+    const dis_status status = w.out.status;
+    dis__markup_free(&w.out);
+    return status;
 }
 
 dis_status dis_experiment_table_write(const dis_experiment *experiment, const dis_experiment_table *table,

@@ -43,6 +43,9 @@ dis_status dis__divided_figures(dis__experiment_page *p, size_t first, size_t en
 /* A measure as a function of each number that cells of the rows first .. end - 1 differ by; none where they do not. */
 void dis__by_setting_figures(dis__experiment_page *p, size_t first, size_t end, size_t m, const char *metric);
 
+/* report_calibration.c: predictions of a set of items that are kept; none: nothing is put. */
+dis_status dis__calibration_figure(dis__experiment_page *p, size_t first, size_t end, const char *set);
+
 /* One section each; nothing to show is no failure. */
 dis_status dis__experiment_results(dis__experiment_page *p);
 dis_status dis__experiment_labels(dis__experiment_page *p);

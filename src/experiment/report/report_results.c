@@ -77,7 +77,7 @@ static bool say_best(dis__experiment_page *p, size_t first, size_t end, size_t m
             put_cell_name(&say, p->e->plan->cell[cell->baseline].name);
             dis__markup_appendf(&say, f->stars == 2   ? ", p at most .01"
                                       : f->stars == 1 ? ", p at most .05"
-                                                      : ", which chance may have done");
+                                                      : ": no clear difference");
         }
         dis__markup_append(&say, ".");
         dis__page_finding_add(p->page, &say);
@@ -89,13 +89,23 @@ static bool say_best(dis__experiment_page *p, size_t first, size_t end, size_t m
 
 /* ---- the table ---- */
 
-static void put_figure(dis__data_table *g, const dis_experiment_value *f)
+/* Whether a cell is better than its baseline by a measure, as far as its sign goes. */
+static bool is_better(const dis__experiment_page *p, size_t m, const dis_experiment_value *f)
+{
+    const char *better = dis_evaluation_metric_get(p->e->plan->measure[m].metric)->better;
+    return strcmp(better, "lower") == 0 ? f->difference < 0 : f->difference > 0;
+}
+
+static void put_figure(const dis__experiment_page *p, dis__data_table *g, size_t m, const dis_experiment_value *f)
 {
     static const char *const stars[] = {"", "*", "**"};
     const bool starred = f->n && f->has_comparison && f->stars, published = !isnan(f->published);
     char note[160];
-    snprintf(note, sizeof note, "%s%s%s%s%s%s%s", f->n && f->best ? "best, " : "", f->n > 1 ? "sd " : "",
-             f->n > 1 ? dis__format_fixed(f->sd, 4).text : "", starred ? " " : "", starred ? stars[f->stars] : "",
+    const bool alike = f->n && f->has_comparison && !f->stars;
+    snprintf(note, sizeof note, "%s%s%s%s%s%s%s%s", f->n && f->best ? "best, " : "", f->n > 1 ? "sd " : "",
+             f->n > 1 ? dis__format_fixed(f->sd, 4).text : "", starred ? is_better(p, m, f) ? " " : ", worse " : "",
+             starred ? stars[f->stars] : "",
+             alike ? f->n > 1 || f->best ? ", no clear difference" : "no clear difference" : "",
              published ? ", paper " : "", published ? dis__format_fixed(f->published, 4).text : "");
     const size_t n = strlen(note), from = strncmp(note, ", ", 2) == 0 ? 2 : 0;
     if (n >= 2 && strcmp(note + n - 2, ", ") == 0) note[n - 2] = 0;
@@ -120,16 +130,134 @@ static void put_table_caption(const dis__experiment_page *p, size_t first, size_
         m, seeds ? "Mean over seeds, with the standard deviation (sd) below it; of each seed the mean over its folds."
                  : "One run per cell.");
     if (compared)
-        dis__markup_append(m, " Stars: paired bootstrap against the baseline, * p at most .05, ** p at most .01.");
+        dis__markup_append(
+            m, " Stars: test against the baseline (paired bootstrap for accuracy and F1, paired permutation of "
+               "items for means over items), * p at most .05, ** p at most .01; \xE2\x80\x9Cno clear "
+               "difference\xE2\x80\x9D: p above .05.");
     if (published) dis__markup_append(m, " \xE2\x80\x9Cpaper\xE2\x80\x9D is what the paper reports.");
 }
 
-static void table(dis__experiment_page *p, size_t first, size_t end)
+/* What always answering the most frequent gold label gives, and the cells that predict one class alone. */
+typedef struct {
+    double accuracy, macro_f1;
+    bool is_known;
+} majority;
+
+static dis_status measure_majority(dis_context *ctx, const dis__pooled *x, majority *out)
 {
-    enum { MAX_MEASURES = (DIS__DATA_TABLE_COLUMNS - 3) / 4 };
+    bool wanted[DIS_EVALUATION_METRICS] = {false};
+    dis_evaluation_options o = dis_evaluation_options_default();
+    dis_evaluation *evaluation;
+    wanted[DIS_EVALUATION_MAJORITY_ACCURACY] = wanted[DIS_EVALUATION_MAJORITY_MACRO_F1] = true;
+    o.resamples = 0;
+    o.metrics = wanted;
+    const dis_evaluation_input in = {.n_items = x->n_items, .n_classes = x->n_classes, .q = x->p, .gold = x->gold};
+    DIS_TRY(dis_evaluation_run(ctx, &in, &o, &evaluation));
+    const dis_evaluation_view v = dis_evaluation_get_view(evaluation);
+    const dis_metric *accuracy = &v.metric[DIS_EVALUATION_MAJORITY_ACCURACY];
+    out->is_known = !accuracy->reason;
+    out->accuracy = accuracy->value;
+    out->macro_f1 = v.metric[DIS_EVALUATION_MAJORITY_MACRO_F1].value;
+    dis_evaluation_destroy(evaluation);
+    return DIS_OK;
+}
+
+static bool predicts_one_class(const dis__pooled *x)
+{
+    for (size_t i = 1; i < x->n_items; i++)
+        if (x->label[i] != x->label[0]) return false;
+    return x->n_items >= 10;
+}
+
+static void warn_one_class(dis__experiment_page *p, size_t r, const char *set, const dis__pooled *x)
+{
+    dis__markup say = {0};
+    size_t n;
+    const char *name = dis_names_get(x->classes, (size_t)x->label[0], &n);
+    dis__markup_append(&say, "Warning: ");
+    put_cell_name(&say, dis__row_cell(p, r)->name);
+    dis__markup_append(&say, " predicts ");
+    dis__markup_append_name(&say, name, n, 40);
+    dis__markup_appendf(&say, " for all %s items of ", dis__format_grouped(x->n_items).text);
+    dis__markup_append_name(&say, set, strlen(set), 40);
+    dis__markup_append(&say,
+                       ". It has learned nothing about the items: check the learning rate, the epochs and the labels.");
+    dis__page_finding_add(p->page, &say);
+    dis__markup_free(&say);
+}
+
+/* Warnings and the majority baseline of each set of a data set, from predictions that were kept. */
+static dis_status check_predictions(dis__experiment_page *p, size_t first, size_t end, const char *set, majority *out)
+{
+    for (size_t r = first; r < end && p->store; r++) {
+        dis__pooled x = {0};
+        bool found;
+        DIS_TRY(dis__first_pooled(p, p->t.row[r].cell, set, &x, &found));
+        if (!found) continue;
+        if (predicts_one_class(&x)) warn_one_class(p, r, set, &x);
+        dis_status status = DIS_OK;
+        bool gold = false;
+        for (size_t i = 0; i < x.n_items; i++) gold |= x.gold[i] >= 0;
+        if (!out->is_known && gold) status = measure_majority(p->ctx, &x, out);
+        dis__pooled_free(&x);
+        DIS_TRY(status);
+    }
+    return DIS_OK;
+}
+
+/* The last row of the table: no model at all. */
+static void add_majority_row(const dis__experiment_page *p, dis__data_table *g, const char *const *sets,
+                             const majority *known, size_t n_sets, size_t n_measures)
+{
+    bool any = false;
+    for (size_t s = 0; s < n_sets; s++) any |= known[s].is_known;
+    if (!any) return;
+    dis__data_table_add_static_text(g, "always the most frequent class");
+    dis__data_table_add_static_text(g, "");
+    for (size_t m = 0; m < n_measures; m++) {
+        const dis_evaluation_metric metric = p->e->plan->measure[m].metric;
+        double x = NAN;
+        for (size_t s = 0; s < n_sets; s++) {
+            if (strcmp(sets[s], p->e->plan->measure[m].set) != 0 || !known[s].is_known) continue;
+            x = metric == DIS_EVALUATION_ACCURACY   ? known[s].accuracy
+                : metric == DIS_EVALUATION_MACRO_F1 ? known[s].macro_f1
+                                                    : (double)NAN;
+        }
+        dis__data_table_add_noted(g, x, "");
+        dis__data_table_add_number(g, NAN);
+        dis__data_table_add_static_text(g, "");
+        dis__data_table_add_number(g, NAN);
+    }
+}
+
+static void put_latex(const dis__experiment_page *p, size_t first, size_t end, dis__markup *m)
+{
+    dis__markup text = {0};
+    dis_experiment_table_view part = p->t;
+    part.row += first;
+    part.n_rows = end - first;
+    const dis_status status = dis__experiment_table_format_latex(p->e, part, &text);
+    if (m->status == DIS_OK) m->status = status;
+    dis__markup_append(m, "<details><summary>LaTeX</summary><pre>");
+    dis__markup_append_markup_escaped(m, &text);
+    dis__markup_append(m, "</pre></details>");
+    dis__markup_free(&text);
+}
+
+static dis_status table(dis__experiment_page *p, size_t first, size_t end)
+{
+    enum { MAX_MEASURES = (DIS__DATA_TABLE_COLUMNS - 3) / 4, MAX_SETS = 8 };
     const size_t n_measures = p->t.n_measures < MAX_MEASURES ? p->t.n_measures : MAX_MEASURES;
     const dis__figure_id id = dis__next_id(p, "table");
     dis__markup title = {0}, head[MAX_MEASURES] = {{0}};
+    const char *sets[MAX_SETS];
+    majority known[MAX_SETS] = {{0}};
+    size_t n_sets = 0;
+    const char *set;
+    for (size_t next = 0; n_sets < MAX_SETS && dis__next_set(p->e->plan, &next, &set); n_sets++) {
+        sets[n_sets] = set;
+        DIS_TRY(check_predictions(p, first, end, set, &known[n_sets]));
+    }
     dis__put_title(&title, "All results on ", dis__row_cell(p, first)->data);
     dis__figure f = {.id = id.text, .title = title.status == DIS_OK ? title.bytes : "", .wide = true, .open = true};
     put_table_caption(p, first, end, &f.caption);
@@ -155,14 +283,17 @@ static void table(dis__experiment_page *p, size_t first, size_t end)
         snprintf(runs, sizeof runs, "%zu/%zu", p->t.row[r].n_done, p->t.row[r].n_runs);
         dis__data_table_add_text(&f.table, cell->name, strlen(cell->name));
         dis__data_table_add_static_text(&f.table, runs);
-        for (size_t m = 0; m < n_measures; m++) put_figure(&f.table, &p->t.row[r].values[m]);
+        for (size_t m = 0; m < n_measures; m++) put_figure(p, &f.table, m, &p->t.row[r].values[m]);
     }
+    add_majority_row(p, &f.table, sets, known, n_sets, n_measures);
+    put_latex(p, first, end, &f.chart);
     if (f.table.status == DIS_OK) f.table.status = title.status;
     for (size_t m = 0; m < n_measures; m++)
         if (f.table.status == DIS_OK) f.table.status = head[m].status;
     dis__page_figure_add(p->page, &f);
     dis__markup_free(&title);
     for (size_t m = 0; m < n_measures; m++) dis__markup_free(&head[m]);
+    return DIS_OK;
 }
 
 /* ---- one measure ---- */
@@ -212,11 +343,16 @@ static dis_status measure(dis__experiment_page *p, size_t first, size_t end, siz
     if (n) {
         const dis__figure_id id = dis__next_id(p, "measure");
         dis__markup title = {0};
+        char question[WORDS + 40];
+        snprintf(question, sizeof question, "Which condition is best in %s?", metric->title);
         plain_metric(p, m, name);
         snprintf(ours, sizeof ours, "%s, ", name);
         snprintf(axis, sizeof axis, "%s%s", name, dis__metric_unit(p->e->plan->measure[m].metric, unit));
         dis__put_set_title(p, &title, ours, set, data);
         dis__figure f = {.id = id.text, .title = title.status == DIS_OK ? title.bytes : ""};
+        if (strcmp(metric->better, "higher") == 0 || strcmp(metric->better, "lower") == 0) f.question = question;
+        dis__markup_append_name(&f.caption, set, strlen(set), 40);
+        dis__markup_append(&f.caption, ": ");
         if (several) {
             dis__markup_append_name(&f.caption, data, strlen(data), 40);
             dis__markup_append(&f.caption, ": ");
@@ -246,21 +382,64 @@ static dis_status measure(dis__experiment_page *p, size_t first, size_t end, siz
     return DIS_OK;
 }
 
+/* By the first measure of the file: how many conditions beat their baseline. */
+static void add_verdict(dis__experiment_page *p)
+{
+    size_t better = 0, worse = 0, alike = 0, best = SIZE_MAX;
+    char metric[WORDS];
+    dis__markup text = {0};
+    if (p->t.n_measures == 0) return;
+    for (size_t r = 0; r < p->t.n_rows; r++) {
+        const dis_experiment_value *f = &p->t.row[r].values[0];
+        if (!f->n || !f->has_comparison) continue;
+        const bool is_up = is_better(p, 0, f);
+        better += f->stars && is_up;
+        worse += f->stars && !is_up;
+        alike += !f->stars;
+        if (f->stars && is_up && (best == SIZE_MAX || fabs(f->difference) > fabs(p->t.row[best].values[0].difference)))
+            best = r;
+    }
+    if (better + worse + alike == 0) return;
+    snprintf(metric, sizeof metric, "%s", dis_evaluation_metric_get(p->e->plan->measure[0].metric)->title);
+    if (best != SIZE_MAX) {
+        const dis_experiment_value *f = &p->t.row[best].values[0];
+        dis__markup_append(&text, "The largest difference in ");
+        dis__markup_append(&text, metric);
+        dis__markup_append(&text, " is that of ");
+        put_cell_name(&text, dis__row_cell(p, best)->name);
+        dis__markup_appendf(&text, ": %s against %s (p %s). ", dis__format_fixed(f->mean, 3).text,
+                            dis__format_fixed(f->mean - f->difference, 3).text,
+                            f->p < .001 ? "below .001" : dis__format_fixed(f->p, 3).text);
+    }
+    dis__markup_appendf(&text,
+                        "By %s, %zu condition%s better than the baseline, %zu worse, and %zu without a clear "
+                        "difference. ",
+                        metric, better, better == 1 ? " is" : "s are", worse, alike);
+    dis__markup_append(&text, "Tests are for these items only; a difference is confirmed when it holds on other data.");
+    dis__page_verdict_set(p->page, "Does any condition beat the baseline?", better ? "yes" : "no",
+                          better ? "Yes" : "No", &text);
+    dis__markup_free(&text);
+}
+
 dis_status dis__experiment_results(dis__experiment_page *p)
 {
     enum { MAX_SENTENCES = 8 };
     const bool several = p->t.n_rows && dis__data_end(p, 0) < p->t.n_rows;
     size_t said = 0;
     say_progress(p);
+    add_verdict(p);
     dis__page_section_begin(p->page, "results", "Results",
                             "Every condition by every measure: means over seeds with their spread.");
     for (size_t first = 0, end; first < p->t.n_rows; first = end) {
         end = dis__data_end(p, first);
-        table(p, first, end);
+        DIS_TRY(table(p, first, end));
         for (size_t m = 0; m < p->t.n_measures; m++) {
             said += said < MAX_SENTENCES && say_best(p, first, end, m);
             DIS_TRY(measure(p, first, end, m, several));
         }
+        const char *set;
+        for (size_t next = 0; dis__next_set(p->e->plan, &next, &set);)
+            DIS_TRY(dis__calibration_figure(p, first, end, set));
     }
     dis__page_section_end(p->page);
     return DIS_OK;
