@@ -1,6 +1,6 @@
 #!/bin/sh
-# ./run demo: a crowd whose truth is known, labelled by every method and every combination and scored against the truth; then
-# two models taught by another crowd, by its majority and by its doubts; at the end a page that shows all of it.
+# ./run demo: support tickets whose true classes are known, labelled by every method and combination and scored against the
+# truth; then two models trained on another crowd, on majority labels and on soft labels; and a page about each.
 # usage: tools/demo.sh [BUILD_FOLDER]
 set -eu
 build=$(cd "${1:-build}" && pwd)
@@ -10,13 +10,17 @@ folder=$build/demo
 rm -rf "$folder"
 mkdir -p "$folder"
 
-# Many items, few votes each, a quarter of the workers not looking: what majority voting is bad at.
-set -- --model spammer --items 3000 --workers 60 --classes 4 --votes-per-item 5 --accuracy .68 --spammers .25 --seed 7
-echo "\$ dissent synth $* --gold gold.csv -o votes.csv"
-"$dissent" synth "$@" --gold "$folder/gold.csv" -o "$folder/votes.csv"
+# Support tickets, three votes each. Some tickets fit two classes, and some annotators do not read. So people share
+# mistakes as they do in practice, and the share of correct labels that votes alone let one expect is close to the truth.
+set -- --theme tickets --model ambiguous --items 2000 --workers 30 --classes 4 --votes-per-item 3 --accuracy .97 --spammers .1 --seed 7
+echo "\$ dissent synth $* --gold gold.csv --text texts.csv -o votes.csv"
+"$dissent" synth "$@" --gold "$folder/gold.csv" --text "$folder/texts.csv" -o "$folder/votes.csv"
 echo
 echo "\$ dissent labels votes.csv -o labels.csv"
 "$dissent" labels "$folder/votes.csv" -o "$folder/labels.csv"
+echo
+echo "\$ dissent review votes.csv: the expected share of correct labels, from the votes alone"
+"$dissent" review "$folder/votes.csv" -o "$folder/review.csv"
 echo
 
 set -- "$folder/gold.csv"
@@ -38,9 +42,10 @@ echo "\$ dissent eval majority.csv mace.csv glad.csv --gold gold.csv --votes vot
 (cd "$folder" && "$dissent" eval majority.csv mace.csv glad.csv --gold gold.csv --votes votes.csv --human-labels standard \
     --resamples 200 --format text --quiet)
 echo
-echo "\$ dissent report --votes votes.csv --gold gold.csv --pred majority.csv --pred mace.csv --pred glad.csv --human-labels standard -o crowd.html"
-(cd "$folder" && "$dissent" report --votes votes.csv --gold gold.csv --pred majority.csv --pred mace.csv --pred glad.csv \
-    --human-labels standard --title "A crowd in which a quarter do not look" --quiet -o crowd.html)
+echo "\$ dissent report --votes votes.csv --gold checked.csv --texts texts.csv --text text -o crowd.html"
+head -201 "$folder/gold.csv" > "$folder/checked.csv" # 200 tickets, as if checked by hand
+(cd "$folder" && "$dissent" report --votes votes.csv --gold checked.csv --texts texts.csv --text text \
+    --title "Support tickets" --quiet -o crowd.html)
 echo
 
 echo "Now models. Texts about which people disagree, some more than others; a model is taught two thirds of them, once by the"
@@ -68,6 +73,6 @@ awk -F, 'NR == FNR { seen[$1] = 1; next } $1 in seen' unseen.csv truth.csv > gol
     --model hard=hard --model soft=soft \
     --title "Two models and the people who taught them" --quiet -o report.html
 echo
-echo "the report:           file://$folder/report.html"
-echo "of the first crowd:   file://$folder/crowd.html"
+echo "support tickets:      file://$folder/crowd.html"
+echo "two models:           file://$folder/report.html"
 echo "all other files:      $folder"
