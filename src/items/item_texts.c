@@ -3,6 +3,7 @@
 #include "core/memory/memory.h"
 #include "core/names/name_index.h"
 #include "core/names/names_internal.h"
+#include "core/os/os.h"
 #include "votes/table/scales.h"
 #include <string.h>
 
@@ -30,8 +31,8 @@ static dis_status joined(const dis_items *items, size_t row, char **room, size_t
  * them. Returns its length, or n where there are no parts. */
 static size_t length_without_parts(const char *name, size_t n)
 {
-    const char *last = memrchr(name, DIS_PART_SEPARATOR, n);
-    const char *middle = last ? memrchr(name, DIS_PART_SEPARATOR, (size_t)(last - name)) : NULL;
+    const char *last = dis__os_find_last(name, DIS_PART_SEPARATOR, n);
+    const char *middle = last ? dis__os_find_last(name, DIS_PART_SEPARATOR, (size_t)(last - name)) : NULL;
     return middle ? (size_t)(middle - name) : n;
 }
 
