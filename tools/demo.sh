@@ -48,9 +48,9 @@ head -201 "$folder/gold.csv" > "$folder/checked.csv" # 200 tickets, as if checke
     --title "Support tickets" --quiet -o crowd.html)
 echo
 
-echo "Now models. Texts about which people disagree, some more than others; a model is taught two thirds of them, once by the"
-echo "majority's labels and once by the shares of the votes, and asked about the rest."
-set -- --model difficulty --items 4000 --workers 80 --classes 3 --votes-per-item 12 --accuracy .75 --seed 7
+echo "Now models. People disagree on some texts more than on others. A model is trained on two thirds of them, once on majority"
+echo "labels and once on the shares of the votes, and predicts the rest."
+set -- --theme reviews --model ambiguous --items 4000 --workers 80 --classes 3 --votes-per-item 3 --accuracy .97 --spammers .1 --seed 7
 echo "\$ dissent synth $* --text texts.csv --gold truth.csv -o opinions.csv"
 cd "$folder"
 "$dissent" synth "$@" --text texts.csv --gold truth.csv -o opinions.csv
@@ -64,7 +64,7 @@ for way in hard=silver soft=soft-ce; do
     "$dissent" predict "$name" --items unseen.csv --quiet -o "$name.csv"
 done
 echo
-echo "\$ dissent eval hard.csv soft.csv --gold truth.csv --human people.csv: as often right, and nearer to people"
+echo "\$ dissent eval hard.csv soft.csv --gold truth.csv --human people.csv: similar accuracy, closer to people"
 "$dissent" eval hard.csv soft.csv --gold truth.csv --human people.csv --lenient --resamples 200 --format text --quiet \
     --metric accuracy --metric kl --metric cross_entropy --metric entropy_correlation
 awk -F, 'NR == FNR { seen[$1] = 1; next } $1 in seen' unseen.csv opinions.csv > votes-unseen.csv

@@ -40,25 +40,43 @@ def choose(draw, weights):
 NAMES = "ada ben cleo dan eva finn gus hana ivo jana kai lena milo nora otto pia quin rosa sven tara".split()
 
 
+MAILS = {
+    "complaint": ("The parcel arrived open and half of the order is missing.", "I was charged twice for one ticket.",
+                  "The app has crashed at every start since Monday.", "Nobody has answered my three calls."),
+    "praise": ("Thank you for the quick repair, it works again.", "The new menu is so much easier to read.",
+               "Your driver was very kind, please tell him.", "Best support I have had in years."),
+    "question": ("Can I change the delivery address after ordering?", "Which of the two plans includes calls abroad?",
+                 "Is there a discount for schools?", "When will the blue one be back in stock?"),
+    "other": ("Please remove me from your list.", "I am out of office until the 12th.",
+              "Attached is the signed form.", "We would like to be your partner in marketing."),
+}
+MIXED = {("complaint", "question"): "Why is my order still not here?", ("praise", "question"): "Love it! Does it come in green?",
+         ("complaint", "praise"): "Great product, but it took four weeks.",
+         ("other", "question"): "Could you send the form again?"}
+
+
 def nominal(draw, folder):
-    classes = ("complaint", "praise", "question", "other")
-    skill = {w: draw.uniform(0.45, 0.95) for w in NAMES}
-    skill[NAMES[-1]] = 0.25
-    rows, gold = [], []
+    """Mails that fit one class, and some that fit two; one annotator reads none of them."""
+    classes = tuple(MAILS)
+    skill = {w: draw.uniform(0.85, 0.97) for w in NAMES}
+    rows, gold, texts = [], [], []
     for i in range(240):
+        mixed = draw.random() < 0.3
         truth = choose(draw, {"complaint": 4, "praise": 3, "question": 2, "other": 1})
-        easy = draw.betavariate(4, 1.6)
-        rival = draw.choice([c for c in classes if c != truth])
+        both = draw.choice([pair for pair in MIXED if truth in pair] if mixed else [(truth, truth)])
+        rival = both[0] if both[1] == truth else both[1]
+        texts.append((f"mail-{i + 1}", MIXED[both] if mixed else draw.choice(MAILS[truth])))
         for w in draw.sample(NAMES, 5):
-            right = draw.random() < skill[w] * easy + (1 - easy) * 0.45
-            rows.append(
-                (f"mail-{i + 1}", w, truth if right else rival if draw.random() < 0.7 else draw.choice(classes))
-            )
+            vote = truth if draw.random() < skill[w] else draw.choice(classes)
+            if mixed and draw.random() < 0.4:
+                vote = rival
+            rows.append((f"mail-{i + 1}", w, draw.choice(classes) if w == "tara" else vote))
         if i % 3 == 0:
             gold.append((f"mail-{i + 1}", truth))
     put(folder + "/votes.csv", ("task", "worker", "label"), rows)
     put(folder + "/gold.csv", ("task", "label"), gold)
-    return ["--votes", "votes.csv", "--gold", "gold.csv"]
+    put(folder + "/texts.csv", ("task", "text"), texts)
+    return ["--votes", "votes.csv", "--gold", "gold.csv", "--texts", "texts.csv", "--text", "text"]
 
 
 def ordinal(draw, folder):

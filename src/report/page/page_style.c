@@ -123,6 +123,7 @@ const char dis__page_style[] =
     "pre{overflow-x:auto;max-width:100%;background:var(--page);border:1px solid var(--line);border-radius:8px;"
     "padding:.7rem .9rem;font-size:.8rem;white-space:pre;user-select:all}.chart>details{flex:1 1 "
     "100%;min-width:0;margin:0}\n"
+    ".scroll table{overflow-wrap:break-word}\n"
     ".alike{margin:.1rem 0 .6rem;font-size:.9rem}\n"
     ".scroll{overflow-x:auto;border:1px solid var(--line);border-radius:8px;background:linear-gradient(to right,"
     "var(--paper) 40%,transparent) 0 0/2.5rem 100% no-repeat local,linear-gradient(to left,var(--paper) 40%,"

@@ -3,6 +3,8 @@
 #include "core/memory/memory.h"
 #include "core/parallel/pool.h"
 #include "evaluate/evaluation_internal.h"
+#include "dissent/compare.h"
+#include "tool/arrays.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -51,6 +53,100 @@ static dis_status evaluate(dis__report_job *job)
         job->model[m] = &job->evaluation[m]->view;
         dis__progress(job->ctx, "judging predictions", (double)(m + 1) / (double)r->n_predictions);
     }
+    return DIS_OK;
+}
+
+/* Models that give one class for every item. */
+static void add_one_class_findings(dis__report_job *job)
+{
+    const dis_report_test *t = &job->r->test;
+    for (size_t m = 0; m < job->r->n_predictions; m++) {
+        const double *q = job->r->prediction[m].q;
+        const size_t first = dis__argmax(q, t->n_classes);
+        size_t same = 0;
+        for (size_t i = 0; i < t->n_items; i++) same += dis__argmax(q + i * t->n_classes, t->n_classes) == first;
+        if (same < t->n_items || t->n_items < 10) continue;
+        dis__markup finding = {0};
+        const char *name = dis_names_get(t->classes, first, NULL);
+        dis__markup_append(&finding, "Warning: ");
+        dis__report_append_model_name(&finding, job, m);
+        dis__markup_append(&finding, " predicts ");
+        dis__markup_append_name(&finding, name, strlen(name), 40);
+        dis__markup_appendf(&finding, " for all %s items.", dis__format_grouped(t->n_items).text);
+        dis__page_finding_add(&job->page, &finding);
+        dis__markup_free(&finding);
+    }
+}
+
+/* The p-value of the difference in accuracy of two models on the same items (paired bootstrap); NaN: not tested. */
+static dis_status test_accuracy(dis__report_job *job, size_t a, size_t b, double *p)
+{
+    const dis_report_test *t = &job->r->test;
+    int32_t *label[2] = {NULL, NULL};
+    const size_t model[2] = {a, b};
+    dis_comparison *c = NULL;
+    *p = NAN;
+    if (!t->gold || job->r->resamples == 0) return DIS_OK;
+    dis_status status = dis__alloc_array(&label[0], 2 * t->n_items, sizeof **label);
+    if (status == DIS_OK) {
+        label[1] = label[0] + t->n_items;
+        for (int s = 0; s < 2; s++)
+            for (size_t i = 0; i < t->n_items; i++)
+                label[s][i] = (int32_t)dis__argmax(job->r->prediction[model[s]].q + i * t->n_classes, t->n_classes);
+        const int32_t *one[] = {label[0]}, *other[] = {label[1]};
+        const dis_comparison_input in = {.n_items = t->n_items,
+                                         .n_classes = t->n_classes,
+                                         .gold = t->gold,
+                                         .n_a = 1,
+                                         .n_b = 1,
+                                         .a = one,
+                                         .b = other};
+        status = dis_comparison_run(job->ctx, &in, NULL, &c);
+    }
+    if (status == DIS_OK && !dis_comparison_get_view(c).metric[DIS_COMPARE_ACCURACY].difference.reason)
+        *p = dis_comparison_get_view(c).metric[DIS_COMPARE_ACCURACY].p_two_sided;
+    dis_comparison_destroy(c);
+    dis__free(label[0]);
+    return status;
+}
+
+/* Which of several models is best by accuracy; pages of votes have an answer of their own. */
+static dis_status add_verdict(dis__report_job *job, size_t best)
+{
+    size_t second = SIZE_MAX;
+    double p;
+    if (best == SIZE_MAX || job->page.verdict.n) return DIS_OK;
+    for (size_t m = 0; m < job->r->n_predictions; m++) {
+        if (m == best || !dis__evaluation_has(job->model[m], DIS_EVALUATION_ACCURACY)) continue;
+        const double x = job->model[m]->metric[DIS_EVALUATION_ACCURACY].value;
+        if (second == SIZE_MAX || x > job->model[second]->metric[DIS_EVALUATION_ACCURACY].value) second = m;
+    }
+    if (second == SIZE_MAX) return DIS_OK;
+    DIS_TRY(test_accuracy(job, best, second, &p));
+    if (isnan(p)) return DIS_OK;
+    const dis_metric *base = &job->model[best]->metric[DIS_EVALUATION_MAJORITY_ACCURACY];
+    dis__markup text = {0};
+    dis__report_append_model_name(&text, job, best);
+    dis__markup_appendf(&text, " is correct on %s of the items, ",
+                        dis__format_percent(job->model[best]->metric[DIS_EVALUATION_ACCURACY].value).text);
+    dis__report_append_model_name(&text, job, second);
+    dis__markup_appendf(&text, " on %s",
+                        dis__format_percent(job->model[second]->metric[DIS_EVALUATION_ACCURACY].value).text);
+    if (!base->reason)
+        dis__markup_appendf(&text, "; always choosing the most frequent class would be correct on %s",
+                            dis__format_percent(base->value).text);
+    dis__markup_appendf(&text, ". The difference between the two is %s (p %s, paired bootstrap). ",
+                        p <= .05 ? "larger than chance explains" : "no larger than chance explains",
+                        p < .001 ? "below .001" : dis__format_fixed(p, 3).text);
+    const size_t close = best_by(job, DIS_EVALUATION_JSD);
+    if (close != SIZE_MAX) {
+        dis__markup_append(&text, "Closest to human labels is ");
+        dis__report_append_model_name(&text, job, close);
+        dis__markup_append(&text, p <= .05 && close != best ? ": choose by what you need." : ".");
+    }
+    dis__page_verdict_set(&job->page, "Which model is best?", p <= .05 ? "yes" : "care",
+                          p <= .05 ? "One is more accurate" : "No clear difference in accuracy", &text);
+    dis__markup_free(&text);
     return DIS_OK;
 }
 
@@ -186,7 +282,9 @@ dis_status dis__section_model(dis__report_job *job)
 {
     if (job->r->n_predictions == 0) return DIS_OK;
     DIS_TRY(evaluate(job));
+    add_one_class_findings(job);
     add_model_findings(job);
+    DIS_TRY(add_verdict(job, best_by(job, DIS_EVALUATION_ACCURACY)));
     dis__page_section_begin(&job->page, "model", "Model", "Predictions compared with known classes and human labels.");
     accuracies(job);
     const size_t best = best_by(job, DIS_EVALUATION_ACCURACY), close = best_by(job, DIS_EVALUATION_JSD);

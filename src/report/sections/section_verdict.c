@@ -57,6 +57,14 @@ static double share_near(const dis__report_job *job)
     return n > 0 ? sum / n : NAN;
 }
 
+/* Whether the estimate from votes alone lies outside the interval of the measured share: -1 below, 1 above. */
+static int compare_estimate(const facts *f)
+{
+    const double expected = f->job->verdicts.expected_accuracy;
+    if (f->n_gold < FEW_GOLD || isnan(expected)) return 0;
+    return expected < f->low ? -1 : expected > f->high;
+}
+
 static void gather(const dis__report_job *job, const dis__class_pair *pair, facts *f)
 {
     const dis_review_view *v = &job->verdicts;
@@ -77,6 +85,7 @@ static void gather(const dis__report_job *job, const dis__class_pair *pair, fact
         f->n_reviewed++;
         f->n_uncertain += v->items[i].p_correct < UNCERTAIN;
     }
+    if (compare_estimate(f) < 0) f->n_uncertain = 0; /* their probabilities are too low as well */
     f->n_flagged = v->n_unreliable + v->n_weak;
     for (size_t w = 0; w < f->n_flagged; w++) f->flagged_votes += v->workers[w].votes;
 }
@@ -132,10 +141,22 @@ static void put_class(dis__markup *m, const dis__report_job *job, size_t k)
     dis__markup_append_name(m, dis__class_name(job, k), strlen(dis__class_name(job, k)), 30);
 }
 
+static void put_estimate(dis__markup *m, const facts *f)
+{
+    const int side = compare_estimate(f);
+    if (side == 0) return;
+    dis__markup_append(m, "From the votes alone, ");
+    put_percent(m, f->job->verdicts.expected_accuracy);
+    dis__markup_append(m, side < 0 ? " would be expected: these annotators share fewer mistakes than usual. "
+                                   : " would be expected: these annotators share more mistakes than usual. ");
+}
+
 /* Second sentence: what is wrong. */
 static void put_problems(dis__markup *m, const facts *f)
 {
     const dis__report_job *job = f->job;
+    put_estimate(m, f);
+    if (f->n_uncertain == 0 && f->n_flagged == 0 && !f->pair && compare_estimate(f) < 0) return;
     if (f->n_uncertain == 0 && f->n_flagged == 0 && !f->pair) {
         dis__markup_append(m, "No problem stands out: every label is at least 80\xC2\xA0% likely to be correct, and no "
                               "annotator is flagged. ");
@@ -197,7 +218,10 @@ static void put_actions(dis__markup *m, const facts *f)
                                 dis__plural_suffix(f->n_uncertain));
             break;
         case 1:
-            dis__markup_append(m, "talk to ");
+            dis__markup_append(m, f->job->r->groups
+                                      ? "see whether the flagged annotators belong to one group before you "
+                                        "talk to "
+                                      : "talk to ");
             put_flagged(m, f);
             break;
         case 2:
