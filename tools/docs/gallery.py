@@ -1,7 +1,7 @@
 """Makes the pictures of docs/guides/gallery.md: reports of each kind of votes, of groups, of a panel and of models.
 
 usage: tools/docs/gallery.py DISSENT [OUT]      needs chromium and chromium-driver; OUT (docs/images/gallery) gets the pictures,
-                                           --pages FOLDER keeps the reports and whole pages at 1,400 and 360 pixels
+                                           --pages FOLDER keeps the reports and whole pages at 1,400 and 390 pixels
 
 The same crowds every time: pictures change when reports do.
 """
@@ -21,7 +21,7 @@ sys.path.insert(0, os.path.join(HERE, "..", "..", "tests", "browser"))
 import webdriver  # noqa: E402
 
 PAGE, HEIGHT, SCALE = 1400, 1000, 0.6
-PHONE = 360
+PHONE = 390
 
 
 def put(path, header, rows):
@@ -223,17 +223,46 @@ def models(draw, folder):
     ]
 
 
+EXPERIMENT = """name: objectives
+about: Majority labels or soft labels of support tickets
+data:
+  tickets: {items: texts.csv, votes: votes.csv, gold: gold.csv, split: {by: hold-out, size: .25}, dev: .1, human: standard}
+defaults: {model: "text:width=16", epochs: 6, objective: soft-ce, labels: default, baseline: majority labels}
+seeds: 3
+measure: {test: [accuracy, macro_f1, kl, brier]}
+cells:
+  - {name: majority labels, labels: majority}
+  - {name: soft labels}
+  - {name: gold and soft labels, objective: gold+kl}
+  - {name: too few steps, epochs: 1, rate: 0.000001}
+"""
+
+
+def experiment(draw, folder, tool):
+    """Runs an experiment; its page is written by dissent experiment report."""
+    with open(folder + "/objectives.yaml", "w") as f:
+        f.write(EXPERIMENT)
+    votes = ["--theme", "tickets", "--model", "ambiguous", "--items", "600", "--seed", str(draw.randrange(100))]
+    for command in (
+        ["synth", *votes, "--text", "texts.csv", "--gold", "gold.csv", "-o", "votes.csv", "-q"],
+        ["experiment", "run", "objectives.yaml", "-q"],
+        ["experiment", "report", "objectives.yaml", "-o", "report.html", "-q"],
+    ):
+        subprocess.run([tool, *command], cwd=folder, check=True)
+
+
 # name: what makes it, its title, where the picture looks, whether there is a dark one and one of a phone
 PAGES = {
     "nominal": (nominal, "Mails of one week", "", True, True),
     "ordinal": (ordinal, "How rude is it, 1 to 5", "", False, False),
     "multi-label": (multi_label, "Emotions in lines of dialogue", "", False, False),
     "numeric": (numeric, "How sharp is the photo, 0 to 100", "", False, False),
-    "pairwise": (pairwise, "Which answer is better", "", False, False),
-    "spans": (spans, "People, places and companies in texts", "", False, False),
+    "pairwise": (pairwise, "Which answer is better", "", True, True),
+    "spans": (spans, "People, places and companies in texts", "", True, True),
     "groups": (groups, "Posts by three regions", "#groups", True, False),
-    "panel": (panel, "Helpful answers, by people and models", "#models", True, False),
-    "models": (models, "Two models of entailment", "#model", True, False),
+    "panel": (panel, "Helpful answers, by people and models", "", True, True),
+    "models": (models, "Two models of entailment", "", True, False),
+    "experiment": (experiment, "", "", True, False),
 }
 
 
@@ -287,8 +316,11 @@ def main():
                 continue
             folder = os.path.join(work, name)
             os.makedirs(folder, exist_ok=True)
-            what = make(random.Random(name), folder)
-            subprocess.run([tool, "report", *what, "--title", title, "-q", "-o", "report.html"], cwd=folder, check=True)
+            if make is experiment:
+                experiment(random.Random(name), folder, tool)
+            else:
+                what = make(random.Random(name), folder)
+                subprocess.run([tool, "report", *what, "--title", title, "-q", "-o", "report.html"], cwd=folder, check=True)
             report = os.path.join(folder, "report.html")
             for width, ending, is_dark, wanted in (
                 (PAGE, "", False, True),

@@ -76,6 +76,7 @@ static const char *head_of(const char *name)
         {"swapped", "pairs shown in both orders"},
         {"compared", "comparisons with others"},
         {"plain_mean", "mean of the votes"},
+        {"bias_sd", "standard error of the bias"},
         {"f1_spans", "F1 of spans"},
         {"f1_spans_overlap", "F1 of overlapping spans"},
         {"classes_per_vote", "classes per vote"},
