@@ -74,34 +74,34 @@ def test_report_review_and_python_say_the_same(crowd, tmp_path):
 
     assert {w: r["verdict"] for w, r in listed.items()} == verdicts
     assert tool["doubtful_workers"] == len(doubtful)
-    told = re.search(r"(\d+) of \d+ workers (?:is|are) doubtful", says)
+    told = re.search(r"(\d+) of \d+ annotators (?:is|are) unreliable", says)
     assert (int(told.group(1)) if told else 0) == len(doubtful)
-    if "doubtful worker" in tiles or "doubtful workers" in tiles:
-        assert int(tiles.get("doubtful workers", tiles.get("doubtful worker"))) == len(doubtful)
+    if "unreliable annotator" in tiles or "unreliable annotators" in tiles:
+        assert int(tiles.get("unreliable annotators", tiles.get("unreliable annotator"))) == len(doubtful)
     weak = {w for w, v in verdicts.items() if v == "weak"}
-    assert {r["worker"] for r in tables.get("look-at-workers", [])} == doubtful | weak
+    assert {r["annotator"] for r in tables.get("look-at-workers", [])} == doubtful | weak
     assert {r["worker"] for r in tool["workers_to_check"]} == doubtful | weak
 
     # the share of right votes of each worker, digit for digit, and its interval
     python = {w: (q, low, high) for w, q, low, high in zip(*(ours.workers[c] for c in ("worker", "quality", "low", "high")))}
     for r in tables.get("worker-quality", []):
-        w = r["worker"]
-        assert r["right"] == listed[w]["quality"] and r["95 % from"] == listed[w]["ci_low"] and r["to"] == listed[w]["ci_high"]
-        if r["right"]:
-            assert (float(r["right"]), float(r["95 % from"]), float(r["to"])) == python[w]
+        w = r["annotator"]
+        assert r["correct"] == listed[w]["quality"] and r["95 % from"] == listed[w]["ci_low"] and r["to"] == listed[w]["ci_high"]
+        if r["correct"]:
+            assert (float(r["correct"]), float(r["95 % from"]), float(r["to"])) == python[w]
         else:
             assert np.isnan(python[w][0])
     right = tool["metrics"]["expected_right"]["value"]
     assert right == (None if crowd in ("alone", "noise") else ours.right)
     if right is None:
-        assert "labels expected right" not in tiles and ours.n_unjudged == len(verdicts) and ours.right is None
+        assert "labels expected correct" not in tiles and ours.n_unjudged == len(verdicts) and ours.right is None
     else:
-        assert f"{100 * right:.0f} %" == tiles["labels expected right"].replace("\u00a0", " ")
+        assert f"{100 * right:.0f} %" == tiles["labels expected correct"].replace("\u00a0", " ")
     assert (tool["doubtful_workers"], tool["weak_workers"], tool["unjudged_workers"]) == (ours.n_doubtful, ours.n_weak, ours.n_unjudged)
     assert ours.n_weak == (int(m.group(1)) if (m := re.search(r"(\d+) (?:is|are) less accurate than the others", says)) else 0)
     assert (tool["chance"]["verdict"] != "noise") == ours.beyond_chance and tool["chance"]["p"] == ours.chance["p"]
-    assert ours.beyond_chance or "No verdict on single workers" in says
-    items = {r["item"]: r["right"] for r in tables.get("label-next", [])}
+    assert ours.beyond_chance or "No verdict on single annotators" in says
+    items = {r["item"]: r["correct"] for r in tables.get("label-next", [])}
     with open(tmp_path / "items.csv", newline="") as f:
         assert all(items.get(r["task"], r["right"]) == r["right"] for r in csv.DictReader(f))
 
@@ -109,7 +109,7 @@ def test_report_review_and_python_say_the_same(crowd, tmp_path):
         assert verdicts["w12"] == "constant" and verdicts["w13"] == "random" and doubtful == {"w12", "w13"}
         assert 0.7 < python["w3"][0] < 0.95 and python["w12"][2] < 0.6
     if crowd in ("alone", "noise"):
-        assert not doubtful and "No verdict on single workers" in says
+        assert not doubtful and "No verdict on single annotators" in says
         assert "worker-quality" not in tables
 
 
@@ -124,7 +124,7 @@ def test_accuracy_against_gold_is_the_same_everywhere(tmp_path):
     run("report", "--votes", votes, "--gold", gold, "-o", tmp_path / "page.html", "--resamples", "0", "-q")
     with open(tmp_path / "workers.csv", newline="") as f:
         listed = {r["worker"]: r for r in csv.DictReader(f)}
-    page = {r["worker"]: r for r in _page(tmp_path / "page.html")[2]["worker-quality"]}
+    page = {r["annotator"]: r for r in _page(tmp_path / "page.html")[2]["worker-quality"]}
     ours = dissent.review(dissent.read_votes(votes), gold=known).workers
     assert set(page) == set(listed) == set(ours["worker"])
     for i, worker in enumerate(ours["worker"]):

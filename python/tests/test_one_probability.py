@@ -51,7 +51,7 @@ def _agree(votes, folder, *options, gold=None):
     if gold is None:  # a report judges by gold labels; it does not pin to them
         run("report", votes, *options, "-o", folder / "page.html", "--resamples", "0", "-q")
         tables = _tables(folder / "page.html")
-        shown = [(r["item"], r["label"], r["right"]) for r in tables.get("label-next", [])]
+        shown = [(r["item"], r["label"], r["correct"]) for r in tables.get("label-next", [])]
         shown += [(r["item"], r["label"], r["its probability"]) for r in tables.get("most-disputed", [])]
         assert shown or not judged
         for item, label, p in shown:

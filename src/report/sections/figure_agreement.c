@@ -264,7 +264,7 @@ void dis__figure_pairs(dis__report_job *job)
     dis__figure f = {.id = "pairwise-agreement",
                      .title = "Agreement between pairs",
                      .question = "Which annotators agree with each other?"};
-    dis__markup_appendf(&f.caption, "The %zu workers with most votes, on the items that both voted on. ", p.n);
+    dis__markup_appendf(&f.caption, "The %zu annotators with most votes, on the items that both voted on. ", p.n);
     if (best && worst && best != worst) {
         dis__markup_append(&f.caption, "Most alike: ");
         put_pair(&f.caption, job, best);
@@ -285,8 +285,8 @@ void dis__figure_pairs(dis__report_job *job)
                              .width = DIS__CHART_WIDTH,
                              .legend = true};
     dis__heat_map_draw(&f.chart, &h, dis__figure_name(&f, "heat map"));
-    dis__data_table_add_column(&f.table, "worker", DIS__CELL_TEXT);
-    dis__data_table_add_column(&f.table, "other worker", DIS__CELL_TEXT);
+    dis__data_table_add_column(&f.table, "annotator", DIS__CELL_TEXT);
+    dis__data_table_add_column(&f.table, "other annotator", DIS__CELL_TEXT);
     dis__data_table_add_column(&f.table, "shared votes", DIS__CELL_COUNT);
     dis__data_table_add_column(&f.table, "agree", DIS__CELL_PERCENT);
     dis__data_table_add_column(&f.table, "Cohen's kappa", DIS__CELL_REAL);

@@ -25,7 +25,7 @@ static void values(dis__report_job *job, const dis_scaled_table *labels)
         count[(size_t)fmin((double)n - 1, fmax(0, at))]++;
     }
     dis__figure f = {.id = "values", .title = "Values", .question = "Which values do the items have?"};
-    dis__markup_appendf(&f.caption, "From %s to %s, corrected for biases of workers.", dis__format_brief(low).text,
+    dis__markup_appendf(&f.caption, "From %s to %s, corrected for biases of annotators.", dis__format_brief(low).text,
                         dis__format_brief(high).text);
     const dis__histogram h = {
         .edge = edge, .count = count, .n = n, .x_title = "value of the item", .y_title = "items", .unit = "items"};

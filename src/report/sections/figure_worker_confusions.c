@@ -59,7 +59,7 @@ static void draw_matrix(dis__report_job *job, const dis__worker_statistics *c, c
         }
     }
     dis__markup label = {0};
-    dis__markup_append(&label, "Confusion matrix of worker ");
+    dis__markup_append(&label, "Confusion matrix of annotator ");
     dis__markup_append_name(&label, name, length, 40);
     dis__markup_append(&label, ": ");
     put_record(&label, job, c, w);
@@ -78,7 +78,7 @@ static void draw_matrix(dis__report_job *job, const dis__worker_statistics *c, c
                              .high = 1,
                              .percent = true,
                              .row_title = "label",
-                             .column_title = "worker said (%)",
+                             .column_title = "annotator said (%)",
                              .value_title = "",
                              .width = shown > 6 ? 440 : 216};
     dis__heat_map_draw(&f->chart, &h, &label);
@@ -96,7 +96,7 @@ static void draw_matrices(dis__report_job *job, const dis__worker_statistics *c,
     for (size_t k = 0; k < job->n_shown; k++) names[k] = dis__class_name(job, job->top_class[k]);
     dis__markup_appendf(
         &f.caption,
-        "Rows are labels, columns the votes of the worker, in percent of the row. A careful worker has a dark "
+        "Rows are labels, columns the votes of the annotator, in percent of the row. A careful annotator has a dark "
         "diagonal; one who always gives the same class has a dark column. First the %zu with most votes",
         n_busy);
     if (m->n > n_busy)
@@ -104,7 +104,7 @@ static void draw_matrices(dis__report_job *job, const dis__worker_statistics *c,
     dis__markup_append(&f.caption, ".");
     if (job->n_shown < job->r->n_classes)
         dis__markup_appendf(&f.caption, " The %zu most frequent classes of %zu.", job->n_shown, job->r->n_classes);
-    dis__data_table_add_column(&f.table, "worker", DIS__CELL_TEXT);
+    dis__data_table_add_column(&f.table, "annotator", DIS__CELL_TEXT);
     dis__data_table_add_column(&f.table, "true class (labels)", DIS__CELL_TEXT);
     dis__data_table_add_column(&f.table, "class voted", DIS__CELL_TEXT);
     dis__data_table_add_column(&f.table, "expected votes", DIS__CELL_REAL);

@@ -70,7 +70,7 @@ static void append_small_groups(const groups_job *g, dis__markup *m)
                             dis__format_grouped(v->n_hidden).text, dis__plural_suffix(v->n_hidden),
                             dis__format_grouped(v->min_group).text, v->n_hidden == 1 ? "is" : "are");
     if (v->n_unknown)
-        dis__markup_appendf(m, " Of %s worker%s it is not known.", dis__format_grouped(v->n_unknown).text,
+        dis__markup_appendf(m, " Of %s annotator%s it is not known.", dis__format_grouped(v->n_unknown).text,
                             dis__plural_suffix(v->n_unknown));
 }
 

@@ -332,7 +332,7 @@ static void add_label_findings(dis__report_job *job)
     }
     if (job->review && !isnan(job->verdicts.expected_accuracy) && !trusted->n_gold)
         dis__page_tile_add(&job->page, dis__format_percent(job->verdicts.expected_accuracy).text,
-                           "labels expected right");
+                           "labels expected correct");
     if (trusted->n_gold) {
         size_t best = job->main;
         for (size_t m = 0; m < r->n_views; m++)
@@ -340,7 +340,7 @@ static void add_label_findings(dis__report_job *job)
         dis__markup_append(&finding, "Against the known classes ");
         put_view(&finding, job, best);
         dis__markup_appendf(
-            &finding, " is best with %s %% right",
+            &finding, " is best with %s %% correct",
             dis__format_fixed(100 * (double)job->statistics[best].right / (double)trusted->n_gold, 1).text);
         if (best != job->main) {
             dis__markup_append(&finding, "; ");
@@ -351,7 +351,7 @@ static void add_label_findings(dis__report_job *job)
         dis__markup_append(&finding, ".");
         dis__page_finding_add(&job->page, &finding);
         dis__page_tile_add(&job->page, dis__format_percent((double)trusted->right / (double)trusted->n_gold).text,
-                           "labels right");
+                           "labels correct");
     }
     dis__markup_free(&finding);
 }

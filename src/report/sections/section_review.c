@@ -43,12 +43,12 @@ static void items(dis__report_job *job, const dis_review *review, const dis_revi
                      .open = true};
     if (v->n_items > MAX_ROWS) f.note = "The first 100; dissent review ranks all.";
     put_expected(job, &f.caption, v);
-    dis__markup_append(&f.caption, "The labels that are most likely wrong come first. Right: probability that the "
+    dis__markup_append(&f.caption, "The labels that are most likely wrong come first. Correct: probability that the "
                                    "label is correct; gain: expected decrease of entropy by one more vote (nats).");
     dis__data_table_add_column(&f.table, "item", DIS__CELL_TEXT);
     dis__report_add_text_column(job, &f.table);
     dis__data_table_add_column(&f.table, "label", DIS__CELL_TEXT);
-    dis__data_table_add_column(&f.table, "right", DIS__CELL_PERCENT);
+    dis__data_table_add_column(&f.table, "correct", DIS__CELL_PERCENT);
     dis__data_table_add_column(&f.table, "gain", DIS__CELL_REAL);
     dis__data_table_add_column(&f.table, "why", DIS__CELL_LONG_TEXT);
     for (size_t i = 0; i < v->n_items && n < MAX_ROWS; i++) {
@@ -76,25 +76,25 @@ static void workers(dis__report_job *job, const dis_review *review, const dis_re
                      .question = "Which annotators should you talk to?",
                      .wide = true,
                      .open = true};
-    if (out > MAX_ROWS) f.note = "The first 100; dissent review lists all workers.";
+    if (out > MAX_ROWS) f.note = "The first 100; dissent review lists all annotators.";
     if (out == 0) {
         if (v->n_without_verdict < v->n_workers)
-            dis__markup_appendf(&f.caption, "No one is doubtful or less accurate than the others.");
+            dis__markup_appendf(&f.caption, "No one is unreliable or less accurate than the others.");
         else
-            dis__markup_appendf(&f.caption, "These votes allow no verdict on any worker.");
+            dis__markup_appendf(&f.caption, "These votes allow no verdict on any annotator.");
         dis__page_figure_add(&job->page, &f);
         return;
     }
     dis__markup_appendf(
         &f.caption,
-        "%zu of %zu worker%s stand%s out: votes that do not depend on the item, votes that mistake one class for "
-        "another, or votes that agree less with the others than these agree on the same items. Right: accuracy "
-        "of the worker; others: accuracy of the others on the same items; evidence: powers of ten for votes "
+        "%zu of %zu annotator%s stand%s out: votes that do not depend on the item, votes that mistake one class for "
+        "another, or votes that agree less with the others than these agree on the same items. Correct: accuracy "
+        "of the annotator; others: accuracy of the others on the same items; evidence: powers of ten for votes "
         "that ignore the items.",
         out, v->n_workers, dis__plural_suffix(v->n_workers), out == 1 ? "s" : "");
-    dis__data_table_add_column(&f.table, "worker", DIS__CELL_TEXT);
+    dis__data_table_add_column(&f.table, "annotator", DIS__CELL_TEXT);
     dis__data_table_add_column(&f.table, "votes", DIS__CELL_COUNT);
-    dis__data_table_add_column(&f.table, "right", DIS__CELL_PERCENT);
+    dis__data_table_add_column(&f.table, "correct", DIS__CELL_PERCENT);
     dis__data_table_add_column(&f.table, "others", DIS__CELL_PERCENT);
     dis__data_table_add_column(&f.table, "evidence", DIS__CELL_REAL);
     dis__data_table_add_column(&f.table, "why", DIS__CELL_LONG_TEXT);
@@ -120,15 +120,15 @@ static void on_the_scale(dis__report_job *job, const dis_review_view *v)
                      .question = "Who votes too high or too low?",
                      .wide = true,
                      .open = true};
-    if (v->n_workers > MAX_ROWS) f.note = "The first 100; dissent review lists all workers.";
+    if (v->n_workers > MAX_ROWS) f.note = "The first 100; dissent review lists all annotators.";
     dis__markup_appendf(
         &f.caption,
-        "%zu of %zu worker%s vote%s more than a quarter of a class too high or too low. Bias, and spread of votes "
+        "%zu of %zu annotator%s vote%s more than a quarter of a class too high or too low. Bias, and spread of votes "
         "about an item's place, are in classes, with 95 %% intervals; lapses are the share of votes that do not "
         "depend on the item.",
         v->n_biased, v->n_workers, dis__plural_suffix(v->n_workers), v->n_biased == 1 ? "s" : "");
     static const char *const columns[] = {"bias", "from", "to", "spread", "spread from", "spread to"};
-    dis__data_table_add_column(&f.table, "worker", DIS__CELL_TEXT);
+    dis__data_table_add_column(&f.table, "annotator", DIS__CELL_TEXT);
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
         dis__data_table_add_column(&f.table, columns[i], DIS__CELL_REAL);
     dis__data_table_add_column(&f.table, "lapses", DIS__CELL_PERCENT);

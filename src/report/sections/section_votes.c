@@ -167,7 +167,8 @@ static void tiles(dis__report_job *job)
     dis__page *page = &job->page;
     dis__page_tile_add(page, dis__format_abbreviated(v->n_items).text, v->n_items == 1 ? "item" : "items");
     if (v->start)
-        dis__page_tile_add(page, dis__format_abbreviated(v->n_workers).text, v->n_workers == 1 ? "worker" : "workers");
+        dis__page_tile_add(page, dis__format_abbreviated(v->n_workers).text,
+                           v->n_workers == 1 ? "annotator" : "annotators");
     if (v->start)
         dis__page_tile_add(page, dis__format_abbreviated(v->n_votes).text, v->n_votes == 1 ? "vote" : "votes");
     dis__page_tile_add(page, dis__format_grouped(v->n_classes).text, v->n_classes == 1 ? "class" : "classes");

@@ -15,7 +15,7 @@
 
 enum { DRAWN_POINTS = 1500, LISTED = 10, WITH_INTERVALS = 80, RANKED = 60, RASTER = 40, KINDS = 3 };
 
-static const char *const kinds[KINDS] = {"like the others", "less accurate", "doubtful"};
+static const char *const kinds[KINDS] = {"like the others", "less accurate", "unreliable"};
 
 const dis_review_worker *dis__worker_statistics_find_review(const dis__report_job *job, const dis__worker_statistics *c,
                                                             size_t worker)
@@ -122,7 +122,7 @@ static void init_backdrop(const dis__report_job *job, const dis__worker_statisti
                           backdrop *b)
 {
     b->ranked = c->max < 1.6 * c->min && judged_workers <= RANKED;
-    b->x_title = b->ranked ? "workers, by accuracy" : "votes cast (log scale)";
+    b->x_title = b->ranked ? "annotators, by accuracy" : "votes cast (log scale)";
     b->sx = b->ranked ? dis__axis_scale_nice(0, (double)judged_workers + 1, 5, true)
                       : dis__axis_scale_log_around(fmax(1, .8 * c->min), fmax(2, 1.1 * c->max));
     b->sy = (dis__axis_scale){.low = 0, .high = 1, .first = 0, .step = .2};
@@ -237,7 +237,7 @@ static dis_status draw_raster(const dis__report_job *job, const backdrop *b, dis
                                   .sy = b->sy,
                                   .x_title = b->x_title,
                                   .y_title = right_title,
-                                  .unit = "workers",
+                                  .unit = "annotators",
                                   .curve = &b->line,
                                   .n_curves = 1};
     dis__density_chart_draw(&f->chart, &d, dis__figure_name(f, "raster"));
@@ -255,10 +255,10 @@ static void put_gold(dis__data_table *g, double n, double correct)
 
 static void put_quality_table(const dis__report_job *job, const dis__worker_statistics *c, dis__data_table *g)
 {
-    dis__data_table_add_column(g, "worker", DIS__CELL_TEXT);
+    dis__data_table_add_column(g, "annotator", DIS__CELL_TEXT);
     dis__data_table_add_column(g, "votes", DIS__CELL_COUNT);
     dis__data_table_add_column(g, "on shared items", DIS__CELL_COUNT);
-    dis__data_table_add_column(g, "right", DIS__CELL_PERCENT);
+    dis__data_table_add_column(g, "correct", DIS__CELL_PERCENT);
     dis__data_table_add_column(g, "95 % from", DIS__CELL_PERCENT);
     dis__data_table_add_column(g, "to", DIS__CELL_PERCENT);
     dis__data_table_add_column(g, "others there", DIS__CELL_PERCENT);
@@ -292,15 +292,15 @@ static dis_status quality(dis__report_job *job, const dis__worker_statistics *c)
                      .title = "Accuracy of annotators",
                      .question = "How accurate is each annotator?",
                      .note = job->votes_view.n_workers > DIS__WORKER_ROWS
-                                 ? "The 500 workers with the most votes; dissent review lists all workers."
+                                 ? "The 500 annotators with the most votes; dissent review lists all annotators."
                                  : NULL};
     backdrop b;
     if (n.judged == 0) return DIS_OK;
     init_backdrop(job, c, n.judged, &b);
-    dis__markup_appendf(&f.caption, "Estimated from the votes alone: of all votes together, %s are right. ",
+    dis__markup_appendf(&f.caption, "Estimated from the votes alone: of all votes together, %s are correct. ",
                         dis__format_percent(job->verdicts.typical_accuracy).text);
     if (job->verdicts.n_without_verdict)
-        dis__markup_appendf(&f.caption, "%zu worker%s cannot be judged and %s left out. ",
+        dis__markup_appendf(&f.caption, "%zu annotator%s cannot be judged and %s left out. ",
                             job->verdicts.n_without_verdict, dis__plural_suffix(job->verdicts.n_without_verdict),
                             job->verdicts.n_without_verdict == 1 ? "is" : "are");
     if (n.judged <= WITH_INTERVALS) dis__markup_append(&f.caption, "Lines are 95\xC2\xA0% intervals. ");
@@ -335,17 +335,17 @@ static void put_causes(dis__markup *finding, const counts *n)
 static void append_doubtful(const dis__report_job *job, const counts *n, dis__markup *finding)
 {
     const dis_review_view *v = &job->verdicts;
-    dis__markup_appendf(finding, "Of all votes together an estimated %s are right. ",
+    dis__markup_appendf(finding, "Of all votes together an estimated %s are correct. ",
                         dis__format_percent(v->typical_accuracy).text);
     if (v->n_unreliable) {
         dis__markup_appendf(
-            finding, "%zu of %zu workers %s doubtful, with %s of the votes", v->n_unreliable, v->n_workers,
+            finding, "%zu of %zu annotators %s unreliable, with %s of the votes", v->n_unreliable, v->n_workers,
             v->n_unreliable == 1 ? "is" : "are",
             dis__format_percent((double)n->doubtful_votes / fmax(1, (double)job->votes_view.n_votes)).text);
         put_causes(finding, n);
         dis__markup_append(finding, ".");
     } else {
-        dis__markup_appendf(finding, "None of the %zu worker%s that can be judged is doubtful.", n->judged,
+        dis__markup_appendf(finding, "None of the %zu annotator%s that can be judged is unreliable.", n->judged,
                             dis__plural_suffix(n->judged));
     }
     if (v->n_weak)
@@ -363,13 +363,13 @@ static void add_worker_findings(dis__report_job *job)
         append_doubtful(job, &n, &finding);
     else
         dis__markup_append(&finding, v->n_compared
-                                         ? "No verdict on single workers: their votes agree no more than chance."
-                                         : "No verdict on single workers: no item has votes of two of them.");
+                                         ? "No verdict on single annotators: their votes agree no more than chance."
+                                         : "No verdict on single annotators: no item has votes of two of them.");
     dis__page_finding_add(&job->page, &finding);
     dis__markup_free(&finding);
     if (n.judged)
         dis__page_tile_add(&job->page, dis__format_abbreviated(v->n_unreliable).text,
-                           v->n_unreliable == 1 ? "doubtful worker" : "doubtful workers");
+                           v->n_unreliable == 1 ? "unreliable annotator" : "unreliable annotators");
 }
 
 dis_status dis__section_workers(dis__report_job *job)
@@ -388,7 +388,7 @@ dis_status dis__section_workers(dis__report_job *job)
     }
     count_votes(job, c);
     if (job->review) add_worker_findings(job);
-    dis__page_section_begin(&job->page, "workers", "Workers",
+    dis__page_section_begin(&job->page, "workers", "Annotators",
                             job->review ? "Judged by the votes of all others on the same items."
                                         : "Use dissent review for a crowd of this size.");
     if (job->review) DIS_TRY_GOTO(status, quality(job, c), end);
