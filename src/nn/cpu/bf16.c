@@ -1,5 +1,6 @@
 /* What products in bfloat16 need of the CPU, and their column of the table of kernels. */
 #include "nn/cpu/bf16.h"
+#include "core/cpu_features.h"
 #include "core/memory/memory.h"
 #include "core/os/os.h"
 #include <stdlib.h>
@@ -13,7 +14,7 @@ enum { LANES = 16 };
 const char *dis__bf16_lacks(void)
 {
 #if defined(__x86_64__)
-    if (!__builtin_cpu_supports("avx512bf16"))
+    if (!dis__cpu_has_avx512_bf16())
         return "it needs the instruction vdpbf16ps (AVX512_BF16), which this processor lacks";
     if (dis__isa() != DIS_ISA_AVX512) return "it needs AVX-512, which DISSENT_ISA rules out";
     return NULL;
