@@ -1,5 +1,4 @@
-/* process.h: what the command line needs of the operating system and C does not have. process_posix.c and
- * process_windows.c implement it; CMake compiles one of them. */
+/* process.h: what the command line needs of the operating system and C does not have. process_posix.c implements it. */
 #ifndef CLI_OS_PROCESS_H
 #define CLI_OS_PROCESS_H
 #include <stdbool.h>
