@@ -80,5 +80,12 @@ set_target_properties(dissent_cuda PROPERTIES OUTPUT_NAME dissent-cuda CUDA_STAN
 target_link_libraries(dissent_cuda PRIVATE CUDA::cudart_static m stdc++)
 get_target_property(DIS_CUBLAS CUDA::cublasLt IMPORTED_LOCATION)
 get_filename_component(DIS_CUBLAS "${DIS_CUBLAS}" DIRECTORY)
+# In the package dissent-labels-cuda, the plug-in is next to the Python module, and NVIDIA's packages are next to that folder.
+option(DIS_CUDA_WHEEL "Build libdissent-cuda.so for the package dissent-labels-cuda" OFF)
+if(DIS_CUDA_WHEEL)
+  set(DIS_CUBLAS [=[$ORIGIN/../nvidia/cu13/lib:$ORIGIN/../nvidia/cublas/lib:$ORIGIN/../nvidia/cudnn/lib]=])
+  set_target_properties(dissent_cuda PROPERTIES BUILD_WITH_INSTALL_RPATH ON)
+  target_link_options(dissent_cuda PRIVATE -s)
+endif()
 set_target_properties(dissent_cuda PROPERTIES BUILD_RPATH "${DIS_CUBLAS}" INSTALL_RPATH "${DIS_CUBLAS}")
 install(TARGETS dissent_cuda LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})

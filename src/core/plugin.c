@@ -20,10 +20,26 @@ static bool find_near(const char *file, const char *library, char path[PATH])
     return false;
 }
 
+/* The library in the package folder of a Python environment whose bin folder has the program: pip put both there. */
+static bool find_in_python(const char *program, const char *library, char path[PATH])
+{
+    static const char *const packages[] = {"site-packages", "dist-packages"};
+    enum { OLDEST = 11, NEWEST = 40 }; /* Python 3 */
+    const char *slash = strrchr(program, '/');
+    for (int minor = OLDEST; slash && minor <= NEWEST; minor++)
+        for (size_t i = 0; i < sizeof packages / sizeof *packages; i++) {
+            const int n = snprintf(path, PATH, "%.*s../lib/python3.%d/%s/dissent/%s", (int)(slash + 1 - program),
+                                   program, minor, packages[i], library);
+            if (n < PATH && dis__sys_exists(path)) return true;
+        }
+    return false;
+}
+
 static bool find(const char *library, char path[PATH])
 {
     char file[PATH];
-    if (dis__os_program(file, sizeof file) && find_near(file, library, path)) return true;
+    if (dis__os_program(file, sizeof file) && (find_near(file, library, path) || find_in_python(file, library, path)))
+        return true;
     return dis__os_library_file((void (*)(void))dis__plugin_open, file, sizeof file) && find_near(file, library, path);
 }
 

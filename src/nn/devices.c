@@ -9,7 +9,7 @@ static const dis__device *const cpu_devices[] = {&dis__device_ref, &dis__device_
 enum {
     CPU_DEVICES = sizeof cpu_devices / sizeof *cpu_devices,
     DEVICES = CPU_DEVICES + DIS_DEVICE_ROWS * DIS_DEVICE_NETWORKS,
-    TEXT = 256
+    TEXT = 800
 };
 
 /* NULL: a row without networks, or one whose library was built from other sources. */

@@ -30,9 +30,16 @@ static struct {
 
 static void discover(void)
 {
-    void *library = dis__plugin_open("libdissent-cuda.so", "DISSENT_CUDA");
+    static const char library_name[] = "libdissent-cuda.so", variable[] = "DISSENT_CUDA";
+    void *library = dis__plugin_open(library_name, variable);
     void *symbol = library ? dis__os_find_symbol(library, DIS_DEVICE_PLUGIN_SYMBOL) : NULL;
     dis__device_plugin *plugin;
+    if (!library && !dis__plugin_is_installed(library_name) && !getenv(variable)) {
+        snprintf(found.why, sizeof found.why,
+                 "%s is not installed; run pip install \"dissent-labels[cuda]\", or build it from source with nvcc",
+                 library_name);
+        return;
+    }
     if (!symbol) {
         snprintf(found.why, sizeof found.why, "%s", dis__os_library_error());
         return;

@@ -26,10 +26,19 @@ void dis__cudnn_close(dis__cuda_session *s)
     s->cudnn = NULL;
 }
 
+static const char library_name[] = "libcudnn.so.9";
+
+bool dis__cudnn_is_installed(void)
+{
+    void *library = dlopen(library_name, RTLD_LAZY | RTLD_LOCAL);
+    if (library) dlclose(library);
+    return library != NULL;
+}
+
 static void open_library(dis__cuda_session *s, struct dis__cudnn *c)
 {
     static const char *const names[] = {DIS_CUDNN_FUNCTIONS(DIS_CUDA_FUNCTION_NAME)};
-    c->library = dlopen("libcudnn.so.9", RTLD_NOW | RTLD_LOCAL);
+    c->library = dlopen(library_name, RTLD_NOW | RTLD_LOCAL);
     if (!c->library) return;
     const bool all = dis__cuda_load_functions(c->library, names, sizeof names / sizeof *names, &c->lib);
     if (all && c->lib.cudnnCreate(&c->handle) != CUDNN_STATUS_SUCCESS) { /* perhaps for want of memory */
@@ -150,6 +159,11 @@ bool dis__cudnn_conv(dis__cuda_session *s, const dis__conv_args *a, dis__cudnn_k
 }
 
 #else
+
+bool dis__cudnn_is_installed(void)
+{
+    return true;
+}
 
 void dis__cudnn_close(dis__cuda_session *s)
 {

@@ -15,6 +15,7 @@ typedef enum { DIS_CUDNN_FORWARD, DIS_CUDNN_BY_INPUT, DIS_CUDNN_BY_WEIGHT, DIS_N
  * d_weight, which are fewer than those of x where these were filled up. x may are in scratch memory. */
 bool dis__cudnn_conv(dis__cuda_session *s, const dis__conv_args *a, dis__cudnn_kind kind, size_t width,
                      cudaError_t *error);
+bool dis__cudnn_is_installed(void); /* or not used by this build */
 void dis__cudnn_close(dis__cuda_session *s);
 /* d_weight (rows, width) += the first columns of `from` (rows, wide) in bfloat16. */
 cudaError_t dis__cuda_add_weight(dis__cuda_session *s, float *d_weight, const void *from, size_t rows, size_t wide,

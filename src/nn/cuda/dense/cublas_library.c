@@ -5,8 +5,9 @@
 #include <stdio.h>
 
 #define WORDS(x)    #x
-#define NAME(major) "libcublasLt.so." WORDS(major)
-static const char library_name[] = NAME(CUBLAS_VER_MAJOR);
+#define MAJOR_OF(x) WORDS(x)
+#define MAJOR       MAJOR_OF(CUBLAS_VER_MAJOR)
+static const char library_name[] = "libcublasLt.so." MAJOR;
 
 /* Written once. */
 static struct {
@@ -21,7 +22,9 @@ static void open_once(void)
     static const char *const names[] = {DIS_CUBLAS_FUNCTIONS(DIS_CUDA_FUNCTION_NAME)};
     void *library = dlopen(library_name, RTLD_NOW | RTLD_LOCAL);
     if (!library)
-        snprintf(opened.why, sizeof opened.why, "cuBLASLt is missing, which is part of the CUDA toolkit (%s)",
+        snprintf(opened.why, sizeof opened.why,
+                 "cuBLASLt " MAJOR " is not installed; run pip install \"nvidia-cublas==" MAJOR
+                 ".*\", or install the CUDA toolkit (%s)",
                  dlerror());
     else if (!dis__cuda_load_functions(library, names, sizeof names / sizeof *names, &opened.calls))
         snprintf(opened.why, sizeof opened.why, "%s is too old", library_name);

@@ -254,18 +254,24 @@ static dis_status synchronise(void *session)
     return DIS_OK;
 }
 
+/* The GPU, and the libraries that networks use but do not find. */
 static void describe(const dis__device *device, char *text, size_t n)
 {
     struct cudaDeviceProp p;
+    char why[DIS_DEVICE_WHY];
     int driver = 0, runtime = 0;
     cudaDriverGetVersion(&driver);
     cudaRuntimeGetVersion(&runtime);
-    if (cudaGetDeviceProperties(&p, device->row->ordinal) != cudaSuccess)
+    if (cudaGetDeviceProperties(&p, device->row->ordinal) != cudaSuccess) {
         snprintf(text, n, "not answering");
-    else
-        snprintf(text, n, "%s, %d multiprocessors, compute capability %d.%d, %zu MiB, CUDA %d.%d, driver for %d.%d",
-                 p.name, p.multiProcessorCount, p.major, p.minor, p.totalGlobalMem >> 20, runtime / 1000,
-                 runtime % 1000 / 10, driver / 1000, driver % 1000 / 10);
+        return;
+    }
+    const bool cublas = dis__cublas_open(why), cudnn = dis__cudnn_is_installed();
+    snprintf(text, n, "%s, %d multiprocessors, compute capability %d.%d, %zu MiB, CUDA %d.%d, driver for %d.%d%s%s%s",
+             p.name, p.multiProcessorCount, p.major, p.minor, p.totalGlobalMem >> 20, runtime / 1000,
+             runtime % 1000 / 10, driver / 1000, driver % 1000 / 10,
+             cublas ? "" : "; networks fail: ", cublas ? "" : why,
+             cudnn ? "" : "; convolutions are slower: cuDNN 9 is not installed; run pip install nvidia-cudnn-cu13");
 }
 
 static dis_status usable(const dis__device *device)
