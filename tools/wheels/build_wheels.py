@@ -49,6 +49,7 @@ def compile_target(target):
         "CMAKE_C_FLAGS": "-g0",
         "CMAKE_EXE_LINKER_FLAGS": "-s",
         "CMAKE_MODULE_LINKER_FLAGS": "-s",
+        "CMAKE_SHARED_LINKER_FLAGS": "-s",
         "CMAKE_PREFIX_PATH": prefix,
         "DIS_STATIC_DEPS": "ON",
         "DIS_TESTS": "OFF",
@@ -87,6 +88,9 @@ def pack(target, folder):
             shutil.copy(os.path.join(source, file), package)
     shutil.copy(os.path.join(folder, "python", "dissent", "_core.abi3.so"), package)
     shutil.copy(os.path.join(folder, "dissent"), scripts)
+    if "musl" in target.zig:  # zig calls the C library libc.so, systems with musl call it by its architecture
+        libc = f"libc.musl-{target.zig.split('-')[0]}.so.1"
+        run("patchelf", "--replace-needed", "libc.so", libc, os.path.join(package, "_core.abi3.so"))
     dist = os.path.join(WORK, "dist")
     os.makedirs(dist, exist_ok=True)
     run(sys.executable, "-m", "wheel", "pack", tree, "--dest-dir", dist)
