@@ -324,6 +324,25 @@ def panel(
     threads: int = 0,
     progress: _Progress = None,
 ) -> dict[str, Any]: ...
+def judge_certify(
+    votes: Votes,
+    person: Any,
+    judge: str | None,
+    weights: Any,
+    names: tuple[str, ...],
+    covariates: Any,
+    epsilon: float,
+    requirements: dict[str, float],
+    certificate: str | None,
+    page: str | None,
+    seed: int,
+    /,
+    *,
+    threads: int = 0,
+    progress: _Progress = None,
+) -> dict[str, Any]: ...
+def judge_check(certificate: str, votes: Votes, person: Any, judge: str | None, level: float, /) -> dict[str, Any]: ...
+def judge_sample(votes: Votes, person: Any, judge: str | None, score: Any, n: int, seed: int, /) -> dict[str, Any]: ...
 def panel_swaps(votes: Votes, swapped: Votes, mirror: Any, first: int, /) -> dict[str, Any]: ...
 def synth(
     votes: str,

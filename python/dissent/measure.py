@@ -18,6 +18,7 @@ from ._distances import ViewDistances, view_distances
 from ._evaluate import Evaluation, evaluate, metrics
 from ._figures import Metric, Table
 from ._groups import GroupAgreement, GroupEvaluation, Groups, group_agreement, group_evaluation, group_votes
+from ._judge import Drift, Judge
 from ._labels import labels
 from ._lewidi import lewidi_scores
 from ._panel import Panel, panel, swaps
@@ -30,10 +31,12 @@ from ._tables import read_labels, write_labels
 __all__ = [
     "Agreement",
     "Comparison",
+    "Drift",
     "Evaluation",
     "GroupAgreement",
     "GroupEvaluation",
     "Groups",
+    "Judge",
     "Metric",
     "Panel",
     "Perspectives",

@@ -163,34 +163,46 @@ static void section_requirements(work *w)
     dis__page_section_end(&w->page);
 }
 
-static void section_agreement(work *w)
+static void add_agreement_chart(work *w)
 {
-    dis__page_section_begin(&w->page, "agreement", "Does the judge answer like people?",
-                            "Each row compares the judge with a person, and two people with each other.");
-    dis__figure f = {.id = "coefficients", .title = "Agreement", .wide = true, .open = true};
     static const char *const rows[] = {"kappa, judge and a person", "kappa, two people",
                                        "alpha, judge and a person", "alpha, two people",
                                        "AC1, judge and a person",   "AC1, two people"};
-    double value[6], low[6], high[6];
-    for (size_t r = 0; r < 6; r++) {
+    enum { ROWS = sizeof rows / sizeof *rows };
+    double value[ROWS], low[ROWS], high[ROWS];
+    dis__figure f = {.id = "agreement-intervals", .title = "Agreement with its 95 % interval"};
+    if (w->v.coefficients[DIS_JUDGE_KAPPA].people.reason) return;
+    dis__markup_append(&f.caption,
+                       "1: always equal, 0: as by chance. A judge whose interval reaches that of two people is "
+                       "hard to tell from a person by its agreement.");
+    dis__data_table_add_column(&f.table, "pair", DIS__CELL_TEXT);
+    dis__data_table_add_column(&f.table, "value", DIS__CELL_REAL);
+    dis__data_table_add_column(&f.table, "from", DIS__CELL_REAL);
+    dis__data_table_add_column(&f.table, "to", DIS__CELL_REAL);
+    for (size_t r = 0; r < ROWS; r++) {
         const dis_judge_coefficient *c = &w->v.coefficients[DIS_JUDGE_KAPPA + r / 2];
         const dis_metric *m = r % 2 ? &c->people : &c->judge;
         value[r] = m->reason ? (double)NAN : m->value;
         low[r] = m->has_interval ? m->ci_low : (double)NAN;
         high[r] = m->has_interval ? m->ci_high : (double)NAN;
+        dis__data_table_add_static_text(&f.table, rows[r]);
+        dis__data_table_add_metric(&f.table, m);
     }
-    dis__markup_append(&f.caption,
-                       "1: always equal, 0: as by chance. A judge whose interval reaches that of two people is "
-                       "hard to tell from a person by its agreement.");
-    const dis__interval_chart chart = {.row = rows,
-                                       .value = value,
-                                       .low = low,
-                                       .high_end = high,
-                                       .n = w->v.coefficients[DIS_JUDGE_KAPPA].people.reason ? 0 : 6,
-                                       .high = 1,
-                                       .x_title = "coefficient with its 95 % interval"};
-    if (chart.n) dis__interval_chart_draw(&f.chart, &chart, dis__figure_name(&f, "intervals"));
+    const dis__interval_chart chart = {
+        .row = rows, .value = value, .low = low, .high_end = high, .n = ROWS, .high = 1, .x_title = "coefficient"};
+    dis__interval_chart_draw(&f.chart, &chart, dis__figure_name(&f, "intervals"));
+    dis__page_figure_add(&w->page, &f);
+}
+
+static void section_agreement(work *w)
+{
+    dis__page_section_begin(&w->page, "agreement", "Does the judge answer like people?",
+                            "Each row compares the judge with a person, or two people with each other.");
+    dis__figure f = {.id = "coefficients", .title = "Coefficients", .wide = true, .open = true};
     static const char *const heads[] = {"judge", "from", "to", "two people", "from", "to", "difference", "from", "to"};
+    dis__markup_append(&f.caption, "The difference is judge minus two people, on items with votes of two people. The "
+                                   "constant judge always gives the most frequent answer.");
+    add_agreement_chart(w);
     dis__data_table_add_column(&f.table, "coefficient", DIS__CELL_TEXT);
     for (size_t h = 0; h < sizeof heads / sizeof *heads; h++)
         dis__data_table_add_column(&f.table, heads[h], DIS__CELL_REAL);
