@@ -57,9 +57,9 @@ def _per_item(name: str, votes: Votes, values: Mapping[Any, float], missing: flo
 class Drift:
     """Later votes compared with a certificate.
 
-    ``rows``: a table with a row per figure (agreement, then the share and the bias of each class): the certified value,
-    the value now with an interval that holds at every look, an anytime-valid p-value, and the task at which the change
-    most likely began. ``drifted``: at least one figure has changed.
+    ``rows``: a table of the figures. The first row is agreement, then come the share and the bias of each class. A row
+    has the certified value, the value now, and an anytime-valid p-value. The interval of the value now holds at every
+    look. ``since`` is the task at which the change most likely began. ``drifted``: at least one figure has changed.
     """
 
     def __init__(self, found: dict[str, Any], votes: Votes) -> None:
@@ -96,8 +96,8 @@ class Drift:
 class Judge:
     """An LLM judge (or any model) compared with people: the result of Judge.certify().
 
-    ``coefficients``: a table with a row per coefficient (agreement, kappa, alpha, ac1), of the judge and a person, of
-    two people, their difference, and of a judge that always gives the most frequent answer. ``rates``: bias and
+    ``coefficients``: a table of agreement, kappa, alpha and ac1. Its columns are of the judge and a person, of two
+    people, their difference, and of a judge that always gives the most frequent answer. ``rates``: bias and
     corrected share of each class. ``contrasts``: bias by a property of the items. ``consistency``: Metric, equal
     answers among repeated votes of the judge. ``passed``: the alternative-annotator test. ``requirements``: a table
     with the outcome of each requirement. ``certified``: all requirements are met, or None without requirements.
