@@ -207,7 +207,7 @@ CLAIMS = [
     ("S18", "CIFAR-10H: and in the correlation of entropies", ".22; others .13",
      beats(CIFAR, "soft, standard", ["gold", "majority"], TEST_R), GPU),
     ("S19", "CIFAR-10H: the crowd layer is the most accurate", "68.3; others 65.2 to 66.6", [],
-     "needs the votes with annotator ids and a GPU"),
+     "needs the votes with annotator ids (preset `cifar10h-raw`) and a GPU"),
     ("S20", "Table 1: statistics of the three crowds", "ten values", equals("crowds", CROWD_FIGURES, 0.0075),
      "equal to within .0075"),
     # ---- Fornaciari et al. ----

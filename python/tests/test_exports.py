@@ -28,6 +28,7 @@ EXPORTS = Path(__file__).resolve().parents[2] / "examples" / "exports"
         ("lewidi-2025", "lewidi-2025-several.json", {"several": "join"}, (4, 3, 4)),
         ("chaosnli", "chaosnli.jsonl", {}, (3, 0, 3)),
         ("cifar10h", "cifar10h.npy", {}, (3, 0, 10)),
+        ("cifar10h-raw", "cifar10h-raw.csv", {}, (4, 3, 6)),
         ("snow", "snow.tsv", {}, (4, 3, 2)),
         ("gimpel", "gimpel.tsv", {}, (4, 4, 7)),
         ("peerannot", "peerannot.json", {}, (4, 3, 3)),

@@ -5,6 +5,7 @@
 #include <string.h>
 
 static const dis_drop_rule label_studio_drop[] = {{"annotations|completions[].was_cancelled|skipped", "true"}};
+static const dis_drop_rule cifar10h_raw_drop[] = {{"is_attn_check", "1"}};
 static const dis_drop_rule mturk_drop[] = {{"AssignmentStatus", "Rejected"}};
 static const dis_drop_rule prodigy_drop[] = {{"answer", "ignore"}};
 static const dis_drop_rule argilla_keep[] = {{"@.responses.status[]", "submitted"}};
@@ -164,6 +165,16 @@ static const dis_votes_preset presets[] = {
      .summary = "CIFAR-10H: npy of counts, one row per image, one column per class",
      .input = DIS_INPUT_COUNTS,
      .format = "npy"},
+    {.name = "cifar10h-raw",
+     .summary = "CIFAR-10H raw CSV: one answer per row with annotator ids, attention checks left out",
+     .tool = "the raw answers of CIFAR-10H",
+     .format = "csv",
+     .task = "cifar10_test_test_idx|cifar10_test_set_idx",
+     .worker = "annotator_id",
+     .label = "chosen_label",
+     DROP(cifar10h_raw_drop),
+     .signature = "annotator_id is_attn_check chosen_label cifar10_test_test_idx|cifar10_test_set_idx",
+     .container = "table"},
     {.name = "snow",
      .summary = "Snow et al. 2008: TSV with orig_id, !amt_worker_ids, response",
      .tool = "a file of Snow et al. 2008",
