@@ -84,6 +84,7 @@ part_web() {
 
 part_crowdkit() {
     sh python/parity/run_crowdkit_parity.sh build
+    sh python/parity/run_crowdkit_suite.sh build
 }
 
 # The R package: R CMD check without errors and warnings, and parity with psych, vcd and krippendorff.

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import warnings
 from typing import Any, ClassVar
 
 import numpy as np
 
 from . import _core
+from ._columns import is_pandas
 from ._estimator import Estimator, FitWarning, in_python, named_in_python, seed_of, spec_of
 from ._results import SoftLabels, Values, ids_index
 from ._checks import device_of
@@ -61,6 +63,28 @@ def predictions_of(votes: Votes, predictions: Any) -> tuple[np.ndarray | None, d
     return p, {"matched": matched, "missing": len(rows) - matched, "without_votes": len(table.p) - matched}
 
 
+def _empty_as_empty(fit: Any) -> Any:
+    """fit() that takes an empty DataFrame with the usual columns, as crowd-kit does; its results are empty."""
+
+    @functools.wraps(fit)
+    def fit_or_not(self: Any, data: Any, *args: Any, **kwargs: Any) -> Any:
+        if is_pandas(data) and data.ndim == 2 and not len(data) and {"task", "worker", "label"} <= set(data.columns):
+            self._fitted = {"empty": True}
+            return self
+        return fit(self, data, *args, **kwargs)
+
+    return fit_or_not
+
+
+def _empty_result(name: str, labels: Any) -> Any:
+    import pandas as pd
+
+    if name in ("probas", "errors"):
+        return pd.DataFrame()
+    text = {"labels": "agg_label", "skills": "skill", "priors": "prior"}.get(name, name)
+    return pd.Series(dtype=labels if name == "labels" else float, name=text)
+
+
 class KeptFit:
     """The results of a fit that was pickled."""
 
@@ -92,8 +116,16 @@ class Aggregator(Estimator):
     # crowd-kit sorts the tasks of some aggregators; so do we, in pandas
     _sorts_tasks: ClassVar[bool] = False
 
+    # type of the labels of an empty table, which is crowd-kit's
+    _empty_labels: ClassVar[Any] = float
+
     n_jobs: int | None
     progress: ProgressLike
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if "fit" in cls.__dict__:
+            cls.fit = _empty_as_empty(cls.__dict__["fit"])  # type: ignore[attr-defined]
 
     def _spec(self) -> str:
         return spec_of(self._method, {option: getattr(self, name) for name, option in self._options.items()})
@@ -156,10 +188,14 @@ class Aggregator(Estimator):
     def _have(self, name: str) -> Any:
         if not self._is_fitted():
             raise self._not_fitted()
+        if self._fitted.get("empty"):
+            raise _core.DataError(f"this {type(self).__name__} was fitted to an empty table, which has no votes")
         return self._fitted[name]
 
     def _once(self, name: str, make: Any) -> Any:
         """A result that is made when it is first asked for."""
+        if self.__dict__.get("_fitted", {}).get("empty"):
+            return self._fitted.setdefault(name, _empty_result(name, self._empty_labels))
         self._have("votes")
         if name not in self._fitted:
             self._fitted[name] = make()
@@ -301,7 +337,8 @@ class Aggregator(Estimator):
     def predictions_counts_(self) -> dict[str, int]:
         """How many tasks have a prediction (matched) and have none (missing), and how many predictions are for tasks
         without votes (without_votes), which are left out; empty without predictions."""
-        return dict(self._have("predictions_counts"))
+        self._have("votes")
+        return dict(self._fitted.get("predictions_counts", {}))
 
     @property
     def n_iter_(self) -> int:
@@ -376,7 +413,9 @@ class Confusions(Aggregator):
             index = pd.MultiIndex.from_arrays(
                 [workers.repeat(k), labels.take(np.tile(np.arange(k), len(workers)))], names=["worker", "label"]
             )
-            return pd.DataFrame(table.reshape(-1, k), index=index, columns=labels)
+            frame = pd.DataFrame(table.reshape(-1, k), index=index, columns=labels.rename(None))
+            given = self._fitted.get("errors_index")  # rows in the order of initial_error
+            return frame if given is None or len(given) != len(frame) else frame.reindex(given)
 
         return self._once("errors", make)
 

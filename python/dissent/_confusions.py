@@ -65,6 +65,8 @@ class DawidSkene(Confusions):
         if self.n_iter == 0:
             self._keep(votes, shares, None)
             self._fitted["confusion"] = confusion
+            if set(map(tuple, initial_error.index)) >= {(w, c) for w in votes.workers.tolist() for c in votes.classes.tolist()}:
+                self._fitted["errors_index"] = initial_error.index
             return self
         start = state_bytes(
             "dawid-skene",

@@ -10,6 +10,8 @@ import numpy as np
 from . import _core
 from ._base import Simple
 from ._running import ProgressLike
+from ._voting import MajorityVote, _Skilled
+from ._votes import Votes
 
 
 @dataclass(eq=False, repr=False)
@@ -90,6 +92,64 @@ class GLAD(Simple):
     def skills_(self) -> Any:
         """The ability of each worker."""
         return self._once("skills", lambda: self._by_worker(np.asarray(self._parameter("ability")), "skill"))
+
+
+@dataclass(eq=False, repr=False)
+class KOS(Simple):
+    """For two classes. skills_ are the mean messages of workers: negative for those who are mostly wrong."""
+
+    _method = "kos"
+    _empty_labels: ClassVar[Any] = object
+    _options: ClassVar[dict[str, str]] = {"n_iter": "iterations"}
+
+    n_iter: int = 100
+    random_state: Any = 0
+    _: KW_ONLY
+    n_jobs: int | None = None
+    progress: ProgressLike = None
+
+
+@dataclass(eq=False, repr=False)
+class MMSR(_Skilled):
+    """skills_ are the log-odds that a vote adds to its class, scores_ each class's share of their sum, as crowd-kit has
+    them, and probas_ the posterior."""
+
+    _method = "mmsr"
+    _options: ClassVar[dict[str, str]] = {"n_iter": "iterations", "tol": "tolerance"}
+
+    n_iter: int = 10000
+    tol: float = 1e-10
+    random_state: Any = 0
+    _: KW_ONLY
+    n_jobs: int | None = None
+    progress: ProgressLike = None
+
+    def fit(self, data: Any, predictions: Any = None, predictions_weight: float | None = None) -> MMSR:
+        """Fits to votes; it has no use for predictions."""
+        super().fit(data, predictions, predictions_weight)
+        self._apply(self._have("votes"))
+        return self
+
+    def _apply(self, data: Any) -> MajorityVote:
+        votes: Votes = self._have("votes")
+        known = dict(zip(votes.workers.tolist(), np.asarray(self._parameter("skill")).tolist()))
+        result = MajorityVote(n_jobs=self.n_jobs).fit(data, known)
+        self._fitted.update(labels=result.labels_, scores=result.probas_)
+        return result
+
+    @property
+    def scores_(self) -> Any:
+        """The share of each class in the sum of the skills that voted on the task; negative where workers of negative
+        skill voted for it."""
+        return self._have("scores")
+
+    def predict_score(self, data: Any) -> Any:
+        """Scores of the classes for tasks that workers of fit() voted on."""
+        return self._apply(data).probas_
+
+    def fit_predict_score(self, data: Any) -> Any:
+        """Fits, and gives the scores of the classes for each task."""
+        return self.fit(data).scores_
 
 
 @dataclass(eq=False, repr=False)

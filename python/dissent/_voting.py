@@ -9,7 +9,10 @@ import numpy as np
 
 from . import _core
 from ._base import Aggregator, Simple
+from ._ids import Ids
+from ._results import Values
 from ._running import ProgressLike
+from ._tables import known_labels
 from ._votes import Votes, as_votes
 
 
@@ -99,7 +102,8 @@ class MajorityVote(Aggregator):
             self._run(votes)
             return self
         weight = self._skill_weights(votes, skills)
-        if np.isnan(weight).any():  # ignored workers
+        ignored = np.isnan(weight)
+        if ignored.any():
             item, worker, _ = votes.rows()
             voted = np.bincount(item, weights=~np.isnan(weight[worker]), minlength=votes.core.n_items)
             if (voted == 0).any():
@@ -109,6 +113,7 @@ class MajorityVote(Aggregator):
                 )
             weight = np.nan_to_num(weight, nan=0.0)
         self._keep(votes, _weighted_shares(votes, weight), None)
+        self._fitted["ignored"] = votes.workers[ignored].tolist()
         return self
 
     def _skill_weights(self, votes: Votes, skills: Any) -> np.ndarray:
@@ -135,14 +140,20 @@ class MajorityVote(Aggregator):
 
     @property
     def skills_(self) -> Any:
-        """The share of each worker's votes that agree with labels_."""
+        """The share of each worker's votes that agree with labels_; without workers whose votes were ignored."""
 
         def make() -> Any:
             p = self._have("p")
             best = np.zeros_like(p)
             best[np.arange(len(p)), np.argmax(p, axis=1)] = 1.0
-            quality = _core.worker_quality(self._have("votes").core, best)
-            return self._by_worker(np.asarray(quality), "skill")
+            quality = np.asarray(_core.worker_quality(self._have("votes").core, best))
+            skills, ignored = self._by_worker(quality, "skill"), self._fitted.get("ignored")
+            if not ignored:
+                return skills
+            if hasattr(skills, "drop"):
+                return skills.drop(ignored)
+            there = ~np.isin(skills.index, ignored)
+            return Values(skills.index[there], skills.values[there], "skill", "worker")
 
         return self._once("skills", make)
 
@@ -166,6 +177,92 @@ class _Skilled(Simple):
     def predict_proba(self, data: Any) -> Any:
         """Distributions over the classes of tasks on which workers of fit() voted."""
         return self._apply(data).probas_
+
+
+@dataclass(eq=False, repr=False)
+class GoldMajorityVote(MajorityVote):
+    """Votes weighted by the accuracy of each worker on tasks with known labels: skills_. A task may have several known
+    labels, as in a Series with repeated tasks. Workers without a vote on such a task have no skill, and predict() fails
+    with an error that names one."""
+
+    _: KW_ONLY
+    n_jobs: int | None = None
+    progress: ProgressLike = None
+
+    default_skill: ClassVar[None] = None  # type: ignore[misc]
+    on_missing_skill: ClassVar[str] = "error"  # type: ignore[misc]
+
+    def fit(self, data: Any, true_labels: Any) -> GoldMajorityVote:  # type: ignore[override]
+        """Estimates skills from votes and known labels by task."""
+        votes = as_votes(data, self.n_jobs)
+        right, n = _gold_accuracy(votes, true_labels)
+        known = n > 0
+        if not known.any():
+            raise _core.DataError("true_labels: no vote is on a task with a known label")
+        self._keep(votes, _weighted_shares(votes, np.divide(right, n, out=np.zeros(len(n)), where=known)), None)
+        self._fitted["gold_skill"] = np.divide(right, n, out=np.full(len(n), np.nan), where=known)
+        return self
+
+    def predict(self, data: Any) -> Any:
+        """The label with the largest sum of skills for each task."""
+        return self._apply(data).labels_
+
+    def predict_proba(self, data: Any) -> Any:
+        """Distributions over the classes of tasks that workers of fit() voted on."""
+        return self._apply(data).probas_
+
+    def fit_predict(self, data: Any, true_labels: Any) -> Any:  # type: ignore[override]
+        """Estimates skills, and gives the label of each task."""
+        return self.fit(data, true_labels).predict(data)
+
+    def fit_predict_proba(self, data: Any, true_labels: Any) -> Any:  # type: ignore[override]
+        """Estimates skills, and gives a distribution over the classes for each task."""
+        return self.fit(data, true_labels).predict_proba(data)
+
+    def _apply(self, data: Any) -> MajorityVote:
+        if self.__dict__.get("_fitted", {}).get("empty"):
+            return MajorityVote(n_jobs=self.n_jobs).fit(data)
+        votes, skill = self._have("votes"), self._have("gold_skill")
+        known = {w: s for w, s in zip(votes.workers.tolist(), skill.tolist()) if s == s}
+        result = MajorityVote(n_jobs=self.n_jobs).fit(data, known)
+        self._fitted.update(labels=result.labels_, probas=result.probas_)  # as crowd-kit does
+        return result
+
+    @property
+    def skills_(self) -> Any:
+        """The accuracy of each worker on tasks with known labels; workers without votes there are left out."""
+
+        def make() -> Any:
+            values = self._by_worker(self._have("gold_skill"), "skill")
+            if hasattr(values, "dropna"):
+                return values.dropna()
+            there = ~np.isnan(values.values)
+            return Values(values.index[there], values.values[there], "skill", "worker")
+
+        return self._once("skills", make)
+
+
+def _gold_accuracy(votes: Votes, true_labels: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Correct votes and votes of each worker on tasks with known labels, of which a task may have several."""
+    tasks, labels = known_labels(true_labels, "true_labels")
+    item, worker, label = votes.rows()
+    n_items, n_classes = votes.core.n_items, votes.core.n_classes
+    if tasks is None:
+        if len(labels) != n_items:
+            raise _core.DataError(f"true_labels: {len(labels)} labels without task ids for {n_items} tasks")
+        places = np.arange(n_items)
+    else:
+        places = Ids(votes.tasks.tolist()).find_all(list(tasks))
+    classes = Ids(votes.classes.tolist())
+    code = np.array([-1 if k is None else classes.find(k) for k in labels], dtype=np.int64)
+    correct, judged = np.zeros((n_items, max(n_classes, 1)), dtype=bool), np.zeros(n_items, dtype=bool)
+    known = (places >= 0) & np.array([k is not None for k in labels], dtype=bool)
+    judged[places[known]] = True
+    correct[places[known & (code >= 0)], code[known & (code >= 0)]] = True
+    used = judged[item]
+    n = np.bincount(worker[used], minlength=votes.core.n_workers).astype(np.float64)
+    right = np.bincount(worker[used], weights=correct[item, label][used], minlength=votes.core.n_workers)
+    return right, n
 
 
 @dataclass(eq=False, repr=False)

@@ -11,19 +11,22 @@ from __future__ import annotations
 from ._base import METHODS
 from ._confusions import EBCC, IBCC, Crowd, DawidSkene, FastDawidSkene, OneCoinDawidSkene
 from ._docs import describe
-from ._skills import BWA, GLAD, MACE, Crowdlab, Ordinal
-from ._voting import MajorityVote, Smoothed, Softmax, Standard, Wawa, ZeroBasedSkill
+from ._skills import BWA, GLAD, KOS, MACE, MMSR, Crowdlab, Ordinal
+from ._voting import GoldMajorityVote, MajorityVote, Smoothed, Softmax, Standard, Wawa, ZeroBasedSkill
 
 __all__ = [
     "BWA",
     "EBCC",
     "GLAD",
     "IBCC",
+    "KOS",
     "MACE",
+    "MMSR",
     "Crowd",
     "Crowdlab",
     "DawidSkene",
     "FastDawidSkene",
+    "GoldMajorityVote",
     "MajorityVote",
     "OneCoinDawidSkene",
     "Ordinal",
@@ -42,6 +45,7 @@ _OWN = {
     "verbose": "Anything but 0 for a progress bar.",
     "m_step_max_iter": "Not used: an M step is one step of Newton's method here.",
     "m_step_tol": "Not used, likewise.",
+    "random_state": "Seed; KOS and MMSR start at fixed values and do not use it.",
     "labels_priors": "Only None: classes are equally likely beforehand.",
     "alphas_priors_mean": "Only None: 1 for all.",
     "betas_priors_mean": "Only None: 1 for all.",

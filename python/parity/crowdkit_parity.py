@@ -186,6 +186,24 @@ def aggregators() -> None:
         compare("MACE", method, lambda: theirs.MACE(n_restarts=2, method=method), lambda: dissent.MACE(n_restarts=2, method=method), 1, "mace", few=True)
 
 
+def newer_methods() -> None:
+    """KOS, MMSR and GoldMajorityVote."""
+    two = crowd(120, 12, ["no", "yes"], seed=5, per_task=6)
+    for name, (frame, truth) in {**CROWDS, "two classes": two}.items():
+        a, b = dissent.MMSR().fit(frame.copy()), theirs.MMSR().fit(frame.copy())
+        skills = float(np.abs(a.skills_ - b.skills_.reindex(a.skills_.index)).max())
+        labels = b.predict(frame.copy())
+        report(f"MMSR, {name}", skills < 1e-6 and (a.labels_ == labels.reindex(a.labels_.index)).mean() > 0.99, f"skills max |d| {skills:.1e}")
+        gold = truth.iloc[::2]
+        c, d = dissent.GoldMajorityVote().fit(frame.copy(), gold), theirs.GoldMajorityVote().fit(frame.copy(), gold)
+        skills = float(np.abs(c.skills_ - d.skills_.reindex(c.skills_.index)).max())
+        report(f"GoldMajorityVote, {name}", skills < 1e-9, f"skills max |d| {skills:.1e}")
+        if frame.label.nunique() == 2:
+            e, f = dissent.KOS().fit(frame.copy()), theirs.KOS().fit(frame.copy())
+            same = float((e.labels_ == f.labels_.reindex(e.labels_.index)).mean())
+            report(f"KOS, {name}", same == 1, f"labels {same:.3f}")
+
+
 def initial_errors() -> None:
     frame, truth = CROWDS["three texts"]
     labels, workers = sorted(frame.label.unique()), sorted(frame.worker.unique())
@@ -225,6 +243,7 @@ if __name__ == "__main__":
     signatures()
     run_examples()
     aggregators()
+    newer_methods()
     initial_errors()
     print("\nWanted differences:")
     for key, reason in WANTED.items():

@@ -40,4 +40,6 @@ def frame(columns):
     return pd.DataFrame(columns)
 
 
-ALL = [getattr(dissent, name) for name in dissent.aggregation.__all__ if name != "Crowdlab"]  # which needs predictions
+# Crowdlab needs predictions, KOS two classes, GoldMajorityVote known labels.
+SPECIAL = ("Crowdlab", "GoldMajorityVote", "KOS")
+ALL = [getattr(dissent, name) for name in dissent.aggregation.__all__ if name not in SPECIAL]

@@ -83,7 +83,7 @@ def test_options_are_those_of_the_library(cls):
 
 
 def test_every_method_has_a_class():
-    assert {m["name"] for m in _core.methods()} - {"majority"} == {cls._method for cls in [*ALL, dissent.Crowdlab]}
+    assert {m["name"] for m in _core.methods()} - {"majority"} == {cls._method for cls in [*ALL, dissent.Crowdlab, dissent.KOS]}
     assert {c["name"] for c in _core.combiners()} == {cls._combiner for cls in COMBINATIONS}
 
 

@@ -90,7 +90,7 @@ def test_labels_come_back_in_the_type_of_the_column():
 
 def test_every_method_keeps_the_order():
     for cls in dissent.aggregation.__all__:
-        if cls != "Crowdlab":
+        if cls not in ("Crowdlab", "GoldMajorityVote", "KOS"):
             fit = getattr(dissent, cls)().fit(ORDERED)
             assert fit.classes_.tolist() == ORDER and fit.labels_.dtype == ORDERED.label.dtype
     fit = dissent.Calibrated().fit(ORDERED)

@@ -20,6 +20,8 @@
     X(wawa)             \
     X(zero_based_skill) \
     X(glad)             \
+    X(kos)              \
+    X(mmsr)             \
     X(crowd)            \
     X(crowdlab)         \
     X(ordinal)
