@@ -82,6 +82,16 @@ part_web() {
     return "$result"
 }
 
+# PyTorch and Hugging Face, with MiniLM: losses, SoftTrainer, and the pages that use them. Needs about 6 GB for PyTorch.
+part_python() {
+    . python/tests/venv.sh
+    need_module build
+    make_venv build/venv-optional python/tests/requirements-optional.txt
+    PYTHONPATH=$root/build/python HF_HUB_OFFLINE=1 build/venv-optional/bin/python -m pytest -q -p no:cacheprovider \
+        python/tests/test_torch.py python/tests/test_hf.py python/tests/test_plot.py \
+        "python/tests/test_examples.py::test_page" "python/tests/test_pages.py"
+}
+
 part_crowdkit() {
     sh python/parity/run_crowdkit_parity.sh build
     sh python/parity/run_crowdkit_suite.sh build
@@ -101,7 +111,7 @@ part_papers() {
     sh papers/check.sh
 }
 
-parts="docs papers web pip r deb crowdkit attacks fuzzing chroots"
+parts="docs papers web pip python r deb crowdkit attacks fuzzing chroots"
 [ $# -gt 0 ] || set -- $parts
 for part; do
     case " $parts " in *" $part "*) ;; *) echo "check-all: no part \"$part\"; choose from: $parts" >&2 && exit 2 ;; esac

@@ -32,6 +32,15 @@ from .combination import *
 from .measure import *
 from .training import SoftClassifier, models, objectives
 
+def _name_here() -> None:
+    """Public classes are those of this package, wherever they are defined."""
+    for thing in list(globals().values()):
+        if isinstance(thing, type) and thing.__module__.startswith(f"{__name__}."):
+            thing.__module__ = __name__
+
+
+_name_here()
+
 __all__ = [
     *aggregation.__all__,
     *combination.__all__,

@@ -11,7 +11,7 @@ import numpy as np
 from . import _core
 from ._columns import is_pandas
 from ._estimator import Estimator, FitWarning, in_python, named_in_python, seed_of, spec_of
-from ._results import SoftLabels, Values, ids_index
+from ._results import SoftLabels, Values, frame_of, ids_index
 from ._checks import device_of
 from ._running import ProgressLike, end_progress, progress_of, threads_of
 from ._ids import Ids
@@ -354,6 +354,10 @@ class Aggregator(Estimator):
     def objective_(self) -> float:
         """Final value of the objective; NaN for methods without an objective."""
         return self._summary()["objective"]
+
+    def to_frame(self, kind: str | None = None) -> Any:
+        """The soft labels as a frame: kind is "pandas", "polars", "pyarrow", or None for the first that is installed."""
+        return frame_of(self.result_, kind)
 
     def _repr_html_(self) -> str:
         if not self._is_fitted():

@@ -328,6 +328,8 @@ def records(data: Any) -> dict[str, list[Any]] | None:
 
 def _columns_of(data: Any, names: tuple[tuple[str, ...], ...]) -> list[tuple[_core.Column, Axis]]:
     """The three columns of a table of any kind."""
+    if type(data).__name__ == "LazyFrame" and hasattr(data, "collect"):  # polars runs the query here
+        data = data.collect()
     if is_pandas(data):
         return [_pandas_column(frame_column(data, role, n)) for role, n in zip(_ROLES, names)]
     if hasattr(data, "with_format") and hasattr(data, "features"):  # a Hugging Face dataset, in the order of its rows

@@ -10,7 +10,7 @@ import numpy as np
 
 from . import _core
 from ._categories import Categories, TypedLabels, typed
-from ._results import _SHOWN, _arrow_column, _numbers, _some, _table, _text
+from ._results import _SHOWN, frame_of, _arrow_column, _numbers, _some, _table, _text
 
 _LONGEST = 160  # characters of a text in a notebook
 
@@ -61,6 +61,9 @@ class Metric:
             return f"Metric(None, reason={self.reason!r})"
         interval = "" if self.ci_low is None else f", ci_low={self.ci_low:.6g}, ci_high={self.ci_high:.6g}"
         return f"Metric({self.value:.6g}{interval}, n={self.n}{', degenerate=True' if self.degenerate else ''})"
+
+    def _repr_html_(self) -> str:
+        return f"<code>{_text(repr(self), 200)}</code>"
 
     def _cell(self) -> str:
         if self.value is None:
@@ -130,6 +133,10 @@ class Table:
         names = tuple(self._columns)
         columns = (typed(self._columns[n], self._categories.get(n)) for n in names)
         return _core.arrow_stream(names, tuple(map(_arrow_column, columns)))
+
+    def to_frame(self, kind: str | None = None) -> Any:
+        """A frame: kind is "pandas", "polars", "pyarrow", or None for the first that is installed."""
+        return frame_of(self, kind)
 
     def to_pandas(self) -> Any:
         """A DataFrame, with the ids as its index."""
@@ -201,6 +208,20 @@ class Figures:
 
     def keys(self) -> list[str]:
         return list(self._figures)
+
+    def to_frame(self, kind: str | None = None) -> Any:
+        """A frame with a row per figure: name, value, 95 % interval, n and the reason of a missing value. kind is
+        "pandas", "polars", "pyarrow", or None for the first that is installed."""
+        rows = self._figures.values()
+
+        def numbers(name: str) -> np.ndarray:
+            return np.array([np.nan if (x := getattr(m, name)) is None else x for m in rows], dtype=np.float64)
+
+        columns: dict[str, Any] = {"figure": list(self._figures)}
+        columns.update({name: numbers(name) for name in ("value", "ci_low", "ci_high")})
+        columns["n"] = np.array([m.n for m in rows], dtype=np.int64)
+        columns["reason"] = [m.reason or "" for m in rows]
+        return frame_of(Table(columns, "figure"), kind)
 
     def _shown(self) -> dict[str, Metric]:
         return self._figures

@@ -13,6 +13,7 @@ from . import _core
 from ._columns import _is_missing, is_pandas, records
 from ._estimator import seed_of
 from ._figures import Metric, make_table, metric, shown_with
+from ._results import Framed
 from ._measuring import Watching, checked_count, columns_of
 from ._running import ProgressLike
 from ._ids import Ids, id_texts
@@ -139,7 +140,7 @@ def _metric_columns(name: str, found: Sequence[Mapping[str, Any]]) -> dict[str, 
     }
 
 
-class GroupAgreement:
+class GroupAgreement(Framed):
     """What group_agreement() found.
 
     ``groups``, ``pairs`` and ``divided`` are tables: agreement of each group, of each pair of groups, and the items
@@ -148,6 +149,8 @@ class GroupAgreement:
     or items. ``merged``, ``hidden`` and ``unknown`` count
     small groups and workers without a value.
     """
+
+    _frame = "groups"
 
     def __init__(self, found: dict[str, Any], votes: Votes) -> None:
         groups, pandas = found["groups"], votes.pandas
@@ -289,9 +292,11 @@ def group_votes(votes: Any, groups: Any, *, n_jobs: int | None = None) -> dict[s
     return out
 
 
-class GroupEvaluation:
+class GroupEvaluation(Framed):
     """What group_evaluation() found: ``groups``, a table with a row per group; ``votes_left_out`` counts votes on other
     items."""
+
+    _frame = "groups"
 
     def __init__(self, found: dict[str, Any], votes: Votes) -> None:
         self.names: list[str] = found["groups"]["names"]

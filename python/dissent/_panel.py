@@ -13,7 +13,7 @@ from ._estimator import seed_of
 from ._figures import Metric, make_table, metric, shown_with
 from ._groups import _metric_columns
 from ._measuring import Watching, checked_count, columns_of
-from ._results import SoftLabels
+from ._results import Framed, SoftLabels
 from ._running import ProgressLike
 from ._ids import Ids
 from ._votes import Votes, as_votes
@@ -31,7 +31,7 @@ def people_among(votes: Votes, models: Iterable[Any]) -> np.ndarray:
     return person
 
 
-class Panel:
+class Panel(Framed):
     """Result of panel().
 
     ``unknown``: why nothing is reported about judges (people agree no more than chance, or too few items), or None.
@@ -43,6 +43,8 @@ class Panel:
     are worth. ``labelled_differ``: items with votes of people differ from the others in the judges' answers.
     ``few_people``: fewer than 5 people, so that intervals do not hold for other people.
     """
+
+    _frame = "models"
 
     def __init__(self, found: dict[str, Any], votes: Votes) -> None:
         pandas = votes.pandas

@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from . import _core
 from ._columns import _is_missing, is_pandas, records
 from ._estimator import seed_of
 from ._figures import Metric, make_table, metric, shown_with
+from ._results import Framed
 from ._measuring import Watching, checked_count
 from ._running import ProgressLike
 from ._votes import as_votes
@@ -24,10 +25,12 @@ _WHO = ("model", "worker_most_frequent", "majority_of_others")
 
 
 @dataclass(frozen=True, repr=False)
-class Perspectives:
+class Perspectives(Framed):
     """error_rate[who][over], with who "model", "worker_most_frequent" or "majority_of_others" and over "votes", "items"
     or "workers". absolute_distance has the same in steps, for ordered classes. Also a row per worker, and the numbers
     of votes that were measured and that had no prediction."""
+
+    _frame: ClassVar[str] = "workers"
 
     error_rate: dict[str, dict[str, Metric]]
     absolute_distance: dict[str, dict[str, Metric]] | None
@@ -66,7 +69,7 @@ def perspectives(
     history: Any = None,
     ordered: bool = False,
     lenient: bool = False,
-    n_resamples: int = 1000,
+    resamples: int = 1000,
     random_state: Any = 0,
     n_jobs: int | None = None,
     progress: ProgressLike = None,
@@ -88,7 +91,7 @@ def perspectives(
         declares an order.
     lenient : bool
         Leave votes without a prediction out, and count them.
-    n_resamples : int
+    resamples : int
         For intervals; 0 for none.
     """
     table = as_votes(votes, n_jobs)
@@ -102,7 +105,7 @@ def perspectives(
             None if before is None else before.core,
             ordered=ordered,
             lenient=lenient,
-            resamples=checked_count("n_resamples", n_resamples),
+            resamples=checked_count("resamples", resamples),
             seed=seed_of(random_state),
             **watching,
         )

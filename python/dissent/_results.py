@@ -4,13 +4,15 @@ notebooks."""
 from __future__ import annotations
 
 import html
+import importlib
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from . import _core
 from ._categories import Categories, TypedLabels, typed
+from ._ids import Ids
 from ._votes import Votes
 
 _SHOWN = 10  # rows of a table in a notebook
@@ -82,6 +84,38 @@ def _text(value: Any, longest: int = 40) -> str:
     return html.escape(text if len(text) <= longest else text[: longest - 1] + "…")
 
 
+def frame_of(table: Any, kind: str | None) -> Any:
+    """A table of ours as a frame of pandas, polars or pyarrow; kind None: the first of them that is installed."""
+    if kind not in (None, "pandas", "polars", "pyarrow"):
+        raise _core.OptionError(f"kind={kind!r}: choose 'pandas', 'polars' or 'pyarrow'")
+    for name in ("pandas", "polars", "pyarrow") if kind is None else (kind,):
+        try:
+            library = importlib.import_module(name)
+        except ImportError:
+            continue
+        if name == "pandas":
+            return table if hasattr(table, "iloc") else table.to_pandas()
+        if hasattr(table, "iloc"):
+            table = table.reset_index() if table.index.name else table
+            return library.from_pandas(table) if name == "polars" else library.Table.from_pandas(table)
+        return library.DataFrame(table) if name == "polars" else library.table(table)
+    raise ImportError(f"to_frame() needs {kind or 'pandas, polars or pyarrow'}; install it with pip")
+
+
+class Framed:
+    """A result whose main table is `_frame`."""
+
+    _frame: ClassVar[str]
+
+    def to_frame(self, kind: str | None = None) -> Any:
+        """The main table of the result as a frame: kind is "pandas", "polars", "pyarrow", or None for the first of them
+        that is installed."""
+        table = getattr(self, self._frame)
+        if table is None:
+            raise _core.DataError(f"this {type(self).__name__} has no table {self._frame!r}")
+        return frame_of(table, kind)
+
+
 class Values:
     """Numbers or labels under ids, in order: what a pandas Series would hold.
 
@@ -122,6 +156,11 @@ class Values:
         return _core.arrow_stream(
             (self.index_name, self.name), (_arrow_column(self.index), _arrow_column(typed(self.values, self.categories)))
         )
+
+    def to_frame(self, kind: str | None = None) -> Any:
+        """A frame with two columns, or a Series of pandas: kind is "pandas", "polars", "pyarrow", or None for the first
+        that is installed."""
+        return frame_of(self, kind)
 
     def to_pandas(self) -> Any:
         import pandas as pd
@@ -183,7 +222,15 @@ class SoftLabels:
     def shape(self) -> tuple[int, int]:
         return self.p.shape[0], self.p.shape[1]
 
-    def __getitem__(self, task: Any) -> dict[Any, float]:
+    def __getitem__(self, task: Any) -> Any:
+        """The distribution of a task as a dict; SoftLabels for a slice of rows, a mask of bools, or a list of tasks."""
+        if isinstance(task, slice) or (isinstance(task, np.ndarray) and task.dtype == bool):
+            return SoftLabels(self.tasks[task], self.classes, self.p[task], categories=self.categories)
+        if isinstance(task, (list, np.ndarray)):
+            rows = Ids(self.tasks.tolist()).find_all(list(task))
+            if (rows < 0).any():
+                raise KeyError(f"no task {list(task)[int(np.argmax(rows < 0))]!r} among the labels")
+            return SoftLabels(self.tasks[rows], self.classes, self.p[rows], categories=self.categories)
         if self._place is None:
             self._place = {k: i for i, k in enumerate(self.tasks.tolist())}
         return dict(zip(self.classes.tolist(), self.p[self._place[task]].tolist()))
@@ -210,6 +257,10 @@ class SoftLabels:
         return pd.DataFrame(
             self.p, index=pd.Index(self.tasks, name="task"), columns=pd.Index(self.classes, name="label"), copy=False
         )
+
+    def to_frame(self, kind: str | None = None) -> Any:
+        """A frame with a row per task: kind is "pandas", "polars", "pyarrow", or None for the first that is installed."""
+        return frame_of(self, kind)
 
     def to_dataset(self) -> Any:
         """A datasets.Dataset of Hugging Face with task, label (a ClassLabel), probabilities and entropy."""

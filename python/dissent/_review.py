@@ -15,7 +15,7 @@ from ._estimator import seed_of
 from ._figures import make_table, shown_with
 from ._labels import method_specs
 from ._measuring import Watching, checked_count, columns_of, known_classes
-from ._results import SoftLabels
+from ._results import Framed, SoftLabels
 from ._running import ProgressLike
 from ._ids import Ids
 from ._tables import LabelTable, label_table
@@ -27,7 +27,7 @@ _ITEMS = ("task", "text", "label", "right", "gain", "buy", "reason")
 _WORKERS = ("worker", "votes", "quality", "low", "high", "peers", "cause", "reason")
 
 
-class Review:
+class Review(Framed):
     """What review() found: ``items`` and ``workers`` are tables, ranked, each row with its reason in plain words.
 
     Column ``label`` of ``items`` is the label of ``labels(votes)``, column ``right`` its probability. ``right`` is the
@@ -50,6 +50,8 @@ class Review:
     ``lapse``, the share of votes that ignore the item. ``n_biased`` counts workers with a bias above a quarter of a
     class.
     """
+
+    _frame = "items"
 
     def __init__(self, found: dict[str, Any], votes: Votes, texts: list[str] | None = None) -> None:
         self.method: str = found["method"]

@@ -271,6 +271,25 @@ class Votes:
     def __len__(self) -> int:
         return self.core.n_votes
 
+    def to_frame(self, kind: str | None = None) -> Any:
+        """A frame with a row per vote: task, worker and label. kind is "pandas", "polars", "pyarrow", or None for the
+        first that is installed."""
+        from ._figures import Table
+        from ._results import frame_of
+
+        item, worker, label = self.rows()
+        columns = {"task": self.tasks[item], "worker": self.workers[worker], "label": self._labels(label)}
+        return frame_of(Table(columns), kind)
+
+    def _repr_html_(self) -> str:
+        from ._results import _table, _text
+
+        c = self.core
+        classes = ", ".join(map(str, self.classes[:10].tolist())) + (", ..." if c.n_classes > 10 else "")
+        rows = [["tasks", f"{c.n_items:,}"], ["workers", f"{c.n_workers:,}"], ["votes", f"{c.n_votes:,}"]]
+        rows += [["scale", _text(self.scale)], ["classes", _text(classes, 120)]]
+        return _table(["", ""], rows, "votes", (0, 1))
+
     def __repr__(self) -> str:
         c = self.core
         return f"Votes({c.n_items} tasks, {c.n_workers} workers, {c.n_classes} classes, {c.n_votes} votes)"

@@ -57,7 +57,7 @@ def test_perspectives():
     assert found.n_votes == 6 and found.n_items == 3 and found.n_left_out == 0
     assert list(found.workers["votes"]) == [3, 2, 1]
     assert found.to_dict()["error_rate"]["model"]["votes"]["n"] == 6
-    assert dissent.perspectives(votes, said, n_resamples=0).absolute_distance is None
+    assert dissent.perspectives(votes, said, resamples=0).absolute_distance is None
     with pytest.raises(dissent.DataError, match="no prediction"):
         dissent.perspectives(votes, said[:-1])
     assert dissent.perspectives(votes, said[:-1], lenient=True).n_left_out == 1

@@ -79,7 +79,6 @@ WRONG = {
     "other Arrow names": (lambda: Votes(pl.DataFrame(GOOD).rename({"label": "what"})), KeyError, "'what'; .*label="),
     "the index": (lambda: Votes(frame().set_index("task")), KeyError, "reset_index"),
     "a Series": (lambda: Votes(pd.Series(["p"])), TypeError, "one column"),
-    "a LazyFrame": (lambda: Votes(pl.DataFrame(GOOD).lazy()), TypeError, "collect"),
     "nothing": (lambda: Votes(None), TypeError, "give a table"),
     "an empty table": (lambda: Votes(frame()[:0]), DataError, "no votes"),
     "a path": (lambda: Votes("votes.csv"), TypeError, "read_votes"),

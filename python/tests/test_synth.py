@@ -100,7 +100,7 @@ def test_results_show_themselves_in_a_line_and_in_notebooks():
         dissent.panel(votes, votes.workers.tolist()[:2]),
         dissent.group_agreement(votes, groups, resamples=20, permutations=20),
         dissent.group_evaluation(fit.result_, votes, groups, resamples=0, permutations=0),
-        dissent.perspectives(votes, said, n_resamples=0),
+        dissent.perspectives(votes, said, resamples=0),
         dissent.review(votes),
     ]
     for result in shown:

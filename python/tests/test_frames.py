@@ -1,0 +1,98 @@
+"""Frames in and out: LazyFrames, to_frame() of every result, slices of labels, and the names of classes."""
+
+from __future__ import annotations
+
+import inspect
+import pickle
+
+import numpy as np
+import pytest
+
+import dissent
+
+pd, pl, pa = (pytest.importorskip(name) for name in ("pandas", "polars", "pyarrow"))
+KINDS = {"pandas": (pd.DataFrame, pd.Series), "polars": (pl.DataFrame,), "pyarrow": (pa.Table,)}
+
+
+@pytest.fixture(scope="module")
+def results(crowd):
+    """A result of each kind, from lists."""
+    tasks, workers, labels, truth = crowd
+    votes = dissent.Votes((tasks, workers, labels))
+    fit = dissent.DawidSkene().fit(votes)
+    groups = {w: "ab"[i % 2] for i, w in enumerate(votes.workers.tolist())}
+    return {
+        "fit": fit,
+        "labels": fit.result_,
+        "values": fit.labels_,
+        "skills": fit.skills_,
+        "votes": votes,
+        "evaluation": dissent.evaluate(fit, truth, resamples=20),
+        "agreement": dissent.agreement(votes, resamples=20),
+        "review": dissent.review(votes),
+        "groups": dissent.group_agreement(votes, groups, resamples=0, permutations=0),
+        "panel": dissent.panel(votes, ["w1"]),
+        "perspectives": dissent.perspectives(votes, votes, resamples=0),
+        "table": dissent.review(votes).workers,
+    }
+
+
+@pytest.mark.parametrize("kind", list(KINDS))
+def test_to_frame(kind, results):
+    for name, result in results.items():
+        frame = result.to_frame(kind)
+        assert isinstance(frame, KINDS[kind]) and len(frame) > 0, name
+    soft = results["labels"]
+    column = results["labels"].to_frame("polars")["p:1"]
+    assert np.array_equal(column.to_numpy(), soft.p[:, 1])
+    votes = dissent.Votes(results["votes"].to_frame(kind))
+    assert np.array_equal(votes.counts(), results["votes"].counts())
+    figures = results["evaluation"].to_frame("pandas")
+    assert figures.loc["accuracy", "value"] == results["evaluation"].accuracy
+    with pytest.raises(dissent.OptionError, match="choose 'pandas'"):
+        soft.to_frame("excel")
+
+
+def test_pandas_results_have_frames_too(crowd):
+    tasks, workers, labels, _ = crowd
+    review = dissent.review(pd.DataFrame({"task": tasks, "worker": workers, "label": labels}))
+    assert isinstance(review.to_frame(), pd.DataFrame)
+    assert "task" in review.to_frame("polars").columns and "task" in review.to_frame("pyarrow").column_names
+
+
+def test_html_of_every_result(results):
+    for name, result in results.items():
+        assert "<" in result._repr_html_(), name
+    assert "votes" in results["votes"]._repr_html_() and "<script" not in results["votes"]._repr_html_()
+
+
+def test_lazy_frames(columns):
+    lazy = pl.LazyFrame(columns).with_columns(pl.col("label") + 1)
+    eager = dissent.Votes(lazy.collect())
+    assert np.array_equal(dissent.Votes(lazy).counts(), eager.counts())
+    assert dissent.DawidSkene().fit(lazy).classes_.tolist() == [1, 2, 3]
+
+
+def test_slices_of_labels():
+    soft = dissent.SoftLabels(["a", "b", "c"], ["no", "yes"], [[0.25, 0.75], [1.0, 0.0], [0.5, 0.5]])
+    assert soft[["c", "a"]].tasks.tolist() == ["c", "a"] and soft[["c", "a"]].p.tolist() == [[0.5, 0.5], [0.25, 0.75]]
+    assert soft[1:].tasks.tolist() == ["b", "c"] and soft[soft.entropy > 0.6]["c"] == {"no": 0.5, "yes": 0.5}
+    assert len(soft[soft.entropy > 0.6]) == 1 and soft["a"] == {"no": 0.25, "yes": 0.75}
+    with pytest.raises(KeyError, match="'x'"):
+        soft[["a", "x"]]
+
+
+def test_public_classes_are_those_of_the_package(results):
+    for name in dissent.__all__:
+        thing = getattr(dissent, name)
+        if inspect.isclass(thing):
+            assert thing.__module__ == "dissent", name
+    again = pickle.loads(pickle.dumps(results["labels"]))
+    assert np.array_equal(again.p, results["labels"].p)
+
+
+def test_resamples_have_one_name():
+    for name in dissent.__all__:
+        thing = getattr(dissent, name)
+        if inspect.isfunction(thing):
+            assert "n_resamples" not in inspect.signature(thing).parameters, name
