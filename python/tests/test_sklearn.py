@@ -159,7 +159,7 @@ def test_objectives_of_votes_refuse_weights(crowd):
     x = np.eye(60, 3)
     votes = dissent.Votes(dict(zip(("task", "worker", "label"), crowd[:3])))
     for objective in ("crowd:mw", "annotator"):
-        with pytest.raises(dissent.OptionError, match="sample_weight"):
+        with pytest.raises(dissent.OptionError, match="weights of items"):
             SoftClassifier(objective, SMALL, n_epochs=1).fit(
                 x, votes=votes, tasks=votes.tasks.tolist(), sample_weight=np.ones(60)
             )
