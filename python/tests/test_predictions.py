@@ -69,9 +69,9 @@ def test_matched_by_name(world):
 
 
 def test_what_is_refused(world):
-    with pytest.raises(dissent.OptionError, match="no use for predictions"):
+    with pytest.raises(dissent.OptionError, match="cannot use predictions"):
         dissent.GLAD().fit(world["rows"], predictions=world["q"])
-    with pytest.raises(dissent.OptionError, match="needs predictions"):
+    with pytest.raises(dissent.OptionError, match="give them as predictions"):
         dissent.Crowdlab().fit(world["rows"])
     with pytest.raises(dissent.DataError, match="tasks and classes are not known"):
         dissent.IBCC().fit(world["rows"], predictions=world["q"].p)

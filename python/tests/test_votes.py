@@ -208,7 +208,7 @@ def test_counts():
     votes = Votes.from_counts(counts, tasks=["a", "b"], classes=["no", "yes"])
     assert np.array_equal(votes.counts(), counts)
     assert dissent.Standard().fit_predict_proba(votes)["a"] == {"no": 0.75, "yes": 0.25}
-    with pytest.raises(DataError, match="who cast each vote"):
+    with pytest.raises(DataError, match="needs annotator ids"):
         DawidSkene().fit(votes)
     with pytest.raises(DataError):
         Votes.from_counts([[-1.0, 2.0]])

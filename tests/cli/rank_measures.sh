@@ -23,8 +23,8 @@ same_output "numbers" 2 review few.csv --scale numeric
 same_output "labels that are numbers" 3 labels few.csv --scale numeric
 same_output "agreement of numbers" 2 agree few.csv --scale numeric --resamples 20
 
-refused "another command" "views works in one process" "$DISSENT" views a.csv b.csv
-refused "scores of a shared task" "perspectives works in one process" "$DISSENT" eval --perspectives MP --official no.json --soft no.csv
+refused "another command" "views does not support MPI" "$DISSENT" views a.csv b.csv
+refused "scores of a shared task" "perspectives does not support MPI" "$DISSENT" eval --perspectives MP --official no.json --soft no.csv
 code=0
 ranks 3 "$DISSENT" eval a.csv --gold nothing.csv 2>message || code=$?
 [ $code = 4 ] && [ "$(grep -c "nothing.csv" message)" = 1 ] || fail "a missing file: exit code $code, $(cat message)"

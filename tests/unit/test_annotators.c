@@ -158,7 +158,7 @@ static void bad_annotator_is_found(void **state)
             if (w->verdict == DIS_REVIEW_WEAK) {
                 assert_true(w->p_adjusted <= .05 && w->difference_low < w->difference_high);
                 dis_review_format_worker_reason(review, votes, 0, reason, sizeof reason);
-                assert_non_null(strstr(reason, "points less than they do"));
+                assert_non_null(strstr(reason, "points lower than theirs"));
                 assert_int_equal(v.workers[0].worker, 7);
             }
             found += w->verdict == DIS_REVIEW_WEAK || dis_review_verdict_is_unreliable(w->verdict);

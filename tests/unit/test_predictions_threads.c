@@ -246,7 +246,7 @@ static void crowdlab_is_cleanlabs(void **unused)
     dis_fit_options o = dis_fit_options_default();
     dis_fit *f = NULL;
     assert_int_equal(dis_fit_run(NULL, votes, "crowdlab", &o, &f), DIS_EUSAGE);
-    assert_non_null(strstr(dis_last_error(), "needs `predictions`"));
+    assert_non_null(strstr(dis_last_error(), "give them as `predictions`"));
     o.predictions = q;
     assert_int_equal(dis_fit_run(NULL, votes, "crowdlab", &o, &f), DIS_OK);
     for (size_t i = 0; i < 18; i++) em_assert_close(dis_fit_p(f)[i], expected[i], 1e-12);
@@ -269,7 +269,7 @@ static void refusals(void **unused)
     dis_fit *f = NULL;
     o.predictions = c.q;
     assert_int_equal(dis_fit_run(NULL, c.votes, "majority", &o, &f), DIS_EUSAGE);
-    assert_non_null(strstr(dis_last_error(), "no use for predictions"));
+    assert_non_null(strstr(dis_last_error(), "cannot use predictions"));
     o.predictions_weight = NAN;
     assert_int_equal(dis_fit_run(NULL, c.votes, "ibcc", &o, &f), DIS_EUSAGE);
     assert_null(f);

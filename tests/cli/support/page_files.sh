@@ -69,7 +69,11 @@ page_files() {
         cp labels.csv soft.csv
         printf 'A man eats.\n' >lines.txt
         ;;
-    gallery) votes_on_scales ;;
+    gallery)
+        votes_on_scales
+        sed -n '/<!-- example -->/,/^```$/p' "$source/docs/guides/experiments.md" | sed '1,2d;$d' >objectives.yaml
+        cp texts.csv items.csv
+        ;;
     hugging-face) cp -r "$encoder" minilm ;;
     votes)
         cp "$fixtures/export.label-studio.json" export.json
@@ -83,7 +87,10 @@ page_files() {
         page_files votes
         ;;
     paths) cp "$fixtures/export.label-studio.json" export.json ;;
-    judge) ;; # its commands make the files
+    judge)
+        echo "Which team should answer this ticket?" >prompt.txt
+        dissent synth -q --judges 4 --items 400 --workers 12 --votes-per-item 3 --theme tickets -o later.csv
+        ;;
     panel | class-shares)
         dissent synth -q --theme reviews --judges 3 --items 600 --human-items 300 --workers 10 --votes-per-item 5 -o votes.csv
         printf 'worker,kind\njudge1,llm\njudge2,llm\njudge3,llm\n' >voters.csv
