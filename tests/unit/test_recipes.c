@@ -43,7 +43,7 @@ static void choices(void **state)
     const char *mixed[] = {"standard", "papers"}, *options[] = {"papers:weights=1"}, *unknown[] = {"paper"};
     same = c;
     assert_int_equal(dis_label_plan_parse(mixed, 2, NULL, true, &c), DIS_EUSAGE);
-    assert_non_null(strstr(dis_last_error(), "stands alone"));
+    assert_non_null(strstr(dis_last_error(), "cannot be combined with others"));
     assert_int_equal(dis_label_plan_parse(options, 1, NULL, true, &c), DIS_EUSAGE);
     assert_int_equal(dis_label_plan_parse(unknown, 1, NULL, true, &c), DIS_EUSAGE);
     assert_int_equal(dis_label_plan_parse(one, 1, "average", true, &c), DIS_EUSAGE);
