@@ -218,9 +218,10 @@ static bool is_headline(const agree_command *job, size_t m)
 static void print_measures(const agree_command *job)
 {
     const dis_scale_row *scale = dis_scale_get(dis_votes_scale(job->in.votes));
-    const char *interval = !job->v->figures.resamples                  ? ""
-                           : job->look.interval_scope == DIS_INTERVAL_ANNOTATORS ? "  95 % interval for new annotators and items"
-                                                                       : "  95 % interval for new items";
+    const char *interval = !job->v->figures.resamples ? ""
+                           : job->look.interval_scope == DIS_INTERVAL_ANNOTATORS
+                               ? "  95 % interval for new annotators and items"
+                               : "  95 % interval for new items";
     bool crowd = false;
     char title[64];
     if (scale->headline) {

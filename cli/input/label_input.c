@@ -85,7 +85,8 @@ void label_input_print(label_input *in)
                      v->notes[i].n_classes_added);
     }
     if (!in->gold) return;
-    if (v->n_items_without_gold) cli_warn(in->c, "%s: %zu items have no gold label", in->gold_path, v->n_items_without_gold);
+    if (v->n_items_without_gold)
+        cli_warn(in->c, "%s: %zu items have no gold label", in->gold_path, v->n_items_without_gold);
     if (v->n_gold_dropped)
         cli_warn(in->c, "%s: %zu gold labels are of items that are in no file", in->gold_path, v->n_gold_dropped);
 }

@@ -139,8 +139,8 @@ static void tell_method_names(const labels_command *job)
 static void tell_calibration(const labels_command *job)
 {
     const dis_combination *did = &job->did;
-    const bool calibrates =
-        job->choice.recipe && job->choice.combine == job->choice.recipe->combine && job->choice.recipe->combine_for_gold;
+    const bool calibrates = job->choice.recipe && job->choice.combine == job->choice.recipe->combine &&
+                            job->choice.recipe->combine_for_gold;
     char n[CLI_NUMBER];
     if (did->n_gold)
         cli_print(job->c, "  %-18s by %s known labels: expected log-loss %.3f instead of %.3f", "calibrated",

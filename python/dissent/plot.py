@@ -217,7 +217,7 @@ def annotators(result: Any, *, top: int = 40, title: str | None = "Annotators", 
 
     Parameters
     ----------
-    result : Review or votes
+    result : Review, Votes or a table
         A result of review(), or votes to review.
     top : int
         Number of annotators to draw: those with the lowest accuracy.
@@ -288,7 +288,7 @@ def agreement(result: Any, *, measure: str = "cohen", top: int = 30, title: str 
 
     Parameters
     ----------
-    result : Agreement or votes
+    result : Agreement, Votes or a table
         A result of agreement(), or votes.
     measure : {"cohen", "scott", "agreement", "cohen_linear", "cohen_quadratic"}
         Coefficient of each pair. Pairs without enough common tasks are empty.

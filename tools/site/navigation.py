@@ -83,7 +83,7 @@ SECTIONS = [
             ),
             ("Files", ["reference/tables/keys", "reference/tables/presets", "reference/tables/columns"]),
             ("Libraries", ["reference/python/index", "reference/c/index"]),
-            ("Formats and limits", ["reference/input-formats", "reference/paths", "reference/exports", "reference/limits"]),
+            ("Formats and limits", ["reference/input-formats", "reference/paths", "reference/exports", "reference/limits", "reference/platforms"]),
             ("Formulas and sources", ["reference/coefficients", "reference/metric-details", "reference/review-formulas", "reference/panel-formulas", "reference/judge-formulas", "reference/sources"]),
             ("More", ["reference/*"]),
         ],

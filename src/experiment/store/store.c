@@ -237,7 +237,7 @@ static dis_status put_result(dis__store *s, const dis__plan *plan, const char *k
 }
 
 dis_status dis__store_put_result(dis__store *store, const dis__plan *plan, size_t run, const dis__result *result,
-                           double seconds)
+                                 double seconds)
 {
     const char *key = plan->run[run].key;
     const size_t n_sets = plan->keep_predictions ? result->n_sets : 0;

@@ -29,7 +29,7 @@ typedef enum { DIS__CLAIMED, DIS__IS_DONE, DIS__HAS_FAILED, DIS__IS_ELSEWHERE } 
 dis_status dis__store_claim(dis__store *store, const dis__plan *plan, size_t run, bool retry, dis__claim *out);
 /* A claimed run: its result; that it failed; nothing. */
 dis_status dis__store_put_result(dis__store *store, const dis__plan *plan, size_t run, const dis__result *result,
-                           double seconds);
+                                 double seconds);
 dis_status dis__store_fail(dis__store *store, const dis__plan *plan, size_t run, const char *message, double seconds);
 dis_status dis__store_release(dis__store *store, const dis__plan *plan, size_t run);
 

@@ -33,11 +33,12 @@ dis_status dis__watch_check_memory(const dis_watch *w, uint64_t more)
     const double mib = 1 << 20;
     const uint64_t have = dis__watch_bytes(w);
     if (!w->memory || (have <= w->memory && more <= w->memory - have)) return DIS_OK;
-    return dis__fail(DIS_ELIMIT,
-                     "%zu open items with %zu votes, %zu workers and %zu classes would need %.4g MiB, and `memory` "
-                     "allows %.4g MiB; raise it, or close items earlier (`max_votes`) and remember fewer (`n_remembered`)",
-                     w->n_open, w->votes_open, w->model.n_workers, w->n_classes, ((double)have + (double)more) / mib,
-                     (double)w->memory / mib);
+    return dis__fail(
+        DIS_ELIMIT,
+        "%zu open items with %zu votes, %zu workers and %zu classes would need %.4g MiB, and `memory` "
+        "allows %.4g MiB; raise it, or close items earlier (`max_votes`) and remember fewer (`n_remembered`)",
+        w->n_open, w->votes_open, w->model.n_workers, w->n_classes, ((double)have + (double)more) / mib,
+        (double)w->memory / mib);
 }
 
 dis_status dis__watch_check_retired_memory(const dis_watch *w)
