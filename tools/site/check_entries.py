@@ -8,6 +8,7 @@ Expected names come from other sources than the pages: options from the completi
 codes from status.h, Python names from __all__ of the modules, C functions from the headers."""
 
 import argparse
+import ast
 import importlib
 import re
 import sys
@@ -46,11 +47,26 @@ def labels(tool):
         yield reference_pages.anchor("exit", name)
 
 
+def stated_names(module):
+    """__all__ of a module that cannot be imported, because it needs a package that is not installed."""
+    source = (ROOT / "python" / (module.replace(".", "/") + ".py")).read_text()
+    for node in ast.parse(source).body:
+        if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "__all__":
+            yield from ast.literal_eval(node.value)
+
+
 def python_names():
     for module in reference_pages.PYTHON_MODULES:
-        loaded = importlib.import_module(module)
+        try:
+            loaded = importlib.import_module(module)
+        except ImportError:
+            yield from ((module, name) for name in stated_names(module))
+            continue
         for name in getattr(loaded, "__all__", []):
-            value = getattr(loaded, name)
+            try:
+                value = getattr(loaded, name)
+            except ImportError:  # a class of an optional package
+                value = None
             if not name.startswith("__") and not isinstance(value, type(importlib)):
                 yield module, name
 
