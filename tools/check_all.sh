@@ -30,7 +30,7 @@ part_pip() {
     build/clean/bin/pip install -q --disable-pip-version-check build || skip "pip cannot install the package build"
     build/clean/bin/python -m build -q --sdist --outdir build/dist .
     # shellcheck disable=SC2086 # words
-    build/clean/bin/pip install -q --disable-pip-version-check ${DISSENT_PIP_OPTIONS:-} build/dist/dissent-*.tar.gz
+    build/clean/bin/pip install -q --disable-pip-version-check ${DISSENT_PIP_OPTIONS:-} build/dist/dissent_labels-*.tar.gz
     (cd / && "$root/build/clean/bin/python" "$root/tests/packaging/installed_package.py")
 }
 
