@@ -56,7 +56,7 @@ static void fit(int argc, char **argv)
     must(dis_votes_read(ctx, &path, 1, NULL, &votes));
     for (int s = 3; s < argc; s++) {
         double wall[MAX_REPEATS], cpu[MAX_REPEATS];
-        dis_fit_view look = {0};
+        dis_fit_view view = {0};
         const int repeats = atoi(argv[2]) < MAX_REPEATS ? atoi(argv[2]) : MAX_REPEATS;
         for (int r = 0; r < repeats; r++) {
             dis_fit *one;
@@ -64,16 +64,16 @@ static void fit(int argc, char **argv)
             must(dis_fit_run(ctx, votes, argv[s], NULL, &one));
             wall[r] = now() - start;
             cpu[r] = processor() - processor_start;
-            look = dis_fit_get_view(one);
+            view = dis_fit_get_view(one);
             dis_fit_destroy(one);
         }
         printf("{\"spec\": \"%s\", \"seconds\": [", argv[s]);
         for (int r = 0; r < repeats; r++) printf("%s%.9f", r ? ", " : "", wall[r]);
         printf("], \"processor_seconds\": [");
         for (int r = 0; r < repeats; r++) printf("%s%.9f", r ? ", " : "", cpu[r]);
-        const bool has = look.objective == look.objective; /* not NaN */
-        printf("], \"iterations\": %d, \"objective\": ", look.iterations);
-        printf(has ? "%.17g}\n" : "null}\n", look.objective);
+        const bool has = view.objective == view.objective; /* not NaN */
+        printf("], \"iterations\": %d, \"objective\": ", view.iterations);
+        printf(has ? "%.17g}\n" : "null}\n", view.objective);
         fflush(stdout);
     }
     dis_votes_destroy(votes);

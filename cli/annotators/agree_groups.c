@@ -42,7 +42,7 @@ int agree_groups_compute(agree_command *job, dis_context *ctx)
 static const char *group_name(const void *user, const cli_field *field, size_t g)
 {
     (void)field;
-    return dis_names_get(((const agree_command *)user)->groups.look.names, g, NULL);
+    return dis_names_get(((const agree_command *)user)->groups.view.names, g, NULL);
 }
 
 static cli_rows rows_of_groups(const agree_command *job)
@@ -76,7 +76,7 @@ static const char *pair_name(const void *user, const cli_field *field, size_t p)
 {
     const agree_command *job = user;
     const dis_group_pair *x = &job->between.pairs[p];
-    return dis_names_get(job->groups.look.names, strcmp(field->name, "group_a") == 0 ? x->a : x->b, NULL);
+    return dis_names_get(job->groups.view.names, strcmp(field->name, "group_a") == 0 ? x->a : x->b, NULL);
 }
 
 static cli_rows rows_of_pairs(const agree_command *job)
@@ -106,12 +106,12 @@ static const char *divided_name(const void *user, const cli_field *field, size_t
 {
     const agree_command *job = user;
     const dis_group_item *x = &job->between.items[i];
-    const dis_names *groups = job->groups.look.names, *classes = job->in.look.classes;
+    const dis_names *groups = job->groups.view.names, *classes = job->in.view.classes;
     const struct {
         const char *name;
         const dis_names *names;
         size_t i;
-    } row[] = {{"task", job->in.look.tasks, x->item},
+    } row[] = {{"task", job->in.view.tasks, x->item},
                {"group_a", groups, x->a},
                {"group_b", groups, x->b},
                {"label_a", classes, x->majority_class_a},
@@ -193,7 +193,7 @@ static void print_table(const agree_command *job)
            width, "index", "q");
     for (size_t g = 0; g < job->between.n_groups; g++) {
         const dis_group_row *x = &job->between.groups[g];
-        cli_text_escape(dis_names_get(job->groups.look.names, g, NULL), safe, NAME_WIDTH - 1);
+        cli_text_escape(dis_names_get(job->groups.view.names, g, NULL), safe, NAME_WIDTH - 1);
         printf("  %-*s %8s %9s  ", NAME_WIDTH - 2, safe, cli_count_format(x->workers, number),
                cli_count_format(x->votes, votes));
         cli_metric_print(&x->within, width);
@@ -206,7 +206,7 @@ static void print_table(const agree_command *job)
 /* Groups that are too small are named nowhere. */
 static void print_hidden(const agree_command *job)
 {
-    const dis_worker_groups_view *g = &job->groups.look;
+    const dis_worker_groups_view *g = &job->groups.view;
     char people[CLI_NUMBER];
     if (g->n_merged)
         printf("  %zu groups of fewer than %zu people are merged into \"other\"\n", (size_t)g->n_merged,
@@ -225,16 +225,16 @@ static void print_pairs(const agree_command *job)
     const int width = figure_width(job);
     char line[2 * CLI_SAFE + 8], one[CLI_SAFE], two[CLI_SAFE], items[CLI_NUMBER];
     if (b->n_pairs == 1 && !b->pairs->difference.reason) {
-        cli_text_escape(dis_names_get(job->groups.look.names, b->pairs->a, NULL), one, 26);
-        cli_text_escape(dis_names_get(job->groups.look.names, b->pairs->b, NULL), two, 26);
+        cli_text_escape(dis_names_get(job->groups.view.names, b->pairs->a, NULL), one, 26);
+        cli_text_escape(dis_names_get(job->groups.view.names, b->pairs->b, NULL), two, 26);
         printf("\nWithin %s less within %s: %s\n", one, two, cli_metric_format(&b->pairs->difference, 4, line));
     }
     if (b->n_pairs < 2) return;
     printf("\n%-*s %8s  %-*s%-*s%s\n", PAIR_WIDTH, "Between groups", "items", width, "percent", width, "across", "q");
     for (size_t p = 0; p < shown; p++) {
         const dis_group_pair *x = &b->pairs[p];
-        cli_text_escape(dis_names_get(job->groups.look.names, x->a, NULL), one, 26);
-        cli_text_escape(dis_names_get(job->groups.look.names, x->b, NULL), two, 26);
+        cli_text_escape(dis_names_get(job->groups.view.names, x->a, NULL), one, 26);
+        cli_text_escape(dis_names_get(job->groups.view.names, x->b, NULL), two, 26);
         snprintf(line, sizeof line, "%s, %s", one, two);
         printf("  %-*s %8s  ", PAIR_WIDTH - 2, line, cli_count_format(x->across.n, items));
         cli_metric_print(&x->percent, width);
@@ -259,18 +259,18 @@ static void print_apart(const agree_command *job)
 static void print_divided(const agree_command *job)
 {
     const dis_group_agreement_view *b = &job->between;
-    char task[CLI_SAFE], one[CLI_SAFE], two[CLI_SAFE], said[CLI_SAFE], other[CLI_SAFE];
+    char task[CLI_SAFE], one[CLI_SAFE], two[CLI_SAFE], majority[CLI_SAFE], other[CLI_SAFE];
     if (b->n_items == 0) return;
     printf("\n%-*s %8s %8s\n", 2 * NAME_WIDTH, "Items that divide groups most", "distance", "q");
     for (size_t i = 0; i < b->n_items && i < SHOWN_DIVIDED; i++) {
         const dis_group_item *x = &b->items[i];
         char line[6 * CLI_SAFE];
-        cli_text_escape(dis_names_get(job->in.look.tasks, x->item, NULL), task, 24);
-        cli_text_escape(dis_names_get(job->groups.look.names, x->a, NULL), one, 20);
-        cli_text_escape(dis_names_get(job->groups.look.names, x->b, NULL), two, 20);
-        cli_text_escape(dis_names_get(job->in.look.classes, x->majority_class_a, NULL), said, 16);
-        cli_text_escape(dis_names_get(job->in.look.classes, x->majority_class_b, NULL), other, 16);
-        snprintf(line, sizeof line, "%s: %s say %s, %s say %s", task, one, said, two, other);
+        cli_text_escape(dis_names_get(job->in.view.tasks, x->item, NULL), task, 24);
+        cli_text_escape(dis_names_get(job->groups.view.names, x->a, NULL), one, 20);
+        cli_text_escape(dis_names_get(job->groups.view.names, x->b, NULL), two, 20);
+        cli_text_escape(dis_names_get(job->in.view.classes, x->majority_class_a, NULL), majority, 16);
+        cli_text_escape(dis_names_get(job->in.view.classes, x->majority_class_b, NULL), other, 16);
+        snprintf(line, sizeof line, "%s: %s say %s, %s say %s", task, one, majority, two, other);
         printf("  %-*s %8.3f %8.3f\n", 2 * NAME_WIDTH - 2, line, x->distance, x->q);
     }
 }

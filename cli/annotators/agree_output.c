@@ -22,15 +22,15 @@ static dis_status write_measures(const agree_command *job, const char *path, con
     dis__table_writer *t;
     const dis_status status = dis__table_writer_create(path, format, columns, N(columns), &t);
     if (status != DIS_OK) return status;
-    for (size_t m = 0; m < job->look.n_metrics; m++) {
+    for (size_t m = 0; m < job->view.n_metrics; m++) {
         if (!is_shown(job, m)) continue;
-        const dis_metric *x = &job->look.metric[m];
+        const dis_metric *x = &job->view.metric[m];
         cli_cell_write_text(t, dis_agreement_measure_get(m)->name);
         cli_cell_write_metric(t, x);
         dis__table_writer_count(t, x->n);
         cli_cell_write_text(t, x->degenerate ? "true" : NULL);
         cli_cell_write_text(t, x->reason ? x->reason : dis_metric_no_interval_reason(x));
-        cli_cell_write_text(t, x->has_interval ? dis_interval_scope_name(job->look.interval_scope) : NULL);
+        cli_cell_write_text(t, x->has_interval ? dis_interval_scope_name(job->view.interval_scope) : NULL);
     }
     return dis__table_writer_finish(t, DIS_OK);
 }
@@ -43,9 +43,9 @@ static dis_status write_workers(const agree_command *job, const char *path)
     const dis_status status =
         dis__table_writer_create(path, NULL, columns, job->v->gold ? N(columns) : N(columns) - 2, &t);
     if (status != DIS_OK) return status;
-    for (size_t w = 0; w < job->look.n_workers; w++) {
-        const dis_agreement_worker *x = &job->look.workers[w];
-        cli_cell_write_name(t, job->in.look.workers, w);
+    for (size_t w = 0; w < job->view.n_workers; w++) {
+        const dis_agreement_worker *x = &job->view.workers[w];
+        cli_cell_write_name(t, job->in.view.workers, w);
         dis__table_writer_count(t, x->votes);
         dis__table_writer_count(t, x->compared);
         dis__table_writer_real(t, x->agreement);
@@ -63,13 +63,13 @@ static dis_status write_items(const agree_command *job, const char *path)
     dis__table_writer *t;
     const dis_status status = dis__table_writer_create(path, NULL, columns, N(columns), &t);
     if (status != DIS_OK) return status;
-    for (size_t i = 0; i < job->look.n_items; i++) {
-        const dis_agreement_item *x = &job->look.items[i];
-        cli_cell_write_name(t, job->in.look.tasks, i);
+    for (size_t i = 0; i < job->view.n_items; i++) {
+        const dis_agreement_item *x = &job->view.items[i];
+        cli_cell_write_name(t, job->in.view.tasks, i);
         dis__table_writer_count(t, x->votes);
         dis__table_writer_count(t, x->n_chosen_classes);
         if (x->votes)
-            cli_cell_write_name(t, job->in.look.classes, x->majority_class);
+            cli_cell_write_name(t, job->in.view.classes, x->majority_class);
         else
             dis__table_writer_null(t);
         dis__table_writer_real(t, x->agreement);
@@ -85,9 +85,9 @@ static dis_status write_classes(const agree_command *job, const char *path)
     dis__table_writer *t;
     const dis_status status = dis__table_writer_create(path, NULL, columns, N(columns), &t);
     if (status != DIS_OK) return status;
-    for (size_t k = 0; k < job->look.n_classes; k++) {
-        const dis_agreement_class *x = &job->look.classes[k];
-        cli_cell_write_name(t, job->in.look.classes, k);
+    for (size_t k = 0; k < job->view.n_classes; k++) {
+        const dis_agreement_class *x = &job->view.classes[k];
+        cli_cell_write_name(t, job->in.view.classes, k);
         dis__table_writer_count(t, x->votes);
         dis__table_writer_real(t, x->share);
         cli_cell_write_metric(t, &x->agreement);
@@ -104,10 +104,10 @@ static dis_status write_pairs(const agree_command *job, const char *path)
     dis__table_writer *t;
     const dis_status status = dis__table_writer_create(path, NULL, columns, N(columns), &t);
     if (status != DIS_OK) return status;
-    for (size_t p = 0; p < job->look.n_pairs; p++) {
-        const dis_agreement_pair *x = &job->look.pairs[p];
-        cli_cell_write_name(t, job->in.look.workers, x->a);
-        cli_cell_write_name(t, job->in.look.workers, x->b);
+    for (size_t p = 0; p < job->view.n_pairs; p++) {
+        const dis_agreement_pair *x = &job->view.pairs[p];
+        cli_cell_write_name(t, job->in.view.workers, x->a);
+        cli_cell_write_name(t, job->in.view.workers, x->b);
         dis__table_writer_count(t, x->n);
         dis__table_writer_real(t, x->agreement);
         dis__table_writer_real(t, x->cohen);
@@ -123,7 +123,7 @@ static dis_status write_pairs(const agree_command *job, const char *path)
 
 static void put_counts(const agree_command *job, dis__json_writer *j)
 {
-    const dis_agreement_view *l = &job->look;
+    const dis_agreement_view *l = &job->view;
     dis__json_writer_key(j, "compared");
     dis__json_writer_begin_object(j);
     cli_json_write_count(j, "items", l->n_compared);
@@ -156,21 +156,21 @@ static dis_status write_json(const agree_command *job, const char *path)
     if (status == DIS_OK) status = votes_input_write_json_table(&job->in, j);
     votes_input_write_json_notes(&job->in, j);
     put_counts(job, j);
-    chance_test_write_json(j, &job->look.chance);
+    chance_test_write_json(j, &job->view.chance);
     dis__json_writer_key(j, "metrics");
     dis__json_writer_begin_object(j);
-    for (size_t m = 0; m < job->look.n_metrics; m++) {
+    for (size_t m = 0; m < job->view.n_metrics; m++) {
         if (!is_shown(job, m)) continue;
         dis__json_writer_key(j, dis_agreement_measure_get(m)->name);
-        dis__json_writer_metric(j, &job->look.metric[m]);
+        dis__json_writer_metric(j, &job->view.metric[m]);
     }
     dis__json_writer_end_object(j);
     dis__json_writer_key(j, "by_class");
     dis__json_writer_begin_array(j);
-    for (size_t k = 0; k < job->look.n_classes; k++) {
-        const dis_agreement_class *x = &job->look.classes[k];
+    for (size_t k = 0; k < job->view.n_classes; k++) {
+        const dis_agreement_class *x = &job->view.classes[k];
         dis__json_writer_begin_object(j);
-        cli_json_write_text(j, "class", dis_names_get(job->in.look.classes, k, NULL));
+        cli_json_write_text(j, "class", dis_names_get(job->in.view.classes, k, NULL));
         cli_json_write_count(j, "votes", x->votes);
         cli_json_write_real(j, "share", x->share);
         dis__json_writer_key(j, "agreement");
@@ -190,7 +190,7 @@ static dis_status write_json(const agree_command *job, const char *path)
 
 static void print_measure(const agree_command *job, size_t m)
 {
-    const dis_metric *x = &job->look.metric[m];
+    const dis_metric *x = &job->view.metric[m];
     printf("  %-42s ", dis_agreement_measure_get(m)->title);
     if (x->reason)
         printf("%8s  %s", "-", x->reason);
@@ -219,7 +219,7 @@ static void print_measures(const agree_command *job)
 {
     const dis_scale_row *scale = dis_scale_get(dis_votes_scale(job->in.votes));
     const char *interval = !job->v->figures.resamples ? ""
-                           : job->look.interval_scope == DIS_INTERVAL_ANNOTATORS
+                           : job->view.interval_scope == DIS_INTERVAL_ANNOTATORS
                                ? "  95 % interval for new annotators and items"
                                : "  95 % interval for new items";
     bool crowd = false;
@@ -227,12 +227,12 @@ static void print_measures(const agree_command *job)
     if (scale->headline) {
         snprintf(title, sizeof title, "Agreement, %s", scale->name);
         printf("%-44s %8s%s\n", title, "value", interval);
-        for (size_t m = 0; m < job->look.n_metrics; m++)
+        for (size_t m = 0; m < job->view.n_metrics; m++)
             if (is_shown(job, m) && is_headline(job, m)) print_measure(job, m);
         printf("\n");
     }
     printf("%-44s %8s%s\n", scale->headline ? "Agreement, other measures" : "Agreement", "value", interval);
-    for (size_t m = 0; m < job->look.n_metrics; m++) {
+    for (size_t m = 0; m < job->view.n_metrics; m++) {
         const bool is_crowd = dis_agreement_measure_get(m)->describes_crowd;
         if (!is_shown(job, m) || is_headline(job, m)) continue;
         if (is_crowd && !crowd) printf("\n%-44s %8s\n", "Crowd", "value");
@@ -258,17 +258,17 @@ static void print_finding(agree_command *job)
     if (!alpha || alpha->reason) return;
     cli_print(job->c, "%sagreement%s: Krippendorff's alpha %s, %s", cli_bold(job->c), cli_plain(job->c),
               cli_metric_format(alpha, 2, value),
-              job->look.chance.verdict == DIS_CHANCE_NOISE ? "no more than chance"
+              job->view.chance.verdict == DIS_CHANCE_NOISE ? "no more than chance"
               : alpha->value >= .8                         ? "reliable (.8 or more)"
               : alpha->value >= .667                       ? "sufficient for tentative conclusions (.667 to .8)"
                                                            : "low (below .667)");
-    if (job->in.look.start && alpha->value < .8)
+    if (job->in.view.start && alpha->value < .8)
         cli_next_print(job->c, "review", NULL, "which items and annotators lower the agreement");
 }
 
 void agree_print(agree_command *job)
 {
-    const dis_agreement_view *l = &job->look;
+    const dis_agreement_view *l = &job->view;
     cli *c = job->c;
     char number[CLI_NUMBER], other[CLI_NUMBER];
     votes_input_print(&job->in);

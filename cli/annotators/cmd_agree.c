@@ -49,7 +49,7 @@ static int check_options(agree_command *job)
 static int need_workers(const agree_command *job)
 {
     const char *option = job->v->workers ? "workers" : job->v->pairs ? "pairs" : job->v->groups.group ? "group" : NULL;
-    if (!option || job->in.look.start) return 0;
+    if (!option || job->in.view.start) return 0;
     return cli_error(job->c, DIS_EDATA,
                      "--%s: this input has no annotator ids; give one row per vote with a worker column", option);
 }
@@ -70,7 +70,7 @@ static int measure(agree_command *job, dis_context *ctx)
     o.interval_scope = (dis_interval_scope)v->over;
     const dis_status status = dis_agreement_run(ctx, job->in.votes, &o, &job->agreement);
     if (status != DIS_OK) return cli_failed(job->c, status);
-    job->look = dis_agreement_get_view(job->agreement);
+    job->view = dis_agreement_get_view(job->agreement);
     return 0;
 }
 
@@ -80,7 +80,7 @@ static void tell_ranks(const agree_command *job, const dis_context *ctx)
     size_t n_items, n_votes;
     dis__votes_get_totals(job->in.votes, &n_items, &n_votes);
     cli_print(job->c, "%s items, %s votes by %zu workers on %d ranks, %.2f s", cli_count_format(n_items, items),
-              cli_count_format(n_votes, votes), job->in.look.n_workers, dis_context_n_ranks(ctx),
+              cli_count_format(n_votes, votes), job->in.view.n_workers, dis_context_n_ranks(ctx),
               cli_seconds_since(&job->c->start));
 }
 
@@ -89,7 +89,8 @@ static int work(agree_command *job, dis_context **ctx)
     const agree_values *v = job->v;
     int code = check_options(job);
     if (code == 0) code = votes_input_check(&job->in);
-    job->c->whole = v->gold || v->workers || v->items || v->groups.group; /* else votes are split across ranks */
+    job->c->replicates_data =
+        v->gold || v->workers || v->items || v->groups.group; /* else votes are split across ranks */
     if (code == 0) code = cli_failed(job->c, cli_context_create(job->c, &v->common, ctx));
     if (code == 0) code = votes_input_read(&job->in, *ctx);
     if (code == 0) code = need_workers(job);
@@ -100,7 +101,7 @@ static int work(agree_command *job, dis_context **ctx)
     if (code != 0) return code;
     if (votes_input_count_ranks(&job->in) > 1) {
         tell_ranks(job, *ctx);
-        cli_ranks_print(job->c, *ctx, job->in.look.n_votes);
+        cli_ranks_print(job->c, *ctx, job->in.view.n_votes);
     } else
         agree_print(job);
     return dis_context_rank(*ctx) == 0 ? agree_write(job) : 0;

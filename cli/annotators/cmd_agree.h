@@ -25,7 +25,7 @@ typedef struct {
     votes_input in;
     groups_input groups;
     dis_agreement *agreement;
-    dis_agreement_view look;
+    dis_agreement_view view;
     dis_group_agreement *of_groups; /* NULL without --group */
     dis_group_agreement_view between;
 } agree_command;

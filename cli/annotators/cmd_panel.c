@@ -65,14 +65,14 @@ static int check_options(panel_command *job)
 
 static int find_class(const panel_command *job, const char *option, const char *name, size_t length, size_t *out)
 {
-    *out = dis_names_find(job->in.look.classes, name, length);
+    *out = dis_names_find(job->in.view.classes, name, length);
     return *out != SIZE_MAX ? 0
                             : cli_usage(job->c, "--%s: no label \"%.*s\" among the votes", option, (int)length, name);
 }
 
 static int take_mirror(const panel_command *job, size_t *mirror)
 {
-    for (size_t k = 0; k < job->in.look.n_classes; k++) mirror[k] = k;
+    for (size_t k = 0; k < job->in.view.n_classes; k++) mirror[k] = k;
     for (size_t i = 0; i < job->v->mirror.n; i++) {
         const char *text = job->v->mirror.value[i], *equals = strchr(text, '=');
         size_t a, b;
@@ -94,7 +94,7 @@ static int compare_orders(panel_command *job, dis_context *ctx)
                          .paths = (char *const *)v->swapped.value,
                          .n_paths = v->swapped.n};
     if (v->swapped.n == 0) return 0;
-    const size_t n = job->in.look.n_classes;
+    const size_t n = job->in.view.n_classes;
     size_t *mirror = malloc((n ? n : 1) * sizeof *mirror), first = SIZE_MAX;
     if (!mirror) return cli_error(job->c, DIS_ELIMIT, "no memory for %zu classes", n);
     int code = take_mirror(job, mirror);
@@ -126,7 +126,7 @@ static int measure(panel_command *job, dis_context *ctx)
     o.seed = v->figures.seed;
     const dis_status status = dis_panel_run(ctx, job->in.votes, job->voters.person, &o, &job->panel);
     if (status != DIS_OK) return cli_failed(job->c, status);
-    job->look = dis_panel_get_view(job->panel);
+    job->view = dis_panel_get_view(job->panel);
     return 0;
 }
 

@@ -22,7 +22,7 @@ typedef struct {
     votes_input in;
     voters_input voters;
     dis_panel *panel;
-    dis_panel_view look;
+    dis_panel_view view;
     dis_position_bias *swap; /* (n_swaps) with --swapped */
     size_t n_swaps;
 } panel_command;

@@ -69,7 +69,7 @@ static int check_options(const review_command *job)
 
 static void tell_split(const review_command *job)
 {
-    const dis_review_view *l = &job->look;
+    const dis_review_view *l = &job->view;
     char number[CLI_NUMBER], other[CLI_NUMBER];
     if (job->v->labels)
         cli_print(job->c, "  %-18s %s of %s items have a label in --labels, %s%s", "reviewed labels",
@@ -89,7 +89,7 @@ static void tell_split(const review_command *job)
 
 static void tell_workers(const review_command *job)
 {
-    const dis_review_view *l = &job->look;
+    const dis_review_view *l = &job->view;
     char number[CLI_NUMBER], other[CLI_NUMBER], weak[CLI_NUMBER], doubtful[CLI_NUMBER], few[CLI_NUMBER + 48] = "";
     if (l->n_without_verdict)
         snprintf(few, sizeof few, "; %s have too few votes to judge", cli_count_format(l->n_without_verdict, number));
@@ -105,7 +105,7 @@ static void tell_next(const review_command *job)
 {
     static const char *const tables[] = {"--workers", "workers.csv", "--items", "items.csv", NULL};
     static const char *const workers[] = {"--workers", "workers.csv", NULL};
-    if (job->v->workers || job->v->accept > 0 || job->v->labels || !job->in.look.start) return;
+    if (job->v->workers || job->v->accept > 0 || job->v->labels || !job->in.view.start) return;
     if (job->v->figures.output || job->v->items || job->v->budget)
         cli_next_print(job->c, "review", workers, "all annotators with reasons");
     else
@@ -114,13 +114,13 @@ static void tell_next(const review_command *job)
 
 static void tell(review_command *job)
 {
-    const dis_review_view *l = &job->look;
+    const dis_review_view *l = &job->view;
     cli *c = job->c;
     char number[CLI_NUMBER], other[CLI_NUMBER];
     votes_input_print(&job->in);
     votes_input_print_gold(&job->in, "with known labels, used to evaluate annotators");
     texts_input_print(c, job->texts);
-    if (!job->in.look.start)
+    if (!job->in.view.start)
         cli_warn(c, "no annotator ids in this input: all votes count as those of one typical annotator, and no "
                     "annotator is evaluated");
     if (l->n_items == 0) return;
@@ -138,7 +138,7 @@ static void tell(review_command *job)
     if (l->budget_spent < job->v->budget)
         cli_print(c, "  %-18s %s of %s votes: no further gain is expected before the next review", "not needed",
                   cli_count_format(job->v->budget - l->budget_spent, number), cli_count_format(job->v->budget, other));
-    if (job->in.look.start && l->beyond_chance) {
+    if (job->in.view.start && l->beyond_chance) {
         tell_workers(job);
         tell_next(job);
     }
@@ -149,7 +149,7 @@ static void tell(review_command *job)
 /* How many items are shown where --top leaves it open. */
 static size_t n_shown(const review_command *job, bool people)
 {
-    const dis_review_view *l = &job->look;
+    const dis_review_view *l = &job->view;
     if (job->v->top) return review_rows_limit(l->n_items, job->v->top);
     if (!job->v->budget) return people ? review_rows_limit(l->n_items, REVIEW_TOP) : l->n_items;
     size_t last = 0;
@@ -165,16 +165,16 @@ static int write_all(const review_command *job)
     const size_t n = n_shown(job, people);
     dis_status status = DIS_OK;
     if (people) {
-        if (job->look.beyond_chance) review_items_print(job, n);
+        if (job->view.beyond_chance) review_items_print(job, n);
         const size_t workers =
-            review_rows_limit(job->look.n_unreliable + job->look.n_weak, v->top ? v->top : REVIEW_TOP);
+            review_rows_limit(job->view.n_unreliable + job->view.n_weak, v->top ? v->top : REVIEW_TOP);
         if (workers) review_workers_print(job, workers);
-        if (job->look.n_biased)
-            review_biased_print(job, review_rows_limit(job->look.n_biased, v->top ? v->top : REVIEW_TOP));
+        if (job->view.n_biased)
+            review_biased_print(job, review_rows_limit(job->view.n_biased, v->top ? v->top : REVIEW_TOP));
     } else
         status = review_items_write(job, cli_metric_table_path(&v->figures), cli_metric_table_format(&v->figures), n,
                                     REVIEW_ALL_ITEMS);
-    const size_t all = job->look.n_items;
+    const size_t all = job->view.n_items;
     if (status == DIS_OK && v->items) status = review_items_write(job, v->items, NULL, all, REVIEW_ALL_ITEMS);
     if (status == DIS_OK && v->accepted)
         status = review_items_write(job, v->accepted, NULL, all, REVIEW_ACCEPTED_ITEMS);
@@ -188,12 +188,12 @@ static int write_all(const review_command *job)
 static int review(review_command *job, dis_context *ctx)
 {
     const review_values *v = job->v;
-    if (v->workers && !job->in.look.start)
+    if (v->workers && !job->in.view.start)
         return cli_error(job->c, DIS_EDATA,
                          "--workers: this input has no annotator ids; give one row per vote with a worker column");
     dis_review_options o = dis_review_options_default();
     if (v->method.n || v->combine) {
-        const int code = cli_failed(job->c, choose(job, job->in.look.start != NULL, &job->choice));
+        const int code = cli_failed(job->c, choose(job, job->in.view.start != NULL, &job->choice));
         if (code != 0) return code;
         o.plan = &job->choice;
     }
@@ -206,13 +206,13 @@ static int review(review_command *job, dis_context *ctx)
     o.accept = v->accept;
     const dis_status status = dis_review_run(ctx, job->in.votes, &o, &job->review);
     if (status != DIS_OK) return cli_failed(job->c, status);
-    job->look = dis_review_get_view(job->review);
+    job->view = dis_review_get_view(job->review);
     return 0;
 }
 
 static int read_labels(review_command *job, dis_context *ctx)
 {
-    const size_t n = job->in.look.n_items;
+    const size_t n = job->in.view.n_items;
     job->labels = malloc((n ? n : 1) * sizeof *job->labels);
     if (!job->labels) return cli_error(job->c, DIS_ELIMIT, "no memory for the labels of %zu items", n);
     dis_labels_read_options how = dis_labels_read_options_default();
@@ -230,7 +230,7 @@ static int work(review_command *job, dis_context **ctx)
     if (code == 0) code = cli_failed(job->c, cli_context_create(job->c, &job->v->common, ctx));
     if (code == 0) code = votes_input_read(&job->in, *ctx);
     if (code == 0 && job->v->gold) code = votes_input_read_gold(&job->in, *ctx, job->v->gold);
-    if (code == 0) code = texts_input_read(job->c, *ctx, &job->v->texts, &job->in, job->in.look.tasks, &job->texts);
+    if (code == 0) code = texts_input_read(job->c, *ctx, &job->v->texts, &job->in, job->in.view.tasks, &job->texts);
     if (code == 0 && job->v->labels) code = read_labels(job, *ctx);
     if (code == 0) code = review(job, *ctx);
     if (code != 0) return code;
@@ -278,7 +278,7 @@ static int run(cli *c, const void *values, char **operands, size_t n_operands)
     if (votes_input_is_scaled(&v->reading)) return run_scaled(c, v, operands, n_operands);
     review_command job = {.c = c, .v = v, .in = {.c = c, .v = &v->reading, .paths = operands, .n_paths = n_operands}};
     dis_context *ctx = NULL;
-    c->whole = true;
+    c->replicates_data = true;
     int code = work(&job, &ctx);
     code = cli_ranks_end(c, ctx, code);
     dis_review_destroy(job.review);

@@ -24,7 +24,7 @@ typedef struct {
     const review_values *v;
     votes_input in;
     dis_review *review;
-    dis_review_view look;
+    dis_review_view view;
     dis_names *texts; /* (n_items), empty: not known; NULL without --texts */
     dis_label_plan choice;
     int32_t *labels; /* of --labels */

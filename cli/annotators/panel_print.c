@@ -22,8 +22,8 @@ static void print_judges(const panel_command *job)
     char safe[CLI_SAFE];
     printf("%-*s %7s  %-*s%7s  %-*s%-*s%9s  %s\n", NAME_WIDTH, "Judge", "items", WIDTH, "agreement", "chance", WIDTH,
            "error", WIDTH, "as good as a person", "wins", "like people?");
-    for (size_t j = 0; j < job->look.n_judges; j++) {
-        const dis_panel_judge *x = &job->look.judges[j];
+    for (size_t j = 0; j < job->view.n_judges; j++) {
+        const dis_panel_judge *x = &job->view.judges[j];
         printf("%-*s %7llu  ", NAME_WIDTH, judge_text(job, j, safe), (unsigned long long)x->shared);
         cli_metric_print(&x->agreement, WIDTH);
         if (isnan(x->chance))
@@ -46,8 +46,8 @@ static void print_judges(const panel_command *job)
 static void print_copies(const panel_command *job)
 {
     char safe[CLI_SAFE], source[CLI_SAFE];
-    for (size_t c = 0; c < job->look.n_copies; c++) {
-        const dis_panel_copied_votes *x = &job->look.copies[c];
+    for (size_t c = 0; c < job->view.n_copies; c++) {
+        const dis_panel_copied_votes *x = &job->view.copies[c];
         cli_text_escape(panel_source_name(job, x), source, NAME_WIDTH);
         printf("%s appears to copy %s: equal votes on %.1f %% of %llu items, independent votes would give %.1f %%\n",
                judge_text(job, x->judge, safe), source, 100 * x->observed, (unsigned long long)x->n, 100 * x->expected);
@@ -56,7 +56,7 @@ static void print_copies(const panel_command *job)
 
 static void print_groups(const panel_command *job)
 {
-    const dis_panel_view *l = &job->look;
+    const dis_panel_view *l = &job->view;
     char safe[CLI_SAFE];
     for (uint32_t group = 0; group < l->n_error_groups; group++) {
         size_t members = 0;
@@ -71,7 +71,7 @@ static void print_groups(const panel_command *job)
 
 static void print_together(const panel_command *job)
 {
-    const dis_panel_view *l = &job->look;
+    const dis_panel_view *l = &job->view;
     char text[CLI_METRIC_SIZE];
     putchar('\n');
     if (l->effective.reason && l->n_judges > 1)
@@ -91,13 +91,13 @@ static void print_together(const panel_command *job)
 
 static void print_bias(const panel_command *job)
 {
-    const dis_panel_view *l = &job->look;
+    const dis_panel_view *l = &job->view;
     char safe[CLI_SAFE], class[CLI_SAFE];
     const size_t n = l->n_judges * l->n_classes, shown = n < SHOWN_ROWS ? n : SHOWN_ROWS;
     printf("\n%-*s %-18s %7s  %s\n", NAME_WIDTH, "Judge", "class", "share", "bias (share minus people's share)");
     for (size_t r = 0; r < shown; r++) {
         const dis_panel_rate *x = &l->rates[r];
-        cli_text_escape(dis_names_get(job->in.look.classes, x->class_index, NULL), class, 18);
+        cli_text_escape(dis_names_get(job->in.view.classes, x->class_index, NULL), class, 18);
         printf("%-*s %-18s %7.3f  ", NAME_WIDTH, judge_text(job, x->judge, safe), class, x->raw);
         cli_metric_print(&x->bias, 0);
         putchar('\n');
@@ -115,14 +115,14 @@ static void print_needed(double n)
 
 static void print_rates(const panel_command *job)
 {
-    const dis_panel_view *l = &job->look;
+    const dis_panel_view *l = &job->view;
     const size_t n = l->n_classes, shown = n < SHOWN_ROWS ? n : SHOWN_ROWS;
     char safe[CLI_SAFE];
     printf("\n%-*s %7s  %-*s%-*s%-*s%8s %8s\n", NAME_WIDTH, "Share among people", "judges", WIDTH, "Rogan-Gladen",
            WIDTH, "powered", WIDTH, "people alone", "needed", "alone");
     for (size_t k = 0; k < shown; k++) {
         const dis_panel_rate *x = &l->rates[l->n_judges * n + k];
-        cli_text_escape(dis_names_get(job->in.look.classes, k, NULL), safe, NAME_WIDTH);
+        cli_text_escape(dis_names_get(job->in.view.classes, k, NULL), safe, NAME_WIDTH);
         printf("%-*s %7.3f  ", NAME_WIDTH, safe, x->raw);
         cli_metric_print(&x->rogan_gladen, WIDTH);
         cli_metric_print(&x->prediction_powered, WIDTH);
@@ -137,12 +137,12 @@ static void print_rates(const panel_command *job)
 
 static void print_people(const panel_command *job)
 {
-    const dis_panel_view *l = &job->look;
+    const dis_panel_view *l = &job->view;
     char safe[CLI_SAFE], text[CLI_METRIC_SIZE];
     for (size_t k = 0; k < l->n_classes && k < SHOWN_ROWS; k++) {
         const dis_panel_rate *x = &l->rates[l->n_judges * l->n_classes + k];
         if (x->people.reason) continue;
-        cli_text_escape(dis_names_get(job->in.look.classes, k, NULL), safe, NAME_WIDTH);
+        cli_text_escape(dis_names_get(job->in.view.classes, k, NULL), safe, NAME_WIDTH);
         printf("  share of %-*s %s\n", NAME_WIDTH, safe, cli_metric_format(&x->people, 3, text));
     }
 }
@@ -155,7 +155,7 @@ static void print_swaps(const panel_command *job)
            "to second", "p");
     for (size_t r = 0; r < job->n_swaps; r++) {
         const dis_position_bias *x = &job->swap[r];
-        cli_text_escape(dis_names_get(job->in.look.workers, x->worker, NULL), safe, NAME_WIDTH);
+        cli_text_escape(dis_names_get(job->in.view.workers, x->worker, NULL), safe, NAME_WIDTH);
         printf("%-*s %7llu  ", NAME_WIDTH, safe, (unsigned long long)x->n);
         cli_metric_print(&x->consistency, WIDTH);
         printf("%9llu %9llu  %.4f\n", (unsigned long long)x->flips_to_first, (unsigned long long)x->flips_to_second,
@@ -165,8 +165,8 @@ static void print_swaps(const panel_command *job)
 
 void panel_text_print(const panel_command *job)
 {
-    if (job->look.missing_reason) {
-        printf("Unknown: %s.\n", job->look.missing_reason);
+    if (job->view.missing_reason) {
+        printf("Unknown: %s.\n", job->view.missing_reason);
         print_people(job);
     } else {
         print_judges(job);
@@ -180,7 +180,7 @@ void panel_text_print(const panel_command *job)
 
 static void warn(panel_command *job)
 {
-    const dis_panel_view *l = &job->look;
+    const dis_panel_view *l = &job->view;
     if (l->missing_reason) {
         cli_warn(job->c, "%s", l->missing_reason);
         return;
@@ -208,24 +208,24 @@ void panel_messages_print(panel_command *job)
     char people[CLI_NUMBER], items[CLI_NUMBER], number[CLI_NUMBER];
     votes_input_print(&job->in);
     cli_print(job->c, "  %-18s %s people and %zu judge%s; items with votes of people: %s", "annotators",
-              cli_count_format(job->look.n_people, people), job->look.n_judges, cli_plural(job->look.n_judges),
-              cli_count_format(job->look.n_items_with_people, items));
+              cli_count_format(job->view.n_people, people), job->view.n_judges, cli_plural(job->view.n_judges),
+              cli_count_format(job->view.n_items_with_people, items));
     if (job->v->budget)
         cli_print(job->c, "  %-18s %s votes of people assigned to items (--buy FILE lists them)", "budget",
-                  cli_count_format(job->look.budget_spent, number));
+                  cli_count_format(job->view.budget_spent, number));
     warn(job);
-    if (job->look.missing_reason) return;
+    if (job->view.missing_reason) return;
     size_t passed = 0, chance = 0;
-    for (size_t j = 0; j < job->look.n_judges; j++) {
-        const dis_panel_judge *x = &job->look.judges[j];
+    for (size_t j = 0; j < job->view.n_judges; j++) {
+        const dis_panel_judge *x = &job->view.judges[j];
         passed += x->above_chance && x->n_people_compared > 0 && x->passed;
         chance += !x->above_chance && !isnan(x->chance);
     }
     cli_print(job->c,
               "%sjudges%s: %zu of %zu answer like these people (alternative-annotator test), %zu no better than "
               "chance",
-              cli_bold(job->c), cli_plain(job->c), passed, job->look.n_judges, chance);
-    if (!job->v->labels && job->look.n_above > 0) {
+              cli_bold(job->c), cli_plain(job->c), passed, job->view.n_judges, chance);
+    if (!job->v->labels && job->view.n_above > 0) {
         static const char *const labels[] = {"--save-labels", "labels.csv", NULL};
         cli_next_print(job->c, "panel", labels, "soft labels calibrated to people");
     }

@@ -15,14 +15,14 @@
 
 const char *panel_judge_name(const panel_command *job, size_t j)
 {
-    if (j >= job->look.n_judges) return "majority of the judges";
-    return dis_names_get(job->in.look.workers, job->look.judges[j].worker, NULL);
+    if (j >= job->view.n_judges) return "majority of the judges";
+    return dis_names_get(job->in.view.workers, job->view.judges[j].worker, NULL);
 }
 
 const char *panel_source_name(const panel_command *job, const dis_panel_copied_votes *copy)
 {
     if (copy->worker == UINT32_MAX) return "majority of people";
-    return dis_names_get(job->in.look.workers, copy->worker, NULL);
+    return dis_names_get(job->in.view.workers, copy->worker, NULL);
 }
 
 /* ---- rows ---- */
@@ -57,15 +57,15 @@ static cli_rows rows_of_judges(const panel_command *job)
         CLI_FIELD_AS(dis_panel_judge, METRIC, "as_good", advantage_probability),
         CLI_FIELD(dis_panel_judge, ORDINAL, error_group),
     };
-    return ROWS(fields, job->look.judges, job->look.n_judges, name_of_judge, job);
+    return ROWS(fields, job->view.judges, job->view.n_judges, name_of_judge, job);
 }
 
 static const char *name_of_rate(const void *user, const cli_field *field, size_t r)
 {
     const panel_command *job = user;
-    const dis_panel_rate *x = &job->look.rates[r];
+    const dis_panel_rate *x = &job->view.rates[r];
     return strcmp(field->name, "model") == 0 ? panel_judge_name(job, x->judge)
-                                             : dis_names_get(job->in.look.classes, x->class_index, NULL);
+                                             : dis_names_get(job->in.view.classes, x->class_index, NULL);
 }
 
 static cli_rows rows_of_rates(const panel_command *job)
@@ -86,13 +86,13 @@ static cli_rows rows_of_rates(const panel_command *job)
         CLI_FIELD_AS(dis_panel_rate, REAL, "items_needed", n_needed),
         CLI_FIELD_AS(dis_panel_rate, REAL, "items_needed_alone", n_needed_without_judge),
     };
-    return ROWS(fields, job->look.rates, job->look.n_rates, name_of_rate, job);
+    return ROWS(fields, job->view.rates, job->view.n_rates, name_of_rate, job);
 }
 
 static const char *name_of_pair(const void *user, const cli_field *field, size_t p)
 {
     const panel_command *job = user;
-    const dis_panel_pair *x = &job->look.pairs[p];
+    const dis_panel_pair *x = &job->view.pairs[p];
     return panel_judge_name(job, strcmp(field->name, "model_a") == 0 ? x->a : x->b);
 }
 
@@ -104,13 +104,13 @@ static cli_rows rows_of_pairs(const panel_command *job)
         CLI_FIELD_AS(dis_panel_pair, COUNT, "items", n),
         CLI_FIELD(dis_panel_pair, REAL, correlation),
     };
-    return ROWS(fields, job->look.pairs, job->look.n_pairs, name_of_pair, job);
+    return ROWS(fields, job->view.pairs, job->view.n_pairs, name_of_pair, job);
 }
 
 static const char *name_of_copy(const void *user, const cli_field *field, size_t c)
 {
     const panel_command *job = user;
-    const dis_panel_copied_votes *x = &job->look.copies[c];
+    const dis_panel_copied_votes *x = &job->view.copies[c];
     return strcmp(field->name, "model") == 0 ? panel_judge_name(job, x->judge) : panel_source_name(job, x);
 }
 
@@ -125,14 +125,14 @@ static cli_rows rows_of_copies(const panel_command *job)
         CLI_FIELD_AS(dis_panel_copied_votes, REAL, "copied", copied_share),
         CLI_FIELD(dis_panel_copied_votes, REAL, p),
     };
-    return ROWS(fields, job->look.copies, job->look.n_copies, name_of_copy, job);
+    return ROWS(fields, job->view.copies, job->view.n_copies, name_of_copy, job);
 }
 
 static const char *name_of_item(const void *user, const cli_field *field, size_t i)
 {
     const panel_command *job = user;
     (void)field;
-    return dis_names_get(job->in.look.tasks, job->look.items[i].item, NULL);
+    return dis_names_get(job->in.view.tasks, job->view.items[i].item, NULL);
 }
 
 static cli_rows rows_of_items(const panel_command *job)
@@ -143,14 +143,14 @@ static cli_rows rows_of_items(const panel_command *job)
         CLI_FIELD_AS(dis_panel_item, SMALL, "buy", votes_to_buy),
         CLI_FIELD(dis_panel_item, REAL, gain),
     };
-    return ROWS(fields, job->look.items, job->look.n_items, name_of_item, job);
+    return ROWS(fields, job->view.items, job->view.n_items, name_of_item, job);
 }
 
 static const char *name_of_voter(const void *user, const cli_field *field, size_t r)
 {
     const panel_command *job = user;
     (void)field;
-    return dis_names_get(job->in.look.workers, job->swap[r].worker, NULL);
+    return dis_names_get(job->in.view.workers, job->swap[r].worker, NULL);
 }
 
 static cli_rows rows_of_swaps(const panel_command *job)
@@ -192,11 +192,11 @@ dis_status panel_tables_write(const panel_command *job)
 dis_status panel_labels_write(const panel_command *job, dis_context *ctx)
 {
     if (!job->v->labels) return DIS_OK;
-    const dis_labels_view labels = {.n_items = job->look.n_items,
-                                    .n_classes = job->look.n_classes,
-                                    .p = job->look.p,
-                                    .tasks = job->in.look.tasks,
-                                    .classes = job->in.look.classes};
+    const dis_labels_view labels = {.n_items = job->view.n_items,
+                                    .n_classes = job->view.n_classes,
+                                    .p = job->view.p,
+                                    .tasks = job->in.view.tasks,
+                                    .classes = job->in.view.classes};
     return dis_labels_write(ctx, &labels, job->v->labels, NULL);
 }
 
@@ -216,7 +216,7 @@ static void put_truth(dis__json_writer *j, const char *key, bool value)
 
 static void put_panel(const panel_command *job, dis__json_writer *j)
 {
-    const dis_panel_view *l = &job->look;
+    const dis_panel_view *l = &job->view;
     dis__json_writer_key(j, "unknown");
     if (l->missing_reason)
         dis__json_writer_text(j, l->missing_reason);

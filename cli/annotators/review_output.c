@@ -29,7 +29,7 @@ dis_status review_items_write(const review_command *job, const char *path, const
     const char *all[N(columns) + 3];
     size_t n_columns = N(columns);
     memcpy(all, columns, sizeof columns);
-    if (job->look.ordinal_items) {
+    if (job->view.ordinal_items) {
         all[n_columns++] = "place";
         all[n_columns++] = "place_se";
     }
@@ -38,11 +38,11 @@ dis_status review_items_write(const review_command *job, const char *path, const
     const dis_status status = dis__table_writer_create(path, format, all, n_columns, &t);
     if (status != DIS_OK) return status;
     for (size_t r = 0; r < n; r++) {
-        const dis_review_item *x = &job->look.items[r];
+        const dis_review_item *x = &job->view.items[r];
         if (which != REVIEW_ALL_ITEMS && x->accepted != (which == REVIEW_ACCEPTED_ITEMS)) continue;
         char reason[DIS_REVIEW_REASON_SIZE];
-        cli_cell_write_name(t, job->in.look.tasks, x->item);
-        cli_cell_write_name(t, job->in.look.classes, x->label);
+        cli_cell_write_name(t, job->in.view.tasks, x->item);
+        cli_cell_write_name(t, job->in.view.classes, x->label);
         put_real(t, x->p_correct);
         dis__table_writer_real(t, x->gain);
         dis__table_writer_real(t, x->surprise);
@@ -50,16 +50,16 @@ dis_status review_items_write(const review_command *job, const char *path, const
         dis__table_writer_real(t, x->votes);
         dis__table_writer_real(t, x->votes_for_label);
         if (x->votes_for_second > 0)
-            cli_cell_write_name(t, job->in.look.classes, x->second_class);
+            cli_cell_write_name(t, job->in.view.classes, x->second_class);
         else
             dis__table_writer_null(t);
         dis__table_writer_real(t, x->votes_for_second);
         dis__table_writer_count(t, x->votes_to_buy);
         cli_cell_write_text(t, dis_review_format_item_reason(job->review, job->in.votes, r, reason, sizeof reason));
-        cli_cell_write_name(t, job->in.look.classes, x->most_probable);
-        if (job->look.ordinal_items) {
-            dis__table_writer_real(t, job->look.ordinal_items[x->item].position);
-            dis__table_writer_real(t, job->look.ordinal_items[x->item].position_se);
+        cli_cell_write_name(t, job->in.view.classes, x->most_probable);
+        if (job->view.ordinal_items) {
+            dis__table_writer_real(t, job->view.ordinal_items[x->item].position);
+            dis__table_writer_real(t, job->view.ordinal_items[x->item].position_se);
         }
         if (job->texts) cli_cell_write_name(t, job->texts, x->item);
     }
@@ -78,12 +78,12 @@ dis_status review_workers_write(const review_command *job, const char *path)
     enum { ORDINAL = 7 };
     dis__table_writer *t;
     const dis_status status =
-        dis__table_writer_create(path, NULL, columns, N(columns) - (job->look.ordinal_workers ? 0 : ORDINAL), &t);
+        dis__table_writer_create(path, NULL, columns, N(columns) - (job->view.ordinal_workers ? 0 : ORDINAL), &t);
     if (status != DIS_OK) return status;
-    for (size_t r = 0; r < job->look.n_workers; r++) {
-        const dis_review_worker *x = &job->look.workers[r];
+    for (size_t r = 0; r < job->view.n_workers; r++) {
+        const dis_review_worker *x = &job->view.workers[r];
         char reason[DIS_REVIEW_REASON_SIZE];
-        cli_cell_write_name(t, job->in.look.workers, x->worker);
+        cli_cell_write_name(t, job->in.view.workers, x->worker);
         dis__table_writer_count(t, x->votes);
         dis__table_writer_count(t, x->shared);
         const double figures[] = {x->accuracy,   x->accuracy_low,   x->accuracy_high,   x->peer_accuracy,
@@ -93,8 +93,8 @@ dis_status review_workers_write(const review_command *job, const char *path)
         dis__table_writer_count(t, x->gold_votes);
         cli_cell_write_text(t, dis_review_verdict_name(x->verdict));
         cli_cell_write_text(t, dis_review_format_worker_reason(job->review, job->in.votes, r, reason, sizeof reason));
-        if (!job->look.ordinal_workers) continue;
-        const dis_review_ordinal_worker *o = &job->look.ordinal_workers[x->worker];
+        if (!job->view.ordinal_workers) continue;
+        const dis_review_ordinal_worker *o = &job->view.ordinal_workers[x->worker];
         const double order[ORDINAL] = {o->bias,       o->bias_low,    o->bias_high, o->spread,
                                        o->spread_low, o->spread_high, o->lapse_rate};
         for (size_t a = 0; a < ORDINAL; a++) dis__table_writer_real(t, order[a]);
@@ -124,12 +124,12 @@ static void put_items(const review_command *job, dis__json_writer *j, size_t n)
     dis__json_writer_key(j, "items_to_relabel");
     dis__json_writer_begin_array(j);
     for (size_t r = 0; r < n; r++) {
-        const dis_review_item *x = &job->look.items[r];
+        const dis_review_item *x = &job->view.items[r];
         char reason[DIS_REVIEW_REASON_SIZE];
         dis__json_writer_begin_object(j);
-        cli_json_write_text(j, "task", dis_names_get(job->in.look.tasks, x->item, NULL));
-        cli_json_write_text(j, "label", dis_names_get(job->in.look.classes, x->label, NULL));
-        cli_json_write_text(j, "best", dis_names_get(job->in.look.classes, x->most_probable, NULL));
+        cli_json_write_text(j, "task", dis_names_get(job->in.view.tasks, x->item, NULL));
+        cli_json_write_text(j, "label", dis_names_get(job->in.view.classes, x->label, NULL));
+        cli_json_write_text(j, "best", dis_names_get(job->in.view.classes, x->most_probable, NULL));
         cli_json_write_real(j, "right", x->p_correct);
         cli_json_write_real(j, "gain", x->gain);
         cli_json_write_real(j, "surprise", x->surprise);
@@ -149,10 +149,10 @@ static void put_workers(const review_command *job, dis__json_writer *j, size_t n
     dis__json_writer_key(j, "workers_to_check");
     dis__json_writer_begin_array(j);
     for (size_t r = 0; r < n; r++) {
-        const dis_review_worker *x = &job->look.workers[r];
+        const dis_review_worker *x = &job->view.workers[r];
         char reason[DIS_REVIEW_REASON_SIZE];
         dis__json_writer_begin_object(j);
-        cli_json_write_text(j, "worker", dis_names_get(job->in.look.workers, x->worker, NULL));
+        cli_json_write_text(j, "worker", dis_names_get(job->in.view.workers, x->worker, NULL));
         cli_json_write_count(j, "votes", x->votes);
         cli_json_write_count(j, "shared", x->shared);
         dis__json_writer_key(j, "quality");
@@ -179,16 +179,16 @@ static void put_workers(const review_command *job, dis__json_writer *j, size_t n
 /* For ordered classes: workers who vote too high or too low. */
 static void put_biased(const review_command *job, dis__json_writer *j, size_t n)
 {
-    if (!job->look.ordinal_workers) return;
-    cli_json_write_count(j, "biased_workers", job->look.n_biased);
+    if (!job->view.ordinal_workers) return;
+    cli_json_write_count(j, "biased_workers", job->view.n_biased);
     dis__json_writer_key(j, "workers_biased");
     dis__json_writer_begin_array(j);
-    for (size_t w = 0; w < job->look.n_workers && n > 0; w++) {
-        const dis_review_ordinal_worker *o = &job->look.ordinal_workers[w];
+    for (size_t w = 0; w < job->view.n_workers && n > 0; w++) {
+        const dis_review_ordinal_worker *o = &job->view.ordinal_workers[w];
         if (!o->biased) continue;
         n--;
         dis__json_writer_begin_object(j);
-        cli_json_write_text(j, "worker", dis_names_get(job->in.look.workers, w, NULL));
+        cli_json_write_text(j, "worker", dis_names_get(job->in.view.workers, w, NULL));
         put_metric(j, "bias", o->bias, o->bias_low, o->bias_high, 1);
         put_metric(j, "spread", o->spread, o->spread_low, o->spread_high, 1);
         cli_json_write_real(j, "lapse", o->lapse_rate);
@@ -199,7 +199,7 @@ static void put_biased(const review_command *job, dis__json_writer *j, size_t n)
 
 dis_status review_json_write(const review_command *job, const char *path)
 {
-    const dis_review_view *l = &job->look;
+    const dis_review_view *l = &job->view;
     const uint64_t top = job->v->top ? job->v->top : REVIEW_TOP;
     dis__json_writer *j;
     dis_status status = cli_summary_open(path, "review", &job->v->figures.seed, &j);
@@ -230,7 +230,7 @@ dis_status review_json_write(const review_command *job, const char *path)
     put_share(j, "expected_right", l->expected_accuracy, l->n_items);
     put_share(j, "expected_right_after_budget", l->expected_accuracy_after, l->n_items);
     if (job->v->accept > 0) put_share(j, "expected_right_accepted", l->expected_accuracy_accepted, l->n_accepted);
-    put_share(j, "typical_worker_right", l->typical_accuracy, isnan(l->typical_accuracy) ? 0 : job->in.look.n_votes);
+    put_share(j, "typical_worker_right", l->typical_accuracy, isnan(l->typical_accuracy) ? 0 : job->in.view.n_votes);
     dis__json_writer_end_object(j);
     put_items(job, j, review_rows_limit(l->n_items, top));
     put_workers(job, j, review_rows_limit(l->n_unreliable + l->n_weak, top));
@@ -246,10 +246,10 @@ static void print_text(const char *text)
     char cut[LINE + 8], safe[4 * sizeof cut];
     size_t n = strlen(text);
     if (n == 0) return;
-    const bool whole = n <= LINE;
-    if (!whole)
+    const bool fits = n <= LINE;
+    if (!fits)
         for (n = LINE; n > 0 && ((unsigned char)text[n] & 0xC0) == 0x80;) n--;
-    snprintf(cut, sizeof cut, "%.*s%s", (int)n, text, whole ? "" : "...");
+    snprintf(cut, sizeof cut, "%.*s%s", (int)n, text, fits ? "" : "...");
     cli_text_escape(cut, safe, sizeof safe);
     printf("    %s\n", safe);
 }
@@ -259,14 +259,14 @@ void review_items_print(const review_command *job, size_t n)
     const bool budget = job->v->budget > 0;
     printf("%-24s %-12s %6s %6s %6s%s  %s\n", "item", "label", "right", "gain", "odd", budget ? "  buy" : "", "why");
     for (size_t r = 0; r < n; r++) {
-        const dis_review_item *x = &job->look.items[r];
+        const dis_review_item *x = &job->view.items[r];
         char task[CLI_SAFE], label[CLI_SAFE], reason[DIS_REVIEW_REASON_SIZE], safe[2 * DIS_REVIEW_REASON_SIZE];
         dis_review_format_item_reason(job->review, job->in.votes, r, reason, sizeof reason);
         cli_text_escape(reason, safe, sizeof safe);
         char right[16] = "-";
         if (!isnan(x->p_correct)) snprintf(right, sizeof right, "%.3f", x->p_correct);
-        printf("%-24s %-12s %6s %6.3f %6.1f", cli_safe(dis_names_get(job->in.look.tasks, x->item, NULL), task),
-               cli_safe(dis_names_get(job->in.look.classes, x->label, NULL), label), right, x->gain, x->surprise);
+        printf("%-24s %-12s %6s %6.3f %6.1f", cli_safe(dis_names_get(job->in.view.tasks, x->item, NULL), task),
+               cli_safe(dis_names_get(job->in.view.classes, x->label, NULL), label), right, x->gain, x->surprise);
         if (budget) printf(" %4u", x->votes_to_buy);
         printf("  %s\n", safe);
         if (job->texts) print_text(dis_names_get(job->texts, x->item, NULL));
@@ -277,12 +277,12 @@ void review_workers_print(const review_command *job, size_t n)
 {
     printf("\n%-24s %7s %6s %-13s %8s  %s\n", "worker", "votes", "right", "95 % interval", "evidence", "why");
     for (size_t r = 0; r < n; r++) {
-        const dis_review_worker *x = &job->look.workers[r];
+        const dis_review_worker *x = &job->view.workers[r];
         char name[CLI_SAFE], reason[DIS_REVIEW_REASON_SIZE], safe[2 * DIS_REVIEW_REASON_SIZE];
         dis_review_format_worker_reason(job->review, job->in.votes, r, reason, sizeof reason);
         cli_text_escape(reason, safe, sizeof safe);
         printf("%-24s %7llu %6.3f %5.3f - %5.3f %8.1f  %s\n",
-               cli_safe(dis_names_get(job->in.look.workers, x->worker, NULL), name), (unsigned long long)x->votes,
+               cli_safe(dis_names_get(job->in.view.workers, x->worker, NULL), name), (unsigned long long)x->votes,
                x->accuracy, x->accuracy_low, x->accuracy_high, x->evidence, safe);
     }
 }
@@ -290,13 +290,13 @@ void review_workers_print(const review_command *job, size_t n)
 void review_biased_print(const review_command *job, size_t n)
 {
     printf("\n%-24s %7s %-15s %7s %-13s %6s\n", "worker", "bias", "95 % interval", "spread", "95 % interval", "lapse");
-    for (size_t w = 0; w < job->look.n_workers && n > 0; w++) {
-        const dis_review_ordinal_worker *o = &job->look.ordinal_workers[w];
+    for (size_t w = 0; w < job->view.n_workers && n > 0; w++) {
+        const dis_review_ordinal_worker *o = &job->view.ordinal_workers[w];
         char name[CLI_SAFE];
         if (!o->biased) continue;
         n--;
         printf("%-24s %7.2f %6.2f .. %-5.2f %7.2f %5.2f - %-5.2f %6.2f\n",
-               cli_safe(dis_names_get(job->in.look.workers, w, NULL), name), o->bias, o->bias_low, o->bias_high,
+               cli_safe(dis_names_get(job->in.view.workers, w, NULL), name), o->bias, o->bias_low, o->bias_high,
                o->spread, o->spread_low, o->spread_high, o->lapse_rate);
     }
 }

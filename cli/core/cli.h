@@ -115,9 +115,9 @@ typedef struct {
 typedef struct {
     bool help, short_help, quiet, verbose;
     uint64_t threads, memory;
-    int precision;      /* dis_precision, of subcommands with CLI_PRECISION_OPTION */
-    const char *device; /* of subcommands with CLI_DEVICE_OPTION; NULL: the CPU */
-    bool elsewhere;     /* what was computed on the device is looked at; it need not be here */
+    int precision;           /* dis_precision, of subcommands with CLI_PRECISION_OPTION */
+    const char *device;      /* of subcommands with CLI_DEVICE_OPTION; NULL: the CPU */
+    bool skips_device_check; /* what was computed on the device is looked at; it need not be here */
 } cli_common;
 
 /* What is read of the folder of a pretrained encoder. */
@@ -153,7 +153,7 @@ typedef struct {
 
 typedef struct {
     const cli_invocation *started; /* NULL: nothing yet */
-    bool whole;                    /* ranks hold all data each (dis_context_options) */
+    bool replicates_data;          /* ranks hold all data each (dis_context_options) */
     bool silent;                   /* another rank tells what is wrong */
     bool quiet, verbose;           /* print less, print more */
     bool colour, terminal;         /* of standard error */

@@ -94,7 +94,7 @@ static dis_status reject_ranks(cli *c, long rank)
 dis_status cli_context_create(cli *c, const cli_common *common, dis_context **out)
 {
     static const char *const ranks[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID", NULL};
-    if (common->device && strcmp(common->device, "cpu") != 0 && !common->elsewhere &&
+    if (common->device && strcmp(common->device, "cpu") != 0 && !common->skips_device_check &&
         !is_asked_later(c, common->device)) {
         const dis_device *device;
         const dis_status there = dis_device_find(common->device, (dis_precision)common->precision, false, &device);
@@ -105,7 +105,7 @@ dis_status cli_context_create(cli *c, const cli_common *common, dis_context **ou
     if (cli_ranks_count() > 1) o.ranks = "mpi";
     const long rank = started_as(ranks);
     if (o.ranks && !cli_command_find(c->command)->ranks) return reject_ranks(c, rank);
-    o.replicate_data = c->whole;
+    o.replicate_data = c->replicates_data;
     set_common(c, common, &o);
     char device[32];
     o.device = device_of_rank(common->device, device, sizeof device) ? device : common->device;
@@ -120,7 +120,7 @@ dis_status cli_context_create(cli *c, const cli_common *common, dis_context **ou
     }
     if (dis_context_rank(ctx) > 0) {
         c->quiet = true;
-        c->silent = c->whole;
+        c->silent = c->replicates_data;
     }
     *out = ctx;
     return DIS_OK;

@@ -63,16 +63,16 @@ static int gold_of_votes(compare_command *job, dis_context *ctx)
     votes_input *in = &job->votes;
     const int code = votes_input_read(in, ctx);
     if (code != 0) return code;
-    int32_t *label = calloc(in->look.n_items + 1, sizeof *label);
-    if (!label) return cli_error(job->c, DIS_ELIMIT, "no memory for the labels of %zu items", in->look.n_items);
-    for (size_t i = 0; i < in->look.n_items && in->look.start; i++) {
-        const uint64_t v = in->look.start[i];
-        if (v < in->look.start[i + 1]) label[i] = in->look.label8 ? in->look.label8[v] : in->look.label16[v];
+    int32_t *label = calloc(in->view.n_items + 1, sizeof *label);
+    if (!label) return cli_error(job->c, DIS_ELIMIT, "no memory for the labels of %zu items", in->view.n_items);
+    for (size_t i = 0; i < in->view.n_items && in->view.start; i++) {
+        const uint64_t v = in->view.start[i];
+        if (v < in->view.start[i + 1]) label[i] = in->view.label8 ? in->view.label8[v] : in->view.label16[v];
     }
-    const dis_gold_view view = {.n_items = in->look.n_items,
+    const dis_gold_view view = {.n_items = in->view.n_items,
                                 .label = label,
-                                .tasks = in->look.tasks,
-                                .classes = in->look.classes};
+                                .tasks = in->view.tasks,
+                                .classes = in->view.classes};
     const dis_status status = dis_gold_create(ctx, &view, &job->in.gold);
     free(label);
     job->in.gold_path = in->paths[0];
@@ -82,7 +82,7 @@ static int gold_of_votes(compare_command *job, dis_context *ctx)
 
 static int place_votes(compare_command *job, dis_comparison_votes *out)
 {
-    const int code = label_input_match_votes(&job->in, &job->votes.look, &job->vote_item, &job->vote_class);
+    const int code = label_input_match_votes(&job->in, &job->votes.view, &job->vote_item, &job->vote_class);
     *out = (dis_comparison_votes){.votes = job->votes.votes, .item_map = job->vote_item, .class_map = job->vote_class};
     return code;
 }
@@ -126,7 +126,7 @@ static int read_all(compare_command *job, dis_context *ctx)
 /* The class of the largest probability, for each item and seed. */
 static int take_labels(compare_command *job, const int32_t **sides)
 {
-    const dis_alignment_view *t = &job->in.look;
+    const dis_alignment_view *t = &job->in.alignment;
     const size_t n = job->v->a.n + job->v->b.n, first = job->v->hard && job->v->human;
     job->labels = calloc(t->n_items * n, sizeof *job->labels);
     if (!job->labels) return cli_error(job->c, DIS_ELIMIT, "no memory for the predictions of %zu items", t->n_items);
@@ -142,7 +142,7 @@ static int take_labels(compare_command *job, const int32_t **sides)
 static int compare(compare_command *job, dis_context *ctx)
 {
     const compare_values *v = job->v;
-    const dis_alignment_view *t = &job->in.look;
+    const dis_alignment_view *t = &job->in.alignment;
     const int32_t *sides[2 * CLI_MAX_VALUES];
     dis_comparison_votes votes;
     int code = take_labels(job, sides);
@@ -165,13 +165,13 @@ static int compare(compare_command *job, dis_context *ctx)
     o.interval_scope = (dis_interval_scope)v->over;
     o.alternative = (dis_alternative)v->alternative;
     const dis_status status = dis_comparison_run(ctx, &in, &o, &job->comparison);
-    if (status == DIS_OK) job->look = dis_comparison_get_view(job->comparison);
+    if (status == DIS_OK) job->view = dis_comparison_get_view(job->comparison);
     return cli_failed(job->c, status);
 }
 
 static void tell_finding(const compare_command *job, size_t m)
 {
-    const dis_significance *s = &job->look.metric[m];
+    const dis_significance *s = &job->view.metric[m];
     const double d = s->difference.value;
     char value[CLI_METRIC_SIZE];
     if (s->difference.reason || !job->v->figures.resamples) return;
@@ -194,7 +194,7 @@ static void tell_finding(const compare_command *job, size_t m)
 
 static void tell(compare_command *job)
 {
-    const dis_comparison_view *v = &job->look;
+    const dis_comparison_view *v = &job->view;
     const uint64_t apart = v->cell[DIS_CELL_ONLY_A] + v->cell[DIS_CELL_ONLY_B];
     char items[CLI_NUMBER];
     bool starred = false;
@@ -256,7 +256,7 @@ static int run(cli *c, const void *values, char **operands, size_t n_operands)
     int code = check(&job);
     if (code != 0) return code;
     dis_context *ctx;
-    c->whole = true;
+    c->replicates_data = true;
     const dis_status status = cli_context_create(c, &v->common, &ctx);
     if (status != DIS_OK) return cli_failed(c, status);
     code = cli_ranks_end(c, ctx, work(&job, ctx));

@@ -25,7 +25,7 @@ typedef struct {
     size_t *vote_item, *vote_class;
     int32_t *labels; /* (n_a + n_b, n_items) predicted classes */
     dis_comparison *comparison;
-    dis_comparison_view look;
+    dis_comparison_view view;
 } compare_command;
 
 /* compare_output.c */

@@ -66,7 +66,7 @@ bool eval_has_metric(const eval_command *job, size_t m)
     const unsigned needs = dis_evaluation_metric_get(m)->needs;
     if (job->v->metric.n == 0) { /* not requested by name, and without a value here */
         if (needs & DIS_NEEDS_ORDER && !votes_input_is_ordered(&job->v->reading)) return false;
-        if (m == DIS_EVALUATION_TOP_K_ACCURACY && job->v->top_k >= job->in.look.n_classes) return false;
+        if (m == DIS_EVALUATION_TOP_K_ACCURACY && job->v->top_k >= job->in.alignment.n_classes) return false;
     }
     return job->wanted[m] && !(needs & DIS_NEEDS_WORKERS) && (!(needs & DIS_NEEDS_GOLD) || job->v->gold) &&
            (!(needs & DIS_NEEDS_HUMAN) || job->human.p || job->v->human);
@@ -133,9 +133,9 @@ static int check(eval_command *job, char **operands)
 static int check_order(eval_command *job)
 {
     if (!votes_input_is_ordered(&job->v->reading) || job->classes) return 0;
-    const dis_names *names = job->in.look.classes;
+    const dis_names *names = job->in.alignment.classes;
     double before = 0, x = 0;
-    for (size_t k = 0; k < job->in.look.n_classes; k++, before = x) {
+    for (size_t k = 0; k < job->in.alignment.n_classes; k++, before = x) {
         char *end;
         const char *name = dis_names_get(names, k, NULL);
         x = strtod(name, &end);
@@ -172,11 +172,11 @@ static int people_from_votes(eval_command *job, dis_context *ctx)
     how.seed = job->v->figures.seed;
     const dis_status status = dis_fit_run(ctx, in->votes, job->v->human_labels, &how, &job->fit);
     if (status != DIS_OK) return cli_failed(job->c, status);
-    job->human = (dis_labels_view){.n_items = in->look.n_items,
-                                   .n_classes = in->look.n_classes,
+    job->human = (dis_labels_view){.n_items = in->view.n_items,
+                                   .n_classes = in->view.n_classes,
                                    .p = dis_fit_p(job->fit),
-                                   .tasks = in->look.tasks,
-                                   .classes = in->look.classes};
+                                   .tasks = in->view.tasks,
+                                   .classes = in->view.classes};
     return label_input_add_view(&job->in, in->paths[0], "votes", &job->human);
 }
 
@@ -198,11 +198,11 @@ static int read_all(eval_command *job, dis_context *ctx)
 static int read_groups(eval_command *job, dis_context *ctx)
 {
     if (!job->v->groups) return 0;
-    const size_t n = job->in.look.n_items;
+    const size_t n = job->in.alignment.n_items;
     job->group = malloc(n * sizeof *job->group);
     if (!job->group) return cli_error(job->c, DIS_ELIMIT, "no memory for the groups of %zu items", n);
     return cli_failed(job->c,
-                      dis__item_groups_read(ctx, job->v->groups, job->in.look.tasks, job->group, &job->n_groups));
+                      dis__item_groups_read(ctx, job->v->groups, job->in.alignment.tasks, job->group, &job->n_groups));
 }
 
 /* ---- measuring ---- */
@@ -210,7 +210,7 @@ static int read_groups(eval_command *job, dis_context *ctx)
 static int measure(eval_command *job, dis_context *ctx)
 {
     const eval_values *v = job->v;
-    const dis_alignment_view *t = &job->in.look;
+    const dis_alignment_view *t = &job->in.alignment;
     dis_evaluation_options o = dis_evaluation_options_default();
     o.seed = v->figures.seed;
     o.resamples = v->figures.resamples;
@@ -224,7 +224,7 @@ static int measure(eval_command *job, dis_context *ctx)
     o.metrics = job->wanted;
     o.interval_scope = (dis_interval_scope)v->over;
     if (v->votes.n) {
-        const int code = label_input_match_votes(&job->in, &job->votes.look, &job->vote_item, &job->vote_class);
+        const int code = label_input_match_votes(&job->in, &job->votes.view, &job->vote_item, &job->vote_class);
         if (code != 0) return code;
     }
     const dis_evaluation_votes votes = {.votes = job->votes.votes,
@@ -242,7 +242,7 @@ static int measure(eval_command *job, dis_context *ctx)
                                          .votes = v->votes.n ? &votes : NULL};
         const dis_status status = dis_evaluation_run(ctx, &in, &o, &job->evaluation[i]);
         if (status != DIS_OK) return cli_failed(job->c, status);
-        job->look[i] = dis_evaluation_get_view(job->evaluation[i]);
+        job->view[i] = dis_evaluation_get_view(job->evaluation[i]);
     }
     return 0;
 }
@@ -250,11 +250,11 @@ static int measure(eval_command *job, dis_context *ctx)
 /* The accuracy beside that of always predicting the majority class, and whether the confidence fits it. */
 static void tell_finding(const eval_command *job, size_t i)
 {
-    const dis_metric *metric = job->look[i].metric, *accuracy = &metric[DIS_EVALUATION_ACCURACY],
+    const dis_metric *metric = job->view[i].metric, *accuracy = &metric[DIS_EVALUATION_ACCURACY],
                      *majority = &metric[DIS_EVALUATION_MAJORITY_ACCURACY],
                      *confidence = &metric[DIS_EVALUATION_CONFIDENCE];
     char safe[CLI_SAFE], value[CLI_METRIC_SIZE], calibration[80] = "";
-    if (!job->look[i].n_gold || !job->wanted[DIS_EVALUATION_ACCURACY] || accuracy->reason) return;
+    if (!job->view[i].n_gold || !job->wanted[DIS_EVALUATION_ACCURACY] || accuracy->reason) return;
     if (job->wanted[DIS_EVALUATION_CONFIDENCE] && !confidence->reason) {
         const double gap = confidence->value - accuracy->value;
         const bool apart =
@@ -274,18 +274,18 @@ static void tell_finding(const eval_command *job, size_t i)
 static void tell(eval_command *job)
 {
     char items[CLI_NUMBER], floored[CLI_NUMBER];
-    if (job->look[0].few_annotators)
+    if (job->view[0].few_annotators)
         cli_warn(job->c, "the human labels are from only %zu annotator%s: other annotators might reverse the result",
-                 job->look[0].n_annotators, cli_plural(job->look[0].n_annotators));
+                 job->view[0].n_annotators, cli_plural(job->view[0].n_annotators));
     for (size_t i = 0; i < job->n; i++)
-        if (job->look[i].n_floored)
+        if (job->view[i].n_floored)
             cli_print(job->c, "%s: %s probabilities below 1e-12 were set to 1e-12 in logarithms", job->in.path[i],
-                      cli_count_format(job->look[i].n_floored, floored));
+                      cli_count_format(job->view[i].n_floored, floored));
     cli_print(job->c, "%s item%s, %zu classes, %zu file%s of predictions (%.2f s)",
-              cli_count_format(job->in.look.n_items, items), cli_plural(job->in.look.n_items), job->in.look.n_classes,
-              job->n, cli_plural(job->n), cli_seconds_since(&job->c->start));
+              cli_count_format(job->in.alignment.n_items, items), cli_plural(job->in.alignment.n_items),
+              job->in.alignment.n_classes, job->n, cli_plural(job->n), cli_seconds_since(&job->c->start));
     for (size_t i = 0; i < job->n; i++) tell_finding(job, i);
-    if (job->n == 1 && job->look[0].n_gold && !job->v->items) {
+    if (job->n == 1 && job->view[0].n_gold && !job->v->items) {
         static const char *const table[] = {"--items", "items.csv", NULL};
         cli_next_print(job->c, "eval", table, "the values of every item");
     }
@@ -331,7 +331,7 @@ static int run(cli *c, const void *values, char **operands, size_t n_operands)
         .votes = {.c = c, .v = &v->reading, .paths = (char *const *)v->votes.value, .n_paths = v->votes.n},
         .people = {.c = c, .v = &v->people}};
     dis_context *ctx = NULL;
-    c->whole = true;
+    c->replicates_data = true;
     int code = check(&job, operands);
     if (code == 0) code = cli_failed(c, cli_context_create(c, &v->common, &ctx));
     if (code == 0) code = read_all(&job, ctx);

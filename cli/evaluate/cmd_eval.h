@@ -35,7 +35,7 @@ typedef struct {
     groups_input people; /* with --group */
     dis_group_evaluation *by_group[CLI_MAX_VALUES];
     dis_evaluation *evaluation[CLI_MAX_VALUES];
-    dis_evaluation_view look[CLI_MAX_VALUES];
+    dis_evaluation_view view[CLI_MAX_VALUES];
 } eval_command;
 
 /* Whether a metric says something with what was given. */

@@ -36,7 +36,7 @@ typedef struct {
     label_input in;
     view_name name[DIS_MAX_VIEWS];
     dis_views_distances *distances;
-    dis_views_distances_view look;
+    dis_views_distances_view view;
 } views_command;
 
 static view_name short_name(const char *path)
@@ -75,16 +75,16 @@ static const char *safe_name(const views_command *job, size_t m, char safe[CLI_S
 
 static int measure(views_command *job, dis_context *ctx)
 {
-    const dis_views views = {.n_items = job->in.look.n_items,
-                             .n_classes = job->in.look.n_classes,
+    const dis_views views = {.n_items = job->in.alignment.n_items,
+                             .n_classes = job->in.alignment.n_classes,
                              .n_views = job->in.n,
-                             .p = job->in.look.p};
+                             .p = job->in.alignment.p};
     dis_views_distances_options o = dis_views_distances_options_default();
     o.resamples = job->v->figures.resamples;
     o.fraction = job->v->figures.fraction;
     o.seed = job->v->figures.seed;
     const dis_status status = dis_views_distances_run(ctx, &views, &o, &job->distances);
-    if (status == DIS_OK) job->look = dis_views_distances_get_view(job->distances);
+    if (status == DIS_OK) job->view = dis_views_distances_get_view(job->distances);
     return cli_failed(job->c, status);
 }
 
@@ -93,7 +93,7 @@ static int measure(views_command *job, dis_context *ctx)
 /* Views by number in the head, so that long names do not widen the matrix. */
 static void write_text(const views_command *job)
 {
-    const dis_views_distances_view *d = &job->look;
+    const dis_views_distances_view *d = &job->view;
     int width = 4;
     char safe[CLI_SAFE], number[CLI_NUMBER];
     for (size_t a = 0; a < d->n_views; a++) {
@@ -145,7 +145,7 @@ static char *column_names(const views_command *job, const char **columns)
 static int write_table(const views_command *job, const char *format)
 {
     enum { BEFORE = 4 };
-    const dis_views_distances_view *d = &job->look;
+    const dis_views_distances_view *d = &job->view;
     const char *columns[BEFORE + DIS_MAX_VIEWS] = {"view", "entropy", "to_others", "to_centroid"};
     char *text = column_names(job, columns + BEFORE);
     if (!text) return cli_error(job->c, DIS_ELIMIT, "no memory for the names of the columns");
@@ -172,13 +172,13 @@ static void put_metric(dis__json_writer *j, const char *key, const dis_metric *m
 
 static dis_status write_json(const views_command *job)
 {
-    const dis_views_distances_view *d = &job->look;
+    const dis_views_distances_view *d = &job->view;
     dis__json_writer *j;
     dis_status status = cli_summary_open(job->v->figures.json, "views", &job->v->figures.seed, &j);
     if (status != DIS_OK) return status;
     status = label_input_write_json(&job->in, j);
     cli_json_write_count(j, "items", d->n_items);
-    cli_json_write_names(j, "classes", job->in.look.classes);
+    cli_json_write_names(j, "classes", job->in.alignment.classes);
     cli_json_write_text(j, "unit", "nats");
     cli_json_write_count(j, "resamples", job->v->figures.resamples);
     cli_json_write_real(j, "fraction", job->v->figures.fraction);
@@ -228,7 +228,7 @@ static int work(views_command *job, dis_context *ctx)
     char items[CLI_NUMBER];
     if (code == 0)
         cli_print(job->c, "%zu files of labels, %s items, %zu classes (%.2f s)", job->in.n,
-                  cli_count_format(job->look.n_items, items), job->look.n_classes, cli_seconds_since(&job->c->start));
+                  cli_count_format(job->view.n_items, items), job->view.n_classes, cli_seconds_since(&job->c->start));
     return code;
 }
 

@@ -26,7 +26,7 @@ static const char *p_text(double p, double min, char out[CLI_NUMBER])
 
 static void metrics_text(const compare_command *job)
 {
-    const dis_comparison_view *v = &job->look;
+    const dis_comparison_view *v = &job->view;
     const uint64_t resamples = job->v->figures.resamples;
     printf("%-10s%-26s%-26s%s\n", "", "A", "B",
            !resamples                                     ? "A - B"
@@ -107,8 +107,8 @@ static void cells_text(const dis_comparison_view *v)
 void compare_text_print(const compare_command *job)
 {
     metrics_text(job);
-    mcnemar_text(&job->look);
-    if (job->look.has_statistics) cells_text(&job->look);
+    mcnemar_text(&job->view);
+    if (job->view.has_statistics) cells_text(&job->view);
 }
 
 /* ---- one figure per row ---- */
@@ -131,7 +131,7 @@ static void row(dis__table_writer *t, const char *metric, const char *what, cons
 dis_status compare_table_write(const compare_command *job, const char *format)
 {
     static const char *const columns[] = {"figure", "of", "value", "ci_low", "ci_high", "n", "p", "reason"};
-    const dis_comparison_view *v = &job->look;
+    const dis_comparison_view *v = &job->view;
     dis__table_writer *t;
     const dis_status status = dis__table_writer_create(cli_metric_table_path(&job->v->figures), format, columns,
                                                        sizeof columns / sizeof *columns, &t);
@@ -212,7 +212,7 @@ static void put_mcnemar(const dis_comparison_view *v, dis__json_writer *j)
 static void put_cells(const compare_command *job, dis__json_writer *j)
 {
     static const char *const alternatives[] = {"two-sided", "less", "greater"};
-    const dis_comparison_view *v = &job->look;
+    const dis_comparison_view *v = &job->view;
     dis__json_writer_key(j, "cells");
     dis__json_writer_begin_object(j);
     for (size_t c = 0; c < DIS_CELLS; c++) cli_json_write_count(j, dis__comparison_cell_name(c), v->cell[c]);
@@ -244,13 +244,13 @@ static void put_cells(const compare_command *job, dis__json_writer *j)
 
 dis_status compare_json_write(const compare_command *job)
 {
-    const dis_comparison_view *v = &job->look;
+    const dis_comparison_view *v = &job->view;
     dis__json_writer *j;
     dis_status status = cli_summary_open(job->v->figures.json, "compare", &job->v->figures.seed, &j);
     if (status != DIS_OK) return status;
     status = label_input_write_json(&job->in, j);
     cli_json_write_count(j, "items", v->n_items);
-    cli_json_write_names(j, "classes", job->in.look.classes);
+    cli_json_write_names(j, "classes", job->in.alignment.classes);
     cli_json_write_count(j, "seeds_a", v->n_a);
     cli_json_write_count(j, "seeds_b", v->n_b);
     cli_json_write_bool(j, "pool_seeds", job->v->pool_seeds);

@@ -21,7 +21,7 @@ int eval_groups_check(eval_command *job)
 int eval_groups_compute(eval_command *job, dis_context *ctx)
 {
     const eval_values *v = job->v;
-    const dis_alignment_view *t = &job->in.look;
+    const dis_alignment_view *t = &job->in.alignment;
     int code = groups_input_read(&job->people, ctx, job->votes.votes);
     if (code != 0 || !job->people.groups) return code;
     dis_group_agreement_options o = dis_group_agreement_options_default();
@@ -49,7 +49,7 @@ typedef struct {
 static const char *name_of(const void *user, const cli_field *field, size_t g)
 {
     const of_file *f = user;
-    return strcmp(field->name, "group") == 0 ? dis_names_get(f->job->people.look.names, g, NULL)
+    return strcmp(field->name, "group") == 0 ? dis_names_get(f->job->people.view.names, g, NULL)
                                              : f->job->in.path[f->i];
 }
 
@@ -132,7 +132,7 @@ void eval_groups_print(const eval_command *job)
                "apart");
         for (size_t g = 0; g < v.n_groups; g++) {
             const dis_group_evaluation_row *x = &v.groups[g];
-            cli_text_escape(dis_names_get(job->people.look.names, g, NULL), safe, NAME_WIDTH - 1);
+            cli_text_escape(dis_names_get(job->people.view.names, g, NULL), safe, NAME_WIDTH - 1);
             printf("%-*s %9s  ", NAME_WIDTH, safe, cli_count_format(x->votes, number));
             cli_metric_print(&x->log_loss, width);
             cli_metric_print(&x->agreement, width);

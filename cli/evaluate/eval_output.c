@@ -46,7 +46,7 @@ static void metric_rows(const eval_command *job, bool (*belongs)(size_t m), bool
         printf("%-*s", *arrow ? NAME_WIDTH + 2 : NAME_WIDTH, name);
         for (size_t i = 0; i < job->n; i++) {
             char text[CLI_METRIC_SIZE];
-            figure_text(&job->look[i].metric[m], intervals, text);
+            figure_text(&job->view[i].metric[m], intervals, text);
             if (i + 1 < job->n)
                 printf("%-*s", width, text);
             else
@@ -75,12 +75,12 @@ static void reasons(const eval_command *job)
 {
     for (size_t m = 0; m < DIS_EVALUATION_METRICS; m++)
         for (size_t i = 0; i < job->n && eval_has_metric(job, m); i++) {
-            const char *reason = job->look[i].metric[m].reason;
+            const char *reason = job->view[i].metric[m].reason;
             if (!reason) continue;
-            bool said = false;
-            for (size_t j = 0; j < i; j++) said = said || job->look[j].metric[m].reason == reason;
+            bool printed = false;
+            for (size_t j = 0; j < i; j++) printed = printed || job->view[j].metric[m].reason == reason;
             char safe[CLI_SAFE];
-            if (!said)
+            if (!printed)
                 printf("- %s: %s%s%s%s\n", dis_evaluation_metric_get(m)->name, reason, job->n > 1 ? " (" : "",
                        job->n > 1 ? short_name(job->in.path[i], 40, safe) : "", job->n > 1 ? ")" : "");
         }
@@ -88,14 +88,14 @@ static void reasons(const eval_command *job)
 
 static void class_rows(const eval_command *job)
 {
-    const dis_evaluation_view *v = &job->look[0];
+    const dis_evaluation_view *v = &job->view[0];
     if (!v->classes || !job->wanted[DIS_EVALUATION_MACRO_F1] || job->n > 1) return;
     const size_t shown = v->n_classes < MAX_SHOWN_CLASSES ? v->n_classes : MAX_SHOWN_CLASSES;
     printf("\n%-*s%10s%10s  %-10s%-10s%s\n", NAME_WIDTH, "class", "gold", "predicted", "precision", "recall", "F1");
     for (size_t k = 0; k < shown; k++) {
         const dis_class_scores *s = &v->classes[k];
         char safe[CLI_SAFE], f1[CLI_METRIC_SIZE];
-        cli_safe(dis_names_get(job->in.look.classes, k, NULL), safe);
+        cli_safe(dis_names_get(job->in.alignment.classes, k, NULL), safe);
         printf("%-*s%10llu%10llu  %-10.4f%-10.4f%s\n", NAME_WIDTH, safe, (unsigned long long)s->n_gold,
                (unsigned long long)s->n_predicted, s->precision.value, s->recall.value, figure_text(&s->f1, true, f1));
     }
@@ -114,13 +114,13 @@ void eval_text_print(const eval_command *job)
         if (job->n > 0) putchar('\n');
     }
     if (job->v->gold) {
-        printf("against gold labels, %s items\n", cli_count_format(job->look[0].n_gold, items));
+        printf("against gold labels, %s items\n", cli_count_format(job->view[0].n_gold, items));
         metric_rows(job, of_gold, intervals, width);
     }
-    if (job->in.look.n_sources > job->n) {
-        const bool annotators = job->look[0].interval_scope == DIS_INTERVAL_ANNOTATORS;
+    if (job->in.alignment.n_sources > job->n) {
+        const bool annotators = job->view[0].interval_scope == DIS_INTERVAL_ANNOTATORS;
         printf("%sagainst people, %s items, nats%s%s%s\n", job->v->gold ? "\n" : "",
-               cli_count_format(job->in.look.n_items, items), job->v->human_labels ? ", labels: " : "",
+               cli_count_format(job->in.alignment.n_items, items), job->v->human_labels ? ", labels: " : "",
                job->v->human_labels ? job->v->human_labels : "",
                annotators && intervals ? "; intervals for other annotators and items" : "");
         metric_rows(job, of_people, intervals, width);
@@ -143,7 +143,7 @@ dis_status eval_table_write(const eval_command *job, const char *format)
     if (status != DIS_OK) return status;
     for (size_t m = 0; m < DIS_EVALUATION_METRICS; m++)
         for (size_t i = 0; i < job->n && eval_has_metric(job, m); i++) {
-            const dis_metric *x = &job->look[i].metric[m];
+            const dis_metric *x = &job->view[i].metric[m];
             cli_cell_write_text(t, dis_evaluation_metric_get(m)->name);
             cli_cell_write_text(t, job->in.path[i]);
             cli_cell_write_metric(t, x);
@@ -158,8 +158,8 @@ dis_status eval_items_write(const eval_command *job)
 {
     static const char *const first[] = {"predictions", "task", "gold", "predicted", "right"};
     const char *columns[N(first) + DIS_EVALUATION_METRICS];
-    const dis_alignment_view *a = &job->in.look;
-    const dis_evaluation_items *any = &job->look[0].items; /* all have the same columns */
+    const dis_alignment_view *a = &job->in.alignment;
+    const dis_evaluation_items *any = &job->view[0].items; /* all have the same columns */
     memcpy(columns, first, sizeof first);
     for (size_t c = 0; c < any->n_columns; c++)
         columns[N(first) + c] = dis_evaluation_metric_get(any->column[c].metric)->name;
@@ -167,7 +167,7 @@ dis_status eval_items_write(const eval_command *job)
     const dis_status status = dis__table_writer_create(job->v->items, NULL, columns, N(first) + any->n_columns, &t);
     if (status != DIS_OK) return status;
     for (size_t f = 0; f < job->n; f++) {
-        const dis_evaluation_items *x = &job->look[f].items;
+        const dis_evaluation_items *x = &job->view[f].items;
         for (size_t i = 0; i < a->n_items; i++) {
             cli_cell_write_text(t, job->in.path[f]);
             cli_cell_write_name(t, a->tasks, i);
@@ -200,10 +200,10 @@ dis_status eval_class_table_write(const eval_command *job)
     const dis_status status = dis__table_writer_create(job->v->class_table, NULL, columns, N(columns), &t);
     if (status != DIS_OK) return status;
     for (size_t f = 0; f < job->n; f++)
-        for (size_t k = 0; job->look[f].classes && k < job->look[f].n_classes; k++) {
-            const dis_class_scores *s = &job->look[f].classes[k];
+        for (size_t k = 0; job->view[f].classes && k < job->view[f].n_classes; k++) {
+            const dis_class_scores *s = &job->view[f].classes[k];
             cli_cell_write_text(t, job->in.path[f]);
-            cli_cell_write_name(t, job->in.look.classes, k);
+            cli_cell_write_name(t, job->in.alignment.classes, k);
             dis__table_writer_count(t, s->n_gold);
             dis__table_writer_count(t, s->n_predicted);
             dis__table_writer_count(t, s->n_correct);
@@ -217,16 +217,16 @@ dis_status eval_class_table_write(const eval_command *job)
 dis_status eval_confusion_write(const eval_command *job)
 {
     static const char *const columns[] = {"predictions", "gold", "predicted", "items"};
-    const size_t k = job->in.look.n_classes;
+    const size_t k = job->in.alignment.n_classes;
     dis__table_writer *t;
     const dis_status status = dis__table_writer_create(job->v->confusion, NULL, columns, N(columns), &t);
     if (status != DIS_OK) return status;
     for (size_t f = 0; f < job->n; f++)
-        for (size_t c = 0; job->look[f].confusion && c < k * k; c++) {
+        for (size_t c = 0; job->view[f].confusion && c < k * k; c++) {
             cli_cell_write_text(t, job->in.path[f]);
-            cli_cell_write_name(t, job->in.look.classes, c / k);
-            cli_cell_write_name(t, job->in.look.classes, c % k);
-            dis__table_writer_count(t, job->look[f].confusion[c]);
+            cli_cell_write_name(t, job->in.alignment.classes, c / k);
+            cli_cell_write_name(t, job->in.alignment.classes, c % k);
+            dis__table_writer_count(t, job->view[f].confusion[c]);
         }
     return dis__table_writer_finish(t, DIS_OK);
 }
@@ -238,8 +238,8 @@ dis_status eval_bins_write(const eval_command *job)
     const dis_status status = dis__table_writer_create(job->v->bins, NULL, columns, N(columns), &t);
     if (status != DIS_OK) return status;
     for (size_t f = 0; f < job->n; f++)
-        for (size_t b = 0; b < job->look[f].n_bins; b++) {
-            const dis_reliability_bin *x = &job->look[f].bin[b];
+        for (size_t b = 0; b < job->view[f].n_bins; b++) {
+            const dis_reliability_bin *x = &job->view[f].bin[b];
             cli_cell_write_text(t, job->in.path[f]);
             dis__table_writer_real(t, x->low);
             dis__table_writer_real(t, x->high);
@@ -269,13 +269,13 @@ static void put_metrics(const eval_command *job, dis__json_writer *j, const dis_
 static void put_classes(const eval_command *job, dis__json_writer *j, const dis_evaluation_view *v)
 {
     if (!v->classes) return;
-    cli_json_write_text(j, "majority_class", dis_names_get(job->in.look.classes, v->majority_class, NULL));
+    cli_json_write_text(j, "majority_class", dis_names_get(job->in.alignment.classes, v->majority_class, NULL));
     dis__json_writer_key(j, "by_class");
     dis__json_writer_begin_array(j);
     for (size_t k = 0; k < v->n_classes; k++) {
         const dis_class_scores *s = &v->classes[k];
         dis__json_writer_begin_object(j);
-        cli_json_write_text(j, "class", dis_names_get(job->in.look.classes, k, NULL));
+        cli_json_write_text(j, "class", dis_names_get(job->in.alignment.classes, k, NULL));
         cli_json_write_count(j, "gold", s->n_gold);
         cli_json_write_count(j, "predicted", s->n_predicted);
         cli_json_write_count(j, "right", s->n_correct);
@@ -345,14 +345,14 @@ dis_status eval_json_write(const eval_command *job)
         dis__json_writer_key(j, "worker_table");
         status = cli_input_write(j, v->people.table, "worker table");
     }
-    cli_json_write_count(j, "items", job->in.look.n_items);
-    cli_json_write_names(j, "classes", job->in.look.classes);
+    cli_json_write_count(j, "items", job->in.alignment.n_items);
+    cli_json_write_names(j, "classes", job->in.alignment.classes);
     cli_json_write_text(j, "human_labels", v->human_labels);
     cli_json_write_bool(j, "ordinal", votes_input_is_ordered(&v->reading));
     cli_json_write_count(j, "resamples", v->figures.resamples);
-    cli_json_write_text(j, "intervals_over", dis_interval_scope_name(job->look[0].interval_scope));
-    cli_json_write_count(j, "annotators", job->look[0].n_annotators);
-    cli_json_write_bool(j, "few_annotators", job->look[0].few_annotators);
+    cli_json_write_text(j, "intervals_over", dis_interval_scope_name(job->view[0].interval_scope));
+    cli_json_write_count(j, "annotators", job->view[0].n_annotators);
+    cli_json_write_bool(j, "few_annotators", job->view[0].few_annotators);
     cli_json_write_real(j, "fraction", v->figures.fraction);
     cli_json_write_count(j, "top_k", v->top_k);
     cli_json_write_text(j, "entropy_base", "e");
@@ -362,15 +362,16 @@ dis_status eval_json_write(const eval_command *job)
     for (size_t i = 0; i < job->n; i++) {
         dis__json_writer_begin_object(j);
         cli_json_write_text(j, "path", job->in.path[i]);
-        cli_json_write_count(j, "floored", job->look[i].n_floored);
-        if (job->in.look.n_sources > job->n) cli_json_write_count(j, "human_floored", job->look[i].n_human_floored);
-        put_metrics(job, j, &job->look[i]);
-        put_classes(job, j, &job->look[i]);
-        put_calibration(j, &job->look[i]);
+        cli_json_write_count(j, "floored", job->view[i].n_floored);
+        if (job->in.alignment.n_sources > job->n)
+            cli_json_write_count(j, "human_floored", job->view[i].n_human_floored);
+        put_metrics(job, j, &job->view[i]);
+        put_classes(job, j, &job->view[i]);
+        put_calibration(j, &job->view[i]);
         dis__json_writer_end_object(j);
     }
     dis__json_writer_end_array(j);
-    if (job->n == 1) put_metrics(job, j, &job->look[0]); /* where one looks first */
+    if (job->n == 1) put_metrics(job, j, &job->view[0]); /* where one looks first */
     eval_groups_write_json(job, j);
     if (v->votes.n && status == DIS_OK) votes_input_write_json_notes(&job->votes, j);
     return cli_summary_close(j, status);

@@ -16,7 +16,7 @@ typedef struct {
     const eval_values *v;
     const dis__lewidi_set *set;
     dis__lewidi *official;
-    dis__lewidi_view look;
+    dis__lewidi_view view;
     dis_context *ctx;
     double *soft;
     int32_t *value;
@@ -48,12 +48,12 @@ static dis_status read_all(perspectives *job)
     const eval_values *v = job->v;
     dis_status status = dis__lewidi_read(job->ctx, v->official, job->set, &job->official);
     if (status != DIS_OK) return status;
-    job->look = dis__lewidi_get_view(job->official);
+    job->view = dis__lewidi_get_view(job->official);
     status = dis__lewidi_export(job->official, v->save_votes, v->save_texts);
     if (status == DIS_OK && v->soft) status = dis__lewidi_read_soft(job->ctx, job->official, v->soft, &job->soft);
     if (status == DIS_OK && v->annotators)
         status = dis__lewidi_read_perspectives(job->ctx, job->official, v->annotators, &job->value);
-    if (status == DIS_OK && job->soft && job->look.soft)
+    if (status == DIS_OK && job->soft && job->view.soft)
         status = dis__lewidi_soft_score(job->official, job->soft, &job->soft_score);
     if (status == DIS_OK && job->value) job->score = dis__lewidi_perspective_score(job->official, job->value);
     return status;
@@ -122,12 +122,12 @@ static dis_status write_json(const perspectives *job)
     if (status == DIS_OK && v->annotators) status = cli_input_write(j, v->annotators, "annotators");
     cli_inputs_end(j);
     cli_json_write_text(j, "set", job->set->name);
-    cli_json_write_count(j, "items", job->look.n_items);
-    cli_json_write_count(j, "annotators", job->look.n_workers);
-    cli_json_write_count(j, "annotations", job->look.n_annotations);
+    cli_json_write_count(j, "items", job->view.n_items);
+    cli_json_write_count(j, "annotators", job->view.n_workers);
+    cli_json_write_count(j, "annotations", job->view.n_annotations);
     dis__json_writer_key(j, "metrics");
     dis__json_writer_begin_object(j);
-    if (job->soft && job->look.soft) cli_json_write_real(j, "soft_score", job->soft_score);
+    if (job->soft && job->view.soft) cli_json_write_real(j, "soft_score", job->soft_score);
     if (job->value) cli_json_write_real(j, "perspective_score", job->score);
     dis__json_writer_end_object(j);
     return cli_summary_close(j, status);
@@ -141,7 +141,7 @@ static int print(const perspectives *job)
         bool shown;
         const char *name, *text;
         double value;
-    } rows[] = {{job->soft && job->look.soft, "soft",
+    } rows[] = {{job->soft && job->view.soft, "soft",
                  job->set->ordered ? "soft: mean Wasserstein distance" : "soft: mean Manhattan distance",
                  job->soft_score},
                 {job->value, "perspectives",
@@ -160,7 +160,7 @@ static int print(const perspectives *job)
         cli_cell_write_text(t, job->set->name);
         cli_cell_write_text(t, rows[r].name);
         dis__table_writer_real(t, rows[r].value);
-        dis__table_writer_count(t, job->look.n_items);
+        dis__table_writer_count(t, job->view.n_items);
         cli_cell_write_text(t, "lower");
     }
     return cli_failed(job->c, dis__table_writer_finish(t, DIS_OK));
@@ -170,9 +170,9 @@ static void tell(const perspectives *job)
 {
     char items[CLI_NUMBER], annotations[CLI_NUMBER], safe[CLI_SAFE];
     cli_print(job->c, "%s: %s, %s items, %s annotations of %zu annotators%s", cli_safe(job->v->official, safe),
-              job->set->name, cli_count_format(job->look.n_items, items),
-              cli_count_format(job->look.n_annotations, annotations), job->look.n_workers,
-              job->look.soft ? "" : "; no soft labels");
+              job->set->name, cli_count_format(job->view.n_items, items),
+              cli_count_format(job->view.n_annotations, annotations), job->view.n_workers,
+              job->view.soft ? "" : "; no soft labels");
 }
 
 int eval_perspectives_run(cli *c, const eval_values *v, size_t n_operands)

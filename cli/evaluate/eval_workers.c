@@ -16,9 +16,9 @@ typedef struct {
     dis_context *ctx;
     votes_input votes;
     groups_input people;
-    dis_votes *said, *history;
+    dis_votes *predicted, *history;
     dis_perspectives *found;
-    dis_perspectives_view look;
+    dis_perspectives_view view;
     bool ordered;
 } workers_command;
 
@@ -58,7 +58,7 @@ static int read_all(workers_command *job)
     const eval_values *v = job->v;
     int code = votes_input_read(&job->votes, job->ctx);
     if (code == 0) code = groups_input_read(&job->people, job->ctx, job->votes.votes);
-    if (code == 0) code = cli_failed(job->c, read_like(job, v->annotators, true, &job->said));
+    if (code == 0) code = cli_failed(job->c, read_like(job, v->annotators, true, &job->predicted));
     if (code == 0 && v->history) code = cli_failed(job->c, read_like(job, v->history, false, &job->history));
     return code;
 }
@@ -73,8 +73,8 @@ static dis_status measure(workers_command *job)
     o.ordered = job->ordered;
     o.groups = job->people.groups;
     const dis_status status =
-        dis_perspectives_run(job->ctx, job->votes.votes, job->said, job->history, &o, &job->found);
-    if (status == DIS_OK) job->look = dis_perspectives_get_view(job->found);
+        dis_perspectives_run(job->ctx, job->votes.votes, job->predicted, job->history, &o, &job->found);
+    if (status == DIS_OK) job->view = dis_perspectives_get_view(job->found);
     return status;
 }
 
@@ -97,10 +97,10 @@ static dis_status write_workers(const workers_command *job)
     const dis_status status =
         dis__table_writer_create(job->v->worker_errors, NULL, columns, job->ordered ? N(columns) : N(columns) - 3, &t);
     if (status != DIS_OK) return status;
-    for (size_t w = 0; w < dis_names_count(job->look.workers); w++) {
-        const dis_perspectives_row *x = &job->look.row[w];
+    for (size_t w = 0; w < dis_names_count(job->view.workers); w++) {
+        const dis_perspectives_row *x = &job->view.row[w];
         if (x->votes == 0) continue;
-        cli_cell_write_name(t, job->look.workers, w);
+        cli_cell_write_name(t, job->view.workers, w);
         dis__table_writer_count(t, x->votes);
         for (size_t s = 0; s < DIS_PREDICTION_SOURCES; s++) dis__table_writer_real(t, x->error[s]);
         for (size_t s = 0; job->ordered && s < DIS_PREDICTION_SOURCES; s++) dis__table_writer_real(t, x->distance[s]);
@@ -126,9 +126,9 @@ static void put_metrics(dis__json_writer *j, const char *key, const dis_metric m
 
 static void put_group(const workers_command *job, dis__json_writer *j, size_t g)
 {
-    const dis_perspectives_group *x = &job->look.group[g];
+    const dis_perspectives_group *x = &job->view.group[g];
     dis__json_writer_begin_object(j);
-    cli_json_write_text(j, "group", dis_names_get(job->people.look.names, g, NULL));
+    cli_json_write_text(j, "group", dis_names_get(job->people.view.names, g, NULL));
     cli_json_write_count(j, "workers", x->workers);
     cli_json_write_count(j, "votes", x->votes);
     for (size_t kind = 0; kind < (job->ordered ? 2 : 1); kind++) {
@@ -146,7 +146,7 @@ static void put_group(const workers_command *job, dis__json_writer *j, size_t g)
 static dis_status write_json(const workers_command *job)
 {
     const eval_values *v = job->v;
-    const dis_perspectives_view *p = &job->look;
+    const dis_perspectives_view *p = &job->view;
     dis__json_writer *j;
     if (!v->figures.json) return DIS_OK;
     dis_status status = cli_summary_open(v->figures.json, "eval", &v->figures.seed, &j);
@@ -186,7 +186,7 @@ static dis_status write_table(const workers_command *job, const char *format)
     for (size_t kind = 0; kind < (job->ordered ? 2 : 1); kind++)
         for (size_t s = 0; s < DIS_PREDICTION_SOURCES; s++)
             for (dis_average over = 0; over < DIS_AVERAGES; over++) {
-                const dis_metric *m = kind ? &job->look.distance[s][over] : &job->look.error[s][over];
+                const dis_metric *m = kind ? &job->view.distance[s][over] : &job->view.error[s][over];
                 cli_cell_write_text(t, kind ? "absolute_distance" : "error_rate");
                 cli_cell_write_text(t, dis__average_name(over));
                 cli_cell_write_text(t, keys[s]);
@@ -204,12 +204,12 @@ static dis_status write_groups(const workers_command *job)
     if (!job->v->group_table) return DIS_OK;
     const dis_status status = dis__table_writer_create(job->v->group_table, NULL, columns, N(columns), &t);
     if (status != DIS_OK) return status;
-    for (size_t g = 0; g < job->look.n_groups; g++)
+    for (size_t g = 0; g < job->view.n_groups; g++)
         for (size_t kind = 0; kind < (job->ordered ? 2 : 1); kind++)
             for (size_t s = 0; s < DIS_PREDICTION_SOURCES; s++) {
-                const dis_perspectives_group *x = &job->look.group[g];
+                const dis_perspectives_group *x = &job->view.group[g];
                 const dis_metric *m = kind ? &x->distance[s] : &x->error[s];
-                cli_cell_write_name(t, job->people.look.names, g);
+                cli_cell_write_name(t, job->people.view.names, g);
                 dis__table_writer_count(t, x->workers);
                 dis__table_writer_count(t, x->votes);
                 cli_cell_write_text(t, kind ? "absolute_distance" : "error_rate");
@@ -246,7 +246,7 @@ static void print_head(const char *title)
 
 static void print_text(const workers_command *job)
 {
-    const dis_perspectives_view *p = &job->look;
+    const dis_perspectives_view *p = &job->view;
     char name[64], safe[CLI_SAFE];
     print_head("");
     for (size_t kind = 0; kind < (job->ordered ? 2 : 1); kind++)
@@ -266,7 +266,7 @@ static void print_text(const workers_command *job)
             const dis_metric *m[DIS_PREDICTION_SOURCES];
             for (size_t s = 0; s < DIS_PREDICTION_SOURCES; s++)
                 m[s] = kind ? &p->group[g].distance[s] : &p->group[g].error[s];
-            cli_text_escape(dis_names_get(job->people.look.names, g, NULL), safe, NAME_WIDTH - 1);
+            cli_text_escape(dis_names_get(job->people.view.names, g, NULL), safe, NAME_WIDTH - 1);
             print_row(safe, m);
         }
     }
@@ -287,7 +287,7 @@ static int write_all(const workers_command *job)
 static void tell(const workers_command *job)
 {
     char votes[CLI_NUMBER], items[CLI_NUMBER], workers[CLI_NUMBER], left[CLI_NUMBER];
-    const dis_perspectives_view *p = &job->look;
+    const dis_perspectives_view *p = &job->view;
     groups_input_print(&job->people);
     if (p->n_votes_unpredicted)
         cli_print(job->c, "%s vote%s without a prediction left out", cli_count_format(p->n_votes_unpredicted, left),
@@ -305,7 +305,7 @@ int eval_workers_run(cli *c, const eval_values *v, size_t n_operands)
         .votes = {.c = c, .v = &v->reading, .paths = (char *const *)v->votes.value, .n_paths = v->votes.n},
         .people = {.c = c, .v = &v->people},
         .ordered = v->reading.scale == DIS_SCALE_ORDINAL};
-    c->whole = true;
+    c->replicates_data = true;
     int code = check(&job, n_operands);
     if (code == 0) code = cli_metric_table_check(c, &v->figures);
     if (code == 0) code = cli_failed(c, cli_context_create(c, &v->common, &job.ctx));
@@ -315,7 +315,7 @@ int eval_workers_run(cli *c, const eval_values *v, size_t n_operands)
     if (code == 0) tell(&job);
     code = cli_ranks_end(c, job.ctx, code);
     dis_perspectives_destroy(job.found);
-    dis_votes_destroy(job.said);
+    dis_votes_destroy(job.predicted);
     dis_votes_destroy(job.history);
     groups_input_free(&job.people);
     votes_input_free(&job.votes);

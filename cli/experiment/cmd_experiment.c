@@ -72,11 +72,11 @@ dis_status experiment_summary_open(const experiment_command *job, dis__json_writ
     const dis_status status = cli_summary_open(job->v->json, "experiment", NULL, out);
     if (status != DIS_OK) return status;
     cli_inputs_begin(*out);
-    const dis_status hashed = cli_input_write(*out, job->look.path, "experiment");
+    const dis_status hashed = cli_input_write(*out, job->view.path, "experiment");
     cli_inputs_end(*out);
     if (hashed != DIS_OK) return dis__json_writer_finish(*out, hashed);
-    cli_json_write_text(*out, "experiment", job->look.name);
-    cli_json_write_text(*out, "store", job->look.store);
+    cli_json_write_text(*out, "experiment", job->view.name);
+    cli_json_write_text(*out, "store", job->view.store);
     return DIS_OK;
 }
 
@@ -88,11 +88,11 @@ static void watch(void *user, const dis_experiment_counts *n)
     cli *c = job->c;
     if (!c->terminal || c->quiet || cli_seconds_since(&c->start) < .4 || cli_seconds_since(&job->drawn) < .1) return;
     clock_gettime(CLOCK_MONOTONIC, &job->drawn);
-    char left[CLI_NUMBER], failed[CLI_NUMBER] = "", elsewhere[48] = "";
+    char left[CLI_NUMBER], failed[CLI_NUMBER] = "", remote[48] = "";
     if (n->failed) snprintf(failed, sizeof failed, ", %zu failed", n->failed);
-    if (n->running_remotely) snprintf(elsewhere, sizeof elsewhere, ", %zu in other processes", n->running_remotely);
+    if (n->running_remotely) snprintf(remote, sizeof remote, ", %zu in other processes", n->running_remotely);
     fprintf(stderr, "\r\033[K  %zu of %zu runs done%s, %zu at work%s, %s%s", n->done, n->total, failed, n->running,
-            elsewhere,
+            remote,
             isnan(n->seconds_left) ? "time left not known yet" : experiment_duration_format(n->seconds_left, left),
             isnan(n->seconds_left) ? "" : " left");
     c->bar = true;
@@ -231,7 +231,7 @@ static dis_status open_file(experiment_command *job, const char *path, bool may_
     o.n_filters = v->filter.n;
     o.allow_no_runs = may_be_empty;
     const dis_status status = dis_experiment_read(job->ctx, path, &o, &job->experiment);
-    if (status == DIS_OK) job->look = dis_experiment_get_view(job->experiment);
+    if (status == DIS_OK) job->view = dis_experiment_get_view(job->experiment);
     return status;
 }
 
@@ -255,9 +255,9 @@ static int act_on_one(experiment_command *job, size_t a, const char *path)
 static void file_json(dis__json_writer *j, const experiment_command *job)
 {
     dis__json_writer_begin_object(j);
-    cli_json_write_text(j, "experiment", job->look.name);
-    cli_json_write_text(j, "paper", *job->look.paper ? job->look.paper : NULL);
-    cli_json_write_text(j, "store", job->look.store);
+    cli_json_write_text(j, "experiment", job->view.name);
+    cli_json_write_text(j, "paper", *job->view.paper ? job->view.paper : NULL);
+    cli_json_write_text(j, "store", job->view.store);
     counts_json(j, &job->counts);
     dis__json_writer_end_object(j);
 }
@@ -270,7 +270,7 @@ static int check_files(experiment_command *job, char **path, size_t n)
         int code = cli_failed(job->c, open_file(job, path[i], true));
         if (code == 0 && job->v->json)
             code = cli_failed(job->c, dis__experiment_check_output(job->experiment, job->v->json));
-        fit += code == 0 && job->look.n_selected > 0;
+        fit += code == 0 && job->view.n_selected > 0;
         dis_experiment_destroy(job->experiment);
         job->experiment = NULL;
         if (code != 0) return code;
@@ -292,8 +292,8 @@ static int run_files(experiment_command *job, char **path, size_t n)
     double seconds = 0;
     for (size_t i = 0; i < n && code <= 128; i++) {
         const int opened = cli_failed(c, open_file(job, path[i], true));
-        if (opened == 0 && job->look.n_selected) {
-            const int one = run_one(job, job->look.name);
+        if (opened == 0 && job->view.n_selected) {
+            const int one = run_one(job, job->view.name);
             if (j) file_json(j, job);
             seconds += job->counts.seconds;
             if (code == 0 || one > 128) code = one;
@@ -345,7 +345,7 @@ static int run(cli *c, const void *values, char **operands, size_t n_operands)
                               .path = operands[1],
                               .run = actions[a].operands == 2 ? operands[2] : NULL};
     cli_common common = v->common;
-    common.elsewhere = !actions[a].run;
+    common.skips_device_check = !actions[a].run;
     code = cli_failed(c, cli_context_create(c, &common, &job.ctx));
     if (code == 0) {
         if (!actions[a].act)

@@ -18,7 +18,7 @@ typedef struct {
     const experiment_values *v;
     dis_context *ctx;
     dis_experiment *experiment;
-    dis_experiment_view look;
+    dis_experiment_view view;
     const char *path;             /* the file, or the first of several */
     const char *run;              /* the key that `show` is given */
     dis_experiment_counts counts; /* of `run` */

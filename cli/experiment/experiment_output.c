@@ -25,7 +25,7 @@ static const char *table_format(const experiment_values *v)
 
 static void figure_json(dis__json_writer *j, const experiment_command *job, const dis_experiment_value *f, size_t m)
 {
-    const dis_experiment_measure *measure = &job->look.measure[m];
+    const dis_experiment_measure *measure = &job->view.measure[m];
     dis__json_writer_begin_object(j);
     cli_json_write_text(j, "set", measure->set);
     cli_json_write_text(j, "metric", dis_evaluation_metric_get(measure->metric)->name);
@@ -59,11 +59,11 @@ static dis_status table_json(const experiment_command *job, const dis_experiment
     dis__json_writer_begin_array(j);
     for (size_t r = 0; r < t->n_rows; r++) {
         const dis_experiment_row *row = &t->row[r];
-        const dis_experiment_cell *cell = &job->look.cell[row->cell];
+        const dis_experiment_cell *cell = &job->view.cell[row->cell];
         dis__json_writer_begin_object(j);
         cli_json_write_text(j, "name", cell->name);
         cli_json_write_text(j, "data", cell->data);
-        cli_json_write_text(j, "baseline", cell->baseline == SIZE_MAX ? NULL : job->look.cell[cell->baseline].name);
+        cli_json_write_text(j, "baseline", cell->baseline == SIZE_MAX ? NULL : job->view.cell[cell->baseline].name);
         cli_json_write_count(j, "runs", row->n_runs);
         cli_json_write_count(j, "done", row->n_done);
         cli_json_write_count(j, "failed", row->n_failed);

@@ -18,8 +18,8 @@ static void count(const experiment_command *job, const dis_run_state *state, con
                   tally *t)
 {
     *t = (tally){0};
-    for (size_t r = 0; r < job->look.n_runs; r++) {
-        if (!job->look.selected[r] || (cell != SIZE_MAX && job->look.run[r].cell != cell)) continue;
+    for (size_t r = 0; r < job->view.n_runs; r++) {
+        if (!job->view.selected[r] || (cell != SIZE_MAX && job->view.run[r].cell != cell)) continue;
         t->runs++;
         t->n[state[r]]++;
         if (state[r] == DIS_RUN_DONE && !isnan(seconds[r])) t->seconds += seconds[r];
@@ -49,12 +49,12 @@ static void status_text(const experiment_command *job, const dis_run_state *stat
     count(job, state, seconds, SIZE_MAX, &all);
     double left = 0;
     printf("%-36s%8s%8s%8s%8s%14s%14s\n", "cell", "done", "failed", "running", "missing", "time so far", "left");
-    for (size_t i = 0; i < job->look.n_cells; i++) {
+    for (size_t i = 0; i < job->view.n_cells; i++) {
         tally t;
         count(job, state, seconds, i, &t);
         if (t.runs == 0) continue;
         left += seconds_left(&t, &all);
-        status_line(job->look.cell[i].name, &t, seconds_left(&t, &all));
+        status_line(job->view.cell[i].name, &t, seconds_left(&t, &all));
     }
     status_line("all", &all, left);
 }
@@ -66,13 +66,13 @@ static dis_status status_json(const experiment_command *job, const dis_run_state
     if (status != DIS_OK) return status;
     dis__json_writer_key(j, "runs");
     dis__json_writer_begin_array(j);
-    for (size_t r = 0; r < job->look.n_runs; r++) {
-        const dis_run *run = &job->look.run[r];
-        if (!job->look.selected[r]) continue;
+    for (size_t r = 0; r < job->view.n_runs; r++) {
+        const dis_run *run = &job->view.run[r];
+        if (!job->view.selected[r]) continue;
         dis__json_writer_begin_object(j);
         cli_json_write_text(j, "key", run->key);
-        cli_json_write_text(j, "cell", job->look.cell[run->cell].name);
-        cli_json_write_text(j, "data", job->look.cell[run->cell].data);
+        cli_json_write_text(j, "cell", job->view.cell[run->cell].name);
+        cli_json_write_text(j, "data", job->view.cell[run->cell].data);
         cli_json_write_count(j, "fold", run->fold);
         cli_json_write_count(j, "seed", run->seed);
         cli_json_write_text(j, "state", dis_run_state_name(state[r]));
@@ -86,11 +86,11 @@ static dis_status status_json(const experiment_command *job, const dis_run_state
 int experiment_status_print(experiment_command *job)
 {
     cli *c = job->c;
-    dis_run_state *state = calloc(job->look.n_runs + 1, sizeof *state);
-    double *seconds = calloc(job->look.n_runs + 1, sizeof *seconds);
+    dis_run_state *state = calloc(job->view.n_runs + 1, sizeof *state);
+    double *seconds = calloc(job->view.n_runs + 1, sizeof *seconds);
     int code;
     if (!state || !seconds)
-        code = cli_error(c, DIS_ELIMIT, "no memory for %zu runs", job->look.n_runs);
+        code = cli_error(c, DIS_ELIMIT, "no memory for %zu runs", job->view.n_runs);
     else
         code = cli_failed(c, dis_experiment_get_states(job->ctx, job->experiment, state, seconds));
     if (code == 0 && !cli_is_dash(job->v->json)) {
@@ -149,7 +149,7 @@ static void show_text(const experiment_command *job, const dis_run_record *r)
                 printf(" %11.6g", x[i]);
         putchar('\n');
     }
-    if (r->n_files) printf("\nfiles in %s\n", job->look.store);
+    if (r->n_files) printf("\nfiles in %s\n", job->view.store);
     for (size_t i = 0; i < r->n_files; i++) {
         char safe[512];
         cli_text_escape(r->file[i], safe, sizeof safe);

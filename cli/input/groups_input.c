@@ -46,14 +46,14 @@ int groups_input_check_table(groups_input *in, bool used)
 static dis_status sum_votes(groups_input *in, dis_context *ctx)
 {
     uint64_t part[DIS_MAX_GROUPS + 1];
-    const size_t n = in->look.n_groups;
+    const size_t n = in->view.n_groups;
     for (int r = 0; r < dis_context_n_ranks(ctx); r++) {
-        memcpy(part, in->look.votes, n * sizeof *part);
+        memcpy(part, in->view.votes, n * sizeof *part);
         const dis_status status = dis__context_broadcast(ctx, r, part, n * sizeof *part);
         if (status != DIS_OK) return status;
         for (size_t g = 0; g < n; g++) in->votes[g] += part[g];
     }
-    in->look.votes = in->votes;
+    in->view.votes = in->votes;
     return DIS_OK;
 }
 
@@ -74,8 +74,8 @@ int groups_input_read(groups_input *in, dis_context *ctx, const dis_votes *votes
     dis_status status = dis_worker_table_read(ctx, v->table, &how, &table);
     if (status == DIS_OK) status = dis_worker_table_values(table, v->group, votes, &value);
     if (status == DIS_OK) status = dis_worker_groups_create(votes, value, &o, &in->groups);
-    if (status == DIS_OK) in->look = dis_worker_groups_get_view(in->groups);
-    if (status == DIS_OK && !in->c->whole && dis_context_n_ranks(ctx) > 1) status = sum_votes(in, ctx);
+    if (status == DIS_OK) in->view = dis_worker_groups_get_view(in->groups);
+    if (status == DIS_OK && !in->c->replicates_data && dis_context_n_ranks(ctx) > 1) status = sum_votes(in, ctx);
     dis_names_destroy(value);
     dis_worker_table_destroy(table);
     return cli_failed(in->c, status);
@@ -99,7 +99,7 @@ void groups_input_free(groups_input *in)
 
 void groups_input_print(const groups_input *in)
 {
-    const dis_worker_groups_view *g = &in->look;
+    const dis_worker_groups_view *g = &in->view;
     char number[CLI_NUMBER], other[CLI_NUMBER], safe[CLI_SAFE];
     if (!in->groups) return;
     uint64_t people = 0;
@@ -127,9 +127,9 @@ dis_status groups_input_write_json_file(const groups_input *in, dis__json_writer
 void groups_input_write_json(const groups_input *in, dis__json_writer *j)
 {
     cli_json_write_text(j, "column", in->v->group);
-    cli_json_write_count(j, "min_group", in->look.min_group);
-    cli_json_write_count(j, "merged", in->look.n_merged);
-    cli_json_write_count(j, "hidden", in->look.n_hidden);
-    cli_json_write_count(j, "hidden_workers", in->look.n_hidden_workers);
-    cli_json_write_count(j, "workers_unknown", in->look.n_unknown);
+    cli_json_write_count(j, "min_group", in->view.min_group);
+    cli_json_write_count(j, "merged", in->view.n_merged);
+    cli_json_write_count(j, "hidden", in->view.n_hidden);
+    cli_json_write_count(j, "hidden_workers", in->view.n_hidden_workers);
+    cli_json_write_count(j, "workers_unknown", in->view.n_unknown);
 }

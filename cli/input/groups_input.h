@@ -2,7 +2,7 @@
  *
  *     groups_input groups = {.c = c, .v = &v->groups};
  *     int code = groups_input_check(&groups);                 before the first byte is read
- *     if (code == 0) code = groups_input_read(&groups, ctx, votes);   groups.look has them; n_groups 0 without --group
+ *     if (code == 0) code = groups_input_read(&groups, ctx, votes);   groups.view has them; n_groups 0 without --group
  *     if (code == 0) groups_input_print(&groups);
  *     groups_input_free(&groups);
  *
@@ -52,7 +52,7 @@ typedef struct {
     double cut[GROUPS_MAX_CUTS];
     size_t n_cuts;
     dis_worker_groups *groups; /* NULL without --group */
-    dis_worker_groups_view look;
+    dis_worker_groups_view view;
     uint64_t votes[DIS_MAX_GROUPS + 1]; /* of all ranks, where votes are shared out */
 } groups_input;
 

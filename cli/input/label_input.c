@@ -47,7 +47,7 @@ int label_input_align(label_input *in, dis_context *ctx)
     o.classes = in->classes;
     const dis_status status = dis_alignment_run(ctx, sources, in->n, &o, &in->aligned);
     if (status != DIS_OK) return cli_failed(in->c, status);
-    in->look = dis_alignment_get_view(in->aligned);
+    in->alignment = dis_alignment_get_view(in->aligned);
     return 0;
 }
 
@@ -71,7 +71,7 @@ void label_input_free(label_input *in)
 
 void label_input_print(label_input *in)
 {
-    const dis_alignment_view *v = &in->look;
+    const dis_alignment_view *v = &in->alignment;
     for (size_t i = 0; i < in->n; i++) {
         const uint64_t scaled = renormalised(in, i);
         if (scaled)
@@ -99,15 +99,15 @@ dis_status label_input_write_json(const label_input *in, dis__json_writer *j)
         dis__json_writer_begin_object(j);
         status = cli_input_write_fields(j, in->path[i], in->role[i]);
         cli_json_write_count(j, "renormalised", renormalised(in, i));
-        cli_json_write_count(j, "items_left_out", in->look.notes[i].n_items_dropped);
-        cli_json_write_count(j, "classes_added", in->look.notes[i].n_classes_added);
+        cli_json_write_count(j, "items_left_out", in->alignment.notes[i].n_items_dropped);
+        cli_json_write_count(j, "classes_added", in->alignment.notes[i].n_classes_added);
         dis__json_writer_end_object(j);
     }
     if (status == DIS_OK && in->gold_path) {
         dis__json_writer_begin_object(j);
         status = cli_input_write_fields(j, in->gold_path, in->gold_role ? in->gold_role : "gold");
-        cli_json_write_count(j, "items_without", in->look.n_items_without_gold);
-        cli_json_write_count(j, "left_out", in->look.n_gold_dropped);
+        cli_json_write_count(j, "items_without", in->alignment.n_items_without_gold);
+        cli_json_write_count(j, "left_out", in->alignment.n_gold_dropped);
         dis__json_writer_end_object(j);
     }
     cli_inputs_end(j);
@@ -123,7 +123,7 @@ static size_t place_of(const dis_names *from, size_t i, const dis_names *to)
 
 int label_input_match_votes(const label_input *in, const dis_votes_view *votes, size_t **item, size_t **class)
 {
-    const dis_alignment_view *t = &in->look;
+    const dis_alignment_view *t = &in->alignment;
     *item = calloc(t->n_items + 1, sizeof **item);
     *class = calloc(votes->n_classes + 1, sizeof **class);
     if (!*item || !*class) return cli_error(in->c, DIS_ELIMIT, "no memory for the places of %zu items", t->n_items);

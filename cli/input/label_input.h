@@ -4,7 +4,7 @@
  *     label_input in = {.c = c, .lenient = v->lenient};
  *     int code = label_input_add(&in, path, "a");           before the first byte is read, in the order wanted
  *     in.gold_path = v->gold;
- *     if (code == 0) code = label_input_read(&in, ctx);     in.look has everything
+ *     if (code == 0) code = label_input_read(&in, ctx);     in.alignment has everything
  *     if (code == 0) label_input_print(&in);
  *     label_input_free(&in);
  *
@@ -33,7 +33,7 @@ typedef struct {
     const dis_names *classes;                     /* declared ones; NULL: those of the files */
     dis_gold *gold;
     dis_alignment *aligned;
-    dis_alignment_view look;
+    dis_alignment_view alignment;
 } label_input;
 
 /* `role` is what the summary calls the file; both must outlive the input. */

@@ -97,7 +97,7 @@ static int check_people(const voters_input *in, const dis_names *values, const c
 
 static int sort_voters(voters_input *in, const votes_input *votes, const dis_names *values)
 {
-    const size_t n = votes->look.n_workers;
+    const size_t n = votes->view.n_workers;
     char have[400];
     list_values(values, have, sizeof have);
     const int code = check_people(in, values, have);
@@ -110,7 +110,7 @@ static int sort_voters(voters_input *in, const votes_input *votes, const dis_nam
             return cli_error(in->c, DIS_EDATA,
                              "%s: the column %s does not say whether voter \"%s\" is a person or a model; %s",
                              in->v->table ? in->v->table : votes->paths[0], in->v->type,
-                             dis_names_get(votes->look.workers, w, NULL),
+                             dis_names_get(votes->view.workers, w, NULL),
                              in->v->table ? "add a row for it, or fill it in" : "fill it in");
         in->person[w] = means_person(in, value);
         in->n_people += in->person[w];
@@ -127,7 +127,7 @@ bool voters_input_is_given(const cli_voters_values *v)
 int voters_input_read(voters_input *in, dis_context *ctx, const votes_input *votes)
 {
     dis_names *values = NULL;
-    if (!in->v->type) return sort_voters(in, votes, votes->look.workers);
+    if (!in->v->type) return sort_voters(in, votes, votes->view.workers);
     int code = cli_failed(in->c, read_values(in, ctx, votes, &values));
     if (code == 0) code = sort_voters(in, votes, values);
     dis_names_destroy(values);

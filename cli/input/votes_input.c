@@ -148,12 +148,12 @@ int votes_input_check_unused(cli *c, const cli_votes_values *v, const char *reme
 
 int votes_input_count_ranks(const votes_input *in)
 {
-    return in->c->whole ? 1 : dis_context_n_ranks(in->ctx);
+    return in->c->replicates_data ? 1 : dis_context_n_ranks(in->ctx);
 }
 
 int votes_input_read_gold(votes_input *in, dis_context *ctx, const char *path)
 {
-    const size_t n = in->look.n_items;
+    const size_t n = in->view.n_items;
     in->gold = malloc((n ? n : 1) * sizeof *in->gold);
     if (!in->gold) return cli_error(in->c, DIS_ELIMIT, "no memory for the gold labels of %zu items", n);
     gold_input how;
@@ -174,7 +174,7 @@ int votes_input_read_gold(votes_input *in, dis_context *ctx, const char *path)
         cli_warn(
             in->c,
             "%s: none of its items has votes (items with votes: \"%.60s\", ...); check that the item ids are the same",
-            path, n ? dis_names_get(in->look.tasks, 0, NULL) : "");
+            path, n ? dis_names_get(in->view.tasks, 0, NULL) : "");
     return 0;
 }
 
@@ -207,7 +207,7 @@ typedef struct {
 /* Of all ranks that have items of their own. */
 static dis_status spread_of_all(const votes_input *in, spread_sums *all)
 {
-    const dis_votes_view *v = &in->look;
+    const dis_votes_view *v = &in->view;
     spread_sums own = {.n_items = v->n_items, .min = INFINITY};
     for (size_t i = 0; i < v->n_items; i++) {
         const double n = votes_of(v, i);
@@ -244,7 +244,7 @@ static dis_status add_buckets(const votes_input *in, uint64_t *bucket, uint64_t 
 
 static dis_status measure_spread(const votes_input *in, votes_spread *out)
 {
-    const dis_votes_view *v = &in->look;
+    const dis_votes_view *v = &in->view;
     spread_sums all;
     dis_status status = spread_of_all(in, &all);
     if (status != DIS_OK) return status;
@@ -282,7 +282,7 @@ int votes_input_read(votes_input *in, dis_context *ctx)
 
 int votes_input_set(votes_input *in, dis_context *ctx)
 {
-    in->look = dis_votes_get_view(in->votes);
+    in->view = dis_votes_get_view(in->votes);
     in->notes = dis_votes_get_notes(in->votes);
     in->ctx = ctx;
     return votes_input_count_ranks(in) > 1 ? cli_failed(in->c, measure_spread(in, &in->spread)) : 0;
@@ -316,7 +316,7 @@ void votes_input_print(votes_input *in)
 {
     cli *c = in->c;
     if (c->quiet) return;
-    const dis_votes_view *v = &in->look;
+    const dis_votes_view *v = &in->view;
     char safe[CLI_SAFE], items[CLI_NUMBER], workers[CLI_NUMBER + 16] = "", votes[CLI_NUMBER], more[64] = "";
     if (v->start) {
         char number[CLI_NUMBER];
@@ -367,7 +367,7 @@ void votes_input_print(votes_input *in)
  * wrong people. Chance: any vote against any gold label. */
 static void warn_of_gold(const votes_input *in)
 {
-    const dis_votes_view *v = &in->look;
+    const dis_votes_view *v = &in->view;
     const size_t K = v->n_classes;
     double n = 0, same = 0, chance = 0, *rate = calloc(2 * K + 1, sizeof *rate);
     for (size_t i = 0; rate && v->start && i < v->n_items; i++) {
@@ -423,7 +423,7 @@ dis_status votes_input_write_json_files(const votes_input *in, dis__json_writer 
 
 dis_status votes_input_write_json_table(const votes_input *in, dis__json_writer *j)
 {
-    const dis_votes_view *v = &in->look;
+    const dis_votes_view *v = &in->view;
     votes_spread spread;
     const dis_status status = votes_input_compute_spread(in, &spread);
     if (status != DIS_OK) return status;

@@ -88,7 +88,7 @@ typedef struct {
     char *drop_text, *keep_text; /* where the rules' texts are */
 
     dis_votes *votes;
-    dis_votes_view look;
+    dis_votes_view view;
     dis_votes_notes notes;
     dis_context *ctx;    /* by which votes were read */
     votes_spread spread; /* of all ranks, where each has some of the items */

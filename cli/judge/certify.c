@@ -28,12 +28,12 @@ typedef struct {
 
 static const char *class_name(const certify *w, size_t k)
 {
-    return dis_names_get(w->job->in.look.classes, k, NULL);
+    return dis_names_get(w->job->in.view.classes, k, NULL);
 }
 
 static const char *judge_name(const certify *w)
 {
-    return dis_names_get(w->job->in.look.workers, w->view.worker, NULL);
+    return dis_names_get(w->job->in.view.workers, w->view.worker, NULL);
 }
 
 /* ---- input ---- */
@@ -270,7 +270,7 @@ static int write_files(certify *w)
     dis_certificate_facts facts = dis_certificate_facts_default();
     for (size_t x = 0; x < w->n_covariates; x++) names[x] = w->covariate[x].name;
     facts.judge = judge_name(w);
-    facts.classes = w->job->in.look.classes;
+    facts.classes = w->job->in.view.classes;
     facts.sources = w->source;
     facts.n_sources = w->n_sources;
     facts.requirements = w->requirement;

@@ -76,7 +76,7 @@ static void describe(const check *w, const dis_drift_row *r, char out[WHAT])
 
 static const char *since_of(const check *w, const dis_drift_row *r)
 {
-    return r->drifted ? dis_names_get(w->job->in.look.tasks, r->since, NULL) : NULL;
+    return r->drifted ? dis_names_get(w->job->in.view.tasks, r->since, NULL) : NULL;
 }
 
 static void describe_drift(const check *w, const dis_drift_row *r, char out[FAILURE])

@@ -101,11 +101,11 @@ static bool parse_number(const char *text, double *out)
 
 int judge_column_read(judge_command *job, const char *option, const char *column, const char *equals, double **out)
 {
-    const size_t n = job->in.look.n_items;
+    const size_t n = job->in.view.n_items;
     dis_names *text = NULL;
     size_t found = 0;
     int code = cli_failed(job->c, dis_votes_read_texts(job->ctx, (const char *const *)job->in.paths, job->in.n_paths,
-                                                       &job->in.how, &column, 1, job->in.look.tasks, &text, &found));
+                                                       &job->in.how, &column, 1, job->in.view.tasks, &text, &found));
     if (code != 0) return code;
     if (found == 0) code = cli_usage(job->c, "--%s: no item has a value in the column \"%s\"", option, column);
     *out = code == 0 ? malloc((n ? n : 1) * sizeof **out) : NULL;
@@ -116,7 +116,7 @@ int judge_column_read(judge_command *job, const char *option, const char *column
             (*out)[i] = *value ? strcmp(value, equals) == 0 : (double)NAN;
         else if (!parse_number(value, &(*out)[i]))
             code = cli_error(job->c, DIS_EDATA, "%s: column \"%s\" of item \"%s\" is \"%.40s\", which is not a number",
-                             job->in.paths[0], column, dis_names_get(job->in.look.tasks, i, NULL), value);
+                             job->in.paths[0], column, dis_names_get(job->in.view.tasks, i, NULL), value);
     }
     dis_names_destroy(text);
     return code;
@@ -124,7 +124,7 @@ int judge_column_read(judge_command *job, const char *option, const char *column
 
 int judge_weights_read(judge_command *job, const char *path, const char *column, double missing, double **out)
 {
-    const size_t n = job->in.look.n_items;
+    const size_t n = job->in.view.n_items;
     dis_items_options how = dis_items_options_default();
     dis_items *items = NULL;
     dis_names *text = NULL;
@@ -133,7 +133,7 @@ int judge_weights_read(judge_command *job, const char *path, const char *column,
     how.columns = &column;
     how.n_columns = 1;
     dis_status status = dis_items_read(job->ctx, path, &how, &items);
-    if (status == DIS_OK) status = dis_items_get_texts(items, job->in.look.tasks, &text, &found);
+    if (status == DIS_OK) status = dis_items_get_texts(items, job->in.view.tasks, &text, &found);
     dis_items_destroy(items);
     int code = cli_failed(job->c, status);
     if (code == 0 && found == 0)
@@ -145,7 +145,7 @@ int judge_weights_read(judge_command *job, const char *path, const char *column,
         const char *value = dis_names_get(text, i, NULL);
         if (!parse_number(value, &(*out)[i]))
             code = cli_error(job->c, DIS_EDATA, "%s: the %s of item \"%s\" is \"%.40s\", which is not a number", path,
-                             column, dis_names_get(job->in.look.tasks, i, NULL), value);
+                             column, dis_names_get(job->in.view.tasks, i, NULL), value);
         else if (isnan((*out)[i]))
             (*out)[i] = missing;
     }
@@ -157,14 +157,14 @@ int judge_weights_read(judge_command *job, const char *path, const char *column,
 
 static int find_class(const judge_command *job, const char *option, const char *name, size_t length, size_t *out)
 {
-    *out = dis_names_find(job->in.look.classes, name, length);
+    *out = dis_names_find(job->in.view.classes, name, length);
     return *out != SIZE_MAX ? 0
                             : cli_usage(job->c, "--%s: no label \"%.*s\" among the votes", option, (int)length, name);
 }
 
 static int parse_mirror(const judge_command *job, size_t *mirror)
 {
-    for (size_t k = 0; k < job->in.look.n_classes; k++) mirror[k] = k;
+    for (size_t k = 0; k < job->in.view.n_classes; k++) mirror[k] = k;
     for (size_t i = 0; i < job->v->mirror.n; i++) {
         const char *text = job->v->mirror.value[i], *equals = strchr(text, '=');
         size_t a, b;
@@ -189,8 +189,8 @@ int judge_position_read(judge_command *job, uint32_t judge, dis_position_bias *r
     size_t n = 0, first = SIZE_MAX;
     *found = false;
     if (v->swapped.n == 0) return 0;
-    size_t *mirror = malloc((job->in.look.n_classes + 1) * sizeof *mirror);
-    if (!mirror) return cli_error(job->c, DIS_ELIMIT, "no memory for %zu classes", job->in.look.n_classes);
+    size_t *mirror = malloc((job->in.view.n_classes + 1) * sizeof *mirror);
+    if (!mirror) return cli_error(job->c, DIS_ELIMIT, "no memory for %zu classes", job->in.view.n_classes);
     int code = parse_mirror(job, mirror);
     if (code == 0 && v->first) code = find_class(job, "first", v->first, strlen(v->first), &first);
     if (code == 0) code = votes_input_check(&other);
@@ -216,7 +216,7 @@ int judge_position_read(judge_command *job, uint32_t judge, dis_position_bias *r
 static int mark_people(judge_command *job)
 {
     const judge_values *v = job->v;
-    const size_t n = job->in.look.n_workers;
+    const size_t n = job->in.view.n_workers;
     if (voters_input_is_given(&v->voters)) {
         const int code = voters_input_read(&job->voters, job->ctx, &job->in);
         job->person = job->voters.person;
@@ -226,7 +226,7 @@ static int mark_people(judge_command *job)
     if (!job->person) return cli_error(job->c, DIS_ELIMIT, "no memory for %zu annotators", n);
     bool found = false;
     for (size_t w = 0; w < n; w++) {
-        const bool judge = strcmp(dis_names_get(job->in.look.workers, w, NULL), v->judge) == 0;
+        const bool judge = strcmp(dis_names_get(job->in.view.workers, w, NULL), v->judge) == 0;
         job->person[w] = !judge;
         found = found || judge;
     }

@@ -13,8 +13,8 @@ static dis_status write_rows(const judge_command *job, const dis_judge_sample_ro
                                                        sizeof columns / sizeof *columns, &t);
     if (status != DIS_OK) return status;
     for (size_t r = 0; r < n; r++) {
-        cli_cell_write_name(t, job->in.look.tasks, rows[r].item);
-        cli_cell_write_name(t, job->in.look.classes, rows[r].class_index);
+        cli_cell_write_name(t, job->in.view.tasks, rows[r].item);
+        cli_cell_write_name(t, job->in.view.classes, rows[r].class_index);
         cli_cell_write_text(t, job->v->score ? thirds[rows[r].third] : NULL);
         dis__table_writer_real(t, rows[r].probability);
         dis__table_writer_real(t, rows[r].weight);

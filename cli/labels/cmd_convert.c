@@ -113,10 +113,10 @@ static int convert_labels(convert_command *job)
     how.renormalise = v->reading.renormalise;
     const dis_status status = dis_labels_read(job->ctx, job->in.paths[0], &how, &labels);
     if (status != DIS_OK) return cli_failed(job->c, status);
-    const dis_labels_view look = dis_labels_get_view(labels);
+    const dis_labels_view view = dis_labels_get_view(labels);
     const votes_input export = {.c = job->c, .v = &v->reading, .how = job->in.how};
-    int code = texts_input_read(job->c, job->ctx, &v->texts, &export, look.tasks, &texts);
-    if (code == 0) code = export_labels(job, &look, texts);
+    int code = texts_input_read(job->c, job->ctx, &v->texts, &export, view.tasks, &texts);
+    if (code == 0) code = export_labels(job, &view, texts);
     dis_names_destroy(texts);
     dis_labels_destroy(labels);
     return code;

@@ -126,7 +126,7 @@ static void tell_ranks(const labels_command *job)
     size_t n_items, n_votes;
     dis__votes_get_totals(job->in.votes, &n_items, &n_votes);
     cli_print(job->c, "%s items, %s votes by %zu workers on %d ranks, %.2f s", cli_count_format(n_items, items),
-              cli_count_format(n_votes, votes), job->in.look.n_workers, dis_context_n_ranks(job->ctx),
+              cli_count_format(n_votes, votes), job->in.view.n_workers, dis_context_n_ranks(job->ctx),
               cli_seconds_since(&job->c->start));
 }
 
@@ -134,7 +134,7 @@ static void tell_ranks(const labels_command *job)
 static int choose_views(labels_command *job)
 {
     int code = 0;
-    if (!job->in.look.start) {
+    if (!job->in.view.start) {
         code = cli_failed(job->c, choose(job, false));
         if (code == 0 && job->choice.recipe) votes_input_warn_no_workers(&job->in, &job->choice);
         if (code == 0) code = labels_predictions_check(job);
@@ -147,11 +147,11 @@ static int choose_views(labels_command *job)
 
 static dis_labels_view labels_of(const labels_command *job, const double *p)
 {
-    return (dis_labels_view){.n_items = job->in.look.n_items,
-                             .n_classes = job->in.look.n_classes,
+    return (dis_labels_view){.n_items = job->in.view.n_items,
+                             .n_classes = job->in.view.n_classes,
                              .p = p,
-                             .tasks = job->in.look.tasks,
-                             .classes = job->in.look.classes};
+                             .tasks = job->in.view.tasks,
+                             .classes = job->in.view.classes};
 }
 
 static int save_view(labels_command *job, size_t m, const double *p)
@@ -174,12 +174,12 @@ static int check_view(labels_command *job, const labels_result *r)
             job->c, DIS_ELIMIT,
             "--workers: %zu classes make %zu columns and %u are possible; --save-state keeps all parameters in "
             "one file of arrays",
-            job->in.look.n_classes, labels_worker_columns_count(job), DIS_MAX_COLUMNS);
-    if (job->v->require_convergence && !r->look.converged)
+            job->in.view.n_classes, labels_worker_columns_count(job), DIS_MAX_COLUMNS);
+    if (job->v->require_convergence && !r->fit_view.converged)
         return cli_error(
             job->c, DIS_ENOTCONVERGED,
             "%s did not converge in %d iterations; allow more (iterations=N), or a larger tolerance (tolerance=X)",
-            r->spec, r->look.iterations);
+            r->spec, r->fit_view.iterations);
     return 0;
 }
 
@@ -190,7 +190,7 @@ static dis_status take_view(void *user, size_t m, const dis_label_result_part *p
     job->choice.views[m] = part->spec; /* known labels may have left views out */
     *r = (labels_result){.spec = part->spec,
                          .fit = part->fit,
-                         .look = dis_fit_get_view(part->fit),
+                         .fit_view = dis_fit_get_view(part->fit),
                          .seconds = cli_seconds_since(&job->since)};
     job->n_views = m + 1;
     cli_fit_warn(job->c, part->spec, part->fit);
@@ -239,8 +239,8 @@ static int make_labels(labels_command *job)
 
 static int count_workers(labels_command *job)
 {
-    const size_t n = job->in.look.n_workers;
-    if (!job->in.look.start) {
+    const size_t n = job->in.view.n_workers;
+    if (!job->in.view.start) {
         if (!job->v->workers) return 0;
         return cli_error(job->c, DIS_EDATA,
                          "--workers: this input has no annotator ids; give one row per vote with a worker column");
@@ -298,7 +298,7 @@ static int work(labels_command *job)
     if (code == 0) code = count_workers(job);
     if (code == 0) code = write_all(job);
     if (code == 0 && !shared) labels_result_print(job);
-    if (code == 0 && shared) cli_ranks_print(job->c, job->ctx, job->in.look.n_votes);
+    if (code == 0 && shared) cli_ranks_print(job->c, job->ctx, job->in.view.n_votes);
     if (code == 0) code = labels_groups_write(job);
     if (code == 0 && job->v->json) code = labels_json_write(job, job->v->json);
     return code;

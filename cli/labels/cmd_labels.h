@@ -24,7 +24,7 @@ typedef struct {
 typedef struct {
     const char *spec;
     const dis_fit *fit; /* with its parameters only where they are wanted */
-    dis_fit_view look;
+    dis_fit_view fit_view;
     double seconds;
 } labels_result;
 

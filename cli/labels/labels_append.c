@@ -66,8 +66,8 @@ static void tell(labels_command *job, const dis_incremental_notes *n)
     cli_print(job->c, "  %-18s %s votes on %s items by %s workers", "state", cli_count_format(n->n_votes, a),
               cli_count_format(n->n_items, b), cli_count_format(n->n_workers, c));
     cli_print(job->c, "  %-18s %s item%s that the state has, with %s votes there; %s new", "new votes on",
-              cli_count_format(job->in.look.n_items - n->n_new_items, a),
-              cli_plural(job->in.look.n_items - n->n_new_items), cli_count_format(n->n_old_votes, b),
+              cli_count_format(job->in.view.n_items - n->n_new_items, a),
+              cli_plural(job->in.view.n_items - n->n_new_items), cli_count_format(n->n_old_votes, b),
               cli_count_format(n->n_new_items, c));
     cli_print(job->c,
               "  %-18s %d, last change %.1g; other items keep their labels; --refit updates all labels from all votes",

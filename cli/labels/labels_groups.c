@@ -40,9 +40,9 @@ static char *group_path(const labels_command *job, size_t g)
     const size_t size = strlen(job->v->save_groups) + PATH_ROOM;
     char *path = malloc(size), mine[MAX_NAME + 1], other[MAX_NAME + 1], number[24] = "";
     size_t same = 0;
-    plain_name(job->groups.look.names, g, mine);
+    plain_name(job->groups.view.names, g, mine);
     for (size_t i = 0; i < g; i++) {
-        plain_name(job->groups.look.names, i, other);
+        plain_name(job->groups.view.names, i, other);
         same += strcmp(mine, other) == 0;
     }
     if (same) snprintf(number, sizeof number, "-%zu", same + 1);
@@ -97,9 +97,9 @@ static void tell_group(const labels_command *job, size_t g, const dis_votes *vot
     char name[CLI_SAFE], file[CLI_SAFE], items[CLI_NUMBER], cast[CLI_NUMBER], people[CLI_NUMBER];
     size_t n_items, n_votes;
     dis__votes_get_totals(votes, &n_items, &n_votes);
-    cli_safe(dis_names_get(job->groups.look.names, g, NULL), name);
+    cli_safe(dis_names_get(job->groups.view.names, g, NULL), name);
     cli_print(job->c, "  %-28s %6s workers %9s votes on %9s items  %s", name,
-              cli_count_format(job->groups.look.workers[g], people), cli_count_format(n_votes, cast),
+              cli_count_format(job->groups.view.workers[g], people), cli_count_format(n_votes, cast),
               cli_count_format(n_items, items), cli_safe(path, file));
 }
 
@@ -115,7 +115,7 @@ int labels_group_files_check(const labels_command *job)
 {
     int code = 0;
     if (!job->v->save_groups || dis_context_rank(job->ctx) != 0) return 0;
-    for (size_t g = 0; g < job->groups.look.n_groups && code == 0; g++) {
+    for (size_t g = 0; g < job->groups.view.n_groups && code == 0; g++) {
         char *path = group_path(job, g);
         if (!path) return cli_error(job->c, DIS_ELIMIT, "no memory for a file name");
         code = check_group_path(job, path);
@@ -129,7 +129,7 @@ static int save_group(labels_command *job, size_t g, bool *keep)
     dis_votes *votes = NULL;
     char *path = group_path(job, g);
     if (!path) return cli_error(job->c, DIS_ELIMIT, "no memory for a file name");
-    for (size_t w = 0; w < job->in.look.n_workers; w++) keep[w] = job->groups.look.group[w] == (int32_t)g;
+    for (size_t w = 0; w < job->in.view.n_workers; w++) keep[w] = job->groups.view.group[w] == (int32_t)g;
     int code = cli_failed(job->c, dis__votes_gather_workers(job->ctx, job->in.votes, keep, &votes));
     if (code == 0) code = cli_failed(job->c, label_group(job, votes, path));
     if (code == 0) tell_group(job, g, votes, path);
@@ -144,30 +144,30 @@ int labels_groups_write(labels_command *job)
     if (!folder) return 0;
     if (mkdir(folder, 0777) != 0 && errno != EEXIST)
         return cli_error(job->c, DIS_EIO, "cannot make the folder %s: %s", folder, strerror(errno));
-    const size_t n = job->in.look.n_workers;
+    const size_t n = job->in.view.n_workers;
     bool *keep = malloc(n ? n : 1);
     if (!keep) return cli_error(job->c, DIS_ELIMIT, "no memory for %zu workers", n);
     groups_input_print(&job->groups);
     int code = 0;
-    for (size_t g = 0; g < job->groups.look.n_groups && code == 0; g++) code = save_group(job, g, keep);
+    for (size_t g = 0; g < job->groups.view.n_groups && code == 0; g++) code = save_group(job, g, keep);
     free(keep);
     return code;
 }
 
 void labels_groups_write_json(const labels_command *job, dis__json_writer *j)
 {
-    const dis_worker_groups_view *look = &job->groups.look;
+    const dis_worker_groups_view *view = &job->groups.view;
     if (!job->groups.groups) return;
     dis__json_writer_key(j, "groups");
     dis__json_writer_begin_object(j);
     groups_input_write_json(&job->groups, j);
     dis__json_writer_key(j, "by_group");
     dis__json_writer_begin_array(j);
-    for (size_t g = 0; g < look->n_groups; g++) {
+    for (size_t g = 0; g < view->n_groups; g++) {
         dis__json_writer_begin_object(j);
-        cli_json_write_text(j, "group", dis_names_get(look->names, g, NULL));
-        cli_json_write_count(j, "workers", look->workers[g]);
-        cli_json_write_count(j, "votes", look->votes[g]);
+        cli_json_write_text(j, "group", dis_names_get(view->names, g, NULL));
+        cli_json_write_count(j, "workers", view->workers[g]);
+        cli_json_write_count(j, "votes", view->votes[g]);
         char *path = group_path(job, g);
         cli_json_write_text(j, "labels", path);
         free(path);

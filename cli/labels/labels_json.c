@@ -29,15 +29,15 @@ static void put_methods(const labels_command *job, dis__json_writer *j)
         const labels_result *r = &job->view[m];
         dis__json_writer_begin_object(j);
         cli_json_write_text(j, "spec", r->spec);
-        cli_json_write_text(j, "name", r->look.method->name);
-        cli_json_write_count(j, "iterations", (uint64_t)r->look.iterations);
-        cli_json_write_bool(j, "converged", r->look.converged);
-        cli_json_write_count(j, "restart", (uint64_t)r->look.restart);
-        cli_json_write_text(j, "objective_is", r->look.method->objective);
-        cli_json_write_real(j, "objective", r->look.objective);
-        if (!isnan(r->look.prior_strength)) cli_json_write_real(j, "strength", r->look.prior_strength);
-        if (job->predictions) cli_json_write_real(j, "predictions_weight", r->look.predictions_weight);
-        if (strcmp(r->look.device, "cpu") != 0) cli_json_write_text(j, "device", r->look.device);
+        cli_json_write_text(j, "name", r->fit_view.method->name);
+        cli_json_write_count(j, "iterations", (uint64_t)r->fit_view.iterations);
+        cli_json_write_bool(j, "converged", r->fit_view.converged);
+        cli_json_write_count(j, "restart", (uint64_t)r->fit_view.restart);
+        cli_json_write_text(j, "objective_is", r->fit_view.method->objective);
+        cli_json_write_real(j, "objective", r->fit_view.objective);
+        if (!isnan(r->fit_view.prior_strength)) cli_json_write_real(j, "strength", r->fit_view.prior_strength);
+        if (job->predictions) cli_json_write_real(j, "predictions_weight", r->fit_view.predictions_weight);
+        if (strcmp(r->fit_view.device, "cpu") != 0) cli_json_write_text(j, "device", r->fit_view.device);
         dis__json_writer_key(j, "warnings");
         dis__json_writer_begin_array(j);
         for (size_t i = 0; dis_fit_get_warning(r->fit, i); i++)
@@ -60,7 +60,7 @@ static void put_gold(const labels_command *job, dis__json_writer *j)
         return;
     }
     dis__json_writer_begin_array(j);
-    for (size_t k = 0; k < job->in.look.n_classes; k++) dis__json_writer_real(j, job->class_weight[k]);
+    for (size_t k = 0; k < job->in.view.n_classes; k++) dis__json_writer_real(j, job->class_weight[k]);
     dis__json_writer_end_array(j);
 }
 
@@ -117,7 +117,7 @@ typedef struct {
 /* Over all items in their order: one rank after the other goes on with the sums. */
 static dis_status sum_metrics(const labels_command *job, metric_sums *sums)
 {
-    const size_t n = job->in.look.n_items, k = job->in.look.n_classes;
+    const size_t n = job->in.view.n_items, k = job->in.view.n_classes;
     metric_sums s = {0};
     for (int r = 0; r < dis_context_n_ranks(job->ctx); r++) {
         for (size_t i = 0; r == dis_context_rank(job->ctx) && i < n; i++) {

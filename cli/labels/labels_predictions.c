@@ -88,14 +88,14 @@ void labels_predictions_print(labels_command *job)
 
 void labels_weight_print(labels_command *job, const labels_result *r)
 {
-    if (isnan(r->look.predictions_weight)) return;
-    const char *how = r->look.predictions_weight == 0                           ? ": the votes do not confirm them"
-                      : r->look.method->predictions == DIS_PREDICTIONS_REQUIRED ? " relative to the annotators"
-                      : job->v->predictions_weight >= 0                         ? " (given)"
-                      : r->look.predictions_weight == 2                         ? " (estimated, at its bound)"
-                                                                                : " (estimated)";
-    cli_print(job->c, "    %-26s weight of the predictions %.3f%s", r->look.method->name, r->look.predictions_weight,
-              how);
+    if (isnan(r->fit_view.predictions_weight)) return;
+    const char *how = r->fit_view.predictions_weight == 0                           ? ": the votes do not confirm them"
+                      : r->fit_view.method->predictions == DIS_PREDICTIONS_REQUIRED ? " relative to the annotators"
+                      : job->v->predictions_weight >= 0                             ? " (given)"
+                      : r->fit_view.predictions_weight == 2                         ? " (estimated, at its bound)"
+                                                                                    : " (estimated)";
+    cli_print(job->c, "    %-26s weight of the predictions %.3f%s", r->fit_view.method->name,
+              r->fit_view.predictions_weight, how);
 }
 
 void labels_predictions_write_json(const labels_command *job, dis__json_writer *j)

@@ -34,18 +34,18 @@ static void tell_methods(labels_command *job)
     for (size_t m = 0; m < job->n_views; m++) {
         const labels_result *r = &job->view[m];
         char safe[CLI_SAFE], iterations[16] = "-", objective[CLI_NUMBER] = "-";
-        const bool iterates = r->look.iterations > 0;
-        if (iterates) snprintf(iterations, sizeof iterations, "%d", r->look.iterations);
-        if (!isnan(r->look.objective)) snprintf(objective, sizeof objective, "%.10g", r->look.objective);
+        const bool iterates = r->fit_view.iterations > 0;
+        if (iterates) snprintf(iterations, sizeof iterations, "%d", r->fit_view.iterations);
+        if (!isnan(r->fit_view.objective)) snprintf(objective, sizeof objective, "%.10g", r->fit_view.objective);
         cli_print(c, "  %-*s %10s  %-18s %-9s %8.3f%s%s", width, cli_safe(r->spec, safe), iterations, objective,
-                  !iterates           ? "-"
-                  : r->look.converged ? "yes"
-                                      : "no",
-                  r->seconds, devices ? "  " : "", devices ? r->look.device : "");
+                  !iterates               ? "-"
+                  : r->fit_view.converged ? "yes"
+                                          : "no",
+                  r->seconds, devices ? "  " : "", devices ? r->fit_view.device : "");
         labels_weight_print(job, r);
-        if (!isnan(r->look.prior_strength))
-            cli_print(c, "    %-26s strength %.3f: votes at the class rates added per item", r->look.method->name,
-                      r->look.prior_strength);
+        if (!isnan(r->fit_view.prior_strength))
+            cli_print(c, "    %-26s strength %.3f: votes at the class rates added per item", r->fit_view.method->name,
+                      r->fit_view.prior_strength);
     }
 }
 
@@ -54,7 +54,7 @@ enum { LISTED_CLASSES = 6 };
 /* Factors of the classes, the strongest first. */
 static void tell_class_weights(labels_command *job)
 {
-    const size_t n = job->in.look.n_classes;
+    const size_t n = job->in.view.n_classes;
     bool listed[LISTED_CLASSES] = {0};
     char line[LISTED_CLASSES * (CLI_SAFE + 16)] = "", safe[CLI_SAFE];
     if (n > LISTED_CLASSES) return;
@@ -65,7 +65,7 @@ static void tell_class_weights(labels_command *job)
         listed[best] = true;
         const size_t used = strlen(line);
         snprintf(line + used, sizeof line - used, "%s%s %.2f", x ? ", " : "",
-                 cli_safe(dis_names_get(job->in.look.classes, best, NULL), safe), job->class_weight[best]);
+                 cli_safe(dis_names_get(job->in.view.classes, best, NULL), safe), job->class_weight[best]);
     }
     cli_print(job->c, "    class weights: %s", line);
 }
@@ -124,9 +124,9 @@ static void tell_method_names(const labels_command *job)
         const labels_result *r = &job->view[m];
         const size_t used = strlen(line);
         snprintf(line + used, sizeof line - used, "%s%s", m ? ", " : "", cli_safe(r->spec, safe));
-        if (r->look.iterations > 0 && !r->look.converged) {
+        if (r->fit_view.iterations > 0 && !r->fit_view.converged) {
             const size_t n = strlen(line);
-            snprintf(line + n, sizeof line - n, " (not converged after %d iterations)", r->look.iterations);
+            snprintf(line + n, sizeof line - n, " (not converged after %d iterations)", r->fit_view.iterations);
         }
     }
     if (job->choice.combine) {
@@ -165,14 +165,14 @@ void labels_result_print(labels_command *job)
     const char *output = job->v->output && strcmp(job->v->output, "-") != 0 ? job->v->output : NULL;
     cli_print(c, "%s%s%s: %s item%s, seed %llu, %.2f s", cli_bold(c),
               output ? cli_safe(output, safe) : "standard output", cli_plain(c),
-              cli_count_format(job->in.look.n_items, items), cli_plural(job->in.look.n_items),
+              cli_count_format(job->in.view.n_items, items), cli_plural(job->in.view.n_items),
               (unsigned long long)job->v->seed, cli_seconds_since(&c->start));
     if (job->chance.verdict == DIS_CHANCE_NOISE)
         chance_test_print(c, &job->chance);
     else {
         const size_t n_relabel =
-            confidence_print(c, job->p, job->in.look.n_items, job->in.look.n_classes, "to relabel");
-        if (job->in.look.start && !job->v->append)
+            confidence_print(c, job->p, job->in.view.n_items, job->in.view.n_classes, "to relabel");
+        if (job->in.view.start && !job->v->append)
             cli_next_print(c, "review", NULL,
                            n_relabel ? "which items to relabel, which annotators to check"
                                      : "which annotators to check");

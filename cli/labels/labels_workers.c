@@ -12,7 +12,7 @@ enum { FIXED = 3 };
 /* Numbers that a parameter has for each worker; 0: it is not about workers. */
 static size_t per_worker(const labels_command *job, const dis_parameter *parameter)
 {
-    return parameter->axes[0] == 'w' && job->in.look.n_workers ? parameter->n / job->in.look.n_workers : 0;
+    return parameter->axes[0] == 'w' && job->in.view.n_workers ? parameter->n / job->in.view.n_workers : 0;
 }
 
 size_t labels_worker_columns_count(const labels_command *job)
@@ -26,21 +26,21 @@ size_t labels_worker_columns_count(const labels_command *job)
 
 static const char *class_name(const labels_command *job, size_t k)
 {
-    return dis_names_get(job->in.look.classes, k, NULL);
+    return dis_names_get(job->in.view.classes, k, NULL);
 }
 
 /* Where column c of a parameter lies among its numbers for one worker: columns go by true class, then by class voted,
  * whatever the order in memory. */
 static size_t place(const labels_command *job, const dis_parameter *parameter, size_t c)
 {
-    const size_t k = job->in.look.n_classes;
+    const size_t k = job->in.view.n_classes;
     return strcmp(parameter->axes, "wvt") == 0 ? c % k * k + c / k : c;
 }
 
 /* The name of column c, in memory of its own; NULL: none left. */
 static char *column_name(const labels_command *job, const char *method, const dis_parameter *parameter, size_t c)
 {
-    const size_t k = job->in.look.n_classes, n_axes = strlen(parameter->axes);
+    const size_t k = job->in.view.n_classes, n_axes = strlen(parameter->axes);
     const char *first = n_axes == 2 ? class_name(job, c) : n_axes == 3 ? class_name(job, c / k) : NULL;
     const char *second = n_axes == 3 ? class_name(job, c % k) : NULL;
     const size_t size =
@@ -56,9 +56,9 @@ static bool name_columns(const labels_command *job, char **names)
 {
     size_t n = FIXED;
     for (size_t m = 0; m < job->n_views; m++) {
-        const char *name = job->view[m].look.method->name;
+        const char *name = job->view[m].fit_view.method->name;
         size_t before = 0;
-        for (size_t i = 0; i < m; i++) before += job->view[i].look.method == job->view[m].look.method;
+        for (size_t i = 0; i < m; i++) before += job->view[i].fit_view.method == job->view[m].fit_view.method;
         char method[64];
         if (before)
             snprintf(method, sizeof method, "%s#%zu", name, before + 1);
@@ -74,9 +74,9 @@ static bool name_columns(const labels_command *job, char **names)
 
 static void write_rows(const labels_command *job, dis__table_writer *table)
 {
-    for (size_t w = 0; w < job->in.look.n_workers; w++) {
+    for (size_t w = 0; w < job->in.view.n_workers; w++) {
         size_t length;
-        const char *name = dis_names_get(job->in.look.workers, w, &length);
+        const char *name = dis_names_get(job->in.view.workers, w, &length);
         dis__table_writer_text(table, name, length);
         dis__table_writer_count(table, job->n_voted[w]);
         if (job->n_voted[w])

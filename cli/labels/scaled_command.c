@@ -38,14 +38,14 @@ static dis_status make(scaled_command *job, dis_context *ctx, dis_scaled **out)
 
 /* ---- for people ---- */
 
-static void print_measures(const dis_scaled_view *look, bool intervals)
+static void print_measures(const dis_scaled_view *view, bool intervals)
 {
     char title[64];
-    snprintf(title, sizeof title, "Agreement, %s", dis_scale_get(look->scale)->name);
+    snprintf(title, sizeof title, "Agreement, %s", dis_scale_get(view->scale)->name);
     printf("%-54s %10s%s\n", title, "value", intervals ? "  95 % interval" : "");
-    for (size_t m = 0; m < look->n_measures; m++) {
-        const dis_metric *x = &look->measures[m].value;
-        printf("  %-52s ", look->measures[m].title);
+    for (size_t m = 0; m < view->n_measures; m++) {
+        const dis_metric *x = &view->measures[m].value;
+        printf("  %-52s ", view->measures[m].title);
         if (x->reason)
             printf("%10s  %s", "-", x->reason);
         else
@@ -78,25 +78,25 @@ static void print_table(const dis_scaled_table *t, uint64_t top)
     }
 }
 
-static void tell(scaled_command *job, const dis_scaled_view *look)
+static void tell(scaled_command *job, const dis_scaled_view *view)
 {
     votes_input_print(&job->in);
-    if (look->method)
-        cli_print(job->c, "  %-18s %s%s", "model", look->method, look->converged ? "" : ": did not converge");
-    for (size_t i = 0; i < look->n_notes; i++) cli_print(job->c, "  %-18s %s", "note", look->notes[i]);
+    if (view->method)
+        cli_print(job->c, "  %-18s %s%s", "model", view->method, view->converged ? "" : ": did not converge");
+    for (size_t i = 0; i < view->n_notes; i++) cli_print(job->c, "  %-18s %s", "note", view->notes[i]);
 }
 
 /* ---- files ---- */
 
-static dis_status write_measures(const dis_scaled_view *look, const char *path, const char *format)
+static dis_status write_measures(const dis_scaled_view *view, const char *path, const char *format)
 {
     static const char *const columns[] = {"measure", "value", "ci_low", "ci_high", "n", "degenerate", "reason"};
     dis__table_writer *t;
     const dis_status status = dis__table_writer_create(path, format, columns, sizeof columns / sizeof *columns, &t);
     if (status != DIS_OK) return status;
-    for (size_t m = 0; m < look->n_measures; m++) {
-        const dis_metric *x = &look->measures[m].value;
-        cli_cell_write_text(t, look->measures[m].name);
+    for (size_t m = 0; m < view->n_measures; m++) {
+        const dis_metric *x = &view->measures[m].value;
+        cli_cell_write_text(t, view->measures[m].name);
         cli_cell_write_metric(t, x);
         dis__table_writer_count(t, x->n);
         cli_cell_write_text(t, x->degenerate ? "true" : NULL);
@@ -105,7 +105,7 @@ static dis_status write_measures(const dis_scaled_view *look, const char *path, 
     return dis__table_writer_finish(t, DIS_OK);
 }
 
-static dis_status write_json(const scaled_command *job, const dis_scaled_view *look)
+static dis_status write_json(const scaled_command *job, const dis_scaled_view *view)
 {
     dis__json_writer *j;
     dis_status status = cli_summary_open(job->json, job->command->name, &job->seed, &j);
@@ -115,15 +115,15 @@ static dis_status write_json(const scaled_command *job, const dis_scaled_view *l
     cli_inputs_end(j);
     if (status == DIS_OK) status = votes_input_write_json_table(&job->in, j);
     votes_input_write_json_notes(&job->in, j);
-    if (look->method) cli_json_write_text(j, "method", look->method);
-    cli_json_write_count(j, "iterations", (uint64_t)look->iterations);
-    cli_json_write_bool(j, "converged", look->converged);
+    if (view->method) cli_json_write_text(j, "method", view->method);
+    cli_json_write_count(j, "iterations", (uint64_t)view->iterations);
+    cli_json_write_bool(j, "converged", view->converged);
     cli_json_write_count(j, "resamples", job->resamples);
     dis__json_writer_key(j, "metrics");
     dis__json_writer_begin_object(j);
-    for (size_t m = 0; m < look->n_measures; m++) {
-        dis__json_writer_key(j, look->measures[m].name);
-        dis__json_writer_metric(j, &look->measures[m].value);
+    for (size_t m = 0; m < view->n_measures; m++) {
+        dis__json_writer_key(j, view->measures[m].name);
+        dis__json_writer_metric(j, &view->measures[m].value);
     }
     dis__json_writer_end_object(j);
     return cli_summary_close(j, status);
@@ -136,20 +136,20 @@ static int write_named(const scaled_command *job, const dis_scaled *result, cons
     snprintf(text, sizeof text, "%.*s", n > 60 ? 60 : (int)n, name);
     const dis_scaled_table *t = dis_scaled_find_table(result, text);
     if (t) return cli_failed(job->c, dis_scaled_table_write(t, path, format, max_rows));
-    const dis_scaled_view look = dis_scaled_get_view(result);
-    for (size_t i = 0; i < look.n_tables; i++)
-        snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", i ? ", " : "", look.tables[i].name);
-    return cli_usage(job->c, "scale %s has no table \"%s\"; there are %s", dis_scale_get(look.scale)->name, text,
+    const dis_scaled_view view = dis_scaled_get_view(result);
+    for (size_t i = 0; i < view.n_tables; i++)
+        snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", i ? ", " : "", view.tables[i].name);
+    return cli_usage(job->c, "scale %s has no table \"%s\"; there are %s", dis_scale_get(view.scale)->name, text,
                      known);
 }
 
-static int write_all(const scaled_command *job, const dis_scaled *result, const dis_scaled_view *look)
+static int write_all(const scaled_command *job, const dis_scaled *result, const dis_scaled_view *view)
 {
     int code = 0;
     const char *output = job->output ? job->output : "-";
     const uint64_t top = job->top ? job->top : job->people ? USUAL_TOP : UINT64_MAX;
     if (job->people && !job->table) {
-        print_measures(look, job->resamples > 0);
+        print_measures(view, job->resamples > 0);
     } else if (job->people) {
         print_table(dis_scaled_find_table(result, "items"), top);
         printf("\n");
@@ -157,7 +157,7 @@ static int write_all(const scaled_command *job, const dis_scaled *result, const 
     } else if (job->table) {
         code = write_named(job, result, job->table, strlen(job->table), output, job->format, (size_t)top);
     } else {
-        code = cli_failed(job->c, write_measures(look, output, job->format));
+        code = cli_failed(job->c, write_measures(view, output, job->format));
     }
     const struct {
         const char *table, *path;
@@ -169,7 +169,7 @@ static int write_all(const scaled_command *job, const dis_scaled *result, const 
         const char *spec = job->in.v->table.value[i], *at = strchr(spec, '=');
         code = write_named(job, result, spec, (size_t)(at - spec), at + 1, NULL, SIZE_MAX);
     }
-    if (code == 0 && job->json) code = cli_failed(job->c, write_json(job, look));
+    if (code == 0 && job->json) code = cli_failed(job->c, write_json(job, view));
     return code == 0 ? cli_flush(job->c) : code;
 }
 
@@ -178,14 +178,14 @@ static int work(scaled_command *job, dis_context **ctx)
     dis_scaled *result = NULL;
     int code = check(job);
     if (code == 0) code = votes_input_check(&job->in);
-    job->c->whole = true; /* ranks share resamples out, and the first one writes */
+    job->c->replicates_data = true; /* ranks share resamples out, and the first one writes */
     if (code == 0) code = cli_failed(job->c, cli_context_create(job->c, job->common, ctx));
     if (code == 0) code = votes_input_read(&job->in, *ctx);
     if (code == 0) code = cli_failed(job->c, make(job, *ctx, &result));
     if (code == 0 && dis_context_rank(*ctx) == 0) {
-        const dis_scaled_view look = dis_scaled_get_view(result);
-        tell(job, &look);
-        code = write_all(job, result, &look);
+        const dis_scaled_view view = dis_scaled_get_view(result);
+        tell(job, &view);
+        code = write_all(job, result, &view);
     }
     dis_scaled_destroy(result);
     return code;

@@ -142,7 +142,7 @@ static int read_votes(report_command *job)
 
 static int add_texts(report_command *job)
 {
-    const dis_names *tasks = job->in.votes ? job->in.look.tasks : NULL;
+    const dis_names *tasks = job->in.votes ? job->in.view.tasks : NULL;
     if (!tasks && job->aligned_labels) tasks = dis_alignment_get_view(job->aligned_labels).tasks;
     if (!tasks) return 0;
     const int code = texts_input_read(job->c, job->ctx, &job->v->texts, &job->in, tasks, &job->texts);
@@ -160,11 +160,11 @@ static int add_made(report_command *job)
     for (size_t m = 0; m < made.n_views && status == DIS_OK; m++)
         status = dis_report_add_fit(job->report, made.parts[m].spec, made.parts[m].fit, made.parts[m].p);
     if (status != DIS_OK || !job->choice.combine) return cli_failed(job->c, status);
-    const dis_labels_view labels = {.n_items = job->in.look.n_items,
-                                    .n_classes = job->in.look.n_classes,
+    const dis_labels_view labels = {.n_items = job->in.view.n_items,
+                                    .n_classes = job->in.view.n_classes,
                                     .p = made.p,
-                                    .tasks = job->in.look.tasks,
-                                    .classes = job->in.look.classes};
+                                    .tasks = job->in.view.tasks,
+                                    .classes = job->in.view.classes};
     return cli_failed(job->c, dis_report_add_labels(job->report, job->choice.combine, &labels));
 }
 
@@ -172,7 +172,7 @@ static int fit_all(report_command *job)
 {
     if (!job->in.votes) return 0;
     int code = 0;
-    if (!job->in.look.start) {
+    if (!job->in.view.start) {
         code = cli_failed(job->c, choose(job, false));
         if (code == 0 && job->choice.recipe) votes_input_warn_no_workers(&job->in, &job->choice);
     }
@@ -300,7 +300,7 @@ static int work(report_command *job)
                   cli_plain(job->c), cli_seconds_since(&job->c->start));
     if (job->made && !cli_is_dash(v->output)) {
         const dis_label_result_view made = dis_label_result_get_view(job->made);
-        (void)confidence_print(job->c, made.p, job->in.look.n_items, job->in.look.n_classes, "to relabel");
+        (void)confidence_print(job->c, made.p, job->in.view.n_items, job->in.view.n_classes, "to relabel");
     }
     return 0;
 }

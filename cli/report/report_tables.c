@@ -77,12 +77,12 @@ static dis_status add_labels_beside_votes(report_command *job)
     for (size_t i = 0; i < job->labels.n && status == DIS_OK; i++) {
         report_table *t = &job->labels.table[i];
         dis_labels *aligned;
-        status = dis_labels_align(job->ctx, t->labels, job->in.look.tasks, job->in.look.classes, &aligned);
+        status = dis_labels_align(job->ctx, t->labels, job->in.view.tasks, job->in.view.classes, &aligned);
         if (status != DIS_OK) return status;
         dis_labels_destroy(t->labels);
         t->labels = aligned;
-        const dis_labels_view look = dis_labels_get_view(aligned);
-        status = dis_report_add_labels(job->report, t->name, &look);
+        const dis_labels_view view = dis_labels_get_view(aligned);
+        status = dis_report_add_labels(job->report, t->name, &view);
     }
     return status;
 }
@@ -98,9 +98,9 @@ static dis_status add_labels_alone(report_command *job)
     if (status != DIS_OK) return status;
     const dis_alignment_view a = dis_alignment_get_view(job->aligned_labels);
     for (size_t i = 0; i < job->labels.n && status == DIS_OK; i++) {
-        const dis_labels_view look = {
+        const dis_labels_view view = {
             .n_items = a.n_items, .n_classes = a.n_classes, .p = a.p[i], .tasks = a.tasks, .classes = a.classes};
-        status = dis_report_add_labels(job->report, job->labels.table[i].name, &look);
+        status = dis_report_add_labels(job->report, job->labels.table[i].name, &view);
     }
     if (status == DIS_OK && a.gold) status = dis_report_add_gold(job->report, a.gold);
     return status;
@@ -126,11 +126,11 @@ static dis_status find_human(report_command *job, dis_alignment_source *out, boo
     const dis_status status = dis_fit_run(job->ctx, job->in.votes, job->v->human_labels, &how, &job->human_fit);
     if (status != DIS_OK) return status;
     *out = (dis_alignment_source){.name = job->v->votes.value[0],
-                                  .labels = {.n_items = job->in.look.n_items,
-                                             .n_classes = job->in.look.n_classes,
+                                  .labels = {.n_items = job->in.view.n_items,
+                                             .n_classes = job->in.view.n_classes,
                                              .p = dis_fit_p(job->human_fit),
-                                             .tasks = job->in.look.tasks,
-                                             .classes = job->in.look.classes}};
+                                             .tasks = job->in.view.tasks,
+                                             .classes = job->in.view.classes}};
     *found = true;
     return DIS_OK;
 }

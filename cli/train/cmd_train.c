@@ -284,7 +284,7 @@ static int work(train_command *job)
     if (code == 0) code = class_list_read(job->c, job->v->classes, &job->classes);
     if (code == 0 && job->classes.n)
         code = cli_failed(job->c, dis_names_create(job->classes.name, job->classes.n, &job->declared));
-    job->c->whole = is_split_over_ranks(job->v);
+    job->c->replicates_data = is_split_over_ranks(job->v);
     if (code == 0) code = cli_failed(job->c, cli_context_create(job->c, &job->v->common, &job->ctx));
     const int rank = dis_context_rank(job->ctx);
     job->c->silent = rank > 0;

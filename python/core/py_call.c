@@ -223,12 +223,12 @@ int core_fail(core_state *state, dis_status status)
 {
     PyObject *error = status > DIS_OK && (int)status < CORE_N_ERRORS ? state->error[status] : NULL;
     char message[MESSAGE];
-    const char *said = dis_last_error();
-    const size_t n = strcspn(said, "\n");
+    const char *message_text = dis_last_error();
+    const size_t n = strcspn(message_text, "\n");
     char first[4096];
-    snprintf(first, sizeof first, "%.*s", (int)n, said);
+    snprintf(first, sizeof first, "%.*s", (int)n, message_text);
     core_name_arguments(*first ? first : dis_status_meaning(status), message, sizeof message);
-    put_suggestions(said + n, message, sizeof message);
+    put_suggestions(message_text + n, message, sizeof message);
     PyErr_SetString(error ? error : state->error[0], message);
     return -1;
 }

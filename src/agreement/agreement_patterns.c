@@ -183,15 +183,15 @@ static dis_status item_of_counts(const search *s, finder *f, size_t i, const scr
     const double *c = s->votes->counts + i * n;
     name128 name = {0, 0};
     double votes = 0;
-    bool whole = true;
+    bool is_complete = true;
     for (size_t k = 0; k < n; k++) { /* no branches: which counts are 0 is as good as random */
         const double capped = c[k] < UINT32_MAX ? c[k] : UINT32_MAX;
         const int64_t x = (int64_t)capped;
-        whole &= (double)x == capped;
+        is_complete &= (double)x == capped;
         votes += c[k];
         name = plus(name, (name128){(uint64_t)x * s->key[k].a, (uint64_t)x * s->key[k].b});
     }
-    if (!whole || !(votes <= UINT32_MAX)) return wrong_counts(s->votes, i);
+    if (!is_complete || !(votes <= UINT32_MAX)) return wrong_counts(s->votes, i);
     return count_item(s, f, i, name, room);
 }
 

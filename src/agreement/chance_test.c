@@ -370,13 +370,13 @@ static void judge(const work *w, sums_of s, dis_chance_test *out)
 }
 
 /* Distributions for votes have no labels that could be permuted. */
-static dis_status check_whole(const work *w, bool *whole)
+static dis_status check_integers(const work *w, bool *is_integer)
 {
     uint64_t broken = 0;
     for (size_t x = 0; w->v.counts && x < w->v.n_items * w->v.n_classes; x++)
         broken += w->v.counts[x] != floor(w->v.counts[x]);
     DIS_TRY(dis__comm_sum_counts(dis__context_comm(w->ctx), &broken, 1));
-    *whole = broken == 0;
+    *is_integer = broken == 0;
     return DIS_OK;
 }
 
@@ -391,11 +391,11 @@ dis_status dis_votes_chance_test(dis_context *ctx, const dis_votes *votes, dis_c
     DIS_MEMORY_SCOPE(ctx);
     work w = {.ctx = ctx, .v = dis_votes_get_view(votes), .part = dis__votes_part_of(votes)};
     sums_of sums;
-    bool whole;
+    bool is_integer;
     dis_status status;
     *out = (dis_chance_test){.verdict = DIS_CHANCE_UNKNOWN, .p = 1};
-    DIS_TRY(check_whole(&w, &whole));
-    if (w.part.n_items == 0 || !whole) return DIS_OK;
+    DIS_TRY(check_integers(&w, &is_integer));
+    if (w.part.n_items == 0 || !is_integer) return DIS_OK;
     DIS_TRY_GOTO(status, make_rates(&w), end);
     DIS_TRY_GOTO(status, add_items(&w, &sums), end);
     judge(&w, sums, out);

@@ -102,10 +102,10 @@ static dis_status read_index(dis_context *ctx, source *s, const char *folder)
 
 static dis_status open_files(dis_context *ctx, source *s, const char *folder)
 {
-    bool whole, index;
-    DIS_TRY(dis__file_exists(folder, "model.safetensors", &whole));
+    bool single_file, index;
+    DIS_TRY(dis__file_exists(folder, "model.safetensors", &single_file));
     DIS_TRY(dis__file_exists(folder, "model.safetensors.index.json", &index));
-    if (whole)
+    if (single_file)
         DIS_TRY(add_file(s, folder, "model.safetensors", 17));
     else if (index)
         DIS_TRY(read_index(ctx, s, folder));

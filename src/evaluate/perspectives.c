@@ -27,7 +27,7 @@ struct dis_perspectives {
 typedef struct {
     dis_context *ctx;
     const dis_perspectives_options *o;
-    dis_votes_view v, said, history;
+    dis_votes_view v, predictions, history;
     bool has_history;
     size_t *prediction_item, *prediction_worker, *prediction_class; /* of the votes': where predictions have them */
     int32_t *predicted;                                             /* (n_votes) -1: not */
@@ -39,10 +39,10 @@ typedef struct {
     dis_perspectives *out;
 } work;
 
-const char *dis__prediction_source_name(dis_prediction_source said)
+const char *dis__prediction_source_name(dis_prediction_source source)
 {
     static const char *const names[] = {"model", "worker's most frequent", "majority of others"};
-    return said < DIS_PREDICTION_SOURCES ? names[said] : NULL;
+    return source < DIS_PREDICTION_SOURCES ? names[source] : NULL;
 }
 
 const char *dis__average_name(dis_average over)
@@ -91,8 +91,8 @@ static int32_t find_prediction(const work *w, size_t item, size_t worker)
 {
     const size_t i = w->prediction_item[item], a = w->prediction_worker[worker];
     if (i == SIZE_MAX || a == SIZE_MAX) return -1;
-    for (uint64_t t = w->said.start[i]; t < w->said.start[i + 1]; t++)
-        if (w->said.worker[t] == a) return (int32_t)w->prediction_class[label_of(&w->said, t)];
+    for (uint64_t t = w->predictions.start[i]; t < w->predictions.start[i + 1]; t++)
+        if (w->predictions.worker[t] == a) return (int32_t)w->prediction_class[label_of(&w->predictions, t)];
     return -1;
 }
 
@@ -100,14 +100,14 @@ static dis_status match_predictions(work *w)
 {
     const dis_votes_view *v = &w->v;
     size_t lacking, found;
-    DIS_TRY(dis__names_match_alloc(w->said.tasks, v->tasks, &w->prediction_item, NULL));
-    DIS_TRY(dis__names_match_alloc(w->said.workers, v->workers, &w->prediction_worker, NULL));
-    DIS_TRY(dis__names_match_alloc(v->classes, w->said.classes, &w->prediction_class, &found));
-    if (found < w->said.n_classes) {
-        DIS_TRY(dis__names_find_missing(w->said.classes, v->classes, &lacking));
+    DIS_TRY(dis__names_match_alloc(w->predictions.tasks, v->tasks, &w->prediction_item, NULL));
+    DIS_TRY(dis__names_match_alloc(w->predictions.workers, v->workers, &w->prediction_worker, NULL));
+    DIS_TRY(dis__names_match_alloc(v->classes, w->predictions.classes, &w->prediction_class, &found));
+    if (found < w->predictions.n_classes) {
+        DIS_TRY(dis__names_find_missing(w->predictions.classes, v->classes, &lacking));
         return dis__fail(DIS_EDATA,
                          "a prediction of \"%.100s\", which is no class of the votes; declare it (`classes`)",
-                         dis_names_get(w->said.classes, lacking, NULL));
+                         dis_names_get(w->predictions.classes, lacking, NULL));
     }
     DIS_TRY(dis__alloc_array(&w->predicted, v->n_votes, sizeof *w->predicted));
     dis_perspectives_view *out = &w->out->view;
@@ -126,7 +126,7 @@ static dis_status match_predictions(work *w)
     }
     out->n_votes = v->n_votes - (size_t)out->n_votes_unpredicted;
     if (out->n_votes == 0) return dis__fail(DIS_EDATA, "no vote has a prediction; do tasks and workers match?");
-    out->n_predictions_unused = w->said.n_votes > out->n_votes ? w->said.n_votes - out->n_votes : 0;
+    out->n_predictions_unused = w->predictions.n_votes > out->n_votes ? w->predictions.n_votes - out->n_votes : 0;
     return DIS_OK;
 }
 
@@ -164,10 +164,10 @@ static dis_status count_answers(work *w)
     return status;
 }
 
-static float steps_off(size_t said, size_t label)
+static float steps_off(size_t answer, size_t label)
 {
-    if (said == SIZE_MAX) return -1;
-    return (float)(said > label ? said - label : label - said);
+    if (answer == SIZE_MAX) return -1;
+    return (float)(answer > label ? answer - label : label - answer);
 }
 
 static dis_status measure_votes(work *w)
@@ -199,7 +199,7 @@ static dis_status measure_votes(work *w)
 /* ---- means ---- */
 
 /* Sums and counts of a kind of figure into columns of n_units; `group` below 0: all votes. */
-static void sum_units(work *w, size_t kind, dis_prediction_source said, dis_average over, const int32_t *group,
+static void sum_units(work *w, size_t kind, dis_prediction_source source, dis_average over, const int32_t *group,
                       int32_t which)
 {
     const dis_votes_view *v = &w->v;
@@ -208,7 +208,7 @@ static void sum_units(work *w, size_t kind, dis_prediction_source said, dis_aver
     for (size_t u = 0; u < n; u++) sum[u] = count[u] = 0;
     for (size_t i = 0; i < v->n_items; i++)
         for (uint64_t t = v->start[i]; t < v->start[i + 1]; t++) {
-            const float off = w->off[said][t];
+            const float off = w->off[source][t];
             const size_t u = over == DIS_AVERAGE_OVER_WORKERS ? v->worker[t] : i;
             if (off < 0 || (group && group[v->worker[t]] != which)) continue;
             sum[u] += kind == WRONG ? off > 0 : (double)off;
@@ -244,14 +244,14 @@ static dis_status mean_of(work *w, size_t n_units, dis_metric *out)
     return DIS_OK;
 }
 
-static dis_status one_mean(work *w, size_t kind, dis_prediction_source said, dis_average over, const int32_t *group,
+static dis_status one_mean(work *w, size_t kind, dis_prediction_source source, dis_average over, const int32_t *group,
                            int32_t which, dis_metric *out)
 {
     if (kind == STEPS && !w->o->ordered) {
         *out = dis__metric_undefined("classes have no order");
         return DIS_OK;
     }
-    sum_units(w, kind, said, over, group, which);
+    sum_units(w, kind, source, over, group, which);
     return mean_of(w, over == DIS_AVERAGE_OVER_WORKERS ? w->v.n_workers : w->v.n_items, out);
 }
 
@@ -322,16 +322,16 @@ static dis_status run(work *w)
     return group_means(w);
 }
 
-dis_status dis_perspectives_run(dis_context *ctx, const dis_votes *votes, const dis_votes *said,
+dis_status dis_perspectives_run(dis_context *ctx, const dis_votes *votes, const dis_votes *predictions,
                                 const dis_votes *history, const dis_perspectives_options *options,
                                 dis_perspectives **out)
 {
     dis_perspectives_options o = dis_perspectives_options_default();
     DIS_TRY(DIS_OPTIONS_COPY(dis_perspectives_options, &o, options));
-    work w = {.ctx = ctx, .o = &o, .v = dis_votes_get_view(votes), .said = dis_votes_get_view(said)};
+    work w = {.ctx = ctx, .o = &o, .v = dis_votes_get_view(votes), .predictions = dis_votes_get_view(predictions)};
     if (history) w.history = dis_votes_get_view(history);
     w.has_history = history != NULL;
-    if (!w.v.start || !w.said.start || (history && !w.history.start))
+    if (!w.v.start || !w.predictions.start || (history && !w.history.start))
         return dis__fail(DIS_EDATA, "this input has no annotator ids; give one row per vote with a worker column");
     DIS_TRY(dis__alloc_zeroed(&w.out, 1, sizeof *w.out));
     dis_status status = dis__names_copy(w.v.workers, &w.out->workers);

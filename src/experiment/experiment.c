@@ -276,18 +276,18 @@ dis_status dis__run_record_read(dis_context *ctx, dis_experiment *experiment, co
     const dis__plan *plan = experiment->plan;
     size_t run = 0, n_stored = 0;
     const size_t n_planned = *key ? count_keys(plan, key, &run) : 0;
-    const char *whole = n_planned == 1 ? plan->run[run].key : key;
+    const char *full_key = n_planned == 1 ? plan->run[run].key : key;
     dis__store *store;
     if (n_planned > 1)
         return dis__fail(DIS_EUSAGE, "%zu runs have a key that begins with %s; give more of it", n_planned, key);
     DIS_TRY(dis__store_open(experiment->store, false, DIS__STORE_PATIENCE_MS, &store));
-    const dis_status status = store && *key ? dis__store_record(store, whole, out, &n_stored) : DIS_OK;
+    const dis_status status = store && *key ? dis__store_record(store, full_key, out, &n_stored) : DIS_OK;
     dis__store_close(store);
     if (status != DIS_OK || n_stored == 1) return status;
     if (n_stored > 1)
         return dis__fail(DIS_EUSAGE, "%zu runs have a key that begins with %s; give more of it", n_stored, key);
     if (n_planned == 1)
-        return dis__fail(DIS_EUSAGE, "the run %s (%s, fold %zu, seed %llu) has not been done yet", whole,
+        return dis__fail(DIS_EUSAGE, "the run %s (%s, fold %zu, seed %llu) has not been done yet", full_key,
                          plan->cell[plan->run[run].cell].name, plan->run[run].fold,
                          (unsigned long long)plan->run[run].seed);
     return dis__fail(DIS_EUSAGE, "no run has a key that begins with \"%s\"; the status of an experiment lists them",

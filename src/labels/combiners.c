@@ -131,8 +131,8 @@ static dis_status choose_weights(const dis_views *views, const dis__combiner *c,
 /* Views of votes that lie on several ranks have the items of one of them. */
 static dis__votes_part part_of(const dis_views *views)
 {
-    const dis__votes_part whole = {.n_items = views->n_items, .n_owners = 1};
-    return views->votes && views->votes->part.n_owners ? views->votes->part : whole;
+    const dis__votes_part all_votes = {.n_items = views->n_items, .n_owners = 1};
+    return views->votes && views->votes->part.n_owners ? views->votes->part : all_votes;
 }
 
 /* The maximum of the steps that any rank took. */

@@ -46,7 +46,7 @@ void dis_panel_destroy(dis_panel *panel)
 static void data_free(dis__panel_data *d)
 {
     dis__free(d->judge);
-    dis__free(d->said);
+    dis__free(d->answer);
     dis__free(d->people);
     dis__free(d->n_votes);
     dis__free(d->majority);
@@ -108,7 +108,7 @@ static void read_item(dis__panel_data *d, size_t i, uint32_t *models)
             d->people[i * n + k]++;
             d->n_votes[i]++;
         } else {
-            d->said[(size_t)d->judge[w] * v->n_items + i] = (int32_t)k;
+            d->answer[(size_t)d->judge[w] * v->n_items + i] = (int32_t)k;
             models[k]++;
         }
     }
@@ -150,7 +150,7 @@ static dis_status list_votes(dis__panel_data *d)
 static bool has_judge(const dis__panel_data *d, size_t i)
 {
     for (size_t j = 0; j < d->n_judges; j++)
-        if (d->said[j * d->votes->n_items + i] >= 0) return true;
+        if (d->answer[j * d->votes->n_items + i] >= 0) return true;
     return false;
 }
 
@@ -161,14 +161,14 @@ static dis_status sort_out(dis__panel_data *d, dis_panel_view *view)
     bool both = false;
     DIS_TRY(number_judges(d));
     const size_t judged = dis__saturating_size(d->n_judges, v->n_items, 0);
-    DIS_TRY(dis__alloc_array(&d->said, judged, sizeof *d->said));
+    DIS_TRY(dis__alloc_array(&d->answer, judged, sizeof *d->answer));
     DIS_TRY(dis__alloc_zeroed(&d->people, dis__saturating_size(v->n_items, v->n_classes, 0), sizeof *d->people));
     DIS_TRY(dis__alloc_zeroed(&d->n_votes, v->n_items, sizeof *d->n_votes));
     DIS_TRY(dis__alloc_array(&d->majority, v->n_items, sizeof *d->majority));
     DIS_TRY(dis__alloc_array(&d->panel, dis__saturating_size(v->n_items, v->n_classes, 0), sizeof *d->panel));
     DIS_TRY(list_votes(d));
     DIS_TRY(read_numbers(d));
-    for (size_t x = 0; x < judged; x++) d->said[x] = -1;
+    for (size_t x = 0; x < judged; x++) d->answer[x] = -1;
     DIS_TRY(dis__alloc_array(&models, v->n_classes, sizeof *models));
     for (size_t i = 0; i < v->n_items; i++) {
         read_item(d, i, models);
@@ -187,7 +187,7 @@ static void count_judge(const dis__panel_data *d, size_t j, dis_panel_judge *to)
 {
     *to = (dis_panel_judge){.worker = d->worker[j], .chance = NAN, .p_chance = NAN, .winning_rate = NAN};
     for (size_t i = 0; i < d->votes->n_items; i++) {
-        const bool voted = d->said[j * d->votes->n_items + i] >= 0;
+        const bool voted = d->answer[j * d->votes->n_items + i] >= 0;
         to->votes += voted;
         to->shared += voted && d->n_votes[i] > 0;
     }

@@ -23,19 +23,19 @@ dis_status dis__panel_compute_agreement(const dis__panel_data *d, size_t j, dis_
 {
     const dis_votes_view *v = d->votes;
     const size_t n = v->n_classes;
-    const int32_t *said = d->said + j * v->n_items;
+    const int32_t *answer = d->answer + j * v->n_items;
     const double items = (double)judge->shared;
     double sum = 0;
     dis__panel_variance variance;
     DIS_TRY(dis__panel_variance_create(d, &variance));
     for (size_t i = 0; i < v->n_items; i++)
-        if (said[i] >= 0 && d->n_votes[i]) sum += (double)d->people[i * n + (size_t)said[i]] / d->n_votes[i];
+        if (answer[i] >= 0 && d->n_votes[i]) sum += (double)d->people[i * n + (size_t)answer[i]] / d->n_votes[i];
     for (size_t i = 0; i < v->n_items; i++) {
-        if (said[i] < 0 || d->n_votes[i] == 0) continue;
+        if (answer[i] < 0 || d->n_votes[i] == 0) continue;
         for (uint64_t t = v->start[i]; t < v->start[i + 1]; t++)
             if (d->person[v->worker[t]])
                 dis__panel_variance_add(&variance, v->worker[t],
-                                        ((dis__panel_label(v, t) == (size_t)said[i]) - sum / items) /
+                                        ((dis__panel_label(v, t) == (size_t)answer[i]) - sum / items) /
                                             (items * d->n_votes[i]));
         dis__panel_variance_end_item(&variance);
     }
@@ -72,9 +72,9 @@ typedef struct {
 static int compare_vote(const dis__panel_data *d, size_t j, uint64_t t)
 {
     const size_t i = d->item[t], mine = dis__panel_label(d->votes, t);
-    const int32_t said = d->said[j * d->votes->n_items + i];
-    if (said < 0 || d->n_votes[i] < d->o->min_people || d->n_votes[i] < 2) return -1;
-    const double person = score(d, i, mine, mine), judge = score(d, i, (size_t)said, mine);
+    const int32_t answer = d->answer[j * d->votes->n_items + i];
+    if (answer < 0 || d->n_votes[i] < d->o->min_people || d->n_votes[i] < 2) return -1;
+    const double person = score(d, i, mine, mine), judge = score(d, i, (size_t)answer, mine);
     return (person >= judge) + 2 * (judge >= person);
 }
 

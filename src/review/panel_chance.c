@@ -210,10 +210,10 @@ static void list_answers(answers *a, size_t j)
     const size_t n_items = a->d->votes->n_items;
     a->n = 0;
     for (size_t i = 0; i < n_items; i++) {
-        const int32_t said = a->d->said[j * n_items + i];
-        if (said < 0 || a->d->n_votes[i] == 0) continue;
+        const int32_t answer = a->d->answer[j * n_items + i];
+        if (answer < 0 || a->d->n_votes[i] == 0) continue;
         a->item[a->n] = (uint32_t)i;
-        a->label[a->n++] = (uint16_t)said;
+        a->label[a->n++] = (uint16_t)answer;
     }
 }
 

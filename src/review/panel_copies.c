@@ -84,12 +84,12 @@ static void improve_judge(work *w, size_t j, double *sum)
     const size_t n_items = w->d->votes->n_items, n = w->n;
     for (size_t x = 0; x < n * n; x++) sum[x] = 1 / (double)(n * n);
     for (size_t i = 0; i < n_items; i++) {
-        const int32_t said = w->d->said[j * n_items + i];
+        const int32_t answer = w->d->answer[j * n_items + i];
         double total = 0;
-        if (said < 0 || w->d->n_votes[i] == 0) continue;
-        for (size_t k = 0; k < n; k++) total += w->q[i * n + k] * w->judge[k * n + (size_t)said];
+        if (answer < 0 || w->d->n_votes[i] == 0) continue;
+        for (size_t k = 0; k < n; k++) total += w->q[i * n + k] * w->judge[k * n + (size_t)answer];
         for (size_t k = 0; k < n && total > 0; k++)
-            sum[k * n + (size_t)said] += w->q[i * n + k] * w->judge[k * n + (size_t)said] / total;
+            sum[k * n + (size_t)answer] += w->q[i * n + k] * w->judge[k * n + (size_t)answer] / total;
     }
     for (size_t k = 0; k < n; k++) {
         double row = 0;
@@ -111,14 +111,14 @@ typedef struct {
     double n, same, expected, variance;
 } matches;
 
-static void add_item(const work *w, size_t j, size_t i, size_t said, matches *m)
+static void add_item(const work *w, size_t j, size_t i, size_t answer, matches *m)
 {
-    const int32_t judge = w->d->said[j * w->d->votes->n_items + i];
+    const int32_t judge = w->d->answer[j * w->d->votes->n_items + i];
     double p = 0;
     if (judge < 0 || w->d->n_votes[i] < 2) return;
-    for (size_t k = 0; k < w->n; k++) p += w->q[i * w->n + k] * w->judge[k * w->n + said];
+    for (size_t k = 0; k < w->n; k++) p += w->q[i * w->n + k] * w->judge[k * w->n + answer];
     m->n++;
-    m->same += (size_t)judge == said;
+    m->same += (size_t)judge == answer;
     m->expected += p;
     m->variance += p * (1 - p);
 }

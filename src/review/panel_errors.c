@@ -33,7 +33,8 @@ enum { COLUMNS = 1 + DIS_PANEL_GROUPS };
 
 static bool counts(const work *w, size_t j, size_t i, size_t without)
 {
-    return w->d->said[j * w->d->votes->n_items + i] >= 0 && w->t->pattern[i] != UINT32_MAX && w->t->group[i] != without;
+    return w->d->answer[j * w->d->votes->n_items + i] >= 0 && w->t->pattern[i] != UINT32_MAX &&
+           w->t->group[i] != without;
 }
 
 static double decoded_at(const work *w, size_t i, size_t label)
@@ -47,7 +48,7 @@ static double error_of(const work *w, size_t j, size_t without)
     for (size_t i = 0; i < w->d->votes->n_items; i++) {
         if (!counts(w, j, i, without)) continue;
         n++;
-        errors += 1 - decoded_at(w, i, (size_t)w->d->said[j * w->d->votes->n_items + i]);
+        errors += 1 - decoded_at(w, i, (size_t)w->d->answer[j * w->d->votes->n_items + i]);
     }
     return n >= DIS_PANEL_MIN_ITEMS ? errors / n : (double)NAN;
 }
@@ -62,7 +63,7 @@ static together errors_of_two(const work *w, size_t a, size_t b, size_t without)
     double n = 0, ea = 0, eb = 0, both = 0;
     for (size_t i = 0; i < n_items; i++) {
         if (!counts(w, a, i, without) || !counts(w, b, i, without)) continue;
-        const size_t x = (size_t)w->d->said[a * n_items + i], y = (size_t)w->d->said[b * n_items + i];
+        const size_t x = (size_t)w->d->answer[a * n_items + i], y = (size_t)w->d->answer[b * n_items + i];
         const double sx = decoded_at(w, i, x), sy = decoded_at(w, i, y);
         n++;
         ea += 1 - sx;

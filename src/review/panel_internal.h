@@ -20,7 +20,7 @@ typedef struct {
     size_t n_judges, n_people;
     uint32_t worker[DIS_MAX_JUDGES];
     int32_t *judge;      /* (n_workers) -1: a person */
-    int32_t *said;       /* (n_judges, n_items) class, -1: no vote */
+    int32_t *answer;     /* (n_judges, n_items) class, -1: no vote */
     uint32_t *people;    /* (n_items, n_classes) votes of people */
     uint32_t *n_votes;   /* (n_items) of people */
     int32_t *majority;   /* (n_items) of people, -1: none, or a tie */

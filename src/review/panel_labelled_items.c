@@ -40,9 +40,9 @@ static size_t scores_of(const dis__panel_data *d, size_t i, double *score)
     double votes = 0, same = 0;
     for (size_t k = 0; k <= n; k++) score[k] = 0;
     for (size_t j = 0; j < d->n_judges; j++) {
-        const int32_t said = d->said[j * d->votes->n_items + i];
-        if (said < 0) continue;
-        same += score[said]++;
+        const int32_t answer = d->answer[j * d->votes->n_items + i];
+        if (answer < 0) continue;
+        same += score[answer]++;
         votes++;
     }
     for (size_t k = 0; k < n && votes > 0; k++) score[k] /= votes;

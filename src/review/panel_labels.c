@@ -59,7 +59,7 @@ static void learn(work *w, size_t fold)
             if (share == 0) continue;
             prior[k] += share;
             for (size_t j = 0; j < d->n_judges; j++) {
-                const int32_t z = d->said[j * w->n_items + i];
+                const int32_t z = d->answer[j * w->n_items + i];
                 if (z >= 0) c[(j * n + k) * n + (size_t)z] += share;
             }
         }
@@ -83,7 +83,7 @@ static void weigh_evidence(work *w)
         for (size_t k = 0; k < n; k++) {
             double sum = 0;
             for (size_t j = 0; j < d->n_judges; j++) {
-                const int32_t z = d->said[j * w->n_items + i];
+                const int32_t z = d->answer[j * w->n_items + i];
                 if (z >= 0) sum += c[(j * n + k) * n + (size_t)z];
             }
             w->evidence[i * n + k] = sum;
@@ -166,13 +166,13 @@ static double lowest(work *w, double (*loss)(work *w, double x), double from, do
 static double loss_by_shares(const work *w, size_t i, size_t k)
 {
     const dis__panel_data *d = w->d;
-    double said = 1 / (double)w->n_classes, all = 1;
+    double answer = 1 / (double)w->n_classes, all = 1;
     for (size_t j = 0; j < d->n_judges; j++) {
-        const int32_t z = d->said[j * w->n_items + i];
+        const int32_t z = d->answer[j * w->n_items + i];
         all += z >= 0;
-        said += z == (int32_t)k;
+        answer += z == (int32_t)k;
     }
-    return -log(said / all);
+    return -log(answer / all);
 }
 
 static void judge_labels(work *w, dis_panel_view *view)

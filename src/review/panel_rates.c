@@ -32,8 +32,8 @@ static double says(const source *s, size_t i)
 {
     const size_t n = s->d->votes->n_classes;
     if (s->judge < s->d->n_judges) {
-        const int32_t said = s->d->said[s->judge * s->d->votes->n_items + i];
-        return said < 0 ? -1 : said == (int32_t)s->class;
+        const int32_t answer = s->d->answer[s->judge * s->d->votes->n_items + i];
+        return answer < 0 ? -1 : answer == (int32_t)s->class;
     }
     const double *share = s->d->panel + i * n;
     double sum = 0;

@@ -196,15 +196,15 @@ static double typical_share(const dis__crowd_model *m, const double *p)
 /* The crowd model starts from vote shares: it does not depend on the labels under review. */
 static dis_status fit_crowd(dis_context *ctx, const dis_votes *votes, const dis_review_options *o, dis__crowd_model *m)
 {
-    const dis_votes_view look = dis_votes_get_view(votes);
+    const dis_votes_view view = dis_votes_get_view(votes);
     dis_fit_options how = dis_fit_options_default();
     how.gold = o->gold;
     dis_fit *fit;
     DIS_TRY(dis_fit_run(ctx, votes, "standard", &how, &fit));
     double *p = dis_fit_move_p(fit);
     dis_fit_destroy(fit);
-    DIS_TRY(dis__crowd_model_create(ctx, &look, NULL, o->gold, p, m));
-    DIS_TRY(look.start ? dis__crowd_model_index_votes(m) : DIS_OK);
+    DIS_TRY(dis__crowd_model_create(ctx, &view, NULL, o->gold, p, m));
+    DIS_TRY(view.start ? dis__crowd_model_index_votes(m) : DIS_OK);
     return dis__crowd_model_fit(m);
 }
 
@@ -228,14 +228,14 @@ static dis_status judge(const dis__crowd_model *m, const double *p, const dis_re
 
 static dis_status fill(dis_context *ctx, const dis_votes *votes, const dis_review_options *o, dis_review *review)
 {
-    const dis_votes_view look = dis_votes_get_view(votes);
+    const dis_votes_view view = dis_votes_get_view(votes);
     double *p = NULL;
     dis__crowd_model m = {0};
     dis_review_view *v = &review->view;
-    v->n_items = look.n_items;
-    v->n_workers = look.start ? look.n_workers : 0;
+    v->n_items = view.n_items;
+    v->n_workers = view.start ? view.n_workers : 0;
     DIS_TRY(test_chance(ctx, votes, v));
-    if (look.start && look.n_classes > 1 && dis_votes_scale(votes) == DIS_SCALE_ORDINAL)
+    if (view.start && view.n_classes > 1 && dis_votes_scale(votes) == DIS_SCALE_ORDINAL)
         DIS_TRY(dis__review_fit_ordinal(ctx, votes, o, review));
     DIS_TRY(dis__review_create_labels(ctx, votes, o, review, &p));
     dis_status status = fit_crowd(ctx, votes, o, &m);

@@ -220,18 +220,18 @@ const char *dis_review_format_worker_reason(const dis_review *review, const dis_
 {
     const dis_votes_view v = dis_votes_get_view(votes);
     const dis_review_worker *w = review->workers + r;
-    char said[NAME], truth[NAME];
+    char answer[NAME], truth[NAME];
     text t = {.out = out, .size = size};
     out[0] = 0;
     if (w->votes == 0) {
         put(&t, "no votes");
         return out;
     }
-    name_of(v.classes, w->chosen_class, said);
+    name_of(v.classes, w->chosen_class, answer);
     name_of(v.classes, w->true_class, truth);
     switch (w->verdict) {
     case DIS_REVIEW_CONSTANT:
-        put(&t, "answers %s regardless of the item: %.0f %% of %llu votes (others: %.0f %%)", said,
+        put(&t, "answers %s regardless of the item: %.0f %% of %llu votes (others: %.0f %%)", answer,
             percent(w->chosen_share), (unsigned long long)w->shared, percent(w->expected_share));
         break;
     case DIS_REVIEW_RANDOM:
@@ -239,7 +239,7 @@ const char *dis_review_format_worker_reason(const dis_review *review, const dis_
         put_accuracy(&t, w);
         break;
     case DIS_REVIEW_CONFUSES:
-        put(&t, "answers %s where the label is %s: %.0f %% of %.0f votes (others: %.0f %%)", said, truth,
+        put(&t, "answers %s where the label is %s: %.0f %% of %.0f votes (others: %.0f %%)", answer, truth,
             percent(w->chosen_share), w->n_share_votes, percent(w->expected_share));
         break;
     case DIS_REVIEW_WEAK:

@@ -80,7 +80,7 @@ static double objective(const dis__pairs *m, const double *score)
         sum += log_chance(c, m->reliability[c->worker] * (score[c->a] - score[c->b]));
     }
     for (size_t k = 0; k < m->n_things; k++) sum -= m->o->penalty * score[k] * score[k];
-    for (size_t w = 0; w < m->args->look.n_workers; w++) {
+    for (size_t w = 0; w < m->args->view.n_workers; w++) {
         const double z = (m->reliability[w] - 1) / m->o->spread;
         sum -= .5 * z * z;
     }
@@ -152,7 +152,7 @@ static void step_scores(const dis__pairs *m)
 static dis_status step_raters(const dis__pairs *m, const uint64_t *start, const uint32_t *of)
 {
     const double tau = 1 / (m->o->spread * m->o->spread);
-    for (size_t w = 0; w < m->args->look.n_workers; w++) {
+    for (size_t w = 0; w < m->args->view.n_workers; w++) {
         const double r = m->reliability[w];
         double before = -.5 * tau * (r - 1) * (r - 1), slope = -tau * (r - 1), bend = tau;
         for (uint64_t k = start[w]; k < start[w + 1]; k++) {
@@ -180,7 +180,7 @@ static dis_status step_raters(const dis__pairs *m, const uint64_t *start, const 
 
 static dis_status index_raters(const dis__pairs *m, dis_scaled *out, uint64_t **start, uint32_t **of)
 {
-    const size_t n_workers = m->args->look.n_workers;
+    const size_t n_workers = m->args->view.n_workers;
     DIS_TRY(dis__scaled_allocate(out, start, n_workers + 2, sizeof **start));
     DIS_TRY(dis__scaled_allocate(out, of, m->n, sizeof **of));
     for (size_t i = 0; i < m->n; i++) (*start)[m->c[i].worker + 2]++;
@@ -195,7 +195,7 @@ static dis_status fit(dis__pairs *m, dis_scaled *out)
     uint32_t *of;
     double before = -INFINITY;
     DIS_TRY(index_raters(m, out, &start, &of));
-    for (size_t w = 0; w < m->args->look.n_workers; w++) m->reliability[w] = 1;
+    for (size_t w = 0; w < m->args->view.n_workers; w++) m->reliability[w] = 1;
     out->converged = false;
     for (int64_t n = 1; n <= m->o->iterations && !out->converged; n++) {
         DIS_TRY(dis__check_stop(m->args->ctx));
@@ -259,7 +259,7 @@ static dis_status allocate(dis__pairs *m, dis_scaled *out)
     DIS_TRY(dis__scaled_allocate(out, &m->score, 4 * n, sizeof *m->score));
     DIS_TRY(dis__scaled_allocate(out, &m->hessian, n * n, sizeof *m->hessian));
     DIS_TRY(dis__scaled_allocate(out, &m->spread, n * n, sizeof *m->spread));
-    DIS_TRY(dis__scaled_allocate(out, &m->reliability, m->args->look.n_workers, sizeof *m->reliability));
+    DIS_TRY(dis__scaled_allocate(out, &m->reliability, m->args->view.n_workers, sizeof *m->reliability));
     m->trial = m->score + n;
     m->se = m->trial + n;
     m->slope = m->se + n;

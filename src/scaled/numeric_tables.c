@@ -6,7 +6,7 @@
 /* Of the votes of item i without the biases of their workers: plain mean, and standard deviation (NaN: one vote). */
 static void spread_of(const dis__numeric *x, size_t i, double *plain, double *spread)
 {
-    const dis_votes_view *v = &x->args->look;
+    const dis_votes_view *v = &x->args->view;
     const double n = (double)(v->start[i + 1] - v->start[i]);
     double mean = 0, squares = 0;
     *plain = 0;
@@ -24,7 +24,7 @@ static void spread_of(const dis__numeric *x, size_t i, double *plain, double *sp
 
 static double deviation_of(const dis__numeric *x, size_t i)
 {
-    const dis_votes_view *v = &x->args->look;
+    const dis_votes_view *v = &x->args->view;
     double variance = x->t_var[i];
     for (uint64_t k = v->start[i]; k < v->start[i + 1]; k++) {
         const size_t w = v->worker[k];
@@ -36,7 +36,7 @@ static double deviation_of(const dis__numeric *x, size_t i)
 
 static dis_status add_items(const dis__numeric *x, dis_scaled *out)
 {
-    const dis_votes_view *v = &x->args->look;
+    const dis_votes_view *v = &x->args->view;
     const size_t n = x->n_items;
     dis_scaled_column *label, *item;
     double *mean, *sd, *votes, *plain, *spread;
@@ -71,7 +71,7 @@ static dis_status add_workers(const dis__numeric *x, dis_scaled *out)
     double *votes, *error, *bias, *sd, *noise;
     DIS_TRY(dis__scaled_add_table(out, "workers",
                                   "workers by the error of a vote, from bias and noise, the largest first", n, 6, &c));
-    c[0] = (dis_scaled_column){.name = "worker", .names = x->args->look.workers};
+    c[0] = (dis_scaled_column){.name = "worker", .names = x->args->view.workers};
     DIS_TRY(dis__scaled_init_column(out, &c[1], "votes", n, &votes));
     DIS_TRY(dis__scaled_init_column(out, &c[2], "error", n, &error));
     DIS_TRY(dis__scaled_init_column(out, &c[3], "bias", n, &bias));
@@ -100,7 +100,7 @@ static double alpha_of_sums(const double s[ALPHA_COLUMNS])
 /* Columns of items: votes, squared differences of pairs over r - 1, sum and sum of squares about the mean of all. */
 static dis_status interval_alpha(const dis__numeric *x, dis_metric *m)
 {
-    const dis_votes_view *v = &x->args->look;
+    const dis_votes_view *v = &x->args->view;
     const size_t n = x->n_items, resamples = x->args->o->resamples;
     double *column, *sums = NULL, all[ALPHA_COLUMNS] = {0};
     DIS_TRY(dis__alloc_zeroed(&column, dis__saturating_size(n, ALPHA_COLUMNS, 0), sizeof *column));
@@ -143,7 +143,7 @@ static double ratio_distance(const void *arg, size_t k, size_t l)
 
 static dis_status ratio_alpha(const dis__numeric *x, dis_metric *m)
 {
-    const dis_votes_view *v = &x->args->look;
+    const dis_votes_view *v = &x->args->view;
     double *of_class;
     uint32_t *kind = NULL;
     bool negative = false;

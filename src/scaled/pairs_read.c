@@ -59,7 +59,7 @@ static dis_status name_things(dis__pairs *m, dis_scaled *out, const named *sorte
 
 dis_status dis__pairs_read(dis__pairs *m, dis_scaled *out)
 {
-    const dis_votes_view *v = &m->args->look;
+    const dis_votes_view *v = &m->args->view;
     named *thing, *task;
     uint32_t *of_thing, *of_task;
     size_t n_tasks;

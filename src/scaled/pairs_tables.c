@@ -264,12 +264,12 @@ static void add_foretold(const dis__pairs *m, dis_scaled *out)
 
 static dis_status add_raters(dis__pairs *m, dis_scaled *out)
 {
-    const size_t n = m->args->look.n_workers;
+    const size_t n = m->args->view.n_workers;
     dis_scaled_column *c;
     rater_counts r;
     double *reliability, *key;
     DIS_TRY(dis__scaled_add_table(out, "workers", "raters by their reliability, the lowest first", n, 9, &c));
-    c[0] = (dis_scaled_column){.name = "worker", .names = m->args->look.workers};
+    c[0] = (dis_scaled_column){.name = "worker", .names = m->args->view.workers};
     DIS_TRY(dis__scaled_init_column(out, &c[1], "votes", n, &r.votes));
     DIS_TRY(dis__scaled_init_column(out, &c[2], "reliability", n, &reliability));
     DIS_TRY(dis__scaled_init_column(out, &c[3], "by_scores", n, &r.share));

@@ -67,7 +67,7 @@ static int common_exponent(const double *label, size_t n)
 
 static dis_status take_values(dis__numeric *x)
 {
-    const dis_votes_view *v = &x->args->look;
+    const dis_votes_view *v = &x->args->view;
     double *of_class;
     DIS_TRY(dis__alloc_array(&of_class, v->n_classes, sizeof *of_class));
     for (size_t k = 0; k < v->n_classes; k++) {
@@ -87,7 +87,7 @@ static dis_status take_values(dis__numeric *x)
 
 static void index_workers(dis__numeric *x)
 {
-    const dis_votes_view *v = &x->args->look;
+    const dis_votes_view *v = &x->args->view;
     for (size_t n = 0; n < v->n_votes; n++) x->worker_start[v->worker[n] + 1]++;
     for (size_t w = 0; w < v->n_workers; w++) x->worker_start[w + 1] += x->worker_start[w];
     for (size_t i = 0; i < v->n_items; i++)
@@ -106,7 +106,7 @@ static dis_status item_job(void *arg, size_t j, int thread)
 {
     (void)thread;
     const dis__numeric *x = arg;
-    const dis_votes_view *v = &x->args->look;
+    const dis_votes_view *v = &x->args->view;
     double sum = 0, squares = 0, entropy = 0;
     const size_t last = dis__job_first(x->n_items, x->n_jobs, j + 1);
     for (size_t i = dis__job_first(x->n_items, x->n_jobs, j); i < last; i++) {
@@ -248,7 +248,7 @@ static dis_status fit(dis__numeric *x, dis_scaled *out)
 
 static dis_status run(const dis__scaled_args *args, dis_scaled *out)
 {
-    const dis_votes_view *v = &args->look;
+    const dis_votes_view *v = &args->view;
     dis__numeric x = {.args = args,
                       .o = args->options,
                       .n_items = v->n_items,

@@ -151,10 +151,10 @@ static dis_status run(dis_context *ctx, const dis_votes *votes, const dis_scaled
 {
     const dis__scaled_row *row = row_of(s->scale);
     const dis_scale_row *scale = dis_scale_get(s->scale);
-    dis__scaled_args args = {.ctx = ctx, .votes = votes, .look = dis_votes_get_view(votes), .o = o};
+    dis__scaled_args args = {.ctx = ctx, .votes = votes, .view = dis_votes_get_view(votes), .o = o};
     if (!row)
         return dis__fail(DIS_EUSAGE, "votes of scale %s have labels over classes; use label methods", scale->name);
-    if (!args.look.start)
+    if (!args.view.start)
         return dis__fail(DIS_EDATA, "scale %s needs one row per vote; counts and soft votes have none", scale->name);
     void *options = NULL;
     if (row->model.name) {

@@ -38,7 +38,7 @@ struct dis_scaled {
 typedef struct {
     dis_context *ctx;
     const dis_votes *votes;
-    dis_votes_view look;
+    dis_votes_view view;
     const dis_scaled_options *o;
     const void *options; /* of the model */
 } dis__scaled_args;

@@ -37,7 +37,7 @@ static const char *next_part(const char **at, size_t *n)
 /* The classes that sets are made of, and which of them each label holds (n_labels, n_classes). */
 static dis_status take_classes(dis__sets *x, bool **has)
 {
-    const dis_votes_view *v = &x->args->look;
+    const dis_votes_view *v = &x->args->view;
     char **part = NULL;
     size_t capacity = 0, n_parts = 0;
     dis_status status = DIS_OK;
@@ -84,7 +84,7 @@ static size_t number_of(dis__sets *x, const bool *set, uint32_t *slot, size_t n_
 /* One set per worker and item: the union, where a worker has several rows for an item. */
 static dis_status take_votes(dis__sets *x, const bool *has)
 {
-    const dis_votes_view *v = &x->args->look;
+    const dis_votes_view *v = &x->args->view;
     const size_t C = x->n_classes;
     size_t n_slots = 64;
     uint32_t *slot;

@@ -42,7 +42,7 @@ static double is_other_for_class(const void *arg, size_t a, size_t b)
 static dis_metric alpha(const dis__sets *x, double (*distance)(const void *, size_t, size_t), const void *arg,
                         dis_status *status)
 {
-    const dis__alpha_input in = {.n_items = x->args->look.n_items,
+    const dis__alpha_input in = {.n_items = x->args->view.n_items,
                                  .n_kinds = x->n_sets,
                                  .start = x->start,
                                  .kind = x->kind,
@@ -78,7 +78,7 @@ static dis_status add_classes(dis__sets *x)
 /* Per worker the mean Jaccard distance of his sets from those of the others on the same item. */
 static dis_status add_workers(dis__sets *x)
 {
-    const dis_votes_view *v = &x->args->look;
+    const dis_votes_view *v = &x->args->view;
     dis_scaled_column *c;
     double *votes, *apart, *classes, *compared;
     DIS_TRY(

@@ -8,7 +8,7 @@ enum { FEW_SETS = 64 };
 /* Labels of one table of indices, (n_items, n_classes), to be freed. */
 static dis_status label(const dis__sets *x, size_t n_classes, const dis_label_plan *choice, double **p)
 {
-    const dis_votes_view *v = &x->args->look;
+    const dis_votes_view *v = &x->args->view;
     const dis_votes_arrays arrays = {.n_votes = x->n_votes,
                                      .n_items = v->n_items,
                                      .n_workers = v->n_workers,
@@ -21,7 +21,7 @@ static dis_status label(const dis__sets *x, size_t n_classes, const dis_label_pl
 
 static dis_status label_classes(dis__sets *x)
 {
-    const size_t n = x->args->look.n_items;
+    const size_t n = x->args->view.n_items;
     DIS_TRY(dis__scaled_allocate(x->out, &x->p, dis__saturating_size(x->n_classes, n, 0), sizeof *x->p));
     for (size_t c = 0; c < x->n_classes; c++) {
         double *p;
@@ -55,7 +55,7 @@ static dis_status join(const dis__sets *x, bool (*in)(const dis__sets *x, size_t
 
 static bool is_probable(const dis__sets *x, size_t item, size_t c)
 {
-    return x->p[c * x->args->look.n_items + item] >= .5;
+    return x->p[c * x->args->view.n_items + item] >= .5;
 }
 
 static bool is_in_set(const dis__sets *x, size_t set, size_t c)
@@ -103,7 +103,7 @@ static dis_status column_names(dis__sets *x, char ***names)
 
 static dis_status add_labels(dis__sets *x)
 {
-    const dis_votes_view *v = &x->args->look;
+    const dis_votes_view *v = &x->args->view;
     const dis_names *joined;
     dis_scaled_column *c;
     double *entropy, *key;
@@ -134,7 +134,7 @@ static dis_status add_labels(dis__sets *x)
 /* Rows of sets that have a share; p (n_items, n_sets). */
 static dis_status add_joint(dis__sets *x)
 {
-    const dis_votes_view *v = &x->args->look;
+    const dis_votes_view *v = &x->args->view;
     const dis_names *sets;
     dis_label_plan shares;
     static const char *const standard[] = {"standard"};

@@ -30,7 +30,7 @@ static bool is_same(const dis__span *a, const dis__span *b)
 
 static double *cell_of(const dis__spans *x, double *table, uint32_t a, uint32_t b, uint32_t k, uint32_t l)
 {
-    const size_t K = x->n_classes, W = x->args->look.n_workers;
+    const size_t K = x->n_classes, W = x->args->view.n_workers;
     return &table[((a * W + b) * K + k) * K + l];
 }
 
@@ -178,7 +178,7 @@ static dis_status add_figures(const dis__spans *x, const sums *t)
 /* The mean of Cohen's kappa over pairs of workers, each weighing by what they share. */
 static dis_metric mean_kappa(const dis__spans *x, const double *table)
 {
-    const size_t K = x->n_classes, W = x->args->look.n_workers;
+    const size_t K = x->n_classes, W = x->args->view.n_workers;
     double sum = 0, weight = 0;
     size_t n = 0;
     if (!table) return dis__metric_undefined("too many workers and classes for tables of all pairs");
@@ -205,7 +205,7 @@ static dis_metric mean_kappa(const dis__spans *x, const double *table)
 
 static dis_status add_tables(dis__spans *x, const sums *t)
 {
-    const size_t n = x->n_docs, W = x->args->look.n_workers;
+    const size_t n = x->n_docs, W = x->args->view.n_workers;
     dis_scaled_column *c;
     double *workers, *spans, *length, *key, *docs, *found, *exact, *near;
     DIS_TRY(
@@ -226,7 +226,7 @@ static dis_status add_tables(dis__spans *x, const sums *t)
     DIS_TRY(dis__scaled_add_table(x->out, "workers",
                                   "workers by the F1 of their spans with those of the others, the lowest first", W, 5,
                                   &c));
-    c[0] = (dis_scaled_column){.name = "worker", .names = x->args->look.workers};
+    c[0] = (dis_scaled_column){.name = "worker", .names = x->args->view.workers};
     DIS_TRY(dis__scaled_init_column(x->out, &c[1], "tasks", W, &docs));
     DIS_TRY(dis__scaled_init_column(x->out, &c[2], "spans", W, &found));
     DIS_TRY(dis__scaled_init_column(x->out, &c[3], "f1_spans", W, &exact));
@@ -245,7 +245,7 @@ static dis_status add_tables(dis__spans *x, const sums *t)
 
 dis_status dis__spans_add_measures(dis__spans *x)
 {
-    const size_t W = x->args->look.n_workers, K = x->n_classes,
+    const size_t W = x->args->view.n_workers, K = x->n_classes,
                  cells = dis__saturating_size(dis__saturating_size(W, W, 0), dis__saturating_size(K, K, 0), 0);
     sums t = {0};
     DIS_TRY(

@@ -12,7 +12,7 @@ static dis_status make(dis__spans *x, const dis_label_plan *choice, double **p)
         for (size_t n = x->vote_start[i]; n < x->vote_start[i + 1]; n++) task[n] = (uint32_t)i;
     const dis_votes_arrays arrays = {.n_votes = x->n_votes,
                                      .n_items = x->n_pieces,
-                                     .n_workers = x->args->look.n_workers,
+                                     .n_workers = x->args->view.n_workers,
                                      .n_classes = x->n_classes,
                                      .task = task,
                                      .worker = x->worker,

@@ -26,7 +26,7 @@ static bool same_text(const named *a, const named *b)
 /* Numbers of tasks in the order in which they were read first; doc (n_items). */
 static dis_status number_docs(dis__spans *x, uint32_t *doc)
 {
-    const dis_votes_view *v = &x->args->look;
+    const dis_votes_view *v = &x->args->view;
     named *at;
     char **text;
     uint32_t *first;
@@ -80,7 +80,7 @@ static int by_place(const void *a, const void *b)
 /* Classes in their order, O first. number (n_labels). */
 static dis_status name_classes(dis__spans *x, uint32_t *number)
 {
-    const dis_votes_view *v = &x->args->look;
+    const dis_votes_view *v = &x->args->view;
     const char **text;
     DIS_TRY(dis__alloc_array(&text, v->n_classes + 1, sizeof *text));
     x->n_classes = 0;
@@ -99,7 +99,7 @@ static dis_status name_classes(dis__spans *x, uint32_t *number)
 
 dis_status dis__spans_read(dis__spans *x)
 {
-    const dis_votes_view *v = &x->args->look;
+    const dis_votes_view *v = &x->args->view;
     uint32_t *doc, *number;
     DIS_TRY(dis__scaled_allocate(x->out, &doc, v->n_items, sizeof *doc));
     DIS_TRY(dis__scaled_allocate(x->out, &number, v->n_classes, sizeof *number));

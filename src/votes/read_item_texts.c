@@ -90,9 +90,9 @@ static void use_for_texts(dis_votes_options *o, const dis_votes_preset *p, const
 static dis_status fail_about_text(void)
 {
     char message[DIS_MESSAGE];
-    const char *said = dis_last_error(), *at = strstr(said, "`label`");
+    const char *original = dis_last_error(), *at = strstr(original, "`label`");
     if (!at) return DIS_EDATA;
-    snprintf(message, sizeof message, "%.*s`text`%s", (int)(at - said), said, at + strlen("`label`"));
+    snprintf(message, sizeof message, "%.*s`text`%s", (int)(at - original), original, at + strlen("`label`"));
     return dis__fail(DIS_EDATA, "%s", message);
 }
 

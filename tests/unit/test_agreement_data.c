@@ -208,8 +208,8 @@ static void crowd_of_cifar(void **state)
     need("cifar10h/counts.csv");
     need("cifar10h/gold.csv");
     dis_votes *votes = read_votes("cifar10h/counts.csv", DIS_INPUT_COUNTS);
-    const dis_votes_view look = dis_votes_get_view(votes);
-    int32_t *gold = cifar_gold(&look);
+    const dis_votes_view view = dis_votes_get_view(votes);
+    int32_t *gold = cifar_gold(&view);
     dis_agreement *a = measure(votes, gold);
     expect(a, "votes_per_item", 51.10, 5e-3);
     expect(a, "coder_to_label_ratio", 5.11, 5e-3);

@@ -7,7 +7,7 @@ enum { MAX_SETS = 16 };
 typedef struct {
     char name[32];
     dis_votes *votes;
-    dis_votes_view look;
+    dis_votes_view view;
     dis_agreement *a, *singles;
 } set;
 
@@ -36,7 +36,7 @@ static const set *set_of(const char *name)
     snprintf(s->name, sizeof s->name, "%s", name);
     snprintf(path, sizeof path, "%s/tests/parity/fixtures/agreement_%s.votes.csv", DIS_SOURCE_DIR, name);
     if (dis_votes_read(NULL, &p, 1, NULL, &s->votes) != DIS_OK) fail_msg("%s", dis_last_error());
-    s->look = dis_votes_get_view(s->votes);
+    s->view = dis_votes_get_view(s->votes);
     s->a = agreement(s->votes, false);
     s->singles = agreement(s->votes, true);
     return s;
@@ -46,7 +46,7 @@ static size_t worker(const set *s, const char *number)
 {
     char name[16];
     snprintf(name, sizeof name, "w%s", number);
-    const size_t w = dis_names_find(s->look.workers, name, strlen(name));
+    const size_t w = dis_names_find(s->view.workers, name, strlen(name));
     assert_true(w != SIZE_MAX);
     return w;
 }

@@ -137,15 +137,15 @@ static double label_crowd(const crowd *c, size_t n, const char *combine, dis_com
     how.fit = &fit;
     assert_int_equal(dis_label_plan_parse(NULL, 0, combine, true, &choice), DIS_OK);
     assert_int_equal(dis_label_result_run(NULL, c->votes, &choice, &how, &made), DIS_OK);
-    const dis_label_result_view look = dis_label_result_get_view(made);
+    const dis_label_result_view view = dis_label_result_get_view(made);
     double loss = 0;
-    *did = *look.combination;
+    *did = *view.combination;
     for (size_t i = 0; i < ITEMS; i++) {
-        const double p = look.p[i * 2 + (size_t)c->truth[i]];
+        const double p = view.p[i * 2 + (size_t)c->truth[i]];
         if (i < n) assert_true(p == 1);
         if (i >= n) loss -= log(p) / (double)(ITEMS - n);
     }
-    if (out) memcpy(out, look.p, ITEMS * 2 * sizeof *out);
+    if (out) memcpy(out, view.p, ITEMS * 2 * sizeof *out);
     dis_label_result_destroy(made);
     return loss;
 }

@@ -166,8 +166,8 @@ static void tree(void **state)
     assert_int_equal(memcmp(dis__json_member(root, "last")->text, "-2.5", 4), 0);
     assert_null(dis__json_member(root, "x"));
     assert_null(dis__json_member(n, "x"));
-    const dis__json_position elsewhere = {.file = "y", .line = 7, .column = 1, .offset = 100};
-    assert_int_equal(dis__json_parse(&json, text, strlen(text), &elsewhere, &root), DIS_OK);
+    const dis__json_position other_position = {.file = "y", .line = 7, .column = 1, .offset = 100};
+    assert_int_equal(dis__json_parse(&json, text, strlen(text), &other_position, &root), DIS_OK);
     assert_int_equal(dis__json_fail(&json, dis__json_member(root, "n"), "no %s", "good"), DIS_EDATA);
     assert_string_equal(dis_last_error(), "y:7:20: no good (byte 119)");
     const dis__json_position unknown = {.file = "z", .offset = 8};

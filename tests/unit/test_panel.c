@@ -126,7 +126,7 @@ static void test_together(void **state)
 {
     (void)state;
     dis_votes *votes = panel_votes(2, ITEMS);
-    const dis_votes_view look = dis_votes_get_view(votes);
+    const dis_votes_view view = dis_votes_get_view(votes);
     dis_panel *panel;
     assert_int_equal(dis_panel_run(NULL, votes, person, NULL, &panel), DIS_OK);
     const dis_panel_view l = dis_panel_get_view(panel);
@@ -140,7 +140,7 @@ static void test_together(void **state)
     assert_true(l.effective.ci_low < l.effective.value && l.effective.value < l.effective.ci_high);
     for (size_t j = 0; j < MODELS; j++) {
         double errors = 0;
-        for (size_t i = 0; i < ITEMS; i++) errors += vote_of(&look, i, PEOPLE + j) != (int)truth_of[i];
+        for (size_t i = 0; i < ITEMS; i++) errors += vote_of(&view, i, PEOPLE + j) != (int)truth_of[i];
         em_assert_close(l.judges[j].error.value, errors / ITEMS, .05);
         assert_true(l.judges[j].error.ci_low < errors / ITEMS && errors / ITEMS < l.judges[j].error.ci_high);
     }
@@ -237,7 +237,7 @@ static void test_chance_and_copies(void **state)
     dis_panel *panel;
     dis_votes *votes;
     const dis_panel_view l = run_labels(mixed_judges, 7, 300, &panel, &votes);
-    const dis_votes_view look = dis_votes_get_view(votes);
+    const dis_votes_view view = dis_votes_get_view(votes);
     assert_null(l.missing_reason);
     assert_int_equal(l.n_above, 2);
     assert_true(isnan(l.judges[0].p_chance));
@@ -253,8 +253,8 @@ static void test_chance_and_copies(void **state)
     }
     double ones = 0, own = 0, expected = 0; /* agreement by chance is the product of shares */
     for (size_t i = 0; i < l.n_items; i++) {
-        own += vote_of(&look, i, PEOPLE + 1) == 1;
-        for (size_t h = 0; h < PEOPLE; h++) ones += vote_of(&look, i, h) == 1;
+        own += vote_of(&view, i, PEOPLE + 1) == 1;
+        for (size_t h = 0; h < PEOPLE; h++) ones += vote_of(&view, i, h) == 1;
     }
     own /= (double)l.n_items;
     ones /= (double)(l.n_items * PEOPLE);

@@ -13,7 +13,7 @@ static void near(double a, double b, double tolerance)
 
 typedef struct {
     dis_votes *votes;
-    dis_votes_view look;
+    dis_votes_view view;
 } set;
 
 static const char *data(const char *file)
@@ -41,22 +41,22 @@ static set read_set(const char *path, const dis_votes_options *options)
 {
     set s;
     if (dis_votes_read(NULL, &path, 1, options, &s.votes) != DIS_OK) fail_msg("%s", dis_last_error());
-    s.look = dis_votes_get_view(s.votes);
+    s.view = dis_votes_get_view(s.votes);
     return s;
 }
 
 /* An index of the tasks of a set: lists have thousands of names. */
 static em_index index_tasks(const set *s)
 {
-    em_index x = em_index_make(s->look.n_items);
-    for (size_t i = 0; i < s->look.n_items; i++)
-        assert_int_equal(em_index_get(&x, (char *)(uintptr_t)dis_names_get(s->look.tasks, i, NULL), true), i);
+    em_index x = em_index_make(s->view.n_items);
+    for (size_t i = 0; i < s->view.n_items; i++)
+        assert_int_equal(em_index_get(&x, (char *)(uintptr_t)dis_names_get(s->view.tasks, i, NULL), true), i);
     return x;
 }
 
 static size_t class_of(const set *s, const char *name)
 {
-    const size_t k = dis_names_find(s->look.classes, name, strlen(name));
+    const size_t k = dis_names_find(s->view.classes, name, strlen(name));
     if (k == SIZE_MAX) fail_msg("no class %s", name);
     return k;
 }
@@ -74,12 +74,12 @@ static difference compare(const set *s, const double *p, const char *path, doubl
     assert_true(em_table_read(path, &t));
     em_index tasks = index_tasks(s);
     difference d = {0, 0};
-    assert_int_equal(t.n_rows, s->look.n_items);
+    assert_int_equal(t.n_rows, s->view.n_items);
     for (size_t r = 0; r < t.n_rows; r++) {
         const size_t i = em_index_get(&tasks, t.cell[r * t.n_columns], false);
         assert_true(i != SIZE_MAX);
         for (size_t c = 1; c < t.n_columns; c++) {
-            const double x = p[i * s->look.n_classes + class_of(s, t.header[c])];
+            const double x = p[i * s->view.n_classes + class_of(s, t.header[c])];
             const double off = fabs((x > floor ? x : floor) - strtod(t.cell[r * t.n_columns + c], NULL));
             d.largest = fmax(d.largest, off);
             d.mean += off / (double)(t.n_rows * (t.n_columns - 1));
@@ -113,9 +113,9 @@ static void golden_posteriors(void **state)
     (void)state;
     need(golden("votes"));
     const set rte = read_set(golden("votes"), NULL);
-    assert_int_equal(rte.look.n_items, 800);
-    assert_int_equal(rte.look.n_workers, 164);
-    assert_int_equal(rte.look.n_votes, 8000);
+    assert_int_equal(rte.view.n_items, 800);
+    assert_int_equal(rte.view.n_workers, 164);
+    assert_int_equal(rte.view.n_votes, 8000);
     assert_int_equal(dis_votes_get_notes(rte.votes).ties, 65);
     for (size_t i = 0; i < sizeof references / sizeof *references; i++) {
         dis_fit *fit = em_fit(NULL, rte.votes, references[i].spec, NULL);
@@ -136,7 +136,7 @@ static void golden_posteriors(void **state)
 /* log P(votes) with the class summed out + log densities of the priors, written from Whitehill et al. (2009). */
 static double glad_objective(const set *s, const double *ability, const double *b)
 {
-    const dis_votes_view *v = &s->look;
+    const dis_votes_view *v = &s->view;
     double sum = 0;
     for (size_t i = 0; i < v->n_items; i++) {
         double log_p[16] = {0}, top = -INFINITY, total = 0;
@@ -158,12 +158,12 @@ static void golden_glad_objective(void **state)
     (void)state;
     need(golden("votes"));
     const set rte = read_set(golden("votes"), NULL);
-    double *ability = calloc(rte.look.n_workers, sizeof *ability), *b = calloc(rte.look.n_items, sizeof *b);
+    double *ability = calloc(rte.view.n_workers, sizeof *ability), *b = calloc(rte.view.n_items, sizeof *b);
     em_index tasks = index_tasks(&rte);
     em_table t;
     assert_true(em_table_read(golden("crowdkit_glad.alphas"), &t));
     for (size_t r = 0; r < t.n_rows; r++)
-        ability[dis_names_find(rte.look.workers, t.cell[2 * r], strlen(t.cell[2 * r]))] =
+        ability[dis_names_find(rte.view.workers, t.cell[2 * r], strlen(t.cell[2 * r]))] =
             strtod(t.cell[2 * r + 1], NULL);
     em_table_free(&t);
     assert_true(em_table_read(golden("crowdkit_glad.betas"), &t));
@@ -175,7 +175,7 @@ static void golden_glad_objective(void **state)
     dis_fit *fit = em_fit(NULL, rte.votes, "glad", NULL);
     const double ours = dis_fit_get_view(fit).objective;
     const double *const difficulty = dis_fit_find_parameter(fit, "difficulty")->values; /* exp(-b) */
-    for (size_t i = 0; i < rte.look.n_items; i++) b[i] = -log(difficulty[i]);
+    for (size_t i = 0; i < rte.view.n_items; i++) b[i] = -log(difficulty[i]);
     const double again = glad_objective(&rte, dis_fit_find_parameter(fit, "ability")->values, b);
     print_message("glad: objective %.6f, crowd-kit's %.6f\n", ours, peer);
     near(ours, again, 1e-6 * fabs(again)); /* it says what it is */
@@ -207,7 +207,7 @@ static void golden_mace_workers(void **state)
         double worst = 0;
         for (size_t r = 0; r < t.n_rows; r++) {
             char **row = t.cell + r * t.n_columns;
-            const size_t w = dis_names_find(rte.look.workers, row[0], strlen(row[0]));
+            const size_t w = dis_names_find(rte.view.workers, row[0], strlen(row[0]));
             assert_true(w != SIZE_MAX);
             worst = fmax(worst, fabs(guess[w] - strtod(row[1], NULL)));
             worst = fmax(worst, fabs(know[w] - strtod(row[2], NULL)));
@@ -230,7 +230,7 @@ static void golden_combinations(void **state)
     const set rte = read_set(golden("votes"), NULL);
     static const char *const names[] = {"softmax", "standard", "ds", "glad", "mace", "wawa", "zbs"};
     enum { N = sizeof names / sizeof *names };
-    const size_t n = rte.look.n_items * rte.look.n_classes;
+    const size_t n = rte.view.n_items * rte.view.n_classes;
     double *view = calloc((N + 1) * n, sizeof *view), *out = view + N * n;
     const double *p[N];
     em_index tasks = index_tasks(&rte);
@@ -241,12 +241,12 @@ static void golden_combinations(void **state)
         assert_true(em_table_read(golden(file), &t));
         for (size_t r = 0; r < t.n_rows; r++)
             for (size_t c = 1; c < t.n_columns; c++)
-                view[m * n + em_index_get(&tasks, t.cell[r * t.n_columns], false) * rte.look.n_classes +
+                view[m * n + em_index_get(&tasks, t.cell[r * t.n_columns], false) * rte.view.n_classes +
                      class_of(&rte, t.header[c])] = strtod(t.cell[r * t.n_columns + c], NULL);
         em_table_free(&t);
         p[m] = view + m * n;
     }
-    const dis_views views = {.n_items = rte.look.n_items, .n_classes = rte.look.n_classes, .n_views = N, .p = p};
+    const dis_views views = {.n_items = rte.view.n_items, .n_classes = rte.view.n_classes, .n_views = N, .p = p};
     assert_int_equal(dis_views_combine(NULL, &views, "average", out, NULL), DIS_OK);
     assert_true(compare(&rte, out, golden("views7_average"), 0).largest < 1e-9);
     assert_int_equal(dis_views_combine(NULL, &views, "centroid", out, NULL), DIS_OK);
@@ -268,10 +268,10 @@ static const char *const cells[N_CELLS] = {
 static double accuracy(const set *s, const double *p, const int32_t *gold)
 {
     size_t right = 0, n = 0;
-    for (size_t i = 0; i < s->look.n_items; i++) {
+    for (size_t i = 0; i < s->view.n_items; i++) {
         if (gold[i] < 0) continue;
         n++;
-        right += dis__argmax(p + i * s->look.n_classes, s->look.n_classes) == (size_t)gold[i];
+        right += dis__argmax(p + i * s->view.n_classes, s->view.n_classes) == (size_t)gold[i];
     }
     return (double)right / (double)n;
 }
@@ -283,7 +283,7 @@ static void all_cells(const char *votes, const char *gold_file, const char *cons
     o.classes = classes;
     o.n_classes = n_classes;
     const set s = read_set(votes, &o);
-    int32_t *gold = calloc(s.look.n_items, sizeof *gold);
+    int32_t *gold = calloc(s.view.n_items, sizeof *gold);
     if (dis_votes_read_gold(NULL, gold_file, s.votes, gold, NULL) != DIS_OK) fail_msg("%s", dis_last_error());
     dis_fit *fit[N_SPECS];
     const double *p[N_SPECS];
@@ -292,8 +292,8 @@ static void all_cells(const char *votes, const char *gold_file, const char *cons
         p[m] = dis_fit_p(fit[m]);
         result[m] = accuracy(&s, p[m], gold);
     }
-    const dis_views views = {.n_items = s.look.n_items, .n_classes = s.look.n_classes, .n_views = N_SPECS, .p = p};
-    double *out = calloc(s.look.n_items * s.look.n_classes, sizeof *out);
+    const dis_views views = {.n_items = s.view.n_items, .n_classes = s.view.n_classes, .n_views = N_SPECS, .p = p};
+    double *out = calloc(s.view.n_items * s.view.n_classes, sizeof *out);
     for (int c = N_SPECS; c < N_CELLS; c++) {
         if (dis_views_combine(NULL, &views, cells[c], out, NULL) != DIS_OK) fail_msg("%s", dis_last_error());
         result[c] = accuracy(&s, out, gold);
@@ -378,9 +378,9 @@ static void duplicates(void **state)
         dis_votes_options o = dis_votes_options_default();
         o.duplicates = (dis_duplicates)d;
         const set s = read_set(path, &o);
-        assert_int_equal(s.look.n_items, 20232);
-        assert_int_equal(s.look.n_workers, 766);
-        assert_int_equal(s.look.n_votes, kept[d]);
+        assert_int_equal(s.view.n_items, 20232);
+        assert_int_equal(s.view.n_workers, 766);
+        assert_int_equal(s.view.n_votes, kept[d]);
         assert_int_equal(dis_votes_get_notes(s.votes).duplicates, 1570);
         assert_int_equal(dis_votes_get_notes(s.votes).rows, 98453);
         dis_votes_destroy(s.votes);
@@ -395,9 +395,9 @@ static void duplicates(void **state)
     dis_votes_options o = dis_votes_options_default();
     o.duplicates = DIS_DUPLICATES_FIRST;
     const set s = read_set(path, &o);
-    assert_int_equal(s.look.n_items, 10753);
-    assert_int_equal(s.look.n_workers, 819);
-    assert_int_equal(s.look.n_votes, 53764);
+    assert_int_equal(s.view.n_items, 10753);
+    assert_int_equal(s.view.n_workers, 819);
+    assert_int_equal(s.view.n_votes, 53764);
     dis_votes_destroy(s.votes);
 }
 
@@ -442,10 +442,10 @@ static void soft_rows(void **state)
     o.renormalise = true;
     const set s = read_set(path, &o);
     assert_int_equal(dis_votes_get_notes(s.votes).renormalised, 77);
-    assert_int_equal(s.look.n_items, 1408);
-    for (size_t i = 0; i < s.look.n_items; i++) {
+    assert_int_equal(s.view.n_items, 1408);
+    for (size_t i = 0; i < s.view.n_items; i++) {
         double sum = 0;
-        for (size_t k = 0; k < 6; k++) sum += s.look.counts[i * 6 + k];
+        for (size_t k = 0; k < 6; k++) sum += s.view.counts[i * 6 + k];
         near(sum, 1, 1e-6);
     }
     dis_votes_destroy(s.votes);

@@ -68,10 +68,10 @@ static void table(void **state)
             dis_label_result *made;
             assert_int_equal(dis_label_plan_parse(&name, 1, NULL, workers, &c), DIS_OK);
             assert_int_equal(dis_label_result_run(NULL, workers ? votes : nobody, &c, NULL, &made), DIS_OK);
-            const dis_label_result_view look = dis_label_result_get_view(made);
-            assert_int_equal(look.n_views, c.n_views);
+            const dis_label_result_view view = dis_label_result_get_view(made);
+            assert_int_equal(view.n_views, c.n_views);
             for (size_t j = 0; j < 2; j++)
-                em_assert_close(look.p[3 * j] + look.p[3 * j + 1] + look.p[3 * j + 2], 1, 1e-12);
+                em_assert_close(view.p[3 * j] + view.p[3 * j + 1] + view.p[3 * j + 2], 1, 1e-12);
             dis_label_result_destroy(made);
         }
     }
@@ -108,14 +108,14 @@ static void same_as_by_hand(void **state)
         dis_label_result *made;
         o.keep_fits = o.keep_views = keep;
         assert_int_equal(dis_label_result_run(NULL, votes, &c, &o, &made), DIS_OK);
-        const dis_label_result_view look = dis_label_result_get_view(made);
-        assert_memory_equal(look.p, out, n * sizeof *out);
+        const dis_label_result_view view = dis_label_result_get_view(made);
+        assert_memory_equal(view.p, out, n * sizeof *out);
         for (size_t m = 0; m < 4; m++) {
-            assert_true(keep == (look.parts[m].p != NULL));
-            if (keep) assert_memory_equal(look.parts[m].p, p[m], n * sizeof *out);
-            assert_int_equal(dis_fit_get_view(look.parts[m].fit).iterations, dis_fit_get_view(fit[m]).iterations);
+            assert_true(keep == (view.parts[m].p != NULL));
+            if (keep) assert_memory_equal(view.parts[m].p, p[m], n * sizeof *out);
+            assert_int_equal(dis_fit_get_view(view.parts[m].fit).iterations, dis_fit_get_view(fit[m]).iterations);
         }
-        assert_true(keep == (dis_fit_get_parameter(look.parts[2].fit, 0) != NULL));
+        assert_true(keep == (dis_fit_get_parameter(view.parts[2].fit, 0) != NULL));
         double *taken = dis_label_result_move_p(made);
         dis_label_result_destroy(made);
         assert_memory_equal(taken, out, n * sizeof *out);

@@ -225,10 +225,10 @@ static dis_status write_report(void *arg)
     if (status == DIS_OK) status = dis_report_add_gold(r, s->gold);
     for (size_t m = 0; m < 3 && status == DIS_OK; m++)
         status = dis_report_add_fit(r, hostile[m], s->fit[m], dis_fit_p(s->fit[m]));
-    const dis_votes_view look = dis_votes_get_view(s->votes);
-    const dis_report_test test = {.n_items = look.n_items,
-                                  .n_classes = look.n_classes,
-                                  .classes = look.classes,
+    const dis_votes_view view = dis_votes_get_view(s->votes);
+    const dis_report_test test = {.n_items = view.n_items,
+                                  .n_classes = view.n_classes,
+                                  .classes = view.classes,
                                   .gold = s->gold,
                                   .human = dis_fit_p(s->fit[0])};
     if (status == DIS_OK) status = dis_report_add_test(r, &test);

@@ -36,10 +36,10 @@ static void add_crowd(const char *model, uint64_t votes_per_item, uint64_t seed,
     assert_int_equal(dis_votes_read_gold(NULL, gold_path, votes, gold, NULL), DIS_OK);
     dis_review *review = review_of(NULL, votes, NULL);
     const dis_review_view v = dis_review_get_view(review);
-    const dis_votes_view look = dis_votes_get_view(votes);
+    const dis_votes_view view = dis_votes_get_view(votes);
     double right[WORKERS] = {0};
-    for (size_t i = 0; i < look.n_items; i++)
-        for (uint64_t a = look.start[i]; a < look.start[i + 1]; a++) right[look.worker[a]] += look.label8[a] == gold[i];
+    for (size_t i = 0; i < view.n_items; i++)
+        for (uint64_t a = view.start[i]; a < view.start[i + 1]; a++) right[view.worker[a]] += view.label8[a] == gold[i];
     for (size_t r = 0; r < v.n_workers; r++) {
         const dis_review_worker *w = &v.workers[r];
         const double n = (double)w->votes, truth = right[w->worker] / n;

@@ -31,14 +31,14 @@ static void measure(const char *path, const char *const *spec, double r, double 
 {
     dis_votes *votes;
     if (dis_votes_read(NULL, &path, 1, NULL, &votes) != DIS_OK) fail_msg("%s", dis_last_error());
-    const dis_votes_view look = dis_votes_get_view(votes);
+    const dis_votes_view view = dis_votes_get_view(votes);
     dis_fit *fit[N_SPECS];
     const double *p[N_SPECS];
     for (size_t m = 0; m < N_SPECS; m++) {
         fit[m] = em_fit(NULL, votes, spec[m], NULL);
         p[m] = dis_fit_p(fit[m]);
     }
-    const dis_views views = {.n_items = look.n_items, .n_classes = look.n_classes, .n_views = N_SPECS, .p = p};
+    const dis_views views = {.n_items = view.n_items, .n_classes = view.n_classes, .n_views = N_SPECS, .p = p};
     dis_views_distances_options o = dis_views_distances_options_default();
     o.resamples = 200;
     dis_views_distances *d;

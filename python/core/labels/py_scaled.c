@@ -42,14 +42,14 @@ static PyObject *put(PyObject *dict, const char *key, PyObject *value)
 
 static PyObject *result_of(core_state *state, const dis_scaled *scaled)
 {
-    const dis_scaled_view look = dis_scaled_get_view(scaled);
+    const dis_scaled_view view = dis_scaled_get_view(scaled);
     PyObject *tables = PyDict_New(), *measures = PyDict_New(), *notes = PyList_New(0);
-    for (size_t i = 0; i < look.n_tables; i++)
-        tables = put(tables, look.tables[i].name, table_of(state, &look.tables[i]));
-    for (size_t m = 0; m < look.n_measures; m++)
-        measures = put(measures, look.measures[m].name, core_metric(&look.measures[m].value));
-    for (size_t i = 0; notes && i < look.n_notes; i++) {
-        PyObject *text = PyUnicode_FromString(look.notes[i]);
+    for (size_t i = 0; i < view.n_tables; i++)
+        tables = put(tables, view.tables[i].name, table_of(state, &view.tables[i]));
+    for (size_t m = 0; m < view.n_measures; m++)
+        measures = put(measures, view.measures[m].name, core_metric(&view.measures[m].value));
+    for (size_t i = 0; notes && i < view.n_notes; i++) {
+        PyObject *text = PyUnicode_FromString(view.notes[i]);
         if (!text || PyList_Append(notes, text) < 0) Py_CLEAR(notes);
         Py_XDECREF(text);
     }
@@ -60,8 +60,8 @@ static PyObject *result_of(core_state *state, const dis_scaled *scaled)
         return NULL;
     }
     return Py_BuildValue("{sNsNsNsssiszsO}", "tables", tables, "measures", measures, "notes", notes, "scale",
-                         dis_scale_get(look.scale)->name, "n_iter", look.iterations, "method", look.method, "converged",
-                         look.converged ? Py_True : Py_False);
+                         dis_scale_get(view.scale)->name, "n_iter", view.iterations, "method", view.method, "converged",
+                         view.converged ? Py_True : Py_False);
 }
 
 static PyObject *run_scaled(PyObject *module, PyObject *args, PyObject *keywords)

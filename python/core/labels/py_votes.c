@@ -32,14 +32,14 @@ PyObject *core_votes_wrap(core_state *state, dis_votes *votes)
     return (PyObject *)v;
 }
 
-static dis_votes_view look(PyObject *object)
+static dis_votes_view get_view(PyObject *object)
 {
     return dis_votes_get_view(((votes_object *)object)->votes);
 }
 
 static const dis_names *names_by(PyObject *object, PyObject *axis)
 {
-    const dis_votes_view v = look(object);
+    const dis_votes_view v = get_view(object);
     if (PyUnicode_Check(axis)) {
         if (PyUnicode_CompareWithASCIIString(axis, "task") == 0) return v.tasks;
         if (PyUnicode_CompareWithASCIIString(axis, "worker") == 0) return v.workers;
@@ -124,7 +124,7 @@ static PyObject *get_arrays(PyObject *object, PyObject *unused)
 {
     (void)unused;
     core_state *state = core_state_of_object(object);
-    const dis_votes_view v = look(object);
+    const dis_votes_view v = get_view(object);
     const Py_ssize_t n = (Py_ssize_t)v.n_votes, items = (Py_ssize_t)v.n_items, K = (Py_ssize_t)v.n_classes;
     if (v.counts) return core_array_new(state, (void *)(uintptr_t)v.counts, CORE_FLOAT64, items, K, object);
     PyObject *start = core_array_new(state, (void *)(uintptr_t)v.start, CORE_UINT64, items + 1, -1, object),
@@ -171,7 +171,7 @@ static PyObject *get_skipped(PyObject *object, PyObject *unused)
 
 static PyObject *get_size(PyObject *object, void *which)
 {
-    const dis_votes_view v = look(object);
+    const dis_votes_view v = get_view(object);
     const size_t sizes[] = {v.n_items, v.n_workers, v.n_classes, v.n_votes};
     return PyLong_FromSize_t(sizes[(intptr_t)which]);
 }

@@ -56,7 +56,7 @@ static PyObject *settle(PyObject *object, PyObject *unused)
     return self->rows ? end_rows(self, dis_watch_finalize(self->watch)) : NULL;
 }
 
-static PyObject *look(PyObject *object, PyObject *unused)
+static PyObject *get_info(PyObject *object, PyObject *unused)
 {
     (void)unused;
     const dis_watch_view v = dis_watch_get_view(((watch_object *)object)->watch);
@@ -130,7 +130,7 @@ static PyObject *watch_open(PyObject *module, PyObject *args)
 static PyMethodDef methods[] = {
     {"add", add, METH_VARARGS, "A vote: task, worker, label; the rows that it led to."},
     {"settle", settle, METH_NOARGS, "Looks at all open items again; rows of those that are sure."},
-    {"look", look, METH_NOARGS, "Counts."},
+    {"look", get_info, METH_NOARGS, "Counts."},
     {"write", write_open, METH_VARARGS, "The labels of open items into a file."},
     {NULL, NULL, 0, NULL},
 };

@@ -119,8 +119,8 @@ static PyObject *agreement(PyObject *module, PyObject *args, PyObject *keywords)
         const dis_status status = dis_agreement_run(call.ctx, votes, &o, &a);
         core_retake(&call);
         if (core_end(&call, status) == 0) {
-            const dis_agreement_view look = dis_agreement_get_view(a);
-            result = agreement_of(state, &look);
+            const dis_agreement_view view = dis_agreement_get_view(a);
+            result = agreement_of(state, &view);
         }
         dis_agreement_destroy(a);
     }

@@ -46,7 +46,7 @@ int core_over(const char *text, dis_interval_scope *over)
     return -1;
 }
 
-static int64_t whole(const char *field, core_field_kind kind)
+static int64_t integer_field(const char *field, core_field_kind kind)
 {
     switch (kind) {
     case CORE_FIELD_U64: return (int64_t) * (const uint64_t *)(const void *)field;
@@ -69,7 +69,7 @@ static PyObject *one_field(core_state *state, const char *rows, size_t n, size_t
         else if (kind == CORE_UINT8)
             ((uint8_t *)data)[i] = *(const bool *)(const void *)field;
         else
-            ((int64_t *)data)[i] = whole(field, f->kind);
+            ((int64_t *)data)[i] = integer_field(field, f->kind);
     }
     return array;
 }

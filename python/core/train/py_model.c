@@ -154,7 +154,7 @@ static PyObject *export_folder(PyObject *object, PyObject *args)
     return write_folder(object, args, "s:export", export_model);
 }
 
-static PyObject *look(PyObject *object, PyObject *unused)
+static PyObject *get_info(PyObject *object, PyObject *unused)
 {
     (void)unused;
     const dis_model_view v = dis_model_get_view(((model_object *)object)->model);
@@ -208,7 +208,7 @@ static PyMethodDef methods[] = {
     {"predict", CORE_KEYWORDS(predict), "predict(items)\n\nOne distribution per item."},
     {"save", save, METH_VARARGS, "save(folder)"},
     {"export", export_folder, METH_VARARGS, "export(folder)\n\nAs transformers has it."},
-    {"look", look, METH_NOARGS, "look()\n\nWhat the model is and how it was trained."},
+    {"look", get_info, METH_NOARGS, "look()\n\nWhat the model is and how it was trained."},
     {NULL, NULL, 0, NULL},
 };
 static PyType_Slot slots[] = {

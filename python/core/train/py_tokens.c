@@ -287,7 +287,7 @@ static PyObject *embed(PyObject *module, PyObject *args, PyObject *keywords)
     return result;
 }
 
-static PyObject *look(PyObject *object, PyObject *unused)
+static PyObject *get_info(PyObject *object, PyObject *unused)
 {
     (void)unused;
     const dis_tokenizer_view v = dis_tokenizer_get_view(((tokenizer_object *)object)->t);
@@ -309,7 +309,7 @@ static PyMethodDef methods[] = {
     {"encode", (PyCFunction)(void (*)(void))encode, METH_VARARGS | METH_KEYWORDS, "Ids of texts or pairs of texts."},
     {"encode_words", (PyCFunction)(void (*)(void))encode_words, METH_VARARGS | METH_KEYWORDS,
      "Ids of sentences that are split into words."},
-    {"look", look, METH_NOARGS, "Model, number of ids, maximum length, special ids."},
+    {"look", get_info, METH_NOARGS, "Model, number of ids, maximum length, special ids."},
     {"token_id", token_id, METH_VARARGS, "The id of a token, -1 without one."},
     {NULL, NULL, 0, NULL},
 };

@@ -47,7 +47,8 @@ static dis_status allocate_zeroed(void *out, size_t n, size_t size, bool residen
     DIS_TRY(allocate(out, n, size, resident));
     char *block = *(char **)out;
     /* Whole pages that are given up read as zeros: the system clears each when it is first used, by whoever uses it. */
-    const size_t whole = n * size & ~(size_t)(HUGE - 1), done = whole && dis__os_zero_pages(block, whole) ? whole : 0;
+    const size_t huge_bytes = n * size & ~(size_t)(HUGE - 1),
+                 done = huge_bytes && dis__os_zero_pages(block, huge_bytes) ? huge_bytes : 0;
     memset(block + done, 0, n * size - done);
     return DIS_OK;
 }

@@ -14,7 +14,7 @@
 
 enum { MAX_RUNS = 10000000, FORMAT = 1 }; /* FORMAT: of the text behind a key, and of how runs are done */
 
-static bool whole(const dis__yaml_node *node, uint64_t *out)
+static bool parse_integer(const dis__yaml_node *node, uint64_t *out)
 {
     char *end;
     if (node->kind != DIS_YAML_TEXT || node->text[0] < '0' || node->text[0] > '9') return false;
@@ -28,7 +28,7 @@ static dis_status take_seeds(dis__plan_internal *p)
     const dis__yaml_node *node = p->file.seeds;
     uint64_t n = 1;
     const bool list = node && node->kind == DIS_YAML_LIST;
-    if (node && !list && (!whole(node, &n) || n < 1 || n > 100000))
+    if (node && !list && (!parse_integer(node, &n) || n < 1 || n > 100000))
         return FAIL(p, node, "seeds must be a number from 1 to 100000, or a list of seeds");
     if (list) n = node->n;
     if (n == 0) return FAIL(p, node, "seeds: an empty list");
@@ -37,7 +37,7 @@ static dis_status take_seeds(dis__plan_internal *p)
     for (size_t i = 0; i < n; i++) p->seed[i] = i;
     const dis__yaml_node *at = list ? node + 1 : NULL;
     for (size_t i = 0; list && i < n; i++, at++) {
-        if (!whole(at, &p->seed[i]))
+        if (!parse_integer(at, &p->seed[i]))
             return FAIL(p, at, "seeds: \"%.60s\" must be a whole number", at->text ? at->text : "");
         for (size_t j = 0; j < i; j++)
             if (p->seed[j] == p->seed[i]) return FAIL(p, at, "seeds: %s is there twice", at->text);

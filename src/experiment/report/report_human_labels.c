@@ -174,8 +174,9 @@ static size_t same_answer(const dis__pooled *other, const dis__pooled *close, si
         if (close->label[i] != other->label[i]) continue;
         double gain = 0;
         for (size_t c = 0; c < k; c++) {
-            const double said = close->human[i * k + c];
-            if (said > 0) gain += said * log(fmax(close->p[i * k + c], 1e-12) / fmax(other->p[i * k + c], 1e-12));
+            const double human_share = close->human[i * k + c];
+            if (human_share > 0)
+                gain += human_share * log(fmax(close->p[i * k + c], 1e-12) / fmax(other->p[i * k + c], 1e-12));
         }
         if (gain > 0) n = dis__top_items_add(best, n, SHOWN_ITEMS, (dis__top_item){.score = gain, .item = i});
     }

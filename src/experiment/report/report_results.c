@@ -426,7 +426,7 @@ dis_status dis__experiment_results(dis__experiment_page *p)
 {
     enum { MAX_SENTENCES = 8 };
     const bool several = p->t.n_rows && dis__data_end(p, 0) < p->t.n_rows;
-    size_t said = 0;
+    size_t n_printed = 0;
     say_progress(p);
     add_verdict(p);
     dis__page_section_begin(p->page, "results", "Results",
@@ -435,7 +435,7 @@ dis_status dis__experiment_results(dis__experiment_page *p)
         end = dis__data_end(p, first);
         DIS_TRY(table(p, first, end));
         for (size_t m = 0; m < p->t.n_measures; m++) {
-            said += said < MAX_SENTENCES && say_best(p, first, end, m);
+            n_printed += n_printed < MAX_SENTENCES && say_best(p, first, end, m);
             DIS_TRY(measure(p, first, end, m, several));
         }
         const char *set;

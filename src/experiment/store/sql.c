@@ -47,15 +47,15 @@ static const struct {
     {SQLITE_INTERRUPT, DIS_EDATA, "a query takes more steps than a store of this size can need; use another store"},
 };
 
-static dis_status failed(const char *path, int code, const char *said)
+static dis_status failed(const char *path, int code, const char *message)
 {
     for (size_t i = 0; i < sizeof failures / sizeof *failures; i++)
         if (failures[i].code == (code & 0xFF))
             return dis__fail(failures[i].status, "%s: %s (SQLite: %s)", path, failures[i].meaning,
-                             said ? said : sqlite3_errstr(code));
+                             message ? message : sqlite3_errstr(code));
     /* The statements are fixed and tested, so whatever else SQLite reports is due to the database. */
     return dis__fail(DIS_EDATA, "%s: the database is damaged, or not as dissent writes it (SQLite %d: %s)", path, code,
-                     said ? said : sqlite3_errstr(code));
+                     message ? message : sqlite3_errstr(code));
 }
 
 static dis_status check(dis__sql *db, int code)

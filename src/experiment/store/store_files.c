@@ -252,8 +252,8 @@ static dis_status read_gold(const dis__store *s, dis_context *ctx, const char *h
         status = dis_gold_read(ctx, path, &gold);
         if (status == DIS_OK) status = dis__alloc_array(out, v->n_items, sizeof **out);
         if (status == DIS_OK) {
-            const dis_gold_view look = dis_gold_get_view(gold);
-            status = match_gold(path, &look, v, *out);
+            const dis_gold_view view = dis_gold_get_view(gold);
+            status = match_gold(path, &view, v, *out);
         }
         dis_gold_destroy(gold);
     }

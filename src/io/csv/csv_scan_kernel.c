@@ -12,7 +12,7 @@ typedef struct {
 } masks;
 
 #if defined(DIS_ISA_avx512)
-static inline masks look(const char *text, char separator)
+static inline masks scan_block(const char *text, char separator)
 {
     const __m512i x = _mm512_loadu_si512(text);
     return (masks){.separator = _mm512_cmpeq_epi8_mask(x, _mm512_set1_epi8(separator)),
@@ -45,7 +45,7 @@ static inline uint64_t equal(__m256i a, __m256i b, char c)
            (uint64_t)(uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(b, x)) << 32;
 }
 
-static inline masks look(const char *text, char separator)
+static inline masks scan_block(const char *text, char separator)
 {
     const __m256i a = _mm256_loadu_si256((const __m256i *)(const void *)text);
     const __m256i b = _mm256_loadu_si256((const __m256i *)(const void *)(text + 32));
@@ -56,7 +56,7 @@ static inline masks look(const char *text, char separator)
                    .high = (uint32_t)_mm256_movemask_epi8(a) | (uint64_t)(uint32_t)_mm256_movemask_epi8(b) << 32};
 }
 #elif defined(__x86_64__)
-static inline masks look(const char *text, char separator)
+static inline masks scan_block(const char *text, char separator)
 {
     masks m = {0};
     for (int i = 0; i < 4; i++) {
@@ -72,7 +72,7 @@ static inline masks look(const char *text, char separator)
     return m;
 }
 #else
-static inline masks look(const char *text, char separator)
+static inline masks scan_block(const char *text, char separator)
 {
     masks m = {0};
     for (int i = 0; i < DIS_SCAN_STEP; i++) {
@@ -107,12 +107,12 @@ dis__csv_scan DIS_KERNEL(dis__csv_scan_text)(const char *text, size_t n, char se
         masks m;
         if (n - i >= DIS_SCAN_STEP) {
             __builtin_prefetch(text + i + 4096, 0, 2); /* the processor looks ahead within a page only */
-            m = look(text + i, separator);
+            m = scan_block(text + i, separator);
         } else { /* never read behind the text */
             char rest[DIS_SCAN_STEP];
             memset(rest, ' ', sizeof rest);
             memcpy(rest, text + i, n - i);
-            m = look(rest, separator);
+            m = scan_block(rest, separator);
             const uint64_t within = (1ull << (n - i)) - 1;
             m.separator &= within; /* the separator could be a space */
         }

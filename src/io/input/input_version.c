@@ -65,14 +65,14 @@ dis_status dis__input_finish(dis__input *in, dis_status so_far)
 
 dis_status dis__input_read_all(dis_context *ctx, dis__input *in)
 {
-    dis__input whole;
+    dis__input full_input;
     if (!in->stream) return DIS_OK;
-    DIS_TRY(dis__input_open(ctx, in->path, &whole));
-    if (!same_file(&in->version, &whole.version) || !same_contents(&in->version, &whole.version)) {
-        dis__input_close(&whole);
+    DIS_TRY(dis__input_open(ctx, in->path, &full_input));
+    if (!same_file(&in->version, &full_input.version) || !same_contents(&in->version, &full_input.version)) {
+        dis__input_close(&full_input);
         return fail_changed(in->path);
     }
     dis__input_close(in);
-    *in = whole;
+    *in = full_input;
     return DIS_OK;
 }

@@ -164,10 +164,10 @@ static dis_status allocate(dis__crowd_model *m)
 dis_status dis__crowd_model_create(dis_context *ctx, const dis_votes_view *votes, const dis__votes_part *part,
                                    const int32_t *gold, double *p, dis__crowd_model *m)
 {
-    const dis__votes_part whole = {.n_items = votes->n_items, .n_votes = votes->n_votes, .n_owners = 1};
+    const dis__votes_part all_votes = {.n_items = votes->n_items, .n_votes = votes->n_votes, .n_owners = 1};
     *m = (dis__crowd_model){.ctx = ctx,
                             .votes = *votes,
-                            .part = part ? *part : whole,
+                            .part = part ? *part : all_votes,
                             .gold = gold,
                             .n_workers = votes->start ? votes->n_workers : 1,
                             .n_classes = votes->n_classes,

@@ -179,12 +179,12 @@ static void item_posterior(const crowdlab *c, size_t i, double *p)
     const int32_t gold = dis__item_gold(c->args, i);
     for (size_t k = 0; k < K; k++) p[k] = gold >= 0 ? k == (size_t)gold : c->model * q[k];
     if (gold >= 0) return;
-    const double elsewhere = K > 1 ? (1 - c->likely) / (double)(K - 1) : 0;
+    const double other_class = K > 1 ? (1 - c->likely) / (double)(K - 1) : 0;
     double spread = 0, sum = 0;
     for (uint64_t j = v->start[i]; j < v->start[i + 1]; j++) {
         const double w = c->weight[v->worker[j]];
-        spread += w * elsewhere;
-        p[dis__vote_label(v, j)] += w * (c->likely - elsewhere);
+        spread += w * other_class;
+        p[dis__vote_label(v, j)] += w * (c->likely - other_class);
     }
     for (size_t k = 0; k < K; k++) sum += p[k] = fmax(p[k] + spread, 0);
     for (size_t k = 0; k < K; k++) p[k] = sum > 0 ? p[k] / sum : 1 / (double)K;

@@ -110,10 +110,10 @@ static AMX void one_block(amx_block *t, float *c, size_t ldc, size_t rows, size_
         float *at = c + i * ldc + j;
         inside_rows[q] = rows > i ? smaller(SIDE, rows - i) : 0;
         inside_cols[q] = cols > j ? smaller(SIDE, cols - j) : 0;
-        const bool whole = inside_rows[q] == SIDE && inside_cols[q] == SIDE;
-        t->c[q] = whole ? at : own[q];
-        t->apart[q] = whole ? ldc : SIDE;
-        if (whole || !inside_rows[q] || !inside_cols[q]) continue;
+        const bool full_tile = inside_rows[q] == SIDE && inside_cols[q] == SIDE;
+        t->c[q] = full_tile ? at : own[q];
+        t->apart[q] = full_tile ? ldc : SIDE;
+        if (full_tile || !inside_rows[q] || !inside_cols[q]) continue;
         memset(own[q], 0, sizeof own[q]);
         if (t->add) copy_tile(at, ldc, own[q], SIDE, inside_rows[q], inside_cols[q]);
     }

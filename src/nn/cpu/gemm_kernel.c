@@ -355,11 +355,11 @@ static void strip(const dis__gemm *g, size_t col, size_t n, size_t k0, size_t k,
             pack_a(g, i, m, k0, k, a);
             product((left){a, 1, MR}, APART, b, m, n, k, add, c, g->ldc);
         } else {
-            const size_t whole = m / MR * MR;
-            product((left){g->a + i * g->lda + k0, g->lda, 1}, MR * g->lda, b, whole, n, k, add, c, g->ldc);
-            if (m > whole) {
-                pack_tail(g, i + whole, m - whole, k0, k, a);
-                product((left){a, 1, MR}, APART, b, m - whole, n, k, add, c + whole * g->ldc, g->ldc);
+            const size_t full_rows = m / MR * MR;
+            product((left){g->a + i * g->lda + k0, g->lda, 1}, MR * g->lda, b, full_rows, n, k, add, c, g->ldc);
+            if (m > full_rows) {
+                pack_tail(g, i + full_rows, m - full_rows, k0, k, a);
+                product((left){a, 1, MR}, APART, b, m - full_rows, n, k, add, c + full_rows * g->ldc, g->ldc);
             }
         }
         if (g->finish && last) g->finish(g->arg, i, col, m, n);

@@ -124,14 +124,14 @@ static bool same_cell(const dis__data_table *g, const dis__data_table_cell *a, c
 static int decimals_of(const dis__data_table *g, size_t c)
 {
     double max = 0, lost = 0, n = 0;
-    bool whole = true;
+    bool is_integral = true;
     for (size_t i = c; i < g->n_cells; i += g->n_columns) {
         const double x = fabs(g->cell[i].x);
         if (!isfinite(x)) continue;
         max = fmax(max, x);
-        whole &= x == floor(x);
+        is_integral &= x == floor(x);
     }
-    if (whole && max > 1 && max < 1e15) return 0;
+    if (is_integral && max > 1 && max < 1e15) return 0;
     const int decimals = max >= 1000 ? 0 : max >= 100 ? 1 : max >= 10 ? 2 : max >= 1 ? 3 : 4;
     for (size_t i = c; i < g->n_cells; i += g->n_columns) {
         const double x = fabs(g->cell[i].x);
@@ -260,9 +260,9 @@ static void put_alike(dis__markup *m, const dis__data_table *g, const column_sty
             dis__markup_append_bdi(m, cell->n ? g->texts.bytes + cell->first : "", cell->n, DIS__DATA_TABLE_PREVIEW);
             dis__markup_append(m, "</bdi>");
         } else {
-            const bool whole =
+            const bool is_integral =
                 fabs(cell->x) < 1e15 && cell->x == floor(cell->x); /* one number: no others to align with */
-            put_number(m, g->column[c].kind, cell->x, whole ? 0 : l[c].decimals);
+            put_number(m, g->column[c].kind, cell->x, is_integral ? 0 : l[c].decimals);
         }
         any = true;
     }

@@ -32,8 +32,8 @@ static double cross_entropy_of(const dis_epoch *e)
 typedef struct {
     const char *name;
     const dis__report_curve *run[MAX_RUNS];
-    size_t n;     /* runs that are drawn */
-    size_t whole; /* epochs that all of them reached */
+    size_t n;             /* runs that are drawn */
+    size_t common_epochs; /* epochs that all of them reached */
     double x[MAX_POINTS + 1], mean[MAX_POINTS + 1], low[MAX_POINTS + 1], high[MAX_POINTS + 1];
     size_t n_points;
     size_t best, kept_point; /* points: of the best mean, and nearest to the median kept epoch */
@@ -58,11 +58,11 @@ static void gather(const dis_report *r, const dis_evaluation_metric_row *keep, s
         while (s < m->n && strcmp(m->one[s].name, c->name) != 0) s++;
         if (s == MAX_SERIES) continue;
         series *one = &m->one[s];
-        if (s == m->n) *one = (series){.name = c->name, .whole = SIZE_MAX};
+        if (s == m->n) *one = (series){.name = c->name, .common_epochs = SIZE_MAX};
         if (s == m->n) m->n++;
         if (one->n == MAX_RUNS) continue;
         one->run[one->n++] = c;
-        if (c->n_epochs < one->whole) one->whole = c->n_epochs;
+        if (c->n_epochs < one->common_epochs) one->common_epochs = c->n_epochs;
     }
 }
 
@@ -96,7 +96,7 @@ static void draw_run(series_list *m, series *s, size_t i, reading value)
 static void average(series *s, reading value, bool lower)
 {
     size_t epoch[MAX_POINTS + 1], kept_point[MAX_RUNS];
-    s->n_points = pick_epochs(s->whole, epoch);
+    s->n_points = pick_epochs(s->common_epochs, epoch);
     s->best = SIZE_MAX;
     for (size_t k = 0; k < s->n_points; k++) {
         double sum = 0;

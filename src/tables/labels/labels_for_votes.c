@@ -130,8 +130,8 @@ dis_status dis_votes_read_labels(dis_context *ctx, const char *path, const dis_l
         return dis_votes_read_gold(ctx, path, votes, label, unknown);
     }
     DIS_TRY(dis_labels_read(ctx, path, options, &labels));
-    const dis_labels_view look = dis_labels_get_view(labels);
-    const dis_status status = align(path, &look, &v, label, p, unknown);
+    const dis_labels_view view = dis_labels_get_view(labels);
+    const dis_status status = align(path, &view, &v, label, p, unknown);
     dis_labels_destroy(labels);
     return status;
 }

@@ -351,9 +351,9 @@ static dis_status check_weights(const dis__safetensors *file, const dis__input *
             DIS_EDATA, in->path, 0, 0,
             "its numbers are not those that model.json was written with; the file was damaged or replaced");
     if (schema == OLD_SCHEMA) return DIS_OK;
-    const dis__json_value *said = dis__safetensors_metadata(file, MEANING);
+    const dis__json_value *metadata = dis__safetensors_metadata(file, MEANING);
     dis__model_hash_metadata(m, meaning);
-    if (said && said->length == HEX && memcmp(said->text, meaning, HEX) == 0) return DIS_OK;
+    if (metadata && metadata->length == HEX && memcmp(metadata->text, meaning, HEX) == 0) return DIS_OK;
     return dis__fail_at(DIS_EDATA, json, 0, 0,
                         "classes, words or settings are not those that the model was trained with, or in another "
                         "order; it was changed after dissent wrote it");

@@ -140,7 +140,7 @@ static dis_status take_first(survey *w, const dis__csv *csv)
     return DIS_OK;
 }
 
-static dis_status look(survey *w, const dis__input *in, char separator)
+static dis_status survey_file(survey *w, const dis__input *in, char separator)
 {
     dis__csv csv;
     dis__csv_open(&csv, in, separator);
@@ -205,7 +205,7 @@ dis_status dis__check_wide(dis__reader *r, const dis__input *in, const char *for
 {
     if (r->o.n_classes) return DIS_OK; /* what is no class is refused anyway */
     survey w = {.secret = r->rules.secret};
-    dis_status status = look(&w, in, dis__votes_separator(&r->o, format));
+    dis_status status = survey_file(&w, in, dis__votes_separator(&r->o, format));
     if (status == DIS_OK && shares_values(&w) && has_header(&w))
         status = dis__fail_at(DIS_EDATA, in->path, 1, 0,
                               "the first row looks like a header, and wide tables as MACE reads them have none: say "
@@ -241,7 +241,8 @@ static dis_status propose_mace(dis__reader *r, dis__input *in)
     if (strncmp(format, "json", 4) == 0) return DIS_OK;
     DIS_TRY(dis__check_header_twice(in, dis__votes_separator(&r->o, format)));
     dis_status status = dis__suggest_no_header(r, in);
-    if (status == DIS_OK && strcmp(format, "csv") == 0) status = look(&w, in, dis__votes_separator(&r->o, format));
+    if (status == DIS_OK && strcmp(format, "csv") == 0)
+        status = survey_file(&w, in, dis__votes_separator(&r->o, format));
     if (status == DIS_OK && !has_header(&w) && (shares_values(&w) || repeats_first(&w)))
         status = dis__fail_at(DIS_EDATA, in->path, 1, 0,
                               "the first row is no header; this looks like a table with a column per worker, as MACE "

@@ -125,7 +125,7 @@ static dis_status add_row(dis__survey *s, const dis__record_reader *source)
     return DIS_OK;
 }
 
-static dis_status look(dis__record_reader *source, dis__survey *s)
+static dis_status survey_rows(dis__record_reader *source, dis__survey *s)
 {
     dis__mapped_record *record = &source->record;
     bool go_on;
@@ -143,7 +143,7 @@ static dis_status look(dis__record_reader *source, dis__survey *s)
 dis_status dis__survey_create(dis__record_reader *source, dis__survey *out)
 {
     *out = (dis__survey){.secret = dis__secret_draw(), .table = source->table};
-    const dis_status status = look(source, out);
+    const dis_status status = survey_rows(source, out);
     if (status != DIS_OK) dis__survey_free(out);
     return status;
 }
@@ -203,9 +203,9 @@ bool dis__survey_determines(const dis__survey *s, size_t from, size_t to)
     const dis__survey_column *x = &s->column[from], *y = &s->column[to];
     for (size_t i = 0; i <= x->n_values; i++) says[i] = UINT32_MAX - 1;
     for (size_t r = 0; r < s->n_rows; r++) {
-        uint32_t *said = &says[x->cell[r] == DIS_NO_VALUE ? x->n_values : x->cell[r]];
-        if (*said == UINT32_MAX - 1) *said = y->cell[r];
-        if (*said != y->cell[r]) return false;
+        uint32_t *count = &says[x->cell[r] == DIS_NO_VALUE ? x->n_values : x->cell[r]];
+        if (*count == UINT32_MAX - 1) *count = y->cell[r];
+        if (*count != y->cell[r]) return false;
     }
     return true;
 }

@@ -82,11 +82,11 @@ static bool is_tie(const dis_votes *votes, size_t item, uint64_t *chosen)
 typedef struct {
     uint64_t seen, again; /* bits of workers, once and more often */
     uint64_t counts;
-} quick_look;
+} vote_summary;
 
-static quick_look look(const uint32_t *worker, const uint8_t *label, size_t n)
+static vote_summary summarize_votes(const uint32_t *worker, const uint8_t *label, size_t n)
 {
-    quick_look q = {0};
+    vote_summary q = {0};
     for (size_t i = 0; i < n; i++) {
         const uint64_t bit = 1ull << (worker[i] & 63);
         q.again |= q.seen & bit;
@@ -121,7 +121,7 @@ static dis_status survey_job(void *arg, size_t j, int thread)
     for (size_t i = dis__job_first(votes->n_items, s->n_jobs, j); i < last; i++) {
         const size_t first = (size_t)votes->start[i], n = (size_t)votes->start[i + 1] - first;
         if (few && n <= few) {
-            const quick_look q = look(votes->worker + first, votes->label8 + first, n);
+            const vote_summary q = summarize_votes(votes->worker + first, votes->label8 + first, n);
             f.ties += counts_tie(q.counts, n);
             if (!q.again) continue;
         } else {
