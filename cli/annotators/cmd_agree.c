@@ -74,7 +74,7 @@ static int measure(agree_command *job, dis_context *ctx)
     return 0;
 }
 
-static void tell_ranks(const agree_command *job, const dis_context *ctx)
+static void print_ranks(const agree_command *job, const dis_context *ctx)
 {
     char items[CLI_NUMBER], votes[CLI_NUMBER];
     size_t n_items, n_votes;
@@ -100,7 +100,7 @@ static int work(agree_command *job, dis_context **ctx)
     if (code == 0) code = agree_groups_compute(job, *ctx);
     if (code != 0) return code;
     if (votes_input_count_ranks(&job->in) > 1) {
-        tell_ranks(job, *ctx);
+        print_ranks(job, *ctx);
         cli_ranks_print(job->c, *ctx, job->in.view.n_votes);
     } else
         agree_print(job);

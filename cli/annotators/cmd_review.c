@@ -67,7 +67,7 @@ static int check_options(const review_command *job)
 
 /* ---- in sentences ---- */
 
-static void tell_split(const review_command *job)
+static void print_split(const review_command *job)
 {
     const dis_review_view *l = &job->view;
     char number[CLI_NUMBER], other[CLI_NUMBER];
@@ -87,7 +87,7 @@ static void tell_split(const review_command *job)
         cli_print(job->c, "  %-18s no item: no label has a probability of at least %.6g", "accepted", job->v->accept);
 }
 
-static void tell_workers(const review_command *job)
+static void print_workers(const review_command *job)
 {
     const dis_review_view *l = &job->view;
     char number[CLI_NUMBER], other[CLI_NUMBER], weak[CLI_NUMBER], doubtful[CLI_NUMBER], few[CLI_NUMBER + 48] = "";
@@ -101,7 +101,7 @@ static void tell_workers(const review_command *job)
                   cli_count_format(l->n_biased, number), cli_count_format(l->n_workers, other));
 }
 
-static void tell_next(const review_command *job)
+static void print_next_steps(const review_command *job)
 {
     static const char *const tables[] = {"--workers", "workers.csv", "--items", "items.csv", NULL};
     static const char *const workers[] = {"--workers", "workers.csv", NULL};
@@ -112,7 +112,7 @@ static void tell_next(const review_command *job)
         cli_next_print(job->c, "review", tables, "all items and annotators with reasons");
 }
 
-static void tell(review_command *job)
+static void print_summary(review_command *job)
 {
     const dis_review_view *l = &job->view;
     cli *c = job->c;
@@ -130,7 +130,7 @@ static void tell(review_command *job)
                   l->chance.verdict == DIS_CHANCE_UNKNOWN ? ", if annotators agree more than chance" : "", l->method);
     if (!isnan(l->typical_accuracy) && !l->ordinal_items)
         cli_print(c, "  %-18s %.1f %% are expected to be correct", "votes", 100 * l->typical_accuracy);
-    tell_split(job);
+    print_split(job);
     if (job->v->budget && !isnan(l->expected_accuracy_after))
         cli_print(c, "  %-18s %s vote%s assigned: %.1f %% of labels are then expected to be correct",
                   "after the budget", cli_count_format(l->budget_spent, number), cli_plural(l->budget_spent),
@@ -139,8 +139,8 @@ static void tell(review_command *job)
         cli_print(c, "  %-18s %s of %s votes: no further gain is expected before the next review", "not needed",
                   cli_count_format(job->v->budget - l->budget_spent, number), cli_count_format(job->v->budget, other));
     if (job->in.view.start && l->beyond_chance) {
-        tell_workers(job);
-        tell_next(job);
+        print_workers(job);
+        print_next_steps(job);
     }
 }
 
@@ -234,7 +234,7 @@ static int work(review_command *job, dis_context **ctx)
     if (code == 0 && job->v->labels) code = read_labels(job, *ctx);
     if (code == 0) code = review(job, *ctx);
     if (code != 0) return code;
-    tell(job);
+    print_summary(job);
     return dis_context_rank(*ctx) == 0 ? write_all(job) : 0;
 }
 

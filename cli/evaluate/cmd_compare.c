@@ -169,7 +169,7 @@ static int compare(compare_command *job, dis_context *ctx)
     return cli_failed(job->c, status);
 }
 
-static void tell_finding(const compare_command *job, size_t m)
+static void print_finding(const compare_command *job, size_t m)
 {
     const dis_significance *s = &job->view.metric[m];
     const double d = s->difference.value;
@@ -192,7 +192,7 @@ static void tell_finding(const compare_command *job, size_t m)
         cli_print(job->c, "%s: no significant difference (p = %.2g)", words, s->p);
 }
 
-static void tell(compare_command *job)
+static void print_summary(compare_command *job)
 {
     const dis_comparison_view *v = &job->view;
     const uint64_t apart = v->cell[DIS_CELL_ONLY_A] + v->cell[DIS_CELL_ONLY_B];
@@ -209,7 +209,7 @@ static void tell(compare_command *job)
                  (unsigned long long)(apart / v->n_pairs));
     cli_print(job->c, "%s items; seeds: A %zu, B %zu (%.2f s)", cli_count_format(v->n_items, items), v->n_a, v->n_b,
               cli_seconds_since(&job->c->start));
-    for (size_t m = 0; m < DIS_COMPARE_METRICS; m++) tell_finding(job, m);
+    for (size_t m = 0; m < DIS_COMPARE_METRICS; m++) print_finding(job, m);
 }
 
 static int work(compare_command *job, dis_context *ctx)
@@ -225,7 +225,7 @@ static int work(compare_command *job, dis_context *ctx)
         code = cli_flush(job->c);
     }
     if (code == 0 && job->v->figures.json) code = cli_failed(job->c, compare_json_write(job));
-    if (code == 0) tell(job);
+    if (code == 0) print_summary(job);
     return code;
 }
 

@@ -248,7 +248,7 @@ static int measure(eval_command *job, dis_context *ctx)
 }
 
 /* The accuracy beside that of always predicting the majority class, and whether the confidence fits it. */
-static void tell_finding(const eval_command *job, size_t i)
+static void print_finding(const eval_command *job, size_t i)
 {
     const dis_metric *metric = job->view[i].metric, *accuracy = &metric[DIS_EVALUATION_ACCURACY],
                      *majority = &metric[DIS_EVALUATION_MAJORITY_ACCURACY],
@@ -271,7 +271,7 @@ static void tell_finding(const eval_command *job, size_t i)
               cli_metric_format(accuracy, 3, value), baseline, calibration);
 }
 
-static void tell(eval_command *job)
+static void print_summary(eval_command *job)
 {
     char items[CLI_NUMBER], floored[CLI_NUMBER];
     if (job->view[0].few_annotators)
@@ -284,7 +284,7 @@ static void tell(eval_command *job)
     cli_print(job->c, "%s item%s, %zu classes, %zu file%s of predictions (%.2f s)",
               cli_count_format(job->in.alignment.n_items, items), cli_plural(job->in.alignment.n_items),
               job->in.alignment.n_classes, job->n, cli_plural(job->n), cli_seconds_since(&job->c->start));
-    for (size_t i = 0; i < job->n; i++) tell_finding(job, i);
+    for (size_t i = 0; i < job->n; i++) print_finding(job, i);
     if (job->n == 1 && job->view[0].n_gold && !job->v->items) {
         static const char *const table[] = {"--items", "items.csv", NULL};
         cli_next_print(job->c, "eval", table, "the values of every item");
@@ -339,7 +339,7 @@ static int run(cli *c, const void *values, char **operands, size_t n_operands)
     if (code == 0) code = measure(&job, ctx);
     if (code == 0) code = eval_groups_compute(&job, ctx);
     if (code == 0 && dis_context_rank(ctx) == 0) code = write_all(&job);
-    if (code == 0) tell(&job);
+    if (code == 0) print_summary(&job);
     code = cli_ranks_end(c, ctx, code);
     for (size_t i = 0; i < job.n; i++) dis_evaluation_destroy(job.evaluation[i]);
     for (size_t i = 0; i < job.n; i++) dis_group_evaluation_destroy(job.by_group[i]);

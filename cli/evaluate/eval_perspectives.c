@@ -166,7 +166,7 @@ static int print(const perspectives *job)
     return cli_failed(job->c, dis__table_writer_finish(t, DIS_OK));
 }
 
-static void tell(const perspectives *job)
+static void print_summary(const perspectives *job)
 {
     char items[CLI_NUMBER], annotations[CLI_NUMBER], safe[CLI_SAFE];
     cli_print(job->c, "%s: %s, %s items, %s annotations of %zu annotators%s", cli_safe(job->v->official, safe),
@@ -184,7 +184,7 @@ int eval_perspectives_run(cli *c, const eval_values *v, size_t n_operands)
     if (code == 0) code = cli_failed(c, cli_context_create(c, &v->common, &job.ctx));
     if (code == 0) code = cli_ranks_reject(c, job.ctx, "perspectives");
     if (code == 0) code = cli_failed(c, read_all(&job));
-    if (code == 0) tell(&job);
+    if (code == 0) print_summary(&job);
     if (code == 0) code = submit(&job);
     if (code == 0) code = cli_failed(c, write_json(&job));
     if (code == 0 && (v->soft || v->annotators)) code = print(&job);

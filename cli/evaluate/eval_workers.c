@@ -284,7 +284,7 @@ static int write_all(const workers_command *job)
     return cli_flush(job->c);
 }
 
-static void tell(const workers_command *job)
+static void print_summary(const workers_command *job)
 {
     char votes[CLI_NUMBER], items[CLI_NUMBER], workers[CLI_NUMBER], left[CLI_NUMBER];
     const dis_perspectives_view *p = &job->view;
@@ -312,7 +312,7 @@ int eval_workers_run(cli *c, const eval_values *v, size_t n_operands)
     if (code == 0) code = read_all(&job);
     if (code == 0) code = cli_failed(c, measure(&job));
     if (code == 0 && dis_context_rank(job.ctx) == 0) code = write_all(&job);
-    if (code == 0) tell(&job);
+    if (code == 0) print_summary(&job);
     code = cli_ranks_end(c, job.ctx, code);
     dis_perspectives_destroy(job.found);
     dis_votes_destroy(job.predicted);

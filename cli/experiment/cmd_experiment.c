@@ -115,7 +115,7 @@ static dis_status run_json(const experiment_command *job)
     return cli_summary_close(j, DIS_OK);
 }
 
-static void tell_next(const experiment_command *job)
+static void print_next_steps(const experiment_command *job)
 {
     const experiment_values *v = job->v;
     const char *words[8] = {"table", job->path};
@@ -156,7 +156,7 @@ static int run_one(experiment_command *job, const char *name)
     }
     if (status != DIS_OK)
         return cli_error(c, status, "%s%s", message, n->failed ? "; --retry-failed repeats them" : "");
-    if (!name) tell_next(job);
+    if (!name) print_next_steps(job);
     return 0;
 }
 

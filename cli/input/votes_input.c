@@ -289,7 +289,7 @@ int votes_input_set(votes_input *in, dis_context *ctx)
 }
 
 /* "%s" in the note stands for the "s" of several. */
-static void tell_count(cli *c, const char *what, uint64_t n, const char *note)
+static void print_count(cli *c, const char *what, uint64_t n, const char *note)
 {
     char number[CLI_NUMBER], line[128];
     const char *s = strstr(note, "%s");
@@ -340,22 +340,22 @@ void votes_input_print(votes_input *in)
     }
     const dis_votes_notes *n = &in->notes;
     if (c->verbose) print_reader(c, n);
-    if (!own) tell_count(c, "ties", n->ties, "item%s in which several classes have the most votes");
-    tell_count(c, "invalid rows", n->bad_rows, "skipped (--lenient)");
+    if (!own) print_count(c, "ties", n->ties, "item%s in which several classes have the most votes");
+    print_count(c, "invalid rows", n->bad_rows, "skipped (--lenient)");
     for (size_t i = 0; n->bad_rows && dis_votes_get_skipped_row(in->votes, i); i++) {
         char named[4 * CLI_SAFE];
         cli_message_format(dis_votes_get_skipped_row(in->votes, i), named, sizeof named);
         cli_print(c, "    %s", cli_safe(named, safe));
     }
-    tell_count(c, "no label", n->missing_labels, "vote%s skipped (--na)");
-    tell_count(c, "dropped", n->dropped, "row%s skipped (--drop, --keep)");
+    print_count(c, "no label", n->missing_labels, "vote%s skipped (--na)");
+    print_count(c, "dropped", n->dropped, "row%s skipped (--drop, --keep)");
     static const char *const kept[] = {"", "the first is used", "the last is used", "all are used"};
     char duplicates[64];
     snprintf(duplicates, sizeof duplicates, "repeated vote%%s of an annotator on an item (%s)",
              kept[in->v->duplicates]);
-    tell_count(c, "duplicates", n->duplicates, duplicates);
-    tell_count(c, "renormalised", n->renormalised, "row%s that did not sum to 1 rescaled");
-    tell_count(c, "items skipped", n->items_left_out, "with fewer votes than --min-votes");
+    print_count(c, "duplicates", n->duplicates, duplicates);
+    print_count(c, "renormalised", n->renormalised, "row%s that did not sum to 1 rescaled");
+    print_count(c, "items skipped", n->items_left_out, "with fewer votes than --min-votes");
     dis_note_kind kind;
     for (size_t i = 0; dis_votes_get_note(in->votes, i, &kind); i++)
         cli_warn(c, "%s", dis_votes_get_note(in->votes, i, &kind));
@@ -395,8 +395,8 @@ void votes_input_print_gold(votes_input *in, const char *verb)
     if (!in->gold || in->c->quiet) return;
     char note[96];
     snprintf(note, sizeof note, "item%%s %s", verb);
-    tell_count(in->c, "gold", in->n_gold, note);
-    tell_count(in->c, "gold without votes", in->n_gold_unknown, "item%s of the gold file");
+    print_count(in->c, "gold", in->n_gold, note);
+    print_count(in->c, "gold without votes", in->n_gold_unknown, "item%s of the gold file");
     warn_of_gold(in);
 }
 

@@ -109,7 +109,7 @@ static dis_status write_json(const combine_command *job)
     return cli_summary_close(j, status);
 }
 
-static void tell(combine_command *job)
+static void print_summary(combine_command *job)
 {
     for (size_t m = 0; m < job->n; m++) {
         char safe[CLI_SAFE], temperature[64] = "";
@@ -140,7 +140,7 @@ static int work(combine_command *job)
     int code = read_all(job);
     if (code == 0) code = combine_all(job);
     if (code == 0 && v->json) code = cli_failed(c, write_json(job));
-    if (code == 0) tell(job);
+    if (code == 0) print_summary(job);
     return code;
 }
 

@@ -74,7 +74,7 @@ static int convert_votes(convert_command *job)
     return code;
 }
 
-static void tell(const convert_command *job, const dis_export_notes *notes)
+static void print_summary(const convert_command *job, const dis_export_notes *notes)
 {
     char number[CLI_NUMBER], safe[CLI_SAFE];
     cli_print(job->c, "%s: %s item%s for %s", job->v->output ? cli_safe(job->v->output, safe) : "standard output",
@@ -99,7 +99,7 @@ static int export_labels(convert_command *job, const dis_labels_view *labels, co
     how.source = v->source;
     how.text = texts;
     const int code = cli_failed(job->c, dis_labels_export(job->ctx, labels, v->output ? v->output : "-", &how, &notes));
-    if (code == 0) tell(job, &notes);
+    if (code == 0) print_summary(job, &notes);
     return code;
 }
 

@@ -120,7 +120,7 @@ static int check_options(labels_command *job)
     return code == 0 && v->save_views ? check_views(job) : code;
 }
 
-static void tell_ranks(const labels_command *job)
+static void print_ranks(const labels_command *job)
 {
     char items[CLI_NUMBER], votes[CLI_NUMBER];
     size_t n_items, n_votes;
@@ -288,7 +288,7 @@ static int work(labels_command *job)
     if (code != 0) return code;
     const bool shared = dis_context_n_ranks(job->ctx) > 1;
     if (shared)
-        tell_ranks(job);
+        print_ranks(job);
     else
         labels_input_print(job);
     code = choose_views(job);

@@ -95,7 +95,7 @@ static dis_status flush_rows(void *user)
     return job->rows ? dis__table_writer_flush(job->rows) : DIS_OK;
 }
 
-static void tell_skipped(void *user, const char *message)
+static void print_skipped(void *user, const char *message)
 {
     watch_command *job = user;
     char named[8 * CLI_SAFE], safe[8 * CLI_SAFE];
@@ -141,7 +141,7 @@ static int read_votes(watch_command *job, const char *path)
 {
     dis_watch_read_options o = dis_watch_read_options_default();
     o.votes = &job->reading;
-    o.skipped = tell_skipped;
+    o.skipped = print_skipped;
     o.idle = flush_rows;
     o.user = job;
     dis_status status = dis_watch_read(job->ctx, job->watch, path, &o);
@@ -154,7 +154,7 @@ static int read_votes(watch_command *job, const char *path)
     return cli_failed(job->c, dis__table_writer_finish(rows, DIS_OK));
 }
 
-static void tell_items(watch_command *job, const char *what, uint64_t n, uint64_t votes)
+static void print_items(watch_command *job, const char *what, uint64_t n, uint64_t votes)
 {
     char number[CLI_NUMBER];
     if (n)
@@ -162,13 +162,13 @@ static void tell_items(watch_command *job, const char *what, uint64_t n, uint64_
                   (double)votes / (double)n);
 }
 
-static void tell_count(watch_command *job, const char *what, uint64_t n, const char *note)
+static void print_count(watch_command *job, const char *what, uint64_t n, const char *note)
 {
     char number[CLI_NUMBER];
     if (n) cli_print(job->c, "  %-18s %s %s", what, cli_count_format(n, number), note);
 }
 
-static void tell_result(watch_command *job)
+static void print_result(watch_command *job)
 {
     const dis_watch_view w = dis_watch_get_view(job->watch);
     char votes[CLI_NUMBER], workers[CLI_NUMBER];
@@ -179,13 +179,13 @@ static void tell_result(watch_command *job)
         cli_warn(job->c,
                  "most labels are different, so they may not be classes; select another column with --label, or "
                  "list the classes with --classes");
-    tell_items(job, "complete", w.n_confident, w.votes_confident);
-    tell_items(job, "at --max-votes", w.n_at_vote_limit, w.votes_at_vote_limit);
-    tell_items(job, "incomplete", w.open, w.votes_open);
-    tell_count(job, "late votes", w.late, "on complete items; used for the annotator only");
-    tell_count(job, "invalid rows", w.bad_rows, "skipped (--lenient)");
-    tell_count(job, "no label", w.na, "skipped (--na)");
-    tell_count(job, "duplicates", w.duplicates, "repeated votes of an annotator on an incomplete item");
+    print_items(job, "complete", w.n_confident, w.votes_confident);
+    print_items(job, "at --max-votes", w.n_at_vote_limit, w.votes_at_vote_limit);
+    print_items(job, "incomplete", w.open, w.votes_open);
+    print_count(job, "late votes", w.late, "on complete items; used for the annotator only");
+    print_count(job, "invalid rows", w.bad_rows, "skipped (--lenient)");
+    print_count(job, "no label", w.na, "skipped (--na)");
+    print_count(job, "duplicates", w.duplicates, "repeated votes of an annotator on an incomplete item");
     cli_next_print(job->c, "labels", NULL, "final labels (those of watch are provisional)");
 }
 
@@ -196,7 +196,7 @@ static int work(watch_command *job, const char *path)
     if (code == 0) code = cli_failed(job->c, cli_context_create(job->c, &v->common, &job->ctx));
     if (code == 0) code = read_votes(job, path);
     if (code == 0 && v->output) code = cli_failed(job->c, dis_watch_write(job->watch, v->output, NULL));
-    if (code == 0) tell_result(job);
+    if (code == 0) print_result(job);
     return code;
 }
 

@@ -60,7 +60,7 @@ static int declare_classes(labels_command *job, const dis_incremental *state, co
     return 0;
 }
 
-static void tell(labels_command *job, const dis_incremental_notes *n)
+static void print_summary(labels_command *job, const dis_incremental_notes *n)
 {
     char a[CLI_NUMBER], b[CLI_NUMBER], c[CLI_NUMBER];
     cli_print(job->c, "  %-18s %s votes on %s items by %s workers", "state", cli_count_format(n->n_votes, a),
@@ -82,7 +82,7 @@ static int append(labels_command *job, dis_context *ctx, const dis_incremental *
     if (status != DIS_OK) return cli_failed(job->c, status);
     const dis_labels_view view = dis_labels_get_view(labels);
     status = dis_labels_write(ctx, &view, job->v->output ? job->v->output : "-", job->v->format);
-    if (status == DIS_OK) tell(job, &notes);
+    if (status == DIS_OK) print_summary(job, &notes);
     dis_labels_destroy(labels);
     return cli_failed(job->c, status);
 }

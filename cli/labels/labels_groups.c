@@ -92,7 +92,7 @@ static dis_status label_group(labels_command *job, const dis_votes *votes, const
     return status;
 }
 
-static void tell_group(const labels_command *job, size_t g, const dis_votes *votes, const char *path)
+static void print_group(const labels_command *job, size_t g, const dis_votes *votes, const char *path)
 {
     char name[CLI_SAFE], file[CLI_SAFE], items[CLI_NUMBER], cast[CLI_NUMBER], people[CLI_NUMBER];
     size_t n_items, n_votes;
@@ -132,7 +132,7 @@ static int save_group(labels_command *job, size_t g, bool *keep)
     for (size_t w = 0; w < job->in.view.n_workers; w++) keep[w] = job->groups.view.group[w] == (int32_t)g;
     int code = cli_failed(job->c, dis__votes_gather_workers(job->ctx, job->in.votes, keep, &votes));
     if (code == 0) code = cli_failed(job->c, label_group(job, votes, path));
-    if (code == 0) tell_group(job, g, votes, path);
+    if (code == 0) print_group(job, g, votes, path);
     dis_votes_destroy(votes);
     free(path);
     return code;

@@ -24,7 +24,7 @@ static int method_width(const labels_command *job, int least)
     return width;
 }
 
-static void tell_methods(labels_command *job)
+static void print_methods(labels_command *job)
 {
     cli *c = job->c;
     const int width = method_width(job, 28);
@@ -52,7 +52,7 @@ static void tell_methods(labels_command *job)
 enum { LISTED_CLASSES = 6 };
 
 /* Factors of the classes, the strongest first. */
-static void tell_class_weights(labels_command *job)
+static void print_class_weights(labels_command *job)
 {
     const size_t n = job->in.view.n_classes;
     bool listed[LISTED_CLASSES] = {0};
@@ -70,7 +70,7 @@ static void tell_class_weights(labels_command *job)
     cli_print(job->c, "    class weights: %s", line);
 }
 
-static void tell_gold(labels_command *job)
+static void print_gold(labels_command *job)
 {
     cli *c = job->c;
     const dis_combination *did = &job->did;
@@ -85,18 +85,18 @@ static void tell_gold(labels_command *job)
     }
     cli_print(c, "    calibrated by %s known labels: temperature = votes^%.3f", cli_count_format(did->n_gold, n),
               did->power);
-    if (job->class_weight) tell_class_weights(job);
+    if (job->class_weight) print_class_weights(job);
     const double gain = did->gold_loss_base - did->gold_loss;
     cli_print(c, "    log-loss of known labels in cross-validation: %.3f, without calibration %.3f%s", did->gold_loss,
               did->gold_loss_base, gain > 0 ? "" : "; no gain is expected for other items");
 }
 
-static void tell_combination(labels_command *job)
+static void print_combination(labels_command *job)
 {
     cli *c = job->c;
     char safe[CLI_SAFE];
     cli_print(c, "  combined by %s", cli_safe(job->choice.combine, safe));
-    tell_gold(job);
+    print_gold(job);
     if (isfinite(job->did.overdispersion) && job->did.n_gold == 0)
         cli_print(c, "    overdispersion %.2f (estimated): temperature = votes^%.3f", job->did.overdispersion,
                   job->did.power);
@@ -117,7 +117,7 @@ static void tell_combination(labels_command *job)
 }
 
 /* The methods in one line; iterations, objectives and weights take --verbose. */
-static void tell_method_names(const labels_command *job)
+static void print_method_names(const labels_command *job)
 {
     char line[800] = "", safe[CLI_SAFE];
     for (size_t m = 0; m < job->n_views; m++) {
@@ -136,7 +136,7 @@ static void tell_method_names(const labels_command *job)
     cli_print(job->c, "  %-18s %s", job->n_views > 1 ? "methods" : "method", line);
 }
 
-static void tell_calibration(const labels_command *job)
+static void print_calibration(const labels_command *job)
 {
     const dis_combination *did = &job->did;
     const bool calibrates = job->choice.recipe && job->choice.combine == job->choice.recipe->combine &&
@@ -155,11 +155,11 @@ void labels_result_print(labels_command *job)
     cli *c = job->c;
     if (c->quiet) return;
     if (c->verbose) {
-        tell_methods(job);
-        if (job->choice.combine) tell_combination(job);
+        print_methods(job);
+        if (job->choice.combine) print_combination(job);
     } else {
-        tell_method_names(job);
-        tell_calibration(job);
+        print_method_names(job);
+        print_calibration(job);
     }
     char safe[CLI_SAFE], items[CLI_NUMBER];
     const char *output = job->v->output && strcmp(job->v->output, "-") != 0 ? job->v->output : NULL;

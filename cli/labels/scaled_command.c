@@ -78,7 +78,7 @@ static void print_table(const dis_scaled_table *t, uint64_t top)
     }
 }
 
-static void tell(scaled_command *job, const dis_scaled_view *view)
+static void print_summary(scaled_command *job, const dis_scaled_view *view)
 {
     votes_input_print(&job->in);
     if (view->method)
@@ -184,7 +184,7 @@ static int work(scaled_command *job, dis_context **ctx)
     if (code == 0) code = cli_failed(job->c, make(job, *ctx, &result));
     if (code == 0 && dis_context_rank(*ctx) == 0) {
         const dis_scaled_view view = dis_scaled_get_view(result);
-        tell(job, &view);
+        print_summary(job, &view);
         code = write_all(job, result, &view);
     }
     dis_scaled_destroy(result);

@@ -138,7 +138,7 @@ static dis_status mean_of_pairs(dis_context *ctx, const dis_labels_view *pairs, 
 }
 
 /* What is known of workers whom the model has not learned from. */
-static int tell_workers(cli *c, const predict_values *v, dis_context *ctx, dis_model *model)
+static int load_workers(cli *c, const predict_values *v, dis_context *ctx, dis_model *model)
 {
     dis_worker_table *table = NULL;
     int code = worker_table_input_read(c, ctx, &v->table, &table);
@@ -184,7 +184,7 @@ static int predict(cli *c, const predict_values *v, const char *folder, dis_cont
     int code = cli_failed(c, dis_model_read(ctx, folder, model));
     if (code != 0) return code;
     const dis_model_view m = dis_model_get_view(*model);
-    code = tell_workers(c, v, ctx, *model);
+    code = load_workers(c, v, ctx, *model);
     if (code != 0) return code;
     code = items_input_read(c, ctx, &v->reading, NULL, m.kind->items_kind, v->items, items);
     if (code != 0) return code;

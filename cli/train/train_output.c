@@ -27,7 +27,7 @@ static double kept_loss(const dis_train_curve *curve)
 }
 
 /* Which epochs were kept. A model that was best in its last epoch may not have converged. */
-static void tell_epochs(const train_command *job, bool has_dev)
+static void print_epochs(const train_command *job, bool has_dev)
 {
     size_t first = SIZE_MAX, last = 0, longest = 0, at_end = 0;
     for (size_t r = 0; r < job->v->runs; r++) {
@@ -45,7 +45,7 @@ static void tell_epochs(const train_command *job, bool has_dev)
                                       : "");
 }
 
-static void tell_next(const train_command *job)
+static void print_next_steps(const train_command *job)
 {
     const char *const predict[] = {job->v->output, "--items", "new.csv", "-o", "predictions.csv", NULL};
     cli_next_print(job->c, "predict", predict, "predict other items");
@@ -71,11 +71,11 @@ void train_result_print(const train_command *job)
         if (job->v->runs > 1) snprintf(deviation, sizeof deviation, " (sd %.4f)", sd);
         cli_print(c, "  %-18s %.4f%s on the development set", m.keep, mean, deviation);
     }
-    tell_epochs(job, m.keep != NULL);
+    print_epochs(job, m.keep != NULL);
     cli_print(c, "%s%s%s: %s, %s, %llu run%s from seed %llu, %.2f s", cli_bold(c), cli_safe(job->v->output, safe),
               cli_plain(c), m.spec, m.objective, (unsigned long long)job->v->runs, cli_plural(job->v->runs),
               (unsigned long long)job->v->seed, cli_seconds_since(&c->start));
-    tell_next(job);
+    print_next_steps(job);
 }
 
 dis_status train_curves_write(const train_command *job)

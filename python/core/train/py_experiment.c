@@ -115,7 +115,7 @@ static PyObject *nothing(const job *j)
 
 typedef PyObject *answer(const job *j);
 
-static PyObject *with(PyObject *module, PyObject *args, PyObject *keywords, work *act, answer *tell)
+static PyObject *with(PyObject *module, PyObject *args, PyObject *keywords, work *act, answer *convert)
 {
     static char *names[] = {"path",   "store",   "data_folder", "filters", "jobs",      "retry_failed",
                             "output", "threads", "progress",    "device",  "precision", NULL};
@@ -142,7 +142,7 @@ static PyObject *with(PyObject *module, PyObject *args, PyObject *keywords, work
         dis_status status = dis_experiment_read(j.call.ctx, path, &o, &j.experiment);
         if (status == DIS_OK) status = act(&j);
         core_retake(&j.call);
-        if (core_end(&j.call, status) == 0) result = tell(&j);
+        if (core_end(&j.call, status) == 0) result = convert(&j);
     }
     free(j.state);
     dis_experiment_table_destroy(j.table);

@@ -73,7 +73,7 @@ static PyObject *predict(PyObject *object, PyObject *args, PyObject *keywords)
     return array;
 }
 
-static dis_status tell_workers(dis_context *ctx, dis_model *model, const char *path)
+static dis_status load_workers(dis_context *ctx, dis_model *model, const char *path)
 {
     dis_worker_table *table = NULL;
     dis_status status = dis_worker_table_read(ctx, path, NULL, &table);
@@ -106,7 +106,7 @@ static PyObject *predict_workers(PyObject *object, PyObject *args)
         dis_labels *labels = NULL;
         core_release(&call);
         PyThread_acquire_lock(m->lock, WAIT_LOCK);
-        if (table_path) status = tell_workers(call.ctx, m->model, table_path);
+        if (table_path) status = load_workers(call.ctx, m->model, table_path);
         if (status == DIS_OK)
             status = dis_model_predict_workers(call.ctx, m->model, items, names[0], names[1], &labels, NULL);
         PyThread_release_lock(m->lock);

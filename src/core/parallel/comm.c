@@ -259,7 +259,7 @@ static dis_status send_shares(const dis__comm *comm, const sharing *s, const cha
 }
 
 /* The sums of each rank to all. */
-static dis_status tell_shares(const dis__comm *comm, const sharing *s, char *x, size_t n, size_t size)
+static dis_status allgather_shares(const dis__comm *comm, const sharing *s, char *x, size_t n, size_t size)
 {
     const size_t ranks = (size_t)comm->size, me = (size_t)comm->rank;
     for (size_t r = 0; r < ranks; r++) {
@@ -280,7 +280,7 @@ static dis_status sum_shares(const dis__comm *comm, const sharing *s, char *x, s
     DIS_TRY(send_shares(comm, s, x, n, size));
     for (size_t r = 1; r < ranks && own; r++) add(s->room, s->room + r * own * size, own);
     if (own) memcpy(x + first * size, s->room, own * size);
-    return tell_shares(comm, s, x, n, size);
+    return allgather_shares(comm, s, x, n, size);
 }
 
 /* Sums over ranks, in their order, of n numbers of `size` bytes. Each rank adds up its share of the numbers and tells

@@ -142,7 +142,7 @@ void dis__watch_temper_posterior(const dis_watch *w, const double *p, size_t n_v
     for (size_t t = 0; t < K; t++) q[t] /= sum;
 }
 
-static dis_status tell(dis_watch *w, const dis__open_item *item, size_t label, double p, dis_watch_reason reason)
+static dis_status emit_row(dis_watch *w, const dis__open_item *item, size_t label, double p, dis_watch_reason reason)
 {
     if (!w->o.on_row) return DIS_OK;
     const uint64_t *start = w->class_name.start;
@@ -161,7 +161,7 @@ static dis_status retire(dis_watch *w, size_t i, size_t label, double p, dis_wat
     const dis__open_item *item = &w->item[i];
     DIS_TRY(dis__watch_check_retired_memory(w));
     DIS_TRY(dis__retired_items_add(&w->done, item->hash, (uint16_t)label));
-    const dis_status status = tell(w, item, label, p, reason);
+    const dis_status status = emit_row(w, item, label, p, reason);
     *(reason == DIS_WATCH_CONFIDENT ? &w->sure : &w->unsure) += 1;
     *(reason == DIS_WATCH_CONFIDENT ? &w->votes_sure : &w->votes_unsure) += item->n_votes;
     dis__watch_remove_item(w, i);
@@ -180,7 +180,7 @@ static dis_status decide(dis_watch *w, size_t i, bool voted)
     /* One class that turned up says nothing: there must be another. */
     if (sure && (w->n_classes > 1 || w->o.n_classes)) return retire(w, i, label, p, DIS_WATCH_CONFIDENT);
     if (w->o.max_votes && n >= w->o.max_votes) return retire(w, i, label, p, DIS_WATCH_VOTE_LIMIT);
-    return voted && w->o.request_from && n >= w->o.request_from ? tell(w, item, label, p, DIS_WATCH_NEEDS_VOTES)
+    return voted && w->o.request_from && n >= w->o.request_from ? emit_row(w, item, label, p, DIS_WATCH_NEEDS_VOTES)
                                                                 : DIS_OK;
 }
 

@@ -138,7 +138,7 @@ typedef struct {
     uint64_t orders, n;
 } ends;
 
-static dis_status tell_ends(dis__vote_exchange *s)
+static dis_status share_ends(dis__vote_exchange *s)
 {
     const dis_names *tasks = s->votes->tasks;
     ends e = {.orders = BY_BYTES | BY_LENGTH, .n = s->votes->n_items};
@@ -193,7 +193,7 @@ static dis_status number_ascending(dis__vote_exchange *s, bool *done)
 {
     uint64_t next = 0;
     bool again = false;
-    DIS_TRY(tell_ends(s));
+    DIS_TRY(share_ends(s));
     *done = they_ascend(s, &next, &again);
     if (!*done) return DIS_OK;
     if (s->part.n_items > DIS_MAX_IDS) return dis__fail(DIS_ELIMIT, "more than %u tasks", DIS_MAX_IDS);

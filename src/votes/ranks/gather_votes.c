@@ -89,7 +89,7 @@ dis_status dis__votes_gather(const dis__comm *comm, const dis_votes *votes, dis_
 }
 
 /* The names of the first rank on all others, which have none. */
-static dis_status tell_names(const dis__comm *comm, dis_names **names)
+static dis_status broadcast_names(const dis__comm *comm, dis_names **names)
 {
     uint64_t n[2] = {0, 0};
     if (comm->rank == 0) {
@@ -119,8 +119,8 @@ fail:
 static dis_status deal(dis_context *ctx, dis_votes *votes)
 {
     const dis__comm *comm = dis__context_comm(ctx);
-    DIS_TRY(tell_names(comm, &votes->workers));
-    DIS_TRY(tell_names(comm, &votes->classes));
+    DIS_TRY(broadcast_names(comm, &votes->workers));
+    DIS_TRY(broadcast_names(comm, &votes->classes));
     DIS_TRY(dis__comm_broadcast(comm, &votes->scale, sizeof votes->scale, 0));
     if (comm->rank > 0) {
         votes->n_workers = dis_names_count(votes->workers);
