@@ -70,7 +70,7 @@ static int find_class(const panel_command *job, const char *option, const char *
                             : cli_usage(job->c, "--%s: no label \"%.*s\" among the votes", option, (int)length, name);
 }
 
-static int take_mirror(const panel_command *job, size_t *mirror)
+static int parse_mirrors(const panel_command *job, size_t *mirror)
 {
     for (size_t k = 0; k < job->in.view.n_classes; k++) mirror[k] = k;
     for (size_t i = 0; i < job->v->mirror.n; i++) {
@@ -97,7 +97,7 @@ static int compare_orders(panel_command *job, dis_context *ctx)
     const size_t n = job->in.view.n_classes;
     size_t *mirror = malloc((n ? n : 1) * sizeof *mirror), first = SIZE_MAX;
     if (!mirror) return cli_error(job->c, DIS_ELIMIT, "no memory for %zu classes", n);
-    int code = take_mirror(job, mirror);
+    int code = parse_mirrors(job, mirror);
     if (code == 0 && v->first) code = find_class(job, "first", v->first, strlen(v->first), &first);
     if (code == 0) code = votes_input_check(&other);
     if (code == 0) code = votes_input_read(&other, ctx);

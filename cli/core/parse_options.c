@@ -217,7 +217,7 @@ static int give_flag(parsing *p, const cli_option *o)
 }
 
 /* Handles the option argv[*i]; moves *i over values that are arguments of their own. */
-static int take(parsing *p, int argc, char **argv, int *i)
+static int parse_argument(parsing *p, int argc, char **argv, int *i)
 {
     cli *c = p->c;
     const cli_command *command = p->command;
@@ -280,7 +280,7 @@ int cli_options_parse(cli *c, const cli_command *command, int argc, char **argv,
         else if (strcmp(argv[i], "--") == 0)
             only_operands = true;
         else {
-            const int code = take(&p, argc, argv, &i);
+            const int code = parse_argument(&p, argc, argv, &i);
             if (code != DIS_OK) return code;
         }
     }

@@ -124,7 +124,7 @@ static int read_all(compare_command *job, dis_context *ctx)
 }
 
 /* The class of the largest probability, for each item and seed. */
-static int take_labels(compare_command *job, const int32_t **sides)
+static int compute_labels(compare_command *job, const int32_t **sides)
 {
     const dis_alignment_view *t = &job->in.alignment;
     const size_t n = job->v->a.n + job->v->b.n, first = job->v->hard && job->v->human;
@@ -145,7 +145,7 @@ static int compare(compare_command *job, dis_context *ctx)
     const dis_alignment_view *t = &job->in.alignment;
     const int32_t *sides[2 * CLI_MAX_VALUES];
     dis_comparison_votes votes;
-    int code = take_labels(job, sides);
+    int code = compute_labels(job, sides);
     if (code == 0 && v->votes.n) code = place_votes(job, &votes);
     if (code != 0) return code;
     const dis_comparison_input in = {.n_items = t->n_items,
@@ -230,7 +230,7 @@ static int work(compare_command *job, dis_context *ctx)
 }
 
 /* compare A B: a file per side. */
-static int take_sides(cli *c, compare_values *v, char **operands, size_t n)
+static int parse_sides(cli *c, compare_values *v, char **operands, size_t n)
 {
     if (v->a.n || v->b.n)
         return cli_usage(c, "%s: files are named by --a and --b, or as A and B without these", operands[0]);
@@ -244,7 +244,7 @@ static int run(cli *c, const void *values, char **operands, size_t n_operands)
 {
     compare_values given = *(const compare_values *)values;
     if (n_operands) {
-        const int wrong = take_sides(c, &given, operands, n_operands);
+        const int wrong = parse_sides(c, &given, operands, n_operands);
         if (wrong != 0) return wrong;
     }
     const compare_values *v = &given;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int take_cuts(groups_input *in)
+static int parse_cuts(groups_input *in)
 {
     for (const char *s = in->v->cuts; s && *s;) {
         char *end;
@@ -39,7 +39,7 @@ int groups_input_check_table(groups_input *in, bool used)
     for (size_t i = 0; !v->group && i < sizeof about / sizeof *about; i++)
         if (about[i].given)
             return cli_usage(in->c, "--%s needs groups of annotators; add --group COLUMN", about[i].name);
-    return take_cuts(in);
+    return parse_cuts(in);
 }
 
 /* Votes of each group on all ranks, where each has some. */

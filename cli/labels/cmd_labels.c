@@ -183,7 +183,7 @@ static int check_view(labels_command *job, const labels_result *r)
     return 0;
 }
 
-static dis_status take_view(void *user, size_t m, const dis_label_result_part *part)
+static dis_status store_view(void *user, size_t m, const dis_label_result_part *part)
 {
     labels_command *job = user;
     labels_result *r = &job->view[m];
@@ -219,7 +219,7 @@ static int make_labels(labels_command *job)
     making.fit = &how;
     making.keep_fits = v->workers || v->save_state;
     making.keep_views = v->save_views;
-    making.on_fit = take_view;
+    making.on_fit = store_view;
     making.user = job;
     int code = v->save_views ? make_views_folder(job) : 0; /* before work that may take hours */
     if (code != 0) return code;

@@ -104,7 +104,7 @@ static void print_skipped(void *user, const char *message)
     cli_print(job->c, "skipped: %s", safe);
 }
 
-static int take_options(watch_command *job)
+static int parse_options(watch_command *job)
 {
     const watch_values *v = job->v;
     dis_watch_options o = dis_watch_options_default();
@@ -192,7 +192,7 @@ static void print_result(watch_command *job)
 static int work(watch_command *job, const char *path)
 {
     const watch_values *v = job->v;
-    int code = take_options(job);
+    int code = parse_options(job);
     if (code == 0) code = cli_failed(job->c, cli_context_create(job->c, &v->common, &job->ctx));
     if (code == 0) code = read_votes(job, path);
     if (code == 0 && v->output) code = cli_failed(job->c, dis_watch_write(job->watch, v->output, NULL));

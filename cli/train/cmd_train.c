@@ -219,7 +219,7 @@ static int agree(train_command *job, int code)
 }
 
 /* One process per folder: the lock ends with the process, however that ends. */
-static int take_folder(train_command *job)
+static int claim_folder(train_command *job)
 {
     const char *folder = job->v->output;
     char path[4096], safe[CLI_SAFE];
@@ -291,7 +291,7 @@ static int work(train_command *job)
     if (code == 0) code = check_ranks(job);
     if (code == 0) code = read_all(job);
     if (code == 0) code = train_folds_draw(job);
-    if (code == 0 && job->v->output && rank == 0) code = take_folder(job);
+    if (code == 0 && job->v->output && rank == 0) code = claim_folder(job);
     if (job->ctx) code = agree(job, code);
     if (code != 0) return code;
     code = train_models(job);

@@ -41,7 +41,7 @@ void core_show(void *user, const char *what, double done)
     core_release(call);
 }
 
-static int take_precision(const char *text, dis_precision *out)
+static int parse_precision(const char *text, dis_precision *out)
 {
     static const char *const words[] = {"auto", "float32", "bf16"};
     for (int i = 0; text && i < 3; i++)
@@ -74,7 +74,7 @@ int core_begin_on(core_call *call, core_state *state, int threads, PyObject *pro
     dis_context_options options = dis_context_options_default();
     options.threads = threads;
     options.device = device;
-    if (take_precision(precision, &options.precision) < 0) return -1;
+    if (parse_precision(precision, &options.precision) < 0) return -1;
     options.stop = stop;
     options.user = call;
     if (call->progress) options.progress = core_show;

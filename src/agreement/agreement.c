@@ -154,7 +154,7 @@ static dis_metric measured(double value, uint64_t n)
     return (dis_metric){.value = value, .ci_low = NAN, .ci_high = NAN, .n = (size_t)n};
 }
 
-static void take_classes(const dis__class_sums *sums, const dis__coefficient_values *all, dis_agreement *a)
+static void fill_classes(const dis__class_sums *sums, const dis__coefficient_values *all, dis_agreement *a)
 {
     for (size_t k = 0; k < a->view.n_classes; k++) {
         dis_agreement_class *to = &a->classes[k];
@@ -198,7 +198,7 @@ static dis_status measure_patterns(const dis__vote_patterns *patterns, const dis
             a->metric[m] = reason ? dis__metric_undefined(reason) : measured(v.value[m], patterns->compared);
             a->metric[m].degenerate = !reason && v.degenerate[m];
         }
-        take_classes(sums, &v, a);
+        fill_classes(sums, &v, a);
     }
     dis__free(times);
     dis__free(rank);

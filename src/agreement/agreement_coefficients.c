@@ -45,7 +45,7 @@ struct dis__coefficients {
 
 /* ---- classes ---- */
 
-static dis_status take_numbers(const dis_votes_view *votes, dis__coefficients *c)
+static dis_status parse_class_values(const dis_votes_view *votes, dis__coefficients *c)
 {
     DIS_TRY(dis__alloc_array(&c->raw, votes->n_classes, sizeof *c->raw));
     c->numbers = votes->n_classes > 0;
@@ -93,7 +93,7 @@ static dis_status place_classes(const dis_votes_view *votes, bool ordinal, dis__
 {
     const size_t n = votes->n_classes;
     c->n_classes = n;
-    DIS_TRY(take_numbers(votes, c));
+    DIS_TRY(parse_class_values(votes, c));
     c->ordered = c->numbers || ordinal;
     if (!c->ordered) return order_classes(c);
     DIS_TRY(dis__alloc_array(&c->x, n, sizeof *c->x));

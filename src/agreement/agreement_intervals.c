@@ -88,7 +88,7 @@ typedef struct {
     const dis__agreement_jackknife *rest; /* NULL: for other items alone */
 } evidence;
 
-static void take_interval(const evidence *e, size_t at, double min, dis_metric *metric)
+static void set_interval(const evidence *e, size_t at, double min, dis_metric *metric)
 {
     if (metric->reason) return;
     if (e->rest) {
@@ -111,14 +111,14 @@ static void take_interval(const evidence *e, size_t at, double min, dis_metric *
                                                  : DIS_NO_INTERVAL_NO_SPREAD;
 }
 
-static void take_intervals(const evidence *e, dis_metric *metric, dis_agreement_class *classes, size_t n_classes)
+static void set_intervals(const evidence *e, dis_metric *metric, dis_agreement_class *classes, size_t n_classes)
 {
     for (size_t m = 0; m < DIS_MEASURES_OF_PATTERNS; m++)
-        take_interval(e, m, m == DIS_MEASURE_PERCENT ? 0 : -1, &metric[m]);
+        set_interval(e, m, m == DIS_MEASURE_PERCENT ? 0 : -1, &metric[m]);
     for (size_t k = 0; e->n_values > DIS_MEASURES_OF_PATTERNS && k < n_classes; k++) {
         dis_metric *const of_class[DIS_CLASS_MEASURES] = {&classes[k].agreement, &classes[k].fleiss, &classes[k].alpha};
         for (size_t m = 0; m < DIS_CLASS_MEASURES; m++)
-            take_interval(e, DIS_MEASURES_OF_PATTERNS + k * DIS_CLASS_MEASURES + m, m == 0 ? 0 : -1, of_class[m]);
+            set_interval(e, DIS_MEASURES_OF_PATTERNS + k * DIS_CLASS_MEASURES + m, m == 0 ? 0 : -1, of_class[m]);
     }
 }
 
@@ -180,7 +180,7 @@ dis_status dis__agreement_compute_intervals(dis_context *ctx, const dis_votes_vi
                             .n_items = patterns->compared,
                             .scratch = scratch,
                             .rest = crossed ? &rest : NULL};
-        take_intervals(&e, metric, classes, n_classes);
+        set_intervals(&e, metric, classes, n_classes);
     }
     dis__agreement_jackknife_destroy(&rest);
     dis__free(values);

@@ -411,7 +411,7 @@ static int by_pattern(const void *a, const void *b)
     return (x->n > y->n) - (x->n < y->n);
 }
 
-static dis_status take(finder *f, bool singles, dis__vote_patterns *out)
+static dis_status fill_patterns(finder *f, bool singles, dis__vote_patterns *out)
 {
     DIS_TRY(dis__alloc_array(&out->pattern, f->n, sizeof *out->pattern));
     for (size_t p = 0; p < f->n; p++) {
@@ -461,7 +461,7 @@ dis_status dis__vote_patterns_create(dis_context *ctx, const dis_votes_view *vot
     if (status == DIS_OK) status = dis__alloc_array(&key, votes->n_classes, sizeof *key);
     s.key = key;
     if (status == DIS_OK) status = run_search(ctx, &s, key);
-    if (status == DIS_OK) status = take(&s.finders[0], singles, out);
+    if (status == DIS_OK) status = fill_patterns(&s.finders[0], singles, out);
     for (size_t j = 0; s.finders && j < s.n_jobs; j++) finder_free(&s.finders[j]);
     dis__free(s.finders);
     dis__free(key);

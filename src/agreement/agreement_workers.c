@@ -173,7 +173,7 @@ typedef struct {
     size_t n_touched;
 } worker_room;
 
-static void take_from(worker_room *room, uint32_t class, double votes)
+static void add_removed(worker_room *room, uint32_t class, double votes)
 {
     if (room->taken[class] == 0) room->touched[room->n_touched++] = class;
     room->taken[class] += votes;
@@ -185,8 +185,8 @@ typedef struct {
 } worker_sums;
 
 /* The n votes `cast` of worker `me` on one item. */
-static void take_item(const worker_work *w, uint32_t me, const dis__worker_vote *cast, uint64_t n, worker_room *room,
-                      worker_sums *sums)
+static void sum_item(const worker_work *w, uint32_t me, const dis__worker_vote *cast, uint64_t n, worker_room *room,
+                     worker_sums *sums)
 {
     const item_facts *item = &w->items[cast->item];
     const uint64_t r = item->votes, others = r - n;
@@ -195,7 +195,7 @@ static void take_item(const worker_work *w, uint32_t me, const dis__worker_vote 
     for (uint64_t x = 0; x < n; x++) {
         s -= 2. * (double)(cast[x].same - room->mine[cast[x].class] - 1);
         room->mine[cast[x].class]++;
-        take_from(room, cast[x].class, 1);
+        add_removed(room, cast[x].class, 1);
     }
     for (uint64_t x = 0; x < n && others; x++)
         sums->agreed += (double)(cast[x].same - room->mine[cast[x].class]) / (double)others;
@@ -207,7 +207,7 @@ static void take_item(const worker_work *w, uint32_t me, const dis__worker_vote 
     sums->n += 1; /* the one that remains has nothing to be compared with */
     uint64_t left = w->votes->start[cast->item];
     while (w->votes->worker[left] == me) left++;
-    take_from(room, label_of(w->votes, left), 1);
+    add_removed(room, label_of(w->votes, left), 1);
 }
 
 static double alpha_of_rest(const worker_work *w, const worker_sums *sums, worker_room *room)
@@ -234,7 +234,7 @@ static void one_worker(const worker_work *w, size_t who, worker_room *room)
     *out = (dis_agreement_worker){.votes = votes};
     for (uint64_t x = 0, next; x < votes; x = next) {
         for (next = x + 1; next < votes && cast[next].item == cast[x].item;) next++;
-        take_item(w, (uint32_t)who, cast + x, next - x, room, &sums);
+        sum_item(w, (uint32_t)who, cast + x, next - x, room, &sums);
         const int32_t gold = w->items[cast[x].item].gold;
         if (gold < 0) continue;
         out->gold_votes += next - x;

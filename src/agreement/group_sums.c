@@ -33,7 +33,7 @@ size_t dis__group_difference_value_index(const dis__group_sums *s)
     return s->n_values - 1;
 }
 
-static double *take_margin(double **at, size_t n)
+static double *next_margin(double **at, size_t n)
 {
     double *margin = *at;
     *at += n;
@@ -64,8 +64,8 @@ dis_status dis__group_sums_create(const dis_votes_view *votes, const double *ran
     s->pair = s->others + n_groups;
     double *at = s->margins;
     for (size_t r = 0; r < relations; r++) {
-        s->within[r].x.margin = take_margin(&at, n);
-        s->within[r].y.margin = take_margin(&at, n);
+        s->within[r].x.margin = next_margin(&at, n);
+        s->within[r].y.margin = next_margin(&at, n);
     }
     return DIS_OK;
 }

@@ -38,7 +38,7 @@ static const dis__json_value *field_of(const reader *r, const char *key)
     return v && v->kind != DIS_JSON_NULL ? v : NULL;
 }
 
-static dis_status take_act(reader *r, const dis__encoder_config_field *f, const dis__json_value *v)
+static dis_status parse_activation(reader *r, const dis__encoder_config_field *f, const dis__json_value *v)
 {
     dis__activation *to = (dis__activation *)((char *)r->c + f->offset);
     *to = DIS_ACT_GELU;
@@ -52,7 +52,7 @@ static dis_status take_act(reader *r, const dis__encoder_config_field *f, const 
                           v->text);
 }
 
-static dis_status take_number(reader *r, const dis__encoder_config_field *f, const dis__json_value *v)
+static dis_status parse_number(reader *r, const dis__encoder_config_field *f, const dis__json_value *v)
 {
     if (!v && isnan(f->fallback)) return dis__json_fail(&r->json, r->root, "there is no %s", f->key);
     if (v && v->kind != DIS_JSON_NUMBER) return dis__json_fail(&r->json, v, "%s must be a number", f->key);
@@ -79,12 +79,12 @@ static dis_status check_only(const reader *r, const dis__encoder_config_field *f
     return dis__json_fail(&r->json, v, "%s: only %s is supported", f->key, f->only);
 }
 
-static dis_status take_field(reader *r, const dis__encoder_config_field *f)
+static dis_status parse_field(reader *r, const dis__encoder_config_field *f)
 {
     const dis__json_value *v = field_of(r, f->key);
     if (!v && f->backup) v = field_of(r, f->backup);
     if (f->kind == DIS_CONFIG_FIXED) return check_only(r, f, v);
-    return f->kind == DIS_CONFIG_ACTIVATION ? take_act(r, f, v) : take_number(r, f, v);
+    return f->kind == DIS_CONFIG_ACTIVATION ? parse_activation(r, f, v) : parse_number(r, f, v);
 }
 
 static dis_status find_family(reader *r)
@@ -139,14 +139,14 @@ static dis_status check_sizes(const reader *r)
     return DIS_OK;
 }
 
-static dis_status take_all(reader *r)
+static dis_status parse_config(reader *r)
 {
     if (r->root->kind != DIS_JSON_OBJECT) return dis__json_fail(&r->json, r->root, "must be an object");
     DIS_TRY(find_family(r));
     if (r->c->family->shifted) r->c->padding = 1;
     if (r->c->family->relative) r->c->n_buckets = BUCKETS;
     r->c->epsilon = 1e-12; /* DistilBERT names none */
-    for (const dis__encoder_config_field *f = r->c->family->fields; f->key; f++) DIS_TRY(take_field(r, f));
+    for (const dis__encoder_config_field *f = r->c->family->fields; f->key; f++) DIS_TRY(parse_field(r, f));
     if (r->c->embedding == r->c->width) r->c->embedding = 0;
     return check_sizes(r);
 }
@@ -157,7 +157,7 @@ dis_status dis__encoder_config_parse(const char *file, const char *text, size_t 
     reader r = {.c = &config};
     const dis__json_position place = {.file = file, .line = 1, .column = 1};
     dis_status status = dis__json_parse(&r.json, text, n, &place, &r.root);
-    if (status == DIS_OK) status = take_all(&r);
+    if (status == DIS_OK) status = parse_config(&r);
     dis__json_free(&r.json);
     if (status == DIS_OK) *out = config;
     return status;

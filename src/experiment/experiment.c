@@ -20,7 +20,7 @@ DIS_OPTIONS_DEFAULTS(dis_experiment_run_options, .size = sizeof(dis_experiment_r
 /* ---- which runs ---- */
 
 /* Digits, to behind them; NULL: there are none. */
-static const char *take_number(const char *text, uint64_t *x)
+static const char *parse_number(const char *text, uint64_t *x)
 {
     const char *end = text;
     for (*x = 0; *end >= '0' && *end <= '9'; end++) *x = *x * 10 + (uint64_t)(*end - '0');
@@ -31,9 +31,9 @@ static const char *take_number(const char *text, uint64_t *x)
 static bool has_number(const char *text, uint64_t x)
 {
     uint64_t first, last;
-    text = take_number(text, &first);
+    text = parse_number(text, &first);
     last = first;
-    if (text && strncmp(text, "..", 2) == 0) text = take_number(text + 2, &last);
+    if (text && strncmp(text, "..", 2) == 0) text = parse_number(text + 2, &last);
     return text && !*text && x >= first && x <= last;
 }
 

@@ -11,7 +11,7 @@
 #include <strings.h>
 #include <sys/stat.h>
 
-static dis_status take_lines(const dis__input *input, dis__name_list *list)
+static dis_status parse_lines(const dis__input *input, dis__name_list *list)
 {
     const char *begin = input->bytes, *end = begin + input->n;
     if (dis__utf8_check(begin, input->n) < input->n || (input->n && memchr(begin, 0, input->n)))
@@ -34,7 +34,7 @@ dis_status dis__names_read(dis_context *ctx, const char *path, dis_names **out)
     dis__input input;
     DIS_TRY(dis__input_open(ctx, path, &input));
     dis__name_list list = {0};
-    dis_status status = dis__input_check(&input, take_lines(&input, &list));
+    dis_status status = dis__input_check(&input, parse_lines(&input, &list));
     if (status == DIS_OK && list.n == 0) status = dis__fail_at(DIS_EDATA, path, 0, 0, "no names in it");
     if (status == DIS_OK) status = dis__name_list_move(&list, out);
     dis__name_list_free(&list);

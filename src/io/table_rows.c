@@ -93,7 +93,7 @@ dis_status dis__table_rows_select(dis__table_rows *r, const char *const *names, 
     return DIS_OK;
 }
 
-static dis_status take_key(dis__table_rows *r, size_t i)
+static dis_status read_key(dis__table_rows *r, size_t i)
 {
     char name[NAME];
     const dis__json_value *v = NULL;
@@ -129,7 +129,7 @@ static dis_status next_json(dis__table_rows *r, bool *more)
                                       .offset = (uint64_t)(line - r->in.bytes)};
     DIS_TRY(dis__json_parse(&r->json, line, (size_t)(stop - line), &place, &r->root));
     if (r->root->kind != DIS_JSON_OBJECT) return dis__json_fail(&r->json, r->root, "a line must hold one object");
-    for (size_t i = 0; i < r->n_selected; i++) DIS_TRY(take_key(r, i));
+    for (size_t i = 0; i < r->n_selected; i++) DIS_TRY(read_key(r, i));
     return DIS_OK;
 }
 

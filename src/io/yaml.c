@@ -163,7 +163,7 @@ static dis_status scalar(reading *r, const yaml_event_t *e)
     return add_node(r, &node, &e->start_mark);
 }
 
-static dis_status take(reading *r, const yaml_event_t *e)
+static dis_status parse_event(reading *r, const yaml_event_t *e)
 {
     switch (e->type) {
     case YAML_DOCUMENT_START_EVENT:
@@ -199,7 +199,7 @@ static dis_status events(reading *r, yaml_parser_t *parser)
         yaml_event_t e;
         if (!yaml_parser_parse(parser, &e)) return no_yaml(r, parser);
         more = e.type != YAML_STREAM_END_EVENT;
-        const dis_status status = take(r, &e);
+        const dis_status status = parse_event(r, &e);
         yaml_event_delete(&e);
         DIS_TRY(status);
     }

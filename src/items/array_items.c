@@ -29,7 +29,7 @@ static dis_status check_finite(const char *path, const dis_items *items)
 }
 
 /* (n, features), or (n, height, width, channels) and (n, height, width) for images. Bytes are scaled to 0 .. 1. */
-static dis_status take_npy(dis_context *ctx, const char *path, const dis__npy *a, dis_items *items)
+static dis_status convert_npy(dis_context *ctx, const char *path, const dis__npy *a, dis_items *items)
 {
     const bool images = items->kind == DIS_ITEMS_IMAGES;
     if (images ? a->n_dims != 3 && a->n_dims != 4 : a->n_dims != 2)
@@ -63,12 +63,12 @@ dis_status dis__items_read_npy(dis_context *ctx, const char *path, const char *f
     dis__npy a;
     DIS_TRY(dis__input_open(ctx, path, &in));
     dis_status status = dis__npy_open(path, in.bytes, in.n, &a);
-    if (status == DIS_OK) status = take_npy(ctx, path, &a, items);
+    if (status == DIS_OK) status = convert_npy(ctx, path, &a, items);
     status = dis__input_finish(&in, status);
     return status == DIS_OK ? dis__items_set_tasks(ctx, path, options, items->n_items, items) : status;
 }
 
-static dis_status take_f32(dis_context *ctx, const dis__input *in, size_t width, dis_items *items)
+static dis_status convert_f32(dis_context *ctx, const dis__input *in, size_t width, dis_items *items)
 {
     if (width == 0)
         return dis__fail(DIS_EUSAGE, "%s: raw float32 does not say how many numbers a row has; give the width",
@@ -89,11 +89,11 @@ dis_status dis__items_read_f32(dis_context *ctx, const char *path, const char *f
     (void)format;
     dis__input in;
     DIS_TRY(dis__input_open_binary(ctx, path, &in));
-    const dis_status status = dis__input_finish(&in, take_f32(ctx, &in, options->width, items));
+    const dis_status status = dis__input_finish(&in, convert_f32(ctx, &in, options->width, items));
     return status == DIS_OK ? dis__items_set_tasks(ctx, path, options, items->n_items, items) : status;
 }
 
-static dis_status take_cifar(dis_context *ctx, const dis__input *in, dis_items *items)
+static dis_status convert_cifar(dis_context *ctx, const dis__input *in, dis_items *items)
 {
     if (in->n == 0 || in->n % CIFAR_RECORD)
         return dis__fail_at(DIS_EDATA, in->path, 0, 0, "%zu bytes are not records of %d bytes (a label, 3 x 32 x 32)",
@@ -118,6 +118,6 @@ dis_status dis__items_read_cifar(dis_context *ctx, const char *path, const char 
     (void)format;
     dis__input in;
     DIS_TRY(dis__input_open_binary(ctx, path, &in));
-    const dis_status status = dis__input_finish(&in, take_cifar(ctx, &in, items));
+    const dis_status status = dis__input_finish(&in, convert_cifar(ctx, &in, items));
     return status == DIS_OK ? dis__items_set_tasks(ctx, path, options, items->n_items, items) : status;
 }

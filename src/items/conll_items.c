@@ -36,7 +36,7 @@ static bool find_field(const reading *t, const char *line, size_t n, const char 
     }
 }
 
-static dis_status take_line(reading *t, const char *line, size_t n)
+static dis_status parse_line(reading *t, const char *line, size_t n)
 {
     dis_items *items = t->items;
     if (n && line[n - 1] == '\r') n--;
@@ -69,7 +69,7 @@ static dis_status read_lines(reading *t)
     while (at < end) {
         const char *lf = memchr(at, '\n', (size_t)(end - at)), *stop = lf ? lf : end;
         t->line++;
-        DIS_TRY(take_line(t, at, (size_t)(stop - at)));
+        DIS_TRY(parse_line(t, at, (size_t)(stop - at)));
         at = lf ? lf + 1 : end;
     }
     if (t->items->n_items == 0) return DIS_OK;

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-static dis_status take_tasks(const dis_items_view *v, dis_items *items)
+static dis_status copy_tasks(const dis_items_view *v, dis_items *items)
 {
     if (!v->tasks) return dis__names_from_numbers(v->n_items, &items->tasks);
     if (dis_names_count(v->tasks) != v->n_items)
@@ -20,7 +20,7 @@ static dis_status take_tasks(const dis_items_view *v, dis_items *items)
     return dis__items_check_duplicates(items);
 }
 
-static dis_status take_texts(const dis_items_view *v, dis_items *items)
+static dis_status copy_texts(const dis_items_view *v, dis_items *items)
 {
     if (v->n_texts == 0 || !v->texts || dis_names_count(v->texts) != dis__saturating_size(v->n_items, v->n_texts, 0))
         return dis__fail(DIS_EUSAGE, "%zu texts for %zu items of %zu each", v->texts ? dis_names_count(v->texts) : 0,
@@ -29,7 +29,7 @@ static dis_status take_texts(const dis_items_view *v, dis_items *items)
     return dis__names_copy(v->texts, &items->texts);
 }
 
-static dis_status take_sentences(const dis_items_view *v, dis_items *items)
+static dis_status copy_sentences(const dis_items_view *v, dis_items *items)
 {
     if (v->n_sentences == 0 || !v->sentence || v->n_texts != 1)
         return dis__fail(DIS_EUSAGE, "tokens are one text each, and stand in sentences");
@@ -45,7 +45,7 @@ static dis_status take_sentences(const dis_items_view *v, dis_items *items)
     return DIS_OK;
 }
 
-static dis_status take_numbers(dis_context *ctx, const dis_items_view *v, dis_items *items)
+static dis_status copy_values(dis_context *ctx, const dis_items_view *v, dis_items *items)
 {
     const bool images = v->kind == DIS_ITEMS_IMAGES;
     const size_t n = dis__saturating_size(v->n_items, v->n_features, 0);
@@ -67,14 +67,14 @@ static dis_status take_numbers(dis_context *ctx, const dis_items_view *v, dis_it
     return DIS_OK;
 }
 
-static dis_status take(dis_context *ctx, const dis_items_view *v, dis_items *items)
+static dis_status copy_items(dis_context *ctx, const dis_items_view *v, dis_items *items)
 {
     items->kind = v->kind;
     items->n_items = v->n_items;
-    DIS_TRY(take_tasks(v, items));
-    if (v->kind == DIS_ITEMS_FEATURES || v->kind == DIS_ITEMS_IMAGES) return take_numbers(ctx, v, items);
-    DIS_TRY(take_texts(v, items));
-    return v->kind == DIS_ITEMS_TOKENS ? take_sentences(v, items) : DIS_OK;
+    DIS_TRY(copy_tasks(v, items));
+    if (v->kind == DIS_ITEMS_FEATURES || v->kind == DIS_ITEMS_IMAGES) return copy_values(ctx, v, items);
+    DIS_TRY(copy_texts(v, items));
+    return v->kind == DIS_ITEMS_TOKENS ? copy_sentences(v, items) : DIS_OK;
 }
 
 dis_status dis_items_create(dis_context *ctx, const dis_items_view *view, dis_items **out)
@@ -83,7 +83,7 @@ dis_status dis_items_create(dis_context *ctx, const dis_items_view *view, dis_it
     DIS_TRY(dis__check_stop(ctx));
     dis_items *items;
     DIS_TRY(dis__alloc_zeroed(&items, 1, sizeof *items));
-    const dis_status status = take(ctx, view, items);
+    const dis_status status = copy_items(ctx, view, items);
     if (status != DIS_OK) {
         dis_items_destroy(items);
         return status;

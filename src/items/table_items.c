@@ -95,7 +95,7 @@ static bool is_wanted(const reading *t)
 }
 
 /* A row whose sentence is not that of the row before begins a new one. */
-static dis_status take_sentence(reading *t)
+static dis_status read_sentence(reading *t)
 {
     dis_items *items = t->items;
     const dis__table_row_cell *c = &t->r.cell[t->sentence];
@@ -109,7 +109,7 @@ static dis_status take_sentence(reading *t)
     return DIS_OK;
 }
 
-static dis_status take_numbers(reading *t)
+static dis_status read_values(reading *t)
 {
     dis_items *items = t->items;
     const size_t k = t->n_contents, used = items->n_items * k;
@@ -125,7 +125,7 @@ static dis_status take_numbers(reading *t)
     return DIS_OK;
 }
 
-static dis_status take_task(reading *t)
+static dis_status read_task(reading *t)
 {
     if (t->o->row_ids) {
         char number[24];
@@ -139,18 +139,18 @@ static dis_status take_task(reading *t)
     return dis__name_list_add(&t->tasks, task->text, task->n);
 }
 
-static dis_status take_row(reading *t)
+static dis_status read_row(reading *t)
 {
     dis_items *items = t->items;
-    DIS_TRY(take_task(t));
+    DIS_TRY(read_task(t));
     DIS_TRY(dis__reserve(&items->line, &t->line_room, items->n_items, items->n_items + 1, sizeof *items->line));
     items->line[items->n_items] = dis__table_rows_line(&t->r);
     if (t->o->kind == DIS_ITEMS_FEATURES) {
-        DIS_TRY(take_numbers(t));
+        DIS_TRY(read_values(t));
     } else {
         for (size_t i = 0; i < t->n_contents; i++)
             DIS_TRY(dis__name_list_add(&t->texts, t->r.cell[t->first + i].text, t->r.cell[t->first + i].n));
-        if (t->o->kind == DIS_ITEMS_TOKENS) DIS_TRY(take_sentence(t));
+        if (t->o->kind == DIS_ITEMS_TOKENS) DIS_TRY(read_sentence(t));
     }
     items->n_items++;
     return DIS_OK;
@@ -164,7 +164,7 @@ static dis_status read_rows(reading *t)
     for (bool more;;) {
         DIS_TRY(dis__table_rows_next(&t->r, &more));
         if (!more) break;
-        if (is_wanted(t)) DIS_TRY(take_row(t));
+        if (is_wanted(t)) DIS_TRY(read_row(t));
     }
     dis_items *items = t->items;
     if (items->n_items == 0 && t->o->n_keep)

@@ -69,7 +69,7 @@ static const dis_recipe *recipe_of(const char *spec)
     return NULL;
 }
 
-static dis_status take_methods(const char *const *specs, size_t n, dis_label_plan *c)
+static dis_status set_methods(const char *const *specs, size_t n, dis_label_plan *c)
 {
     if (n > DIS_MAX_VIEWS) return dis__fail(DIS_EUSAGE, "%zu methods; %d are possible", n, DIS_MAX_VIEWS);
     for (size_t m = 0; m < n; m++) {
@@ -85,7 +85,7 @@ static dis_status take_methods(const char *const *specs, size_t n, dis_label_pla
     return DIS_OK;
 }
 
-static void take_recipe(const dis_recipe *r, bool workers, dis_label_plan *c)
+static void set_recipe(const dis_recipe *r, bool workers, dis_label_plan *c)
 {
     const char *const *view = workers ? r->views : r->views_for_counts;
     c->recipe = r;
@@ -119,9 +119,9 @@ dis_status dis_label_plan_parse(const char *const *specs, size_t n_specs, const 
     if (r && n_specs && strcmp(specs[0], r->name) != 0)
         return dis__fail(DIS_EUSAGE, "%s is a recipe and has no options; name its methods instead", r->name);
     if (r)
-        take_recipe(r, workers, &c);
+        set_recipe(r, workers, &c);
     else
-        DIS_TRY(take_methods(specs, n_specs, &c));
+        DIS_TRY(set_methods(specs, n_specs, &c));
     if (combine) DIS_TRY(dis_combiner_check(combine));
     if (combine && c.n_views == 1)
         return dis__fail(DIS_EUSAGE, "a combination needs several label sets and only one method is given; add "

@@ -25,7 +25,7 @@ static void *state_of(const dis__net *net, int state, const dis__param *p)
     return dis__param_at(net, net->state_arena, (size_t)state * net->n_trained + p->at);
 }
 
-static dis_status take(const dis__net *net, dis__moments *m)
+static dis_status copy_moments(const dis__net *net, dis__moments *m)
 {
     DIS_TRY(dis__alloc_zeroed(&m->param, net->n_params, sizeof *m->param));
     m->steps = net->steps;
@@ -46,7 +46,7 @@ static dis_status take(const dis__net *net, dis__moments *m)
 dis_status dis__net_get_moments(const dis__net *net, dis__moments *m)
 {
     dis__moments_free(m);
-    return net->state_arena ? take(net, m) : DIS_OK;
+    return net->state_arena ? copy_moments(net, m) : DIS_OK;
 }
 
 dis_status dis__net_put_moments(dis__net *net, const dis__moments *m)

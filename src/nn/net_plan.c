@@ -255,13 +255,13 @@ size_t dis__net_bytes(const dis__net *net)
     return dis__saturating_size(1, net->device->own_bytes(net->session, net->ctx), bytes);
 }
 
-static dis_status take(dis__net *net, dis__memory what, void *out, size_t n, size_t size, bool zeroed)
+static dis_status allocate_part(dis__net *net, dis__memory what, void *out, size_t n, size_t size, bool zeroed)
 {
     return net->device->allocate(net->session, what, dis__saturating_size(n, size, 0), zeroed, out);
 }
 
 /* What the host keeps of a batch. */
-static dis_status take_mirrors(dis__net *net)
+static dis_status allocate_mirrors(dis__net *net)
 {
     for (size_t i = 0; i < net->n_ints; i++) {
         dis__ints *s = &net->ints[i];
@@ -277,23 +277,23 @@ static dis_status take_mirrors(dis__net *net)
     return dis__alloc_zeroed(&net->host_head_scalars, net->n_heads, sizeof *net->host_head_scalars);
 }
 
-static dis_status take_memory(dis__net *net)
+static dis_status allocate_memory(dis__net *net)
 {
     const size_t real = dis__number_bytes(net, DIS_ROLE_PARAM);
-    DIS_TRY(take(net, DIS_MEMORY_PARAMS, &net->param_arena, net->n_numbers, real, true));
+    DIS_TRY(allocate_part(net, DIS_MEMORY_PARAMS, &net->param_arena, net->n_numbers, real, true));
     net->stale = net->training_plan;
     if (net->training_plan) {
-        DIS_TRY(take(net, DIS_MEMORY_GRADS, &net->grad_arena, net->n_trained, real, true));
+        DIS_TRY(allocate_part(net, DIS_MEMORY_GRADS, &net->grad_arena, net->n_trained, real, true));
         const size_t n_states = dis__saturating_size(net->n_trained, (size_t)net->n_states, 0);
-        DIS_TRY(take(net, DIS_MEMORY_STATE, &net->state_arena, n_states, real, true));
+        DIS_TRY(allocate_part(net, DIS_MEMORY_STATE, &net->state_arena, n_states, real, true));
         const size_t n_squares = net->n_trained / DIS_SQUARES_BLOCK + 1;
-        DIS_TRY(take(net, DIS_MEMORY_OTHER, &net->squares, n_squares, sizeof *net->squares, true));
+        DIS_TRY(allocate_part(net, DIS_MEMORY_OTHER, &net->squares, n_squares, sizeof *net->squares, true));
     }
-    DIS_TRY(take(net, DIS_MEMORY_OTHER, &net->work_arena, net->work_bytes, 1, false));
-    DIS_TRY(take(net, DIS_MEMORY_OTHER, &net->int_arena, net->int_count, sizeof *net->int_arena, true));
-    DIS_TRY(take(net, DIS_MEMORY_OTHER, &net->scalars, scalar_bytes(net), 1, true));
+    DIS_TRY(allocate_part(net, DIS_MEMORY_OTHER, &net->work_arena, net->work_bytes, 1, false));
+    DIS_TRY(allocate_part(net, DIS_MEMORY_OTHER, &net->int_arena, net->int_count, sizeof *net->int_arena, true));
+    DIS_TRY(allocate_part(net, DIS_MEMORY_OTHER, &net->scalars, scalar_bytes(net), 1, true));
     net->head_scalars = (dis__head_scalars *)(net->scalars + 1);
-    DIS_TRY(take_mirrors(net));
+    DIS_TRY(allocate_mirrors(net));
     return net->device->begin(net->session, net->ctx);
 }
 
@@ -356,7 +356,7 @@ dis_status dis__net_plan(dis__net *net, dis_context *ctx, const dis__plan_option
     net->n_states = o.optimizer.kind != DIS_OPTIMIZER_SGD ? 2 : o.optimizer.momentum != 0 ? 1 : 0;
     DIS_TRY(make_plan(net));
     DIS_TRY(net->device->fits(net->session, ctx, dis__net_bytes(net), "this net, with its largest batch,"));
-    DIS_TRY(take_memory(net));
+    DIS_TRY(allocate_memory(net));
     set_pointers(net);
     return start_params(net);
 }

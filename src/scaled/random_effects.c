@@ -65,7 +65,7 @@ static int common_exponent(const double *label, size_t n)
     return exponent > SAFE_EXPONENT || exponent < -SAFE_EXPONENT ? exponent : 0;
 }
 
-static dis_status take_values(dis__numeric *x)
+static dis_status parse_values(dis__numeric *x)
 {
     const dis_votes_view *v = &x->args->view;
     double *of_class;
@@ -266,7 +266,7 @@ static dis_status run(const dis__scaled_args *args, dis_scaled *out)
     x.b_var = x.b + x.n_workers;
     x.noise = x.b_var + x.n_workers;
     x.apart = x.noise + x.n_workers;
-    DIS_TRY(take_values(&x));
+    DIS_TRY(parse_values(&x));
     index_workers(&x);
     DIS_TRY(fit(&x, out));
     return dis__numeric_add_results(&x, out);

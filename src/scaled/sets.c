@@ -35,7 +35,7 @@ static const char *next_part(const char **at, size_t *n)
 }
 
 /* The classes that sets are made of, and which of them each label holds (n_labels, n_classes). */
-static dis_status take_classes(dis__sets *x, bool **has)
+static dis_status collect_classes(dis__sets *x, bool **has)
 {
     const dis_votes_view *v = &x->args->view;
     char **part = NULL;
@@ -82,7 +82,7 @@ static size_t number_of(dis__sets *x, const bool *set, uint32_t *slot, size_t n_
 }
 
 /* One set per worker and item: the union, where a worker has several rows for an item. */
-static dis_status take_votes(dis__sets *x, const bool *has)
+static dis_status gather_votes(dis__sets *x, const bool *has)
 {
     const dis_votes_view *v = &x->args->view;
     const size_t C = x->n_classes;
@@ -129,9 +129,9 @@ static dis_status run(const dis__scaled_args *args, dis_scaled *out)
                                             : x.choice.views[0];
     DIS_TRY(dis__copy_text(&out->method_text, method, strlen(method)));
     out->method = args->o->measures_only ? NULL : out->method_text;
-    DIS_TRY(take_classes(&x, &has));
+    DIS_TRY(collect_classes(&x, &has));
     if (x.n_classes == 0) return dis__fail(DIS_EDATA, "no vote names a class");
-    DIS_TRY(take_votes(&x, has));
+    DIS_TRY(gather_votes(&x, has));
     if (!args->o->measures_only) DIS_TRY(dis__sets_add_labels(&x));
     return dis__sets_add_measures(&x);
 }

@@ -29,8 +29,8 @@ static const char *numbers_of(const char *line, size_t n, size_t width)
     return at == line ? NULL : at;
 }
 
-static dis_status take_line(const dis__input *in, uint64_t number, const char *line, size_t n,
-                            const dis__vocabulary *words, dis__word_vectors *v)
+static dis_status parse_line(const dis__input *in, uint64_t number, const char *line, size_t n,
+                             const dis__vocabulary *words, dis__word_vectors *v)
 {
     const char *at = numbers_of(line, n, v->width);
     if (!at) return dis__fail_at(DIS_EDATA, in->path, number, 1, "not a word and %zu numbers", v->width);
@@ -75,7 +75,7 @@ static dis_status read_lines(dis_context *ctx, const dis__input *in, const dis__
             DIS_TRY(dis__alloc_zeroed(&v->x, dis__saturating_size(size, v->width, 0), sizeof *v->x));
             DIS_TRY(dis__alloc_zeroed(&v->known, size, 1));
         }
-        if (!head) DIS_TRY(take_line(in, number, at, n, words, v));
+        if (!head) DIS_TRY(parse_line(in, number, at, n, words, v));
         if (number % BETWEEN_LOOKS == 0) DIS_TRY(dis__check_stop(ctx));
         at = lf ? lf + 1 : end;
     }

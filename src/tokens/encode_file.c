@@ -19,7 +19,7 @@ static dis_status check_line(const char *path, size_t line, const char *text, si
 }
 
 /* Up to LINES_AT_ONCE lines from *at on; how many. */
-static dis_status take_lines(const dis__input *in, size_t *at, size_t before, dis_token_text *texts, size_t *n)
+static dis_status gather_lines(const dis__input *in, size_t *at, size_t before, dis_token_text *texts, size_t *n)
 {
     for (*n = 0; *n < LINES_AT_ONCE && *at < in->n; ++*n) {
         const char *start = in->bytes + *at, *end = memchr(start, '\n', in->n - *at);
@@ -54,7 +54,7 @@ static dis_status encode_lines(dis_context *ctx, const dis_tokenizer *t, const d
 {
     for (size_t at = 0, n; at < in->n; *n_texts += n) {
         dis_tokens *tokens;
-        DIS_TRY(take_lines(in, &at, *n_texts, texts, &n));
+        DIS_TRY(gather_lines(in, &at, *n_texts, texts, &n));
         DIS_TRY(dis_tokenizer_encode(ctx, t, texts, n, options, &tokens));
         const dis_tokens_view v = dis_tokens_get_view(tokens);
         const dis_status status = write_lists(out, &v);

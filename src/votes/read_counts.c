@@ -93,7 +93,7 @@ static dis_status open_table(dis__count_table *t, table *f)
 }
 
 /* The numbers of a row, checked. */
-static dis_status take_numbers(dis__count_table *t, table *f)
+static dis_status read_counts(dis__count_table *t, table *f)
 {
     memset(t->row, 0, t->n_classes * sizeof *t->row);
     for (size_t c = 0; c < f->csv.n_columns; c++) {
@@ -119,7 +119,7 @@ static bool is_dropped(const dis__count_table *t, const dis__csv *csv)
     return false;
 }
 
-static dis_status take_row(dis__count_table *t, table *f)
+static dis_status read_row(dis__count_table *t, table *f)
 {
     if (is_dropped(t, &f->csv)) {
         t->reader->votes->notes.dropped++;
@@ -131,7 +131,7 @@ static dis_status take_row(dis__count_table *t, table *f)
         const dis__csv_field *field = &f->csv.field[column[i]];
         cell[i] = (dis__vote_field){.text = field->text, .n = field->n, .at = field->at};
     }
-    DIS_TRY(take_numbers(t, f));
+    DIS_TRY(read_counts(t, f));
     dis__row_problem problem;
     const dis_status status =
         dis__count_table_add(t, &cell[0], f->worker == SIZE_MAX ? NULL : &cell[1], f->csv.row, &problem);
@@ -157,7 +157,7 @@ static dis_status read_table(dis__count_table *t, table *f)
         dis_status status = dis__csv_next(&f->csv, &more);
         if (!more) return DIS_OK;
         votes->notes.rows++;
-        if (status == DIS_OK) status = take_row(t, f);
+        if (status == DIS_OK) status = read_row(t, f);
         if (status == DIS_EDATA && t->reader->o.lenient) status = keep_message(votes);
         DIS_TRY(status);
     }

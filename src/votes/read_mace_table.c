@@ -43,7 +43,7 @@ static dis_status check_row(const wide *w, dis__row_problem *problem)
     return DIS_OK;
 }
 
-static dis_status take_row(wide *w, dis__row_problem *problem)
+static dis_status read_row(wide *w, dis__row_problem *problem)
 {
     char task[24], worker[24];
     DIS_TRY(check_row(w, problem));
@@ -109,7 +109,7 @@ static dis_status read_line(wide *w, size_t *n_columns)
                      "%zu cells where the first row has %zu; every worker needs a cell", w->csv.n_fields, *n_columns);
             status = DIS_EDATA;
         } else {
-            status = take_row(w, &problem);
+            status = read_row(w, &problem);
         }
     }
     if (status == DIS_EDATA)

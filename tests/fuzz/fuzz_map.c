@@ -9,7 +9,7 @@
 #include <math.h>
 
 /* A line of the input as a text of its own; what follows it stays. */
-static const char *take_line(const uint8_t **data, size_t *size, char *room, size_t n)
+static const char *next_line(const uint8_t **data, size_t *size, char *room, size_t n)
 {
     size_t used = 0;
     while (used < *size && (*data)[used] != '\n') used++;
@@ -49,10 +49,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         o.keep = rule;
         o.n_keep = more >> 4 & 1;
         o.delimiter = more >> 5 & 1 ? ';' : 0;
-        o.task = take_line(&data, &size, lines[0], sizeof *lines);
-        o.worker = take_line(&data, &size, lines[1], sizeof *lines);
-        o.label = take_line(&data, &size, lines[2], sizeof *lines);
-        o.time = more >> 6 & 1 ? take_line(&data, &size, lines[3], sizeof *lines) : NULL;
+        o.task = next_line(&data, &size, lines[0], sizeof *lines);
+        o.worker = next_line(&data, &size, lines[1], sizeof *lines);
+        o.label = next_line(&data, &size, lines[2], sizeof *lines);
+        o.time = more >> 6 & 1 ? next_line(&data, &size, lines[3], sizeof *lines) : NULL;
         if (more >> 7) o.records = "a";
     }
     double seconds;

@@ -106,7 +106,7 @@ static inline void put_batch(indexed *s, size_t b)
     assert_int_equal(dis__head_put_targets(s->net, s->soft_head, target, weight), DIS_OK);
 }
 
-static inline void take_batch(indexed *s, size_t b)
+static inline void upload_batch(indexed *s, size_t b)
 {
     int32_t row[MOST][4], span[3][4], item[IDS];
     const size_t n = rows_of(b, row, span), n_tokens = (size_t)span[1][1] + 2;

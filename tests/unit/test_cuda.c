@@ -268,7 +268,7 @@ static void rounding(void **state)
 
 /* ---- steps ---- */
 
-static dis_status take_step(nn_net *f, bool recorded)
+static dis_status run_step(nn_net *f, bool recorded)
 {
     if (recorded) return dis__net_train(f->net, .01, true);
     DIS_TRY(dis__net_forward(f->net, true));
@@ -293,7 +293,7 @@ static double *after_steps(const nn_case *c, const dis__device *device, bool rec
     for (int step = 0; step < (once ? 4 : 7) && status == DIS_OK; step++) {
         const size_t *size = step % 3 == 1 ? nn_sizes[0] : nn_sizes[1];
         status = nn_fill(&f, size[0], size[1], size[2]);
-        if (status == DIS_OK) status = take_step(&f, recorded);
+        if (status == DIS_OK) status = run_step(&f, recorded);
     }
     double *x = status == DIS_OK ? all_params(f.net, n) : NULL;
     if (status != DIS_OK) print_message("%s on %s: %s\n", c->name, device->name, dis_last_error());
@@ -335,7 +335,7 @@ static void by_index(void **state)
             if (b % 7 == 6)
                 put_batch(&taken, b);
             else
-                take_batch(&taken, b);
+                upload_batch(&taken, b);
             if (dis__net_train(put.net, .01, true) != DIS_OK || dis__net_train(taken.net, .01, true) != DIS_OK)
                 fail_msg("%s", dis_last_error());
             assert_true(dis__net_loss(put.net) == dis__net_loss(taken.net));

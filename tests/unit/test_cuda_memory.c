@@ -14,7 +14,7 @@ enum { ALLOCATIONS = 256 };
 /* Blocks are addresses that nobody touches. */
 static size_t card = 128 * GIB, taken, size[ALLOCATIONS], n_sizes, asked, freed;
 
-static cudaError_t take_some(void **at, size_t bytes)
+static cudaError_t allocate_some(void **at, size_t bytes)
 {
     if (bytes > card - taken) return cudaErrorMemoryAllocation;
     assert_true(n_sizes < ALLOCATIONS);
@@ -26,13 +26,13 @@ static cudaError_t take_some(void **at, size_t bytes)
 
 cudaError_t cudaMalloc(void **at, size_t bytes)
 {
-    return take_some(at, bytes);
+    return allocate_some(at, bytes);
 }
 
 cudaError_t cudaHostAlloc(void **at, size_t bytes, unsigned flags)
 {
     (void)flags;
-    return take_some(at, bytes);
+    return allocate_some(at, bytes);
 }
 
 cudaError_t cudaFree(void *at)

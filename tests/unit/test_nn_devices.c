@@ -31,7 +31,7 @@ static void layers(void **state)
         }
 }
 
-static void take_steps(const nn_case *c, double clip)
+static void run_steps(const nn_case *c, double clip)
 {
     nn_net f[2] = {0};
     dis__plan_options options = dis__plan_options_default();
@@ -65,7 +65,7 @@ static void take_steps(const nn_case *c, double clip)
 static void steps(void **state)
 {
     (void)state;
-    for (int c = 0; c < NN_CASES; c++) take_steps(&nn_cases[c], 0);
+    for (int c = 0; c < NN_CASES; c++) run_steps(&nn_cases[c], 0);
 }
 
 /* The layer that goes backward last has most of the parameters: their squares are summed later than anything else. */
@@ -73,7 +73,7 @@ static void clipped_steps(void **state)
 {
     (void)state;
     const nn_case wide = {"wide", case_wide, true};
-    take_steps(&wide, .05);
+    run_steps(&wide, .05);
 }
 
 static dis_model *train_on(const dis__device *device, const dis_examples *e, const dis_model_train_options *o)
@@ -192,7 +192,7 @@ static void by_index(void **state)
         if (b % 7 == 6)
             put_batch(&taken, b);
         else
-            take_batch(&taken, b);
+            upload_batch(&taken, b);
         assert_int_equal(dis__net_train(put.net, .01, true), DIS_OK);
         if (dis__net_train(taken.net, .01, true) != DIS_OK) fail_msg("%s", dis_last_error());
         assert_true(dis__net_loss(put.net) == dis__net_loss(taken.net));

@@ -657,7 +657,7 @@ static void compare_rounding(const parity *p, double *moved, double *off)
 }
 
 /* All steps of the fixture, whose losses it returns; the caller frees them. */
-static double *take_steps(const parity *p, fixture_net *f, size_t n)
+static double *run_steps(const parity *p, fixture_net *f, size_t n)
 {
     double *losses = calloc(n, sizeof *losses);
     for (size_t s = 0; s < n; s++) {
@@ -680,7 +680,7 @@ static double *stirred_params(const parity *p, const dis__optimizer_options *opt
     q.device = &dis__device_ref;
     q.stir = 1e-6;
     make(&q, optimizer, &f);
-    free(take_steps(&q, &f, n_steps));
+    free(run_steps(&q, &f, n_steps));
     double *x = calloc(f.net->n_numbers + 1, sizeof *x);
     for (size_t i = 0, at = 0; i < dis__net_n_params(f.net); at += dis__net_param(f.net, i++)->n)
         dis__param_get(f.net, i, x + at);
@@ -695,7 +695,7 @@ static void train(parity *p, const char *name, const dis__optimizer_options *opt
     assert_true(wanted->n == 20 || (wanted->n == 5 && strncmp(p->c->name, "resnet", 6) == 0));
     double *stirred = stirred_params(p, optimizer, wanted->n);
     make(p, optimizer, &f);
-    double *losses = take_steps(p, &f, wanted->n);
+    double *losses = run_steps(p, &f, wanted->n);
     compare(p, name, "loss of step", losses, wanted);
     free(losses);
     char prefix[TENSOR_NAME];

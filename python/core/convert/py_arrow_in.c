@@ -71,7 +71,7 @@ static int drain(arrow_data *a, struct ArrowArrayStream *stream)
     }
 }
 
-static int take_stream(arrow_data *a, PyObject *object)
+static int import_stream(arrow_data *a, PyObject *object)
 {
     PyObject *capsule = PyObject_CallMethod(object, "__arrow_c_stream__", NULL);
     if (!capsule) return -1;
@@ -89,7 +89,7 @@ static int take_stream(arrow_data *a, PyObject *object)
     return result;
 }
 
-static int take_array(arrow_data *a, PyObject *object)
+static int import_array(arrow_data *a, PyObject *object)
 {
     PyObject *pair = PyObject_CallMethod(object, "__arrow_c_array__", NULL);
     if (!pair) return -1;
@@ -118,9 +118,9 @@ arrow_data *arrow_take(core_state *state, PyObject *object)
     if (!a) return NULL;
     int result = -1;
     if (PyObject_HasAttrString(object, "__arrow_c_stream__"))
-        result = take_stream(a, object);
+        result = import_stream(a, object);
     else if (PyObject_HasAttrString(object, "__arrow_c_array__"))
-        result = take_array(a, object);
+        result = import_array(a, object);
     else
         PyErr_Format(PyExc_TypeError, "%R does not speak the Arrow capsule protocol", (PyObject *)Py_TYPE(object));
     if (result == 0 && (!a->schema.release || !a->schema.format)) {

@@ -200,7 +200,7 @@ static void capsule_gone(PyObject *capsule)
 
 /* ---- filling ---- */
 
-static int take_texts(PyObject *list, out_column *c, int64_t *n)
+static int convert_texts(PyObject *list, out_column *c, int64_t *n)
 {
     const Py_ssize_t count = PyList_Size(list);
     int64_t *offset = malloc(((size_t)count + 1) * sizeof *offset);
@@ -224,7 +224,7 @@ static int take_texts(PyObject *list, out_column *c, int64_t *n)
     return 0;
 }
 
-static int take_numbers(PyObject *array, out_column *c, int64_t *n)
+static int convert_numbers(PyObject *array, out_column *c, int64_t *n)
 {
     Py_buffer view;
     c->format = "g";
@@ -240,9 +240,9 @@ static int take_numbers(PyObject *array, out_column *c, int64_t *n)
     return c->values ? 0 : -1;
 }
 
-static int take_plain(PyObject *values, out_column *c, int64_t *n)
+static int convert_plain(PyObject *values, out_column *c, int64_t *n)
 {
-    return PyList_Check(values) ? take_texts(values, c, n) : take_numbers(values, c, n);
+    return PyList_Check(values) ? convert_texts(values, c, n) : convert_numbers(values, c, n);
 }
 
 /* Indices as a column; a negative one is a missing value. */
@@ -265,7 +265,7 @@ static int copy_indices(const int32_t *from, out_column *c, int64_t n)
 }
 
 /* (indices, values, ordered, metadata): a column with a dictionary. */
-static int take_dictionary(PyObject *tuple, out_column *c, int64_t *n)
+static int convert_dictionary(PyObject *tuple, out_column *c, int64_t *n)
 {
     PyObject *indices, *values;
     int ordered;
@@ -281,7 +281,7 @@ static int take_dictionary(PyObject *tuple, out_column *c, int64_t *n)
     memcpy(c->metadata, metadata, (size_t)n_metadata);
     c->n_metadata = (size_t)n_metadata;
     c->dictionary->name = strdup("");
-    if (!c->dictionary->name || take_plain(values, c->dictionary, &c->n_dictionary) < 0) return -1;
+    if (!c->dictionary->name || convert_plain(values, c->dictionary, &c->n_dictionary) < 0) return -1;
     if (core_get_buffer(indices, "indices", CORE_INT32, -1, &view) < 0) return -1;
     *n = view.len / 4;
     const int result = copy_indices(view.buf, c, *n);
@@ -289,14 +289,14 @@ static int take_dictionary(PyObject *tuple, out_column *c, int64_t *n)
     return result;
 }
 
-static int take_column(PyObject *name, PyObject *values, table *t, int64_t k)
+static int convert_column(PyObject *name, PyObject *values, table *t, int64_t k)
 {
     out_column *c = &t->column[k];
     const char *text = PyUnicode_AsUTF8AndSize(name, NULL);
     if (!text) return -1;
     c->name = strdup(text);
     int64_t n = 0;
-    if (!c->name || (PyTuple_Check(values) ? take_dictionary(values, c, &n) : take_plain(values, c, &n)) < 0) {
+    if (!c->name || (PyTuple_Check(values) ? convert_dictionary(values, c, &n) : convert_plain(values, c, &n)) < 0) {
         if (!PyErr_Occurred()) PyErr_NoMemory();
         return -1;
     }
@@ -327,7 +327,7 @@ static PyObject *arrow_stream(PyObject *module, PyObject *args)
     }
     t->n_columns = n;
     for (Py_ssize_t k = 0; k < n; k++)
-        if (take_column(PyTuple_GetItem(names, k), PyTuple_GetItem(columns, k), t, k) < 0) goto failed;
+        if (convert_column(PyTuple_GetItem(names, k), PyTuple_GetItem(columns, k), t, k) < 0) goto failed;
     *stream = (struct ArrowArrayStream){.get_schema = get_schema,
                                         .get_next = get_next,
                                         .get_last_error = get_last_error,
@@ -359,7 +359,7 @@ static void array_gone(PyObject *capsule)
 }
 
 /* The texts of a list of names; ENOMEM. */
-static int take_names(const dis_names *names, out_column *c)
+static int convert_names(const dis_names *names, out_column *c)
 {
     const size_t n = dis_names_count(names);
     size_t length, total = 0;
@@ -392,7 +392,7 @@ static PyObject *arrow_names(PyObject *module, PyObject *args)
     struct ArrowSchema *schema = calloc(1, sizeof *schema);
     struct ArrowArray *array = calloc(1, sizeof *array);
     PyObject *schema_capsule = NULL, *array_capsule = NULL, *pair = NULL;
-    if (schema && array && take_names(names, &column) == 0 && make_schema(&column, 0, schema) == 0 &&
+    if (schema && array && convert_names(names, &column) == 0 && make_schema(&column, 0, schema) == 0 &&
         give_child(&column, (int64_t)dis_names_count(names), array) == 0) {
         schema_capsule = PyCapsule_New(schema, "arrow_schema", schema_gone);
         array_capsule = PyCapsule_New(array, "arrow_array", array_gone);

@@ -13,7 +13,7 @@ static void release(inputs *in)
     if (in->weight.obj) PyBuffer_Release(&in->weight);
 }
 
-static int take(PyObject *views, PyObject *weight, Py_ssize_t n_numbers, inputs *in)
+static int parse_inputs(PyObject *views, PyObject *weight, Py_ssize_t n_numbers, inputs *in)
 {
     const Py_ssize_t n = PyTuple_Size(views);
     if (n < 1 || n > DIS_MAX_VIEWS) {
@@ -78,7 +78,7 @@ static PyObject *combine(PyObject *module, PyObject *args, PyObject *keywords)
     void *data = NULL;
     PyObject *array = NULL;
     core_call call;
-    if (take(views, weight, n_items * n_classes, &in) == 0)
+    if (parse_inputs(views, weight, n_items * n_classes, &in) == 0)
         array = core_array_create(state, CORE_FLOAT64, n_items, n_classes, &data);
     if (array && core_begin(&call, state, threads, progress) == 0) {
         const dis_views all = {.n_items = (size_t)n_items,

@@ -13,7 +13,7 @@ static void watch_dealloc(PyObject *object)
     core_free_object(object);
 }
 
-static dis_status take_row(void *user, const dis_watch_row *row)
+static dis_status append_row(void *user, const dis_watch_row *row)
 {
     watch_object *self = user;
     PyObject *tuple =
@@ -80,7 +80,7 @@ static PyObject *write_open(PyObject *object, PyObject *args)
 }
 
 /* Texts of a list; they stay the list's. */
-static int take_classes(PyObject *list, const char ***out, size_t *n)
+static int parse_classes(PyObject *list, const char ***out, size_t *n)
 {
     if (list == Py_None) return 0;
     *n = (size_t)PyList_Size(list);
@@ -106,7 +106,7 @@ static PyObject *watch_open(PyObject *module, PyObject *args)
                           &o.power, &o.limit, &duplicates, &list, &memory))
         return NULL;
     watch_object *self = (watch_object *)PyType_GenericAlloc(state->watch, 0);
-    if (self && take_classes(list, &classes, &o.n_classes) == 0) {
+    if (self && parse_classes(list, &classes, &o.n_classes) == 0) {
         o.min_votes = min_votes;
         o.request_from = ask_from;
         o.max_votes = max_votes;
@@ -114,7 +114,7 @@ static PyObject *watch_open(PyObject *module, PyObject *args)
         o.memory = memory;
         o.duplicates = (dis_duplicates)duplicates;
         o.classes = classes;
-        o.on_row = take_row;
+        o.on_row = append_row;
         o.user = self;
         const dis_status status = dis_watch_create(&o, &self->watch);
         if (status != DIS_OK) core_fail(state, status);

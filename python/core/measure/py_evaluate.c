@@ -138,8 +138,8 @@ static int put_places(PyObject *from, const char *what, size_t n, size_t limit, 
 }
 
 /* table None: there are none. */
-static int take_votes(core_state *state, PyObject *table, PyObject *item, PyObject *class, size_t n_items,
-                      size_t n_classes, vote_places *out)
+static int parse_votes(core_state *state, PyObject *table, PyObject *item, PyObject *class, size_t n_items,
+                       size_t n_classes, vote_places *out)
 {
     *out = (vote_places){.place = NULL};
     if (!table || table == Py_None) return 0;
@@ -187,7 +187,7 @@ static PyObject *evaluate(PyObject *module, PyObject *args, PyObject *keywords)
     if (core_rows_must(q, "predictions", n, k, &t.q) == 0 && core_gold_get(gold, "gold", n, k, &t.gold) == 0 &&
         core_rows_get(human, "human", n, k, &t.human) == 0 &&
         (!groups || core_get_buffer(group, "groups", CORE_UINT32, n_items, &t.group) == 0) &&
-        take_votes(state, table, item, class, n, k, &votes) == 0 &&
+        parse_votes(state, table, item, class, n, k, &votes) == 0 &&
         core_begin_on(&call, state, threads, progress, device, NULL) == 0) {
         const dis_evaluation_votes from = {.votes = votes.votes.votes,
                                            .labels = labels,
@@ -290,7 +290,7 @@ typedef struct {
     size_t n;
 } side;
 
-static int take_side(PyObject *tuple, const char *what, size_t n_items, size_t n_classes, side *s)
+static int parse_side(PyObject *tuple, const char *what, size_t n_items, size_t n_classes, side *s)
 {
     const Py_ssize_t n = PyTuple_Size(tuple);
     if (n < 1 || n > DIS_COMPARE_MAX_SEEDS) {
@@ -353,8 +353,8 @@ static PyObject *compare(PyObject *module, PyObject *args, PyObject *keywords)
     Py_buffer known = {0}, people = {0};
     core_call call;
     if (core_gold_must(gold, "gold", n, k, &known) == 0 && core_rows_get(human, "human", n, k, &people) == 0 &&
-        take_side(a, "a", n, k, &sides[0]) == 0 && take_side(b, "b", n, k, &sides[1]) == 0 &&
-        take_votes(state, table, item, class, n, k, &votes) == 0 &&
+        parse_side(a, "a", n, k, &sides[0]) == 0 && parse_side(b, "b", n, k, &sides[1]) == 0 &&
+        parse_votes(state, table, item, class, n, k, &votes) == 0 &&
         core_begin_on(&call, state, threads, progress, device, NULL) == 0) {
         const dis_comparison_input in = {.n_items = n,
                                          .n_classes = k,

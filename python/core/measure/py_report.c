@@ -26,7 +26,7 @@ static int few_enough(Py_ssize_t n)
     return 0;
 }
 
-static int take_views(PyObject *tuple, size_t n_items, size_t n_classes, view_list *views)
+static int parse_views(PyObject *tuple, size_t n_items, size_t n_classes, view_list *views)
 {
     const Py_ssize_t n = PyTuple_Size(tuple);
     if (!few_enough(n)) return -1;
@@ -71,7 +71,7 @@ static PyObject *distances(PyObject *module, PyObject *args, PyObject *keywords)
     o.seed = seed;
     o.resamples = resamples;
     core_call call;
-    if (take_views(tuple, (size_t)n_items, (size_t)n_classes, views) == 0 &&
+    if (parse_views(tuple, (size_t)n_items, (size_t)n_classes, views) == 0 &&
         core_begin(&call, state, threads, progress) == 0) {
         const dis_views all = {.n_items = (size_t)n_items,
                                .n_classes = (size_t)n_classes,

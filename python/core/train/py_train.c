@@ -43,7 +43,7 @@ static dis_status gold_of(const dis_names *tasks, const dis_names *classes, cons
 }
 
 /* (items, soft (n, classes) or None, gold (n) or None, votes or None) in the order of the items. */
-static int take_examples(core_state *state, PyObject *tuple, const dis_names *classes, examples *out)
+static int parse_examples(core_state *state, PyObject *tuple, const dis_names *classes, examples *out)
 {
     PyObject *items, *soft, *gold, *votes;
     if (!PyArg_ParseTuple(tuple, "OOOO:examples", &items, &soft, &gold, &votes)) return -1;
@@ -76,7 +76,7 @@ static int take_examples(core_state *state, PyObject *tuple, const dis_names *cl
 }
 
 /* None or a weight for each item. */
-static int take_weights(PyObject *object, examples *x)
+static int parse_weights(PyObject *object, examples *x)
 {
     if (!object || object == Py_None) return 0;
     const size_t n = dis_items_get_view(x->e.items).n_items;
@@ -88,7 +88,7 @@ static int take_weights(PyObject *object, examples *x)
 /* ---- training ---- */
 
 /* One option of the table from its value; -1 with an exception. Texts are the caller's. */
-static int take_option(const dis_train_option *row, PyObject *value, dis_model_train_options *o)
+static int parse_option(const dis_train_option *row, PyObject *value, dis_model_train_options *o)
 {
     void *to = (char *)o + row->offset;
     if (row->kind == DIS_TRAIN_COUNT) {
@@ -107,13 +107,13 @@ static int take_option(const dis_train_option *row, PyObject *value, dis_model_t
 }
 
 /* The options of the table out of the keywords; returns the others. */
-static PyObject *take_options(PyObject *keywords, dis_model_train_options *o)
+static PyObject *parse_options(PyObject *keywords, dis_model_train_options *o)
 {
     PyObject *rest = keywords ? PyDict_Copy(keywords) : PyDict_New();
     const dis_train_option *row;
     for (size_t i = 0; rest && (row = dis__train_option_get(i)); i++) {
         PyObject *value = PyDict_GetItemString(rest, row->field);
-        if (value && (take_option(row, value, o) < 0 || PyDict_DelItemString(rest, row->field) < 0)) Py_CLEAR(rest);
+        if (value && (parse_option(row, value, o) < 0 || PyDict_DelItemString(rest, row->field) < 0)) Py_CLEAR(rest);
     }
     return rest;
 }
@@ -157,7 +157,7 @@ static PyObject *train(PyObject *module, PyObject *args, PyObject *keywords)
     dis_folds_options folds = dis_folds_options_default();
     Py_ssize_t n_folds = 0, fold_jobs = 1;
     const char *device = NULL, *precision = NULL;
-    PyObject *rest = take_options(keywords, &o);
+    PyObject *rest = parse_options(keywords, &o);
     const int parsed =
         rest && PyArg_ParseTupleAndKeywords(args, rest, "O!O|$OssKpzpndniOzzzzO:train", names, &PyTuple_Type, &given,
                                             &list, &dev, &o.model, &o.objective, &seed, &lenient, &o.folder, &resume,
@@ -185,8 +185,8 @@ static PyObject *train(PyObject *module, PyObject *args, PyObject *keywords)
     o.classes = classes;
     examples train_on = {0}, judge_by = {0};
     core_call call;
-    if (take_examples(state, given, classes, &train_on) == 0 && take_weights(weights, &train_on) == 0 &&
-        (dev == Py_None || take_examples(state, dev, classes, &judge_by) == 0) &&
+    if (parse_examples(state, given, classes, &train_on) == 0 && parse_weights(weights, &train_on) == 0 &&
+        (dev == Py_None || parse_examples(state, dev, classes, &judge_by) == 0) &&
         core_begin_on(&call, state, threads, progress, device, precision) == 0) {
         o.item_weights = train_on.weights.buf;
         folds.n_folds = (size_t)n_folds;

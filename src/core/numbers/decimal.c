@@ -205,7 +205,7 @@ static bool eight_digits(const char *s, uint64_t *value)
 }
 
 /* The digits at *s, appended to *w, which wraps around when there are too many. */
-static void take_digits(const char **s, const char *end, uint64_t *w)
+static void parse_digits(const char **s, const char *end, uint64_t *w)
 {
     const char *at = *s;
     uint64_t x = *w, eight;
@@ -247,11 +247,11 @@ static bool scan(const char *s, const char *end, written *out)
     written d = {0};
     if (s < end && (*s == '+' || *s == '-')) d.negative = *s++ == '-';
     d.first = s;
-    take_digits(&s, end, &d.w);
+    parse_digits(&s, end, &d.w);
     size_t n_digits = (size_t)(s - d.first);
     if (s < end && *s == '.') {
         const char *fraction = ++s;
-        take_digits(&s, end, &d.w);
+        parse_digits(&s, end, &d.w);
         n_digits += (size_t)(s - fraction);
         d.exponent = fraction - s;
     }

@@ -230,7 +230,7 @@ static dis_status find_measure(dis__plan_internal *p, const dis__yaml_node *key,
                 key->text);
 }
 
-static dis_status take_published(dis__plan_internal *p, const dis__yaml_node *map, double *figures)
+static dis_status parse_published_map(dis__plan_internal *p, const dis__yaml_node *map, double *figures)
 {
     if (map->kind != DIS_YAML_MAP) return FAIL(p, map, "published must be a map: METRIC: number");
     const dis__yaml_node *key = map + 1;
@@ -245,7 +245,7 @@ static dis_status take_published(dis__plan_internal *p, const dis__yaml_node *ma
     return DIS_OK;
 }
 
-static dis_status take_figures(dis__plan_internal *p)
+static dis_status parse_published_results(dis__plan_internal *p)
 {
     double *figures;
     const size_t n = p->plan.n_measures;
@@ -253,7 +253,7 @@ static dis_status take_figures(dis__plan_internal *p)
     for (size_t i = 0; i < p->plan.n_cells * n; i++) figures[i] = NAN;
     for (size_t c = 0; c < p->plan.n_cells; c++) {
         p->cells[c].published = figures + c * n;
-        if (p->cell[c].part.published) DIS_TRY(take_published(p, p->cell[c].part.published, figures + c * n));
+        if (p->cell[c].part.published) DIS_TRY(parse_published_map(p, p->cell[c].part.published, figures + c * n));
     }
     const dis__yaml_node *map = p->file.published;
     if (!map) return DIS_OK;
@@ -263,7 +263,7 @@ static dis_status take_figures(dis__plan_internal *p)
         size_t c = 0;
         while (c < p->plan.n_cells && strcmp(p->cells[c].name, key->text) != 0) c++;
         if (c == p->plan.n_cells) return FAIL(p, key, "published: no cell is called \"%.100s\"", key->text);
-        DIS_TRY(take_published(p, key + 1, figures + c * n));
+        DIS_TRY(parse_published_map(p, key + 1, figures + c * n));
         key += 1 + (key + 1)->skip;
     }
     return DIS_OK;
@@ -277,7 +277,7 @@ dis_status dis__plan_add_cells(dis__plan_internal *p)
     const dis__yaml_node *entry = list + 1;
     for (uint32_t i = 0; i < list->n; i++, entry += entry->skip) DIS_TRY(expand(&g, entry));
     DIS_TRY(find_baselines(p));
-    DIS_TRY(take_figures(p));
+    DIS_TRY(parse_published_results(p));
     p->plan.cell = p->cells;
     return DIS_OK;
 }

@@ -174,7 +174,7 @@ static dis_status check_sets(dis__plan_internal *p, const dis__data_part *d)
     return DIS_OK;
 }
 
-static dis_status take_seed(dis__plan_internal *p, dis__data *d)
+static dis_status parse_seed(dis__plan_internal *p, dis__data *d)
 {
     const dis__split_part *s = d->split;
     d->seed_of_run = s->by != DIS_SPLIT_FOLDS;
@@ -188,7 +188,7 @@ static dis_status take_seed(dis__plan_internal *p, dis__data *d)
 }
 
 /* Values of a fold column, each once, in the usual order. */
-static dis_status take_fold_names(dis__plan_internal *p, const dis_names *found, dis__data *d)
+static dis_status sort_fold_names(dis__plan_internal *p, const dis_names *found, dis__data *d)
 {
     const size_t n = dis_names_count(found);
     dis_names *sorted;
@@ -204,7 +204,7 @@ static dis_status take_fold_names(dis__plan_internal *p, const dis_names *found,
     return status;
 }
 
-static dis_status take_folds(dis_context *ctx, dis__plan_internal *p, dis__data *d)
+static dis_status resolve_folds(dis_context *ctx, dis__plan_internal *p, dis__data *d)
 {
     const dis__split_part *s = d->split;
     if ((s->column != NULL) + (s->folds > 0) != 1)
@@ -218,12 +218,12 @@ static dis_status take_folds(dis_context *ctx, dis__plan_internal *p, dis__data 
     }
     dis_gold *column;
     DIS_TRY(dis__plan_refuse(p, dis__record_place(s, "column"), "column", dis__split_column(ctx, d, &column)));
-    const dis_status status = take_fold_names(p, dis_gold_get_view(column).classes, d);
+    const dis_status status = sort_fold_names(p, dis_gold_get_view(column).classes, d);
     dis_gold_destroy(column);
     return status;
 }
 
-static dis_status take_split(dis_context *ctx, dis__plan_internal *p, dis__data *d)
+static dis_status resolve_split(dis_context *ctx, dis__plan_internal *p, dis__data *d)
 {
     static const dis__split_part none = {.by = DIS_SPLIT_NONE};
     static const struct {
@@ -245,13 +245,13 @@ static dis_status take_split(dis_context *ctx, dis__plan_internal *p, dis__data 
     };
     const dis__split_part *s = d->split = d->part->split ? d->part->split : p->file.split ? p->file.split : &none;
     d->n_folds = 1;
-    DIS_TRY(take_seed(p, d));
+    DIS_TRY(parse_seed(p, d));
     for (size_t i = 0; i < sizeof uses / sizeof *uses; i++) {
         const dis__yaml_node *at = dis__yaml_member(s->at, uses[i].key);
         if (at && !(uses[i].kinds >> s->by & 1))
             return FAIL(p, at, "%s does not go with a split of this kind", uses[i].key);
     }
-    if (s->by == DIS_SPLIT_FOLDS) return take_folds(ctx, p, d);
+    if (s->by == DIS_SPLIT_FOLDS) return resolve_folds(ctx, p, d);
     if (s->by == DIS_SPLIT_COLUMN) {
         dis_gold *column;
         if (!s->column || !(s->test.n || s->train.n || s->dev.n))
@@ -276,7 +276,7 @@ static dis_status take_split(dis_context *ctx, dis__plan_internal *p, dis__data 
     return DIS_OK;
 }
 
-static dis_status take_dev(dis__plan_internal *p, dis__data *d)
+static dis_status resolve_dev(dis__plan_internal *p, dis__data *d)
 {
     const char *dev = d->part->dev ? d->part->dev : p->file.dev;
     const dis__yaml_node *at = d->part->dev ? dis__record_place(d->part, "dev") : dis__record_place(&p->file, "dev");
@@ -307,7 +307,7 @@ static dis_status take_dev(dis__plan_internal *p, dis__data *d)
     return DIS_OK;
 }
 
-static dis_status take_one(dis_context *ctx, dis__plan_internal *p, dis__data *d)
+static dis_status resolve_data_set(dis_context *ctx, dis__plan_internal *p, dis__data *d)
 {
     const dis__data_part *part = d->part;
     if (!part->items.n && !part->votes)
@@ -322,8 +322,8 @@ static dis_status take_one(dis_context *ctx, dis__plan_internal *p, dis__data *d
     if (part->human && !part->votes && !d->human->file)
         return FAIL(p, at, "human: the data set %.60s has no votes to make labels from", d->name);
     if (!part->votes && d->human && !d->human->file) d->human = NULL;
-    DIS_TRY(take_split(ctx, p, d));
-    return take_dev(p, d);
+    DIS_TRY(resolve_split(ctx, p, d));
+    return resolve_dev(p, d);
 }
 
 dis_status dis__plan_add_data(dis_context *ctx, dis__plan_internal *p)
@@ -333,7 +333,7 @@ dis_status dis__plan_add_data(dis_context *ctx, dis__plan_internal *p)
     for (size_t i = 0; i < parts->n; i++) {
         p->data[i].name = parts->name[i];
         p->data[i].part = dis__part(parts, i);
-        DIS_TRY(take_one(ctx, p, &p->data[i]));
+        DIS_TRY(resolve_data_set(ctx, p, &p->data[i]));
     }
     return DIS_OK;
 }
@@ -381,7 +381,7 @@ static bool can_measure(const dis__plan_internal *p, const char *set, unsigned n
     return false;
 }
 
-static dis_status take_metric(dis__plan_internal *p, const char *set, const dis__yaml_node *at)
+static dis_status parse_metric(dis__plan_internal *p, const char *set, const dis__yaml_node *at)
 {
     if (at->kind != DIS_YAML_TEXT) return FAIL(p, at, "measure: a metric must be a text");
     const dis_evaluation_metric metric = dis_evaluation_metric_find(at->text);
@@ -409,7 +409,7 @@ dis_status dis__plan_add_measures(dis__plan_internal *p)
         const dis__yaml_node *list = key + 1, *at = list->kind == DIS_YAML_LIST ? list + 1 : list;
         const uint32_t n = list->kind == DIS_YAML_LIST ? list->n : 1;
         if (n == 0) return FAIL(p, list, "measure: an empty list");
-        for (uint32_t m = 0; m < n; m++, at += at->skip) DIS_TRY(take_metric(p, key->text, at));
+        for (uint32_t m = 0; m < n; m++, at += at->skip) DIS_TRY(parse_metric(p, key->text, at));
         key = list + list->skip;
     }
     p->plan.measure = p->measures;

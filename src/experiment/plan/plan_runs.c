@@ -23,7 +23,7 @@ static bool parse_integer(const dis__yaml_node *node, uint64_t *out)
     return !*end && !errno;
 }
 
-static dis_status take_seeds(dis__plan_internal *p)
+static dis_status parse_seeds(dis__plan_internal *p)
 {
     const dis__yaml_node *node = p->file.seeds;
     uint64_t n = 1;
@@ -213,7 +213,7 @@ static void put_in_order(const dis__plan_internal *p, size_t *order)
 
 dis_status dis__plan_add_runs(dis__plan_internal *p)
 {
-    DIS_TRY(take_seeds(p));
+    DIS_TRY(parse_seeds(p));
     size_t n = 0;
     for (size_t c = 0; c < p->plan.n_cells; c++)
         n = dis__saturating_size(p->data[p->cell[c].data].n_folds, n_seeds_of(p, &p->cell[c]), n);

@@ -157,7 +157,7 @@ static parts choose_parts(const dis__pooled *s, const size_t *item, size_t n)
     return c;
 }
 
-static void take_shares(const parts *c, const double *p, double *share)
+static void copy_shares(const parts *c, const double *p, double *share)
 {
     double rest = 1;
     for (size_t i = 0; i < c->n; i++) rest -= share[i] = p[c->class[i]];
@@ -219,7 +219,7 @@ static void draw_items(dis__experiment_page *p, const people *w, const two_cells
         const double *const from[] = {close->human + item[i] * k, (other ? other : close)->p + item[i] * k,
                                       close->p + item[i] * k};
         row[i] = dis_names_get(close->tasks, item[i], NULL);
-        for (size_t b = 0; b < n_bars; b++) take_shares(&c, from[b], share + (i * n_bars + b) * c.n_parts);
+        for (size_t b = 0; b < n_bars; b++) copy_shares(&c, from[b], share + (i * n_bars + b) * c.n_parts);
     }
     const dis__figure_id id = dis__next_id(p, "beside-people");
     dis__markup title = {0};

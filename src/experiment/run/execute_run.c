@@ -112,7 +112,7 @@ static dis_status train_on(running *r, const dis__examples *train, const dis__ex
     return status;
 }
 
-static dis_status take_curve(running *r)
+static dis_status copy_curve(running *r)
 {
     const dis_model_view v = dis_model_get_view(r->model);
     dis__result *out = r->out;
@@ -131,7 +131,7 @@ static dis_status train_fold(running *r, bool last)
     dis_status status = training_part(r, &train);
     if (status == DIS_OK) status = judging_part(r, &dev);
     if (status == DIS_OK) status = train_on(r, &train, &dev);
-    if (status == DIS_OK && last) status = take_curve(r);
+    if (status == DIS_OK && last) status = copy_curve(r);
     dis__examples_free(&train);
     dis__examples_free(&dev);
     return status;
@@ -331,7 +331,7 @@ static bool asks_voters(const running *r, const char *set)
     return any && r->model && dis_model_get_view(r->model).workers;
 }
 
-static void take_perspectives(running *r, const measuring *w, const char *set)
+static void copy_perspectives(running *r, const measuring *w, const char *set)
 {
     const dis__plan *plan = &r->plan->plan;
     for (size_t m = 0; m < plan->n_measures; m++) {
@@ -358,7 +358,7 @@ static dis_status one_set(running *r, measuring *w, const char *name, const bool
     dis__predicted_set *set = &r->out->set[r->out->n_sets++];
     DIS_TRY(fill_set(r, w, name, set));
     DIS_TRY(measure(r, w, set));
-    if (asks) take_perspectives(r, w, name);
+    if (asks) copy_perspectives(r, w, name);
     return DIS_OK;
 }
 

@@ -31,7 +31,7 @@ static dis_status line_up(splitting *s, uint8_t of, uint64_t draw, bool stratify
 }
 
 /* `many` of the line, at equal steps. */
-static void take_steps(const splitting *s, size_t many, uint8_t to)
+static void assign_evenly(const splitting *s, size_t many, uint8_t to)
 {
     for (size_t i = 0; i < s->n; i++)
         if ((i + 1) * many / s->n > i * many / s->n) s->part[s->line[i]] = to;
@@ -50,7 +50,7 @@ static dis_status by_hold_out(splitting *s)
     size_t many;
     DIS_TRY(line_up(s, DIS_PART_TRAIN, DRAW_TEST, s->data->split->stratify));
     DIS_TRY(size_of(s, s->data->split->size, &many));
-    take_steps(s, many, DIS_PART_TEST);
+    assign_evenly(s, many, DIS_PART_TEST);
     return DIS_OK;
 }
 
@@ -181,7 +181,7 @@ static dis_status make(splitting *s, size_t fold)
     size_t many;
     DIS_TRY(line_up(s, DIS_PART_TRAIN, DRAW_DEV, true));
     DIS_TRY(size_of(s, s->data->dev_share, &many));
-    take_steps(s, many, DIS_PART_DEV);
+    assign_evenly(s, many, DIS_PART_DEV);
     return DIS_OK;
 }
 

@@ -119,7 +119,7 @@ static dis_status with_key(dis__sql *db, const char *text, const char *key)
     return dis__sql_do(&q);
 }
 
-static dis_status take_rows(dis__sql *db, const char *key)
+static dis_status replace_rows(dis__sql *db, const char *key)
 {
     static const char *const statements[] = {
         "DELETE FROM main.measures WHERE key = ?",
@@ -189,7 +189,7 @@ static dis_status merge_run(const merging *m, const char *key, bool done)
     dis_status status = dis__remove_predictions(m->into, key);
     if (status == DIS_OK) status = copy_files(m, key);
     if (status == DIS_OK) status = dis__sql_begin(db);
-    if (status == DIS_OK) status = dis__sql_commit(db, take_rows(db, key));
+    if (status == DIS_OK) status = dis__sql_commit(db, replace_rows(db, key));
     m->counts->added += status == DIS_OK;
     return status; /* on failure the claim is void as soon as this store is closed */
 }

@@ -52,7 +52,7 @@ void dis__run_record_destroy(dis_run_record *view)
     dis__free(r);
 }
 
-static dis_status take_settings(record *r, const char *key, const char *text)
+static dis_status read_settings(record *r, const char *key, const char *text)
 {
     if (!text) return DIS_OK;
     dis__json json = {0};
@@ -78,7 +78,7 @@ static dis_status take_settings(record *r, const char *key, const char *text)
     return status;
 }
 
-static dis_status take_run(dis__store *s, record *r)
+static dis_status read_run(dis__store *s, record *r)
 {
     dis_run_record *v = &r->view;
     dis__query q = dis__sql_query(s->db, "SELECT experiment, cell, data, settings, fold, seed, state, message, version,"
@@ -96,7 +96,7 @@ static dis_status take_run(dis__store *s, record *r)
             const char *text = dis__sql_text(&q, texts[i].column);
             status = keep_text(r, text, text ? strlen(text) : 0, texts[i].out);
         }
-        if (status == DIS_OK) status = take_settings(r, v->key, dis__sql_text(&q, 3));
+        if (status == DIS_OK) status = read_settings(r, v->key, dis__sql_text(&q, 3));
         v->fold = dis__sql_count(&q, 4);
         v->seed = dis__sql_count(&q, 5);
         const char *state = dis__sql_text(&q, 6), *owner = dis__sql_text(&q, 13);
@@ -122,7 +122,7 @@ static dis_status count_rows(dis__store *s, const char *text, const char *key, s
     return dis__sql_end(&q);
 }
 
-static dis_status take_measures(dis__store *s, record *r)
+static dis_status read_measures(dis__store *s, record *r)
 {
     dis_run_record *v = &r->view;
     const char **set, **metric;
@@ -148,7 +148,7 @@ static dis_status take_measures(dis__store *s, record *r)
     return dis__sql_end(&q);
 }
 
-static dis_status take_files(dis__store *s, record *r)
+static dis_status read_files(dis__store *s, record *r)
 {
     dis_run_record *v = &r->view;
     const char **file;
@@ -178,11 +178,11 @@ static dis_status find_key(dis__store *s, const char *prefix, char key[65], size
     return dis__sql_end(&q);
 }
 
-static dis_status take_all(dis__store *s, record *r)
+static dis_status read_record(dis__store *s, record *r)
 {
-    DIS_TRY(take_run(s, r));
-    DIS_TRY(take_measures(s, r));
-    return take_files(s, r);
+    DIS_TRY(read_run(s, r));
+    DIS_TRY(read_measures(s, r));
+    return read_files(s, r);
 }
 
 dis_status dis__store_record(dis__store *store, const char *prefix, dis_run_record **out, size_t *n)
@@ -194,7 +194,7 @@ dis_status dis__store_record(dis__store *store, const char *prefix, dis_run_reco
     r->view.seconds = (double)NAN;
     pthread_mutex_lock(&store->mutex);
     dis_status status = find_key(store, prefix, r->view.key, &found);
-    if (status == DIS_OK && found == 1) status = take_all(store, r);
+    if (status == DIS_OK && found == 1) status = read_record(store, r);
     pthread_mutex_unlock(&store->mutex);
     if (status == DIS_OK && found == 1) {
         status = dis__store_curve(store, r->view.key, &epoch, &r->view.n_epochs, &r->view.best_epoch);

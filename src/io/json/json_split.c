@@ -65,7 +65,7 @@ static const char *longest(const dis__json_split *s, const char *p)
 }
 
 /* The value at s->at becomes the record. */
-static dis_status take_value(dis__json_split *s)
+static dis_status parse_value(dis__json_split *s)
 {
     if (s->at == s->end) return bad(s, s->at, "a value is missing");
     if (*s->at == ']' || *s->at == '}' || *s->at == ',')
@@ -81,7 +81,7 @@ static dis_status take_value(dis__json_split *s)
 }
 
 /* The key at s->at, and on to its value. */
-static dis_status take_key(dis__json_split *s)
+static dis_status parse_key(dis__json_split *s)
 {
     if (s->at == s->end || *s->at != '"')
         return bad(s, s->at,
@@ -109,9 +109,9 @@ static dis_status enter(dis__json_split *s, const char *key, size_t n)
     if (s->at == s->end || *s->at != '{') return bad(s, s->at, "no object, where `records` asks for a key of one");
     s->at = skip_spaces(s->at + 1, s->end);
     while (s->at < s->end && *s->at != '}') {
-        DIS_TRY(take_key(s));
+        DIS_TRY(parse_key(s));
         if (key_is(s, key, n)) return DIS_OK;
-        DIS_TRY(take_value(s));
+        DIS_TRY(parse_value(s));
         if (s->at < s->end && *s->at == ',') s->at = skip_spaces(s->at + 1, s->end);
     }
     return bad(s, object, "this object has no such key as `records` names");
@@ -131,7 +131,7 @@ static dis_status look_at_object(dis__json_split *s)
     }
     dis__json_split first = *s;
     first.at = skip_spaces(open + 1, s->end);
-    const bool named = take_key(&first) == DIS_OK;
+    const bool named = parse_key(&first) == DIS_OK;
     if (named && first.at < s->end && *first.at != '{' && *first.at != '[') s->kind = DIS_SPLIT_SINGLE;
     return DIS_OK;
 }
@@ -200,8 +200,8 @@ static dis_status next_element(dis__json_split *s, bool *more)
         if (s->at < s->end && *s->at == close) return end_list(s, more);
     }
     *more = true;
-    if (s->kind == DIS_SPLIT_OBJECT) DIS_TRY(take_key(s));
-    return take_value(s);
+    if (s->kind == DIS_SPLIT_OBJECT) DIS_TRY(parse_key(s));
+    return parse_value(s);
 }
 
 dis_status dis__json_split_next(dis__json_split *s, bool *more)
@@ -212,12 +212,12 @@ dis_status dis__json_split_next(dis__json_split *s, bool *more)
     case DIS_SPLIT_LINES: return next_line(s, more);
     case DIS_SPLIT_ARRAY:
     case DIS_SPLIT_OBJECT: return next_element(s, more);
-    case DIS_SPLIT_SEQUENCE: *more = s->at < s->end; return *more ? take_value(s) : DIS_OK;
+    case DIS_SPLIT_SEQUENCE: *more = s->at < s->end; return *more ? parse_value(s) : DIS_OK;
     case DIS_SPLIT_SINGLE:
         if (s->begun && s->at < s->end) return bad(s, s->at, "something follows the end of the JSON value");
         *more = !s->begun;
         s->begun = true;
-        return *more ? take_value(s) : DIS_OK;
+        return *more ? parse_value(s) : DIS_OK;
     }
     return DIS_OK;
 }

@@ -41,7 +41,7 @@ static void skip_spaces(reader *r)
     while (r->at < r->end && (*r->at == ' ' || *r->at == '\n')) r->at++;
 }
 
-static bool take(reader *r, const char *text)
+static bool match_text(reader *r, const char *text)
 {
     skip_spaces(r);
     const size_t n = strlen(text);
@@ -51,7 +51,7 @@ static bool take(reader *r, const char *text)
 }
 
 /* A number of digits, as a size. */
-static bool take_size(reader *r, size_t *out)
+static bool parse_size(reader *r, size_t *out)
 {
     skip_spaces(r);
     const char *begin = r->at;
@@ -67,7 +67,7 @@ static dis_status read_type(reader *r, dis__npy *a)
 {
     skip_spaces(r);
     if (r->at < r->end && *r->at == '[') return fail(r, "an array of records; write each field as an array of its own");
-    if (!take(r, "'") && !take(r, "\"")) return fail(r, "the type of the numbers is not a text");
+    if (!match_text(r, "'") && !match_text(r, "\"")) return fail(r, "the type of the numbers is not a text");
     const char *t = r->at, *close = t;
     while (close < r->end && *close != '\'' && *close != '"') close++;
     if (close == r->end || close - t < 2) return fail(r, "the type of the numbers is cut off");
@@ -95,13 +95,13 @@ static dis_status read_type(reader *r, dis__npy *a)
 
 static dis_status read_shape(reader *r, dis__npy *a)
 {
-    if (!take(r, "(")) return fail(r, "the shape is not a tuple");
-    for (a->n_dims = 0; !take(r, ")");) {
+    if (!match_text(r, "(")) return fail(r, "the shape is not a tuple");
+    for (a->n_dims = 0; !match_text(r, ")");) {
         if (a->n_dims == DIS_NPY_DIMS) return fail(r, "more than 8 dimensions");
-        if (!take_size(r, &a->dim[a->n_dims++])) return fail(r, "a dimension that is no number, or too large");
-        (void)take(r, "L"); /* as Python 2 wrote it */
-        if (take(r, ",")) continue;
-        if (!take(r, ")")) return fail(r, "the shape is cut off");
+        if (!parse_size(r, &a->dim[a->n_dims++])) return fail(r, "a dimension that is no number, or too large");
+        (void)match_text(r, "L"); /* as Python 2 wrote it */
+        if (match_text(r, ",")) continue;
+        if (!match_text(r, ")")) return fail(r, "the shape is cut off");
         break;
     }
     return DIS_OK;
@@ -114,22 +114,22 @@ static dis_status read_dictionary(reader *r, dis__npy *a)
                                               {"'fortran_order'", "\"fortran_order\""},
                                               {"'shape'", "\"shape\""}};
     bool have[KEYS] = {false};
-    if (!take(r, "{")) return fail(r, "the header does not begin with {");
-    while (!take(r, "}")) {
+    if (!match_text(r, "{")) return fail(r, "the header does not begin with {");
+    while (!match_text(r, "}")) {
         int k = 0;
-        while (k < KEYS && !take(r, keys[k][0]) && !take(r, keys[k][1])) k++;
+        while (k < KEYS && !match_text(r, keys[k][0]) && !match_text(r, keys[k][1])) k++;
         if (k == KEYS) return fail(r, "the header has a key other than descr, fortran_order and shape, or is cut off");
         if (have[k]) return fail(r, "the header has a key twice");
         have[k] = true;
-        if (!take(r, ":")) return fail(r, "a colon is missing in the header");
+        if (!match_text(r, ":")) return fail(r, "a colon is missing in the header");
         if (k == DESCR) DIS_TRY(read_type(r, a));
         if (k == SHAPE) DIS_TRY(read_shape(r, a));
         if (k == ORDER) {
-            a->fortran = take(r, "True");
-            if (!a->fortran && !take(r, "False")) return fail(r, "fortran_order is neither True nor False");
+            a->fortran = match_text(r, "True");
+            if (!a->fortran && !match_text(r, "False")) return fail(r, "fortran_order is neither True nor False");
         }
-        if (take(r, ",")) continue;
-        if (!take(r, "}")) return fail(r, "the header is cut off");
+        if (match_text(r, ",")) continue;
+        if (!match_text(r, "}")) return fail(r, "the header is cut off");
         break;
     }
     if (!have[DESCR] || !have[ORDER] || !have[SHAPE]) return fail(r, "the header lacks descr, fortran_order or shape");

@@ -149,7 +149,7 @@ typedef struct {
     double *predictions; /* (n_items, n_classes) or NULL, likewise */
 } half_work;
 
-static void take_votes(const auto_work *a, uint8_t half, dis_votes *part)
+static void select_votes(const auto_work *a, uint8_t half, dis_votes *part)
 {
     const dis_votes_view *v = &a->v;
     size_t n = 0;
@@ -193,7 +193,7 @@ static dis_status share_half(const auto_work *a, half_work *h)
     return DIS_OK;
 }
 
-static dis_status take_half(const auto_work *a, uint8_t half, half_work *h)
+static dis_status select_half(const auto_work *a, uint8_t half, half_work *h)
 {
     const dis_votes_view *v = &a->v;
     dis_votes *part = &h->votes;
@@ -214,7 +214,7 @@ static dis_status take_half(const auto_work *a, uint8_t half, half_work *h)
         DIS_TRY(dis__alloc_array(&part->label8, v->n_votes, sizeof *part->label8));
     else
         DIS_TRY(dis__alloc_array(&part->label16, v->n_votes, sizeof *part->label16));
-    take_votes(a, half, part);
+    select_votes(a, half, part);
     return h->shared ? share_half(a, h) : DIS_OK;
 }
 
@@ -234,7 +234,7 @@ static void drop_half(half_work *h)
 }
 
 /* Labels of the half's items to those who judge them. */
-static dis_status take_labels(const auto_work *a, const half_work *h, const double *p, float *out)
+static dis_status share_labels(const auto_work *a, const half_work *h, const double *p, float *out)
 {
     const size_t K = a->v.n_classes, n = h->votes.n_items * K;
     float *own = out;
@@ -255,7 +255,7 @@ static dis_status fit_half(const auto_work *a, const half_work *h, const char *s
     dis_fit_options own = h->options;
     if (method->info.predictions == DIS_PREDICTIONS_UNUSED) own.predictions = NULL;
     DIS_TRY(dis_fit_run(a->ctx, &h->votes, spec, &own, &fit));
-    const dis_status status = take_labels(a, h, dis_fit_p(fit), out);
+    const dis_status status = share_labels(a, h, dis_fit_p(fit), out);
     dis_fit_destroy(fit);
     return status;
 }
@@ -266,7 +266,7 @@ static dis_status fit_halves(auto_work *a, const char *const *specs, const dis_f
     const size_t n = a->v.n_items * a->v.n_classes;
     for (uint8_t half = 0; half < 2; half++) {
         half_work h = {.options = *options};
-        dis_status status = take_half(a, half, &h);
+        dis_status status = select_half(a, half, &h);
         for (size_t m = 0; m < a->n_views && status == DIS_OK; m++) {
             status = fit_half(a, &h, specs[m], a->p[half] + m * n);
             dis__progress(a->ctx, "weights",

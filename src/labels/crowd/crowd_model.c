@@ -41,7 +41,7 @@ size_t dis__crowd_model_memory(const dis_votes_view *votes)
 }
 
 /* What the joint posterior of item i says of its class, and of the sums over items: levels, classes. */
-static void take_item(const dis__crowd_model *m, size_t i, const double *joint, double *level, double *class_sum)
+static void sum_item(const dis__crowd_model *m, size_t i, const double *joint, double *level, double *class_sum)
 {
     const size_t K = m->n_classes;
     double *p = m->p + i * K;
@@ -74,7 +74,7 @@ static void item_job(void *arg, size_t first, size_t last, double *sums, int thr
         dis__crowd_compute_joints(m, i, n, joint, joint + DIS_CROWD_LEVELS * K * n, log_total);
         for (size_t b = 0; b < n; b++) {
             *likelihood += log_total[b];
-            take_item(m, i + b, joint + b * DIS_CROWD_LEVELS * K, level, class_sum);
+            sum_item(m, i + b, joint + b * DIS_CROWD_LEVELS * K, level, class_sum);
         }
     }
 }

@@ -60,7 +60,7 @@ typedef struct {
     double extra; /* powers of 2 besides */
 } logs;
 
-INLINE void take_exponent(logs *l, dis__vec x, bool fresh)
+INLINE void add_exponent(logs *l, dis__vec x, bool fresh)
 {
     const dis__uvec bits = (dis__uvec)x;
     const dis__vec mantissa = (dis__vec)((bits & 0x000fffffffffffffu) | 0x3ff0000000000000u);
@@ -141,8 +141,8 @@ INLINE void share(arrays a, size_t first, size_t n, const shape *s, bool hard, l
             l->extra += careful(a, first + b, x + b * s->row, s);
             sum[b] = total_of(x + b * s->row, hard, s);
         }
-    for (size_t b = 0; b < padded; b += DIS_LANES) take_exponent(l, dis__vload(sum + b), false);
-    take_exponent(l, l->product, true); /* the product stays small */
+    for (size_t b = 0; b < padded; b += DIS_LANES) add_exponent(l, dis__vload(sum + b), false);
+    add_exponent(l, l->product, true); /* the product stays small */
     if (hard) {
         for (size_t b = 0; b < n; b++) harden(x + b * s->row, sum[b], s);
         return;

@@ -115,7 +115,7 @@ typedef struct {
 /* ---- the update ---- */
 
 /* Parameters at hand to the table: nothing is known of their posterior, so there is no objective yet. */
-static void take_worker(const ebcc *b, size_t w, double *x)
+static void copy_worker(const ebcc *b, size_t w, double *x)
 {
     const size_t K = b->em.n_classes, S = b->em.n_states, row = b->em.row;
     memset(x, 0, K * row * sizeof *x);
@@ -136,7 +136,7 @@ static double update_worker(void *arg, size_t w, double *x, double *scratch, boo
     const dis__special_functions *f = &b->em.special;
     const size_t K = b->em.n_classes, S = b->em.n_states, M = b->n_groups, row = b->em.row;
     if (b->warm) {
-        take_worker(b, w, x);
+        copy_worker(b, w, x);
         return 0;
     }
     const double wrong = b->o->off_diagonal, more = b->o->diagonal - wrong;

@@ -168,7 +168,7 @@ static void find_step(const smoothing *s)
 }
 
 /* The step, halved until L does not fall; `largest` is what is left of it. */
-static dis_status take_step(smoothing *s, double *objective, double *largest)
+static dis_status apply_step(smoothing *s, double *objective, double *largest)
 {
     double reached = -INFINITY, scale = 1;
     for (size_t k = 0; k < s->n_classes; k++) s->before[k] = s->alpha[k];
@@ -193,7 +193,7 @@ static dis_status estimate(smoothing *s, dis_fit *fit)
     fit->converged = false;
     while (fit->iterations < ITERATIONS && !fit->converged) {
         find_step(s);
-        DIS_TRY(take_step(s, &objective, &largest));
+        DIS_TRY(apply_step(s, &objective, &largest));
         fit->iterations++;
         DIS_TRY(dis__fit_add_objective(fit, objective));
         dis__progress(s->args->ctx, "smoothed", (double)fit->iterations / ITERATIONS);

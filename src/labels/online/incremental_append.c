@@ -157,7 +157,7 @@ static dis_status check_again(const dis__incremental_update *a, size_t i, size_t
     return DIS_OK;
 }
 
-static dis_status take_votes(dis__incremental_update *a)
+static dis_status merge_votes(dis__incremental_update *a)
 {
     const dis_incremental *g = a->g;
     const dis_votes_view *m = a->more;
@@ -184,7 +184,7 @@ static dis_status take_votes(dis__incremental_update *a)
 }
 
 /* The model as the state has it. */
-static dis_status take_model(dis__incremental_update *a)
+static dis_status copy_model(dis__incremental_update *a)
 {
     const dis_incremental *g = a->g;
     const size_t K = g->n_classes;
@@ -206,7 +206,7 @@ static dis_status take_model(dis__incremental_update *a)
 }
 
 /* What the counts hold of the items: posteriors from their old votes. All before any counts move. */
-static dis_status take_posteriors(dis__incremental_update *a)
+static dis_status copy_posteriors(dis__incremental_update *a)
 {
     const size_t K = a->g->n_classes, n = a->more->n_items;
     DIS_TRY(dis__alloc_zeroed(&a->p, dis__saturating_size(n, K, 0), sizeof *a->p));
@@ -271,9 +271,9 @@ static dis_status append(dis_context *ctx, dis__incremental_update *a, dis_label
     const dis_votes_view *m = a->more;
     DIS_TRY(dis__incremental_check_votes(a));
     DIS_TRY(dis__incremental_match_votes(a));
-    DIS_TRY(take_votes(a));
-    DIS_TRY(take_model(a));
-    DIS_TRY(take_posteriors(a));
+    DIS_TRY(merge_votes(a));
+    DIS_TRY(copy_model(a));
+    DIS_TRY(copy_posteriors(a));
     DIS_TRY(do_rounds(a));
     const dis_labels_view labels = {
         .n_items = m->n_items, .n_classes = a->g->n_classes, .p = a->p, .tasks = m->tasks, .classes = m->classes};

@@ -32,8 +32,8 @@ static dis_status class_names(const dis_watch *w, dis_names **out)
 }
 
 /* p: (n, classes) labels of the entries, in the order of `classes`. */
-static dis_status take_labels(const dis_watch *w, const entry *e, size_t n, const dis_names *classes, double *p,
-                              dis__name_list *tasks)
+static dis_status gather_labels(const dis_watch *w, const entry *e, size_t n, const dis_names *classes, double *p,
+                                dis__name_list *tasks)
 {
     const size_t K = w->n_classes;
     double *q;
@@ -73,7 +73,7 @@ dis_status dis_watch_write(const dis_watch *w, const char *path, const char *for
     for (size_t i = 0, at = 0; i < w->n_places; i++)
         if (w->item[i].name) e[at++] = (entry){.serial = w->item[i].serial, .place = i};
     qsort(e, n, sizeof *e, by_serial);
-    DIS_TRY_GOTO(status, take_labels(w, e, n, classes, p, &list), end);
+    DIS_TRY_GOTO(status, gather_labels(w, e, n, classes, p, &list), end);
     DIS_TRY_GOTO(status, dis__name_list_move(&list, &tasks), end);
     const dis_labels_view labels = {.n_items = n, .n_classes = K, .p = p, .tasks = tasks, .classes = classes};
     status = dis_labels_write(NULL, &labels, path, format);

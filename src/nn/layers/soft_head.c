@@ -169,7 +169,8 @@ dis_status dis__head_put_labels(dis__net *net, int head, const int32_t *label)
 }
 
 /* Rows of an array go to memory of the head; `row` NULL: those that `like` has. */
-static dis_status take(dis__net *net, dis__layer *layer, int to, const dis__batch_rows_args *what, const int32_t *row)
+static dis_status gather_rows(dis__net *net, dis__layer *layer, int to, const dis__batch_rows_args *what,
+                              const int32_t *row)
 {
     dis__batch_rows_args args = *what;
     args.y = layer->work[to];
@@ -186,10 +187,10 @@ dis_status dis__head_gather_targets(dis__net *net, int head, const void *target,
     dis__head *h = layer->own;
     h->counted = counted;
     dis__batch_rows_args args = {.x = target, .size = dis__number_bytes(net, DIS_ROLE_STAT), .channels = h->n_classes};
-    DIS_TRY(take(net, layer, TARGET, &args, row));
+    DIS_TRY(gather_rows(net, layer, TARGET, &args, row));
     args = (dis__batch_rows_args){.x = weight, .size = args.size, .channels = 1};
     args.row = dis__feed_index(net, layer->work[TARGET]);
-    return take(net, layer, WEIGHT, &args, NULL);
+    return gather_rows(net, layer, WEIGHT, &args, NULL);
 }
 
 dis_status dis__head_gather_labels(dis__net *net, int head, const void *label, const int32_t *row, double counted)
@@ -199,7 +200,7 @@ dis_status dis__head_gather_labels(dis__net *net, int head, const void *label, c
     dis__head *h = layer->own;
     h->counted = counted;
     const dis__batch_rows_args args = {.x = label, .size = sizeof(int32_t), .channels = 1, .behind = 0xff};
-    DIS_TRY(take(net, layer, LABEL, &args, row));
+    DIS_TRY(gather_rows(net, layer, LABEL, &args, row));
     const dis__one_hot_args hot = {.n_rows = dis__padded_rows(net, layer->in[0]),
                                    .n_classes = h->n_classes,
                                    .label = layer->work[LABEL],

@@ -34,7 +34,7 @@ static size_t find_folded(const known *k, const dis__table_row_cell *label)
     return SIZE_MAX;
 }
 
-static dis_status take(known *k, dis__table_rows *r)
+static dis_status match_row(known *k, dis__table_rows *r)
 {
     const dis__table_row_cell *task = &r->cell[0], *label = &r->cell[1];
     const dis__key key = dis__key_from_text(&k->secret, task->text, task->n);
@@ -60,7 +60,7 @@ static dis_status read_rows(known *k, dis__table_rows *r)
     for (bool more;;) {
         DIS_TRY(dis__table_rows_next(r, &more));
         if (!more) return DIS_OK;
-        DIS_TRY(take(k, r));
+        DIS_TRY(match_row(k, r));
     }
 }
 

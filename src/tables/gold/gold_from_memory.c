@@ -22,7 +22,7 @@ static dis_status check_names(const dis_names *names, const char *what)
                      dis_names_get(names, twice, NULL));
 }
 
-static dis_status take(const dis_gold_view *v, dis_gold *gold)
+static dis_status copy_gold(const dis_gold_view *v, dis_gold *gold)
 {
     const size_t k = dis_names_count(v->classes);
     DIS_TRY(check_names(v->tasks, "task"));
@@ -49,7 +49,7 @@ dis_status dis_gold_create(dis_context *ctx, const dis_gold_view *view, dis_gold
     DIS_TRY(dis__check_stop(ctx));
     dis_gold *gold;
     DIS_TRY(dis__alloc_zeroed(&gold, 1, sizeof *gold));
-    const dis_status status = take(view, gold);
+    const dis_status status = copy_gold(view, gold);
     if (status != DIS_OK) {
         dis_gold_destroy(gold);
         return status;

@@ -165,7 +165,7 @@ static dis_status renamed(loader *l, dis__table_rows *r, dis__table_row_cell *la
                         (int)label->n, label->text);
 }
 
-static dis_status take(loader *l, dis__table_rows *r, uint64_t row)
+static dis_status read_row(loader *l, dis__table_rows *r, uint64_t row)
 {
     const dis__gold_source *s = l->source;
     const size_t rules = s->numbered ? TASK : TASK + 1;
@@ -213,7 +213,7 @@ static dis_status read_rows(loader *l, dis__table_rows *r, const char **columns)
         bool more;
         DIS_TRY(dis__table_rows_next(r, &more));
         if (!more) return DIS_OK;
-        DIS_TRY(take(l, r, row));
+        DIS_TRY(read_row(l, r, row));
     }
 }
 

@@ -196,7 +196,7 @@ typedef struct {
 } source;
 
 /* One record of the source: the value of its key, for the item of its id. */
-static dis_status take_record(exporting *e, source *s)
+static dis_status read_record(exporting *e, source *s)
 {
     const dis__json_value *root;
     DIS_TRY(dis__json_records_parse(&s->records, &s->json, &root));
@@ -222,7 +222,7 @@ static dis_status walk_source(exporting *e, source *s, dis__input *in, dis__csv 
     dis_status status = dis__alloc_zeroed(&s->seen, e->labels->n_items, sizeof *s->seen);
     if (status == DIS_OK) status = dis__json_records_open(&s->records, in, places, NULL, false);
     while (status == DIS_OK && (status = dis__json_records_next(&s->records, &more)) == DIS_OK && more)
-        status = take_record(e, s);
+        status = read_record(e, s);
     for (size_t i = 0; status == DIS_OK && i < e->labels->n_items; i++) e->notes->n_unknown += !s->seen[i];
     dis__name_index_free(&s->tasks);
     return status;

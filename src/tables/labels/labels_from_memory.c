@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-static dis_status take_names(const dis_names *names, size_t n, const char *what, dis_names **out)
+static dis_status copy_names(const dis_names *names, size_t n, const char *what, dis_names **out)
 {
     if (!names || dis_names_count(names) != n)
         return dis__fail(DIS_EUSAGE, "%zu names for %zu %ss", names ? dis_names_count(names) : 0, n, what);
@@ -25,7 +25,7 @@ static dis_status take_names(const dis_names *names, size_t n, const char *what,
     return dis__names_copy(names, out);
 }
 
-static dis_status take_rows(const dis_labels_view *v, dis_labels *labels)
+static dis_status copy_rows(const dis_labels_view *v, dis_labels *labels)
 {
     const size_t k = v->n_classes;
     for (size_t i = 0; i < v->n_items; i++) {
@@ -42,16 +42,16 @@ static dis_status take_rows(const dis_labels_view *v, dis_labels *labels)
     return DIS_OK;
 }
 
-static dis_status take(dis_context *ctx, const dis_labels_view *v, dis_labels *labels)
+static dis_status copy_labels(dis_context *ctx, const dis_labels_view *v, dis_labels *labels)
 {
     const size_t n = dis__saturating_size(v->n_items, v->n_classes, 0);
-    DIS_TRY(take_names(v->tasks, v->n_items, "task", &labels->tasks));
-    DIS_TRY(take_names(v->classes, v->n_classes, "class", &labels->classes));
+    DIS_TRY(copy_names(v->tasks, v->n_items, "task", &labels->tasks));
+    DIS_TRY(copy_names(v->classes, v->n_classes, "class", &labels->classes));
     DIS_TRY(dis__check_memory(ctx, dis__saturating_size(n, sizeof *labels->p, 0), "the labels"));
     DIS_TRY(dis__alloc_array(&labels->p, n, sizeof *labels->p));
     labels->n_items = v->n_items;
     labels->n_classes = v->n_classes;
-    return take_rows(v, labels);
+    return copy_rows(v, labels);
 }
 
 dis_status dis_labels_create(dis_context *ctx, const dis_labels_view *view, dis_labels **out)
@@ -62,7 +62,7 @@ dis_status dis_labels_create(dis_context *ctx, const dis_labels_view *view, dis_
     DIS_TRY(dis__check_stop(ctx));
     dis_labels *labels;
     DIS_TRY(dis__alloc_zeroed(&labels, 1, sizeof *labels));
-    const dis_status status = take(ctx, view, labels);
+    const dis_status status = copy_labels(ctx, view, labels);
     if (status != DIS_OK) {
         dis_labels_destroy(labels);
         return status;

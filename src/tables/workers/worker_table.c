@@ -178,7 +178,7 @@ static dis_status read_table(dis_context *ctx, loader *l, const char *format)
 
 /* ---- JSON ---- */
 
-static dis_status take_member(loader *l, const dis__json *json, const dis__json_value *key, const dis__json_value *v)
+static dis_status parse_member(loader *l, const dis__json *json, const dis__json_value *key, const dis__json_value *v)
 {
     size_t column = 0;
     if (v->kind == DIS_JSON_ARRAY || v->kind == DIS_JSON_OBJECT)
@@ -189,19 +189,19 @@ static dis_status take_member(loader *l, const dis__json *json, const dis__json_
 }
 
 /* All members of an object but `id` as cells of the worker put last. */
-static dis_status take_object(loader *l, const dis__json *json, const dis__json_value *object,
-                              const dis__json_value *id)
+static dis_status parse_object(loader *l, const dis__json *json, const dis__json_value *object,
+                               const dis__json_value *id)
 {
     const dis__json_value *key = object + 1;
     for (uint32_t m = 0; m < object->n; m++) {
         const dis__json_value *v = key + 1;
-        if (v != id) DIS_TRY(take_member(l, json, key, v));
+        if (v != id) DIS_TRY(parse_member(l, json, key, v));
         key = v + v->skip;
     }
     return DIS_OK;
 }
 
-static dis_status take_record(loader *l, const dis__json *json, uint64_t line, const dis__json_value *object)
+static dis_status parse_record(loader *l, const dis__json *json, uint64_t line, const dis__json_value *object)
 {
     const dis__json_value *id = NULL;
     if (object->kind != DIS_JSON_OBJECT) return dis__json_fail(json, object, "a worker must be an object");
@@ -221,10 +221,10 @@ static dis_status take_record(loader *l, const dis__json *json, uint64_t line, c
     if (id->length == 0 || id->length > DIS_MAX_ID)
         return dis__json_fail(json, id, "a worker id of %u bytes; from 1 to %u are possible", id->length, DIS_MAX_ID);
     DIS_TRY(put_worker(l, line, id->text, id->length));
-    return take_object(l, json, object, id);
+    return parse_object(l, json, object, id);
 }
 
-static dis_status take_by_worker(loader *l, const dis__json *json, const dis__json_value *root)
+static dis_status parse_workers(loader *l, const dis__json *json, const dis__json_value *root)
 {
     const dis__json_value *key = root + 1;
     for (uint32_t m = 0; m < root->n; m++) {
@@ -234,16 +234,16 @@ static dis_status take_by_worker(loader *l, const dis__json *json, const dis__js
                                   (int)(key->length > 100 ? 100 : key->length), key->text);
         if (key->length == 0) return dis__json_fail(json, key, "an empty worker id; every worker needs one");
         DIS_TRY(put_worker(l, 0, key->text, key->length));
-        DIS_TRY(take_object(l, json, v, NULL));
+        DIS_TRY(parse_object(l, json, v, NULL));
         key = v + v->skip;
     }
     return DIS_OK;
 }
 
-static dis_status take_list(loader *l, const dis__json *json, const dis__json_value *root)
+static dis_status parse_list(loader *l, const dis__json *json, const dis__json_value *root)
 {
     const dis__json_value *v = root + 1;
-    for (uint32_t e = 0; e < root->n; e++, v += v->skip) DIS_TRY(take_record(l, json, 0, v));
+    for (uint32_t e = 0; e < root->n; e++, v += v->skip) DIS_TRY(parse_record(l, json, 0, v));
     return DIS_OK;
 }
 
@@ -252,8 +252,8 @@ static dis_status read_json(loader *l, const dis__input *in, dis__json *json)
     const dis__json_value *root;
     const dis__json_position at = {.file = l->path, .line = 1, .column = 1};
     DIS_TRY(dis__json_parse(json, in->bytes, in->n, &at, &root));
-    if (root->kind == DIS_JSON_OBJECT) return take_by_worker(l, json, root);
-    if (root->kind == DIS_JSON_ARRAY) return take_list(l, json, root);
+    if (root->kind == DIS_JSON_OBJECT) return parse_workers(l, json, root);
+    if (root->kind == DIS_JSON_ARRAY) return parse_list(l, json, root);
     return dis__json_fail(json, root, "a worker table in JSON is an object by worker, or a list of objects");
 }
 
@@ -268,7 +268,7 @@ static dis_status read_lines(loader *l, const dis__input *in, dis__json *json)
                                        .offset = (uint64_t)(line - in->bytes)};
         const dis__json_value *root;
         DIS_TRY(dis__json_parse(json, line, (size_t)(stop - line), &at, &root));
-        DIS_TRY(take_record(l, json, number, root));
+        DIS_TRY(parse_record(l, json, number, root));
         line = lf ? lf + 1 : end;
     }
     return DIS_OK;

@@ -34,7 +34,7 @@ static const dis__json_value *content_of(const dis__json_value *v)
     return v && v->kind == DIS_JSON_STRING && v->length ? v : NULL;
 }
 
-static dis_status take_specials(dis__tokenizer_reader *r, const dis__json_value *root)
+static dis_status parse_special_tokens(dis__tokenizer_reader *r, const dis__json_value *root)
 {
     static const char *const key[][2] = {{"cls_token", "bos_token"},
                                          {"sep_token", "eos_token"},
@@ -55,7 +55,7 @@ static double number_of(const dis__json_value *root, const char *key)
     return v && v->kind == DIS_JSON_NUMBER && v->number >= 1 && v->number < 1e9 ? v->number : 0;
 }
 
-static dis_status take_added(dis__tokenizer_reader *r, const dis__json_value *list)
+static dis_status parse_added_tokens(dis__tokenizer_reader *r, const dis__json_value *list)
 {
     if (!list || list->kind != DIS_JSON_OBJECT) return DIS_OK;
     const dis__json_value *at = list + 1;
@@ -82,7 +82,7 @@ static dis_status take_added(dis__tokenizer_reader *r, const dis__json_value *li
     return DIS_OK;
 }
 
-static dis_status take_config(dis__tokenizer_reader *r, const dis__json_value *root)
+static dis_status parse_config(dis__tokenizer_reader *r, const dis__json_value *root)
 {
     dis__token_config *c = &r->config;
     const dis__json_value *class = dis__json_member(root, "tokenizer_class");
@@ -97,13 +97,13 @@ static dis_status take_config(dis__tokenizer_reader *r, const dis__json_value *r
     DIS_TRY(dis__field_bool(r, root, "do_basic_tokenize", true, &basic));
     c->accents_given = accents && accents->kind != DIS_JSON_NULL;
     c->max_length = number_of(root, "model_max_length");
-    DIS_TRY(take_specials(r, root));
+    DIS_TRY(parse_special_tokens(r, root));
     if (r->old_files && !basic) return dis__json_fail(&r->json, root, "do_basic_tokenize false is not supported");
-    return r->old_files ? take_added(r, dis__json_member(root, "added_tokens_decoder")) : DIS_OK;
+    return r->old_files ? parse_added_tokens(r, dis__json_member(root, "added_tokens_decoder")) : DIS_OK;
 }
 
 /* Encoders of RoBERTa's family number positions from pad_token_id + 1. */
-static dis_status take_encoder(dis__tokenizer_reader *r, const dis__json_value *root)
+static dis_status parse_encoder(dis__tokenizer_reader *r, const dis__json_value *root)
 {
     static const char *const shifted[] = {"roberta",   "xlm-roberta", "xlm-roberta-xl",
                                           "camembert", "mpnet",       "longformer"};
@@ -134,9 +134,9 @@ dis_status dis__token_config_read(dis__tokenizer_reader *r, const char *folder)
     static const struct {
         const char *name;
         dis_status (*take)(dis__tokenizer_reader *r, const dis__json_value *root);
-    } files[] = {{"tokenizer_config.json", take_config},
-                 {"special_tokens_map.json", take_specials},
-                 {"config.json", take_encoder}};
+    } files[] = {{"tokenizer_config.json", parse_config},
+                 {"special_tokens_map.json", parse_special_tokens},
+                 {"config.json", parse_encoder}};
     r->config.lower = r->config.chinese = true;
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         bool there;

@@ -113,7 +113,7 @@ static bool decode(const char *text, size_t n, char *out, size_t *n_out)
 }
 
 /* The bytes begin with the size of the double array; texts behind it are UTF-8. */
-static bool take_apart(dis__tokenizer_step *s, size_t n)
+static bool split_charsmap(dis__tokenizer_step *s, size_t n)
 {
     if (n < 8) return false;
     const size_t size = unit_at(s, 0);
@@ -131,7 +131,7 @@ static dis_status read_precompiled(dis__tokenizer_reader *r, const dis__json_val
         return dis__json_fail(&r->json, map ? map : v, "precompiled_charsmap must be a text in base64");
     size_t n;
     DIS_TRY(dis__alloc_array(&s->map, (size_t)map->length + 1, 1));
-    if (!decode(map->text, map->length, s->map, &n) || !take_apart(s, n))
+    if (!decode(map->text, map->length, s->map, &n) || !split_charsmap(s, n))
         return dis__json_fail(&r->json, map, "precompiled_charsmap is damaged: no double array with texts after it");
     return DIS_OK;
 }

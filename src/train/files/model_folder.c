@@ -190,7 +190,7 @@ end:
 
 /* ---- reading ---- */
 
-static dis_status take_schema(dis__model_json *s)
+static dis_status read_schema(dis__model_json *s)
 {
     DIS_TRY(dis__model_json_read_count(s, s->root, "schema_version", &s->schema));
     if (s->schema >= OLD_SCHEMA && s->schema <= SCHEMA) return DIS_OK;
@@ -199,7 +199,7 @@ static dis_status take_schema(dis__model_json *s)
                           s->schema, dis_version(), OLD_SCHEMA, SCHEMA);
 }
 
-static dis_status take_classes(const dis__model_json *s, dis_names **out)
+static dis_status read_classes(const dis__model_json *s, dis_names **out)
 {
     DIS_TRY(dis__model_json_read_names(s, s->root, "classes", out));
     if (!*out) return dis__json_fail(&s->json, s->root, "a model without classes");
@@ -216,7 +216,7 @@ static double number_of(const dis__json_value *object, const char *key)
     return v && v->kind == DIS_JSON_NUMBER ? v->number : NAN;
 }
 
-static dis_status take_curve(const dis__model_json *s, dis_model *m)
+static dis_status read_curve(const dis__model_json *s, dis_model *m)
 {
     const dis__json_value *v;
     DIS_TRY(dis__model_json_member(s, s->root, "curve", DIS_JSON_ARRAY, &v));
@@ -231,7 +231,7 @@ static dis_status take_curve(const dis__model_json *s, dis_model *m)
     return DIS_OK;
 }
 
-static dis_status take_encoder(const dis__model_json *s, const char *folder, dis_model *m)
+static dis_status read_encoder(const dis__model_json *s, const char *folder, dis_model *m)
 {
     const dis__json_value *of;
     DIS_TRY(dis__model_json_member(s, s->root, "encoder", DIS_JSON_OBJECT, &of));
@@ -255,7 +255,7 @@ static dis_status read_model(dis__model_json *s, const char *folder, dis_model *
     DIS_TRY_GOTO(status, dis__model_json_read_text(s, s->root, "format", &format), end);
     if (strcmp(format, MODEL_FORMAT) != 0)
         DIS_TRY_GOTO(status, dis__json_fail(&s->json, s->root, "not a model that dissent has written"), end);
-    DIS_TRY_GOTO(status, take_schema(s), end);
+    DIS_TRY_GOTO(status, read_schema(s), end);
     DIS_TRY_GOTO(status, dis__model_json_read_text(s, s->root, "model", &spec), end);
     DIS_TRY_GOTO(status, dis__model_json_read_text(s, s->root, "objective", &objective), end);
     DIS_TRY_GOTO(status, dis__model_json_read_text(s, s->root, "weights", weights), end);
@@ -270,13 +270,13 @@ static dis_status read_model(dis__model_json *s, const char *folder, dis_model *
     DIS_TRY_GOTO(status, dis__model_json_read_count(s, s->root, "examples", &m->n_examples), end);
     DIS_TRY_GOTO(status, dis__model_json_read_count(s, s->root, "left_out", &m->n_left_out), end);
     DIS_TRY_GOTO(status, dis__model_json_read_count(s, s->root, "best_epoch", &m->best_epoch), end);
-    DIS_TRY_GOTO(status, take_classes(s, &m->classes), end);
+    DIS_TRY_GOTO(status, read_classes(s, &m->classes), end);
     if (dis__json_member(s->root, "workers"))
         DIS_TRY_GOTO(status, dis__model_json_read_names(s, s->root, "workers", &m->workers), end);
     if (m->workers && dis__json_member(s->root, "worker_features"))
         DIS_TRY_GOTO(status, dis__worker_features_read(s, dis_names_count(m->workers), &m->features), end);
-    DIS_TRY_GOTO(status, take_curve(s, m), end);
-    status = take_encoder(s, folder, m);
+    DIS_TRY_GOTO(status, read_curve(s, m), end);
+    status = read_encoder(s, folder, m);
 end:
     dis__free(format);
     dis__free(spec);
@@ -293,7 +293,7 @@ static bool lies_well(const dis__safetensors *file, const dis__input *in)
     return in->map && in->n >= LARGE;
 }
 
-static dis_status take_numbers(const dis__tensor *t, bool there, float **out)
+static dis_status load_values(const dis__tensor *t, bool there, float **out)
 {
     if (there) {
         *out = (float *)(uintptr_t)t->data;
@@ -305,7 +305,7 @@ static dis_status take_numbers(const dis__tensor *t, bool there, float **out)
 }
 
 /* Where the model uses the file's numbers, *in is the model's from now on. */
-static dis_status take_tensors(const dis__safetensors *file, const char *path, const dis__input *in, dis_model *m)
+static dis_status read_tensors(const dis__safetensors *file, const char *path, const dis__input *in, dis_model *m)
 {
     dis__model_weights *w = &m->weights;
     const bool there = lies_well(file, in);
@@ -319,7 +319,7 @@ static dis_status take_tensors(const dis__safetensors *file, const char *path, c
         w->info[i].n_dims = t->n_dims;
         memcpy(w->info[i].dim, t->dim, t->n_dims * sizeof *t->dim);
         w->info[i].n = t->n;
-        DIS_TRY(take_numbers(t, there, &w->value[i]));
+        DIS_TRY(load_values(t, there, &w->value[i]));
         if (!there) w->n = i + 1;
         if (!dis__all_finite(w->value[i], t->n))
             return dis__fail_at(DIS_EDATA, path, 0, 0, "%s has a number that is not finite", w->info[i].name);
@@ -367,7 +367,7 @@ static dis_status read_weights(dis_context *ctx, const char *path, const char *j
     DIS_TRY(dis__input_open_regular(ctx, path, SIZE_MAX / 2, &in));
     dis_status status = dis__safetensors_open(path, in.bytes, in.n, &file);
     if (status == DIS_OK) {
-        status = take_tensors(&file, path, &in, m);
+        status = read_tensors(&file, path, &in, m);
         if (status == DIS_OK) status = check_weights(&file, &in, json, schema, hex, m);
         dis__safetensors_close(&file);
     }

@@ -209,7 +209,7 @@ static dis_status check_run(dis__training *t, const dis__safetensors *file, cons
                         "data, or leave out `resume`");
 }
 
-static dis_status take_place(dis__training *t, const dis__safetensors *file, const char *path)
+static dis_status restore_position(dis__training *t, const dis__safetensors *file, const char *path)
 {
     dis_model *m = t->model;
     char place[64], sums[2 * NUMBER];
@@ -255,7 +255,7 @@ static dis_status load(dis__training *t, dis_context *ctx, const char *path, con
 {
     const dis__model_row *row = t->model->row;
     if (row->identify) DIS_TRY(row->identify(t->model->encoder));
-    DIS_TRY(load_one(t, ctx, path, take_place));
+    DIS_TRY(load_one(t, ctx, path, restore_position));
     if (t->model->n_epochs == 0 || !t->q) return DIS_OK;
     /* Another run may have begun in this folder, and have been killed before its own first checkpoint. */
     DIS_TRY(load_one(t, ctx, best, check_run));

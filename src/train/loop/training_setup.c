@@ -83,7 +83,7 @@ static size_t max_votes(const dis__targets *t, size_t items)
     return dis__saturating_size(max, items, 0) < all ? max * items : all;
 }
 
-static dis_status take_declared(const dis_names *classes, dis_names **out)
+static dis_status copy_declared_classes(const dis_names *classes, dis_names **out)
 {
     const size_t n = dis_names_count(classes);
     if (n == 0 || n > DIS_MAX_CLASSES)
@@ -95,7 +95,7 @@ static dis_status take_declared(const dis_names *classes, dis_names **out)
     return dis__names_copy(classes, out);
 }
 
-static dis_status take_features(dis__training *t)
+static dis_status fit_features(dis__training *t)
 {
     dis_model *model = t->model;
     if (!t->o->worker_table)
@@ -112,7 +112,7 @@ static dis_status make_pairs(dis__training *t, dis_context *ctx, const dis_examp
     DIS_TRY(dis__names_copy(dis_votes_get_view(train->votes).workers, &model->workers));
     DIS_TRY(dis__worker_examples_init(ctx, train->items, train->votes, model->classes, model->workers, t->o->lenient,
                                       &t->pairs, &t->targets));
-    if (t->o->worker_features) DIS_TRY(take_features(t));
+    if (t->o->worker_features) DIS_TRY(fit_features(t));
     if (!dev) return DIS_OK;
     return dis__worker_examples_init(ctx, dev->items, dev->votes ? dev->votes : train->votes, model->classes,
                                      model->workers, true, &t->dev_pairs, &t->dev_targets);
@@ -141,7 +141,7 @@ static dis_status prepare_data(dis__training *t, dis_context *ctx, const dis_exa
                          "choose the model encoder or encoder-tagger",
                          model->row->info.name);
     if (o->classes)
-        DIS_TRY(take_declared(o->classes, &model->classes));
+        DIS_TRY(copy_declared_classes(o->classes, &model->classes));
     else
         DIS_TRY(dis__examples_get_classes(train, &model->classes));
     if (t->objective->annotator && o->item_weights)

@@ -100,7 +100,7 @@ static dis_status cut_all(sentences *s, const dis_tokenizer_options *o)
     return status;
 }
 
-static dis_status take_words(sentences *s, const dis_items_view *items)
+static dis_status gather_words(sentences *s, const dis_items_view *items)
 {
     s->n_words = items->n_items;
     s->n = items->n_sentences;
@@ -126,7 +126,7 @@ static dis_status encode_all(sentences *s, const dis_tokenizer_options *o, dis_t
     return DIS_OK;
 }
 
-static dis_status take_units(const sentences *s, uint64_t **unit)
+static dis_status gather_units(const sentences *s, uint64_t **unit)
 {
     DIS_TRY(dis__alloc_array(unit, s->n + 1, sizeof **unit));
     for (size_t i = 0; i <= s->n; i++) (*unit)[i] = s->start[i];
@@ -138,9 +138,9 @@ dis_status dis__encode_words(dis_context *ctx, const dis_tokenizer *t, const dis
 {
     sentences s = {.ctx = ctx, .t = t};
     dis_tokens *made = NULL;
-    dis_status status = take_words(&s, items);
+    dis_status status = gather_words(&s, items);
     if (status == DIS_OK) status = encode_all(&s, o, &made);
-    if (status == DIS_OK) status = take_units(&s, unit);
+    if (status == DIS_OK) status = gather_units(&s, unit);
     *n_units = s.n;
     dis__free(s.word);
     dis__free(s.length);

@@ -168,7 +168,7 @@ static dis_status match(matching *m, const dis_names *tasks, const dis_names *cl
     return match_items(m->items, tasks, &m->row);
 }
 
-static dis_status take_soft(matching *m, const dis_labels *labels, bool lenient)
+static dis_status add_soft(matching *m, const dis_labels *labels, bool lenient)
 {
     dis__targets *t = m->t;
     const dis_labels_view v = dis_labels_get_view(labels);
@@ -201,7 +201,7 @@ static dis_status no_labels(dis__targets *t)
     return DIS_OK;
 }
 
-static dis_status take_gold(matching *m, const dis_gold *gold)
+static dis_status add_gold(matching *m, const dis_gold *gold)
 {
     dis__targets *t = m->t;
     const dis_gold_view v = dis_gold_get_view(gold);
@@ -214,7 +214,7 @@ static dis_status take_gold(matching *m, const dis_gold *gold)
 
 /* The most probable class. Where two share that place: the first, or none, and then no soft label either, so that one
  * head and two learn from the same items. */
-static dis_status take_silver(matching *m, const dis__objective_settings *settings)
+static dis_status add_silver(matching *m, const dis__objective_settings *settings)
 {
     dis__targets *t = m->t;
     const size_t k = t->n_classes;
@@ -233,7 +233,7 @@ static dis_status take_silver(matching *m, const dis__objective_settings *settin
     return DIS_OK;
 }
 
-static dis_status take_votes(matching *m, const dis_votes *votes)
+static dis_status add_votes(matching *m, const dis_votes *votes)
 {
     dis__targets *t = m->t;
     const dis_votes_view v = dis_votes_get_view(votes);
@@ -258,7 +258,7 @@ static dis_status take_votes(matching *m, const dis_votes *votes)
 }
 
 /* The class with the most votes, none where two share that place. Cost: O(votes + items x classes). */
-static dis_status take_majority(matching *m)
+static dis_status add_majority(matching *m)
 {
     dis__targets *t = m->t;
     const size_t k = t->n_classes;
@@ -304,13 +304,13 @@ static dis_status make(matching *m, const dis_examples *e, const dis__objective_
     if (o && o->info.needs_votes && !e->votes)
         return dis__fail(DIS_EUSAGE, "the objective %s needs votes; give them with `votes`", o->info.name);
     const bool soft = o ? o->soft >= 0 || o->main == DIS_MAIN_SILVER : e->labels != NULL;
-    if (soft) DIS_TRY(take_soft(m, e->labels, lenient));
+    if (soft) DIS_TRY(add_soft(m, e->labels, lenient));
     if (o ? o->main == DIS_MAIN_GOLD : e->gold != NULL)
-        DIS_TRY(take_gold(m, e->gold));
+        DIS_TRY(add_gold(m, e->gold));
     else if (o ? o->main == DIS_MAIN_SILVER : e->labels != NULL)
-        DIS_TRY(take_silver(m, settings));
-    if (o && o->crowd >= 0) DIS_TRY(take_votes(m, e->votes));
-    if (o && settings->warm_up) DIS_TRY(take_majority(m));
+        DIS_TRY(add_silver(m, settings));
+    if (o && o->crowd >= 0) DIS_TRY(add_votes(m, e->votes));
+    if (o && settings->warm_up) DIS_TRY(add_majority(m));
     if (o && o->soft < 0 && t->weight) /* soft labels were there for silver ones alone */
         memset(t->weight, 0, t->n_items * sizeof *t->weight);
     return mark_used(m, lenient || (o && o->main == DIS_MAIN_SILVER));

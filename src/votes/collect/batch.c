@@ -226,8 +226,8 @@ dis_status dis__batch_find_label(dis__batch *b, const char *text, size_t n, bool
 }
 
 /* The label as the scale has it, from the whole row. */
-static dis_status take_row(const dis__label_rules *rules, const dis__vote_field *cell, dis__vote_field *label,
-                           dis__row_problem *problem)
+static dis_status scale_label(const dis__label_rules *rules, const dis__vote_field *cell, dis__vote_field *label,
+                              dis__row_problem *problem)
 {
     char why[240];
     const dis__vote_field *task = &cell[DIS_COLUMN_TASK];
@@ -245,7 +245,7 @@ bool dis__row_is_vote(const dis__label_rules *rules, const dis__vote_field cell[
     dis__vote_field label;
     if (check_id(&cell[DIS_COLUMN_TASK], "task", &unused) != DIS_OK ||
         check_id(&cell[DIS_COLUMN_WORKER], "worker", &unused) != DIS_OK || cell[DIS_ID_COLUMNS].n > DIS_MAX_ID ||
-        take_row(rules, cell, &label, &unused) != DIS_OK)
+        scale_label(rules, cell, &label, &unused) != DIS_OK)
         return false;
     const dis__key key = dis__key_from_text(&rules->secret, label.text, label.n);
     return dis__label_classify(rules, &key) == DIS_LABEL_VOTE;
@@ -263,7 +263,7 @@ dis_status dis__batch_row(dis__batch *b, const dis__vote_field cell[DIS_ID_COLUM
     dis__label label;
     dis__vote_field other;
     uint32_t index[DIS_ID_COLUMNS];
-    DIS_TRY(take_row(b->rules, cell, &other, problem));
+    DIS_TRY(scale_label(b->rules, cell, &other, problem));
     given = &other;
     DIS_TRY(dis__batch_find_label(b, given->text, given->n, is_stable(given, input, input_end), &label));
     switch ((dis__label_kind)label.kind) {

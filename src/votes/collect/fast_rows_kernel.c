@@ -9,8 +9,8 @@
 #endif
 
 /* What handles rows is compiled twice: for any window, and for the usual one, whose shape is known then. */
-static inline __attribute__((always_inline)) size_t take_one_by_one(const dis__batch *b, const dis__window *w, size_t n,
-                                                                    dis__fast_rows *t)
+static inline __attribute__((always_inline)) size_t add_rows_one_by_one(const dis__batch *b, const dis__window *w,
+                                                                        size_t n, dis__fast_rows *t)
 {
     const size_t n_columns = w->n_columns, last = n_columns - 1;
     uint16_t *label_out = b->row_label + b->n_rows;
@@ -95,7 +95,7 @@ typedef struct {
 } taking;
 
 /* Eight rows from r on, whose words are there; how many of them are easy, from the first on. */
-static inline size_t take_eight(taking *k, const uint32_t *list, size_t r, uint64_t word[3][BLOCK], size_t at)
+static inline size_t add_eight_rows(taking *k, const uint32_t *list, size_t r, uint64_t word[3][BLOCK], size_t at)
 {
     const dis__first_labels *first_labels = &k->b->first_labels;
     const __m256i one = _mm256_set1_epi32(1), max = _mm256_set1_epi32(DIS_ID_INLINE),
@@ -137,7 +137,7 @@ static inline size_t take_eight(taking *k, const uint32_t *list, size_t r, uint6
     return n;
 }
 
-static size_t take_usual(const dis__batch *b, const dis__window *w, size_t n, dis__fast_rows *t)
+static size_t add_usual_rows(const dis__batch *b, const dis__window *w, size_t n, dis__fast_rows *t)
 {
     uint64_t word[3][BLOCK];
     taking k = {.b = b, .t = t, .before = _mm512_setzero_si512()};
@@ -146,7 +146,8 @@ static size_t take_usual(const dis__batch *b, const dis__window *w, size_t n, di
         const size_t first = r, size = n - first < BLOCK ? n - first : BLOCK;
         fetch(w->text, w->list + 3 * first, size, word);
         for (size_t i = 0; i < size && easy; i += ROWS) {
-            const size_t left = size - i < ROWS ? size - i : ROWS, taken = take_eight(&k, w->list + 3 * r, r, word, i);
+            const size_t left = size - i < ROWS ? size - i : ROWS,
+                         taken = add_eight_rows(&k, w->list + 3 * r, r, word, i);
             easy = taken >= left;
             r += easy ? left : taken;
         }
@@ -164,16 +165,16 @@ size_t DIS_KERNEL(dis__fast_rows_read)(const dis__batch *b, const dis__window *w
     if (is_usual(w)) {
 #if defined(DIS_ISA_avx512)
         if (!b->first_labels.more) {
-            r = take_usual(b, w, n, t);
+            r = add_usual_rows(b, w, n, t);
         } else
 #endif
         {
             const dis__window usual = {
                 .text = w->text, .list = w->list, .n_columns = 3, .column = {0, 1, 2}, .crlf = false};
-            r = take_one_by_one(b, &usual, n, t);
+            r = add_rows_one_by_one(b, &usual, n, t);
         }
     } else {
-        r = take_one_by_one(b, w, n, t);
+        r = add_rows_one_by_one(b, w, n, t);
     }
     t->n_votes = r;
     t->is_long[DIS_COLUMN_TASK] = t->is_long[DIS_COLUMN_WORKER] = false;

@@ -91,7 +91,7 @@ static dis_status partition_rows(dis__filled_round *copies, size_t n_batches)
     return DIS_OK;
 }
 
-static dis_status take_rows(const dis__filled_round *round)
+static dis_status partition_round(const dis__filled_round *round)
 {
     dis__collector *c = round->collector;
     const size_t n = 2 * (size_t)dis_context_n_threads(round->ctx);
@@ -123,7 +123,7 @@ static dis_status continue_from(dis__filled_round *round, const dis__numbering *
     }
     DIS_TRY(dis__partition_begin(round->ctx, &c->partition, &c->ids[DIS_COLUMN_TASK].secret, c->n_bytes, c->bucket,
                                  words_of(round) / (double)round->n_bytes, c->in_file));
-    return c->n_rows ? take_rows(round) : DIS_OK;
+    return c->n_rows ? partition_round(round) : DIS_OK;
 }
 
 /* ---- rounds ---- */

@@ -44,7 +44,7 @@ static dis_status find_classes(void *user, const dis__answer *a, dis__row_proble
 }
 
 /* Second pass. */
-static dis_status take_numbers(void *user, const dis__answer *a, dis__row_problem *problem)
+static dis_status add_counts(void *user, const dis__answer *a, dis__row_problem *problem)
 {
     counting *c = user;
     dis__count_table *t = &c->numbers;
@@ -83,7 +83,7 @@ static dis_status read_all(counting *c, const dis__mapping *mapping)
         return dis__fail_at(DIS_EDATA, r->input[0].path, 0, 0,
                             "no numbers by class; name them with `label`, as in p{}");
     DIS_TRY(dis__count_table_set_classes(&c->numbers, c->keys, c->n_keys));
-    run = (dis__mapping_run){.reader = r, .mapping = mapping, .take = take_numbers, .user = c, .count = true};
+    run = (dis__mapping_run){.reader = r, .mapping = mapping, .take = add_counts, .user = c, .count = true};
     DIS_TRY(dis__mapping_run_all(&run));
     return dis__count_table_finish(&c->numbers);
 }

@@ -196,7 +196,7 @@ static dis_status join_labels(dis__mapped_votes *m, const dis__answer *a, dis__v
     return DIS_OK;
 }
 
-static dis_status take_answer(void *user, const dis__answer *a, dis__row_problem *problem)
+static dis_status add_answer(void *user, const dis__answer *a, dis__row_problem *problem)
 {
     dis__mapped_votes *m = user;
     const dis_multiple_labels several = m->reader->o.multiple_labels;
@@ -219,8 +219,7 @@ static dis_status take_answer(void *user, const dis__answer *a, dis__row_problem
 dis_status dis__mapped_votes_run(dis__mapped_votes *m, const dis__mapping *mapping, bool count)
 {
     m->n_answers = 0;
-    m->run =
-        (dis__mapping_run){.reader = m->reader, .mapping = mapping, .take = take_answer, .user = m, .count = count};
+    m->run = (dis__mapping_run){.reader = m->reader, .mapping = mapping, .take = add_answer, .user = m, .count = count};
     return dis__mapping_run_all(&m->run);
 }
 

@@ -9,7 +9,7 @@ typedef struct {
     const char *at, *end;
 } reader;
 
-static bool take(reader *r, char c)
+static bool match_char(reader *r, char c)
 {
     if (r->at == r->end || *r->at != c) return false;
     r->at++;
@@ -36,11 +36,11 @@ static int64_t days(int year, int month, int day)
 static bool clock_time(reader *r, double *seconds)
 {
     int h, m, s = 0;
-    if (!digits(r, 1, 2, &h) || !take(r, ':') || !digits(r, 2, 2, &m)) return false;
-    if (take(r, ':') && !digits(r, 2, 2, &s)) return false;
+    if (!digits(r, 1, 2, &h) || !match_char(r, ':') || !digits(r, 2, 2, &m)) return false;
+    if (match_char(r, ':') && !digits(r, 2, 2, &s)) return false;
     if (h > 24 || m > 59 || s > 60) return false;
     double fraction = 0, unit = .1;
-    if (take(r, '.') || take(r, ','))
+    if (match_char(r, '.') || match_char(r, ','))
         for (; r->at < r->end && *r->at >= '0' && *r->at <= '9'; unit /= 10) fraction += unit * (*r->at++ - '0');
     *seconds = 3600. * h + 60. * m + s + fraction;
     return true;
@@ -57,13 +57,13 @@ static bool zone(reader *r, double *offset)
 {
     int h, m = 0;
     *offset = 0;
-    while (take(r, ' ')) {}
+    while (match_char(r, ' ')) {}
     if (r->at == r->end) return true;
     const char sign = *r->at;
     if (sign == '+' || sign == '-') {
         r->at++;
         if (!digits(r, 2, 2, &h)) return false;
-        (void)take(r, ':');
+        (void)match_char(r, ':');
         if (r->at < r->end && *r->at != ' ' && !digits(r, 2, 2, &m)) return false;
         *offset = (sign == '-' ? -1 : 1) * (3600. * h + 60. * m);
         return true;
@@ -91,10 +91,10 @@ static bool iso(reader r, double *seconds)
 {
     int year, month, day;
     double clock = 0, offset = 0;
-    if (!digits(&r, 4, 4, &year) || !take(&r, '-') || !digits(&r, 2, 2, &month) || !take(&r, '-') ||
+    if (!digits(&r, 4, 4, &year) || !match_char(&r, '-') || !digits(&r, 2, 2, &month) || !match_char(&r, '-') ||
         !digits(&r, 2, 2, &day))
         return false;
-    if (r.at < r.end && !((take(&r, 'T') || take(&r, ' ')) && clock_time(&r, &clock) && zone(&r, &offset)))
+    if (r.at < r.end && !((match_char(&r, 'T') || match_char(&r, ' ')) && clock_time(&r, &clock) && zone(&r, &offset)))
         return false;
     return r.at == r.end && put(year, month, day, clock, offset, seconds);
 }
@@ -104,10 +104,10 @@ static bool american(reader r, double *seconds)
 {
     int year, month, day;
     double clock = 0, offset = 0;
-    if (!digits(&r, 1, 2, &month) || !take(&r, '/') || !digits(&r, 1, 2, &day) || !take(&r, '/') ||
+    if (!digits(&r, 1, 2, &month) || !match_char(&r, '/') || !digits(&r, 1, 2, &day) || !match_char(&r, '/') ||
         !digits(&r, 4, 4, &year))
         return false;
-    if (r.at < r.end && !(take(&r, ' ') && clock_time(&r, &clock) && zone(&r, &offset))) return false;
+    if (r.at < r.end && !(match_char(&r, ' ') && clock_time(&r, &clock) && zone(&r, &offset))) return false;
     return r.at == r.end && put(year, month, day, clock, offset, seconds);
 }
 
@@ -119,14 +119,14 @@ static bool unix_date(reader r, double *seconds)
     double clock, offset;
     if (r.end - r.at < 20) return false;
     r.at += 3;
-    if (!take(&r, ' ')) return false;
+    if (!match_char(&r, ' ')) return false;
     int month = 0;
     while (month < 12 && memcmp(months + 3 * month, r.at, 3) != 0) month++;
     r.at += 3;
-    if (month == 12 || !take(&r, ' ')) return false;
-    (void)take(&r, ' ');
-    if (!digits(&r, 1, 2, &day) || !take(&r, ' ') || !clock_time(&r, &clock) || !zone(&r, &offset)) return false;
-    return take(&r, ' ') && digits(&r, 4, 4, &year) && r.at == r.end &&
+    if (month == 12 || !match_char(&r, ' ')) return false;
+    (void)match_char(&r, ' ');
+    if (!digits(&r, 1, 2, &day) || !match_char(&r, ' ') || !clock_time(&r, &clock) || !zone(&r, &offset)) return false;
+    return match_char(&r, ' ') && digits(&r, 4, 4, &year) && r.at == r.end &&
            put(year, month + 1, day, clock, offset, seconds);
 }
 

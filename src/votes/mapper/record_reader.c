@@ -270,7 +270,7 @@ static dis_status skip(dis__mapping_run *run)
 }
 
 /* Answers that are no votes are skipped one by one, not with all of their record. */
-static dis_status take_leniently(void *user, const dis__answer *answer, dis__row_problem *problem)
+static dis_status add_answer_leniently(void *user, const dis__answer *answer, dis__row_problem *problem)
 {
     dis__mapping_run *run = user;
     const dis_status status = run->take(run->user, answer, problem);
@@ -301,7 +301,7 @@ static dis_status run_source(dis__mapping_run *run, dis__record_walk *walk)
         dis_status status = dis__record_reader_next(s, &record, &go_on);
         if (status == DIS_OK && !record) return DIS_OK;
         if (status == DIS_OK) {
-            status = dis__map_record(walk, record, take_leniently, run, &dropped, &s->problem);
+            status = dis__map_record(walk, record, add_answer_leniently, run, &dropped, &s->problem);
             if (status == DIS_EDATA) status = dis__record_reader_fail(s);
             go_on = true;
         }

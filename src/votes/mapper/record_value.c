@@ -274,7 +274,7 @@ static bool fits(const dis__path_step *step, const char *name, size_t n)
 }
 
 /* A column as a member; its name within a group begins behind the dot. */
-static void take_column(const dis__mapped_record *r, dis__node_list *l, dis__element *out)
+static void find_column_value(const dis__mapped_record *r, dis__node_list *l, dis__element *out)
 {
     const size_t c = l->i, skip = l->list.kind == DIS_NODE_GROUP ? l->list.n + 1 : 0;
     const dis__csv_field *h = &r->csv->header[c], *cell = &r->csv->field[c];
@@ -302,7 +302,7 @@ dis_status dis__node_list_next(dis__mapped_record *r, dis__node_list *l, dis__el
         out->node = part_node(&l->list, part, n_part);
         l->part = part + n_part + (l->i + 1 < l->n);
     } else if (!l->next) {
-        take_column(r, l, out);
+        find_column_value(r, l, out);
     } else {
         if (step->kind == DIS_STEP_MEMBERS) {
             out->name = l->next->text;

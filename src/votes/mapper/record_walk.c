@@ -63,7 +63,7 @@ static size_t number_of(const dis__path_cursor *l)
     return l->list[axis].i - 1;
 }
 
-static void take_name(dis__path_cursor *l)
+static void visit_name(dis__path_cursor *l)
 {
     const dis__element *e = &l->element;
     if (!e->has_name) return; /* the value itself */
@@ -84,7 +84,7 @@ static dis_status advance(dis__record_walk *w, dis__path_cursor *l)
         size_t n_steps = 1;
         dis__node next = l->node;
         if (step->kind == DIS_STEP_NAME)
-            take_name(l);
+            visit_name(l);
         else if (step->kind == DIS_STEP_KEY)
             DIS_TRY(dis__path_lookup_key(w->record, &l->node, step, &next, &n_steps));
         else
@@ -280,7 +280,7 @@ static dis_status walk_labels(dis__record_walk *w, size_t level)
     return DIS_OK;
 }
 
-static dis_status take_answer(dis__record_walk *w)
+static dis_status emit_answer(dis__record_walk *w)
 {
     dis__answer *a = &w->answer;
     const dis__path_cursor *time = cursor_of(w, DIS_PATH_TIME), *label = cursor_of(w, DIS_PATH_LABEL);
@@ -302,7 +302,7 @@ static dis_status take_answer(dis__record_walk *w)
 
 static dis_status walk(dis__record_walk *w, size_t level)
 {
-    if (level == w->depth) return take_answer(w);
+    if (level == w->depth) return emit_answer(w);
     size_t n;
     DIS_TRY(open_level(w, level, false, &n));
     for (size_t i = 0; i < n; i++) {

@@ -128,7 +128,7 @@ static dis_status put(survey *w, dis__key_table *table, const dis__csv_field *ce
     return DIS_OK;
 }
 
-static dis_status take_first(survey *w, const dis__csv *csv)
+static dis_status copy_first_row(survey *w, const dis__csv *csv)
 {
     w->n_columns = csv->n_fields;
     DIS_TRY(dis__alloc_array(&w->first, csv->n_fields, sizeof *w->first));
@@ -149,7 +149,7 @@ static dis_status survey_file(survey *w, const dis__input *in, char separator)
         status = dis__csv_row(&csv);
         if (status != DIS_OK) break; /* bad data: the reader will say it */
         if (w->n_rows++ == 0) {
-            status = take_first(w, &csv);
+            status = copy_first_row(w, &csv);
             continue;
         }
         w->ragged = w->ragged || csv.n_fields != w->n_columns;

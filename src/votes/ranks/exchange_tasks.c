@@ -109,7 +109,7 @@ static dis_status answer_numbers(dis__vote_exchange *s, directory_rank *h)
     return dis__vote_exchange_run(s);
 }
 
-static dis_status take_numbers(dis__vote_exchange *s)
+static dis_status receive_numbers(dis__vote_exchange *s)
 {
     size_t *at;
     DIS_TRY(dis__alloc_zeroed(&at, s->size, sizeof *at));
@@ -216,7 +216,7 @@ dis_status dis__vote_exchange_number_tasks(dis__vote_exchange *s)
     if (status == DIS_OK) status = answer_first(s, &h);
     if (status == DIS_OK) status = number_own(s);
     if (status == DIS_OK) status = answer_numbers(s, &h);
-    if (status == DIS_OK) status = take_numbers(s);
+    if (status == DIS_OK) status = receive_numbers(s);
     free_home(s, &h);
     return status;
 }

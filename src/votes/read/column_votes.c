@@ -179,7 +179,7 @@ static dis_status find_ids(const table *t, dis__chunk_ids *chunk_ids, const dis_
 }
 
 /* A block of rows into the batch. */
-static dis_status take_block(const table *t, dis__batch *b, size_t row, size_t n, dis__column_block block[COLUMNS])
+static dis_status read_block(const table *t, dis__batch *b, size_t row, size_t n, dis__column_block block[COLUMNS])
 {
     uint8_t list[BLOCK];
     uint16_t label_of[BLOCK];
@@ -240,7 +240,7 @@ static dis_status chunk_job(void *arg, size_t j, int thread)
     b->numbered_later = c->tasks->numbered_later;
     const size_t end = chunk_first(t, j + 1);
     for (size_t row = chunk_first(t, j); row < end && !dis__batch_is_full(b); row += BLOCK)
-        DIS_TRY(take_block(t, b, row, end - row < BLOCK ? end - row : BLOCK, block));
+        DIS_TRY(read_block(t, b, row, end - row < BLOCK ? end - row : BLOCK, block));
     return DIS_OK;
 }
 
@@ -265,7 +265,7 @@ static dis_status fill_round(dis_context *ctx, table *t)
     }
 }
 
-static dis_status take_notes(dis_votes *votes, const dis__batch *b)
+static dis_status add_notes(dis_votes *votes, const dis__batch *b)
 {
     votes->notes.rows += b->seen;
     votes->notes.missing_labels += b->na;
@@ -285,7 +285,7 @@ static dis_status read_rounds(dis_context *ctx, table *t)
     while (t->from < t->n_rows) {
         for (t->n = 0; t->n < max && chunk_first(t, t->n) < t->n_rows; t->n++) continue;
         DIS_TRY(fill_round(ctx, t));
-        for (size_t j = 0; j < t->n; j++) DIS_TRY(take_notes(t->reader.votes, t->batches[j]));
+        for (size_t j = 0; j < t->n; j++) DIS_TRY(add_notes(t->reader.votes, t->batches[j]));
         const size_t end = chunk_first(t, t->n);
         DIS_TRY(dis__collector_add_round(ctx, &t->reader.collector, t->batches, t->n, end - t->from));
         t->from = end;

@@ -96,7 +96,7 @@ static dis_status row_csv(dis__row_cursor *c)
 /* Room for one window, and the kernels. */
 typedef struct dis__csv_scratch {
     dis__csv_scan (*scan)(const char *text, size_t n, char separator, uint32_t *list);
-    size_t (*take_rows)(const dis__batch *b, const dis__window *w, size_t n, dis__fast_rows *t);
+    size_t (*read_rows)(const dis__batch *b, const dis__window *w, size_t n, dis__fast_rows *t);
     void (*find_buckets)(const dis__ids *ids, const uint64_t *word, size_t n, uint32_t *first_slot);
     size_t (*find_in_buckets)(const dis__ids *ids, const uint64_t *word, const uint32_t *first_slot, size_t n,
                               uint32_t *out, uint32_t *missed, dis__bucket_prefetch prefetch);
@@ -141,7 +141,7 @@ static uint64_t word_of(const char *text, size_t n)
 
 /* Goes on with the rows from `r`, all of them votes so far, up to one that is not plain or whose label is refused. *n
  * becomes the number of rows that were good. */
-static dis_status take_others(dis__batch *b, const dis__window *w, size_t r, size_t *n, dis__fast_rows *s)
+static dis_status read_other_rows(dis__batch *b, const dis__window *w, size_t r, size_t *n, dis__fast_rows *s)
 {
     const size_t n_columns = w->n_columns, last = n_columns - 1;
     uint16_t *label_out = b->row_label + b->n_rows;
@@ -303,7 +303,7 @@ static void find_rest(dis__batch *b, dis__csv_scratch *k)
 }
 
 /* Adds the rows of a window up to one that is not plain or begins at the limit; *done: bytes of text they take. */
-static dis_status take_window(dis__row_cursor *c, const dis__window *w, size_t *done)
+static dis_status read_window(dis__row_cursor *c, const dis__window *w, size_t *done)
 {
     dis__batch *b = c->batch;
     dis__csv_scratch *s = c->scratch;
@@ -312,8 +312,8 @@ static dis_status take_window(dis__row_cursor *c, const dis__window *w, size_t *
     if (n == 0) return DIS_OK;
     DIS_TRY(dis__batch_reserve(b, n + DIS_FAST_ROWS_MARGIN));
     dis__fast_rows *t = &s->taken[s->now];
-    const size_t easy = s->take_rows(b, w, n, t);
-    if (easy < n) DIS_TRY(take_others(b, w, easy, &n, t));
+    const size_t easy = s->read_rows(b, w, n, t);
+    if (easy < n) DIS_TRY(read_other_rows(b, w, easy, &n, t));
     b->na += n - t->n_votes;
     DIS_TRY(find_ids(b, w, s));
     b->seen += n;
@@ -321,7 +321,7 @@ static dis_status take_window(dis__row_cursor *c, const dis__window *w, size_t *
     return DIS_OK;
 }
 
-static dis_status take_windows(dis__row_cursor *c, const char *limit)
+static dis_status read_windows(dis__row_cursor *c, const char *limit)
 {
     enum { FIRST = 16 };
     const dis__vote_file *f = c->file;
@@ -330,7 +330,7 @@ static dis_status take_windows(dis__row_cursor *c, const char *limit)
         c->scratch->now = c->scratch->waits = false;
         c->scratch->list[FIRST - 1] = before_the_text;
         c->scratch->scan = DIS_KERNEL_SELECT(dis__csv_scan_text);
-        c->scratch->take_rows = DIS_KERNEL_SELECT(dis__fast_rows_read);
+        c->scratch->read_rows = DIS_KERNEL_SELECT(dis__fast_rows_read);
         c->scratch->find_buckets = DIS_KERNEL_SELECT(dis__find_buckets);
         c->scratch->find_in_buckets = DIS_KERNEL_SELECT(dis__find_in_buckets);
     }
@@ -352,7 +352,7 @@ static dis_status take_windows(dis__row_cursor *c, const char *limit)
                                .column = {f->column[0], f->column[1], f->column[2]},
                                .crlf = scan.crlf};
         size_t done = 0;
-        DIS_TRY(take_window(c, &w, &done));
+        DIS_TRY(read_window(c, &w, &done));
         if (done == 0) return DIS_OK;
         c->next += done;
     }
@@ -362,7 +362,7 @@ static dis_status take_windows(dis__row_cursor *c, const char *limit)
 static dis_status fast_csv(dis__row_cursor *c, const char *limit)
 {
     if (c->file->reader->o.n_drop) return DIS_OK;
-    DIS_TRY(take_windows(c, limit));
+    DIS_TRY(read_windows(c, limit));
     if (c->scratch) find_rest(c->batch, c->scratch);
     return DIS_OK;
 }

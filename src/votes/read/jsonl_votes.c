@@ -39,8 +39,8 @@ static const dis__json_value *find_synonym(const dis__json_value *object, const 
     return dis_role_find((dis_role)r, names, n, found) == 1 ? value[found[0]] : NULL;
 }
 
-static dis_status take(dis__row_cursor *c, const dis__json_value *object, const char *line, const char *key,
-                       const char *other, const char *option, dis__vote_field *cell)
+static dis_status read_field(dis__row_cursor *c, const dis__json_value *object, const char *line, const char *key,
+                             const char *other, const char *option, dis__vote_field *cell)
 {
     const bool label = strcmp(option, "label") == 0;
     const dis__json_value *v = dis__json_member(object, key);
@@ -108,8 +108,8 @@ static dis_status row_jsonl(dis__row_cursor *c)
     c->dropped = is_dropped(o, root);
     if (c->dropped) return DIS_OK;
     for (int i = 0; i <= DIS_ID_COLUMNS; i++)
-        DIS_TRY(take(c, root, line, given[i] ? given[i] : roles[i],
-                     !given[i] && i == DIS_COLUMN_WORKER ? "performer" : NULL, roles[i], &c->cell[i]));
+        DIS_TRY(read_field(c, root, line, given[i] ? given[i] : roles[i],
+                           !given[i] && i == DIS_COLUMN_WORKER ? "performer" : NULL, roles[i], &c->cell[i]));
     return DIS_OK;
 }
 

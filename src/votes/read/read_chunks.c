@@ -204,7 +204,7 @@ static dis_status plan(dis_context *ctx, reading *r)
 }
 
 /* Keeps messages of skipped rows, with their places, and adds up what batches counted. */
-static dis_status take_notes(dis__vote_file *f, const dis__batch *b)
+static dis_status add_notes(dis__vote_file *f, const dis__batch *b)
 {
     dis_votes *votes = f->reader->votes;
     votes->notes.rows += b->seen;
@@ -278,7 +278,7 @@ static dis_status check(const reading *r)
         const chunk *k = &r->chunks[j];
         if (k->status == DIS_EDATA) return dis__vote_file_fail(r->file, &k->cursor.problem);
         DIS_TRY(k->status);
-        DIS_TRY(take_notes(r->file, k->batch));
+        DIS_TRY(add_notes(r->file, k->batch));
     }
     return DIS_OK;
 }

@@ -133,7 +133,7 @@ static dis_status start(dis__vote_lines *l, const char *line, size_t n)
 }
 
 /* The next line with its end; n = 0: there is none. */
-static const char *take_line(dis__vote_lines *l, size_t *n)
+static const char *next_line(dis__vote_lines *l, size_t *n)
 {
     const char *line = l->buffer + l->at;
     const char *lf = l->used > l->at ? memchr(line, '\n', l->used - l->at) : NULL;
@@ -147,7 +147,7 @@ static const char *take_line(dis__vote_lines *l, size_t *n)
 dis_status dis__vote_lines_next(dis__vote_lines *l, bool *more)
 {
     size_t n;
-    const char *line = take_line(l, &n);
+    const char *line = next_line(l, &n);
     *more = n > 0;
     if (!l->started && n == 0) return dis__fail_at(DIS_EDATA, l->path, 0, 0, "the input is empty");
     if (n == 0) return DIS_OK;

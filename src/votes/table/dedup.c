@@ -150,7 +150,7 @@ static dis_status run_survey(dis_context *ctx, survey *s, findings *sum)
     return DIS_OK;
 }
 
-static dis_status take_survey(dis_context *ctx, const dis_votes *votes, findings *sum)
+static dis_status survey_votes(dis_context *ctx, const dis_votes *votes, findings *sum)
 {
     enum { ITEMS_A_JOB = 4096, MAX_JOBS = 1024 };
     survey s = {.votes = votes, .n_jobs = dis__n_jobs(votes->n_items, ITEMS_A_JOB, MAX_JOBS)};
@@ -267,7 +267,7 @@ dis_status dis__votes_dedup(dis_context *ctx, dis_votes *votes, dis_duplicates d
                             dis__duplicate *duplicate)
 {
     findings f = {0};
-    DIS_TRY(take_survey(ctx, votes, &f));
+    DIS_TRY(survey_votes(ctx, votes, &f));
     votes->notes.duplicates = f.duplicates;
     if (f.duplicates && duplicates == DIS_DUPLICATES_ERROR) {
         *duplicate = f.first;
@@ -279,7 +279,7 @@ dis_status dis__votes_dedup(dis_context *ctx, dis_votes *votes, dis_duplicates d
     if (min_votes) DIS_TRY(leave_out_items(votes, min_votes, dis__comm_is_parallel(dis__context_comm(ctx))));
     if (votes->n_votes != n_votes || votes->n_items != n_items || (f.duplicates && duplicates == DIS_DUPLICATES_LAST)) {
         f = (findings){0};
-        DIS_TRY(take_survey(ctx, votes, &f));
+        DIS_TRY(survey_votes(ctx, votes, &f));
     }
     votes->notes.ties = f.ties;
     return DIS_OK;

@@ -31,7 +31,7 @@ static dis_status number_workers(selection *s)
     return DIS_OK;
 }
 
-static dis_status take_item(selection *s, size_t i)
+static dis_status copy_item(selection *s, size_t i)
 {
     const dis_votes_view *v = s->v;
     const size_t before = s->arrays.n_votes;
@@ -58,7 +58,7 @@ static dis_status select_votes(const dis__comm *comm, selection *s)
     DIS_TRY(dis__alloc_array(&s->task, (size_t)n, sizeof *s->task));
     DIS_TRY(dis__alloc_array(&s->worker, (size_t)n, sizeof *s->worker));
     DIS_TRY(dis__alloc_array(&s->label, (size_t)n, sizeof *s->label));
-    for (size_t i = 0; i < s->v->n_items; i++) DIS_TRY(take_item(s, i));
+    for (size_t i = 0; i < s->v->n_items; i++) DIS_TRY(copy_item(s, i));
     DIS_TRY(s->tasks.n ? dis__name_list_move(&s->tasks, &s->task_names)
                        : dis_names_create(NULL, 0, &s->task_names)); /* a rank may have none */
     return dis__name_list_move(&s->workers, &s->worker_names);

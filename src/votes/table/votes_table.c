@@ -125,7 +125,7 @@ void dis__votes_move_notes(dis_votes *from, dis_votes *to)
 }
 
 /* A copy of the list, or numbers where there is none. */
-static dis_status take_names(const char *what, const dis_names *given, size_t n, dis_names **out)
+static dis_status copy_names(const char *what, const dis_names *given, size_t n, dis_names **out)
 {
     if (!given) return dis__names_from_numbers(n, out);
     if (dis_names_count(given) != n)
@@ -172,9 +172,9 @@ static dis_status fill_from_arrays(dis_context *ctx, const dis_votes_arrays *a, 
     votes->n_workers = a->n_workers;
     votes->n_classes = a->n_classes;
     votes->notes.rows = a->n_votes;
-    DIS_TRY(take_names("items", a->tasks, a->n_items, &votes->tasks));
-    DIS_TRY(take_names("workers", a->workers, a->n_workers, &votes->workers));
-    DIS_TRY(take_names("classes", a->classes, a->n_classes, &votes->classes));
+    DIS_TRY(copy_names("items", a->tasks, a->n_items, &votes->tasks));
+    DIS_TRY(copy_names("workers", a->workers, a->n_workers, &votes->workers));
+    DIS_TRY(copy_names("classes", a->classes, a->n_classes, &votes->classes));
     DIS_TRY(group_arrays(ctx, a, votes));
     dis__duplicate twice = {0};
     DIS_TRY(dis__votes_dedup(ctx, votes, a->duplicates, 0, &twice));
@@ -207,8 +207,8 @@ static dis_status fill_from_counts(const double *counts, const dis_names *tasks,
                                    dis_votes *votes)
 {
     const size_t n = dis__saturating_size(votes->n_items, votes->n_classes, 0);
-    DIS_TRY(take_names("items", tasks, votes->n_items, &votes->tasks));
-    DIS_TRY(take_names("classes", classes, votes->n_classes, &votes->classes));
+    DIS_TRY(copy_names("items", tasks, votes->n_items, &votes->tasks));
+    DIS_TRY(copy_names("classes", classes, votes->n_classes, &votes->classes));
     DIS_TRY(dis__names_from_numbers(0, &votes->workers));
     DIS_TRY(dis__alloc_array(&votes->counts, n, sizeof *votes->counts));
     for (size_t i = 0; i < n; i++)
