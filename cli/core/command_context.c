@@ -97,8 +97,8 @@ dis_status cli_context_create(cli *c, const cli_common *common, dis_context **ou
     if (common->device && strcmp(common->device, "cpu") != 0 && !common->skips_device_check &&
         !is_asked_later(c, common->device)) {
         const dis_device *device;
-        const dis_status there = dis_device_find(common->device, (dis_precision)common->precision, false, &device);
-        if (there != DIS_OK) return there;
+        const dis_status found = dis_device_find(common->device, (dis_precision)common->precision, false, &device);
+        if (found != DIS_OK) return found;
         if (strcmp(common->device, "auto") == 0) cli_print(c, "computing on %s: %s", device->name, device->description);
     }
     dis_context_options o = dis_context_options_default();

@@ -166,8 +166,8 @@ int votes_input_read_gold(votes_input *in, dis_context *ctx, const char *path)
     for (size_t i = 0; i < n; i++) own += in->gold[i] >= 0;
     for (int r = 0; r < votes_input_count_ranks(in); r++) {
         uint64_t x = own;
-        const dis_status told = dis__context_broadcast(ctx, r, &x, sizeof x);
-        if (told != DIS_OK) return cli_failed(in->c, told);
+        const dis_status shared = dis__context_broadcast(ctx, r, &x, sizeof x);
+        if (shared != DIS_OK) return cli_failed(in->c, shared);
         in->n_gold += (size_t)x;
     }
     if (in->n_gold == 0 && in->n_gold_unknown)

@@ -224,16 +224,17 @@ static int make_labels(labels_command *job)
     int code = v->save_views ? make_views_folder(job) : 0; /* before work that may take hours */
     if (code != 0) return code;
     clock_gettime(CLOCK_MONOTONIC, &job->since);
-    const dis_status status = dis_label_result_run(job->ctx, job->in.votes, &job->choice, &making, &job->made);
+    const dis_status status = dis_label_result_run(job->ctx, job->in.votes, &job->choice, &making, &job->result);
     if (job->code != 0) return job->code;
     if (status != DIS_OK) return cli_failed(job->c, status);
-    const dis_label_result_view made = dis_label_result_get_view(job->made);
-    job->p = made.p;
-    job->did = *made.combination;
-    job->class_weight = made.class_weight;
-    job->choice.n_views = made.n_views;
-    job->choice.combine = made.combine;
-    for (size_t m = 0; v->save_views && code == 0 && m < made.n_views; m++) code = save_view(job, m, made.parts[m].p);
+    const dis_label_result_view result = dis_label_result_get_view(job->result);
+    job->p = result.p;
+    job->did = *result.combination;
+    job->class_weight = result.class_weight;
+    job->choice.n_views = result.n_views;
+    job->choice.combine = result.combine;
+    for (size_t m = 0; v->save_views && code == 0 && m < result.n_views; m++)
+        code = save_view(job, m, result.parts[m].p);
     return code;
 }
 
@@ -343,7 +344,7 @@ static int run(cli *c, const void *values, char **operands, size_t n_operands)
     job->groups = (groups_input){.c = c, .v = &job->v->groups};
     const int code = work(job);
     if (code != 0) dis__context_abort(job->ctx, code);
-    dis_label_result_destroy(job->made);
+    dis_label_result_destroy(job->result);
     free(job->borne_out);
     free(job->n_voted);
     dis_free(job->predictions);

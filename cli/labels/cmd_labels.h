@@ -39,7 +39,7 @@ typedef struct {
     dis_predictions_counts predicted;
 
     dis_label_plan choice;
-    dis_label_result *made;
+    dis_label_result *result;
     int code;              /* why the run stopped early */
     struct timespec since; /* the fit at hand began */
     labels_result view[DIS_MAX_VIEWS];

@@ -71,23 +71,23 @@ static dis_status label_group(labels_command *job, const dis_votes *votes, const
 {
     const dis_votes_view v = dis_votes_get_view(votes);
     int32_t *gold;
-    dis_label_result *made = NULL;
+    dis_label_result *result = NULL;
     dis_fit_options how = dis_fit_options_default();
     dis_label_result_options making = dis_label_result_options_default();
     dis_status status = read_gold(job, votes, &gold);
     how.seed = job->v->seed;
     how.gold = gold;
     making.fit = &how;
-    if (status == DIS_OK) status = dis_label_result_run(job->ctx, votes, &job->choice, &making, &made);
+    if (status == DIS_OK) status = dis_label_result_run(job->ctx, votes, &job->choice, &making, &result);
     if (status == DIS_OK) {
         const dis_labels_view labels = {.n_items = v.n_items,
                                         .n_classes = v.n_classes,
-                                        .p = dis_label_result_get_view(made).p,
+                                        .p = dis_label_result_get_view(result).p,
                                         .tasks = v.tasks,
                                         .classes = v.classes};
         status = dis_labels_write(job->ctx, &labels, path, job->v->format);
     }
-    dis_label_result_destroy(made);
+    dis_label_result_destroy(result);
     free(gold);
     return status;
 }

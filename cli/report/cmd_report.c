@@ -152,17 +152,17 @@ static int add_texts(report_command *job)
 
 static int add_made(report_command *job)
 {
-    const dis_label_result_view made = dis_label_result_get_view(job->made);
+    const dis_label_result_view result = dis_label_result_get_view(job->result);
     dis_status status = DIS_OK;
-    job->choice.n_views = made.n_views; /* views that hardly count are left out */
-    for (size_t m = 0; m < made.n_views; m++) job->choice.views[m] = made.parts[m].spec;
-    for (size_t m = 0; m < made.n_views; m++) cli_fit_warn(job->c, made.parts[m].spec, made.parts[m].fit);
-    for (size_t m = 0; m < made.n_views && status == DIS_OK; m++)
-        status = dis_report_add_fit(job->report, made.parts[m].spec, made.parts[m].fit, made.parts[m].p);
+    job->choice.n_views = result.n_views; /* views that hardly count are left out */
+    for (size_t m = 0; m < result.n_views; m++) job->choice.views[m] = result.parts[m].spec;
+    for (size_t m = 0; m < result.n_views; m++) cli_fit_warn(job->c, result.parts[m].spec, result.parts[m].fit);
+    for (size_t m = 0; m < result.n_views && status == DIS_OK; m++)
+        status = dis_report_add_fit(job->report, result.parts[m].spec, result.parts[m].fit, result.parts[m].p);
     if (status != DIS_OK || !job->choice.combine) return cli_failed(job->c, status);
     const dis_labels_view labels = {.n_items = job->in.view.n_items,
                                     .n_classes = job->in.view.n_classes,
-                                    .p = made.p,
+                                    .p = result.p,
                                     .tasks = job->in.view.tasks,
                                     .classes = job->in.view.classes};
     return cli_failed(job->c, dis_report_add_labels(job->report, job->choice.combine, &labels));
@@ -182,7 +182,7 @@ static int fit_all(report_command *job)
     making.fit = &how;
     making.keep_fits = making.keep_views = true;
     if (code == 0)
-        code = cli_failed(job->c, dis_label_result_run(job->ctx, job->in.votes, &job->choice, &making, &job->made));
+        code = cli_failed(job->c, dis_label_result_run(job->ctx, job->in.votes, &job->choice, &making, &job->result));
     return code == 0 ? add_made(job) : code;
 }
 
@@ -221,9 +221,9 @@ static int add_sources(report_command *job)
     if (status == DIS_OK && v->gold) status = add_file(job, "gold", v->gold);
     if (status == DIS_OK && v->texts.path) status = add_file(job, "texts", v->texts.path);
     if (status == DIS_OK && v->groups.table) status = add_file(job, "worker table", v->groups.table);
-    for (size_t m = 0; job->made && m < job->choice.n_views && status == DIS_OK; m++)
+    for (size_t m = 0; job->result && m < job->choice.n_views && status == DIS_OK; m++)
         status = dis_report_add_source(job->report, "method", job->choice.views[m]);
-    if (status == DIS_OK && job->made && job->choice.combine)
+    if (status == DIS_OK && job->result && job->choice.combine)
         status = dis_report_add_source(job->report, "combination", job->choice.combine);
     return cli_failed(job->c, status);
 }
@@ -249,8 +249,8 @@ static dis_status write_json(report_command *job)
     dis__json_writer_key(j, "views");
     dis__json_writer_begin_array(j);
     for (size_t i = 0; i < job->labels.n; i++) dis__json_writer_text(j, job->labels.table[i].name);
-    for (size_t m = 0; job->made && m < job->choice.n_views; m++) dis__json_writer_text(j, job->choice.views[m]);
-    if (job->made && job->choice.combine) dis__json_writer_text(j, job->choice.combine);
+    for (size_t m = 0; job->result && m < job->choice.n_views; m++) dis__json_writer_text(j, job->choice.views[m]);
+    if (job->result && job->choice.combine) dis__json_writer_text(j, job->choice.combine);
     dis__json_writer_end_array(j);
     dis__json_writer_key(j, "predictions");
     dis__json_writer_begin_array(j);
@@ -298,9 +298,9 @@ static int work(report_command *job)
     if (!cli_is_dash(v->output))
         cli_print(job->c, "%s%s%s: open it in a web browser, %.2f s", cli_bold(job->c), cli_safe(v->output, safe),
                   cli_plain(job->c), cli_seconds_since(&job->c->start));
-    if (job->made && !cli_is_dash(v->output)) {
-        const dis_label_result_view made = dis_label_result_get_view(job->made);
-        (void)confidence_print(job->c, made.p, job->in.view.n_items, job->in.view.n_classes, "to relabel");
+    if (job->result && !cli_is_dash(v->output)) {
+        const dis_label_result_view result = dis_label_result_get_view(job->result);
+        (void)confidence_print(job->c, result.p, job->in.view.n_items, job->in.view.n_classes, "to relabel");
     }
     return 0;
 }
@@ -334,7 +334,7 @@ static int run(cli *c, const void *values, char **operands, size_t n_operands)
     report_tables_free(&job->pred);
     report_tables_free(&job->models);
     dis_labels_destroy(job->human.labels);
-    dis_label_result_destroy(job->made);
+    dis_label_result_destroy(job->result);
     groups_input_free(&job->groups);
     voters_input_free(&job->voters);
     dis_panel_destroy(job->panel);

@@ -46,7 +46,7 @@ typedef struct {
     dis_fit *human_fit;
     dis_names *texts;
     dis_label_plan choice;
-    dis_label_result *made;
+    dis_label_result *result;
 } report_command;
 
 /* report_tables.c. Of NAME=FILE what is named; names and labels go with report_tables_free(). */

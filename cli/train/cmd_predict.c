@@ -113,16 +113,16 @@ static dis_status mean_of_pairs(dis_context *ctx, const dis_labels_view *pairs, 
     pair_place *place = malloc(n_pairs * sizeof *place);
     const char **task = malloc(n_pairs * sizeof *task);
     size_t *item = malloc(n_pairs * sizeof *item);
-    double *p = calloc(n_pairs * n, sizeof *p), *asked = calloc(n_pairs, sizeof *asked);
-    dis_status status = place && task && item && p && asked ? DIS_OK : DIS_ELIMIT;
+    double *p = calloc(n_pairs * n, sizeof *p), *n_answers = calloc(n_pairs, sizeof *n_answers);
+    dis_status status = place && task && item && p && n_answers ? DIS_OK : DIS_ELIMIT;
     const size_t n_items = status == DIS_OK ? items_of_pairs(pairs->tasks, place, item) : 0;
     for (size_t r = 0; status == DIS_OK && r < n_pairs; r++) {
         task[item[r]] = dis_names_get(pairs->tasks, r, NULL);
-        asked[item[r]]++;
+        n_answers[item[r]]++;
         for (size_t k = 0; k < n; k++) p[item[r] * n + k] += pairs->p[r * n + k];
     }
     for (size_t i = 0; status == DIS_OK && i < n_items; i++)
-        for (size_t k = 0; k < n; k++) p[i * n + k] /= asked[i];
+        for (size_t k = 0; k < n; k++) p[i * n + k] /= n_answers[i];
     dis_names *tasks = NULL;
     if (status == DIS_OK) status = dis_names_create(task, n_items, &tasks);
     const dis_labels_view view = {
@@ -133,7 +133,7 @@ static dis_status mean_of_pairs(dis_context *ctx, const dis_labels_view *pairs, 
     free(task);
     free(item);
     free(p);
-    free(asked);
+    free(n_answers);
     return status;
 }
 

@@ -269,7 +269,7 @@ static void add_patterns(const dis__coefficients *c, const double *times, dis__c
 }
 
 /* 1 - observed / expected disagreement. Nothing expected: all is alike, 1 by convention. */
-static void settle(dis__coefficient_values *out, dis__coefficient_id which, double observed, double expected)
+static void set_coefficient(dis__coefficient_values *out, dis__coefficient_id which, double observed, double expected)
 {
     const bool none = !(expected > 0);
     out->degenerate[which] = none;
@@ -321,7 +321,7 @@ static void alpha_ratio(const dis__coefficients *c, const dis__class_sums *k, co
         for (size_t j = i + 1; j < c->n_classes; j++) sum += k[j].votes * ratio_distance(c->raw[i], c->raw[j]);
         expected += 2 * k[i].votes * sum;
     }
-    settle(out, DIS_MEASURE_ALPHA_RATIO, t->paired[DIS_DISTANCE_RATIO], expected / (t->votes - 1));
+    set_coefficient(out, DIS_MEASURE_ALPHA_RATIO, t->paired[DIS_DISTANCE_RATIO], expected / (t->votes - 1));
 }
 
 static void gwet(const dis__coefficients *c, double share_variance, const dis__agreement_totals *t,
@@ -329,7 +329,7 @@ static void gwet(const dis__coefficients *c, double share_variance, const dis__a
 {
     const double n = (double)c->n_classes;
     const double chance = n > 1 ? (n * n - c->total[d]) / (n * (n - 1)) * share_variance : 1;
-    settle(out, which, t->mean[d] / t->items, 1 - chance);
+    set_coefficient(out, which, t->mean[d] / t->items, 1 - chance);
 }
 
 void dis__coefficients_from_totals(const dis__coefficients *c, const dis__agreement_totals *t,
@@ -345,20 +345,20 @@ void dis__coefficients_from_totals(const dis__coefficients *c, const dis__agreem
         used += classes[k].votes > 0;
     }
     out->value[DIS_MEASURE_PERCENT] = (t->items - t->mean[DIS_DISTANCE_NOMINAL]) / t->items;
-    settle(out, DIS_MEASURE_FLEISS, t->mean[DIS_DISTANCE_NOMINAL] / t->items, variance);
-    settle(out, DIS_MEASURE_SCOTT, t->paired[DIS_DISTANCE_NOMINAL] / t->votes, scott);
-    settle(out, DIS_MEASURE_ALPHA_NOMINAL, t->paired[DIS_DISTANCE_NOMINAL], nominal / (t->votes - 1));
+    set_coefficient(out, DIS_MEASURE_FLEISS, t->mean[DIS_DISTANCE_NOMINAL] / t->items, variance);
+    set_coefficient(out, DIS_MEASURE_SCOTT, t->paired[DIS_DISTANCE_NOMINAL] / t->votes, scott);
+    set_coefficient(out, DIS_MEASURE_ALPHA_NOMINAL, t->paired[DIS_DISTANCE_NOMINAL], nominal / (t->votes - 1));
     gwet(c, variance, t, DIS_MEASURE_AC1, DIS_DISTANCE_NOMINAL, out);
     if (c->ordered) {
-        settle(out, DIS_MEASURE_ALPHA_ORDINAL, t->paired[DIS_DISTANCE_RANK],
-               spread(classes, c->n_classes, rank, t->votes));
+        set_coefficient(out, DIS_MEASURE_ALPHA_ORDINAL, t->paired[DIS_DISTANCE_RANK],
+                        spread(classes, c->n_classes, rank, t->votes));
         gwet(c, variance, t, DIS_MEASURE_AC2_LINEAR, DIS_DISTANCE_LINEAR, out);
         gwet(c, variance, t, DIS_MEASURE_AC2_QUADRATIC, DIS_DISTANCE_QUADRATIC, out);
         gwet(c, variance, t, DIS_MEASURE_AC2_ORDINAL, DIS_DISTANCE_POSITION, out);
     }
     if (c->numbers) {
-        settle(out, DIS_MEASURE_ALPHA_INTERVAL, t->paired[DIS_DISTANCE_QUADRATIC],
-               spread(classes, c->n_classes, c->x, t->votes));
+        set_coefficient(out, DIS_MEASURE_ALPHA_INTERVAL, t->paired[DIS_DISTANCE_QUADRATIC],
+                        spread(classes, c->n_classes, c->x, t->votes));
         alpha_ratio(c, classes, t, out);
     }
     if (used > 1) return;

@@ -168,15 +168,15 @@ static dis_status item_job(void *arg, size_t j, int thread)
 
 typedef struct {
     uint32_t *mine;    /* (n_classes) zeros: the worker's votes on the item at hand */
-    double *taken;     /* (n_classes) zeros: what n_k loses */
+    double *removed;   /* (n_classes) zeros: what n_k loses */
     uint32_t *touched; /* (n_classes) classes with taken > 0 */
     size_t n_touched;
 } worker_room;
 
 static void add_removed(worker_room *room, uint32_t class, double votes)
 {
-    if (room->taken[class] == 0) room->touched[room->n_touched++] = class;
-    room->taken[class] += votes;
+    if (room->removed[class] == 0) room->touched[room->n_touched++] = class;
+    room->removed[class] += votes;
 }
 
 typedef struct {
@@ -215,8 +215,8 @@ static double alpha_of_rest(const worker_work *w, const worker_sums *sums, worke
     double nn = w->nn;
     for (size_t t = 0; t < room->n_touched; t++) {
         const uint32_t k = room->touched[t];
-        nn -= room->taken[k] * (2 * w->n_k[k] - room->taken[k]);
-        room->taken[k] = 0;
+        nn -= room->removed[k] * (2 * w->n_k[k] - room->removed[k]);
+        room->removed[k] = 0;
     }
     room->n_touched = 0;
     const double n = w->n - sums->n, expected = n * n - nn; /* whole numbers, exact below 2^53 */
@@ -253,12 +253,12 @@ static dis_status worker_job(void *arg, size_t j, int thread)
     const size_t n = w->votes->n_classes, last = dis__job_first(w->votes->n_workers, w->worker_jobs, j + 1);
     worker_room room = {0};
     dis_status status = dis__alloc_zeroed(&room.mine, n, sizeof *room.mine);
-    if (status == DIS_OK) status = dis__alloc_zeroed(&room.taken, n, sizeof *room.taken);
+    if (status == DIS_OK) status = dis__alloc_zeroed(&room.removed, n, sizeof *room.removed);
     if (status == DIS_OK) status = dis__alloc_array(&room.touched, n, sizeof *room.touched);
     for (size_t i = dis__job_first(w->votes->n_workers, w->worker_jobs, j); status == DIS_OK && i < last; i++)
         one_worker(w, i, &room);
     dis__free(room.mine);
-    dis__free(room.taken);
+    dis__free(room.removed);
     dis__free(room.touched);
     return status;
 }

@@ -205,9 +205,9 @@ dis_status dis__check_resident(const dis_context *ctx, size_t bytes, const char 
     if (limit == 0 || bytes <= limit) return DIS_OK;
     if (bytes == SIZE_MAX) return dis__fail(DIS_ELIMIT, "%s would need more memory than any machine has", what);
     char needed[SIZE_TEXT], allowed[SIZE_TEXT];
-    const bool asked = ctx && ctx->options.memory;
+    const bool is_limited = ctx && ctx->options.memory;
     return dis__fail(DIS_ELIMIT,
-                     asked ? "%s would need %s, and `memory` allows %s; raise it"
-                           : "%s would need %s; %s are available",
+                     is_limited ? "%s would need %s, and `memory` allows %s; raise it"
+                                : "%s would need %s; %s are available",
                      what, size_text(bytes, needed), size_text(limit, allowed));
 }

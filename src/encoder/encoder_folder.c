@@ -19,10 +19,10 @@ dis_status dis__encoder_folder_check(dis_context *ctx, const char *folder)
 /* Name and digest of a file, where it is there. */
 static dis_status add_file(dis__sha256 *sha, const char *folder, const char *name)
 {
-    bool there;
+    bool exists;
     char *path, hex[65];
-    DIS_TRY(dis__file_exists(folder, name, &there));
-    if (!there) return DIS_OK;
+    DIS_TRY(dis__file_exists(folder, name, &exists));
+    if (!exists) return DIS_OK;
     DIS_TRY(dis__path_join(folder, name, &path));
     const dis_status status = dis__sha256_file(path, hex);
     dis__free(path);

@@ -39,9 +39,9 @@ static dis_status refuse(const char *folder)
                                          "model.pkl",         "tf_model.h5",
                                          "flax_model.msgpack"};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
-        bool there;
-        DIS_TRY(dis__file_exists(folder, others[i], &there));
-        if (there)
+        bool exists;
+        DIS_TRY(dis__file_exists(folder, others[i], &exists));
+        if (exists)
             return dis__fail(
                 DIS_EDATA,
                 "%s/%s: only safetensors are read; in Python, "

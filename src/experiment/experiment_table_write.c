@@ -150,9 +150,9 @@ static void few_items(writer *w, const char *before, void (*put)(dis__markup *m,
         for (size_t i = 0; i < w->t.n_measures && begins_data(w, r); i++) {
             const char *set = w->e->plan->measure[i].set;
             const size_t n = w->t.row[r].values[i].n_items;
-            bool told = false;
-            for (size_t k = 0; k < i; k++) told |= strcmp(w->e->plan->measure[k].set, set) == 0;
-            if (told || n == 0 || n >= FEW) continue;
+            bool is_repeated = false;
+            for (size_t k = 0; k < i; k++) is_repeated |= strcmp(w->e->plan->measure[k].set, set) == 0;
+            if (is_repeated || n == 0 || n >= FEW) continue;
             dis__markup_append(&w->out, before);
             put(&w->out, cell_of(w, r)->data);
             dis__markup_append(&w->out, ", ");

@@ -44,9 +44,9 @@ dis_status dis__yaml_read(dis_context *ctx, const char *path, dis__yaml *out)
     DIS_TRY(dis__input_open(ctx, path, &in));
     dis__yaml parsed;
     dis_status status = dis__yaml_parse(path, in.bytes, in.n, &parsed);
-    const bool made = status == DIS_OK;
+    const bool parsed_ok = status == DIS_OK;
     status = dis__input_finish(&in, status);
-    if (made && status != DIS_OK) dis__yaml_free(&parsed);
+    if (parsed_ok && status != DIS_OK) dis__yaml_free(&parsed);
     if (status == DIS_OK) *out = parsed;
     return status;
 }

@@ -62,17 +62,17 @@ static dis_items_view view_of(const dis_items *items)
 }
 DIS_VIEW_DEFINE(dis_items, items, view_of(items))
 
-static dis_status find_format(const char *asked, const char *path, size_t *format)
+static dis_status find_format(const char *requested, const char *path, size_t *format)
 {
     *format = 0; /* csv */
     for (size_t i = 0; i < N_FORMATS; i++)
-        if (asked ? strcmp(asked, formats[i].name) == 0 : dis__path_has_ending(path, formats[i].ending)) {
+        if (requested ? strcmp(requested, formats[i].name) == 0 : dis__path_has_ending(path, formats[i].ending)) {
             *format = i;
             return DIS_OK;
         }
-    if (!asked) return DIS_OK;
+    if (!requested) return DIS_OK;
     return dis__fail(DIS_EUSAGE, "no format \"%s\" of items; there are csv, tsv, jsonl, npy, f32, cifar and conll",
-                     asked);
+                     requested);
 }
 
 /* NAME.tasks.txt beside NAME.npy when that file is there; NULL: it is not. */

@@ -363,8 +363,9 @@ static void fill_axis(const filling *f, size_t axis, size_t at, double **to)
     }
     const int list = list_of(f->axes[axis]);
     for (size_t i = 0; i < f->n_here[list]; i++) {
-        const size_t there = list == GROUPS ? i : f->map[list][i];
-        fill_axis(f, axis + 1, at == SIZE_MAX || there == SIZE_MAX ? SIZE_MAX : at * f->n_there[list] + there, to);
+        const size_t target_index = list == GROUPS ? i : f->map[list][i];
+        fill_axis(f, axis + 1,
+                  at == SIZE_MAX || target_index == SIZE_MAX ? SIZE_MAX : at * f->n_there[list] + target_index, to);
     }
 }
 

@@ -63,14 +63,15 @@ static dis_status fit_view(dis_context *ctx, const dis_votes *votes, const dis_l
 }
 
 static dis_status fit_views(dis_context *ctx, const dis_votes *votes, const dis_label_plan *choice,
-                            const dis_label_result_options *o, dis_label_result *made)
+                            const dis_label_result_options *o, dis_label_result *result)
 {
     for (size_t m = 0; m < choice->n_views; m++) {
-        DIS_TRY(fit_view(ctx, votes, choice, o, m, &made->fit[m], &made->view[m]));
-        made->n_views = m + 1;
-        if (!o->keep_fits) dis__fit_free_parameters(made->fit[m]);
-        made->part[m] = (dis_label_result_part){.spec = choice->views[m], .fit = made->fit[m], .p = made->view[m]};
-        if (o->on_fit) DIS_TRY(o->on_fit(o->user, m, &made->part[m]));
+        DIS_TRY(fit_view(ctx, votes, choice, o, m, &result->fit[m], &result->view[m]));
+        result->n_views = m + 1;
+        if (!o->keep_fits) dis__fit_free_parameters(result->fit[m]);
+        result->part[m] =
+            (dis_label_result_part){.spec = choice->views[m], .fit = result->fit[m], .p = result->view[m]};
+        if (o->on_fit) DIS_TRY(o->on_fit(o->user, m, &result->part[m]));
     }
     return DIS_OK;
 }
@@ -90,31 +91,31 @@ static dis_status choose_weights(dis_context *ctx, const dis_votes *votes, const
 }
 
 static dis_status combine_views(dis_context *ctx, const dis_votes *votes, const dis_label_plan *choice,
-                                const dis_label_result_options *o, dis_label_result *made)
+                                const dis_label_result_options *o, dis_label_result *result)
 {
     const dis_votes_view v = dis_votes_get_view(votes);
     double weight[DIS_MAX_VIEWS];
-    const bool automatic = made->gold.n_gold == 0 && dis__combiner_wants_auto_weights(choice->combine);
+    const bool automatic = result->gold.n_gold == 0 && dis__combiner_wants_auto_weights(choice->combine);
     if (automatic) DIS_TRY(choose_weights(ctx, votes, choice, o, weight));
-    if (made->gold.n_gold) memcpy(weight, made->gold.weight, sizeof weight);
+    if (result->gold.n_gold) memcpy(weight, result->gold.weight, sizeof weight);
     const dis_views views = {.n_items = v.n_items,
                              .n_classes = v.n_classes,
                              .n_views = choice->n_views,
-                             .p = (const double *const *)made->view,
-                             .weight = automatic || made->gold.n_gold ? weight : NULL,
+                             .p = (const double *const *)result->view,
+                             .weight = automatic || result->gold.n_gold ? weight : NULL,
                              .votes = votes,
                              .gold = o->fit->gold};
     if (o->keep_views)
-        DIS_TRY(dis__alloc_array(&made->p, dis__saturating_size(v.n_items, v.n_classes, 0), sizeof *made->p));
+        DIS_TRY(dis__alloc_array(&result->p, dis__saturating_size(v.n_items, v.n_classes, 0), sizeof *result->p));
     else
-        made->p = made->view[0];
-    const double overdispersion = made->did.overdispersion; /* of the choice */
-    DIS_TRY(dis__views_combine(ctx, &views, choice->combine, &made->gold, made->p, &made->did));
-    if (made->gold.n_gold) made->did.overdispersion = overdispersion;
-    for (size_t m = 0; !o->keep_views && m < made->n_views; m++) {
-        if (m > 0) dis__free(made->view[m]);
-        made->view[m] = NULL;
-        made->part[m].p = NULL;
+        result->p = result->view[0];
+    const double overdispersion = result->did.overdispersion; /* of the choice */
+    DIS_TRY(dis__views_combine(ctx, &views, choice->combine, &result->gold, result->p, &result->did));
+    if (result->gold.n_gold) result->did.overdispersion = overdispersion;
+    for (size_t m = 0; !o->keep_views && m < result->n_views; m++) {
+        if (m > 0) dis__free(result->view[m]);
+        result->view[m] = NULL;
+        result->part[m].p = NULL;
     }
     return DIS_OK;
 }
@@ -123,7 +124,7 @@ static dis_status combine_views(dis_context *ctx, const dis_votes *votes, const 
 
 /* All views without the known labels, and what these choose; `p` has room for a table of each. */
 static dis_status choose_by_gold(dis_context *ctx, const dis_votes *votes, const dis_label_plan *choice,
-                                 const dis_label_result_options *o, double **p, dis_label_result *made)
+                                 const dis_label_result_options *o, double **p, dis_label_result *result)
 {
     const dis_votes_view v = dis_votes_get_view(votes);
     double weight[DIS_MAX_VIEWS];
@@ -140,7 +141,7 @@ static dis_status choose_by_gold(dis_context *ctx, const dis_votes *votes, const
                              .weight = automatic ? weight : NULL,
                              .votes = votes,
                              .gold = o->fit->gold};
-    return dis__views_combine(ctx, &views, choice->combine, &made->gold, p[0], &made->did);
+    return dis__views_combine(ctx, &views, choice->combine, &result->gold, p[0], &result->did);
 }
 
 /* Leaves the views with a smaller weight out of the choice. */
@@ -168,30 +169,30 @@ static dis_status drop_light_views(dis_context *ctx, const dis_votes *votes, dis
 }
 
 static dis_status apply_gold(dis_context *ctx, const dis_votes *votes, dis_label_plan *choice,
-                             const dis_label_result_options *o, dis_label_result *made)
+                             const dis_label_result_options *o, dis_label_result *result)
 {
     double *p[DIS_MAX_VIEWS] = {0};
-    const dis_status status = choose_by_gold(ctx, votes, choice, o, p, made);
+    const dis_status status = choose_by_gold(ctx, votes, choice, o, p, result);
     for (size_t m = 0; m < choice->n_views; m++) dis__free(p[m]);
-    if (status == DIS_OK && made->gold.n_gold) keep_weighted(choice, made->gold.weight, DIS_MIN_VIEW_WEIGHT);
+    if (status == DIS_OK && result->gold.n_gold) keep_weighted(choice, result->gold.weight, DIS_MIN_VIEW_WEIGHT);
     return status;
 }
 
 static dis_status make(dis_context *ctx, const dis_votes *votes, dis_label_plan *choice,
-                       const dis_label_result_options *o, dis_label_result *made)
+                       const dis_label_result_options *o, dis_label_result *result)
 {
     dis_status status = dis__fit_check(ctx, votes, choice->views, choice->n_views);
     if (status == DIS_OK) status = check_start(choice, o->fit->initial_state);
     if (status == DIS_OK && choice->combine) status = dis__views_check(votes, choice->n_views, choice->combine);
     DIS_TRY(dis__comm_first_failure(dis__context_comm(ctx), status));
     if (o->fit->gold && choice->combine && dis__combiner_has_gold_weights(choice->combine))
-        DIS_TRY(apply_gold(ctx, votes, choice, o, made));
-    if (!made->gold.n_gold) DIS_TRY(drop_light_views(ctx, votes, choice, o));
-    DIS_TRY(fit_views(ctx, votes, choice, o, made));
-    made->combine = choice->combine;
-    if (choice->combine) return combine_views(ctx, votes, choice, o, made);
-    made->p = made->view[0];
-    made->did.weight[0] = 1;
+        DIS_TRY(apply_gold(ctx, votes, choice, o, result));
+    if (!result->gold.n_gold) DIS_TRY(drop_light_views(ctx, votes, choice, o));
+    DIS_TRY(fit_views(ctx, votes, choice, o, result));
+    result->combine = choice->combine;
+    if (choice->combine) return combine_views(ctx, votes, choice, o, result);
+    result->p = result->view[0];
+    result->did.weight[0] = 1;
     return DIS_OK;
 }
 
@@ -218,29 +219,29 @@ dis_status dis_label_result_run(dis_context *ctx, const dis_votes *votes, const 
     o.fit = &fit;
     if (choice->n_views == 0 || choice->n_views > DIS_MAX_VIEWS || (choice->n_views > 1) != (choice->combine != NULL))
         return dis__fail(DIS_EUSAGE, "no choice that dis_label_plan_parse has made");
-    dis_label_result *made;
+    dis_label_result *result;
     dis_label_plan own;
     DIS_TRY(choose_for_gold(ctx, votes, choice, fit.gold, &own));
-    DIS_TRY(dis__alloc_zeroed(&made, 1, sizeof *made));
-    const dis_status status = make(ctx, votes, &own, &o, made);
+    DIS_TRY(dis__alloc_zeroed(&result, 1, sizeof *result));
+    const dis_status status = make(ctx, votes, &own, &o, result);
     if (status != DIS_OK) {
-        dis_label_result_destroy(made);
+        dis_label_result_destroy(result);
         return status;
     }
-    *out = made;
+    *out = result;
     return DIS_OK;
 }
 
-static dis_label_result_view view_of(const dis_label_result *made)
+static dis_label_result_view view_of(const dis_label_result *result)
 {
-    return (dis_label_result_view){.n_views = made->n_views,
-                                   .parts = made->part,
-                                   .p = made->p,
-                                   .combination = &made->did,
-                                   .combine = made->combine,
-                                   .class_weight = made->gold.class_weight};
+    return (dis_label_result_view){.n_views = result->n_views,
+                                   .parts = result->part,
+                                   .p = result->p,
+                                   .combination = &result->did,
+                                   .combine = result->combine,
+                                   .class_weight = result->gold.class_weight};
 }
-DIS_VIEW_DEFINE(dis_label_result, made, view_of(made))
+DIS_VIEW_DEFINE(dis_label_result, result, view_of(result))
 
 const double *dis_label_result_p(const dis_label_result *result)
 {
@@ -253,28 +254,28 @@ dis_status dis_label_result_write_labels(dis_context *ctx, const dis_label_resul
     return dis__vote_labels_write(ctx, result->p, votes, path, format);
 }
 
-double *dis_label_result_move_p(dis_label_result *made)
+double *dis_label_result_move_p(dis_label_result *result)
 {
-    double *p = made->p;
-    made->p = NULL;
-    for (size_t m = 0; m < made->n_views; m++)
-        if (made->view[m] == p) {
-            made->view[m] = NULL;
-            made->part[m].p = NULL;
+    double *p = result->p;
+    result->p = NULL;
+    for (size_t m = 0; m < result->n_views; m++)
+        if (result->view[m] == p) {
+            result->view[m] = NULL;
+            result->part[m].p = NULL;
         }
     return p;
 }
 
-void dis_label_result_destroy(dis_label_result *made)
+void dis_label_result_destroy(dis_label_result *result)
 {
-    if (!made) return;
+    if (!result) return;
     bool shared = false;
-    for (size_t m = 0; m < made->n_views; m++) {
-        shared |= made->view[m] == made->p;
-        dis__free(made->view[m]);
-        dis_fit_destroy(made->fit[m]);
+    for (size_t m = 0; m < result->n_views; m++) {
+        shared |= result->view[m] == result->p;
+        dis__free(result->view[m]);
+        dis_fit_destroy(result->fit[m]);
     }
-    if (!shared) dis__free(made->p);
-    dis__free(made->gold.class_weight);
-    dis__free(made);
+    if (!shared) dis__free(result->p);
+    dis__free(result->gold.class_weight);
+    dis__free(result);
 }

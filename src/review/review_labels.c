@@ -68,10 +68,10 @@ static dis_status make(dis_context *ctx, const dis_votes *votes, const dis_label
     fit.gold = o->gold;
     dis_label_result_options how = dis_label_result_options_default();
     how.fit = &fit;
-    dis_label_result *made;
-    DIS_TRY(dis_label_result_run(ctx, votes, choice, &how, &made));
-    *p = dis_label_result_move_p(made);
-    dis_label_result_destroy(made);
+    dis_label_result *result;
+    DIS_TRY(dis_label_result_run(ctx, votes, choice, &how, &result));
+    *p = dis_label_result_move_p(result);
+    dis_label_result_destroy(result);
     return DIS_OK;
 }
 

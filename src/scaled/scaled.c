@@ -49,16 +49,16 @@ dis_status dis__scaled_run_labels(const dis__scaled_args *args, const dis_votes_
                                   const dis_label_plan *choice, double **p)
 {
     dis_votes *votes;
-    dis_label_result *made;
+    dis_label_result *result;
     dis_fit_options how = dis_fit_options_default();
     dis_label_result_options making = dis_label_result_options_default();
     how.seed = args->o->seed;
     making.fit = &how;
     DIS_TRY(dis_votes_create_from_arrays(args->ctx, arrays, &votes));
-    const dis_status status = dis_label_result_run(args->ctx, votes, choice, &making, &made);
+    const dis_status status = dis_label_result_run(args->ctx, votes, choice, &making, &result);
     if (status == DIS_OK) {
-        *p = dis_label_result_move_p(made);
-        dis_label_result_destroy(made);
+        *p = dis_label_result_move_p(result);
+        dis_label_result_destroy(result);
     }
     dis_votes_destroy(votes);
     return status;

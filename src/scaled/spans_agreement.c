@@ -56,16 +56,16 @@ static void match(const dis__spans *x, const sums *t, size_t d, size_t i, size_t
         if (t->span_pair) (*cell_of(x, t->span_pair, a, b, x->s[k].label, other))++;
     }
     for (size_t l = j; l < j_end; l++) {
-        bool near = false, there = false;
+        bool near = false, same_span = false;
         if (x->s[l].label == DIS_NO_SPAN) continue;
         for (size_t k = i; k < i_end; k++) {
             if (x->s[k].label == DIS_NO_SPAN) continue;
             near |= overlaps(&x->s[k], &x->s[l]);
-            there |= x->s[k].start == x->s[l].start && x->s[k].end == x->s[l].end;
+            same_span |= x->s[k].start == x->s[l].start && x->s[k].end == x->s[l].end;
         }
         all++;
         either += near;
-        if (t->span_pair && !there) (*cell_of(x, t->span_pair, a, b, DIS_NO_SPAN, x->s[l].label))++;
+        if (t->span_pair && !same_span) (*cell_of(x, t->span_pair, a, b, DIS_NO_SPAN, x->s[l].label))++;
     }
     t->column[EXACT_SAME * n + d] += exact;
     t->column[OVERLAP_SAME * n + d] += either;

@@ -129,9 +129,9 @@ void DIS_KERNEL(dis__bootstrap_dot)(const uint8_t *count, size_t stride, size_t 
                 const uint8_t *row[ROWS];
                 double *to[ROWS], unwanted[2];
                 for (size_t j = 0; j < ROWS; j++) { /* behind the last resample it is done again, for nothing */
-                    const bool there = r + j < n_resamples;
-                    row[j] = count + (there ? r + j : r) * stride + at;
-                    to[j] = there ? sums + (r + j) * n_columns + c : unwanted;
+                    const bool in_range = r + j < n_resamples;
+                    row[j] = count + (in_range ? r + j : r) * stride + at;
+                    to[j] = in_range ? sums + (r + j) * n_columns + c : unwanted;
                 }
                 unwanted[0] = unwanted[1] = 0;
                 if (c + 1 < n_columns)

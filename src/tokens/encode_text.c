@@ -75,12 +75,12 @@ static dis_status cached_word(const dis__model *m, dis__encode_workspace *b, con
     }
     const size_t before = out->n;
     DIS_TRY(m->kind->encode(m, b, word, n, out));
-    const size_t made = out->n - before;
-    if (made > DIS_CACHE_IDS) return DIS_OK;
+    const size_t n_ids = out->n - before;
+    if (n_ids > DIS_CACHE_IDS) return DIS_OK;
     memcpy(c->key, key, sizeof key);
     c->length = (uint8_t)n;
-    c->n = (uint8_t)made;
-    memcpy(c->id, out->id + before, made * sizeof *c->id);
+    c->n = (uint8_t)n_ids;
+    memcpy(c->id, out->id + before, n_ids * sizeof *c->id);
     return DIS_OK;
 }
 
@@ -237,39 +237,39 @@ static dis_status encode_piece(const dis_tokenizer *t, dis__encode_workspace *b,
     if (t->normalisers.n && b->grown > b->allowed)
         return too_long(t, b, "normalizer", last, t->normalisers.step[last].kind->name);
     dis__added_match m = {0};
-    size_t taken = 0;
+    size_t consumed = 0;
     while (!b->full) {
-        DIS_TRY(dis__added_next(&t->added, b, true, text->bytes, text->n, taken, &m));
+        DIS_TRY(dis__added_next(&t->added, b, true, text->bytes, text->n, consumed, &m));
         if (!m.token) break;
-        if (taken < m.start) DIS_TRY(encode_words(t, b, text, taken, m.start, out));
+        if (consumed < m.start) DIS_TRY(encode_words(t, b, text, consumed, m.start, out));
         if (b->full) return DIS_OK;
         DIS_TRY(add_added(t, b, m.token, text, m.start, m.end, out));
-        taken = m.end;
+        consumed = m.end;
     }
-    return b->full || taken >= text->n ? DIS_OK : encode_words(t, b, text, taken, text->n, out);
+    return b->full || consumed >= text->n ? DIS_OK : encode_words(t, b, text, consumed, text->n, out);
 }
 
 dis_status dis__encode_text(const dis_tokenizer *t, dis__encode_workspace *b, const char *text, size_t n,
                             dis__token_list *out)
 {
     dis__added_match m = {0};
-    size_t taken = 0;
+    size_t consumed = 0;
     b->begun = out->n;
     b->full = false;
     dis__encode_workspace_set_limit(b, n);
     while (!b->full) {
-        DIS_TRY(dis__added_next(&t->added, b, false, text, n, taken, &m));
+        DIS_TRY(dis__added_next(&t->added, b, false, text, n, consumed, &m));
         if (!m.token) break;
-        if (taken < m.start) DIS_TRY(encode_piece(t, b, text + taken, m.start - taken, taken, out));
+        if (consumed < m.start) DIS_TRY(encode_piece(t, b, text + consumed, m.start - consumed, consumed, out));
         if (b->full) return DIS_OK;
         if (b->traced) DIS_TRY(load(b, text + m.start, m.end - m.start, m.start, true));
         if (b->traced)
             DIS_TRY(add_added(t, b, m.token, &b->text[0], 0, m.end - m.start, out));
         else
             DIS_TRY(dis__token_list_add(out, m.token->id, 0, 0));
-        taken = m.end;
+        consumed = m.end;
     }
-    return b->full || taken >= n ? DIS_OK : encode_piece(t, b, text + taken, n - taken, taken, out);
+    return b->full || consumed >= n ? DIS_OK : encode_piece(t, b, text + consumed, n - consumed, consumed, out);
 }
 
 /* ---- benches ---- */

@@ -168,8 +168,8 @@ static dis_status encode_sentence(const batch *w, dis__encode_workspace *b, size
     size_t n[2], at;
     DIS_TRY(assemble(w, b, false, p, n, &at));
     for (size_t j = 0; j < n_words; j++) {
-        const bool there = b->word_at[j] < b->word_at[j + 1] && b->word_at[j] < n[0];
-        w->out->first_token[first + j] = there ? at - before + b->word_at[j] : SIZE_MAX;
+        const bool present = b->word_at[j] < b->word_at[j + 1] && b->word_at[j] < n[0];
+        w->out->first_token[first + j] = present ? at - before + b->word_at[j] : SIZE_MAX;
     }
     return DIS_OK;
 }

@@ -251,10 +251,10 @@ typedef struct {
     const uint32_t *longest; /* the tokens at each byte, once these are too many */
 } dis__added_match;
 
-/* The next token at or behind m->at; m->token is NULL: there is none. `taken`: bytes before it belong to the token
+/* The next token at or behind m->at; m->token is NULL: there is none. `consumed`: bytes before it belong to the token
  * before. m begins as {0}. DIS_ELIMIT: no memory. */
 dis_status dis__added_next(const dis__added_tokens *a, dis__encode_workspace *b, bool normalised, const char *text,
-                           size_t n, size_t taken, dis__added_match *m);
+                           size_t n, size_t consumed, dis__added_match *m);
 void dis__added_free(dis__added_tokens *a);
 
 /* ---- templates ---- */

@@ -142,7 +142,7 @@ typedef struct {
     const dis__device *device;
     dis__model_inputs *in; /* the model's own */
     int head[DIS_MAX_HEADS];
-    struct dis__worker_net *asked; /* who is asked (worker_net.h); NULL: the model does not want to know */
+    struct dis__worker_net *worker_net; /* who is asked (worker_net.h); NULL: the model does not want to know */
 } dis__model_net;
 
 struct dis_model {

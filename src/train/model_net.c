@@ -222,7 +222,7 @@ void dis__model_net_free(dis__model_net *r)
     dis__net_destroy(r->net);
     if (r->in && r->row->free_inputs) r->row->free_inputs(r->in);
     dis__free(r->in);
-    dis__worker_net_free(r->asked);
+    dis__worker_net_free(r->worker_net);
     *r = (dis__model_net){0};
 }
 
@@ -230,7 +230,7 @@ dis_status dis__model_net_set_batch(const dis_model *model, dis__model_net *r, c
                                     const dis__unit_batch *batch)
 {
     DIS_TRY(r->row->put(r->net, r->in, encoded, batch));
-    return r->asked ? dis__worker_net_set_batch(model, r, encoded, batch) : DIS_OK;
+    return r->worker_net ? dis__worker_net_set_batch(model, r, encoded, batch) : DIS_OK;
 }
 
 /* The logits of head h. The first head's layer has one name whatever the head is: equal targets then give equal models.
@@ -265,9 +265,9 @@ static dis_status build(const dis_model *model, const dis__device *device, const
     int class_logits = DIS_NONE;
     for (size_t h = first; h < last; h++) {
         logits[h] = head_logits(model, r, h, class_logits);
-        if (!model->confuses || h > 0 || !r->asked) continue;
+        if (!model->confuses || h > 0 || !r->worker_net) continue;
         class_logits = logits[h];
-        logits[h] = dis__layer_confusion(r->net, class_logits, r->asked->confusion);
+        logits[h] = dis__layer_confusion(r->net, class_logits, r->worker_net->confusion);
     }
     if (add_heads) return add_heads(arg, r, logits);
     for (size_t h = first; h < last; h++) r->head[h] = dis__head_soft(r->net, model->head[h], logits[h], NULL);

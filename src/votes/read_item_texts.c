@@ -101,7 +101,7 @@ static dis_status read_pass(dis__reader *r, texts_found *t)
     dis__mapping mapping;
     DIS_TRY(dis__mapping_init(&r->o, &mapping));
     memset(t->seen, 0, t->n * sizeof *t->seen);
-    dis__mapping_run run = {.reader = r, .mapping = &mapping, .take = add_text, .user = t};
+    dis__mapping_run run = {.reader = r, .mapping = &mapping, .on_answer = add_text, .user = t};
     const dis_status status = dis__mapping_run_all(&run);
     dis__mapping_free(&mapping);
     return status == DIS_EDATA ? fail_about_text() : status;

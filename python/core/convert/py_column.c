@@ -184,16 +184,16 @@ static int64_t find_child(const struct ArrowSchema *schema, PyObject *names)
             }
     if (n_found != 1) {
         found = -1;
-        PyObject *there = PyList_New(0);
-        for (int64_t k = 0; there && k < schema->n_children; k++) {
+        PyObject *field_names = PyList_New(0);
+        for (int64_t k = 0; field_names && k < schema->n_children; k++) {
             PyObject *name = PyUnicode_FromString(schema->children[k]->name ? schema->children[k]->name : "");
-            if (!name || PyList_Append(there, name) < 0) Py_CLEAR(there);
+            if (!name || PyList_Append(field_names, name) < 0) Py_CLEAR(field_names);
             Py_XDECREF(name);
         }
-        PyObject *pair = there ? PyTuple_Pack(2, names, there) : NULL;
+        PyObject *pair = field_names ? PyTuple_Pack(2, names, field_names) : NULL;
         if (pair) PyErr_SetObject(PyExc_KeyError, pair);
         Py_XDECREF(pair);
-        Py_XDECREF(there);
+        Py_XDECREF(field_names);
     }
     core_texts_free(&wanted);
     Py_DECREF(one);

@@ -152,11 +152,11 @@ static dis_status run_labels(core_call *call, const dis_votes *votes, const core
     dis_label_plan choice;
     dis_label_result_options how = dis_label_result_options_default();
     how.fit = fit;
-    dis_label_result *made = NULL;
+    dis_label_result *result = NULL;
     dis_status status = core_choose_labels(votes, methods, combination, &choice);
-    if (status == DIS_OK) status = dis_label_result_run(call->ctx, votes, &choice, &how, &made);
-    if (status == DIS_OK) memcpy(p, dis_label_result_get_view(made).p, v.n_items * v.n_classes * sizeof *p);
-    dis_label_result_destroy(made);
+    if (status == DIS_OK) status = dis_label_result_run(call->ctx, votes, &choice, &how, &result);
+    if (status == DIS_OK) memcpy(p, dis_label_result_get_view(result).p, v.n_items * v.n_classes * sizeof *p);
+    dis_label_result_destroy(result);
     return status;
 }
 

@@ -261,12 +261,12 @@ static PyObject *group_evaluation(PyObject *module, PyObject *args, PyObject *ke
     o.seed = seed;
     dis_group_evaluation_input in = {0};
     dis_names *task_names = NULL, *class_names = NULL;
-    dis_worker_groups *made = NULL;
+    dis_worker_groups *cells = NULL;
     Py_buffer q = {0};
     core_call call;
     if (names_of(state, tasks, "tasks", &task_names) == 0 && names_of(state, classes, "classes", &class_names) == 0 &&
         core_rows_must(rows, "p", dis_names_count(task_names), dis_names_count(class_names), &q) == 0 &&
-        core_groups_get(state, votes, groups, &made) == 0 && core_begin(&call, state, threads, progress) == 0) {
+        core_groups_get(state, votes, groups, &cells) == 0 && core_begin(&call, state, threads, progress) == 0) {
         dis_group_evaluation *found = NULL;
         in = (dis_group_evaluation_input){.n_items = dis_names_count(task_names),
                                           .n_classes = dis_names_count(class_names),
@@ -274,18 +274,18 @@ static PyObject *group_evaluation(PyObject *module, PyObject *args, PyObject *ke
                                           .tasks = task_names,
                                           .classes = class_names};
         core_release(&call);
-        const dis_status status = dis_group_evaluation_run(call.ctx, votes, made, &in, &o, &found);
+        const dis_status status = dis_group_evaluation_run(call.ctx, votes, cells, &in, &o, &found);
         core_retake(&call);
         if (core_end(&call, status) == 0) {
             const dis_group_evaluation_view v = dis_group_evaluation_get_view(found);
-            const dis_worker_groups_view g = dis_worker_groups_get_view(made);
+            const dis_worker_groups_view g = dis_worker_groups_get_view(cells);
             result = evaluation_of(state, &v);
             if (result && core_put(result, "groups", groups_of(state, &g)) < 0) Py_CLEAR(result);
         }
         dis_group_evaluation_destroy(found);
     }
     core_buffer_free(&q);
-    dis_worker_groups_destroy(made);
+    dis_worker_groups_destroy(cells);
     dis_names_destroy(task_names);
     dis_names_destroy(class_names);
     return result;

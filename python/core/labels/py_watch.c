@@ -48,7 +48,7 @@ static PyObject *add(PyObject *object, PyObject *args)
     return self->rows ? end_rows(self, dis_watch_add(self->watch, &v)) : NULL;
 }
 
-static PyObject *settle(PyObject *object, PyObject *unused)
+static PyObject *finalize(PyObject *object, PyObject *unused)
 {
     (void)unused;
     watch_object *self = (watch_object *)object;
@@ -129,7 +129,7 @@ static PyObject *watch_open(PyObject *module, PyObject *args)
 
 static PyMethodDef methods[] = {
     {"add", add, METH_VARARGS, "A vote: task, worker, label; the rows that it led to."},
-    {"settle", settle, METH_NOARGS, "Looks at all open items again; rows of those that are sure."},
+    {"settle", finalize, METH_NOARGS, "Looks at all open items again; rows of those that are sure."},
     {"look", get_info, METH_NOARGS, "Counts."},
     {"write", write_open, METH_VARARGS, "The labels of open items into a file."},
     {NULL, NULL, 0, NULL},

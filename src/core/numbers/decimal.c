@@ -374,7 +374,7 @@ static int compare_with_midpoint(const big *digits, int e, uint64_t bits)
 }
 
 /* Moves `bits`, which is near, to the right double. */
-static uint64_t settle(const written *d, uint64_t bits)
+static uint64_t round_exactly(const written *d, uint64_t bits)
 {
     big digits = {.n = 0};
     int kept = 0;
@@ -427,7 +427,7 @@ bool dis__parse_real(const char *text, size_t n, double *out)
         uint64_t bits, next;
         bool sure = eisel_lemire(d.w, (int)d.exponent, &bits);
         if (d.truncated) sure = sure && eisel_lemire(d.w + 1, (int)d.exponent, &next) && next == bits;
-        if (!sure) bits = settle(&d, bits);
+        if (!sure) bits = round_exactly(&d, bits);
         if (bits >> 52 == 0x7FF) return false;
         memcpy(&x, &bits, sizeof x);
     }

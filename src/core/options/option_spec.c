@@ -125,7 +125,7 @@ dis_status dis__spec_find_row(const char *what, const char *spec, const char *(*
                               size_t *row)
 {
     const size_t n = dis__spec_name_length(spec);
-    char list[512] = "", asked[64];
+    char list[512] = "", requested[64];
     size_t i = 0;
     for (const char *one; (one = name(NULL, i)); i++) {
         if (strlen(one) == n && memcmp(one, spec, n) == 0) {
@@ -134,10 +134,10 @@ dis_status dis__spec_find_row(const char *what, const char *spec, const char *(*
         }
         dis__text_list_append(list, sizeof list, one, strlen(one));
     }
-    snprintf(asked, sizeof asked, "%.*s", (int)(n < sizeof asked ? n : sizeof asked), spec);
-    const char *near = dis__name_find_nearest(asked, name, NULL);
-    return near ? dis__fail(DIS_EUSAGE, "no %s \"%s\"; did you mean %s? There are: %s", what, asked, near, list)
-                : dis__fail(DIS_EUSAGE, "no %s \"%s\"; there are: %s", what, asked, list);
+    snprintf(requested, sizeof requested, "%.*s", (int)(n < sizeof requested ? n : sizeof requested), spec);
+    const char *near = dis__name_find_nearest(requested, name, NULL);
+    return near ? dis__fail(DIS_EUSAGE, "no %s \"%s\"; did you mean %s? There are: %s", what, requested, near, list)
+                : dis__fail(DIS_EUSAGE, "no %s \"%s\"; there are: %s", what, requested, list);
 }
 
 static dis_status given(const place *at, const dis_option *options, size_t n_options, void *values)

@@ -122,11 +122,11 @@ void dis__sha256_update(dis__sha256 *s, const void *bytes, size_t n)
     const size_t used = s->n & 63;
     s->n += n;
     if (used) {
-        const size_t take = n < 64 - used ? n : 64 - used;
-        memcpy(s->block + used, at, take);
-        at += take;
-        n -= take;
-        if (used + take < 64) return;
+        const size_t n_copied = n < 64 - used ? n : 64 - used;
+        memcpy(s->block + used, at, n_copied);
+        at += n_copied;
+        n -= n_copied;
+        if (used + n_copied < 64) return;
         blocks(s, s->block, 1);
     }
     if (n / 64) blocks(s, at, n / 64);

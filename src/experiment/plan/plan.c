@@ -15,15 +15,15 @@ static bool is_folder(const char *path)
 
 /* Where data is looked for when it is not beside the file: as told, by the environment, in ../shared/data of the folder
  * that the experiments' folder is in, or of the current one. */
-static dis_status choose_folders(dis__plan_internal *p, const char *path, const char *told)
+static dis_status choose_folders(dis__plan_internal *p, const char *path, const char *data_folder)
 {
     const char *slash = strrchr(path, '/'), *environment = getenv("DISSENT_DATA");
     dis__form *form = &p->form;
     DIS_TRY(
         dis__plan_format_text(&p->memory, &form->folder, "%.*s", slash ? (int)(slash - path) : 1, slash ? path : "."));
     if (slash == path) form->folder = "/";
-    if (!told && environment && *environment) told = environment;
-    if (told) return dis__plan_format_text(&p->memory, &form->data_folder, "%s", told);
+    if (!data_folder && environment && *environment) data_folder = environment;
+    if (data_folder) return dis__plan_format_text(&p->memory, &form->data_folder, "%s", data_folder);
     const char *beside;
     DIS_TRY(dis__plan_format_text(&p->memory, &beside, "%s/../../shared/data", form->folder));
     static const char *const here = "../shared/data";

@@ -35,11 +35,11 @@ static dis_status add_axes(grid *g, const dis__yaml_node *map, bool own)
     for (uint32_t i = 0; i < map->n; i++) {
         const dis__field *field = dis__schema_find(&dis__cell_schema, key->text);
         if (!field) return dis__unknown_key(&p->form, &dis__cell_schema, key);
-        bool there = false;
-        for (size_t a = 0; a < g->n_axes; a++) there |= g->axis[a].field == field;
+        bool present = false;
+        for (size_t a = 0; a < g->n_axes; a++) present |= g->axis[a].field == field;
         const bool varies = (key + 1)->kind == DIS_YAML_LIST;
         if (varies && (key + 1)->n == 0) return FAIL(p, key + 1, "%s: an empty list", field->key);
-        if (!there) g->axis[g->n_axes++] = (axis){.field = field, .value = key + 1, .own = own, .varies = varies};
+        if (!present) g->axis[g->n_axes++] = (axis){.field = field, .value = key + 1, .own = own, .varies = varies};
         key += 1 + (key + 1)->skip;
     }
     return DIS_OK;

@@ -75,11 +75,11 @@ dis_status dis__plan_find_labels(dis__plan_internal *p, const dis__yaml_node *at
     }
     dis_label_plan choice;
     DIS_TRY(dis__plan_refuse(p, at, key, dis_label_plan_parse(&text, 1, NULL, true, &choice)));
-    dis__labels_part *made;
-    DIS_TRY(dis__plan_alloc(&p->memory, &made, 1, sizeof *made));
-    made->at = at;
-    made->method = text;
-    *out = made;
+    dis__labels_part *part;
+    DIS_TRY(dis__plan_alloc(&p->memory, &part, 1, sizeof *part));
+    part->at = at;
+    part->method = text;
+    *out = part;
     return DIS_OK;
 }
 

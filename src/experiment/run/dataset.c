@@ -269,10 +269,11 @@ static dis_status add_names(dis__name_list *list, const dis_names *names)
     for (size_t i = 0; names && i < dis_names_count(names); i++) {
         size_t n;
         const char *name = dis_names_get(names, i, &n);
-        bool there = false;
-        for (size_t j = 0; j < list->n && !there; j++)
-            there = list->start[j + 1] - list->start[j] == n + 1 && memcmp(list->bytes + list->start[j], name, n) == 0;
-        if (!there) DIS_TRY(dis__name_list_add(list, name, n));
+        bool present = false;
+        for (size_t j = 0; j < list->n && !present; j++)
+            present =
+                list->start[j + 1] - list->start[j] == n + 1 && memcmp(list->bytes + list->start[j], name, n) == 0;
+        if (!present) DIS_TRY(dis__name_list_add(list, name, n));
     }
     return DIS_OK;
 }

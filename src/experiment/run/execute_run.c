@@ -171,9 +171,9 @@ typedef struct {
     const dis__dataset *m;
     const dis__label_set *human, *own; /* own: what stands for gold labels; NULL: gold labels do */
     dis__examples part;
-    double *p;               /* (m->n, n_classes) */
-    const dis__parts *items; /* of a further set; NULL: the tested part of the split */
-    dis__perspective asked;  /* what its voters would say, by models that know them */
+    double *p;                    /* (m->n, n_classes) */
+    const dis__parts *items;      /* of a further set; NULL: the tested part of the split */
+    dis__perspective perspective; /* what its voters would say, by models that know them */
 } measuring;
 
 /* The most probable class; -1: there are several, or no label. */
@@ -336,9 +336,9 @@ static void copy_perspectives(running *r, const measuring *w, const char *set)
     const dis__plan *plan = &r->plan->plan;
     for (size_t m = 0; m < plan->n_measures; m++) {
         if (strcmp(plan->measure[m].set, set) != 0) continue;
-        if (plan->measure[m].metric == DIS_EVALUATION_PERSPECTIVE_ERROR) r->out->value[m] = w->asked.error;
+        if (plan->measure[m].metric == DIS_EVALUATION_PERSPECTIVE_ERROR) r->out->value[m] = w->perspective.error;
         if (plan->measure[m].metric == DIS_EVALUATION_PERSPECTIVE_DISTANCE && r->data->part->ordinal)
-            r->out->value[m] = w->asked.distance;
+            r->out->value[m] = w->perspective.distance;
     }
 }
 
@@ -354,7 +354,7 @@ static dis_status one_set(running *r, measuring *w, const char *name, const bool
     else
         memcpy(w->p, dis__cache_entry_labels(r->labels)->p, w->m->n * k * sizeof *w->p);
     const bool asks = asks_voters(r, name);
-    if (asks) DIS_TRY(dis__ask_voters(r->ctx, r->model, w->m, &w->part, w->p, &w->asked));
+    if (asks) DIS_TRY(dis__ask_voters(r->ctx, r->model, w->m, &w->part, w->p, &w->perspective));
     dis__predicted_set *set = &r->out->set[r->out->n_sets++];
     DIS_TRY(fill_set(r, w, name, set));
     DIS_TRY(measure(r, w, set));

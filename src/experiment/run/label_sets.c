@@ -160,15 +160,15 @@ static dis_status make_labels(dis_context *ctx, const dis_votes *votes, const di
     const bool workers = dis_votes_get_view(votes).start != NULL;
     const char *const *specs = l->method ? &l->method : l->methods.text;
     dis_label_plan choice;
-    dis_label_result *made;
+    dis_label_result *result;
     DIS_TRY(dis_label_plan_parse(specs, l->method ? 1 : l->methods.n, l->methods.n == 1 ? NULL : l->combine, workers,
                                  &choice));
     dis__context_use_cpu(ctx, true);
-    const dis_status status = dis_label_result_run(ctx, votes, &choice, NULL, &made);
+    const dis_status status = dis_label_result_run(ctx, votes, &choice, NULL, &result);
     dis__context_use_cpu(ctx, false);
     DIS_TRY(status);
-    *p = dis_label_result_move_p(made);
-    dis_label_result_destroy(made);
+    *p = dis_label_result_move_p(result);
+    dis_label_result_destroy(result);
     return DIS_OK;
 }
 

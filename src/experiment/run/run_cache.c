@@ -132,15 +132,15 @@ static dis_status find_entry(dis__cache *cache, size_t data, size_t set, const d
             *out = s;
             return DIS_OK;
         }
-    dis__cache_entry *made;
-    DIS_TRY(dis__alloc_zeroed(&made, 1, sizeof *made));
-    made->data = data;
-    made->set = set;
-    made->drawn = draw != NULL;
-    memcpy(made->key, key, sizeof made->key);
-    made->next = cache->labels;
-    cache->labels = made;
-    *out = made;
+    dis__cache_entry *entry;
+    DIS_TRY(dis__alloc_zeroed(&entry, 1, sizeof *entry));
+    entry->data = data;
+    entry->set = set;
+    entry->drawn = draw != NULL;
+    memcpy(entry->key, key, sizeof entry->key);
+    entry->next = cache->labels;
+    cache->labels = entry;
+    *out = entry;
     return DIS_OK;
 }
 

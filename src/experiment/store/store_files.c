@@ -112,9 +112,9 @@ static dis_status write_truth(const dis__store *s, const char *hash, const dis__
     static const char *const kinds[] = {".npy", ".gold.csv", ".classes.txt", ".tasks.txt"};
     char *last;
     DIS_TRY(dis__store_path(s, "truth", hash, ".tasks.txt", &last));
-    const bool there = dis__is_regular_file(last);
+    const bool exists = dis__is_regular_file(last);
     dis__free(last);
-    if (there) return DIS_OK;
+    if (exists) return DIS_OK;
     DIS_TRY(dis__names_check_line_breaks(v->tasks, "task"));
     DIS_TRY(dis__names_check_line_breaks(v->classes, "class"));
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) DIS_TRY(write_part(s, hash, kinds[i], set, v));

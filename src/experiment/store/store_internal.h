@@ -29,7 +29,7 @@ bool dis__store_is_hash(const char *text);
 bool dis__store_is_prediction(const char *path, const char *key); /* predictions/KEY/NAME.npy */
 /* *out is -1 if there is no such file. DIS_EDATA: a link, or no regular file. DIS_EIO. */
 dis_status dis__store_open_file(const dis__store *store, const char *path, int *out);
-dis_status dis__store_check_file(const dis__store *store, const char *path, bool *there);
+dis_status dis__store_check_file(const dis__store *store, const char *path, bool *exists);
 /* All files of a set of predictions, by the names that the database has for them. DIS_EDATA, DIS_EIO. */
 dis_status dis__store_check_set(const dis__store *store, const char *key, const char *path, const char *truth);
 

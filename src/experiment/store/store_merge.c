@@ -73,9 +73,9 @@ static dis_status copy_truth(const merging *m, const char *hash)
     } kinds[] = {{".npy", true}, {".gold.csv", true}, {".classes.txt", false}, {".tasks.txt", false}};
     char *last;
     DIS_TRY(dis__store_path(m->into, "truth", hash, ".tasks.txt", &last));
-    const bool there = dis__is_regular_file(last);
+    const bool exists = dis__is_regular_file(last);
     dis__free(last);
-    for (size_t i = 0; !there && i < sizeof kinds / sizeof *kinds; i++) {
+    for (size_t i = 0; !exists && i < sizeof kinds / sizeof *kinds; i++) {
         char path[128];
         snprintf(path, sizeof path, "truth/%s%s", hash, kinds[i].suffix);
         DIS_TRY(copy_part(m, path, kinds[i].optional));

@@ -42,7 +42,7 @@ static dis_status choose_journal(dis__sql *db, int wait_ms)
 }
 
 /* *there false: a database without tables, whose maker died early. */
-static dis_status open_database(dis__store *s, bool create, int wait_ms, bool *there)
+static dis_status open_database(dis__store *s, bool create, int wait_ms, bool *exists)
 {
     char *path;
     bool empty = false;
@@ -57,7 +57,7 @@ static dis_status open_database(dis__store *s, bool create, int wait_ms, bool *t
         status = dis__schema_check(s->db, path, &empty);
     }
     dis__free(path);
-    *there = !empty;
+    *exists = !empty;
     return status;
 }
 
@@ -103,13 +103,13 @@ static dis_status become_owner(dis__store *s)
     return dis__sql_commit(s->db, status);
 }
 
-static dis_status fill_store(dis__store *s, const char *folder, bool create, int wait_ms, bool *there)
+static dis_status fill_store(dis__store *s, const char *folder, bool create, int wait_ms, bool *exists)
 {
     DIS_TRY(dis__copy_text(&s->folder, folder, strlen(folder)));
     DIS_TRY(dis__store_path(s, "cache", NULL, "", &s->cache));
     DIS_TRY(dis__store_path(s, "owners", NULL, "", &s->owners));
     if (create) DIS_TRY(make_folders(s));
-    DIS_TRY(open_database(s, create, wait_ms, there));
+    DIS_TRY(open_database(s, create, wait_ms, exists));
     return create ? become_owner(s) : DIS_OK;
 }
 
@@ -121,18 +121,18 @@ dis_status dis__store_open(const char *folder, bool create, int wait_ms, dis__st
     s->owner.fd = -1;
     pthread_mutex_init(&s->mutex, NULL);
     dis_status status = dis__copy_text(&s->folder, folder, strlen(folder));
-    bool there = true;
+    bool exists = true;
     if (status == DIS_OK && !create) {
         char *path = NULL;
         status = dis__store_path(s, "results.sqlite", NULL, "", &path);
-        there = status == DIS_OK && access(path, F_OK) == 0;
-        if (status == DIS_OK && !there && errno != ENOENT) status = dis__fail_io("open", path);
+        exists = status == DIS_OK && access(path, F_OK) == 0;
+        if (status == DIS_OK && !exists && errno != ENOENT) status = dis__fail_io("open", path);
         dis__free(path);
     }
     dis__free(s->folder);
     s->folder = NULL;
-    if (status == DIS_OK && there) status = fill_store(s, folder, create, wait_ms, &there);
-    if (status == DIS_OK && there) {
+    if (status == DIS_OK && exists) status = fill_store(s, folder, create, wait_ms, &exists);
+    if (status == DIS_OK && exists) {
         *out = s;
         return DIS_OK;
     }

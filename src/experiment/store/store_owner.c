@@ -68,7 +68,7 @@ static dis_status clear_dead(const char *folder, bool *alone)
 }
 
 /* A new file under a new name, locked; *there: it is still in the folder. */
-static dis_status make_file(const char *folder, dis__owner *o, bool *there)
+static dis_status make_file(const char *folder, dis__owner *o, bool *exists)
 {
     uint64_t bits[2];
     dis__hash_key_draw(bits, o);
@@ -79,7 +79,7 @@ static dis_status make_file(const char *folder, dis__owner *o, bool *there)
     if (dis__sys_lock(o->fd, true) != 0) return dis__fail_io("lock", o->path);
     struct stat ours, theirs;
     if (dis__sys_fstat(o->fd, &ours) != 0) return dis__fail_io("look at", o->path);
-    *there = stat(o->path, &theirs) == 0 && theirs.st_ino == ours.st_ino && theirs.st_dev == ours.st_dev;
+    *exists = stat(o->path, &theirs) == 0 && theirs.st_ino == ours.st_ino && theirs.st_dev == ours.st_dev;
     return DIS_OK;
 }
 
@@ -89,9 +89,9 @@ dis_status dis__owner_begin(const char *folder, dis__owner *owner, bool *alone)
     DIS_TRY(clear_dead(folder, alone));
     for (int i = 0; i < TRIES; i++) {
         dis__owner o = {.fd = -1};
-        bool there = false;
-        const dis_status status = make_file(folder, &o, &there);
-        if (status == DIS_OK && there) {
+        bool exists = false;
+        const dis_status status = make_file(folder, &o, &exists);
+        if (status == DIS_OK && exists) {
             *owner = o;
             return DIS_OK;
         }

@@ -70,11 +70,11 @@ dis_status dis__store_open_file(const dis__store *store, const char *path, int *
     return DIS_OK;
 }
 
-dis_status dis__store_check_file(const dis__store *store, const char *path, bool *there)
+dis_status dis__store_check_file(const dis__store *store, const char *path, bool *exists)
 {
     int fd;
     DIS_TRY(dis__store_open_file(store, path, &fd));
-    *there = fd >= 0;
+    *exists = fd >= 0;
     if (fd >= 0) close(fd);
     return DIS_OK;
 }
@@ -83,35 +83,35 @@ dis_status dis__store_check_file(const dis__store *store, const char *path, bool
 static dis_status check_list(const dis__store *s, const char *base, const char *truth, const char *kind)
 {
     char list[DIS__STORE_PATH + 32], kept[128], target[160], expected[160], *path;
-    bool there;
+    bool exists;
     snprintf(list, sizeof list, "%s%s", base, kind);
     snprintf(kept, sizeof kept, "truth/%s%s", truth, kind);
     snprintf(expected, sizeof expected, "../../%s", kept);
     DIS_TRY(dis__store_path(s, list, NULL, "", &path));
     const ssize_t n = readlink(path, target, sizeof target - 1);
     dis__free(path);
-    if (n < 0) return dis__store_check_file(s, list, &there);
+    if (n < 0) return dis__store_check_file(s, list, &exists);
     target[n] = 0;
     if (strcmp(target, expected) != 0) return irregular(s, list, "a symbolic link to another file");
-    return dis__store_check_file(s, kept, &there);
+    return dis__store_check_file(s, kept, &exists);
 }
 
 dis_status dis__store_check_set(const dis__store *store, const char *key, const char *path, const char *truth)
 {
     static const char *const kinds[] = {".gold.csv", ".npy"};
     char base[DIS__STORE_PATH + 1];
-    bool there;
+    bool exists;
     if (!dis__store_is_hash(truth) || !dis__store_is_prediction(path, key))
         return dis__fail(DIS_EDATA, "%s: the run %.16s names files that no run has; the store is damaged",
                          store->folder, key);
     snprintf(base, sizeof base, "%.*s", (int)(strlen(path) - 4), path);
-    DIS_TRY(dis__store_check_file(store, path, &there));
+    DIS_TRY(dis__store_check_file(store, path, &exists));
     DIS_TRY(check_list(store, base, truth, ".tasks.txt"));
     DIS_TRY(check_list(store, base, truth, ".classes.txt"));
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         char kept[128];
         snprintf(kept, sizeof kept, "truth/%s%s", truth, kinds[i]);
-        DIS_TRY(dis__store_check_file(store, kept, &there));
+        DIS_TRY(dis__store_check_file(store, kept, &exists));
     }
     return DIS_OK;
 }

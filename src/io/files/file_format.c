@@ -40,21 +40,21 @@ static bool among(const char *word, const char *formats)
     return false;
 }
 
-dis_status dis__file_format(const char *asked, const char *path, const char *formats, const char **out)
+dis_status dis__file_format(const char *requested, const char *path, const char *formats, const char **out)
 {
     const char *found = "csv";
     const size_t n = without_compression(path);
-    if (asked && strcmp(asked, "json") == 0 && among("json", formats)) {
+    if (requested && strcmp(requested, "json") == 0 && among("json", formats)) {
         *out = "json";
         return DIS_OK;
     }
     for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
-        if (asked ? strcmp(asked, endings[i].format) == 0 : ends_with(path, n, endings[i].ending)) {
+        if (requested ? strcmp(requested, endings[i].format) == 0 : ends_with(path, n, endings[i].ending)) {
             found = endings[i].format;
             break;
         }
-    if (asked && strcmp(asked, found) != 0)
-        return dis__fail(DIS_EUSAGE, "no format \"%s\"; there are %s", asked, formats);
+    if (requested && strcmp(requested, found) != 0)
+        return dis__fail(DIS_EUSAGE, "no format \"%s\"; there are %s", requested, formats);
     if (!among(found, formats))
         return dis__fail(DIS_EUSAGE, "%s: this cannot be %s; there are %s", path, found, formats);
     *out = found;
@@ -163,10 +163,10 @@ bool dis__path_has_ending(const char *path, const char *ending)
     return ends_with(path, without_compression(path), ending);
 }
 
-dis_status dis__output_file_format(const char *asked, const char *path, const char *formats, const char **out)
+dis_status dis__output_file_format(const char *requested, const char *path, const char *formats, const char **out)
 {
     bool known;
     DIS_TRY(check_compressed_name(path));
-    if (!asked) DIS_TRY(dis__file_check_output(path, formats, &known));
-    return dis__file_format(asked, path, formats, out);
+    if (!requested) DIS_TRY(dis__file_check_output(path, formats, &known));
+    return dis__file_format(requested, path, formats, out);
 }

@@ -284,7 +284,7 @@ dis_status dis__out_unmap(dis__out *out)
 }
 
 /* Everything that a full disk can refuse. */
-static dis_status settle(dis__out *out)
+static dis_status finalize_output(dis__out *out)
 {
     DIS_TRY(dis__out_flush(out));
     if (out->packer) DIS_TRY(dis__compressor_end(out->packer, put_plain, out));
@@ -321,7 +321,7 @@ dis_status dis__out_finish_all(dis__out *const *outs, size_t n, dis_status so_fa
 {
     dis_status status = so_far;
     for (size_t i = 0; i < n && status == DIS_OK; i++)
-        if (outs[i]) status = settle(outs[i]);
+        if (outs[i]) status = finalize_output(outs[i]);
     if (status == DIS_OK) status = lock_folder(outs, n);
     for (size_t i = 0; i < n && status == DIS_OK; i++)
         if (outs[i]) status = put_in_place(outs[i]);

@@ -129,7 +129,7 @@ dis__centroid_problem dis__centroid_problem_init(const double *const *p, const d
         .n_views = n_views,
         .n_classes = n_classes,
         .equal = true,
-        .settled = .1 * sqrt(tolerance), /* a Newton step of relative size d leaves an error of about d^2 */
+        .converged_step = .1 * sqrt(tolerance), /* a Newton step of relative size d leaves an error of about d^2 */
         .max_steps = (int)steps,
     };
     for (size_t m = 1; m < n_views; m++) problem.equal &= weight[m] == weight[0];

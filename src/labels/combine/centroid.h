@@ -8,8 +8,8 @@ typedef struct {
     const double *const *p; /* n_views tables of (n_items, n_classes) */
     const double *weight;   /* (n_views), positive, summing to 1 */
     size_t n_views, n_classes;
-    bool equal;     /* all weights are the same */
-    double settled; /* largest relative step after which an item is done */
+    bool equal;            /* all weights are the same */
+    double converged_step; /* largest relative step after which an item is done */
     int max_steps;
 } dis__centroid_problem;
 

@@ -13,7 +13,7 @@
  * in the error, need no exponential and keep q positive. phi takes one logarithm of a product of four factors when
  * weights are equal, s_k one division for four views.
  *
- * Each item is frozen once its largest |du| is below `settled`, so no item's result depends on its neighbours. */
+ * Each item is frozen once its largest |du| is below `converged_step`, so no item's result depends on its neighbours. */
 #include "labels/combine/centroid.h"
 #include "core/numbers/vector_math.h"
 #include <math.h>
@@ -141,7 +141,7 @@ int DIS_KERNEL(dis__centroid_compute)(const dis__centroid_problem *c, size_t fir
             vec change;
             const mask fine = step(c, p, active, q, phi, s, &change);
             stuck |= active & ~fine;
-            active &= fine & (change > dis__vset(c->settled));
+            active &= fine & (change > dis__vset(c->converged_step));
         }
         stuck |= active;
         slowest = n_steps > slowest ? n_steps : slowest;
@@ -156,8 +156,8 @@ int DIS_KERNEL(dis__centroid_compute)(const dis__centroid_problem *c, size_t fir
         if (any(stuck)) {
             for (size_t lane = 0; lane < many; lane++) {
                 if (!stuck[lane]) continue;
-                const int taken = dis__centroid_compute_robust(c, i + lane, (double *)p, (double *)q);
-                slowest = taken > slowest ? taken : slowest;
+                const int n_taken = dis__centroid_compute_robust(c, i + lane, (double *)p, (double *)q);
+                slowest = n_taken > slowest ? n_taken : slowest;
                 memcpy(out + at[lane], q, n_classes * sizeof *out);
             }
         }

@@ -100,7 +100,7 @@ static dis_status judge_workers(crowdlab *c)
             all[v->worker[k]] += n_votes(v, i) - 1;
         }
     }
-    const dis_status told = dis__comm_sum_counts(dis__context_comm(c->args->ctx), same, 2 * v->n_workers);
+    const dis_status sum_status = dis__comm_sum_counts(dis__context_comm(c->args->ctx), same, 2 * v->n_workers);
     double sum = 0, n = 0;
     for (size_t w = 0; w < v->n_workers; w++)
         if (all[w]) {
@@ -110,7 +110,7 @@ static dis_status judge_workers(crowdlab *c)
     for (size_t w = 0; w < v->n_workers; w++)
         if (!all[w]) c->agreement[w] = sum / n;
     dis__free(same);
-    DIS_TRY(told);
+    DIS_TRY(sum_status);
     return n > 0 ? DIS_OK
                  : dis__fail(DIS_EDATA,
                              "crowdlab judges workers by each other, and no item has votes of two; use another "

@@ -226,7 +226,7 @@ static dis_status start(dis__ordinal *m)
     double *count;
     DIS_TRY(dis__alloc_zeroed(&count, m->K, sizeof *count));
     for (size_t n = 0; n < v->n_votes; n++) count[dis__vote_label(v, n)] += 1;
-    const dis_status told = dis__comm_sum_reals(m->em.comm, count, m->K); /* whole numbers */
+    const dis_status sum_status = dis__comm_sum_reals(m->em.comm, count, m->K); /* whole numbers */
     m->u = 1 / FIRST_UNIT;
     for (size_t i = 1; i < m->K; i++) m->a[i] = ((double)i - .5) * m->u;
     for (size_t s = 0; s < m->S; s++) {
@@ -240,7 +240,7 @@ static dis_status start(dis__ordinal *m)
         memcpy(m->rate + w * m->K, m->base, m->K * sizeof *m->rate);
     }
     dis__free(count);
-    return told;
+    return sum_status;
 }
 
 static dis_status run(dis__ordinal *m)

@@ -237,18 +237,18 @@ static double renew(dis__incremental_update *a, size_t i, size_t before)
 static dis_status do_rounds(dis__incremental_update *a)
 {
     enum { MAX_ROUNDS = 50, WHOLE = 2 };
-    const double settled = 1e-4;
+    const double tolerance = 1e-4;
     const size_t n = a->more->n_items;
     bool *moves;
     DIS_TRY(dis__alloc_zeroed(&moves, n, sizeof *moves));
     a->notes.max_change = 1;
-    for (int r = 0; r < MAX_ROUNDS && (r < WHOLE || a->notes.max_change > settled); r++) {
+    for (int r = 0; r < MAX_ROUNDS && (r < WHOLE || a->notes.max_change > tolerance); r++) {
         a->notes.max_change = 0;
         a->notes.iterations = r + 1;
         for (size_t i = 0; i < n; i++) {
             if (r >= WHOLE && !moves[i]) continue;
             const double change = renew(a, i, r ? (size_t)(a->start[i + 1] - a->start[i]) : old_votes(a, i));
-            moves[i] = change > settled;
+            moves[i] = change > tolerance;
             a->notes.max_change = fmax(a->notes.max_change, change);
         }
     }

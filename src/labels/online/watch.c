@@ -214,9 +214,9 @@ static dis_status sweep(dis_watch *w, double *change)
 dis_status dis_watch_finalize(dis_watch *w)
 {
     enum { ROUNDS = 20 };
-    const double settled = 1e-4;
+    const double tolerance = 1e-4;
     double change = 1;
-    for (int r = 0; r < ROUNDS && change > settled; r++) DIS_TRY(sweep(w, &change));
+    for (int r = 0; r < ROUNDS && change > tolerance; r++) DIS_TRY(sweep(w, &change));
     return DIS_OK;
 }
 

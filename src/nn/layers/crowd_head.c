@@ -65,7 +65,7 @@ static void free_own(dis__layer *layer)
 }
 
 /* Where the device has it. */
-static const int32_t *there(const dis__layer *layer, const int32_t *here)
+static const int32_t *device_address(const dis__layer *layer, const int32_t *here)
 {
     return (const int32_t *)layer->work[VOTES] + (here - ((const crowd *)layer->own)->votes);
 }
@@ -85,12 +85,12 @@ static dis__crowd_args arguments(const dis__net *net, const dis__layer *layer)
         .bias = h->has_bias ? dis__param_of(net, layer, h->has_matrix) : NULL,
         .q = layer->work[Q],
         .loss = layer->work[ROW_LOSS],
-        .row_start = h->head.has_targets ? there(layer, h->row_start) : NULL,
-        .row = there(layer, h->row),
-        .worker = there(layer, h->worker),
-        .label = there(layer, h->label),
-        .order = there(layer, h->order),
-        .group_start = there(layer, h->group_start),
+        .row_start = h->head.has_targets ? device_address(layer, h->row_start) : NULL,
+        .row = device_address(layer, h->row),
+        .worker = device_address(layer, h->worker),
+        .label = device_address(layer, h->label),
+        .order = device_address(layer, h->order),
+        .group_start = device_address(layer, h->group_start),
         .scale = &dis__scalars_of(net, layer)->scale,
     };
 }
@@ -224,6 +224,6 @@ dis_status dis__head_put_votes(dis__net *net, int head, size_t n, const int32_t 
                {h->group_start, h->n_groups + 1},
                {h->row_start, all_rows + 1}};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        DIS_TRY(dis__copy_in(net, (int32_t *)there(layer, all[i].x), all[i].x, all[i].n * sizeof *all[i].x));
+        DIS_TRY(dis__copy_in(net, (int32_t *)device_address(layer, all[i].x), all[i].x, all[i].n * sizeof *all[i].x));
     return DIS_OK;
 }

@@ -50,10 +50,10 @@ void OP(one_hot)(const void *args, size_t first, size_t last, void *scratch)
     const size_t n = a->n_classes;
     for (size_t i = first; i < last; i++) {
         real *target = (real *)a->target + i * n;
-        const bool there = a->label[i] >= 0 && (size_t)a->label[i] < n;
+        const bool has_label = a->label[i] >= 0 && (size_t)a->label[i] < n;
         memset(target, 0, n * sizeof *target);
-        ((real *)a->weight)[i] = there;
-        if (there) target[a->label[i]] = 1;
+        ((real *)a->weight)[i] = has_label;
+        if (has_label) target[a->label[i]] = 1;
     }
 }
 

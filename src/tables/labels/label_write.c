@@ -314,12 +314,12 @@ static dis_status find_place(dis_context *ctx, writing *w)
     w->counting = true;
     const dis_status counted = write_rows(ctx, w);
     w->counting = false;
-    const dis_status told = dis__comm_allgather_counts(w->comm, w->n_bytes, all);
+    const dis_status comm_status = dis__comm_allgather_counts(w->comm, w->n_bytes, all);
     for (int r = 0; r < w->comm->rank; r++) at += all[r];
     dis__free(all);
     w->n_bytes = header;
     DIS_TRY(counted);
-    DIS_TRY(told);
+    DIS_TRY(comm_status);
     return w->part >= 0 && lseek(w->part, (off_t)at, SEEK_SET) < 0 ? dis__fail_io("write", w->path) : DIS_OK;
 }
 
@@ -337,12 +337,12 @@ static dis_status write_part(dis_context *ctx, writing *w)
 static dis_status finish_parts(writing *w, dis_status status)
 {
     uint64_t failed = status != DIS_OK;
-    const dis_status told = dis__comm_sum_counts(w->comm, &failed, 1);
-    if (w->out && (told != DIS_OK || failed)) {
+    const dis_status comm_status = dis__comm_sum_counts(w->comm, &failed, 1);
+    if (w->out && (comm_status != DIS_OK || failed)) {
         (void)dis__out_finish(w->out, DIS_ECANCELLED);
         w->out = NULL;
     }
-    DIS_TRY(told);
+    DIS_TRY(comm_status);
     return dis__comm_first_failure(w->comm, status);
 }
 

@@ -117,7 +117,7 @@ static dis_status parse_encoder(dis__tokenizer_reader *r, const dis__json_value 
 }
 
 static dis_status read_file(dis__tokenizer_reader *r, const char *path,
-                            dis_status (*take)(dis__tokenizer_reader *r, const dis__json_value *root))
+                            dis_status (*parse)(dis__tokenizer_reader *r, const dis__json_value *root))
 {
     dis__input in;
     const dis__json_value *root;
@@ -125,7 +125,7 @@ static dis_status read_file(dis__tokenizer_reader *r, const char *path,
     DIS_TRY(dis__input_open_regular(r->ctx, path, DIS_CONFIG_FILE, &in));
     dis_status status = dis__json_parse(&r->json, in.bytes, in.n, &place, &root);
     if (status == DIS_OK && root->kind != DIS_JSON_OBJECT) status = dis__json_fail(&r->json, root, "must be an object");
-    if (status == DIS_OK) status = take(r, root);
+    if (status == DIS_OK) status = parse(r, root);
     return dis__input_finish(&in, status);
 }
 
@@ -133,18 +133,18 @@ dis_status dis__token_config_read(dis__tokenizer_reader *r, const char *folder)
 {
     static const struct {
         const char *name;
-        dis_status (*take)(dis__tokenizer_reader *r, const dis__json_value *root);
+        dis_status (*parse)(dis__tokenizer_reader *r, const dis__json_value *root);
     } files[] = {{"tokenizer_config.json", parse_config},
                  {"special_tokens_map.json", parse_special_tokens},
                  {"config.json", parse_encoder}};
     r->config.lower = r->config.chinese = true;
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
-        bool there;
+        bool exists;
         char *path;
-        DIS_TRY(dis__file_exists(folder, files[i].name, &there));
-        if (!there) continue;
+        DIS_TRY(dis__file_exists(folder, files[i].name, &exists));
+        if (!exists) continue;
         DIS_TRY(dis__path_join(folder, files[i].name, &path));
-        const dis_status status = read_file(r, path, files[i].take);
+        const dis_status status = read_file(r, path, files[i].parse);
         dis__free(path);
         DIS_TRY(status);
     }

@@ -15,9 +15,9 @@ static dis_status refuse(const char *folder)
 {
     static const char *const pieces[] = {"spm.model", "spiece.model", "sentencepiece.bpe.model", "tokenizer.model"};
     for (size_t i = 0; i < sizeof pieces / sizeof *pieces; i++) {
-        bool there;
-        DIS_TRY(dis__file_exists(folder, pieces[i], &there));
-        if (there)
+        bool exists;
+        DIS_TRY(dis__file_exists(folder, pieces[i], &exists));
+        if (exists)
             return dis__fail(DIS_EDATA,
                              "%s/%s: sentencepiece models are not read; in Python, "
                              "AutoTokenizer.from_pretrained(FOLDER).save_pretrained(FOLDER) writes a tokenizer.json",
@@ -31,10 +31,10 @@ static dis_status refuse(const char *folder)
 static dis_status find_set(const char *folder, size_t *out)
 {
     for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
-        bool there;
-        DIS_TRY(dis__file_exists(folder, sets[i].vocabulary, &there));
-        if (there && sets[i].merges) DIS_TRY(dis__file_exists(folder, sets[i].merges, &there));
-        if (!there) continue;
+        bool exists;
+        DIS_TRY(dis__file_exists(folder, sets[i].vocabulary, &exists));
+        if (exists && sets[i].merges) DIS_TRY(dis__file_exists(folder, sets[i].merges, &exists));
+        if (!exists) continue;
         *out = i;
         return DIS_OK;
     }
@@ -43,9 +43,9 @@ static dis_status find_set(const char *folder, size_t *out)
 
 static dis_status refuse_added(const char *folder, const dis__tokenizer_reader *r)
 {
-    bool there;
-    DIS_TRY(dis__file_exists(folder, "added_tokens.json", &there));
-    if (there && !r->config.has_added)
+    bool exists;
+    DIS_TRY(dis__file_exists(folder, "added_tokens.json", &exists));
+    if (exists && !r->config.has_added)
         return dis__fail(DIS_EDATA,
                          "%s/added_tokens.json without tokenizer.json is not supported; in Python, "
                          "AutoTokenizer.from_pretrained(FOLDER).save_pretrained(FOLDER) writes one",

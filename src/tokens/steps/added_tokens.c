@@ -137,15 +137,15 @@ static bool within_word(const char *text, size_t n, size_t start, size_t end)
     return end < n && dis__kind_at(text + end, &step) & DIS_IS_WORD;
 }
 
-static size_t strip_left(const char *text, size_t start, size_t taken)
+static size_t strip_left(const char *text, size_t start, size_t consumed)
 {
     size_t step;
-    while (start > taken) {
+    while (start > consumed) {
         const size_t before = dis__char_before(text, start);
         if (!(dis__kind_at(text + before, &step) & DIS_IS_SPACE)) break;
         start = before;
     }
-    return start > taken ? start : taken;
+    return start > consumed ? start : consumed;
 }
 
 static size_t strip_right(const char *text, size_t n, size_t end)
@@ -190,7 +190,7 @@ static uint32_t token_at(const dis__added_tokens *a, bool normalised, const char
 }
 
 dis_status dis__added_next(const dis__added_tokens *a, dis__encode_workspace *b, bool normalised, const char *text,
-                           size_t n, size_t taken, dis__added_match *m)
+                           size_t n, size_t consumed, dis__added_match *m)
 {
     const bool *first = a->first[normalised], may_search = a->search[normalised].fail != NULL;
     m->token = NULL;
@@ -209,7 +209,7 @@ dis_status dis__added_next(const dis__added_tokens *a, dis__encode_workspace *b,
             m->at--;
             continue;
         }
-        if (token->left) m->start = strip_left(text, m->start, taken);
+        if (token->left) m->start = strip_left(text, m->start, consumed);
         if (token->right) m->end = strip_right(text, n, m->end);
         m->token = token;
         return DIS_OK;

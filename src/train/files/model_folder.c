@@ -285,7 +285,7 @@ end:
 }
 
 /* Numbers of a large file are used where they lie. */
-static bool lies_well(const dis__safetensors *file, const dis__input *in)
+static bool can_map(const dis__safetensors *file, const dis__input *in)
 {
     enum { LARGE = 8 << 20 };
     for (size_t i = 0; i < file->n_tensors; i++)
@@ -293,9 +293,9 @@ static bool lies_well(const dis__safetensors *file, const dis__input *in)
     return in->map && in->n >= LARGE;
 }
 
-static dis_status load_values(const dis__tensor *t, bool there, float **out)
+static dis_status load_values(const dis__tensor *t, bool mapped, float **out)
 {
-    if (there) {
+    if (mapped) {
         *out = (float *)(uintptr_t)t->data;
         return DIS_OK;
     }
@@ -308,7 +308,7 @@ static dis_status load_values(const dis__tensor *t, bool there, float **out)
 static dis_status read_tensors(const dis__safetensors *file, const char *path, const dis__input *in, dis_model *m)
 {
     dis__model_weights *w = &m->weights;
-    const bool there = lies_well(file, in);
+    const bool mapped = can_map(file, in);
     DIS_TRY(dis__alloc_zeroed(&w->info, file->n_tensors, sizeof *w->info));
     DIS_TRY(dis__alloc_zeroed(&w->value, file->n_tensors, sizeof *w->value));
     for (size_t i = 0; i < file->n_tensors; i++) {
@@ -319,13 +319,13 @@ static dis_status read_tensors(const dis__safetensors *file, const char *path, c
         w->info[i].n_dims = t->n_dims;
         memcpy(w->info[i].dim, t->dim, t->n_dims * sizeof *t->dim);
         w->info[i].n = t->n;
-        DIS_TRY(load_values(t, there, &w->value[i]));
-        if (!there) w->n = i + 1;
+        DIS_TRY(load_values(t, mapped, &w->value[i]));
+        if (!mapped) w->n = i + 1;
         if (!dis__all_finite(w->value[i], t->n))
             return dis__fail_at(DIS_EDATA, path, 0, 0, "%s has a number that is not finite", w->info[i].name);
     }
     w->n = file->n_tensors;
-    if (there) {
+    if (mapped) {
         DIS_TRY(dis__copy_text(&w->path, path, strlen(path)));
         w->file = *in;
         w->file.path = w->path; /* that of `in` is the caller's */
@@ -399,9 +399,9 @@ static dis_status load(dis_context *ctx, const char *folder, const char *path, d
 /* Somebody may name a file, or a folder of another kind. */
 static dis_status check_folder(const char *folder)
 {
-    bool there;
-    DIS_TRY(dis__file_exists(folder, "model.json", &there));
-    if (there) return DIS_OK;
+    bool mapped;
+    DIS_TRY(dis__file_exists(folder, "model.json", &mapped));
+    if (mapped) return DIS_OK;
     return dis__fail(DIS_EIO,
                      "%s: no model there; a model is a folder with model.json in it, as dissent train writes it",
                      folder);

@@ -235,16 +235,16 @@ static dis_status restore_position(dis__training *t, const dis__safetensors *fil
     return DIS_OK;
 }
 
-/* Gives the metadata to `take`, then the numbers to the net, whose checksum covers both. */
+/* Gives the metadata to `restore`, then the numbers to the net, whose checksum covers both. */
 static dis_status load_one(dis__training *t, dis_context *ctx, const char *path,
-                           dis_status (*take)(dis__training *t, const dis__safetensors *file, const char *path))
+                           dis_status (*restore)(dis__training *t, const dis__safetensors *file, const char *path))
 {
     dis__input in;
     dis__safetensors file;
     DIS_TRY(dis__input_open_regular(ctx, path, SIZE_MAX / 2, &in));
     dis_status status = dis__safetensors_open(path, in.bytes, in.n, &file);
     if (status == DIS_OK) {
-        status = take(t, &file, path);
+        status = restore(t, &file, path);
         dis__safetensors_close(&file);
     }
     status = dis__input_finish(&in, status);

@@ -220,10 +220,10 @@ static dis_status judge(dis__training *t, dis_context *ctx, dis_epoch *e)
 static dis_status judge_once(dis__training *t, dis_context *ctx, dis_epoch *e)
 {
     DIS_TRY(dis__comm_first_failure(t->comm, t->comm->rank == 0 ? judge(t, ctx, e) : DIS_OK));
-    double told[] = {e->dev, e->dev_cross_entropy};
-    if (dis__comm_is_parallel(t->comm)) DIS_TRY(dis__comm_broadcast(t->comm, told, sizeof told, 0));
-    e->dev = told[0];
-    e->dev_cross_entropy = told[1];
+    double scores[] = {e->dev, e->dev_cross_entropy};
+    if (dis__comm_is_parallel(t->comm)) DIS_TRY(dis__comm_broadcast(t->comm, scores, sizeof scores, 0));
+    e->dev = scores[0];
+    e->dev_cross_entropy = scores[1];
     return DIS_OK;
 }
 

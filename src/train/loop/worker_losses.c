@@ -31,7 +31,7 @@ dis_status dis__worker_heads_build(dis__training *t, dis__model_net *r, const in
     if (t->model->confuses) r->head[1] = dis__head_soft(r->net, t->model->head[1], logits[1], NULL);
     if (!has_terms(t)) return DIS_OK;
     const size_t n = max_terms(t);
-    t->terms = dis__head_pairs(r->net, "terms of workers", r->asked->vectors, n);
+    t->terms = dis__head_pairs(r->net, "terms of workers", r->worker_net->vectors, n);
     DIS_TRY(dis__alloc_array(&t->term, dis__saturating_size(n, 3, 0), sizeof *t->term));
     return dis__alloc_array(&t->term_weight, n, sizeof *t->term_weight);
 }
@@ -85,7 +85,7 @@ static dis_status put_terms(dis__training *t, const uint32_t *units, size_t n)
 
 static dis_status put_mixed(dis__training *t, const uint32_t *units, size_t n)
 {
-    const dis__worker_net *a = t->model_net.asked;
+    const dis__worker_net *a = t->model_net.worker_net;
     const size_t k = t->targets.n_classes;
     for (size_t i = 0; i < n; i++) {
         float *target = t->target + i * k;
@@ -101,7 +101,7 @@ dis_status dis__worker_heads_set_targets(dis__training *t, const uint32_t *units
     dis__model_net *r = &t->model_net;
     if (t->model->confuses) dis__head_clear_targets(r->net, r->head[1]);
     if (t->terms != DIS_NONE) DIS_TRY(put_terms(t, units, n));
-    if (r->asked->mixed) return put_mixed(t, units, n);
+    if (r->worker_net->mixed) return put_mixed(t, units, n);
     return dis__training_set_labels(t, r->head[0], units, n);
 }
 

@@ -238,10 +238,10 @@ static dis_status check_folder(const char *folder)
 {
     static const char *const files[] = {"model.safetensors", "config.json"};
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
-        bool there, own = false;
+        bool exists, own = false;
         char *path;
-        DIS_TRY(dis__file_exists(folder, files[i], &there));
-        if (!there) continue;
+        DIS_TRY(dis__file_exists(folder, files[i], &exists));
+        if (!exists) continue;
         DIS_TRY(dis__path_join(folder, files[i], &path));
         dis_status status = i == 0 ? is_own_export(path, &own) : DIS_OK;
         if (status == DIS_OK && !own) status = dis__fail_foreign_file(path);

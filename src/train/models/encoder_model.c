@@ -112,11 +112,11 @@ typedef struct {
 static dis_status read_kept(dis_context *ctx, const char *folder, pretrained *e)
 {
     for (size_t i = 0; i < DIS_ENCODER_N_FILES; i++) {
-        bool there;
+        bool exists;
         char *path;
         dis__input in;
-        DIS_TRY(dis__file_exists(folder, kept[i], &there));
-        if (!there) continue;
+        DIS_TRY(dis__file_exists(folder, kept[i], &exists));
+        if (!exists) continue;
         DIS_TRY(dis__path_join(folder, kept[i], &path));
         dis_status status = dis__input_open_regular(ctx, path, DIS_TOKEN_FILE, &in);
         if (status == DIS_OK) {

@@ -137,17 +137,17 @@ dis_status dis__encode_words(dis_context *ctx, const dis_tokenizer *t, const dis
                              const dis_tokenizer_options *o, dis_tokens **tokens, uint64_t **unit, size_t *n_units)
 {
     sentences s = {.ctx = ctx, .t = t};
-    dis_tokens *made = NULL;
+    dis_tokens *encoded = NULL;
     dis_status status = gather_words(&s, items);
-    if (status == DIS_OK) status = encode_all(&s, o, &made);
+    if (status == DIS_OK) status = encode_all(&s, o, &encoded);
     if (status == DIS_OK) status = gather_units(&s, unit);
     *n_units = s.n;
     dis__free(s.word);
     dis__free(s.length);
     dis__free(s.start);
     if (status == DIS_OK)
-        *tokens = made;
+        *tokens = encoded;
     else
-        dis_tokens_destroy(made);
+        dis_tokens_destroy(encoded);
     return status;
 }

@@ -14,15 +14,15 @@
 #include <math.h>
 #include <string.h>
 
-void dis__worker_net_free(dis__worker_net *asked)
+void dis__worker_net_free(dis__worker_net *w)
 {
-    if (!asked) return;
-    dis__free(asked->id);
-    dis__free(asked->pair);
-    dis__free(asked->logarithm);
-    dis__free(asked->known);
-    dis__free(asked->first);
-    dis__free(asked);
+    if (!w) return;
+    dis__free(w->id);
+    dis__free(w->pair);
+    dis__free(w->logarithm);
+    dis__free(w->known);
+    dis__free(w->first);
+    dis__free(w);
 }
 
 /* ---- building ---- */
@@ -68,8 +68,8 @@ dis_status dis__worker_net_build(const dis_model *model, const dis__batch_limits
     if (!model->workers || !trunk) return DIS_OK;
     const size_t k = dis_names_count(model->classes), width = model->confuses ? (size_t)s->width : trunk->channels;
     const int rows = trunk->rows;
-    DIS_TRY(dis__alloc_zeroed(&r->asked, 1, sizeof *r->asked));
-    dis__worker_net *a = r->asked;
+    DIS_TRY(dis__alloc_zeroed(&r->worker_net, 1, sizeof *r->worker_net));
+    dis__worker_net *a = r->worker_net;
     *a = (dis__worker_net){.features = DIS_NONE, .other = DIS_NONE, .share = DIS_NONE, .confusion = DIS_NONE};
     DIS_TRY(make_room(a, limits->units, model->features.width));
     if (s->alpha > 0 && !limits->predicts) {
@@ -198,7 +198,7 @@ static void mix_features(const dis_model *model, dis__worker_net *a, size_t i, c
 dis_status dis__worker_net_set_batch(const dis_model *model, dis__model_net *r, const dis__encoded_items *encoded,
                                      const dis__unit_batch *batch)
 {
-    dis__worker_net *a = r->asked;
+    dis__worker_net *a = r->worker_net;
     const size_t per = a->other == DIS_NONE ? 1 : 2;
     a->mixed = per == 2 && batch->training;
     for (size_t i = 0; i < batch->n; i++) {

@@ -19,7 +19,7 @@ typedef struct dis__worker_net {
 
 /* Adds to the net what the model's objective asks for; r->in->trunk becomes what heads start from. */
 dis_status dis__worker_net_build(const dis_model *model, const dis__batch_limits *limits, dis__model_net *r);
-void dis__worker_net_free(dis__worker_net *asked);
+void dis__worker_net_free(dis__worker_net *w);
 /* Starts of parameters that are not random, after planning. */
 dis_status dis__worker_net_init_weights(const dis_model *model, dis__net *net);
 /* After training: the row of whoever is not known, where no vote was learned without saying whose it is. */

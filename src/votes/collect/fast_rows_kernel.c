@@ -147,9 +147,9 @@ static size_t add_usual_rows(const dis__batch *b, const dis__window *w, size_t n
         fetch(w->text, w->list + 3 * first, size, word);
         for (size_t i = 0; i < size && easy; i += ROWS) {
             const size_t left = size - i < ROWS ? size - i : ROWS,
-                         taken = add_eight_rows(&k, w->list + 3 * r, r, word, i);
-            easy = taken >= left;
-            r += easy ? left : taken;
+                         n_added = add_eight_rows(&k, w->list + 3 * r, r, word, i);
+            easy = n_added >= left;
+            r += easy ? left : n_added;
         }
     }
     /* rows behind the last one may have looked like more */
@@ -232,10 +232,11 @@ size_t DIS_KERNEL(dis__find_in_buckets)(const dis__ids *ids, const uint64_t *wor
     const dis__id_slot *slot = ids->slot;
     const uint64_t sure = ids->in_order ? UINT32_MAX : ids->n; /* smaller numbers are as good as final */
     const size_t at_once = prefetch.n / (n / STEP + 1) + 1;
-    size_t n_missed = 0, asked = 0;
+    size_t n_missed = 0, n_prefetched = 0;
     for (size_t i = 0; i < n;) {
-        const size_t stop = prefetch.n - asked < at_once ? prefetch.n : asked + at_once;
-        for (; asked < stop; asked++) __builtin_prefetch(&prefetch.ids->slot[prefetch.first_slot[asked]]);
+        const size_t stop = prefetch.n - n_prefetched < at_once ? prefetch.n : n_prefetched + at_once;
+        for (; n_prefetched < stop; n_prefetched++)
+            __builtin_prefetch(&prefetch.ids->slot[prefetch.first_slot[n_prefetched]]);
         for (const size_t end = n - i < STEP ? n : i + STEP; i < end; i++) {
             const dis__id_slot *bucket = &slot[first_slot[i]];
 #ifdef BUCKET_AS_VECTOR

@@ -213,14 +213,14 @@ void dis__ids_find_short(dis__chunk_ids *s, const uint64_t *word, const uint32_t
         const dis__id_key key = {.word = text,
                                  .tag = dis__id_tag(&secret, text),
                                  .n = (uint32_t)dis__word_length(text)};
-        size_t taken = 0;
+        size_t n_used = 0;
         bool known = false; /* or perhaps, in a slot that is being written */
         for (size_t k = 0; k < DIS_BUCKET; k++) {
             const uint64_t meta = atomic_load_explicit(&bucket[k].meta, memory_order_acquire);
-            taken += meta != 0;
+            n_used += meta != 0;
             known |= (meta == DIS_SLOT_LOCKED) | (relaxed(&bucket[k].word) == text);
         }
-        if (!narrow || known || taken == DIS_BUCKET || s->n_owned == ids->max || !claim(ids, &bucket[taken])) {
+        if (!narrow || known || n_used == DIS_BUCKET || s->n_owned == ids->max || !claim(ids, &bucket[n_used])) {
             out[which[i]] = dis__ids_find(s, &key);
             continue;
         }
@@ -229,10 +229,10 @@ void dis__ids_find_short(dis__chunk_ids *s, const uint64_t *word, const uint32_t
         dis__new_id *f = &ids->fresh[index];
         f->text = text;
         f->n = key.n;
-        f->slot = (uint32_t)(bucket + taken - slots);
+        f->slot = (uint32_t)(bucket + n_used - slots);
         atomic_store_explicit(&f->owner, s->chunk, memory_order_relaxed);
-        atomic_store_explicit(&bucket[taken].word, text, memory_order_relaxed);
-        atomic_store_explicit(&bucket[taken].meta, (uint64_t)key.tag << 32 | (number + 1), memory_order_release);
+        atomic_store_explicit(&bucket[n_used].word, text, memory_order_relaxed);
+        atomic_store_explicit(&bucket[n_used].meta, (uint64_t)key.tag << 32 | (number + 1), memory_order_release);
         owned[s->n_owned++] = (uint32_t)index;
         s->n_fresh++;
         s->n_ids++;

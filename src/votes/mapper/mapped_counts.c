@@ -77,13 +77,13 @@ static dis_status add_counts(void *user, const dis__answer *a, dis__row_problem 
 static dis_status read_all(counting *c, const dis__mapping *mapping)
 {
     dis__reader *r = c->numbers.reader;
-    dis__mapping_run run = {.reader = r, .mapping = mapping, .take = find_classes, .user = c};
+    dis__mapping_run run = {.reader = r, .mapping = mapping, .on_answer = find_classes, .user = c};
     DIS_TRY(dis__mapping_run_all(&run));
     if (c->n_keys == 0 && r->o.n_classes == 0)
         return dis__fail_at(DIS_EDATA, r->input[0].path, 0, 0,
                             "no numbers by class; name them with `label`, as in p{}");
     DIS_TRY(dis__count_table_set_classes(&c->numbers, c->keys, c->n_keys));
-    run = (dis__mapping_run){.reader = r, .mapping = mapping, .take = add_counts, .user = c, .count = true};
+    run = (dis__mapping_run){.reader = r, .mapping = mapping, .on_answer = add_counts, .user = c, .count = true};
     DIS_TRY(dis__mapping_run_all(&run));
     return dis__count_table_finish(&c->numbers);
 }

@@ -203,15 +203,15 @@ static dis_status add_answer(void *user, const dis__answer *a, dis__row_problem 
     const dis__vote_field none = {.text = "", .n = 0, .at = a->at};
     dis__vote_field cell[] = {a->task, a->worker, a->n_labels ? a->label[0].value : none};
     m->n_answers++;
-    if (a->n_labels < 2) return m->take(m->user, cell, a, problem);
+    if (a->n_labels < 2) return m->on_answer(m->user, cell, a, problem);
     if (several == DIS_MULTIPLE_ERROR) return refuse_several(a, problem);
     if (several == DIS_MULTIPLE_JOIN) {
         DIS_TRY(join_labels(m, a, &cell[DIS_ID_COLUMNS]));
-        return m->take(m->user, cell, a, problem);
+        return m->on_answer(m->user, cell, a, problem);
     }
     for (size_t i = 0; i < a->n_labels; i++) {
         cell[DIS_ID_COLUMNS] = a->label[i].value;
-        DIS_TRY(m->take(m->user, cell, a, problem));
+        DIS_TRY(m->on_answer(m->user, cell, a, problem));
     }
     return DIS_OK;
 }
@@ -219,7 +219,8 @@ static dis_status add_answer(void *user, const dis__answer *a, dis__row_problem 
 dis_status dis__mapped_votes_run(dis__mapped_votes *m, const dis__mapping *mapping, bool count)
 {
     m->n_answers = 0;
-    m->run = (dis__mapping_run){.reader = m->reader, .mapping = mapping, .take = add_answer, .user = m, .count = count};
+    m->run =
+        (dis__mapping_run){.reader = m->reader, .mapping = mapping, .on_answer = add_answer, .user = m, .count = count};
     return dis__mapping_run_all(&m->run);
 }
 
@@ -332,7 +333,7 @@ static dis_status fail_duplicate(dis__reader *r, const dis__duplicate *twice)
 {
     dis__mapping mapping;
     DIS_TRY(dis__mapping_init(&r->o, &mapping));
-    looking l = {.twice = twice, .walk = {.reader = r, .take = find_twice, .user = &l}};
+    looking l = {.twice = twice, .walk = {.reader = r, .on_answer = find_twice, .user = &l}};
     const dis_status status = dis__mapped_votes_run(&l.walk, &mapping, false);
     dis__mapped_votes_free(&l.walk);
     dis__mapping_free(&mapping);
@@ -368,7 +369,7 @@ dis_status dis__read_mapped(dis__reader *r)
     dis__mapping mapping;
     DIS_TRY(dis__mapping_init(&r->o, &mapping));
     mapped m = {.reader = r, .mapping = &mapping, .batch = &r->batch[0]};
-    m.walk = (dis__mapped_votes){.reader = r, .take = put_vote, .user = &m};
+    m.walk = (dis__mapped_votes){.reader = r, .on_answer = put_vote, .user = &m};
     r->fail_duplicate = fail_duplicate;
     if (r->o.multiple_labels == DIS_MULTIPLE_ALL && r->o.duplicates == DIS_DUPLICATES_ERROR)
         r->o.duplicates = DIS_DUPLICATES_ALL; /* labels of one answer are votes of one worker */

@@ -12,8 +12,8 @@
 typedef struct dis__mapped_votes dis__mapped_votes;
 struct dis__mapped_votes {
     dis__reader *reader;
-    dis_status (*take)(void *user, const dis__vote_field cell[DIS_ID_COLUMNS + 1], const dis__answer *answer,
-                       dis__row_problem *problem);
+    dis_status (*on_answer)(void *user, const dis__vote_field cell[DIS_ID_COLUMNS + 1], const dis__answer *answer,
+                            dis__row_problem *problem);
     void *user;
     dis__mapping_run run; /* for places */
     uint64_t n_answers;   /* so far, with the one at hand */

@@ -273,7 +273,7 @@ static dis_status skip(dis__mapping_run *run)
 static dis_status add_answer_leniently(void *user, const dis__answer *answer, dis__row_problem *problem)
 {
     dis__mapping_run *run = user;
-    const dis_status status = run->take(run->user, answer, problem);
+    const dis_status status = run->on_answer(run->user, answer, problem);
     if (status != DIS_EDATA || !run->reader->o.lenient) return status;
     run->source->problem = *problem;
     (void)dis__record_reader_fail(run->source);

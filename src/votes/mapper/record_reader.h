@@ -41,11 +41,11 @@ dis_status dis__record_reader_fail(dis__record_reader *source);
 dis_status dis__record_reader_mark_columns(dis__record_reader *source, const dis__mapping *mapping);
 
 /* All answers of all inputs, in order. Under lenient bad records are skipped, and counted when `count`; so are answers
- * for which `take` says DIS_EDATA. */
+ * for which `on_answer` says DIS_EDATA. */
 typedef struct {
     dis__reader *reader;
     const dis__mapping *mapping;
-    dis__answer_callback take;
+    dis__answer_callback on_answer;
     void *user;
     bool count;                 /* what is dropped and skipped, in the notes of the table */
     dis__record_reader *source; /* at hand, for places */

@@ -297,7 +297,7 @@ static dis_status emit_answer(dis__record_walk *w)
         if (!x->value.text) x->value.text = x->number;
         if (!x->name) x->name = x->number;
     }
-    return w->take(w->user, a, w->problem);
+    return w->on_answer(w->user, a, w->problem);
 }
 
 static dis_status walk(dis__record_walk *w, size_t level)
@@ -316,12 +316,12 @@ static dis_status walk(dis__record_walk *w, size_t level)
     return DIS_OK;
 }
 
-dis_status dis__map_record(dis__record_walk *w, dis__mapped_record *record, dis__answer_callback take, void *user,
+dis_status dis__map_record(dis__record_walk *w, dis__mapped_record *record, dis__answer_callback on_answer, void *user,
                            uint64_t *dropped, dis__row_problem *problem)
 {
     w->record = record;
     w->problem = problem;
-    w->take = take;
+    w->on_answer = on_answer;
     w->user = user;
     w->dropped = 0;
     record->n_embedded = 0;

@@ -62,8 +62,8 @@ void dis__record_walk_destroy(dis__record_walk *walk);
 dis_status dis__record_walk_check_columns(dis__record_walk *walk, dis__mapped_record *header,
                                           dis__row_problem *problem);
 /* *dropped: answers that rules left out. DIS_EDATA with *problem. */
-dis_status dis__map_record(dis__record_walk *walk, dis__mapped_record *record, dis__answer_callback take, void *user,
-                           uint64_t *dropped, dis__row_problem *problem);
+dis_status dis__map_record(dis__record_walk *walk, dis__mapped_record *record, dis__answer_callback on_answer,
+                           void *user, uint64_t *dropped, dis__row_problem *problem);
 /* Whether a path leads to something in a record: for recognising files. */
 dis_status dis__path_exists(const dis__path *path, dis__mapped_record *record, bool *leads);
 

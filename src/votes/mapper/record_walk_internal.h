@@ -29,7 +29,7 @@ struct dis__record_walk {
     dis__mapped_record *record;
     dis__row_problem *problem;
     uint64_t dropped;
-    dis__answer_callback take;
+    dis__answer_callback on_answer;
     void *user;
     dis__answer answer;
     size_t label_capacity;

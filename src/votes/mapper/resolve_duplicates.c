@@ -171,7 +171,7 @@ static dis_status choose(choosing *c, const dis__mapping *mapping, uint64_t *n_r
     const dis_status status = find_pairs(c, seen);
     dis__free(seen);
     if (status != DIS_OK || c->n == 0) return status;
-    c->walk = (dis__mapped_votes){.reader = c->reader, .take = compare_times, .user = c};
+    c->walk = (dis__mapped_votes){.reader = c->reader, .on_answer = compare_times, .user = c};
     DIS_TRY(dis__mapped_votes_run(&c->walk, mapping, false));
     for (size_t k = 0; k < c->n; k++)
         if (c->pairs[k].seen < 2) return dis__fail_file_changed(c->reader->input[0].path);

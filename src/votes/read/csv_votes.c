@@ -101,7 +101,7 @@ typedef struct dis__csv_scratch {
     size_t (*find_in_buckets)(const dis__ids *ids, const uint64_t *word, const uint32_t *first_slot, size_t n,
                               uint32_t *out, uint32_t *missed, dis__bucket_prefetch prefetch);
     uint32_t list[16 + DIS_WINDOW + DIS_SCAN_STEP]; /* from the 16th on; the one before it stands for the row before */
-    dis__fast_rows taken[2];                        /* this window's and the one's before */
+    dis__fast_rows added[2];                        /* this window's and the one's before */
     bool now;                                       /* which is this one's */
     bool waits;                                     /* tasks of the other are still to be found, */
     size_t first_run;                               /* and are the batch's runs from this one on */
@@ -257,7 +257,7 @@ static dis_status keep_tasks(dis__batch *b, const dis__window *w, const dis__fas
  * then their buckets have come. */
 static dis_status find_ids(dis__batch *b, const dis__window *w, dis__csv_scratch *k)
 {
-    dis__fast_rows *t = &k->taken[k->now], *waiting = &k->taken[!k->now];
+    dis__fast_rows *t = &k->added[k->now], *waiting = &k->added[!k->now];
     dis__chunk_ids *tasks = &b->chunk_ids[DIS_COLUMN_TASK], *workers = &b->chunk_ids[DIS_COLUMN_WORKER];
     uint32_t *worker = b->worker + b->n_rows;
     size_t n_missed = 0;
@@ -294,7 +294,7 @@ static dis_status find_ids(dis__batch *b, const dis__window *w, dis__csv_scratch
 static void find_rest(dis__batch *b, dis__csv_scratch *k)
 {
     if (!k->waits) return;
-    dis__fast_rows *t = &k->taken[!k->now];
+    dis__fast_rows *t = &k->added[!k->now];
     dis__chunk_ids *tasks = &b->chunk_ids[DIS_COLUMN_TASK];
     uint32_t *run = b->run + k->first_run;
     k->waits = false;
@@ -311,7 +311,7 @@ static dis_status read_window(dis__row_cursor *c, const dis__window *w, size_t *
     *done = 0;
     if (n == 0) return DIS_OK;
     DIS_TRY(dis__batch_reserve(b, n + DIS_FAST_ROWS_MARGIN));
-    dis__fast_rows *t = &s->taken[s->now];
+    dis__fast_rows *t = &s->added[s->now];
     const size_t easy = s->read_rows(b, w, n, t);
     if (easy < n) DIS_TRY(read_other_rows(b, w, easy, &n, t));
     b->na += n - t->n_votes;
