@@ -64,7 +64,7 @@ dis_status cli_context_create_local(cli *c, const cli_common *common, dis_contex
 
 /* CUDA takes tenths of a second to list its devices. Where its driver's file is, and only passes over votes or items
  * are made on the device, its first use starts it, and files are read meanwhile. */
-static bool is_asked_later(const cli *c, const char *device)
+static bool is_checked_later(const cli *c, const char *device)
 {
     return cli_command_find(c->command)->late_device && strncmp(device, "cuda", 4) == 0 &&
            access("/dev/nvidiactl", F_OK) == 0;
@@ -95,7 +95,7 @@ dis_status cli_context_create(cli *c, const cli_common *common, dis_context **ou
 {
     static const char *const ranks[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID", NULL};
     if (common->device && strcmp(common->device, "cpu") != 0 && !common->skips_device_check &&
-        !is_asked_later(c, common->device)) {
+        !is_checked_later(c, common->device)) {
         const dis_device *device;
         const dis_status found = dis_device_find(common->device, (dis_precision)common->precision, false, &device);
         if (found != DIS_OK) return found;

@@ -228,7 +228,7 @@ static int check_pairs(cli *c, const file_list *list)
 }
 
 /* Whether a folder that the command line names as output leads to `folder`, and will be made by the command. */
-static bool is_made(const file_list *list, const char *folder)
+static bool is_created(const file_list *list, const char *folder)
 {
     for (size_t i = 0; i < list->n; i++) {
         const named_file *f = &list->file[i];
@@ -265,7 +265,7 @@ static int check_parent(cli *c, const file_list *list, const named_file *f)
     const char *slash = last_slash(f);
     if (!slash || slash == f->path || (size_t)(slash - f->path) >= sizeof folder) return 0;
     snprintf(folder, sizeof folder, "%.*s", (int)(slash - f->path), f->path);
-    if (is_made(list, folder)) return 0;
+    if (is_created(list, folder)) return 0;
     int why = stat(folder, &st) != 0 ? errno : S_ISDIR(st.st_mode) ? 0 : ENOTDIR;
     if (why == 0 && access(folder, W_OK | X_OK) != 0) why = errno;
     if (why == 0) return 0;

@@ -44,8 +44,8 @@ static const cli_option *find_letter(const cli_command *command, char letter)
 }
 
 /* Numbers as people write them; what is wrong with one, or NULL. */
-static const char not_whole[] = "is not a whole number", not_number[] = "is not a number", too_large[] = "is too large",
-                  out_of_range[] = "is out of range", negative[] = "is negative";
+static const char not_integer[] = "is not a whole number", not_number[] = "is not a number",
+                  too_large[] = "is too large", out_of_range[] = "is out of range", negative[] = "is negative";
 
 /* Whether a text is digits with at most a sign, a point and an exponent: no spaces, no nan, no hexadecimal. */
 static bool is_decimal(const char *text)
@@ -60,10 +60,10 @@ static bool is_decimal(const char *text)
 static const char *parse_count(const char *text, uint64_t *out)
 {
     char *end;
-    if (!is_decimal(text)) return not_whole;
+    if (!is_decimal(text)) return not_integer;
     const double x = strtod(text, NULL);
     if (x < 0 || (*text == '-' && x > 0)) return negative;
-    if (x != x - fmod(x, 1)) return not_whole;
+    if (x != x - fmod(x, 1)) return not_integer;
     errno = 0;
     *out = strtoull(text, &end, 10);
     if (*end == 0 && *text != '-') return errno == 0 ? NULL : too_large;

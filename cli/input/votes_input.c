@@ -349,10 +349,10 @@ void votes_input_print(votes_input *in)
     }
     print_count(c, "no label", n->missing_labels, "vote%s skipped (--na)");
     print_count(c, "dropped", n->dropped, "row%s skipped (--drop, --keep)");
-    static const char *const kept[] = {"", "the first is used", "the last is used", "all are used"};
+    static const char *const policy[] = {"", "the first is used", "the last is used", "all are used"};
     char duplicates[64];
     snprintf(duplicates, sizeof duplicates, "repeated vote%%s of an annotator on an item (%s)",
-             kept[in->v->duplicates]);
+             policy[in->v->duplicates]);
     print_count(c, "duplicates", n->duplicates, duplicates);
     print_count(c, "renormalised", n->renormalised, "row%s that did not sum to 1 rescaled");
     print_count(c, "items skipped", n->items_left_out, "with fewer votes than --min-votes");

@@ -150,7 +150,7 @@ static int add_texts(report_command *job)
     return code == 0 && job->texts ? cli_failed(job->c, dis_report_add_texts(job->report, job->texts)) : code;
 }
 
-static int add_made(report_command *job)
+static int add_result(report_command *job)
 {
     const dis_label_result_view result = dis_label_result_get_view(job->result);
     dis_status status = DIS_OK;
@@ -183,7 +183,7 @@ static int fit_all(report_command *job)
     making.keep_fits = making.keep_views = true;
     if (code == 0)
         code = cli_failed(job->c, dis_label_result_run(job->ctx, job->in.votes, &job->choice, &making, &job->result));
-    return code == 0 ? add_made(job) : code;
+    return code == 0 ? add_result(job) : code;
 }
 
 static int add_models(report_command *job)

@@ -16,12 +16,12 @@ static void spread(const train_command *job, double (*of)(const dis_train_curve 
     *sd = n > 1 ? sqrt(squares / (n - 1)) : NAN;
 }
 
-static double kept_dev(const dis_train_curve *curve)
+static double selected_dev(const dis_train_curve *curve)
 {
     return curve->epoch[curve->best_epoch].dev;
 }
 
-static double kept_loss(const dis_train_curve *curve)
+static double selected_loss(const dis_train_curve *curve)
 {
     return curve->epoch[curve->best_epoch].loss;
 }
@@ -63,11 +63,11 @@ void train_result_print(const train_command *job)
         cli_print(c, "  %-18s of %d ranks, summed by %s", "gradients", dis_context_n_ranks(job->ctx), m.gradients_by);
     double mean, sd;
     char deviation[64] = "";
-    spread(job, kept_loss, &mean, &sd);
+    spread(job, selected_loss, &mean, &sd);
     if (job->v->runs > 1) snprintf(deviation, sizeof deviation, " (sd %.4f)", sd);
     if (c->verbose || !m.keep) cli_print(c, "  %-18s %.4f%s", "training loss", mean, deviation);
     if (m.keep) {
-        spread(job, kept_dev, &mean, &sd);
+        spread(job, selected_dev, &mean, &sd);
         if (job->v->runs > 1) snprintf(deviation, sizeof deviation, " (sd %.4f)", sd);
         cli_print(c, "  %-18s %.4f%s on the development set", m.keep, mean, deviation);
     }
@@ -144,8 +144,8 @@ dis_status train_json_write(const train_command *job)
     cli_json_write_text(j, "kept_by", m.keep);
     dis__json_writer_key(j, "metrics");
     dis__json_writer_begin_object(j);
-    put_spread(job, j, "loss", kept_loss);
-    if (m.keep) put_spread(job, j, m.keep, kept_dev);
+    put_spread(job, j, "loss", selected_loss);
+    if (m.keep) put_spread(job, j, m.keep, selected_dev);
     dis__json_writer_end_object(j);
     return cli_summary_close(j, status);
 }

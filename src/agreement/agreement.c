@@ -128,7 +128,7 @@ static dis_status item_job(void *arg, size_t j, int thread)
     return status;
 }
 
-static dis_status look_at_items(dis_context *ctx, const dis_votes_view *votes, const int32_t *gold,
+static dis_status measure_items(dis_context *ctx, const dis_votes_view *votes, const int32_t *gold,
                                 dis_agreement_item *items, gold_sums *all)
 {
     item_work w = {.votes = votes,
@@ -339,7 +339,7 @@ static dis_status measure_all(dis_context *ctx, const dis_votes_view *votes, con
     DIS_TRY(measure_coefficients(ctx, votes, patterns, coefficients, o, a));
     count_crowd(patterns, a);
     if (o->parts & DIS_AGREEMENT_ITEMS) DIS_TRY(dis__alloc_array(&a->items, votes->n_items, sizeof *a->items));
-    if (a->items || o->gold) DIS_TRY(look_at_items(ctx, votes, o->gold, a->items, &gold));
+    if (a->items || o->gold) DIS_TRY(measure_items(ctx, votes, o->gold, a->items, &gold));
     const bool workers = votes->start != NULL;
     if (workers && ((o->parts & DIS_AGREEMENT_WORKERS) || o->gold))
         DIS_TRY(measure_workers(ctx, votes, patterns, o, a));

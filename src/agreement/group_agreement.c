@@ -22,7 +22,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { MAX_DEALS = 1000000, DEALS_A_JOB = 16 };
+enum { MAX_PERMUTATIONS = 1000000, PERMUTATIONS_PER_JOB = 16 };
 
 struct dis_group_agreement {
     dis_group_agreement_view view;
@@ -58,10 +58,10 @@ typedef struct {
     double *rank;          /* (n_classes) of ordered classes */
     dis__group_sums *sums; /* (n_sums) one per thread */
     size_t n_sums, n_values;
-    int32_t *deal;    /* (threads, n_workers) */
-    double *value;    /* (n_values) */
-    double *resample; /* (resamples, n_values) */
-    double *dealt;    /* (permutations, n_values) */
+    int32_t *permuted; /* (threads, n_workers) */
+    double *value;     /* (n_values) */
+    double *resample;  /* (resamples, n_values) */
+    double *dealt;     /* (permutations, n_values) */
     dis__group_jackknife left_out;
     double *scratch;
 } work;
@@ -71,7 +71,7 @@ static void work_free(work *w)
     for (size_t t = 0; t < w->n_sums; t++) dis__group_sums_destroy(&w->sums[t]);
     dis__free(w->sums);
     dis__free(w->rank);
-    dis__free(w->deal);
+    dis__free(w->permuted);
     dis__free(w->value);
     dis__free(w->resample);
     dis__free(w->dealt);
@@ -105,7 +105,7 @@ static dis_status prepare(work *w)
         DIS_TRY(dis__group_sums_create(w->votes, w->rank, w->groups->n_groups, &w->sums[w->n_sums]));
     w->n_values = w->sums[0].n_values;
     const size_t repeats = w->o->resamples > w->o->permutations ? w->o->resamples : w->o->permutations;
-    DIS_TRY(dis__alloc_array(&w->deal, dis__saturating_size(threads, n_workers, 0), sizeof *w->deal));
+    DIS_TRY(dis__alloc_array(&w->permuted, dis__saturating_size(threads, n_workers, 0), sizeof *w->permuted));
     DIS_TRY(dis__alloc_array(&w->value, w->n_values, sizeof *w->value));
     DIS_TRY(dis__alloc_array(&w->resample, dis__saturating_size(w->o->resamples, w->n_values, 0), sizeof *w->resample));
     DIS_TRY(dis__alloc_array(&w->dealt, dis__saturating_size(w->o->permutations, w->n_values, 0), sizeof *w->dealt));
@@ -124,14 +124,14 @@ static dis_status one_resample(void *arg, const uint8_t *count, size_t resample,
     return DIS_OK;
 }
 
-static dis_status deal_job(void *arg, size_t j, int thread)
+static dis_status permute_job(void *arg, size_t j, int thread)
 {
     const work *w = arg;
-    int32_t *deal = w->deal + (size_t)thread * w->votes->n_workers;
-    const size_t first = j * DEALS_A_JOB, last = first + DEALS_A_JOB;
+    int32_t *permuted = w->permuted + (size_t)thread * w->votes->n_workers;
+    const size_t first = j * PERMUTATIONS_PER_JOB, last = first + PERMUTATIONS_PER_JOB;
     for (size_t d = first; d < last && d < w->o->permutations; d++) {
-        dis__permute_groups(w->o->seed, d, w->groups->group, w->votes->n_workers, deal);
-        dis__group_sums_compute(&w->sums[thread], deal, NULL);
+        dis__permute_groups(w->o->seed, d, w->groups->group, w->votes->n_workers, permuted);
+        dis__group_sums_compute(&w->sums[thread], permuted, NULL);
         dis__group_sums_compute_values(&w->sums[thread], w->dealt + d * w->n_values);
     }
     return DIS_OK;
@@ -149,12 +149,12 @@ static dis_status pass_all(work *w)
     const dis__rank_rows rows = {.table = w->dealt,
                                  .row_size = w->n_values * sizeof *w->dealt,
                                  .n = w->o->permutations,
-                                 .per_job = DEALS_A_JOB};
+                                 .per_job = PERMUTATIONS_PER_JOB};
     const size_t n = w->votes->n_items;
     const dis__bootstrap b = {.n_items = n, .n_draws = n, .n_resamples = w->o->resamples, .seed = w->o->seed};
     if (n && w->o->resamples) DIS_TRY(dis__bootstrap_run(w->ctx, &b, one_resample, w, w->n_values, w->resample));
-    const size_t jobs = (w->o->permutations + DEALS_A_JOB - 1) / DEALS_A_JOB;
-    if (jobs) DIS_TRY(dis__run_rank_jobs(w->ctx, jobs, deal_job, w, &rows, 1));
+    const size_t jobs = (w->o->permutations + PERMUTATIONS_PER_JOB - 1) / PERMUTATIONS_PER_JOB;
+    if (jobs) DIS_TRY(dis__run_rank_jobs(w->ctx, jobs, permute_job, w, &rows, 1));
     if (w->o->resamples && w->o->interval_scope == DIS_INTERVAL_ANNOTATORS) DIS_TRY(leave_out(w));
     dis__group_sums_compute(&w->sums[0], w->groups->group, NULL); /* last: the counts are looked at */
     dis__group_sums_compute_values(&w->sums[0], w->value);
@@ -286,8 +286,8 @@ static dis_status check(const dis_votes_view *v, const dis_worker_groups_view *g
         return dis__fail(DIS_EDATA, "the votes have no annotator ids; give one row per vote with a worker column");
     if (g->n_workers != v->n_workers)
         return dis__fail(DIS_EUSAGE, "the groups are of %zu workers and the votes of %zu", g->n_workers, v->n_workers);
-    if (o->permutations > MAX_DEALS || o->resamples > MAX_DEALS)
-        return dis__fail(DIS_EUSAGE, "at most %d `permutations` and `resamples` are possible", MAX_DEALS);
+    if (o->permutations > MAX_PERMUTATIONS || o->resamples > MAX_PERMUTATIONS)
+        return dis__fail(DIS_EUSAGE, "at most %d `permutations` and `resamples` are possible", MAX_PERMUTATIONS);
     if (o->min_side == 0) return dis__fail(DIS_EUSAGE, "min_side must be 1 or more");
     return DIS_OK;
 }

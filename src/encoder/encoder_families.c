@@ -16,7 +16,7 @@
     }
 
 /* What no family has, whatever it is set to. */
-#define NOT_THERE                                                       \
+#define ABSENT                                                          \
     {"is_decoder", DIS_CONFIG_FIXED, 0, 0, "false", NULL},              \
         {"add_cross_attention", DIS_CONFIG_FIXED, 0, 0, "false", NULL}, \
         {"is_encoder_decoder", DIS_CONFIG_FIXED, 0, 0, "false", NULL},  \
@@ -37,7 +37,7 @@
         {"hidden_dropout_prob", DIS_CONFIG_REAL, AT(dropout), .1, NULL, NULL},                     \
         {"attention_probs_dropout_prob", DIS_CONFIG_REAL, AT(attention_dropout), .1, NULL, NULL},  \
         {"classifier_dropout", DIS_CONFIG_REAL, AT(top_dropout), .1, NULL, "hidden_dropout_prob"}, \
-        {"position_embedding_type", DIS_CONFIG_FIXED, 0, 0, "absolute", NULL}, NOT_THERE
+        {"position_embedding_type", DIS_CONFIG_FIXED, 0, 0, "absolute", NULL}, ABSENT
 
 static const dis__encoder_config_field bert[] = {BERT_FIELDS,
                                                  {"type_vocab_size", DIS_CONFIG_SIZE, AT(n_types), 2, NULL, NULL},
@@ -70,7 +70,7 @@ static const dis__encoder_config_field distilbert[] = {
     {"attention_dropout", DIS_CONFIG_REAL, AT(attention_dropout), .1, NULL, NULL},
     {"seq_classif_dropout", DIS_CONFIG_REAL, AT(top_dropout), .2, NULL, NULL},
     {"pad_token_id", DIS_CONFIG_COUNT, AT(padding), 0, NULL, NULL},
-    NOT_THERE,
+    ABSENT,
     END};
 
 static const dis__encoder_array bert_embeddings[] = {{"embeddings.word_embeddings", "words", 0, 1, true},

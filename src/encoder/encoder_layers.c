@@ -188,12 +188,12 @@ enum { IDS, POSITIONS, TYPES, ARRAYS };
 
 /* Ids, positions and types of all texts. */
 static dis_status keep(dis__net *net, const dis__encoder_config *c, const dis_tokens_view *tokens,
-                       const void *kept[ARRAYS])
+                       const void *uploaded[ARRAYS])
 {
     const void *const of[ARRAYS] = {tokens->id, tokens->text_start, tokens->type};
     const size_t n = tokens->text_start[tokens->n_texts];
     bool known = true;
-    for (int i = 0; i < ARRAYS; i++) known &= dis__net_find_upload(net, of[i], &kept[i]);
+    for (int i = 0; i < ARRAYS; i++) known &= dis__net_find_upload(net, of[i], &uploaded[i]);
     if (known) return DIS_OK;
     int32_t *all;
     DIS_TRY(dis__alloc_array(&all, dis__saturating_size(n, ARRAYS, 0), sizeof *all));
@@ -203,7 +203,7 @@ static dis_status keep(dis__net *net, const dis__encoder_config *c, const dis_to
     }
     dis_status status = DIS_OK;
     for (int i = 0; i < ARRAYS && status == DIS_OK; i++)
-        status = dis__net_upload_ints(net, of[i], all + (size_t)i * n, n, &kept[i]);
+        status = dis__net_upload_ints(net, of[i], all + (size_t)i * n, n, &uploaded[i]);
     dis__free(all);
     return status;
 }
@@ -211,12 +211,12 @@ static dis_status keep(dis__net *net, const dis__encoder_config *c, const dis_to
 dis_status dis__encoder_gather_batch(dis__net *net, const dis__encoder_net *b, const dis__encoder_config *c,
                                      const dis_tokens_view *tokens, const uint32_t *row, size_t n_rows)
 {
-    const void *kept[ARRAYS];
+    const void *uploaded[ARRAYS];
     const int inputs[ARRAYS] = {b->ids, b->positions, b->types};
     size_t at = 0;
-    DIS_TRY(keep(net, c, tokens, kept));
+    DIS_TRY(keep(net, c, tokens, uploaded));
     for (int i = 0; i < ARRAYS; i++)
-        if (!kept[i]) return dis__encoder_set_batch(net, b, c, tokens, row, n_rows);
+        if (!uploaded[i]) return dis__encoder_set_batch(net, b, c, tokens, row, n_rows);
     dis__net_resize(net, b->rows, n_rows);
     int32_t(*span)[4] = (int32_t(*)[4])(b->room + 2 * dis__net_filled(net, b->start));
     for (size_t r = 0; r < n_rows; r++) {
@@ -231,6 +231,6 @@ dis_status dis__encoder_gather_batch(dis__net *net, const dis__encoder_net *b, c
     span[n_rows][3] = (int32_t)(dis__net_filled(net, b->ids) - at);
     for (int i = 0; i < ARRAYS; i++)
         if (inputs[i] != DIS_NONE)
-            DIS_TRY(dis__net_gather_ints(net, inputs[i], kept[i], (const int32_t(*)[4])span, n_rows + 1));
+            DIS_TRY(dis__net_gather_ints(net, inputs[i], uploaded[i], (const int32_t(*)[4])span, n_rows + 1));
     return put_rows(net, b, tokens, row, n_rows);
 }

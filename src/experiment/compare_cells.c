@@ -27,14 +27,14 @@ void dis__pooled_free(dis__pooled *p)
 }
 
 typedef struct {
-    dis__kept_set *fold;
+    dis__stored_set *fold;
     size_t n, capacity;
     dis_names *plain; /* tasks of all folds, as they are */
 } folds;
 
 static void folds_free(folds *f)
 {
-    for (size_t i = 0; i < f->n; i++) dis__kept_set_free(&f->fold[i]);
+    for (size_t i = 0; i < f->n; i++) dis__stored_set_free(&f->fold[i]);
     dis__free(f->fold);
     dis_names_destroy(f->plain);
 }

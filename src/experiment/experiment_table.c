@@ -143,13 +143,13 @@ static dis_status count_items(dis_context *ctx, const dis_experiment *e, dis__st
         if (known->state[r] != DIS_RUN_DONE || !e->selected[r]) continue;
         if (first == SIZE_MAX) first = r;
         if (plan->run[r].seed != plan->run[first].seed) continue;
-        dis__kept_set kept;
+        dis__stored_set stored;
         bool found;
-        const dis_status status = dis__store_predictions(store, ctx, plan->run[r].key, set, &kept, &found);
+        const dis_status status = dis__store_predictions(store, ctx, plan->run[r].key, set, &stored, &found);
         if (status == DIS_EDATA || (status == DIS_OK && !found)) continue; /* damaged: whoever needs them says so */
         DIS_TRY(status);
-        *n_items += dis_labels_get_view(kept.predicted).n_items;
-        dis__kept_set_free(&kept);
+        *n_items += dis_labels_get_view(stored.predicted).n_items;
+        dis__stored_set_free(&stored);
     }
     return DIS_OK;
 }

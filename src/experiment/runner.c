@@ -50,7 +50,7 @@ static dis_status claim(void *user, size_t run, dis__job_claim *out)
     static const dis__job_claim jobs[] = {[DIS__CLAIMED] = DIS__JOB_OWNED,
                                           [DIS__IS_DONE] = DIS__JOB_OVER,
                                           [DIS__HAS_FAILED] = DIS__JOB_OVER,
-                                          [DIS__IS_ELSEWHERE] = DIS__JOB_BUSY};
+                                          [DIS__RUNS_REMOTELY] = DIS__JOB_BUSY};
     run_set *s = user;
     const dis__runner *r = s->r;
     dis__claim found;

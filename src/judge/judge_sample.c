@@ -111,7 +111,7 @@ static void allocate(stratum *all, size_t n_strata, size_t n)
 static size_t draw(const dis__judge_votes *v, const size_t *of, const stratum *all, uint64_t seed, candidate *list,
                    dis_judge_sample_row *rows)
 {
-    size_t n = 0, kept = 0;
+    size_t n = 0, n_left = 0;
     for (size_t i = 0; i < v->n_items; i++)
         if (v->answer[i] >= 0 && dis__judge_n_votes(v, i) == 0)
             list[n++] =
@@ -121,14 +121,14 @@ static size_t draw(const dis__judge_votes *v, const size_t *of, const stratum *a
         const stratum *s = &all[list[first].stratum];
         for (end = first; end < n && list[end].stratum == list[first].stratum;) end++;
         for (size_t x = first; x < first + s->chosen; x++)
-            rows[kept++] = (dis_judge_sample_row){.item = list[x].item,
-                                                  .class_index = (uint32_t)(list[x].stratum / THIRDS),
-                                                  .third = (uint32_t)(list[x].stratum % THIRDS),
-                                                  .probability = (double)s->chosen / (double)s->open,
-                                                  .weight = (double)s->open / (double)s->chosen};
+            rows[n_left++] = (dis_judge_sample_row){.item = list[x].item,
+                                                    .class_index = (uint32_t)(list[x].stratum / THIRDS),
+                                                    .third = (uint32_t)(list[x].stratum % THIRDS),
+                                                    .probability = (double)s->chosen / (double)s->open,
+                                                    .weight = (double)s->open / (double)s->chosen};
     }
-    qsort(rows, kept, sizeof *rows, by_item);
-    return kept;
+    qsort(rows, n_left, sizeof *rows, by_item);
+    return n_left;
 }
 
 static dis_status sample(const dis__judge_votes *v, const dis_judge_sample_options *o, dis_judge_sample_row **rows,

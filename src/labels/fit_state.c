@@ -348,7 +348,7 @@ static dis_status make_map(const dis_state *s, int list, const dis_names *names,
 typedef struct {
     const char *axes;
     size_t *map[LISTS];
-    size_t n_here[AXES], n_there[AXES];
+    size_t n_here[AXES], n_target[AXES];
     const char *from;
 } filling;
 
@@ -365,7 +365,7 @@ static void fill_axis(const filling *f, size_t axis, size_t at, double **to)
     for (size_t i = 0; i < f->n_here[list]; i++) {
         const size_t target_index = list == GROUPS ? i : f->map[list][i];
         fill_axis(f, axis + 1,
-                  at == SIZE_MAX || target_index == SIZE_MAX ? SIZE_MAX : at * f->n_there[list] + target_index, to);
+                  at == SIZE_MAX || target_index == SIZE_MAX ? SIZE_MAX : at * f->n_target[list] + target_index, to);
     }
 }
 
@@ -375,12 +375,12 @@ dis_status dis__state_get_groups(const dis_state *state, const char *method, con
     char key[256];
     const int n = snprintf(key, sizeof key, "%s/%s", method, name);
     const dis__tensor *t = n > 0 && (size_t)n < sizeof key ? dis__safetensors_find(&state->file, key) : NULL;
-    const dis__json_value *kept = t ? dis__safetensors_metadata(&state->file, key) : NULL;
-    if (!kept) {
+    const dis__json_value *stored = t ? dis__safetensors_metadata(&state->file, key) : NULL;
+    if (!stored) {
         *found = false;
         return DIS_OK;
     }
-    if (!dis__json_equals(kept, axes)) return bad(state, key, "a table of another shape than this version has");
+    if (!dis__json_equals(stored, axes)) return bad(state, key, "a table of another shape than this version has");
     const dis_names *const names[LISTS] = {votes->workers, votes->classes, votes->tasks};
     filling f = {.axes = axes, .from = t->data};
     dis_status status = DIS_OK;
@@ -388,7 +388,7 @@ dis_status dis__state_get_groups(const dis_state *state, const char *method, con
         const int list = list_of(*a);
         if (list == GROUPS) {
             f.n_here[GROUPS] = n_groups;
-            f.n_there[GROUPS] = t->dim[a - axes];
+            f.n_target[GROUPS] = t->dim[a - axes];
             if (n_groups != t->dim[a - axes])
                 status =
                     dis__fail_at(DIS_EDATA, state->path, 0, 0, "%s: it has %zu groups, not %zu; ask for groups=%zu",
@@ -397,7 +397,7 @@ dis_status dis__state_get_groups(const dis_state *state, const char *method, con
         }
         if (f.map[list]) continue;
         f.n_here[list] = dis_names_count(names[list]);
-        f.n_there[list] = dis_names_count(state->names[list]);
+        f.n_target[list] = dis_names_count(state->names[list]);
         status = make_map(state, list, names[list], &f.map[list]);
     }
     if (status == DIS_OK) {

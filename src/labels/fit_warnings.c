@@ -26,9 +26,9 @@ typedef struct {
     uint64_t
         *count; /* (n_jobs, width), 3 K + 2 of them: items where a class has most votes, where it is the label; room;
                         of all, unvoted */
-} look_work;
+} check_work;
 
-static void look_at(const look_work *w, size_t i, uint64_t *count)
+static void check_item(const check_work *w, size_t i, uint64_t *count)
 {
     const dis_votes_view *v = &w->args->votes;
     const size_t K = v->n_classes;
@@ -59,8 +59,8 @@ static uint64_t counts_of(const dis_votes_view *v, uint64_t begin, uint64_t end)
     return counts;
 }
 
-/* The same as look_at() for at most 8 classes and 255 votes, without a branch that data decides. */
-static void look_quickly(const look_work *w, size_t i, uint64_t *count)
+/* The same as check_item() for at most 8 classes and 255 votes, without a branch that data decides. */
+static void check_small_item(const check_work *w, size_t i, uint64_t *count)
 {
     const dis_votes_view *v = &w->args->votes;
     const size_t K = v->n_classes;
@@ -75,19 +75,19 @@ static void look_quickly(const look_work *w, size_t i, uint64_t *count)
     count[3 * K + 1] += (counts >> 8 * label & 255) == 0;
 }
 
-static dis_status look_job(void *arg, size_t j, int thread)
+static dis_status check_job(void *arg, size_t j, int thread)
 {
     (void)thread;
-    const look_work *w = arg;
+    const check_work *w = arg;
     const dis_votes_view *v = &w->args->votes;
     uint64_t *count = w->count + j * w->width;
     const size_t last = dis__job_first(v->n_items, w->n_jobs, j + 1);
     const uint64_t few = v->label8 && v->n_classes <= QUICK_CLASSES && !w->args->gold ? QUICK_VOTES : 0;
     for (size_t i = dis__job_first(v->n_items, w->n_jobs, j); i < last; i++)
         if (v->start[i + 1] - v->start[i] - 1 < few)
-            look_quickly(w, i, count);
+            check_small_item(w, i, count);
         else
-            look_at(w, i, count);
+            check_item(w, i, count);
     return DIS_OK;
 }
 
@@ -131,12 +131,12 @@ static dis_status judge_labels(const dis__fit_args *args, dis_fit *fit)
 {
     const dis_votes_view *v = &args->votes;
     const size_t K = v->n_classes, size = 3 * K + 2;
-    look_work w = {.args = args,
-                   .p = fit->p,
-                   .n_jobs = dis__n_jobs(v->n_votes, 100000 + 8 * K, MAX_JOBS),
-                   .width = (size / 8 + 2) * 8}; /* no line of memory that two threads write to */
+    check_work w = {.args = args,
+                    .p = fit->p,
+                    .n_jobs = dis__n_jobs(v->n_votes, 100000 + 8 * K, MAX_JOBS),
+                    .width = (size / 8 + 2) * 8}; /* no line of memory that two threads write to */
     DIS_TRY(dis__alloc_zeroed(&w.count, dis__saturating_size(w.n_jobs, w.width, 0), sizeof *w.count));
-    dis_status status = dis__run_jobs(args->ctx, w.n_jobs, look_job, &w);
+    dis_status status = dis__run_jobs(args->ctx, w.n_jobs, check_job, &w);
     for (size_t j = 1; j < w.n_jobs; j++)
         for (size_t i = 0; i < size; i++) w.count[i] += w.count[j * w.width + i];
     if (status == DIS_OK) status = dis__comm_sum_counts(dis__context_comm(args->ctx), w.count, size);

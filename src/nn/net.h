@@ -309,17 +309,17 @@ void dis__head_set_weight(dis__net *net, int head, double weight);
  * once, where its memory is not the host's and a quarter of what is free of it is enough. *kept: where, or NULL:
  * batches are to be put as above. `of` tells arrays apart, mostly where they are on the host; NULL: not to be kept. */
 dis_status dis__net_upload_reals(dis__net *net, dis__role role, const void *of, const float *x, size_t n,
-                                 const void **kept);
-dis_status dis__net_upload_ints(dis__net *net, const void *of, const int32_t *x, size_t n, const void **kept);
+                                 const void **uploaded);
+dis_status dis__net_upload_ints(dis__net *net, const void *of, const int32_t *x, size_t n, const void **uploaded);
 /* Whether that is decided already, for those who would have to make the numbers first. */
-bool dis__net_find_upload(const dis__net *net, const void *of, const void **kept);
+bool dis__net_find_upload(const dis__net *net, const void *of, const void **uploaded);
 
 /* Instead of dis__net_put: as many rows as the value has now, by their numbers. `moved`: (row, dy, dx, mirror) of
  * images, shifted by so much and perhaps mirrored. */
-dis_status dis__net_gather_reals(dis__net *net, int value, const void *kept, const int32_t *row, bool moved);
+dis_status dis__net_gather_reals(dis__net *net, int value, const void *uploaded, const int32_t *row, bool moved);
 /* Instead of dis__net_put_ints: spans (from, to, n, room): numbers from .. of the array go to `to` .., -1 after them
  * up to `room`; together they fill all that is computed (dis__net_filled). */
-dis_status dis__net_gather_ints(dis__net *net, int ints, const void *kept, const int32_t (*span)[4], size_t n);
+dis_status dis__net_gather_ints(dis__net *net, int ints, const void *uploaded, const int32_t (*span)[4], size_t n);
 size_t dis__net_filled(const dis__net *net, int ints); /* integers of an input, rounded up */
 /* Instead of dis__head_put_targets and _labels; counted: the sum of the weights, how many labels are none. */
 dis_status dis__head_gather_targets(dis__net *net, int head, const void *target, const void *weight, const int32_t *row,

@@ -27,61 +27,62 @@ struct dis__feed {
 void dis__feeds_free(dis__net *net)
 {
     for (size_t i = 0; i < net->n_feeds; i++) net->device->release(net->session, net->feeds[i].index);
-    for (size_t i = 0; i < net->n_kept; i++) net->device->release(net->session, net->kept[i].data);
+    for (size_t i = 0; i < net->n_uploads; i++) net->device->release(net->session, net->uploads[i].data);
     dis__free(net->feeds);
-    dis__free(net->kept);
+    dis__free(net->uploads);
     net->feeds = NULL;
-    net->kept = NULL;
-    net->n_feeds = net->n_kept = 0;
+    net->uploads = NULL;
+    net->n_feeds = net->n_uploads = 0;
 }
 
 /* ---- arrays ---- */
 
-bool dis__net_find_upload(const dis__net *net, const void *of, const void **kept)
+bool dis__net_find_upload(const dis__net *net, const void *of, const void **uploads)
 {
-    *kept = NULL;
+    *uploads = NULL;
     if (net->device->shares || !of) return true;
-    for (size_t i = 0; i < net->n_kept; i++)
-        if (net->kept[i].of == of) {
-            *kept = net->kept[i].data;
+    for (size_t i = 0; i < net->n_uploads; i++)
+        if (net->uploads[i].of == of) {
+            *uploads = net->uploads[i].data;
             return true;
         }
     return false;
 }
 
 /* A place for an array of so many bytes, if there is room. */
-static dis_status new_kept(dis__net *net, const void *of, size_t bytes, void **data)
+static dis_status new_upload(dis__net *net, const void *of, size_t bytes, void **data)
 {
     *data = NULL;
-    DIS_TRY(dis__reserve(&net->kept, &net->kept_room, net->n_kept, net->n_kept + 1, sizeof *net->kept));
+    DIS_TRY(
+        dis__reserve(&net->uploads, &net->uploads_capacity, net->n_uploads, net->n_uploads + 1, sizeof *net->uploads));
     if (net->device->fits(net->session, net->ctx, dis__saturating_size(bytes, SHARE, 0), "a copy of the items") ==
         DIS_OK) {
         const dis_status status = net->device->allocate(net->session, DIS_MEMORY_OTHER, bytes, false, data);
         if (status == DIS_ELIMIT) *data = NULL; /* a caller else has taken it since */
         if (status != DIS_ELIMIT) DIS_TRY(status);
     }
-    net->kept[net->n_kept++] = (dis__upload){of, *data};
+    net->uploads[net->n_uploads++] = (dis__upload){of, *data};
     return DIS_OK;
 }
 
 dis_status dis__net_upload_reals(dis__net *net, dis__role role, const void *of, const float *x, size_t n,
-                                 const void **kept)
+                                 const void **uploads)
 {
     void *data;
-    if (dis__net_find_upload(net, of, kept)) return DIS_OK;
-    DIS_TRY(new_kept(net, of, dis__saturating_size(n, dis__number_bytes(net, role), 0), &data));
+    if (dis__net_find_upload(net, of, uploads)) return DIS_OK;
+    DIS_TRY(new_upload(net, of, dis__saturating_size(n, dis__number_bytes(net, role), 0), &data));
     if (data) DIS_TRY(dis__put_floats(net, role, data, x, n));
-    *kept = data;
+    *uploads = data;
     return DIS_OK;
 }
 
-dis_status dis__net_upload_ints(dis__net *net, const void *of, const int32_t *x, size_t n, const void **kept)
+dis_status dis__net_upload_ints(dis__net *net, const void *of, const int32_t *x, size_t n, const void **uploads)
 {
     void *data = NULL;
-    if (dis__net_find_upload(net, of, kept)) return DIS_OK;
-    DIS_TRY(new_kept(net, of, n > INT32_MAX ? SIZE_MAX : n * sizeof *x, &data)); /* spans have 32 bits */
+    if (dis__net_find_upload(net, of, uploads)) return DIS_OK;
+    DIS_TRY(new_upload(net, of, n > INT32_MAX ? SIZE_MAX : n * sizeof *x, &data)); /* spans have 32 bits */
     if (data) DIS_TRY(dis__copy_in(net, data, x, n * sizeof *x));
-    *kept = data;
+    *uploads = data;
     return DIS_OK;
 }
 
@@ -143,10 +144,10 @@ dis_status dis__feed_one_hot(dis__net *net, const dis__one_hot_args *args)
     return DIS_OK;
 }
 
-dis_status dis__net_gather_reals(dis__net *net, int value, const void *kept, const int32_t *row, bool moved)
+dis_status dis__net_gather_reals(dis__net *net, int value, const void *uploads, const int32_t *row, bool moved)
 {
     const dis__shape *s = dis__shape_of(net, value);
-    const dis__batch_rows_args args = {.x = kept,
+    const dis__batch_rows_args args = {.x = uploads,
                                        .y = dis__data(net, value),
                                        .size = dis__number_bytes(net, DIS_ROLE_VALUE),
                                        .n_rows = net->axis[s->rows],
@@ -163,7 +164,7 @@ size_t dis__net_filled(const dis__net *net, int ints)
     return net->axis[s->rows] * dis__axis_size(net, s->time) * s->per;
 }
 
-dis_status dis__net_gather_ints(dis__net *net, int ints, const void *kept, const int32_t (*span)[4], size_t n)
+dis_status dis__net_gather_ints(dis__net *net, int ints, const void *uploads, const int32_t (*span)[4], size_t n)
 {
     const dis__ints *s = &net->ints[ints];
     const size_t max = dis__saturating_size(net->axis_max[s->rows], 1, 1);
@@ -171,7 +172,7 @@ dis_status dis__net_gather_ints(dis__net *net, int ints, const void *kept, const
     if (n > max || s->mirror) return dis__fail(DIS_EBUG, "%s: batches of it cannot be taken by index", s->name);
     DIS_TRY(feed_of(net, s->data, dis__saturating_size(max, 4, 0), &f));
     f->op = DIS_OP_batch_spans;
-    f->args.spans = (dis__batch_spans_args){.x = kept, .y = s->data, .span = f->index, .n_spans = n};
+    f->args.spans = (dis__batch_spans_args){.x = uploads, .y = s->data, .span = f->index, .n_spans = n};
     return dis__copy_in(net, f->index, span, n * sizeof *span);
 }
 

@@ -166,8 +166,8 @@ struct dis__net {
     dis__head_scalars *host_head_scalars; /* (n_heads) */
     uint64_t *key;                        /* of a step: axes, heads, feeds, and what layers add */
     size_t n_key;
-    dis__upload *kept;
-    size_t n_kept, kept_room;
+    dis__upload *uploads;
+    size_t n_uploads, uploads_capacity;
     dis__feed *feeds;
     size_t n_feeds, feeds_room;
 };

@@ -237,7 +237,7 @@ dis_status dis__net_forward(dis__net *net, bool training)
     return DIS_OK;
 }
 
-static bool takes_part(const dis__layer *layer)
+static bool contributes(const dis__layer *layer)
 {
     const dis__head *head = layer->head == DIS_NONE ? NULL : layer->own;
     return head && dis__head_norm(head) > 0 && head->weight != 0;
@@ -248,7 +248,7 @@ static bool same_heads(const dis__net *net)
 {
     for (size_t h = 0; h < net->n_heads; h++) {
         const dis__layer *layer = &net->layers[net->heads[h]];
-        if (layer->back != takes_part(layer)) return false;
+        if (layer->back != contributes(layer)) return false;
     }
     return true;
 }
@@ -260,7 +260,7 @@ static void plan_backward(dis__net *net)
     for (size_t i = net->n_layers; i-- > 0;) {
         dis__layer *layer = &net->layers[i];
         const dis__slot *out = layer->out == DIS_NONE ? NULL : &net->slots[layer->out];
-        layer->back = out ? out->wants_grad && out->has_grad : takes_part(layer);
+        layer->back = out ? out->wants_grad && out->has_grad : contributes(layer);
         for (int v = 0; layer->back && v < layer->n_in; v++) {
             if (layer->in[v] == DIS_NONE || !net->slots[layer->in[v]].wants_grad) continue;
             layer->adds[v] = net->slots[layer->in[v]].has_grad;

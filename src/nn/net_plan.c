@@ -118,7 +118,7 @@ static bool recomputed(const dis__net *net, const dis__slot *s)
            layer->kind->recomputes(layer) && !reads(net, layer, layer->out);
 }
 
-static dis_status plan_kept(dis__net *net, dis__slot *s, size_t bytes, size_t from, size_t last)
+static dis_status plan_saved(dis__net *net, dis__slot *s, size_t bytes, size_t from, size_t last)
 {
     const size_t until = net->training_plan ? read_until(net, (int)(s - net->slots)) : 0;
     if (until <= last) return new_piece(net, bytes, from, last, &s->piece);
@@ -144,7 +144,7 @@ static dis_status plan_values(dis__net *net)
             dis__piece *piece = &net->pieces[s->piece];
             if (piece->to < last) piece->to = last;
         } else {
-            DIS_TRY(plan_kept(net, s, bytes, from, last));
+            DIS_TRY(plan_saved(net, s, bytes, from, last));
         }
         if (s->wants_grad && s->last_use != DIS_NONE)
             DIS_TRY(new_piece(net, bytes, backward_moment(net, s->last_use), back, &s->grad_piece));

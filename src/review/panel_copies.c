@@ -170,18 +170,18 @@ static int by_p(const void *x, const void *y)
 static void keep_significant(work *w)
 {
     double least = 0;
-    size_t kept = 0;
+    size_t n_left = 0;
     if (w->n_found) qsort(w->found, w->n_found, sizeof *w->found, by_p);
     for (size_t x = 0; x < w->n_found; x++) {
         dis_panel_copied_votes c = w->found[x];
         c.p = least = fmin(1, fmax(least, c.p * (double)(w->tests - x)));
         if (c.p > LEVEL) break;
         size_t at = 0;
-        while (at < kept && w->found[at].judge != c.judge) at++;
-        if (at == kept || c.copied_share > w->found[at].copied_share) w->found[at] = c;
-        kept += at == kept;
+        while (at < n_left && w->found[at].judge != c.judge) at++;
+        if (at == n_left || c.copied_share > w->found[at].copied_share) w->found[at] = c;
+        n_left += at == n_left;
     }
-    w->n_found = kept;
+    w->n_found = n_left;
 }
 
 static dis_status run(work *w, const dis_panel_judge *judges)

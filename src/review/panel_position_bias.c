@@ -69,19 +69,19 @@ static void finish(dis_position_bias *row)
 
 static dis_status keep_rows(work *w, dis_position_bias **rows, size_t *n)
 {
-    size_t kept = 0;
+    size_t n_left = 0;
     for (size_t r = 0; r < w->a.n_workers; r++) {
         if (w->row[r].n == 0) continue;
         dis_position_bias row = w->row[r];
         row.worker = (uint32_t)r;
         finish(&row);
-        w->row[kept++] = row;
+        w->row[n_left++] = row;
     }
-    if (kept == 0)
+    if (n_left == 0)
         return dis__fail(DIS_EDATA, "no pair was judged in both orders by the same voter; ids must be the same in both "
                                     "tables");
     *rows = w->row;
-    *n = kept;
+    *n = n_left;
     w->row = NULL;
     return DIS_OK;
 }

@@ -93,7 +93,7 @@ static void fill_level(const dis__crowd_model *m, const double *joint, const pod
     }
 }
 
-static dis__review_prediction look_ahead(const dis__crowd_model *m, const double *joint, const podium *d, size_t n)
+static dis__review_prediction predict_votes(const dis__crowd_model *m, const double *joint, const podium *d, size_t n)
 {
     level_table level[LEVELS];
     dis__review_prediction f = {0};
@@ -124,7 +124,7 @@ dis__review_prediction dis__review_predict_item(const dis__crowd_model *m, size_
     const size_t K = m->n_classes;
     dis__crowd_compute_joint(m, i, scratch, scratch + LEVELS * K);
     const podium d = find_podium(scratch, K);
-    return look_ahead(m, scratch, &d, n);
+    return predict_votes(m, scratch, &d, n);
 }
 
 /* ---- surprise ---- */
@@ -233,7 +233,7 @@ static void review_item(const item_work *work, size_t i, double *scratch, dis_re
     for (size_t t = 0; t < K; t++) row->p_hard += joint[DIS_CROWD_HARD * K + t];
     count_votes(m, sums, row);
     if (row->is_gold || K < 2) return;
-    row->gain = fmax(look_ahead(m, joint, &d, 0).entropy - look_ahead(m, joint, &d, 1).entropy, 0);
+    row->gain = fmax(predict_votes(m, joint, &d, 0).entropy - predict_votes(m, joint, &d, 1).entropy, 0);
 }
 
 static dis_status item_job(void *arg, size_t j, int thread)

@@ -155,7 +155,7 @@ static dis_status worker_job(void *arg, size_t j, int thread)
 
 /* The common noise c and, given it, that of each worker, (apart / 2 + a c) / (n / 2 + a + 1), which together maximise
  * the objective: concave in log c. */
-static void settle_noise(dis__numeric *x)
+static void fit_noise(dis__numeric *x)
 {
     enum { STEPS = 60 };
     const double a = x->o->shrink / 2;
@@ -212,7 +212,7 @@ static dis_status iterate(dis__numeric *x, double *objective)
     x->m += shift_b;
     const double squares_b = of_workers[1] - n_workers * shift_b * shift_b;
     x->var_b = squares_b / n_workers > floor ? squares_b / n_workers : floor;
-    settle_noise(x);
+    fit_noise(x);
     *objective = of_noise(x) + .5 * of_workers[2] + .5 * of_items[2] - .5 * n_items * log(x->var_t) -
                  squares_t / (2 * x->var_t) + .5 * n_items - .5 * n_workers * log(x->var_b) -
                  squares_b / (2 * x->var_b) + .5 * n_workers;

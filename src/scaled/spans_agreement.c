@@ -75,7 +75,7 @@ static void match(const dis__spans *x, const sums *t, size_t d, size_t i, size_t
     t->marked[a] += all, t->marked[b] += all;
 }
 
-static void look_at_piece(const dis__spans *x, const sums *t, size_t d, size_t piece, double *same, double *pairs)
+static void measure_piece(const dis__spans *x, const sums *t, size_t d, size_t piece, double *same, double *pairs)
 {
     const size_t n = x->n_docs, first = x->vote_start[piece], last = x->vote_start[piece + 1];
     const double length = dis__spans_piece_length(x, piece), r = (double)(last - first);
@@ -100,7 +100,7 @@ static void add_up(const dis__spans *x, const sums *t)
 {
     for (size_t d = 0; d < x->n_docs; d++) {
         double same = 0, pairs = 0;
-        for (size_t p = x->piece_start[d]; p < x->piece_start[d + 1]; p++) look_at_piece(x, t, d, p, &same, &pairs);
+        for (size_t p = x->piece_start[d]; p < x->piece_start[d + 1]; p++) measure_piece(x, t, d, p, &same, &pairs);
         t->agreement[d] = pairs > 0 ? same / pairs : NAN;
         for (size_t i = x->doc_start[d]; i < x->doc_start[d + 1]; i = dis__spans_worker_end(x, i))
             for (size_t j = dis__spans_worker_end(x, i); j < x->doc_start[d + 1]; j = dis__spans_worker_end(x, j))

@@ -56,7 +56,7 @@ static dis_status read_lines(dis_context *ctx, const dis__input *in, const dis__
 {
     const char *at = in->bytes, *end = at + in->n;
     const size_t size = dis__vocabulary_size(words);
-    enum { BETWEEN_LOOKS = 65536 };
+    enum { CHECK_INTERVAL = 65536 };
     for (uint64_t number = 1; at < end; number++) {
         const char *lf = memchr(at, '\n', (size_t)(end - at)), *stop = lf ? lf : end;
         size_t n = (size_t)(stop - at);
@@ -76,7 +76,7 @@ static dis_status read_lines(dis_context *ctx, const dis__input *in, const dis__
             DIS_TRY(dis__alloc_zeroed(&v->known, size, 1));
         }
         if (!head) DIS_TRY(parse_line(in, number, at, n, words, v));
-        if (number % BETWEEN_LOOKS == 0) DIS_TRY(dis__check_stop(ctx));
+        if (number % CHECK_INTERVAL == 0) DIS_TRY(dis__check_stop(ctx));
         at = lf ? lf + 1 : end;
     }
     return v->width ? DIS_OK : dis__fail_at(DIS_EDATA, in->path, 0, 0, "no word vectors in it");

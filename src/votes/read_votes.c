@@ -280,7 +280,7 @@ dis_status dis__reader_check_format(dis__reader *r, dis__input *in, const char *
 }
 
 /* What the first lines say of the files, where nothing else was said. */
-static dis_status look_at_files(dis__reader *r)
+static dis_status detect_files(dis__reader *r)
 {
     const dis_votes_options *o = &r->o;
     for (size_t i = 0; i < r->n_inputs; i++) {
@@ -315,7 +315,7 @@ static dis_status read_votes(dis__reader *r)
 {
     bool mapped;
     const char *cause;
-    DIS_TRY(look_at_files(r));
+    DIS_TRY(detect_files(r));
     DIS_TRY(dis__needs_mapper(r, &mapped, &cause));
     if (mapped && dis__comm_is_parallel(dis__context_comm(r->ctx)))
         return dis__fail(DIS_EUSAGE, "only votes, one row each, can be shared out over ranks; leave mpirun out");
@@ -326,7 +326,7 @@ static dis_status read_votes(dis__reader *r)
 
 static dis_status read_wide(dis__reader *r)
 {
-    DIS_TRY(look_at_files(r));
+    DIS_TRY(detect_files(r));
     DIS_TRY(dis__wide_table_apply(r));
     note_reader(r, "records", r->caller.input == DIS_INPUT_WIDE ? "`input` wide" : "`preset`");
     return dis__read_mapped(r);

@@ -280,7 +280,7 @@ static void a_claim_is_taken_over(void **state)
     assert_int_equal(states[0], DIS_RUN_RUNNING);
     dis__claim claim;
     assert_int_equal(dis__store_claim(store, &b.plan, 0, false, &claim), DIS_OK);
-    assert_int_equal(claim, DIS__IS_ELSEWHERE);
+    assert_int_equal(claim, DIS__RUNS_REMOTELY);
     kill(pid, SIGKILL);
     waitpid(pid, NULL, 0);
     assert_int_equal(dis__store_get_view(store, &b.plan, &(dis__known){.state = states}), DIS_OK);
@@ -506,7 +506,7 @@ int main(void)
         cmocka_unit_test(a_locked_database_is_told),   cmocka_unit_test(no_store_is_no_failure),
         cmocka_unit_test(every_fault_is_told),         cmocka_unit_test(student_is_right),
     };
-    if (dis__sql_there() != DIS_OK) {
+    if (dis__sql_require() != DIS_OK) {
         printf("skipped: %s\n", dis_last_error());
         return 77;
     }

@@ -45,7 +45,7 @@ static void enumerate(const dis__crowd_model *m, const double *mass, size_t n, d
     }
 }
 
-static void look_ahead_is_exact(void **state)
+static void prediction_is_exact(void **state)
 {
     (void)state;
     for (size_t K = 2; K <= 3; K++) {
@@ -76,7 +76,7 @@ static void look_ahead_is_exact(void **state)
 }
 
 /* With more classes what is taken together tells less, never more. */
-static void look_ahead_is_cautious(void **state)
+static void prediction_is_cautious(void **state)
 {
     (void)state;
     const review_crowd c = review_good_crowd(9, 120, 12, 6);
@@ -521,8 +521,8 @@ static void faults(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(look_ahead_is_exact),
-        cmocka_unit_test(look_ahead_is_cautious),
+        cmocka_unit_test(prediction_is_exact),
+        cmocka_unit_test(prediction_is_cautious),
         cmocka_unit_test(posterior_is_as_defined),
         cmocka_unit_test(budget_is_best),
         cmocka_unit_test(budget_has_an_end),

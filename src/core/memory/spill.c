@@ -17,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { IN_MEMORY = -1, MAPPED_INPUT = -2, LOOK_EVERY = 4000000 /* ns */, PAGE = 4096 };
+enum { IN_MEMORY = -1, MAPPED_INPUT = -2, CHECK_EVERY = 4000000 /* ns */, PAGE = 4096 };
 enum { LARGE = 8 << 20, LARGE_OF_MACHINE = 64 << 20, SMALLEST = 1 << 18, PART = 64 };
 
 typedef struct {
@@ -95,7 +95,7 @@ static void *watch(void *unused)
         if (dis__os_resident_memory() > blocks.limit / 10 * 7) give_back();
         struct timespec until;
         clock_gettime(CLOCK_REALTIME, &until);
-        until.tv_nsec += LOOK_EVERY;
+        until.tv_nsec += CHECK_EVERY;
         until.tv_sec += until.tv_nsec / 1000000000;
         until.tv_nsec %= 1000000000;
         pthread_cond_timedwait(&blocks.change, &blocks.mutex, &until);

@@ -132,7 +132,7 @@ size_t dis__name_index_match(const dis__name_index *index, const dis_names *name
 /* ---- lists that ascend ---- */
 
 /* Notes the orders in which names do not ascend; all of them: they do not differ either, if they should. */
-static void look_for_order(const dis_names *names, bool differ, bool broken[DIS_NAME_ORDERS])
+static void check_order(const dis_names *names, bool differ, bool broken[DIS_NAME_ORDERS])
 {
     const char *before = "";
     size_t n_before = 0;
@@ -170,8 +170,8 @@ static size_t merge(dis__name_order order, const dis_names *from, const dis_name
 static dis__name_order common_order(const dis_names *from, const dis_names *to)
 {
     bool broken[DIS_NAME_ORDERS] = {false, false};
-    look_for_order(from, true, broken);
-    look_for_order(to, false, broken);
+    check_order(from, true, broken);
+    check_order(to, false, broken);
     return !broken[DIS_ORDER_BYTES] ? DIS_ORDER_BYTES : !broken[DIS_ORDER_LENGTH] ? DIS_ORDER_LENGTH : DIS_NAME_ORDERS;
 }
 
@@ -226,7 +226,7 @@ dis_status dis__names_find_duplicate(const dis_names *names, size_t *twice)
 {
     dis__name_index index;
     bool broken[DIS_NAME_ORDERS] = {false, false};
-    look_for_order(names, true, broken);
+    check_order(names, true, broken);
     *twice = SIZE_MAX;
     if (!broken[DIS_ORDER_BYTES] || !broken[DIS_ORDER_LENGTH]) return DIS_OK;
     DIS_TRY(dis__name_index_build(names, &index, twice));

@@ -221,7 +221,7 @@ static void parse_digits(const char **s, const char *end, uint64_t *w)
 /* More than 19 digits: keeps the first 19 that matter and remembers whether others were not 0. */
 static void keep_first_digits(written *d)
 {
-    int kept = 0;
+    int n_digits = 0;
     bool point = false;
     d->w = 0;
     d->exponent = 0;
@@ -231,10 +231,10 @@ static void keep_first_digits(written *d)
             continue;
         }
         if (point) d->exponent--;
-        if (kept == 0 && *s == '0') continue;
-        if (kept < MAX_DIGITS) {
+        if (n_digits == 0 && *s == '0') continue;
+        if (n_digits < MAX_DIGITS) {
             d->w = d->w * 10 + (uint64_t)(*s - '0');
-            kept++;
+            n_digits++;
         } else {
             d->truncated |= *s != '0';
             d->exponent++;
@@ -377,19 +377,19 @@ static int compare_with_midpoint(const big *digits, int e, uint64_t bits)
 static uint64_t round_exactly(const written *d, uint64_t bits)
 {
     big digits = {.n = 0};
-    int kept = 0;
+    int n_digits = 0;
     int64_t e = d->exponent;
     bool more = false;
     const char *s = d->first;
     while (*s == '0' || *s == '.') s++; /* w > 0: another digit comes */
-    for (; s < d->end && kept < EXACT_DIGITS; s++) {
+    for (; s < d->end && n_digits < EXACT_DIGITS; s++) {
         if (*s == '.') continue;
         const uint32_t digit = (uint32_t)(*s - '0');
         if (digits.n)
             big_multiply_add(&digits, 10, digit);
         else
             digits = (big){.limb = {digit}, .n = 1};
-        if (++kept > MAX_DIGITS) e--; /* d->exponent counted the digits beyond the 19th */
+        if (++n_digits > MAX_DIGITS) e--; /* d->exponent counted the digits beyond the 19th */
     }
     for (; s < d->end && !more; s++) more = *s != '.' && *s != '0';
     if (more) {

@@ -57,7 +57,7 @@ static size_t choices(const axis *a)
     return a->varies ? a->value->n : 1;
 }
 
-static bool is_said(const axis *a)
+static bool is_setting(const axis *a)
 {
     static const char *const unsaid[] = {"name", "baseline", "published"};
     for (size_t i = 0; i < sizeof unsaid / sizeof *unsaid; i++)
@@ -111,7 +111,7 @@ static dis_status usual_name(grid *g, const dis_experiment_cell *cell, const cha
     line l = {.n = 0};
     size_t s = 0;
     for (size_t a = 0; a < g->n_axes; a++) {
-        if (!is_said(&g->axis[a])) continue;
+        if (!is_setting(&g->axis[a])) continue;
         const dis__setting *setting = &cell->setting[s++];
         if (!g->axis[a].own && !g->axis[a].varies) continue;
         bool bare = false;
@@ -160,7 +160,7 @@ static dis_status add_cell(grid *g, const dis__yaml_node *at, const size_t *chos
         DIS_TRY(dis__field_read(&p->form, g->axis[a].field, value, &internal->part));
         if (!internal->missing) internal->missing = dis__missing_within(&p->form, value);
         if (strcmp(g->axis[a].field->key, "name") == 0) name = value;
-        if (is_said(&g->axis[a]))
+        if (is_setting(&g->axis[a]))
             setting[cell->n_settings++] = (dis__setting){.key = g->axis[a].field->key, .value = value->text};
     }
     cell->setting = setting;

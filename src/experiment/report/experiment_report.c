@@ -66,7 +66,7 @@ void dis__put_set_title(const dis__experiment_page *p, dis__markup *m, const cha
 
 /* ---- how it was made ---- */
 
-static void made_row(dis__data_table *g, const char *what, const char *value)
+static void fit_row(dis__data_table *g, const char *what, const char *value)
 {
     dis__data_table_add_static_text(g, what);
     dis__data_table_add_text(g, value, strlen(value));
@@ -98,7 +98,7 @@ static void settings(dis__experiment_page *p)
     dis__page_figure_add(p->page, &f);
 }
 
-dis_status dis__experiment_made(dis__experiment_page *p)
+dis_status dis__experiment_provenance(dis__experiment_page *p)
 {
     const dis__plan *plan = p->e->plan;
     char hex[65];
@@ -117,12 +117,12 @@ dis_status dis__experiment_made(dis__experiment_page *p)
                        "Runs have keys: the SHA-256 of all that determines their result, inputs by their contents.");
     dis__data_table_add_column(&f.table, "what", DIS__CELL_TEXT);
     dis__data_table_add_column(&f.table, "value", DIS__CELL_LONG_TEXT);
-    made_row(&f.table, "experiment", plan->path);
-    made_row(&f.table, "its SHA-256", hex);
-    made_row(&f.table, "store", p->e->store);
-    made_row(&f.table, "resamples of a comparison", dis__format_grouped(plan->resamples).text);
-    made_row(&f.table, "items drawn for one", dis__format_percent(plan->fraction).text);
-    made_row(&f.table, "hours of computing", dis__format_fixed(seconds / 3600, 2).text);
+    fit_row(&f.table, "experiment", plan->path);
+    fit_row(&f.table, "its SHA-256", hex);
+    fit_row(&f.table, "store", p->e->store);
+    fit_row(&f.table, "resamples of a comparison", dis__format_grouped(plan->resamples).text);
+    fit_row(&f.table, "items drawn for one", dis__format_percent(plan->fraction).text);
+    fit_row(&f.table, "hours of computing", dis__format_fixed(seconds / 3600, 2).text);
     dis__page_figure_add(p->page, &f);
     dis__page_section_end(p->page);
     return DIS_OK;
@@ -132,7 +132,7 @@ dis_status dis__experiment_made(dis__experiment_page *p)
 
 /* The metric that epochs were kept by: what the cell says, else what training takes by itself, macro-F1 where there was
  * gold (then it is another number than the cross-entropy beside it) and cross-entropy elsewhere. */
-static const char *kept_by(const dis_experiment_cell *cell, const dis_curve *curve)
+static const char *selection_metric(const dis_experiment_cell *cell, const dis_curve *curve)
 {
     for (size_t i = 0; i < cell->n_settings; i++)
         if (strcmp(cell->setting[i].key, "keep") == 0) return cell->setting[i].value;
@@ -155,7 +155,7 @@ static dis_status add_curves(dis__experiment_page *p, dis_report *report)
         dis_curve curve = {.seed = plan->run[r].seed};
         DIS_TRY(dis__store_curve(p->store, plan->run[r].key, &epoch, &curve.n_epochs, &curve.best_epoch));
         curve.epoch = epoch;
-        curve.dev_metric = kept_by(cell, &curve);
+        curve.dev_metric = selection_metric(cell, &curve);
         const dis_status status = curve.n_epochs ? dis_report_add_curve(report, cell->name, &curve) : DIS_OK;
         dis__free(epoch);
         DIS_TRY(status);
@@ -194,7 +194,7 @@ static dis_status (*const sections[])(dis__experiment_page *) = {
     dis__experiment_training,
     dis__experiment_labels,
     dis__experiment_people,
-    dis__experiment_made,
+    dis__experiment_provenance,
 };
 /* clang-format on */
 enum { N_SECTIONS = sizeof sections / sizeof *sections };

@@ -54,6 +54,6 @@ dis_status dis__experiment_baseline(dis__experiment_page *p);
 /* Sets of the plan, each once: *next goes from 0; false: no more. */
 bool dis__next_set(const dis__plan *plan, size_t *next, const char **set);
 dis_status dis__experiment_people(dis__experiment_page *p);
-dis_status dis__experiment_made(dis__experiment_page *p);
+dis_status dis__experiment_provenance(dis__experiment_page *p);
 
 #endif

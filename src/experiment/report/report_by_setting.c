@@ -72,7 +72,7 @@ static void name_series(const dis_experiment_cell *c, const char *value, char ou
     snprintf(out, 96, "%.*s%s%.40s", (int)(n < 48 ? n : 48), c->name, joint ? "" : "\xE2\x80\xA6", rest);
 }
 
-static bool all_whole(const many *all)
+static bool all_integers(const many *all)
 {
     for (size_t s = 0; s < all->n; s++)
         for (size_t i = 0; i < all->one[s].n; i++)
@@ -120,10 +120,10 @@ static void gather(const dis__experiment_page *p, size_t first, size_t end, size
         }
         put_point(&all->one[s], x, f);
     }
-    size_t kept = 0;
+    size_t n_left = 0;
     for (size_t s = 0; s < all->n; s++)
-        if (all->one[s].n >= FEWEST) all->one[kept++] = all->one[s];
-    all->n = kept;
+        if (all->one[s].n >= FEWEST) all->one[n_left++] = all->one[s];
+    all->n = n_left;
 }
 
 static void put_numbers(dis__data_table *g, const many *all)
@@ -172,7 +172,7 @@ static void draw(dis__experiment_page *p, const many *all, size_t first, size_t 
                        "Means over seeds, with 95\xC2\xA0% intervals, of cells that differ by this number alone.");
     const dis__line_chart l = {.line = line,
                                .n = all->n,
-                               .x = dis__axis_scale_nice(near, far, 5, all_whole(all)),
+                               .x = dis__axis_scale_nice(near, far, 5, all_integers(all)),
                                .y = dis__axis_scale_nice(low, high, 5, false),
                                .x_title = x_title,
                                .y_title = y_title,

@@ -251,8 +251,8 @@ static dis_status cache_put(const char *path, const char *key, size_t n, size_t 
 }
 
 /* Labels in the order of the votes' items. */
-static dis_status made_or_kept(dis_context *ctx, const dis__dataset *m, const dis__labels_part *labels,
-                               const dis__vote_draw *draw, const char *folder, const char *key, double **p)
+static dis_status load_or_fit(dis_context *ctx, const dis__dataset *m, const dis__labels_part *labels,
+                              const dis__vote_draw *draw, const char *folder, const char *key, double **p)
 {
     const dis_votes_view v = dis_votes_get_view(m->votes);
     if (!folder) return fit(ctx, m, labels, draw, p);
@@ -284,7 +284,7 @@ static dis_status from_votes(dis_context *ctx, const dis__dataset *m, const dis_
     const size_t k = dis_names_count(m->classes);
     double *p;
     DIS_TRY(room_for(m, k, set));
-    DIS_TRY(made_or_kept(ctx, m, labels, draw, folder, key, &p));
+    DIS_TRY(load_or_fit(ctx, m, labels, draw, folder, key, &p));
     for (size_t i = 0; i < m->n; i++) {
         set->has[i] = m->vote_row[i] != SIZE_MAX;
         if (set->has[i]) memcpy(set->p + i * k, p + m->vote_row[i] * k, k * sizeof *p);

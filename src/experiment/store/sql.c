@@ -63,7 +63,7 @@ static dis_status check(dis__sql *db, int code)
     return code == SQLITE_OK ? DIS_OK : failed(db->path, code, sqlite3_errmsg(db->db));
 }
 
-dis_status dis__sql_there(void)
+dis_status dis__sql_require(void)
 {
     return DIS_OK;
 }
@@ -286,7 +286,7 @@ dis_status dis__sql_commit(dis__sql *db, dis_status so_far)
 }
 #else
 /* Without SQLite nothing can be opened, so nothing else is ever called with a connection. */
-dis_status dis__sql_there(void)
+dis_status dis__sql_require(void)
 {
     return dis__fail(DIS_EUSAGE,
                      "results of experiments need SQLite, and this build has none; install libsqlite3-dev and "
@@ -299,7 +299,7 @@ dis_status dis__sql_open(const char *path, bool create, int wait_ms, dis__sql **
     (void)create;
     (void)wait_ms;
     (void)out;
-    return dis__sql_there();
+    return dis__sql_require();
 }
 
 void dis__sql_close(dis__sql *db)

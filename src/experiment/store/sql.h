@@ -21,7 +21,7 @@ typedef struct {
 } dis__query;
 
 /* DIS_EUSAGE: this build has no SQLite. */
-dis_status dis__sql_there(void);
+dis_status dis__sql_require(void);
 
 /* `wait_ms`: how long to wait for other processes. Without `create`, what may not be written can still be read.
  * DIS_EIO; DIS_EDATA: not a database. */

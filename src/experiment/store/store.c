@@ -93,7 +93,7 @@ static dis_status insert_claim(dis__store *s, const dis__plan *plan, const dis__
 
 static dis_status claim(dis__store *s, const dis__plan *plan, const dis__run *run, bool retry, dis__claim *out)
 {
-    static const dis__claim answer[DIS_RUN_STATES] = {DIS__CLAIMED, DIS__IS_ELSEWHERE, DIS__IS_DONE, DIS__HAS_FAILED};
+    static const dis__claim answer[DIS_RUN_STATES] = {DIS__CLAIMED, DIS__RUNS_REMOTELY, DIS__IS_DONE, DIS__HAS_FAILED};
     dis_run_state state = DIS_RUN_MISSING;
     dis__query q = dis__sql_query(s->db, "SELECT state, owner FROM runs WHERE key = ?");
     dis__bind_text(&q, run->key);
@@ -125,7 +125,7 @@ static dis_status end(dis__store *s, dis_status so_far)
 
 dis_status dis__store_claim(dis__store *store, const dis__plan *plan, size_t run, bool retry, dis__claim *out)
 {
-    dis__claim answer = DIS__IS_ELSEWHERE;
+    dis__claim answer = DIS__RUNS_REMOTELY;
     DIS_TRY(begin(store));
     DIS_TRY(end(store, claim(store, plan, &plan->run[run], retry, &answer)));
     const dis_status status = answer == DIS__CLAIMED ? dis__remove_predictions(store, plan->run[run].key) : DIS_OK;
@@ -275,7 +275,7 @@ dis_status dis__store_release(dis__store *store, const dis__plan *plan, size_t r
 
 /* ---- looking ---- */
 
-static dis_status look_at_values(dis__store *s, const dis__plan *plan, const char *key, double *value)
+static dis_status read_values(dis__store *s, const dis__plan *plan, const char *key, double *value)
 {
     dis__query q = dis__sql_query(s->db, "SELECT value FROM measures WHERE key = ? AND set_name = ? AND metric = ?");
     for (size_t m = 0; m < plan->n_measures && q.status == DIS_OK; m++) {
@@ -288,7 +288,7 @@ static dis_status look_at_values(dis__store *s, const dis__plan *plan, const cha
     return dis__sql_end(&q);
 }
 
-static dis_status look_at_runs(dis__store *s, const dis__plan *plan, const dis__known *out)
+static dis_status read_runs(dis__store *s, const dis__plan *plan, const dis__known *out)
 {
     dis__query q = dis__sql_query(s->db, "SELECT state, owner, seconds FROM runs WHERE key = ?");
     for (size_t r = 0; r < plan->n_runs && q.status == DIS_OK; r++) {
@@ -304,7 +304,7 @@ static dis_status look_at_runs(dis__store *s, const dis__plan *plan, const dis__
         dis__sql_again(&q);
         if (out->state) out->state[r] = state;
         if (status == DIS_OK && out->value && state == DIS_RUN_DONE)
-            status = look_at_values(s, plan, key, out->value + r * plan->n_measures);
+            status = read_values(s, plan, key, out->value + r * plan->n_measures);
         if (q.status == DIS_OK) q.status = status;
     }
     return dis__sql_end(&q);
@@ -319,7 +319,7 @@ dis_status dis__store_get_view(dis__store *store, const dis__plan *plan, const d
     }
     if (!store) return DIS_OK;
     pthread_mutex_lock(&store->mutex);
-    const dis_status status = look_at_runs(store, plan, out);
+    const dis_status status = read_runs(store, plan, out);
     pthread_mutex_unlock(&store->mutex);
     return status;
 }

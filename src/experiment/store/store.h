@@ -22,7 +22,7 @@ void dis__store_close(dis__store *store);
 /* The folder for label sets; valid as long as the store. */
 const char *dis__store_cache(const dis__store *store);
 
-typedef enum { DIS__CLAIMED, DIS__IS_DONE, DIS__HAS_FAILED, DIS__IS_ELSEWHERE } dis__claim;
+typedef enum { DIS__CLAIMED, DIS__IS_DONE, DIS__HAS_FAILED, DIS__RUNS_REMOTELY } dis__claim;
 
 /* Takes a run unless it is done (with all measures of the plan), at work elsewhere or, without `retry`, failed. What an
  * earlier try left of its files is removed. */
@@ -50,11 +50,11 @@ typedef struct {
     dis_labels *predicted;
     int32_t *gold; /* (n_items) -1: none; NULL: no gold labels */
     double *human; /* (n_items, n_classes); NULL: none */
-} dis__kept_set;
+} dis__stored_set;
 /* *found false: none were kept. DIS_EDATA: files that do not go together. */
 dis_status dis__store_predictions(dis__store *store, dis_context *ctx, const char *key, const char *set,
-                                  dis__kept_set *out, bool *found);
-void dis__kept_set_free(dis__kept_set *set);
+                                  dis__stored_set *out, bool *found);
+void dis__stored_set_free(dis__stored_set *set);
 
 /* Adds the runs of another store: dis_experiment_merge. */
 dis_status dis__store_merge(dis__store *into, const char *from, dis_merge_counts *counts);

@@ -304,31 +304,31 @@ static dis_status find_set(dis__store *s, const char *key, const char *set, char
 }
 
 dis_status dis__store_predictions(dis__store *store, dis_context *ctx, const char *key, const char *set,
-                                  dis__kept_set *out, bool *found)
+                                  dis__stored_set *out, bool *found)
 {
     char *path, truth[65];
     DIS_TRY(find_set(store, key, set, &path, truth));
     *found = path != NULL;
     if (!path) return DIS_OK;
-    dis__kept_set kept = {0};
-    dis_status status = dis_labels_read(ctx, path, NULL, &kept.predicted);
+    dis__stored_set stored = {0};
+    dis_status status = dis_labels_read(ctx, path, NULL, &stored.predicted);
     dis__free(path);
     if (status == DIS_OK) {
-        const dis_labels_view v = dis_labels_get_view(kept.predicted);
-        status = read_gold(store, ctx, truth, &v, &kept.gold);
-        if (status == DIS_OK) status = read_human(store, ctx, truth, &v, &kept.human);
+        const dis_labels_view v = dis_labels_get_view(stored.predicted);
+        status = read_gold(store, ctx, truth, &v, &stored.gold);
+        if (status == DIS_OK) status = read_human(store, ctx, truth, &v, &stored.human);
     }
     if (status == DIS_OK)
-        *out = kept;
+        *out = stored;
     else
-        dis__kept_set_free(&kept);
+        dis__stored_set_free(&stored);
     return status;
 }
 
-void dis__kept_set_free(dis__kept_set *set)
+void dis__stored_set_free(dis__stored_set *set)
 {
     dis_labels_destroy(set->predicted);
     dis__free(set->gold);
     dis__free(set->human);
-    *set = (dis__kept_set){0};
+    *set = (dis__stored_set){0};
 }

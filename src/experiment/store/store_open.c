@@ -22,7 +22,7 @@ dis_status dis__store_path(const dis__store *store, const char *part, const char
 }
 
 /* Within a transaction: two processes may open a new store at once. */
-static dis_status settle_tables(dis__sql *db, const char *path)
+static dis_status create_missing_tables(dis__sql *db, const char *path)
 {
     bool empty;
     DIS_TRY(dis__schema_check(db, path, &empty));
@@ -52,7 +52,7 @@ static dis_status open_database(dis__store *s, bool create, int wait_ms, bool *e
         /* synchronous=NORMAL: a commit is safe from the death of the process; power loss may take the last ones back */
         if (status == DIS_OK) status = choose_journal(s->db, wait_ms);
         if (status == DIS_OK) status = dis__sql_begin(s->db);
-        if (status == DIS_OK) status = dis__sql_commit(s->db, settle_tables(s->db, path));
+        if (status == DIS_OK) status = dis__sql_commit(s->db, create_missing_tables(s->db, path));
     } else if (status == DIS_OK) {
         status = dis__schema_check(s->db, path, &empty);
     }
@@ -116,7 +116,7 @@ static dis_status fill_store(dis__store *s, const char *folder, bool create, int
 dis_status dis__store_open(const char *folder, bool create, int wait_ms, dis__store **out)
 {
     dis__store *s;
-    DIS_TRY(dis__sql_there());
+    DIS_TRY(dis__sql_require());
     DIS_TRY(dis__alloc_zeroed(&s, 1, sizeof *s));
     s->owner.fd = -1;
     pthread_mutex_init(&s->mutex, NULL);

@@ -82,18 +82,18 @@ dis_status dis__store_check_file(const dis__store *store, const char *path, bool
 /* The list next to predictions: a regular file, or the link that dis__link_lists() makes. */
 static dis_status check_list(const dis__store *s, const char *base, const char *truth, const char *kind)
 {
-    char list[DIS__STORE_PATH + 32], kept[128], target[160], expected[160], *path;
+    char list[DIS__STORE_PATH + 32], link[128], target[160], expected[160], *path;
     bool exists;
     snprintf(list, sizeof list, "%s%s", base, kind);
-    snprintf(kept, sizeof kept, "truth/%s%s", truth, kind);
-    snprintf(expected, sizeof expected, "../../%s", kept);
+    snprintf(link, sizeof link, "truth/%s%s", truth, kind);
+    snprintf(expected, sizeof expected, "../../%s", link);
     DIS_TRY(dis__store_path(s, list, NULL, "", &path));
     const ssize_t n = readlink(path, target, sizeof target - 1);
     dis__free(path);
     if (n < 0) return dis__store_check_file(s, list, &exists);
     target[n] = 0;
     if (strcmp(target, expected) != 0) return irregular(s, list, "a symbolic link to another file");
-    return dis__store_check_file(s, kept, &exists);
+    return dis__store_check_file(s, link, &exists);
 }
 
 dis_status dis__store_check_set(const dis__store *store, const char *key, const char *path, const char *truth)
@@ -109,9 +109,9 @@ dis_status dis__store_check_set(const dis__store *store, const char *key, const 
     DIS_TRY(check_list(store, base, truth, ".tasks.txt"));
     DIS_TRY(check_list(store, base, truth, ".classes.txt"));
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-        char kept[128];
-        snprintf(kept, sizeof kept, "truth/%s%s", truth, kinds[i]);
-        DIS_TRY(dis__store_check_file(store, kept, &exists));
+        char link[128];
+        snprintf(link, sizeof link, "truth/%s%s", truth, kinds[i]);
+        DIS_TRY(dis__store_check_file(store, link, &exists));
     }
     return DIS_OK;
 }

@@ -48,12 +48,12 @@ static dis_status grow(block *b)
 }
 
 /* Called before each growth. */
-static dis_status look_at_pipe(const block *b);
+static dis_status check_pipe(const block *b);
 
 static dis_status read_all(int fd, block *b)
 {
     for (;;) {
-        if (b->n == b->capacity) DIS_TRY(look_at_pipe(b));
+        if (b->n == b->capacity) DIS_TRY(check_pipe(b));
         if (b->n == b->capacity) DIS_TRY(grow(b));
         const ssize_t got = dis__sys_read(fd, b->bytes + b->n, b->capacity - b->n);
         if (got < 0) return dis__fail_io("read", b->path);
@@ -175,7 +175,7 @@ static dis_status fail_nul(const char *path, const char *bytes, const char *nul)
 }
 
 /* The start of a large input, or of one that is still coming: text without an end is refused. */
-static dis_status look_at_text(const char *path, const char *bytes, size_t n)
+static dis_status check_text(const char *path, const char *bytes, size_t n)
 {
     if (is_numbers(bytes, n) || dis__is_utf16(bytes, n) || archive_of(bytes, n) != DIS_ARCHIVE_NONE) return DIS_OK;
     const char *nul = memchr(bytes, 0, n < FIRST_BLOCK ? n : FIRST_BLOCK);
@@ -190,11 +190,11 @@ static dis_status look_at_text(const char *path, const char *bytes, size_t n)
     return dis__fail_at(DIS_ELIMIT, path, 1, 1, "a first line of more than %u bytes; is this a table?", DIS_MAX_FIELD);
 }
 
-static dis_status look_at_pipe(const block *b)
+static dis_status check_pipe(const block *b)
 {
     if (b->n == 0 || b->binary) return DIS_OK;
     const signature *s = recognise(b->bytes, b->n);
-    return s ? refuse(b->path, s) : look_at_text(b->path, b->bytes, b->n);
+    return s ? refuse(b->path, s) : check_text(b->path, b->bytes, b->n);
 }
 
 static dis_status unpack_all(dis__decompressor *u, block *b)
@@ -423,7 +423,7 @@ static dis_status open_input(dis_context *ctx, const char *path, const manner *h
     if (!standard) close(fd);
     const bool large =
         opened.n > DIS_MAX_FIELD && !recognise(opened.bytes, opened.n); /* what is known has its own message */
-    if (status == DIS_OK && large && !how->binary && !how->max) status = look_at_text(path, opened.bytes, opened.n);
+    if (status == DIS_OK && large && !how->binary && !how->max) status = check_text(path, opened.bytes, opened.n);
     if (status == DIS_OK && how->stream) status = begin_stream(ctx, &opened, &begun);
     if (status == DIS_OK && !begun) status = unpack(ctx, how->max, &opened);
     const bool text =

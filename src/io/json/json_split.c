@@ -119,7 +119,7 @@ static dis_status enter(dis__json_split *s, const char *key, size_t n)
 
 /* What a file that begins with { is: one record, records by name, or one after the other. An object that does not end
  * soon is no record of many. */
-static dis_status look_at_object(dis__json_split *s)
+static dis_status probe_object(dis__json_split *s)
 {
     const char *open = s->at;
     const bool large = s->end - open > (ptrdiff_t)DIS_SPLIT_PROBE;
@@ -159,7 +159,7 @@ dis_status dis__json_split_open(dis__json_split *s, const dis__input *in, const 
     else if (records)
         s->kind = DIS_SPLIT_OBJECT;
     else
-        return look_at_object(s);
+        return probe_object(s);
     return DIS_OK;
 }
 

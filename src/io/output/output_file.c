@@ -77,12 +77,12 @@ static dis_status open_temporary(dis__out *out, mode_t mode)
     enum { SUFFIX = 40, LONGEST = 255 - SUFFIX }; /* of a file name; the start of a longer one will do */
     const char *slash = strrchr(out->path, '/');
     const size_t folder = slash ? (size_t)(slash - out->path) + 1 : 0, name = strlen(out->path + folder);
-    const int kept = (int)(folder + (name < LONGEST ? name : LONGEST));
-    const size_t n = (size_t)kept + SUFFIX;
+    const int n_prefix = (int)(folder + (name < LONGEST ? name : LONGEST));
+    const size_t n = (size_t)n_prefix + SUFFIX;
     DIS_TRY(open_folder(out));
     DIS_TRY(dis__alloc_array(&out->temporary, n, 1));
     for (int i = 0; i < TRIES; i++) {
-        snprintf(out->temporary, n, "%.*s.%ld.%d.tmp", kept, out->path, (long)getpid(), i);
+        snprintf(out->temporary, n, "%.*s.%ld.%d.tmp", n_prefix, out->path, (long)getpid(), i);
         out->fd = dis__sys_open(out->temporary, O_RDWR | O_CREAT | O_EXCL, 0666);
         if (out->fd >= 0) {
             if (mode)

@@ -42,7 +42,7 @@
 enum { ROUNDS = 4, REFINEMENTS = 3, MAX_STEPS = 500, MAX_JOBS = 64 };
 #define MANY_VOTES 1000000
 #define PRIOR      .3
-#define SETTLED    1e-12
+#define CONVERGED  1e-12
 #define NEAR_TIE   1e-6 /* above the rounding of float */
 
 typedef struct {
@@ -338,7 +338,7 @@ static dis_status climb(const auto_work *a, dis__item_sums *pass, double *weight
 {
     const size_t n_views = a->n_views;
     double moved = 1;
-    for (int step = 0; step < MAX_STEPS && moved > SETTLED && a->n_terms; step++) {
+    for (int step = 0; step < MAX_STEPS && moved > CONVERGED && a->n_terms; step++) {
         double sum[DIS_MAX_VIEWS], total = 0;
         DIS_TRY(dis__item_sums_run(pass, sum));
         for (size_t m = 0; m < n_views; m++) total += sum[m];

@@ -133,7 +133,7 @@ static void predict_item(const gold_work *w, size_t i, const double *weight, dou
 /* Weights and power under log posteriors score - less (less NULL: 0). */
 static double summarize(const gold_work *w, const double *less, double *weight)
 {
-    double max = -INFINITY, total = 0, power = 0, kept = 0;
+    double max = -INFINITY, total = 0, power = 0, weight_sum = 0;
     for (size_t h = 0; h < w->n_hypotheses; h++) max = fmax(max, w->score[h] - (less ? less[h] : 0));
     for (size_t m = 0; m < w->args->n_views; m++) weight[m] = 0;
     for (size_t h = 0; h < w->n_hypotheses; h++) {
@@ -146,9 +146,9 @@ static double summarize(const gold_work *w, const double *less, double *weight)
     }
     for (size_t m = 0; m < w->args->n_views; m++) {
         if (weight[m] < DIS_MIN_VIEW_WEIGHT * total) weight[m] = 0;
-        kept += weight[m];
+        weight_sum += weight[m];
     }
-    for (size_t m = 0; m < w->args->n_views; m++) weight[m] /= kept;
+    for (size_t m = 0; m < w->args->n_views; m++) weight[m] /= weight_sum;
     return power / total;
 }
 

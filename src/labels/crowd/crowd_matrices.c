@@ -275,7 +275,7 @@ static void move_diagonal(const double *crowd, size_t K, double shift, double *o
 }
 
 /* Soft counts of one worker to log-probabilities. base: (K, K), column: (K). */
-static void settle_worker(const dis__crowd_model *m, size_t w, double *base, double *column)
+static void update_worker(const dis__crowd_model *m, size_t w, double *base, double *column)
 {
     const size_t K = m->n_classes;
     const double *crowd = m->crowd + DIS_CROWD_NORMAL * K * K;
@@ -316,21 +316,21 @@ static void norms_of_worker(const dis__crowd_model *m, size_t w, double *power)
         norm_of(m, dis__crowd_matrix_at(m, w), dis__crowd_ease[e], power, m->log_norm + (w * DIS_CROWD_LEVELS + e) * K);
 }
 
-static dis_status settle_job(void *arg, size_t j, int thread)
+static dis_status update_job(void *arg, size_t j, int thread)
 {
     const pass *c = arg;
     const dis__crowd_model *m = c->m;
     const size_t K = m->n_classes, W = m->n_workers, last = dis__job_first(W, c->n_jobs, j + 1);
     double *scratch = c->scratch + (size_t)thread * c->n_scratch;
     for (size_t w = dis__job_first(W, c->n_jobs, j); w < last; w++) {
-        settle_worker(m, w, scratch, scratch + K * K);
+        update_worker(m, w, scratch, scratch + K * K);
         norms_of_worker(m, w, scratch);
     }
     return DIS_OK;
 }
 
 /* The crowd's matrix at each level from the sum of all soft counts. */
-static void settle_crowd(dis__crowd_model *m, const double *total)
+static void update_crowd(dis__crowd_model *m, const double *total)
 {
     const size_t K = m->n_classes;
     double *usual = m->crowd + DIS_CROWD_NORMAL * K * K;
@@ -361,12 +361,12 @@ dis_status dis__crowd_model_update_matrices(dis__crowd_model *m)
     DIS_TRY_GOTO(status, dis__run_jobs(m->ctx, c.n_jobs, m->votes.start ? total_job : count_anonymous_job, &c), end);
     for (size_t j = 1; j < c.n_jobs; j++)
         for (size_t x = 0; x < K * K; x++) c.sums[x] += c.sums[j * K * K + x];
-    settle_crowd(m, c.sums);
+    update_crowd(m, c.sums);
     if (!m->votes.start) {
         memcpy(m->log_confusion, c.sums, K * K * sizeof *c.sums);
         c.n_jobs = 1;
     }
-    status = dis__run_jobs(m->ctx, c.n_jobs, settle_job, &c);
+    status = dis__run_jobs(m->ctx, c.n_jobs, update_job, &c);
 end:
     dis__free(c.next);
     dis__free(c.sums);

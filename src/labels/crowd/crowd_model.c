@@ -79,7 +79,7 @@ static void item_job(void *arg, size_t first, size_t last, double *sums, int thr
     }
 }
 
-static void settle_priors(dis__crowd_model *m, const double *sums)
+static void update_priors(dis__crowd_model *m, const double *sums)
 {
     const size_t K = m->n_classes;
     const double n = (double)m->part.n_items;
@@ -118,7 +118,7 @@ dis_status dis__crowd_model_update_posteriors(dis__crowd_model *m)
                  end);
     DIS_TRY_GOTO(status, sum_items(m, item_job, &c, DIS_CROWD_LEVELS + K + 1, NULL, sums), end);
     m->log_likelihood = sums[DIS_CROWD_LEVELS + K];
-    settle_priors(m, sums);
+    update_priors(m, sums);
 end:
     dis__free(c.scratch);
     dis__free(sums);

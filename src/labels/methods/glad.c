@@ -171,7 +171,7 @@ static double expected_log(double right, double x, double tail)
 
 /* Takes the step of b_i that is set, or as much of it as does not lose; sigma and tail hold the item's votes at b_i
  * + step and are brought up to date when that is not where it ends. */
-static void settle_item(const glad *g, size_t i, room *r, size_t offset, double *p)
+static void update_item(const glad *g, size_t i, room *r, size_t offset, double *p)
 {
     room own = *r;
     own.sigma += offset;
@@ -207,7 +207,7 @@ static void item_job(void *arg, size_t first, size_t last, double *into, int thr
         size_t at = 0;
         for (size_t b = i; b < end; b++) {
             double *p = g->fit->p + b * v->n_classes;
-            settle_item(g, b, &r, at, p);
+            update_item(g, b, &r, at, p);
             const double scale = exp(g->easy[b]);
             *total += g->marginal[b];
             for (uint64_t k = v->start[b]; k < v->start[b + 1]; k++, at++) {

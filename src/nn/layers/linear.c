@@ -34,7 +34,7 @@ enum {
 }; /* work of networks that never train; the last two: of the layer that another is merged into */
 
 /* What the device makes of the weights, once. */
-static dis_status plan_made(dis__net *net, dis__layer *layer, size_t n_in)
+static dis_status plan_prepared(dis__net *net, dis__layer *layer, size_t n_in)
 {
     const linear *l = layer->own;
     const dis__product_args args = {.tb = true,
@@ -47,7 +47,7 @@ static dis_status plan_made(dis__net *net, dis__layer *layer, size_t n_in)
     return dis__layer_work(net, layer, dis__layer_runs(net, DIS_OP_product, &args), DIS_WORK_LASTING);
 }
 
-static void set_made(const dis__net *net, const dis__layer *layer, dis__product_args *args)
+static void set_prepared(const dis__net *net, const dis__layer *layer, dis__product_args *args)
 {
     const dis__piece *piece = &net->pieces[layer->work_piece[MADE]];
     args->work = piece->bytes ? layer->work[MADE] : NULL;
@@ -59,8 +59,8 @@ static dis_status plan(dis__net *net, dis__layer *layer)
     const linear *l = layer->own;
     if (!net->training_plan && l->merged) return DIS_OK;
     if (!net->training_plan)
-        DIS_TRY(
-            plan_made(net, layer, l->first == DIS_NONE ? l->n_in : ((const linear *)net->layers[l->first].own)->n_in));
+        DIS_TRY(plan_prepared(net, layer,
+                              l->first == DIS_NONE ? l->n_in : ((const linear *)net->layers[l->first].own)->n_in));
     if (!net->training_plan && l->first != DIS_NONE) {
         const linear *f = net->layers[l->first].own;
         const size_t real = dis__number_bytes(net, DIS_ROLE_VALUE);
@@ -145,7 +145,7 @@ static dis_status merged_forward(dis__net *net, const dis__layer *layer)
                               .bias = layer->work[BIAS],
                               .bias2 = bias_of(net, layer)};
     set_target(net, layer, &args);
-    set_made(net, layer, &args);
+    set_prepared(net, layer, &args);
     return dis__product(net, &args);
 }
 
@@ -190,7 +190,7 @@ static dis_status forward(dis__net *net, dis__layer *layer)
                               .ldb = l->n_in,
                               .bias = bias_of(net, layer)};
     set_target(net, layer, &args);
-    if (!net->training_plan) set_made(net, layer, &args);
+    if (!net->training_plan) set_prepared(net, layer, &args);
     if (gelu) args.c = layer->work[0];
     DIS_TRY(product(net, layer, &args));
     return gelu ? activate_kept(net, layer) : DIS_OK;

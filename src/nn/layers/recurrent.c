@@ -97,7 +97,7 @@ static dis_status prepare(dis__net *net, dis__layer *layer)
 }
 
 /* What the rows of the table make of a direction's gates' arguments. */
-static void *made_of(const dis__net *net, const dis__layer *layer, size_t d)
+static void *row_inputs(const dis__net *net, const dis__layer *layer, size_t d)
 {
     const recurrent *l = layer->own;
     return dis__value_at(net, layer->work[INPUT], d * (l->n_ids + 1) * DIS_RECURRENT_GATES * l->n_hidden);
@@ -127,7 +127,7 @@ static dis__recurrent_args arguments(const dis__net *net, const dis__layer *laye
         args.memory[d] = layer->work[MEMORY + d];
         args.state[d] = layer->work[STATE + d];
         args.before[d] = layer->work[BEFORE + d];
-        if (l->by_row) args.made[d] = made_of(net, layer, d);
+        if (l->by_row) args.made[d] = row_inputs(net, layer, d);
     }
     return args;
 }
@@ -232,7 +232,7 @@ static dis_status forward_by_row(dis__net *net, dis__layer *layer)
     recurrent *l = layer->own;
     const size_t width = DIS_RECURRENT_GATES * l->n_hidden;
     for (size_t d = 0; d < l->n_directions; d++) {
-        void *made = made_of(net, layer, d);
+        void *made = row_inputs(net, layer, d);
         if (!l->made) {
             DIS_TRY(inputs_forward(net, layer, d, table_of(net, layer), l->n_ids, made));
             DIS_TRY(inputs_forward(net, layer, d, NULL, 1, dis__value_at(net, made, l->n_ids * width)));

@@ -110,8 +110,8 @@ static void put_parts(dis__markup *m, const dis__stacked_bar_chart *s, const dou
         dis__markup_append_label(m, s->part[k], strlen(s->part[k]), 40);
         dis__markup_appendf(m, ": %s</title></rect>", dis__format_percent(share[k]).text);
         const size_t fits = width > 12 ? dis__text_fit(s->part[k], 1.12 * (width - 7)) : 0;
-        const bool fits_whole = dis__text_width(s->part[k]) <= 1.12 * (width - 7);
-        if (fits && (fits_whole || fits >= 4)) {
+        const bool fits_inside = dis__text_width(s->part[k]) <= 1.12 * (width - 7);
+        if (fits && (fits_inside || fits >= 4)) {
             dis__markup_appendf(m, "<text class=\"on%zu\" x=\"%s\" y=\"%s\">", k % DIS__SERIES_COLOURS,
                                 dis__format_fixed(x + 4, 1).text, dis__format_fixed(y + height - 3.5, 1).text);
             dis__markup_append_label(m, s->part[k], strlen(s->part[k]), fits);

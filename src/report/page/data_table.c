@@ -60,9 +60,9 @@ void dis__data_table_add_text(dis__data_table *g, const char *text, size_t n)
 {
     const size_t c = g->n_columns ? g->n_cells % g->n_columns : 0;
     const size_t max = g->column[c].kind == DIS__CELL_ITEM_TEXT ? DIS__DATA_TABLE_TEXT : DIS__DATA_TABLE_NAME;
-    const size_t kept = cut(text, n, max), first = g->texts.n;
-    dis__markup_append_n(&g->texts, text, kept);
-    if (kept < n) dis__markup_appendf(&g->texts, "\xE2\x80\xA6 (%zu bytes)", n);
+    const size_t n_shown = cut(text, n, max), first = g->texts.n;
+    dis__markup_append_n(&g->texts, text, n_shown);
+    if (n_shown < n) dis__markup_appendf(&g->texts, "\xE2\x80\xA6 (%zu bytes)", n);
     add(g, (dis__data_table_cell){.x = NAN, .first = first, .n = g->texts.n - first});
 }
 

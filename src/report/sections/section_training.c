@@ -36,7 +36,7 @@ typedef struct {
     size_t common_epochs; /* epochs that all of them reached */
     double x[MAX_POINTS + 1], mean[MAX_POINTS + 1], low[MAX_POINTS + 1], high[MAX_POINTS + 1];
     size_t n_points;
-    size_t best, kept_point; /* points: of the best mean, and nearest to the median kept epoch */
+    size_t best, selected_point; /* points: of the best mean, and nearest to the median kept epoch */
     dis__chart_line thin[MAX_RUNS];
     double thin_x[MAX_RUNS][MAX_POINTS + 1], thin_y[MAX_RUNS][MAX_POINTS + 1];
 } series;
@@ -95,7 +95,7 @@ static void draw_run(series_list *m, series *s, size_t i, reading value)
 
 static void average(series *s, reading value, bool lower)
 {
-    size_t epoch[MAX_POINTS + 1], kept_point[MAX_RUNS];
+    size_t epoch[MAX_POINTS + 1], selected_point[MAX_RUNS];
     s->n_points = pick_epochs(s->common_epochs, epoch);
     s->best = SIZE_MAX;
     for (size_t k = 0; k < s->n_points; k++) {
@@ -115,12 +115,13 @@ static void average(series *s, reading value, bool lower)
     }
     for (size_t i = 0; i < s->n; i++) { /* sorted by insertion */
         size_t at = i;
-        for (; at > 0 && kept_point[at - 1] > s->run[i]->best_epoch; at--) kept_point[at] = kept_point[at - 1];
-        kept_point[at] = s->run[i]->best_epoch;
+        for (; at > 0 && selected_point[at - 1] > s->run[i]->best_epoch; at--)
+            selected_point[at] = selected_point[at - 1];
+        selected_point[at] = s->run[i]->best_epoch;
     }
-    s->kept_point = 0;
+    s->selected_point = 0;
     for (size_t k = 0; k < s->n_points; k++)
-        if (epoch[k] <= kept_point[(s->n - 1) / 2]) s->kept_point = k;
+        if (epoch[k] <= selected_point[(s->n - 1) / 2]) s->selected_point = k;
 }
 
 static void put_name(dis__markup *m, const char *name)
@@ -223,7 +224,7 @@ static void draw(dis__report_job *job, series_list *m, dis__figure *f, reading v
                                       .n = one->n_points,
                                       .thin = one->thin,
                                       .n_thin = one->n > 1 ? one->n : 0,
-                                      .marked = one->kept_point + 1};
+                                      .marked = one->selected_point + 1};
         if (one->n > max_runs) max_runs = one->n;
     }
     if (n == 0) return;
@@ -249,7 +250,7 @@ static void draw(dis__report_job *job, series_list *m, dis__figure *f, reading v
 }
 
 /* The metric by which epochs were kept, one chart per metric. */
-static void draw_kept(dis__report_job *job, series_list *m)
+static void draw_selected_epochs(dis__report_job *job, series_list *m)
 {
     const dis_report *r = job->r;
     for (size_t i = 0; i < DIS_EVALUATION_METRICS; i++) {
@@ -275,7 +276,7 @@ dis_status dis__section_training(dis__report_job *job)
     DIS_TRY(dis__alloc_zeroed(&m, 1, sizeof *m));
     dis__page_section_begin(&job->page, "training", "Training",
                             "Training loss, and metrics on held-out items, after each epoch.");
-    draw_kept(job, m);
+    draw_selected_epochs(job, m);
     gather(r, NULL, m);
     dis__figure dev = {.id = "dev-cross-entropy",
                        .title = "Cross-entropy on held-out items",

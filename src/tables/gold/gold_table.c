@@ -314,7 +314,7 @@ dis_status dis_gold_read_with(dis_context *ctx, const char *path, const dis_gold
     return load_kind(ctx, &source, 1, &labels_kind, out);
 }
 
-static dis_status look_up_groups(const dis_gold *file, const dis_names *tasks, uint32_t *group)
+static dis_status find_groups(const dis_gold *file, const dis_names *tasks, uint32_t *group)
 {
     size_t *row;
     DIS_TRY(dis__names_match_alloc(file->tasks, tasks, &row, NULL));
@@ -340,7 +340,7 @@ dis_status dis__item_groups_read(dis_context *ctx, const char *path, const dis_n
     const dis__gold_source source = {.path = path};
     DIS_TRY(load_kind(ctx, &source, 1, &groups_kind, &file));
     dis_status status = dis__alloc_array(&found, n, sizeof *found);
-    if (status == DIS_OK) status = look_up_groups(file, tasks, found);
+    if (status == DIS_OK) status = find_groups(file, tasks, found);
     if (status == DIS_OK) {
         if (n) memcpy(group, found, n * sizeof *group);
         *n_groups = dis_names_count(file->classes);

@@ -275,7 +275,7 @@ static dis_status read_lines(loader *l, const dis__input *in, dis__json *json)
 }
 
 /* Whether a file called .json holds lines all the same: its first line is a whole object, and there is another. */
-static bool looks_like_lines(const dis__input *in)
+static bool is_json_lines(const dis__input *in)
 {
     const char *lf = in->n ? memchr(in->bytes, '\n', in->n) : NULL;
     if (!lf || lf == in->bytes || in->bytes[0] != '{') return false;
@@ -288,7 +288,7 @@ static dis_status read_values(dis_context *ctx, loader *l, bool lines)
     dis__input in;
     dis__json json = {0};
     DIS_TRY(dis__input_open(ctx, l->path, &in));
-    const dis_status status = lines || looks_like_lines(&in) ? read_lines(l, &in, &json) : read_json(l, &in, &json);
+    const dis_status status = lines || is_json_lines(&in) ? read_lines(l, &in, &json) : read_json(l, &in, &json);
     dis__json_free(&json);
     return dis__input_finish(&in, status);
 }

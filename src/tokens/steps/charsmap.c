@@ -23,7 +23,7 @@ static size_t offset_of(uint32_t unit)
 
 /* What the n bytes become by their shortest beginning in the table; NULL: there is none. A table that leads nowhere has
  * none. */
-static const char *look_up(const dis__tokenizer_step *s, const char *text, size_t n, size_t *length)
+static const char *find_replacement(const dis__tokenizer_step *s, const char *text, size_t n, size_t *length)
 {
     size_t node = offset_of(unit_at(s, 0));
     for (size_t i = 0; i < n && text[i]; i++) {
@@ -62,7 +62,7 @@ static dis_status put_chars(const dis__tokenizer_step *s, const dis__traced_text
     for (size_t i = start, step; i < end; i += step) {
         size_t n;
         dis__char_at(in->bytes + i, &step);
-        const char *new = look_up(s, in->bytes + i, step, &n);
+        const char *new = find_replacement(s, in->bytes + i, step, &n);
         DIS_TRY(new ? put_new(in, i, i + step, new, n, out) : dis__traced_text_append_range(out, in, i, i + step));
     }
     return DIS_OK;
@@ -76,7 +76,7 @@ static dis_status precompiled(const dis__tokenizer_step *s, dis__encode_workspac
     for (size_t i = 0, length; i < in->n; i += length) {
         size_t n;
         length = dis__grapheme_bytes(in->bytes + i, in->n - i);
-        const char *new = length < WHOLE_BELOW ? look_up(s, in->bytes + i, length, &n) : NULL;
+        const char *new = length < WHOLE_BELOW ? find_replacement(s, in->bytes + i, length, &n) : NULL;
         DIS_TRY(new ? put_new(in, i, i + length, new, n, out) : put_chars(s, in, i, i + length, out));
     }
     return DIS_OK;

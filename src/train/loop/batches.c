@@ -33,7 +33,7 @@ static size_t items_of(const dis__encoded_items *e, size_t u)
     return e->unit ? (size_t)(e->unit[u + 1] - e->unit[u]) : 1;
 }
 
-static bool takes_part(const dis__encoded_items *e, const bool *used, size_t u)
+static bool contributes(const dis__encoded_items *e, const bool *used, size_t u)
 {
     const size_t first = e->unit ? (size_t)e->unit[u] : u;
     for (size_t i = 0; i < items_of(e, u); i++)
@@ -51,7 +51,7 @@ dis_status dis__batches_init(const dis__encoded_items *encoded, const bool *used
     DIS_TRY_GOTO(status, dis__alloc_array(&b.first, n + 1, sizeof *b.first), end);
     DIS_TRY_GOTO(status, dis__alloc_array(&b.order, n, sizeof *b.order), end);
     for (size_t u = 0; u < n; u++)
-        if (takes_part(encoded, used, u)) b.all[b.n_units++] = (uint32_t)u;
+        if (contributes(encoded, used, u)) b.all[b.n_units++] = (uint32_t)u;
     *out = b;
     return DIS_OK;
 end:

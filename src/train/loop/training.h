@@ -39,11 +39,11 @@ typedef struct {
     int32_t *term; /* pairs of workers' vectors and their weights */
     float *term_weight;
     double *q;
-    char what[96];              /* for whoever watches */
-    bool best_unsaved;          /* the best epoch is in memory only */
-    bool best_there;            /* its numbers are kept by the net on the device, the model does not have them yet */
-    dis__moments *moments;      /* to begin with, and to leave; NULL: none */
-    double saved_at, save_took; /* seconds: of the last checkpoint; until there is one, of the start, as estimated */
+    char what[96];                 /* for whoever watches */
+    bool best_unsaved;             /* the best epoch is in memory only */
+    bool best_on_device;           /* its numbers are kept by the net on the device, the model does not have them yet */
+    dis__moments *moments;         /* to begin with, and to leave; NULL: none */
+    double saved_at, save_seconds; /* seconds: of the last checkpoint; until there is one, of the start, as estimated */
 } dis__training;
 
 /* dis_model_train on a device. */

@@ -115,7 +115,7 @@ static dis_status save_best(dis__training *t)
     if (t->at.batch == 0 && t->model->best_epoch + 1 == t->at.epoch) return write_best(t);
     dis__model_weights now = {0};
     dis_status status;
-    if (t->best_there) {
+    if (t->best_on_device) {
         dis__net_swap_params_copy(t->model_net.net);
         status = write_best(t);
         dis__net_swap_params_copy(t->model_net.net);
@@ -170,7 +170,7 @@ dis_status dis__checkpoint_write(dis__training *t)
     t->best_unsaved = false;
     DIS_TRY(save_place(t));
     t->saved_at = seconds();
-    t->save_took = t->saved_at - begun;
+    t->save_seconds = t->saved_at - begun;
     return DIS_OK;
 }
 
@@ -181,12 +181,12 @@ void dis__checkpoint_start_timer(dis__training *t)
     for (size_t i = 0; i < dis__net_n_params(net); i++)
         bytes += dis__net_param(net, i)->n * sizeof(float) * (dis__net_param(net, i)->trained ? 3 : 1);
     t->saved_at = seconds();
-    t->save_took = bytes < SMALL ? 0 : (double)bytes / BYTES_PER_SECOND;
+    t->save_seconds = bytes < SMALL ? 0 : (double)bytes / BYTES_PER_SECOND;
 }
 
 bool dis__checkpoint_is_due(const dis__training *t)
 {
-    return seconds() - t->saved_at >= RARELY * t->save_took;
+    return seconds() - t->saved_at >= RARELY * t->save_seconds;
 }
 
 /* The text of a key, with a NUL behind it; NULL: not there. */

@@ -73,17 +73,17 @@ static dis_status put_weighted(dis__training *t, int head, const uint32_t *units
 dis_status dis__training_set_labels(dis__training *t, int head, const uint32_t *units, size_t n)
 {
     const dis__targets *g = &t->targets;
-    const void *kept;
+    const void *uploaded;
     double counted = 0;
     if (g->of_class || g->of_item) return put_weighted(t, head, units, n);
-    DIS_TRY(dis__net_upload_ints(t->model_net.net, g->label, g->label, g->n_items, &kept));
+    DIS_TRY(dis__net_upload_ints(t->model_net.net, g->label, g->label, g->n_items, &uploaded));
     EACH_ITEM(t, units, n, row, item)
     {
-        t->label[row] = kept ? (int32_t)item : g->label[item];
+        t->label[row] = uploaded ? (int32_t)item : g->label[item];
         counted += g->label[item] >= 0 && (size_t)g->label[item] < g->n_classes;
     }
-    return kept ? dis__head_gather_labels(t->model_net.net, head, kept, t->label, counted)
-                : dis__head_put_labels(t->model_net.net, head, t->label);
+    return uploaded ? dis__head_gather_labels(t->model_net.net, head, uploaded, t->label, counted)
+                    : dis__head_put_labels(t->model_net.net, head, t->label);
 }
 
 static dis_status put_soft(dis__training *t, int head, const uint32_t *units, size_t n)
@@ -94,16 +94,16 @@ static dis_status put_soft(dis__training *t, int head, const uint32_t *units, si
     double counted = 0;
     DIS_TRY(dis__net_upload_reals(t->model_net.net, DIS_ROLE_STAT, g->target, g->target, g->n_items * k, &target));
     DIS_TRY(dis__net_upload_reals(t->model_net.net, DIS_ROLE_STAT, g->weight, g->weight, g->n_items, &weight));
-    const bool kept = target && weight;
+    const bool uploaded = target && weight;
     EACH_ITEM(t, units, n, row, item)
     {
         t->label[row] = (int32_t)item;
         t->weight[row] = g->weight[item];
         counted += (double)g->weight[item];
-        if (!kept) memcpy(t->target + row * k, g->target + item * k, k * sizeof *t->target);
+        if (!uploaded) memcpy(t->target + row * k, g->target + item * k, k * sizeof *t->target);
     }
-    return kept ? dis__head_gather_targets(t->model_net.net, head, target, weight, t->label, counted)
-                : dis__head_put_targets(t->model_net.net, head, t->target, t->weight);
+    return uploaded ? dis__head_gather_targets(t->model_net.net, head, target, weight, t->label, counted)
+                    : dis__head_put_targets(t->model_net.net, head, t->target, t->weight);
 }
 
 static dis_status put_targets(dis__training *t, const uint32_t *units, size_t n)
@@ -231,14 +231,14 @@ static dis_status judge_once(dis__training *t, dis_context *ctx, dis_epoch *e)
 static dis_status keep_best(dis__training *t)
 {
     t->best_unsaved = true;
-    t->best_there = dis__net_save_params_copy(t->model_net.net);
-    return t->best_there ? DIS_OK : dis__model_weights_get(t->model_net.net, &t->model->weights);
+    t->best_on_device = dis__net_save_params_copy(t->model_net.net);
+    return t->best_on_device ? DIS_OK : dis__model_weights_get(t->model_net.net, &t->model->weights);
 }
 
 static dis_status fetch_best(dis__training *t)
 {
-    if (!t->best_there) return DIS_OK;
-    t->best_there = false;
+    if (!t->best_on_device) return DIS_OK;
+    t->best_on_device = false;
     dis__net_swap_params_copy(t->model_net.net);
     const dis_status status = dis__model_weights_get(t->model_net.net, &t->model->weights);
     dis__net_swap_params_copy(t->model_net.net);

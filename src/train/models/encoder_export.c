@@ -202,12 +202,12 @@ static dis_status write_config(const exported *x, const char *folder)
 
 static dis_status write_tokenizer(const exported *x, const char *folder)
 {
-    static const char *const kept[] = DIS_ENCODER_FILES;
+    static const char *const file_names[] = DIS_ENCODER_FILES;
     for (size_t i = 1; i < DIS_ENCODER_N_FILES; i++) {
         char *path;
         dis__out *out;
         if (!x->e->file[i]) continue;
-        DIS_TRY(dis__path_join(folder, kept[i], &path));
+        DIS_TRY(dis__path_join(folder, file_names[i], &path));
         dis_status status = dis__out_open(path, &out);
         if (status == DIS_OK) status = dis__out_finish(out, dis__out_write(out, x->e->file[i], x->e->n_file[i]));
         dis__free(path);

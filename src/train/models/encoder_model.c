@@ -85,7 +85,7 @@ static const dis_option options[] = {
      .summary = "matrices with LoRA; attention: all four attention matrices; feed: both feed-forward matrices"},
 };
 
-static const char *const kept[] = DIS_ENCODER_FILES;
+static const char *const file_names[] = DIS_ENCODER_FILES;
 enum { AT_ONCE = 2048 }; /* tokens: matrices are packed once for all of them */
 typedef dis__pretrained_encoder pretrained;
 
@@ -109,15 +109,15 @@ typedef struct {
 
 /* ---- what is learnt: nothing but which folder ---- */
 
-static dis_status read_kept(dis_context *ctx, const char *folder, pretrained *e)
+static dis_status read_files(dis_context *ctx, const char *folder, pretrained *e)
 {
     for (size_t i = 0; i < DIS_ENCODER_N_FILES; i++) {
         bool exists;
         char *path;
         dis__input in;
-        DIS_TRY(dis__file_exists(folder, kept[i], &exists));
+        DIS_TRY(dis__file_exists(folder, file_names[i], &exists));
         if (!exists) continue;
-        DIS_TRY(dis__path_join(folder, kept[i], &path));
+        DIS_TRY(dis__path_join(folder, file_names[i], &path));
         dis_status status = dis__input_open_regular(ctx, path, DIS_TOKEN_FILE, &in);
         if (status == DIS_OK) {
             status = dis__copy_text(&e->file[i], in.bytes, in.n);
@@ -138,7 +138,7 @@ static dis_status open_folder(dis_context *ctx, const char *folder, pretrained *
     if (t.n_ids > 0 && (size_t)t.n_ids > e->config.n_words)
         return dis__fail(DIS_EDATA, "%s: the tokenizer has ids up to %d, vocab_size of config.json is %zu", folder,
                          (int)t.n_ids - 1, e->config.n_words);
-    return read_kept(ctx, folder, e);
+    return read_files(ctx, folder, e);
 }
 
 static dis_status learn(dis_context *ctx, const void *of, const dis_items_view *items,
@@ -170,7 +170,7 @@ static void facts(const void *encoder, dis__preprocessor_info *out)
     out->n_texts = ((const pretrained *)encoder)->n_texts;
 }
 
-static dis_status write_kept(const char *folder, const char *name, const char *bytes, size_t n)
+static dis_status write_file(const char *folder, const char *name, const char *bytes, size_t n)
 {
     char *path;
     dis__out *out;
@@ -187,7 +187,7 @@ static dis_status save(const void *encoder, dis__json_writer *json, const char *
     dis__model_json_write_count(json, "texts", e->n_texts);
     dis__model_json_write_text(json, "family", e->config.family->model_type);
     for (size_t i = 0; i < DIS_ENCODER_N_FILES; i++)
-        if (e->file[i]) DIS_TRY(write_kept(folder, kept[i], e->file[i], e->n_file[i]));
+        if (e->file[i]) DIS_TRY(write_file(folder, file_names[i], e->file[i], e->n_file[i]));
     return DIS_OK;
 }
 

@@ -157,10 +157,10 @@ static dis_status put(dis__net *net, dis__model_inputs *to, const dis__encoded_i
     const inputs *in = (const inputs *)to;
     const float *x = ((const encoded_items *)encoded)->x;
     dis__net_resize(net, in->rows, batch->n);
-    const void *kept;
+    const void *uploaded;
     DIS_TRY(dis__net_upload_reals(net, DIS_ROLE_VALUE, encoded->lasting ? x : NULL, x,
-                                  encoded->n_items * in->n_features, &kept));
-    if (kept) return dis__net_gather_reals(net, in->features, kept, (const int32_t *)batch->unit, false);
+                                  encoded->n_items * in->n_features, &uploaded));
+    if (uploaded) return dis__net_gather_reals(net, in->features, uploaded, (const int32_t *)batch->unit, false);
     for (size_t i = 0; i < batch->n; i++)
         DIS_TRY(dis__net_put_row(net, in->features, i, x + batch->unit[i] * in->n_features));
     return DIS_OK;

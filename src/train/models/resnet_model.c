@@ -244,18 +244,19 @@ static dis_status put(dis__net *net, dis__model_inputs *to, const dis__encoded_i
     const inputs *in = (const inputs *)to;
     const float *x = ((const encoded_items *)encoded)->x;
     const size_t k = in->height * in->width * in->channels;
-    const void *kept;
+    const void *uploaded;
     dis__net_resize(net, in->rows, batch->n);
-    DIS_TRY(dis__net_upload_reals(net, DIS_ROLE_VALUE, encoded->lasting ? x : NULL, x, encoded->n_items * k, &kept));
+    DIS_TRY(
+        dis__net_upload_reals(net, DIS_ROLE_VALUE, encoded->lasting ? x : NULL, x, encoded->n_items * k, &uploaded));
     for (size_t i = 0; i < batch->n; i++) {
         int32_t *move = in->moves + 4 * i;
         draw_move(in, batch, i, move);
-        if (!kept && batch->training)
+        if (!uploaded && batch->training)
             lay_out(in, x + batch->unit[i] * k, move[1], move[2], move[3], in->numbers + i * k);
-        else if (!kept)
+        else if (!uploaded)
             memcpy(in->numbers + i * k, x + batch->unit[i] * k, k * sizeof *x);
     }
-    if (kept) return dis__net_gather_reals(net, in->images, kept, in->moves, true);
+    if (uploaded) return dis__net_gather_reals(net, in->images, uploaded, in->moves, true);
     return dis__net_put(net, in->images, in->numbers);
 }
 

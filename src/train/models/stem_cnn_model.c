@@ -239,19 +239,19 @@ static dis_status put(dis__net *net, dis__model_inputs *to, const dis__encoded_i
 {
     const inputs *in = (const inputs *)to;
     const encoded_items *e = (const encoded_items *)encoded;
-    const void *kept;
+    const void *uploaded;
     const size_t n = encoded->n_items * TEXTS * e->length;
     dis__net_resize(net, in->rows, batch->n);
-    DIS_TRY(dis__net_upload_ints(net, encoded->lasting ? e->ids : NULL, e->ids, n, &kept));
+    DIS_TRY(dis__net_upload_ints(net, encoded->lasting ? e->ids : NULL, e->ids, n, &uploaded));
     for (size_t t = 0; t < TEXTS; t++) {
         for (size_t i = 0; i < batch->n; i++) {
             const size_t from = (batch->unit[i] * TEXTS + t) * e->length;
             const int32_t length = (int32_t)e->length, span[4] = {(int32_t)from, (int32_t)i * length, length, length};
             memcpy(in->span[i], span, sizeof span);
-            if (!kept) memcpy(in->ids + i * e->length, e->ids + from, e->length * sizeof *in->ids);
+            if (!uploaded) memcpy(in->ids + i * e->length, e->ids + from, e->length * sizeof *in->ids);
         }
-        DIS_TRY(kept ? dis__net_gather_ints(net, in->text[t], kept, (const int32_t(*)[4])in->span, batch->n)
-                     : dis__net_put_ints(net, in->text[t], in->ids));
+        DIS_TRY(uploaded ? dis__net_gather_ints(net, in->text[t], uploaded, (const int32_t(*)[4])in->span, batch->n)
+                         : dis__net_put_ints(net, in->text[t], in->ids));
     }
     return DIS_OK;
 }

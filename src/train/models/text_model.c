@@ -329,9 +329,9 @@ static dis_status put(dis__net *net, dis__model_inputs *to, const dis__encoded_i
     size_t longest = 1;
     for (size_t i = 0; i < n; i++)
         if (e->length[batch->unit[i]] > longest) longest = e->length[batch->unit[i]];
-    const void *kept;
+    const void *uploaded;
     DIS_TRY(dis__net_upload_ints(net, encoded->lasting ? e->ids : NULL, e->ids,
-                                 (size_t)e->start[encoded->n_items * lists], &kept));
+                                 (size_t)e->start[encoded->n_items * lists], &uploaded));
     int32_t *ids = in->room, *lengths = ids + n * lists * longest;
     for (size_t i = 0; i < n; i++)
         for (size_t l = 0; l < lists; l++) {
@@ -339,15 +339,15 @@ static dis_status put(dis__net *net, dis__model_inputs *to, const dis__encoded_i
             const size_t length = (size_t)(start[1] - start[0]), row = i * lists + l;
             const int32_t span[4] = {(int32_t)start[0], (int32_t)(row * longest), (int32_t)length, (int32_t)longest};
             memcpy(in->span[row], span, sizeof span);
-            if (!kept && length) memcpy(ids + row * longest, e->ids + start[0], length * sizeof *ids);
-            for (size_t j = length; !kept && j < longest; j++) ids[row * longest + j] = -1;
+            if (!uploaded && length) memcpy(ids + row * longest, e->ids + start[0], length * sizeof *ids);
+            for (size_t j = length; !uploaded && j < longest; j++) ids[row * longest + j] = -1;
             lengths[row] = (int32_t)length;
         }
     dis__net_resize(net, in->rows, n);
     dis__net_resize(net, in->bags, n * lists);
     dis__net_resize(net, in->positions, longest);
-    DIS_TRY(kept ? dis__net_gather_ints(net, in->ids, kept, (const int32_t(*)[4])in->span, n * lists)
-                 : dis__net_put_ints(net, in->ids, ids));
+    DIS_TRY(uploaded ? dis__net_gather_ints(net, in->ids, uploaded, (const int32_t(*)[4])in->span, n * lists)
+                     : dis__net_put_ints(net, in->ids, ids));
     DIS_TRY(dis__net_put_ints(net, in->lengths, lengths));
     for (size_t l = 0; l < lists; l++) {
         for (size_t i = 0; i < n; i++) ids[i] = (int32_t)(i * lists + l);

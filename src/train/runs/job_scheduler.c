@@ -56,10 +56,10 @@ typedef struct {
 /* One attempt at a job. */
 typedef struct {
     size_t i;
-    bool asked_before; /* it was busy */
-    bool alone;        /* no other job ran when it started */
-    size_t start;      /* its number among the starts */
-    size_t share;      /* of the resources: one part of so many */
+    bool was_busy; /* it was busy */
+    bool alone;    /* no other job ran when it started */
+    size_t start;  /* its number among the starts */
+    size_t share;  /* of the resources: one part of so many */
 } attempt;
 
 static size_t number_of(const dis__jobs *jobs, size_t i)
@@ -105,7 +105,7 @@ static bool find_next(scheduler *s, attempt *a)
     for (int busy = 0; busy < 2; busy++)
         for (size_t i = s->first; i < n; i++)
             if (s->state[i] == (busy ? BUSY : WAITING)) {
-                *a = (attempt){.i = i, .asked_before = busy};
+                *a = (attempt){.i = i, .was_busy = busy};
                 return true;
             }
     return false;
@@ -117,7 +117,7 @@ static void start(scheduler *s, attempt *a)
     a->start = ++s->starts;
     a->share = least(s->limit, s->left);
     s->state[a->i] = RUNNING;
-    s->busy -= a->asked_before;
+    s->busy -= a->was_busy;
     s->running++;
 }
 
@@ -234,7 +234,7 @@ static void leave_job(scheduler *s, const attempt *a, dis_status status, dis__jo
     if (status == DIS_OK && claim == DIS__JOB_BUSY) {
         s->busy++;
         set_state(s, a->i, BUSY);
-        if (a->asked_before && !s->closed) wait_for_change(s, BUSY_SECONDS);
+        if (a->was_busy && !s->closed) wait_for_change(s, BUSY_SECONDS);
     } else
         end_job(s, a->i, status);
     pthread_mutex_unlock(&s->mutex);

@@ -114,7 +114,7 @@ static dis_status learn_column(const dis_worker_table_view *t, const char *name,
 
 /* ---- numbers ---- */
 
-static void nothing_said(const dis__worker_features *f, float *x)
+static void fill_missing(const dis__worker_features *f, float *x)
 {
     memset(x, 0, f->width * sizeof *x);
     for (size_t c = 0; c < f->n_columns; c++) x[f->column[c].at + f->column[c].width - 1] = 1;
@@ -141,7 +141,7 @@ static dis_status make_numbers(const dis__worker_features *f, const dis_worker_t
                                size_t n, float **out)
 {
     DIS_TRY(dis__alloc_array(out, dis__saturating_size(n ? n : 1, f->width, 0), sizeof **out));
-    for (size_t w = 0; w < n; w++) nothing_said(f, *out + w * f->width);
+    for (size_t w = 0; w < n; w++) fill_missing(f, *out + w * f->width);
     for (size_t c = 0; c < f->n_columns; c++) {
         size_t column;
         if (!find_column(t->columns, f->column[c].name, &column))
@@ -160,7 +160,7 @@ static dis_status make_numbers(const dis__worker_features *f, const dis_worker_t
 static dis_status make_nothing(dis__worker_features *f)
 {
     DIS_TRY(dis__alloc_array(&f->nothing, f->width, sizeof *f->nothing));
-    nothing_said(f, f->nothing);
+    fill_missing(f, f->nothing);
     return DIS_OK;
 }
 

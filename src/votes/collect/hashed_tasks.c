@@ -22,7 +22,7 @@ static void make_keys(const dis__batch *b, size_t first, size_t n, size_t *long_
     }
 }
 
-static dis_status look_up_job(void *arg, size_t j, int thread)
+static dis_status find_tasks_job(void *arg, size_t j, int thread)
 {
     (void)thread;
     const dis__filled_round *round = arg;
@@ -41,13 +41,13 @@ static dis_status look_up_job(void *arg, size_t j, int thread)
 }
 
 /* The tasks of the round. */
-static dis_status look_up(dis__filled_round *round)
+static dis_status find_tasks(dis__filled_round *round)
 {
     dis__ids *ids = &round->collector->ids[DIS_COLUMN_TASK];
     size_t max = 1;
     for (size_t j = 0; j < round->n; j++) max = round->batch[j]->n_runs > max ? round->batch[j]->n_runs : max;
     DIS_TRY(dis__ids_begin_round(ids, round->n, max, dis_context_n_threads(round->ctx) == 1, 0));
-    return dis__run_jobs(round->ctx, round->n, look_up_job, round);
+    return dis__run_jobs(round->ctx, round->n, find_tasks_job, round);
 }
 
 static void adopt(dis__collector *c, dis_votes *votes)
@@ -107,7 +107,7 @@ static dis_status gather(dis_context *ctx, dis__collector *c)
 static dis_status continue_from(dis__filled_round *round, const dis__numbering *before)
 {
     if (before == &dis__tasks_partitioned) DIS_TRY(gather(round->ctx, round->collector));
-    return look_up(round);
+    return find_tasks(round);
 }
 
 static void count(dis__batch *batch)

@@ -55,7 +55,7 @@ void dis__row_store_add_batch(const dis__filled_round *round, size_t j)
 }
 
 /* Finds out whether rows still lie item by item, the tasks of all batches being final. */
-static void look_for_falls(const dis__filled_round *round)
+static void find_descents(const dis__filled_round *round)
 {
     dis__row_store *store = &round->collector->store;
     for (size_t j = 0; j < round->n; j++) {
@@ -135,7 +135,7 @@ dis_status dis__row_store_end_round(dis__filled_round *round)
     const size_t n_before = c->ids[DIS_COLUMN_TASK].n;
     size_t n_items = n_before;
     for (size_t j = 0; j < round->n; j++) n_items += round->batch[j]->chunk_ids[DIS_COLUMN_TASK].n_ids;
-    look_for_falls(round);
+    find_descents(round);
     DIS_TRY(store->scattered ? make_tasks(store, n_before) : make_starts(c, n_before, n_items));
     DIS_TRY(dis__run_jobs(round->ctx, round->n, tasks_job, round));
     for (size_t j = 0; j < round->n; j++) store->rows.n += round->batch[j]->n_rows;

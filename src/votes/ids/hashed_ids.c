@@ -174,10 +174,10 @@ bool dis__ids_insert(dis__chunk_ids *s, const dis__id_key *key, size_t i, uint32
         return true;
     }
     if (key->n > DIS_ID_INLINE) {
-        const char *kept = key->text;
+        const char *stored = key->text;
         *number = DIS_ID_NONE;
-        if (!key->is_stable && dis__arena_copy(s->texts, key->text, key->n, &kept) != DIS_OK) return true;
-        text = (uint64_t)(uintptr_t)kept;
+        if (!key->is_stable && dis__arena_copy(s->texts, key->text, key->n, &stored) != DIS_OK) return true;
+        text = (uint64_t)(uintptr_t)stored;
     }
     if (!claim(ids, &ids->slot[i])) return false;
     dis__new_id *f = &ids->fresh[index];

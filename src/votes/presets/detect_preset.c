@@ -252,7 +252,7 @@ static dis_status propose_mace(dis__reader *r, dis__input *in)
 }
 
 /* What the first record says: a preset that the file looks like, else the columns. */
-static dis_status look_at_record(dis__reader *r, dis__record_reader *s, bool presets)
+static dis_status detect_from_record(dis__reader *r, dis__record_reader *s, bool presets)
 {
     const dis_votes_preset *preset = NULL;
     dis__roles roles;
@@ -282,7 +282,7 @@ dis_status dis__suggest_preset(dis__reader *r, dis__input *in)
     if (presets && is_gimpel(&s)) /* whose second line is blank */
         status = propose(&s, dis_votes_preset_find("gimpel"));
     else if (status == DIS_OK && record)
-        status = look_at_record(r, &s, presets);
+        status = detect_from_record(r, &s, presets);
     else if (status == DIS_EDATA)
         status = s.table ? dis__find_header(in) : DIS_OK;
     dis__record_reader_close(&s);

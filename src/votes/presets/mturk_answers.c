@@ -112,7 +112,7 @@ typedef struct {
     bool truths;
 } option_columns;
 
-static void look_at_options(const search *s, const char *name, size_t n, option_columns *o)
+static void find_options(const search *s, const char *name, size_t n, option_columns *o)
 {
     const dis__csv *csv = &s->source->csv;
     o->n_columns = 0;
@@ -135,7 +135,7 @@ static void list_answers(search *s)
         const dis__json_value *form = form_in(s, &csv->field[c], &list);
         const size_t n = question_of(h);
         option_columns o = {.truths = true};
-        if (n) look_at_options(s, h->text + PREFIX, n, &o);
+        if (n) find_options(s, h->text + PREFIX, n, &o);
         const bool option = n && o.truths;
         for (size_t k = 0; option && k < c; k++)
             listed = listed || (is_answer(&csv->header[k]) && question_of(&csv->header[k]) == n &&
@@ -172,7 +172,7 @@ static dis_status search_rows(search *s, option_columns *o, bool *found)
         DIS_TRY(status);
         if (!s->have[0]) list_answers(s);
         if (!s->name) return DIS_OK;
-        look_at_options(s, s->name, s->n, o);
+        find_options(s, s->name, s->n, o);
         DIS_TRY(search_row(s, found));
     }
     return DIS_OK;
@@ -209,7 +209,7 @@ static dis_status check_column(search *s, size_t c)
                 "the label with `label`",
                 (int)h->n, h->text, s->have);
         }
-        if (n) look_at_options(s, h->text + PREFIX, n, &o);
+        if (n) find_options(s, h->text + PREFIX, n, &o);
     }
     if (n == 0 || !o.truths || o.n_columns < 2) return DIS_OK;
     return dis__fail_at(DIS_EDATA, s->source->input->path, 1, 0,

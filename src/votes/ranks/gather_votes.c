@@ -116,7 +116,7 @@ fail:
     return status;
 }
 
-static dis_status deal(dis_context *ctx, dis_votes *votes)
+static dis_status scatter_votes(dis_context *ctx, dis_votes *votes)
 {
     const dis__comm *comm = dis__context_comm(ctx);
     DIS_TRY(broadcast_names(comm, &votes->workers));
@@ -144,7 +144,7 @@ dis_status dis__votes_scatter(dis_context *ctx, dis_votes **votes)
         return dis__fail(
             DIS_EDATA,
             "votes without annotator ids cannot be split across MPI ranks; run without mpirun or add a worker column");
-    const dis_status status = deal(ctx, *votes);
+    const dis_status status = scatter_votes(ctx, *votes);
     if (status != DIS_OK && mine) {
         dis_votes_destroy(*votes);
         *votes = NULL;

@@ -249,12 +249,12 @@ static dis_status keep_workers(dis__vote_exchange *s, bool all)
     for (size_t v = 0; v < votes->n_votes; v++) count[votes->worker[v]]++;
     dis_status status = dis__comm_sum_counts(s->comm, count, n);
     if (status == DIS_OK) status = dis__alloc_array(&texts, n, sizeof *texts);
-    size_t kept = 0;
+    size_t n_left = 0;
     for (size_t w = 0; status == DIS_OK && w < n; w++) {
-        s->worker_to[w] = (uint32_t)kept;
-        if (all || count[w]) texts[kept++] = dis_names_get(votes->workers, w, NULL);
+        s->worker_to[w] = (uint32_t)n_left;
+        if (all || count[w]) texts[n_left++] = dis_names_get(votes->workers, w, NULL);
     }
-    if (status == DIS_OK) status = dis_names_create(texts, kept, &s->workers);
+    if (status == DIS_OK) status = dis_names_create(texts, n_left, &s->workers);
     dis__free(texts);
     dis__free(count);
     return status;

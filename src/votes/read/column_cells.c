@@ -192,7 +192,7 @@ static size_t piece_of(const dis__vote_column *c, size_t row)
 
 /* Cells first .. last - 1 of a piece into rows i .. of a block. Texts of one buffer, the most frequent kind, go by the
  * shortest way: all but those at its end have room for a word. */
-static void look_at_texts(const dis_cells *p, size_t first, size_t last, dis__column_block *out, size_t i)
+static void read_texts(const dis_cells *p, size_t first, size_t last, dis__column_block *out, size_t i)
 {
     const bool wide = p->kind == DIS_CELLS_LARGE_STRING;
     const int32_t *at32 = (const int32_t *)p->values + p->offset;
@@ -218,7 +218,7 @@ void dis__column_read_block(const dis__vote_column *c, size_t row, size_t n, dis
         const bool is_stable = texts->kind <= DIS_CELLS_STRING_VIEW;
         if (row + i >= last) continue; /* an empty piece */
         if (piece->kind == DIS_CELLS_STRING || piece->kind == DIS_CELLS_LARGE_STRING) {
-            look_at_texts(piece, row + i - begin, last - begin, out, i);
+            read_texts(piece, row + i - begin, last - begin, out, i);
             i = last - row;
         }
         for (; row + i < last; i++) {

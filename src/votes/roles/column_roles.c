@@ -117,7 +117,7 @@ static bool header_is_data(const dis__survey *s)
 }
 
 static dis_status fail_unknown(const dis__record_reader *s, const dis__roles *roles, const dis__survey *survey,
-                               const dis__suggestion *advice, const char *looks_like)
+                               const dis__suggestion *advice, const char *hint)
 {
     char missing[80] = "", list[600] = "";
     for (int role = 0; role < 3; role++)
@@ -128,7 +128,7 @@ static dis_status fail_unknown(const dis__record_reader *s, const dis__roles *ro
     const dis_status status =
         dis__fail_at(DIS_EDATA, s->input->path, 1, 0,
                      "no %s for %s; the %s are: %s; this looks like %s; if so, use:", s->table ? "column" : "key",
-                     missing, s->table ? "columns" : "keys", list, looks_like);
+                     missing, s->table ? "columns" : "keys", list, hint);
     return dis__fail_append(status, advice->text);
 }
 

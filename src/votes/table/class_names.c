@@ -86,7 +86,7 @@ static char fold(char c)
 }
 
 /* Numbers by value first, then texts without regard to case. */
-static int by_look(const void *a, const void *b)
+static int compare_names(const void *a, const void *b)
 {
     const entry *x = a, *y = b;
     if (x->is_number != y->is_number) return x->is_number ? -1 : 1;
@@ -111,9 +111,9 @@ dis_status dis__classes_are_similar(const dis_names *classes, bool *similar)
         e.is_number = dis__parse_real(e.text, e.n, &e.number);
         sorted[i] = e;
     }
-    qsort(sorted, n, sizeof *sorted, by_look);
+    qsort(sorted, n, sizeof *sorted, compare_names);
     *similar = false;
-    for (size_t i = 1; i < n; i++) *similar = *similar || by_look(&sorted[i - 1], &sorted[i]) == 0;
+    for (size_t i = 1; i < n; i++) *similar = *similar || compare_names(&sorted[i - 1], &sorted[i]) == 0;
     dis__free(sorted);
     return DIS_OK;
 }

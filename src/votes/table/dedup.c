@@ -194,13 +194,13 @@ static dis_status drop_duplicates(dis_votes *votes, bool keep_last)
 }
 
 /* The names that are kept: keep[i] is the new index, UINT32_MAX for none. */
-static dis_status keep_names(const dis_names *names, const uint32_t *keep, size_t n_kept, dis_names **out)
+static dis_status keep_names(const dis_names *names, const uint32_t *keep, size_t n_votes_left, dis_names **out)
 {
     const char **texts;
-    DIS_TRY(dis__alloc_array(&texts, n_kept, sizeof *texts));
+    DIS_TRY(dis__alloc_array(&texts, n_votes_left, sizeof *texts));
     for (size_t i = 0; i < dis_names_count(names); i++)
         if (keep[i] != UINT32_MAX) texts[keep[i]] = dis_names_get(names, i, NULL);
-    const dis_status status = dis_names_create(texts, n_kept, out);
+    const dis_status status = dis_names_create(texts, n_votes_left, out);
     dis__free(texts);
     return status;
 }

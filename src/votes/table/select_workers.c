@@ -71,7 +71,7 @@ dis_status dis__votes_gather_workers(dis_context *ctx, const dis_votes *votes, c
     if (!v.start)
         return dis__fail(DIS_EDATA, "the votes have no annotator ids; give one row per vote with a worker column");
     selection s = {.v = &v, .keep = keep};
-    dis_votes *kept = NULL;
+    dis_votes *selected = NULL;
     dis_status status = select_votes(dis__context_comm(ctx), &s);
     if (status == DIS_OK) {
         s.arrays.n_items = dis_names_count(s.task_names);
@@ -84,14 +84,14 @@ dis_status dis__votes_gather_workers(dis_context *ctx, const dis_votes *votes, c
         s.arrays.workers = s.worker_names;
         s.arrays.classes = v.classes;
         s.arrays.duplicates = DIS_DUPLICATES_ALL; /* which to keep was decided when they were read */
-        status = dis_votes_create_from_arrays(ctx, &s.arrays, &kept);
+        status = dis_votes_create_from_arrays(ctx, &s.arrays, &selected);
     }
     if (status == DIS_OK && dis__comm_is_parallel(dis__context_comm(ctx)))
-        status = dis__votes_redistribute(ctx, true, kept);
+        status = dis__votes_redistribute(ctx, true, selected);
     if (status == DIS_OK)
-        *out = kept;
+        *out = selected;
     else
-        dis_votes_destroy(kept);
+        dis_votes_destroy(selected);
     dis__name_list_free(&s.tasks);
     dis__name_list_free(&s.workers);
     dis_names_destroy(s.task_names);
