@@ -122,13 +122,13 @@ static dis_votes *make_crowd(size_t n_items, double spread, uint64_t seed)
 static dis_combination label_crowd(const dis_votes *votes, const char *combine, double *out)
 {
     dis_label_plan choice;
-    dis_label_result *made;
+    dis_label_result *result;
     assert_int_equal(dis_label_plan_parse(NULL, 0, combine, true, &choice), DIS_OK);
-    assert_int_equal(dis_label_result_run(NULL, votes, &choice, NULL, &made), DIS_OK);
-    const dis_label_result_view v = dis_label_result_get_view(made);
+    assert_int_equal(dis_label_result_run(NULL, votes, &choice, NULL, &result), DIS_OK);
+    const dis_label_result_view v = dis_label_result_get_view(result);
     const dis_combination did = *v.combination;
     memcpy(out, v.p, dis_votes_get_view(votes).n_items * 2 * sizeof *out);
-    dis_label_result_destroy(made);
+    dis_label_result_destroy(result);
     return did;
 }
 

@@ -94,20 +94,20 @@ static void combinations(void **state)
     } cases[] = {{{"papers"}, 1, 2}, {{"default"}, 1, 1}, {{"standard", "softmax"}, 2, 0}};
     for (size_t r = 0; r < sizeof cases / sizeof *cases; r++) {
         dis_label_plan choice;
-        dis_label_result *made[2];
+        dis_label_result *result[2];
         size_t on_device = 0;
         assert_int_equal(dis_label_plan_parse(cases[r].specs, cases[r].n, cases[r].n > 1 ? "average" : NULL, true,
                                               &choice),
                          DIS_OK);
         for (int k = 0; k < 2; k++)
-            assert_int_equal(dis_label_result_run(ctx[k], votes, &choice, NULL, &made[k]), DIS_OK);
-        const dis_label_result_view a = dis_label_result_get_view(made[0]), b = dis_label_result_get_view(made[1]);
+            assert_int_equal(dis_label_result_run(ctx[k], votes, &choice, NULL, &result[k]), DIS_OK);
+        const dis_label_result_view a = dis_label_result_get_view(result[0]), b = dis_label_result_get_view(result[1]);
         for (size_t e = 0; e < 200 * 3; e++) em_assert_close(a.p[e], b.p[e], 1e-10);
         for (size_t m = 0; m < b.n_views; m++)
             on_device += strcmp(dis_fit_get_view(b.parts[m].fit).device, "cuda:0") == 0;
         assert_int_equal(on_device, cases[r].on_device);
-        dis_label_result_destroy(made[0]);
-        dis_label_result_destroy(made[1]);
+        dis_label_result_destroy(result[0]);
+        dis_label_result_destroy(result[1]);
     }
     for (int k = 0; k < 2; k++) dis_context_destroy(ctx[k]);
     dis_votes_destroy(votes);

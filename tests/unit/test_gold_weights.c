@@ -129,15 +129,15 @@ static double label_crowd(const crowd *c, size_t n, const char *combine, dis_com
 {
     static int32_t gold[ITEMS];
     dis_label_plan choice;
-    dis_label_result *made;
+    dis_label_result *result;
     dis_fit_options fit = dis_fit_options_default();
     dis_label_result_options how = dis_label_result_options_default();
     for (size_t i = 0; i < ITEMS; i++) gold[i] = i < n ? c->truth[i] : -1;
     fit.gold = gold;
     how.fit = &fit;
     assert_int_equal(dis_label_plan_parse(NULL, 0, combine, true, &choice), DIS_OK);
-    assert_int_equal(dis_label_result_run(NULL, c->votes, &choice, &how, &made), DIS_OK);
-    const dis_label_result_view view = dis_label_result_get_view(made);
+    assert_int_equal(dis_label_result_run(NULL, c->votes, &choice, &how, &result), DIS_OK);
+    const dis_label_result_view view = dis_label_result_get_view(result);
     double loss = 0;
     *did = *view.combination;
     for (size_t i = 0; i < ITEMS; i++) {
@@ -146,7 +146,7 @@ static double label_crowd(const crowd *c, size_t n, const char *combine, dis_com
         if (i >= n) loss -= log(p) / (double)(ITEMS - n);
     }
     if (out) memcpy(out, view.p, ITEMS * 2 * sizeof *out);
-    dis_label_result_destroy(made);
+    dis_label_result_destroy(result);
     return loss;
 }
 

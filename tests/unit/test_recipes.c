@@ -65,14 +65,14 @@ static void table(void **state)
         assert_null(dis_method_find(name)); /* a name has one meaning */
         for (int workers = 0; workers < 2; workers++) {
             dis_label_plan c;
-            dis_label_result *made;
+            dis_label_result *result;
             assert_int_equal(dis_label_plan_parse(&name, 1, NULL, workers, &c), DIS_OK);
-            assert_int_equal(dis_label_result_run(NULL, workers ? votes : nobody, &c, NULL, &made), DIS_OK);
-            const dis_label_result_view view = dis_label_result_get_view(made);
+            assert_int_equal(dis_label_result_run(NULL, workers ? votes : nobody, &c, NULL, &result), DIS_OK);
+            const dis_label_result_view view = dis_label_result_get_view(result);
             assert_int_equal(view.n_views, c.n_views);
             for (size_t j = 0; j < 2; j++)
                 em_assert_close(view.p[3 * j] + view.p[3 * j + 1] + view.p[3 * j + 2], 1, 1e-12);
-            dis_label_result_destroy(made);
+            dis_label_result_destroy(result);
         }
     }
     dis_votes_destroy(nobody);
@@ -105,10 +105,10 @@ static void same_as_by_hand(void **state)
 
     dis_label_result_options o = dis_label_result_options_default();
     for (int keep = 0; keep < 2; keep++) {
-        dis_label_result *made;
+        dis_label_result *result;
         o.keep_fits = o.keep_views = keep;
-        assert_int_equal(dis_label_result_run(NULL, votes, &c, &o, &made), DIS_OK);
-        const dis_label_result_view view = dis_label_result_get_view(made);
+        assert_int_equal(dis_label_result_run(NULL, votes, &c, &o, &result), DIS_OK);
+        const dis_label_result_view view = dis_label_result_get_view(result);
         assert_memory_equal(view.p, out, n * sizeof *out);
         for (size_t m = 0; m < 4; m++) {
             assert_true(keep == (view.parts[m].p != NULL));
@@ -116,8 +116,8 @@ static void same_as_by_hand(void **state)
             assert_int_equal(dis_fit_get_view(view.parts[m].fit).iterations, dis_fit_get_view(fit[m]).iterations);
         }
         assert_true(keep == (dis_fit_get_parameter(view.parts[2].fit, 0) != NULL));
-        double *taken = dis_label_result_move_p(made);
-        dis_label_result_destroy(made);
+        double *taken = dis_label_result_move_p(result);
+        dis_label_result_destroy(result);
         assert_memory_equal(taken, out, n * sizeof *out);
         dis_free(taken);
     }
@@ -136,11 +136,11 @@ static void same_as_by_hand(void **state)
 static dis_status run_faulty(void *arg)
 {
     dis_label_plan c;
-    dis_label_result *made = NULL;
+    dis_label_result *result = NULL;
     assert_int_equal(dis_label_plan_parse(NULL, 0, NULL, true, &c), DIS_OK);
-    const dis_status status = dis_label_result_run(NULL, arg, &c, NULL, &made);
-    if (status != DIS_OK) assert_null(made);
-    dis_label_result_destroy(made);
+    const dis_status status = dis_label_result_run(NULL, arg, &c, NULL, &result);
+    if (status != DIS_OK) assert_null(result);
+    dis_label_result_destroy(result);
     return status;
 }
 
@@ -148,7 +148,7 @@ static dis_status run_faulty(void *arg)
 static dis_status run_faulty_with_gold(void *arg)
 {
     dis_label_plan c;
-    dis_label_result *made = NULL;
+    dis_label_result *result = NULL;
     int32_t gold[40];
     dis_fit_options fit = dis_fit_options_default();
     dis_label_result_options o = dis_label_result_options_default();
@@ -156,12 +156,12 @@ static dis_status run_faulty_with_gold(void *arg)
     fit.gold = gold;
     o.fit = &fit;
     assert_int_equal(dis_label_plan_parse(NULL, 0, NULL, true, &c), DIS_OK);
-    const dis_status status = dis_label_result_run(NULL, arg, &c, &o, &made);
+    const dis_status status = dis_label_result_run(NULL, arg, &c, &o, &result);
     if (status != DIS_OK)
-        assert_null(made);
+        assert_null(result);
     else
-        assert_int_equal(dis_label_result_get_view(made).combination->n_gold, 12);
-    dis_label_result_destroy(made);
+        assert_int_equal(dis_label_result_get_view(result).combination->n_gold, 12);
+    dis_label_result_destroy(result);
     return status;
 }
 

@@ -188,7 +188,7 @@ static dis_status make_file(size_t bytes, int *fd, void **at)
     return status;
 }
 
-static size_t whole_pages(size_t bytes)
+static size_t round_to_pages(size_t bytes)
 {
     return (bytes + PAGE - 1) & ~(size_t)(PAGE - 1);
 }
@@ -208,7 +208,7 @@ dis_status dis__spill_alloc(size_t bytes, void **out)
     if (!dis__spill_needed(bytes)) return DIS_OK;
     void *at;
     int fd;
-    bytes = whole_pages(bytes);
+    bytes = round_to_pages(bytes);
     DIS_TRY(make_file(bytes, &fd, &at));
     pthread_mutex_lock(&blocks.mutex);
     const bool added = add(at, bytes, fd);
@@ -249,7 +249,7 @@ bool dis__spill_free(void *at)
 bool dis__spill_grow(void **at, size_t bytes)
 {
     if (atomic_load(&blocks.count) == 0) return false;
-    bytes = whole_pages(bytes);
+    bytes = round_to_pages(bytes);
     pthread_mutex_lock(&blocks.mutex);
     block *b = find(*at);
     bool grown = b && b->fd >= 0 && bytes > b->bytes && dis__sys_extend(b->fd, bytes) == 0;

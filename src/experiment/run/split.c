@@ -69,7 +69,7 @@ static dis_status by_block(splitting *s)
 }
 
 /* How many of positions [0, end) are dealt to fold f of n, in turn. */
-static size_t dealt(size_t end, size_t f, size_t n)
+static size_t n_assigned(size_t end, size_t f, size_t n)
 {
     return (end + n - 1 - f) / n;
 }
@@ -79,7 +79,7 @@ static size_t fold_of(size_t i, size_t begun, size_t many, size_t n)
 {
     size_t f = 0;
     for (size_t end = 0; f < n; f++) {
-        end += dealt(begun + many, f, n) - dealt(begun, f, n);
+        end += n_assigned(begun + many, f, n) - n_assigned(begun, f, n);
         if (i < end) break;
     }
     return f;

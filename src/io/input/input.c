@@ -151,7 +151,7 @@ static dis__archive archive_of(const char *bytes, size_t n)
 }
 
 /* What can be said of what was unpacked, as soon as its first bytes are there. */
-static dis_status look_at(const char *path, const char *bytes, size_t n)
+static dis_status check_input(const char *path, const char *bytes, size_t n)
 {
     const signature *s = recognise(bytes, n);
     if (s) return refuse(path, s);
@@ -209,7 +209,7 @@ static dis_status unpack_all(dis__decompressor *u, block *b)
         DIS_TRY(dis__check_stop(b->ctx));
         if (looked || (b->n < FIRST_BYTES && !end)) continue;
         looked = true;
-        DIS_TRY(look_at(b->path, b->bytes, b->n));
+        DIS_TRY(check_input(b->path, b->bytes, b->n));
     }
     return DIS_OK;
 }
@@ -304,7 +304,7 @@ dis_status dis__input_extend(dis__input *in, size_t n)
         DIS_TRY(dis__check_stop(s->ctx));
         if (s->looked || (in->n < FIRST_BYTES && !s->ended)) continue;
         s->looked = true;
-        DIS_TRY(look_at(in->path, in->bytes, in->n));
+        DIS_TRY(check_input(in->path, in->bytes, in->n));
         if (dis__is_utf16(in->bytes, in->n))
             return dis__fail_at(DIS_EDATA, in->path, 0, 0, "UTF-16 text in an archive; unpack it first");
     }

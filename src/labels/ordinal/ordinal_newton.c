@@ -35,7 +35,7 @@ double dis__ordinal_compute_mass(double lo, double hi)
     return upper - lower > 1e-300 ? upper - lower : 1e-300;
 }
 
-static cell look_at(double lo, double hi)
+static cell evaluate_cell(double lo, double hi)
 {
     const double p = dis__ordinal_compute_mass(lo, hi), at_hi = density(hi) / p, at_lo = density(lo) / p;
     return (cell){.log_p = log(p),
@@ -48,7 +48,7 @@ static cell look_at(double lo, double hi)
 
 void dis__ordinal_compute_gradient(double k, double g, double lo, double hi, double *by_k, double *by_g)
 {
-    const cell d = look_at(isfinite(lo) ? k * lo - g : lo, isfinite(hi) ? k * hi - g : hi);
+    const cell d = evaluate_cell(isfinite(lo) ? k * lo - g : lo, isfinite(hi) ? k * hi - g : hi);
     *by_k = (isfinite(hi) ? d.hi * hi : 0) + (isfinite(lo) ? d.lo * lo : 0);
     *by_g = -(d.hi + d.lo);
 }
@@ -100,7 +100,7 @@ static void add_cell(const dis__ordinal *m, dis__ordinal_sums *c, size_t v, doub
         c->value += n * log(dis__ordinal_compute_mass(lo, hi));
         return;
     }
-    const cell d = look_at(lo, hi);
+    const cell d = evaluate_cell(lo, hi);
     const double by_u = -k * x, both = d.hi + d.lo;
     c->value += n * d.log_p;
     c->slope_u += n * by_u * both;
@@ -256,7 +256,7 @@ static worker_sums sum_worker(const dis__ordinal *m, const double *n, double k, 
             if (!(x > 0)) continue;
             const double lo = v ? m->a[v] - m->u * m->place[s] : 0,
                          hi = v + 1 < m->K ? m->a[v + 1] - m->u * m->place[s] : 0;
-            const cell d = look_at(v ? k * lo - g : -INFINITY, v + 1 < m->K ? k * hi - g : INFINITY);
+            const cell d = evaluate_cell(v ? k * lo - g : -INFINITY, v + 1 < m->K ? k * hi - g : INFINITY);
             t.value += x * d.log_p;
             t.slope_k += x * (d.hi * hi + d.lo * lo);
             t.slope_g -= x * (d.hi + d.lo);

@@ -151,13 +151,13 @@ static const float *features_of(const dis_model *model, int32_t worker)
 /* A tenth (`unknown`) of the votes is learned without saying whose it is; of half of them features stay known. */
 typedef struct {
     int32_t worker, features;
-} asked_row;
+} annotator_row;
 
-static asked_row row_asked(const dis_model *model, const dis__encoded_items *encoded, const dis__unit_batch *batch,
-                           size_t i)
+static annotator_row find_row(const dis_model *model, const dis__encoded_items *encoded, const dis__unit_batch *batch,
+                              size_t i)
 {
     const int32_t worker = encoded->worker ? encoded->worker[batch->unit[i]] : -1;
-    asked_row row = {worker, worker};
+    annotator_row row = {worker, worker};
     if (!batch->training) return row;
     const double unknown = model->of_objective.unknown;
     const double x = dis__random_uniform(batch->seed, DIS_STREAM_ANNOTATOR_SUBSET | (uint64_t)i << 32, batch->number);
@@ -188,7 +188,8 @@ static void draw_mixture(const dis_model *model, const dis__unit_batch *batch, s
     a->logarithm[2 * i + 1] = (float)log(1 - lambda > 1e-30 ? 1 - lambda : 1e-30);
 }
 
-static void mix_features(const dis_model *model, dis__worker_net *a, size_t i, const asked_row *x, const asked_row *y)
+static void mix_features(const dis_model *model, dis__worker_net *a, size_t i, const annotator_row *x,
+                         const annotator_row *y)
 {
     const size_t n = model->features.width;
     const float *p = n ? features_of(model, x->features) : NULL, *q = n ? features_of(model, y->features) : NULL;
@@ -203,8 +204,8 @@ dis_status dis__worker_net_set_batch(const dis_model *model, dis__model_net *r, 
     a->mixed = per == 2 && batch->training;
     for (size_t i = 0; i < batch->n; i++) {
         draw_mixture(model, batch, i, a);
-        const asked_row x = row_asked(model, encoded, batch, i);
-        const asked_row y = a->mixed ? row_asked(model, encoded, batch, (size_t)a->pair[2 * i + 1]) : x;
+        const annotator_row x = find_row(model, encoded, batch, i);
+        const annotator_row y = a->mixed ? find_row(model, encoded, batch, (size_t)a->pair[2 * i + 1]) : x;
         a->id[per * i] = vector_of(model, x.worker);
         if (per == 2) a->id[per * i + 1] = vector_of(model, y.worker);
         mix_features(model, a, i, &x, &y);

@@ -24,7 +24,7 @@ static inline size_t slot_of(const dis__partition *d, uint32_t tag, size_t n_slo
     return (size_t)((uint64_t)rest * n_slots >> 32);
 }
 
-static inline void look_at(const dis__partition *d, const uint64_t *task, size_t n_slots, record *out)
+static inline void read_record(const dis__partition *d, const uint64_t *task, size_t n_slots, record *out)
 {
     const dis__secret *secret = &d->places.secret;
     out->at = task;
@@ -53,7 +53,7 @@ static dis_status make_slots(const dis__partition *d, dis__bucket_scratch *s, si
     memset(s->slot, 0, n_slots * sizeof *s->slot);
     for (size_t t = 0; t < n; t++) {
         record r;
-        look_at(d, dis__bucket_words(s->text, &s->task[t]), n_slots, &r);
+        read_record(d, dis__bucket_words(s->text, &s->task[t]), n_slots, &r);
         size_t k = r.first_slot;
         while (s->slot[k].key) k = next_slot(k, n_slots);
         s->slot[k] = (dis__bucket_slot){r.key, (uint32_t)t};
@@ -107,12 +107,12 @@ static size_t number_records(dis__bucket_scratch *s, size_t n_slots, size_t n, c
 }
 
 /* The next records of a bucket, and how many words their tasks have, added. */
-static size_t look_ahead(const dis__partition *d, const dis__bucket_scratch *s, const uint64_t **at,
-                         const uint64_t *end, size_t n_slots, record *r, size_t *words)
+static size_t gather_records(const dis__partition *d, const dis__bucket_scratch *s, const uint64_t **at,
+                             const uint64_t *end, size_t n_slots, record *r, size_t *words)
 {
     size_t n = 0;
     for (; n < RECORDS_AT_ONCE && *at < end; n++) {
-        look_at(d, *at, n_slots, &r[n]);
+        read_record(d, *at, n_slots, &r[n]);
         __builtin_prefetch(&s->slot[r[n].first_slot]);
         *words += r[n].words;
         *at += r[n].words + 1;
@@ -143,11 +143,11 @@ static dis_status number_tasks(const dis__partition *d, const uint64_t *at, size
     while (at < end) {
         const uint64_t *from = at;
         size_t words = 0;
-        size_t n_records = look_ahead(d, s, &at, end, n_slots, r, &words);
+        size_t n_records = gather_records(d, s, &at, end, n_slots, r, &words);
         DIS_TRY(reserve_tasks(s, n, n_records, words));
         if (2 * (n + n_records) > n_slots) {
             DIS_TRY(make_slots(d, s, n_slots *= 2, n));
-            n_records = look_ahead(d, s, &from, at, n_slots, r, &words);
+            n_records = gather_records(d, s, &from, at, n_slots, r, &words);
         }
         n = number_records(s, n_slots, n, r, n_records, &base);
     }

@@ -82,7 +82,7 @@ static uint64_t begun(uint64_t vote)
     return 9 * 3600 + 40 * vote;
 }
 
-static uint64_t seconds_taken(const dis__synth *s, uint64_t vote)
+static uint64_t duration(const dis__synth *s, uint64_t vote)
 {
     return 3 + dis__random_below(s->o.seed, DIS_STREAM_SYNTH_VOTE | UINT64_C(1) << 63, vote, 32);
 }
@@ -94,7 +94,7 @@ static const char *question_of(const dis__synth *s)
 
 static char *put_annotation(const dis__synth *s, const dis__synth_vote *v, char *out)
 {
-    const uint64_t number = v->item * s->o.votes_per_item + v->slot, took = seconds_taken(s, number);
+    const uint64_t number = v->item * s->o.votes_per_item + v->slot, took = duration(s, number);
     out = dis__synth_put(out, "\n    {\"id\": ");
     out = dis__synth_put_number(out, number + 1);
     out = dis__synth_put(out, ", \"completed_by\": {\"id\": ");
@@ -165,7 +165,7 @@ static char *put_assignment(const dis__synth *s, const dis__synth_vote *v, char 
     out = dis__synth_put(out, v->rejected ? "\",\"Rejected\",\"" : "\",\"Approved\",\"");
     out = put_mturk_time(out, begun(number));
     out = dis__synth_put(out, "\",\"");
-    out = put_mturk_time(out, begun(number) + seconds_taken(s, number));
+    out = put_mturk_time(out, begun(number) + duration(s, number));
     out = dis__synth_put(out, "\",\"");
     out = dis__synth_put_text(s, v->item, out);
     out = dis__synth_put(out, "\",\"");
