@@ -65,8 +65,8 @@ def python_names():
         for name in getattr(loaded, "__all__", []):
             try:
                 value = getattr(loaded, name)
-            except ImportError:  # a class of an optional package
-                value = None
+            except ImportError:  # it derives from a class of a package that is not installed, so autodoc cannot show it
+                continue
             if not name.startswith("__") and not isinstance(value, type(importlib)):
                 yield module, name
 
@@ -76,9 +76,9 @@ def c_functions():
         text = re.sub(r"/\*.*?\*/", " ", header.read_text(), flags=re.S)
         text = re.sub(r"^\s*#.*(?:\\\n.*)*", " ", text, flags=re.M)
         yield from re.findall(r"DIS_API[^;{(]*?\b(dis_\w+)\s*\(", text)
-        for macro, suffixes in (("DIS_OPTIONS_API", ("_default", "_init")), ("DIS_VIEW_API", ("_get_view", "_view_init"))):
+        for macro, suffix in (("DIS_OPTIONS_API", "_default"), ("DIS_VIEW_API", "_get_view")):
             for name in re.findall(rf"\b{macro}\((\w+)\)", text):
-                yield from (name + suffix for suffix in suffixes)
+                yield name + suffix
 
 
 def inventory(site):
