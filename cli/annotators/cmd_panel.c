@@ -1,7 +1,6 @@
 /* dissent panel: people and models as voters. */
 #include "annotators/cmd_panel.h"
-#include <stdlib.h>
-#include <string.h>
+#include "input/swapped_input.h"
 
 #define OPTION(kind, field, name, ...) CLI_OPTION(panel_values, kind, field, name, __VA_ARGS__)
 
@@ -61,52 +60,11 @@ static int check_options(panel_command *job)
     return cli_metric_table_check(job->c, &v->figures);
 }
 
-/* ---- swapped pairs ---- */
-
-static int find_class(const panel_command *job, const char *option, const char *name, size_t length, size_t *out)
-{
-    *out = dis_names_find(job->in.view.classes, name, length);
-    return *out != SIZE_MAX ? 0
-                            : cli_usage(job->c, "--%s: no label \"%.*s\" among the votes", option, (int)length, name);
-}
-
-static int parse_mirrors(const panel_command *job, size_t *mirror)
-{
-    for (size_t k = 0; k < job->in.view.n_classes; k++) mirror[k] = k;
-    for (size_t i = 0; i < job->v->mirror.n; i++) {
-        const char *text = job->v->mirror.value[i], *equals = strchr(text, '=');
-        size_t a, b;
-        if (!equals) return cli_usage(job->c, "--mirror: A=B, not \"%s\"", text);
-        int code = find_class(job, "mirror", text, (size_t)(equals - text), &a);
-        if (code == 0) code = find_class(job, "mirror", equals + 1, strlen(equals + 1), &b);
-        if (code != 0) return code;
-        mirror[a] = b;
-        mirror[b] = a;
-    }
-    return 0;
-}
-
 static int compare_orders(panel_command *job, dis_context *ctx)
 {
     const panel_values *v = job->v;
-    votes_input other = {.c = job->c,
-                         .v = &v->reading,
-                         .paths = (char *const *)v->swapped.value,
-                         .n_paths = v->swapped.n};
-    if (v->swapped.n == 0) return 0;
-    const size_t n = job->in.view.n_classes;
-    size_t *mirror = malloc((n ? n : 1) * sizeof *mirror), first = SIZE_MAX;
-    if (!mirror) return cli_error(job->c, DIS_ELIMIT, "no memory for %zu classes", n);
-    int code = parse_mirrors(job, mirror);
-    if (code == 0 && v->first) code = find_class(job, "first", v->first, strlen(v->first), &first);
-    if (code == 0) code = votes_input_check(&other);
-    if (code == 0) code = votes_input_read(&other, ctx);
-    if (code == 0)
-        code = cli_failed(job->c, dis_position_bias_run(job->in.votes, other.votes, v->mirror.n ? mirror : NULL, first,
-                                                        &job->swap, &job->n_swaps));
-    votes_input_free(&other);
-    free(mirror);
-    return code;
+    const swapped_input in = {&v->swapped, &v->mirror, v->first, &v->reading};
+    return swapped_input_read(&in, ctx, &job->in, &job->swap, &job->n_swaps);
 }
 
 /* ---- work ---- */

@@ -2,6 +2,7 @@
 #include "tool/arrays.h"
 #include "tool/files.h"
 #include "judge/cmd_judge.h"
+#include "input/swapped_input.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -153,60 +154,22 @@ int judge_weights_read(judge_command *job, const char *path, const char *column,
     return code;
 }
 
-/* ---- swapped pairs ---- */
-
-static int find_class(const judge_command *job, const char *option, const char *name, size_t length, size_t *out)
-{
-    *out = dis_names_find(job->in.view.classes, name, length);
-    return *out != SIZE_MAX ? 0
-                            : cli_usage(job->c, "--%s: no label \"%.*s\" among the votes", option, (int)length, name);
-}
-
-static int parse_mirror(const judge_command *job, size_t *mirror)
-{
-    for (size_t k = 0; k < job->in.view.n_classes; k++) mirror[k] = k;
-    for (size_t i = 0; i < job->v->mirror.n; i++) {
-        const char *text = job->v->mirror.value[i], *equals = strchr(text, '=');
-        size_t a, b;
-        if (!equals) return cli_usage(job->c, "--mirror: A=B, not \"%s\"", text);
-        int code = find_class(job, "mirror", text, (size_t)(equals - text), &a);
-        if (code == 0) code = find_class(job, "mirror", equals + 1, strlen(equals + 1), &b);
-        if (code != 0) return code;
-        mirror[a] = b;
-        mirror[b] = a;
-    }
-    return 0;
-}
-
 int judge_position_read(judge_command *job, uint32_t judge, dis_position_bias *row, bool *found)
 {
     const judge_values *v = job->v;
-    votes_input other = {.c = job->c,
-                         .v = &job->reading,
-                         .paths = (char *const *)v->swapped.value,
-                         .n_paths = v->swapped.n};
-    dis_position_bias *rows = NULL;
-    size_t n = 0, first = SIZE_MAX;
+    const swapped_input in = {&v->swapped, &v->mirror, v->first, &job->reading};
+    dis_position_bias *rows;
+    size_t n;
+    const int code = swapped_input_read(&in, job->ctx, &job->in, &rows, &n);
     *found = false;
-    if (v->swapped.n == 0) return 0;
-    size_t *mirror = malloc((job->in.view.n_classes + 1) * sizeof *mirror);
-    if (!mirror) return cli_error(job->c, DIS_ELIMIT, "no memory for %zu classes", job->in.view.n_classes);
-    int code = parse_mirror(job, mirror);
-    if (code == 0 && v->first) code = find_class(job, "first", v->first, strlen(v->first), &first);
-    if (code == 0) code = votes_input_check(&other);
-    if (code == 0) code = votes_input_read(&other, job->ctx);
-    if (code == 0)
-        code = cli_failed(job->c, dis_position_bias_run(job->in.votes, other.votes, v->mirror.n ? mirror : NULL, first,
-                                                        &rows, &n));
     for (size_t r = 0; code == 0 && r < n; r++)
         if (rows[r].worker == judge) {
             *row = rows[r];
             *found = true;
         }
-    if (code == 0 && !*found) cli_warn(job->c, "the judge judged no pair in both orders; position bias is unknown");
+    if (code == 0 && v->swapped.n && !*found)
+        cli_warn(job->c, "the judge judged no pair in both orders; position bias is unknown");
     dis_free(rows);
-    votes_input_free(&other);
-    free(mirror);
     return code;
 }
 
