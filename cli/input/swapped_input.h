@@ -1,4 +1,5 @@
-/* swapped_input.h: pairs judged twice, the second time with the two answers exchanged (--swapped, --mirror, --first). */
+/* swapped_input.h: pairs judged twice, the second time with the two answers exchanged (--swapped, --mirror,
+ * --first). */
 #ifndef DIS_CLI_SWAPPED_INPUT_H
 #define DIS_CLI_SWAPPED_INPUT_H
 #include "input/votes_input.h"
@@ -9,8 +10,8 @@ typedef struct {
     const cli_votes_values *reading;
 } swapped_input;
 
-/* Position bias of each voter with such pairs: *rows (dis_free), none without --swapped. Returns an exit code; errors are
- * reported. */
+/* Position bias of each voter with such pairs: *rows (dis_free), none without --swapped. Returns an exit code.
+ * Errors are reported. */
 int swapped_input_read(const swapped_input *in, dis_context *ctx, const votes_input *votes, dis_position_bias **rows,
                        size_t *n);
 
