@@ -1,4 +1,4 @@
-/* gpu_labels: EM methods on a CUDA device beside all threads of the processor, in the same run, through the public
+/* gpu_labels: EM methods on a CUDA device beside all threads of the CPU, in the same run, through the public
  * headers.
  *
  *     gpu_labels [votes] [workers] [classes] [votes-per-item] [threads] [iterations] [method...]
@@ -8,7 +8,7 @@
  * the method's own rule of convergence, votes and labels copied there and back; the largest difference of a label
  * between the two; whether two fits of the device give the same bytes. Beside the iteration the bytes that it has to
  * move through the memory of the device, each array once, and their share of 4.3 TB/s. The first fit of the device,
- * which starts it, is told apart. */
+ * which starts it, is distinguished. */
 #include "speed/bench_em_support.h"
 #include <math.h>
 #include <string.h>

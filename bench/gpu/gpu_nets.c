@@ -1,4 +1,4 @@
-/* Times steps of training of the papers' nets on one device. One line of JSON; bench/gpu/gpu_nets.py runs it beside
+/* Times steps of training of the papers' networks on one device. One line of JSON; bench/gpu/gpu_nets.py runs it beside
  * PyTorch.
  *
  *     gpu_nets DEVICE resnet34|tagger SIZE [STEPS]
@@ -66,7 +66,7 @@ static void feed_images(void *arg, size_t which)
     put_labels(r, which, r->size);
 }
 
-/* Rows of what lies on the device, shifted and mirrored. */
+/* Rows of what is on the device, shifted and mirrored. */
 static void take_images(void *arg, size_t which)
 {
     run *r = arg;

@@ -1,8 +1,8 @@
-/* gpu_resamples: sums over resamples on a CUDA device beside all threads of the processor, in the same run.
+/* gpu_resamples: sums over resamples on a CUDA device beside all threads of the CPU, in the same run.
  *
  *     gpu_resamples [items] [resamples] [threads]
  *
- * For 1 to 8 columns and for 15 bins: the time of the processor, of the device with its copies (the second of two runs:
+ * For 1 to 8 columns and for 15 bins: the time of the CPU, of the device with its copies (the second of two runs:
  * the first starts it), how many times that is, and the largest difference of a sum. Then the time that 16 columns take
  * to the device: what a combination of four views of four classes would have to wait for, there and a quarter of it
  * back. */
@@ -40,7 +40,7 @@ static dis_context *context(const char *device, int threads)
 }
 
 typedef struct {
-    dis_context *ctx[2]; /* processor, device */
+    dis_context *ctx[2]; /* CPU, device */
     dis__bootstrap b;
     const double *column[COLUMNS];
     uint8_t *bin;

@@ -1,8 +1,9 @@
 /* Times Krippendorff's alpha on a crowd made up in memory: bench_agreement items classes votes_per_item repeats
  * [counts.i64]. Prints one line of JSON: seconds of each repeat with the votes given vote by vote, and with the counts
  * given (both tables are in memory before the clock starts; all coefficients that votes alone decide are computed, not
- * only alpha), of the votes with intervals for other items and for other annotators (1,000 resamples), and alpha itself. With a last argument the counts (items x classes, 64-bit whole numbers) are written
- * there for the peer. One thread. */
+ * only alpha), of the votes with intervals for other items and for other annotators (1,000 resamples), and alpha
+ * itself. With a last argument the counts (items x classes, 64-bit integers) are written there for the peer. One
+ * thread. */
 #include "dissent/dissent.h"
 #include <stdio.h>
 #include <stdlib.h>

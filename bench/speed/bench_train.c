@@ -2,8 +2,8 @@
  *
  *     bench_train features|tokens|texts ITEMS GOLD.csv MODEL BATCH EPOCHS
  *
- * start: processor time from the start of the program to the first step, reading included; epoch: processor time of
- * each epoch behind the first, one thread, no checkpoints; predict: processor time of seven predictions of all items;
+ * start: CPU time from the start of the program to the first step, reading included; epoch: CPU time of
+ * each epoch after the first, one thread, no checkpoints; predict: CPU time of seven predictions of all items;
  * parameters; peak: the most memory the process had, in bytes. Only public headers are used. */
 #include "dissent/dissent.h"
 #include <stdio.h>
@@ -16,7 +16,7 @@ enum { MAX_EPOCHS = 64, PREDICTIONS = 7 };
 
 typedef struct {
     double asked, start;     /* asked: when training last asked whether to stop, which it does before a step */
-    double mark[MAX_EPOCHS]; /* processor time at the end of each epoch's first step */
+    double mark[MAX_EPOCHS]; /* CPU time at the end of each epoch's first step */
     int n_marks, epochs;
 } watch;
 

@@ -22,7 +22,8 @@
  * file SEEDS NAME VOTES GOLD: as items, but the votes are those of a file, each item's in an order drawn by the seed,
  * and the votes beyond the first three are what can be bought (at most 1,000 items with gold and three votes).
  *
- * One CSV row per seed and point; tools/docs/review_curve.py makes tables and the picture of docs/evidence/review.md. */
+ * One CSV row per seed and point; tools/docs/review_curve.py makes tables and the picture of
+ * docs/evidence/review.md. */
 #include "dissent/dissent.h"
 #include "tool/arrays.h"
 #include <math.h>
@@ -264,7 +265,7 @@ static void buy_by_review(const world *w, const dis_votes *votes, size_t taken[I
     for (size_t r = 0; r < v.n_items; r++) {
         size_t *t = taken + v.items[r].item;
         *t += v.items[r].votes_to_buy;
-        if (*t > w->length[v.items[r].item]) *t = w->length[v.items[r].item]; /* nobody is left to ask: votes lost */
+        if (*t > w->length[v.items[r].item]) *t = w->length[v.items[r].item]; /* no one is left to ask: votes lost */
     }
     dis_review_destroy(review);
 }

@@ -5,7 +5,7 @@
  * links, and standard input and output for what they are connected to. In folders only the files count that are known
  * to matter there (cli_option.holds). With NAME.npy, the lists that are written and read with it count as well
  * (dis__file_companion). Devices are exempt. Then each new file must have a folder that it can be made in,
- * since that would otherwise be found out behind all the work. Cost: a look at the disk for each pair with an output in
+ * since that would otherwise be found out after all the work. Cost: a look at the disk for each pair with an output in
  * it. */
 #include "tool/files.h"
 #include "core/cli.h"

@@ -221,7 +221,7 @@ static dis_status spread_of_all(const votes_input *in, spread_sums *all)
         const dis_status status = dis__context_broadcast(in->ctx, r, &x, sizeof x);
         if (status != DIS_OK) return status;
         all->n_items += x.n_items;
-        all->sum += x.sum; /* whole numbers, or one rank */
+        all->sum += x.sum; /* integers, or one rank */
         if (x.min < all->min) all->min = x.min;
         if (x.max > all->max) all->max = x.max;
     }

@@ -58,7 +58,7 @@ extern const cli_command cli_cmd_labels;
 
 /* ---- before reading ---- */
 
-/* FOLDER/SPEC.EXTENSION with nothing in it that a file name should not have; told apart by a number where two are
+/* FOLDER/SPEC.EXTENSION with nothing in it that a file name should not have; distinguished by a number where two are
  * alike. */
 static void view_path(const labels_values *v, const char *const *specs, size_t m, char *out, size_t size)
 {

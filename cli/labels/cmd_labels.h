@@ -41,7 +41,7 @@ typedef struct {
     dis_label_plan choice;
     dis_label_result *result;
     int code;              /* why the run stopped early */
-    struct timespec since; /* the fit at hand began */
+    struct timespec since; /* the current fit began */
     labels_result view[DIS_MAX_VIEWS];
     size_t n_views; /* fitted so far */
     dis_combination did;

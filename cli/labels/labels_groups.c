@@ -34,7 +34,7 @@ static void plain_name(const dis_names *names, size_t g, char out[MAX_NAME + 1])
         if (!strchr("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-", *s)) *s = '-';
 }
 
-/* FOLDER/GROUP.EXTENSION; equal names told apart by a number. The caller frees it. */
+/* FOLDER/GROUP.EXTENSION; equal names distinguished by a number. The caller frees it. */
 static char *group_path(const labels_command *job, size_t g)
 {
     const size_t size = strlen(job->v->save_groups) + PATH_ROOM;

@@ -1,7 +1,7 @@
 /* --workers: one row per worker: how many votes, the share of them that the labels confirm (no estimate of how
  * often the worker is right: that is dis_review), then what each method learned of
  * that worker as columns METHOD:PARAMETER, METHOD:PARAMETER:CLASS or METHOD:PARAMETER:TRUE>VOTED. A method that is
- * asked for twice has its number behind its name from the second time on. */
+ * asked for twice has its number after its name from the second time on. */
 #include "tool/table_writer.h"
 #include "labels/cmd_labels.h"
 #include <stdlib.h>

@@ -7,7 +7,7 @@
  * it without a message, and a file that exceeds the size limit is an error of writing. */
 void cli_process_catch_signals(void (*handler)(int signal));
 /* A standard descriptor that the caller has closed would become that of the next file which is opened, and that file
- * would be read or written in its place. /dev/null in the wrong direction makes each use fail as on a closed one;
+ * would be read or written in its position. /dev/null in the wrong direction makes each use fail as on a closed one;
  * messages have nowhere to go. False: not possible. */
 bool cli_process_fill_descriptors(void);
 /* Opens a file as a lock that this process holds until it ends. False: another process has it, or errno of opening

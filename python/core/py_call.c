@@ -209,7 +209,7 @@ static const char *put_advice(const char *p, char *out, size_t size, size_t *use
     return p;
 }
 
-/* Suggestions behind a message, a line each. */
+/* Suggestions after a message, a line each. */
 static void put_suggestions(const char *lines, char *out, size_t size)
 {
     size_t used = strlen(out);

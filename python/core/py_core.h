@@ -78,9 +78,9 @@ typedef struct {
     int raised;            /* a callback or a signal left an exception */
 } core_call;
 
-/* threads: 0 for all processors. progress: None, or callable(what: str, done: float). -1 with an exception. */
+/* threads: 0 for all CPUs. progress: None, or callable(what: str, done: float). -1 with an exception. */
 int core_begin(core_call *call, core_state *state, int threads, PyObject *progress);
-/* The same on a device (NULL: the processor) in a precision: "auto" (NULL too), "float32" or "bf16". */
+/* The same on a device (NULL: the CPU) in a precision: "auto" (NULL too), "float32" or "bf16". */
 int core_begin_on(core_call *call, core_state *state, int threads, PyObject *progress, const char *device,
                   const char *precision);
 void core_release(core_call *call);

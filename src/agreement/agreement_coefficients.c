@@ -12,8 +12,8 @@
  *   Gwet 2008, 2014        pe = T / (K (K - 1)) sum pi_k (1 - pi_k), T = sum of all weights 1 - d (K for AC1)
  *   Krippendorff 2011      1 - D_o / D_e, D_o = sum w r D_d, D_e = sum_kl n_k n_l d_kl / (n - 1)
  *
- * Distances: linear |x_k - x_l| and quadratic, x the numbers that the classes are (places where they are none), divided
- * by their range; ordinal weights (j^2 + j) / (K (K - 1)) for places j apart; interval = quadratic; ratio
+ * Distances: linear |x_k - x_l| and quadratic, x the numbers that the classes are (positions where they are none),
+ * divided by their range; ordinal weights (j^2 + j) / (K (K - 1)) for positions j apart; interval = quadratic; ratio
  * ((x_k - x_l) / (x_k + x_l))^2. Krippendorff's ordinal distance is (m_k - m_l)^2 with m_k = n_1 + ... + n_{k-1} + n_k
  * / 2, the mean rank of the class, so it is the interval distance of numbers that depend on the sample.
  *
@@ -35,9 +35,9 @@ struct dis__coefficients {
     size_t n_classes;
     bool numbers, ordered, negative;
     uint32_t *place; /* (n_classes) in the order of the numbers, or of the classes where they are none */
-    uint32_t *order; /* (n_classes) the class at each place */
+    uint32_t *order; /* (n_classes) the class at each position */
     bool rising;     /* x rises with the class */
-    double *x;       /* (n_classes) between 0 and 1: numbers, or places; NULL for classes without order */
+    double *x;       /* (n_classes) between 0 and 1: numbers, or positions; NULL for classes without order */
     double *raw;     /* (n_classes) the numbers as they are; NULL without */
     double total[DIS_PATTERN_DISTANCES]; /* sum of d over all K^2 pairs of classes */
     double *d;                           /* (patterns, DIS_PATTERN_DISTANCES) D of each pattern */
@@ -188,7 +188,7 @@ static dis_status measure_patterns(dis__coefficients *c)
     DIS_TRY(dis__alloc_array(&one, c->n_classes, sizeof *one));
     for (size_t k = 0; k < c->n_classes; k++) one[k] = (dis__tally){.class = (uint32_t)k, .count = 1};
     const bool numbers = c->numbers;
-    c->numbers = false; /* nobody asks for the sum of ratios */
+    c->numbers = false; /* no one asks for the sum of ratios */
     distances_of(c, one, c->n_classes, c->total);
     c->numbers = numbers;
     dis__free(one);

@@ -34,11 +34,11 @@ dis_status dis__vote_patterns_create(dis_context *ctx, const dis_votes_view *vot
                                      dis__vote_patterns *out);
 void dis__vote_patterns_destroy(dis__vote_patterns *patterns);
 
-/* The votes of item i as tallies (room for as many as there are classes, in no order); returns how many. `count`
+/* The votes of item i as tallies (room for as many as there are classes, in any order); returns how many. `count`
  * (n_classes) holds zeros before and after. Counts must have been checked. */
 size_t dis__item_count_tallies(const dis_votes_view *votes, size_t i, uint32_t *count, dis__tally *out);
 
-/* agreement_measures.c: places of the rows of dis_agreement_measure_get. */
+/* agreement_measures.c: positions of the rows of dis_agreement_measure_get. */
 typedef enum {
     DIS_MEASURE_PERCENT,
     DIS_MEASURE_FLEISS,
@@ -79,7 +79,7 @@ dis_status dis__coefficients_create(const dis_votes_view *votes, const dis__vote
 void dis__coefficients_destroy(dis__coefficients *coefficients);
 /* Why a coefficient is not defined for these classes; NULL when it is. */
 const char *dis__coefficient_reason(const dis__coefficients *coefficients, dis__coefficient_id measure);
-/* The class at each place of the order that means something (numbers rising, else as the classes come); NULL: none
+/* The class at each position of the order that means something (numbers rising, else as the classes come); NULL: none
  * does.
  */
 const uint32_t *dis__coefficients_class_order(const dis__coefficients *coefficients);
@@ -135,7 +135,7 @@ void dis__coefficients_compute_distances(const dis__coefficients *coefficients, 
 void dis__coefficients_compute(const dis__coefficients *coefficients, const double *times, dis__class_sums *classes,
                                double *rank, dis__coefficient_values *out);
 
-/* Agreement, Fleiss' kappa and alpha of class k against all others; false: nobody chose it. */
+/* Agreement, Fleiss' kappa and alpha of class k against all others; false: no one chose it. */
 enum { DIS_CLASS_MEASURES = 3 };
 bool dis__class_compute_measures(const dis__class_sums *k, const dis__coefficient_values *all,
                                  double out[DIS_CLASS_MEASURES], bool *degenerate);
@@ -164,7 +164,7 @@ typedef struct {
     size_t n, workers;
 } dis__worker_pairs;
 dis_status dis__agreement_compute_pairs(dis_context *ctx, dis__pair_table *table, bool ordered, dis__worker_pairs *out);
-/* Of two workers who chose the class at place k a[k] and b[k] times in n pairs of votes: what n times their
+/* Of two workers who chose the class at position k a[k] and b[k] times in n pairs of votes: what n times their
  * disagreement would be by chance. */
 enum { DIS_KAPPAS = 3 }; /* unweighted, linear, quadratic */
 void dis__kappa_compute_chance(const double *a, const double *b, size_t n_classes, double n, double out[DIS_KAPPAS]);

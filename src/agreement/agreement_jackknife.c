@@ -4,7 +4,7 @@
  * so no item is counted again; only items where an annotator voted several times are. Mean ranks of ordinal alpha are
  * those of all votes.
  *
- * Changes are added as whole numbers, each column in units that its total over all votes determines (2^-57 of it): the
+ * Changes are added as integers, each column in units that its total over all votes determines (2^-57 of it): the
  * order of items, threads and ranks cannot change a sum. Annotators for whom memory does not suffice at once are left
  * for another pass over the votes.
  *
@@ -42,7 +42,7 @@ typedef struct {
     dis__tally *tally; /* (n) */
     uint32_t *count;   /* (n_classes) zeros, then the same as counts */
     uint32_t *after;   /* (n) */
-    uint32_t *at;      /* (n_classes) place of a class among the tallies */
+    uint32_t *at;      /* (n_classes) position of a class among the tallies */
     double *near;      /* (n, DIS_DISTANCES) */
     dis__item_totals all, rest;
     int64_t *change; /* (first_class + OF_CLASS n) */
@@ -121,7 +121,7 @@ static void add_change(const jackknife *j, const item_room *m, size_t n, int64_t
     }
 }
 
-/* The change of an item of r votes by leaving out one for its class at place t. */
+/* The change of an item of r votes by leaving out one for its class at position t. */
 static void leave_one(const jackknife *j, size_t n, uint64_t r, size_t t, const double *apart, item_room *m)
 {
     double rest[DIS_DISTANCES];
@@ -375,7 +375,7 @@ static dis_status pass(dis_context *ctx, jackknife *j, double *moments)
 
 /* ---- memory ---- */
 
-/* A power of two, so that whole numbers stay whole: changes of an annotator are at most some times the total. */
+/* A power of two, so that integers stay whole: changes of an annotator are at most some times the total. */
 static double unit_of(double total)
 {
     return total > 0 ? ldexp(1, UNIT_BITS - ilogb(total)) : 1;

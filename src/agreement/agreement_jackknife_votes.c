@@ -1,8 +1,8 @@
 /* Coefficients without one vote: items with the same pattern of votes change in the same way, so one vote of each class
  * of each pattern is left out, and counts as often as there are such votes.
  *
- * With many patterns only every n-th (pattern, class) is looked at, so that about MAX_WORK classes are gone through. Of a
- * variance that is precise enough. */
+ * With many patterns only every n-th (pattern, class) is looked at, so that about MAX_WORK classes are gone through. Of
+ * a variance that is precise enough. */
 #include "agreement/agreement_jackknife.h"
 #include "core/memory/memory.h"
 #include <math.h>
@@ -107,7 +107,7 @@ typedef struct {
 
 typedef struct {
     dis__item_totals all, rest;
-    dis__class_sums *classes; /* (n_classes) those of everything, but for the pattern at hand */
+    dis__class_sums *classes; /* (n_classes) those of everything, but for the current pattern */
     uint32_t *count;
     double *near, *value;
 } leaving_room;

@@ -30,7 +30,7 @@ enum { GRAIN = 1 << 14, MAX_JOBS = 64 };
 /* What a pair of workers adds for two of their votes: `always`, and so much for the distance and for the share of C. */
 typedef struct {
     double n;                                    /* pairs of votes; 0: too few to count */
-    double a_first, b_first, a_second, b_second; /* moments of the places */
+    double a_first, b_first, a_second, b_second; /* moments of the positions */
     double always[DIS_KAPPAS], by_distance[DIS_KAPPAS], by_chance[DIS_KAPPAS];
     double classes[]; /* (n_classes) each: a, b and, where classes have an order, sum_j a_j |j - k|, and of b */
 } pair_adds;
@@ -229,7 +229,7 @@ static size_t keep_shared(const influence *f)
     return n;
 }
 
-/* A column of all ranks one behind the other, which is the order of items. */
+/* A column of all ranks one after the other, which is the order of items. */
 static dis_status gather_column(const dis__comm *comm, dis__comm_block *from, size_t n, double **column, size_t *n_all)
 {
     size_t size = 0;

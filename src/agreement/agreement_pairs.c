@@ -7,7 +7,7 @@
  *   Cohen 1968          1 - n sum d / sum_kl a_k b_l d_kl, d = |k - l| (linear) or (k - l)^2 (quadratic), k and l the
  *                       places of the classes
  *
- * All of them ratios of whole numbers, which agreement_pair_table.h counts. The sums over k and l come from sums along
+ * All of them ratios of integers, which agreement_pair_table.h counts. The sums over k and l come from sums along
  * the classes and from moments.
  *
  * Cost: O(classes) per pair, beside counting. */
@@ -39,7 +39,7 @@ void dis__kappa_compute_chance(const double *a, const double *b, size_t n_classe
     out[2] = n * squares - 2 * a_sum * b_sum;
 }
 
-/* All that the coefficients of a pair are made of; whole numbers and quarters of them. */
+/* All that the coefficients of a pair are made of; integers and quarters of them. */
 typedef struct {
     double equal, same, both; /* same: sum a_k b_k, both: sum ((a_k + b_k) / 2)^2 */
     double linear, quadratic, chance[DIS_KAPPAS];

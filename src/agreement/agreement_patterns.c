@@ -1,7 +1,7 @@
 /* Which patterns of votes there are, and how many items have each.
  *
  * A pattern is known by a 128-bit number: the sum over its votes of a random number for each class (drawn for the
- * process, so nobody can choose votes that collide; two patterns share one with a chance below 2^-90). Sums do not
+ * process, so no one can choose votes that collide; two patterns share one with a chance below 2^-90). Sums do not
  * depend on the order of votes, so an item is looked up without sorting anything, and only the first item of a pattern
  * has its votes counted out.
  *
@@ -257,7 +257,8 @@ static dis_status decode(const search *s, finder *f, const uint32_t *table, size
 
 /* ---- counts in words ---- */
 
-/* Words of counts that were seen, each where its hash says; one that finds its place taken is counted the usual way. */
+/* Words of counts that were seen, each where its hash says; one that finds its position taken is counted the usual
+ * way. */
 typedef struct {
     uint64_t word[1 << WORD_BITS];
     uint64_t items[1 << WORD_BITS];
@@ -365,7 +366,7 @@ static dis_status merge(const search *s)
     return DIS_OK;
 }
 
-/* What a rank found, from another: entries, each with its tallies behind it. */
+/* What a rank found, from another: entries, each with its tallies after it. */
 static dis_status merge_block(finder *all, const dis__comm_block *from)
 {
     for (size_t at = 0; at < from->n;) {

@@ -22,7 +22,7 @@ typedef struct {
     const dis__vote_patterns *patterns;
     uint32_t *cell;    /* (patterns, n_classes) */
     uint32_t *pattern; /* (n) of each cell */
-    uint32_t *tally;   /* (n) and the place of its class in it */
+    uint32_t *tally;   /* (n) and the position of its class in it */
 } dis__vote_cells;
 
 dis_status dis__vote_cells_create(const dis__agreement_base *base, const dis_votes_view *votes, size_t n_annotators,

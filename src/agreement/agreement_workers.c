@@ -77,7 +77,7 @@ static dis_status range_job(void *arg, size_t j, int thread)
     return status;
 }
 
-/* Votes go all over their array, which may lie in a file; with a limit of memory, those of as many workers at a time as
+/* Votes go all over their array, which may be in a file; with a limit of memory, those of as many workers at a time as
  * an eighth of it takes go to memory first, each time in a pass over all votes. */
 static dis_status cut_workers(const dis_context *ctx, grouping *g)
 {
@@ -127,7 +127,7 @@ void dis__worker_votes_destroy(dis__worker_votes *by)
 
 /* ---- items ---- */
 
-/* All that a worker's vote needs to know of its item, in one place: items come from all over memory. */
+/* All that a worker's vote needs to know of its item, in one position: items come from all over memory. */
 typedef struct {
     double pairs; /* S */
     uint32_t votes;
@@ -167,7 +167,7 @@ static dis_status item_job(void *arg, size_t j, int thread)
 /* ---- workers ---- */
 
 typedef struct {
-    uint32_t *mine;    /* (n_classes) zeros: the worker's votes on the item at hand */
+    uint32_t *mine;    /* (n_classes) zeros: the worker's votes on the current item */
     double *removed;   /* (n_classes) zeros: what n_k loses */
     uint32_t *touched; /* (n_classes) classes with taken > 0 */
     size_t n_touched;
@@ -219,7 +219,7 @@ static double alpha_of_rest(const worker_work *w, const worker_sums *sums, worke
         room->removed[k] = 0;
     }
     room->n_touched = 0;
-    const double n = w->n - sums->n, expected = n * n - nn; /* whole numbers, exact below 2^53 */
+    const double n = w->n - sums->n, expected = n * n - nn; /* integers, exact below 2^53 */
     if (n < 2) return NAN;
     return expected > 0 ? 1 - (n - 1) * (n - (w->a - sums->a)) / expected : 1;
 }

@@ -15,9 +15,9 @@
  * (Pearson's type III), not of the normal one. Annotators with fewer than FEW_VOTES votes have no rates of their own:
  * they share those of all such annotators. So do all votes where the annotators are not known.
  *
- * The coefficient is T / sum over pairs of sqrt(tr C_a tr C_b): 1 if pairs always agree, 0 by chance. Votes are noise if
- * p is at least LEVEL and the upper end of the coefficient's 95 % interval, for other items, is below LITTLE; if it is
- * not, there are too few votes to tell. bench/truth/noise.py measures level and power.
+ * The coefficient is T / sum over pairs of sqrt(tr C_a tr C_b): 1 if pairs always agree, 0 by chance. Votes are noise
+ * if p is at least LEVEL and the upper end of the coefficient's 95 % interval, for other items, is below LITTLE; if it
+ * is not, there are too few votes to tell. bench/truth/noise.py measures level and power.
  *
  * Cost: O(K) per vote, and per item the smaller of O(n K^2) and O(n^2 K) for the variance; O(n K) with more than
  * MATRIX_CLASSES classes. */
@@ -258,7 +258,7 @@ static void add_item(const work *w, size_t i, double *scratch, sums_of *out)
     out->variance += item_variance(w, first, end, scratch + K);
 }
 
-/* Votes of nobody known: all share the rates. */
+/* Votes of no one known: all share the rates. */
 static void add_counted_item(const work *w, size_t i, sums_of *out)
 {
     const size_t K = w->v.n_classes;
@@ -316,8 +316,8 @@ static dis_status add_items(work *w, sums_of *out)
 
 /* ---- the verdict ---- */
 
-/* Skewness of T, from the rates r of all votes: E[d^3] of a pair, and tr C^3 = sum over k, l, m of C C C, which for this
- * C is sum r^3 - 3 sum r^4 + 3 sum r^2 sum r^3 - (sum r^2)^3. */
+/* Skewness of T, from the rates r of all votes: E[d^3] of a pair, and tr C^3 = sum over k, l, m of C C C, which for
+ * this C is sum r^3 - 3 sum r^4 + 3 sum r^2 sum r^3 - (sum r^2)^3. */
 static double skewness(const work *w, const sums_of *s)
 {
     const size_t K = w->v.n_classes;

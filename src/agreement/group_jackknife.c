@@ -24,7 +24,7 @@ typedef struct {
     size_t n_groups, n_values, max_jobs, n_jobs;
     int32_t *without;             /* (threads, n_workers) groups, -1 for who is left out */
     double *rest;                 /* (threads, n_values) */
-    uint32_t *times;              /* (threads, n_groups, n_classes) votes of the item at hand */
+    uint32_t *times;              /* (threads, n_groups, n_classes) votes of the current item */
     uint32_t *seen;               /* (threads, n_workers) the last item that the annotator voted on, + 1 */
     dis__left_out_group *moments; /* (max_jobs, n_values, n_groups) */
     double *squares;              /* (max_jobs, n_values) */

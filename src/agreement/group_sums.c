@@ -92,7 +92,7 @@ static void restart(dis__group_sums *s)
 
 /* ---- one item ---- */
 
-/* Votes of a side on the item at hand. */
+/* Votes of a side on the current item. */
 typedef struct {
     double n, sum, square;
     const double *count; /* (n_classes) */

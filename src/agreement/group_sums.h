@@ -33,19 +33,19 @@ typedef struct {
     size_t n_groups, n_pairs, n_values;
     dis__group_relation *within, *others, *pair; /* (n_groups), (n_groups), (n_pairs) */
     double *margins;
-    double *count;   /* (n_groups + 1, n_classes) of the item at hand; the last row: of all groups */
+    double *count;   /* (n_groups + 1, n_classes) of the current item; the last row: of all groups */
     uint32_t *class; /* (n_classes) that occur in it */
     bool *seen;      /* (n_classes) */
 } dis__group_sums;
 
-/* The place of the first value of a pair, of group 0 of it, and of the mean of within - across. */
+/* The position of the first value of a pair, of group 0 of it, and of the mean of within - across. */
 size_t dis__group_pair_index(size_t n_groups, size_t a, size_t b); /* a < b: its number among pairs */
 size_t dis__group_pair_value_index(const dis__group_sums *s, size_t pair);
 size_t dis__group_difference_value_index(const dis__group_sums *s);
 
 dis_status dis__group_sums_create(const dis_votes_view *votes, const double *rank, size_t n_groups, dis__group_sums *s);
 void dis__group_sums_destroy(dis__group_sums *s);
-/* Starts anew and adds all items. group: (n_workers), -1: none. times: (n_items) how often each item counts; NULL:
+/* Starts over and adds all items. group: (n_workers), -1: none. times: (n_items) how often each item counts; NULL:
  * once. */
 void dis__group_sums_compute(dis__group_sums *s, const int32_t *group, const uint8_t *times);
 /* Adds item i so many times; below 0: takes it away. */

@@ -13,7 +13,7 @@ enum { DIS_CODE_WORD = 8 }; /* labels that are loaded at once */
 DIS_KERNEL_DECLARE(size_t, dis__code_items,
                    (const uint64_t *start, const uint8_t *label, size_t first, size_t last, unsigned bits, size_t max,
                     uint32_t *table));
-/* n counts as bytes; false, with bytes that mean nothing, when one is no whole number or above 255. */
+/* n counts as bytes; false, with bytes that mean nothing, when one is no integer or above 255. */
 DIS_KERNEL_DECLARE(int, dis__counts_to_bytes, (const double *count, size_t n, uint8_t *out));
 
 #endif

@@ -1,5 +1,5 @@
 /* The labels of an item as one short number: eight are loaded at once, and the bits that matter of each byte pushed
- * together, by one instruction where that is fast (all processors with AVX-512), else by three shifts that halve the
+ * together, by one instruction where that is fast (all CPUs with AVX-512), else by three shifts that halve the
  * gaps. Labels of the next items that were loaded along are cut off behind. A few cycles per item. Counts become bytes,
  * so that the counts of an item are one word. */
 #include "agreement/item_codes.h"

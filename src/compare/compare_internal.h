@@ -27,7 +27,7 @@ typedef struct {
 dis_status dis__answer_patterns_init(const dis_comparison_input *input, bool pool_seeds, dis__answer_patterns *out);
 void dis__answer_patterns_free(dis__answer_patterns *patterns);
 
-/* What one resample gives: for each metric A, B and the difference; that of accuracy as the whole number
+/* What one resample gives: for each metric A, B and the difference; that of accuracy as the integer
  * n_b * (right answers of A) - n_a * (right answers of B). */
 enum {
     DIS_COMPARE_SIDE_A,
@@ -58,8 +58,8 @@ dis_status dis__vote_reference_variances(dis_context *ctx, const dis__vote_refer
                                          const dis_comparison_input *input, const dis__answer_patterns *patterns,
                                          dis__crossed_variances out[DIS_COMPARE_VALUES]);
 
-/* Metrics of both sides as observed, intervals and p-values. crossed: (DIS_COMPARE_VALUES) variances over annotators, or
- * NULL: for other items alone. */
+/* Metrics of both sides as observed, intervals and p-values. crossed: (DIS_COMPARE_VALUES) variances over annotators,
+ * or NULL: for other items alone. */
 dis_status dis__paired_bootstrap(dis_context *ctx, const dis__answer_patterns *patterns,
                                  const dis_comparison_options *options, dis__crossed_variances *crossed,
                                  dis_comparison *out);

@@ -4,7 +4,7 @@
  * Each item has three numbers: the excess kurtosis of its soft label's K probabilities (high: one class stands out),
  * its entropy and its largest probability. A cell has their means, over (item, pair of seeds); the two mixed cells are
  * held against each other by a Mann-Whitney test. The numbers are rounded to 10 decimals before they are ranked, so
- * that the same shares on other classes tie as they should and are not told apart by the last bit.
+ * that the same shares on other classes tie as they should and are not distinguished by the last bit.
  *
  * The kurtosis of two numbers is always -2 and of three always -1.5: for K = 2 it is undefined here, for K = 3 a
  * constant without a test. A uniform soft label has none. */

@@ -8,7 +8,7 @@
  *
  * A tally holds, for each series (seed) and class, how often it was answered and how often rightly, in the two halves
  * of one word. Macro-F1 is the mean of 2 tp / (answered + gold) over the classes that occur among gold or answers, as
- * scikit-learn has it. Differences in accuracy are compared as whole numbers. Cost per resample: O(patterns x seeds +
+ * scikit-learn has it. Differences in accuracy are compared as integers. Cost per resample: O(patterns x seeds +
  * classes x seeds) and the draw. */
 #include "compare/compare_internal.h"
 #include "stats/bootstrap_device.h"
@@ -119,8 +119,8 @@ static dis_status measure_items(void *arg, const uint8_t *times, size_t resample
 
 /* ---- on a device ---- */
 
-/* Of each series its answers, right and wrong ones, are bins of the drawn items, of gold its classes: whole numbers, so
- * that the tallies are those of the processor. series n_series: gold. */
+/* Of each series its answers, right and wrong ones, are bins of the drawn items, of gold its classes: integers, so
+ * that the tallies are those of the CPU. series n_series: gold. */
 static void fill_bins(const dis__answer_patterns *p, size_t series, uint8_t *bin)
 {
     for (size_t i = 0; i < p->n; i++) {
@@ -183,8 +183,8 @@ static dis_status run_items(dis_context *ctx, const dis__bootstrap *b, bootstrap
 
 /* ---- from resamples to p-values ---- */
 
-/* Shares of n_resamples differences (every N_VALUES * DIS_COMPARE_METRICS-th number) by their place to what was
- * observed. Differences times `scale` and `observed` are on one scale; both are whole numbers for accuracy, exact below
+/* Shares of n_resamples differences (every N_VALUES * DIS_COMPARE_METRICS-th number) by their position to what was
+ * observed. Differences times `scale` and `observed` are on one scale; both are integers for accuracy, exact below
  * 2^53. */
 static void count_beyond(const double *difference, size_t n_resamples, double scale, double observed,
                          dis_significance *out)

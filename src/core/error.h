@@ -5,7 +5,7 @@
  *     if (n > limit) return dis__fail(DIS_ELIMIT, "%zu classes; at most %u are possible", n, DIS_MAX_CLASSES);
  *     DIS_TRY(dis__alloc_array(&rows, n, sizeof *rows));
  *
- * Messages about the user's data carry the place: "votes.csv:12:5: reason; remedy". A remedy names fields of the
+ * Messages about the user's data carry the position: "votes.csv:12:5: reason; remedy". A remedy names fields of the
  * caller's structs in backquotes (`lenient`): the command line shows them as options, Python as arguments. */
 #ifndef DIS_CORE_ERROR_H
 #define DIS_CORE_ERROR_H
@@ -27,12 +27,12 @@
 /* Sets this thread's message and returns `status`. */
 dis_status dis__fail(dis_status status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* The same with the place in the user's data. line and column count from 1; 0: not known. */
+/* The same with the position in the user's data. line and column count from 1; 0: not known. */
 dis_status dis__fail_at(dis_status status, const char *file, uint64_t line, uint64_t column, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
 
-/* Adds lines to this thread's message as they are, each with a newline before it: suggestions, whose texts the caller has
- * made safe for a terminal. */
+/* Adds lines to this thread's message as they are, each with a newline before it: suggestions, whose texts the caller
+ * has made safe for a terminal. */
 dis_status dis__fail_append(dis_status status, const char *lines);
 
 /* DIS_EIO with "verb FILE: strerror(errno)". */

@@ -1,5 +1,5 @@
 /* plugin.h: where parts that are built as libraries of their own are looked for, so that all are found the same
- * way: by the file that an environment variable names; beside the program, beside the file that this library lies in,
+ * way: by the file that an environment variable names; beside the program, beside the file that this library is in,
  * or in folders near either; else wherever the system looks. */
 #ifndef DIS_CORE_PLUGIN_FILE_H
 #define DIS_CORE_PLUGIN_FILE_H

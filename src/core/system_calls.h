@@ -1,5 +1,5 @@
-/* system_calls.h: the system calls that can fail on a user's disk, behind one door so that tests can make the n-th one fail.
- * Each does what its namesake does, with the same return value and errno, restarted after EINTR. */
+/* system_calls.h: the system calls that can fail on a user's disk, behind one door so that tests can make the n-th one
+ * fail. Each does what its namesake does, with the same return value and errno, restarted after EINTR. */
 #ifndef DIS_CORE_SYS_H
 #define DIS_CORE_SYS_H
 #include "dissent/status.h"
@@ -22,7 +22,7 @@ void *dis__sys_map(int fd, size_t n); /* read-only mapping of a file; NULL on fa
 int dis__sys_temporary(const char *folder);
 int dis__sys_extend(int fd, size_t n);         /* makes a file n bytes long, with room on the disk for all of them */
 void *dis__sys_map_writable(int fd, size_t n); /* mapping of a file for reading and writing; NULL on failure */
-/* Addresses without memory behind them, which comes as they are used; NULL: there are not so many. */
+/* Addresses without memory after them, which comes as they are used; NULL: there are not so many. */
 void *dis__sys_reserve(size_t n);
 int dis__sys_truncate(int fd, uint64_t n);
 void *dis__sys_map_writable_part(int fd, uint64_t from, size_t n); /* the same of a part that begins with a page */

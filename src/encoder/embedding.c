@@ -1,8 +1,8 @@
 /* Texts into vectors: tokens, batches of like lengths, the encoder's layers, the mean or the first token of each text.
  * Texts are taken from the longest to the shortest, so that a batch needs no more than a fixed number of tokens; tokens
- * are packed, so that lengths cost nothing else. The net is planned once for batches of at most TOKENS tokens, or as
- * many as the device likes at once; the next batch is put, and the vectors of the last one are stored, while a device
- * computes. */
+ * are packed, so that lengths cost nothing else. The network is planned once for batches of at most TOKENS tokens, or
+ * as many as the device likes at once; the next batch is put, and the vectors of the last one are stored, while a
+ * device computes. */
 #include "dissent/embed.h"
 #include "core/memory/memory.h"
 #include "core/parallel/pool.h"
@@ -23,7 +23,7 @@ struct dis_encoder {
     dis__encoder_config config;
     dis_tokenizer *tokenizer;
     dis__net *net;
-    dis__encoder_weight_files *files; /* whose numbers the net uses */
+    dis__encoder_weight_files *files; /* whose numbers the network uses */
     dis__encoder_net built;
     int pooled[2]; /* values, by dis_embed_pooling */
     size_t n_parameters, max_length, max_tokens, max_rows;
@@ -52,7 +52,7 @@ static dis_status check_tokenizer(const char *folder, dis_encoder *e)
     return DIS_OK;
 }
 
-/* A net for batches of so many tokens, in place of one that was too large. */
+/* A network for batches of so many tokens, in place of one that was too large. */
 static dis_status plan_net(dis_context *ctx, const dis__device *device, size_t tokens, size_t rows, dis_encoder *e)
 {
     dis__plan_options plan = dis__plan_options_default();

@@ -10,7 +10,7 @@
  *     DIS_TRY(dis__encoder_set_batch(net, &built, &config, &batch));
  *
  * A family is a row of a table (encoder_families.c): how config.json calls its sizes, how its arrays are called, where
- * positions begin, what stands before its classifier. Tokens of a batch lie one behind the other; there is no
+ * positions begin, what stands before its classifier. Tokens of a batch lie one after the other; there is no
  * padding. */
 #ifndef DIS_ENCODER_ENCODER_H
 #define DIS_ENCODER_ENCODER_H
@@ -44,8 +44,8 @@ typedef struct dis__encoder_family {
     const char *layer;                               /* "encoder.layer." */
     dis__encoder_pooler top;
     dis__encoder_pooler choice; /* names that transformers has for the same layers with multiple choice */
-    bool shifted;               /* positions begin behind the padding's id */
-    bool types;                 /* the two texts of a pair are told apart */
+    bool shifted;               /* positions begin after the padding's id */
+    bool types;                 /* the two texts of a pair are distinguished */
     bool relative;
 } dis__encoder_family;
 
@@ -79,7 +79,7 @@ typedef struct dis__encoder_config_field {
     const char *backup; /* the field that counts where this one is absent or null */
 } dis__encoder_config_field;
 
-/* DIS_EDATA with the place: another architecture, a field that asks for what is not there. */
+/* DIS_EDATA with the position: another architecture, a field that asks for what is not there. */
 dis_status dis__encoder_config_read(dis_context *ctx, const char *folder, dis__encoder_config *out);
 /* The same of a text. */
 dis_status dis__encoder_config_parse(const char *file, const char *text, size_t n, dis__encoder_config *out);
@@ -105,7 +105,7 @@ typedef struct {
 typedef struct {
     size_t rows, tokens;           /* of a batch, maximum */
     bool dropout;                  /* as in training */
-    bool predicts;                 /* the net never trains */
+    bool predicts;                 /* the network never trains */
     bool first;                    /* nothing but the first token of each row is read */
     const dis__encoder_lora *lora; /* NULL: none */
 } dis__encoder_limits;
@@ -132,7 +132,7 @@ bool dis__encoder_lora_select(const dis__encoder_lora *lora, size_t layer, const
 int dis__encoder_pooler_build(dis__net *net, const dis__encoder_config *config, const dis__encoder_net *built,
                               bool dropout);
 
-/* The same as dis__encoder_set_batch, of tokens that stay as they are while the net trains: they lie on the device
+/* The same as dis__encoder_set_batch, of tokens that stay as they are while the network trains: they are on the device
  * where there is room, and a batch is gathered there. */
 dis_status dis__encoder_gather_batch(dis__net *net, const dis__encoder_net *built, const dis__encoder_config *config,
                                      const dis_tokens_view *tokens, const uint32_t *row, size_t n_rows);
@@ -142,14 +142,14 @@ dis_status dis__encoder_set_batch(dis__net *net, const dis__encoder_net *built, 
 
 /* Numbers of all parameters that begin with "encoder.", and of "top" where they are there, from model.safetensors, or
  * from the files of its index. DIS_EDATA: files of another kind, an array that is missing or of another shape, or that
- * has no place. */
+ * has no position. */
 dis_status dis__encoder_read_weights(dis_context *ctx, const char *folder, const dis__encoder_config *config,
                                      dis__net *net);
 /* Whether there are files of numbers, in a form that is read; their headers alone are looked at. */
 dis_status dis__encoder_weights_check(dis_context *ctx, const char *folder);
-/* The same for a net that never trains: it may use the numbers where the files have them, which stay open until
- * dis__encoder_weight_files_close, to be called after the net is destroyed. A failure leaves nothing open, and the
- * net is not to be used. */
+/* The same for a network that never trains: it may use the numbers where the files have them, which stay open until
+ * dis__encoder_weight_files_close, to be called after the network is destroyed. A failure leaves nothing open, and the
+ * network is not to be used. */
 typedef struct dis__encoder_weight_files dis__encoder_weight_files;
 dis_status dis__encoder_map_weights(dis_context *ctx, const char *folder, const dis__encoder_config *config,
                                     dis__net *net, dis__encoder_weight_files **out);

@@ -130,7 +130,7 @@ int dis__encoder_pooler_build(dis__net *net, const dis__encoder_config *c, const
     return rate > 0 ? dis__layer_dropout(net, x, rate) : x;
 }
 
-/* RoBERTa and MPNet number only tokens that are not padding, from behind its id on; padding that a text spells out
+/* RoBERTa and MPNet number only tokens that are not padding, from after its id on; padding that a text spells out
  * stays at its id. */
 static void lay_out(const dis__encoder_config *c, const dis_tokens_view *tokens, size_t text, int32_t *ids,
                     int32_t *positions, int32_t *types)
@@ -148,7 +148,7 @@ static void lay_out(const dis__encoder_config *c, const dis_tokens_view *tokens,
     }
 }
 
-/* Where rows begin, and their lengths; rows behind the batch are empty. */
+/* Where rows begin, and their lengths; rows after the batch are empty. */
 static dis_status put_rows(dis__net *net, const dis__encoder_net *b, const dis_tokens_view *tokens, const uint32_t *row,
                            size_t n_rows)
 {
@@ -226,7 +226,7 @@ dis_status dis__encoder_gather_batch(dis__net *net, const dis__encoder_net *b, c
         at += (size_t)span[r][2];
     }
     dis__net_resize(net, b->tokens, at);
-    span[n_rows][0] = span[n_rows][2] = 0; /* what lies behind the tokens */
+    span[n_rows][0] = span[n_rows][2] = 0; /* what lies after the tokens */
     span[n_rows][1] = (int32_t)at;
     span[n_rows][3] = (int32_t)(dis__net_filled(net, b->ids) - at);
     for (int i = 0; i < ARRAYS; i++)

@@ -1,6 +1,6 @@
 /* How figures against people vary with the annotators: the human labels are made again without some of them.
  *
- * Annotators are left out one by one, or in BLOCKS random blocks where there are more. Items that nobody else voted on
+ * Annotators are left out one by one, or in BLOCKS random blocks where there are more. Items that no one else voted on
  * are left out too. The variance of single votes is that of the changes of single items, which the bootstrap over items
  * contains as well; it is known for figures that are means of items (stats/crossed.h).
  *

@@ -1,4 +1,4 @@
-/* calibrated_likelihood.h: log-likelihood after calibration, so that models are not told apart by how sure they
+/* calibrated_likelihood.h: log-likelihood after calibration, so that models are not distinguished by how sure they
  * sound. */
 #ifndef DIS_EVALUATE_CALIBRATED_LIKELIHOOD_H
 #define DIS_EVALUATE_CALIBRATED_LIKELIHOOD_H

@@ -14,9 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Per class, of the items at hand. */
+/* Per class, of the current items. */
 typedef struct {
-    uint64_t *gold, *predicted, *right; /* (n_classes) each, one behind the other */
+    uint64_t *gold, *predicted, *right; /* (n_classes) each, one after the other */
     uint64_t n;
 } class_counts;
 

@@ -295,8 +295,8 @@ static dis_status check_memory(const dis_context *ctx, const dis_evaluation *e)
 {
     const size_t resampled = e->o.resamples ? 1 : 0, threads = (size_t)dis_context_n_threads(ctx);
     const size_t an_item = (e->o.keep_items || resampled ? DIS_ITEM_COLUMNS : 2) * sizeof(double) + /* columns */
-                           sizeof(int32_t) + sizeof(size_t) +                                       /* class, place */
-                           5 * sizeof(dis__indexed_value) +                                         /* sorting */
+                           sizeof(int32_t) + sizeof(size_t) + /* class, position */
+                           5 * sizeof(dis__indexed_value) +   /* sorting */
                            resampled * ((6 + 2 * e->o.n_splits) * sizeof(double) + threads * (sizeof(double) + 1));
     const size_t k = e->in.n_classes, matrix = k <= DIS_EVALUATION_MAX_CONFUSED ? dis__saturating_size(k, k, 0) : 0;
     return dis__check_memory(ctx,

@@ -1,4 +1,4 @@
-/* The scores of Le-Wi-Di 2025 as its scoring program computes them: which places are rounded, and what absolute
+/* The scores of Le-Wi-Di 2025 as its scoring program computes them: which positions are rounded, and what absolute
  * distances are divided by (the docstrings there say 5 and 10, the code divides by 6 and 11).
  *
  *   MP           soft: mean over items of round5(sum |p - t|), rounded; perspectives: mean of round5(wrong /

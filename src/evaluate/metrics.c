@@ -1,5 +1,5 @@
-/* The table of metrics. The row of a metric is the only place that knows it by name: the tool, the report, experiments
- * and Python read its words, range and unit here, and the evaluation reads how it is computed. */
+/* The table of metrics. The row of a metric is the only position that knows it by name: the tool, the report,
+ * experiments and Python read its words, range and unit here, and the evaluation reads how it is computed. */
 #include "evaluate/metrics.h"
 #include "tool/value_names.h"
 #include <math.h>

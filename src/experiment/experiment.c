@@ -1,5 +1,5 @@
 /* The public face of experiments: a plan, a store, and what is asked of both. The store is opened for each call and
- * closed after it, so that nothing is held while nobody works. */
+ * closed after it, so that nothing is held while no one works. */
 #include "tool/files.h"
 #include "tool/experiments.h"
 #include "experiment/experiment_internal.h"
@@ -19,7 +19,7 @@ DIS_OPTIONS_DEFAULTS(dis_experiment_run_options, .size = sizeof(dis_experiment_r
 
 /* ---- which runs ---- */
 
-/* Digits, to behind them; NULL: there are none. */
+/* Digits, to after them; NULL: there are none. */
 static const char *parse_number(const char *text, uint64_t *x)
 {
     const char *end = text;

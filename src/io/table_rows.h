@@ -52,8 +52,8 @@ dis_status dis__table_rows_finish(dis__table_rows *r, dis_status so_far);
 /* The columns, by name, that rows are to give, in that order; the texts must outlive the reader. CSV: DIS_EDATA when
  * one is missing, with those that are there. May be called once, before the first row. */
 dis_status dis__table_rows_select(dis__table_rows *r, const char *const *names, size_t n);
-/* The names of the columns, or the keys of the first row of JSON Lines, at most `room`. They are valid until the next row
- * of JSON Lines is read. */
+/* The names of the columns, or the keys of the first row of JSON Lines, at most `room`. They are valid until the next
+ * row of JSON Lines is read. */
 dis_status dis__table_rows_names(dis__table_rows *r, dis_column_name *out, size_t room, size_t *n);
 /* The names of all columns of CSV and TSV; 0 for JSON Lines, where every line has keys of its own. */
 size_t dis__table_rows_n_columns(const dis__table_rows *r);
@@ -62,7 +62,7 @@ dis__table_row_cell dis__table_rows_column(const dis__table_rows *r, size_t i);
 dis_status dis__table_rows_next(dis__table_rows *r, bool *more);
 /* Where the current row begins. */
 uint64_t dis__table_rows_line(dis__table_rows *r);
-/* DIS_EDATA with the place of cell i of the current row. */
+/* DIS_EDATA with the position of cell i of the current row. */
 dis_status dis__table_rows_fail(dis__table_rows *r, size_t i, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

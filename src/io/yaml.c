@@ -103,7 +103,7 @@ static dis_status check_key(const reading *r, const dis__yaml_node *map, const d
     return DIS_OK;
 }
 
-/* One node behind the others. While a map is open its `n` counts keys and values. */
+/* One node after the others. While a map is open its `n` counts keys and values. */
 static dis_status add_node(reading *r, const dis__yaml_node *node, const yaml_mark_t *mark)
 {
     dis__yaml *y = r->yaml;

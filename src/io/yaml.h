@@ -1,4 +1,4 @@
-/* yaml.h: a YAML file into a flat array of nodes, each with its place.
+/* yaml.h: a YAML file into a flat array of nodes, each with its position.
  *
  * A read file is one array: each node is followed by what it contains, and `skip` leads past it. A map's members are a
  * key (a text) and a value in turn. What a text means (number, truth value, path) is for the reader's user to say.
@@ -9,11 +9,10 @@
  *     if (name && name->kind != DIS_YAML_TEXT) status = dis__yaml_fail(&yaml, name, "name must be a text");
  *     dis__yaml_free(&yaml);
  *
- * Parsing is libyaml's. Refused with DIS_EDATA and the place: what is no YAML, invalid UTF-8, NUL, several documents or
- * none, anchors, aliases and tags (a few bytes of them can stand for gigabytes), equal keys in one map, keys that are
- * no texts, more than DIS_YAML_DEPTH levels, DIS_YAML_NODES nodes,
- * DIS_YAML_KEYS keys in a map or DIS_YAML_BYTES bytes. A build without libyaml answers
- * DIS_EUSAGE. */
+ * Parsing is libyaml's. Refused with DIS_EDATA and the position: what is no YAML, invalid UTF-8, NUL, several documents
+ * or none, anchors, aliases and tags (a few bytes of them can stand for gigabytes), equal keys in one map, keys that
+ * are no texts, more than DIS_YAML_DEPTH levels, DIS_YAML_NODES nodes, DIS_YAML_KEYS keys in a map or DIS_YAML_BYTES
+ * bytes. A build without libyaml answers DIS_EUSAGE. */
 #ifndef DIS_IO_YAML_H
 #define DIS_IO_YAML_H
 #include "io/input/input.h"
@@ -26,7 +25,7 @@
 typedef enum { DIS_YAML_TEXT, DIS_YAML_LIST, DIS_YAML_MAP } dis__yaml_kind;
 
 typedef struct {
-    const char *text; /* of a text, with a NUL behind it and none within */
+    const char *text; /* of a text, with a NUL after it and none within */
     uint32_t length;
     uint32_t n;    /* elements of a list, members of a map */
     uint32_t skip; /* this node and all within it: the next one is node + skip */

@@ -1,4 +1,4 @@
-/* Items that are numbers one behind the other: npy, raw float32, and CIFAR's records (one byte of label, then 32 x 32
+/* Items that are numbers one after the other: npy, raw float32, and CIFAR's records (one byte of label, then 32 x 32
  * red, green and blue values). Images become height x width x channels numbers from 0 to 1, channels fastest. */
 #include "items/items_internal.h"
 #include "core/memory/memory.h"

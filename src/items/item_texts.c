@@ -27,7 +27,7 @@ static dis_status joined(const dis_items *items, size_t row, char **room, size_t
     return DIS_OK;
 }
 
-/* A task of comparisons and spans ends with two parts, the two things or places; the text belongs to what is before
+/* A task of comparisons and spans ends with two parts, the two things or positions; the text belongs to what is before
  * them. Returns its length, or n where there are no parts. */
 static size_t length_without_parts(const char *name, size_t n)
 {

@@ -4,7 +4,7 @@
 #include "core/error.h"
 
 /* Shuffles the n rows of `line` by the seed; `draw` tells draws of one seed apart. With `label` (by row, NULL: none)
- * they are then put in order of their labels, those without one (below 0) behind all others, and stay shuffled within a
+ * they are then put in order of their labels, those without one (below 0) after all others, and stay shuffled within a
  * label: what is dealt in turn, or taken at equal steps, has every label in the same share to within one row. Cost:
  * linear. */
 dis_status dis__stratified_order(uint64_t seed, uint64_t draw, const int32_t *label, size_t n_classes, size_t *line,

@@ -1,7 +1,7 @@
 /* Later votes against a certificate, valid at every look.
  *
- * With x_1, x_2, ... the values of items in their order, d = mean - certified mean after t items has, without drift, the
- * variance v = s^2 / t + S: s^2 is the variance of an item (the larger one of the certificate's and that of the new
+ * With x_1, x_2, ... the values of items in their order, d = mean - certified mean after t items has, without drift,
+ * the variance v = s^2 / t + S: s^2 is the variance of an item (the larger one of the certificate's and that of the new
  * items), S the variance of the certified mean plus what new annotators add. The likelihood ratio of a shift by a,
  * exp((d a - a^2 / 2) / v), is a martingale in t for every a, and so is any average over a. Therefore the largest value
  * of such an average exceeds 1 / level with probability level at most, however often one looks (Ville 1939).
@@ -9,9 +9,9 @@
  *   agreement       a = -.05, -.1, -.2, -.5 times (1 - chance agreement): drops of kappa; weights .2, .4, .2, .2
  *   shares, biases  a is normal with standard deviation .05 or .2, 1/2 each
  *
- * Half of the level goes to agreement, a quarter to the shares of all classes, a quarter to their biases. The interval of
- * the new mean is a confidence sequence (Robbins 1970). The change began most likely where the mean of the items after it
- * differs most, by its standard error, from the mean before it, the certificate's items included.
+ * Half of the level goes to agreement, a quarter to the shares of all classes, a quarter to their biases. The interval
+ * of the new mean is a confidence sequence (Robbins 1970). The change began most likely where the mean of the items
+ * after it differs most, by its standard error, from the mean before it, the certificate's items included.
  *
  * Cost: O(items x classes + votes). */
 #include "tool/arrays.h"
@@ -49,7 +49,7 @@ typedef struct {
     const dis_certificate_view *certificate;
     const size_t *class_here; /* (classes of the certificate) their index in the votes, SIZE_MAX: none */
     double level, n_people;   /* people in the new votes */
-    double *value;            /* (n_items) of the row at hand */
+    double *value;            /* (n_items) of the current row */
     size_t *item;             /* (n_items) */
 } work;
 

@@ -128,7 +128,7 @@ static dis_status choose_weights(const dis_views *views, const dis__combiner *c,
     return DIS_OK;
 }
 
-/* Views of votes that lie on several ranks have the items of one of them. */
+/* Views of votes that are on several ranks have the items of one of them. */
 static dis__votes_part part_of(const dis_views *views)
 {
     const dis__votes_part all_votes = {.n_items = views->n_items, .n_owners = 1};
@@ -265,10 +265,10 @@ dis_status dis_views_combine(dis_context *ctx, const dis_views *views, const cha
 
 /* ---- weights by the number of votes ---- */
 
-/* Weights of views by the number of votes per parameter. A method with one confusion matrix per annotator estimates
- * K^2 values for each of them; with few votes these are noise, and methods that pool annotators predict better. With r
- * votes per value such a method gets r / (r + 1), one that estimates nothing about annotators .5 / (r + 1), any other 1.
- * docs/concepts/default-labels.md has the figures. */
+/* Weights of views by the number of votes per parameter. A method with one confusion matrix per annotator estimates K^2
+ * values for each of them; with few votes these are noise, and methods that pool annotators predict better. With r
+ * votes per value such a method gets r / (r + 1), one that estimates nothing about annotators .5 / (r + 1), any other
+ * 1. docs/concepts/default-labels.md has the figures. */
 #define OF_SHARES .5 /* weight of vote shares if annotators have no votes to be judged by */
 
 dis_status dis_views_vote_weights(const dis_votes *votes, const char *const *specs, size_t n_specs, double *weight)

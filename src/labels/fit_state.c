@@ -4,7 +4,8 @@
  * item, v class voted, t true class, g kind of items), which the metadata keeps under the same key. "names/workers",
  * "names/classes" and, when a parameter has an axis i, "names/tasks" hold the names as U8, each ended by a NUL, and
  * "names/workers/start" and so on where each begins (U64, one more than there are names). Of several fits of one method
- * the first is kept: a method asks for its start by its own name. The file has checksums (io/tensors/checked_tensors.h).
+ * the first is kept: a method asks for its start by its own name. The file has checksums
+ * (io/tensors/checked_tensors.h).
  *
  * A later fit fills its parameters by name: workers, items and classes that the state does not know keep the method's
  * own start. Cost: O(names) to read; O(names + cells) for each parameter that is filled. On ranks the first one writes;
@@ -45,7 +46,7 @@ static int list_of(char axis)
 }
 
 struct dis_state {
-    dis__input input; /* the tensors lie in it */
+    dis__input input; /* the tensors are in it */
     char *path;
     dis__safetensors file;
     dis_names *names[LISTS]; /* NULL: the file has no such list */
@@ -63,7 +64,7 @@ typedef struct {
     size_t keys_used;
     void **gathered; /* numbers of items of all ranks, to be freed */
     size_t n_gathered;
-    dis_names *tasks; /* of all ranks; NULL: nobody asked */
+    dis_names *tasks; /* of all ranks; NULL: no one asked */
 } plan;
 
 static void add_starts(plan *p, int list, const dis_names *names)
@@ -266,7 +267,7 @@ static dis_status verify(const dis_state *s)
     return status;
 }
 
-/* What lies in the input. A state that a program builds in memory needs no checksums. */
+/* What is in the input. A state that a program builds in memory needs no checksums. */
 static dis_status read_state(const char *path, bool in_memory, dis_state *s)
 {
     DIS_TRY(dis__safetensors_open(s->path, s->input.bytes, s->input.n, &s->file));

@@ -3,7 +3,7 @@
  *   - iterations ended before the objective had settled (not with tolerance=0, where that is asked for);
  *   - a class has the most votes on at least 2 % of the items, and on at least 10, and gets less than a tenth as many
  *     labels: the model has put it into another class;
- *   - on at least 1 % of the items, and on at least 3, the label is a class that nobody voted for there.
+ *   - on at least 1 % of the items, and on at least 3, the label is a class that no one voted for there.
  *
  * Only methods with workers can do the last two; items without votes and known ones do not count. The bounds are such
  * that the methods' defaults say nothing on most real crowds (docs/evidence/methods.md).

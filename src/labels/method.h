@@ -63,7 +63,7 @@ struct dis_fit {
     size_t n_parameters;
     char warning[DIS_MAX_WARNINGS][DIS_WARNING_SIZE];
     size_t n_warnings;
-    const char *device; /* "cuda:0"; NULL: the processor */
+    const char *device; /* "cuda:0"; NULL: the CPU */
     bool counted;       /* by the device, of labels as they are in p: the counts of dis__em_device */
     uint64_t counts[2 * DIS_FIT_COUNTED + 2];
 };

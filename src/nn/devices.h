@@ -13,7 +13,7 @@ dis_status dis__device_choose(const char *device, dis_precision precision, bool 
 /* The row of `usual`'s machine with the context's precision. */
 dis_status dis__device_for(const dis_context *ctx, const dis__device *usual, bool training, const dis__device **out);
 const char *dis__device_precision(const dis__device *device); /* "bf16" */
-/* What the results of training are told apart by, "cuda bf16", *precision NULL for the CPU in float32; a device
+/* What the results of training are distinguished by, "cuda bf16", *precision NULL for the CPU in float32; a device
  * that is named need not be here. */
 dis_status dis__device_words(const dis_context *ctx, const char **machine, const char **precision);
 

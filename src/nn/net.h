@@ -69,7 +69,7 @@ int dis__net_axis_packed(dis__net *net, size_t max);
 int dis__net_axis_rounded(dis__net *net, size_t max, size_t to);
 /* Numbers that each batch brings: a value. */
 int dis__net_reals(dis__net *net, const char *name, dis__shape shape);
-/* Integers that each batch brings (ids, lengths, places): rows x time x per of them. Not a value. */
+/* Integers that each batch brings (ids, lengths, positions): rows x time x per of them. Not a value. */
 int dis__net_ints(dis__net *net, const char *name, int rows, int time, size_t per);
 /* Inputs by their names; DIS_NONE: there is none. */
 int dis__net_find_reals(const dis__net *net, const char *name);
@@ -137,9 +137,9 @@ int dis__layer_pool(dis__net *net, int x, int lengths, dis__pooling kind);
  * the final states. */
 int dis__layer_recurrent(dis__net *net, const char *name, dis__recurrent_cell cell, int x, int lengths, size_t hidden,
                          bool both, int layers, double dropout);
-/* The same over rows of a table (dis__layer_table) by ids, below 0: zeros. A table that has fewer rows than a batch
- * has places is multiplied row by row, not place by place; the parameters are those of an embedding and a recurrent
- * layer. */
+/* The same over rows of a table (dis__layer_table) by ids, below 0: zeros. A table that has fewer rows than a batch has
+ * positions is multiplied row by row, not position by position; the parameters are those of an embedding and a
+ * recurrent layer. */
 int dis__layer_lookup_recurrent(dis__net *net, const char *name, dis__recurrent_cell cell, int ids, int table,
                                 int lengths, size_t hidden, bool both, int layers, double dropout);
 /* Multi-head self-attention over time with its projections. Where x has no time, attention sees one position: the
@@ -191,12 +191,12 @@ typedef struct {
 dis__conv_options dis__conv_options_default(void); /* kernel 3, stride 1, same, with bias, no activation */
 int dis__layer_conv(dis__net *net, const char *name, int x, int lengths, const dis__conv_options *options);
 /* The same over rows of a table (n_ids x width) by ids of a fixed number per row, below 0: zeros. Far less work than an
- * embedding and a convolution where a batch has more places than the table rows; the parameters are theirs. */
+ * embedding and a convolution where a batch has more positions than the table rows; the parameters are theirs. */
 int dis__layer_table(dis__net *net, const char *name, size_t n_ids, size_t width);
 int dis__layer_lookup_conv(dis__net *net, const char *name, int ids, int table, const dis__conv_options *options);
 /* Max or mean in windows of kernel x kernel (height 1: of kernel). */
 int dis__layer_window(dis__net *net, int x, dis__pooling kind, size_t kernel, size_t stride);
-/* Every stride-th place, with zeros for further channels on both sides: the shortcut "A" of He et al. (2016). */
+/* Every stride-th position, with zeros for further channels on both sides: the shortcut "A" of He et al. (2016). */
 int dis__layer_shortcut(dis__net *net, int x, size_t stride, size_t channels);
 /* act(batch normalisation of x + residual); residual may be DIS_NONE. GELU is not possible here. */
 int dis__layer_batchnorm(dis__net *net, const char *name, int x, int residual, dis__activation act);
@@ -383,7 +383,8 @@ dis_status dis__param_get_floats(const dis__net *net, size_t param, float *x);
 /* A copy of all parameters as they are, on a device whose memory is not the host's. false: it has no room for it, and
  * nothing is kept. */
 bool dis__net_save_params_copy(dis__net *net);
-/* That copy and the parameters change places, to be read: to be called twice, with nothing run or written between. */
+/* That copy and the parameters change positions, to be read: to be called twice, with nothing run or written
+ * between. */
 void dis__net_swap_params_copy(dis__net *net);
 dis_status dis__param_get_grad(const dis__net *net, size_t param, double *x);
 dis_status dis__param_put(dis__net *net, size_t param, const double *x);

@@ -101,7 +101,7 @@ void dis__feed_stop(dis__net *net, const void *to)
     if (f) f->on = false;
 }
 
-/* The feed of a place, with room for so many integers; recorded steps read these, so they never move. */
+/* The feed of a position, with room for so many integers; recorded steps read these, so they never move. */
 static dis_status feed_of(dis__net *net, const void *to, size_t room, dis__feed **out)
 {
     if (!find(net, to)) {

@@ -8,7 +8,7 @@
 enum { DIS_LAYER_PARAMS = 12, DIS_LAYER_WORKS = 11, DIS_LAYER_INTS = 3, DIS_PARAM_PARTS = 3 };
 
 /* A piece of the activation arena, alive from one moment of a pass to another: forward of layer i of L is moment i, its
- * backward 2 L - 1 - i. Pieces that are not alive together may are in the same place. */
+ * backward 2 L - 1 - i. Pieces that are not alive together may are in the same position. */
 typedef struct {
     size_t bytes, from, to;
     size_t at;
@@ -203,7 +203,7 @@ void dis__linear_merge(dis__net *net, int first, int second);
 /* Of dis__linear_in_place: says so to the layer after. */
 void dis__add_in_place(dis__layer *layer);
 void dis__layernorm_in_place(dis__layer *layer);
-/* What a linear layer in front of a normalisation adds its value to; DIS_NONE: it has a place of its own. */
+/* What a linear layer in front of a normalisation adds its value to; DIS_NONE: it has a position of its own. */
 int dis__layernorm_sum(const dis__layer *layer);
 /* dropout_add_concat.c: no one needs the value after this layer, which is the last to read it, under this name or
  * another. */
@@ -257,7 +257,7 @@ dis_status dis__put_none(dis__net *net, int32_t *to, size_t n); /* ids that are 
 dis_status dis__feed_rows(dis__net *net, const dis__batch_rows_args *args, const int32_t *row, size_t n, size_t max);
 const int32_t *dis__feed_index(const dis__net *net, const void *to); /* of such a feed, on the device */
 dis_status dis__feed_one_hot(dis__net *net, const dis__one_hot_args *args);
-void dis__feed_stop(dis__net *net, const void *to); /* the host fills this place, or no one does */
+void dis__feed_stop(dis__net *net, const void *to); /* the host fills this position, or no one does */
 void dis__feeds_key(dis__net *net);                 /* adds to the key of a step */
 dis_status dis__feeds_run(dis__net *net);
 void dis__feeds_free(dis__net *net);

@@ -176,7 +176,7 @@ static dis_status prepare(dis__net *net, bool update)
     return write_scalars(net);
 }
 
-/* Where values are that are made again for backward: at their places of forward, or of backward. */
+/* Where values are that are made again for backward: at their positions of forward, or of backward. */
 static dis_status recompute(dis__net *net, const dis__layer *user)
 {
     for (int v = 0; v < user->n_in; v++) {

@@ -4,7 +4,7 @@
  * A pass over L layers has 2 L moments. A value is alive from its forward to the last backward that reads it (forward
  * only: to its last use), or to its last use and again from the backward of that on, if its layer makes it again there;
  * the gradient of a value from the backward of its last user to its own backward. Pieces are laid out by
- * size, largest first, each at the lowest place that is free while it is alive: O(pieces^2), within a few percent of
+ * size, largest first, each at the lowest position that is free while it is alive: O(pieces^2), within a few percent of
  * the largest sum of pieces alive at once. */
 #include "core/random/random.h"
 #include "nn/net_internal.h"

@@ -360,7 +360,8 @@ typedef struct {
 
 /* Scaled dot-product attention of one sequence per row: qkv (rows, time, 3 channels), y (rows, time, channels), share
  * (rows, heads, time, time): the softmax. Index: (row, head). Without keys (value_only) qkv is (rows, channels),
- * time is 1 and every share is 1. The dropout of shares is keyed as dis__dropout_args says, by the place in `share`. */
+ * time is 1 and every share is 1. The dropout of shares is keyed as dis__dropout_args says, by the position in
+ * `share`. */
 typedef struct {
     size_t n_rows, n_times, n_heads, channels;
     bool value_only;
@@ -380,7 +381,7 @@ typedef struct {
  * start[i] .. + length[i] - 1, rows lie one after another, tokens after the last get 0. The score of query i and
  * key j is scale q k + bias[bucket[j - i + longest - 1]][head]; keys whose mask is 0, or farther away than the
  * window (0: none is), do not count; a query without keys gets 0. log_sum: (tokens, heads). The dropout of shares is
- * keyed by the place (start heads longest + head length^2 + i length + j). Index: (row, head). grad: d_bias +=
+ * keyed by the position (start heads longest + head length^2 + i length + j). Index: (row, head). grad: d_bias +=
  * (NULL: not wanted), by way of `work`; that and `kept`, from forward to backward, are the device's. known: `kept` is
  * that of an operation before in this pass, with the same rows and without dropout. */
 typedef struct {
@@ -419,12 +420,12 @@ typedef struct {
     bool add, later; /* later: d_weight */
     bool once;       /* d_weight is 0, and the update of this step is next to read it: a device may keep it elsewhere */
 } dis__conv_args;
-#define DIS_CONV_ROWS 192 /* places of y at a time */
+#define DIS_CONV_ROWS 192 /* positions of y at a time */
 
-/* Convolution over rows of a table: place j of text i is row id[i * width + j] (below 0: zeros). row_products: (ids,
- * kernel, out): each row of the table times the weights of each place of the kernel, so that y[i][j] = act(bias +
- * sum over k of row_products[id of place j + k - before][k]) for `places` places j. Index: texts. grad:
- * d_row_products += the gradients of the places it went to; index: columns of out. */
+/* Convolution over rows of a table: position j of text i is row id[i * width + j] (below 0: zeros). row_products: (ids,
+ * kernel, out): each row of the table times the weights of each position of the kernel, so that y[i][j] = act(bias +
+ * sum over k of row_products[id of position j + k - before][k]) for `places` positions j. Index: texts. grad:
+ * d_row_products += the gradients of the positions it went to; index: columns of out. */
 typedef struct {
     size_t n, width, places, kernel, before, out, n_ids;
     const int32_t *id;
@@ -436,7 +437,7 @@ typedef struct {
 } dis__lookup_conv_args;
 
 /* Max or mean of windows of an image; choice: (n, out_h, out_w, channels), of max: where it was. The strided
- * identity of ResNets ("shortcut") takes every stride-th place and puts `before` empty channels in front. Index:
+ * identity of ResNets ("shortcut") takes every stride-th position and puts `before` empty channels in front. Index:
  * images. */
 typedef struct {
     dis__pooling kind;
@@ -517,8 +518,9 @@ typedef struct {
 } dis__start_args;
 
 /* Rows of a larger array: row i of y, height x width x channels numbers of `size` bytes, is row row[i] of x; below 0:
- * all its bytes are `after`. With `moved` row has four numbers for each, (which, dy, dx, mirror): an image whose place
- * (r, c) is x's (r + dy, c' + dx), c' counted from the other side where it is mirrored, 0 outside. Index: rows. */
+ * all its bytes are `after`. With `moved` row has four numbers for each, (which, dy, dx, mirror): an image whose
+ * position (r, c) is x's (r + dy, c' + dx), c' counted from the other side where it is mirrored, 0 outside. Index:
+ * rows. */
 typedef struct {
     const void *x;
     void *y;

@@ -1,10 +1,11 @@
 /* markup.h: text that grows: HTML and SVG, and the sentences that go into them.
  *
- * Calls in between cannot fail by themselves: the first failure is kept in `status` and later calls do nothing.
- * Two kinds of text are kept apart. Ours is put as it is. What a user brings (ids, labels, titles, file names) is
- * hostile: it first becomes a display text (dis__markup_append_name: cut, control and direction characters made visible, isolated
- * from the direction of its surroundings) or passes dis__markup_append_escaped on its way into the page; nothing of it is ever
- * put raw. Escaped text is inert between tags and in attributes in double quotes, of HTML and of SVG alike.
+ * Calls in between cannot fail by themselves: the first failure is kept in `status` and later calls do nothing. Two
+ * kinds of text are kept apart. Ours is put as it is. What a user brings (ids, labels, titles, file names) is hostile:
+ * it first becomes a display text (dis__markup_append_name: cut, control and direction characters made visible,
+ * isolated from the direction of its surroundings) or passes dis__markup_append_escaped on its way into the page;
+ * nothing of it is ever put raw. Escaped text is inert between tags and in attributes in double quotes, of HTML and of
+ * SVG alike.
  *
  * Numbers are formatted without the locale. The small structs live until the end of the expression they stand in:
  *
@@ -47,7 +48,7 @@ typedef struct {
 
 /* x with so many decimals; exponents only where it would not fit. "-" for NaN, "inf". */
 dis__number_text dis__format_fixed(double x, int decimals);
-/* About three significant digits: 0.0123, 12.3, 1,230; whole numbers whole. */
+/* About three significant digits: 0.0123, 12.3, 1,230; integers whole. */
 dis__number_text dis__format_brief(double x);
 /* Two digits and a power of ten: 1.2e-5 */
 dis__number_text dis__format_scientific(double x);

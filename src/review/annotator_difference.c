@@ -1,19 +1,19 @@
 /* Whether an annotator is less accurate than the others on the same items, with control of the false discovery rate.
  *
- * A vote scores the share of the other votes on the item that agree with it, or on an item with a known class whether it
- * is correct. If all annotators are equally good, any of them could have cast any of the votes on an item, whatever the
- * item is like and however dependent their errors are. So the score of a vote less the mean score of the other votes has
- * the mean 0, with a variance and skewness that follow from the item's votes alone. An annotator's differences are
- * summed; the p-value is the lower tail of the sum, by a gamma law with the same three moments (the tail matters: with
- * few votes a normal law calls too many).
+ * A vote scores the share of the other votes on the item that agree with it, or on an item with a known class whether
+ * it is correct. If all annotators are equally good, any of them could have cast any of the votes on an item, whatever
+ * the item is like and however dependent their errors are. So the score of a vote less the mean score of the other
+ * votes has the mean 0, with a variance and skewness that follow from the item's votes alone. An annotator's
+ * differences are summed; the p-value is the lower tail of the sum, by a gamma law with the same three moments (the
+ * tail matters: with few votes a normal law calls too many).
  *
  * Two votes on an item always have the same score. There the partner gives the comparison: an annotator whose partners
  * agree with their other partners more often is worse than those. The expected agreement is the partner's rate on the
  * other items with two votes, drawn towards the overall rate by PARTNER_PRIOR votes. Annotators who only vote with one
- * partner cannot be told apart.
+ * partner cannot be distinguished.
  *
- * p-values are adjusted by Benjamini and Hochberg's rule over all annotators (review_workers.c has the bound). So if all
- * are equally good, no one is called weak in 95 % of crowds.
+ * p-values are adjusted by Benjamini and Hochberg's rule over all annotators (review_workers.c has the bound). So if
+ * all are equally good, no one is called weak in 95 % of crowds.
  *
  * Cost: two passes over the votes. */
 #include "review/review_parts.h"
@@ -34,7 +34,7 @@ typedef struct {
 
 typedef struct {
     const dis__crowd_model *m;
-    double *count; /* (K) votes on the item at hand; 0 between items */
+    double *count; /* (K) votes on the current item; 0 between items */
     double pair_rate;
     difference_sums *of;
 } difference_work;

@@ -125,7 +125,7 @@ static dis_status read_numbers(dis__panel_data *d)
     for (size_t k = 0; k < v->n_classes; k++) {
         size_t n;
         const char *text = dis_names_get(v->classes, k, &n);
-        if (!dis__parse_real(text, n, &d->number[k])) d->number[k] = (double)k; /* places of declared classes */
+        if (!dis__parse_real(text, n, &d->number[k])) d->number[k] = (double)k; /* positions of declared classes */
     }
     return DIS_OK;
 }

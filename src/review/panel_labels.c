@@ -138,7 +138,7 @@ static double loss_at_strength(work *w, double log_a)
     return loss;
 }
 
-/* The place of the smallest value between two, by golden section: both curves have one valley. */
+/* The position of the smallest value between two, by golden section: both curves have one valley. */
 static double lowest(work *w, double (*loss)(work *w, double x), double from, double to)
 {
     const double ratio = .6180339887498949;

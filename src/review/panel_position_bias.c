@@ -1,10 +1,10 @@
 /* Pairs judged twice, the two answers in one order and in the other: how often the outcome stays, and whether flips go
- * to the place rather than to the answer.
+ * to the position rather than to the answer.
  *
  * A vote of the second table is turned round (`mirror`) and then compared. Where it differs and the voter chose the
- * answer shown first both times, that is a flip towards the first place; both times the one shown second, towards the
- * second.
- * The exact sign test asks whether one place is preferred. Intervals are Wilson's (1927). Cost: O(votes). */
+ * answer shown first both times, that is a flip towards the first position; both times the one shown second, towards
+ * the second. The exact sign test asks whether one position is preferred. Intervals are Wilson's (1927). Cost:
+ * O(votes). */
 #include "dissent/panel.h"
 #include "core/memory/memory.h"
 #include "core/names/name_index.h"

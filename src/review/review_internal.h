@@ -10,7 +10,7 @@ struct dis_review {
     size_t *row_of_worker;      /* (n_workers): where each stands in `workers` */
     char *method;
     dis_review_ordinal_item *ordinal_items;     /* (n_items), or NULL */
-    double *truth;                              /* (n_items, K): posterior of the place's class, likewise */
+    double *truth;                              /* (n_items, K): posterior of the position's class, likewise */
     double *ordinal_p;                          /* (n_items, K): soft labels of that fit, until they are used */
     dis_review_ordinal_worker *ordinal_workers; /* (n_workers), or NULL */
 };

@@ -1,9 +1,9 @@
-/* The labels under review and their probabilities: one table for everything that a review, and what shows it, says of an
- * item. They are the caller's, or those that dis_label_result_run() makes by the caller's choice or the default recipe, with
- * the same gold labels; `dissent labels` writes the same table.
+/* The labels under review and their probabilities: one table for everything that a review, and what shows it, says of
+ * an item. They are the caller's, or those that dis_label_result_run() makes by the caller's choice or the default
+ * recipe, with the same gold labels; `dissent labels` writes the same table.
  *
  * Ordinal votes without a choice are the exception: the soft labels of the method ordinal predict votes, so the chance
- * that a label is correct comes from the posterior of the item's place (review_ordinal.c).
+ * that a label is correct comes from the posterior of the item's position (review_ordinal.c).
  *
  * Cost: that of the fits, or a copy. */
 #include "review/review_internal.h"

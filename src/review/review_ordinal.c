@@ -1,6 +1,6 @@
 /* What a review adds where classes have an order: the method ordinal (src/labels/methods/ordinal.c), fitted with
- * standard errors. Without a choice of labels they are its most probable classes, correct if the item's place lies
- * between the thresholds of the class. What another vote would tell is what it tells of the place. Workers get bias,
+ * standard errors. Without a choice of labels they are its most probable classes, correct if the item's position lies
+ * between the thresholds of the class. What another vote would tell is what it tells of the position. Workers get bias,
  * spread and lapses with 95 % intervals: of bias by +- 1.96 standard errors, of spread by the same on its logarithm.
  *
  * Cost: one fit of the method, and a pass over the votes. */

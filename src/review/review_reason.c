@@ -34,7 +34,7 @@ static double percent(double x)
 
 /* Those who chose a class. */
 typedef struct {
-    double n, quality; /* quality: their mean; NaN: nobody did, or it is not known who */
+    double n, quality; /* quality: their mean; NaN: no one did, or it is not known who */
     double blind;      /* how many of them are doubtful */
 } camp;
 

@@ -1,7 +1,7 @@
 /* What a review says of each worker.
  *
  * Every vote is set against the posterior of the truth without it (marginal p over the levels, divided by the
- * probability of the vote): nobody is their own judge, which matters where items have three votes. With C the crowd's
+ * probability of the vote): no one is their own judge, which matters where items have three votes. With C the crowd's
  * matrix, three explanations of a worker's votes are compared by how probable they make them:
  *
  *     like the others      prod over votes of sum over t of truth[t] C[v][t]
@@ -53,7 +53,7 @@ typedef struct {
 
 /* What is added up over the votes of one worker. */
 typedef struct {
-    double *truth;    /* (K) of the vote at hand */
+    double *truth;    /* (K) of the current vote */
     double *q;        /* (K) a typical worker's answers to it */
     double *given;    /* (K) votes for each class */
     double *expected; /* (K) of a typical worker on the same items */
@@ -238,8 +238,8 @@ static dis_status worker_job(void *arg, size_t j, int thread)
     return DIS_OK;
 }
 
-/* With many annotators some reach any fixed bound by chance. So the bound allows for the share of annotators who ignore the
- * items, estimated as the one that makes the evidence of all most probable (EM): posterior odds of ten to one. */
+/* With many annotators some reach any fixed bound by chance. So the bound allows for the share of annotators who ignore
+ * the items, estimated as the one that makes the evidence of all most probable (EM): posterior odds of ten to one. */
 static double doubtful_from(const dis_review_worker *rows, size_t n_workers)
 {
     double share = .5;

@@ -13,7 +13,7 @@ typedef struct {
     const dis__scaled_args *args;
     const dis__numeric_options *o;
     size_t n_items, n_workers, n_votes, n_jobs;
-    double *value;          /* (n_votes), as they lie in the table */
+    double *value;          /* (n_votes), as they are in the table */
     uint64_t *worker_start; /* (n_workers + 1) */
     uint32_t *item_of;      /* (n_votes) by worker */
     double *value_of;       /* (n_votes) by worker */

@@ -1,17 +1,17 @@
-/* Spans of texts: classes of stretches of places (characters or tokens, whatever the columns count).
+/* Spans of texts: classes of stretches of positions (characters or tokens, whatever the columns count).
  *
- * A task's places are cut where a span of anybody begins or ends; between two cuts every worker has one class, or O
+ * A task's positions are cut where a span of anybody begins or ends; between two cuts every worker has one class, or O
  * outside of his spans. Whoever has a row for a task has looked at all of it, from 0 to the end of its last span. Where
  * spans of one worker overlap, the one read first counts (counted in a note).
  *
  * Labels: the label methods (the default recipe, or those that are named) on these pieces as items, O being a class;
  * neighbours with the same most probable class make a span.
  *
- * Agreement, every place counting once: nominal alpha; Cohen's kappa of pairs of workers, weighted by shared places; F1
- * of two workers' places outside of O. Of whole spans: F1 of spans that are exactly the same, of spans that overlap one
- * of the same class, and Cohen's kappa over the spans that one of two marked, "no span" being a class: there are no
- * places where both marked nothing, so it is low. Intervals resample tasks. The gamma of Mathet et al. (2015) is not
- * here: its alignments are an integer program for every resample of its chance model.
+ * Agreement, every position counting once: nominal alpha; Cohen's kappa of pairs of workers, weighted by shared
+ * positions; F1 of two workers' positions outside of O. Of whole spans: F1 of spans that are exactly the same, of spans
+ * that overlap one of the same class, and Cohen's kappa over the spans that one of two marked, "no span" being a class:
+ * there are no positions where both marked nothing, so it is low. Intervals resample tasks. The gamma of Mathet et al.
+ * (2015) is not here: its alignments are an integer program for every resample of its chance model.
  *
  * Cost: pairs of workers within a task times its pieces. */
 #include "scaled/spans.h"

@@ -1,5 +1,5 @@
-/* How far workers agree on places and spans: see spans.c. Everything but the kappas is made of sums over tasks, which a
- * resample draws. */
+/* How far workers agree on positions and spans: see spans.c. Everything but the kappas is made of sums over tasks,
+ * which a resample draws. */
 #include "tool/arrays.h"
 #include "scaled/spans.h"
 #include "stats/bootstrap.h"
@@ -13,9 +13,9 @@ enum { OBSERVED, TOKEN_SAME, TOKEN_ALL, EXACT_SAME, SPAN_ALL, OVERLAP_SAME, FIRS
 typedef struct {
     double *column;                   /* (FIRST_COUNT + n_classes, n_docs) */
     double *exact, *overlap, *marked; /* (n_workers): spans matched, and to be matched, of pairs */
-    double *pair;                     /* (n_workers, n_workers, K, K) places, NULL: too many */
+    double *pair;                     /* (n_workers, n_workers, K, K) positions, NULL: too many */
     double *span_pair;                /* the same of spans */
-    double *agreement;                /* (n_docs): share of agreeing pairs of places */
+    double *agreement;                /* (n_docs): share of agreeing pairs of positions */
 } sums;
 
 static bool overlaps(const dis__span *a, const dis__span *b)

@@ -1,5 +1,5 @@
 /* Spans from the votes, and the pieces that they cut tasks into: see spans.c. A task is the text before its two
- * places. */
+ * positions. */
 #include "scaled/spans.h"
 #include "core/os/os.h"
 #include "votes/table/scales.h"

@@ -8,7 +8,7 @@
  * (S - 3 sqrt S) / n, which is one comparison of 16 random bits with a few bounds; when their sum is above S (one
  * time in a thousand) they are drawn again; what is missing, about 3 sqrt S, is drawn one by one.
  *
- * 16 bits do not hold a Poisson probability exactly. Of each probability the part that is a whole number of 2^-16 goes
+ * 16 bits do not hold a Poisson probability exactly. Of each probability the part that is an integer of 2^-16 goes
  * to the bounds; the sum of what is left belongs to one further code, and an item that gets it (about one in ten
  * thousand) is decided from those remainders with 53 bits.
  *
@@ -323,7 +323,7 @@ static double select_place(double *x, size_t n, size_t i)
             x[up] = x[down];
             x[down] = swap;
         }
-        if (i <= down) /* up to there at most the pivot, behind it at least */
+        if (i <= down) /* up to there at most the pivot, after it at least */
             high = down;
         else
             low = down + 1;

@@ -49,7 +49,7 @@ typedef dis_status (*dis__bootstrap_statistic)(void *arg, const uint8_t *count, 
 dis_status dis__bootstrap_run(dis_context *ctx, const dis__bootstrap *b, dis__bootstrap_statistic statistic, void *arg,
                               size_t n_values, double *values);
 
-/* The same for a table of cells whose counts sum to n_items: `drawn` (n_cells) is how many drawn items lie in each. */
+/* The same for a table of cells whose counts sum to n_items: `drawn` (n_cells) is how many drawn items are in each. */
 typedef dis_status (*dis__bootstrap_cell_statistic)(void *arg, const uint64_t *drawn, size_t resample, int thread,
                                                     double *values);
 dis_status dis__bootstrap_cells(dis_context *ctx, const dis__bootstrap *b, const uint64_t *cells, size_t n_cells,

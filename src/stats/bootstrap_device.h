@@ -1,8 +1,8 @@
 /* bootstrap_device.h: sums of columns over resamples (stats/bootstrap.h) on a device that has memory of its own, as a
  * table of functions in the registry of devices (core/device/device_registry.h).
  *
- * The device draws the counts of items that the processor would draw, number for number, and adds up what they count;
- * how the draws of a resample fall on blocks of items is drawn by the processor, a few at a time while the device
+ * The device draws the counts of items that the CPU would draw, number for number, and adds up what they count;
+ * how the draws of a resample fall on blocks of items is drawn by the CPU, a few at a time while the device
  * works on those before.
  *
  *     DIS_TRY(device->open(device, &shape, &session));
@@ -13,7 +13,7 @@
  *     DIS_TRY(device->sums(session, sums));             // of all resamples
  *     device->close(session);
  *
- * Sums differ from the processor's by rounding alone; they are the same bytes every time. */
+ * Sums differ from the CPU's by rounding alone; they are the same bytes every time. */
 #ifndef DIS_STATS_BOOTSTRAP_DEVICE_H
 #define DIS_STATS_BOOTSTRAP_DEVICE_H
 #include "core/device/device_registry.h"
@@ -21,7 +21,7 @@
 
 enum {
     DIS_BOOTSTRAP_BLOCK = 8192, /* items whose counts are drawn together */
-    DIS_BOOTSTRAP_COUNT = 24,   /* Poisson numbers above this are not told apart */
+    DIS_BOOTSTRAP_COUNT = 24,   /* Poisson numbers above this are not distinguished */
     DIS_BOOTSTRAP_SHORT_BY = 3  /* standard deviations that the Poisson sum aims below the total */
 };
 
@@ -48,7 +48,7 @@ struct dis__bootstrap_device {
     void (*close)(void *session); /* NULL: nothing */
 };
 
-/* The device of the context; *out NULL: the processor, where it is asked for, where there is so little to do that
+/* The device of the context; *out NULL: the CPU, where it is asked for, where there is so little to do that
  * copies would take longer, or with several ranks. DIS_EUSAGE: no such words; DIS_EIO: it is not there, and why. */
 dis_status dis__bootstrap_device_for(dis_context *ctx, const dis__bootstrap *b, const dis__bootstrap_device **out);
 

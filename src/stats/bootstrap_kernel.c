@@ -73,7 +73,7 @@ uint64_t DIS_KERNEL(dis__bootstrap_total)(const uint8_t *count, size_t n)
     return sum;
 }
 
-enum { TILE = 1024, ROWS = 4 }; /* items whose columns stay in the first cache; resamples side by side */
+enum { TILE = 1024, ROWS = 4 }; /* items whose columns stay in the L1 cache; resamples side by side */
 
 static inline dis__vec load_counts(const uint8_t *count)
 {
@@ -128,7 +128,7 @@ void DIS_KERNEL(dis__bootstrap_dot)(const uint8_t *count, size_t stride, size_t 
                                                 columns[c + 1 < n_columns ? c + 1 : c] + first + at};
                 const uint8_t *row[ROWS];
                 double *to[ROWS], unwanted[2];
-                for (size_t j = 0; j < ROWS; j++) { /* behind the last resample it is done again, for nothing */
+                for (size_t j = 0; j < ROWS; j++) { /* after the last resample it is done again, for nothing */
                     const bool in_range = r + j < n_resamples;
                     row[j] = count + (in_range ? r + j : r) * stride + at;
                     to[j] = in_range ? sums + (r + j) * n_columns + c : unwanted;

@@ -12,7 +12,7 @@ dis_mcnemar dis__mcnemar_test(uint64_t only_a, uint64_t only_b)
     const uint64_t n = only_a + only_b, min = only_a < only_b ? only_a : only_b;
     dis_mcnemar t = {.only_a = only_a, .only_b = only_b, .exact = n < DIS_MCNEMAR_FEW};
     if (t.exact) {
-        double ways = 1, sum = 0; /* whole numbers below 2^25 */
+        double ways = 1, sum = 0; /* integers below 2^25 */
         for (uint64_t k = 0; k <= min; k++) {
             sum += ways;
             ways = ways * (double)(n - k) / (double)(k + 1);

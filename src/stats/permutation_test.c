@@ -17,7 +17,7 @@ void dis__permute_groups(uint64_t seed, uint64_t d, const int32_t *group, size_t
         to[i - 1] = to[j];
         to[j] = keep;
     }
-    for (size_t i = n; i-- > 0;) to[i] = group[i] >= 0 ? to[--m] : -1; /* from the end: places move upwards only */
+    for (size_t i = n; i-- > 0;) to[i] = group[i] >= 0 ? to[--m] : -1; /* from the end: positions move upwards only */
 }
 
 double dis__permutation_p(const double *permuted, size_t n_permutations, size_t n_values, size_t at, double value,

@@ -61,7 +61,7 @@ size_t dis__tie_length(const dis__indexed_value *sorted, size_t n)
 
 /* ---- ranks of many numbers ----
  *
- * Half of the sorting above is moving memory about. Here a number and its place share one word: the upper 32 bits of
+ * Half of the sorting above is moving memory about. Here a number and its position share one word: the upper 32 bits of
  * where the number lies between the least and the most, and its index. Three passes sort these; numbers that look the
  * same so far lie together then, few of them, and are put in order by comparing. */
 

@@ -16,7 +16,7 @@ static size_t count_numbers(const char *line, size_t n)
     return spaces;
 }
 
-/* Where the last `width` fields of a line begin: behind the word and a space. NULL: there are fewer. */
+/* Where the last `width` fields of a line begin: after the word and a space. NULL: there are fewer. */
 static const char *numbers_of(const char *line, size_t n, size_t width)
 {
     const char *at = line + n;

@@ -84,7 +84,8 @@ static dis_status cached_word(const dis__model *m, dis__encode_workspace *b, con
     return DIS_OK;
 }
 
-/* The place of text[i .. i + step), in bytes: a space that was put before a word stands for the character behind it. */
+/* The position of text[i .. i + step), in bytes: a space that was put before a word stands for the character after
+ * it. */
 static size_t width(const dis__traced_text *text, size_t i)
 {
     return text->traced ? text->to[i] - text->from[i] : 0;
@@ -96,7 +97,7 @@ static bool trims(bool bytes, const char *c, size_t *step)
     return dis__kind_at(c, step) & DIS_IS_SPACE && (!bytes || *c == ' ');
 }
 
-/* Takes spaces at both ends out of the place of a token, text[start .. end), as post-processors with trim_offsets
+/* Takes spaces at both ends out of the position of a token, text[start .. end), as post-processors with trim_offsets
  * do. */
 static void trim(const dis_tokenizer *t, const dis__encode_workspace *b, const dis__traced_text *text, dis__span token,
                  bool bytes, bool first, uint32_t *from, uint32_t *to)
@@ -114,7 +115,7 @@ static void trim(const dis_tokenizer *t, const dis__encode_workspace *b, const d
     if (*to >= right) *to = *to - right > *from ? (uint32_t)(*to - right) : *from;
 }
 
-/* The places of tokens before .. out->n, from bytes of the word to bytes of the caller's text. */
+/* The positions of tokens before .. out->n, from bytes of the word to bytes of the caller's text. */
 static void place_tokens(const dis_tokenizer *t, const dis__encode_workspace *b, const dis__traced_text *text,
                          dis__span word, size_t before, dis__token_list *out)
 {
@@ -202,7 +203,7 @@ static dis_status encode_words(const dis_tokenizer *t, dis__encode_workspace *b,
     return DIS_OK;
 }
 
-/* A copy in which each byte knows its character's place. */
+/* A copy in which each byte knows its character's position. */
 static dis_status load(dis__encode_workspace *b, const char *bytes, size_t n, size_t place, bool traced)
 {
     dis__traced_text *text = &b->text[0];

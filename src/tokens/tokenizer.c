@@ -1,7 +1,7 @@
 /* Tokenizers from the outside: batches of texts on the threads of a context.
  *
  * A batch is cut into jobs by its number of texts; each job fills arrays of its own with a bench that it borrows, and
- * the arrays are then put one behind the other. What is in a bench's cache never changes a token. */
+ * the arrays are then put one after the other. What is in a bench's cache never changes a token. */
 #include "tokens/tokenizer_internal.h"
 #include "core/memory/memory.h"
 #include "core/parallel/pool.h"
@@ -196,7 +196,7 @@ static dis_status job(void *arg, size_t j, int thread)
     return status;
 }
 
-/* All parts one behind the other. */
+/* All parts one after the other. */
 static dis_status join(const batch *w)
 {
     dis_tokens *out = w->out;

@@ -17,7 +17,7 @@
 #include "io/json/json_read.h"
 #include <pthread.h>
 
-#define DIS_TOKEN_MAX_IDS 16777216 /* above any vocabulary; as many places are taken for tables */
+#define DIS_TOKEN_MAX_IDS 16777216 /* above any vocabulary; as many positions are taken for tables */
 
 /* Bounds of a tokenizer that may come from someone else, far above what tokenizers in use need. A text may grow to
  * DIS_TOKEN_GROWTH times its bytes, and DIS_TOKEN_SLACK more. */
@@ -31,8 +31,8 @@ enum {
     DIS_TOKEN_AFFIX = 64,           /* bytes of BPE's prefix and suffix */
     DIS_TOKEN_ADDED = 1 << 16,      /* bytes of an added token */
     DIS_TOKEN_WASTED_STEPS = 8,     /* steps per byte in vain, after which added tokens are looked for all at once */
-    DIS_TOKEN_SHORT = 64,           /* added tokens up to here are looked for place by place */
-    DIS_TOKEN_TEXT_MAX = INT32_MAX, /* bytes of a normalised text: places are 32 bits */
+    DIS_TOKEN_SHORT = 64,           /* added tokens up to here are looked for position by position */
+    DIS_TOKEN_TEXT_MAX = INT32_MAX, /* bytes of a normalised text: positions are 32 bits */
 };
 
 typedef struct {
@@ -53,9 +53,9 @@ typedef struct {
 
 enum { DIS_CACHE_KEY = 24, DIS_CACHE_IDS = 9, DIS_CACHE_SLOTS = 1 << 15 };
 
-/* Words met before, with their tokens. A new word takes the place of an old one of the same slot. */
+/* Words met before, with their tokens. A new word takes the position of an old one of the same slot. */
 typedef struct {
-    char key[DIS_CACHE_KEY]; /* zeros behind the word */
+    char key[DIS_CACHE_KEY]; /* zeros after the word */
     uint8_t length, n;       /* length 0: free */
     int32_t id[DIS_CACHE_IDS];
 } dis__cached_word;
@@ -63,7 +63,7 @@ typedef struct {
 /* A character being put in normal form. */
 typedef struct {
     uint32_t c, class;
-    uint32_t from, to; /* its place, known at the end */
+    uint32_t from, to; /* its position, known at the end */
     uint32_t absorbed; /* characters of the text that were composed into it */
     bool added;        /* not the first of what a character decomposed into */
 } dis__normal_char;
@@ -77,7 +77,7 @@ typedef struct dis__encode_workspace {
     bool *matched;            /* (pieces.n) */
     size_t matched_room;
     dis__normal_char *point;
-    uint32_t (*source)[2]; /* places of the characters that points were made of */
+    uint32_t (*source)[2]; /* positions of the characters that points were made of */
     size_t n_points, point_room, n_sources, source_room;
     void *work; /* of a model */
     size_t work_room;
@@ -86,9 +86,9 @@ typedef struct dis__encode_workspace {
     size_t limit;            /* a text that has so many tokens is not read on; 0: none */
     bool full;               /* it has */
     size_t begun;            /* tokens that were there before it */
-    size_t *word_at;         /* words: tokens that were there before each, and behind the last */
+    size_t *word_at;         /* words: tokens that were there before each, and after the last */
     size_t word_room;
-    bool traced;           /* places are wanted */
+    bool traced;           /* positions are wanted */
     bool spaced;           /* words of a sentence: each as if a space stood before it */
     size_t allowed, grown; /* bytes that the normalised pieces of a text may have, and have so far */
     uint32_t *longest[2];  /* added tokens at each byte, of the text and of its normalised piece; see added_tokens.c */
@@ -145,7 +145,7 @@ typedef struct dis__tokenizer_step {
     dis__pattern pattern;
     char *text; /* content, prepend, replacement */
     size_t n_text;
-    char *map; /* Precompiled: units of a double array, then texts with NULs behind them */
+    char *map; /* Precompiled: units of a double array, then texts with NULs after them */
     size_t n_units, n_map;
 } dis__tokenizer_step;
 
@@ -202,7 +202,7 @@ typedef struct dis__model {
 typedef struct dis__model_kind {
     const char *name, *fields;
     dis_status (*read)(dis__tokenizer_reader *r, const dis__json_value *v, dis__model *model);
-    /* Tokens of a word of n > 0 bytes; their places are bytes of the word. */
+    /* Tokens of a word of n > 0 bytes; their positions are bytes of the word. */
     dis_status (*encode)(const dis__model *m, dis__encode_workspace *b, const char *word, size_t n,
                          dis__token_list *out);
 } dis__model_kind;
@@ -274,7 +274,7 @@ typedef struct {
 
 typedef struct {
     dis__template single, pair;
-    bool trim, trim_prefix; /* spaces are no part of a token's place; but for the one put before the text */
+    bool trim, trim_prefix; /* spaces are no part of a token's position; but for the one put before the text */
 } dis__templates;
 
 dis_status dis__templates_read(dis__tokenizer_reader *r, const dis__json_value *v, dis__templates *out);

@@ -1,4 +1,5 @@
-/* traced_text.h: a text on its way through a tokenizer, with the place in the caller's text that each byte came from.
+/* traced_text.h: a text on its way through a tokenizer, with the position in the caller's text that each byte came
+ * from.
  *
  * Normalisers read one and write another, character by character; whatever they do, a byte of the result knows the
  * bytes of the caller's text that it stands for. Places are kept only where somebody wants them (`traced`).
@@ -7,10 +8,10 @@
 #define DIS_TOKENS_TRACED_TEXT_H
 #include "core/error.h"
 
-enum { DIS_TEXT_PAD = 32 }; /* readable bytes behind the text */
+enum { DIS_TEXT_PAD = 32 }; /* readable bytes after the text */
 
 typedef struct {
-    char *bytes;         /* (n), DIS_TEXT_PAD readable behind them */
+    char *bytes;         /* (n), DIS_TEXT_PAD readable after them */
     uint32_t *from, *to; /* (n) where traced: the bytes of the caller's text, [from, to) */
     size_t n, room, traced_room;
     size_t max; /* bytes that it may have; 0: any number */
@@ -23,7 +24,7 @@ dis_status dis__traced_text_begin(dis__traced_text *text, size_t n, bool traced)
 /* Adds n bytes that stand for [from, to). */
 dis_status dis__traced_text_append(dis__traced_text *text, const char *bytes, size_t n, uint32_t from, uint32_t to);
 dis_status dis__traced_text_append_char(dis__traced_text *text, uint32_t c, uint32_t from, uint32_t to);
-/* Adds bytes [start, end) of another text with their places. */
+/* Adds bytes [start, end) of another text with their positions. */
 dis_status dis__traced_text_append_range(dis__traced_text *text, const dis__traced_text *in, size_t start, size_t end);
 void dis__traced_text_free(dis__traced_text *text);
 

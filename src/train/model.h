@@ -2,7 +2,7 @@
  *
  * One model per file: its settings, its table of options and its row, which models.c lists. A row knows how to learn
  * what it needs of the training items (words, ranges of features: the encoder), how to turn items into numbers once
- * (encoded), how to build the net (inputs), and how to put a batch into it. Encoder, encoded items and inputs are
+ * (encoded), how to build the network (inputs), and how to put a batch into it. Encoder, encoded items and inputs are
  * structs of the model's own file; training, prediction and files hand them around and know no more of them than stands
  * here.
  *
@@ -31,10 +31,10 @@ typedef struct {
     size_t n_items, n_units;
     const uint64_t *unit;   /* (n_units + 1): the items of each; NULL: a unit is an item */
     const uint32_t *length; /* (n_units): what units of a batch should have alike, unless packed; NULL: all do */
-    bool packed;            /* units of a batch lie one behind the other: lengths need not be alike */
-    bool lasting;           /* they stay as they are while a net takes batches of them: devices may keep them */
+    bool packed;            /* units of a batch lie one after the other: lengths need not be alike */
+    bool lasting;           /* they stay as they are while a network takes batches of them: devices may keep them */
     const int32_t
-        *worker; /* (n_units): who is asked, -1: nobody in particular, -2 and below: those told of since; NULL:
+        *worker; /* (n_units): who is asked, -1: no one in particular, -2 and below: those told of since; NULL:
                                the model does not want to know. Of whoever had the items encoded */
 } dis__encoded_items;
 
@@ -43,7 +43,7 @@ typedef struct {
     size_t units, items;
     size_t longest; /* of the units' lengths, at least 1 */
     size_t total;   /* of the lengths of all units of a batch: those of the longest units; at least 1 */
-    bool predicts;  /* the net never trains */
+    bool predicts;  /* the network never trains */
 } dis__batch_limits;
 
 /* What building leaves for putting batches: each model's own struct begins with this. */
@@ -51,7 +51,7 @@ typedef struct {
     int trunk; /* the value that heads start from */
 } dis__model_inputs;
 
-/* Units that go through the net together. */
+/* Units that go through the network together. */
 typedef struct {
     const uint32_t *unit;
     size_t n;
@@ -81,7 +81,7 @@ typedef struct {
     dis_status (*save)(const void *encoder, dis__json_writer *json, const char *folder);
     dis_status (*load)(const dis__model_json *source, const dis__json_value *object, const char *folder, void *encoder);
 
-    /* Adds all that the net's numbers would mean something else without: words in their order, sizes. */
+    /* Adds all that the network's numbers would mean something else without: words in their order, sizes. */
     void (*hash_meaning)(const void *encoder, dis__sha256 *sha);
 
     dis_status (*encode)(dis_context *ctx, const void *settings, const void *encoder, const dis_items_view *items,
@@ -106,7 +106,7 @@ typedef struct {
                       const dis__unit_batch *batch);
     /* Starts of parameters that are not random (word vectors), after planning; NULL: none. */
     dis_status (*start)(dis_context *ctx, dis__net *net, const void *encoder);
-    /* The model's numbers are in a net that never trains: what they have to become for that; NULL: nothing. */
+    /* The model's numbers are in a network that never trains: what they have to become for that; NULL: nothing. */
     dis_status (*merge)(const dis_model *model, dis__net *net);
     /* Writes a folder that other software loads; NULL: there is none for this model. */
     dis_status (*export)(const dis_model *model, const char *folder);
@@ -119,23 +119,23 @@ dis_status dis__model_row_find(const char *spec, const dis__model_row **out);
 /* Its settings: the defaults, those of the recipe, then what the spec says. */
 dis_status dis__model_settings_parse(const dis__model_row *row, const char *spec, void *settings);
 
-/* Numbers of a net by name, apart from any net. */
+/* Numbers of a network by name, apart from any network. */
 typedef struct {
     size_t n;
     dis__param_info *info; /* (n) */
     float **value;         /* (n); never written to where they are a file's */
-    dis__input file;       /* that they lie in, mapped; map NULL: each is memory of its own */
+    dis__input file;       /* that they are in, mapped; map NULL: each is memory of its own */
     char *path;            /* of the file, for messages */
 } dis__model_weights;
 dis_status dis__model_weights_get(const dis__net *net, dis__model_weights *weights); /* replaces what it has */
-/* A net that never trains may use them where they lie. DIS_EDATA: the net has a parameter that is not among them, or
- * one of another shape. */
+/* A network that never trains may use them where they lie. DIS_EDATA: the network has a parameter that is not among
+ * them, or one of another shape. */
 dis_status dis__model_weights_set(const dis__model_weights *weights, dis__net *net);
 void dis__model_weights_free(dis__model_weights *weights);
 
 enum { DIS_MAX_HEADS = 2, DIS_HEAD_NAME = 16 };
 
-/* The net of a model, with all it needs to be run, and the numbers of its heads; DIS_NONE: a head that it lacks. */
+/* The network of a model, with all it needs to be run, and the numbers of its heads; DIS_NONE: a head that it lacks. */
 typedef struct {
     dis__net *net;
     const dis__model_row *row;
@@ -150,7 +150,7 @@ struct dis_model {
     void *settings;
     char *spec, *objective, *keep; /* keep NULL: no development set */
     uint64_t seed;
-    const dis__device *device; /* where its nets run */
+    const dis__device *device; /* where its networks run */
     dis_names *classes;
     dis_names *workers; /* whom the model knows; NULL: it is not told who is asked */
     bool confuses;      /* dis__objective_row */
@@ -163,12 +163,12 @@ struct dis_model {
     size_t n_epochs, epochs_room, best_epoch;
     size_t n_examples, n_left_out, n_parameters;
     dis__model_weights weights;
-    dis__model_net ready; /* of the last prediction, which the next one may use; net NULL: none */
+    dis__model_net ready; /* of the last prediction, which the next one may use; network NULL: none */
     dis__batch_limits ready_limits;
     char sums_by[200]; /* what added up the gradients of several ranks; "": there was one */
 };
 
-/* A model of that spec without encoder and weights: row, settings, spec, objective, heads; on the processor. */
+/* A model of that spec without encoder and weights: row, settings, spec, objective, heads; on the CPU. */
 dis_status dis__model_create(const char *spec, const char *objective, dis_model **out);
 
 /* All heads; for training `add_heads` adds them to the logits where it is not NULL. */

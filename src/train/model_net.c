@@ -1,4 +1,4 @@
-/* A model's net at work: building it for given sizes of batches, predicting, and moving its numbers in and out. */
+/* A model's network at work: building it for given sizes of batches, predicting, and moving its numbers in and out. */
 #include "train/model.h"
 #include "core/options/option_spec.h"
 #include "nn/devices.h"
@@ -170,7 +170,7 @@ dis_status dis__encode_items(dis_context *ctx, const dis_model *model, const dis
     return status;
 }
 
-/* ---- nets ---- */
+/* ---- networks ---- */
 
 /* Units longer than `length`, and the sum of their lengths. */
 static size_t n_longer(const dis__encoded_items *encoded, size_t length, size_t *sum)

@@ -1,4 +1,4 @@
-/* Predictions of a trained model, in batches as large as pays. The model keeps its net for the next call. */
+/* Predictions of a trained model, in batches as large as pays. The model keeps its network for the next call. */
 #include "core/names/name_index.h"
 #include "tool/table_columns.h"
 #include "core/names/names_internal.h"
@@ -64,7 +64,7 @@ static dis__batch_limits even_limits(const dis_model *model, const dis__encoded_
     return limits;
 }
 
-/* A net for large batches where the device likes them and has room for it. */
+/* A network for large batches where the device likes them and has room for it. */
 static dis_status get_ready(dis_context *ctx, dis_model *model, const dis__encoded_items *encoded, size_t head,
                             dis__batch_limits *limits)
 {

@@ -1,5 +1,5 @@
 /* Wide tables as MACE reads them: no header, one row per item, one column per worker, an empty cell where a worker did
- * not vote. A blank line is an item nobody voted on: it has no votes to keep, but it keeps its number, as in MACE.
+ * not vote. A blank line is an item no one voted on: it has no votes to keep, but it keeps its number, as in MACE.
  * Items and workers are called by their numbers, from 0.
  *
  * All rows must have as many cells as the first that is not blank. */
@@ -9,7 +9,7 @@
 
 typedef struct {
     dis__reader *reader;
-    dis__vote_file file; /* for places only */
+    dis__vote_file file; /* for positions only */
     dis__csv csv;
     dis__batch *batch;
     uint64_t row;

@@ -1,6 +1,7 @@
-/* dis_votes_read(): options checked, files opened, the reader of the shape at hand called, and what it collected made a
- * table. The parts: containers with rows in read_chunks.c (csv_votes.c, jsonl_votes.c), wide tables in read_mace_table.c, counts and
- * soft votes in read_counts.c; numbering in batch.c and collector.c; grouping in group_by_item.c. */
+/* dis_votes_read(): options checked, files opened, the reader of the current shape called, and what it collected made a
+ * table. The parts: containers with rows in read_chunks.c (csv_votes.c, jsonl_votes.c), wide tables in
+ * read_mace_table.c, counts and soft votes in read_counts.c; numbering in batch.c and collector.c; grouping in
+ * group_by_item.c. */
 #include "votes/mapper/record_reader.h"
 #include "votes/roles/table_checks.h"
 #include "io/input/text_format.h"
@@ -487,7 +488,7 @@ dis_status dis__votes_read(dis_context *ctx, const char *const *paths, size_t n_
     return DIS_OK;
 }
 
-/* What a round holds should stay in the second cache, and threads should seldom wait for each other. */
+/* What a round holds should stay in the L2 cache, and threads should seldom wait for each other. */
 size_t dis__round_size(const dis_context *ctx)
 {
     const size_t n_threads = (size_t)dis_context_n_threads(ctx);

@@ -1,5 +1,5 @@
-/* Checkpoints: any bytes are taken or refused. Refused, the net is as it was; taken, all its numbers are finite and it
- * saves and loads again. */
+/* Checkpoints: any bytes are taken or refused. Refused, the network is as it was; taken, all its numbers are finite and
+ * it saves and loads again. */
 #include "fuzz.h"
 #include "fuzz_file.h"
 #include "nn/net.h"

@@ -1,5 +1,5 @@
-/* Checkpoints of nets: any bytes are taken or refused; a net that took one can be run, one that refused it is as it
- * was. The net is that of corpus/net/small: 2 inputs, 3 hidden, 2 classes. */
+/* Checkpoints of networks: any bytes are taken or refused; a network that took one can be run, one that refused it is
+ * as it was. The network is that of corpus/net/small: 2 inputs, 3 hidden, 2 classes. */
 #include "fuzz.h"
 #include "fuzz_file.h"
 #include "nn/net.h"

@@ -1,4 +1,4 @@
-/* safetensors: tensors that are opened cover the bytes behind the header, in order, without holes. */
+/* safetensors: tensors that are opened cover the bytes after the header, in order, without holes. */
 #include "fuzz.h"
 #include "io/tensors/safetensors.h"
 

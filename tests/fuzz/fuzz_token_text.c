@@ -1,5 +1,5 @@
 /* Texts through tokenizers of every family; the first byte says which. Any bytes are encoded or, where they are no
- * UTF-8, refused. Ids do not depend on whether places are wanted, and places are within the text. */
+ * UTF-8, refused. Ids do not depend on whether positions are wanted, and positions are within the text. */
 #include "fuzz.h"
 #include "tokens/tokenizer_internal.h"
 #include "core/text/utf8.h"

@@ -1,4 +1,4 @@
-/* tokenizer.json: any bytes are taken or refused with a message and a place; a tokenizer that is taken encodes
+/* tokenizer.json: any bytes are taken or refused with a message and a position; a tokenizer that is taken encodes
  * texts. */
 #include "fuzz.h"
 #include "tokens/tokenizer_internal.h"

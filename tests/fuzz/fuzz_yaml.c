@@ -1,4 +1,4 @@
-/* YAML: any bytes are taken or refused with a message and a place; a tree that is taken is consistent. */
+/* YAML: any bytes are taken or refused with a message and a position; a tree that is taken is consistent. */
 #include "fuzz.h"
 #include "io/yaml.h"
 #include <string.h>

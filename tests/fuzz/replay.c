@@ -13,7 +13,7 @@ static int run_file(const char *path)
     fclose(f);
     for (size_t cut = 0; cut <= n; cut++) {
         if (cut > 256 && cut < n) cut = n;
-        uint8_t *exact = malloc(cut ? cut : 1); /* so that a sanitizer sees what is read behind it */
+        uint8_t *exact = malloc(cut ? cut : 1); /* so that a sanitizer sees what is read after it */
         if (cut) memcpy(exact, bytes, cut);
         LLVMFuzzerTestOneInput(exact, cut);
         free(exact);

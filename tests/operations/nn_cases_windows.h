@@ -89,8 +89,8 @@ static int convolve_plain(nn_net *f, const char *name, int x, int n, size_t out,
     return dis__layer_conv(f->net, name, x, n, &o);
 }
 
-/* Whole vectors of channels, more columns than a tile has, and more places. Plain layers: what is rounded at one stays
- * as small after it. */
+/* Whole vectors of channels, more columns than a tile has, and more positions. Plain layers: what is rounded at one
+ * stays as small after it. */
 static void case_conv_wide(nn_net *f)
 {
     const int x = convolve_plain(f, "c3", image(f, 16), DIS_NONE, 72, 3, 1);
@@ -193,7 +193,7 @@ static void case_conv_weights(nn_net *f)
     above(f, dis__layer_layernorm(f->net, "norm", dis__layer_concat(f->net, ends, 2), DIS_NONE));
 }
 
-/* More places than devices keep at hand between two passes over them. */
+/* More positions than devices keep at hand between two passes over them. */
 static void case_batchnorm_many(nn_net *f)
 {
     f->rows = dis__net_axis(f->net, NN_MANY_IMAGES);

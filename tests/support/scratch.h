@@ -85,7 +85,7 @@ static inline const char *put_text(const char *name, const char *text)
     return put_file(name, text, strlen(text));
 }
 
-/* All bytes of a file and a NUL behind them; the caller frees. NULL: there is no such file. */
+/* All bytes of a file and a NUL after them; the caller frees. NULL: there is no such file. */
 static inline char *contents_if_any(const char *path, size_t *n)
 {
     FILE *f = fopen(path, "rb");

@@ -182,7 +182,7 @@ static void counted_one_by_one(void **state)
     }
 }
 
-/* Counts give what the votes behind them give. */
+/* Counts give what the votes after them give. */
 static void counts_are_votes(void **state)
 {
     (void)state;
@@ -194,7 +194,7 @@ static void counts_are_votes(void **state)
     dis_agreement_options o = dis_agreement_options_default();
     o.interval_scope = DIS_INTERVAL_ITEMS;
     dis_agreement *a = run(NULL, votes, &o), *b = run(NULL, counted, NULL);
-    assert_int_equal(dis_agreement_get_view(b).interval_scope, DIS_INTERVAL_ITEMS); /* nobody knows the annotators */
+    assert_int_equal(dis_agreement_get_view(b).interval_scope, DIS_INTERVAL_ITEMS); /* no one knows the annotators */
     for (size_t m = 0; dis_agreement_measure_get(m); m++) {
         const char *name = dis_agreement_measure_get(m)->name;
         const dis_metric *x = dis_agreement_find(a, name), *y = dis_agreement_find(b, name);
@@ -383,7 +383,7 @@ static void scales(void **state)
     dis_votes_destroy(votes);
     dis_names_destroy(names);
 
-    /* by numbers, not by the order in which the classes come: as if they were called by their places */
+    /* by numbers, not by the order in which the classes come: as if they were called by their positions */
     assert_int_equal(dis_names_create(numbers, 4, &names), DIS_OK);
     votes = table_named(&r, names);
     a = run(NULL, votes, NULL);

@@ -1,4 +1,4 @@
-/* Models that are told who is asked: workers of two opinions are told apart, by their votes or by what is known of
+/* Models that are told who is asked: workers of two opinions are distinguished, by their votes or by what is known of
  * them, files keep what was learned, threads change nothing, and what cannot be is refused. */
 #include "tool/arrays.h"
 #include "support/em_support.h"
@@ -174,7 +174,7 @@ static void test_class_head(void **state)
         sure += fabs(q[2 * i] - .5);
         unsure += fabs(p[2 * i] - .5);
     }
-    assert_true(sure > 1.5 * unsure); /* half of all workers say the opposite: nobody in particular says nothing */
+    assert_true(sure > 1.5 * unsure); /* half of all workers say the opposite: no one in particular says nothing */
     dis_labels_destroy(class);
     dis_labels_destroy(vote);
     dis_items_destroy(items);

@@ -89,7 +89,7 @@ static void small_and_odd_tables(void **state)
     (void)state;
     const uint32_t task[] = {0, 1, 2, 2, 2, 2}, worker[] = {0, 1, 0, 1, 2, 3};
     const uint16_t label[] = {0, 1, 1, 1, 1, 1};
-    for (size_t n = 0; n <= 6; n += 2) { /* nothing, single votes only, votes that cannot be told apart */
+    for (size_t n = 0; n <= 6; n += 2) { /* nothing, single votes only, votes that cannot be distinguished */
         const dis_votes_arrays a = {
             .n_votes = n, .n_items = 4, .n_workers = 4, .n_classes = 2, .task = task, .worker = worker, .label = label};
         dis_votes *votes;

@@ -1,4 +1,4 @@
-/* Resamples on a CUDA device: the processor's sums but for rounding, and the same bytes twice. Without one: skipped,
+/* Resamples on a CUDA device: the CPU's sums but for rounding, and the same bytes twice. Without one: skipped,
  * with the reason. */
 #include "devices/bootstrap_device_cases.h"
 

@@ -1,4 +1,4 @@
-/* Resamples on a device that is not the processor, without a GPU: a library in place of libdissent-cuda.so draws
+/* Resamples on a device that is not the CPU, without a GPU: a library in place of libdissent-cuda.so draws
  * them in plain loops (tests/devices/bootstrap_stand_in.c). What goes there and back, when it is used, and failures
  * half-way. */
 #include "devices/bootstrap_device_cases.h"

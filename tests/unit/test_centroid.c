@@ -123,7 +123,7 @@ static void random_problems_reach_the_minimum(void **state)
             assert_true(error < 1e-12);
         }
         assert_true(fabs(total - 1) < 1e-12);
-        /* the way that is taken when Newton's steps do not settle arrives at the same place */
+        /* the way that is taken when Newton's steps do not settle arrives at the same position */
         const dis__centroid_problem problem = dis__centroid_problem_init(views, w, n_views, n_classes, 1e-12, 100);
         double certain[MAX_CLASSES], scratch[MAX_CLASSES * MAX_VIEWS];
         dis__centroid_compute_robust(&problem, 0, scratch, certain);

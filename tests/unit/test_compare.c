@@ -212,7 +212,7 @@ static void left_out(void **state)
     const dis_comparison_view first = compare(&in, NULL, &all);
     in.n_items = 500;
     for (size_t i = 400; i < 500; i++) gold[i] = -1;
-    label[0][0][450] = -7; /* nobody looks */
+    label[0][0][450] = -7; /* no one looks */
     const dis_comparison_view second = compare(&in, NULL, &some);
     assert_int_equal(first.n_pairs, 6);
     assert_int_equal(second.n_items, 400);

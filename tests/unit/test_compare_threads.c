@@ -47,7 +47,7 @@ static dis_comparison *sides(int threads, size_t seeds, bool pool, uint64_t seed
     return c;
 }
 
-/* Field by field to the last bit: what lies between fields is nobody's. */
+/* Field by field to the last bit: what lies between fields is no one's. */
 #define ASSERT_SAME(x, y, field) assert_memory_equal(&(x)->field, &(y)->field, sizeof(x)->field)
 
 static void assert_same_metric(const dis_metric *x, const dis_metric *y)

@@ -131,7 +131,7 @@ static void messages(void **state)
     char id[70000];
     memset(id, 'x', sizeof id - 1);
     id[sizeof id - 1] = 0;
-    dis__fail_at(DIS_EDATA, id, 1, 2, "%s", id); /* cut, not overrun; the place survives a long file name */
+    dis__fail_at(DIS_EDATA, id, 1, 2, "%s", id); /* cut, not overrun; the position survives a long file name */
     assert_true(strlen(dis_last_error()) < 2048);
     assert_non_null(strstr(dis_last_error(), ":1:2: xxx"));
     assert_string_equal(dis_status_meaning(DIS_OK), "fine");
@@ -265,7 +265,7 @@ static void names_that_ascend(void **state)
     for (size_t a = 0; a < LISTS; a++) dis_names_destroy(names[a]);
 }
 
-/* Lists in messages: whole texts, a long one cut between characters, an end that says so, never behind the room. */
+/* Lists in messages: whole texts, a long one cut between characters, an end that says so, never after the room. */
 static void lists_in_messages(void **state)
 {
     (void)state;

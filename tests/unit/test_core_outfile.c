@@ -1,7 +1,7 @@
 /* Output files: whole or not at all, under every fault of the system and under kill -9.
  *
  * What a killed process leaves: the old or the new file, whole, and possibly one temporary file NAME.PID.N.tmp beside
- * it, which nobody reads and which may be deleted at any time. Every other failure leaves no temporary file. */
+ * it, which no one reads and which may be deleted at any time. Every other failure leaves no temporary file. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -251,7 +251,7 @@ static void names_links_and_modes(void **state)
     put_text(NAME, "old");
     assert_int_equal(symlink("out.csv", link), 0);
     assert_int_equal(chmod(path, 0600), 0);
-    assert_int_equal(write_letters(link, 'l'), DIS_OK); /* the file behind the link is replaced, and keeps its mode */
+    assert_int_equal(write_letters(link, 'l'), DIS_OK); /* the file after the link is replaced, and keeps its mode */
     assert_int_equal(letter_of(path), 'l');
     assert_int_equal(lstat(link, &st), 0);
     assert_true(S_ISLNK(st.st_mode));

@@ -13,7 +13,7 @@ typedef struct {
 } vector;
 
 /* The first three are those of Random123's kat_vectors; the rest come from ten lines of Python written from the paper.
- * They move one word at a time, so that a word in the wrong place shows. */
+ * They move one word at a time, so that a word in the wrong position shows. */
 static const vector vectors[] = {
     {0, 0, 0, {0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}},
     {UINT64_MAX, UINT64_MAX, UINT64_MAX, {0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}},

@@ -38,7 +38,7 @@ static void threads_and_review(void **state)
     assert_true(dis_fit_get_view(one).converged);
     dis_review *review = review_of(NULL, votes, NULL);
     const dis_review_view v = dis_review_get_view(review);
-    size_t right = 0, same = 0; /* a review's items have one more step of the class prior behind them */
+    size_t right = 0, same = 0; /* a review's items have one more step of the class prior after them */
     for (size_t r = 0; r < v.n_items; r++) {
         same += v.items[r].label == best(dis_fit_p(one) + v.items[r].item * K);
         right += v.items[r].label == review_truth(&c, v.items[r].item);

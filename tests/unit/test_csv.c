@@ -1,4 +1,4 @@
-/* The CSV reader: what it accepts reads as Python's csv module (strict) reads it; what it refuses has a place and a
+/* The CSV reader: what it accepts reads as Python's csv module (strict) reads it; what it refuses has a position and a
  * reason. */
 #include <stdarg.h>
 #include <stddef.h>

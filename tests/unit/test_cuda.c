@@ -25,7 +25,7 @@ static const dis__device *cuda_at(size_t i)
 }
 
 /* Every n-th case is run, from one on, `brief` once in two sizes, `once` in one (the large list: in training alone, in
- * float32 the smallest size alone), both without ref: for tools under which a net takes seconds, in parts side by
+ * float32 the smallest size alone), both without ref: for tools under which a network takes seconds, in parts side by
  * side (tests/devices/cuda_sanitizers.sh). */
 static int first_case, cases_apart = 1;
 static bool brief, once;
@@ -346,7 +346,7 @@ static void by_index(void **state)
 }
 
 /* Every optimiser with clipped gradients, as on ref, and SGD without momentum (which is kind DIS_N_OPTIMIZERS here):
- * the norm of what parameters moved by. Of the second net the layer that goes backward last has most of the
+ * the norm of what parameters moved by. Of the second network the layer that goes backward last has most of the
  * parameters: squares are summed beside it to the last. */
 static double *moved(const nn_case *net, const dis__device *device, size_t kind, size_t *n)
 {
@@ -518,7 +518,7 @@ static void side_by_side(void **state)
     }
 }
 
-/* Threads that launch the same kernels with other sizes of shared memory: nets of batch normalisation. */
+/* Threads that launch the same kernels with other sizes of shared memory: networks of batch normalisation. */
 static double *after_passes(const dis__device *device, const size_t size[3], size_t *n)
 {
     const nn_case norms = {"batchnorm_many", case_batchnorm_many, true};
@@ -615,7 +615,7 @@ static void wide_rows(dis__net *net)
     dis__head_soft(net, "head", dis__layer_linear(net, "l", x, 4096, DIS_ACT_NONE), NULL);
 }
 
-/* Kernels count places by 31 bits; there would be memory for them. */
+/* Kernels count positions by 31 bits; there would be memory for them. */
 static void many_places(dis__net *net)
 {
     const int rows = dis__net_axis(net, (1 << 21) + 1);

@@ -1,5 +1,5 @@
-/* Memory that the GPU library keeps between nets, with a runtime whose card is a number: what stays, and what others
- * on the card find. */
+/* Memory that the GPU library keeps between networks, with a runtime whose card is a number: what stays, and what
+ * others on the card find. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -11,7 +11,7 @@
 #define GIB ((size_t)1 << 30)
 enum { ALLOCATIONS = 256 };
 
-/* Blocks are addresses that nobody touches. */
+/* Blocks are addresses that no one touches. */
 static size_t card = 128 * GIB, taken, size[ALLOCATIONS], n_sizes, asked, freed;
 
 static cudaError_t allocate_some(void **at, size_t bytes)
@@ -77,7 +77,7 @@ static void *get(size_t bytes)
     return at;
 }
 
-/* The nets of one process, side by side and one after another: nothing goes back, and small blocks ask nobody. */
+/* The networks of one process, side by side and one after another: nothing goes back, and small blocks ask no one. */
 static void stays(void **state)
 {
     (void)state;

@@ -158,7 +158,7 @@ static void test_columns(void **state)
     expect_failure(FEW(""), "few.csv: the task \"a\" is there twice; keep one row of it");
 }
 
-/* Classes are those of votes and gold together: softmax gives a class that nobody voted for its share. */
+/* Classes are those of votes and gold together: softmax gives a class that no one voted for its share. */
 static void test_classes(void **state)
 {
     (void)state;

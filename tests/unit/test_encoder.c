@@ -89,7 +89,7 @@ static void open_files(fixture *f)
     assert_int_equal(dis__encoder_config_read(NULL, f->folder, &f->config), DIS_OK);
 }
 
-/* The classifier on top; then the net is planned and filled. */
+/* The classifier on top; then the network is planned and filled. */
 static void put_head(fixture *f, const dis__plan_options *plan)
 {
     const int top = dis__encoder_pooler_build(f->net, &f->config, &f->built, false);
@@ -254,10 +254,10 @@ static void same_as_transformers(void **state)
     }
 }
 
-/* ---- nets that never train ---- */
+/* ---- networks that never train ---- */
 
-/* Weights used where the files have them give the same hidden states; what is changed afterwards becomes the net's own.
- * In bfloat16 the states are close. */
+/* Weights used where the files have them give the same hidden states; what is changed afterwards becomes the network's
+ * own. In bfloat16 the states are close. */
 static void check_forward(const char *name, const dis__device *device, double tolerance)
 {
     const dis__encoder_limits limits = {.rows = ROWS, .tokens = TOKENS, .predicts = true};
@@ -292,7 +292,7 @@ static void check_forward(const char *name, const dis__device *device, double to
     dis__encoder_weight_files_close(files);
 }
 
-/* A net for the first token of each row gives the logits, and the same bytes when other batches were between. */
+/* A network for the first token of each row gives the logits, and the same bytes when other batches were between. */
 static void check_first(const char *name, const dis__device *device, double tolerance)
 {
     const dis__encoder_limits limits = {.rows = ROWS, .tokens = TOKENS, .predicts = true, .first = true};

@@ -104,7 +104,7 @@ static void equals_scikit_learn_and_scipy(void **state)
             char *comma = strrchr(line, ',');
             *comma = 0;
             const double theirs = strtod(comma + 1, NULL), ours = figure(&view, f.v.classes, line);
-            /* a search for a minimum finds the place to the square root of what it finds the value to */
+            /* a search for a minimum finds the position to the square root of what it finds the value to */
             const double slack = strncmp(line, "temperature", 11) == 0 ? 1e-6 : 1e-9;
             if (!(fabs(ours - theirs) <= slack))
                 fail_msg("%s %s: ours %.17g, theirs %.17g", names[i], line, ours, theirs);

@@ -65,7 +65,7 @@ static void nobody_voted(void **state)
     static uint32_t task[ITEMS * 3], worker[ITEMS * 3];
     static uint16_t label[ITEMS * 3];
     size_t n = 0;
-    /* Worker 3 renames class 0 to 2 whenever the others, who are right, say 0; alone with worker 3 an item is read as
+    /* Worker 3 renames class 0 to 2 whenever the others, who are right, say 0; alone with worker 3 per item is read as
      * 0. */
     for (uint32_t i = 0; i < ITEMS; i++) {
         const uint16_t truth = i % 2;

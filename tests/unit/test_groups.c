@@ -1,5 +1,5 @@
 /* Groups of workers: tables about them, small groups, agreement within and between groups against a count of all pairs
- * of votes, tests, threads, faults; the tails and corrections behind the tests. */
+ * of votes, tests, threads, faults; the tails and corrections after the tests. */
 #include "support/em_support.h"
 #include "tool/table_columns.h"
 #include "support/fault_walk.h"

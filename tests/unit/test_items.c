@@ -58,7 +58,7 @@ static void tokens(void **state)
         put_text("t.csv", "task,sentence,token,set\n0,a,I,trn\n1,a,am,trn\n2,b,x,dev\n3,b,y,trn\n4,a,z,trn\n"), &o);
     dis_items_view v = dis_items_get_view(items);
     assert_int_equal(v.n_items, 4);
-    assert_int_equal(v.n_sentences, 3); /* equal names count only one behind the other */
+    assert_int_equal(v.n_sentences, 3); /* equal names count only one after the other */
     assert_int_equal(v.sentence[0], 0);
     assert_int_equal(v.sentence[1], 2);
     assert_int_equal(v.sentence[2], 3);

@@ -108,7 +108,7 @@ static void refuses(void **state)
     dis__json json = {0};
     const dis__json_value *root = NULL;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        /* a copy of just that length: what is read behind it is seen by a sanitizer */
+        /* a copy of just that length: what is read after it is seen by a sanitizer */
         const size_t n = strlen(cases[i].text);
         char *text = malloc(n + 1);
         memcpy(text, cases[i].text, n);

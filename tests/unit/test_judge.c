@@ -220,7 +220,7 @@ static void test_requirements(void **state)
     dis_votes_destroy(votes);
 }
 
-/* People who answer at random: nobody is certified, however low the bound. */
+/* People who answer at random: no one is certified, however low the bound. */
 static void test_noise(void **state)
 {
     (void)state;

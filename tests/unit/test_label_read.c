@@ -1,4 +1,4 @@
-/* Label files read back: equal to the bit in every format; what is malformed is refused with its place. */
+/* Label files read back: equal to the bit in every format; what is malformed is refused with its position. */
 #include "core/names/name_index.h"
 #include "core/random/random.h"
 #include "dissent/dissent.h"

@@ -84,7 +84,7 @@ static dis_model *train_on(const dis__device *device, const dis_examples *e, con
     return m;
 }
 
-/* How many nets for predictions have no room yet. */
+/* How many networks for predictions have no room yet. */
 static int too_large;
 
 static dis_status room_for_small(void *session, dis_context *ctx, size_t bytes, const char *what)
@@ -186,7 +186,7 @@ static void by_index(void **state)
     make_indexed(&taken, &hidden_device);
     const void *kept = &kept;
     assert_int_equal(dis__net_upload_ints(put.net, put.id, put.id, IDS, &kept), DIS_OK);
-    assert_null(kept); /* the processor has them where they are */
+    assert_null(kept); /* the CPU has them where they are */
     for (size_t b = 0; b < 40; b++) {
         put_batch(&put, b);
         if (b % 7 == 6)

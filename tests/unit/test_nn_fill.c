@@ -258,7 +258,7 @@ static void halves(void **state)
     free(x);
 }
 
-/* What does not fit is told by its name, and the net stays as it was. */
+/* What does not fit is told by its name, and the network stays as it was. */
 static void misfits(void **state)
 {
     (void)state;

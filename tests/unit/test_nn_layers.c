@@ -121,7 +121,7 @@ static void losses(const nn_case *c, const dis__device *device, bool training, c
     dis__net_destroy(f.net);
 }
 
-/* A net that never trains leaves work out: what it gives is the same. */
+/* A network that never trains leaves work out: what it gives is the same. */
 static void forward_only(void **state)
 {
     (void)state;

@@ -15,7 +15,7 @@
 #include "nn/host/operation_jobs.h"
 #include "nn/ops.h"
 
-/* Units in the last place of the right answer. */
+/* Units in the last position of the right answer. */
 static double ulps(float got, double wanted)
 {
     const double unit = ldexp(1, (wanted == 0 ? -126 : ilogb(wanted)) - 23);

@@ -18,7 +18,7 @@ static void make(const nn_case *c, const dis__device *device, dis_context *ctx, 
     assert_int_equal(nn_fill(f, 17, 5, 20), DIS_OK);
 }
 
-/* All parameters, one behind the other; the caller frees them. */
+/* All parameters, one after the other; the caller frees them. */
 static double *parameters(const nn_net *f, size_t *n)
 {
     *n = 0;
@@ -300,7 +300,7 @@ static void threads_train_alike(void **state)
     free(first);
 }
 
-/* Saved in the middle and loaded into a new net, training goes on to the same bytes, dropout included. */
+/* Saved in the middle and loaded into a new network, training goes on to the same bytes, dropout included. */
 static void resume(void **state)
 {
     (void)state;
@@ -325,7 +325,7 @@ static void resume(void **state)
     unlink(path);
 }
 
-/* A checkpoint that is cut anywhere, or has any bit changed, is refused, and the net stays as it was. */
+/* A checkpoint that is cut anywhere, or has any bit changed, is refused, and the network stays as it was. */
 static void damaged(void **state)
 {
     (void)state;
@@ -356,7 +356,7 @@ static void damaged(void **state)
     free(after);
     dis__net_destroy(f.net);
 
-    nn_net other; /* another net's checkpoint */
+    nn_net other; /* another network's checkpoint */
     make(&mlp, &dis__device_cpu, NULL, NULL, &other);
     assert_int_equal(dis__net_save(other.net, path, true, NULL, 0), DIS_OK);
     make(&small, &dis__device_cpu, NULL, NULL, &f);

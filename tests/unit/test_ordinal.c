@@ -1,5 +1,5 @@
 /* The ordinal method: an objective that never falls, parameters that give its scores back by their definition, a crowd
- * drawn from the model found again (places, thresholds, biases, spreads, lapses, with intervals that hold what they
+ * drawn from the model found again (positions, thresholds, biases, spreads, lapses, with intervals that hold what they
  * say); workers who do not look do not spoil labels; finite on anything; threads do not count; a reversed order gives
  * reversed labels. */
 #include "dissent/dissent.h"
@@ -89,7 +89,7 @@ static double cumulated(double z)
     return .5 * erfc(-z / sqrt(2));
 }
 
-/* With one place per class the parameters say all there is to know of the posteriors. */
+/* With one position per class the parameters say all there is to know of the posteriors. */
 static void test_scores_by_definition(void **state)
 {
     (void)state;
@@ -214,7 +214,7 @@ typedef struct {
     double slope, shift;
 } line;
 
-/* Least squares: from what was found to what is true. The line of places has no origin and no unit of its own. */
+/* Least squares: from what was found to what is true. The line of positions has no origin and no unit of its own. */
 static line line_between(const double *found, size_t n)
 {
     double x = 0, y = 0, xy = 0, xx = 0;
@@ -284,7 +284,7 @@ static void test_right(void **state)
 }
 
 /* A review of it: the share of right labels is what is expected, of those said to be sure too; who is biased is found;
- * items come in the order of what a vote tells of their place. */
+ * items come in the order of what a vote tells of their position. */
 static void test_review(void **state)
 {
     (void)state;
@@ -353,7 +353,7 @@ static void test_threads_and_order(void **state)
     dis_votes_destroy(shuffled);
 }
 
-/* One class, classes that nobody chose, one vote, unanimous items: rows are distributions. */
+/* One class, classes that no one chose, one vote, unanimous items: rows are distributions. */
 static void test_edges(void **state)
 {
     (void)state;

@@ -212,7 +212,7 @@ static void test_noise(void **state)
                 assert_non_null(l.rates[r].prediction_powered.reason);
                 assert_null(l.rates[r].people.reason); /* about people alone */
             }
-            assert_true(l.p[0] == l.p[2 * (l.n_items - 1)]); /* items are not told apart */
+            assert_true(l.p[0] == l.p[2 * (l.n_items - 1)]); /* items are not distinguished */
         }
         for (size_t j = 0; j < l.n_judges; j++) assert_false(l.judges[j].passed);
         dis_panel_destroy(panel);
@@ -373,7 +373,7 @@ static void test_labels(void **state)
     assert_true(l.loss_calibrated.value < l.loss_shares.value && l.loss_shares.value < l.loss_rates.value);
     assert_true(l.exponent < .95); /* two of the judges are one */
     size_t right = 0;
-    double loss = 0; /* of the truth, on items that nobody was asked about */
+    double loss = 0; /* of the truth, on items that no one was asked about */
     for (size_t i = 0; i < ITEMS; i++) {
         const double *p = l.p + i * CLASSES;
         double sum = 0;
@@ -396,7 +396,7 @@ static void test_labels(void **state)
     }
     assert_int_equal(bought, 500);
     assert_int_equal(l.budget_spent, 500);
-    assert_int_equal(l.items[0].people, 0); /* where nobody was asked */
+    assert_int_equal(l.items[0].people, 0); /* where no one was asked */
     dis_panel_destroy(panel);
     dis_votes_destroy(votes);
 }

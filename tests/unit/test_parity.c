@@ -226,7 +226,7 @@ static void combined(void **state)
             const double worst = em_compare_posteriors(&crowd[c], out, fixture(c, combinations[i].file), 0);
             if (!(worst < 1e-9)) fail_msg("%s on %s: off by %g", combinations[i].spec, crowds[c], worst);
         }
-        /* the search for temperatures ends no worse than scipy's from the same start, and in the same place */
+        /* the search for temperatures ends no worse than scipy's from the same start, and in the same position */
         for (int from = 0; from < 2; from++) {
             const char *const stem = from ? "temperature_from_3" : "temperature";
             char key[64];

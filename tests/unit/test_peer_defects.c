@@ -27,9 +27,9 @@ static uint64_t mix(uint64_t x)
     return (x ^ x >> 27) * 0x81dadef4bc2dd44du >> 33;
 }
 
-/* crowd-kit's MACE indexes worker parameters by first appearance in one place and sorted in another: renaming workers
- * moves its posteriors by up to 0.69 (vb) and 1.00 (em). Ours must not notice other numbers for the same workers, nor
- * another order of rows. */
+/* crowd-kit's MACE indexes worker parameters by first appearance in one position and sorted in another: renaming
+ * workers moves its posteriors by up to 0.69 (vb) and 1.00 (em). Ours must not notice other numbers for the same
+ * workers, nor another order of rows. */
 static void renamed_workers(void **state)
 {
     (void)state;

@@ -42,7 +42,7 @@ static void test_by_hand(void **state)
     em_assert_close(x.distance[DIS_PREDICTION_OF_MODEL][DIS_AVERAGE_OVER_WORKERS].value, (5. / 3 + 1. / 2 + 0) / 3,
                     1e-15);
     assert_true(x.error[DIS_PREDICTION_OF_MODEL][DIS_AVERAGE_OVER_VOTES].has_interval);
-    /* others of a: 1 and 3 (tie: 1) for w and x, 1 for y; of b: each the other; of c: nobody */
+    /* others of a: 1 and 3 (tie: 1) for w and x, 1 for y; of b: each the other; of c: no one */
     assert_int_equal(x.error[DIS_PREDICTION_MAJORITY_OF_OTHERS][DIS_AVERAGE_OVER_VOTES].n, 5);
     em_assert_close(x.error[DIS_PREDICTION_MAJORITY_OF_OTHERS][DIS_AVERAGE_OVER_VOTES].value, 3. / 5, 1e-15);
     em_assert_close(x.distance[DIS_PREDICTION_MAJORITY_OF_OTHERS][DIS_AVERAGE_OVER_VOTES].value,

@@ -254,7 +254,7 @@ static void crowdlab_is_cleanlabs(void **unused)
     em_assert_close(dis_fit_get_view(f).predictions_weight, 0.9813067629253163, 1e-12);
     dis_fit_destroy(f);
     dis_votes_destroy(votes);
-    /* Nobody voted with anybody. */
+    /* No one voted with anybody. */
     static const uint32_t alone[] = {0, 1};
     votes = em_make_votes(2, alone, alone, label, 2, 2, 3);
     assert_int_equal(dis_fit_run(NULL, votes, "crowdlab", &o, &f), DIS_EDATA);

@@ -62,7 +62,7 @@ static int32_t node_at(const sample *s, size_t row, size_t k)
     return s->layout.node[row * s->rows.n_times + time_at(s, row, k)];
 }
 
-/* Every node lies in one step, follows one of the step before if it is among those that do, and is somebody's. */
+/* Every node is in one step, follows one of the step before if it is among those that do, and is somebody's. */
 static void check_steps(const sample *s)
 {
     const dis__recurrent_layout *l = &s->layout;

@@ -1,7 +1,7 @@
 /* What a review says of workers and labels comes true as often as it says: intervals of workers on crowds of all four
- * models at 2, 3, 5 and 10 votes per item, random votes, votes that nobody else's can be set against, labels under
- * review. One crowd a case here; with DISSENT_SLOW=1 ten, with the bound at 90 % for each (docs/evidence/review.md has those
- * figures). */
+ * models at 2, 3, 5 and 10 votes per item, random votes, votes that no one else's can be set against, labels under
+ * review. One crowd a case here; with DISSENT_SLOW=1 ten, with the bound at 90 % for each (docs/evidence/review.md has
+ * those figures). */
 #include "support/review_support.h"
 #include "support/scratch.h"
 
@@ -106,7 +106,7 @@ static void random_votes_are_called_random(void **state)
         }
 }
 
-/* ---- votes that nobody else's can be set against ---- */
+/* ---- votes that no one else's can be set against ---- */
 
 /* Workers 0 and 1 share all their items; worker 2 votes alone; worker 3 once alone and once with others. */
 static void nobody_is_judged_alone(void **state)

@@ -1,4 +1,4 @@
-/* Crowds: as many votes as asked for, nobody twice on an item, the shares that the options name, the same bytes for any
+/* Crowds: as many votes as asked for, no one twice on an item, the shares that the options name, the same bytes for any
  * number of threads, and nothing half-written under faults. */
 #include <stdarg.h>
 #include <stddef.h>

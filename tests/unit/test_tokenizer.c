@@ -1,6 +1,6 @@
 /* Tokenizers: what Hugging Face tokenizers makes of odd texts with every option (fixtures of
- * tests/parity/make_tokenizer_fixtures.py), pairs, cuts, words, places; bad texts and bad files; long words in linear
- * time; every fault. */
+ * tests/parity/make_tokenizer_fixtures.py), pairs, cuts, words, positions; bad texts and bad files; long words in
+ * linear time; every fault. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

@@ -1,9 +1,9 @@
 /* Nets against PyTorch: forward, gradients and training of every model, with fixtures that
  * tests/parity/make_torch_fixtures.py and make_released_fixtures.py have made. The same start and batches give the same
  * losses, gradients, probabilities and parameters: to 1e-10 on `ref`, 1e-8 after training, and 1e-4 on `cpu`, which
- * computes in float32. What rounding to bfloat16 does to gradients is measured with `ref` alone (rounded_net.h): nets
- * this small, in which the winner of a maximum may turn on the last bit, are then compared with that and not with
- * PyTorch. */
+ * computes in float32. What rounding to bfloat16 does to gradients is measured with `ref` alone (rounded_net.h):
+ * networks this small, in which the winner of a maximum may turn on the last bit, are then compared with that and not
+ * with PyTorch. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -23,7 +23,7 @@
 enum { K = 3, WORKERS = 4, MAX_BINDINGS = 16, TENSOR_NAME = 160 };
 static const double RATE = .01;
 
-/* Where the tensors of a batch go: values, whole numbers, and sizes that they tell. */
+/* Where the tensors of a batch go: values, integers, and sizes that they tell. */
 typedef enum { AXIS, REALS, INTS } binding_kind;
 
 typedef struct {
@@ -62,7 +62,7 @@ static void bind(fixture_net *f, const char *tensor, binding_kind kind, int numb
     f->bind[f->n_bound++] = (binding){tensor, kind, number, dim, per};
 }
 
-/* ---- nets ---- */
+/* ---- networks ---- */
 
 /* The encoder is one of a model file. */
 static void build_row(fixture_net *f, const char *spec, size_t rows, size_t longest, const char *encoder)
@@ -516,7 +516,7 @@ static void add_heads(const parity_case *c, fixture_net *f)
                        dis__layer_linear(f->net, "soft.out", f->trunk, f->classes ? f->classes : K, DIS_ACT_NONE), &o);
 }
 
-/* Built, planned, and at the fixture's start: every parameter of the net is there in the same shape. */
+/* Built, planned, and at the fixture's start: every parameter of the network is there in the same shape. */
 static void make(const parity *p, const dis__optimizer_options *optimizer, fixture_net *f)
 {
     dis__plan_options o = dis__plan_options_default();
@@ -606,7 +606,7 @@ static void forward_and_backward(parity *p)
     destroy(&f);
 }
 
-/* All gradients after one pass, one behind the other; the caller frees them. */
+/* All gradients after one pass, one after the other; the caller frees them. */
 static double *gradients(const parity *p, bool in_bfloat16, size_t *n)
 {
     static rounded_kind kinds[ROUNDED_LAYERS];

@@ -39,7 +39,7 @@ static void every_objective_learns(void **state)
             const dis_model_view v = dis_model_get_view(m);
             assert_int_equal(v.n_examples, row->needs_votes && !crowd_layer ? dis_votes_get_view(c.votes).n_votes : N);
             assert_true(v.epoch[epochs - 1].loss < v.epoch[0].loss);
-            /* annotator: nobody in particular is asked here, and a tenth of the votes were learned so */
+            /* annotator: no one in particular is asked here, and a tenth of the votes were learned so */
             const double learned = epochs < 25 ? 0 : row->needs_votes && !crowd_layer ? .6 : .95;
             assert_true(accuracy(m, e.items, NULL) > learned);
             if (v.n_heads > 1 && !row->needs_votes) assert_true(accuracy(m, e.items, "soft") > learned);

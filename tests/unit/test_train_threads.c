@@ -26,7 +26,7 @@ static void threads_change_nothing(void **state)
     free_crowd(&c);
 }
 
-/* A model keeps its net for the next prediction, in whatever context that is. */
+/* A model keeps its network for the next prediction, in whatever context that is. */
 static void contexts_change_nothing(void **state)
 {
     (void)state;

@@ -66,7 +66,7 @@ static void fill(ids *s, size_t n_different, uint64_t seed, bool grouped)
     s->buffer_size[0] = (int64_t)at;
 }
 
-/* A column of the ids in one layout, cut into pieces at places that differ from column to column. */
+/* A column of the ids in one layout, cut into pieces at positions that differ from column to column. */
 static dis_column column_of(ids *s, dis_cells_kind kind, bool by_dictionary, size_t shift)
 {
     dis_cells whole = {.kind = kind, .n = ROWS, .valid = s->valid};

@@ -25,13 +25,13 @@ typedef struct {
     const char *name;
     const char *task; /* how a number is written */
     size_t n_rows, n_tasks;
-    size_t votes;    /* rows of a task in a row; 0: rows in no order */
+    size_t votes;    /* rows of a task in a row; 0: rows in any order */
     size_t odd_at;   /* from this row on something else, SIZE_MAX: never */
     const char *odd; /* one row that is odd, then on as before */
     bool restarts;   /* tasks begin anew there */
     bool many_labels;
     bool scrambled; /* tasks come in another order, all rows of one together */
-    size_t pad;     /* so many letters at most behind a task, some ids having one length and some another */
+    size_t pad;     /* so many letters at most after a task, some ids having one length and some another */
 } shape;
 
 enum { MAX_PAD = 600, MAX_LINE = 32 + MAX_PAD };
@@ -307,7 +307,7 @@ static void much_for_the_memory(void **state)
     free(text);
 }
 
-/* Rows of a text as columns: cut at commas and line ends, behind the header. */
+/* Rows of a text as columns: cut at commas and line ends, after the header. */
 typedef struct {
     dis_text cell[3][4100];
     dis_cells piece[3];
@@ -444,7 +444,7 @@ static void compare_handover(const handover *h, size_t max_partitioned)
     }
 }
 
-/* A numbering takes over what others have collected and the round at hand: no row is read again. */
+/* A numbering takes over what others have collected and the current round: no row is read again. */
 static void numberings_hand_over(void **state)
 {
     (void)state;

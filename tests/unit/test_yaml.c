@@ -1,4 +1,4 @@
-/* The YAML reader: trees with places, and everything that is refused, each with its exact message. */
+/* The YAML reader: trees with positions, and everything that is refused, each with its exact message. */
 #include "io/yaml.h"
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,14 +1,14 @@
-/* Column: cells of ids in memory, as dis_votes_create_from_columns() takes them, with what keeps the memory. Sources: Arrow
- * data (a column of its own, or of a table by name), arrays with the buffer protocol, lists of texts. A column is as
- * good as what it was made from stays unchanged: Arrow data never changes, lists are copied (their texts are not), and
- * arrays must not be written to while votes are made of them. */
+/* Column: cells of ids in memory, as dis_votes_create_from_columns() takes them, with what keeps the memory. Sources:
+ * Arrow data (a column of its own, or of a table by name), arrays with the buffer protocol, lists of texts. A column is
+ * as good as what it was made from stays unchanged: Arrow data never changes, lists are copied (their texts are not),
+ * and arrays must not be written to while votes are made of them. */
 #include "convert/py_arrow.h"
 
 typedef struct {
     PyObject_HEAD dis_cells *piece; /* (n_pieces), then their dictionaries */
     size_t n_pieces, n;
     PyObject *owner;  /* ArrowData, list, or another Column; NULL: none */
-    PyObject *second; /* the column that a dictionary lies in */
+    PyObject *second; /* the column that a dictionary is in */
     Py_buffer view;   /* of an array: view.obj is not NULL */
     dis_text *texts;  /* of a list */
     uint8_t *bits;    /* of an array of bool */
@@ -165,8 +165,8 @@ failed:
     return NULL;
 }
 
-/* The child that one of the names (a str or a tuple of str) fits; -1 with KeyError((names, all names there)) if there is
- * none, or more than one. */
+/* The child that one of the names (a str or a tuple of str) fits; -1 with KeyError((names, all names there)) if there
+ * is none, or more than one. */
 static int64_t find_child(const struct ArrowSchema *schema, PyObject *names)
 {
     core_texts wanted = {0};

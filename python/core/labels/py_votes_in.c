@@ -198,7 +198,7 @@ static PyObject *votes_from_files(PyObject *module, PyObject *args, PyObject *ke
     return read_files(core_state_of_module(module), &o, given, threads, progress);
 }
 
-/* find_column(role, names): the places of the columns that could play a role, none, one or two. */
+/* find_column(role, names): the positions of the columns that could play a role, none, one or two. */
 static PyObject *find_column(PyObject *module, PyObject *args)
 {
     (void)module;

@@ -4,7 +4,7 @@
 
 typedef struct {
     PyObject_HEAD dis_watch *watch;
-    PyObject *rows; /* of the call at hand */
+    PyObject *rows; /* of the current call */
 } watch_object;
 
 static void watch_dealloc(PyObject *object)

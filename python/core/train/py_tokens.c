@@ -91,7 +91,7 @@ static PyObject *copied(core_state *state, core_kind kind, const void *from, siz
     return array;
 }
 
-/* {"start", "id", "type"}, with places {"from", "to"}, of words {"first_token"}. */
+/* {"start", "id", "type"}, with positions {"from", "to"}, of words {"first_token"}. */
 static PyObject *result_of(core_state *state, const dis_tokens *tokens, size_t n_words)
 {
     const dis_tokens_view v = dis_tokens_get_view(tokens);

@@ -16,7 +16,7 @@ enum { DIS_CUDA_PIECES = 4 }; /* at most */
 typedef struct {
     char *at;           /* the pieces, one after another */
     size_t n, bytes;    /* pieces, and bytes of each */
-    size_t piece, used; /* the one at hand, and how much of it is given out */
+    size_t piece, used; /* the current one, and how much of it is given out */
     cudaEvent_t done[DIS_CUDA_PIECES];
 } dis__cuda_ring;
 

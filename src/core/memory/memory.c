@@ -1,4 +1,4 @@
-/* Allocation: aligned memory in one place, or a temporary file (spill.h). Large blocks come from the system as fresh
+/* Allocation: aligned memory in one position, or a temporary file (spill.h). Large blocks come from the system as fresh
  * zero pages either way, so zeroing costs what touching them would. */
 #include "core/memory/memory.h"
 #include "core/os/os.h"
@@ -26,7 +26,7 @@ static dis_status allocate(void *out, size_t n, size_t size, bool resident)
         *(void **)out = block;
         return DIS_OK;
     }
-    /* Random access to large tables is bound by the TLB: they lie on huge pages where the system has them. */
+    /* Random access to large tables is bound by the TLB: they are on huge pages where the system has them. */
     const size_t alignment = bytes >= HUGE ? HUGE : large ? PAGE : ALIGNMENT;
     block = dis__os_alloc_aligned(alignment, bytes ? bytes : ALIGNMENT);
     if (!block) return no_memory(n, size);
@@ -63,7 +63,7 @@ dis_status dis__alloc_resident(void *out, size_t n, size_t size)
     return allocate_zeroed(out, n, size, true);
 }
 
-/* What lies in a file, or is counted, begins with a page. */
+/* What is in a file, or is counted, begins with a page. */
 static bool is_page(const void *block)
 {
     return block && (uintptr_t)block % PAGE == 0;

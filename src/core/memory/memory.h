@@ -1,9 +1,8 @@
 /* memory.h: every allocation of the library goes through here.
  *
  * Sizes are multiplied with a check for overflow, failure is DIS_ELIMIT with the number of bytes, and in test builds
- * the n-th allocation can be made to fail (fault_injection.h). Within a scope (spill.h) large blocks may lie in temporary files:
- * a full disk is DIS_EIO. Blocks are aligned to 64 bytes, a cache line and the widest
- * vector. */
+ * the n-th allocation can be made to fail (fault_injection.h). Within a scope (spill.h) large blocks may be in
+ * temporary files: a full disk is DIS_EIO. Blocks are aligned to 64 bytes, a cache line and the widest vector. */
 #ifndef DIS_CORE_MEMORY_MEMORY_H
 #define DIS_CORE_MEMORY_MEMORY_H
 #include "core/error.h"
@@ -20,11 +19,11 @@ dis_status dis__resize_array(void *inout, size_t old_n, size_t n, size_t size);
 /* Makes room for at least `need` elements, doubling *capacity. */
 dis_status dis__reserve(void *inout, size_t *capacity, size_t used, size_t need, size_t size);
 void dis__free(void *memory);
-/* Whole pages of a part of a large block that nobody will look at again: memory or disk that they take is free for
+/* Whole pages of a part of a large block that no one will look at again: memory or disk that they take is free for
  * others, where the system can do that; what they hold is undefined. */
 void dis__release_pages(void *part, size_t bytes);
 
-/* A copy of n bytes with a NUL behind them. */
+/* A copy of n bytes with a NUL after them. */
 dis_status dis__copy_text(char **out, const char *text, size_t n);
 
 /* a * b + c, SIZE_MAX when that does not fit. For sizes that are compared with a limit. */

@@ -24,7 +24,7 @@ static inline bool dis__scratch_is_open(const dis__scratch_file *file)
 {
     return file->n > 0;
 }
-/* Appends a block: *at is its place. DIS_EIO: the disk is full. */
+/* Appends a block: *at is its position. DIS_EIO: the disk is full. */
 dis_status dis__scratch_append(dis__scratch_file *file, int thread, const void *block, size_t n, uint64_t *at);
 dis_status dis__scratch_read(const dis__scratch_file *file, uint64_t at, void *to, size_t n);
 /* It will soon be read: a hint. */

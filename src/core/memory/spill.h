@@ -1,4 +1,4 @@
-/* spill.h: large blocks of memory that lie in temporary files when they are more than a call may take.
+/* spill.h: large blocks of memory that are in temporary files when they are more than a call may take.
  *
  * A call that can work on more than its memory opens a scope; within it, dis__alloc_array() and its kin put a large
  * block into a file (made without a name, so that nothing of it is left behind however the process ends) and map it,

@@ -145,7 +145,7 @@ static void check_order(const dis_names *names, bool differ, bool broken[DIS_NAM
     }
 }
 
-/* Matches by going through both lists, which ascend; stops behind a name of `to` that is not found, if `all` should be.
+/* Matches by going through both lists, which ascend; stops after a name of `to` that is not found, if `all` should be.
  * row: (may be NULL). Returns how many were found. */
 static size_t merge(dis__name_order order, const dis_names *from, const dis_names *to, bool all, size_t *row)
 {

@@ -6,7 +6,7 @@
  *     size_t i = dis__name_index_find(&index, text, n);          // SIZE_MAX: not there
  *     dis__name_index_free(&index);
  *
- * The hash is keyed with random bits, so that nobody can choose names that collide; results do not depend on them. */
+ * The hash is keyed with random bits, so that no one can choose names that collide; results do not depend on them. */
 #ifndef DIS_CORE_NAMES_NAME_INDEX_H
 #define DIS_CORE_NAMES_NAME_INDEX_H
 #include "dissent/names.h"

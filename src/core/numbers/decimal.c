@@ -124,7 +124,7 @@ size_t dis__format_real(double x, char *out)
         return 1;
     }
     const decimal d = strip_zeros(shortest(bits & ((UINT64_C(1) << 52) - 1), (int)(bits >> 52 & 0x7FF)));
-    /* Digits are copied by fixed lengths, which is faster than by their number: zeros behind them, room enough in
+    /* Digits are copied by fixed lengths, which is faster than by their number: zeros after them, room enough in
      * `out`. */
     enum { WIDTH = 20 };
     char buffer[2 * WIDTH];
@@ -171,7 +171,7 @@ typedef struct {
     bool negative, truncated;
     uint64_t w;              /* the first 19 significant digits at most */
     int64_t exponent;        /* of w */
-    const char *first, *end; /* from the first digit to behind the last one, the point among them */
+    const char *first, *end; /* from the first digit to after the last one, the point among them */
 } written;
 
 enum { MAX_DIGITS = 19 };
@@ -314,7 +314,7 @@ static bool eisel_lemire(uint64_t w, int e, uint64_t *bits)
     return sure;
 }
 
-/* Long integers for the exact comparison. 768 digits decide every case (a midpoint has at most 767); behind them a last
+/* Long integers for the exact comparison. 768 digits decide every case (a midpoint has at most 767); after them a last
  * digit 1 stands for "and more". Digits times powers stay below 2^5200. */
 enum { EXACT_DIGITS = 768, LIMBS = 176 };
 typedef struct {

@@ -1,4 +1,4 @@
-/* Parsing of options by table: each row says where its value goes, what it may be and what it is when nobody says. */
+/* Parsing of options by table: each row says where its value goes, what it may be and what it is when no one says. */
 #include "tool/arrays.h"
 #include "core/options/option_spec.h"
 #include "core/numbers/decimal.h"

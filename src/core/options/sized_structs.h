@@ -53,7 +53,7 @@ typedef struct {
     extern const dis__view_row dis__row_of_##thing##_view;                     \
     const dis__view_row dis__row_of_##thing##_view = {.type = #thing "_view", .write = thing##_view_write};
 
-/* The `known` bytes at `own` into the `size` bytes at `out`: cut, or with 0 behind them. */
+/* The `known` bytes at `own` into the `size` bytes at `out`: cut, or with 0 after them. */
 void dis__sized_copy(void *out, size_t size, const void *own, size_t known);
 
 #endif

@@ -1,10 +1,10 @@
-/* os.h: what differs between operating systems, in one place.
+/* os.h: what differs between operating systems, in one position.
  *
- * linux.c, macos.c and emscripten.c each implement these functions; posix.c has what the three share. CMake compiles the
- * files of the target alone (DIS_OS in cmake/dissent.cmake), so no other file of the library asks for the system. Files
- * of the library use C11, POSIX threads, clocks and file descriptors directly. The functions return what their POSIX
- * namesakes return and set errno.
- * A function that a system cannot support fails with ENOSYS, or returns what the comment states. */
+ * linux.c, macos.c and emscripten.c each implement these functions; posix.c has what the three share. CMake compiles
+ * the files of the target alone (DIS_OS in cmake/dissent.cmake), so no other file of the library asks for the system.
+ * Files of the library use C11, POSIX threads, clocks and file descriptors directly. The functions return what their
+ * POSIX namesakes return and set errno. A function that a system cannot support fails with ENOSYS, or returns what the
+ * comment states. */
 #ifndef DIS_CORE_OS_H
 #define DIS_CORE_OS_H
 #include <stdbool.h>

@@ -29,7 +29,7 @@ static int exchange_none(int size, const void *const *to, const size_t *n_to, vo
 static int move_none(const void *bytes, size_t n, int to)
 {
     (void)bytes, (void)n, (void)to;
-    return 1; /* there is nobody else */
+    return 1; /* there is no one else */
 }
 
 static int receive_none(void *bytes, size_t n, int from)

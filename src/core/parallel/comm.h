@@ -33,7 +33,7 @@ typedef int dis__comm_plugin(const char *version, size_t row_size, dis__comm_row
 typedef struct dis__comm {
     dis__comm_row row;
     int rank, size;
-    uint64_t *sent; /* bytes to other ranks so far, a broadcast once; NULL: nobody counts */
+    uint64_t *sent; /* bytes to other ranks so far, a broadcast once; NULL: no one counts */
 } dis__comm;
 
 /* Whether the plug-in lies near the program, for dis_version_part(). */
@@ -68,7 +68,7 @@ dis_status dis__comm_block_append(dis__comm_block *block, const void *bytes, siz
 dis_status dis__comm_exchange_sized(const dis__comm *comm, const void *const *to, const size_t *n_to, void *const *from,
                                     const size_t *n_from);
 
-/* Rows of a table of all ranks that one of them has: each has those behind the rows of the rank before. */
+/* Rows of a table of all ranks that one of them has: each has those after the rows of the rank before. */
 typedef struct {
     size_t first, n;
 } dis__comm_range;
@@ -76,7 +76,7 @@ typedef struct {
  */
 dis_status dis__comm_redistribute_rows(const dis__comm *comm, dis__comm_range have, const void *rows, size_t row_size,
                                        dis__comm_range want, void *out);
-/* Where n rows of this rank lie in the whole, which has n_all. */
+/* Where n rows of this rank are in the whole, which has n_all. */
 dis_status dis__comm_row_range(const dis__comm *comm, size_t n, dis__comm_range *have, size_t *n_all);
 /* The rows of all ranks on the first one, to be freed by the caller; no row elsewhere. */
 dis_status dis__comm_gather_rows(const dis__comm *comm, const void *rows, size_t n, size_t row_size, void **out,

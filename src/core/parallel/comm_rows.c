@@ -1,4 +1,4 @@
-/* Rows of a table that lies in ranges on the ranks, to other ranges: see comm.h. Cost: each row once over the network,
+/* Rows of a table that is in ranges on the ranks, to other ranges: see comm.h. Cost: each row once over the network,
  * from where it lies to where it goes. */
 #include "core/parallel/comm.h"
 #include "core/memory/memory.h"

@@ -1,4 +1,4 @@
-/* Jobs shared out over ranks: see rank_jobs.h. A rank has jobs next to each other, so the rows it sends lie in one
+/* Jobs shared out over ranks: see rank_jobs.h. A rank has jobs next to each other, so the rows it sends are in one
  * piece.
  * Cost: the table once over the network for each rank, in one exchange, and twice in memory while it is put
  * together. */

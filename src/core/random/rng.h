@@ -1,7 +1,7 @@
 /* rng.h: many random numbers one after the other, where a block of random.h for each would cost too much.
  *
- * A source is started at a place (seed, stream, index) as random.h has them, so what comes out of it depends on that
- * place alone; give every piece of work a source of its own.
+ * A source is started at a position (seed, stream, index) as random.h has them, so what comes out of it depends on that
+ * position alone; give every piece of work a source of its own.
  *
  *     dis__rng source = dis__rng_at(seed, DIS_STREAM_BOOTSTRAP, resample);
  *     const uint64_t heads = dis__rng_binomial(&source, 1000, .5); */

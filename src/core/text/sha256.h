@@ -7,7 +7,7 @@ typedef struct {
     uint32_t h[8];
     uint64_t n; /* bytes so far */
     unsigned char block[64];
-    bool fast; /* by the instructions of the processor */
+    bool fast; /* by the instructions of the CPU */
 } dis__sha256;
 
 void dis__sha256_init(dis__sha256 *s);

@@ -8,7 +8,7 @@
 typedef enum {
     DIS_DEV_NONE,
     DIS_DEV_PART, /* of the split, as its column says */
-    DIS_DEV_NEXT, /* the fold behind the tested one */
+    DIS_DEV_NEXT, /* the fold after the tested one */
     DIS_DEV_SHARE,
     DIS_DEV_SET,
 } dis__dev_kind;
@@ -40,7 +40,7 @@ typedef struct {
     dis__yaml yaml;
     dis__plan_memory memory;
     dis__run_key key_text;
-    const char *device; /* and precision, of runs; NULL: the processor, in float32 */
+    const char *device; /* and precision, of runs; NULL: the CPU, in float32 */
     dis__form form;
     dis__file_part file;
     dis__data *data; /* (file.data.n) */
@@ -63,10 +63,10 @@ size_t dis__set_find(const dis__data_part *data, const char *name);
 dis_status dis__plan_add_labels(dis__plan_internal *p);
 dis_status dis__plan_add_data(dis_context *ctx, dis__plan_internal *p);
 dis_status dis__plan_add_measures(dis__plan_internal *p);
-/* Labels by name, else by method; `key` is what the message calls the place. */
+/* Labels by name, else by method; `key` is what the message calls the position. */
 dis_status dis__plan_find_labels(dis__plan_internal *p, const dis__yaml_node *at, const char *key, const char *text,
                                  const dis__labels_part **out);
-/* A message of another part of the library, given the place in the file. */
+/* A message of another part of the library, given the position in the file. */
 dis_status dis__plan_refuse(dis__plan_internal *p, const dis__yaml_node *at, const char *key, dis_status status);
 dis_status dis__plan_no_metric(dis__plan_internal *p, const dis__yaml_node *at, const char *key, const char *name);
 

@@ -12,7 +12,7 @@
 
 #define FAIL(p, at, ...) dis__yaml_fail(&(p)->yaml, at, __VA_ARGS__)
 
-enum { MAX_RUNS = 10000000, FORMAT = 1 }; /* FORMAT: of the text behind a key, and of how runs are done */
+enum { MAX_RUNS = 10000000, FORMAT = 1 }; /* FORMAT: of the text after a key, and of how runs are done */
 
 static bool parse_integer(const dis__yaml_node *node, uint64_t *out)
 {
@@ -107,7 +107,7 @@ static dis_status put_measures(dis__run_key *key_text, const dis__plan_internal 
     return DIS_OK;
 }
 
-/* With every setting written out: what nobody says is the same as what is said to be so. */
+/* With every setting written out: what no one says is the same as what is said to be so. */
 static dis_status put_objective(dis__run_key *key_text, const char *spec)
 {
     char text[DIS__OBJECTIVE_TEXT_SIZE];

@@ -212,7 +212,7 @@ static dis_status find_file(dis__form *form, const dis__field *field, const dis_
                         one ? "" : " or ", one ? "" : form->data_folder);
 }
 
-/* Encoders are large and serve many experiments: DISSENT_ENCODERS names a third place to look for them. */
+/* Encoders are large and serve many experiments: DISSENT_ENCODERS names a third position to look for them. */
 static dis_status find_folder(dis__form *form, const dis__field *field, const dis__yaml_node *node, const char **out)
 {
     const char *name = NULL, *encoders = getenv("DISSENT_ENCODERS");

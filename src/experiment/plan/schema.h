@@ -104,10 +104,10 @@ typedef struct {
 /* What is missing at a node or within it; NULL: nothing. */
 const dis__missing *dis__missing_within(const dis__form *form, const dis__yaml_node *node);
 
-/* DIS_EDATA at the place: an unknown key, a wrong type, a number out of bounds, a missing key. DIS_EIO: a missing
+/* DIS_EDATA at the position: an unknown key, a wrong type, a number out of bounds, a missing key. DIS_EIO: a missing
  * file. */
 dis_status dis__record_read(dis__form *form, const dis__schema *schema, const dis__yaml_node *node, void *record);
-/* One value into its place in the record. */
+/* One value into its position in the record. */
 dis_status dis__field_read(dis__form *form, const dis__field *field, const dis__yaml_node *node, void *record);
 dis_status dis__record_defaults(dis__form *form, const dis__schema *schema, void *record);
 const dis__field *dis__schema_find(const dis__schema *schema, const char *key);

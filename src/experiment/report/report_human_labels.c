@@ -45,7 +45,7 @@ static void count_entropies(people *w)
     }
 }
 
-/* Cells of a data set may lie in several groups of rows: its people are the same. */
+/* Cells of a data set may be in several groups of rows: its people are the same. */
 static bool shown_before(const people *all, size_t i)
 {
     for (size_t j = 0; j < i; j++)
@@ -123,7 +123,7 @@ static void by_distance(const dis__experiment_page *p, size_t first, size_t end,
     *far = p->t.row[far_row].cell;
 }
 
-/* The items that divide people most, ties by place. */
+/* The items that divide people most, ties by position. */
 static size_t most_divided(const dis__pooled *s, size_t item[SHOWN_ITEMS])
 {
     dis__top_item best[SHOWN_ITEMS];

@@ -367,7 +367,7 @@ static dis_status match_sentences(dis__dataset *m)
     return DIS_OK;
 }
 
-/* Gold labels that are what a method makes of the votes; none where two classes share the first place. */
+/* Gold labels that are what a method makes of the votes; none where two classes share the first position. */
 static dis_status gold_by_method(dis_context *ctx, dis__dataset *m, const dis__gold_part *part)
 {
     const dis__labels_part labels = {.method = part->method};

@@ -2,7 +2,7 @@
  * order of the data set's tasks and classes.
  *
  * What was fitted is kept in a file of the cache under its key: one line that says what follows, with a SHA-256 of it,
- * then the numbers as they lie in memory. A file that is not exactly that is as good as none. */
+ * then the numbers as they are in memory. A file that is not exactly that is as good as none. */
 #include "experiment/run/dataset.h"
 #include "core/random/rng.h"
 #include "core/context_internal.h"
@@ -26,7 +26,7 @@ void dis__label_set_free(dis__label_set *set)
 
 /* ---- some of the votes ---- */
 
-/* FNV-1a: what is drawn for an item depends on its id, not on its place. */
+/* FNV-1a: what is drawn for an item depends on its id, not on its position. */
 static uint64_t hash_text(const char *text, size_t n)
 {
     uint64_t h = 14695981039346656037u;

@@ -1,4 +1,4 @@
-/* SQLite behind our errors. In test builds each statement is a place where memory, and each step one where the disk,
+/* SQLite behind our errors. In test builds each statement is a position where memory, and each step one where the disk,
  * can fail; what SQLite does within is its own. */
 #include "experiment/store/sql.h"
 #include "core/fault_injection.h"
@@ -21,7 +21,7 @@ enum { CHECK_EVERY = 100000, STEPS = 200000000, STEPS_PER_BYTE = 64, MAX_TEXT = 
 struct dis__sql {
     sqlite3 *db;
     char *path;
-    uint64_t steps; /* of the statement at hand */
+    uint64_t steps; /* of the current statement */
 };
 
 /* codes, status, what it means for a user */

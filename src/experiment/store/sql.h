@@ -40,7 +40,7 @@ void dis__bind_count(dis__query *q, uint64_t x);
 void dis__bind_real(dis__query *q, double x);
 /* The next row; false: there is none, or a failure. */
 bool dis__sql_next(dis__query *q);
-/* Columns of the row at hand, from 0. A text is valid until the next row; NULL is NULL, NaN and 0. */
+/* Columns of the current row, from 0. A text is valid until the next row; NULL is NULL, NaN and 0. */
 const char *dis__sql_text(dis__query *q, int column);
 double dis__sql_real(dis__query *q, int column);
 uint64_t dis__sql_count(dis__query *q, int column);

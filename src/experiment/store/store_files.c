@@ -207,7 +207,7 @@ static dis_status clear_folder(const char *path)
     for (const struct dirent *e; (e = readdir(d));)
         if (e->d_name[0] != '.') unlinkat(fd, e->d_name, 0);
     closedir(d);
-    rmdir(path); /* one that stays is in nobody's way */
+    rmdir(path); /* one that stays is in no one's way */
     return DIS_OK;
 }
 

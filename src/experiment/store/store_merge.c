@@ -1,10 +1,10 @@
 /* Stores of several machines into one.
  *
  * Keys say all that determines a result, so runs of several stores go together without renaming. Run by run: a claim in
- * the target, files (truth first, predictions behind it), then all rows in one transaction, so that a merge that dies
+ * the target, files (truth first, predictions after it), then all rows in one transaction, so that a merge that dies
  * leaves whole runs and void claims alone. Links are made anew: a store that was packed without them is read as well.
- * The other store is not trusted: store_schema.c checks its tables, store_paths.c its names and links. Cost: a read and a
- * write per file that the target lacks. */
+ * The other store is not trusted: store_schema.c checks its tables, store_paths.c its names and links. Cost: a read and
+ * a write per file that the target lacks. */
 #include "tool/files.h"
 #include "experiment/store/store_internal.h"
 #include "core/memory/memory.h"

@@ -75,7 +75,7 @@ static dis_status make_folders(dis__store *s)
     return status;
 }
 
-/* Temporary files of the dead; called when nobody else is at work. */
+/* Temporary files of the dead; called when no one else is at work. */
 static dis_status sweep(const dis__store *s, const char *part)
 {
     char *path;
@@ -92,7 +92,7 @@ static dis_status sweep(const dis__store *s, const char *part)
     return DIS_OK;
 }
 
-/* Becoming an owner is a transaction: who finds itself alone in it may sweep, since nobody can begin meanwhile. */
+/* Becoming an owner is a transaction: who finds itself alone in it may sweep, since no one can begin meanwhile. */
 static dis_status become_owner(dis__store *s)
 {
     bool alone = false;

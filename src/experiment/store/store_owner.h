@@ -2,7 +2,7 @@
  *
  * Each process (each open store) has a name and a file of that name in the folder `owners`, on which it holds a lock as
  * long as it lives; the kernel drops the lock with the process, however that ends. Claims in the database carry the
- * name: one whose file is not locked, or not there, belongs to nobody. */
+ * name: one whose file is not locked, or not there, belongs to no one. */
 #ifndef DIS_EXPERIMENT_STORE_OWNER_H
 #define DIS_EXPERIMENT_STORE_OWNER_H
 #include "core/error.h"
@@ -15,7 +15,7 @@ typedef struct {
     char *path;
 } dis__owner;
 
-/* Makes the folder where it is not there. Files of dead owners are cleared away; *alone: nobody else lives. DIS_EIO. */
+/* Makes the folder where it is not there. Files of dead owners are cleared away; *alone: no one else lives. DIS_EIO. */
 dis_status dis__owner_begin(const char *folder, dis__owner *owner, bool *alone);
 void dis__owner_end(dis__owner *owner);
 /* Whether the owner of that name lives; false if it is not the name of an owner. DIS_EIO. */

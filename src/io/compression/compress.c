@@ -17,7 +17,7 @@ typedef struct {
     const char *library;
     /* NULL: not in this build */
     dis_status (*open)(dis__compressor *p);
-    /* All of `bytes`, and with `end` what is left behind them. */
+    /* All of `bytes`, and with `end` what is left after them. */
     dis_status (*pack)(dis__compressor *p, const char *bytes, size_t n, bool end, dis__compressed_sink put, void *user);
     void (*close)(dis__compressor *p);
 } kind;

@@ -1,4 +1,4 @@
-/* Unpacking by zlib and zstd, a row of a table each. An archive may be several behind each other. Cost: that of zlib or
+/* Unpacking by zlib and zstd, a row of a table each. An archive may be several after each other. Cost: that of zlib or
  * zstd. */
 #include "io/compression/decompress.h"
 #include "core/memory/memory.h"

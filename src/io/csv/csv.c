@@ -1,7 +1,7 @@
 /* The strict CSV reader. One pass over the bytes of a row; quoted fields go from quote to quote by memchr.
  *
- * After a bad row reading may go on behind the next LF that follows the place of the problem; for a quote that is never
- * closed that place is the quote itself, so one missing quote does not swallow the file. */
+ * After a bad row reading may go on after the next LF that follows the position of the problem; for a quote that is
+ * never closed that position is the quote itself, so one missing quote does not swallow the file. */
 #include "io/csv/csv.h"
 #include "core/memory/memory.h"
 #include "core/text/utf8.h"

@@ -2,7 +2,7 @@
  *
  * Fields may be quoted; within quotes separators and newlines are text and a doubled quote is one quote. A UTF-8 byte
  * order mark is skipped; lines end with LF or CRLF; the last one may lack its end. Refused with file:line:column,
- * reason and remedy: a lone CR, a quote within an unquoted field, anything behind a closing quote, a quote that is
+ * reason and remedy: a lone CR, a quote within an unquoted field, anything after a closing quote, a quote that is
  * never closed, NUL, invalid UTF-8, fields above DIS_MAX_FIELD bytes, more than DIS_MAX_COLUMNS columns, rows with more
  * or fewer fields than the header.
  *
@@ -21,7 +21,7 @@
 #include "io/input/input.h"
 
 typedef struct {
-    const char *text; /* without quotes; no NUL behind it */
+    const char *text; /* without quotes; no NUL after it */
     size_t n;
     const char *at; /* where it begins in the input, quote included */
 } dis__csv_field;
@@ -52,26 +52,26 @@ void dis__csv_close(dis__csv *csv);
 
 /* Reads the header: DIS_EDATA when the file is empty or two columns have one name. */
 dis_status dis__csv_header(dis__csv *csv);
-/* In place of a header that the file lacks: n different names, which must outlive the reader. In such files blank lines
- * part sentences, and are passed over. */
+/* In position of a header that the file lacks: n different names, which must outlive the reader. In such files blank
+ * lines part sentences, and are passed over. */
 dis_status dis__csv_set_columns(dis__csv *csv, const char *const *names, size_t n);
 /* The column of that name, SIZE_MAX when there is none. */
 size_t dis__csv_column(const dis__csv *csv, const char *name);
 /* "a, b, c" for messages. */
 void dis__csv_list_columns(const dis__csv *csv, char *out, size_t room);
 
-/* The next row into csv->field; *more false at the end. After DIS_EDATA one may go on with the row behind the bad one.
+/* The next row into csv->field; *more false at the end. After DIS_EDATA one may go on with the row after the bad one.
  */
 dis_status dis__csv_next(dis__csv *csv, bool *more);
 
-/* DIS_EDATA with the place of a field of the current row; NULL: the row itself. */
+/* DIS_EDATA with the position of a field of the current row; NULL: the row itself. */
 dis_status dis__csv_fail(dis__csv *csv, const dis__csv_field *field, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 /* For readers that start in the middle: the row at csv->next, which must not be the end. DIS_EDATA leaves problem and
  * problem_at and no message, since counting lines is for the one who knows where the file begins. */
 dis_status dis__csv_row(dis__csv *csv);
-/* The place of a byte of the input, counting on from where the last call ended. */
+/* The position of a byte of the input, counting on from where the last call ended. */
 void dis__csv_position(dis__csv *csv, const char *at, uint64_t *line, uint64_t *column);
 
 #endif

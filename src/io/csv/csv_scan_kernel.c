@@ -106,9 +106,9 @@ dis__csv_scan DIS_KERNEL(dis__csv_scan_text)(const char *text, size_t n, char se
     while (i < n) {
         masks m;
         if (n - i >= DIS_SCAN_STEP) {
-            __builtin_prefetch(text + i + 4096, 0, 2); /* the processor looks ahead within a page only */
+            __builtin_prefetch(text + i + 4096, 0, 2); /* the CPU looks ahead within a page only */
             m = scan_block(text + i, separator);
-        } else { /* never read behind the text */
+        } else { /* never read after the text */
             char rest[DIS_SCAN_STEP];
             memset(rest, ' ', sizeof rest);
             memcpy(rest, text + i, n - i);

@@ -8,7 +8,7 @@
  * ".jsonl", ".ndjson", ".npy", any of them followed by .gz or .zst), else "csv". DIS_EUSAGE with the choices. */
 dis_status dis__file_format(const char *requested, const char *path, const char *formats, const char **out);
 
-/* Whether a path ends so, .gz or .zst behind it apart. */
+/* Whether a path ends so, .gz or .zst after it apart. */
 bool dis__path_has_ending(const char *path, const char *ending);
 
 /* The same for an output: a name that promises something else is DIS_EUSAGE, unless the format was asked for. */

@@ -38,7 +38,7 @@ static dis_status grow(block *b)
     /* large ones by half: twice would refuse what fits */
     const size_t c = b->capacity,
                  capacity = c == 0 ? FIRST_BLOCK : dis__saturating_size(c, 1, c < LARGE_BLOCK ? c : c / 2);
-    /* What is unpacked may lie in a temporary file, but for archives that no table of rows shrinks to. */
+    /* What is unpacked may be in a temporary file, but for archives that no table of rows shrinks to. */
     const size_t need = dis__saturating_size(capacity, 1, b->capacity);
     DIS_TRY(b->packed && capacity / MAX_RATIO > b->packed ? dis__check_resident(b->ctx, need, b->path)
                                                           : dis__check_memory(b->ctx, need, b->path));
@@ -273,7 +273,7 @@ static dis_status load(dis_context *ctx, int fd, const manner *how, dis__input *
 
 /* ---- streams ---- */
 
-/* What is unpacked lies in a stretch of addresses of its own, of which only the part at hand has memory behind it. */
+/* What is unpacked is in a stretch of addresses of its own, of which only the current part has memory after it. */
 struct dis__stream {
     dis_context *ctx;
     dis__decompressor *unpacker;

@@ -30,7 +30,7 @@ typedef struct {
 
 typedef struct {
     const char *path;  /* the caller's, "-" for standard input: for messages */
-    const char *bytes; /* (n), nothing readable behind them */
+    const char *bytes; /* (n), nothing readable after them */
     size_t n;
     void *map; /* what to unmap, or NULL */
     size_t n_map;
@@ -45,8 +45,8 @@ typedef struct {
 dis_status dis__input_open(dis_context *ctx, const char *path, dis__input *in);
 /* The same of raw numbers, which may hold any bytes: text from a pipe is looked at as it comes, see below. */
 dis_status dis__input_open_binary(dis_context *ctx, const char *path, dis__input *in);
-/* For files that are found in a folder or named in another file, so that someone else may have put them there: a regular
- * file of at most `max` bytes, unpacked. DIS_EDATA: a FIFO, a device or a folder. DIS_ELIMIT: it is larger. */
+/* For files that are found in a folder or named in another file, so that someone else may have put them there: a
+ * regular file of at most `max` bytes, unpacked. DIS_EDATA: a FIFO, a device or a folder. DIS_ELIMIT: it is larger. */
 enum { DIS_CONFIG_FILE = 1 << 26, DIS_MODEL_FILE = 1 << 30 }; /* bytes of config.json and its like; of model.json */
 dis_status dis__input_open_regular(dis_context *ctx, const char *path, size_t max, dis__input *in);
 /* Closes without a check: after a failure, or where dis__input_check() was called before. */
@@ -59,9 +59,9 @@ dis_status dis__input_finish(dis__input *in, dis_status so_far);
 void dis__input_unmap_pages(dis_context *ctx, const dis__input *in);
 
 /* For readers that go from start to end: an archive of some size is unpacked as it is read, at addresses that stay.
- * Bytes from `bytes` on are there up to n; dis__input_extend() makes n at least so much, unless the archive ends before;
- * dis__input_discard() gives the memory of those before so many bytes back: they must not be looked at again. All else is
- * opened as it is above. */
+ * Bytes from `bytes` on are there up to n; dis__input_extend() makes n at least so much, unless the archive ends
+ * before; dis__input_discard() gives the memory of those before so many bytes back: they must not be looked at again.
+ * All else is opened as it is above. */
 dis_status dis__input_open_stream(dis_context *ctx, const char *path, dis__input *in);
 dis_status dis__input_extend(dis__input *in, size_t n);
 bool dis__input_is_complete(const dis__input *in); /* nothing more will come */

@@ -10,7 +10,7 @@
  * the format ("--input-format"); NULL: by the name of the file alone.
  * *separator: that of the columns: the usual one of the format, unless the header has none of these and one of comma,
  * semicolon, tab and | alone, or Excel's line "sep=;" comes before it, which is then skipped (in->preamble). DIS_EDATA:
- * the header has several of them, but not the usual one. NULL: nobody asks. */
+ * the header has several of them, but not the usual one. NULL: no one asks. */
 dis_status dis__text_format_check(dis__input *in, const char *format, const char *option, char *separator);
 
 /* Skips n lines before the header. */

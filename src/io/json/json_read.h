@@ -11,7 +11,7 @@
  *     if ((task = dis__json_member(root, "task"))) ... task->text, task->length ...
  *     dis__json_free(&json);
  *
- * Refused, with DIS_EDATA and the place: anything behind the value, trailing commas, comments, two equal keys in one
+ * Refused, with DIS_EDATA and the position: anything after the value, trailing commas, comments, two equal keys in one
  * object, control characters, lone surrogates, the character NUL, invalid UTF-8, numbers that overflow, more than
  * DIS_JSON_DEPTH levels. Parsing does not recurse. A parser keeps its memory from one text to the next; each thread
  * needs its own. */
@@ -34,7 +34,7 @@ typedef enum {
 typedef struct {
     const char *text; /* strings: decoded, valid until the next parse; the others: as written */
     double number;    /* of DIS_JSON_NUMBER */
-    uint32_t length;  /* bytes of text; there is no NUL behind them */
+    uint32_t length;  /* bytes of text; there is no NUL after them */
     uint32_t at;      /* where it begins: bytes from the start of the parsed text */
     uint32_t n;       /* elements of an array, members of an object */
     uint32_t skip;    /* this value and all within it: the next one is value + skip */
@@ -51,11 +51,11 @@ typedef struct {
 typedef struct {
     dis__json_value *values;
     size_t n_values, capacity;
-    char *decoded; /* strings that had escapes, one behind the other */
+    char *decoded; /* strings that had escapes, one after the other */
     size_t decoded_capacity;
     uint32_t *keys; /* scratch for finding equal keys */
     size_t keys_capacity;
-    const char *input; /* the text at hand */
+    const char *input; /* the current text */
     size_t n_input;
     dis__json_position position;
 } dis__json;

@@ -70,7 +70,7 @@ dis_status dis__json_records_text(dis__json_records *r, const char *text, size_t
     dis__json_position position = {.file = "", .offset = (uint64_t)(text - r->in->bytes)};
     const dis_status status = dis__json_parse(json, text, n, &position, root);
     if (status != DIS_EDATA) return status;
-    position.file = r->in->path; /* once more, for the place, which it takes time to count */
+    position.file = r->in->path; /* once more, for the position, which it takes time to count */
     dis__csv_position(r->positions, text, &position.line, &position.column);
     return dis__json_parse(json, text, n, &position, root);
 }

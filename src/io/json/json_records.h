@@ -1,5 +1,5 @@
 /* json_records.h: the records of a JSON file of any size (json_split.h), in little memory: pages of a mapped file that
- * were passed are given back, and an archive is unpacked as it is read, some text ahead of the record at hand.
+ * were passed are given back, and an archive is unpacked as it is read, some text ahead of the current record.
  *
  *     dis__csv places;
  *     dis__json_records records;
@@ -38,7 +38,7 @@ dis_status dis__json_records_parse(dis__json_records *r, dis__json *json, const 
 dis_status dis__json_records_text(dis__json_records *r, const char *text, size_t n, dis__json *json,
                                   const dis__json_value **root);
 
-/* DIS_EDATA at a value of the record at hand. */
+/* DIS_EDATA at a value of the current record. */
 dis_status dis__json_records_fail(dis__json_records *r, const dis__json_value *value, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

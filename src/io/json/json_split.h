@@ -1,5 +1,5 @@
 /* json_split.h: a JSON file of any size as records, one after the other: elements of an array, members of an object,
- * values in a row, or lines. Only the record at hand need be parsed, so memory does not grow with the file.
+ * values in a row, or lines. Only the current record need be parsed, so memory does not grow with the file.
  *
  *     dis__json_split split;
  *     bool more;

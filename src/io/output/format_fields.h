@@ -1,6 +1,6 @@
 /* format_fields.h: texts as CSV fields and JSON strings, into memory that is large enough.
  *
- * Each writes at `out` and returns the place behind what it wrote; nothing ends with a NUL. */
+ * Each writes at `out` and returns the position behind what it wrote; nothing ends with a NUL. */
 #ifndef DIS_IO_OUTPUT_TEXT_WRITE_H
 #define DIS_IO_OUTPUT_TEXT_WRITE_H
 #include "dissent/status.h"

@@ -1,6 +1,7 @@
-/* Atomic output. The temporary file lies in the target's folder (rename does not cross file systems) under a name that
- * no other process uses; O_EXCL makes sure. A target that is not a regular file (a pipe, /dev/null), or
- * that names an open descriptor (/dev/stdout, /dev/fd/3), is written directly. A symbolic link stays, and the file that it leads to is replaced, or made when it leads to nothing yet.
+/* Atomic output. The temporary file is in the target's folder (rename does not cross file systems) under a name that no
+ * other process uses; O_EXCL makes sure. A target that is not a regular file (a pipe, /dev/null), or that names an open
+ * descriptor (/dev/stdout, /dev/fd/3), is written directly. A symbolic link stays, and the file that it leads to is
+ * replaced, or made when it leads to nothing yet.
  *
  * Everything that can fail comes before the rename: an error means that the old file is still there. The one exception
  * is the flush of the folder after it: then the new file is in place, whole, and the error says that the disk may not

@@ -31,7 +31,7 @@ dis_status dis__checked_write(dis__out *out, const dis__tensor *tensors, size_t 
 /* `path` is for messages and must outlive the check, as must the file. On failure there is nothing to close. */
 dis_status dis__tensor_check_open(const dis__safetensors *file, const char *path, dis__tensor_check *out);
 void dis__tensor_check_close(dis__tensor_check *check);
-/* Verifies the blocks of bytes [from, from + n), which lie in tensors of the file. Not for several threads at once. */
+/* Verifies the blocks of bytes [from, from + n), which are in tensors of the file. Not for several threads at once. */
 dis_status dis__tensor_check_range(const dis__tensor_check *check, const void *from, size_t n);
 dis_status dis__tensor_check_all(const dis__tensor_check *check);
 

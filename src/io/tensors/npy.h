@@ -2,8 +2,8 @@
  *
  *     dis__npy a;
  *     DIS_TRY(dis__npy_open("counts.npy", bytes, n_bytes, &a));      // everything is checked here, before any
- * allocation if (a.n_dims != 2) ... dis__npy_read_doubles(&a, 0, a.n, out);                               // rows one behind
- * the other
+ * allocation if (a.n_dims != 2) ... dis__npy_read_doubles(&a, 0, a.n, out);                               // rows one
+ * behind the other
  *
  * Refused with DIS_EDATA: pickled and object arrays, npz and PyTorch files (by name, with advice), structured and
  * complex types, text, big-endian numbers, shapes that do not match the size of the file to the byte. */
@@ -30,7 +30,7 @@ dis_status dis__npy_open(const char *file, const void *bytes, size_t n_bytes, di
 void dis__npy_read_doubles(const dis__npy *array, size_t first, size_t n, double *out);
 
 /* Writes the header of a (n_rows, n_columns) array of doubles ('f', 8) or floats ('f', 4); its numbers follow as they
- * lie in memory. */
+ * are in memory. */
 dis_status dis__npy_write_header(dis__out *out, size_t size, size_t n_rows, size_t n_columns);
 
 #endif

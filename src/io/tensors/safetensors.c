@@ -1,5 +1,5 @@
 /* The safetensors format (github.com/huggingface/safetensors): u64 length, JSON {"name": {"dtype", "shape",
- * "data_offsets"}}, the numbers. Nothing is allocated for a tensor: it stays where it lies in the file. Cost: O(header)
+ * "data_offsets"}}, the numbers. Nothing is allocated for a tensor: it stays where it is in the file. Cost: O(header)
  * and O(n log n) for n tensors; the numbers are not looked at. */
 #include "io/tensors/safetensors.h"
 #include "core/memory/memory.h"
@@ -19,7 +19,7 @@ const dis__dtype *dis__dtype_find(const char *name, size_t length)
     return NULL;
 }
 
-/* A whole number that a double holds exactly. */
+/* A integer that a double holds exactly. */
 static bool as_size(const dis__json_value *v, size_t *out)
 {
     if (v->kind != DIS_JSON_NUMBER || v->length > 16) return false;
@@ -82,7 +82,7 @@ static size_t n_bytes_of(const dis__tensor *t)
     return t->n * t->dtype->size;
 }
 
-/* By place; empty tensors before the one that begins there. */
+/* By position; empty tensors before the one that begins there. */
 static bool later(const dis__tensor *a, const dis__tensor *b)
 {
     if (a->data != b->data) return (uintptr_t)a->data > (uintptr_t)b->data;
@@ -147,7 +147,7 @@ static dis_status read_header(const dis__json *json, const dis__json_value *root
 dis_status dis__safetensors_open(const char *file, const void *bytes, size_t n_bytes, dis__safetensors *out)
 {
     const unsigned char *b = bytes;
-    /* A length may begin with the same two bytes; behind it comes the header. */
+    /* A length may begin with the same two bytes; after it comes the header. */
     const bool has_length = n_bytes > 8 && memcmp(b + 4, "\0\0\0\0{", 5) == 0;
     if (!has_length && n_bytes >= 2 && (memcmp(b, "PK", 2) == 0 || (b[0] == 0x80 && b[1] >= 2 && b[1] <= 5)))
         return dis__fail_at(DIS_EDATA, file, 0, 0,

@@ -7,7 +7,7 @@
  *     dis__safetensors_close(&file);
  *
  * Refused with DIS_EDATA: a header above 100,000,000 bytes or longer than the file, types that are not known, shapes
- * that do not match the bytes, tensors that overlap or leave holes, bytes behind the last one. */
+ * that do not match the bytes, tensors that overlap or leave holes, bytes after the last one. */
 #ifndef DIS_IO_TENSORS_SAFETENSORS_H
 #define DIS_IO_TENSORS_SAFETENSORS_H
 #include "core/error.h"

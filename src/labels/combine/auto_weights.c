@@ -19,7 +19,7 @@
  * Which half a vote falls into must depend neither on names nor on the order of rows. Items and workers get colours: a
  * number made of the labels and colours of their votes, refined three times (Weisfeiler-Leman), so that two of them
  * share one only when the votes do not tell them apart. The votes of an item are assigned to the halves in the order
- * of their colours; votes that cannot be told apart stay together.
+ * of their colours; votes that cannot be distinguished stay together.
  *
  * Ranks: an item is split and judged by its owner. Half of the votes have shards of their own, so they are dealt out
  * once more before a fit, and labels come back to who judges them.

@@ -5,7 +5,7 @@
  * bound,
  *
  * with log p floored at -15. Eq. 6 read literally leaves one T free and depends on the order of views; this is what its
- * released code computes. Without a bound the minimum lies at T -> 0, all views one-hot, which is the opposite of what
+ * released code computes. Without a bound the minimum is at T -> 0, all views one-hot, which is the opposite of what
  * is meant.
  *
  * The search is BFGS with bounds: coordinates that sit on a bound and would leave the box are held, the inverse Hessian

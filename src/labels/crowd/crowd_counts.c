@@ -3,7 +3,7 @@
  *
  * Votes lie item by item. They are taken a piece at a time, and twice: first each block of a piece is sorted by groups
  * of workers, block by block on all threads; then each group adds up what the blocks have for it, in their order. So a
- * thread needs the counts of one group and the posteriors of one piece, which lie in its cache, no vote is looked at
+ * thread needs the counts of one group and the posteriors of one piece, which are in its cache, no vote is looked at
  * from far away, and sums have the order of items for any number of threads.
  *
  * Cost: O(votes K), 12 bytes written and read per vote, within a cache. */

@@ -139,7 +139,7 @@ static void count_votes(const dis__crowd_model *m, uint64_t first, uint64_t end,
     }
 }
 
-/* Soft counts of workers [first, last), into log_confusion. Votes of a worker lie in the order of items: tile by tile
+/* Soft counts of workers [first, last), into log_confusion. Votes of a worker are in the order of items: tile by tile
  * they are added up in the same order, and only a tile of the posteriors is in use. */
 static void count_workers(const pass *c, size_t first, size_t last)
 {

@@ -1,5 +1,5 @@
 /* The pass of the EM methods on a CUDA device (labels/methods/em.h has the idea, em_kernel.c the pass on a
- * processor).
+ * SM).
  *
  * Posteriors: a group of lanes has an item, one state each (or up to 32). The group reads its votes together and
  * hands them round; of each vote it reads the row of probabilities, the lanes side by side. Probabilities are

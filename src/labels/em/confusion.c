@@ -97,9 +97,9 @@ double dis__confusion_update_prior(void *arg, const double *sum, size_t n_items,
     return penalty;
 }
 
-/* Parameters of an earlier fit as a place to start from. Estimates without a prior have hard zeros where a worker had
- * few votes, and EM does not leave those by itself: each column of worker w counts as n_votes[w] / K votes, to which
- * `soften` votes, spread over all labels, are added. */
+/* Parameters of an earlier fit as a position to start from. Estimates without a prior have hard zeros where a worker
+ * had few votes, and EM does not leave those by itself: each column of worker w counts as n_votes[w] / K votes, to
+ * which `soften` votes, spread over all labels, are added. */
 static void soften(dis__confusion *c, const double *n_votes)
 {
     const size_t K = c->em.n_classes, n_workers = c->em.args->votes.n_workers;

@@ -1,5 +1,5 @@
 /* The shared loop of the EM methods: memory, updates, convergence. labels/methods/em.h has the idea, em_cpu.c passes
- * on the processor, em_device.c those on other devices.
+ * on the CPU, em_device.c those on other devices.
  *
  * Cost: an iteration is one pass over the votes and one over the tables, n_shards times the parameters. There are few
  * shards when the tables are large beside the votes, so that the second pass stays a small part. */
@@ -128,7 +128,7 @@ static void carve(dis__em *em, const plan *p)
     }
 }
 
-/* The end of making one: what ranks share, and the place where passes are done. */
+/* The end of making one: what ranks share, and the position where passes are done. */
 static dis_status open_place(dis__em *em)
 {
     if (dis__comm_is_parallel(em->comm)) DIS_TRY(share_memory(em));

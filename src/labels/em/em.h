@@ -18,12 +18,12 @@
  * prior and class sums are then over states, labels stay classes, and the posterior of a class is the sum over its
  * states.
  *
- * On the processor items are cut into shards, a number that depends on the problem alone; each has its own copy of the
+ * On the CPU items are cut into shards, a number that depends on the problem alone; each has its own copy of the
  * table, and sums are added in the order of shards: any number of threads gives the same bytes. Ranks have some of the
  * shards each; sums go from rank to rank in the same order.
  *
- * A probability of zero counts as 2^DIS_EM_LOG2_ZERO where an item has become impossible under every class (a warm start
- * can do that): it gets the least impossible one rather than NaN.
+ * A probability of zero counts as 2^DIS_EM_LOG2_ZERO where an item has become impossible under every class (a warm
+ * start can do that): it gets the least impossible one rather than NaN.
  *
  * The objective is evaluated at the parameters that made the posteriors: sum of log normalisers plus the `penalty`
  * (log-prior, minus KL, or constants) of the update that made those parameters. */
@@ -99,7 +99,7 @@ typedef struct {
     void *arg;
 } dis__em_rules;
 
-/* Where the passes are made and the tables lie: a row each for the processor and for devices from a library. */
+/* Where the passes are made and the tables lie: a row each for the CPU and for devices from a library. */
 typedef struct {
     dis_status (*open)(dis__em *em); /* at the end of dis__em_create; NULL: nothing to do */
     dis_status (*pass)(dis__em *em, dis__em_step step, bool sum, bool write); /* as dis__em_pass */
@@ -112,7 +112,7 @@ extern const dis__em_backend dis__em_cpu, dis__em_device_backend;
 
 struct dis__em {
     const dis__em_backend *place;
-    const dis__em_device *device; /* of dis__em_device_backend; NULL: the processor */
+    const dis__em_device *device; /* of dis__em_device_backend; NULL: the CPU */
     void *session;                /* of the device, with its tables */
     double *rates, *sums;  /* (n_workers, worker_size) of the session: probabilities to go there, sums from there */
     bool signed_on_device; /* it has the signatures */
@@ -141,7 +141,7 @@ struct dis__em {
     /* Of passes under DIS_EM_SHARES with groups (dis__em_job). */
     const uint64_t *signature;
     uint64_t key;
-    const dis__em_rules *rules; /* for the update at hand */
+    const dis__em_rules *rules; /* for the current update */
     bool keep;
     /* Ranks: shards are those of this one, of n_all_shards in all. */
     const struct dis__comm *comm;
@@ -173,13 +173,13 @@ dis_status dis__em_update(dis__em *em, const dis__em_rules *rules, bool keep);
 dis_status dis__em_gather_sums(dis__em *em);
 void dis__em_get_worker_sums(const dis__em *em, size_t w, double *out);
 
-/* Passes and updates from the parameters at hand until the objective moves by less than `tolerance` relative to itself
+/* Passes and updates from the current parameters until the objective moves by less than `tolerance` relative to itself
  * or n_passes have been made: traces the objective, sets fit->converged and fit->iterations (the number of passes),
  * leaves the posteriors in fit->p. n_passes = 0: nothing. */
 dis_status dis__em_loop(dis__em *em, const dis__em_rules *rules, int64_t n_passes, double tolerance);
 
-/* The restart of n whose objective is highest after n_screen passes, soft ones, runs to its end: sets fit->restart, then
- * as dis__em_loop(). With n = 1 or without passes, restart 0. */
+/* The restart of n whose objective is highest after n_screen passes, soft ones, runs to its end: sets fit->restart,
+ * then as dis__em_loop(). With n = 1 or without passes, restart 0. */
 dis_status dis__em_run_best_restart(dis__em *em, const dis__em_rules *rules, int64_t n, int64_t n_screen,
                                     int64_t n_passes, double tolerance);
 

@@ -1,4 +1,4 @@
-/* Passes on the processor (labels/methods/em.h): shards of items, a table each, and the ranks that share them out.
+/* Passes on the CPU (labels/methods/em.h): shards of items, a table each, and the ranks that share them out.
  * em_kernel.c has the pass over one shard.
  *
  * Cost: a pass over the votes, and for an update one over the tables, n_shards times the parameters. */
@@ -72,7 +72,7 @@ static dis__em_worker_rows tables_of(const dis__em *em, size_t w)
                                  .row = em->row};
 }
 
-/* Adds the shards at hand to out, in their order. */
+/* Adds the current shards to out, in their order. */
 static void add_shards(const dis__em *em, size_t w, double *out)
 {
     const dis__em_worker_rows tables = tables_of(em, w);

@@ -1,5 +1,5 @@
-/* Passes of the EM methods on a device (labels/em/em_device.h): which one it is, and what is copied to it and back. Votes are packed by all threads into memory that the device copies from while the next piece is
- * packed.
+/* Passes of the EM methods on a device (labels/em/em_device.h): which one it is, and what is copied to it and back.
+ * Votes are packed by all threads into memory that the device copies from while the next piece is packed.
  *
  * Cost: 4 bytes per vote and 8 per item to the device once per fit; the probabilities there and the sums back with
  * every pass; 8 bytes per item and class back from the last. */
@@ -260,7 +260,7 @@ static void gather(const dis__em *em, size_t w, double *out)
     memcpy(out, em->sums + w * em->worker_size, em->worker_size * sizeof *out);
 }
 
-/* Sums start from zero behind an update, as on the processor. */
+/* Sums start from zero behind an update, as on the CPU. */
 static void scatter(dis__em *em, size_t w, const double *values)
 {
     memcpy(em->rates + w * em->worker_size, values, em->worker_size * sizeof *values);

@@ -2,7 +2,7 @@
  * functions in the registry of devices (core/device/device_registry.h).
  *
  * Votes go there once per fit, packed to 4 bytes each, through memory that the device can reach fast; probabilities
- * go there before every pass and sums come back behind it. Updates stay with the methods.
+ * go there before every pass and sums come back after it. Updates stay with the methods.
  *
  *     DIS_TRY(device->open(device, &shape, &tables, &session));
  *     DIS_TRY(device->buffer(session, &at, &bytes));   // room to be filled: as many bytes as there are
@@ -12,7 +12,7 @@
  *     DIS_TRY(device->receive(session, 0, bytes, &got, &from)); // posteriors of a pass that kept them
  *     device->close(session);
  *
- * Sums are as exact, relative to themselves, as those of the processor, small ones too: without pseudo-counts EM
+ * Sums are as exact, relative to themselves, as those of the CPU, small ones too: without pseudo-counts EM
  * goes by their ratios. They are added up in an order that the votes alone decide: the same bytes every time. */
 #ifndef DIS_LABELS_METHODS_EM_DEVICE_H
 #define DIS_LABELS_METHODS_EM_DEVICE_H
@@ -65,7 +65,7 @@ typedef struct dis__em_device dis__em_device;
 struct dis__em_device {
     const dis__device_row *row;
     size_t max_states;
-    size_t long_votes, part_votes; /* items of more votes than long_votes are told apart; 0: none */
+    size_t long_votes, part_votes; /* items of more votes than long_votes are distinguished; 0: none */
     dis_status (*open)(const dis__em_device *device, const dis__em_shape *shape, dis__em_tables *tables,
                        void **session);
     dis_status (*buffer)(void *session, void **at, size_t *bytes);

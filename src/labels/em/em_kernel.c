@@ -14,8 +14,8 @@
  * What a double cannot hold: factors are at most 1 (but for the pairs below), so a class that underflows on the way
  * would have underflowed in the end, and is at most 2^-300 of an item whose normaliser is above 2^-700. Items outside
  * 2^-700 .. 2^700, impossible ones among them, are done again by careful(): mantissa and exponent of each class apart,
- * a factor of 0 taken as 2^DIS_EM_LOG2_ZERO. Numbers below 2^-1022 count as 0 (core/numbers/vector_math.h): they are slow, and mean
- * nothing here.
+ * a factor of 0 taken as 2^DIS_EM_LOG2_ZERO. Numbers below 2^-1022 count as 0 (core/numbers/vector_math.h): they are
+ * slow, and mean nothing here.
  *
  * Everything that depends on the problem is decided outside the loops: pass() below is expanded for constant numbers of
  * classes and of 4-wide pieces per row, so the loops over classes vanish for K <= 8, and the loops over pieces for K
@@ -32,7 +32,7 @@
 static void split_shares(arrays a, size_t i, double *x, const shape *s)
 {
     const size_t M = a.n_groups, padded = (M + DIS_LANES - 1) / DIS_LANES * DIS_LANES;
-    for (size_t k = s->n_classes; k-- > 0;) { /* states of class k lie at or behind the shares still to be read */
+    for (size_t k = s->n_classes; k-- > 0;) { /* states of class k are at or after the shares still to be read */
         const double share = x[k];
         for (size_t m = 0; m < M; m++) x[k * M + m] = 0;
         if (!(share > 0)) continue;
@@ -48,7 +48,7 @@ static void split_shares(arrays a, size_t i, double *x, const shape *s)
     }
 }
 
-/* Vote shares instead of products: where the methods start. Nobody voted: all classes alike. */
+/* Vote shares instead of products: where the methods start. No one voted: all classes alike. */
 static void shares(arrays a, size_t first, size_t n, const shape *s)
 {
     for (size_t b = 0; b < n; b++) {

@@ -158,7 +158,7 @@ static void spread_lines(arrays a, size_t first, size_t n, const shape *s)
 }
 
 /* The same for pairs: a factor of the voted class, and the sum of the posterior there. With few classes the product
- * stays in registers: a chain of stores and loads of the same place would be slow. `indexed` is a constant. */
+ * stays in registers: a chain of stores and loads of the same position would be slow. `indexed` is a constant. */
 INLINE void score_pairs(arrays a, size_t first, size_t n, const shape *s, bool indexed)
 {
     static const i4 lanes = {0, 1, 2, 3};

@@ -5,7 +5,7 @@
 #include "labels/passes/item_passes.h"
 #include "core/numbers/special_functions.h"
 
-/* What is added up over items, behind the priors of their classes. */
+/* What is added up over items, after the priors of their classes. */
 enum { DIS_PRIOR_LOG_Z, DIS_PRIOR_MEAN, DIS_PRIOR_VARIANCE, DIS_PRIOR_SUMS };
 
 typedef struct dis__item_prior {

@@ -85,7 +85,7 @@ static size_t majority(const crowdlab *c, size_t i)
     return best;
 }
 
-/* A of every worker: whole numbers, so that the order of votes does not matter. */
+/* A of every worker: integers, so that the order of votes does not matter. */
 static dis_status judge_workers(crowdlab *c)
 {
     const dis_votes_view *v = &c->args->votes;
@@ -117,7 +117,7 @@ static dis_status judge_workers(crowdlab *c)
                              "method");
 }
 
-/* Whole numbers of the items with 2 votes or more, behind the counts of their consensus by class. */
+/* Whole numbers of the items with 2 votes or more, after the counts of their consensus by class. */
 enum { ITEMS, PREDICTED, WRONG, NUMBERS };
 
 /* The sum of the shares of their votes that are for the consensus. */
@@ -152,7 +152,7 @@ static dis_status count_items(crowdlab *c)
     return dis__comm_sum_counts(dis__context_comm(c->args->ctx), c->count, K + NUMBERS);
 }
 
-/* L, w_M and the weights of workers for the consensus at hand. */
+/* L, w_M and the weights of workers for the current consensus. */
 static dis_status weigh(crowdlab *c)
 {
     const dis_votes_view *v = &c->args->votes;

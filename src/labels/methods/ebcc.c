@@ -109,7 +109,7 @@ typedef struct {
     double *scratch;                 /* (states + K + 4) for the classes */
     uint64_t *signature;             /* (n_items) */
     double *sum;                     /* (n_items, K) of the labels of all restarts; NULL: the best is wanted */
-    bool warm;                       /* the next update takes the parameters at hand */
+    bool warm;                       /* the next update takes the current parameters */
 } ebcc;
 
 /* ---- the update ---- */
@@ -242,7 +242,7 @@ static dis_status sign_job(void *arg, size_t j, int thread)
     return DIS_OK;
 }
 
-/* What is said of an item and by whom, as one number. Sums of whole numbers: the order of rows does not matter. */
+/* What is said of an item and by whom, as one number. Sums of integers: the order of rows does not matter. */
 static dis_status sign_items(const ebcc *b)
 {
     const dis_votes_view *v = &b->em.args->votes;

@@ -8,7 +8,7 @@
  * constant, with A_k the summed ability that voted for class k: the posterior needs no function of single votes.
  *
  * An iteration has three parts, none of which can lower the objective:
- *   1. a Newton step for every a_w in the expected log-likelihood under the posteriors at hand (EM: concave and
+ *   1. a Newton step for every a_w in the expected log-likelihood under the current posteriors (EM: concave and
  * separate for each worker), halved until it does not lose;
  *   2. a Newton step for every b_i in the marginal likelihood itself, which given the abilities is a function of b_i
  * alone, halved likewise;
@@ -55,7 +55,7 @@ typedef struct {
     double *easy_step;             /* (n_items): what is to be tried next */
     double *marginal;              /* (n_items): log-likelihood of the item at the abilities and b at hand */
     dis__item_sums items, workers; /* passes over items: steps of b; at abilities to be tried */
-    double *total;   /* what they added up: (n_workers) worker_sums, and behind them the marginal log-likelihood */
+    double *total;   /* what they added up: (n_workers) worker_sums, and after them the marginal log-likelihood */
     double *scratch; /* (threads, n_scratch) */
     size_t n_scratch;
 } glad;

@@ -127,7 +127,7 @@ typedef struct {
     double *prior;        /* (K), NULL: classes are equally likely */
     uint64_t seed;
     int64_t restart;       /* whose start the next update makes; -1: an update from sums */
-    bool warm;             /* the next update takes the tables at hand */
+    bool warm;             /* the next update takes the current tables */
     double prior_constant; /* log normalisers of the priors of one worker */
 } mace;
 
@@ -240,7 +240,7 @@ static double update_classes(void *arg, const double *sum, size_t n_items, doubl
 }
 
 /* The first update of restart r, after a pass over its start. The start itself is no variational posterior and has no
- * objective: the trace begins behind it. */
+ * objective: the trace begins after it. */
 static dis_status begin(void *arg, int64_t r, bool only)
 {
     mace *m = arg;

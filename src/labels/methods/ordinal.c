@@ -1,4 +1,4 @@
-/* An ordinal model of votes: items lie on a line, thresholds cut it into classes, workers have a bias, a spread and
+/* An ordinal model of votes: items are on a line, thresholds cut it into classes, workers have a bias, a spread and
  * lapses.
  *
  *     P(class v | item at x, worker w) = (1 - e_w) (F(hi) - F(lo)) + e_w r_w[v]
@@ -9,27 +9,29 @@
  * for which the item was not looked at; they have rates r_w. Without them a worker who votes at random can only be one
  * of large spread, and where there are many such, thresholds move outside of all items and labels become the same for
  * all. Priors: g ~ N(0, bias^2), k ~ N(1, spread^2); e is drawn to `lapse` as by 4 votes, r to the rates of all votes
- * as by 20. Where items lie is left free: x is one of `points` places within the band of each class (class v has the
+ * as by 20. Where items lie is left free: x is one of `points` positions within the band of each class (class v has the
  * band v - 1/2 .. v + 1/2), with estimated probabilities. Thresholds a and the precision of the crowd u are estimated;
- * half a vote for each class within its band keeps those of classes that nobody chose finite.
+ * half a vote for each class within its band keeps those of classes that no one chose finite.
  *
  * The soft label of an item is how workers who look would vote on it: sum over x of P(x | votes) C[v | x], with C the
  * votes of all workers at x, those of a worker counted 1 - e_w, one vote of a worker without bias added. It says less
- * about what is true than a posterior of a true class, and foretells the next vote better than one (docs/evidence/scales.md).
+ * about what is true than a posterior of a true class, and foretells the next vote better than one
+ * (docs/evidence/scales.md).
  *
- * Objective: the marginal likelihood times the priors, by EM, which vote is a lapse being hidden like the places. Every
- * part of the M-step is concave: one Newton step for all (a, u) (after the first four passes at every fourth), one for
- * each worker's (k, g), both halved until they do not lose; e, r and the places' probabilities in closed form.
+ * Objective: the marginal likelihood times the priors, by EM, which vote is a lapse being hidden like the positions.
+ * Every part of the M-step is concave: one Newton step for all (a, u) (after the first four passes at every fourth),
+ * one for each worker's (k, g), both halved until they do not lose; e, r and the positions' probabilities in closed
+ * form.
  *
  * Parameters, in steps of one class: bias (above 0: votes too high), spread (of a worker's votes), lapse and rate (e
  * and r), threshold (upper end of each class; the last is the end of the line), score (mean of x); prior (of the
  * bands). With them P(class v | x, w) = (1 - lapse) (F((threshold[v] - x - bias) / spread) - F((threshold[v - 1] - x -
  * bias) / spread)) + lapse rate[v]. With intervals=yes also bias_se, spread_se (of its logarithm), score_se, gain (what
- * one more vote of somebody who looks tells of the item's place, nats) and truth (chance that x lies between the
+ * one more vote of somebody who looks tells of the item's position, nats) and truth (chance that x lies between the
  * thresholds of a class).
  *
  * Cost: an iteration is one pass over the votes with rows of K * points numbers, and two normal distribution functions
- * for each place, class and worker who chose it, two or three times. */
+ * for each position, class and worker who chose it, two or three times. */
 #include "labels/ordinal/ordinal_model.h"
 #include "core/parallel/comm.h"
 #include <math.h>
@@ -97,7 +99,7 @@ static dis_status votes_job(void *arg, size_t j, int thread)
     return DIS_OK;
 }
 
-/* How workers who look vote at each place, into the first table of m->votes. */
+/* How workers who look vote at each position, into the first table of m->votes. */
 static dis_status crowd_votes(dis__ordinal *m)
 {
     DIS_TRY(dis__run_jobs(m->em.args->ctx, m->n_jobs, votes_job, m));
@@ -119,7 +121,7 @@ static dis_status crowd_votes(dis__ordinal *m)
 typedef struct {
     const dis__ordinal *m;
     const parameters *out;
-    double *posterior, *entropy; /* (n_jobs, S), (S): of the votes at a place */
+    double *posterior, *entropy; /* (n_jobs, S), (S): of the votes at a position */
     size_t n_jobs;
 } labelling;
 
@@ -137,7 +139,7 @@ void dis__ordinal_compute_posterior(const dis__ordinal *m, size_t i, double *q)
     }
 }
 
-/* Mean and standard deviation of the place of item i. */
+/* Mean and standard deviation of the position of item i. */
 static void note_place(const labelling *t, size_t i, const double *q)
 {
     double mean = 0, square = 0;
@@ -154,7 +156,8 @@ static double entropy_of(const double *p, size_t n, size_t stride)
     return sum;
 }
 
-/* Chance that the place of item i lies between the thresholds of each class; a place stands for a stretch of the line.
+/* Chance that the position of item i lies between the thresholds of each class; a position stands for a stretch of the
+ * line.
  * */
 static void note_truth(const labelling *t, size_t i, const double *q)
 {
@@ -169,7 +172,7 @@ static void note_truth(const labelling *t, size_t i, const double *q)
     }
 }
 
-/* What one more vote of somebody who looks tells of the place: mutual information, nats. p: soft label of item i. */
+/* What one more vote of somebody who looks tells of the position: mutual information, nats. p: soft label of item i. */
 static void note_gain(const labelling *t, size_t i, const double *q, const double *p)
 {
     double gain = entropy_of(p, t->m->K, 1);
@@ -226,7 +229,7 @@ static dis_status start(dis__ordinal *m)
     double *count;
     DIS_TRY(dis__alloc_zeroed(&count, m->K, sizeof *count));
     for (size_t n = 0; n < v->n_votes; n++) count[dis__vote_label(v, n)] += 1;
-    const dis_status sum_status = dis__comm_sum_reals(m->em.comm, count, m->K); /* whole numbers */
+    const dis_status sum_status = dis__comm_sum_reals(m->em.comm, count, m->K); /* integers */
     m->u = 1 / FIRST_UNIT;
     for (size_t i = 1; i < m->K; i++) m->a[i] = ((double)i - .5) * m->u;
     for (size_t s = 0; s < m->S; s++) {

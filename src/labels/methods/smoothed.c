@@ -16,7 +16,7 @@
  * L is maximised over log(a r) by Newton's method. Its Hessian is diagonal plus rank one, so a step costs O(classes); a
  * fixed-point step replaces it where L is not concave. Steps are halved until L does not fall.
  *
- * With strength=A the rates are the s_k. Counts that are not whole numbers do not say what one vote adds, and items
+ * With strength=A the rates are the s_k. Counts that are not integers do not say what one vote adds, and items
  * of one vote do not say how much votes vary: a is then USUAL.
  *
  * Cost: a pass over the votes per iteration (about 8) with a logarithm for each class that an item has votes for. Items
@@ -51,7 +51,7 @@ static const dis_option options[] = {
 
 /* Sums over items: for each class (n_classes) A = sum c / (c - 1 + alpha) / n and B with the square of the divisor, and
  * then the log-likelihood, the sums of 1 / (n - 1 + a) and of its square. The first pass has the shares of the classes
- * instead, the number of items with votes, of those with two or more, and of those that are not whole numbers. */
+ * instead, the number of items with votes, of those with two or more, and of those that are not integers. */
 enum { LIKELIHOOD, INVERSE, INVERSE_SQUARE, TOTALS };
 enum { VOTED, REPEATED, BROKEN };
 

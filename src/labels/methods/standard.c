@@ -1,4 +1,4 @@
-/* Vote shares: p = c / sum c (Uma et al. 2020 eq. 3, Wright & Augenstein 2022 eq. 9). An item that nobody voted on gets
+/* Vote shares: p = c / sum c (Uma et al. 2020 eq. 3, Wright & Augenstein 2022 eq. 9). An item that no one voted on gets
  * the uniform distribution.
  *
  * Cost: one pass over the votes. */

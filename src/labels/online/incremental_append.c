@@ -1,8 +1,8 @@
 /* New votes beside a growing state: items that get some have their posteriors made from all their votes and the counts
- * of their workers, the counts move by the difference (incremental_em.h, an item's own share left in, as in a fit), twice for
- * all of them and then for those that still change by more than 1e-4. So workers learn from the new votes and items
- * with new votes from their workers; other items, whose labels a refit would change by the little that their workers
- * changed, are not looked at.
+ * of their workers, the counts move by the difference (incremental_em.h, an item's own share left in, as in a fit),
+ * twice for all of them and then for those that still change by more than 1e-4. So workers learn from the new votes and
+ * items with new votes from their workers; other items, whose labels a refit would change by the little that their
+ * workers changed, are not looked at.
  *
  * Cost: a look-up per item and the table of workers, then O(votes on the items touched) per round. Of the mapped file
  * only the pages of these items are read. */
@@ -65,7 +65,7 @@ static inline void ask_for(const dis__tensor *t, size_t i, size_t size)
 }
 
 /* Asks for what is needed of the tasks [first, first + n) of the new votes, of all of them at once: where the index has
- * them (home), then the places of their names and votes, then these. Memory is far away for every one of them. */
+ * them (home), then the positions of their names and votes, then these. Memory is far away for every one of them. */
 static void ask_for_tasks(const dis__incremental_update *a, size_t first, size_t n, size_t *home)
 {
     const dis_incremental *g = a->g;

@@ -1,5 +1,5 @@
-/* incremental_internal.h: what a growing state is made of; for the files that write, open and use one (incremental_write.c has
- * the format). */
+/* incremental_internal.h: what a growing state is made of; for the files that write, open and use one
+ * (incremental_write.c has the format). */
 #ifndef DIS_LABELS_INCREMENTAL_INTERNAL_H
 #define DIS_LABELS_INCREMENTAL_INTERNAL_H
 #include "dissent/incremental.h"
@@ -86,7 +86,7 @@ typedef struct {
     dis_incremental_notes notes;
 } dis__incremental_update;
 
-/* DIS_EDATA: votes of nobody known, or of other classes. */
+/* DIS_EDATA: votes of no one known, or of other classes. */
 dis_status dis__incremental_check_votes(const dis__incremental_update *a);
 /* Fills worker, item, start and the counts of what is new. The caller frees them. */
 dis_status dis__incremental_match_votes(dis__incremental_update *a);

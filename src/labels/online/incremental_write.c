@@ -33,7 +33,7 @@ typedef struct {
     uint32_t *index;
     size_t n_index;
     uint16_t *label;
-    double *counts, *class_sum; /* one behind the other */
+    double *counts, *class_sum; /* one after the other */
 } writing;
 
 static dis_status index_tasks(const dis_names *tasks, writing *x)

@@ -8,12 +8,12 @@
  * done items count for their workers, as votes on an item whose class is the label it was retired with.
  *
  * What is learned of workers reaches an open item with its next vote, or with a sweep over all open items, which takes
- * place when as many votes have come as open items hold: so sweeps cost O(1) per vote. Items that a sweep makes sure
+ * position when as many votes have come as open items hold: so sweeps cost O(1) per vote. Items that a sweep makes sure
  * are retired then.
  *
- * Items lie in a pool; free places are taken again, last freed first, and sweeps go through the pool in order: rows are
- * a function of the votes in their order. Ids are looked up under a keyed hash; no result depends on the key, but for
- * the chance of two ids with one hash (retired_items.c).
+ * Items are in a pool; free positions are taken again, last freed first, and sweeps go through the pool in order: rows
+ * are a function of the votes in their order. Ids are looked up under a keyed hash; no result depends on the key, but
+ * for the chance of two ids with one hash (retired_items.c).
  *
  * Cost of a vote: O(K votes of the item). Memory: per open item some 100 bytes, its name, 8 bytes per vote and 8 per
  * class; per worker 8 K (K + 1) bytes and the name; per done item 13 to 27 bytes. */
@@ -228,7 +228,7 @@ static dis_status check_id(const char *what, size_t n)
     return n > DIS_MAX_ID ? dis__fail(DIS_EDATA, "a %s of more than %u bytes; shorten it", what, DIS_MAX_ID) : DIS_OK;
 }
 
-/* A second vote of a worker on an open item, at place a of its votes. */
+/* A second vote of a worker on an open item, at position a of its votes. */
 static dis_status vote_again(dis_watch *w, size_t i, size_t a, size_t label, const dis_watch_vote *v)
 {
     if (w->o.duplicates == DIS_DUPLICATES_ERROR)

@@ -7,13 +7,13 @@
 #include "labels/online/retired_items.h"
 #include "votes/ids/intern.h"
 
-/* A place in the pool. */
+/* A position in the pool. */
 typedef struct {
     uint64_t hash, serial; /* serial: how many items came before it */
-    char *name;            /* NULL: the place is free */
+    char *name;            /* NULL: the position is free */
     uint32_t n_name, n_votes, capacity;
     dis__incremental_vote *vote; /* (n_votes) */
-    size_t next_free;            /* of a free place */
+    size_t next_free;            /* of a free position */
 } dis__open_item;
 
 struct dis_watch {
@@ -30,7 +30,7 @@ struct dis_watch {
     double *p;            /* (capacity, row) */
     size_t row;           /* classes that there is room for, as many as the model has at least */
     size_t n_places, capacity, first_free, n_open;
-    uint32_t *slot; /* (mask + 1) place + 1, 0: free */
+    uint32_t *slot; /* (mask + 1) position + 1, 0: free */
     size_t mask;
     dis__retired_items done;
     double *scratch; /* (row) */
@@ -55,7 +55,7 @@ dis_status dis__watch_check_retired_memory(const dis_watch *w); /* one more done
 enum { DIS_WATCH_NONE = 0 };
 /* The slot of an item, or the free one where it would go. */
 size_t dis__watch_find_slot(const dis_watch *w, uint64_t hash, const char *name, size_t n);
-/* A new item without votes: *out is its place. DIS_ELIMIT. */
+/* A new item without votes: *out is its position. DIS_ELIMIT. */
 dis_status dis__watch_add_item(dis_watch *w, uint64_t hash, const char *name, size_t n, size_t *out);
 void dis__watch_remove_item(dis_watch *w, size_t i);
 

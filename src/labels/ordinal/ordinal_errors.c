@@ -2,13 +2,13 @@
  *
  * The information on (k, g, e) of a worker is taken from what the marginal likelihood's slope is at each vote (the
  * outer products of slopes; Berndt, Hall, Hall and Hausman 1974), plus that of the priors, all other parameters as they
- * are. A slope of the marginal is the mean of the slopes at the places of the item, by its posterior with all votes, so
- * what is not known of places counts; that places were estimated with the worker's own votes is in it, too.
+ * are. A slope of the marginal is the mean of the slopes at the positions of the item, by its posterior with all votes,
+ * so what is not known of positions counts; that positions were estimated with the worker's own votes is in it, too.
  *
  *     bias = g / (k u)        se by the delta method
  *     log spread = -log (k u) se = se(k) / k
  *
- * Cost: one pass over the votes, two normal densities for each place; six numbers per worker and job. */
+ * Cost: one pass over the votes, two normal densities for each position; six numbers per worker and job. */
 #include "labels/passes/item_passes.h"
 #include "labels/ordinal/ordinal_model.h"
 #include <math.h>

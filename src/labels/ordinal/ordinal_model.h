@@ -9,7 +9,7 @@ typedef struct {
     int intervals;
 } dis__ordinal_options;
 
-/* What the votes at hand say of a[1 .. K - 1] and u: value, gradient (u last), and a Hessian with an arrow's shape. */
+/* What the current votes say of a[1 .. K - 1] and u: value, gradient (u last), and a Hessian with an arrow's shape. */
 typedef struct {
     double value, slope_u, bend_u;
     double *slope, *bend, *next, *border; /* (K): of a[v]; next: of a[v] with a[v + 1]; border: with u */
@@ -28,7 +28,7 @@ typedef struct {
     double *sums;            /* (n_jobs, worker_size): of one worker */
     dis__ordinal_sums *part; /* (n_jobs), numbers in `parts` */
     double *parts;
-    double *votes; /* (n_jobs, K, S): votes for a class at a place */
+    double *votes; /* (n_jobs, K, S): votes for a class at a position */
     size_t n_jobs, n_passes;
     bool with_slopes;
     dis_status status;
@@ -47,11 +47,11 @@ void dis__ordinal_compute_gradient(double k, double g, double lo, double hi, dou
 /* Standard errors (n_workers) of bias and of the logarithm of spread (ordinal_errors.c). */
 dis_status dis__ordinal_compute_errors(const dis__ordinal *m, double *bias_se, double *spread_se);
 
-/* P(place | votes of item i) into q (S), not normalised. */
+/* P(position | votes of item i) into q (S), not normalised. */
 void dis__ordinal_compute_posterior(const dis__ordinal *m, size_t i, double *q);
 
 /* The rules of the loop (em.h): after a pass, the thresholds and the precision of the crowd; then each worker; then the
- * places. */
+ * positions. */
 bool dis__ordinal_update_crowd(void *arg, dis__em *em);
 double dis__ordinal_update_worker(void *arg, size_t w, double *x, double *scratch, bool keep);
 double dis__ordinal_update_positions(void *arg, const double *sum, size_t n_items, double *prior, bool keep);

@@ -10,7 +10,7 @@ enum { MAX_HALVINGS = 40, EVERY_PASS = 4 };
 #define SLACK           1e-12
 #define FARTHEST        37.5 /* beyond, the normal distribution function is 0 or 1 */
 #define PSEUDO          .5   /* votes of the crowd for each class within its band */
-#define SMOOTHING       5.   /* items added to every place */
+#define SMOOTHING       5.   /* items added to every position */
 #define LAPSE_VOTES     4.   /* what the expected share of lapses is worth */
 #define RATE_VOTES      20.  /* and the crowd's rates of labels, for those of a worker's lapses */
 

@@ -1,6 +1,6 @@
 /* Sums over the items of all ranks: see item_passes.h.
  *
- * Cost on ranks: the sums of a job that lies on two go from one to the other; the total goes from rank to rank, each
+ * Cost on ranks: the sums of a job that is on two go from one to the other; the total goes from rank to rank, each
  * adding its jobs, in pieces so that all are at work, and from the last one to all. */
 #include "labels/passes/item_passes.h"
 #include "core/parallel/comm.h"

@@ -2,7 +2,7 @@
  * dis__item_sums for sums over items, for methods whose passes are cut into jobs of as many items each.
  *
  * Jobs are those of all items, a number that depends on the problem alone; each adds its items up in their order, and
- * jobs are added up in theirs. On several ranks a job may lie on two or more of them: who has its first items begins
+ * jobs are added up in theirs. On several ranks a job may be on two or more of them: who has its first items begins
  * the sums, and the next goes on with them. So any number of threads and ranks gives the same bytes.
  *
  *     dis__item_sums s = {.args = args, .n_jobs = 16, .n_sums = n, .job = job, .arg = &x};
@@ -38,11 +38,11 @@ dis_status dis__item_sums_run_in_order(const dis__fit_args *args, size_t n_sums,
                                        void *arg, const double *start, double *total);
 
 /* Makes the soft label of an item. `item` gets p with how often each class was chosen and turns it (n_classes) into the
- * label; it is not called for items that nobody voted on and for pinned ones. */
+ * label; it is not called for items that no one voted on and for pinned ones. */
 typedef struct {
     void (*item)(const dis__fit_args *args, const void *arg, size_t i, double *p);
     const void *arg;
-    const double *unvoted; /* (n_classes) the label of items that nobody voted on; NULL: the uniform distribution */
+    const double *unvoted; /* (n_classes) the label of items that no one voted on; NULL: the uniform distribution */
 } dis__item_formula;
 
 dis_status dis__item_formula_fit(const dis__fit_args *args, dis_fit *fit, const dis__item_formula *rule);

@@ -1,7 +1,7 @@
-/* Weighted votes in whole numbers.
+/* Weighted votes in integers.
  *
  * A skill s weighs round(s * 2^shift), with shift so large that the votes of the busiest item just fit into 64 bits:
- * 2^58 for ten votes per item, beyond what a double holds. Sums of whole numbers are the same in any order, so neither
+ * 2^58 for ten votes per item, beyond what a double holds. Sums of integers are the same in any order, so neither
  * shuffled rows nor threads can turn a tie around.
  *
  * Ranks add up what they count, and agree on the shift.

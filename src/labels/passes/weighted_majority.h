@@ -1,6 +1,7 @@
-/* weighted_majority.h: votes weighted by the skill of who cast them, for methods that go back and forth between the two.
+/* weighted_majority.h: votes weighted by the skill of who cast them, for methods that go back and forth between the
+ * two.
  *
- * Skills become whole numbers before they are added, so that scores, and with them ties, do not depend on the order of
+ * Skills become integers before they are added, so that scores, and with them ties, do not depend on the order of
  * rows. */
 #ifndef DIS_LABELS_METHODS_WEIGHTED_VOTE_H
 #define DIS_LABELS_METHODS_WEIGHTED_VOTE_H

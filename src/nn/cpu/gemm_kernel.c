@@ -95,7 +95,7 @@ static void pack_along(const float *x, size_t ld, size_t n_cols, size_t k, size_
 }
 
 /* Rows [row, row + m) of a transposed A: panels MR high, APART floats from one to the next. Four panels at a time:
- * whole lines are read, and few places written to. */
+ * whole lines are read, and few positions written to. */
 static void pack_a(const dis__gemm *g, size_t row, size_t m, size_t k0, size_t k, float *to)
 {
     enum { FOUR = 4 * MR };

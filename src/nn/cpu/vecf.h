@@ -50,7 +50,7 @@ typedef int32_t dis__maskf __attribute__((vector_size(4 * DIS_FLANES)));
 #endif
 
 /* A square of DIS_FLANES x DIS_FLANES: rows become columns. Each round zips row i with row i + half; after log2 rounds
- * every element has moved to its place. */
+ * every element has moved to its position. */
 static inline void dis__transposef(dis__vecf row[DIS_FLANES])
 {
 #pragma GCC unroll 4

@@ -98,7 +98,7 @@ static dis_status prepare(dis__net *net, const dis__layer *layer, const dis__lay
     return dis__product(net, &args);
 }
 
-/* Where the value goes: to its own place, or onto what the sum or normalisation after it has as its other. */
+/* Where the value goes: to its own position, or onto what the sum or normalisation after it has as its other. */
 static void set_target(const dis__net *net, const dis__layer *layer, dis__product_args *args)
 {
     const linear *l = layer->own;

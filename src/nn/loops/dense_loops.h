@@ -7,7 +7,7 @@ static inline real sigmoid(real x)
     return 1 / (1 + EXP(-x));
 }
 
-/* tanh by exp: absolute error of a few units in the last place of 1. */
+/* tanh by exp: absolute error of a few units in the last position of 1. */
 static inline real tanh_of(real x)
 {
     return 1 - 2 / (1 + EXP(2 * x));

@@ -1,10 +1,10 @@
 /* Loops over images (rows, height, width, channels), or over sequences as images of height 1: convolution, pooling in
  * windows, strided identity.
  *
- * Convolution is a product: the patches of DIS_CONV_ROWS places at a time, one per row, with the kernels. Backward
+ * Convolution is a product: the patches of DIS_CONV_ROWS positions at a time, one per row, with the kernels. Backward
  * multiplies dy with the patches (d weight) and with the kernels (d patches, added back to where they came from).
  * Images are handled whole by one job; the weight's gradient is summed in n_parts parts, which are added up in order
- * afterwards. Cost: 2 places out kernel_h kernel_w channels operations forward, twice that backward. */
+ * afterwards. Cost: 2 positions out kernel_h kernel_w channels operations forward, twice that backward. */
 #include "nn/loops/loops.h"
 
 static inline size_t smaller_of(size_t a, size_t b)

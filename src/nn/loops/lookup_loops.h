@@ -1,5 +1,5 @@
 /* Loops of convolutions over rows of a table, after the table has been multiplied by the weights: sums of a few rows
- * per place. O(places kernel out) additions, without a product. */
+ * per position. O(positions kernel out) additions, without a product. */
 #include "nn/loops/loops.h"
 
 void OP(lookup_conv)(const void *args, size_t first, size_t last, void *scratch)

@@ -64,7 +64,7 @@ typedef struct {
     int word_ids, lengths;    /* (sentences, positions), (sentences) */
     int character_ids, spelt; /* (distinct, characters), (distinct): how many characters */
     int place, word;          /* (tokens): sentence * positions + position; which distinct word */
-    int reversed, from_end;   /* padded: (sentences, all positions): ids from the end; (tokens): place in these */
+    int reversed, from_end;   /* padded: (sentences, all positions): ids from the end; (tokens): position in these */
     int last;                 /* last_state: (distinct): the character at the last position */
     int trunk;
 } dis__tagger;

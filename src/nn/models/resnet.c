@@ -1,4 +1,4 @@
-/* ResNets (He et al. 2016) for small images: a 3 x 3 convolution, stages of basic blocks, the mean over all places.
+/* ResNets (He et al. 2016) for small images: a 3 x 3 convolution, stages of basic blocks, the mean over all positions.
  *
  *     block(x) = relu(norm(conv(relu(norm(conv(x))))) + shortcut(x))
  *

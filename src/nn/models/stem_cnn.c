@@ -1,7 +1,7 @@
 /* The stem CNN of Fornaciari et al. (2021): the characters of a word and of a proposed stem, each through two layers of
- * convolutions with windows of several widths. The first layer's maxima over pairs of places go to the second, whose
- * maxima over all places go through an attention encoder that sees one position. Word and stem have layers of their own
- * and share the table of characters. The released network has one layer of convolutions, on the characters, without
+ * convolutions with windows of several widths. The first layer's maxima over pairs of positions go to the second, whose
+ * maxima over all positions go through an attention encoder that sees one position. Word and stem have layers of their
+ * own and share the table of characters. The released network has one layer of convolutions, on the characters, without
  * padding (channels[0] = 0).
  *
  * The layer on characters looks up products of the table and its weights instead of convolving rows of the table

@@ -1,6 +1,6 @@
 /* Taggers of Fornaciari et al. (2021, multi-task learning) and Uma et al. (2020): a bidirectional LSTM over the words
  * of a sentence, taken at the token, and another over the token's characters, taken at both ends; or GRUs in their
- * place. The first concatenates the two and passes them through attention encoders that see one position; the second
+ * position. The first concatenates the two and passes them through attention encoders that see one position; the second
  * weighs them by additive attention, or passes them through linear layers.
  *
  * In the released network of the former words and sentences end in a learned padding vector. Forward states do not

@@ -14,7 +14,7 @@ enum { DIS__CHART_WIDTH = 440, DIS__SERIES_COLOURS = 8, DIS__HEAT_STEPS = 10, DI
 
 /* ---- chart_axis.c ---- */
 
-/* Numbers to places: ticks at first, first + step, ... as far as high. On a log scale ticks are `step` times the one
+/* Numbers to positions: ticks at first, first + step, ... as far as high. On a log scale ticks are `step` times the one
  * before, or go 1, 2, 5, 10, 20, ... where step is 0. */
 typedef struct {
     double low, high, first, step;
@@ -66,7 +66,7 @@ typedef struct {
     const double *edge;    /* (n + 1) */
     const uint64_t *count; /* (n) */
     size_t n;
-    bool integers;                        /* edges lie around whole numbers: bar b stands for edge[b] + .5 */
+    bool integers;                        /* edges lie around integers: bar b stands for edge[b] + .5 */
     const char *x_title, *y_title, *unit; /* unit of what is counted, plural: "items" */
 } dis__histogram;
 void dis__histogram_draw(dis__markup *m, const dis__histogram *h, const dis__markup *name);

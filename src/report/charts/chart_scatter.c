@@ -29,7 +29,7 @@ static bool touches(const double *px, const double *py, size_t n, double x, doub
     return false;
 }
 
-/* The free place nearest to x, to its right and left in turn; x itself where all within reach is taken. */
+/* The free position nearest to x, to its right and left in turn; x itself where all within reach is taken. */
 static double aside(const dis__frame *f, const double *px, const double *py, size_t n, double x, double y, double apart)
 {
     enum { MAX_STEPS = 60 };

@@ -1,8 +1,8 @@
 /* data_table.h: the values of a chart: one table, shown as HTML that sorts and filters, and offered as CSV.
  *
- * Cells are given from left to right; the row ends after the last column. As with markup, failures are kept
- * in the grid's own status until it is written. Names are cut for display, and in the CSV to DIS__DATA_TABLE_NAME bytes:
- * an id of 64 kB would otherwise be there a few hundred times. */
+ * Cells are given from left to right; the row ends after the last column. As with markup, failures are kept in the
+ * grid's own status until it is written. Names are cut for display, and in the CSV to DIS__DATA_TABLE_NAME bytes: an id
+ * of 64 kB would otherwise be there a few hundred times. */
 #ifndef DIS_REPORT_GRID_H
 #define DIS_REPORT_GRID_H
 #include "dissent/metric.h"
@@ -20,7 +20,7 @@ typedef enum {
     DIS__CELL_TEXT,      /* hostile text */
     DIS__CELL_LONG_TEXT, /* the same, shown whole as far as it was kept */
     DIS__CELL_ITEM_TEXT, /* what an item says: DIS__DATA_TABLE_PREVIEW characters; a click shows the rest */
-    DIS__CELL_COUNT,     /* a whole number */
+    DIS__CELL_COUNT,     /* an integer */
     DIS__CELL_REAL,      /* a number, with as many digits as its column needs */
     DIS__CELL_PERCENT,   /* shown as a percentage */
     DIS__CELL_NOTED,     /* a number with a note of ours below it */

@@ -13,7 +13,7 @@ enum { MAX_CLASSES = 1000, LEAST_ITEMS = 5 };
 typedef struct {
     const dis__report_job *job;
     bool *is_ignored;         /* (n_workers) */
-    double *count;            /* (n_classes) votes of the item at hand */
+    double *count;            /* (n_classes) votes of the current item */
     size_t *chosen, n_chosen; /* its classes */
     double *share;            /* (n_classes): votes of all items with more than one vote */
     uint64_t *items;          /* (n_classes, n_classes), a < b */

@@ -7,7 +7,7 @@
 
 enum { SHOWN_TEXTS = 12, LONGEST = 2000, COLOURS = DIS__SERIES_COLOURS };
 
-/* The item of the votes that belongs to a task: its name is the task, a separator and two places. SIZE_MAX: none. */
+/* The item of the votes that belongs to a task: its name is the task, a separator and two positions. SIZE_MAX: none. */
 static size_t item_of_task(const dis_report *r, const char *task)
 {
     const size_t n = strlen(task);

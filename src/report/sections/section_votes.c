@@ -14,7 +14,7 @@ static double votes_of(const dis_votes_view *v, size_t i)
     return sum;
 }
 
-/* Bars of one whole number each where there are few of them, else of a round number of them. */
+/* Bars of one integer each where there are few of them, else of a round number of them. */
 enum { MAX_BARS = 40 };
 
 typedef struct {

@@ -23,7 +23,7 @@ typedef struct {
     plan_room plan[PLANS];
     double *column;
     uint8_t *bin;
-    size_t at;     /* the plan at hand */
+    size_t at;     /* the current plan */
     size_t n_sums; /* of a resample */
 } session_of;
 

@@ -81,7 +81,7 @@ static dis_status cut(reading *r, const char *from, bool one)
     r->n_chunks = n_chunks;
     for (size_t j = 0; j < r->n_chunks; j++) {
         const char *at = from + dis__job_first(n, r->n_chunks, j);
-        if (j) { /* behind the end of the line */
+        if (j) { /* after the end of the line */
             if (at < r->chunks[j - 1].begin) at = r->chunks[j - 1].begin;
             const char *lf = at < end ? memchr(at, '\n', (size_t)(end - at)) : NULL;
             at = lf ? lf + 1 : end;
@@ -109,7 +109,7 @@ static dis_status cut(reading *r, const char *from, bool one)
     return dis__alloc_array(&labels->p, lines, labels->n_classes * sizeof *labels->p);
 }
 
-/* The place in the table for the next row of a chunk; NULL: there are more rows than lines. */
+/* The position in the table for the next row of a chunk; NULL: there are more rows than lines. */
 static double *next_row(const reading *r, const chunk *c)
 {
     return c->tasks.n < c->max_rows ? r->labels->p + (c->first_row + c->tasks.n) * r->labels->n_classes : NULL;
@@ -249,7 +249,7 @@ static dis_status csv_job(void *arg, size_t j, int thread)
     return status;
 }
 
-/* The task of row `twice` was there before: reads up to it once more to tell its place. */
+/* The task of row `twice` was there before: reads up to it once more to tell its position. */
 static dis_status csv_task_twice(const reading *r, size_t twice)
 {
     dis__csv csv;

@@ -21,7 +21,7 @@ typedef struct {
 } dis__row_sum_error;
 
 /* Whether n_classes numbers, finite and not negative (-0 becomes 0), sum to 1; if not and `renormalise`, they are
- * scaled and counted in *renormalised. False: `why` says what is wrong, for the caller to add the place. */
+ * scaled and counted in *renormalised. False: `why` says what is wrong, for the caller to add the position. */
 bool dis__labels_check_sum(double *p, size_t n_classes, bool renormalise, uint64_t *renormalised,
                            dis__row_sum_error *why);
 

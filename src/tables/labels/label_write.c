@@ -42,12 +42,12 @@ typedef struct writing {
     const dis__comm *comm;
     /* One row at `at`; room is there. NULL: its numbers are not finite. */
     char *(*row)(const struct writing *w, char *at, size_t i);
-    char *class_text;      /* names of the classes as they are written, one behind the other */
+    char *class_text;      /* names of the classes as they are written, one after the other */
     uint64_t *class_start; /* (n_classes + 1) */
     size_t row_bytes;      /* maximum of a row, its task apart */
     size_t n_rows;         /* of a block */
     size_t n_blocks;
-    block slot[2][MAX_ROUND]; /* of the round at hand and of the one before */
+    block slot[2][MAX_ROUND]; /* of the current round and of the one before */
     size_t n_slots;           /* blocks of a round */
     size_t round;
     bool maps;            /* blocks are copied into the file by all threads */
@@ -273,7 +273,7 @@ static dis_status write_header(writing *w)
     for (size_t k = 0; k < w->labels->n_classes && status == DIS_OK; k++) {
         size_t n;
         const char *name = dis_names_get(w->labels->classes, k, &n);
-        /* the plain "p:CLASS" first, its field behind it */
+        /* the plain "p:CLASS" first, its field after it */
         status = dis__reserve(&field, &capacity, 0, dis__saturating_size(n, 3, 16), 1);
         if (status != DIS_OK) break;
         memcpy(field, "p:", 2);

@@ -47,7 +47,7 @@ void dis_worker_groups_destroy(dis_worker_groups *g)
 /* A value with its workers. */
 typedef struct {
     const char *text;
-    double number; /* what it is, where all are numbers; its place between cuts */
+    double number; /* what it is, where all are numbers; its position between cuts */
     uint64_t workers;
     size_t index; /* in order of appearance */
 } value;
@@ -79,7 +79,7 @@ static bool is_among(const char *text, const char *const *words, size_t n)
     return false;
 }
 
-/* What Prolific writes for people who took their consent back, or whose data it no longer has, is nobody's group; and
+/* What Prolific writes for people who took their consent back, or whose data it no longer has, is no one's group; and
  * in tables of numbers there are words for none. */
 static bool is_missing(const char *text, bool numbers)
 {

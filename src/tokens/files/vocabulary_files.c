@@ -10,7 +10,8 @@
 /* Classes of transformers, by the beginning of their names: which files they have, what stands between two texts. */
 static const struct {
     const char *class;
-    bool merges, around, twice, types; /* around: special tokens; twice: two between texts; types: texts told apart */
+    bool merges, around, twice,
+        types; /* around: special tokens; twice: two between texts; types: texts distinguished */
 } classes[] = {
     {"BertTokenizer", false, true, false, true},      {"DistilBertTokenizer", false, true, false, true},
     {"ElectraTokenizer", false, true, false, true},   {"MobileBertTokenizer", false, true, false, true},

@@ -2,7 +2,7 @@
  * whose merge has the lowest rank is joined, the leftmost first, until no pair has one.
  *
  * Short words: ranks of all pairs in an array, of which the least is looked for each time, O(n^2) for n up to 48. Long
- * ones: a heap of (rank, place), O(n log n). Both do the same merges in the same order. */
+ * ones: a heap of (rank, position), O(n log n). Both do the same merges in the same order. */
 #include "tokens/tokenizer_internal.h"
 #include "core/memory/memory.h"
 #include "tokens/unicode/unicode.h"

@@ -93,7 +93,7 @@ static dis_status encode(const dis__model *m, dis__encode_workspace *b, const ch
 
 /* ---- reading ---- */
 
-/* A number as tokenizers reads it, which is not always the nearest double: up to 19 digits as one whole number, further
+/* A number as tokenizers reads it, which is not always the nearest double: up to 19 digits as one integer, further
  * ones left out, then one division or multiplication by a power of ten (serde_json's default). The last bit of a score
  * decides between ways to cut a word that are equally good. */
 static double score_of(const dis__json_value *v)

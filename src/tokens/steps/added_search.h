@@ -1,9 +1,10 @@
-/* added_search.h: the longest of many tokens at each place of a text, in time that grows with the text alone.
+/* added_search.h: the longest of many tokens at each position of a text, in time that grows with the text alone.
  *
- * A walk through a trie from each place takes text length x token length in the worst case, which a hostile tokenizer can
- * bring about. This is an Aho-Corasick automaton (1975) of the reversed tokens, run over the text from its end: having read
- * text[i .. n) backwards, its state is the longest beginning of text[i ..] that begins the reversal of some token, and the
- * longest token among the suffixes of that state is the longest token that begins at i. */
+ * A walk through a trie from each position takes text length x token length in the worst case, which a hostile
+ * tokenizer can bring about. This is an Aho-Corasick automaton (1975) of the reversed tokens, run over the text from
+ * its end: having read text[i .. n) backwards, its state is the longest beginning of text[i ..] that begins the
+ * reversal of some token, and the longest token among the suffixes of that state is the longest token that begins at
+ * i. */
 #ifndef DIS_TOKENS_STEPS_ADDED_SEARCH_H
 #define DIS_TOKENS_STEPS_ADDED_SEARCH_H
 #include "tokens/models/trie.h"

@@ -1,9 +1,9 @@
 /* Added tokens: texts that are one token wherever they stand, before anything else looks at them. Of those that begin
- * at the leftmost place the longest is taken (as tokenizers does it).
+ * at the leftmost position the longest is taken (as tokenizers does it).
  *
- * A walk through a trie from each place finds them, at next to no cost for bytes that no token begins with. Long tokens
- * that nearly match could make that text length x token length; after as many steps in vain as 8 times the text's
- * bytes, the longest token at every byte is found at once (added_search.h). So all is O(n). */
+ * A walk through a trie from each position finds them, at next to no cost for bytes that no token begins with. Long
+ * tokens that nearly match could make that text length x token length; after as many steps in vain as 8 times the
+ * text's bytes, the longest token at every byte is found at once (added_search.h). So all is O(n). */
 #include "tokens/tokenizer_internal.h"
 #include "core/memory/memory.h"
 #include "tokens/unicode/unicode.h"

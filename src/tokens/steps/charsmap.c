@@ -112,7 +112,7 @@ static bool decode(const char *text, size_t n, char *out, size_t *n_out)
     return true;
 }
 
-/* The bytes begin with the size of the double array; texts behind it are UTF-8. */
+/* The bytes begin with the size of the double array; texts after it are UTF-8. */
 static bool split_charsmap(dis__tokenizer_step *s, size_t n)
 {
     if (n < 8) return false;

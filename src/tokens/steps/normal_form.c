@@ -1,9 +1,9 @@
 /* Normal forms of Unicode (UAX 15): decompose every character fully, put runs of combining marks in order of their
  * classes, compose again where asked for. O(n log n).
  *
- * Places are those that tokenizers gives: characters of the result take the places of the text's characters in their
- * order, also where marks were reordered; what a character decomposed into beyond its first part shares the place
- * before it, and characters that were composed into one leave their places out. */
+ * Places are those that tokenizers gives: characters of the result take the positions of the text's characters in their
+ * order, also where marks were reordered; what a character decomposed into beyond its first part shares the position
+ * before it, and characters that were composed into one leave their positions out. */
 #include "tokens/tokenizer_internal.h"
 #include "core/memory/memory.h"
 #include "tokens/unicode/unicode.h"
@@ -32,8 +32,8 @@ dis_status dis__normal_form_add(dis__encode_workspace *b, uint32_t c, uint32_t f
 
 enum { CLASS_SHIFT = 21 }; /* characters are below 2^21 */
 
-/* While a long run is sorted, the class stands above the character and the place in the run where the class was, since
- * qsort is not stable. */
+/* While a long run is sorted, the class stands above the character and the position in the run where the class was,
+ * since qsort is not stable. */
 static int by_class(const void *a, const void *b)
 {
     const dis__normal_char *x = a, *y = b;
@@ -91,7 +91,7 @@ static size_t compose(dis__normal_char *p, size_t n)
 
 static void place_points(dis__encode_workspace *b)
 {
-    size_t next = 0; /* place */
+    size_t next = 0; /* position */
     for (size_t i = 0; i < b->n_points; i++) {
         dis__normal_char *p = &b->point[i];
         const size_t at = p->added ? next - (next > 0) : next++;

@@ -111,7 +111,7 @@ static size_t match_later(const dis__pattern *p, const char *text, size_t n)
         while (end < n && (text[end] == '\r' || text[end] == '\n')) end++;
         return end;
     }
-    size_t last = 0; /* behind the last line break of the blanks */
+    size_t last = 0; /* after the last line break of the blanks */
     const size_t end = run_end(text, 0, n, BLANK);
     for (size_t i = 0; i < end; i++)
         if (text[i] == '\r' || text[i] == '\n') last = i + 1;

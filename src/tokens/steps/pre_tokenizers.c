@@ -1,11 +1,11 @@
 /* Pre-tokenizers of tokenizer.json, one row each: they cut a text into words, and some change it on the way. What is
- * cut is bytes of the text at hand, so most copy nothing. O(n) each. */
+ * cut is bytes of the current text, so most copy nothing. O(n) each. */
 #include "tokens/tokenizer_internal.h"
 #include "core/memory/memory.h"
 #include "tokens/unicode/unicode.h"
 #include <string.h>
 
-/* The words of the step before are done: those in `between` take their place. */
+/* The words of the step before are done: those in `between` take their position. */
 static void swap_words(dis__encode_workspace *b)
 {
     const dis__spans words = b->words;
@@ -121,7 +121,7 @@ static dis_status join_pieces(const dis__tokenizer_step *s, dis__encode_workspac
     return DIS_OK;
 }
 
-/* A match goes with the piece behind it, unless that is a match as well. */
+/* A match goes with the piece after it, unless that is a match as well. */
 static dis_status join_next(dis__encode_workspace *b)
 {
     for (size_t i = 0; i < b->pieces.n; i++) {

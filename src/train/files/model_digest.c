@@ -1,4 +1,4 @@
-/* Digests of a model: of its numbers, and of what they mean. Numbers go in as they lie in memory (little-endian, as the
+/* Digests of a model: of its numbers, and of what they mean. Numbers go in as they are in memory (little-endian, as the
  * files have them), lists with their lengths before them. Cost: one pass over the model. */
 #include "train/files/model_digest.h"
 #include "core/text/sha256.h"

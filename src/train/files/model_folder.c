@@ -61,7 +61,7 @@ static dis_status write_json(const dis_model *m, const char *folder, const char 
     dis__model_json_write_text(j, "model", m->spec);
     dis__model_json_write_text(j, "objective", m->objective);
     dis__model_json_write_count(j, "seed", m->seed);
-    if (strcmp(m->device->row->machine, "cpu") != 0) { /* otherwise on the processor, in float32 */
+    if (strcmp(m->device->row->machine, "cpu") != 0) { /* otherwise on the CPU, in float32 */
         dis__model_json_write_text(j, "device", m->device->row->machine);
         dis__model_json_write_text(j, "precision", dis__device_precision(m->device));
     }

@@ -4,7 +4,7 @@
  *     dis__model_json_write_count(json, "texts", encoder->n_texts);                       // when saving
  *     DIS_TRY(dis__model_json_read_count(source, object, "texts", &encoder->n_texts));  // when loading
  *
- * Reading fails with DIS_EDATA and the place in the file. */
+ * Reading fails with DIS_EDATA and the position in the file. */
 #ifndef DIS_TRAIN_MODEL_JSON_H
 #define DIS_TRAIN_MODEL_JSON_H
 #include "tool/json_writer.h"

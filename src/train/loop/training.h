@@ -9,7 +9,7 @@
 /* How far it has come: between two batches. */
 typedef struct {
     size_t epoch, batch;
-    double loss; /* summed over the batches of the epoch so far; the net has the sum while it trains */
+    double loss; /* summed over the batches of the epoch so far; the network has the sum while it trains */
     double rate; /* of the last step */
 } dis__training_position;
 
@@ -39,10 +39,10 @@ typedef struct {
     int32_t *term; /* pairs of workers' vectors and their weights */
     float *term_weight;
     double *q;
-    char what[96];                 /* for whoever watches */
-    bool best_unsaved;             /* the best epoch is in memory only */
-    bool best_on_device;           /* its numbers are kept by the net on the device, the model does not have them yet */
-    dis__moments *moments;         /* to begin with, and to leave; NULL: none */
+    char what[96];         /* for whoever watches */
+    bool best_unsaved;     /* the best epoch is in memory only */
+    bool best_on_device;   /* its numbers are kept by the network on the device, the model does not have them yet */
+    dis__moments *moments; /* to begin with, and to leave; NULL: none */
     double saved_at, save_seconds; /* seconds: of the last checkpoint; until there is one, of the start, as estimated */
 } dis__training;
 

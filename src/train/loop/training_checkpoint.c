@@ -1,11 +1,12 @@
-/* Checkpoints of a run: checkpoint.safetensors holds the net with the optimiser's state, and as metadata the place, the
- * curve so far and a key: the SHA-256 of all that determines the run. With a development set best.safetensors holds
- * the numbers of the best epoch, written before the checkpoint that mentions it; a crash between the two repeats the
- * epoch, which writes the same again. Without one the last epoch is the best, and the checkpoint has its numbers.
+/* Checkpoints of a run: checkpoint.safetensors holds the network with the optimiser's state, and as metadata the
+ * position, the curve so far and a key: the SHA-256 of all that determines the run. With a development set
+ * best.safetensors holds the numbers of the best epoch, written before the checkpoint that mentions it; a crash between
+ * the two repeats the epoch, which writes the same again. Without one the last epoch is the best, and the checkpoint
+ * has its numbers.
  *
- * After an epoch a checkpoint is written when the last is RARELY times as old as writing it took: large nets would
+ * After an epoch a checkpoint is written when the last is RARELY times as old as writing it took: large networks would
  * otherwise spend more time on short epochs' checkpoints than on the epochs. Before the first one the time is
- * estimated; nets of a few megabytes get theirs after the first epoch. */
+ * estimated; networks of a few megabytes get theirs after the first epoch. */
 #include "train/loop/training.h"
 #include "core/parallel/comm.h"
 #include "core/text/sha256.h"
@@ -109,7 +110,7 @@ static dis_status write_best(const dis__training *t)
     return status;
 }
 
-/* The net has the best epoch's numbers when that has just ended; otherwise it gets them for a moment. */
+/* The network has the best epoch's numbers when that has just ended; otherwise it gets them for a moment. */
 static dis_status save_best(dis__training *t)
 {
     if (t->at.batch == 0 && t->model->best_epoch + 1 == t->at.epoch) return write_best(t);
@@ -189,7 +190,7 @@ bool dis__checkpoint_is_due(const dis__training *t)
     return seconds() - t->saved_at >= RARELY * t->save_seconds;
 }
 
-/* The text of a key, with a NUL behind it; NULL: not there. */
+/* The text of a key, with a NUL after it; NULL: not there. */
 static char *text_of(const dis__safetensors *file, const char *key, char *room, size_t n)
 {
     const dis__json_value *v = dis__safetensors_metadata(file, key);
@@ -235,7 +236,7 @@ static dis_status restore_position(dis__training *t, const dis__safetensors *fil
     return DIS_OK;
 }
 
-/* Gives the metadata to `restore`, then the numbers to the net, whose checksum covers both. */
+/* Gives the metadata to `restore`, then the numbers to the network, whose checksum covers both. */
 static dis_status load_one(dis__training *t, dis_context *ctx, const char *path,
                            dis_status (*restore)(dis__training *t, const dis__safetensors *file, const char *path))
 {

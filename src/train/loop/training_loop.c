@@ -271,7 +271,7 @@ static dis_status end_epoch(dis__training *t, dis_context *ctx)
     const bool better = !t->q || first || isnan(best) || (t->higher ? e->dev > best : e->dev < best) ||
                         (t->o->keep_last && e->dev == best);
     if (better) model->best_epoch = t->at.epoch;
-    /* Without a development set the last epoch's numbers are the model's, and the net has them. */
+    /* Without a development set the last epoch's numbers are the model's, and the network has them. */
     if (better && t->q) DIS_TRY(keep_best(t));
     t->at = (dis__training_position){.epoch = t->at.epoch + 1};
     return t->o->folder && t->comm->rank == 0 && dis__checkpoint_is_due(t) ? dis__checkpoint_write(t) : DIS_OK;

@@ -1,4 +1,4 @@
-/* Before the first step of training (train.c): items and targets are matched and encoded, the net is built with its
+/* Before the first step of training (train.c): items and targets are matched and encoded, the network is built with its
  * heads and laid out, and what a batch needs is allocated, so that steps allocate nothing. */
 #include "train/loop/training.h"
 #include "core/names/name_index.h"

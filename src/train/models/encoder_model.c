@@ -3,7 +3,8 @@
  * a folder as Hugging Face lays it out (src/encoder); the model's folder gets copies of what it needs of it, and so
  * stands alone.
  *
- * With choices an item is several texts of tokens, and the rows of its choices stand together (encoder_multiple_choice.c).
+ * With choices an item is several texts of tokens, and the rows of its choices stand together
+ * (encoder_multiple_choice.c).
  *
  * Tokens of a batch are packed, nothing is computed for padding. A word of which normalising leaves nothing is judged
  * by the first token of its sentence. */
@@ -296,7 +297,7 @@ static void hash_encoded(const void *encoder, const dis__encoded_items *encoded,
     if (v->first_token) dis__sha256_update(sha, v->first_token, encoded->n_items * sizeof *v->first_token);
 }
 
-/* ---- the net ---- */
+/* ---- the network ---- */
 
 /* Embeddings are layer 0, the encoder's own are 1 to n_layers. */
 static void set_groups(dis__net *net, const settings *s, const dis__encoder_config *c)

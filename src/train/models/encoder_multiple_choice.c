@@ -1,6 +1,6 @@
 /* Multiple choice: an item has some texts that all its choices share (a question, the two ends of a story) and then one
  * text per choice. The encoder reads what is shared and one choice as a pair, a linear layer gives it one score, and
- * the scores of an item's choices are its logits (Devlin et al. 2019, section 4.4). What is shared lies in memory once
+ * the scores of an item's choices are its logits (Devlin et al. 2019, section 4.4). What is shared is in memory once
  * per item. */
 #include "train/models/encoder_model.h"
 #include "core/memory/memory.h"

@@ -1,6 +1,6 @@
-/* resnet: residual nets for small images (He et al. 2016). Pixels are centred and scaled by the training images, each
- * channel for itself; in training an image is shifted by up to `pad` pixels (zeros come in) and mirrored, both drawn by
- * seed, batch and place. */
+/* resnet: residual networks for small images (He et al. 2016). Pixels are centred and scaled by the training images,
+ * each channel for itself; in training an image is shifted by up to `pad` pixels (zeros come in) and mirrored, both
+ * drawn by seed, batch and position. */
 #include "tool/json_writer.h"
 #include "train/model.h"
 #include "train/models/feature_scaling.h"
@@ -50,7 +50,7 @@ static const dis_option options[] = {
      .summary = "augmentation: mirror half of the images"},
 };
 
-/* The scaling's shift and scale hold one number per channel, in the first places. */
+/* The scaling's shift and scale hold one number per channel, in the first positions. */
 typedef struct {
     size_t height, width, channels;
     dis__feature_scaling pixels;

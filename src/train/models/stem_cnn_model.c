@@ -73,7 +73,7 @@ typedef struct {
 typedef struct {
     dis__encoded_items shared;
     size_t length; /* of a list */
-    int32_t *ids;  /* (n_items, TEXTS, length); behind the end -1, or the number of padding */
+    int32_t *ids;  /* (n_items, TEXTS, length); after the end -1, or the number of padding */
 } encoded_items;
 
 typedef struct {

@@ -110,7 +110,7 @@ static const dis_model_recipe recipes[] = {
 
 enum { MAX_BYTES = 1024 };
 
-/* The word as the vocabulary has it. Longer ones are cut: nobody's vectors have them. */
+/* The word as the vocabulary has it. Longer ones are cut: no one's vectors have them. */
 static size_t normal(const settings *s, const char *word, size_t n, char out[MAX_BYTES])
 {
     const size_t length = n < MAX_BYTES ? n : MAX_BYTES;
@@ -134,7 +134,7 @@ typedef struct {
     int32_t *row;       /* (n_sentences) -1; room for putting a batch; NULL as well */
     int32_t *ids;       /* (n_items) words */
     size_t n_types;
-    uint32_t *type;   /* (n_items) which distinct word a token is */
+    uint32_t *type;   /* (n_items) which distinct word per token is */
     uint64_t *spelt;  /* (n_types + 1): its letters are letters[spelt[t]] .. */
     int32_t *letters; /* ids */
     int32_t *mark;    /* (n_types) -1; room for putting a batch */
@@ -225,7 +225,7 @@ static dis_status spell(const settings *s, const token_encoder *encoder, const d
             DIS_TRY(dis__reserve(&out->letters, &room, used, used + 1, sizeof *out->letters));
             out->letters[used++] = dis__vocabulary_find(&encoder->characters, text + at, m);
         }
-        if (letters == 0) { /* an empty token still has a place */
+        if (letters == 0) { /* an empty token still has a position */
             DIS_TRY(dis__reserve(&out->letters, &room, used, used + 1, sizeof *out->letters));
             out->letters[used++] = DIS_UNKNOWN;
         }
@@ -357,7 +357,7 @@ static dis__tagger_options options_of(const settings *s, const token_encoder *en
     for (; o.n_linears < s->linear.n && o.n_linears < DIS_TAGGER_LINEARS; o.n_linears++)
         o.linear[o.n_linears] = (size_t)s->linear.value[o.n_linears];
     o.characters = (size_t)s->letters;
-    if (encoder) { /* behind the ids of the vocabularies, that of padding */
+    if (encoder) { /* after the ids of the vocabularies, that of padding */
         o.n_words = dis__vocabulary_size(&encoder->table.words) + o.padded;
         o.n_characters = dis__vocabulary_size(&encoder->characters) + o.padded;
     }
@@ -426,7 +426,7 @@ static int head(dis__net *net, const void *of, const dis__model_inputs *in, cons
 
 /* ---- a batch ---- */
 
-/* Lengths and characters of the distinct words, rows behind them empty; the marks of these words are taken back. */
+/* Lengths and characters of the distinct words, rows after them empty; the marks of these words are taken back. */
 static void put_characters(const inputs *in, const encoded_items *encoded, size_t n_distinct,
                            const dis__tagger_sizes *size)
 {
@@ -445,7 +445,7 @@ static void put_characters(const inputs *in, const encoded_items *encoded, size_
     }
 }
 
-/* Row r has sentence s: its words, and from the end what it is padded with and its words; rows behind them are empty. */
+/* Row r has sentence s: its words, and from the end what it is padded with and its words; rows after them are empty. */
 static void put_sentences(const inputs *in, const encoded_items *encoded, size_t n, const dis__tagger_sizes *size)
 {
     const size_t wide = size->positions, all = in->options.padded ? in->options.positions : 0;

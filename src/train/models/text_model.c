@@ -135,7 +135,7 @@ static void hash_meaning(const void *encoder, dis__sha256 *sha)
     dis__hash_names(sha, e->table.words.words);
 }
 
-/* FNV-1a: the same on every machine, for rows that nobody can profit from making collide. */
+/* FNV-1a: the same on every machine, for rows that no one can profit from making collide. */
 static uint64_t hash_of(const char *text, size_t n)
 {
     uint64_t h = UINT64_C(0xcbf29ce484222325);
@@ -148,7 +148,7 @@ typedef struct {
     const text_encoder *encoder;
     encoded_items *out;
     size_t room, n_ids;
-    int32_t *words[MAX_TEXTS]; /* known words of each text of the item at hand */
+    int32_t *words[MAX_TEXTS]; /* known words of each text of the current item */
     size_t n_words[MAX_TEXTS], words_room[MAX_TEXTS];
 } encoding;
 

@@ -212,8 +212,8 @@ static dis_status add_gold(matching *m, const dis_gold *gold)
     return DIS_OK;
 }
 
-/* The most probable class. Where two share that place: the first, or none, and then no soft label either, so that one
- * head and two learn from the same items. */
+/* The most probable class. Where two share that position: the first, or none, and then no soft label either, so that
+ * one head and two learn from the same items. */
 static dis_status add_silver(matching *m, const dis__objective_settings *settings)
 {
     dis__targets *t = m->t;
@@ -257,7 +257,7 @@ static dis_status add_votes(matching *m, const dis_votes *votes)
     return DIS_OK;
 }
 
-/* The class with the most votes, none where two share that place. Cost: O(votes + items x classes). */
+/* The class with the most votes, none where two share that position. Cost: O(votes + items x classes). */
 static dis_status add_majority(matching *m)
 {
     dis__targets *t = m->t;

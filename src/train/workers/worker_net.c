@@ -8,7 +8,7 @@
  * lambda from Beta(alpha, alpha). It mixes what the model makes of items, not items, since words cannot be mixed. A
  * mixture is a weighted mean of two gathered rows, whose weights are a softmax of logarithms.
  *
- * Vectors start small, as nobody differs before the data say so. Cost: O(rows x width). */
+ * Vectors start small, as no one differs before the data say so. Cost: O(rows x width). */
 #include "train/workers/worker_net.h"
 #include "core/random/random.h"
 #include <math.h>

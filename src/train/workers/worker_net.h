@@ -1,4 +1,4 @@
-/* worker_net.h: the part of a net that knows who is asked, behind what a model makes of an item. */
+/* worker_net.h: the part of a network that knows who is asked, behind what a model makes of an item. */
 #ifndef DIS_TRAIN_WORKER_NET_H
 #define DIS_TRAIN_WORKER_NET_H
 #include "train/model.h"
@@ -17,7 +17,7 @@ typedef struct dis__worker_net {
     bool mixed;               /* this batch is */
 } dis__worker_net;
 
-/* Adds to the net what the model's objective asks for; r->in->trunk becomes what heads start from. */
+/* Adds to the network what the model's objective asks for; r->in->trunk becomes what heads start from. */
 dis_status dis__worker_net_build(const dis_model *model, const dis__batch_limits *limits, dis__model_net *r);
 void dis__worker_net_free(dis__worker_net *w);
 /* Starts of parameters that are not random, after planning. */

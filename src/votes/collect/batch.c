@@ -206,13 +206,13 @@ static dis_status check_id(const dis__vote_field *cell, const char *what, dis__r
     return DIS_OK;
 }
 
-/* Whether a text lies in the input, where it stays. */
+/* Whether a text is in the input, where it stays. */
 static bool is_stable(const dis__vote_field *cell, const char *input, const char *input_end)
 {
     return cell->text >= input && cell->text < input_end;
 }
 
-/* A long label that is new and does not lie in the input, or not for long, is made to stay. */
+/* A long label that is new and does not are in the input, or not for long, is made to stay. */
 dis_status dis__batch_find_label(dis__batch *b, const char *text, size_t n, bool in_input, dis__label *label)
 {
     const dis__key key = dis__key_from_text(&b->rules->secret, text, n);

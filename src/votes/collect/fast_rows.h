@@ -1,7 +1,7 @@
 /* fast_rows.h: the rows of a window of plain text, many at a time: what is done to every row of a large file.
  *
- * A window is a stretch of text without quotes and the list of its separators and line ends (io/csv/csv_scan.h). Fields of
- * up to 8 bytes are words padded with zeros. Rows are taken column by column:
+ * A window is a stretch of text without quotes and the list of its separators and line ends (io/csv/csv_scan.h). Fields
+ * of up to 8 bytes are words padded with zeros. Rows are taken column by column:
  *
  *     n = dis__fast_rows_read(batch, &window, n, scratch);          words of tasks, workers; numbers of labels
  *     dis__find_buckets(ids, word, n, home);                     where ids belong in their table
@@ -45,7 +45,7 @@ static const uint64_t dis__low_bytes_mask[] = {0,          0xff,         0xffff,
                                                0xffffffff, 0xffffffffff, 0xffffffffffff, 0xffffffffffffff,
                                                UINT64_MAX};
 
-/* A field of a row of n_columns: only the entries before it and behind it are line ends. */
+/* A field of a row of n_columns: only the entries before it and after it are line ends. */
 static inline __attribute__((always_inline)) const char *dis__window_field(const dis__window *w, const uint32_t *row,
                                                                            size_t c, size_t *n)
 {
@@ -56,7 +56,7 @@ static inline __attribute__((always_inline)) const char *dis__window_field(const
     return w->text + begin;
 }
 
-/* The easy ones of the first n rows; 8 bytes behind each field must be readable, and the batch have room for
+/* The easy ones of the first n rows; 8 bytes after each field must be readable, and the batch have room for
  * DIS_FAST_ROWS_MARGIN rows more. */
 DIS_KERNEL_DECLARE(size_t, dis__fast_rows_read,
                    (const dis__batch *b, const dis__window *w, size_t n, dis__fast_rows *t));

@@ -152,7 +152,7 @@ static size_t add_usual_rows(const dis__batch *b, const dis__window *w, size_t n
             r += easy ? left : n_added;
         }
     }
-    /* rows behind the last one may have looked like more */
+    /* rows after the last one may have looked like more */
     while (k.n_runs && t->first[k.n_runs - 1] >= r) k.n_runs--;
     t->n_runs = k.n_runs;
     return r;

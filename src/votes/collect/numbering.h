@@ -3,7 +3,7 @@
  * All of them number by first appearance and give the same votes; they differ in what they can take and in their cost:
  *
  *   sorted       while tasks ascend: no table of them at all (sorted_tasks.h)
- *   partitioned  tasks in no order: buckets, numbered one by one (partition.h)
+ *   partitioned  tasks in any order: buckets, numbered one by one (partition.h)
  *   hashed       anything: a table that all threads look tasks up in while rows are read (hashed_ids.h)
  *
  * Rows are read once. A numbering that cannot take the batches of a round names the one to go on with, which takes over

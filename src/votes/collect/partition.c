@@ -2,7 +2,7 @@
  * each batch puts its own is counted first. What becomes of them at the end is in partition_finish.c.
  *
  * Cost: 16 bytes per row written, 8 more for 8 bytes of a name beyond the first 8. Memory: the same, or a sixteenth of
- * the limit where they lie in a file. */
+ * the limit where they are in a file. */
 #include "votes/collect/partition.h"
 #include "core/memory/memory.h"
 #include "core/parallel/pool.h"
@@ -17,7 +17,7 @@ static const double MIN_GROWTH = 1.25;
 
 static const char alphabet[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-_";
 
-/* The place of a character there, from 0x40 on: it has none. */
+/* The position of a character there, from 0x40 on: it has none. */
 static inline unsigned code_of(unsigned char c)
 {
 #define DIGIT(d)   ['0' + (d)] = (d) + 1
@@ -271,7 +271,7 @@ dis_status dis__partition_write(dis_context *ctx, dis__partition *d)
     return DIS_OK;
 }
 
-/* ---- places ---- */
+/* ---- positions ---- */
 
 /* What has no room in memory goes to the file. */
 static dis_status make_place(dis_context *ctx, partitioning *w, size_t n_batches)

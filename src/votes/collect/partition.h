@@ -1,10 +1,10 @@
-/* partition.h: votes in no order, partitioned by their tasks into buckets that fit in a cache.
+/* partition.h: votes in any order, partitioned by their tasks into buckets that fit in a cache.
  *
  * To look up the tasks of a shuffled file one by one means a line of memory far away for every row, and then rows must
  * still be sorted. So the votes of a round are partitioned into buckets by a hash of their tasks, as they come, and at
  * the end each bucket is taken up by itself: a small table numbers its tasks, its votes are sorted by task, and where
  * they go follows from the rows in which the tasks of all buckets first appear. Buckets that are too much for the
- * memory lie in a file (core/memory/scratch_file.h), block by block; of each as much as a block is collected in memory.
+ * memory are in a file (core/memory/scratch_file.h), block by block; of each as much as a block is collected in memory.
  *
  *     DIS_TRY(dis__partition_begin(ctx, &partition, &secret, n_bytes, bucket_bytes, words_per_byte, false));
  *     ... round by round:
@@ -38,7 +38,7 @@ typedef struct {
     uint64_t *record; /* (n) words, behind those in the file */
     size_t n, capacity;
     bool moved;                  /* had more than its share: its memory is its own */
-    dis__partition_block *block; /* (n_blocks) what lies in the file, in order */
+    dis__partition_block *block; /* (n_blocks) what is in the file, in order */
     size_t n_blocks, block_capacity;
 } dis__partition_bucket;
 
@@ -98,7 +98,7 @@ static inline size_t dis__task_pack(dis__task_text task, uint64_t *to)
 }
 
 /* n_bytes: of text, with so many words of records per byte; bucket_bytes: of text for each bucket. Sixty thousand rows
- * are good: what a bucket needs fits in the second cache then. in_file: even if there is memory enough. */
+ * are good: what a bucket needs fits in the L2 cache then. in_file: even if there is memory enough. */
 dis_status dis__partition_begin(dis_context *ctx, dis__partition *partition, const dis__secret *secret,
                                 uint64_t n_bytes, size_t bucket_bytes, double words_per_byte, bool in_file);
 /* Room for what the batches of a round hold, which keep texts and know their first rows. done: the share of all text

@@ -1,7 +1,7 @@
 /* Numbering a bucket: see partition_bucket.h. A table, from words or hashes of texts to tasks, is asked for some
  * records at a time.
  *
- * Cost: 16 or more bytes per row read twice, 8 written; the table lies within the second cache while buckets are small.
+ * Cost: 16 or more bytes per row read twice, 8 written; the table lies within the L2 cache while buckets are small.
  */
 #include "votes/collect/partition_bucket.h"
 #include "core/memory/memory.h"
@@ -211,7 +211,7 @@ enum { TASK_WORDS = sizeof(dis__bucket_task) / sizeof(uint64_t) };
 _Static_assert(sizeof(dis__bucket_vote) == sizeof(uint64_t) && sizeof(dis__bucket_task) % sizeof(uint64_t) == 0,
                "in place of words");
 
-/* Tasks and texts, one behind the other. */
+/* Tasks and texts, one after the other. */
 static void put_tasks(const dis__bucket_scratch *s, uint64_t *to)
 {
     if (s->n_tasks) memcpy(to, s->task, s->n_tasks * sizeof *s->task);

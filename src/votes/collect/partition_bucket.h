@@ -6,7 +6,7 @@
 /* A task of a bucket. */
 typedef struct {
     uint64_t word; /* packed; of one that takes more words, see dis__bucket_reference() */
-    uint32_t at;   /* the row of its range where it first appears; later its place among the items of the range */
+    uint32_t at;   /* the row of its range where it first appears; later its position among the items of the range */
     uint32_t n;    /* votes */
 } dis__bucket_task;
 
@@ -19,10 +19,10 @@ typedef struct {
 typedef struct {
     size_t n_votes, n_tasks, n_text; /* n_text: words */
     const dis__bucket_vote *vote;    /* (n_votes) in place of the records; of one in the file NULL: */
-    uint64_t at;                     /* all three one behind the other */
+    uint64_t at;                     /* all three one after the other */
     dis__bucket_task *task;          /* (n_tasks) */
     const uint64_t *text;            /* (n_text) */
-    uint64_t *own;                   /* memory of tasks that do not fit behind the votes; NULL: they do */
+    uint64_t *own;                   /* memory of tasks that do not fit after the votes; NULL: they do */
 } dis__numbered_bucket;
 
 typedef struct {
@@ -71,7 +71,7 @@ static inline const uint64_t *dis__bucket_words(const uint64_t *text, const dis_
 }
 
 /* Numbers bucket h, all of whose records are there: tasks and their first rows into the scratch, votes by task, in
- * place of the records. class_of as in dis__partition_finish(). */
+ * position of the records. class_of as in dis__partition_finish(). */
 dis_status dis__bucket_number(dis_context *ctx, const dis__partition *partition, size_t h, const uint16_t *class_of,
                               dis__bucket_scratch *scratch);
 /* Keeps what was found. */

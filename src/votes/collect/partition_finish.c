@@ -121,7 +121,7 @@ static dis_status add_up(const finishing *f)
 
 enum { PARTS_AHEAD = 16 };
 
-/* Where the tasks of a bucket in the file begin, and the texts behind them. */
+/* Where the tasks of a bucket in the file begin, and the texts after them. */
 static uint64_t tasks_at(const dis__numbered_bucket *b)
 {
     return b->at + b->n_votes * sizeof(dis__bucket_vote);
@@ -205,7 +205,7 @@ static void put_in_order(const finishing *f, size_t r, const scratch *s)
     }
 }
 
-/* The name of an item, with a NUL behind it, where there is room for `room` bytes; how long it is. */
+/* The name of an item, with a NUL after it, where there is room for `room` bytes; how long it is. */
 static size_t put_name(const dis__bucket_task *item, char *to, size_t room)
 {
     if (dis__task_is_coded(item->word)) {

@@ -1,5 +1,5 @@
-/* Tasks in ascending order: see sorted_tasks.h. A word is a text of up to 8 bytes padded with zeros; with its first byte
- * made the highest, words compare as texts do by bytes, and without the zeros behind them as they do by length and
+/* Tasks in ascending order: see sorted_tasks.h. A word is a text of up to 8 bytes padded with zeros; with its first
+ * byte made the highest, words compare as texts do by bytes, and without the zeros after them as they do by length and
  * bytes. Batches with longer texts compare them byte by byte.
  *
  * Cost: two passes over runs of rows, a few ns each; some ten with long texts. */

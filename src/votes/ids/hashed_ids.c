@@ -2,7 +2,7 @@
  * exchanging its zero for a mark, written, and published with its number; others wait at the mark, which lasts some ten
  * instructions. The table grows between rounds only, so slots stay where they are while chunks look. It is kept as
  * small as the ids that are there and those that the next round will likely bring allow: a table of some ten thousand
- * workers should stay in the second cache. Slots lie in the order of their hashes, so growing reads and writes memory
+ * workers should stay in the L2 cache. Slots are in the order of their hashes, so growing reads and writes memory
  * from one end to the other.
  *
  * Cost: one line of memory per lookup; for a new id 40 bytes more, and its name. */
@@ -197,8 +197,8 @@ bool dis__ids_insert(dis__chunk_ids *s, const dis__id_key *key, size_t i, uint32
     return true;
 }
 
-/* A new id mostly finds a place at home: slots of a bucket are taken in order, so counting those that are taken shows
- * the free one without guessing. */
+/* A new id mostly finds a position at home: slots of a bucket are taken in order, so counting those that are taken
+ * shows the free one without guessing. */
 void dis__ids_find_short(dis__chunk_ids *s, const uint64_t *word, const uint32_t *first_slot, const uint32_t *which,
                          size_t n, uint32_t *out)
 {

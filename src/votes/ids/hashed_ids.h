@@ -7,13 +7,14 @@
  * the first number is already the right one.
  *
  *     DIS_TRY(dis__ids_begin_round(ids, n_chunks, max, in_order, to_come));
- *     ... in each chunk j: share = dis__chunk_ids_begin(ids, j, before, arena); number = dis__ids_find(&share, &key); ...
+ *     ... in each chunk j: share = dis__chunk_ids_begin(ids, j, before, arena); number = dis__ids_find(&share, &key);
+ *     ...
  *     ... all counted: dis__ids_count(&share); room made: dis__ids_reserve(); dis__ids_number(&share); ...
  *     ... dis__ids_resolve(ids, number) of every row ...
  *     dis__ids_end_round(ids, n);
  *
- * A slot of the table has 16 bytes: an id of up to 8 bytes lies in it whole; of a longer one the slot has 64 bits of
- * hash, and its name is compared. Four slots make a bucket, one line of memory, and nearly all ids lie in the bucket
+ * A slot of the table has 16 bytes: an id of up to 8 bytes is in it whole; of a longer one the slot has 64 bits of
+ * hash, and its name is compared. Four slots make a bucket, one line of memory, and nearly all ids are in the bucket
  * where they belong. Once there are ids of 9 to 16 bytes, a bucket has two slots, and the rest of their texts in place
  * of the others: it is wide, and these ids need no comparison of names either. Hashes are keyed by a secret. */
 #ifndef DIS_VOTES_IDS_HASHED_IDS_H
@@ -36,7 +37,7 @@ enum { DIS_ID_WIDE = 16 };                    /* bytes that fit into a wide buck
 #define DIS_SLOT_IS_LONG (1ull << 32)           /* in meta: see dis__id_key */
 #define DIS_SLOT_LOCKED  ((uint64_t)UINT32_MAX) /* being written: its tag is none that a key has */
 
-/* How a text lies in a slot: whole; whole in a wide bucket; as a hash. */
+/* How a text is in a slot: whole; whole in a wide bucket; as a hash. */
 typedef enum { DIS_ID_SHORT = 2, DIS_ID_MEDIUM = 1, DIS_ID_LONG = 3 } dis__id_kind;
 
 /* A text to be looked up. */
@@ -53,7 +54,7 @@ typedef struct {
 typedef struct {
     uint64_t text;          /* as the word of a slot, or the address of a longer text */
     uint32_t n;             /* bytes */
-    uint32_t slot;          /* where it lies in the table */
+    uint32_t slot;          /* where it is in the table */
     _Atomic uint32_t owner; /* the first chunk that is known to have it */
     uint32_t id;            /* its number, once it has one */
 } dis__new_id;
@@ -65,11 +66,11 @@ typedef struct {
     size_t fill;     /* DIS_BUCKET or DIS_WIDE_BUCKET */
     bool has_medium; /* some ids have 9 to 16 bytes: the table should be wide */
     size_t n;        /* ids of the rounds before */
-    char *bytes;     /* (start[n]) their names, each with a NUL behind it */
+    char *bytes;     /* (start[n]) their names, each with a NUL after it */
     uint64_t *start; /* (n + 1) */
     size_t bytes_capacity, start_capacity;
 
-    /* the round at hand */
+    /* the current round */
     bool in_order; /* its chunks are read one after the other */
     size_t max;    /* new ids a chunk may have */
     dis__new_id *fresh;
@@ -118,7 +119,7 @@ static inline uint32_t dis__id_tag_long(const dis__secret *s, uint64_t hash)
 }
 void dis__id_key_init(const dis__ids *ids, const char *text, size_t n, bool is_stable, dis__id_key *key);
 
-/* How long the text in a word is; its name, with a NUL behind it, where there is room for `room` bytes. */
+/* How long the text in a word is; its name, with a NUL after it, where there is room for `room` bytes. */
 static inline size_t dis__word_length(uint64_t word)
 {
     return (size_t)(71 - __builtin_clzll(word | 1)) / 8; /* a file that was truncated may give 0 */

@@ -1,6 +1,6 @@
-/* intern.h: texts to numbers, with hashes that nobody can foresee.
+/* intern.h: texts to numbers, with hashes that no one can foresee.
  *
- * A key is a text in 32 bytes: up to 16 bytes of it lie in the key itself (NUL never occurs in a text, so padding with
+ * A key is a text in 32 bytes: up to 16 bytes of it are in the key itself (NUL never occurs in a text, so padding with
  * zeros is unambiguous), longer ones are pointed to and must stay where they are. Hashes are keyed by a secret of each
  * reading, so a file made to collide does not; no result depends on it. */
 #ifndef DIS_VOTES_IDS_INTERN_H

@@ -256,7 +256,7 @@ static dis_status begin_batch(mapped *m)
     return DIS_OK;
 }
 
-/* n_bytes: of all inputs, that were read so far; of archives nobody knows beforehand how many there will be. */
+/* n_bytes: of all inputs, that were read so far; of archives no one knows beforehand how many there will be. */
 static dis_status flush(mapped *m, uint64_t n_bytes)
 {
     dis__collector *c = &m->reader->collector;

@@ -73,7 +73,7 @@ static inline bool dis__step_is_axis(const dis__path_step *step)
     return step->kind == DIS_STEP_EACH || step->kind == DIS_STEP_MEMBERS || step->kind == DIS_STEP_SPLIT;
 }
 
-/* `text` must outlive the path. `role`: "task", for messages. DIS_EUSAGE with the place in the path. */
+/* `text` must outlive the path. `role`: "task", for messages. DIS_EUSAGE with the position in the path. */
 dis_status dis__path_parse(const char *text, const char *role, dis__path *path);
 /* Lists that a path goes through, the deepest of its parts. */
 size_t dis__path_axes(const dis__path *path);

@@ -14,7 +14,7 @@
 typedef struct {
     dis__reader *reader;
     dis__input *input;
-    dis__vote_file file; /* for places */
+    dis__vote_file file; /* for positions */
     bool table;          /* CSV or TSV */
     bool raw;            /* lines of cells without quotes and header, as many as there are */
     dis__csv csv;
@@ -32,9 +32,9 @@ typedef struct {
 
 dis_status dis__record_reader_open(dis__record_reader *source, dis__reader *reader, dis__input *input);
 void dis__record_reader_close(dis__record_reader *source);
-/* *record NULL at the end. DIS_EDATA with a message; *go_on: the next call goes on behind the bad record. */
+/* *record NULL at the end. DIS_EDATA with a message; *go_on: the next call goes on after the bad record. */
 dis_status dis__record_reader_next(dis__record_reader *source, dis__mapped_record **record, bool *go_on);
-/* DIS_EDATA with the place of source->problem. */
+/* DIS_EDATA with the position of source->problem. */
 dis_status dis__record_reader_fail(dis__record_reader *source);
 
 /* Columns of a table that paths of the mapping name: {} passes over them. */
@@ -48,7 +48,7 @@ typedef struct {
     dis__answer_callback on_answer;
     void *user;
     bool count;                 /* what is dropped and skipped, in the notes of the table */
-    dis__record_reader *source; /* at hand, for places */
+    dis__record_reader *source; /* at hand, for positions */
     size_t input;               /* which one it is */
 } dis__mapping_run;
 dis_status dis__mapping_run_all(dis__mapping_run *run);
@@ -59,12 +59,14 @@ dis_status dis__needs_mapper(const dis__reader *reader, bool *needed, const char
 dis_status dis__read_mapped(dis__reader *reader);
 /* mapped_counts.c: counts and soft votes by the mapper. */
 dis_status dis__read_mapped_counts(dis__reader *reader);
-/* mturk_answers.c: with the preset mturk, the path of the question that `label` names. DIS_EDATA: none, or no such question. */
+/* mturk_answers.c: with the preset mturk, the path of the question that `label` names. DIS_EDATA: none, or no such
+ * question. */
 dis_status dis__mturk_apply(dis__reader *reader);
-/* check_named_columns.c: DIS_EDATA when a column or path that the caller names for times or rules is nowhere in a file. */
+/* check_named_columns.c: DIS_EDATA when a column or path that the caller names for times or rules is nowhere in a
+ * file. */
 dis_status dis__check_named_columns(dis__reader *reader, const dis_votes_options *caller);
-/* detect_preset.c: DIS_EDATA that proposes a preset, when a file does not have the usual columns and looks like one; DIS_OK
- * when there is nothing to say. */
+/* detect_preset.c: DIS_EDATA that proposes a preset, when a file does not have the usual columns and looks like one;
+ * DIS_OK when there is nothing to say. */
 dis_status dis__suggest_preset(dis__reader *reader, dis__input *input);
 /* The same for a table that is about to be read as MACE's: one with a header or a column of ids is DIS_EDATA. */
 dis_status dis__check_wide(dis__reader *reader, const dis__input *input, const char *format);

@@ -1,4 +1,5 @@
-/* Nodes: see record_value.h. Members of JSON objects are looked for one after the other, columns too; records have few. */
+/* Nodes: see record_value.h. Members of JSON objects are looked for one after the other, columns too; records have
+ * few. */
 #include "votes/mapper/record_value.h"
 #include "core/memory/memory.h"
 #include <stdio.h>
@@ -137,7 +138,7 @@ static const char *find_part(const char *text, size_t n, char separator, size_t 
 
 static dis__node part_node(const dis__node *whole, const char *part, size_t n)
 {
-    /* Parts of a cell have places of their own where the cell stands in the input as it is. */
+    /* Parts of a cell have positions of their own where the cell stands in the input as it is. */
     const bool as_is = whole->kind == DIS_NODE_TEXT && whole->text == whole->at;
     while (n && *part == ' ') {
         part++;
@@ -273,7 +274,7 @@ static bool fits(const dis__path_step *step, const char *name, size_t n)
     }
 }
 
-/* A column as a member; its name within a group begins behind the dot. */
+/* A column as a member; its name within a group begins after the dot. */
 static void find_column_value(const dis__mapped_record *r, dis__node_list *l, dis__element *out)
 {
     const size_t c = l->i, skip = l->list.kind == DIS_NODE_GROUP ? l->list.n + 1 : 0;

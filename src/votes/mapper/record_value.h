@@ -21,7 +21,7 @@ typedef struct {
     const dis__json_value *json;
     const char *text;
     size_t n;
-    const char *base; /* of JSON: the text that was parsed, when it lies in the input; NULL: it was a text itself */
+    const char *base; /* of JSON: the text that was parsed, when it is in the input; NULL: it was a text itself */
     const char *at;   /* where the value is in the input */
 } dis__node;
 

@@ -1,6 +1,6 @@
 /* Which of several answers of a worker to an item counts, by time. All votes were read; a look at the table tells who
  * answered more than once. Only then the files are read again, for the times of these answers: the votes of such a
- * worker on an item come in the same order as they lie in the table, so that numbers of votes lead from one to the
+ * worker on an item come in the same order as they are in the table, so that numbers of votes lead from one to the
  * other. Memory: a number per worker, and some hundred bytes per pair of worker and item that is there twice. */
 #include "votes/mapper/mapped_votes.h"
 #include "core/memory/memory.h"

@@ -42,7 +42,7 @@ static dis_status name_in(dis__reader *r, const char *text, const char *name, co
     return DIS_OK;
 }
 
-/* Rules of the caller and of the preset one behind the other in reader->filters: drop, then keep. */
+/* Rules of the caller and of the preset one after the other in reader->filters: drop, then keep. */
 static dis_status add_rules(dis__reader *r, const dis_votes_preset *p, const char *name)
 {
     dis_votes_options *o = &r->o;

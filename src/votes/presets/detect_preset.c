@@ -171,7 +171,7 @@ static void free_survey(survey *w)
     dis__free(w->first);
 }
 
-/* Columns behind the first share few values. */
+/* Columns after the first share few values. */
 static bool shares_values(const survey *w)
 {
     enum { FEW = 50 };

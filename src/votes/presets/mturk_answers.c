@@ -1,12 +1,12 @@
-/* Answers in batch results of Mechanical Turk. A question is in one of three places:
+/* Answers in batch results of Mechanical Turk. A question is in one of three positions:
  *
  *     Answer.sentiment                      a cell with the answer
  *     Answer.category.cat, .dog             radio buttons and checkboxes: a column per option, true or false
  *     Answer.taskAnswers                    a crowd form: [{"category": {"cat": true, "dog": false},
  *                                                           "sentiment": {"label": "good"}, "comment": "fine"}]
  *
- * The caller names the question, "category" or "Answer.category"; this finds its place by the header and the first rows,
- * and puts the path and the rule in place of the name. Which question is the label is never guessed. */
+ * The caller names the question, "category" or "Answer.category"; this finds its position by the header and the first
+ * rows, and puts the path and the rule in place of the name. Which question is the label is never guessed. */
 #include "votes/mapper/record_reader.h"
 #include "core/memory/memory.h"
 #include "core/os/os.h"

@@ -1,7 +1,8 @@
-/* The numbers of tasks that several ranks have read: see vote_exchange.h. A task's hash tells which rank, its home, knows
- * who had it first; those number their own in order, from where the ranks before end, and tell the others by way of the
- * homes. Cost per rank: its items three times (name, a flag, a number), and a table of its share of all tasks. Names
- * that ascend over all ranks, as those of a sorted file do, need none of that: only neighbours can have the same. */
+/* The numbers of tasks that several ranks have read: see vote_exchange.h. A task's hash tells which rank, its home,
+ * knows who had it first; those number their own in order, from where the ranks before end, and tell the others by way
+ * of the homes. Cost per rank: its items three times (name, a flag, a number), and a table of its share of all tasks.
+ * Names that ascend over all ranks, as those of a sorted file do, need none of that: only neighbours can have the
+ * same. */
 #include "votes/ranks/vote_exchange.h"
 #include "core/memory/memory.h"
 #include "core/names/name_index.h"
@@ -20,7 +21,7 @@ static dis_status ask_homes(dis__vote_exchange *s)
     return dis__vote_exchange_run(s);
 }
 
-/* What one rank knows of the tasks whose hash is its own: their index by (rank, place), and numbers. */
+/* What one rank knows of the tasks whose hash is its own: their index by (rank, position), and numbers. */
 typedef struct {
     uint32_t **index; /* (size) */
     size_t *n;        /* (size) */

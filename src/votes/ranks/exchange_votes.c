@@ -1,5 +1,5 @@
-/* Votes go to the owner of their item: see vote_exchange.h. One exchange of parcels, an item each: its number, its name from
- * who had it first, workers and labels as all ranks number them (6 bytes a vote). */
+/* Votes go to the owner of their item: see vote_exchange.h. One exchange of parcels, an item each: its number, its name
+ * from who had it first, workers and labels as all ranks number them (6 bytes per vote). */
 #include "votes/ranks/vote_exchange.h"
 #include "core/memory/memory.h"
 #include "core/names/names_internal.h"
@@ -75,7 +75,7 @@ dis_status dis__vote_exchange_send(dis__vote_exchange *s)
     return dis__vote_exchange_run(s);
 }
 
-/* What came, item by item: `see` gets each parcel with what is behind it. */
+/* What came, item by item: `see` gets each parcel with what is after it. */
 typedef struct {
     dis__vote_exchange *s;
     uint64_t *next;       /* (n_items + 1) votes of an item: how many, then where the next one goes */

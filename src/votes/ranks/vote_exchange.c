@@ -31,7 +31,7 @@ dis_status dis__vote_exchange_run(dis__vote_exchange *s)
 
 /* ---- names ---- */
 
-/* Lists one behind the other, each name with its NUL. to (n of this rank): where each of its names went. */
+/* Lists one after the other, each name with its NUL. to (n of this rank): where each of its names went. */
 static dis_status merge_names(dis__vote_exchange *s, const dis_names *own, uint32_t *to, dis_names **out)
 {
     const dis__secret secret = dis__secret_draw();

@@ -17,7 +17,7 @@ typedef struct {
     uint64_t key[2];
     uint32_t *directory_rank; /* (n_items) the rank that knows about a task */
     uint32_t *number;         /* (n_items) of the task in the whole */
-    bool *is_first;           /* (n_items) nobody before had it */
+    bool *is_first;           /* (n_items) no one before had it */
     dis__votes_part part;
     uint64_t *cut, *cut_vote; /* (n_owners + 1) first items, and their first votes */
 } dis__vote_exchange;
@@ -28,7 +28,7 @@ dis_status dis__vote_exchange_run(dis__vote_exchange *s);
 /* exchange_tasks.c: `number` and `is_first` of this rank's tasks, and how many there are in the whole. */
 dis_status dis__vote_exchange_number_tasks(dis__vote_exchange *s);
 
-/* exchange_votes.c: this rank's votes to the owners of their items, by `cut`; what came takes the place of what was
+/* exchange_votes.c: this rank's votes to the owners of their items, by `cut`; what came takes the position of what was
  * read. */
 dis_status dis__vote_exchange_send(dis__vote_exchange *s);
 dis_status dis__vote_exchange_receive(dis__vote_exchange *s);

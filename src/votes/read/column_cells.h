@@ -20,7 +20,7 @@ typedef struct {
     uint64_t word[DIS_COLUMN_BLOCK];               /* of plain texts of up to 8 bytes: padded with zeros */
     uint64_t is_special;                           /* one bit per row: its text is not plain */
     char number[DIS_COLUMN_BLOCK][DIS_CELL_BYTES]; /* 8 bytes may be read from where a text begins */
-    bool is_stable;                                /* texts lie in the column, not in `number` */
+    bool is_stable;                                /* texts are in the column, not in `number` */
 } dis__column_block;
 
 /* Rows row .. row + n - 1, n up to DIS_COLUMN_BLOCK. */

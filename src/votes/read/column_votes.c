@@ -1,7 +1,7 @@
 /* Votes from columns in memory: see dissent/columns.h. Rows are cut into chunks of equal size; a round of chunks goes
- * side by side, each into a batch (batch.h), and is then collected (collector.h), as when a file is read. Within a chunk,
- * rows go block by block: their texts are looked at (column_cells.h), keys are made and their slots fetched before the
- * first is looked up. Tasks that are words are mostly numbered later (collector.h).
+ * side by side, each into a batch (batch.h), and is then collected (collector.h), as when a file is read. Within a
+ * chunk, rows go block by block: their texts are looked at (column_cells.h), keys are made and their slots fetched
+ * before the first is looked up. Tasks that are words are mostly numbered later (collector.h).
  *
  * A row with a flaw stops everything, or under lenient is skipped; it leaves no ids behind.
  *
@@ -26,7 +26,7 @@ typedef struct {
     dis__reader reader;
     dis__vote_column column[COLUMNS];
     size_t n_rows, chunk;
-    size_t from, n; /* the round at hand: its first row, how many chunks it has */
+    size_t from, n; /* the current round: its first row, how many chunks it has */
     void (*find_buckets)(const dis__ids *ids, const uint64_t *word, size_t n, uint32_t *first_slot);
     size_t (*find_in_buckets)(const dis__ids *ids, const uint64_t *word, const uint32_t *first_slot, size_t n,
                               uint32_t *out, uint32_t *missed, dis__bucket_prefetch prefetch);

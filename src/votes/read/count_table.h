@@ -29,7 +29,7 @@ typedef struct {
     size_t n_pairs, last_capacity, last_item_capacity;
     dis_names *classes; /* in their final order */
     size_t n_classes;
-    double *row; /* (n_classes) of the row at hand */
+    double *row; /* (n_classes) of the current row */
     char *pair;
     size_t pair_capacity;
 } dis__count_table;

@@ -53,7 +53,7 @@ static dis_status open_csv(dis__vote_file *f)
         DIS_TRY(dis__csv_find_column_of_role(&f->csv, "drop", NULL, none, &f->drop_column[d]));
     }
     f->rows = f->csv.next;
-    /* a byte behind each field, and one in each that must not be empty */
+    /* a byte after each field, and one in each that must not be empty */
     f->min = f->csv.n_columns;
     for (int i = 0; i <= DIS_ID_COLUMNS; i++) {
         bool again = false;
@@ -115,7 +115,7 @@ static size_t count_rows(const dis__vote_file *f, const dis__window *w)
 {
     const size_t readable = (size_t)(f->end - w->text);
     size_t n = w->n_entries / w->n_columns;
-    const uint32_t *row = w->list + n * w->n_columns; /* behind the last one */
+    const uint32_t *row = w->list + n * w->n_columns; /* after the last one */
     for (; n && (((row - w->n_columns)[-1] + 1) & ~DIS_SCAN_LF) >= w->limit; n--) row -= w->n_columns;
     while (n && (w->list[n * w->n_columns - 1] & ~DIS_SCAN_LF) + DIS_ID_INLINE > readable) n--;
     return n;
@@ -253,7 +253,7 @@ static dis_status keep_tasks(dis__batch *b, const dis__window *w, const dis__fas
     return DIS_OK;
 }
 
-/* Ids of the votes at hand into the batch, which may want tasks as texts only. Short tasks wait for the next window: by
+/* Ids of the current votes into the batch, which may want tasks as texts only. Short tasks wait for the next window: by
  * then their buckets have come. */
 static dis_status find_ids(dis__batch *b, const dis__window *w, dis__csv_scratch *k)
 {

@@ -1,7 +1,7 @@
 /* A file of rows, parsed on all threads.
  *
  * The text is cut into chunks of equal size, whatever is there; a row belongs to the chunk it begins in. Where the
- * first row of a chunk begins is a guess: behind the next LF, taking into account whether the number of quotes before
+ * first row of a chunk begins is a guess: after the next LF, taking into account whether the number of quotes before
  * it is odd (counted only when quotes have been seen). Several chunks make a round: they are parsed side by side, then
  * looked at in order. Where one begins elsewhere than the one before it ended, the guess was wrong (a damaged file):
  * what the round brought is taken back, and its chunks are parsed again one after the other, each from where the one
@@ -21,8 +21,8 @@ enum { HEAD = 1 << 16 }; /* bytes of a round that are searched for quotes */
 typedef struct {
     const char *begin;   /* of the first row */
     const char *limit;   /* rows that begin here or later are the next chunk's */
-    const char *end;     /* behind the last row */
-    const char *bad_end; /* behind the last bad row; NULL: there was none */
+    const char *end;     /* after the last row */
+    const char *bad_end; /* after the last bad row; NULL: there was none */
     dis_status status;   /* DIS_EDATA: see cursor.problem */
     uint64_t quotes;     /* in the text of the chunk */
     dis__row_cursor cursor;
@@ -32,7 +32,7 @@ typedef struct {
 typedef struct {
     dis__vote_file *file;
     chunk *chunks;        /* (round) */
-    size_t n;             /* in the round at hand */
+    size_t n;             /* in the current round */
     size_t max;           /* in it; the first rounds are short, for nothing is known yet of what is to come */
     const char *from;     /* where the round's text begins */
     bool quotes;          /* have been seen: count them */
@@ -203,7 +203,7 @@ static dis_status plan(dis_context *ctx, reading *r)
     return DIS_OK;
 }
 
-/* Keeps messages of skipped rows, with their places, and adds up what batches counted. */
+/* Keeps messages of skipped rows, with their positions, and adds up what batches counted. */
 static dis_status add_notes(dis__vote_file *f, const dis__batch *b)
 {
     dis_votes *votes = f->reader->votes;

@@ -15,7 +15,7 @@ typedef struct {
     size_t chunk;  /* bytes of text that one job parses */
     size_t round;  /* chunks that are parsed before they are collected */
     size_t bucket; /* text (of columns: rows) per bucket, if votes are partitioned; 0: what is good for the cache */
-    bool in_file;  /* partitioned votes lie in a file, however few they are */
+    bool in_file;  /* partitioned votes are in a file, however few they are */
     const dis__numbering *tasks; /* how they are numbered at first; NULL: sorted */
 } dis__tuning;
 
@@ -39,7 +39,7 @@ struct dis__reader {
     char *wide_label, *wide_worker;
     dis_drop_rule *filters;
     const char **na;
-    /* DIS_EDATA that names the place of a vote that was there before. */
+    /* DIS_EDATA that names the position of a vote that was there before. */
     dis_status (*fail_duplicate)(dis__reader *reader, const dis__duplicate *twice);
     /* Which votes of a worker on an item count, before duplicates are looked at; NULL: by the rule alone. */
     dis_status (*choose)(dis__reader *reader, void *user);
@@ -93,7 +93,7 @@ extern const dis__row_format dis__rows_csv, dis__rows_tsv, dis__rows_jsonl;
 dis_status dis__read_rows(dis__vote_file *file);
 /* The first row that begins at byte `at` of the input or later, given whether that is within quotes. */
 const char *dis__find_row_start(const dis__vote_file *file, uint64_t at, bool quotes, bool in_quotes);
-/* DIS_EDATA with the place of a problem. */
+/* DIS_EDATA with the position of a problem. */
 dis_status dis__vote_file_fail(dis__vote_file *file, const dis__row_problem *problem);
 
 void dis__row_cursor_open(dis__row_cursor *cursor, const dis__vote_file *file, const char *at);
@@ -112,7 +112,8 @@ dis_status dis__csv_find_column_of_role(dis__csv *csv, const char *role, const c
 dis_status dis__read_mace(dis__reader *reader);
 dis_status dis__read_counts(dis__reader *reader);
 
-/* read_votes.c: the container that `given` names (DIS_EUSAGE: no such), or that a path ends on; csv when it says nothing. */
+/* read_votes.c: the container that `given` names (DIS_EUSAGE: no such), or that a path ends on; csv when it says
+ * nothing. */
 dis_status dis__votes_format(const char *given, const char *path, const char **format);
 /* The character that separates columns of csv and tsv. */
 char dis__votes_separator(const dis_votes_options *o, const char *format);

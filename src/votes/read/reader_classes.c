@@ -1,11 +1,11 @@
 /* The classes of a table from the labels that its collector has seen: declared ones, else those found in their order
- * (class_names.c). Under fold_case and trim (class_names.h) several labels are one class. Cost: a few lookups per different
- * label. */
+ * (class_names.c). Under fold_case and trim (class_names.h) several labels are one class. Cost: a few lookups per
+ * different label. */
 #include "votes/read/reader.h"
 #include "votes/table/class_names.h"
 #include "core/memory/memory.h"
 
-/* Names of the classes (n) from the keys of their texts, in the order that place (n) gives. */
+/* Names of the classes (n) from the keys of their texts, in the order that position (n) gives. */
 static dis_status name_classes(const dis__key *keys, const uint16_t *place, size_t n, dis_names **out)
 {
     char **texts;

@@ -25,11 +25,11 @@ typedef struct {
     int fd;
     const char *path;
     dis__reader reader; /* its options only */
-    dis__input input;   /* the line at hand */
+    dis__input input;   /* the current line */
     dis__vote_file file;
     dis__row_cursor cursor;
     bool started, ended; /* the first line was seen; there is nothing more to read */
-    uint64_t line;       /* of the row at hand, from 1 */
+    uint64_t line;       /* of the current row, from 1 */
     char *buffer;
     size_t capacity, at, used, searched; /* the next line begins at `at`; up to `searched` there is no line end */
 } dis__vote_lines;
@@ -40,10 +40,10 @@ dis_status dis__vote_lines_open(const char *path, const dis_votes_options *optio
 bool dis__vote_lines_ready(dis__vote_lines *lines);
 /* Waits for some. DIS_ECANCELLED when the caller wants to stop. */
 dis_status dis__vote_lines_wait(dis_context *ctx, dis__vote_lines *lines);
-/* The next row; there must be a line or the end. DIS_EDATA with place and reason: one may go on with the next, but for
- * a header without the columns (lines->started is false then). */
+/* The next row; there must be a line or the end. DIS_EDATA with position and reason: one may go on with the next, but
+ * for a header without the columns (lines->started is false then). */
 dis_status dis__vote_lines_next(dis__vote_lines *lines, bool *more);
-/* DIS_EDATA with the place of a cell of the row at hand, for a reason that is the last error so far. */
+/* DIS_EDATA with the position of a cell of the current row, for a reason that is the last error so far. */
 dis_status dis__vote_lines_fail(dis__vote_lines *lines, const dis__vote_field *cell);
 void dis__vote_lines_close(dis__vote_lines *lines);
 

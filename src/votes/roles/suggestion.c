@@ -4,7 +4,7 @@
 
 enum { LONGEST_NAME = 120 };
 
-/* Drops the line at hand, and what would be added to it. */
+/* Drops the current line, and what would be added to it. */
 static void cut_line(dis__suggestion *a)
 {
     a->full = true;

@@ -1,6 +1,6 @@
-/* Texts of synthetic items. With a theme: English sentences, one to three of the true class, and for hard items one of the
- * class that they look like. Without one: made-up words, a third of them from the vocabulary of the class. Cost: one Philox
- * block per sentence or word. */
+/* Texts of synthetic items. With a theme: English sentences, one to three of the true class, and for hard items one of
+ * the class that they look like. Without one: made-up words, a third of them from the vocabulary of the class. Cost:
+ * one Philox block per sentence or word. */
 #include "votes/synth/synth_internal.h"
 
 enum { WORDS_OF_CLASS = 24, WORDS_OF_ALL = 120, N_SENTENCES = 8, N_OPENINGS = 8, N_CLOSINGS = 8, N_PRODUCTS = 16 };
@@ -115,13 +115,13 @@ static char *put_sentence(const dis__synth_theme *t, const char *sentence, uint3
     return out;
 }
 
-/* Sentence number `place` of item i, of `class`. Another place has another sentence. */
+/* Sentence number `place` of item i, of `class`. Another position has another sentence. */
 static char *put_class_sentence(const dis__synth *s, uint64_t i, uint64_t class, uint64_t place, uint32_t product,
                                 char *out)
 {
     const dis_random_block b = dis__philox(i, DIS_STREAM_SYNTH_CONTENT | (place + 1) << 32, s->o.seed);
     const dis_random_block first = dis__philox(i, DIS_STREAM_SYNTH_CONTENT | UINT64_C(1) << 32, s->o.seed);
-    /* Odd steps of at most 7 from the first one: places 0, 1 and 2 are different sentences. */
+    /* Odd steps of at most 7 from the first one: positions 0, 1 and 2 are different sentences. */
     const uint64_t which = (first.word[0] + place * (1 + 2 * (first.word[1] % 3))) % N_SENTENCES;
     return put_sentence(s->theme, s->theme->sentences[class][which], product, b.word[2], out);
 }

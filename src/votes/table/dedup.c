@@ -168,7 +168,7 @@ static dis_status survey_votes(dis_context *ctx, const dis_votes *votes, finding
 /* Keeps one vote per worker and item, in place of the first: the first itself, or the last. */
 static dis_status drop_duplicates(dis_votes *votes, bool keep_last)
 {
-    uint32_t *place; /* (n_workers) 1 + the place among the item's kept votes; 0: none yet */
+    uint32_t *place; /* (n_workers) 1 + the position among the item's kept votes; 0: none yet */
     DIS_TRY(dis__alloc_zeroed(&place, votes->n_workers, sizeof *place));
     size_t kept = 0;
     for (size_t i = 0; i < votes->n_items; i++) {

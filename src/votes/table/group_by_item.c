@@ -200,7 +200,7 @@ static dis_status copy_rows(dis_context *ctx, grouping *g)
     DIS_TRY(alloc_votes(g));
     DIS_TRY(dis__run_jobs(ctx, g->n_runs, labels_job, g));
     DIS_TRY(dis__run_jobs(ctx, g->n_runs, starts_job, g));
-    /* items behind the last one that has votes */
+    /* items after the last one that has votes */
     for (size_t item = g->rows->n ? (size_t)g->rows->task[g->rows->n - 1] + 1 : 0; item < g->votes->n_items; item++)
         g->votes->start[item] = g->votes->n_votes;
     return DIS_OK;

@@ -39,9 +39,9 @@ static int shown(size_t n)
 
 /* ---- comparisons ---- */
 
-/* What a winner is called where it is not named: Chatbot Arena and MT-bench (model_a, tie (bothbad)), Arena-Hard and the
- * verdicts of LLM judges ([[A>>B]], [[C]]), annotation tools (left, first). Compared without regard to case. How much
- * better one is ("A>>B") is not kept. */
+/* What a winner is called where it is not named: Chatbot Arena and MT-bench (model_a, tie (bothbad)), Arena-Hard and
+ * the verdicts of LLM judges ([[A>>B]], [[C]]), annotation tools (left, first). Compared without regard to case. How
+ * much better one is ("A>>B") is not kept. */
 static const char *const winners[][2] = {
     {"a", "a"},
     {"b", "b"},
@@ -164,7 +164,7 @@ static bool is_place(const char *text, size_t n)
     return true;
 }
 
-/* Two places, the first below the second; or neither, and no label: the worker found nothing in this task. */
+/* Two positions, the first below the second; or neither, and no label: the worker found nothing in this task. */
 static bool is_span(const char *task, size_t n_task, const char **label, size_t *n_label, char *why, size_t size)
 {
     const char *part[2];

@@ -245,7 +245,7 @@ dis_status dis_votes_create_from_counts(dis_context *ctx, const double *counts, 
 
 /* How a pass over the votes is cut.
  *
- * A shard's copy of the table costs about as much as four votes per row, and room in the second cache: at least 64
+ * A shard's copy of the table costs about as much as four votes per row, and room in the L2 cache: at least 64
  * votes per row keep that in the per cents. Up to FEW_SHARDS are made at 10 votes per row, so that a second thread has
  * something to do. Beyond ENOUGH shards half as many votes per row will do: threads are seldom equally fast, and with
  * one shard each all would wait for the slowest. Powers of two share out evenly over the usual numbers of threads and

@@ -6,7 +6,7 @@
 
 enum { DIS_MAX_MESSAGES = 20, DIS_MAX_NOTES = 8 };
 
-/* Where a table that is shared out over ranks lies in the whole: it has items first_item .. first_item + n_items -
+/* Where a table that is shared out over ranks is in the whole: it has items first_item .. first_item + n_items -
  * 1. */
 typedef struct {
     size_t n_items, n_votes; /* of all ranks */
@@ -57,7 +57,7 @@ dis_status dis__votes_redistribute(dis_context *ctx, bool every_worker, dis_vote
 struct dis__comm;
 /* The votes of all ranks as one table on the first of them; elsewhere one without items. All ranks call it. */
 dis_status dis__votes_gather(const struct dis__comm *comm, const dis_votes *votes, dis_votes **out);
-/* Likewise a list of names that lies in parts on the ranks. */
+/* Likewise a list of names that is in parts on the ranks. */
 dis_status dis__names_gather(const struct dis__comm *comm, const dis_names *names, dis_names **out);
 
 /* Rows in the order they were read. Ids are indices; label is an index before `class_of` (below). */
@@ -86,7 +86,7 @@ typedef struct {
 
 /* What remains after grouping: duplicates counted, and dropped as asked; items with fewer than min_votes votes left
  * out, and workers who have no vote without them; ties counted. Under DIS_DUPLICATES_ERROR the first pair goes to
- * *duplicate and nothing is changed: the caller knows how to name the place. */
+ * *duplicate and nothing is changed: the caller knows how to name the position. */
 dis_status dis__votes_dedup(dis_context *ctx, dis_votes *votes, dis_duplicates duplicates, size_t min_votes,
                             dis__duplicate *duplicate);
 

@@ -77,7 +77,7 @@ typedef struct {
 } prelude_call;
 
 /* Blocks [0, n_spans): spans. The others: a warp draws the bits of `run` times 1,024 elements, but for those of no row:
- * rows have places for as many keys as the longest. */
+ * rows have positions for as many keys as the longest. */
 __global__ void __launch_bounds__(256) prelude_kernel(const __grid_constant__ prelude_call c)
 {
     const dis__packed_attention_args &a = c.a;

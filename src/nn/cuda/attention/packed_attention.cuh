@@ -22,7 +22,7 @@ struct packed_attention_call {
     float *parts;         /* (tiles, buckets, heads) of the gradient of biases; NULL: not wanted */
 };
 
-/* The place of (query, key) in dropout is this plus key, both counted over all tokens. */
+/* The position of (query, key) in dropout is this plus key, both counted over all tokens. */
 __device__ __forceinline__ uint64_t drop_base(const dis__packed_attention_args &a, int head, int query, int2 span)
 {
     const uint64_t m = (uint64_t)(span.y - span.x);

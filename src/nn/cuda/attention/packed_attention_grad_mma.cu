@@ -44,7 +44,7 @@ template <bool KEYS, bool BIAS, bool DROP> struct grad_facts {
     }
 };
 
-/* What a thread knows of its two rows, r0 and r0 + 8, and of the pair at hand. */
+/* What a thread knows of its two rows, r0 and r0 + 8, and of the current pair. */
 template <bool KEYS, bool BIAS, bool DROP> struct grad_pair {
     const pair_facts &now;
     const int r0, c0;
@@ -263,7 +263,7 @@ __device__ __forceinline__ void packed_attention_grad_tile(const packed_attentio
     by_distance.to_buckets(call, here);
 }
 
-/* Fewer registers let three blocks share a processor. */
+/* Fewer registers let three blocks share an SM. */
 template <int D, bool KEYS, bool BIAS, bool DROP>
 __global__ void __launch_bounds__(THREADS, by_group<D> || !KEYS ? 3 : 2)
     packed_attention_grad_mma_kernel(const __grid_constant__ packed_attention_call call)

@@ -37,7 +37,7 @@ __device__ __forceinline__ void soften(float (&s)[8][4], float (&y)[D / 8][4], f
     }
 }
 
-/* Without dropout five blocks share a processor: registers and shared memory are just enough. */
+/* Without dropout five blocks share an SM: registers and shared memory are just enough. */
 template <int D, bool BIAS, bool DROP>
 __global__ void __launch_bounds__(THREADS, DROP ? 4 : 5)
     packed_attention_mma_kernel(const __grid_constant__ packed_attention_call call)

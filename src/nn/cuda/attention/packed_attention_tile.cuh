@@ -225,7 +225,7 @@ struct __align__(16) pair_facts
 
 struct tile_facts {
     int2 span[TILE];    /* of this block's tokens */
-    pair_facts pair[2]; /* the pair at hand, and the next one */
+    pair_facts pair[2]; /* the current pair, and the next one */
 };
 
 /* A thread's share of the facts of a pair, on its way from memory. */

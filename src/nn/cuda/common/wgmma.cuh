@@ -1,7 +1,7 @@
 /* wgmma.cuh: products of tiles by four warps together (wgmma, sm_90a), in bfloat16 with sums in float32.
  *
- * A tile is 64 rows of 64 numbers at a multiple of 1,024 bytes; chunk c of 16 bytes of row r lies at place c ^ (r & 7),
- * which is the swizzle of 128 bytes that descriptors name. Of 64 x 64 sums warp w has rows 16 w to 16 w + 15, as
+ * A tile is 64 rows of 64 numbers at a multiple of 1,024 bytes; chunk c of 16 bytes of row r is at position c ^ (r &
+ * 7), which is the swizzle of 128 bytes that descriptors name. Of 64 x 64 sums warp w has rows 16 w to 16 w + 15, as
  * mma.sync has them: c[j][0..1] row lane / 4, columns 8 j + lane % 4 * 2 and the next; c[j][2..3] the same 8 rows
  * below. What a product writes may be read after group_wait() and group_registers(). */
 #ifndef DIS_NN_CUDA_COMMON_WGMMA_CUH

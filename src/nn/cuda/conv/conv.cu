@@ -6,8 +6,8 @@
  *     BY_INPUT  dx (pixels, channels) = dy of the places that read a pixel (pixels, kernel out) weight
  *     BY_WEIGHT d_weight (out, kernel channels) = dy' patches, summed over places in parts
  *
- * The weight's gradient is summed in parts of the places. The parts are added in order, and their number is a function
- * of the shape. Cost: 2 places out kernel channels operations for each of the three products. */
+ * The weight's gradient is summed in parts of the positions. The parts are added in order, and their number is a
+ * function of the shape. Cost: 2 positions out kernel channels operations for each of the three products. */
 #include "nn/cuda/common/vectors.cuh"
 #include "nn/cuda/conv/cudnn_conv.h"
 #include <limits.h>
@@ -28,7 +28,7 @@ typedef struct {
     bool add;
 } conv_call;
 
-/* A place of the output: its image, and the input's row and column that the kernel's first place looks at. */
+/* A position of the output: its image, and the input's row and column that the kernel's first position looks at. */
 typedef struct {
     int image, row, col, limit; /* limit: columns of the image that count */
 } conv_place;
@@ -52,7 +52,7 @@ __device__ __forceinline__ int64_t patch_at(const conv_call &g, const conv_place
     return (((int64_t)p.image * g.height + row) * g.width + col) * g.channels + channel;
 }
 
-/* A pixel of the input, and of its image the places that it went to by a place of the kernel. */
+/* A pixel of the input, and of its image the positions that it went to by a position of the kernel. */
 __device__ __forceinline__ conv_place pixel_of(const conv_call &g, int pixel)
 {
     conv_place p;
@@ -271,7 +271,7 @@ static cudaError_t product_of(dis__cuda_session *s, const dis__conv_args *a, siz
     return cudaGetLastError();
 }
 
-/* Parts of the places whose products fill the device; of more places never fewer. */
+/* Parts of the positions whose products fill the device; of more positions never fewer. */
 static size_t parts_for(const dis__conv_args *a)
 {
     const size_t places = a->n * a->out_h * a->out_w, cols = a->kernel_h * a->kernel_w * a->channels;

@@ -89,8 +89,8 @@ static const dis__cudnn_plan *plan_of(const dis__cuda_session *s, const dis__cud
 
 /* ---- calls ---- */
 
-/* Padding after the last place of a dimension: as much as before the first where that gives `out` places, otherwise
- * what the last place reads beyond the input. */
+/* Padding after the last position of a dimension: as much as before the first where that gives `out` positions,
+ * otherwise what the last position reads beyond the input. */
 static int padding_after(size_t size, size_t out, size_t kernel, size_t stride, size_t before)
 {
     const size_t last = (out - 1) * stride + kernel;

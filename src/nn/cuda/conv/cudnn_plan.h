@@ -22,7 +22,7 @@ typedef struct {
     dis__cudnn_kind kind;
     int add, narrow; /* whether; narrow: work memory is that of products */
     int n, height, width, channels, out_h, out_w, out, kernel_h, kernel_w, stride;
-    int pad_h, pad_w, after_h, after_w; /* padding before the first and after the last place */
+    int pad_h, pad_w, after_h, after_w; /* padding before the first and after the last position */
 } dis__cudnn_shape;
 
 typedef struct {

@@ -1,6 +1,6 @@
 /* Zeros in recorded steps. Libraries clear a few bytes of work memory in front of a kernel; as a node of a graph that
  * is a job for another part of the device, and the stream stands still for some 10 microseconds around it (H200). A
- * kernel in its place takes 2. */
+ * kernel in its position takes 2. */
 #include "nn/cuda/execution/graph_fills.h"
 
 enum { THREADS = 256, MOST = 1 << 20 /* bytes; more is left to the device */ };

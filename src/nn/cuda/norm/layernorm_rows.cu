@@ -10,7 +10,7 @@
 #include "nn/cuda/norm/layernorm_fusion.cuh"
 
 enum { SET = 4, GROUPS = NORM_WIDTH / 256, SUMS = NORM_SUMS, MANY = 256 };
-/* Blocks per processor, which is what registers are shared out for; rows at a time backward. Measured on an H200. */
+/* Blocks per SM, which is what registers are shared out for; rows at a time backward. Measured on an H200. */
 enum { NORM_BLOCKS = 8, ALONE_BLOCKS = 10, CHAIN_BLOCKS = 5, CHAIN_ROWS = 2 };
 
 typedef struct {

@@ -1,10 +1,10 @@
 /* Rows gathered from a table by ids, and their gradients.
  *
- * Forward: one warp per row of y. Backward, in an order that does not depend on how blocks run: the places (i, j) are
- * ranked by (id, place), up to CHUNK of them at a time, by counting who comes before each (CHUNK^2 comparisons are a
- * few microseconds); then runs of equal ids are summed, each part of PART ranked places by one block. Runs that lie
- * within a part are added to the table at once; what crosses a border waits as a partial sum, and the block of the part
- * where such a run begins adds its pieces up in order. */
+ * Forward: one warp per row of y. Backward, in an order that does not depend on how blocks run: the positions (i, j)
+ * are ranked by (id, position), up to CHUNK of them at a time, by counting who comes before each (CHUNK^2 comparisons
+ * are a few microseconds); then runs of equal ids are summed, each part of PART ranked positions by one block. Runs
+ * that lie within a part are added to the table at once; what crosses a border waits as a partial sum, and the block of
+ * the part where such a run begins adds its pieces up in order. */
 #include "nn/cuda/common/kernels.cuh"
 
 enum { WARPS = 4, CHUNK = 16384, PART = 64, RANKS = 256, SHARE = 8, AHEAD = 8, NONE = 0x7fffffff };
@@ -62,7 +62,7 @@ cudaError_t dis__cuda_gather(dis__cuda_session *s, const void *args)
 
 /* ---- backward ---- */
 
-/* The id of place `at`, and NONE where there is none. */
+/* The id of position `at`, and NONE where there is none. */
 __device__ __forceinline__ int id_at(const dis__gather_args &a, size_t at)
 {
     const size_t i = at / a.per, j = at % a.per;
@@ -71,7 +71,8 @@ __device__ __forceinline__ int id_at(const dis__gather_args &a, size_t at)
     return id < 0 ? NONE : id;
 }
 
-/* sorted[rank] = (id, place). Eight threads share a place: each goes through an eighth of the ids of the chunk. */
+/* sorted[rank] = (id, position). Eight threads share a position: each goes through an eighth of the ids of the
+ * chunk. */
 __global__ void __launch_bounds__(RANKS) rank_kernel(dis__gather_args a, size_t from, unsigned n, int2 *sorted)
 {
     __shared__ __align__(16) int ids[RANKS];

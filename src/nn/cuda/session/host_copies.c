@@ -43,7 +43,7 @@ cudaError_t dis__cuda_upload_batch(dis__cuda_session *s)
     return error;
 }
 
-/* What follows must be there before what is written to the same place again. */
+/* What follows must be there before what is written to the same position again. */
 static bool overlaps(const dis__cuda_upload_list *w, const char *to, size_t bytes)
 {
     for (unsigned i = 0; i < w->n; i++)
